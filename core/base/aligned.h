@@ -1,0 +1,28 @@
+// aligned.h - vectors whose storage starts at a cache line, for data that kernels load in whole lanes.
+#pragma once
+
+#include <cstddef>
+#include <new>
+#include <vector>
+
+namespace sinew {
+
+inline constexpr std::size_t kAlignment = 64;  // bytes: a cache line and the widest SIMD register
+
+template <class T>
+struct AlignedAllocator {
+  using value_type = T;
+  AlignedAllocator() = default;
+  template <class U>
+  AlignedAllocator(const AlignedAllocator<U>&) {}
+  T* allocate(std::size_t n) {
+    return static_cast<T*>(::operator new(n * sizeof(T), std::align_val_t(kAlignment)));
+  }
+  void deallocate(T* p, std::size_t) { ::operator delete(p, std::align_val_t(kAlignment)); }
+  bool operator==(const AlignedAllocator&) const { return true; }
+};
+
+template <class T>
+using AlignedVector = std::vector<T, AlignedAllocator<T>>;
+
+}  // namespace sinew

@@ -1,0 +1,84 @@
+// table_io.h - named arrays to bytes and back, checksummed: the format of saved bound data.
+//
+// File: 64-byte header (magic, version, endianness, table count, directory size, XXH3-64 of the directory, of which
+// the header is part), the directory (name, element size, element count, offset, XXH3-64), then the tables, each at
+// a multiple of 64 bytes. Every byte of a file is under a checksum or must be zero, and the file's length is known
+// from its directory: a file that is cut, extended or changed anywhere is refused.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/status.h"
+
+namespace sinew {
+
+class TableWriter {
+ public:
+  // Adds an array of trivially copyable values. Names are unique within a file.
+  template <class Vector>
+  void Add(std::string_view name, const Vector& values) {
+    using T = typename Vector::value_type;
+    static_assert(std::is_trivially_copyable_v<T>);
+    AddBytes(name, sizeof(T), std::as_bytes(std::span<const T>(values.data(), values.size())));
+  }
+  void AddBytes(std::string_view name, std::size_t element_bytes, std::span<const std::byte> bytes);
+  // The finished file.
+  std::string Finish() const;
+
+ private:
+  struct Table {
+    std::string name;
+    std::size_t element_bytes;
+    std::string bytes;
+  };
+  std::vector<Table> tables_;
+};
+
+class TableReader {
+ public:
+  // Checks every checksum. kDataLoss: cut, extended, changed, another version or another byte order. Keeps a view of
+  // `bytes`, which must outlive it.
+  static absl::StatusOr<TableReader> Open(std::string_view bytes);
+
+  // A table as it lies in the file.
+  struct Table {
+    std::string_view name;
+    std::size_t element_bytes;
+    std::span<const std::byte> bytes;
+  };
+  // All of them, by name.
+  std::vector<Table> Tables() const;
+
+  // Copies a table out. kDataLoss: no such table, or of another element size.
+  template <class Vector>
+  absl::Status Read(std::string_view name, Vector& values) const {
+    using T = typename Vector::value_type;
+    static_assert(std::is_trivially_copyable_v<T>);
+    std::span<const std::byte> bytes;
+    SINEW_RETURN_IF_ERROR(Find(name, sizeof(T), bytes));
+    values.resize(bytes.size() / sizeof(T));
+    if (!values.empty()) CopyBytes(bytes, values.data());
+    return absl::OkStatus();
+  }
+
+ private:
+  struct Entry {
+    std::size_t element_bytes, offset, bytes;
+  };
+  absl::Status Find(std::string_view name, std::size_t element_bytes,
+                    std::span<const std::byte>& bytes) const;
+  static void CopyBytes(std::span<const std::byte> from, void* to);
+  std::map<std::string, Entry, std::less<>> directory_;
+  std::string_view bytes_;
+};
+
+}  // namespace sinew

@@ -1,0 +1,72 @@
+// types.h - the plain values every ring shares: points, matrices, dual quaternions.
+//
+// PODs without a library, so that kernels and headers stay free of Eigen. Matrices are row-major for column vectors;
+// an Affine is the upper 3x4 of a 4x4 whose last row is 0 0 0 1. Lengths are scene units.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+namespace sinew {
+
+struct Vec3f {
+  float x = 0, y = 0, z = 0;
+  bool operator==(const Vec3f&) const = default;
+};
+struct Vec3d {
+  double x = 0, y = 0, z = 0;
+  bool operator==(const Vec3d&) const = default;
+};
+
+struct Mat3 {
+  std::array<float, 9> m{1, 0, 0, 0, 1, 0, 0, 0, 1};
+};
+struct Mat3d {
+  std::array<double, 9> m{1, 0, 0, 0, 1, 0, 0, 0, 1};
+};
+
+struct Affine {
+  std::array<float, 12> m{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+};
+struct AffineD {
+  std::array<double, 12> m{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+};
+
+// A rigid motion: unit quaternion (w, x, y, z) and 0.5 * (0, t) * real.
+struct DualQuat {
+  std::array<float, 4> real{1, 0, 0, 0};
+  std::array<float, 4> dual{0, 0, 0, 0};
+};
+
+static_assert(sizeof(Vec3f) == 12 && sizeof(Affine) == 48 && sizeof(Mat3) == 36);
+static_assert(sizeof(DualQuat) == 32);
+
+inline Vec3d operator+(const Vec3d& a, const Vec3d& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
+inline Vec3d operator-(const Vec3d& a, const Vec3d& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
+inline Vec3d operator*(double s, const Vec3d& a) { return {s * a.x, s * a.y, s * a.z}; }
+inline double Dot(const Vec3d& a, const Vec3d& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+inline Vec3d Cross(const Vec3d& a, const Vec3d& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
+inline Vec3d ToDouble(const Vec3f& a) { return {a.x, a.y, a.z}; }
+inline Vec3f ToFloat(const Vec3d& a) {
+  return {static_cast<float>(a.x), static_cast<float>(a.y), static_cast<float>(a.z)};
+}
+
+AffineD ToDouble(const Affine& a);
+Affine ToFloat(const AffineD& a);
+
+// a then-after b: the motion that first applies b, then a.
+AffineD Compose(const AffineD& a, const AffineD& b);
+Vec3d Apply(const AffineD& a, const Vec3d& p);
+Mat3d Linear(const AffineD& a);
+Vec3d Translation(const AffineD& a);
+// Inverse of an invertible affine; the determinant must not be 0.
+AffineD Inverse(const AffineD& a);
+double Determinant(const Mat3d& a);
+Mat3d Multiply(const Mat3d& a, const Mat3d& b);
+Vec3d Multiply(const Mat3d& a, const Vec3d& v);
+Mat3d Transpose(const Mat3d& a);
+
+}  // namespace sinew

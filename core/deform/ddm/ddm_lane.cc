@@ -1,0 +1,158 @@
+#include "core/deform/ddm/ddm_lane.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/solve/rotation.h"
+
+namespace sinew {
+namespace {
+
+using Quaternion = std::array<double, 4>;  // w x y z
+
+constexpr double kDegree = 3.14159265358979323846 / 180;
+constexpr double kFadeEnd = 85 * kDegree;    // beyond: the blended rotation
+constexpr double kFadeWidth = 25 * kDegree;  // below the difference: the fitted rotation
+
+Mat3d ToMatrix(const Quaternion& q) {
+  const double w = q[0], x = q[1], y = q[2], z = q[3];
+  return {{1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y), 2 * (x * y + w * z),
+           1 - 2 * (x * x + z * z), 2 * (y * z - w * x), 2 * (x * z - w * y), 2 * (y * z + w * x),
+           1 - 2 * (x * x + y * y)}};
+}
+
+double Norm(const Quaternion& q) {
+  return std::sqrt(((q[0] * q[0] + q[1] * q[1]) + q[2] * q[2]) + q[3] * q[3]);
+}
+
+// (cos, sin) of half the angle of a rotation by 60 to 85 degrees, and that half angle, from its
+// trace.
+struct HalfAngle {
+  double cosine, sine, angle;
+};
+HalfAngle HalfAngleOf(double trace) {
+  const double cosine = std::sqrt(std::clamp((trace + 1) / 4, 0.0, 1.0));
+  const double sine = std::sqrt(std::max(0.0, 1 - cosine * cosine));
+  // The arc sine of the little that is missing to the middle of the range, 36.25 degrees.
+  constexpr double kMiddle = 36.25 * kDegree, kSine = 0.5913096483635824,
+                   kCosine = 0.8064446042674828;
+  const double d = sine * kCosine - cosine * kSine, d2 = d * d;
+  const double arc =
+      d *
+      (1 + d2 * (1.0 / 6 +
+                 d2 * (3.0 / 40 + d2 * (15.0 / 336 + d2 * (105.0 / 3456 + d2 * (945.0 / 42240))))));
+  return {cosine, sine, kMiddle + arc};
+}
+
+// Sine and cosine for angles up to one radian.
+double SmallSine(double a) {
+  const double b = a * a;
+  return a *
+         (1 - b / 6 * (1 - b / 20 * (1 - b / 42 * (1 - b / 72 * (1 - b / 110 * (1 - b / 156))))));
+}
+double SmallCosine(double a) {
+  const double b = a * a;
+  return 1 - b / 2 * (1 - b / 12 * (1 - b / 30 * (1 - b / 56 * (1 - b / 90 * (1 - b / 132)))));
+}
+
+// blended * (blended^T fitted)^s, s falling from 1 to 0 as they are 60 to 85 degrees apart.
+Mat3d Fade(const Mat3d& fitted, const Mat3d& blended) {
+  const Mat3d apart = Multiply(Transpose(blended), fitted);
+  const double trace = apart.m[0] + apart.m[4] + apart.m[8];
+  constexpr double kTraceAtEnd = 1.1743114854953163;  // 1 + 2 cos 85 degrees
+  if (trace >= 2) return fitted;
+  if (trace <= kTraceAtEnd) return blended;
+  const HalfAngle half = HalfAngleOf(trace);
+  const double t = std::clamp((kFadeEnd - 2 * half.angle) / kFadeWidth, 0.0, 1.0);
+  const double angle = half.angle * (t * t * (3 - 2 * t));
+  const double scale =
+      SmallSine(angle) / (4 * half.cosine * half.sine);  // of the axis, 2 sin(theta) long
+  const Quaternion partial = {SmallCosine(angle), scale * (apart.m[7] - apart.m[5]),
+                              scale * (apart.m[2] - apart.m[6]), scale * (apart.m[3] - apart.m[1])};
+  return Multiply(blended, ToMatrix(partial));
+}
+
+// Sums over the joints of a lane; see DdmKernelArgs.
+struct LaneSums {
+  Mat3d h{{0, 0, 0, 0, 0, 0, 0, 0, 0}};
+  Vec3d q, translation;
+  Quaternion blend{};
+};
+
+Vec3d Move(const float* affine, const Vec3d& u) {
+  const auto row = [&](const float* m) {
+    return double{m[0]} * u.x + double{m[1]} * u.y + double{m[2]} * u.z + double{m[3]};
+  };
+  return {row(affine), row(affine + 4), row(affine + 8)};
+}
+
+Vec3d Column(const float* block, std::size_t lane) {
+  return {block[lane], block[16 + lane], block[32 + lane]};
+}
+
+void AddJoint(const DdmJoint& joint, const DdmJoint& pivot, const float* row, std::size_t fields,
+              const Vec3d& rest, const Vec3d& pivot_point, const Vec3d& pc, LaneSums& sums) {
+  const auto field = [&](int f) { return double{row[16 * f]}; };
+  const Vec3d e = Move(joint.affine, rest) - pivot_point;
+  const Vec3d psi = {field(kPsi0), field(kPsi1), field(kPsi2)};
+  Mat3d linear;
+  for (std::size_t i = 0; i < 9; ++i) linear.m[i] = double{joint.linear[i]};
+  sums.q = sums.q + Multiply(linear, psi) + field(kOmega) * e;
+  const Mat3d p = {{field(kP00), field(kP01), field(kP02), field(kP01), field(kP11), field(kP12),
+                    field(kP02), field(kP12), field(kP22)}};
+  const Mat3d turned = Multiply(linear, p);
+  const double ev[3] = {e.x, e.y, e.z}, pv[3] = {psi.x, psi.y, psi.z};
+  for (std::size_t i = 0; i < 9; ++i) sums.h.m[i] += turned.m[i] + ev[i / 3] * pv[i % 3];
+  double dot = 0;
+  for (std::size_t i = 0; i < 4; ++i)
+    dot += double{joint.quaternion[i]} * double{pivot.quaternion[i]};
+  const double weight = dot < 0 ? -field(kOmega) : field(kOmega);
+  for (std::size_t i = 0; i < 4; ++i) sums.blend[i] += weight * double{joint.quaternion[i]};
+  if (fields > kDdmFields) {
+    sums.translation = sums.translation + field(kTranslation) * (Multiply(linear, pc) + e);
+  }
+}
+
+}  // namespace
+
+Mat3d ChooseRotation(const Mat3d& h, const std::array<double, 4>& blend, bool guard) {
+  const NearestRotationResult fitted = NearestRotation(h);
+  if (fitted.unique && !guard) return fitted.rotation;
+  const double norm = Norm(blend);
+  Quaternion unit = blend;
+  for (double& v : unit) v /= norm;
+  const Mat3d blended = ToMatrix(unit);
+  return fitted.unique ? Fade(fitted.rotation, blended) : blended;
+}
+
+Vec3f DdmLane(const DdmKernelArgs& args, std::size_t block, std::size_t lane) {
+  const Vec3d rest = Column(args.rest + 48 * block, lane);
+  const Vec3d pc = Column(args.centroid + 48 * block, lane);
+  const std::uint32_t first = args.pair_offset[block], last = args.pair_offset[block + 1];
+  const DdmJoint& pivot = args.joints[args.pair_entry[first]];
+  const Vec3d pivot_point = Move(pivot.affine, rest);
+  LaneSums sums;
+  for (std::uint32_t k = first; k < last; ++k) {
+    AddJoint(args.joints[args.pair_entry[k]], pivot, args.table + k * args.fields * 16 + lane,
+             args.fields, rest, pivot_point, pc, sums);
+  }
+  const double qv[3] = {sums.q.x, sums.q.y, sums.q.z}, pv[3] = {pc.x, pc.y, pc.z};
+  for (std::size_t i = 0; i < 9; ++i) sums.h.m[i] -= qv[i / 3] * pv[i % 3];
+  // Opposite quaternions of equal weight leave nothing: any rotation is as good then, the pivot's
+  // is at hand.
+  if (!(Norm(sums.blend) > 1e-6)) {
+    for (std::size_t i = 0; i < 4; ++i) sums.blend[i] = double{pivot.quaternion[i]};
+  }
+  const Mat3d rotation = ChooseRotation(sums.h, sums.blend, args.guard);
+
+  Vec3d moved = pivot_point + sums.q;
+  if (args.fields > kDdmFields) {
+    const double alpha = double{args.alpha};
+    moved = pivot_point + (1 - alpha) * sums.q + alpha * sums.translation;
+  }
+  Vec3d arm = {-pc.x, -pc.y, -pc.z};
+  if (args.in != nullptr) arm = arm + (Column(args.out + 48 * block, lane) - rest);
+  return ToFloat(moved + Multiply(rotation, arm));
+}
+
+}  // namespace sinew

@@ -1,0 +1,372 @@
+#include "core/deform/ddm/ddm_moments.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <mutex>
+#include <numeric>
+#include <thread>
+#include <utility>
+
+#include "core/deform/ddm/ddm_kernel.h"
+
+namespace sinew {
+namespace {
+
+constexpr double kRowWork = 17;      // nanoseconds a row and step of the filter
+constexpr double kVertexWork = 350;  // of the plan, a vertex
+constexpr double kMostSteps = 1e8;
+constexpr std::size_t kOmegaLane = kOmega, kTranslationLane = kTranslation;
+
+// Tails for a truncation: what the series and the support may lose is small beside what truncation
+// drops.
+constexpr double kSeriesTail = 1e-7, kSupportTail = 1e-4, kSupportOfTruncation = 0.1;
+constexpr double kExactTail = 1e-10;  // truncation = 0
+constexpr double kLeastMass = 1e-8;   // invisible in float32
+
+struct Tails {
+  double series, support;
+};
+Tails ChooseTails(const DdmParams& params, const DdmBindOptions& options) {
+  const double truncation = double{params.truncation};
+  const bool exact = truncation == 0;
+  const double support = std::min(kSupportTail, kSupportOfTruncation * truncation);
+  return {options.tail.value_or(exact ? kExactTail : kSeriesTail),
+          options.support_tail.value_or(exact ? kExactTail : support)};
+}
+
+std::vector<double> Series(const DdmSmoothing& s, double step, std::uint32_t steps, double tail) {
+  return s.implicit ? ImplicitSeries(step, steps, tail) : ExplicitSeries(step, steps, tail);
+}
+
+// The moments by `main`, the translation weights by `translation`. Either empty: no coefficients.
+ChebyshevFilter MakeFilter(const std::vector<double>& main, const std::vector<double>& translation,
+                           double support_tail) {
+  ChebyshevFilter filter;
+  if (main.empty() || translation.empty()) return filter;
+  filter.coefficients.resize(std::max(main.size(), translation.size()), FilterRow{});
+  for (std::size_t k = 0; k < main.size(); ++k) {
+    std::fill_n(filter.coefficients[k].begin(), kDdmFields, main[k]);
+  }
+  for (std::size_t k = 0; k < translation.size(); ++k) {
+    filter.coefficients[k][kTranslationLane] = translation[k];
+  }
+  filter.rings = std::max(RingsWithin(main, support_tail), RingsWithin(translation, support_tail));
+  return filter;
+}
+
+// Points that carry each binding, and their weights.
+struct SeedLists {
+  std::vector<std::uint64_t> offsets;  // [E + 1]
+  std::vector<std::uint32_t> points;   // rising within a binding
+  std::vector<double> weights;
+
+  std::span<const std::uint32_t> row(std::size_t e) const {
+    return {points.data() + offsets[e], offsets[e + 1] - offsets[e]};
+  }
+};
+
+SeedLists MakeSeedLists(const Rig& rig, const WeldedPoints& welded) {
+  const Influences& influences = rig.influences();
+  SeedLists lists;
+  lists.offsets.assign(rig.bindings().size() + 1, 0);
+  for (const std::uint32_t v : welded.first) {
+    for (const std::uint16_t e : influences.bindings(v)) ++lists.offsets[e + 1u];
+  }
+  std::partial_sum(lists.offsets.begin(), lists.offsets.end(), lists.offsets.begin());
+  lists.points.resize(lists.offsets.back());
+  lists.weights.resize(lists.offsets.back());
+  std::vector<std::uint64_t> next(lists.offsets.begin(), lists.offsets.end() - 1);
+  for (std::uint32_t p = 0; p < welded.points(); ++p) {
+    const auto bindings = influences.bindings(welded.first[p]);
+    const auto weights = influences.weights(welded.first[p]);
+    for (std::size_t k = 0; k < bindings.size(); ++k) {
+      const std::uint64_t at = next[bindings[k]]++;
+      lists.points[at] = p;
+      lists.weights[at] = weights[k];
+    }
+  }
+  return lists;
+}
+
+// Workspaces of the threads at work, reused from binding to binding.
+class WorkspacePool {
+ public:
+  std::unique_ptr<FilterWorkspace> Take() {
+    const std::lock_guard lock(mutex_);
+    if (free_.empty()) return std::make_unique<FilterWorkspace>();
+    auto workspace = std::move(free_.back());
+    free_.pop_back();
+    return workspace;
+  }
+  void Return(std::unique_ptr<FilterWorkspace> workspace) {
+    const std::lock_guard lock(mutex_);
+    free_.push_back(std::move(workspace));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::vector<std::unique_ptr<FilterWorkspace>> free_;
+};
+
+// w [d; 1][d; 1]^T, and w again for the translation weights.
+FilterRow SeedRow(const Vec3d& d, double w) {
+  return {w * d.x * d.x,
+          w * d.x * d.y,
+          w * d.x * d.z,
+          w * d.x,
+          w * d.y * d.y,
+          w * d.y * d.z,
+          w * d.y,
+          w * d.z * d.z,
+          w * d.z,
+          w,
+          w,
+          0};
+}
+
+// Moments about `from` as moments about `from` + d.
+DdmMoments Recentre(const FilterRow& m, const Vec3d& d) {
+  const double w = m[kOmega];
+  const Vec3d s = {m[kPsi0], m[kPsi1], m[kPsi2]};
+  DdmMoments r{};
+  r[kP00] = m[kP00] - 2 * s.x * d.x + w * d.x * d.x;
+  r[kP01] = m[kP01] - s.x * d.y - d.x * s.y + w * d.x * d.y;
+  r[kP02] = m[kP02] - s.x * d.z - d.x * s.z + w * d.x * d.z;
+  r[kP11] = m[kP11] - 2 * s.y * d.y + w * d.y * d.y;
+  r[kP12] = m[kP12] - s.y * d.z - d.y * s.z + w * d.y * d.z;
+  r[kP22] = m[kP22] - 2 * s.z * d.z + w * d.z * d.z;
+  r[kPsi0] = s.x - w * d.x;
+  r[kPsi1] = s.y - w * d.y;
+  r[kPsi2] = s.z - w * d.z;
+  r[kOmega] = w;
+  r[kTranslation] = m[kTranslationLane];
+  return r;
+}
+
+Vec3d PointOf(const Rig& rig, const WeldedPoints& welded, std::uint32_t point) {
+  return ToDouble(rig.mesh().positions()[welded.first[point]]);
+}
+
+// Fills the seed rows; returns the weighted mean of the seeds, which the moments are about.
+Vec3d FillSeeds(const Rig& rig, const WeldedPoints& welded, std::span<const std::uint32_t> seeds,
+                const double* weights, FilterWorkspace& workspace) {
+  Vec3d sum;
+  double total = 0;
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    sum = sum + weights[i] * PointOf(rig, welded, seeds[i]);
+    total += weights[i];
+  }
+  const Vec3d mean = (1 / total) * sum;
+  for (std::size_t i = 0; i < seeds.size(); ++i) {
+    workspace.seed_row(i) = SeedRow(PointOf(rig, welded, seeds[i]) - mean, weights[i]);
+  }
+  return mean;
+}
+
+std::size_t CountReached(const ChebyshevFilter& filter, const RingGraph& graph) {
+  std::size_t rows = 0;
+  for (std::size_t k = 1; k <= filter.degree(); ++k) rows += graph.within(k);
+  return rows;
+}
+
+}  // namespace
+
+double DdmPlanWork(const Rig& rig) {
+  return kVertexWork * static_cast<double>(rig.vertices());
+}
+
+double InfluenceMass(const DdmMoments& m, double alpha) {
+  return std::abs((1 - alpha) * m[kOmega] + alpha * m[kTranslation]);
+}
+
+DdmSmoothing ResolveSmoothing(const DdmParams& params, double diagonal, double rms_edge) {
+  DdmSmoothing s;
+  s.implicit = params.smoothing == Smoothing::kImplicit;
+  s.lambda = double{params.lambda};
+  s.steps = params.iterations;
+  if (params.radius.has_value() && rms_edge > 0) {
+    const double edges = double{*params.radius} * diagonal / rms_edge;
+    const double amount = edges * edges;
+    if (!s.implicit) {
+      s.steps =
+          std::max(s.steps, static_cast<std::uint32_t>(std::min(std::ceil(amount), kMostSteps)));
+    }
+    s.lambda = amount / s.steps;
+  }
+  const double kappa = params.kappa.has_value() ? double{*params.kappa} : s.lambda / 3;
+  if (s.implicit) {
+    s.kappa = kappa;
+    s.kappa_steps = s.steps;
+  } else {
+    s.kappa = s.lambda;
+    const double steps = s.lambda > 0 ? s.steps * kappa / s.lambda : 0;
+    s.kappa_steps = static_cast<std::uint32_t>(std::min(std::floor(steps + 0.5), kMostSteps));
+  }
+  return s;
+}
+
+DdmPlan MakeDdmPlan(const Rig& rig, const DdmParams& params, const DdmBindOptions& options) {
+  const Mesh& mesh = rig.mesh();
+  DdmPlan plan;
+  plan.welded = Weld(rig);
+  const Adjacency polygon = PolygonNeighbours(mesh, plan.welded);
+  const double rms_edge = RmsEdge(mesh, plan.welded, polygon);
+  if (params.laplacian == Laplacian::kUniform) {
+    plan.neighbours = UniformWeights(polygon);
+  } else {
+    plan.neighbours = CotangentWeights(mesh, plan.welded, TriangleNeighbours(mesh, plan.welded),
+                                       options.negative);
+  }
+  const DdmSmoothing s = ResolveSmoothing(params, mesh.diagonal(), rms_edge);
+  const Tails tails = ChooseTails(params, options);
+  plan.radius_in_edges = std::sqrt(s.lambda * s.steps);
+  const std::vector<double> main = Series(s, s.lambda, s.steps, tails.series);
+  plan.filter = MakeFilter(
+      main,
+      params.alpha > 0 ? Series(s, s.kappa, s.kappa_steps, tails.series) : std::vector<double>{1.0},
+      tails.support);
+  // The largest of J joints has at least 1 / J, so that every point keeps one.
+  plan.keep = std::min(std::max(double{params.truncation}, kLeastMass),
+                       0.9 / static_cast<double>(rig.bindings().size()));
+  return plan;
+}
+
+absl::StatusOr<DdmMomentTable> DdmMomentTable::Filter(const Rig& rig, const DdmPlan& plan,
+                                                      const DdmParams& params, Task& task) {
+  const SeedLists seeds = MakeSeedLists(rig, plan.welded);
+  const double alpha = double{params.alpha};
+  DdmMomentTable table;
+  table.bindings_.resize(rig.bindings().size());
+  WorkspacePool pool;
+  task.For(rig.bindings().size(), 1, [&](std::size_t e, std::size_t) {
+    const auto row = seeds.row(e);
+    if (row.empty()) return;
+    auto workspace = pool.Take();
+    workspace->Start(plan.neighbours, row, plan.filter.rings);
+    const Vec3d mean =
+        FillSeeds(rig, plan.welded, row, seeds.weights.data() + seeds.offsets[e], *workspace);
+    const bool finished = workspace->Run(plan.filter, [&](std::size_t rows) {
+      task.Advance(kRowWork * static_cast<double>(rows));
+      return !task.cancelled();
+    });
+    if (!finished) return;
+    const auto points = workspace->graph().points();
+    const auto result = workspace->result();
+    const auto mass = [&](std::size_t i) {
+      return std::abs((1 - alpha) * result[i][kOmegaLane] + alpha * result[i][kTranslationLane]);
+    };
+    std::size_t count = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) count += mass(i) >= plan.keep;
+    Kept& kept = table.bindings_[e];
+    kept.points.reserve(count);
+    kept.values.reserve(count);
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (!(mass(i) >= plan.keep)) continue;
+      kept.points.push_back(points[i]);
+      kept.values.push_back(Recentre(result[i], PointOf(rig, plan.welded, points[i]) - mean));
+    }
+    pool.Return(std::move(workspace));
+  });
+  if (absl::Status status = task.CheckCancelled(); !status.ok()) return status;
+  table.Index(plan.welded.points(), params);
+  return table;
+}
+
+void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
+  const double truncation = double{params.truncation}, alpha = double{params.alpha};
+  struct Summary {
+    double kept = 0, best = 0;
+    std::uint32_t count = 0;
+    std::uint16_t best_binding = 0;
+  };
+  std::vector<Summary> summary(points);
+  const auto visit = [&](auto&& body) {
+    for (std::size_t e = 0; e < bindings_.size(); ++e) {
+      for (std::uint32_t k = 0; k < bindings_[e].points.size(); ++k) {
+        body(static_cast<std::uint16_t>(e), k, summary[bindings_[e].points[k]],
+             InfluenceMass(bindings_[e].values[k], alpha));
+      }
+    }
+  };
+  visit([&](std::uint16_t e, std::uint32_t, Summary& s, double mass) {
+    if (mass >= truncation) {
+      s.kept += mass;
+      ++s.count;
+    }
+    if (mass > s.best) {
+      s.best = mass;
+      s.best_binding = e;
+    }
+  });
+  offsets_.assign(1, 0);
+  offsets_.reserve(points + 1);
+  for (const Summary& s : summary) {
+    offsets_.push_back(offsets_.back() + std::max(s.count, 1u));
+    dropped_ = std::max(dropped_, 1 - (s.count > 0 ? s.kept : s.best));
+  }
+  references_.resize(offsets_.back());
+  std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
+  visit([&](std::uint16_t e, std::uint32_t k, Summary& s, double mass) {
+    if (s.count > 0 ? mass >= truncation : s.best_binding == e) {
+      references_[next[&s - summary.data()]++] = {e, k};
+    }
+  });
+}
+
+DdmCost EstimateDdm(const Rig& rig, const BlockLayout& layout, const DdmPlan& plan) {
+  const SeedLists seeds = MakeSeedLists(rig, plan.welded);
+  const std::size_t points = plan.welded.points(), bindings = rig.bindings().size();
+  std::vector<std::uint32_t> shared(points, 0);  // vertices of a point
+  for (const std::uint32_t p : plan.welded.point) ++shared[p];
+  std::vector<std::uint64_t> first(points + 1, 0);
+  std::partial_sum(shared.begin(), shared.end(), first.begin() + 1);
+  std::vector<std::uint32_t> blocks(rig.vertices());  // of the vertices of each point
+  std::vector<std::uint64_t> next(first.begin(), first.end() - 1);
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    blocks[next[plan.welded.point[v]]++] = layout.lane[v] / static_cast<std::uint32_t>(kLanes);
+  }
+
+  DdmCost cost;
+  RingGraph graph;
+  std::vector<std::uint32_t> seen(layout.blocks(), 0);  // 1 + binding that last touched a block
+  std::size_t most_rows = 0, most_edges = 0, reached = 0;
+  cost.block_pairs = layout.blocks();
+  for (std::size_t e = 0; e < bindings; ++e) {
+    if (seeds.row(e).empty()) continue;
+    graph.Grow(plan.neighbours, seeds.row(e), plan.filter.rings);
+    std::size_t edges = 0;
+    for (const std::uint32_t p : graph.points()) {
+      edges += plan.neighbours.offsets[p + 1] - plan.neighbours.offsets[p];
+      cost.rows += shared[p];
+      for (std::uint64_t k = first[p]; k < first[p + 1]; ++k) {
+        if (seen[blocks[k]] == e + 1) continue;
+        seen[blocks[k]] = static_cast<std::uint32_t>(e + 1);
+        ++cost.block_pairs;
+      }
+    }
+    reached += graph.points().size();
+    most_rows = std::max(most_rows, graph.points().size());
+    most_edges = std::max(most_edges, edges);
+    cost.filter_work += kRowWork * static_cast<double>(CountReached(plan.filter, graph));
+  }
+  const std::size_t workers =
+      std::min<std::size_t>(bindings, std::max(1u, std::thread::hardware_concurrency()));
+  cost.filter_bytes = workers * FilterWorkspace::CostBytes(points, most_rows, most_edges) +
+                      rig.influences().size() * 12 + bindings * 128;
+  cost.moment_bytes =
+      reached * (sizeof(DdmMoments) + sizeof(std::uint32_t) + sizeof(DdmMomentTable::Reference)) +
+      points * 56;
+  // Hash tables of the welding, neighbours before and after they are made unique, the weights.
+  std::size_t offsets = 0;
+  for (const Shape& shape : rig.shapes()) {
+    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
+  }
+  cost.plan_bytes = rig.vertices() * 160 + offsets * 40 + rig.mesh().face_vertices().size() * 48 +
+                    plan.neighbours.neighbours.size() * 24;
+  cost.plan_work = DdmPlanWork(rig);
+  return cost;
+}
+
+}  // namespace sinew

@@ -1,0 +1,112 @@
+// ddm_moments.h - the slow part of binding Direct Delta Mush: smoothed moments of every joint's
+// share of the mesh.
+//
+// For welded point i and binding j: Psi_ij = sum_k B_ik w_kj [u_k; 1][u_k; 1]^T (ten numbers) and
+// w'_ij = sum_k C_ik w_kj, with B the smoothing by lambda and C the one by kappa. Every variant
+// stores some of them. Source: Le and Lewis 2019, sections 3 and 4; computed by one polynomial
+// filter per binding (core/solve/chebyshev.h).
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/deform/method.h"
+#include "core/geometry/adjacency.h"
+#include "core/geometry/laplacian.h"
+#include "core/solve/chebyshev.h"
+
+namespace sinew {
+
+// What tests may change and users may not.
+struct DdmBindOptions {
+  NegativeWeights negative = NegativeWeights::kClamp;  // cotangents
+  std::optional<double> tail;                          // of the series; else from truncation
+  std::optional<double> support_tail;  // beyond the rings worked on; else from truncation
+};
+
+// Parameters in the units of the mesh.
+struct DdmSmoothing {
+  bool implicit = true;
+  double lambda = 0;  // of one step
+  std::uint32_t steps = 0;
+  double kappa = 0;  // of one step of the translation weights
+  std::uint32_t kappa_steps = 0;
+};
+
+// Applies `radius` (lambda = (radius * diagonal / rms_edge)^2 / steps; explicit smoothing takes as
+// many more steps as it needs to stay below 1) and the default of kappa. rms_edge = 0: no
+// neighbours, lambda is irrelevant.
+DdmSmoothing ResolveSmoothing(const DdmParams& params, double diagonal, double rms_edge);
+
+// What can be known before filtering.
+struct DdmPlan {
+  WeldedPoints welded;
+  NeighbourWeights neighbours;
+  ChebyshevFilter filter;      // no coefficients: the smoothing reaches too far
+  double radius_in_edges = 0;  // of the smoothing
+  double keep = 0;             // influence mass below which a joint is surely dropped
+};
+DdmPlan MakeDdmPlan(const Rig& rig, const DdmParams& params, const DdmBindOptions& options);
+
+// Moments about the point itself: P (00 01 02 11 12 22), psi (0 1 2), omega, and w'; scene units.
+// The order is that of DdmField.
+using DdmMoments = std::array<double, 11>;
+
+// Results by binding, and where to find those of a point.
+class DdmMomentTable {
+ public:
+  struct Reference {
+    std::uint16_t binding;
+    std::uint32_t index;  // among the binding's
+  };
+
+  // kCancelled. Reports DdmCost::filter_work units of progress.
+  static absl::StatusOr<DdmMomentTable> Filter(const Rig& rig, const DdmPlan& plan,
+                                               const DdmParams& params, Task& task);
+
+  // Joints kept at a point, by rising binding: those with influence mass of at least `truncation`,
+  // else the largest.
+  std::span<const Reference> row(std::size_t point) const {
+    return {references_.data() + offsets_[point], offsets_[point + 1] - offsets_[point]};
+  }
+  const DdmMoments& moments(const Reference& r) const {
+    return bindings_[r.binding].values[r.index];
+  }
+  // Largest influence mass left out at any point.
+  double dropped() const { return dropped_; }
+
+ private:
+  struct Kept {
+    std::vector<std::uint32_t> points;  // rising
+    std::vector<DdmMoments> values;
+  };
+  void Index(std::size_t points, const DdmParams& params);
+  std::vector<Kept> bindings_;
+  std::vector<std::uint64_t> offsets_;
+  std::vector<Reference> references_;
+  double dropped_ = 0;
+};
+
+// Progress units of making a plan.
+double DdmPlanWork(const Rig& rig);
+
+// Influence mass of a joint: what truncation looks at.
+double InfluenceMass(const DdmMoments& m, double alpha);
+
+// Upper bounds, by walking the rings but computing nothing.
+struct DdmCost {
+  std::size_t plan_bytes = 0;    // while it binds
+  std::size_t filter_bytes = 0;  // workspaces
+  std::size_t moment_bytes = 0;
+  std::size_t rows = 0;         // (point, binding) pairs, summed over vertices instead of points
+  std::size_t block_pairs = 0;  // (block, binding) pairs
+  double plan_work = 0, filter_work = 0;
+};
+DdmCost EstimateDdm(const Rig& rig, const BlockLayout& layout, const DdmPlan& plan);
+
+}  // namespace sinew

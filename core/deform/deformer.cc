@@ -1,0 +1,281 @@
+#include "core/deform/deformer.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/digest.h"
+#include "core/base/status.h"
+#include "core/base/table_io.h"
+#include "core/deform/fields.h"
+#include "core/deform/method.h"
+#include "core/deform/registry.h"
+#include "core/deform/spec.h"
+#include "core/deform/writer_kernel.h"
+#include "core/geometry/normals.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kWriterGrain = 1024;  // blocks a chunk
+
+struct StageRecord {
+  char method[56] = {};
+  std::int64_t version = 0;
+};
+
+std::size_t LayoutCostBytes(const Rig& rig) {
+  // Order, lanes and rest points padded to whole blocks: at most one part-filled block per binding.
+  const std::size_t lanes = rig.vertices() + rig.bindings().size() * kLanes;
+  return lanes * (sizeof(PointBlock) / kLanes + 2 * sizeof(std::uint32_t)) +
+         rig.influences().size() * 16;
+}
+
+// What binding all stages takes together; stages bind one after the other.
+BindCost TotalCost(const Rig& rig, const BlockLayout& layout, const Recipe& recipe) {
+  BindCost total;
+  total.bound_bytes = LayoutCostBytes(rig) + NormalFinisher::CostBytes(rig);
+  std::size_t peak = total.bound_bytes;
+  for (std::size_t k = 0; k < recipe.size(); ++k) {
+    const BindInput input = {rig, layout, std::span(recipe).first(k)};
+    const BindCost cost = StageCost(input, recipe[k]);
+    peak = std::max(peak, total.bound_bytes + cost.peak_bytes);
+    total.bound_bytes += cost.bound_bytes;
+    total.work += cost.work;
+    total.frame_ns += cost.frame_ns;
+  }
+  total.peak_bytes = std::max(peak, total.bound_bytes);
+  return total;
+}
+
+absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t controls) {
+  if (pose.joints.size() != joints) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("pose.joints: got ", pose.joints.size(), ", need ", joints));
+  }
+  if (!pose.controls.empty() && pose.controls.size() != controls) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("pose.controls: got ", pose.controls.size(), ", need ", controls, " or none"));
+  }
+  for (std::size_t j = 0; j < pose.joints.size(); ++j) {
+    for (const float value : pose.joints[j].m) {
+      if (!std::isfinite(value)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("pose.joints[", j, "]: is not finite"));
+      }
+    }
+  }
+  for (std::size_t k = 0; k < pose.controls.size(); ++k) {
+    if (!std::isfinite(pose.controls[k])) {
+      return absl::InvalidArgumentError(absl::StrCat("pose.controls[", k, "]: is not finite"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBuffers(const FrameOut& out, std::size_t vertices) {
+  if (out.encoding != Encoding::kFloat32) {
+    return absl::InvalidArgumentError("output.encoding: need FLOAT32");
+  }
+  const std::size_t need = vertices * sizeof(Vec3f);
+  if (out.positions.size() != need || (!out.normals.empty() && out.normals.size() != need)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output: got ", out.positions.size(), " bytes for positions and ",
+                     out.normals.size(), " for normals, need ", need));
+  }
+  return absl::OkStatus();
+}
+
+// Posed blocks into the caller's buffer, in file order.
+absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points, FrameOut& out,
+                   const Task& task) {
+  const WriterKernelArgs args = {
+      .in = points.front().x, .order = layout.order.data(), .out = out.positions.data()};
+  const std::size_t chunks = (layout.blocks() + kWriterGrain - 1) / kWriterGrain;
+  std::vector<WriterKernelResult> parts(chunks);
+  task.For(layout.blocks(), kWriterGrain, [&](std::size_t begin, std::size_t end) {
+    parts[begin / kWriterGrain] = WriterKernel(args, begin, end);
+  });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  bool finite = true;
+  for (std::size_t c = 0; c < 3; ++c) {
+    out.bounds[c] = parts[0].minimum[c];
+    out.bounds[c + 3] = parts[0].maximum[c];
+  }
+  for (const WriterKernelResult& part : parts) {
+    finite = finite && part.finite;
+    for (std::size_t c = 0; c < 3; ++c) {
+      out.bounds[c] = std::min(out.bounds[c], part.minimum[c]);
+      out.bounds[c + 3] = std::max(out.bounds[c + 3], part.maximum[c]);
+    }
+  }
+  if (!finite) {
+    return absl::InvalidArgumentError(
+        "pose.joints: the deformed mesh does not fit float32 (matrices too large)");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Deformer::Deformer() = default;
+
+absl::StatusOr<BindEstimate> Deformer::Estimate(const Rig& rig, const Recipe& recipe) {
+  SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
+  SINEW_ASSIGN_OR_RETURN(const auto layout, BlockLayout::Create(rig));
+  const BindCost cost = TotalCost(rig, *layout, recipe);
+  return BindEstimate{.peak_bytes = cost.peak_bytes,
+                      .bound_bytes = cost.bound_bytes,
+                      .bind_seconds = cost.work * 1e-9,
+                      .frame_seconds = cost.frame_ns * 1e-9};
+}
+
+absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Task& task) {
+  SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const DenormalGuard guard;
+  Deformer deformer;
+  SINEW_ASSIGN_OR_RETURN(deformer.layout_, BlockLayout::Create(rig));
+  const BindCost cost = TotalCost(rig, *deformer.layout_, recipe);
+  if (cost.peak_bytes > task.memory_limit()) {
+    return absl::ResourceExhaustedError(absl::StrCat("bind: needs up to ", cost.peak_bytes,
+                                                     " bytes, limit ", task.memory_limit()));
+  }
+  task.SetTotal(cost.work);
+  deformer.tables_ = PosedRigTables::Create(rig, deformer.layout_->centre);
+  for (std::size_t k = 0; k < recipe.size(); ++k) {
+    const BindInput input = {rig, *deformer.layout_, std::span(recipe).first(k)};
+    SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, recipe[k], task));
+    deformer.stages_.push_back(std::move(stage));
+  }
+  SINEW_ASSIGN_OR_RETURN(NormalFinisher normals, NormalFinisher::Bind(rig, *deformer.layout_));
+  deformer.normals_ = std::make_shared<const NormalFinisher>(std::move(normals));
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  if (absl::Status status = deformer.CheckStages(); !status.ok()) {
+    return absl::InternalError(absl::StrCat("bind made bad tables: ", status.message()));
+  }
+  return deformer;
+}
+
+// Tables against each other, and what follows from the stages' facts. kDataLoss.
+absl::Status Deformer::CheckStages() {
+  const std::size_t bindings = tables_.joint.size();
+  SINEW_RETURN_IF_ERROR(tables_.Check());
+  SINEW_RETURN_IF_ERROR(layout_->Check(bindings));
+  SINEW_RETURN_IF_ERROR(normals_->Check(*layout_));
+  scratch_floats_ = normals_->scratch_floats();
+  needs_rotations_ = false;
+  state_floats_ = 0;
+  Space space = Space::kRest;
+  for (const auto& stage : stages_) {
+    SINEW_RETURN_IF_ERROR(stage->Check(*layout_, bindings));
+    const StageFacts facts = stage->Facts();
+    if (facts.in != space) return absl::DataLossError("bound data: stages do not chain");
+    space = facts.out;
+    scratch_floats_ = std::max(scratch_floats_, facts.scratch_floats);
+    state_floats_ += facts.state_floats;
+    needs_rotations_ = needs_rotations_ || facts.rotations;
+  }
+  if (space != Space::kPosed) return absl::DataLossError("bound data: no stage poses the mesh");
+  return absl::OkStatus();
+}
+
+absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace,
+                                StreamState* state, const Task& task) const {
+  SINEW_RETURN_IF_ERROR(CheckPose(pose, joints(), controls()));
+  SINEW_RETURN_IF_ERROR(CheckBuffers(out, vertices()));
+  const DenormalGuard guard;
+  const PosedRig posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
+  workspace.scratch.resize(std::max(workspace.scratch.size(), scratch_floats_));
+  if (state != nullptr) state->floats.resize(state_floats_);
+
+  std::span<const PointBlock> points = layout_->rest;
+  bool is_rest = true;
+  std::size_t state_at = 0;
+  for (std::size_t k = 0; k < stages_.size(); ++k) {
+    const StageFacts facts = stages_[k]->Facts();
+    auto& blocks = workspace.blocks[k % 2];
+    blocks.resize(layout_->blocks());
+    std::span<float> stage_state;
+    if (state != nullptr) {
+      stage_state = std::span(state->floats).subspan(state_at, facts.state_floats);
+      state_at += facts.state_floats;
+    }
+    stages_[k]->Run({.layout = *layout_,
+                     .posed = posed,
+                     .task = task,
+                     .scratch = std::span(workspace.scratch).first(facts.scratch_floats),
+                     .state = stage_state,
+                     .in_is_rest = is_rest,
+                     .in = points,
+                     .out = blocks});
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    points = blocks;
+    is_rest = false;
+  }
+  SINEW_RETURN_IF_ERROR(Write(*layout_, points, out, task));
+  if (!out.normals.empty()) {
+    normals_->Run(*layout_, posed.skin, points,
+                  std::span(workspace.scratch).first(normals_->scratch_floats()), out.normals,
+                  task);
+  }
+  return task.CheckCancelled();
+}
+
+void Deformer::Save(TableWriter& tables) const {
+  std::vector<StageRecord> records;
+  for (std::size_t k = 0; k < stages_.size(); ++k) {
+    StageRecord record;
+    const std::string_view method = stages_[k]->Facts().method;
+    method.copy(record.method, sizeof record.method - 1);
+    record.version = MethodVersion(method);
+    records.push_back(record);
+    stages_[k]->Save(tables, absl::StrCat("stage/", k, "/"));
+  }
+  tables.Add("stages", records);
+  SaveFields(tables, "layout/", *layout_);
+  SaveFields(tables, "rig/", tables_);
+  SaveFields(tables, "normals/", *normals_);
+}
+
+absl::StatusOr<Deformer> Deformer::Load(const TableReader& tables) {
+  Deformer deformer;
+  auto layout = std::make_shared<BlockLayout>();
+  SINEW_RETURN_IF_ERROR(LoadFields(tables, "layout/", *layout));
+  deformer.layout_ = std::move(layout);
+  SINEW_RETURN_IF_ERROR(LoadFields(tables, "rig/", deformer.tables_));
+  auto normals = std::make_shared<NormalFinisher>();
+  SINEW_RETURN_IF_ERROR(LoadFields(tables, "normals/", *normals));
+  deformer.normals_ = std::move(normals);
+  std::vector<StageRecord> records;
+  SINEW_RETURN_IF_ERROR(tables.Read("stages", records));
+  for (std::size_t k = 0; k < records.size(); ++k) {
+    const std::string method(records[k].method,
+                             strnlen(records[k].method, sizeof records[k].method));
+    SINEW_ASSIGN_OR_RETURN(auto stage,
+                           LoadStage(method, static_cast<int>(records[k].version), tables,
+                                     absl::StrCat("stage/", k, "/")));
+    deformer.stages_.push_back(std::move(stage));
+  }
+  SINEW_RETURN_IF_ERROR(deformer.CheckStages());
+  return deformer;
+}
+
+std::size_t Deformer::bytes() const {
+  std::size_t bytes = FieldBytes(*layout_) + FieldBytes(tables_) + FieldBytes(*normals_);
+  for (const auto& stage : stages_) bytes += stage->bytes();
+  return bytes;
+}
+
+std::string Numerics(const Recipe& recipe) {
+  Sha256 digest;
+  digest.Update("sinew numerics 1\n");
+  digest.Update(FormatSpec(recipe));
+  for (const StageParams& params : recipe) {
+    digest.Update(absl::StrCat("\n", MethodVersion(StageName(params))));
+  }
+  return digest.Hex();
+}
+
+}  // namespace sinew

@@ -1,0 +1,68 @@
+// fields.h - save, load and size of anything that names its members in Fields(self, visit).
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/strings/str_cat.h>
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/base/table_io.h"
+
+namespace sinew {
+
+template <class T>
+concept ArrayField = requires(const T& t) {
+  typename T::value_type;
+  t.data();
+  t.size();
+};
+
+template <class Object>
+void SaveFields(TableWriter& tables, std::string_view prefix, const Object& object) {
+  Object::Fields(object, [&]<class T>(std::string_view name, const T& member) {
+    const std::string full = absl::StrCat(AbslView(prefix), AbslView(name));
+    if constexpr (ArrayField<T>) {
+      tables.Add(full, member);
+    } else {
+      tables.Add(full, std::span<const T>(&member, 1));
+    }
+  });
+}
+
+// kDataLoss: a table is missing or of another shape.
+template <class Object>
+absl::Status LoadFields(const TableReader& tables, std::string_view prefix, Object& object) {
+  absl::Status status;
+  Object::Fields(object, [&]<class T>(std::string_view name, T& member) {
+    if (!status.ok()) return;
+    const std::string full = absl::StrCat(AbslView(prefix), AbslView(name));
+    if constexpr (ArrayField<T>) {
+      status = tables.Read(full, member);
+    } else {
+      std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>> one;
+      status = tables.Read(full, one);
+      if (status.ok() && one.size() != 1) {
+        status = absl::DataLossError(absl::StrCat("bound data: table ", full, ": got ", one.size(),
+                                                  " values, need 1"));
+      }
+      if (status.ok()) member = static_cast<T>(one.front());
+    }
+  });
+  return status;
+}
+
+template <class Object>
+std::size_t FieldBytes(const Object& object) {
+  std::size_t bytes = sizeof(Object);
+  Object::Fields(object, [&]<class T>(std::string_view, const T& member) {
+    if constexpr (ArrayField<T>) bytes += member.size() * sizeof(typename T::value_type);
+  });
+  return bytes;
+}
+
+}  // namespace sinew

@@ -1,0 +1,38 @@
+// lbs.h - linear blend skinning: v = sum_j w_j M_j u.
+//
+// Source: Magnenat-Thalmann et al. 1988; the layout is that of core/rig/layout.h.
+#pragma once
+
+#include "core/deform/method.h"
+#include "core/rig/weight_table.h"
+
+namespace sinew {
+
+struct Lbs {
+  using Params = LbsParams;
+  static constexpr int kVersion = 1;
+  static constexpr std::string_view kSummary =
+      "Linear blend: fast and predictable; joints lose volume when bent and collapse when twisted.";
+  static constexpr std::string_view kPaper = "Magnenat-Thalmann, Laperriere, Thalmann 1988";
+  static constexpr std::string_view kCostClass = "1 x";
+
+  WeightTable table;
+
+  static absl::Status Validate(const LbsParams&) { return absl::OkStatus(); }
+  static BindCost Cost(const BindInput& input, const LbsParams& params);
+  static absl::StatusOr<Lbs> Bind(const BindInput& input, const LbsParams& params, Task& task);
+  StageFacts Facts() const {
+    return {.method = Params::kName, .in = Space::kRest, .out = Space::kPosed, .pointwise = true};
+  }
+  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const {
+    return table.Check(layout, bindings);
+  }
+  void Run(const StageFrame& frame) const;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    WeightTable::Fields(self.table, visit);
+  }
+};
+
+}  // namespace sinew

@@ -1,0 +1,22 @@
+// lbs_kernel.h - linear blend of 16 points a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sinew {
+
+// out = sum over the block's bindings of weight * (skin * in), pivot first, then ascending.
+struct LbsKernelArgs {
+  const std::uint32_t* pair_offset;  // [B + 1]
+  const std::uint16_t* pair_entry;   // [pairs] bindings
+  const float* weights;              // [pairs][16], 64-byte aligned
+  const float* skin;                 // [E][12] row-major 3x4, finite
+  const float* in;                   // [B][3][16], 64-byte aligned
+  float* out;                        // [B][3][16], may be `in`
+};
+
+// Blocks [begin, end).
+void LbsKernel(const LbsKernelArgs& args, std::size_t begin, std::size_t end);
+
+}  // namespace sinew

@@ -1,0 +1,81 @@
+// method.h - what the author of a deformation method writes: a plain struct of arrays that satisfies `Method`.
+//
+// Binding may fail, running may not: everything is checked at the door (Bind, Load + Check, the public Evaluate).
+// A method registers itself by one word in registry.cc.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "core/deform/params.h"
+#include "core/parallel/task.h"
+#include "core/rig/layout.h"
+#include "core/rig/posed_rig.h"
+#include "core/rig/rig.h"
+
+namespace sinew {
+
+enum class Space : std::uint8_t { kRest, kPosed };
+
+// Constant once bound.
+struct StageFacts {
+  std::string_view method;         // registry name
+  Space in, out;                   // stages chain kRest -> kPosed
+  bool pointwise;                  // out[v] depends on in[v] alone: in and out may be the same blocks
+  bool rotations = false;          // needs PosedRig::rotations and dual_quats
+  std::size_t scratch_floats = 0;  // per evaluation
+  std::size_t state_floats = 0;    // per stream; 0 = frames are independent
+};
+
+struct BindInput {
+  const Rig& rig;
+  const BlockLayout& layout;
+  std::span<const StageParams> before;  // the stages that run before this one
+};
+
+// Upper bounds, known before the bind starts.
+struct BindCost {
+  std::size_t peak_bytes = 0;   // while binding, beyond the rig
+  std::size_t bound_bytes = 0;  // what stays
+  double work = 0;              // progress units: about a nanosecond of one core each
+  double frame_ns = 0;          // of one core for one frame, a guess
+};
+
+struct StageFrame {
+  const BlockLayout& layout;
+  const PosedRig& posed;
+  const Task& task;
+  std::span<float> scratch;  // [scratch_floats], 64-byte aligned, contents undefined
+  std::span<float> state;    // empty = stateless
+  bool in_is_rest;           // false behind a stage that moved the rest points: methods that baked them add R (in - rest)
+  std::span<const PointBlock> in;  // [B] centred rest points, or posed points
+  std::span<PointBlock> out;       // [B] padding lanes are written too
+};
+
+// Stands for any visitor of Fields in the concept.
+struct AnyField {
+  template <class T>
+  void operator()(std::string_view, T&) const {}
+};
+
+template <class M>
+concept Method = requires(M m, const M& c, const typename M::Params& p, const BindInput& b, Task& t,
+                          const StageFrame& f) {
+  { M::kVersion } -> std::convertible_to<int>;  // rises when tables or results change: part of every key
+  { M::kSummary } -> std::convertible_to<std::string_view>;
+  { M::kPaper } -> std::convertible_to<std::string_view>;
+  { M::kCostClass } -> std::convertible_to<std::string_view>;  // a frame, beside plain linear blend
+  { M::Validate(p) } -> std::same_as<absl::Status>;            // what ranges alone cannot say
+  { M::Cost(b, p) } -> std::same_as<BindCost>;
+  { M::Bind(b, p, t) } -> std::same_as<absl::StatusOr<M>>;     // slow, cancellable, reports progress
+  { c.Facts() } -> std::same_as<StageFacts>;
+  { c.Check(b.layout, std::size_t{}) } -> std::same_as<absl::Status>;  // tables against layout and binding count
+  { c.Run(f) } -> std::same_as<void>;
+  M::Fields(m, AnyField{});  // visits (name, member) of every array and number: save, load and size come from it
+};
+
+}  // namespace sinew

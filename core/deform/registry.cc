@@ -1,0 +1,241 @@
+#include "core/deform/registry.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <charconv>
+#include <utility>
+
+#include "core/base/table_io.h"
+#include "core/deform/ddm/ddm.h"
+#include "core/deform/dqs/dqs.h"
+#include "core/deform/fields.h"
+#include "core/deform/lbs/lbs.h"
+#include "core/deform/spec.h"
+
+namespace sinew {
+namespace {
+
+template <class... M>
+struct MethodList {};
+
+// The list. A method stands here once; its parameters stand in StageParams (params.h), in the same order.
+using AllMethods = MethodList<Lbs, Dqs, Ddm, EnhancedDdm>;
+
+template <class>
+struct ParamsOf;
+template <class... M>
+struct ParamsOf<MethodList<M...>> {
+  using type = std::variant<typename M::Params...>;
+};
+static_assert(std::is_same_v<ParamsOf<AllMethods>::type, StageParams>,
+              "params.h and registry.cc list the same methods in the same order");
+
+// Calls visit.template operator()<M>() for every method.
+template <class... M, class Visit>
+void ForEach(MethodList<M...>, Visit&& visit) {
+  (visit.template operator()<M>(), ...);
+}
+
+// The method whose parameters are P.
+template <class P, class List>
+struct MethodFor;
+template <class P, class First, class... Rest>
+struct MethodFor<P, MethodList<First, Rest...>> {
+  using type =
+      typename std::conditional_t<std::is_same_v<typename First::Params, P>, std::type_identity<First>,
+                                  MethodFor<P, MethodList<Rest...>>>::type;
+};
+template <class P>
+struct MethodFor<P, MethodList<>> {
+  using type = void;
+};
+
+template <Method M>
+class Bound final : public Stage {
+ public:
+  explicit Bound(M method) : method_(std::move(method)) {}
+  StageFacts Facts() const override { return method_.Facts(); }
+  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const override {
+    return method_.Check(layout, bindings);
+  }
+  void Run(const StageFrame& frame) const override { method_.Run(frame); }
+  void Save(TableWriter& tables, std::string_view prefix) const override {
+    SaveFields(tables, prefix, method_);
+  }
+  std::size_t bytes() const override { return FieldBytes(method_); }
+
+ private:
+  M method_;
+};
+
+// Calls body.template operator()<M>(params) for the method of `params`.
+template <class Body>
+auto WithMethod(const StageParams& params, Body&& body) {
+  return std::visit(
+      [&]<class P>(const P& p) {
+        using M = typename MethodFor<P, AllMethods>::type;
+        return body.template operator()<M>(p);
+      },
+      params);
+}
+
+// Describes one member of a parameter struct.
+struct Describe {
+  ParameterInfo& info;
+
+  void Range(const ParamDoc& doc) const {
+    info.minimum = doc.minimum;
+    info.maximum = doc.maximum;
+  }
+  void operator()(const ParamDoc& doc, const float&) const {
+    info.type = "number";
+    Range(doc);
+  }
+  void operator()(const ParamDoc& doc, const std::optional<float>&) const {
+    info.type = "number";
+    Range(doc);
+  }
+  void operator()(const ParamDoc& doc, const std::uint32_t&) const {
+    info.type = "integer";
+    Range(doc);
+  }
+  void operator()(const ParamDoc&, const bool&) const { info.type = "boolean"; }
+  void operator()(const ParamDoc&, const std::string&) const { info.type = "map"; }
+  template <class E>
+    requires std::is_enum_v<E>
+  void operator()(const ParamDoc&, const E&) const {
+    info.type = "choice";
+    for (const std::string_view name : ChoiceNames(E{})) info.choices.emplace_back(name);
+  }
+};
+
+template <class M>
+MethodInfo InfoOf() {
+  const M method{};
+  MethodInfo info;
+  info.name = std::string(M::Params::kName);
+  info.summary = std::string(M::kSummary);
+  info.reads = method.Facts().in == Space::kRest ? "rest" : "posed";
+  info.paper = std::string(M::kPaper);
+  info.cost_class = std::string(M::kCostClass);
+  info.version = M::kVersion;
+  const typename M::Params defaults;
+  const auto values = StageValues(defaults);
+  M::Params::Fields(defaults, [&](const ParamDoc& doc, const auto& member) {
+    ParameterInfo parameter;
+    parameter.name = std::string(doc.name);
+    parameter.unit = std::string(doc.unit);
+    parameter.description = std::string(doc.description);
+    for (const auto& [name, value] : values) {
+      if (name == doc.name) parameter.default_value = value;
+    }
+    Describe{parameter}(doc, member);
+    info.parameters.push_back(std::move(parameter));
+  });
+  return info;
+}
+
+absl::Status OutOfRange(std::string_view method, const ParamDoc& doc, double got) {
+  return absl::InvalidArgumentError(absl::StrCat(AbslView(method), ".", AbslView(doc.name),
+                                                 ": got ", got, ", need ", doc.minimum, " to ",
+                                                 doc.maximum));
+}
+
+}  // namespace
+
+const std::vector<MethodInfo>& ListMethods() {
+  static const std::vector<MethodInfo>* const kMethods = [] {
+    auto* methods = new std::vector<MethodInfo>;
+    ForEach(AllMethods{}, [&]<class M>() { methods->push_back(InfoOf<M>()); });
+    return methods;
+  }();
+  return *kMethods;
+}
+
+absl::Status ValidateStage(const StageParams& params) {
+  return WithMethod(params, []<class M>(const typename M::Params& p) -> absl::Status {
+    absl::Status status;
+    M::Params::Fields(p, [&]<class T>(const ParamDoc& doc, const T& member) {
+      const auto check = [&](double value) {
+        if (!(value >= doc.minimum && value <= doc.maximum) && status.ok()) {
+          status = OutOfRange(M::Params::kName, doc, value);
+        }
+      };
+      if constexpr (std::is_same_v<T, std::optional<float>>) {
+        if (member) check(*member);
+      } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::uint32_t>) {
+        if (doc.minimum != doc.maximum) check(member);
+      }
+    });
+    return status.ok() ? M::Validate(p) : status;
+  });
+}
+
+absl::Status CheckRecipe(const Recipe& recipe) {
+  if (recipe.empty()) {
+    return absl::InvalidArgumentError("recipe.stages: is empty, need at least one stage");
+  }
+  Space space = Space::kRest;
+  for (std::size_t k = 0; k < recipe.size(); ++k) {
+    SINEW_RETURN_IF_ERROR(ValidateStage(recipe[k]));
+    const StageFacts facts = WithMethod(
+        recipe[k], []<class M>(const typename M::Params&) { return M{}.Facts(); });
+    if (facts.in != space) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "recipe.stages[", k, "]: ", AbslView(facts.method), " reads ",
+          facts.in == Space::kRest ? "rest" : "posed", " positions, but ",
+          k == 0 ? "the first stage gets rest ones" : "the stage before it writes posed ones"));
+    }
+    space = facts.out;
+  }
+  if (space != Space::kPosed) {
+    return absl::InvalidArgumentError("recipe.stages: no stage poses the mesh");
+  }
+  return absl::OkStatus();
+}
+
+BindCost StageCost(const BindInput& input, const StageParams& params) {
+  return WithMethod(params, [&]<class M>(const typename M::Params& p) { return M::Cost(input, p); });
+}
+
+absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
+                                                       const StageParams& params, Task& task) {
+  return WithMethod(
+      params,
+      [&]<class M>(const typename M::Params& p) -> absl::StatusOr<std::shared_ptr<const Stage>> {
+        SINEW_ASSIGN_OR_RETURN(M method, M::Bind(input, p, task));
+        return std::shared_ptr<const Stage>(std::make_shared<Bound<M>>(std::move(method)));
+      });
+}
+
+absl::StatusOr<std::shared_ptr<const Stage>> LoadStage(std::string_view method, int version,
+                                                       const TableReader& tables,
+                                                       std::string_view prefix) {
+  absl::StatusOr<std::shared_ptr<const Stage>> result = absl::DataLossError(
+      absl::StrCat("bound data: method '", AbslView(method), "' is unknown"));
+  ForEach(AllMethods{}, [&]<class M>() {
+    if (M::Params::kName != method) return;
+    if (M::kVersion != version) {
+      result = absl::DataLossError(absl::StrCat("bound data: ", AbslView(method), " version ",
+                                                version, ", need ", M::kVersion));
+      return;
+    }
+    M loaded{};
+    if (absl::Status status = LoadFields(tables, prefix, loaded); !status.ok()) {
+      result = status;
+      return;
+    }
+    result = std::make_shared<Bound<M>>(std::move(loaded));
+  });
+  return result;
+}
+
+int MethodVersion(std::string_view method) {
+  int version = 0;
+  ForEach(AllMethods{}, [&]<class M>() {
+    if (M::Params::kName == method) version = M::kVersion;
+  });
+  return version;
+}
+
+}  // namespace sinew

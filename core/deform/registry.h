@@ -1,0 +1,59 @@
+// registry.h - the one list of methods, and what is known about each.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/deform/method.h"
+#include "core/deform/params.h"
+
+namespace sinew {
+
+class TableReader;
+class TableWriter;
+
+struct ParameterInfo {
+  std::string name, type, unit, default_value, description;  // type: number integer boolean choice map
+  std::optional<double> minimum, maximum;
+  std::vector<std::string> choices;
+};
+
+struct MethodInfo {
+  std::string name, summary, reads, paper, cost_class;
+  int version = 0;
+  std::vector<ParameterInfo> parameters;
+};
+
+// Every method, in the order of StageParams.
+const std::vector<MethodInfo>& ListMethods();
+
+// A bound method with its type erased; made by registry.cc alone.
+class Stage {
+ public:
+  virtual ~Stage() = default;
+  virtual StageFacts Facts() const = 0;
+  virtual absl::Status Check(const BlockLayout& layout, std::size_t bindings) const = 0;
+  virtual void Run(const StageFrame& frame) const = 0;
+  virtual void Save(TableWriter& tables, std::string_view prefix) const = 0;
+  virtual std::size_t bytes() const = 0;
+};
+
+// Ranges of every parameter, and what a method asks beyond ranges. kInvalidArgument names stage and parameter.
+absl::Status ValidateStage(const StageParams& params);
+// Every stage, and that their spaces chain from rest to posed. kInvalidArgument.
+absl::Status CheckRecipe(const Recipe& recipe);
+BindCost StageCost(const BindInput& input, const StageParams& params);
+absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
+                                                       const StageParams& params, Task& task);
+// kDataLoss: unknown method, another version, missing or malformed tables.
+absl::StatusOr<std::shared_ptr<const Stage>> LoadStage(std::string_view method, int version,
+                                                       const TableReader& tables,
+                                                       std::string_view prefix);
+int MethodVersion(std::string_view method);
+
+}  // namespace sinew

@@ -1,0 +1,270 @@
+#include "core/deform/spec.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <charconv>
+#include <cmath>
+#include <type_traits>
+
+#include "core/base/status.h"
+#include "core/deform/registry.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kMaxStages = 16;
+constexpr std::size_t kMaxSpecBytes = 4096;
+
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+// Shortest text that reads back as the same float.
+std::string NumberText(float value) {
+  char buffer[32];
+  const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
+  return std::string(buffer, end);
+}
+
+std::string ValueText(float value) { return NumberText(value); }
+std::string ValueText(std::uint32_t value) { return absl::StrCat(value); }
+std::string ValueText(bool value) { return value ? "true" : "false"; }
+std::string ValueText(const std::string& value) { return value; }
+template <class E>
+  requires std::is_enum_v<E>
+std::string ValueText(E value) {
+  return std::string(ChoiceNames(value)[static_cast<std::size_t>(value)]);
+}
+
+bool FromText(std::string_view text, float& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
+}
+bool FromText(std::string_view text, std::uint32_t& value) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size();
+}
+bool FromText(std::string_view text, bool& value) {
+  value = text == "true";
+  return text == "true" || text == "false";
+}
+bool FromText(std::string_view text, std::string& value) {
+  value = std::string(text);
+  return true;
+}
+bool FromText(std::string_view text, std::optional<float>& value) {
+  return FromText(text, value.emplace());
+}
+template <class E>
+  requires std::is_enum_v<E>
+bool FromText(std::string_view text, E& value) {
+  const auto names = ChoiceNames(E{});
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == text) {
+      value = static_cast<E>(i);
+      return true;
+    }
+  }
+  return false;
+}
+
+template <class T>
+std::string Allowed() {
+  if constexpr (std::is_enum_v<T>) {
+    std::string names;
+    for (const std::string_view name : ChoiceNames(T{})) {
+      absl::StrAppend(&names, names.empty() ? "" : ", ", AbslView(name));
+    }
+    return names;
+  } else if constexpr (std::is_same_v<T, bool>) {
+    return "true or false";
+  } else if constexpr (std::is_same_v<T, std::uint32_t>) {
+    return "a whole number";
+  } else {
+    return "a number";
+  }
+}
+
+// The default parameters of every method, in the order of StageParams.
+template <std::size_t... I>
+std::vector<StageParams> Defaults(std::index_sequence<I...>) {
+  return {StageParams(std::in_place_index<I>)...};
+}
+std::vector<StageParams> Defaults() {
+  return Defaults(std::make_index_sequence<std::variant_size_v<StageParams>>());
+}
+
+template <class P>
+absl::Status SetParameter(P& params, const std::string& key, const std::string& value) {
+  bool known = false;
+  absl::Status status;
+  std::string names;
+  P::Fields(params, [&]<class T>(const ParamDoc& doc, T& member) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", AbslView(doc.name));
+    if (doc.name != key) return;
+    known = true;
+    if (!FromText(value, member)) {
+      status = absl::InvalidArgumentError(absl::StrCat(AbslView(P::kName), ".", key, ": got '",
+                                                       value, "', need ", Allowed<T>()));
+    }
+  });
+  if (!known) {
+    return absl::InvalidArgumentError(absl::StrCat(AbslView(P::kName), ".", key,
+                                                   ": unknown parameter, need one of ", names));
+  }
+  return status;
+}
+
+// Reads a spec character by character; positions in messages count from 1.
+class Scanner {
+ public:
+  explicit Scanner(std::string_view text) : text_(text) {}
+
+  bool Done() {
+    SkipSpace();
+    return at_ >= text_.size();
+  }
+  bool Take(char c) {
+    SkipSpace();
+    if (at_ >= text_.size() || text_[at_] != c) return false;
+    ++at_;
+    return true;
+  }
+  // A name, number or quoted string; empty if none stands here.
+  std::string Word() {
+    SkipSpace();
+    std::string word;
+    if (at_ < text_.size() && text_[at_] == '"') {
+      const std::size_t end = text_.find('"', at_ + 1);
+      if (end == std::string_view::npos) return word;
+      word = std::string(text_.substr(at_ + 1, end - at_ - 1));
+      at_ = end + 1;
+      return word;
+    }
+    while (at_ < text_.size() && IsWord(text_[at_])) word += text_[at_++];
+    return word;
+  }
+  absl::Status Wrong(std::string_view need) {
+    SkipSpace();
+    const std::string got =
+        at_ < text_.size() ? absl::StrCat("'", std::string(1, text_[at_]), "'") : "the end";
+    return absl::InvalidArgumentError(
+        absl::StrCat("spec: got ", got, " at column ", at_ + 1, ", need ", AbslView(need)));
+  }
+
+ private:
+  static bool IsWord(char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '.' || c == '-' || c == '+';
+  }
+  void SkipSpace() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\t' || text_[at_] == '\n')) {
+      ++at_;
+    }
+  }
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+absl::StatusOr<Values> ParseValues(Scanner& scanner) {
+  Values values;
+  if (!scanner.Take('(') || scanner.Take(')')) return values;
+  while (true) {
+    const std::string key = scanner.Word();
+    if (key.empty()) return scanner.Wrong("a parameter name");
+    if (!scanner.Take('=')) return scanner.Wrong("'='");
+    const std::string value = scanner.Word();
+    if (value.empty()) return scanner.Wrong("a value");
+    for (const auto& [known, unused] : values) {
+      if (known == key) {
+        return absl::InvalidArgumentError(absl::StrCat("spec: parameter '", key, "' stands twice"));
+      }
+    }
+    values.emplace_back(key, value);
+    if (scanner.Take(')')) return values;
+    if (!scanner.Take(',')) return scanner.Wrong("',' or ')'");
+  }
+}
+
+// True if text can stand in a spec without quotes.
+bool IsPlain(std::string_view text) {
+  Scanner scanner(text);
+  return !text.empty() && text.front() != '"' && scanner.Word() == text;
+}
+
+}  // namespace
+
+absl::StatusOr<Recipe> ParseSpec(std::string_view spec) {
+  if (spec.size() > kMaxSpecBytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("spec: got ", spec.size(), " bytes, need at most ", kMaxSpecBytes));
+  }
+  Scanner scanner(spec);
+  Recipe recipe;
+  do {
+    const std::string method = scanner.Word();
+    if (method.empty()) return scanner.Wrong("a method's name");
+    SINEW_ASSIGN_OR_RETURN(const Values values, ParseValues(scanner));
+    SINEW_ASSIGN_OR_RETURN(StageParams params, MakeStage(method, values));
+    recipe.push_back(std::move(params));
+    if (recipe.size() > kMaxStages) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("spec: more than ", kMaxStages, " stages"));
+    }
+  } while (scanner.Take('|'));
+  if (!scanner.Done()) return scanner.Wrong("'|' or the end");
+  SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
+  return recipe;
+}
+
+absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& values) {
+  std::string names;
+  for (StageParams& params : Defaults()) {
+    absl::StrAppend(&names, names.empty() ? "" : ", ", AbslView(StageName(params)));
+    if (StageName(params) != method) continue;
+    for (const auto& [key, value] : values) {
+      SINEW_RETURN_IF_ERROR(
+          std::visit([&](auto& p) { return SetParameter(p, key, value); }, params));
+    }
+    SINEW_RETURN_IF_ERROR(ValidateStage(params));
+    return params;
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("spec: got method '", AbslView(method), "', need one of ", names));
+}
+
+Values StageValues(const StageParams& params) {
+  Values values;
+  std::visit(
+      [&]<class P>(const P& p) {
+        P::Fields(p, [&]<class T>(const ParamDoc& doc, const T& member) {
+          if constexpr (std::is_same_v<T, std::optional<float>>) {
+            if (member) values.emplace_back(std::string(doc.name), ValueText(*member));
+          } else {
+            values.emplace_back(std::string(doc.name), ValueText(member));
+          }
+        });
+      },
+      params);
+  return values;
+}
+
+std::string_view StageName(const StageParams& params) {
+  return std::visit([]<class P>(const P&) { return P::kName; }, params);
+}
+
+std::string FormatSpec(const Recipe& recipe) {
+  std::string spec;
+  for (const StageParams& params : recipe) {
+    absl::StrAppend(&spec, spec.empty() ? "" : " | ", AbslView(StageName(params)));
+    std::string list;
+    for (const auto& [key, value] : StageValues(params)) {
+      if (value.empty()) continue;
+      const char* quote = IsPlain(value) ? "" : "\"";
+      absl::StrAppend(&list, list.empty() ? "" : ", ", key, "=", quote, value, quote);
+    }
+    if (!list.empty()) absl::StrAppend(&spec, "(", list, ")");
+  }
+  return spec;
+}
+
+}  // namespace sinew

@@ -1,0 +1,45 @@
+// cache_layout.h - what every point-cache format says about itself, and where its frames lie.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/formats/byte_order.h"
+
+namespace sinew {
+
+// Counts fit the signed 32-bit fields of .pc2 and .mdd.
+inline constexpr std::uint32_t kMaxCacheCount = 0x7fffffff;
+
+struct CacheInfo {
+  std::uint32_t frames = 0;    // samples in the file, [1, kMaxCacheCount]
+  std::uint32_t vertices = 0;  // points per sample, [1, kMaxCacheCount]
+  double first_frame = 0;      // frame number of sample 0, finite
+  double frame_step = 1;       // frames between samples, > 0
+  double fps = 24;  // frames per second, > 0; 0 = the file does not say (.pc2, .npy, .mdd)
+};
+
+// A parsed header: sample k is [vertices * 3] float32 at data_offset + k * vertices * 12.
+struct CacheLayout {
+  CacheInfo info;
+  std::size_t data_offset = 0;
+  ByteOrder order = ByteOrder::kLittle;
+  std::vector<float> times;  // [frames] seconds for .mdd, empty for the others
+};
+
+// Checks what a header is about to promise.
+// kInvalidArgument: a count is 0 or above kMaxCacheCount, a number is not finite, a step or rate is
+// not positive.
+absl::Status CheckCacheInfo(const CacheInfo& info);
+
+// Checks that `bytes` holds exactly the frames the counts promise behind `layout.data_offset`, no
+// byte less or more. Safe for any counts. kInvalidArgument with both sizes.
+absl::Status CheckCacheSize(const char* format, std::span<const std::byte> bytes,
+                            const CacheLayout& layout);
+
+}  // namespace sinew

@@ -1,0 +1,239 @@
+#include "core/formats/npy.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <charconv>
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <string_view>
+
+#include "core/base/status.h"
+
+namespace sinew {
+namespace {
+
+constexpr char kMagic[] = "\x93NUMPY";
+constexpr std::size_t kMagicBytes = 6;
+constexpr std::size_t kAlignment = 64;  // of the data, as numpy >= 1.14 writes it
+constexpr std::size_t kMaxDimensions = 8;
+
+// Reads the Python dictionary of a header: three known keys, in any order.
+class Dictionary {
+ public:
+  explicit Dictionary(std::string_view text) : text_(text) {}
+
+  absl::Status Parse(NpyHeader& header) {
+    if (!Take('{')) return Malformed("need a dictionary");
+    bool seen[3] = {};
+    while (!Take('}')) {
+      std::string_view key;
+      if (!TakeQuoted(key) || !Take(':')) return Malformed("need a quoted key and a colon");
+      const std::size_t which = key == "descr" ? 0 : key == "fortran_order" ? 1 : 2;
+      if (which == 2 && key != "shape") return Malformed("need descr, fortran_order and shape");
+      if (seen[which]) return Malformed("a key stands twice");
+      seen[which] = true;
+      SINEW_RETURN_IF_ERROR(which == 0   ? ParseType(header)
+                            : which == 1 ? ParseOrder()
+                                         : ParseShape(header));
+      if (!Take(',') && !Peek('}')) return Malformed("need a comma between entries");
+    }
+    if (!seen[0] || !seen[1] || !seen[2]) {
+      return Malformed("need descr, fortran_order and shape");
+    }
+    SkipSpace();
+    return at_ == text_.size() ? absl::OkStatus() : Malformed("text behind the dictionary");
+  }
+
+ private:
+  absl::Status Malformed(const char* why) const {
+    return absl::InvalidArgumentError(absl::StrCat("npy.header: at byte ", at_, ": ", why));
+  }
+
+  void SkipSpace() {
+    while (at_ < text_.size() && (text_[at_] == ' ' || text_[at_] == '\n')) ++at_;
+  }
+
+  bool Peek(char c) {
+    SkipSpace();
+    return at_ < text_.size() && text_[at_] == c;
+  }
+
+  bool Take(char c) {
+    if (!Peek(c)) return false;
+    ++at_;
+    return true;
+  }
+
+  bool TakeWord(std::string_view word) {
+    SkipSpace();
+    if (text_.substr(at_, word.size()) != word) return false;
+    at_ += word.size();
+    return true;
+  }
+
+  bool TakeQuoted(std::string_view& value) {
+    SkipSpace();
+    if (at_ >= text_.size() || (text_[at_] != '\'' && text_[at_] != '"')) return false;
+    const std::size_t end = text_.find(text_[at_], at_ + 1);
+    if (end == std::string_view::npos) return false;
+    value = text_.substr(at_ + 1, end - at_ - 1);
+    at_ = end + 1;
+    return true;
+  }
+
+  absl::Status ParseType(NpyHeader& header) {
+    std::string_view type;
+    if (!TakeQuoted(type)) return Malformed("need a quoted type");
+    if (type != "<f4" && type != "<f8") {
+      return absl::InvalidArgumentError(
+          absl::StrCat("npy.descr: '", std::string(type), "', need '<f4' or '<f8'"));
+    }
+    header.value_bytes = type == "<f4" ? 4 : 8;
+    return absl::OkStatus();
+  }
+
+  absl::Status ParseOrder() {
+    if (TakeWord("False")) return absl::OkStatus();
+    if (TakeWord("True")) {
+      return absl::InvalidArgumentError("npy.fortran_order: True, need False (C order)");
+    }
+    return Malformed("need True or False");
+  }
+
+  absl::Status ParseShape(NpyHeader& header) {
+    if (!Take('(')) return Malformed("need a tuple");
+    while (!Take(')')) {
+      SkipSpace();
+      std::uint64_t size = 0;
+      const char* begin = text_.data() + at_;
+      const auto [end, error] = std::from_chars(begin, text_.data() + text_.size(), size);
+      if (error != std::errc() || header.shape.size() == kMaxDimensions) {
+        return Malformed("need at most 8 whole numbers");
+      }
+      at_ += static_cast<std::size_t>(end - begin);
+      header.shape.push_back(size);
+      if (!Take(',') && !Peek(')')) return Malformed("need a comma between sizes");
+    }
+    return absl::OkStatus();
+  }
+
+  std::string_view text_;
+  std::size_t at_ = 0;
+};
+
+// Overflow-safe: whether `bytes` is the product of the shape and the size of a value.
+bool HoldsExactly(std::uint64_t bytes, const NpyHeader& header) {
+  std::uint64_t need = header.value_bytes;
+  for (std::uint64_t size : header.shape) {
+    if (size == 0) return bytes == 0;
+  }
+  for (std::uint64_t size : header.shape) {
+    if (need > bytes / size) return false;
+    need *= size;
+  }
+  return need == bytes;
+}
+
+absl::Status WrongShape(const NpyHeader& header, const char* need) {
+  return absl::InvalidArgumentError(
+      absl::StrCat("npy.shape: (", absl::StrJoin(header.shape, ", "), "), need ", need));
+}
+
+}  // namespace
+
+absl::StatusOr<std::string> EncodeNpyHeader(const CacheInfo& info) {
+  SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
+  std::string text = absl::StrCat("{'descr': '<f4', 'fortran_order': False, 'shape': (",
+                                  info.frames, ", ", info.vertices, ", 3), }");
+  constexpr std::size_t kPrefix = kMagicBytes + 4;
+  const std::size_t total = (kPrefix + text.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
+  text.append(total - kPrefix - text.size() - 1, ' ');
+  text.push_back('\n');
+  std::string out(kMagic, kMagicBytes);
+  out +=
+      {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
+  return out + text;
+}
+
+absl::StatusOr<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes) {
+  if (bytes.size() < kMagicBytes + 2 || std::memcmp(bytes.data(), kMagic, kMagicBytes) != 0) {
+    return absl::InvalidArgumentError("npy: does not start with \\x93NUMPY and a version");
+  }
+  const int major = std::to_integer<int>(bytes[6]), minor = std::to_integer<int>(bytes[7]);
+  if ((major != 1 && major != 2) || minor != 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("npy.version: ", major, ".", minor, ", need 1.0 or 2.0"));
+  }
+  const std::size_t length_bytes = major == 1 ? 2 : 4;
+  const std::size_t prefix = kMagicBytes + 2 + length_bytes;
+  std::size_t length = 0;
+  for (std::size_t k = 0; k < length_bytes && 8 + k < bytes.size(); ++k) {
+    length |= std::to_integer<std::size_t>(bytes[8 + k]) << (8 * k);
+  }
+  if (bytes.size() < prefix || bytes.size() - prefix < length) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("npy: ", bytes.size(), " bytes, need a header of ", prefix + length));
+  }
+  NpyHeader header;
+  header.data_offset = prefix + length;
+  const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + prefix, length);
+  SINEW_RETURN_IF_ERROR(Dictionary(text).Parse(header));
+  if (!HoldsExactly(bytes.size() - header.data_offset, header)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "npy: ", bytes.size() - header.data_offset, " bytes behind the header, need exactly (",
+        absl::StrJoin(header.shape, ", "), ") values of ", header.value_bytes, " bytes"));
+  }
+  return header;
+}
+
+absl::StatusOr<CacheLayout> ParseNpyCache(std::span<const std::byte> bytes) {
+  SINEW_ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(bytes));
+  const auto& shape = header.shape;
+  if (header.value_bytes != 4) {
+    return absl::InvalidArgumentError("npy.descr: '<f8', need '<f4' for a point cache");
+  }
+  if (shape.size() != 3 || shape[2] != 3 || shape[0] > kMaxCacheCount ||
+      shape[1] > kMaxCacheCount) {
+    return WrongShape(header, "(frames, vertices, 3)");
+  }
+  CacheLayout layout;
+  layout.info.frames = static_cast<std::uint32_t>(shape[0]);
+  layout.info.vertices = static_cast<std::uint32_t>(shape[1]);
+  layout.info.fps = 0;
+  layout.data_offset = header.data_offset;
+  SINEW_RETURN_IF_ERROR(CheckCacheSize("npy", bytes, layout));
+  return layout;
+}
+
+absl::StatusOr<PoseArray> ReadPosesNpy(std::span<const std::byte> bytes) {
+  SINEW_ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(bytes));
+  const auto& shape = header.shape;
+  const bool flat = shape.size() == 3 && shape[2] == 12;
+  const bool matrices = shape.size() == 4 && shape[2] == 3 && shape[3] == 4;
+  if ((!flat && !matrices) || shape[0] < 1 || shape[0] > kMaxCacheCount || shape[1] < 1 ||
+      shape[1] > kMaxCacheCount) {
+    return WrongShape(header, "(frames, joints, 12) or (frames, joints, 3, 4)");
+  }
+  PoseArray poses;
+  poses.frames = static_cast<std::uint32_t>(shape[0]);
+  poses.joints = static_cast<std::uint32_t>(shape[1]);
+  const std::span<const std::byte> data = bytes.subspan(header.data_offset);
+  poses.values.resize(data.size() / header.value_bytes);
+  if (header.value_bytes == 4) {
+    std::memcpy(poses.values.data(), data.data(), data.size());
+    return poses;
+  }
+  for (std::size_t k = 0; k < poses.values.size(); ++k) {
+    const auto value = LoadBytes<double>(data.data() + k * 8, ByteOrder::kLittle);
+    if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("npy: value ", k, " is ", value, ", need the range of float32"));
+    }
+    poses.values[k] = static_cast<float>(value);
+  }
+  return poses;
+}
+
+}  // namespace sinew

@@ -1,0 +1,52 @@
+// adjacency.h - welded points of a rig and their neighbours along polygon edges.
+//
+// A mesh that comes from a file is cut along texture seams and hard edges. Whatever smooths or sums
+// over neighbours works on welded points instead and copies its results back to the vertices, or
+// the cuts would open.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/rig/rig.h"
+
+namespace sinew {
+
+// Which vertices are one point.
+struct WeldedPoints {
+  std::vector<std::uint32_t>
+      point;  // [V] point of a vertex; points are numbered by their first vertex
+  std::vector<std::uint32_t> first;  // [P] lowest vertex of a point
+
+  std::size_t points() const { return first.size(); }
+};
+
+// Vertices whose numbers in the mesh's own weld array agree. Without such an array: vertices of the
+// whole rig within 1e-6 of the bounding-box diagonal of each other (up to 1.7e-6 within a cell of
+// the search lattice) that have equal weights and equal shape offsets; closed under chains.
+// Independent of the order of vertices. Cost O(V + influences + shape offsets).
+WeldedPoints Weld(const Rig& rig);
+
+// Compressed rows of neighbours.
+struct Adjacency {
+  std::vector<std::uint64_t> offsets;     // [P + 1] into neighbours
+  std::vector<std::uint32_t> neighbours;  // rising within a row, never the point itself
+
+  std::size_t points() const { return offsets.size() - 1; }
+  std::span<const std::uint32_t> row(std::size_t p) const {
+    return {neighbours.data() + offsets[p], offsets[p + 1] - offsets[p]};
+  }
+};
+
+// Points joined by an edge of some polygon, each once; an isolated point has an empty row.
+// Degenerate, duplicate and non-manifold faces are fine. Cost O(corners).
+Adjacency PolygonNeighbours(const Mesh& mesh, const WeldedPoints& welded);
+
+// As above, with the polygons cut into fans of triangles from their first corner.
+Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded);
+
+// Root of the mean squared edge length, scene units; 0 without edges.
+double RmsEdge(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& adjacency);
+
+}  // namespace sinew

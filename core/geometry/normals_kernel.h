@@ -1,0 +1,25 @@
+// normals_kernel.h - face normals and their sums about points, a point in four lanes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace sinew {
+
+// Blocks [begin, end) of [3][16] coordinates to [16][4]: x y z 0. All pointers 64-byte aligned.
+void PackPointsKernel(const float* blocks, float* packed, std::size_t begin, std::size_t end);
+
+// normals[f] = twice the vector area of face f (Newell) and, in the fourth lane, the squared
+// lengths it came from: how large the area could be.
+void TriangleNormalsKernel(const std::uint32_t* corners, const float* packed, float* normals,
+                           std::size_t begin, std::size_t end);
+void QuadNormalsKernel(const std::uint32_t* corners, const float* packed, float* normals,
+                       std::size_t begin, std::size_t end);
+void PolygonNormalsKernel(const std::uint32_t* offsets, const std::uint32_t* corners,
+                          const float* packed, float* normals, std::size_t begin, std::size_t end);
+
+// sums[p - begin] = sum of normals[faces[offsets[p]] ...], in that order.
+void PointSumsKernel(const std::uint32_t* offsets, const std::uint32_t* faces, const float* normals,
+                     float* sums, std::size_t begin, std::size_t end);
+
+}  // namespace sinew

@@ -1,0 +1,65 @@
+// task.h - the only concurrency type in core: parallel loops, progress, cancellation and the memory budget of one job.
+//
+// Loops cut fixed chunks that depend on n and grain alone, so results do not depend on the number of threads. They
+// run in the oneTBB arena of the calling thread. Every body runs with denormals flushed to zero (FTZ, DAZ), on
+// whatever thread it lands, so that all threads compute the same bits.
+#pragma once
+
+#include <absl/functional/function_ref.h>
+#include <absl/status/status.h>
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <limits>
+#include <stop_token>
+
+namespace sinew {
+
+class Task {
+ public:
+  struct Options {
+    std::stop_token stop{};                                             // default: never cancelled
+    std::size_t memory_limit = std::numeric_limits<std::size_t>::max();  // bytes a bind may hold
+    std::function<void(double)> progress{};                             // in [0, 1], rising; any thread
+    bool parallel = true;                                               // false: loops run in the caller
+  };
+  Task() = default;
+  explicit Task(Options options) : options_(std::move(options)) {}
+  Task(const Task&) = delete;
+  Task& operator=(const Task&) = delete;
+
+  // Calls body(begin, end) for consecutive chunks of at most `grain` >= 1 covering [0, n). Chunks are skipped once
+  // the task is cancelled.
+  void For(std::size_t n, std::size_t grain,
+           absl::FunctionRef<void(std::size_t, std::size_t)> body) const;
+
+  bool cancelled() const { return options_.stop.stop_requested(); }
+  // OK, or kCancelled.
+  absl::Status CheckCancelled() const;
+
+  std::size_t memory_limit() const { return options_.memory_limit; }
+
+  // Progress: the total is set once, before work starts, in arbitrary units; Advance may be called from any thread.
+  void SetTotal(double work);
+  void Advance(double work);
+
+ private:
+  Options options_;
+  double total_ = 0;
+  std::atomic<double> done_{0};
+};
+
+// While it lives, the calling thread flushes denormals to zero; restores the former mode when it goes.
+class DenormalGuard {
+ public:
+  DenormalGuard();
+  ~DenormalGuard();
+  DenormalGuard(const DenormalGuard&) = delete;
+  DenormalGuard& operator=(const DenormalGuard&) = delete;
+
+ private:
+  std::uint64_t saved_;
+};
+
+}  // namespace sinew

@@ -1,0 +1,60 @@
+// influences.h - skin weights as one compressed row per vertex.
+//
+// A binding is one (skin, joint) pair: the same joint has another inverse bind matrix in another skin, so weights name
+// bindings, and each binding names its joint.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/types.h"
+
+namespace sinew {
+
+struct Binding {
+  std::uint16_t joint = 0;
+  AffineD inverse_bind;  // bind space to joint space, the part's geometry bind folded in
+};
+
+struct InfluenceSource {
+  std::vector<std::uint64_t> offsets;   // [V + 1] into bindings and weights
+  std::vector<std::uint32_t> bindings;  // [n]
+  std::vector<float> weights;           // [n]
+  std::vector<std::int32_t> fallback{}; // [V] binding for a vertex whose weights sum to 0, -1 = none; or empty
+};
+
+class Influences {
+ public:
+  // Cleans every row: weights of one binding are added up, zeros and weights under 1e-6 dropped, the rest normalised
+  // in double; strongest first, ties by lower binding. `label(v)` names a vertex in messages.
+  // kInvalidArgument: a negative or non-finite weight, a sum more than 1e-3 off 1 (and no fallback for 0), a binding
+  // out of range. The message says the first vertex and how many.
+  static absl::StatusOr<Influences> Create(InfluenceSource source, std::size_t bindings);
+
+  std::size_t vertices() const { return offsets_.size() - 1; }
+  std::size_t size() const { return bindings_.size(); }
+  std::size_t max_per_vertex() const { return max_; }
+  std::span<const std::uint16_t> bindings(std::size_t v) const {
+    return {bindings_.data() + offsets_[v], offsets_[v + 1] - offsets_[v]};
+  }
+  std::span<const double> weights(std::size_t v) const {
+    return {weights_.data() + offsets_[v], offsets_[v + 1] - offsets_[v]};
+  }
+  std::span<const std::uint64_t> offsets() const { return offsets_; }
+  std::span<const std::uint16_t> all_bindings() const { return bindings_; }
+  std::span<const double> all_weights() const { return weights_; }
+
+ private:
+  Influences() = default;
+  std::vector<std::uint64_t> offsets_;
+  std::vector<std::uint16_t> bindings_;
+  std::vector<double> weights_;
+  std::size_t max_ = 0;
+};
+
+}  // namespace sinew

@@ -1,0 +1,166 @@
+#include "core/rig/layout.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/base/status.h"
+
+namespace sinew {
+namespace {
+
+absl::Status Damaged(std::string_view what) {
+  return absl::DataLossError(absl::StrCat("bound data: layout: ", AbslView(what)));
+}
+
+// File vertices by (pivot, set of bindings, index). The sets are compared as sorted lists.
+std::vector<std::uint32_t> SortVertices(const Rig& rig) {
+  const Influences& influences = rig.influences();
+  std::vector<std::uint16_t> sorted(influences.all_bindings().begin(),
+                                    influences.all_bindings().end());
+  const auto row = [&](std::uint32_t v) {
+    return std::span(sorted).subspan(influences.offsets()[v],
+                                     influences.offsets()[v + 1] - influences.offsets()[v]);
+  };
+  std::vector<std::uint32_t> order(rig.vertices());
+  std::iota(order.begin(), order.end(), 0u);
+  for (const std::uint32_t v : order) std::sort(row(v).begin(), row(v).end());
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const std::uint16_t pa = influences.bindings(a).front(), pb = influences.bindings(b).front();
+    if (pa != pb) return pa < pb;
+    const auto ra = row(a), rb = row(b);
+    if (!std::ranges::equal(ra, rb)) {
+      return std::lexicographical_compare(ra.begin(), ra.end(), rb.begin(), rb.end());
+    }
+    return a < b;
+  });
+  return order;
+}
+
+}  // namespace
+
+absl::StatusOr<std::shared_ptr<const BlockLayout>> BlockLayout::Create(const Rig& rig) {
+  auto layout = std::make_shared<BlockLayout>();
+  layout->vertices = static_cast<std::uint32_t>(rig.vertices());
+  layout->centre = rig.mesh().centre();
+  layout->lane.resize(rig.vertices());
+  const Influences& influences = rig.influences();
+  std::size_t lane = kLanes;  // of the open block; kLanes = none is open
+  for (const std::uint32_t v : SortVertices(rig)) {
+    const std::uint16_t pivot = influences.bindings(v).front();
+    if (lane == kLanes || layout->pivot.back() != pivot) {
+      layout->pivot.push_back(pivot);
+      layout->order.resize(layout->pivot.size() * kLanes, -1);
+      lane = 0;
+    }
+    const std::size_t at = (layout->pivot.size() - 1) * kLanes + lane++;
+    layout->order[at] = static_cast<std::int32_t>(v);
+    layout->lane[v] = static_cast<std::uint32_t>(at);
+  }
+  layout->rest.resize(layout->blocks());
+  for (std::size_t i = 0; i < layout->order.size(); ++i) {
+    const Vec3f p = ToFloat(ToDouble(rig.mesh().positions()[layout->Vertex(i)]) - layout->centre);
+    PointBlock& block = layout->rest[i / kLanes];
+    block.x[i % kLanes] = p.x;
+    block.y[i % kLanes] = p.y;
+    block.z[i % kLanes] = p.z;
+  }
+  layout->skin = UniteRows(*layout, influences.offsets(), influences.all_bindings());
+  return std::shared_ptr<const BlockLayout>(std::move(layout));
+}
+
+absl::Status BlockLayout::Check(std::size_t bindings) const {
+  if (vertices == 0 || lane.size() != vertices || pivot.empty() ||
+      order.size() != blocks() * kLanes || rest.size() != blocks()) {
+    return Damaged("sizes disagree");
+  }
+  if (!std::isfinite(centre.x) || !std::isfinite(centre.y) || !std::isfinite(centre.z)) {
+    return Damaged("centre is not finite");
+  }
+  for (std::size_t v = 0; v < vertices; ++v) {
+    if (lane[v] >= order.size() || order[lane[v]] != static_cast<std::int32_t>(v)) {
+      return Damaged("lanes and order disagree");
+    }
+  }
+  std::size_t used = 0;
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    if (order[i] >= static_cast<std::int64_t>(vertices) || order[i] < -1) {
+      return Damaged("order out of range");
+    }
+    if (i % kLanes == 0 && order[i] < 0) return Damaged("an empty block");
+    used += order[i] >= 0;
+  }
+  if (used != vertices) return Damaged("a vertex stands twice");
+  for (const PointBlock& block : rest) {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      if (!std::isfinite(block.x[i]) || !std::isfinite(block.y[i]) || !std::isfinite(block.z[i])) {
+        return Damaged("a rest position is not finite");
+      }
+    }
+  }
+  for (const std::uint16_t p : pivot) {
+    if (p >= bindings) return Damaged("pivot out of range");
+  }
+  return CheckBlockJoints(*this, skin, bindings, "skin");
+}
+
+BlockJoints UniteRows(const BlockLayout& layout, std::span<const std::uint64_t> row_offsets,
+                      std::span<const std::uint16_t> row_bindings) {
+  BlockJoints joints;
+  joints.offset.push_back(0);
+  std::vector<std::uint16_t> united;
+  for (std::size_t b = 0; b < layout.blocks(); ++b) {
+    united.clear();
+    for (std::size_t i = b * kLanes; i < (b + 1) * kLanes; ++i) {
+      if (layout.order[i] < 0) continue;
+      const auto v = static_cast<std::size_t>(layout.order[i]);
+      united.insert(united.end(), row_bindings.begin() + static_cast<std::ptrdiff_t>(row_offsets[v]),
+                    row_bindings.begin() + static_cast<std::ptrdiff_t>(row_offsets[v + 1]));
+    }
+    std::sort(united.begin(), united.end());
+    united.erase(std::unique(united.begin(), united.end()), united.end());
+    joints.entry.push_back(layout.pivot[b]);
+    for (const std::uint16_t binding : united) {
+      if (binding != layout.pivot[b]) joints.entry.push_back(binding);
+    }
+    joints.offset.push_back(static_cast<std::uint32_t>(joints.entry.size()));
+  }
+  return joints;
+}
+
+std::size_t FindPair(const BlockJoints& joints, std::size_t block, std::uint16_t binding) {
+  const auto first = joints.entry.begin() + joints.offset[block];
+  if (*first == binding) return joints.offset[block];
+  const auto last = joints.entry.begin() + joints.offset[block + 1];
+  return static_cast<std::size_t>(std::lower_bound(first + 1, last, binding) -
+                                  joints.entry.begin());
+}
+
+absl::Status CheckBlockJoints(const BlockLayout& layout, const BlockJoints& joints,
+                              std::size_t bindings, std::string_view name) {
+  const auto damaged = [&](std::string_view what) {
+    return absl::DataLossError(
+        absl::StrCat("bound data: ", AbslView(name), " joints: ", AbslView(what)));
+  };
+  if (joints.offset.size() != layout.blocks() + 1 || joints.offset.front() != 0 ||
+      joints.offset.back() != joints.entry.size()) {
+    return damaged("sizes disagree");
+  }
+  for (std::size_t b = 0; b < layout.blocks(); ++b) {
+    if (joints.offset[b + 1] <= joints.offset[b] || joints.offset[b + 1] > joints.entry.size()) {
+      return damaged("offsets do not rise");
+    }
+    if (joints.entry[joints.offset[b]] != layout.pivot[b]) return damaged("pivot is not first");
+    for (std::uint32_t k = joints.offset[b]; k < joints.offset[b + 1]; ++k) {
+      if (joints.entry[k] >= bindings) return damaged("out of range");
+      if (k > joints.offset[b] + 1 && joints.entry[k] <= joints.entry[k - 1]) {
+        return damaged("not ascending");
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sinew

@@ -1,0 +1,159 @@
+#include "core/rig/pose.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+#include "core/base/status.h"
+
+namespace sinew {
+namespace {
+
+// Places of names among `count` things, each at most once; all of them for an empty list.
+absl::Status Resolve(std::span<const std::string> names, std::size_t count, std::string_view field,
+                     const std::function<std::uint32_t(std::string_view)>& find,
+                     std::vector<std::uint32_t>& places) {
+  if (names.empty()) {
+    places.resize(count);
+    std::iota(places.begin(), places.end(), 0u);
+    return absl::OkStatus();
+  }
+  std::vector<bool> seen(count);
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::uint32_t place = find(names[i]);
+    if (place >= count) {
+      return absl::InvalidArgumentError(absl::StrCat("layout.", AbslView(field), "[", i, "]: got '",
+                                                     names[i], "', which the rig does not have"));
+    }
+    if (seen[place]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("layout.", AbslView(field), "[", i, "]: got '", names[i], "' twice"));
+    }
+    seen[place] = true;
+    places.push_back(place);
+  }
+  return absl::OkStatus();
+}
+
+// Translation, unit quaternion xyzw, scale to a matrix.
+absl::Status FromTrs(const float* f, std::size_t place, AffineD& matrix) {
+  const double length =
+      std::sqrt(double{f[3]} * f[3] + double{f[4]} * f[4] + double{f[5]} * f[5] +
+                double{f[6]} * f[6]);
+  if (!(length > 1e-12)) {
+    return absl::InvalidArgumentError(absl::StrCat("pose.joint_transforms: joint ", place,
+                                                   " has a quaternion of length 0"));
+  }
+  const double x = f[3] / length, y = f[4] / length, z = f[5] / length, w = f[6] / length;
+  const double sx = f[7], sy = f[8], sz = f[9];
+  matrix.m = {(1 - 2 * (y * y + z * z)) * sx, 2 * (x * y - w * z) * sy,
+              2 * (x * z + w * y) * sz,       f[0],
+              2 * (x * y + w * z) * sx,       (1 - 2 * (x * x + z * z)) * sy,
+              2 * (y * z - w * x) * sz,       f[1],
+              2 * (x * z - w * y) * sx,       2 * (y * z + w * x) * sy,
+              (1 - 2 * (x * x + y * y)) * sz, f[2]};
+  return absl::OkStatus();
+}
+
+absl::Status CheckFinite(std::string_view bytes, std::size_t row, std::string_view field) {
+  for (std::size_t i = 0; i * sizeof(float) < bytes.size(); ++i) {
+    float value;
+    std::memcpy(&value, bytes.data() + i * sizeof(float), sizeof value);
+    if (!std::isfinite(value)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("pose.", AbslView(field), ": value ", i % row, " of entry ", i / row,
+                       " is not finite"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<PoseFormat> PoseFormat::Create(const Rig& rig, JointFormat format, PoseSpace space,
+                                              std::span<const std::string> joints,
+                                              std::span<const std::string> controls) {
+  PoseFormat result;
+  result.format_ = format;
+  result.space_ = space;
+  SINEW_RETURN_IF_ERROR(Resolve(
+      joints, rig.joints(), "joints",
+      [&](std::string_view name) { return rig.skeleton().Find(name); }, result.joints_));
+  SINEW_RETURN_IF_ERROR(Resolve(
+      controls, rig.controls().size(), "controls",
+      [&](std::string_view name) {
+        std::uint32_t k = 0;
+        while (k < rig.controls().size() && rig.controls()[k].name != name) ++k;
+        return k;
+      },
+      result.controls_));
+  result.rig_order_ = result.joints_.size() == rig.joints();
+  for (std::size_t i = 0; i < result.joints_.size(); ++i) {
+    result.rig_order_ = result.rig_order_ && result.joints_[i] == i;
+  }
+  return result;
+}
+
+absl::Status PoseFormat::Read(const Rig& rig, std::string_view joint_bytes,
+                              std::string_view control_bytes, std::vector<Affine>& joints,
+                              std::vector<float>& controls) const {
+  if (joint_bytes.size() != this->joint_bytes()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "pose.joint_transforms: got ", joint_bytes.size(), " bytes, need ", this->joint_bytes(),
+        " (", joints_.size(), " joints of ", floats_per_joint(), " float32)"));
+  }
+  if (!control_bytes.empty() && control_bytes.size() != this->control_bytes()) {
+    return absl::InvalidArgumentError(absl::StrCat("pose.controls: got ", control_bytes.size(),
+                                                   " bytes, need ", this->control_bytes(),
+                                                   " or none"));
+  }
+  SINEW_RETURN_IF_ERROR(CheckFinite(joint_bytes, floats_per_joint(), "joint_transforms"));
+  SINEW_RETURN_IF_ERROR(CheckFinite(control_bytes, 1, "controls"));
+
+  controls.resize(rig.controls().size());
+  for (std::size_t k = 0; k < controls.size(); ++k) controls[k] = rig.controls()[k].default_value;
+  for (std::size_t i = 0; i < controls_.size() && !control_bytes.empty(); ++i) {
+    std::memcpy(&controls[controls_[i]], control_bytes.data() + i * sizeof(float), sizeof(float));
+  }
+
+  joints.resize(rig.joints());
+  if (rig_order_ && format_ == JointFormat::kMatrix3x4 && space_ == PoseSpace::kModel) {
+    std::memcpy(joints.data(), joint_bytes.data(), joint_bytes.size());
+    return absl::OkStatus();
+  }
+  // Given transforms by joint; the others follow from their rest transform.
+  std::vector<AffineD> given(rig.joints()), model(rig.joints()), local(rig.joints());
+  std::vector<bool> has(rig.joints());
+  for (std::size_t i = 0; i < joints_.size(); ++i) {
+    float values[12];
+    std::memcpy(values, joint_bytes.data() + i * floats_per_joint() * sizeof(float),
+                floats_per_joint() * sizeof(float));
+    AffineD& matrix = given[joints_[i]];
+    if (format_ == JointFormat::kTrs) {
+      SINEW_RETURN_IF_ERROR(FromTrs(values, i, matrix));
+    } else {
+      for (std::size_t e = 0; e < 12; ++e) matrix.m[e] = values[e];
+    }
+    has[joints_[i]] = true;
+  }
+  const Skeleton& skeleton = rig.skeleton();
+  for (std::size_t j = 0; j < rig.joints(); ++j) {
+    const std::uint32_t parent = skeleton.joint(j).parent;
+    const bool is_model = has[j] && space_ == PoseSpace::kModel;
+    local[j] = has[j] && space_ == PoseSpace::kLocal ? given[j] : skeleton.rest_local()[j];
+    if (is_model) {
+      model[j] = given[j];
+    } else if (parent == kNoParent) {
+      model[j] = local[j];
+    } else {
+      model[j] = skeleton.ToModel(j, model[parent], local[parent], local[j]);
+    }
+    joints[j] = ToFloat(model[j]);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sinew

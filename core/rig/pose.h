@@ -1,0 +1,55 @@
+// pose.h - poses as callers send them, to joint-to-model matrices.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/rig/rig.h"
+
+namespace sinew {
+
+struct Pose {
+  std::span<const Affine> joints;   // [J] joint to model space
+  std::span<const float> controls{};  // [K], or empty = all defaults
+};
+
+enum class JointFormat : std::uint8_t {
+  kMatrix3x4 = 1,  // 12 floats: 3x4 row-major
+  kTrs = 2,        // 10 floats: translation xyz, unit quaternion xyzw, scale xyz
+};
+enum class PoseSpace : std::uint8_t { kModel = 1, kLocal = 2 };
+
+// How to read the bytes of poses; made once, used for every pose.
+class PoseFormat {
+ public:
+  // Empty name lists mean all, in rig order. kInvalidArgument: an unknown or repeated name.
+  static absl::StatusOr<PoseFormat> Create(const Rig& rig, JointFormat format, PoseSpace space,
+                                           std::span<const std::string> joints,
+                                           std::span<const std::string> controls);
+
+  // Bytes a pose must have.
+  std::size_t joint_bytes() const { return joints_.size() * floats_per_joint() * sizeof(float); }
+  std::size_t control_bytes() const { return controls_.size() * sizeof(float); }
+
+  // Reads one pose (little-endian float32). joints [J] and controls [K] are resized. A joint that is not named keeps
+  // its rest transform relative to its parent, a control its default.
+  // kInvalidArgument: wrong byte count, a value that is not finite, a quaternion of length 0.
+  absl::Status Read(const Rig& rig, std::string_view joint_bytes, std::string_view control_bytes,
+                    std::vector<Affine>& joints, std::vector<float>& controls) const;
+
+ private:
+  std::size_t floats_per_joint() const { return format_ == JointFormat::kTrs ? 10 : 12; }
+  JointFormat format_ = JointFormat::kMatrix3x4;
+  PoseSpace space_ = PoseSpace::kModel;
+  bool rig_order_ = true;               // every joint, in order
+  std::vector<std::uint32_t> joints_;   // [named] joint of each place in the bytes
+  std::vector<std::uint32_t> controls_;
+};
+
+}  // namespace sinew

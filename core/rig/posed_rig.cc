@@ -1,0 +1,154 @@
+#include "core/rig/posed_rig.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/rig/skeleton.h"
+#include "core/solve/rotation.h"
+
+namespace sinew {
+namespace {
+
+constexpr double kRigid = 1e-6;        // |A^T A - I| of a matrix taken as a rotation as it is
+constexpr double kSingular = 1e-9;     // |det| / |A|_F^3 below which a joint counts as scaled to nothing
+
+bool IsRotation(const Mat3d& a) {
+  const Mat3d g = Multiply(Transpose(a), a);
+  for (std::size_t i = 0; i < 9; ++i) {
+    if (std::abs(g.m[i] - (i % 4 == 0 ? 1.0 : 0.0)) > kRigid) return false;
+  }
+  return Determinant(a) > 0;
+}
+
+// Unit quaternion (w, x, y, z) of a rotation, w >= 0 not enforced: the largest component is positive.
+std::array<double, 4> ToQuaternion(const Mat3d& r) {
+  const double trace = r.m[0] + r.m[4] + r.m[8];
+  const double size[4] = {trace, r.m[0] * 2 - trace, r.m[4] * 2 - trace, r.m[8] * 2 - trace};
+  const auto largest = static_cast<std::size_t>(std::max_element(size, size + 4) - size);
+  const double s = std::sqrt(std::max(0.0, 1 + size[largest]));  // twice that component
+  const double k = 0.5 / s;
+  const double yz = r.m[7] - r.m[5], zx = r.m[2] - r.m[6], xy = r.m[3] - r.m[1];
+  switch (largest) {
+    case 0:
+      return {0.5 * s, yz * k, zx * k, xy * k};
+    case 1:
+      return {yz * k, 0.5 * s, (r.m[1] + r.m[3]) * k, (r.m[2] + r.m[6]) * k};
+    case 2:
+      return {zx * k, (r.m[1] + r.m[3]) * k, 0.5 * s, (r.m[5] + r.m[7]) * k};
+    default:
+      return {xy * k, (r.m[2] + r.m[6]) * k, (r.m[5] + r.m[7]) * k, 0.5 * s};
+  }
+}
+
+DualQuat ToDualQuat(const Mat3d& rotation, const Vec3d& t) {
+  const auto q = ToQuaternion(rotation);
+  const double dual[4] = {-0.5 * (t.x * q[1] + t.y * q[2] + t.z * q[3]),
+                          0.5 * (t.x * q[0] + t.y * q[3] - t.z * q[2]),
+                          0.5 * (t.y * q[0] + t.z * q[1] - t.x * q[3]),
+                          0.5 * (t.z * q[0] + t.x * q[2] - t.y * q[1])};
+  DualQuat dq;
+  for (std::size_t i = 0; i < 4; ++i) {
+    dq.real[i] = static_cast<float>(q[i]);
+    dq.dual[i] = static_cast<float>(dual[i]);
+  }
+  return dq;
+}
+
+// Rotation part of a joint that also scales. A mirrored joint's nearest rotation need not be unique (which axis was
+// mirrored?): take the mirror as one of the x axis of bind space, so that the answer follows every rigid motion and
+// joints mirrored together agree. The mirror stays in the stretch either way.
+Mat3d RotationOf(const Mat3d& a) {
+  if (Determinant(a) >= 0) return NearestRotation(a).rotation;
+  return NearestRotation(Multiply(a, {{-1, 0, 0, 0, 1, 0, 0, 0, 1}})).rotation;
+}
+
+double FrobeniusCubed(const Mat3d& a) {
+  double sum = 0;
+  for (const double v : a.m) sum += v * v;
+  return sum * std::sqrt(sum);
+}
+
+}  // namespace
+
+PosedRigTables PosedRigTables::Create(const Rig& rig, const Vec3d& centre) {
+  PosedRigTables tables;
+  const AffineD to_centre = {{1, 0, 0, centre.x, 0, 1, 0, centre.y, 0, 0, 1, centre.z}};
+  for (const Binding& binding : rig.bindings()) {
+    tables.joint.push_back(binding.joint);
+    tables.inverse_bind.push_back(Compose(binding.inverse_bind, to_centre));
+  }
+  for (std::size_t j = 0; j < rig.joints(); ++j) {
+    tables.parent.push_back(rig.skeleton().joint(j).parent);
+    const Mat3d rest = Linear(rig.skeleton().rest_model()[j]);
+    const bool singular = std::abs(Determinant(rest)) <= kSingular * FrobeniusCubed(rest);
+    tables.rest_inverse.push_back(
+        singular ? Mat3d{} : Linear(Inverse(rig.skeleton().rest_model()[j])));
+  }
+  for (const Control& control : rig.controls()) {
+    tables.control_defaults.push_back(control.default_value);
+  }
+  return tables;
+}
+
+absl::Status PosedRigTables::Check() const {
+  const auto damaged = [](absl::string_view what) {
+    return absl::DataLossError(absl::StrCat("bound data: bindings: ", what));
+  };
+  if (joint.empty() || inverse_bind.size() != joint.size() || parent.empty() ||
+      rest_inverse.size() != parent.size()) {
+    return damaged("sizes disagree");
+  }
+  for (const std::uint16_t j : joint) {
+    if (j >= parent.size()) return damaged("joint out of range");
+  }
+  for (std::size_t j = 0; j < parent.size(); ++j) {
+    if (parent[j] != kNoParent && parent[j] >= j) return damaged("parent after its child");
+  }
+  for (const AffineD& matrix : inverse_bind) {
+    for (const double v : matrix.m) {
+      if (!std::isfinite(v)) return damaged("a matrix is not finite");
+    }
+  }
+  return absl::OkStatus();
+}
+
+PosedRig PosedRigBuffer::Compute(const PosedRigTables& tables, const Pose& pose, bool rotations) {
+  const std::size_t entries = tables.joint.size();
+  skin_.resize(entries);
+  controls_.assign(tables.control_defaults.begin(), tables.control_defaults.end());
+  if (!pose.controls.empty()) controls_.assign(pose.controls.begin(), pose.controls.end());
+  if (rotations) {
+    rotations_.resize(entries);
+    dual_quats_.resize(entries);
+  }
+  for (std::size_t e = 0; e < entries; ++e) {
+    const AffineD joint = ToDouble(pose.joints[tables.joint[e]]);
+    const AffineD skin = Compose(joint, tables.inverse_bind[e]);
+    skin_[e] = ToFloat(skin);
+    if (!rotations) continue;
+    Mat3d rotation = Linear(skin);
+    if (!IsRotation(rotation)) {
+      // A joint scaled to nothing has no rotation of its own: take its nearest ancestor's that has one.
+      std::uint32_t j = tables.joint[e];
+      Mat3d linear = rotation;
+      while (std::abs(Determinant(linear)) <= kSingular * FrobeniusCubed(linear) &&
+             tables.parent[j] != kNoParent) {
+        j = tables.parent[j];
+        linear = Multiply(Linear(ToDouble(pose.joints[j])), tables.rest_inverse[j]);
+      }
+      rotation = RotationOf(linear);
+    }
+    for (std::size_t i = 0; i < 9; ++i) rotations_[e].m[i] = static_cast<float>(rotation.m[i]);
+    dual_quats_[e] = ToDualQuat(rotation, Translation(skin));
+  }
+  return {.joints = pose.joints,
+          .skin = skin_,
+          .rotations = rotations ? std::span<const Mat3>(rotations_) : std::span<const Mat3>(),
+          .dual_quats =
+              rotations ? std::span<const DualQuat>(dual_quats_) : std::span<const DualQuat>(),
+          .controls = controls_};
+}
+
+}  // namespace sinew

@@ -1,0 +1,60 @@
+// posed_rig.h - what a pose means for the bindings: skin matrices, rotations, dual quaternions; once per frame.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/aligned.h"
+#include "core/base/types.h"
+#include "core/rig/pose.h"
+
+namespace sinew {
+
+// Views of one frame's values, computed in double and rounded once. E bindings, J joints.
+struct PosedRig {
+  std::span<const Affine> joints;      // [J] joint to model
+  std::span<const Affine> skin;        // [E] joint * inverse_bind * T(centre): takes centred rest points
+  std::span<const Mat3> rotations;     // [E] nearest rotation of skin's linear part (mirrored joints: of its mirror image
+                                       // in x), det = +1
+  std::span<const DualQuat> dual_quats;  // [E] rotations[e] with the translation of skin[e]
+  std::span<const float> controls;     // [K]
+};
+
+// What a deformer keeps of the skeleton and bindings to do this without the rig.
+struct PosedRigTables {
+  std::vector<std::uint16_t> joint;      // [E]
+  std::vector<AffineD> inverse_bind;     // [E] inverse_bind * T(centre)
+  std::vector<std::uint32_t> parent;     // [J] kNoParent = a root
+  std::vector<Mat3d> rest_inverse;       // [J] inverse of the rest pose's linear part
+  std::vector<float> control_defaults;   // [K]
+
+  static PosedRigTables Create(const Rig& rig, const Vec3d& centre);
+  // Sizes, ranges and finite values; run after loading. kDataLoss.
+  absl::Status Check() const;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit("joint", self.joint);
+    visit("inverse_bind", self.inverse_bind);
+    visit("parent", self.parent);
+    visit("rest_inverse", self.rest_inverse);
+    visit("control_defaults", self.control_defaults);
+  }
+};
+
+// Storage of a PosedRig, reused from frame to frame.
+class PosedRigBuffer {
+ public:
+  // rotations: also compute rotations and dual quaternions (some stage needs them). A joint scaled to zero takes its
+  // parent's rotation. Valid until the next call.
+  PosedRig Compute(const PosedRigTables& tables, const Pose& pose, bool rotations);
+
+ private:
+  AlignedVector<Affine> skin_;
+  AlignedVector<Mat3> rotations_;
+  AlignedVector<DualQuat> dual_quats_;
+  std::vector<float> controls_;
+};
+
+}  // namespace sinew

@@ -1,0 +1,229 @@
+#include "core/rig/rig.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+#include <set>
+
+#include "core/base/digest.h"
+#include "core/base/status.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kMaxBindings = 65535;  // tables name them in 16 bits
+
+absl::Status CheckBindings(std::span<const Binding> bindings, std::size_t joints) {
+  if (bindings.empty() || bindings.size() > kMaxBindings) {
+    return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.joints: got ", bindings.size(),
+                                                   " bindings over all meshes, need 1 to ",
+                                                   kMaxBindings));
+  }
+  for (std::size_t e = 0; e < bindings.size(); ++e) {
+    if (bindings[e].joint >= joints) {
+      return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.joints: got ",
+                                                     bindings[e].joint, ", need less than ",
+                                                     joints));
+    }
+    for (const double value : bindings[e].inverse_bind.m) {
+      if (!std::isfinite(value)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("rig.meshes.skin.inverse_bind: row ", e, " is not finite"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckControls(std::span<const Control> controls) {
+  std::set<std::string_view> names;
+  for (std::size_t k = 0; k < controls.size(); ++k) {
+    const Control& control = controls[k];
+    const std::string field = absl::StrCat("rig.controls[", k, "]");
+    if (control.name.empty() || !names.insert(control.name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(field, ".name: got '", control.name, "', need unique names"));
+    }
+    if (!std::isfinite(control.minimum) || !std::isfinite(control.maximum) ||
+        !(control.minimum <= control.default_value && control.default_value <= control.maximum)) {
+      return absl::InvalidArgumentError(
+          absl::StrCat(field, ": got minimum ", control.minimum, ", default ",
+                       control.default_value, ", maximum ", control.maximum,
+                       ", need finite values in this order"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+bool Finite(std::span<const Vec3f> values) {
+  for (const Vec3f& v : values) {
+    if (!std::isfinite(v.x) || !std::isfinite(v.y) || !std::isfinite(v.z)) return false;
+  }
+  return true;
+}
+
+absl::Status CheckTarget(const ShapeTarget& target, const std::string& field,
+                         std::size_t vertices) {
+  if (!std::isfinite(target.weight)) {
+    return absl::InvalidArgumentError(absl::StrCat(field, ".weight: is not finite"));
+  }
+  if (target.offsets.size() != target.vertices.size() ||
+      (!target.normal_offsets.empty() && target.normal_offsets.size() != target.vertices.size())) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, ": got ", target.vertices.size(), " vertices, ", target.offsets.size(),
+                     " offsets and ", target.normal_offsets.size(), " normal offsets"));
+  }
+  for (std::size_t i = 0; i < target.vertices.size(); ++i) {
+    if (target.vertices[i] >= vertices || (i > 0 && target.vertices[i] <= target.vertices[i - 1])) {
+      return absl::InvalidArgumentError(absl::StrCat(field, ".vertices: entry ", i, " is ",
+                                                     target.vertices[i],
+                                                     ", need rising numbers below ", vertices));
+    }
+  }
+  if (!Finite(target.offsets) || !Finite(target.normal_offsets)) {
+    return absl::InvalidArgumentError(absl::StrCat(field, ".offsets: not finite"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckShapes(std::span<const Shape> shapes, std::size_t controls,
+                         std::size_t vertices) {
+  for (std::size_t s = 0; s < shapes.size(); ++s) {
+    const std::string field = absl::StrCat("rig.meshes.shapes[", s, "]");
+    if (shapes[s].control >= controls) {
+      return absl::InvalidArgumentError(absl::StrCat(field, ".control: is not a control"));
+    }
+    if (shapes[s].targets.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(field, ".targets: is empty"));
+    }
+    for (std::size_t t = 0; t < shapes[s].targets.size(); ++t) {
+      const ShapeTarget& target = shapes[s].targets[t];
+      SINEW_RETURN_IF_ERROR(
+          CheckTarget(target, absl::StrCat(field, ".targets[", t, "]"), vertices));
+      if (t > 0 && !(target.weight > shapes[s].targets[t - 1].weight)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(field, ".targets[", t, "].weight: need rising weights"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckMaps(std::span<const VertexMap> maps, std::size_t vertices) {
+  std::set<std::string_view> names;
+  for (const VertexMap& map : maps) {
+    if (map.name.empty() || !names.insert(map.name).second) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("rig.meshes.maps: got '", map.name, "', need unique names"));
+    }
+    if (map.values.size() != vertices) {
+      return absl::InvalidArgumentError(absl::StrCat("rig.meshes.maps.", map.name, ": got ",
+                                                     map.values.size(), " values, need ",
+                                                     vertices));
+    }
+    for (const float value : map.values) {
+      if (!std::isfinite(value)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("rig.meshes.maps.", map.name, ": not finite"));
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Add(Sha256& digest, std::string_view name) {
+  digest.UpdateArray(std::span<const char>(name.data(), name.size()));
+}
+
+template <class T>
+void AddValue(Sha256& digest, const T& value) {
+  digest.UpdateArray(std::span<const T>(&value, 1));
+}
+
+}  // namespace
+
+absl::StatusOr<Rig> Rig::Create(RigSource source) {
+  SINEW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::Create(std::move(source.mesh)));
+  SINEW_ASSIGN_OR_RETURN(
+      Skeleton skeleton,
+      Skeleton::Create(std::move(source.joints), std::move(source.rest_local)));
+  SINEW_RETURN_IF_ERROR(CheckBindings(source.bindings, skeleton.joints()));
+  SINEW_ASSIGN_OR_RETURN(
+      Influences influences,
+      Influences::Create(std::move(source.influences), source.bindings.size()));
+  if (influences.vertices() != mesh.vertices()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("rig.meshes.skin.influence_counts: got ", influences.vertices(),
+                     " rows, need one per vertex (", mesh.vertices(), ")"));
+  }
+  SINEW_RETURN_IF_ERROR(CheckControls(source.controls));
+  SINEW_RETURN_IF_ERROR(CheckShapes(source.shapes, source.controls.size(), mesh.vertices()));
+  SINEW_RETURN_IF_ERROR(CheckMaps(source.maps, mesh.vertices()));
+  Rig rig(std::move(mesh), std::move(skeleton), std::move(influences));
+  rig.bindings_ = std::move(source.bindings);
+  rig.controls_ = std::move(source.controls);
+  rig.shapes_ = std::move(source.shapes);
+  rig.maps_ = std::move(source.maps);
+
+  Sha256 digest;
+  digest.UpdateArray(rig.mesh_.positions());
+  digest.UpdateArray(rig.mesh_.face_offsets());
+  digest.UpdateArray(rig.mesh_.face_vertices());
+  digest.UpdateArray(rig.mesh_.normals());
+  digest.UpdateArray(rig.mesh_.weld());
+  for (std::size_t j = 0; j < rig.skeleton_.joints(); ++j) {
+    const SkeletonJoint& joint = rig.skeleton_.joint(j);
+    AddValue(digest, joint.parent);
+    AddValue(digest, static_cast<std::uint8_t>(joint.compensates_scale));
+  }
+  digest.UpdateArray(rig.skeleton_.rest_local());
+  for (const Binding& binding : rig.bindings_) {
+    AddValue(digest, binding.joint);
+    AddValue(digest, binding.inverse_bind);
+  }
+  digest.UpdateArray(rig.influences_.offsets());
+  digest.UpdateArray(rig.influences_.all_bindings());
+  digest.UpdateArray(rig.influences_.all_weights());
+  for (const Control& control : rig.controls_) AddValue(digest, control.default_value);
+  AddValue(digest, rig.shapes_.size());
+  for (const Shape& shape : rig.shapes_) {
+    AddValue(digest, shape.control);
+    for (const ShapeTarget& target : shape.targets) {
+      AddValue(digest, target.weight);
+      digest.UpdateArray(std::span<const std::uint32_t>(target.vertices));
+      digest.UpdateArray(std::span<const Vec3f>(target.offsets));
+      digest.UpdateArray(std::span<const Vec3f>(target.normal_offsets));
+    }
+  }
+  for (const VertexMap& map : rig.maps_) {
+    Add(digest, map.name);
+    digest.UpdateArray(std::span<const float>(map.values));
+  }
+  rig.digest_ = digest.Hex();
+  return rig;
+}
+
+const VertexMap* Rig::FindMap(std::string_view name) const {
+  for (const VertexMap& map : maps_) {
+    if (map.name == name) return &map;
+  }
+  return nullptr;
+}
+
+std::size_t Rig::bytes() const {
+  std::size_t bytes = sizeof(Rig) + vertices() * 2 * sizeof(Vec3f) +
+                      (mesh_.face_offsets().size() + mesh_.face_vertices().size() +
+                       mesh_.weld().size()) *
+                          sizeof(std::uint32_t) +
+                      influences_.size() * 10 + influences_.offsets().size() * 8 +
+                      joints() * (2 * sizeof(AffineD) + 64) + bindings_.size() * sizeof(Binding);
+  for (const Shape& shape : shapes_) {
+    for (const ShapeTarget& target : shape.targets) {
+      bytes += target.vertices.size() * (4 + 12) + target.normal_offsets.size() * 12;
+    }
+  }
+  for (const VertexMap& map : maps_) bytes += map.values.size() * 4 + map.name.size();
+  return bytes;
+}
+
+}  // namespace sinew

@@ -1,0 +1,90 @@
+// rig.h - one validated character: mesh, skeleton, bindings, influences, controls, shapes and maps that agree.
+//
+// Immutable after Create, so later code carries no checks. Share it freely across threads.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/geometry/mesh.h"
+#include "core/rig/influences.h"
+#include "core/rig/skeleton.h"
+
+namespace sinew {
+
+// A named number a pose may set.
+struct Control {
+  std::string name;
+  float minimum = 0, maximum = 1, default_value = 0;
+};
+
+struct ShapeTarget {
+  float weight = 1;
+  std::vector<std::uint32_t> vertices;  // rig numbering, rising
+  std::vector<Vec3f> offsets;           // [n] bind space
+  std::vector<Vec3f> normal_offsets;    // [n] or empty
+};
+
+struct Shape {
+  std::uint32_t control = 0;
+  std::vector<ShapeTarget> targets;  // by rising weight
+};
+
+// A painted number per vertex.
+struct VertexMap {
+  std::string name;
+  std::vector<float> values;  // [V]; vertices of parts without it have 1
+};
+
+struct RigSource {
+  MeshSource mesh;
+  std::vector<SkeletonJoint> joints;
+  std::vector<AffineD> rest_local;
+  std::vector<Binding> bindings;
+  InfluenceSource influences;
+  std::vector<Control> controls;
+  std::vector<Shape> shapes;
+  std::vector<VertexMap> maps;
+};
+
+class Rig {
+ public:
+  // kInvalidArgument names the field, what was found and what is allowed.
+  static absl::StatusOr<Rig> Create(RigSource source);
+
+  const Mesh& mesh() const { return mesh_; }
+  const Skeleton& skeleton() const { return skeleton_; }
+  std::span<const Binding> bindings() const { return bindings_; }
+  const Influences& influences() const { return influences_; }
+  std::span<const Control> controls() const { return controls_; }
+  std::span<const Shape> shapes() const { return shapes_; }
+  const VertexMap* FindMap(std::string_view name) const;
+
+  std::size_t vertices() const { return mesh_.vertices(); }
+  std::size_t joints() const { return skeleton_.joints(); }
+  // SHA-256 of everything above, as hex: equal digests deform alike.
+  const std::string& digest() const { return digest_; }
+  // Bytes this object holds, roughly.
+  std::size_t bytes() const;
+
+ private:
+  Rig(Mesh mesh, Skeleton skeleton, Influences influences)
+      : mesh_(std::move(mesh)),
+        skeleton_(std::move(skeleton)),
+        influences_(std::move(influences)) {}
+  Mesh mesh_;
+  Skeleton skeleton_;
+  Influences influences_;
+  std::vector<Binding> bindings_;
+  std::vector<Control> controls_;
+  std::vector<Shape> shapes_;
+  std::vector<VertexMap> maps_;
+  std::string digest_;
+};
+
+}  // namespace sinew

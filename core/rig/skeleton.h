@@ -1,0 +1,49 @@
+// skeleton.h - the joints of a rig: names, parents and rest pose.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "core/base/types.h"
+
+namespace sinew {
+
+inline constexpr std::uint32_t kNoParent = 0xffffffffu;
+
+struct SkeletonJoint {
+  std::string name;
+  std::uint32_t parent = kNoParent;
+  bool compensates_scale = false;  // the parent's own scale does not reach this joint's linear part
+};
+
+class Skeleton {
+ public:
+  // rest_local [J], relative to the parent. kInvalidArgument: no joints, more than 65,535, an empty or repeated name,
+  // a parent that does not come before its child, a matrix that is not finite.
+  static absl::StatusOr<Skeleton> Create(std::vector<SkeletonJoint> joints,
+                                         std::vector<AffineD> rest_local);
+
+  std::size_t joints() const { return joints_.size(); }
+  const SkeletonJoint& joint(std::size_t j) const { return joints_[j]; }
+  std::span<const AffineD> rest_local() const { return rest_local_; }
+  // Joint to model space in the rest pose.
+  std::span<const AffineD> rest_model() const { return rest_model_; }
+  // Index of a name, or kNoParent.
+  std::uint32_t Find(std::string_view name) const;
+
+  // Model transform of joint j from its parent's model transform and its own local one. `parent_local` is the
+  // parent's local transform, whose scale (lengths of its columns) a compensating joint leaves out.
+  AffineD ToModel(std::size_t j, const AffineD& parent_model, const AffineD& parent_local,
+                  const AffineD& local) const;
+
+ private:
+  Skeleton() = default;
+  std::vector<SkeletonJoint> joints_;
+  std::vector<AffineD> rest_local_, rest_model_;
+};
+
+}  // namespace sinew

@@ -1,0 +1,67 @@
+#include "core/rig/weight_table.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/status.h"
+
+namespace sinew {
+
+WeightTable WeightTable::Create(const Rig& rig, const BlockLayout& layout,
+                                std::uint32_t max_influences) {
+  const Influences& influences = rig.influences();
+  const auto kept = [&](std::size_t v) {
+    const std::size_t count = influences.bindings(v).size();
+    return max_influences == 0 ? count : std::min<std::size_t>(count, max_influences);
+  };
+  WeightTable table;
+  if (max_influences == 0 || influences.max_per_vertex() <= max_influences) {
+    table.joints = layout.skin;
+  } else {
+    std::vector<std::uint64_t> offsets = {0};
+    std::vector<std::uint16_t> bindings;
+    for (std::size_t v = 0; v < influences.vertices(); ++v) {
+      const auto row = influences.bindings(v).first(kept(v));
+      bindings.insert(bindings.end(), row.begin(), row.end());
+      offsets.push_back(bindings.size());
+    }
+    table.joints = UniteRows(layout, offsets, bindings);
+  }
+  table.weights.resize(table.joints.pairs() * kLanes);
+  for (std::size_t i = 0; i < layout.order.size(); ++i) {
+    const std::uint32_t v = layout.Vertex(i);
+    const auto bindings = influences.bindings(v).first(kept(v));
+    const auto weights = influences.weights(v).first(kept(v));
+    double sum = 0;
+    for (const double weight : weights) sum += weight;
+    for (std::size_t k = 0; k < bindings.size(); ++k) {
+      const std::size_t pair = FindPair(table.joints, i / kLanes, bindings[k]);
+      table.weights[pair * kLanes + i % kLanes] = static_cast<float>(weights[k] / sum);
+    }
+  }
+  return table;
+}
+
+std::size_t WeightTable::CostBytes(const Rig&, const BlockLayout& layout) {
+  return layout.skin.pairs() * (kLanes * sizeof(float) + sizeof(std::uint16_t)) +
+         layout.skin.offset.size() * sizeof(std::uint32_t);
+}
+
+absl::Status WeightTable::Check(const BlockLayout& layout, std::size_t bindings) const {
+  SINEW_RETURN_IF_ERROR(CheckBlockJoints(layout, joints, bindings, "weight"));
+  if (weights.size() != joints.pairs() * kLanes) {
+    return absl::DataLossError(absl::StrCat("bound data: weights: got ", weights.size(),
+                                            " values, need ", joints.pairs() * kLanes));
+  }
+  for (const float weight : weights) {
+    if (!(weight >= 0 && weight <= 1.0001f)) {
+      return absl::DataLossError(
+          absl::StrCat("bound data: weights: got ", weight, ", need 0 to 1"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sinew

@@ -1,0 +1,37 @@
+// weight_table.h - skin weights packed for kernels: per (block, binding) pair 16 lanes of weights.
+//
+// What every method that blends the rig's own influences binds (lbs, dqs, ...).
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+
+#include "core/base/aligned.h"
+#include "core/rig/layout.h"
+#include "core/rig/rig.h"
+
+namespace sinew {
+
+struct WeightTable {
+  BlockJoints joints;
+  AlignedVector<float> weights;  // [pairs][16], 0 where a lane does not use the binding
+
+  // max_influences > 0 keeps each vertex's strongest and renormalises them in double; 0 keeps all.
+  static WeightTable Create(const Rig& rig, const BlockLayout& layout,
+                            std::uint32_t max_influences);
+  // Upper bound of what Create allocates and keeps.
+  static std::size_t CostBytes(const Rig& rig, const BlockLayout& layout);
+  // Sizes, order and ranges; run after loading. kDataLoss.
+  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
+
+  // For the Fields of the method that holds it.
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit("joint_offset", self.joints.offset);
+    visit("joint_entry", self.joints.entry);
+    visit("weights", self.weights);
+  }
+};
+
+}  // namespace sinew

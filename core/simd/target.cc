@@ -1,0 +1,106 @@
+#include "core/simd/target.h"
+
+#include <absl/strings/str_cat.h>
+#include <hwy/targets.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "core/base/status.h"
+
+namespace sinew {
+namespace {
+
+struct Level {
+  Isa isa;
+  std::string_view name;
+  std::int64_t targets;  // Highway's bit, 0 = not of this architecture
+};
+
+constexpr std::int64_t kScalarTargets = HWY_EMU128 | HWY_SCALAR;
+
+#if HWY_ARCH_X86
+constexpr std::array kLevels = {Level{Isa::kScalar, "scalar", kScalarTargets},
+                                Level{Isa::kAvx2, "avx2", HWY_AVX2},
+                                Level{Isa::kAvx512, "avx512", HWY_AVX3},
+                                Level{Isa::kNeon, "neon", 0}};
+#elif HWY_ARCH_ARM
+constexpr std::array kLevels = {Level{Isa::kScalar, "scalar", kScalarTargets},
+                                Level{Isa::kAvx2, "avx2", 0}, Level{Isa::kAvx512, "avx512", 0},
+                                Level{Isa::kNeon, "neon", HWY_NEON}};
+#else
+constexpr std::array kLevels = {Level{Isa::kScalar, "scalar", kScalarTargets},
+                                Level{Isa::kAvx2, "avx2", 0}, Level{Isa::kAvx512, "avx512", 0},
+                                Level{Isa::kNeon, "neon", 0}};
+#endif
+
+std::int64_t MachineTargets() {
+  hwy::SetSupportedTargetsForTest(0);
+  return hwy::SupportedTargets();
+}
+
+bool Runs(const Level& level, std::int64_t machine) {
+  return level.isa == Isa::kScalar || (level.targets & machine) != 0;
+}
+
+}  // namespace
+
+std::string_view IsaName(Isa isa) {
+  for (const Level& level : kLevels) {
+    if (level.isa == isa) return level.name;
+  }
+  return "auto";
+}
+
+absl::Status ParseIsa(std::string_view name, Isa& isa) {
+  for (const Isa candidate :
+       {Isa::kAuto, Isa::kScalar, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}) {
+    if (IsaName(candidate) == name) {
+      isa = candidate;
+      return absl::OkStatus();
+    }
+  }
+  return absl::InvalidArgumentError(absl::StrCat(
+      "isa: got '", AbslView(name), "', need auto, scalar, avx2, avx512 or neon"));
+}
+
+std::vector<Isa> SupportedIsas() {
+  const Isa active = ActiveIsa();
+  const std::int64_t machine = MachineTargets();
+  std::vector<Isa> isas;
+  for (const Level& level : kLevels) {
+    if (Runs(level, machine)) isas.push_back(level.isa);
+  }
+  (void)ForceIsa(active);
+  return isas;
+}
+
+absl::Status ForceIsa(Isa isa) {
+  const std::int64_t machine = MachineTargets();
+  std::int64_t allowed = kScalarTargets;
+  for (const Level& level : kLevels) {
+    if (isa == Isa::kAuto ? Runs(level, machine) : level.isa == isa) {
+      if (!Runs(level, machine)) {
+        return absl::InvalidArgumentError(
+            absl::StrCat("isa: this machine cannot run ", AbslView(level.name)));
+      }
+      allowed |= level.targets & machine;
+    }
+  }
+  hwy::SetSupportedTargetsForTest(allowed);
+  hwy::GetChosenTarget().Update(allowed);
+  return absl::OkStatus();
+}
+
+Isa ActiveIsa() {
+  const std::int64_t targets = hwy::SupportedTargets();
+  Isa active = Isa::kScalar;
+  for (const Level& level : kLevels) {
+    if (Runs(level, targets)) active = level.isa;
+  }
+  return active;
+}
+
+}  // namespace sinew

@@ -1,0 +1,219 @@
+#include "core/solve/chebyshev.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace sinew {
+namespace {
+
+constexpr std::uint32_t kNone = 0xffffffffu;
+constexpr std::size_t kFirstSamples = 4096;
+
+double Power(double base, std::uint32_t exponent) {
+  double result = 1;
+  for (; exponent > 0; exponent >>= 1) {
+    if (exponent & 1) result *= base;
+    base *= base;
+  }
+  return result;
+}
+
+// cos(pi i / (2 n)) for i in [0, 4 n), n a power of 2, by halving angles: no library function,
+// whose last bit would depend on the machine.
+std::vector<double> CosineTable(std::size_t n) {
+  std::vector<double> table(4 * n);
+  table[0] = 1;
+  table[n] = 0;
+  double half_cosine = std::sqrt(0.5);  // of half the distance between known entries
+  for (std::size_t step = n; step > 1; step /= 2) {
+    for (std::size_t i = 0; i < n; i += step) {
+      table[i + step / 2] = (table[i] + table[i + step]) / (2 * half_cosine);
+    }
+    half_cosine = std::sqrt(0.5 * (1 + half_cosine));
+  }
+  for (std::size_t i = 1; i < n; ++i) table[2 * n - i] = -table[i];
+  table[2 * n] = -1;
+  for (std::size_t i = 1; i < 2 * n; ++i) table[4 * n - i] = table[i];
+  return table;
+}
+
+// Coefficients by cosine quadrature at so many points; stops once they sum to 1 within `tail`.
+// Empty: that does not happen below half as many terms, behind which the quadrature folds.
+std::vector<double> Expand(absl::FunctionRef<double(double)> f, double tail, std::size_t samples) {
+  const std::vector<double> cosine = CosineTable(samples);
+  std::vector<double> value(samples);
+  for (std::size_t m = 0; m < samples; ++m) value[m] = f(cosine[2 * m + 1]);
+  const std::size_t mask = 4 * samples - 1;
+  std::vector<double> series;
+  double left = 1;
+  for (std::size_t k = 0; k <= samples / 2; ++k) {
+    double sum = 0;
+    std::size_t angle = k;
+    for (std::size_t m = 0; m < samples; ++m, angle += 2 * k)
+      sum += value[m] * cosine[angle & mask];
+    series.push_back(std::max(0.0, sum * (k == 0 ? 1.0 : 2.0) / static_cast<double>(samples)));
+    left -= series.back();
+    if (left <= tail) return series;
+  }
+  return {};
+}
+
+std::vector<double> ExpandUntilFine(absl::FunctionRef<double(double)> f, double tail) {
+  std::vector<double> series;
+  for (std::size_t samples = kFirstSamples; series.empty() && samples <= 2 * kMaxDegree;
+       samples *= 2) {
+    series = Expand(f, tail, samples);
+  }
+  return series;
+}
+
+}  // namespace
+
+std::vector<double> ImplicitSeries(double lambda, std::uint32_t steps, double tail) {
+  return ExpandUntilFine([&](double x) { return Power(1 / (1 + lambda * (1 - x)), steps); }, tail);
+}
+
+std::vector<double> ExplicitSeries(double step, std::uint32_t steps, double tail) {
+  return ExpandUntilFine([&](double x) { return Power(1 - step * (1 - x), steps); }, tail);
+}
+
+std::size_t RingsWithin(std::span<const double> series, double tail) {
+  double left = 1;
+  for (std::size_t k = 0; k < series.size(); ++k) {
+    left -= series[k];
+    if (left <= tail) return k;
+  }
+  return series.size() - 1;
+}
+
+void RingGraph::Grow(const NeighbourWeights& n, std::span<const std::uint32_t> seeds,
+                     std::size_t rings) {
+  if (local_.size() != n.points()) {
+    local_.assign(n.points(), kNone);
+  } else {
+    for (const std::uint32_t p : points_) local_[p] = kNone;
+  }
+  points_.assign(seeds.begin(), seeds.end());
+  std::sort(points_.begin(), points_.end());
+  ring_end_.assign(1, points_.size());
+  for (std::size_t i = 0; i < points_.size(); ++i)
+    local_[points_[i]] = static_cast<std::uint32_t>(i);
+  std::size_t begin = 0;
+  for (std::size_t ring = 1; ring <= rings; ++ring) {
+    const std::size_t end = points_.size();
+    for (std::size_t i = begin; i < end; ++i) {
+      const std::uint32_t p = points_[i];
+      for (std::uint64_t k = n.offsets[p]; k < n.offsets[p + 1]; ++k) {
+        const std::uint32_t q = n.neighbours[k];
+        if (local_[q] != kNone) continue;
+        local_[q] = 0;  // seen; numbered once the ring is sorted
+        points_.push_back(q);
+      }
+    }
+    if (points_.size() == end) break;
+    std::sort(points_.begin() + static_cast<std::ptrdiff_t>(end), points_.end());
+    for (std::size_t i = end; i < points_.size(); ++i) {
+      local_[points_[i]] = static_cast<std::uint32_t>(i);
+    }
+    ring_end_.push_back(points_.size());
+    begin = end;
+  }
+}
+
+void RingGraph::Connect(const NeighbourWeights& n) {
+  offsets_.assign(1, 0);
+  neighbours_.clear();
+  weights_.clear();
+  for (const std::uint32_t p : points_) {
+    for (std::uint64_t k = n.offsets[p]; k < n.offsets[p + 1]; ++k) {
+      if (local_[n.neighbours[k]] == kNone) continue;
+      neighbours_.push_back(local_[n.neighbours[k]]);
+      if (!n.even) weights_.push_back(n.weights[k]);
+    }
+    if (n.even) weights_.push_back(n.weights[n.offsets[p]]);
+    offsets_.push_back(static_cast<std::uint32_t>(neighbours_.size()));
+  }
+}
+
+void FilterWorkspace::Start(const NeighbourWeights& n, std::span<const std::uint32_t> seeds,
+                            std::size_t rings) {
+  graph_.Grow(n, seeds, rings);
+  graph_.Connect(n);
+  even_ = n.even;
+  const std::size_t rows = graph_.points_.size();
+  previous_.assign(rows, FilterRow{});
+  current_.assign(rows, FilterRow{});
+  sum_.assign(rows, FilterRow{});
+}
+
+namespace {
+
+// One row of previous = a N current - b previous; sum += c previous.
+struct Step {
+  const std::uint32_t* offsets;
+  const std::uint32_t* neighbours;
+  const double* weights;
+  const FilterRow* current;
+  FilterRow* previous;
+  FilterRow* sum;
+  double a, b;
+  FilterRow c;
+};
+
+template <bool kEven>
+void RunStep(const Step& s, std::size_t rows) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    FilterRow total{};
+    for (std::uint32_t k = s.offsets[i]; k < s.offsets[i + 1]; ++k) {
+      const FilterRow& row = s.current[s.neighbours[k]];
+      const double weight = kEven ? 1.0 : s.weights[k];
+      for (std::size_t l = 0; l < kFilterLanes; ++l) {
+        total[l] += kEven ? row[l] : weight * row[l];
+      }
+    }
+    const double scale = kEven ? s.a * s.weights[i] : s.a;
+    FilterRow& next = s.previous[i];
+    FilterRow& sum = s.sum[i];
+    for (std::size_t l = 0; l < kFilterLanes; ++l) {
+      next[l] = scale * total[l] - s.b * next[l];
+      sum[l] += s.c[l] * next[l];
+    }
+  }
+}
+
+}  // namespace
+
+bool FilterWorkspace::Run(const ChebyshevFilter& filter,
+                          absl::FunctionRef<bool(std::size_t)> proceed) {
+  // Y_0 stands in previous_ and becomes current_; the row that Y_1 overwrites is 0, and so is its
+  // factor.
+  std::swap(previous_, current_);
+  const std::size_t seeds = graph_.within(0);
+  for (std::size_t i = 0; i < seeds; ++i) {
+    for (std::size_t l = 0; l < kFilterLanes; ++l) {
+      sum_[i][l] = filter.coefficients[0][l] * current_[i][l];
+    }
+  }
+  for (std::size_t k = 1; k <= filter.degree(); ++k) {
+    const Step step = {graph_.offsets_.data(), graph_.neighbours_.data(), graph_.weights_.data(),
+                       current_.data(),        previous_.data(),          sum_.data(),
+                       k == 1 ? 1.0 : 2.0,     k == 1 ? 0.0 : 1.0,        filter.coefficients[k]};
+    const std::size_t rows = graph_.within(k);
+    if (even_) {
+      RunStep<true>(step, rows);
+    } else {
+      RunStep<false>(step, rows);
+    }
+    std::swap(previous_, current_);
+    if (!proceed(rows)) return false;
+  }
+  return true;
+}
+
+std::size_t FilterWorkspace::CostBytes(std::size_t points, std::size_t rows, std::size_t edges) {
+  // Vectors grown by push_back may hold twice what they need.
+  return points * sizeof(std::uint32_t) + rows * (3 * sizeof(FilterRow) + 2 * 8 + 2 * 8) +
+         2 * edges * (sizeof(std::uint32_t) + sizeof(double));
+}
+
+}  // namespace sinew

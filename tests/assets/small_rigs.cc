@@ -1,0 +1,125 @@
+#include "tests/assets/small_rigs.h"
+
+#include <cmath>
+#include <utility>
+
+#include "tests/assets/tube.h"
+
+namespace sinew::testing {
+
+RigSource RigidSource(std::vector<Vec3f> positions,
+                      const std::vector<std::vector<std::uint32_t>>& faces) {
+  RigSource source;
+  const auto vertices = static_cast<std::uint32_t>(positions.size());
+  source.mesh.parts = {{"mesh", 0, vertices, 0, static_cast<std::uint32_t>(faces.size())}};
+  source.mesh.positions = std::move(positions);
+  source.mesh.face_offsets = {0};
+  for (const auto& face : faces) {
+    source.mesh.face_vertices.insert(source.mesh.face_vertices.end(), face.begin(), face.end());
+    source.mesh.face_offsets.push_back(
+        static_cast<std::uint32_t>(source.mesh.face_vertices.size()));
+  }
+  source.joints = {{.name = "root"}};
+  source.rest_local = {AffineD{}};
+  source.bindings = {Binding{}};
+  for (std::uint32_t v = 0; v <= vertices; ++v) source.influences.offsets.push_back(v);
+  source.influences.bindings.assign(vertices, 0);
+  source.influences.weights.assign(vertices, 1.0f);
+  return source;
+}
+
+Rig OneVertex() {
+  return MakeRig(RigidSource({{1, 2, 3}}, {}));
+}
+
+Rig OneTriangle() {
+  return MakeRig(RigidSource({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}}));
+}
+
+Rig DegenerateFan() {
+  return MakeRig(
+      RigidSource({{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}, {3, 0, 0}},
+                  {{0, 1, 2}, {0, 2, 3}, {0, 3, 4}, {1, 1, 1}, {0, 1, 1}, {0, 0, 1, 2}}));
+}
+
+Rig NonmanifoldEdge() {
+  return MakeRig(RigidSource({{0, 0, 0}, {1, 0, 0}, {0.5f, 1, 0}, {0.5f, -1, 0}, {0.5f, 0, 1}},
+                             {{0, 1, 2}, {1, 0, 3}, {0, 1, 4}}));
+}
+
+Rig SeamDuplicateVertices() {
+  return MakeRig(RigidSource({{0, 0, 0},
+                              {1, 0, 0.5f},
+                              {1, 1, 0.5f},
+                              {0, 1, 0},
+                              {1, 0, 0.5f},
+                              {2, 0, 0},
+                              {2, 1, 0},
+                              {1, 1, 0.5f}},
+                             {{0, 1, 2, 3}, {4, 5, 6, 7}}));
+}
+
+Rig TouchingLips() {
+  RigSource source = RigidSource(
+      {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {0, -1, 1}, {1, -1, 1}, {1, 0, 0}, {0, 0, 0}},
+      {{0, 1, 2, 3}, {4, 5, 6, 7}});
+  source.joints.push_back({.name = "lower_lip", .parent = 0});
+  source.rest_local.emplace_back();
+  source.bindings.push_back({1, AffineD{}});
+  for (std::size_t v = 4; v < 8; ++v) source.influences.bindings[v] = 1;
+  return MakeRig(std::move(source));
+}
+
+Rig IsolatedVertex() {
+  return MakeRig(RigidSource({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {5, 5, 5}}, {{0, 1, 2}}));
+}
+
+Rig HardCube() {
+  std::vector<Vec3f> positions, normals;
+  std::vector<std::vector<std::uint32_t>> faces;
+  for (int axis = 0; axis < 3; ++axis) {
+    for (const float side : {-1.0f, 1.0f}) {
+      const auto first = static_cast<std::uint32_t>(positions.size());
+      for (const auto& [a, b] :
+           {std::pair{-1.0f, -1.0f}, {1.0f, -1.0f}, {1.0f, 1.0f}, {-1.0f, 1.0f}}) {
+        // Seen from outside, the corners run counter-clockwise.
+        float p[3] = {}, n[3] = {};
+        p[axis] = side;
+        p[(axis + 1) % 3] = a * side;
+        p[(axis + 2) % 3] = b;
+        n[axis] = side;
+        positions.push_back({0.5f * p[0], 0.5f * p[1], 0.5f * p[2]});
+        normals.push_back({n[0], n[1], n[2]});
+      }
+      faces.push_back({first, first + 1, first + 2, first + 3});
+    }
+  }
+  RigSource source = RigidSource(std::move(positions), faces);
+  source.mesh.normals = std::move(normals);
+  return MakeRig(std::move(source));
+}
+
+Rig TubeFarOrigin() {
+  return TubeRig({.origin = {300, 200, 200}});
+}
+
+std::vector<NamedRig> AllRigs() {
+  std::vector<NamedRig> rigs;
+  rigs.push_back({"one_vertex", OneVertex()});
+  rigs.push_back({"one_triangle", OneTriangle()});
+  rigs.push_back({"degenerate_fan", DegenerateFan()});
+  rigs.push_back({"nonmanifold_edge", NonmanifoldEdge()});
+  rigs.push_back({"seam_duplicate_vertices", SeamDuplicateVertices()});
+  rigs.push_back({"touching_lips", TouchingLips()});
+  rigs.push_back({"isolated_vertex", IsolatedVertex()});
+  rigs.push_back({"hard_cube", HardCube()});
+  rigs.push_back({"tube_smooth", TubeRig()});
+  rigs.push_back({"tube_rigid", TubeRig({.weights = TubeWeights::kRigid})});
+  rigs.push_back(
+      {"tube_five_joints",
+       TubeRig({.rings = 41, .joints = 5, .weights = TubeWeights::kFour, .quads = true})});
+  rigs.push_back({"tube_far_origin", TubeFarOrigin()});
+  return rigs;
+}
+
+}  // namespace sinew::testing

@@ -1,0 +1,370 @@
+// What every method must satisfy, on every asset: a new method passes this before its own tests are read.
+#include <gtest/gtest.h>
+#include <tbb/task_arena.h>
+
+#include <cmath>
+#include <cstring>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "core/base/table_io.h"
+#include "core/deform/deformer.h"
+#include "core/deform/registry.h"
+#include "core/deform/spec.h"
+#include "core/simd/target.h"
+#include "tests/assets/small_rigs.h"
+#include "tests/assets/tube.h"
+
+namespace sinew {
+namespace {
+
+using testing::AllRigs;
+using testing::NamedRig;
+
+// One entry a method, with its defaults, and the recipes whose options change the code path.
+std::vector<std::string> Specs() {
+  std::vector<std::string> specs;
+  for (const MethodInfo& method : ListMethods()) specs.push_back(method.name);
+  specs.insert(specs.end(), {"lbs(max_influences=1)", "dqs(blend=0.5)", "ddm(truncation=0)",
+                             "ddm(laplacian=cotangent, alpha=0.5)",
+                             "ddm(smoothing=explicit, lambda=0.5, iterations=8)",
+                             "enhanced_ddm(radius=0.05, pop_guard=false)"});
+  return specs;
+}
+
+const std::vector<NamedRig>& Rigs() {
+  static const auto* const kRigs = new std::vector<NamedRig>(AllRigs());
+  return *kRigs;
+}
+
+struct NamedPose {
+  std::string name;
+  std::vector<Affine> joints;
+};
+
+// No two joints of a chain end up half a turn apart: there the shorter way between them is anybody's choice.
+std::vector<NamedPose> Poses(const Rig& rig) {
+  const auto rest = testing::RestPose(rig);
+  std::vector<NamedPose> poses = {
+      {"rest", rest},
+      {"bend80", testing::BendPose(rig, 80)},
+      {"bend200", testing::BendPose(rig, 200)},
+      {"twist170", testing::TwistPose(rig, 170)},
+      {"mirrored", testing::Moved(testing::ScaleMotion({-1, 1, 1}), testing::BendPose(rig, 40))},
+      {"stretched", testing::Moved(testing::ScaleMotion({2, 0.5, 1}), testing::BendPose(rig, 30))},
+  };
+  // The last joint alone: scaled to nothing, and dropped onto the root.
+  auto shrunk = rest, coincident = testing::BendPose(rig, 50);
+  for (const std::size_t i : {0, 1, 2, 4, 5, 6, 8, 9, 10}) shrunk.back().m[i] = 0;
+  for (const std::size_t i : {3, 7, 11}) coincident.back().m[i] = coincident.front().m[i];
+  poses.push_back({"shrunk", shrunk});
+  poses.push_back({"coincident", coincident});
+  return poses;
+}
+
+struct Frame {
+  std::vector<Vec3f> positions, normals;
+  std::array<float, 6> bounds{};
+
+  bool SameBits(const Frame& other) const {
+    return std::memcmp(positions.data(), other.positions.data(), positions.size() * 12) == 0 &&
+           std::memcmp(normals.data(), other.normals.data(), normals.size() * 12) == 0;
+  }
+};
+
+absl::StatusOr<Frame> Evaluate(const Deformer& deformer, std::span<const Affine> joints,
+                               const Task& task = Task()) {
+  Frame frame;
+  frame.positions.resize(deformer.vertices());
+  frame.normals.resize(deformer.vertices());
+  FrameOut out{.positions = std::as_writable_bytes(std::span(frame.positions)),
+               .normals = std::as_writable_bytes(std::span(frame.normals))};
+  Workspace workspace;
+  const absl::Status status =
+      deformer.Evaluate({.joints = joints}, out, workspace, nullptr, task);
+  if (!status.ok()) return status;
+  frame.bounds = out.bounds;
+  return frame;
+}
+
+class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {
+ protected:
+  void SetUp() override {
+    const auto recipe = ParseSpec(std::get<0>(GetParam()));
+    ASSERT_TRUE(recipe.ok()) << recipe.status();
+    recipe_ = *recipe;
+    Task task;
+    auto deformer = Deformer::Bind(rig(), recipe_, task);
+    ASSERT_TRUE(deformer.ok()) << deformer.status();
+    deformer_ = std::make_unique<Deformer>(*std::move(deformer));
+  }
+  const Rig& rig() const { return Rigs()[std::get<1>(GetParam())].rig; }
+  Frame Must(std::span<const Affine> joints, const Task& task = Task()) const {
+    auto frame = Evaluate(*deformer_, joints, task);
+    EXPECT_TRUE(frame.ok()) << frame.status();
+    return frame.ok() ? *std::move(frame) : Frame{};
+  }
+  double diagonal() const { return std::max(rig().mesh().diagonal(), 1e-3); }
+  // What float32 can hold at the mesh's distance from the origin.
+  double Tolerance(double reach) const { return 1e-5 * diagonal() + 4e-7 * reach; }
+  double Reach() const {
+    const Vec3d lo = rig().mesh().minimum(), hi = rig().mesh().maximum();
+    double reach = 0;
+    for (const double v : {lo.x, lo.y, lo.z, hi.x, hi.y, hi.z}) reach = std::max(reach, std::abs(v));
+    return reach;
+  }
+
+  Recipe recipe_;
+  std::unique_ptr<Deformer> deformer_;
+};
+
+double Distance(const Vec3d& a, const Vec3f& b) {
+  const Vec3d d = a - ToDouble(b);
+  return std::sqrt(Dot(d, d));
+}
+
+TEST_P(DeformerLaws, RestPoseGivesTheRestMesh) {
+  const Frame frame = Must(testing::RestPose(rig()));
+  for (std::size_t v = 0; v < rig().vertices(); ++v) {
+    ASSERT_LE(Distance(ToDouble(rig().mesh().positions()[v]), frame.positions[v]),
+              Tolerance(Reach()))
+        << "vertex " << v;
+  }
+}
+
+TEST_P(DeformerLaws, AuthoredNormalsComeBackAtRest) {
+  if (rig().mesh().normals().empty()) GTEST_SKIP() << "no authored normals";
+  const Frame frame = Must(testing::RestPose(rig()));
+  for (std::size_t v = 0; v < rig().vertices(); ++v) {
+    ASSERT_LE(Distance(ToDouble(rig().mesh().normals()[v]), frame.normals[v]), 1e-4);
+  }
+}
+
+TEST_P(DeformerLaws, FollowsACommonRigidMotion) {
+  const bool fits_reflections = std::holds_alternative<DdmParams>(recipe_.front());
+  for (const NamedPose& pose : Poses(rig())) {
+    // Plain direct delta mush fits a rotation to mirrored neighbourhoods, and on a round limb many fit equally well.
+    if (fits_reflections && pose.name == "mirrored") continue;
+    // A root scaled to nothing says nothing about its rotation.
+    if (rig().joints() == 1 && pose.name == "shrunk") continue;
+    const Frame still = Must(pose.joints);
+    for (const double far : {0.0, 10.0, 100.0}) {
+      const Vec3d t = far * diagonal() * Vec3d{0.6, -0.48, 0.64};
+      const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 137, t);
+      const Frame moved = Must(testing::Moved(motion, pose.joints));
+      const double tolerance = 5 * Tolerance(2 * Reach() + far * diagonal());
+      for (std::size_t v = 0; v < rig().vertices(); ++v) {
+        ASSERT_LE(Distance(Apply(motion, ToDouble(still.positions[v])), moved.positions[v]),
+                  tolerance)
+            << pose.name << " vertex " << v << " far " << far;
+      }
+    }
+  }
+}
+
+TEST_P(DeformerLaws, FollowsTheRootThroughAFullTurn) {
+  const auto pose = testing::BendPose(rig(), 50);
+  const Frame still = Must(pose);
+  for (int degrees = 0; degrees <= 720; degrees += 45) {
+    const AffineD motion = testing::RigidMotion({0, 0.6, 0.8}, degrees);
+    const Frame turned = Must(testing::Moved(motion, pose));
+    for (std::size_t v = 0; v < rig().vertices(); ++v) {
+      ASSERT_LE(Distance(Apply(motion, ToDouble(still.positions[v])), turned.positions[v]),
+                5 * Tolerance(2 * Reach()))
+          << degrees << " degrees, vertex " << v;
+    }
+  }
+}
+
+TEST_P(DeformerLaws, EveryPoseIsFiniteWithUnitNormalsAndTrueBounds) {
+  for (const NamedPose& pose : Poses(rig())) {
+    const Frame frame = Must(pose.joints);
+    std::array<float, 6> bounds = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    for (std::size_t v = 0; v < rig().vertices(); ++v) {
+      const float p[3] = {frame.positions[v].x, frame.positions[v].y, frame.positions[v].z};
+      for (std::size_t c = 0; c < 3; ++c) {
+        ASSERT_TRUE(std::isfinite(p[c])) << pose.name << " vertex " << v;
+        bounds[c] = std::min(bounds[c], p[c]);
+        bounds[c + 3] = std::max(bounds[c + 3], p[c]);
+      }
+      const Vec3d n = ToDouble(frame.normals[v]);
+      ASSERT_NEAR(Dot(n, n), 1, 1e-4) << pose.name << " vertex " << v;
+    }
+    EXPECT_EQ(bounds, frame.bounds) << pose.name;
+  }
+}
+
+TEST_P(DeformerLaws, ThreadsAndOrderOfFramesDoNotChangeBits) {
+  const auto poses = Poses(rig());
+  std::vector<Frame> serial;
+  const Task one({.progress = {}, .parallel = false});
+  for (const NamedPose& pose : poses) serial.push_back(Must(pose.joints, one));
+  for (const int threads : {1, 2, 5}) {
+    tbb::task_arena arena(threads);
+    arena.execute([&] {
+      for (std::size_t k = poses.size(); k-- > 0;) {
+        EXPECT_TRUE(serial[k].SameBits(Must(poses[k].joints)))
+            << poses[k].name << " with " << threads << " threads";
+      }
+    });
+  }
+}
+
+TEST_P(DeformerLaws, EveryInstructionSetGivesTheSameBits) {
+  const auto poses = Poses(rig());
+  std::vector<Frame> scalar;
+  for (const Isa isa : SupportedIsas()) {
+    ASSERT_TRUE(ForceIsa(isa).ok());
+    Task task;
+    const auto deformer = Deformer::Bind(rig(), recipe_, task);
+    ASSERT_TRUE(deformer.ok());
+    for (std::size_t k = 0; k < poses.size(); ++k) {
+      const auto frame = Evaluate(*deformer, poses[k].joints);
+      ASSERT_TRUE(frame.ok()) << frame.status();
+      if (isa == Isa::kScalar) {
+        scalar.push_back(*frame);
+      } else {
+        EXPECT_TRUE(scalar[k].SameBits(*frame)) << poses[k].name << " on " << IsaName(isa);
+      }
+    }
+  }
+  ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
+}
+
+TEST_P(DeformerLaws, SavedAndLoadedGivesTheSameBits) {
+  TableWriter writer;
+  deformer_->Save(writer);
+  const std::string file = writer.Finish();
+  const auto reader = TableReader::Open(file);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  const auto loaded = Deformer::Load(*reader);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  for (const NamedPose& pose : Poses(rig())) {
+    const auto frame = Evaluate(*loaded, pose.joints);
+    ASSERT_TRUE(frame.ok());
+    EXPECT_TRUE(Must(pose.joints).SameBits(*frame)) << pose.name;
+  }
+}
+
+// A file rebuilt from `tables` with one of them changed, its checksums true.
+std::string Rebuilt(const std::vector<TableReader::Table>& tables, std::size_t changed,
+                    std::span<const std::byte> bytes) {
+  TableWriter writer;
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    writer.AddBytes(tables[i].name, tables[i].element_bytes,
+                    i == changed ? bytes : tables[i].bytes);
+  }
+  return writer.Finish();
+}
+
+TEST_P(DeformerLaws, LoadRefusesEveryShortenedOrMissingTable) {
+  TableWriter writer;
+  deformer_->Save(writer);
+  const std::string file = writer.Finish();
+  const auto reader = TableReader::Open(file);
+  ASSERT_TRUE(reader.ok());
+  const auto tables = reader->Tables();
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    if (tables[i].bytes.empty()) continue;
+    for (const std::size_t keep :
+         {std::size_t{0}, tables[i].bytes.size() - tables[i].element_bytes}) {
+      const std::string bad = Rebuilt(tables, i, tables[i].bytes.first(keep));
+      const auto opened = TableReader::Open(bad);
+      ASSERT_TRUE(opened.ok());
+      const auto loaded = Deformer::Load(*opened);
+      EXPECT_EQ(loaded.status().code(), absl::StatusCode::kDataLoss)
+          << tables[i].name << " cut to " << keep << " bytes: " << loaded.status();
+    }
+    TableWriter without;
+    for (std::size_t k = 0; k < tables.size(); ++k) {
+      if (k != i) without.AddBytes(tables[k].name, tables[k].element_bytes, tables[k].bytes);
+    }
+    const std::string missing = without.Finish();
+    const auto opened = TableReader::Open(missing);
+    ASSERT_TRUE(opened.ok());
+    EXPECT_EQ(Deformer::Load(*opened).status().code(), absl::StatusCode::kDataLoss)
+        << "without " << tables[i].name;
+  }
+}
+
+// Wild indices with true checksums: refused, or harmless (a table of plain numbers).
+TEST_P(DeformerLaws, LoadOfWildIndicesIsRefusedOrStaysInBounds) {
+  TableWriter writer;
+  deformer_->Save(writer);
+  const std::string file = writer.Finish();
+  const auto reader = TableReader::Open(file);
+  ASSERT_TRUE(reader.ok());
+  const auto tables = reader->Tables();
+  const auto pose = testing::RestPose(rig());
+  for (std::size_t i = 0; i < tables.size(); ++i) {
+    for (const std::size_t at : {std::size_t{0}, tables[i].bytes.size() / 2}) {
+      if (at + tables[i].element_bytes > tables[i].bytes.size()) continue;
+      std::vector<std::byte> bytes(tables[i].bytes.begin(), tables[i].bytes.end());
+      std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at / tables[i].element_bytes *
+                                                              tables[i].element_bytes),
+                  tables[i].element_bytes, std::byte{0xfe});
+      const std::string bad = Rebuilt(tables, i, bytes);
+      const auto opened = TableReader::Open(bad);
+      ASSERT_TRUE(opened.ok());
+      const auto loaded = Deformer::Load(*opened);
+      if (loaded.ok() && loaded->joints() == pose.size()) (void)Evaluate(*loaded, pose);
+    }
+  }
+}
+
+TEST_P(DeformerLaws, StopsWhenAsked) {
+  std::stop_source stop;
+  stop.request_stop();
+  Task task({.stop = stop.get_token()});
+  EXPECT_EQ(Deformer::Bind(rig(), recipe_, task).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(Evaluate(*deformer_, testing::RestPose(rig()), task).status().code(),
+            absl::StatusCode::kCancelled);
+}
+
+TEST_P(DeformerLaws, BoundDataStaysWithinTheEstimate) {
+  const auto estimate = Deformer::Estimate(rig(), recipe_);
+  ASSERT_TRUE(estimate.ok());
+  EXPECT_LE(deformer_->bytes(), estimate->bound_bytes + 4096);
+  EXPECT_GE(estimate->peak_bytes, estimate->bound_bytes);
+  Task poor({.memory_limit = 1});
+  EXPECT_EQ(Deformer::Bind(rig(), recipe_, poor).status().code(),
+            absl::StatusCode::kResourceExhausted);
+}
+
+TEST_P(DeformerLaws, RefusesBadPosesAndBuffers) {
+  auto pose = testing::RestPose(rig());
+  EXPECT_EQ(Evaluate(*deformer_, std::span(pose).first(pose.size() - 1)).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  for (const float bad : {NAN, INFINITY, -INFINITY}) {
+    auto broken = pose;
+    broken.back().m[7] = bad;
+    EXPECT_EQ(Evaluate(*deformer_, broken).status().code(), absl::StatusCode::kInvalidArgument);
+  }
+  auto huge = pose;
+  for (Affine& joint : huge) joint.m[0] = joint.m[5] = joint.m[10] = joint.m[3] = 3e38f;
+  const auto overflow = Evaluate(*deformer_, huge);
+  EXPECT_TRUE(!overflow.ok() || std::isfinite(overflow->positions[0].x));
+  std::vector<std::byte> small(deformer_->vertices() * 12 - 1);
+  FrameOut out{.positions = small};
+  Workspace workspace;
+  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, out, workspace, nullptr, Task())
+                .code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+std::string Readable(const ::testing::TestParamInfo<DeformerLaws::ParamType>& info) {
+  std::string name = std::get<0>(info.param) + "_" + Rigs()[std::get<1>(info.param)].name;
+  for (char& c : name) {
+    if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
+  }
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, DeformerLaws,
+                         ::testing::Combine(::testing::ValuesIn(Specs()),
+                                            ::testing::Range<std::size_t>(0, Rigs().size())),
+                         Readable);
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,16 @@
+// testdata.h - where the optional real characters and reference outputs lie.
+#pragma once
+
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+namespace sinew::testing {
+
+// The folder of shared test data: $SINEW_SHARED_DATA, else ../shared/data beside the repository. May not exist: skip then.
+inline std::filesystem::path SharedData() {
+  if (const char* set = std::getenv("SINEW_SHARED_DATA")) return set;
+  return std::filesystem::path(SINEW_SOURCE_DIR).parent_path() / "shared" / "data";
+}
+
+}  // namespace sinew::testing

@@ -1,0 +1,96 @@
+#include "core/deform/deformer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "core/deform/spec.h"
+#include "tests/assets/small_rigs.h"
+#include "tests/assets/tube.h"
+
+namespace sinew {
+namespace {
+
+std::vector<Vec3f> Positions(const Rig& rig, const char* spec, std::span<const Affine> pose) {
+  Task task;
+  const auto deformer = Deformer::Bind(rig, *ParseSpec(spec), task);
+  EXPECT_TRUE(deformer.ok()) << deformer.status();
+  std::vector<Vec3f> points(rig.vertices());
+  FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
+  Workspace workspace;
+  const auto status =
+      deformer->Evaluate({.joints = pose}, out, workspace, nullptr, task);
+  EXPECT_TRUE(status.ok()) << status;
+  return points;
+}
+
+// The textbook elbow: a point that the upper arm alone would carry to (3, 1), and the forearm alone, bent by 90
+// degrees, to (5, 1), lands at (3.4, 1) with weights 0.8 and 0.2.
+TEST(Lbs, BlendsTheTextbookElbow) {
+  // Rest: elbow at (4, 0); the point at (3, 1) relative to the bind pose. The forearm turns by -90 degrees about the
+  // elbow: (3, 1) - (4, 0) = (-1, 1) goes to (1, 1), that is (5, 1).
+  RigSource source;
+  source.mesh.parts = {{.name = "point", .vertex_offset = 0, .vertex_count = 1}};
+  source.mesh.positions = {{3, 1, 0}};
+  source.mesh.face_offsets = {0};
+  source.joints = {{.name = "upper_arm"}, {.name = "forearm", .parent = 0}};
+  const AffineD elbow = {{1, 0, 0, 4, 0, 1, 0, 0, 0, 0, 1, 0}};
+  source.rest_local = {AffineD{}, elbow};
+  source.bindings = {{.joint = 0, .inverse_bind = {}}, {.joint = 1, .inverse_bind = Inverse(elbow)}};
+  source.influences = {.offsets = {0, 2}, .bindings = {0, 1}, .weights = {0.8f, 0.2f}, .fallback = {}};
+  const Rig rig = testing::MakeRig(std::move(source));
+  const AffineD bent = Compose(elbow, {{0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0}});
+  const std::vector<Affine> pose = {Affine{}, ToFloat(bent)};
+  const Vec3f landed = Positions(rig, "lbs", pose).front();
+  EXPECT_NEAR(landed.x, 3.4, 1e-6);
+  EXPECT_NEAR(landed.y, 1.0, 1e-6);
+  EXPECT_NEAR(landed.z, 0.0, 1e-6);
+}
+
+// The bits of a vertex do not depend on the block it fell into.
+TEST(Deformer, PermutingTheVerticesPermutesTheResultExactly) {
+  const RigSource source =
+      testing::TubeSource({.joints = 5, .weights = testing::TubeWeights::kFour});
+  RigSource shuffled = source;
+  const std::size_t n = source.mesh.positions.size();
+  std::vector<std::uint32_t> place(n);  // of a vertex in the shuffled rig
+  for (std::size_t v = 0; v < n; ++v) place[v] = static_cast<std::uint32_t>((v * 401 + 17) % n);
+  shuffled.influences.offsets.assign(1, 0);
+  shuffled.influences.bindings.clear();
+  shuffled.influences.weights.clear();
+  std::vector<std::uint32_t> at(n);
+  for (std::size_t v = 0; v < n; ++v) at[place[v]] = static_cast<std::uint32_t>(v);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t v = at[i];
+    shuffled.mesh.positions[i] = source.mesh.positions[v];
+    for (std::uint64_t k = source.influences.offsets[v]; k < source.influences.offsets[v + 1]; ++k) {
+      shuffled.influences.bindings.push_back(source.influences.bindings[k]);
+      shuffled.influences.weights.push_back(source.influences.weights[k]);
+    }
+    shuffled.influences.offsets.push_back(shuffled.influences.bindings.size());
+  }
+  for (std::uint32_t& corner : shuffled.mesh.face_vertices) corner = place[corner];
+  const Rig a = testing::MakeRig(source), b = testing::MakeRig(std::move(shuffled));
+  const auto pose = testing::BendPose(a, 80);
+  for (const char* spec : {"lbs", "dqs"}) {
+    const auto pa = Positions(a, spec, pose), pb = Positions(b, spec, pose);
+    for (std::size_t v = 0; v < n; ++v) {
+      ASSERT_EQ(std::memcmp(&pa[v], &pb[place[v]], sizeof(Vec3f)), 0) << spec << " vertex " << v;
+    }
+  }
+}
+
+TEST(Deformer, EstimateRefusesWhatBindRefuses) {
+  const Rig rig = testing::OneTriangle();
+  EXPECT_EQ(Deformer::Estimate(rig, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Deformer::Estimate(rig, {LbsParams{}, LbsParams{}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  Task task;
+  DqsParams params;
+  params.blend_map = "nowhere";
+  EXPECT_EQ(Deformer::Bind(rig, {params}, task).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,98 @@
+#include "core/deform/spec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "core/deform/deformer.h"
+#include "core/deform/registry.h"
+
+namespace sinew {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Spec, ReadsParametersAndFillsInDefaults) {
+  const auto recipe = ParseSpec("  ddm( radius = 0.03,laplacian=cotangent , pop_guard=false)");
+  ASSERT_TRUE(recipe.ok()) << recipe.status();
+  const auto& ddm = std::get<DdmParams>(recipe->at(0));
+  EXPECT_FLOAT_EQ(*ddm.radius, 0.03f);
+  EXPECT_EQ(ddm.laplacian, Laplacian::kCotangent);
+  EXPECT_FALSE(ddm.pop_guard);
+  EXPECT_EQ(ddm.iterations, 4u);
+}
+
+TEST(Spec, TextOfEveryMethodReadsBackTheSame) {
+  for (const MethodInfo& method : ListMethods()) {
+    const auto recipe = ParseSpec(method.name);
+    ASSERT_TRUE(recipe.ok()) << recipe.status();
+    const std::string text = FormatSpec(*recipe);
+    const auto again = ParseSpec(text);
+    ASSERT_TRUE(again.ok()) << text << ": " << again.status();
+    EXPECT_EQ(FormatSpec(*again), text);
+    EXPECT_EQ(Numerics(*again), Numerics(*recipe));
+  }
+}
+
+TEST(Spec, QuotesNamesThatNeedIt) {
+  const auto recipe = ParseSpec("dqs(blend_map=\"left arm, outer\")");
+  ASSERT_TRUE(recipe.ok()) << recipe.status();
+  EXPECT_EQ(std::get<DqsParams>(recipe->at(0)).blend_map, "left arm, outer");
+  EXPECT_THAT(FormatSpec(*recipe), HasSubstr("blend_map=\"left arm, outer\""));
+}
+
+TEST(Spec, NumericsFollowParameters) {
+  EXPECT_EQ(Numerics(*ParseSpec("dqs")), Numerics(*ParseSpec("dqs(blend=1)")));
+  EXPECT_NE(Numerics(*ParseSpec("dqs")), Numerics(*ParseSpec("dqs(blend=0.5)")));
+  EXPECT_NE(Numerics(*ParseSpec("ddm")), Numerics(*ParseSpec("enhanced_ddm")));
+}
+
+TEST(Spec, RefusesWithTheReason) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "got the end at column 1, need a method's name"},
+      {"lbs |", "got the end at column 6"},
+      {"| lbs", "got '|' at column 1"},
+      {"lbs lbs", "got 'l' at column 5, need '|' or the end"},
+      {"spline", "got method 'spline', need one of lbs, dqs, ddm, enhanced_ddm"},
+      {"lbs(speed=3)", "lbs.speed: unknown parameter, need one of max_influences"},
+      {"lbs(max_influences=many)", "got 'many', need a whole number"},
+      {"lbs(max_influences=256)", "got 256, need 0 to 255"},
+      {"lbs(max_influences=-1)", "got '-1'"},
+      {"dqs(blend=1.5)", "dqs.blend: got 1.5, need 0 to 1"},
+      {"dqs(blend=nan)", "got 'nan', need a number"},
+      {"dqs(blend=inf)", "got 'inf', need a number"},
+      {"dqs(blend=1,blend=0)", "stands twice"},
+      {"dqs(blend", "need '='"},
+      {"dqs(blend=", "need a value"},
+      {"dqs(blend=1", "need ',' or ')'"},
+      {"ddm(laplacian=mean_value)", "need uniform, cotangent"},
+      {"ddm(pop_guard=1)", "need true or false"},
+      {"lbs | dqs", "dqs reads rest positions, but the stage before it writes posed ones"},
+  };
+  for (const auto& [spec, message] : cases) {
+    const auto recipe = ParseSpec(spec);
+    EXPECT_EQ(recipe.status().code(), absl::StatusCode::kInvalidArgument) << spec;
+    EXPECT_THAT(std::string(recipe.status().message()), HasSubstr(message)) << spec;
+  }
+  EXPECT_FALSE(ParseSpec(std::string(5000, 'a')).ok());
+}
+
+TEST(Registry, DescribesEveryParameter) {
+  std::set<std::string> names;
+  for (const MethodInfo& method : ListMethods()) {
+    EXPECT_TRUE(names.insert(method.name).second);
+    EXPECT_FALSE(method.summary.empty());
+    EXPECT_FALSE(method.paper.empty());
+    EXPECT_GE(method.version, 1);
+    for (const ParameterInfo& parameter : method.parameters) {
+      EXPECT_GT(parameter.description.size(), 10u) << method.name << "." << parameter.name;
+      if (parameter.type == "choice") {
+        EXPECT_GE(parameter.choices.size(), 2u);
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,65 @@
+#include "core/base/table_io.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+namespace sinew {
+namespace {
+
+std::string Sample() {
+  TableWriter writer;
+  std::vector<std::uint32_t> numbers(100);
+  std::iota(numbers.begin(), numbers.end(), 7u);
+  writer.Add("numbers", numbers);
+  writer.Add("empty", std::vector<double>{});
+  writer.Add("halves", std::vector<double>{0.5, 1.5});
+  return writer.Finish();
+}
+
+TEST(TableIo, ReadsBackWhatWasWritten) {
+  const std::string file = Sample();
+  const auto reader = TableReader::Open(file);
+  ASSERT_TRUE(reader.ok()) << reader.status();
+  EXPECT_EQ(reader->Tables().size(), 3u);
+  std::vector<std::uint32_t> numbers;
+  ASSERT_TRUE(reader->Read("numbers", numbers).ok());
+  EXPECT_EQ(numbers.size(), 100u);
+  EXPECT_EQ(numbers.back(), 106u);
+  std::vector<double> values = {1};
+  ASSERT_TRUE(reader->Read("empty", values).ok());
+  EXPECT_TRUE(values.empty());
+  ASSERT_TRUE(reader->Read("halves", values).ok());
+  EXPECT_EQ(values, (std::vector<double>{0.5, 1.5}));
+}
+
+TEST(TableIo, RefusesAMissingTableAndAnotherElementSize) {
+  const std::string file = Sample();
+  const auto reader = TableReader::Open(file);
+  ASSERT_TRUE(reader.ok());
+  std::vector<std::uint16_t> shorts;
+  EXPECT_EQ(reader->Read("numbers", shorts).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(reader->Read("nothing", shorts).code(), absl::StatusCode::kDataLoss);
+}
+
+TEST(TableIo, RefusesEveryTruncation) {
+  const std::string file = Sample();
+  for (std::size_t n = 0; n < file.size(); ++n) {
+    EXPECT_EQ(TableReader::Open(std::string_view(file).substr(0, n)).status().code(),
+              absl::StatusCode::kDataLoss)
+        << n;
+  }
+  EXPECT_FALSE(TableReader::Open(file + std::string(64, '\0')).ok());
+}
+
+TEST(TableIo, RefusesEveryChangedByte) {
+  const std::string file = Sample();
+  for (std::size_t i = 0; i < file.size(); ++i) {
+    std::string bad = file;
+    bad[i] = static_cast<char>(bad[i] ^ 0x20);
+    EXPECT_FALSE(TableReader::Open(bad).ok()) << "byte " << i;
+  }
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,69 @@
+#include "core/formats/obj.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+namespace sinew {
+namespace {
+
+using ::testing::HasSubstr;
+
+const std::vector<float> kSquare = {0, 0, 0, 1, 0, 0, 1, 1.5f, 0, 0, 1, -0.1f};
+const std::vector<std::uint32_t> kQuad = {4}, kQuadCorners = {0, 1, 2, 3};
+const std::vector<std::uint32_t> kTriangleCorners = {0, 1, 2};
+
+TEST(EncodeObj, WritesOneObjectWithAGroupForEachMesh) {
+  const std::vector<ObjPart> parts = {{"left arm", kSquare, kQuad, kQuadCorners},
+                                      {"", kSquare, {}, kTriangleCorners}};
+  const auto obj = EncodeObj("rest\npose", parts);
+  ASSERT_TRUE(obj.ok()) << obj.status();
+  EXPECT_EQ(*obj,
+            "o rest_pose\n"
+            "v 0 0 0\nv 1 0 0\nv 1 1.5 0\nv 0 1 -0.1\n"
+            "v 0 0 0\nv 1 0 0\nv 1 1.5 0\nv 0 1 -0.1\n"
+            "g left_arm\nf 1 2 3 4\n"
+            "g mesh\nf 5 6 7\n");
+}
+
+TEST(EncodeObj, WritesNumbersThatReadBackExactly) {
+  const std::vector<float> hard = {0.1f, 1.0f / 3, 1e-45f, 3.4028235e38f, -0.0f, 16777217.0f};
+  const std::vector<ObjPart> parts = {{"m", hard, {}, {}}};
+  const std::string obj = *EncodeObj("o", parts);
+  std::size_t at = obj.find("v ");
+  for (std::size_t k = 0; k < hard.size(); ++k) {
+    if (k % 3 == 0) at = obj.find("v ", at) + 2;
+    char* end = nullptr;
+    EXPECT_EQ(std::strtof(obj.c_str() + at, &end), hard[k]);
+    at = static_cast<std::size_t>(end - obj.c_str());
+  }
+}
+
+TEST(EncodeObj, RefusesMeshesThatDoNotAgree) {
+  const std::vector<float> not_finite = {0, NAN, 0}, ragged = {0, 0};
+  const std::vector<std::uint32_t> out_of_range = {0, 1, 4}, two = {2}, five = {5}, three = {3};
+  const std::vector<std::uint32_t> huge = {0xffffffffu};
+  const struct {
+    ObjPart part;
+    const char* says;
+  } table[] = {
+      {{"m", {}, {}, {}}, "0 vertices"},
+      {{"m", ragged, {}, {}}, "multiple of 3"},
+      {{"m", not_finite, {}, {}}, "positions[1]"},
+      {{"m", kSquare, {}, out_of_range}, "face_vertices[2]: 4"},
+      {{"m", kSquare, two, kQuadCorners}, "face_sizes[0]: 2"},
+      {{"m", kSquare, five, kQuadCorners}, "face_sizes[0]: 5"},
+      {{"m", kSquare, huge, kQuadCorners}, "face_sizes[0]: 4294967295"},
+      {{"m", kSquare, three, kQuadCorners}, "4 corners, faces use 3"},
+      {{"m", kSquare, {}, kQuadCorners}, "4 corners, faces use 3"},
+  };
+  for (const auto& row : table) {
+    const auto obj = EncodeObj("o", {&row.part, 1});
+    ASSERT_EQ(obj.status().code(), absl::StatusCode::kInvalidArgument) << row.says;
+    EXPECT_THAT(std::string(obj.status().message()), HasSubstr(row.says));
+  }
+}
+
+}  // namespace
+}  // namespace sinew
