@@ -1,0 +1,39 @@
+// camera.h - where a picture is taken from, and framing that fits it to what is shown.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <array>
+#include <span>
+
+#include "sinew/rig_data.h"
+
+namespace sinew::client {
+
+using Point = std::array<double, 3>;
+
+struct Camera {
+  Point eye = {0, 0, 5};       // scene units
+  Point target = {0, 0, 0};    // looked at
+  Point up = {0, 1, 0};        // unit length; also the normal of the ground
+  double field_of_view = 0.5;  // radians, from the lower to the upper edge of the picture, (0, 3]
+  double ground = 0;           // scene units along `up`: where the ground lies
+};
+
+struct Framing {
+  UpAxis up = UpAxis::kY;       // kUnspecified counts as kY
+  double azimuth = 0.6;         // radians around `up`; 0 looks at the front (along -Z or +Y)
+  double elevation = 0.25;      // radians above the horizon, (-1.5, 1.5)
+  double field_of_view = 0.45;  // radians, vertical, (0, 3]
+  double aspect = 16.0 / 9;     // width / height of the picture
+  double margin = 0.08;  // of the picture's height and width left free on each side, [0, 0.4]
+};
+
+// The camera that sees all points of all `meshes` (each [V * 3], scene units) as large as the
+// margin allows, centred. Given the frames of several methods or of a whole clip it makes pictures
+// that compare. The ground lies below the lowest point. Cost O(points), exact, no search.
+// kInvalidArgument: no point, a point not finite, a value of `framing` out of range.
+absl::StatusOr<Camera> FrameMeshes(std::span<const std::span<const float>> meshes,
+                                   const Framing& framing);
+
+}  // namespace sinew::client

@@ -1,0 +1,39 @@
+// panels.h - several pictures side by side, with a title, labels and a legend.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <optional>
+#include <span>
+#include <string>
+
+#include "client/render/image.h"
+
+namespace sinew::client {
+
+struct Panel {
+  Image image;
+  std::string label;  // below the picture, UTF-8; may be empty
+  std::string note;   // a second, smaller line, e.g. a measured number; may be empty
+};
+
+// The colour ramp with what its ends mean.
+struct Legend {
+  std::string title;  // quantity and unit
+  std::string low;    // text at the dark end
+  std::string high;   // text at the bright end
+};
+
+struct PanelOptions {
+  std::string title;             // above all, may be empty
+  std::uint32_t columns = 0;     // 0 = as many as make the whole about 16 : 9
+  std::optional<Legend> legend;  // below all
+};
+
+// Lays the panels out row by row; each stands in a cell as large as the largest picture. Text that
+// does not fit is cut with an ellipsis. Needs the font DejaVu Sans (Debian package
+// fonts-dejavu-core) when there is text to draw. kInvalidArgument: no panel, an empty or malformed
+// image, a result above kMaxImageSide. kFailedPrecondition: no font.
+absl::StatusOr<Image> ComposePanels(std::span<const Panel> panels, const PanelOptions& options);
+
+}  // namespace sinew::client

@@ -1,0 +1,237 @@
+#include "client/render/render.h"
+
+#include <absl/strings/str_cat.h>
+#include <tbb/parallel_for.h>
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "client/cpp/status_macros.h"
+#include "client/render/light_buffer.h"
+#include "client/render/studio.h"
+#include "client/render/surface.h"
+#include "client/render/tracer.h"
+
+namespace sinew::client {
+namespace {
+
+using Eigen::Vector3f;
+
+constexpr std::int64_t kBandRows = 128;  // rows whose light is held in memory at a time
+constexpr std::uint32_t kMaxSamples = 1024;
+constexpr float kKeySpread = 0.16f;       // radius of the key light over its distance: soft shadows
+constexpr float kOcclusionReach = 0.55f;  // local units; farther things do not hide the sky
+constexpr float kTwoPi = 6.2831853f;
+
+absl::Status Check(const RenderOptions& options) {
+  if (options.width < 1 || options.width > kMaxRenderSide || options.height < 1 ||
+      options.height > kMaxRenderSide) {
+    return absl::InvalidArgumentError(absl::StrCat("render: ", options.width, " x ", options.height,
+                                                   " pixels, need 1 to ", kMaxRenderSide));
+  }
+  if (options.samples < 1 || options.samples > kMaxSamples) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("render.samples: ", options.samples, ", need 1 to ", kMaxSamples));
+  }
+  return absl::OkStatus();
+}
+
+// A well-mixed number for a pixel (the finaliser of MurmurHash3).
+std::uint32_t Mix(std::uint32_t h) {
+  h = (h ^ h >> 16) * 0x85ebca6bu;
+  h = (h ^ h >> 13) * 0xc2b2ae35u;
+  return h ^ h >> 16;
+}
+
+float Unit(std::uint32_t h) {
+  return static_cast<float>(h >> 8) * 0x1p-24f;
+}
+
+float Fraction(float value) {
+  return value - std::floor(value);
+}
+
+// Bits of k mirrored behind the binary point: van der Corput's sequence.
+float Mirrored(std::uint32_t k) {
+  std::uint32_t bits = 0;
+  for (int b = 0; b < 32; ++b) bits |= (k >> b & 1u) << (31 - b);
+  return Unit(bits);
+}
+
+// Three axes at right angles; `up` is the one directions are spread around.
+struct Frame {
+  Vector3f side, across, up;
+  explicit Frame(const Vector3f& axis)
+      : side(axis.unitOrthogonal()), across(axis.cross(side)), up(axis) {}
+  Vector3f Direction(float x, float y, float z) const {
+    return (x * side + y * across + z * up).normalized();
+  }
+};
+
+// Sample i of a pixel: its place in the pixel, and its place in the even pattern of points on light
+// and sky.
+struct Pattern {
+  float x, y;          // [0, 1)
+  float step;          // [0, 1): squared radius on the unit disk
+  float cosine, sine;  // of the angle on the disk
+  float length;        // [0, 1): of the sky ray
+};
+
+std::vector<Pattern> MakePattern(std::uint32_t samples) {
+  std::vector<Pattern> pattern;
+  for (std::uint32_t i = 0; i < samples; ++i) {
+    const float even = (static_cast<float>(i) + 0.5f) / static_cast<float>(samples);
+    const float mirrored = Mirrored(i), turn = kTwoPi * mirrored;
+    pattern.push_back({even, mirrored + 0.5f / static_cast<float>(samples), even, std::cos(turn),
+                       std::sin(turn), Fraction(0.618034f * static_cast<float>(i))});
+  }
+  return pattern;
+}
+
+// How one pixel shifts and turns the pattern, so that neighbours differ.
+struct Turn {
+  float step, cosine, sine, length;
+  Turn(std::uint32_t x, std::uint32_t y) {
+    const std::uint32_t seed = Mix(x * 0x9e3779b9u ^ Mix(y));
+    const float turn = kTwoPi * Unit(Mix(seed + 1));
+    step = Unit(seed);
+    cosine = std::cos(turn);
+    sine = std::sin(turn);
+    length = Unit(Mix(seed + 2));
+  }
+};
+
+// Fills the pixels of a picture; one for a picture, used by all threads.
+class Painter {
+ public:
+  Painter(const Studio& studio, const Tracer& tracer, const RenderOptions& options)
+      : studio_(studio),
+        tracer_(tracer),
+        key_(studio.key_direction()),
+        pattern_(MakePattern((options.samples + kPacket - 1) / kPacket * kPacket)) {}
+
+  LitPixel Paint(std::uint32_t x, std::uint32_t y) const {
+    LitPixel light;
+    const Turn turn(x, y);
+    for (std::size_t first = 0; first < pattern_.size(); first += kPacket) {
+      AddPacket(static_cast<float>(x), static_cast<float>(y), turn, &pattern_[first], light);
+    }
+    const float part = 1 / static_cast<float>(pattern_.size());
+    light.plain *= part;
+    light.footprint /= std::max(1.0f, light.mesh.samples + light.ground.samples);
+    for (Layer* layer : {&light.mesh, &light.ground}) {
+      layer->key *= part;
+      layer->ambient *= part;
+      layer->point /= std::max(1.0f, layer->samples);
+      layer->normal.stableNormalize();
+    }
+    return light;
+  }
+
+ private:
+  // Adds the samples of `pattern` [kPacket] to the sums in `light`.
+  void AddPacket(float x, float y, const Turn& turn, const Pattern* pattern,
+                 LitPixel& light) const {
+    Rays rays, key_rays, sky_rays;
+    for (std::size_t k = 0; k < kPacket; ++k) {
+      rays[k] = studio_.CameraRay(x + pattern[k].x, y + pattern[k].y);
+    }
+    const auto hits = tracer_.Nearest(rays);
+    std::array<std::optional<Sample>, kPacket> samples;
+    bool any = false;
+    const float centre_y = y + 0.5f;
+    for (std::size_t k = 0; k < kPacket; ++k) {
+      samples[k] = hits[k].has_value() ? studio_.AtHit(*rays[k], *hits[k])
+                                       : studio_.AtGround(*rays[k], centre_y);
+      if (!samples[k].has_value()) {
+        light.plain += studio_.Background(centre_y);
+        continue;
+      }
+      any = true;
+      AimRays(*samples[k], pattern[k], turn, key_rays[k], sky_rays[k]);
+    }
+    if (!any) return;
+    const std::uint32_t shadowed = tracer_.Blocked(key_rays), covered = tracer_.Blocked(sky_rays);
+    for (std::size_t k = 0; k < kPacket; ++k) {
+      if (!samples[k].has_value()) continue;
+      light.plain += samples[k]->plain;
+      light.footprint += studio_.Footprint((samples[k]->point - rays[k]->origin).norm());
+      const bool open = (covered >> k & 1u) == 0 && !studio_.MeetsGround(*sky_rays[k]);
+      AddSample(*samples[k], (shadowed >> k & 1u) == 0, open,
+                hits[k].has_value() ? light.mesh : light.ground);
+    }
+  }
+
+  static void AddSample(const Sample& sample, bool visible, bool open, Layer& layer) {
+    layer.key += sample.key;
+    layer.ambient += sample.ambient;
+    layer.point += sample.point;
+    layer.normal += sample.normal;
+    layer.visible += visible ? 1.0f : 0.0f;
+    layer.open += open ? 1.0f : 0.0f;
+    layer.samples += 1;
+  }
+
+  // One ray to a point of the key light, one into the sky, of all lengths: near things hide more of
+  // the sky than far.
+  void AimRays(const Sample& sample, const Pattern& pattern, const Turn& turn,
+               std::optional<Ray>& key, std::optional<Ray>& sky) const {
+    const float step = Fraction(pattern.step + turn.step), radius = std::sqrt(step);
+    const float x = radius * (pattern.cosine * turn.cosine - pattern.sine * turn.sine);
+    const float y = radius * (pattern.cosine * turn.sine + pattern.sine * turn.cosine);
+    const float length = kOcclusionReach * Fraction(pattern.length + turn.length);
+    key = Ray{sample.origin, key_.Direction(kKeySpread * x, kKeySpread * y, 1)};
+    sky = Ray{sample.origin,
+              Frame(sample.normal).Direction(x, y, std::sqrt(std::max(0.0f, 1 - step))), length};
+  }
+
+  const Studio& studio_;
+  const Tracer& tracer_;
+  Frame key_;
+  std::vector<Pattern> pattern_;  // a multiple of kPacket
+};
+
+std::uint8_t ToByte(float linear) {
+  return static_cast<std::uint8_t>(std::lround(255 * ToSrgb(std::clamp(linear, 0.0f, 1.0f))));
+}
+
+// Rows [first, last) of the image, with the rows around them that smoothing looks at.
+void PaintBand(const Painter& painter, std::int64_t first, std::int64_t last, Image& image) {
+  const std::int64_t low = std::max<std::int64_t>(0, first - kSmoothingRadius);
+  const std::int64_t high = std::min<std::int64_t>(image.height, last + kSmoothingRadius);
+  LightBuffer buffer{image.width, high - low, {}};
+  buffer.pixels.resize(static_cast<std::size_t>(buffer.width * buffer.height));
+  tbb::parallel_for(low, high, [&](std::int64_t y) {
+    for (std::int64_t x = 0; x < buffer.width; ++x) {
+      buffer.At(x, y - low) =
+          painter.Paint(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y));
+    }
+  });
+  tbb::parallel_for(first, last, [&](std::int64_t y) {
+    for (std::int64_t x = 0; x < buffer.width; ++x) {
+      const Vector3f colour = Resolve(buffer, x, y - low);
+      image.Set(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y),
+                {ToByte(colour.x()), ToByte(colour.y()), ToByte(colour.z())});
+    }
+  });
+}
+
+}  // namespace
+
+absl::StatusOr<Image> Render(const MeshView& mesh, const Camera& camera,
+                             const RenderOptions& options) {
+  SINEW_RETURN_IF_ERROR(Check(options));
+  SINEW_ASSIGN_OR_RETURN(const Surface surface, MakeSurface(mesh));
+  SINEW_ASSIGN_OR_RETURN(const Studio studio, Studio::Create(surface, camera, options));
+  SINEW_ASSIGN_OR_RETURN(const Tracer tracer, Tracer::Create(surface));
+  const Painter painter(studio, tracer, options);
+  Image image(options.width, options.height, {0, 0, 0});
+  for (std::int64_t first = 0; first < options.height; first += kBandRows) {
+    PaintBand(painter, first, std::min<std::int64_t>(options.height, first + kBandRows), image);
+  }
+  return image;
+}
+
+}  // namespace sinew::client

@@ -1,0 +1,69 @@
+// studio.h - the lights, the clay and the ground: what a seen point looks like before anything
+// shades it.
+#pragma once
+
+#include <Eigen/Core>
+
+#include "client/render/render.h"
+#include "client/render/surface.h"
+#include "client/render/tracer.h"
+
+namespace sinew::client {
+
+// One seen point with the light it would get in the open.
+struct Sample {
+  Eigen::Vector3f point;   // local units
+  Eigen::Vector3f origin;  // where its shadow rays start
+  Eigen::Vector3f normal;  // unit, towards the viewer
+  Eigen::Vector3f plain = Eigen::Vector3f::Zero();
+  Eigen::Vector3f key = Eigen::Vector3f::Zero();
+  Eigen::Vector3f ambient = Eigen::Vector3f::Zero();
+};
+
+// Fixed for one picture; lights turn with the camera, so that every view reads alike. Thread-safe.
+class Studio {
+ public:
+  // `surface` must outlive it. kInvalidArgument: a camera without direction, or values that are not
+  // finite.
+  static absl::StatusOr<Studio> Create(const Surface& surface, const Camera& camera,
+                                       const RenderOptions& options);
+
+  // The ray through the picture at (x, y) in pixels from the upper left corner.
+  Ray CameraRay(float x, float y) const;
+
+  // Width of a pixel at `distance` along a camera ray.
+  float Footprint(float distance) const { return pixel_ * distance; }
+
+  Sample AtHit(const Ray& ray, const Hit& hit) const;
+
+  // The ground where `ray` meets it, if there is ground and it is near enough to show a shadow.
+  std::optional<Sample> AtGround(const Ray& ray, float y) const;
+
+  // Whether `ray` comes from above and runs into the ground within its length.
+  bool MeetsGround(const Ray& ray) const {
+    return ground_seen_ && up_.dot(ray.origin) > ground_ &&
+           up_.dot(ray.origin + ray.length * ray.direction) < ground_;
+  }
+
+  // Linear colour behind everything; `y` in pixels.
+  Eigen::Vector3f Background(float y) const;
+
+  const Eigen::Vector3f& key_direction() const { return key_direction_; }
+
+ private:
+  Studio(const Surface& surface, const RenderOptions& options)
+      : surface_(surface), options_(options) {}
+
+  Eigen::Vector3f Albedo(const Hit& hit, float distance) const;
+
+  const Surface& surface_;
+  RenderOptions options_;
+  Eigen::Vector3f eye_, right_, top_, back_, up_;
+  Eigen::Vector3f key_direction_, fill_direction_, rim_direction_;
+  std::optional<Eigen::Vector3f> background_;  // linear; unset = the gradient
+  float pixel_ = 0;                            // width of a pixel at distance 1
+  float ground_ = 0;                           // height along up_
+  bool ground_seen_ = false;
+};
+
+}  // namespace sinew::client

@@ -1,0 +1,41 @@
+// text.h - lines of text drawn into a picture with FreeType.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "client/render/image.h"
+
+namespace sinew::client {
+
+// One font, opened once. Not thread-safe.
+class Font {
+ public:
+  // Opens DejaVu Sans. kFailedPrecondition: it is not installed (the message names the package).
+  static absl::StatusOr<Font> Open();
+  Font(Font&&) noexcept;
+  Font& operator=(Font&&) noexcept;
+  ~Font();
+
+  // Width in pixels of one line of UTF-8 `text` at `size` pixels per em. Malformed bytes show as
+  // U+FFFD.
+  int Width(std::string_view text, int size);
+
+  // `text`, or as much of its start as fits `width` pixels with an ellipsis behind it.
+  std::string Fit(std::string_view text, int size, int width);
+
+  // Draws `text` with its left end at `x` and its baseline at `y`; what lies outside the image is
+  // clipped.
+  void Draw(std::string_view text, int size, int x, int y, Rgb colour, Image& image);
+
+ private:
+  struct Face;
+  explicit Font(std::unique_ptr<Face> face);
+  std::unique_ptr<Face> face_;
+};
+
+}  // namespace sinew::client

@@ -1,0 +1,61 @@
+// tracer.h - rays against a surface, sixteen at a time: Embree behind values that free themselves.
+#pragma once
+
+#include <absl/status/statusor.h>
+#include <embree3/rtcore.h>
+
+#include <Eigen/Core>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+
+#include "client/render/surface.h"
+
+namespace sinew::client {
+
+inline constexpr std::size_t kPacket = 16;
+
+struct Ray {
+  Eigen::Vector3f origin;
+  Eigen::Vector3f direction;
+  float length = 1e30f;  // in units of `direction`
+};
+
+struct Hit {
+  std::uint32_t triangle = 0;
+  std::array<float, 3> weights{};  // of the corners, sum 1
+  float distance = 0;
+};
+
+// A packet of rays; lanes without a ray stay empty.
+using Rays = std::array<std::optional<Ray>, kPacket>;
+
+// Thread-safe once created. The surface must outlive it.
+class Tracer {
+ public:
+  // kResourceExhausted: no memory. kInternal: Embree failed.
+  static absl::StatusOr<Tracer> Create(const Surface& surface);
+
+  // The nearest hit of each ray; nothing for misses and empty lanes.
+  std::array<std::optional<Hit>, kPacket> Nearest(const Rays& rays) const;
+
+  // Bit k: something stands in the way of ray k.
+  std::uint32_t Blocked(const Rays& rays) const;
+
+ private:
+  struct Release {
+    void operator()(RTCDevice device) const { rtcReleaseDevice(device); }
+    void operator()(RTCScene scene) const { rtcReleaseScene(scene); }
+  };
+  using Device = std::unique_ptr<std::remove_pointer_t<RTCDevice>, Release>;
+  using Scene = std::unique_ptr<std::remove_pointer_t<RTCScene>, Release>;
+
+  Tracer(Device device, Scene scene) : device_(std::move(device)), scene_(std::move(scene)) {}
+
+  Device device_;
+  Scene scene_;
+};
+
+}  // namespace sinew::client

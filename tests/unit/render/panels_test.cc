@@ -1,0 +1,145 @@
+#include "client/render/panels.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/render/colour_ramp.h"
+#include "client/render/text.h"
+
+namespace sinew::client {
+namespace {
+
+constexpr Rgb kRed = {200, 10, 10}, kBlue = {10, 10, 200};
+
+// Pixels of `colour` and the columns and rows they reach over.
+struct Found {
+  std::size_t pixels = 0;
+  std::uint32_t left = ~0u, right = 0, top = ~0u, bottom = 0;
+};
+
+Found Find(const Image& image, Rgb colour) {
+  Found found;
+  for (std::uint32_t y = 0; y < image.height; ++y) {
+    for (std::uint32_t x = 0; x < image.width; ++x) {
+      if (image.At(x, y) != colour) continue;
+      ++found.pixels;
+      found.left = std::min(found.left, x);
+      found.right = std::max(found.right, x);
+      found.top = std::min(found.top, y);
+      found.bottom = std::max(found.bottom, y);
+    }
+  }
+  return found;
+}
+
+std::size_t DarkPixels(const Image& image) {
+  std::size_t dark = 0;
+  for (std::size_t k = 0; k < image.rgb.size(); k += 3) {
+    if (image.rgb[k] < 90 && image.rgb[k + 1] < 90 && image.rgb[k + 2] < 90) ++dark;
+  }
+  return dark;
+}
+
+TEST(ComposePanels, LaysPicturesSideBySideUnchanged) {
+  const Panel panels[] = {{Image(200, 100, kRed), "", ""}, {Image(200, 100, kBlue), "", ""}};
+  const auto sheet = ComposePanels(panels, {.title = "", .columns = 2, .legend = {}});
+  ASSERT_TRUE(sheet.ok()) << sheet.status();
+  const Found red = Find(*sheet, kRed), blue = Find(*sheet, kBlue);
+  EXPECT_EQ(red.pixels, 200u * 100u);
+  EXPECT_EQ(blue.pixels, 200u * 100u);
+  EXPECT_LT(red.right, blue.left);
+  EXPECT_EQ(red.top, blue.top);
+  EXPECT_EQ(DarkPixels(*sheet), 0u);
+}
+
+TEST(ComposePanels, StacksWithOneColumnAndCentresSmallerPictures) {
+  const Panel panels[] = {{Image(200, 100, kRed), "", ""}, {Image(100, 50, kBlue), "", ""}};
+  const auto sheet = ComposePanels(panels, {.title = "", .columns = 1, .legend = {}});
+  ASSERT_TRUE(sheet.ok()) << sheet.status();
+  const Found red = Find(*sheet, kRed), blue = Find(*sheet, kBlue);
+  EXPECT_LT(red.bottom, blue.top);
+  EXPECT_EQ(red.left + red.right, blue.left + blue.right);
+}
+
+TEST(ComposePanels, DrawsEveryText) {
+  const Image picture(300, 200, kRed);
+  const auto ink = [&](Panel panel, const PanelOptions& options) {
+    const auto sheet = ComposePanels({&panel, 1}, options);
+    EXPECT_TRUE(sheet.ok()) << sheet.status();
+    return DarkPixels(*sheet);
+  };
+  const std::size_t label = ink({picture, "linear blend", ""}, {});
+  EXPECT_GT(label, 100u);
+  EXPECT_GT(ink({picture, "linear blend", ""}, {.title = "Elbow", .columns = 0, .legend = {}}),
+            label);
+  // Labels are told apart by what they say.
+  const Panel a = {picture, "lbs", ""}, b = {picture, "dqs", ""};
+  EXPECT_NE(ComposePanels({&a, 1}, {})->rgb, ComposePanels({&b, 1}, {})->rgb);
+}
+
+TEST(ComposePanels, DrawsTheWholeRampInTheLegend) {
+  const Panel panel = {Image(600, 200, kRed), "", ""};
+  const auto sheet = ComposePanels(
+      {&panel, 1}, {.title = "", .columns = 0, .legend = Legend{"error (m)", "0", "0.05"}});
+  ASSERT_TRUE(sheet.ok()) << sheet.status();
+  for (double value : {0.0, 0.125, 0.5, 1.0}) {
+    const Rgb wanted = RampColour(value);
+    std::size_t near = 0;
+    for (std::size_t k = 0; k < sheet->rgb.size(); k += 3) {
+      bool same = true;
+      for (std::size_t c = 0; c < 3; ++c) same &= std::abs(sheet->rgb[k + c] - wanted[c]) <= 3;
+      near += same ? 1 : 0;
+    }
+    EXPECT_GT(near, 0u) << value;
+  }
+}
+
+TEST(ComposePanels, CutsTextThatDoesNotFit) {
+  const std::string long_text(5000, 'w');
+  const Panel panel = {Image(64, 64, kRed), long_text, "\xff\xfe broken"};
+  const auto sheet = ComposePanels(
+      {&panel, 1},
+      {.title = long_text, .columns = 0, .legend = Legend{long_text, long_text, long_text}});
+  ASSERT_TRUE(sheet.ok()) << sheet.status();
+  EXPECT_LT(sheet->width, 100u);
+}
+
+TEST(ComposePanels, RefusesBadInput) {
+  Image ragged(4, 4, kRed);
+  ragged.rgb.pop_back();
+  const Panel empty = {Image(), "", ""}, broken = {ragged, "", ""};
+  EXPECT_EQ(ComposePanels({}, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ComposePanels({&empty, 1}, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(ComposePanels({&broken, 1}, {}).status().code(), absl::StatusCode::kInvalidArgument);
+  const std::vector<Panel> many(20, {Image(1000, 10, kRed), "", ""});
+  EXPECT_EQ(ComposePanels(many, {.title = "", .columns = 20, .legend = {}}).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Font, MeasuresAndFitsText) {
+  auto font = Font::Open();
+  ASSERT_TRUE(font.ok()) << font.status();
+  EXPECT_EQ(font->Width("", 20), 0);
+  EXPECT_GT(font->Width("wide", 20), font->Width("wi", 20));
+  EXPECT_GT(font->Width("w", 40), font->Width("w", 20));
+  EXPECT_EQ(font->Fit("short", 20, 1000), "short");
+  const std::string cut = font->Fit("a long line of text", 20, 80);
+  EXPECT_LE(font->Width(cut, 20), 80);
+  EXPECT_THAT(cut, ::testing::EndsWith("\xe2\x80\xa6"));
+  // Two bytes, one character; then a byte that is none.
+  EXPECT_EQ(font->Width("\xc3\xa9", 20), font->Width("e", 20));
+  EXPECT_EQ(font->Width("\xff", 20), font->Width("\xef\xbf\xbd", 20));
+}
+
+TEST(Font, ClipsTextAtTheBorders) {
+  auto font = Font::Open();
+  ASSERT_TRUE(font.ok()) << font.status();
+  Image image(20, 10, {255, 255, 255});
+  for (const auto& [x, y] : {std::pair{-30, 5}, {15, 5}, {0, -5}, {0, 30}, {-5, 12}}) {
+    font->Draw("WWW", 24, x, y, {0, 0, 0}, image);
+  }
+  EXPECT_GT(DarkPixels(image), 0u);
+}
+
+}  // namespace
+}  // namespace sinew::client
