@@ -1,4 +1,5 @@
-// aligned.h - vectors whose storage starts at a cache line, for data that kernels load in whole lanes.
+// aligned.h - vectors whose storage starts at a cache line, for data that kernels load in whole
+// lanes.
 #pragma once
 
 #include <cstddef>

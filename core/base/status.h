@@ -1,4 +1,5 @@
-// status.h - what Debian's Abseil lacks: early return on a failed absl::Status, and std::string_view in messages.
+// status.h - what Debian's Abseil lacks: early return on a failed absl::Status, and
+// std::string_view in messages.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -26,7 +27,11 @@
 namespace sinew {
 
 // Abseil's own view type in this build is not std's and converts only by hand.
-inline absl::string_view AbslView(std::string_view s) { return {s.data(), s.size()}; }
-inline std::string_view StdView(absl::string_view s) { return {s.data(), s.size()}; }
+inline absl::string_view AbslView(std::string_view s) {
+  return {s.data(), s.size()};
+}
+inline std::string_view StdView(absl::string_view s) {
+  return {s.data(), s.size()};
+}
 
 }  // namespace sinew

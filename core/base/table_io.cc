@@ -33,7 +33,9 @@ struct DirectoryEntry {
 };
 static_assert(sizeof(DirectoryEntry) == 128);
 
-std::size_t AlignUp(std::size_t n) { return (n + kAlign - 1) / kAlign * kAlign; }
+std::size_t AlignUp(std::size_t n) {
+  return (n + kAlign - 1) / kAlign * kAlign;
+}
 
 std::uint64_t HashOf(Header header) {
   header.header_hash = 0;
@@ -67,8 +69,7 @@ std::string TableWriter::Finish() const {
   Header header;
   header.tables = tables_.size();
   header.file_bytes = end;
-  header.directory_hash =
-      XXH3_64bits(directory.data(), directory.size() * sizeof(DirectoryEntry));
+  header.directory_hash = XXH3_64bits(directory.data(), directory.size() * sizeof(DirectoryEntry));
   header.header_hash = HashOf(header);
   std::string file(end, '\0');
   std::memcpy(file.data(), &header, sizeof header);

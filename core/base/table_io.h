@@ -1,9 +1,10 @@
 // table_io.h - named arrays to bytes and back, checksummed: the format of saved bound data.
 //
-// File: 64-byte header (magic, version, endianness, table count, directory size, XXH3-64 of the directory, of which
-// the header is part), the directory (name, element size, element count, offset, XXH3-64), then the tables, each at
-// a multiple of 64 bytes. Every byte of a file is under a checksum or must be zero, and the file's length is known
-// from its directory: a file that is cut, extended or changed anywhere is refused.
+// File: 64-byte header (magic, version, endianness, table count, directory size, XXH3-64 of the
+// directory, of which the header is part), the directory (name, element size, element count,
+// offset, XXH3-64), then the tables, each at a multiple of 64 bytes. Every byte of a file is under
+// a checksum or must be zero, and the file's length is known from its directory: a file that is
+// cut, extended or changed anywhere is refused.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -45,8 +46,8 @@ class TableWriter {
 
 class TableReader {
  public:
-  // Checks every checksum. kDataLoss: cut, extended, changed, another version or another byte order. Keeps a view of
-  // `bytes`, which must outlive it.
+  // Checks every checksum. kDataLoss: cut, extended, changed, another version or another byte
+  // order. Keeps a view of `bytes`, which must outlive it.
   static absl::StatusOr<TableReader> Open(std::string_view bytes);
 
   // A table as it lies in the file.

@@ -35,7 +35,9 @@ Mat3d Linear(const AffineD& a) {
   return {{a.m[0], a.m[1], a.m[2], a.m[4], a.m[5], a.m[6], a.m[8], a.m[9], a.m[10]}};
 }
 
-Vec3d Translation(const AffineD& a) { return {a.m[3], a.m[7], a.m[11]}; }
+Vec3d Translation(const AffineD& a) {
+  return {a.m[3], a.m[7], a.m[11]};
+}
 
 double Determinant(const Mat3d& a) {
   return a.m[0] * (a.m[4] * a.m[8] - a.m[5] * a.m[7]) -
@@ -46,13 +48,15 @@ double Determinant(const Mat3d& a) {
 AffineD Inverse(const AffineD& a) {
   const Mat3d l = Linear(a);
   const double s = 1.0 / Determinant(l);
-  const Mat3d i = {{s * (l.m[4] * l.m[8] - l.m[5] * l.m[7]), s * (l.m[2] * l.m[7] - l.m[1] * l.m[8]),
-                    s * (l.m[1] * l.m[5] - l.m[2] * l.m[4]), s * (l.m[5] * l.m[6] - l.m[3] * l.m[8]),
-                    s * (l.m[0] * l.m[8] - l.m[2] * l.m[6]), s * (l.m[2] * l.m[3] - l.m[0] * l.m[5]),
-                    s * (l.m[3] * l.m[7] - l.m[4] * l.m[6]), s * (l.m[1] * l.m[6] - l.m[0] * l.m[7]),
-                    s * (l.m[0] * l.m[4] - l.m[1] * l.m[3])}};
+  const Mat3d i = {
+      {s * (l.m[4] * l.m[8] - l.m[5] * l.m[7]), s * (l.m[2] * l.m[7] - l.m[1] * l.m[8]),
+       s * (l.m[1] * l.m[5] - l.m[2] * l.m[4]), s * (l.m[5] * l.m[6] - l.m[3] * l.m[8]),
+       s * (l.m[0] * l.m[8] - l.m[2] * l.m[6]), s * (l.m[2] * l.m[3] - l.m[0] * l.m[5]),
+       s * (l.m[3] * l.m[7] - l.m[4] * l.m[6]), s * (l.m[1] * l.m[6] - l.m[0] * l.m[7]),
+       s * (l.m[0] * l.m[4] - l.m[1] * l.m[3])}};
   const Vec3d t = Multiply(i, Translation(a));
-  return {{i.m[0], i.m[1], i.m[2], -t.x, i.m[3], i.m[4], i.m[5], -t.y, i.m[6], i.m[7], i.m[8], -t.z}};
+  return {
+      {i.m[0], i.m[1], i.m[2], -t.x, i.m[3], i.m[4], i.m[5], -t.y, i.m[6], i.m[7], i.m[8], -t.z}};
 }
 
 Mat3d Multiply(const Mat3d& a, const Mat3d& b) {

@@ -1,7 +1,8 @@
 // types.h - the plain values every ring shares: points, matrices, dual quaternions.
 //
-// PODs without a library, so that kernels and headers stay free of Eigen. Matrices are row-major for column vectors;
-// an Affine is the upper 3x4 of a 4x4 whose last row is 0 0 0 1. Lengths are scene units.
+// PODs without a library, so that kernels and headers stay free of Eigen. Matrices are row-major
+// for column vectors; an Affine is the upper 3x4 of a 4x4 whose last row is 0 0 0 1. Lengths are
+// scene units.
 #pragma once
 
 #include <array>
@@ -42,14 +43,24 @@ struct DualQuat {
 static_assert(sizeof(Vec3f) == 12 && sizeof(Affine) == 48 && sizeof(Mat3) == 36);
 static_assert(sizeof(DualQuat) == 32);
 
-inline Vec3d operator+(const Vec3d& a, const Vec3d& b) { return {a.x + b.x, a.y + b.y, a.z + b.z}; }
-inline Vec3d operator-(const Vec3d& a, const Vec3d& b) { return {a.x - b.x, a.y - b.y, a.z - b.z}; }
-inline Vec3d operator*(double s, const Vec3d& a) { return {s * a.x, s * a.y, s * a.z}; }
-inline double Dot(const Vec3d& a, const Vec3d& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
+inline Vec3d operator+(const Vec3d& a, const Vec3d& b) {
+  return {a.x + b.x, a.y + b.y, a.z + b.z};
+}
+inline Vec3d operator-(const Vec3d& a, const Vec3d& b) {
+  return {a.x - b.x, a.y - b.y, a.z - b.z};
+}
+inline Vec3d operator*(double s, const Vec3d& a) {
+  return {s * a.x, s * a.y, s * a.z};
+}
+inline double Dot(const Vec3d& a, const Vec3d& b) {
+  return a.x * b.x + a.y * b.y + a.z * b.z;
+}
 inline Vec3d Cross(const Vec3d& a, const Vec3d& b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
-inline Vec3d ToDouble(const Vec3f& a) { return {a.x, a.y, a.z}; }
+inline Vec3d ToDouble(const Vec3f& a) {
+  return {a.x, a.y, a.z};
+}
 inline Vec3f ToFloat(const Vec3d& a) {
   return {static_cast<float>(a.x), static_cast<float>(a.y), static_cast<float>(a.z)};
 }

@@ -61,8 +61,7 @@ absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t control
   for (std::size_t j = 0; j < pose.joints.size(); ++j) {
     for (const float value : pose.joints[j].m) {
       if (!std::isfinite(value)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("pose.joints[", j, "]: is not finite"));
+        return absl::InvalidArgumentError(absl::StrCat("pose.joints[", j, "]: is not finite"));
       }
     }
   }
@@ -80,9 +79,9 @@ absl::Status CheckBuffers(const FrameOut& out, std::size_t vertices) {
   }
   const std::size_t need = vertices * sizeof(Vec3f);
   if (out.positions.size() != need || (!out.normals.empty() && out.normals.size() != need)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output: got ", out.positions.size(), " bytes for positions and ",
-                     out.normals.size(), " for normals, need ", need));
+    return absl::InvalidArgumentError(absl::StrCat("output: got ", out.positions.size(),
+                                                   " bytes for positions and ", out.normals.size(),
+                                                   " for normals, need ", need));
   }
   return absl::OkStatus();
 }
@@ -139,8 +138,8 @@ absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Ta
   SINEW_ASSIGN_OR_RETURN(deformer.layout_, BlockLayout::Create(rig));
   const BindCost cost = TotalCost(rig, *deformer.layout_, recipe);
   if (cost.peak_bytes > task.memory_limit()) {
-    return absl::ResourceExhaustedError(absl::StrCat("bind: needs up to ", cost.peak_bytes,
-                                                     " bytes, limit ", task.memory_limit()));
+    return absl::ResourceExhaustedError(
+        absl::StrCat("bind: needs up to ", cost.peak_bytes, " bytes, limit ", task.memory_limit()));
   }
   task.SetTotal(cost.work);
   deformer.tables_ = PosedRigTables::Create(rig, deformer.layout_->centre);
@@ -253,9 +252,8 @@ absl::StatusOr<Deformer> Deformer::Load(const TableReader& tables) {
   for (std::size_t k = 0; k < records.size(); ++k) {
     const std::string method(records[k].method,
                              strnlen(records[k].method, sizeof records[k].method));
-    SINEW_ASSIGN_OR_RETURN(auto stage,
-                           LoadStage(method, static_cast<int>(records[k].version), tables,
-                                     absl::StrCat("stage/", k, "/")));
+    SINEW_ASSIGN_OR_RETURN(auto stage, LoadStage(method, static_cast<int>(records[k].version),
+                                                 tables, absl::StrCat("stage/", k, "/")));
     deformer.stages_.push_back(std::move(stage));
   }
   SINEW_RETURN_IF_ERROR(deformer.CheckStages());

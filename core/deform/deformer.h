@@ -1,7 +1,9 @@
-// deformer.h - every method through one door: Bind(rig, recipe) -> Deformer; Evaluate(pose) -> vertices.
+// deformer.h - every method through one door: Bind(rig, recipe) -> Deformer; Evaluate(pose) ->
+// vertices.
 //
-// A recipe is a list of stages that map blocks of points to blocks of points, rest to posed; one writer puts the
-// result into the caller's buffers in file order. A Deformer is immutable and keeps no rig: share it across threads.
+// A recipe is a list of stages that map blocks of points to blocks of points, rest to posed; one
+// writer puts the result into the caller's buffers in file order. A Deformer is immutable and keeps
+// no rig: share it across threads.
 //
 //   auto deformer = Deformer::Bind(rig, *ParseSpec("lbs"), task);
 //   Workspace workspace;
@@ -39,13 +41,13 @@ enum class Encoding : std::uint8_t { kFloat32 = 1 };
 // One whole frame in the caller's memory; wire chunks are sub-ranges of it.
 struct FrameOut {
   Encoding encoding = Encoding::kFloat32;
-  std::span<std::byte> positions{}; // [V * 12] little-endian float32 x y z in file order
-  std::span<std::byte> normals{};   // [V * 12] unit length, or empty = not wanted
-  std::array<float, 6> bounds{};    // filled: minimum x y z, maximum x y z
+  std::span<std::byte> positions{};  // [V * 12] little-endian float32 x y z in file order
+  std::span<std::byte> normals{};    // [V * 12] unit length, or empty = not wanted
+  std::array<float, 6> bounds{};     // filled: minimum x y z, maximum x y z
 };
 
-// Scratch of one evaluation at a time; grows to what a deformer needs and is kept between frames. Belongs to an
-// evaluation, never to a thread.
+// Scratch of one evaluation at a time; grows to what a deformer needs and is kept between frames.
+// Belongs to an evaluation, never to a thread.
 struct Workspace {
   PosedRigBuffer posed;
   AlignedVector<PointBlock> blocks[2];
@@ -69,18 +71,19 @@ class Deformer {
   // kInvalidArgument: parameters out of range, spaces do not chain, a map that the rig lacks.
   static absl::StatusOr<BindEstimate> Estimate(const Rig& rig, const Recipe& recipe);
 
-  // As Estimate, and kResourceExhausted: more memory than task.memory_limit(); kCancelled: the task was stopped, and
-  // nothing is left half-built.
+  // As Estimate, and kResourceExhausted: more memory than task.memory_limit(); kCancelled: the task
+  // was stopped, and nothing is left half-built.
   static absl::StatusOr<Deformer> Bind(const Rig& rig, const Recipe& recipe, Task& task);
 
-  // kDataLoss: checksum, version or contents are wrong. Load(Save(d)) evaluates to the same bits as d.
+  // kDataLoss: checksum, version or contents are wrong. Load(Save(d)) evaluates to the same bits as
+  // d.
   static absl::StatusOr<Deformer> Load(const TableReader& tables);
   void Save(TableWriter& tables) const;
 
-  // Fills out. Thread-safe for distinct out and workspace; the same bits for any number of threads, chunking or
-  // instruction set. state: null = stateless.
-  // kInvalidArgument: wrong number of joints or controls, a value that is not finite, wrong buffer sizes, or a
-  // result that is not finite; out is then unspecified. kCancelled.
+  // Fills out. Thread-safe for distinct out and workspace; the same bits for any number of threads,
+  // chunking or instruction set. state: null = stateless. kInvalidArgument: wrong number of joints
+  // or controls, a value that is not finite, wrong buffer sizes, or a result that is not finite;
+  // out is then unspecified. kCancelled.
   absl::Status Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace, StreamState* state,
                         const Task& task) const;
 
@@ -104,7 +107,8 @@ class Deformer {
   bool needs_rotations_ = false;
 };
 
-// Digest of the resolved recipe and the versions of its methods: equal numerics and equal input give equal bits.
+// Digest of the resolved recipe and the versions of its methods: equal numerics and equal input
+// give equal bits.
 std::string Numerics(const Recipe& recipe);
 
 }  // namespace sinew

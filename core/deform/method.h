@@ -1,7 +1,8 @@
-// method.h - what the author of a deformation method writes: a plain struct of arrays that satisfies `Method`.
+// method.h - what the author of a deformation method writes: a plain struct of arrays that
+// satisfies `Method`.
 //
-// Binding may fail, running may not: everything is checked at the door (Bind, Load + Check, the public Evaluate).
-// A method registers itself by one word in registry.cc.
+// Binding may fail, running may not: everything is checked at the door (Bind, Load + Check, the
+// public Evaluate). A method registers itself by one word in registry.cc.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -23,10 +24,10 @@ enum class Space : std::uint8_t { kRest, kPosed };
 
 // Constant once bound.
 struct StageFacts {
-  std::string_view method;         // registry name
-  Space in, out;                   // stages chain kRest -> kPosed
-  bool pointwise;                  // out[v] depends on in[v] alone: in and out may be the same blocks
-  bool rotations = false;          // needs PosedRig::rotations and dual_quats
+  std::string_view method;  // registry name
+  Space in, out;            // stages chain kRest -> kPosed
+  bool pointwise;           // out[v] depends on in[v] alone: in and out may be the same blocks
+  bool rotations = false;   // needs PosedRig::rotations and dual_quats
   std::size_t scratch_floats = 0;  // per evaluation
   std::size_t state_floats = 0;    // per stream; 0 = frames are independent
 };
@@ -51,7 +52,8 @@ struct StageFrame {
   const Task& task;
   std::span<float> scratch;  // [scratch_floats], 64-byte aligned, contents undefined
   std::span<float> state;    // empty = stateless
-  bool in_is_rest;           // false behind a stage that moved the rest points: methods that baked them add R (in - rest)
+  bool in_is_rest;  // false behind a stage that moved the rest points: methods that baked them add
+                    // R (in - rest)
   std::span<const PointBlock> in;  // [B] centred rest points, or posed points
   std::span<PointBlock> out;       // [B] padding lanes are written too
 };
@@ -65,17 +67,22 @@ struct AnyField {
 template <class M>
 concept Method = requires(M m, const M& c, const typename M::Params& p, const BindInput& b, Task& t,
                           const StageFrame& f) {
-  { M::kVersion } -> std::convertible_to<int>;  // rises when tables or results change: part of every key
+  {
+    M::kVersion
+    } -> std::convertible_to<int>;  // rises when tables or results change: part of every key
   { M::kSummary } -> std::convertible_to<std::string_view>;
   { M::kPaper } -> std::convertible_to<std::string_view>;
   { M::kCostClass } -> std::convertible_to<std::string_view>;  // a frame, beside plain linear blend
   { M::Validate(p) } -> std::same_as<absl::Status>;            // what ranges alone cannot say
   { M::Cost(b, p) } -> std::same_as<BindCost>;
-  { M::Bind(b, p, t) } -> std::same_as<absl::StatusOr<M>>;     // slow, cancellable, reports progress
+  { M::Bind(b, p, t) } -> std::same_as<absl::StatusOr<M>>;  // slow, cancellable, reports progress
   { c.Facts() } -> std::same_as<StageFacts>;
-  { c.Check(b.layout, std::size_t{}) } -> std::same_as<absl::Status>;  // tables against layout and binding count
+  {
+    c.Check(b.layout, std::size_t{})
+    } -> std::same_as<absl::Status>;  // tables against layout and binding count
   { c.Run(f) } -> std::same_as<void>;
-  M::Fields(m, AnyField{});  // visits (name, member) of every array and number: save, load and size come from it
+  M::Fields(m, AnyField{});  // visits (name, member) of every array and number: save, load and size
+                             // come from it
 };
 
 }  // namespace sinew

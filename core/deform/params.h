@@ -1,5 +1,5 @@
-// params.h - the closed list of methods' parameters. Each struct names its members once, in Fields; the text form,
-// range checks, keys of bound data and ListMethods all come from there.
+// params.h - the closed list of methods' parameters. Each struct names its members once, in Fields;
+// the text form, range checks, keys of bound data and ListMethods all come from there.
 #pragma once
 
 #include <array>
@@ -14,11 +14,12 @@
 
 namespace sinew {
 
-// What a parameter is, beside its C++ member (float, uint32, bool, an enum with ChoiceNames, std::string for the name
-// of a vertex map, or std::optional of a number where "unset" means something of its own).
+// What a parameter is, beside its C++ member (float, uint32, bool, an enum with ChoiceNames,
+// std::string for the name of a vertex map, or std::optional of a number where "unset" means
+// something of its own).
 struct ParamDoc {
   std::string_view name;
-  std::string_view unit;  // empty = a plain number
+  std::string_view unit;            // empty = a plain number
   double minimum = 0, maximum = 0;  // inclusive; unused for bool, choices and maps
   std::string_view description;
 };

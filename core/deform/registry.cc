@@ -18,7 +18,8 @@ namespace {
 template <class... M>
 struct MethodList {};
 
-// The list. A method stands here once; its parameters stand in StageParams (params.h), in the same order.
+// The list. A method stands here once; its parameters stand in StageParams (params.h), in the same
+// order.
 using AllMethods = MethodList<Lbs, Dqs, Ddm, EnhancedDdm>;
 
 template <class>
@@ -41,9 +42,9 @@ template <class P, class List>
 struct MethodFor;
 template <class P, class First, class... Rest>
 struct MethodFor<P, MethodList<First, Rest...>> {
-  using type =
-      typename std::conditional_t<std::is_same_v<typename First::Params, P>, std::type_identity<First>,
-                                  MethodFor<P, MethodList<Rest...>>>::type;
+  using type = typename std::conditional_t<std::is_same_v<typename First::Params, P>,
+                                           std::type_identity<First>,
+                                           MethodFor<P, MethodList<Rest...>>>::type;
 };
 template <class P>
 struct MethodFor<P, MethodList<>> {
@@ -102,7 +103,7 @@ struct Describe {
   void operator()(const ParamDoc&, const bool&) const { info.type = "boolean"; }
   void operator()(const ParamDoc&, const std::string&) const { info.type = "map"; }
   template <class E>
-    requires std::is_enum_v<E>
+  requires std::is_enum_v<E>
   void operator()(const ParamDoc&, const E&) const {
     info.type = "choice";
     for (const std::string_view name : ChoiceNames(E{})) info.choices.emplace_back(name);
@@ -178,8 +179,8 @@ absl::Status CheckRecipe(const Recipe& recipe) {
   Space space = Space::kRest;
   for (std::size_t k = 0; k < recipe.size(); ++k) {
     SINEW_RETURN_IF_ERROR(ValidateStage(recipe[k]));
-    const StageFacts facts = WithMethod(
-        recipe[k], []<class M>(const typename M::Params&) { return M{}.Facts(); });
+    const StageFacts facts =
+        WithMethod(recipe[k], []<class M>(const typename M::Params&) { return M{}.Facts(); });
     if (facts.in != space) {
       return absl::InvalidArgumentError(absl::StrCat(
           "recipe.stages[", k, "]: ", AbslView(facts.method), " reads ",
@@ -195,7 +196,8 @@ absl::Status CheckRecipe(const Recipe& recipe) {
 }
 
 BindCost StageCost(const BindInput& input, const StageParams& params) {
-  return WithMethod(params, [&]<class M>(const typename M::Params& p) { return M::Cost(input, p); });
+  return WithMethod(params,
+                    [&]<class M>(const typename M::Params& p) { return M::Cost(input, p); });
 }
 
 absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
@@ -211,8 +213,8 @@ absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
 absl::StatusOr<std::shared_ptr<const Stage>> LoadStage(std::string_view method, int version,
                                                        const TableReader& tables,
                                                        std::string_view prefix) {
-  absl::StatusOr<std::shared_ptr<const Stage>> result = absl::DataLossError(
-      absl::StrCat("bound data: method '", AbslView(method), "' is unknown"));
+  absl::StatusOr<std::shared_ptr<const Stage>> result =
+      absl::DataLossError(absl::StrCat("bound data: method '", AbslView(method), "' is unknown"));
   ForEach(AllMethods{}, [&]<class M>() {
     if (M::Params::kName != method) return;
     if (M::kVersion != version) {

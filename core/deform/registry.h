@@ -18,7 +18,8 @@ class TableReader;
 class TableWriter;
 
 struct ParameterInfo {
-  std::string name, type, unit, default_value, description;  // type: number integer boolean choice map
+  std::string name, type, unit, default_value,
+      description;  // type: number integer boolean choice map
   std::optional<double> minimum, maximum;
   std::vector<std::string> choices;
 };
@@ -43,7 +44,8 @@ class Stage {
   virtual std::size_t bytes() const = 0;
 };
 
-// Ranges of every parameter, and what a method asks beyond ranges. kInvalidArgument names stage and parameter.
+// Ranges of every parameter, and what a method asks beyond ranges. kInvalidArgument names stage and
+// parameter.
 absl::Status ValidateStage(const StageParams& params);
 // Every stage, and that their spaces chain from rest to posed. kInvalidArgument.
 absl::Status CheckRecipe(const Recipe& recipe);

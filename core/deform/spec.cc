@@ -25,13 +25,20 @@ std::string NumberText(float value) {
   return std::string(buffer, end);
 }
 
-std::string ValueText(float value) { return NumberText(value); }
-std::string ValueText(std::uint32_t value) { return absl::StrCat(value); }
-std::string ValueText(bool value) { return value ? "true" : "false"; }
-std::string ValueText(const std::string& value) { return value; }
+std::string ValueText(float value) {
+  return NumberText(value);
+}
+std::string ValueText(std::uint32_t value) {
+  return absl::StrCat(value);
+}
+std::string ValueText(bool value) {
+  return value ? "true" : "false";
+}
+std::string ValueText(const std::string& value) {
+  return value;
+}
 template <class E>
-  requires std::is_enum_v<E>
-std::string ValueText(E value) {
+requires std::is_enum_v<E> std::string ValueText(E value) {
   return std::string(ChoiceNames(value)[static_cast<std::size_t>(value)]);
 }
 
@@ -55,7 +62,7 @@ bool FromText(std::string_view text, std::optional<float>& value) {
   return FromText(text, value.emplace());
 }
 template <class E>
-  requires std::is_enum_v<E>
+requires std::is_enum_v<E>
 bool FromText(std::string_view text, E& value) {
   const auto names = ChoiceNames(E{});
   for (std::size_t i = 0; i < names.size(); ++i) {
@@ -103,13 +110,13 @@ absl::Status SetParameter(P& params, const std::string& key, const std::string& 
     if (doc.name != key) return;
     known = true;
     if (!FromText(value, member)) {
-      status = absl::InvalidArgumentError(absl::StrCat(AbslView(P::kName), ".", key, ": got '",
-                                                       value, "', need ", Allowed<T>()));
+      status = absl::InvalidArgumentError(
+          absl::StrCat(AbslView(P::kName), ".", key, ": got '", value, "', need ", Allowed<T>()));
     }
   });
   if (!known) {
-    return absl::InvalidArgumentError(absl::StrCat(AbslView(P::kName), ".", key,
-                                                   ": unknown parameter, need one of ", names));
+    return absl::InvalidArgumentError(
+        absl::StrCat(AbslView(P::kName), ".", key, ": unknown parameter, need one of ", names));
   }
   return status;
 }
@@ -207,8 +214,7 @@ absl::StatusOr<Recipe> ParseSpec(std::string_view spec) {
     SINEW_ASSIGN_OR_RETURN(StageParams params, MakeStage(method, values));
     recipe.push_back(std::move(params));
     if (recipe.size() > kMaxStages) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("spec: more than ", kMaxStages, " stages"));
+      return absl::InvalidArgumentError(absl::StrCat("spec: more than ", kMaxStages, " stages"));
     }
   } while (scanner.Take('|'));
   if (!scanner.Done()) return scanner.Wrong("'|' or the end");

@@ -12,8 +12,8 @@
 
 namespace sinew {
 
-// kInvalidArgument: unknown stage or parameter (with what exists), a value out of range, a syntax error with its
-// column, or more than 16 stages.
+// kInvalidArgument: unknown stage or parameter (with what exists), a value out of range, a syntax
+// error with its column, or more than 16 stages.
 absl::StatusOr<Recipe> ParseSpec(std::string_view spec);
 
 // One stage by name and parameter values as text. Errors as ParseSpec.

@@ -169,11 +169,14 @@ absl::Status NormalFinisher::Check(const BlockLayout& layout) const {
 
 std::size_t NormalFinisher::CostBytes(const Rig& rig) {
   const Mesh& mesh = rig.mesh();
-  const std::size_t corners = mesh.face_vertices().size();
+  std::size_t offsets = 0;
+  for (const Shape& shape : rig.shapes()) {
+    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
+  }
   // Kept: 8 bytes a corner, 4 a face, 44 a vertex. The rest is neighbours, welding and the rest
   // surface, for a while; blocks that are not full add up to one block per binding.
-  return corners * 48 + mesh.faces() * 40 + rig.vertices() * 200 +
-         rig.bindings().size() * kLanes * 28;
+  return mesh.face_vertices().size() * 48 + mesh.faces() * 40 + rig.vertices() * 200 +
+         offsets * 32 + rig.bindings().size() * kLanes * 28;
 }
 
 }  // namespace sinew

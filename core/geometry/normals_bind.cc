@@ -77,7 +77,7 @@ void SetFaces(const Mesh& mesh, const BlockLayout& layout, const WeldedPoints& w
   Pairs incident;  // point, face
   std::vector<std::uint32_t> around;
   std::uint32_t number = 0;
-  for (const std::size_t corners : {3, 4, 5}) {
+  for (std::size_t corners = 3; corners <= 5; ++corners) {  // 5 stands for more
     auto& lanes = corners == 3 ? tables.triangles : corners == 4 ? tables.quads : tables.polygons;
     for (const std::uint32_t f : faces) {
       const auto vertices = FaceVertices(mesh, f);

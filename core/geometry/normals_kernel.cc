@@ -6,7 +6,7 @@ namespace {
 // Four lanes, which every 64-bit machine has without dispatch: loads of scattered points, not
 // arithmetic, are the cost here. Plain sums and products, so the bits are the same everywhere; a
 // fused multiply-add would also keep the product of parallel vectors from coming out as 0.
-using Vec4 = float __attribute__((vector_size(16)));
+using Vec4 = float __attribute__((vector_size(16), may_alias));
 
 Vec4 Load(const float* values, std::size_t index) {
   return *reinterpret_cast<const Vec4*>(values + index * 4);

@@ -1,8 +1,10 @@
-// task.h - the only concurrency type in core: parallel loops, progress, cancellation and the memory budget of one job.
+// task.h - the only concurrency type in core: parallel loops, progress, cancellation and the memory
+// budget of one job.
 //
-// Loops cut fixed chunks that depend on n and grain alone, so results do not depend on the number of threads. They
-// run in the oneTBB arena of the calling thread. Every body runs with denormals flushed to zero (FTZ, DAZ), on
-// whatever thread it lands, so that all threads compute the same bits.
+// Loops cut fixed chunks that depend on n and grain alone, so results do not depend on the number
+// of threads. They run in the oneTBB arena of the calling thread. Every body runs with denormals
+// flushed to zero (FTZ, DAZ), on whatever thread it lands, so that all threads compute the same
+// bits.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -19,18 +21,18 @@ namespace sinew {
 class Task {
  public:
   struct Options {
-    std::stop_token stop{};                                             // default: never cancelled
+    std::stop_token stop{};                                              // default: never cancelled
     std::size_t memory_limit = std::numeric_limits<std::size_t>::max();  // bytes a bind may hold
-    std::function<void(double)> progress{};                             // in [0, 1], rising; any thread
-    bool parallel = true;                                               // false: loops run in the caller
+    std::function<void(double)> progress{};  // in [0, 1], rising; any thread
+    bool parallel = true;                    // false: loops run in the caller
   };
   Task() = default;
   explicit Task(Options options) : options_(std::move(options)) {}
   Task(const Task&) = delete;
   Task& operator=(const Task&) = delete;
 
-  // Calls body(begin, end) for consecutive chunks of at most `grain` >= 1 covering [0, n). Chunks are skipped once
-  // the task is cancelled.
+  // Calls body(begin, end) for consecutive chunks of at most `grain` >= 1 covering [0, n). Chunks
+  // are skipped once the task is cancelled.
   void For(std::size_t n, std::size_t grain,
            absl::FunctionRef<void(std::size_t, std::size_t)> body) const;
 
@@ -40,7 +42,8 @@ class Task {
 
   std::size_t memory_limit() const { return options_.memory_limit; }
 
-  // Progress: the total is set once, before work starts, in arbitrary units; Advance may be called from any thread.
+  // Progress: the total is set once, before work starts, in arbitrary units; Advance may be called
+  // from any thread.
   void SetTotal(double work);
   void Advance(double work);
 
@@ -50,7 +53,8 @@ class Task {
   std::atomic<double> done_{0};
 };
 
-// While it lives, the calling thread flushes denormals to zero; restores the former mode when it goes.
+// While it lives, the calling thread flushes denormals to zero; restores the former mode when it
+// goes.
 class DenormalGuard {
  public:
   DenormalGuard();

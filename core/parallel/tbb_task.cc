@@ -51,17 +51,18 @@ void Task::For(std::size_t n, std::size_t grain,
     run(0, chunks);
     return;
   }
-  tbb::parallel_for(tbb::blocked_range<std::size_t>(0, chunks),
-                    [&](const tbb::blocked_range<std::size_t>& range) {
-                      run(range.begin(), range.end());
-                    });
+  tbb::parallel_for(
+      tbb::blocked_range<std::size_t>(0, chunks),
+      [&](const tbb::blocked_range<std::size_t>& range) { run(range.begin(), range.end()); });
 }
 
 absl::Status Task::CheckCancelled() const {
   return cancelled() ? absl::CancelledError("stopped on request") : absl::OkStatus();
 }
 
-void Task::SetTotal(double work) { total_ = work; }
+void Task::SetTotal(double work) {
+  total_ = work;
+}
 
 void Task::Advance(double work) {
   const double done = done_.fetch_add(work) + work;

@@ -48,14 +48,14 @@ absl::StatusOr<Influences> Influences::Create(InfluenceSource source, std::size_
     for (std::uint64_t k = source.offsets[v]; k < source.offsets[v + 1]; ++k) {
       const float weight = source.weights[k];
       if (!std::isfinite(weight) || weight < 0) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("rig.meshes.skin.influence_weights: vertex ", v, " has ", weight,
-                         ", need finite weights of 0 or more"));
+        return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.influence_weights: vertex ",
+                                                       v, " has ", weight,
+                                                       ", need finite weights of 0 or more"));
       }
       if (source.bindings[k] >= bindings) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("rig.meshes.skin.influence_joints: vertex ", v, " names ",
-                         source.bindings[k], ", need less than ", bindings));
+        return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.influence_joints: vertex ",
+                                                       v, " names ", source.bindings[k],
+                                                       ", need less than ", bindings));
       }
       sum += weight;
       row.emplace_back(static_cast<std::uint16_t>(source.bindings[k]), weight);

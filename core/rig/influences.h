@@ -1,7 +1,7 @@
 // influences.h - skin weights as one compressed row per vertex.
 //
-// A binding is one (skin, joint) pair: the same joint has another inverse bind matrix in another skin, so weights name
-// bindings, and each binding names its joint.
+// A binding is one (skin, joint) pair: the same joint has another inverse bind matrix in another
+// skin, so weights name bindings, and each binding names its joint.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -25,15 +25,17 @@ struct InfluenceSource {
   std::vector<std::uint64_t> offsets;   // [V + 1] into bindings and weights
   std::vector<std::uint32_t> bindings;  // [n]
   std::vector<float> weights;           // [n]
-  std::vector<std::int32_t> fallback{}; // [V] binding for a vertex whose weights sum to 0, -1 = none; or empty
+  std::vector<std::int32_t>
+      fallback{};  // [V] binding for a vertex whose weights sum to 0, -1 = none; or empty
 };
 
 class Influences {
  public:
-  // Cleans every row: weights of one binding are added up, zeros and weights under 1e-6 dropped, the rest normalised
-  // in double; strongest first, ties by lower binding. `label(v)` names a vertex in messages.
-  // kInvalidArgument: a negative or non-finite weight, a sum more than 1e-3 off 1 (and no fallback for 0), a binding
-  // out of range. The message says the first vertex and how many.
+  // Cleans every row: weights of one binding are added up, zeros and weights under 1e-6 dropped,
+  // the rest normalised in double; strongest first, ties by lower binding. `label(v)` names a
+  // vertex in messages. kInvalidArgument: a negative or non-finite weight, a sum more than 1e-3 off
+  // 1 (and no fallback for 0), a binding out of range. The message says the first vertex and how
+  // many.
   static absl::StatusOr<Influences> Create(InfluenceSource source, std::size_t bindings);
 
   std::size_t vertices() const { return offsets_.size() - 1; }

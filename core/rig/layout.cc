@@ -116,7 +116,8 @@ BlockJoints UniteRows(const BlockLayout& layout, std::span<const std::uint64_t> 
     for (std::size_t i = b * kLanes; i < (b + 1) * kLanes; ++i) {
       if (layout.order[i] < 0) continue;
       const auto v = static_cast<std::size_t>(layout.order[i]);
-      united.insert(united.end(), row_bindings.begin() + static_cast<std::ptrdiff_t>(row_offsets[v]),
+      united.insert(united.end(),
+                    row_bindings.begin() + static_cast<std::ptrdiff_t>(row_offsets[v]),
                     row_bindings.begin() + static_cast<std::ptrdiff_t>(row_offsets[v + 1]));
     }
     std::sort(united.begin(), united.end());

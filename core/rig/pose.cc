@@ -40,12 +40,11 @@ absl::Status Resolve(std::span<const std::string> names, std::size_t count, std:
 
 // Translation, unit quaternion xyzw, scale to a matrix.
 absl::Status FromTrs(const float* f, std::size_t place, AffineD& matrix) {
-  const double length =
-      std::sqrt(double{f[3]} * f[3] + double{f[4]} * f[4] + double{f[5]} * f[5] +
-                double{f[6]} * f[6]);
+  const double length = std::sqrt(double{f[3]} * f[3] + double{f[4]} * f[4] + double{f[5]} * f[5] +
+                                  double{f[6]} * f[6]);
   if (!(length > 1e-12)) {
-    return absl::InvalidArgumentError(absl::StrCat("pose.joint_transforms: joint ", place,
-                                                   " has a quaternion of length 0"));
+    return absl::InvalidArgumentError(
+        absl::StrCat("pose.joint_transforms: joint ", place, " has a quaternion of length 0"));
   }
   const double x = f[3] / length, y = f[4] / length, z = f[5] / length, w = f[6] / length;
   const double sx = f[7], sy = f[8], sz = f[9];
@@ -63,9 +62,8 @@ absl::Status CheckFinite(std::string_view bytes, std::size_t row, std::string_vi
     float value;
     std::memcpy(&value, bytes.data() + i * sizeof(float), sizeof value);
     if (!std::isfinite(value)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("pose.", AbslView(field), ": value ", i % row, " of entry ", i / row,
-                       " is not finite"));
+      return absl::InvalidArgumentError(absl::StrCat("pose.", AbslView(field), ": value ", i % row,
+                                                     " of entry ", i / row, " is not finite"));
     }
   }
   return absl::OkStatus();

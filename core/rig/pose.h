@@ -15,7 +15,7 @@
 namespace sinew {
 
 struct Pose {
-  std::span<const Affine> joints;   // [J] joint to model space
+  std::span<const Affine> joints;     // [J] joint to model space
   std::span<const float> controls{};  // [K], or empty = all defaults
 };
 
@@ -37,8 +37,8 @@ class PoseFormat {
   std::size_t joint_bytes() const { return joints_.size() * floats_per_joint() * sizeof(float); }
   std::size_t control_bytes() const { return controls_.size() * sizeof(float); }
 
-  // Reads one pose (little-endian float32). joints [J] and controls [K] are resized. A joint that is not named keeps
-  // its rest transform relative to its parent, a control its default.
+  // Reads one pose (little-endian float32). joints [J] and controls [K] are resized. A joint that
+  // is not named keeps its rest transform relative to its parent, a control its default.
   // kInvalidArgument: wrong byte count, a value that is not finite, a quaternion of length 0.
   absl::Status Read(const Rig& rig, std::string_view joint_bytes, std::string_view control_bytes,
                     std::vector<Affine>& joints, std::vector<float>& controls) const;
@@ -47,8 +47,8 @@ class PoseFormat {
   std::size_t floats_per_joint() const { return format_ == JointFormat::kTrs ? 10 : 12; }
   JointFormat format_ = JointFormat::kMatrix3x4;
   PoseSpace space_ = PoseSpace::kModel;
-  bool rig_order_ = true;               // every joint, in order
-  std::vector<std::uint32_t> joints_;   // [named] joint of each place in the bytes
+  bool rig_order_ = true;              // every joint, in order
+  std::vector<std::uint32_t> joints_;  // [named] joint of each place in the bytes
   std::vector<std::uint32_t> controls_;
 };
 

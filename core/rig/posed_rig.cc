@@ -11,8 +11,9 @@
 namespace sinew {
 namespace {
 
-constexpr double kRigid = 1e-6;        // |A^T A - I| of a matrix taken as a rotation as it is
-constexpr double kSingular = 1e-9;     // |det| / |A|_F^3 below which a joint counts as scaled to nothing
+constexpr double kRigid = 1e-6;  // |A^T A - I| of a matrix taken as a rotation as it is
+constexpr double kSingular =
+    1e-9;  // |det| / |A|_F^3 below which a joint counts as scaled to nothing
 
 bool IsRotation(const Mat3d& a) {
   const Mat3d g = Multiply(Transpose(a), a);
@@ -22,7 +23,8 @@ bool IsRotation(const Mat3d& a) {
   return Determinant(a) > 0;
 }
 
-// Unit quaternion (w, x, y, z) of a rotation, w >= 0 not enforced: the largest component is positive.
+// Unit quaternion (w, x, y, z) of a rotation, w >= 0 not enforced: the largest component is
+// positive.
 std::array<double, 4> ToQuaternion(const Mat3d& r) {
   const double trace = r.m[0] + r.m[4] + r.m[8];
   const double size[4] = {trace, r.m[0] * 2 - trace, r.m[4] * 2 - trace, r.m[8] * 2 - trace};
@@ -44,10 +46,9 @@ std::array<double, 4> ToQuaternion(const Mat3d& r) {
 
 DualQuat ToDualQuat(const Mat3d& rotation, const Vec3d& t) {
   const auto q = ToQuaternion(rotation);
-  const double dual[4] = {-0.5 * (t.x * q[1] + t.y * q[2] + t.z * q[3]),
-                          0.5 * (t.x * q[0] + t.y * q[3] - t.z * q[2]),
-                          0.5 * (t.y * q[0] + t.z * q[1] - t.x * q[3]),
-                          0.5 * (t.z * q[0] + t.x * q[2] - t.y * q[1])};
+  const double dual[4] = {
+      -0.5 * (t.x * q[1] + t.y * q[2] + t.z * q[3]), 0.5 * (t.x * q[0] + t.y * q[3] - t.z * q[2]),
+      0.5 * (t.y * q[0] + t.z * q[1] - t.x * q[3]), 0.5 * (t.z * q[0] + t.x * q[2] - t.y * q[1])};
   DualQuat dq;
   for (std::size_t i = 0; i < 4; ++i) {
     dq.real[i] = static_cast<float>(q[i]);
@@ -56,9 +57,10 @@ DualQuat ToDualQuat(const Mat3d& rotation, const Vec3d& t) {
   return dq;
 }
 
-// Rotation part of a joint that also scales. A mirrored joint's nearest rotation need not be unique (which axis was
-// mirrored?): take the mirror as one of the x axis of bind space, so that the answer follows every rigid motion and
-// joints mirrored together agree. The mirror stays in the stretch either way.
+// Rotation part of a joint that also scales. A mirrored joint's nearest rotation need not be unique
+// (which axis was mirrored?): take the mirror as one of the x axis of bind space, so that the
+// answer follows every rigid motion and joints mirrored together agree. The mirror stays in the
+// stretch either way.
 Mat3d RotationOf(const Mat3d& a) {
   if (Determinant(a) >= 0) return NearestRotation(a).rotation;
   return NearestRotation(Multiply(a, {{-1, 0, 0, 0, 1, 0, 0, 0, 1}})).rotation;
@@ -83,8 +85,8 @@ PosedRigTables PosedRigTables::Create(const Rig& rig, const Vec3d& centre) {
     tables.parent.push_back(rig.skeleton().joint(j).parent);
     const Mat3d rest = Linear(rig.skeleton().rest_model()[j]);
     const bool singular = std::abs(Determinant(rest)) <= kSingular * FrobeniusCubed(rest);
-    tables.rest_inverse.push_back(
-        singular ? Mat3d{} : Linear(Inverse(rig.skeleton().rest_model()[j])));
+    tables.rest_inverse.push_back(singular ? Mat3d{}
+                                           : Linear(Inverse(rig.skeleton().rest_model()[j])));
   }
   for (const Control& control : rig.controls()) {
     tables.control_defaults.push_back(control.default_value);
@@ -130,7 +132,8 @@ PosedRig PosedRigBuffer::Compute(const PosedRigTables& tables, const Pose& pose,
     if (!rotations) continue;
     Mat3d rotation = Linear(skin);
     if (!IsRotation(rotation)) {
-      // A joint scaled to nothing has no rotation of its own: take its nearest ancestor's that has one.
+      // A joint scaled to nothing has no rotation of its own: take its nearest ancestor's that has
+      // one.
       std::uint32_t j = tables.joint[e];
       Mat3d linear = rotation;
       while (std::abs(Determinant(linear)) <= kSingular * FrobeniusCubed(linear) &&

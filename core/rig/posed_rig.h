@@ -1,4 +1,5 @@
-// posed_rig.h - what a pose means for the bindings: skin matrices, rotations, dual quaternions; once per frame.
+// posed_rig.h - what a pose means for the bindings: skin matrices, rotations, dual quaternions;
+// once per frame.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +14,21 @@ namespace sinew {
 
 // Views of one frame's values, computed in double and rounded once. E bindings, J joints.
 struct PosedRig {
-  std::span<const Affine> joints;      // [J] joint to model
-  std::span<const Affine> skin;        // [E] joint * inverse_bind * T(centre): takes centred rest points
-  std::span<const Mat3> rotations;     // [E] nearest rotation of skin's linear part (mirrored joints: of its mirror image
-                                       // in x), det = +1
+  std::span<const Affine> joints;  // [J] joint to model
+  std::span<const Affine> skin;  // [E] joint * inverse_bind * T(centre): takes centred rest points
+  std::span<const Mat3> rotations;  // [E] nearest rotation of skin's linear part (mirrored joints:
+                                    // of its mirror image in x), det = +1
   std::span<const DualQuat> dual_quats;  // [E] rotations[e] with the translation of skin[e]
-  std::span<const float> controls;     // [K]
+  std::span<const float> controls;       // [K]
 };
 
 // What a deformer keeps of the skeleton and bindings to do this without the rig.
 struct PosedRigTables {
-  std::vector<std::uint16_t> joint;      // [E]
-  std::vector<AffineD> inverse_bind;     // [E] inverse_bind * T(centre)
-  std::vector<std::uint32_t> parent;     // [J] kNoParent = a root
-  std::vector<Mat3d> rest_inverse;       // [J] inverse of the rest pose's linear part
-  std::vector<float> control_defaults;   // [K]
+  std::vector<std::uint16_t> joint;     // [E]
+  std::vector<AffineD> inverse_bind;    // [E] inverse_bind * T(centre)
+  std::vector<std::uint32_t> parent;    // [J] kNoParent = a root
+  std::vector<Mat3d> rest_inverse;      // [J] inverse of the rest pose's linear part
+  std::vector<float> control_defaults;  // [K]
 
   static PosedRigTables Create(const Rig& rig, const Vec3d& centre);
   // Sizes, ranges and finite values; run after loading. kDataLoss.
@@ -46,8 +47,8 @@ struct PosedRigTables {
 // Storage of a PosedRig, reused from frame to frame.
 class PosedRigBuffer {
  public:
-  // rotations: also compute rotations and dual quaternions (some stage needs them). A joint scaled to zero takes its
-  // parent's rotation. Valid until the next call.
+  // rotations: also compute rotations and dual quaternions (some stage needs them). A joint scaled
+  // to zero takes its parent's rotation. Valid until the next call.
   PosedRig Compute(const PosedRigTables& tables, const Pose& pose, bool rotations);
 
  private:

@@ -21,9 +21,8 @@ absl::Status CheckBindings(std::span<const Binding> bindings, std::size_t joints
   }
   for (std::size_t e = 0; e < bindings.size(); ++e) {
     if (bindings[e].joint >= joints) {
-      return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.joints: got ",
-                                                     bindings[e].joint, ", need less than ",
-                                                     joints));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "rig.meshes.skin.joints: got ", bindings[e].joint, ", need less than ", joints));
     }
     for (const double value : bindings[e].inverse_bind.m) {
       if (!std::isfinite(value)) {
@@ -46,10 +45,9 @@ absl::Status CheckControls(std::span<const Control> controls) {
     }
     if (!std::isfinite(control.minimum) || !std::isfinite(control.maximum) ||
         !(control.minimum <= control.default_value && control.default_value <= control.maximum)) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(field, ": got minimum ", control.minimum, ", default ",
-                       control.default_value, ", maximum ", control.maximum,
-                       ", need finite values in this order"));
+      return absl::InvalidArgumentError(absl::StrCat(
+          field, ": got minimum ", control.minimum, ", default ", control.default_value,
+          ", maximum ", control.maximum, ", need finite values in this order"));
     }
   }
   return absl::OkStatus();
@@ -117,9 +115,8 @@ absl::Status CheckMaps(std::span<const VertexMap> maps, std::size_t vertices) {
           absl::StrCat("rig.meshes.maps: got '", map.name, "', need unique names"));
     }
     if (map.values.size() != vertices) {
-      return absl::InvalidArgumentError(absl::StrCat("rig.meshes.maps.", map.name, ": got ",
-                                                     map.values.size(), " values, need ",
-                                                     vertices));
+      return absl::InvalidArgumentError(absl::StrCat(
+          "rig.meshes.maps.", map.name, ": got ", map.values.size(), " values, need ", vertices));
     }
     for (const float value : map.values) {
       if (!std::isfinite(value)) {
@@ -144,13 +141,11 @@ void AddValue(Sha256& digest, const T& value) {
 
 absl::StatusOr<Rig> Rig::Create(RigSource source) {
   SINEW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::Create(std::move(source.mesh)));
-  SINEW_ASSIGN_OR_RETURN(
-      Skeleton skeleton,
-      Skeleton::Create(std::move(source.joints), std::move(source.rest_local)));
+  SINEW_ASSIGN_OR_RETURN(Skeleton skeleton,
+                         Skeleton::Create(std::move(source.joints), std::move(source.rest_local)));
   SINEW_RETURN_IF_ERROR(CheckBindings(source.bindings, skeleton.joints()));
-  SINEW_ASSIGN_OR_RETURN(
-      Influences influences,
-      Influences::Create(std::move(source.influences), source.bindings.size()));
+  SINEW_ASSIGN_OR_RETURN(Influences influences,
+                         Influences::Create(std::move(source.influences), source.bindings.size()));
   if (influences.vertices() != mesh.vertices()) {
     return absl::InvalidArgumentError(
         absl::StrCat("rig.meshes.skin.influence_counts: got ", influences.vertices(),
@@ -211,12 +206,12 @@ const VertexMap* Rig::FindMap(std::string_view name) const {
 }
 
 std::size_t Rig::bytes() const {
-  std::size_t bytes = sizeof(Rig) + vertices() * 2 * sizeof(Vec3f) +
-                      (mesh_.face_offsets().size() + mesh_.face_vertices().size() +
-                       mesh_.weld().size()) *
-                          sizeof(std::uint32_t) +
-                      influences_.size() * 10 + influences_.offsets().size() * 8 +
-                      joints() * (2 * sizeof(AffineD) + 64) + bindings_.size() * sizeof(Binding);
+  std::size_t bytes =
+      sizeof(Rig) + vertices() * 2 * sizeof(Vec3f) +
+      (mesh_.face_offsets().size() + mesh_.face_vertices().size() + mesh_.weld().size()) *
+          sizeof(std::uint32_t) +
+      influences_.size() * 10 + influences_.offsets().size() * 8 +
+      joints() * (2 * sizeof(AffineD) + 64) + bindings_.size() * sizeof(Binding);
   for (const Shape& shape : shapes_) {
     for (const ShapeTarget& target : shape.targets) {
       bytes += target.vertices.size() * (4 + 12) + target.normal_offsets.size() * 12;

@@ -1,4 +1,5 @@
-// rig.h - one validated character: mesh, skeleton, bindings, influences, controls, shapes and maps that agree.
+// rig.h - one validated character: mesh, skeleton, bindings, influences, controls, shapes and maps
+// that agree.
 //
 // Immutable after Create, so later code carries no checks. Share it freely across threads.
 #pragma once

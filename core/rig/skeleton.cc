@@ -58,10 +58,10 @@ absl::StatusOr<Skeleton> Skeleton::Create(std::vector<SkeletonJoint> joints,
   skeleton.rest_local_ = std::move(rest_local);
   for (std::size_t j = 0; j < skeleton.joints_.size(); ++j) {
     const std::uint32_t p = skeleton.joints_[j].parent;
-    skeleton.rest_model_.push_back(
-        p == kNoParent ? skeleton.rest_local_[j]
-                       : skeleton.ToModel(j, skeleton.rest_model_[p], skeleton.rest_local_[p],
-                                          skeleton.rest_local_[j]));
+    skeleton.rest_model_.push_back(p == kNoParent ? skeleton.rest_local_[j]
+                                                  : skeleton.ToModel(j, skeleton.rest_model_[p],
+                                                                     skeleton.rest_local_[p],
+                                                                     skeleton.rest_local_[j]));
   }
   return skeleton;
 }

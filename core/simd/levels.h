@@ -1,4 +1,5 @@
-// levels.h - include before hwy/foreach_target.h in every kernel: leaves out levels that would change the bits.
+// levels.h - include before hwy/foreach_target.h in every kernel: leaves out levels that would
+// change the bits.
 //
 // SSSE3 and SSE4 have no fused multiply-add; SVE's registers have no size known when compiling.
 #pragma once

@@ -1,9 +1,10 @@
 // pack-inl.h - 16 float lanes on every instruction set: what kernels are written in.
 //
 // Include it once per target, after hwy/foreach_target.h, and use it inside
-// HWY_BEFORE_NAMESPACE() ... HWY_AFTER_NAMESPACE(). A pack is two registers on AVX2 (which hides the latency of a chain
-// of multiply-adds), one on AVX-512, four on NEON, and 16 floats with std::fma on the scalar level, whose results are
-// the same bits because every operation is exactly rounded and none crosses lanes.
+// HWY_BEFORE_NAMESPACE() ... HWY_AFTER_NAMESPACE(). A pack is two registers on AVX2 (which hides
+// the latency of a chain of multiply-adds), one on AVX-512, four on NEON, and 16 floats with
+// std::fma on the scalar level, whose results are the same bits because every operation is exactly
+// rounded and none crosses lanes.
 #if defined(SINEW_CORE_SIMD_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_SIMD_PACK_INL_H_
 #undef SINEW_CORE_SIMD_PACK_INL_H_
@@ -44,17 +45,17 @@ struct Pack {
   }
 };
 
-#define SINEW_PACK_BINARY(name, expression)                        \
-  HWY_INLINE Pack name(const Pack& a, const Pack& b) {             \
-    Pack r;                                                        \
-    for (int i = 0; i < 16; ++i) r.v[i] = expression;              \
-    return r;                                                      \
+#define SINEW_PACK_BINARY(name, expression)            \
+  HWY_INLINE Pack name(const Pack& a, const Pack& b) { \
+    Pack r;                                            \
+    for (int i = 0; i < 16; ++i) r.v[i] = expression;  \
+    return r;                                          \
   }
-#define SINEW_PACK_COMPARE(name, op)                               \
-  HWY_INLINE PackMask name(const Pack& a, const Pack& b) {         \
-    PackMask r;                                                    \
-    for (int i = 0; i < 16; ++i) r.m[i] = a.v[i] op b.v[i];        \
-    return r;                                                      \
+#define SINEW_PACK_COMPARE(name, op)                        \
+  HWY_INLINE PackMask name(const Pack& a, const Pack& b) {  \
+    PackMask r;                                             \
+    for (int i = 0; i < 16; ++i) r.m[i] = a.v[i] op b.v[i]; \
+    return r;                                               \
   }
 SINEW_PACK_BINARY(operator+, a.v[i] + b.v[i])
 SINEW_PACK_BINARY(operator-, a.v[i] - b.v[i])
@@ -147,25 +148,26 @@ struct Pack {
   }
 };
 
-#define SINEW_PACK_BINARY(name, expression)                        \
-  HWY_INLINE Pack name(const Pack& a, const Pack& b) {             \
-    Pack r;                                                        \
-    HWY_UNROLL(4)                                                  \
-    for (std::size_t i = 0; i < kVecs; ++i) r.v[i] = expression;   \
-    return r;                                                      \
+#define SINEW_PACK_BINARY(name, expression)                      \
+  HWY_INLINE Pack name(const Pack& a, const Pack& b) {           \
+    Pack r;                                                      \
+    HWY_UNROLL(4)                                                \
+    for (std::size_t i = 0; i < kVecs; ++i) r.v[i] = expression; \
+    return r;                                                    \
   }
-#define SINEW_PACK_COMPARE(name, op)                               \
-  HWY_INLINE PackMask name(const Pack& a, const Pack& b) {         \
-    PackMask r;                                                    \
-    HWY_UNROLL(4)                                                  \
+#define SINEW_PACK_COMPARE(name, op)                                         \
+  HWY_INLINE PackMask name(const Pack& a, const Pack& b) {                   \
+    PackMask r;                                                              \
+    HWY_UNROLL(4)                                                            \
     for (std::size_t i = 0; i < kVecs; ++i) r.m[i] = hn::op(a.v[i], b.v[i]); \
-    return r;                                                      \
+    return r;                                                                \
   }
 SINEW_PACK_BINARY(operator+, hn::Add(a.v[i], b.v[i]))
 SINEW_PACK_BINARY(operator-, hn::Sub(a.v[i], b.v[i]))
 SINEW_PACK_BINARY(operator*, hn::Mul(a.v[i], b.v[i]))
 SINEW_PACK_BINARY(operator/, hn::Div(a.v[i], b.v[i]))
-// Written as comparisons, so that equal values of opposite sign and NaN come out alike on every level.
+// Written as comparisons, so that equal values of opposite sign and NaN come out alike on every
+// level.
 SINEW_PACK_BINARY(Min, hn::IfThenElse(hn::Lt(a.v[i], b.v[i]), a.v[i], b.v[i]))
 SINEW_PACK_BINARY(Max, hn::IfThenElse(hn::Gt(a.v[i], b.v[i]), a.v[i], b.v[i]))
 SINEW_PACK_COMPARE(Lt, Lt)

@@ -22,10 +22,9 @@ struct Level {
 constexpr std::int64_t kScalarTargets = HWY_EMU128 | HWY_SCALAR;
 
 #if HWY_ARCH_X86
-constexpr std::array kLevels = {Level{Isa::kScalar, "scalar", kScalarTargets},
-                                Level{Isa::kAvx2, "avx2", HWY_AVX2},
-                                Level{Isa::kAvx512, "avx512", HWY_AVX3},
-                                Level{Isa::kNeon, "neon", 0}};
+constexpr std::array kLevels = {
+    Level{Isa::kScalar, "scalar", kScalarTargets}, Level{Isa::kAvx2, "avx2", HWY_AVX2},
+    Level{Isa::kAvx512, "avx512", HWY_AVX3}, Level{Isa::kNeon, "neon", 0}};
 #elif HWY_ARCH_ARM
 constexpr std::array kLevels = {Level{Isa::kScalar, "scalar", kScalarTargets},
                                 Level{Isa::kAvx2, "avx2", 0}, Level{Isa::kAvx512, "avx512", 0},
@@ -55,15 +54,14 @@ std::string_view IsaName(Isa isa) {
 }
 
 absl::Status ParseIsa(std::string_view name, Isa& isa) {
-  for (const Isa candidate :
-       {Isa::kAuto, Isa::kScalar, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}) {
+  for (const Isa candidate : {Isa::kAuto, Isa::kScalar, Isa::kAvx2, Isa::kAvx512, Isa::kNeon}) {
     if (IsaName(candidate) == name) {
       isa = candidate;
       return absl::OkStatus();
     }
   }
-  return absl::InvalidArgumentError(absl::StrCat(
-      "isa: got '", AbslView(name), "', need auto, scalar, avx2, avx512 or neon"));
+  return absl::InvalidArgumentError(
+      absl::StrCat("isa: got '", AbslView(name), "', need auto, scalar, avx2, avx512 or neon"));
 }
 
 std::vector<Isa> SupportedIsas() {

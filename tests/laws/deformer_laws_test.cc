@@ -1,4 +1,5 @@
-// What every method must satisfy, on every asset: a new method passes this before its own tests are read.
+// What every method must satisfy, on every asset: a new method passes this before its own tests are
+// read.
 #include <gtest/gtest.h>
 #include <tbb/task_arena.h>
 
@@ -43,7 +44,8 @@ struct NamedPose {
   std::vector<Affine> joints;
 };
 
-// No two joints of a chain end up half a turn apart: there the shorter way between them is anybody's choice.
+// No two joints of a chain end up half a turn apart: there the shorter way between them is
+// anybody's choice.
 std::vector<NamedPose> Poses(const Rig& rig) {
   const auto rest = testing::RestPose(rig);
   std::vector<NamedPose> poses = {
@@ -81,8 +83,7 @@ absl::StatusOr<Frame> Evaluate(const Deformer& deformer, std::span<const Affine>
   FrameOut out{.positions = std::as_writable_bytes(std::span(frame.positions)),
                .normals = std::as_writable_bytes(std::span(frame.normals))};
   Workspace workspace;
-  const absl::Status status =
-      deformer.Evaluate({.joints = joints}, out, workspace, nullptr, task);
+  const absl::Status status = deformer.Evaluate({.joints = joints}, out, workspace, nullptr, task);
   if (!status.ok()) return status;
   frame.bounds = out.bounds;
   return frame;
@@ -111,7 +112,8 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
   double Reach() const {
     const Vec3d lo = rig().mesh().minimum(), hi = rig().mesh().maximum();
     double reach = 0;
-    for (const double v : {lo.x, lo.y, lo.z, hi.x, hi.y, hi.z}) reach = std::max(reach, std::abs(v));
+    for (const double v : {lo.x, lo.y, lo.z, hi.x, hi.y, hi.z})
+      reach = std::max(reach, std::abs(v));
     return reach;
   }
 
@@ -144,7 +146,8 @@ TEST_P(DeformerLaws, AuthoredNormalsComeBackAtRest) {
 TEST_P(DeformerLaws, FollowsACommonRigidMotion) {
   const bool fits_reflections = std::holds_alternative<DdmParams>(recipe_.front());
   for (const NamedPose& pose : Poses(rig())) {
-    // Plain direct delta mush fits a rotation to mirrored neighbourhoods, and on a round limb many fit equally well.
+    // Plain direct delta mush fits a rotation to mirrored neighbourhoods, and on a round limb many
+    // fit equally well.
     if (fits_reflections && pose.name == "mirrored") continue;
     // A root scaled to nothing says nothing about its rotation.
     if (rig().joints() == 1 && pose.name == "shrunk") continue;
@@ -348,8 +351,7 @@ TEST_P(DeformerLaws, RefusesBadPosesAndBuffers) {
   std::vector<std::byte> small(deformer_->vertices() * 12 - 1);
   FrameOut out{.positions = small};
   Workspace workspace;
-  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, out, workspace, nullptr, Task())
-                .code(),
+  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, out, workspace, nullptr, Task()).code(),
             absl::StatusCode::kInvalidArgument);
 }
 

@@ -16,6 +16,9 @@ constexpr double kPackWork = 120;       // nanoseconds a (vertex, joint) pair
 // Nanoseconds a lane of a frame on AVX2: the rotation fit, and one joint's moments.
 constexpr double kBlockLaneTime = 9.5, kPairLaneTime = 1.3;
 
+// Second moments of a larger mesh come close to the end of float32.
+constexpr double kLargestDiagonal = 1e18;
+
 // A neighbourhood of less than this part of the diagonal squared has no shape: its moments are
 // rounding errors.
 constexpr double kNoShape = 1e-14;
@@ -144,6 +147,10 @@ absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParam
                                           const DdmBindOptions& options, Task& task) {
   SINEW_RETURN_IF_ERROR(Validate(params));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  if (const double diagonal = input.rig.mesh().diagonal(); !(diagonal <= kLargestDiagonal)) {
+    return absl::InvalidArgumentError(absl::StrCat("rig: bounding-box diagonal: got ", diagonal,
+                                                   ", ddm needs at most ", kLargestDiagonal));
+  }
   const DdmPlan plan = MakeDdmPlan(input.rig, params, options);
   if (plan.filter.coefficients.empty()) {
     return absl::InvalidArgumentError(

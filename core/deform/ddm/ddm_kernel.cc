@@ -11,7 +11,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-constexpr float kLeastDen = 0.02f;   // below, float32 loses digits
 constexpr float kGuardTrace = 2.0f;  // of a rotation by 60 degrees
 
 HWY_INLINE void Load3(const float* block, Pack* p) {

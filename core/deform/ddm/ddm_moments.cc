@@ -177,8 +177,8 @@ double DdmPlanWork(const Rig& rig) {
   return kVertexWork * static_cast<double>(rig.vertices());
 }
 
-double InfluenceMass(const DdmMoments& m, double alpha) {
-  return std::abs((1 - alpha) * m[kOmega] + alpha * m[kTranslation]);
+double InfluenceMass(double omega, double translation, double alpha) {
+  return std::max(std::abs(omega), std::abs((1 - alpha) * omega + alpha * translation));
 }
 
 DdmSmoothing ResolveSmoothing(const DdmParams& params, double diagonal, double rms_edge) {
@@ -255,7 +255,7 @@ absl::StatusOr<DdmMomentTable> DdmMomentTable::Filter(const Rig& rig, const DdmP
     const auto points = workspace->graph().points();
     const auto result = workspace->result();
     const auto mass = [&](std::size_t i) {
-      return std::abs((1 - alpha) * result[i][kOmegaLane] + alpha * result[i][kTranslationLane]);
+      return InfluenceMass(result[i][kOmegaLane], result[i][kTranslationLane], alpha);
     };
     std::size_t count = 0;
     for (std::size_t i = 0; i < points.size(); ++i) count += mass(i) >= plan.keep;
@@ -277,7 +277,7 @@ absl::StatusOr<DdmMomentTable> DdmMomentTable::Filter(const Rig& rig, const DdmP
 void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
   const double truncation = double{params.truncation}, alpha = double{params.alpha};
   struct Summary {
-    double kept = 0, best = 0;
+    double kept = 0, best = 0, best_omega = 0;
     std::uint32_t count = 0;
     std::uint16_t best_binding = 0;
   };
@@ -285,18 +285,20 @@ void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
   const auto visit = [&](auto&& body) {
     for (std::size_t e = 0; e < bindings_.size(); ++e) {
       for (std::uint32_t k = 0; k < bindings_[e].points.size(); ++k) {
-        body(static_cast<std::uint16_t>(e), k, summary[bindings_[e].points[k]],
-             InfluenceMass(bindings_[e].values[k], alpha));
+        const DdmMoments& m = bindings_[e].values[k];
+        body(static_cast<std::uint16_t>(e), k, summary[bindings_[e].points[k]], m[kOmega],
+             InfluenceMass(m[kOmega], m[kTranslation], alpha));
       }
     }
   };
-  visit([&](std::uint16_t e, std::uint32_t, Summary& s, double mass) {
+  visit([&](std::uint16_t e, std::uint32_t, Summary& s, double omega, double mass) {
     if (mass >= truncation) {
-      s.kept += mass;
+      s.kept += omega;
       ++s.count;
     }
     if (mass > s.best) {
       s.best = mass;
+      s.best_omega = omega;
       s.best_binding = e;
     }
   });
@@ -304,11 +306,11 @@ void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
   offsets_.reserve(points + 1);
   for (const Summary& s : summary) {
     offsets_.push_back(offsets_.back() + std::max(s.count, 1u));
-    dropped_ = std::max(dropped_, 1 - (s.count > 0 ? s.kept : s.best));
+    dropped_ = std::max(dropped_, 1 - (s.count > 0 ? s.kept : s.best_omega));
   }
   references_.resize(offsets_.back());
   std::vector<std::uint64_t> next(offsets_.begin(), offsets_.end() - 1);
-  visit([&](std::uint16_t e, std::uint32_t k, Summary& s, double mass) {
+  visit([&](std::uint16_t e, std::uint32_t k, Summary& s, double, double mass) {
     if (s.count > 0 ? mass >= truncation : s.best_binding == e) {
       references_[next[&s - summary.data()]++] = {e, k};
     }

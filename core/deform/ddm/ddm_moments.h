@@ -77,7 +77,7 @@ class DdmMomentTable {
   const DdmMoments& moments(const Reference& r) const {
     return bindings_[r.binding].values[r.index];
   }
-  // Largest influence mass left out at any point.
+  // Largest sum of omega left out at any point.
   double dropped() const { return dropped_; }
 
  private:
@@ -95,8 +95,9 @@ class DdmMomentTable {
 // Progress units of making a plan.
 double DdmPlanWork(const Rig& rig);
 
-// Influence mass of a joint: what truncation looks at.
-double InfluenceMass(const DdmMoments& m, double alpha);
+// What truncation looks at: the larger of a joint's shares of the rotation (omega) and of the
+// translation.
+double InfluenceMass(double omega, double translation, double alpha);
 
 // Upper bounds, by walking the rings but computing nothing.
 struct DdmCost {

@@ -7,7 +7,7 @@
 
 #include "core/base/status.h"
 #include "core/deform/dqs/dqs_kernel.h"
-#include "core/deform/lbs/lbs_kernel.h"
+#include "core/deform/linear_blend_kernel.h"
 
 namespace sinew {
 namespace {
@@ -103,7 +103,7 @@ void Dqs::Run(const StageFrame& frame) const {
   const std::span<float> linear = frame.scratch.first(linear_floats);
   const std::span<float> stretch = frame.scratch.subspan(linear_floats, bindings * kStretchFloats);
   FillStretch(frame.posed, stretch);
-  const LbsKernelArgs linear_args = {
+  const LinearBlendKernelArgs linear_args = {
       .pair_offset = table.joints.offset.data(),
       .pair_entry = table.joints.entry.data(),
       .weights = table.weights.data(),
@@ -124,7 +124,7 @@ void Dqs::Run(const StageFrame& frame) const {
       .blend = blend,
   };
   frame.task.For(frame.layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
-    if (mixes()) LbsKernel(linear_args, begin, end);
+    if (mixes()) LinearBlendKernel(linear_args, begin, end);
     DqsKernel(args, begin, end);
   });
 }

@@ -23,8 +23,8 @@ struct Dqs {
   WeightTable table;
   std::uint32_t bindings = 0;
   float blend = 1;
-  AlignedVector<float>
-      blend_lanes;  // [B][16], blend * blend_map within [0, 1]; empty = `blend` everywhere
+  // [B][16], blend * blend_map within [0, 1]; empty = `blend` everywhere.
+  AlignedVector<float> blend_lanes;
 
   static absl::Status Validate(const DqsParams&) { return absl::OkStatus(); }
   static BindCost Cost(const BindInput& input, const DqsParams& params);

@@ -1,6 +1,6 @@
 #include "core/deform/lbs/lbs.h"
 
-#include "core/deform/lbs/lbs_kernel.h"
+#include "core/deform/linear_blend_kernel.h"
 
 namespace sinew {
 namespace {
@@ -26,7 +26,7 @@ absl::StatusOr<Lbs> Lbs::Bind(const BindInput& input, const LbsParams& params, T
 }
 
 void Lbs::Run(const StageFrame& frame) const {
-  const LbsKernelArgs args = {
+  const LinearBlendKernelArgs args = {
       .pair_offset = table.joints.offset.data(),
       .pair_entry = table.joints.entry.data(),
       .weights = table.weights.data(),
@@ -34,9 +34,8 @@ void Lbs::Run(const StageFrame& frame) const {
       .in = frame.in.front().x,
       .out = frame.out.front().x,
   };
-  frame.task.For(frame.layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
-    LbsKernel(args, begin, end);
-  });
+  frame.task.For(frame.layout.blocks(), kGrain,
+                 [&](std::size_t begin, std::size_t end) { LinearBlendKernel(args, begin, end); });
 }
 
 }  // namespace sinew

@@ -18,17 +18,16 @@ std::vector<Vec3f> Positions(const Rig& rig, const char* spec, std::span<const A
   std::vector<Vec3f> points(rig.vertices());
   FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
   Workspace workspace;
-  const auto status =
-      deformer->Evaluate({.joints = pose}, out, workspace, nullptr, task);
+  const auto status = deformer->Evaluate({.joints = pose}, out, workspace, nullptr, task);
   EXPECT_TRUE(status.ok()) << status;
   return points;
 }
 
-// The textbook elbow: a point that the upper arm alone would carry to (3, 1), and the forearm alone, bent by 90
-// degrees, to (5, 1), lands at (3.4, 1) with weights 0.8 and 0.2.
+// The textbook elbow: a point that the upper arm alone would carry to (3, 1), and the forearm
+// alone, bent by 90 degrees, to (5, 1), lands at (3.4, 1) with weights 0.8 and 0.2.
 TEST(Lbs, BlendsTheTextbookElbow) {
-  // Rest: elbow at (4, 0); the point at (3, 1) relative to the bind pose. The forearm turns by -90 degrees about the
-  // elbow: (3, 1) - (4, 0) = (-1, 1) goes to (1, 1), that is (5, 1).
+  // Rest: elbow at (4, 0); the point at (3, 1) relative to the bind pose. The forearm turns by -90
+  // degrees about the elbow: (3, 1) - (4, 0) = (-1, 1) goes to (1, 1), that is (5, 1).
   RigSource source;
   source.mesh.parts = {{.name = "point", .vertex_offset = 0, .vertex_count = 1}};
   source.mesh.positions = {{3, 1, 0}};
@@ -36,8 +35,10 @@ TEST(Lbs, BlendsTheTextbookElbow) {
   source.joints = {{.name = "upper_arm"}, {.name = "forearm", .parent = 0}};
   const AffineD elbow = {{1, 0, 0, 4, 0, 1, 0, 0, 0, 0, 1, 0}};
   source.rest_local = {AffineD{}, elbow};
-  source.bindings = {{.joint = 0, .inverse_bind = {}}, {.joint = 1, .inverse_bind = Inverse(elbow)}};
-  source.influences = {.offsets = {0, 2}, .bindings = {0, 1}, .weights = {0.8f, 0.2f}, .fallback = {}};
+  source.bindings = {{.joint = 0, .inverse_bind = {}},
+                     {.joint = 1, .inverse_bind = Inverse(elbow)}};
+  source.influences = {
+      .offsets = {0, 2}, .bindings = {0, 1}, .weights = {0.8f, 0.2f}, .fallback = {}};
   const Rig rig = testing::MakeRig(std::move(source));
   const AffineD bent = Compose(elbow, {{0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0}});
   const std::vector<Affine> pose = {Affine{}, ToFloat(bent)};
@@ -63,7 +64,8 @@ TEST(Deformer, PermutingTheVerticesPermutesTheResultExactly) {
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t v = at[i];
     shuffled.mesh.positions[i] = source.mesh.positions[v];
-    for (std::uint64_t k = source.influences.offsets[v]; k < source.influences.offsets[v + 1]; ++k) {
+    for (std::uint64_t k = source.influences.offsets[v]; k < source.influences.offsets[v + 1];
+         ++k) {
       shuffled.influences.bindings.push_back(source.influences.bindings[k]);
       shuffled.influences.weights.push_back(source.influences.weights[k]);
     }

@@ -30,8 +30,8 @@ TEST(Influences, BreaksTiesByTheLowerBinding) {
 }
 
 TEST(Influences, UsesTheFallbackForAVertexWithoutWeights) {
-  const auto influences = Influences::Create(
-      {.offsets = {0, 0}, .bindings = {}, .weights = {}, .fallback = {4}}, 5);
+  const auto influences =
+      Influences::Create({.offsets = {0, 0}, .bindings = {}, .weights = {}, .fallback = {4}}, 5);
   ASSERT_TRUE(influences.ok()) << influences.status();
   EXPECT_THAT(influences->bindings(0), ElementsAre(4));
   EXPECT_THAT(influences->weights(0), ElementsAre(1));
@@ -63,8 +63,7 @@ TEST(Influences, RefusesBadRows) {
 
 TEST(Influences, AcceptsSumsWithinTheTolerance) {
   for (const float sum : {0.9991f, 1.0009f}) {
-    EXPECT_TRUE(
-        Influences::Create({.offsets = {0, 1}, .bindings = {0}, .weights = {sum}}, 1).ok())
+    EXPECT_TRUE(Influences::Create({.offsets = {0, 1}, .bindings = {0}, .weights = {sum}}, 1).ok())
         << sum;
   }
 }

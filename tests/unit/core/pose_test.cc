@@ -51,9 +51,9 @@ std::vector<Affine> ToLocal(const Rig& rig, const std::vector<Affine>& model) {
   std::vector<Affine> local;
   for (std::size_t j = 0; j < model.size(); ++j) {
     const std::uint32_t p = rig.skeleton().joint(j).parent;
-    local.push_back(p == kNoParent ? model[j]
-                                   : ToFloat(Compose(Inverse(ToDouble(model[p])),
-                                                     ToDouble(model[j]))));
+    local.push_back(p == kNoParent
+                        ? model[j]
+                        : ToFloat(Compose(Inverse(ToDouble(model[p])), ToDouble(model[j]))));
   }
   return local;
 }
@@ -61,8 +61,7 @@ std::vector<Affine> ToLocal(const Rig& rig, const std::vector<Affine>& model) {
 TEST(PoseFormat, TakesModelMatricesAsTheyAre) {
   const Rig rig = Chain();
   const auto pose = testing::BendPose(rig, 70);
-  const auto format =
-      *PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kModel, {}, {});
+  const auto format = *PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kModel, {}, {});
   const auto read = ReadPose(rig, format, Bytes(pose), Bytes(std::vector<float>{0.5f, 1.0f}));
   ASSERT_TRUE(read.ok()) << read.status();
   EXPECT_EQ(std::memcmp(read->joints.data(), pose.data(), pose.size() * sizeof(Affine)), 0);
@@ -72,8 +71,7 @@ TEST(PoseFormat, TakesModelMatricesAsTheyAre) {
 TEST(PoseFormat, ChainsLocalMatrices) {
   const Rig rig = Chain();
   const auto pose = testing::BendPose(rig, 70);
-  const auto format =
-      *PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kLocal, {}, {});
+  const auto format = *PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kLocal, {}, {});
   const auto read = ReadPose(rig, format, Bytes(ToLocal(rig, pose)));
   ASSERT_TRUE(read.ok()) << read.status();
   ExpectNear(read->joints, pose);
@@ -124,8 +122,7 @@ TEST(PoseFormat, NamesMayComeInAnyOrder) {
 
 TEST(PoseFormat, RefusesUnknownAndRepeatedNames) {
   const Rig rig = Chain();
-  for (const auto& [names, message] :
-       std::vector<std::pair<std::vector<std::string>, std::string>>{
+  for (const auto& [names, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"nobody"}, "layout.joints[0]: got 'nobody'"},
            {{rig.skeleton().joint(1).name, rig.skeleton().joint(1).name}, "twice"}}) {
     const auto format =
@@ -136,24 +133,23 @@ TEST(PoseFormat, RefusesUnknownAndRepeatedNames) {
 
 TEST(PoseFormat, RefusesBadBytes) {
   const Rig rig = Chain();
-  const auto format =
-      *PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kModel, {}, {});
+  const auto format = *PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kModel, {}, {});
   const std::string good = Bytes(testing::RestPose(rig));
   EXPECT_THAT(std::string(ReadPose(rig, format, good.substr(4)).status().message()),
               HasSubstr("got 140 bytes, need 144"));
   EXPECT_FALSE(ReadPose(rig, format, good + "abcd").ok());
   EXPECT_FALSE(ReadPose(rig, format, good, "abcd").ok()) << "controls of a wrong size";
-  for (const float bad : {std::numeric_limits<float>::quiet_NaN(),
-                          std::numeric_limits<float>::infinity()}) {
+  for (const float bad :
+       {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity()}) {
     std::string broken = good;
     std::memcpy(broken.data() + 13 * 4, &bad, 4);
     EXPECT_THAT(std::string(ReadPose(rig, format, broken).status().message()),
                 HasSubstr("value 1 of entry 1 is not finite"));
   }
   const auto trs = *PoseFormat::Create(rig, JointFormat::kTrs, PoseSpace::kLocal, {}, {});
-  EXPECT_THAT(std::string(
-                  ReadPose(rig, trs, Bytes(std::vector<float>(30, 0.0f))).status().message()),
-              HasSubstr("quaternion of length 0"));
+  EXPECT_THAT(
+      std::string(ReadPose(rig, trs, Bytes(std::vector<float>(30, 0.0f))).status().message()),
+      HasSubstr("quaternion of length 0"));
 }
 
 }  // namespace

@@ -42,15 +42,23 @@ TEST(Rig, RefusesPartsThatDisagree) {
          s.controls = {{.name = "k", .minimum = 1, .maximum = 0, .default_value = 0}};
        },
        "rig.controls[0]"},
-      {[](RigSource& s) { s.controls = {{.name = "k"}, {.name = "k"}}; }, "unique"},
+      {[](RigSource& s) {
+         s.controls = {{.name = "k"}, {.name = "k"}};
+       },
+       "unique"},
       {[](RigSource& s) { s.shapes = {{.control = 0, .targets = {{}}}}; }, "is not a control"},
       {[](RigSource& s) {
          s.controls = {{.name = "k"}};
-         s.shapes = {{.control = 0,
-                      .targets = {{.weight = 1, .vertices = {5, 5}, .offsets = {{}, {}}, .normal_offsets = {}}}}};
+         s.shapes = {
+             {.control = 0,
+              .targets = {
+                  {.weight = 1, .vertices = {5, 5}, .offsets = {{}, {}}, .normal_offsets = {}}}}};
        },
        "rising numbers"},
-      {[](RigSource& s) { s.maps = {{"paint", {1, 2, 3}}}; }, "got 3 values"},
+      {[](RigSource& s) {
+         s.maps = {{"paint", {1, 2, 3}}};
+       },
+       "got 3 values"},
   };
   for (const auto& bad : cases) {
     RigSource source = testing::TubeSource();

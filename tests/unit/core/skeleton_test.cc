@@ -10,7 +10,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-AffineD Move(double x, double y, double z) { return {{1, 0, 0, x, 0, 1, 0, y, 0, 0, 1, z}}; }
+AffineD Move(double x, double y, double z) {
+  return {{1, 0, 0, x, 0, 1, 0, y, 0, 0, 1, z}};
+}
 
 TEST(Skeleton, ChainsTheRestPose) {
   const auto skeleton = Skeleton::Create({{"root"}, {"arm", 0}, {"hand", 1}},

@@ -5,7 +5,7 @@
 namespace sinew {
 namespace {
 
-const AffineD kTurn = {{0, -1, 0, 5, 1, 0, 0, -2, 0, 0, 1, 3}};        // 90 degrees about z, then moved
+const AffineD kTurn = {{0, -1, 0, 5, 1, 0, 0, -2, 0, 0, 1, 3}};  // 90 degrees about z, then moved
 const AffineD kStretch = {{2, 0.5, 0, 1, 0, 3, 0, 0, 0.25, 0, 4, -1}};
 
 TEST(Affine, ComposeAppliesTheSecondFirst) {

@@ -1,4 +1,5 @@
-// lbs_kernel.h - linear blend of 16 points a time.
+// linear_blend_kernel.h - linear blend of 16 points a time; shared by the methods that blend
+// matrices.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 namespace sinew {
 
 // out = sum over the block's bindings of weight * (skin * in), pivot first, then ascending.
-struct LbsKernelArgs {
+struct LinearBlendKernelArgs {
   const std::uint32_t* pair_offset;  // [B + 1]
   const std::uint16_t* pair_entry;   // [pairs] bindings
   const float* weights;              // [pairs][16], 64-byte aligned
@@ -17,6 +18,6 @@ struct LbsKernelArgs {
 };
 
 // Blocks [begin, end).
-void LbsKernel(const LbsKernelArgs& args, std::size_t begin, std::size_t end);
+void LinearBlendKernel(const LinearBlendKernelArgs& args, std::size_t begin, std::size_t end);
 
 }  // namespace sinew

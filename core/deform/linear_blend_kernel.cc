@@ -1,8 +1,8 @@
-#include "core/deform/lbs/lbs_kernel.h"
+#include "core/deform/linear_blend_kernel.h"
 
 #include "core/simd/levels.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/deform/lbs/lbs_kernel.cc"
+#define HWY_TARGET_INCLUDE "core/deform/linear_blend_kernel.cc"
 #include <hwy/foreach_target.h>
 
 #include "core/simd/pack-inl.h"
@@ -10,7 +10,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-void LbsBlocks(const LbsKernelArgs& args, std::size_t begin, std::size_t end) {
+void LinearBlendBlocks(const LinearBlendKernelArgs& args, std::size_t begin, std::size_t end) {
   for (std::size_t b = begin; b < end; ++b) {
     const float* in = args.in + b * 48;
     const Pack x = Pack::Load(in), y = Pack::Load(in + 16), z = Pack::Load(in + 32);
@@ -39,10 +39,10 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinew {
 
-HWY_EXPORT(LbsBlocks);
+HWY_EXPORT(LinearBlendBlocks);
 
-void LbsKernel(const LbsKernelArgs& args, std::size_t begin, std::size_t end) {
-  HWY_DYNAMIC_DISPATCH(LbsBlocks)(args, begin, end);
+void LinearBlendKernel(const LinearBlendKernelArgs& args, std::size_t begin, std::size_t end) {
+  HWY_DYNAMIC_DISPATCH(LinearBlendBlocks)(args, begin, end);
 }
 
 }  // namespace sinew

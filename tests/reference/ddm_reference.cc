@@ -1,0 +1,233 @@
+#include "tests/reference/ddm_reference.h"
+
+#include <Eigen/Dense>
+#include <Eigen/SparseCholesky>
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+namespace sinew::reference {
+namespace {
+
+using Edge = std::pair<Eigen::Index, Eigen::Index>;
+
+Eigen::Vector3d ToEigen(const Vec3d& v) {
+  return {v.x, v.y, v.z};
+}
+
+std::vector<Eigen::Index> WeldPoints(const DdmMesh& mesh, Eigen::Index& count) {
+  std::map<std::vector<double>, Eigen::Index> seen;
+  std::vector<Eigen::Index> point;
+  for (std::size_t v = 0; v < mesh.rest.size(); ++v) {
+    std::vector<double> key = {mesh.rest[v].x, mesh.rest[v].y, mesh.rest[v].z};
+    const Eigen::RowVectorXd row = mesh.weights.row(static_cast<Eigen::Index>(v));
+    key.insert(key.end(), row.begin(), row.end());
+    point.push_back(seen.try_emplace(key, static_cast<Eigen::Index>(seen.size())).first->second);
+  }
+  count = static_cast<Eigen::Index>(seen.size());
+  return point;
+}
+
+std::map<Edge, double> UniformEdges(const DdmMesh& mesh, const std::vector<Eigen::Index>& point) {
+  std::map<Edge, double> edges;
+  for (const auto& face : mesh.faces) {
+    for (std::size_t k = 0; k < face.size(); ++k) {
+      const Eigen::Index a = point[face[k]], b = point[face[(k + 1) % face.size()]];
+      if (a != b) edges[std::minmax(a, b)] = 1;
+    }
+  }
+  return edges;
+}
+
+std::map<Edge, double> CotangentEdges(const DdmMesh& mesh, const std::vector<Eigen::Index>& point,
+                                      Cotangents cotangents) {
+  std::map<Edge, double> edges;
+  for (const auto& face : mesh.faces) {
+    for (std::size_t k = 2; k < face.size(); ++k) {
+      const std::uint32_t t[3] = {face[0], face[k - 1], face[k]};
+      if (std::set{point[t[0]], point[t[1]], point[t[2]]}.size() < 3) continue;
+      for (int i = 0; i < 3; ++i) {
+        const std::uint32_t apex = t[i], a = t[(i + 1) % 3], b = t[(i + 2) % 3];
+        const Eigen::Vector3d e1 = ToEigen(mesh.rest[a] - mesh.rest[apex]);
+        const Eigen::Vector3d e2 = ToEigen(mesh.rest[b] - mesh.rest[apex]);
+        const double area = e1.cross(e2).norm();
+        const double longest =
+            std::max({e1.squaredNorm(), e2.squaredNorm(), (e1 - e2).squaredNorm()});
+        edges[std::minmax(point[a], point[b])] +=
+            area > 1e-14 * longest ? 0.5 * e1.dot(e2) / area : 0;
+      }
+    }
+  }
+  if (cotangents == Cotangents::kRaw) return edges;
+  double sum = 0, count = 0;
+  for (const auto& [edge, w] : edges) {
+    sum += std::max(w, 0.0);
+    count += w > 0;
+  }
+  for (auto& [edge, w] : edges) w = std::max(w, count > 0 ? 1e-3 * sum / count : 1);
+  return edges;
+}
+
+Eigen::Matrix3d RotationOf(const Eigen::Matrix3d& h) {
+  const Eigen::JacobiSVD<Eigen::Matrix3d> svd(h, Eigen::ComputeFullU | Eigen::ComputeFullV);
+  Eigen::Matrix3d u = svd.matrixU();
+  if ((u * svd.matrixV().transpose()).determinant() < 0) u.col(2) *= -1;
+  return u * svd.matrixV().transpose();
+}
+
+}  // namespace
+
+DdmMesh MeshOf(const Rig& rig) {
+  DdmMesh mesh;
+  for (const Vec3f& p : rig.mesh().positions()) mesh.rest.push_back(ToDouble(p));
+  for (std::size_t f = 0; f < rig.mesh().faces(); ++f) {
+    const auto begin = rig.mesh().face_vertices().begin();
+    mesh.faces.emplace_back(begin + rig.mesh().face_offsets()[f],
+                            begin + rig.mesh().face_offsets()[f + 1]);
+  }
+  mesh.weights = Eigen::MatrixXd::Zero(static_cast<Eigen::Index>(rig.vertices()),
+                                       static_cast<Eigen::Index>(rig.bindings().size()));
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    for (std::size_t k = 0; k < rig.influences().bindings(v).size(); ++k) {
+      mesh.weights(static_cast<Eigen::Index>(v), rig.influences().bindings(v)[k]) =
+          rig.influences().weights(v)[k];
+    }
+  }
+  return mesh;
+}
+
+DdmReferenceParams::DdmReferenceParams(const DdmParams& params)
+    : laplacian(params.laplacian),
+      smoothing(params.smoothing),
+      iterations(params.iterations),
+      lambda(double{params.lambda}),
+      kappa(params.kappa.has_value() ? double{*params.kappa} : lambda / 3),
+      alpha(double{params.alpha}) {}
+
+DdmSmoother::DdmSmoother(const DdmMesh& mesh, const DdmReferenceParams& params) : params_(params) {
+  Eigen::Index points = 0;
+  point_ = WeldPoints(mesh, points);
+  const auto edges = params.laplacian == Laplacian::kUniform
+                         ? UniformEdges(mesh, point_)
+                         : CotangentEdges(mesh, point_, params.cotangents);
+  degree_ = Eigen::VectorXd::Zero(points);
+  std::vector<Eigen::Triplet<double>> entries;
+  for (const auto& [edge, w] : edges) {
+    entries.emplace_back(edge.first, edge.second, w);
+    entries.emplace_back(edge.second, edge.first, w);
+    degree_[edge.first] += w;
+    degree_[edge.second] += w;
+  }
+  for (Eigen::Index p = 0; p < points; ++p) {
+    if (degree_[p] > 0) continue;
+    degree_[p] = 1;
+    entries.emplace_back(p, p, 1);
+  }
+  adjacency_.resize(points, points);
+  adjacency_.setFromTriplets(entries.begin(), entries.end());
+}
+
+Eigen::MatrixXd DdmSmoother::Solve(Eigen::MatrixXd x, double lambda) const {
+  if (params_.smoothing == Smoothing::kExplicit) {
+    const double h = params_.lambda;
+    const double steps = lambda > 0 ? std::round(params_.iterations * lambda / h) : 0;
+    for (double k = 0; k < steps; ++k) {
+      const Eigen::MatrixXd averaged = degree_.cwiseInverse().asDiagonal() * (adjacency_ * x);
+      x = (1 - h) * x + h * averaged;
+    }
+    return x;
+  }
+  // ((1 + lambda) D - lambda G) x_next = D x: symmetric and positive definite.
+  Eigen::SparseMatrix<double> system = -lambda * adjacency_;
+  for (Eigen::Index p = 0; p < degree_.size(); ++p)
+    system.coeffRef(p, p) += (1 + lambda) * degree_[p];
+  const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(system);
+  for (std::uint32_t k = 0; k < params_.iterations; ++k) {
+    x = factor.solve(Eigen::MatrixXd(degree_.asDiagonal() * x));
+  }
+  return x;
+}
+
+Eigen::MatrixXd DdmSmoother::Apply(const Eigen::MatrixXd& columns, double lambda) const {
+  Eigen::MatrixXd x(degree_.size(), columns.cols());
+  for (std::size_t v = 0; v < point_.size(); ++v) {
+    x.row(point_[v]) = columns.row(static_cast<Eigen::Index>(v));
+  }
+  x = Solve(std::move(x), lambda);
+  Eigen::MatrixXd result(columns.rows(), columns.cols());
+  for (std::size_t v = 0; v < point_.size(); ++v) {
+    result.row(static_cast<Eigen::Index>(v)) = x.row(point_[v]);
+  }
+  return result;
+}
+
+DdmReference::DdmReference(const DdmMesh& mesh, const DdmReferenceParams& params)
+    : mesh_(mesh), smoother_(mesh, params), alpha_(params.alpha) {
+  const auto vertices = static_cast<Eigen::Index>(mesh.rest.size());
+  for (int r = 0; r < 4; ++r) {
+    for (int c = r; c < 4; ++c) {
+      Eigen::VectorXd product(vertices);
+      for (Eigen::Index v = 0; v < vertices; ++v) {
+        const Eigen::Vector4d u = ToEigen(mesh.rest[static_cast<std::size_t>(v)]).homogeneous();
+        product[v] = u[r] * u[c];
+      }
+      psi_.push_back(smoother_.Apply(product.asDiagonal() * mesh.weights, params.lambda));
+    }
+  }
+  translation_ = smoother_.Apply(mesh.weights, params.kappa);
+  for (Eigen::Index v = 0; v < vertices; ++v) {
+    p_.emplace_back(
+        Eigen::Vector3d(psi_[3].row(v).sum(), psi_[6].row(v).sum(), psi_[8].row(v).sum()) /
+        psi_[9].row(v).sum());
+  }
+}
+
+DdmReference::Fit DdmReference::FitVertex(std::size_t vertex, std::span<const AffineD> skin,
+                                          bool enhanced) const {
+  const auto v = static_cast<Eigen::Index>(vertex);
+  const Eigen::Vector4d p = p_[vertex].homogeneous();
+  const Eigen::Vector3d u = ToEigen(mesh_.rest[vertex]);
+  Eigen::Matrix<double, 3, 4> sum = Eigen::Matrix<double, 3, 4>::Zero();
+  for (Eigen::Index j = 0; j < mesh_.weights.cols(); ++j) {
+    const auto& psi = psi_;
+    const auto at = [&](std::size_t k) { return psi[k](v, j); };
+    Eigen::Matrix4d omega;
+    omega << at(0), at(1), at(2), at(3), at(1), at(4), at(5), at(6), at(2), at(5), at(7), at(8),
+        at(3), at(6), at(8), at(9);
+    omega = (1 - alpha_) * omega + alpha_ * translation_(v, j) * (p * p.transpose());
+    Eigen::Matrix<double, 3, 4> m = Eigen::Map<const Eigen::Matrix<double, 3, 4, Eigen::RowMajor>>(
+        skin[static_cast<std::size_t>(j)].m.data());
+    if (enhanced) {
+      const Eigen::Vector3d moved = m * u.homogeneous();
+      m.leftCols<3>() = RotationOf(m.leftCols<3>());
+      m.col(3) = moved - m.leftCols<3>() * u;
+    }
+    sum += m * omega;
+  }
+  return {sum.leftCols<3>() - sum.col(3) * p_[vertex].transpose(), sum.col(3)};
+}
+
+std::vector<Vec3d> DdmReference::Evaluate(std::span<const AffineD> skin, bool enhanced) const {
+  std::vector<Vec3d> posed;
+  for (std::size_t v = 0; v < mesh_.rest.size(); ++v) {
+    const Fit fit = FitVertex(v, skin, enhanced);
+    const Eigen::Vector3d x = RotationOf(fit.h) * (ToEigen(mesh_.rest[v]) - p_[v]) + fit.q;
+    posed.push_back({x[0], x[1], x[2]});
+  }
+  return posed;
+}
+
+std::vector<double> DdmReference::Distinctness(std::span<const AffineD> skin) const {
+  std::vector<double> ratios;
+  for (std::size_t v = 0; v < mesh_.rest.size(); ++v) {
+    const Fit fit = FitVertex(v, skin, false);
+    const Eigen::Vector3d s = fit.h.jacobiSvd().singularValues();
+    ratios.push_back((s[1] + (fit.h.determinant() < 0 ? -s[2] : s[2])) / s.norm());
+  }
+  return ratios;
+}
+
+}  // namespace sinew::reference

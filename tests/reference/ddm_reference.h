@@ -1,0 +1,82 @@
+// ddm_reference.h - Direct Delta Mush in double, straight from the formulas: every joint at every
+// vertex, sparse solves.
+#pragma once
+
+#include <Eigen/Core>
+#include <Eigen/SparseCore>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/deform/params.h"
+#include "core/rig/rig.h"
+
+namespace sinew::reference {
+
+// Vertices that coincide with equal weights count as one point.
+struct DdmMesh {
+  std::vector<Vec3d> rest;                        // [V]
+  std::vector<std::vector<std::uint32_t>> faces;  // corners
+  Eigen::MatrixXd weights;                        // [V x E] rows sum to 1
+};
+DdmMesh MeshOf(const Rig& rig);
+
+// How negative cotangents are treated.
+enum class Cotangents { kClamped, kRaw };
+
+// As DdmParams, in double.
+struct DdmReferenceParams {
+  DdmReferenceParams() = default;
+  explicit DdmReferenceParams(const DdmParams& params);
+  Laplacian laplacian = Laplacian::kUniform;
+  Smoothing smoothing = Smoothing::kImplicit;
+  std::uint32_t iterations = 4;
+  double lambda = 4, kappa = 4.0 / 3, alpha = 0;
+  Cotangents cotangents = Cotangents::kClamped;
+};
+
+// The p-fold smoothing step, explicit or implicit.
+class DdmSmoother {
+ public:
+  DdmSmoother(const DdmMesh& mesh, const DdmReferenceParams& params);
+  // params' steps by `lambda` (implicit), or as many explicit steps of params.lambda as give the
+  // same amount.
+  //   columns  [V x n];  returns B columns
+  Eigen::MatrixXd Apply(const Eigen::MatrixXd& columns, double lambda) const;
+
+ private:
+  Eigen::MatrixXd Solve(Eigen::MatrixXd points, double lambda) const;
+  DdmReferenceParams params_;
+  std::vector<Eigen::Index> point_;  // [V]
+  Eigen::SparseMatrix<double> adjacency_;
+  Eigen::VectorXd degree_;
+};
+
+// Variant 0 without truncation and guard. 0 <= alpha < 1.
+class DdmReference {
+ public:
+  DdmReference(const DdmMesh& mesh, const DdmReferenceParams& params);
+
+  // enhanced: joints' rotations turn, their full transforms move (Kalentchouk and Hutchinson 2021,
+  // eq. 1).
+  std::vector<Vec3d> Evaluate(std::span<const AffineD> skin, bool enhanced) const;
+  // Ratio (s2 + sign(det) s3) / |H| at each vertex: where it is small, the rotation is ambiguous.
+  std::vector<double> Distinctness(std::span<const AffineD> skin) const;
+  const DdmSmoother& smoother() const { return smoother_; }
+
+ private:
+  struct Fit {
+    Eigen::Matrix3d h;
+    Eigen::Vector3d q;
+  };
+  Fit FitVertex(std::size_t v, std::span<const AffineD> skin, bool enhanced) const;
+  DdmMesh mesh_;
+  DdmSmoother smoother_;
+  double alpha_;
+  std::vector<Eigen::MatrixXd> psi_;  // [10][V x E], order 00 01 02 03 11 12 13 22 23 33
+  Eigen::MatrixXd translation_;       // [V x E] w'
+  std::vector<Eigen::Vector3d> p_;    // [V] smoothed rest points
+};
+
+}  // namespace sinew::reference

@@ -1,0 +1,23 @@
+// dqs_reference.h - dual quaternion skinning in double, straight from the formulas.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/rig/influences.h"
+
+namespace sinew::reference {
+
+// Kavan et al. 2008; signs follow the influence of largest weight (ties: lowest binding). A joint
+// that is not rigid moves vertex u by [R_j | M_j u - R_j u], R_j the nearest rotation of its linear
+// part.
+//   rest  [V];  skin  [E] rest to posed
+std::vector<Vec3d> Dqs(std::span<const Vec3d> rest, const Influences& influences,
+                       std::span<const AffineD> skin);
+
+// The rotation part of a matrix, determinant +1: the orthogonal factor of its singular values. A
+// mirror is taken as one of the x axis and left to the stretch.
+Mat3d RotationBySvd(const Mat3d& a);
+
+}  // namespace sinew::reference

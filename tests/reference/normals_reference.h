@@ -1,0 +1,18 @@
+// normals_reference.h - area-weighted vertex normals in double, one vertex after the other.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/geometry/mesh.h"
+
+namespace sinew::reference {
+
+// Unit sum of the vector areas (Newell) of the faces that touch a vertex of the same point; 0 0 0
+// where it vanishes.
+//   positions  [V];  point  [V] equal numbers are one point
+std::vector<Vec3d> Normals(const Mesh& mesh, std::span<const std::uint32_t> point,
+                           std::span<const Vec3d> positions);
+
+}  // namespace sinew::reference
