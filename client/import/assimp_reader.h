@@ -1,0 +1,20 @@
+// assimp_reader.h - an FBX or COLLADA file as a rig with clips, through Assimp.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+
+#include "client/import/import.h"
+
+namespace sinew::client {
+
+enum class AssimpFormat : std::uint8_t { kFbx, kCollada };
+
+// Reads the file whose content is `bytes`. See ImportFile; what the formats lose on the way:
+//   both     vertex order; curves between keys (rotations become linear between the keys Assimp
+//   makes) FBX      scale inheritance other than the common kind is reported, not applied
+absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format);
+
+}  // namespace sinew::client

@@ -1,0 +1,30 @@
+// gltf_document.h - loads a glTF file into tinygltf's model, guarded.
+//
+// tinygltf 2.7 recurses without limit into nested JSON, reads whatever file a URI names, and knows
+// nothing of required extensions: all of that is settled here, before it sees the text.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "client/import/import.h"
+#include "client/import/tinygltf.h"
+
+namespace sinew::client {
+
+// Parses `bytes` (GLB or JSON, by its magic). Buffers are loaded, images are not.
+//   path      of the file, for side files beside it; those must be regular and at most `max_bytes`
+//   long findings  gets the parser's warnings
+// kInvalidArgument: not glTF 2, damaged, nested too deeply, a required extension that is not
+// supported.
+absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const std::string& path,
+                                                 std::uint64_t max_bytes,
+                                                 std::vector<Finding>& findings);
+
+// "nodes[3] 'Body'": where an element stands.
+std::string GltfPath(const char* list, std::size_t index, const std::string& name);
+
+}  // namespace sinew::client

@@ -1,0 +1,296 @@
+#include "client/import/gltf_mesh.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <utility>
+
+#include "client/cpp/status_macros.h"
+#include "client/import/gltf_accessor.h"
+#include "client/import/influences.h"
+#include "client/import/morph_targets.h"
+
+namespace sinew::client {
+namespace {
+
+// Primitives may share accessors, so a small file can ask for any number of vertices.
+constexpr std::size_t kMaxVertices = std::size_t{1} << 25;
+
+using Attributes = std::map<std::string, int>;
+
+class MeshReader {
+ public:
+  MeshReader(const tinygltf::Model& model, const Skin& skin, const std::string& path,
+             std::vector<Finding>& findings)
+      : model_(model), path_(path), findings_(findings), influences_(path, out_.mesh.skin) {
+    out_.mesh.skin.joints = skin.joints;
+    out_.mesh.skin.inverse_bind = skin.inverse_bind;
+  }
+
+  absl::StatusOr<GltfMesh> Read(const tinygltf::Mesh& mesh, const tinygltf::Node& node) {
+    for (const tinygltf::Primitive& primitive : mesh.primitives) {
+      if (!primitive.targets.empty())
+        targets_.resize(std::max(targets_.size(), primitive.targets.size()));
+    }
+    for (std::size_t p = 0; p < mesh.primitives.size(); ++p) {
+      SINEW_RETURN_IF_ERROR(
+          ReadPrimitive(mesh.primitives[p], absl::StrCat(path_, " primitives[", p, "]")));
+    }
+    if (out_.mesh.positions.empty())
+      return absl::InvalidArgumentError(absl::StrCat(path_, ": the mesh has no vertices"));
+    SINEW_RETURN_IF_ERROR(influences_.Finish(findings_, out_.statistics));
+    if (!all_normals_) out_.mesh.normals.clear();
+    if (!all_tangents_) out_.mesh.tangents.clear();
+    out_.statistics.primitives = mesh.primitives.size();
+    out_.statistics.source_vertices = out_.mesh.vertices();
+    FinishTargets(mesh, node);
+    Report();
+    return std::move(out_);
+  }
+
+ private:
+  absl::Status ReadPrimitive(const tinygltf::Primitive& primitive, const std::string& where) {
+    const auto position = primitive.attributes.find("POSITION");
+    if (position == primitive.attributes.end()) {
+      return absl::InvalidArgumentError(absl::StrCat(where, ": no POSITION"));
+    }
+    const std::string what = where + " POSITION";
+    SINEW_ASSIGN_OR_RETURN(const Elements positions, ReadElements(model_, position->second, what));
+    SINEW_RETURN_IF_ERROR(CheckPositions(positions, position->second, primitive, what));
+    base_ = out_.mesh.vertices();
+    count_ = positions.count;
+    if (base_ + count_ > kMaxVertices) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          where, ": ", base_ + count_, " vertices in one mesh, need at most ", kMaxVertices));
+    }
+    Append(positions, out_.mesh.positions);
+    SINEW_RETURN_IF_ERROR(ReadInfluences(primitive.attributes, where));
+    SINEW_RETURN_IF_ERROR(
+        ReadOptional(primitive.attributes, "NORMAL", 3, where, out_.mesh.normals, all_normals_));
+    SINEW_RETURN_IF_ERROR(
+        ReadOptional(primitive.attributes, "TANGENT", 4, where, out_.mesh.tangents, all_tangents_));
+    SINEW_RETURN_IF_ERROR(ReadTargets(primitive, where));
+    return ReadFaces(primitive, where);
+  }
+
+  absl::Status CheckPositions(const Elements& e, int accessor, const tinygltf::Primitive& primitive,
+                              const std::string& what) {
+    if (e.width != 3)
+      return absl::InvalidArgumentError(
+          absl::StrCat(what, ": need three components, got ", e.width));
+    const tinygltf::Accessor& source = model_.accessors[static_cast<std::size_t>(accessor)];
+    if (source.bufferView >= 0 || source.sparse.isSparse) return absl::OkStatus();
+    return absl::InvalidArgumentError(absl::StrCat(
+        what, primitive.extensions.count("KHR_draco_mesh_compression") > 0
+                  ? ": only compressed with KHR_draco_mesh_compression, which is not supported; "
+                    "export without it"
+                  : ": the accessor has no bufferView, so the vertices have no positions"));
+  }
+
+  static void Append(const Elements& e, std::vector<float>& out) {
+    for (const double x : e.values) out.push_back(static_cast<float>(x));
+  }
+
+  // Reads an attribute that must hold one element of the given width per vertex.
+  absl::StatusOr<Elements> ReadAttribute(int accessor, std::size_t width,
+                                         const std::string& what) const {
+    SINEW_ASSIGN_OR_RETURN(Elements e, ReadElements(model_, accessor, what));
+    if (e.width != width || e.count != count_) {
+      return absl::InvalidArgumentError(absl::StrCat(what, ": ", e.count, " elements of ", e.width,
+                                                     " components, need ", count_, " of ", width));
+    }
+    return e;
+  }
+
+  absl::Status ReadOptional(const Attributes& attributes, const char* name, std::size_t width,
+                            const std::string& where, std::vector<float>& out, bool& all) const {
+    const auto found = attributes.find(name);
+    if (found == attributes.end()) {
+      all = false;
+      return absl::OkStatus();
+    }
+    SINEW_ASSIGN_OR_RETURN(const Elements e,
+                           ReadAttribute(found->second, width, absl::StrCat(where, " ", name)));
+    out.resize(base_ * width);
+    Append(e, out);
+    return absl::OkStatus();
+  }
+
+  // All JOINTS_n, WEIGHTS_n pairs.
+  absl::Status ReadInfluences(const Attributes& attributes, const std::string& where) {
+    std::vector<Elements> joints, weights;
+    bool quantised = false;
+    for (int set = 0;; ++set) {
+      const auto j = attributes.find(absl::StrCat("JOINTS_", set)),
+                 w = attributes.find(absl::StrCat("WEIGHTS_", set));
+      if (j == attributes.end() && w == attributes.end()) break;
+      if (j == attributes.end() || w == attributes.end()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(where, ": JOINTS_", set, " and WEIGHTS_", set, " must come together"));
+      }
+      SINEW_ASSIGN_OR_RETURN(Elements joint,
+                             ReadAttribute(j->second, 4, absl::StrCat(where, " ", j->first)));
+      SINEW_ASSIGN_OR_RETURN(Elements weight,
+                             ReadAttribute(w->second, 4, absl::StrCat(where, " ", w->first)));
+      if (joint.is_float || joint.normalised) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(where, " ", j->first, ": need an unsigned integer type"));
+      }
+      if (!weight.is_float && !weight.normalised) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(where, " ", w->first, ": integer weights must be `normalized`"));
+      }
+      quantised |= weight.normalised;
+      joints.push_back(std::move(joint));
+      weights.push_back(std::move(weight));
+    }
+    if (joints.empty()) {
+      return absl::InvalidArgumentError(absl::StrCat(where, ": no JOINTS_0 in a mesh with a skin"));
+    }
+    const WeightPolicy policy = quantised ? WeightPolicy::kNormalise : WeightPolicy::kCheck;
+    std::vector<Influence> influences(joints.size() * 4);
+    for (std::size_t v = 0; v < count_; ++v) {
+      for (std::size_t i = 0; i < influences.size(); ++i) {
+        const std::size_t at = v * 4 + i % 4;
+        const double joint = joints[i / 4].values[at];
+        influences[i] = {joint < 0 ? ~std::uint32_t{0} : static_cast<std::uint32_t>(joint),
+                         weights[i / 4].values[at]};
+      }
+      SINEW_RETURN_IF_ERROR(influences_.Add(influences, base_ + v, policy));
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadTargets(const tinygltf::Primitive& primitive, const std::string& where) {
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      DenseTarget& target = targets_[t];
+      if (t < primitive.targets.size()) {
+        for (const auto& [name, accessor] : primitive.targets[t]) {
+          const bool position = name == "POSITION";
+          if (!position && name != "NORMAL") {
+            tangent_offsets_ |= name == "TANGENT";
+            continue;
+          }
+          SINEW_ASSIGN_OR_RETURN(
+              const Elements e,
+              ReadAttribute(accessor, 3, absl::StrCat(where, " targets[", t, "] ", name)));
+          std::vector<float>& out = position ? target.offsets : target.normal_offsets;
+          out.resize(base_ * 3);
+          Append(e, out);
+        }
+      }
+      target.offsets.resize((base_ + count_) * 3);
+      if (!target.normal_offsets.empty()) target.normal_offsets.resize((base_ + count_) * 3);
+    }
+    return absl::OkStatus();
+  }
+
+  absl::Status ReadFaces(const tinygltf::Primitive& primitive, const std::string& where) {
+    std::vector<std::uint32_t> indices;
+    if (primitive.indices >= 0) {
+      SINEW_ASSIGN_OR_RETURN(indices,
+                             ReadIndices(model_, primitive.indices, count_, where + " indices"));
+    } else {
+      indices.resize(count_);
+      for (std::size_t i = 0; i < count_; ++i) indices[i] = static_cast<std::uint32_t>(i);
+    }
+    const std::size_t n = indices.size();
+    switch (primitive.mode) {
+      case TINYGLTF_MODE_TRIANGLES:
+        if (n % 3 != 0) {
+          return absl::InvalidArgumentError(
+              absl::StrCat(where, ": ", n, " indices, triangles need a multiple of 3"));
+        }
+        for (std::size_t i = 0; i + 2 < n; i += 3)
+          AddTriangle(indices[i], indices[i + 1], indices[i + 2]);
+        return absl::OkStatus();
+      case TINYGLTF_MODE_TRIANGLE_STRIP:
+        for (std::size_t i = 0; i + 2 < n; ++i) {
+          AddTriangle(indices[i], indices[i + 1 + i % 2], indices[i + 2 - i % 2]);
+        }
+        return absl::OkStatus();
+      case TINYGLTF_MODE_TRIANGLE_FAN:
+        for (std::size_t i = 1; i + 1 < n; ++i) AddTriangle(indices[i], indices[i + 1], indices[0]);
+        return absl::OkStatus();
+      default:
+        if (primitive.mode < TINYGLTF_MODE_POINTS || primitive.mode > TINYGLTF_MODE_LINE_STRIP) {
+          return absl::InvalidArgumentError(
+              absl::StrCat(where, ": mode ", primitive.mode, ", need 0 to 6"));
+        }
+        findings_.push_back(
+            {Finding::Severity::kWarning, "points or lines: vertices kept, without faces", where});
+        return absl::OkStatus();
+    }
+  }
+
+  void AddTriangle(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    if (a == b || b == c || c == a) {
+      ++degenerate_;
+      return;
+    }
+    const auto base = static_cast<std::uint32_t>(base_);
+    for (const std::uint32_t v : {a, b, c}) out_.mesh.face_vertices.push_back(base + v);
+  }
+
+  void FinishTargets(const tinygltf::Mesh& mesh, const tinygltf::Node& node) {
+    const std::vector<double>& weights = node.weights.empty() ? mesh.weights : node.weights;
+    const tinygltf::Value& names = mesh.extras.Has("targetNames") || mesh.primitives.empty()
+                                       ? mesh.extras.Get("targetNames")
+                                       : mesh.primitives[0].extras.Get("targetNames");
+    for (std::size_t t = 0; t < targets_.size(); ++t) {
+      Shape shape;
+      shape.targets.push_back(MakeShapeTarget(targets_[t]));
+      out_.mesh.shapes.push_back(std::move(shape));
+      const auto index = static_cast<int>(t);
+      const bool named = names.IsArray() && t < names.ArrayLen() && names.Get(index).IsString();
+      out_.target_names.push_back(named ? names.Get(index).Get<std::string>() : std::string());
+      out_.target_weights.push_back(t < weights.size() ? static_cast<float>(weights[t]) : 0.0f);
+    }
+    out_.statistics.morph_targets = targets_.size();
+    const bool uneven = std::any_of(
+        mesh.primitives.begin(), mesh.primitives.end(),
+        [&](const tinygltf::Primitive& p) { return p.targets.size() != targets_.size(); });
+    if (uneven)
+      findings_.push_back(
+          {Finding::Severity::kWarning, "primitives differ in their morph targets", path_});
+  }
+
+  void Report() {
+    if (degenerate_ > 0) {
+      findings_.push_back({Finding::Severity::kInfo,
+                           absl::StrCat(degenerate_, " triangles name a vertex twice, left out"),
+                           path_});
+    }
+    if (tangent_offsets_) {
+      findings_.push_back(
+          {Finding::Severity::kLost, "tangent offsets of the morph targets", path_});
+    }
+  }
+
+  const tinygltf::Model& model_;
+  const std::string& path_;
+  std::vector<Finding>& findings_;
+  GltfMesh out_;
+  InfluenceCollector influences_;  // after out_, into which it writes
+  std::vector<DenseTarget> targets_;
+  std::size_t base_ = 0, count_ = 0;  // vertices before, and of, the current primitive
+  std::size_t degenerate_ = 0;
+  bool all_normals_ = true, all_tangents_ = true, tangent_offsets_ = false;
+};
+
+}  // namespace
+
+absl::StatusOr<GltfMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
+                                      const Skin& skin, const std::string& path,
+                                      std::vector<Finding>& findings) {
+  if (node.mesh < 0 || static_cast<std::size_t>(node.mesh) >= model.meshes.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": mesh ", node.mesh, ", the file has ", model.meshes.size()));
+  }
+  return MeshReader(model, skin, path, findings)
+      .Read(model.meshes[static_cast<std::size_t>(node.mesh)], node);
+}
+
+}  // namespace sinew::client

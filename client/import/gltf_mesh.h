@@ -1,0 +1,32 @@
+// gltf_mesh.h - one rig mesh from the mesh of one glTF node: its primitives one after the other.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "client/import/import.h"
+#include "client/import/tinygltf.h"
+#include "sinew/rig_data.h"
+
+namespace sinew::client {
+
+struct GltfMesh {
+  Mesh mesh;                              // shapes in target order, their controls not yet named
+  std::vector<std::string> target_names;  // from the file, may be empty or repeat
+  std::vector<float> target_weights;      // defaults
+  MeshStatistics statistics;              // what only the source knows, and the influences
+};
+
+// Reads mesh `node.mesh`; `skin` holds joints and inverse binds, `path` names the node in messages
+// and findings. Vertices are those of every primitive's POSITION accessor in order, also if
+// primitives share it. Strips and fans become triangles; degenerate triangles are left out; points
+// and lines keep their vertices. kInvalidArgument: anything wrong with accessors, counts, indices,
+// weights.
+absl::StatusOr<GltfMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
+                                      const Skin& skin, const std::string& path,
+                                      std::vector<Finding>& findings);
+
+}  // namespace sinew::client

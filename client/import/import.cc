@@ -1,0 +1,115 @@
+#include "client/import/import.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/string_view.h>
+
+#include <cmath>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <system_error>
+
+#include "client/cpp/status_macros.h"
+#include "client/import/assimp_reader.h"
+#include "client/import/gltf_reader.h"
+
+namespace sinew::client {
+namespace {
+
+constexpr std::size_t kSniffedBytes = 4096;
+
+absl::StatusOr<std::string> ReadBytes(const std::filesystem::path& path, std::uint64_t max_bytes) {
+  std::error_code code;
+  const auto status = std::filesystem::status(path, code);
+  if (status.type() == std::filesystem::file_type::not_found) {
+    return absl::NotFoundError(absl::StrCat(path.string(), ": no such file"));
+  }
+  if (status.type() != std::filesystem::file_type::regular) {
+    return absl::InvalidArgumentError(absl::StrCat(path.string(), ": not a regular file"));
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path, code);
+  if (code) return absl::InvalidArgumentError(absl::StrCat(path.string(), ": ", code.message()));
+  if (size == 0)
+    return absl::InvalidArgumentError(absl::StrCat(path.string(), ": the file is empty"));
+  if (size > max_bytes) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path.string(), ": ", size, " bytes, need at most ", max_bytes));
+  }
+  std::string bytes(size, '\0');
+  std::ifstream in(path, std::ios::binary);
+  in.read(bytes.data(), static_cast<std::streamsize>(size));
+  if (static_cast<std::uintmax_t>(in.gcount()) != size) {
+    return absl::InvalidArgumentError(absl::StrCat(path.string(), ": cannot be read"));
+  }
+  return bytes;
+}
+
+// What the content is, whatever the name says: an extension, or nothing if unknown.
+absl::string_view SniffExtension(const std::string& bytes) {
+  absl::string_view head = absl::string_view(bytes).substr(0, kSniffedBytes);
+  if (absl::StartsWith(head, "glTF")) return ".glb";
+  if (absl::StartsWith(head, "Kaydara FBX Binary")) return ".fbx";
+  if (absl::StartsWith(head, "\xEF\xBB\xBF")) head.remove_prefix(3);
+  head = absl::StripLeadingAsciiWhitespace(head);
+  if (absl::StartsWith(head, "{")) return ".gltf";
+  if (absl::StartsWith(head, "<") && absl::StrContains(head, "<COLLADA")) return ".dae";
+  if (absl::StrContains(head, "FBXHeaderExtension")) return ".fbx";
+  return "";
+}
+
+// Numbers that fit the file's double or float but not a rig: matrices overflow when they are
+// multiplied.
+absl::Status CheckFinite(const RigData& rig) {
+  for (std::size_t i = 0; i < rig.rest_local.size(); ++i) {
+    if (!std::isfinite(rig.rest_local[i])) {
+      return absl::InvalidArgumentError(absl::StrCat("joint '", rig.joints[i / 12].name,
+                                                     "': its rest leaves the range of float32"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& extension,
+                                   const std::string& path, std::uint64_t max_bytes) {
+  if (const absl::string_view found = SniffExtension(bytes); found != extension) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "wrong type, the content is ",
+        found.empty() ? "not what the extension says" : "that of a file called ", found));
+  }
+  absl::StatusOr<ImportedScene> scene =
+      extension == ".fbx"   ? ReadWithAssimp(bytes, AssimpFormat::kFbx)
+      : extension == ".dae" ? ReadWithAssimp(bytes, AssimpFormat::kCollada)
+                            : ReadGltf(bytes, path, max_bytes);
+  if (scene.ok()) SINEW_RETURN_IF_ERROR(CheckFinite(scene->rig));
+  return scene;
+}
+
+}  // namespace
+
+absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOptions& options) {
+  const std::filesystem::path file(path);
+  const std::string extension = absl::AsciiStrToLower(file.extension().string());
+  if (extension != ".glb" && extension != ".gltf" && extension != ".fbx" && extension != ".dae") {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": wrong type '", extension, "', need .glb, .gltf, .fbx or .dae"));
+  }
+  // tinygltf and Assimp allocate what a file asks for, and throw when that fails.
+  try {
+    const absl::StatusOr<std::string> bytes = ReadBytes(file, options.max_file_bytes);
+    if (!bytes.ok()) return bytes.status();
+    absl::StatusOr<ImportedScene> scene = Read(*bytes, extension, path, options.max_file_bytes);
+    if (!scene.ok()) {
+      return absl::Status(scene.status().code(),
+                          absl::StrCat(path, ": ", scene.status().message()));
+    }
+    scene->rig.label = file.filename().string();
+    scene->statistics.file_bytes = bytes->size();
+    return scene;
+  } catch (const std::exception& e) {
+    return absl::InvalidArgumentError(absl::StrCat(path, ": ", e.what()));
+  }
+}
+
+}  // namespace sinew::client

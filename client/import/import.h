@@ -1,0 +1,143 @@
+// import.h - reads rigged characters from glTF, FBX and COLLADA files and samples their clips.
+//
+// glTF goes through a reader of our own on top of tinygltf and keeps everything: vertex order, all
+// influences, joints and morph targets, step and cubic keys. FBX and COLLADA go through Assimp,
+// which hands out face corners: they are welded back to control points, so the file's vertex order
+// is lost (`keeps_file_order`).
+//
+//   auto scene = ImportFile("hand.glb");
+//   auto clip = SampleClip(*scene, 0, SampleOptions{.fps = 24});
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "sinew/rig_data.h"
+
+namespace sinew::client {
+
+struct AnimatedScene;  // nodes and key frames of the file, private to the importer
+
+// A motion in the file. Times are seconds on the clip's own axis, which need not begin at 0.
+struct ClipInfo {
+  std::string name;          // unique within the file
+  double start = 0;          // first key
+  double end = 0;            // last key, or the end of the take if the file says it lasts longer
+  std::size_t channels = 0;  // animated properties, including those of nodes the rig does not use
+  std::size_t keys = 0;      // of the channel with the most
+
+  double duration() const { return end; }  // the clip is played from 0 to `end`
+};
+
+// Something the user should know about the file.
+struct Finding {
+  enum class Severity : std::uint8_t {
+    kInfo,     // noteworthy, nothing to do
+    kWarning,  // we changed something, or the file is doubtful
+    kLost,     // did not survive the import
+  };
+  Severity severity = Severity::kInfo;
+  std::string what;
+  std::string where;  // path in the file, e.g. "nodes[3] 'Body'"
+};
+
+// "info", "warning" or "lost".
+const char* SeverityName(Finding::Severity severity);
+
+// What the source held for one mesh of the rig (same index).
+struct MeshStatistics {
+  std::string name;
+  std::size_t primitives = 0;       // glTF primitives, or material parts
+  std::size_t source_vertices = 0;  // as stored in the file or handed out by the reader
+  std::size_t vertices = 0;         // in the rig
+  std::size_t faces = 0;            // in the rig
+  std::size_t triangles = 0;        // the faces, cut into triangles
+  std::size_t skin_joints = 0;
+  std::size_t max_influences = 0;  // of a vertex, zero weights not counted
+  std::size_t vertices_over_four_influences = 0;
+  std::size_t morph_targets = 0;
+};
+
+struct SourceStatistics {
+  std::string format;  // "glTF binary", "glTF", "FBX" or "COLLADA"
+  std::size_t file_bytes = 0;
+  std::size_t nodes = 0;
+  std::size_t joints_without_weights = 0;
+  std::vector<MeshStatistics> meshes;  // one per mesh of the rig
+
+  std::size_t vertices() const;
+  std::size_t faces() const;
+  std::size_t max_influences() const;
+};
+
+// A whole character file. Cheap to copy apart from the rig's arrays.
+struct ImportedScene {
+  RigData rig;  // one Mesh per node that carries a skinned mesh, ordered by node index
+  std::vector<ClipInfo> clips;
+  std::vector<Finding> findings;
+  bool keeps_file_order = true;  // the vertex order is that of the file
+  SourceStatistics statistics;
+  std::shared_ptr<const AnimatedScene> animation;  // for SampleClip and RestPose
+};
+
+struct ImportOptions {
+  std::uint64_t max_file_bytes = std::uint64_t{2} << 30;  // a larger file (or side file) is refused
+};
+
+// Reads a .glb, .gltf, .fbx or .dae file, chosen by the extension (any case), confirmed by content.
+//
+// glTF: vertices are those of the POSITION accessors, primitive after primitive, of every node with
+// mesh and skin by rising node index; the mesh node's own transform does not count. Joints are
+// those of all skins; nodes between and above them are folded into the local matrices, with their
+// animation. Quantised weights are normalised, float weights must sum to 1 within 1e-3.
+//
+// FBX, COLLADA: one Mesh per node; corners of equal position, influences and shape offsets become
+// one vertex. Weights are normalised. FBX points are in the file's world space, as its authoring
+// tool shows it, in the file's unit; COLLADA's unit and up axis are carried along, not applied. The
+// file is parsed twice, first in a forked child with limits: Assimp dies of some damaged files.
+//
+// Joint and control names are unique (`name.2`), parents precede children, a skin's fallback joint
+// is never invented. Whatever was changed or could not be kept is listed in `findings`.
+// Thread-safe; cost O(file).
+// kNotFound: no such file. kInvalidArgument: wrong type, damaged, unsupported extension, no skin,
+// bad weights, too large.
+absl::StatusOr<ImportedScene> ImportFile(const std::string& path,
+                                         const ImportOptions& options = {});
+
+// Which frames of a clip to sample. Frame k is the time k / fps.
+struct SampleOptions {
+  double fps = 24;               // > 0
+  std::int64_t first_frame = 0;  // >= 0
+  std::int64_t last_frame =
+      -1;                 // inclusive; -1 = the clip's last. Beyond the clip its last values hold
+  std::int64_t step = 1;  // >= 1
+};
+
+// Frames of a clip: floor(end * fps + 1e-6) + 1. fps > 0.
+std::int64_t ClipFrames(const ClipInfo& clip, double fps);
+
+// Index of the clip called `name_or_index`: an exact name first, else a number counted from 0.
+// kInvalidArgument: neither; the message lists what there is.
+absl::StatusOr<std::size_t> FindClip(const ImportedScene& scene, const std::string& name_or_index);
+
+// Joint-to-model matrices of every joint and the value of every control, computed in double and
+// rounded once. Before a channel's first key its first value holds, after its last key its last;
+// rotations take the shorter way. Cost O(frames * nodes). Thread-safe. kInvalidArgument: no such
+// clip, bad range, or more than 4 GiB of result.
+absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip,
+                                    const SampleOptions& options = {});
+
+// As above, with the clip given by name or number (FindClip).
+absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, const std::string& clip,
+                                    const SampleOptions& options = {});
+
+// One frame: the nodes as they stand in the file, controls at their defaults. `scene` must come
+// from ImportFile.
+ClipData RestPose(const ImportedScene& scene);
+
+}  // namespace sinew::client

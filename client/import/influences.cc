@@ -1,0 +1,94 @@
+#include "client/import/influences.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace sinew::client {
+namespace {
+
+constexpr double kSumTolerance = 1e-3;  // what the server accepts
+constexpr double kReportedOff = 1e-6;   // rounding of float32 weights is not worth a word
+
+}  // namespace
+
+InfluenceCollector::InfluenceCollector(std::string mesh, Skin& skin)
+    : mesh_(std::move(mesh)), skin_(skin) {}
+
+absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std::size_t vertex,
+                                     WeightPolicy policy) {
+  merged_.clear();
+  double sum = 0;
+  bool repeats = false;
+  for (const Influence& influence : influences) {
+    if (influence.weight == 0) continue;  // padding: its joint may be anything
+    if (!(influence.weight > 0) || !std::isfinite(influence.weight)) {
+      return absl::InvalidArgumentError(absl::StrCat(mesh_, ": vertex ", vertex, " has the weight ",
+                                                     influence.weight, ", need finite and >= 0"));
+    }
+    if (influence.joint >= skin_.joints.size()) {
+      return absl::InvalidArgumentError(absl::StrCat(mesh_, ": vertex ", vertex, " names joint ",
+                                                     influence.joint, ", the skin has ",
+                                                     skin_.joints.size()));
+    }
+    sum += influence.weight;
+    const auto same = [&](const Influence& m) { return m.joint == influence.joint; };
+    if (const auto it = std::find_if(merged_.begin(), merged_.end(), same); it != merged_.end()) {
+      it->weight += influence.weight;
+      repeats = true;
+    } else {
+      merged_.push_back(influence);
+    }
+  }
+  if (merged_.empty()) {
+    if (without_weights_++ == 0) first_without_weights_ = vertex;
+  } else if (policy == WeightPolicy::kCheck && std::abs(sum - 1) > kSumTolerance) {
+    return absl::InvalidArgumentError(absl::StrCat(mesh_, ": the weights of vertex ", vertex,
+                                                   " sum to ", sum, ", need 1 +- ", kSumTolerance));
+  }
+  const bool scale = policy == WeightPolicy::kNormalise && !merged_.empty();
+  if (scale) {
+    normalised_ += std::abs(sum - 1) > kReportedOff ? 1 : 0;
+    lowest_sum_ = std::min(lowest_sum_, sum);
+    highest_sum_ = std::max(highest_sum_, sum);
+  }
+  merged_vertices_ += repeats ? 1 : 0;
+  over_four_ += merged_.size() > 4 ? 1 : 0;
+  max_influences_ = std::max(max_influences_, merged_.size());
+  skin_.influence_counts.push_back(static_cast<std::uint32_t>(merged_.size()));
+  for (const Influence& influence : merged_) {
+    skin_.influence_joints.push_back(influence.joint);
+    skin_.influence_weights.push_back(
+        static_cast<float>(scale ? influence.weight / sum : influence.weight));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status InfluenceCollector::Finish(std::vector<Finding>& findings,
+                                        MeshStatistics& statistics) const {
+  if (without_weights_ > 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(mesh_, ": ", without_weights_, " vertices have no weight, the first is ",
+                     first_without_weights_, "; need every vertex bound to a joint"));
+  }
+  if (normalised_ > 0) {
+    findings.push_back(
+        {Finding::Severity::kWarning,
+         absl::StrCat("weights of ", normalised_, " vertices normalised, their sums ran from ",
+                      lowest_sum_, " to ", highest_sum_),
+         mesh_});
+  }
+  if (merged_vertices_ > 0) {
+    findings.push_back(
+        {Finding::Severity::kInfo,
+         absl::StrCat(merged_vertices_, " vertices name a joint twice, weights added"), mesh_});
+  }
+  statistics.skin_joints = skin_.joints.size();
+  statistics.max_influences = max_influences_;
+  statistics.vertices_over_four_influences = over_four_;
+  return absl::OkStatus();
+}
+
+}  // namespace sinew::client

@@ -1,0 +1,51 @@
+// influences.h - collects the weights of a mesh, vertex by vertex, checked and merged.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/import/import.h"
+#include "sinew/rig_data.h"
+
+namespace sinew::client {
+
+struct Influence {
+  std::uint32_t joint = 0;  // into Skin::joints
+  double weight = 0;
+};
+
+enum class WeightPolicy : std::uint8_t {
+  kCheck,      // sums must be 1 within 1e-3; left as they are
+  kNormalise,  // sums are made 1; how far they were off is reported
+};
+
+class InfluenceCollector {
+ public:
+  // `skin.joints` must be complete; `mesh` names the mesh in messages.
+  InfluenceCollector(std::string mesh, Skin& skin);
+
+  // Appends one vertex. Influences of weight 0 are dropped, those of one joint added up; order of
+  // first appearance. kInvalidArgument: joint out of range, negative or non-finite weight, sum off
+  // under kCheck. `vertex` names it.
+  absl::Status Add(std::span<const Influence> influences, std::size_t vertex, WeightPolicy policy);
+
+  // Reports what was changed and fills the influence fields of `statistics`.
+  // kInvalidArgument: vertices without weights, names the first and how many (a fallback joint is
+  // never invented).
+  absl::Status Finish(std::vector<Finding>& findings, MeshStatistics& statistics) const;
+
+ private:
+  std::string mesh_;
+  Skin& skin_;
+  std::vector<Influence> merged_;
+  std::size_t without_weights_ = 0, first_without_weights_ = 0;
+  std::size_t normalised_ = 0, merged_vertices_ = 0, over_four_ = 0, max_influences_ = 0;
+  double lowest_sum_ = 1, highest_sum_ = 1;
+};
+
+}  // namespace sinew::client

@@ -1,0 +1,227 @@
+// Clip sampling: key interpolation, then forward kinematics over all nodes in double.
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "client/cpp/status_macros.h"
+#include "client/import/import.h"
+#include "client/import/scene_graph.h"
+
+namespace sinew::client {
+namespace {
+
+constexpr std::uint64_t kMaxSampleBytes = std::uint64_t{4} << 30;
+
+// The keys around a time: value k at u = 0, value k + 1 at u = 1.
+struct Span {
+  std::size_t key = 0;
+  double u = 0, seconds = 0;
+};
+
+// Key times are float32 in most files: frame k must meet the key written for it, so times compare
+// as floats.
+Span FindSpan(const std::vector<double>& times, double t) {
+  const auto later = [](double value, double key) {
+    return static_cast<float>(value) < static_cast<float>(key);
+  };
+  const auto after = std::upper_bound(times.begin(), times.end(), t, later);
+  if (after == times.begin()) return {};
+  Span span;
+  span.key = static_cast<std::size_t>(after - times.begin()) - 1;
+  if (after == times.end()) return span;
+  span.seconds = times[span.key + 1] - times[span.key];
+  span.u = std::clamp((t - times[span.key]) / span.seconds, 0.0, 1.0);
+  return span;
+}
+
+// One component of a cubic spline between two keys, tangents scaled by the distance of the keys.
+// Source: glTF 2.0 specification, appendix C.
+double Hermite(double value, double out_tangent, double in_tangent, double next, const Span& span) {
+  const double u = span.u, u2 = u * u, u3 = u2 * u;
+  return (2 * u3 - 3 * u2 + 1) * value + span.seconds * (u3 - 2 * u2 + u) * out_tangent +
+         (-2 * u3 + 3 * u2) * next + span.seconds * (u3 - u2) * in_tangent;
+}
+
+// out [width]
+void Evaluate(const Track& track, double t, std::vector<double>& out) {
+  const Span span = FindSpan(track.times, t);
+  const std::size_t width = track.width;
+  out.resize(width);
+  if (track.interpolation == Interpolation::kCubic) {
+    const double* key = &track.values[span.key * 3 * width];
+    for (std::size_t i = 0; i < width; ++i) {
+      out[i] = span.u > 0 ? Hermite(key[width + i], key[2 * width + i], key[3 * width + i],
+                                    key[4 * width + i], span)
+                          : key[width + i];
+    }
+    return;
+  }
+  const double* key = &track.values[span.key * width];
+  std::copy_n(key, width, out.begin());
+  if (track.interpolation == Interpolation::kStep || span.u <= 0) return;
+  if (track.property == TrackProperty::kRotation) {
+    const Quaternion q =
+        Slerp({key[0], key[1], key[2], key[3]}, {key[4], key[5], key[6], key[7]}, span.u);
+    std::copy(q.begin(), q.end(), out.begin());
+    return;
+  }
+  for (std::size_t i = 0; i < width; ++i) out[i] = (1 - span.u) * key[i] + span.u * key[width + i];
+}
+
+// Poses a scene at one time and appends the result; keeps its buffers between frames.
+class Poser {
+ public:
+  Poser(const AnimatedScene& scene, const RigData& rig)
+      : scene_(scene), global_(scene.nodes.size()) {
+    for (const Control& control : rig.controls) defaults_.push_back(control.default_value);
+    for (const SceneNode& node : scene.nodes) rest_.push_back(LocalTransform(node));
+  }
+
+  // clip may be null: the rest pose.
+  void Append(const SourceClip* clip, double t, ClipData& out) {
+    local_ = rest_;
+    controls_ = defaults_;
+    if (clip != nullptr) Animate(*clip, t);
+    for (const std::uint32_t n : scene_.order) {
+      const std::int32_t parent = scene_.nodes[n].parent;
+      global_[n] = parent < 0 ? local_[n] : global_[static_cast<std::size_t>(parent)] * local_[n];
+    }
+    for (const std::uint32_t n : scene_.joint_nodes) {
+      for (const double x : global_[n].m) out.joint_transforms.push_back(static_cast<float>(x));
+    }
+    out.controls.insert(out.controls.end(), controls_.begin(), controls_.end());
+    ++out.frames;
+  }
+
+ private:
+  void Animate(const SourceClip& clip, double t) {
+    // Tracks of one node are neighbours, so its transform is composed once.
+    for (std::size_t i = 0; i < clip.tracks.size();) {
+      const std::uint32_t node = clip.tracks[i].node;
+      const SceneNode& source = scene_.nodes[node];
+      Trs trs = source.matrix ? Decompose(*source.matrix) : source.trs;
+      bool moved = false;
+      for (; i < clip.tracks.size() && clip.tracks[i].node == node; ++i) {
+        Evaluate(clip.tracks[i], t, value_);
+        moved |= Apply(clip.tracks[i], trs);
+      }
+      if (moved) local_[node] = Compose(trs);
+    }
+  }
+
+  // Puts value_ where the track says; true if that is in `trs`.
+  bool Apply(const Track& track, Trs& trs) {
+    switch (track.property) {
+      case TrackProperty::kTranslation:
+        std::copy_n(value_.begin(), 3, trs.translation.begin());
+        return true;
+      case TrackProperty::kScale:
+        std::copy_n(value_.begin(), 3, trs.scale.begin());
+        return true;
+      case TrackProperty::kRotation:
+        std::copy_n(value_.begin(), 4, trs.rotation.begin());
+        return true;
+      case TrackProperty::kWeights:
+        for (const ControlRange& range : scene_.controls) {
+          if (range.node != track.node) continue;
+          for (std::size_t c = 0; c < range.count; ++c) {
+            controls_[range.first + c] = static_cast<float>(value_[c]);
+          }
+        }
+        return false;
+    }
+    return false;
+  }
+
+  const AnimatedScene& scene_;
+  std::vector<Affine> rest_, local_, global_;
+  std::vector<float> defaults_, controls_;
+  std::vector<double> value_;
+};
+
+}  // namespace
+
+std::int64_t ClipFrames(const ClipInfo& clip, double fps) {
+  return static_cast<std::int64_t>(std::min(std::floor(clip.end * fps + 1e-6), 9e15)) + 1;
+}
+
+absl::StatusOr<std::size_t> FindClip(const ImportedScene& scene, const std::string& name_or_index) {
+  for (std::size_t c = 0; c < scene.clips.size(); ++c) {
+    if (scene.clips[c].name == name_or_index) return c;
+  }
+  std::uint64_t index = 0;
+  if (absl::SimpleAtoi(name_or_index, &index) && index < scene.clips.size()) {
+    return static_cast<std::size_t>(index);
+  }
+  const auto quoted = [](std::string* out, const ClipInfo& clip) {
+    absl::StrAppend(out, "'", clip.name, "'");
+  };
+  return absl::InvalidArgumentError(
+      absl::StrCat("clip: got '", name_or_index, "', the file has ", scene.clips.size(),
+                   scene.clips.empty() ? "" : ": ", absl::StrJoin(scene.clips, ", ", quoted)));
+}
+
+absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip,
+                                    const SampleOptions& options) {
+  if (scene.animation == nullptr || clip >= scene.clips.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("clip: got ", clip, ", the file has ", scene.clips.size()));
+  }
+  if (!std::isfinite(options.fps) || options.fps <= 0) {
+    return absl::InvalidArgumentError(absl::StrCat("fps: got ", options.fps, ", need more than 0"));
+  }
+  const ClipInfo& info = scene.clips[clip];
+  const std::int64_t last = options.last_frame == -1
+                                ? std::max(ClipFrames(info, options.fps) - 1, options.first_frame)
+                                : options.last_frame;
+  if (options.first_frame < 0 || last < options.first_frame || options.step < 1) {
+    return absl::InvalidArgumentError(absl::StrCat("frames: got ", options.first_frame, "-", last,
+                                                   "x", options.step,
+                                                   ", need 0 <= first <= last and a step >= 1"));
+  }
+  const std::uint64_t frames =
+      static_cast<std::uint64_t>((last - options.first_frame) / options.step) + 1;
+  const std::uint64_t floats = scene.rig.joints.size() * 12 + scene.rig.controls.size();
+  if (frames > kMaxSampleBytes / sizeof(float) / std::max<std::uint64_t>(floats, 1)) {
+    return absl::InvalidArgumentError(absl::StrCat("frames: ", frames, " frames of ", floats,
+                                                   " numbers, need at most 4 GiB in all"));
+  }
+  ClipData out;
+  out.name = info.name;
+  out.fps = options.fps;
+  out.first_frame = options.first_frame;
+  out.step = options.step;
+  out.joint_transforms.reserve(frames * scene.rig.joints.size() * 12);
+  out.controls.reserve(frames * scene.rig.controls.size());
+  Poser poser(*scene.animation, scene.rig);
+  for (std::uint64_t i = 0; i < frames; ++i) {
+    const std::int64_t frame = options.first_frame + static_cast<std::int64_t>(i) * options.step;
+    poser.Append(&scene.animation->clips[clip], static_cast<double>(frame) / options.fps, out);
+  }
+  const auto finite = [](float x) { return std::isfinite(x); };
+  if (!std::all_of(out.joint_transforms.begin(), out.joint_transforms.end(), finite) ||
+      !std::all_of(out.controls.begin(), out.controls.end(), finite)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("clip '", info.name, "': a joint or control leaves the range of float32"));
+  }
+  return out;
+}
+
+absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, const std::string& clip,
+                                    const SampleOptions& options) {
+  SINEW_ASSIGN_OR_RETURN(const std::size_t index, FindClip(scene, clip));
+  return SampleClip(scene, index, options);
+}
+
+ClipData RestPose(const ImportedScene& scene) {
+  ClipData out;
+  out.name = "rest";
+  if (scene.animation != nullptr) Poser(*scene.animation, scene.rig).Append(nullptr, 0, out);
+  return out;
+}
+
+}  // namespace sinew::client

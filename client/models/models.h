@@ -1,0 +1,57 @@
+// models.h - rigged characters made by formula, for demos, tests and benchmarks without any file.
+//
+// Every model is one watertight mesh with outward faces, weights that sum to 1, a skeleton whose
+// rest pose undoes its inverse binds, and a clip that loops: the frame after the last equals the
+// first.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "sinew/rig_data.h"
+
+namespace sinew::client {
+
+struct Model {
+  RigData rig;
+  ClipData clip;  // joint-to-model matrices, no controls
+};
+
+// A closed tube along +Y from the origin, metres; quads with a fan of triangles at each end.
+struct TubeOptions {
+  std::uint32_t rings = 41;      // of vertices along the length, 2 to 1,000,000
+  std::uint32_t segments = 24;   // around, 3 to 10,000
+  std::uint32_t joints = 5;      // in a chain, 1 to 1,000
+  double radius = 0.25;          // > 0
+  double length = 2;             // > 0
+  std::uint32_t influences = 2;  // per vertex at most, 1 to 16, no more than joints
+  std::uint32_t frames = 48;     // of the clip, which bends and twists, at 24 fps; 1 to 100,000
+};
+
+// Vertices: rings * segments + 2. kInvalidArgument: an option out of range, or over 16,777,216
+// vertices.
+absl::StatusOr<Model> Tube(const TubeOptions& options = {});
+
+// A right hand, palm towards +Z, fingers along +Y, thumb towards +X; metres, 0.19 from wrist to the
+// tip of the middle finger. 20 joints: wrist, three of the thumb, four of each finger.
+struct HandOptions {
+  std::uint32_t resolution =
+      104;  // grid cells along its height; vertices grow with the square: 60 to 400
+  std::uint32_t frames =
+      48;  // of the clip, which closes into a fist and opens, at 24 fps; 1 to 100,000
+};
+
+// All faces are quads; about 9,000 vertices by default, at most 4 influences. Same bits on every
+// run. kInvalidArgument: an option out of range.
+absl::StatusOr<Model> Hand(const HandOptions& options = {});
+
+// What Make knows: "hand", "tube".
+std::vector<std::string> ModelNames();
+
+// The model of that name with its defaults. kNotFound: no such model, the message lists them.
+absl::StatusOr<Model> Make(const std::string& name);
+
+}  // namespace sinew::client

@@ -1,0 +1,275 @@
+// The built-in models: closed, outward, well weighted, consistent at rest, looping.
+#include "client/models/models.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace sinew::client {
+namespace {
+
+using ::testing::HasSubstr;
+using Point = std::array<double, 3>;
+
+struct Case {
+  std::string name;
+  absl::StatusOr<Model> (*make)();
+  double low_volume, high_volume;  // cubic metres
+};
+
+void PrintTo(const Case& c, std::ostream* out) {
+  *out << c.name;
+}
+
+const std::vector<Case>& Cases() {
+  static const auto* const kCases = new std::vector<Case>{
+      {"Tube", [] { return Tube(); }, 0.37, 0.40},
+      {"SmallestTube",
+       [] { return Tube({.rings = 2, .segments = 3, .joints = 1, .influences = 1}); }, 0.15, 0.17},
+      {"ManyInfluences",
+       [] { return Tube({.rings = 200, .segments = 8, .joints = 40, .influences = 16}); }, 0.35,
+       0.36},
+      {"RigidTube", [] { return Tube({.joints = 7, .influences = 1}); }, 0.37, 0.40},
+      {"Hand", [] { return Hand(); }, 0.00030, 0.00045},
+      {"CoarsestHand", [] { return Hand({.resolution = 60}); }, 0.00030, 0.00045},
+      {"OddHand", [] { return Hand({.resolution = 83, .frames = 7}); }, 0.00030, 0.00045},
+      {"FineHand", [] { return Hand({.resolution = 150}); }, 0.00030, 0.00045},
+  };
+  return *kCases;
+}
+
+class BuiltInModel : public ::testing::TestWithParam<Case> {
+ protected:
+  // Made once for all tests of a case.
+  void SetUp() override {
+    static auto* const made = new std::map<std::string, Model>;
+    if (made->count(GetParam().name) == 0) {
+      auto model = GetParam().make();
+      ASSERT_TRUE(model.ok()) << model.status();
+      made->emplace(GetParam().name, *std::move(model));
+    }
+    model_ = &made->at(GetParam().name);
+  }
+
+  const Mesh& mesh() const { return model_->rig.meshes.at(0); }
+  Point Vertex(std::size_t v) const {
+    return {mesh().positions[v * 3], mesh().positions[v * 3 + 1], mesh().positions[v * 3 + 2]};
+  }
+
+  const Model* model_ = nullptr;
+};
+
+TEST_P(BuiltInModel, IsWatertightAndOneManifold) {
+  std::map<std::pair<std::uint32_t, std::uint32_t>, int> edges;
+  std::size_t at = 0;
+  for (const std::uint32_t size : mesh().face_sizes) {
+    std::set<std::uint32_t> distinct;
+    for (std::uint32_t k = 0; k < size; ++k) {
+      const std::uint32_t a = mesh().face_vertices[at + k];
+      ASSERT_LT(a, mesh().vertices());
+      distinct.insert(a);
+      ++edges[{a, mesh().face_vertices[at + (k + 1) % size]}];
+    }
+    ASSERT_EQ(distinct.size(), size);
+    at += size;
+  }
+  ASSERT_EQ(at, mesh().face_vertices.size());
+  for (const auto& [edge, count] : edges) {
+    ASSERT_EQ(count, 1) << edge.first << " " << edge.second;
+    ASSERT_EQ(edges.count({edge.second, edge.first}), 1u) << edge.first << " " << edge.second;
+  }
+  const auto euler = static_cast<std::int64_t>(mesh().vertices() + mesh().face_sizes.size()) -
+                     static_cast<std::int64_t>(edges.size() / 2);
+  EXPECT_EQ(euler, 2) << "one piece without holes";
+}
+
+TEST_P(BuiltInModel, FacesLookOutward) {
+  double volume = 0;
+  std::size_t at = 0;
+  for (const std::uint32_t size : mesh().face_sizes) {
+    for (std::uint32_t k = 1; k + 1 < size; ++k) {
+      const Point a = Vertex(mesh().face_vertices[at]), b = Vertex(mesh().face_vertices[at + k]),
+                  c = Vertex(mesh().face_vertices[at + k + 1]);
+      volume += (a[0] * (b[1] * c[2] - b[2] * c[1]) + a[1] * (b[2] * c[0] - b[0] * c[2]) +
+                 a[2] * (b[0] * c[1] - b[1] * c[0])) /
+                6;
+    }
+    at += size;
+  }
+  EXPECT_GT(volume, GetParam().low_volume);
+  EXPECT_LT(volume, GetParam().high_volume);
+}
+
+TEST_P(BuiltInModel, WeightsSumToOne) {
+  const Skin& skin = mesh().skin;
+  ASSERT_EQ(skin.influence_counts.size(), mesh().vertices());
+  std::vector<bool> used(model_->rig.joints.size(), false);
+  std::size_t at = 0;
+  for (const std::uint32_t count : skin.influence_counts) {
+    ASSERT_GE(count, 1u);
+    double sum = 0;
+    std::set<std::uint32_t> joints;
+    for (std::uint32_t i = 0; i < count; ++i, ++at) {
+      EXPECT_GT(skin.influence_weights[at], 0);
+      sum += static_cast<double>(skin.influence_weights[at]);
+      ASSERT_LT(skin.influence_joints[at], skin.joints.size());
+      joints.insert(skin.influence_joints[at]);
+      used[skin.joints[skin.influence_joints[at]]] = true;
+    }
+    EXPECT_NEAR(sum, 1, 1e-6);
+    EXPECT_EQ(joints.size(), count);
+  }
+  EXPECT_EQ(at, skin.influence_weights.size());
+  EXPECT_EQ(std::count(used.begin(), used.end(), false), 0) << "every joint moves something";
+}
+
+// [J * 12] products of rest_local from the roots down.
+std::vector<double> RestToModel(const RigData& rig) {
+  std::vector<double> out;
+  for (std::size_t j = 0; j < rig.joints.size(); ++j) {
+    for (std::size_t i = 0; i < 12; ++i)
+      out.push_back(static_cast<double>(rig.rest_local[j * 12 + i]));
+    if (rig.joints[j].parent < 0) continue;
+    const std::vector<double> local(out.end() - 12, out.end());
+    const double* parent = &out[static_cast<std::size_t>(rig.joints[j].parent) * 12];
+    for (std::size_t row = 0; row < 3; ++row) {
+      for (std::size_t column = 0; column < 4; ++column) {
+        double sum = column == 3 ? parent[row * 4 + 3] : 0;
+        for (std::size_t k = 0; k < 3; ++k) sum += parent[row * 4 + k] * local[k * 4 + column];
+        out[j * 12 + row * 4 + column] = sum;
+      }
+    }
+  }
+  return out;
+}
+
+TEST_P(BuiltInModel, RestUndoesInverseBind) {
+  const RigData& rig = model_->rig;
+  std::set<std::string> names;
+  for (std::size_t j = 0; j < rig.joints.size(); ++j) {
+    ASSERT_LT(rig.joints[j].parent, static_cast<std::int32_t>(j));
+    names.insert(rig.joints[j].name);
+  }
+  EXPECT_EQ(names.size(), rig.joints.size());
+  const std::vector<double> rest = RestToModel(rig);
+  const Skin& skin = mesh().skin;
+  for (std::size_t s = 0; s < skin.joints.size(); ++s) {
+    const double* a = &rest[std::size_t{skin.joints[s]} * 12];
+    const float* b = &skin.inverse_bind[s * 12];
+    for (std::size_t row = 0; row < 3; ++row) {
+      for (std::size_t column = 0; column < 4; ++column) {
+        double sum = column == 3 ? a[row * 4 + 3] : 0;
+        for (std::size_t k = 0; k < 3; ++k)
+          sum += a[row * 4 + k] * static_cast<double>(b[k * 4 + column]);
+        EXPECT_NEAR(sum, row == column ? 1 : 0, 2e-6);
+      }
+    }
+  }
+}
+
+TEST_P(BuiltInModel, ClipStartsAtRestAndLoops) {
+  const ClipData& clip = model_->clip;
+  const std::size_t size = model_->rig.joints.size() * 12;
+  ASSERT_EQ(clip.joint_transforms.size(), clip.frames * size);
+  EXPECT_TRUE(clip.controls.empty());
+  const std::vector<double> rest = RestToModel(model_->rig);
+  for (std::size_t i = 0; i < size; ++i) EXPECT_NEAR(clip.joint_transforms[i], rest[i], 1e-5);
+  // The step from the last frame to the first is no larger than the largest step in between.
+  const auto step = [&](std::size_t from, std::size_t to) {
+    double largest = 0;
+    for (std::size_t i = 0; i < size; ++i) {
+      largest =
+          std::max(largest, std::abs(static_cast<double>(clip.joint_transforms[from * size + i]) -
+                                     static_cast<double>(clip.joint_transforms[to * size + i])));
+    }
+    return largest;
+  };
+  double inner = 0;
+  for (std::size_t f = 1; f < clip.frames; ++f) inner = std::max(inner, step(f - 1, f));
+  EXPECT_LE(step(clip.frames - 1, 0), inner + 1e-6);
+  EXPECT_GT(inner, 0.02) << "it moves";
+}
+
+TEST_P(BuiltInModel, IsTheSameEveryTime) {
+  const auto again = GetParam().make();
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(again->rig.meshes[0].positions, mesh().positions);
+  EXPECT_EQ(again->rig.meshes[0].skin.influence_weights, mesh().skin.influence_weights);
+  EXPECT_EQ(again->clip.joint_transforms, model_->clip.joint_transforms);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, BuiltInModel, ::testing::ValuesIn(Cases()),
+                         [](const auto& test) { return test.param.name; });
+
+TEST(Hand, HasTwentyJointsAndReaches) {
+  const auto hand = Hand();
+  ASSERT_TRUE(hand.ok());
+  EXPECT_EQ(hand->rig.joints.size(), 20u);
+  EXPECT_EQ(hand->clip.frames, 48u);
+  const Mesh& mesh = hand->rig.meshes[0];
+  EXPECT_GT(mesh.vertices(), 5000u);
+  EXPECT_LE(*std::max_element(mesh.skin.influence_counts.begin(), mesh.skin.influence_counts.end()),
+            4u);
+  double top = 0;
+  for (std::size_t v = 0; v < mesh.vertices(); ++v)
+    top = std::max(top, static_cast<double>(mesh.positions[v * 3 + 1]));
+  EXPECT_NEAR(top, 0.197, 0.005);
+  // In the fist the last phalanx of the middle finger points back to the wrist.
+  std::size_t tip = 0;
+  while (hand->rig.joints[tip].name != "middle_distal") ++tip;
+  const float* fist = &hand->clip.joint_transforms[(23 * hand->rig.joints.size() + tip) * 12];
+  EXPECT_LT(fist[5], 0) << "its y axis";
+  EXPECT_LT(fist[7], 0.12f) << "its origin";
+  EXPECT_GT(fist[11], 0.02f) << "on the palm's side";
+}
+
+TEST(Tube, GivesAsManyInfluencesAsAsked) {
+  for (const std::uint32_t influences : {1u, 2u, 3u, 5u, 8u}) {
+    const auto tube = Tube({.rings = 400, .joints = 12, .influences = influences});
+    ASSERT_TRUE(tube.ok());
+    const auto& counts = tube->rig.meshes[0].skin.influence_counts;
+    EXPECT_EQ(*std::max_element(counts.begin(), counts.end()), influences);
+  }
+}
+
+TEST(Tube, RefusesOptionsOutOfRange) {
+  const auto message = [](const TubeOptions& options) {
+    return std::string(Tube(options).status().message());
+  };
+  EXPECT_THAT(message({.rings = 1}), HasSubstr("tube.rings: got 1"));
+  EXPECT_THAT(message({.segments = 2}), HasSubstr("tube.segments"));
+  EXPECT_THAT(message({.joints = 0}), HasSubstr("tube.joints"));
+  EXPECT_THAT(message({.radius = 0}), HasSubstr("radius"));
+  EXPECT_THAT(message({.length = std::nan("")}), HasSubstr("length"));
+  EXPECT_THAT(message({.joints = 2, .influences = 3}),
+              HasSubstr("tube.influences: got 3, need 1 to 2"));
+  EXPECT_THAT(message({.frames = 0}), HasSubstr("tube.frames"));
+  EXPECT_THAT(message({.rings = 1'000'000, .segments = 10'000}), HasSubstr("vertices"));
+}
+
+TEST(Hand, RefusesOptionsOutOfRange) {
+  EXPECT_EQ(Hand({.resolution = 59}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Hand({.resolution = 401}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Hand({.frames = 0}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+TEST(Models, AreMadeByName) {
+  for (const std::string& name : ModelNames()) {
+    const auto model = Make(name);
+    ASSERT_TRUE(model.ok()) << model.status();
+    EXPECT_EQ(model->rig.label, name);
+  }
+  EXPECT_EQ(Make("foot").status().code(), absl::StatusCode::kNotFound);
+  EXPECT_THAT(std::string(Make("foot").status().message()), HasSubstr("hand, tube"));
+}
+
+}  // namespace
+}  // namespace sinew::client
