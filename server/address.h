@@ -1,0 +1,23 @@
+// address.h - the forms of address a server can be told to listen on.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+
+namespace sinew::server {
+
+struct HostPort {
+  std::string host;  // without brackets
+  int port = 0;
+};
+
+// "host:port" or "[v6]:port" with port 0 to 65535. kInvalidArgument names `option`.
+absl::StatusOr<HostPort> ParseHostPort(const std::string& option, const std::string& address);
+absl::Status CheckHostPort(const std::string& option, const std::string& address);
+
+// As CheckHostPort, or "unix:/path" (an absolute path short enough for a socket).
+absl::Status CheckListenAddress(const std::string& option, const std::string& address);
+bool IsUnixAddress(const std::string& address);
+
+}  // namespace sinew::server

@@ -1,0 +1,76 @@
+// bound_cache.h - bound data by rig digest and numerics: made once, shared by all who ask, kept while it fits.
+//
+// What somebody uses is never dropped: a new bind that would not fit beside it is refused. What nobody uses goes by
+// age of last use. With a data folder, bound data is also kept as files and read back instead of bound again.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "server/bind_queue.h"
+#include "server/bound.h"
+#include "server/config.h"
+#include "server/log.h"
+#include "server/lru.h"
+#include "server/metrics.h"
+#include "server/timers.h"
+
+namespace sinew::server {
+
+class BoundCache {
+ public:
+  // data_dir: empty = memory only. kFailedPrecondition: the folder cannot be used.
+  static absl::StatusOr<std::unique_ptr<BoundCache>> Open(const BindConfig& config,
+                                                          const std::string& data_dir,
+                                                          Arenas& arenas, Timers& timers,
+                                                          Metrics& metrics, Log log);
+  // Cancels what binds and waits for it. Uses must not outlive the cache.
+  ~BoundCache();
+
+  // A use of bound data that is there, being made, or started now. When the last use of data that is still being made
+  // goes, its bind is cancelled. Blocks for the estimate (work of the rig's size).
+  // kInvalidArgument: the recipe does not fit the rig; kResourceExhausted: memory, or too many binds wait.
+  using Use = std::shared_ptr<Bound>;
+  absl::StatusOr<Use> Acquire(const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
+                              const std::string& numerics);
+
+  std::size_t entries() const;
+  std::uint64_t bytes() const;
+  std::size_t binds_queued() const { return queue_.queued(); }
+  std::size_t binds_running() const { return queue_.running() ? 1 : 0; }
+
+ private:
+  struct Entry {
+    std::shared_ptr<Bound> bound;
+    std::size_t uses = 0;
+    bool over = false;  // bind ended well
+  };
+
+  BoundCache(const BindConfig& config, Arenas& arenas, Timers& timers, Metrics& metrics, Log log);
+  Use MakeUse(Entry& entry);
+  void Release(const std::shared_ptr<Bound>& bound);
+  absl::Status MakeRoom(std::uint64_t bytes);
+  void Run(const std::shared_ptr<Bound>& bound);
+  absl::StatusOr<Deformer> LoadOrBind(Bound& bound);
+  absl::StatusOr<Deformer> Load(const Bound& bound) const;
+  void Save(const Bound& bound, const Deformer& deformer);
+  std::filesystem::path PathOf(const Bound& bound) const;
+
+  const BindConfig config_;
+  Timers& timers_;
+  Metrics& metrics_;
+  const Log log_;
+  std::filesystem::path folder_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
+  LruOrder order_;  // bytes: the estimate while binding, then what it holds
+  BindQueue queue_;
+};
+
+}  // namespace sinew::server

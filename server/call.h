@@ -1,0 +1,90 @@
+// call.h - what every RPC has in common, once: admission, duration and code in the metrics, exceptions, status text,
+// details, cancellation against deadline, and the log.
+#pragma once
+
+#include <absl/status/statusor.h>
+#include <absl/strings/str_cat.h>
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/server_callback.h>
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <new>
+#include <string>
+#include <utility>
+
+#include "server/runtime.h"
+#include "server/status.h"
+
+namespace sinew::server {
+
+// One method of a service; made when the server starts.
+struct RpcMethod {
+  MethodMetrics metrics;
+  bool work = false;      // refused while draining, and waited for by it
+  bool blocking = false;  // unary calls: the body runs on the workers
+};
+
+// One call, from its start to its end.
+class Call {
+ public:
+  Call(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context);
+  // A call that was never ended counts as cancelled.
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // kUnavailable: draining, and this method is work.
+  absl::Status Begin();
+
+  // The status to finish the call with; counts it, the first time.
+  grpc::Status End(absl::Status status);
+
+  Runtime& runtime() const { return runtime_; }
+
+ private:
+  Runtime& runtime_;
+  const RpcMethod& method_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const std::chrono::system_clock::time_point deadline_;
+  std::string trace_;  // trace id of the caller's traceparent, or empty
+  Gate::Pass pass_;
+  bool ended_ = false;
+};
+
+// Runs `body`; exceptions become kResourceExhausted (memory) or kInternal. Result: absl::Status or a StatusOr.
+template <class Body>
+auto Fenced(Body&& body) -> decltype(body()) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("server: out of memory");
+  } catch (const std::exception& error) {
+    return absl::InternalError(absl::StrCat("server: ", error.what()));
+  }
+}
+
+// A unary RPC: calls body(request, *response) -> absl::Status and finishes the call with it.
+template <class Request, class Response, class Body>
+grpc::ServerUnaryReactor* RunUnary(Runtime& runtime, const RpcMethod& method,
+                                   grpc::CallbackServerContext* context, const Request* request,
+                                   Response* response, Body body) {
+  auto call = std::make_shared<Call>(runtime, method, context);
+  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
+  if (const absl::Status refused = call->Begin(); !refused.ok()) {
+    reactor->Finish(call->End(refused));
+    return reactor;
+  }
+  auto run = [=] {
+    reactor->Finish(call->End(Fenced([&]() -> absl::Status { return body(*request, *response); })));
+  };
+  if (!method.blocking) {
+    run();
+  } else if (const absl::Status posted = runtime.workers.Post(run); !posted.ok()) {
+    reactor->Finish(call->End(posted));
+  }
+  return reactor;
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,113 @@
+// config.h - everything sinewd can be told, one struct per component.
+//
+// Defaults stand here; names, units, ranges and help texts stand once, in config_options.h, from which command-line
+// flags, the keys of the configuration file, the range checks and the limits in GetServerInfo all come.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace sinew::server {
+
+struct NetworkConfig {
+  std::vector<std::string> listen{"127.0.0.1:50051"};  // empty = in-process channels only
+  std::string http = "127.0.0.1:0";                    // metrics and probes; "off" = none
+  std::string ready_file;                              // empty = none
+  bool channelz = false;
+  std::uint64_t streams_per_connection = 256;
+  std::uint64_t message_bytes = 4 << 20;  // largest message a client may send
+  double drain_seconds = 30;              // for work in flight, after the first SIGTERM
+};
+
+struct LogConfig {
+  std::string format = "text";
+  std::string level = "info";
+};
+
+struct ComputeConfig {
+  std::uint64_t threads = 0;  // 0 = one per core
+  std::string isa = "auto";
+  double inline_microseconds = 100;  // frames that cost less are evaluated where their pose arrives
+  std::uint64_t deforms = 1024;      // Deform and DeformClip calls at a time
+  std::uint64_t frame_bytes = std::uint64_t{2} << 30;  // frame buffers of all calls together
+};
+
+struct RigConfig {
+  std::string data_dir;                             // empty = memory only
+  std::uint64_t bytes = 256 << 20;                  // of one rig, serialised
+  std::uint64_t vertices = 4'000'000;               // of one rig
+  std::uint64_t joints = 16'384;                    // of one rig
+  std::uint64_t meshes = 4'096;                     // of one rig
+  std::uint64_t controls = 4'096;                   // of one rig
+  std::uint64_t summary_bytes = 3 << 20;            // names, joints, controls of one rig, as GetRig answers
+  std::uint64_t count = 10'000;                     // stored rigs
+  std::uint64_t stored_bytes = std::uint64_t{4} << 30;  // of all stored rigs, serialised
+  std::uint64_t parsed_bytes = std::uint64_t{1} << 30;  // of parsed rigs that no session uses
+  std::uint64_t uploads = 64;                       // unfinished uploads kept
+  std::uint64_t upload_bytes = std::uint64_t{1} << 30;  // of all unfinished uploads
+  double upload_seconds = 3600;                     // an unfinished upload is kept after its last piece
+};
+
+struct BindConfig {
+  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // one bind may hold
+  double seconds = 3600;                                // one bind may take
+  std::uint64_t queued = 64;                            // binds that wait
+  std::uint64_t bound_bytes = std::uint64_t{4} << 30;   // bound data in memory
+  std::uint64_t disk_bytes = std::uint64_t{8} << 30;    // bound data under data_dir
+};
+
+struct SessionConfig {
+  std::uint64_t count = 4096;
+  double ttl_seconds = 600;           // when the client names none
+  double max_ttl_seconds = 86'400;
+  double shared_ttl_seconds = 60;     // of sessions made for a Target with a spec
+  std::uint64_t spec_bytes = 4096;    // of a recipe in text form
+  std::uint64_t request_id_bytes = 128;
+  std::uint64_t page = 1000;          // rows of a List reply
+  std::uint64_t watches = 1024;       // WatchSession calls at a time
+};
+
+struct StreamConfig {
+  std::uint64_t count = 1024;
+  std::uint64_t window = 256;              // largest a client may ask for
+  std::uint64_t backlog = 64;              // poses kept beyond the window
+  std::uint64_t chunk_bytes = 64 << 20;    // largest a client may ask for
+  std::uint64_t response_bytes = 64 << 20; // largest a client may allow for Deform
+  std::uint64_t clip_poses = 10'000;
+  double stall_seconds = 30;
+};
+
+struct Config {
+  NetworkConfig network;
+  LogConfig log;
+  ComputeConfig compute;
+  RigConfig rigs;
+  BindConfig binds;
+  SessionConfig sessions;
+  StreamConfig streams;
+
+  // Every value within its range, and values that agree with each other. kInvalidArgument names the option.
+  absl::Status Validate() const;
+
+  // Threads that evaluate: compute.threads, or the machine's cores.
+  std::uint64_t Threads() const;
+};
+
+// Reads keys of a YAML or JSON file over `config`. kInvalidArgument: unreadable, malformed, an unknown or repeated
+// key, a value of the wrong type; names file and key. Ranges are left to Validate.
+absl::Status LoadConfigFile(const std::string& path, Config& config);
+
+// How a program's command line ended.
+struct CommandLine {
+  bool run = true;     // false: print `text` and leave with `exit_code`
+  int exit_code = 0;   // 0 after --help or --version, 64 usage, 78 configuration
+  std::string text;
+};
+
+// Reads flags over the file named by --config over `config`, and validates the result.
+CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config);
+
+}  // namespace sinew::server

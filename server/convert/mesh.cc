@@ -1,0 +1,289 @@
+#include "server/convert/mesh.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+#include <numeric>
+#include <set>
+#include <unordered_map>
+
+#include "core/base/status.h"
+#include "server/convert/array.h"
+#include "server/status.h"
+
+namespace sinew::server {
+namespace {
+
+AffineD ToAffine(const float* values) {
+  AffineD affine;
+  for (std::size_t i = 0; i < 12; ++i) affine.m[i] = values[i];
+  return affine;
+}
+
+std::string Need(std::uint64_t got, std::uint64_t below) {
+  return absl::StrCat("got ", got, ", need less than ", below);
+}
+
+}  // namespace
+
+MeshFlattener::MeshFlattener(const v1::Rig& rig, RigSource& source) : rig_(rig), source_(source) {
+  source_.mesh.face_offsets.push_back(0);
+  source_.influences.offsets.push_back(0);
+  for (std::size_t k = 0; k < source_.controls.size(); ++k) {
+    controls_.emplace(source_.controls[k].name, static_cast<std::uint32_t>(k));
+  }
+}
+
+absl::Status MeshFlattener::Add(int m) {
+  const v1::Mesh& mesh = rig_.meshes(m);
+  const std::string path = absl::StrCat("rig.meshes[", m, "]");
+  SINEW_ASSIGN_OR_RETURN(const std::vector<Vec3f> positions,
+                         ReadPoints(mesh.positions(), path + ".positions", std::nullopt));
+  if (positions.empty()) return InvalidField(path + ".positions", "got 0 rows, need 1 or more");
+  first_ = static_cast<std::uint32_t>(source_.mesh.positions.size());
+  vertices_ = static_cast<std::uint32_t>(positions.size());
+  source_.mesh.positions.insert(source_.mesh.positions.end(), positions.begin(), positions.end());
+  const auto faces = static_cast<std::uint32_t>(source_.mesh.face_offsets.size() - 1);
+  SINEW_RETURN_IF_ERROR(AddFaces(mesh, path));
+  source_.mesh.parts.push_back(
+      {.name = mesh.name(),
+       .vertex_offset = first_,
+       .vertex_count = vertices_,
+       .face_offset = faces,
+       .face_count = static_cast<std::uint32_t>(source_.mesh.face_offsets.size() - 1) - faces});
+  SINEW_RETURN_IF_ERROR(AddNormals(mesh, path));
+  SINEW_RETURN_IF_ERROR(AddWeld(mesh, path));
+  SINEW_RETURN_IF_ERROR(AddSkin(mesh, path));
+  SINEW_RETURN_IF_ERROR(AddShapes(mesh, path));
+  return AddMaps(mesh, path);
+}
+
+absl::Status MeshFlattener::AddFaces(const v1::Mesh& mesh, const std::string& path) {
+  if (!mesh.has_face_vertices()) {
+    return mesh.has_face_sizes()
+               ? InvalidField(path + ".face_vertices", "absent, but face_sizes is not")
+               : absl::OkStatus();
+  }
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> corners,
+                         ReadIntegers(mesh.face_vertices(), path + ".face_vertices",
+                                      v1::ARRAY_TYPE_UINT16, std::nullopt));
+  for (std::size_t c = 0; c < corners.size(); ++c) {
+    if (corners[c] >= vertices_) {
+      return InvalidField(path + ".face_vertices",
+                          absl::StrCat("corner ", c, " ", Need(corners[c], vertices_)));
+    }
+    source_.mesh.face_vertices.push_back(first_ + corners[c]);
+  }
+  std::vector<std::uint32_t> sizes(corners.size() / 3, 3);
+  if (mesh.has_face_sizes()) {
+    SINEW_ASSIGN_OR_RETURN(sizes, ReadIntegers(mesh.face_sizes(), path + ".face_sizes",
+                                               v1::ARRAY_TYPE_UINT8, std::nullopt));
+  }
+  std::uint64_t sum = 0;
+  for (std::size_t f = 0; f < sizes.size(); ++f) {
+    if (sizes[f] < 3) {
+      return InvalidField(path + ".face_sizes",
+                          absl::StrCat("face ", f, " got ", sizes[f], ", need 3 or more"));
+    }
+    sum += sizes[f];
+    if (sum > corners.size()) break;
+    source_.mesh.face_offsets.push_back(source_.mesh.face_offsets.back() + sizes[f]);
+  }
+  if (sum != corners.size()) {
+    return InvalidField(path + ".face_vertices",
+                        absl::StrCat("got ", corners.size(), " rows, need ",
+                                     mesh.has_face_sizes() ? absl::StrCat("the sum of face_sizes")
+                                                           : absl::StrCat("three a face")));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MeshFlattener::AddNormals(const v1::Mesh& mesh, const std::string& path) {
+  if (mesh.has_corner_normals()) {
+    return InvalidField(path + ".corner_normals", "not supported, need normals per vertex");
+  }
+  if (mesh.has_tangents()) {
+    SINEW_RETURN_IF_ERROR(
+        ReadFloats(mesh.tangents(), path + ".tangents", 4, vertices_).status());
+  }
+  std::vector<Vec3f> normals(vertices_);
+  if (mesh.has_normals()) {
+    SINEW_ASSIGN_OR_RETURN(normals, ReadPoints(mesh.normals(), path + ".normals", vertices_));
+    any_normals_ = true;
+  }
+  source_.mesh.normals.insert(source_.mesh.normals.end(), normals.begin(), normals.end());
+  return absl::OkStatus();
+}
+
+absl::Status MeshFlattener::AddWeld(const v1::Mesh& mesh, const std::string& path) {
+  if (!mesh.has_weld()) return absl::OkStatus();
+  ++welded_meshes_;
+  SINEW_ASSIGN_OR_RETURN(
+      const std::vector<std::uint32_t> weld,
+      ReadIntegers(mesh.weld(), path + ".weld", v1::ARRAY_TYPE_UINT32, vertices_));
+  // Numbers are the mesh's own: the first vertex that has one stands for it in the rig.
+  std::unordered_map<std::uint32_t, std::uint32_t> first;
+  for (std::uint32_t v = 0; v < vertices_; ++v) {
+    source_.mesh.weld.push_back(first.emplace(weld[v], first_ + v).first->second);
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MeshFlattener::AddSkin(const v1::Mesh& mesh, const std::string& path) {
+  if (!mesh.has_skin()) return InvalidField(path + ".skin", "absent, need a skin");
+  const std::string skin_path = path + ".skin";
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> bindings,
+                         AddBindings(mesh.skin(), skin_path));
+  SINEW_RETURN_IF_ERROR(AddInfluences(mesh.skin(), skin_path, bindings));
+  std::int32_t fallback = -1;
+  if (mesh.skin().has_fallback_joint()) {
+    const std::uint32_t place = mesh.skin().fallback_joint();
+    if (place >= bindings.size()) {
+      return InvalidField(skin_path + ".fallback_joint", Need(place, bindings.size()));
+    }
+    fallback = static_cast<std::int32_t>(bindings[place]);
+  }
+  source_.influences.fallback.insert(source_.influences.fallback.end(), vertices_, fallback);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<std::uint32_t>> MeshFlattener::AddBindings(const v1::Skin& skin,
+                                                                      const std::string& path) {
+  AffineD geometry;
+  if (skin.has_geometry_bind()) {
+    SINEW_ASSIGN_OR_RETURN(const std::vector<float> values,
+                           ReadFloats(skin.geometry_bind(), path + ".geometry_bind", 12, 1));
+    geometry = ToAffine(values.data());
+  }
+  const auto count = static_cast<std::uint64_t>(skin.joints_size());
+  if (count == 0) return InvalidField(path + ".joints", "got none, need one or more");
+  SINEW_ASSIGN_OR_RETURN(const std::vector<float> inverse,
+                         ReadFloats(skin.inverse_bind(), path + ".inverse_bind", 12, count));
+  std::vector<std::uint32_t> bindings;
+  for (std::size_t s = 0; s < count; ++s) {
+    const std::uint32_t joint = skin.joints(static_cast<int>(s));
+    if (joint >= source_.joints.size()) {
+      return InvalidField(absl::StrCat(path, ".joints[", s, "]"),
+                          Need(joint, source_.joints.size()));
+    }
+    const AffineD folded = Compose(ToAffine(inverse.data() + s * 12), geometry);
+    for (const double value : folded.m) {
+      // NaN has no order, so it must not become part of a key.
+      if (!std::isfinite(value)) {
+        return InvalidField(path + ".inverse_bind", absl::StrCat("row ", s, " is not finite"));
+      }
+    }
+    const auto [found, fresh] = bindings_.emplace(
+        BindingKey{joint, folded.m}, static_cast<std::uint32_t>(source_.bindings.size()));
+    if (fresh) {
+      source_.bindings.push_back(
+          {.joint = static_cast<std::uint16_t>(joint), .inverse_bind = folded});
+    }
+    bindings.push_back(found->second);
+  }
+  return bindings;
+}
+
+absl::Status MeshFlattener::AddInfluences(const v1::Skin& skin, const std::string& path,
+                                          const std::vector<std::uint32_t>& bindings) {
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> counts,
+                         ReadIntegers(skin.influence_counts(), path + ".influence_counts",
+                                      v1::ARRAY_TYPE_UINT8, vertices_));
+  const std::uint64_t total =
+      std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> joints,
+                         ReadIntegers(skin.influence_joints(), path + ".influence_joints",
+                                      v1::ARRAY_TYPE_UINT8, total));
+  SINEW_ASSIGN_OR_RETURN(
+      const std::vector<float> weights,
+      ReadFloats(skin.influence_weights(), path + ".influence_weights", 1, total));
+  InfluenceSource& out = source_.influences;
+  for (const std::uint32_t count : counts) out.offsets.push_back(out.offsets.back() + count);
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    if (joints[i] >= bindings.size()) {
+      return InvalidField(path + ".influence_joints",
+                          absl::StrCat("row ", i, " ", Need(joints[i], bindings.size())));
+    }
+    out.bindings.push_back(bindings[joints[i]]);
+  }
+  out.weights.insert(out.weights.end(), weights.begin(), weights.end());
+  return absl::OkStatus();
+}
+
+absl::Status MeshFlattener::AddShapes(const v1::Mesh& mesh, const std::string& path) {
+  for (int s = 0; s < mesh.shapes_size(); ++s) {
+    const v1::Shape& shape = mesh.shapes(s);
+    const std::string shape_path = absl::StrCat(path, ".shapes[", s, "]");
+    const auto control = controls_.find(shape.control());
+    if (control == controls_.end()) {
+      return InvalidField(shape_path + ".control",
+                          absl::StrCat("got \"", shape.control(), "\", which rig.controls lacks"));
+    }
+    Shape& out = source_.shapes.emplace_back();
+    out.control = control->second;
+    for (int t = 0; t < shape.targets_size(); ++t) {
+      SINEW_RETURN_IF_ERROR(
+          AddTarget(shape.targets(t), absl::StrCat(shape_path, ".targets[", t, "]"), out));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MeshFlattener::AddTarget(const v1::ShapeTarget& target, const std::string& path,
+                                      Shape& shape) {
+  ShapeTarget out;
+  out.weight = target.weight();
+  if (target.has_vertices()) {
+    SINEW_ASSIGN_OR_RETURN(out.vertices, ReadIntegers(target.vertices(), path + ".vertices",
+                                                      v1::ARRAY_TYPE_UINT32, std::nullopt));
+  } else {
+    out.vertices.resize(vertices_);
+    std::iota(out.vertices.begin(), out.vertices.end(), 0u);
+  }
+  for (std::uint32_t& vertex : out.vertices) {
+    if (vertex >= vertices_) return InvalidField(path + ".vertices", Need(vertex, vertices_));
+    vertex += first_;
+  }
+  SINEW_ASSIGN_OR_RETURN(out.offsets,
+                         ReadPoints(target.offsets(), path + ".offsets", out.vertices.size()));
+  if (target.has_normal_offsets()) {
+    SINEW_ASSIGN_OR_RETURN(out.normal_offsets,
+                           ReadPoints(target.normal_offsets(), path + ".normal_offsets",
+                                      out.vertices.size()));
+  }
+  shape.targets.push_back(std::move(out));
+  return absl::OkStatus();
+}
+
+absl::Status MeshFlattener::AddMaps(const v1::Mesh& mesh, const std::string& path) {
+  std::set<std::string> seen;
+  for (int i = 0; i < mesh.maps_size(); ++i) {
+    const v1::VertexMap& map = mesh.maps(i);
+    const std::string map_path = absl::StrCat(path, ".maps[", i, "]");
+    if (map.name().empty() || !seen.insert(map.name()).second) {
+      return InvalidField(map_path + ".name",
+                          absl::StrCat("got \"", map.name(), "\", need unique names"));
+    }
+    SINEW_ASSIGN_OR_RETURN(const std::vector<float> values,
+                           ReadFloats(map.values(), map_path + ".values", 1, vertices_));
+    const auto [found, fresh] = maps_.emplace(map.name(), source_.maps.size());
+    if (fresh) source_.maps.push_back({.name = map.name(), .values = {}});
+    std::vector<float>& all = source_.maps[found->second].values;
+    all.resize(first_, 1.0f);  // vertices of parts without the map
+    all.insert(all.end(), values.begin(), values.end());
+  }
+  return absl::OkStatus();
+}
+
+absl::Status MeshFlattener::Finish() {
+  if (welded_meshes_ != 0 && welded_meshes_ != rig_.meshes_size()) {
+    return InvalidField("rig.meshes.weld", absl::StrCat("got it on ", welded_meshes_, " of ",
+                                                        rig_.meshes_size(),
+                                                        " meshes, need all or none"));
+  }
+  if (!any_normals_) source_.mesh.normals.clear();
+  for (VertexMap& map : source_.maps) map.values.resize(source_.mesh.positions.size(), 1.0f);
+  return absl::OkStatus();
+}
+
+}  // namespace sinew::server

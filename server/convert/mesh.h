@@ -1,0 +1,53 @@
+// mesh.h - the meshes of a sinew.v1.Rig, one after the other, into one numbering. A part of convert/rig.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/rig/rig.h"
+#include "sinew/v1/rig.pb.h"
+
+namespace sinew::server {
+
+class MeshFlattener {
+ public:
+  // Both must outlive this. Joints and controls of `source` are there already.
+  MeshFlattener(const v1::Rig& rig, RigSource& source);
+
+  // Appends mesh `m`; call it once for each in order. kInvalidArgument with the field's path.
+  absl::Status Add(int m);
+  // What can be said only with all meshes at hand.
+  absl::Status Finish();
+
+ private:
+  absl::Status AddFaces(const v1::Mesh& mesh, const std::string& path);
+  absl::Status AddNormals(const v1::Mesh& mesh, const std::string& path);
+  absl::Status AddWeld(const v1::Mesh& mesh, const std::string& path);
+  absl::Status AddSkin(const v1::Mesh& mesh, const std::string& path);
+  absl::StatusOr<std::vector<std::uint32_t>> AddBindings(const v1::Skin& skin,
+                                                         const std::string& path);
+  absl::Status AddInfluences(const v1::Skin& skin, const std::string& path,
+                             const std::vector<std::uint32_t>& bindings);
+  absl::Status AddShapes(const v1::Mesh& mesh, const std::string& path);
+  absl::Status AddTarget(const v1::ShapeTarget& target, const std::string& path, Shape& shape);
+  absl::Status AddMaps(const v1::Mesh& mesh, const std::string& path);
+
+  using BindingKey = std::pair<std::uint32_t, std::array<double, 12>>;
+
+  const v1::Rig& rig_;
+  RigSource& source_;
+  std::uint32_t first_ = 0, vertices_ = 0;  // of the mesh at hand
+  bool any_normals_ = false;
+  int welded_meshes_ = 0;
+  std::map<BindingKey, std::uint32_t> bindings_;
+  std::map<std::string, std::size_t> maps_;              // name to place in source_.maps
+  std::map<std::string, std::uint32_t> controls_;
+};
+
+}  // namespace sinew::server

@@ -1,0 +1,109 @@
+#include "server/convert/pose.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/rig/layout.h"
+#include "server/convert/unknown_fields.h"
+#include "server/status.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr std::uint32_t kLeastChunkBytes = 4096;
+
+// Whether an allowed list, which may be empty, holds the one thing this server sends.
+template <class List>
+bool Allows(const List& list, int wanted) {
+  return list.empty() || std::find(list.begin(), list.end(), wanted) != list.end();
+}
+
+absl::Status CheckAttributes(const v1::OutputSpec& spec, Output& output) {
+  bool positions = spec.attributes_size() == 0;
+  for (int i = 0; i < spec.attributes_size(); ++i) {
+    switch (spec.attributes(i)) {
+      case v1::ATTRIBUTE_POSITIONS:
+        positions = true;
+        break;
+      case v1::ATTRIBUTE_NORMALS:
+        output.normals = true;
+        break;
+      default:
+        return InvalidField(
+            absl::StrCat("output.attributes[", i, "]"),
+            absl::StrCat("got ", static_cast<int>(spec.attributes(i)),
+                         ", need ATTRIBUTE_POSITIONS or ATTRIBUTE_NORMALS"));
+    }
+  }
+  return positions ? absl::OkStatus()
+                   : InvalidField("output.attributes", "lacks ATTRIBUTE_POSITIONS");
+}
+
+}  // namespace
+
+absl::StatusOr<PoseFormat> ToPoseFormat(const v1::PoseLayout& layout, const Rig& rig) {
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(layout, "layout"));
+  if (!v1::JointFormat_IsValid(layout.joint_format())) {
+    return InvalidField("layout.joint_format",
+                        absl::StrCat("got ", static_cast<int>(layout.joint_format()),
+                                     ", need JOINT_FORMAT_MATRIX_3X4 or JOINT_FORMAT_TRS"));
+  }
+  if (!v1::Space_IsValid(layout.space())) {
+    return InvalidField("layout.space", absl::StrCat("got ", static_cast<int>(layout.space()),
+                                                     ", need SPACE_MODEL or SPACE_LOCAL"));
+  }
+  if (layout.instances() > 1) {
+    return InvalidField("layout.instances",
+                        absl::StrCat("got ", layout.instances(), ", need 0 or 1"));
+  }
+  const std::vector<std::string> joints(layout.joints().begin(), layout.joints().end());
+  const std::vector<std::string> controls(layout.controls().begin(), layout.controls().end());
+  absl::StatusOr<PoseFormat> format = PoseFormat::Create(
+      rig,
+      layout.joint_format() == v1::JOINT_FORMAT_TRS ? JointFormat::kTrs : JointFormat::kMatrix3x4,
+      layout.space() == v1::SPACE_LOCAL ? PoseSpace::kLocal : PoseSpace::kModel, joints, controls);
+  return format.ok() ? format : WithDetails(format.status());
+}
+
+std::uint32_t Output::ChunkVertices() const {
+  const std::size_t vertices = chunk_bytes / BytesPerVertex() / kLanes * kLanes;
+  return static_cast<std::uint32_t>(std::max(vertices, kLanes));
+}
+
+absl::StatusOr<Output> ToOutput(const v1::OutputSpec& spec, const StreamConfig& limits) {
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(spec, "output"));
+  Output output;
+  SINEW_RETURN_IF_ERROR(CheckAttributes(spec, output));
+  if (!Allows(spec.encodings(), v1::ENCODING_FLOAT32)) {
+    return InvalidField("output.encodings", "none of them is supported, need ENCODING_FLOAT32");
+  }
+  if (!Allows(spec.normal_encodings(), v1::ENCODING_FLOAT32)) {
+    return InvalidField("output.normal_encodings",
+                        "none of them is supported, need ENCODING_FLOAT32");
+  }
+  if (!Allows(spec.compressions(), v1::COMPRESSION_NONE)) {
+    return InvalidField("output.compressions",
+                        "none of them is supported, need COMPRESSION_NONE");
+  }
+  if (spec.ranges_size() > 0) return InvalidField("output.ranges", "not supported, need none");
+  if (spec.chunk_bytes() != 0) {
+    if (spec.chunk_bytes() > limits.chunk_bytes) {
+      return LimitPassed("output.chunk_bytes", spec.chunk_bytes(), limits.chunk_bytes, "bytes",
+                         "max-chunk-bytes");
+    }
+    if (spec.chunk_bytes() < kLeastChunkBytes) {
+      return InvalidField("output.chunk_bytes", absl::StrCat("got ", spec.chunk_bytes(),
+                                                             ", need ", kLeastChunkBytes,
+                                                             " or more, or 0 = 1 MiB"));
+    }
+    output.chunk_bytes = spec.chunk_bytes();
+  }
+  output.checksums = !spec.omit_checksums();
+  return output;
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,33 @@
+// pose.h - pose layouts, poses and output requests from protobuf.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+
+#include "core/rig/pose.h"
+#include "server/config.h"
+#include "sinew/v1/frame.pb.h"
+#include "sinew/v1/pose.pb.h"
+
+namespace sinew::server {
+
+// kInvalidArgument: an unknown field, enum value, joint or control; more than one instance. Paths start at "layout".
+absl::StatusOr<PoseFormat> ToPoseFormat(const v1::PoseLayout& layout, const Rig& rig);
+
+// What a frame carries and how it is cut.
+struct Output {
+  bool normals = false;
+  bool checksums = true;
+  std::uint32_t chunk_bytes = 1 << 20;  // largest bulk of one Frame message
+
+  // Vertices of every piece but the last: a multiple of 16, so that ranges keep the alignment of kernels.
+  std::uint32_t ChunkVertices() const;
+  std::size_t BytesPerVertex() const { return normals ? 24 : 12; }
+};
+
+// kInvalidArgument: something this server cannot send (its path starts at "output"); kResourceExhausted: chunk_bytes.
+absl::StatusOr<Output> ToOutput(const v1::OutputSpec& spec, const StreamConfig& limits);
+
+}  // namespace sinew::server

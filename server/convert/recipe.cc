@@ -1,0 +1,137 @@
+#include "server/convert/recipe.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <google/protobuf/descriptor.h>
+#include <google/protobuf/message.h>
+
+#include <charconv>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+#include "core/deform/spec.h"
+#include "server/convert/unknown_fields.h"
+#include "server/status.h"
+
+namespace sinew::server {
+namespace {
+
+using google::protobuf::FieldDescriptor;
+using google::protobuf::Message;
+using google::protobuf::Reflection;
+
+// The shortest text that reads back to the same float.
+std::string FloatText(float value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
+}
+
+std::string ValueText(const Message& stage, const FieldDescriptor& field) {
+  const Reflection& reflection = *stage.GetReflection();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_FLOAT:
+      return FloatText(reflection.GetFloat(stage, &field));
+    case FieldDescriptor::CPPTYPE_UINT32:
+      return absl::StrCat(reflection.GetUInt32(stage, &field));
+    case FieldDescriptor::CPPTYPE_BOOL:
+      return reflection.GetBool(stage, &field) ? "true" : "false";
+    default:
+      return reflection.GetString(stage, &field);
+  }
+}
+
+void SetValue(Message& stage, const FieldDescriptor& field, const std::string& text) {
+  const Reflection& reflection = *stage.GetReflection();
+  switch (field.cpp_type()) {
+    case FieldDescriptor::CPPTYPE_FLOAT: {
+      float value = 0;
+      std::from_chars(text.data(), text.data() + text.size(), value);
+      reflection.SetFloat(&stage, &field, value);
+      break;
+    }
+    case FieldDescriptor::CPPTYPE_UINT32: {
+      std::uint32_t value = 0;
+      std::from_chars(text.data(), text.data() + text.size(), value);
+      reflection.SetUInt32(&stage, &field, value);
+      break;
+    }
+    case FieldDescriptor::CPPTYPE_BOOL:
+      reflection.SetBool(&stage, &field, text == "true");
+      break;
+    default:
+      reflection.SetString(&stage, &field, text);
+  }
+}
+
+absl::StatusOr<StageParams> ToStage(const v1::Stage& stage) {
+  const Reflection& reflection = *stage.GetReflection();
+  const FieldDescriptor* method =
+      reflection.GetOneofFieldDescriptor(stage, v1::Stage::descriptor()->oneof_decl(0));
+  if (method == nullptr) return InvalidField("method", "not set, need a stage");
+  const Message& message = reflection.GetMessage(stage, method);
+  std::vector<const FieldDescriptor*> fields;  // those that are set
+  message.GetReflection()->ListFields(message, &fields);
+  std::vector<std::pair<std::string, std::string>> values;
+  for (const FieldDescriptor* field : fields) {
+    values.emplace_back(field->name(), ValueText(message, *field));
+  }
+  absl::StatusOr<StageParams> params = MakeStage(method->name(), values);
+  return params.ok() ? params : WithDetails(params.status());
+}
+
+}  // namespace
+
+absl::StatusOr<Recipe> ToRecipe(const v1::Recipe& recipe) {
+  constexpr int kMaxStages = 16;  // as the text form
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(recipe, "recipe"));
+  if (recipe.stages_size() == 0 || recipe.stages_size() > kMaxStages) {
+    return InvalidField("recipe.stages", absl::StrCat("got ", recipe.stages_size(),
+                                                      " stages, need 1 to ", kMaxStages));
+  }
+  Recipe converted;
+  for (int k = 0; k < recipe.stages_size(); ++k) {
+    absl::StatusOr<StageParams> stage = ToStage(recipe.stages(k));
+    if (!stage.ok()) return WithPath(stage.status(), absl::StrCat("recipe.stages[", k, "]"));
+    converted.push_back(*std::move(stage));
+  }
+  return converted;
+}
+
+absl::StatusOr<Recipe> RecipeOf(const v1::SessionSpec& spec, const SessionConfig& limits) {
+  switch (spec.deformer_case()) {
+    case v1::SessionSpec::kRecipe: {
+      absl::StatusOr<Recipe> recipe = ToRecipe(spec.recipe());
+      return recipe.ok() ? recipe : WithPath(recipe.status(), "spec");
+    }
+    case v1::SessionSpec::kSpec: {
+      if (spec.spec().size() > limits.spec_bytes) {
+        return LimitPassed("spec.spec", spec.spec().size(), limits.spec_bytes, "bytes",
+                           "max-spec-bytes");
+      }
+      absl::StatusOr<Recipe> recipe = ParseSpec(spec.spec());
+      return recipe.ok() ? recipe : WithPath(WithDetails(recipe.status()), "spec");
+    }
+    default:
+      return InvalidField("spec.deformer", "not set, need recipe or spec");
+  }
+}
+
+v1::Recipe ToProto(const Recipe& recipe) {
+  v1::Recipe proto;
+  for (const StageParams& params : recipe) {
+    v1::Stage& stage = *proto.add_stages();
+    const std::string name(StageName(params));
+    const FieldDescriptor* method = v1::Stage::descriptor()->FindFieldByName(name);
+    Message& message = *stage.GetReflection()->MutableMessage(&stage, method);
+    for (const auto& [key, text] : StageValues(params)) {
+      if (const auto* field = method->message_type()->FindFieldByName(key)) {
+        SetValue(message, *field, text);
+      }
+    }
+  }
+  return proto;
+}
+
+}  // namespace sinew::server

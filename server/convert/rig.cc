@@ -1,0 +1,165 @@
+#include "server/convert/rig.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+#include "server/convert/array.h"
+#include "server/convert/mesh.h"
+#include "server/convert/unknown_fields.h"
+#include "server/status.h"
+
+namespace sinew::server {
+namespace {
+
+absl::Status CheckLimits(const v1::Rig& rig, const RigConfig& limits) {
+  const auto over = [](int got, std::uint64_t limit) {
+    return static_cast<std::uint64_t>(got) > limit;
+  };
+  const auto passed = [](const char* path, int got, std::uint64_t limit, const char* unit,
+                         const char* name) {
+    return LimitPassed(path, static_cast<std::uint64_t>(got), limit, unit, name);
+  };
+  if (over(rig.joints_size(), limits.joints)) {
+    return passed("rig.joints", rig.joints_size(), limits.joints, "joints", "max-rig-joints");
+  }
+  if (over(rig.meshes_size(), limits.meshes)) {
+    return passed("rig.meshes", rig.meshes_size(), limits.meshes, "meshes", "max-rig-meshes");
+  }
+  if (over(rig.controls_size(), limits.controls)) {
+    return passed("rig.controls", rig.controls_size(), limits.controls, "controls",
+                  "max-rig-controls");
+  }
+  std::uint64_t vertices = 0;
+  for (const v1::Mesh& mesh : rig.meshes()) {
+    // Rows are compared with the bytes later; here they only must not wrap around.
+    vertices += std::min(mesh.positions().rows(), limits.vertices + 1);
+    if (vertices > limits.vertices) {
+      return LimitPassed("rig.meshes.positions", vertices, limits.vertices, "vertices",
+                         "max-rig-vertices");
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckHeader(const v1::Rig& rig) {
+  if (rig.required_features_size() > 0) {
+    return WithReason(InvalidField("rig.required_features[0]",
+                                   absl::StrCat("got \"", rig.required_features(0),
+                                                "\", this server knows none")),
+                      v1::REASON_UNKNOWN_FIELD);
+  }
+  if (rig.muscles_size() > 0) {
+    return InvalidField("rig.muscles", "not supported, need none");
+  }
+  if (!std::isfinite(rig.meters_per_unit()) || rig.meters_per_unit() < 0) {
+    return InvalidField("rig.meters_per_unit",
+                        absl::StrCat("got ", rig.meters_per_unit(), ", need 0 or more"));
+  }
+  if (!v1::UpAxis_IsValid(rig.up_axis())) {
+    return InvalidField("rig.up_axis", absl::StrCat("got ", static_cast<int>(rig.up_axis()),
+                                                    ", need UP_AXIS_Y or UP_AXIS_Z"));
+  }
+  if (rig.meshes_size() == 0) return InvalidField("rig.meshes", "got none, need one or more");
+  return absl::OkStatus();
+}
+
+absl::Status ConvertJoints(const v1::Rig& rig, RigSource& source) {
+  for (int j = 0; j < rig.joints_size(); ++j) {
+    const v1::Joint& joint = rig.joints(j);
+    const std::string path = absl::StrCat("rig.joints[", j, "]");
+    if (!v1::ScaleInheritance_IsValid(joint.scale_inheritance())) {
+      return InvalidField(path + ".scale_inheritance",
+                          absl::StrCat("got ", static_cast<int>(joint.scale_inheritance()),
+                                       ", need FULL or COMPENSATE"));
+    }
+    if (joint.has_parent() && joint.parent() >= static_cast<std::uint32_t>(j)) {
+      return InvalidField(path + ".parent", absl::StrCat("got ", joint.parent(),
+                                                         ", need an earlier joint (parents come "
+                                                         "before children)"));
+    }
+    source.joints.push_back(
+        {.name = joint.name(),
+         .parent = joint.has_parent() ? joint.parent() : kNoParent,
+         .compensates_scale =
+             joint.scale_inheritance() == v1::SCALE_INHERITANCE_COMPENSATE});
+  }
+  SINEW_ASSIGN_OR_RETURN(const std::vector<float> rest,
+                         ReadFloats(rig.rest_local(), "rig.rest_local", 12,
+                                    static_cast<std::uint64_t>(rig.joints_size())));
+  for (std::size_t j = 0; j * 12 < rest.size(); ++j) {
+    AffineD& local = source.rest_local.emplace_back();
+    for (std::size_t i = 0; i < 12; ++i) local.m[i] = rest[j * 12 + i];
+  }
+  return absl::OkStatus();
+}
+
+void ConvertControls(const v1::Rig& rig, RigSource& source) {
+  constexpr float kMax = std::numeric_limits<float>::max();
+  for (const v1::Control& control : rig.controls()) {
+    source.controls.push_back({.name = control.name(),
+                               .minimum = control.has_minimum() ? control.minimum() : -kMax,
+                               .maximum = control.has_maximum() ? control.maximum() : kMax,
+                               .default_value = control.default_value()});
+  }
+}
+
+v1::RigSummary Summarise(const v1::Rig& rig, const Rig& converted) {
+  v1::RigSummary summary;
+  summary.set_vertices(converted.vertices());
+  summary.set_faces(converted.mesh().faces());
+  *summary.mutable_joints() = rig.joints();
+  *summary.mutable_controls() = rig.controls();
+  for (const MeshPart& part : converted.mesh().parts()) {
+    v1::MeshRange& range = *summary.add_meshes();
+    range.set_name(part.name);
+    range.set_vertex_offset(part.vertex_offset);
+    range.set_vertex_count(part.vertex_count);
+    range.set_face_count(part.face_count);
+  }
+  const auto add = [](const Vec3d& point, auto* values) {
+    for (const double value : {point.x, point.y, point.z}) {
+      values->Add(static_cast<float>(value));
+    }
+  };
+  add(converted.mesh().minimum(), summary.mutable_bounds()->mutable_minimum());
+  add(converted.mesh().maximum(), summary.mutable_bounds()->mutable_maximum());
+  return summary;
+}
+
+}  // namespace
+
+absl::StatusOr<ConvertedRig> ConvertRig(std::string_view bytes, const RigConfig& limits) {
+  v1::Rig rig;
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
+      !rig.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
+    return InvalidField("rig", "the bytes are not a serialised sinew.v1.Rig");
+  }
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(rig, "rig"));
+  SINEW_RETURN_IF_ERROR(CheckHeader(rig));
+  SINEW_RETURN_IF_ERROR(CheckLimits(rig, limits));
+  RigSource source;
+  SINEW_RETURN_IF_ERROR(ConvertJoints(rig, source));
+  ConvertControls(rig, source);
+  MeshFlattener flattener(rig, source);
+  for (int m = 0; m < rig.meshes_size(); ++m) SINEW_RETURN_IF_ERROR(flattener.Add(m));
+  SINEW_RETURN_IF_ERROR(flattener.Finish());
+  absl::StatusOr<Rig> created = Rig::Create(std::move(source));
+  if (!created.ok()) return WithDetails(created.status());
+  ConvertedRig converted;
+  converted.rig = std::make_shared<const Rig>(*std::move(created));
+  converted.summary = Summarise(rig, *converted.rig);
+  if (const std::uint64_t said = converted.summary.ByteSizeLong(); said > limits.summary_bytes) {
+    return LimitPassed("rig.joints", said, limits.summary_bytes, "bytes of names",
+                       "max-summary-bytes");
+  }
+  return converted;
+}
+
+}  // namespace sinew::server

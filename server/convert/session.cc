@@ -1,0 +1,80 @@
+#include "server/convert/session.h"
+
+#include <absl/strings/str_cat.h>
+
+#include "server/status.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+
+template <class Proto>
+void Split(std::chrono::nanoseconds time, Proto& proto) {
+  proto.set_seconds(time.count() / kNanosecondsPerSecond);
+  proto.set_nanos(static_cast<std::int32_t>(time.count() % kNanosecondsPerSecond));
+}
+
+std::chrono::nanoseconds Seconds(double seconds) {
+  return std::chrono::nanoseconds(
+      static_cast<std::int64_t>(seconds * static_cast<double>(kNanosecondsPerSecond)));
+}
+
+v1::Session::State ToProto(Bound::State state) {
+  switch (state) {
+    case Bound::State::kBinding:
+      return v1::Session::STATE_BINDING;
+    case Bound::State::kReady:
+      return v1::Session::STATE_READY;
+    case Bound::State::kFailed:
+      return v1::Session::STATE_FAILED;
+  }
+  return v1::Session::STATE_UNSPECIFIED;
+}
+
+}  // namespace
+
+v1::Estimate ToProto(const BindEstimate& estimate) {
+  v1::Estimate proto;
+  proto.set_bound_bytes(estimate.bound_bytes);
+  proto.set_peak_bytes(estimate.peak_bytes);
+  Split(Seconds(estimate.bind_seconds), *proto.mutable_bind_time());
+  Split(Seconds(estimate.frame_seconds), *proto.mutable_frame_time());
+  return proto;
+}
+
+v1::Session ToProto(const SessionTable::Lease& lease) {
+  const Session& session = *lease.session;
+  const Bound::Snapshot now = session.bound->snapshot();
+  v1::Session proto;
+  proto.set_name(session.name);
+  *proto.mutable_spec() = session.spec;
+  *proto.mutable_recipe() = session.recipe;
+  proto.set_numerics(session.numerics);
+  proto.set_state(ToProto(now.state));
+  proto.set_progress(static_cast<float>(now.progress));
+  *proto.mutable_estimate() = ToProto(session.bound->estimate());
+  if (now.state == Bound::State::kFailed) *proto.mutable_problem() = ToProblem(now.error);
+  Split(lease.ttl, *proto.mutable_ttl());
+  Split(lease.expires.time_since_epoch(), *proto.mutable_expire_time());
+  if (const auto deformer = session.bound->deformer()) proto.set_bound_bytes(deformer->bytes());
+  return proto;
+}
+
+absl::StatusOr<std::chrono::nanoseconds> ReadTtl(const google::protobuf::Duration& ttl,
+                                                 double longest_seconds) {
+  const bool valid = ttl.nanos() >= 0 && ttl.nanos() < kNanosecondsPerSecond && ttl.seconds() >= 1;
+  if (!valid) {
+    return InvalidField("ttl", absl::StrCat("got ", ttl.seconds(), " s and ", ttl.nanos(),
+                                            " ns, need 1 s or more"));
+  }
+  const double seconds = static_cast<double>(ttl.seconds()) + 1e-9 * ttl.nanos();
+  if (seconds > longest_seconds) {
+    return LimitPassed("ttl", static_cast<std::uint64_t>(ttl.seconds()),
+                       static_cast<std::uint64_t>(longest_seconds), "seconds",
+                       "max-session-ttl-seconds");
+  }
+  return std::chrono::nanoseconds(ttl.seconds() * kNanosecondsPerSecond + ttl.nanos());
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,21 @@
+// session.h - sessions, durations and instants to protobuf and back.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <chrono>
+
+#include "server/bound.h"
+#include "server/session_table.h"
+#include "sinew/v1/session_service.pb.h"
+
+namespace sinew::server {
+
+v1::Session ToProto(const SessionTable::Lease& lease);
+v1::Estimate ToProto(const BindEstimate& estimate);
+
+// kInvalidArgument: not a duration of 1 s or more, or above `longest_seconds` (kResourceExhausted). Names "ttl".
+absl::StatusOr<std::chrono::nanoseconds> ReadTtl(const google::protobuf::Duration& ttl,
+                                                 double longest_seconds);
+
+}  // namespace sinew::server

@@ -1,0 +1,76 @@
+#include "server/download.h"
+
+#include <utility>
+
+#include "server/convert/unknown_fields.h"
+#include "server/status.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr std::size_t kPieceBytes = 1 << 20;
+
+}  // namespace
+
+grpc::ServerWriteReactor<v1::DownloadRigResponse>* DownloadCall::Start(
+    Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
+    const v1::DownloadRigRequest* request) {
+  auto download = std::make_shared<DownloadCall>(runtime, method, context);
+  download->self_ = download;
+  absl::Status status = download->call_.Begin();
+  if (status.ok()) status = RefuseUnknownFields(*request, "");
+  absl::StatusOr<std::string> hex = ParseRigName("name", request->name());
+  if (status.ok()) status = hex.status();
+  if (!status.ok()) {
+    download->End(status);
+    return download.get();
+  }
+  download->hex_ = *std::move(hex);
+  download->next_ = request->offset();
+  download->Post();
+  return download.get();
+}
+
+void DownloadCall::Post() {
+  const absl::Status posted =
+      runtime_.workers.Post([self = shared_from_this()] { self->SendNext(); });
+  if (!posted.ok()) End(posted);
+}
+
+void DownloadCall::SendNext() {
+  auto piece = Fenced([&] { return runtime_.rigs->Read(hex_, next_, kPieceBytes); });
+  if (!piece.ok()) {
+    End(piece.status());
+    return;
+  }
+  if (piece->bytes.empty()) {
+    End(next_ < piece->size ? absl::DataLossError("rig: its file ends early") : absl::OkStatus());
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (ended_) return;
+  piece_.set_offset(next_);
+  piece_.set_size_bytes(piece->size);
+  next_ += piece->bytes.size();
+  piece_.set_data(std::move(piece->bytes));
+  StartWrite(&piece_);
+}
+
+void DownloadCall::OnWriteDone(bool ok) {
+  if (ok) {
+    Post();
+  } else {
+    End(absl::CancelledError("download: the client is gone"));
+  }
+}
+
+void DownloadCall::End(const absl::Status& status) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return;
+  ended_ = true;
+  Finish(call_.End(status));
+}
+
+void DownloadCall::OnCancel() { End(absl::CancelledError("download: cancelled")); }
+
+}  // namespace sinew::server

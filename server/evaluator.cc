@@ -1,0 +1,100 @@
+#include "server/evaluator.h"
+
+#include <chrono>
+#include <utility>
+
+#include "core/base/status.h"
+#include "server/call.h"
+#include "server/convert/unknown_fields.h"
+#include "server/status.h"
+
+namespace sinew::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::uint64_t NanosecondsSince(Clock::time_point start) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(Runtime& runtime,
+                                                             std::shared_ptr<Session> session,
+                                                             const v1::PoseLayout& layout,
+                                                             const v1::OutputSpec& output) {
+  SINEW_ASSIGN_OR_RETURN(PoseFormat format, ToPoseFormat(layout, session->bound->rig()));
+  SINEW_ASSIGN_OR_RETURN(const Output wanted, ToOutput(output, runtime.config.streams));
+  return std::unique_ptr<Evaluator>(
+      new Evaluator(runtime, std::move(session), std::move(format), wanted));
+}
+
+Evaluator::Evaluator(Runtime& runtime, std::shared_ptr<Session> session, PoseFormat format,
+                     Output output)
+    : runtime_(runtime),
+      session_(std::move(session)),
+      format_(std::move(format)),
+      output_(output),
+      vertices_(static_cast<std::uint32_t>(session_->bound->rig().vertices())) {}
+
+absl::Status Evaluator::Ready() {
+  SINEW_RETURN_IF_ERROR(session_->bound->CheckReady());
+  deformer_ = session_->bound->deformer();
+  return absl::OkStatus();
+}
+
+bool Evaluator::Cheap() const {
+  const double seconds = session_->bound->frame_cost.seconds();
+  return seconds > 0 && seconds * 1e6 < runtime_.config.compute.inline_microseconds;
+}
+
+absl::Status Evaluator::Read(const v1::Pose& pose) {
+  if (HasUnknownFields(pose)) return RefuseUnknownFields(pose, "pose");
+  const absl::Status status = format_.Read(session_->bound->rig(), pose.joint_transforms(),
+                                           pose.controls(), joints_, controls_);
+  return status.ok() ? status : WithDetails(status);
+}
+
+absl::Status Evaluator::Run(StreamState* state, bool parallel, FrameOut& out) {
+  const Task task({.parallel = parallel});
+  const auto start = Clock::now();
+  const absl::Status status = Fenced([&]() -> absl::Status {
+    return deformer_->Evaluate({.joints = joints_, .controls = controls_}, out, workspace_, state,
+                               task);
+  });
+  if (!status.ok()) return WithDetails(status);
+  session_->bound->frame_cost.Add(static_cast<double>(NanosecondsSince(start)) * 1e-9);
+  return status;
+}
+
+absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose& pose,
+                                                                 bool parallel, bool output) {
+  SINEW_RETURN_IF_ERROR(Read(pose));
+  if (pose.reset()) state_.floats.clear();
+  const bool stateless = deformer_->frames_independent();
+  if (!output && stateless) return std::nullopt;
+  OutgoingFrame frame(*runtime_.frames, output_, vertices_);
+  FrameOut out{.positions = frame.positions(), .normals = frame.normals()};
+  const auto start = Clock::now();
+  SINEW_RETURN_IF_ERROR(Run(stateless ? nullptr : &state_, parallel, out));
+  if (!output) return std::nullopt;
+  const auto evaluated = Clock::now();
+  frame.timing.evaluate_ns = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(evaluated - start).count());
+  frame.Seal();
+  frame.timing.encode_ns = NanosecondsSince(evaluated);
+  frame.frame = pose.frame();
+  frame.time = pose.time();
+  frame.bounds = out.bounds;
+  runtime_.metrics.evaluate_seconds.Observe(static_cast<double>(frame.timing.evaluate_ns) * 1e-9);
+  runtime_.metrics.encode_seconds.Observe(static_cast<double>(frame.timing.encode_ns) * 1e-9);
+  return frame;
+}
+
+absl::Status Evaluator::EvaluateOnce(const v1::Pose& pose, bool parallel, FrameOut& out) {
+  SINEW_RETURN_IF_ERROR(Read(pose));
+  return Run(nullptr, parallel, out);
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,47 @@
+// frame_header.h - the bytes of a Frame message up to its positions, written by hand.
+//
+// Byte for byte what the generated serialiser writes for StreamDeformResponse{frames: [frame]} (and for
+// DeformClipResponse, whose frames have the same number); a test compares them. Bulk bytes are never copied: they
+// follow as slices.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace sinew::server {
+
+struct FrameTiming {
+  std::uint64_t queue_ns = 0, evaluate_ns = 0, encode_ns = 0, previous_send_ns = 0;
+};
+
+// Of one piece.
+struct FrameHeader {
+  std::uint64_t frame = 0, vertex_offset = 0;
+  std::uint32_t vertex_count = 0;
+  bool last_chunk = false;
+  std::uint64_t checksum = 0;                  // 0 = left out
+  std::optional<std::array<float, 6>> bounds;  // minimum x y z, maximum x y z
+  std::optional<FrameTiming> timing;
+  std::uint32_t skipped = 0;
+  double time = 0;
+  std::size_t position_bytes = 0;  // 1 or more
+  std::size_t normal_bytes = 0;    // 0 = none
+};
+
+// Room to keep before the positions; no header is longer.
+inline constexpr std::size_t kHeadRoom = 256;
+
+// Writes wrapper, header fields and the tag and length of `positions` so that the last byte stands before `end`.
+// Returns the first byte.
+std::byte* WriteFrameHeader(const FrameHeader& header, std::byte* end);
+
+// Tag and length of `normals`, which follow the positions.
+struct NormalsTag {
+  std::array<std::byte, 8> bytes;
+  std::size_t size;
+};
+NormalsTag MakeNormalsTag(std::size_t normal_bytes);
+
+}  // namespace sinew::server

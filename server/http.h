@@ -1,0 +1,37 @@
+// http.h - the side port: /metrics for Prometheus, /livez and /readyz (?verbose) for probes.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace sinew::server {
+
+class HttpPort {
+ public:
+  struct Probe {
+    bool ready = false;
+    std::string verbose;  // one "[+]name ok" or "[-]name why" line a check
+  };
+  struct Pages {
+    std::function<std::string()> metrics;  // text exposition format
+    std::function<Probe()> ready;
+  };
+  // address: host:port. kUnavailable: cannot be bound.
+  static absl::StatusOr<std::unique_ptr<HttpPort>> Start(const std::string& address, Pages pages);
+  ~HttpPort();
+  HttpPort(const HttpPort&) = delete;
+  HttpPort& operator=(const HttpPort&) = delete;
+
+  // With the port in place of 0.
+  const std::string& address() const;
+
+ private:
+  struct State;
+  explicit HttpPort(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sinew::server

@@ -1,0 +1,62 @@
+// metrics.h - what the server counts, served at /metrics. One registry a server; names start with sinew_.
+#pragma once
+
+#include <prometheus/counter.h>
+#include <prometheus/family.h>
+#include <prometheus/gauge.h>
+#include <prometheus/histogram.h>
+#include <prometheus/registry.h>
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "sinew/v1/info_service.pb.h"
+
+namespace sinew::server {
+
+// Counters of one RPC method; looked up once, when the server starts.
+struct MethodMetrics {
+  std::string name;  // "sinew.v1.DeformService/Deform"
+  prometheus::Family<prometheus::Counter>* calls = nullptr;
+  prometheus::Histogram* seconds = nullptr;
+  prometheus::Gauge* in_flight = nullptr;
+
+  void Finished(int grpc_code, double elapsed_seconds) const;
+};
+
+// Thread-safe.
+class Metrics {
+  prometheus::Registry registry_;  // before what it hands out
+
+ public:
+  Metrics(const std::string& version, const std::string& simd);
+
+  MethodMetrics AddMethod(const std::string& name);
+
+  prometheus::Counter& frames;          // sent
+  prometheus::Counter& frame_bytes;     // bulk of them
+  prometheus::Counter& skipped;         // poses replaced by newer ones, LATEST
+  prometheus::Counter& frame_problems;  // poses answered by a problem
+  prometheus::Histogram& queue_seconds;
+  prometheus::Histogram& evaluate_seconds;
+  prometheus::Histogram& encode_seconds;
+  prometheus::Histogram& send_seconds;
+  prometheus::Histogram& bind_seconds;
+  prometheus::Counter& binds_bound;
+  prometheus::Counter& binds_loaded;
+  prometheus::Counter& binds_failed;
+
+  // The text exposition format, with gauges of `stats`.
+  std::string Text(const v1::ServerStats& stats);
+
+ private:
+  prometheus::Counter& Count(const char* name, const char* help,
+                             const prometheus::Labels& labels = {});
+  prometheus::Histogram& Seconds(const char* name, const char* help);
+
+  std::vector<std::pair<std::uint64_t (v1::ServerStats::*)() const, prometheus::Gauge*>> gauges_;
+};
+
+}  // namespace sinew::server

@@ -1,0 +1,103 @@
+#include "server/runtime.h"
+
+#include <algorithm>
+#include <limits>
+
+#include "core/base/status.h"
+#include "core/simd/target.h"
+#include "server/version.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr std::size_t kWorkers = 2;          // blocking work: disk, parsing
+constexpr std::size_t kWaitingCalls = 1024;  // for them
+constexpr std::uint64_t kIdleFrameBytes = std::uint64_t{256} << 20;
+constexpr std::chrono::milliseconds kTick{250};
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config) {
+  std::unique_ptr<Runtime> runtime(new Runtime(config));
+  SINEW_ASSIGN_OR_RETURN(runtime->rigs, RigStore::Open(config.rigs, runtime->log));
+  SINEW_ASSIGN_OR_RETURN(runtime->uploads, UploadTable::Open(config.rigs, *runtime->rigs));
+  SINEW_ASSIGN_OR_RETURN(runtime->bound,
+                         BoundCache::Open(config.binds, config.rigs.data_dir, runtime->arenas,
+                                          runtime->timers, runtime->metrics, runtime->log));
+  Runtime* self = runtime.get();
+  runtime->timers.Every(kTick, [self] { self->Tick(); });
+  return runtime;
+}
+
+Runtime::Runtime(const Config& c)
+    : config(c),
+      log(MakeLog(c.log)),
+      metrics(kVersion, std::string(IsaName(ActiveIsa()))),
+      work(std::numeric_limits<std::uint64_t>::max(), "", "calls"),
+      streams(c.streams.count, "max-streams", "streams"),
+      deforms(c.compute.deforms, "max-deforms", "calls"),
+      watches(c.sessions.watches, "max-watches", "calls"),
+      arenas(c.Threads()),
+      frames(FramePool::Create(c.compute.frame_bytes, kIdleFrameBytes)),
+      sessions(c.sessions),
+      workers(kWorkers, kWaitingCalls) {}
+
+Runtime::~Runtime() {
+  timers.Stop();
+  workers.Stop();
+  arenas.Wait();
+  sessions.Clear();  // uses of bound data end before the cache does
+  bound.reset();
+  arenas.Wait();  // for what the last binds have posted
+}
+
+void Runtime::AddStream(const std::shared_ptr<LiveStream>& stream) {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(live_, [](const auto& known) { return known.expired(); });
+  live_.push_back(stream);
+}
+
+std::vector<std::shared_ptr<LiveStream>> Runtime::LiveStreams() {
+  std::vector<std::shared_ptr<LiveStream>> streams_now;
+  const std::lock_guard lock(mutex_);
+  for (const auto& known : live_) {
+    if (auto stream = known.lock()) streams_now.push_back(std::move(stream));
+  }
+  return streams_now;
+}
+
+void Runtime::Drain() {
+  if (work.closed()) return;
+  work.Close();
+  log->info("draining");
+  for (const auto& stream : LiveStreams()) stream->Drain();
+}
+
+void Runtime::Tick() {
+  const auto now = std::chrono::steady_clock::now();
+  for (const auto& stream : LiveStreams()) stream->Tick(now);
+  const auto clock = std::chrono::system_clock::now();
+  if (const std::size_t ended = sessions.Expire(clock); ended > 0) {
+    log->info("{} session(s) expired", ended);
+  }
+  uploads->Expire(clock);
+}
+
+v1::ServerStats Runtime::Stats() const {
+  v1::ServerStats stats;
+  stats.set_rigs(rigs->count());
+  stats.set_rig_bytes(rigs->stored_bytes());
+  stats.set_sessions(sessions.count());
+  stats.set_bound_entries(bound->entries());
+  stats.set_bound_bytes(bound->bytes());
+  stats.set_streams(streams.count());
+  stats.set_frames_sent(static_cast<std::uint64_t>(metrics.frames.Value()));
+  const auto up = std::chrono::steady_clock::now() - started_;
+  stats.set_uptime_seconds(
+      static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(up).count()));
+  stats.set_binds_running(bound->binds_running());
+  stats.set_binds_queued(bound->binds_queued());
+  return stats;
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,73 @@
+// runtime.h - everything the services share: stores, caches, threads, limits. One a server; no globals.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "server/arena.h"
+#include "server/bound_cache.h"
+#include "server/config.h"
+#include "server/frame_pool.h"
+#include "server/gate.h"
+#include "server/log.h"
+#include "server/metrics.h"
+#include "server/rig_store.h"
+#include "server/session_table.h"
+#include "server/timers.h"
+#include "server/upload_table.h"
+#include "server/workers.h"
+
+namespace sinew::server {
+
+// An open stream, as the rest of the server sees it. Calls come from the timer thread or from Drain.
+class LiveStream {
+ public:
+  virtual ~LiveStream() = default;
+  // Twice a second or more often: is the reader still there, does the session still live?
+  virtual void Tick(std::chrono::steady_clock::time_point now) = 0;
+  // The server drains: answer what is here, tell the client, end.
+  virtual void Drain() = 0;
+};
+
+class Runtime {
+ public:
+  // Opens the stores. kFailedPrecondition: data_dir cannot be used.
+  static absl::StatusOr<std::unique_ptr<Runtime>> Create(const Config& config);
+  ~Runtime();
+
+  const Config config;
+  const Log log;
+  Metrics metrics;
+  Gate work;     // calls that a drain waits for; closed by it
+  Gate streams;  // StreamDeform
+  Gate deforms;  // Deform, DeformClip
+  Gate watches;  // WatchSession
+  Timers timers;
+  Arenas arenas;
+  const std::shared_ptr<FramePool> frames;
+  std::unique_ptr<RigStore> rigs;
+  std::unique_ptr<UploadTable> uploads;
+  std::unique_ptr<BoundCache> bound;
+  SessionTable sessions;
+  Workers workers;
+
+  void AddStream(const std::shared_ptr<LiveStream>& stream);
+  // Closes `work` and tells every open stream; again: nothing.
+  void Drain();
+  v1::ServerStats Stats() const;
+
+ private:
+  explicit Runtime(const Config& config);
+  void Tick();
+  std::vector<std::shared_ptr<LiveStream>> LiveStreams();
+
+  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
+  std::mutex mutex_;
+  std::vector<std::weak_ptr<LiveStream>> live_;
+};
+
+}  // namespace sinew::server

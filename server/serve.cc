@@ -1,0 +1,95 @@
+#include "server/serve.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "server/files.h"
+#include "server/server.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr int kUnclean = 1, kUnavailable = 69, kConfiguration = 78;
+
+sigset_t EndingSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  return signals;
+}
+
+absl::Status WriteReadyFile(const Server& server, const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  nlohmann::ordered_json ready;
+  ready["addresses"] = server.addresses();
+  ready["http"] = server.http_address();
+  ready["pid"] = ::getpid();
+  return WriteAtomically(path, ready.dump(2) + "\n");
+}
+
+void Complain(const absl::Status& status) {
+  std::fprintf(stderr, "sinewd: %s\n", std::string(status.message()).c_str());
+}
+
+// Waits for work in flight until it is done, the deadline passes or a second signal comes. True: all done.
+bool DrainUntilDone(Server& server, double seconds, const sigset_t& signals) {
+  server.Drain();
+  const auto deadline =
+      std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!server.WaitDrained(std::chrono::milliseconds(20))) {
+    const timespec no_wait{};
+    if (sigtimedwait(&signals, nullptr, &no_wait) > 0) return false;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void BlockSignals() {
+  const sigset_t signals = EndingSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void TuneMalloc() {
+  mallopt(M_MMAP_THRESHOLD, 256 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  mallopt(M_TOP_PAD, 16 << 20);
+}
+
+int Serve(const Config& config) {
+  absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(config);
+  if (!started.ok()) {
+    Complain(started.status());
+    return absl::IsUnavailable(started.status()) ? kUnavailable : kConfiguration;
+  }
+  Server& server = **started;
+  if (const absl::Status status = WriteReadyFile(server, config.network.ready_file);
+      !status.ok()) {
+    Complain(status);
+    return kConfiguration;
+  }
+  std::printf("sinewd: listening on %s\n", absl::StrJoin(server.addresses(), ", ").c_str());
+  std::fflush(stdout);
+
+  const sigset_t signals = EndingSignals();
+  int signal = 0;
+  while (sigwait(&signals, &signal) != 0) {
+  }
+  const bool clean = DrainUntilDone(server, config.network.drain_seconds, signals);
+  server.Stop();
+  return clean ? 0 : kUnclean;
+}
+
+}  // namespace sinew::server

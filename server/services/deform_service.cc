@@ -1,0 +1,33 @@
+#include "server/services/deform_service.h"
+
+#include "server/clip.h"
+#include "server/deform.h"
+#include "server/stream.h"
+
+namespace sinew::server {
+
+DeformService::DeformService(Runtime& runtime)
+    : runtime_(runtime),
+      deform_{.metrics = runtime.metrics.AddMethod("sinew.v1.DeformService/Deform"), .work = true},
+      stream_{.metrics = runtime.metrics.AddMethod("sinew.v1.DeformService/StreamDeform"),
+              .work = true},
+      clip_{.metrics = runtime.metrics.AddMethod("sinew.v1.DeformService/DeformClip"),
+            .work = true} {}
+
+grpc::ServerUnaryReactor* DeformService::Deform(grpc::CallbackServerContext* context,
+                                                const v1::DeformRequest* request,
+                                                v1::DeformResponse* response) {
+  return DeformCall::Start(runtime_, deform_, context, request, response);
+}
+
+grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DeformService::StreamDeform(
+    grpc::CallbackServerContext* context) {
+  return StreamCall::Start(runtime_, stream_, context);
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* DeformService::DeformClip(
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
+  return ClipCall::Start(runtime_, clip_, context, request);
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,32 @@
+// deform_service.h - sinew.v1.DeformService. Calls that send frames are raw: their messages are put together from the
+// buffers that frames were evaluated into.
+#pragma once
+
+#include "server/call.h"
+#include "server/runtime.h"
+#include "sinew/v1/deform_service.grpc.pb.h"
+
+namespace sinew::server {
+
+using RawDeformService = v1::DeformService::WithCallbackMethod_Deform<
+    v1::DeformService::WithRawCallbackMethod_StreamDeform<
+        v1::DeformService::WithRawCallbackMethod_DeformClip<v1::DeformService::Service>>>;
+
+class DeformService final : public RawDeformService {
+ public:
+  explicit DeformService(Runtime& runtime);
+
+  grpc::ServerUnaryReactor* Deform(grpc::CallbackServerContext* context,
+                                   const v1::DeformRequest* request,
+                                   v1::DeformResponse* response) override;
+  grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamDeform(
+      grpc::CallbackServerContext* context) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* DeformClip(grpc::CallbackServerContext* context,
+                                                         const grpc::ByteBuffer* request) override;
+
+ private:
+  Runtime& runtime_;
+  const RpcMethod deform_, stream_, clip_;
+};
+
+}  // namespace sinew::server

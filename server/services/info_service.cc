@@ -1,0 +1,109 @@
+#include "server/services/info_service.h"
+
+#include <cmath>
+#include <type_traits>
+
+#include "core/base/status.h"
+#include "core/deform/registry.h"
+#include "core/simd/target.h"
+#include "server/config_options.h"
+#include "server/services/page.h"
+#include "server/version.h"
+
+namespace sinew::server {
+namespace {
+
+void AddLimits(const Config& config, v1::GetServerInfoResponse& response) {
+  VisitOptions(config, [&](const Option& option, const auto& member) {
+    using Member = std::decay_t<decltype(member)>;
+    if constexpr (std::is_same_v<Member, std::uint64_t> || std::is_same_v<Member, double>) {
+      if (!option.limit) return;
+      v1::Limit& limit = *response.add_limits();
+      limit.set_name(std::string(option.name));
+      limit.set_value(static_cast<std::uint64_t>(std::ceil(static_cast<double>(member))));
+      limit.set_unit(std::string(option.unit));
+      limit.set_description(std::string(option.help));
+    }
+  });
+}
+
+v1::Method ToProto(const MethodInfo& info) {
+  v1::Method method;
+  method.set_name(info.name);
+  method.set_summary(info.summary);
+  method.set_reads(info.reads);
+  method.set_paper(info.paper);
+  method.set_cost_class(info.cost_class);
+  method.set_version(static_cast<std::uint32_t>(info.version));
+  for (const ParameterInfo& parameter : info.parameters) {
+    v1::Parameter& proto = *method.add_parameters();
+    proto.set_name(parameter.name);
+    proto.set_type(parameter.type);
+    proto.set_unit(parameter.unit);
+    proto.set_default_value(parameter.default_value);
+    if (parameter.minimum) proto.set_minimum(*parameter.minimum);
+    if (parameter.maximum) proto.set_maximum(*parameter.maximum);
+    for (const std::string& choice : parameter.choices) proto.add_choices(choice);
+    proto.set_description(parameter.description);
+  }
+  return method;
+}
+
+// A token is the name of the last method of the page before.
+absl::Status List(const v1::ListMethodsRequest& request, std::uint64_t most_rows,
+                  v1::ListMethodsResponse& response) {
+  SINEW_ASSIGN_OR_RETURN(const std::size_t rows, PageSize(request.page_size(), most_rows));
+  const std::vector<MethodInfo>& methods = ::sinew::ListMethods();
+  std::size_t first = 0;
+  if (!request.page_token().empty()) {
+    while (first < methods.size() && methods[first].name != request.page_token()) ++first;
+    if (first == methods.size()) {
+      return InvalidField("page_token", "not one that this server has given out");
+    }
+    ++first;
+  }
+  for (std::size_t i = first; i < methods.size() && i < first + rows; ++i) {
+    *response.add_methods() = ToProto(methods[i]);
+  }
+  if (first + rows < methods.size()) {
+    response.set_next_page_token(methods[first + rows - 1].name);
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+InfoService::InfoService(Runtime& runtime)
+    : runtime_(runtime),
+      info_{.metrics = runtime.metrics.AddMethod("sinew.v1.InfoService/GetServerInfo")},
+      methods_{.metrics = runtime.metrics.AddMethod("sinew.v1.InfoService/ListMethods")} {}
+
+grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext* context,
+                                                     const v1::GetServerInfoRequest* request,
+                                                     v1::GetServerInfoResponse* response) {
+  return RunUnary(runtime_, info_, context, request, response,
+                  [this](const v1::GetServerInfoRequest&, v1::GetServerInfoResponse& answer) {
+                    answer.set_version(kVersion);
+                    answer.set_simd(std::string(IsaName(ActiveIsa())));
+                    answer.set_threads(static_cast<std::uint32_t>(runtime_.config.Threads()));
+                    AddLimits(runtime_.config, answer);
+                    answer.add_encodings(v1::ENCODING_FLOAT32);
+                    answer.add_normal_encodings(v1::ENCODING_FLOAT32);
+                    answer.add_compressions(v1::COMPRESSION_NONE);
+                    answer.add_attributes(v1::ATTRIBUTE_POSITIONS);
+                    answer.add_attributes(v1::ATTRIBUTE_NORMALS);
+                    *answer.mutable_stats() = runtime_.Stats();
+                    return absl::OkStatus();
+                  });
+}
+
+grpc::ServerUnaryReactor* InfoService::ListMethods(grpc::CallbackServerContext* context,
+                                                   const v1::ListMethodsRequest* request,
+                                                   v1::ListMethodsResponse* response) {
+  return RunUnary(runtime_, methods_, context, request, response,
+                  [this](const v1::ListMethodsRequest& asked, v1::ListMethodsResponse& answer) {
+                    return List(asked, runtime_.config.sessions.page, answer);
+                  });
+}
+
+}  // namespace sinew::server

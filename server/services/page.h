@@ -1,0 +1,29 @@
+// page.h - page_size and page_token of the List methods (AIP-158). A token is the name the last page ended with.
+#pragma once
+
+#include <absl/status/statusor.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+
+#include "server/status.h"
+
+namespace sinew::server {
+
+// 0 = 50 rows; more than `most` is cut to it. kInvalidArgument: negative.
+inline absl::StatusOr<std::size_t> PageSize(std::int32_t asked, std::uint64_t most) {
+  constexpr std::uint64_t kDefault = 50;
+  if (asked < 0) return InvalidField("page_size", absl::StrCat("got ", asked, ", need 0 or more"));
+  const std::uint64_t rows = asked == 0 ? kDefault : static_cast<std::uint64_t>(asked);
+  return static_cast<std::size_t>(std::min(rows, most));
+}
+
+// Rows a reply still takes: it stays under what clients accept by default, but always has one.
+inline bool PageIsFull(std::size_t bytes) {
+  constexpr std::size_t kReplyBytes = 3 << 20;
+  return bytes > kReplyBytes;
+}
+
+}  // namespace sinew::server

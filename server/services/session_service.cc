@@ -1,0 +1,151 @@
+#include "server/services/session_service.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <chrono>
+
+#include "core/base/status.h"
+#include "core/deform/deformer.h"
+#include "server/convert/recipe.h"
+#include "server/convert/session.h"
+#include "server/convert/unknown_fields.h"
+#include "server/open_session.h"
+#include "server/services/page.h"
+#include "server/watch.h"
+
+namespace sinew::server {
+namespace {
+
+SessionTable::Time Now() { return std::chrono::system_clock::now(); }
+
+}  // namespace
+
+SessionService::SessionService(Runtime& runtime)
+    : runtime_(runtime),
+      create_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/CreateSession"),
+              .work = true,
+              .blocking = true},
+      watch_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/WatchSession")},
+      get_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/GetSession")},
+      list_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/ListSessions")},
+      renew_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/RenewSession")},
+      delete_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/DeleteSession")} {}
+
+absl::Status SessionService::ValidateOnly(const v1::SessionSpec& spec, v1::Session& session) {
+  SINEW_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveSpec(runtime_, spec));
+  const absl::StatusOr<BindEstimate> estimate =
+      Deformer::Estimate(*resolved.rig, resolved.recipe);
+  if (!estimate.ok()) return WithDetails(estimate.status());
+  *session.mutable_spec() = spec;
+  *session.mutable_recipe() = ToProto(resolved.recipe);
+  session.set_numerics(resolved.numerics);
+  *session.mutable_estimate() = ToProto(*estimate);
+  return absl::OkStatus();
+}
+
+absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
+                                    v1::CreateSessionResponse& response) {
+  const SessionConfig& limits = runtime_.config.sessions;
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
+  if (request.request_id().size() > limits.request_id_bytes) {
+    return LimitPassed("request_id", request.request_id().size(), limits.request_id_bytes, "bytes",
+                       "max-request-id-bytes");
+  }
+  std::chrono::nanoseconds ttl(static_cast<std::int64_t>(limits.ttl_seconds * 1e9));
+  if (request.has_ttl()) {
+    SINEW_ASSIGN_OR_RETURN(ttl, ReadTtl(request.ttl(), limits.max_ttl_seconds));
+  }
+  if (request.validate_only()) return ValidateOnly(request.spec(), *response.mutable_session());
+  SINEW_ASSIGN_OR_RETURN(auto session,
+                         runtime_.sessions.FindRequest(request.request_id(), request.spec()));
+  if (session == nullptr) {
+    SINEW_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveSpec(runtime_, request.spec()));
+    SINEW_ASSIGN_OR_RETURN(session, MakeSession(runtime_, request.spec(), resolved));
+    session->request_id = request.request_id();
+    SINEW_ASSIGN_OR_RETURN(const auto added, runtime_.sessions.Add(session, ttl, Now()));
+    session = added.session;
+  }
+  SINEW_ASSIGN_OR_RETURN(const auto lease, runtime_.sessions.Get(session->name, Now()));
+  *response.mutable_session() = ToProto(lease);
+  return absl::OkStatus();
+}
+
+grpc::ServerUnaryReactor* SessionService::CreateSession(grpc::CallbackServerContext* context,
+                                                        const v1::CreateSessionRequest* request,
+                                                        v1::CreateSessionResponse* response) {
+  return RunUnary(runtime_, create_, context, request, response,
+                  [this](const v1::CreateSessionRequest& asked, v1::CreateSessionResponse& answer) {
+                    return Create(asked, answer);
+                  });
+}
+
+grpc::ServerWriteReactor<v1::WatchSessionResponse>* SessionService::WatchSession(
+    grpc::CallbackServerContext* context, const v1::WatchSessionRequest* request) {
+  return WatchCall::Start(runtime_, watch_, context, request);
+}
+
+grpc::ServerUnaryReactor* SessionService::GetSession(grpc::CallbackServerContext* context,
+                                                     const v1::GetSessionRequest* request,
+                                                     v1::GetSessionResponse* response) {
+  return RunUnary(
+      runtime_, get_, context, request, response,
+      [this](const v1::GetSessionRequest& asked, v1::GetSessionResponse& answer) -> absl::Status {
+        SINEW_ASSIGN_OR_RETURN(const auto lease, runtime_.sessions.Get(asked.name(), Now()));
+        *answer.mutable_session() = ToProto(lease);
+        return absl::OkStatus();
+      });
+}
+
+grpc::ServerUnaryReactor* SessionService::ListSessions(grpc::CallbackServerContext* context,
+                                                       const v1::ListSessionsRequest* request,
+                                                       v1::ListSessionsResponse* response) {
+  return RunUnary(
+      runtime_, list_, context, request, response,
+      [this](const v1::ListSessionsRequest& asked,
+             v1::ListSessionsResponse& answer) -> absl::Status {
+        SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
+                               PageSize(asked.page_size(), runtime_.config.sessions.page));
+        bool more = false;
+        std::size_t bytes = 0;
+        for (const auto& lease : runtime_.sessions.List(asked.page_token(), rows, more)) {
+          v1::Session session = ToProto(lease);
+          bytes += session.ByteSizeLong();
+          if (answer.sessions_size() > 0 && PageIsFull(bytes)) {
+            more = true;
+            break;
+          }
+          *answer.add_sessions() = std::move(session);
+        }
+        if (more) answer.set_next_page_token(answer.sessions(answer.sessions_size() - 1).name());
+        return absl::OkStatus();
+      });
+}
+
+grpc::ServerUnaryReactor* SessionService::RenewSession(grpc::CallbackServerContext* context,
+                                                       const v1::RenewSessionRequest* request,
+                                                       v1::RenewSessionResponse* response) {
+  return RunUnary(
+      runtime_, renew_, context, request, response,
+      [this](const v1::RenewSessionRequest& asked,
+             v1::RenewSessionResponse& answer) -> absl::Status {
+        std::chrono::nanoseconds ttl(0);
+        if (asked.has_ttl()) {
+          SINEW_ASSIGN_OR_RETURN(ttl,
+                                 ReadTtl(asked.ttl(), runtime_.config.sessions.max_ttl_seconds));
+        }
+        SINEW_ASSIGN_OR_RETURN(const auto lease, runtime_.sessions.Renew(asked.name(), ttl, Now()));
+        *answer.mutable_session() = ToProto(lease);
+        return absl::OkStatus();
+      });
+}
+
+grpc::ServerUnaryReactor* SessionService::DeleteSession(grpc::CallbackServerContext* context,
+                                                        const v1::DeleteSessionRequest* request,
+                                                        v1::DeleteSessionResponse* response) {
+  return RunUnary(runtime_, delete_, context, request, response,
+                  [this](const v1::DeleteSessionRequest& asked, v1::DeleteSessionResponse&) {
+                    return runtime_.sessions.Delete(asked.name());
+                  });
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,184 @@
+#include "server/upload_table.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <utility>
+#include <vector>
+
+#include "core/base/digest.h"
+#include "core/base/status.h"
+#include "server/files.h"
+#include "server/status.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr char kSuffix[] = ".part";
+
+std::string KeyOf(const v1::UploadHeader& header) {
+  return absl::StrCat(header.sha256(), "-", header.size_bytes());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<UploadTable>> UploadTable::Open(const RigConfig& config,
+                                                               RigStore& rigs) {
+  std::unique_ptr<UploadTable> table(new UploadTable(config, rigs));
+  if (!config.data_dir.empty()) {
+    table->folder_ = std::filesystem::path(config.data_dir) / "uploads";
+    SINEW_RETURN_IF_ERROR(MakeFolder(table->folder_));
+    table->ReadFolder();
+  }
+  return table;
+}
+
+void UploadTable::ReadFolder() {
+  for (const FileFacts& file : ListFiles(folder_)) {
+    if (!absl::EndsWith(file.name, kSuffix)) continue;
+    auto upload = std::make_shared<Upload>();
+    upload->path = folder_ / file.name;
+    upload->held = file.bytes;
+    upload->touched = file.modified;
+    bytes_ += upload->held;
+    uploads_.emplace(file.name.substr(0, file.name.size() - (sizeof(kSuffix) - 1)),
+                     std::move(upload));
+  }
+}
+
+absl::Status UploadTable::CheckHeader(const v1::UploadHeader& header) const {
+  const auto hex = ParseRigName("header.sha256", RigName(header.sha256()));
+  if (!hex.ok()) {
+    return InvalidField("header.sha256", absl::StrCat("got ", header.sha256().size(),
+                                                      " characters, need 64 lower-case hex "
+                                                      "digits"));
+  }
+  if (header.size_bytes() == 0) return InvalidField("header.size_bytes", "got 0, need 1 or more");
+  if (header.size_bytes() > config_.bytes) {
+    return LimitPassed("header.size_bytes", header.size_bytes(), config_.bytes, "bytes",
+                       "max-rig-bytes");
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<UploadTable::Progress> UploadTable::Query(const v1::UploadHeader& header) {
+  SINEW_RETURN_IF_ERROR(CheckHeader(header));
+  if (rigs_.Has(header.sha256())) {
+    SINEW_ASSIGN_OR_RETURN(auto rig, rigs_.Get(header.sha256()));
+    return Progress{header.size_bytes(), std::move(rig)};
+  }
+  const std::lock_guard lock(mutex_);
+  const auto found = uploads_.find(KeyOf(header));
+  return Progress{found == uploads_.end() ? 0 : found->second->held, nullptr};
+}
+
+absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
+    const v1::UploadHeader& header, std::uint64_t more, Time now) {
+  const std::lock_guard lock(mutex_);
+  if (bytes_ + more > config_.upload_bytes) {
+    return WithRetry(LimitPassed("data", bytes_ + more, config_.upload_bytes, "bytes",
+                                 "max-upload-bytes"),
+                     absl::Seconds(10));
+  }
+  const std::string key = KeyOf(header);
+  auto found = uploads_.find(key);
+  if (found == uploads_.end()) {
+    if (uploads_.size() >= config_.uploads) {
+      return WithRetry(LimitPassed("header", uploads_.size() + 1, config_.uploads, "uploads",
+                                   "max-uploads"),
+                       absl::Seconds(10));
+    }
+    auto upload = std::make_shared<Upload>();
+    if (!folder_.empty()) upload->path = folder_ / (key + kSuffix);
+    found = uploads_.emplace(key, std::move(upload)).first;
+  }
+  found->second->touched = now;
+  bytes_ += more;
+  return found->second;
+}
+
+absl::Status UploadTable::Write(Upload& upload, std::string_view data) {
+  if (!upload.path.empty()) return AppendAt(upload.path, upload.held, data);
+  upload.bytes.append(data);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<UploadTable::Progress> UploadTable::Append(const v1::UploadHeader& header,
+                                                          std::uint64_t offset,
+                                                          std::string_view data, Time now) {
+  SINEW_ASSIGN_OR_RETURN(Progress progress, Query(header));
+  if (progress.rig != nullptr || data.empty()) return progress;
+  if (offset > header.size_bytes() || data.size() > header.size_bytes() - offset) {
+    return absl::OutOfRangeError(absl::StrCat("data: got bytes ", offset, " to ",
+                                              offset + data.size(), ", the rig has ",
+                                              header.size_bytes()));
+  }
+  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<Upload> upload,
+                         FindOrAdd(header, data.size(), now));
+  const std::lock_guard writing(upload->writing);
+  std::uint64_t added = 0;
+  absl::Status status;
+  if (upload->over) {
+    status = absl::UnavailableError("data: another sender ended this upload, ask again");
+  } else if (offset > upload->held) {
+    status = absl::OutOfRangeError(
+        absl::StrCat("offset: got ", offset, ", the server holds ", upload->held, " bytes"));
+  } else if (offset + data.size() > upload->held) {
+    const std::string_view fresh = data.substr(upload->held - offset);
+    status = Write(*upload, fresh);
+    if (status.ok()) added = fresh.size();
+  }
+  {
+    const std::lock_guard lock(mutex_);
+    upload->held += added;
+    bytes_ -= data.size() - added;
+  }
+  if (!status.ok()) return status;
+  if (upload->held < header.size_bytes()) return Progress{upload->held, nullptr};
+  absl::StatusOr<Progress> finished = Finish(header, *upload);
+  upload->over = true;
+  Forget(KeyOf(header));
+  return finished;
+}
+
+absl::StatusOr<UploadTable::Progress> UploadTable::Finish(const v1::UploadHeader& header,
+                                                          Upload& upload) {
+  std::string bytes = std::move(upload.bytes);
+  if (!upload.path.empty()) {
+    SINEW_ASSIGN_OR_RETURN(bytes, ReadWholeFile(upload.path));
+  }
+  if (const std::string got = Sha256Hex(bytes); got != header.sha256()) {
+    return absl::DataLossError(absl::StrCat("header.sha256: the bytes have ", got,
+                                            ", promised was ", header.sha256()));
+  }
+  SINEW_ASSIGN_OR_RETURN(auto rig, rigs_.Put(header.sha256(), bytes, upload.path));
+  return Progress{header.size_bytes(), std::move(rig)};
+}
+
+void UploadTable::Forget(const std::string& key) {
+  const std::lock_guard lock(mutex_);
+  const auto found = uploads_.find(key);
+  if (found == uploads_.end()) return;
+  bytes_ -= found->second->held;
+  if (!found->second->path.empty()) RemoveQuietly(found->second->path);
+  uploads_.erase(found);
+}
+
+void UploadTable::Expire(Time now) {
+  const auto limit = std::chrono::duration<double>(config_.upload_seconds);
+  std::vector<std::pair<std::string, std::shared_ptr<Upload>>> old;
+  {
+    const std::lock_guard lock(mutex_);
+    for (const auto& entry : uploads_) {
+      if (now - entry.second->touched > limit) old.push_back(entry);
+    }
+  }
+  for (const auto& [key, upload] : old) {
+    const std::lock_guard writing(upload->writing);
+    upload->over = true;
+    Forget(key);
+  }
+}
+
+}  // namespace sinew::server

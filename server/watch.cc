@@ -1,0 +1,85 @@
+#include "server/watch.h"
+
+#include <chrono>
+
+#include "server/convert/session.h"
+#include "server/status.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr std::chrono::milliseconds kPeriod{100};
+
+}  // namespace
+
+grpc::ServerWriteReactor<v1::WatchSessionResponse>* WatchCall::Start(
+    Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
+    const v1::WatchSessionRequest* request) {
+  auto watch = std::make_shared<WatchCall>(runtime, method, context, request->name());
+  watch->self_ = watch;
+  absl::Status status = watch->call_.Begin();
+  if (status.ok()) {
+    absl::StatusOr<Gate::Pass> pass = runtime.watches.Enter();
+    status = pass.status();
+    if (pass.ok()) watch->pass_ = *std::move(pass);
+  }
+  if (!status.ok()) {
+    watch->End(status);
+    return watch.get();
+  }
+  {
+    const std::lock_guard lock(watch->mutex_);
+    watch->timer_ = runtime.timers.Every(kPeriod, [weak = watch->weak_from_this()] {
+      if (const auto self = weak.lock()) self->Look();
+    });
+  }
+  watch->Look();
+  return watch.get();
+}
+
+void WatchCall::Look() {
+  const auto lease = runtime_.sessions.Get(name_, std::chrono::system_clock::now());
+  if (!lease.ok()) {
+    End(lease.status());
+    return;
+  }
+  const std::lock_guard lock(mutex_);
+  if (ended_ || writing_ || last_said_) return;
+  const Bound::Snapshot now = lease->session->bound->snapshot();
+  last_said_ = now.state != Bound::State::kBinding;
+  if (!last_said_ && now.progress == progress_) return;
+  progress_ = now.progress;
+  *response_.mutable_session() = ToProto(*lease);
+  writing_ = true;
+  StartWrite(&response_);
+}
+
+void WatchCall::OnWriteDone(bool ok) {
+  bool over = false;
+  {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+    over = last_said_;
+  }
+  if (!ok) {
+    End(absl::CancelledError("watch: the client is gone"));
+  } else if (over) {
+    End(absl::OkStatus());
+  }
+}
+
+void WatchCall::End(const absl::Status& status) {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return;
+  ended_ = true;
+  Finish(call_.End(status));
+}
+
+void WatchCall::OnCancel() { End(absl::CancelledError("watch: cancelled")); }
+
+void WatchCall::OnDone() {
+  runtime_.timers.Cancel(timer_);
+  self_.reset();
+}
+
+}  // namespace sinew::server
