@@ -1,0 +1,101 @@
+// sinew bind: creates a session and waits until it is ready.
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/character_file.h"
+#include "client/cli/commands.h"
+#include "client/cli/exit_code.h"
+#include "client/cli/quantity.h"
+#include "client/cli/rig_upload.h"
+#include "client/cli/session_json.h"
+#include "client/cli/spec_argument.h"
+#include "client/cpp/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  std::string rig, deformer, ttl, numerics;
+  bool no_wait = false, dry_run = false;
+};
+
+absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig) {
+  if (absl::StartsWith(rig, "rigs/")) return rig;
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(rig));
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
+  return uploaded.rig.name;
+}
+
+absl::StatusOr<client::Session> Wait(Context& context, const client::Client& connection,
+                                     const std::string& name) {
+  const auto line = context.MakeProgress("Bind");
+  return connection.WaitSession(
+      name, [line](const client::Session& seen) { line->Update(seen.progress); }, context.call());
+}
+
+void PrintEstimate(const Context& context, const client::Session& session) {
+  const client::Estimate& estimate = session.estimate;
+  context.Print(absl::StrCat("bind ", DurationText(estimate.bind_time), "\nframe ",
+                             DurationText(estimate.frame_time), "\nbound data ",
+                             BytesText(estimate.bound_bytes), "\npeak memory ",
+                             BytesText(estimate.peak_bytes), "\n"));
+}
+
+absl::Status Bind(Context& context, const Options& options) {
+  client::SessionRequest request;
+  SINEW_ASSIGN_OR_RETURN(request.deformer, ReadSpec(options.deformer));
+  if (!options.ttl.empty()) {
+    SINEW_ASSIGN_OR_RETURN(request.ttl, ParseDuration("--ttl", options.ttl));
+  }
+  request.numerics = options.numerics;
+  request.validate_only = options.dry_run;
+  SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig));
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  SINEW_ASSIGN_OR_RETURN(client::Session session,
+                         connection.CreateSession(request, context.call()));
+  if (!options.no_wait && !options.dry_run) {
+    SINEW_ASSIGN_OR_RETURN(session, Wait(context, connection, session.name));
+  }
+  context.Warn(session.warnings);
+  if (context.json()) {
+    context.PrintJson(SessionJson(session));
+  } else if (options.dry_run) {
+    PrintEstimate(context, session);
+  } else {
+    context.Print(session.name + "\n");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddBind(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand(
+      "bind", "Bind a rig to a deformer and print the session's name, sessions/...");
+  auto options = std::make_shared<Options>();
+  sub->add_option("RIG", options->rig,
+                  "rigs/sha256-... as `sinew upload` prints, or a FILE (uploaded first)")
+      ->required();
+  sub->add_option("--deformer", options->deformer, "Spec such as ddm, or @recipe.json")->required();
+  sub->add_option(
+      "--ttl", options->ttl,
+      "How long the session lives after its last use: 90, 10m, 1h (default: the server's)");
+  sub->add_option("--numerics", options->numerics,
+                  "Fail unless the server computes with this digest");
+  auto* no_wait =
+      sub->add_flag("--no-wait", options->no_wait, "Print the name at once; the bind runs on");
+  sub->add_flag("--dry-run", options->dry_run, "Check and estimate, create nothing")
+      ->excludes(no_wait);
+  sub->footer(R"(Equal rig and deformer share what was bound: the second bind takes no time.
+Examples:
+  sinew bind hero.glb --deformer ddm
+  sinew bind rigs/sha256-0123... --deformer 'enhanced_ddm(radius=0.03)' --ttl 1h
+See also: sinew methods, sinew sessions, sinew delete.)");
+  sub->callback([options, &command] {
+    command = [options](Context& context) { return Bind(context, *options); };
+  });
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,78 @@
+#include "client/cli/bound_character.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <optional>
+#include <utility>
+
+#include "client/cli/exit_code.h"
+#include "client/cli/quantity.h"
+#include "client/cpp/status_macros.h"
+
+namespace sinew::cli {
+
+absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
+                                                const std::string& spec) {
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  const auto upload = context.MakeProgress("Upload"), bind = context.MakeProgress("Bind");
+  client::CharacterOptions options;
+  options.upload_progress = [upload](std::uint64_t held, std::uint64_t size) {
+    upload->Update(size == 0 ? 1 : static_cast<double>(held) / static_cast<double>(size),
+                   BytesText(size));
+  };
+  options.session_progress = [upload, bind](const client::Session& session) {
+    upload->Close();
+    bind->Update(session.progress, session.spec);
+  };
+  absl::StatusOr<client::Character> bound =
+      client::Character::Create(connection, character.rig_bytes, spec, options, context.call());
+  upload->Close();
+  bind->Close();
+  if (bound.ok()) context.Warn(bound->session().warnings);
+  return bound;
+}
+
+client::Pose PoseOf(const client::ClipData& clip, std::size_t index) {
+  const std::size_t joints = clip.joint_transforms.size() / clip.frames;
+  const std::size_t controls = clip.controls.size() / clip.frames;
+  client::Pose pose;
+  pose.joint_transforms = std::span(clip.joint_transforms).subspan(index * joints, joints);
+  pose.controls = std::span(clip.controls).subspan(index * controls, controls);
+  pose.time = static_cast<double>(clip.first_frame + static_cast<std::int64_t>(index) * clip.step) /
+              clip.fps;
+  return pose;
+}
+
+absl::Status StreamClip(const Context& context, const client::Character& character,
+                        const client::ClipData& clip, const FrameSink& sink) {
+  SINEW_ASSIGN_OR_RETURN(client::Stream stream, character.OpenStream({}, context.call()));
+  const std::stop_callback cancel(context.stop(), [&] { stream.Cancel(); });
+  std::size_t sent = 0, received = 0;
+  while (true) {
+    for (; sent < clip.frames && stream.room() > 0; ++sent) {
+      client::Pose pose = PoseOf(clip, sent);
+      pose.frame = sent + 1;
+      if (const auto queued = stream.Send(pose); !queued.ok()) return queued.status();
+      if (sent + 1 == clip.frames) stream.Finish();
+    }
+    SINEW_ASSIGN_OR_RETURN(const std::optional<client::StreamItem> item, stream.Next());
+    if (!item) break;
+    if (item->frame != received + 1) {
+      return absl::InternalError(
+          absl::StrCat("frame: got number ", item->frame, ", need ", received + 1));
+    }
+    if (!item->problem.ok()) {
+      const std::int64_t frame = clip.first_frame + static_cast<std::int64_t>(received) * clip.step;
+      return Prefixed(absl::StrCat("frame ", frame), item->problem);
+    }
+    SINEW_RETURN_IF_ERROR(sink(received, item->view));
+    ++received;
+  }
+  if (received != clip.frames) {
+    return absl::InternalError(
+        absl::StrCat("frames: got ", received, " from the server, need ", clip.frames));
+  }
+  return context.CheckStop();
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,32 @@
+// bound_character.h - a character file on the server, bound and ready.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <string>
+
+#include "client/cli/character_file.h"
+#include "client/cli/context.h"
+#include "sinew/client.h"
+
+namespace sinew::cli {
+
+// Uploads and binds with a progress line; warnings of the server go to stderr.
+// Errors of Connect and client::Character::Create.
+absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
+                                                const std::string& spec);
+
+// Called with the number of the pose within the clip, from 0, and its frame.
+using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
+
+// Sends every pose of `clip` through an ordered stream and hands each frame to `sink`, in order;
+// survives a lost server as client::Character does. Ctrl-C ends it with kCancelled. A pose the
+// server refuses ends it with that error, the frame named.
+absl::Status StreamClip(const Context& context, const client::Character& character,
+                        const client::ClipData& clip, const FrameSink& sink);
+
+// Pose `index` of a clip.
+client::Pose PoseOf(const client::ClipData& clip, std::size_t index);
+
+}  // namespace sinew::cli

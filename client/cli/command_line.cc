@@ -1,0 +1,98 @@
+#include "client/cli/command_line.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cstdlib>
+
+#include "client/cli/commands.h"
+#include "client/cli/exit_code.h"
+
+namespace sinew::cli {
+namespace {
+
+constexpr char kPurpose[] =
+    "Skin deformation by a Sinew server: inspect, bind, bake and draw rigged characters.";
+constexpr char kQuickStart[] = R"(Quick start:
+  sinewd &                                                 # a server (or add --local to any command)
+  sinew inspect hero.glb                                   # what is in the file, what is wrong with it
+  sinew bake hero.glb --deformer ddm --out hero.pc2        # a clip as a point cache, with a manifest
+  sinew render hero.glb --deformer lbs --deformer ddm --frame 12 --out hero.png
+
+FILE is .glb, .gltf, .fbx, .dae, .sinewrig, or a built-in model: model:hand, model:tube.
+A deformer is `name`, `name(key=value, ...)`, stages joined by `|`, or @FILE with JSON of a recipe; see `sinew methods`.
+`sinew COMMAND --help` has examples. Data go to stdout, all else to stderr.
+Exit codes: 0 ok, 64 usage, 65 bad input, 69 server unavailable, 70 internal, 73 cannot write, 75 try again,
+77 not permitted.)";
+
+void AddGlobals(CLI::App& app, Globals& globals) {
+  const char* set = std::getenv("SINEW_SERVER");
+  globals.server = set != nullptr && *set != '\0' ? set : "127.0.0.1:50051";
+  auto* server = app.add_option("--server", globals.server,
+                                "Server to use, host:port or unix:/path (default: $SINEW_SERVER, "
+                                "else 127.0.0.1:50051)")
+                     ->option_text("ADDR");
+  app.add_flag("--local", globals.local, "No server: run the service in this process")
+      ->excludes(server)
+      ->option_text(" ");
+  app.add_flag("--json", globals.json, "Print JSON instead of text");
+  app.add_flag("--quiet,-q", globals.quiet, "No progress and no notes; warnings and errors remain");
+}
+
+void AddCommands(CLI::App& app, Command& command) {
+  AddInspect(app, command);
+  AddMethods(app, command);
+  AddUpload(app, command);
+  AddBind(app, command);
+  AddBake(app, command);
+  AddRender(app, command);
+  AddVerify(app, command);
+  AddBench(app, command);
+  AddRigs(app, command);
+  AddSessions(app, command);
+  AddDelete(app, command);
+  AddStats(app, command);
+}
+
+// What a failed or finished parse prints.
+void Explain(const CLI::ParseError& error, const CLI::App& app, CommandLine& line) {
+  const auto chosen = app.get_subcommands();
+  const CLI::App& about = chosen.empty() ? app : *chosen.front();
+  if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
+    line.output = error.get_name() == "CallForVersion" ? absl::StrCat(error.what(), "\n")
+                                                       : about.help("", CLI::AppFormatMode::Normal);
+    return;
+  }
+  const std::string name = chosen.empty() ? "" : chosen.front()->get_name();
+  line.errors = ErrorText(UsageError(error.what()), name);
+  line.exit_code = kExitUsage;
+}
+
+}  // namespace
+
+CommandLine ParseCommandLine(int argc, const char* const* argv) {
+  CommandLine line;
+  CLI::App app(kPurpose, "sinew");
+  app.footer(kQuickStart);
+  app.set_version_flag("--version", "sinew " SINEW_VERSION);
+  app.get_formatter()->column_width(32);
+  app.fallthrough();
+  app.require_subcommand(0, 1);
+  AddGlobals(app, line.globals);
+  try {
+    AddCommands(app, line.command);
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    line.command = nullptr;
+    Explain(error, app, line);
+    return line;
+  }
+  if (!line.command) {
+    line.errors = app.help();
+    line.exit_code = kExitUsage;
+    return line;
+  }
+  line.name = app.get_subcommands().front()->get_name();
+  return line;
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,31 @@
+// frame_range.h - which frames of a clip: "0-99x2".
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace sinew::cli {
+
+// Frames first, first + step, ... up to last.
+struct FrameRange {
+  std::int64_t first = 0;                 // >= 0
+  std::optional<std::int64_t> last = {};  // >= first; unset = the clip's last
+  std::int64_t step = 1;                  // >= 1
+};
+
+// "12", "0-99", "10-" (to the end), each with "xSTEP" behind it. UsageError (exit 64) for anything
+// else.
+absl::StatusOr<FrameRange> ParseFrameRange(const std::string& text);
+
+// `range` with its last frame filled in and made one that is hit. kOutOfRange: it reaches beyond
+// `frames`, which `clip` has at `fps` frames a second.
+absl::StatusOr<FrameRange> ResolveFrames(const FrameRange& range, std::int64_t frames,
+                                         const std::string& clip, double fps);
+
+// Of a resolved range.
+std::int64_t FrameCount(const FrameRange& range);
+
+}  // namespace sinew::cli

@@ -1,0 +1,113 @@
+// sinew methods: every deformer with its parameters.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands.h"
+#include "client/cli/printable.h"
+#include "client/cli/quantity.h"
+#include "client/cli/table.h"
+#include "client/cpp/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+std::string Range(const client::Parameter& parameter) {
+  if (!parameter.choices.empty()) return absl::StrJoin(parameter.choices, ", ");
+  if (!parameter.minimum && !parameter.maximum) return parameter.type;
+  return absl::StrCat(parameter.minimum ? NumberText(*parameter.minimum) : "", "..",
+                      parameter.maximum ? NumberText(*parameter.maximum) : "");
+}
+
+nlohmann::ordered_json MethodJson(const client::Method& method) {
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
+  for (const client::Parameter& parameter : method.parameters) {
+    nlohmann::ordered_json row = {{"name", parameter.name},
+                                  {"type", parameter.type},
+                                  {"unit", parameter.unit},
+                                  {"default", parameter.default_value},
+                                  {"description", parameter.description}};
+    if (parameter.minimum) row["minimum"] = *parameter.minimum;
+    if (parameter.maximum) row["maximum"] = *parameter.maximum;
+    if (!parameter.choices.empty()) row["choices"] = parameter.choices;
+    parameters.push_back(row);
+  }
+  return {{"name", method.name},     {"summary", method.summary},       {"reads", method.reads},
+          {"paper", method.paper},   {"cost_class", method.cost_class}, {"version", method.version},
+          {"parameters", parameters}};
+}
+
+std::string MethodText(const client::Method& method) {
+  std::string text = absl::StrCat(Printable(method.name), ": ", Printable(method.summary), "\n");
+  if (!method.paper.empty()) absl::StrAppend(&text, "  paper: ", Printable(method.paper), "\n");
+  absl::StrAppend(&text, "  cost: ", Printable(method.cost_class), "; reads ",
+                  Printable(method.reads), " positions\n");
+  if (method.parameters.empty()) return text;
+  Table table({{"  parameter"}, {"default"}, {"range"}, {"unit"}, {"what"}});
+  for (const client::Parameter& parameter : method.parameters) {
+    table.Add({"  " + parameter.name,
+               parameter.default_value.empty() ? "-" : parameter.default_value, Range(parameter),
+               parameter.unit.empty() ? "-" : parameter.unit, parameter.description});
+  }
+  return text + table.Text();
+}
+
+std::string ListText(const client::MethodList& list) {
+  std::string text;
+  for (const client::Method& method : list.methods) {
+    absl::StrAppend(&text, text.empty() ? "" : "\n", MethodText(method));
+  }
+  if (list.presets.empty()) return text;
+  Table table({{"preset"}, {"stands for"}, {"what"}});
+  for (const client::Preset& preset : list.presets)
+    table.Add({preset.name, preset.spec, preset.summary});
+  return absl::StrCat(text, "\n", table.Text());
+}
+
+absl::Status Methods(Context& context, const std::string& name) {
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  SINEW_ASSIGN_OR_RETURN(client::MethodList list, connection.ListMethods(context.call()));
+  if (!name.empty()) {
+    std::vector<std::string> names;
+    for (const client::Method& method : list.methods) names.push_back(method.name);
+    std::erase_if(list.methods, [&](const client::Method& method) { return method.name != name; });
+    if (list.methods.empty()) {
+      return absl::NotFoundError(
+          absl::StrCat("NAME: got \"", name, "\", this server has ", absl::StrJoin(names, ", ")));
+    }
+    list.presets.clear();
+  }
+  if (!context.json()) {
+    context.Print(ListText(list));
+    return absl::OkStatus();
+  }
+  nlohmann::ordered_json json = {{"methods", nlohmann::ordered_json::array()},
+                                 {"presets", nlohmann::ordered_json::array()}};
+  for (const client::Method& method : list.methods) json["methods"].push_back(MethodJson(method));
+  for (const client::Preset& preset : list.presets) {
+    json["presets"].push_back(
+        {{"name", preset.name}, {"spec", preset.spec}, {"summary", preset.summary}});
+  }
+  context.PrintJson(json);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddMethods(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand(
+      "methods", "Every deformation method with parameters, units, ranges and defaults");
+  auto name = std::make_shared<std::string>();
+  sub->add_option("NAME", *name, "Only this one");
+  sub->footer(
+      R"(Parameters stand behind the name: 'ddm(iterations=8, lambda=2)'. Stages are joined by a bar: 'dqs | bulge_free'.
+Examples:
+  sinew methods
+  sinew methods ddm --local
+See also: sinew bind, sinew render (several methods side by side).)");
+  sub->callback(
+      [name, &command] { command = [name](Context& context) { return Methods(context, *name); }; });
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,18 @@
+// spec_argument.h - what --deformer takes: spec text, JSON of a recipe, or @FILE that holds either.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+
+namespace sinew::cli {
+
+// The text to send. Whether it names stages that exist is the server's to say.
+//   UsageError: empty. kNotFound: no such file. kInvalidArgument: unreadable, empty, or over 64
+//   KiB.
+absl::StatusOr<std::string> ReadSpec(const std::string& argument);
+
+// One line for labels: the argument itself, or the name of its file.
+std::string SpecLabel(const std::string& argument);
+
+}  // namespace sinew::cli

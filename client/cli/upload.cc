@@ -1,0 +1,47 @@
+// sinew upload: stores a rig on the server and prints its name.
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/character_file.h"
+#include "client/cli/commands.h"
+#include "client/cli/rig_upload.h"
+#include "client/cpp/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+absl::Status Upload(Context& context, const std::string& file) {
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(file));
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
+  const client::RigSummary& rig = uploaded.rig;
+  if (context.json()) {
+    context.PrintJson({{"rig", rig.name},
+                       {"bytes", rig.size_bytes},
+                       {"sent_bytes", uploaded.sent_bytes},
+                       {"was_stored", uploaded.was_stored},
+                       {"vertices", rig.vertices},
+                       {"joints", rig.joints.size()}});
+  } else {
+    context.Print(rig.name + "\n");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddUpload(CLI::App& app, Command& command) {
+  auto* sub =
+      app.add_subcommand("upload", "Store a rig on the server and print its name, rigs/sha256-...");
+  auto file = std::make_shared<std::string>();
+  sub->add_option("FILE", *file, "Character file, .sinewrig or model:NAME")->required();
+  sub->footer(R"(The name is the SHA-256 of the bytes: uploading the same rig again sends nothing.
+Examples:
+  sinew upload hero.glb
+  sinew bind $(sinew upload hero.glb) --deformer ddm
+See also: sinew bind, sinew rigs, sinew delete.)");
+  sub->callback(
+      [file, &command] { command = [file](Context& context) { return Upload(context, *file); }; });
+}
+
+}  // namespace sinew::cli

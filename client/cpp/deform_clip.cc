@@ -1,0 +1,191 @@
+#include "client/cpp/deform_clip.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "client/cpp/frame_items.h"
+#include "client/cpp/frame_parser.h"
+#include "client/cpp/message_codec.h"
+#include "client/cpp/raw_call.h"
+#include "client/cpp/retry.h"
+#include "client/cpp/status_codec.h"
+#include "client/cpp/status_macros.h"
+
+namespace sinew::client {
+namespace {
+
+// A clip on its way: which frames have been handed over.
+class ClipCall {
+ public:
+  ClipCall(Connection& connection, v1::DeformClipRequest header, const ClipPoses& poses,
+           const OutputSpec& output, const ClipSink& sink)
+      : connection_(connection),
+        header_(std::move(header)),
+        poses_(poses),
+        verify_(output.checksums),
+        sink_(sink) {}
+
+  void SetTarget(v1::Target target) { *header_.mutable_target() = std::move(target); }
+
+  bool done() const { return next_ >= poses_.frames; }
+  std::size_t next() const { return next_; }
+  // Set once the sink has refused a frame.
+  const absl::Status& refused() const { return refused_; }
+
+  // Sends the poses from next() on that fit one request and hands over what comes back.
+  absl::Status RunBlock(grpc::ClientContext& context) {
+    const std::size_t end = std::min(poses_.frames, next_ + BlockFrames());
+    RawCall call(connection_, kDeformClipMethod, context, Request(end));
+    FrameAssembler assembler(verify_);
+    grpc::ByteBuffer buffer;
+    while (call.Read(buffer)) SINEW_RETURN_IF_ERROR(TakeReply(buffer, end, assembler));
+    SINEW_RETURN_IF_ERROR(FromGrpc(call.Finish()));
+    if (next_ < end) {
+      return absl::InternalError(absl::StrCat("DeformClip: got frames up to ", Number(next_) - 1,
+                                              ", need ", Number(end) - 1));
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  std::uint64_t Number(std::size_t index) const { return poses_.first_frame + index; }
+
+  std::size_t PoseFloats() const { return poses_.joint_transforms.size() / poses_.frames; }
+  std::size_t ControlFloats() const { return poses_.controls.size() / poses_.frames; }
+
+  std::size_t BlockFrames() const {
+    constexpr std::size_t kPoseHeader = 48;
+    const std::size_t each = (PoseFloats() + ControlFloats()) * sizeof(float) + kPoseHeader;
+    return std::max<std::size_t>(1, connection_.options().clip_block_bytes / each);
+  }
+
+  v1::DeformClipRequest Request(std::size_t end) const {
+    v1::DeformClipRequest request = header_;
+    for (std::size_t i = next_; i < end; ++i) {
+      Pose pose{.joint_transforms = poses_.joint_transforms.subspan(i * PoseFloats(), PoseFloats()),
+                .controls = poses_.controls.subspan(i * ControlFloats(), ControlFloats()),
+                .frame = Number(i)};
+      if (!poses_.times.empty()) pose.time = poses_.times[i];
+      *request.mutable_poses()->add_poses() = FromPose(pose);
+    }
+    return request;
+  }
+
+  absl::Status TakeReply(const grpc::ByteBuffer& buffer, std::size_t end,
+                         FrameAssembler& assembler) {
+    SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
+                           MessageBytes::From(buffer, connection_.copy_frames()));
+    SINEW_ASSIGN_OR_RETURN(auto reply, ParseClipReply(std::move(bytes)));
+    SINEW_RETURN_IF_ERROR(CheckNumerics(reply.rest.numerics()));
+    return ForEachItem(
+        std::move(reply.chunks), reply.rest.problems(), assembler,
+        [&](std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data) {
+          FrameView view = data == nullptr ? FrameView() : FrameView(std::move(data));
+          return HandOver({.frame = frame, .problem = std::move(problem), .view = std::move(view)},
+                          end);
+        });
+  }
+
+  absl::Status HandOver(const StreamItem& item, std::size_t end) {
+    if (next_ >= end || item.frame != Number(next_)) {
+      return absl::InternalError(
+          absl::StrCat("DeformClip: got frame ", item.frame, ", need ", Number(next_)));
+    }
+    refused_ = sink_(item);
+    if (refused_.ok()) ++next_;
+    return refused_;
+  }
+
+  absl::Status CheckNumerics(const std::string& numerics) {
+    if (numerics.empty()) return absl::OkStatus();
+    if (numerics_.empty()) numerics_ = numerics;
+    if (numerics_ == numerics) return absl::OkStatus();
+    return absl::FailedPreconditionError(
+        absl::StrCat("numerics: got ", numerics, " within a clip that began with ", numerics_));
+  }
+
+  Connection& connection_;
+  v1::DeformClipRequest header_;
+  const ClipPoses& poses_;
+  const bool verify_;
+  const ClipSink& sink_;
+  std::size_t next_ = 0;
+  std::string numerics_;
+  absl::Status refused_;
+};
+
+absl::Status CheckClip(const ClipPoses& poses, const ClipSink& sink) {
+  if (!sink) return absl::InvalidArgumentError("sink: got none, need a function");
+  if (poses.frames == 0) {
+    return poses.joint_transforms.empty()
+               ? absl::OkStatus()
+               : absl::InvalidArgumentError("poses.frames: got 0 with joint transforms");
+  }
+  const auto check = [&](const char* field, std::size_t got) -> absl::Status {
+    if (got % poses.frames == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("poses.", field, ": got ", got, " values, need a multiple of ", poses.frames));
+  };
+  SINEW_RETURN_IF_ERROR(check("joint_transforms", poses.joint_transforms.size()));
+  SINEW_RETURN_IF_ERROR(check("controls", poses.controls.size()));
+  if (!poses.times.empty() && poses.times.size() != poses.frames) {
+    return absl::InvalidArgumentError(absl::StrCat("poses.times: got ", poses.times.size(),
+                                                   " values, need ", poses.frames, " or none"));
+  }
+  if (poses.first_frame == 0) {
+    return absl::InvalidArgumentError("poses.first_frame: got 0, need 1 or more");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status DeformClip(Connection& connection, const Target& target, const PoseLayout& layout,
+                        const ClipPoses& poses, const OutputSpec& output, const ClipSink& sink,
+                        const HealTarget& heal, const CallOptions& call) {
+  SINEW_RETURN_IF_ERROR(CheckClip(poses, sink));
+  v1::DeformClipRequest header;
+  SINEW_ASSIGN_OR_RETURN(*header.mutable_target(), FromTarget(target));
+  *header.mutable_layout() = FromLayout(layout);
+  *header.mutable_output() = FromOutput(output);
+  ClipCall clip(connection, std::move(header), poses, output, sink);
+  Retrier retrier(connection.options().retry, heal ? Repeat::kPersist : Repeat::kAttempts,
+                  absl::InfiniteFuture(), call.stop);
+  int heals = 0;
+  while (!clip.done()) {
+    const std::size_t before = clip.next();
+    absl::Status status =
+        connection.RunOnce(connection.Deadline(call), call.stop,
+                           [&](grpc::ClientContext& context) { return clip.RunBlock(context); });
+    if (clip.next() > before) {
+      retrier.Progress();
+      heals = 0;
+    }
+    if (status.ok()) continue;
+    if (!clip.refused().ok()) return clip.refused();
+    if (heal && IsLost(status) && heals < kMostHeals) {
+      const absl::StatusOr<Target> again = heal(call.stop);
+      status = again.status();
+      if (status.ok()) {
+        SINEW_ASSIGN_OR_RETURN(v1::Target message, FromTarget(*again));
+        clip.SetTarget(std::move(message));
+        ++heals;
+        continue;
+      }
+    }
+    if (!retrier.Again(status)) {
+      return call.stop.stop_requested() ? absl::CancelledError("cancelled by the caller") : status;
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Client::DeformClip(const Target& target, const PoseLayout& layout,
+                                const ClipPoses& poses, const OutputSpec& output,
+                                const ClipSink& sink, const CallOptions& call) const {
+  return client::DeformClip(*connection_, target, layout, poses, output, sink, /*heal=*/{}, call);
+}
+
+}  // namespace sinew::client

@@ -1,0 +1,96 @@
+// stream_core.h - what a Stream does: one thread that owns the call, reads it, and opens it again
+// when it breaks.
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/time/time.h>
+#include <grpcpp/completion_queue.h>
+#include <grpcpp/generic/generic_stub.h>
+
+#include <condition_variable>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <thread>
+#include <vector>
+
+#include "client/cpp/connection.h"
+#include "client/cpp/frame_assembler.h"
+#include "client/cpp/pose_queue.h"
+#include "sinew/stream.h"
+#include "sinew/v1/deform_service.pb.h"
+
+namespace sinew::client {
+
+// Thread-safe. Writes are started by whichever thread has something to say, reads by the stream's
+// thread.
+class StreamCore {
+ public:
+  // heal  may be empty: a lost session then ends the stream
+  StreamCore(std::shared_ptr<Connection> connection, v1::StreamOpen open,
+             const StreamOptions& options, HealTarget heal);
+  ~StreamCore();
+
+  // Opens the stream and waits until the server has accepted it.
+  absl::Status Start(const CallOptions& call);
+
+  absl::StatusOr<std::uint64_t> Send(const Pose& pose);
+  std::size_t room() const;
+  absl::StatusOr<std::optional<StreamItem>> Next(absl::Duration timeout);
+  void Finish();
+  void Cancel();
+  StreamInfo info() const;
+
+ private:
+  struct Call;
+  using Lock = std::unique_lock<std::mutex>;
+
+  void Run();
+  absl::Status RunCall();
+  void Pump(Call& call, grpc::Status& status, absl::Status& failure);
+  void OnWritten(Call& call, bool ok);
+  bool OnRead(Call& call, const grpc::ByteBuffer& buffer, FrameAssembler& assembler,
+              absl::Status& failure);
+  absl::Status Settle(absl::Status status);
+  absl::Status Heal();
+  bool Reopen(absl::Status& status, Retrier& retrier);
+
+  void SkipProbes(const Lock& lock);
+  void StartWrites(const Lock& lock);
+  std::vector<grpc::Slice> NextMessage(const Lock& lock);
+  bool NothingMoreToSend(const Lock& lock) const;
+
+  absl::Status TakeReply(const grpc::ByteBuffer& buffer, FrameAssembler& assembler);
+  absl::Status TakeOpened(const v1::StreamOpened& opened);
+  absl::Status TakeItem(std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data);
+
+  const std::shared_ptr<Connection> connection_;
+  const bool verify_;
+  const HealTarget heal_;
+  v1::StreamOpen open_;  // the stream thread's once it runs
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  PoseQueue poses_;
+  std::deque<StreamItem> ready_;  // an empty view without a problem: a probe, not for the caller
+  StreamInfo info_;
+  Call* call_ = nullptr;     // while one is open
+  bool opened_ = false;      // at least once
+  bool progressed_ = false;  // this call has brought something
+  bool finishing_ = false, cancelled_ = false, draining_ = false;
+  int heals_ = 0;                    // since the last progress
+  std::uint64_t last_answered_ = 0;  // while draining: no pose beyond it will be answered
+  std::optional<absl::Status> ended_;
+
+  std::stop_source stop_;
+  std::thread thread_;
+};
+
+// Opens a stream on `target`; what Client::OpenStream and Character::OpenStream share.
+absl::StatusOr<Stream> OpenStream(std::shared_ptr<Connection> connection, const Target& target,
+                                  const StreamOptions& options, HealTarget heal,
+                                  const CallOptions& call);
+
+}  // namespace sinew::client

@@ -1,0 +1,112 @@
+#include "client/cli/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+namespace sinew::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+CommandLine Parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "sinew");
+  return ParseCommandLine(static_cast<int>(arguments.size()), arguments.data());
+}
+
+constexpr const char* kCommands[] = {"inspect", "methods", "upload", "bind",     "bake",   "render",
+                                     "verify",  "bench",   "rigs",   "sessions", "delete", "stats"};
+
+TEST(CommandLine, HelpListsEveryCommandAndAQuickStart) {
+  const CommandLine line = Parse({"--help"});
+  EXPECT_EQ(line.exit_code, 0);
+  EXPECT_FALSE(line.command);
+  EXPECT_THAT(line.errors, IsEmpty());
+  EXPECT_THAT(line.output, HasSubstr("Quick start"));
+  for (const char* command : kCommands) EXPECT_THAT(line.output, HasSubstr(command));
+}
+
+TEST(CommandLine, EveryCommandTeachesByExample) {
+  for (const char* command : kCommands) {
+    const CommandLine line = Parse({command, "--help"});
+    EXPECT_EQ(line.exit_code, 0) << command;
+    EXPECT_THAT(line.output, HasSubstr("Examples:")) << command;
+    EXPECT_THAT(line.output, HasSubstr("See also:")) << command;
+    EXPECT_THAT(line.output, HasSubstr(std::string("sinew ") + command)) << command;
+  }
+}
+
+TEST(CommandLine, MistakesExit64WithAWayOut) {
+  const std::vector<std::vector<const char*>> rows = {
+      {},
+      {"dance"},
+      {"compare", "a.glb"},
+      {"bake"},
+      {"bake", "a.glb", "--out", "a.pc2"},
+      {"bake", "a.glb", "--deformer", "lbs"},
+      {"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--fps", "0"},
+      {"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--fps", "nan"},
+      {"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--clip", "0", "--poses", "p.npy"},
+      {"render", "a.glb", "--deformer", "lbs", "--frame", "-1", "--out", "a.png"},
+      {"render", "a.glb", "--deformer", "lbs", "--frame", "1.5", "--out", "a.png"},
+      {"bench", "--deformer", "lbs", "--streams", "0"},
+      {"bench", "--deformer", "lbs", "--encoding", "float31"},
+      {"bench", "a.glb", "--deformer", "lbs", "--vertices", "1000"},
+      {"delete"},
+      {"verify"},
+      {"inspect", "a.glb", "b.glb"},
+      {"methods", "--server", "a:1", "--local"},
+      {"stats", "--colour"},
+  };
+  for (const auto& row : rows) {
+    const CommandLine line = Parse(row);
+    EXPECT_EQ(line.exit_code, 64) << (row.empty() ? "" : row.back());
+    EXPECT_FALSE(line.command);
+    EXPECT_THAT(line.output, IsEmpty());
+    EXPECT_THAT(line.errors, HasSubstr("--help"));
+  }
+}
+
+TEST(CommandLine, GlobalsStandAnywhere) {
+  for (const auto& line : {Parse({"--json", "-q", "--server", "h:1", "rigs"}),
+                           Parse({"rigs", "--json", "-q", "--server", "h:1"})}) {
+    ASSERT_TRUE(line.command) << line.errors;
+    EXPECT_EQ(line.name, "rigs");
+    EXPECT_EQ(line.globals.server, "h:1");
+    EXPECT_TRUE(line.globals.json && line.globals.quiet);
+  }
+}
+
+TEST(CommandLine, ServerComesFromTheEnvironmentUnlessGiven) {
+  setenv("SINEW_SERVER", "farm:7", 1);
+  EXPECT_EQ(Parse({"rigs"}).globals.server, "farm:7");
+  EXPECT_EQ(Parse({"rigs", "--server", "h:1"}).globals.server, "h:1");
+  EXPECT_TRUE(Parse({"rigs", "--local"}).command)
+      << "the environment does not conflict with --local";
+  setenv("SINEW_SERVER", "", 1);
+  EXPECT_EQ(Parse({"rigs"}).globals.server, "127.0.0.1:50051");
+  unsetenv("SINEW_SERVER");
+  EXPECT_EQ(Parse({"rigs"}).globals.server, "127.0.0.1:50051");
+}
+
+TEST(CommandLine, RenderTakesSpecsTogetherOrOneByOne) {
+  EXPECT_TRUE(Parse({"render", "a.glb", "--deformer", "lbs", "dqs | bulge_free", "--out", "a.png"})
+                  .command);
+  EXPECT_TRUE(Parse({"render", "a.glb", "--deformer", "lbs", "--deformer", "dqs", "--out", "a.png"})
+                  .command);
+  EXPECT_TRUE(Parse({"render", "--deformer", "lbs", "--out", "a.png", "a.glb"}).command);
+}
+
+TEST(CommandLine, VersionGoesToStdout) {
+  const CommandLine line = Parse({"--version"});
+  EXPECT_EQ(line.exit_code, 0);
+  EXPECT_THAT(line.output, HasSubstr("sinew 0."));
+  EXPECT_THAT(line.output, Not(HasSubstr("Usage")));
+}
+
+}  // namespace
+}  // namespace sinew::cli

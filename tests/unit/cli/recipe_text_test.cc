@@ -1,0 +1,45 @@
+#include "client/cli/recipe_text.h"
+
+#include <absl/strings/str_cat.h>
+#include <gtest/gtest.h>
+
+#include "client/cli/exit_code.h"
+#include "client/cli/spec_argument.h"
+#include "tests/unit/cli/temporary_folder.h"
+
+namespace sinew::cli {
+namespace {
+
+TEST(RecipeText, WritesStagesAndParameters) {
+  EXPECT_EQ(
+      RecipeText(R"({"stages":[{"dqs":{"blend":0.5,"max_influences":0}},{"bulge_free":{}}]})"),
+      "dqs(blend=0.5, max_influences=0) | bulge_free");
+  EXPECT_EQ(RecipeText(R"({"stages":[{"ddm":{"laplacian":"uniform","pop_guard":false}}]})"),
+            "ddm(laplacian=uniform, pop_guard=false)");
+}
+
+TEST(RecipeText, LeavesOtherTextAlone) {
+  for (const char* text :
+       {"", "ddm", "{", "[]", R"({"stages":1})", R"({"stages":[1]})", R"({"stages":[{"a":1}]})"}) {
+    EXPECT_EQ(RecipeText(text), text);
+  }
+}
+
+TEST(SpecArgument, ReadsTextAndFiles) {
+  const testing::TemporaryFolder folder;
+  testing::WriteAll(folder / "r.json", "\n {\"stages\": []} \n");
+  testing::WriteAll(folder / "empty.json", " \n");
+  testing::WriteAll(folder / "large.json", std::string(70'000, '{'));
+  EXPECT_EQ(*ReadSpec("lbs | relax"), "lbs | relax");
+  EXPECT_EQ(*ReadSpec(absl::StrCat("@", folder / "r.json")), "{\"stages\": []}");
+  EXPECT_EQ(ExitCode(ReadSpec("").status()), kExitUsage);
+  EXPECT_EQ(ExitCode(ReadSpec("@").status()), kExitUsage);
+  for (const char* name : {"none.json", "empty.json", "large.json", "."}) {
+    EXPECT_EQ(ExitCode(ReadSpec(absl::StrCat("@", folder / name)).status()), kExitBadInput) << name;
+  }
+  EXPECT_EQ(SpecLabel("@/some/where/soft.json"), "soft");
+  EXPECT_EQ(SpecLabel("dqs | bulge_free"), "dqs | bulge_free");
+}
+
+}  // namespace
+}  // namespace sinew::cli

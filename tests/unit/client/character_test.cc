@@ -1,0 +1,107 @@
+#include <gtest/gtest.h>
+
+#include "client/cpp/channel.h"
+#include "tests/unit/client/fake_server.h"
+#include "tests/unit/client/sample_rig.h"
+
+namespace sinew::client {
+namespace {
+
+struct Characters : testing::Test {
+  FakeServer server;
+  Client client = *Client::Connect(server.Options());
+  Character character = *Character::Create(client, *EncodeRig(SampleRig()), "lbs");
+
+  // As a server restarted without --data-dir.
+  void ForgetEverything() {
+    const std::lock_guard lock(server.mutex);
+    server.rigs.clear();
+    server.sessions.clear();
+    server.requests.clear();
+  }
+};
+
+TEST_F(Characters, AreUploadedBoundAndReady) {
+  EXPECT_EQ(character.session().state, SessionState::kReady);
+  EXPECT_EQ(character.rig_name(), RigName(*EncodeRig(SampleRig())));
+  EXPECT_TRUE(character.Deform({}, OneNumberPose(2)).ok());
+}
+
+TEST_F(Characters, MakeALostSessionAgain) {
+  const std::string before = character.session().name;
+  ForgetEverything();
+  const auto view = character.Deform({}, OneNumberPose(2));
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_NE(character.session().name, before);
+  EXPECT_EQ(server.rigs.size(), 1u);
+  EXPECT_EQ(server.sessions.size(), 1u);
+}
+
+TEST_F(Characters, StreamsOutliveALostSession) {
+  for (const std::size_t after : {0, 3, 12}) {
+    auto stream = character.OpenStream({});
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    {
+      const std::lock_guard lock(server.mutex);
+      server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "killed");
+      server.faults.break_after_frames = after;
+    }
+    ForgetEverything();
+    for (int f = 1; f <= 30; ++f) {
+      ASSERT_TRUE(stream->Send(OneNumberPose(static_cast<float>(f))).ok());
+    }
+    for (std::uint64_t f = 1; f <= 30; ++f) {
+      const auto item = stream->Next(absl::Seconds(20));
+      ASSERT_TRUE(item.ok()) << item.status();
+      ASSERT_EQ((*item)->frame, f);
+    }
+  }
+}
+
+TEST_F(Characters, ClipsOutliveALostSession) {
+  std::vector<float> poses(12 * 20, 1);
+  std::vector<std::uint64_t> frames;
+  const absl::Status status = character.DeformClip(
+      {}, {.joint_transforms = poses, .frames = 20}, {}, [&](const StreamItem& item) {
+        frames.push_back(item.frame);
+        if (item.frame == 5) {
+          const std::lock_guard lock(server.mutex);
+          server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "killed");
+          server.rigs.clear();
+          server.sessions.clear();
+        }
+        return absl::OkStatus();
+      });
+  EXPECT_TRUE(status.ok()) << status;
+  ASSERT_EQ(frames.size(), 20u);
+  EXPECT_EQ(frames.back(), 20u);
+}
+
+TEST_F(Characters, RefuseToComeBackWithOtherNumerics) {
+  ForgetEverything();
+  {
+    const std::lock_guard lock(server.mutex);
+    server.numerics = "numerics-2";
+  }
+  EXPECT_TRUE(absl::IsFailedPrecondition(character.Deform({}, OneNumberPose(2)).status()));
+}
+
+TEST_F(Characters, AreMadeAgainAfterRelease) {
+  EXPECT_TRUE(character.Release().ok());
+  EXPECT_TRUE(server.sessions.empty());
+  EXPECT_TRUE(character.Release().ok());
+  EXPECT_TRUE(character.OpenStream({}).ok());
+  EXPECT_EQ(server.sessions.size(), 1u);
+}
+
+TEST_F(Characters, ReportABindThatFails) {
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      Character::Create(client, *EncodeRig(SampleRig()), "never").status()));
+}
+
+TEST(FromChannel, NeedsAChannel) {
+  EXPECT_TRUE(absl::IsInvalidArgument(FromChannel(nullptr, {}, true).status()));
+}
+
+}  // namespace
+}  // namespace sinew::client

@@ -1,0 +1,131 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+
+#include "tests/unit/client/fake_server.h"
+
+namespace sinew::client {
+namespace {
+
+const Target kTarget{.rig = "rigs/a", .deformer = "lbs"};
+
+std::vector<float> Positions(const FrameView& view) {
+  std::vector<float> positions(view.vertices() * 3);
+  EXPECT_TRUE(view.CopyPositions(positions).ok());
+  return positions;
+}
+
+struct DeformCalls : testing::Test {
+  FakeServer server;
+  Client client = *Client::Connect(server.Options());
+  DeformCalls() { server.rigs["rigs/a"] = ""; }
+
+  // Frames 1 to `frames`, frame k a pose of the number k.
+  absl::Status Clip(std::size_t frames, const ClipSink& sink, const OutputSpec& output = {}) {
+    std::vector<float> poses;
+    for (std::size_t f = 1; f <= frames; ++f) poses.insert(poses.end(), 12, static_cast<float>(f));
+    return client.DeformClip(kTarget, {}, {.joint_transforms = poses, .frames = frames}, output,
+                             sink);
+  }
+};
+
+TEST_F(DeformCalls, DeformReturnsTheFrame) {
+  const OneNumberPose floats(5);
+  Pose pose = floats;
+  pose.frame = 44;
+  pose.time = 1.25;
+  server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "away");
+  const auto view = client.Deform(kTarget, {}, pose);
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(view->frame(), 44u);
+  EXPECT_EQ(view->time(), 1.25);
+  EXPECT_EQ(Positions(*view), ExpectedPositions(5));
+  EXPECT_TRUE(
+      absl::IsNotFound(client.Deform({.rig = "rigs/b", .deformer = "lbs"}, {}, pose).status()));
+}
+
+TEST_F(DeformCalls, DeformRefusesAWrongChecksum) {
+  server.faults.wrong_checksum = true;
+  const OneNumberPose pose(1);
+  EXPECT_TRUE(absl::IsDataLoss(client.Deform(kTarget, {}, pose).status()));
+  EXPECT_TRUE(client.Deform(kTarget, {}, pose, {.checksums = false}).ok());
+}
+
+TEST_F(DeformCalls, ClipComesInBlocksAndInOrder) {
+  ClientOptions options = server.Options();
+  options.clip_block_bytes = 1000;  // ten poses
+  client = *Client::Connect(options);
+  std::uint64_t next = 1;
+  const absl::Status status = Clip(25, [&](const StreamItem& item) {
+    EXPECT_EQ(item.frame, next);
+    EXPECT_EQ(Positions(item.view), ExpectedPositions(static_cast<float>(next)));
+    ++next;
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(next, 26u);
+  EXPECT_EQ(server.counts.clips, 3);
+}
+
+TEST_F(DeformCalls, ClipContinuesBehindTheLastFrame) {
+  server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+  server.faults.break_after_frames = 7;
+  std::vector<std::uint64_t> frames;
+  EXPECT_TRUE(Clip(20, [&](const StreamItem& item) {
+                frames.push_back(item.frame);
+                return absl::OkStatus();
+              }).ok());
+  ASSERT_EQ(frames.size(), 20u) << "no frame twice";
+  EXPECT_EQ(frames.back(), 20u);
+  EXPECT_EQ(server.counts.clips, 2);
+}
+
+TEST_F(DeformCalls, ClipReportsBadPosesAndGoesOn) {
+  std::vector<float> poses(36, 1);
+  poses[12] = std::numeric_limits<float>::quiet_NaN();
+  std::string seen;
+  EXPECT_TRUE(client
+                  .DeformClip(kTarget, {}, {.joint_transforms = poses, .frames = 3}, {},
+                              [&](const StreamItem& item) {
+                                seen += item.problem.ok() ? 'f' : 'p';
+                                return absl::OkStatus();
+                              })
+                  .ok());
+  EXPECT_EQ(seen, "fpf");
+}
+
+TEST_F(DeformCalls, ClipEndsWithTheSinksError) {
+  int taken = 0;
+  // A code that would be worth another attempt if the network had said it.
+  const absl::Status status = Clip(10, [&](const StreamItem&) {
+    return ++taken == 3 ? absl::UnavailableError("disk full") : absl::OkStatus();
+  });
+  EXPECT_EQ(status, absl::UnavailableError("disk full"));
+  EXPECT_EQ(taken, 3);
+  EXPECT_EQ(server.counts.clips, 1);
+}
+
+TEST_F(DeformCalls, ClipRefusesWhatDoesNotDivide) {
+  const std::vector<float> poses(25, 1);
+  const ClipSink sink = [](const StreamItem&) { return absl::OkStatus(); };
+  const auto code = [&](const ClipPoses& clip, const ClipSink& to) {
+    return client.DeformClip(kTarget, {}, clip, {}, to).code();
+  };
+  EXPECT_EQ(code({.joint_transforms = poses, .frames = 2}, sink),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({.joint_transforms = poses, .frames = 0}, sink),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({.joint_transforms = {}, .frames = 0}, sink), absl::StatusCode::kOk);
+  const std::vector<double> times(3);
+  EXPECT_EQ(
+      code({.joint_transforms = std::span(poses).first(24), .frames = 2, .times = times}, sink),
+      absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      code({.joint_transforms = std::span(poses).first(24), .frames = 2, .first_frame = 0}, sink),
+      absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({.joint_transforms = std::span(poses).first(24), .frames = 2}, {}),
+            absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace sinew::client

@@ -1,0 +1,87 @@
+// fake_server.h - a server on a loopback port whose answers and faults a test decides. Its
+// "deformation" is a formula, so that every frame can be checked: see ExpectedPositions.
+#pragma once
+
+#include <grpcpp/server.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "sinew/client.h"
+#include "sinew/v1/deform_service.grpc.pb.h"
+#include "sinew/v1/info_service.grpc.pb.h"
+#include "sinew/v1/rig_service.grpc.pb.h"
+#include "sinew/v1/session_service.grpc.pb.h"
+
+namespace sinew::client {
+
+inline constexpr std::size_t kFakeVertices = 100;
+
+// [kFakeVertices * 3]: the pose's first number, plus the index.
+std::vector<float> ExpectedPositions(float pose);
+
+// What to do wrong; read and written under FakeServer::mutex.
+struct Faults {
+  std::optional<grpc::Status> fail_next_call;  // any call but a stream; once
+  std::size_t upload_breaks_after = 0;         // bytes received by one call; once
+  bool download_lies = false;
+  std::optional<grpc::Status>
+      break_stream_with;  // instead of the frame after break_after_frames; once
+  std::size_t break_after_frames = 0;
+  std::optional<std::size_t> drain_after_frames;  // notice, then the end; once
+  bool wrong_checksum = false;
+  bool repeat_frames = false;  // sends every frame twice
+};
+
+// What was seen.
+struct Counts {
+  int calls = 0, streams = 0, creates = 0, sessions_made = 0, clips = 0;
+  std::uint64_t uploaded_bytes = 0;
+  std::size_t most_unacknowledged = 0;  // poses of one stream beyond `received`
+  std::vector<std::uint64_t> acknowledged;
+};
+
+class FakeServer {
+ public:
+  FakeServer();
+  ~FakeServer();
+
+  const std::string& address() const { return address_; }
+  // Options that reach it, with short waits.
+  ClientOptions Options() const;
+
+  std::mutex mutex;
+  Faults faults;
+  Counts counts;
+  std::map<std::string, std::string> rigs;      // name to bytes
+  std::map<std::string, std::string> partial;   // SHA-256 to bytes so far
+  std::map<std::string, v1::Session> sessions;  // by name
+  std::map<std::string, std::string> requests;  // request id to session
+  std::string numerics = "numerics-1";
+
+ private:
+  std::vector<std::unique_ptr<grpc::Service>> services_;
+  std::unique_ptr<grpc::Server> server_;
+  std::string address_;
+};
+
+// A pose of one number.
+struct OneNumberPose {
+  explicit OneNumberPose(float number) : floats(12, number) {}
+  std::vector<float> floats;
+  operator Pose() const { return {.joint_transforms = floats}; }
+};
+
+// The services, made by FakeServer; defined in the .cc files.
+std::unique_ptr<grpc::Service> MakeFakeDeformService(FakeServer& server);
+
+// The fault of fail_next_call, once; else OK. Counts the call.
+grpc::Status TakeFault(FakeServer& server);
+
+}  // namespace sinew::client

@@ -1,0 +1,59 @@
+#include "client/cpp/message_codec.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+
+namespace sinew::client {
+namespace {
+
+TEST(FromSpec, TakesTextAndJson) {
+  const auto text = FromSpec("rigs/x", "dqs(blend=0.5)", "abc");
+  ASSERT_TRUE(text.ok());
+  EXPECT_EQ(text->spec(), "dqs(blend=0.5)");
+  EXPECT_EQ(text->numerics(), "abc");
+  const auto json = FromSpec("rigs/x", " {\"stages\": [{\"dqs\": {\"blend\": 0.5}}]}", "");
+  ASSERT_TRUE(json.ok()) << json.status();
+  ASSERT_EQ(json->recipe().stages_size(), 1);
+  EXPECT_EQ(json->recipe().stages(0).dqs().blend(), 0.5f);
+  EXPECT_FALSE(json->recipe().stages(0).dqs().has_max_influences());
+}
+
+TEST(FromSpec, RefusesWhatIsNoRecipe) {
+  for (const char* bad :
+       {"", "  ", "{", "{\"stage\": []}", "{\"stages\": [{\"dqs\": {\"blendd\": 1}}]}",
+        "{\"stages\": [{\"nothing\": {}}]}", "{\"stages\": [{\"dqs\": {\"blend\": \"x\"}}]}",
+        "{\"stages\": [{\"ddm\": {\"variant\": -1}}]}", "{} {}"}) {
+    EXPECT_TRUE(absl::IsInvalidArgument(FromSpec("rigs/x", bad, "").status())) << bad;
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(FromSpec("", "lbs", "").status()));
+}
+
+TEST(FromTarget, NeedsSessionOrRig) {
+  EXPECT_EQ(FromTarget({.session = "sessions/1"})->session(), "sessions/1");
+  EXPECT_EQ(FromTarget({.rig = "rigs/x", .deformer = "lbs"})->spec().rig(), "rigs/x");
+  EXPECT_TRUE(absl::IsInvalidArgument(FromTarget({}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(FromTarget({.session = "s", .rig = "rigs/x"}).status()));
+}
+
+TEST(FromPose, KeepsEveryBit) {
+  const std::array<float, 3> floats = {1.5f, -0.0f, 3e-42f};
+  const v1::Pose pose = FromPose({.joint_transforms = floats, .frame = 9, .time = 0.0});
+  EXPECT_EQ(pose.joint_transforms(), std::string("\0\0\xc0\x3f\0\0\0\x80\x5d\x08\0\0", 12));
+  EXPECT_TRUE(pose.has_time());
+  EXPECT_TRUE(pose.controls().empty());
+}
+
+TEST(ToSession, RoundTripsTheResolvedRecipe) {
+  v1::Session message;
+  message.mutable_recipe()->add_stages()->mutable_ddm()->set_radius(0.125f);
+  message.set_state(v1::Session::STATE_READY);
+  const Session session = ToSession(message);
+  EXPECT_EQ(session.state, SessionState::kReady);
+  const auto spec = FromSpec("rigs/x", session.recipe_json, "");
+  ASSERT_TRUE(spec.ok()) << spec.status();
+  EXPECT_EQ(spec->recipe().SerializeAsString(), message.recipe().SerializeAsString());
+}
+
+}  // namespace
+}  // namespace sinew::client

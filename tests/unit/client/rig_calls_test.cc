@@ -1,0 +1,100 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/client/fake_server.h"
+#include "tests/unit/client/sample_rig.h"
+
+namespace sinew::client {
+namespace {
+
+TEST(UploadRig, SendsPiecesOnceAndSkipsWhatIsStored) {
+  FakeServer server;
+  ClientOptions options = server.Options();
+  options.piece_bytes = 100;
+  const Client client = *Client::Connect(options);
+  const std::string bytes = *EncodeRig(SampleRig());
+  std::vector<std::uint64_t> steps;
+  const auto first = client.UploadRig(bytes, [&](std::uint64_t done, std::uint64_t size) {
+    steps.push_back(done);
+    EXPECT_EQ(size, bytes.size());
+  });
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->rig.name, RigName(bytes));
+  EXPECT_FALSE(first->was_stored);
+  EXPECT_EQ(first->sent_bytes, bytes.size());
+  EXPECT_EQ(steps.size(), (bytes.size() + 99) / 100);
+  EXPECT_EQ(steps.back(), bytes.size());
+  const auto second = client.UploadRig(SampleRig());
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_TRUE(second->was_stored);
+  EXPECT_EQ(server.counts.uploaded_bytes, bytes.size());
+  EXPECT_EQ(*client.DownloadRig(first->rig.name), bytes);
+}
+
+TEST(UploadRig, ContinuesWhereItBroke) {
+  FakeServer server;
+  server.faults.upload_breaks_after = 450;
+  ClientOptions options = server.Options();
+  options.piece_bytes = 100;
+  const Client client = *Client::Connect(options);
+  const auto uploaded = client.UploadRig(SampleRig());
+  ASSERT_TRUE(uploaded.ok()) << uploaded.status();
+  const std::string bytes = *EncodeRig(SampleRig());
+  EXPECT_EQ(server.counts.uploaded_bytes, bytes.size()) << "no byte twice";
+  EXPECT_EQ(uploaded->sent_bytes, bytes.size() - 500);
+  EXPECT_EQ(server.rigs[uploaded->rig.name], bytes);
+}
+
+TEST(UploadRig, DoesNotRepeatARefusal) {
+  FakeServer server;
+  server.faults.fail_next_call = grpc::Status(grpc::INVALID_ARGUMENT, "rig: no joints");
+  const Client client = *Client::Connect(server.Options());
+  EXPECT_TRUE(absl::IsInvalidArgument(client.UploadRig("x").status()));
+  EXPECT_EQ(server.counts.calls, 1);
+  EXPECT_TRUE(absl::IsInvalidArgument(client.UploadRig("").status()));
+}
+
+TEST(DownloadRig, ResumesAndChecksTheHash) {
+  FakeServer server;
+  const Client client = *Client::Connect(server.Options());
+  const std::string bytes = *EncodeRig(SampleRig());
+  const std::string name = client.UploadRig(bytes)->rig.name;
+  server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "away");
+  EXPECT_EQ(*client.DownloadRig(name), bytes);
+  server.faults.download_lies = true;
+  EXPECT_TRUE(absl::IsDataLoss(client.DownloadRig(name).status()));
+  EXPECT_TRUE(absl::IsNotFound(client.DownloadRig("rigs/sha256-0").status()));
+}
+
+TEST(ForEachRig, WalksAllPages) {
+  FakeServer server;
+  for (const char* name : {"rigs/a", "rigs/b", "rigs/c", "rigs/d", "rigs/e"})
+    server.rigs[name] = "";
+  const Client client = *Client::Connect(server.Options());
+  std::string names;
+  EXPECT_TRUE(client
+                  .ForEachRig([&](const RigSummary& rig) {
+                    names += rig.name.back();
+                    return true;
+                  })
+                  .ok());
+  EXPECT_EQ(names, "abcde");
+  EXPECT_TRUE(client
+                  .ForEachRig([&](const RigSummary& rig) {
+                    names += rig.name.back();
+                    return rig.name != "rigs/c";
+                  })
+                  .ok());
+  EXPECT_EQ(names, "abcdeabc");
+}
+
+TEST(DeleteRig, TakesTheSecondNotFoundForDone) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "answer lost");
+  const Client client = *Client::Connect(server.Options());
+  EXPECT_TRUE(client.DeleteRig("rigs/a").ok());
+  EXPECT_TRUE(absl::IsNotFound(client.DeleteRig("rigs/a")));
+}
+
+}  // namespace
+}  // namespace sinew::client
