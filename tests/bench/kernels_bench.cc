@@ -1,7 +1,8 @@
-// kernels_bench - frames and binds of every method on the tube, beside a plain copy of the same bytes and the
-// one-vertex-at-a-time loop that everybody writes first.
+// kernels_bench - frames and binds of every method on the tube, beside a plain copy of the same
+// bytes and the one-vertex-at-a-time loop that everybody writes first.
 //
-//   kernels_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=9 --benchmark_report_aggregates_only=true
+//   kernels_bench --benchmark_enable_random_interleaving=true --benchmark_repetitions=9
+//   --benchmark_report_aggregates_only=true
 //
 // Figures are nanoseconds per vertex; quote medians.
 #include <benchmark/benchmark.h>
@@ -49,10 +50,9 @@ const Deformer& DeformerOf(const std::string& spec, std::size_t vertices) {
 }
 
 void PerVertex(benchmark::State& state, std::size_t vertices) {
-  state.counters["ns/vertex"] =
-      benchmark::Counter(static_cast<double>(vertices) * 1e-9,
-                         benchmark::Counter::kIsIterationInvariantRate |
-                             benchmark::Counter::kInvert);
+  state.counters["ns/vertex"] = benchmark::Counter(
+      static_cast<double>(vertices) * 1e-9,
+      benchmark::Counter::kIsIterationInvariantRate | benchmark::Counter::kInvert);
 }
 
 void Evaluate(benchmark::State& state, const std::string& spec, bool normals) {
@@ -151,11 +151,10 @@ void Register() {
   benchmark::RegisterBenchmark("one_vertex_at_a_time", OneVertexAtATime)->ArgsProduct({sizes});
   for (const MethodInfo& method : ListMethods()) {
     for (const bool normals : {false, true}) {
-      benchmark::RegisterBenchmark(
-          ("frame/" + method.name + (normals ? "+normals" : "")).c_str(),
-          [name = method.name, normals](benchmark::State& state) {
-            Evaluate(state, name, normals);
-          })
+      benchmark::RegisterBenchmark(("frame/" + method.name + (normals ? "+normals" : "")).c_str(),
+                                   [name = method.name, normals](benchmark::State& state) {
+                                     Evaluate(state, name, normals);
+                                   })
           ->ArgsProduct({sizes, {1, 2}})
           ->UseRealTime();
     }

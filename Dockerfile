@@ -1,0 +1,34 @@
+# The server alone, on Debian 12. Build: docker build -t sinew . (or buildah bud --format docker, which keeps HEALTHCHECK)
+# Run: docker run --rm -p 50051:50051 --read-only --cap-drop all sinew
+
+FROM debian:bookworm-slim AS build
+WORKDIR /src
+COPY deploy/install-deps.sh deploy/
+RUN deploy/install-deps.sh build && rm -rf /var/lib/apt/lists/*
+COPY CMakeLists.txt CMakePresets.json ./
+COPY proto proto
+COPY core core
+COPY server server
+COPY client client
+RUN cmake --preset release -DSINEW_BUILD_TESTS=OFF -DSINEW_BUILD_BENCH=OFF \
+ && cmake --build --preset release --target sinewd \
+ && strip build/release/bin/sinewd
+
+FROM debian:bookworm-slim AS runtime
+LABEL org.opencontainers.image.title="sinewd" \
+      org.opencontainers.image.description="Skin deformation as a gRPC service" \
+      org.opencontainers.image.licenses="Apache-2.0"
+COPY deploy/install-deps.sh /tmp/install-deps.sh
+RUN /tmp/install-deps.sh runtime \
+ && rm -rf /var/lib/apt/lists/* /var/cache/apt/*.bin /var/cache/debconf/*-old /var/log/apt /var/log/dpkg.log /tmp/install-deps.sh \
+ && groupadd --gid 10001 sinew \
+ && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin sinew
+COPY LICENSE /usr/share/doc/sinew/copyright
+COPY deploy/healthcheck.sh /usr/local/bin/sinew-healthcheck
+COPY --from=build /src/build/release/bin/sinewd /usr/local/bin/sinewd
+USER 10001:10001
+EXPOSE 50051
+STOPSIGNAL SIGTERM
+# The standard gRPC health service, asked from inside; arguments of `docker run` follow the entry point's.
+HEALTHCHECK --interval=10s --timeout=6s --start-period=5s --retries=3 CMD ["sinew-healthcheck", "127.0.0.1", "50051"]
+ENTRYPOINT ["sinewd", "--listen", "0.0.0.0:50051"]

@@ -1,0 +1,125 @@
+#!/usr/bin/env bash
+# The whole of Sinew in one command: installs, builds, starts a server, deforms a character with several methods, checks
+# the result and draws it.
+#
+# usage: deploy/demo.sh [MODEL]
+#   MODEL   a rigged, animated .glb, .gltf, .fbx or .dae file; default: model:hand, a hand made by Sinew
+# Writes build/demo/: a point cache per method with its manifest, and methods.png. The server listens on a free loopback
+# port and is stopped at the end.
+set -euo pipefail
+if [[ ${1:-} == -h || ${1:-} == --help || $# -gt 1 ]]; then
+  sed -n '2,8s/^# \{0,1\}//p' "$0"
+  [[ $# -eq 1 ]] || exit 64
+  exit 0
+fi
+model=${1:-model:hand}
+if [[ $model != model:* ]]; then
+  [[ -r $model ]] || {
+    echo "demo: cannot read $model" >&2
+    exit 65
+  }
+  model=$(realpath -- "$model")
+fi
+cd "$(dirname "$0")/.."
+out=build/demo
+# method and the format of its cache
+methods=("lbs pc2" "dqs mdd" "ddm npy" "enhanced_ddm pc2")
+
+bold='' plain=''
+[[ ! -t 1 ]] || bold=$'\e[1m' plain=$'\e[0m'
+step() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
+# number NAME JSON: the first number of that name.
+number() { sed -n "s/.*\"$1\": *\(-\{0,1\}[0-9.][0-9.eE+-]*\).*/\1/p" <<<"$2" | head -n 1; }
+# milliseconds COMMAND...: runs it and leaves the wall time in $elapsed and what it printed in $printed.
+milliseconds() {
+  local start=${EPOCHREALTIME//[^0-9]/}
+  printed=$("$@")
+  elapsed=$(((${EPOCHREALTIME//[^0-9]/} - start) / 1000))
+}
+
+deploy/install-deps.sh build
+if [[ ! -x build/release/bin/sinewd || ! -x build/release/bin/sinew ]]; then
+  step "Build (once, some minutes)"
+fi
+mkdir -p build
+if command -v ccache >/dev/null; then
+  export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
+fi
+[[ -s build/release/build.ninja ]] || cmake --preset release >build/release.configure.log 2>&1 || {
+  cat build/release.configure.log >&2
+  exit 1
+}
+cmake --build --preset release --parallel "$(nproc)" --target sinewd sinew
+sinew=build/release/bin/sinew
+
+step "Start sinewd"
+rm -rf $out
+mkdir -p $out
+build/release/bin/sinewd --listen 127.0.0.1:0 --http off --ready-file $out/ready.json \
+  >$out/sinewd.out 2>$out/sinewd.log &
+server=$!
+stop() {
+  kill -TERM $server 2>/dev/null || true
+  wait $server 2>/dev/null || true
+  rm -f $out/ready.json $out/sinewd.out
+}
+trap stop EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+for _ in {1..200}; do
+  [[ ! -s $out/ready.json ]] || break
+  kill -0 $server 2>/dev/null || break
+  sleep 0.05
+done
+if [[ ! -s $out/ready.json ]]; then
+  echo "demo: sinewd did not start:" >&2
+  tail -n 20 $out/sinewd.log >&2
+  exit 70
+fi
+SINEW_SERVER=$(sed -n 's/^sinewd: listening on \([^,]*\).*/\1/p' $out/sinewd.out)
+export SINEW_SERVER
+echo "sinewd (pid $server) listens on $SINEW_SERVER"
+
+step "Inspect $model"
+$sinew inspect "$model"
+
+step "Upload"
+rig=$($sinew upload "$model")
+echo "$rig"
+
+step "Bind, stream the clip, write a cache, verify it"
+rows=()
+caches=()
+deformers=()
+frames=1
+for line in "${methods[@]}"; do
+  read -r method format <<<"$line"
+  cache=$out/$method.$format
+  milliseconds $sinew bind "$rig" --deformer "$method"
+  bind_ms=$elapsed
+  milliseconds $sinew --json bake "$model" --deformer "$method" --out "$cache"
+  frames=$(number frames "$printed")
+  rows+=("$(printf '%-13s %8s %7s %10s %12s  %s' "$method" "$bind_ms" "$frames" \
+    "$(number frames_per_second "$printed")" "$(stat -c %s "$cache")" "$cache")")
+  caches+=("$cache")
+  deformers+=(--deformer "$method")
+done
+for cache in "${caches[@]}"; do $sinew verify "$cache"; done
+
+step "Draw the methods side by side"
+picture=$out/methods.png
+$sinew render "$model" "${deformers[@]}" --frame $((frames / 2)) --out $picture
+
+step "What the server did"
+$sinew stats
+
+step "Summary"
+printf '%-13s %8s %7s %10s %12s  %s\n' method "bind ms" frames "frames/s" bytes file
+printf '%s\n' "${rows[@]}"
+cat <<TEXT
+
+picture    $picture (frame $((frames / 2)))
+manifests  beside each cache: checksums per frame, for \`sinew verify\`
+server log $out/sinewd.log
+Apply a .pc2 or .mdd in Blender: modifier Mesh Cache on the mesh it came from.
+TEXT

@@ -1,0 +1,98 @@
+#!/usr/bin/env bash
+# Installs the Debian packages Sinew needs. Silent and quick when nothing is missing.
+#
+# usage: deploy/install-deps.sh [GROUP...]        (default: build)
+#   build      compile everything
+#   test       run the tests (with build)
+#   runtime    run sinewd, no compiler: what the container image holds
+#   container  build and run the container image without Docker
+# Needs root or sudo when something is missing.
+set -euo pipefail
+
+# Libraries are in the order of the folders that need them: proto and core, server, client, tests.
+build=(
+  g++ cmake ninja-build pkg-config git ca-certificates python3
+  libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc libabsl-dev
+  libeigen3-dev libtbb-dev libhwy-dev libssl-dev libxxhash-dev nlohmann-json3-dev
+  prometheus-cpp-dev libcpp-httplib-dev libyaml-cpp-dev libspdlog-dev libcli11-dev
+  libtinygltf-dev libassimp-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
+  libgtest-dev libgmock-dev libbenchmark-dev
+)
+test=(python3-grpcio python3-protobuf python3-numpy clang-format-14)
+runtime=(
+  ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libhwy1 libssl3 libxxhash0
+  libcpp-httplib0.11 libprometheus-cpp-core1.0 libspdlog1.10 libyaml-cpp0.7
+)
+container=(buildah podman runc conmon netavark aardvark-dns catatonit iptables mmdebstrap)
+
+fail() {
+  echo "install-deps: $*" >&2
+  exit 1
+}
+
+packages=()
+for group in "${@:-build}"; do
+  case $group in
+    build) packages+=("${build[@]}") ;;
+    test) packages+=("${test[@]}") ;;
+    runtime) packages+=("${runtime[@]}") ;;
+    container) packages+=("${container[@]}") ;;
+    -h | --help)
+      sed -n '2,9s/^# \{0,1\}//p' "$0"
+      exit 0
+      ;;
+    *)
+      echo "install-deps: unknown group '$group', need build, test, runtime or container" >&2
+      exit 64
+      ;;
+  esac
+done
+
+for tool in dpkg-query apt-get apt-cache; do
+  command -v "$tool" >/dev/null ||
+    fail "this is not a Debian system (no $tool). Sinew is built and tested on Debian 12;" \
+      "elsewhere install by hand what this script lists: ${packages[*]}"
+done
+
+declare -A installed=()
+while read -r name status; do
+  [[ $status == installed ]] && installed[$name]=1
+done < <(dpkg-query -W -f '${Package} ${db:Status-Status}\n' "${packages[@]}" 2>/dev/null || true)
+
+missing=()
+for package in "${packages[@]}"; do
+  [[ ${installed[$package]:-} ]] || missing+=("$package")
+done
+[[ ${#missing[@]} -gt 0 ]] || exit 0
+
+as_root=()
+if [[ $EUID -ne 0 ]]; then
+  command -v sudo >/dev/null ||
+    fail "${#missing[@]} packages are missing, and installing them needs root or sudo: ${missing[*]}"
+  as_root=(sudo)
+fi
+apt=("${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get -qq
+  -o "DPkg::Lock::Timeout=300" -o "Acquire::Retries=3" -o "Dpkg::Use-Pty=0")
+
+{
+  echo "install-deps: installing ${#missing[@]} Debian packages (${*:-build}), once:"
+  fold -s -w 96 <<<"${missing[*]}" | sed 's/^/  /'
+  echo "install-deps: downloading and unpacking takes from 20 seconds to a few minutes ..."
+} >&2
+
+# The package lists are fetched only when they do not know every missing package.
+known=$(apt-cache --no-generate policy "${missing[@]}" 2>/dev/null | grep -c 'Candidate: [^(]' || true)
+if [[ $known -lt ${#missing[@]} ]]; then
+  "${apt[@]}" update >&2 || fail "apt-get update failed: is the network reachable?"
+fi
+
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+install() { "${apt[@]}" install -y --no-install-recommends "${missing[@]}" </dev/null >"$log" 2>&1; }
+# A second try with fresh lists: those at hand may name versions the mirror no longer holds.
+if ! install && ! { "${apt[@]}" update >&2 && install; }; then
+  tail -n 25 "$log" >&2
+  fail "apt-get install failed. Sinew needs Debian 12 (bookworm); this is:" \
+    "$(sed -n 's/^PRETTY_NAME=//p' /etc/os-release 2>/dev/null)"
+fi
+echo "install-deps: done" >&2

@@ -1,0 +1,273 @@
+// stream_bench - frames per second of a stream beside what gRPC itself moves, in one run.
+//
+//   stream_bench [--vertices 50000] [--rounds 21] [--seconds 0.5]
+//
+// Two processes over loopback: one holds a Sinew server and a raw byte-buffer server, the other is
+// the client of both. Rows are run in a random order within each round, on connections that stay
+// open; an identical twin of the raw row says how much of a difference is noise. Figures are
+// medians over the rounds, ratios are of the same round.
+#include <absl/strings/str_cat.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "client/models/models.h"
+#include "server/serve.h"
+#include "server/server.h"
+#include "sinew/client.h"
+#include "tests/bench/raw_peer.h"
+
+namespace sinew::bench {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+double Seconds(Clock::duration d) {
+  return std::chrono::duration<double>(d).count();
+}
+
+struct Ports {
+  int sinew = 0, raw = 0;
+};
+
+// The child: both servers, until the pipe from the parent closes.
+[[noreturn]] void Serve(int to_parent, int from_parent) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  server::TuneMalloc();
+  server::Config config;
+  config.network.listen = {"127.0.0.1:0"};
+  config.network.http = "off";
+  config.log.level = "error";
+  auto sinew_server = server::Server::Start(config);
+  if (!sinew_server.ok()) {
+    std::fprintf(stderr, "%s\n", std::string(sinew_server.status().message()).c_str());
+    _exit(1);
+  }
+  RawServer raw;
+  const std::string& address = (*sinew_server)->addresses().front();
+  const Ports ports = {std::stoi(address.substr(address.rfind(':') + 1)), raw.port()};
+  if (write(to_parent, &ports, sizeof ports) != sizeof ports) _exit(1);
+  char byte;
+  while (read(from_parent, &byte, 1) > 0) {
+  }
+  _exit(0);
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[values.size() / 2];
+}
+double Quartile(std::vector<double> values, double q) {
+  std::sort(values.begin(), values.end());
+  return values.empty() ? 0 : values[static_cast<std::size_t>(q * double(values.size() - 1))];
+}
+
+// One row of the table: something that sends a pose and something that waits for a frame.
+struct Row {
+  std::string name;
+  std::size_t depth = 0;
+  std::size_t bytes = 0;  // of a frame
+  std::function<void()> send;
+  std::function<void()> receive;
+  std::vector<double> fps, ratio;
+};
+
+double Measure(Row& row, double seconds) {
+  for (std::size_t i = 0; i < row.depth; ++i) row.send();
+  const auto start = Clock::now();
+  std::size_t frames = 0;
+  while (Seconds(Clock::now() - start) < seconds) {
+    row.receive();
+    row.send();
+    ++frames;
+  }
+  const double elapsed = Seconds(Clock::now() - start);
+  for (std::size_t i = 0; i < row.depth; ++i) row.receive();
+  return static_cast<double>(frames) / elapsed;
+}
+
+void Check(const absl::Status& status) {
+  if (status.ok()) return;
+  std::fprintf(stderr, "stream_bench: %s\n", std::string(status.message()).c_str());
+  std::exit(1);
+}
+template <class T>
+T Check(absl::StatusOr<T> value) {
+  Check(value.status());
+  return *std::move(value);
+}
+
+struct Options {
+  std::size_t vertices = 50000, rounds = 21;
+  double seconds = 0.5;
+  std::size_t pauses = 11;
+};
+
+class Client {
+ public:
+  Client(const Options& options, Ports ports) : options_(options), ports_(ports) {
+    const client::Model model =
+        Check(client::Tube({.rings = static_cast<std::uint32_t>(options.vertices / 50),
+                            .segments = 50,
+                            .joints = 50,
+                            .length = 10,
+                            .influences = 4,
+                            .frames = 2}));
+    pose_.assign(model.clip.joint_transforms.begin(),
+                 model.clip.joint_transforms.begin() +
+                     static_cast<std::ptrdiff_t>(model.rig.joints.size() * 12));
+    vertices_ = model.rig.vertices();
+    const auto connection =
+        Check(client::Client::Connect({.address = absl::StrCat("127.0.0.1:", ports.sinew)}));
+    character_.emplace(
+        Check(client::Character::Create(connection, Check(client::EncodeRig(model.rig)), "lbs")));
+  }
+
+  void Run() {
+    AddRaw("raw gRPC", 12);
+    AddRaw("raw gRPC (twin)", 12);
+    AddSinew("lbs positions", false, true);
+    AddSinew("lbs positions, no checksum", false, false);
+    AddRaw("raw gRPC, 24 B/vertex", 24);
+    AddSinew("lbs positions + normals", true, true);
+    std::mt19937 random(7);
+    for (Row& row : rows_) Measure(row, 0.2);
+    for (std::size_t round = 0; round < options_.rounds; ++round) {
+      std::vector<std::size_t> order(rows_.size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+      std::shuffle(order.begin(), order.end(), random);
+      for (const std::size_t i : order) {
+        rows_[i].fps.push_back(Measure(rows_[i], options_.seconds));
+      }
+      for (Row& row : rows_) row.ratio.push_back(row.fps.back() / Baseline(row).fps.back());
+      std::fprintf(stderr, "\rround %zu of %zu", round + 1, options_.rounds);
+    }
+    std::fprintf(stderr, "\n");
+    Print();
+    PrintPauses();
+  }
+
+ private:
+  // The raw row that moves as many bytes at the same depth.
+  const Row& Baseline(const Row& row) const {
+    for (const Row& other : rows_) {
+      if (other.bytes == row.bytes && other.depth == row.depth) return other;
+    }
+    return row;
+  }
+
+  void AddRaw(const std::string& name, std::size_t bytes_per_vertex) {
+    for (const std::size_t depth : {1, 8}) {
+      auto raw =
+          std::make_shared<RawClient>(ports_.raw, pose_.size() * 4, vertices_ * bytes_per_vertex);
+      rows_.push_back({name,
+                       depth,
+                       vertices_ * bytes_per_vertex,
+                       [raw] { raw->Send(); },
+                       [raw] { (void)raw->Receive(); },
+                       {},
+                       {}});
+    }
+  }
+
+  void AddSinew(const std::string& name, bool normals, bool checksums) {
+    for (const std::size_t depth : {1, 8}) {
+      auto stream = Open(normals, checksums);
+      rows_.push_back(
+          {name,
+           depth,
+           vertices_ * (normals ? 24 : 12),
+           [this, stream] { Check(stream->Send({.joint_transforms = pose_}).status()); },
+           [stream] {
+             const auto item = Check(stream->Next());
+             Check(item->problem);
+           },
+           {},
+           {}});
+    }
+  }
+
+  std::shared_ptr<client::Stream> Open(bool normals, bool checksums) {
+    client::StreamOptions stream;
+    stream.output.checksums = checksums;
+    stream.output.chunk_bytes = 16 << 20;
+    if (normals) {
+      stream.output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
+    }
+    return std::make_shared<client::Stream>(Check(character_->OpenStream(stream)));
+  }
+
+  void Print() const {
+    std::printf("%zu vertices, %zu rounds of %.2f s; fps and GB/s are medians\n", vertices_,
+                options_.rounds, options_.seconds);
+    std::printf("%-30s %5s %9s %7s   %s\n", "row", "depth", "fps", "GB/s", "of raw (quartiles)");
+    for (const Row& row : rows_) {
+      const double fps = Median(row.fps);
+      std::printf("%-30s %5zu %9.0f %7.2f   %.2f (%.2f .. %.2f)\n", row.name.c_str(), row.depth,
+                  fps, fps * static_cast<double>(row.bytes) / 1e9, Median(row.ratio),
+                  Quartile(row.ratio, 0.25), Quartile(row.ratio, 0.75));
+    }
+  }
+
+  // Waiting wakes nobody: the first pose after a pause of more than a second.
+  void PrintPauses() {
+    auto stream = Open(false, true);
+    std::vector<double> ms;
+    for (std::size_t i = 0; i < options_.pauses; ++i) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1020));
+      const auto start = Clock::now();
+      Check(stream->Send({.joint_transforms = pose_}).status());
+      Check(Check(stream->Next())->problem);
+      ms.push_back(Seconds(Clock::now() - start) * 1e3);
+    }
+    std::printf("first pose after a pause of 1.02 s: median %.2f ms, worst %.2f ms of %zu\n",
+                Median(ms), *std::max_element(ms.begin(), ms.end()), ms.size());
+  }
+
+  Options options_;
+  Ports ports_;
+  std::vector<float> pose_;
+  std::size_t vertices_ = 0;
+  std::optional<client::Character> character_;
+  std::vector<Row> rows_;
+};
+
+}  // namespace
+}  // namespace sinew::bench
+
+int main(int argc, char** argv) {
+  sinew::bench::Options options;
+  CLI::App app("Stream rates beside raw gRPC, both measured now.");
+  app.add_option("--vertices", options.vertices, "of the tube")->capture_default_str();
+  app.add_option("--rounds", options.rounds)->capture_default_str();
+  app.add_option("--seconds", options.seconds, "per row and round")->capture_default_str();
+  app.add_option("--pauses", options.pauses, "of 1.02 s, for the last line")->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  int up[2], down[2];
+  if (pipe(up) != 0 || pipe(down) != 0) return 1;
+  const pid_t child = fork();  // before gRPC has threads
+  if (child == 0) {
+    close(down[1]);
+    sinew::bench::Serve(up[1], down[0]);
+  }
+  close(up[1]);
+  close(down[0]);
+  sinew::bench::Ports ports;
+  if (read(up[0], &ports, sizeof ports) != sizeof ports) return 1;
+  sinew::bench::Client(options, ports).Run();
+  close(down[1]);
+  waitpid(child, nullptr, 0);
+}

@@ -1,0 +1,102 @@
+#!/usr/bin/env bash
+# Builds the Dockerfile without Docker and checks the container: non-root, read-only, healthy, clean exit on SIGTERM.
+#
+# usage: tests/container.sh [WORKDIR]     (default: build/container; keeps base image and layers for the next run)
+# Needs root and network. Everything runs in a private network namespace that has only the loopback device.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+[[ $EUID -eq 0 ]] || {
+  echo "container: SKIPPED, needs root" >&2
+  exit 0
+}
+deploy/install-deps.sh container
+mkdir -p "${1:-build/container}"
+work=$(realpath "${1:-build/container}")
+image=localhost/sinew:test
+base=docker.io/library/debian:bookworm-slim
+name=sinew-test-$$
+space=$name
+# Podman remembers the first run root of a store: one for each work folder.
+runroot=/run/sinew-test-store-$(cksum <<<"$work" | cut -d ' ' -f 1)
+
+step() { echo "container: [$SECONDS s] $*"; }
+fail() {
+  echo "container: FAILED: $*" >&2
+  exit 1
+}
+
+# Root without CAP_SYS_RESOURCE cannot raise limits, and crun refuses hybrid control groups: runc, and limits we have.
+limit() { [[ $1 != unlimited && $1 -lt 4096 ]] && echo "$1" || echo 4096; }
+files=$(limit "$(ulimit -Hn)")
+processes=$(limit "$(ulimit -Hu)")
+cat >"$work/containers.conf" <<CONF
+[containers]
+default_ulimits = ["nofile=$files:$files", "nproc=$processes:$processes"]
+[engine]
+runtime = "runc"
+cgroup_manager = "cgroupfs"
+events_logger = "none"
+[network]
+network_backend = "netavark"
+CONF
+cat >"$work/storage.conf" <<CONF
+[storage]
+driver = "overlay"
+graphroot = "$work/graph"
+runroot = "$runroot"
+CONF
+export CONTAINERS_CONF=$work/containers.conf CONTAINERS_STORAGE_CONF=$work/storage.conf
+inside() { nsenter --net="/run/netns/$space" "$@"; }
+leave() {
+  inside podman rm -f -t 1 "$name"
+  ip netns del "$space"
+} >/dev/null 2>&1
+trap 'leave || true' EXIT
+
+if ! podman image exists $base; then
+  step "base image, from Debian's packages"
+  apt_conf=/etc/apt/apt.conf.d
+  sources=/etc/apt/sources.list.d/debian.sources
+  [[ -s $sources ]] || sources=/etc/apt/sources.list
+  printf 'Acquire::GzipIndexes "true";\nAcquire::Languages "none";\n%s\n' \
+    'DPkg::Post-Invoke { "rm -f /var/cache/apt/*.bin /var/cache/apt/archives/*.deb || true"; };' \
+    >"$work/container-apt.conf"
+  mmdebstrap --quiet --variant=minbase --include=ca-certificates,usr-is-merged \
+    --hook-dir=/usr/share/mmdebstrap/hooks/merged-usr \
+    --customize-hook="copy-in '$work/container-apt.conf' $apt_conf" \
+    --dpkgopt='path-exclude=/usr/share/man/*' --dpkgopt='path-exclude=/usr/share/locale/*' \
+    --dpkgopt='path-exclude=/usr/share/doc/*' bookworm - "$sources" \
+    2>"$work/base.log" |
+    podman import -q --change 'CMD ["bash"]' - $base >/dev/null
+fi
+
+step "build"
+buildah bud --isolation chroot --format docker --layers --pull-never -t $image . \
+  >"$work/build.log" 2>&1 || {
+  tail -n 40 "$work/build.log" >&2
+  fail "the Dockerfile does not build, see $work/build.log"
+}
+
+step "run"
+ip netns add "$space"
+ip -n "$space" link set lo up
+inside podman run -d --name "$name" --pull=never --network host --read-only --cap-drop all \
+  --security-opt no-new-privileges --memory 256m --pids-limit 128 $image >/dev/null
+for _ in {1..50}; do
+  inside podman healthcheck run "$name" >/dev/null 2>&1 && break
+  sleep 0.2
+done
+inside podman healthcheck run "$name" >/dev/null || {
+  podman logs "$name" >&2
+  fail "not healthy after 10 s"
+}
+step "healthy"
+# 127.0.0.1 of the namespace, from outside the container: the port is really open.
+inside deploy/healthcheck.sh 127.0.0.1 50051 || fail "port 50051 does not answer"
+inside deploy/healthcheck.sh 127.0.0.1 1 2>/dev/null && fail "the health check cannot fail"
+user=$(podman exec "$name" id -u)
+[[ $user == 10001 ]] || fail "runs as uid $user, need 10001"
+inside podman stop -t 10 "$name" >/dev/null
+code=$(podman inspect "$name" --format '{{.State.ExitCode}}')
+[[ $code == 0 ]] || fail "exit code $code after SIGTERM, need 0"
+step "passed; image size $(podman image inspect $image --format '{{.Size}}' | numfmt --to=si)"

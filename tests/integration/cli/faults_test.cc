@@ -1,0 +1,176 @@
+// Servers that are absent, die and come back; signals; closed pipes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <thread>
+
+#include "client/models/models.h"
+#include "sinew/client.h"
+#include "tests/integration/cli/poses_file.h"
+#include "tests/integration/cli/process.h"
+#include "tests/unit/cli/temporary_folder.h"
+
+namespace sinew::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+
+// Waits until `done`, at most a minute.
+bool Eventually(const std::function<bool()>& done) {
+  for (int k = 0; k < 6000; ++k) {
+    if (done()) return true;
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  return false;
+}
+
+// Bytes of the largest file in the folder.
+std::uintmax_t Largest(const TemporaryFolder& folder) {
+  std::uintmax_t largest = 0;
+  for (const std::string& name : folder.Names()) {
+    std::error_code error;
+    const auto size = std::filesystem::file_size(folder / name, error);
+    if (!error) largest = std::max(largest, size);
+  }
+  return largest;
+}
+
+// A rig and a clip long enough that a bake can be caught half way: the tube's clip, over and over.
+void WriteLongInputs(const TemporaryFolder& inputs) {
+  constexpr int kTimes = 200;
+  const client::Model tube = *client::Make("tube");
+  std::vector<float> poses;
+  for (int k = 0; k < kTimes; ++k) {
+    poses.insert(poses.end(), tube.clip.joint_transforms.begin(), tube.clip.joint_transforms.end());
+  }
+  WriteAll(inputs / "tube.sinewrig", *client::EncodeRig(tube.rig));
+  WritePoses(inputs / "long.npy", poses, tube.rig.joints.size());
+}
+
+std::vector<std::string> LongBake(const TemporaryFolder& inputs, const std::string& out) {
+  return {SINEW_PROGRAM,
+          "bake",
+          inputs / "tube.sinewrig",
+          "--poses",
+          inputs / "long.npy",
+          "--deformer",
+          "enhanced_ddm",
+          "--out",
+          out};
+}
+
+TEST(Faults, NoServerExits69AndSaysWhatToDo) {
+  const TemporaryFolder folder;
+  std::string address;
+  {
+    const Daemon daemon;
+    address = daemon.address();
+  }
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"methods"},
+        {"rigs"},
+        {"sessions"},
+        {"stats"},
+        {"upload", "model:tube"},
+        {"bind", "model:tube", "--deformer", "lbs"},
+        {"delete", "sessions/x"},
+        {"bake", "model:tube", "--deformer", "lbs", "--out", folder / "out.pc2"},
+        {"render", "model:tube", "--deformer", "lbs", "--out", folder / "out.png"},
+        {"bench", "--deformer", "lbs"}}) {
+    const Finished finished = SinewAt(address, arguments);
+    EXPECT_EQ(finished.exit_code, 69) << arguments[0] << ": " << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("--local"));
+    EXPECT_THAT(finished.out, IsEmpty());
+  }
+  EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
+TEST(Faults, ServerComesFromTheEnvironment) {
+  Daemon daemon;
+  const Finished stats = Sinew({"stats"}, {}, {"SINEW_SERVER=" + daemon.address()});
+  EXPECT_EQ(stats.exit_code, 0) << stats.err;
+}
+
+TEST(Faults, BakeSurvivesAKilledServerWithTheSameBits) {
+  const TemporaryFolder inputs, folder, undisturbed;
+  WriteLongInputs(inputs);
+  auto daemon = std::make_optional<Daemon>();
+  const std::string address = daemon->address();
+  std::vector<std::string> arguments = LongBake(inputs, folder / "a.npy");
+  arguments.insert(arguments.end(), {"--server", address});
+  Process bake(arguments);
+  const bool started = Eventually([&] { return Largest(folder) > 1'000'000 || !bake.running(); });
+  ASSERT_TRUE(started);
+  ASSERT_TRUE(bake.running()) << "the bake ended before it could be disturbed";
+  daemon->process().Signal(SIGKILL);
+  daemon.reset();
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  daemon.emplace(address);
+  ASSERT_EQ(daemon->address(), address);
+  const Finished finished = bake.Wait();
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  arguments = LongBake(inputs, undisturbed / "a.npy");
+  arguments.insert(arguments.end(), {"--server", address});
+  ASSERT_EQ(Process(arguments).Wait().exit_code, 0);
+  EXPECT_EQ(ReadAll(folder / "a.npy.json"), ReadAll(undisturbed / "a.npy.json"));
+  EXPECT_TRUE(ReadAll(folder / "a.npy") == ReadAll(undisturbed / "a.npy"));
+  EXPECT_EQ(Sinew({"verify", folder / "a.npy"}).exit_code, 0);
+}
+
+TEST(Faults, SignalsEndABakeAndLeaveNothing) {
+  const TemporaryFolder inputs;
+  WriteLongInputs(inputs);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const TemporaryFolder folder;
+    std::vector<std::string> arguments = LongBake(inputs, folder / "a.npy");
+    arguments.push_back("--local");
+    Process bake(arguments);
+    ASSERT_TRUE(Eventually([&] { return Largest(folder) > 1'000'000 || !bake.running(); }));
+    ASSERT_TRUE(bake.running());
+    bake.Signal(signal);
+    const Finished finished = bake.Wait();
+    EXPECT_EQ(finished.signal, signal)
+        << "the shell sees the signal; " << finished.exit_code << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("interrupted"));
+    EXPECT_THAT(folder.Names(), IsEmpty());
+  }
+}
+
+TEST(Faults, OutputThatNobodyReadsIsNoCrash) {
+  const Finished finished = Process({"/bin/sh", "-c",
+                                     std::string("{ ") + SINEW_PROGRAM +
+                                         " inspect model:hand --json; echo $? >&2; } | true"})
+                                .Wait();
+  EXPECT_THAT(finished.err, ::testing::AnyOf(HasSubstr("73\n"), HasSubstr("0\n")));
+}
+
+TEST(Faults, PipedOutputHasNoEscapeCodes) {
+  const TemporaryFolder folder;
+  Daemon daemon;
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"--help"},
+        {"inspect", "model:hand", "--joints"},
+        {"methods"},
+        {"stats"},
+        {"upload", "model:hand"},
+        {"bind", "model:hand", "--deformer", "ddm"},
+        {"sessions"},
+        {"rigs"},
+        {"bake", "model:hand", "--deformer", "ddm", "--out", folder / "out.pc2"},
+        {"verify", folder / "out.pc2"},
+        {"bake", "model:hand", "--deformer", "dance", "--out", folder / "out.pc2"}}) {
+    const Finished finished = SinewAt(daemon.address(), arguments);
+    EXPECT_THAT(finished.out + finished.err, Not(HasSubstr("\x1b"))) << arguments[0];
+    EXPECT_THAT(finished.out + finished.err, Not(HasSubstr("\r"))) << arguments[0];
+  }
+}
+
+}  // namespace
+}  // namespace sinew::testing

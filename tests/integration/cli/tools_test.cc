@@ -1,0 +1,186 @@
+// The commands around a bake: methods, sessions, rigs, delete, stats, render, bench.
+#include <absl/strings/str_cat.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "core/formats/manifest.h"
+#include "tests/integration/cli/process.h"
+#include "tests/unit/cli/temporary_folder.h"
+
+namespace sinew::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+class Tools : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { daemon_ = new Daemon; }
+  static void TearDownTestSuite() { delete daemon_; }
+
+  static Finished At(std::vector<std::string> arguments) {
+    return SinewAt(daemon_->address(), std::move(arguments));
+  }
+  static Json JsonAt(std::vector<std::string> arguments) {
+    arguments.push_back("--json");
+    const Finished finished = At(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    return Json::parse(finished.out, nullptr, false);
+  }
+  static std::string Line(const Finished& finished) {
+    return finished.out.substr(0, finished.out.find('\n'));
+  }
+
+  static Daemon* daemon_;
+  TemporaryFolder folder_;
+};
+
+Daemon* Tools::daemon_ = nullptr;
+
+TEST_F(Tools, MethodsTellParametersLocallyAsRemotely) {
+  const Json remote = JsonAt({"methods"});
+  EXPECT_EQ(remote, Json::parse(Sinew({"methods", "--json", "--local"}).out));
+  std::vector<std::string> names;
+  for (const Json& method : remote["methods"]) {
+    names.push_back(method["name"]);
+    for (const Json& parameter : method["parameters"])
+      EXPECT_NE(parameter["description"], "") << parameter;
+  }
+  for (const char* name : {"lbs", "dqs", "ddm", "enhanced_ddm"}) EXPECT_THAT(names, Contains(name));
+  const Finished one = At({"methods", "ddm"});
+  EXPECT_THAT(one.out, HasSubstr("iterations"));
+  EXPECT_EQ(At({"methods", "dance"}).exit_code, 65);
+}
+
+TEST_F(Tools, SessionsAreListedRenewedByUseAndDeleted) {
+  const std::string rig = Line(At({"upload", "model:tube"}));
+  const std::string session =
+      Line(At({"bind", rig, "--deformer", "ddm(iterations=3)", "--ttl", "1h"}));
+  ASSERT_THAT(session, StartsWith("sessions/"));
+  const Json shown = JsonAt({"sessions", session})[0];
+  EXPECT_EQ(shown["state"], "READY");
+  EXPECT_EQ(shown["rig"], rig);
+  EXPECT_EQ(shown["ttl_seconds"], 3600);
+  EXPECT_EQ(shown["recipe"]["stages"][0]["ddm"]["iterations"], 3);
+  EXPECT_THAT(At({"sessions"}).out, HasSubstr(session));
+  EXPECT_THAT(At({"rigs"}).out, HasSubstr(rig));
+  EXPECT_EQ(Line(At({"delete", session})), session);
+  EXPECT_EQ(At({"sessions", session}).exit_code, 65);
+  const Finished again = At({"delete", session});
+  EXPECT_THAT(again.exit_code, ::testing::AnyOf(0, 65)) << again.err;
+  EXPECT_EQ(At({"delete", "nonsense"}).exit_code, 64);
+  EXPECT_EQ(At({"bind", "rigs/sha256-" + std::string(64, '0'), "--deformer", "lbs"}).exit_code, 65);
+}
+
+TEST_F(Tools, DryRunCreatesNothing) {
+  const std::string before = At({"sessions"}).out;
+  const Finished dry = At({"bind", "model:tube", "--deformer", "enhanced_ddm", "--dry-run"});
+  EXPECT_EQ(dry.exit_code, 0) << dry.err;
+  EXPECT_THAT(dry.out, HasSubstr("peak memory"));
+  EXPECT_EQ(At({"sessions"}).out, before);
+}
+
+TEST_F(Tools, RecipeFilesEqualTheirText) {
+  WriteAll(folder_ / "soft.json", R"({"stages": [{"ddm": {"iterations": 6}}]})");
+  ASSERT_EQ(At({"bake", "model:tube", "--deformer", absl::StrCat("@", folder_ / "soft.json"),
+                "--frames", "5", "--out", folder_ / "a.npy"})
+                .exit_code,
+            0);
+  ASSERT_EQ(At({"bake", "model:tube", "--deformer", "ddm(iterations=6)", "--frames", "5", "--out",
+                folder_ / "b.npy"})
+                .exit_code,
+            0);
+  EXPECT_EQ(ReadAll(folder_ / "a.npy"), ReadAll(folder_ / "b.npy"));
+  EXPECT_EQ(ReadAll(folder_ / "a.npy.json"), ReadAll(folder_ / "b.npy.json"));
+}
+
+TEST_F(Tools, TheManifestsRecipeBakesTheSame) {
+  ASSERT_EQ(At({"bake", "model:tube", "--deformer", "enhanced_ddm", "--frames", "7", "--out",
+                folder_ / "a.npy"})
+                .exit_code,
+            0);
+  const std::string recipe = ParseManifest(ReadAll(folder_ / "a.npy.json"))->recipe;
+  const Finished again =
+      At({"bake", "model:tube", "--deformer", recipe, "--frames", "7", "--out", folder_ / "b.npy"});
+  ASSERT_EQ(again.exit_code, 0) << recipe << again.err;
+  EXPECT_EQ(ReadAll(folder_ / "a.npy"), ReadAll(folder_ / "b.npy"));
+}
+
+TEST_F(Tools, FramesOfARangeAreThoseOfTheWhole) {
+  ASSERT_EQ(At({"bake", "model:tube", "--deformer", "dqs", "--out", folder_ / "all.npy"}).exit_code,
+            0);
+  ASSERT_EQ(At({"bake", "model:tube", "--deformer", "dqs", "--frames", "3-20x4", "--out",
+                folder_ / "some.npy"})
+                .exit_code,
+            0);
+  const auto all = ParseManifest(ReadAll(folder_ / "all.npy.json")),
+             some = ParseManifest(ReadAll(folder_ / "some.npy.json"));
+  ASSERT_TRUE(all.ok() && some.ok());
+  EXPECT_EQ(some->first_frame, 3);
+  EXPECT_EQ(some->frame_step, 4);
+  ASSERT_EQ(some->frame_hashes.size(), 5U);
+  for (std::size_t k = 0; k < 5; ++k)
+    EXPECT_EQ(some->frame_hashes[k], all->frame_hashes[3 + 4 * k]);
+}
+
+TEST_F(Tools, RenderDrawsAPanelPerDeformer) {
+  const std::string one = folder_ / "one.png", two = folder_ / "two.png";
+  const Json first = JsonAt({"render", "model:tube", "--deformer", "lbs", "--frame", "12", "--size",
+                             "160x120", "--out", one});
+  const Json second = JsonAt({"render", "model:tube", "--deformer", "lbs", "dqs", "--frame", "12",
+                              "--size", "160x120", "--out", two});
+  EXPECT_THAT(ReadAll(one), StartsWith("\x89PNG"));
+  EXPECT_EQ(second["panels"], Json({"lbs", "dqs"}));
+  EXPECT_GE(first["width"], 160);
+  EXPECT_GT(second["width"].get<int>() * second["height"].get<int>(),
+            first["width"].get<int>() * first["height"].get<int>());
+  EXPECT_EQ(At({"render", "model:tube", "--deformer", "lbs", "--frame", "999", "--out",
+                folder_ / "x.png"})
+                .exit_code,
+            65);
+  EXPECT_EQ(
+      At({"render", "model:tube", "--deformer", "lbs", "--size", "9x9", "--out", folder_ / "x.png"})
+          .exit_code,
+      64);
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "x.png"));
+}
+
+TEST_F(Tools, BenchSplitsTheTime) {
+  const Json result = JsonAt({"bench", "--deformer", "dqs", "--vertices", "2000", "--streams", "2",
+                              "--depth", "3", "--seconds", "0.4", "--warmup", "0.1", "--normals"});
+  EXPECT_GT(result["frames"], 0);
+  const double vertices = result["vertices"];
+  EXPECT_EQ(result["bytes"].get<double>(), result["frames"].get<double>() * vertices * 24)
+      << "positions and normals";
+  EXPECT_LE(result["latency_ms"]["p50"], result["latency_ms"]["p99"]);
+  EXPECT_LE(result["server_evaluate_ms"]["mean"], result["latency_ms"]["mean"]);
+  EXPECT_GT(result["server_evaluate_ms"]["mean"], 0);
+  const Finished table =
+      At({"bench", "model:tube", "--deformer", "lbs", "--seconds", "0.2", "--warmup", "0"});
+  EXPECT_THAT(table.out, HasSubstr("p99.9"));
+  EXPECT_EQ(At({"bench", "--deformer", "lbs", "--encoding", "q16", "--seconds", "0.2"}).exit_code,
+            65);
+}
+
+TEST_F(Tools, StatsTellLimits) {
+  const Json stats = JsonAt({"stats"});
+  EXPECT_NE(stats["simd"], "");
+  EXPECT_FALSE(stats["limits"].empty());
+  const Finished limits = At({"stats", "--limits"});
+  EXPECT_THAT(limits.out, HasSubstr(stats["limits"][0]["name"].get<std::string>()));
+}
+
+TEST_F(Tools, QuietPrintsDataOnly) {
+  const Finished bake =
+      At({"bake", "model:tube", "--deformer", "lbs", "--out", folder_ / "a.pc2", "-q"});
+  EXPECT_EQ(bake.out, (folder_ / "a.pc2") + "\n");
+  EXPECT_THAT(bake.err, IsEmpty());
+}
+
+}  // namespace
+}  // namespace sinew::testing

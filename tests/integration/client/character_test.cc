@@ -1,0 +1,263 @@
+// The client library against the real server: a whole life, and what it survives.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+
+#include "tests/integration/client/running_server.h"
+#include "tests/integration/client/test_character.h"
+
+namespace sinew::client {
+namespace {
+
+using Frames = std::vector<std::vector<float>>;
+
+std::vector<float> Positions(const FrameView& view) {
+  std::vector<float> positions(view.vertices() * 3);
+  EXPECT_TRUE(view.CopyPositions(positions).ok());
+  return positions;
+}
+
+// Frames 1 to `count` by unary calls: what a stream must return, whatever happens to it.
+Frames Expected(const Character& character, std::uint64_t count) {
+  Frames frames;
+  for (std::uint64_t f = 1; f <= count; ++f) {
+    const std::vector<float> pose = TubePose(f);
+    const auto view = character.Deform({}, {.joint_transforms = pose});
+    EXPECT_TRUE(view.ok()) << view.status();
+    frames.push_back(view.ok() ? Positions(*view) : std::vector<float>());
+  }
+  return frames;
+}
+
+// Streams the frames and compares; calls `disturb` once behind frame `when`.
+template <class Disturb>
+void StreamAll(Stream& stream, const Frames& expected, std::uint64_t when, const Disturb& disturb) {
+  std::uint64_t sent = 0, taken = 0;
+  while (taken < expected.size()) {
+    while (sent < expected.size() && stream.room() > 0) {
+      const std::vector<float> pose = TubePose(sent + 1);
+      const auto frame = stream.Send({.joint_transforms = pose});
+      ASSERT_TRUE(frame.ok()) << frame.status();
+      ++sent;
+    }
+    const auto item = stream.Next(absl::Seconds(60));
+    ASSERT_TRUE(item.ok()) << item.status() << " after " << taken;
+    ASSERT_TRUE(item->has_value());
+    ASSERT_TRUE((*item)->problem.ok()) << (*item)->problem;
+    ++taken;
+    ASSERT_EQ((*item)->frame, taken);
+    ASSERT_EQ(Positions((*item)->view), expected[taken - 1]) << "frame " << taken;
+    if (taken == when) disturb();
+  }
+}
+
+struct CharacterTest : testing::Test {
+  std::string rig = *EncodeRig(MakeTube(60, 32));
+  std::unique_ptr<RunningServer> server = std::make_unique<RunningServer>();
+
+  Character Bind(const std::string& deformer) {
+    const auto client = Client::Connect(server->Options());
+    auto character = Character::Create(*client, rig, deformer);
+    EXPECT_TRUE(character.ok()) << character.status();
+    return *std::move(character);
+  }
+
+  // Another server on the same port.
+  void Restart(const std::vector<std::string>& arguments = {}) {
+    const std::string address = server->address();
+    server.reset();
+    server = std::make_unique<RunningServer>(address, arguments);
+  }
+};
+
+TEST_F(CharacterTest, StreamUnaryAndClipGiveTheSameBits) {
+  for (const char* deformer : {"lbs", "dqs", "ddm"}) {
+    const Character character = Bind(deformer);
+    const Frames expected = Expected(character, 40);
+    EXPECT_NE(expected[0], expected[39]);
+    auto stream = character.OpenStream({});
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    StreamAll(*stream, expected, 0, [] {});
+    stream->Finish();
+    EXPECT_EQ(*stream->Next(absl::Seconds(60)), std::nullopt);
+    std::vector<float> poses;
+    for (std::uint64_t f = 1; f <= 40; ++f) {
+      const std::vector<float> pose = TubePose(f);
+      poses.insert(poses.end(), pose.begin(), pose.end());
+    }
+    std::size_t index = 0;
+    const absl::Status status = character.DeformClip(
+        {}, {.joint_transforms = poses, .frames = 40}, {}, [&](const StreamItem& item) {
+          EXPECT_EQ(Positions(item.view), expected[index++]);
+          return absl::OkStatus();
+        });
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_EQ(index, 40u);
+  }
+}
+
+TEST_F(CharacterTest, SmallChunksAreJoined) {
+  const Character character = Bind("lbs");
+  const Frames expected = Expected(character, 5);
+  auto stream = character.OpenStream({.output = {.chunk_bytes = 4096}});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  const std::vector<float> pose = TubePose(1);
+  ASSERT_TRUE(stream->Send({.joint_transforms = pose}).ok());
+  const auto item = stream->Next(absl::Seconds(60));
+  ASSERT_TRUE(item.ok()) << item.status();
+  EXPECT_GT((*item)->view.chunks(), 1u);
+  EXPECT_EQ(Positions((*item)->view), expected[0]);
+}
+
+TEST_F(CharacterTest, NormalsComeWhenAsked) {
+  const Character character = Bind("lbs");
+  const std::vector<float> pose = TubePose(1);
+  const auto view = character.Deform({}, {.joint_transforms = pose},
+                                     {.attributes = {Attribute::kPositions, Attribute::kNormals}});
+  ASSERT_TRUE(view.ok()) << view.status();
+  std::vector<float> normals(view->vertices() * 3);
+  ASSERT_TRUE(view->CopyNormals(normals).ok());
+  const float length = std::hypot(normals[0], normals[1], normals[2]);
+  EXPECT_NEAR(length, 1, 1e-5);
+}
+
+TEST_F(CharacterTest, StreamSurvivesATerminatedAndRestartedServer) {
+  const Character character = Bind("ddm");
+  auto stream = character.OpenStream({});
+  const Frames expected = Expected(character, 300);
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  StreamAll(*stream, expected, 50, [&] {
+    server->Signal(SIGTERM);
+    Restart();
+  });
+  EXPECT_GE(stream->info().resumed, 1u);
+}
+
+TEST_F(CharacterTest, StreamSurvivesAKilledServerThatKeepsItsData) {
+  const std::filesystem::path data =
+      std::filesystem::temp_directory_path() / ("sinew-client-test-" + std::to_string(getpid()));
+  Restart({"--data-dir", data.string()});
+  const Character character = Bind("ddm");
+  auto stream = character.OpenStream({});
+  const Frames expected = Expected(character, 300);
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  StreamAll(*stream, expected, 50, [&] {
+    server->Signal(SIGKILL);
+    Restart({"--data-dir", data.string()});
+  });
+  EXPECT_GE(stream->info().resumed, 1u);
+  server.reset();
+  std::filesystem::remove_all(data);
+}
+
+TEST_F(CharacterTest, UnaryCallSurvivesALostSession) {
+  const Character character = Bind("lbs");
+  const Frames expected = Expected(character, 1);
+  server->Signal(SIGKILL);
+  Restart();
+  EXPECT_EQ(Expected(character, 1), expected);
+}
+
+TEST_F(CharacterTest, DrainDoesNotWaitForACallerThatTakesNoFrames) {
+  const Character character = Bind("lbs");
+  auto stream = character.OpenStream({});
+  const Frames expected = Expected(character, 100);
+  int exit_code = -1;
+  StreamAll(*stream, expected, 20, [&] {
+    const std::string address = server->address();
+    server->Signal(SIGTERM);
+    exit_code = server->Wait();
+    server = std::make_unique<RunningServer>(address);
+  });
+  EXPECT_EQ(exit_code, 0);
+}
+
+TEST_F(CharacterTest, LatestAnswersTheNewestPose) {
+  const Character character = Bind("lbs");
+  const Frames expected = Expected(character, 200);
+  auto stream = character.OpenStream({.mode = OrderMode::kLatest});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  for (std::uint64_t f = 1; f <= 200; ++f) {
+    const std::vector<float> pose = TubePose(f);
+    ASSERT_TRUE(stream->Send({.joint_transforms = pose}).ok());
+  }
+  stream->Finish();
+  std::uint64_t last = 0, accounted = 0;
+  while (true) {
+    const auto item = stream->Next(absl::Seconds(60));
+    ASSERT_TRUE(item.ok()) << item.status();
+    if (!item->has_value()) break;
+    last = (*item)->frame;
+    accounted += 1 + (*item)->view.skipped();
+    EXPECT_EQ(Positions((*item)->view), expected[last - 1]);
+  }
+  EXPECT_EQ(last, 200u);
+  EXPECT_EQ(accounted, 200u);
+}
+
+TEST_F(CharacterTest, ABadPoseIsAProblemAndTheStreamGoesOn) {
+  const Character character = Bind("lbs");
+  auto stream = character.OpenStream({});
+  const std::vector<float> good = TubePose(1), tooShort(7, 1.f);
+  ASSERT_TRUE(stream->Send({.joint_transforms = good}).ok());
+  ASSERT_TRUE(stream->Send({.joint_transforms = tooShort}).ok());
+  ASSERT_TRUE(stream->Send({.joint_transforms = good}).ok());
+  EXPECT_TRUE((*stream->Next(absl::Seconds(60)))->problem.ok());
+  const auto bad = stream->Next(absl::Seconds(60));
+  ASSERT_TRUE(bad.ok()) << bad.status();
+  EXPECT_TRUE(absl::IsInvalidArgument((*bad)->problem)) << (*bad)->problem;
+  EXPECT_TRUE((*stream->Next(absl::Seconds(60)))->problem.ok());
+}
+
+TEST_F(CharacterTest, PosesWithoutOutputPassTheBacklog) {
+  const Character character = Bind("lbs");
+  auto stream = character.OpenStream({});
+  const std::vector<float> floats = TubePose(3);
+  for (std::uint64_t sent = 1; sent <= 300;) {
+    const auto frame = stream->Send({.joint_transforms = floats, .no_output = sent < 300});
+    if (absl::IsResourceExhausted(frame.status())) {
+      absl::SleepFor(absl::Milliseconds(1));
+      continue;
+    }
+    ASSERT_TRUE(frame.ok()) << frame.status();
+    ++sent;
+  }
+  const auto item = stream->Next(absl::Seconds(60));
+  ASSERT_TRUE(item.ok()) << item.status();
+  EXPECT_EQ((*item)->frame, 300u);
+}
+
+TEST_F(CharacterTest, TheServerDescribesItself) {
+  const auto client = Client::Connect(server->Options());
+  const auto info = client->GetServerInfo();
+  ASSERT_TRUE(info.ok()) << info.status();
+  EXPECT_FALSE(info->version.empty());
+  EXPECT_FALSE(info->limits.empty());
+  const auto methods = client->ListMethods();
+  ASSERT_TRUE(methods.ok()) << methods.status();
+  EXPECT_FALSE(methods->methods.empty());
+  const auto uploaded = client->UploadRig(rig);
+  ASSERT_TRUE(uploaded.ok()) << uploaded.status();
+  EXPECT_EQ(uploaded->rig.vertices, 60u * 32u);
+  EXPECT_EQ(*client->DownloadRig(uploaded->rig.name), rig);
+  const auto session =
+      client->CreateSession({.rig = uploaded->rig.name, .deformer = "{\"stages\":[{\"lbs\":{}}]}"});
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_EQ(client->WaitSession(session->name)->state, SessionState::kReady);
+  EXPECT_TRUE(client->RenewSession(session->name, absl::Minutes(1)).ok());
+  int sessions = 0;
+  EXPECT_TRUE(client->ForEachSession([&](const Session&) { return ++sessions > 0; }).ok());
+  EXPECT_EQ(sessions, 1);
+  EXPECT_TRUE(client->DeleteSession(session->name).ok());
+  EXPECT_TRUE(absl::IsNotFound(client->GetSession(session->name).status()));
+  EXPECT_TRUE(client->DeleteRig(uploaded->rig.name).ok());
+  EXPECT_TRUE(absl::IsNotFound(client->GetRig(uploaded->rig.name).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(client->UploadRig("not a rig").status()));
+}
+
+}  // namespace
+}  // namespace sinew::client

@@ -1,0 +1,76 @@
+// A project outside the tree finds the installed client by CMake and by pkg-config, links it and
+// talks to a server.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+
+#include "tests/integration/client/running_server.h"
+
+namespace sinew::client {
+namespace {
+
+// Output and success of a command.
+std::pair<std::string, bool> Shell(const std::string& command) {
+  FILE* pipe = popen((command + " 2>&1").c_str(), "r");
+  std::string output;
+  std::array<char, 4096> buffer;
+  while (const std::size_t got = fread(buffer.data(), 1, buffer.size(), pipe)) {
+    output.append(buffer.data(), got);
+  }
+  return {output, pclose(pipe) == 0};
+}
+
+struct OutsideProject : testing::Test {
+  const std::filesystem::path work = std::filesystem::path(WORK_DIR) / "outside_project";
+  const std::string prefix = (work / "prefix").string();
+  const std::string source = SINEW_SOURCE_DIR "/tests/integration/client/outside_project";
+
+  void SetUp() override {
+    std::filesystem::remove_all(work);
+    std::filesystem::create_directories(work);
+    const auto [output, done] =
+        Shell("cmake --install " BUILD_DIR " --component client --prefix " + prefix);
+    ASSERT_TRUE(done) << output;
+  }
+
+  void ExpectItWorks(const std::string& program) {
+    const RunningServer server;
+    const auto [output, done] = Shell(program + " " + server.address());
+    EXPECT_TRUE(done);
+    EXPECT_EQ(output, "0 1 5\n");
+  }
+};
+
+TEST_F(OutsideProject, FindsThePackageByCMake) {
+  const std::string build = (work / "build").string();
+  const auto [configured, found] =
+      Shell("cmake -S " + source + " -B " + build +
+            " -DCMAKE_CXX_COMPILER=" CXX_COMPILER " -DCMAKE_PREFIX_PATH=" + prefix);
+  ASSERT_TRUE(found) << configured;
+  const auto [built, done] = Shell("cmake --build " + build);
+  ASSERT_TRUE(done) << built;
+  ExpectItWorks(build + "/outside");
+}
+
+TEST_F(OutsideProject, FindsTheModuleByPkgConfig) {
+  const std::string program = (work / "outside").string();
+  const std::string modules = "$(find " + prefix + " -name pkgconfig -type d)";
+  const auto [output, done] = Shell(
+      "PKG_CONFIG_PATH=" + modules + " sh -c '" CXX_COMPILER " -std=c++20 -Wall -Wextra -Werror " +
+      source + "/main.cc -o " + program + " $(pkg-config --cflags --libs sinew)'");
+  ASSERT_TRUE(done) << output;
+  ExpectItWorks(program);
+}
+
+TEST_F(OutsideProject, SeesNoGrpcOrProtobufHeader) {
+  const auto [output, done] =
+      Shell("grep -rlE 'grpc|protobuf|pb\\.h' " + prefix + "/include; test $? = 1");
+  EXPECT_TRUE(done) << output;
+}
+
+}  // namespace
+}  // namespace sinew::client

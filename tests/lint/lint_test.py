@@ -1,0 +1,108 @@
+#!/usr/bin/env python3
+"""The lint finds what it should: each bad snippet is flagged, and the good one beside it is not."""
+
+import unittest
+
+import file_rules
+import include_rules
+import sources
+
+# (file, line that must be flagged, line that must not)
+INCLUDES = (
+    ("core/rig/rig.cc", "#include <grpcpp/grpcpp.h>", "#include <absl/status/status.h>"),
+    ("core/rig/rig.cc", '#include "sinew/v1/rig.pb.h"', '#include "core/rig/rig.h"'),
+    ("core/rig/rig.cc", "#include <google/protobuf/message.h>", "#include <vector>"),
+    ("core/rig/rig.cc", '#include "server/server.h"', '#include "core/geometry/mesh.h"'),
+    ("core/rig/rig.cc", '#include "sinew/client.h"', '#include "core/base/types.h"'),
+    ("core/rig/rig.cc", '#include "core/deform/deformer.h"', '#include "core/solve/rotation.h"'),
+    ("core/rig/rig.h", "#include <Eigen/Dense>", "#include <span>"),
+    ("core/rig/rig.h", "  #  include  <Eigen/Core>", "#include <sys/mman.h>"),
+    ("core/geometry/mesh.h", "#include <tbb/parallel_for.h>", '#include "core/parallel/task.h"'),
+    ("core/parallel/task.h", "#include <oneapi/tbb/task_arena.h>", "#include <stop_token>"),
+    ("core/base/types.h", '#include "core/rig/rig.h"', "#include <array>"),
+    ("core/deform/dqs/dqs_kernel.cc", "#include <Eigen/Core>", "#include <hwy/highway.h>"),
+    ("core/deform/dqs/dqs_kernel.cc", "#include <absl/status/status.h>", '#include "core/base/types.h"'),
+    ("core/deform/dqs/dqs_kernel.cc", '#include "core/rig/rig.h"', '#include "core/simd/rotation-inl.h"'),
+    ("core/deform/dqs/dqs_kernel.cc", '#include "core/deform/lbs/lbs_kernel.h"',
+     '#include "core/deform/dqs/dqs_kernel.h"'),
+    ("core/deform/dqs/dqs.cc", '#include "core/deform/lbs/lbs.h"', '#include "core/deform/method.h"'),
+    ("core/deform/dqs/dqs.cc", '#include "core/formats/npy.h"', "#include <Eigen/SVD>"),
+    ("core/deform/deformer.cc", '#include "core/deform/lbs/lbs.h"', '#include "core/deform/registry.h"'),
+    ("core/deform/registry.cc", '#include "core/formats/pc2.h"', '#include "core/deform/lbs/lbs.h"'),
+    ("core/formats/npy.cc", '#include "core/rig/rig.h"', "#include <nlohmann/json.hpp>"),
+    ("server/services/rig_service.cc", '#include "core/geometry/mesh.h"', '#include "server/call.h"'),
+    ("server/server.cc", '#include "core/formats/pc2.h"', '#include "core/deform/deformer.h"'),
+    ("server/server.cc", '#include "core/deform/lbs/lbs.h"', "#include <grpcpp/server.h>"),
+    ("server/stream.cc", "#include <tbb/task_arena.h>", '#include "core/parallel/task.h"'),
+    ("server/convert/rig.cc", '#include "core/formats/pc2.h"', '#include "core/geometry/mesh.h"'),
+    ("server/server.cc", '#include "sinew/client.h"', '#include "sinew/v1/rig_service.grpc.pb.h"'),
+    ("client/cpp/include/sinew/client.h", "#include <grpcpp/channel.h>", "#include <absl/status/statusor.h>"),
+    ("client/cpp/include/sinew/client.h", '#include "client/cpp/stream.h"', '#include "sinew/rig_data.h"'),
+    ("client/cpp/client.cc", '#include "core/base/status.h"', '#include "sinew/v1/rig.pb.h"'),
+    ("client/import/gltf.cc", "#include <grpcpp/grpcpp.h>", "#include <tiny_gltf.h>"),
+    ("client/import/gltf.cc", '#include "client/cpp/stream.h"', '#include "client/cpp/status_macros.h"'),
+    ("client/models/tube.cc", '#include "client/import/import.h"', '#include "sinew/rig_data.h"'),
+    ("client/render/render.cc", '#include "core/geometry/normals.h"', "#include <embree3/rtcore.h>"),
+    ("client/cli/bake.cc", '#include "server/server.h"', '#include "core/formats/manifest.h"'),
+    ("client/cli/bake.cc", "#include <grpcpp/grpcpp.h>", "#include <CLI/CLI.hpp>"),
+    ("client/cli/bake.cc", '#include "client/cpp/channel.h"', '#include "sinew/client.h"'),
+    ("client/cli/local.cc", '#include "server/rig_store.h"', '#include "server/server.h"'),
+    ("server/server.cc", '#include "tests/testdata.h"', '#include "server/config.h"'),
+    ("server/server.cc", '#include "config.h"', "#include <unistd.h>"),
+    ("server/server.cc", '#include "../core/rig/rig.h"', '#include "core/rig/rig.h"'),
+    ("server/server.cc", "#include <boost/asio.hpp>", "#include <csignal>"),
+    ("core/news/thing.cc", "#include <vector>", None),
+)
+
+GOOD_HEADER = "// rig.h - a rig.\n#pragma once\n"
+# (file, text that must be flagged, words the finding contains, text that must not be flagged or None)
+FILES = (
+    ("docs/readme.md", "text\n", "top-level", None),
+    ("core/rig/rig_utils.cc", "int x;\n", "says nothing", None),
+    ("core/helpers/rig.cc", "int x;\n", "says nothing", None),
+    ("core/common/rig.cc", "int x;\n", "says nothing", None),
+    ("server/session_manager.cc", "int x;\n", "says nothing", None),
+    ("core/rig/rig.h", "#pragma once\n", "first line", GOOD_HEADER),
+    ("core/rig/rig.h", "// mesh.h - a mesh.\n#pragma once\n", "first line", GOOD_HEADER),
+    ("core/rig/rig.h", "// rig.h - a rig.\nint x;\n", "#pragma once", GOOD_HEADER),
+    ("core/rig/rig.h", GOOD_HEADER + "\n" * 198 + "int x;\n", "201 lines", GOOD_HEADER + "\n" * 197 + "int x;\n"),
+    ("core/simd/pack-inl.h", "// pack-inl.h - packs.\n" + "int x;\n" * 500, "501 lines",
+     "// pack-inl.h - packs.\n" + "int x;\n" * 499),
+    ("core/rig/rig.cc", "int x;\n" * 501, "501 lines", "int x;\n" * 500),
+    ("core/rig/rig.cc", "\tint x;\n", "a tab", "  int x;\n"),
+    ("core/rig/rig.cc", "int x; \n", "spaces at the end", "int x;\n"),
+    ("core/rig/rig.cc", "int x;", "line end", "int x;\n"),
+    ("core/rig/rig.cc", "int x;\n\n", "line end", "int x;\n"),
+    ("core/rig/rig.cc", "int x;  // TO" + "DO later\n", "unfinished", "int todos;\n"),
+    ("deploy/demo.sh", "echo \tx\n", "a tab", "echo\n"),
+)
+
+
+class Lint(unittest.TestCase):
+    def test_flags_each_forbidden_include(self):
+        for path, bad, good in INCLUDES:
+            with self.subTest(path=path, line=bad):
+                findings = include_rules.check(path, "// name - what\n" + bad + "\n")
+                self.assertEqual(len(findings), 1, findings)
+                if good is not None:
+                    self.assertTrue(findings[0].startswith(f"{path}:2: "), findings)
+                    self.assertEqual(include_rules.check(path, good + "\n"), [])
+
+    def test_flags_each_bad_file(self):
+        for path, bad, words, good in FILES:
+            with self.subTest(path=path, text=bad[:40]):
+                findings = file_rules.check(path, bad)
+                self.assertEqual(len(findings), 1, findings)
+                self.assertIn(words, findings[0])
+                if good is not None:
+                    self.assertEqual(file_rules.check(path, good), [])
+
+    def test_sees_the_tree(self):
+        listed = sources.files()
+        for path in ("CMakeLists.txt", "core/deform/deformer.h", "tests/lint/sources.py"):
+            self.assertIn(path, listed)
+        self.assertFalse([path for path in listed if path.startswith((".git/", "build/"))])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,72 @@
+// client_frames.cc - writes a rig, poses and the frames the C++ client gets for them, for a script
+// to compare with.
+//
+//   sinew_client_frames ADDRESS FOLDER DEFORMER COUNT
+//
+// Files: rig.sinewrig, poses.f32 (COUNT x joints x 12), stream.f32 and unary.f32 (COUNT x vertices
+// x 3).
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "client/cpp/status_macros.h"
+#include "sinew/client.h"
+#include "tests/integration/client/test_character.h"
+
+namespace sinew::client {
+namespace {
+
+absl::Status Write(const std::string& path, const char* data, std::size_t size) {
+  std::ofstream file(path, std::ios::binary);
+  file.write(data, static_cast<std::streamsize>(size));
+  file.close();
+  return file ? absl::OkStatus() : absl::UnknownError("cannot write " + path);
+}
+
+absl::Status Write(const std::string& path, const std::vector<float>& values) {
+  return Write(path, reinterpret_cast<const char*>(values.data()), values.size() * sizeof(float));
+}
+
+absl::Status Append(const FrameView& view, std::vector<float>& frames) {
+  const std::size_t start = frames.size();
+  frames.resize(start + view.vertices() * 3);
+  return view.CopyPositions(std::span(frames).subspan(start));
+}
+
+absl::Status Run(const std::string& address, const std::string& folder, const std::string& deformer,
+                 std::uint64_t count) {
+  SINEW_ASSIGN_OR_RETURN(const std::string rig, EncodeRig(MakeTube(80, 40)));
+  SINEW_RETURN_IF_ERROR(Write(folder + "/rig.sinewrig", rig.data(), rig.size()));
+  SINEW_ASSIGN_OR_RETURN(const Client client, Client::Connect({.address = address}));
+  SINEW_ASSIGN_OR_RETURN(const Character character, Character::Create(client, rig, deformer));
+  SINEW_ASSIGN_OR_RETURN(Stream stream, character.OpenStream({}));
+  std::vector<float> poses, streamed, unary;
+  for (std::uint64_t frame = 1; frame <= count; ++frame) {
+    const std::vector<float> pose = TubePose(frame);
+    poses.insert(poses.end(), pose.begin(), pose.end());
+    SINEW_RETURN_IF_ERROR(stream.Send({.joint_transforms = pose}).status());
+    SINEW_ASSIGN_OR_RETURN(const auto item, stream.Next(absl::Seconds(60)));
+    if (!item) return absl::InternalError("the stream ended early");
+    SINEW_RETURN_IF_ERROR(Append(item->view, streamed));
+    SINEW_ASSIGN_OR_RETURN(const FrameView view, character.Deform({}, {.joint_transforms = pose}));
+    SINEW_RETURN_IF_ERROR(Append(view, unary));
+  }
+  SINEW_RETURN_IF_ERROR(Write(folder + "/poses.f32", poses));
+  SINEW_RETURN_IF_ERROR(Write(folder + "/stream.f32", streamed));
+  return Write(folder + "/unary.f32", unary);
+}
+
+}  // namespace
+}  // namespace sinew::client
+
+int main(int argc, char** argv) {
+  if (argc != 5) {
+    std::fprintf(stderr, "usage: %s ADDRESS FOLDER DEFORMER COUNT\n", argv[0]);
+    return 64;
+  }
+  const absl::Status status =
+      sinew::client::Run(argv[1], argv[2], argv[3], std::strtoull(argv[4], nullptr, 10));
+  if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
+  return status.ok() ? 0 : 70;
+}

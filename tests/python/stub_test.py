@@ -1,0 +1,153 @@
+"""Plain gRPC stubs against the C++ client library: the same rig, the same poses, the same bits.
+
+Nothing of Sinew's own is used here but the protos: what this script does, any gRPC language can do.
+"""
+
+import argparse
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+SKIP = 77
+PREFIX = "sinewd: listening on "
+FRAMES = 30
+PIECE = 64 << 10
+
+try:
+    import grpc
+    import numpy as np
+except ImportError as error:
+    print(f"skipped: {error}; install python3-grpcio python3-numpy python3-protobuf")
+    sys.exit(SKIP)
+
+options = argparse.ArgumentParser()
+options.add_argument("--stubs", required=True)
+options.add_argument("--sinewd", required=True)
+options.add_argument("--frames", required=True)
+arguments, rest = options.parse_known_args()
+sys.path.insert(0, arguments.stubs)
+
+from sinew.v1 import deform_service_pb2, deform_service_pb2_grpc  # noqa: E402
+from sinew.v1 import frame_pb2, pose_pb2, rig_service_pb2, rig_service_pb2_grpc  # noqa: E402
+from sinew.v1 import session_service_pb2, session_service_pb2_grpc  # noqa: E402
+
+
+def upload(channel, data):
+    import hashlib
+
+    header = rig_service_pb2.UploadHeader(sha256=hashlib.sha256(data).hexdigest(), size_bytes=len(data))
+
+    def pieces():
+        yield rig_service_pb2.UploadRigRequest(header=header)
+        for offset in range(0, len(data), PIECE):
+            yield rig_service_pb2.UploadRigRequest(offset=offset, data=data[offset : offset + PIECE])
+
+    return rig_service_pb2_grpc.RigServiceStub(channel).UploadRig(pieces()).rig.name
+
+
+def bind(channel, rig, spec):
+    sessions = session_service_pb2_grpc.SessionServiceStub(channel)
+    request = session_service_pb2.CreateSessionRequest(spec=session_service_pb2.SessionSpec(rig=rig, spec=spec))
+    name = sessions.CreateSession(request).session.name
+    for reply in sessions.WatchSession(session_service_pb2.WatchSessionRequest(name=name)):
+        state = reply.session.state
+    assert state == session_service_pb2.Session.STATE_READY, reply
+    return name
+
+
+def stream(channel, session, poses, vertices, chunk_bytes=0):
+    """All frames, [frames, vertices, 3], with acknowledgements as the protocol wants them."""
+    import queue
+
+    outgoing = queue.Queue()
+    target = session_service_pb2.Target(session=session)
+    output = frame_pb2.OutputSpec(chunk_bytes=chunk_bytes)
+    opener = deform_service_pb2.StreamOpen(target=target, output=output)
+    outgoing.put(deform_service_pb2.StreamDeformRequest(open=opener))
+    for number, pose in enumerate(poses, 1):
+        message = pose_pb2.Pose(joint_transforms=pose.tobytes(), frame=number)
+        outgoing.put(deform_service_pb2.StreamDeformRequest(poses=[message]))
+    frames = np.full((len(poses), vertices, 3), np.nan, np.float32)
+    done = 0
+    stub = deform_service_pb2_grpc.DeformServiceStub(channel)
+    for reply in stub.StreamDeform(iter(outgoing.get, None)):
+        assert not reply.problems, reply.problems
+        for piece in reply.frames:
+            part = np.frombuffer(piece.positions, "<f4").reshape(-1, 3)
+            assert len(part) == piece.vertex_count
+            frames[piece.frame - 1, piece.vertex_offset : piece.vertex_offset + len(part)] = part
+            if piece.last_chunk:
+                done += 1
+                outgoing.put(deform_service_pb2.StreamDeformRequest(received=piece.frame))
+        if done == len(poses):
+            outgoing.put(None)
+    return frames
+
+
+def deform(channel, target, pose, vertices):
+    request = deform_service_pb2.DeformRequest(
+        target=target, pose=pose_pb2.Pose(joint_transforms=pose.tobytes(), frame=1)
+    )
+    frame = deform_service_pb2_grpc.DeformServiceStub(channel).Deform(request).frame
+    return np.frombuffer(frame.positions, "<f4").reshape(vertices, 3)
+
+
+class StubTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.server = subprocess.Popen(
+            [arguments.sinewd, "--listen", "127.0.0.1:0", "--http", "off"], stdout=subprocess.PIPE, text=True
+        )
+        line = cls.server.stdout.readline().strip()
+        assert line.startswith(PREFIX), line
+        cls.address = line[len(PREFIX) :]
+        cls.channel = grpc.insecure_channel(cls.address)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.channel.close()
+        cls.server.terminate()
+        assert cls.server.wait(60) == 0
+        cls.server.stdout.close()
+
+    def compare(self, spec):
+        with tempfile.TemporaryDirectory() as folder:
+            subprocess.run([arguments.frames, self.address, folder, spec, str(FRAMES)], check=True)
+            data = {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
+        poses = np.frombuffer(data["poses.f32"], "<f4").reshape(FRAMES, -1, 12)
+        expected = np.frombuffer(data["stream.f32"], "<f4").reshape(FRAMES, -1, 3)
+        vertices = expected.shape[1]
+        self.assertEqual(data["stream.f32"], data["unary.f32"])
+        self.assertFalse(np.array_equal(expected[0], expected[-1]))
+
+        rig = upload(self.channel, data["rig.sinewrig"])
+        session = bind(self.channel, rig, spec)
+        for chunk_bytes in (0, 4096):
+            frames = stream(self.channel, session, poses, vertices, chunk_bytes)
+            self.assertEqual(frames.tobytes(), data["stream.f32"])
+        by_session = session_service_pb2.Target(session=session)
+        by_rig = session_service_pb2.Target(spec=session_service_pb2.SessionSpec(rig=rig, spec=spec))
+        for target in (by_session, by_rig):
+            frame = deform(self.channel, target, poses[-1], vertices)
+            self.assertEqual(frame.tobytes(), expected[-1].tobytes())
+
+    def test_linear_blend(self):
+        self.compare("lbs")
+
+    def test_dual_quaternions(self):
+        self.compare("dqs")
+
+    def test_direct_delta_mush(self):
+        self.compare("ddm")
+
+    def test_errors_are_canonical(self):
+        target = session_service_pb2.Target(session="sessions/none")
+        with self.assertRaises(grpc.RpcError) as raised:
+            deform(self.channel, target, np.zeros((4, 12), np.float32), 1)
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.NOT_FOUND)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *rest])

@@ -1,0 +1,245 @@
+// Frames on their way out: the hand-written header, buffers, messages.
+#include <gtest/gtest.h>
+#include <xxhash.h>
+
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "server/checksum.h"
+#include "server/frame_header.h"
+#include "server/outbox.h"
+#include "sinew/v1/deform_service.pb.h"
+
+namespace sinew::server {
+namespace {
+
+v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string& positions,
+                                   const std::string& normals) {
+  v1::StreamDeformResponse response;
+  v1::Frame& frame = *response.add_frames();
+  frame.set_frame(header.frame);
+  frame.set_vertex_offset(header.vertex_offset);
+  frame.set_vertex_count(header.vertex_count);
+  frame.set_last_chunk(header.last_chunk);
+  frame.set_encoding(v1::ENCODING_FLOAT32);
+  frame.set_checksum(header.checksum);
+  if (header.bounds) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      frame.mutable_bounds()->add_minimum((*header.bounds)[i]);
+      frame.mutable_bounds()->add_maximum((*header.bounds)[i + 3]);
+    }
+  }
+  if (header.timing) {
+    frame.mutable_timing()->set_queue_ns(header.timing->queue_ns);
+    frame.mutable_timing()->set_evaluate_ns(header.timing->evaluate_ns);
+    frame.mutable_timing()->set_encode_ns(header.timing->encode_ns);
+    frame.mutable_timing()->set_previous_send_ns(header.timing->previous_send_ns);
+  }
+  frame.set_skipped(header.skipped);
+  frame.set_time(header.time);
+  frame.set_positions(positions);
+  if (!normals.empty()) {
+    frame.set_normal_encoding(v1::ENCODING_FLOAT32);
+    frame.set_normals(normals);
+  }
+  return response;
+}
+
+std::string ByHand(const FrameHeader& header, const std::string& positions,
+                   const std::string& normals) {
+  std::vector<std::byte> room(kHeadRoom);
+  const std::byte* start = WriteFrameHeader(header, room.data() + room.size());
+  std::string bytes(reinterpret_cast<const char*>(start),
+                    static_cast<std::size_t>(room.data() + room.size() - start));
+  bytes += positions;
+  if (!normals.empty()) {
+    const NormalsTag tag = MakeNormalsTag(normals.size());
+    bytes.append(reinterpret_cast<const char*>(tag.bytes.data()), tag.size);
+    bytes += normals;
+  }
+  return bytes;
+}
+
+TEST(FrameHeader, IsWhatTheGeneratedSerialiserWrites) {
+  std::mt19937_64 random(7);
+  const auto pick = [&](std::uint64_t value) { return random() % 3 == 0 ? 0 : value; };
+  for (int round = 0; round < 2000; ++round) {
+    FrameHeader header;
+    header.frame = pick(random() >> (random() % 64));
+    header.vertex_offset = pick(random() >> (random() % 64));
+    header.vertex_count = static_cast<std::uint32_t>(random() >> (32 + random() % 32));
+    header.last_chunk = random() % 2 == 0;
+    header.checksum = pick(random());
+    header.skipped = static_cast<std::uint32_t>(pick(random() >> 32));
+    header.time = random() % 3 == 0 ? 0.0 : random() % 3 == 0 ? -0.0 : 1.5 * round;
+    if (random() % 2 == 0) header.bounds = {-1, 0, 2.5f, 1e30f, -0.0f, 3};
+    if (random() % 2 == 0) {
+      header.timing = {pick(random() >> (random() % 64)), pick(random() >> (random() % 64)),
+                       pick(random() >> (random() % 64)), pick(random() >> (random() % 64))};
+    }
+    const std::string positions(12 * (1 + random() % 2000), 'p');
+    const std::string normals(random() % 2 == 0 ? positions.size() : 0, 'n');
+    header.position_bytes = positions.size();
+    header.normal_bytes = normals.size();
+    ASSERT_EQ(ByHand(header, positions, normals),
+              Generated(header, positions, normals).SerializeAsString());
+  }
+}
+
+TEST(FrameHeader, TheLongestFitsIntoItsRoom) {
+  FrameHeader header;
+  header.frame = header.vertex_offset = header.checksum = ~std::uint64_t{0};
+  header.vertex_count = header.skipped = ~std::uint32_t{0};
+  header.last_chunk = true;
+  header.time = 1;
+  header.bounds.emplace();
+  header.timing = {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}};
+  header.position_bytes = header.normal_bytes = 1u << 30;
+  std::vector<std::byte> room(kHeadRoom);
+  EXPECT_GE(WriteFrameHeader(header, room.data() + room.size()), room.data());
+  // Pieces behind the first have neither bounds nor skipped, and half the room.
+  header.bounds.reset();
+  header.skipped = 0;
+  EXPECT_GE(WriteFrameHeader(header, room.data() + room.size()), room.data() + 128);
+}
+
+std::string BytesOf(grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  EXPECT_TRUE(buffer.Dump(&slices).ok());
+  std::string bytes;
+  for (const grpc::Slice& slice : slices) {
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  return bytes;
+}
+
+OutgoingFrame MakeFrame(FramePool& pool, std::uint64_t number, std::uint32_t vertices,
+                        const Output& output) {
+  OutgoingFrame frame(pool, output, vertices);
+  std::vector<float> values(std::size_t{vertices} * 3);
+  std::iota(values.begin(), values.end(), static_cast<float>(number));
+  std::memcpy(frame.positions().data(), values.data(), frame.positions().size());
+  if (output.normals) {
+    std::fill(values.begin(), values.end(), 0.5f);
+    std::memcpy(frame.normals().data(), values.data(), frame.normals().size());
+  }
+  frame.frame = number;
+  frame.Seal();
+  return frame;
+}
+
+TEST(OutgoingFrame, ArraysStandOnCacheLines) {
+  const auto pool = FramePool::Create(1 << 30, 1 << 20);
+  for (const std::uint32_t vertices : {1u, 15u, 160u, 161u, 5000u}) {
+    OutgoingFrame frame(*pool, {.normals = true, .chunk_bytes = 4096}, vertices);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.positions().data()) % 64, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.normals().data()) % 64, 0u);
+    EXPECT_EQ(frame.positions().size(), vertices * 12u);
+  }
+}
+
+TEST(Outbox, LargeFramesLeaveInPieces) {
+  const auto pool = FramePool::Create(1 << 30, 1 << 20);
+  const Output output{.normals = true, .chunk_bytes = 64 << 10};
+  constexpr std::uint32_t kVertices = 10'000;
+  Outbox outbox;
+  outbox.Push(MakeFrame(*pool, 5, kVertices, output));
+  EXPECT_EQ(outbox.frames_ready(), 1u);
+  std::string positions, normals;
+  std::uint64_t completed = 0, messages = 0;
+  while (!outbox.empty()) {
+    grpc::ByteBuffer buffer;
+    completed += outbox.Next(77, buffer).frames;
+    EXPECT_EQ(outbox.frames_ready(), 0u);
+    v1::StreamDeformResponse response;
+    ASSERT_TRUE(response.ParseFromString(BytesOf(buffer)));
+    ASSERT_EQ(response.frames_size(), 1);
+    const v1::Frame& piece = response.frames(0);
+    EXPECT_LE(piece.positions().size() + piece.normals().size(), output.chunk_bytes);
+    EXPECT_EQ(piece.vertex_offset() * 12, positions.size());
+    EXPECT_EQ(piece.vertex_count() * 12, piece.positions().size());
+    EXPECT_EQ(piece.has_bounds(), messages == 0);
+    EXPECT_EQ(piece.has_timing(), piece.last_chunk());
+    const std::string bulk = piece.positions() + piece.normals();
+    EXPECT_EQ(piece.checksum(), XXH3_64bits(bulk.data(), bulk.size()));
+    positions += piece.positions();
+    normals += piece.normals();
+    ++messages;
+    EXPECT_EQ(piece.last_chunk(), outbox.empty());
+    EXPECT_EQ(piece.timing().previous_send_ns(), piece.last_chunk() ? 77u : 0u);
+  }
+  EXPECT_EQ(completed, 1u);
+  EXPECT_EQ(messages, 4u);
+  EXPECT_EQ(positions.size(), kVertices * 12u);
+  const OutgoingFrame again = MakeFrame(*pool, 5, kVertices, output);
+  EXPECT_EQ(std::memcmp(positions.data(), again.positions().data(), positions.size()), 0);
+  EXPECT_EQ(std::memcmp(normals.data(), again.normals().data(), normals.size()), 0);
+}
+
+TEST(Outbox, SmallFramesTravelTogether) {
+  const auto pool = FramePool::Create(1 << 30, 1 << 20);
+  Outbox outbox;
+  v1::StreamDeformResponse problem;
+  problem.add_problems()->set_frame(1);
+  outbox.Push(problem);
+  for (std::uint64_t n = 2; n < 12; ++n) outbox.Push(MakeFrame(*pool, n, 1000, {}));
+  grpc::ByteBuffer buffer;
+  EXPECT_EQ(outbox.Next(0, buffer).frames, 5u);  // 12 kB each, up to 64 kB
+  v1::StreamDeformResponse response;
+  ASSERT_TRUE(response.ParseFromString(BytesOf(buffer)));
+  EXPECT_EQ(response.problems_size(), 1);
+  ASSERT_EQ(response.frames_size(), 5);
+  EXPECT_EQ(response.frames(4).frame(), 6u);
+  EXPECT_EQ(outbox.frames_ready(), 5u);
+}
+
+TEST(FramePool, BuffersComeBackAndSlicesHoldThem) {
+  const auto pool = FramePool::Create(1 << 20, 1 << 20);
+  const std::byte* address = nullptr;
+  {
+    grpc::Slice slice;
+    {
+      const FrameBuffer buffer = pool->Acquire(10'000);
+      address = buffer.data();
+      slice = buffer.MakeSlice(100, 200);
+    }
+    EXPECT_EQ(pool->idle_bytes(), 0u);
+    EXPECT_EQ(reinterpret_cast<const std::byte*>(slice.begin()), address + 100);
+    EXPECT_EQ(slice.size(), 200u);
+  }
+  EXPECT_GE(pool->idle_bytes(), 10'000u);
+  EXPECT_EQ(pool->Acquire(9'900).data(), address);
+}
+
+TEST(FramePool, SlicesOutliveThePool) {
+  grpc::Slice slice;
+  {
+    auto pool = FramePool::Create(1 << 20, 1 << 20);
+    slice = pool->Acquire(100).MakeSlice(0, 100);
+  }
+  EXPECT_EQ(slice.size(), 100u);
+}
+
+TEST(FramePool, ReservationsAreBoundedAtTheLimitAndOnePast) {
+  const auto pool = FramePool::Create(100, 0);
+  auto first = pool->Reserve(60);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(pool->Reserve(41).status().code(), absl::StatusCode::kResourceExhausted);
+  auto second = pool->Reserve(40);
+  EXPECT_TRUE(second.ok());
+  *first = FramePool::Reservation();
+  EXPECT_TRUE(pool->Reserve(60).ok());
+  EXPECT_FALSE(pool->Reserve(~std::uint64_t{0}).ok());
+}
+
+TEST(FramePool, KeepsOnlyWhatItMay) {
+  const auto pool = FramePool::Create(1 << 30, 8192);
+  { const FrameBuffer a = pool->Acquire(4096), b = pool->Acquire(4096), c = pool->Acquire(4096); }
+  EXPECT_EQ(pool->idle_bytes(), 8192u);
+}
+
+}  // namespace
+}  // namespace sinew::server
