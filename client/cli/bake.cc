@@ -95,6 +95,7 @@ absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
                           const CacheTarget& target) {
   SINEW_ASSIGN_OR_RETURN(CacheWriter writer, CacheWriter::Create(target, InfoOf(character, clip)));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
+  WarnUnusedControls(context, bound, clip);
   const auto line = context.MakeProgress("Bake");
   const absl::Time start = absl::Now();
   std::vector<float> positions(character.rig.vertices() * 3);

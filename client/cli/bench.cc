@@ -9,6 +9,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/motion_options.h"
+#include "client/cli/number_range.h"
 #include "client/cli/quantity.h"
 #include "client/cli/spec_argument.h"
 #include "client/cli/table.h"
@@ -174,10 +175,10 @@ void AddBench(CLI::App& app, Command& command) {
       ->check(CLI::Range(1U, 256U));
   sub->add_option("--seconds", options->seconds, "Time measured")
       ->capture_default_str()
-      ->check(CLI::Range(0.1, 86'400.0));
+      ->check(NumberFrom(0.1, 86'400.0));
   sub->add_option("--warmup", options->warmup, "Time before it that does not count")
       ->capture_default_str()
-      ->check(CLI::Range(0.0, 3600.0));
+      ->check(NumberFrom(0.0, 3600.0));
   sub->add_option("--encoding", options->encoding, "Of positions")
       ->capture_default_str()
       ->check(CLI::IsMember({"float32", "float16", "q16"}));

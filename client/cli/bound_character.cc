@@ -1,7 +1,9 @@
 #include "client/cli/bound_character.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
 
@@ -30,6 +32,17 @@ absl::StatusOr<client::Character> BindCharacter(Context& context, const Characte
   bind->Close();
   if (bound.ok()) context.Warn(bound->session().warnings);
   return bound;
+}
+
+void WarnUnusedControls(const Context& context, const client::Character& character,
+                        const client::ClipData& clip) {
+  const bool moves =
+      std::any_of(clip.controls.begin(), clip.controls.end(), [](float v) { return v != 0; });
+  if (moves && !absl::StrContains(character.session().recipe_json, "\"shapes\"")) {
+    context.Warn(absl::StrCat(
+        "clip '", clip.name,
+        "' moves morph targets, but the deformer has no stage `shapes`: ", "they stay at rest"));
+  }
 }
 
 client::Pose PoseOf(const client::ClipData& clip, std::size_t index) {

@@ -17,6 +17,10 @@ namespace sinew::cli {
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
                                                 const std::string& spec);
 
+// Warns if `clip` moves controls, and so morph targets, that no stage of the recipe reads.
+void WarnUnusedControls(const Context& context, const client::Character& character,
+                        const client::ClipData& clip);
+
 // Called with the number of the pose within the clip, from 0, and its frame.
 using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
 

@@ -7,6 +7,7 @@
 #include "client/cli/character_file.h"
 #include "client/cli/commands.h"
 #include "client/cli/lint.h"
+#include "client/cli/number_range.h"
 #include "client/cli/printable.h"
 #include "client/cli/quantity.h"
 #include "client/cli/rig_facts.h"
@@ -239,7 +240,7 @@ void AddInspect(CLI::App& app, Command& command) {
   sub->add_flag("--joints", options->joints, "Print the joint tree");
   sub->add_option("--fps", options->fps, "Rate at which frames are counted")
       ->capture_default_str()
-      ->check(CLI::Range(0.001, 100'000.0));
+      ->check(NumberFrom(0.001, 100'000.0));
   sub->footer(R"(Needs no server. Exit code 65 if the file is damaged or a server would refuse it.
 Examples:
   sinew inspect hero.glb --joints

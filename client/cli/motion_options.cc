@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "client/cli/number_range.h"
 #include "client/cpp/status_macros.h"
 
 namespace sinew::cli {
@@ -15,7 +16,7 @@ void AddMotionOptions(CLI::App& app, MotionRequest& request) {
       ->excludes(clip);
   app.add_option("--fps", request.fps, "Frames per second; frame k is the time k / fps")
       ->capture_default_str()
-      ->check(CLI::Range(0.001, 100'000.0));
+      ->check(NumberFrom(0.001, 100'000.0));
 }
 
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

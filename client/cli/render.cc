@@ -11,6 +11,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/motion_options.h"
+#include "client/cli/number_range.h"
 #include "client/cli/output_file.h"
 #include "client/cli/posed_picture.h"
 #include "client/cli/spec_argument.h"
@@ -44,6 +45,7 @@ absl::StatusOr<PosedPanel> Deformed(Context& context, const CharacterFile& chara
                                     const client::ClipData& clip, const std::string& argument) {
   SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(argument));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
+  WarnUnusedControls(context, bound, clip);
   SINEW_ASSIGN_OR_RETURN(const client::FrameView frame,
                          bound.Deform({}, PoseOf(clip, 0), {}, context.call()));
   PosedPanel panel;
@@ -122,10 +124,10 @@ void AddRender(CLI::App& app, Command& command) {
   sub->add_option("--azimuth", options->picture.azimuth,
                   "Camera around the up axis, degrees; 0 = the front")
       ->capture_default_str()
-      ->check(CLI::Range(-360.0, 360.0));
+      ->check(NumberFrom(-360.0, 360.0));
   sub->add_option("--elevation", options->picture.elevation, "Camera above the horizon, degrees")
       ->capture_default_str()
-      ->check(CLI::Range(-85.0, 85.0));
+      ->check(NumberFrom(-85.0, 85.0));
   sub->add_flag("--wire", options->picture.wire, "Draw the edges of the faces");
   sub->footer(R"(All panels share pose and camera; each says how far it lies from the first.
 Examples:

@@ -62,8 +62,10 @@ absl::Duration BackoffDelay(const RetryPolicy& policy, int attempt, double rando
 absl::Duration NextDelay(const RetryPolicy& policy, int attempt, const absl::Status& status) {
   thread_local absl::BitGen generator;
   const double random = absl::Uniform<double>(generator, 0, 1);
-  return std::max(BackoffDelay(policy, attempt, random),
-                  Details(status).retry_delay.value_or(absl::ZeroDuration()));
+  const absl::Duration delay = BackoffDelay(policy, attempt, random);
+  const ErrorDetails details = Details(status);
+  if (details.reason == "DRAINING") return delay;
+  return std::max(delay, details.retry_delay.value_or(absl::ZeroDuration()));
 }
 
 }  // namespace sinew::client

@@ -1,0 +1,19 @@
+#include "client/cli/number_range.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include "client/cli/quantity.h"
+
+namespace sinew::cli {
+
+std::function<std::string(const std::string&)> NumberFrom(double low, double high) {
+  return [low, high](const std::string& text) -> std::string {
+    double value = 0;
+    if (absl::SimpleAtod(text, &value) && value >= low && value <= high) return {};
+    return absl::StrCat("got \"", text, "\", need a number from ", NumberText(low), " to ",
+                        NumberText(high));
+  };
+}
+
+}  // namespace sinew::cli
