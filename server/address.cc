@@ -11,8 +11,7 @@ namespace {
 constexpr char kUnix[] = "unix:";
 
 absl::Status Wrong(const std::string& option, const std::string& address, const std::string& need) {
-  return absl::InvalidArgumentError(
-      absl::StrCat(option, ": got \"", address, "\", need ", need));
+  return absl::InvalidArgumentError(absl::StrCat(option, ": got \"", address, "\", need ", need));
 }
 
 }  // namespace
@@ -39,7 +38,9 @@ absl::Status CheckHostPort(const std::string& option, const std::string& address
   return ParseHostPort(option, address).status();
 }
 
-bool IsUnixAddress(const std::string& address) { return absl::StartsWith(address, kUnix); }
+bool IsUnixAddress(const std::string& address) {
+  return absl::StartsWith(address, kUnix);
+}
 
 absl::Status CheckListenAddress(const std::string& option, const std::string& address) {
   if (!IsUnixAddress(address)) return CheckHostPort(option, address);

@@ -10,8 +10,8 @@
 
 namespace sinew::server {
 
-// Posted work runs on workers only, so the pose arena needs all its threads from them; the bind arena brings its own
-// first thread.
+// Posted work runs on workers only, so the pose arena needs all its threads from them; the bind
+// arena brings its own first thread.
 struct Arenas::State {
   explicit State(std::size_t threads)
       : bind_threads(std::max<std::size_t>(1, threads - 1)),
@@ -28,7 +28,9 @@ struct Arenas::State {
 
 Arenas::Arenas(std::size_t threads) : state_(std::make_unique<State>(threads)) {}
 
-Arenas::~Arenas() { Wait(); }
+Arenas::~Arenas() {
+  Wait();
+}
 
 void Arenas::Wait() {
   std::unique_lock lock(state_->mutex);
@@ -40,7 +42,8 @@ void Arenas::Post(std::function<void()> work) {
     const std::lock_guard lock(state_->mutex);
     ++state_->posted;
   }
-  auto held = std::make_shared<std::function<void()>>(std::move(work));  // enqueue calls a const copy
+  auto held =
+      std::make_shared<std::function<void()>>(std::move(work));  // enqueue calls a const copy
   state_->pose.enqueue([state = state_.get(), held = std::move(held)] {
     // Isolated: a frame that waits for its own loop must not pick up another frame.
     tbb::this_task_arena::isolate([&] { (*held)(); });
@@ -50,6 +53,8 @@ void Arenas::Post(std::function<void()> work) {
   });
 }
 
-void Arenas::Bind(const std::function<void()>& work) { state_->bind.execute(work); }
+void Arenas::Bind(const std::function<void()>& work) {
+  state_->bind.execute(work);
+}
 
 }  // namespace sinew::server

@@ -1,7 +1,8 @@
-// arena.h - where frames and binds are computed; the only file of the server whose .cc knows oneTBB.
+// arena.h - where frames and binds are computed; the only file of the server whose .cc knows
+// oneTBB.
 //
-// Frames are enqueued into one arena. Binds run on a thread of their own that enters a second arena: an enqueued bind
-// would hold the only worker and make poses wait for seconds.
+// Frames are enqueued into one arena. Binds run on a thread of their own that enters a second
+// arena: an enqueued bind would hold the only worker and make poses wait for seconds.
 #pragma once
 
 #include <cstddef>

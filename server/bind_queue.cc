@@ -9,7 +9,9 @@ namespace sinew::server {
 BindQueue::BindQueue(std::size_t capacity, Arenas& arenas)
     : capacity_(capacity), arenas_(arenas), thread_([this] { Loop(); }) {}
 
-BindQueue::~BindQueue() { Stop(); }
+BindQueue::~BindQueue() {
+  Stop();
+}
 
 void BindQueue::Stop() {
   {

@@ -15,15 +15,11 @@ void CostMean::Add(double seconds) {
 }
 
 Bound::Bound(std::string key, std::shared_ptr<const Rig> rig, Recipe recipe, BindEstimate estimate)
-    : key_(std::move(key)),
-      rig_(std::move(rig)),
-      recipe_(std::move(recipe)),
-      estimate_(estimate) {}
+    : key_(std::move(key)), rig_(std::move(rig)), recipe_(std::move(recipe)), estimate_(estimate) {}
 
 Bound::Snapshot Bound::snapshot() const {
   const std::lock_guard lock(mutex_);
-  const double progress =
-      state_ == State::kReady ? 1.0 : progress_.load(std::memory_order_relaxed);
+  const double progress = state_ == State::kReady ? 1.0 : progress_.load(std::memory_order_relaxed);
   return {state_, progress, error_};
 }
 
@@ -54,7 +50,8 @@ std::uint64_t Bound::WhenDone(std::function<void()> done) {
 }
 
 void Bound::Forget(std::uint64_t id) {
-  std::function<void()> dropped;  // destroyed after the lock: it may hold the last reference to a call
+  std::function<void()>
+      dropped;  // destroyed after the lock: it may hold the last reference to a call
   const std::lock_guard lock(mutex_);
   if (const auto found = waiting_.find(id); found != waiting_.end()) {
     dropped = std::move(found->second);

@@ -50,7 +50,8 @@ class Bound {
   // OK once ready; kFailedPrecondition with reason NOT_READY if it failed.
   absl::Status CheckReady() const;
 
-  // Calls `done` once, when the bind is over: on the bind thread, or here and now. It must be short.
+  // Calls `done` once, when the bind is over: on the bind thread, or here and now. It must be
+  // short.
   std::uint64_t WhenDone(std::function<void()> done);
   // `done` is not called any more, unless it is being called already.
   void Forget(std::uint64_t id);

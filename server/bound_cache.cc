@@ -4,7 +4,9 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
+#include <cmath>
 #include <new>
 #include <utility>
 #include <vector>
@@ -86,8 +88,7 @@ absl::StatusOr<BoundCache::Use> BoundCache::Acquire(const std::shared_ptr<const 
 
 BoundCache::Use BoundCache::MakeUse(Entry& entry) {
   ++entry.uses;
-  return Use(entry.bound.get(),
-             [this, bound = entry.bound](Bound*) { Release(bound); });
+  return Use(entry.bound.get(), [this, bound = entry.bound](Bound*) { Release(bound); });
 }
 
 void BoundCache::Release(const std::shared_ptr<Bound>& bound) {
@@ -111,15 +112,18 @@ absl::Status BoundCache::MakeRoom(std::uint64_t bytes) {
     entries_.erase(key);
   }
   if (order_.bytes() + bytes <= config_.bound_bytes) return absl::OkStatus();
-  return WithRetry(LimitPassed("bind", order_.bytes() + bytes, config_.bound_bytes, "bytes",
-                               "max-bound-bytes"),
-                   absl::Seconds(30));
+  return WithRetry(
+      LimitPassed("bind", order_.bytes() + bytes, config_.bound_bytes, "bytes", "max-bound-bytes"),
+      absl::Seconds(30));
 }
 
 void BoundCache::Run(const std::shared_ptr<Bound>& bound) {
-  const auto timer =
-      timers_.After(std::chrono::nanoseconds(static_cast<std::int64_t>(config_.seconds * 1e9)),
-                    [bound] { bound->Cancel(); });
+  const auto late = std::make_shared<std::atomic<bool>>(false);
+  const auto timer = timers_.After(
+      std::chrono::nanoseconds(static_cast<std::int64_t>(config_.seconds * 1e9)), [bound, late] {
+        late->store(true);
+        bound->Cancel();
+      });
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<Deformer> result = absl::InternalError("bind: did not run");
   try {
@@ -130,10 +134,10 @@ void BoundCache::Run(const std::shared_ptr<Bound>& bound) {
     result = absl::InternalError(absl::StrCat("bind: ", error.what()));
   }
   timers_.Cancel(timer);
-  if (absl::IsCancelled(result.status()) && SecondsSince(start) >= config_.seconds) {
-    result = LimitPassed("bind", static_cast<std::uint64_t>(SecondsSince(start)),
-                         static_cast<std::uint64_t>(config_.seconds), "seconds",
-                         "max-bind-seconds");
+  if (absl::IsCancelled(result.status()) && late->load()) {
+    result =
+        LimitPassed("bind", static_cast<std::uint64_t>(std::ceil(SecondsSince(start))),
+                    static_cast<std::uint64_t>(config_.seconds), "seconds", "max-bind-seconds");
   }
   const std::string spec = FormatSpec(bound->recipe());
   if (!result.ok()) {
@@ -207,9 +211,8 @@ void BoundCache::Save(const Bound& bound, const Deformer& deformer) {
   const std::string bytes = tables.Finish();
   if (bytes.size() > config_.disk_bytes) return;
   std::vector<FileFacts> files = ListFiles(folder_);
-  std::sort(files.begin(), files.end(), [](const FileFacts& a, const FileFacts& b) {
-    return a.modified < b.modified;
-  });
+  std::sort(files.begin(), files.end(),
+            [](const FileFacts& a, const FileFacts& b) { return a.modified < b.modified; });
   std::uint64_t held = bytes.size();
   for (const FileFacts& file : files) held += file.bytes;
   for (const FileFacts& file : files) {

@@ -1,7 +1,9 @@
-// bound_cache.h - bound data by rig digest and numerics: made once, shared by all who ask, kept while it fits.
+// bound_cache.h - bound data by rig digest and numerics: made once, shared by all who ask, kept
+// while it fits.
 //
-// What somebody uses is never dropped: a new bind that would not fit beside it is refused. What nobody uses goes by
-// age of last use. With a data folder, bound data is also kept as files and read back instead of bound again.
+// What somebody uses is never dropped: a new bind that would not fit beside it is refused. What
+// nobody uses goes by age of last use. With a data folder, bound data is also kept as files and
+// read back instead of bound again.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -33,9 +35,10 @@ class BoundCache {
   // Cancels what binds and waits for it. Uses must not outlive the cache.
   ~BoundCache();
 
-  // A use of bound data that is there, being made, or started now. When the last use of data that is still being made
-  // goes, its bind is cancelled. Blocks for the estimate (work of the rig's size).
-  // kInvalidArgument: the recipe does not fit the rig; kResourceExhausted: memory, or too many binds wait.
+  // A use of bound data that is there, being made, or started now. When the last use of data that
+  // is still being made goes, its bind is cancelled. Blocks for the estimate (work of the rig's
+  // size). kInvalidArgument: the recipe does not fit the rig; kResourceExhausted: memory, or too
+  // many binds wait.
   using Use = std::shared_ptr<Bound>;
   absl::StatusOr<Use> Acquire(const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
                               const std::string& numerics);

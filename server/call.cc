@@ -53,8 +53,7 @@ grpc::Status Call::End(absl::Status status) {
     const double seconds =
         std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
     method_.metrics.Finished(static_cast<int>(status.code()), seconds);
-    const auto level =
-        IsServersFault(status.code()) ? spdlog::level::err : spdlog::level::debug;
+    const auto level = IsServersFault(status.code()) ? spdlog::level::err : spdlog::level::debug;
     runtime_.log->log(level, "{} {} {:.6f} s {} {}", method_.metrics.name,
                       absl::StatusCodeToString(status.code()), seconds,
                       std::string(status.message()), trace_);

@@ -1,5 +1,5 @@
-// call.h - what every RPC has in common, once: admission, duration and code in the metrics, exceptions, status text,
-// details, cancellation against deadline, and the log.
+// call.h - what every RPC has in common, once: admission, duration and code in the metrics,
+// exceptions, status text, details, cancellation against deadline, and the log.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -53,7 +53,8 @@ class Call {
   bool ended_ = false;
 };
 
-// Runs `body`; exceptions become kResourceExhausted (memory) or kInternal. Result: absl::Status or a StatusOr.
+// Runs `body`; exceptions become kResourceExhausted (memory) or kInternal. Result: absl::Status or
+// a StatusOr.
 template <class Body>
 auto Fenced(Body&& body) -> decltype(body()) {
   try {

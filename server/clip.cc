@@ -36,16 +36,15 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ClipCall::Start(Runtime& runtime,
     return clip.get();
   }
   runtime.AddStream(clip);
-  FindTarget(runtime, clip->request_.target(),
-             [clip](absl::StatusOr<std::shared_ptr<Session>> session) {
-               clip->runtime_.arenas.Post([clip, session = std::move(session)] {
-                 const std::lock_guard locked(clip->mutex_);
-                 const absl::Status found =
-                     session.ok() ? Fenced([&] { return clip->Prepare(*session); })
-                                  : session.status();
-                 if (!found.ok()) clip->End(found);
-               });
-             });
+  FindTarget(
+      runtime, clip->request_.target(), [clip](absl::StatusOr<std::shared_ptr<Session>> session) {
+        clip->runtime_.arenas.Post([clip, session = std::move(session)] {
+          const std::lock_guard locked(clip->mutex_);
+          const absl::Status found =
+              session.ok() ? Fenced([&] { return clip->Prepare(*session); }) : session.status();
+          if (!found.ok()) clip->End(found);
+        });
+      });
   return clip.get();
 }
 

@@ -1,6 +1,7 @@
 // clip.h - DeformClip: a block of poses in one message, all frames back in order.
 //
-// There is no way back for acknowledgements: gRPC's own window and two frames here bound what a slow reader can pile up.
+// There is no way back for acknowledgements: gRPC's own window and two frames here bound what a
+// slow reader can pile up.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
@@ -43,7 +44,6 @@ class ClipCall : public FrameCall<grpc::ServerWriteReactor<grpc::ByteBuffer>>,
 
   std::shared_ptr<ClipCall> self_;  // until OnDone
   v1::DeformClipRequest request_;
-  Gate::Pass pass_;
   FramePool::Reservation reservation_;
   std::unique_ptr<Evaluator> evaluator_;
   std::shared_ptr<Session> session_;

@@ -176,10 +176,9 @@ absl::Status Config::Validate() const {
                      ", need at most max-session-ttl-seconds, ", sessions.max_ttl_seconds));
   }
   if (rigs.bytes > rigs.stored_bytes || rigs.bytes > rigs.upload_bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("max-rig-bytes: got ", rigs.bytes,
-                     ", need at most max-stored-bytes and max-upload-bytes, ",
-                     std::min(rigs.stored_bytes, rigs.upload_bytes)));
+    return absl::InvalidArgumentError(absl::StrCat(
+        "max-rig-bytes: got ", rigs.bytes, ", need at most max-stored-bytes and max-upload-bytes, ",
+        std::min(rigs.stored_bytes, rigs.upload_bytes)));
   }
   return absl::OkStatus();
 }

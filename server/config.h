@@ -1,7 +1,8 @@
 // config.h - everything sinewd can be told, one struct per component.
 //
-// Defaults stand here; names, units, ranges and help texts stand once, in config_options.h, from which command-line
-// flags, the keys of the configuration file, the range checks and the limits in GetServerInfo all come.
+// Defaults stand here; names, units, ranges and help texts stand once, in config_options.h, from
+// which command-line flags, the keys of the configuration file, the range checks and the limits in
+// GetServerInfo all come.
 #pragma once
 
 #include <absl/status/status.h>
@@ -36,19 +37,19 @@ struct ComputeConfig {
 };
 
 struct RigConfig {
-  std::string data_dir;                             // empty = memory only
-  std::uint64_t bytes = 256 << 20;                  // of one rig, serialised
-  std::uint64_t vertices = 4'000'000;               // of one rig
-  std::uint64_t joints = 16'384;                    // of one rig
-  std::uint64_t meshes = 4'096;                     // of one rig
-  std::uint64_t controls = 4'096;                   // of one rig
-  std::uint64_t summary_bytes = 3 << 20;            // names, joints, controls of one rig, as GetRig answers
-  std::uint64_t count = 10'000;                     // stored rigs
+  std::string data_dir;                   // empty = memory only
+  std::uint64_t bytes = 256 << 20;        // of one rig, serialised
+  std::uint64_t vertices = 4'000'000;     // of one rig
+  std::uint64_t joints = 16'384;          // of one rig
+  std::uint64_t meshes = 4'096;           // of one rig
+  std::uint64_t controls = 4'096;         // of one rig
+  std::uint64_t summary_bytes = 3 << 20;  // names, joints, controls of one rig, as GetRig answers
+  std::uint64_t count = 10'000;           // stored rigs
   std::uint64_t stored_bytes = std::uint64_t{4} << 30;  // of all stored rigs, serialised
   std::uint64_t parsed_bytes = std::uint64_t{1} << 30;  // of parsed rigs that no session uses
-  std::uint64_t uploads = 64;                       // unfinished uploads kept
+  std::uint64_t uploads = 64;                           // unfinished uploads kept
   std::uint64_t upload_bytes = std::uint64_t{1} << 30;  // of all unfinished uploads
-  double upload_seconds = 3600;                     // an unfinished upload is kept after its last piece
+  double upload_seconds = 3600;  // an unfinished upload is kept after its last piece
 };
 
 struct BindConfig {
@@ -61,21 +62,21 @@ struct BindConfig {
 
 struct SessionConfig {
   std::uint64_t count = 4096;
-  double ttl_seconds = 600;           // when the client names none
+  double ttl_seconds = 600;  // when the client names none
   double max_ttl_seconds = 86'400;
-  double shared_ttl_seconds = 60;     // of sessions made for a Target with a spec
-  std::uint64_t spec_bytes = 4096;    // of a recipe in text form
+  double shared_ttl_seconds = 60;   // of sessions made for a Target with a spec
+  std::uint64_t spec_bytes = 4096;  // of a recipe in text form
   std::uint64_t request_id_bytes = 128;
-  std::uint64_t page = 1000;          // rows of a List reply
-  std::uint64_t watches = 1024;       // WatchSession calls at a time
+  std::uint64_t page = 1000;     // rows of a List reply
+  std::uint64_t watches = 1024;  // WatchSession calls at a time
 };
 
 struct StreamConfig {
   std::uint64_t count = 1024;
-  std::uint64_t window = 256;              // largest a client may ask for
-  std::uint64_t backlog = 64;              // poses kept beyond the window
-  std::uint64_t chunk_bytes = 64 << 20;    // largest a client may ask for
-  std::uint64_t response_bytes = 64 << 20; // largest a client may allow for Deform
+  std::uint64_t window = 256;               // largest a client may ask for
+  std::uint64_t backlog = 64;               // poses kept beyond the window
+  std::uint64_t chunk_bytes = 64 << 20;     // largest a client may ask for
+  std::uint64_t response_bytes = 64 << 20;  // largest a client may allow for Deform
   std::uint64_t clip_poses = 10'000;
   double stall_seconds = 30;
 };
@@ -89,21 +90,23 @@ struct Config {
   SessionConfig sessions;
   StreamConfig streams;
 
-  // Every value within its range, and values that agree with each other. kInvalidArgument names the option.
+  // Every value within its range, and values that agree with each other. kInvalidArgument names the
+  // option.
   absl::Status Validate() const;
 
   // Threads that evaluate: compute.threads, or the machine's cores.
   std::uint64_t Threads() const;
 };
 
-// Reads keys of a YAML or JSON file over `config`. kInvalidArgument: unreadable, malformed, an unknown or repeated
-// key, a value of the wrong type; names file and key. Ranges are left to Validate.
+// Reads keys of a YAML or JSON file over `config`. kInvalidArgument: unreadable, malformed, an
+// unknown or repeated key, a value of the wrong type; names file and key. Ranges are left to
+// Validate.
 absl::Status LoadConfigFile(const std::string& path, Config& config);
 
 // How a program's command line ended.
 struct CommandLine {
-  bool run = true;     // false: print `text` and leave with `exit_code`
-  int exit_code = 0;   // 0 after --help or --version, 64 usage, 78 configuration
+  bool run = true;    // false: print `text` and leave with `exit_code`
+  int exit_code = 0;  // 0 after --help or --version, 64 usage, 78 configuration
   std::string text;
 };
 

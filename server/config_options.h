@@ -1,4 +1,5 @@
-// config_options.h - the one table of options: name, unit, range and sentence of each member of Config.
+// config_options.h - the one table of options: name, unit, range and sentence of each member of
+// Config.
 //
 // A flag is --NAME; the key in a configuration file is NAME, with `-` or `_` between words.
 #pragma once
@@ -14,31 +15,43 @@ namespace sinew::server {
 
 struct Option {
   std::string_view name, unit, help;
-  double minimum = 0, maximum = 0;                // of numbers, inclusive
-  bool limit = false;                             // on what clients control: listed by GetServerInfo
-  std::vector<std::string_view> choices = {};     // of strings; empty = free
+  double minimum = 0, maximum = 0;             // of numbers, inclusive
+  bool limit = false;                          // on what clients control: listed by GetServerInfo
+  std::vector<std::string_view> choices = {};  // of strings; empty = free
 };
 
-// Calls visit(Option, member&) for every option. Members are std::string, std::vector<std::string>, bool, double or
-// std::uint64_t.
+// Calls visit(Option, member&) for every option. Members are std::string, std::vector<std::string>,
+// bool, double or std::uint64_t.
 template <class SomeConfig, class Visit>
 void VisitOptions(SomeConfig& c, Visit&& visit) {
   constexpr double kHuge = 1e15;
   auto& n = c.network;
-  visit(Option{"listen", "", "Address to serve on, host:port (port 0 = any) or unix:/path; repeatable"},
+  visit(Option{"listen", "",
+               "Address to serve on, host:port (port 0 = any) or unix:/path; repeatable"},
         n.listen);
   visit(Option{"http", "", "Address of metrics and probes, host:port, or off"}, n.http);
-  visit(Option{"ready-file", "", "JSON file written once ready: addresses, http, pid"}, n.ready_file);
+  visit(Option{"ready-file", "", "JSON file written once ready: addresses, http, pid"},
+        n.ready_file);
   visit(Option{"channelz", "", "Serve gRPC's channelz"}, n.channelz);
   visit(Option{"drain-seconds", "seconds", "Time for work in flight after SIGTERM", 0, 86'400},
         n.drain_seconds);
   visit(Option{"log-format", "", "Form of log lines", 0, 0, false, {"text", "json"}}, c.log.format);
-  visit(Option{"log-level", "", "Least severity logged", 0, 0, false,
+  visit(Option{"log-level",
+               "",
+               "Least severity logged",
+               0,
+               0,
+               false,
                {"debug", "info", "warning", "error", "off"}},
         c.log.level);
   visit(Option{"threads", "threads", "Threads that evaluate frames; 0 = one per core", 0, 1024},
         c.compute.threads);
-  visit(Option{"isa", "", "Instruction set of the kernels", 0, 0, false,
+  visit(Option{"isa",
+               "",
+               "Instruction set of the kernels",
+               0,
+               0,
+               false,
                {"auto", "scalar", "avx2", "avx512", "neon"}},
         c.compute.isa);
   visit(Option{"inline-microseconds", "microseconds",
@@ -47,14 +60,16 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   visit(Option{"data-dir", "", "Folder that keeps rigs and bound data; none = memory only"},
         c.rigs.data_dir);
 
-  visit(Option{"max-streams-per-connection", "calls", "Calls at a time on one connection", 1, 65'535,
-               true},
+  visit(Option{"max-streams-per-connection", "calls", "Calls at a time on one connection", 1,
+               65'535, true},
         n.streams_per_connection);
-  visit(Option{"max-message-bytes", "bytes", "Bulk of one message from a client", 65'536, 1 << 30, true},
+  visit(Option{"max-message-bytes", "bytes", "Bulk of one message from a client", 65'536, 1 << 30,
+               true},
         n.message_bytes);
   visit(Option{"max-deforms", "calls", "Deform and DeformClip calls at a time", 1, 1e6, true},
         c.compute.deforms);
-  visit(Option{"max-frame-bytes", "bytes", "Frame buffers of all calls together", 1 << 20, kHuge, true},
+  visit(Option{"max-frame-bytes", "bytes", "Frame buffers of all calls together", 1 << 20, kHuge,
+               true},
         c.compute.frame_bytes);
   auto& r = c.rigs;
   visit(Option{"max-rig-bytes", "bytes", "One serialised rig", 1024, 2147483647.0, true}, r.bytes);
@@ -62,19 +77,20 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   visit(Option{"max-rig-joints", "joints", "Joints of one rig", 1, 65'535, true}, r.joints);
   visit(Option{"max-rig-meshes", "meshes", "Meshes of one rig", 1, 65'535, true}, r.meshes);
   visit(Option{"max-rig-controls", "controls", "Controls of one rig", 1, 65'535, true}, r.controls);
-  visit(Option{"max-summary-bytes", "bytes", "Names, joints and controls of one rig, as GetRig answers",
-               1024, 4e6, true},
+  visit(Option{"max-summary-bytes", "bytes",
+               "Names, joints and controls of one rig, as GetRig answers", 1024, 4e6, true},
         r.summary_bytes);
   visit(Option{"max-rigs", "rigs", "Stored rigs", 1, 1e7, true}, r.count);
   visit(Option{"max-stored-bytes", "bytes", "All stored rigs, serialised", 1024, kHuge, true},
         r.stored_bytes);
-  visit(Option{"max-parsed-bytes", "bytes", "Parsed rigs kept though no session uses them", 0, kHuge},
-        r.parsed_bytes);
+  visit(
+      Option{"max-parsed-bytes", "bytes", "Parsed rigs kept though no session uses them", 0, kHuge},
+      r.parsed_bytes);
   visit(Option{"max-uploads", "uploads", "Unfinished uploads kept", 1, 1e6, true}, r.uploads);
   visit(Option{"max-upload-bytes", "bytes", "All unfinished uploads", 1024, kHuge, true},
         r.upload_bytes);
-  visit(Option{"max-upload-seconds", "seconds", "An unfinished upload is kept after its last piece", 1,
-               1e7, true},
+  visit(Option{"max-upload-seconds", "seconds", "An unfinished upload is kept after its last piece",
+               1, 1e7, true},
         r.upload_seconds);
   visit(Option{"max-bind-bytes", "bytes", "Memory one bind may hold", 1 << 20, kHuge, true},
         c.binds.memory_bytes);
@@ -93,19 +109,21 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   visit(Option{"max-session-ttl-seconds", "seconds", "Longest lease a client may ask for", 1, 1e7,
                true},
         s.max_ttl_seconds);
-  visit(Option{"shared-ttl-seconds", "seconds", "Lease of a session made for a Target with a spec", 1,
-               1e7},
+  visit(Option{"shared-ttl-seconds", "seconds", "Lease of a session made for a Target with a spec",
+               1, 1e7},
         s.shared_ttl_seconds);
-  visit(Option{"max-spec-bytes", "bytes", "A recipe in text form", 16, 1 << 20, true}, s.spec_bytes);
+  visit(Option{"max-spec-bytes", "bytes", "A recipe in text form", 16, 1 << 20, true},
+        s.spec_bytes);
   visit(Option{"max-request-id-bytes", "bytes", "CreateSession's request_id", 1, 4096, true},
         s.request_id_bytes);
-  visit(Option{"max-page-size", "rows", "Rows of one List reply; more are given in pages", 1, 100'000,
-               true},
+  visit(Option{"max-page-size", "rows", "Rows of one List reply; more are given in pages", 1,
+               100'000, true},
         s.page);
   visit(Option{"max-watches", "calls", "WatchSession calls at a time", 1, 1e6, true}, s.watches);
   auto& t = c.streams;
   visit(Option{"max-streams", "streams", "StreamDeform calls at a time", 1, 1e6, true}, t.count);
-  visit(Option{"max-window", "frames", "Frames sent beyond the last acknowledged one", 1, 65'536, true},
+  visit(Option{"max-window", "frames", "Frames sent beyond the last acknowledged one", 1, 65'536,
+               true},
         t.window);
   visit(Option{"max-backlog", "poses", "Poses kept beyond the window", 1, 65'536, true}, t.backlog);
   visit(Option{"max-chunk-bytes", "bytes", "Bulk of one Frame message", 4096, 2e9, true},
@@ -114,8 +132,8 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
                4096, 2e9, true},
         t.response_bytes);
   visit(Option{"max-clip-poses", "poses", "Poses of one DeformClip", 1, 1e7, true}, t.clip_poses);
-  visit(Option{"max-stall-seconds", "seconds", "A stream may stand without acknowledgement", 0.1, 1e6,
-               true},
+  visit(Option{"max-stall-seconds", "seconds", "A stream may stand without acknowledgement", 0.1,
+               1e6, true},
         t.stall_seconds);
 }
 

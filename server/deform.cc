@@ -13,8 +13,9 @@
 namespace sinew::server {
 namespace {
 
-constexpr std::uint64_t kResponseBytes = 4 << 20;  // what a client accepts unless it raised its limit
-constexpr std::uint64_t kHeaderBytes = 512;        // all of the reply but its bulk
+constexpr std::uint64_t kResponseBytes = 4
+                                         << 20;  // what a client accepts unless it raised its limit
+constexpr std::uint64_t kHeaderBytes = 512;      // all of the reply but its bulk
 
 std::uint64_t Nanoseconds(std::chrono::steady_clock::duration duration) {
   return static_cast<std::uint64_t>(
@@ -40,13 +41,12 @@ grpc::ServerUnaryReactor* DeformCall::Start(Runtime& runtime, const RpcMethod& m
     call->End(status);
     return call.get();
   }
-  FindTarget(runtime, request->target(),
-             [call](absl::StatusOr<std::shared_ptr<Session>> session) {
-               const absl::Status found =
-                   session.ok() ? Fenced([&] { return call->Prepare(*std::move(session)); })
-                                : session.status();
-               found.ok() ? call->RunWhenBound() : call->End(found);
-             });
+  FindTarget(runtime, request->target(), [call](absl::StatusOr<std::shared_ptr<Session>> session) {
+    const absl::Status found = session.ok()
+                                   ? Fenced([&] { return call->Prepare(*std::move(session)); })
+                                   : session.status();
+    found.ok() ? call->RunWhenBound() : call->End(found);
+  });
   return call.get();
 }
 
@@ -58,7 +58,8 @@ absl::Status DeformCall::Check() const {
                        "max-response-bytes");
   }
   if (request_->pose().no_output()) {
-    return InvalidField("pose.no_output", "set, but there is no stream whose state it could change");
+    return InvalidField("pose.no_output",
+                        "set, but there is no stream whose state it could change");
   }
   return absl::OkStatus();
 }
@@ -79,9 +80,8 @@ void DeformCall::RunWhenBound() {
     const std::lock_guard lock(mutex_);
     if (ended_) return;
     if (!session_->bound->CheckReady().ok() || !evaluator_->Cheap()) {
-      bind_wait_ = session_->bound->WhenDone([self = shared_from_this()] {
-        self->runtime_.arenas.Post([self] { self->Run(true); });
-      });
+      bind_wait_ = session_->bound->WhenDone(
+          [self = shared_from_this()] { self->runtime_.arenas.Post([self] { self->Run(true); }); });
       return;
     }
   }
@@ -138,8 +138,7 @@ absl::Status DeformCall::Evaluate(bool parallel) {
     frame.mutable_bounds()->add_maximum(out.bounds[i + 3]);
   }
   frame.mutable_timing()->set_evaluate_ns(Nanoseconds(evaluated - start));
-  frame.mutable_timing()->set_encode_ns(
-      Nanoseconds(std::chrono::steady_clock::now() - evaluated));
+  frame.mutable_timing()->set_encode_ns(Nanoseconds(std::chrono::steady_clock::now() - evaluated));
   response_->set_numerics(session_->numerics);
   runtime_.metrics.frames.Increment();
   runtime_.metrics.frame_bytes.Increment(
@@ -150,7 +149,12 @@ absl::Status DeformCall::Evaluate(bool parallel) {
 void DeformCall::End(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   if (ended_) return;
+  EndLocked(status);
+}
+
+void DeformCall::EndLocked(const absl::Status& status) {
   ended_ = true;
+  pass_ = Gate::Pass();  // before the client knows: it may come again at once
   Finish(call_.End(status));
 }
 
@@ -159,10 +163,7 @@ void DeformCall::OnCancel() {
   {
     const std::lock_guard lock(mutex_);
     // The response is being written while it evaluates: that job ends the call.
-    if (!evaluating_ && !ended_) {
-      ended_ = true;
-      Finish(call_.End(absl::CancelledError("deform: cancelled")));
-    }
+    if (!evaluating_ && !ended_) EndLocked(absl::CancelledError("deform: cancelled"));
     waiting = bind_wait_;
   }
   if (waiting != 0) session_->bound->Forget(waiting);

@@ -23,7 +23,10 @@ class DeformCall : public grpc::ServerUnaryReactor,
 
   DeformCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
              const v1::DeformRequest* request, v1::DeformResponse* response)
-      : runtime_(runtime), request_(request), response_(response), call_(runtime, method, context) {}
+      : runtime_(runtime),
+        request_(request),
+        response_(response),
+        call_(runtime, method, context) {}
 
   void OnCancel() override;
   void OnDone() override;
@@ -36,6 +39,7 @@ class DeformCall : public grpc::ServerUnaryReactor,
   void Run(bool parallel);
   absl::Status Evaluate(bool parallel);
   void End(const absl::Status& status);
+  void EndLocked(const absl::Status& status);
 
   Runtime& runtime_;
   const v1::DeformRequest* const request_;

@@ -71,6 +71,8 @@ void DownloadCall::End(const absl::Status& status) {
   Finish(call_.End(status));
 }
 
-void DownloadCall::OnCancel() { End(absl::CancelledError("download: cancelled")); }
+void DownloadCall::OnCancel() {
+  End(absl::CancelledError("download: cancelled"));
+}
 
 }  // namespace sinew::server

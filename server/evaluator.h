@@ -1,4 +1,5 @@
-// evaluator.h - poses of one call to frames: the session's deformer, the layout of the poses, scratch and state.
+// evaluator.h - poses of one call to frames: the session's deformer, the layout of the poses,
+// scratch and state.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -39,8 +40,9 @@ class Evaluator {
   // True: the next frame probably costs less than handing it to another thread.
   bool Cheap() const;
 
-  // The frame of a pose, sealed; none if the pose asks for no output. parallel: use the calling arena's threads.
-  // kInvalidArgument: the pose is wrong; with an unknown field also the reason UNKNOWN_FIELD.
+  // The frame of a pose, sealed; none if the pose asks for no output. parallel: use the calling
+  // arena's threads. kInvalidArgument: the pose is wrong; with an unknown field also the reason
+  // UNKNOWN_FIELD.
   absl::StatusOr<std::optional<OutgoingFrame>> Evaluate(const v1::Pose& pose, bool parallel,
                                                         bool output);
 

@@ -63,8 +63,8 @@ absl::StatusOr<std::string> ReadSome(const fs::path& path, std::uint64_t offset,
   std::string bytes(count, '\0');
   std::size_t have = 0;
   while (have < count) {
-    const ssize_t got = ::pread(file.fd(), bytes.data() + have, count - have,
-                                static_cast<off_t>(offset + have));
+    const ssize_t got =
+        ::pread(file.fd(), bytes.data() + have, count - have, static_cast<off_t>(offset + have));
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return Failed("read", path, errno);
     if (got == 0) break;

@@ -1,4 +1,5 @@
-// files.h - the few things the server does with files: whole reads, atomic writes, appends. Errors name the path.
+// files.h - the few things the server does with files: whole reads, atomic writes, appends. Errors
+// name the path.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -21,8 +22,9 @@ absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path);
 absl::StatusOr<std::string> ReadPiece(const std::filesystem::path& path, std::uint64_t offset,
                                       std::size_t count);
 
-// Writes to a temporary name beside it, flushes to the disk and renames: the file is whole or absent.
-// kResourceExhausted: the disk is full; kInternal: another failure. Nothing is left behind then.
+// Writes to a temporary name beside it, flushes to the disk and renames: the file is whole or
+// absent. kResourceExhausted: the disk is full; kInternal: another failure. Nothing is left behind
+// then.
 absl::Status WriteAtomically(const std::filesystem::path& path, std::string_view bytes);
 
 // Appends, then leaves the file at `size` + bytes; whatever stood behind `size` is cut off first.

@@ -1,7 +1,8 @@
-// frame_call.h - the sending half of a call that answers with frames: one write at a time, ended once.
+// frame_call.h - the sending half of a call that answers with frames: one write at a time, ended
+// once.
 //
-// Members are guarded by mutex_, except where a function says otherwise. Callbacks of gRPC, jobs of the arena and
-// timers meet here.
+// Members are guarded by mutex_, except where a function says otherwise. Callbacks of gRPC, jobs of
+// the arena and timers meet here.
 #pragma once
 
 #include <absl/status/status.h>
@@ -54,22 +55,23 @@ class FrameCall : public Reactor {
     return !ended_;
   }
 
-  // Ends the call, the first time. What waits is dropped; a write under way is let out first, so that the status
-  // arrives with its details.
+  // Ends the call, the first time. What waits is dropped; a write under way is let out first, so
+  // that the status arrives with its details.
   void End(const absl::Status& status) {
     if (ended_) return;
     ended_ = true;
     outbox_.Clear();
+    pass_ = Gate::Pass();  // before the client knows: it may come again at once
     final_ = call_.End(status);
     if (!writing_ || status.code() == absl::StatusCode::kCancelled) FinishOnce();
   }
 
-  // From timers: a write that the reader has blocked for longer than `limit` would keep every status back for ever, so
-  // the call is cut off; details are lost then.
+  // From timers: a write that the reader has blocked for longer than `limit` would keep every
+  // status back for ever, so the call is cut off; details are lost then.
   void CutIfBlocked(Clock::time_point now, std::chrono::duration<double> limit) {
     if (!writing_ || now - write_start_ <= limit) return;
-    End(WithReason(absl::ResourceExhaustedError(absl::StrCat(
-                       "stream: nothing has been read for ", limit.count(), " s")),
+    End(WithReason(absl::ResourceExhaustedError(
+                       absl::StrCat("stream: nothing has been read for ", limit.count(), " s")),
                    v1::REASON_WINDOW_STALLED));
     if (finished_) return;
     FinishOnce();
@@ -82,6 +84,7 @@ class FrameCall : public Reactor {
   grpc::CallbackServerContext* const context_;
   std::mutex mutex_;
   Call call_;
+  Gate::Pass pass_;
   Outbox outbox_;
   bool writing_ = false, ended_ = false;  // ended: nothing starts any more
   Clock::time_point write_start_ = Clock::now();

@@ -1,8 +1,8 @@
 // frame_header.h - the bytes of a Frame message up to its positions, written by hand.
 //
-// Byte for byte what the generated serialiser writes for StreamDeformResponse{frames: [frame]} (and for
-// DeformClipResponse, whose frames have the same number); a test compares them. Bulk bytes are never copied: they
-// follow as slices.
+// Byte for byte what the generated serialiser writes for StreamDeformResponse{frames: [frame]} (and
+// for DeformClipResponse, whose frames have the same number); a test compares them. Bulk bytes are
+// never copied: they follow as slices.
 #pragma once
 
 #include <array>
@@ -33,8 +33,8 @@ struct FrameHeader {
 // Room to keep before the positions; no header is longer.
 inline constexpr std::size_t kHeadRoom = 256;
 
-// Writes wrapper, header fields and the tag and length of `positions` so that the last byte stands before `end`.
-// Returns the first byte.
+// Writes wrapper, header fields and the tag and length of `positions` so that the last byte stands
+// before `end`. Returns the first byte.
 std::byte* WriteFrameHeader(const FrameHeader& header, std::byte* end);
 
 // Tag and length of `normals`, which follow the positions.

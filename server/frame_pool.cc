@@ -55,7 +55,9 @@ void FrameBuffer::Unref(Block* block) {
   pool->Take(block);
 }
 
-std::byte* FrameBuffer::data() const { return block_->data; }
+std::byte* FrameBuffer::data() const {
+  return block_->data;
+}
 
 grpc::Slice FrameBuffer::MakeSlice(std::size_t offset, std::size_t size) const {
   block_->references.fetch_add(1, std::memory_order_relaxed);
@@ -90,9 +92,8 @@ void FramePool::Reservation::Return() {
 absl::StatusOr<FramePool::Reservation> FramePool::Reserve(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > limit_ || reserved_ > limit_ - bytes) {
-    return WithRetry(
-        LimitPassed("frames", reserved_ + bytes, limit_, "bytes", "max-frame-bytes"),
-        absl::Seconds(1));
+    return WithRetry(LimitPassed("frames", reserved_ + bytes, limit_, "bytes", "max-frame-bytes"),
+                     absl::Seconds(1));
   }
   reserved_ += bytes;
   return Reservation(shared_from_this(), bytes);

@@ -1,8 +1,9 @@
 // frame_pool.h - memory that frames are evaluated into and sent from.
 //
-// Buffers are 64-byte aligned, reused by size class and shared by reference count between slices of gRPC messages. A
-// slice gives its reference back on whatever thread gRPC drops it, also during and after shutdown: buffers keep the
-// pool alive. What calls may hold together is bounded by reservations, taken when a call starts.
+// Buffers are 64-byte aligned, reused by size class and shared by reference count between slices of
+// gRPC messages. A slice gives its reference back on whatever thread gRPC drops it, also during and
+// after shutdown: buffers keep the pool alive. What calls may hold together is bounded by
+// reservations, taken when a call starts.
 #pragma once
 
 #include <absl/status/statusor.h>

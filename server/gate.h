@@ -12,8 +12,8 @@
 
 namespace sinew::server {
 
-// Counts what runs of one kind, up to a limit. Thread-safe. Passes are given back when they are destroyed and must not
-// outlive the gate.
+// Counts what runs of one kind, up to a limit. Thread-safe. Passes are given back when they are
+// destroyed and must not outlive the gate.
 class Gate {
  public:
   // name: the limit's option; unit: what is counted.

@@ -1,8 +1,8 @@
 // heartbeat.h - keeps gRPC's callback threads awake while streams are open.
 //
-// In gRPC 1.51 these threads sleep for 100 ms after a second without events, and a pose that comes then waits for them.
-// A tiny call through the in-process channel, more often than once a second, passes their queue; a grpc::Alarm does
-// not.
+// In gRPC 1.51 these threads sleep for 100 ms after a second without events, and a pose that comes
+// then waits for them. A tiny call through the in-process channel, more often than once a second,
+// passes their queue; a grpc::Alarm does not.
 #pragma once
 
 #include <grpcpp/channel.h>

@@ -21,8 +21,8 @@ struct HttpPort::State {
 
 namespace {
 
-constexpr std::size_t kThreads = 2;      // a scrape and a probe at a time
-constexpr time_t kTimeoutSeconds = 5;    // for a peer that sends or reads nothing
+constexpr std::size_t kThreads = 2;       // a scrape and a probe at a time
+constexpr time_t kTimeoutSeconds = 5;     // for a peer that sends or reads nothing
 constexpr std::size_t kBodyBytes = 1024;  // no page takes a body
 
 void AddPages(httplib::Server& server, const HttpPort::Pages& pages) {
@@ -50,10 +50,11 @@ HttpPort::~HttpPort() {
   if (state_->thread.joinable()) state_->thread.join();
 }
 
-const std::string& HttpPort::address() const { return state_->address; }
+const std::string& HttpPort::address() const {
+  return state_->address;
+}
 
-absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(const std::string& address,
-                                                          Pages pages) {
+absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(const std::string& address, Pages pages) {
   SINEW_ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort("http", address));
   auto state = std::make_unique<State>();
   state->pages = std::move(pages);
@@ -74,8 +75,8 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(const std::string& add
                                                                            : -1;
   if (port < 0) return absl::UnavailableError(absl::StrCat("http: cannot bind ", address));
   const bool v6 = parsed.host.find(':') != std::string::npos;
-  state->address = v6 ? absl::StrCat("[", parsed.host, "]:", port)
-                      : absl::StrCat(parsed.host, ":", port);
+  state->address =
+      v6 ? absl::StrCat("[", parsed.host, "]:", port) : absl::StrCat(parsed.host, ":", port);
   state->thread = std::thread([&server] { server.listen_after_bind(); });
   // stop() before the thread runs would be lost.
   while (!server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));

@@ -15,8 +15,8 @@ class JsonFormatter : public spdlog::formatter {
  public:
   void format(const spdlog::details::log_msg& message, spdlog::memory_buf_t& out) override {
     nlohmann::ordered_json line;
-    line["time"] = absl::FormatTime(absl::RFC3339_full, absl::FromChrono(message.time),
-                                    absl::UTCTimeZone());
+    line["time"] =
+        absl::FormatTime(absl::RFC3339_full, absl::FromChrono(message.time), absl::UTCTimeZone());
     const auto level = spdlog::level::to_string_view(message.level);
     line["level"] = std::string(level.data(), level.size());
     line["message"] = std::string(message.payload.data(), message.payload.size());
@@ -32,8 +32,8 @@ class JsonFormatter : public spdlog::formatter {
 }  // namespace
 
 Log MakeLog(const LogConfig& config) {
-  auto log = std::make_shared<spdlog::logger>("sinewd",
-                                              std::make_shared<spdlog::sinks::stderr_sink_mt>());
+  auto log =
+      std::make_shared<spdlog::logger>("sinewd", std::make_shared<spdlog::sinks::stderr_sink_mt>());
   if (config.format == "json") {
     log->set_formatter(std::make_unique<JsonFormatter>());
   } else {

@@ -9,7 +9,9 @@ void LruOrder::Touch(const std::string& key, std::uint64_t bytes) {
   bytes_ += bytes;
 }
 
-void LruOrder::Touch(const std::string& key) { Touch(key, entries_.at(key).bytes); }
+void LruOrder::Touch(const std::string& key) {
+  Touch(key, entries_.at(key).bytes);
+}
 
 void LruOrder::Remove(const std::string& key) {
   const auto found = entries_.find(key);

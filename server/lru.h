@@ -1,4 +1,5 @@
-// lru.h - which entries of a cache go first when it holds too much. Only keys and sizes: the policy without the cache.
+// lru.h - which entries of a cache go first when it holds too much. Only keys and sizes: the policy
+// without the cache.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ class LruOrder {
   std::uint64_t bytes() const { return bytes_; }
   std::size_t size() const { return entries_.size(); }
 
-  // Keys to drop, oldest use first, until those left hold at most `budget`. Keys that are `pinned` stay, whatever
-  // they hold; `count_pinned` says whether their bytes count against the budget.
+  // Keys to drop, oldest use first, until those left hold at most `budget`. Keys that are `pinned`
+  // stay, whatever they hold; `count_pinned` says whether their bytes count against the budget.
   std::vector<std::string> Over(std::uint64_t budget, bool count_pinned,
                                 const std::function<bool(const std::string&)>& pinned) const;
 

@@ -1,4 +1,5 @@
-// metrics.h - what the server counts, served at /metrics. One registry a server; names start with sinew_.
+// metrics.h - what the server counts, served at /metrics. One registry a server; names start with
+// sinew_.
 #pragma once
 
 #include <prometheus/counter.h>

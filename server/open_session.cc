@@ -53,8 +53,8 @@ absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime, const v1:
   session->spec = spec;
   session->recipe = ToProto(resolved.recipe);
   session->numerics = resolved.numerics;
-  SINEW_ASSIGN_OR_RETURN(session->bound, runtime.bound->Acquire(resolved.rig, resolved.recipe,
-                                                                resolved.numerics));
+  SINEW_ASSIGN_OR_RETURN(session->bound,
+                         runtime.bound->Acquire(resolved.rig, resolved.recipe, resolved.numerics));
   return session;
 }
 

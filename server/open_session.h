@@ -19,16 +19,17 @@ struct ResolvedSpec {
   std::string numerics;
 };
 
-// Blocks (disk, parsing). kInvalidArgument: names the field under "spec"; kNotFound: the rig; kFailedPrecondition:
-// other numerics were demanded.
+// Blocks (disk, parsing). kInvalidArgument: names the field under "spec"; kNotFound: the rig;
+// kFailedPrecondition: other numerics were demanded.
 absl::StatusOr<ResolvedSpec> ResolveSpec(Runtime& runtime, const v1::SessionSpec& spec);
 
 // A new session, not in the table yet, whose bind has been started if it was not there. Blocks.
 absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime, const v1::SessionSpec& spec,
                                                      const ResolvedSpec& resolved);
 
-// The session of a Target, renewed by use; a spec gets or creates a shared one. `done` is called once: here for a
-// session's name, later on a worker for a spec. Errors: as above, kNotFound for an unknown session.
+// The session of a Target, renewed by use; a spec gets or creates a shared one. `done` is called
+// once: here for a session's name, later on a worker for a spec. Errors: as above, kNotFound for an
+// unknown session.
 using SessionDone = std::function<void(absl::StatusOr<std::shared_ptr<Session>>)>;
 void FindTarget(Runtime& runtime, const v1::Target& target, SessionDone done);
 

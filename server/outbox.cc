@@ -12,7 +12,9 @@ namespace {
 constexpr std::size_t kPieceHeader = 128;  // room for the header of a piece that is not the first
 constexpr std::size_t kPointBytes = 12;
 
-std::size_t RoundUp(std::size_t bytes) { return (bytes + kAlignment - 1) / kAlignment * kAlignment; }
+std::size_t RoundUp(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
 
 struct Places {
   std::size_t positions, normals, end;
@@ -97,16 +99,16 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
   if (output_.normals) {
     const NormalsTag tag = MakeNormalsTag(header.normal_bytes);
     slices.emplace_back(tag.bytes.data(), tag.size);
-    slices.push_back(
-        buffer_.MakeSlice(normals_at_ + first * kPointBytes, header.normal_bytes));
+    slices.push_back(buffer_.MakeSlice(normals_at_ + first * kPointBytes, header.normal_bytes));
   }
   ++next_;
 }
 
 std::size_t Outbox::frames_ready() const {
-  const auto frames = static_cast<std::size_t>(
-      std::count_if(items_.begin(), items_.end(),
-                    [](const auto& item) { return std::holds_alternative<OutgoingFrame>(item); }));
+  const auto frames =
+      static_cast<std::size_t>(std::count_if(items_.begin(), items_.end(), [](const auto& item) {
+        return std::holds_alternative<OutgoingFrame>(item);
+      }));
   return frames - (front_begun_ ? 1 : 0);
 }
 

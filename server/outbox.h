@@ -1,7 +1,7 @@
 // outbox.h - evaluated frames on their way into gRPC messages.
 //
-// A frame is evaluated straight into its outgoing buffer and cut into pieces there. Small frames that are ready when
-// the writer becomes free travel together; nothing waits for company.
+// A frame is evaluated straight into its outgoing buffer and cut into pieces there. Small frames
+// that are ready when the writer becomes free travel together; nothing waits for company.
 #pragma once
 
 #include <google/protobuf/message_lite.h>
@@ -76,7 +76,8 @@ class Outbox {
     std::uint64_t frames = 0;  // that it completes
     std::uint64_t bulk_bytes = 0;
   };
-  // The next message: all that is ready up to 64 kB, or one piece of a large frame. Must not be empty.
+  // The next message: all that is ready up to 64 kB, or one piece of a large frame. Must not be
+  // empty.
   Taken Next(std::uint64_t previous_send_ns, grpc::ByteBuffer& message);
 
  private:

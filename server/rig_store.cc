@@ -50,13 +50,15 @@ std::shared_ptr<const v1::RigSummary> Shortened(v1::RigSummary summary) {
 
 absl::StatusOr<std::string> ParseRigName(const std::string& field, const std::string& name) {
   if (!absl::StartsWith(name, kPrefix) || !IsHex(name.substr(sizeof(kPrefix) - 1))) {
-    return InvalidField(field, absl::StrCat("got \"", name.substr(0, 100),
-                                            "\", need rigs/sha256-<64 hex digits>"));
+    return InvalidField(
+        field, absl::StrCat("got \"", name.substr(0, 100), "\", need rigs/sha256-<64 hex digits>"));
   }
   return name.substr(sizeof(kPrefix) - 1);
 }
 
-std::string RigName(const std::string& hex) { return kPrefix + hex; }
+std::string RigName(const std::string& hex) {
+  return kPrefix + hex;
+}
 
 absl::StatusOr<std::unique_ptr<RigStore>> RigStore::Open(const RigConfig& config, Log log) {
   std::unique_ptr<RigStore> store(new RigStore(config, std::move(log)));
@@ -101,7 +103,9 @@ std::shared_ptr<RigStore::Entry> RigStore::Find(const std::string& hex) const {
   return found == entries_.end() ? nullptr : found->second;
 }
 
-bool RigStore::Has(const std::string& hex) const { return Find(hex) != nullptr; }
+bool RigStore::Has(const std::string& hex) const {
+  return Find(hex) != nullptr;
+}
 
 absl::StatusOr<std::string> RigStore::VerifiedBytes(const std::string& hex, const Entry& entry) {
   if (entry.bytes != nullptr) return *entry.bytes;

@@ -1,8 +1,9 @@
-// rig_store.h - rigs by the SHA-256 of their bytes: kept verbatim, in memory or under a data folder, parsed on demand.
+// rig_store.h - rigs by the SHA-256 of their bytes: kept verbatim, in memory or under a data
+// folder, parsed on demand.
 //
-// On disk a rig is `rigs/sha256-<hex>.sinewrig` with its summary beside it. Bytes are hashed again when they are read
-// back: a file that changed is moved aside and reported, never used. Calls may block on the disk and on parsing, so
-// they belong on the workers; all are thread-safe.
+// On disk a rig is `rigs/sha256-<hex>.sinewrig` with its summary beside it. Bytes are hashed again
+// when they are read back: a file that changed is moved aside and reported, never used. Calls may
+// block on the disk and on parsing, so they belong on the workers; all are thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -45,13 +46,14 @@ class RigStore {
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const std::string& hex);
   absl::StatusOr<v1::RigSummary> Summary(const std::string& hex);
 
-  // Stores bytes whose SHA-256 is `hex`. `path`: a file that holds them already and may be moved, or empty.
-  // kInvalidArgument, kResourceExhausted: as ConvertRig, or the store is full.
+  // Stores bytes whose SHA-256 is `hex`. `path`: a file that holds them already and may be moved,
+  // or empty. kInvalidArgument, kResourceExhausted: as ConvertRig, or the store is full.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Put(const std::string& hex,
                                                        const std::string& bytes,
                                                        const std::filesystem::path& path);
 
-  // Up to `count` bytes from `offset`, as uploaded, and the rig's size. kOutOfRange: offset is beyond the end.
+  // Up to `count` bytes from `offset`, as uploaded, and the rig's size. kOutOfRange: offset is
+  // beyond the end.
   struct Piece {
     std::string bytes;
     std::uint64_t size;
@@ -61,7 +63,8 @@ class RigStore {
   // kNotFound. Sessions that use the rig go on.
   absl::Status Delete(const std::string& hex);
 
-  // Summaries without joints and controls, by name, behind `after`; `more` says whether some are left.
+  // Summaries without joints and controls, by name, behind `after`; `more` says whether some are
+  // left.
   std::vector<v1::RigSummary> List(const std::string& after, std::size_t count, bool& more);
 
   std::size_t count() const;
@@ -70,8 +73,8 @@ class RigStore {
 
  private:
   struct Entry {
-    std::mutex loading;                            // one parse at a time
-    std::shared_ptr<const std::string> bytes;      // memory only
+    std::mutex loading;                        // one parse at a time
+    std::shared_ptr<const std::string> bytes;  // memory only
     std::uint64_t size = 0;
     std::shared_ptr<const StoredRig> parsed;       // or null; guarded by the store's mutex
     std::shared_ptr<const v1::RigSummary> listed;  // or null; without joints and controls
@@ -82,8 +85,8 @@ class RigStore {
   std::filesystem::path PathOf(const std::string& hex) const;
   std::shared_ptr<Entry> Find(const std::string& hex) const;
   absl::StatusOr<std::string> VerifiedBytes(const std::string& hex, const Entry& entry);
-  absl::Status Keep(const std::string& hex, const std::string& bytes, const std::filesystem::path& path,
-                    std::shared_ptr<const StoredRig> parsed);
+  absl::Status Keep(const std::string& hex, const std::string& bytes,
+                    const std::filesystem::path& path, std::shared_ptr<const StoredRig> parsed);
   void Parsed(const std::string& hex, Entry& entry, std::shared_ptr<const StoredRig> parsed);
 
   const RigConfig config_;

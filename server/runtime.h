@@ -1,4 +1,5 @@
-// runtime.h - everything the services share: stores, caches, threads, limits. One a server; no globals.
+// runtime.h - everything the services share: stores, caches, threads, limits. One a server; no
+// globals.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -23,7 +24,8 @@
 
 namespace sinew::server {
 
-// An open stream, as the rest of the server sees it. Calls come from the timer thread or from Drain.
+// An open stream, as the rest of the server sees it. Calls come from the timer thread or from
+// Drain.
 class LiveStream {
  public:
   virtual ~LiveStream() = default;

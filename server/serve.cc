@@ -9,6 +9,7 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -41,11 +42,11 @@ void Complain(const absl::Status& status) {
   std::fprintf(stderr, "sinewd: %s\n", std::string(status.message()).c_str());
 }
 
-// Waits for work in flight until it is done, the deadline passes or a second signal comes. True: all done.
+// Waits for work in flight until it is done, the deadline passes or a second signal comes. True:
+// all done.
 bool DrainUntilDone(Server& server, double seconds, const sigset_t& signals) {
   server.Drain();
-  const auto deadline =
-      std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
   while (!server.WaitDrained(std::chrono::milliseconds(20))) {
     const timespec no_wait{};
     if (sigtimedwait(&signals, nullptr, &no_wait) > 0) return false;
@@ -69,14 +70,15 @@ void TuneMalloc() {
 }
 
 int Serve(const Config& config) {
+  // What gRPC has to say about its own insides is no line of this program's log.
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);
   absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(config);
   if (!started.ok()) {
     Complain(started.status());
     return absl::IsUnavailable(started.status()) ? kUnavailable : kConfiguration;
   }
   Server& server = **started;
-  if (const absl::Status status = WriteReadyFile(server, config.network.ready_file);
-      !status.ok()) {
+  if (const absl::Status status = WriteReadyFile(server, config.network.ready_file); !status.ok()) {
     Complain(status);
     return kConfiguration;
   }

@@ -8,11 +8,13 @@ namespace sinew::server {
 // Makes SIGTERM and SIGINT wait for Serve. Call it before any thread is started.
 void BlockSignals();
 
-// Keeps malloc from giving memory back between frames: page faults were most of the cost of large ones.
+// Keeps malloc from giving memory back between frames: page faults were most of the cost of large
+// ones.
 void TuneMalloc();
 
-// Runs a server until SIGTERM or SIGINT and drains it. Returns the exit code: 0 after a clean drain, 1 if a second
-// signal or the drain's deadline cut work off, 69 if an address cannot be bound, 78 for the configuration.
+// Runs a server until SIGTERM or SIGINT and drains it. Returns the exit code: 0 after a clean
+// drain, 1 if a second signal or the drain's deadline cut work off, 69 if an address cannot be
+// bound, 78 for the configuration.
 int Serve(const Config& config);
 
 }  // namespace sinew::server

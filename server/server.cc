@@ -25,10 +25,9 @@
 namespace sinew::server {
 namespace {
 
-constexpr std::array<const char*, 4> kServices = {
-    "sinew.v1.RigService", "sinew.v1.SessionService", "sinew.v1.DeformService",
-    "sinew.v1.InfoService"};
-constexpr int kMessageSlack = 64 << 10;  // what a message holds besides its bulk
+constexpr std::array<const char*, 4> kServices = {"sinew.v1.RigService", "sinew.v1.SessionService",
+                                                  "sinew.v1.DeformService", "sinew.v1.InfoService"};
+constexpr int kMessageSlack = 64 << 10;               // what a message holds besides its bulk
 constexpr std::chrono::milliseconds kLastWords{500};  // for answers on their way out
 
 // gRPC installs these for every server built later in this process, and only once.
@@ -138,7 +137,8 @@ absl::Status Server::State::Listen(const NetworkConfig& config) {
                             ? asked
                             : absl::StrCat(asked.substr(0, asked.rfind(':')), ":", ports[i]));
   }
-  return server != nullptr ? absl::OkStatus() : absl::UnavailableError("listen: gRPC did not start");
+  return server != nullptr ? absl::OkStatus()
+                           : absl::UnavailableError("listen: gRPC did not start");
 }
 
 grpc::ChannelArguments Server::State::InProcessArguments() const {
@@ -193,22 +193,32 @@ absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Server::~Server() { Stop(); }
+Server::~Server() {
+  Stop();
+}
 
-const std::vector<std::string>& Server::addresses() const { return state_->addresses; }
+const std::vector<std::string>& Server::addresses() const {
+  return state_->addresses;
+}
 
-const std::string& Server::http_address() const { return state_->http_address; }
+const std::string& Server::http_address() const {
+  return state_->http_address;
+}
 
 std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
   return state_->server->InProcessChannel(state_->InProcessArguments());
 }
 
-void Server::Drain() { state_->Drain(); }
+void Server::Drain() {
+  state_->Drain();
+}
 
 bool Server::WaitDrained(std::chrono::milliseconds timeout) {
   return state_->runtime->work.WaitEmpty(timeout);
 }
 
-void Server::Stop() { state_->Stop(); }
+void Server::Stop() {
+  state_->Stop();
+}
 
 }  // namespace sinew::server

@@ -52,9 +52,9 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Add(std::shared_ptr<Session> s
     return sessions_.at(first->second);
   }
   if (sessions_.size() >= config_.count) {
-    return WithRetry(LimitPassed("session", sessions_.size() + 1, config_.count, "sessions",
-                                 "max-sessions"),
-                     absl::Seconds(10));
+    return WithRetry(
+        LimitPassed("session", sessions_.size() + 1, config_.count, "sessions", "max-sessions"),
+        absl::Seconds(10));
   }
   if (!session->request_id.empty()) requests_[session->request_id] = session->name;
   if (session->shared) shared_[shared_key] = session->name;

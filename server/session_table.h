@@ -1,7 +1,7 @@
 // session_table.h - sessions: leases on bound data.
 //
-// A session ends `ttl` after its last use, at its deletion, or with the server. Names are random and tell nothing.
-// Time is handed in, so that leases can be tested without waiting. Thread-safe.
+// A session ends `ttl` after its last use, at its deletion, or with the server. Names are random
+// and tell nothing. Time is handed in, so that leases can be tested without waiting. Thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -46,8 +46,9 @@ class SessionTable {
     Time expires;
   };
 
-  // Adds a session, or, for a request_id or a shared one that is there already, gives the first one again.
-  // kAlreadyExists: the request_id stood for another spec; kResourceExhausted: too many sessions.
+  // Adds a session, or, for a request_id or a shared one that is there already, gives the first one
+  // again. kAlreadyExists: the request_id stood for another spec; kResourceExhausted: too many
+  // sessions.
   absl::StatusOr<Lease> Add(std::shared_ptr<Session> session, Duration ttl, Time now);
 
   // The session of an earlier request with this id, or null. kAlreadyExists: it had another spec.

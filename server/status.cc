@@ -97,9 +97,8 @@ absl::Status WithRetry(absl::Status status, absl::Duration delay) {
 absl::Status WithPath(const absl::Status& status, std::string_view path) {
   if (status.ok()) return status;
   absl::Status moved(status.code(), absl::StrCat(AbslView(path), ".", status.message()));
-  status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) {
-    moved.SetPayload(url, payload);
-  });
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { moved.SetPayload(url, payload); });
   if (auto request = DetailOf<google::rpc::BadRequest>(status)) {
     for (auto& violation : *request->mutable_field_violations()) {
       violation.set_field(absl::StrCat(AbslView(path), ".", violation.field()));

@@ -1,7 +1,9 @@
-// status.h - errors on their way to a client: absl::Status with google.rpc details, and grpc::Status.
+// status.h - errors on their way to a client: absl::Status with google.rpc details, and
+// grpc::Status.
 //
-// Details ride as payloads of the absl::Status, keyed by type URL, and as google.rpc.Status in the binary trailer
-// `grpc-status-details-bin`. All 17 codes survive both ways. Inside sessions and streams the same error is a Problem.
+// Details ride as payloads of the absl::Status, keyed by type URL, and as google.rpc.Status in the
+// binary trailer `grpc-status-details-bin`. All 17 codes survive both ways. Inside sessions and
+// streams the same error is a Problem.
 #pragma once
 
 #include <absl/status/status.h>
@@ -16,10 +18,12 @@
 
 namespace sinew::server {
 
-// INVALID_ARGUMENT about one field: message "path: what", reason INVALID_FIELD, BadRequest with the path.
+// INVALID_ARGUMENT about one field: message "path: what", reason INVALID_FIELD, BadRequest with the
+// path.
 absl::Status InvalidField(std::string_view path, std::string_view what);
 
-// RESOURCE_EXHAUSTED: message "path: got N unit, limit M (--limit)", reason LIMIT, QuotaFailure naming the limit.
+// RESOURCE_EXHAUSTED: message "path: got N unit, limit M (--limit)", reason LIMIT, QuotaFailure
+// naming the limit.
 absl::Status LimitPassed(std::string_view path, std::uint64_t got, std::uint64_t limit,
                          std::string_view unit, std::string_view limit_name);
 
@@ -27,7 +31,8 @@ absl::Status LimitPassed(std::string_view path, std::uint64_t got, std::uint64_t
 absl::Status WithReason(absl::Status status, v1::Reason reason);
 // Adds RetryInfo.
 absl::Status WithRetry(absl::Status status, absl::Duration delay);
-// Puts "path." before the message and before the field in the details: errors found deeper gain their way up.
+// Puts "path." before the message and before the field in the details: errors found deeper gain
+// their way up.
 absl::Status WithPath(const absl::Status& status, std::string_view path);
 
 // UNAVAILABLE, reason DRAINING.
@@ -40,7 +45,8 @@ std::string FieldOf(const absl::Status& status);
 // Path at the start of a message "path: what", or empty: letters, digits, `_`, `.`, `[n]`.
 std::string_view LeadingPath(std::string_view message);
 
-// An INVALID_ARGUMENT or OUT_OF_RANGE without details whose message begins with a path gains those of InvalidField.
+// An INVALID_ARGUMENT or OUT_OF_RANGE without details whose message begins with a path gains those
+// of InvalidField.
 absl::Status WithDetails(absl::Status status);
 
 grpc::Status ToGrpc(const absl::Status& status);

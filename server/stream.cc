@@ -46,8 +46,8 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamCall::Start(
 void StreamCall::OnReadDone(bool ok) {
   v1::StreamDeformRequest request;
   absl::Status status;
-  if (ok && !grpc::SerializationTraits<v1::StreamDeformRequest>::Deserialize(&read_, &request)
-                 .ok()) {
+  if (ok &&
+      !grpc::SerializationTraits<v1::StreamDeformRequest>::Deserialize(&read_, &request).ok()) {
     status = InvalidField("request", "the bytes are not a StreamDeformRequest");
   }
   std::unique_lock lock(mutex_);
@@ -125,9 +125,8 @@ absl::Status StreamCall::Take(v1::Pose& pose) {
 
 void StreamCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {
   if (ended_) return;
-  const absl::Status status =
-      session.ok() ? Fenced([&] { return Prepare(*std::move(session)); })
-                   : WithPath(session.status(), "open");
+  const absl::Status status = session.ok() ? Fenced([&] { return Prepare(*std::move(session)); })
+                                           : WithPath(session.status(), "open");
   if (!status.ok()) EndWith(status);
 }
 
@@ -139,7 +138,8 @@ absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
   evaluator_ = *std::move(evaluator);
   SINEW_ASSIGN_OR_RETURN(reservation_,
                          runtime_.frames->Reserve(kBuffers * evaluator_->frame_bytes()));
-  // The bind may be over at any moment, also here and now: what follows it runs in the arena, without this lock.
+  // The bind may be over at any moment, also here and now: what follows it runs in the arena,
+  // without this lock.
   bind_wait_ = session_->bound->WhenDone([self = shared_from_this()] {
     self->runtime_.arenas.Post([self] {
       std::unique_lock lock(self->mutex_);
@@ -173,7 +173,8 @@ void StreamCall::Pump(std::unique_lock<std::mutex>& lock) {
     WriteNext();
     EndIfDone();
     if (ended_ || !ready_ || evaluating_ || waiting_.empty()) return;
-    // A client that sends no more cannot acknowledge either: what it has sent is bounded, so answer it all.
+    // A client that sends no more cannot acknowledge either: what it has sent is bounded, so answer
+    // it all.
     if (!reads_done_ && !window_->MayStart(outbox_.frames_ready())) return;
     if (reads_done_ && outbox_.frames_ready() >= 2) return;
     evaluating_ = true;

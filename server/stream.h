@@ -1,8 +1,9 @@
 // stream.h - StreamDeform: poses in, frames out, at the same time.
 //
-// Life: the first message opens (target, layout, output, mode, window); poses that come while the session still binds
-// wait; then one pose after the other is evaluated, where it arrives if that is cheap, else in the pose arena, and the
-// frames are written one message at a time. Poses are always read, so that `received` behind them is seen.
+// Life: the first message opens (target, layout, output, mode, window); poses that come while the
+// session still binds wait; then one pose after the other is evaluated, where it arrives if that is
+// cheap, else in the pose arena, and the frames are written one message at a time. Poses are always
+// read, so that `received` behind them is seen.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
@@ -61,17 +62,16 @@ class StreamCall : public FrameCall<grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   std::shared_ptr<StreamCall> self_;  // until OnDone
   grpc::ByteBuffer read_;
   v1::StreamOpen open_;
-  bool opened_ = false;               // the first message was read
-  bool ready_ = false;                // bound; poses may be evaluated
+  bool opened_ = false;  // the first message was read
+  bool ready_ = false;   // bound; poses may be evaluated
   bool reads_done_ = false, evaluating_ = false, draining_ = false;
-  Gate::Pass pass_;
   FramePool::Reservation reservation_;
   std::optional<StreamWindow> window_;
   std::deque<Waiting> waiting_;
   std::unique_ptr<Evaluator> evaluator_;
   std::shared_ptr<Session> session_;
-  std::uint64_t bind_wait_ = 0;       // id of what waits for the bind
-  std::uint32_t skipped_ = 0;         // poses replaced since the last frame
+  std::uint64_t bind_wait_ = 0;  // id of what waits for the bind
+  std::uint32_t skipped_ = 0;    // poses replaced since the last frame
   std::optional<Clock::time_point> full_since_;
   const Clock::time_point created_ = Clock::now();
 };

@@ -8,8 +8,7 @@ namespace sinew::server {
 
 absl::Status StreamWindow::Take(std::uint64_t frame, std::size_t waiting) {
   if (frame <= last_taken_) {
-    return InvalidField("poses.frame", absl::StrCat("got ", frame, ", need more than ",
-                                                    last_taken_,
+    return InvalidField("poses.frame", absl::StrCat("got ", frame, ", need more than ", last_taken_,
                                                     " (frames start at 1 and rise)"));
   }
   const std::size_t beyond = unacknowledged_.size() + (latest_ ? 0 : waiting) + 1;
@@ -28,8 +27,8 @@ absl::Status StreamWindow::Acknowledge(std::uint64_t frame) {
     return absl::OkStatus();
   }
   if (frame > last_started_) {
-    return InvalidField("received", absl::StrCat("got ", frame, ", the last frame sent is ",
-                                                 last_started_));
+    return InvalidField("received",
+                        absl::StrCat("got ", frame, ", the last frame sent is ", last_started_));
   }
   while (!unacknowledged_.empty() && unacknowledged_.front() <= frame) {
     unacknowledged_.pop_front();

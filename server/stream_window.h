@@ -1,7 +1,9 @@
-// stream_window.h - the rules of one stream's flow: which poses are taken, which may start. No threads, no gRPC.
+// stream_window.h - the rules of one stream's flow: which poses are taken, which may start. No
+// threads, no gRPC.
 //
-// A place in the window is taken when a pose starts and given back when the client's `received` reaches its frame, so
-// at most `window` frames are anywhere between evaluation and the client's acknowledgement.
+// A place in the window is taken when a pose starts and given back when the client's `received`
+// reaches its frame, so at most `window` frames are anywhere between evaluation and the client's
+// acknowledgement.
 #pragma once
 
 #include <absl/status/status.h>
@@ -14,18 +16,19 @@ namespace sinew::server {
 
 class StreamWindow {
  public:
-  // latest: a newer pose replaces one that has not started, and nothing starts while a frame is ready.
+  // latest: a newer pose replaces one that has not started, and nothing starts while a frame is
+  // ready.
   StreamWindow(bool latest, std::size_t window, std::size_t backlog)
       : latest_(latest), window_(window), backlog_(backlog) {}
 
-  // A pose has arrived while `waiting` others wait. kInvalidArgument: its frame does not rise; kResourceExhausted:
-  // more poses beyond `received` than window + backlog.
+  // A pose has arrived while `waiting` others wait. kInvalidArgument: its frame does not rise;
+  // kResourceExhausted: more poses beyond `received` than window + backlog.
   absl::Status Take(std::uint64_t frame, std::size_t waiting);
   // Whether a waiting pose gives way to the one that has just been taken.
   bool replaces() const { return latest_; }
 
-  // The client says it has consumed everything up to `frame`. Before the first pose it names where an earlier stream
-  // ended. kInvalidArgument: a frame that has not started yet.
+  // The client says it has consumed everything up to `frame`. Before the first pose it names where
+  // an earlier stream ended. kInvalidArgument: a frame that has not started yet.
   absl::Status Acknowledge(std::uint64_t frame);
 
   // Whether the next pose may start while `ready` frames wait to be written.

@@ -7,7 +7,9 @@ namespace sinew::server {
 
 Timers::Timers() : thread_([this] { Loop(); }) {}
 
-Timers::~Timers() { Stop(); }
+Timers::~Timers() {
+  Stop();
+}
 
 void Timers::Stop() {
   {

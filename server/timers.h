@@ -45,7 +45,7 @@ class Timers {
   std::condition_variable changed_;
   std::multimap<Clock::time_point, Entry> entries_;
   Id last_ = 0;
-  Id running_ = 0;             // entry whose function runs
+  Id running_ = 0;  // entry whose function runs
   bool running_cancelled_ = false;
   bool stopping_ = false;
   std::thread thread_;

@@ -82,6 +82,8 @@ void UploadCall::End(const absl::Status& status) {
   Finish(call_.End(status));
 }
 
-void UploadCall::OnCancel() { End(absl::CancelledError("upload: cancelled")); }
+void UploadCall::OnCancel() {
+  End(absl::CancelledError("upload: cancelled"));
+}
 
 }  // namespace sinew::server

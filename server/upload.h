@@ -1,7 +1,7 @@
 // upload.h - UploadRig: pieces of a rig in, its summary or the number of bytes held out.
 //
-// Pieces are written on the workers, one at a time; the next is read when the last is kept, so a sender is slowed to
-// what the disk takes.
+// Pieces are written on the workers, one at a time; the next is read when the last is kept, so a
+// sender is slowed to what the disk takes.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
@@ -18,9 +18,10 @@ class UploadCall : public grpc::ServerReadReactor<v1::UploadRigRequest>,
                    public std::enable_shared_from_this<UploadCall> {
  public:
   // Takes care of itself until the call is done.
-  static grpc::ServerReadReactor<v1::UploadRigRequest>* Start(
-      Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
-      v1::UploadRigResponse* response);
+  static grpc::ServerReadReactor<v1::UploadRigRequest>* Start(Runtime& runtime,
+                                                              const RpcMethod& method,
+                                                              grpc::CallbackServerContext* context,
+                                                              v1::UploadRigResponse* response);
 
   UploadCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
              v1::UploadRigResponse* response)

@@ -77,17 +77,17 @@ absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
     const v1::UploadHeader& header, std::uint64_t more, Time now) {
   const std::lock_guard lock(mutex_);
   if (bytes_ + more > config_.upload_bytes) {
-    return WithRetry(LimitPassed("data", bytes_ + more, config_.upload_bytes, "bytes",
-                                 "max-upload-bytes"),
-                     absl::Seconds(10));
+    return WithRetry(
+        LimitPassed("data", bytes_ + more, config_.upload_bytes, "bytes", "max-upload-bytes"),
+        absl::Seconds(10));
   }
   const std::string key = KeyOf(header);
   auto found = uploads_.find(key);
   if (found == uploads_.end()) {
     if (uploads_.size() >= config_.uploads) {
-      return WithRetry(LimitPassed("header", uploads_.size() + 1, config_.uploads, "uploads",
-                                   "max-uploads"),
-                       absl::Seconds(10));
+      return WithRetry(
+          LimitPassed("header", uploads_.size() + 1, config_.uploads, "uploads", "max-uploads"),
+          absl::Seconds(10));
     }
     auto upload = std::make_shared<Upload>();
     if (!folder_.empty()) upload->path = folder_ / (key + kSuffix);
@@ -114,8 +114,7 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Append(const v1::UploadHeader
                                               offset + data.size(), ", the rig has ",
                                               header.size_bytes()));
   }
-  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<Upload> upload,
-                         FindOrAdd(header, data.size(), now));
+  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<Upload> upload, FindOrAdd(header, data.size(), now));
   const std::lock_guard writing(upload->writing);
   std::uint64_t added = 0;
   absl::Status status;
@@ -149,8 +148,8 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Finish(const v1::UploadHeader
     SINEW_ASSIGN_OR_RETURN(bytes, ReadWholeFile(upload.path));
   }
   if (const std::string got = Sha256Hex(bytes); got != header.sha256()) {
-    return absl::DataLossError(absl::StrCat("header.sha256: the bytes have ", got,
-                                            ", promised was ", header.sha256()));
+    return absl::DataLossError(
+        absl::StrCat("header.sha256: the bytes have ", got, ", promised was ", header.sha256()));
   }
   SINEW_ASSIGN_OR_RETURN(auto rig, rigs_.Put(header.sha256(), bytes, upload.path));
   return Progress{header.size_bytes(), std::move(rig)};

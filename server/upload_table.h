@@ -1,8 +1,9 @@
 // upload_table.h - rigs whose bytes are not all here yet.
 //
-// An upload is known by digest and size and grows from its start, so it can go on after a lost connection, and, under
-// a data folder, after the server was killed. Several senders of one rig share it: bytes that are already held are
-// passed over, and one sender writes at a time. Calls may block; all are thread-safe.
+// An upload is known by digest and size and grows from its start, so it can go on after a lost
+// connection, and, under a data folder, after the server was killed. Several senders of one rig
+// share it: bytes that are already held are passed over, and one sender writes at a time. Calls may
+// block; all are thread-safe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -34,12 +35,13 @@ class UploadTable {
   // Finds the unfinished uploads of an earlier run. kFailedPrecondition: the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<UploadTable>> Open(const RigConfig& config, RigStore& rigs);
 
-  // What is held already. kInvalidArgument: the header is malformed; kResourceExhausted: the rig is too large.
+  // What is held already. kInvalidArgument: the header is malformed; kResourceExhausted: the rig is
+  // too large.
   absl::StatusOr<Progress> Query(const v1::UploadHeader& header);
 
-  // Adds bytes that stand at `offset`. With the last one the rig is checked and stored; if that fails, the upload is
-  // forgotten. kOutOfRange: a gap, or bytes beyond the size; kDataLoss: another SHA-256 than promised;
-  // kInvalidArgument: not a valid rig; kResourceExhausted: a limit.
+  // Adds bytes that stand at `offset`. With the last one the rig is checked and stored; if that
+  // fails, the upload is forgotten. kOutOfRange: a gap, or bytes beyond the size; kDataLoss:
+  // another SHA-256 than promised; kInvalidArgument: not a valid rig; kResourceExhausted: a limit.
   absl::StatusOr<Progress> Append(const v1::UploadHeader& header, std::uint64_t offset,
                                   std::string_view data, Time now);
 
@@ -52,8 +54,8 @@ class UploadTable {
     std::string bytes;           // memory only
     std::filesystem::path path;  // else
     std::uint64_t held = 0;
-    bool over = false;           // finished or dropped; guarded by `writing`
-    Time touched;                // guarded by the table's mutex
+    bool over = false;  // finished or dropped; guarded by `writing`
+    Time touched;       // guarded by the table's mutex
   };
 
   UploadTable(const RigConfig& config, RigStore& rigs) : config_(config), rigs_(rigs) {}

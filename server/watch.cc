@@ -72,10 +72,13 @@ void WatchCall::End(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   if (ended_) return;
   ended_ = true;
+  pass_ = Gate::Pass();  // before the client knows: it may come again at once
   Finish(call_.End(status));
 }
 
-void WatchCall::OnCancel() { End(absl::CancelledError("watch: cancelled")); }
+void WatchCall::OnCancel() {
+  End(absl::CancelledError("watch: cancelled"));
+}
 
 void WatchCall::OnDone() {
   runtime_.timers.Cancel(timer_);

@@ -1,4 +1,5 @@
-// watch.h - WatchSession: the session whenever its state or progress changes, at most ten times a second.
+// watch.h - WatchSession: the session whenever its state or progress changes, at most ten times a
+// second.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>

@@ -10,7 +10,9 @@ Workers::Workers(std::size_t threads, std::size_t queue) : queue_(queue) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
 }
 
-Workers::~Workers() { Stop(); }
+Workers::~Workers() {
+  Stop();
+}
 
 void Workers::Stop() {
   {

@@ -1,4 +1,5 @@
-// workers.h - a few threads for work that may block: disk, parsing rigs, estimates. Keeps gRPC's threads free.
+// workers.h - a few threads for work that may block: disk, parsing rigs, estimates. Keeps gRPC's
+// threads free.
 #pragma once
 
 #include <absl/status/status.h>
@@ -23,7 +24,8 @@ class Workers {
 
   // kResourceExhausted: the queue is full; `work` is then not called.
   absl::Status Post(std::function<void()> work);
-  // Runs what is queued and ends the threads; Post is refused afterwards. Called again, does nothing.
+  // Runs what is queued and ends the threads; Post is refused afterwards. Called again, does
+  // nothing.
   void Stop();
 
  private:

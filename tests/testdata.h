@@ -7,7 +7,8 @@
 
 namespace sinew::testing {
 
-// The folder of shared test data: $SINEW_SHARED_DATA, else ../shared/data beside the repository. May not exist: skip then.
+// The folder of shared test data: $SINEW_SHARED_DATA, else ../shared/data beside the repository.
+// May not exist: skip then.
 inline std::filesystem::path SharedData() {
   if (const char* set = std::getenv("SINEW_SHARED_DATA")) return set;
   return std::filesystem::path(SINEW_SOURCE_DIR).parent_path() / "shared" / "data";

@@ -81,8 +81,7 @@ namespace {
 template <class State, class Use>
 absl::Status KeepAlive(State& state, const Connection& connection, const CallOptions& call,
                        const Use& use) {
-  Retrier retrier(connection.options().retry, Repeat::kPersist, connection.Deadline(call),
-                  call.stop);
+  Retrier retrier(connection, Repeat::kPersist, connection.Deadline(call), call.stop);
   for (int heals = 0;;) {
     const std::string name = state.SessionName();
     absl::Status status = name.empty() ? absl::NotFoundError("session: released") : use(name);

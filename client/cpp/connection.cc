@@ -21,6 +21,9 @@ namespace sinew::client {
 namespace {
 
 constexpr std::size_t kLargestMessage = std::size_t{1} << 30;
+// A stop is noticed between two slices.
+constexpr int kReconnectSlices = 5;
+const absl::Duration kReconnectSlice = absl::Milliseconds(50);
 constexpr std::size_t kLargestRequest = std::size_t{4} << 20;  // of the server
 
 absl::Status CheckRange(const char* field, std::size_t value, std::size_t least, std::size_t most) {
@@ -88,7 +91,7 @@ absl::StatusOr<Client> Client::Connect(const ClientOptions& options) {
   }
   auto channel = grpc::CreateCustomChannel(options.address, grpc::InsecureChannelCredentials(),
                                            ChannelArguments(options));
-  return Client(std::make_shared<Connection>(std::move(channel), options, /*copy_frames=*/false));
+  return Client(std::make_shared<Connection>(std::move(channel), options, /*in_process=*/false));
 }
 
 absl::StatusOr<Client> FromChannel(std::shared_ptr<grpc::Channel> channel,
@@ -110,32 +113,10 @@ bool SleepFor(absl::Duration duration, const std::stop_token& stop) {
   return !stop.stop_requested();
 }
 
-Retrier::Retrier(const RetryPolicy& policy, Repeat repeat, absl::Time deadline,
-                 std::stop_token stop)
-    : policy_(policy), repeat_(repeat), deadline_(deadline), stop_(std::move(stop)) {}
-
-bool Retrier::Again(const absl::Status& status) {
-  if (repeat_ == Repeat::kNever || !IsBroken(status, stop_.stop_requested())) return false;
-  const absl::Time now = absl::Now();
-  if (attempt_ == 0) first_failure_ = now;
-  ++attempt_;
-  const absl::Duration delay = NextDelay(policy_, attempt_, status);
-  if (now + delay >= deadline_) return false;
-  if (repeat_ == Repeat::kAttempts && attempt_ >= policy_.max_attempts) return false;
-  if (repeat_ == Repeat::kPersist && now + delay >= first_failure_ + policy_.resume_for) {
-    return false;
-  }
-  return SleepFor(delay, stop_);
-}
-
-void Retrier::Progress() {
-  attempt_ = 0;
-}
-
 Connection::Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options,
-                       bool copy_frames)
+                       bool in_process)
     : options_(std::move(options)),
-      copy_frames_(copy_frames),
+      in_process_(in_process),
       channel_(std::move(channel)),
       raw_(channel_),
       info_(v1::InfoService::NewStub(channel_)),
@@ -151,6 +132,14 @@ std::unique_ptr<grpc::ClientContext> Connection::NewContext(absl::Time deadline)
   if (deadline != absl::InfiniteFuture()) context->set_deadline(absl::ToChronoTime(deadline));
   for (const auto& [key, value] : options_.metadata) context->AddMetadata(key, value);
   return context;
+}
+
+void Connection::Reconnect(const std::stop_token& stop) const {
+  if (in_process_) return;
+  grpc::experimental::ChannelResetConnectionBackoff(channel_.get());
+  for (int slice = 0; slice < kReconnectSlices && !stop.stop_requested(); ++slice) {
+    if (channel_->WaitForConnected(absl::ToChronoTime(absl::Now() + kReconnectSlice))) return;
+  }
 }
 
 absl::Status Connection::RunOnce(
@@ -171,7 +160,7 @@ absl::Status Connection::RunOnce(
 absl::Status Connection::Run(const CallOptions& call, Repeat repeat,
                              absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const {
   const absl::Time deadline = Deadline(call);
-  Retrier retrier(options_.retry, repeat, deadline, call.stop);
+  Retrier retrier(*this, repeat, deadline, call.stop);
   while (true) {
     absl::Status status = RunOnce(deadline, call.stop, attempt);
     if (status.ok() || !retrier.Again(status)) {
@@ -180,6 +169,31 @@ absl::Status Connection::Run(const CallOptions& call, Repeat repeat,
                  : status;
     }
   }
+}
+
+Retrier::Retrier(const Connection& connection, Repeat repeat, absl::Time deadline,
+                 std::stop_token stop)
+    : connection_(connection), repeat_(repeat), deadline_(deadline), stop_(std::move(stop)) {}
+
+bool Retrier::Again(const absl::Status& status) {
+  if (repeat_ == Repeat::kNever || !IsBroken(status, stop_.stop_requested())) return false;
+  const RetryPolicy& policy = connection_.options().retry;
+  const absl::Time now = absl::Now();
+  if (attempt_ == 0) first_failure_ = now;
+  ++attempt_;
+  const absl::Duration delay = NextDelay(policy, attempt_, status);
+  if (now + delay >= deadline_) return false;
+  if (repeat_ == Repeat::kAttempts && attempt_ >= policy.max_attempts) return false;
+  if (repeat_ == Repeat::kPersist && now + delay >= first_failure_ + policy.resume_for) {
+    return false;
+  }
+  if (!SleepFor(delay, stop_)) return false;
+  connection_.Reconnect(stop_);
+  return true;
+}
+
+void Retrier::Progress() {
+  attempt_ = 0;
 }
 
 }  // namespace sinew::client

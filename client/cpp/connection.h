@@ -34,34 +34,13 @@ inline constexpr int kMostHeals = 3;  // in a row, without a frame in between
 // Waits, but not beyond a requested stop. False if it was requested.
 bool SleepFor(absl::Duration duration, const std::stop_token& stop);
 
-// Counts failed attempts of one piece of work and waits between them.
-class Retrier {
- public:
-  // Gives up at `deadline` whatever `repeat` says.
-  Retrier(const RetryPolicy& policy, Repeat repeat, absl::Time deadline, std::stop_token stop);
-
-  // After a failure: waits and returns true if the work should be tried again; false if `status` is
-  // final.
-  bool Again(const absl::Status& status);
-
-  // The work got further: what comes next is a first attempt.
-  void Progress();
-
- private:
-  const RetryPolicy& policy_;
-  const Repeat repeat_;
-  const absl::Time deadline_;
-  const std::stop_token stop_;
-  int attempt_ = 0;
-  absl::Time first_failure_ = absl::InfiniteFuture();
-};
-
 class Connection {
  public:
-  Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options, bool copy_frames);
+  Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options, bool in_process);
 
   const ClientOptions& options() const { return options_; }
-  bool copy_frames() const { return copy_frames_; }
+  // The channel ends in this process: received buffers are the server's own and must be copied.
+  bool in_process() const { return in_process_; }
   grpc::GenericStub& raw() { return raw_; }
   v1::InfoService::StubInterface& info() { return *info_; }
   v1::RigService::StubInterface& rigs() { return *rigs_; }
@@ -77,18 +56,45 @@ class Connection {
   absl::Status Run(const CallOptions& call, Repeat repeat,
                    absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const;
 
+  // Gives a broken channel a moment to connect, however long it wanted to wait itself. Without this
+  // nothing would look at its sockets between calls that fail at once, but for a poller of gRPC's
+  // own every 5 s.
+  void Reconnect(const std::stop_token& stop) const;
+
   // One attempt of it.
   absl::Status RunOnce(absl::Time deadline, const std::stop_token& stop,
                        absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const;
 
  private:
   const ClientOptions options_;
-  const bool copy_frames_;
+  const bool in_process_;
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub raw_;
   const std::unique_ptr<v1::InfoService::StubInterface> info_;
   const std::unique_ptr<v1::RigService::StubInterface> rigs_;
   const std::unique_ptr<v1::SessionService::StubInterface> sessions_;
+};
+
+// Counts failed attempts of one piece of work and waits between them.
+class Retrier {
+ public:
+  // Gives up at `deadline` whatever `repeat` says. `connection` must outlive it.
+  Retrier(const Connection& connection, Repeat repeat, absl::Time deadline, std::stop_token stop);
+
+  // After a failure: waits and returns true if the work should be tried again; false if `status` is
+  // final.
+  bool Again(const absl::Status& status);
+
+  // The work got further: what comes next is a first attempt.
+  void Progress();
+
+ private:
+  const Connection& connection_;
+  const Repeat repeat_;
+  const absl::Time deadline_;
+  const std::stop_token stop_;
+  int attempt_ = 0;
+  absl::Time first_failure_ = absl::InfiniteFuture();
 };
 
 }  // namespace sinew::client

@@ -48,8 +48,7 @@ absl::StatusOr<FrameView> Client::Deform(const Target& target, const PoseLayout&
         if (replied) raw.Read(extra);
         SINEW_RETURN_IF_ERROR(FromGrpc(raw.Finish()));
         if (!replied) return absl::InternalError("Deform: got no reply");
-        SINEW_ASSIGN_OR_RETURN(view,
-                               ReadReply(reply, connection_->copy_frames(), output.checksums));
+        SINEW_ASSIGN_OR_RETURN(view, ReadReply(reply, connection_->in_process(), output.checksums));
         return absl::OkStatus();
       });
   if (!status.ok()) return status;

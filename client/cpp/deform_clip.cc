@@ -76,7 +76,7 @@ class ClipCall {
   absl::Status TakeReply(const grpc::ByteBuffer& buffer, std::size_t end,
                          FrameAssembler& assembler) {
     SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
-                           MessageBytes::From(buffer, connection_.copy_frames()));
+                           MessageBytes::From(buffer, connection_.in_process()));
     SINEW_ASSIGN_OR_RETURN(auto reply, ParseClipReply(std::move(bytes)));
     SINEW_RETURN_IF_ERROR(CheckNumerics(reply.rest.numerics()));
     return ForEachItem(
@@ -151,8 +151,8 @@ absl::Status DeformClip(Connection& connection, const Target& target, const Pose
   *header.mutable_layout() = FromLayout(layout);
   *header.mutable_output() = FromOutput(output);
   ClipCall clip(connection, std::move(header), poses, output, sink);
-  Retrier retrier(connection.options().retry, heal ? Repeat::kPersist : Repeat::kAttempts,
-                  absl::InfiniteFuture(), call.stop);
+  Retrier retrier(connection, heal ? Repeat::kPersist : Repeat::kAttempts, absl::InfiniteFuture(),
+                  call.stop);
   int heals = 0;
   while (!clip.done()) {
     const std::size_t before = clip.next();

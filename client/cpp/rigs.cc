@@ -49,7 +49,7 @@ absl::StatusOr<UploadedRig> Client::UploadRig(std::string_view bytes,
   header.set_sha256(Sha256Hex(bytes));
   header.set_size_bytes(bytes.size());
   const absl::Time deadline = connection_->Deadline(call);
-  Retrier retrier(connection_->options().retry, Repeat::kAttempts, deadline, call.stop);
+  Retrier retrier(*connection_, Repeat::kAttempts, deadline, call.stop);
   UploadedRig result;
   std::size_t held = 0;  // what the server said it has
   bool ask = true;       // the next call sends the header alone

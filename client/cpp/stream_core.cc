@@ -145,9 +145,8 @@ StreamInfo StreamCore::info() const {
 }
 
 void StreamCore::Run() {
-  const RetryPolicy& policy = connection_->options().retry;
-  Retrier opening(policy, Repeat::kAttempts, absl::InfiniteFuture(), stop_.get_token());
-  Retrier resuming(policy, Repeat::kPersist, absl::InfiniteFuture(), stop_.get_token());
+  Retrier opening(*connection_, Repeat::kAttempts, absl::InfiniteFuture(), stop_.get_token());
+  Retrier resuming(*connection_, Repeat::kPersist, absl::InfiniteFuture(), stop_.get_token());
   while (true) {
     absl::Status status = Settle(RunCall());
     Lock lock(mutex_);
@@ -313,7 +312,7 @@ bool StreamCore::NothingMoreToSend(const Lock& /*lock*/) const {
 
 absl::Status StreamCore::TakeReply(const grpc::ByteBuffer& buffer, FrameAssembler& assembler) {
   SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
-                         MessageBytes::From(buffer, connection_->copy_frames()));
+                         MessageBytes::From(buffer, connection_->in_process()));
   SINEW_ASSIGN_OR_RETURN(auto reply, ParseStreamReply(std::move(bytes)));
   if (reply.rest.has_opened()) SINEW_RETURN_IF_ERROR(TakeOpened(reply.rest.opened()));
   SINEW_RETURN_IF_ERROR(ForEachItem(

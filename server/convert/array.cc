@@ -38,8 +38,8 @@ absl::Status CheckShape(const v1::Array& array, const std::string& path, std::ui
   const std::string got =
       absl::StrCat("got ", array.rows(), " rows of ", array.columns(), " columns, need ");
   if (array.columns() != columns) {
-    return InvalidField(path, absl::StrCat(got, rows ? absl::StrCat(*rows, " ") : "", "rows of ",
-                                           columns));
+    return InvalidField(
+        path, absl::StrCat(got, rows ? absl::StrCat(*rows, " ") : "", "rows of ", columns));
   }
   if (rows && array.rows() != *rows) {
     return InvalidField(path, absl::StrCat(got, *rows, " rows of ", columns));
@@ -47,9 +47,8 @@ absl::Status CheckShape(const v1::Array& array, const std::string& path, std::ui
   const std::uint64_t row_bytes = std::uint64_t{columns} * BytesOf(array.type());
   const std::uint64_t bytes = array.data().size();
   if (array.rows() > bytes || array.rows() * row_bytes != bytes) {
-    return InvalidField(path + ".data",
-                        absl::StrCat("got ", bytes, " bytes, need ", array.rows(), " rows of ",
-                                     row_bytes, " bytes"));
+    return InvalidField(path + ".data", absl::StrCat("got ", bytes, " bytes, need ", array.rows(),
+                                                     " rows of ", row_bytes, " bytes"));
   }
   return absl::OkStatus();
 }
@@ -102,11 +101,10 @@ absl::StatusOr<std::vector<std::uint32_t>> ReadIntegers(const v1::Array& array,
   const bool integers = type == v1::ARRAY_TYPE_UINT8 || type == v1::ARRAY_TYPE_UINT16 ||
                         type == v1::ARRAY_TYPE_UINT32;
   if (!integers || BytesOf(type) < BytesOf(smallest)) {
-    return InvalidField(path + ".type", absl::StrCat("got ", NameOf(type), ", need ",
-                                                     NameOf(smallest),
-                                                     smallest == v1::ARRAY_TYPE_UINT32
-                                                         ? ""
-                                                         : " or a wider unsigned integer"));
+    return InvalidField(
+        path + ".type",
+        absl::StrCat("got ", NameOf(type), ", need ", NameOf(smallest),
+                     smallest == v1::ARRAY_TYPE_UINT32 ? "" : " or a wider unsigned integer"));
   }
   SINEW_RETURN_IF_ERROR(CheckShape(array, path, 1, rows));
   std::vector<std::uint32_t> values(array.rows());

@@ -13,7 +13,8 @@
 
 namespace sinew::server {
 
-// All rows of a float32 array. rows: what is needed, or any. kInvalidArgument names `path`, what it got and needs.
+// All rows of a float32 array. rows: what is needed, or any. kInvalidArgument names `path`, what it
+// got and needs.
 absl::StatusOr<std::vector<float>> ReadFloats(const v1::Array& array, const std::string& path,
                                               std::uint32_t columns,
                                               std::optional<std::uint64_t> rows);
@@ -22,7 +23,8 @@ absl::StatusOr<std::vector<float>> ReadFloats(const v1::Array& array, const std:
 absl::StatusOr<std::vector<Vec3f>> ReadPoints(const v1::Array& array, const std::string& path,
                                               std::optional<std::uint64_t> rows);
 
-// All rows of a one-column array of uint8, uint16 or uint32, widened. smallest: the narrowest type allowed.
+// All rows of a one-column array of uint8, uint16 or uint32, widened. smallest: the narrowest type
+// allowed.
 absl::StatusOr<std::vector<std::uint32_t>> ReadIntegers(const v1::Array& array,
                                                         const std::string& path,
                                                         v1::ArrayType smallest,

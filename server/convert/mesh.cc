@@ -103,8 +103,7 @@ absl::Status MeshFlattener::AddNormals(const v1::Mesh& mesh, const std::string& 
     return InvalidField(path + ".corner_normals", "not supported, need normals per vertex");
   }
   if (mesh.has_tangents()) {
-    SINEW_RETURN_IF_ERROR(
-        ReadFloats(mesh.tangents(), path + ".tangents", 4, vertices_).status());
+    SINEW_RETURN_IF_ERROR(ReadFloats(mesh.tangents(), path + ".tangents", 4, vertices_).status());
   }
   std::vector<Vec3f> normals(vertices_);
   if (mesh.has_normals()) {
@@ -189,8 +188,7 @@ absl::Status MeshFlattener::AddInfluences(const v1::Skin& skin, const std::strin
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> counts,
                          ReadIntegers(skin.influence_counts(), path + ".influence_counts",
                                       v1::ARRAY_TYPE_UINT8, vertices_));
-  const std::uint64_t total =
-      std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
+  const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> joints,
                          ReadIntegers(skin.influence_joints(), path + ".influence_joints",
                                       v1::ARRAY_TYPE_UINT8, total));
@@ -247,9 +245,9 @@ absl::Status MeshFlattener::AddTarget(const v1::ShapeTarget& target, const std::
   SINEW_ASSIGN_OR_RETURN(out.offsets,
                          ReadPoints(target.offsets(), path + ".offsets", out.vertices.size()));
   if (target.has_normal_offsets()) {
-    SINEW_ASSIGN_OR_RETURN(out.normal_offsets,
-                           ReadPoints(target.normal_offsets(), path + ".normal_offsets",
-                                      out.vertices.size()));
+    SINEW_ASSIGN_OR_RETURN(
+        out.normal_offsets,
+        ReadPoints(target.normal_offsets(), path + ".normal_offsets", out.vertices.size()));
   }
   shape.targets.push_back(std::move(out));
   return absl::OkStatus();
@@ -277,9 +275,9 @@ absl::Status MeshFlattener::AddMaps(const v1::Mesh& mesh, const std::string& pat
 
 absl::Status MeshFlattener::Finish() {
   if (welded_meshes_ != 0 && welded_meshes_ != rig_.meshes_size()) {
-    return InvalidField("rig.meshes.weld", absl::StrCat("got it on ", welded_meshes_, " of ",
-                                                        rig_.meshes_size(),
-                                                        " meshes, need all or none"));
+    return InvalidField("rig.meshes.weld",
+                        absl::StrCat("got it on ", welded_meshes_, " of ", rig_.meshes_size(),
+                                     " meshes, need all or none"));
   }
   if (!any_normals_) source_.mesh.normals.clear();
   for (VertexMap& map : source_.maps) map.values.resize(source_.mesh.positions.size(), 1.0f);

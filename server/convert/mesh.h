@@ -1,4 +1,5 @@
-// mesh.h - the meshes of a sinew.v1.Rig, one after the other, into one numbering. A part of convert/rig.
+// mesh.h - the meshes of a sinew.v1.Rig, one after the other, into one numbering. A part of
+// convert/rig.
 #pragma once
 
 #include <absl/status/status.h>
@@ -46,7 +47,7 @@ class MeshFlattener {
   bool any_normals_ = false;
   int welded_meshes_ = 0;
   std::map<BindingKey, std::uint32_t> bindings_;
-  std::map<std::string, std::size_t> maps_;              // name to place in source_.maps
+  std::map<std::string, std::size_t> maps_;  // name to place in source_.maps
   std::map<std::string, std::uint32_t> controls_;
 };
 

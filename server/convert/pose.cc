@@ -33,10 +33,9 @@ absl::Status CheckAttributes(const v1::OutputSpec& spec, Output& output) {
         output.normals = true;
         break;
       default:
-        return InvalidField(
-            absl::StrCat("output.attributes[", i, "]"),
-            absl::StrCat("got ", static_cast<int>(spec.attributes(i)),
-                         ", need ATTRIBUTE_POSITIONS or ATTRIBUTE_NORMALS"));
+        return InvalidField(absl::StrCat("output.attributes[", i, "]"),
+                            absl::StrCat("got ", static_cast<int>(spec.attributes(i)),
+                                         ", need ATTRIBUTE_POSITIONS or ATTRIBUTE_NORMALS"));
     }
   }
   return positions ? absl::OkStatus()
@@ -86,8 +85,7 @@ absl::StatusOr<Output> ToOutput(const v1::OutputSpec& spec, const StreamConfig& 
                         "none of them is supported, need ENCODING_FLOAT32");
   }
   if (!Allows(spec.compressions(), v1::COMPRESSION_NONE)) {
-    return InvalidField("output.compressions",
-                        "none of them is supported, need COMPRESSION_NONE");
+    return InvalidField("output.compressions", "none of them is supported, need COMPRESSION_NONE");
   }
   if (spec.ranges_size() > 0) return InvalidField("output.ranges", "not supported, need none");
   if (spec.chunk_bytes() != 0) {
@@ -96,9 +94,9 @@ absl::StatusOr<Output> ToOutput(const v1::OutputSpec& spec, const StreamConfig& 
                          "max-chunk-bytes");
     }
     if (spec.chunk_bytes() < kLeastChunkBytes) {
-      return InvalidField("output.chunk_bytes", absl::StrCat("got ", spec.chunk_bytes(),
-                                                             ", need ", kLeastChunkBytes,
-                                                             " or more, or 0 = 1 MiB"));
+      return InvalidField("output.chunk_bytes",
+                          absl::StrCat("got ", spec.chunk_bytes(), ", need ", kLeastChunkBytes,
+                                       " or more, or 0 = 1 MiB"));
     }
     output.chunk_bytes = spec.chunk_bytes();
   }

@@ -13,7 +13,8 @@
 
 namespace sinew::server {
 
-// kInvalidArgument: an unknown field, enum value, joint or control; more than one instance. Paths start at "layout".
+// kInvalidArgument: an unknown field, enum value, joint or control; more than one instance. Paths
+// start at "layout".
 absl::StatusOr<PoseFormat> ToPoseFormat(const v1::PoseLayout& layout, const Rig& rig);
 
 // What a frame carries and how it is cut.
@@ -22,12 +23,14 @@ struct Output {
   bool checksums = true;
   std::uint32_t chunk_bytes = 1 << 20;  // largest bulk of one Frame message
 
-  // Vertices of every piece but the last: a multiple of 16, so that ranges keep the alignment of kernels.
+  // Vertices of every piece but the last: a multiple of 16, so that ranges keep the alignment of
+  // kernels.
   std::uint32_t ChunkVertices() const;
   std::size_t BytesPerVertex() const { return normals ? 24 : 12; }
 };
 
-// kInvalidArgument: something this server cannot send (its path starts at "output"); kResourceExhausted: chunk_bytes.
+// kInvalidArgument: something this server cannot send (its path starts at "output");
+// kResourceExhausted: chunk_bytes.
 absl::StatusOr<Output> ToOutput(const v1::OutputSpec& spec, const StreamConfig& limits);
 
 }  // namespace sinew::server

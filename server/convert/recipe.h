@@ -1,7 +1,7 @@
 // recipe.h - recipes between protobuf, text and core.
 //
-// Parameters map by name through reflection: a stage's message has the fields that the method's parameters have, which
-// a test compares.
+// Parameters map by name through reflection: a stage's message has the fields that the method's
+// parameters have, which a test compares.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -13,10 +13,12 @@
 
 namespace sinew::server {
 
-// kInvalidArgument: no stages, an unset or unknown method, an unknown field, a value out of range; with the path.
+// kInvalidArgument: no stages, an unset or unknown method, an unknown field, a value out of range;
+// with the path.
 absl::StatusOr<Recipe> ToRecipe(const v1::Recipe& recipe);
 
-// The recipe or text of a spec. kInvalidArgument: neither is set, or as above; kResourceExhausted: text too long.
+// The recipe or text of a spec. kInvalidArgument: neither is set, or as above; kResourceExhausted:
+// text too long.
 absl::StatusOr<Recipe> RecipeOf(const v1::SessionSpec& spec, const SessionConfig& limits);
 
 // With every default filled in.

@@ -50,10 +50,10 @@ absl::Status CheckLimits(const v1::Rig& rig, const RigConfig& limits) {
 
 absl::Status CheckHeader(const v1::Rig& rig) {
   if (rig.required_features_size() > 0) {
-    return WithReason(InvalidField("rig.required_features[0]",
-                                   absl::StrCat("got \"", rig.required_features(0),
-                                                "\", this server knows none")),
-                      v1::REASON_UNKNOWN_FIELD);
+    return WithReason(
+        InvalidField("rig.required_features[0]", absl::StrCat("got \"", rig.required_features(0),
+                                                              "\", this server knows none")),
+        v1::REASON_UNKNOWN_FIELD);
   }
   if (rig.muscles_size() > 0) {
     return InvalidField("rig.muscles", "not supported, need none");
@@ -87,8 +87,7 @@ absl::Status ConvertJoints(const v1::Rig& rig, RigSource& source) {
     source.joints.push_back(
         {.name = joint.name(),
          .parent = joint.has_parent() ? joint.parent() : kNoParent,
-         .compensates_scale =
-             joint.scale_inheritance() == v1::SCALE_INHERITANCE_COMPENSATE});
+         .compensates_scale = joint.scale_inheritance() == v1::SCALE_INHERITANCE_COMPENSATE});
   }
   SINEW_ASSIGN_OR_RETURN(const std::vector<float> rest,
                          ReadFloats(rig.rest_local(), "rig.rest_local", 12,

@@ -14,7 +14,8 @@ namespace sinew::server {
 v1::Session ToProto(const SessionTable::Lease& lease);
 v1::Estimate ToProto(const BindEstimate& estimate);
 
-// kInvalidArgument: not a duration of 1 s or more, or above `longest_seconds` (kResourceExhausted). Names "ttl".
+// kInvalidArgument: not a duration of 1 s or more, or above `longest_seconds` (kResourceExhausted).
+// Names "ttl".
 absl::StatusOr<std::chrono::nanoseconds> ReadTtl(const google::protobuf::Duration& ttl,
                                                  double longest_seconds);
 

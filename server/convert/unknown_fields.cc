@@ -41,9 +41,8 @@ absl::Status RefuseUnknownFields(const Message& message, std::string_view path) 
       continue;
     }
     for (int i = 0; i < reflection.FieldSize(message, field); ++i) {
-      SINEW_RETURN_IF_ERROR(
-          RefuseUnknownFields(reflection.GetRepeatedMessage(message, field, i),
-                              absl::StrCat(name, "[", i, "]")));
+      SINEW_RETURN_IF_ERROR(RefuseUnknownFields(reflection.GetRepeatedMessage(message, field, i),
+                                                absl::StrCat(name, "[", i, "]")));
     }
   }
   return absl::OkStatus();

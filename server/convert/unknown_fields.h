@@ -10,8 +10,9 @@
 
 namespace sinew::server {
 
-// Looks at `message` and everything inside it. kInvalidArgument with reason UNKNOWN_FIELD and the path of the first
-// unknown field, e.g. "rig.meshes[0].99: unknown field"; `path` is the message's own and may be empty.
+// Looks at `message` and everything inside it. kInvalidArgument with reason UNKNOWN_FIELD and the
+// path of the first unknown field, e.g. "rig.meshes[0].99: unknown field"; `path` is the message's
+// own and may be empty.
 absl::Status RefuseUnknownFields(const google::protobuf::Message& message, std::string_view path);
 
 // Whether the message itself holds one; what is inside it is not looked at. Cheap.

@@ -1,5 +1,5 @@
-// deform_service.h - sinew.v1.DeformService. Calls that send frames are raw: their messages are put together from the
-// buffers that frames were evaluated into.
+// deform_service.h - sinew.v1.DeformService. Calls that send frames are raw: their messages are put
+// together from the buffers that frames were evaluated into.
 #pragma once
 
 #include "server/call.h"

@@ -1,4 +1,5 @@
-// page.h - page_size and page_token of the List methods (AIP-158). A token is the name the last page ended with.
+// page.h - page_size and page_token of the List methods (AIP-158). A token is the name the last
+// page ended with.
 #pragma once
 
 #include <absl/status/statusor.h>

@@ -27,13 +27,13 @@ grpc::ServerReadReactor<v1::UploadRigRequest>* RigService::UploadRig(
 grpc::ServerUnaryReactor* RigService::GetRig(grpc::CallbackServerContext* context,
                                              const v1::GetRigRequest* request,
                                              v1::GetRigResponse* response) {
-  return RunUnary(runtime_, get_, context, request, response,
-                  [this](const v1::GetRigRequest& asked, v1::GetRigResponse& answer) -> absl::Status {
-                    SINEW_ASSIGN_OR_RETURN(const std::string hex,
-                                           ParseRigName("name", asked.name()));
-                    SINEW_ASSIGN_OR_RETURN(*answer.mutable_rig(), runtime_.rigs->Summary(hex));
-                    return absl::OkStatus();
-                  });
+  return RunUnary(
+      runtime_, get_, context, request, response,
+      [this](const v1::GetRigRequest& asked, v1::GetRigResponse& answer) -> absl::Status {
+        SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("name", asked.name()));
+        SINEW_ASSIGN_OR_RETURN(*answer.mutable_rig(), runtime_.rigs->Summary(hex));
+        return absl::OkStatus();
+      });
 }
 
 grpc::ServerWriteReactor<v1::DownloadRigResponse>* RigService::DownloadRig(
@@ -71,12 +71,12 @@ grpc::ServerUnaryReactor* RigService::ListRigs(grpc::CallbackServerContext* cont
 grpc::ServerUnaryReactor* RigService::DeleteRig(grpc::CallbackServerContext* context,
                                                 const v1::DeleteRigRequest* request,
                                                 v1::DeleteRigResponse* response) {
-  return RunUnary(runtime_, delete_, context, request, response,
-                  [this](const v1::DeleteRigRequest& asked, v1::DeleteRigResponse&) -> absl::Status {
-                    SINEW_ASSIGN_OR_RETURN(const std::string hex,
-                                           ParseRigName("name", asked.name()));
-                    return runtime_.rigs->Delete(hex);
-                  });
+  return RunUnary(
+      runtime_, delete_, context, request, response,
+      [this](const v1::DeleteRigRequest& asked, v1::DeleteRigResponse&) -> absl::Status {
+        SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("name", asked.name()));
+        return runtime_.rigs->Delete(hex);
+      });
 }
 
 }  // namespace sinew::server

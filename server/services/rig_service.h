@@ -11,8 +11,8 @@ class RigService final : public v1::RigService::CallbackService {
  public:
   explicit RigService(Runtime& runtime);
 
-  grpc::ServerReadReactor<v1::UploadRigRequest>* UploadRig(grpc::CallbackServerContext* context,
-                                                           v1::UploadRigResponse* response) override;
+  grpc::ServerReadReactor<v1::UploadRigRequest>* UploadRig(
+      grpc::CallbackServerContext* context, v1::UploadRigResponse* response) override;
   grpc::ServerUnaryReactor* GetRig(grpc::CallbackServerContext* context,
                                    const v1::GetRigRequest* request,
                                    v1::GetRigResponse* response) override;

@@ -16,7 +16,9 @@
 namespace sinew::server {
 namespace {
 
-SessionTable::Time Now() { return std::chrono::system_clock::now(); }
+SessionTable::Time Now() {
+  return std::chrono::system_clock::now();
+}
 
 }  // namespace
 
@@ -33,8 +35,7 @@ SessionService::SessionService(Runtime& runtime)
 
 absl::Status SessionService::ValidateOnly(const v1::SessionSpec& spec, v1::Session& session) {
   SINEW_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveSpec(runtime_, spec));
-  const absl::StatusOr<BindEstimate> estimate =
-      Deformer::Estimate(*resolved.rig, resolved.recipe);
+  const absl::StatusOr<BindEstimate> estimate = Deformer::Estimate(*resolved.rig, resolved.recipe);
   if (!estimate.ok()) return WithDetails(estimate.status());
   *session.mutable_spec() = spec;
   *session.mutable_recipe() = ToProto(resolved.recipe);
@@ -124,19 +125,19 @@ grpc::ServerUnaryReactor* SessionService::ListSessions(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* SessionService::RenewSession(grpc::CallbackServerContext* context,
                                                        const v1::RenewSessionRequest* request,
                                                        v1::RenewSessionResponse* response) {
-  return RunUnary(
-      runtime_, renew_, context, request, response,
-      [this](const v1::RenewSessionRequest& asked,
-             v1::RenewSessionResponse& answer) -> absl::Status {
-        std::chrono::nanoseconds ttl(0);
-        if (asked.has_ttl()) {
-          SINEW_ASSIGN_OR_RETURN(ttl,
-                                 ReadTtl(asked.ttl(), runtime_.config.sessions.max_ttl_seconds));
-        }
-        SINEW_ASSIGN_OR_RETURN(const auto lease, runtime_.sessions.Renew(asked.name(), ttl, Now()));
-        *answer.mutable_session() = ToProto(lease);
-        return absl::OkStatus();
-      });
+  return RunUnary(runtime_, renew_, context, request, response,
+                  [this](const v1::RenewSessionRequest& asked,
+                         v1::RenewSessionResponse& answer) -> absl::Status {
+                    std::chrono::nanoseconds ttl(0);
+                    if (asked.has_ttl()) {
+                      SINEW_ASSIGN_OR_RETURN(
+                          ttl, ReadTtl(asked.ttl(), runtime_.config.sessions.max_ttl_seconds));
+                    }
+                    SINEW_ASSIGN_OR_RETURN(const auto lease,
+                                           runtime_.sessions.Renew(asked.name(), ttl, Now()));
+                    *answer.mutable_session() = ToProto(lease);
+                    return absl::OkStatus();
+                  });
 }
 
 grpc::ServerUnaryReactor* SessionService::DeleteSession(grpc::CallbackServerContext* context,

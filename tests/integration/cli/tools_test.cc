@@ -7,6 +7,7 @@
 
 #include "core/formats/manifest.h"
 #include "tests/integration/cli/process.h"
+#include "tests/testdata.h"
 #include "tests/unit/cli/temporary_folder.h"
 
 namespace sinew::testing {
@@ -15,6 +16,7 @@ namespace {
 using ::testing::Contains;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
+using ::testing::Not;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 
@@ -173,6 +175,20 @@ TEST_F(Tools, StatsTellLimits) {
   EXPECT_FALSE(stats["limits"].empty());
   const Finished limits = At({"stats", "--limits"});
   EXPECT_THAT(limits.out, HasSubstr(stats["limits"][0]["name"].get<std::string>()));
+}
+
+TEST_F(Tools, MorphsThatNoStageReadsAreSaid) {
+  const std::string body = (SharedData() / "models" / "MakeHumanBody.glb").string();
+  if (!std::filesystem::exists(body))
+    GTEST_SKIP() << "no MakeHumanBody.glb in the shared test data";
+  const auto bake = [&](const char* clip) {
+    return At({"bake", body, "--deformer", "lbs", "--clip", clip, "--frames", "10-11", "--out",
+               folder_ / "a.npy"});
+  };
+  const Finished moved = bake("morph_sweep");
+  EXPECT_EQ(moved.exit_code, 0) << moved.err;
+  EXPECT_THAT(moved.err, HasSubstr("morph targets"));
+  EXPECT_THAT(bake("walk").err, Not(HasSubstr("morph targets")));
 }
 
 TEST_F(Tools, QuietPrintsDataOnly) {

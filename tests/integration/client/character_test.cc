@@ -1,17 +1,21 @@
 // The client library against the real server: a whole life, and what it survives.
 #include <gtest/gtest.h>
 #include <signal.h>
-#include <unistd.h>
 
-#include <filesystem>
+#include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
-#include "tests/integration/client/running_server.h"
+#include "tests/integration/client/options.h"
 #include "tests/integration/client/test_character.h"
+#include "tests/integration/server/sinewd_process.h"
 
 namespace sinew::client {
 namespace {
+
+using sinew::testing::SinewdProcess;
+using sinew::testing::TemporaryFolder;
 
 using Frames = std::vector<std::vector<float>>;
 
@@ -55,22 +59,23 @@ void StreamAll(Stream& stream, const Frames& expected, std::uint64_t when, const
   }
 }
 
-struct CharacterTest : testing::Test {
+struct CharacterTest : ::testing::Test {
   std::string rig = *EncodeRig(MakeTube(60, 32));
-  std::unique_ptr<RunningServer> server = std::make_unique<RunningServer>();
+  std::unique_ptr<SinewdProcess> server = std::make_unique<SinewdProcess>();
 
   Character Bind(const std::string& deformer) {
-    const auto client = Client::Connect(server->Options());
+    const auto client = Client::Connect(QuickOptions(server->address()));
     auto character = Character::Create(*client, rig, deformer);
     EXPECT_TRUE(character.ok()) << character.status();
     return *std::move(character);
   }
 
   // Another server on the same port.
-  void Restart(const std::vector<std::string>& arguments = {}) {
-    const std::string address = server->address();
+  void Restart(std::vector<std::string> flags = {}) {
+    flags.insert(flags.end(), {"--listen", server->address()});
     server.reset();
-    server = std::make_unique<RunningServer>(address, arguments);
+    server = std::make_unique<SinewdProcess>(std::move(flags));
+    EXPECT_FALSE(server->address().empty());
   }
 };
 
@@ -132,26 +137,24 @@ TEST_F(CharacterTest, StreamSurvivesATerminatedAndRestartedServer) {
   ASSERT_TRUE(stream.ok()) << stream.status();
   StreamAll(*stream, expected, 50, [&] {
     server->Signal(SIGTERM);
-    Restart();
+    Restart();  // ends what still drains
   });
   EXPECT_GE(stream->info().resumed, 1u);
 }
 
 TEST_F(CharacterTest, StreamSurvivesAKilledServerThatKeepsItsData) {
-  const std::filesystem::path data =
-      std::filesystem::temp_directory_path() / ("sinew-client-test-" + std::to_string(getpid()));
-  Restart({"--data-dir", data.string()});
+  const TemporaryFolder data;
+  Restart({"--data-dir", data.path().string()});
   const Character character = Bind("ddm");
   auto stream = character.OpenStream({});
   const Frames expected = Expected(character, 300);
   ASSERT_TRUE(stream.ok()) << stream.status();
   StreamAll(*stream, expected, 50, [&] {
     server->Signal(SIGKILL);
-    Restart({"--data-dir", data.string()});
+    Restart({"--data-dir", data.path().string()});
   });
   EXPECT_GE(stream->info().resumed, 1u);
   server.reset();
-  std::filesystem::remove_all(data);
 }
 
 TEST_F(CharacterTest, UnaryCallSurvivesALostSession) {
@@ -168,10 +171,8 @@ TEST_F(CharacterTest, DrainDoesNotWaitForACallerThatTakesNoFrames) {
   const Frames expected = Expected(character, 100);
   int exit_code = -1;
   StreamAll(*stream, expected, 20, [&] {
-    const std::string address = server->address();
-    server->Signal(SIGTERM);
-    exit_code = server->Wait();
-    server = std::make_unique<RunningServer>(address);
+    exit_code = server->Stop();
+    Restart();
   });
   EXPECT_EQ(exit_code, 0);
 }
@@ -232,7 +233,7 @@ TEST_F(CharacterTest, PosesWithoutOutputPassTheBacklog) {
 }
 
 TEST_F(CharacterTest, TheServerDescribesItself) {
-  const auto client = Client::Connect(server->Options());
+  const auto client = Client::Connect(QuickOptions(server->address()));
   const auto info = client->GetServerInfo();
   ASSERT_TRUE(info.ok()) << info.status();
   EXPECT_FALSE(info->version.empty());

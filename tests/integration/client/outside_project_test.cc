@@ -4,11 +4,10 @@
 
 #include <array>
 #include <cstdio>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 
-#include "tests/integration/client/running_server.h"
+#include "tests/integration/server/sinewd_process.h"
 
 namespace sinew::client {
 namespace {
@@ -24,7 +23,7 @@ std::pair<std::string, bool> Shell(const std::string& command) {
   return {output, pclose(pipe) == 0};
 }
 
-struct OutsideProject : testing::Test {
+struct OutsideProject : ::testing::Test {
   const std::filesystem::path work = std::filesystem::path(WORK_DIR) / "outside_project";
   const std::string prefix = (work / "prefix").string();
   const std::string source = SINEW_SOURCE_DIR "/tests/integration/client/outside_project";
@@ -38,7 +37,7 @@ struct OutsideProject : testing::Test {
   }
 
   void ExpectItWorks(const std::string& program) {
-    const RunningServer server;
+    const sinew::testing::SinewdProcess server;
     const auto [output, done] = Shell(program + " " + server.address());
     EXPECT_TRUE(done);
     EXPECT_EQ(output, "0 1 5\n");

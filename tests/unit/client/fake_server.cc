@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
+#include <grpcpp/support/channel_arguments.h>
 
 #include <chrono>
 #include <numeric>
@@ -234,6 +235,10 @@ FakeServer::FakeServer() {
 
 FakeServer::~FakeServer() {
   server_->Shutdown(std::chrono::system_clock::now());
+}
+
+std::shared_ptr<grpc::Channel> FakeServer::InProcessChannel() {
+  return server_->InProcessChannel(grpc::ChannelArguments());
 }
 
 ClientOptions FakeServer::Options() const {

@@ -2,6 +2,7 @@
 // "deformation" is a formula, so that every frame can be checked: see ExpectedPositions.
 #pragma once
 
+#include <grpcpp/channel.h>
 #include <grpcpp/server.h>
 
 #include <atomic>
@@ -53,6 +54,7 @@ class FakeServer {
   ~FakeServer();
 
   const std::string& address() const { return address_; }
+  std::shared_ptr<grpc::Channel> InProcessChannel();
   // Options that reach it, with short waits.
   ClientOptions Options() const;
 

@@ -77,6 +77,11 @@ TEST(NextDelay, IsAtLeastWhatTheServerAskedFor) {
                     absl::Cord(info.SerializeAsString()));
   EXPECT_EQ(NextDelay({}, 1, status), absl::Seconds(3));
   EXPECT_LE(NextDelay({}, 1, absl::UnavailableError("")), absl::Milliseconds(125));
+  google::rpc::ErrorInfo draining;
+  draining.set_reason("REASON_DRAINING");
+  status.SetPayload("type.googleapis.com/google.rpc.ErrorInfo",
+                    absl::Cord(draining.SerializeAsString()));
+  EXPECT_LE(NextDelay({}, 1, status), absl::Milliseconds(125)) << "another replica may be up";
 }
 
 TEST(CheckPolicy, RefusesWhatCannotBeMeant) {

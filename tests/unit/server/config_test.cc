@@ -34,7 +34,9 @@ class ConfigFile : public ::testing::Test {
   std::filesystem::path path_;
 };
 
-TEST(Config, DefaultsAreValid) { EXPECT_TRUE(Config().Validate().ok()); }
+TEST(Config, DefaultsAreValid) {
+  EXPECT_TRUE(Config().Validate().ok());
+}
 
 TEST(Config, EveryOptionHasAUniqueNameAndAHelpText) {
   Config config;
@@ -133,18 +135,25 @@ TEST_F(ConfigFile, FlagsWinOverTheFile) {
 
 TEST_F(ConfigFile, JsonIsAccepted) {
   Config config;
-  const auto status =
-      LoadConfigFile(Write(R"({"listen": ["127.0.0.1:0"], "threads": 2})"), config);
+  const auto status = LoadConfigFile(Write(R"({"listen": ["127.0.0.1:0"], "threads": 2})"), config);
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(config.compute.threads, 2u);
 }
 
 TEST_F(ConfigFile, WrongFilesAreConfigurationErrors) {
   const std::vector<std::string> table = {
-      "no_such_key: 1\n",         "threads: many\n",        "threads: [1, 2]\n",
-      "threads: {a: 1}\n",        "threads: 1\nthreads: 2\n", "log_format: xml\n",
-      "max-window: 1\nmax_window: 2\n", "- a\n- b\n",        "threads: 'unclosed\n",
-      "channelz: maybe\n",        "drain-seconds: -1\n",    "http: nowhere\n",
+      "no_such_key: 1\n",
+      "threads: many\n",
+      "threads: [1, 2]\n",
+      "threads: {a: 1}\n",
+      "threads: 1\nthreads: 2\n",
+      "log_format: xml\n",
+      "max-window: 1\nmax_window: 2\n",
+      "- a\n- b\n",
+      "threads: 'unclosed\n",
+      "channelz: maybe\n",
+      "drain-seconds: -1\n",
+      "http: nowhere\n",
   };
   for (const std::string& text : table) {
     Config config;

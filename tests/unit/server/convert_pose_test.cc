@@ -39,7 +39,8 @@ TEST(ConvertOutput, WhatIsNotBuiltIsRefused) {
          o.add_attributes(v1::ATTRIBUTE_POSITIONS);
          o.add_attributes(v1::ATTRIBUTE_TANGENTS);
        }},
-      {"output.attributes[0]", [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_VELOCITIES); }},
+      {"output.attributes[0]",
+       [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_VELOCITIES); }},
       {"output.attributes[0]",
        [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_VERTEX_STATES); }},
       {"output.attributes[0]",

@@ -129,8 +129,12 @@ struct BadRig {
   std::function<void(v1::Rig&)> spoil;
 };
 
-v1::Mesh& Mesh0(v1::Rig& rig) { return *rig.mutable_meshes(0); }
-v1::Skin& Skin0(v1::Rig& rig) { return *Mesh0(rig).mutable_skin(); }
+v1::Mesh& Mesh0(v1::Rig& rig) {
+  return *rig.mutable_meshes(0);
+}
+v1::Skin& Skin0(v1::Rig& rig) {
+  return *Mesh0(rig).mutable_skin();
+}
 
 TEST(ConvertRig, WrongValuesAreNamed) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
@@ -161,24 +165,34 @@ TEST(ConvertRig, WrongValuesAreNamed) {
       {"rig.meshes[0].positions.type",
        [](v1::Rig& r) { Mesh0(r).mutable_positions()->set_type(v1::ARRAY_TYPE_UINT32); }},
       {"rig.meshes[0].face_vertices",
-       [](v1::Rig& r) { *Mesh0(r).mutable_face_vertices() = IntArray({0, 1, 72, 3}); }},
+       [](v1::Rig& r) {
+         *Mesh0(r).mutable_face_vertices() = IntArray({0, 1, 72, 3});
+       }},
       {"rig.meshes[0].face_vertices", [](v1::Rig& r) { Mesh0(r).clear_face_vertices(); }},
       {"rig.meshes[0].face_sizes",
        [](v1::Rig& r) { *Mesh0(r).mutable_face_sizes() = IntArray({2}); }},
       {"rig.meshes[0].face_vertices",
-       [](v1::Rig& r) { *Mesh0(r).mutable_face_sizes() = IntArray({4, 4}); }},
+       [](v1::Rig& r) {
+         *Mesh0(r).mutable_face_sizes() = IntArray({4, 4});
+       }},
       {"rig.meshes[0].face_vertices",
        [](v1::Rig& r) {
          Mesh0(r).clear_face_sizes();
          *Mesh0(r).mutable_face_vertices() = IntArray({0, 1, 2, 3});
        }},
       {"rig.meshes[0].normals",
-       [](v1::Rig& r) { *Mesh0(r).mutable_normals() = FloatArray({0, 1, 0}, 3); }},
+       [](v1::Rig& r) {
+         *Mesh0(r).mutable_normals() = FloatArray({0, 1, 0}, 3);
+       }},
       {"rig.meshes[0].corner_normals", [](v1::Rig& r) { Mesh0(r).mutable_corner_normals(); }},
       {"rig.meshes[0].tangents",
-       [](v1::Rig& r) { *Mesh0(r).mutable_tangents() = FloatArray({0, 1, 0, 1}, 4); }},
+       [](v1::Rig& r) {
+         *Mesh0(r).mutable_tangents() = FloatArray({0, 1, 0, 1}, 4);
+       }},
       {"rig.meshes[0].weld",
-       [](v1::Rig& r) { *Mesh0(r).mutable_weld() = IntArray({0, 1, 2}); }},
+       [](v1::Rig& r) {
+         *Mesh0(r).mutable_weld() = IntArray({0, 1, 2});
+       }},
       {"rig.meshes[0].skin", [](v1::Rig& r) { Mesh0(r).clear_skin(); }},
       {"rig.meshes[0].skin.joints", [](v1::Rig& r) { Skin0(r).clear_joints(); }},
       {"rig.meshes[0].skin.joints[0]", [](v1::Rig& r) { Skin0(r).set_joints(0, 3); }},

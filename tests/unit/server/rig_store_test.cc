@@ -19,7 +19,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Log QuietLog() { return MakeLog({.format = "text", .level = "off"}); }
+Log QuietLog() {
+  return MakeLog({.format = "text", .level = "off"});
+}
 
 struct Sample {
   std::string bytes, hex;
@@ -110,8 +112,7 @@ TEST_P(RigStoreTest, LimitsHoldAtTheLimitAndOnePast) {
   {
     const auto store = OpenStore();
     EXPECT_TRUE(store->Put(a.hex, a.bytes, {}).ok());
-    EXPECT_EQ(store->Put(b.hex, b.bytes, {}).status().code(),
-              absl::StatusCode::kResourceExhausted);
+    EXPECT_EQ(store->Put(b.hex, b.bytes, {}).status().code(), absl::StatusCode::kResourceExhausted);
     EXPECT_TRUE(store->Put(a.hex, a.bytes, {}).ok());  // is there already
     EXPECT_TRUE(store->Delete(a.hex).ok());
     EXPECT_TRUE(store->Put(b.hex, b.bytes, {}).ok());
@@ -233,11 +234,9 @@ TEST_P(RigStoreTest, SendersOfOneRigShareTheUpload) {
   for (int i = 0; i < 4; ++i) {
     senders.emplace_back([&] {
       for (std::size_t at = 0; at < sample.bytes.size(); at += 64) {
-        const auto progress =
-            uploads->Append(sample.header, at, sample.bytes.substr(at, 64), now_);
+        const auto progress = uploads->Append(sample.header, at, sample.bytes.substr(at, 64), now_);
         // The last piece of another sender may come in between.
-        EXPECT_TRUE(progress.ok() || absl::IsUnavailable(progress.status()))
-            << progress.status();
+        EXPECT_TRUE(progress.ok() || absl::IsUnavailable(progress.status())) << progress.status();
       }
     });
   }

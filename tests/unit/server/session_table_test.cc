@@ -62,10 +62,8 @@ TEST_F(SessionTableTest, ARequestIdStandsForOneSession) {
   EXPECT_EQ(*table.FindRequest("r1", first->spec), first);
   auto other = Make("dqs");
   other->request_id = "r1";
-  EXPECT_EQ(table.Add(other, seconds(10), now_).status().code(),
-            absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(table.FindRequest("r1", other->spec).status().code(),
-            absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(table.Add(other, seconds(10), now_).status().code(), absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(table.FindRequest("r1", other->spec).status().code(), absl::StatusCode::kAlreadyExists);
   EXPECT_EQ(*table.FindRequest("", first->spec), nullptr);
   EXPECT_TRUE(table.Delete(first->name).ok());
   EXPECT_EQ(*table.FindRequest("r1", first->spec), nullptr);

@@ -20,8 +20,8 @@ TEST(Status, AllCodesSurviveBothWays) {
 }
 
 TEST(Status, DetailsSurviveBothWays) {
-  const absl::Status status = WithRetry(LimitPassed("data", 5, 4, "bytes", "max-x"),
-                                        absl::Milliseconds(1500));
+  const absl::Status status =
+      WithRetry(LimitPassed("data", 5, 4, "bytes", "max-x"), absl::Milliseconds(1500));
   EXPECT_EQ(FromGrpc(ToGrpc(status)), status);
   google::rpc::Status details;
   ASSERT_TRUE(details.ParseFromString(ToGrpc(status).error_details()));

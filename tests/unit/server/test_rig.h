@@ -1,4 +1,5 @@
-// test_rig.h - a small character as the wire has it: a tube along y with a chain of joints, and poses for it.
+// test_rig.h - a small character as the wire has it: a tube along y with a chain of joints, and
+// poses for it.
 #pragma once
 
 #include <cmath>
@@ -32,7 +33,9 @@ inline v1::Array IntArray(const std::vector<std::uint32_t>& values) {
 }
 
 // A 3x4 translation along y.
-inline std::vector<float> Lift(float y) { return {1, 0, 0, 0, 0, 1, 0, y, 0, 0, 1, 0}; }
+inline std::vector<float> Lift(float y) {
+  return {1, 0, 0, 0, 0, 1, 0, y, 0, 0, 1, 0};
+}
 
 inline void Append(std::vector<float>& values, const std::vector<float>& more) {
   values.insert(values.end(), more.begin(), more.end());
@@ -69,8 +72,8 @@ inline v1::Mesh TubeMesh(const TubeShape& shape) {
       }
       if (r + 1 < shape.rings) {
         const std::uint32_t next = (s + 1) % shape.segments, a = r * shape.segments;
-        faces.insert(faces.end(), {a + s, a + shape.segments + s, a + shape.segments + next,
-                                   a + next});
+        faces.insert(faces.end(),
+                     {a + s, a + shape.segments + s, a + shape.segments + next, a + next});
         sizes.push_back(4);
       }
     }

@@ -1,0 +1,248 @@
+#include <gtest/gtest.h>
+#include <xxhash.h>
+
+#include <cmath>
+#include <limits>
+#include <thread>
+
+#include "tests/integration/server/server_fixture.h"
+
+namespace sinew::testing {
+namespace {
+
+using grpc::StatusCode;
+
+class DeformTest : public ServerTest {
+ protected:
+  v1::DeformRequest RequestFor(const std::string& rig, const std::string& spec) {
+    v1::DeformRequest request;
+    request.mutable_target()->mutable_spec()->set_rig(rig);
+    request.mutable_target()->mutable_spec()->set_spec(spec);
+    *request.mutable_pose() = TubePose(1);
+    return request;
+  }
+  std::string FailsAt(const v1::DeformRequest& request) {
+    v1::DeformResponse response;
+    const grpc::Status status = stubs().Deform(request, response);
+    EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT) << status.error_message();
+    return FieldOf(status);
+  }
+};
+
+TEST_F(DeformTest, AMovedPoseMovesEveryVertex) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  const std::vector<float> rest = FloatsOf(TubeRig().meshes(0).positions().data());
+  for (const char* spec : {"lbs", "dqs", "ddm"}) {
+    v1::DeformRequest request = RequestFor(rig, spec);
+    *request.mutable_pose() = TubePose(7, 3);
+    request.mutable_pose()->set_time(1.5);
+    v1::DeformResponse response;
+    EXPECT_CODE(stubs().Deform(request, response), StatusCode::OK);
+    const v1::Frame& frame = response.frame();
+    EXPECT_EQ(frame.frame(), 7u);
+    EXPECT_EQ(frame.time(), 1.5);
+    EXPECT_EQ(frame.vertex_count(), 72u);
+    EXPECT_TRUE(frame.last_chunk());
+    EXPECT_EQ(frame.encoding(), v1::ENCODING_FLOAT32);
+    EXPECT_EQ(frame.checksum(), XXH3_64bits(frame.positions().data(), frame.positions().size()));
+    EXPECT_NEAR(frame.bounds().minimum(0), 2.75f, 1e-5);
+    EXPECT_FALSE(response.numerics().empty());
+    const std::vector<float> posed = FloatsOf(frame.positions());
+    ASSERT_EQ(posed.size(), rest.size());
+    for (std::size_t i = 0; i < posed.size(); ++i) {
+      EXPECT_NEAR(posed[i], rest[i] + (i % 3 == 0 ? 3 : 0), 2e-5) << spec << " " << i;
+    }
+  }
+}
+
+TEST_F(DeformTest, NormalsComeOnRequest) {
+  Start();
+  v1::DeformRequest request = RequestFor(stubs().UploadTube(), "lbs");
+  request.mutable_output()->add_attributes(v1::ATTRIBUTE_POSITIONS);
+  request.mutable_output()->add_attributes(v1::ATTRIBUTE_NORMALS);
+  v1::DeformResponse response;
+  EXPECT_CODE(stubs().Deform(request, response), StatusCode::OK);
+  const std::vector<float> normals = FloatsOf(response.frame().normals());
+  ASSERT_EQ(normals.size(), 72u * 3);
+  EXPECT_EQ(response.frame().normal_encoding(), v1::ENCODING_FLOAT32);
+  for (std::size_t v = 0; v < 72; ++v) {
+    const float* n = &normals[v * 3];
+    EXPECT_NEAR(std::sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]), 1, 1e-5);
+  }
+  const std::string bulk = response.frame().positions() + response.frame().normals();
+  EXPECT_EQ(response.frame().checksum(), XXH3_64bits(bulk.data(), bulk.size()));
+  request.mutable_output()->set_omit_checksums(true);
+  v1::DeformResponse unchecked;
+  EXPECT_CODE(stubs().Deform(request, unchecked), StatusCode::OK);
+  EXPECT_EQ(unchecked.frame().checksum(), 0u);
+}
+
+TEST_F(DeformTest, WrongRequestsAreNamed) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  v1::DeformRequest request = RequestFor(rig, "lbs");
+  request.clear_target();
+  EXPECT_EQ(FailsAt(request), "target");
+  request = RequestFor(rig, "dqs(blend=7)");
+  EXPECT_EQ(FailsAt(request).rfind("target.spec.", 0), 0u);
+  request = RequestFor(rig, "lbs");
+  request.mutable_pose()->mutable_joint_transforms()->pop_back();
+  EXPECT_EQ(FailsAt(request), "pose.joint_transforms");
+  request.clear_pose();
+  EXPECT_EQ(FailsAt(request), "pose.joint_transforms");
+  request = RequestFor(rig, "lbs");
+  request.mutable_pose()->set_controls("1234");
+  EXPECT_EQ(FailsAt(request), "pose.controls");
+  request = RequestFor(rig, "lbs");
+  request.mutable_pose()->set_no_output(true);
+  EXPECT_EQ(FailsAt(request), "pose.no_output");
+  request = RequestFor(rig, "lbs");
+  std::vector<float> joints = FloatsOf(request.pose().joint_transforms());
+  joints[5] = std::numeric_limits<float>::quiet_NaN();
+  request.mutable_pose()->set_joint_transforms(FloatBytes(joints));
+  EXPECT_EQ(FailsAt(request), "pose.joint_transforms");
+  request = RequestFor(rig, "lbs");
+  request.mutable_layout()->add_joints("nobody");
+  EXPECT_EQ(FailsAt(request), "layout.joints[0]");
+  request = RequestFor(rig, "lbs");
+  request.mutable_output()->add_encodings(v1::ENCODING_Q16);
+  EXPECT_EQ(FailsAt(request), "output.encodings");
+  request = RequestFor(rig, "lbs");
+  v1::Pose& pose = *request.mutable_pose();
+  pose.GetReflection()->MutableUnknownFields(&pose)->AddVarint(88, 1);
+  EXPECT_EQ(FailsAt(request), "pose.88");
+  v1::DeformResponse response;
+  EXPECT_EQ(ReasonOf(stubs().Deform(request, response)), "UNKNOWN_FIELD");
+  request = RequestFor(rig, "lbs");
+  request.mutable_target()->set_session("sessions/none");
+  EXPECT_CODE(stubs().Deform(request, response), StatusCode::NOT_FOUND);
+}
+
+TEST_F(DeformTest, ASpecMakesOneSharedSession) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  v1::DeformResponse response;
+  for (int i = 0; i < 3; ++i) {
+    EXPECT_CODE(stubs().Deform(RequestFor(rig, "lbs"), response), StatusCode::OK);
+  }
+  EXPECT_CODE(stubs().Deform(RequestFor(rig, "dqs"), response), StatusCode::OK);
+  EXPECT_EQ(stubs().Stats().sessions(), 2u);
+}
+
+TEST_F(DeformTest, AReplyOverFourMebibytesWantsAStream) {
+  Start();
+  // With normals, 24 bytes a vertex: 174,741 is the most that fits beside the header.
+  const TubeShape shape{.rings = 1750, .segments = 100};
+  const std::string rig = stubs().UploadTube(shape);
+  v1::DeformRequest request = RequestFor(rig, "lbs");
+  v1::DeformResponse response;
+  EXPECT_CODE(stubs().Deform(request, response), StatusCode::OK);  // 2.1 MB without normals
+  request.mutable_output()->add_attributes(v1::ATTRIBUTE_POSITIONS);
+  request.mutable_output()->add_attributes(v1::ATTRIBUTE_NORMALS);
+  const grpc::Status refused = stubs().Deform(request, response);
+  EXPECT_CODE(refused, StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(ReasonOf(refused), "USE_STREAM");
+  request.set_max_response_bytes(5 << 20);
+  EXPECT_CODE(stubs().Deform(request, response), StatusCode::OK);
+  EXPECT_EQ(response.frame().normals().size(), 175'000u * 12);
+  request.set_max_response_bytes((64 << 20) + 1);
+  EXPECT_CODE(stubs().Deform(request, response), StatusCode::RESOURCE_EXHAUSTED);
+}
+
+TEST_F(DeformTest, WaitsForTheBindWithinItsDeadline) {
+  Start();
+  const std::string rig = stubs().UploadTube(kSlowTube);
+  v1::DeformRequest request = RequestFor(rig, kSlowSpec);
+  *request.mutable_pose() = TubePose(1, 0, kSlowTube);
+  v1::DeformResponse response;
+  EXPECT_CODE(stubs().Deform(request, response, std::chrono::milliseconds(150)),
+              StatusCode::DEADLINE_EXCEEDED);
+  // Nobody's thread is held: other calls are answered while several wait.
+  std::vector<std::thread> waiting;
+  for (int i = 0; i < 8; ++i) {
+    waiting.emplace_back([&] {
+      v1::DeformResponse ignored;
+      EXPECT_CODE(stubs().Deform(request, ignored, std::chrono::milliseconds(700)),
+                  StatusCode::DEADLINE_EXCEEDED);
+    });
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(stubs().Stats().binds_running(), 1u);
+  for (std::thread& thread : waiting) thread.join();
+}
+
+TEST_F(DeformTest, AnsweredOnceTheBindIsDone) {
+  Start();
+  const std::string rig = stubs().UploadTube(kSlowTube);
+  v1::DeformRequest request = RequestFor(rig, "ddm(iterations=30)");
+  *request.mutable_pose() = TubePose(1, 0, kSlowTube);
+  v1::DeformResponse response;
+  EXPECT_CODE(stubs().Deform(request, response), StatusCode::OK);
+  EXPECT_EQ(response.frame().vertex_count(), kSlowTube.vertices());
+}
+
+TEST_F(DeformTest, CallsAtATimeAreBounded) {
+  config.compute.deforms = 1;
+  Start();
+  const std::string rig = stubs().UploadTube(kSlowTube);
+  v1::DeformRequest slow = RequestFor(rig, kSlowSpec);
+  std::thread waiting([&] {
+    v1::DeformResponse response;
+    EXPECT_CODE(stubs().Deform(slow, response, std::chrono::milliseconds(1500)),
+                StatusCode::DEADLINE_EXCEEDED);
+  });
+  while (stubs().Stats().binds_running() == 0) std::this_thread::yield();
+  v1::DeformResponse response;
+  const grpc::Status refused = stubs().Deform(RequestFor(rig, "lbs"), response);
+  EXPECT_CODE(refused, StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ReasonOf(refused), "LIMIT");
+  waiting.join();
+}
+
+TEST_F(DeformTest, FrameMemoryIsBounded) {
+  config.compute.frame_bytes = 1 << 20;
+  Start();
+  v1::DeformResponse response;
+  EXPECT_CODE(stubs().Deform(RequestFor(stubs().UploadTube(), "lbs"), response), StatusCode::OK);
+  const TubeShape shape{.rings = 900, .segments = 100};
+  const std::string large = stubs().UploadTube(shape);
+  EXPECT_CODE(stubs().Deform(RequestFor(large, "lbs"), response), StatusCode::RESOURCE_EXHAUSTED);
+}
+
+TEST_F(DeformTest, TheInProcessChannelGivesTheSameBits) {
+  config.network.listen.push_back("127.0.0.1:0");
+  Start();
+  EXPECT_EQ(server().addresses().size(), 2u);
+  Stubs local(server().InProcessChannel());
+  const std::string rig = local.UploadTube();
+  v1::DeformRequest request = RequestFor(rig, "ddm");
+  *request.mutable_pose() = TubePose(1, 0.3f);
+  v1::DeformResponse over_socket, in_process;
+  EXPECT_CODE(stubs().Deform(request, over_socket), StatusCode::OK);
+  EXPECT_CODE(local.Deform(request, in_process), StatusCode::OK);
+  EXPECT_SAME_BYTES(over_socket.frame().positions(), in_process.frame().positions());
+}
+
+TEST(LocalServer, NeedsNoSocket) {
+  server::Config config;
+  config.network.listen.clear();
+  config.network.http = "off";
+  config.log.level = "off";
+  auto server = server::Server::Start(config);
+  ASSERT_TRUE(server.ok()) << server.status();
+  EXPECT_TRUE((*server)->addresses().empty());
+  EXPECT_EQ((*server)->http_address(), "");
+  Stubs stubs((*server)->InProcessChannel());
+  const std::string rig = stubs.UploadTube();
+  v1::StreamOpen open;
+  open.mutable_target()->mutable_spec()->set_rig(rig);
+  open.mutable_target()->mutable_spec()->set_spec("lbs");
+  Stream stream(stubs, open);
+  EXPECT_EQ(stream.Opened().vertices(), 72u);
+  stream.Send(TubePose(1));
+  EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
+}
+
+}  // namespace
+}  // namespace sinew::testing

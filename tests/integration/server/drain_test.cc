@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "tests/integration/server/server_fixture.h"
+
+namespace sinew::testing {
+namespace {
+
+using grpc::StatusCode;
+
+class DrainTest : public ServerTest {};
+
+TEST_F(DrainTest, StreamsAreToldAnsweredAndEnded) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  v1::StreamOpen open = OpenSpec(rig, "lbs");
+  open.set_window(2);
+  Stream stream(stubs(), open);
+  stream.Opened();
+  for (std::uint64_t frame = 1; frame <= 6; ++frame) stream.Send(TubePose(frame));
+  stream.ReadUntil(2, false);
+  while (stubs().Stats().frames_sent() < 2) std::this_thread::yield();
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for the poses to arrive
+  server().Drain();
+  EXPECT_FALSE(server().WaitDrained(std::chrono::milliseconds(50)));
+  stream.Send(TubePose(7));  // too late: the notice named the last frame
+  stream.Acknowledge(2);
+  const auto answers = stream.ReadUntil(6);
+  EXPECT_EQ(answers.back().frame.frame(), 6u);
+  ASSERT_EQ(stream.notices.size(), 1u);
+  EXPECT_EQ(stream.notices[0].kind(), v1::Notice::KIND_DRAINING);
+  EXPECT_EQ(stream.notices[0].last_frame(), 6u);
+  EXPECT_GT(stream.notices[0].grace().seconds(), 0);
+  const grpc::Status status = stream.Finish();
+  EXPECT_CODE(status, StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(status), "DRAINING");
+  EXPECT_TRUE(server().WaitDrained(std::chrono::seconds(10)));
+}
+
+TEST_F(DrainTest, NewWorkIsRefusedAndQuestionsAreAnswered) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  const v1::Session session = stubs().Create(rig, "lbs");
+  server().Drain();
+  server().Drain();
+  v1::CreateSessionRequest create;
+  create.mutable_spec()->set_rig(rig);
+  create.mutable_spec()->set_spec("dqs");
+  v1::Session ignored;
+  const grpc::Status refused = stubs().Create(create, ignored);
+  EXPECT_CODE(refused, StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(refused), "DRAINING");
+  EXPECT_CODE(stubs().Upload(TubeRig({.rings = 4}).SerializeAsString()), StatusCode::UNAVAILABLE);
+  v1::DeformRequest deform;
+  deform.mutable_target()->set_session(session.name());
+  v1::DeformResponse response;
+  EXPECT_CODE(stubs().Deform(deform, response), StatusCode::UNAVAILABLE);
+  Stream stream(stubs(), OpenFor(session.name()));
+  EXPECT_CODE(stream.Finish(), StatusCode::UNAVAILABLE);
+  EXPECT_CODE(stubs().Get(session.name()), StatusCode::OK);
+  EXPECT_TRUE(server().WaitDrained(std::chrono::milliseconds(0)));
+}
+
+TEST_F(DrainTest, UnderLoadEveryFrameIsAnsweredOrTheStreamSaysWhy) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  std::atomic<std::uint64_t> answered{0};
+  std::atomic<int> clean{0};
+  std::vector<std::thread> clients;
+  for (int c = 0; c < 6; ++c) {
+    clients.emplace_back([&] {
+      Stream stream(stubs(), OpenSpec(rig, "lbs"));
+      stream.Opened();
+      std::uint64_t last = 0;
+      for (std::uint64_t frame = 1;; ++frame) {
+        if (!stream.Send(TubePose(frame))) break;
+        const auto answers = stream.ReadUntil(frame);
+        if (answers.empty()) break;
+        EXPECT_EQ(answers.back().frame.frame(), frame);
+        last = frame;
+        ++answered;
+      }
+      const grpc::Status status = stream.Finish();
+      EXPECT_CODE(status, StatusCode::UNAVAILABLE);
+      EXPECT_EQ(ReasonOf(status), "DRAINING");
+      ASSERT_EQ(stream.notices.size(), 1u);
+      EXPECT_EQ(stream.notices[0].last_frame(), last);
+      ++clean;
+    });
+  }
+  while (answered < 300) std::this_thread::yield();
+  server().Drain();
+  EXPECT_TRUE(server().WaitDrained(std::chrono::seconds(20)));
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(clean, 6);
+}
+
+TEST_F(DrainTest, StopEndsWhatStillRuns) {
+  Start();
+  const std::string rig = stubs().UploadTube(kSlowTube);
+  Stream idle(stubs(), OpenSpec(rig, "lbs"));
+  idle.Opened();
+  Stream binding(stubs(), OpenSpec(rig, kSlowSpec));
+  while (stubs().Stats().binds_running() == 0) std::this_thread::yield();
+  server().Stop();
+  EXPECT_FALSE(idle.Finish().ok());
+  EXPECT_FALSE(binding.Finish().ok());
+  server().Stop();
+}
+
+}  // namespace
+}  // namespace sinew::testing

@@ -1,0 +1,198 @@
+#include <grpcpp/generic/generic_stub.h>
+#include <gtest/gtest.h>
+#include <httplib.h>
+
+#include <set>
+#include <thread>
+
+#include "server/address.h"
+#include "tests/integration/server/server_fixture.h"
+
+namespace sinew::testing {
+namespace {
+
+using grpc::StatusCode;
+
+class InfoTest : public ServerTest {
+ protected:
+  // A unary call by name with raw bytes.
+  grpc::Status Call(const std::string& method, const std::string& request, std::string& response) {
+    grpc::GenericStub stub(channel_);
+    grpc::ClientContext context;
+    grpc::CompletionQueue queue;
+    const grpc::Slice slice(request);
+    const grpc::ByteBuffer bytes(&slice, 1);
+    auto call = stub.PrepareUnaryCall(&context, method, bytes, &queue);
+    call->StartCall();
+    grpc::ByteBuffer answer;
+    grpc::Status status;
+    call->Finish(&answer, &status, nullptr);
+    void* tag = nullptr;
+    bool ok = false;
+    queue.Next(&tag, &ok);
+    std::vector<grpc::Slice> slices;
+    answer.Dump(&slices);
+    response.clear();
+    for (const grpc::Slice& part : slices) {
+      response.append(reinterpret_cast<const char*>(part.begin()), part.size());
+    }
+    return status;
+  }
+  httplib::Result HttpGet(const std::string& path) {
+    const auto address = server::ParseHostPort("http", server().http_address());
+    httplib::Client client(address->host, address->port);
+    return client.Get(path);
+  }
+};
+
+TEST_F(InfoTest, DescribesTheServer) {
+  config.compute.threads = 2;
+  Start();
+  grpc::ClientContext context;
+  v1::GetServerInfoResponse info;
+  EXPECT_CODE(stubs().info->GetServerInfo(&context, {}, &info), StatusCode::OK);
+  EXPECT_FALSE(info.version().empty());
+  EXPECT_FALSE(info.simd().empty());
+  EXPECT_EQ(info.threads(), 2u);
+  ASSERT_EQ(info.encodings_size(), 1);
+  EXPECT_EQ(info.encodings(0), v1::ENCODING_FLOAT32);
+  std::set<std::string> limits;
+  for (const v1::Limit& limit : info.limits()) {
+    EXPECT_GT(limit.value(), 0u) << limit.name();
+    EXPECT_FALSE(limit.unit().empty()) << limit.name();
+    EXPECT_FALSE(limit.description().empty()) << limit.name();
+    limits.insert(limit.name());
+  }
+  for (const char* name : {"max-rig-bytes", "max-rig-vertices", "max-window", "max-streams",
+                           "max-message-bytes", "max-session-ttl-seconds", "max-stall-seconds"}) {
+    EXPECT_EQ(limits.count(name), 1u) << name;
+  }
+}
+
+TEST_F(InfoTest, MethodsComeInPagesWithTheirParameters) {
+  Start();
+  std::set<std::string> names;
+  v1::ListMethodsRequest request;
+  request.set_page_size(1);
+  do {
+    grpc::ClientContext context;
+    v1::ListMethodsResponse page;
+    ASSERT_TRUE(stubs().info->ListMethods(&context, request, &page).ok());
+    ASSERT_EQ(page.methods_size(), 1);
+    EXPECT_TRUE(names.insert(page.methods(0).name()).second);
+    EXPECT_FALSE(page.methods(0).summary().empty());
+    for (const v1::Parameter& parameter : page.methods(0).parameters()) {
+      EXPECT_FALSE(parameter.description().empty()) << parameter.name();
+    }
+    request.set_page_token(page.next_page_token());
+  } while (!request.page_token().empty());
+  EXPECT_EQ(names.count("lbs"), 1u);
+  EXPECT_EQ(names.count("dqs"), 1u);
+  request.set_page_token("nonsense");
+  grpc::ClientContext context;
+  v1::ListMethodsResponse page;
+  EXPECT_EQ(FieldOf(stubs().info->ListMethods(&context, request, &page)), "page_token");
+}
+
+// grpc.health.v1: HealthCheckRequest{string service = 1}, HealthCheckResponse{status = 1}; 1
+// SERVING, 2 NOT_SERVING.
+TEST_F(InfoTest, HealthIsServedPerServiceAndOverall) {
+  Start();
+  std::string response;
+  const std::string method = "/grpc.health.v1.Health/Check";
+  const auto ask = [&](const std::string& service) {
+    std::string request;
+    if (!service.empty())
+      request = std::string("\x0a") + static_cast<char>(service.size()) + service;
+    EXPECT_CODE(Call(method, request, response), StatusCode::OK);
+    return response;
+  };
+  for (const char* service : {"", "sinew.v1.RigService", "sinew.v1.SessionService",
+                              "sinew.v1.DeformService", "sinew.v1.InfoService"}) {
+    EXPECT_EQ(ask(service), std::string("\x08\x01")) << service;
+  }
+  EXPECT_CODE(Call(method, "\x0a\x04none", response), StatusCode::NOT_FOUND);
+  server().Drain();
+  EXPECT_EQ(ask(""), std::string("\x08\x02"));
+  EXPECT_EQ(ask("sinew.v1.DeformService"), std::string("\x08\x02"));
+}
+
+// grpc.reflection.v1alpha: ServerReflectionRequest{string list_services = 7}.
+TEST_F(InfoTest, ReflectionListsTheServices) {
+  Start();
+  grpc::GenericStub stub(channel_);
+  grpc::ClientContext context;
+  grpc::CompletionQueue queue;
+  auto call = stub.PrepareCall(
+      &context, "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo", &queue);
+  void* tag = nullptr;
+  bool ok = false;
+  call->StartCall(nullptr);
+  queue.Next(&tag, &ok);
+  const grpc::Slice slice(std::string("\x3a\x01*"));
+  call->WriteLast(grpc::ByteBuffer(&slice, 1), grpc::WriteOptions(), nullptr);
+  queue.Next(&tag, &ok);
+  grpc::ByteBuffer answer;
+  call->Read(&answer, nullptr);
+  queue.Next(&tag, &ok);
+  ASSERT_TRUE(ok);
+  std::vector<grpc::Slice> slices;
+  answer.Dump(&slices);
+  std::string bytes;
+  for (const grpc::Slice& part : slices) {
+    bytes.append(reinterpret_cast<const char*>(part.begin()), part.size());
+  }
+  for (const char* service :
+       {"sinew.v1.RigService", "sinew.v1.DeformService", "grpc.health.v1.Health"}) {
+    EXPECT_NE(bytes.find(service), std::string::npos) << service;
+  }
+  grpc::Status status;
+  call->Finish(&status, nullptr);
+  queue.Next(&tag, &ok);
+}
+
+TEST_F(InfoTest, ChannelzIsServedOnDemand) {
+  config.network.channelz = true;
+  Start();
+  std::string response;
+  EXPECT_CODE(Call("/grpc.channelz.v1.Channelz/GetServers", "", response), StatusCode::OK);
+}
+
+TEST_F(InfoTest, TheSidePortSpeaksToProbesAndPrometheus) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  v1::DeformRequest request;
+  *request.mutable_target() = OpenSpec(rig, "lbs").target();
+  *request.mutable_pose() = TubePose(1);
+  v1::DeformResponse response;
+  EXPECT_CODE(stubs().Deform(request, response), StatusCode::OK);
+  EXPECT_EQ(HttpGet("/livez")->status, 200);
+  EXPECT_EQ(HttpGet("/readyz")->body, "ok\n");
+  EXPECT_NE(HttpGet("/readyz?verbose")->body.find("[+]serving ok"), std::string::npos);
+  EXPECT_EQ(HttpGet("/nothing")->status, 404);
+  const std::string metrics = HttpGet("/metrics")->body;
+  for (const char* line :
+       {"sinew_frames_total 1\n", "sinew_rigs 1\n", "sinew_sessions 1\n",
+        "sinew_binds_total{outcome=\"bound\"} 1\n", "sinew_build_info{",
+        "sinew_rpc_seconds_count{method=\"sinew.v1.DeformService/Deform\"} 1\n",
+        "sinew_rpcs_total{code=\"OK\",method=\"sinew.v1.DeformService/Deform\"} 1\n"}) {
+    EXPECT_NE(metrics.find(line), std::string::npos) << line << metrics;
+  }
+  server().Drain();
+  EXPECT_EQ(HttpGet("/readyz")->status, 503);
+  EXPECT_EQ(HttpGet("/livez")->status, 200);
+}
+
+TEST_F(InfoTest, TwoServersCannotShareAnAddress) {
+  Start();
+  server::Config second;
+  second.log.level = "off";
+  second.network.listen = server().addresses();
+  EXPECT_EQ(server::Server::Start(second).status().code(), absl::StatusCode::kUnavailable);
+  second.network.listen = {"127.0.0.1:0"};
+  second.network.http = server().http_address();
+  EXPECT_EQ(server::Server::Start(second).status().code(), absl::StatusCode::kUnavailable);
+}
+
+}  // namespace
+}  // namespace sinew::testing

@@ -1,0 +1,304 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/integration/server/server_fixture.h"
+
+namespace sinew::testing {
+namespace {
+
+using grpc::StatusCode;
+
+class SessionTest : public ServerTest {
+ protected:
+  v1::CreateSessionRequest RequestFor(const std::string& rig, const std::string& spec) {
+    v1::CreateSessionRequest request;
+    request.mutable_spec()->set_rig(rig);
+    request.mutable_spec()->set_spec(spec);
+    return request;
+  }
+  grpc::Status Delete(const std::string& name) {
+    grpc::ClientContext context;
+    v1::DeleteSessionRequest request;
+    request.set_name(name);
+    v1::DeleteSessionResponse response;
+    return stubs().sessions->DeleteSession(&context, request, &response);
+  }
+  grpc::Status Renew(const std::string& name, std::int64_t seconds, v1::Session& session) {
+    grpc::ClientContext context;
+    v1::RenewSessionRequest request;
+    request.set_name(name);
+    if (seconds != 0) request.mutable_ttl()->set_seconds(seconds);
+    v1::RenewSessionResponse response;
+    const grpc::Status status = stubs().sessions->RenewSession(&context, request, &response);
+    session = response.session();
+    return status;
+  }
+};
+
+TEST_F(SessionTest, BindsAndSaysWhatItResolved) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  const v1::Session created = stubs().Create(rig, "dqs(blend=0.5)");
+  EXPECT_EQ(created.name().rfind("sessions/", 0), 0u);
+  EXPECT_EQ(created.spec().spec(), "dqs(blend=0.5)");
+  ASSERT_EQ(created.recipe().stages_size(), 1);
+  EXPECT_EQ(created.recipe().stages(0).dqs().blend(), 0.5f);
+  EXPECT_TRUE(created.recipe().stages(0).dqs().has_max_influences());
+  EXPECT_FALSE(created.numerics().empty());
+  EXPECT_GT(created.estimate().bound_bytes(), 0u);
+  EXPECT_EQ(created.ttl().seconds(), 600);
+  const v1::Session ready = stubs().Watch(created.name());
+  EXPECT_EQ(ready.state(), v1::Session::STATE_READY);
+  EXPECT_EQ(ready.progress(), 1);
+  EXPECT_GT(ready.bound_bytes(), 0u);
+}
+
+TEST_F(SessionTest, ProgressIsWatchedAndBounded) {
+  Start();
+  const std::string rig = stubs().UploadTube(kSlowTube);
+  const auto start = std::chrono::steady_clock::now();
+  const v1::Session session = stubs().Create(rig, "ddm(iterations=40)");
+  int messages = 0;
+  EXPECT_EQ(stubs().Watch(session.name(), &messages).state(), v1::Session::STATE_READY);
+  const double seconds =
+      std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+  EXPECT_GE(messages, 1);
+  EXPECT_LE(messages, 3 + seconds * 10);
+}
+
+TEST_F(SessionTest, RecipesAndTextAreOne) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  v1::CreateSessionRequest request;
+  request.mutable_spec()->set_rig(rig);
+  request.mutable_spec()->mutable_recipe()->add_stages()->mutable_dqs()->set_blend(0.5f);
+  v1::Session by_recipe;
+  EXPECT_CODE(stubs().Create(request, by_recipe), StatusCode::OK);
+  const v1::Session by_text = stubs().Create(rig, "dqs(blend=0.5)");
+  EXPECT_EQ(by_recipe.numerics(), by_text.numerics());
+  EXPECT_NE(by_recipe.name(), by_text.name());
+  stubs().Watch(by_recipe.name());
+  EXPECT_EQ(stubs().Stats().bound_entries(), 1u);
+}
+
+TEST_F(SessionTest, WrongSpecsAreNamed) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  const auto fails = [&](v1::CreateSessionRequest request) {
+    v1::Session session;
+    const grpc::Status status = stubs().Create(request, session);
+    EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT) << status.error_message();
+    return FieldOf(status);
+  };
+  EXPECT_EQ(fails(RequestFor("nonsense", "lbs")), "spec.rig");
+  v1::CreateSessionRequest request = RequestFor(rig, "lbs");
+  request.mutable_spec()->clear_spec();
+  EXPECT_EQ(fails(request), "spec.deformer");
+  EXPECT_EQ(fails(RequestFor(rig, "dqs(blend=2)")).rfind("spec.", 0), 0u);
+  EXPECT_EQ(fails(RequestFor(rig, "no_such_method")).rfind("spec.", 0), 0u);
+  request.mutable_spec()->mutable_recipe()->add_stages()->mutable_implicit();
+  EXPECT_EQ(fails(request).rfind("spec.recipe.stages[0]", 0), 0u);
+  request = RequestFor(rig, "lbs");
+  request.GetReflection()->MutableUnknownFields(&request)->AddVarint(40, 1);
+  EXPECT_EQ(fails(request), "40");
+  request = RequestFor(rig, "lbs");
+  request.mutable_ttl()->set_seconds(0);
+  EXPECT_EQ(fails(request), "ttl");
+  request.mutable_ttl()->set_seconds(-5);
+  EXPECT_EQ(fails(request), "ttl");
+  v1::Session session;
+  EXPECT_CODE(stubs().Create(RequestFor("rigs/sha256-" + std::string(64, '0'), "lbs"), session),
+              StatusCode::NOT_FOUND);
+}
+
+TEST_F(SessionTest, NumericsCanBeDemanded) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  v1::CreateSessionRequest request = RequestFor(rig, "lbs");
+  request.mutable_spec()->set_numerics("other");
+  v1::Session session;
+  const grpc::Status refused = stubs().Create(request, session);
+  EXPECT_CODE(refused, StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(ReasonOf(refused), "NUMERICS_MISMATCH");
+  request.mutable_spec()->set_numerics(stubs().Create(rig, "lbs").numerics());
+  EXPECT_CODE(stubs().Create(request, session), StatusCode::OK);
+}
+
+TEST_F(SessionTest, ValidateOnlyCreatesNothing) {
+  Start();
+  v1::CreateSessionRequest request = RequestFor(stubs().UploadTube(), "dqs");
+  request.set_validate_only(true);
+  v1::Session session;
+  EXPECT_CODE(stubs().Create(request, session), StatusCode::OK);
+  EXPECT_EQ(session.name(), "");
+  EXPECT_GT(session.estimate().bound_bytes(), 0u);
+  EXPECT_EQ(session.recipe().stages(0).dqs().blend(), 1.0f);
+  EXPECT_EQ(stubs().Stats().sessions(), 0u);
+  EXPECT_EQ(stubs().Stats().bound_entries(), 0u);
+}
+
+TEST_F(SessionTest, ARequestIdIsAnsweredOnce) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  v1::CreateSessionRequest request = RequestFor(rig, "lbs");
+  request.set_request_id("mine");
+  v1::Session first, second;
+  EXPECT_CODE(stubs().Create(request, first), StatusCode::OK);
+  EXPECT_CODE(stubs().Create(request, second), StatusCode::OK);
+  EXPECT_EQ(first.name(), second.name());
+  request.mutable_spec()->set_spec("dqs");
+  EXPECT_CODE(stubs().Create(request, second), StatusCode::ALREADY_EXISTS);
+  EXPECT_EQ(stubs().Stats().sessions(), 1u);
+}
+
+TEST_F(SessionTest, LimitsHoldAtTheLimitAndOnePast) {
+  config.sessions.count = 2;
+  config.sessions.max_ttl_seconds = 1000;
+  config.sessions.request_id_bytes = 4;
+  Start();
+  const std::string rig = stubs().UploadTube();
+  v1::Session session;
+  v1::CreateSessionRequest request = RequestFor(rig, "lbs");
+  request.mutable_ttl()->set_seconds(1000);
+  request.set_request_id("1234");
+  EXPECT_CODE(stubs().Create(request, session), StatusCode::OK);
+  request.set_request_id("12345");
+  EXPECT_CODE(stubs().Create(request, session), StatusCode::RESOURCE_EXHAUSTED);
+  request.clear_request_id();
+  request.mutable_ttl()->set_nanos(1);
+  EXPECT_CODE(stubs().Create(request, session), StatusCode::RESOURCE_EXHAUSTED);
+  request.clear_ttl();
+  EXPECT_CODE(stubs().Create(request, session), StatusCode::OK);
+  const grpc::Status third = stubs().Create(request, session);
+  EXPECT_CODE(third, StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ReasonOf(third), "LIMIT");
+}
+
+TEST_F(SessionTest, LeasesEndAndAreRenewedByUse) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  v1::CreateSessionRequest request = RequestFor(rig, "lbs");
+  request.mutable_ttl()->set_seconds(1);
+  v1::Session used, unused, renewed;
+  EXPECT_CODE(stubs().Create(request, used), StatusCode::OK);
+  EXPECT_CODE(stubs().Create(request, unused), StatusCode::OK);
+  EXPECT_CODE(Renew(unused.name(), 0, renewed), StatusCode::OK);
+  v1::DeformRequest deform;
+  deform.mutable_target()->set_session(used.name());
+  *deform.mutable_pose() = TubePose(1);
+  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1700);
+  while (std::chrono::steady_clock::now() < end) {
+    v1::DeformResponse response;
+    EXPECT_CODE(stubs().Deform(deform, response), StatusCode::OK);
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  EXPECT_CODE(stubs().Get(used.name()), StatusCode::OK);
+  EXPECT_CODE(stubs().Get(unused.name()), StatusCode::NOT_FOUND);
+  EXPECT_CODE(Renew(unused.name(), 0, renewed), StatusCode::NOT_FOUND);
+  EXPECT_CODE(Renew(used.name(), 50, renewed), StatusCode::OK);
+  EXPECT_EQ(renewed.ttl().seconds(), 50);
+}
+
+TEST_F(SessionTest, AnOpenStreamKeepsItsSession) {
+  Start();
+  v1::CreateSessionRequest request = RequestFor(stubs().UploadTube(), "lbs");
+  request.mutable_ttl()->set_seconds(1);
+  v1::Session session;
+  EXPECT_CODE(stubs().Create(request, session), StatusCode::OK);
+  Stream stream(stubs(), OpenFor(session.name()));
+  EXPECT_EQ(stream.Opened().session(), session.name());
+  std::this_thread::sleep_for(std::chrono::milliseconds(1700));
+  EXPECT_CODE(stubs().Get(session.name()), StatusCode::OK);
+}
+
+TEST_F(SessionTest, DeletingCancelsTheBindAndEndsStreams) {
+  Start();
+  const std::string rig = stubs().UploadTube(kSlowTube);
+  const v1::Session slow = stubs().Create(rig, kSlowSpec);
+  const v1::Session fast = stubs().Create(rig, "lbs");
+  EXPECT_EQ(fast.state(), v1::Session::STATE_BINDING);  // waits behind the slow one
+  EXPECT_CODE(Delete(slow.name()), StatusCode::OK);
+  EXPECT_CODE(Delete(slow.name()), StatusCode::NOT_FOUND);
+  EXPECT_CODE(stubs().Get(slow.name()), StatusCode::NOT_FOUND);
+  EXPECT_EQ(stubs().Watch(fast.name()).state(), v1::Session::STATE_READY);
+  EXPECT_EQ(stubs().Stats().bound_entries(), 1u);
+
+  Stream stream(stubs(), OpenFor(fast.name()));
+  stream.Opened();
+  EXPECT_CODE(Delete(fast.name()), StatusCode::OK);
+  EXPECT_CODE(stream.Finish(), StatusCode::NOT_FOUND);
+}
+
+TEST_F(SessionTest, AnotherWaiterKeepsTheBindAlive) {
+  Start();
+  const std::string rig = stubs().UploadTube(kSlowTube);
+  const v1::Session first = stubs().Create(rig, "ddm(iterations=40)");
+  const v1::Session second = stubs().Create(rig, "ddm(iterations=40)");
+  EXPECT_CODE(Delete(first.name()), StatusCode::OK);
+  EXPECT_EQ(stubs().Watch(second.name()).state(), v1::Session::STATE_READY);
+}
+
+TEST_F(SessionTest, ABindOverItsTimeFailsWithAReason) {
+  config.binds.seconds = 0.05;
+  Start();
+  const v1::Session session = stubs().Create(stubs().UploadTube(kSlowTube), kSlowSpec);
+  const v1::Session failed = stubs().Watch(session.name());
+  EXPECT_EQ(failed.state(), v1::Session::STATE_FAILED);
+  EXPECT_EQ(failed.problem().code(), StatusCode::RESOURCE_EXHAUSTED);
+  v1::DeformRequest request;
+  request.mutable_target()->set_session(session.name());
+  *request.mutable_pose() = TubePose(1, 0, kSlowTube);
+  v1::DeformResponse response;
+  const grpc::Status refused = stubs().Deform(request, response);
+  EXPECT_CODE(refused, StatusCode::FAILED_PRECONDITION);
+  EXPECT_EQ(ReasonOf(refused), "NOT_READY");
+}
+
+TEST_F(SessionTest, ABindOverItsMemoryIsRefused) {
+  config.binds.memory_bytes = 1 << 20;
+  Start();
+  v1::Session session;
+  const grpc::Status refused =
+      stubs().Create(RequestFor(stubs().UploadTube(kSlowTube), "ddm"), session);
+  EXPECT_CODE(refused, StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ReasonOf(refused), "LIMIT");
+}
+
+TEST_F(SessionTest, ListsInPages) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  for (int i = 0; i < 3; ++i) stubs().Create(rig, "lbs");
+  grpc::ClientContext first, second;
+  v1::ListSessionsRequest request;
+  request.set_page_size(2);
+  v1::ListSessionsResponse page;
+  EXPECT_CODE(stubs().sessions->ListSessions(&first, request, &page), StatusCode::OK);
+  EXPECT_EQ(page.sessions_size(), 2);
+  request.set_page_token(page.next_page_token());
+  EXPECT_CODE(stubs().sessions->ListSessions(&second, request, &page), StatusCode::OK);
+  EXPECT_EQ(page.sessions_size(), 1);
+  EXPECT_EQ(page.next_page_token(), "");
+}
+
+TEST_F(SessionTest, WatchingIsBoundedAndUnknownSessionsAreNotFound) {
+  config.sessions.watches = 1;
+  Start();
+  const v1::Session session = stubs().Create(stubs().UploadTube(kSlowTube), kSlowSpec);
+  grpc::ClientContext first_context, second_context, third_context;
+  v1::WatchSessionRequest request;
+  request.set_name(session.name());
+  auto first = stubs().sessions->WatchSession(&first_context, request);
+  v1::WatchSessionResponse response;
+  ASSERT_TRUE(first->Read(&response));
+  auto second = stubs().sessions->WatchSession(&second_context, request);
+  EXPECT_FALSE(second->Read(&response));
+  EXPECT_CODE(second->Finish(), StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_CODE(Delete(session.name()), StatusCode::OK);
+  while (first->Read(&response)) {
+  }
+  EXPECT_CODE(first->Finish(), StatusCode::NOT_FOUND);
+}
+
+}  // namespace
+}  // namespace sinew::testing

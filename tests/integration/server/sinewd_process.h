@@ -1,0 +1,159 @@
+// sinewd_process.h - the real sinewd as a child process: started on port 0, found by its ready
+// file, ended by its pid.
+//
+//   SinewdProcess server({"--threads", "1"});
+//   auto channel = grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials());
+//
+// The binary is SINEWD_BINARY (a compile definition: $<TARGET_FILE:sinewd>).
+#pragma once
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace sinew::testing {
+
+// A fresh folder under the test's temporary directory, removed with the object.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string name = (std::filesystem::path(::testing::TempDir()) / "sinew-XXXXXX").string();
+    if (::mkdtemp(name.data()) == nullptr) std::abort();
+    path_ = name;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+inline std::string ReadText(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+class SinewdProcess {
+ public:
+  // Adds --listen 127.0.0.1:0 (unless `flags` hold a --listen) and --ready-file. wait: until it is
+  // ready or has ended.
+  explicit SinewdProcess(std::vector<std::string> flags = {}, bool wait = true) {
+    ready_file_ = folder_.path() / "ready.json";
+    bool listens = false;
+    for (const std::string& flag : flags) listens = listens || flag.rfind("--listen", 0) == 0;
+    std::vector<std::string> arguments{SINEWD_BINARY};
+    if (!listens) arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
+    arguments.insert(arguments.end(), {"--ready-file", ready_file_.string()});
+    arguments.insert(arguments.end(), flags.begin(), flags.end());
+    Spawn(arguments);
+    if (wait) WaitReady();
+  }
+
+  // Kills it if it still runs.
+  ~SinewdProcess() {
+    if (pid_ > 0 && !ended_) {
+      ::kill(pid_, SIGKILL);
+      ::waitpid(pid_, nullptr, 0);
+    }
+  }
+  SinewdProcess(const SinewdProcess&) = delete;
+  SinewdProcess& operator=(const SinewdProcess&) = delete;
+
+  // True once it listens; false if it has ended or takes longer than half a minute.
+  bool WaitReady() {
+    for (int i = 0; i < 6000 && !std::filesystem::exists(ready_file_); ++i) {
+      if (HasEnded()) return false;
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
+    const std::string ready = ReadText(ready_file_);
+    const auto quoted = [&](std::size_t from) {
+      const std::size_t begin = ready.find('"', from) + 1;
+      return ready.substr(begin, ready.find('"', begin) - begin);
+    };
+    if (ready.empty()) return false;
+    address_ = quoted(ready.find('['));
+    const std::string key = "\"http\":";
+    http_ = quoted(ready.find(key) + key.size());
+    return true;
+  }
+
+  // Where it listens, e.g. "127.0.0.1:41234" (the first of several addresses).
+  const std::string& address() const { return address_; }
+  // Its side port, or empty.
+  const std::string& http() const { return http_; }
+  pid_t pid() const { return pid_; }
+  const std::filesystem::path& ready_file() const { return ready_file_; }
+  std::string out() const { return ReadText(folder_.path() / "out"); }
+  std::string err() const { return ReadText(folder_.path() / "err"); }
+
+  void Signal(int signal) { ::kill(pid_, signal); }
+
+  // Its exit code, or minus the signal that killed it; -1000 if it does not end in time.
+  int Wait(std::chrono::seconds limit = std::chrono::seconds(60)) {
+    const auto deadline = std::chrono::steady_clock::now() + limit;
+    while (!HasEnded()) {
+      if (std::chrono::steady_clock::now() > deadline) return -1000;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    return exit_code_;
+  }
+  // SIGTERM, then Wait.
+  int Stop() {
+    Signal(SIGTERM);
+    return Wait();
+  }
+
+  bool HasEnded() {
+    int status = 0;
+    if (!ended_ && ::waitpid(pid_, &status, WNOHANG) == pid_) {
+      ended_ = true;
+      exit_code_ = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    }
+    return ended_;
+  }
+
+ private:
+  void Spawn(std::vector<std::string>& arguments) {
+    const std::string out = (folder_.path() / "out").string();
+    const std::string err = (folder_.path() / "err").string();
+    std::vector<char*> argv;
+    for (std::string& argument : arguments) argv.push_back(argument.data());
+    argv.push_back(nullptr);
+    pid_ = ::fork();
+    if (pid_ != 0) return;
+    const auto redirect = [](const std::string& path, int to) {
+      const int file = ::open(path.c_str(), O_WRONLY | O_CREAT | O_TRUNC, 0644);
+      ::dup2(file, to);
+    };
+    redirect(out, STDOUT_FILENO);
+    redirect(err, STDERR_FILENO);
+    ::execv(argv[0], argv.data());
+    ::_exit(127);
+  }
+
+  TemporaryFolder folder_;
+  std::filesystem::path ready_file_;
+  std::string address_, http_;
+  pid_t pid_ = -1;
+  bool ended_ = false;
+  int exit_code_ = 0;
+};
+
+}  // namespace sinew::testing

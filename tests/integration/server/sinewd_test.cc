@@ -1,0 +1,221 @@
+// The program itself: start, signals, exit codes, and what survives a kill.
+#include <gtest/gtest.h>
+
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/integration/server/server_fixture.h"
+#include "tests/integration/server/sinewd_process.h"
+
+namespace sinew::testing {
+namespace {
+
+using grpc::StatusCode;
+
+std::shared_ptr<grpc::Channel> Connect(const SinewdProcess& server) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return grpc::CreateCustomChannel(server.address(), grpc::InsecureChannelCredentials(), arguments);
+}
+
+TEST(Sinewd, SaysOneLineWhenItIsReadyAndEndsWell) {
+  SinewdProcess server;
+  ASSERT_FALSE(server.address().empty()) << server.err();
+  EXPECT_EQ(server.out(), "sinewd: listening on " + server.address() + "\n");
+  const std::string ready = ReadText(server.ready_file());
+  EXPECT_NE(ready.find("\"pid\": " + std::to_string(server.pid())), std::string::npos) << ready;
+  EXPECT_EQ(server.http().rfind("127.0.0.1:", 0), 0u);
+  Stubs stubs(Connect(server));
+  EXPECT_EQ(stubs.Stats().rigs(), 0u);
+  EXPECT_EQ(server.Stop(), 0) << server.err();
+  EXPECT_EQ(server.out(), "sinewd: listening on " + server.address() + "\n");
+}
+
+TEST(Sinewd, ListensOnSocketsOfBothKinds) {
+  const TemporaryFolder folder;
+  const std::string path = "unix:" + (folder.path() / "s").string();
+  SinewdProcess server({"--listen", path, "--listen", "127.0.0.1:0", "--http", "off"});
+  EXPECT_EQ(server.address(), path);
+  EXPECT_EQ(server.http(), "");
+  Stubs stubs(Connect(server));
+  EXPECT_EQ(stubs.Stats().rigs(), 0u);
+  EXPECT_EQ(server.Stop(), 0);
+}
+
+TEST(Sinewd, WrongFlagsAndFilesEndWithTheirCodes) {
+  const TemporaryFolder folder;
+  const auto run = [](std::vector<std::string> flags) {
+    SinewdProcess server(std::move(flags));
+    const int code = server.Wait();
+    EXPECT_EQ(server.out(), "");
+    EXPECT_EQ(server.err().rfind("sinewd: ", 0), 0u) << server.err();
+    return code;
+  };
+  EXPECT_EQ(run({"--no-such-flag"}), 64);
+  EXPECT_EQ(run({"--threads", "many"}), 64);
+  EXPECT_EQ(run({"--config", "/no/such/file"}), 78);
+  const std::string file = (folder.path() / "bad.yaml").string();
+  std::ofstream(file) << "no_such_key: 1\n";
+  EXPECT_EQ(run({"--config", file}), 78);
+  EXPECT_EQ(run({"--data-dir", "/proc/no/such/place"}), 78);
+  SinewdProcess first;
+  EXPECT_EQ(run({"--listen", first.address()}), 69);
+}
+
+TEST(Sinewd, LogsAreJsonOnRequest) {
+  SinewdProcess server({"--log-format", "json"});
+  EXPECT_EQ(server.Stop(), 0);
+  EXPECT_EQ(server.err().rfind("{\"time\":", 0), 0u) << server.err();
+}
+
+TEST(Sinewd, DrainsWhatIsInFlight) {
+  SinewdProcess server;
+  Stubs stubs(Connect(server));
+  const std::string rig = stubs.UploadTube();
+  v1::StreamOpen open;
+  open.mutable_target()->mutable_spec()->set_rig(rig);
+  open.mutable_target()->mutable_spec()->set_spec("lbs");
+  open.set_window(1);
+  Stream stream(stubs, open);
+  stream.Opened();
+  stream.Send(TubePose(1));
+  stream.Send(TubePose(2));
+  stream.ReadUntil(1, false);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  server.Signal(SIGTERM);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_FALSE(server.HasEnded());
+  stream.Acknowledge(1);
+  EXPECT_EQ(stream.ReadUntil(2).back().frame.frame(), 2u);
+  EXPECT_CODE(stream.Finish(), StatusCode::UNAVAILABLE);
+  EXPECT_EQ(server.Wait(), 0) << server.err();
+}
+
+TEST(Sinewd, ASecondSignalOrTheDeadlineEndsIt) {
+  for (const bool second : {true, false}) {
+    SinewdProcess server({"--drain-seconds", second ? "600" : "0.3"});
+    Stubs stubs(Connect(server));
+    const std::string rig = stubs.UploadTube();
+    v1::StreamOpen open;
+    open.mutable_target()->mutable_spec()->set_rig(rig);
+    open.mutable_target()->mutable_spec()->set_spec("lbs");
+    open.set_window(1);
+    Stream stream(stubs, open);
+    stream.Opened();
+    stream.Send(TubePose(1));
+    stream.Send(TubePose(2));
+    stream.ReadUntil(1, false);
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    server.Signal(SIGTERM);
+    if (second) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(200));
+      EXPECT_FALSE(server.HasEnded());
+      server.Signal(SIGTERM);
+    }
+    EXPECT_EQ(server.Wait(), 1) << server.err();
+    EXPECT_FALSE(stream.Finish().ok());
+  }
+}
+
+TEST(Sinewd, ADataFolderKeepsRigsAndBoundData) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> flags = {"--data-dir", folder.path().string()};
+  const std::string bytes = TubeRig().SerializeAsString();
+  std::string positions;
+  for (const bool first : {true, false}) {
+    SinewdProcess server(flags);
+    Stubs stubs(Connect(server));
+    if (first) {
+      EXPECT_CODE(stubs.Upload(bytes), StatusCode::OK);
+    }
+    v1::DeformRequest request;
+    request.mutable_target()->mutable_spec()->set_rig(RigNameOf(bytes));
+    request.mutable_target()->mutable_spec()->set_spec("ddm");
+    *request.mutable_pose() = TubePose(1, 0.5f);
+    v1::DeformResponse response;
+    EXPECT_CODE(stubs.Deform(request, response), StatusCode::OK);
+    if (first) positions = response.frame().positions();
+    EXPECT_SAME_BYTES(response.frame().positions(), positions);
+    if (first) {
+      server.Signal(SIGKILL);  // what was acknowledged is safe without a goodbye
+      EXPECT_EQ(server.Wait(), -SIGKILL);
+    } else {
+      EXPECT_EQ(server.Stop(), 0);
+    }
+  }
+}
+
+TEST(Sinewd, AnUploadGoesOnAfterAKill) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> flags = {"--data-dir", folder.path().string()};
+  const std::string bytes = TubeRig({.rings = 300, .segments = 100}).SerializeAsString();
+  const std::size_t half = bytes.size() / 2;
+  v1::UploadRigRequest request;
+  request.mutable_header()->set_sha256(Sha256Hex(bytes));
+  request.mutable_header()->set_size_bytes(bytes.size());
+  v1::UploadRigResponse response;
+  {
+    SinewdProcess server(flags);
+    Stubs stubs(Connect(server));
+    grpc::ClientContext context;
+    v1::UploadRigRequest piece = request;
+    piece.set_data(bytes.substr(0, half));
+    auto writer = stubs.rigs->UploadRig(&context, &response);
+    ASSERT_TRUE(writer->Write(piece));
+    // The stream stays open; another call sees how far it has come.
+    std::uint64_t held = 0;
+    while (held < half) {
+      grpc::ClientContext ask;
+      auto question = stubs.rigs->UploadRig(&ask, &response);
+      question->Write(request);
+      question->WritesDone();
+      ASSERT_TRUE(question->Finish().ok());
+      held = response.committed_bytes();
+    }
+    server.Signal(SIGKILL);
+    EXPECT_EQ(server.Wait(), -SIGKILL);
+    EXPECT_FALSE(writer->Finish().ok());
+  }
+  SinewdProcess server(flags);
+  Stubs stubs(Connect(server));
+  grpc::ClientContext question_context, context;
+  auto question = stubs.rigs->UploadRig(&question_context, &response);
+  question->Write(request);
+  question->WritesDone();
+  EXPECT_CODE(question->Finish(), StatusCode::OK);
+  EXPECT_EQ(response.committed_bytes(), half);
+  request.set_offset(half);
+  request.set_data(bytes.substr(half));
+  auto writer = stubs.rigs->UploadRig(&context, &response);
+  writer->Write(request);
+  writer->WritesDone();
+  EXPECT_CODE(writer->Finish(), StatusCode::OK);
+  EXPECT_EQ(response.rig().name(), RigNameOf(bytes));
+}
+
+TEST(Sinewd, EveryInstructionSetThatRunsHereGivesTheSameBits) {
+  std::vector<std::string> results;
+  for (const char* isa : {"scalar", "avx2", "avx512", "neon"}) {
+    SinewdProcess server({"--isa", isa});
+    if (server.address().empty()) {
+      EXPECT_EQ(server.Wait(), 78) << isa;  // this machine cannot run it
+      continue;
+    }
+    Stubs stubs(Connect(server));
+    v1::DeformRequest request;
+    request.mutable_target()->mutable_spec()->set_rig(stubs.UploadTube());
+    request.mutable_target()->mutable_spec()->set_spec("ddm");
+    *request.mutable_pose() = TubePose(1, 0.5f);
+    v1::DeformResponse response;
+    EXPECT_CODE(stubs.Deform(request, response), StatusCode::OK);
+    results.push_back(response.frame().positions());
+    EXPECT_SAME_BYTES(results.front(), results.back()) << isa;
+    EXPECT_EQ(server.Stop(), 0);
+  }
+  EXPECT_FALSE(results.empty());
+}
+
+}  // namespace
+}  // namespace sinew::testing

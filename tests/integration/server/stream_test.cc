@@ -1,0 +1,458 @@
+#include <gtest/gtest.h>
+#include <xxhash.h>
+
+#include <limits>
+#include <random>
+#include <set>
+#include <thread>
+
+#include "tests/integration/server/server_fixture.h"
+
+namespace sinew::testing {
+namespace {
+
+using grpc::StatusCode;
+
+class StreamTest : public ServerTest {
+ protected:
+  void StartWithTube(const TubeShape& shape = {}) {
+    Start();
+    rig_ = stubs().UploadTube(shape);
+  }
+  void WaitForFrames(std::uint64_t count) {
+    while (stubs().Stats().frames_sent() < count) std::this_thread::yield();
+  }
+  std::string rig_;
+};
+
+TEST_F(StreamTest, EveryFrameComesInOrder) {
+  StartWithTube();
+  Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+  const v1::StreamOpened opened = stream.Opened();
+  EXPECT_EQ(opened.vertices(), 72u);
+  EXPECT_EQ(opened.window(), 8u);
+  EXPECT_EQ(opened.chunk_bytes(), 1u << 20);
+  EXPECT_FALSE(opened.numerics().empty());
+  std::vector<Stream::Answer> answers;
+  std::uint64_t sent = 0;
+  while (answers.size() < 500) {
+    while (sent < answers.size() + 8 && sent < 500) {
+      ++sent;
+      v1::Pose pose = TubePose(sent, static_cast<float>(sent));
+      pose.set_time(0.25 * static_cast<double>(sent));
+      ASSERT_TRUE(stream.Send(pose));
+    }
+    for (auto& answer : stream.ReadUntil(answers.size() + 1)) answers.push_back(std::move(answer));
+  }
+  for (std::size_t i = 0; i < 500; ++i) {
+    const v1::Frame& frame = answers[i].frame;
+    ASSERT_EQ(frame.frame(), i + 1);
+    EXPECT_EQ(frame.time(), 0.25 * static_cast<double>(i + 1));
+    EXPECT_EQ(frame.checksum(), XXH3_64bits(frame.positions().data(), frame.positions().size()));
+    EXPECT_NEAR(frame.bounds().minimum(0), static_cast<float>(i + 1) - 0.25f, 1e-3);
+    EXPECT_GT(frame.timing().evaluate_ns(), 0u);
+  }
+  stream.HalfClose();
+  EXPECT_CODE(stream.Finish(), StatusCode::OK);
+}
+
+TEST_F(StreamTest, LargeFramesComeInPiecesWithTheSameBits) {
+  const TubeShape shape{.rings = 600, .segments = 100};
+  StartWithTube(shape);
+  v1::DeformRequest request;
+  *request.mutable_target() = OpenSpec(rig_, "dqs").target();
+  *request.mutable_pose() = TubePose(3, 0.7f, shape);
+  request.mutable_output()->add_attributes(v1::ATTRIBUTE_POSITIONS);
+  request.mutable_output()->add_attributes(v1::ATTRIBUTE_NORMALS);
+  v1::DeformResponse whole;
+  EXPECT_CODE(stubs().Deform(request, whole), StatusCode::OK);
+  for (const std::uint32_t chunk : {4096u, 100'000u, 0u, 8u << 20}) {
+    v1::StreamOpen open = OpenSpec(rig_, "dqs");
+    *open.mutable_output() = request.output();
+    open.mutable_output()->set_chunk_bytes(chunk);
+    Stream stream(stubs(), open);
+    EXPECT_EQ(stream.Opened().chunk_bytes(), chunk == 0 ? 1u << 20 : chunk);
+    stream.Send(TubePose(3, 0.7f, shape));
+    const auto answers = stream.ReadUntil(3);
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_SAME_BYTES(answers[0].frame.positions(), whole.frame().positions());
+    EXPECT_SAME_BYTES(answers[0].frame.normals(), whole.frame().normals());
+  }
+}
+
+TEST_F(StreamTest, NoMoreThanAWindowIsUnacknowledged) {
+  StartWithTube();
+  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  open.set_window(3);
+  Stream stream(stubs(), open);
+  EXPECT_EQ(stream.Opened().window(), 3u);
+  for (std::uint64_t frame = 1; frame <= 10; ++frame) stream.Send(TubePose(frame));
+  EXPECT_EQ(stream.ReadUntil(3, false).back().frame.frame(), 3u);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  EXPECT_EQ(stubs().Stats().frames_sent(), 3u);
+  stream.Acknowledge(2);
+  EXPECT_EQ(stream.ReadUntil(5, false).back().frame.frame(), 5u);
+  std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  EXPECT_EQ(stubs().Stats().frames_sent(), 5u);
+  stream.HalfClose();  // no more acknowledgements can come: the rest is answered
+  EXPECT_EQ(stream.ReadUntil(10, false).back().frame.frame(), 10u);
+  EXPECT_CODE(stream.Finish(), StatusCode::OK);
+}
+
+TEST_F(StreamTest, LatestSkipsWhatIsOverdue) {
+  StartWithTube();
+  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  open.set_mode(v1::ORDER_MODE_LATEST);
+  Stream stream(stubs(), open);
+  EXPECT_EQ(stream.Opened().window(), 2u);
+  stream.Send(TubePose(1));
+  stream.ReadUntil(1, false);
+  stream.Send(TubePose(2));
+  stream.ReadUntil(2, false);
+  // The window is full: of these only the newest is left when it opens.
+  for (std::uint64_t frame = 3; frame <= 200; ++frame) stream.Send(TubePose(frame));
+  stream.Acknowledge(2);
+  const auto answers = stream.ReadUntil(200, false);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].frame.frame(), 200u);
+  EXPECT_EQ(answers[0].frame.skipped(), 197u);
+}
+
+TEST_F(StreamTest, LatestAnswersTheNewestPoseAndAccountsForTheRest) {
+  const TubeShape shape{.rings = 100, .segments = 20};
+  StartWithTube(shape);
+  v1::StreamOpen open = OpenSpec(rig_, "dqs");
+  open.set_mode(v1::ORDER_MODE_LATEST);
+  open.set_window(3);
+  Stream stream(stubs(), open);
+  stream.Opened();
+  std::uint64_t frames = 0, skipped = 0, last = 0;
+  for (std::uint64_t sent = 1; sent <= 900; sent += 9) {
+    for (std::uint64_t frame = sent; frame < sent + 9; ++frame)
+      stream.Send(TubePose(frame, 0, shape));
+    while (last < sent + 8) {
+      for (const auto& answer : stream.ReadUntil(last + 1)) {
+        EXPECT_GT(answer.frame.frame(), last);
+        last = answer.frame.frame();
+        skipped += answer.frame.skipped();
+        ++frames;
+      }
+    }
+  }
+  EXPECT_EQ(last, 900u);
+  EXPECT_EQ(frames + skipped, 900u);
+}
+
+TEST_F(StreamTest, BadPosesAreProblemsAndTheStreamGoesOn) {
+  StartWithTube();
+  Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+  stream.Opened();
+  v1::Pose short_pose = TubePose(1);
+  short_pose.mutable_joint_transforms()->pop_back();
+  std::vector<float> joints = FloatsOf(TubePose(1).joint_transforms());
+  joints[4] = std::numeric_limits<float>::quiet_NaN();
+  v1::Pose not_a_number = TubePose(2);
+  not_a_number.set_joint_transforms(FloatBytes(joints));
+  v1::Pose controls = TubePose(3);
+  controls.set_controls("1234");
+  v1::Pose unknown = TubePose(4);
+  unknown.GetReflection()->MutableUnknownFields(&unknown)->AddVarint(70, 1);
+  joints = FloatsOf(TubePose(1).joint_transforms());
+  joints[3] = 3e38f;
+  joints[15] = -3e38f;
+  v1::Pose overflow = TubePose(5);
+  overflow.set_joint_transforms(FloatBytes(joints));
+  for (const v1::Pose& pose :
+       {short_pose, not_a_number, controls, unknown, overflow, TubePose(6)}) {
+    stream.Send(pose);
+  }
+  const auto answers = stream.ReadUntil(6);
+  ASSERT_EQ(answers.size(), 6u);
+  EXPECT_EQ(answers[0].problem->field(), "pose.joint_transforms");
+  EXPECT_EQ(answers[0].problem->code(), StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(answers[1].problem->field(), "pose.joint_transforms");
+  EXPECT_EQ(answers[2].problem->field(), "pose.controls");
+  EXPECT_EQ(answers[3].problem->reason(), v1::REASON_UNKNOWN_FIELD);
+  EXPECT_EQ(answers[3].problem->field(), "pose.70");
+  EXPECT_FALSE(answers[5].problem.has_value());
+  EXPECT_EQ(answers[5].frame.vertex_count(), 72u);
+}
+
+TEST_F(StreamTest, ProblemsTakePlacesInTheWindow) {
+  StartWithTube();
+  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  open.set_window(2);
+  Stream stream(stubs(), open);
+  stream.Opened();
+  for (std::uint64_t frame = 1; frame <= 3; ++frame) {
+    v1::Pose pose;
+    pose.set_frame(frame);
+    stream.Send(pose);
+  }
+  EXPECT_EQ(stream.ReadUntil(2, false).size(), 2u);
+  stream.Acknowledge(1);
+  EXPECT_EQ(stream.ReadUntil(3, false).size(), 1u);
+}
+
+TEST_F(StreamTest, NoOutputPosesAreNotAnswered) {
+  StartWithTube();
+  Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+  stream.Opened();
+  for (std::uint64_t frame = 1; frame <= 300; ++frame) {  // more than window and backlog
+    v1::Pose pose = TubePose(frame);
+    pose.set_no_output(frame < 300);
+    stream.Send(pose);
+    if (frame % 50 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  const auto answers = stream.ReadUntil(300);
+  ASSERT_EQ(answers.size(), 1u);
+  EXPECT_EQ(answers[0].frame.frame(), 300u);
+}
+
+TEST_F(StreamTest, FramesMustRise) {
+  StartWithTube();
+  for (const std::uint64_t second : {0u, 3u, 2u}) {
+    Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+    stream.Opened();
+    stream.Send(TubePose(3));
+    stream.ReadUntil(3);
+    stream.Send(TubePose(second));
+    const grpc::Status status = stream.Finish();
+    EXPECT_CODE(status, StatusCode::INVALID_ARGUMENT);
+    EXPECT_EQ(FieldOf(status), "poses.frame");
+  }
+}
+
+TEST_F(StreamTest, ResumingStartsBehindReceived) {
+  StartWithTube();
+  Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+  stream.Opened();
+  v1::StreamDeformRequest request;
+  request.set_received(41);
+  *request.add_poses() = TubePose(42);
+  stream.Send(request);
+  EXPECT_EQ(stream.ReadUntil(42).size(), 1u);
+  stream.Acknowledge(99);
+  EXPECT_EQ(FieldOf(stream.Finish()), "received");
+}
+
+TEST_F(StreamTest, WrongOpenersAreNamed) {
+  StartWithTube();
+  const auto fails = [&](const v1::StreamOpen& open) {
+    Stream stream(stubs(), open);
+    const grpc::Status status = stream.Finish();
+    EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT) << status.error_message();
+    return FieldOf(status);
+  };
+  EXPECT_EQ(fails(v1::StreamOpen()), "open.target");
+  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  open.set_mode(static_cast<v1::OrderMode>(9));
+  EXPECT_EQ(fails(open), "open.mode");
+  open = OpenSpec(rig_, "lbs");
+  open.mutable_layout()->set_instances(2);
+  EXPECT_EQ(fails(open), "open.layout.instances");
+  open = OpenSpec(rig_, "lbs");
+  open.mutable_output()->add_attributes(v1::ATTRIBUTE_TANGENTS);
+  EXPECT_EQ(fails(open), "open.output.attributes[0]");
+  open = OpenSpec(rig_, "dqs(blend=9)");
+  EXPECT_EQ(fails(open).rfind("open.target.spec", 0), 0u);
+  open = OpenSpec(rig_, "lbs");
+  open.GetReflection()->MutableUnknownFields(&open)->AddVarint(60, 1);
+  EXPECT_EQ(fails(open), "open.60");
+  Stream lost(stubs(), OpenFor("sessions/gone"));
+  EXPECT_CODE(lost.Finish(), StatusCode::NOT_FOUND);
+}
+
+TEST_F(StreamTest, TheFirstMessageOpensAndNoOther) {
+  StartWithTube();
+  grpc::ClientContext context;
+  auto call = stubs().deforms->StreamDeform(&context);
+  v1::StreamDeformRequest request;
+  *request.add_poses() = TubePose(1);
+  call->Write(request);
+  EXPECT_EQ(FieldOf(call->Finish()), "open");
+  grpc::ClientContext empty_context;
+  auto empty = stubs().deforms->StreamDeform(&empty_context);
+  empty->WritesDone();
+  EXPECT_EQ(FieldOf(empty->Finish()), "open");
+  Stream twice(stubs(), OpenSpec(rig_, "lbs"));
+  v1::StreamDeformRequest again;
+  *again.mutable_open() = OpenSpec(rig_, "lbs");
+  twice.Send(again);
+  EXPECT_EQ(FieldOf(twice.Finish()), "open");
+}
+
+TEST_F(StreamTest, PosesMayComeWhileTheBindRuns) {
+  const TubeShape shape{.rings = 200, .segments = 50};
+  StartWithTube(shape);
+  Stream stream(stubs(), OpenSpec(rig_, "ddm(iterations=20)"));
+  for (std::uint64_t frame = 1; frame <= 20; ++frame) stream.Send(TubePose(frame, 0, shape));
+  EXPECT_EQ(stream.Opened().vertices(), shape.vertices());
+  EXPECT_EQ(stream.ReadUntil(20).size(), 20u);
+}
+
+TEST_F(StreamTest, ACancelledStreamLetsGoOfItsBind) {
+  config.sessions.shared_ttl_seconds = 1;
+  StartWithTube(kSlowTube);
+  {
+    Stream stream(stubs(), OpenSpec(rig_, kSlowSpec));
+    while (stubs().Stats().binds_running() == 0) std::this_thread::yield();
+  }
+  // The shared session's lease ends, and with it the bind nobody waits for.
+  for (int i = 0; i < 500 && stubs().Stats().binds_running() != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+  }
+  EXPECT_EQ(stubs().Stats().binds_running(), 0u);
+  EXPECT_EQ(stubs().Stats().streams(), 0u);
+}
+
+TEST_F(StreamTest, LimitsHoldAtTheLimitAndOnePast) {
+  config.streams.window = 16;
+  config.streams.backlog = 4;
+  config.streams.chunk_bytes = 1 << 20;
+  config.streams.count = 2;
+  StartWithTube();
+  const auto code = [&](const v1::StreamOpen& open) {
+    Stream stream(stubs(), open);
+    stream.HalfClose();
+    return stream.Finish().error_code();
+  };
+  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  open.set_window(16);
+  EXPECT_EQ(code(open), StatusCode::OK);
+  open.set_window(17);
+  EXPECT_EQ(code(open), StatusCode::RESOURCE_EXHAUSTED);
+  open = OpenSpec(rig_, "lbs");
+  open.mutable_output()->set_chunk_bytes(1 << 20);
+  EXPECT_EQ(code(open), StatusCode::OK);
+  open.mutable_output()->set_chunk_bytes((1 << 20) + 1);
+  EXPECT_EQ(code(open), StatusCode::RESOURCE_EXHAUSTED);
+  {
+    Stream first(stubs(), OpenSpec(rig_, "lbs")), second(stubs(), OpenSpec(rig_, "lbs"));
+    first.Opened();
+    second.Opened();
+    EXPECT_EQ(code(OpenSpec(rig_, "lbs")), StatusCode::RESOURCE_EXHAUSTED);
+  }
+  while (stubs().Stats().streams() != 0) std::this_thread::yield();
+  open = OpenSpec(rig_, "lbs");
+  open.set_window(2);
+  Stream stream(stubs(), open);
+  stream.Opened();
+  for (std::uint64_t frame = 1; frame <= 6; ++frame) stream.Send(TubePose(frame));
+  EXPECT_EQ(stream.ReadUntil(2, false).size(), 2u);
+  EXPECT_EQ(stubs().Stats().streams(), 1u);  // window + backlog is allowed
+  stream.Send(TubePose(7));
+  const grpc::Status status = stream.Finish();
+  EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ReasonOf(status), "BACKLOG");
+}
+
+TEST_F(StreamTest, AFullWindowWithoutAcknowledgementEndsTheStream) {
+  config.streams.stall_seconds = 0.3;
+  StartWithTube();
+  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  open.set_window(1);
+  Stream stream(stubs(), open);
+  stream.Opened();
+  stream.Send(TubePose(1));
+  const grpc::Status status = stream.Finish();
+  EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ReasonOf(status), "WINDOW_STALLED");
+}
+
+TEST_F(StreamTest, AnIdleStreamWithRoomGoesOn) {
+  config.streams.stall_seconds = 0.3;
+  StartWithTube();
+  Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+  stream.Opened();
+  stream.Send(TubePose(1));
+  stream.ReadUntil(1);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  stream.Send(TubePose(2));
+  EXPECT_EQ(stream.ReadUntil(2).size(), 1u);
+}
+
+TEST_F(StreamTest, AStreamThatIsNeverOpenedEnds) {
+  config.streams.stall_seconds = 0.3;
+  StartWithTube();
+  grpc::ClientContext context;
+  auto call = stubs().deforms->StreamDeform(&context);
+  v1::StreamDeformResponse response;
+  EXPECT_FALSE(call->Read(&response));
+  EXPECT_EQ(ReasonOf(call->Finish()), "WINDOW_STALLED");
+}
+
+TEST_F(StreamTest, ASilentReaderIsBoundedAndCostsOthersNothing) {
+  config.streams.stall_seconds = 1;
+  const TubeShape shape{.rings = 600, .segments = 100};  // 720 kB a frame
+  StartWithTube(shape);
+  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  open.set_window(64);
+  Stream silent(stubs(), open);
+  for (std::uint64_t frame = 1; frame <= 64; ++frame) silent.Send(TubePose(frame, 0, shape));
+  Stream other(stubs(), OpenSpec(rig_, "lbs"));
+  other.Opened();
+  for (std::uint64_t frame = 1; frame <= 20; ++frame) {
+    other.Send(TubePose(frame, 0, shape));
+    EXPECT_EQ(other.ReadUntil(frame).size(), 1u);
+  }
+  EXPECT_LT(stubs().Stats().frames_sent(), 20u + 16);  // 46 MB were never made
+  std::this_thread::sleep_for(std::chrono::milliseconds(1800));
+  EXPECT_EQ(stubs().Stats().streams(), 1u);
+  EXPECT_CODE(silent.Finish(), StatusCode::RESOURCE_EXHAUSTED);
+}
+
+TEST_F(StreamTest, CancelsAtRandomPointsLeaveNothingBehind) {
+  StartWithTube({.rings = 100, .segments = 50});
+  const TubeShape shape{.rings = 100, .segments = 50};
+  std::mt19937 random(11);
+  for (int round = 0; round < 40; ++round) {
+    Stream stream(stubs(), OpenSpec(rig_, round % 2 == 0 ? "lbs" : "dqs"));
+    const auto poses = random() % 12;
+    for (std::uint64_t frame = 1; frame <= poses; ++frame) stream.Send(TubePose(frame, 0, shape));
+    if (random() % 2 == 0) stream.Opened();
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 3000));
+    stream.Cancel();
+  }
+  for (int i = 0; i < 500 && stubs().Stats().streams() != 0; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+  }
+  EXPECT_EQ(stubs().Stats().streams(), 0u);
+}
+
+TEST_F(StreamTest, ManyStreamsShareOneSession) {
+  StartWithTube();
+  const v1::Session session = stubs().Create(rig_, "dqs");
+  std::vector<std::thread> clients;
+  for (int c = 0; c < 8; ++c) {
+    clients.emplace_back([&] {
+      Stream stream(stubs(), OpenFor(session.name()));
+      stream.Opened();
+      for (std::uint64_t frame = 1; frame <= 50; ++frame) {
+        stream.Send(TubePose(frame, 1));
+        ASSERT_EQ(stream.ReadUntil(frame).size(), 1u);
+      }
+    });
+  }
+  for (std::thread& client : clients) client.join();
+  EXPECT_EQ(stubs().Stats().frames_sent(), 400u);
+}
+
+TEST_F(StreamTest, InlineAndArenaGiveTheSameBits) {
+  const TubeShape shape{.rings = 100, .segments = 20};
+  std::set<std::string> results;
+  for (const double microseconds : {0.0, 10'000.0}) {
+    config.compute.inline_microseconds = microseconds;
+    StartWithTube(shape);
+    Stream stream(stubs(), OpenSpec(rig_, "ddm"));
+    stream.Opened();
+    for (std::uint64_t frame = 1; frame <= 5; ++frame) {
+      stream.Send(TubePose(frame, 0.1f, shape));
+      results.insert(stream.ReadUntil(frame)[0].frame.positions());
+    }
+  }
+  EXPECT_EQ(results.size(), 1u);
+}
+
+}  // namespace
+}  // namespace sinew::testing
