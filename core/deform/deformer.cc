@@ -33,13 +33,14 @@ std::size_t LayoutCostBytes(const Rig& rig) {
 }
 
 // What binding all stages takes together; stages bind one after the other.
-BindCost TotalCost(const Rig& rig, const BlockLayout& layout, const Recipe& recipe) {
+absl::StatusOr<BindCost> TotalCost(const Rig& rig, const BlockLayout& layout,
+                                   const Recipe& recipe) {
   BindCost total;
   total.bound_bytes = LayoutCostBytes(rig) + NormalFinisher::CostBytes(rig);
   std::size_t peak = total.bound_bytes;
   for (std::size_t k = 0; k < recipe.size(); ++k) {
     const BindInput input = {rig, layout, std::span(recipe).first(k)};
-    const BindCost cost = StageCost(input, recipe[k]);
+    SINEW_ASSIGN_OR_RETURN(const BindCost cost, StageCost(input, recipe[k]));
     peak = std::max(peak, total.bound_bytes + cost.peak_bytes);
     total.bound_bytes += cost.bound_bytes;
     total.work += cost.work;
@@ -123,7 +124,7 @@ Deformer::Deformer() = default;
 absl::StatusOr<BindEstimate> Deformer::Estimate(const Rig& rig, const Recipe& recipe) {
   SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
   SINEW_ASSIGN_OR_RETURN(const auto layout, BlockLayout::Create(rig));
-  const BindCost cost = TotalCost(rig, *layout, recipe);
+  SINEW_ASSIGN_OR_RETURN(const BindCost cost, TotalCost(rig, *layout, recipe));
   return BindEstimate{.peak_bytes = cost.peak_bytes,
                       .bound_bytes = cost.bound_bytes,
                       .bind_seconds = cost.work * 1e-9,
@@ -136,7 +137,7 @@ absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Ta
   const DenormalGuard guard;
   Deformer deformer;
   SINEW_ASSIGN_OR_RETURN(deformer.layout_, BlockLayout::Create(rig));
-  const BindCost cost = TotalCost(rig, *deformer.layout_, recipe);
+  SINEW_ASSIGN_OR_RETURN(const BindCost cost, TotalCost(rig, *deformer.layout_, recipe));
   if (cost.peak_bytes > task.memory_limit()) {
     return absl::ResourceExhaustedError(
         absl::StrCat("bind: needs up to ", cost.peak_bytes, " bytes, limit ", task.memory_limit()));
@@ -191,10 +192,12 @@ absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& work
 
   std::span<const PointBlock> points = layout_->rest;
   bool is_rest = true;
+  std::size_t slot = 0;
   std::size_t state_at = 0;
   for (std::size_t k = 0; k < stages_.size(); ++k) {
     const StageFacts facts = stages_[k]->Facts();
-    auto& blocks = workspace.blocks[k % 2];
+    if (k > 0 && !facts.pointwise) slot = 1 - slot;  // others may write where they read
+    auto& blocks = workspace.blocks[slot];
     blocks.resize(layout_->blocks());
     std::span<float> stage_state;
     if (state != nullptr) {

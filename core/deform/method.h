@@ -74,7 +74,7 @@ concept Method = requires(M m, const M& c, const typename M::Params& p, const Bi
   { M::kPaper } -> std::convertible_to<std::string_view>;
   { M::kCostClass } -> std::convertible_to<std::string_view>;  // a frame, beside plain linear blend
   { M::Validate(p) } -> std::same_as<absl::Status>;            // what ranges alone cannot say
-  { M::Cost(b, p) } -> std::same_as<BindCost>;
+  { M::Cost(b, p) } -> std::same_as<absl::StatusOr<BindCost>>;  // refuses what Bind would
   { M::Bind(b, p, t) } -> std::same_as<absl::StatusOr<M>>;  // slow, cancellable, reports progress
   { c.Facts() } -> std::same_as<StageFacts>;
   {

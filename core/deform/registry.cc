@@ -195,7 +195,7 @@ absl::Status CheckRecipe(const Recipe& recipe) {
   return absl::OkStatus();
 }
 
-BindCost StageCost(const BindInput& input, const StageParams& params) {
+absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params) {
   return WithMethod(params,
                     [&]<class M>(const typename M::Params& p) { return M::Cost(input, p); });
 }

@@ -49,7 +49,8 @@ class Stage {
 absl::Status ValidateStage(const StageParams& params);
 // Every stage, and that their spaces chain from rest to posed. kInvalidArgument.
 absl::Status CheckRecipe(const Recipe& recipe);
-BindCost StageCost(const BindInput& input, const StageParams& params);
+// kInvalidArgument: the rig lacks what the stage needs.
+absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params);
 absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
                                                        const StageParams& params, Task& task);
 // kDataLoss: unknown method, another version, missing or malformed tables.

@@ -38,6 +38,20 @@ absl::StatusOr<Influences> Influences::Create(InfluenceSource source, std::size_
                      source.bindings.size(), " joints and ", source.weights.size(), " weights"));
   }
   const std::size_t vertices = source.offsets.size() - 1;
+  if (!std::is_sorted(source.offsets.begin(), source.offsets.end())) {
+    return absl::InvalidArgumentError("rig.meshes.skin.influence_counts: offsets do not rise");
+  }
+  if (!source.fallback.empty() && source.fallback.size() != vertices) {
+    return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.fallback_joint: got ",
+                                                   source.fallback.size(), " rows, need ", vertices,
+                                                   " or none"));
+  }
+  for (const std::int32_t binding : source.fallback) {
+    if (binding >= static_cast<std::int64_t>(bindings)) {
+      return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.fallback_joint: got ",
+                                                     binding, ", need less than ", bindings));
+    }
+  }
   Influences result;
   result.offsets_.push_back(0);
   Fault sums;

@@ -90,6 +90,9 @@ absl::Status BlockLayout::Check(std::size_t bindings) const {
       return Damaged("order out of range");
     }
     if (i % kLanes == 0 && order[i] < 0) return Damaged("an empty block");
+    if (i % kLanes > 0 && order[i] >= 0 && order[i - 1] < 0) {
+      return Damaged("padding before a vertex");  // the writer stops at the first
+    }
     used += order[i] >= 0;
   }
   if (used != vertices) return Damaged("a vertex stands twice");

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <map>
 #include <numeric>
 
 #include "core/base/status.h"
@@ -80,12 +81,15 @@ absl::StatusOr<PoseFormat> PoseFormat::Create(const Rig& rig, JointFormat format
   SINEW_RETURN_IF_ERROR(Resolve(
       joints, rig.joints(), "joints",
       [&](std::string_view name) { return rig.skeleton().Find(name); }, result.joints_));
+  std::map<std::string_view, std::uint32_t> controls_by_name;
+  for (std::size_t k = 0; k < rig.controls().size(); ++k) {
+    controls_by_name.emplace(rig.controls()[k].name, static_cast<std::uint32_t>(k));
+  }
   SINEW_RETURN_IF_ERROR(Resolve(
       controls, rig.controls().size(), "controls",
       [&](std::string_view name) {
-        std::uint32_t k = 0;
-        while (k < rig.controls().size() && rig.controls()[k].name != name) ++k;
-        return k;
+        const auto it = controls_by_name.find(name);
+        return it == controls_by_name.end() ? kNoParent : it->second;
       },
       result.controls_));
   result.rig_order_ = result.joints_.size() == rig.joints();

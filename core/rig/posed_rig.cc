@@ -11,6 +11,9 @@
 namespace sinew {
 namespace {
 
+// det / |A|_F^3 (0.19 for a pure mirror) beyond which a joint counts as mirrored, not as nearly
+// flat.
+constexpr double kMirrored = 0.05;
 constexpr double kRigid = 1e-6;  // |A^T A - I| of a matrix taken as a rotation as it is
 constexpr double kSingular =
     1e-9;  // |det| / |A|_F^3 below which a joint counts as scaled to nothing
@@ -57,19 +60,19 @@ DualQuat ToDualQuat(const Mat3d& rotation, const Vec3d& t) {
   return dq;
 }
 
-// Rotation part of a joint that also scales. A mirrored joint's nearest rotation need not be unique
-// (which axis was mirrored?): take the mirror as one of the x axis of bind space, so that the
-// answer follows every rigid motion and joints mirrored together agree. The mirror stays in the
-// stretch either way.
-Mat3d RotationOf(const Mat3d& a) {
-  if (Determinant(a) >= 0) return NearestRotation(a).rotation;
-  return NearestRotation(Multiply(a, {{-1, 0, 0, 0, 1, 0, 0, 0, 1}})).rotation;
-}
-
 double FrobeniusCubed(const Mat3d& a) {
   double sum = 0;
   for (const double v : a.m) sum += v * v;
   return sum * std::sqrt(sum);
+}
+
+// Rotation part of a joint that also scales. A fully mirrored joint's nearest rotation need not be
+// unique (which axis was mirrored?): take the mirror as one of the x axis of bind space, so that
+// the answer follows every rigid motion and joints mirrored together agree. The mirror stays in the
+// stretch either way.
+NearestRotationResult RotationOf(const Mat3d& a) {
+  if (Determinant(a) >= -kMirrored * FrobeniusCubed(a)) return NearestRotation(a);
+  return NearestRotation(Multiply(a, {{-1, 0, 0, 0, 1, 0, 0, 0, 1}}));
 }
 
 }  // namespace
@@ -133,15 +136,14 @@ PosedRig PosedRigBuffer::Compute(const PosedRigTables& tables, const Pose& pose,
     Mat3d rotation = Linear(skin);
     if (!IsRotation(rotation)) {
       // A joint scaled to nothing has no rotation of its own: take its nearest ancestor's that has
-      // one.
+      // one. A flattened joint has one still.
       std::uint32_t j = tables.joint[e];
-      Mat3d linear = rotation;
-      while (std::abs(Determinant(linear)) <= kSingular * FrobeniusCubed(linear) &&
-             tables.parent[j] != kNoParent) {
+      NearestRotationResult nearest = RotationOf(rotation);
+      while (!nearest.unique && tables.parent[j] != kNoParent) {
         j = tables.parent[j];
-        linear = Multiply(Linear(ToDouble(pose.joints[j])), tables.rest_inverse[j]);
+        nearest = RotationOf(Multiply(Linear(ToDouble(pose.joints[j])), tables.rest_inverse[j]));
       }
-      rotation = RotationOf(linear);
+      rotation = nearest.rotation;
     }
     for (std::size_t i = 0; i < 9; ++i) rotations_[e].m[i] = static_cast<float>(rotation.m[i]);
     dual_quats_[e] = ToDualQuat(rotation, Translation(skin));

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <set>
 
@@ -110,9 +111,10 @@ absl::Status CheckShapes(std::span<const Shape> shapes, std::size_t controls,
 absl::Status CheckMaps(std::span<const VertexMap> maps, std::size_t vertices) {
   std::set<std::string_view> names;
   for (const VertexMap& map : maps) {
-    if (map.name.empty() || !names.insert(map.name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("rig.meshes.maps: got '", map.name, "', need unique names"));
+    if (map.name.empty() || map.name.find('"') != std::string::npos ||
+        !names.insert(map.name).second) {
+      return absl::InvalidArgumentError(absl::StrCat(
+          "rig.meshes.maps: got '", map.name, "', need unique names without quotation marks"));
     }
     if (map.values.size() != vertices) {
       return absl::InvalidArgumentError(absl::StrCat(
@@ -128,6 +130,48 @@ absl::Status CheckMaps(std::span<const VertexMap> maps, std::size_t vertices) {
   return absl::OkStatus();
 }
 
+// Largest difference from 1 of a bind scale that is taken for rounding.
+constexpr double kScaleRounding = 1e-3;
+
+// How much larger the rest pose shows the mesh than its bind space holds it: the median over the
+// vertices, each judged by its strongest binding. 1 if the two agree, or nothing sensible can be
+// said.
+double BindScale(const Skeleton& skeleton, std::span<const Binding> bindings,
+                 const Influences& influences) {
+  std::vector<double> of_binding;
+  for (const Binding& binding : bindings) {
+    const Mat3d rest = Linear(Compose(skeleton.rest_model()[binding.joint], binding.inverse_bind));
+    of_binding.push_back(std::cbrt(std::abs(Determinant(rest))));
+  }
+  std::vector<double> scales;
+  for (std::size_t v = 0; v < influences.vertices(); ++v) {
+    scales.push_back(of_binding[influences.bindings(v).front()]);
+  }
+  if (scales.empty()) return 1;
+  const auto middle = scales.begin() + static_cast<std::ptrdiff_t>(scales.size() / 2);
+  std::nth_element(scales.begin(), middle, scales.end());
+  const bool sensible = *middle > 1e-9 && *middle < 1e9;
+  return sensible && std::abs(*middle - 1) > kScaleRounding ? *middle : 1;
+}
+
+// Methods made for rigid joints must see rigid joints: a mesh kept in other units than its skeleton
+// (inverse bind matrices that scale) is brought to the skeleton's. The product of inverse bind and
+// position stays what it was.
+void Rescale(double scale, RigSource& source) {
+  const auto stretch = [scale](std::vector<Vec3f>& values) {
+    for (Vec3f& v : values) v = ToFloat(scale * ToDouble(v));
+  };
+  stretch(source.mesh.positions);
+  for (Shape& shape : source.shapes) {
+    for (ShapeTarget& target : shape.targets) stretch(target.offsets);
+  }
+  for (Binding& binding : source.bindings) {
+    for (std::size_t i = 0; i < 12; ++i) {
+      if (i % 4 != 3) binding.inverse_bind.m[i] /= scale;
+    }
+  }
+}
+
 void Add(Sha256& digest, std::string_view name) {
   digest.UpdateArray(std::span<const char>(name.data(), name.size()));
 }
@@ -140,12 +184,15 @@ void AddValue(Sha256& digest, const T& value) {
 }  // namespace
 
 absl::StatusOr<Rig> Rig::Create(RigSource source) {
-  SINEW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::Create(std::move(source.mesh)));
   SINEW_ASSIGN_OR_RETURN(Skeleton skeleton,
                          Skeleton::Create(std::move(source.joints), std::move(source.rest_local)));
   SINEW_RETURN_IF_ERROR(CheckBindings(source.bindings, skeleton.joints()));
   SINEW_ASSIGN_OR_RETURN(Influences influences,
                          Influences::Create(std::move(source.influences), source.bindings.size()));
+  if (const double scale = BindScale(skeleton, source.bindings, influences); scale != 1) {
+    Rescale(scale, source);
+  }
+  SINEW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::Create(std::move(source.mesh)));
   if (influences.vertices() != mesh.vertices()) {
     return absl::InvalidArgumentError(
         absl::StrCat("rig.meshes.skin.influence_counts: got ", influences.vertices(),

@@ -55,7 +55,9 @@ struct RigSource {
 
 class Rig {
  public:
-  // kInvalidArgument names the field, what was found and what is allowed.
+  // A mesh kept in other units than its skeleton (the rest pose scales it by the same factor nearly
+  // everywhere) is brought to the skeleton's units, so that joints which only turn are rigid for
+  // every method. kInvalidArgument names the field, what was found and what is allowed.
   static absl::StatusOr<Rig> Create(RigSource source);
 
   const Mesh& mesh() const { return mesh_; }

@@ -57,6 +57,7 @@ absl::StatusOr<Skeleton> Skeleton::Create(std::vector<SkeletonJoint> joints,
   skeleton.joints_ = std::move(joints);
   skeleton.rest_local_ = std::move(rest_local);
   for (std::size_t j = 0; j < skeleton.joints_.size(); ++j) {
+    skeleton.by_name_.emplace(skeleton.joints_[j].name, static_cast<std::uint32_t>(j));
     const std::uint32_t p = skeleton.joints_[j].parent;
     skeleton.rest_model_.push_back(p == kNoParent ? skeleton.rest_local_[j]
                                                   : skeleton.ToModel(j, skeleton.rest_model_[p],
@@ -67,10 +68,8 @@ absl::StatusOr<Skeleton> Skeleton::Create(std::vector<SkeletonJoint> joints,
 }
 
 std::uint32_t Skeleton::Find(std::string_view name) const {
-  for (std::size_t j = 0; j < joints_.size(); ++j) {
-    if (joints_[j].name == name) return static_cast<std::uint32_t>(j);
-  }
-  return kNoParent;
+  const auto it = by_name_.find(name);
+  return it == by_name_.end() ? kNoParent : it->second;
 }
 
 AffineD Skeleton::ToModel(std::size_t j, const AffineD& parent_model, const AffineD& parent_local,

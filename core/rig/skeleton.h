@@ -4,6 +4,8 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -43,6 +45,7 @@ class Skeleton {
 
  private:
   Skeleton() = default;
+  std::map<std::string, std::uint32_t, std::less<>> by_name_;
   std::vector<SkeletonJoint> joints_;
   std::vector<AffineD> rest_local_, rest_model_;
 };

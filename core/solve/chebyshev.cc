@@ -74,6 +74,7 @@ std::vector<double> ImplicitSeries(double lambda, std::uint32_t steps, double ta
 }
 
 std::vector<double> ExplicitSeries(double step, std::uint32_t steps, double tail) {
+  if (!(step >= 0 && step <= 1)) return {};  // would grow instead of smooth
   return ExpandUntilFine([&](double x) { return Power(1 - step * (1 - x), steps); }, tail);
 }
 

@@ -28,7 +28,7 @@ struct DdmTables {
   // kInvalidArgument: a smoothing radius of more than about 1,000 edges. kCancelled.
   static absl::StatusOr<DdmTables> Bind(const BindInput& input, const DdmParams& params,
                                         const DdmBindOptions& options, Task& task);
-  static BindCost Cost(const BindInput& input, const DdmParams& params);
+  static absl::StatusOr<BindCost> Cost(const BindInput& input, const DdmParams& params);
   static absl::Status Validate(const DdmParams& params);
   absl::Status Check(const BlockLayout& layout, std::size_t binding_count) const;
   // enhanced: moments turn by the joints' rotations, points move by their full transforms.
@@ -60,7 +60,7 @@ struct Ddm {
   DdmTables tables;
 
   static absl::Status Validate(const Params& p) { return DdmTables::Validate(p); }
-  static BindCost Cost(const BindInput& input, const Params& p) {
+  static absl::StatusOr<BindCost> Cost(const BindInput& input, const Params& p) {
     return DdmTables::Cost(input, p);
   }
   static absl::StatusOr<Ddm> Bind(const BindInput& input, const Params& params, Task& task);
@@ -87,7 +87,7 @@ struct EnhancedDdm {
   DdmTables tables;
 
   static absl::Status Validate(const Params& p) { return DdmTables::Validate(p); }
-  static BindCost Cost(const BindInput& input, const Params& p) {
+  static absl::StatusOr<BindCost> Cost(const BindInput& input, const Params& p) {
     return DdmTables::Cost(input, p);
   }
   static absl::StatusOr<EnhancedDdm> Bind(const BindInput& input, const Params& params, Task& task);

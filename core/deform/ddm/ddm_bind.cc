@@ -123,11 +123,26 @@ class Packer {
   double least_spread_ = 0;
 };
 
+absl::Status CheckSize(const Rig& rig) {
+  const double diagonal = rig.mesh().diagonal();
+  if (diagonal <= kLargestDiagonal) return absl::OkStatus();
+  return absl::InvalidArgumentError(absl::StrCat("rig: bounding-box diagonal: got ", diagonal,
+                                                 ", ddm needs at most ", kLargestDiagonal));
+}
+
+absl::Status CheckRadius(const DdmPlan& plan) {
+  if (!plan.filter.coefficients.empty()) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("radius: smoothing over ", plan.radius_in_edges,
+                   " mean edges, need at most about 1000: lower radius, lambda or iterations"));
+}
+
 }  // namespace
 
-BindCost DdmTables::Cost(const BindInput& input, const DdmParams& params) {
+absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams& params) {
+  SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
   const DdmPlan plan = MakeDdmPlan(input.rig, params, {});
-  if (plan.filter.coefficients.empty()) return {};  // Bind says why
+  SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   const DdmCost cost = EstimateDdm(input.rig, input.layout, plan);
   const std::size_t fields = kDdmFields + (params.alpha > 0 ? 1 : 0);
   const std::size_t bound =
@@ -135,28 +150,22 @@ BindCost DdmTables::Cost(const BindInput& input, const DdmParams& params) {
       input.layout.blocks() * (3 * kLanes * sizeof(float) + sizeof(std::uint32_t));
   // Lists of joints for the union, and vectors that grew.
   const std::size_t union_bytes = cost.rows * 2 + input.rig.vertices() * 8 + cost.block_pairs * 4;
-  return {.peak_bytes = cost.plan_bytes + cost.moment_bytes +
-                        std::max(cost.filter_bytes, bound + union_bytes),
-          .bound_bytes = bound,
-          .work = cost.plan_work + cost.filter_work + kPackWork * static_cast<double>(cost.rows),
-          .frame_ns = kLanes * (kBlockLaneTime * static_cast<double>(input.layout.blocks()) +
-                                kPairLaneTime * static_cast<double>(cost.block_pairs))};
+  return BindCost{
+      .peak_bytes =
+          cost.plan_bytes + cost.moment_bytes + std::max(cost.filter_bytes, bound + union_bytes),
+      .bound_bytes = bound,
+      .work = cost.plan_work + cost.filter_work + kPackWork * static_cast<double>(cost.rows),
+      .frame_ns = kLanes * (kBlockLaneTime * static_cast<double>(input.layout.blocks()) +
+                            kPairLaneTime * static_cast<double>(cost.block_pairs))};
 }
 
 absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParams& params,
                                           const DdmBindOptions& options, Task& task) {
   SINEW_RETURN_IF_ERROR(Validate(params));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  if (const double diagonal = input.rig.mesh().diagonal(); !(diagonal <= kLargestDiagonal)) {
-    return absl::InvalidArgumentError(absl::StrCat("rig: bounding-box diagonal: got ", diagonal,
-                                                   ", ddm needs at most ", kLargestDiagonal));
-  }
+  SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
   const DdmPlan plan = MakeDdmPlan(input.rig, params, options);
-  if (plan.filter.coefficients.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("radius: smoothing over ", plan.radius_in_edges,
-                     " mean edges, need at most about 1000: lower radius, lambda or iterations"));
-  }
+  SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   task.Advance(DdmPlanWork(input.rig));
   SINEW_ASSIGN_OR_RETURN(const DdmMomentTable table,
                          DdmMomentTable::Filter(input.rig, plan, params, task));

@@ -32,26 +32,27 @@ void FillStretch(const PosedRig& posed, std::span<float> stretch) {
 
 }  // namespace
 
-BindCost Dqs::Cost(const BindInput& input, const DqsParams& params) {
+absl::StatusOr<BindCost> Dqs::Cost(const BindInput& input, const DqsParams& params) {
+  if (!params.blend_map.empty() && input.rig.FindMap(params.blend_map) == nullptr) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("dqs.blend_map: the rig has no vertex map '", params.blend_map, "'"));
+  }
   const std::size_t bytes = WeightTable::CostBytes(input.rig, input.layout) +
                             (params.blend_map.empty() ? 0 : input.layout.order.size() * 4);
-  return {.peak_bytes = bytes,
-          .bound_bytes = bytes,
-          .work = 50.0 * static_cast<double>(input.rig.influences().size()),
-          .frame_ns = 1.2 * static_cast<double>(input.rig.influences().size())};
+  return BindCost{.peak_bytes = bytes,
+                  .bound_bytes = bytes,
+                  .work = 50.0 * static_cast<double>(input.rig.influences().size()),
+                  .frame_ns = 1.2 * static_cast<double>(input.rig.influences().size())};
 }
 
 absl::StatusOr<Dqs> Dqs::Bind(const BindInput& input, const DqsParams& params, Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SINEW_ASSIGN_OR_RETURN(const BindCost cost, Cost(input, params));
   Dqs dqs;
   dqs.blend = params.blend;
   dqs.bindings = static_cast<std::uint32_t>(input.rig.bindings().size());
   if (!params.blend_map.empty()) {
     const VertexMap* map = input.rig.FindMap(params.blend_map);
-    if (map == nullptr) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("blend_map: the rig has no vertex map '", params.blend_map, "'"));
-    }
     dqs.blend_lanes.resize(input.layout.order.size());
     for (std::size_t i = 0; i < dqs.blend_lanes.size(); ++i) {
       dqs.blend_lanes[i] =
@@ -59,7 +60,7 @@ absl::StatusOr<Dqs> Dqs::Bind(const BindInput& input, const DqsParams& params, T
     }
   }
   dqs.table = WeightTable::Create(input.rig, input.layout, params.max_influences);
-  task.Advance(Cost(input, params).work);
+  task.Advance(cost.work);
   return dqs;
 }
 

@@ -27,7 +27,7 @@ struct Dqs {
   AlignedVector<float> blend_lanes;
 
   static absl::Status Validate(const DqsParams&) { return absl::OkStatus(); }
-  static BindCost Cost(const BindInput& input, const DqsParams& params);
+  static absl::StatusOr<BindCost> Cost(const BindInput& input, const DqsParams& params);
   // kInvalidArgument: the rig has no map of that name.
   static absl::StatusOr<Dqs> Bind(const BindInput& input, const DqsParams& params, Task& task);
   StageFacts Facts() const;

@@ -5,23 +5,24 @@
 namespace sinew {
 namespace {
 
+constexpr double kBindWork = 50;     // ns an influence
 constexpr std::size_t kGrain = 512;  // blocks a chunk: 8,192 vertices, about 20 microseconds
 
 }  // namespace
 
-BindCost Lbs::Cost(const BindInput& input, const LbsParams&) {
+absl::StatusOr<BindCost> Lbs::Cost(const BindInput& input, const LbsParams&) {
   const std::size_t bytes = WeightTable::CostBytes(input.rig, input.layout);
-  return {.peak_bytes = bytes,
-          .bound_bytes = bytes,
-          .work = 50.0 * static_cast<double>(input.rig.influences().size()),
-          .frame_ns = 0.6 * static_cast<double>(input.rig.influences().size())};
+  return BindCost{.peak_bytes = bytes,
+                  .bound_bytes = bytes,
+                  .work = kBindWork * static_cast<double>(input.rig.influences().size()),
+                  .frame_ns = 0.6 * static_cast<double>(input.rig.influences().size())};
 }
 
 absl::StatusOr<Lbs> Lbs::Bind(const BindInput& input, const LbsParams& params, Task& task) {
   if (absl::Status status = task.CheckCancelled(); !status.ok()) return status;
   Lbs lbs;
   lbs.table = WeightTable::Create(input.rig, input.layout, params.max_influences);
-  task.Advance(Cost(input, params).work);
+  task.Advance(kBindWork * static_cast<double>(input.rig.influences().size()));
   return lbs;
 }
 

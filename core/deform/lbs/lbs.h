@@ -19,7 +19,7 @@ struct Lbs {
   WeightTable table;
 
   static absl::Status Validate(const LbsParams&) { return absl::OkStatus(); }
-  static BindCost Cost(const BindInput& input, const LbsParams& params);
+  static absl::StatusOr<BindCost> Cost(const BindInput& input, const LbsParams& params);
   static absl::StatusOr<Lbs> Bind(const BindInput& input, const LbsParams& params, Task& task);
   StageFacts Facts() const {
     return {.method = Params::kName, .in = Space::kRest, .out = Space::kPosed, .pointwise = true};

@@ -82,6 +82,46 @@ TEST(Deformer, PermutingTheVerticesPermutesTheResultExactly) {
   }
 }
 
+// A mesh in centimetres on a skeleton in metres deforms like the same mesh in metres, detail
+// included.
+TEST(Deformer, AMeshInOtherUnitsThanItsSkeletonDeformsAlike) {
+  const RigSource metres = testing::TubeSource({.joints = 3});
+  RigSource centimetres = metres;
+  for (Vec3f& p : centimetres.mesh.positions) p = {p.x * 100, p.y * 100, p.z * 100};
+  for (Binding& binding : centimetres.bindings) {
+    for (const std::size_t i : {0, 1, 2, 4, 5, 6, 8, 9, 10}) binding.inverse_bind.m[i] /= 100;
+  }
+  const Rig a = testing::MakeRig(metres), b = testing::MakeRig(std::move(centimetres));
+  const auto pose = testing::BendPose(a, 70);
+  for (const char* spec : {"lbs", "dqs", "ddm", "enhanced_ddm"}) {
+    const auto pa = Positions(a, spec, pose), pb = Positions(b, spec, pose);
+    for (std::size_t v = 0; v < pa.size(); ++v) {
+      ASSERT_NEAR(pa[v].x, pb[v].x, 1e-5) << spec << " vertex " << v;
+      ASSERT_NEAR(pa[v].y, pb[v].y, 1e-5) << spec << " vertex " << v;
+      ASSERT_NEAR(pa[v].z, pb[v].z, 1e-5) << spec << " vertex " << v;
+    }
+  }
+}
+
+// A joint flattened to nothing along one axis keeps its rotation, as it did just before.
+TEST(Deformer, FlatteningAJointDoesNotPop) {
+  const Rig rig = testing::TubeRig();
+  for (const char* spec : {"lbs", "dqs", "enhanced_ddm"}) {
+    std::vector<std::vector<Vec3f>> frames;
+    for (const double z : {1e-6, 0.0, -1e-6}) {
+      auto pose = testing::BendPose(rig, 90);
+      pose.back() = ToFloat(Compose(ToDouble(pose.back()), testing::ScaleMotion({1, 1, z})));
+      frames.push_back(Positions(rig, spec, pose));
+    }
+    for (std::size_t v = 0; v < rig.vertices(); ++v) {
+      for (std::size_t k = 1; k < frames.size(); ++k) {
+        const Vec3d d = ToDouble(frames[k][v]) - ToDouble(frames[0][v]);
+        ASSERT_LT(Dot(d, d), 1e-8) << spec << " vertex " << v;
+      }
+    }
+  }
+}
+
 TEST(Deformer, EstimateRefusesWhatBindRefuses) {
   const Rig rig = testing::OneTriangle();
   EXPECT_EQ(Deformer::Estimate(rig, {}).status().code(), absl::StatusCode::kInvalidArgument);
@@ -92,6 +132,17 @@ TEST(Deformer, EstimateRefusesWhatBindRefuses) {
   params.blend_map = "nowhere";
   EXPECT_EQ(Deformer::Bind(rig, {params}, task).status().code(),
             absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Deformer::Estimate(rig, {params}).status().code(), absl::StatusCode::kInvalidArgument);
+  for (const char* spec : {"ddm(radius=1)", "ddm(smoothing=explicit, radius=1)"}) {
+    // Two small pieces far apart: the radius is some million edges.
+    RigSource source = testing::TubeSource();
+    for (std::size_t v = 0; v < 32; ++v) source.mesh.positions[v].x -= 1e6f;
+    const Rig wide = testing::MakeRig(std::move(source));
+    const auto estimate = Deformer::Estimate(wide, *ParseSpec(spec));
+    const auto bound = Deformer::Bind(wide, *ParseSpec(spec), task);
+    EXPECT_EQ(estimate.status().code(), bound.status().code()) << spec;
+    EXPECT_NE(bound.status().code(), absl::StatusCode::kInternal) << bound.status();
+  }
 }
 
 }  // namespace

@@ -229,7 +229,7 @@ TEST(DdmBind, StopsOnRequestBetweenSteps) {
                    if (++calls == 5) stop.request_stop();
                  },
              .parallel = false});
-  task.SetTotal(Ddm::Cost({rig, *layout, {}}, {}).work);
+  task.SetTotal(Ddm::Cost({rig, *layout, {}}, {})->work);
   const auto bound = Ddm::Bind({rig, *layout, {}}, {}, task);
   EXPECT_EQ(bound.status().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(calls, 5);
@@ -250,7 +250,7 @@ TEST(DdmBind, ReportsRisingProgressUpToTheEnd) {
                    ++calls;
                  },
              .parallel = false});
-  task.SetTotal(Ddm::Cost({rig, *layout, {}}, {}).work);
+  task.SetTotal(Ddm::Cost({rig, *layout, {}}, {})->work);
   ASSERT_TRUE(Ddm::Bind({rig, *layout, {}}, {}, task).ok());
   EXPECT_GT(calls, 100);
   EXPECT_GT(last, 0.7);
@@ -263,7 +263,7 @@ TEST(DdmBind, PredictsTheSizeOfItsTables) {
       DdmParams params;
       params.alpha = alpha;
       const BoundDdm ddm(named.rig, params);
-      const BindCost cost = DdmTables::Cost({named.rig, ddm.layout(), {}}, params);
+      const BindCost cost = *DdmTables::Cost({named.rig, ddm.layout(), {}}, params);
       const std::size_t bytes = FieldBytes(ddm.tables()) - sizeof(DdmTables);
       EXPECT_GE(cost.bound_bytes, bytes) << named.name;
       EXPECT_LE(cost.bound_bytes, 4 * bytes) << named.name;

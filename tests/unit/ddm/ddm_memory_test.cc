@@ -66,7 +66,7 @@ Measured BindMeasured(const Rig& rig, const DdmParams& params) {
   const BindInput input = {rig, *layout, {}};
   Task task;
   Measured measured;
-  measured.announced = DdmTables::Cost(input, params).peak_bytes;
+  measured.announced = DdmTables::Cost(input, params)->peak_bytes;
   const std::ptrdiff_t before = in_use;
   peak = before;
   const auto bound = DdmTables::Bind(input, params, {}, task);
