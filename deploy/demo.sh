@@ -100,7 +100,7 @@ for line in "${methods[@]}"; do
   milliseconds $sinew --json bake "$model" --deformer "$method" --out "$cache"
   frames=$(number frames "$printed")
   rows+=("$(printf '%-13s %8s %7s %10s %12s  %s' "$method" "$bind_ms" "$frames" \
-    "$(number frames_per_second "$printed")" "$(stat -c %s "$cache")" "$cache")")
+    "$(printf %.0f "$(number frames_per_second "$printed")")" "$(stat -c %s "$cache")" "$cache")")
   caches+=("$cache")
   deformers+=(--deformer "$method")
 done
