@@ -1,5 +1,6 @@
 #include "server/bound_cache.h"
 
+#include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
@@ -25,6 +26,14 @@ constexpr char kSuffix[] = ".bound";
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+// Clients' text on one line of bounded length.
+std::string ForLog(const std::string& text) {
+  constexpr std::size_t kBytes = 200;
+  std::string line = absl::CHexEscape(text.substr(0, kBytes));
+  if (line.size() > kBytes || text.size() > kBytes) line = line.substr(0, kBytes - 3) + "...";
+  return line;
 }
 
 }  // namespace
@@ -139,11 +148,11 @@ void BoundCache::Run(const std::shared_ptr<Bound>& bound) {
         LimitPassed("bind", static_cast<std::uint64_t>(std::ceil(SecondsSince(start))),
                     static_cast<std::uint64_t>(config_.seconds), "seconds", "max-bind-seconds");
   }
-  const std::string spec = FormatSpec(bound->recipe());
+  const std::string spec = ForLog(FormatSpec(bound->recipe()));
   if (!result.ok()) {
     metrics_.binds_failed.Increment();
     log_->warn("bind {} failed after {:.3f} s: {}", spec, SecondsSince(start),
-               std::string(result.status().message()));
+               ForLog(std::string(result.status().message())));
   } else {
     log_->info("bind {} took {:.3f} s, {} bytes", spec, SecondsSince(start), result->bytes());
   }

@@ -1,5 +1,7 @@
 #include "server/call.h"
 
+#include <grpc/grpc.h>
+
 namespace sinew::server {
 namespace {
 
@@ -37,6 +39,17 @@ absl::Status Call::Begin() {
   if (!pass.ok()) return pass.status();
   pass_ = *std::move(pass);
   return absl::OkStatus();
+}
+
+void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final) {
+  grpc_call_cancel_with_status(context.c_call(), static_cast<grpc_status_code>(final.error_code()),
+                               final.error_message().c_str(), nullptr);
+}
+
+absl::Status Stalled(const std::string& what, double seconds) {
+  return WithReason(
+      absl::ResourceExhaustedError(absl::StrCat("stream: ", what, " for ", seconds, " s")),
+      v1::REASON_WINDOW_STALLED);
 }
 
 grpc::Status Call::End(absl::Status status) {

@@ -66,6 +66,13 @@ auto Fenced(Body&& body) -> decltype(body()) {
   }
 }
 
+// Ends a call whose reader blocks a write and with it every status: `final` (code and message, no
+// details) goes past what is waiting. The reactor must have been finished.
+void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final);
+
+// RESOURCE_EXHAUSTED, reason WINDOW_STALLED: the peer let `seconds` pass without `what`.
+absl::Status Stalled(const std::string& what, double seconds);
+
 // A unary RPC: calls body(request, *response) -> absl::Status and finishes the call with it.
 template <class Request, class Response, class Body>
 grpc::ServerUnaryReactor* RunUnary(Runtime& runtime, const RpcMethod& method,

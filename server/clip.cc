@@ -167,7 +167,10 @@ void ClipCall::OnDone() {
 void ClipCall::Tick(Clock::time_point now) {
   const std::lock_guard lock(mutex_);
   CutIfBlocked(now, std::chrono::duration<double>(runtime_.config.streams.stall_seconds));
-  if (!ended_ && session_ != nullptr) {
+  if (ended_ || session_ == nullptr) return;
+  if (session_->ended.load()) {
+    End(absl::NotFoundError("session: it was deleted"));
+  } else {  // an open call is a use
     runtime_.sessions.Use(session_->name, std::chrono::system_clock::now()).IgnoreError();
   }
 }

@@ -7,8 +7,13 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <cerrno>
 #include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <exception>
 #include <map>
+#include <memory>
 #include <thread>
 #include <type_traits>
 
@@ -102,6 +107,26 @@ absl::Status Apply(std::map<std::string, Values> given, Config& config) {
   return status;
 }
 
+// Pipes may be given, so there is no size to ask for beforehand.
+absl::StatusOr<std::string> ReadConfigText(const std::string& path) {
+  constexpr std::size_t kMaximum = 1 << 20;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
+                                                             &std::fclose);
+  if (file == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot open: ", strerror(errno)));
+  }
+  std::string text(kMaximum + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot read: ", strerror(errno)));
+  }
+  if (text.size() > kMaximum) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("got a longer file, need at most ", kMaximum, " bytes"));
+  }
+  return text;
+}
+
 absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
   std::map<std::string, Values> given;
   if (root.IsNull()) return given;
@@ -191,12 +216,14 @@ absl::Status LoadConfigFile(const std::string& path, Config& config) {
   const auto prefixed = [&](absl::string_view what) {
     return absl::InvalidArgumentError(absl::StrCat("config ", path, ": ", what));
   };
+  const absl::StatusOr<std::string> text = ReadConfigText(path);
+  if (!text.ok()) return prefixed(text.status().message());
   try {
-    const absl::StatusOr<std::map<std::string, Values>> given = ReadKeys(YAML::LoadFile(path));
+    const absl::StatusOr<std::map<std::string, Values>> given = ReadKeys(YAML::Load(*text));
     if (!given.ok()) return prefixed(given.status().message());
     const absl::Status status = Apply(*given, config);
     return status.ok() ? status : prefixed(status.message());
-  } catch (const YAML::Exception& error) {
+  } catch (const std::exception& error) {  // yaml-cpp's own and those of the library below it
     return prefixed(error.what());
   }
 }
@@ -205,6 +232,9 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   constexpr int kUsage = 64, kConfiguration = 78;
   CLI::App app("sinewd deforms skinned characters for clients over gRPC", "sinewd");
   app.set_version_flag("--version", std::string("sinewd ") + kVersion);
+  app.footer(
+      "Exit codes: 0 clean drain, 1 work was cut off, 64 usage, 69 an address cannot be bound,\n"
+      "78 configuration or data-dir");
   std::string file;
   app.add_option("--config", file, "YAML or JSON file; its keys are the flags' names")
       ->type_name("PATH");

@@ -49,6 +49,7 @@ struct RigConfig {
   std::uint64_t parsed_bytes = std::uint64_t{1} << 30;  // of parsed rigs that no session uses
   std::uint64_t uploads = 64;                           // unfinished uploads kept
   std::uint64_t upload_bytes = std::uint64_t{1} << 30;  // of all unfinished uploads
+  std::uint64_t transfers = 256;                        // UploadRig and DownloadRig calls at a time
   double upload_seconds = 3600;  // an unfinished upload is kept after its last piece
 };
 
@@ -65,7 +66,7 @@ struct SessionConfig {
   double ttl_seconds = 600;  // when the client names none
   double max_ttl_seconds = 86'400;
   double shared_ttl_seconds = 60;   // of sessions made for a Target with a spec
-  std::uint64_t spec_bytes = 4096;  // of a recipe in text form
+  std::uint64_t spec_bytes = 4096;  // of a recipe, as text or serialised
   std::uint64_t request_id_bytes = 128;
   std::uint64_t page = 1000;     // rows of a List reply
   std::uint64_t watches = 1024;  // WatchSession calls at a time
@@ -73,10 +74,11 @@ struct SessionConfig {
 
 struct StreamConfig {
   std::uint64_t count = 1024;
-  std::uint64_t window = 256;               // largest a client may ask for
-  std::uint64_t backlog = 64;               // poses kept beyond the window
-  std::uint64_t chunk_bytes = 64 << 20;     // largest a client may ask for
-  std::uint64_t response_bytes = 64 << 20;  // largest a client may allow for Deform
+  std::uint64_t window = 256;                  // largest a client may ask for
+  std::uint64_t backlog = 64;                  // poses kept beyond the window
+  std::uint64_t waiting_pose_bytes = 8 << 20;  // of poses sent before their format is known
+  std::uint64_t chunk_bytes = 64 << 20;        // largest a client may ask for
+  std::uint64_t response_bytes = 64 << 20;     // largest a client may allow for Deform
   std::uint64_t clip_poses = 10'000;
   double stall_seconds = 30;
 };

@@ -89,6 +89,8 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   visit(Option{"max-uploads", "uploads", "Unfinished uploads kept", 1, 1e6, true}, r.uploads);
   visit(Option{"max-upload-bytes", "bytes", "All unfinished uploads", 1024, kHuge, true},
         r.upload_bytes);
+  visit(Option{"max-transfers", "calls", "UploadRig and DownloadRig calls at a time", 1, 1e6, true},
+        r.transfers);
   visit(Option{"max-upload-seconds", "seconds", "An unfinished upload is kept after its last piece",
                1, 1e7, true},
         r.upload_seconds);
@@ -112,7 +114,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   visit(Option{"shared-ttl-seconds", "seconds", "Lease of a session made for a Target with a spec",
                1, 1e7},
         s.shared_ttl_seconds);
-  visit(Option{"max-spec-bytes", "bytes", "A recipe in text form", 16, 1 << 20, true},
+  visit(Option{"max-spec-bytes", "bytes", "A recipe, as text or serialised", 16, 1 << 20, true},
         s.spec_bytes);
   visit(Option{"max-request-id-bytes", "bytes", "CreateSession's request_id", 1, 4096, true},
         s.request_id_bytes);
@@ -126,6 +128,9 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
                true},
         t.window);
   visit(Option{"max-backlog", "poses", "Poses kept beyond the window", 1, 65'536, true}, t.backlog);
+  visit(Option{"max-waiting-pose-bytes", "bytes",
+               "Poses of one stream that come before its session is found", 1024, kHuge, true},
+        t.waiting_pose_bytes);
   visit(Option{"max-chunk-bytes", "bytes", "Bulk of one Frame message", 4096, 2e9, true},
         t.chunk_bytes);
   visit(Option{"max-response-bytes", "bytes", "Deform's reply, where max_response_bytes allows it",

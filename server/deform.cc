@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/status.h"
@@ -52,11 +53,6 @@ grpc::ServerUnaryReactor* DeformCall::Start(Runtime& runtime, const RpcMethod& m
 
 absl::Status DeformCall::Check() const {
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(*request_, ""));
-  const std::uint64_t limit = runtime_.config.streams.response_bytes;
-  if (request_->max_response_bytes() > limit) {
-    return LimitPassed("max_response_bytes", request_->max_response_bytes(), limit, "bytes",
-                       "max-response-bytes");
-  }
   if (request_->pose().no_output()) {
     return InvalidField("pose.no_output",
                         "set, but there is no stream whose state it could change");
@@ -98,8 +94,9 @@ void DeformCall::Run(bool parallel) {
 }
 
 absl::Status DeformCall::CheckSize() const {
-  const std::uint64_t allowed =
+  const std::uint64_t asked =
       request_->max_response_bytes() == 0 ? kResponseBytes : request_->max_response_bytes();
+  const std::uint64_t allowed = std::min(asked, runtime_.config.streams.response_bytes);
   const std::uint64_t bytes =
       kHeaderBytes + std::uint64_t{evaluator_->vertices()} * evaluator_->output().BytesPerVertex();
   if (bytes <= allowed) return absl::OkStatus();

@@ -21,12 +21,18 @@ grpc::ServerWriteReactor<v1::DownloadRigResponse>* DownloadCall::Start(
   if (status.ok()) status = RefuseUnknownFields(*request, "");
   absl::StatusOr<std::string> hex = ParseRigName("name", request->name());
   if (status.ok()) status = hex.status();
+  if (status.ok()) {
+    absl::StatusOr<Gate::Pass> pass = runtime.transfers.Enter();
+    status = pass.status();
+    if (pass.ok()) download->pass_ = *std::move(pass);
+  }
   if (!status.ok()) {
     download->End(status);
     return download.get();
   }
   download->hex_ = *std::move(hex);
   download->next_ = request->offset();
+  runtime.AddStream(download);
   download->Post();
   return download.get();
 }
@@ -53,10 +59,16 @@ void DownloadCall::SendNext() {
   piece_.set_size_bytes(piece->size);
   next_ += piece->bytes.size();
   piece_.set_data(std::move(piece->bytes));
+  writing_ = true;
+  write_start_ = std::chrono::steady_clock::now();
   StartWrite(&piece_);
 }
 
 void DownloadCall::OnWriteDone(bool ok) {
+  {
+    const std::lock_guard lock(mutex_);
+    writing_ = false;
+  }
   if (ok) {
     Post();
   } else {
@@ -64,10 +76,24 @@ void DownloadCall::OnWriteDone(bool ok) {
   }
 }
 
+void DownloadCall::Tick(std::chrono::steady_clock::time_point now) {
+  const std::chrono::duration<double> limit(runtime_.config.streams.stall_seconds);
+  const std::lock_guard lock(mutex_);
+  if (ended_ || !writing_ || now - write_start_ <= limit) return;
+  const absl::Status stalled = Stalled("nothing has been read", limit.count());
+  EndLocked(stalled);
+  CutOff(*context_, ToGrpc(stalled));
+}
+
 void DownloadCall::End(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
+  EndLocked(status);
+}
+
+void DownloadCall::EndLocked(const absl::Status& status) {
   if (ended_) return;
   ended_ = true;
+  pass_ = Gate::Pass();  // before the client knows: it may come again at once
   Finish(call_.End(status));
 }
 

@@ -1,6 +1,7 @@
 #include "server/evaluator.h"
 
 #include <chrono>
+#include <cmath>
 #include <utility>
 
 #include "core/base/status.h"
@@ -49,8 +50,21 @@ bool Evaluator::Cheap() const {
   return seconds > 0 && seconds * 1e6 < runtime_.config.compute.inline_microseconds;
 }
 
+absl::Status Evaluator::Check(const v1::Pose& pose) const {
+  if (HasUnknownFields(pose)) return RefuseUnknownFields(pose, "pose");
+  if (pose.joint_transforms().size() == format_.joint_bytes() &&
+      (pose.controls().empty() || pose.controls().size() == format_.control_bytes())) {
+    return absl::OkStatus();
+  }
+  std::vector<Affine> joints;
+  std::vector<float> controls;
+  return WithDetails(format_.Read(session_->bound->rig(), pose.joint_transforms(), pose.controls(),
+                                  joints, controls));
+}
+
 absl::Status Evaluator::Read(const v1::Pose& pose) {
   if (HasUnknownFields(pose)) return RefuseUnknownFields(pose, "pose");
+  if (!std::isfinite(pose.time())) return InvalidField("pose.time", "not finite");
   const absl::Status status = format_.Read(session_->bound->rig(), pose.joint_transforms(),
                                            pose.controls(), joints_, controls_);
   return status.ok() ? status : WithDetails(status);

@@ -40,6 +40,9 @@ class Evaluator {
   // True: the next frame probably costs less than handing it to another thread.
   bool Cheap() const;
 
+  // What can be said of a pose before its turn: unknown fields and byte counts. kInvalidArgument.
+  absl::Status Check(const v1::Pose& pose) const;
+
   // The frame of a pose, sealed; none if the pose asks for no output. parallel: use the calling
   // arena's threads. kInvalidArgument: the pose is wrong; with an unknown field also the reason
   // UNKNOWN_FIELD.

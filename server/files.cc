@@ -125,7 +125,10 @@ absl::Status AppendAt(const fs::path& path, std::uint64_t size, std::string_view
 absl::Status MoveDurably(const fs::path& from, const fs::path& to) {
   SINEW_RETURN_IF_ERROR(Flush(from, O_RDONLY));
   if (::rename(from.c_str(), to.c_str()) != 0) return Failed("rename", from, errno);
-  return Flush(to.parent_path(), O_RDONLY | O_DIRECTORY);
+  const fs::path folder = to.has_parent_path() ? to.parent_path() : fs::path(".");
+  const absl::Status status = Flush(folder, O_RDONLY | O_DIRECTORY);
+  if (!status.ok()) RemoveQuietly(to);
+  return status;
 }
 
 void RemoveQuietly(const fs::path& path) {

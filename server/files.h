@@ -31,7 +31,8 @@ absl::Status WriteAtomically(const std::filesystem::path& path, std::string_view
 absl::Status AppendAt(const std::filesystem::path& path, std::uint64_t size,
                       std::string_view bytes);
 
-// Flushes a finished file to the disk and moves it; the new name is durable on return.
+// Flushes a finished file to the disk and moves it; the new name is durable on
+// return. After an error there is no file of the new name, unless an older one stood there.
 absl::Status MoveDurably(const std::filesystem::path& from, const std::filesystem::path& to);
 
 void RemoveQuietly(const std::filesystem::path& path);

@@ -6,7 +6,6 @@
 #pragma once
 
 #include <absl/status/status.h>
-#include <grpc/grpc.h>
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
 
@@ -70,14 +69,10 @@ class FrameCall : public Reactor {
   // status back for ever, so the call is cut off; details are lost then.
   void CutIfBlocked(Clock::time_point now, std::chrono::duration<double> limit) {
     if (!writing_ || now - write_start_ <= limit) return;
-    End(WithReason(absl::ResourceExhaustedError(
-                       absl::StrCat("stream: nothing has been read for ", limit.count(), " s")),
-                   v1::REASON_WINDOW_STALLED));
+    End(Stalled("nothing has been read", limit.count()));
     if (finished_) return;
     FinishOnce();
-    grpc_call_cancel_with_status(context_->c_call(),
-                                 static_cast<grpc_status_code>(final_.error_code()),
-                                 final_.error_message().c_str(), nullptr);
+    CutOff(*context_, final_);
   }
 
   Runtime& runtime_;

@@ -23,6 +23,7 @@ struct Beat {
 
 struct Heartbeat::State {
   explicit State(std::shared_ptr<grpc::Channel> channel) : stub(std::move(channel)) {}
+  std::unique_ptr<Beat> beat;  // of the call under way, or the last one
   grpc::GenericStub stub;
   std::function<bool()> wanted;
   std::mutex mutex;
@@ -40,12 +41,13 @@ Heartbeat::Heartbeat(Timers& timers, std::shared_ptr<grpc::Channel> channel,
       if (state->beating || state->stopping || !state->wanted()) return;
       state->beating = true;
     }
-    auto beat = std::make_shared<Beat>();
+    state->beat = std::make_unique<Beat>();
+    Beat* const beat = state->beat.get();
     const grpc::Slice empty;
     beat->request = grpc::ByteBuffer(&empty, 1);
     beat->context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
     state->stub.UnaryCall(&beat->context, kMethod, grpc::StubOptions(), &beat->request,
-                          &beat->response, [state, beat](const grpc::Status&) {
+                          &beat->response, [state](const grpc::Status&) {
                             const std::lock_guard lock(state->mutex);
                             state->beating = false;
                             state->idle.notify_all();

@@ -9,6 +9,7 @@
 
 #include "core/base/status.h"
 #include "server/address.h"
+#include "server/listen_address.h"
 
 namespace sinew::server {
 
@@ -73,7 +74,7 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(const std::string& add
   const int port = parsed.port == 0 ? server.bind_to_any_port(parsed.host.c_str())
                    : server.bind_to_port(parsed.host.c_str(), parsed.port) ? parsed.port
                                                                            : -1;
-  if (port < 0) return absl::UnavailableError(absl::StrCat("http: cannot bind ", address));
+  if (port < 0) return CannotBind("http", address);
   const bool v6 = parsed.host.find(':') != std::string::npos;
   state->address =
       v6 ? absl::StrCat("[", parsed.host, "]:", port) : absl::StrCat(parsed.host, ":", port);

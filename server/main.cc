@@ -1,5 +1,6 @@
 // main.cc - sinewd: reads the command line and serves.
 #include <cstdio>
+#include <cstdlib>
 
 #include "server/config.h"
 #include "server/serve.h"
@@ -13,5 +14,8 @@ int main(int argc, char** argv) {
     std::fprintf(line.exit_code == 0 ? stdout : stderr, "%s\n", line.text.c_str());
     return line.exit_code;
   }
-  return sinew::server::Serve(config);
+  const int code = sinew::server::Serve(config);
+  // Threads of gRPC may still be tidying up, and static destructors must not run under them.
+  std::fflush(nullptr);
+  std::_Exit(code);
 }

@@ -22,6 +22,7 @@ constexpr char kPrefix[] = "rigs/sha256-";
 constexpr char kFilePrefix[] = "sha256-";
 constexpr char kFileSuffix[] = ".sinewrig";
 constexpr char kSummarySuffix[] = ".summary";
+constexpr absl::Duration kFullRetry = absl::Seconds(10);  // rigs go when somebody deletes them
 
 bool IsHex(const std::string& text) {
   return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -111,6 +112,8 @@ absl::StatusOr<std::string> RigStore::VerifiedBytes(const std::string& hex, cons
   if (entry.bytes != nullptr) return *entry.bytes;
   absl::StatusOr<std::string> bytes = ReadWholeFile(PathOf(hex));
   if (bytes.ok() && Sha256Hex(*bytes) == hex) return bytes;
+  // A disk that fails now may answer later: the rig stays.
+  if (!bytes.ok() && !absl::IsNotFound(bytes.status())) return bytes;
   if (bytes.ok()) {
     fs::path aside = PathOf(hex);
     aside += ".damaged";
@@ -119,7 +122,8 @@ absl::StatusOr<std::string> RigStore::VerifiedBytes(const std::string& hex, cons
     log_->error("{}: bytes do not have this digest any more, moved aside", RigName(hex));
   }
   const std::lock_guard lock(mutex_);
-  if (const auto found = entries_.find(hex); found != entries_.end()) {
+  if (const auto found = entries_.find(hex);
+      found != entries_.end() && found->second.get() == &entry) {
     stored_bytes_ -= found->second->size;
     entries_.erase(found);
   }
@@ -151,6 +155,7 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Get(const std::string
   const std::shared_ptr<Entry> entry = Find(hex);
   if (entry == nullptr) return Unknown(hex);
   const std::lock_guard loading(entry->loading);
+  if (Find(hex) != entry) return Unknown(hex);  // deleted, or not stored after all
   {
     const std::lock_guard lock(mutex_);
     if (entry->parsed != nullptr) {
@@ -182,7 +187,10 @@ absl::StatusOr<v1::RigSummary> RigStore::Summary(const std::string& hex) {
 absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Put(const std::string& hex,
                                                                const std::string& bytes,
                                                                const fs::path& path) {
-  if (Has(hex)) return Get(hex);
+  if (Has(hex)) {
+    auto stored = Get(hex);
+    if (!absl::IsNotFound(stored.status())) return stored;  // else it has just been deleted
+  }
   SINEW_ASSIGN_OR_RETURN(ConvertedRig converted, ConvertRig(bytes, config_));
   auto parsed = std::make_shared<StoredRig>();
   parsed->rig = std::move(converted.rig);
@@ -204,11 +212,13 @@ absl::Status RigStore::Keep(const std::string& hex, const std::string& bytes, co
     const std::lock_guard lock(mutex_);
     if (entries_.find(hex) != entries_.end()) return absl::OkStatus();
     if (entries_.size() >= config_.count) {
-      return LimitPassed("rig", entries_.size() + 1, config_.count, "rigs", "max-rigs");
+      return WithRetry(LimitPassed("rig", entries_.size() + 1, config_.count, "rigs", "max-rigs"),
+                       kFullRetry);
     }
     if (stored_bytes_ + entry->size > config_.stored_bytes) {
-      return LimitPassed("rig", stored_bytes_ + entry->size, config_.stored_bytes, "bytes",
-                         "max-stored-bytes");
+      return WithRetry(LimitPassed("rig", stored_bytes_ + entry->size, config_.stored_bytes,
+                                   "bytes", "max-stored-bytes"),
+                       kFullRetry);
     }
     // Its place is taken before the disk is asked, so that the limits hold whoever else is storing.
     stored_bytes_ += entry->size;
@@ -245,20 +255,28 @@ absl::StatusOr<RigStore::Piece> RigStore::Read(const std::string& hex, std::uint
 }
 
 absl::Status RigStore::Delete(const std::string& hex) {
+  const std::shared_ptr<Entry> entry = Find(hex);
+  if (entry == nullptr) return Unknown(hex);
+  fs::path aside = PathOf(hex);
+  aside += ".deleted.tmp";  // removed at the next start at the latest
   {
+    const std::lock_guard loading(entry->loading);  // its file may still be on its way
     const std::lock_guard lock(mutex_);
     const auto found = entries_.find(hex);
-    if (found == entries_.end()) return Unknown(hex);
-    stored_bytes_ -= found->second->size;
+    if (found == entries_.end() || found->second != entry) return Unknown(hex);
+    stored_bytes_ -= entry->size;
     parsed_.Remove(hex);
     entries_.erase(found);
+    // Without the lock a Put of the same rig may bring new files of these names.
+    if (!folder_.empty()) {
+      fs::path summary = PathOf(hex);
+      summary += kSummarySuffix;
+      RemoveQuietly(summary);
+      std::error_code ignored;
+      fs::rename(PathOf(hex), aside, ignored);
+    }
   }
-  if (!folder_.empty()) {
-    RemoveQuietly(PathOf(hex));
-    fs::path summary = PathOf(hex);
-    summary += kSummarySuffix;
-    RemoveQuietly(summary);
-  }
+  if (!folder_.empty()) RemoveQuietly(aside);
   log_->info("{}: deleted", RigName(hex));
   return absl::OkStatus();
 }

@@ -42,7 +42,8 @@ class RigStore {
 
   // Whether the bytes of this digest are stored.
   bool Has(const std::string& hex) const;
-  // The parsed rig. kNotFound; kDataLoss: its bytes are damaged.
+  // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or gone, and so is the rig;
+  // kInternal: they cannot be read now.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const std::string& hex);
   absl::StatusOr<v1::RigSummary> Summary(const std::string& hex);
 

@@ -19,6 +19,9 @@ constexpr std::chrono::milliseconds kTick{250};
 
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config) {
   std::unique_ptr<Runtime> runtime(new Runtime(config));
+  if (const std::string& folder = config.rigs.data_dir; !folder.empty()) {
+    SINEW_ASSIGN_OR_RETURN(runtime->data_lock, FolderLock::Take(folder));
+  }
   SINEW_ASSIGN_OR_RETURN(runtime->rigs, RigStore::Open(config.rigs, runtime->log));
   SINEW_ASSIGN_OR_RETURN(runtime->uploads, UploadTable::Open(config.rigs, *runtime->rigs));
   SINEW_ASSIGN_OR_RETURN(runtime->bound,
@@ -37,6 +40,7 @@ Runtime::Runtime(const Config& c)
       streams(c.streams.count, "max-streams", "streams"),
       deforms(c.compute.deforms, "max-deforms", "calls"),
       watches(c.sessions.watches, "max-watches", "calls"),
+      transfers(c.rigs.transfers, "max-transfers", "calls"),
       arenas(c.Threads()),
       frames(FramePool::Create(c.compute.frame_bytes, kIdleFrameBytes)),
       sessions(c.sessions),

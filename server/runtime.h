@@ -12,6 +12,7 @@
 #include "server/arena.h"
 #include "server/bound_cache.h"
 #include "server/config.h"
+#include "server/folder_lock.h"
 #include "server/frame_pool.h"
 #include "server/gate.h"
 #include "server/log.h"
@@ -24,8 +25,8 @@
 
 namespace sinew::server {
 
-// An open stream, as the rest of the server sees it. Calls come from the timer thread or from
-// Drain.
+// An open call that lasts, as the rest of the server sees it. Calls come from the timer thread or
+// from Drain.
 class LiveStream {
  public:
   virtual ~LiveStream() = default;
@@ -37,17 +38,20 @@ class LiveStream {
 
 class Runtime {
  public:
-  // Opens the stores. kFailedPrecondition: data_dir cannot be used.
+  // Opens the stores. kFailedPrecondition: data_dir cannot be used, or another
+  // server uses it.
   static absl::StatusOr<std::unique_ptr<Runtime>> Create(const Config& config);
   ~Runtime();
 
+  std::unique_ptr<FolderLock> data_lock;  // outlives all that writes under data_dir
   const Config config;
   const Log log;
   Metrics metrics;
-  Gate work;     // calls that a drain waits for; closed by it
-  Gate streams;  // StreamDeform
-  Gate deforms;  // Deform, DeformClip
-  Gate watches;  // WatchSession
+  Gate work;       // calls that a drain waits for; closed by it
+  Gate streams;    // StreamDeform
+  Gate deforms;    // Deform, DeformClip
+  Gate watches;    // WatchSession
+  Gate transfers;  // UploadRig, DownloadRig
   Timers timers;
   Arenas arenas;
   const std::shared_ptr<FramePool> frames;

@@ -4,16 +4,14 @@
 #include <absl/strings/str_join.h>
 #include <malloc.h>
 #include <pthread.h>
-#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "server/files.h"
+#include "server/ready_file.h"
 #include "server/server.h"
 
 namespace sinew::server {
@@ -27,15 +25,6 @@ sigset_t EndingSignals() {
   sigaddset(&signals, SIGTERM);
   sigaddset(&signals, SIGINT);
   return signals;
-}
-
-absl::Status WriteReadyFile(const Server& server, const std::string& path) {
-  if (path.empty()) return absl::OkStatus();
-  nlohmann::ordered_json ready;
-  ready["addresses"] = server.addresses();
-  ready["http"] = server.http_address();
-  ready["pid"] = ::getpid();
-  return WriteAtomically(path, ready.dump(2) + "\n");
 }
 
 void Complain(const absl::Status& status) {
@@ -72,18 +61,23 @@ void TuneMalloc() {
 int Serve(const Config& config) {
   // What gRPC has to say about its own insides is no line of this program's log.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
+  const std::string& ready_file = config.network.ready_file;
+  RemoveStaleReadyFile(ready_file);
   absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(config);
   if (!started.ok()) {
     Complain(started.status());
     return absl::IsUnavailable(started.status()) ? kUnavailable : kConfiguration;
   }
   Server& server = **started;
-  if (const absl::Status status = WriteReadyFile(server, config.network.ready_file); !status.ok()) {
+  // The line first: whoever finds the file finds the line.
+  std::printf("sinewd: listening on %s\n", absl::StrJoin(server.addresses(), ", ").c_str());
+  std::fflush(stdout);
+  if (const absl::Status status =
+          WriteReadyFile(ready_file, server.addresses(), server.http_address());
+      !status.ok()) {
     Complain(status);
     return kConfiguration;
   }
-  std::printf("sinewd: listening on %s\n", absl::StrJoin(server.addresses(), ", ").c_str());
-  std::fflush(stdout);
 
   const sigset_t signals = EndingSignals();
   int signal = 0;
@@ -91,6 +85,7 @@ int Serve(const Config& config) {
   }
   const bool clean = DrainUntilDone(server, config.network.drain_seconds, signals);
   server.Stop();
+  RemoveOwnReadyFile(ready_file);
   return clean ? 0 : kUnclean;
 }
 

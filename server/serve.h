@@ -14,7 +14,8 @@ void TuneMalloc();
 
 // Runs a server until SIGTERM or SIGINT and drains it. Returns the exit code: 0 after a clean
 // drain, 1 if a second signal or the drain's deadline cut work off, 69 if an address cannot be
-// bound, 78 for the configuration.
+// bound, 78 for the
+// configuration or data_dir. The ready file is there only while the server listens.
 int Serve(const Config& config);
 
 }  // namespace sinew::server

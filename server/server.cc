@@ -1,6 +1,8 @@
 #include "server/server.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <grpc/grpc.h>
 #include <grpcpp/ext/channelz_service_plugin.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
@@ -16,6 +18,7 @@
 #include "server/address.h"
 #include "server/heartbeat.h"
 #include "server/http.h"
+#include "server/listen_address.h"
 #include "server/runtime.h"
 #include "server/services/deform_service.h"
 #include "server/services/info_service.h"
@@ -60,7 +63,13 @@ void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
 class Server::State {
  public:
   static absl::StatusOr<std::unique_ptr<State>> Start(const Config& config);
-  ~State() { Stop(); }
+  // Buffers of messages are freed by threads of ours, some after the last of gRPC's own objects:
+  // the library stays.
+  State() { grpc_init(); }
+  ~State() {
+    Stop();
+    grpc_shutdown();
+  }
 
   void SetServing(bool serving);
   void Drain();
@@ -82,6 +91,7 @@ class Server::State {
  private:
   absl::Status Listen(const NetworkConfig& config);
   std::mutex stopping_;
+  SocketFiles socket_files_;
 };
 
 absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config& config) {
@@ -111,10 +121,14 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
     state->http_address = state->http->address();
   }
   state->SetServing(true);
+  runtime.log->info("serving on {}; http {}; {} threads, {}", absl::StrJoin(state->addresses, ", "),
+                    config.network.http == "off" ? "off" : state->http_address, config.Threads(),
+                    std::string(IsaName(ActiveIsa())));
   return state;
 }
 
 absl::Status Server::State::Listen(const NetworkConfig& config) {
+  SINEW_RETURN_IF_ERROR(SocketFiles::MakeRoom(config.listen));
   InstallPlugins(config.channelz);
   grpc::ServerBuilder builder;
   SetArguments(config, builder);
@@ -127,10 +141,11 @@ absl::Status Server::State::Listen(const NetworkConfig& config) {
   builder.RegisterService(&*deforms);
   builder.RegisterService(&*info);
   server = builder.BuildAndStart();
+  if (server != nullptr) socket_files_.Own(config.listen);
   for (std::size_t i = 0; i < ports.size(); ++i) {
     if (server == nullptr || ports[i] <= 0) {
       if (server == nullptr && ports[i] > 0) continue;
-      return absl::UnavailableError(absl::StrCat("listen: cannot bind ", config.listen[i]));
+      return CannotBind("listen", config.listen[i]);
     }
     const std::string& asked = config.listen[i];
     addresses.push_back(IsUnixAddress(asked)
@@ -173,16 +188,17 @@ void Server::State::Drain() {
 void Server::State::Stop() {
   const std::lock_guard lock(stopping_);
   http.reset();
+  heartbeat.reset();  // its channel would keep the server waiting
   if (server != nullptr) {
     runtime->work.Close();
+    socket_files_.SaveOthers();
     server->Shutdown(std::chrono::system_clock::now() +
                      (runtime->work.count() == 0 ? kLastWords : std::chrono::milliseconds(0)));
-    heartbeat.reset();
     server->Wait();
   }
-  heartbeat.reset();
   // Services are told of calls until the server is gone, and need the runtime until then.
   server.reset();
+  socket_files_.RestoreOthers();
   runtime.reset();
 }
 

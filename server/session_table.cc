@@ -39,17 +39,16 @@ std::string RandomSessionName() {
 
 absl::StatusOr<SessionTable::Lease> SessionTable::Add(std::shared_ptr<Session> session,
                                                       Duration ttl, Time now) {
+  Dropped dropped;
   const std::lock_guard lock(mutex_);
   const std::string shared_key = SharedKey(session->spec.rig(), session->numerics);
   // Two requests may have come here at once; the first one stands.
-  if (const auto first = requests_.find(session->request_id);
-      !session->request_id.empty() && first != requests_.end()) {
-    const Lease& lease = sessions_.at(first->second);
-    if (SameSpec(lease.session->spec, session->spec)) return lease;
+  if (const Lease* first = Listed(requests_, session->request_id, now, dropped)) {
+    if (SameSpec(first->session->spec, session->spec)) return *first;
     return absl::AlreadyExistsError("request_id: stood for another spec before");
   }
-  if (const auto first = shared_.find(shared_key); session->shared && first != shared_.end()) {
-    return sessions_.at(first->second);
+  if (session->shared) {
+    if (const Lease* first = Listed(shared_, shared_key, now, dropped)) return *first;
   }
   if (sessions_.size() >= config_.count) {
     return WithRetry(
@@ -63,30 +62,40 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Add(std::shared_ptr<Session> s
   return lease;
 }
 
-absl::StatusOr<std::shared_ptr<Session>> SessionTable::FindRequest(
-    const std::string& request_id, const v1::SessionSpec& spec) const {
+absl::StatusOr<std::shared_ptr<Session>> SessionTable::FindRequest(const std::string& request_id,
+                                                                   const v1::SessionSpec& spec,
+                                                                   Time now) {
+  Dropped dropped;
   const std::lock_guard lock(mutex_);
-  const auto found = requests_.find(request_id);
-  if (request_id.empty() || found == requests_.end()) return std::shared_ptr<Session>();
-  const std::shared_ptr<Session>& session = sessions_.at(found->second).session;
-  if (SameSpec(session->spec, spec)) return session;
+  const Lease* lease = Listed(requests_, request_id, now, dropped);
+  if (lease == nullptr) return std::shared_ptr<Session>();
+  if (SameSpec(lease->session->spec, spec)) return lease->session;
   return absl::AlreadyExistsError("request_id: stood for another spec before");
 }
 
 std::shared_ptr<Session> SessionTable::FindShared(const std::string& rig,
                                                   const std::string& numerics, Time now) {
+  Dropped dropped;
   const std::lock_guard lock(mutex_);
-  const auto found = shared_.find(SharedKey(rig, numerics));
-  if (found == shared_.end()) return nullptr;
-  Lease& lease = sessions_.at(found->second);
+  Lease* lease = Listed(shared_, SharedKey(rig, numerics), now, dropped);
+  if (lease == nullptr) return nullptr;
   // A failed bind is tried again by whoever asks next.
-  if (lease.session->bound->snapshot().state == Bound::State::kFailed) {
-    std::vector<std::shared_ptr<Session>> dropped;
-    Erase(sessions_.find(found->second), dropped);
+  if (lease->session->bound->snapshot().state == Bound::State::kFailed) {
+    Erase(sessions_.find(lease->session->name), dropped);
     return nullptr;
   }
-  lease.expires = now + lease.ttl;
-  return lease.session;
+  lease->expires = now + lease->ttl;
+  return lease->session;
+}
+
+SessionTable::Lease* SessionTable::Listed(const Names& names, const std::string& key, Time now,
+                                          Dropped& dropped) {
+  const auto name = names.find(key);
+  if (name == names.end()) return nullptr;
+  const auto found = sessions_.find(name->second);
+  if (found->second.expires > now) return &found->second;
+  Erase(found, dropped);
+  return nullptr;
 }
 
 absl::StatusOr<SessionTable::Sessions::iterator> SessionTable::Find(const std::string& name,
@@ -119,7 +128,7 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Renew(const std::string& name,
   return found->second;
 }
 
-void SessionTable::Erase(Sessions::iterator it, std::vector<std::shared_ptr<Session>>& dropped) {
+void SessionTable::Erase(Sessions::iterator it, Dropped& dropped) {
   const std::shared_ptr<Session> session = it->second.session;
   session->ended.store(true);
   if (!session->request_id.empty()) requests_.erase(session->request_id);
@@ -129,7 +138,7 @@ void SessionTable::Erase(Sessions::iterator it, std::vector<std::shared_ptr<Sess
 }
 
 absl::Status SessionTable::Delete(const std::string& name) {
-  std::vector<std::shared_ptr<Session>> dropped;
+  Dropped dropped;
   const std::lock_guard lock(mutex_);
   const auto found = sessions_.find(name);
   if (found == sessions_.end()) return Unknown(name);
@@ -138,7 +147,7 @@ absl::Status SessionTable::Delete(const std::string& name) {
 }
 
 std::size_t SessionTable::Expire(Time now) {
-  std::vector<std::shared_ptr<Session>> dropped;
+  Dropped dropped;
   const std::lock_guard lock(mutex_);
   for (auto it = sessions_.begin(); it != sessions_.end();) {
     const auto next = std::next(it);

@@ -51,9 +51,10 @@ class SessionTable {
   // sessions.
   absl::StatusOr<Lease> Add(std::shared_ptr<Session> session, Duration ttl, Time now);
 
-  // The session of an earlier request with this id, or null. kAlreadyExists: it had another spec.
+  // The session of an earlier request with this id whose lease goes on, or null. kAlreadyExists: it
+  // had another spec.
   absl::StatusOr<std::shared_ptr<Session>> FindRequest(const std::string& request_id,
-                                                       const v1::SessionSpec& spec) const;
+                                                       const v1::SessionSpec& spec, Time now);
   // The shared session for this rig and numerics, renewed, or null.
   std::shared_ptr<Session> FindShared(const std::string& rig, const std::string& numerics,
                                       Time now);
@@ -76,13 +77,18 @@ class SessionTable {
  private:
   using Sessions = std::map<std::string, Lease>;
   absl::StatusOr<Sessions::iterator> Find(const std::string& name, Time now);
-  void Erase(Sessions::iterator it, std::vector<std::shared_ptr<Session>>& dropped);
+  // Declared before the lock by whoever erases, so that sessions are freed without it.
+  using Dropped = std::vector<std::shared_ptr<Session>>;
+  using Names = std::map<std::string, std::string>;
+  // The session listed under `key`, or null; one whose lease is over is erased.
+  Lease* Listed(const Names& names, const std::string& key, Time now, Dropped& dropped);
+  void Erase(Sessions::iterator it, Dropped& dropped);
 
   const SessionConfig config_;
   mutable std::mutex mutex_;
   Sessions sessions_;
-  std::map<std::string, std::string> requests_;  // request_id to name
-  std::map<std::string, std::string> shared_;    // rig + numerics to name
+  Names requests_;  // request_id to name
+  Names shared_;    // rig + numerics to name
 };
 
 // A fresh random session name.

@@ -27,6 +27,20 @@ std::string Shortened(std::string_view message) {
   return std::string(message.substr(0, end)) + "...";
 }
 
+// Control characters, which clients' names may bring, as \xNN.
+std::string Printable(std::string_view text) {
+  std::string printable;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x20 && code != 0x7f) {
+      printable += c;
+    } else {
+      absl::StrAppend(&printable, "\\x", absl::Hex(code, absl::kZeroPad2));
+    }
+  }
+  return printable;
+}
+
 template <class Detail>
 std::string UrlOf() {
   return absl::StrCat(kUrlPrefix, Detail::descriptor()->full_name());
@@ -189,7 +203,7 @@ v1::Problem ToProblem(const absl::Status& status) {
   v1::Problem problem;
   problem.set_code(static_cast<int>(status.code()));
   problem.set_reason(ReasonOf(status));
-  problem.set_message(std::string(status.message()));
+  problem.set_message(Shortened(Printable(StdView(status.message()))));
   problem.set_field(FieldOf(status));
   return problem;
 }

@@ -17,10 +17,6 @@ constexpr std::uint32_t kOrderedWindow = 8, kLatestWindow = 2;
 // In the transport, ready, ready, being filled.
 constexpr std::uint64_t kBuffers = 4;
 
-absl::Status Stalled(const std::string& what) {
-  return WithReason(absl::ResourceExhaustedError("stream: " + what), v1::REASON_WINDOW_STALLED);
-}
-
 }  // namespace
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamCall::Start(
@@ -111,16 +107,38 @@ absl::Status StreamCall::Open(const v1::StreamOpen& open) {
 }
 
 absl::Status StreamCall::Take(v1::Pose& pose) {
-  if (draining_) return absl::OkStatus();  // the notice said so
+  if (draining_) {  // the notice said so
+    left_out_ = true;
+    return absl::OkStatus();
+  }
   SINEW_RETURN_IF_ERROR(window_->Take(pose.frame(), waiting_.size()));
   if (window_->replaces() && !waiting_.empty()) {
     ++skipped_;
     if (waiting_.front().pose.reset()) pose.set_reset(true);
     runtime_.metrics.skipped.Increment();
     waiting_.clear();
+    unvetted_bytes_ = 0;
   }
-  waiting_.push_back({std::move(pose), Clock::now()});
-  return absl::OkStatus();
+  waiting_.push_back({std::move(pose), Clock::now(), absl::OkStatus()});
+  if (evaluator_ != nullptr) {
+    Vet(waiting_.back());
+    return absl::OkStatus();
+  }
+  unvetted_bytes_ += waiting_.back().pose.ByteSizeLong();
+  const std::uint64_t limit = runtime_.config.streams.waiting_pose_bytes;
+  if (unvetted_bytes_ <= limit) return absl::OkStatus();
+  return LimitPassed("poses", unvetted_bytes_, limit, "bytes before the stream is open",
+                     "max-waiting-pose-bytes");
+}
+
+// A pose that cannot be evaluated waits for its answer without its bytes.
+void StreamCall::Vet(Waiting& waiting) const {
+  waiting.refused = evaluator_->Check(waiting.pose);
+  if (waiting.refused.ok()) return;
+  v1::Pose bare;
+  bare.set_frame(waiting.pose.frame());
+  bare.set_reset(waiting.pose.reset());
+  waiting.pose = std::move(bare);
 }
 
 void StreamCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {
@@ -136,6 +154,7 @@ absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
       Evaluator::Create(runtime_, std::move(session), open_.layout(), open_.output());
   if (!evaluator.ok()) return WithPath(evaluator.status(), "open");
   evaluator_ = *std::move(evaluator);
+  for (Waiting& waiting : waiting_) Vet(waiting);
   SINEW_ASSIGN_OR_RETURN(reservation_,
                          runtime_.frames->Reserve(kBuffers * evaluator_->frame_bytes()));
   // The bind may be over at any moment, also here and now: what follows it runs in the arena,
@@ -163,6 +182,7 @@ void StreamCall::Ready() {
   opened.set_vertices(evaluator_->vertices());
   opened.set_window(open_.window());
   opened.set_chunk_bytes(evaluator_->output().chunk_bytes);
+  opened.set_backlog(static_cast<std::uint32_t>(runtime_.config.streams.backlog));
   outbox_.Push(response);
   ready_ = true;
 }
@@ -202,8 +222,10 @@ void StreamCall::StartInArena() {
 
 void StreamCall::Evaluate(const Waiting& waiting, bool parallel) {
   const auto started = Clock::now();
-  auto result = Fenced(
-      [&] { return evaluator_->Evaluate(waiting.pose, parallel, !waiting.pose.no_output()); });
+  auto result = Fenced([&]() -> absl::StatusOr<std::optional<OutgoingFrame>> {
+    if (!waiting.refused.ok()) return waiting.refused;
+    return evaluator_->Evaluate(waiting.pose, parallel, !waiting.pose.no_output());
+  });
   const std::lock_guard lock(mutex_);
   evaluating_ = false;
   if (!ended_) Answered(waiting, std::move(result), started);
@@ -240,8 +262,9 @@ void StreamCall::OnWriteDone(bool ok) {
 
 void StreamCall::EndIfDone() {
   if (ended_ || !waiting_.empty() || evaluating_ || writing_ || !outbox_.empty()) return;
+  // A client that asked for no more has got it all, also while draining.
+  if (reads_done_ && ready_ && !left_out_) EndWith(absl::OkStatus());
   if (draining_) EndWith(Draining());
-  if (reads_done_ && ready_) EndWith(absl::OkStatus());
 }
 
 void StreamCall::EndWith(const absl::Status& status) {
@@ -270,10 +293,10 @@ void StreamCall::Tick(Clock::time_point now) {
   CutIfBlocked(now, limit);
   if (ended_) return;
   if (!opened_ && now - created_ > limit) {
-    EndWith(Stalled(absl::StrCat("it has not been opened for ", limit.count(), " s")));
+    EndWith(Stalled("it has not been opened", limit.count()));
   } else if (full_since_ && !reads_done_ && now - *full_since_ > limit) {
-    EndWith(Stalled(absl::StrCat(window_->unacknowledged(),
-                                 " frames have not been acknowledged for ", limit.count(), " s")));
+    EndWith(Stalled(absl::StrCat(window_->unacknowledged(), " frames have not been acknowledged"),
+                    limit.count()));
   } else if (session_ != nullptr && session_->ended.load()) {
     EndWith(absl::NotFoundError("session: it was deleted"));
   } else if (session_ != nullptr) {  // an open stream is a use

@@ -42,12 +42,14 @@ class StreamCall : public FrameCall<grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   struct Waiting {
     v1::Pose pose;
     Clock::time_point arrived;
+    absl::Status refused;  // else evaluated in its turn
   };
 
   // All but Evaluate are called with mutex_ held.
   absl::Status Receive(v1::StreamDeformRequest& request);
   absl::Status Open(const v1::StreamOpen& open);
   absl::Status Take(v1::Pose& pose);
+  void Vet(Waiting& waiting) const;
   void Found(absl::StatusOr<std::shared_ptr<Session>> session);
   absl::Status Prepare(std::shared_ptr<Session> session);
   void Ready();
@@ -65,9 +67,11 @@ class StreamCall : public FrameCall<grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   bool opened_ = false;  // the first message was read
   bool ready_ = false;   // bound; poses may be evaluated
   bool reads_done_ = false, evaluating_ = false, draining_ = false;
+  bool left_out_ = false;  // a pose came too late, while draining
   FramePool::Reservation reservation_;
   std::optional<StreamWindow> window_;
   std::deque<Waiting> waiting_;
+  std::uint64_t unvetted_bytes_ = 0;  // of waiting poses, until their format is known
   std::unique_ptr<Evaluator> evaluator_;
   std::shared_ptr<Session> session_;
   std::uint64_t bind_wait_ = 0;  // id of what waits for the bind

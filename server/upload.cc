@@ -1,6 +1,7 @@
 #include "server/upload.h"
 
 #include <chrono>
+#include <utility>
 
 #include "core/base/status.h"
 #include "server/convert/unknown_fields.h"
@@ -13,15 +14,44 @@ grpc::ServerReadReactor<v1::UploadRigRequest>* UploadCall::Start(
     v1::UploadRigResponse* response) {
   auto upload = std::make_shared<UploadCall>(runtime, method, context, response);
   upload->self_ = upload;
-  if (const absl::Status refused = upload->call_.Begin(); !refused.ok()) {
-    upload->End(refused);
-  } else {
-    upload->StartRead(&upload->request_);
+  absl::Status status = upload->call_.Begin();
+  if (status.ok()) {
+    absl::StatusOr<Gate::Pass> pass = runtime.transfers.Enter();
+    status = pass.status();
+    if (pass.ok()) upload->pass_ = *std::move(pass);
   }
+  if (!status.ok()) {
+    upload->End(status);
+    return upload.get();
+  }
+  runtime.AddStream(upload);
+  upload->Read();
   return upload.get();
 }
 
+void UploadCall::Read() {
+  const std::lock_guard lock(mutex_);
+  if (ended_) return;
+  reading_ = true;
+  read_start_ = std::chrono::steady_clock::now();
+  StartRead(&request_);
+}
+
+void UploadCall::Tick(std::chrono::steady_clock::time_point now) {
+  const std::chrono::duration<double> limit(runtime_.config.streams.stall_seconds);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!reading_ || now - read_start_ <= limit) return;
+  }
+  End(Stalled("nothing has been sent", limit.count()));
+}
+
 void UploadCall::OnReadDone(bool ok) {
+  {
+    const std::lock_guard lock(mutex_);
+    reading_ = false;
+    if (ended_) return;
+  }
   if (!ok) {  // all was sent; what is held has been said
     End(header_.sha256().empty() ? InvalidField("header", "not set, need it in the first message")
                                  : absl::OkStatus());
@@ -71,7 +101,7 @@ void UploadCall::Append() {
   if (complete) {
     End(absl::OkStatus());
   } else {
-    StartRead(&request_);
+    Read();
   }
 }
 
@@ -79,6 +109,7 @@ void UploadCall::End(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   if (ended_) return;
   ended_ = true;
+  pass_ = Gate::Pass();  // before the client knows: it may come again at once
   Finish(call_.End(status));
 }
 

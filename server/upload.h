@@ -6,6 +6,7 @@
 
 #include <grpcpp/support/server_callback.h>
 
+#include <chrono>
 #include <memory>
 #include <mutex>
 
@@ -15,6 +16,7 @@
 namespace sinew::server {
 
 class UploadCall : public grpc::ServerReadReactor<v1::UploadRigRequest>,
+                   public LiveStream,
                    public std::enable_shared_from_this<UploadCall> {
  public:
   // Takes care of itself until the call is done.
@@ -30,9 +32,12 @@ class UploadCall : public grpc::ServerReadReactor<v1::UploadRigRequest>,
   void OnReadDone(bool ok) override;
   void OnCancel() override;
   void OnDone() override { self_.reset(); }
+  void Tick(std::chrono::steady_clock::time_point now) override;
+  void Drain() override {}  // answered to the end
 
  private:
   absl::Status CheckMessage();
+  void Read();
   void Append();
   void End(const absl::Status& status);
 
@@ -41,7 +46,10 @@ class UploadCall : public grpc::ServerReadReactor<v1::UploadRigRequest>,
   std::shared_ptr<UploadCall> self_;  // until OnDone
   std::mutex mutex_;
   Call call_;
+  Gate::Pass pass_;
   bool ended_ = false;
+  bool reading_ = false;  // waits for the client
+  std::chrono::steady_clock::time_point read_start_;
   v1::UploadRigRequest request_;  // touched by one of reader and worker at a time
   v1::UploadHeader header_;
 };

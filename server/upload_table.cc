@@ -16,6 +16,8 @@ namespace sinew::server {
 namespace {
 
 constexpr char kSuffix[] = ".part";
+// An upload touched since then is not given up for another one.
+constexpr std::chrono::seconds kIdle{10};
 
 std::string KeyOf(const v1::UploadHeader& header) {
   return absl::StrCat(header.sha256(), "-", header.size_bytes());
@@ -76,15 +78,21 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Query(const v1::UploadHeader&
 absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
     const v1::UploadHeader& header, std::uint64_t more, Time now) {
   const std::lock_guard lock(mutex_);
-  if (bytes_ + more > config_.upload_bytes) {
+  const std::string key = KeyOf(header);
+  auto found = uploads_.find(key);
+  const auto too_large = [&] { return more > 0 && bytes_ + more > config_.upload_bytes; };
+  const auto too_many = [&] {
+    return found == uploads_.end() && uploads_.size() >= config_.uploads;
+  };
+  while ((too_large() || too_many()) && EvictOldest(key, now)) {
+  }
+  if (too_large()) {
     return WithRetry(
         LimitPassed("data", bytes_ + more, config_.upload_bytes, "bytes", "max-upload-bytes"),
         absl::Seconds(10));
   }
-  const std::string key = KeyOf(header);
-  auto found = uploads_.find(key);
   if (found == uploads_.end()) {
-    if (uploads_.size() >= config_.uploads) {
+    if (too_many()) {
       return WithRetry(
           LimitPassed("header", uploads_.size() + 1, config_.uploads, "uploads", "max-uploads"),
           absl::Seconds(10));
@@ -98,6 +106,22 @@ absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
   return found->second;
 }
 
+bool UploadTable::EvictOldest(const std::string& but, Time now) {
+  auto oldest = uploads_.end();
+  for (auto it = uploads_.begin(); it != uploads_.end(); ++it) {
+    if (it->first == but || now - it->second->touched < kIdle) continue;
+    if (oldest == uploads_.end() || it->second->touched < oldest->second->touched) oldest = it;
+  }
+  if (oldest == uploads_.end()) return false;
+  const std::shared_ptr<Upload> upload = oldest->second;
+  // Others take `writing` before the table's mutex, so it must not be waited for here.
+  const std::unique_lock writing(upload->writing, std::try_to_lock);
+  if (!writing.owns_lock()) return false;
+  upload->over = true;
+  Drop(oldest);
+  return true;
+}
+
 absl::Status UploadTable::Write(Upload& upload, std::string_view data) {
   if (!upload.path.empty()) return AppendAt(upload.path, upload.held, data);
   upload.bytes.append(data);
@@ -108,7 +132,9 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Append(const v1::UploadHeader
                                                           std::uint64_t offset,
                                                           std::string_view data, Time now) {
   SINEW_ASSIGN_OR_RETURN(Progress progress, Query(header));
-  if (progress.rig != nullptr || data.empty()) return progress;
+  // An upload whose last byte came just before the server was killed waits for nothing but its end.
+  const bool complete = progress.committed >= header.size_bytes();
+  if (progress.rig != nullptr || (data.empty() && !complete)) return progress;
   if (offset > header.size_bytes() || data.size() > header.size_bytes() - offset) {
     return absl::OutOfRangeError(absl::StrCat("data: got bytes ", offset, " to ",
                                               offset + data.size(), ", the rig has ",
@@ -158,10 +184,13 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Finish(const v1::UploadHeader
 void UploadTable::Forget(const std::string& key) {
   const std::lock_guard lock(mutex_);
   const auto found = uploads_.find(key);
-  if (found == uploads_.end()) return;
-  bytes_ -= found->second->held;
-  if (!found->second->path.empty()) RemoveQuietly(found->second->path);
-  uploads_.erase(found);
+  if (found != uploads_.end()) Drop(found);
+}
+
+void UploadTable::Drop(Uploads::iterator it) {
+  bytes_ -= it->second->held;
+  if (!it->second->path.empty()) RemoveQuietly(it->second->path);
+  uploads_.erase(it);
 }
 
 void UploadTable::Expire(Time now) {
@@ -175,7 +204,7 @@ void UploadTable::Expire(Time now) {
   }
   for (const auto& [key, upload] : old) {
     const std::lock_guard writing(upload->writing);
-    upload->over = true;
+    if (std::exchange(upload->over, true)) continue;
     Forget(key);
   }
 }

@@ -39,9 +39,11 @@ class UploadTable {
   // too large.
   absl::StatusOr<Progress> Query(const v1::UploadHeader& header);
 
-  // Adds bytes that stand at `offset`. With the last one the rig is checked and stored; if that
-  // fails, the upload is forgotten. kOutOfRange: a gap, or bytes beyond the size; kDataLoss:
-  // another SHA-256 than promised; kInvalidArgument: not a valid rig; kResourceExhausted: a limit.
+  // Adds bytes that stand at `offset`, or none. Once the last one is held, the rig is checked and
+  // stored; if that fails, the upload is forgotten. Where a limit is reached, the upload untouched
+  // for longest gives way, if it has been idle for 10 s. kOutOfRange: a gap, or bytes beyond the
+  // size; kDataLoss: another SHA-256 than promised; kInvalidArgument: not a valid rig;
+  // kResourceExhausted: a limit.
   absl::StatusOr<Progress> Append(const v1::UploadHeader& header, std::uint64_t offset,
                                   std::string_view data, Time now);
 
@@ -63,6 +65,10 @@ class UploadTable {
   absl::Status CheckHeader(const v1::UploadHeader& header) const;
   absl::StatusOr<std::shared_ptr<Upload>> FindOrAdd(const v1::UploadHeader& header,
                                                     std::uint64_t more, Time now);
+  using Uploads = std::map<std::string, std::shared_ptr<Upload>>;
+  // With the table's mutex held. False: none but `but` is idle.
+  bool EvictOldest(const std::string& but, Time now);
+  void Drop(Uploads::iterator it);
   absl::Status Write(Upload& upload, std::string_view data);
   absl::StatusOr<Progress> Finish(const v1::UploadHeader& header, Upload& upload);
   void Forget(const std::string& key);
@@ -71,8 +77,8 @@ class UploadTable {
   RigStore& rigs_;
   std::filesystem::path folder_;
   std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Upload>> uploads_;  // by "<hex>-<size>"
-  std::uint64_t bytes_ = 0;                                 // held and about to be held
+  Uploads uploads_;          // by "<hex>-<size>"
+  std::uint64_t bytes_ = 0;  // held and about to be held
 };
 
 }  // namespace sinew::server

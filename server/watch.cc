@@ -1,6 +1,7 @@
 #include "server/watch.h"
 
 #include <chrono>
+#include <utility>
 
 #include "server/convert/session.h"
 #include "server/status.h"
@@ -34,7 +35,26 @@ grpc::ServerWriteReactor<v1::WatchSessionResponse>* WatchCall::Start(
     });
   }
   watch->Look();
+  watch->LookWhenBound();
   return watch.get();
+}
+
+// The timer alone would say the end of a short bind a period late.
+void WatchCall::LookWhenBound() {
+  const auto lease = runtime_.sessions.Get(name_, std::chrono::system_clock::now());
+  if (!lease.ok()) return;  // Look has said so, or will
+  const std::uint64_t id = lease->session->bound->WhenDone([weak = weak_from_this()] {
+    const auto self = weak.lock();
+    if (self == nullptr) return;
+    {
+      const std::lock_guard lock(self->mutex_);
+      self->bound_ = true;
+    }
+    self->Look();
+  });
+  const std::lock_guard lock(mutex_);
+  session_ = lease->session;
+  bind_wait_ = id;
 }
 
 void WatchCall::Look() {
@@ -55,16 +75,19 @@ void WatchCall::Look() {
 }
 
 void WatchCall::OnWriteDone(bool ok) {
-  bool over = false;
+  bool over = false, bound = false;
   {
     const std::lock_guard lock(mutex_);
     writing_ = false;
     over = last_said_;
+    bound = bound_;
   }
   if (!ok) {
     End(absl::CancelledError("watch: the client is gone"));
   } else if (over) {
     End(absl::OkStatus());
+  } else if (bound) {  // it was done during this write
+    Look();
   }
 }
 
@@ -82,6 +105,14 @@ void WatchCall::OnCancel() {
 
 void WatchCall::OnDone() {
   runtime_.timers.Cancel(timer_);
+  std::shared_ptr<Session> session;  // freed without the lock
+  std::uint64_t waiting = 0;
+  {
+    const std::lock_guard lock(mutex_);
+    session = session_.lock();
+    waiting = std::exchange(bind_wait_, 0);
+  }
+  if (session != nullptr && waiting != 0) session->bound->Forget(waiting);
   self_.reset();
 }
 

@@ -31,6 +31,7 @@ class WatchCall : public grpc::ServerWriteReactor<v1::WatchSessionResponse>,
 
  private:
   void Look();
+  void LookWhenBound();
   void End(const absl::Status& status);
 
   Runtime& runtime_;
@@ -42,6 +43,9 @@ class WatchCall : public grpc::ServerWriteReactor<v1::WatchSessionResponse>,
   bool ended_ = false, writing_ = false;
   bool last_said_ = false;  // READY or FAILED is on its way
   double progress_ = -1;    // said last
+  bool bound_ = false;      // the bind is over
+  std::weak_ptr<Session> session_;
+  std::uint64_t bind_wait_ = 0;  // id of what waits for the bind
   Timers::Id timer_ = 0;
   v1::WatchSessionResponse response_;
 };

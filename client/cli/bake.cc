@@ -111,6 +111,7 @@ absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
   baked.elapsed = absl::Now() - start;
   baked.manifest = ManifestOf(character, bound);
   SINEW_ASSIGN_OR_RETURN(baked.bytes, writer.Finish(baked.manifest, character.rig));
+  ReleaseCharacter(context, bound);
   return baked;
 }
 
@@ -193,7 +194,7 @@ void AddBake(CLI::App& app, Command& command) {
   sub->add_flag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
   sub->footer(
       R"(Points are in model space, all meshes in one cache, vertices in the order of the file (where the importer cannot keep
-it, NAME.rest.obj is the mesh to apply the cache to). Files appear whole or not at all; a lost server is waited for.
+it, NAME.rest.obj is the mesh to apply the cache to). Files appear whole or not at all; a lost server is waited for, 30 s.
 Examples:
   sinew bake hero.glb --deformer ddm --out hero.pc2
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-99x2 --fps 30 --out walk.mdd

@@ -19,16 +19,8 @@
 namespace sinew::cli {
 namespace {
 
-const std::map<std::string, client::Encoding>& Encodings() {
-  static const auto* all =
-      new std::map<std::string, client::Encoding>{{"float32", client::Encoding::kFloat32},
-                                                  {"float16", client::Encoding::kFloat16},
-                                                  {"q16", client::Encoding::kQ16}};
-  return *all;
-}
-
 struct Options {
-  std::string file, deformer, encoding = "float32";
+  std::string file, deformer;
   MotionRequest motion;
   std::uint32_t vertices = 10'000;
   double seconds = 5, warmup = 0.5;
@@ -73,13 +65,13 @@ void PrintText(const Context& context, const CharacterFile& character, const Opt
                const LoadResult& result) {
   const Rates rates = RatesOf(result, character.rig.vertices());
   std::string text = absl::StrFormat(
-      "%s, %s vertices, %s, %d streams of depth %d, %s%s\n%s frames in %.2f s: %.1f frames/s, %.1f "
+      "%s, %s vertices, %s, %d streams of depth %d%s\n%s frames in %.2f s: %.1f frames/s, %.1f "
       "MB/s, "
       "%.1f million vertices/s, %.2f cores used here\n\n",
       character.label, CountText(character.rig.vertices()), SpecLabel(options.deformer),
-      options.load.streams, options.load.depth, options.encoding,
-      options.normals ? " with normals" : "", CountText(result.frames), result.seconds,
-      rates.frames, rates.megabytes, rates.vertices, rates.cpu);
+      options.load.streams, options.load.depth, options.normals ? ", with normals" : "",
+      CountText(result.frames), result.seconds, rates.frames, rates.megabytes, rates.vertices,
+      rates.cpu);
   using enum Table::Align;
   Table table({{"milliseconds"},
                {"mean", kRight},
@@ -115,7 +107,6 @@ void PrintResult(const Context& context, const CharacterFile& character, const O
                      {"deformer", SpecLabel(options.deformer)},
                      {"streams", options.load.streams},
                      {"depth", options.load.depth},
-                     {"encoding", options.encoding},
                      {"normals", options.normals},
                      {"frames", result.frames},
                      {"bytes", result.bytes},
@@ -140,7 +131,6 @@ absl::Status Bench(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   client::OutputSpec& output = options.load.output;
-  output.encodings = {Encodings().at(options.encoding)};
   output.checksums = !options.no_checksums;
   if (options.normals)
     output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
@@ -179,9 +169,6 @@ void AddBench(CLI::App& app, Command& command) {
   sub->add_option("--warmup", options->warmup, "Time before it that does not count")
       ->capture_default_str()
       ->check(NumberFrom(0.0, 3600.0));
-  sub->add_option("--encoding", options->encoding, "Of positions")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"float32", "float16", "q16"}));
   sub->add_option("--chunk-bytes", options->load.output.chunk_bytes,
                   "Largest message's bulk (default: the server's)");
   sub->add_flag("--normals", options->normals, "Ask for normals too");

@@ -39,10 +39,16 @@ void WarnUnusedControls(const Context& context, const client::Character& charact
   const bool moves =
       std::any_of(clip.controls.begin(), clip.controls.end(), [](float v) { return v != 0; });
   if (moves && !absl::StrContains(character.session().recipe_json, "\"shapes\"")) {
-    context.Warn(absl::StrCat(
-        "clip '", clip.name,
-        "' moves morph targets, but the deformer has no stage `shapes`: ", "they stay at rest"));
+    context.WarnOnce(absl::StrCat("clip '", clip.name,
+                                  "': morph targets stay at rest: this version has no stage that "
+                                  "moves them"));
   }
+}
+
+void ReleaseCharacter(const Context& context, const client::Character& character) {
+  client::CallOptions call = context.call();
+  call.deadline = absl::Seconds(2);
+  character.Release(call).IgnoreError();
 }
 
 client::Pose PoseOf(const client::ClipData& clip, std::size_t index) {

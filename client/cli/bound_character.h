@@ -30,6 +30,10 @@ using FrameSink = std::function<absl::Status(std::size_t index, const client::Fr
 absl::Status StreamClip(const Context& context, const client::Character& character,
                         const client::ClipData& clip, const FrameSink& sink);
 
+// Gives the session back at the end of a command that succeeded, so that it does not wait for its
+// lease to pass. Best effort: a server that is gone costs seconds at most and is no error.
+void ReleaseCharacter(const Context& context, const client::Character& character);
+
 // Pose `index` of a clip.
 client::Pose PoseOf(const client::ClipData& clip, std::size_t index);
 

@@ -1,5 +1,7 @@
 #include "client/cli/command_line.h"
 
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
 #include <cstdlib>
@@ -23,6 +25,25 @@ A deformer is `name`, `name(key=value, ...)`, stages joined by `|`, or @FILE wit
 `sinew COMMAND --help` has examples. Data go to stdout, all else to stderr.
 Exit codes: 0 ok, 64 usage, 65 bad input, 69 server unavailable, 70 internal, 73 cannot write, 75 try again,
 77 not permitted.)";
+
+// gRPC takes a port modulo 65536 and would talk to another server.
+absl::Status CheckPort(const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  const bool other = absl::StartsWith(address, "unix:") || absl::StartsWith(address, "unix-") ||
+                     absl::StartsWith(address, "vsock:");
+  const bool bare_ipv6 = colon != address.find(':') && address.find(']') == std::string::npos &&
+                         !absl::StrContains(address, "://") && !absl::StartsWith(address, "dns:") &&
+                         !absl::StartsWith(address, "ipv4:");
+  if (other || bare_ipv6 || colon == std::string::npos) return absl::OkStatus();
+  const absl::string_view text = absl::string_view(address).substr(colon + 1);
+  std::uint32_t port = 0;
+  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
+  if (digits && absl::SimpleAtoi(text, &port) && port >= 1 && port <= 65535) {
+    return absl::OkStatus();
+  }
+  return UsageError(
+      absl::StrCat("--server: got \"", address, "\", need a port from 1 to 65535 behind the host"));
+}
 
 void AddGlobals(CLI::App& app, Globals& globals) {
   const char* set = std::getenv("SINEW_SERVER");
@@ -58,8 +79,10 @@ void Explain(const CLI::ParseError& error, const CLI::App& app, CommandLine& lin
   const auto chosen = app.get_subcommands();
   const CLI::App& about = chosen.empty() ? app : *chosen.front();
   if (error.get_exit_code() == static_cast<int>(CLI::ExitCodes::Success)) {
-    line.output = error.get_name() == "CallForVersion" ? absl::StrCat(error.what(), "\n")
-                                                       : about.help("", CLI::AppFormatMode::Normal);
+    line.output =
+        error.get_name() == "CallForVersion"
+            ? absl::StrCat(error.what(), "\n")
+            : about.help(chosen.empty() ? "" : app.get_name(), CLI::AppFormatMode::Normal);
     return;
   }
   const std::string name = chosen.empty() ? "" : chosen.front()->get_name();
@@ -92,6 +115,12 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
     return line;
   }
   line.name = app.get_subcommands().front()->get_name();
+  const absl::Status port = line.globals.local ? absl::OkStatus() : CheckPort(line.globals.server);
+  if (!port.ok()) {
+    line.command = nullptr;
+    line.errors = ErrorText(port, line.name);
+    line.exit_code = kExitUsage;
+  }
   return line;
 }
 

@@ -53,6 +53,10 @@ void Context::Warn(const std::vector<client::Problem>& problems) const {
   for (const client::Problem& problem : problems) Warn(problem.message);
 }
 
+void Context::WarnOnce(const std::string& text) const {
+  if (warned_.insert(text).second) Warn(text);
+}
+
 absl::Status CheckOutput() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();

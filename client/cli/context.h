@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
+#include <set>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -52,12 +53,15 @@ class Context {
   void Note(const std::string& text) const;
   void Warn(const std::string& text) const;
   void Warn(const std::vector<client::Problem>& problems) const;
+  // Unless this command has said the same before.
+  void WarnOnce(const std::string& text) const;
 
  private:
   Globals globals_;
   std::stop_token stop_;
   std::unique_ptr<LocalService> local_;
   std::optional<client::Client> client_;
+  mutable std::set<std::string> warned_;
 };
 
 // Flushes stdout. OutputError: something printed to it was lost.

@@ -63,7 +63,7 @@ std::string Overview(const Report& report) {
                    CountText(rig.joints.size()), " joints, ", CountText(rig.controls.size()),
                    " controls, ", CountText(report.character.clips.size()), " clips\n");
   absl::StrAppend(&text, "unit ", NumberText(rig.meters_per_unit), " m, up ", AxisName(rig.up_axis),
-                  ", rest from (", NumberText(bounds[0]), ", ", NumberText(bounds[1]), ", ",
+                  "\nbind space from (", NumberText(bounds[0]), ", ", NumberText(bounds[1]), ", ",
                   NumberText(bounds[2]), ") to (", NumberText(bounds[3]), ", ",
                   NumberText(bounds[4]), ", ", NumberText(bounds[5]), ")\n");
   absl::StrAppend(

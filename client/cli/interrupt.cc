@@ -15,7 +15,9 @@ constexpr timespec kGrace = {.tv_sec = 5, .tv_nsec = 0};
 }  // namespace
 
 Interrupt::Interrupt() {
+  // Both become errors of write(), which clean up behind them.
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);
   sigemptyset(&signals_);
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
     struct sigaction before {};

@@ -8,10 +8,10 @@
 
 namespace sinew::cli {
 
-// Turns SIGINT, SIGTERM and SIGHUP into a requested stop, and ignores SIGPIPE. Make one at the
-// start of main, before any other thread. A second signal, or five seconds without an end after the
-// first, removes temporary files and ends the process. Signals that were ignored when the process
-// started (nohup) stay ignored.
+// Turns SIGINT, SIGTERM and SIGHUP into a requested stop, and ignores SIGPIPE and SIGXFSZ. Make one
+// at the start of main, before any other thread. A second signal, or five seconds without an end
+// after the first, removes temporary files and ends the process. Signals that were ignored when the
+// process started (nohup) stay ignored.
 class Interrupt {
  public:
   Interrupt();

@@ -101,7 +101,7 @@ void AddMethods(CLI::App& app, Command& command) {
   auto name = std::make_shared<std::string>();
   sub->add_option("NAME", *name, "Only this one");
   sub->footer(
-      R"(Parameters stand behind the name: 'ddm(iterations=8, lambda=2)'. Stages are joined by a bar: 'dqs | bulge_free'.
+      R"(Parameters stand behind the name: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'.
 Examples:
   sinew methods
   sinew methods ddm --local

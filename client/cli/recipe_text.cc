@@ -1,7 +1,9 @@
 #include "client/cli/recipe_text.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 namespace sinew::cli {
@@ -9,11 +11,21 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
+// True if the text form of a recipe needs no quotes around `value`.
+bool IsPlain(const std::string& value) {
+  return std::all_of(value.begin(), value.end(), [](char c) {
+    return absl::ascii_isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '.' || c == '-' ||
+           c == '+';
+  });
+}
+
 std::string StageText(const std::string& name, const Json& parameters) {
   std::string values;
   for (const auto& [key, value] : parameters.items()) {
-    absl::StrAppend(&values, values.empty() ? "" : ", ", key, "=",
-                    value.is_string() ? value.get<std::string>() : value.dump());
+    const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
+    if (text.empty()) continue;
+    const char* quote = IsPlain(text) ? "" : "\"";
+    absl::StrAppend(&values, values.empty() ? "" : ", ", key, "=", quote, text, quote);
   }
   return values.empty() ? name : absl::StrCat(name, "(", values, ")");
 }

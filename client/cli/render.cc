@@ -1,4 +1,5 @@
 // sinew render: a picture of one frame, several deformers side by side.
+#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
@@ -52,6 +53,7 @@ absl::StatusOr<PosedPanel> Deformed(Context& context, const CharacterFile& chara
   panel.label = SpecLabel(argument);
   panel.positions.resize(character.rig.vertices() * 3);
   SINEW_RETURN_IF_ERROR(frame.CopyPositions(panel.positions));
+  ReleaseCharacter(context, bound);
   return panel;
 }
 
@@ -71,8 +73,15 @@ std::string TitleOf(const CharacterFile& character, const client::ClipData& clip
                          static_cast<double>(clip.first_frame) / clip.fps);
 }
 
+absl::Status CheckOut(const std::string& out) {
+  const std::string extension = std::filesystem::path(out).extension().string();
+  if (absl::EqualsIgnoreCase(extension, ".png")) return absl::OkStatus();
+  return UsageError(absl::StrCat("--out: got \"", out, "\", need .png"));
+}
+
 absl::Status Render(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(ReadSize(options.size, options.picture));
+  SINEW_RETURN_IF_ERROR(CheckOut(options.out));
   options.motion.frames = {.first = options.frame, .last = options.frame};
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, PoseToDraw(context, character, options));
@@ -118,7 +127,7 @@ void AddRender(CLI::App& app, Command& command) {
   AddMotionOptions(*sub, options->motion);
   sub->add_option("--frame", options->frame, "Frame of the clip")
       ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
+      ->check(NumberFrom(0.0, 1e9));
   sub->add_option("--out", options->out, "The picture, PNG")->required();
   sub->add_option("--size", options->size, "Of each panel, WIDTHxHEIGHT (default 800x800)");
   sub->add_option("--azimuth", options->picture.azimuth,

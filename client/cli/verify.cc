@@ -3,11 +3,13 @@
 #include <absl/strings/str_format.h>
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
 #include "client/cli/cache_writer.h"
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/input_file.h"
+#include "client/cli/printable.h"
 #include "client/cli/quantity.h"
 #include "client/cpp/status_macros.h"
 
@@ -25,26 +27,28 @@ absl::StatusOr<Manifest> ReadManifest(const std::string& path) {
   return manifest;
 }
 
+// `frame` is the one under check, if an error ends this.
 absl::Status CheckFrames(const Context& context, const CacheReader& reader,
-                         const Manifest& manifest) {
+                         const Manifest& manifest, std::optional<double>& frame) {
   const auto line = context.MakeProgress("Verify");
   std::vector<float> positions(std::size_t{reader.vertices()} * 3);
   for (std::uint32_t k = 0; k < reader.frames(); ++k) {
     SINEW_RETURN_IF_ERROR(context.CheckStop());
+    frame = manifest.first_frame + k * manifest.frame_step;
     SINEW_RETURN_IF_ERROR(reader.ReadFrame(k, positions));
     const std::uint64_t hash = HashPositions(positions);
     if (hash != manifest.frame_hashes[k]) {
       return absl::DataLossError(
           absl::StrFormat("sample %d (frame %s) has checksum %016x, its manifest says %016x", k,
-                          NumberText(manifest.first_frame + k * manifest.frame_step), hash,
-                          manifest.frame_hashes[k]));
+                          NumberText(*frame), hash, manifest.frame_hashes[k]));
     }
     line->Update(static_cast<double>(k + 1) / reader.frames());
   }
   return absl::OkStatus();
 }
 
-absl::StatusOr<Manifest> VerifyOne(const Context& context, const std::string& path) {
+absl::StatusOr<Manifest> VerifyOne(const Context& context, const std::string& path,
+                                   std::optional<double>& frame) {
   SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxCacheBytes));
   SINEW_ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(ManifestPath(path)));
   const auto check = [&]() -> absl::Status {
@@ -55,29 +59,58 @@ absl::StatusOr<Manifest> VerifyOne(const Context& context, const std::string& pa
                                               reader.vertices(), " vertices, its manifest says ",
                                               manifest.frames, " of ", manifest.vertices));
     }
-    return CheckFrames(context, reader, manifest);
+    return CheckFrames(context, reader, manifest, frame);
   };
   if (const absl::Status checked = check(); !checked.ok()) return Prefixed(path, checked);
   return manifest;
 }
 
+std::string RowText(const std::string& path, const absl::StatusOr<Manifest>& manifest) {
+  if (!manifest.ok()) {
+    return absl::StrCat("bad ", Printable(path), ": ",
+                        Printable(std::string(manifest.status().message())), "\n");
+  }
+  return absl::StrCat("ok ", Printable(path), ": ", manifest->frames, " frames of ",
+                      CountText(manifest->vertices), " vertices\n");
+}
+
+nlohmann::ordered_json RowJson(const std::string& path, const absl::StatusOr<Manifest>& manifest,
+                               const std::optional<double>& frame) {
+  nlohmann::ordered_json row = {{"cache", path}, {"ok", manifest.ok()}};
+  if (manifest.ok()) {
+    row["format"] = manifest->format;
+    row["frames"] = manifest->frames;
+    row["vertices"] = manifest->vertices;
+    row["numerics"] = manifest->numerics;
+  } else {
+    row["frame"] = frame ? nlohmann::ordered_json(*frame) : nlohmann::ordered_json(nullptr);
+    row["reason"] = std::string(manifest.status().message());
+  }
+  return row;
+}
+
 absl::Status Verify(const Context& context, const std::vector<std::string>& paths) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  absl::Status first_bad;
+  std::size_t bad = 0;
   for (const std::string& path : paths) {
-    SINEW_ASSIGN_OR_RETURN(const Manifest manifest, VerifyOne(context, path));
-    json.push_back({{"cache", path},
-                    {"ok", true},
-                    {"format", manifest.format},
-                    {"frames", manifest.frames},
-                    {"vertices", manifest.vertices},
-                    {"numerics", manifest.numerics}});
-    if (!context.json()) {
-      context.Print(absl::StrCat("ok ", path, ": ", manifest.frames, " frames of ",
-                                 CountText(manifest.vertices), " vertices\n"));
+    std::optional<double> frame;
+    const absl::StatusOr<Manifest> manifest = VerifyOne(context, path, frame);
+    SINEW_RETURN_IF_ERROR(context.CheckStop());
+    if (!manifest.ok()) {
+      ++bad;
+      first_bad.Update(manifest.status());
+    }
+    if (context.json()) {
+      json.push_back(RowJson(path, manifest, frame));
+    } else {
+      context.Print(RowText(path, manifest));
     }
   }
   if (context.json()) context.PrintJson(json);
-  return absl::OkStatus();
+  if (bad <= 1) return first_bad;
+  return absl::DataLossError(
+      absl::StrCat(bad, " of ", paths.size(), " caches are bad, the first: ", first_bad.message()));
 }
 
 }  // namespace
@@ -89,7 +122,7 @@ void AddVerify(CLI::App& app, Command& command) {
   sub->add_option("CACHE", *paths, ".pc2, .mdd or .npy with its manifest (CACHE.json) beside it")
       ->required();
   sub->footer(
-      R"(Needs no server. Exit code 65 and the first frame that differs when something changed.
+      R"(Needs no server. Checks every cache; exit code 65 if one is bad, with the first frame that differs.
 Examples:
   sinew verify hero.pc2
   sinew verify shots/*.mdd --json

@@ -1,4 +1,8 @@
+#include <absl/time/clock.h>
+
+#include <algorithm>
 #include <utility>
+#include <vector>
 
 #include "client/cpp/connection.h"
 #include "client/cpp/frame_assembler.h"
@@ -12,8 +16,10 @@
 namespace sinew::client {
 namespace {
 
-// Room for a frame's header beside its bulk in a unary reply.
-constexpr std::size_t kHeaderRoom = 64 << 10;
+// Room for what surrounds a frame in a unary reply.
+constexpr std::size_t kHeaderRoom = 32 << 10;
+// Largest reply of a request that does not say how large it may be.
+constexpr std::size_t kDefaultResponseBytes = 4 << 20;
 
 absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool copy, bool verify) {
   SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
@@ -27,6 +33,30 @@ absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool copy, b
   return FrameView(std::move(frame));
 }
 
+absl::StatusOr<FrameView> DeformOnce(Connection& connection, const v1::DeformRequest& request,
+                                     bool verify, const CallOptions& call) {
+  FrameView view;
+  const absl::Status status =
+      connection.Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) -> absl::Status {
+        RawCall raw(connection, kDeformMethod, context, request);
+        grpc::ByteBuffer reply, extra;
+        const bool replied = raw.Read(reply);
+        if (replied) raw.Read(extra);
+        SINEW_RETURN_IF_ERROR(FromGrpc(raw.Finish()));
+        if (!replied) return absl::InternalError("Deform: got no reply");
+        SINEW_ASSIGN_OR_RETURN(view, ReadReply(reply, connection.in_process(), verify));
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return status;
+  return view;
+}
+
+bool RefusesResponseBytes(const absl::Status& status) {
+  const std::vector<ErrorDetails::Violation> limits = Details(status).limits;
+  return std::any_of(limits.begin(), limits.end(),
+                     [](const auto& limit) { return limit.field == "max-response-bytes"; });
+}
+
 }  // namespace
 
 absl::StatusOr<FrameView> Client::Deform(const Target& target, const PoseLayout& layout,
@@ -38,21 +68,18 @@ absl::StatusOr<FrameView> Client::Deform(const Target& target, const PoseLayout&
   *request.mutable_pose() = FromPose(pose);
   if (pose.frame == 0) request.mutable_pose()->set_frame(1);
   *request.mutable_output() = FromOutput(output);
-  request.set_max_response_bytes(connection_->options().max_receive_bytes - kHeaderRoom / 2);
-  FrameView view;
-  const absl::Status status =
-      connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) -> absl::Status {
-        RawCall raw(*connection_, kDeformMethod, context, request);
-        grpc::ByteBuffer reply, extra;
-        const bool replied = raw.Read(reply);
-        if (replied) raw.Read(extra);
-        SINEW_RETURN_IF_ERROR(FromGrpc(raw.Finish()));
-        if (!replied) return absl::InternalError("Deform: got no reply");
-        SINEW_ASSIGN_OR_RETURN(view, ReadReply(reply, connection_->in_process(), output.checksums));
-        return absl::OkStatus();
-      });
-  if (!status.ok()) return status;
-  return view;
+  const std::size_t most = connection_->options().max_receive_bytes - kHeaderRoom;
+  if (most < kDefaultResponseBytes) request.set_max_response_bytes(most);
+  const absl::Time end = connection_->Deadline(call);
+  absl::StatusOr<FrameView> view = DeformOnce(*connection_, request, output.checksums, call);
+  // A server may refuse a request that allows more than its own limit, so only a reply that needs
+  // more asks for it.
+  if (most <= kDefaultResponseBytes || Details(view.status()).reason != "USE_STREAM") return view;
+  request.set_max_response_bytes(most);
+  CallOptions rest = call;
+  rest.deadline = std::max(end - absl::Now(), absl::Milliseconds(1));
+  absl::StatusOr<FrameView> large = DeformOnce(*connection_, request, output.checksums, rest);
+  return RefusesResponseBytes(large.status()) ? view : large;
 }
 
 }  // namespace sinew::client

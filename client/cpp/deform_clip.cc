@@ -16,6 +16,9 @@
 namespace sinew::client {
 namespace {
 
+constexpr char kPosesLimit[] = "max-clip-poses";
+constexpr std::size_t kMostBlockFrames = 10'000;  // a server's default of that limit
+
 // A clip on its way: which frames have been handed over.
 class ClipCall {
  public:
@@ -37,6 +40,7 @@ class ClipCall {
   // Sends the poses from next() on that fit one request and hands over what comes back.
   absl::Status RunBlock(grpc::ClientContext& context) {
     const std::size_t end = std::min(poses_.frames, next_ + BlockFrames());
+    sent_ = end - next_;
     RawCall call(connection_, kDeformClipMethod, context, Request(end));
     FrameAssembler assembler(verify_);
     grpc::ByteBuffer buffer;
@@ -49,6 +53,19 @@ class ClipCall {
     return absl::OkStatus();
   }
 
+  // True if `status` says that the server takes fewer poses at a time than were sent: the next
+  // block is half as long.
+  bool Shrink(const absl::Status& status) {
+    if (!absl::IsResourceExhausted(status) || sent_ < 2) return false;
+    const std::vector<ErrorDetails::Violation> limits = Details(status).limits;
+    if (std::none_of(limits.begin(), limits.end(),
+                     [](const auto& limit) { return limit.field == kPosesLimit; })) {
+      return false;
+    }
+    most_frames_ = sent_ / 2;
+    return true;
+  }
+
  private:
   std::uint64_t Number(std::size_t index) const { return poses_.first_frame + index; }
 
@@ -58,7 +75,7 @@ class ClipCall {
   std::size_t BlockFrames() const {
     constexpr std::size_t kPoseHeader = 48;
     const std::size_t each = (PoseFloats() + ControlFloats()) * sizeof(float) + kPoseHeader;
-    return std::max<std::size_t>(1, connection_.options().clip_block_bytes / each);
+    return std::clamp<std::size_t>(connection_.options().clip_block_bytes / each, 1, most_frames_);
   }
 
   v1::DeformClipRequest Request(std::size_t end) const {
@@ -112,6 +129,8 @@ class ClipCall {
   const bool verify_;
   const ClipSink& sink_;
   std::size_t next_ = 0;
+  std::size_t sent_ = 0;  // poses of the last block
+  std::size_t most_frames_ = kMostBlockFrames;
   std::string numerics_;
   absl::Status refused_;
 };
@@ -165,6 +184,7 @@ absl::Status DeformClip(Connection& connection, const Target& target, const Pose
     }
     if (status.ok()) continue;
     if (!clip.refused().ok()) return clip.refused();
+    if (clip.Shrink(status)) continue;
     if (heal && IsLost(status) && heals < kMostHeals) {
       const absl::StatusOr<Target> again = heal(call.stop);
       status = again.status();

@@ -8,9 +8,9 @@
 namespace sinew::client {
 namespace {
 
-// Of the 64 poses a server keeps beyond the window, what stays unused because acknowledgements
-// cross poses on the way.
-constexpr std::size_t kAhead = 48;
+constexpr std::uint32_t kDefaultBacklog = 64;  // of a server that does not say
+// Poses on the way beyond the window: enough to hide a round trip.
+constexpr std::uint32_t kMostAhead = 48;
 constexpr std::size_t kProbeEvery = 32;
 
 std::uint32_t DefaultWindow(OrderMode mode) {
@@ -22,10 +22,13 @@ std::uint32_t DefaultWindow(OrderMode mode) {
 PoseQueue::PoseQueue(OrderMode mode, std::uint32_t window, std::size_t max_queued)
     : mode_(mode),
       max_queued_(std::max<std::size_t>(1, max_queued)),
-      window_(window == 0 ? DefaultWindow(mode) : window) {}
+      window_(window == 0 ? DefaultWindow(mode) : window),
+      ahead_(kMostAhead) {}
 
-void PoseQueue::SetWindow(std::uint32_t window) {
+void PoseQueue::Open(std::uint32_t window, std::uint32_t backlog) {
   if (window > 0) window_ = window;
+  ahead_ = std::min(kMostAhead, backlog == 0 ? kDefaultBacklog : backlog);
+  open_ = true;
 }
 
 absl::StatusOr<std::uint64_t> PoseQueue::Check(std::uint64_t wanted) const {
@@ -42,7 +45,7 @@ absl::StatusOr<std::uint64_t> PoseQueue::Check(std::uint64_t wanted) const {
 }
 
 bool PoseQueue::WantsProbe() const {
-  return silent_run_ + 1 >= kProbeEvery;
+  return silent_run_ + 1 >= std::min(kProbeEvery, limit());
 }
 
 void PoseQueue::Push(QueuedPose pose) {
@@ -60,12 +63,8 @@ std::size_t PoseQueue::room() const {
   return waiting_.size() < max_queued_ ? max_queued_ - waiting_.size() : 0;
 }
 
-bool PoseQueue::full() const {
-  return beyond_.size() >= window_ + kAhead;
-}
-
 const QueuedPose* PoseQueue::TakeNext() {
-  if (waiting_.empty() || full()) return nullptr;
+  if (!open_ || waiting_.empty() || full()) return nullptr;
   const std::uint64_t frame = waiting_.front().frame;
   if (first_of_call_ == 0) first_of_call_ = frame;
   beyond_.push_back(frame);
@@ -106,6 +105,7 @@ std::optional<std::uint64_t> PoseQueue::TakeAcknowledgement(bool anyway) {
 }
 
 void PoseQueue::Requeue() {
+  open_ = false;
   first_of_call_ = 0;
   beyond_.clear();
   consumed_since_ = 0;

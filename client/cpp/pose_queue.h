@@ -7,8 +7,8 @@
 //   Push -> [waiting] -> TakeNext -> [sent] -> Answer -> (frame goes to the caller) -> Consume ->
 //   TakeAcknowledgement
 //
-// A server keeps window + 64 poses beyond the last acknowledgement and ends the stream past that,
-// so TakeNext stops short of it.
+// A server keeps window + backlog poses beyond the last acknowledgement and ends the stream past
+// that, so TakeNext stops there at the latest, and gives nothing before the server has said both.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -32,11 +32,12 @@ struct QueuedPose {
 
 class PoseQueue {
  public:
-  // A `window` of 0 stands for the server's default until SetWindow.
+  // A `window` of 0 stands for the server's default until Open.
   PoseQueue(OrderMode mode, std::uint32_t window, std::size_t max_queued);
 
-  // As the server has granted it.
-  void SetWindow(std::uint32_t window);
+  // The server has accepted the call. `window` and `backlog` as it has granted them; 0, which only
+  // older servers say, leaves the window and stands for a backlog of 64.
+  void Open(std::uint32_t window, std::uint32_t backlog);
 
   // Number the next pose gets if it asks for `wanted` (0 = the one after the last).
   //   kInvalidArgument: not above the last. kResourceExhausted: no room.
@@ -52,8 +53,8 @@ class PoseQueue {
   // Poses that Push has room for.
   std::size_t room() const;
 
-  // The next pose to send, or null while none waits or too many are unacknowledged. It counts as
-  // sent.
+  // The next pose to send, or null while none waits, too many are unacknowledged, or the call is
+  // not open. It counts as sent.
   const QueuedPose* TakeNext();
 
   // A frame or a problem came for pose `frame`; a problem may also come for one without output.
@@ -69,7 +70,7 @@ class PoseQueue {
   std::optional<std::uint64_t> TakeAcknowledgement(bool anyway);
 
   // The stream broke: what has no answer waits again (LATEST: the newest alone), nothing is on the
-  // wire.
+  // wire, and the next call is not open yet.
   void Requeue();
 
   // Every pose that wants an answer has one, and none waits.
@@ -78,11 +79,15 @@ class PoseQueue {
   std::optional<std::uint64_t> first_unanswered() const;
 
  private:
-  bool full() const;
+  // Most poses sent beyond the last acknowledgement.
+  std::size_t limit() const { return std::size_t{window_} + ahead_; }
+  bool full() const { return beyond_.size() >= limit(); }
 
   const OrderMode mode_;
   const std::size_t max_queued_;
   std::uint32_t window_;
+  std::uint32_t ahead_;         // poses to send beyond the window
+  bool open_ = false;           // the server has accepted the call
   std::size_t silent_run_ = 0;  // poses without output since the last with
   std::uint64_t last_ = 0;      // highest number given out
   std::deque<QueuedPose> waiting_;

@@ -349,7 +349,7 @@ absl::Status StreamCore::TakeOpened(const v1::StreamOpened& opened) {
            .window = opened.window(),
            .chunk_bytes = opened.chunk_bytes(),
            .resumed = resumed};
-  poses_.SetWindow(opened.window());
+  poses_.Open(opened.window(), opened.backlog());
   opened_ = true;
   changed_.notify_all();
   return absl::OkStatus();

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstring>
 #include <exception>
 #include <filesystem>
@@ -34,6 +35,7 @@ class Scanner : public nlohmann::json_sax<nlohmann::json> {
   bool string(string_t& value) override {
     if (depth_ == 2 && section_ == "extensionsRequired") required.push_back(value);
     if (depth_ == 2 && section_ == "asset" && key_ == "version") version = value;
+    if (depth_ == 3 && section_ == "buffers" && key_ == "uri") buffer_uris.push_back(value);
     return true;
   }
   bool start_object(std::size_t) override { return Open(); }
@@ -51,7 +53,7 @@ class Scanner : public nlohmann::json_sax<nlohmann::json> {
     return false;
   }
 
-  std::vector<std::string> required;
+  std::vector<std::string> required, buffer_uris;
   std::string version, error;
 
  private:
@@ -104,7 +106,54 @@ absl::StatusOr<absl::string_view> JsonText(const std::string& bytes, bool binary
   return absl::string_view(bytes).substr(20, json);
 }
 
-absl::Status Scan(absl::string_view text) {
+// A URI without its percent escapes.
+std::string Unescaped(const std::string& uri) {
+  std::string plain;
+  for (std::size_t i = 0; i < uri.size(); ++i) {
+    unsigned char byte = 0;
+    const char* digits = uri.data() + i + 1;
+    if (uri[i] == '%' && i + 2 < uri.size() &&
+        std::from_chars(digits, digits + 2, byte, 16).ptr == digits + 2) {
+      plain += static_cast<char>(byte);
+      i += 2;
+    } else {
+      plain += uri[i];
+    }
+  }
+  return plain;
+}
+
+// True if `file`, links followed, lies in `folder` or below.
+bool LiesWithin(const std::filesystem::path& file, const std::filesystem::path& folder) {
+  std::error_code code;
+  const auto absolute = [&](const std::filesystem::path& path) {
+    const auto full = std::filesystem::absolute(path.empty() ? "." : path, code);
+    return code ? std::filesystem::path() : std::filesystem::weakly_canonical(full, code);
+  };
+  const auto inner = absolute(file), outer = absolute(folder);
+  if (code || inner.empty() || outer.empty()) return false;
+  const auto relative = inner.lexically_relative(outer);
+  return !relative.empty() && relative.begin()->string() != "..";
+}
+
+// A file must not make us open others than those that came with it.
+absl::Status CheckBufferUri(const std::string& uri, const std::filesystem::path& folder) {
+  if (absl::StartsWith(uri, "data:")) return absl::OkStatus();
+  const std::string plain = Unescaped(uri);
+  const std::filesystem::path file(plain);
+  const std::size_t colon = plain.find(':');
+  const bool scheme = colon != std::string::npos && colon < plain.find('/');
+  const bool up = std::find(file.begin(), file.end(), "..") != file.end();
+  const bool odd = plain.find('\\') != std::string::npos || plain.find('\0') != std::string::npos;
+  if (!scheme && !up && !odd && !file.is_absolute() && LiesWithin(folder / file, folder)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("buffers.uri: got \"", uri.substr(0, 200),
+                   "\", need the name of a file in the folder of the ", "glTF file or below it"));
+}
+
+absl::Status Scan(absl::string_view text, const std::filesystem::path& folder) {
   Scanner scanner;
   const bool parsed = nlohmann::json::sax_parse(text.begin(), text.end(), &scanner);
   if (!parsed) return absl::InvalidArgumentError(absl::StrCat("glTF: ", scanner.error));
@@ -117,16 +166,36 @@ absl::Status Scan(absl::string_view text) {
     return absl::InvalidArgumentError(
         absl::StrCat("extensionsRequired: ", extension, " is not supported; export without it"));
   }
+  for (const std::string& uri : scanner.buffer_uris) {
+    SINEW_RETURN_IF_ERROR(CheckBufferUri(uri, folder));
+  }
   return absl::OkStatus();
 }
 
+struct SideFiles {
+  std::string folder;
+  std::uint64_t max_bytes;
+};
+
+// Files elsewhere are as if they did not exist; so are images outside the folder, which are no
+// error because nothing here needs them.
+bool SideFileExists(const std::string& path, void* data) {
+  return LiesWithin(path, static_cast<const SideFiles*>(data)->folder) &&
+         tinygltf::FileExists(path, nullptr);
+}
+
 bool ReadSideFile(std::vector<unsigned char>* out, std::string* error, const std::string& path,
-                  void* limit) {
+                  void* data) {
+  const SideFiles& allowed = *static_cast<const SideFiles*>(data);
+  if (!LiesWithin(path, allowed.folder)) {
+    *error = "not in the folder of the glTF file";
+    return false;
+  }
   std::error_code code;
   const std::filesystem::path file(path);
   const auto size =
       std::filesystem::is_regular_file(file, code) ? std::filesystem::file_size(file, code) : 0;
-  if (code || size == 0 || size > *static_cast<const std::uint64_t*>(limit)) {
+  if (code || size == 0 || size > allowed.max_bytes) {
     *error = "not a regular file of acceptable size";
     return false;
   }
@@ -157,13 +226,13 @@ absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const
                                                  std::vector<Finding>& findings) {
   const bool binary = absl::StartsWith(bytes, "glTF");
   SINEW_ASSIGN_OR_RETURN(const absl::string_view text, JsonText(bytes, binary));
-  SINEW_RETURN_IF_ERROR(Scan(text));
+  SideFiles side_files = {std::filesystem::path(path).parent_path().string(), max_bytes};
+  SINEW_RETURN_IF_ERROR(Scan(text, side_files.folder));
 
   tinygltf::TinyGLTF loader;
   loader.SetImageLoader(KeepNoImage, nullptr);
-  loader.SetFsCallbacks({&tinygltf::FileExists, [](const std::string& file, void*) { return file; },
-                         &ReadSideFile, &tinygltf::WriteWholeFile, &max_bytes});
-  const std::string folder = std::filesystem::path(path).parent_path().string();
+  loader.SetFsCallbacks({&SideFileExists, [](const std::string& file, void*) { return file; },
+                         &ReadSideFile, &tinygltf::WriteWholeFile, &side_files});
   tinygltf::Model model;
   std::string error, warning;
   bool loaded = false;
@@ -172,8 +241,9 @@ absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const
     loaded = binary
                  ? loader.LoadBinaryFromMemory(&model, &error, &warning,
                                                reinterpret_cast<const unsigned char*>(bytes.data()),
-                                               size, folder)
-                 : loader.LoadASCIIFromString(&model, &error, &warning, bytes.data(), size, folder);
+                                               size, side_files.folder)
+                 : loader.LoadASCIIFromString(&model, &error, &warning, bytes.data(), size,
+                                              side_files.folder);
   } catch (const std::exception& e) {
     error = e.what();
   }

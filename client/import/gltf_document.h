@@ -16,10 +16,11 @@
 namespace sinew::client {
 
 // Parses `bytes` (GLB or JSON, by its magic). Buffers are loaded, images are not.
-//   path      of the file, for side files beside it; those must be regular and at most `max_bytes`
-//   long findings  gets the parser's warnings
+//   path      of the file; its side files must be regular, at most `max_bytes` long, and, links
+//             followed, in its folder or below
+//   findings  gets the parser's warnings
 // kInvalidArgument: not glTF 2, damaged, nested too deeply, a required extension that is not
-// supported.
+// supported, a buffer whose URI leaves the folder or has a scheme other than data.
 absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const std::string& path,
                                                  std::uint64_t max_bytes,
                                                  std::vector<Finding>& findings);

@@ -102,6 +102,9 @@ absl::StatusOr<Recipe> ToRecipe(const v1::Recipe& recipe) {
 absl::StatusOr<Recipe> RecipeOf(const v1::SessionSpec& spec, const SessionConfig& limits) {
   switch (spec.deformer_case()) {
     case v1::SessionSpec::kRecipe: {
+      if (const std::uint64_t bytes = spec.recipe().ByteSizeLong(); bytes > limits.spec_bytes) {
+        return LimitPassed("spec.recipe", bytes, limits.spec_bytes, "bytes", "max-spec-bytes");
+      }
       absl::StatusOr<Recipe> recipe = ToRecipe(spec.recipe());
       return recipe.ok() ? recipe : WithPath(recipe.status(), "spec");
     }

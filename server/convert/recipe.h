@@ -18,7 +18,7 @@ namespace sinew::server {
 absl::StatusOr<Recipe> ToRecipe(const v1::Recipe& recipe);
 
 // The recipe or text of a spec. kInvalidArgument: neither is set, or as above; kResourceExhausted:
-// text too long.
+// the text, or the serialised recipe, is too long.
 absl::StatusOr<Recipe> RecipeOf(const v1::SessionSpec& spec, const SessionConfig& limits);
 
 // With every default filled in.

@@ -58,7 +58,8 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
   }
   if (request.validate_only()) return ValidateOnly(request.spec(), *response.mutable_session());
   SINEW_ASSIGN_OR_RETURN(auto session,
-                         runtime_.sessions.FindRequest(request.request_id(), request.spec()));
+                         runtime_.sessions.FindRequest(request.request_id(), request.spec(),
+                                                       std::chrono::system_clock::now()));
   if (session == nullptr) {
     SINEW_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveSpec(runtime_, request.spec()));
     SINEW_ASSIGN_OR_RETURN(session, MakeSession(runtime_, request.spec(), resolved));

@@ -39,6 +39,22 @@ TEST_F(DrainTest, StreamsAreToldAnsweredAndEnded) {
   EXPECT_TRUE(server().WaitDrained(std::chrono::seconds(10)));
 }
 
+TEST_F(DrainTest, AHalfClosedStreamWithAllItsFramesEndsWell) {
+  Start();
+  const std::string rig = stubs().UploadTube();
+  v1::StreamOpen open = OpenSpec(rig, "lbs");
+  open.set_window(2);
+  Stream stream(stubs(), open);
+  stream.Opened();
+  for (std::uint64_t frame = 1; frame <= 4; ++frame) stream.Send(TubePose(frame));
+  stream.ReadUntil(2, false);
+  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for the poses to arrive
+  server().Drain();
+  stream.HalfClose();
+  EXPECT_EQ(stream.ReadUntil(4, false).size(), 2u);
+  EXPECT_CODE(stream.Finish(), StatusCode::OK);
+}
+
 TEST_F(DrainTest, NewWorkIsRefusedAndQuestionsAreAnswered) {
   Start();
   const std::string rig = stubs().UploadTube();

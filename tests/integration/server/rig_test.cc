@@ -1,5 +1,8 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <thread>
+
 #include "tests/integration/server/server_fixture.h"
 
 namespace sinew::testing {
@@ -163,6 +166,37 @@ TEST_F(RigTest, SizesAreBoundedAtTheLimitAndOnePast) {
     EXPECT_EQ(status.error_code(),
               size == 65'536u ? StatusCode::OUT_OF_RANGE : StatusCode::RESOURCE_EXHAUSTED);
   }
+}
+
+TEST_F(RigTest, AnUploadNobodyContinuesEndsAndOthersAreBounded) {
+  config.streams.stall_seconds = 0.4;
+  config.rigs.transfers = 1;
+  Start();
+  grpc::ClientContext context;
+  v1::UploadRigResponse response, ignored;
+  auto silent = stubs().rigs->UploadRig(&context, &response);
+  grpc::Status other = Query(std::string(64, 'a'), 10, ignored);
+  for (int i = 0; i < 100 && other.ok(); ++i) other = Query(std::string(64, 'a'), 10, ignored);
+  EXPECT_CODE(other, StatusCode::RESOURCE_EXHAUSTED);
+  const grpc::Status status = silent->Finish();
+  EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ReasonOf(status), "WINDOW_STALLED");
+  EXPECT_CODE(Query(std::string(64, 'a'), 10, ignored), StatusCode::OK);
+}
+
+TEST_F(RigTest, ADownloadNobodyReadsIsCutOff) {
+  config.streams.stall_seconds = 0.4;
+  Start();
+  const std::string rig = stubs().UploadTube({.rings = 3000, .segments = 100});
+  grpc::ClientContext context;
+  v1::DownloadRigRequest request;
+  request.set_name(rig);
+  auto reader = stubs().rigs->DownloadRig(&context, request);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1300));
+  v1::DownloadRigResponse piece;
+  while (reader->Read(&piece)) {
+  }
+  EXPECT_CODE(reader->Finish(), StatusCode::RESOURCE_EXHAUSTED);
 }
 
 TEST_F(RigTest, UnknownAndMalformedNamesAreToldApart) {

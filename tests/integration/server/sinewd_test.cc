@@ -59,9 +59,65 @@ TEST(Sinewd, WrongFlagsAndFilesEndWithTheirCodes) {
   const std::string file = (folder.path() / "bad.yaml").string();
   std::ofstream(file) << "no_such_key: 1\n";
   EXPECT_EQ(run({"--config", file}), 78);
+  EXPECT_EQ(run({"--config", folder.path().string()}), 78);
+  EXPECT_EQ(run({"--config", "/dev/zero"}), 78);
+  std::ofstream(file) << std::string(100'000, '[');
+  EXPECT_EQ(run({"--config", file}), 78);
   EXPECT_EQ(run({"--data-dir", "/proc/no/such/place"}), 78);
   SinewdProcess first;
   EXPECT_EQ(run({"--listen", first.address()}), 69);
+  EXPECT_EQ(run({"--http", first.address()}), 69);
+}
+
+TEST(Sinewd, ASocketFileHasOneServer) {
+  const TemporaryFolder folder;
+  const std::filesystem::path path = folder.path() / "s";
+  const std::vector<std::string> flags = {"--listen", "unix:" + path.string()};
+  SinewdProcess first(flags);
+  SinewdProcess second(flags);
+  EXPECT_EQ(second.Wait(), 69);
+  EXPECT_NE(second.err().find("Address already in use"), std::string::npos) << second.err();
+  EXPECT_EQ(Stubs(Connect(first)).Stats().rigs(), 0u);
+  first.Signal(SIGKILL);
+  EXPECT_EQ(first.Wait(), -SIGKILL);
+  ASSERT_TRUE(std::filesystem::exists(path));
+  SinewdProcess third(flags);  // nobody listens on the file any more
+  EXPECT_EQ(Stubs(Connect(third)).Stats().rigs(), 0u);
+  // Another server's file of this name outlives the server.
+  std::filesystem::remove(path);
+  SinewdProcess fourth(flags);
+  EXPECT_EQ(third.Stop(), 0);
+  EXPECT_EQ(Stubs(Connect(fourth)).Stats().rigs(), 0u);
+  EXPECT_EQ(fourth.Stop(), 0);
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
+TEST(Sinewd, ADataFolderHasOneServer) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> flags = {"--data-dir", folder.path().string()};
+  SinewdProcess first(flags);
+  SinewdProcess second(flags);
+  EXPECT_EQ(second.Wait(), 78);
+  EXPECT_NE(second.err().find("another server uses it"), std::string::npos) << second.err();
+  EXPECT_EQ(first.Stop(), 0);
+  SinewdProcess third(flags);
+  EXPECT_EQ(third.Stop(), 0) << third.err();
+}
+
+TEST(Sinewd, TheReadyFileIsThereWhileTheServerIs) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "ready").string();
+  const std::vector<std::string> failing = {"--data-dir", "/proc/no/such/place", "--ready-file",
+                                            file};
+  std::ofstream(file) << R"({"addresses": [], "http": "", "pid": 1})";
+  EXPECT_EQ(SinewdProcess(failing).Wait(), 78);
+  EXPECT_FALSE(std::filesystem::exists(file));
+  SinewdProcess server;
+  std::filesystem::copy(server.ready_file(), file);
+  EXPECT_EQ(SinewdProcess(failing).Wait(), 78);
+  EXPECT_TRUE(std::filesystem::exists(file));  // that of a server that runs
+  EXPECT_EQ(server.Stop(), 0);
+  EXPECT_FALSE(std::filesystem::exists(server.ready_file()));
 }
 
 TEST(Sinewd, LogsAreJsonOnRequest) {

@@ -347,6 +347,38 @@ TEST_F(StreamTest, LimitsHoldAtTheLimitAndOnePast) {
   EXPECT_EQ(ReasonOf(status), "BACKLOG");
 }
 
+TEST_F(StreamTest, BytesBeforeTheSessionIsFoundAreBounded) {
+  config.streams.backlog = 4;
+  config.streams.waiting_pose_bytes = 1024;
+  StartWithTube();
+  const auto open_with = [&](std::size_t bytes) {
+    v1::StreamDeformRequest request;
+    *request.mutable_open() = OpenSpec(rig_, "lbs");
+    v1::Pose& pose = *request.add_poses();
+    pose.set_frame(1);
+    pose.set_joint_transforms(std::string(bytes, '\0'));
+    return request;
+  };
+  grpc::ClientContext context;
+  auto call = stubs().deforms->StreamDeform(&context);
+  call->Write(open_with(1024));
+  const grpc::Status status = call->Finish();
+  EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_EQ(ReasonOf(status), "LIMIT");
+  grpc::ClientContext small_context;
+  auto small = stubs().deforms->StreamDeform(&small_context);
+  small->Write(open_with(1000));
+  small->WritesDone();
+  v1::StreamDeformResponse response;
+  ASSERT_TRUE(small->Read(&response));
+  EXPECT_EQ(response.opened().backlog(), 4u);
+  while (response.problems().empty() && small->Read(&response)) {
+  }
+  ASSERT_EQ(response.problems_size(), 1);
+  EXPECT_EQ(response.problems(0).problem().field(), "pose.joint_transforms");
+  EXPECT_CODE(small->Finish(), StatusCode::OK);
+}
+
 TEST_F(StreamTest, AFullWindowWithoutAcknowledgementEndsTheStream) {
   config.streams.stall_seconds = 0.3;
   StartWithTube();

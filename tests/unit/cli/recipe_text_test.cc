@@ -18,6 +18,13 @@ TEST(RecipeText, WritesStagesAndParameters) {
             "ddm(laplacian=uniform, pop_guard=false)");
 }
 
+TEST(RecipeText, QuotesWhatIsNotAWord) {
+  EXPECT_EQ(
+      RecipeText(
+          R"({"stages":[{"relax":{"mask":"left arm","iterations":3,"other":"a.b-c+1_2","none":""}}]})"),
+      R"(relax(mask="left arm", iterations=3, other=a.b-c+1_2))");
+}
+
 TEST(RecipeText, LeavesOtherTextAlone) {
   for (const char* text :
        {"", "ddm", "{", "[]", R"({"stages":1})", R"({"stages":[1]})", R"({"stages":[{"a":1}]})"}) {

@@ -51,6 +51,50 @@ TEST_F(DeformCalls, DeformRefusesAWrongChecksum) {
   EXPECT_TRUE(client.Deform(kTarget, {}, pose, {.checksums = false}).ok());
 }
 
+TEST_F(DeformCalls, DeformAllowsALargeReplyOnlyWhereItIsNeeded) {
+  using Sizes = std::vector<std::uint64_t>;
+  const std::uint64_t most = (64 << 20) - (32 << 10);
+  const OneNumberPose pose(1);
+  EXPECT_TRUE(client.Deform(kTarget, {}, pose).ok());
+  EXPECT_EQ(server.counts.max_response_bytes, Sizes{0});
+
+  server.faults.largest_reply = 5 << 20;
+  EXPECT_TRUE(client.Deform(kTarget, {}, pose).ok());
+  EXPECT_EQ(server.counts.max_response_bytes, (Sizes{0, 0, most}));
+
+  server.faults.largest_allowed = 16 << 20;
+  EXPECT_EQ(Details(client.Deform(kTarget, {}, pose).status()).reason, "USE_STREAM");
+
+  ClientOptions options = server.Options();
+  options.max_receive_bytes = 1 << 20;
+  client = *Client::Connect(options);
+  server.counts.max_response_bytes.clear();
+  EXPECT_EQ(Details(client.Deform(kTarget, {}, pose).status()).reason, "USE_STREAM");
+  EXPECT_EQ(server.counts.max_response_bytes, Sizes{(1 << 20) - (32 << 10)});
+}
+
+TEST_F(DeformCalls, ClipBlocksStayWithinTheServersPoses) {
+  std::size_t taken = 0;
+  const ClipSink count = [&](const StreamItem&) {
+    ++taken;
+    return absl::OkStatus();
+  };
+  server.faults.most_clip_poses = 10'000;
+  EXPECT_TRUE(Clip(10'001, count).ok());
+  EXPECT_EQ(taken, 10'001u);
+  EXPECT_EQ(server.counts.clips, 2);
+
+  taken = 0;
+  server.counts.clips = 0;
+  server.faults.most_clip_poses = 6;
+  const absl::Status status = Clip(20, count);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(taken, 20u);
+  EXPECT_EQ(server.counts.clips, 4) << "20 and 10 are refused, 5 at a time are not";
+  server.faults.most_clip_poses = 0;
+  EXPECT_TRUE(absl::IsResourceExhausted(Clip(20, count)));
+}
+
 TEST_F(DeformCalls, ClipComesInBlocksAndInOrder) {
   ClientOptions options = server.Options();
   options.clip_block_bytes = 1000;  // ten poses

@@ -5,6 +5,8 @@
 #include <deque>
 #include <utility>
 
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
 #include "tests/unit/client/fake_server.h"
 
 namespace sinew::client {
@@ -50,6 +52,26 @@ v1::FrameProblem MakeProblem(const v1::Pose& pose) {
   return problem;
 }
 
+grpc::Status Detailed(grpc::StatusCode code, const google::protobuf::Message& detail) {
+  google::rpc::Status status;
+  status.set_code(code);
+  status.add_details()->PackFrom(detail);
+  return {code, "refused", status.SerializeAsString()};
+}
+
+grpc::Status LimitPassed(const std::string& limit) {
+  google::rpc::QuotaFailure failure;
+  failure.add_violations()->set_subject(limit);
+  return Detailed(grpc::RESOURCE_EXHAUSTED, failure);
+}
+
+grpc::Status UseStream() {
+  google::rpc::ErrorInfo info;
+  info.set_reason("USE_STREAM");
+  info.set_domain("sinew");
+  return Detailed(grpc::FAILED_PRECONDITION, info);
+}
+
 class FakeDeformService : public v1::DeformService::Service {
  public:
   explicit FakeDeformService(FakeServer& server) : server_(server) {}
@@ -59,6 +81,10 @@ class FakeDeformService : public v1::DeformService::Service {
     if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
     const std::lock_guard lock(server_.mutex);
     if (grpc::Status found = Find(request->target()); !found.ok()) return found;
+    const std::uint64_t allowed = request->max_response_bytes();
+    server_.counts.max_response_bytes.push_back(allowed);
+    if (allowed > server_.faults.largest_allowed) return LimitPassed("max-response-bytes");
+    if (server_.faults.largest_reply > (allowed == 0 ? 4 << 20 : allowed)) return UseStream();
     if (IsBad(request->pose())) return {grpc::INVALID_ARGUMENT, "pose: got nan"};
     // Unary frames come whole.
     v1::Frame& frame = *response->mutable_frame();
@@ -77,6 +103,13 @@ class FakeDeformService : public v1::DeformService::Service {
   grpc::Status DeformClip(grpc::ServerContext*, const v1::DeformClipRequest* request,
                           grpc::ServerWriter<v1::DeformClipResponse>* writer) override {
     if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
+    {
+      const std::lock_guard lock(server_.mutex);
+      if (static_cast<std::size_t>(request->poses().poses_size()) >
+          server_.faults.most_clip_poses) {
+        return LimitPassed("max-clip-poses");
+      }
+    }
     std::size_t sent = 0;
     for (const v1::Pose& pose : request->poses().poses()) {
       v1::DeformClipResponse reply;

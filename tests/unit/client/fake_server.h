@@ -37,7 +37,10 @@ struct Faults {
   std::size_t break_after_frames = 0;
   std::optional<std::size_t> drain_after_frames;  // notice, then the end; once
   bool wrong_checksum = false;
-  bool repeat_frames = false;  // sends every frame twice
+  std::size_t largest_reply = 0;  // Deform: needs max_response_bytes of as much, or USE_STREAM
+  std::size_t largest_allowed = ~std::size_t{0};  // max_response_bytes above it are a passed limit
+  std::size_t most_clip_poses = ~std::size_t{0};  // of one DeformClip, more are a passed limit
+  bool repeat_frames = false;                     // sends every frame twice
 };
 
 // What was seen.
@@ -46,6 +49,7 @@ struct Counts {
   std::uint64_t uploaded_bytes = 0;
   std::size_t most_unacknowledged = 0;  // poses of one stream beyond `received`
   std::vector<std::uint64_t> acknowledged;
+  std::vector<std::uint64_t> max_response_bytes;  // of each Deform
 };
 
 class FakeServer {

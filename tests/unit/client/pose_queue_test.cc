@@ -7,6 +7,13 @@
 namespace sinew::client {
 namespace {
 
+PoseQueue OpenQueue(OrderMode mode, std::uint32_t window, std::size_t max_queued,
+                    std::uint32_t backlog = 0) {
+  PoseQueue queue(mode, window, max_queued);
+  queue.Open(window, backlog);
+  return queue;
+}
+
 void Push(PoseQueue& queue, std::uint64_t frame, bool no_output = false) {
   ASSERT_EQ(*queue.Check(frame), frame);
   queue.Push({.frame = frame, .no_output = no_output});
@@ -25,7 +32,7 @@ std::vector<std::uint64_t> Range(std::uint64_t first, std::uint64_t last) {
 }
 
 TEST(PoseQueue, NumbersPosesAndRefusesLowOnes) {
-  PoseQueue queue(OrderMode::kOrdered, 0, 4);
+  PoseQueue queue = OpenQueue(OrderMode::kOrdered, 0, 4);
   EXPECT_EQ(*queue.Check(0), 1u);
   Push(queue, 5);
   EXPECT_EQ(*queue.Check(0), 6u);
@@ -40,7 +47,7 @@ TEST(PoseQueue, NumbersPosesAndRefusesLowOnes) {
 }
 
 TEST(PoseQueue, StaysWithinTheServersBacklog) {
-  PoseQueue queue(OrderMode::kOrdered, 8, 1000);
+  PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 1000);
   for (std::uint64_t f = 1; f <= 200; ++f) Push(queue, f);
   EXPECT_EQ(TakeAll(queue).size(), 56u);
   EXPECT_TRUE(queue.Answer(1).ok());
@@ -50,8 +57,28 @@ TEST(PoseQueue, StaysWithinTheServersBacklog) {
   EXPECT_EQ(TakeAll(queue), Range(57, 57));
 }
 
-TEST(PoseQueue, AcknowledgesHalfWindowsOrAlongWithPoses) {
+TEST(PoseQueue, SendsNothingBeforeTheServerHasOpened) {
   PoseQueue queue(OrderMode::kOrdered, 8, 100);
+  Push(queue, 1);
+  EXPECT_TRUE(TakeAll(queue).empty());
+  queue.Open(8, 64);
+  EXPECT_EQ(TakeAll(queue), Range(1, 1));
+}
+
+TEST(PoseQueue, TakesTheServersBacklogAsItsLimit) {
+  const struct {
+    std::uint32_t window, backlog;
+    std::size_t sent;
+  } cases[] = {{8, 0, 56}, {8, 1, 9}, {4, 47, 51}, {4, 48, 52}, {4, 1000, 52}, {1, 1, 2}};
+  for (const auto& [window, backlog, sent] : cases) {
+    PoseQueue queue = OpenQueue(OrderMode::kOrdered, window, 1000, backlog);
+    for (std::uint64_t f = 1; f <= 200; ++f) Push(queue, f);
+    EXPECT_EQ(TakeAll(queue).size(), sent) << window << " + " << backlog;
+  }
+}
+
+TEST(PoseQueue, AcknowledgesHalfWindowsOrAlongWithPoses) {
+  PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 100);
   for (std::uint64_t f = 1; f <= 20; ++f) Push(queue, f);
   EXPECT_EQ(queue.TakeAcknowledgement(true), std::nullopt);
   TakeAll(queue);
@@ -70,7 +97,7 @@ TEST(PoseQueue, AcknowledgesHalfWindowsOrAlongWithPoses) {
 }
 
 TEST(PoseQueue, OrderedAnswersComeInOrder) {
-  PoseQueue queue(OrderMode::kOrdered, 8, 100);
+  PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 100);
   for (std::uint64_t f = 1; f <= 4; ++f) Push(queue, f, f == 2);
   TakeAll(queue);
   EXPECT_FALSE(queue.Answer(9).ok()) << "never sent";
@@ -85,7 +112,7 @@ TEST(PoseQueue, OrderedAnswersComeInOrder) {
 }
 
 TEST(PoseQueue, APoseWithoutOutputMayBeAProblem) {
-  PoseQueue queue(OrderMode::kOrdered, 8, 100);
+  PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 100);
   Push(queue, 1, true);
   Push(queue, 2);
   TakeAll(queue);
@@ -94,7 +121,7 @@ TEST(PoseQueue, APoseWithoutOutputMayBeAProblem) {
 }
 
 TEST(PoseQueue, LatestDropsWhatWaitsAndCountsIt) {
-  PoseQueue queue(OrderMode::kLatest, 2, 1);
+  PoseQueue queue = OpenQueue(OrderMode::kLatest, 2, 1);
   Push(queue, 1);
   EXPECT_EQ(TakeAll(queue), Range(1, 1));
   for (std::uint64_t f = 2; f <= 5; ++f) Push(queue, f);
@@ -110,13 +137,15 @@ TEST(PoseQueue, LatestDropsWhatWaitsAndCountsIt) {
 }
 
 TEST(PoseQueue, RepeatsUnansweredPosesAfterABreak) {
-  PoseQueue queue(OrderMode::kOrdered, 8, 100);
+  PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 100);
   for (std::uint64_t f = 1; f <= 6; ++f) Push(queue, f);
   for (int i = 0; i < 5; ++i) queue.TakeNext();
   ASSERT_TRUE(queue.Answer(1).ok());
   ASSERT_TRUE(queue.Answer(2).ok());
   queue.Consume(1);
   queue.Requeue();
+  EXPECT_TRUE(TakeAll(queue).empty()) << "the next call is not open yet";
+  queue.Open(0, 0);
   EXPECT_EQ(TakeAll(queue), Range(3, 6));
   queue.Consume(2);
   EXPECT_EQ(queue.TakeAcknowledgement(true), std::nullopt) << "2 belongs to the call before";
@@ -126,33 +155,36 @@ TEST(PoseQueue, RepeatsUnansweredPosesAfterABreak) {
 }
 
 TEST(PoseQueue, LatestRepeatsTheNewestAlone) {
-  PoseQueue queue(OrderMode::kLatest, 2, 1);
+  PoseQueue queue = OpenQueue(OrderMode::kLatest, 2, 1);
   for (std::uint64_t f = 1; f <= 3; ++f) {
     Push(queue, f);
     TakeAll(queue);
   }
   queue.Requeue();
+  EXPECT_TRUE(TakeAll(queue).empty()) << "the next call is not open yet";
+  queue.Open(0, 0);
   EXPECT_EQ(TakeAll(queue), Range(3, 3));
   EXPECT_EQ(queue.Answer(3)->replaced, 2u);
   Push(queue, 4);
   TakeAll(queue);
   Push(queue, 5);
   queue.Requeue();
+  EXPECT_TRUE(TakeAll(queue).empty()) << "the next call is not open yet";
+  queue.Open(0, 0);
   EXPECT_EQ(TakeAll(queue), Range(5, 5));
   EXPECT_EQ(queue.Answer(5)->replaced, 1u);
 }
 
-TEST(PoseQueue, ALongRunWithoutOutputIsProbed) {
-  PoseQueue queue(OrderMode::kOrdered, 8, 1000);
+// Sends 300 poses that ask for nothing, with the probes the queue wants; returns how many.
+int SendWithoutOutput(PoseQueue queue) {
   int probes = 0;
   for (std::uint64_t f = 1; f <= 300; ++f) {
     const bool probe = queue.WantsProbe();
     probes += probe;
     queue.Push({.frame = f, .no_output = !probe, .probe = probe});
   }
-  EXPECT_EQ(probes, 300 / 32);
   std::uint64_t last = 0;
-  for (int round = 0; round < 20 && last < 300; ++round) {
+  for (int round = 0; round < 300 && last < 300; ++round) {
     for (const std::uint64_t frame : TakeAll(queue)) last = frame;
     if (const auto probe = queue.first_unanswered()) {
       EXPECT_TRUE(queue.Answer(*probe)->probe);
@@ -161,6 +193,14 @@ TEST(PoseQueue, ALongRunWithoutOutputIsProbed) {
     queue.TakeAcknowledgement(false);
   }
   EXPECT_EQ(last, 300u);
+  return probes;
+}
+
+TEST(PoseQueue, ALongRunWithoutOutputIsProbed) {
+  EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 8, 1000)), 300 / 32);
+  EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 8, 1000, 1)), 300 / 9)
+      << "a small backlog needs more";
+  EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 1, 1000, 1)), 150);
 }
 
 }  // namespace

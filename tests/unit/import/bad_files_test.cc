@@ -373,6 +373,18 @@ TEST(BadFile, ContentOfAnotherType) {
       HasSubstr("JSON broken at byte"));
 }
 
+TEST(BadFile, BuffersOutsideTheFolderAreNeverOpened) {
+  for (const std::string& uri :
+       std::vector<std::string>{"../../../etc/passwd", "/etc/passwd", "file:///etc/passwd",
+                                "%2e%2e/secret.bin", "a/../../secret.bin"}) {
+    const std::string text =
+        R"({"asset":{"version":"2.0"},"buffers":[{"byteLength":4,"uri":")" + uri + R"("}]})";
+    const auto scene = ImportFile(testing::WriteFile("outside.gltf", text));
+    EXPECT_EQ(scene.status().code(), absl::StatusCode::kInvalidArgument) << uri;
+    EXPECT_THAT(std::string(scene.status().message()), HasSubstr("buffers.uri: got \"" + uri));
+  }
+}
+
 TEST(BadFile, LargerThanTheLimit) {
   ImportOptions options;
   options.max_file_bytes = 100;

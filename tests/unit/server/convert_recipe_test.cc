@@ -100,6 +100,11 @@ TEST(ConvertRecipe, TextIsReadWhereARecipeIs) {
   EXPECT_TRUE(RecipeOf(spec, limits).ok());
   spec.set_spec("lbs ");
   EXPECT_EQ(RecipeOf(spec, limits).status().code(), absl::StatusCode::kResourceExhausted);
+  spec.mutable_recipe()->add_stages()->mutable_dqs()->set_blend(0.5f);
+  limits.spec_bytes = spec.recipe().ByteSizeLong();
+  EXPECT_TRUE(RecipeOf(spec, limits).ok());
+  --limits.spec_bytes;
+  EXPECT_EQ(RecipeOf(spec, limits).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 }  // namespace

@@ -112,7 +112,9 @@ TEST_P(RigStoreTest, LimitsHoldAtTheLimitAndOnePast) {
   {
     const auto store = OpenStore();
     EXPECT_TRUE(store->Put(a.hex, a.bytes, {}).ok());
-    EXPECT_EQ(store->Put(b.hex, b.bytes, {}).status().code(), absl::StatusCode::kResourceExhausted);
+    const absl::Status full = store->Put(b.hex, b.bytes, {}).status();
+    EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
+    EXPECT_TRUE(full.GetPayload("type.googleapis.com/google.rpc.RetryInfo").has_value());
     EXPECT_TRUE(store->Put(a.hex, a.bytes, {}).ok());  // is there already
     EXPECT_TRUE(store->Delete(a.hex).ok());
     EXPECT_TRUE(store->Put(b.hex, b.bytes, {}).ok());
@@ -213,6 +215,46 @@ TEST_P(RigStoreTest, UploadLimitsHoldAtTheLimitAndOnePast) {
             absl::StatusCode::kResourceExhausted);
 }
 
+TEST_P(RigStoreTest, AnIdleUploadGivesWayToANewOne) {
+  const Sample a = MakeSample("a"), b = MakeSample("b"), c = MakeSample("c");
+  config_.uploads = 2;
+  const auto store = OpenStore();
+  const auto uploads = *UploadTable::Open(config_, *store);
+  ASSERT_TRUE(uploads->Append(a.header, 0, a.bytes.substr(0, 100), now_).ok());
+  ASSERT_TRUE(
+      uploads->Append(b.header, 0, b.bytes.substr(0, 50), now_ + std::chrono::seconds(1)).ok());
+  const auto later = now_ + std::chrono::seconds(30);
+  ASSERT_TRUE(uploads->Append(c.header, 0, c.bytes.substr(0, 10), later).ok());
+  EXPECT_EQ(uploads->Query(a.header)->committed, 0u);
+  EXPECT_EQ(uploads->Query(b.header)->committed, 50u);
+  EXPECT_EQ(uploads->Query(c.header)->committed, 10u);
+  if (GetParam()) {
+    EXPECT_EQ(ListFiles(folder_ / "uploads").size(), 2u);
+  }
+  EXPECT_NE(uploads->Append(b.header, 50, b.bytes.substr(50), later)->rig, nullptr);
+}
+
+TEST_P(RigStoreTest, DeletedAndStoredAtOnceIsAllOrNothing) {
+  const auto store = OpenStore();
+  const Sample sample = MakeSample("a");
+  std::thread deleting([&] {
+    for (int i = 0; i < 200; ++i) (void)store->Delete(sample.hex);
+  });
+  for (int i = 0; i < 200; ++i) {
+    const auto put = store->Put(sample.hex, sample.bytes, {});
+    EXPECT_TRUE(put.ok()) << put.status();
+  }
+  deleting.join();
+  ASSERT_TRUE(store->Put(sample.hex, sample.bytes, {}).ok());
+  EXPECT_EQ(store->Read(sample.hex, 0, 1 << 20)->bytes, sample.bytes);
+  EXPECT_EQ(store->stored_bytes(), sample.bytes.size());
+  ASSERT_TRUE(store->Delete(sample.hex).ok());
+  EXPECT_EQ(store->stored_bytes(), 0u);
+  if (GetParam()) {
+    EXPECT_TRUE(ListFiles(folder_ / "rigs").empty());
+  }
+}
+
 TEST_P(RigStoreTest, UnfinishedUploadsExpire) {
   const auto store = OpenStore();
   const auto uploads = *UploadTable::Open(config_, *store);
@@ -271,6 +313,52 @@ TEST_P(DataFolder, SurvivesTheStore) {
   EXPECT_TRUE(ListFiles(folder_ / "uploads").empty());
 }
 
+TEST_P(DataFolder, AnUploadKilledAfterItsLastByteFinishes) {
+  const Sample good = MakeSample("a"), damaged = MakeSample("b");
+  const auto store = OpenStore();
+  fs::create_directories(folder_ / "uploads");
+  const auto part = [&](const Sample& sample, const std::string& bytes) {
+    std::ofstream(
+        folder_ / "uploads" / (sample.hex + "-" + std::to_string(sample.bytes.size()) + ".part"),
+        std::ios::binary)
+        << bytes;
+  };
+  part(good, good.bytes);
+  part(damaged, std::string(damaged.bytes.size(), 'x'));
+  const auto uploads = *UploadTable::Open(config_, *store);
+  EXPECT_EQ(uploads->Query(good.header)->committed, good.bytes.size());
+  const auto done = uploads->Append(good.header, 0, "", now_);
+  ASSERT_TRUE(done.ok()) << done.status();
+  EXPECT_NE(done->rig, nullptr);
+  EXPECT_EQ(store->Read(good.hex, 0, 1 << 20)->bytes, good.bytes);
+  EXPECT_EQ(uploads->Append(damaged.header, 0, "", now_).status().code(),
+            absl::StatusCode::kDataLoss);
+  EXPECT_EQ(uploads->Append(damaged.header, 0, "", now_)->committed, 0u);
+  EXPECT_TRUE(ListFiles(folder_ / "uploads").empty());
+}
+
+TEST_P(DataFolder, ARigOutlivesAFailedRead) {
+  const Sample sample = MakeSample("a");
+  { ASSERT_TRUE(OpenStore()->Put(sample.hex, sample.bytes, {}).ok()); }
+  const auto store = OpenStore();
+  const fs::path file = folder_ / "rigs" / ("sha256-" + sample.hex + ".sinewrig");
+  fs::rename(file, folder_ / "away");
+  fs::create_directory(file);  // opens, but cannot be read
+  EXPECT_EQ(store->Get(sample.hex).status().code(), absl::StatusCode::kInternal);
+  fs::remove(file);
+  fs::rename(folder_ / "away", file);
+  EXPECT_TRUE(store->Get(sample.hex).ok());
+}
+
+TEST_P(DataFolder, ARigWithoutItsFileIsForgotten) {
+  const Sample sample = MakeSample("a");
+  { ASSERT_TRUE(OpenStore()->Put(sample.hex, sample.bytes, {}).ok()); }
+  const auto store = OpenStore();
+  fs::remove(folder_ / "rigs" / ("sha256-" + sample.hex + ".sinewrig"));
+  EXPECT_EQ(store->Get(sample.hex).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(store->Has(sample.hex));
+}
+
 TEST_P(DataFolder, DamagedBytesAreNeverUsed) {
   const Sample sample = MakeSample("a");
   { ASSERT_TRUE(OpenStore()->Put(sample.hex, sample.bytes, {}).ok()); }
@@ -307,6 +395,14 @@ TEST(Files, WritesAreWholeOrAbsent) {
   fs::remove(path);
   EXPECT_EQ(ReadWholeFile(path).status().code(), absl::StatusCode::kNotFound);
   EXPECT_FALSE(WriteAtomically("/no/such/folder/file", "x").ok());
+}
+
+TEST(Files, ABareNameStandsInTheWorkingFolder) {
+  const fs::path name = "bare" + std::to_string(::getpid());
+  const absl::Status status = WriteAtomically(name, "one");
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(*ReadWholeFile(fs::current_path() / name), "one");
+  fs::remove(name);
 }
 
 }  // namespace

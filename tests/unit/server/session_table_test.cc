@@ -59,14 +59,36 @@ TEST_F(SessionTableTest, ARequestIdStandsForOneSession) {
   auto again = Make("lbs");
   again->request_id = "r1";
   EXPECT_EQ(table.Add(again, seconds(10), now_)->session, first);
-  EXPECT_EQ(*table.FindRequest("r1", first->spec), first);
+  EXPECT_EQ(*table.FindRequest("r1", first->spec, now_), first);
   auto other = Make("dqs");
   other->request_id = "r1";
   EXPECT_EQ(table.Add(other, seconds(10), now_).status().code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(table.FindRequest("r1", other->spec).status().code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(*table.FindRequest("", first->spec), nullptr);
+  EXPECT_EQ(table.FindRequest("r1", other->spec, now_).status().code(),
+            absl::StatusCode::kAlreadyExists);
+  EXPECT_EQ(*table.FindRequest("", first->spec, now_), nullptr);
   EXPECT_TRUE(table.Delete(first->name).ok());
-  EXPECT_EQ(*table.FindRequest("r1", first->spec), nullptr);
+  EXPECT_EQ(*table.FindRequest("r1", first->spec, now_), nullptr);
+}
+
+TEST_F(SessionTableTest, ALeaseThatIsOverAnswersNobody) {
+  SessionTable table(config_);
+  auto first = Make("lbs"), second = Make("lbs"), third = Make("lbs");
+  for (const auto& session : {first, second, third}) session->request_id = "r1";
+  const auto over = now_ + seconds(10);
+  ASSERT_TRUE(table.Add(first, seconds(10), now_).ok());
+  EXPECT_EQ(*table.FindRequest("r1", first->spec, over), nullptr);
+  EXPECT_TRUE(first->ended);
+  ASSERT_TRUE(table.Add(second, seconds(10), now_).ok());
+  EXPECT_EQ(table.Add(third, seconds(10), over)->session, third);
+  EXPECT_TRUE(second->ended);
+  EXPECT_EQ(*table.FindRequest("r1", third->spec, over), third);
+  EXPECT_EQ(table.count(), 1u);
+  auto shared = Make("dqs"), again = Make("dqs");
+  shared->shared = again->shared = true;
+  ASSERT_TRUE(table.Add(shared, seconds(10), now_).ok());
+  EXPECT_EQ(table.Add(again, seconds(10), over)->session, again);
+  EXPECT_EQ(table.FindShared("rigs/sha256-x", "dqs", over + seconds(10)), nullptr);
+  EXPECT_TRUE(again->ended);
 }
 
 TEST_F(SessionTableTest, SharedSessionsAreFoundUntilTheyFail) {

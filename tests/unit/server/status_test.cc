@@ -84,6 +84,13 @@ TEST(Status, ProblemsSayTheSame) {
   EXPECT_EQ(problem.message(), "pose.controls: got 4 bytes");
 }
 
+TEST(Status, ProblemsAreShortAndPrintable) {
+  const v1::Problem problem =
+      ToProblem(absl::InternalError("a\n\x1b[0m" + std::string(9999, '\1')));
+  EXPECT_EQ(problem.message().substr(0, 12), "a\\x0a\\x1b[0m");
+  EXPECT_LE(problem.message().size(), 2048u);
+}
+
 TEST(Status, DrainingTellsToTryElsewhere) {
   EXPECT_EQ(Draining().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(ReasonOf(Draining()), v1::REASON_DRAINING);
