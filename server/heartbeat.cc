@@ -12,6 +12,7 @@ namespace sinew::server {
 namespace {
 
 constexpr std::chrono::milliseconds kPeriod{400};
+constexpr std::chrono::seconds kDeadline{2};
 constexpr char kMethod[] = "/grpc.health.v1.Health/Check";
 
 struct Beat {
@@ -36,16 +37,17 @@ Heartbeat::Heartbeat(Timers& timers, std::shared_ptr<grpc::Channel> channel,
     : timers_(timers), state_(std::make_shared<State>(std::move(channel))) {
   state_->wanted = std::move(wanted);
   timer_ = timers_.Every(kPeriod, [state = state_] {
+    Beat* beat = nullptr;
     {
       const std::lock_guard lock(state->mutex);
       if (state->beating || state->stopping || !state->wanted()) return;
       state->beating = true;
+      state->beat = std::make_unique<Beat>();
+      beat = state->beat.get();
     }
-    state->beat = std::make_unique<Beat>();
-    Beat* const beat = state->beat.get();
     const grpc::Slice empty;
     beat->request = grpc::ByteBuffer(&empty, 1);
-    beat->context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(10));
+    beat->context.set_deadline(std::chrono::system_clock::now() + kDeadline);
     state->stub.UnaryCall(&beat->context, kMethod, grpc::StubOptions(), &beat->request,
                           &beat->response, [state](const grpc::Status&) {
                             const std::lock_guard lock(state->mutex);
@@ -59,6 +61,7 @@ Heartbeat::~Heartbeat() {
   timers_.Cancel(timer_);
   std::unique_lock lock(state_->mutex);
   state_->stopping = true;
+  if (state_->beating) state_->beat->context.TryCancel();  // its answer may take the whole deadline
   state_->idle.wait(lock, [this] { return !state_->beating; });
 }
 

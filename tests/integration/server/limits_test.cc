@@ -1,0 +1,104 @@
+// Limits that no other file tests, at their value and one past it.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "tests/integration/server/server_fixture.h"
+
+namespace sinew::testing {
+namespace {
+
+using grpc::StatusCode;
+
+class LimitsTest : public ServerTest {};
+
+TEST_F(LimitsTest, APageHoldsAtMostItsRows) {
+  config.sessions.page = 2;
+  Start();
+  const std::string rig = stubs().UploadTube();
+  std::set<std::string> created;
+  for (int i = 0; i < 3; ++i) created.insert(stubs().Create(rig, "lbs").name());
+  for (const int asked : {2, 3}) {
+    v1::ListSessionsRequest request;
+    request.set_page_size(asked);
+    v1::ListSessionsResponse page;
+    grpc::ClientContext first;
+    EXPECT_CODE(stubs().sessions->ListSessions(&first, request, &page), StatusCode::OK);
+    EXPECT_EQ(page.sessions_size(), 2) << "asked for " << asked;
+    std::set<std::string> seen;
+    for (const v1::Session& session : page.sessions()) seen.insert(session.name());
+    request.set_page_token(page.next_page_token());
+    grpc::ClientContext second;
+    EXPECT_CODE(stubs().sessions->ListSessions(&second, request, &page), StatusCode::OK);
+    for (const v1::Session& session : page.sessions()) seen.insert(session.name());
+    EXPECT_EQ(seen, created);
+    EXPECT_EQ(page.next_page_token(), "");
+  }
+}
+
+TEST_F(LimitsTest, AConnectionCarriesAtMostItsStreams) {
+  config.network.streams_per_connection = 2;
+  Start();
+  const std::string session = stubs().Create(stubs().UploadTube(), "lbs").name();
+  const auto get = [&] {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(400));
+    v1::GetSessionRequest request;
+    request.set_name(session);
+    v1::GetSessionResponse response;
+    return stubs().sessions->GetSession(&context, request, &response);
+  };
+  Stream one(stubs(), OpenFor(session));
+  EXPECT_NE(one.Opened().session(), "");
+  EXPECT_CODE(get(), StatusCode::OK);  // "two at a time"
+  {
+    Stream two(stubs(), OpenFor(session));
+    EXPECT_NE(two.Opened().session(), "");
+    EXPECT_CODE(get(), StatusCode::DEADLINE_EXCEEDED);  // "a third call waits"
+  }
+  EXPECT_CODE(get(), StatusCode::OK);  // "and goes on when one ends"
+}
+
+TEST_F(LimitsTest, AMessageHoldsAtMostItsBytes) {
+  Start();
+  const std::string session = stubs().Create(stubs().UploadTube(), "lbs").name();
+  const std::size_t limit = config.network.message_bytes + (64 << 10);  // bulk and its wrapping
+  for (const bool past : {false, true}) {
+    Stream stream(stubs(), OpenFor(session));
+    EXPECT_NE(stream.Opened().session(), "");
+    v1::StreamDeformRequest request;
+    v1::Pose& pose = *request.add_poses();
+    pose.set_frame(1);
+    pose.mutable_joint_transforms()->assign(limit, 'x');
+    const std::size_t wrapping = request.ByteSizeLong() - limit;
+    pose.mutable_joint_transforms()->resize(limit - wrapping + (past ? 1 : 0));
+    ASSERT_EQ(request.ByteSizeLong(), limit + (past ? 1 : 0));
+    stream.Send(request);
+    if (past) {
+      EXPECT_EQ(stream.Finish().error_code(), StatusCode::RESOURCE_EXHAUSTED);
+    } else {
+      const auto answers = stream.ReadUntil(1);
+      ASSERT_EQ(answers.size(), 1u);
+      EXPECT_TRUE(answers[0].problem.has_value()) << "read, and found to be no pose of this rig";
+    }
+  }
+}
+
+TEST_F(LimitsTest, AReplyOverTheServersOwnLimitAsksForAStream) {
+  const TubeShape shape{.rings = 1000, .segments = 100};
+  config.streams.response_bytes = 1 << 20;
+  Start();
+  const std::string rig = stubs().UploadTube(shape);
+  v1::DeformRequest request;
+  request.mutable_target()->mutable_spec()->set_rig(rig);
+  request.mutable_target()->mutable_spec()->set_spec("lbs");
+  *request.mutable_pose() = TubePose(1, 0, shape);
+  request.set_max_response_bytes(1 << 30);  // more than the server has: its own limit counts
+  v1::DeformResponse response;
+  const grpc::Status status = stubs().Deform(request, response);
+  EXPECT_EQ(status.error_code(), StatusCode::FAILED_PRECONDITION) << status.error_message();
+  EXPECT_EQ(ReasonOf(status), "USE_STREAM");
+}
+
+}  // namespace
+}  // namespace sinew::testing
