@@ -47,7 +47,7 @@ struct OutsideProject : ::testing::Test {
 TEST_F(OutsideProject, FindsThePackageByCMake) {
   const std::string build = (work / "build").string();
   const auto [configured, found] =
-      Shell("cmake -S " + source + " -B " + build +
+      Shell("cmake -G Ninja -S " + source + " -B " + build +
             " -DCMAKE_CXX_COMPILER=" CXX_COMPILER " -DCMAKE_PREFIX_PATH=" + prefix);
   ASSERT_TRUE(found) << configured;
   const auto [built, done] = Shell("cmake --build " + build);
