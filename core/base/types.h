@@ -15,6 +15,10 @@ struct Vec3f {
   float x = 0, y = 0, z = 0;
   bool operator==(const Vec3f&) const = default;
 };
+struct Vec4f {
+  float x = 0, y = 0, z = 0, w = 0;
+  bool operator==(const Vec4f&) const = default;
+};
 struct Vec3d {
   double x = 0, y = 0, z = 0;
   bool operator==(const Vec3d&) const = default;
@@ -40,7 +44,8 @@ struct DualQuat {
   std::array<float, 4> dual{0, 0, 0, 0};
 };
 
-static_assert(sizeof(Vec3f) == 12 && sizeof(Affine) == 48 && sizeof(Mat3) == 36);
+static_assert(sizeof(Vec3f) == 12 && sizeof(Vec4f) == 16 && sizeof(Affine) == 48 &&
+              sizeof(Mat3) == 36);
 static_assert(sizeof(DualQuat) == 32);
 
 inline Vec3d operator+(const Vec3d& a, const Vec3d& b) {

@@ -228,6 +228,21 @@ WeldedPoints Weld(const Rig& rig) {
   return welded;
 }
 
+PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout) {
+  PointOrder order;
+  order.lane.assign(welded.points(), static_cast<std::uint32_t>(layout.order.size()));
+  for (std::size_t v = 0; v < welded.point.size(); ++v) {
+    std::uint32_t& lane = order.lane[welded.point[v]];
+    lane = std::min(lane, layout.lane[v]);
+  }
+  order.point.resize(welded.points());
+  order.number.resize(welded.points());
+  std::iota(order.point.begin(), order.point.end(), 0u);
+  std::ranges::sort(order.point, {}, [&](std::uint32_t p) { return order.lane[p]; });
+  for (std::uint32_t i = 0; i < order.point.size(); ++i) order.number[order.point[i]] = i;
+  return order;
+}
+
 Adjacency PolygonNeighbours(const Mesh& mesh, const WeldedPoints& welded) {
   return FromEdges(welded.points(), [&](auto edge) {
     for (std::size_t f = 0; f < mesh.faces(); ++f) {
@@ -256,6 +271,35 @@ Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded) {
       }
     }
   });
+}
+
+std::vector<std::uint8_t> BorderPoints(const Mesh& mesh, const WeldedPoints& welded) {
+  struct FaceEdge {
+    std::uint32_t low, high, face;
+    auto operator<=>(const FaceEdge&) const = default;
+  };
+  std::vector<FaceEdge> edges;
+  edges.reserve(mesh.face_vertices().size());
+  for (std::uint32_t f = 0; f < mesh.faces(); ++f) {
+    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
+    std::uint32_t a = welded.point[mesh.face_vertices()[end - 1]];
+    for (std::uint32_t c = begin; c < end; ++c) {
+      const std::uint32_t b = welded.point[mesh.face_vertices()[c]];
+      if (a != b) edges.push_back({std::min(a, b), std::max(a, b), f});
+      a = b;
+    }
+  }
+  std::ranges::sort(edges);
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  std::vector<std::uint8_t> border(welded.points(), 0);
+  const auto same = [&](std::size_t i, std::size_t k) {
+    return k < edges.size() && edges[i].low == edges[k].low && edges[i].high == edges[k].high;
+  };
+  for (std::size_t i = 0, next = 0; i < edges.size(); i = next) {
+    for (next = i + 1; same(i, next);) ++next;
+    if (next == i + 1) border[edges[i].low] = border[edges[i].high] = 1;
+  }
+  return border;
 }
 
 double RmsEdge(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& adjacency) {

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "core/rig/layout.h"
 #include "core/rig/rig.h"
 
 namespace sinew {
@@ -28,6 +29,15 @@ struct WeldedPoints {
 // Independent of the order of vertices. Cost O(V + influences + shape offsets).
 WeldedPoints Weld(const Rig& rig);
 
+// Welded points in the order of their lowest lanes, so that work along blocks is work along
+// points.
+struct PointOrder {
+  std::vector<std::uint32_t> point;   // [P] welded point of a place
+  std::vector<std::uint32_t> number;  // [P] place of a welded point
+  std::vector<std::uint32_t> lane;    // [P] lowest lane of a welded point
+};
+PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout);
+
 // Compressed rows of neighbours.
 struct Adjacency {
   std::vector<std::uint64_t> offsets;     // [P + 1] into neighbours
@@ -45,6 +55,9 @@ Adjacency PolygonNeighbours(const Mesh& mesh, const WeldedPoints& welded);
 
 // As above, with the polygons cut into fans of triangles from their first corner.
 Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded);
+
+// [P] 1 for both ends of an edge that belongs to exactly one face, else 0. Cost O(corners log).
+std::vector<std::uint8_t> BorderPoints(const Mesh& mesh, const WeldedPoints& welded);
 
 // Root of the mean squared edge length, scene units; 0 without edges.
 double RmsEdge(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& adjacency);

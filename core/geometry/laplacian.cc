@@ -8,6 +8,7 @@ namespace sinew {
 namespace {
 
 constexpr double kClampFraction = 1e-3;  // of the mean positive weight
+constexpr double kCoincident = 1e-9;     // of the diagonal
 constexpr double kFlatTriangle = 1e-14;  // |cross| over the longest edge squared
 
 // Divides rows by their sums; rows without a positive sum become isolated.
@@ -85,6 +86,22 @@ NeighbourWeights UniformWeights(const Adjacency& polygon_neighbours) {
       Normalise(polygon_neighbours, std::vector<double>(polygon_neighbours.neighbours.size(), 1.0));
   n.even = true;
   return n;
+}
+
+NeighbourWeights InverseDistanceWeights(const Mesh& mesh, const WeldedPoints& welded,
+                                        const Adjacency& polygon_neighbours) {
+  // A mesh that is one point has no distances: all count the same.
+  const double least = mesh.diagonal() > 0 ? kCoincident * mesh.diagonal() : 1;
+  std::vector<double> weights;
+  weights.reserve(polygon_neighbours.neighbours.size());
+  for (std::size_t p = 0; p < polygon_neighbours.points(); ++p) {
+    const Vec3d u = ToDouble(mesh.positions()[welded.first[p]]);
+    for (const std::uint32_t n : polygon_neighbours.row(p)) {
+      const Vec3d edge = ToDouble(mesh.positions()[welded.first[n]]) - u;
+      weights.push_back(1 / std::max(std::sqrt(Dot(edge, edge)), least));
+    }
+  }
+  return Normalise(polygon_neighbours, weights);
 }
 
 NeighbourWeights CotangentWeights(const Mesh& mesh, const WeldedPoints& welded,

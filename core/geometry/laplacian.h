@@ -27,6 +27,10 @@ struct NeighbourWeights {
 // Every neighbour along a polygon edge counts the same.
 NeighbourWeights UniformWeights(const Adjacency& polygon_neighbours);
 
+// Neighbours count by 1 / max(distance, 1e-9 of the bounding-box diagonal).
+NeighbourWeights InverseDistanceWeights(const Mesh& mesh, const WeldedPoints& welded,
+                                        const Adjacency& polygon_neighbours);
+
 enum class NegativeWeights {
   kClamp,  // edges below 1e-3 of the mean positive weight get that much
   kKeep,   // as they are; smoothing may then leave the convex hull. For comparisons only

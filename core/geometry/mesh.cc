@@ -14,6 +14,9 @@ namespace {
 // Layouts number vertices with int32.
 constexpr std::size_t kMaxVertices = std::numeric_limits<std::int32_t>::max();
 
+// Handedness that was kept in 8 bits.
+constexpr float kHandednessRounding = 0.01f;
+
 absl::Status Invalid(const std::string& message) {
   return absl::InvalidArgumentError(message);
 }
@@ -29,6 +32,20 @@ absl::Status CheckFinite(std::string_view field, std::span<const Vec3f> values) 
   return absl::OkStatus();
 }
 
+absl::Status CheckTangents(std::span<const Vec4f> tangents) {
+  for (std::size_t v = 0; v < tangents.size(); ++v) {
+    const Vec4f& t = tangents[v];
+    const bool finite = std::isfinite(t.x) && std::isfinite(t.y) && std::isfinite(t.z);
+    const bool absent = t.x == 0 && t.y == 0 && t.z == 0;
+    if (!finite || !std::isfinite(t.w) ||
+        (!absent && std::abs(std::abs(t.w) - 1) > kHandednessRounding)) {
+      return Invalid(absl::StrCat("tangents: vertex ", v, " is (", t.x, ", ", t.y, ", ", t.z, ", ",
+                                  t.w, "), need finite numbers, the last of them 1 or -1"));
+    }
+  }
+  return absl::OkStatus();
+}
+
 absl::Status CheckVertexArrays(const MeshSource& source) {
   const std::size_t vertices = source.positions.size();
   if (vertices == 0) return Invalid("positions: no vertices, need at least 1");
@@ -39,12 +56,17 @@ absl::Status CheckVertexArrays(const MeshSource& source) {
     return Invalid(absl::StrCat("normals: ", source.normals.size(), " values, need ", vertices,
                                 " (one a vertex) or none"));
   }
+  if (!source.tangents.empty() && source.tangents.size() != vertices) {
+    return Invalid(absl::StrCat("tangents: ", source.tangents.size(), " values, need ", vertices,
+                                " (one a vertex) or none"));
+  }
   if (!source.weld.empty() && source.weld.size() != vertices) {
     return Invalid(absl::StrCat("weld: ", source.weld.size(), " values, need ", vertices,
                                 " (one a vertex) or none"));
   }
   SINEW_RETURN_IF_ERROR(CheckFinite("positions", source.positions));
-  return CheckFinite("normals", source.normals);
+  SINEW_RETURN_IF_ERROR(CheckFinite("normals", source.normals));
+  return CheckTangents(source.tangents);
 }
 
 absl::Status CheckFaces(const MeshSource& source) {

@@ -29,15 +29,18 @@ struct MeshSource {
   std::vector<Vec3f> positions;              // [V]
   std::vector<std::uint32_t> face_offsets;   // [F + 1] into face_vertices, rising by 3 or more
   std::vector<std::uint32_t> face_vertices;  // [corners]
-  std::vector<Vec3f> normals;       // [V] or empty; a vertex of a part without normals has 0 0 0
+  std::vector<Vec3f> normals;  // [V] or empty; a vertex of a part without normals has 0 0 0
+  // [V] or empty: direction x y z of any length, and handedness w, +1 or -1: cross(normal, x y z) *
+  // w is the bitangent. A vertex without a tangent has x y z = 0.
+  std::vector<Vec4f> tangents;
   std::vector<std::uint32_t> weld;  // [V] or empty; equal numbers are one point
 };
 
 class Mesh {
  public:
   // kInvalidArgument: no vertices, sizes that disagree, a corner out of range, a value that is not
-  // finite, parts that do not cover the vertices. Faces may be degenerate, duplicate or
-  // non-manifold.
+  // finite, a handedness that is neither 1 nor -1, parts that do not cover the vertices. Faces may
+  // be degenerate, duplicate or non-manifold.
   static absl::StatusOr<Mesh> Create(MeshSource source);
 
   std::size_t vertices() const { return source_.positions.size(); }
@@ -47,6 +50,7 @@ class Mesh {
   std::span<const std::uint32_t> face_offsets() const { return source_.face_offsets; }
   std::span<const std::uint32_t> face_vertices() const { return source_.face_vertices; }
   std::span<const Vec3f> normals() const { return source_.normals; }    // empty = none were given
+  std::span<const Vec4f> tangents() const { return source_.tangents; }  // as normals
   std::span<const std::uint32_t> weld() const { return source_.weld; }  // empty = none was given
   Vec3d minimum() const { return minimum_; }
   Vec3d maximum() const { return maximum_; }

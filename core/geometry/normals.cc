@@ -13,6 +13,7 @@
 namespace sinew {
 namespace {
 
+constexpr std::size_t kPackGrain = 1024;  // blocks
 constexpr std::size_t kPointGrain = 4096;
 constexpr std::size_t kPointBatch = 256;  // sums that stay in the nearest cache
 
@@ -51,54 +52,51 @@ struct PosedSurface {
   const BlockLayout& layout;
   std::span<const Affine> skin;
   const float* packed;
+  const float* face_normals;
 };
 
-// Normals of all vertices of point p, whose faces sum up to `sum`.
-void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, Sides& sides,
-                std::byte* out) {
-  const NormalTables& tables = posed.tables;
-  const auto write = [&](std::uint32_t k, const Vec3f& normal) {
-    std::memcpy(out + std::size_t{tables.vertices[k]} * sizeof(Vec3f), &normal, sizeof(Vec3f));
-  };
-  const std::uint32_t begin = tables.vertex_offset[p], end = tables.vertex_offset[p + 1];
-  const std::uint16_t pivot = posed.layout.pivot[tables.point_lane[p] / kLanes];
-  Vec3f n;
-  if (!SurfaceNormal(tables, posed.packed, p, sum, n)) {
-    for (std::uint32_t k = begin; k < end; ++k) {
-      write(k, MovedNormal(posed.skin[pivot], tables.rest_normals[k]));
-    }
-    return;
-  }
-  SurfaceFrame frame;
-  if (tables.neighbour_lane.empty() || tables.neighbour_lane[p] < 0 ||
-      !MakeFrame(posed.packed, tables.point_lane[p],
-                 static_cast<std::uint32_t>(tables.neighbour_lane[p]), n, frame)) {
-    for (std::uint32_t k = begin; k < end; ++k) write(k, n);
-    return;
-  }
+// The shading normal of row k in the frame at its point.
+Vec3f Shaded(const Vec3f& shading, const SurfaceFrame& frame, const Vec3f& n, float side) {
+  const Vec3f &t = frame.tangent, &b = frame.bitangent;
   // A mirror turns the normal over, not the tangents: -M n' needs them turned as well.
-  const float side = sides.Of(pivot);
-  const Vec3f& t = frame.tangent;
-  const Vec3f& b = frame.bitangent;
-  for (std::uint32_t k = begin; k < end; ++k) {
-    const Vec3f& s = tables.shading[k];
-    const float st = side * s.x, sb = side * s.y;
-    write(k, {st * t.x + sb * b.x + s.z * n.x, st * t.y + sb * b.y + s.z * n.y,
-              st * t.z + sb * b.z + s.z * n.z});
+  const float st = side * shading.x, sb = side * shading.y, sn = shading.z;
+  return {st * t.x + sb * b.x + sn * n.x, st * t.y + sb * b.y + sn * n.y,
+          st * t.z + sb * b.z + sn * n.z};
+}
+
+// Normals and tangents of all vertices of point p, whose faces sum up to `sum`.
+void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, Sides& sides,
+                const SurfaceOut& out) {
+  const NormalTables& tables = posed.tables;
+  const std::uint32_t lane = tables.point_lane[p];
+  const std::uint16_t pivot = posed.layout.pivot[lane / kLanes];
+  Vec3f n;
+  SurfaceFrame frame;
+  const bool surface = SurfaceNormal(tables, posed.packed, posed.face_normals, p, sum, n);
+  const bool framed =
+      surface && !tables.neighbour_lane.empty() && tables.neighbour_lane[p] >= 0 &&
+      MakeFrame(posed.packed, lane, static_cast<std::uint32_t>(tables.neighbour_lane[p]), n, frame);
+  TangentPoint axes;
+  if (surface && !out.tangents.empty()) {
+    axes = PoseAxes(tables.tangents, p, posed.packed, lane, n, sides.Of(pivot));
+  }
+  for (std::uint32_t k = tables.vertex_offset[p]; k < tables.vertex_offset[p + 1]; ++k) {
+    const Vec3f normal = framed    ? Shaded(tables.shading[k], frame, n, sides.Of(pivot))
+                         : surface ? n
+                                   : MovedNormal(posed.skin[pivot], tables.rest_normals[k]);
+    const std::size_t v = tables.vertices[k];
+    if (!out.normals.empty()) {
+      std::memcpy(out.normals.data() + v * sizeof(Vec3f), &normal, sizeof(Vec3f));
+    }
+    if (!out.tangents.empty()) {
+      const Vec4f tangent = PosedTangent(tables.tangents, k, axes, normal, posed.skin[pivot]);
+      std::memcpy(out.tangents.data() + v * sizeof(Vec4f), &tangent, sizeof(Vec4f));
+    }
   }
 }
 
 absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(absl::StrCat("bound data: normals: ", AbslView(what)));
-}
-
-bool Below(std::span<const std::uint32_t> values, std::size_t limit) {
-  return std::ranges::all_of(values, [&](std::uint32_t value) { return value < limit; });
-}
-
-bool AreOffsets(std::span<const std::uint32_t> offsets, std::size_t rows, std::size_t total) {
-  return offsets.size() == rows + 1 && offsets.front() == 0 && offsets.back() == total &&
-         std::ranges::is_sorted(offsets);
 }
 
 bool AreUnit(std::span<const Vec3f> normals) {
@@ -111,16 +109,19 @@ bool AreUnit(std::span<const Vec3f> normals) {
 }  // namespace
 
 std::size_t NormalFinisher::scratch_floats() const {
-  return 4 * (tables_.lanes + tables_.face_count());
+  return std::size_t{tables_.lanes} * 4 + tables_.normal_floats();
 }
 
 void NormalFinisher::Run(const BlockLayout& layout, std::span<const Affine> skin,
                          std::span<const PointBlock> positions, std::span<float> scratch,
-                         std::span<std::byte> out, const Task& task) const {
+                         const SurfaceOut& out, const Task& task) const {
   const std::span<float> packed = scratch.first(std::size_t{tables_.lanes} * 4);
-  const std::span<float> face_normals = scratch.subspan(packed.size(), tables_.face_count() * 4);
-  FillFaceNormals(tables_, positions, packed, face_normals, task);
-  const PosedSurface posed = {tables_, layout, skin, packed.data()};
+  const std::span<float> face_normals = scratch.subspan(packed.size(), tables_.normal_floats());
+  task.For(positions.size(), kPackGrain, [&](std::size_t begin, std::size_t end) {
+    PackPointsKernel(positions.front().x, packed.data(), begin, end);
+  });
+  FillFaceNormals(tables_, packed, face_normals, task);
+  const PosedSurface posed = {tables_, layout, skin, packed.data(), face_normals.data()};
   task.For(tables_.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
     alignas(64) float sums[kPointBatch * 4];
     Sides sides(skin);
@@ -129,7 +130,7 @@ void NormalFinisher::Run(const BlockLayout& layout, std::span<const Affine> skin
       PointSumsKernel(tables_.face_offset.data(), tables_.faces.data(), face_normals.data(), sums,
                       batch, batch_end);
       for (std::size_t p = batch; p < batch_end; ++p) {
-        WritePoint(posed, p, sums + (p - batch) * 4, sides, out.data());
+        WritePoint(posed, p, sums + (p - batch) * 4, sides, out);
       }
     }
   });
@@ -137,19 +138,13 @@ void NormalFinisher::Run(const BlockLayout& layout, std::span<const Affine> skin
 
 absl::Status NormalFinisher::Check(const BlockLayout& layout) const {
   const NormalTables& t = tables_;
-  if (t.lanes != layout.order.size() || t.triangles.size() % 3 != 0 || t.quads.size() % 4 != 0 ||
-      t.polygon_offset.empty() ||
-      !AreOffsets(t.polygon_offset, t.polygon_offset.size() - 1, t.polygons.size()) ||
-      !AreOffsets(t.face_offset, t.points(), t.faces.size()) ||
-      !AreOffsets(t.vertex_offset, t.points(), t.vertices.size()) ||
+  SINEW_RETURN_IF_ERROR(t.SurfaceFaces::Check(t.lanes, t.points(), "normals"));
+  if (t.lanes != layout.order.size() ||
+      !AreRowOffsets(t.vertex_offset, t.points(), t.vertices.size()) ||
       t.vertices.size() != layout.vertices || t.rest_normals.size() != layout.vertices) {
     return Damaged("sizes disagree");
   }
-  for (std::size_t f = 0; f + 1 < t.polygon_offset.size(); ++f) {
-    if (t.polygon_offset[f + 1] - t.polygon_offset[f] < 3) return Damaged("a face too small");
-  }
-  if (!Below(t.triangles, t.lanes) || !Below(t.quads, t.lanes) || !Below(t.polygons, t.lanes) ||
-      !Below(t.point_lane, t.lanes) || !Below(t.faces, t.face_count())) {
+  if (!std::ranges::all_of(t.point_lane, [&](std::uint32_t lane) { return lane < t.lanes; })) {
     return Damaged("an index out of range");
   }
   std::vector<bool> seen(layout.vertices);
@@ -158,6 +153,7 @@ absl::Status NormalFinisher::Check(const BlockLayout& layout) const {
     seen[v] = true;
   }
   if (!AreUnit(t.rest_normals) || !AreUnit(t.shading)) return Damaged("a normal is not a unit");
+  SINEW_RETURN_IF_ERROR(CheckTangents(t.tangents, t));
   if (t.neighbour_lane.empty() && t.shading.empty()) return absl::OkStatus();
   if (t.neighbour_lane.size() != t.points() || t.shading.size() != layout.vertices ||
       !std::ranges::all_of(t.neighbour_lane,
@@ -175,8 +171,15 @@ std::size_t NormalFinisher::CostBytes(const Rig& rig) {
   }
   // Kept: 8 bytes a corner, 4 a face, 44 a vertex. The rest is neighbours, welding and the rest
   // surface, for a while; blocks that are not full add up to one block per binding.
-  return mesh.face_vertices().size() * 48 + mesh.faces() * 40 + rig.vertices() * 200 +
-         offsets * 32 + rig.bindings().size() * kLanes * 28;
+  // With tangents 12 bytes a neighbour, two neighbours a corner at most, and 32 a vertex.
+  const auto corners = mesh.face_offsets();
+  std::size_t polygons = 0;
+  for (std::size_t f = 0; f < mesh.faces(); ++f) polygons += corners[f + 1] - corners[f] > 4;
+  const std::size_t tangents =
+      mesh.tangents().empty() ? 0 : mesh.face_vertices().size() * 24 + rig.vertices() * 32;
+  return tangents + polygons * sizeof(FaceArea) + mesh.face_vertices().size() * 48 +
+         mesh.faces() * 40 + rig.vertices() * 200 + offsets * 32 +
+         rig.bindings().size() * kLanes * 28;
 }
 
 }  // namespace sinew

@@ -1,20 +1,12 @@
 #include "core/geometry/normals_kernel.h"
 
+#include "core/simd/vec4.h"
+
 namespace sinew {
 namespace {
 
-// Four lanes, which every 64-bit machine has without dispatch: loads of scattered points, not
-// arithmetic, are the cost here. Plain sums and products, so the bits are the same everywhere; a
-// fused multiply-add would also keep the product of parallel vectors from coming out as 0.
-using Vec4 = float __attribute__((vector_size(16), may_alias));
-
-Vec4 Load(const float* values, std::size_t index) {
-  return *reinterpret_cast<const Vec4*>(values + index * 4);
-}
-
-void Store(const Vec4& value, float* values, std::size_t index) {
-  *reinterpret_cast<Vec4*>(values + index * 4) = value;
-}
+// Plain sums and products also because a fused multiply-add would keep the product of parallel
+// vectors from coming out as 0.
 
 // y z x w
 Vec4 Rotate(const Vec4& v) {
@@ -37,7 +29,7 @@ void PackPointsKernel(const float* blocks, float* packed, std::size_t begin, std
   for (std::size_t b = begin; b < end; ++b) {
     for (std::size_t i = 0; i < 16; ++i) {
       const float* p = blocks + b * 48 + i;
-      Store(Vec4{p[0], p[16], p[32], 0}, packed, b * 16 + i);
+      Store4(Vec4{p[0], p[16], p[32], 0}, packed, b * 16 + i);
     }
   }
 }
@@ -46,8 +38,8 @@ void TriangleNormalsKernel(const std::uint32_t* corners, const float* packed, fl
                            std::size_t begin, std::size_t end) {
   for (std::size_t f = begin; f < end; ++f) {
     const std::uint32_t* c = corners + f * 3;
-    const Vec4 p = Load(packed, c[0]);
-    Store(Area(Load(packed, c[1]) - p, Load(packed, c[2]) - p), normals, f);
+    const Vec4 p = Load4(packed, c[0]);
+    Store4(Area(Load4(packed, c[1]) - p, Load4(packed, c[2]) - p), normals, f);
   }
 }
 
@@ -55,23 +47,24 @@ void QuadNormalsKernel(const std::uint32_t* corners, const float* packed, float*
                        std::size_t begin, std::size_t end) {
   for (std::size_t f = begin; f < end; ++f) {
     const std::uint32_t* c = corners + f * 4;
-    Store(Area(Load(packed, c[2]) - Load(packed, c[0]), Load(packed, c[3]) - Load(packed, c[1])),
-          normals, f);
+    Store4(
+        Area(Load4(packed, c[2]) - Load4(packed, c[0]), Load4(packed, c[3]) - Load4(packed, c[1])),
+        normals, f);
   }
 }
 
 void PolygonNormalsKernel(const std::uint32_t* offsets, const std::uint32_t* corners,
                           const float* packed, float* normals, std::size_t begin, std::size_t end) {
   for (std::size_t f = begin; f < end; ++f) {
-    const Vec4 p = Load(packed, corners[offsets[f]]);
-    Vec4 last = Load(packed, corners[offsets[f] + 1]) - p;
+    const Vec4 p = Load4(packed, corners[offsets[f]]);
+    Vec4 last = Load4(packed, corners[offsets[f] + 1]) - p;
     Vec4 area = {0, 0, 0, 0};
     for (std::uint32_t c = offsets[f] + 2; c < offsets[f + 1]; ++c) {
-      const Vec4 next = Load(packed, corners[c]) - p;
+      const Vec4 next = Load4(packed, corners[c]) - p;
       area += Area(last, next);
       last = next;
     }
-    Store(area, normals, f);
+    Store4(area, normals, f);
   }
 }
 
@@ -79,9 +72,22 @@ void PointSumsKernel(const std::uint32_t* offsets, const std::uint32_t* faces, c
                      float* sums, std::size_t begin, std::size_t end) {
   for (std::size_t p = begin; p < end; ++p) {
     Vec4 sum = {0, 0, 0, 0};
-    for (std::uint32_t k = offsets[p]; k < offsets[p + 1]; ++k) sum += Load(normals, faces[k]);
-    Store(sum, sums, p - begin);
+    for (std::uint32_t k = offsets[p]; k < offsets[p + 1]; ++k) sum += Load4(normals, faces[k]);
+    Store4(sum, sums, p - begin);
   }
+}
+
+void EdgeSumsKernel(const std::uint32_t* lanes, const float* weights, std::size_t count,
+                    const float* packed, std::uint32_t lane, float* sums) {
+  const Vec4 from = Load4(packed, lane);
+  Vec4 x = {0, 0, 0, 0}, y = {0, 0, 0, 0};
+  for (std::size_t k = 0; k < count; ++k) {
+    const Vec4 edge = Load4(packed, lanes[k]) - from;
+    x += edge * weights[k * 2];
+    y += edge * weights[k * 2 + 1];
+  }
+  Store4(x, sums, 0);
+  Store4(y, sums, 1);
 }
 
 }  // namespace sinew

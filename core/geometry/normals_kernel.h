@@ -22,4 +22,9 @@ void PolygonNormalsKernel(const std::uint32_t* offsets, const std::uint32_t* cor
 void PointSumsKernel(const std::uint32_t* offsets, const std::uint32_t* faces, const float* normals,
                      float* sums, std::size_t begin, std::size_t end);
 
+// sums = sum of weights[2 k] * e_k in the first four lanes and of weights[2 k + 1] * e_k in the
+// others, e_k the edge from `lane` to lanes[k], k < count. sums is 16-byte aligned.
+void EdgeSumsKernel(const std::uint32_t* lanes, const float* weights, std::size_t count,
+                    const float* packed, std::uint32_t lane, float* sums);
+
 }  // namespace sinew

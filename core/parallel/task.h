@@ -41,6 +41,8 @@ class Task {
   absl::Status CheckCancelled() const;
 
   std::size_t memory_limit() const { return options_.memory_limit; }
+  // OK, or kResourceExhausted: so many bytes are more than memory_limit().
+  absl::Status CheckMemory(std::size_t bytes) const;
 
   // Progress: the total is set once, before work starts, in arbitrary units; Advance may be called
   // from any thread.

@@ -1,4 +1,5 @@
 #include <absl/status/status.h>
+#include <absl/strings/str_cat.h>
 #include <tbb/blocked_range.h>
 #include <tbb/parallel_for.h>
 
@@ -58,6 +59,12 @@ void Task::For(std::size_t n, std::size_t grain,
 
 absl::Status Task::CheckCancelled() const {
   return cancelled() ? absl::CancelledError("stopped on request") : absl::OkStatus();
+}
+
+absl::Status Task::CheckMemory(std::size_t bytes) const {
+  if (bytes <= memory_limit()) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("bind: may need ", bytes, " bytes or more, limit ", memory_limit()));
 }
 
 void Task::SetTotal(double work) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/rig/skeleton.h"
 #include "core/solve/rotation.h"
 
 namespace sinew {
@@ -70,9 +69,25 @@ double FrobeniusCubed(const Mat3d& a) {
 // unique (which axis was mirrored?): take the mirror as one of the x axis of bind space, so that
 // the answer follows every rigid motion and joints mirrored together agree. The mirror stays in the
 // stretch either way.
-NearestRotationResult RotationOf(const Mat3d& a) {
-  if (Determinant(a) >= -kMirrored * FrobeniusCubed(a)) return NearestRotation(a);
-  return NearestRotation(Multiply(a, {{-1, 0, 0, 0, 1, 0, 0, 0, 1}}));
+struct JointRotation {
+  NearestRotationResult nearest;
+  bool mirrored = false;
+};
+JointRotation RotationOf(const Mat3d& a) {
+  if (Determinant(a) >= -kMirrored * FrobeniusCubed(a)) return {NearestRotation(a), false};
+  return {NearestRotation(Multiply(a, {{-1, 0, 0, 0, 1, 0, 0, 0, 1}})), true};
+}
+
+bool IsFinite(std::span<const double> values) {
+  return std::ranges::all_of(values, [](double v) { return std::isfinite(v); });
+}
+
+// Of a rest pose's linear part; the identity where that is flat, or out of a double's range.
+Mat3d RestInverse(const AffineD& rest) {
+  const Mat3d a = Linear(rest);
+  if (std::abs(Determinant(a)) <= kSingular * FrobeniusCubed(a)) return {};
+  const Mat3d inverse = Linear(Inverse(rest));
+  return IsFinite(inverse.m) ? inverse : Mat3d{};
 }
 
 }  // namespace
@@ -86,11 +101,9 @@ PosedRigTables PosedRigTables::Create(const Rig& rig, const Vec3d& centre) {
   }
   for (std::size_t j = 0; j < rig.joints(); ++j) {
     tables.parent.push_back(rig.skeleton().joint(j).parent);
-    const Mat3d rest = Linear(rig.skeleton().rest_model()[j]);
-    const bool singular = std::abs(Determinant(rest)) <= kSingular * FrobeniusCubed(rest);
-    tables.rest_inverse.push_back(singular ? Mat3d{}
-                                           : Linear(Inverse(rig.skeleton().rest_model()[j])));
+    tables.rest_inverse.push_back(RestInverse(rig.skeleton().rest_model()[j]));
   }
+  tables.controls = static_cast<std::uint32_t>(rig.controls().size());
   for (const Control& control : rig.controls()) {
     tables.control_defaults.push_back(control.default_value);
   }
@@ -102,7 +115,7 @@ absl::Status PosedRigTables::Check() const {
     return absl::DataLossError(absl::StrCat("bound data: bindings: ", what));
   };
   if (joint.empty() || inverse_bind.size() != joint.size() || parent.empty() ||
-      rest_inverse.size() != parent.size()) {
+      rest_inverse.size() != parent.size() || control_defaults.size() != controls) {
     return damaged("sizes disagree");
   }
   for (const std::uint16_t j : joint) {
@@ -111,12 +124,37 @@ absl::Status PosedRigTables::Check() const {
   for (std::size_t j = 0; j < parent.size(); ++j) {
     if (parent[j] != kNoParent && parent[j] >= j) return damaged("parent after its child");
   }
-  for (const AffineD& matrix : inverse_bind) {
-    for (const double v : matrix.m) {
-      if (!std::isfinite(v)) return damaged("a matrix is not finite");
-    }
+  const auto finite = [](const auto& matrix) { return IsFinite(matrix.m); };
+  if (!std::ranges::all_of(inverse_bind, finite) || !std::ranges::all_of(rest_inverse, finite)) {
+    return damaged("a matrix is not finite");
+  }
+  for (const float value : control_defaults) {
+    if (!std::isfinite(value)) return damaged("a control is not finite");
   }
   return absl::OkStatus();
+}
+
+// The rotation of `joint` relative to its rest, or of its nearest ancestor that has one. What a
+// climb finds is kept for all joints on its way: a frame costs one rotation a joint at most,
+// however deep the chains are.
+const PosedRigBuffer::JointTurn& PosedRigBuffer::TurnOf(const PosedRigTables& tables,
+                                                        const Pose& pose, std::uint32_t joint) {
+  if (turns_.empty()) turns_.resize(tables.parent.size());
+  std::uint32_t at = joint;
+  while (turns_[at].source == kNoParent) {
+    const JointRotation found =
+        RotationOf(Multiply(Linear(ToDouble(pose.joints[at])), tables.rest_inverse[at]));
+    if (found.nearest.unique || tables.parent[at] == kNoParent) {
+      turns_[at] = {at, found.mirrored, found.nearest.rotation};
+    } else {
+      at = tables.parent[at];
+    }
+  }
+  const std::uint32_t source = turns_[at].source;
+  for (at = joint; turns_[at].source == kNoParent; at = tables.parent[at]) {
+    turns_[at].source = source;
+  }
+  return turns_[source];
 }
 
 PosedRig PosedRigBuffer::Compute(const PosedRigTables& tables, const Pose& pose, bool rotations) {
@@ -127,6 +165,8 @@ PosedRig PosedRigBuffer::Compute(const PosedRigTables& tables, const Pose& pose,
   if (rotations) {
     rotations_.resize(entries);
     dual_quats_.resize(entries);
+    mirrored_.resize(entries);
+    turns_.clear();
   }
   for (std::size_t e = 0; e < entries; ++e) {
     const AffineD joint = ToDouble(pose.joints[tables.joint[e]]);
@@ -134,23 +174,30 @@ PosedRig PosedRigBuffer::Compute(const PosedRigTables& tables, const Pose& pose,
     skin_[e] = ToFloat(skin);
     if (!rotations) continue;
     Mat3d rotation = Linear(skin);
+    bool mirrored = false;
     if (!IsRotation(rotation)) {
       // A joint scaled to nothing has no rotation of its own: take its nearest ancestor's that has
       // one. A flattened joint has one still.
-      std::uint32_t j = tables.joint[e];
-      NearestRotationResult nearest = RotationOf(rotation);
-      while (!nearest.unique && tables.parent[j] != kNoParent) {
-        j = tables.parent[j];
-        nearest = RotationOf(Multiply(Linear(ToDouble(pose.joints[j])), tables.rest_inverse[j]));
+      const JointRotation own = RotationOf(rotation);
+      const std::uint32_t parent = tables.parent[tables.joint[e]];
+      if (own.nearest.unique || parent == kNoParent) {
+        rotation = own.nearest.rotation;
+        mirrored = own.mirrored;
+      } else {
+        const JointTurn& turn = TurnOf(tables, pose, parent);
+        rotation = turn.rotation;
+        mirrored = turn.mirrored;
       }
-      rotation = nearest.rotation;
     }
+    mirrored_[e] = mirrored ? 1 : 0;
     for (std::size_t i = 0; i < 9; ++i) rotations_[e].m[i] = static_cast<float>(rotation.m[i]);
     dual_quats_[e] = ToDualQuat(rotation, Translation(skin));
   }
   return {.joints = pose.joints,
           .skin = skin_,
           .rotations = rotations ? std::span<const Mat3>(rotations_) : std::span<const Mat3>(),
+          .mirrored = rotations ? std::span<const std::uint8_t>(mirrored_)
+                                : std::span<const std::uint8_t>(),
           .dual_quats =
               rotations ? std::span<const DualQuat>(dual_quats_) : std::span<const DualQuat>(),
           .controls = controls_};

@@ -9,6 +9,7 @@
 #include "core/base/aligned.h"
 #include "core/base/types.h"
 #include "core/rig/pose.h"
+#include "core/rig/skeleton.h"
 
 namespace sinew {
 
@@ -18,8 +19,9 @@ struct PosedRig {
   std::span<const Affine> skin;  // [E] joint * inverse_bind * T(centre): takes centred rest points
   std::span<const Mat3> rotations;  // [E] nearest rotation of skin's linear part (mirrored joints:
                                     // of its mirror image in x), det = +1
-  std::span<const DualQuat> dual_quats;  // [E] rotations[e] with the translation of skin[e]
-  std::span<const float> controls;       // [K]
+  std::span<const std::uint8_t> mirrored;  // [E] 1 where rotations[e] is that of a mirror image
+  std::span<const DualQuat> dual_quats;    // [E] rotations[e] with the translation of skin[e]
+  std::span<const float> controls;         // [K]
 };
 
 // What a deformer keeps of the skeleton and bindings to do this without the rig.
@@ -28,6 +30,7 @@ struct PosedRigTables {
   std::vector<AffineD> inverse_bind;    // [E] inverse_bind * T(centre)
   std::vector<std::uint32_t> parent;    // [J] kNoParent = a root
   std::vector<Mat3d> rest_inverse;      // [J] inverse of the rest pose's linear part
+  std::uint32_t controls = 0;           // K
   std::vector<float> control_defaults;  // [K]
 
   static PosedRigTables Create(const Rig& rig, const Vec3d& centre);
@@ -40,6 +43,7 @@ struct PosedRigTables {
     visit("inverse_bind", self.inverse_bind);
     visit("parent", self.parent);
     visit("rest_inverse", self.rest_inverse);
+    visit("controls", self.controls);
     visit("control_defaults", self.control_defaults);
   }
 };
@@ -47,14 +51,23 @@ struct PosedRigTables {
 // Storage of a PosedRig, reused from frame to frame.
 class PosedRigBuffer {
  public:
-  // rotations: also compute rotations and dual quaternions (some stage needs them). A joint scaled
-  // to zero takes its parent's rotation. Valid until the next call.
+  // rotations: also compute rotations, mirrored and dual quaternions (some stage needs them). A
+  // joint scaled to zero takes its parent's rotation. Valid until the next call.
   PosedRig Compute(const PosedRigTables& tables, const Pose& pose, bool rotations);
 
  private:
+  struct JointTurn {
+    std::uint32_t source = kNoParent;  // the joint whose rotation it takes; kNoParent = not known
+    bool mirrored = false;             // of a source: as PosedRig::mirrored
+    Mat3d rotation;
+  };
+  const JointTurn& TurnOf(const PosedRigTables& tables, const Pose& pose, std::uint32_t joint);
+
   AlignedVector<Affine> skin_;
   AlignedVector<Mat3> rotations_;
   AlignedVector<DualQuat> dual_quats_;
+  std::vector<std::uint8_t> mirrored_;
+  std::vector<JointTurn> turns_;  // [J] of this frame; empty until a joint needs an ancestor's
   std::vector<float> controls_;
 };
 

@@ -63,8 +63,10 @@ bool Finite(std::span<const Vec3f> values) {
 
 absl::Status CheckTarget(const ShapeTarget& target, const std::string& field,
                          std::size_t vertices) {
-  if (!std::isfinite(target.weight)) {
-    return absl::InvalidArgumentError(absl::StrCat(field, ".weight: is not finite"));
+  // At 0 a control leaves the mesh as it is.
+  if (!std::isfinite(target.weight) || target.weight == 0) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, ".weight: got ", target.weight, ", need a finite value other than 0"));
   }
   if (target.offsets.size() != target.vertices.size() ||
       (!target.normal_offsets.empty() && target.normal_offsets.size() != target.vertices.size())) {
@@ -212,6 +214,7 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
   digest.UpdateArray(rig.mesh_.face_offsets());
   digest.UpdateArray(rig.mesh_.face_vertices());
   digest.UpdateArray(rig.mesh_.normals());
+  digest.UpdateArray(rig.mesh_.tangents());
   digest.UpdateArray(rig.mesh_.weld());
   for (std::size_t j = 0; j < rig.skeleton_.joints(); ++j) {
     const SkeletonJoint& joint = rig.skeleton_.joint(j);
@@ -254,7 +257,7 @@ const VertexMap* Rig::FindMap(std::string_view name) const {
 
 std::size_t Rig::bytes() const {
   std::size_t bytes =
-      sizeof(Rig) + vertices() * 2 * sizeof(Vec3f) +
+      sizeof(Rig) + vertices() * 2 * sizeof(Vec3f) + mesh_.tangents().size_bytes() +
       (mesh_.face_offsets().size() + mesh_.face_vertices().size() + mesh_.weld().size()) *
           sizeof(std::uint32_t) +
       influences_.size() * 10 + influences_.offsets().size() * 8 +

@@ -18,14 +18,14 @@
 
 namespace sinew {
 
-// A named number a pose may set.
+// A named number a pose may set. The range is for sliders: values beyond it are legal.
 struct Control {
   std::string name;
   float minimum = 0, maximum = 1, default_value = 0;
 };
 
 struct ShapeTarget {
-  float weight = 1;
+  float weight = 1;                     // of the control where it is fully on; not 0
   std::vector<std::uint32_t> vertices;  // rig numbering, rising
   std::vector<Vec3f> offsets;           // [n] bind space
   std::vector<Vec3f> normal_offsets;    // [n] or empty

@@ -14,11 +14,18 @@
 
 #include <hwy/highway.h>
 
+#include <bit>
 #include <cmath>
 #include <cstdint>
 
+#include "core/simd/half.h"
+
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
+
+// What PowerOfTwo expects on top of its exponent: makes a sum round to whole numbers, and leaves
+// the exponent's bits at the bottom.
+inline constexpr float kPowerBias = 12583039.0f;  // 1.5 * 2^23 + 127
 
 #if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
 
@@ -32,6 +39,12 @@ struct Pack {
   static HWY_INLINE Pack Load(const float* p) {
     Pack r;
     for (int i = 0; i < 16; ++i) r.v[i] = p[i];
+    return r;
+  }
+  // 16 float16, see core/simd/half.h; exact.
+  static HWY_INLINE Pack LoadHalf(const std::uint16_t* p) {
+    Pack r;
+    for (int i = 0; i < 16; ++i) r.v[i] = FromHalf(p[i]);
     return r;
   }
   static HWY_INLINE Pack Set(float s) {
@@ -94,6 +107,14 @@ HWY_INLINE Pack IfThenElse(const PackMask& mask, const Pack& a, const Pack& b) {
   for (int i = 0; i < 16; ++i) r.v[i] = mask.m[i] ? a.v[i] : b.v[i];
   return r;
 }
+// 2^n of a = n + kPowerBias, n whole, -126 to 127.
+HWY_INLINE Pack PowerOfTwo(const Pack& a) {
+  Pack r;
+  for (int i = 0; i < 16; ++i) {
+    r.v[i] = std::bit_cast<float>(std::bit_cast<std::uint32_t>(a.v[i]) << 23);
+  }
+  return r;
+}
 // x0 y0 z0 x1 y1 z1 ... to 48 floats.
 HWY_INLINE void StoreInterleaved(const Pack& x, const Pack& y, const Pack& z, float* p) {
   for (int i = 0; i < 16; ++i) {
@@ -128,6 +149,17 @@ struct Pack {
     Pack r;
     HWY_UNROLL(4)
     for (std::size_t i = 0; i < kVecs; ++i) r.v[i] = hn::Load(PackTag(), p + i * kVecLanes);
+    return r;
+  }
+  // 16 float16, see core/simd/half.h, 32-byte aligned; exact, flushing denormals or not.
+  static HWY_INLINE Pack LoadHalf(const std::uint16_t* p) {
+    const hn::Rebind<hwy::float16_t, PackTag> half;
+    const auto* const from = reinterpret_cast<const hwy::float16_t*>(p);
+    Pack r;
+    HWY_UNROLL(4)
+    for (std::size_t i = 0; i < kVecs; ++i) {
+      r.v[i] = hn::PromoteTo(PackTag(), hn::Load(half, from + i * kVecLanes));
+    }
     return r;
   }
   static HWY_INLINE Pack Set(float s) {
@@ -204,6 +236,16 @@ HWY_INLINE Pack IfThenElse(const PackMask& mask, const Pack& a, const Pack& b) {
   Pack r;
   HWY_UNROLL(4)
   for (std::size_t i = 0; i < kVecs; ++i) r.v[i] = hn::IfThenElse(mask.m[i], a.v[i], b.v[i]);
+  return r;
+}
+// 2^n of a = n + kPowerBias, n whole, -126 to 127.
+HWY_INLINE Pack PowerOfTwo(const Pack& a) {
+  const hn::RebindToUnsigned<PackTag> bits;
+  Pack r;
+  HWY_UNROLL(4)
+  for (std::size_t i = 0; i < kVecs; ++i) {
+    r.v[i] = hn::BitCast(PackTag(), hn::ShiftLeft<23>(hn::BitCast(bits, a.v[i])));
+  }
   return r;
 }
 // x0 y0 z0 x1 y1 z1 ... to 48 floats.

@@ -47,6 +47,19 @@ HWY_INLINE void TimesSymmetric(const Pack* h, const Pack* s, Pack* out) {
   }
 }
 
+// Rows are the cross products of the rows of n.
+HWY_INLINE void Cofactor(const Pack* n, Pack* out) {
+  out[0] = NegMulAdd(n[5], n[7], n[4] * n[8]);
+  out[1] = NegMulAdd(n[3], n[8], n[5] * n[6]);
+  out[2] = NegMulAdd(n[4], n[6], n[3] * n[7]);
+  out[3] = NegMulAdd(n[8], n[1], n[7] * n[2]);
+  out[4] = NegMulAdd(n[6], n[2], n[8] * n[0]);
+  out[5] = NegMulAdd(n[7], n[0], n[6] * n[1]);
+  out[6] = NegMulAdd(n[2], n[4], n[1] * n[5]);
+  out[7] = NegMulAdd(n[0], n[5], n[2] * n[3]);
+  out[8] = NegMulAdd(n[1], n[3], n[0] * n[4]);
+}
+
 // Scales h to Frobenius norm 1, in two steps so that squares neither overflow nor vanish. Zero
 // stays zero.
 HWY_INLINE void NormaliseMatrix(const Pack* h, Pack* out) {
@@ -83,11 +96,8 @@ inline constexpr float kLeastDen = 0.05f;
 HWY_INLINE Pack NearestRotation16(const Pack* h, Pack* r) {
   Pack n[9];
   NormaliseMatrix(h, n);
-  const Pack cofactor[9] = {NegMulAdd(n[5], n[7], n[4] * n[8]), NegMulAdd(n[3], n[8], n[5] * n[6]),
-                            NegMulAdd(n[4], n[6], n[3] * n[7]), NegMulAdd(n[8], n[1], n[7] * n[2]),
-                            NegMulAdd(n[6], n[2], n[8] * n[0]), NegMulAdd(n[7], n[0], n[6] * n[1]),
-                            NegMulAdd(n[2], n[4], n[1] * n[5]), NegMulAdd(n[0], n[5], n[2] * n[3]),
-                            NegMulAdd(n[1], n[3], n[0] * n[4])};
+  Pack cofactor[9];
+  Cofactor(n, cofactor);
   const Pack det = Dot3(n, cofactor, 1);
   const Pack f = SingularSum(Norm9(cofactor), det);
   const Pack one = Pack::Set(1.0f), minus_two = Pack::Set(-2.0f);

@@ -1,0 +1,73 @@
+// quaternion-inl.h - 16 points or quaternions at a time, and the sum of quaternions that shares one
+// sign per joint.
+//
+// A block's lanes have their strongest joint in common, so which way round a joint's quaternion is
+// added is one scalar: towards that joint's. Quaternions are w x y z.
+#if defined(SINEW_CORE_SIMD_QUATERNION_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SINEW_CORE_SIMD_QUATERNION_INL_H_
+#undef SINEW_CORE_SIMD_QUATERNION_INL_H_
+#else
+#define SINEW_CORE_SIMD_QUATERNION_INL_H_
+#endif
+
+#include "core/simd/pack-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sinew::HWY_NAMESPACE {
+
+struct PackPoint {
+  Pack x, y, z;
+};
+
+struct PackQuat {
+  Pack w, x, y, z;
+};
+
+// x[16] y[16] z[16], 64-byte aligned.
+HWY_INLINE PackPoint LoadPoint(const float* p) {
+  return {Pack::Load(p), Pack::Load(p + 16), Pack::Load(p + 32)};
+}
+
+HWY_INLINE void StorePoint(const PackPoint& point, float* p) {
+  point.x.Store(p);
+  point.y.Store(p + 16);
+  point.z.Store(p + 32);
+}
+
+// +1, or -1 where q lies in the other hemisphere than the pivot's quaternion p.
+HWY_INLINE float Sign(const float* p, const float* q) {
+  return p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3] < 0.0f ? -1.0f : 1.0f;
+}
+
+// sum += w * sign * q
+HWY_INLINE void Add(const Pack& w, float sign, const float* q, PackQuat& sum) {
+  sum.w = MulAdd(w, Pack::Set(sign * q[0]), sum.w);
+  sum.x = MulAdd(w, Pack::Set(sign * q[1]), sum.x);
+  sum.y = MulAdd(w, Pack::Set(sign * q[2]), sum.y);
+  sum.z = MulAdd(w, Pack::Set(sign * q[3]), sum.z);
+}
+
+// a * b - c * d
+HWY_INLINE Pack Difference(const Pack& a, const Pack& b, const Pack& c, const Pack& d) {
+  return NegMulAdd(c, d, a * b);
+}
+
+HWY_INLINE Pack Length2(const PackQuat& q) {
+  return MulAdd(q.w, q.w, MulAdd(q.x, q.x, MulAdd(q.y, q.y, q.z * q.z)));
+}
+
+// v turned by a quaternion that need not be of unit length; by none where it is zero.
+HWY_INLINE PackPoint Rotate(const PackQuat& q, const PackPoint& v) {
+  const Pack scale = Pack::Set(2.0f) / Max(Length2(q), Pack::Set(1e-30f));
+  const Pack cx = MulAdd(q.w, v.x, Difference(q.y, v.z, q.z, v.y));
+  const Pack cy = MulAdd(q.w, v.y, Difference(q.z, v.x, q.x, v.z));
+  const Pack cz = MulAdd(q.w, v.z, Difference(q.x, v.y, q.y, v.x));
+  return {MulAdd(scale, Difference(q.y, cz, q.z, cy), v.x),
+          MulAdd(scale, Difference(q.z, cx, q.x, cz), v.y),
+          MulAdd(scale, Difference(q.x, cy, q.y, cx), v.z)};
+}
+
+}  // namespace sinew::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
