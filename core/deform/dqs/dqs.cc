@@ -4,29 +4,113 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <utility>
 
 #include "core/base/status.h"
 #include "core/deform/dqs/dqs_kernel.h"
 #include "core/deform/linear_blend_kernel.h"
+#include "core/deform/stretch.h"
+#include "core/solve/rotation.h"
 
 namespace sinew {
 namespace {
 
 constexpr std::size_t kGrain = 256;  // blocks a chunk: 4,096 vertices, about 20 microseconds
 
-// |M - R| below which a joint counts as rigid: what matrices composed in float32 are off by.
-constexpr float kRigid = 2e-6f;
+constexpr double kPackWork = 50;                // ns an influence
+constexpr double kFollowWork = 2000;            // ns a binding
+constexpr std::size_t kBindingsAtATime = 4096;  // between two looks at whether to stop
+constexpr std::size_t kMostFollowed = 64;       // bindings of one joint that are compared
+constexpr double kSamePose = 3 - 1e-6;          // Closeness of rotations 0.001 rad apart
 
-// M - R of every binding, and whether it counts.
-void FillStretch(const PosedRig& posed, std::span<float> stretch) {
-  for (std::size_t e = 0; e < posed.skin.size(); ++e) {
-    const std::span<float> s = stretch.subspan(e * kStretchFloats, kStretchFloats);
-    float largest = 0;
-    for (std::size_t i = 0; i < 9; ++i) {
-      s[i] = posed.skin[e].m[i / 3 * 4 + i % 3] - posed.rotations[e].m[i];
-      largest = std::max(largest, std::abs(s[i]));
+// The rotation that the rest pose gives a binding: the identity where the skin was bound at rest.
+Mat3d RestRotation(const Rig& rig, const Binding& binding) {
+  const AffineD& rest = rig.skeleton().rest_model()[binding.joint];
+  return NearestRotation(Linear(Compose(rest, binding.inverse_bind))).rotation;
+}
+
+// tr(A^T B): the larger, the closer two rotations.
+double Closeness(const Mat3d& a, const Mat3d& b) {
+  return std::inner_product(a.m.begin(), a.m.end(), b.m.begin(), 0.0);
+}
+
+// Of bindings of one joint those that its descendants may follow: all, or of very many one for each
+// pose that they were bound in.
+void AppendFollowed(std::span<const std::uint16_t> bindings, std::span<const Mat3d> rest,
+                    std::vector<std::uint16_t>& followed) {
+  if (bindings.size() <= kMostFollowed) {
+    followed.insert(followed.end(), bindings.begin(), bindings.end());
+    return;
+  }
+  const std::size_t begin = followed.size();
+  for (const std::uint16_t e : bindings) {
+    const bool known = std::any_of(
+        followed.begin() + static_cast<std::ptrdiff_t>(begin), followed.end(),
+        [&](std::uint16_t other) { return Closeness(rest[other], rest[e]) > kSamePose; });
+    if (!known) followed.push_back(e);
+    if (followed.size() - begin == kMostFollowed) return;
+  }
+}
+
+// Fills order and parent as Dqs keeps them. A binding follows one of its nearest ancestor that has
+// any: of those of several skins the one bound in the same pose, since only the relative motion of
+// the two joints must decide. Bindings without such an ancestor follow the first.
+absl::Status FollowParents(const Rig& rig, Task& task, std::vector<std::uint16_t>& order,
+                           std::vector<std::uint16_t>& parent) {
+  const auto bindings = rig.bindings();
+  order.resize(bindings.size());
+  std::iota(order.begin(), order.end(), std::uint16_t{0});
+  std::sort(order.begin(), order.end(), [&](std::uint16_t a, std::uint16_t b) {
+    return std::pair(bindings[a].joint, a) < std::pair(bindings[b].joint, b);
+  });
+  std::vector<Mat3d> rest;
+  rest.reserve(bindings.size());
+  parent.reserve(bindings.size());
+  for (const Binding& binding : bindings) rest.push_back(RestRotation(rig, binding));
+  std::vector<std::uint32_t> bound(rig.joints());  // nearest of a joint and its ancestors that is
+  std::vector<std::uint32_t> offset = {0};         // [J + 1] into followed
+  offset.reserve(rig.joints() + 1);
+  std::vector<std::uint16_t> followed;
+  followed.reserve(bindings.size());
+  std::size_t next = 0, reported = 0;
+  for (std::uint32_t j = 0; j < rig.joints(); ++j) {  // parents come before their children
+    const std::uint32_t above = rig.skeleton().joint(j).parent;
+    const std::uint32_t ancestor = above == kNoParent ? kNoParent : bound[above];
+    std::span<const std::uint16_t> candidates = {order.data(), 1};
+    if (ancestor != kNoParent) {
+      candidates = std::span<const std::uint16_t>(followed).subspan(
+          offset[ancestor], offset[ancestor + 1] - offset[ancestor]);
     }
-    s[9] = largest > kRigid ? 1.0f : 0.0f;
+    const std::size_t first = next;
+    for (; next < order.size() && bindings[order[next]].joint == j; ++next) {
+      const Mat3d& own = rest[order[next]];
+      parent.push_back(*std::max_element(candidates.begin(), candidates.end(),
+                                         [&](std::uint16_t a, std::uint16_t b) {
+                                           return Closeness(rest[a], own) < Closeness(rest[b], own);
+                                         }));
+      if (next + 1 - reported < kBindingsAtATime && next + 1 < order.size()) continue;
+      task.Advance(kFollowWork * static_cast<double>(next + 1 - reported));
+      SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+      reported = next + 1;
+    }
+    bound[j] = next > first ? j : ancestor;
+    AppendFollowed(std::span<const std::uint16_t>(order).subspan(first, next - first), rest,
+                   followed);
+    offset.push_back(static_cast<std::uint32_t>(followed.size()));
+  }
+  return absl::OkStatus();
+}
+
+// signs[e] = 1 or -1, so that signs[e] q_e lies on the side of what e follows.
+void FillSigns(const PosedRig& posed, std::span<const std::uint16_t> order,
+               std::span<const std::uint16_t> parent, std::span<float> signs) {
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const auto& q = posed.dual_quats[order[k]].real;
+    const auto& p = posed.dual_quats[parent[k]].real;
+    const float dot = q[0] * p[0] + q[1] * p[1] + q[2] * p[2] + q[3] * p[3];
+    const float followed = k == 0 ? 1.0f : signs[parent[k]];
+    signs[order[k]] = dot < 0.0f ? -followed : followed;
   }
 }
 
@@ -37,17 +121,21 @@ absl::StatusOr<BindCost> Dqs::Cost(const BindInput& input, const DqsParams& para
     return absl::InvalidArgumentError(
         absl::StrCat("dqs.blend_map: the rig has no vertex map '", params.blend_map, "'"));
   }
+  const std::size_t chain = params.signs == SignRule::kParent ? input.rig.bindings().size() : 0;
   const std::size_t bytes = WeightTable::CostBytes(input.rig, input.layout) +
-                            (params.blend_map.empty() ? 0 : input.layout.order.size() * 4);
-  return BindCost{.peak_bytes = bytes,
+                            (params.blend_map.empty() ? 0 : input.layout.order.size() * 4) +
+                            chain * 2 * sizeof(std::uint16_t);
+  const std::size_t following = chain == 0 ? 0 : chain * 80 + input.rig.joints() * 8;
+  return BindCost{.peak_bytes = bytes + following,
                   .bound_bytes = bytes,
-                  .work = 50.0 * static_cast<double>(input.rig.influences().size()),
+                  .work = kPackWork * static_cast<double>(input.rig.influences().size()) +
+                          kFollowWork * static_cast<double>(chain),
                   .frame_ns = 1.2 * static_cast<double>(input.rig.influences().size())};
 }
 
 absl::StatusOr<Dqs> Dqs::Bind(const BindInput& input, const DqsParams& params, Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  SINEW_ASSIGN_OR_RETURN(const BindCost cost, Cost(input, params));
+  SINEW_RETURN_IF_ERROR(Cost(input, params).status());
   Dqs dqs;
   dqs.blend = params.blend;
   dqs.bindings = static_cast<std::uint32_t>(input.rig.bindings().size());
@@ -59,14 +147,17 @@ absl::StatusOr<Dqs> Dqs::Bind(const BindInput& input, const DqsParams& params, T
           std::clamp(params.blend * map->values[input.layout.Vertex(i)], 0.0f, 1.0f);
     }
   }
+  if (params.signs == SignRule::kParent) {
+    SINEW_RETURN_IF_ERROR(FollowParents(input.rig, task, dqs.sign_order, dqs.sign_parent));
+  }
   dqs.table = WeightTable::Create(input.rig, input.layout, params.max_influences);
-  task.Advance(cost.work);
+  task.Advance(kPackWork * static_cast<double>(input.rig.influences().size()));
   return dqs;
 }
 
 StageFacts Dqs::Facts() const {
-  // A row of stretch per binding; the linear blend's points, one block per 16 lanes of the table's
-  // order.
+  // The linear blend's points, one block per 16 lanes of the table's order; a row of stretch and a
+  // sign per binding.
   const std::size_t blocks = std::max<std::size_t>(table.joints.offset.size(), 1) - 1;
   const std::size_t linear = mixes() ? blocks * 3 * kLanes : 0;
   return {.method = Params::kName,
@@ -74,7 +165,7 @@ StageFacts Dqs::Facts() const {
           .out = Space::kPosed,
           .pointwise = true,
           .rotations = true,
-          .scratch_floats = linear + bindings * kStretchFloats};
+          .scratch_floats = linear + bindings * kStretchFloats + sign_order.size()};
 }
 
 absl::Status Dqs::Check(const BlockLayout& layout, std::size_t binding_count) const {
@@ -96,6 +187,26 @@ absl::Status Dqs::Check(const BlockLayout& layout, std::size_t binding_count) co
           absl::StrCat("bound data: blend_lanes: got ", lane, ", need 0 to 1"));
     }
   }
+  return CheckSigns();
+}
+
+absl::Status Dqs::CheckSigns() const {
+  const auto damaged = [](std::string_view what) {
+    return absl::DataLossError(absl::StrCat("bound data: signs: ", AbslView(what)));
+  };
+  if (sign_order.size() != sign_parent.size() ||
+      (!sign_order.empty() && sign_order.size() != bindings)) {
+    return damaged("sizes disagree");
+  }
+  std::vector<bool> seen(bindings);
+  for (std::size_t k = 0; k < sign_order.size(); ++k) {
+    if (sign_order[k] >= bindings || sign_parent[k] >= bindings) return damaged("out of range");
+    if (seen[sign_order[k]]) return damaged("a binding stands twice");
+    if (k == 0 ? sign_parent[k] != sign_order[k] : !seen[sign_parent[k]]) {
+      return damaged("a binding before the one it follows");
+    }
+    seen[sign_order[k]] = true;
+  }
   return absl::OkStatus();
 }
 
@@ -103,7 +214,9 @@ void Dqs::Run(const StageFrame& frame) const {
   const std::size_t linear_floats = mixes() ? frame.layout.blocks() * 3 * kLanes : 0;
   const std::span<float> linear = frame.scratch.first(linear_floats);
   const std::span<float> stretch = frame.scratch.subspan(linear_floats, bindings * kStretchFloats);
+  const std::span<float> signs = frame.scratch.last(sign_order.size());
   FillStretch(frame.posed, stretch);
+  FillSigns(frame.posed, sign_order, sign_parent, signs);
   const LinearBlendKernelArgs linear_args = {
       .pair_offset = table.joints.offset.data(),
       .pair_entry = table.joints.entry.data(),
@@ -118,6 +231,7 @@ void Dqs::Run(const StageFrame& frame) const {
       .weights = table.weights.data(),
       .dual_quats = frame.posed.dual_quats.front().real.data(),
       .stretch = stretch.data(),
+      .signs = signs.empty() ? nullptr : signs.data(),
       .in = frame.in.front().x,
       .out = frame.out.front().x,
       .linear = mixes() ? linear.data() : nullptr,

@@ -6,34 +6,10 @@
 #include <hwy/foreach_target.h>
 
 #include "core/simd/pack-inl.h"
+#include "core/simd/quaternion-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
-
-struct PackPoint {
-  Pack x, y, z;
-};
-
-struct PackQuat {
-  Pack w, x, y, z;
-};
-
-HWY_INLINE PackPoint LoadPoint(const float* p) {
-  return {Pack::Load(p), Pack::Load(p + 16), Pack::Load(p + 32)};
-}
-
-// +1, or -1 where q lies in the other hemisphere than the pivot's quaternion p.
-HWY_INLINE float Sign(const float* p, const float* q) {
-  return p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3] < 0.0f ? -1.0f : 1.0f;
-}
-
-// sum += w * sign * q
-HWY_INLINE void Add(const Pack& w, float sign, const float* q, PackQuat& sum) {
-  sum.w = MulAdd(w, Pack::Set(sign * q[0]), sum.w);
-  sum.x = MulAdd(w, Pack::Set(sign * q[1]), sum.x);
-  sum.y = MulAdd(w, Pack::Set(sign * q[2]), sum.y);
-  sum.z = MulAdd(w, Pack::Set(sign * q[3]), sum.z);
-}
 
 // The dual part of the translation s u: sum += w / 2 * (0, s u) * sign * q.
 HWY_INLINE void AddStretch(const Pack& w, float sign, const float* q, const float* s,
@@ -50,15 +26,9 @@ HWY_INLINE void AddStretch(const Pack& w, float sign, const float* q, const floa
   sum.z = NegMulAdd(y, qx, MulAdd(x, qy, MulAdd(z, qw, sum.z)));
 }
 
-// a * b - c * d
-HWY_INLINE Pack Difference(const Pack& a, const Pack& b, const Pack& c, const Pack& d) {
-  return NegMulAdd(c, d, a * b);
-}
-
 // The motion of a dual quaternion that need not be of unit length.
 HWY_INLINE PackPoint Move(const PackQuat& r, const PackQuat& e, const PackPoint& v) {
-  const Pack length2 = MulAdd(r.w, r.w, MulAdd(r.x, r.x, MulAdd(r.y, r.y, r.z * r.z)));
-  const Pack scale = Pack::Set(2.0f) / length2;
+  const Pack scale = Pack::Set(2.0f) / Length2(r);
   const Pack cx = MulAdd(r.w, v.x, e.x) + Difference(r.y, v.z, r.z, v.y);
   const Pack cy = MulAdd(r.w, v.y, e.y) + Difference(r.z, v.x, r.x, v.z);
   const Pack cz = MulAdd(r.w, v.z, e.z) + Difference(r.x, v.y, r.y, v.x);
@@ -74,33 +44,55 @@ HWY_INLINE Pack Mix(const Pack& linear, const Pack& dual, const Pack& blend) {
   return IfThenElse(Lt(blend, Pack::Set(1.0f)), mixed, dual);
 }
 
+struct PackDualQuat {
+  PackQuat real, dual;
+};
+
+// The weighted sum over block b's bindings; signs may be null.
+HWY_INLINE PackDualQuat Sum(const DqsKernelArgs& args, const float* signs, std::size_t b,
+                            const PackPoint& u) {
+  const PackQuat zero = {Pack::Zero(), Pack::Zero(), Pack::Zero(), Pack::Zero()};
+  PackDualQuat sum = {zero, zero};
+  const std::size_t pivot = args.pair_entry[args.pair_offset[b]];
+  for (std::uint32_t k = args.pair_offset[b]; k < args.pair_offset[b + 1]; ++k) {
+    const std::size_t entry = args.pair_entry[k];
+    const float* q = args.dual_quats + entry * 8;
+    const float* stretch = args.stretch + entry * 12;
+    const Pack w = Pack::Load(args.weights + std::size_t{k} * 16);
+    const float sign =
+        signs != nullptr ? signs[pivot] * signs[entry] : Sign(args.dual_quats + pivot * 8, q);
+    Add(w, sign, q, sum.real);
+    Add(w, sign, q + 4, sum.dual);
+    if (stretch[9] != 0.0f) AddStretch(w, sign, q, stretch, u, sum.dual);
+  }
+  return sum;
+}
+
+HWY_INLINE PackQuat Select(const PackMask& mask, const PackQuat& a, const PackQuat& b) {
+  return {IfThenElse(mask, a.w, b.w), IfThenElse(mask, a.x, b.x), IfThenElse(mask, a.y, b.y),
+          IfThenElse(mask, a.z, b.z)};
+}
+
 void DqsBlocks(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
   for (std::size_t b = begin; b < end; ++b) {
     const PackPoint u = LoadPoint(args.in + b * 48);
-    PackQuat real = {Pack::Zero(), Pack::Zero(), Pack::Zero(), Pack::Zero()};
-    PackQuat dual = real;
-    const float* pivot = args.dual_quats + std::size_t{args.pair_entry[args.pair_offset[b]]} * 8;
-    for (std::uint32_t k = args.pair_offset[b]; k < args.pair_offset[b + 1]; ++k) {
-      const std::size_t entry = args.pair_entry[k];
-      const float* q = args.dual_quats + entry * 8;
-      const float* stretch = args.stretch + entry * kStretchFloats;
-      const Pack w = Pack::Load(args.weights + std::size_t{k} * 16);
-      const float sign = Sign(pivot, q);
-      Add(w, sign, q, real);
-      Add(w, sign, q + 4, dual);
-      if (stretch[9] != 0.0f) AddStretch(w, sign, q, stretch, u, dual);
+    PackDualQuat sum = Sum(args, args.signs, b, u);
+    if (args.signs != nullptr) {
+      const PackMask cancelled = Lt(Length2(sum.real), Pack::Set(kLeastBlend));
+      if (MaskBits(cancelled) != 0) {
+        const PackDualQuat strongest = Sum(args, nullptr, b, u);
+        sum = {Select(cancelled, strongest.real, sum.real),
+               Select(cancelled, strongest.dual, sum.dual)};
+      }
     }
-    PackPoint v = Move(real, dual, u);
+    PackPoint v = Move(sum.real, sum.dual, u);
     if (args.linear != nullptr) {
       const PackPoint linear = LoadPoint(args.linear + b * 48);
       const Pack blend = args.blend_lanes != nullptr ? Pack::Load(args.blend_lanes + b * 16)
                                                      : Pack::Set(args.blend);
       v = {Mix(linear.x, v.x, blend), Mix(linear.y, v.y, blend), Mix(linear.z, v.z, blend)};
     }
-    float* out = args.out + b * 48;
-    v.x.Store(out);
-    v.y.Store(out + 16);
-    v.z.Store(out + 32);
+    StorePoint(v, args.out + b * 48);
   }
 }
 

@@ -6,17 +6,20 @@
 
 namespace sinew {
 
-inline constexpr std::size_t kStretchFloats =
-    12;  // 9 of M - R row-major, 1 if any of them counts, 2 unused
+// Below this |b0|^2 of the blended real part, quaternions added by given signs cancel too nearly to
+// be a rotation: two joints of equal weight, 337 degrees apart.
+inline constexpr float kLeastBlend = 0.01f;
 
-// Sums pivot first, then ascending. A quaternion is negated if it is more than 90 degrees from the
-// pivot's.
+// Sums pivot first, then ascending. A quaternion is negated if `signs` says so, relative to the
+// pivot's sign; without signs, and in lanes that kLeastBlend rules out, if its dot product with the
+// pivot's quaternion is negative: then |b0| is at least the pivot's weight.
 struct DqsKernelArgs {
   const std::uint32_t* pair_offset;  // [B + 1]
   const std::uint16_t* pair_entry;   // [pairs] bindings
   const float* weights;              // [pairs][16], 64-byte aligned
   const float* dual_quats;           // [E][8] unit real w x y z, dual w x y z; finite
-  const float* stretch;              // [E][kStretchFloats], finite
+  const float* stretch;              // [E][12] of FillStretch
+  const float* signs;                // [E] 1 or -1, or null
   const float* in;                   // [B][3][16], 64-byte aligned
   float* out;                        // [B][3][16], may be `in`
   const float* linear;               // [B][3][16] linear blend of `in` to mix with, or null

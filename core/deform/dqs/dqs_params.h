@@ -1,0 +1,34 @@
+// dqs_params.h - parameters of dual quaternion skinning.
+#pragma once
+
+#include "core/deform/param_doc.h"
+
+namespace sinew {
+
+enum class SignRule : std::uint8_t { kStrongest, kParent };
+inline std::span<const std::string_view> ChoiceNames(SignRule) {
+  static constexpr std::array<std::string_view, 2> kNames = {"strongest", "parent"};
+  return kNames;
+}
+
+struct DqsParams {
+  static constexpr std::string_view kName = "dqs";
+  float blend = 1;
+  std::string blend_map;
+  std::uint32_t max_influences = 0;
+  SignRule signs = SignRule::kStrongest;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit(ParamDoc{"blend", "", 0, 1, "0 = linear blend, 1 = dual quaternion."}, self.blend);
+    visit(ParamDoc{"blend_map", "", 0, 0, "Vertex map that multiplies blend; empty = none."},
+          self.blend_map);
+    visit(kMaxInfluencesDoc, self.max_influences);
+    visit(ParamDoc{"signs", "", 0, 0,
+                   "Which way round quaternions are added: strongest = towards the vertex's "
+                   "strongest joint; parent = each joint towards its parent, once per pose."},
+          self.signs);
+  }
+};
+
+}  // namespace sinew
