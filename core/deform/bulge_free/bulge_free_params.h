@@ -1,0 +1,47 @@
+// bulge_free_params.h - parameters of the correction against bulging joints.
+#pragma once
+
+#include "core/deform/param_doc.h"
+
+namespace sinew {
+
+enum class BulgeMethod : std::uint8_t { kProjection, kBisector };
+inline std::span<const std::string_view> ChoiceNames(BulgeMethod) {
+  static constexpr std::array<std::string_view, 2> kNames = {"projection", "bisector"};
+  return kNames;
+}
+
+struct BulgeFreeParams {
+  static constexpr std::string_view kName = "bulge_free";
+  float strength = 1;
+  float softness = 1;
+  float sharpness = 2;
+  bool strongest = false;
+  BulgeMethod method = BulgeMethod::kProjection;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit(ParamDoc{"strength", "", 0, 1,
+                   "0 = no correction, 1 = back to the rest distance from the bone."},
+          self.strength);
+    visit(ParamDoc{"softness", "", 0, 10,
+                   "How gently the projection sets in: it is complete 2 % x softness beyond the "
+                   "rest distance; 0 = at once."},
+          self.softness);
+    visit(
+        ParamDoc{
+            "sharpness", "", 1, 4,
+            "Exponent of the weights that share the projection among bones: 1 = smooth, 4 = firm."},
+        self.sharpness);
+    visit(ParamDoc{"strongest", "", 0, 0,
+                   "Project towards the strongest bone alone, as first published; jumps where "
+                   "weights cross."},
+          self.strongest);
+    visit(ParamDoc{"method", "", 0, 0,
+                   "projection = pull back to the rest distance; bisector = push along the "
+                   "bisector of the two main bones, for plain hinges."},
+          self.method);
+  }
+};
+
+}  // namespace sinew
