@@ -1,0 +1,252 @@
+#include "core/deform/spherical_blend/spherical_blend.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/status.h"
+#include "core/deform/spherical_blend/rotation_centre.h"
+#include "core/deform/spherical_blend/spherical_blend_kernel.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kGrain = 128;         // blocks a chunk: 2,048 vertices
+constexpr std::size_t kRelationGrain = 64;  // a few microseconds
+constexpr std::size_t kSetGrain = 32;
+
+// Nanoseconds per influence: packing, then finding its set. Per set and per joint: its expected
+// centre.
+constexpr double kPackWork = 50, kSetWork = 60, kCentreWork = 300, kJointWork = 30;
+constexpr std::size_t kSetsAtATime = 2048;  // between two looks at whether to stop
+
+absl::Status Damaged(absl::string_view what) {
+  return absl::DataLossError(absl::StrCat("bound data: spherical_blend: ", what));
+}
+
+bool Finite(const Vec3d& v) {
+  return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
+}
+
+// OK if every set names rising bindings of the rig and every lane a set.
+absl::Status CheckSets(const JointSets& sets, std::size_t lanes, std::size_t bindings) {
+  if (sets.offset.size() < 2 || sets.offset.front() != 0 ||
+      sets.offset.back() != sets.entry.size() || sets.lane_set.size() != lanes) {
+    return Damaged("sets: sizes disagree");
+  }
+  for (std::size_t s = 0; s < sets.size(); ++s) {
+    if (sets.offset[s + 1] <= sets.offset[s] || sets.offset[s + 1] > sets.entry.size()) {
+      return Damaged("sets: offsets do not rise");
+    }
+    for (std::uint32_t k = sets.offset[s]; k < sets.offset[s + 1]; ++k) {
+      if (sets.entry[k] >= bindings) return Damaged("sets: a binding is out of range");
+      if (k > sets.offset[s] && sets.entry[k] <= sets.entry[k - 1]) {
+        return Damaged("sets: bindings do not rise");
+      }
+    }
+  }
+  for (const std::uint32_t set : sets.lane_set) {
+    if (set >= sets.size()) return Damaged("lane_set: out of range");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<BindCost> SphericalBlend::Cost(const BindInput& input,
+                                              const SphericalBlendParams& params) {
+  const JointSets::Bound sets =
+      JointSets::CountAtMost(input.rig, input.layout, params.max_influences);
+  const std::size_t lanes = input.layout.order.size(), pairs = input.layout.skin.pairs();
+  const std::size_t set_bytes = (sets.sets + 1) * sizeof(std::uint32_t) +
+                                sets.entries * sizeof(std::uint16_t) + sets.sets * sizeof(Vec3d) +
+                                lanes * sizeof(std::uint32_t);
+  // A relation takes two bindings, and no more than one exists per pair.
+  const std::size_t always = WeightTable::CostBytes(input.rig, input.layout) +
+                             input.rig.bindings().size() * sizeof(Vec3d) +
+                             pairs * (sizeof(std::uint32_t) + 2 * sizeof(std::uint16_t));
+  const bool weighted = params.centres == BlendCentres::kWeighted;
+  const std::size_t bound = always + (weighted ? lanes * sizeof(PointBlock) / kLanes : set_bytes);
+  // While binding: the sets and the runs they are sorted from, growing by doubling; a list of
+  // relations to sort; where joints stand.
+  const std::size_t peak = always + lanes * sizeof(PointBlock) / kLanes + 4 * set_bytes +
+                           pairs * 3 * sizeof(std::uint32_t) +
+                           input.rig.joints() * 8 * sizeof(std::uint32_t) +
+                           input.rig.influences().max_per_vertex() * 2 * sizeof(std::uint32_t);
+  const auto influences = static_cast<double>(input.rig.influences().size());
+  return BindCost{.peak_bytes = peak,
+                  .bound_bytes = bound,
+                  .work = (kPackWork + kSetWork) * influences +
+                          kCentreWork * static_cast<double>(sets.sets) +
+                          kJointWork * static_cast<double>(input.rig.joints()),
+                  .frame_ns = (weighted ? 2.5 : 1.8) * influences};
+}
+
+absl::StatusOr<SphericalBlend> SphericalBlend::Bind(const BindInput& input,
+                                                    const SphericalBlendParams& params,
+                                                    Task& task) {
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SINEW_ASSIGN_OR_RETURN(const BindCost cost, Cost(input, params));
+  const auto influences = static_cast<double>(input.rig.influences().size());
+  SphericalBlend blend;
+  blend.table = WeightTable::Create(input.rig, input.layout, params.max_influences);
+  blend.FillRelations();
+  task.Advance(kPackWork * influences);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+
+  const Vec3d& centre = input.layout.centre;
+  blend.origins = BindOrigins(input.rig, centre);
+  JointSets sets = JointSets::Create(input.rig, input.layout, params.max_influences);
+  task.Advance(kSetWork * influences);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const double set_work =
+      (cost.work - (kPackWork + kSetWork) * influences) / static_cast<double>(sets.size());
+  ExpectedCentres centres(input.rig, centre, blend.origins);
+  std::vector<Vec3d> expected(sets.size());
+  for (std::size_t begin = 0; begin < sets.size(); begin += kSetsAtATime) {
+    const std::size_t end = std::min(sets.size(), begin + kSetsAtATime);
+    for (std::size_t s = begin; s < end; ++s) expected[s] = centres.Of(sets.set(s));
+    task.Advance(set_work * static_cast<double>(end - begin));
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  }
+  if (params.centres == BlendCentres::kPerSet) {
+    blend.sets = std::move(sets);
+    blend.set_expected = std::move(expected);
+  } else {
+    blend.expected.resize(input.layout.blocks());
+    for (std::size_t i = 0; i < sets.lane_set.size(); ++i) {
+      const Vec3f p = ToFloat(expected[sets.lane_set[i]]);
+      PointBlock& block = blend.expected[i / kLanes];
+      block.x[i % kLanes] = p.x;
+      block.y[i % kLanes] = p.y;
+      block.z[i % kLanes] = p.z;
+    }
+  }
+  return blend;
+}
+
+void SphericalBlend::FillRelations() {
+  const auto key = [&](std::size_t block, std::size_t pair) {
+    const BlockJoints& joints = table.joints;
+    return std::uint32_t{joints.entry[joints.offset[block]]} << 16 | joints.entry[pair];
+  };
+  const auto for_each = [&](auto&& visit) {
+    for (std::size_t b = 0; b + 1 < table.joints.offset.size(); ++b) {
+      for (std::uint32_t k = table.joints.offset[b] + 1; k < table.joints.offset[b + 1]; ++k) {
+        visit(k, key(b, k));
+      }
+    }
+  };
+  std::vector<std::uint32_t> keys;
+  for_each([&](std::uint32_t, std::uint32_t k) { keys.push_back(k); });
+  std::sort(keys.begin(), keys.end());
+  keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+  pair_relation.resize(table.joints.pairs());
+  for_each([&](std::uint32_t pair, std::uint32_t k) {
+    pair_relation[pair] =
+        static_cast<std::uint32_t>(std::lower_bound(keys.begin(), keys.end(), k) - keys.begin());
+  });
+  relation_pivot.reserve(keys.size());
+  relation_joint.reserve(keys.size());
+  for (const std::uint32_t k : keys) {
+    relation_pivot.push_back(static_cast<std::uint16_t>(k >> 16));
+    relation_joint.push_back(static_cast<std::uint16_t>(k & 0xffff));
+  }
+}
+
+StageFacts SphericalBlend::Facts() const {
+  return {.method = Params::kName,
+          .in = Space::kRest,
+          .out = Space::kPosed,
+          .pointwise = true,
+          .rotations = true,
+          .scratch_floats = relation_pivot.size() * kRelationFloats + sets.size() * 3};
+}
+
+absl::Status SphericalBlend::Check(const BlockLayout& layout, std::size_t bindings) const {
+  SINEW_RETURN_IF_ERROR(table.Check(layout, bindings));
+  if (origins.size() != bindings || !std::ranges::all_of(origins, Finite)) {
+    return Damaged("origins: need a finite point per binding");
+  }
+  if (pair_relation.size() != table.joints.pairs() ||
+      relation_joint.size() != relation_pivot.size()) {
+    return Damaged("relations: sizes disagree");
+  }
+  for (std::size_t b = 0; b < layout.blocks(); ++b) {
+    for (std::uint32_t k = table.joints.offset[b] + 1; k < table.joints.offset[b + 1]; ++k) {
+      const std::uint32_t relation = pair_relation[k];
+      if (relation >= relation_pivot.size() || relation_pivot[relation] != layout.pivot[b] ||
+          relation_joint[relation] != table.joints.entry[k]) {
+        return Damaged("relations: do not fit the joints");
+      }
+    }
+  }
+  for (const auto relation : {std::span(relation_pivot), std::span(relation_joint)}) {
+    for (const std::uint16_t binding : relation) {
+      if (binding >= bindings) return Damaged("relations: a binding is out of range");
+    }
+  }
+  if (per_set()) {
+    SINEW_RETURN_IF_ERROR(CheckSets(sets, layout.order.size(), bindings));
+    if (set_expected.size() != sets.size() || !std::ranges::all_of(set_expected, Finite)) {
+      return Damaged("set_expected: need a finite point per set");
+    }
+    return absl::OkStatus();
+  }
+  if (expected.size() != layout.blocks() || sets.size() != 0) {
+    return Damaged("expected: sizes disagree");
+  }
+  for (const PointBlock& block : expected) {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      if (!Finite({block.x[i], block.y[i], block.z[i]})) return Damaged("expected: not finite");
+    }
+  }
+  return absl::OkStatus();
+}
+
+void SphericalBlend::Run(const StageFrame& frame) const {
+  const std::size_t relation_floats = relation_pivot.size() * kRelationFloats;
+  const std::span<float> relations = frame.scratch.first(relation_floats);
+  const std::span<float> centres = frame.scratch.subspan(relation_floats, sets.size() * 3);
+  frame.task.For(relation_pivot.size(), kRelationGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      FillRelation(frame.posed, relation_pivot[i], origins[relation_pivot[i]], relation_joint[i],
+                   origins[relation_joint[i]],
+                   relations.subspan(i * kRelationFloats, kRelationFloats));
+    }
+  });
+  frame.task.For(sets.size(), kSetGrain, [&](std::size_t begin, std::size_t end) {
+    std::vector<RigidPart> motions;
+    for (std::size_t s = begin; s < end; ++s) {
+      motions.clear();
+      for (const std::uint16_t e : sets.set(s)) {
+        motions.push_back(RigidPartOf(frame.posed, e, origins[e]));
+      }
+      const Vec3f centre = ToFloat(CentreOf(motions, set_expected[s]));
+      centres[s * 3] = centre.x;
+      centres[s * 3 + 1] = centre.y;
+      centres[s * 3 + 2] = centre.z;
+    }
+  });
+  const SphericalBlendKernelArgs args = {
+      .pair_offset = table.joints.offset.data(),
+      .pair_entry = table.joints.entry.data(),
+      .pair_relation = pair_relation.data(),
+      .weights = table.weights.data(),
+      .skin = frame.posed.skin.front().m.data(),
+      .rotations = frame.posed.rotations.front().m.data(),
+      .relations = relations.data(),
+      .expected = per_set() ? nullptr : expected.front().x,
+      .set_centres = centres.data(),
+      .lane_set = sets.lane_set.data(),
+      .in = frame.in.front().x,
+      .out = frame.out.front().x,
+      .fade = static_cast<float>(kCentreFade),
+  };
+  frame.task.For(frame.layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
+    SphericalBlendKernel(args, begin, end);
+  });
+}
+
+}  // namespace sinew

@@ -1,0 +1,63 @@
+// spherical_blend.h - spherical blend skinning: blended rotations about the point that a vertex's
+// joints agree about best in this frame.
+//
+// Where joints do not say it (their rotations are nearly equal), the centre fades to where they met
+// at bind, so it never runs away. Joints that scale or shear turn about that centre with their
+// rotation and give the rest as linear blend does; a motion common to all joints is exact. Source:
+// Kavan and Zara 2005; weights in the fit (no seams between sets of joints) and its regulariser are
+// ours.
+#pragma once
+
+#include "core/deform/method.h"
+#include "core/deform/spherical_blend/joint_sets.h"
+#include "core/rig/weight_table.h"
+
+namespace sinew {
+
+struct SphericalBlend {
+  using Params = SphericalBlendParams;
+  static constexpr int kVersion = 1;
+  static constexpr std::string_view kSummary =
+      "Rotations blended about a centre found in each frame: twists keep their volume.";
+  static constexpr std::string_view kPaper = "Kavan, Zara 2005";
+  static constexpr std::string_view kCostClass = "5 x";
+
+  WeightTable table;
+  std::vector<Vec3d> origins;  // [E] bind origins, relative to the layout's centre
+  // Every pivot with the bindings of its blocks: what a frame computes once.
+  std::vector<std::uint32_t> pair_relation;                   // [pairs]; 0 at a block's pivot
+  std::vector<std::uint16_t> relation_pivot, relation_joint;  // [U] bindings
+  // centres=weighted
+  AlignedVector<PointBlock> expected;  // [B], where each lane's centre is expected
+  // centres=per_set
+  JointSets sets;
+  std::vector<Vec3d> set_expected;  // [S]
+
+  static absl::Status Validate(const SphericalBlendParams&) { return absl::OkStatus(); }
+  static absl::StatusOr<BindCost> Cost(const BindInput& input, const SphericalBlendParams& params);
+  static absl::StatusOr<SphericalBlend> Bind(const BindInput& input,
+                                             const SphericalBlendParams& params, Task& task);
+  StageFacts Facts() const;
+  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
+  void Run(const StageFrame& frame) const;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    WeightTable::Fields(self.table, visit);
+    visit("origins", self.origins);
+    visit("pair_relation", self.pair_relation);
+    visit("relation_pivot", self.relation_pivot);
+    visit("relation_joint", self.relation_joint);
+    visit("expected", self.expected);
+    visit("set_offset", self.sets.offset);
+    visit("set_entry", self.sets.entry);
+    visit("lane_set", self.sets.lane_set);
+    visit("set_expected", self.set_expected);
+  }
+
+ private:
+  bool per_set() const { return expected.empty(); }
+  void FillRelations();
+};
+
+}  // namespace sinew
