@@ -1,0 +1,150 @@
+#include "core/deform/cor/cor.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <cmath>
+
+#include "core/base/status.h"
+#include "core/deform/centre_blend_kernel.h"
+#include "core/deform/cor/cor_centres.h"
+#include "core/deform/cor/cor_surface.h"
+#include "core/deform/stretch.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kGrain = 256;  // blocks a chunk: 4,096 vertices, about 20 microseconds
+
+// Nanoseconds per entry of the surface's lists and of the weight table.
+constexpr double kSurfaceWork = 40, kTableWork = 50;
+
+double SurfaceWork(const CorSurface& surface) {
+  return kSurfaceWork * static_cast<double>(surface.users.size() + surface.carriers.size() +
+                                            surface.pieces_needed);
+}
+
+double TableWork(const Rig& rig) {
+  return kTableWork * static_cast<double>(rig.influences().size());
+}
+
+}  // namespace
+
+absl::StatusOr<BindCost> Cor::Cost(const BindInput& input, const CorParams& params) {
+  SINEW_RETURN_IF_ERROR(CorPlan::CheckPairs(input.rig, params));
+  const CorSurface surface = CorSurface::Create(input.rig, params);
+  const Task unstoppable;
+  SINEW_ASSIGN_OR_RETURN(const CorPlan plan,
+                         CorPlan::Create(surface, input.rig, params,
+                                         input.task != nullptr ? *input.task : unstoppable));
+  const std::size_t vertices = input.rig.vertices();
+  const std::size_t table = WeightTable::CostBytes(input.rig, input.layout);
+  const std::size_t bound = table + input.layout.blocks() * sizeof(PointBlock);
+  // Binding lists of a shortened table; rows per vertex and tops per joint of the plan.
+  const std::size_t lists = vertices * 16 + input.rig.influences().size() * 4;
+  const std::size_t rows = vertices * 16 + surface.users.size() * 8 + surface.corners.size() * 16 +
+                           surface.carriers.size() * 2 + input.rig.bindings().size() * 32;
+  const std::size_t pairs = plan.pairs.size() * 3 * sizeof(CorPair);
+  return BindCost{
+      .peak_bytes = std::max(
+          bound + lists + vertices * sizeof(Vec3d),
+          surface.bytes() + pairs + std::max(rows, plan.peak_bytes(vertices, params.sigma))),
+      .bound_bytes = bound,
+      .work = plan.work(params.sigma) + SurfaceWork(surface) + TableWork(input.rig),
+      .frame_ns = 1.2 * static_cast<double>(input.rig.influences().size())};
+}
+
+absl::StatusOr<Cor> Cor::Bind(const BindInput& input, const CorParams& params, Task& task) {
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  // Announced before any triangle was split, so what is left once the plan is exact is stretched.
+  SINEW_ASSIGN_OR_RETURN(const BindCost cost, Cost(input, params));
+  Cor cor;
+  cor.bindings = static_cast<std::uint32_t>(input.rig.bindings().size());
+  std::vector<Vec3d> centres;
+  {
+    CorSurface surface = CorSurface::Create(input.rig, params);
+    const double surface_work = SurfaceWork(surface), step = surface_work / 3;
+    task.Advance(step);
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    SINEW_RETURN_IF_ERROR(surface.AddPieces(input.rig, params, task));
+    task.Advance(step);
+    SINEW_ASSIGN_OR_RETURN(CorPlan plan, CorPlan::Create(surface, input.rig, params, task));
+    const double left = cost.work - surface_work - TableWork(input.rig);
+    if (!plan.pairs.empty()) plan.pace = left / plan.work(params.sigma);
+    task.Advance(step);
+    std::uint64_t pieces = 0;
+    for (const std::uint32_t count : surface.piece_count) pieces += count;
+    cor.pieces = static_cast<float>(pieces);
+    cor.blur = static_cast<float>(plan.blur);
+    SINEW_ASSIGN_OR_RETURN(centres, CorCentres(input.rig, surface, plan, params, task));
+  }
+  cor.table = WeightTable::Create(input.rig, input.layout, params.max_influences);
+  cor.centres.resize(input.layout.order.size() * 3);
+  for (std::size_t i = 0; i < input.layout.order.size(); ++i) {
+    const Vec3f p = ToFloat(centres[input.layout.Vertex(i)]);
+    float* lane = cor.centres.data() + i / kLanes * 3 * kLanes + i % kLanes;
+    lane[0] = p.x;
+    lane[kLanes] = p.y;
+    lane[2 * kLanes] = p.z;
+  }
+  task.Advance(TableWork(input.rig));
+  return cor;
+}
+
+StageFacts Cor::Facts() const {
+  return {.method = Params::kName,
+          .in = Space::kRest,
+          .out = Space::kPosed,
+          .pointwise = true,
+          .rotations = true,
+          .scratch_floats = bindings * kStretchFloats};
+}
+
+absl::Status Cor::Check(const BlockLayout& layout, std::size_t binding_count) const {
+  SINEW_RETURN_IF_ERROR(table.Check(layout, binding_count));
+  if (bindings != binding_count) {
+    return absl::DataLossError(
+        absl::StrCat("bound data: bindings: got ", bindings, ", need ", binding_count));
+  }
+  if (centres.size() != layout.order.size() * 3) {
+    return absl::DataLossError(absl::StrCat("bound data: centres: got ", centres.size(),
+                                            " values, need ", layout.order.size() * 3));
+  }
+  for (const float value : centres) {
+    if (!std::isfinite(value)) return absl::DataLossError("bound data: centres: not finite");
+  }
+  for (const float value : {pieces, blur}) {
+    if (!std::isfinite(value) || value < 0) {
+      return absl::DataLossError(
+          absl::StrCat("bound data: pieces, blur: got ", value, ", need a finite number from 0"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+void Cor::Run(const StageFrame& frame) const {
+  const std::span<float> stretch = frame.scratch.first(bindings * kStretchFloats);
+  FillStretch(frame.posed, stretch);
+  const CentreBlendKernelArgs args = {
+      .pair_offset = table.joints.offset.data(),
+      .pair_entry = table.joints.entry.data(),
+      .rotation_weights = table.weights.data(),
+      .translation_weights = table.weights.data(),
+      .skin = frame.posed.skin.front().m.data(),
+      .dual_quats = frame.posed.dual_quats.front().real.data(),
+      .stretch = stretch.data(),
+      .centre = centres.data(),
+      .in = frame.in.front().x,
+      .out = frame.out.front().x,
+  };
+  frame.task.For(frame.layout.blocks(), kGrain,
+                 [&](std::size_t begin, std::size_t end) { CentreBlendKernel(args, begin, end); });
+}
+
+std::vector<Measure> Cor::Measures() const {
+  return {{"pieces", pieces, "", "Triangles the centres were integrated over, after splitting."},
+          {"blur", blur, "",
+           "Part by which sigma counts as larger, because so many pieces were grouped; 0 = none "
+           "were."}};
+}
+
+}  // namespace sinew

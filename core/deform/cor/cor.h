@@ -1,0 +1,47 @@
+// cor.h - skinning with optimised centres of rotation: rotations are blended as quaternions, about
+// a point per vertex that binding finds.
+//
+// v = sum w M u + (R - sum w R_j)(u - p): for rigid joints R (u - p) + sum w M p. Twists keep their
+// volume as under dual quaternions, and bends bulge less. Source: Le and Hodgins 2016; joints that
+// scale or shear are treated as in dqs, so that a motion common to all joints is exact.
+#pragma once
+
+#include "core/deform/method.h"
+#include "core/rig/weight_table.h"
+
+namespace sinew {
+
+struct Cor {
+  using Params = CorParams;
+  static constexpr int kVersion = 1;
+  static constexpr std::string_view kSummary =
+      "Rotates each vertex about a centre of its own: twists keep their volume, bends do not "
+      "bulge.";
+  static constexpr std::string_view kPaper = "Le, Hodgins 2016";
+  static constexpr std::string_view kCostClass = "2 x";
+
+  WeightTable table;
+  std::uint32_t bindings = 0;
+  float pieces = 0;              // of the surface, after splitting
+  float blur = 0;                // part by which grouping widened sigma
+  AlignedVector<float> centres;  // [B][3][16] p, relative to the layout's centre
+
+  static absl::Status Validate(const CorParams&) { return absl::OkStatus(); }
+  static absl::StatusOr<BindCost> Cost(const BindInput& input, const CorParams& params);
+  static absl::StatusOr<Cor> Bind(const BindInput& input, const CorParams& params, Task& task);
+  StageFacts Facts() const;
+  absl::Status Check(const BlockLayout& layout, std::size_t binding_count) const;
+  void Run(const StageFrame& frame) const;
+  std::vector<Measure> Measures() const;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    WeightTable::Fields(self.table, visit);
+    visit("bindings", self.bindings);
+    visit("pieces", self.pieces);
+    visit("blur", self.blur);
+    visit("centres", self.centres);
+  }
+};
+
+}  // namespace sinew

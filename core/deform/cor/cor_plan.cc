@@ -1,0 +1,220 @@
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/status.h"
+#include "core/deform/cor/cor_centres.h"
+#include "core/deform/cor/cor_kernel.h"
+#include "core/rig/layout.h"
+
+namespace sinew {
+namespace {
+
+constexpr double kMostTerms = 4e9;              // about two seconds of one core
+constexpr std::uint64_t kMostPairs = 16 << 20;  // 0.8 GB of plan
+constexpr double kCell = 1.0 / 16;       // most that the exponent's root changes across a cell
+constexpr std::size_t kMostCells = 512;  // along either weight: 12 MB of cells
+
+constexpr double kTermWork = 0.5, kListWork = 15, kRowWork = 4, kCellWork = 20;  // nanoseconds
+
+double SumsOf(const CorPair& pair) {
+  return std::ceil(pair.users / static_cast<double>(kLanes)) * kLanes;
+}
+
+// Joints above j that move a vertex together with j: users, and the largest weights.
+class Partners {
+ public:
+  Partners(const CorSurface& surface, const Rig& rig) : surface_(surface) {
+    const std::size_t joints = rig.bindings().size();
+    top_.resize(joints);
+    offset_.assign(rig.vertices() + 1, 0);
+    for (const CorUser& user : surface.users) ++offset_[user.vertex + 1u];
+    for (std::size_t v = 0; v < rig.vertices(); ++v) offset_[v + 1] += offset_[v];
+    rows_.resize(surface.users.size());
+    std::vector<std::uint64_t> next(offset_.begin(), offset_.end() - 1);
+    for (std::size_t j = 0; j < joints; ++j) {
+      for (const CorUser& user : surface.UsersOf(j)) {
+        rows_[next[user.vertex]++] = {static_cast<std::uint16_t>(j), user.weight};
+        top_[j] = std::max(top_[j], user.weight);
+      }
+    }
+    found_.resize(joints);
+  }
+
+  // Appends j's pairs, rising.
+  void Append(std::size_t j, std::vector<CorPair>& pairs) {
+    touched_.clear();
+    for (const CorUser& user : surface_.UsersOf(j)) {
+      for (std::uint64_t i = offset_[user.vertex + 1]; i-- > offset_[user.vertex];) {
+        const auto [k, weight] = rows_[i];  // rising by joint: from the back to j
+        if (k <= j) break;
+        Found& found = found_[k];
+        if (found.users++ == 0) touched_.push_back(k);
+        found.reach2 = std::max(found.reach2, user.weight * user.weight + weight * weight);
+      }
+    }
+    std::sort(touched_.begin(), touched_.end());
+    for (const std::uint16_t k : touched_) {
+      pairs.push_back({.j = static_cast<std::uint16_t>(j),
+                       .k = k,
+                       .users = found_[k].users,
+                       .carriers = 0,
+                       .pieces = 0,
+                       .rows = 0,
+                       .top = {top_[j], top_[k]},
+                       .reach = std::sqrt(found_[k].reach2)});
+      found_[k] = {};
+    }
+  }
+
+ private:
+  struct Found {
+    std::uint32_t users = 0;
+    float reach2 = 0;
+  };
+  struct Weight {
+    std::uint16_t joint;
+    float weight;
+  };
+  const CorSurface& surface_;
+  std::vector<float> top_;             // [E]
+  std::vector<std::uint64_t> offset_;  // [V + 1]
+  std::vector<Weight> rows_;
+  std::vector<Found> found_;  // [E]
+  std::vector<std::uint16_t> touched_;
+};
+
+// Triangles and pieces of pairs, found by walking the triangles of the lower joint.
+class CarrierCount {
+ public:
+  CarrierCount(const CorSurface& surface, std::size_t joints)
+      : surface_(surface), slot_(joints, nullptr) {
+    offset_.assign(surface.corners.size() + 1, 0);
+    for (const CorCarrier& carrier : surface.carriers) ++offset_[carrier.triangle + 1u];
+    for (std::size_t t = 0; t < surface.corners.size(); ++t) offset_[t + 1] += offset_[t];
+    joints_.resize(surface.carriers.size());
+    std::vector<std::uint64_t> next(offset_.begin(), offset_.end() - 1);
+    for (std::size_t j = 0; j < joints; ++j) {
+      for (const CorCarrier& carrier : surface.CarriersOf(j)) {
+        joints_[next[carrier.triangle]++] = static_cast<std::uint16_t>(j);
+      }
+    }
+  }
+
+  // pairs: all of joint j.
+  void Fill(std::size_t j, std::span<CorPair> pairs) {
+    for (CorPair& pair : pairs) {
+      slot_[pair.k] = &pair;
+      pair.rows = Rows(j) + Rows(pair.k);
+    }
+    for (const CorCarrier& carrier : surface_.CarriersOf(j)) {
+      const std::uint32_t t = carrier.triangle;
+      for (std::uint64_t i = offset_[t + 1]; i-- > offset_[t] && joints_[i] > j;) {
+        if (CorPair* pair = slot_[joints_[i]]; pair != nullptr) {
+          ++pair->carriers;
+          pair->pieces += surface_.piece_count[t];
+        }
+      }
+    }
+    for (const CorPair& pair : pairs) slot_[pair.k] = nullptr;
+  }
+
+ private:
+  std::size_t Rows(std::size_t j) const {
+    return surface_.CarriersOf(j).size() + surface_.UsersOf(j).size();
+  }
+
+  const CorSurface& surface_;
+  std::vector<std::uint64_t> offset_;  // [T + 1] into joints_
+  std::vector<std::uint16_t> joints_;  // of each triangle, rising
+  std::vector<CorPair*> slot_;         // [E] of the present joint
+};
+
+}  // namespace
+
+absl::Status CorPlan::CheckPairs(const Rig& rig, const CorParams& params) {
+  const std::uint64_t joints = rig.bindings().size();
+  std::uint64_t pairs = 0;
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    std::uint64_t k = rig.influences().bindings(v).size();
+    if (params.max_influences > 0) k = std::min<std::uint64_t>(k, params.max_influences);
+    pairs += k * (k - 1) / 2;
+  }
+  pairs = std::min(pairs, joints * (joints - 1) / 2);
+  if (pairs <= kMostPairs) return absl::OkStatus();
+  return absl::ResourceExhaustedError(
+      absl::StrCat("cor.max_influences: got ", params.max_influences, ", which leaves up to ",
+                   pairs, " pairs of joints that share a vertex, limit ", kMostPairs));
+}
+
+absl::StatusOr<CorPlan> CorPlan::Create(const CorSurface& surface, const Rig& rig,
+                                        const CorParams& params, const Task& task) {
+  CorPlan plan;
+  Partners partners(surface, rig);
+  CarrierCount carriers(surface, rig.bindings().size());
+  double terms = 0;
+  for (std::size_t j = 0; j < rig.bindings().size(); ++j) {
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    const std::size_t first = plan.pairs.size();
+    partners.Append(j, plan.pairs);
+    const auto pairs = std::span(plan.pairs).subspan(first);
+    carriers.Fill(j, pairs);
+    for (const CorPair& pair : pairs) terms += SumsOf(pair) * static_cast<double>(pair.pieces);
+  }
+  std::erase_if(plan.pairs, [](const CorPair& pair) { return pair.pieces == 0; });
+  plan.grouped = terms > kMostTerms;
+  for (const CorPair& pair : plan.pairs) {
+    if (!plan.grouped) break;
+    const double step = CellsOf(pair, params.sigma).width * pair.reach / params.sigma;
+    plan.blur = std::max(plan.blur, step * step / 12);  // the variance of a cell, added to 1/2
+  }
+  return plan;
+}
+
+CorPlan::Cells CorPlan::CellsOf(const CorPair& pair, double sigma) {
+  const double top = std::max(pair.top[0], pair.top[1]);
+  const double width = std::max(kCell * sigma / pair.reach, top / (kMostCells - 1));
+  const auto count = [&](double weight) { return static_cast<std::size_t>(weight / width) + 1; };
+  return {width, {count(pair.top[0]), count(pair.top[1])}};
+}
+
+double CorPlan::ListWork(const CorPair& pair, double sigma) const {
+  const double cells = grouped ? static_cast<double>(SamplesOf(pair, sigma)) : 0;
+  return kListWork * static_cast<double>(pair.pieces) + kRowWork * static_cast<double>(pair.rows) +
+         kCellWork * cells;
+}
+
+std::size_t CorPlan::SamplesOf(const CorPair& pair, double sigma) const {
+  if (!grouped) return pair.pieces;
+  const auto [width, count] = CellsOf(pair, sigma);
+  return std::min<std::size_t>(pair.pieces, count[0] * count[1]);
+}
+
+double CorPlan::UserWork(const CorPair& pair, double sigma) const {
+  return kTermWork * static_cast<double>(SamplesOf(pair, sigma));
+}
+
+double CorPlan::work(double sigma) const {
+  double work = 0;
+  for (const CorPair& pair : pairs)
+    work += ListWork(pair, sigma) + SumsOf(pair) * UserWork(pair, sigma);
+  return work;
+}
+
+std::size_t CorPlan::peak_bytes(std::size_t vertices, double sigma) const {
+  std::size_t users = 0, carriers = 0, samples = 0, cells = 0;
+  for (const CorPair& pair : pairs) {
+    const auto [width, count] = CellsOf(pair, sigma);
+    users = std::max<std::size_t>(users, pair.users);
+    carriers = std::max<std::size_t>(carriers, pair.carriers);
+    samples = std::max<std::size_t>(samples, pair.pieces);
+    if (grouped) cells = std::max(cells, count[0] * count[1]);
+  }
+  // Sums and centres; ids and two weights of a pair's users; its triangles, samples and cells.
+  return vertices * (4 * sizeof(double) + sizeof(Vec3d)) + (users + kLanes) * 12 +
+         carriers * 3 * sizeof(std::uint64_t) + samples * sizeof(CorSample) +
+         cells * (6 * sizeof(double) + sizeof(std::uint32_t));
+}
+
+}  // namespace sinew

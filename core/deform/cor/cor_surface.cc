@@ -1,0 +1,249 @@
+#include "core/deform/cor/cor_surface.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "core/base/status.h"
+
+namespace sinew {
+namespace {
+
+constexpr double kLongestSide = 0.1;  // of a piece, in weights
+constexpr double kTie = 1e-9;
+constexpr int kCountedHalvings = 4;        // beyond, pieces are bounded by their sides
+constexpr std::size_t kSplitGrain = 4096;  // triangles: at most two million pieces
+
+// Kept weights of one vertex.
+struct Row {
+  std::span<const std::uint16_t> bindings;
+  std::span<const double> weights;
+  double sum;
+};
+
+Row KeptRow(const Influences& influences, const CorParams& params, std::size_t v) {
+  std::size_t count = influences.bindings(v).size();
+  if (params.max_influences > 0) count = std::min<std::size_t>(count, params.max_influences);
+  Row row = {influences.bindings(v).first(count), influences.weights(v).first(count), 0};
+  for (const double weight : row.weights) row.sum += weight;
+  return row;
+}
+
+// The joints of a triangle's corners with their weights there.
+class CornerWeights {
+ public:
+  CornerWeights(const Rig& rig, const CorParams& params)
+      : rig_(rig), params_(params), slot_(rig.bindings().size(), kNone) {}
+
+  struct Entry {
+    std::uint16_t binding;
+    std::array<double, 3> weight;
+  };
+
+  std::span<const Entry> Of(const std::array<std::uint32_t, 3>& corners) {
+    entries_.clear();
+    for (std::size_t c = 0; c < 3; ++c) {
+      const Row row = KeptRow(rig_.influences(), params_, corners[c]);
+      for (std::size_t k = 0; k < row.bindings.size(); ++k) {
+        std::uint32_t& slot = slot_[row.bindings[k]];
+        if (slot == kNone) {
+          slot = static_cast<std::uint32_t>(entries_.size());
+          entries_.push_back({row.bindings[k], {}});
+        }
+        entries_[slot].weight[c] = row.weights[k] / row.sum;
+      }
+    }
+    for (const Entry& entry : entries_) slot_[entry.binding] = kNone;
+    return entries_;
+  }
+
+ private:
+  static constexpr std::uint32_t kNone = 0xffffffff;
+  const Rig& rig_;
+  const CorParams& params_;
+  std::vector<std::uint32_t> slot_;  // [E]
+  std::vector<Entry> entries_;
+};
+
+std::array<double, 3> SquaredSides(std::span<const CornerWeights::Entry> entries) {
+  std::array<double, 3> side2{};
+  for (const auto& [binding, w] : entries) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      const double d = w[(c + 1) % 3] - w[c];
+      side2[c] += d * d;
+    }
+  }
+  return side2;
+}
+
+void AddTriangles(const Mesh& mesh, CorSurface& surface) {
+  const auto faces = mesh.face_vertices();
+  double total = 0;
+  for (std::size_t f = 0; f < mesh.faces(); ++f) {
+    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
+    const Vec3d a = ToDouble(mesh.positions()[faces[begin]]);
+    for (std::uint32_t k = begin + 2; k < end; ++k) {
+      const Vec3d b = ToDouble(mesh.positions()[faces[k - 1]]) - a;
+      const Vec3d normal = Cross(b, ToDouble(mesh.positions()[faces[k]]) - a);
+      const double area = 0.5 * std::sqrt(Dot(normal, normal));
+      if (!(area > 0)) continue;
+      surface.corners.push_back({faces[begin], faces[k - 1], faces[k]});
+      surface.area.push_back(area);
+      total += area;
+    }
+  }
+  for (double& area : surface.area) area /= total;
+}
+
+void AddUsers(const Rig& rig, const CorParams& params, CorSurface& surface) {
+  surface.user_offset.assign(rig.bindings().size() + 1, 0);
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    for (const std::uint16_t j : KeptRow(rig.influences(), params, v).bindings) {
+      ++surface.user_offset[j + 1u];
+    }
+  }
+  std::partial_sum(surface.user_offset.begin(), surface.user_offset.end(),
+                   surface.user_offset.begin());
+  surface.users.resize(surface.user_offset.back());
+  std::vector<std::uint64_t> next(surface.user_offset.begin(), surface.user_offset.end() - 1);
+  for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
+    const Row row = KeptRow(rig.influences(), params, v);
+    for (std::size_t k = 0; k < row.bindings.size(); ++k) {
+      surface.users[next[row.bindings[k]]++] = {v, static_cast<float>(row.weights[k] / row.sum)};
+    }
+  }
+}
+
+void AddCarriers(const Rig& rig, const CorParams& params, CorSurface& surface) {
+  CornerWeights weights(rig, params);
+  surface.carrier_offset.assign(rig.bindings().size() + 1, 0);
+  for (const auto& corners : surface.corners) {
+    for (const auto& entry : weights.Of(corners)) ++surface.carrier_offset[entry.binding + 1u];
+  }
+  std::partial_sum(surface.carrier_offset.begin(), surface.carrier_offset.end(),
+                   surface.carrier_offset.begin());
+  surface.carriers.resize(surface.carrier_offset.back());
+  std::vector<std::uint64_t> next(surface.carrier_offset.begin(), surface.carrier_offset.end() - 1);
+  surface.pieces_needed = 1;
+  for (std::uint32_t t = 0; t < surface.corners.size(); ++t) {
+    const auto entries = weights.Of(surface.corners[t]);
+    for (const auto& [binding, w] : entries) {
+      surface.carriers[next[binding]++] = {
+          t, {static_cast<float>(w[0]), static_cast<float>(w[1]), static_cast<float>(w[2])}};
+    }
+    const std::uint32_t most = params.refine ? MostCorPieces(SquaredSides(entries)) : 1;
+    surface.first_piece.push_back(0);
+    surface.piece_count.push_back(most);
+    if (most > 1) surface.pieces_needed += most;
+  }
+}
+
+struct Part {
+  std::array<std::array<double, 3>, 3> corner;  // barycentric
+  std::array<double, 3> side2;                  // 01, 12, 20
+  double area;
+};
+
+// The two halves of a part on either side of the line from the middle of side s to the corner
+// opposite.
+std::array<Part, 2> Halve(const Part& part, std::size_t s) {
+  const std::size_t a = s, b = (s + 1) % 3, c = (s + 2) % 3;
+  const double median2 =
+      std::max(0.0, 0.5 * (part.side2[b] + part.side2[c]) - 0.25 * part.side2[a]);
+  std::array<double, 3> middle{};
+  for (std::size_t i = 0; i < 3; ++i) middle[i] = 0.5 * (part.corner[a][i] + part.corner[b][i]);
+  const double half2 = 0.25 * part.side2[a];
+  return {
+      {{{part.corner[a], middle, part.corner[c]}, {half2, median2, part.side2[c]}, 0.5 * part.area},
+       {{middle, part.corner[b], part.corner[c]},
+        {half2, part.side2[b], median2},
+        0.5 * part.area}}};
+}
+
+constexpr double kWhole2 = kLongestSide * kLongestSide * (1 + kTie);
+
+double Longest(const Part& part) {
+  return std::max({part.side2[0], part.side2[1], part.side2[2]});
+}
+
+// The side to halve: the first of the longest.
+std::size_t SideToHalve(const Part& part) {
+  std::size_t s = 0;
+  while (part.side2[s] < Longest(part) * (1 - kTie)) ++s;
+  return s;
+}
+
+std::uint32_t MostPieces(const Part& part, int counted) {
+  const double longest = Longest(part);
+  if (longest <= kWhole2) return 1;
+  if (counted == 0) {
+    std::uint32_t most = 2;
+    const double limit = kLongestSide * kLongestSide * (1 - 1e-6);
+    // Squared sides of distances of weights are at most 2, which ends after nine halvings.
+    for (bool odd = true; (odd ? 2 : 3) * longest > limit * most && most < 1024; odd = !odd) {
+      most *= 2;
+    }
+    return most;
+  }
+  const auto halves = Halve(part, SideToHalve(part));
+  return MostPieces(halves[0], counted - 1) + MostPieces(halves[1], counted - 1);
+}
+
+}  // namespace
+
+std::uint32_t MostCorPieces(const std::array<double, 3>& side2) {
+  return MostPieces({{}, side2, 1}, kCountedHalvings);
+}
+
+void SplitCorTriangle(const std::array<double, 3>& side2, std::vector<CorPiece>& pieces) {
+  std::vector<Part> open = {{{{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}}, side2, 1}};
+  while (!open.empty()) {
+    const Part part = open.back();
+    open.pop_back();
+    if (Longest(part) <= kWhole2) {
+      CorPiece piece = {{}, static_cast<float>(part.area)};
+      for (std::size_t i = 0; i < 3; ++i) {
+        piece.corner[i] =
+            static_cast<float>((part.corner[0][i] + part.corner[1][i] + part.corner[2][i]) / 3);
+      }
+      pieces.push_back(piece);
+      continue;
+    }
+    const auto halves = Halve(part, SideToHalve(part));
+    open.push_back(halves[1]);
+    open.push_back(halves[0]);
+  }
+}
+
+CorSurface CorSurface::Create(const Rig& rig, const CorParams& params) {
+  CorSurface surface;
+  AddTriangles(rig.mesh(), surface);
+  AddUsers(rig, params, surface);
+  AddCarriers(rig, params, surface);
+  return surface;
+}
+
+absl::Status CorSurface::AddPieces(const Rig& rig, const CorParams& params, const Task& task) {
+  CornerWeights weights(rig, params);
+  pieces.reserve(pieces_needed);
+  SplitCorTriangle({0, 0, 0}, pieces);
+  for (std::size_t t = 0; t < corners.size(); ++t) {
+    if (t % kSplitGrain == 0) SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    if (piece_count[t] == 1) continue;  // shares the first
+    first_piece[t] = pieces.size();
+    SplitCorTriangle(SquaredSides(weights.Of(corners[t])), pieces);
+    piece_count[t] = static_cast<std::uint32_t>(pieces.size() - first_piece[t]);
+  }
+  pieces_needed = pieces.size();
+  return absl::OkStatus();
+}
+
+std::size_t CorSurface::bytes() const {
+  const std::size_t triangle =
+      sizeof corners[0] + sizeof(double) + sizeof(std::uint64_t) + sizeof(std::uint32_t);
+  return 2 * corners.size() * triangle + pieces_needed * sizeof(CorPiece) +
+         (user_offset.size() + carrier_offset.size()) * 2 * sizeof(std::uint64_t) +
+         users.size() * sizeof(CorUser) + carriers.size() * sizeof(CorCarrier);
+}
+
+}  // namespace sinew
