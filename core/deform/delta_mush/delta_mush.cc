@@ -1,0 +1,229 @@
+#include "core/deform/delta_mush/delta_mush.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/status.h"
+#include "core/deform/delta_mush/delta_mush_kernel.h"
+#include "core/geometry/normals_kernel.h"
+#include "core/geometry/surface_point.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kPointGrain = 4096;  // some 25 microseconds of one step
+constexpr std::size_t kBlockGrain = 64;    // some 30 microseconds
+
+std::size_t WholeLines(std::size_t floats) {
+  return (floats + kLanes - 1) / kLanes * kLanes;
+}
+
+struct DetailFrame {
+  Vec3f tangent, bitangent, normal;
+};
+
+// The smoothed mesh of one pose.
+struct Smoothed {
+  const DeltaMush& mush;
+  const float* points;        // [P][4]
+  const float* face_normals;  // as FillFaceNormals leaves them
+
+  // The frame of point p; false: it has none in this pose.
+  bool Frame(std::size_t p, DetailFrame& frame) const {
+    const std::int32_t first = mush.frame_points[p * 2], second = mush.frame_points[p * 2 + 1];
+    if (first < 0) return false;
+    const auto at = static_cast<std::uint32_t>(p);
+    alignas(16) float sum[4];
+    PointSumsKernel(mush.surface.face_offset.data(), mush.surface.faces.data(), face_normals, sum,
+                    p, p + 1);
+    const float* least = mush.frame_least.data() + p * 3;
+    const Vec3d area = {sum[0], sum[1], sum[2]};
+    if (!(std::sqrt(Dot(area, area)) > double{least[0]} * double{least[0]}) ||
+        !SurfaceNormal(mush.surface, points, face_normals, p, sum, frame.normal)) {
+      return false;
+    }
+    SurfaceFrame along;
+    if (Along(at, first, least[1], frame.normal, along)) {
+      frame.tangent = along.tangent;
+      frame.bitangent = along.bitangent;
+      return true;
+    }
+    if (second < 0 || !Along(at, second, least[2], frame.normal, along)) return false;
+    const float c = mush.frame_turn[p * 2], s = mush.frame_turn[p * 2 + 1];
+    const Vec3f &t = along.tangent, &b = along.bitangent;
+    frame.tangent = {c * t.x - s * b.x, c * t.y - s * b.y, c * t.z - s * b.z};
+    frame.bitangent = {s * t.x + c * b.x, s * t.y + c * b.y, s * t.z + c * b.z};
+    return true;
+  }
+
+  // The frame whose tangent points to a neighbour; false: that is no longer than `least` away.
+  bool Along(std::uint32_t p, std::int32_t neighbour, float least, const Vec3f& normal,
+             SurfaceFrame& frame) const {
+    const auto q = static_cast<std::uint32_t>(neighbour);
+    if (!MakeFrame(points, p, q, normal, frame)) return false;
+    const float* from = points + std::size_t{p} * 4;
+    const float* to = points + std::size_t{q} * 4;
+    const Vec3f& t = frame.tangent;
+    return (to[0] - from[0]) * t.x + (to[1] - from[1]) * t.y + (to[2] - from[2]) * t.z > least;
+  }
+};
+
+// How the pivot joint of a block carries detail.
+struct PivotJoint {
+  PivotJoint(const PosedRig& posed, std::uint16_t binding)
+      : side(Determinant(Linear(ToDouble(posed.skin[binding]))) < 0 ? -1.0f : 1.0f),
+        mirror(posed.mirrored[binding] != 0 ? -1.0f : 1.0f),
+        rotation(posed.rotations[binding]) {}
+
+  // Normals follow the winding of the faces, which a mirror turns over; the surface itself stays.
+  Vec3f Along(const DetailFrame& f, float t, float b, float n) const {
+    const float out = side * n;
+    return {t * f.tangent.x + b * f.bitangent.x + out * f.normal.x,
+            t * f.tangent.y + b * f.bitangent.y + out * f.normal.y,
+            t * f.tangent.z + b * f.bitangent.z + out * f.normal.z};
+  }
+  // PosedRig takes a mirror as one of the x axis of bind space, and a nearly flat joint not as one.
+  Vec3f Turned(float x, float y, float z) const {
+    const auto& m = rotation.m;
+    const float mirrored = mirror * x;
+    return {m[0] * mirrored + m[1] * y + m[2] * z, m[3] * mirrored + m[4] * y + m[5] * z,
+            m[6] * mirrored + m[7] * y + m[8] * z};
+  }
+
+  float side;    // -1 where faces turn over
+  float mirror;  // -1 where `rotation` is that of the mirror image
+  const Mat3& rotation;
+};
+
+// Block b of the result. Moves each input point by what smoothing and detail add up to, so that
+// points that smoothing leaves alone keep their bits.
+void WriteBlock(const StageFrame& frame, const Smoothed& smoothed, const Vec3f& origin,
+                std::size_t b) {
+  const DeltaMush& mush = smoothed.mush;
+  const PivotJoint pivot(frame.posed, frame.layout.pivot[b]);
+  const float* delta = mush.delta.data() + b * 3 * kLanes;
+  const float* offset = mush.offset.data() + b * 3 * kLanes;
+  PointBlock& out = frame.out[b];
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const std::size_t p = mush.lane_point[b * kLanes + i];
+    const std::size_t lane = mush.point_lane[p];
+    const PointBlock& from = frame.in[lane / kLanes];
+    const Vec3f at = {from.x[lane % kLanes], from.y[lane % kLanes], from.z[lane % kLanes]};
+    DetailFrame detail;
+    const Vec3f d = smoothed.Frame(p, detail)
+                        ? pivot.Along(detail, delta[i], delta[i + kLanes], delta[i + 2 * kLanes])
+                        : pivot.Turned(offset[i], offset[i + kLanes], offset[i + 2 * kLanes]);
+    const float* x = smoothed.points + p * 4;
+    out.x[i] = at.x + ((x[0] - (at.x - origin.x)) + d.x);
+    out.y[i] = at.y + ((x[1] - (at.y - origin.y)) + d.y);
+    out.z[i] = at.z + ((x[2] - (at.z - origin.z)) + d.z);
+  }
+}
+
+absl::Status Damaged(std::string_view what) {
+  return absl::DataLossError(absl::StrCat("bound data: delta_mush: ", AbslView(what)));
+}
+
+bool AllBelow(std::span<const std::uint32_t> values, std::size_t limit) {
+  return std::ranges::all_of(values, [&](std::uint32_t value) { return value < limit; });
+}
+
+bool AllFinite(std::span<const float> values) {
+  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
+}
+
+}  // namespace
+
+StageFacts DeltaMush::Facts() const {
+  const std::size_t scratch =
+      iterations == 0 ? 0 : 2 * WholeLines(points() * 4) + surface.normal_floats();
+  return {.method = Params::kName,
+          .in = Space::kPosed,
+          .out = Space::kPosed,
+          .pointwise = false,
+          .rotations = true,
+          .scratch_floats = scratch};
+}
+
+std::vector<Measure> DeltaMush::Measures() const {
+  return {{.name = "smoothing_steps",
+           .value = static_cast<double>(iterations),
+           .unit = "steps",
+           .description = "Smoothing steps of a frame, as given or as the radius asks for."}};
+}
+
+absl::Status DeltaMush::Check(const BlockLayout& layout, std::size_t) const {
+  if (iterations > kMostMushSteps) return Damaged("too many iterations");
+  if (even > 1) return Damaged("even is neither 0 nor 1");
+  if (iterations == 0) {
+    bool empty = true;
+    Fields(*this, [&]<class T>(std::string_view, const T& member) {
+      if constexpr (requires { member.empty(); }) empty = empty && member.empty();
+    });
+    return empty ? absl::OkStatus() : Damaged("tables without iterations");
+  }
+  const std::size_t lanes = layout.order.size();
+  if (points() == 0 || points() > lanes ||
+      !AreRowOffsets(row_offset, points(), neighbours.size()) ||
+      weights.size() != (even == 1 ? points() : neighbours.size()) ||
+      frame_points.size() != points() * 2 || frame_turn.size() != points() * 2 ||
+      frame_least.size() != points() * 3 || lane_point.size() != lanes ||
+      delta.size() != lanes * 3 || offset.size() != lanes * 3) {
+    return Damaged("sizes disagree");
+  }
+  SINEW_RETURN_IF_ERROR(surface.Check(points(), points(), Params::kName));
+  const auto is_point = [&](std::int64_t p) {
+    return p >= -1 && p < static_cast<std::int64_t>(points());
+  };
+  if (!AllBelow(point_lane, lanes) || !AllBelow(neighbours, points()) ||
+      !AllBelow(lane_point, points()) || !std::ranges::all_of(frame_points, is_point)) {
+    return Damaged("an index out of range");
+  }
+  if (!std::ranges::all_of(weights, [](float w) { return w >= 0 && w <= 1; }) ||
+      !AllFinite(frame_turn) || !AllFinite(frame_least) || !AllFinite(delta) ||
+      !AllFinite(offset)) {
+    return Damaged("a value out of range");
+  }
+  return absl::OkStatus();
+}
+
+void DeltaMush::Run(const StageFrame& frame) const {
+  const std::size_t blocks = frame.layout.blocks();
+  if (iterations == 0) {
+    std::ranges::copy(frame.in, frame.out.begin());
+    return;
+  }
+  const std::size_t buffer = WholeLines(points() * 4);
+  float* now = frame.scratch.data();
+  float* next = now + buffer;
+  const std::span<float> face_normals = frame.scratch.subspan(2 * buffer);
+
+  // Near the origin, or a character far away would lose its detail to rounding.
+  const std::size_t lane = point_lane.front();
+  const PointBlock& block = frame.in[lane / kLanes];
+  const Vec3f origin = {block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes]};
+  frame.task.For(points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    GatherPointsKernel(frame.in.front().x, point_lane.data(), &origin.x, now, begin, end);
+  });
+  for (std::uint32_t step = 0; step < iterations; ++step) {
+    const SmoothKernelArgs args = {.row_offset = row_offset.data(),
+                                   .neighbours = neighbours.data(),
+                                   .weights = weights.data(),
+                                   .even = even != 0,
+                                   .in = now,
+                                   .out = next};
+    frame.task.For(points(), kPointGrain,
+                   [&](std::size_t begin, std::size_t end) { SmoothKernel(args, begin, end); });
+    std::swap(now, next);
+  }
+  FillFaceNormals(surface, {now, buffer}, face_normals, frame.task);
+  const Smoothed smoothed = {*this, now, face_normals.data()};
+  frame.task.For(blocks, kBlockGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t b = begin; b < end; ++b) WriteBlock(frame, smoothed, origin, b);
+  });
+}
+
+}  // namespace sinew

@@ -1,0 +1,49 @@
+// delta_mush_params.h - parameters of delta mush.
+#pragma once
+
+#include "core/deform/param_doc.h"
+
+namespace sinew {
+
+enum class MushLaplacian : std::uint8_t { kUniform, kCotangent, kInverseDistance };
+inline std::span<const std::string_view> ChoiceNames(MushLaplacian) {
+  static constexpr std::array<std::string_view, 3> kNames = {"uniform", "cotangent",
+                                                             "inverse_distance"};
+  return kNames;
+}
+
+struct DeltaMushParams {
+  static constexpr std::string_view kName = "delta_mush";
+  std::uint32_t iterations = 10;
+  float step = 0.5f;
+  MushLaplacian laplacian = MushLaplacian::kUniform;
+  std::optional<float> radius{};
+  float displacement = 1;
+  bool pin_borders = true;
+  std::string map{};
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit(ParamDoc{"iterations", "steps", 0, 1000, "Smoothing steps; 0 = no effect."},
+          self.iterations);
+    visit(ParamDoc{"step", "", 0, 1, "How far each step moves a point towards its neighbours."},
+          self.step);
+    visit(ParamDoc{"laplacian", "", 0, 0,
+                   "Neighbour weights: uniform is robust, cotangent follows the shape, "
+                   "inverse_distance lies between."},
+          self.laplacian);
+    visit(
+        ParamDoc{
+            "radius", "bounding-box diagonals", 0, 1,
+            "Smoothing radius; when set, iterations follow from it, the step and the mean edge."},
+        self.radius);
+    visit(ParamDoc{"displacement", "", -10, 10, "How much of the rest detail is put back."},
+          self.displacement);
+    visit(ParamDoc{"pin_borders", "", 0, 0,
+                   "Points on open edges stay where the stage before put them."},
+          self.pin_borders);
+    visit(ParamDoc{"map", "", 0, 0, "Vertex map that multiplies step; empty = none."}, self.map);
+  }
+};
+
+}  // namespace sinew
