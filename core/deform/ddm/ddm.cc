@@ -8,93 +8,117 @@
 #include <cmath>
 
 #include "core/base/status.h"
+#include "core/deform/centre_blend_kernel.h"
 #include "core/deform/ddm/ddm_kernel.h"
 #include "core/deform/ddm/ddm_lane.h"
+#include "core/deform/ddm/half_weights_kernel.h"
+#include "core/deform/linear_blend_kernel.h"
+#include "core/deform/stretch.h"
 
 namespace sinew {
 namespace {
 
 constexpr std::size_t kGrain = 64;  // blocks a chunk: 1,024 vertices, some 15 microseconds
 
-DdmJoint MakeJoint(const Affine& skin, const Mat3& rotation, const DualQuat& dual_quat,
-                   bool enhanced) {
+// What a variant reads of a pose.
+bool NeedsRotations(std::uint32_t variant, bool enhanced) {
+  return variant == 5 ? false : variant != 3 || enhanced;
+}
+
+DdmJoint MakeJoint(const PosedRig& posed, std::size_t e, bool enhanced) {
+  const Affine& skin = posed.skin[e];
   DdmJoint joint{};
   std::copy(skin.m.begin(), skin.m.end(), joint.affine);
   for (std::size_t i = 0; i < 9; ++i) {
-    joint.linear[i] = enhanced ? rotation.m[i] : skin.m[i / 3 * 4 + i % 3];
+    joint.linear[i] = enhanced ? posed.rotations[e].m[i] : skin.m[i / 3 * 4 + i % 3];
   }
-  std::copy(dual_quat.real.begin(), dual_quat.real.end(), joint.quaternion);
+  if (!posed.dual_quats.empty()) {
+    const auto& real = posed.dual_quats[e].real;
+    std::copy(real.begin(), real.end(), joint.quaternion);
+  }
   return joint;
-}
-
-absl::Status Damaged(std::string_view what, std::size_t got, std::size_t need) {
-  return absl::DataLossError(
-      absl::StrCat("bound data: ", AbslView(what), ": got ", got, ", need ", need));
 }
 
 }  // namespace
 
-std::size_t DdmTables::fields() const {
-  return kDdmFields + (alpha > 0 ? 1 : 0);
+bool DdmTables::HasVariant(std::uint32_t variant, bool enhanced) {
+  return variant <= 5 && !(enhanced && (variant == 1 || variant == 5));
 }
 
-absl::Status DdmTables::Validate(const DdmParams& params) {
-  if (params.variant != 0) {
+absl::Status DdmTables::Validate(const DdmParams& params, std::string_view method, bool enhanced) {
+  if (!HasVariant(params.variant, enhanced)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("variant: got ", params.variant, ", this version has 0"));
+        absl::StrCat(AbslView(method), ".variant: got ", params.variant, ", need 0, 2, 3 or 4: ",
+                     params.variant == 1
+                         ? "the affine fit has no enhanced form"
+                         : "smoothed weights keep the scale of joints already in ddm(variant=5)"));
   }
   if (params.smoothing == Smoothing::kExplicit && !params.radius.has_value() && params.lambda > 1) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "lambda: got ", params.lambda, ", explicit smoothing needs 0 to 1 (or a radius)"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(AbslView(method), ".lambda: got ", params.lambda,
+                     ", explicit smoothing needs 0 to 1 (or a radius)"));
   }
   return absl::OkStatus();
 }
 
-StageFacts DdmTables::Facts(std::string_view method) const {
+std::size_t DdmTables::fields() const {
+  const std::size_t extra = alpha > 0 ? 1 : 0;
+  if (variant <= 1) return kDdmFields + extra;
+  if (variant <= 3) return kDdmBlendFields + extra;
+  return variant == 4 ? 1 + extra : 1;
+}
+
+std::size_t DdmTables::groups() const {
+  return variant <= 1 ? 2 : variant <= 3 ? 1 : 0;
+}
+
+std::size_t DdmTables::Place(std::size_t pair, std::size_t field) const {
+  return (variant == 4 ? field * joints.pairs() + pair : pair * fields() + field) * kLanes;
+}
+
+StageFacts DdmTables::Facts(std::string_view method, bool enhanced) const {
+  std::size_t scratch = 0;
+  if (variant <= 3) scratch = bindings * sizeof(DdmJoint) / sizeof(float);
+  if (variant >= 4 && half != 0) {
+    scratch += (blocks() + kGrain - 1) / kGrain * widest * kLanes * fields();
+  }
+  if (variant == 4) scratch += bindings * kStretchFloats;
   return {.method = method,
           .in = Space::kRest,
           .out = Space::kPosed,
           .pointwise = true,
-          .rotations = true,
-          .scratch_floats = bindings * sizeof(DdmJoint) / sizeof(float)};
+          .rotations = NeedsRotations(variant, enhanced),
+          .scratch_floats = scratch};
 }
 
-absl::Status DdmTables::Check(const BlockLayout& layout, std::size_t binding_count) const {
-  if (bindings != binding_count) return Damaged("bindings", bindings, binding_count);
-  SINEW_RETURN_IF_ERROR(CheckBlockJoints(layout, joints, binding_count, "ddm"));
-  if (!(alpha >= 0 && alpha <= 1)) {
-    return absl::DataLossError(absl::StrCat("bound data: alpha: got ", alpha, ", need 0 to 1"));
+std::vector<Measure> DdmTables::Measures() const {
+  std::vector<Measure> measures = {
+      {"dropped_mass", double{dropped}, "",
+       "Largest share of a vertex's influences that truncation left out."},
+      {"smoothing_radius", double{radius}, "edges", "How far the smoothing reaches."}};
+  if (half != 0) {
+    measures.push_back({"storage_error", double{storage_error}, "bounding-box diagonals",
+                        "Largest distance between float16 and float32 storage on probe poses."});
   }
-  if (pop_guard > 1) return Damaged("pop_guard", pop_guard, 1);
-  const std::size_t values = joints.pairs() * fields() * kLanes;
-  if (moments.size() != values) return Damaged("moments", moments.size(), values);
-  if (centroid.size() != layout.blocks() * 3 * kLanes) {
-    return Damaged("centroid", centroid.size(), layout.blocks() * 3 * kLanes);
-  }
-  for (const AlignedVector<float>* table : {&moments, &centroid}) {
-    for (const float value : *table) {
-      if (!std::isfinite(value)) {
-        return absl::DataLossError("bound data: ddm: a value is not finite");
-      }
-    }
-  }
-  return absl::OkStatus();
+  return measures;
 }
 
 void DdmTables::Run(const StageFrame& frame, bool enhanced) const {
+  if (variant >= 4) return RunWeights(frame, enhanced);
   static_assert(alignof(DdmJoint) <= kAlignment);
-  const auto poses = reinterpret_cast<DdmJoint*>(frame.scratch.data());
-  for (std::size_t e = 0; e < bindings; ++e) {
-    poses[e] = MakeJoint(frame.posed.skin[e], frame.posed.rotations[e], frame.posed.dual_quats[e],
-                         enhanced);
-  }
+  const std::span poses(reinterpret_cast<DdmJoint*>(frame.scratch.data()), bindings);
+  for (std::size_t e = 0; e < bindings; ++e) poses[e] = MakeJoint(frame.posed, e, enhanced);
+  variant <= 1 ? RunFitted(frame, poses) : RunBlended(frame, poses);
+}
+
+void DdmTables::RunFitted(const StageFrame& frame, std::span<DdmJoint> poses) const {
   const DdmKernelArgs args = {
       .pair_offset = joints.offset.data(),
       .pair_entry = joints.entry.data(),
-      .table = moments.data(),
-      .fields = fields(),
+      .table = view(),
       .centroid = centroid.data(),
-      .joints = poses,
+      .fit = variant == 1 ? fit.data() : nullptr,
+      .joints = poses.data(),
       .rest = frame.layout.rest.front().x,
       .in = frame.in_is_rest ? nullptr : frame.in.front().x,
       .out = frame.out.front().x,
@@ -117,17 +141,62 @@ void DdmTables::Run(const StageFrame& frame, bool enhanced) const {
   });
 }
 
-absl::StatusOr<Ddm> Ddm::Bind(const BindInput& input, const Params& params, Task& task) {
-  Ddm ddm;
-  SINEW_ASSIGN_OR_RETURN(ddm.tables, DdmTables::Bind(input, params, {}, task));
-  return ddm;
+void DdmTables::RunBlended(const StageFrame& frame, std::span<DdmJoint> poses) const {
+  const DdmBlendKernelArgs args = {
+      .pair_offset = joints.offset.data(),
+      .pair_entry = joints.entry.data(),
+      .table = view(),
+      .centroid = centroid.data(),
+      .joints = poses.data(),
+      .rest = frame.layout.rest.front().x,
+      .in = frame.in.front().x,
+      .out = frame.out.front().x,
+      .matrices = variant == 3,
+  };
+  frame.task.For(frame.layout.blocks(), kGrain,
+                 [&](std::size_t begin, std::size_t end) { DdmBlendKernel(args, begin, end); });
 }
 
-absl::StatusOr<EnhancedDdm> EnhancedDdm::Bind(const BindInput& input, const Params& params,
-                                              Task& task) {
-  EnhancedDdm ddm;
-  SINEW_ASSIGN_OR_RETURN(ddm.tables, DdmTables::Bind(input, params, {}, task));
-  return ddm;
+void DdmTables::RunWeights(const StageFrame& frame, bool enhanced) const {
+  const std::size_t unpacked = half != 0 ? widest * kLanes * fields() : 0;  // floats a chunk
+  const std::size_t chunks = (blocks() + kGrain - 1) / kGrain;
+  const std::span<float> stretch = frame.scratch.subspan(chunks * unpacked);
+  if (variant == 4) {
+    std::fill(stretch.begin(), stretch.end(), 0.0f);
+    if (enhanced) FillStretch(frame.posed, stretch);
+  }
+  const float* const skin = frame.posed.skin.front().m.data();
+  // Blocks [begin, end) of weights that start with pair `first`.
+  const auto run = [&](std::size_t first_block, const std::uint32_t* offset,
+                       const std::uint16_t* entry, const float* turn, const float* weights,
+                       std::size_t begin, std::size_t end) {
+    const float* const in = frame.in[first_block].x;
+    float* const out = frame.out[first_block].x;
+    if (variant == 5) {
+      LinearBlendKernel({offset, entry, weights, skin, in, out}, begin, end);
+    } else {
+      CentreBlendKernel(
+          {offset, entry, turn, weights, skin, frame.posed.dual_quats.front().real.data(),
+           stretch.data(), centroid.data() + first_block * 3 * kLanes, in, out},
+          begin, end);
+    }
+  };
+  frame.task.For(blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
+    if (half == 0) {
+      run(0, joints.offset.data(), joints.entry.data(), moments.data() + Place(0, fields() - 1),
+          moments.data(), begin, end);
+      return;
+    }
+    float* const weights = frame.scratch.data() + begin / kGrain * unpacked;
+    float* const turn = weights + (fields() - 1) * widest * kLanes;
+    for (std::size_t b = begin; b < end; ++b) {
+      const std::size_t first = joints.offset[b];
+      const std::uint32_t offset[2] = {0, joints.offset[b + 1] - joints.offset[b]};
+      HalfWeightsKernel(halves.data() + Place(first, 0), offset[1], weights);
+      if (fields() == 2) HalfWeightsKernel(halves.data() + Place(first, 1), offset[1], turn);
+      run(b, offset, joints.entry.data() + first, turn, weights, 0, 1);
+    }
+  });
 }
 
 }  // namespace sinew

@@ -3,12 +3,15 @@
 // joints.
 //
 // Each vertex fits a rotation and a translation to what the pose does to its neighbourhood. The
-// neighbourhood's moments under each joint are all a pose needs; binding computes them. Variant 0
-// stores all ten. Source: Le and Lewis 2019 (Direct Delta Mush Skinning and Variants); Kalentchouk
-// and Hutchinson 2021 (enhanced).
+// neighbourhood's moments under each joint are all a pose needs; binding computes them. The
+// variants store ever fewer of them: 10, 10, 5, 5, 2 and 1 numbers for each joint of a vertex.
+// Source: Le and Lewis 2019 (Direct Delta Mush Skinning and Variants); Kalentchouk and Hutchinson
+// 2021 (enhanced).
 #pragma once
 
 #include "core/base/aligned.h"
+#include "core/base/status.h"
+#include "core/deform/ddm/ddm_kernel.h"
 #include "core/deform/ddm/ddm_moments.h"
 #include "core/deform/method.h"
 
@@ -17,90 +20,121 @@ namespace sinew {
 // What both forms bind and run.
 struct DdmTables {
   BlockJoints joints;
-  AlignedVector<float>
-      moments;  // [pairs][fields][16], fields as DdmField; each lane's omega sums to 1
-  AlignedVector<float> centroid;  // [B][3][16] sum of psi
-  std::uint32_t bindings = 0;
-  float alpha = 0;  // > 0: 11 fields
-  std::uint32_t pop_guard = 1;
-  float dropped = 0;  // largest influence mass that truncation left out at a vertex
+  // One of the two, as DdmTable has them: [pairs][fields][16], variant 4 [fields][pairs][16].
+  AlignedVector<float> moments;
+  AlignedVector<std::uint16_t> halves;
+  std::vector<float> units;  // [pairs][groups] of halves, powers of two
+  // [B][3][16] sum of psi; variant 4: the smoothed rest point, centred as the layout; 5: none.
+  AlignedVector<float> centroid;
+  AlignedVector<float> fit;  // [B][kDdmFitFields][16] of variant 1
+  std::uint32_t bindings = 0, variant = 0, half = 0, pop_guard = 1;
+  std::uint32_t widest = 0;  // pairs of the largest block
+  float alpha = 0;           // > 0: one more field
+  float dropped = 0;         // largest influence mass that truncation left out at a vertex
+  float storage_error = 0;   // of float16: see LargestDifference
+  float radius = 0;          // of the smoothing, in edges
 
   // kInvalidArgument: a smoothing radius of more than about 1,000 edges. kCancelled.
   static absl::StatusOr<DdmTables> Bind(const BindInput& input, const DdmParams& params,
                                         const DdmBindOptions& options, Task& task);
+  // As Bind, and kResourceExhausted: see BindInput::task.
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const DdmParams& params);
-  static absl::Status Validate(const DdmParams& params);
-  absl::Status Check(const BlockLayout& layout, std::size_t binding_count) const;
+  static bool HasVariant(std::uint32_t variant, bool enhanced);
+  static absl::Status Validate(const DdmParams& params, std::string_view method, bool enhanced);
+  // enhanced: tables of a variant without an enhanced form are damage too.
+  absl::Status Check(const BlockLayout& layout, std::size_t binding_count, bool enhanced) const;
   // enhanced: moments turn by the joints' rotations, points move by their full transforms.
   void Run(const StageFrame& frame, bool enhanced) const;
-  StageFacts Facts(std::string_view method) const;
+  StageFacts Facts(std::string_view method, bool enhanced) const;
+  std::vector<Measure> Measures() const;
+
   std::size_t fields() const;
+  std::size_t groups() const;  // of moments, each with a unit of its own in float16
+  // Where a row of 16 lanes starts.
+  std::size_t Place(std::size_t pair, std::size_t field) const;
+  std::size_t blocks() const { return joints.offset.empty() ? 0 : joints.offset.size() - 1; }
+  DdmTable view() const {
+    return {moments.data(), half != 0 ? halves.data() : nullptr, units.data(), fields(), groups()};
+  }
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit("joint_offset", self.joints.offset);
     visit("joint_entry", self.joints.entry);
     visit("moments", self.moments);
+    visit("halves", self.halves);
+    visit("units", self.units);
     visit("centroid", self.centroid);
+    visit("fit", self.fit);
     visit("bindings", self.bindings);
-    visit("alpha", self.alpha);
+    visit("variant", self.variant);
+    visit("half", self.half);
     visit("pop_guard", self.pop_guard);
+    visit("widest", self.widest);
+    visit("alpha", self.alpha);
     visit("dropped", self.dropped);
+    visit("storage_error", self.storage_error);
+    visit("radius", self.radius);
   }
+
+ private:
+  void RunBlended(const StageFrame& frame, std::span<DdmJoint> poses) const;
+  void RunFitted(const StageFrame& frame, std::span<DdmJoint> poses) const;
+  void RunWeights(const StageFrame& frame, bool enhanced) const;
 };
 
-struct Ddm {
+struct PlainDdm {
   using Params = DdmParams;
-  static constexpr int kVersion = 1;
+  static constexpr bool kEnhanced = false;
   static constexpr std::string_view kSummary =
       "Direct Delta Mush: smooth bends even from rigid weights; for rigs whose joints rotate.";
   static constexpr std::string_view kPaper = "Le, Lewis 2019";
-  static constexpr std::string_view kCostClass = "10 x";
-
-  DdmTables tables;
-
-  static absl::Status Validate(const Params& p) { return DdmTables::Validate(p); }
-  static absl::StatusOr<BindCost> Cost(const BindInput& input, const Params& p) {
-    return DdmTables::Cost(input, p);
-  }
-  static absl::StatusOr<Ddm> Bind(const BindInput& input, const Params& params, Task& task);
-  StageFacts Facts() const { return tables.Facts(Params::kName); }
-  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const {
-    return tables.Check(layout, bindings);
-  }
-  void Run(const StageFrame& frame) const { tables.Run(frame, false); }
-
-  template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    DdmTables::Fields(self.tables, visit);
-  }
 };
 
-struct EnhancedDdm {
+struct StretchingDdm {
   using Params = EnhancedDdmParams;
-  static constexpr int kVersion = 1;
+  static constexpr bool kEnhanced = true;
   static constexpr std::string_view kSummary =
       "Enhanced Direct Delta Mush: as ddm, and joints may stretch, squash and shear.";
   static constexpr std::string_view kPaper = "Kalentchouk, Hutchinson 2021";
+};
+
+// The method of either form.
+template <class Form>
+struct DdmMethod : Form {
+  using Params = typename Form::Params;
+  static constexpr int kVersion = 2;
   static constexpr std::string_view kCostClass = "10 x";
 
   DdmTables tables;
 
-  static absl::Status Validate(const Params& p) { return DdmTables::Validate(p); }
+  static absl::Status Validate(const Params& p) {
+    return DdmTables::Validate(p, Params::kName, Form::kEnhanced);
+  }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const Params& p) {
     return DdmTables::Cost(input, p);
   }
-  static absl::StatusOr<EnhancedDdm> Bind(const BindInput& input, const Params& params, Task& task);
-  StageFacts Facts() const { return tables.Facts(Params::kName); }
-  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const {
-    return tables.Check(layout, bindings);
+  static absl::StatusOr<DdmMethod> Bind(const BindInput& input, const Params& params, Task& task) {
+    SINEW_RETURN_IF_ERROR(Validate(params));
+    DdmMethod method;
+    SINEW_ASSIGN_OR_RETURN(method.tables,
+                           DdmTables::Bind(input, params, {.enhanced = Form::kEnhanced}, task));
+    return method;
   }
-  void Run(const StageFrame& frame) const { tables.Run(frame, true); }
+  StageFacts Facts() const { return tables.Facts(Params::kName, Form::kEnhanced); }
+  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const {
+    return tables.Check(layout, bindings, Form::kEnhanced);
+  }
+  void Run(const StageFrame& frame) const { tables.Run(frame, Form::kEnhanced); }
+  std::vector<Measure> Measures() const { return tables.Measures(); }
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     DdmTables::Fields(self.tables, visit);
   }
 };
+
+using Ddm = DdmMethod<PlainDdm>;
+using EnhancedDdm = DdmMethod<StretchingDdm>;
 
 }  // namespace sinew

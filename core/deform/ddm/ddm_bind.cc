@@ -6,6 +6,7 @@
 #include "core/base/status.h"
 #include "core/deform/ddm/ddm.h"
 #include "core/deform/ddm/ddm_kernel.h"
+#include "core/deform/ddm/ddm_storage.h"
 
 namespace sinew {
 namespace {
@@ -13,8 +14,27 @@ namespace {
 constexpr std::size_t kPackGrain = 64;  // blocks
 constexpr double kPackWork = 120;       // nanoseconds a (vertex, joint) pair
 
-// Nanoseconds a lane of a frame on AVX2: the rotation fit, and one joint's moments.
-constexpr double kBlockLaneTime = 9.5, kPairLaneTime = 1.3;
+constexpr double kHalveWork = 12;  // nanoseconds a (lane, joint) pair
+
+// Nanoseconds of a frame on AVX2: a lane (the rotation), and one joint's fields of a lane.
+struct FrameTime {
+  double block, pair;
+};
+FrameTime TimeOf(const DdmTables& tables) {
+  constexpr FrameTime kTimes[6] = {{9.5, 1.3}, {1.5, 1.2}, {1, 0.5},
+                                   {0.8, 0.5}, {0.7, 0.4}, {0.4, 0.3}};
+  return kTimes[tables.variant];
+}
+
+// What the parameters say about tables still empty.
+DdmTables EmptyTables(const DdmParams& params) {
+  DdmTables tables;
+  tables.variant = params.variant;
+  tables.half = params.storage == Storage::kFloat16 ? 1 : 0;
+  tables.alpha = params.alpha;
+  tables.pop_guard = params.pop_guard ? 1 : 0;
+  return tables;
+}
 
 // Second moments of a larger mesh come close to the end of float32.
 constexpr double kLargestDiagonal = 1e18;
@@ -69,17 +89,19 @@ class Packer {
     least_spread_ = kNoShape * diagonal * diagonal;
   }
 
-  // Returns how many joints the lane has.
-  std::size_t PackLane(std::size_t index) const {
+  // Returns how many joints the lane has. `scratch` is the caller's to reuse.
+  std::size_t PackLane(std::size_t index, std::vector<DdmMoments>& scratch) const {
     const std::size_t block = index / kLanes, lane = index % kLanes;
     const std::uint32_t v = input_.layout.Vertex(index);
     const std::uint32_t point = plan_.welded.point[v];
     const PointBlock& rest = input_.layout.rest[block];
-    const Vec3d at = Vec3d{rest.x[lane], rest.y[lane], rest.z[lane]} + input_.layout.centre;
+    const Vec3d centred = {rest.x[lane], rest.y[lane], rest.z[lane]};
+    const Vec3d at = centred + input_.layout.centre;
     const Vec3d d = at - ToDouble(input_.rig.mesh().positions()[plan_.welded.first[point]]);
     const auto row = table_.row(point);
     const LaneScale scale = Scale(row, d);
     double centroid[3] = {};
+    scratch.clear();
     for (const DdmMomentTable::Reference& r : row) {
       DdmMoments m = Shift(table_.moments(r), d);
       for (std::size_t f = 0; f < kDdmFields; ++f) {
@@ -89,16 +111,34 @@ class Packer {
       centroid[0] += m[kPsi0];
       centroid[1] += m[kPsi1];
       centroid[2] += m[kPsi2];
-      float* to = out_.moments.data() + FindPair(out_.joints, block, r.binding) * fields_ * kLanes;
-      for (std::size_t f = 0; f < fields_; ++f) to[f * kLanes + lane] = static_cast<float>(m[f]);
+      scratch.push_back(m);
     }
-    for (std::size_t i = 0; i < 3; ++i) {
-      out_.centroid[(block * 3 + i) * kLanes + lane] = static_cast<float>(centroid[i]);
+    for (std::size_t k = 0; k < row.size(); ++k) {
+      const std::size_t pair = FindPair(out_.joints, block, row[k].binding);
+      const DdmMoments fields = FieldsOf(scratch[k], centroid);
+      for (std::size_t f = 0; f < fields_; ++f) {
+        out_.moments[out_.Place(pair, f) + lane] = static_cast<float>(fields[f]);
+      }
+    }
+    const double from[3] = {centred.x, centred.y, centred.z};
+    for (std::size_t i = 0; i < 3 && !out_.centroid.empty(); ++i) {
+      out_.centroid[(block * 3 + i) * kLanes + lane] =
+          static_cast<float>(out_.variant == 4 ? from[i] + centroid[i] : centroid[i]);
     }
     return row.size();
   }
 
  private:
+  // What the variant stores of a joint's moments, in the order of its fields.
+  DdmMoments FieldsOf(const DdmMoments& m, const double* centroid) const {
+    if (out_.variant <= 1) return m;
+    const double alpha = double{out_.alpha}, w = alpha * m[kTranslation];
+    const double omega = (1 - alpha) * m[kOmega] + w;
+    if (out_.variant >= 4) return {omega, m[kOmega]};
+    return {(1 - alpha) * m[kPsi0] + w * centroid[0], (1 - alpha) * m[kPsi1] + w * centroid[1],
+            (1 - alpha) * m[kPsi2] + w * centroid[2], omega, m[kOmega]};
+  }
+
   LaneScale Scale(std::span<const DdmMomentTable::Reference> row, const Vec3d& d) const {
     double omega = 0, translation = 0;
     Vec3d psi;
@@ -143,25 +183,39 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
   SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
   const DdmPlan plan = MakeDdmPlan(input.rig, params, {});
   SINEW_RETURN_IF_ERROR(CheckRadius(plan));
-  const DdmCost cost = EstimateDdm(input.rig, input.layout, plan);
-  const std::size_t fields = kDdmFields + (params.alpha > 0 ? 1 : 0);
-  const std::size_t bound =
-      cost.block_pairs * (fields * kLanes * sizeof(float) + sizeof(std::uint16_t)) +
-      input.layout.blocks() * (3 * kLanes * sizeof(float) + sizeof(std::uint32_t));
+  SINEW_ASSIGN_OR_RETURN(const DdmCost cost,
+                         EstimateDdm(input.rig, input.layout, plan, input.task));
+  const DdmTables shape = EmptyTables(params);
+  const std::size_t blocks = input.layout.blocks(),
+                    lanes = cost.block_pairs * shape.fields() * kLanes;
+  // Points of a block: 3 numbers for the centroid, those of the fit.
+  const std::size_t block_floats =
+      (shape.variant == 5 ? 0 : 3) + (shape.variant == 1 ? kDdmFitFields : 0);
+  const std::size_t joints =
+      cost.block_pairs * sizeof(std::uint16_t) + (blocks + 1) * sizeof(std::uint32_t);
+  const std::size_t around = joints + blocks * block_floats * kLanes * sizeof(float);
+  const std::size_t full = around + lanes * sizeof(float);
+  const std::size_t halved =
+      around + lanes * sizeof(std::uint16_t) + cost.block_pairs * shape.groups() * sizeof(float);
+  const std::size_t bound = shape.half != 0 ? halved : full;
   // Lists of joints for the union, and vectors that grew.
   const std::size_t union_bytes = cost.rows * 2 + input.rig.vertices() * 8 + cost.block_pairs * 4;
+  // Rounding to float16 holds both tables, the probes' points and their scratch.
+  const std::size_t packing =
+      shape.half != 0 ? full + halved + ProbeBytes(input, cost.block_pairs) : full;
+  const double pair_lanes = kLanes * static_cast<double>(cost.block_pairs);
+  const FrameTime time = TimeOf(shape);
   return BindCost{
       .peak_bytes =
-          cost.plan_bytes + cost.moment_bytes + std::max(cost.filter_bytes, bound + union_bytes),
+          cost.plan_bytes + cost.moment_bytes + std::max(cost.filter_bytes, packing + union_bytes),
       .bound_bytes = bound,
-      .work = cost.plan_work + cost.filter_work + kPackWork * static_cast<double>(cost.rows),
-      .frame_ns = kLanes * (kBlockLaneTime * static_cast<double>(input.layout.blocks()) +
-                            kPairLaneTime * static_cast<double>(cost.block_pairs))};
+      .work = cost.plan_work + cost.filter_work + kPackWork * static_cast<double>(cost.rows) +
+              (shape.half != 0 ? kHalveWork * pair_lanes : 0),
+      .frame_ns = kLanes * time.block * static_cast<double>(blocks) + time.pair * pair_lanes};
 }
 
 absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParams& params,
                                           const DdmBindOptions& options, Task& task) {
-  SINEW_RETURN_IF_ERROR(Validate(params));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
   const DdmPlan plan = MakeDdmPlan(input.rig, params, options);
@@ -169,22 +223,30 @@ absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParam
   task.Advance(DdmPlanWork(input.rig));
   SINEW_ASSIGN_OR_RETURN(const DdmMomentTable table,
                          DdmMomentTable::Filter(input.rig, plan, params, task));
-  DdmTables tables;
+  DdmTables tables = EmptyTables(params);
+  tables.half = 0;
   tables.bindings = static_cast<std::uint32_t>(input.rig.bindings().size());
-  tables.alpha = params.alpha;
-  tables.pop_guard = params.pop_guard ? 1 : 0;
   tables.dropped = static_cast<float>(table.dropped());
+  tables.radius = static_cast<float>(plan.radius_in_edges);
   tables.joints = UniteKept(input.layout, plan, table);
+  tables.widest = WidestBlock(tables.joints);
   tables.moments.resize(tables.joints.pairs() * tables.fields() * kLanes);
-  tables.centroid.resize(input.layout.blocks() * 3 * kLanes);
+  if (tables.variant != 5) tables.centroid.resize(input.layout.blocks() * 3 * kLanes);
   const Packer packer(input, plan, table, tables);
   task.For(input.layout.blocks(), kPackGrain, [&](std::size_t begin, std::size_t end) {
     std::size_t pairs = 0;
-    for (std::size_t i = begin * kLanes; i < end * kLanes; ++i) pairs += packer.PackLane(i);
+    std::vector<DdmMoments> scratch;
+    for (std::size_t i = begin * kLanes; i < end * kLanes; ++i) {
+      pairs += packer.PackLane(i, scratch);
+    }
     task.Advance(kPackWork * static_cast<double>(pairs));
   });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  return tables;
+  if (tables.variant == 1) FitShapes(tables, task);
+  if (params.storage == Storage::kFloat32) return tables;
+  SINEW_ASSIGN_OR_RETURN(DdmTables halved, Halve(input, tables, options.enhanced, task));
+  task.Advance(kHalveWork * static_cast<double>(tables.joints.pairs() * kLanes));
+  return halved;
 }
 
 }  // namespace sinew

@@ -1,4 +1,5 @@
-// ddm_kernel.h - Direct Delta Mush variant 0, plain and enhanced, 16 points at a time.
+// ddm_kernel.h - Direct Delta Mush variants 0 to 3, plain and enhanced, 16 points at a time;
+// variants 4 and 5 are kernels of all methods.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +7,7 @@
 
 namespace sinew {
 
-// What a pose means for one binding, as the kernel broadcasts it.
+// What a pose means for one binding, as the kernels broadcast it.
 struct DdmJoint {
   float affine[12];     // row-major 3x4: takes centred rest points; moves the points themselves
   float linear[9];      // row-major: turns the moments. The affine's linear part, or (enhanced) its
@@ -16,32 +17,71 @@ struct DdmJoint {
 };
 static_assert(sizeof(DdmJoint) == 128);
 
+// Rows of fields for each (block, binding) pair, of moments and weights of neighbourhoods about the
+// vertices themselves. In float32, or in float16: then a moment is its half times the unit of its
+// pair and group, weights are halves as they are.
+struct DdmTable {
+  const float* values;          // [pairs][fields][16], 64-byte aligned; or null:
+  const std::uint16_t* halves;  // [pairs][fields][16], 64-byte aligned
+  const float* units;           // [pairs][groups] of second moments, of first moments
+  std::size_t fields, groups;
+};
+
 // Fields of a table row. Moments of a neighbourhood about the vertex itself, as far as a binding
 // moves it: P (00 01 02 11 12 22), psi (0 1 2), omega; and, with translation weights, w'.
 inline constexpr std::size_t kDdmFields = 10;
 enum DdmField { kP00, kP01, kP02, kPsi0, kP11, kP12, kPsi1, kP22, kPsi2, kOmega, kTranslation };
 
+// Per block: second moments about the centroid over their determinant, of a neighbourhood scaled to
+// trace 1 (00 01 02 11 12 22), and 1 / trace: negative where float32 is too coarse for them, 0
+// where they are flat.
+inline constexpr std::size_t kDdmFitFields = 7;
+
 // With y_j = affine_j rest, e_j = y_j - y_pivot, pc = sum_j psi_j (in `centroid`):
 //   q = sum_j (linear_j psi_j + omega_j e_j)
-//   H = sum_j (linear_j P_j + e_j psi_j^T) - q pc^T,   R = nearest rotation of H
+//   H = sum_j (linear_j P_j + e_j psi_j^T) - q pc^T
+//   R = nearest rotation of H; or, with `fit`, cof(H) fit, and the blended rotation where flat
 //   out = y_pivot + q' - R pc,   q' = (1 - alpha) q + alpha sum_j w'_j (linear_j pc + e_j)
 struct DdmKernelArgs {
   const std::uint32_t* pair_offset;  // [B + 1]
   const std::uint16_t* pair_entry;   // [pairs] bindings, pivot first
-  const float* table;                // [pairs][fields][16], 64-byte aligned
-  std::size_t fields;                // kDdmFields, or one more when alpha > 0
+  DdmTable table;                    // kDdmFields fields, or one more when alpha > 0; 2 groups
   const float* centroid;             // [B][3][16] pc
+  const float* fit;                  // [B][kDdmFitFields][16] of variant 1; null: variant 0
   const DdmJoint* joints;            // [E] finite
   const float* rest;                 // [B][3][16] points the table is about
-  const float* in;  // [B][3][16] rest points to move by R (in - rest); null: rest itself
-  float* out;       // [B][3][16], may be `in`
+  const float* in;                   // [B][3][16] rest points to move by R (in - rest); null: rest
+  float* out;                        // [B][3][16], may be `in`
   float alpha;
   bool guard;  // also leave lanes whose R is more than 60 degrees from the blended quaternion
 };
 
 // Blocks [begin, end). left[b - begin] gets the lanes of a block (bit i = lane i) that need more
-// than float32: where R is close to ambiguous or, with `guard`, far from the blended rotation.
-// Their out is their in (or rest).
+// than float32: where R is close to ambiguous, with `guard` far from the blended rotation, with
+// `fit` from second moments too thin for it. Their out is their in (or rest).
 void DdmKernel(const DdmKernelArgs& args, std::size_t begin, std::size_t end, std::uint16_t* left);
+
+// Fields of a table row: psi (0 1 2) and omega of the translation, w of the rotation where it is
+// not omega.
+inline constexpr std::size_t kDdmBlendFields = 4;
+enum DdmBlendField { kBlendPsi0, kBlendPsi1, kBlendPsi2, kBlendOmega, kBlendTurn };
+
+// With y_j, e_j and pc of DdmKernelArgs: out = y_pivot + sum_j (linear_j psi_j + omega_j e_j) - R
+// pc, R the rotation of sum_j w_j s_j quaternion_j (s = sign of its product with the pivot's), or
+// with `matrices` sum_j w_j linear_j as it is.
+struct DdmBlendKernelArgs {
+  const std::uint32_t* pair_offset;  // [B + 1]
+  const std::uint16_t* pair_entry;   // [pairs] bindings, pivot first
+  DdmTable table;                    // kDdmBlendFields fields, or one more when alpha > 0; 1 group
+  const float* centroid;             // [B][3][16] pc
+  const DdmJoint* joints;            // [E] finite
+  const float* rest;                 // [B][3][16] points the table is about
+  const float* in;                   // [B][3][16] rest points to move by R (in - rest); may be rest
+  float* out;                        // [B][3][16], may be `in`
+  bool matrices;
+};
+
+// Blocks [begin, end).
+void DdmBlendKernel(const DdmBlendKernelArgs& args, std::size_t begin, std::size_t end);
 
 }  // namespace sinew

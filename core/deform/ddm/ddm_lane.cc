@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/simd/half.h"
 #include "core/solve/rotation.h"
 
 namespace sinew {
@@ -75,7 +76,8 @@ Mat3d Fade(const Mat3d& fitted, const Mat3d& blended) {
 // Sums over the joints of a lane; see DdmKernelArgs.
 struct LaneSums {
   Mat3d h{{0, 0, 0, 0, 0, 0, 0, 0, 0}};
-  Vec3d q, translation;
+  Vec3d q, translation, psi;
+  double translated = 0;
   Quaternion blend{};
 };
 
@@ -90,27 +92,55 @@ Vec3d Column(const float* block, std::size_t lane) {
   return {block[lane], block[16 + lane], block[32 + lane]};
 }
 
-void AddJoint(const DdmJoint& joint, const DdmJoint& pivot, const float* row, std::size_t fields,
-              const Vec3d& rest, const Vec3d& pivot_point, const Vec3d& pc, LaneSums& sums) {
-  const auto field = [&](int f) { return double{row[16 * f]}; };
+// Reads one pair of a table.
+struct LaneRow {
+  const DdmTable& table;
+  std::size_t pair, lane;
+  double Second(int f) const { return DdmValue(table, pair, f, 0, lane); }
+  double First(int f) const { return DdmValue(table, pair, f, 1, lane); }
+  double Weight(int f) const { return DdmValue(table, pair, f, -1, lane); }
+};
+
+void AddJoint(const DdmJoint& joint, const DdmJoint& pivot, const LaneRow& row, const Vec3d& rest,
+              const Vec3d& pivot_point, const Vec3d& pc, LaneSums& sums) {
   const Vec3d e = Move(joint.affine, rest) - pivot_point;
-  const Vec3d psi = {field(kPsi0), field(kPsi1), field(kPsi2)};
+  const Vec3d psi = {row.First(kPsi0), row.First(kPsi1), row.First(kPsi2)};
+  const double omega = row.Weight(kOmega);
   Mat3d linear;
   for (std::size_t i = 0; i < 9; ++i) linear.m[i] = double{joint.linear[i]};
-  sums.q = sums.q + Multiply(linear, psi) + field(kOmega) * e;
-  const Mat3d p = {{field(kP00), field(kP01), field(kP02), field(kP01), field(kP11), field(kP12),
-                    field(kP02), field(kP12), field(kP22)}};
+  sums.q = sums.q + Multiply(linear, psi) + omega * e;
+  sums.psi = sums.psi + psi;
+  const double p01 = row.Second(kP01), p02 = row.Second(kP02), p12 = row.Second(kP12);
+  const Mat3d p = {
+      {row.Second(kP00), p01, p02, p01, row.Second(kP11), p12, p02, p12, row.Second(kP22)}};
   const Mat3d turned = Multiply(linear, p);
   const double ev[3] = {e.x, e.y, e.z}, pv[3] = {psi.x, psi.y, psi.z};
   for (std::size_t i = 0; i < 9; ++i) sums.h.m[i] += turned.m[i] + ev[i / 3] * pv[i % 3];
   double dot = 0;
   for (std::size_t i = 0; i < 4; ++i)
     dot += double{joint.quaternion[i]} * double{pivot.quaternion[i]};
-  const double weight = dot < 0 ? -field(kOmega) : field(kOmega);
+  const double weight = dot < 0 ? -omega : omega;
   for (std::size_t i = 0; i < 4; ++i) sums.blend[i] += weight * double{joint.quaternion[i]};
-  if (fields > kDdmFields) {
-    sums.translation = sums.translation + field(kTranslation) * (Multiply(linear, pc) + e);
+  if (row.table.fields > kDdmFields) {
+    const double w = row.Weight(kTranslation);
+    sums.translation = sums.translation + w * (Multiply(linear, pc) + e);
+    sums.translated += w;
   }
+}
+
+// cof(h) second / determinant.
+Mat3d AffineFit(const Mat3d& h, const DdmShape& shape) {
+  Mat3d scaled = h;
+  for (double& v : scaled.m) v *= shape.inverse_trace;
+  const auto& m = scaled.m;
+  const Mat3d cofactor = {
+      {m[4] * m[8] - m[5] * m[7], m[5] * m[6] - m[3] * m[8], m[3] * m[7] - m[4] * m[6],
+       m[7] * m[2] - m[8] * m[1], m[8] * m[0] - m[6] * m[2], m[6] * m[1] - m[7] * m[0],
+       m[1] * m[5] - m[2] * m[4], m[2] * m[3] - m[0] * m[5], m[0] * m[4] - m[1] * m[3]}};
+  const double* const s = shape.second;
+  Mat3d fit = Multiply(cofactor, {{s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5]}});
+  for (double& v : fit.m) v /= shape.determinant;
+  return fit;
 }
 
 }  // namespace
@@ -125,6 +155,37 @@ Mat3d ChooseRotation(const Mat3d& h, const std::array<double, 4>& blend, bool gu
   return fitted.unique ? Fade(fitted.rotation, blended) : blended;
 }
 
+double DdmValue(const DdmTable& table, std::size_t pair, int field, int group, std::size_t lane) {
+  const std::size_t at = (pair * table.fields + static_cast<std::size_t>(field)) * 16 + lane;
+  if (table.halves == nullptr) return double{table.values[at]};
+  const double half = double{FromHalf(table.halves[at])};
+  if (group < 0) return half;
+  return half * double{table.units[pair * table.groups + static_cast<std::size_t>(group)]};
+}
+
+DdmShape ShapeOfLane(const DdmTable& table, std::size_t first, std::size_t last, std::size_t lane) {
+  constexpr int kSecond[6] = {kP00, kP01, kP02, kP11, kP12, kP22};
+  double m[6] = {}, c[3] = {};
+  for (std::size_t k = first; k < last; ++k) {
+    for (int i = 0; i < 6; ++i) m[i] += DdmValue(table, k, kSecond[i], 0, lane);
+    for (int i = 0; i < 3; ++i) {
+      constexpr int kFirst[3] = {kPsi0, kPsi1, kPsi2};
+      c[i] += DdmValue(table, k, kFirst[i], 1, lane);
+    }
+  }
+  for (int i = 0, k = 0; i < 3; ++i) {
+    for (int j = i; j < 3; ++j) m[k++] -= c[i] * c[j];
+  }
+  DdmShape shape;
+  const double trace = m[0] + m[3] + m[5];
+  if (!(trace > 0)) return shape;
+  shape.inverse_trace = 1 / trace;
+  for (int i = 0; i < 6; ++i) shape.second[i] = m[i] / trace;
+  const double* const s = shape.second;
+  shape.determinant = Determinant({{s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5]}});
+  return shape;
+}
+
 Vec3f DdmLane(const DdmKernelArgs& args, std::size_t block, std::size_t lane) {
   const Vec3d rest = Column(args.rest + 48 * block, lane);
   const Vec3d pc = Column(args.centroid + 48 * block, lane);
@@ -133,20 +194,30 @@ Vec3f DdmLane(const DdmKernelArgs& args, std::size_t block, std::size_t lane) {
   const Vec3d pivot_point = Move(pivot.affine, rest);
   LaneSums sums;
   for (std::uint32_t k = first; k < last; ++k) {
-    AddJoint(args.joints[args.pair_entry[k]], pivot, args.table + k * args.fields * 16 + lane,
-             args.fields, rest, pivot_point, pc, sums);
+    AddJoint(args.joints[args.pair_entry[k]], pivot, {args.table, k, lane}, rest, pivot_point, pc,
+             sums);
   }
-  const double qv[3] = {sums.q.x, sums.q.y, sums.q.z}, pv[3] = {pc.x, pc.y, pc.z};
+  // An affine fit to a thin neighbourhood needs the centroid better than float32 has it.
+  const Vec3d centroid = args.fit != nullptr ? sums.psi : pc;
+  const double qv[3] = {sums.q.x, sums.q.y, sums.q.z};
+  const double pv[3] = {centroid.x, centroid.y, centroid.z};
   for (std::size_t i = 0; i < 9; ++i) sums.h.m[i] -= qv[i / 3] * pv[i % 3];
   // Opposite quaternions of equal weight leave nothing: any rotation is as good then, the pivot's
   // is at hand.
   if (!(Norm(sums.blend) > 1e-6)) {
     for (std::size_t i = 0; i < 4; ++i) sums.blend[i] = double{pivot.quaternion[i]};
   }
-  const Mat3d rotation = ChooseRotation(sums.h, sums.blend, args.guard);
+  const Mat3d rotation = args.fit != nullptr
+                             ? AffineFit(sums.h, ShapeOfLane(args.table, first, last, lane))
+                             : ChooseRotation(sums.h, sums.blend, args.guard);
 
   Vec3d moved = pivot_point + sums.q;
-  if (args.fields > kDdmFields) {
+  if (args.table.fields > kDdmFields) {
+    if (args.table.halves != nullptr) {  // as in the kernel: the pivot takes what rounding missed
+      Mat3d linear;
+      for (std::size_t i = 0; i < 9; ++i) linear.m[i] = double{pivot.linear[i]};
+      sums.translation = sums.translation + (1 - sums.translated) * Multiply(linear, pc);
+    }
     const double alpha = double{args.alpha};
     moved = pivot_point + (1 - alpha) * sums.q + alpha * sums.translation;
   }

@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/status.h"
 #include "core/deform/ddm/ddm_kernel.h"
 
 namespace sinew {
@@ -317,7 +318,10 @@ void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
   });
 }
 
-DdmCost EstimateDdm(const Rig& rig, const BlockLayout& layout, const DdmPlan& plan) {
+absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout, const DdmPlan& plan,
+                                    const Task* task) {
+  constexpr std::size_t kReachedBytes =
+      sizeof(DdmMoments) + sizeof(std::uint32_t) + sizeof(DdmMomentTable::Reference);
   const SeedLists seeds = MakeSeedLists(rig, plan.welded);
   const std::size_t points = plan.welded.points(), bindings = rig.bindings().size();
   std::vector<std::uint32_t> shared(points, 0);  // vertices of a point
@@ -337,6 +341,10 @@ DdmCost EstimateDdm(const Rig& rig, const BlockLayout& layout, const DdmPlan& pl
   cost.block_pairs = layout.blocks();
   for (std::size_t e = 0; e < bindings; ++e) {
     if (seeds.row(e).empty()) continue;
+    if (task != nullptr) {
+      SINEW_RETURN_IF_ERROR(task->CheckCancelled());
+      SINEW_RETURN_IF_ERROR(task->CheckMemory(reached * kReachedBytes));
+    }
     graph.Grow(plan.neighbours, seeds.row(e), plan.filter.rings);
     std::size_t edges = 0;
     for (const std::uint32_t p : graph.points()) {
@@ -357,9 +365,7 @@ DdmCost EstimateDdm(const Rig& rig, const BlockLayout& layout, const DdmPlan& pl
       std::min<std::size_t>(bindings, std::max(1u, std::thread::hardware_concurrency()));
   cost.filter_bytes = workers * FilterWorkspace::CostBytes(points, most_rows, most_edges) +
                       rig.influences().size() * 12 + bindings * 128;
-  cost.moment_bytes =
-      reached * (sizeof(DdmMoments) + sizeof(std::uint32_t) + sizeof(DdmMomentTable::Reference)) +
-      points * 56;
+  cost.moment_bytes = reached * kReachedBytes + points * 56;
   // Hash tables of the welding, neighbours before and after they are made unique, the weights.
   std::size_t offsets = 0;
   for (const Shape& shape : rig.shapes()) {

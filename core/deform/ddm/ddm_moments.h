@@ -22,11 +22,12 @@
 
 namespace sinew {
 
-// What tests may change and users may not.
+// What the parameters do not say: the form, and what tests alone change.
 struct DdmBindOptions {
+  bool enhanced = false;
   NegativeWeights negative = NegativeWeights::kClamp;  // cotangents
-  std::optional<double> tail;                          // of the series; else from truncation
-  std::optional<double> support_tail;  // beyond the rings worked on; else from truncation
+  std::optional<double> tail{};                        // of the series; else from truncation
+  std::optional<double> support_tail{};  // beyond the rings worked on; else from truncation
 };
 
 // Parameters in the units of the mesh.
@@ -108,6 +109,9 @@ struct DdmCost {
   std::size_t block_pairs = 0;  // (block, binding) pairs
   double plan_work = 0, filter_work = 0;
 };
-DdmCost EstimateDdm(const Rig& rig, const BlockLayout& layout, const DdmPlan& plan);
+// task: null, or stops the walk. kCancelled; kResourceExhausted: moments alone pass its memory
+// limit.
+absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout, const DdmPlan& plan,
+                                    const Task* task);
 
 }  // namespace sinew

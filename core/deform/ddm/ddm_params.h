@@ -1,0 +1,84 @@
+// ddm_params.h - parameters of Direct Delta Mush and its enhanced form.
+#pragma once
+
+#include "core/deform/param_doc.h"
+
+namespace sinew {
+
+enum class Laplacian : std::uint8_t { kUniform, kCotangent };
+inline std::span<const std::string_view> ChoiceNames(Laplacian) {
+  static constexpr std::array<std::string_view, 2> kNames = {"uniform", "cotangent"};
+  return kNames;
+}
+
+enum class Smoothing : std::uint8_t { kImplicit, kExplicit };
+inline std::span<const std::string_view> ChoiceNames(Smoothing) {
+  static constexpr std::array<std::string_view, 2> kNames = {"implicit", "explicit"};
+  return kNames;
+}
+
+enum class Storage : std::uint8_t { kFloat32, kFloat16 };
+inline std::span<const std::string_view> ChoiceNames(Storage) {
+  static constexpr std::array<std::string_view, 2> kNames = {"float32", "float16"};
+  return kNames;
+}
+
+struct DdmParams {
+  static constexpr std::string_view kName = "ddm";
+  std::uint32_t variant = 0;
+  Laplacian laplacian = Laplacian::kUniform;
+  Smoothing smoothing = Smoothing::kImplicit;
+  std::uint32_t iterations = 4;
+  float lambda = 4;
+  std::optional<float> kappa;
+  float alpha = 0;
+  std::optional<float> radius;
+  float truncation = 1e-3f;
+  bool pop_guard = true;
+  Storage storage = Storage::kFloat32;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit(
+        ParamDoc{
+            "variant", "", 0, 5,
+            "0 = fitted rotation, full quality; 1 = affine fit; 2 = blended rotation; 3 = blended "
+            "matrix; 4 = blended rotation about the smoothed point; 5 = smoothed weights only. "
+            "enhanced_ddm has 0, 2, 3 and 4."},
+        self.variant);
+    visit(ParamDoc{"laplacian", "", 0, 0,
+                   "Neighbour weights: uniform is robust, cotangent follows the shape."},
+          self.laplacian);
+    visit(ParamDoc{"smoothing", "", 0, 0, "implicit = backward Euler steps, explicit = Jacobi."},
+          self.smoothing);
+    visit(ParamDoc{"iterations", "steps", 1, 1000, "Smoothing steps."}, self.iterations);
+    visit(ParamDoc{"lambda", "", 0, 1000,
+                   "Smoothing per step: any size when implicit, 0 to 1 when explicit."},
+          self.lambda);
+    visit(ParamDoc{"kappa", "", 0, 1000,
+                   "Smoothing per step of the translation weights, used when alpha > 0; unset = "
+                   "lambda / 3."},
+          self.kappa);
+    visit(ParamDoc{"alpha", "", 0, 1,
+                   "0 = translation from the smoothed points, 1 = from the weights."},
+          self.alpha);
+    visit(ParamDoc{"radius", "bounding-box diagonals", 0, 1,
+                   "Smoothing radius; when set, lambda follows from it and the mean edge."},
+          self.radius);
+    visit(ParamDoc{"truncation", "", 0, 0.5,
+                   "Influence mass below which a joint is dropped from a vertex; 0 keeps all."},
+          self.truncation);
+    visit(ParamDoc{"pop_guard", "", 0, 0,
+                   "Variant 0: fade to the blended rotation where the fitted one would jump."},
+          self.pop_guard);
+    visit(ParamDoc{"storage", "", 0, 0,
+                   "Bound tables: float16 takes half the memory; the bind reports the error."},
+          self.storage);
+  }
+};
+
+struct EnhancedDdmParams : DdmParams {
+  static constexpr std::string_view kName = "enhanced_ddm";
+};
+
+}  // namespace sinew
