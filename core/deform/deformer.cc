@@ -19,6 +19,7 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kWriterGrain = 1024;  // blocks a chunk
+constexpr double kSecondsOfWork = 1e-9;     // see BindCost::work
 
 struct StageRecord {
   char method[56] = {};
@@ -33,13 +34,14 @@ std::size_t LayoutCostBytes(const Rig& rig) {
 }
 
 // What binding all stages takes together; stages bind one after the other.
-absl::StatusOr<BindCost> TotalCost(const Rig& rig, const BlockLayout& layout,
-                                   const Recipe& recipe) {
+absl::StatusOr<BindEstimate> TotalCost(const Rig& rig, const BlockLayout& layout,
+                                       const Recipe& recipe, const Task& task) {
   BindCost total;
   total.bound_bytes = LayoutCostBytes(rig) + NormalFinisher::CostBytes(rig);
   std::size_t peak = total.bound_bytes;
   for (std::size_t k = 0; k < recipe.size(); ++k) {
-    const BindInput input = {rig, layout, std::span(recipe).first(k)};
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    const BindInput input = {rig, layout, std::span(recipe).first(k), &task};
     SINEW_ASSIGN_OR_RETURN(const BindCost cost, StageCost(input, recipe[k]));
     peak = std::max(peak, total.bound_bytes + cost.peak_bytes);
     total.bound_bytes += cost.bound_bytes;
@@ -47,7 +49,11 @@ absl::StatusOr<BindCost> TotalCost(const Rig& rig, const BlockLayout& layout,
     total.frame_ns += cost.frame_ns;
   }
   total.peak_bytes = std::max(peak, total.bound_bytes);
-  return total;
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(total.peak_bytes));
+  return BindEstimate{.peak_bytes = total.peak_bytes,
+                      .bound_bytes = total.bound_bytes,
+                      .bind_seconds = total.work * kSecondsOfWork,
+                      .frame_seconds = total.frame_ns * 1e-9};
 }
 
 absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t controls) {
@@ -74,17 +80,25 @@ absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t control
   return absl::OkStatus();
 }
 
-absl::Status CheckBuffers(const FrameOut& out, std::size_t vertices) {
+absl::Status CheckBuffer(std::string_view name, std::span<const std::byte> out, std::size_t need) {
+  if (out.size() == need) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("output: got ", out.size(), " bytes for ", AbslView(name), ", need ", need));
+}
+
+absl::Status CheckBuffers(const FrameOut& out, std::size_t vertices, bool has_tangents) {
   if (out.encoding != Encoding::kFloat32) {
     return absl::InvalidArgumentError("output.encoding: need FLOAT32");
   }
-  const std::size_t need = vertices * sizeof(Vec3f);
-  if (out.positions.size() != need || (!out.normals.empty() && out.normals.size() != need)) {
-    return absl::InvalidArgumentError(absl::StrCat("output: got ", out.positions.size(),
-                                                   " bytes for positions and ", out.normals.size(),
-                                                   " for normals, need ", need));
+  SINEW_RETURN_IF_ERROR(CheckBuffer("positions", out.positions, vertices * sizeof(Vec3f)));
+  if (!out.normals.empty()) {
+    SINEW_RETURN_IF_ERROR(CheckBuffer("normals", out.normals, vertices * sizeof(Vec3f)));
   }
-  return absl::OkStatus();
+  if (out.tangents.empty()) return absl::OkStatus();
+  if (!has_tangents) {
+    return absl::InvalidArgumentError("output: got tangents, but the rig has none");
+  }
+  return CheckBuffer("tangents", out.tangents, vertices * sizeof(Vec4f));
 }
 
 // Posed blocks into the caller's buffer, in file order.
@@ -112,7 +126,7 @@ absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points
   }
   if (!finite) {
     return absl::InvalidArgumentError(
-        "pose.joints: the deformed mesh does not fit float32 (matrices too large)");
+        "pose.joints: the deformed mesh does not fit float32 (matrices or controls too large)");
   }
   return absl::OkStatus();
 }
@@ -121,35 +135,36 @@ absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points
 
 Deformer::Deformer() = default;
 
-absl::StatusOr<BindEstimate> Deformer::Estimate(const Rig& rig, const Recipe& recipe) {
+absl::StatusOr<BindEstimate> Deformer::Estimate(const Rig& rig, const Recipe& recipe,
+                                                const Task& task) {
   SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
   SINEW_ASSIGN_OR_RETURN(const auto layout, BlockLayout::Create(rig));
-  SINEW_ASSIGN_OR_RETURN(const BindCost cost, TotalCost(rig, *layout, recipe));
-  return BindEstimate{.peak_bytes = cost.peak_bytes,
-                      .bound_bytes = cost.bound_bytes,
-                      .bind_seconds = cost.work * 1e-9,
-                      .frame_seconds = cost.frame_ns * 1e-9};
+  return TotalCost(rig, *layout, recipe, task);
 }
 
-absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Task& task) {
+absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Task& task,
+                                        const BindEstimate* known) {
   SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const DenormalGuard guard;
   Deformer deformer;
   SINEW_ASSIGN_OR_RETURN(deformer.layout_, BlockLayout::Create(rig));
-  SINEW_ASSIGN_OR_RETURN(const BindCost cost, TotalCost(rig, *deformer.layout_, recipe));
-  if (cost.peak_bytes > task.memory_limit()) {
-    return absl::ResourceExhaustedError(
-        absl::StrCat("bind: needs up to ", cost.peak_bytes, " bytes, limit ", task.memory_limit()));
+  BindEstimate estimate;
+  if (known != nullptr) {
+    estimate = *known;
+    SINEW_RETURN_IF_ERROR(task.CheckMemory(estimate.peak_bytes));
+  } else {
+    SINEW_ASSIGN_OR_RETURN(estimate, TotalCost(rig, *deformer.layout_, recipe, task));
   }
-  task.SetTotal(cost.work);
+  task.SetTotal(estimate.bind_seconds / kSecondsOfWork);
   deformer.tables_ = PosedRigTables::Create(rig, deformer.layout_->centre);
   for (std::size_t k = 0; k < recipe.size(); ++k) {
-    const BindInput input = {rig, *deformer.layout_, std::span(recipe).first(k)};
+    const BindInput input = {rig, *deformer.layout_, std::span(recipe).first(k), &task};
     SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, recipe[k], task));
     deformer.stages_.push_back(std::move(stage));
   }
-  SINEW_ASSIGN_OR_RETURN(NormalFinisher normals, NormalFinisher::Bind(rig, *deformer.layout_));
+  SINEW_ASSIGN_OR_RETURN(NormalFinisher normals,
+                         NormalFinisher::Bind(rig, *deformer.layout_, task));
   deformer.normals_ = std::make_shared<const NormalFinisher>(std::move(normals));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (absl::Status status = deformer.CheckStages(); !status.ok()) {
@@ -172,6 +187,9 @@ absl::Status Deformer::CheckStages() {
     SINEW_RETURN_IF_ERROR(stage->Check(*layout_, bindings));
     const StageFacts facts = stage->Facts();
     if (facts.in != space) return absl::DataLossError("bound data: stages do not chain");
+    if (facts.controls > controls()) {
+      return absl::DataLossError("bound data: a stage reads controls that the rig lacks");
+    }
     space = facts.out;
     scratch_floats_ = std::max(scratch_floats_, facts.scratch_floats);
     state_floats_ += facts.state_floats;
@@ -184,20 +202,21 @@ absl::Status Deformer::CheckStages() {
 absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace,
                                 StreamState* state, const Task& task) const {
   SINEW_RETURN_IF_ERROR(CheckPose(pose, joints(), controls()));
-  SINEW_RETURN_IF_ERROR(CheckBuffers(out, vertices()));
+  SINEW_RETURN_IF_ERROR(CheckBuffers(out, vertices(), has_tangents()));
   const DenormalGuard guard;
   const PosedRig posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
   workspace.scratch.resize(std::max(workspace.scratch.size(), scratch_floats_));
   if (state != nullptr) state->floats.resize(state_floats_);
 
-  std::span<const PointBlock> points = layout_->rest;
+  std::span<const PointBlock> points = layout_->rest, rest = layout_->rest;
   bool is_rest = true;
   std::size_t slot = 0;
   std::size_t state_at = 0;
   for (std::size_t k = 0; k < stages_.size(); ++k) {
     const StageFacts facts = stages_[k]->Facts();
     if (k > 0 && !facts.pointwise) slot = 1 - slot;  // others may write where they read
-    auto& blocks = workspace.blocks[slot];
+    // Rest points that a stage moved are kept: posed stages may still read them.
+    auto& blocks = facts.out == Space::kRest ? workspace.rest[slot] : workspace.blocks[slot];
     blocks.resize(layout_->blocks());
     std::span<float> stage_state;
     if (state != nullptr) {
@@ -211,16 +230,18 @@ absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& work
                      .state = stage_state,
                      .in_is_rest = is_rest,
                      .in = points,
-                     .out = blocks});
+                     .out = blocks,
+                     .rest = rest});
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     points = blocks;
+    if (facts.out == Space::kRest) rest = blocks;
     is_rest = false;
   }
   SINEW_RETURN_IF_ERROR(Write(*layout_, points, out, task));
-  if (!out.normals.empty()) {
+  if (!out.normals.empty() || !out.tangents.empty()) {
     normals_->Run(*layout_, posed.skin, points,
-                  std::span(workspace.scratch).first(normals_->scratch_floats()), out.normals,
-                  task);
+                  std::span(workspace.scratch).first(normals_->scratch_floats()),
+                  {.normals = out.normals, .tangents = out.tangents}, task);
   }
   return task.CheckCancelled();
 }
@@ -259,8 +280,30 @@ absl::StatusOr<Deformer> Deformer::Load(const TableReader& tables) {
                                                  tables, absl::StrCat("stage/", k, "/")));
     deformer.stages_.push_back(std::move(stage));
   }
+  // Without its last record a recipe may still chain.
+  const std::string beyond = absl::StrCat("stage/", records.size(), "/");
+  for (const TableReader::Table& table : tables.Tables()) {
+    if (table.name.starts_with(beyond)) {
+      return absl::DataLossError("bound data: a stage's tables without its record");
+    }
+  }
   SINEW_RETURN_IF_ERROR(deformer.CheckStages());
   return deformer;
+}
+
+bool Deformer::has_tangents() const {
+  return normals_->has_tangents();
+}
+
+std::vector<StageMeasure> Deformer::Measures() const {
+  std::vector<StageMeasure> measures;
+  for (std::size_t k = 0; k < stages_.size(); ++k) {
+    for (const Measure& m : stages_[k]->Measures()) {
+      measures.push_back(
+          {k, std::string(m.name), m.value, std::string(m.unit), std::string(m.description)});
+    }
+  }
+  return measures;
 }
 
 std::size_t Deformer::bytes() const {

@@ -43,6 +43,7 @@ struct FrameOut {
   Encoding encoding = Encoding::kFloat32;
   std::span<std::byte> positions{};  // [V * 12] little-endian float32 x y z in file order
   std::span<std::byte> normals{};    // [V * 12] unit length, or empty = not wanted
+  std::span<std::byte> tangents{};   // [V * 16] unit x y z, handedness w; or empty = not wanted
   std::array<float, 6> bounds{};     // filled: minimum x y z, maximum x y z
 };
 
@@ -50,7 +51,7 @@ struct FrameOut {
 // Belongs to an evaluation, never to a thread.
 struct Workspace {
   PosedRigBuffer posed;
-  AlignedVector<PointBlock> blocks[2];
+  AlignedVector<PointBlock> rest[2], blocks[2];  // rest and posed points that stages wrote
   AlignedVector<float> scratch;
 };
 
@@ -66,14 +67,27 @@ struct BindEstimate {
   double frame_seconds = 0;  // a guess, one core
 };
 
+// A figure that binding one stage found out.
+struct StageMeasure {
+  std::size_t stage = 0;  // of the recipe
+  std::string name;
+  double value = 0;
+  std::string unit;  // empty = a plain number
+  std::string description;
+};
+
 class Deformer {
  public:
   // kInvalidArgument: parameters out of range, spaces do not chain, a map that the rig lacks.
-  static absl::StatusOr<BindEstimate> Estimate(const Rig& rig, const Recipe& recipe);
+  // kResourceExhausted: more memory than task.memory_limit(), known before more than that is used;
+  // kCancelled.
+  static absl::StatusOr<BindEstimate> Estimate(const Rig& rig, const Recipe& recipe,
+                                               const Task& task);
 
-  // As Estimate, and kResourceExhausted: more memory than task.memory_limit(); kCancelled: the task
-  // was stopped, and nothing is left half-built.
-  static absl::StatusOr<Deformer> Bind(const Rig& rig, const Recipe& recipe, Task& task);
+  // As Estimate; nothing is left half-built. known: what Estimate said about rig and recipe; null:
+  // asks it.
+  static absl::StatusOr<Deformer> Bind(const Rig& rig, const Recipe& recipe, Task& task,
+                                       const BindEstimate* known = nullptr);
 
   // kDataLoss: checksum, version or contents are wrong. Load(Save(d)) evaluates to the same bits as
   // d.
@@ -82,15 +96,20 @@ class Deformer {
 
   // Fills out. Thread-safe for distinct out and workspace; the same bits for any number of threads,
   // chunking or instruction set. state: null = stateless. kInvalidArgument: wrong number of joints
-  // or controls, a value that is not finite, wrong buffer sizes, or a result that is not finite;
+  // or controls, a value that is not finite, wrong buffer sizes, tangents of a rig without them, or
+  // a result that is not finite;
   // out is then unspecified. kCancelled.
   absl::Status Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace, StreamState* state,
                         const Task& task) const;
 
   std::size_t vertices() const { return layout_->vertices; }
   std::size_t joints() const { return tables_.parent.size(); }
+  // The rig has tangents, so a frame may ask for them.
+  bool has_tangents() const;
   std::size_t controls() const { return tables_.control_defaults.size(); }
   const BlockLayout& layout() const { return *layout_; }
+  // What binding found out, stage after stage.
+  std::vector<StageMeasure> Measures() const;
   // Bytes of bound data.
   std::size_t bytes() const;
   // True: no stage carries state, frames may be evaluated in any order.

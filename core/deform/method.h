@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "core/deform/params.h"
 #include "core/parallel/task.h"
@@ -30,12 +31,24 @@ struct StageFacts {
   bool rotations = false;   // needs PosedRig::rotations and dual_quats
   std::size_t scratch_floats = 0;  // per evaluation
   std::size_t state_floats = 0;    // per stream; 0 = frames are independent
+  std::size_t controls = 0;        // PosedRig::controls must hold at least these
 };
 
 struct BindInput {
   const Rig& rig;
   const BlockLayout& layout;
   std::span<const StageParams> before;  // the stages that run before this one
+  // Cost stops early: kCancelled, kResourceExhausted once it knows that more than
+  // task->memory_limit() is needed. Null: it does neither.
+  const Task* task = nullptr;
+};
+
+// A figure that binding found out and a user should see, e.g. what truncation dropped.
+struct Measure {
+  std::string_view name;
+  double value = 0;
+  std::string_view unit;  // empty = a plain number
+  std::string_view description;
 };
 
 // Upper bounds, known before the bind starts.
@@ -54,8 +67,10 @@ struct StageFrame {
   std::span<float> state;    // empty = stateless
   bool in_is_rest;  // false behind a stage that moved the rest points: methods that baked them add
                     // R (in - rest)
-  std::span<const PointBlock> in;  // [B] centred rest points, or posed points
-  std::span<PointBlock> out;       // [B] padding lanes are written too
+  std::span<const PointBlock> in;      // [B] centred rest points, or posed points
+  std::span<PointBlock> out;           // [B] padding lanes are written too
+  std::span<const PointBlock> rest{};  // [B] the centred rest points of this frame: the layout's,
+                                       // or what the last stage that moved them wrote
 };
 
 // Stands for any visitor of Fields in the concept.
@@ -83,6 +98,12 @@ concept Method = requires(M m, const M& c, const typename M::Params& p, const Bi
   { c.Run(f) } -> std::same_as<void>;
   M::Fields(m, AnyField{});  // visits (name, member) of every array and number: save, load and size
                              // come from it
+};
+
+// A method may also have `std::vector<Measure> Measures() const`.
+template <class M>
+concept HasMeasures = requires(const M& m) {
+  { m.Measures() } -> std::same_as<std::vector<Measure>>;
 };
 
 }  // namespace sinew

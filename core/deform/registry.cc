@@ -6,11 +6,16 @@
 #include <utility>
 
 #include "core/base/table_io.h"
+#include "core/deform/bulge_free/bulge_free.h"
+#include "core/deform/cor/cor.h"
 #include "core/deform/ddm/ddm.h"
+#include "core/deform/delta_mush/delta_mush.h"
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/fields.h"
 #include "core/deform/lbs/lbs.h"
+#include "core/deform/shapes/shapes.h"
 #include "core/deform/spec.h"
+#include "core/deform/spherical_blend/spherical_blend.h"
 
 namespace sinew {
 namespace {
@@ -20,7 +25,8 @@ struct MethodList {};
 
 // The list. A method stands here once; its parameters stand in StageParams (params.h), in the same
 // order.
-using AllMethods = MethodList<Lbs, Dqs, Ddm, EnhancedDdm>;
+using AllMethods =
+    MethodList<Lbs, Dqs, BulgeFree, SphericalBlend, Cor, DeltaMush, Ddm, EnhancedDdm, Shapes>;
 
 template <class>
 struct ParamsOf;
@@ -64,6 +70,10 @@ class Bound final : public Stage {
     SaveFields(tables, prefix, method_);
   }
   std::size_t bytes() const override { return FieldBytes(method_); }
+  std::vector<Measure> Measures() const override {
+    if constexpr (HasMeasures<M>) return method_.Measures();
+    return {};
+  }
 
  private:
   M method_;
@@ -116,7 +126,10 @@ MethodInfo InfoOf() {
   MethodInfo info;
   info.name = std::string(M::Params::kName);
   info.summary = std::string(M::kSummary);
-  info.reads = method.Facts().in == Space::kRest ? "rest" : "posed";
+  const StageFacts facts = method.Facts();
+  info.reads = facts.in == Space::kRest ? "rest" : "posed";
+  info.example = absl::StrCat(facts.in == Space::kRest ? "" : "lbs | ", info.name,
+                              facts.out == Space::kRest ? " | lbs" : "");
   info.paper = std::string(M::kPaper);
   info.cost_class = std::string(M::kCostClass);
   info.version = M::kVersion;
@@ -153,12 +166,23 @@ const std::vector<MethodInfo>& ListMethods() {
   return *kMethods;
 }
 
+std::span<const PresetInfo> ListPresets() {
+  static constexpr PresetInfo kPresets[] = {
+      {"bulge_free_dqs", "dqs | bulge_free", "Dual quaternions without their bulging joints."},
+      {"delta_mush", "lbs | delta_mush", "Linear blend, smoothed, with its detail put back."},
+  };
+  return kPresets;
+}
+
 absl::Status ValidateStage(const StageParams& params) {
   return WithMethod(params, []<class M>(const typename M::Params& p) -> absl::Status {
     absl::Status status;
     M::Params::Fields(p, [&]<class T>(const ParamDoc& doc, const T& member) {
       const auto check = [&](double value) {
-        if (!(value >= doc.minimum && value <= doc.maximum) && status.ok()) {
+        // Bounds as a float holds them: 0.01 is one of its own.
+        if (!(value >= double{static_cast<float>(doc.minimum)} &&
+              value <= double{static_cast<float>(doc.maximum)}) &&
+            status.ok()) {
           status = OutOfRange(M::Params::kName, doc, value);
         }
       };
@@ -185,7 +209,11 @@ absl::Status CheckRecipe(const Recipe& recipe) {
       return absl::InvalidArgumentError(absl::StrCat(
           "recipe.stages[", k, "]: ", AbslView(facts.method), " reads ",
           facts.in == Space::kRest ? "rest" : "posed", " positions, but ",
-          k == 0 ? "the first stage gets rest ones" : "the stage before it writes posed ones"));
+          k == 0 ? "the first stage gets rest ones"
+                 : absl::StrCat("the stage before it writes ",
+                                space == Space::kRest ? "rest ones" : "posed ones"),
+          space == Space::kRest ? "; put a method that poses the mesh before it, such as lbs"
+                                : ""));
     }
     space = facts.out;
   }
@@ -193,6 +221,11 @@ absl::Status CheckRecipe(const Recipe& recipe) {
     return absl::InvalidArgumentError("recipe.stages: no stage poses the mesh");
   }
   return absl::OkStatus();
+}
+
+bool PosesTheMesh(const StageParams& params) {
+  return WithMethod(
+      params, []<class M>(const typename M::Params&) { return M{}.Facts().out == Space::kPosed; });
 }
 
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params) {

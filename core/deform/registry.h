@@ -5,6 +5,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,12 +27,20 @@ struct ParameterInfo {
 
 struct MethodInfo {
   std::string name, summary, reads, paper, cost_class;
+  std::string example;  // the shortest recipe with this method that poses a mesh
   int version = 0;
   std::vector<ParameterInfo> parameters;
 };
 
 // Every method, in the order of StageParams.
 const std::vector<MethodInfo>& ListMethods();
+
+// A name for a whole recipe. One named like a method stands for it where nothing has posed the mesh
+// yet, and hands its parameters to the recipe's last stage.
+struct PresetInfo {
+  std::string_view name, spec, summary;
+};
+std::span<const PresetInfo> ListPresets();
 
 // A bound method with its type erased; made by registry.cc alone.
 class Stage {
@@ -42,6 +51,7 @@ class Stage {
   virtual void Run(const StageFrame& frame) const = 0;
   virtual void Save(TableWriter& tables, std::string_view prefix) const = 0;
   virtual std::size_t bytes() const = 0;
+  virtual std::vector<Measure> Measures() const = 0;
 };
 
 // Ranges of every parameter, and what a method asks beyond ranges. kInvalidArgument names stage and
@@ -49,6 +59,8 @@ class Stage {
 absl::Status ValidateStage(const StageParams& params);
 // Every stage, and that their spaces chain from rest to posed. kInvalidArgument.
 absl::Status CheckRecipe(const Recipe& recipe);
+// False for a stage that moves rest points.
+bool PosesTheMesh(const StageParams& params);
 // kInvalidArgument: the rig lacks what the stage needs.
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params);
 absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,

@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <type_traits>
@@ -192,6 +193,57 @@ absl::StatusOr<Values> ParseValues(Scanner& scanner) {
   }
 }
 
+absl::StatusOr<Recipe> ParseStages(std::string_view spec, bool presets);
+
+// The stages a preset stands for; the last takes the values. kInvalidArgument: it takes none.
+absl::StatusOr<Recipe> ExpandPreset(const PresetInfo& preset, const Values& values) {
+  SINEW_ASSIGN_OR_RETURN(Recipe stages, ParseStages(preset.spec, false));
+  if (StageName(stages.back()) == preset.name) {
+    SINEW_ASSIGN_OR_RETURN(stages.back(), MakeStage(preset.name, values));
+  } else if (!values.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("spec: ", AbslView(preset.name), " takes no parameters, write ",
+                     AbslView(preset.spec), " to set those of its stages"));
+  }
+  return stages;
+}
+
+// The preset that `name` means behind `before`, if any.
+const PresetInfo* FindPreset(std::string_view name, const Recipe& before) {
+  const auto known = Defaults();
+  const bool method = std::any_of(known.begin(), known.end(), [&](const StageParams& params) {
+    return StageName(params) == name;
+  });
+  if (method && std::any_of(before.begin(), before.end(), PosesTheMesh)) return nullptr;
+  for (const PresetInfo& preset : ListPresets()) {
+    if (preset.name == name) return &preset;
+  }
+  return nullptr;
+}
+
+absl::StatusOr<Recipe> ParseStages(std::string_view spec, bool presets) {
+  Scanner scanner(spec);
+  Recipe recipe;
+  do {
+    const std::string method = scanner.Word();
+    if (method.empty()) return scanner.Wrong("a method's name");
+    SINEW_ASSIGN_OR_RETURN(const Values values, ParseValues(scanner));
+    const PresetInfo* preset = presets ? FindPreset(method, recipe) : nullptr;
+    if (preset != nullptr) {
+      SINEW_ASSIGN_OR_RETURN(Recipe stages, ExpandPreset(*preset, values));
+      recipe.insert(recipe.end(), stages.begin(), stages.end());
+    } else {
+      SINEW_ASSIGN_OR_RETURN(StageParams params, MakeStage(method, values));
+      recipe.push_back(std::move(params));
+    }
+    if (recipe.size() > kMaxStages) {
+      return absl::InvalidArgumentError(absl::StrCat("spec: more than ", kMaxStages, " stages"));
+    }
+  } while (scanner.Take('|'));
+  if (!scanner.Done()) return scanner.Wrong("'|' or the end");
+  return recipe;
+}
+
 // True if text can stand in a spec without quotes.
 bool IsPlain(std::string_view text) {
   Scanner scanner(text);
@@ -205,27 +257,15 @@ absl::StatusOr<Recipe> ParseSpec(std::string_view spec) {
     return absl::InvalidArgumentError(
         absl::StrCat("spec: got ", spec.size(), " bytes, need at most ", kMaxSpecBytes));
   }
-  Scanner scanner(spec);
-  Recipe recipe;
-  do {
-    const std::string method = scanner.Word();
-    if (method.empty()) return scanner.Wrong("a method's name");
-    SINEW_ASSIGN_OR_RETURN(const Values values, ParseValues(scanner));
-    SINEW_ASSIGN_OR_RETURN(StageParams params, MakeStage(method, values));
-    recipe.push_back(std::move(params));
-    if (recipe.size() > kMaxStages) {
-      return absl::InvalidArgumentError(absl::StrCat("spec: more than ", kMaxStages, " stages"));
-    }
-  } while (scanner.Take('|'));
-  if (!scanner.Done()) return scanner.Wrong("'|' or the end");
+  SINEW_ASSIGN_OR_RETURN(Recipe recipe, ParseStages(spec, true));
   SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
   return recipe;
 }
 
 absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& values) {
-  std::string names;
+  std::vector<std::string_view> names;
   for (StageParams& params : Defaults()) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", AbslView(StageName(params)));
+    names.push_back(StageName(params));
     if (StageName(params) != method) continue;
     for (const auto& [key, value] : values) {
       SINEW_RETURN_IF_ERROR(
@@ -234,8 +274,13 @@ absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& val
     SINEW_RETURN_IF_ERROR(ValidateStage(params));
     return params;
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("spec: got method '", AbslView(method), "', need one of ", names));
+  for (const PresetInfo& preset : ListPresets()) {
+    if (std::ranges::find(names, preset.name) == names.end()) names.push_back(preset.name);
+  }
+  const auto append = [](std::string* text, std::string_view name) { text->append(name); };
+  return absl::InvalidArgumentError(absl::StrCat("spec: got method '", AbslView(method),
+                                                 "', need one of ",
+                                                 absl::StrJoin(names, ", ", append)));
 }
 
 Values StageValues(const StageParams& params) {

@@ -1,0 +1,119 @@
+#include "core/metrics/distortion.h"
+
+#include <algorithm>
+
+namespace sinew::metrics {
+namespace {
+
+constexpr double kNothing = 1e-9;  // of the diagonal (lengths) or its square (areas)
+constexpr double kLargestRatio = 1e6;
+
+double LogRatio(double posed, double rest) {
+  return std::log(std::clamp(posed / rest, 1 / kLargestRatio, kLargestRatio));
+}
+
+// det(A) A^-T at length sqrt(3), what a rotation has; 0 where A has rank 1 or less. It turns
+// normals as A turns the surface, also where A mirrors or flattens.
+Mat3d UnitCofactor(const Mat3d& a) {
+  const auto row = [&](std::size_t r) { return Vec3d{a.m[3 * r], a.m[3 * r + 1], a.m[3 * r + 2]}; };
+  const Vec3d rows[3] = {Cross(row(1), row(2)), Cross(row(2), row(0)), Cross(row(0), row(1))};
+  const double squared = Dot(rows[0], rows[0]) + Dot(rows[1], rows[1]) + Dot(rows[2], rows[2]);
+  const double scale = squared > 0 ? std::sqrt(3 / squared) : 0;
+  Mat3d cofactor;
+  for (std::size_t r = 0; r < 3; ++r) {
+    const Vec3d v = scale * rows[r];
+    cofactor.m[3 * r] = v.x;
+    cofactor.m[3 * r + 1] = v.y;
+    cofactor.m[3 * r + 2] = v.z;
+  }
+  return cofactor;
+}
+
+}  // namespace
+
+Distortion::Distortion(const Rig& rig, const Surface& surface) : rig_(rig), surface_(surface) {
+  const Adjacency neighbours = PolygonNeighbours(rig.mesh(), surface.welded);
+  for (std::uint32_t p = 0; p < neighbours.points(); ++p) {
+    for (const std::uint32_t n : neighbours.row(p)) {
+      const double length = n > p ? Norm(surface.rest[n] - surface.rest[p]) : 0;
+      if (length > kNothing * surface.diagonal) edges_.push_back({p, n, length});
+    }
+  }
+  for (const Triangle& t : surface.triangles) {
+    const Vec3d area = AreaVector(surface.rest, t);
+    const bool counts = Norm(area) > kNothing * surface.diagonal * surface.diagonal;
+    area_.push_back(counts ? area : Vec3d{});
+    total_ += Norm(area_.back());
+  }
+}
+
+std::optional<Distortion::Edges> Distortion::MeasureEdges(std::span<const Vec3d> points,
+                                                          const Task& task) const {
+  if (edges_.empty()) return std::nullopt;
+  struct Part {
+    double squares = 0, worst = 0;
+  };
+  const Part all = SumOver<Part>(
+      task, edges_.size(),
+      [&](std::size_t i, Part& part) {
+        const Edge& edge = edges_[i];
+        const double q = LogRatio(Norm(points[edge.b] - points[edge.a]), edge.length);
+        part.squares += q * q;
+        part.worst = std::max(part.worst, std::abs(q));
+      },
+      [](Part& sum, const Part& part) {
+        sum.squares += part.squares;
+        sum.worst = std::max(sum.worst, part.worst);
+      });
+  return Edges{std::sqrt(all.squares / static_cast<double>(edges_.size())), all.worst};
+}
+
+std::vector<Mat3d> Distortion::BlendedTurns(std::span<const AffineD> skin, const Task& task) const {
+  std::vector<Mat3d> turns;
+  for (const AffineD& matrix : skin) turns.push_back(UnitCofactor(Linear(matrix)));
+  std::vector<Mat3d> blended(surface_.welded.points());
+  constexpr std::size_t kGrain = 1024;
+  task.For(blended.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      const std::uint32_t v = surface_.welded.first[p];
+      const auto bindings = rig_.influences().bindings(v);
+      const auto weights = rig_.influences().weights(v);
+      Mat3d& sum = blended[p];
+      sum.m.fill(0);
+      for (std::size_t k = 0; k < bindings.size(); ++k) {
+        for (std::size_t i = 0; i < 9; ++i) sum.m[i] += weights[k] * turns[bindings[k]].m[i];
+      }
+    }
+  });
+  return blended;
+}
+
+std::optional<Distortion::Areas> Distortion::MeasureAreas(std::span<const Vec3d> points,
+                                                          std::span<const AffineD> skin,
+                                                          const Task& task) const {
+  if (total_ == 0) return std::nullopt;
+  const std::vector<Mat3d> turns = BlendedTurns(skin, task);
+  struct Part {
+    double squares = 0, flipped = 0;
+  };
+  const Part all = SumOver<Part>(
+      task, area_.size(),
+      [&](std::size_t i, Part& part) {
+        const double rest = Norm(area_[i]);
+        if (rest == 0) return;
+        const Triangle& t = surface_.triangles[i];
+        const Vec3d posed = AreaVector(points, t);
+        const double q = LogRatio(Norm(posed), rest);
+        part.squares += rest * q * q;
+        const Vec3d turned = Multiply(turns[t[0]], area_[i]) + Multiply(turns[t[1]], area_[i]) +
+                             Multiply(turns[t[2]], area_[i]);
+        if (Dot(posed, turned) < 0) part.flipped += rest;
+      },
+      [](Part& sum, const Part& part) {
+        sum.squares += part.squares;
+        sum.flipped += part.flipped;
+      });
+  return Areas{std::sqrt(all.squares / total_), all.flipped / total_};
+}
+
+}  // namespace sinew::metrics

@@ -1,0 +1,165 @@
+#include "core/metrics/meter.h"
+
+#include <algorithm>
+#include <cmath>
+#include <iterator>
+#include <utility>
+
+#include "core/base/status.h"
+#include "core/metrics/distortion.h"
+#include "core/metrics/self_intersection.h"
+#include "core/metrics/surface.h"
+#include "core/metrics/thickness.h"
+#include "core/metrics/volume.h"
+
+namespace sinew::metrics {
+
+struct Meter::Tables {
+  explicit Tables(const Rig& r)
+      : rig(r),
+        surface(Surface::Create(r)),
+        volume(surface),
+        bones(r, surface),
+        distortion(r, surface) {}
+  const Rig& rig;
+  const Surface surface;
+  const EnclosedVolume volume;
+  const BoneDistances bones;
+  const Distortion distortion;
+  std::optional<std::vector<FacePair>> crossing_at_rest;  // none: not asked, or beyond measure
+};
+
+absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, const Task& task) {
+  auto tables = std::make_unique<Tables>(rig);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  if (options.self_intersections) {
+    SINEW_ASSIGN_OR_RETURN(tables->crossing_at_rest,
+                           CrossingFaces(rig, tables->surface, tables->surface.rest, task));
+  }
+  return Meter(std::move(tables));
+}
+
+std::size_t Meter::Cost(const Rig& rig, const Options& options) {
+  constexpr std::size_t kVertex = 256, kCorner = 64, kTriangle = 320;
+  // Pairs at rest; found, in growing arrays, and joined; or joined, flagged, and the new among
+  // them.
+  constexpr std::size_t kPair = 6 * sizeof(FacePair);
+  const std::size_t corners = rig.mesh().face_vertices().size();
+  std::size_t bytes = rig.vertices() * kVertex + corners * kCorner;
+  if (options.self_intersections) {
+    const std::size_t triangles = corners - 2 * rig.mesh().faces();  // faces have three or more
+    const std::size_t pairs = std::min(Budget::kMostPairs, triangles * triangles / 2);
+    bytes += triangles * kTriangle + pairs * kPair;
+  }
+  return bytes;
+}
+
+Meter::Meter(std::unique_ptr<const Tables> tables) : tables_(std::move(tables)) {}
+Meter::Meter(Meter&&) noexcept = default;
+Meter& Meter::operator=(Meter&&) noexcept = default;
+Meter::~Meter() = default;
+
+absl::StatusOr<FrameMetrics> Meter::Measure(std::span<const Vec3f> positions,
+                                            std::span<const Affine> joints,
+                                            const Task& task) const {
+  std::vector<AffineD> skin;
+  for (const Binding& binding : tables_->rig.bindings()) {
+    skin.push_back(Compose(ToDouble(joints[binding.joint]), binding.inverse_bind));
+  }
+  const std::vector<Vec3d> points = tables_->surface.Points(positions);
+  FrameMetrics metrics;
+  metrics.volume_ratio = tables_->volume.Ratio(points, task);
+  if (const auto thickness = tables_->bones.Measure(points, skin, task)) {
+    metrics.minimum_thickness = thickness->least;
+    metrics.bulge = thickness->most - 1;
+  }
+  if (const auto edges = tables_->distortion.MeasureEdges(points, task)) {
+    metrics.edge_distortion = edges->rms;
+    metrics.worst_edge = edges->worst;
+  }
+  if (const auto areas = tables_->distortion.MeasureAreas(points, skin, task)) {
+    metrics.area_distortion = areas->rms;
+    metrics.flipped_fraction = areas->flipped;
+  }
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  if (const auto& rest = tables_->crossing_at_rest) {
+    SINEW_ASSIGN_OR_RETURN(const std::optional<std::vector<FacePair>> crossing,
+                           CrossingFaces(tables_->rig, tables_->surface, points, task));
+    if (!crossing) return metrics;
+    std::vector<FacePair> fresh;
+    std::set_difference(crossing->begin(), crossing->end(), rest->begin(), rest->end(),
+                        std::back_inserter(fresh));
+    metrics.self_intersections = fresh.size();
+  }
+  return metrics;
+}
+
+std::optional<double> JerkMeter::Add(std::span<const Vec3f> positions, const Task& task) {
+  std::optional<double> jerk;
+  if (frames_.size() == 3 && diagonal_ > 0) {
+    const double squares = SumOver<double>(
+        task, positions.size(),
+        [&](std::size_t v, double& part) {
+          const Vec3d d = (ToDouble(positions[v]) - ToDouble(frames_[0][v])) +
+                          3.0 * (ToDouble(frames_[1][v]) - ToDouble(frames_[2][v]));
+          part += Dot(d, d);
+        },
+        [](double& sum, double part) { sum += part; });
+    jerk = std::sqrt(squares / static_cast<double>(positions.size())) *
+           std::pow(frames_per_second_, 3) / diagonal_;
+  }
+  if (frames_.size() == 3) frames_.pop_front();
+  frames_.emplace_back(positions.begin(), positions.end());
+  return jerk;
+}
+
+namespace {
+
+struct Field {
+  std::optional<double> FrameMetrics::*value;
+  bool small_is_worst;
+};
+constexpr Field kFields[] = {{&FrameMetrics::volume_ratio, true},
+                             {&FrameMetrics::minimum_thickness, true},
+                             {&FrameMetrics::bulge, false},
+                             {&FrameMetrics::edge_distortion, false},
+                             {&FrameMetrics::worst_edge, false},
+                             {&FrameMetrics::area_distortion, false},
+                             {&FrameMetrics::flipped_fraction, false},
+                             {&FrameMetrics::jerk, false}};
+
+}  // namespace
+
+void MetricsSummary::Add(const FrameMetrics& frame) {
+  counts_.resize(std::size(kFields));
+  ++frames_;
+  for (std::size_t i = 0; i < std::size(kFields); ++i) {
+    const std::optional<double>& value = frame.*kFields[i].value;
+    if (!value) continue;
+    ++counts_[i];
+    std::optional<double>& sum = sum_.*kFields[i].value;
+    sum = sum.value_or(0) + *value;
+    std::optional<double>& worst = worst_.*kFields[i].value;
+    if (!worst || (kFields[i].small_is_worst ? *value < *worst : *value > *worst)) worst = value;
+  }
+  if (frame.self_intersections) {
+    ++counted_;
+    sum_.self_intersections = sum_.self_intersections.value_or(0) + *frame.self_intersections;
+    worst_.self_intersections =
+        std::max(worst_.self_intersections.value_or(0), *frame.self_intersections);
+  }
+}
+
+FrameMetrics MetricsSummary::Mean() const {
+  FrameMetrics mean;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    if (counts_[i] == 0) continue;
+    mean.*kFields[i].value = *(sum_.*kFields[i].value) / static_cast<double>(counts_[i]);
+  }
+  if (sum_.self_intersections) {
+    mean.self_intersections = (*sum_.self_intersections + counted_ / 2) / counted_;
+  }
+  return mean;
+}
+
+}  // namespace sinew::metrics

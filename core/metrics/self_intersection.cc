@@ -1,0 +1,267 @@
+#include "core/metrics/self_intersection.h"
+
+#include <Eigen/Geometry>
+#include <algorithm>
+#include <atomic>
+#include <bit>
+#include <unsupported/Eigen/BVH>
+
+#include "core/base/status.h"
+
+namespace sinew::metrics {
+namespace {
+
+using Box = Eigen::AlignedBox3d;
+using Tree = Eigen::KdBVH<double, 3, int>;
+
+constexpr double kTouching = 1e-6;  // of the rest diagonal
+
+// A triangle with an area, ready for tests.
+struct Facet {
+  Vec3d corner[3];
+  Vec3d normal;  // unit length
+  std::uint32_t triangle = 0;
+};
+
+Vec3d Unit(const Vec3d& v) {
+  return (1 / Norm(v)) * v;
+}
+
+// The edge pq, whose ends are dp and dq off the facet's plane, passes through it.
+bool Pierces(const Vec3d& p, const Vec3d& q, double dp, double dq, const Facet& facet,
+             double touching) {
+  if (!((dp > touching && dq < -touching) || (dp < -touching && dq > touching))) return false;
+  const Vec3d at = p + dp / (dp - dq) * (q - p);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const Vec3d& a = facet.corner[k];
+    if (Dot(Cross(facet.corner[(k + 1) % 3] - a, at - a), facet.normal) < 0) return false;
+  }
+  return true;
+}
+
+// An edge of `cutting` passes through `cut`.
+bool Cuts(const Facet& cutting, const Facet& cut, double touching) {
+  double d[3];
+  for (std::size_t k = 0; k < 3; ++k) d[k] = Dot(cutting.corner[k] - cut.corner[0], cut.normal);
+  for (std::size_t k = 0; k < 3; ++k) {
+    const std::size_t n = (k + 1) % 3;
+    if (Pierces(cutting.corner[k], cutting.corner[n], d[k], d[n], cut, touching)) return true;
+  }
+  return false;
+}
+
+bool ShareAPoint(const Triangle& a, const Triangle& b) {
+  for (const std::uint32_t p : a) {
+    if (p == b[0] || p == b[1] || p == b[2]) return true;
+  }
+  return false;
+}
+
+// The welded points of every face, rising.
+class FacePoints {
+ public:
+  FacePoints(const Mesh& mesh, const WeldedPoints& welded, const Task& task) : mesh_(mesh) {
+    for (const std::uint32_t corner : mesh.face_vertices()) {
+      points_.push_back(welded.point[corner]);
+    }
+    task.For(mesh.faces(), 1024, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t f = begin; f < end; ++f) {
+        const auto place = [&](std::size_t face) {
+          return points_.begin() + static_cast<std::ptrdiff_t>(mesh.face_offsets()[face]);
+        };
+        std::sort(place(f), place(f + 1));
+      }
+    });
+  }
+
+  bool Share(const FacePair& pair) const {
+    const auto [few, many] = Sorted(pair);
+    const auto has = [m = many](std::uint32_t p) {
+      return std::binary_search(m.begin(), m.end(), p);
+    };
+    return std::any_of(few.begin(), few.end(), has);
+  }
+  // Steps that Share takes at most.
+  std::size_t Steps(const FacePair& pair) const {
+    const auto [few, many] = Sorted(pair);
+    return few.size() * static_cast<std::size_t>(std::bit_width(many.size()));
+  }
+
+ private:
+  using Points = std::span<const std::uint32_t>;
+  Points Of(std::uint32_t face) const {
+    const std::uint32_t begin = mesh_.face_offsets()[face], end = mesh_.face_offsets()[face + 1];
+    return Points(points_).subspan(begin, end - begin);
+  }
+  std::pair<Points, Points> Sorted(const FacePair& pair) const {
+    const Points a = Of(pair.first), b = Of(pair.second);
+    return a.size() < b.size() ? std::pair(a, b) : std::pair(b, a);
+  }
+
+  const Mesh& mesh_;
+  std::vector<std::uint32_t> points_;  // parallel to face_vertices
+};
+
+// What has been spent, by all threads together. The sums do not depend on who spends first, so
+// neither does whether the budget is passed.
+class Spent {
+ public:
+  Spent(const Budget& budget, const Task& task) : budget_(budget), task_(task) {}
+
+  // False: stop.
+  bool Visit(std::size_t steps) { return (steps_ += steps) <= budget_.steps && GoOn(); }
+  bool Find() { return ++pairs_ <= budget_.pairs && GoOn(); }
+  bool GoOn() const { return !Passed() && !task_.cancelled(); }
+  bool Passed() const { return steps_ > budget_.steps || pairs_ > budget_.pairs; }
+
+ private:
+  const Budget budget_;
+  const Task& task_;
+  std::atomic<std::size_t> steps_ = 0, pairs_ = 0;
+};
+
+std::vector<Facet> MakeFacets(const Surface& surface, std::span<const Vec3d> points) {
+  std::vector<Facet> facets;
+  facets.reserve(surface.triangles.size());
+  const double nothing = kTouching * kTouching * surface.diagonal * surface.diagonal;
+  for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
+    const Triangle& t = surface.triangles[i];
+    const Vec3d area = AreaVector(points, t);
+    if (!(Norm(area) > nothing)) continue;
+    facets.push_back({{points[t[0]], points[t[1]], points[t[2]]}, Unit(area), i});
+  }
+  return facets;
+}
+
+Box BoxOf(const Facet& facet) {
+  Box box;
+  for (const Vec3d& p : facet.corner) box.extend(Eigen::Vector3d(p.x, p.y, p.z));
+  return box;
+}
+
+// Asks the tree for what one facet crosses among those behind it.
+class Query {
+ public:
+  Query(const Surface& surface, std::span<const Facet> facets, std::span<const Box> boxes,
+        std::size_t index, Spent& spent, std::vector<FacePair>& found)
+      : surface_(surface),
+        facets_(facets),
+        boxes_(boxes),
+        index_(index),
+        spent_(spent),
+        first_(found.size()),
+        found_(found) {}
+  ~Query() { spent_.Visit(steps_); }
+  Query(const Query&) = delete;
+  Query& operator=(const Query&) = delete;
+
+  bool intersectVolume(const Box& box) { return Step() && box.intersects(boxes_[index_]); }
+  // True ends the search.
+  bool intersectObject(int object) {
+    const auto other = static_cast<std::size_t>(object);
+    if (!Step()) return true;
+    if (other <= index_ || !boxes_[other].intersects(boxes_[index_])) return false;
+    const Facet& a = facets_[index_];
+    const Facet& b = facets_[other];
+    if (ShareAPoint(surface_.triangles[a.triangle], surface_.triangles[b.triangle])) return false;
+    const double touching = kTouching * surface_.diagonal;
+    if (!Cuts(a, b, touching) && !Cuts(b, a, touching)) return false;
+    const std::uint32_t f = surface_.face[a.triangle], g = surface_.face[b.triangle];
+    const FacePair pair = std::minmax(f, g);
+    if (f == g || (found_.size() > first_ && found_.back() == pair)) return false;
+    if (!spent_.Find()) return true;
+    found_.push_back(pair);
+    return false;
+  }
+
+ private:
+  // False once the search is to end. What is shared is asked now and then.
+  bool Step() {
+    constexpr std::size_t kSteps = 1024;
+    if (++steps_ < kSteps) return going_;
+    going_ = spent_.Visit(std::exchange(steps_, 0));
+    return going_;
+  }
+
+  const Surface& surface_;
+  const std::span<const Facet> facets_;
+  const std::span<const Box> boxes_;
+  const std::size_t index_;
+  Spent& spent_;
+  const std::size_t first_;  // in found: of this facet
+  std::vector<FacePair>& found_;
+  std::size_t steps_ = 0;
+  bool going_ = true;
+};
+
+// What crosses, also of faces that share a point, with repetitions.
+std::vector<FacePair> Search(const Surface& surface, std::span<const Vec3d> points,
+                             const Task& task, Spent& spent) {
+  const std::vector<Facet> facets = MakeFacets(surface, points);
+  std::vector<Box> boxes;
+  std::vector<int> indices;
+  boxes.reserve(facets.size());
+  indices.reserve(facets.size());
+  for (const Facet& facet : facets) {
+    indices.push_back(static_cast<int>(boxes.size()));
+    boxes.push_back(BoxOf(facet));
+  }
+  if (task.cancelled()) return {};
+  const Tree tree(indices.begin(), indices.end(), boxes.begin(), boxes.end());
+
+  constexpr std::size_t kGrain = 256;
+  std::vector<std::vector<FacePair>> parts((facets.size() + kGrain - 1) / kGrain);
+  task.For(facets.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end && spent.GoOn(); ++i) {
+      Query query(surface, facets, boxes, i, spent, parts[begin / kGrain]);
+      Eigen::BVIntersect(tree, query);
+    }
+  });
+  std::vector<FacePair> pairs;
+  if (!spent.GoOn()) return pairs;
+  std::size_t found = 0;
+  for (const auto& part : parts) found += part.size();
+  pairs.reserve(found);
+  for (const auto& part : parts) pairs.insert(pairs.end(), part.begin(), part.end());
+  return pairs;
+}
+
+}  // namespace
+
+absl::StatusOr<std::optional<std::vector<FacePair>>> CrossingFaces(const Rig& rig,
+                                                                   const Surface& surface,
+                                                                   std::span<const Vec3d> points,
+                                                                   const Task& task) {
+  return CrossingFaces(rig, surface, points, task, Budget::For(surface));
+}
+
+absl::StatusOr<std::optional<std::vector<FacePair>>> CrossingFaces(const Rig& rig,
+                                                                   const Surface& surface,
+                                                                   std::span<const Vec3d> points,
+                                                                   const Task& task,
+                                                                   const Budget& budget) {
+  Spent spent(budget, task);
+  std::vector<FacePair> pairs = Search(surface, points, task, spent);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  if (spent.Passed()) return std::nullopt;
+  if (pairs.empty()) return std::optional(std::move(pairs));
+  std::sort(pairs.begin(), pairs.end());
+  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+
+  const FacePoints faces(rig.mesh(), surface.welded, task);
+  for (const FacePair& pair : pairs) {
+    if (!spent.Visit(faces.Steps(pair))) break;
+  }
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  if (spent.Passed()) return std::nullopt;
+  std::vector<std::uint8_t> share(pairs.size());
+  task.For(pairs.size(), 64, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end && !task.cancelled(); ++i) share[i] = faces.Share(pairs[i]);
+  });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  std::size_t i = 0;
+  std::erase_if(pairs, [&](const FacePair&) { return share[i++] != 0; });
+  return std::optional(std::move(pairs));
+}
+
+}  // namespace sinew::metrics

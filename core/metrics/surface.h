@@ -1,0 +1,57 @@
+// surface.h - a rig's mesh as triangles of welded points: what all measures work on, in double.
+#pragma once
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/geometry/adjacency.h"
+#include "core/parallel/task.h"
+#include "core/rig/rig.h"
+
+namespace sinew::metrics {
+
+using Triangle = std::array<std::uint32_t, 3>;
+
+// P points, T triangles. Polygons are cut into fans from their first corner; triangles that name a
+// point twice are left out, they have no area in any pose.
+struct Surface {
+  WeldedPoints welded;
+  std::vector<Vec3d> rest;          // [P] scene units
+  std::vector<Triangle> triangles;  // [T] points
+  std::vector<std::uint32_t> face;  // [T] polygon of the mesh
+  double diagonal = 0;              // of the rest bounding box
+
+  static Surface Create(const Rig& rig);
+  // The points of a frame. positions: [V] in file order.
+  std::vector<Vec3d> Points(std::span<const Vec3f> positions) const;
+};
+
+inline double Norm(const Vec3d& v) {
+  return std::sqrt(Dot(v, v));
+}
+
+// Twice the area, along the normal.
+inline Vec3d AreaVector(std::span<const Vec3d> points, const Triangle& t) {
+  return Cross(points[t[1]] - points[t[0]], points[t[2]] - points[t[0]]);
+}
+
+// Sums in parallel, chunk by chunk in a fixed order, so that the number of threads does not change
+// them. body(i, part) adds item i to its chunk's part; join(sum, part) adds a part.
+template <class Part, class Body, class Join>
+Part SumOver(const Task& task, std::size_t n, const Body& body, const Join& join) {
+  constexpr std::size_t kGrain = 4096;
+  std::vector<Part> parts((n + kGrain - 1) / kGrain);
+  task.For(n, kGrain, [&](std::size_t begin, std::size_t end) {
+    Part& part = parts[begin / kGrain];
+    for (std::size_t i = begin; i < end; ++i) body(i, part);
+  });
+  Part sum{};
+  for (const Part& part : parts) join(sum, part);
+  return sum;
+}
+
+}  // namespace sinew::metrics

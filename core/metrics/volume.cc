@@ -1,0 +1,177 @@
+#include "core/metrics/volume.h"
+
+#include <algorithm>
+#include <numbers>
+#include <numeric>
+#include <utility>
+
+namespace sinew::metrics {
+namespace {
+
+constexpr double kFlat = 1e-9;        // 36 pi V^2 / A^3 of a closed component
+constexpr double kFlatOpen = 1e-3;    // of one with borders
+constexpr double kLargestFans = 0.5;  // of the component's own area
+
+// Sets of points that are joined.
+class Components {
+ public:
+  explicit Components(std::size_t points) : parent_(points) {
+    std::iota(parent_.begin(), parent_.end(), 0u);
+  }
+  std::uint32_t Root(std::uint32_t i) {
+    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
+    return i;
+  }
+  void Join(std::uint32_t a, std::uint32_t b) {
+    a = Root(a);
+    b = Root(b);
+    parent_[std::max(a, b)] = std::min(a, b);
+  }
+
+ private:
+  std::vector<std::uint32_t> parent_;
+};
+
+double SixVolumes(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+  return Dot(a, Cross(b, c));
+}
+
+// One use of an edge by a triangle, from its lower point to its higher one or back.
+struct EdgeUse {
+  std::uint32_t low, high;
+  int direction;  // 1: low to high
+};
+
+// Of one component, at rest.
+struct Shape {
+  double six_volumes = 0, twice_area = 0, twice_fans = 0;
+  bool open = false;
+
+  bool Encloses() const {
+    const double volume = six_volumes / 6, area = (twice_area + twice_fans) / 2;
+    const double roundness = 36 * std::numbers::pi * volume * volume / (area * area * area);
+    if (!open) return roundness > kFlat;  // false for NaN
+    return roundness > kFlatOpen && twice_fans <= kLargestFans * twice_area;
+  }
+};
+
+}  // namespace
+
+std::vector<EnclosedVolume::Border> EnclosedVolume::FindBorders(const Surface& surface) {
+  std::vector<EdgeUse> uses;
+  uses.reserve(surface.triangles.size() * 3);
+  for (const Triangle& t : surface.triangles) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const std::uint32_t a = t[k], b = t[(k + 1) % 3];
+      uses.push_back(a < b ? EdgeUse{a, b, 1} : EdgeUse{b, a, -1});
+    }
+  }
+  std::sort(uses.begin(), uses.end(), [](const EdgeUse& a, const EdgeUse& b) {
+    return std::pair(a.low, a.high) < std::pair(b.low, b.high);
+  });
+  // What is left of an edge after opposite uses cancel out is a border: so every border closes.
+  std::vector<std::array<std::uint32_t, 2>> edges;
+  Components joined(surface.rest.size());
+  for (std::size_t i = 0, end = 0; i < uses.size(); i = end) {
+    int net = 0;
+    for (end = i;
+         end < uses.size() && uses[end].low == uses[i].low && uses[end].high == uses[i].high;
+         ++end) {
+      net += uses[end].direction;
+    }
+    for (int k = 0; k < std::abs(net); ++k) {
+      net > 0 ? edges.push_back({uses[i].high, uses[i].low})
+              : edges.push_back({uses[i].low, uses[i].high});
+    }
+    if (net != 0) joined.Join(uses[i].low, uses[i].high);
+  }
+  std::sort(edges.begin(), edges.end(), [&](const auto& a, const auto& b) {
+    return std::tuple(joined.Root(a[0]), a[0], a[1]) < std::tuple(joined.Root(b[0]), b[0], b[1]);
+  });
+  std::vector<Border> borders;
+  for (std::size_t i = 0; i < edges.size(); ++i) {
+    if (i == 0 || joined.Root(edges[i][0]) != joined.Root(edges[i - 1][0])) borders.emplace_back();
+    Border& border = borders.back();
+    border.edges.push_back(edges[i]);
+    if (border.points.empty() || border.points.back() != edges[i][0]) {
+      border.points.push_back(edges[i][0]);  // every point of a closed border begins an edge
+    }
+  }
+  return borders;
+}
+
+Vec3d EnclosedVolume::Mean(const Border& border, std::span<const Vec3d> points) {
+  Vec3d sum;
+  for (const std::uint32_t p : border.points) sum = sum + points[p];
+  return (1.0 / static_cast<double>(border.points.size())) * sum;
+}
+
+EnclosedVolume::EnclosedVolume(const Surface& surface) {
+  Components components(surface.rest.size());
+  for (const Triangle& t : surface.triangles) {
+    components.Join(t[0], t[1]);
+    components.Join(t[1], t[2]);
+  }
+  std::vector<Shape> shapes(surface.rest.size());  // at each component's root
+  // Relative to a point of the component, so that a character far from the origin loses nothing.
+  const auto at = [&](std::uint32_t root, const Vec3d& p) { return p - surface.rest[root]; };
+  for (const Triangle& t : surface.triangles) {
+    const std::uint32_t root = components.Root(t[0]);
+    Shape& shape = shapes[root];
+    shape.six_volumes += SixVolumes(at(root, surface.rest[t[0]]), at(root, surface.rest[t[1]]),
+                                    at(root, surface.rest[t[2]]));
+    shape.twice_area += Norm(AreaVector(surface.rest, t));
+  }
+  std::vector<Border> borders = FindBorders(surface);
+  for (const Border& border : borders) {
+    const std::uint32_t root = components.Root(border.points[0]);
+    Shape& shape = shapes[root];
+    shape.open = true;
+    const Vec3d mean = Mean(border, surface.rest);
+    for (const auto& [a, b] : border.edges) {
+      const Vec3d& pa = surface.rest[a];
+      const Vec3d& pb = surface.rest[b];
+      shape.six_volumes += SixVolumes(at(root, pa), at(root, pb), at(root, mean));
+      shape.twice_fans += Norm(Cross(pb - pa, mean - pa));
+    }
+  }
+  for (Triangle t : surface.triangles) {
+    const Shape& shape = shapes[components.Root(t[0])];
+    if (!shape.Encloses()) continue;
+    if (shape.six_volumes < 0) std::swap(t[1], t[2]);
+    triangles_.push_back(t);
+  }
+  for (Border& border : borders) {
+    const Shape& shape = shapes[components.Root(border.points[0])];
+    if (!shape.Encloses()) continue;
+    if (shape.six_volumes < 0) {
+      for (auto& edge : border.edges) std::swap(edge[0], edge[1]);
+    }
+    borders_.push_back(std::move(border));
+  }
+  if (!triangles_.empty()) rest_ = Volume(surface.rest, Task({.parallel = false}));
+}
+
+double EnclosedVolume::Volume(std::span<const Vec3d> points, const Task& task) const {
+  const Vec3d origin = points[triangles_[0][0]];
+  const auto at = [&](std::uint32_t p) { return points[p] - origin; };
+  double sum = SumOver<double>(
+      task, triangles_.size(),
+      [&](std::size_t i, double& part) {
+        const Triangle& t = triangles_[i];
+        part += SixVolumes(at(t[0]), at(t[1]), at(t[2]));
+      },
+      [](double& total, double part) { total += part; });
+  for (const Border& border : borders_) {
+    const Vec3d mean = Mean(border, points) - origin;
+    for (const auto& [a, b] : border.edges) sum += SixVolumes(at(a), at(b), mean);
+  }
+  return sum / 6;
+}
+
+std::optional<double> EnclosedVolume::Ratio(std::span<const Vec3d> points, const Task& task) const {
+  if (!rest_) return std::nullopt;
+  return Volume(points, task) / *rest_;
+}
+
+}  // namespace sinew::metrics
