@@ -62,6 +62,7 @@ class Bound {
   void Finish(absl::StatusOr<Deformer> result);
 
   CostMean frame_cost;
+  std::atomic<double> bind_seconds{0};  // what computing it took; 0 = read from disk, or not done
 
  private:
   const std::string key_;

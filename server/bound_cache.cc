@@ -3,11 +3,13 @@
 #include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cmath>
+#include <functional>
 #include <new>
 #include <utility>
 #include <vector>
@@ -27,6 +29,36 @@ constexpr char kSuffix[] = ".bound";
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
+
+// Calls `stop` after max-bind-seconds.
+class TimeLimit {
+ public:
+  TimeLimit(Timers& timers, double seconds, std::function<void()> stop)
+      : timers_(timers),
+        seconds_(seconds),
+        id_(timers.After(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)),
+                         [late = late_, stop = std::move(stop)] {
+                           late->store(true);
+                           stop();
+                         })) {}
+  ~TimeLimit() { timers_.Cancel(id_); }
+  TimeLimit(const TimeLimit&) = delete;
+  TimeLimit& operator=(const TimeLimit&) = delete;
+
+  // A kCancelled that came of the limit names it.
+  absl::Status Named(const absl::Status& status) const {
+    if (!absl::IsCancelled(status) || !late_->load()) return status;
+    return LimitPassed("bind", static_cast<std::uint64_t>(std::ceil(SecondsSince(start_))),
+                       static_cast<std::uint64_t>(seconds_), "seconds", "max-bind-seconds");
+  }
+
+ private:
+  Timers& timers_;
+  const double seconds_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const std::shared_ptr<std::atomic<bool>> late_ = std::make_shared<std::atomic<bool>>(false);
+  const Timers::Id id_;
+};
 
 // Clients' text on one line of bounded length.
 std::string ForLog(const std::string& text) {
@@ -67,9 +99,25 @@ BoundCache::~BoundCache() {
   queue_.Stop();
 }
 
+absl::StatusOr<BindEstimate> BoundCache::Estimate(const Rig& rig, const Recipe& recipe,
+                                                  const std::stop_token& stop) const {
+  std::stop_source source;
+  const std::stop_callback cancelled(stop, [&source] { source.request_stop(); });
+  const TimeLimit time(timers_, config_.seconds, [source]() mutable { source.request_stop(); });
+  const Task task({.stop = source.get_token(), .memory_limit = config_.memory_bytes});
+  const absl::StatusOr<BindEstimate> estimate = Deformer::Estimate(rig, recipe, task);
+  if (absl::IsResourceExhausted(estimate.status())) {
+    return LimitPassed("bind", StdView(absl::StripPrefix(estimate.status().message(), "bind: ")),
+                       "max-bind-bytes");
+  }
+  if (!estimate.ok()) return WithDetails(time.Named(estimate.status()));
+  return estimate;
+}
+
 absl::StatusOr<BoundCache::Use> BoundCache::Acquire(const std::shared_ptr<const Rig>& rig,
                                                     const Recipe& recipe,
-                                                    const std::string& numerics) {
+                                                    const std::string& numerics,
+                                                    const std::stop_token& stop) {
   const std::string key = absl::StrCat(rig->digest(), "-", numerics);
   {
     const std::lock_guard lock(mutex_);
@@ -77,19 +125,14 @@ absl::StatusOr<BoundCache::Use> BoundCache::Acquire(const std::shared_ptr<const 
       return MakeUse(found->second);
     }
   }
-  absl::StatusOr<BindEstimate> estimate = Deformer::Estimate(*rig, recipe);
-  if (!estimate.ok()) return WithDetails(estimate.status());
-  if (estimate->peak_bytes > config_.memory_bytes) {
-    return LimitPassed("bind", estimate->peak_bytes, config_.memory_bytes, "bytes",
-                       "max-bind-bytes");
-  }
+  SINEW_ASSIGN_OR_RETURN(const BindEstimate estimate, Estimate(*rig, recipe, stop));
   const std::lock_guard lock(mutex_);
   auto found = entries_.find(key);
   if (found == entries_.end()) {
-    SINEW_RETURN_IF_ERROR(MakeRoom(estimate->bound_bytes));
-    auto bound = std::make_shared<Bound>(key, rig, recipe, *estimate);
+    SINEW_RETURN_IF_ERROR(MakeRoom(estimate.bound_bytes));
+    auto bound = std::make_shared<Bound>(key, rig, recipe, estimate);
     SINEW_RETURN_IF_ERROR(queue_.Push([this, bound] { Run(bound); }));
-    order_.Touch(key, estimate->bound_bytes);
+    order_.Touch(key, estimate.bound_bytes);
     found = entries_.emplace(key, Entry{.bound = std::move(bound)}).first;
   }
   return MakeUse(found->second);
@@ -127,12 +170,7 @@ absl::Status BoundCache::MakeRoom(std::uint64_t bytes) {
 }
 
 void BoundCache::Run(const std::shared_ptr<Bound>& bound) {
-  const auto late = std::make_shared<std::atomic<bool>>(false);
-  const auto timer = timers_.After(
-      std::chrono::nanoseconds(static_cast<std::int64_t>(config_.seconds * 1e9)), [bound, late] {
-        late->store(true);
-        bound->Cancel();
-      });
+  const TimeLimit time(timers_, config_.seconds, [bound] { bound->Cancel(); });
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<Deformer> result = absl::InternalError("bind: did not run");
   try {
@@ -142,12 +180,7 @@ void BoundCache::Run(const std::shared_ptr<Bound>& bound) {
   } catch (const std::exception& error) {
     result = absl::InternalError(absl::StrCat("bind: ", error.what()));
   }
-  timers_.Cancel(timer);
-  if (absl::IsCancelled(result.status()) && late->load()) {
-    result =
-        LimitPassed("bind", static_cast<std::uint64_t>(std::ceil(SecondsSince(start))),
-                    static_cast<std::uint64_t>(config_.seconds), "seconds", "max-bind-seconds");
-  }
+  if (!result.ok()) result = time.Named(result.status());
   const std::string spec = ForLog(FormatSpec(bound->recipe()));
   if (!result.ok()) {
     metrics_.binds_failed.Increment();
@@ -189,10 +222,12 @@ absl::StatusOr<Deformer> BoundCache::LoadOrBind(Bound& bound) {
              .memory_limit = config_.memory_bytes,
              .progress = [&bound](double progress) { bound.SetProgress(progress); }});
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<Deformer> deformer = Deformer::Bind(bound.rig(), bound.recipe(), task);
+  absl::StatusOr<Deformer> deformer =
+      Deformer::Bind(bound.rig(), bound.recipe(), task, &bound.estimate());
   if (deformer.ok()) {
     metrics_.binds_bound.Increment();
-    metrics_.bind_seconds.Observe(SecondsSince(start));
+    bound.bind_seconds = SecondsSince(start);
+    metrics_.bind_seconds.Observe(bound.bind_seconds);
     if (!folder_.empty()) Save(bound, *deformer);
   }
   return deformer;

@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stop_token>
 #include <string>
 
 #include "server/bind_queue.h"
@@ -35,13 +36,17 @@ class BoundCache {
   // Cancels what binds and waits for it. Uses must not outlive the cache.
   ~BoundCache();
 
+  // What a bind would take, within its limits of memory and time. Blocks. kInvalidArgument: the
+  // recipe does not fit the rig; kResourceExhausted: memory or time; kCancelled: `stop`.
+  absl::StatusOr<BindEstimate> Estimate(const Rig& rig, const Recipe& recipe,
+                                        const std::stop_token& stop) const;
+
   // A use of bound data that is there, being made, or started now. When the last use of data that
-  // is still being made goes, its bind is cancelled. Blocks for the estimate (work of the rig's
-  // size). kInvalidArgument: the recipe does not fit the rig; kResourceExhausted: memory, or too
-  // many binds wait.
+  // is still being made goes, its bind is cancelled. Blocks for the estimate, which `stop` ends.
+  // Errors: those of Estimate; kResourceExhausted: bound data in memory, or too many binds wait.
   using Use = std::shared_ptr<Bound>;
   absl::StatusOr<Use> Acquire(const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
-                              const std::string& numerics);
+                              const std::string& numerics, const std::stop_token& stop);
 
   std::size_t entries() const;
   std::uint64_t bytes() const;

@@ -11,7 +11,9 @@
 #include <exception>
 #include <memory>
 #include <new>
+#include <stop_token>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "server/runtime.h"
@@ -43,6 +45,10 @@ class Call {
 
   Runtime& runtime() const { return runtime_; }
 
+  // The client is gone or its deadline has passed: tells what works for the call.
+  void Cancel() { stop_.request_stop(); }
+  std::stop_token stop_token() const { return stop_.get_token(); }
+
  private:
   Runtime& runtime_;
   const RpcMethod& method_;
@@ -50,6 +56,7 @@ class Call {
   const std::chrono::system_clock::time_point deadline_;
   std::string trace_;  // trace id of the caller's traceparent, or empty
   Gate::Pass pass_;
+  std::stop_source stop_;
   bool ended_ = false;
 };
 
@@ -73,24 +80,44 @@ void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final);
 // RESOURCE_EXHAUSTED, reason WINDOW_STALLED: the peer let `seconds` pass without `what`.
 absl::Status Stalled(const std::string& what, double seconds);
 
-// A unary RPC: calls body(request, *response) -> absl::Status and finishes the call with it.
+// Takes care of itself until the call is done.
+class UnaryReactor final : public grpc::ServerUnaryReactor {
+ public:
+  UnaryReactor(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
+      : call(runtime, method, context) {}
+  void OnCancel() override { call.Cancel(); }
+  void OnDone() override { delete this; }
+
+  Call call;
+};
+
+// A unary RPC: calls body(request, *response) -> absl::Status, or body(request, *response, stop) if
+// it wants to know when nobody waits any more, and finishes the call with it.
 template <class Request, class Response, class Body>
 grpc::ServerUnaryReactor* RunUnary(Runtime& runtime, const RpcMethod& method,
                                    grpc::CallbackServerContext* context, const Request* request,
                                    Response* response, Body body) {
-  auto call = std::make_shared<Call>(runtime, method, context);
-  grpc::ServerUnaryReactor* reactor = context->DefaultReactor();
-  if (const absl::Status refused = call->Begin(); !refused.ok()) {
-    reactor->Finish(call->End(refused));
+  auto* const reactor = new UnaryReactor(runtime, method, context);
+  const auto finish = [reactor](absl::Status status) {
+    reactor->Finish(reactor->call.End(std::move(status)));
+  };
+  if (const absl::Status refused = reactor->call.Begin(); !refused.ok()) {
+    finish(refused);
     return reactor;
   }
   auto run = [=] {
-    reactor->Finish(call->End(Fenced([&]() -> absl::Status { return body(*request, *response); })));
+    finish(Fenced([&]() -> absl::Status {
+      if constexpr (std::is_invocable_v<Body, const Request&, Response&, std::stop_token>) {
+        return body(*request, *response, reactor->call.stop_token());
+      } else {
+        return body(*request, *response);
+      }
+    }));
   };
   if (!method.blocking) {
     run();
   } else if (const absl::Status posted = runtime.workers.Post(run); !posted.ok()) {
-    reactor->Finish(call->End(posted));
+    finish(posted);
   }
   return reactor;
 }

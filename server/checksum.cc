@@ -2,20 +2,26 @@
 
 #include <xxhash.h>
 
+#include <algorithm>
 #include <memory>
 #include <new>
 
 namespace sinew::server {
 
-std::uint64_t BulkChecksum(std::span<const std::byte> positions,
-                           std::span<const std::byte> normals) {
-  if (normals.empty()) return XXH3_64bits(positions.data(), positions.size());
+std::uint64_t BulkChecksum(std::initializer_list<std::span<const std::byte>> arrays) {
+  const auto filled = [](std::span<const std::byte> array) { return !array.empty(); };
+  // The one-shot call is faster.
+  if (std::count_if(arrays.begin(), arrays.end(), filled) == 1) {
+    const auto only = *std::find_if(arrays.begin(), arrays.end(), filled);
+    return XXH3_64bits(only.data(), only.size());
+  }
   const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
                                                                        &XXH3_freeState);
   if (state == nullptr) throw std::bad_alloc();
   XXH3_64bits_reset(state.get());
-  XXH3_64bits_update(state.get(), positions.data(), positions.size());
-  XXH3_64bits_update(state.get(), normals.data(), normals.size());
+  for (const std::span<const std::byte> array : arrays) {
+    XXH3_64bits_update(state.get(), array.data(), array.size());
+  }
   return XXH3_64bits_digest(state.get());
 }
 

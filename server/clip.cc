@@ -1,11 +1,11 @@
 #include "server/clip.h"
 
-#include <absl/strings/str_cat.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 
 #include <utility>
 
 #include "core/base/status.h"
+#include "server/convert/pose.h"
 #include "server/convert/unknown_fields.h"
 #include "server/open_session.h"
 #include "server/status.h"
@@ -36,15 +36,16 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ClipCall::Start(Runtime& runtime,
     return clip.get();
   }
   runtime.AddStream(clip);
-  FindTarget(
-      runtime, clip->request_.target(), [clip](absl::StatusOr<std::shared_ptr<Session>> session) {
-        clip->runtime_.arenas.Post([clip, session = std::move(session)] {
-          const std::lock_guard locked(clip->mutex_);
-          const absl::Status found =
-              session.ok() ? Fenced([&] { return clip->Prepare(*session); }) : session.status();
-          if (!found.ok()) clip->End(found);
-        });
-      });
+  FindTarget(runtime, clip->request_.target(), clip->call_.stop_token(),
+             [clip](absl::StatusOr<std::shared_ptr<Session>> session) {
+               clip->runtime_.arenas.Post([clip, session = std::move(session)] {
+                 const std::lock_guard locked(clip->mutex_);
+                 const absl::Status found = session.ok()
+                                                ? Fenced([&] { return clip->Prepare(*session); })
+                                                : session.status();
+                 if (!found.ok()) clip->End(found);
+               });
+             });
   return clip.get();
 }
 
@@ -54,29 +55,7 @@ absl::Status ClipCall::Receive(const grpc::ByteBuffer& bytes) {
     return InvalidField("request", "the bytes are not a DeformClipRequest");
   }
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
-  return CheckPoses();
-}
-
-absl::Status ClipCall::CheckPoses() {
-  const v1::PoseBlock& block = request_.poses();
-  const std::uint64_t limit = runtime_.config.streams.clip_poses;
-  const auto count = static_cast<std::uint64_t>(block.poses_size());
-  if (count > limit) return LimitPassed("poses", count, limit, "poses", "max-clip-poses");
-  if (count == 0) return InvalidField("poses", "got none, need one or more");
-  if (block.preroll() > count) {
-    return InvalidField("poses.preroll",
-                        absl::StrCat("got ", block.preroll(), ", there are ", count, " poses"));
-  }
-  std::uint64_t last = 0;
-  for (int i = 0; i < block.poses_size(); ++i) {
-    if (block.poses(i).frame() <= last) {
-      return InvalidField(absl::StrCat("poses.poses[", i, "].frame"),
-                          absl::StrCat("got ", block.poses(i).frame(), ", need more than ", last,
-                                       " (frames start at 1 and rise)"));
-    }
-    last = block.poses(i).frame();
-  }
-  return absl::OkStatus();
+  return CheckPoseBlock(request_.poses(), runtime_.config.streams.clip_poses, "max-clip-poses");
 }
 
 absl::Status ClipCall::Prepare(std::shared_ptr<Session> session) {
@@ -150,6 +129,7 @@ void ClipCall::OnWriteDone(bool ok) {
 }
 
 void ClipCall::OnCancel() {
+  call_.Cancel();
   std::uint64_t waiting = 0;
   {
     const std::lock_guard lock(mutex_);

@@ -36,7 +36,6 @@ class ClipCall : public FrameCall<grpc::ServerWriteReactor<grpc::ByteBuffer>>,
  private:
   // All but Evaluate are called with mutex_ held.
   absl::Status Receive(const grpc::ByteBuffer& bytes);
-  absl::Status CheckPoses();
   absl::Status Prepare(std::shared_ptr<Session> session);
   void Ready();
   void Pump();

@@ -43,6 +43,10 @@ struct RigConfig {
   std::uint64_t joints = 16'384;          // of one rig
   std::uint64_t meshes = 4'096;           // of one rig
   std::uint64_t controls = 4'096;         // of one rig
+  std::uint64_t influences = 255;         // of one vertex, as sent
+  std::uint64_t face_corners = 1'024;     // of one face
+  std::uint64_t joint_depth = 1'024;      // joints from a root to any joint, both counted
+  std::uint64_t targets = 65'536;         // of all shapes of one rig
   std::uint64_t summary_bytes = 3 << 20;  // names, joints, controls of one rig, as GetRig answers
   std::uint64_t count = 10'000;           // stored rigs
   std::uint64_t stored_bytes = std::uint64_t{4} << 30;  // of all stored rigs, serialised
@@ -83,6 +87,13 @@ struct StreamConfig {
   double stall_seconds = 30;
 };
 
+struct CompareConfig {
+  std::uint64_t count = 16;                      // CompareDeformers calls at a time
+  std::uint64_t targets = 16;                    // of one call
+  std::uint64_t poses = 10'000;                  // of one call
+  std::uint64_t bytes = std::uint64_t{1} << 30;  // all calls together may hold
+};
+
 struct Config {
   NetworkConfig network;
   LogConfig log;
@@ -91,6 +102,7 @@ struct Config {
   BindConfig binds;
   SessionConfig sessions;
   StreamConfig streams;
+  CompareConfig compare;
 
   // Every value within its range, and values that agree with each other. kInvalidArgument names the
   // option.

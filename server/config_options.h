@@ -77,6 +77,15 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   visit(Option{"max-rig-joints", "joints", "Joints of one rig", 1, 65'535, true}, r.joints);
   visit(Option{"max-rig-meshes", "meshes", "Meshes of one rig", 1, 65'535, true}, r.meshes);
   visit(Option{"max-rig-controls", "controls", "Controls of one rig", 1, 65'535, true}, r.controls);
+  visit(Option{"max-vertex-influences", "influences", "Influences of one vertex", 1, 255, true},
+        r.influences);
+  visit(Option{"max-face-corners", "corners", "Corners of one face", 3, 65'535, true},
+        r.face_corners);
+  visit(Option{"max-joint-depth", "joints", "Joints from a root to any joint, both counted", 1,
+               65'535, true},
+        r.joint_depth);
+  visit(Option{"max-rig-targets", "targets", "Targets of all shapes of one rig", 1, 1e6, true},
+        r.targets);
   visit(Option{"max-summary-bytes", "bytes",
                "Names, joints and controls of one rig, as GetRig answers", 1024, 4e6, true},
         r.summary_bytes);
@@ -140,6 +149,15 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   visit(Option{"max-stall-seconds", "seconds", "A stream may stand without acknowledgement", 0.1,
                1e6, true},
         t.stall_seconds);
+  auto& m = c.compare;
+  visit(Option{"max-compares", "calls", "CompareDeformers calls at a time", 1, 1e6, true}, m.count);
+  visit(Option{"max-compare-targets", "targets", "Targets of one CompareDeformers", 1, 4096, true},
+        m.targets);
+  visit(Option{"max-compare-poses", "poses", "Poses of one CompareDeformers", 1, 1e7, true},
+        m.poses);
+  visit(Option{"max-compare-bytes", "bytes", "Memory that all CompareDeformers hold together",
+               1 << 20, kHuge, true},
+        m.bytes);
 }
 
 }  // namespace sinew::server

@@ -42,12 +42,13 @@ grpc::ServerUnaryReactor* DeformCall::Start(Runtime& runtime, const RpcMethod& m
     call->End(status);
     return call.get();
   }
-  FindTarget(runtime, request->target(), [call](absl::StatusOr<std::shared_ptr<Session>> session) {
-    const absl::Status found = session.ok()
-                                   ? Fenced([&] { return call->Prepare(*std::move(session)); })
-                                   : session.status();
-    found.ok() ? call->RunWhenBound() : call->End(found);
-  });
+  FindTarget(runtime, request->target(), call->call_.stop_token(),
+             [call](absl::StatusOr<std::shared_ptr<Session>> session) {
+               const absl::Status found =
+                   session.ok() ? Fenced([&] { return call->Prepare(*std::move(session)); })
+                                : session.status();
+               found.ok() ? call->RunWhenBound() : call->End(found);
+             });
   return call.get();
 }
 
@@ -119,11 +120,19 @@ absl::Status DeformCall::Evaluate(bool parallel) {
     out.normals = std::as_writable_bytes(std::span<char>(normals));
     frame.set_normal_encoding(v1::ENCODING_FLOAT32);
   }
+  if (output.tangents) {
+    v1::Channel& channel = *frame.add_channels();
+    channel.set_attribute(v1::ATTRIBUTE_TANGENTS);
+    channel.set_encoding(v1::ENCODING_FLOAT32);
+    std::string& tangents = *channel.mutable_data();
+    tangents.resize(std::size_t{evaluator_->vertices()} * 16);
+    out.tangents = std::as_writable_bytes(std::span<char>(tangents));
+  }
   const auto start = std::chrono::steady_clock::now();
   SINEW_RETURN_IF_ERROR(evaluator_->EvaluateOnce(request_->pose(), parallel, out));
   const auto evaluated = std::chrono::steady_clock::now();
   if (output.checksums) {
-    frame.set_checksum(BulkChecksum(out.positions, out.normals));
+    frame.set_checksum(BulkChecksum({out.positions, out.normals, out.tangents}));
   }
   frame.set_frame(request_->pose().frame());
   frame.set_time(request_->pose().time());
@@ -139,7 +148,7 @@ absl::Status DeformCall::Evaluate(bool parallel) {
   response_->set_numerics(session_->numerics);
   runtime_.metrics.frames.Increment();
   runtime_.metrics.frame_bytes.Increment(
-      static_cast<double>(positions.size() + frame.normals().size()));
+      static_cast<double>(out.positions.size() + out.normals.size() + out.tangents.size()));
   return absl::OkStatus();
 }
 
@@ -156,6 +165,7 @@ void DeformCall::EndLocked(const absl::Status& status) {
 }
 
 void DeformCall::OnCancel() {
+  call_.Cancel();
   std::uint64_t waiting = 0;
   {
     const std::lock_guard lock(mutex_);

@@ -27,6 +27,11 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(Runtime& runtime,
                                                              const v1::OutputSpec& output) {
   SINEW_ASSIGN_OR_RETURN(PoseFormat format, ToPoseFormat(layout, session->bound->rig()));
   SINEW_ASSIGN_OR_RETURN(const Output wanted, ToOutput(output, runtime.config.streams));
+  if (wanted.tangents && session->bound->rig().mesh().tangents().empty()) {
+    return InvalidField(
+        "output.attributes",
+        "got ATTRIBUTE_TANGENTS, but the rig has no tangents: need meshes.tangents");
+  }
   return std::unique_ptr<Evaluator>(
       new Evaluator(runtime, std::move(session), std::move(format), wanted));
 }
@@ -89,7 +94,8 @@ absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose&
   const bool stateless = deformer_->frames_independent();
   if (!output && stateless) return std::nullopt;
   OutgoingFrame frame(*runtime_.frames, output_, vertices_);
-  FrameOut out{.positions = frame.positions(), .normals = frame.normals()};
+  FrameOut out{
+      .positions = frame.positions(), .normals = frame.normals(), .tangents = frame.tangents()};
   const auto start = Clock::now();
   SINEW_RETURN_IF_ERROR(Run(stateless ? nullptr : &state_, parallel, out));
   if (!output) return std::nullopt;
@@ -104,6 +110,12 @@ absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose&
   runtime_.metrics.evaluate_seconds.Observe(static_cast<double>(frame.timing.evaluate_ns) * 1e-9);
   runtime_.metrics.encode_seconds.Observe(static_cast<double>(frame.timing.encode_ns) * 1e-9);
   return frame;
+}
+
+absl::Status Evaluator::EvaluateNext(const v1::Pose& pose, bool parallel, FrameOut& out) {
+  SINEW_RETURN_IF_ERROR(Read(pose));
+  if (pose.reset()) state_.floats.clear();
+  return Run(deformer_->frames_independent() ? nullptr : &state_, parallel, out);
 }
 
 absl::Status Evaluator::EvaluateOnce(const v1::Pose& pose, bool parallel, FrameOut& out) {

@@ -6,6 +6,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -51,6 +52,11 @@ class Evaluator {
 
   // Without state, into `out`, whose spans are set. Errors as Evaluate.
   absl::Status EvaluateOnce(const v1::Pose& pose, bool parallel, FrameOut& out);
+  // The same as the next frame of a stream.
+  absl::Status EvaluateNext(const v1::Pose& pose, bool parallel, FrameOut& out);
+
+  // Of the pose evaluated last, [J] joint to model.
+  std::span<const Affine> joints() const { return joints_; }
 
  private:
   Evaluator(Runtime& runtime, std::shared_ptr<Session> session, PoseFormat format, Output output);

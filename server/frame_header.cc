@@ -37,6 +37,10 @@ class FieldWriter {
     std::memcpy(at_, data, bytes);
     at_ += bytes;
   }
+  void Append(const FieldWriter& other) {
+    std::memcpy(at_, other.data(), other.size());
+    at_ += other.size();
+  }
   const std::uint8_t* data() const { return bytes_.data(); }
   std::size_t size() const { return static_cast<std::size_t>(at_ - bytes_.data()); }
 
@@ -81,6 +85,13 @@ void WriteFields(const FrameHeader& header, FieldWriter& out) {
   out.Length(Frame::kPositionsFieldNumber, header.position_bytes);
 }
 
+BulkTag ToBulkTag(const FieldWriter& fields) {
+  BulkTag tag{};
+  tag.size = fields.size();
+  std::memcpy(tag.bytes.data(), fields.data(), fields.size());
+  return tag;
+}
+
 }  // namespace
 
 std::byte* WriteFrameHeader(const FrameHeader& header, std::byte* end) {
@@ -89,6 +100,9 @@ std::byte* WriteFrameHeader(const FrameHeader& header, std::byte* end) {
   std::size_t inner = fields.size() + header.position_bytes;
   if (header.normal_bytes > 0) {
     inner += MakeNormalsTag(header.normal_bytes).size + header.normal_bytes;
+  }
+  if (header.tangent_bytes > 0) {
+    inner += MakeTangentsTag(header.tangent_bytes).size + header.tangent_bytes;
   }
   FieldWriter wrapper;
   wrapper.Length(v1::StreamDeformResponse::kFramesFieldNumber, inner);
@@ -99,13 +113,21 @@ std::byte* WriteFrameHeader(const FrameHeader& header, std::byte* end) {
   return start;
 }
 
-NormalsTag MakeNormalsTag(std::size_t normal_bytes) {
+BulkTag MakeNormalsTag(std::size_t normal_bytes) {
   FieldWriter tag;
   tag.Length(Frame::kNormalsFieldNumber, normal_bytes);
-  NormalsTag result{};
-  result.size = tag.size();
-  std::memcpy(result.bytes.data(), tag.data(), tag.size());
-  return result;
+  return ToBulkTag(tag);
+}
+
+BulkTag MakeTangentsTag(std::size_t tangent_bytes) {
+  FieldWriter channel;
+  channel.Varint(v1::Channel::kAttributeFieldNumber, v1::ATTRIBUTE_TANGENTS);
+  channel.Varint(v1::Channel::kEncodingFieldNumber, v1::ENCODING_FLOAT32);
+  channel.Length(v1::Channel::kDataFieldNumber, tangent_bytes);
+  FieldWriter tag;
+  tag.Length(Frame::kChannelsFieldNumber, channel.size() + tangent_bytes);
+  tag.Append(channel);
+  return ToBulkTag(tag);
 }
 
 }  // namespace sinew::server

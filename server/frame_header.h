@@ -28,6 +28,7 @@ struct FrameHeader {
   double time = 0;
   std::size_t position_bytes = 0;  // 1 or more
   std::size_t normal_bytes = 0;    // 0 = none
+  std::size_t tangent_bytes = 0;   // 0 = none
 };
 
 // Room to keep before the positions; no header is longer.
@@ -37,11 +38,14 @@ inline constexpr std::size_t kHeadRoom = 256;
 // before `end`. Returns the first byte.
 std::byte* WriteFrameHeader(const FrameHeader& header, std::byte* end);
 
-// Tag and length of `normals`, which follow the positions.
-struct NormalsTag {
-  std::array<std::byte, 8> bytes;
+// What stands before bulk bytes that follow the positions.
+struct BulkTag {
+  std::array<std::byte, 24> bytes;
   std::size_t size;
 };
-NormalsTag MakeNormalsTag(std::size_t normal_bytes);
+// Tag and length of `normals`.
+BulkTag MakeNormalsTag(std::size_t normal_bytes);
+// The channel of tangents up to its bytes.
+BulkTag MakeTangentsTag(std::size_t tangent_bytes);
 
 }  // namespace sinew::server

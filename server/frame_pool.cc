@@ -65,8 +65,9 @@ grpc::Slice FrameBuffer::MakeSlice(std::size_t offset, std::size_t size) const {
       block_->data + offset, size, [](void* block) { Unref(static_cast<Block*>(block)); }, block_);
 }
 
-std::shared_ptr<FramePool> FramePool::Create(std::uint64_t limit, std::uint64_t kept) {
-  return std::shared_ptr<FramePool>(new FramePool(limit, kept));
+std::shared_ptr<FramePool> FramePool::Create(std::uint64_t limit, std::uint64_t kept,
+                                             std::string_view subject, std::string_view option) {
+  return std::shared_ptr<FramePool>(new FramePool(limit, kept, subject, option));
 }
 
 FramePool::~FramePool() {
@@ -92,7 +93,7 @@ void FramePool::Reservation::Return() {
 absl::StatusOr<FramePool::Reservation> FramePool::Reserve(std::uint64_t bytes) {
   const std::lock_guard lock(mutex_);
   if (bytes > limit_ || reserved_ > limit_ - bytes) {
-    return WithRetry(LimitPassed("frames", reserved_ + bytes, limit_, "bytes", "max-frame-bytes"),
+    return WithRetry(LimitPassed(subject_, reserved_ + bytes, limit_, "bytes", option_),
                      absl::Seconds(1));
   }
   reserved_ += bytes;

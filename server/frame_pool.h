@@ -15,6 +15,7 @@
 #include <memory>
 #include <mutex>
 #include <span>
+#include <string_view>
 #include <vector>
 
 namespace sinew::server {
@@ -44,8 +45,11 @@ class FrameBuffer {
 
 class FramePool : public std::enable_shared_from_this<FramePool> {
  public:
-  // limit: of all reservations; kept: idle bytes that are not given back to the system.
-  static std::shared_ptr<FramePool> Create(std::uint64_t limit, std::uint64_t kept);
+  // limit: of all reservations; kept: idle bytes that are not given back to the system; subject,
+  // option: what a refused reservation names.
+  static std::shared_ptr<FramePool> Create(std::uint64_t limit, std::uint64_t kept,
+                                           std::string_view subject = "frames",
+                                           std::string_view option = "max-frame-bytes");
   ~FramePool();
 
   // What a call may hold; given back with the object.
@@ -73,10 +77,13 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
 
  private:
   friend class FrameBuffer;
-  FramePool(std::uint64_t limit, std::uint64_t kept) : limit_(limit), kept_(kept) {}
+  FramePool(std::uint64_t limit, std::uint64_t kept, std::string_view subject,
+            std::string_view option)
+      : limit_(limit), kept_(kept), subject_(subject), option_(option) {}
   void Take(FrameBuffer::Block* block);
 
   const std::uint64_t limit_, kept_;
+  const std::string_view subject_, option_;
   mutable std::mutex mutex_;
   std::uint64_t reserved_ = 0, idle_bytes_ = 0;
   std::map<std::size_t, std::vector<FrameBuffer::Block*>> idle_;  // by capacity

@@ -15,11 +15,12 @@ namespace sinew::server {
 namespace {
 
 absl::StatusOr<std::shared_ptr<Session>> SharedSession(Runtime& runtime,
-                                                       const v1::SessionSpec& spec) {
+                                                       const v1::SessionSpec& spec,
+                                                       const std::stop_token& stop) {
   SINEW_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveSpec(runtime, spec));
   const auto now = std::chrono::system_clock::now();
   if (auto known = runtime.sessions.FindShared(spec.rig(), resolved.numerics, now)) return known;
-  SINEW_ASSIGN_OR_RETURN(auto session, MakeSession(runtime, spec, resolved));
+  SINEW_ASSIGN_OR_RETURN(auto session, MakeSession(runtime, spec, resolved, stop));
   session->shared = true;
   const auto ttl = std::chrono::nanoseconds(
       static_cast<std::int64_t>(runtime.config.sessions.shared_ttl_seconds * 1e9));
@@ -47,32 +48,35 @@ absl::StatusOr<ResolvedSpec> ResolveSpec(Runtime& runtime, const v1::SessionSpec
 }
 
 absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime, const v1::SessionSpec& spec,
-                                                     const ResolvedSpec& resolved) {
+                                                     const ResolvedSpec& resolved,
+                                                     const std::stop_token& stop) {
   auto session = std::make_shared<Session>();
   session->name = RandomSessionName();
   session->spec = spec;
   session->recipe = ToProto(resolved.recipe);
   session->numerics = resolved.numerics;
-  SINEW_ASSIGN_OR_RETURN(session->bound,
-                         runtime.bound->Acquire(resolved.rig, resolved.recipe, resolved.numerics));
+  SINEW_ASSIGN_OR_RETURN(session->bound, runtime.bound->Acquire(resolved.rig, resolved.recipe,
+                                                                resolved.numerics, stop));
   return session;
 }
 
-void FindTarget(Runtime& runtime, const v1::Target& target, SessionDone done) {
+void FindTarget(Runtime& runtime, const v1::Target& target, std::stop_token stop, SessionDone done,
+                const std::string& path) {
   switch (target.target_case()) {
     case v1::Target::kSession:
       done(runtime.sessions.Use(target.session(), std::chrono::system_clock::now()));
       return;
     case v1::Target::kSpec: {
-      const absl::Status posted = runtime.workers.Post([&runtime, spec = target.spec(), done] {
-        auto session = Fenced([&] { return SharedSession(runtime, spec); });
-        done(session.ok() ? std::move(session) : WithPath(session.status(), "target"));
-      });
+      const absl::Status posted =
+          runtime.workers.Post([&runtime, spec = target.spec(), stop, done, path] {
+            auto session = Fenced([&] { return SharedSession(runtime, spec, stop); });
+            done(session.ok() ? std::move(session) : WithPath(session.status(), path));
+          });
       if (!posted.ok()) done(posted);
       return;
     }
     default:
-      done(InvalidField("target", "not set, need a session or a spec"));
+      done(InvalidField(path, "not set, need a session or a spec"));
   }
 }
 

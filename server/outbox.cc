@@ -10,22 +10,25 @@ namespace sinew::server {
 namespace {
 
 constexpr std::size_t kPieceHeader = 128;  // room for the header of a piece that is not the first
-constexpr std::size_t kPointBytes = 12;
+constexpr std::size_t kPointBytes = 12, kTangentBytes = 16;
 
 std::size_t RoundUp(std::size_t bytes) {
   return (bytes + kAlignment - 1) / kAlignment * kAlignment;
 }
 
 struct Places {
-  std::size_t positions, normals, end;
+  std::size_t positions, normals, tangents, end;
 };
 
-// Headers of later pieces, head room, positions, normals; the arrays start on cache lines.
+// Headers of later pieces, head room, positions, normals, tangents; the arrays start on cache
+// lines.
 Places Plan(const Output& output, std::size_t vertices) {
   const std::size_t pieces = (vertices + output.ChunkVertices() - 1) / output.ChunkVertices();
   const std::size_t positions = RoundUp((pieces - 1) * kPieceHeader) + kHeadRoom;
   const std::size_t normals = RoundUp(positions + vertices * kPointBytes);
-  return {positions, normals, normals + (output.normals ? vertices * kPointBytes : 0)};
+  const std::size_t tangents = RoundUp(normals + (output.normals ? vertices * kPointBytes : 0));
+  return {positions, normals, tangents,
+          tangents + (output.tangents ? vertices * kTangentBytes : 0)};
 }
 
 }  // namespace
@@ -35,6 +38,7 @@ OutgoingFrame::OutgoingFrame(FramePool& pool, const Output& output, std::uint32_
   const Places places = Plan(output, vertices);
   positions_at_ = places.positions;
   normals_at_ = places.normals;
+  tangents_at_ = places.tangents;
   buffer_ = pool.Acquire(places.end);
 }
 
@@ -51,16 +55,21 @@ std::span<std::byte> OutgoingFrame::normals() const {
   return {buffer_.data() + normals_at_, vertices_ * kPointBytes};
 }
 
+std::span<std::byte> OutgoingFrame::tangents() const {
+  if (!output_.tangents) return {};
+  return {buffer_.data() + tangents_at_, vertices_ * kTangentBytes};
+}
+
 void OutgoingFrame::Seal() {
   if (!output_.checksums) return;
   for (std::size_t k = 0; k < pieces(); ++k) {
     const std::size_t first = k * piece_vertices_;
-    const std::size_t bytes =
-        std::min<std::size_t>(piece_vertices_, vertices_ - first) * kPointBytes;
-    const std::size_t at = first * kPointBytes;
-    checksums_.push_back(
-        BulkChecksum(positions().subspan(at, bytes),
-                     output_.normals ? normals().subspan(at, bytes) : std::span<std::byte>()));
+    const std::size_t count = std::min<std::size_t>(piece_vertices_, vertices_ - first);
+    const auto part = [&](std::span<const std::byte> whole, std::size_t each) {
+      return whole.empty() ? whole : whole.subspan(first * each, count * each);
+    };
+    checksums_.push_back(BulkChecksum({part(positions(), kPointBytes), part(normals(), kPointBytes),
+                                       part(tangents(), kTangentBytes)}));
   }
 }
 
@@ -84,6 +93,7 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
   }
   header.position_bytes = count * kPointBytes;
   header.normal_bytes = output_.normals ? count * kPointBytes : 0;
+  header.tangent_bytes = output_.tangents ? count * kTangentBytes : 0;
 
   const std::size_t positions = positions_at_ + first * kPointBytes;
   std::byte* const data = buffer_.data();
@@ -96,10 +106,17 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
     slices.push_back(buffer_.MakeSlice(start, end - start));
     slices.push_back(buffer_.MakeSlice(positions, header.position_bytes));
   }
-  if (output_.normals) {
-    const NormalsTag tag = MakeNormalsTag(header.normal_bytes);
+  const auto append = [&](const BulkTag& tag, std::size_t at, std::size_t bytes) {
     slices.emplace_back(tag.bytes.data(), tag.size);
-    slices.push_back(buffer_.MakeSlice(normals_at_ + first * kPointBytes, header.normal_bytes));
+    slices.push_back(buffer_.MakeSlice(at, bytes));
+  };
+  if (output_.normals) {
+    append(MakeNormalsTag(header.normal_bytes), normals_at_ + first * kPointBytes,
+           header.normal_bytes);
+  }
+  if (output_.tangents) {
+    append(MakeTangentsTag(header.tangent_bytes), tangents_at_ + first * kTangentBytes,
+           header.tangent_bytes);
   }
   ++next_;
 }

@@ -27,9 +27,10 @@ class OutgoingFrame {
   OutgoingFrame(FramePool& pool, const Output& output, std::uint32_t vertices);
   static std::size_t BufferBytes(const Output& output, std::uint32_t vertices);
 
-  // Where the evaluation writes; [V * 12] each, normals empty if not wanted.
+  // Where the evaluation writes; [V * 12], [V * 12] and [V * 16], empty if not wanted.
   std::span<std::byte> positions() const;
   std::span<std::byte> normals() const;
+  std::span<std::byte> tangents() const;
 
   // After evaluation: the checksum of every piece, if wanted.
   void Seal();
@@ -51,7 +52,7 @@ class OutgoingFrame {
   std::size_t pieces() const { return (vertices_ + piece_vertices_ - 1) / piece_vertices_; }
   Output output_;
   std::uint32_t vertices_, piece_vertices_;
-  std::size_t positions_at_ = 0, normals_at_ = 0;  // in the buffer
+  std::size_t positions_at_ = 0, normals_at_ = 0, tangents_at_ = 0;  // in the buffer
   FrameBuffer buffer_;
   std::vector<std::uint64_t> checksums_;  // of each piece
   std::size_t next_ = 0;

@@ -39,10 +39,12 @@ Runtime::Runtime(const Config& c)
       work(std::numeric_limits<std::uint64_t>::max(), "", "calls"),
       streams(c.streams.count, "max-streams", "streams"),
       deforms(c.compute.deforms, "max-deforms", "calls"),
+      compares(c.compare.count, "max-compares", "calls"),
       watches(c.sessions.watches, "max-watches", "calls"),
       transfers(c.rigs.transfers, "max-transfers", "calls"),
       arenas(c.Threads()),
       frames(FramePool::Create(c.compute.frame_bytes, kIdleFrameBytes)),
+      comparisons(FramePool::Create(c.compare.bytes, 0, "comparisons", "max-compare-bytes")),
       sessions(c.sessions),
       workers(kWorkers, kWaitingCalls) {}
 

@@ -50,11 +50,13 @@ class Runtime {
   Gate work;       // calls that a drain waits for; closed by it
   Gate streams;    // StreamDeform
   Gate deforms;    // Deform, DeformClip
+  Gate compares;   // CompareDeformers
   Gate watches;    // WatchSession
   Gate transfers;  // UploadRig, DownloadRig
   Timers timers;
   Arenas arenas;
   const std::shared_ptr<FramePool> frames;
+  const std::shared_ptr<FramePool> comparisons;  // reservations alone: they starve no frames
   std::unique_ptr<RigStore> rigs;
   std::unique_ptr<UploadTable> uploads;
   std::unique_ptr<BoundCache> bound;

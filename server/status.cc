@@ -78,13 +78,18 @@ absl::Status InvalidField(std::string_view path, std::string_view what) {
 
 absl::Status LimitPassed(std::string_view path, std::uint64_t got, std::uint64_t limit,
                          std::string_view unit, std::string_view limit_name) {
-  const std::string what = absl::StrCat("got ", got, " ", AbslView(unit), ", limit ", limit);
+  return LimitPassed(path, absl::StrCat("got ", got, " ", AbslView(unit), ", limit ", limit),
+                     limit_name);
+}
+
+absl::Status LimitPassed(std::string_view path, std::string_view what,
+                         std::string_view limit_name) {
   absl::Status status = absl::ResourceExhaustedError(
-      absl::StrCat(AbslView(path), ": ", what, " (", AbslView(limit_name), ")"));
+      absl::StrCat(AbslView(path), ": ", AbslView(what), " (", AbslView(limit_name), ")"));
   google::rpc::QuotaFailure failure;
   auto& violation = *failure.add_violations();
   violation.set_subject(std::string(limit_name));
-  violation.set_description(what);
+  violation.set_description(std::string(what));
   Attach(status, failure);
   return WithReason(std::move(status), v1::REASON_LIMIT);
 }

@@ -23,9 +23,10 @@ namespace sinew::server {
 absl::Status InvalidField(std::string_view path, std::string_view what);
 
 // RESOURCE_EXHAUSTED: message "path: got N unit, limit M (--limit)", reason LIMIT, QuotaFailure
-// naming the limit.
+// naming the limit. Or with `what` for "got N unit, limit M".
 absl::Status LimitPassed(std::string_view path, std::uint64_t got, std::uint64_t limit,
                          std::string_view unit, std::string_view limit_name);
+absl::Status LimitPassed(std::string_view path, std::string_view what, std::string_view limit_name);
 
 // Adds ErrorInfo with the reason's name, in place of one that is there.
 absl::Status WithReason(absl::Status status, v1::Reason reason);

@@ -96,7 +96,7 @@ absl::Status StreamCall::Open(const v1::StreamOpen& open) {
         std::min<std::uint64_t>(latest ? kLatestWindow : kOrderedWindow, limits.window)));
   }
   window_.emplace(latest, open_.window(), limits.backlog);
-  FindTarget(runtime_, open_.target(),
+  FindTarget(runtime_, open_.target(), call_.stop_token(),
              [self = shared_from_this()](absl::StatusOr<std::shared_ptr<Session>> session) {
                self->runtime_.arenas.Post([self, session = std::move(session)]() mutable {
                  const std::lock_guard lock(self->mutex_);
@@ -273,6 +273,7 @@ void StreamCall::EndWith(const absl::Status& status) {
 }
 
 void StreamCall::OnCancel() {
+  call_.Cancel();
   std::uint64_t waiting = 0;
   {
     const std::lock_guard lock(mutex_);

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 #include <set>
@@ -26,7 +27,8 @@ std::string Need(std::uint64_t got, std::uint64_t below) {
 
 }  // namespace
 
-MeshFlattener::MeshFlattener(const v1::Rig& rig, RigSource& source) : rig_(rig), source_(source) {
+MeshFlattener::MeshFlattener(const v1::Rig& rig, const RigConfig& limits, RigSource& source)
+    : rig_(rig), limits_(limits), source_(source) {
   source_.mesh.face_offsets.push_back(0);
   source_.influences.offsets.push_back(0);
   for (std::size_t k = 0; k < source_.controls.size(); ++k) {
@@ -52,6 +54,7 @@ absl::Status MeshFlattener::Add(int m) {
        .face_offset = faces,
        .face_count = static_cast<std::uint32_t>(source_.mesh.face_offsets.size() - 1) - faces});
   SINEW_RETURN_IF_ERROR(AddNormals(mesh, path));
+  SINEW_RETURN_IF_ERROR(AddTangents(mesh, path));
   SINEW_RETURN_IF_ERROR(AddWeld(mesh, path));
   SINEW_RETURN_IF_ERROR(AddSkin(mesh, path));
   SINEW_RETURN_IF_ERROR(AddShapes(mesh, path));
@@ -85,6 +88,10 @@ absl::Status MeshFlattener::AddFaces(const v1::Mesh& mesh, const std::string& pa
       return InvalidField(path + ".face_sizes",
                           absl::StrCat("face ", f, " got ", sizes[f], ", need 3 or more"));
     }
+    if (sizes[f] > limits_.face_corners) {
+      return LimitPassed(path + ".face_sizes", sizes[f], limits_.face_corners, "corners",
+                         "max-face-corners");
+    }
     sum += sizes[f];
     if (sum > corners.size()) break;
     source_.mesh.face_offsets.push_back(source_.mesh.face_offsets.back() + sizes[f]);
@@ -102,15 +109,24 @@ absl::Status MeshFlattener::AddNormals(const v1::Mesh& mesh, const std::string& 
   if (mesh.has_corner_normals()) {
     return InvalidField(path + ".corner_normals", "not supported, need normals per vertex");
   }
-  if (mesh.has_tangents()) {
-    SINEW_RETURN_IF_ERROR(ReadFloats(mesh.tangents(), path + ".tangents", 4, vertices_).status());
-  }
   std::vector<Vec3f> normals(vertices_);
   if (mesh.has_normals()) {
     SINEW_ASSIGN_OR_RETURN(normals, ReadPoints(mesh.normals(), path + ".normals", vertices_));
     any_normals_ = true;
   }
   source_.mesh.normals.insert(source_.mesh.normals.end(), normals.begin(), normals.end());
+  return absl::OkStatus();
+}
+
+absl::Status MeshFlattener::AddTangents(const v1::Mesh& mesh, const std::string& path) {
+  std::vector<float> values(vertices_ * std::size_t{4});
+  if (mesh.has_tangents()) {
+    SINEW_ASSIGN_OR_RETURN(values, ReadFloats(mesh.tangents(), path + ".tangents", 4, vertices_));
+    any_tangents_ = true;
+  }
+  for (std::size_t i = 0; i < values.size(); i += 4) {
+    source_.mesh.tangents.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
+  }
   return absl::OkStatus();
 }
 
@@ -188,6 +204,11 @@ absl::Status MeshFlattener::AddInfluences(const v1::Skin& skin, const std::strin
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> counts,
                          ReadIntegers(skin.influence_counts(), path + ".influence_counts",
                                       v1::ARRAY_TYPE_UINT8, vertices_));
+  const std::uint32_t most = *std::max_element(counts.begin(), counts.end());
+  if (most > limits_.influences) {
+    return LimitPassed(path + ".influence_counts", most, limits_.influences, "influences",
+                       "max-vertex-influences");
+  }
   const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> joints,
                          ReadIntegers(skin.influence_joints(), path + ".influence_joints",
@@ -280,6 +301,7 @@ absl::Status MeshFlattener::Finish() {
                                      " meshes, need all or none"));
   }
   if (!any_normals_) source_.mesh.normals.clear();
+  if (!any_tangents_) source_.mesh.tangents.clear();
   for (VertexMap& map : source_.maps) map.values.resize(source_.mesh.positions.size(), 1.0f);
   return absl::OkStatus();
 }

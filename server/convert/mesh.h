@@ -12,16 +12,18 @@
 #include <vector>
 
 #include "core/rig/rig.h"
+#include "server/config.h"
 #include "sinew/v1/rig.pb.h"
 
 namespace sinew::server {
 
 class MeshFlattener {
  public:
-  // Both must outlive this. Joints and controls of `source` are there already.
-  MeshFlattener(const v1::Rig& rig, RigSource& source);
+  // All must outlive this. Joints and controls of `source` are there already.
+  MeshFlattener(const v1::Rig& rig, const RigConfig& limits, RigSource& source);
 
-  // Appends mesh `m`; call it once for each in order. kInvalidArgument with the field's path.
+  // Appends mesh `m`; call it once for each in order. kInvalidArgument with the field's path;
+  // kResourceExhausted: a limit on a vertex or a face.
   absl::Status Add(int m);
   // What can be said only with all meshes at hand.
   absl::Status Finish();
@@ -29,6 +31,7 @@ class MeshFlattener {
  private:
   absl::Status AddFaces(const v1::Mesh& mesh, const std::string& path);
   absl::Status AddNormals(const v1::Mesh& mesh, const std::string& path);
+  absl::Status AddTangents(const v1::Mesh& mesh, const std::string& path);
   absl::Status AddWeld(const v1::Mesh& mesh, const std::string& path);
   absl::Status AddSkin(const v1::Mesh& mesh, const std::string& path);
   absl::StatusOr<std::vector<std::uint32_t>> AddBindings(const v1::Skin& skin,
@@ -42,9 +45,10 @@ class MeshFlattener {
   using BindingKey = std::pair<std::uint32_t, std::array<double, 12>>;
 
   const v1::Rig& rig_;
+  const RigConfig& limits_;
   RigSource& source_;
   std::uint32_t first_ = 0, vertices_ = 0;  // of the mesh at hand
-  bool any_normals_ = false;
+  bool any_normals_ = false, any_tangents_ = false;
   int welded_meshes_ = 0;
   std::map<BindingKey, std::uint32_t> bindings_;
   std::map<std::string, std::size_t> maps_;  // name to place in source_.maps

@@ -32,10 +32,14 @@ absl::Status CheckAttributes(const v1::OutputSpec& spec, Output& output) {
       case v1::ATTRIBUTE_NORMALS:
         output.normals = true;
         break;
+      case v1::ATTRIBUTE_TANGENTS:
+        output.tangents = true;
+        break;
       default:
         return InvalidField(absl::StrCat("output.attributes[", i, "]"),
                             absl::StrCat("got ", static_cast<int>(spec.attributes(i)),
-                                         ", need ATTRIBUTE_POSITIONS or ATTRIBUTE_NORMALS"));
+                                         ", need ATTRIBUTE_POSITIONS, ATTRIBUTE_NORMALS or "
+                                         "ATTRIBUTE_TANGENTS"));
     }
   }
   return positions ? absl::OkStatus()
@@ -102,6 +106,27 @@ absl::StatusOr<Output> ToOutput(const v1::OutputSpec& spec, const StreamConfig& 
   }
   output.checksums = !spec.omit_checksums();
   return output;
+}
+
+absl::Status CheckPoseBlock(const v1::PoseBlock& block, std::uint64_t limit,
+                            std::string_view limit_name) {
+  const auto count = static_cast<std::uint64_t>(block.poses_size());
+  if (count > limit) return LimitPassed("poses", count, limit, "poses", limit_name);
+  if (count == 0) return InvalidField("poses", "got none, need one or more");
+  if (block.preroll() > count) {
+    return InvalidField("poses.preroll",
+                        absl::StrCat("got ", block.preroll(), ", there are ", count, " poses"));
+  }
+  std::uint64_t last = 0;
+  for (int i = 0; i < block.poses_size(); ++i) {
+    if (block.poses(i).frame() <= last) {
+      return InvalidField(absl::StrCat("poses.poses[", i, "].frame"),
+                          absl::StrCat("got ", block.poses(i).frame(), ", need more than ", last,
+                                       " (frames start at 1 and rise)"));
+    }
+    last = block.poses(i).frame();
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace sinew::server

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "core/rig/pose.h"
 #include "server/config.h"
@@ -17,16 +18,21 @@ namespace sinew::server {
 // start at "layout".
 absl::StatusOr<PoseFormat> ToPoseFormat(const v1::PoseLayout& layout, const Rig& rig);
 
+// One pose or more, up to `limit` (whose option is `limit_name`), frames rising from 1.
+// kInvalidArgument, with paths that start at "poses"; kResourceExhausted.
+absl::Status CheckPoseBlock(const v1::PoseBlock& block, std::uint64_t limit,
+                            std::string_view limit_name);
+
 // What a frame carries and how it is cut.
 struct Output {
-  bool normals = false;
+  bool normals = false, tangents = false;
   bool checksums = true;
   std::uint32_t chunk_bytes = 1 << 20;  // largest bulk of one Frame message
 
   // Vertices of every piece but the last: a multiple of 16, so that ranges keep the alignment of
   // kernels.
   std::uint32_t ChunkVertices() const;
-  std::size_t BytesPerVertex() const { return normals ? 24 : 12; }
+  std::size_t BytesPerVertex() const { return 12 + (normals ? 12 : 0) + (tangents ? 16 : 0); }
 };
 
 // kInvalidArgument: something this server cannot send (its path starts at "output");

@@ -45,6 +45,16 @@ absl::Status CheckLimits(const v1::Rig& rig, const RigConfig& limits) {
                          "max-rig-vertices");
     }
   }
+  std::uint64_t targets = 0;
+  for (const v1::Mesh& mesh : rig.meshes()) {
+    for (const v1::Shape& shape : mesh.shapes()) {
+      targets += static_cast<std::uint64_t>(shape.targets_size());
+    }
+  }
+  if (targets > limits.targets) {
+    return LimitPassed("rig.meshes.shapes.targets", targets, limits.targets, "targets",
+                       "max-rig-targets");
+  }
   return absl::OkStatus();
 }
 
@@ -70,7 +80,8 @@ absl::Status CheckHeader(const v1::Rig& rig) {
   return absl::OkStatus();
 }
 
-absl::Status ConvertJoints(const v1::Rig& rig, RigSource& source) {
+absl::Status ConvertJoints(const v1::Rig& rig, const RigConfig& limits, RigSource& source) {
+  std::vector<std::uint64_t> depth;
   for (int j = 0; j < rig.joints_size(); ++j) {
     const v1::Joint& joint = rig.joints(j);
     const std::string path = absl::StrCat("rig.joints[", j, "]");
@@ -83,6 +94,11 @@ absl::Status ConvertJoints(const v1::Rig& rig, RigSource& source) {
       return InvalidField(path + ".parent", absl::StrCat("got ", joint.parent(),
                                                          ", need an earlier joint (parents come "
                                                          "before children)"));
+    }
+    depth.push_back(joint.has_parent() ? depth[joint.parent()] + 1 : 1);
+    if (depth.back() > limits.joint_depth) {
+      return LimitPassed(path + ".parent", depth.back(), limits.joint_depth, "joints from its root",
+                         "max-joint-depth");
     }
     source.joints.push_back(
         {.name = joint.name(),
@@ -144,9 +160,9 @@ absl::StatusOr<ConvertedRig> ConvertRig(std::string_view bytes, const RigConfig&
   SINEW_RETURN_IF_ERROR(CheckHeader(rig));
   SINEW_RETURN_IF_ERROR(CheckLimits(rig, limits));
   RigSource source;
-  SINEW_RETURN_IF_ERROR(ConvertJoints(rig, source));
+  SINEW_RETURN_IF_ERROR(ConvertJoints(rig, limits, source));
   ConvertControls(rig, source);
-  MeshFlattener flattener(rig, source);
+  MeshFlattener flattener(rig, limits, source);
   for (int m = 0; m < rig.meshes_size(); ++m) SINEW_RETURN_IF_ERROR(flattener.Add(m));
   SINEW_RETURN_IF_ERROR(flattener.Finish());
   absl::StatusOr<Rig> created = Rig::Create(std::move(source));

@@ -57,7 +57,17 @@ v1::Session ToProto(const SessionTable::Lease& lease) {
   if (now.state == Bound::State::kFailed) *proto.mutable_problem() = ToProblem(now.error);
   Split(lease.ttl, *proto.mutable_ttl());
   Split(lease.expires.time_since_epoch(), *proto.mutable_expire_time());
-  if (const auto deformer = session.bound->deformer()) proto.set_bound_bytes(deformer->bytes());
+  if (const auto deformer = session.bound->deformer()) {
+    proto.set_bound_bytes(deformer->bytes());
+    for (const StageMeasure& from : deformer->Measures()) {
+      v1::Measure& measure = *proto.add_measures();
+      measure.set_stage(static_cast<std::uint32_t>(from.stage));
+      measure.set_name(from.name);
+      measure.set_value(from.value);
+      measure.set_unit(from.unit);
+      measure.set_description(from.description);
+    }
+  }
   return proto;
 }
 

@@ -1,6 +1,7 @@
 #include "server/services/deform_service.h"
 
 #include "server/clip.h"
+#include "server/compare.h"
 #include "server/deform.h"
 #include "server/stream.h"
 
@@ -12,7 +13,9 @@ DeformService::DeformService(Runtime& runtime)
       stream_{.metrics = runtime.metrics.AddMethod("sinew.v1.DeformService/StreamDeform"),
               .work = true},
       clip_{.metrics = runtime.metrics.AddMethod("sinew.v1.DeformService/DeformClip"),
-            .work = true} {}
+            .work = true},
+      compare_{.metrics = runtime.metrics.AddMethod("sinew.v1.DeformService/CompareDeformers"),
+               .work = true} {}
 
 grpc::ServerUnaryReactor* DeformService::Deform(grpc::CallbackServerContext* context,
                                                 const v1::DeformRequest* request,
@@ -28,6 +31,11 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DeformService::Stre
 grpc::ServerWriteReactor<grpc::ByteBuffer>* DeformService::DeformClip(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
   return ClipCall::Start(runtime_, clip_, context, request);
+}
+
+grpc::ServerWriteReactor<grpc::ByteBuffer>* DeformService::CompareDeformers(
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
+  return CompareCall::Start(runtime_, compare_, context, request);
 }
 
 }  // namespace sinew::server

@@ -10,7 +10,9 @@ namespace sinew::server {
 
 using RawDeformService = v1::DeformService::WithCallbackMethod_Deform<
     v1::DeformService::WithRawCallbackMethod_StreamDeform<
-        v1::DeformService::WithRawCallbackMethod_DeformClip<v1::DeformService::Service>>>;
+        v1::DeformService::WithRawCallbackMethod_DeformClip<
+            v1::DeformService::WithRawCallbackMethod_CompareDeformers<
+                v1::DeformService::Service>>>>;
 
 class DeformService final : public RawDeformService {
  public:
@@ -23,10 +25,12 @@ class DeformService final : public RawDeformService {
       grpc::CallbackServerContext* context) override;
   grpc::ServerWriteReactor<grpc::ByteBuffer>* DeformClip(grpc::CallbackServerContext* context,
                                                          const grpc::ByteBuffer* request) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* CompareDeformers(
+      grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
 
  private:
   Runtime& runtime_;
-  const RpcMethod deform_, stream_, clip_;
+  const RpcMethod deform_, stream_, clip_, compare_;
 };
 
 }  // namespace sinew::server

@@ -35,6 +35,7 @@ v1::Method ToProto(const MethodInfo& info) {
   method.set_paper(info.paper);
   method.set_cost_class(info.cost_class);
   method.set_version(static_cast<std::uint32_t>(info.version));
+  method.set_example(info.example);
   for (const ParameterInfo& parameter : info.parameters) {
     v1::Parameter& proto = *method.add_parameters();
     proto.set_name(parameter.name);
@@ -55,7 +56,14 @@ absl::Status List(const v1::ListMethodsRequest& request, std::uint64_t most_rows
   SINEW_ASSIGN_OR_RETURN(const std::size_t rows, PageSize(request.page_size(), most_rows));
   const std::vector<MethodInfo>& methods = ::sinew::ListMethods();
   std::size_t first = 0;
-  if (!request.page_token().empty()) {
+  if (request.page_token().empty()) {
+    for (const PresetInfo& preset : ListPresets()) {
+      v1::Preset& proto = *response.add_presets();
+      proto.set_name(std::string(preset.name));
+      proto.set_spec(std::string(preset.spec));
+      proto.set_summary(std::string(preset.summary));
+    }
+  } else {
     while (first < methods.size() && methods[first].name != request.page_token()) ++first;
     if (first == methods.size()) {
       return InvalidField("page_token", "not one that this server has given out");
@@ -92,6 +100,7 @@ grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext
                     answer.add_compressions(v1::COMPRESSION_NONE);
                     answer.add_attributes(v1::ATTRIBUTE_POSITIONS);
                     answer.add_attributes(v1::ATTRIBUTE_NORMALS);
+                    answer.add_attributes(v1::ATTRIBUTE_TANGENTS);
                     *answer.mutable_stats() = runtime_.Stats();
                     return absl::OkStatus();
                   });

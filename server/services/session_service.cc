@@ -33,19 +33,21 @@ SessionService::SessionService(Runtime& runtime)
       renew_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/RenewSession")},
       delete_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/DeleteSession")} {}
 
-absl::Status SessionService::ValidateOnly(const v1::SessionSpec& spec, v1::Session& session) {
+absl::Status SessionService::ValidateOnly(const v1::SessionSpec& spec, v1::Session& session,
+                                          const std::stop_token& stop) {
   SINEW_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveSpec(runtime_, spec));
-  const absl::StatusOr<BindEstimate> estimate = Deformer::Estimate(*resolved.rig, resolved.recipe);
-  if (!estimate.ok()) return WithDetails(estimate.status());
+  SINEW_ASSIGN_OR_RETURN(const BindEstimate estimate,
+                         runtime_.bound->Estimate(*resolved.rig, resolved.recipe, stop));
   *session.mutable_spec() = spec;
   *session.mutable_recipe() = ToProto(resolved.recipe);
   session.set_numerics(resolved.numerics);
-  *session.mutable_estimate() = ToProto(*estimate);
+  *session.mutable_estimate() = ToProto(estimate);
   return absl::OkStatus();
 }
 
 absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
-                                    v1::CreateSessionResponse& response) {
+                                    v1::CreateSessionResponse& response,
+                                    const std::stop_token& stop) {
   const SessionConfig& limits = runtime_.config.sessions;
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
   if (request.request_id().size() > limits.request_id_bytes) {
@@ -56,13 +58,14 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
   if (request.has_ttl()) {
     SINEW_ASSIGN_OR_RETURN(ttl, ReadTtl(request.ttl(), limits.max_ttl_seconds));
   }
-  if (request.validate_only()) return ValidateOnly(request.spec(), *response.mutable_session());
+  if (request.validate_only())
+    return ValidateOnly(request.spec(), *response.mutable_session(), stop);
   SINEW_ASSIGN_OR_RETURN(auto session,
                          runtime_.sessions.FindRequest(request.request_id(), request.spec(),
                                                        std::chrono::system_clock::now()));
   if (session == nullptr) {
     SINEW_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveSpec(runtime_, request.spec()));
-    SINEW_ASSIGN_OR_RETURN(session, MakeSession(runtime_, request.spec(), resolved));
+    SINEW_ASSIGN_OR_RETURN(session, MakeSession(runtime_, request.spec(), resolved, stop));
     session->request_id = request.request_id();
     SINEW_ASSIGN_OR_RETURN(const auto added, runtime_.sessions.Add(session, ttl, Now()));
     session = added.session;
@@ -76,9 +79,8 @@ grpc::ServerUnaryReactor* SessionService::CreateSession(grpc::CallbackServerCont
                                                         const v1::CreateSessionRequest* request,
                                                         v1::CreateSessionResponse* response) {
   return RunUnary(runtime_, create_, context, request, response,
-                  [this](const v1::CreateSessionRequest& asked, v1::CreateSessionResponse& answer) {
-                    return Create(asked, answer);
-                  });
+                  [this](const v1::CreateSessionRequest& asked, v1::CreateSessionResponse& answer,
+                         const std::stop_token& stop) { return Create(asked, answer, stop); });
 }
 
 grpc::ServerWriteReactor<v1::WatchSessionResponse>* SessionService::WatchSession(

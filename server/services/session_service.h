@@ -30,8 +30,10 @@ class SessionService final : public v1::SessionService::CallbackService {
                                           v1::DeleteSessionResponse* response) override;
 
  private:
-  absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionResponse& response);
-  absl::Status ValidateOnly(const v1::SessionSpec& spec, v1::Session& session);
+  absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionResponse& response,
+                      const std::stop_token& stop);
+  absl::Status ValidateOnly(const v1::SessionSpec& spec, v1::Session& session,
+                            const std::stop_token& stop);
 
   Runtime& runtime_;
   const RpcMethod create_, watch_, get_, list_, renew_, delete_;

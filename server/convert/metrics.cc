@@ -1,0 +1,27 @@
+#include "server/convert/metrics.h"
+
+namespace sinew::server {
+
+v1::FrameMetrics ToProto(const metrics::FrameMetrics& figures) {
+  v1::FrameMetrics proto;
+  if (const auto& v = figures.volume_ratio) proto.set_volume_ratio(*v);
+  if (const auto& v = figures.minimum_thickness) proto.set_minimum_thickness(*v);
+  if (const auto& v = figures.bulge) proto.set_bulge(*v);
+  if (const auto& v = figures.edge_distortion) proto.set_edge_distortion(*v);
+  if (const auto& v = figures.worst_edge) proto.set_worst_edge(*v);
+  if (const auto& v = figures.area_distortion) proto.set_area_distortion(*v);
+  if (const auto& v = figures.flipped_fraction) proto.set_flipped_fraction(*v);
+  if (const auto& v = figures.self_intersections) proto.set_self_intersections(*v);
+  if (const auto& v = figures.jerk) proto.set_jerk(*v);
+  return proto;
+}
+
+v1::MetricsSummary ToProto(const metrics::MetricsSummary& summary) {
+  v1::MetricsSummary proto;
+  *proto.mutable_mean() = ToProto(summary.Mean());
+  *proto.mutable_worst() = ToProto(summary.worst());
+  proto.set_frames(summary.frames());
+  return proto;
+}
+
+}  // namespace sinew::server

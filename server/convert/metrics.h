@@ -1,0 +1,13 @@
+// metrics.h - figures of deformed frames to protobuf.
+#pragma once
+
+#include "core/metrics/meter.h"
+#include "sinew/v1/deform_service.pb.h"
+
+namespace sinew::server {
+
+// Frame number and evaluation time are the caller's to add.
+v1::FrameMetrics ToProto(const metrics::FrameMetrics& figures);
+v1::MetricsSummary ToProto(const metrics::MetricsSummary& summary);
+
+}  // namespace sinew::server
