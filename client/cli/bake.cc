@@ -146,20 +146,6 @@ void Report(const Context& context, const CharacterFile& character, const client
   context.PrintJson(json);
 }
 
-// What the importer lost belongs to the result.
-void WarnLosses(const Context& context, const CharacterFile& character, const CacheTarget& target) {
-  for (const client::Finding& finding : character.findings) {
-    if (finding.severity == client::Finding::Severity::kLost) {
-      context.Warn(
-          absl::StrCat("lost: ", finding.what, finding.where.empty() ? "" : " at ", finding.where));
-    }
-  }
-  if (target.rest_mesh) {
-    context.Warn(absl::StrCat("the file's vertex order could not be kept: apply the cache to ",
-                              RestPath(target.path)));
-  }
-}
-
 absl::Status Bake(Context& context, Options options) {
   if (!options.frames.empty()) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
@@ -172,7 +158,11 @@ absl::Status Bake(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(context.CheckStop());
   target.rest_mesh = !character.keeps_file_order;
   SINEW_ASSIGN_OR_RETURN(const Baked baked, Run(context, character, clip, spec, target));
-  WarnLosses(context, character, target);
+  WarnLosses(context, character);
+  if (target.rest_mesh) {
+    context.Warn(absl::StrCat("the file's vertex order could not be kept: apply the cache to ",
+                              RestPath(target.path)));
+  }
   Report(context, character, clip, target, baked);
   return absl::OkStatus();
 }

@@ -31,8 +31,11 @@ absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig) {
 absl::StatusOr<client::Session> Wait(Context& context, const client::Client& connection,
                                      const std::string& name) {
   const auto line = context.MakeProgress("Bind");
-  return connection.WaitSession(
+  absl::StatusOr<client::Session> session = connection.WaitSession(
       name, [line](const client::Session& seen) { line->Update(seen.progress); }, context.call());
+  // Whoever stops waiting wants no bind; a session shared with others only loses this lease.
+  if (absl::IsCancelled(session.status())) (void)connection.DeleteSession(name, {});
+  return session;
 }
 
 void PrintEstimate(const Context& context, const client::Session& session) {
@@ -41,6 +44,14 @@ void PrintEstimate(const Context& context, const client::Session& session) {
                              DurationText(estimate.frame_time), "\nbound data ",
                              BytesText(estimate.bound_bytes), "\npeak memory ",
                              BytesText(estimate.peak_bytes), "\n"));
+}
+
+void NoteMeasures(const Context& context, const client::Session& session) {
+  for (const client::Measure& measure : session.measures) {
+    context.Note(absl::StrCat("stage ", measure.stage + 1, ": ", measure.name, " ",
+                              NumberText(measure.value), measure.unit.empty() ? "" : " ",
+                              measure.unit, " (", measure.description, ")"));
+  }
 }
 
 absl::Status Bind(Context& context, const Options& options) {
@@ -59,6 +70,7 @@ absl::Status Bind(Context& context, const Options& options) {
     SINEW_ASSIGN_OR_RETURN(session, Wait(context, connection, session.name));
   }
   context.Warn(session.warnings);
+  NoteMeasures(context, session);
   if (context.json()) {
     context.PrintJson(SessionJson(session));
   } else if (options.dry_run) {

@@ -9,6 +9,7 @@
 
 #include "client/cli/exit_code.h"
 #include "client/cli/quantity.h"
+#include "client/cli/recipe_text.h"
 #include "client/cpp/status_macros.h"
 
 namespace sinew::cli {
@@ -40,8 +41,18 @@ void WarnUnusedControls(const Context& context, const client::Character& charact
       std::any_of(clip.controls.begin(), clip.controls.end(), [](float v) { return v != 0; });
   if (moves && !absl::StrContains(character.session().recipe_json, "\"shapes\"")) {
     context.WarnOnce(absl::StrCat("clip '", clip.name,
-                                  "': morph targets stay at rest: this version has no stage that "
-                                  "moves them"));
+                                  "' sets morph targets, which stay at rest under '",
+                                  RecipeText(character.session().recipe_json),
+                                  "': put \"shapes | \" in front, as in 'shapes | lbs'"));
+  }
+}
+
+void WarnLosses(const Context& context, const CharacterFile& character) {
+  for (const client::Finding& finding : character.findings) {
+    if (finding.severity == client::Finding::Severity::kLost) {
+      context.Warn(
+          absl::StrCat("lost: ", finding.what, finding.where.empty() ? "" : " at ", finding.where));
+    }
   }
 }
 

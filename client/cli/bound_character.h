@@ -21,6 +21,9 @@ absl::StatusOr<client::Character> BindCharacter(Context& context, const Characte
 void WarnUnusedControls(const Context& context, const client::Character& character,
                         const client::ClipData& clip);
 
+// Warns of what the importer lost: it belongs to the result.
+void WarnLosses(const Context& context, const CharacterFile& character);
+
 // Called with the number of the pose within the clip, from 0, and its frame.
 using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
 

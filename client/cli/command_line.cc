@@ -66,6 +66,7 @@ void AddCommands(CLI::App& app, Command& command) {
   AddBind(app, command);
   AddBake(app, command);
   AddRender(app, command);
+  AddCompare(app, command);
   AddVerify(app, command);
   AddBench(app, command);
   AddRigs(app, command);

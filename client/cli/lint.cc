@@ -34,12 +34,27 @@ class Linter {
         JudgeBind(mesh.skin);
       }
     }
+    where_.clear();
+    SayWhatMovesShapes();
     return std::move(findings_);
   }
 
  private:
   void Say(Severity severity, const std::string& what) {
     findings_.push_back({severity, where_, what});
+  }
+
+  // A recipe does what it says and nothing else: morphs that a viewer would show need their stage.
+  void SayWhatMovesShapes() {
+    std::size_t targets = 0;
+    for (const client::Mesh& mesh : rig_.meshes) {
+      for (const client::Shape& shape : mesh.shapes) targets += shape.targets.size();
+    }
+    if (targets == 0) return;
+    Say(Severity::kInfo,
+        absl::StrCat(CountText(targets),
+                     targets == 1 ? " morph target moves" : " morph targets move",
+                     " only if the recipe begins with shapes, as in 'shapes | lbs'"));
   }
 
   void CheckJoints() {

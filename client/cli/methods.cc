@@ -33,16 +33,17 @@ nlohmann::ordered_json MethodJson(const client::Method& method) {
     if (!parameter.choices.empty()) row["choices"] = parameter.choices;
     parameters.push_back(row);
   }
-  return {{"name", method.name},     {"summary", method.summary},       {"reads", method.reads},
-          {"paper", method.paper},   {"cost_class", method.cost_class}, {"version", method.version},
-          {"parameters", parameters}};
+  return {
+      {"name", method.name},       {"summary", method.summary},       {"reads", method.reads},
+      {"paper", method.paper},     {"cost_class", method.cost_class}, {"version", method.version},
+      {"example", method.example}, {"parameters", parameters}};
 }
 
 std::string MethodText(const client::Method& method) {
   std::string text = absl::StrCat(Printable(method.name), ": ", Printable(method.summary), "\n");
   if (!method.paper.empty()) absl::StrAppend(&text, "  paper: ", Printable(method.paper), "\n");
   absl::StrAppend(&text, "  cost: ", Printable(method.cost_class), "; reads ",
-                  Printable(method.reads), " positions\n");
+                  Printable(method.reads), " positions; try: ", Printable(method.example), "\n");
   if (method.parameters.empty()) return text;
   Table table({{"  parameter"}, {"default"}, {"range"}, {"unit"}, {"what"}});
   for (const client::Parameter& parameter : method.parameters) {

@@ -11,6 +11,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cpp/status_macros.h"
 #include "client/render/camera.h"
+#include "client/render/colour_ramp.h"
 #include "client/render/panels.h"
 #include "client/render/render.h"
 
@@ -46,21 +47,35 @@ double Diagonal(std::span<const float> positions) {
   return std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
 }
 
-// The largest distance between equal vertices.
-double Difference(std::span<const float> a, std::span<const float> b) {
-  double largest = 0;
+// [V] distances between equal vertices.
+std::vector<float> Distances(std::span<const float> a, std::span<const float> b) {
+  std::vector<float> distances;
+  distances.reserve(a.size() / 3);
   for (std::size_t k = 0; k + 2 < a.size(); k += 3) {
-    largest = std::max(largest, std::hypot(double{a[k]} - b[k], double{a[k + 1]} - b[k + 1],
-                                           double{a[k + 2]} - b[k + 2]));
+    distances.push_back(static_cast<float>(
+        std::hypot(double{a[k]} - b[k], double{a[k + 1]} - b[k + 1], double{a[k + 2]} - b[k + 2])));
   }
-  return largest;
+  return distances;
+}
+
+double Largest(std::span<const float> values) {
+  return values.empty() ? 0 : *std::max_element(values.begin(), values.end());
+}
+
+// The next number of two digits at most that reads well.
+double RoundUp(double value) {
+  const double power = std::pow(10, std::floor(std::log10(value)));
+  for (const double step : {1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0}) {
+    if (value <= step * power * (1 + 1e-9)) return step * power;
+  }
+  return 10 * power;
 }
 
 std::string NoteOf(const std::vector<PosedPanel>& panels, std::size_t k) {
   if (k == 0) return {};
   const double diagonal = Diagonal(panels[0].positions);
   const double part =
-      diagonal > 0 ? Difference(panels[k].positions, panels[0].positions) / diagonal : 0;
+      diagonal > 0 ? Largest(Distances(panels[k].positions, panels[0].positions)) / diagonal : 0;
   return absl::StrFormat("up to %.3g %% of the size from %s", part * 100, panels[0].label);
 }
 
@@ -69,6 +84,29 @@ double Radians(double degrees) {
 }
 
 }  // namespace
+
+void ColourByDistance(std::vector<PosedPanel>& panels, PictureOptions& options) {
+  if (panels.size() < 2) return;
+  const double diagonal = Diagonal(panels[0].positions);
+  const double percent = diagonal > 0 ? 100 / diagonal : 0;
+  std::vector<std::vector<float>> distances;
+  double largest = 0;
+  for (std::size_t k = 1; k < panels.size(); ++k) {
+    distances.push_back(Distances(panels[k].positions, panels[0].positions));
+    largest = std::max(largest, Largest(distances.back()) * percent);
+  }
+  constexpr double kEqual = 1e-4;  // percent; below it the methods agree
+  const double high = RoundUp(std::max(largest, kEqual));
+  for (std::size_t k = 1; k < panels.size(); ++k) {
+    for (float& d : distances[k - 1]) d = static_cast<float>(d * percent);
+    panels[k].colours = client::RampColours(distances[k - 1], 0, high, client::Ramp::kHeat);
+  }
+  options.legend = client::Legend{
+      .title = absl::StrCat("Distance from ", panels[0].label, ", % of the bounding-box diagonal"),
+      .low = "0 %",
+      .high = absl::StrFormat("%g %%", high),
+      .ramp = client::Ramp::kHeat};
+}
 
 absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
                                          const std::vector<PosedPanel>& panels,
@@ -90,14 +128,23 @@ absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
   for (std::size_t k = 0; k < panels.size(); ++k) {
     client::MeshView view;
     view.positions = panels[k].positions;
+    view.colours = panels[k].colours;
     view.face_sizes = faces.sizes;
     view.face_vertices = faces.vertices;
+    if (options.progress) {
+      render.progress = [&](double part) {
+        return options.progress((static_cast<double>(k) + part) /
+                                static_cast<double>(panels.size()));
+      };
+    }
     absl::StatusOr<client::Image> image = client::Render(view, camera, render);
+    if (absl::IsCancelled(image.status())) return image.status();
     if (!image.ok()) return Prefixed(panels[k].label, image.status());
     drawn.push_back({*std::move(image), panels[k].label, NoteOf(panels, k)});
   }
   client::PanelOptions layout;
   layout.title = options.title;
+  layout.legend = options.legend;
   return client::ComposePanels(drawn, layout);
 }
 

@@ -1,11 +1,6 @@
 // sinew render: a picture of one frame, several deformers side by side.
-#include <absl/strings/match.h>
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_format.h>
-#include <absl/strings/str_split.h>
 
-#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "client/cli/bound_character.h"
@@ -14,33 +9,21 @@
 #include "client/cli/motion_options.h"
 #include "client/cli/number_range.h"
 #include "client/cli/output_file.h"
+#include "client/cli/picture_options.h"
 #include "client/cli/posed_picture.h"
 #include "client/cli/spec_argument.h"
 #include "client/cpp/status_macros.h"
-#include "client/render/render.h"
 
 namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string file, out, size;
+  std::string file, out;
   std::vector<std::string> deformers;
   MotionRequest motion;
   std::int64_t frame = 0;
-  PictureOptions picture;
+  PictureRequest picture;
 };
-
-absl::Status ReadSize(const std::string& text, PictureOptions& picture) {
-  if (text.empty()) return absl::OkStatus();
-  const std::vector<std::string> sides = absl::StrSplit(text, 'x');
-  if (sides.size() != 2 || !absl::SimpleAtoi(sides[0], &picture.width) ||
-      !absl::SimpleAtoi(sides[1], &picture.height) || picture.width < 16 || picture.height < 16 ||
-      picture.width > client::kMaxRenderSide || picture.height > client::kMaxRenderSide) {
-    return UsageError(absl::StrCat("--size: got \"", text, "\", need WIDTHxHEIGHT, each 16 to ",
-                                   client::kMaxRenderSide, ", e.g. 1280x720"));
-  }
-  return absl::OkStatus();
-}
 
 absl::StatusOr<PosedPanel> Deformed(Context& context, const CharacterFile& character,
                                     const client::ClipData& clip, const std::string& argument) {
@@ -67,21 +50,9 @@ absl::StatusOr<client::ClipData> PoseToDraw(const Context& context, const Charac
   return ChooseMotion(context, character, options.motion);
 }
 
-std::string TitleOf(const CharacterFile& character, const client::ClipData& clip) {
-  if (clip.name.empty()) return character.label;
-  return absl::StrFormat("%s, %s, frame %d (%.2f s)", character.label, clip.name, clip.first_frame,
-                         static_cast<double>(clip.first_frame) / clip.fps);
-}
-
-absl::Status CheckOut(const std::string& out) {
-  const std::string extension = std::filesystem::path(out).extension().string();
-  if (absl::EqualsIgnoreCase(extension, ".png")) return absl::OkStatus();
-  return UsageError(absl::StrCat("--out: got \"", out, "\", need .png"));
-}
-
 absl::Status Render(Context& context, Options options) {
-  SINEW_RETURN_IF_ERROR(ReadSize(options.size, options.picture));
-  SINEW_RETURN_IF_ERROR(CheckOut(options.out));
+  SINEW_RETURN_IF_ERROR(ReadPictureSize(options.picture));
+  SINEW_RETURN_IF_ERROR(CheckPng("--out", options.out));
   options.motion.frames = {.first = options.frame, .last = options.frame};
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, PoseToDraw(context, character, options));
@@ -91,10 +62,9 @@ absl::Status Render(Context& context, Options options) {
     SINEW_RETURN_IF_ERROR(context.CheckStop());
     SINEW_ASSIGN_OR_RETURN(panels.emplace_back(), Deformed(context, character, clip, deformer));
   }
-  options.picture.title = TitleOf(character, clip);
+  options.picture.options.title = PictureTitle(character.label, clip);
   SINEW_ASSIGN_OR_RETURN(const client::Image image,
-                         DrawPanels(character.rig, panels, options.picture));
-  SINEW_RETURN_IF_ERROR(context.CheckStop());
+                         DrawPicture(context, character.rig, panels, options.picture.options));
   SINEW_ASSIGN_OR_RETURN(const std::string png, client::EncodePng(image));
   SINEW_RETURN_IF_ERROR(out.Write(png));
   SINEW_RETURN_IF_ERROR(out.Commit());
@@ -107,7 +77,7 @@ absl::Status Render(Context& context, Options options) {
   context.PrintJson({{"out", options.out},
                      {"width", image.width},
                      {"height", image.height},
-                     {"title", options.picture.title},
+                     {"title", options.picture.options.title},
                      {"panels", labels}});
   return absl::OkStatus();
 }
@@ -129,15 +99,7 @@ void AddRender(CLI::App& app, Command& command) {
       ->capture_default_str()
       ->check(NumberFrom(0.0, 1e9));
   sub->add_option("--out", options->out, "The picture, PNG")->required();
-  sub->add_option("--size", options->size, "Of each panel, WIDTHxHEIGHT (default 800x800)");
-  sub->add_option("--azimuth", options->picture.azimuth,
-                  "Camera around the up axis, degrees; 0 = the front")
-      ->capture_default_str()
-      ->check(NumberFrom(-360.0, 360.0));
-  sub->add_option("--elevation", options->picture.elevation, "Camera above the horizon, degrees")
-      ->capture_default_str()
-      ->check(NumberFrom(-85.0, 85.0));
-  sub->add_flag("--wire", options->picture.wire, "Draw the edges of the faces");
+  AddPictureOptions(*sub, options->picture);
   sub->footer(R"(All panels share pose and camera; each says how far it lies from the first.
 Examples:
   sinew render hero.glb --deformer ddm --frame 12 --out hero.png

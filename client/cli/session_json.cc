@@ -37,6 +37,14 @@ nlohmann::ordered_json SessionJson(const client::Session& session) {
         {"peak_bytes", session.estimate.peak_bytes},
         {"bind_seconds", absl::ToDoubleSeconds(session.estimate.bind_time)},
         {"frame_seconds", absl::ToDoubleSeconds(session.estimate.frame_time)}}}};
+  json["measures"] = nlohmann::ordered_json::array();
+  for (const client::Measure& measure : session.measures) {
+    json["measures"].push_back({{"stage", measure.stage},
+                                {"name", measure.name},
+                                {"value", measure.value},
+                                {"unit", measure.unit},
+                                {"description", measure.description}});
+  }
   if (json["recipe"].is_discarded()) json["recipe"] = nullptr;
   if (session.expire_time != absl::InfinitePast()) {
     json["expire_time"] =

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <utility>
 
+#include "client/cpp/compare.h"
 #include "client/cpp/connection.h"
 #include "client/cpp/deform_clip.h"
 #include "client/cpp/retry.h"
@@ -143,6 +144,33 @@ absl::Status Character::DeformClip(const PoseLayout& layout, const ClipPoses& po
   SINEW_ASSIGN_OR_RETURN(const auto use, State::Use(state_, call));
   return client::DeformClip(*state_->client.connection_, use.target, layout, poses, output, sink,
                             use.heal, call);
+}
+
+absl::StatusOr<std::vector<TargetMetrics>> Character::Compare(
+    std::span<const Character> characters, const PoseLayout& layout, const ClipPoses& poses,
+    const CompareOptions& options, const CompareProgress& progress, const CallOptions& call) {
+  if (characters.empty()) {
+    return absl::InvalidArgumentError("characters: got none, need one or more");
+  }
+  const Client& client = characters[0].client();
+  std::vector<State::InUse> uses;
+  std::vector<Target> targets;
+  for (const Character& character : characters) {
+    SINEW_ASSIGN_OR_RETURN(uses.emplace_back(), State::Use(character.state_, call));
+    targets.push_back(uses.back().target);
+  }
+  const HealTargets heal = [&](const std::stop_token& stop) -> absl::StatusOr<std::vector<Target>> {
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      const absl::Status there =
+          client.WaitSession(targets[i].session, {}, {.stop = stop}).status();
+      if (there.ok()) continue;
+      if (!IsLost(there)) return there;
+      SINEW_ASSIGN_OR_RETURN(targets[i], uses[i].heal(stop));
+    }
+    return targets;
+  };
+  return client::Compare(*client.connection_, targets, layout, poses, options, progress, heal,
+                         call);
 }
 
 absl::Status Character::Release(const CallOptions& call) const {

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/cpp/clip_poses.h"
 #include "client/cpp/frame_items.h"
 #include "client/cpp/frame_parser.h"
 #include "client/cpp/message_codec.h"
@@ -56,12 +57,7 @@ class ClipCall {
   // True if `status` says that the server takes fewer poses at a time than were sent: the next
   // block is half as long.
   bool Shrink(const absl::Status& status) {
-    if (!absl::IsResourceExhausted(status) || sent_ < 2) return false;
-    const std::vector<ErrorDetails::Violation> limits = Details(status).limits;
-    if (std::none_of(limits.begin(), limits.end(),
-                     [](const auto& limit) { return limit.field == kPosesLimit; })) {
-      return false;
-    }
+    if (sent_ < 2 || !PassedLimit(status, kPosesLimit)) return false;
     most_frames_ = sent_ / 2;
     return true;
   }
@@ -69,23 +65,14 @@ class ClipCall {
  private:
   std::uint64_t Number(std::size_t index) const { return poses_.first_frame + index; }
 
-  std::size_t PoseFloats() const { return poses_.joint_transforms.size() / poses_.frames; }
-  std::size_t ControlFloats() const { return poses_.controls.size() / poses_.frames; }
-
   std::size_t BlockFrames() const {
-    constexpr std::size_t kPoseHeader = 48;
-    const std::size_t each = (PoseFloats() + ControlFloats()) * sizeof(float) + kPoseHeader;
-    return std::clamp<std::size_t>(connection_.options().clip_block_bytes / each, 1, most_frames_);
+    return ClipBlockFrames(poses_, connection_.options().clip_block_bytes, most_frames_);
   }
 
   v1::DeformClipRequest Request(std::size_t end) const {
     v1::DeformClipRequest request = header_;
     for (std::size_t i = next_; i < end; ++i) {
-      Pose pose{.joint_transforms = poses_.joint_transforms.subspan(i * PoseFloats(), PoseFloats()),
-                .controls = poses_.controls.subspan(i * ControlFloats(), ControlFloats()),
-                .frame = Number(i)};
-      if (!poses_.times.empty()) pose.time = poses_.times[i];
-      *request.mutable_poses()->add_poses() = FromPose(pose);
+      *request.mutable_poses()->add_poses() = FromPose(ClipPose(poses_, i));
     }
     return request;
   }
@@ -135,36 +122,13 @@ class ClipCall {
   absl::Status refused_;
 };
 
-absl::Status CheckClip(const ClipPoses& poses, const ClipSink& sink) {
-  if (!sink) return absl::InvalidArgumentError("sink: got none, need a function");
-  if (poses.frames == 0) {
-    return poses.joint_transforms.empty()
-               ? absl::OkStatus()
-               : absl::InvalidArgumentError("poses.frames: got 0 with joint transforms");
-  }
-  const auto check = [&](const char* field, std::size_t got) -> absl::Status {
-    if (got % poses.frames == 0) return absl::OkStatus();
-    return absl::InvalidArgumentError(
-        absl::StrCat("poses.", field, ": got ", got, " values, need a multiple of ", poses.frames));
-  };
-  SINEW_RETURN_IF_ERROR(check("joint_transforms", poses.joint_transforms.size()));
-  SINEW_RETURN_IF_ERROR(check("controls", poses.controls.size()));
-  if (!poses.times.empty() && poses.times.size() != poses.frames) {
-    return absl::InvalidArgumentError(absl::StrCat("poses.times: got ", poses.times.size(),
-                                                   " values, need ", poses.frames, " or none"));
-  }
-  if (poses.first_frame == 0) {
-    return absl::InvalidArgumentError("poses.first_frame: got 0, need 1 or more");
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::Status DeformClip(Connection& connection, const Target& target, const PoseLayout& layout,
                         const ClipPoses& poses, const OutputSpec& output, const ClipSink& sink,
                         const HealTarget& heal, const CallOptions& call) {
-  SINEW_RETURN_IF_ERROR(CheckClip(poses, sink));
+  if (!sink) return absl::InvalidArgumentError("sink: got none, need a function");
+  SINEW_RETURN_IF_ERROR(CheckClipPoses(poses));
   v1::DeformClipRequest header;
   SINEW_ASSIGN_OR_RETURN(*header.mutable_target(), FromTarget(target));
   *header.mutable_layout() = FromLayout(layout);

@@ -77,11 +77,17 @@ Encoding FrameView::encoding() const {
 Encoding FrameView::normal_encoding() const {
   return data_ ? data_->normal_encoding : Encoding::kUnspecified;
 }
+Encoding FrameView::tangent_encoding() const {
+  return data_ ? data_->tangent_encoding : Encoding::kUnspecified;
+}
 const ByteSpans& FrameView::positions() const {
   return (data_ ? *data_ : Empty()).positions;
 }
 const ByteSpans& FrameView::normals() const {
   return (data_ ? *data_ : Empty()).normals;
+}
+const ByteSpans& FrameView::tangents() const {
+  return (data_ ? *data_ : Empty()).tangents;
 }
 
 absl::Status FrameView::CopyPositions(std::span<float> out) const {
@@ -90,6 +96,10 @@ absl::Status FrameView::CopyPositions(std::span<float> out) const {
 
 absl::Status FrameView::CopyNormals(std::span<float> out) const {
   return CopyDecoded("normals", normal_encoding(), normals(), out);
+}
+
+absl::Status FrameView::CopyTangents(std::span<float> out) const {
+  return CopyDecoded("tangents", tangent_encoding(), tangents(), out);
 }
 
 }  // namespace sinew::client

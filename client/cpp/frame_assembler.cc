@@ -27,9 +27,31 @@ std::size_t VertexBytes(Encoding encoding) {
   }
 }
 
+// Place of the tangents among a chunk's channels, or their number.
+std::size_t FindTangents(const FrameChunk& chunk) {
+  std::size_t c = 0;
+  while (c < chunk.channels.size() &&
+         chunk.header.channels(static_cast<int>(c)).attribute() != v1::ATTRIBUTE_TANGENTS) {
+    ++c;
+  }
+  return c;
+}
+
+Pieces TangentPieces(const FrameChunk& chunk) {
+  const std::size_t c = FindTangents(chunk);
+  return c == chunk.channels.size() ? Pieces() : chunk.channels[c];
+}
+
+Encoding TangentEncoding(const FrameChunk& chunk) {
+  const std::size_t c = FindTangents(chunk);
+  return c == chunk.channels.size()
+             ? Encoding::kUnspecified
+             : static_cast<Encoding>(chunk.header.channels(static_cast<int>(c)).encoding());
+}
+
 absl::Status CheckBulk(const v1::Frame& header, const char* name, const Pieces& pieces,
-                       Encoding encoding) {
-  const std::size_t got = TotalSize(pieces), each = VertexBytes(encoding);
+                       std::size_t each) {
+  const std::size_t got = TotalSize(pieces);
   const bool compressed = header.compression() > v1::COMPRESSION_NONE;
   if (got == 0 || each == 0 || compressed || got == each * header.vertex_count()) {
     return absl::OkStatus();
@@ -44,20 +66,26 @@ absl::Status FrameAssembler::Check(const FrameChunk& chunk) const {
   const v1::Frame& header = chunk.header;
   const auto encoding = static_cast<Encoding>(header.encoding());
   const auto normal_encoding = static_cast<Encoding>(header.normal_encoding());
+  const Encoding tangent_encoding = TangentEncoding(chunk);
   const std::uint64_t expected = frame_ == nullptr ? 0 : frame_->vertices;
   if (header.vertex_offset() != expected) {
     return absl::InternalError(absl::StrCat("frame ", header.frame(), ": got a chunk at vertex ",
                                             header.vertex_offset(), ", need ", expected));
   }
-  if (frame_ != nullptr && (header.frame() != frame_->frame || encoding != frame_->encoding ||
-                            normal_encoding != frame_->normal_encoding ||
-                            chunk.positions.empty() != positions_.empty() ||
-                            chunk.normals.empty() != normals_.empty())) {
+  if (frame_ != nullptr &&
+      (header.frame() != frame_->frame || encoding != frame_->encoding ||
+       normal_encoding != frame_->normal_encoding || tangent_encoding != frame_->tangent_encoding ||
+       chunk.positions.empty() != positions_.empty() || chunk.normals.empty() != normals_.empty() ||
+       TangentPieces(chunk).empty() != tangents_.empty())) {
     return absl::InternalError(absl::StrCat(
         "frame ", header.frame(), ": got a chunk that does not continue frame ", frame_->frame));
   }
-  SINEW_RETURN_IF_ERROR(CheckBulk(header, "positions", chunk.positions, encoding));
-  SINEW_RETURN_IF_ERROR(CheckBulk(header, "normals", chunk.normals, normal_encoding));
+  SINEW_RETURN_IF_ERROR(CheckBulk(header, "positions", chunk.positions, VertexBytes(encoding)));
+  SINEW_RETURN_IF_ERROR(CheckBulk(header, "normals", chunk.normals, VertexBytes(normal_encoding)));
+  if (tangent_encoding == Encoding::kFloat32) {
+    SINEW_RETURN_IF_ERROR(
+        CheckBulk(header, "tangents", chunk.channels[FindTangents(chunk)], 4 * sizeof(float)));
+  }
   if (verify_ && header.checksum() != 0 && header.checksum() != BulkChecksum(chunk)) {
     return absl::DataLossError(absl::StrCat("frame ", header.frame(),
                                             ": the checksum of the chunk at vertex ",
@@ -74,6 +102,7 @@ void FrameAssembler::Append(FrameChunk& chunk) {
     frame_->time = header.time();
     frame_->encoding = static_cast<Encoding>(header.encoding());
     frame_->normal_encoding = static_cast<Encoding>(header.normal_encoding());
+    frame_->tangent_encoding = TangentEncoding(chunk);
   }
   frame_->vertices += header.vertex_count();
   frame_->skipped = std::max(frame_->skipped, header.skipped());
@@ -95,6 +124,9 @@ void FrameAssembler::Append(FrameChunk& chunk) {
   }
   positions_.insert(positions_.end(), chunk.positions.begin(), chunk.positions.end());
   normals_.insert(normals_.end(), chunk.normals.begin(), chunk.normals.end());
+  if (const std::size_t c = FindTangents(chunk); c < chunk.channels.size()) {
+    tangents_.insert(tangents_.end(), chunk.channels[c].begin(), chunk.channels[c].end());
+  }
   if (frame_->bytes.empty() || frame_->bytes.back() != chunk.bytes) {
     frame_->bytes.push_back(std::move(chunk.bytes));
   }
@@ -106,6 +138,7 @@ absl::StatusOr<std::shared_ptr<FrameData>> FrameAssembler::Add(FrameChunk chunk)
   if (!chunk.header.last_chunk()) return std::shared_ptr<FrameData>();
   frame_->positions = ByteSpans(std::exchange(positions_, {}));
   frame_->normals = ByteSpans(std::exchange(normals_, {}));
+  frame_->tangents = ByteSpans(std::exchange(tangents_, {}));
   return std::exchange(frame_, nullptr);
 }
 

@@ -23,7 +23,8 @@ struct FrameData {
   std::uint32_t skipped = 0;
   std::uint32_t chunks = 0;
   Encoding encoding = Encoding::kUnspecified, normal_encoding = Encoding::kUnspecified;
-  ByteSpans positions, normals;
+  Encoding tangent_encoding = Encoding::kUnspecified;
+  ByteSpans positions, normals, tangents;
   std::vector<std::shared_ptr<const MessageBytes>> bytes;  // what the spans refer to
 };
 
@@ -47,7 +48,7 @@ class FrameAssembler {
 
   const bool verify_;
   std::shared_ptr<FrameData> frame_;
-  Pieces positions_, normals_;
+  Pieces positions_, normals_, tangents_;
 };
 
 }  // namespace sinew::client

@@ -94,6 +94,7 @@ Method ToMethod(const v1::Method& method) {
                 .reads = method.reads(),
                 .paper = method.paper(),
                 .cost_class = method.cost_class(),
+                .example = method.example(),
                 .version = method.version(),
                 .parameters = {}};
   for (const v1::Parameter& from : method.parameters()) {
@@ -154,6 +155,10 @@ Session ToSession(const v1::Session& session) {
   if (session.has_expire_time()) result.expire_time = ToTime(session.expire_time());
   result.bound_bytes = session.bound_bytes();
   result.warnings = ToProblems(session.warnings());
+  for (const v1::Measure& measure : session.measures()) {
+    result.measures.push_back(
+        {measure.stage(), measure.name(), measure.value(), measure.unit(), measure.description()});
+  }
   return result;
 }
 

@@ -20,6 +20,7 @@ namespace sinew::client {
 inline constexpr char kDeformMethod[] = "/sinew.v1.DeformService/Deform";
 inline constexpr char kStreamDeformMethod[] = "/sinew.v1.DeformService/StreamDeform";
 inline constexpr char kDeformClipMethod[] = "/sinew.v1.DeformService/DeformClip";
+inline constexpr char kCompareMethod[] = "/sinew.v1.DeformService/CompareDeformers";
 
 // Serialises into one slice.
 grpc::ByteBuffer ToBuffer(const google::protobuf::MessageLite& message);

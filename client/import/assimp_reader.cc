@@ -1,5 +1,6 @@
 #include "client/import/assimp_reader.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 #include <assimp/config.h>
@@ -8,6 +9,7 @@
 #include <assimp/Importer.hpp>
 #include <cmath>
 #include <exception>
+#include <map>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -196,6 +198,7 @@ class SceneReader {
     mesh.name =
         mesh_names_.Take(name.substr(0, name.find("_$AssimpFbx$")), absl::StrCat("mesh_", node));
     mesh.source_path = scene_->nodes[node].path;
+    ReportInBetweens(target_names, mesh.source_path);
     const ControlRange range{node, out_.rig.controls.size(), mesh.shapes.size()};
     for (std::size_t t = 0; t < mesh.shapes.size(); ++t) {
       Control control;
@@ -208,6 +211,20 @@ class SceneReader {
     out_.rig.meshes.push_back(std::move(mesh));
     out_.statistics.meshes.push_back(std::move(statistics));
     return absl::OkStatus();
+  }
+
+  // Assimp hands out each sculpt of a channel under the channel's name, without its percentage.
+  void ReportInBetweens(const std::vector<std::string>& names, const std::string& path) {
+    std::map<std::string, std::size_t> sculpts;
+    for (const std::string& name : names) {
+      if (name.empty() || ++sculpts[name] != 2) continue;
+      out_.findings.push_back(
+          {Finding::Severity::kLost,
+           absl::StrCat("in-betweens of the blend shape '", name,
+                        "': its sculpts become controls of their own, and its keys drive the "
+                        "first of them alone"),
+           path});
+    }
   }
 
   const aiScene& source_;
@@ -226,6 +243,8 @@ const aiScene* Parse(Assimp::Importer& importer, const std::string& bytes, Assim
   importer.SetPropertyBool(AI_CONFIG_IMPORT_FBX_READ_LIGHTS, false);
   importer.SetPropertyBool(AI_CONFIG_IMPORT_FBX_READ_CAMERAS, false);
   importer.SetPropertyBool(AI_CONFIG_IMPORT_REMOVE_EMPTY_BONES, false);
+  // A file without meshes is no character: Assimp would draw its skeleton as one.
+  importer.SetPropertyBool(AI_CONFIG_IMPORT_NO_SKELETON_MESHES, true);
   return importer.ReadFileFromMemory(bytes.data(), bytes.size(), 0,
                                      format == AssimpFormat::kFbx ? "fbx" : "dae");
 }
@@ -242,17 +261,31 @@ absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFor
   if (const absl::Status trial = TryInChild(parse_only, bytes.size()); !trial.ok()) {
     return absl::Status(trial.code(), absl::StrCat(FormatName(format), ": ", trial.message()));
   }
+  // Assimp 5.2 does not find the mesh that a COLLADA morph names, and drops a skin on top of one.
+  const bool morphs = format == AssimpFormat::kCollada && absl::StrContains(bytes, "<morph");
+  const auto refused = [&](absl::string_view reason) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        FormatName(format), ": ", reason,
+        morphs ? " (COLLADA files with morph targets are not read: save it as glTF)" : ""));
+  };
   try {
     Assimp::Importer importer;
     const aiScene* scene = Parse(importer, bytes, format);
     if (scene == nullptr || scene->mRootNode == nullptr) {
       const absl::string_view reason = importer.GetErrorString();
-      return absl::InvalidArgumentError(
-          absl::StrCat(FormatName(format), ": ", reason.empty() ? "cannot be parsed" : reason));
+      return refused(reason.empty() ? "cannot be parsed" : reason);
     }
-    return SceneReader(*scene, format).Read();
+    absl::StatusOr<ImportedScene> read = SceneReader(*scene, format).Read();
+    if (!read.ok()) return morphs ? refused(read.status().message()) : read.status();
+    if (morphs) {
+      read->findings.push_back({Finding::Severity::kLost,
+                                "morph targets, and meshes with a skin on top of them: COLLADA "
+                                "files with morph targets are not read whole, save it as glTF",
+                                "library_controllers"});
+    }
+    return read;
   } catch (const std::exception& e) {
-    return absl::InvalidArgumentError(absl::StrCat(FormatName(format), ": ", e.what()));
+    return refused(e.what());
   }
 }
 

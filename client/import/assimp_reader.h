@@ -14,7 +14,11 @@ enum class AssimpFormat : std::uint8_t { kFbx, kCollada };
 
 // Reads the file whose content is `bytes`. See ImportFile; what the formats lose on the way:
 //   both     vertex order; curves between keys (rotations become linear between the keys Assimp
-//   makes) FBX      scale inheritance other than the common kind is reported, not applied
+//            makes)
+//   FBX      scale inheritance other than the common kind is reported, not applied; blend shapes
+//            without in-betweens come with names, offsets and keys, but start at 0 whatever
+//            percentage the file has them stand at; in-betweens are reported, not put together
+//   COLLADA  a file with morph targets is refused, naming the way out
 absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format);
 
 }  // namespace sinew::client

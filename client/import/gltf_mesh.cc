@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <span>
 #include <utility>
 
 #include "client/cpp/status_macros.h"
@@ -42,7 +44,7 @@ class MeshReader {
       return absl::InvalidArgumentError(absl::StrCat(path_, ": the mesh has no vertices"));
     SINEW_RETURN_IF_ERROR(influences_.Finish(findings_, out_.statistics));
     if (!all_normals_) out_.mesh.normals.clear();
-    if (!all_tangents_) out_.mesh.tangents.clear();
+    if (!all_tangents_ || !TangentsAreSound()) out_.mesh.tangents.clear();
     out_.statistics.primitives = mesh.primitives.size();
     out_.statistics.source_vertices = out_.mesh.vertices();
     FinishTargets(mesh, node);
@@ -116,6 +118,24 @@ class MeshReader {
     out.resize(base_ * width);
     Append(e, out);
     return absl::OkStatus();
+  }
+
+  // Tangents that servers refuse must not keep the mesh from them.
+  bool TangentsAreSound() {
+    std::vector<float>& tangents = out_.mesh.tangents;
+    for (std::size_t i = 0; i < tangents.size(); i += 4) {
+      const std::span<const float> t = std::span(tangents).subspan(i, 4);
+      const bool finite = std::all_of(t.begin(), t.end(), [](float x) { return std::isfinite(x); });
+      const bool absent = t[0] == 0 && t[1] == 0 && t[2] == 0;
+      if (finite && (absent || std::abs(std::abs(t[3]) - 1) < 0.01f)) continue;
+      findings_.push_back(
+          {Finding::Severity::kLost,
+           absl::StrCat("tangents: vertex ", i / 4, " has (", t[0], ", ", t[1], ", ", t[2], ", ",
+                        t[3], "), need finite numbers and a handedness of 1 or -1"),
+           path_});
+      return false;
+    }
+    return true;
   }
 
   // All JOINTS_n, WEIGHTS_n pairs.

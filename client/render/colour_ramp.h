@@ -1,6 +1,7 @@
 // colour_ramp.h - numbers as colours: weights, distances, differences.
 #pragma once
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -8,12 +9,18 @@
 
 namespace sinew::client {
 
-// The viridis ramp (even steps in brightness, readable without colour vision): 0 is dark blue, 1 is
-// yellow. Values outside [0, 1] are clamped, NaN is magenta.
-Rgb RampColour(double value);
+enum class Ramp : std::uint8_t {
+  kViridis,  // dark blue to yellow: quantities
+  kHeat,     // clay over orange to dark red: what stands out from nothing
+};
+
+// Viridis rises in brightness all the way, evenly, and heat falls: both can be read without colour
+// vision. Values outside [0, 1] are clamped, NaN is magenta.
+Rgb RampColour(double value, Ramp ramp = Ramp::kViridis);
 
 // Colours for MeshView::colours: [V * 3] sRGB in [0, 1], `low` at the ramp's start, `high` at its
 // end (low < high; equal bounds give the ramp's start).
-std::vector<float> RampColours(std::span<const float> values, double low, double high);
+std::vector<float> RampColours(std::span<const float> values, double low, double high,
+                               Ramp ramp = Ramp::kViridis);
 
 }  // namespace sinew::client

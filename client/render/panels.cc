@@ -146,7 +146,7 @@ void DrawLegend(Font& font, const Legend& legend, const Sheet& plan, Image& shee
   font.Draw(low, size, x, baseline, kFaint, sheet);
   x += font.Width(low, size) + space;
   for (int column = 0; column < bar; ++column) {
-    const Rgb colour = RampColour((column + 0.5) / bar);
+    const Rgb colour = RampColour((column + 0.5) / bar, legend.ramp);
     for (int y = baseline - size; y < baseline + size / 4; ++y) {
       if (x + column < 0 || x + column >= plan.width || y < 0) continue;
       sheet.Set(static_cast<std::uint32_t>(x + column), static_cast<std::uint32_t>(y), colour);

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 
+#include "client/render/colour_ramp.h"
 #include "client/render/image.h"
 
 namespace sinew::client {
@@ -20,8 +21,9 @@ struct Panel {
 // The colour ramp with what its ends mean.
 struct Legend {
   std::string title;  // quantity and unit
-  std::string low;    // text at the dark end
-  std::string high;   // text at the bright end
+  std::string low;    // text at the ramp's start
+  std::string high;   // text at its other end
+  Ramp ramp = Ramp::kViridis;
 };
 
 struct PanelOptions {

@@ -229,7 +229,12 @@ absl::StatusOr<Image> Render(const MeshView& mesh, const Camera& camera,
   const Painter painter(studio, tracer, options);
   Image image(options.width, options.height, {0, 0, 0});
   for (std::int64_t first = 0; first < options.height; first += kBandRows) {
-    PaintBand(painter, first, std::min<std::int64_t>(options.height, first + kBandRows), image);
+    const std::int64_t last = std::min<std::int64_t>(options.height, first + kBandRows);
+    PaintBand(painter, first, last, image);
+    if (options.progress &&
+        !options.progress(static_cast<double>(last) / static_cast<double>(options.height))) {
+      return absl::CancelledError("render: stopped");
+    }
   }
   return image;
 }

@@ -10,6 +10,7 @@
 #include <absl/status/statusor.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 
@@ -37,6 +38,8 @@ struct RenderOptions {
   std::optional<Rgb> background;  // one colour; unset = a light grey gradient
   bool ground = true;             // shadow on the ground (never when the camera is below it)
   bool wire = false;              // edges of the faces drawn over the surface
+  // Called now and then with the part that is done, up to 1; false stops with kCancelled.
+  std::function<bool(double)> progress{};
 };
 
 // Draws `mesh` as `camera` sees it. Faces are cut into triangles as fans from their first corner.

@@ -5,7 +5,9 @@
 #include <absl/status/statusor.h>
 
 #include <memory>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "sinew/client.h"
 
@@ -46,6 +48,14 @@ class Character {
   absl::Status DeformClip(const PoseLayout& layout, const ClipPoses& poses,
                           const OutputSpec& output, const ClipSink& sink,
                           const CallOptions& call = {}) const;
+
+  // As Client::Compare, on characters of one rig and one server.
+  static absl::StatusOr<std::vector<TargetMetrics>> Compare(std::span<const Character> characters,
+                                                            const PoseLayout& layout,
+                                                            const ClipPoses& poses,
+                                                            const CompareOptions& options = {},
+                                                            const CompareProgress& progress = {},
+                                                            const CallOptions& call = {});
 
   // Deletes the session now instead of letting it expire; the next call makes a new one.
   absl::Status Release(const CallOptions& call = {}) const;

@@ -22,7 +22,9 @@
 #include <stop_token>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "sinew/compare.h"
 #include "sinew/frame.h"
 #include "sinew/messages.h"
 #include "sinew/rig_data.h"
@@ -151,6 +153,15 @@ class Client {
   absl::Status DeformClip(const Target& target, const PoseLayout& layout, const ClipPoses& poses,
                           const OutputSpec& output, const ClipSink& sink,
                           const CallOptions& call = {}) const;
+  // Measures the same poses through several deformers of one rig, in blocks that fit the message
+  // limit. The server says when a pose cannot be used; the comparison then goes on without it. A
+  // block that breaks is measured again. kInvalidArgument: no target, targets of several rigs.
+  absl::StatusOr<std::vector<TargetMetrics>> Compare(std::span<const Target> targets,
+                                                     const PoseLayout& layout,
+                                                     const ClipPoses& poses,
+                                                     const CompareOptions& options = {},
+                                                     const CompareProgress& progress = {},
+                                                     const CallOptions& call = {}) const;
 
   const ClientOptions& options() const;
 

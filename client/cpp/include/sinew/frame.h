@@ -65,18 +65,22 @@ class FrameView {
   FrameTiming timing() const;
   std::uint32_t skipped()
       const;  // LATEST: poses dropped since the frame before, here and on the server
-  std::uint32_t chunks() const;      // messages it came in
-  Encoding encoding() const;         // of positions
-  Encoding normal_encoding() const;  // kUnspecified = no normals
+  std::uint32_t chunks() const;       // messages it came in
+  Encoding encoding() const;          // of positions
+  Encoding normal_encoding() const;   // kUnspecified = no normals
+  Encoding tangent_encoding() const;  // kUnspecified = no tangents
 
-  // [V * 3] little-endian float32 if the encoding is kFloat32.
+  // [V * 3] little-endian float32 if the encoding is kFloat32; tangents [V * 4]: x y z and
+  // handedness w, cross(normal, x y z) * w is the bitangent.
   const ByteSpans& positions() const;
   const ByteSpans& normals() const;
+  const ByteSpans& tangents() const;
 
-  // Decoded values. `out` is [V * 3].
+  // Decoded values. `out` is [V * 3], of tangents [V * 4].
   //   kInvalidArgument: wrong size. kUnimplemented: an encoding this library cannot decode.
   absl::Status CopyPositions(std::span<float> out) const;
   absl::Status CopyNormals(std::span<float> out) const;
+  absl::Status CopyTangents(std::span<float> out) const;
 
  private:
   std::shared_ptr<const FrameData> data_;

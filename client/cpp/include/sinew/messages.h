@@ -105,6 +105,7 @@ struct Method {
   std::string reads;  // "rest" or "posed"
   std::string paper;
   std::string cost_class;
+  std::string example;  // the shortest recipe with this method that poses a mesh
   std::uint32_t version = 0;
   std::vector<Parameter> parameters;
 };
@@ -151,6 +152,15 @@ struct Estimate {
   absl::Duration bind_time, frame_time;
 };
 
+// A figure that binding one stage found out, e.g. the influence mass that truncation dropped.
+struct Measure {
+  std::uint32_t stage = 0;  // of the recipe
+  std::string name;
+  double value = 0;
+  std::string unit;  // empty = a plain number
+  std::string description;
+};
+
 struct Session {
   std::string name;         // sessions/<opaque>
   std::string rig;          // rigs/sha256-...
@@ -165,6 +175,7 @@ struct Session {
   absl::Time expire_time = absl::InfinitePast();
   std::uint64_t bound_bytes = 0;
   std::vector<Problem> warnings;
+  std::vector<Measure> measures;  // once it is ready
 };
 
 }  // namespace sinew::client

@@ -39,7 +39,7 @@ struct Skin {
 };
 
 // One sculpt of a shape: sparse offsets from the mesh, fully on when the control has the value
-// `weight`.
+// `weight` (not 0). Linear between neighbouring targets and 0, and beyond the last.
 struct ShapeTarget {
   float weight = 1;
   std::vector<std::uint32_t> vertices = {};  // [n] rising; empty = all vertices in order
@@ -66,7 +66,7 @@ struct Mesh {
   std::vector<std::uint32_t> weld;    // [V] or empty: vertices of equal number are one point
   std::vector<float> normals;         // [V * 3] or empty
   std::vector<float> corner_normals;  // [sum of face sizes * 3] or empty
-  std::vector<float> tangents;        // [V * 4] or empty
+  std::vector<float> tangents;        // [V * 4] x y z and handedness 1 or -1; or empty
   Skin skin;
   std::vector<Shape> shapes;
   std::vector<VertexMap> maps;

@@ -1,0 +1,73 @@
+#include "client/cli/picture_options.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_split.h>
+
+#include <filesystem>
+#include <vector>
+
+#include "client/cli/exit_code.h"
+#include "client/cli/number_range.h"
+#include "client/render/render.h"
+
+namespace sinew::cli {
+
+void AddPictureOptions(CLI::App& app, PictureRequest& request, CLI::Option* picture) {
+  CLI::Option* const options[] = {
+      app.add_option("--size", request.size, "Of each panel, WIDTHxHEIGHT (default 800x800)"),
+      app.add_option("--azimuth", request.options.azimuth,
+                     "Camera around the up axis, degrees; 0 = the front")
+          ->capture_default_str()
+          ->check(NumberFrom(-360.0, 360.0)),
+      app.add_option("--elevation", request.options.elevation, "Camera above the horizon, degrees")
+          ->capture_default_str()
+          ->check(NumberFrom(-85.0, 85.0)),
+      app.add_flag("--wire", request.options.wire, "Draw the edges of the faces")};
+  for (CLI::Option* option : options) {
+    if (picture != nullptr) option->needs(picture);
+  }
+}
+
+absl::Status ReadPictureSize(PictureRequest& request) {
+  if (request.size.empty()) return absl::OkStatus();
+  PictureOptions& picture = request.options;
+  const std::vector<std::string> sides = absl::StrSplit(request.size, 'x');
+  if (sides.size() != 2 || !absl::SimpleAtoi(sides[0], &picture.width) ||
+      !absl::SimpleAtoi(sides[1], &picture.height) || picture.width < 16 || picture.height < 16 ||
+      picture.width > client::kMaxRenderSide || picture.height > client::kMaxRenderSide) {
+    return UsageError(absl::StrCat("--size: got \"", request.size,
+                                   "\", need WIDTHxHEIGHT, each 16 to ", client::kMaxRenderSide,
+                                   ", e.g. 1280x720"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckPng(const std::string& option, const std::string& path) {
+  const std::string extension = std::filesystem::path(path).extension().string();
+  if (absl::EqualsIgnoreCase(extension, ".png")) return absl::OkStatus();
+  return UsageError(absl::StrCat(option, ": got \"", path, "\", need .png"));
+}
+
+std::string PictureTitle(const std::string& label, const client::ClipData& clip,
+                         std::size_t index) {
+  if (clip.name.empty()) return label;
+  const std::int64_t frame = clip.first_frame + static_cast<std::int64_t>(index) * clip.step;
+  return absl::StrFormat("%s, %s, frame %d (%.2f s)", label, clip.name, frame,
+                         static_cast<double>(frame) / clip.fps);
+}
+
+absl::StatusOr<client::Image> DrawPicture(const Context& context, const client::RigData& rig,
+                                          const std::vector<PosedPanel>& panels,
+                                          PictureOptions options) {
+  const auto line = context.MakeProgress("Draw");
+  options.progress = [&](double part) {
+    line->Update(part);
+    return context.CheckStop().ok();
+  };
+  return DrawPanels(rig, panels, options);
+}
+
+}  // namespace sinew::cli

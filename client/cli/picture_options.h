@@ -1,0 +1,39 @@
+// picture_options.h - the options that say how a picture is taken, alike in every command that
+// draws one.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "client/cli/context.h"
+#include "client/cli/posed_picture.h"
+
+namespace sinew::cli {
+
+struct PictureRequest {
+  std::string size;  // WIDTHxHEIGHT of each panel, or empty
+  PictureOptions options;
+};
+
+// Adds --size, --azimuth, --elevation and --wire, which need `picture` where there is one.
+void AddPictureOptions(CLI::App& app, PictureRequest& request, CLI::Option* picture = nullptr);
+
+// Reads --size into the options. UsageError.
+absl::Status ReadPictureSize(PictureRequest& request);
+
+// UsageError: `path` does not end in .png. `option` names it.
+absl::Status CheckPng(const std::string& option, const std::string& path);
+
+// "hand.glb, Fist, frame 12 (0.50 s)" for pose `index` of a clip.
+std::string PictureTitle(const std::string& label, const client::ClipData& clip,
+                         std::size_t index = 0);
+
+// DrawPanels with a progress line; Ctrl-C stops it. kCancelled, errors of DrawPanels.
+absl::StatusOr<client::Image> DrawPicture(const Context& context, const client::RigData& rig,
+                                          const std::vector<PosedPanel>& panels,
+                                          PictureOptions options);
+
+}  // namespace sinew::cli
