@@ -69,7 +69,8 @@ PosedMesh RunMethod(const Rig& rig, const typename M::Params& params,
               .state = {},
               .in_is_rest = true,
               .in = mesh.layout->rest,
-              .out = mesh.blocks});
+              .out = mesh.blocks,
+              .rest = mesh.layout->rest});
   mesh.points = FileOrder(*mesh.layout, mesh.blocks);
   return mesh;
 }

@@ -76,6 +76,7 @@ Rig IsolatedVertex() {
 
 Rig HardCube() {
   std::vector<Vec3f> positions, normals;
+  std::vector<Vec4f> tangents;
   std::vector<std::vector<std::uint32_t>> faces;
   for (int axis = 0; axis < 3; ++axis) {
     for (const float side : {-1.0f, 1.0f}) {
@@ -83,24 +84,79 @@ Rig HardCube() {
       for (const auto& [a, b] :
            {std::pair{-1.0f, -1.0f}, {1.0f, -1.0f}, {1.0f, 1.0f}, {-1.0f, 1.0f}}) {
         // Seen from outside, the corners run counter-clockwise.
-        float p[3] = {}, n[3] = {};
+        float p[3] = {}, n[3] = {}, t[3] = {};
         p[axis] = side;
         p[(axis + 1) % 3] = a * side;
         p[(axis + 2) % 3] = b;
         n[axis] = side;
+        t[(axis + 1) % 3] = 1;
         positions.push_back({0.5f * p[0], 0.5f * p[1], 0.5f * p[2]});
         normals.push_back({n[0], n[1], n[2]});
+        tangents.push_back({t[0], t[1], t[2], axis == 2 ? -1.0f : 1.0f});
       }
       faces.push_back({first, first + 1, first + 2, first + 3});
     }
   }
   RigSource source = RigidSource(std::move(positions), faces);
   source.mesh.normals = std::move(normals);
+  source.mesh.tangents = std::move(tangents);
+  return MakeRig(std::move(source));
+}
+
+Rig TexturedTube(const TubeOptions& options) {
+  RigSource source = TubeSource(options);
+  for (const Vec3f& p : source.mesh.positions) {
+    const double y = (double{p.y} - options.origin.y) / options.radius;
+    const double z = (double{p.z} - options.origin.z) / options.radius;
+    source.mesh.normals.push_back(ToFloat(Vec3d{0, y, z}));
+    // Three lengths along the tube, four around it.
+    source.mesh.tangents.push_back({3, static_cast<float>(-4 * z), static_cast<float>(4 * y), -1});
+  }
   return MakeRig(std::move(source));
 }
 
 Rig TubeFarOrigin() {
   return TubeRig({.origin = {300, 200, 200}});
+}
+
+RigSource TubeWithShapesSource() {
+  const TubeOptions tube = {.rings = 61, .around = 20};
+  RigSource source = TubeSource(tube);
+  const auto round = [](float x) { return std::round(x * 1024) / 1024; };
+  for (Vec3f& p : source.mesh.positions) p = {round(p.x), round(p.y), round(p.z)};
+  // Offsets of the rings [first, last] from their positions.
+  const auto add = [&](ShapeTarget& target, std::size_t first, std::size_t last, auto&& offset) {
+    for (std::size_t v = first * tube.around; v < (last + 1) * tube.around; ++v) {
+      const Vec3f d = offset(source.mesh.positions[v]);
+      target.vertices.push_back(static_cast<std::uint32_t>(v));
+      target.offsets.push_back({round(d.x), round(d.y), round(d.z)});
+    }
+  };
+  const auto radial = [](float by) {
+    return [by](const Vec3f& p) { return Vec3f{0, by * p.y, by * p.z}; };
+  };
+  source.controls = {
+      {.name = "sway", .minimum = -1}, {.name = "bulge", .minimum = -1}, {.name = "pinch"}};
+  ShapeTarget pinch, hollow, half, full, shear, other;
+  hollow.weight = -1;
+  half.weight = 0.5f;
+  other.weight = -2;
+  add(pinch, 2, 6, radial(-0.25f));
+  add(pinch, 54, 58, radial(-0.375f));
+  add(hollow, 27, 33, radial(-0.25f));
+  add(half, 26, 30, [](const Vec3f& p) { return Vec3f{0.0625f, 0, 0.125f * p.y}; });
+  add(full, 28, 34, radial(0.25f));
+  add(shear, 0, 60, [](const Vec3f& p) { return Vec3f{0, 0, 0.125f * p.y}; });
+  add(other, 20, 40, [](const Vec3f& p) { return Vec3f{0, 0.25f * p.z, 0}; });
+  source.shapes = {{.control = 2, .targets = {pinch}},
+                   {.control = 1, .targets = {hollow, half, full}},
+                   {.control = 0, .targets = {shear}},
+                   {.control = 0, .targets = {other}}};
+  return source;
+}
+
+Rig TubeWithShapes() {
+  return MakeRig(TubeWithShapesSource());
 }
 
 std::vector<NamedRig> AllRigs() {
@@ -118,7 +174,9 @@ std::vector<NamedRig> AllRigs() {
   rigs.push_back(
       {"tube_five_joints",
        TubeRig({.rings = 41, .joints = 5, .weights = TubeWeights::kFour, .quads = true})});
+  rigs.push_back({"tube_with_shapes", TubeWithShapes()});
   rigs.push_back({"tube_far_origin", TubeFarOrigin()});
+  rigs.push_back({"tube_textured", TexturedTube({.rings = 31, .around = 24})});
   return rigs;
 }
 

@@ -6,6 +6,7 @@
 
 #include "core/base/types.h"
 #include "core/rig/rig.h"
+#include "tests/assets/tube.h"
 
 namespace sinew::testing {
 
@@ -26,8 +27,17 @@ Rig SeamDuplicateVertices();  // a quad cut along a seam: the seam's vertices ex
                               // equal
 Rig TouchingLips();           // two quads that meet at rest but follow different joints
 Rig IsolatedVertex();         // a triangle and a vertex of no face
-Rig HardCube();               // unit cube, 24 vertices, authored normals along the axes
-Rig TubeFarOrigin();          // the table's tube, 100 diagonals away
+Rig HardCube();  // unit cube, 24 vertices, authored normals and tangents along the axes
+// A tube with its true normals, and tangents (5 long) that wind around it; left-handed.
+Rig TexturedTube(const TubeOptions& options = {});
+// A tube with controls and shapes, every coordinate and offset a multiple of 1 / 1024 and the
+// centre where the plain tube has it, so that sums with simple weights are exact:
+//   "pinch"   both ends, far from the joint: one target at 1, sparse
+//   "bulge"   around the joint: targets at -1, 0.5 and 1
+//   "sway"    one target at 1 that moves nearly every vertex, and a second shape with one at -2
+RigSource TubeWithShapesSource();
+Rig TubeWithShapes();
+Rig TubeFarOrigin();  // the table's tube, 100 diagonals away
 
 // All of the above and the table's tubes.
 std::vector<NamedRig> AllRigs();

@@ -12,28 +12,18 @@
 
 #include "core/base/table_io.h"
 #include "core/deform/deformer.h"
-#include "core/deform/registry.h"
 #include "core/deform/spec.h"
 #include "core/simd/target.h"
 #include "tests/assets/small_rigs.h"
 #include "tests/assets/tube.h"
+#include "tests/laws/law_specs.h"
 
 namespace sinew {
 namespace {
 
 using testing::AllRigs;
+using testing::LawSpecs;
 using testing::NamedRig;
-
-// One entry a method, with its defaults, and the recipes whose options change the code path.
-std::vector<std::string> Specs() {
-  std::vector<std::string> specs;
-  for (const MethodInfo& method : ListMethods()) specs.push_back(method.name);
-  specs.insert(specs.end(), {"lbs(max_influences=1)", "dqs(blend=0.5)", "ddm(truncation=0)",
-                             "ddm(laplacian=cotangent, alpha=0.5)",
-                             "ddm(smoothing=explicit, lambda=0.5, iterations=8)",
-                             "enhanced_ddm(radius=0.05, pop_guard=false)"});
-  return specs;
-}
 
 const std::vector<NamedRig>& Rigs() {
   static const auto* const kRigs = new std::vector<NamedRig>(AllRigs());
@@ -68,11 +58,13 @@ std::vector<NamedPose> Poses(const Rig& rig) {
 
 struct Frame {
   std::vector<Vec3f> positions, normals;
+  std::vector<Vec4f> tangents;  // of rigs that have them
   std::array<float, 6> bounds{};
 
   bool SameBits(const Frame& other) const {
     return std::memcmp(positions.data(), other.positions.data(), positions.size() * 12) == 0 &&
-           std::memcmp(normals.data(), other.normals.data(), normals.size() * 12) == 0;
+           std::memcmp(normals.data(), other.normals.data(), normals.size() * 12) == 0 &&
+           std::memcmp(tangents.data(), other.tangents.data(), tangents.size() * 16) == 0;
   }
 };
 
@@ -81,8 +73,10 @@ absl::StatusOr<Frame> Evaluate(const Deformer& deformer, std::span<const Affine>
   Frame frame;
   frame.positions.resize(deformer.vertices());
   frame.normals.resize(deformer.vertices());
+  if (deformer.has_tangents()) frame.tangents.resize(deformer.vertices());
   FrameOut out{.positions = std::as_writable_bytes(std::span(frame.positions)),
-               .normals = std::as_writable_bytes(std::span(frame.normals))};
+               .normals = std::as_writable_bytes(std::span(frame.normals)),
+               .tangents = std::as_writable_bytes(std::span(frame.tangents))};
   Workspace workspace;
   const absl::Status status = deformer.Evaluate({.joints = joints}, out, workspace, nullptr, task);
   if (!status.ok()) return status;
@@ -144,6 +138,42 @@ TEST_P(DeformerLaws, AuthoredNormalsComeBackAtRest) {
   }
 }
 
+Vec3d Direction(const Vec4f& t) {
+  return {t.x, t.y, t.z};
+}
+
+// Rounding of a coordinate over the length of an edge tilts a direction.
+double DirectionTolerance(const Rig& rig, double reach) {
+  return 1e-4 + 1e-5 * reach / std::max(rig.mesh().diagonal(), 1e-3);
+}
+
+TEST_P(DeformerLaws, AuthoredTangentsComeBackAtRest) {
+  if (rig().mesh().tangents().empty()) GTEST_SKIP() << "no authored tangents";
+  const Frame frame = Must(testing::RestPose(rig()));
+  for (std::size_t v = 0; v < rig().vertices(); ++v) {
+    const Vec4f& authored = rig().mesh().tangents()[v];
+    const Vec3d t = Direction(authored);
+    const Vec3d difference = (1 / std::sqrt(Dot(t, t))) * t - Direction(frame.tangents[v]);
+    ASSERT_LE(std::sqrt(Dot(difference, difference)), DirectionTolerance(rig(), Reach())) << v;
+    ASSERT_EQ(frame.tangents[v].w, authored.w) << v;
+  }
+}
+
+TEST_P(DeformerLaws, TangentsFollowACommonRigidMotion) {
+  if (rig().mesh().tangents().empty()) GTEST_SKIP() << "no authored tangents";
+  const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 137);
+  for (const auto& pose : {testing::BendPose(rig(), 80), testing::TwistPose(rig(), 120)}) {
+    const Frame still = Must(pose);
+    const Frame moved = Must(testing::Moved(motion, pose));
+    for (std::size_t v = 0; v < rig().vertices(); ++v) {
+      const Vec3d difference =
+          Multiply(Linear(motion), Direction(still.tangents[v])) - Direction(moved.tangents[v]);
+      ASSERT_LE(std::sqrt(Dot(difference, difference)), 5 * DirectionTolerance(rig(), Reach()))
+          << v;
+    }
+  }
+}
+
 TEST_P(DeformerLaws, FollowsACommonRigidMotion) {
   const bool fits_reflections = std::holds_alternative<DdmParams>(recipe_.front());
   for (const NamedPose& pose : Poses(rig())) {
@@ -194,6 +224,11 @@ TEST_P(DeformerLaws, EveryPoseIsFiniteWithUnitNormalsAndTrueBounds) {
       }
       const Vec3d n = ToDouble(frame.normals[v]);
       ASSERT_NEAR(Dot(n, n), 1, 1e-4) << pose.name << " vertex " << v;
+      if (frame.tangents.empty()) continue;
+      const Vec3d t = Direction(frame.tangents[v]);
+      ASSERT_NEAR(Dot(t, t), 1, 1e-4) << pose.name << " vertex " << v;
+      ASSERT_NEAR(Dot(t, n), 0, 1e-5) << pose.name << " vertex " << v;
+      ASSERT_EQ(frame.tangents[v].w, rig().mesh().tangents()[v].w) << pose.name << " vertex " << v;
     }
     EXPECT_EQ(bounds, frame.bounds) << pose.name;
   }
@@ -320,8 +355,12 @@ TEST_P(DeformerLaws, LoadOfWildIndicesIsRefusedOrStaysInBounds) {
         }
         if (loaded->joints() != pose.size()) continue;
         constexpr float kUnwritten = -12345.678f;
-        std::vector<float> values(loaded->vertices() * 3, kUnwritten);
-        FrameOut out{.positions = std::as_writable_bytes(std::span(values))};
+        const std::size_t vertices = loaded->vertices();
+        std::vector<float> values(vertices * (loaded->has_tangents() ? 10 : 6), kUnwritten);
+        const auto bytes_of = std::as_writable_bytes(std::span(values));
+        FrameOut out{.positions = bytes_of.first(vertices * 12),
+                     .normals = bytes_of.subspan(vertices * 12, vertices * 12),
+                     .tangents = bytes_of.subspan(vertices * 24)};
         Workspace workspace;
         const Task task;
         if (!loaded->Evaluate({.joints = pose}, out, workspace, nullptr, task).ok()) continue;
@@ -337,18 +376,36 @@ TEST_P(DeformerLaws, StopsWhenAsked) {
   stop.request_stop();
   Task task({.stop = stop.get_token()});
   EXPECT_EQ(Deformer::Bind(rig(), recipe_, task).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(Deformer::Estimate(rig(), recipe_, task).status().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(Evaluate(*deformer_, testing::RestPose(rig()), task).status().code(),
             absl::StatusCode::kCancelled);
 }
 
+TEST_P(DeformerLaws, StopsMidwayOrFinishes) {
+  std::stop_source stop;
+  Task task({.stop = stop.get_token(), .progress = [&](double) { stop.request_stop(); }});
+  const auto bound = Deformer::Bind(rig(), recipe_, task);
+  EXPECT_TRUE(stop.stop_requested());  // every bind reports progress
+  if (bound.ok()) {
+    EXPECT_TRUE(Must(testing::BendPose(rig(), 40))
+                    .SameBits(Evaluate(*bound, testing::BendPose(rig(), 40)).value()));
+  } else {
+    EXPECT_EQ(bound.status().code(), absl::StatusCode::kCancelled) << bound.status();
+  }
+}
+
 TEST_P(DeformerLaws, BoundDataStaysWithinTheEstimate) {
-  const auto estimate = Deformer::Estimate(rig(), recipe_);
+  const auto estimate = Deformer::Estimate(rig(), recipe_, Task());
   ASSERT_TRUE(estimate.ok());
   EXPECT_LE(deformer_->bytes(), estimate->bound_bytes + 4096);
   EXPECT_GE(estimate->peak_bytes, estimate->bound_bytes);
   Task poor({.memory_limit = 1});
   EXPECT_EQ(Deformer::Bind(rig(), recipe_, poor).status().code(),
             absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Deformer::Estimate(rig(), recipe_, poor).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  Task known({.memory_limit = estimate->peak_bytes});
+  EXPECT_TRUE(Deformer::Bind(rig(), recipe_, known, &*estimate).ok());
 }
 
 TEST_P(DeformerLaws, RefusesBadPosesAndBuffers) {
@@ -363,10 +420,21 @@ TEST_P(DeformerLaws, RefusesBadPosesAndBuffers) {
   auto huge = pose;
   for (Affine& joint : huge) joint.m[0] = joint.m[5] = joint.m[10] = joint.m[3] = 3e38f;
   const auto overflow = Evaluate(*deformer_, huge);
+  if (!overflow.ok()) {
+    EXPECT_EQ(overflow.status().code(), absl::StatusCode::kInvalidArgument) << overflow.status();
+  }
   for (std::size_t v = 0; overflow.ok() && v < rig().vertices(); ++v) {
     const Vec3f p = overflow->positions[v];
     ASSERT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) << "vertex " << v;
   }
+  std::vector<std::byte> room(deformer_->vertices() * 12), tangents(deformer_->vertices() * 16);
+  Workspace spare;
+  FrameOut asked{.positions = room, .tangents = tangents};
+  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, nullptr, Task()).ok(),
+            deformer_->has_tangents());
+  asked.tangents = std::span(tangents).first(tangents.size() - 1);
+  EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, nullptr, Task()).code(),
+            absl::StatusCode::kInvalidArgument);
   std::vector<std::byte> small(deformer_->vertices() * 12 - 1);
   FrameOut out{.positions = small};
   Workspace workspace;
@@ -383,7 +451,7 @@ std::string Readable(const ::testing::TestParamInfo<DeformerLaws::ParamType>& in
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeformerLaws,
-                         ::testing::Combine(::testing::ValuesIn(Specs()),
+                         ::testing::Combine(::testing::ValuesIn(LawSpecs()),
                                             ::testing::Range<std::size_t>(0, Rigs().size())),
                          Readable);
 

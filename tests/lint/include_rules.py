@@ -67,17 +67,20 @@ RINGS = (
     ("core/solve/*.cc", CORE_SOURCES),
     ("core/rig/*.h", CORE_HEADERS),
     ("core/rig/*.cc", CORE_SOURCES),
+    # Figures of deformed frames: they see positions and poses, no method.
+    ("core/metrics/*.h", CORE_HEADERS + ("OWN/*.h",)),
+    ("core/metrics/*.cc", CORE_SOURCES + ("OWN/*.h",)),
     # Methods do not know each other: what they share lies below them or beside deformer.h.
-    ("core/deform/*.h", CORE_HEADERS + ("core/deform/*.h",)),
+    ("core/deform/*.h", CORE_HEADERS + ("core/deform/*.h", "core/deform/*/*_params.h")),
     ("core/deform/*.cc", CORE_HEADERS + ("core/simd/*.h", "core/deform/*.h")),
     ("core/deform/*/*.h", CORE_HEADERS + ("core/deform/*.h", "OWN/*.h")),
     ("core/deform/*/*.cc", CORE_SOURCES + ("core/deform/*.h", "OWN/*.h")),
     # The server does no mathematics: only convert sees meshes and messages together.
     ("server/convert/*", STD + ("proto", "grpc", "core/base/*.h", "core/parallel/task.h", "core/geometry/*.h",
-                                "core/rig/*.h", "core/deform/*.h", "server/**.h")),
+                                "core/rig/*.h", "core/deform/*.h", "core/metrics/*.h", "server/**.h")),
     ("server/**", STD + ("proto", "grpc", "json", "xxhash", "openssl", "cli11", "spdlog", "prometheus",
                          "httplib", "yaml", "core/base/*.h", "core/parallel/*.h", "core/simd/target.h",
-                         "core/rig/*.h", "core/deform/*.h", "server/**.h")),
+                         "core/rig/*.h", "core/deform/*.h", "core/metrics/*.h", "server/**.h")),
     # The installed headers name no library but absl, so that users need none.
     ("client/cpp/include/**", STD + ("sinew/*.h",)),
     ("client/cpp/*", STD + ("proto", "grpc", "json", "xxhash", "openssl", "sinew/*.h", "client/cpp/*.h")),

@@ -1,6 +1,7 @@
 #include "tests/reference/ddm_reference.h"
 
 #include <Eigen/Dense>
+#include <Eigen/Geometry>
 #include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
@@ -102,6 +103,7 @@ DdmMesh MeshOf(const Rig& rig) {
 DdmReferenceParams::DdmReferenceParams(const DdmParams& params)
     : laplacian(params.laplacian),
       smoothing(params.smoothing),
+      variant(params.variant),
       iterations(params.iterations),
       lambda(double{params.lambda}),
       kappa(params.kappa.has_value() ? double{*params.kappa} : lambda / 3),
@@ -165,7 +167,7 @@ Eigen::MatrixXd DdmSmoother::Apply(const Eigen::MatrixXd& columns, double lambda
 }
 
 DdmReference::DdmReference(const DdmMesh& mesh, const DdmReferenceParams& params)
-    : mesh_(mesh), smoother_(mesh, params), alpha_(params.alpha) {
+    : mesh_(mesh), smoother_(mesh, params), variant_(params.variant), alpha_(params.alpha) {
   const auto vertices = static_cast<Eigen::Index>(mesh.rest.size());
   for (int r = 0; r < 4; ++r) {
     for (int c = r; c < 4; ++c) {
@@ -185,49 +187,142 @@ DdmReference::DdmReference(const DdmMesh& mesh, const DdmReferenceParams& params
   }
 }
 
-DdmReference::Fit DdmReference::FitVertex(std::size_t vertex, std::span<const AffineD> skin,
-                                          bool enhanced) const {
-  const auto v = static_cast<Eigen::Index>(vertex);
-  const Eigen::Vector4d p = p_[vertex].homogeneous();
+std::vector<DdmReference::Transform> DdmReference::Transforms(std::size_t vertex,
+                                                              std::span<const AffineD> skin,
+                                                              bool enhanced) const {
   const Eigen::Vector3d u = ToEigen(mesh_.rest[vertex]);
-  Eigen::Matrix<double, 3, 4> sum = Eigen::Matrix<double, 3, 4>::Zero();
-  for (Eigen::Index j = 0; j < mesh_.weights.cols(); ++j) {
-    const auto& psi = psi_;
-    const auto at = [&](std::size_t k) { return psi[k](v, j); };
-    Eigen::Matrix4d omega;
-    omega << at(0), at(1), at(2), at(3), at(1), at(4), at(5), at(6), at(2), at(5), at(7), at(8),
-        at(3), at(6), at(8), at(9);
-    omega = (1 - alpha_) * omega + alpha_ * translation_(v, j) * (p * p.transpose());
-    Eigen::Matrix<double, 3, 4> m = Eigen::Map<const Eigen::Matrix<double, 3, 4, Eigen::RowMajor>>(
-        skin[static_cast<std::size_t>(j)].m.data());
+  const Eigen::Vector3d pivot(0.3, -0.2, 0.7);  // any
+  std::vector<Transform> transforms;
+  for (const AffineD& matrix : skin) {
+    Transform m = Eigen::Map<const Eigen::Matrix<double, 3, 4, Eigen::RowMajor>>(matrix.m.data());
     if (enhanced) {
-      const Eigen::Vector3d moved = m * u.homogeneous();
-      m.leftCols<3>() = RotationOf(m.leftCols<3>());
-      m.col(3) = moved - m.leftCols<3>() * u;
+      // M = Mr Ms, Mr rigid and Ms the scale and shear about the pivot; D moves by Ms u - u.
+      const Eigen::Matrix3d r = RotationOf(m.leftCols<3>());
+      const Eigen::Vector3d t = m * pivot.homogeneous() - r * pivot;
+      const Eigen::Vector3d scaled = r.transpose() * (m * u.homogeneous() - t);
+      m.leftCols<3>() = r;
+      m.col(3) = r * (scaled - u) + t;
     }
-    sum += m * omega;
+    transforms.push_back(m);
   }
-  return {sum.leftCols<3>() - sum.col(3) * p_[vertex].transpose(), sum.col(3)};
+  return transforms;
+}
+
+Eigen::Matrix4d DdmReference::Omega(std::size_t vertex, Eigen::Index j) const {
+  const auto v = static_cast<Eigen::Index>(vertex);
+  const auto at = [&](std::size_t k) { return psi_[k](v, j); };
+  const Eigen::Vector4d p = p_[vertex].homogeneous();
+  Eigen::Matrix4d psi;
+  psi << at(0), at(1), at(2), at(3), at(1), at(4), at(5), at(6), at(2), at(5), at(7), at(8), at(3),
+      at(6), at(8), at(9);
+  return (1 - alpha_) * psi + alpha_ * translation_(v, j) * (p * p.transpose());
+}
+
+DdmReference::Fit DdmReference::FitVertex(std::size_t v,
+                                          const std::vector<Transform>& transforms) const {
+  Transform sum = Transform::Zero();
+  for (Eigen::Index j = 0; j < mesh_.weights.cols(); ++j) {
+    sum += transforms[static_cast<std::size_t>(j)] * Omega(v, j);
+  }
+  return {sum.leftCols<3>() - sum.col(3) * p_[v].transpose(), sum.col(3)};
+}
+
+Eigen::Matrix3d DdmReference::Covariance(std::size_t v) const {
+  Eigen::Matrix3d second = Eigen::Matrix3d::Zero();
+  for (Eigen::Index j = 0; j < mesh_.weights.cols(); ++j) {
+    second += Omega(v, j).topLeftCorner<3, 3>();
+  }
+  return second - p_[v] * p_[v].transpose();
+}
+
+Eigen::Matrix3d DdmReference::Blended(std::size_t vertex, std::span<const AffineD> skin) const {
+  const auto v = static_cast<Eigen::Index>(vertex);
+  const auto rotation = [&](Eigen::Index j) {
+    const Mat3d linear = Linear(skin[static_cast<std::size_t>(j)]);
+    return Eigen::Quaterniond(RotationOf(
+        Eigen::Map<const Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(linear.m.data())));
+  };
+  Eigen::Index strongest = 0;
+  mesh_.weights.row(v).maxCoeff(&strongest);
+  const Eigen::Vector4d pivot = rotation(strongest).coeffs();
+  Eigen::Vector4d sum = Eigen::Vector4d::Zero();
+  for (Eigen::Index j = 0; j < mesh_.weights.cols(); ++j) {
+    const Eigen::Vector4d q = rotation(j).coeffs();
+    sum += psi_[9](v, j) * (q.dot(pivot) < 0 ? -1.0 : 1.0) * q;
+  }
+  return Eigen::Quaterniond(sum.normalized()).toRotationMatrix();
+}
+
+// The inverse transpose of the affine fit, its determinant normalised: cof(h) K.
+Eigen::Matrix3d DdmReference::Affine(std::size_t v, const Eigen::Matrix3d& h,
+                                     std::span<const AffineD> skin) const {
+  const Eigen::Matrix3d covariance = Covariance(v), scaled = covariance / covariance.trace();
+  if (scaled.determinant() < 1e-6) return Blended(v, skin);
+  const Eigen::Matrix3d a = h / covariance.trace();
+  Eigen::Matrix3d cofactor;
+  for (int r = 0; r < 3; ++r) {
+    cofactor.row(r) = a.row((r + 1) % 3).cross(a.row((r + 2) % 3));
+  }
+  return cofactor * scaled / scaled.determinant();
+}
+
+Eigen::Vector3d DdmReference::EvaluateVertex(std::size_t v, std::span<const AffineD> skin,
+                                             bool enhanced) const {
+  const std::vector<Transform> transforms = Transforms(v, skin, enhanced);
+  const std::vector<Transform> full = Transforms(v, skin, false);
+  const Eigen::Vector3d u = ToEigen(mesh_.rest[v]), d = u - p_[v];
+  const Fit fit = FitVertex(v, transforms);
+  if (variant_ == 0) return RotationOf(fit.h) * d + fit.q;
+  if (variant_ == 1) return Affine(v, fit.h, skin) * d + fit.q;
+  if (variant_ == 2) return Blended(v, skin) * d + fit.q;
+  Eigen::Matrix3d turned = Eigen::Matrix3d::Zero(), carried = turned;
+  Eigen::Vector3d blend = Eigen::Vector3d::Zero();
+  for (Eigen::Index j = 0; j < mesh_.weights.cols(); ++j) {
+    const auto k = static_cast<std::size_t>(j);
+    const double turn = psi_[9](static_cast<Eigen::Index>(v), j), omega = Omega(v, j)(3, 3);
+    turned += turn * transforms[k].leftCols<3>();
+    carried += omega * transforms[k].leftCols<3>();
+    blend += omega * (full[k] * u.homogeneous());
+  }
+  if (variant_ == 3) return turned * d + fit.q;
+  return variant_ == 4 ? blend + (Blended(v, skin) - carried) * d : blend;
 }
 
 std::vector<Vec3d> DdmReference::Evaluate(std::span<const AffineD> skin, bool enhanced) const {
   std::vector<Vec3d> posed;
   for (std::size_t v = 0; v < mesh_.rest.size(); ++v) {
-    const Fit fit = FitVertex(v, skin, enhanced);
-    const Eigen::Vector3d x = RotationOf(fit.h) * (ToEigen(mesh_.rest[v]) - p_[v]) + fit.q;
+    const Eigen::Vector3d x = EvaluateVertex(v, skin, enhanced);
     posed.push_back({x[0], x[1], x[2]});
   }
   return posed;
 }
 
+std::vector<Mat3d> DdmReference::Rotations(std::span<const AffineD> skin) const {
+  std::vector<Mat3d> rotations(mesh_.rest.size());
+  for (std::size_t v = 0; v < rotations.size(); ++v) {
+    Eigen::Map<Eigen::Matrix<double, 3, 3, Eigen::RowMajor>>(rotations[v].m.data()) =
+        RotationOf(FitVertex(v, Transforms(v, skin, false)).h);
+  }
+  return rotations;
+}
+
 std::vector<double> DdmReference::Distinctness(std::span<const AffineD> skin) const {
   std::vector<double> ratios;
   for (std::size_t v = 0; v < mesh_.rest.size(); ++v) {
-    const Fit fit = FitVertex(v, skin, false);
+    const Fit fit = FitVertex(v, Transforms(v, skin, false));
     const Eigen::Vector3d s = fit.h.jacobiSvd().singularValues();
     ratios.push_back((s[1] + (fit.h.determinant() < 0 ? -s[2] : s[2])) / s.norm());
   }
   return ratios;
+}
+
+std::vector<double> DdmReference::Shapes() const {
+  std::vector<double> shapes;
+  for (std::size_t v = 0; v < mesh_.rest.size(); ++v) {
+    const Eigen::Matrix3d covariance = Covariance(v);
+    shapes.push_back(covariance.determinant() / std::pow(covariance.trace(), 3));
+  }
+  return shapes;
 }
 
 }  // namespace sinew::reference

@@ -31,6 +31,7 @@ struct DdmReferenceParams {
   explicit DdmReferenceParams(const DdmParams& params);
   Laplacian laplacian = Laplacian::kUniform;
   Smoothing smoothing = Smoothing::kImplicit;
+  std::uint32_t variant = 0;
   std::uint32_t iterations = 4;
   double lambda = 4, kappa = 4.0 / 3, alpha = 0;
   Cotangents cotangents = Cotangents::kClamped;
@@ -53,7 +54,7 @@ class DdmSmoother {
   Eigen::VectorXd degree_;
 };
 
-// Variant 0 without truncation and guard. 0 <= alpha < 1.
+// All variants without truncation and guard. 0 <= alpha <= 1, below 1 for variants 0 and 1.
 class DdmReference {
  public:
   DdmReference(const DdmMesh& mesh, const DdmReferenceParams& params);
@@ -61,18 +62,37 @@ class DdmReference {
   // enhanced: joints' rotations turn, their full transforms move (Kalentchouk and Hutchinson 2021,
   // eq. 1).
   std::vector<Vec3d> Evaluate(std::span<const AffineD> skin, bool enhanced) const;
-  // Ratio (s2 + sign(det) s3) / |H| at each vertex: where it is small, the rotation is ambiguous.
+  // The rotation R of x = R (u - p) + q at each vertex.
+  std::vector<Mat3d> Rotations(std::span<const AffineD> skin) const;
+  // Ratio (s2 + sign(det) s3) / |H| at each vertex: where it is small, the rotation of variant 0 is
+  // ambiguous.
   std::vector<double> Distinctness(std::span<const AffineD> skin) const;
+  // det / trace^3 of each neighbourhood: where it is small, variant 1 blends.
+  std::vector<double> Shapes() const;
   const DdmSmoother& smoother() const { return smoother_; }
+  // omega, the weights of the translation.
+  Eigen::MatrixXd Weights() const { return (1 - alpha_) * psi_[9] + alpha_ * translation_; }
+  const std::vector<Eigen::Vector3d>& smoothed() const { return p_; }
 
  private:
+  using Transform = Eigen::Matrix<double, 3, 4>;
   struct Fit {
     Eigen::Matrix3d h;
     Eigen::Vector3d q;
   };
-  Fit FitVertex(std::size_t v, std::span<const AffineD> skin, bool enhanced) const;
+  std::vector<Transform> Transforms(std::size_t v, std::span<const AffineD> skin,
+                                    bool enhanced) const;
+  Eigen::Matrix4d Omega(std::size_t v, Eigen::Index joint) const;
+  Eigen::Matrix3d Covariance(std::size_t v) const;
+  Fit FitVertex(std::size_t v, const std::vector<Transform>& transforms) const;
+  Eigen::Matrix3d Blended(std::size_t v, std::span<const AffineD> skin) const;
+  Eigen::Matrix3d Affine(std::size_t v, const Eigen::Matrix3d& h,
+                         std::span<const AffineD> skin) const;
+  Eigen::Vector3d EvaluateVertex(std::size_t v, std::span<const AffineD> skin, bool enhanced) const;
+
   DdmMesh mesh_;
   DdmSmoother smoother_;
+  std::uint32_t variant_;
   double alpha_;
   std::vector<Eigen::MatrixXd> psi_;  // [10][V x E], order 00 01 02 03 11 12 13 22 23 33
   Eigen::MatrixXd translation_;       // [V x E] w'

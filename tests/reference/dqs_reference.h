@@ -16,6 +16,13 @@ namespace sinew::reference {
 std::vector<Vec3d> Dqs(std::span<const Vec3d> rest, const Influences& influences,
                        std::span<const AffineD> skin);
 
+// The same with each binding's quaternion on the side of its parent's, once for all vertices; where
+// the blended real part is shorter than 0.1, as above.
+//   parent  [E] binding of the parent joint, before its children; kNoParent = a root
+std::vector<Vec3d> DqsByParent(std::span<const Vec3d> rest, const Influences& influences,
+                               std::span<const AffineD> skin,
+                               std::span<const std::uint32_t> parent);
+
 // The rotation part of a matrix, determinant +1: the orthogonal factor of its singular values. A
 // mirror is taken as one of the x axis and left to the stretch.
 Mat3d RotationBySvd(const Mat3d& a);

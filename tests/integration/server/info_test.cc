@@ -63,15 +63,17 @@ TEST_F(InfoTest, DescribesTheServer) {
     EXPECT_FALSE(limit.description().empty()) << limit.name();
     limits.insert(limit.name());
   }
-  for (const char* name : {"max-rig-bytes", "max-rig-vertices", "max-window", "max-streams",
-                           "max-message-bytes", "max-session-ttl-seconds", "max-stall-seconds"}) {
+  for (const char* name :
+       {"max-rig-bytes", "max-rig-vertices", "max-window", "max-streams", "max-message-bytes",
+        "max-session-ttl-seconds", "max-stall-seconds", "max-compares", "max-compare-targets",
+        "max-compare-poses", "max-compare-bytes"}) {
     EXPECT_EQ(limits.count(name), 1u) << name;
   }
 }
 
 TEST_F(InfoTest, MethodsComeInPagesWithTheirParameters) {
   Start();
-  std::set<std::string> names;
+  std::set<std::string> names, presets;
   v1::ListMethodsRequest request;
   request.set_page_size(1);
   do {
@@ -81,6 +83,9 @@ TEST_F(InfoTest, MethodsComeInPagesWithTheirParameters) {
     ASSERT_EQ(page.methods_size(), 1);
     EXPECT_TRUE(names.insert(page.methods(0).name()).second);
     EXPECT_FALSE(page.methods(0).summary().empty());
+    EXPECT_NE(page.methods(0).example().find(page.methods(0).name()), std::string::npos);
+    EXPECT_EQ(page.presets_size() > 0, request.page_token().empty());
+    for (const v1::Preset& preset : page.presets()) presets.insert(preset.name());
     for (const v1::Parameter& parameter : page.methods(0).parameters()) {
       EXPECT_FALSE(parameter.description().empty()) << parameter.name();
     }
@@ -88,6 +93,7 @@ TEST_F(InfoTest, MethodsComeInPagesWithTheirParameters) {
   } while (!request.page_token().empty());
   EXPECT_EQ(names.count("lbs"), 1u);
   EXPECT_EQ(names.count("dqs"), 1u);
+  EXPECT_EQ(presets.count("bulge_free_dqs"), 1u);
   request.set_page_token("nonsense");
   grpc::ClientContext context;
   v1::ListMethodsResponse page;

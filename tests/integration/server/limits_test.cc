@@ -86,18 +86,24 @@ TEST_F(LimitsTest, AMessageHoldsAtMostItsBytes) {
 
 TEST_F(LimitsTest, AReplyOverTheServersOwnLimitAsksForAStream) {
   const TubeShape shape{.rings = 1000, .segments = 100};
-  config.streams.response_bytes = 1 << 20;
-  Start();
-  const std::string rig = stubs().UploadTube(shape);
-  v1::DeformRequest request;
-  request.mutable_target()->mutable_spec()->set_rig(rig);
-  request.mutable_target()->mutable_spec()->set_spec("lbs");
-  *request.mutable_pose() = TubePose(1, 0, shape);
-  request.set_max_response_bytes(1 << 30);  // more than the server has: its own limit counts
-  v1::DeformResponse response;
-  const grpc::Status status = stubs().Deform(request, response);
-  EXPECT_EQ(status.error_code(), StatusCode::FAILED_PRECONDITION) << status.error_message();
-  EXPECT_EQ(ReasonOf(status), "USE_STREAM");
+  const std::uint64_t reply = 512 + shape.vertices() * 12u;  // what is not vertices counts as 512
+  for (const bool past : {false, true}) {
+    config.streams.response_bytes = reply - (past ? 1 : 0);
+    Start();
+    v1::DeformRequest request;
+    request.mutable_target()->mutable_spec()->set_rig(stubs().UploadTube(shape));
+    request.mutable_target()->mutable_spec()->set_spec("lbs");
+    *request.mutable_pose() = TubePose(1, 0, shape);
+    request.set_max_response_bytes(1 << 30);  // more than the server has: its own limit counts
+    v1::DeformResponse response;
+    const grpc::Status status = stubs().Deform(request, response);
+    if (past) {
+      EXPECT_EQ(status.error_code(), StatusCode::FAILED_PRECONDITION) << status.error_message();
+      EXPECT_EQ(ReasonOf(status), "USE_STREAM");
+    } else {
+      EXPECT_CODE(status, StatusCode::OK);
+    }
+  }
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -48,7 +49,7 @@ class Stream {
   // Reads until the frames numbered up to `last` are all here; each entry is a whole frame or a
   // problem.
   struct Answer {
-    v1::Frame frame;  // positions and normals of all its pieces
+    v1::Frame frame;  // bulk of all its pieces
     std::optional<v1::Problem> problem;
   };
   std::vector<Answer> ReadUntil(std::uint64_t last, bool acknowledge = true) {
@@ -89,6 +90,9 @@ class Stream {
       v1::Frame& frame = answers.back().frame;
       frame.mutable_positions()->append(piece.positions());
       frame.mutable_normals()->append(piece.normals());
+      for (int c = 0; c < std::min(frame.channels_size(), piece.channels_size()); ++c) {
+        frame.mutable_channels(c)->mutable_data()->append(piece.channels(c).data());
+      }
       *frame.mutable_timing() = piece.timing();
     }
     partial_ = !piece.last_chunk();

@@ -252,8 +252,12 @@ TEST_F(StreamTest, WrongOpenersAreNamed) {
   open.mutable_layout()->set_instances(2);
   EXPECT_EQ(fails(open), "open.layout.instances");
   open = OpenSpec(rig_, "lbs");
-  open.mutable_output()->add_attributes(v1::ATTRIBUTE_TANGENTS);
+  open.mutable_output()->add_attributes(v1::ATTRIBUTE_VELOCITIES);
   EXPECT_EQ(fails(open), "open.output.attributes[0]");
+  open = OpenSpec(rig_, "lbs");
+  open.mutable_output()->add_attributes(v1::ATTRIBUTE_POSITIONS);
+  open.mutable_output()->add_attributes(v1::ATTRIBUTE_TANGENTS);  // which this rig lacks
+  EXPECT_EQ(fails(open), "open.output.attributes");
   open = OpenSpec(rig_, "dqs(blend=9)");
   EXPECT_EQ(fails(open).rfind("open.target.spec", 0), 0u);
   open = OpenSpec(rig_, "lbs");
@@ -356,18 +360,20 @@ TEST_F(StreamTest, BytesBeforeTheSessionIsFoundAreBounded) {
     *request.mutable_open() = OpenSpec(rig_, "lbs");
     v1::Pose& pose = *request.add_poses();
     pose.set_frame(1);
-    pose.set_joint_transforms(std::string(bytes, '\0'));
+    pose.set_joint_transforms(std::string(bytes, '\0'));  // then trimmed: the pose has `bytes`
+    pose.mutable_joint_transforms()->resize(2 * bytes - pose.ByteSizeLong());
+    EXPECT_EQ(pose.ByteSizeLong(), bytes);
     return request;
   };
   grpc::ClientContext context;
   auto call = stubs().deforms->StreamDeform(&context);
-  call->Write(open_with(1024));
+  call->Write(open_with(1025));
   const grpc::Status status = call->Finish();
   EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(ReasonOf(status), "LIMIT");
   grpc::ClientContext small_context;
   auto small = stubs().deforms->StreamDeform(&small_context);
-  small->Write(open_with(1000));
+  small->Write(open_with(1024));
   small->WritesDone();
   v1::StreamDeformResponse response;
   ASSERT_TRUE(small->Read(&response));

@@ -18,8 +18,9 @@ CommandLine Parse(std::vector<const char*> arguments) {
   return ParseCommandLine(static_cast<int>(arguments.size()), arguments.data());
 }
 
-constexpr const char* kCommands[] = {"inspect", "methods", "upload", "bind",     "bake",   "render",
-                                     "verify",  "bench",   "rigs",   "sessions", "delete", "stats"};
+constexpr const char* kCommands[] = {"inspect",  "methods", "upload", "bind",  "bake",
+                                     "render",   "compare", "verify", "bench", "rigs",
+                                     "sessions", "delete",  "stats"};
 
 TEST(CommandLine, HelpListsEveryCommandAndAQuickStart) {
   const CommandLine line = Parse({"--help"});

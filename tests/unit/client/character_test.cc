@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "client/cpp/channel.h"
 #include "tests/unit/client/fake_server.h"
 #include "tests/unit/client/sample_rig.h"
@@ -56,6 +58,26 @@ TEST_F(Characters, StreamsOutliveALostSession) {
       ASSERT_EQ((*item)->frame, f);
     }
   }
+}
+
+TEST_F(Characters, ComparisonsOutliveALostSession) {
+  const std::vector<Character> both = {character,
+                                       *Character::Create(client, *EncodeRig(SampleRig()), "dqs")};
+  const std::vector<float> poses(12 * 20, 1);
+  ForgetEverything();
+  const auto all = Character::Compare(both, {}, {.joint_transforms = poses, .frames = 20});
+  ASSERT_TRUE(all.ok()) << all.status();
+  const std::string kept = both[1].session().name;
+  {
+    const std::lock_guard lock(server.mutex);
+    server.sessions.erase(both[0].session().name);
+  }
+  const auto again = Character::Compare(both, {}, {.joint_transforms = poses, .frames = 20});
+  ASSERT_TRUE(again.ok()) << again.status();
+  ASSERT_EQ(again->size(), 2u);
+  for (const TargetMetrics& target : *again) EXPECT_EQ(target.frames.size(), 20u);
+  EXPECT_EQ(both[1].session().name, kept) << "was not lost";
+  EXPECT_EQ(server.sessions.size(), 2u);
 }
 
 TEST_F(Characters, ClipsOutliveALostSession) {

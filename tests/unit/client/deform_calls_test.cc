@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 
 #include "tests/unit/client/fake_server.h"
@@ -169,6 +170,75 @@ TEST_F(DeformCalls, ClipRefusesWhatDoesNotDivide) {
       absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(code({.joint_transforms = std::span(poses).first(24), .frames = 2}, {}),
             absl::StatusCode::kInvalidArgument);
+}
+
+// Two targets, frames 1 to `frames`; frame `bad` is no pose.
+absl::StatusOr<std::vector<TargetMetrics>> Compared(const Client& client, std::size_t frames,
+                                                    std::size_t bad = 0,
+                                                    const CompareProgress& progress = {}) {
+  std::vector<float> poses;
+  for (std::size_t f = 1; f <= frames; ++f) {
+    poses.insert(poses.end(), 12,
+                 f == bad ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(f));
+  }
+  const Target targets[] = {kTarget, {.rig = "rigs/a", .deformer = "dqs"}};
+  return client.Compare(targets, {}, {.joint_transforms = poses, .frames = frames}, {}, progress);
+}
+
+TEST_F(DeformCalls, ACompareOfSeveralBlocksIsThatOfTheWhole) {
+  ClientOptions options = server.Options();
+  options.clip_block_bytes = 1000;  // ten poses
+  client = *Client::Connect(options);
+  std::vector<std::size_t> done;
+  const auto all = Compared(client, 25, 9, [&](std::size_t measured, std::size_t total) {
+    done.push_back(measured);
+    EXPECT_EQ(total, 50u);
+  });
+  ASSERT_TRUE(all.ok()) << all.status();
+  ASSERT_EQ(all->size(), 2u);
+  const TargetMetrics& second = (*all)[1];
+  ASSERT_EQ(second.frames.size(), 24u);
+  EXPECT_EQ(second.frames[8].frame, 10u);
+  EXPECT_EQ(*second.frames[8].volume_ratio, 100);
+  EXPECT_EQ(second.problems.size(), 1u) << "also where it is pre-rolled";
+  EXPECT_EQ(second.problems[0].frame, 9u);
+  EXPECT_TRUE(absl::IsInvalidArgument(second.problems[0].problem));
+  EXPECT_EQ(*second.worst.volume_ratio, 10);
+  EXPECT_DOUBLE_EQ(*second.mean.volume_ratio, 10 * (25 * 13 - 9) / 24.0);
+  EXPECT_EQ(*second.worst.self_intersections, 25u);
+  EXPECT_FALSE(second.mean.jerk.has_value());
+  EXPECT_EQ(second.bound_bytes, 77u);
+  EXPECT_EQ(second.numerics, "numerics-1");
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+  EXPECT_EQ(done.back(), 50u);
+  ASSERT_EQ(server.counts.compared.size(), 4u) << "pre-rolled poses fill a block too";
+  for (const v1::PoseBlock& block : server.counts.compared) EXPECT_LE(block.poses_size(), 10);
+  EXPECT_EQ(server.counts.compared[1].preroll(), 3u);
+  EXPECT_EQ(server.counts.compared[1].poses(0).frame(), 8u);
+}
+
+TEST_F(DeformCalls, ACompareGoesOnAfterABreakAndWithinTheServersPoses) {
+  server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+  server.faults.break_after_frames = 7;
+  server.faults.most_compare_poses = 8;
+  const auto all = Compared(client, 12);
+  ASSERT_TRUE(all.ok()) << all.status();
+  for (const TargetMetrics& target : *all) EXPECT_EQ(target.frames.size(), 12u);
+  EXPECT_TRUE(absl::IsInvalidArgument(client.Compare({}, {}, {}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Compared(client, 0).status()));
+}
+
+TEST_F(DeformCalls, ACompareThatGoesOnWithOtherNumericsFails) {
+  ClientOptions options = server.Options();
+  options.clip_block_bytes = 1000;  // ten poses
+  client = *Client::Connect(options);
+  const auto all = Compared(client, 25, 0, [&](std::size_t measured, std::size_t) {
+    if (measured != 20) return;  // the first block is whole, the second not yet asked for
+    const std::lock_guard lock(server.mutex);
+    server.numerics = "numerics-2";
+  });
+  EXPECT_TRUE(absl::IsFailedPrecondition(all.status())) << all.status();
+  EXPECT_NE(all.status().message().find("numerics-2"), std::string::npos);
 }
 
 }  // namespace

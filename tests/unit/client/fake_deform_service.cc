@@ -133,6 +133,44 @@ class FakeDeformService : public v1::DeformService::Service {
     return grpc::Status::OK;
   }
 
+  // Frame k has the volume k * 10^(target) and k crossings.
+  grpc::Status CompareDeformers(grpc::ServerContext*, const v1::CompareDeformersRequest* request,
+                                grpc::ServerWriter<v1::CompareDeformersResponse>* writer) override {
+    if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
+    const v1::PoseBlock& block = request->poses();
+    {
+      const std::lock_guard lock(server_.mutex);
+      if (static_cast<std::size_t>(block.poses_size()) > server_.faults.most_compare_poses) {
+        return LimitPassed("max-compare-poses");
+      }
+      server_.counts.compared.push_back(block);
+    }
+    std::size_t sent = 0;
+    double unit = 1;
+    for (int t = 0; t < request->targets_size(); ++t, unit *= 10) {
+      for (int i = 0; i < block.poses_size(); ++i) {
+        const v1::Pose& pose = block.poses(i);
+        v1::CompareDeformersResponse reply;
+        reply.set_target(static_cast<std::uint32_t>(t));
+        const std::lock_guard lock(server_.mutex);
+        if (grpc::Status found = Find(request->targets(t)); !found.ok()) return found;
+        if (std::optional<grpc::Status> broken = TakeBreak(sent++)) return *broken;
+        if (i == 0) reply.set_numerics(server_.numerics);
+        if (IsBad(pose)) {
+          *reply.add_problems() = MakeProblem(pose);
+        } else if (static_cast<std::uint32_t>(i) >= block.preroll()) {
+          v1::FrameMetrics& frame = *reply.add_frames();
+          frame.set_frame(pose.frame());
+          frame.set_volume_ratio(unit * static_cast<double>(pose.frame()));
+          frame.set_self_intersections(pose.frame());
+        }
+        if (i + 1 == block.poses_size()) reply.mutable_summary()->set_bound_bytes(77);
+        writer->Write(reply);
+      }
+    }
+    return grpc::Status::OK;
+  }
+
   grpc::Status StreamDeform(grpc::ServerContext*,
                             grpc::ServerReaderWriter<v1::StreamDeformResponse,
                                                      v1::StreamDeformRequest>* stream) override {

@@ -16,6 +16,7 @@
 
 #include "sinew/client.h"
 #include "sinew/v1/deform_service.grpc.pb.h"
+#include "sinew/v1/deform_service.pb.h"
 #include "sinew/v1/info_service.grpc.pb.h"
 #include "sinew/v1/rig_service.grpc.pb.h"
 #include "sinew/v1/session_service.grpc.pb.h"
@@ -40,7 +41,8 @@ struct Faults {
   std::size_t largest_reply = 0;  // Deform: needs max_response_bytes of as much, or USE_STREAM
   std::size_t largest_allowed = ~std::size_t{0};  // max_response_bytes above it are a passed limit
   std::size_t most_clip_poses = ~std::size_t{0};  // of one DeformClip, more are a passed limit
-  bool repeat_frames = false;                     // sends every frame twice
+  std::size_t most_compare_poses = ~std::size_t{0};  // of one CompareDeformers
+  bool repeat_frames = false;                        // sends every frame twice
 };
 
 // What was seen.
@@ -50,6 +52,7 @@ struct Counts {
   std::size_t most_unacknowledged = 0;  // poses of one stream beyond `received`
   std::vector<std::uint64_t> acknowledged;
   std::vector<std::uint64_t> max_response_bytes;  // of each Deform
+  std::vector<v1::PoseBlock> compared;            // of each CompareDeformers
 };
 
 class FakeServer {

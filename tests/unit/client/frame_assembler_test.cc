@@ -76,6 +76,52 @@ TEST(FrameAssembler, JoinsChunksInOrder) {
   EXPECT_TRUE(view.normals().empty());
 }
 
+v1::Frame WithTangents(v1::Frame chunk, float value) {
+  v1::Channel& other = *chunk.add_channels();
+  other.set_attribute(v1::ATTRIBUTE_VELOCITIES);
+  other.set_data("velocities");
+  v1::Channel& channel = *chunk.add_channels();
+  channel.set_attribute(v1::ATTRIBUTE_TANGENTS);
+  channel.set_encoding(v1::ENCODING_FLOAT32);
+  const std::vector<float> values(std::size_t{chunk.vertex_count()} * 4, value);
+  channel.set_data(values.data(), values.size() * 4);
+  return chunk;
+}
+
+TEST(FrameAssembler, JoinsTangentsOfChunks) {
+  FrameAssembler assembler(true);
+  ASSERT_TRUE(assembler.Add(Parsed(WithTangents(Chunk(3, 0, 10, false), 0.5f))).ok());
+  const auto data = assembler.Add(Parsed(WithTangents(Chunk(3, 10, 4, true), 2)));
+  ASSERT_TRUE(data.ok()) << data.status();
+  const FrameView view(*data);
+  EXPECT_EQ(view.tangent_encoding(), Encoding::kFloat32);
+  EXPECT_EQ(view.tangents().size(), 14u * 16);
+  std::vector<float> out(14 * 4), want(14 * 4, 2);
+  std::fill_n(want.begin(), 40, 0.5f);
+  ASSERT_TRUE(view.CopyTangents(out).ok());
+  EXPECT_EQ(out, want);
+  EXPECT_TRUE(absl::IsInvalidArgument(view.CopyTangents(std::span(out).first(55))));
+}
+
+TEST(FrameAssembler, RefusesTornTangents) {
+  v1::Frame frame = WithTangents(Chunk(1, 0, 8, true), 1);
+  frame.set_checksum(Parsed(frame).header.checksum());
+  v1::Frame flipped = frame;
+  (*flipped.mutable_channels(1)->mutable_data())[77] ^= 1;
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(flipped, false)).status()));
+  v1::Frame cut = frame;
+  cut.mutable_channels(1)->mutable_data()->pop_back();
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(cut)).status()));
+  FrameAssembler assembler(true);
+  ASSERT_TRUE(assembler.Add(Parsed(WithTangents(Chunk(3, 0, 10, false), 1))).ok());
+  EXPECT_FALSE(assembler.Add(Parsed(Chunk(3, 10, 4, true))).ok()) << "tangents vanish";
+  FrameAssembler other(true);
+  ASSERT_TRUE(other.Add(Parsed(WithTangents(Chunk(3, 0, 10, false), 1))).ok());
+  v1::Frame empty = WithTangents(Chunk(3, 10, 4, true), 1);
+  empty.mutable_channels(1)->clear_data();
+  EXPECT_FALSE(other.Add(Parsed(empty)).ok()) << "a channel without data";
+}
+
 TEST(FrameAssembler, ShowsASingleSliceAsOne) {
   FrameAssembler assembler(true);
   const FrameView view(*assembler.Add(Parsed(Chunk(1, 0, 8, true))));
@@ -137,6 +183,8 @@ TEST(FrameView, OfNothingIsEmpty) {
   EXPECT_EQ(view.vertices(), 0u);
   EXPECT_TRUE(view.positions().empty());
   EXPECT_TRUE(view.CopyPositions({}).ok());
+  EXPECT_TRUE(view.tangents().empty());
+  EXPECT_EQ(view.tangent_encoding(), Encoding::kUnspecified);
 }
 
 }  // namespace

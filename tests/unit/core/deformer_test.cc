@@ -124,21 +124,22 @@ TEST(Deformer, FlatteningAJointDoesNotPop) {
 
 TEST(Deformer, EstimateRefusesWhatBindRefuses) {
   const Rig rig = testing::OneTriangle();
-  EXPECT_EQ(Deformer::Estimate(rig, {}).status().code(), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(Deformer::Estimate(rig, {LbsParams{}, LbsParams{}}).status().code(),
-            absl::StatusCode::kInvalidArgument);
   Task task;
+  EXPECT_EQ(Deformer::Estimate(rig, {}, task).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Deformer::Estimate(rig, {LbsParams{}, LbsParams{}}, task).status().code(),
+            absl::StatusCode::kInvalidArgument);
   DqsParams params;
   params.blend_map = "nowhere";
   EXPECT_EQ(Deformer::Bind(rig, {params}, task).status().code(),
             absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(Deformer::Estimate(rig, {params}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Deformer::Estimate(rig, {params}, task).status().code(),
+            absl::StatusCode::kInvalidArgument);
   for (const char* spec : {"ddm(radius=1)", "ddm(smoothing=explicit, radius=1)"}) {
     // Two small pieces far apart: the radius is some million edges.
     RigSource source = testing::TubeSource();
     for (std::size_t v = 0; v < 32; ++v) source.mesh.positions[v].x -= 1e6f;
     const Rig wide = testing::MakeRig(std::move(source));
-    const auto estimate = Deformer::Estimate(wide, *ParseSpec(spec));
+    const auto estimate = Deformer::Estimate(wide, *ParseSpec(spec), task);
     const auto bound = Deformer::Bind(wide, *ParseSpec(spec), task);
     EXPECT_EQ(estimate.status().code(), bound.status().code()) << spec;
     EXPECT_NE(bound.status().code(), absl::StatusCode::kInternal) << bound.status();

@@ -64,6 +64,22 @@ TEST(Influences, RefusesBadRows) {
   }
 }
 
+TEST(Influences, AVertexHasAtMost255) {
+  const auto spread = [](std::uint32_t bindings, std::uint32_t times) {
+    InfluenceSource source;
+    for (std::uint32_t k = 0; k < bindings * times; ++k) {
+      source.bindings.push_back(k % bindings);
+      source.weights.push_back(1 / static_cast<float>(bindings * times));
+    }
+    source.offsets = {0, source.bindings.size()};
+    return Influences::Create(std::move(source), bindings).status();
+  };
+  EXPECT_TRUE(spread(255, 1).ok());
+  EXPECT_TRUE(spread(255, 2).ok()) << "of one binding they are one";
+  EXPECT_THAT(std::string(spread(256, 1).message()),
+              HasSubstr("influence_counts: vertex 0 has 256 bindings, need 255 or fewer"));
+}
+
 TEST(Influences, AcceptsSumsWithinTheTolerance) {
   for (const float sum : {0.9991f, 1.0009f}) {
     EXPECT_TRUE(Influences::Create({.offsets = {0, 1}, .bindings = {0}, .weights = {sum}}, 1).ok())

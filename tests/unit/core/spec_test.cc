@@ -1,5 +1,6 @@
 #include "core/deform/spec.h"
 
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +26,7 @@ TEST(Spec, ReadsParametersAndFillsInDefaults) {
 
 TEST(Spec, TextOfEveryMethodReadsBackTheSame) {
   for (const MethodInfo& method : ListMethods()) {
-    const auto recipe = ParseSpec(method.name);
+    const auto recipe = ParseSpec(method.example);
     ASSERT_TRUE(recipe.ok()) << recipe.status();
     const std::string text = FormatSpec(*recipe);
     const auto again = ParseSpec(text);
@@ -33,6 +34,40 @@ TEST(Spec, TextOfEveryMethodReadsBackTheSame) {
     EXPECT_EQ(FormatSpec(*again), text);
     EXPECT_EQ(Numerics(*again), Numerics(*recipe));
   }
+}
+
+TEST(Spec, PresetsStandForTheirStages) {
+  const auto text = [](const char* spec) { return FormatSpec(*ParseSpec(spec)); };
+  EXPECT_EQ(text("bulge_free_dqs"), text("dqs | bulge_free"));
+  EXPECT_EQ(text("bulge_free_dqs | delta_mush"), text("dqs | bulge_free | delta_mush"));
+  EXPECT_EQ(text("shapes | bulge_free_dqs"), text("shapes | dqs | bulge_free"));
+  EXPECT_EQ(text("shapes | delta_mush"), text("shapes | lbs | delta_mush"));
+  EXPECT_EQ(text("delta_mush(iterations=20)"), text("lbs | delta_mush(iterations=20)"));
+  EXPECT_EQ(text("dqs | delta_mush"), FormatSpec({DqsParams{}, DeltaMushParams{}}));
+  for (const PresetInfo& preset : ListPresets()) {
+    EXPECT_FALSE(preset.summary.empty());
+    EXPECT_EQ(text(std::string(preset.name).c_str()), text(std::string(preset.spec).c_str()));
+  }
+}
+
+TEST(Spec, BoundsThemselvesAreAllowed) {
+  for (const MethodInfo& method : ListMethods()) {
+    for (const ParameterInfo& parameter : method.parameters) {
+      if (!parameter.minimum || *parameter.minimum == *parameter.maximum) continue;
+      for (const double bound : {*parameter.minimum, *parameter.maximum}) {
+        const auto stage = MakeStage(method.name, {{parameter.name, absl::StrCat(bound)}});
+        EXPECT_TRUE(stage.ok() || parameter.name == "variant") << stage.status();
+      }
+    }
+  }
+}
+
+TEST(Spec, PresetsRefuseWhatTheyCannotPassOn) {
+  const absl::Status given = ParseSpec("bulge_free_dqs(strength=0.5)").status();
+  EXPECT_EQ(given.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(given.message().find("dqs | bulge_free"), std::string::npos) << given;
+  EXPECT_FALSE(ParseSpec("delta_mush(iterations=x)").ok());
+  EXPECT_FALSE(ParseSpec("delta_mush(no_such=1)").ok());
 }
 
 TEST(Spec, QuotesNamesThatNeedIt) {
@@ -54,7 +89,9 @@ TEST(Spec, RefusesWithTheReason) {
       {"lbs |", "got the end at column 6"},
       {"| lbs", "got '|' at column 1"},
       {"lbs lbs", "got 'l' at column 5, need '|' or the end"},
-      {"spline", "got method 'spline', need one of lbs, dqs, ddm, enhanced_ddm"},
+      {"spline",
+       "got method 'spline', need one of lbs, dqs, bulge_free, spherical_blend, "
+       "cor, delta_mush, ddm, enhanced_ddm, shapes, bulge_free_dqs"},
       {"lbs(speed=3)", "lbs.speed: unknown parameter, need one of max_influences"},
       {"lbs(max_influences=many)", "got 'many', need a whole number"},
       {"lbs(max_influences=256)", "got 256, need 0 to 255"},

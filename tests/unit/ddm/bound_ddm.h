@@ -32,7 +32,7 @@ class BoundDdm {
       : rig_(rig), task_({.parallel = parallel}) {
     layout_ = ValueOrDie(BlockLayout::Create(rig));
     tables_ = ValueOrDie(DdmTables::Bind({rig, *layout_, {}}, params, options, task_));
-    if (const auto status = tables_.Check(*layout_, rig.bindings().size()); !status.ok()) {
+    if (const auto status = tables_.Check(*layout_, rig.bindings().size(), false); !status.ok()) {
       ValueOrDie<int>(status);
     }
   }
@@ -45,7 +45,7 @@ class BoundDdm {
     const PosedRigTables posed_tables = PosedRigTables::Create(rig_, layout_->centre);
     const PosedRig posed = buffer.Compute(posed_tables, {.joints = pose}, true);
     AlignedVector<PointBlock> out(layout_->blocks());
-    AlignedVector<float> scratch(tables_.Facts("ddm").scratch_floats);
+    AlignedVector<float> scratch(tables_.Facts("ddm", enhanced).scratch_floats);
     tables_.Run({.layout = *layout_,
                  .posed = posed,
                  .task = task_,
@@ -62,14 +62,14 @@ class BoundDdm {
     return FileOrder(*layout_, RunBlocks(pose, enhanced));
   }
 
-  // Field of every binding at a vertex, 0 where it has no row.
+  // Field (of variants 0 and 1) of every binding at a vertex, 0 where it has no row; float32.
   std::vector<double> Field(std::size_t vertex, DdmField field) const {
     std::vector<double> values(rig_.bindings().size(), 0.0);
     const std::size_t block = layout_->lane[vertex] / kLanes, lane = layout_->lane[vertex] % kLanes;
     for (std::uint32_t k = tables_.joints.offset[block]; k < tables_.joints.offset[block + 1];
          ++k) {
       values[tables_.joints.entry[k]] =
-          tables_.moments[(k * tables_.fields() + static_cast<std::size_t>(field)) * kLanes + lane];
+          tables_.moments[tables_.Place(k, static_cast<std::size_t>(field)) + lane];
     }
     return values;
   }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/deform/ddm/ddm_lane.h"
+#include "tests/reference/ddm_reference.h"
 #include "tests/unit/ddm/bound_ddm.h"
 
 namespace sinew {
@@ -57,6 +58,55 @@ TEST(PopGuard, ChangesNothingInMildPoses) {
     EXPECT_EQ(testing::MaxDistance(BoundDdm(rig).Run(testing::BendPose(rig, degrees)),
                                    BoundDdm(rig, off).Run(testing::BendPose(rig, degrees))),
               0);
+  }
+}
+
+// The rotation of every vertex: what moving the rest points along each axis adds.
+std::vector<Mat3d> Rotations(const BoundDdm& ddm, const std::vector<Affine>& pose) {
+  const auto still = ddm.Run(pose);
+  std::vector<Mat3d> rotations(still.size());
+  for (std::size_t axis = 0; axis < 3; ++axis) {
+    AlignedVector<PointBlock> in = ddm.layout().rest;
+    for (PointBlock& block : in) {
+      float* const lanes = axis == 0 ? block.x : axis == 1 ? block.y : block.z;
+      for (std::size_t i = 0; i < kLanes; ++i) lanes[i] += 4;
+    }
+    const auto moved = testing::FileOrder(ddm.layout(), ddm.RunBlocks(pose, false, in));
+    for (std::size_t v = 0; v < moved.size(); ++v) {
+      const Vec3d d = 0.25 * (moved[v] - still[v]);
+      rotations[v].m[axis] = d.x;
+      rotations[v].m[3 + axis] = d.y;
+      rotations[v].m[6 + axis] = d.z;
+    }
+  }
+  return rotations;
+}
+
+TEST(FittedRotation, NeverLeapsWhereItIsDistinct) {
+  const Rig rig = testing::TubeRig({.rings = 41, .around = 16});
+  const DdmParams params = testing::ExactParams(1, 16);
+  const BoundDdm ddm(rig, params);
+  const reference::DdmReference reference(reference::MeshOf(rig),
+                                          reference::DdmReferenceParams(params));
+  for (const bool bend : {false, true}) {
+    std::vector<Mat3d> last;
+    std::vector<double> was;
+    double largest = 0;
+    for (int degrees = 60; degrees < 180; ++degrees) {
+      const auto pose = bend ? testing::BendPose(rig, degrees) : testing::TwistPose(rig, degrees);
+      const auto now = Rotations(ddm, pose);
+      const auto distinct = reference.Distinctness(testing::SkinMatrices(rig, pose));
+      for (std::size_t v = 0; v < last.size(); ++v) {
+        if (distinct[v] < 0.05 || was[v] < 0.05) continue;
+        const Mat3d apart = Multiply(Transpose(last[v]), now[v]);
+        const double trace = apart.m[0] + apart.m[4] + apart.m[8];
+        largest = std::max(largest, std::acos(std::clamp((trace - 1) / 2, -1.0, 1.0)));
+      }
+      last = now;
+      was = distinct;
+    }
+    EXPECT_LT(largest * 180 / M_PI, 30) << (bend ? "bend" : "twist");
+    EXPECT_GT(largest * 180 / M_PI, 0.5);
   }
 }
 

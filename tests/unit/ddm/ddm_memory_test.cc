@@ -1,58 +1,16 @@
 // What binding really allocates, against what it announces.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
-#include <atomic>
-#include <cstdlib>
-#include <new>
+#include <cstdio>
+#include <stop_token>
 #include <string>
 
 #include "core/deform/ddm/ddm.h"
+#include "tests/assets/allocation_meter.h"
 #include "tests/assets/run_method.h"
 #include "tests/assets/small_rigs.h"
 #include "tests/assets/tube.h"
-
-namespace {
-
-// Bytes in use through operator new, and their peak.
-std::atomic<std::ptrdiff_t> in_use{0}, peak{0};
-
-void* Count(void* block) {
-  if (block == nullptr) throw std::bad_alloc();
-  const auto bytes = static_cast<std::ptrdiff_t>(malloc_usable_size(block));
-  const std::ptrdiff_t now = in_use.fetch_add(bytes) + bytes;
-  for (std::ptrdiff_t seen = peak; now > seen && !peak.compare_exchange_weak(seen, now);) {
-  }
-  return block;
-}
-
-void Discount(void* block) {
-  in_use.fetch_sub(static_cast<std::ptrdiff_t>(malloc_usable_size(block)));
-  std::free(block);
-}
-
-}  // namespace
-
-void* operator new(std::size_t bytes) {
-  return Count(std::malloc(bytes));
-}
-void* operator new(std::size_t bytes, std::align_val_t alignment) {
-  const auto align = static_cast<std::size_t>(alignment);
-  return Count(std::aligned_alloc(align, (bytes + align - 1) / align * align));
-}
-void operator delete(void* block) noexcept {
-  Discount(block);
-}
-void operator delete(void* block, std::size_t) noexcept {
-  Discount(block);
-}
-void operator delete(void* block, std::align_val_t) noexcept {
-  Discount(block);
-}
-void operator delete(void* block, std::size_t, std::align_val_t) noexcept {
-  Discount(block);
-}
 
 namespace sinew {
 namespace {
@@ -67,11 +25,10 @@ Measured BindMeasured(const Rig& rig, const DdmParams& params) {
   Task task;
   Measured measured;
   measured.announced = DdmTables::Cost(input, params)->peak_bytes;
-  const std::ptrdiff_t before = in_use;
-  peak = before;
+  testing::StartPeak();
   const auto bound = DdmTables::Bind(input, params, {}, task);
   EXPECT_TRUE(bound.ok()) << bound.status();
-  measured.peak = static_cast<std::size_t>(peak - before);
+  measured.peak = testing::Peak();
   return measured;
 }
 
@@ -103,6 +60,48 @@ TEST(DdmMemory, StaysBelowWhatIsAnnounced) {
       }
     }
   }
+}
+
+TEST(DdmMemory, CountsEveryVariantAndStorage) {
+  const Rig rig = testing::TubeRig({.rings = 400,
+                                    .around = 50,
+                                    .joints = 20,
+                                    .length = 20,
+                                    .weights = testing::TubeWeights::kFour});
+  for (std::uint32_t variant = 0; variant < 6; ++variant) {
+    for (const Storage storage : {Storage::kFloat32, Storage::kFloat16}) {
+      DdmParams params;
+      params.variant = variant;
+      params.storage = storage;
+      params.alpha = 0.5f;
+      const Measured measured = BindMeasured(rig, params);
+      EXPECT_LE(measured.peak, measured.announced + kFixed) << variant;
+      EXPECT_GE(measured.peak, measured.announced / 6) << variant;
+    }
+  }
+}
+
+// Every joint reaches the whole mesh: what is announced is known long before all of it is walked.
+TEST(DdmMemory, CostStopsAtTheLimitAndWhenAsked) {
+  const Rig rig = testing::TubeRig({.rings = 1500, .around = 6, .joints = 1500, .length = 20});
+  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
+  DdmParams params;
+  params.lambda = 1000;
+  params.iterations = 100;
+  const auto cost = [&](const Task& task) {
+    return DdmTables::Cost({rig, *layout, {}, &task}, params).status();
+  };
+  constexpr std::size_t kLimit = 8 << 20;
+  const absl::Status poor = cost(Task({.memory_limit = kLimit}));
+  ASSERT_EQ(poor.code(), absl::StatusCode::kResourceExhausted) << poor;
+  // Of a walk through all of it the message would name some gigabyte.
+  std::size_t known = 0;
+  ASSERT_EQ(std::sscanf(std::string(poor.message()).c_str(), "bind: may need %zu", &known), 1);
+  EXPECT_GT(known, kLimit);
+  EXPECT_LT(known, kLimit + (2 << 20));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(cost(Task({.stop = stop.get_token()})).code(), absl::StatusCode::kCancelled);
 }
 
 TEST(DdmMemory, CountsShapes) {

@@ -118,6 +118,52 @@ TEST(Adjacency, KnowsItsMeanEdge) {
   EXPECT_EQ(RmsEdge(alone.mesh(), Weld(alone), Polygons(alone)), 0);
 }
 
+std::vector<std::uint8_t> Borders(const Rig& rig) {
+  return BorderPoints(rig.mesh(), Weld(rig));
+}
+
+TEST(BorderPoints, AreTheEndsOfEdgesWithOneFace) {
+  const auto tube = Borders(testing::TubeRig({.rings = 5, .around = 8}));
+  for (std::size_t v = 0; v < tube.size(); ++v) EXPECT_EQ(tube[v], v < 8 || v >= 32) << v;
+  EXPECT_EQ(Borders(testing::OneTriangle()), (std::vector<std::uint8_t>{1, 1, 1}));
+  EXPECT_EQ(Borders(testing::HardCube()), std::vector<std::uint8_t>(8, 0));  // closed when welded
+  EXPECT_EQ(Borders(testing::IsolatedVertex()), (std::vector<std::uint8_t>{1, 1, 1, 0}));
+  const Rig fan = MakeRig(RigidSource({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {-1, 0, 0}, {0, -1, 0}},
+                                      {{0, 1, 2}, {0, 2, 3}, {0, 3, 4}, {0, 4, 1}}));
+  EXPECT_EQ(Borders(fan), (std::vector<std::uint8_t>{0, 1, 1, 1, 1}));
+}
+
+TEST(BorderPoints, CountFacesNotCorners) {
+  // A face that runs along an edge twice is still one face; two faces alike are two.
+  EXPECT_EQ(Borders(MakeRig(RigidSource({{0, 0, 0}, {1, 0, 0}, {2, 1, 0}}, {{0, 1, 2, 1}}))),
+            (std::vector<std::uint8_t>{1, 1, 1}));
+  EXPECT_EQ(
+      Borders(MakeRig(RigidSource({{0, 0, 0}, {1, 0, 0}, {2, 1, 0}}, {{0, 1, 2}, {2, 1, 0}}))),
+      (std::vector<std::uint8_t>{0, 0, 0}));
+}
+
+TEST(PointOrder, CountsPointsByTheirLowestLanes) {
+  for (const testing::NamedRig& named : testing::AllRigs()) {
+    const auto layout = BlockLayout::Create(named.rig);
+    ASSERT_TRUE(layout.ok());
+    const WeldedPoints welded = Weld(named.rig);
+    const PointOrder order = OrderPoints(welded, **layout);
+    for (std::size_t v = 0; v < welded.point.size(); ++v) {
+      EXPECT_LE(order.lane[welded.point[v]], (*layout)->lane[v]) << named.name;
+    }
+    for (std::uint32_t i = 0; i < order.point.size(); ++i) {
+      EXPECT_EQ(order.number[order.point[i]], i) << named.name;
+      if (i == 0) continue;
+      EXPECT_LT(order.lane[order.point[i - 1]], order.lane[order.point[i]]);
+    }
+  }
+}
+
+NeighbourWeights InverseDistances(const Rig& rig) {
+  const WeldedPoints welded = Weld(rig);
+  return InverseDistanceWeights(rig.mesh(), welded, PolygonNeighbours(rig.mesh(), welded));
+}
+
 NeighbourWeights Cotangents(const Rig& rig, NegativeWeights negative) {
   const WeldedPoints welded = Weld(rig);
   return CotangentWeights(rig.mesh(), welded, TriangleNeighbours(rig.mesh(), welded), negative);
@@ -133,7 +179,8 @@ double EdgeWeight(const NeighbourWeights& n, std::uint32_t a, std::uint32_t b) {
 TEST(NeighbourWeights, RowsSumToOneAndAreSelfAdjointOnEveryRig) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     for (const NeighbourWeights& n :
-         {UniformWeights(Polygons(named.rig)), Cotangents(named.rig, NegativeWeights::kClamp)}) {
+         {UniformWeights(Polygons(named.rig)), Cotangents(named.rig, NegativeWeights::kClamp),
+          InverseDistances(named.rig)}) {
       for (std::uint32_t p = 0; p < n.points(); ++p) {
         double sum = 0;
         ASSERT_GT(n.offsets[p + 1], n.offsets[p]) << named.name;
@@ -156,6 +203,26 @@ TEST(NeighbourWeights, CotangentsOfARightTriangle) {
   EXPECT_NEAR(EdgeWeight(n, 0, 1), 0.5, 1e-12);
   EXPECT_NEAR(EdgeWeight(n, 0, 2), 0.5, 1e-12);
   EXPECT_NEAR(EdgeWeight(n, 1, 2), 0, 1e-12);
+}
+
+TEST(NeighbourWeights, InverseDistancesOfARightTriangle) {
+  const NeighbourWeights n =
+      InverseDistances(MakeRig(RigidSource({{0, 0, 0}, {3, 0, 0}, {3, 4, 0}}, {{0, 1, 2}})));
+  EXPECT_NEAR(EdgeWeight(n, 0, 1), 1.0 / 3, 1e-12);
+  EXPECT_NEAR(EdgeWeight(n, 1, 2), 1.0 / 4, 1e-12);
+  EXPECT_NEAR(EdgeWeight(n, 0, 2), 1.0 / 5, 1e-12);
+  EXPECT_FALSE(n.even);
+}
+
+TEST(NeighbourWeights, InverseDistancesOfCoincidentPointsAreFinite) {
+  RigSource source = RigidSource({{0, 0, 0}, {0, 0, 0}, {2, 0, 0}}, {{0, 1, 2}});
+  source.mesh.weld = {0, 1, 2};
+  const NeighbourWeights n = InverseDistances(MakeRig(std::move(source)));
+  EXPECT_NEAR(EdgeWeight(n, 0, 1), 1 / 2e-9, 1);
+  EXPECT_NEAR(EdgeWeight(n, 0, 2), 0.5, 1e-6);
+  RigSource one = RigidSource({{1, 1, 1}, {1, 1, 1}, {1, 1, 1}}, {{0, 1, 2}});
+  one.mesh.weld = {0, 1, 2};
+  EXPECT_EQ(EdgeWeight(InverseDistances(MakeRig(std::move(one))), 0, 1), 1);
 }
 
 TEST(NeighbourWeights, ClampLiftsNegativeCotangentsAndKeepDoesNot) {

@@ -326,6 +326,7 @@ struct KernelInput {
                .weights = weights.data(),
                .dual_quats = quats.data(),
                .stretch = stretch.data(),
+               .signs = signs.empty() ? nullptr : signs.data(),
                .in = in.data(),
                .out = out.data(),
                .linear = linear.empty() ? nullptr : linear.data(),
@@ -337,7 +338,7 @@ struct KernelInput {
 
   std::vector<std::uint32_t> offset;
   std::vector<std::uint16_t> entry;
-  AlignedVector<float> weights, quats, stretch, in, linear, blend;
+  AlignedVector<float> weights, quats, stretch, signs, in, linear, blend;
 };
 
 bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
@@ -346,7 +347,8 @@ bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
 
 TEST(DqsKernel, SameBitsOnEveryInstructionSet) {
   for (const bool mixed : {false, true}) {
-    const KernelInput input(mixed);
+    KernelInput input(mixed);
+    if (mixed) input.signs = {1, -1, -1, 1, 1, -1, 1, -1, 1};
     ASSERT_TRUE(ForceIsa(Isa::kScalar).ok());
     const std::vector<float> scalar = input.Run();
     for (const Isa isa : SupportedIsas()) {
@@ -377,6 +379,7 @@ TEST(DqsKernel, MayWriteOverItsInput) {
              .weights = input.weights.data(),
              .dual_quats = input.quats.data(),
              .stretch = input.stretch.data(),
+             .signs = nullptr,
              .in = input.in.data(),
              .out = input.in.data(),
              .linear = input.linear.data(),

@@ -83,6 +83,21 @@ INSTANTIATE_TEST_SUITE_P(
                   s.normals[1].x = kNan;
                 },
                 "normals: vertex 1"},
+        BadMesh{"TangentCount", [](MeshSource& s) { s.tangents.resize(8); },
+                "tangents: 8 values, need 7"},
+        BadMesh{"NanTangent",
+                [](MeshSource& s) {
+                  s.tangents.assign(7, {1, 0, 0, 1});
+                  s.tangents[2].z = kNan;
+                },
+                "tangents: vertex 2"},
+        BadMesh{
+            "Handedness",
+            [](MeshSource& s) {
+              s.tangents.assign(7, {1, 0, 0, -1});
+              s.tangents[4].w = 0;
+            },
+            "tangents: vertex 4 is (1, 0, 0, 0), need finite numbers, the last of them 1 or -1"},
         BadMesh{"WeldCount",
                 [](MeshSource& s) {
                   s.weld = {1, 2};

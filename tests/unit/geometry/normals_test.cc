@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 #include <numbers>
+#include <stop_token>
 #include <type_traits>
 
 #include "core/deform/lbs/lbs.h"
@@ -34,12 +35,12 @@ std::vector<float> RunFinisher(const NormalFinisher& finisher, const PosedMesh& 
   AlignedVector<float> scratch(finisher.scratch_floats(), std::nanf(""));
   const DenormalGuard guard;
   finisher.Run(*posed.layout, posed.skin, posed.blocks, scratch,
-               std::as_writable_bytes(std::span(out)), task);
+               {.normals = std::as_writable_bytes(std::span(out))}, task);
   return out;
 }
 
 std::vector<Vec3d> Normals(const Rig& rig, const PosedMesh& posed) {
-  const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(rig, *posed.layout));
+  const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(rig, *posed.layout, Task()));
   EXPECT_TRUE(finisher.Check(*posed.layout).ok());
   const std::vector<float> out = RunFinisher(finisher, posed, Task());
   std::vector<Vec3d> normals;
@@ -295,10 +296,57 @@ TEST(Normals, EvenScaleOfAnySizeChangesNothing) {
   }
 }
 
+// A regular polygon in the xy plane, and as many more with the same corners, every other one turned
+// over.
+Rig Polygons(std::uint32_t corners, std::size_t faces) {
+  std::vector<Vec3f> positions;
+  std::vector<std::uint32_t> around, back;
+  for (std::uint32_t c = 0; c < corners; ++c) {
+    const double angle = 2 * std::numbers::pi * c / corners;
+    positions.push_back(ToFloat(Vec3d{std::cos(angle), std::sin(angle), 0}));
+    around.push_back(c);
+    back.push_back(corners - 1 - c);
+  }
+  std::vector<std::vector<std::uint32_t>> lists;
+  for (std::size_t f = 0; f < faces; ++f) lists.push_back(f % 2 == 0 ? around : back);
+  return testing::MakeRig(testing::RigidSource(positions, lists));
+}
+
+// Hours if each corner walked around the whole face.
+TEST(Normals, AHugePolygonWithoutAreaEnds) {
+  const Rig rig = Polygons(400'000, 1);
+  for (const Vec3d& n : Normals(rig, Moved(ScaleMotion({1, 0, 0}), RestPose(rig)))) {
+    ASSERT_EQ(n, (Vec3d{0, 0, 1}));
+  }
+}
+
+TEST(Normals, PolygonsOfAnySizeSumUpInDouble) {
+  for (const std::uint32_t corners : {5u, 8u, 9u, 1000u}) {
+    for (const double scale : {1e-15, 1.0, 1e15}) {
+      const auto motion = Compose(RigidMotion({1, 0, 0}, 90), ScaleMotion({scale, scale, scale}));
+      for (const std::size_t faces : {1, 3}) {
+        const Rig rig = Polygons(corners, faces);
+        for (const Vec3d& n : Normals(rig, Moved(motion, RestPose(rig)))) {
+          ASSERT_LT(Distance(n, {0, -1, 0}), 1e-4) << corners << " " << scale << " " << faces;
+        }
+      }
+    }
+  }
+}
+
+TEST(Normals, BindStopsWhenAsked) {
+  const Rig rig = TubeRig();
+  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
+  std::stop_source stop;
+  stop.request_stop();
+  const Task task({.stop = stop.get_token()});
+  EXPECT_EQ(NormalFinisher::Bind(rig, *layout, task).status().code(), absl::StatusCode::kCancelled);
+}
+
 TEST(Normals, SameBitsForAnyNumberOfThreads) {
   const Rig tube = TubeRig({.rings = 401, .around = 64});
   const PosedMesh posed = RunMethod<Lbs>(tube, {}, BendPose(tube, 90));
-  const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(tube, *posed.layout));
+  const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(tube, *posed.layout, Task()));
   Task::Options options;
   options.parallel = false;
   EXPECT_EQ(RunFinisher(finisher, posed, Task()), RunFinisher(finisher, posed, Task(options)));
@@ -307,7 +355,7 @@ TEST(Normals, SameBitsForAnyNumberOfThreads) {
 TEST(Normals, CostCoversWhatIsKept) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const auto layout = testing::ValueOrDie(BlockLayout::Create(named.rig));
-    const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(named.rig, *layout));
+    const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(named.rig, *layout, Task()));
     std::size_t kept = 0;
     NormalFinisher::Fields(finisher, [&]<class T>(std::string_view, const T& field) {
       if constexpr (!std::is_arithmetic_v<T>) kept += field.size() * sizeof(field[0]);
@@ -320,7 +368,7 @@ TEST(Normals, CostCoversWhatIsKept) {
 TEST(Normals, CheckRefusesDamagedTables) {
   const Rig rig = LeaningTube();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  const auto bound = testing::ValueOrDie(NormalFinisher::Bind(rig, *layout));
+  const auto bound = testing::ValueOrDie(NormalFinisher::Bind(rig, *layout, Task()));
   ASSERT_TRUE(bound.Check(*layout).ok());
   int tables = 0;
   for (const bool cut : {true, false}) {

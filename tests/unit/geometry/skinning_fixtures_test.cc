@@ -2,17 +2,14 @@
 // absent.
 #include <gtest/gtest.h>
 
-#include <algorithm>
-#include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/lbs/lbs.h"
+#include "tests/assets/fixture_files.h"
 #include "tests/assets/run_method.h"
-#include "tests/assets/tube.h"
 #include "tests/testdata.h"
 
 namespace sinew {
@@ -20,68 +17,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-template <class T>
-std::vector<T> ReadArray(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::vector<T> values(fs::exists(path) ? fs::file_size(path) / sizeof(T) : 0);
-  file.read(reinterpret_cast<char*>(values.data()),
-            static_cast<std::streamsize>(values.size() * sizeof(T)));
-  EXPECT_TRUE(file.good()) << path;
-  return values;
-}
-
-std::vector<Vec3d> ReadPoints(const fs::path& path) {
-  const auto values = ReadArray<double>(path);
-  std::vector<Vec3d> points;
-  for (std::size_t i = 0; i + 2 < values.size(); i += 3) {
-    points.push_back({values[i], values[i + 1], values[i + 2]});
-  }
-  return points;
-}
-
-// 4x4 row-major matrices that take rest positions: joints without a bind of their own.
-std::vector<Affine> ReadPose(const fs::path& path) {
-  const auto values = ReadArray<double>(path);
-  std::vector<Affine> pose(values.size() / 16);
-  for (std::size_t j = 0; j < pose.size(); ++j) {
-    for (std::size_t i = 0; i < 12; ++i) pose[j].m[i] = static_cast<float>(values[j * 16 + i]);
-  }
-  return pose;
-}
-
-// Rows of dense weights, made to sum up to 1 as both programs do when blending.
-InfluenceSource ReadWeights(const fs::path& path, std::size_t vertices) {
-  const auto values = ReadArray<double>(path);
-  const std::size_t joints = values.size() / vertices;
-  InfluenceSource source;
-  source.offsets = {0};
-  for (std::size_t v = 0; v < vertices; ++v) {
-    double sum = 0;
-    for (std::size_t j = 0; j < joints; ++j) sum += values[v * joints + j];
-    for (std::size_t j = 0; j < joints; ++j) {
-      if (values[v * joints + j] <= 0) continue;
-      source.bindings.push_back(static_cast<std::uint32_t>(j));
-      source.weights.push_back(static_cast<float>(values[v * joints + j] / sum));
-    }
-    source.offsets.push_back(source.bindings.size());
-  }
-  return source;
-}
-
-Rig ReadRig(const fs::path& rest, const fs::path& weights, std::size_t joints) {
-  RigSource source;
-  for (const Vec3d& p : ReadPoints(rest)) source.mesh.positions.push_back(ToFloat(p));
-  const auto vertices = static_cast<std::uint32_t>(source.mesh.positions.size());
-  source.mesh.parts = {{"mesh", 0, vertices, 0, 0}};
-  source.mesh.face_offsets = {0};
-  source.influences = ReadWeights(weights, vertices);
-  for (std::size_t j = 0; j < joints; ++j) {
-    source.joints.push_back({.name = "joint" + std::to_string(j)});
-    source.rest_local.emplace_back();
-    source.bindings.push_back({static_cast<std::uint16_t>(j), AffineD{}});
-  }
-  return testing::MakeRig(std::move(source));
-}
+using testing::ReadPoints;
+using testing::ReadPose;
+using testing::ReadRig;
 
 template <class M>
 double Error(const Rig& rig, const std::vector<Affine>& pose, const fs::path& want) {

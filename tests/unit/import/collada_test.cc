@@ -102,6 +102,56 @@ TEST(ColladaImport, ReadsSkinUnitsAndAxis) {
   EXPECT_TRUE(normalised);
 }
 
+// A morph of `source`, with the geometry g as its target.
+std::string WithMorph(const std::string& dae, const std::string& source) {
+  return absl::StrReplaceAll(
+      dae, {{"<library_controllers>",
+             absl::StrCat("<library_controllers><controller id=\"mo\"><morph source=\"", source,
+                          R"(" method="NORMALIZED">
+<source id="mt"><IDREF_array id="mta" count="1">g</IDREF_array><technique_common>
+<accessor source="#mta" count="1"><param name="IDREF" type="IDREF"/></accessor></technique_common>
+</source><source id="mw"><float_array id="mwa" count="1">0.5</float_array><technique_common>
+<accessor source="#mwa" count="1"><param name="WEIGHT" type="float"/></accessor></technique_common>
+</source><targets><input semantic="MORPH_TARGET" source="#mt"/>
+<input semantic="MORPH_WEIGHT" source="#mw"/></targets></morph></controller>)")}});
+}
+
+// Exporters put the skin on top of the morph. Assimp drops such a mesh, and used to draw the
+// skeleton instead.
+TEST(ColladaImport, RefusesMorphTargetsWithAWayOut) {
+  const std::string chain = absl::StrReplaceAll(
+      WithMorph(kDae, "#g"), {{"<skin source=\"#g\">", "<skin source=\"#mo\">"}});
+  EXPECT_THAT(MessageFor(chain), HasSubstr("save it as glTF"));
+  EXPECT_THAT(MessageFor(WithMorph(kDae, "#g")), HasSubstr("save it as glTF"));
+}
+
+// Beside a mesh that can be read.
+TEST(ColladaImport, NeverDropsAMeshOfSkinOnMorphSilently) {
+  std::string dae = WithMorph(kDae, "#g2");
+  const std::size_t begin = dae.find("<controller id=\"c\""),
+                    end = dae.find("</library_controllers>");
+  ASSERT_NE(begin, std::string::npos);
+  const std::string second = absl::StrReplaceAll(
+      dae.substr(begin, end - begin), {{"<controller id=\"c\"", "<controller id=\"c2\""},
+                                       {"<skin source=\"#g\">", "<skin source=\"#mo\">"}});
+  dae.insert(end, second);
+  dae = absl::StrReplaceAll(dae, {{"</visual_scene>",
+                                   "<node id=\"m2\" name=\"m2\"><instance_controller url=\"#c2\">"
+                                   "<skeleton>#na</skeleton></instance_controller></node>"
+                                   "</visual_scene>"}});
+  const std::size_t geometry = dae.find("<geometry id=\"g\""),
+                    behind = dae.find("</library_geometries>");
+  dae.insert(behind,
+             absl::StrReplaceAll(dae.substr(geometry, behind - geometry), {{"\"g\"", "\"g2\""},
+                                                                           {"\"p\"", "\"p2\""},
+                                                                           {"#p\"", "#p2\""},
+                                                                           {"\"pa\"", "\"pa2\""},
+                                                                           {"#pa\"", "#pa2\""},
+                                                                           {"\"v\"", "\"v2\""},
+                                                                           {"#v\"", "#v2\""}}));
+  EXPECT_THAT(MessageFor(dae), HasSubstr("save it as glTF"));
+}
+
 TEST(ColladaImport, PosesWithBindShapeAndAnimation) {
   const auto scene = ImportFile(testing::WriteFile("x.dae", kDae));
   ASSERT_TRUE(scene.ok()) << scene.status();

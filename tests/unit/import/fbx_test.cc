@@ -224,6 +224,157 @@ TEST(FbxImport, RefusesDeepNesting) {
       HasSubstr("nested deeper"));
 }
 
+// A quad of one bone with a blend shape channel, of two sculpts or one. The channel's percentage
+// runs from 0 to 100 in a second.
+std::string BlendShapeFbx(bool in_between) {
+  constexpr char kIdentity[] = "*16 {\n a: 1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1\n }\n";
+  return absl::StrCat(
+      R"(; FBX 7.4.0 project file
+FBXHeaderExtension:  {
+ FBXVersion: 7400
+}
+GlobalSettings:  {
+ Version: 1000
+ Properties70:  {
+  P: "UpAxis", "int", "Integer", "",1
+  P: "UnitScaleFactor", "double", "Number", "",1
+ }
+}
+Objects:  {
+ Geometry: 100, "Geometry::strip", "Mesh" {
+  Vertices: *12 {
+   a: 0,0,0,1,0,0,1,2,0,0,2,0
+  }
+  PolygonVertexIndex: *4 {
+   a: 0,1,2,-4
+  }
+ }
+ Geometry: 101, "Geometry::smile", "Shape" {
+  Indexes: *2 {
+   a: 1,3
+  }
+  Vertices: *6 {
+   a: 0,0,1,0.5,0,0
+  }
+  Normals: *6 {
+   a: 0,0,0,0,0,0
+  }
+ }
+)",
+      in_between ? R"( Geometry: 102, "Geometry::half", "Shape" {
+  Indexes: *1 {
+   a: 1
+  }
+  Vertices: *3 {
+   a: 0,0,0.75
+  }
+  Normals: *3 {
+   a: 0,0,0
+  }
+ }
+)"
+                 : "",
+      R"( Model: 200, "Model::strip", "Mesh" {
+ }
+ Model: 201, "Model::root", "LimbNode" {
+ }
+ Deformer: 300, "Deformer::", "Skin" {
+ }
+ Deformer: 301, "SubDeformer::", "Cluster" {
+  Indexes: *4 {
+   a: 0,1,2,3
+  }
+  Weights: *4 {
+   a: 1,1,1,1
+  }
+  Transform: )",
+      kIdentity, "  TransformLink: ", kIdentity, R"( }
+ Deformer: 310, "Deformer::", "BlendShape" {
+ }
+ Deformer: 311, "SubDeformer::smile", "BlendShapeChannel" {
+  DeformPercent: 25
+  FullWeights: )",
+      in_between ? "*2 {\n a: 50,100\n }\n" : "*1 {\n a: 100\n }\n", R"( }
+ AnimationStack: 400, "AnimStack::Take", "" {
+  Properties70:  {
+   P: "LocalStop", "KTime", "Time", "",46186158000
+  }
+ }
+ AnimationLayer: 401, "AnimLayer::Base", "" {
+ }
+ AnimationCurveNode: 402, "AnimCurveNode::DeformPercent", "" {
+  Properties70:  {
+   P: "d|DeformPercent", "Number", "", "A",0
+  }
+ }
+ AnimationCurve: 403, "AnimCurve::", "" {
+  KeyTime: *2 {
+   a: 0,46186158000
+  }
+  KeyValueFloat: *2 {
+   a: 0,100
+  }
+ }
+}
+Connections:  {
+ C: "OO",200,0
+ C: "OO",201,0
+ C: "OO",100,200
+ C: "OO",300,100
+ C: "OO",301,300
+ C: "OO",201,301
+ C: "OO",310,100
+ C: "OO",311,310
+)",
+      in_between ? " C: \"OO\",102,311\n" : "", R"( C: "OO",101,311
+ C: "OO",401,400
+ C: "OO",402,401
+ C: "OP",402,311, "DeformPercent"
+ C: "OP",403,402, "d|DeformPercent"
+}
+)");
+}
+
+bool Lost(const ImportedScene& scene, const std::string& words) {
+  return std::any_of(scene.findings.begin(), scene.findings.end(), [&](const Finding& finding) {
+    return finding.severity == Finding::Severity::kLost &&
+           finding.what.find(words) != std::string::npos;
+  });
+}
+
+TEST(FbxImport, ReadsBlendShapesAndTheirKeys) {
+  const auto scene = ImportFile(testing::WriteFile("x.fbx", BlendShapeFbx(false)));
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  ASSERT_EQ(scene->rig.controls.size(), 1u);
+  EXPECT_EQ(scene->rig.controls[0].name, "smile");
+  EXPECT_FALSE(Lost(*scene, "in-betweens"));
+  const Mesh& mesh = scene->rig.meshes.at(0);
+  ASSERT_EQ(mesh.shapes.size(), 1u);
+  EXPECT_EQ(mesh.shapes[0].control, "smile");
+  const ShapeTarget& target = mesh.shapes[0].targets.at(0);
+  EXPECT_EQ(target.weight, 1);
+  ASSERT_EQ(target.vertices.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const float* point = &mesh.positions[target.vertices[i] * 3];
+    const std::vector<float> offset(&target.offsets[i * 3], &target.offsets[i * 3] + 3);
+    const bool second = point[0] == 1 && point[1] == 0;
+    EXPECT_EQ(offset, second ? std::vector<float>({0, 0, 1}) : std::vector<float>({0.5f, 0, 0}));
+  }
+  const auto clip = SampleClip(*scene, 0, {.fps = 4});
+  ASSERT_TRUE(clip.ok()) << clip.status();
+  ASSERT_EQ(clip->controls.size(), 5u);
+  for (std::size_t f = 0; f < 5; ++f) {
+    EXPECT_NEAR(clip->controls[f], 0.25 * static_cast<double>(f), 1e-6);
+  }
+}
+
+TEST(FbxImport, ReportsInBetweens) {
+  const auto scene = ImportFile(testing::WriteFile("x.fbx", BlendShapeFbx(true)));
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  EXPECT_EQ(scene->rig.controls.size(), 2u);
+  EXPECT_TRUE(Lost(*scene, "in-betweens of the blend shape 'smile'"));
+}
+
 TEST(FbxImport, RefusesCyclesInAscii) {
   const std::string ascii =
       "; FBX 7.4.0 project file\nFBXHeaderExtension:  {\n}\nObjects:  {\n Model: 1, \"Model::a\", "

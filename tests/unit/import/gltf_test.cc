@@ -308,6 +308,23 @@ TEST(GltfImport, ReportsChannelsWithoutNodeAsLost) {
   EXPECT_TRUE(HasFinding(scene, Finding::Severity::kLost, "node"));
 }
 
+TEST(GltfImport, ReadsTangentsUnlessServersWouldRefuseThem) {
+  for (const float handedness : {-1.f, 0.f}) {
+    GltfBuilder b = MakeStrip();
+    const int tangents =
+        b.AddAccessor<float>({1, 0, 0, 1, 0, 1, 0, -1, 0, 0, 1, 1, 1, 0, 0, handedness}, "VEC4");
+    Primitive(b)["attributes"]["TANGENT"] = tangents;
+    const ImportedScene scene = Import(b);
+    if (handedness == -1) {
+      EXPECT_THAT(scene.rig.meshes[0].tangents,
+                  ElementsAre(1, 0, 0, 1, 0, 1, 0, -1, 0, 0, 1, 1, 1, 0, 0, -1));
+    } else {
+      EXPECT_TRUE(scene.rig.meshes[0].tangents.empty());
+    }
+    EXPECT_EQ(HasFinding(scene, Finding::Severity::kLost, "tangents: vertex 3"), handedness == 0);
+  }
+}
+
 // Two targets: the first sparse in the file, the second without POSITION in the second primitive.
 TEST(GltfImport, ReadsMorphTargets) {
   GltfBuilder b = MakeStrip();

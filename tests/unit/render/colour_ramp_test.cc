@@ -21,6 +21,15 @@ TEST(ColourRamp, BrightensAllTheWay) {
   EXPECT_EQ(RampColour(1), (Rgb{253, 231, 37}));
 }
 
+TEST(ColourRamp, HeatDarkensAllTheWay) {
+  const auto heat = [](int k) { return RampColour(k / 256.0, Ramp::kHeat); };
+  for (int k = 0; k < 256; ++k) {
+    EXPECT_GT(Luminance(heat(k)) + 0.6, Luminance(heat(k + 1))) << k;
+  }
+  const std::vector<float> colours = RampColours(std::vector<float>{3}, 2, 4, Ramp::kHeat);
+  for (std::size_t c = 0; c < 3; ++c) EXPECT_FLOAT_EQ(colours[c], heat(128)[c] / 255.0f);
+}
+
 TEST(ColourRamp, ClampsAndMarksNan) {
   EXPECT_EQ(RampColour(-5), RampColour(0));
   EXPECT_EQ(RampColour(HUGE_VAL), RampColour(1));

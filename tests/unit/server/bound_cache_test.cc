@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <stop_token>
 #include <string>
 #include <thread>
 
@@ -40,9 +41,10 @@ class BoundCacheTest : public ::testing::Test {
   }
 
   absl::StatusOr<BoundCache::Use> Acquire(const std::shared_ptr<const Rig>& rig,
-                                          const std::string& spec) {
+                                          const std::string& spec,
+                                          const std::stop_token& stop = {}) {
     const Recipe recipe = *ParseSpec(spec);
-    return cache_->Acquire(rig, recipe, Numerics(recipe));
+    return cache_->Acquire(rig, recipe, Numerics(recipe), stop);
   }
 
   static Bound::Snapshot Wait(Bound& bound) {
@@ -93,8 +95,8 @@ TEST_F(BoundCacheTest, UnusedDataGoesByAgeAndUsedDataStays) {
   const Recipe recipe = *ParseSpec("dqs");
   Task task;
   // Room for one that is bound and one that is about to be.
-  config_.bound_bytes =
-      Deformer::Bind(*rig, recipe, task)->bytes() + Deformer::Estimate(*rig, recipe)->bound_bytes;
+  config_.bound_bytes = Deformer::Bind(*rig, recipe, task)->bytes() +
+                        Deformer::Estimate(*rig, recipe, task)->bound_bytes;
   Open();
   auto used = Acquire(rig, "dqs");
   ASSERT_TRUE(used.ok());
@@ -147,12 +149,43 @@ TEST_F(BoundCacheTest, TheLineIsBounded) {
 
 TEST_F(BoundCacheTest, MemoryIsBoundedBeforeWork) {
   const auto rig = MakeRig();
-  config_.memory_bytes = Deformer::Estimate(*rig, *ParseSpec("ddm"))->peak_bytes;
+  config_.memory_bytes = Deformer::Estimate(*rig, *ParseSpec("ddm"), Task())->peak_bytes;
   Open();
   EXPECT_TRUE(Acquire(rig, "ddm").ok());
   config_.memory_bytes -= 1;
   Open();
-  EXPECT_EQ(Acquire(rig, "ddm").status().code(), absl::StatusCode::kResourceExhausted);
+  const absl::Status refused = Acquire(rig, "ddm").status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ReasonOf(refused), v1::REASON_LIMIT);
+  EXPECT_NE(refused.message().find("max-bind-bytes"), std::string::npos) << refused;
+  EXPECT_EQ(cache_->Estimate(*rig, *ParseSpec("ddm"), {}).status(), refused);
+}
+
+TEST_F(BoundCacheTest, EstimatesEndWithTheirCall) {
+  Open();
+  std::stop_source stop;
+  EXPECT_TRUE(cache_->Estimate(*MakeRig(), *ParseSpec("ddm"), stop.get_token()).ok());
+  stop.request_stop();
+  EXPECT_EQ(cache_->Estimate(*MakeRig(), *ParseSpec("ddm"), stop.get_token()).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(Acquire(MakeRig(), "ddm", stop.get_token()).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(cache_->entries(), 0u);
+}
+
+TEST_F(BoundCacheTest, EstimatesTakeLimitedTime) {
+  config_.seconds = 0.02;
+  config_.memory_bytes = ~std::uint64_t{0};
+  Open();
+  // Every joint reaches the whole mesh: seconds of work.
+  const auto rig =
+      ConvertRig(
+          testing::TubeRig({.rings = 3000, .segments = 10, .joints = 1000}).SerializeAsString(), {})
+          ->rig;
+  const absl::Status late =
+      cache_->Estimate(*rig, *ParseSpec("ddm(lambda=1000, iterations=100)"), {}).status();
+  EXPECT_EQ(late.code(), absl::StatusCode::kResourceExhausted) << late;
+  EXPECT_NE(late.message().find("max-bind-seconds"), std::string::npos) << late;
 }
 
 TEST_F(BoundCacheTest, ABindThatFailsIsForgotten) {

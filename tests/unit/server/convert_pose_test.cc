@@ -37,7 +37,7 @@ TEST(ConvertOutput, WhatIsNotBuiltIsRefused) {
       {"output.attributes[1]",
        [](v1::OutputSpec& o) {
          o.add_attributes(v1::ATTRIBUTE_POSITIONS);
-         o.add_attributes(v1::ATTRIBUTE_TANGENTS);
+         o.add_attributes(v1::ATTRIBUTE_VELOCITIES);
        }},
       {"output.attributes[0]",
        [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_VELOCITIES); }},
@@ -78,6 +78,9 @@ TEST(ConvertOutput, ChunksHoldWholeBlocks) {
   EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 43680u);
   spec.set_chunk_bytes(4096);
   EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 160u);
+  spec.add_attributes(v1::ATTRIBUTE_TANGENTS);
+  EXPECT_EQ(ToOutput(spec, {})->BytesPerVertex(), 40u);
+  EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 96u);
   StreamConfig limits;
   limits.chunk_bytes = 8192;
   spec.set_chunk_bytes(8192);

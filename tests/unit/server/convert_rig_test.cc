@@ -252,13 +252,26 @@ TEST(ConvertRig, ANonFinitePositionIsRefused) {
   EXPECT_EQ(Convert(rig).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(ConvertRig, TangentsOfTheRightSizeChangeNothing) {
-  v1::Rig rig = TubeRig();
-  const auto plain = Convert(rig);
-  *rig.mutable_meshes(0)->mutable_tangents() = FloatArray(std::vector<float>(72 * 4, 0.5f), 4);
+TEST(ConvertRig, TangentsBelongToTheRig) {
+  const auto plain = Convert(TubeRig());
+  v1::Rig rig = TubeRig({.tangents = true});
   const auto with = Convert(rig);
   ASSERT_TRUE(with.ok()) << with.status();
-  EXPECT_EQ(with->rig->digest(), plain->rig->digest());
+  EXPECT_TRUE(plain->rig->mesh().tangents().empty());
+  ASSERT_EQ(with->rig->mesh().tangents().size(), 72u);
+  EXPECT_EQ(with->rig->mesh().tangents()[71], (Vec4f{0, 1, 0, -1}));
+  EXPECT_NE(with->rig->digest(), plain->rig->digest());
+  // A mesh without tangents beside one with them.
+  *rig.add_meshes() = TubeRig().meshes(0);
+  const auto half = Convert(rig);
+  ASSERT_TRUE(half.ok()) << half.status();
+  ASSERT_EQ(half->rig->mesh().tangents().size(), 144u);
+  EXPECT_EQ(half->rig->mesh().tangents()[71], (Vec4f{0, 1, 0, -1}));
+  EXPECT_EQ(half->rig->mesh().tangents()[72], Vec4f{});
+  *rig.mutable_meshes(0)->mutable_tangents() = FloatArray(std::vector<float>(72 * 4, 0.5f), 4);
+  const absl::Status refused = Convert(rig).status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(refused.message().find("tangents: vertex 0"), std::string::npos) << refused;
 }
 
 TEST(ConvertRig, WeldIsOnAllMeshesOrOnNone) {
@@ -296,8 +309,75 @@ TEST(ConvertRig, LimitsHoldAtTheLimitAndOnePast) {
   more.add_controls()->set_name("b");
   EXPECT_TRUE(refused(limits, more));
   fewer = limits;
-  fewer.summary_bytes = 10;
+  fewer.summary_bytes = Convert(rig, limits)->summary.ByteSizeLong();
+  EXPECT_TRUE(Convert(rig, fewer).ok());
+  --fewer.summary_bytes;
   EXPECT_TRUE(refused(fewer, rig));
+}
+
+TEST(ConvertRig, LimitsOfOneVertexFaceChainAndShapesHoldAtTheLimitAndOnePast) {
+  v1::Rig rig = TubeRig();
+  rig.add_controls()->set_name("smile");
+  for (const float weight : {0.5f, 1.0f}) {
+    v1::Shape& shape = *rig.mutable_meshes(0)->add_shapes();
+    shape.set_control("smile");
+    v1::ShapeTarget& target = *shape.add_targets();
+    target.set_weight(weight);
+    *target.mutable_vertices() = IntArray({0});
+    *target.mutable_offsets() = FloatArray({0, 1, 0}, 3);
+  }
+  struct Case {
+    const char *field, *limit;
+    std::uint64_t RigConfig::*member;
+    std::uint64_t has;
+  };
+  for (const Case& c :
+       {Case{"rig.meshes[0].skin.influence_counts", "max-vertex-influences", &RigConfig::influences,
+             2},
+        Case{"rig.meshes[0].face_sizes", "max-face-corners", &RigConfig::face_corners, 4},
+        Case{"rig.joints[2].parent", "max-joint-depth", &RigConfig::joint_depth, 3},
+        Case{"rig.meshes.shapes.targets", "max-rig-targets", &RigConfig::targets, 2}}) {
+    RigConfig limits;
+    limits.*c.member = c.has;
+    EXPECT_TRUE(Convert(rig, limits).ok()) << c.limit;
+    --(limits.*c.member);
+    const absl::Status status = Convert(rig, limits).status();
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << c.limit;
+    EXPECT_EQ(ReasonOf(status), v1::REASON_LIMIT) << status;
+    const std::string message(status.message());
+    EXPECT_TRUE(message.starts_with(std::string(c.field) + ": got ")) << status;
+    EXPECT_TRUE(message.ends_with("(" + std::string(c.limit) + ")")) << status;
+  }
+}
+
+// What a hostile rig may ask of every frame, with the limits as they are unless told otherwise.
+TEST(ConvertRig, TheDefaultsBoundAVertexAFaceAndAChain) {
+  const auto code = [](const v1::Rig& rig) { return Convert(rig).status().code(); };
+  const auto ring = [](std::uint32_t corners) {
+    v1::Rig rig = TubeRig();
+    std::vector<std::uint32_t> face(corners);
+    for (std::uint32_t c = 0; c < corners; ++c) face[c] = c % 72;
+    *rig.mutable_meshes(0)->mutable_face_vertices() = IntArray(face);
+    *rig.mutable_meshes(0)->mutable_face_sizes() = IntArray({corners});
+    return rig;
+  };
+  EXPECT_EQ(code(ring(1024)), absl::StatusCode::kOk);
+  EXPECT_EQ(code(ring(1025)), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(code(TubeRig({.joints = 1024})), absl::StatusCode::kOk);
+  EXPECT_EQ(code(TubeRig({.joints = 1025})), absl::StatusCode::kResourceExhausted);
+  const auto spread = [](std::uint32_t influences) {
+    v1::Rig rig = TubeRig({.rings = 2, .segments = 3, .joints = 300});
+    std::vector<std::uint32_t> counts(6, influences), joints;
+    for (std::uint32_t k = 0; k < 6 * influences; ++k) joints.push_back(k % influences);
+    v1::Skin& skin = *rig.mutable_meshes(0)->mutable_skin();
+    *skin.mutable_influence_counts() = IntArray(counts);
+    *skin.mutable_influence_joints() = IntArray(joints);
+    *skin.mutable_influence_weights() =
+        FloatArray(std::vector<float>(joints.size(), 1 / static_cast<float>(influences)), 1);
+    return rig;
+  };
+  EXPECT_EQ(code(spread(255)), absl::StatusCode::kOk);
+  EXPECT_EQ(code(spread(256)), absl::StatusCode::kResourceExhausted);
 }
 
 TEST(ConvertRig, ARowCountThatWrapsAroundIsRefused) {

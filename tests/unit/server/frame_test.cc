@@ -17,7 +17,7 @@ namespace sinew::server {
 namespace {
 
 v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string& positions,
-                                   const std::string& normals) {
+                                   const std::string& normals, const std::string& tangents) {
   v1::StreamDeformResponse response;
   v1::Frame& frame = *response.add_frames();
   frame.set_frame(header.frame);
@@ -45,21 +45,28 @@ v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string&
     frame.set_normal_encoding(v1::ENCODING_FLOAT32);
     frame.set_normals(normals);
   }
+  if (!tangents.empty()) {
+    v1::Channel& channel = *frame.add_channels();
+    channel.set_attribute(v1::ATTRIBUTE_TANGENTS);
+    channel.set_encoding(v1::ENCODING_FLOAT32);
+    channel.set_data(tangents);
+  }
   return response;
 }
 
 std::string ByHand(const FrameHeader& header, const std::string& positions,
-                   const std::string& normals) {
+                   const std::string& normals, const std::string& tangents) {
   std::vector<std::byte> room(kHeadRoom);
   const std::byte* start = WriteFrameHeader(header, room.data() + room.size());
   std::string bytes(reinterpret_cast<const char*>(start),
                     static_cast<std::size_t>(room.data() + room.size() - start));
   bytes += positions;
-  if (!normals.empty()) {
-    const NormalsTag tag = MakeNormalsTag(normals.size());
+  const auto append = [&](const BulkTag& tag, const std::string& bulk) {
     bytes.append(reinterpret_cast<const char*>(tag.bytes.data()), tag.size);
-    bytes += normals;
-  }
+    bytes += bulk;
+  };
+  if (!normals.empty()) append(MakeNormalsTag(normals.size()), normals);
+  if (!tangents.empty()) append(MakeTangentsTag(tangents.size()), tangents);
   return bytes;
 }
 
@@ -83,9 +90,11 @@ TEST(FrameHeader, IsWhatTheGeneratedSerialiserWrites) {
     const std::string positions(12 * (1 + random() % 2000), 'p');
     const std::string normals(random() % 2 == 0 ? positions.size() : 0, 'n');
     header.position_bytes = positions.size();
+    const std::string tangents(random() % 2 == 0 ? positions.size() / 3 * 4 : 0, 't');
     header.normal_bytes = normals.size();
-    ASSERT_EQ(ByHand(header, positions, normals),
-              Generated(header, positions, normals).SerializeAsString());
+    header.tangent_bytes = tangents.size();
+    ASSERT_EQ(ByHand(header, positions, normals, tangents),
+              Generated(header, positions, normals, tangents).SerializeAsString());
   }
 }
 
@@ -97,7 +106,7 @@ TEST(FrameHeader, TheLongestFitsIntoItsRoom) {
   header.time = 1;
   header.bounds.emplace();
   header.timing = {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}};
-  header.position_bytes = header.normal_bytes = 1u << 30;
+  header.position_bytes = header.normal_bytes = header.tangent_bytes = 1u << 29;
   std::vector<std::byte> room(kHeadRoom);
   EXPECT_GE(WriteFrameHeader(header, room.data() + room.size()), room.data());
   // Pieces behind the first have neither bounds nor skipped, and half the room.
@@ -126,6 +135,11 @@ OutgoingFrame MakeFrame(FramePool& pool, std::uint64_t number, std::uint32_t ver
     std::fill(values.begin(), values.end(), 0.5f);
     std::memcpy(frame.normals().data(), values.data(), frame.normals().size());
   }
+  if (output.tangents) {
+    values.resize(std::size_t{vertices} * 4);
+    std::iota(values.begin(), values.end(), -1.0f);
+    std::memcpy(frame.tangents().data(), values.data(), frame.tangents().size());
+  }
   frame.frame = number;
   frame.Seal();
   return frame;
@@ -134,21 +148,23 @@ OutgoingFrame MakeFrame(FramePool& pool, std::uint64_t number, std::uint32_t ver
 TEST(OutgoingFrame, ArraysStandOnCacheLines) {
   const auto pool = FramePool::Create(1 << 30, 1 << 20);
   for (const std::uint32_t vertices : {1u, 15u, 160u, 161u, 5000u}) {
-    OutgoingFrame frame(*pool, {.normals = true, .chunk_bytes = 4096}, vertices);
+    OutgoingFrame frame(*pool, {.normals = true, .tangents = true, .chunk_bytes = 4096}, vertices);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.positions().data()) % 64, 0u);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.normals().data()) % 64, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.tangents().data()) % 64, 0u);
     EXPECT_EQ(frame.positions().size(), vertices * 12u);
+    EXPECT_EQ(frame.tangents().size(), vertices * 16u);
   }
 }
 
 TEST(Outbox, LargeFramesLeaveInPieces) {
   const auto pool = FramePool::Create(1 << 30, 1 << 20);
-  const Output output{.normals = true, .chunk_bytes = 64 << 10};
+  const Output output{.normals = true, .tangents = true, .chunk_bytes = 64 << 10};
   constexpr std::uint32_t kVertices = 10'000;
   Outbox outbox;
   outbox.Push(MakeFrame(*pool, 5, kVertices, output));
   EXPECT_EQ(outbox.frames_ready(), 1u);
-  std::string positions, normals;
+  std::string positions, normals, tangents;
   std::uint64_t completed = 0, messages = 0;
   while (!outbox.empty()) {
     grpc::ByteBuffer buffer;
@@ -158,25 +174,32 @@ TEST(Outbox, LargeFramesLeaveInPieces) {
     ASSERT_TRUE(response.ParseFromString(BytesOf(buffer)));
     ASSERT_EQ(response.frames_size(), 1);
     const v1::Frame& piece = response.frames(0);
-    EXPECT_LE(piece.positions().size() + piece.normals().size(), output.chunk_bytes);
+    ASSERT_EQ(piece.channels_size(), 1);
+    const v1::Channel& channel = piece.channels(0);
+    EXPECT_EQ(channel.attribute(), v1::ATTRIBUTE_TANGENTS);
+    EXPECT_EQ(channel.encoding(), v1::ENCODING_FLOAT32);
+    EXPECT_EQ(piece.vertex_count() * 16, channel.data().size());
+    const std::string bulk = piece.positions() + piece.normals() + channel.data();
+    EXPECT_LE(bulk.size(), output.chunk_bytes);
     EXPECT_EQ(piece.vertex_offset() * 12, positions.size());
     EXPECT_EQ(piece.vertex_count() * 12, piece.positions().size());
     EXPECT_EQ(piece.has_bounds(), messages == 0);
     EXPECT_EQ(piece.has_timing(), piece.last_chunk());
-    const std::string bulk = piece.positions() + piece.normals();
     EXPECT_EQ(piece.checksum(), XXH3_64bits(bulk.data(), bulk.size()));
     positions += piece.positions();
     normals += piece.normals();
+    tangents += channel.data();
     ++messages;
     EXPECT_EQ(piece.last_chunk(), outbox.empty());
     EXPECT_EQ(piece.timing().previous_send_ns(), piece.last_chunk() ? 77u : 0u);
   }
   EXPECT_EQ(completed, 1u);
-  EXPECT_EQ(messages, 4u);
+  EXPECT_EQ(messages, 7u);
   EXPECT_EQ(positions.size(), kVertices * 12u);
   const OutgoingFrame again = MakeFrame(*pool, 5, kVertices, output);
   EXPECT_EQ(std::memcmp(positions.data(), again.positions().data(), positions.size()), 0);
   EXPECT_EQ(std::memcmp(normals.data(), again.normals().data(), normals.size()), 0);
+  EXPECT_EQ(std::memcmp(tangents.data(), again.tangents().data(), tangents.size()), 0);
 }
 
 TEST(Outbox, SmallFramesTravelTogether) {

@@ -126,6 +126,11 @@ TEST_P(RigStoreTest, LimitsHoldAtTheLimitAndOnePast) {
   EXPECT_TRUE(store->Put(a.hex, a.bytes, {}).ok());
   EXPECT_EQ(store->Put(b.hex, b.bytes, {}).status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(store->stored_bytes(), a.bytes.size());
+  ++config_.stored_bytes;
+  const auto larger = OpenStore();
+  for (const Sample& sample : {a, b}) {
+    EXPECT_TRUE(larger->Put(sample.hex, sample.bytes, {}).ok());
+  }
 }
 
 TEST_P(RigStoreTest, ParsedRigsGoByAgeUnlessTheyAreUsed) {

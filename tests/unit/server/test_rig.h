@@ -44,6 +44,7 @@ inline void Append(std::vector<float>& values, const std::vector<float>& more) {
 struct TubeShape {
   std::uint32_t rings = 9, segments = 8, joints = 3;
   float height = 2;
+  bool tangents = false;  // along y, left-handed
 
   std::uint32_t vertices() const { return rings * segments; }
 };
@@ -83,6 +84,11 @@ inline v1::Mesh TubeMesh(const TubeShape& shape) {
   *mesh.mutable_positions() = FloatArray(positions, 3);
   *mesh.mutable_face_vertices() = IntArray(faces);
   *mesh.mutable_face_sizes() = IntArray(sizes);
+  if (shape.tangents) {
+    std::vector<float> tangents;
+    for (std::uint32_t v = 0; v < shape.vertices(); ++v) Append(tangents, {0, 1, 0, -1});
+    *mesh.mutable_tangents() = FloatArray(tangents, 4);
+  }
   v1::Skin& skin = *mesh.mutable_skin();
   std::vector<float> inverse;
   for (std::uint32_t j = 0; j < shape.joints; ++j) {

@@ -1,0 +1,241 @@
+// methods_bench - every method on the tube: what binding takes and holds, and what a frame takes,
+// beside a plain copy of the same bytes in the same round.
+//
+//   methods_bench --vertices 50000 --spec lbs --spec 'ddm(variant=2)'
+//
+// Rounds are interleaved over all methods and figures are medians, because machines change speed
+// under foreign load. The prototype column is what a throw-away program reached with the same
+// layout on AVX2 (four influences, one thread).
+#include <malloc.h>
+#include <tbb/task_arena.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "core/deform/deformer.h"
+#include "core/deform/registry.h"
+#include "core/deform/spec.h"
+#include "core/simd/target.h"
+#include "tests/assets/allocation_meter.h"
+#include "tests/assets/tube.h"
+
+namespace sinew {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+constexpr std::size_t kAround = 50, kJoints = 50;
+constexpr double kRoundSeconds = 4e-3;  // a figure of one round takes at least this
+
+double SecondsSince(Clock::time_point start) {
+  return std::chrono::duration<double>(Clock::now() - start).count();
+}
+
+double Median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+// Seconds of one call, from as many as fill the time of a round.
+template <class Body>
+double TimeOf(Body&& body) {
+  std::size_t calls = 0;
+  const auto start = Clock::now();
+  double seconds = 0;
+  do {
+    body();
+    ++calls;
+    seconds = SecondsSince(start);
+  } while (seconds < kRoundSeconds);
+  return seconds / static_cast<double>(calls);
+}
+
+// A method bound to the tube, with its figures.
+class Entry {
+ public:
+  Entry(const Rig& rig, std::string spec, bool normals)
+      : spec_(std::move(spec)),
+        recipe_(*ParseSpec(spec_)),
+        pose_(testing::TurnPose(rig, {0.6, 0, 0.8}, 4)),
+        positions_(rig.vertices() * 12),
+        normals_(normals ? positions_.size() : 0) {
+    for (const int threads : {1, 2}) {
+      tbb::task_arena arena(threads);
+      std::vector<double> seconds;
+      arena.execute([&] {
+        for (int k = 0; k < 3; ++k) {
+          deformer_.reset();
+          testing::StartPeak();
+          Task task;
+          const auto start = Clock::now();
+          auto bound = Deformer::Bind(rig, recipe_, task);
+          seconds.push_back(SecondsSince(start));
+          if (!bound.ok()) {
+            std::fprintf(stderr, "%s: %s\n", spec_.c_str(), bound.status().ToString().c_str());
+            std::exit(1);
+          }
+          deformer_ = std::make_unique<Deformer>(*std::move(bound));
+          peak_bytes_ = std::max(peak_bytes_, testing::Peak());
+        }
+      });
+      (threads == 1 ? bind_one_ : bind_two_) = Median(seconds);
+    }
+    traffic_.assign(deformer_->bytes() + rig.vertices() * 12, 1);
+  }
+
+  void Round() {
+    for (const int threads : {1, 2}) {
+      tbb::task_arena arena(threads);
+      arena.execute([&] { (threads == 1 ? one_ : two_).push_back(TimeOf([&] { Evaluate(); })); });
+    }
+    copy_.push_back(TimeOf([&] { Copy(); }));
+  }
+
+  void Print(double prototype) const {
+    const auto vertices = static_cast<double>(positions_.size() / 12);
+    const double one = Median(one_) / vertices * 1e9, copy = Median(copy_) / vertices * 1e9;
+    std::printf("%-44s %8.0f %8.0f %9.1f %8.0f %8.2f %8.2f %8.2f %7.1f", Name().c_str(),
+                bind_one_ * 1e3, bind_two_ * 1e3, static_cast<double>(peak_bytes_) / 1e6,
+                static_cast<double>(deformer_->bytes()) / vertices, one,
+                Median(two_) / vertices * 1e9, copy, one / copy);
+    std::printf(prototype > 0 ? " %9.1f\n" : "         -\n", prototype);
+  }
+  const std::string& spec() const { return spec_; }
+  bool normals() const { return !normals_.empty(); }
+
+ private:
+  std::string Name() const { return spec_ + (normals() ? " + normals" : ""); }
+  void Evaluate() {
+    FrameOut out{.positions = positions_, .normals = normals_};
+    const Task task;
+    const auto status = deformer_->Evaluate({.joints = pose_}, out, workspace_, nullptr, task);
+    if (!status.ok()) std::abort();
+  }
+  // Reads what the method keeps and the points, writes the result's bytes.
+  void Copy() {
+    const std::size_t written = positions_.size() + normals_.size();
+    std::memcpy(copied_.data(), traffic_.data(), std::min(written, traffic_.size()));
+    std::uint64_t sum = 0;
+    for (std::size_t i = written; i + 8 <= traffic_.size(); i += 8) {
+      std::uint64_t word;
+      std::memcpy(&word, traffic_.data() + i, 8);
+      sum += word;
+    }
+    sink_ = sum;
+  }
+
+  std::string spec_;
+  Recipe recipe_;
+  std::vector<Affine> pose_;
+  std::vector<std::byte> positions_, normals_;
+  std::vector<std::byte> copied_ = std::vector<std::byte>(positions_.size() + normals_.size());
+  std::vector<char> traffic_;
+  std::unique_ptr<Deformer> deformer_;
+  Workspace workspace_;
+  double bind_one_ = 0, bind_two_ = 0;
+  std::size_t peak_bytes_ = 0;
+  std::vector<double> one_, two_, copy_;
+  volatile std::uint64_t sink_ = 0;
+};
+
+// What everybody writes first: one vertex after the other, gathering its matrices. Nanoseconds a
+// vertex.
+double OneVertexAtATime(const Rig& rig) {
+  const auto pose = testing::TurnPose(rig, {0.6, 0, 0.8}, 4);
+  std::vector<Affine> skin;
+  for (const AffineD& m : testing::SkinMatrices(rig, pose)) skin.push_back(ToFloat(m));
+  std::vector<float> weights(rig.influences().all_weights().begin(),
+                             rig.influences().all_weights().end());
+  std::vector<Vec3f> out(rig.vertices());
+  const double seconds = TimeOf([&] {
+    for (std::size_t v = 0; v < rig.vertices(); ++v) {
+      const Vec3f p = rig.mesh().positions()[v];
+      Affine blend{};
+      blend.m.fill(0);
+      const std::uint64_t first = rig.influences().offsets()[v];
+      const auto bindings = rig.influences().bindings(v);
+      for (std::size_t k = 0; k < bindings.size(); ++k) {
+        for (std::size_t i = 0; i < 12; ++i) {
+          blend.m[i] += weights[first + k] * skin[bindings[k]].m[i];
+        }
+      }
+      const auto& m = blend.m;
+      out[v] = {m[0] * p.x + m[1] * p.y + m[2] * p.z + m[3],
+                m[4] * p.x + m[5] * p.y + m[6] * p.z + m[7],
+                m[8] * p.x + m[9] * p.y + m[10] * p.z + m[11]};
+    }
+  });
+  return seconds / static_cast<double>(rig.vertices()) * 1e9;
+}
+
+double Prototype(const Entry& entry) {
+  if (entry.spec() == "lbs") return entry.normals() ? 3.9 : 2.0;
+  if (entry.normals()) return 0;
+  if (entry.spec() == "dqs") return 4.4;
+  return entry.spec() == "ddm(storage=float16)" ? 17.2 : 0;
+}
+
+std::vector<std::string> AllSpecs() {
+  std::vector<std::string> specs;
+  for (const MethodInfo& method : ListMethods()) specs.push_back(method.example);
+  specs.insert(specs.end(), {"dqs | bulge_free", "spherical_blend(centres=per_set)"});
+  for (int variant = 1; variant <= 5; ++variant) {
+    specs.push_back("ddm(variant=" + std::to_string(variant) + ")");
+  }
+  specs.insert(specs.end(), {"ddm(storage=float16)", "enhanced_ddm(variant=2)"});
+  return specs;
+}
+
+void Run(std::size_t vertices, const std::vector<std::string>& specs, int rounds) {
+  const Rig rig = testing::TubeRig({.rings = vertices / kAround,
+                                    .around = kAround,
+                                    .joints = kJoints,
+                                    .length = 50,
+                                    .radius = 1,
+                                    .weights = testing::TubeWeights::kFour});
+  std::vector<std::unique_ptr<Entry>> entries;
+  for (const std::string& spec : specs) {
+    entries.push_back(std::make_unique<Entry>(rig, spec, false));
+    if (spec == "lbs") entries.push_back(std::make_unique<Entry>(rig, spec, true));
+  }
+  std::vector<double> one_at_a_time;
+  for (int round = 0; round < rounds; ++round) {
+    one_at_a_time.push_back(OneVertexAtATime(rig));
+    for (const auto& entry : entries) entry->Round();
+  }
+  std::printf("\n%zu vertices, %zu joints, 4 influences; %s; one vertex at a time, LBS: %.2f ns\n",
+              rig.vertices(), kJoints, std::string(IsaName(ActiveIsa())).c_str(),
+              Median(one_at_a_time));
+  std::printf("%-44s %8s %8s %9s %8s %8s %8s %8s %7s %9s\n", "", "bind 1T", "bind 2T", "peak",
+              "bound", "frame1T", "frame2T", "copy", "frame/", "prototype");
+  std::printf("%-44s %8s %8s %9s %8s %8s %8s %8s %7s %9s\n", "spec", "ms", "ms", "MB", "B/vert",
+              "ns/vert", "ns/vert", "ns/vert", "copy", "ns/vert");
+  for (const auto& entry : entries) entry->Print(Prototype(*entry));
+  std::fflush(stdout);
+}
+
+}  // namespace
+}  // namespace sinew
+
+int main(int argc, char** argv) {
+  CLI::App app("Bind and frame figures of every method on a tube; medians of interleaved rounds.");
+  std::vector<std::size_t> vertices = {10000, 50000, 200000};
+  std::vector<std::string> specs;
+  int rounds = 15;
+  app.add_option("--vertices", vertices, "Sizes of the tube")->capture_default_str();
+  app.add_option("--spec", specs, "Only these recipes");
+  app.add_option("--rounds", rounds, "Rounds of frames")->check(CLI::Range(1, 1000));
+  CLI11_PARSE(app, argc, argv);
+  // What a call frees stays with the program: bound data must not be measured by page faults.
+  mallopt(M_MMAP_THRESHOLD, 1 << 30);
+  mallopt(M_TRIM_THRESHOLD, -1);
+  for (const std::size_t size : vertices) {
+    sinew::Run(size, specs.empty() ? sinew::AllSpecs() : specs, rounds);
+  }
+}

@@ -1,0 +1,170 @@
+// sinew compare: the table, the JSON, the picture, and what it refuses.
+#include <absl/strings/ascii.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "client/models/models.h"
+#include "sinew/client.h"
+#include "tests/integration/cli/poses_file.h"
+#include "tests/integration/cli/process.h"
+#include "tests/unit/cli/temporary_folder.h"
+
+namespace sinew::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+class Compare : public ::testing::Test {
+ protected:
+  static Finished Local(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), "compare");
+    arguments.push_back("--local");
+    return Sinew(std::move(arguments));
+  }
+  TemporaryFolder folder_;
+};
+
+// What does not depend on time.
+Json Figures(Json report) {
+  for (Json& method : report["methods"]) {
+    method.erase("bind_seconds");
+    method["worst"].erase("evaluate_seconds");
+    method["mean"].erase("evaluate_seconds");
+    for (Json& frame : method["frames"]) frame.erase("evaluate_seconds");
+  }
+  return report;
+}
+
+TEST_F(Compare, JsonHasEveryFrameOfEveryMethodLocallyAsRemotely) {
+  const Daemon daemon;
+  const std::vector<std::string> arguments = {"model:tube", "--deformers", "lbs",    "dqs",
+                                              "ddm",        "--frames",    "2-20x3", "--json"};
+  const Finished local = Local(arguments);
+  ASSERT_EQ(local.exit_code, 0) << local.err;
+  const Json report = Json::parse(local.out);
+  EXPECT_EQ(report["frames"], 7);
+  ASSERT_EQ(report["methods"].size(), 3u);
+  for (const Json& method : report["methods"]) {
+    ASSERT_EQ(method["frames"].size(), 7u);
+    EXPECT_EQ(method["frames"][0]["frame"], 2);
+    EXPECT_EQ(method["frames"][6]["frame"], 20);
+    EXPECT_TRUE(method["frames"][2]["jerk"].is_null());
+    EXPECT_TRUE(method["frames"][3]["jerk"].is_number());
+    EXPECT_NEAR(method["worst"]["volume_ratio"].get<double>(), 1, 0.2);
+    EXPECT_EQ(method["worst"]["self_intersections"], 0);
+  }
+  EXPECT_EQ(report["methods"][1]["deformer"], "dqs");
+  EXPECT_LT(report["methods"][0]["worst"]["volume_ratio"],
+            report["methods"][1]["worst"]["volume_ratio"]);
+  std::vector<std::string> remote = arguments;
+  remote.insert(remote.begin(), "compare");
+  const Finished far = SinewAt(daemon.address(), remote);
+  ASSERT_EQ(far.exit_code, 0) << far.err;
+  EXPECT_EQ(Figures(Json::parse(far.out)), Figures(report));
+  const Finished sessions = SinewAt(daemon.address(), {"sessions", "--json"});
+  EXPECT_EQ(Json::parse(sessions.out), Json::array());
+}
+
+TEST_F(Compare, TheTableHasARowPerMethod) {
+  const Finished table = Local({"model:tube", "--deformers", "lbs", "enhanced_ddm", "--frames",
+                                "6-8", "--no-self-intersections"});
+  EXPECT_EQ(table.exit_code, 0) << table.err;
+  EXPECT_THAT(table.out, HasSubstr("volume"));
+  EXPECT_THAT(table.out, HasSubstr("\nlbs "));
+  EXPECT_THAT(table.out, HasSubstr("\nenhanced_ddm "));
+  EXPECT_THAT(table.out, HasSubstr("3 frames"));
+}
+
+TEST_F(Compare, ThePictureShowsTheFrameAskedForOrTheWorst) {
+  const std::string chosen = folder_ / "chosen.png", worst = folder_ / "worst.png";
+  const std::vector<std::string> base = {
+      "model:tube", "--deformers", "lbs",    "dqs",     "--frames",
+      "0-24x6",     "--json",      "--size", "120x160", "--no-self-intersections",
+      "--picture"};
+  std::vector<std::string> arguments = base;
+  arguments.insert(arguments.end(), {chosen, "--frame", "6"});
+  const Finished first = Local(arguments);
+  ASSERT_EQ(first.exit_code, 0) << first.err;
+  EXPECT_EQ(Json::parse(first.out)["picture"]["frame"], 6);
+  arguments = base;
+  arguments.push_back(worst);
+  const Finished second = Local(arguments);
+  ASSERT_EQ(second.exit_code, 0) << second.err;
+  const Json report = Json::parse(second.out);
+  double most = 0;
+  int frame = -1;
+  for (const Json& method : report["methods"]) {
+    for (const Json& row : method["frames"]) {
+      if (row["edge_distortion"] <= most) continue;
+      most = row["edge_distortion"];
+      frame = row["frame"];
+    }
+  }
+  EXPECT_EQ(report["picture"]["frame"], frame);
+  EXPECT_THAT(ReadAll(worst), StartsWith("\x89PNG"));
+  EXPECT_NE(ReadAll(worst), ReadAll(chosen));
+}
+
+TEST_F(Compare, BadInputExits65AndNamesIt) {
+  const auto before = folder_.Names();
+  const std::string png = folder_ / "x.png";
+  const Finished spec = Local(
+      {"model:tube", "--deformers", "lbs", "dqs(blend=7)", "--frames", "0", "--picture", png});
+  EXPECT_EQ(spec.exit_code, 65) << spec.err;
+  EXPECT_THAT(spec.err, HasSubstr("dqs(blend=7)"));
+  EXPECT_THAT(spec.out, IsEmpty());
+  EXPECT_EQ(Local({"model:nobody", "--deformers", "lbs"}).exit_code, 65);
+  EXPECT_EQ(Local({"model:tube", "--deformers", "@missing.json"}).exit_code, 65);
+  EXPECT_EQ(Local({"model:tube", "--deformers", "lbs", "--frames", "0-9999"}).exit_code, 65);
+  const Finished frame = Local(
+      {"model:tube", "--deformers", "lbs", "--frames", "0-20x5", "--picture", png, "--frame", "7"});
+  EXPECT_EQ(frame.exit_code, 65);
+  EXPECT_THAT(frame.err, HasSubstr("in steps of 5"));
+  EXPECT_EQ(folder_.Names(), before);
+}
+
+TEST_F(Compare, MoreDeformersThanTheServerComparesAreRefusedBeforeTheyAreBound) {
+  std::vector<std::string> arguments = {"model:tube", "--deformers"};
+  arguments.resize(arguments.size() + 17, "lbs");
+  const Finished many = Local(arguments);
+  EXPECT_EQ(many.exit_code, 65) << many.err;
+  EXPECT_THAT(many.err, HasSubstr("got 17, the server compares up to 16"));
+}
+
+TEST_F(Compare, ABadPoseExits65AndIsNamed) {
+  const client::RigData rig = client::Make("tube")->rig;
+  const std::size_t joints = rig.joints.size();
+  WriteAll(folder_ / "tube.sinewrig", *client::EncodeRig(rig));
+  std::vector<float> values(3 * joints * 12);
+  for (std::size_t i = 0; i < 3 * joints; ++i) {
+    for (const std::size_t k : {0, 5, 10}) values[12 * i + k] = 1;
+  }
+  values[2 * joints * 12 + 3] = NAN;
+  WritePoses(folder_ / "nan.npy", values, joints);
+  const Finished bad = Local(
+      {folder_ / "tube.sinewrig", "--poses", folder_ / "nan.npy", "--deformers", "lbs", "dqs"});
+  EXPECT_EQ(bad.exit_code, 65) << bad.err;
+  EXPECT_THAT(bad.err, HasSubstr("lbs: frame 2"));
+}
+
+TEST_F(Compare, UsageExits64AndWritesElsewhereExit73) {
+  EXPECT_EQ(Local({"model:tube"}).exit_code, 64);
+  EXPECT_EQ(Local({"model:tube", "--deformers", "lbs", "--frame", "3"}).exit_code, 64);
+  EXPECT_EQ(Local({"model:tube", "--deformers", "lbs", "--size", "99x99"}).exit_code, 64);
+  EXPECT_EQ(Local({"model:tube", "--deformers", "lbs", "--wire"}).exit_code, 64);
+  EXPECT_EQ(Local({"model:tube", "--deformers", "lbs", "--picture", "x.jpg"}).exit_code, 64);
+  EXPECT_EQ(Local({"model:tube", "--deformers", "lbs", "--frames", "5-2"}).exit_code, 64);
+  EXPECT_EQ(
+      Local({"model:tube", "--deformers", "lbs", "--picture", folder_ / "no/x.png"}).exit_code, 73);
+  EXPECT_EQ(SinewAt("127.0.0.1:1", {"compare", "model:tube", "--deformers", "lbs"}).exit_code, 69);
+}
+
+}  // namespace
+}  // namespace sinew::testing

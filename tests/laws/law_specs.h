@@ -1,0 +1,50 @@
+// law_specs.h - the recipes that every law is tried on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/deform/registry.h"
+
+namespace sinew::testing {
+
+// One entry a method, with its defaults, and the recipes whose options change the code path.
+inline std::vector<std::string> LawSpecs() {
+  std::vector<std::string> specs;
+  for (const MethodInfo& method : ListMethods()) specs.push_back(method.example);
+  specs.insert(specs.end(), {"lbs(max_influences=1)",
+                             "dqs(blend=0.5)",
+                             "dqs(signs=parent)",
+                             "dqs | bulge_free(strongest=true, softness=0)",
+                             "dqs | bulge_free(method=bisector)",
+                             "spherical_blend(centres=per_set)",
+                             "spherical_blend(max_influences=2)",
+                             "spherical_blend(centres=per_set, max_influences=2)",
+                             "cor(sigma=0.5, refine=false, max_influences=2)",
+                             "ddm(truncation=0)",
+                             "ddm(laplacian=cotangent, alpha=0.5)",
+                             "ddm(smoothing=explicit, lambda=0.5, iterations=8)",
+                             "enhanced_ddm(radius=0.05, pop_guard=false)",
+                             "dqs | delta_mush(laplacian=cotangent, iterations=20, step=1)",
+                             "lbs | delta_mush(laplacian=inverse_distance, pin_borders=false)",
+                             "lbs | delta_mush(radius=0.03, step=0.8)",
+                             "ddm(variant=1)",
+                             "ddm(variant=1, alpha=0.5, storage=float16)",
+                             "ddm(variant=2)",
+                             "ddm(variant=2, alpha=0.5, storage=float16)",
+                             "ddm(variant=3, alpha=0.5)",
+                             "ddm(variant=3, storage=float16)",
+                             "ddm(variant=4)",
+                             "ddm(variant=4, alpha=0.5, storage=float16)",
+                             "ddm(variant=5, alpha=0.5)",
+                             "ddm(variant=5, storage=float16)",
+                             "ddm(storage=float16)",
+                             "enhanced_ddm(alpha=0.5, storage=float16)",
+                             "enhanced_ddm(variant=2, storage=float16)",
+                             "enhanced_ddm(variant=3, alpha=0.5)",
+                             "enhanced_ddm(variant=4)",
+                             "shapes(strength=0.5) | shapes | dqs"});
+  return specs;
+}
+
+}  // namespace sinew::testing
