@@ -4,8 +4,8 @@
 #
 # usage: deploy/demo.sh [MODEL]
 #   MODEL   a rigged, animated .glb, .gltf, .fbx or .dae file; default: model:hand, a hand made by Sinew
-# Writes build/demo/: a point cache per method with its manifest, and methods.png. The server listens on a free loopback
-# port and is stopped at the end.
+# Writes build/demo/: a point cache per method with its manifest, methods.png, and compare.png coloured by the distance
+# from linear blend. The server listens on a free loopback port and is stopped at the end.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help || $# -gt 1 ]]; then
   sed -n '2,8s/^# \{0,1\}//p' "$0"
@@ -23,7 +23,8 @@ fi
 cd "$(dirname "$0")/.."
 out=build/demo
 # method and the format of its cache
-methods=("lbs pc2" "dqs mdd" "ddm npy" "enhanced_ddm pc2")
+methods=("lbs pc2" "dqs mdd" "bulge_free_dqs pc2" "spherical_blend pc2" "cor npy" "delta_mush pc2" "ddm npy"
+  "enhanced_ddm pc2")
 
 bold='' plain=''
 [[ ! -t 1 ]] || bold=$'\e[1m' plain=$'\e[0m'
@@ -99,7 +100,7 @@ for line in "${methods[@]}"; do
   bind_ms=$elapsed
   milliseconds $sinew --json bake "$model" --deformer "$method" --out "$cache"
   frames=$(number frames "$printed")
-  rows+=("$(printf '%-13s %8s %7s %10s %12s  %s' "$method" "$bind_ms" "$frames" \
+  rows+=("$(printf '%-15s %8s %7s %10s %12s  %s' "$method" "$bind_ms" "$frames" \
     "$(printf %.0f "$(number frames_per_second "$printed")")" "$(stat -c %s "$cache")" "$cache")")
   caches+=("$cache")
   deformers+=(--deformer "$method")
@@ -110,15 +111,20 @@ step "Draw the methods side by side"
 picture=$out/methods.png
 $sinew render "$model" "${deformers[@]}" --frame $((frames / 2)) --out $picture
 
+step "Measure them against each other"
+specs=()
+for line in "${methods[@]}"; do specs+=("${line% *}"); done
+$sinew compare "$model" --deformers "${specs[@]}" --frames 0-$((frames - 1))x4 --picture $out/compare.png
+
 step "What the server did"
 $sinew stats
 
 step "Summary"
-printf '%-13s %8s %7s %10s %12s  %s\n' method "bind ms" frames "frames/s" bytes file
+printf '%-15s %8s %7s %10s %12s  %s\n' method "bind ms" frames "frames/s" bytes file
 printf '%s\n' "${rows[@]}"
 cat <<TEXT
 
-picture    $picture (frame $((frames / 2)))
+pictures   $picture (frame $((frames / 2))), $out/compare.png (distance from the first method)
 manifests  beside each cache: checksums per frame, for \`sinew verify\`
 server log $out/sinewd.log
 Apply a .pc2 or .mdd in Blender: modifier Mesh Cache on the mesh it came from.
