@@ -114,7 +114,7 @@ $sinew render "$model" "${deformers[@]}" --frame $((frames / 2)) --out $picture
 step "Measure them against each other"
 specs=()
 for line in "${methods[@]}"; do specs+=("${line% *}"); done
-$sinew compare "$model" --deformers "${specs[@]}" --frames 0-$((frames - 1))x4 --picture $out/compare.png
+$sinew compare "$model" --deformers "${specs[@]}" --frames 0-$((frames - 1))x12 --picture $out/compare.png
 
 step "What the server did"
 $sinew stats

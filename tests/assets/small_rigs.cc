@@ -115,6 +115,40 @@ Rig TexturedTube(const TubeOptions& options) {
   return MakeRig(std::move(source));
 }
 
+Rig CrowdedTube() {
+  constexpr std::size_t kJoints = 33;
+  RigSource source =
+      TubeSource({.rings = 12, .around = 8, .joints = kJoints, .length = 8, .quads = true});
+  double x = 0;
+  for (std::size_t j = 1; j < kJoints; ++j) {
+    x += source.rest_local[j].m[3];
+    source.rest_local[j].m[3] = x;  // relative to the first
+    source.joints[j].parent = 0;
+  }
+  source.rest_local[2] = source.rest_local[1];
+  source.bindings[2].inverse_bind = source.bindings[1].inverse_bind;
+  InfluenceSource rows{.offsets = {0}, .bindings = {}, .weights = {}};
+  for (std::size_t v = 0; v < source.mesh.positions.size(); ++v) {
+    const std::size_t count = v % 32 + 1;
+    for (std::size_t k = 0; k < count; ++k) {
+      rows.bindings.push_back(static_cast<std::uint32_t>((v / 8 + k) % kJoints));
+      rows.weights.push_back(2.0f * static_cast<float>(k + 1) /
+                             static_cast<float>(count * (count + 1)));
+    }
+    rows.offsets.push_back(rows.bindings.size());
+  }
+  source.influences = std::move(rows);
+  MeshSource& mesh = source.mesh;
+  for (std::size_t f = 0, faces = mesh.face_offsets.size() - 1; f < faces; f += 3) {
+    for (std::uint32_t c = mesh.face_offsets[f]; c < mesh.face_offsets[f + 1]; ++c) {
+      mesh.face_vertices.push_back(mesh.face_vertices[c]);
+    }
+    mesh.face_offsets.push_back(static_cast<std::uint32_t>(mesh.face_vertices.size()));
+  }
+  mesh.parts.front().face_count = static_cast<std::uint32_t>(mesh.face_offsets.size() - 1);
+  return MakeRig(std::move(source));
+}
+
 Rig TubeFarOrigin() {
   return TubeRig({.origin = {300, 200, 200}});
 }
@@ -175,6 +209,7 @@ std::vector<NamedRig> AllRigs() {
       {"tube_five_joints",
        TubeRig({.rings = 41, .joints = 5, .weights = TubeWeights::kFour, .quads = true})});
   rigs.push_back({"tube_with_shapes", TubeWithShapes()});
+  rigs.push_back({"tube_crowded", CrowdedTube()});
   rigs.push_back({"tube_far_origin", TubeFarOrigin()});
   rigs.push_back({"tube_textured", TexturedTube({.rings = 31, .around = 24})});
   return rigs;

@@ -37,6 +37,9 @@ Rig TexturedTube(const TubeOptions& options = {});
 //   "sway"    one target at 1 that moves nearly every vertex, and a second shape with one at -2
 RigSource TubeWithShapesSource();
 Rig TubeWithShapes();
+// A tube whose joints all hang from the first, two of them in one place; its vertices have 1 to 32
+// influences, and every third face is there twice.
+Rig CrowdedTube();
 Rig TubeFarOrigin();  // the table's tube, 100 diagonals away
 
 // All of the above and the table's tubes.
