@@ -1,6 +1,9 @@
 #include "server/checksum.h"
 
 #include <xxhash.h>
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>  // the same values with the widest registers of the machine
+#endif
 
 #include <algorithm>
 #include <memory>

@@ -2,6 +2,9 @@
 
 #include <absl/strings/str_cat.h>
 #include <xxhash.h>
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>  // the same values with the widest registers of the machine
+#endif
 
 #include <array>
 #include <memory>

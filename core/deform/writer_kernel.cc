@@ -28,6 +28,12 @@ WriterKernelResult WriteBlocks(const WriterKernelArgs& args, std::size_t begin, 
     }
     StoreInterleaved(p[0], p[1], p[2], packed);
     const std::int32_t* order = args.order + b * 16;
+    bool run = true;  // vertices that follow each other, as most do
+    for (std::int32_t i = 0; i < 16; ++i) run &= order[i] == order[0] + i;
+    if (run) {
+      std::memcpy(args.out + static_cast<std::size_t>(order[0]) * 12, packed, sizeof packed);
+      continue;
+    }
     for (std::size_t i = 0; i < 16 && order[i] >= 0; ++i) {
       std::memcpy(args.out + static_cast<std::size_t>(order[i]) * 12, packed + i * 3, 12);
     }

@@ -224,6 +224,7 @@ class Client {
 
   // Waiting wakes nobody: the first pose after a pause of more than a second.
   void PrintPauses() {
+    if (options_.pauses == 0) return;
     auto stream = Open(false, true);
     std::vector<double> ms;
     for (std::size_t i = 0; i < options_.pauses; ++i) {

@@ -21,7 +21,7 @@ LIBRARIES = (
     ("eigen", ("Eigen/", "unsupported/Eigen/")),
     ("highway", ("hwy/",)),
     ("json", ("nlohmann/",)),
-    ("xxhash", ("xxhash.h",)),
+    ("xxhash", ("xxhash.h", "xxh_x86dispatch.h")),
     ("openssl", ("openssl/",)),
     ("embree", ("embree3/", "embree4/")),
     ("png", ("png.h",)),
