@@ -135,19 +135,18 @@ void JoinNeighbours(std::span<const Cell> cells, std::span<const Vec3f> leading,
   }
 }
 
-// [V] a number that vertices of one point share.
-std::vector<std::uint32_t> WeldByPosition(const Rig& rig) {
-  const Mesh& mesh = rig.mesh();
+// [V] a number that vertices of one point share: near ones of one class.
+std::vector<std::uint32_t> WeldByPosition(const Mesh& mesh,
+                                          std::span<const std::uint32_t> classes) {
   const double distance = 1e-6 * mesh.diagonal();
   const double scale = distance > 0 ? 1 / distance : 0;
-  const std::vector<std::uint32_t> classes = RowClasses(rig);
 
   absl::flat_hash_map<Cell, std::uint32_t> index;
-  index.reserve(rig.vertices());
+  index.reserve(mesh.vertices());
   std::vector<Cell> cells;
   std::vector<Vec3f>
       leading;  // lexicographically first of a cell, so that the order of vertices does not matter
-  std::vector<std::uint32_t> group(rig.vertices());
+  std::vector<std::uint32_t> group(mesh.vertices());
   for (std::uint32_t v = 0; v < group.size(); ++v) {
     const Vec3f& u = mesh.positions()[v];
     const Vec3d at = scale * (ToDouble(u) - mesh.minimum());
@@ -208,13 +207,7 @@ Adjacency FromEdges(std::size_t points, VisitEdges visit) {
   return adjacency;
 }
 
-}  // namespace
-
-WeldedPoints Weld(const Rig& rig) {
-  const std::span<const std::uint32_t> own = rig.mesh().weld();
-  std::vector<std::uint32_t> group =
-      own.empty() ? WeldByPosition(rig) : std::vector<std::uint32_t>(own.begin(), own.end());
-
+WeldedPoints Numbered(std::vector<std::uint32_t> group) {
   WeldedPoints welded;
   absl::flat_hash_map<std::uint32_t, std::uint32_t> number;
   number.reserve(group.size());
@@ -226,6 +219,19 @@ WeldedPoints Weld(const Rig& rig) {
   }
   welded.point = std::move(group);
   return welded;
+}
+
+}  // namespace
+
+WeldedPoints Weld(const Rig& rig) {
+  if (rig.mesh().weld().empty()) return Numbered(WeldByPosition(rig.mesh(), RowClasses(rig)));
+  return Weld(rig.mesh());
+}
+
+WeldedPoints Weld(const Mesh& mesh) {
+  const std::span<const std::uint32_t> own = mesh.weld();
+  if (!own.empty()) return Numbered({own.begin(), own.end()});
+  return Numbered(WeldByPosition(mesh, std::vector<std::uint32_t>(mesh.vertices(), 0)));
 }
 
 PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout) {

@@ -28,6 +28,8 @@ struct WeldedPoints {
 // the search lattice) that have equal weights and equal shape offsets; closed under chains.
 // Independent of the order of vertices. Cost O(V + influences + shape offsets).
 WeldedPoints Weld(const Rig& rig);
+// The same for a mesh without a rig: the mesh's own weld array, or positions alone.
+WeldedPoints Weld(const Mesh& mesh);
 
 // Welded points in the order of their lowest lanes, so that work along blocks is work along
 // points.

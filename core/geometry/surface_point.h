@@ -11,6 +11,15 @@
 
 namespace sinew {
 
+// A sum of area vectors shorter than this part of the squared lengths it came from is rounding
+// noise.
+inline constexpr float kSurfaceNoise = 4e-6f;
+// Squared lengths between which float32 neither overflows nor loses terms that count.
+inline constexpr float kSurfaceSmallest = 1e-30f, kSurfaceLargest = 1e34f;
+// Squared sine of the angle between normal and edge below which the edge has no direction along the
+// surface.
+inline constexpr float kSurfaceSteep = 1e-8f;
+
 struct SurfaceFrame {
   Vec3f tangent, bitangent;  // with the normal: orthonormal, right-handed
 };

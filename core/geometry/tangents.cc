@@ -112,16 +112,24 @@ Vec3f Across(const Vec3f& v, const Vec3f& n) {
   return {v.x - along * n.x, v.y - along * n.y, v.z - along * n.z};
 }
 
-// Where the tangent lies in the surface and float32 loses nothing that counts; else false.
+// Where float32 loses nothing that counts; else false. As ExactTangent.
 bool QuickTangent(const Vec3f& c, const TangentPoint& point, const Vec3f& normal, Vec3f& unit) {
-  const Vec3f &x = point.x, &y = point.y;
+  const Vec3f &x = point.x, &y = point.y, &n = point.normal;
   const Vec3f sum = {c.x * x.x + c.y * y.x, c.x * x.y + c.y * y.y, c.x * x.z + c.y * y.z};
   const float size2 = Dot3(sum, sum);
-  const Vec3f t = Across(Across(sum, point.normal), normal);
-  const float length2 = Dot3(t, t);
-  if (c.z != 0 || !(size2 > kSmallest && size2 < kLargest && length2 > kClear * size2)) {
-    return false;
+  if (!(size2 > kSmallest && size2 < kLargest)) return false;
+  Vec3f along = Across(sum, n);
+  float clear2 = size2;  // what must be left of
+  if (c.z != 0) {
+    const float along2 = Dot3(along, along), rest2 = c.x * c.x + c.y * c.y;
+    if (!(along2 > kClear * size2 && rest2 > kClear)) return false;
+    const float scale = std::sqrt(rest2 / along2);
+    along = {scale * along.x + c.z * n.x, scale * along.y + c.z * n.y, scale * along.z + c.z * n.z};
+    clear2 = 1;
   }
+  const Vec3f t = Across(along, normal);
+  const float length2 = Dot3(t, t);
+  if (!(length2 > kClear * clear2)) return false;
   const float scale = 1.0f / std::sqrt(length2);
   unit = {t.x * scale, t.y * scale, t.z * scale};
   return true;

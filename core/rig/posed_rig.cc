@@ -102,6 +102,14 @@ PosedRigTables PosedRigTables::Create(const Rig& rig, const Vec3d& centre) {
   for (std::size_t j = 0; j < rig.joints(); ++j) {
     tables.parent.push_back(rig.skeleton().joint(j).parent);
     tables.rest_inverse.push_back(RestInverse(rig.skeleton().rest_model()[j]));
+    tables.rest.push_back(rig.skeleton().rest_model()[j]);
+  }
+  // Backwards, so that the first binding of a joint is the one that stays.
+  for (std::size_t e = rig.bindings().size(); e-- > 0;) {
+    const AffineD& bind = rig.bindings()[e].inverse_bind;
+    if (std::abs(Determinant(Linear(bind))) <= kSingular * FrobeniusCubed(Linear(bind))) continue;
+    const AffineD rest = Inverse(bind);
+    if (IsFinite(rest.m)) tables.rest[rig.bindings()[e].joint] = rest;
   }
   tables.controls = static_cast<std::uint32_t>(rig.controls().size());
   for (const Control& control : rig.controls()) {
@@ -115,7 +123,8 @@ absl::Status PosedRigTables::Check() const {
     return absl::DataLossError(absl::StrCat("bound data: bindings: ", what));
   };
   if (joint.empty() || inverse_bind.size() != joint.size() || parent.empty() ||
-      rest_inverse.size() != parent.size() || control_defaults.size() != controls) {
+      rest_inverse.size() != parent.size() || rest.size() != parent.size() ||
+      control_defaults.size() != controls) {
     return damaged("sizes disagree");
   }
   for (const std::uint16_t j : joint) {
@@ -125,7 +134,8 @@ absl::Status PosedRigTables::Check() const {
     if (parent[j] != kNoParent && parent[j] >= j) return damaged("parent after its child");
   }
   const auto finite = [](const auto& matrix) { return IsFinite(matrix.m); };
-  if (!std::ranges::all_of(inverse_bind, finite) || !std::ranges::all_of(rest_inverse, finite)) {
+  if (!std::ranges::all_of(inverse_bind, finite) || !std::ranges::all_of(rest_inverse, finite) ||
+      !std::ranges::all_of(rest, finite)) {
     return damaged("a matrix is not finite");
   }
   for (const float value : control_defaults) {

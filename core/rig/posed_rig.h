@@ -26,11 +26,13 @@ struct PosedRig {
 
 // What a deformer keeps of the skeleton and bindings to do this without the rig.
 struct PosedRigTables {
-  std::vector<std::uint16_t> joint;     // [E]
-  std::vector<AffineD> inverse_bind;    // [E] inverse_bind * T(centre)
-  std::vector<std::uint32_t> parent;    // [J] kNoParent = a root
-  std::vector<Mat3d> rest_inverse;      // [J] inverse of the rest pose's linear part
-  std::uint32_t controls = 0;           // K
+  std::vector<std::uint16_t> joint;   // [E]
+  std::vector<AffineD> inverse_bind;  // [E] inverse_bind * T(centre)
+  std::vector<std::uint32_t> parent;  // [J] kNoParent = a root
+  std::vector<Mat3d> rest_inverse;    // [J] inverse of the rest pose's linear part
+  std::vector<AffineD> rest;   // [J] joint to model where the skin lies at rest: the inverse of a
+                               // joint's first binding; without one, of the skeleton's rest pose
+  std::uint32_t controls = 0;  // K
   std::vector<float> control_defaults;  // [K]
 
   static PosedRigTables Create(const Rig& rig, const Vec3d& centre);
@@ -43,6 +45,7 @@ struct PosedRigTables {
     visit("inverse_bind", self.inverse_bind);
     visit("parent", self.parent);
     visit("rest_inverse", self.rest_inverse);
+    visit("rest", self.rest);
     visit("controls", self.controls);
     visit("control_defaults", self.control_defaults);
   }

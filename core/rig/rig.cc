@@ -203,11 +203,15 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
   SINEW_RETURN_IF_ERROR(CheckControls(source.controls));
   SINEW_RETURN_IF_ERROR(CheckShapes(source.shapes, source.controls.size(), mesh.vertices()));
   SINEW_RETURN_IF_ERROR(CheckMaps(source.maps, mesh.vertices()));
+  SINEW_ASSIGN_OR_RETURN(MuscleTables muscle_tables,
+                         MuscleTables::Create(source.muscles, skeleton, source.controls.size()));
   Rig rig(std::move(mesh), std::move(skeleton), std::move(influences));
   rig.bindings_ = std::move(source.bindings);
   rig.controls_ = std::move(source.controls);
   rig.shapes_ = std::move(source.shapes);
   rig.maps_ = std::move(source.maps);
+  rig.muscles_ = std::move(source.muscles);
+  rig.muscle_tables_ = std::move(muscle_tables);
 
   Sha256 digest;
   digest.UpdateArray(rig.mesh_.positions());
@@ -244,6 +248,12 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
     Add(digest, map.name);
     digest.UpdateArray(std::span<const float>(map.values));
   }
+  // All that an author says about a muscle but its name is in these.
+  if (!rig.muscles_.empty()) {
+    Add(digest, "muscles");
+    digest.UpdateArray(std::span<const MuscleRow>(rig.muscle_tables_.rows));
+    digest.UpdateArray(std::span<const MusclePointRow>(rig.muscle_tables_.points));
+  }
   rig.digest_ = digest.Hex();
   return rig;
 }
@@ -268,6 +278,9 @@ std::size_t Rig::bytes() const {
     }
   }
   for (const VertexMap& map : maps_) bytes += map.values.size() * 4 + map.name.size();
+  bytes += muscles_.size() * (sizeof(Muscle) + sizeof(MuscleRow)) +
+           muscle_tables_.points.size() * (sizeof(MusclePoint) + sizeof(MusclePointRow));
+  for (const Muscle& muscle : muscles_) bytes += muscle.name.size();
   return bytes;
 }
 

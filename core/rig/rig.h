@@ -1,5 +1,5 @@
-// rig.h - one validated character: mesh, skeleton, bindings, influences, controls, shapes and maps
-// that agree.
+// rig.h - one validated character: mesh, skeleton, bindings, influences, controls, shapes, maps
+// and muscles that agree.
 //
 // Immutable after Create, so later code carries no checks. Share it freely across threads.
 #pragma once
@@ -14,6 +14,8 @@
 #include "core/base/types.h"
 #include "core/geometry/mesh.h"
 #include "core/rig/influences.h"
+#include "core/rig/muscle.h"
+#include "core/rig/posed_muscle.h"
 #include "core/rig/skeleton.h"
 
 namespace sinew {
@@ -51,6 +53,7 @@ struct RigSource {
   std::vector<Control> controls;
   std::vector<Shape> shapes;
   std::vector<VertexMap> maps;
+  std::vector<Muscle> muscles;
 };
 
 class Rig {
@@ -66,6 +69,9 @@ class Rig {
   const Influences& influences() const { return influences_; }
   std::span<const Control> controls() const { return controls_; }
   std::span<const Shape> shapes() const { return shapes_; }
+  std::span<const Muscle> muscles() const { return muscles_; }
+  // Of the muscles, as posing them needs it.
+  const MuscleTables& muscle_tables() const { return muscle_tables_; }
   const VertexMap* FindMap(std::string_view name) const;
 
   std::size_t vertices() const { return mesh_.vertices(); }
@@ -87,6 +93,8 @@ class Rig {
   std::vector<Control> controls_;
   std::vector<Shape> shapes_;
   std::vector<VertexMap> maps_;
+  std::vector<Muscle> muscles_;
+  MuscleTables muscle_tables_;
   std::string digest_;
 };
 

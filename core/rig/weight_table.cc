@@ -8,9 +8,14 @@
 #include "core/base/status.h"
 
 namespace sinew {
+namespace {
 
-WeightTable WeightTable::Create(const Rig& rig, const BlockLayout& layout,
-                                std::uint32_t max_influences) {
+constexpr std::size_t kGrain = 1024;  // blocks: some milliseconds
+
+}  // namespace
+
+absl::StatusOr<WeightTable> WeightTable::Create(const Rig& rig, const BlockLayout& layout,
+                                                std::uint32_t max_influences, const Task& task) {
   const Influences& influences = rig.influences();
   const auto kept = [&](std::size_t v) {
     const std::size_t count = influences.bindings(v).size();
@@ -20,6 +25,7 @@ WeightTable WeightTable::Create(const Rig& rig, const BlockLayout& layout,
   if (max_influences == 0 || influences.max_per_vertex() <= max_influences) {
     table.joints = layout.skin;
   } else {
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     std::vector<std::uint64_t> offsets = {0};
     std::vector<std::uint16_t> bindings;
     for (std::size_t v = 0; v < influences.vertices(); ++v) {
@@ -30,17 +36,20 @@ WeightTable WeightTable::Create(const Rig& rig, const BlockLayout& layout,
     table.joints = UniteRows(layout, offsets, bindings);
   }
   table.weights.resize(table.joints.pairs() * kLanes);
-  for (std::size_t i = 0; i < layout.order.size(); ++i) {
-    const std::uint32_t v = layout.Vertex(i);
-    const auto bindings = influences.bindings(v).first(kept(v));
-    const auto weights = influences.weights(v).first(kept(v));
-    double sum = 0;
-    for (const double weight : weights) sum += weight;
-    for (std::size_t k = 0; k < bindings.size(); ++k) {
-      const std::size_t pair = FindPair(table.joints, i / kLanes, bindings[k]);
-      table.weights[pair * kLanes + i % kLanes] = static_cast<float>(weights[k] / sum);
+  task.For(layout.blocks(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin * kLanes; i < end * kLanes; ++i) {
+      const std::uint32_t v = layout.Vertex(i);
+      const auto bindings = influences.bindings(v).first(kept(v));
+      const auto weights = influences.weights(v).first(kept(v));
+      double sum = 0;
+      for (const double weight : weights) sum += weight;
+      for (std::size_t k = 0; k < bindings.size(); ++k) {
+        const std::size_t pair = FindPair(table.joints, i / kLanes, bindings[k]);
+        table.weights[pair * kLanes + i % kLanes] = static_cast<float>(weights[k] / sum);
+      }
     }
-  }
+  });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return table;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "core/base/aligned.h"
+#include "core/parallel/task.h"
 #include "core/rig/layout.h"
 #include "core/rig/rig.h"
 
@@ -18,8 +19,9 @@ struct WeightTable {
   AlignedVector<float> weights;  // [pairs][16], 0 where a lane does not use the binding
 
   // max_influences > 0 keeps each vertex's strongest and renormalises them in double; 0 keeps all.
-  static WeightTable Create(const Rig& rig, const BlockLayout& layout,
-                            std::uint32_t max_influences);
+  // kCancelled.
+  static absl::StatusOr<WeightTable> Create(const Rig& rig, const BlockLayout& layout,
+                                            std::uint32_t max_influences, const Task& task);
   // Upper bound of what Create allocates and keeps.
   static std::size_t CostBytes(const Rig& rig, const BlockLayout& layout);
   // Sizes, order and ranges; run after loading. kDataLoss.

@@ -1,4 +1,4 @@
-// quaternion-inl.h - 16 points or quaternions at a time, and the sum of quaternions that shares one
+// quaternion-inl.h - 16 quaternions at a time, and the sum of quaternions that shares one
 // sign per joint.
 //
 // A block's lanes have their strongest joint in common, so which way round a joint's quaternion is
@@ -11,28 +11,14 @@
 #endif
 
 #include "core/simd/pack-inl.h"
+#include "core/simd/point-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-struct PackPoint {
-  Pack x, y, z;
-};
-
 struct PackQuat {
   Pack w, x, y, z;
 };
-
-// x[16] y[16] z[16], 64-byte aligned.
-HWY_INLINE PackPoint LoadPoint(const float* p) {
-  return {Pack::Load(p), Pack::Load(p + 16), Pack::Load(p + 32)};
-}
-
-HWY_INLINE void StorePoint(const PackPoint& point, float* p) {
-  point.x.Store(p);
-  point.y.Store(p + 16);
-  point.z.Store(p + 32);
-}
 
 // +1, or -1 where q lies in the other hemisphere than the pivot's quaternion p.
 HWY_INLINE float Sign(const float* p, const float* q) {

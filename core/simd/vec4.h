@@ -18,4 +18,17 @@ inline void Store4(const Vec4& value, float* values, std::size_t index) {
   *reinterpret_cast<Vec4*>(values + index * 4) = value;
 }
 
+// Turns four elements over: component c of all of them to rows[c][at ...], c < count <= 4.
+inline void StoreColumns(const Vec4 (&v)[4], float (*rows)[16], std::size_t at, std::size_t count) {
+  const Vec4 low01 = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
+  const Vec4 low23 = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);
+  const Vec4 high01 = __builtin_shufflevector(v[0], v[1], 2, 6, 3, 7);
+  const Vec4 high23 = __builtin_shufflevector(v[2], v[3], 2, 6, 3, 7);
+  const Vec4 columns[4] = {__builtin_shufflevector(low01, low23, 0, 1, 4, 5),
+                           __builtin_shufflevector(low01, low23, 2, 3, 6, 7),
+                           __builtin_shufflevector(high01, high23, 0, 1, 4, 5),
+                           __builtin_shufflevector(high01, high23, 2, 3, 6, 7)};
+  for (std::size_t c = 0; c < count; ++c) Store4(columns[c], rows[c] + at, 0);
+}
+
 }  // namespace sinew

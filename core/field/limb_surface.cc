@@ -1,0 +1,118 @@
+#include "core/field/limb_surface.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/geometry/adjacency.h"
+#include "core/geometry/surface_faces.h"
+
+namespace sinew {
+namespace {
+
+// Weights run from strongest to weakest, and equal ones by binding.
+std::uint16_t StrongestBinding(const Rig& rig, std::size_t v) {
+  const auto bindings = rig.influences().bindings(v);
+  const auto weights = rig.influences().weights(v);
+  std::uint16_t best = bindings.front();
+  for (std::size_t k = 1; k < bindings.size() && weights[k] == weights[0]; ++k) {
+    if (rig.bindings()[bindings[k]].joint < rig.bindings()[best].joint) best = bindings[k];
+  }
+  return best;
+}
+
+template <class Visit>
+void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
+  for (std::uint32_t f = part.face_offset; f < part.face_offset + part.face_count; ++f) {
+    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
+    for (std::uint32_t c = begin + 1; c + 1 < end; ++c) {
+      visit(std::array{mesh.face_vertices()[begin], mesh.face_vertices()[c],
+                       mesh.face_vertices()[c + 1]});
+    }
+  }
+}
+
+Vec3d Unit(const Vec3d& v) {
+  const double length = std::sqrt(Dot(v, v));
+  return length > 0 && std::isfinite(length) ? (1 / length) * v : Vec3d{};
+}
+
+// Twice the area, along the normal.
+Vec3d AreaOf(const LimbSurface& surface, const std::array<std::uint32_t, 3>& t) {
+  const Vec3d& a = surface.points[t[0]];
+  return Cross(surface.points[t[1]] - a, surface.points[t[2]] - a);
+}
+
+// -1 where a mesh stands inside out.
+double SideOf(const LimbSurface& surface, const Mesh& mesh, const MeshPart& part) {
+  Vec3d middle;
+  for (std::uint32_t v = 0; v < part.vertex_count; ++v) {
+    middle = middle + (1.0 / part.vertex_count) * surface.points[part.vertex_offset + v];
+  }
+  double volume = 0;
+  ForEachTriangle(mesh, part, [&](const std::array<std::uint32_t, 3>& t) {
+    const Vec3d third =
+        (1.0 / 3) * (surface.points[t[0]] + surface.points[t[1]] + surface.points[t[2]]);
+    volume += Dot(third - middle, AreaOf(surface, t));
+  });
+  return volume < 0 ? -1 : 1;
+}
+
+}  // namespace
+
+LimbSurface MakeLimbSurface(const Rig& rig) {
+  LimbSurface surface;
+  const Mesh& mesh = rig.mesh();
+  std::vector<AffineD> to_rest;
+  to_rest.reserve(rig.bindings().size());
+  for (const Binding& b : rig.bindings()) {
+    to_rest.push_back(Compose(rig.skeleton().rest_model()[b.joint], b.inverse_bind));
+  }
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> owned;
+  owned.reserve(rig.vertices());
+  for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
+    const std::uint16_t binding = StrongestBinding(rig, v);
+    surface.joint.push_back(rig.bindings()[binding].joint);
+    surface.points.push_back(Apply(to_rest[binding], ToDouble(mesh.positions()[v])));
+    owned.emplace_back(surface.joint.back(), v);
+  }
+  MakeRows(owned, rig.joints(), surface.vertex_offset, surface.vertices);
+
+  const WeldedPoints welded = Weld(rig);
+  std::vector<Vec3d> sums(welded.points());
+  std::vector<std::uint32_t> count(rig.joints() + 1);
+  const auto owner = [&](const std::array<std::uint32_t, 3>& t) -> std::int64_t {
+    const std::uint16_t j = surface.joint[t[0]];
+    return surface.joint[t[1]] == j && surface.joint[t[2]] == j ? j : -1;
+  };
+  for (const MeshPart& part : mesh.parts()) {
+    const double side = SideOf(surface, mesh, part);
+    ForEachTriangle(mesh, part, [&](const std::array<std::uint32_t, 3>& t) {
+      const Vec3d area = side * AreaOf(surface, t);
+      for (const std::uint32_t v : t) sums[welded.point[v]] = sums[welded.point[v]] + area;
+      if (const std::int64_t j = owner(t); j >= 0) ++count[static_cast<std::size_t>(j) + 1];
+    });
+  }
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    surface.normals.push_back(Unit(sums[welded.point[v]]));
+  }
+  for (std::size_t j = 0; j < rig.joints(); ++j) count[j + 1] += count[j];
+  surface.triangle_offset = count;
+  surface.triangles.resize(count.back());
+  for (const MeshPart& part : mesh.parts()) {
+    ForEachTriangle(mesh, part, [&](const std::array<std::uint32_t, 3>& t) {
+      const std::int64_t j = owner(t);
+      if (j >= 0) surface.triangles[count[static_cast<std::size_t>(j)]++] = t;
+    });
+  }
+  return surface;
+}
+
+std::size_t LimbSurfaceBytes(const Rig& rig) {
+  const std::size_t corners = rig.mesh().face_vertices().size();
+  // Points, normals, sums, joints, rows and pairs, welding's own tables; triangles.
+  return rig.vertices() * (3 * sizeof(Vec3d) + 160) + corners * 12 + rig.joints() * 16 +
+         rig.bindings().size() * sizeof(AffineD) + rig.influences().size() * 16;
+}
+
+}  // namespace sinew

@@ -1,0 +1,42 @@
+// posed_field.h - the scalar field of a posed character, as projection and tracking see it.
+//
+// Compact fields (algorithm: Vaillant et al. 2013): F is 1 deep inside, 0.5 on the surface and 0
+// beyond the reach of every part; its gradient points INWARD. Points are in model space. A lane's
+// bits depend on its own point alone, never on its neighbours in the block.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "core/base/types.h"
+#include "core/rig/layout.h"
+
+namespace sinew {
+
+// F and its gradient at 16 points.
+struct alignas(64) FieldBlock {
+  float value[kLanes], x[kLanes], y[kLanes], z[kLanes];
+};
+
+// How parts that collide are composed.
+enum class Contact : std::uint8_t {
+  kCrease,   // the larger field wins; its gradient jumps where two parts meet
+  kSurface,  // the surface where both are equal becomes part of the surface F = 0.5
+};
+
+class PosedField {
+ public:
+  virtual ~PosedField() = default;
+  // Thread-safe; finite for finite points.
+  virtual void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const = 0;
+
+  // The parts the field is composed of; each moves rigidly with its joint.
+  virtual std::size_t parts() const = 0;
+  // Fields of the single parts: values[part * 16 + lane].
+  virtual void EvaluateParts(const PointBlock& points, std::span<float> values) const = 0;
+  // [parts] part space to model space of this pose; part space is the same in every pose.
+  virtual std::span<const Affine> PartFrames() const = 0;
+};
+
+}  // namespace sinew

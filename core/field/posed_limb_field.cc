@@ -1,0 +1,317 @@
+#include <absl/container/inlined_vector.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "core/field/field_controller.h"
+#include "core/field/field_operators.h"
+#include "core/field/hrbf_kernel.h"
+#include "core/field/limb_field.h"
+#include "core/rig/bones.h"
+
+namespace sinew {
+namespace {
+
+constexpr double kSteepest = 1e15;    // entries of a placed matrix: beyond, a joint is scaled to
+                                      // nothing
+constexpr double kNoGradient = 1e-9;  // of 1 / unit
+constexpr double kPad = 0.02;         // of a support's bounds
+
+// Cosines between which parts that collide pass from contact to plain union: neighbours bend round
+// each other, others only share a surface where they lie in each other at rest.
+constexpr double kNeighbours[2] = {0.1, 0.3}, kOthers[2] = {0.7, 0.95};
+
+// Bounds that nothing meets.
+constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr Vec3d kNowhere{kInfinite, kInfinite, kInfinite};
+constexpr Vec3d kHere{-kInfinite, -kInfinite, -kInfinite};
+
+struct Lane {
+  double f = 0;
+  Vec3d gradient;
+};
+
+Lane At(const FieldBlock& block, std::size_t i) {
+  return {double{block.value[i]}, {double{block.x[i]}, double{block.y[i]}, double{block.z[i]}}};
+}
+
+void Put(const Lane& lane, std::size_t i, FieldBlock& block) {
+  block.value[i] = static_cast<float>(lane.f);
+  block.x[i] = static_cast<float>(lane.gradient.x);
+  block.y[i] = static_cast<float>(lane.gradient.y);
+  block.z[i] = static_cast<float>(lane.gradient.z);
+}
+
+double SmoothStep(const double (&edges)[2], double x) {
+  const double u = std::clamp((x - edges[0]) / (edges[1] - edges[0]), 0.0, 1.0);
+  return u * u * (3 - 2 * u);
+}
+
+// Compact field of f / r, see hrbf_kernel.cc, in place of a raw block.
+void Compact(const ExtraField& extra, const PointBlock& points, FieldBlock& block) {
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const float p[3] = {points.x[i], points.y[i], points.z[i]};
+    const bool inside = p[0] >= extra.minimum.x && p[0] <= extra.maximum.x &&
+                        p[1] >= extra.minimum.y && p[1] <= extra.maximum.y &&
+                        p[2] >= extra.minimum.z && p[2] <= extra.maximum.z;
+    const double x = inside ? std::clamp(double{block.value[i]} / extra.radius, -1.0, 1.0) : 1.0;
+    const double rest = 1 - x, flat = rest * (1 + x);
+    Lane lane;
+    if (rest > 0) {
+      lane.f = rest * rest * rest * (0.1875 * x * x + 0.5625 * x + 0.5);
+      const double slope = -0.9375 * flat * flat / extra.radius;
+      lane.gradient = slope * At(block, i).gradient;
+    }
+    Put(lane, i, block);
+  }
+}
+
+}  // namespace
+
+// The parts that reach a block of points, each with its field there.
+class PosedLimbField::Query {
+ public:
+  Query(const PosedLimbField& posed, const PointBlock& points) : posed_(posed), points_(points) {
+    FindParts();
+    blocks_.resize(parts_.size());
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      HrbfKernel(posed.PartAt(parts_[k]), points.x, blocks_[k].value);
+    }
+    FieldBlock raw;
+    for (const ExtraField* extra : posed.extras_) {
+      const std::optional<std::size_t> slot = SlotOf(extra->part);
+      if (!slot || !Meets(*extra)) continue;
+      extra->Evaluate(points, raw);
+      Compact(*extra, points, raw);
+      MaxFieldKernel(raw.value, blocks_[*slot].value);
+    }
+  }
+
+  void Compose(Contact contact, FieldBlock& out) const {
+    out = {};
+    for (const FieldBlock& block : blocks_) MaxFieldKernel(block.value, out.value);
+    if (!posed_.maxima_) ApplyJoints(contact, out);
+    if (contact == Contact::kSurface) ApplyContact(out);
+  }
+
+  std::span<const std::uint32_t> parts() const { return parts_; }
+  const FieldBlock& block(std::size_t slot) const { return blocks_[slot]; }
+
+ private:
+  void FindParts() {
+    const auto bounds = [](const float* v) {
+      const auto [least, largest] = std::minmax_element(v, v + kLanes);
+      return std::pair(*least, *largest);
+    };
+    const auto x = bounds(points_.x), y = bounds(points_.y), z = bounds(points_.z);
+    box_ = {x.first, y.first, z.first, x.second, y.second, z.second};
+    const std::size_t n = posed_.parts();
+    if (!posed_.culls_) {
+      for (std::uint32_t p = 0; p < n; ++p) parts_.push_back(p);
+      return;
+    }
+    const std::size_t packs = (n + kLanes - 1) / kLanes;
+    absl::InlinedVector<std::uint32_t, 16> hits(packs);
+    CullKernel(posed_.bounds_.data(), packs, box_.data(), hits.data());
+    for (std::uint32_t k = 0; k < packs; ++k) {
+      for (std::uint32_t bits = hits[k]; bits != 0; bits &= bits - 1) {
+        parts_.push_back(k * 16 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+      }
+    }
+    for (const ExtraField* extra : posed_.extras_) {
+      const auto part = static_cast<std::uint32_t>(extra->part);
+      const auto at = std::lower_bound(parts_.begin(), parts_.end(), part);
+      if ((at == parts_.end() || *at != part) && Meets(*extra)) parts_.insert(at, part);
+    }
+  }
+
+  bool Meets(const ExtraField& extra) const {
+    return !posed_.culls_ || (extra.minimum.x <= box_[3] && extra.maximum.x >= box_[0] &&
+                              extra.minimum.y <= box_[4] && extra.maximum.y >= box_[1] &&
+                              extra.minimum.z <= box_[5] && extra.maximum.z >= box_[2]);
+  }
+
+  std::optional<std::size_t> SlotOf(std::int32_t part) const {
+    if (part < 0) return std::nullopt;
+    const auto at =
+        std::lower_bound(parts_.begin(), parts_.end(), static_cast<std::uint32_t>(part));
+    if (at == parts_.end() || *at != static_cast<std::uint32_t>(part)) return std::nullopt;
+    return static_cast<std::size_t>(at - parts_.begin());
+  }
+
+  double Cosine(const Vec3d& a, const Vec3d& b) const {
+    const double size = std::sqrt(Dot(a, a)) * std::sqrt(Dot(b, b));
+    const double least = kNoGradient * posed_.gradient_unit_;
+    if (!(Dot(a, a) > least * least && Dot(b, b) > least * least)) return 1;
+    return std::clamp(Dot(a, b) / size, -1.0, 1.0);
+  }
+
+  FieldOperator OperatorOf(std::uint32_t part) const {
+    return static_cast<FieldOperator>(posed_.field_.op_[part]);
+  }
+  FieldController ControllerOf(std::uint32_t part) const {
+    return static_cast<FieldController>(posed_.field_.controller_[part]);
+  }
+
+  Composed Apply(std::uint32_t joint, double lo, double hi, double cosine) const {
+    const FieldOperator op = OperatorOf(joint);
+    if (op == FieldOperator::kCleanUnion) return CleanUnionFields(lo, hi);
+    const double t = FieldOpening(ControllerOf(joint), cosine);
+    return op == FieldOperator::kBlend ? BlendFields(lo, hi, t)
+                                       : BulgeFields(lo, hi, t, posed_.profile_);
+  }
+
+  // Every part meets the one it hangs from in the operator of its joint.
+  void ApplyJoints(Contact contact, FieldBlock& out) const {
+    for (std::size_t k = 0; k < parts_.size(); ++k) {
+      const FieldOperator op = OperatorOf(parts_[k]);
+      if (op == FieldOperator::kMax ||
+          (op == FieldOperator::kCleanUnion && contact == Contact::kSurface)) {
+        continue;
+      }
+      const std::optional<std::size_t> parent = SlotOf(posed_.field_.parent_[parts_[k]]);
+      if (!parent) continue;
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        if (!(blocks_[k].value[i] > 0 && blocks_[*parent].value[i] > 0)) continue;
+        Lane a = At(blocks_[k], i), b = At(blocks_[*parent], i);
+        if (a.f > b.f) std::swap(a, b);
+        const Composed met = Apply(parts_[k], a.f, b.f, Cosine(a.gradient, b.gradient));
+        if (met.g > double{out.value[i]}) {
+          Put({met.g, met.d_lo * a.gradient + met.d_hi * b.gradient}, i, out);
+        }
+      }
+    }
+  }
+
+  // How much of the contact between two parts counts: 0 = plain union.
+  double ContactShare(std::size_t a, std::size_t b, double cosine) const {
+    const auto part_a = static_cast<std::int32_t>(parts_[a]);
+    const auto part_b = static_cast<std::int32_t>(parts_[b]);
+    const auto& parent = posed_.field_.parent_;
+    const bool hangs = parent[parts_[a]] == part_b, carries = parent[parts_[b]] == part_a;
+    if (!hangs && !carries) return 1 - SmoothStep(kOthers, cosine);
+    const std::uint32_t joint = parts_[hangs ? a : b];
+    // Where a blend is open, the parts are meant to melt.
+    const double open =
+        OperatorOf(joint) == FieldOperator::kBlend ? FieldOpening(ControllerOf(joint), cosine) : 1;
+    return open * (1 - SmoothStep(kNeighbours, cosine));
+  }
+
+  // 1/2 + |F1 - F2| where both lie inside: the set F1 = F2 becomes part of the surface. The other
+  // part that takes most away counts.
+  void ApplyContact(FieldBlock& out) const {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      std::size_t first = 0, inside = 0;
+      for (std::size_t k = 0; k < parts_.size(); ++k) {
+        inside += blocks_[k].value[i] > 0.5f ? 1 : 0;
+        if (blocks_[k].value[i] > blocks_[first].value[i]) first = k;
+      }
+      if (inside < 2) continue;
+      const Lane winner = At(blocks_[first], i);
+      double most = 0;
+      Vec3d gradient;
+      for (std::size_t k = 0; k < parts_.size(); ++k) {
+        if (k == first || !(blocks_[k].value[i] > 0.5f)) continue;
+        const Lane other = At(blocks_[k], i);
+        const double share = ContactShare(first, k, Cosine(winner.gradient, other.gradient));
+        const double taken = share * (other.f - 0.5);
+        if (!(taken > most)) continue;
+        most = taken;
+        gradient = share * other.gradient;
+      }
+      if (most == 0) continue;
+      const Lane base = At(out, i);
+      Put({base.f - most, base.gradient - gradient}, i, out);
+    }
+  }
+
+  const PosedLimbField& posed_;
+  const PointBlock& points_;
+  std::array<float, 6> box_;
+  absl::InlinedVector<std::uint32_t, 16> parts_;  // rising
+  absl::InlinedVector<FieldBlock, 12> blocks_;
+};
+
+PosedLimbField::PosedLimbField(const LimbField& field, const PosedRig& posed,
+                               std::span<const ExtraField* const> extras)
+    : field_(field),
+      profile_(field.bulge_profile_),
+      extras_(extras.begin(), extras.end()),
+      placed_(field.parts() * kPlacedFloats),
+      bounds_((field.parts() + kLanes - 1) / kLanes * 6 * kLanes),
+      gradient_unit_(1 / field.unit_) {
+  std::ranges::stable_sort(extras_, {}, [](const ExtraField* extra) { return extra->part; });
+  for (std::size_t p = 0; p < field.parts(); ++p) {
+    const AffineD frame =
+        sinew::Compose(ToDouble(posed.joints[field.joint_[p]]), field.to_joint_[p]);
+    frames_.push_back(ToFloat(frame));
+    Place(p, frame);
+    if (static_cast<FieldOperator>(field.op_[p]) != FieldOperator::kMax) maxima_ = false;
+  }
+  for (std::size_t p = field.parts(); p < bounds_.size() / 6; ++p) SetBounds(p, kNowhere, kHere);
+}
+
+void PosedLimbField::SetBounds(std::size_t part, const Vec3d& least, const Vec3d& largest) {
+  const double sides[6] = {least.x, least.y, least.z, largest.x, largest.y, largest.z};
+  float* const at = bounds_.data() + part / kLanes * 6 * kLanes + part % kLanes;
+  for (std::size_t i = 0; i < 6; ++i) at[i * kLanes] = static_cast<float>(sides[i]);
+  if (part >= parts()) return;
+  float* const own = placed_.data() + part * kPlacedFloats + 22;
+  for (std::size_t i = 0; i < 6; ++i) own[i] = static_cast<float>(sides[i]);
+}
+
+// Part space in radii from model space, without ever forming a difference of large numbers: origin
+// is what float32 has of the frame's translation, the rest goes into the shift.
+void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
+  const Mat3d linear = Linear(frame);
+  const Vec3d t = Translation(frame);
+  const double radius = field_.radius_[part];
+  const Mat3d inverse = Flattens(linear) ? Mat3d{} : Linear(Inverse(frame));
+  double steepest = 0;
+  for (const double v : inverse.m) steepest = std::max(steepest, std::abs(v) / radius);
+  float* const to = placed_.data() + part * kPlacedFloats;
+  if (Flattens(linear) || !(steepest <= kSteepest)) return SetBounds(part, kNowhere, kHere);
+  const Vec3f origin = ToFloat(t);
+  const Vec3d shift = (1 / radius) * Multiply(inverse, ToDouble(origin) - t);
+  for (std::size_t i = 0; i < 9; ++i) to[i] = static_cast<float>(inverse.m[i] / radius);
+  const double rest[6] = {double{origin.x}, double{origin.y}, double{origin.z},
+                          shift.x,          shift.y,          shift.z};
+  for (std::size_t i = 0; i < 6; ++i) to[9 + i] = static_cast<float>(rest[i]);
+  const float* const box = field_.box_.data() + part * 6;
+  std::copy_n(box, 6, to + 16);
+
+  Vec3d least = kNowhere, largest = kHere;
+  for (std::size_t corner = 0; corner < 8; ++corner) {
+    const Vec3d u = {double{box[corner & 1 ? 3 : 0]}, double{box[corner & 2 ? 4 : 1]},
+                     double{box[corner & 4 ? 5 : 2]}};
+    const Vec3d x = Apply(frame, radius * u);
+    least = {std::min(least.x, x.x), std::min(least.y, x.y), std::min(least.z, x.z)};
+    largest = {std::max(largest.x, x.x), std::max(largest.y, x.y), std::max(largest.z, x.z)};
+  }
+  const Vec3d pad = kPad * (largest - least);
+  SetBounds(part, least - pad, largest + pad);
+}
+
+HrbfPart PosedLimbField::PartAt(std::size_t part) const {
+  const std::uint32_t begin = field_.centre_offset_[part], end = field_.centre_offset_[part + 1];
+  return {field_.centres_.data() + std::size_t{begin} * kCentreFloats, end - begin,
+          placed_.data() + part * kPlacedFloats};
+}
+
+void PosedLimbField::Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const {
+  Query(*this, points).Compose(contact, out);
+}
+
+void PosedLimbField::EvaluateParts(const PointBlock& points, std::span<float> values) const {
+  const Query query(*this, points);
+  std::ranges::fill(values, 0.0f);
+  for (std::size_t k = 0; k < query.parts().size(); ++k) {
+    std::copy_n(query.block(k).value, kLanes, values.begin() + query.parts()[k] * kLanes);
+  }
+}
+
+}  // namespace sinew

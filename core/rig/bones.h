@@ -1,0 +1,36 @@
+// bones.h - the bones of a skeleton in its rest pose: where each begins, ends and points to.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/rig/rig.h"
+
+namespace sinew {
+
+// A bone reaches from its joint's origin to that of its only child, or to the mean of several; the
+// bone of a leaf is a point. Rest-pose model space.
+class Bones {
+ public:
+  explicit Bones(const Rig& rig);
+
+  Vec3d origin(std::uint32_t joint) const;
+  const Vec3d& tip(std::uint32_t joint) const { return tips_[joint]; }
+  // Of any length; a bone without length continues the one that leads to it. 0 0 0 = none.
+  Vec3d Direction(std::uint32_t joint) const;
+  // Below it a bone is a point.
+  double no_length() const { return no_length_; }
+
+ private:
+  const Rig& rig_;
+  double no_length_;
+  std::vector<Vec3d> tips_;                // [J]
+  std::vector<std::uint32_t> bone_above_;  // [J] ancestor whose bone leads here: the nearest one
+                                           // that does not lie in the same place, or kNoParent
+};
+
+// A matrix that flattens space, so that nothing can be told back.
+bool Flattens(const Mat3d& a);
+
+}  // namespace sinew

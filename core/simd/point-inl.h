@@ -1,0 +1,55 @@
+// point-inl.h - 16 points at a time, and what one affine matrix for all of them makes of them.
+#if defined(SINEW_CORE_SIMD_POINT_INL_H_) == defined(HWY_TARGET_TOGGLE)
+#ifdef SINEW_CORE_SIMD_POINT_INL_H_
+#undef SINEW_CORE_SIMD_POINT_INL_H_
+#else
+#define SINEW_CORE_SIMD_POINT_INL_H_
+#endif
+
+#include "core/simd/pack-inl.h"
+
+HWY_BEFORE_NAMESPACE();
+namespace sinew::HWY_NAMESPACE {
+
+struct PackPoint {
+  Pack x, y, z;
+};
+
+// x[16] y[16] z[16], 64-byte aligned.
+HWY_INLINE PackPoint LoadPoint(const float* p) {
+  return {Pack::Load(p), Pack::Load(p + 16), Pack::Load(p + 32)};
+}
+
+HWY_INLINE void StorePoint(const PackPoint& point, float* p) {
+  point.x.Store(p);
+  point.y.Store(p + 16);
+  point.z.Store(p + 32);
+}
+
+// r . p
+HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p) {
+  return MulAdd(Pack::Set(r[0]), p.x, MulAdd(Pack::Set(r[1]), p.y, Pack::Set(r[2]) * p.z));
+}
+
+// r . p + c
+HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p, float c) {
+  return MulAdd(Pack::Set(r[0]), p.x,
+                MulAdd(Pack::Set(r[1]), p.y, MulAdd(Pack::Set(r[2]), p.z, Pack::Set(c))));
+}
+
+// m p, m row-major 3x4.
+HWY_INLINE PackPoint Transform(const float* m, const PackPoint& p) {
+  return {RowTimes(m, p, m[3]), RowTimes(m + 4, p, m[7]), RowTimes(m + 8, p, m[11])};
+}
+
+// sum += w * (m p), m row-major 3x4.
+HWY_INLINE void AddMoved(const Pack& w, const float* m, const PackPoint& p, PackPoint& sum) {
+  sum.x = MulAdd(w, RowTimes(m, p, m[3]), sum.x);
+  sum.y = MulAdd(w, RowTimes(m + 4, p, m[7]), sum.y);
+  sum.z = MulAdd(w, RowTimes(m + 8, p, m[11]), sum.z);
+}
+
+}  // namespace sinew::HWY_NAMESPACE
+HWY_AFTER_NAMESPACE();
+
+#endif  // per-target include guard
