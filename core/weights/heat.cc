@@ -1,0 +1,269 @@
+#include "core/weights/heat.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <Eigen/OrderingMethods>
+#include <Eigen/SparseCholesky>
+#include <Eigen/SparseCore>
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+#include "core/base/status.h"
+#include "core/weights/stiffness.h"
+
+namespace sinew::weights {
+namespace {
+
+constexpr double kTie = 1e-4;            // of the nearest distance
+constexpr double kNearest = 1e-3;        // of the median distance
+constexpr double kLeastRadius = 1e-6;    // unit space
+constexpr double kLeastSource = 1e-9;    // of a row's diagonal: keeps far or tiny pieces solvable
+constexpr double kMostWork = 5e10;       // operations of a factorisation
+constexpr std::size_t kEntryBytes = 12;  // of a sparse matrix: a double and an int
+constexpr std::size_t kGrain = 256;
+
+using Matrix = Eigen::SparseMatrix<double>;
+using Permutation = Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int>;
+
+// Distance to a joint's bones as heat takes it, and the bone's point.
+Closest HeatDistance(const Skin& skin, std::size_t p, std::size_t joint, bool facing) {
+  Closest best;
+  best.distance = std::numeric_limits<double>::infinity();
+  for (const Segment& segment : skin.bones(joint)) {
+    Closest closest = ClosestOn(segment, skin.points[p]);
+    if (facing && closest.distance > 0 && Dot(skin.normals[p], skin.normals[p]) > 0) {
+      const double cosine = Dot(skin.normals[p], skin.points[p] - closest.point) / closest.distance;
+      closest.distance /= 0.5 * (cosine + 1.001);
+    }
+    if (closest.distance < best.distance) best = closest;
+  }
+  return best;
+}
+
+// The nearest joints of one point, and their distance.
+struct Candidates {
+  double distance = std::numeric_limits<double>::infinity();
+  std::vector<std::uint32_t> seen, all;
+};
+
+Candidates FindCandidates(const Skin& skin, const Sight& sight, std::uint32_t p, bool facing,
+                          std::vector<Closest>& near) {
+  Candidates found;
+  near.clear();
+  for (std::size_t j = 0; j < skin.joints.size(); ++j) {
+    near.push_back(HeatDistance(skin, p, j, facing));
+    found.distance = std::min(found.distance, near[j].distance);
+  }
+  for (std::uint32_t j = 0; j < near.size(); ++j) {
+    if (near[j].distance > found.distance * (1 + kTie)) continue;
+    found.all.push_back(j);
+    if (sight.Sees(p, near[j].point)) found.seen.push_back(j);
+  }
+  return found;
+}
+
+// Numbers of connected pieces of skin.
+std::vector<std::uint32_t> Pieces(const Skin& skin) {
+  std::vector<std::uint32_t> piece(skin.points.size());
+  std::iota(piece.begin(), piece.end(), 0u);
+  const auto root = [&](std::uint32_t p) {
+    while (piece[p] != p) p = piece[p] = piece[piece[p]];
+    return p;
+  };
+  for (const auto& [a, b, c] : skin.triangles) {
+    for (const std::uint32_t other : {b, c}) {
+      const std::uint32_t u = root(a), v = root(other);
+      piece[std::max(u, v)] = std::min(u, v);
+    }
+  }
+  for (std::uint32_t p = 0; p < piece.size(); ++p) piece[p] = root(p);
+  return piece;
+}
+
+// The upper half of K + M H, and M H.
+struct System {
+  Matrix upper;
+  Eigen::VectorXd source;
+};
+
+System Assemble(const Skin& skin, const HeatSources& sources) {
+  const Stiffness stiffness = MakeStiffness(skin.points, skin.triangles);
+  const auto points = static_cast<Eigen::Index>(skin.points.size());
+  System system = {Matrix(points, points), Eigen::VectorXd::Zero(points)};
+  std::vector<Eigen::Triplet<double>> entries;
+  entries.reserve(stiffness.edges.size() + skin.points.size());
+  for (const auto& edge : stiffness.edges) {
+    entries.emplace_back(static_cast<int>(edge.low), static_cast<int>(edge.high), -edge.weight);
+  }
+  for (std::size_t p = 0; p < skin.points.size(); ++p) {
+    const double own = std::max(stiffness.diagonal[p], 0.0);
+    const double strength = sources.of[p].strength;
+    double source = strength > 0 ? std::max(stiffness.mass[p] * strength, kLeastSource * own) : 0;
+    if (stiffness.mass[p] == 0) source = 1;  // no triangle: nothing but its source
+    system.source[static_cast<Eigen::Index>(p)] = source;
+    entries.emplace_back(static_cast<int>(p), static_cast<int>(p), stiffness.diagonal[p] + source);
+  }
+  system.upper.setFromTriplets(entries.begin(), entries.end());
+  return system;
+}
+
+struct FactorSize {
+  double entries = 0, work = 0;
+};
+
+// Entries of the Cholesky factor of a matrix given by its upper half, counted along its elimination
+// tree; stops counting beyond the limits.
+FactorSize CountFactor(const Matrix& upper, double most_entries) {
+  const auto n = static_cast<std::size_t>(upper.cols());
+  // By Cauchy and Schwarz so many entries cannot be worked through in time.
+  most_entries = std::min(most_entries, std::sqrt(static_cast<double>(n) * kMostWork));
+  std::vector<int> parent(n, -1), seen_from(n), entries(n, 1);
+  FactorSize size;
+  size.entries = static_cast<double>(n);
+  for (int k = 0; k < static_cast<int>(n); ++k) {
+    seen_from[static_cast<std::size_t>(k)] = k;
+    for (Matrix::InnerIterator it(upper, k); it; ++it) {
+      auto i = static_cast<std::size_t>(it.index());
+      for (; static_cast<int>(i) < k && seen_from[i] != k;
+           i = static_cast<std::size_t>(parent[i])) {
+        if (parent[i] < 0) parent[i] = k;
+        ++entries[i];
+        ++size.entries;
+        seen_from[i] = k;
+      }
+    }
+    if (size.entries > most_entries) break;
+  }
+  for (const int count : entries) size.work += static_cast<double>(count) * count;
+  size.work = std::max(size.work, size.entries * size.entries / static_cast<double>(n));
+  return size;
+}
+
+absl::Status CheckFactor(const FactorSize& size, std::size_t held, const Task& task) {
+  if (size.work > kMostWork || size.entries > std::numeric_limits<int>::max()) {
+    return absl::ResourceExhaustedError(
+        absl::StrCat("method: heat on this surface takes ", size.work, " operations or more, need ",
+                     kMostWork, " or fewer; capsule and geodesic take fewer"));
+  }
+  return task.CheckMemory(held + static_cast<std::size_t>(size.entries) * kEntryBytes);
+}
+
+}  // namespace
+
+HeatSources FindHeatSources(const Skin& skin, const Sight& sight, const WeightOptions& options,
+                            const Task& task) {
+  const std::size_t points = skin.points.size();
+  std::vector<Candidates> candidates(points);
+  task.For(points, kGrain, [&](std::size_t begin, std::size_t end) {
+    std::vector<Closest> near;
+    for (std::size_t p = begin; p < end; ++p) {
+      candidates[p] =
+          FindCandidates(skin, sight, static_cast<std::uint32_t>(p), options.facing, near);
+    }
+  });
+  std::vector<double> distances;
+  for (const Candidates& c : candidates) distances.push_back(c.distance);
+  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(points / 2);
+  std::nth_element(distances.begin(), middle, distances.end());
+  const double least = std::max(kNearest * *middle, kLeastRadius);
+
+  const std::vector<std::uint32_t> piece = Pieces(skin);
+  std::vector<bool> warm(points, false);
+  for (std::size_t p = 0; p < points; ++p) {
+    if (!candidates[p].seen.empty()) warm[piece[p]] = true;
+  }
+  HeatSources sources;
+  sources.of.resize(points);
+  for (std::uint32_t p = 0; p < points; ++p) {
+    Candidates& c = candidates[p];
+    if (c.seen.empty()) {
+      sources.unseen.push_back(p);
+      if (warm[piece[p]]) continue;
+      ++sources.dark;
+      c.seen = std::move(c.all);
+    }
+    const double d = std::max(c.distance, least);
+    sources.of[p].strength = static_cast<double>(c.seen.size()) * options.heat / (d * d);
+    sources.of[p].joints = std::move(c.seen);
+  }
+  return sources;
+}
+
+absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& options,
+                                     const Progress& progress) {
+  const Task& task = progress.task;
+  SINEW_RETURN_IF_ERROR(CheckFaces(skin, "heat spreads over faces"));
+  HeatSources sources;
+  {
+    SINEW_ASSIGN_OR_RETURN(const Sight sight, Sight::Create(skin));
+    sources = FindHeatSources(skin, sight, options, task);
+  }
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  progress.Advance(0.2);
+
+  System system = Assemble(skin, sources);
+  Permutation new_to_old;
+  Eigen::AMDOrdering<int>()(system.upper.selfadjointView<Eigen::Upper>(), new_to_old);
+  const Permutation order = new_to_old.inverse();
+  Matrix ordered(system.upper.rows(), system.upper.cols());
+  ordered.selfadjointView<Eigen::Upper>() =
+      system.upper.selfadjointView<Eigen::Upper>().twistedBy(order);
+  const std::size_t held = HeatBytes(skin.points.size(), skin.triangles.size(), skin.joints.size());
+  const double most_entries = static_cast<double>(task.memory_limit()) / kEntryBytes + 1;
+  SINEW_RETURN_IF_ERROR(CheckFactor(
+      CountFactor(ordered, std::min<double>(most_entries, std::numeric_limits<int>::max())), held,
+      task));
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  progress.Advance(0.1);
+  const Eigen::SimplicialLLT<Matrix, Eigen::Upper, Eigen::NaturalOrdering<int>> factor(ordered);
+  if (factor.info() != Eigen::Success) {
+    return absl::InvalidArgumentError(
+        "mesh: heat found no solution, its faces differ too much in size; capsule or geodesic "
+        "may do");
+  }
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  progress.Advance(0.4);
+
+  const std::size_t points = skin.points.size(), joints = skin.joints.size();
+  Computed computed = {Columns(joints, points), {}, {}};
+  task.For(joints, 1, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t j = begin; j < end; ++j) {
+      Eigen::VectorXd given = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(points));
+      bool any = false;
+      for (std::size_t p = 0; p < points; ++p) {
+        const auto& at = sources.of[p].joints;
+        if (!std::ranges::binary_search(at, static_cast<std::uint32_t>(j))) continue;
+        const auto row = static_cast<Eigen::Index>(p);
+        given[row] = system.source[row] / static_cast<double>(at.size());
+        any = true;
+      }
+      if (any) {
+        const Eigen::VectorXd solved = order.inverse() * factor.solve(order * given);
+        std::copy(solved.begin(), solved.end(), computed.columns.of(j).begin());
+      }
+      progress.Advance(0.3 / static_cast<double>(joints));
+    }
+  });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  computed.unseen = std::move(sources.unseen);
+  if (!computed.unseen.empty()) {
+    computed.notes.push_back(
+        absl::StrCat(computed.unseen.size(),
+                     " points do not see their nearest bone: their weights come from neighbours",
+                     sources.dark > 0 ? absl::StrCat(", or, for ", sources.dark,
+                                                     " on pieces that see no bone at all, from the "
+                                                     "nearest bone")
+                                      : std::string()));
+  }
+  return computed;
+}
+
+std::size_t HeatBytes(std::size_t points, std::size_t triangles, std::size_t joints) {
+  // Candidates and sources, edges with their copies, the matrix in both orders, columns.
+  return points * (400 + joints * sizeof(double)) + triangles * (3 * 16 + 4 * 3 * kEntryBytes) +
+         Sight::CostBytes(triangles);
+}
+
+}  // namespace sinew::weights

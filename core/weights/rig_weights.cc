@@ -1,0 +1,269 @@
+#include "core/weights/rig_weights.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+#include "core/base/status.h"
+
+namespace sinew {
+namespace {
+
+// Joints that stood closer than this part of the mesh's size stood alike.
+constexpr double kSamePlace = 1e-4;
+
+std::optional<AffineD> TryInverse(const AffineD& a) {
+  const double determinant = Determinant(Linear(a));
+  if (determinant == 0 || !std::isfinite(determinant)) return std::nullopt;
+  const AffineD inverse = Inverse(a);
+  const bool finite = std::all_of(inverse.m.begin(), inverse.m.end(),
+                                  [](double value) { return std::isfinite(value); });
+  return finite ? std::optional(inverse) : std::nullopt;
+}
+
+AffineD Translated(const Vec3d& by) {
+  AffineD motion;
+  motion.m[3] = by.x;
+  motion.m[7] = by.y;
+  motion.m[11] = by.z;
+  return motion;
+}
+
+double Diagonal(std::span<const Vec3f> points) {
+  Vec3d low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
+  for (const Vec3f& point : points) {
+    low = {std::min<double>(low.x, point.x), std::min<double>(low.y, point.y),
+           std::min<double>(low.z, point.z)};
+    high = {std::max<double>(high.x, point.x), std::max<double>(high.y, point.y),
+            std::max<double>(high.z, point.z)};
+  }
+  const Vec3d size = high - low;
+  return points.empty() ? 0 : std::sqrt(Dot(size, size));
+}
+
+// Parts that are weighed together, and every joint that one of them binds.
+struct Group {
+  std::vector<std::size_t> parts;
+  std::vector<std::optional<AffineD>> frames;  // [J] joint to bind space
+  std::vector<Binding> bindings;
+};
+
+// Whether the joints of a part stood where those of the group did.
+bool Fits(const Group& group, std::span<const Binding> part, double tolerance) {
+  if (part.empty() != group.bindings.empty()) return false;
+  return std::all_of(part.begin(), part.end(), [&](const Binding& binding) {
+    const std::optional<AffineD>& known = group.frames[binding.joint];
+    const std::optional<AffineD> frame = TryInverse(binding.inverse_bind);
+    if (!known || !frame) return true;
+    const Vec3d apart = Translation(*known) - Translation(*frame);
+    return Dot(apart, apart) <= tolerance * tolerance;
+  });
+}
+
+absl::StatusOr<std::vector<Group>> MakeGroups(const RigWeightsInput& input,
+                                              std::size_t memory_limit) {
+  const std::size_t joints = input.skeleton.joints();
+  const double tolerance = kSamePlace * Diagonal(input.mesh.positions);
+  std::vector<Group> groups;
+  for (std::size_t p = 0; p < input.mesh.parts.size(); ++p) {
+    const std::vector<Binding>& part = input.bindings[p];
+    auto group = std::find_if(groups.begin(), groups.end(),
+                              [&](const Group& known) { return Fits(known, part, tolerance); });
+    if (group == groups.end()) {
+      const std::size_t bytes = (groups.size() + 1) * joints * 3 * sizeof(std::optional<AffineD>);
+      SINEW_RETURN_IF_ERROR(Task({.memory_limit = memory_limit}).CheckMemory(bytes));
+      group = groups.insert(groups.end(), Group{});
+      group->frames.resize(joints);
+    }
+    group->parts.push_back(p);
+    for (const Binding& binding : part) {
+      if (group->frames[binding.joint]) continue;
+      group->frames[binding.joint] = TryInverse(binding.inverse_bind);
+      if (group->frames[binding.joint]) group->bindings.push_back(binding);
+    }
+    // A part whose bindings are all singular is known to be bound, but not where.
+    if (group->bindings.empty() && !part.empty()) group->bindings.push_back(part.front());
+  }
+  return groups;
+}
+
+// The parts of a group as a mesh of their own; `vertices` [n] are their numbers in the rig.
+MeshSource Extract(const MeshSource& from, std::span<const std::size_t> parts,
+                   std::vector<std::uint32_t>& vertices) {
+  MeshSource to;
+  to.face_offsets.push_back(0);
+  std::vector<std::uint32_t> place(from.positions.size());
+  for (const std::size_t p : parts) {
+    const MeshPart& part = from.parts[p];
+    MeshPart moved = part;
+    moved.vertex_offset = static_cast<std::uint32_t>(vertices.size());
+    moved.face_offset = static_cast<std::uint32_t>(to.face_offsets.size() - 1);
+    for (std::uint32_t v = part.vertex_offset; v < part.vertex_offset + part.vertex_count; ++v) {
+      place[v] = static_cast<std::uint32_t>(vertices.size());
+      vertices.push_back(v);
+      to.positions.push_back(from.positions[v]);
+      // Welded vertices lie in one part, behind the one that stands for them.
+      if (!from.weld.empty()) to.weld.push_back(place[from.weld[v]]);
+    }
+    for (std::uint32_t f = part.face_offset; f < part.face_offset + part.face_count; ++f) {
+      for (std::uint32_t c = from.face_offsets[f]; c < from.face_offsets[f + 1]; ++c) {
+        to.face_vertices.push_back(place[from.face_vertices[c]]);
+      }
+      to.face_offsets.push_back(static_cast<std::uint32_t>(to.face_vertices.size()));
+    }
+    to.parts.push_back(std::move(moved));
+  }
+  return to;
+}
+
+// Bones need places alone, so scales and singular frames do not matter.
+absl::StatusOr<Skeleton> SkeletonOf(const Skeleton& rest, std::span<const AffineD> frames) {
+  std::vector<SkeletonJoint> joints;
+  std::vector<AffineD> local;
+  for (std::size_t j = 0; j < rest.joints(); ++j) {
+    const std::uint32_t parent = rest.joint(j).parent;
+    joints.push_back({.name = rest.joint(j).name, .parent = parent});
+    const Vec3d from = parent == kNoParent ? Vec3d{} : Translation(frames[parent]);
+    local.push_back(Translated(Translation(frames[j]) - from));
+  }
+  return Skeleton::Create(std::move(joints), std::move(local));
+}
+
+// Rows of the groups' vertices, brought into the order of the rig.
+class Merger {
+ public:
+  explicit Merger(std::size_t vertices) : rows_(vertices) {}
+
+  void Add(std::size_t group, const InfluenceSource& influences,
+           std::span<const std::uint32_t> vertices) {
+    for (std::size_t v = 0; v < vertices.size(); ++v) rows_[vertices[v]] = {group, v};
+    sources_.push_back(&influences);
+  }
+
+  InfluenceSource Finish() const {
+    InfluenceSource merged;
+    merged.offsets.push_back(0);
+    for (const auto& [group, row] : rows_) {
+      const InfluenceSource& from = *sources_[group];
+      for (std::uint64_t i = from.offsets[row]; i < from.offsets[row + 1]; ++i) {
+        merged.bindings.push_back(from.bindings[i]);
+        merged.weights.push_back(from.weights[i]);
+      }
+      merged.offsets.push_back(merged.bindings.size());
+    }
+    return merged;
+  }
+
+ private:
+  std::vector<std::pair<std::size_t, std::size_t>> rows_;  // [V] group, row in it
+  std::vector<const InfluenceSource*> sources_;
+};
+
+}  // namespace
+
+std::vector<AffineD> BindFrames(const Skeleton& skeleton, std::span<const Binding> bindings) {
+  const std::span<const AffineD> rest = skeleton.rest_model();
+  std::vector<std::optional<AffineD>> known(skeleton.joints());
+  for (const Binding& binding : bindings) {
+    if (!known[binding.joint]) known[binding.joint] = TryInverse(binding.inverse_bind);
+  }
+  const auto bound = [](const auto& frame) { return frame.has_value(); };
+  const auto first = std::find_if(known.begin(), known.end(), bound);
+  if (first == known.end()) return {rest.begin(), rest.end()};
+
+  // From the rest pose to bind space, as the nearest bound joint was moved.
+  const auto first_known = static_cast<std::size_t>(first - known.begin());
+  std::vector<std::size_t> nearest(skeleton.joints(), first_known);
+  std::vector<AffineD> frames;
+  for (std::size_t j = 0; j < skeleton.joints(); ++j) {
+    const std::uint32_t parent = skeleton.joint(j).parent;
+    if (known[j]) {
+      nearest[j] = j;
+      frames.push_back(*known[j]);
+      continue;
+    }
+    if (parent != kNoParent) nearest[j] = nearest[parent];
+    const std::size_t from = nearest[j];
+    const std::optional<AffineD> back = TryInverse(rest[from]);
+    const AffineD moved = back ? Compose(*known[from], *back)
+                               : Translated(Translation(*known[from]) - Translation(rest[from]));
+    frames.push_back(Compose(moved, rest[j]));
+  }
+  return frames;
+}
+
+std::vector<Bone> CarryingBones(const Skeleton& skeleton, std::span<const std::uint8_t> carriers) {
+  std::vector<std::uint32_t> carrier(skeleton.joints(), kNoParent);
+  std::vector<bool> leaf(skeleton.joints(), true);
+  for (std::uint32_t j = 0; j < skeleton.joints(); ++j) {
+    const std::uint32_t parent = skeleton.joint(j).parent;
+    if (parent != kNoParent) {
+      carrier[j] = carrier[parent];
+      leaf[parent] = false;
+    }
+    if (carriers[j] != 0) carrier[j] = j;
+  }
+  std::vector<Bone> bones = BonesOf(skeleton);
+  std::erase_if(bones, [&](const Bone& bone) {
+    return carrier[bone.joint] == kNoParent || (leaf[bone.joint] && carriers[bone.joint] == 0);
+  });
+  for (Bone& bone : bones) bone.joint = carrier[bone.joint];
+  return bones;
+}
+
+absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
+                                             const WeightOptions& options,
+                                             const Task::Options& task) {
+  SINEW_ASSIGN_OR_RETURN(const std::vector<Group> groups, MakeGroups(input, task.memory_limit));
+  const auto all = static_cast<double>(std::max<std::size_t>(1, input.mesh.positions.size()));
+  RigWeights result;
+  result.group.resize(input.mesh.parts.size());
+  std::vector<ComputedWeights> computed(groups.size());
+  Merger merger(input.mesh.positions.size());
+  double before = 0;  // part of the vertices that earlier groups had
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    std::vector<std::uint32_t> vertices;
+    SINEW_ASSIGN_OR_RETURN(const Mesh mesh,
+                           Mesh::Create(Extract(input.mesh, groups[g].parts, vertices)));
+    const std::vector<AffineD> frames = BindFrames(input.skeleton, groups[g].bindings);
+    SINEW_ASSIGN_OR_RETURN(const Skeleton skeleton, SkeletonOf(input.skeleton, frames));
+    const std::vector<Bone> bones = CarryingBones(skeleton, input.carriers);
+    if (bones.empty()) return absl::InvalidArgumentError("joints: none of them may carry skin");
+    const double share = static_cast<double>(vertices.size()) / all;
+    Task::Options part = task;
+    if (task.progress) {
+      part.progress = [&, share, before](double done) { task.progress(before + share * done); };
+    }
+    Task running(std::move(part));
+    SINEW_ASSIGN_OR_RETURN(computed[g], ComputeWeights(mesh, bones, options, running));
+    before += share;
+    merger.Add(g, computed[g].influences, vertices);
+    for (const std::uint32_t v : computed[g].report.unseen) {
+      result.report.unseen.push_back(vertices[v]);
+    }
+    for (std::string& note : computed[g].report.notes) {
+      if (std::find(result.report.notes.begin(), result.report.notes.end(), note) ==
+          result.report.notes.end()) {
+        result.report.notes.push_back(std::move(note));
+      }
+    }
+    for (const std::size_t p : groups[g].parts) {
+      result.group[p] = static_cast<std::uint32_t>(g);
+    }
+    auto& inverse = result.inverse_bind.emplace_back();
+    for (const AffineD& frame : frames) inverse.push_back(TryInverse(frame));
+  }
+  result.influences = merger.Finish();
+  std::sort(result.report.unseen.begin(), result.report.unseen.end());
+  std::vector<bool> carries(input.skeleton.joints(), false);
+  for (const std::uint32_t joint : result.influences.bindings) carries[joint] = true;
+  for (std::uint32_t j = 0; j < input.skeleton.joints(); ++j) {
+    if (input.carriers[j] != 0 && !carries[j]) result.report.idle_joints.push_back(j);
+  }
+  return result;
+}
+
+}  // namespace sinew

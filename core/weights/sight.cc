@@ -1,0 +1,112 @@
+#include "core/weights/sight.h"
+
+#include <absl/strings/str_cat.h>
+#include <embree3/rtcore.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace sinew::weights {
+namespace {
+
+constexpr float kShortened = 1e-5f;  // of the ray, at both ends
+constexpr double kTouches = 1e-9;    // unit space: nothing fits between
+constexpr double kBeyond = 8;        // unit space: no skin lies farther away
+
+struct ReleaseDevice {
+  void operator()(RTCDevice device) const { rtcReleaseDevice(device); }
+};
+struct ReleaseScene {
+  void operator()(RTCScene scene) const { rtcReleaseScene(scene); }
+};
+
+}  // namespace
+
+struct Sight::Rays {
+  const Skin* skin = nullptr;
+  std::vector<Vec3f> vertices;  // one more than points: Embree reads 16 bytes
+  std::unique_ptr<std::remove_pointer_t<RTCDevice>, ReleaseDevice> device;
+  std::unique_ptr<std::remove_pointer_t<RTCScene>, ReleaseScene> scene;
+
+  // Rejects what does not block: faces around the start, and faces met from behind.
+  static void Filter(const RTCFilterFunctionNArguments* args) {
+    const Skin& skin = *static_cast<const Rays*>(args->geometryUserPtr)->skin;
+    for (unsigned int k = 0; k < args->N; ++k) {
+      if (args->valid[k] != -1) continue;
+      const auto& corner = skin.triangles[RTCHitN_primID(args->hit, args->N, k)];
+      const Vec3d direction = {RTCRayN_dir_x(args->ray, args->N, k),
+                               RTCRayN_dir_y(args->ray, args->N, k),
+                               RTCRayN_dir_z(args->ray, args->N, k)};
+      const Vec3d normal = Cross(skin.points[corner[1]] - skin.points[corner[0]],
+                                 skin.points[corner[2]] - skin.points[corner[0]]);
+      const std::uint32_t start = RTCRayN_id(args->ray, args->N, k);
+      const bool own = std::ranges::find(corner, start) != corner.end();
+      if (own || !(skin.side * Dot(normal, direction) < 0)) args->valid[k] = 0;
+    }
+  }
+};
+
+Sight::Sight(std::unique_ptr<Rays> rays) : rays_(std::move(rays)) {}
+Sight::Sight(Sight&&) noexcept = default;
+Sight& Sight::operator=(Sight&&) noexcept = default;
+Sight::~Sight() = default;
+
+absl::StatusOr<Sight> Sight::Create(const Skin& skin) {
+  auto rays = std::make_unique<Rays>();
+  rays->skin = &skin;
+  for (const Vec3d& p : skin.points) rays->vertices.push_back(ToFloat(p));
+  rays->vertices.emplace_back();
+  rays->device.reset(rtcNewDevice(nullptr));
+  if (rays->device == nullptr) return absl::InternalError("weights: Embree has no device");
+  rays->scene.reset(rtcNewScene(rays->device.get()));
+  rtcSetSceneFlags(rays->scene.get(), RTC_SCENE_FLAG_ROBUST);
+  if (!skin.triangles.empty()) {
+    RTCGeometry geometry = rtcNewGeometry(rays->device.get(), RTC_GEOMETRY_TYPE_TRIANGLE);
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
+                               rays->vertices.data(), 0, sizeof(Vec3f), skin.points.size());
+    rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
+                               skin.triangles.data(), 0, sizeof skin.triangles[0],
+                               skin.triangles.size());
+    rtcSetGeometryUserData(geometry, rays.get());
+    rtcSetGeometryOccludedFilterFunction(geometry, Rays::Filter);
+    rtcCommitGeometry(geometry);
+    rtcAttachGeometry(rays->scene.get(), geometry);
+    rtcReleaseGeometry(geometry);
+  }
+  rtcCommitScene(rays->scene.get());
+  switch (const RTCError error = rtcGetDeviceError(rays->device.get())) {
+    case RTC_ERROR_NONE:
+      return Sight(std::move(rays));
+    case RTC_ERROR_OUT_OF_MEMORY:
+      return absl::ResourceExhaustedError("weights: no memory for the ray tracer");
+    default:
+      return absl::InternalError(absl::StrCat("weights: Embree error ", static_cast<int>(error)));
+  }
+}
+
+bool Sight::Sees(std::uint32_t point, const Vec3d& target) const {
+  const Vec3d& from = rays_->skin->points[point];
+  Vec3d way = target - from;
+  const double length = Length(way);
+  if (!(length > kTouches)) return true;
+  if (length > kBeyond) way = (kBeyond / length) * way;
+  const Vec3f origin = ToFloat(from), direction = ToFloat(way);
+  RTCIntersectContext context;
+  rtcInitIntersectContext(&context);
+  RTCRay ray{};
+  ray.org_x = origin.x;
+  ray.org_y = origin.y;
+  ray.org_z = origin.z;
+  ray.dir_x = direction.x;
+  ray.dir_y = direction.y;
+  ray.dir_z = direction.z;
+  ray.tnear = kShortened;
+  ray.tfar = 1 - kShortened;
+  ray.mask = ~0u;
+  ray.id = point;
+  rtcOccluded1(rays_->scene.get(), &context, &ray);
+  return ray.tfar >= 0;
+}
+
+}  // namespace sinew::weights

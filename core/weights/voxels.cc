@@ -1,0 +1,245 @@
+#include "core/weights/voxels.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <tuple>
+
+#include "core/base/status.h"
+
+namespace sinew::weights {
+namespace {
+
+constexpr double kPad = 1.37;        // cells around the box; odd, so that no middle lies on a face
+constexpr double kNoGap = 1e-9;      // cells
+constexpr double kMostTests = 4e9;   // of a cell's middle against a triangle
+constexpr std::int32_t kInside = 4;  // votes
+constexpr std::int32_t kVotes = 0xff;  // bits of votes; above them one a blocked axis
+constexpr int kBlockedBit = 8;
+constexpr std::size_t kCheckEvery = 4096;
+
+using Point = std::array<double, 3>;  // in cells; middles lie on whole numbers
+
+// Where the line through the middles of a column meets the surface.
+struct Crossing {
+  std::uint32_t column;
+  std::int32_t sign;
+  double at;
+};
+
+// Whether q lies left of the directed edge; both triangles at an edge give opposite answers, even
+// for a point on it.
+bool IsLeft(const Point& a, std::uint32_t id_a, const Point& b, std::uint32_t id_b, std::size_t u,
+            std::size_t v, double qu, double qv, double& area) {
+  const bool turned = id_a > id_b;
+  const Point &from = turned ? b : a, &to = turned ? a : b;
+  const double side = (to[u] - from[u]) * (qv - from[v]) - (to[v] - from[v]) * (qu - from[u]);
+  area = turned ? -side : side;
+  return (side >= 0) != turned;
+}
+
+class Voxeliser {
+ public:
+  Voxeliser(const Skin& skin, Voxels& voxels, std::size_t held, const Task& task)
+      : skin_(skin), voxels_(voxels), held_(held), task_(task) {
+    for (const Vec3d& p : skin.points) {
+      const Vec3d at = (1 / voxels.size) * (p - voxels.origin);
+      points_.push_back({at.x, at.y, at.z});
+    }
+  }
+
+  // Adds the votes of one axis to voxels.number, and its blocked bits.
+  absl::Status Vote(std::size_t axis) {
+    SINEW_RETURN_IF_ERROR(FindCrossings(axis));
+    std::ranges::sort(crossings_, [](const Crossing& a, const Crossing& b) {
+      return std::tie(a.column, a.at, a.sign) < std::tie(b.column, b.at, b.sign);
+    });
+    std::size_t begin = 0;
+    for (std::size_t columns = 0; begin < crossings_.size(); ++columns) {
+      if (columns % kCheckEvery == 0) SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
+      std::size_t end = begin + 1;
+      while (end < crossings_.size() && crossings_[end].column == crossings_[begin].column) ++end;
+      VoteColumn(axis, begin, end);
+      begin = end;
+    }
+    return absl::OkStatus();
+  }
+
+ private:
+  absl::Status FindCrossings(std::size_t axis) {
+    crossings_.clear();
+    const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
+    const auto first = [](double x) { return static_cast<std::int32_t>(std::ceil(x)); };
+    const auto last = [](double x) { return static_cast<std::int32_t>(std::floor(x)); };
+    for (std::size_t t = 0; t < skin_.triangles.size(); ++t) {
+      if (t % kCheckEvery == 0) {
+        SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
+        SINEW_RETURN_IF_ERROR(
+            task_.CheckMemory(held_ + crossings_.capacity() * sizeof(Crossing) * 2));
+      }
+      const auto& id = skin_.triangles[t];
+      const Point &a = points_[id[0]], &b = points_[id[1]], &c = points_[id[2]];
+      const std::int32_t low_u = first(std::min({a[u], b[u], c[u]})),
+                         high_u = last(std::max({a[u], b[u], c[u]})),
+                         low_v = first(std::min({a[v], b[v], c[v]})),
+                         high_v = last(std::max({a[v], b[v], c[v]}));
+      if (low_u > high_u || low_v > high_v) continue;
+      tests_ += static_cast<double>(high_u - low_u + 1) * (high_v - low_v + 1);
+      if (tests_ > kMostTests) {
+        return absl::ResourceExhaustedError(
+            "resolution: so many large faces take too long, need a lower resolution");
+      }
+      for (std::int32_t j = low_v; j <= high_v; ++j) {
+        for (std::int32_t i = low_u; i <= high_u; ++i) {
+          double ab = 0, bc = 0, ca = 0;
+          const bool left = IsLeft(a, id[0], b, id[1], u, v, i, j, ab);
+          if (left != IsLeft(b, id[1], c, id[2], u, v, i, j, bc) ||
+              left != IsLeft(c, id[2], a, id[0], u, v, i, j, ca)) {
+            continue;
+          }
+          const double at = (bc * a[axis] + ca * b[axis] + ab * c[axis]) / (ab + bc + ca);
+          crossings_.push_back(
+              {static_cast<std::uint32_t>(i + voxels_.cells[u] * j), left ? 1 : -1, at});
+        }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // Votes of one column, whose crossings are [begin, end).
+  void VoteColumn(std::size_t axis, std::size_t begin, std::size_t end) {
+    const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
+    std::array<std::int32_t, 3> at{};
+    at[u] = static_cast<std::int32_t>(crossings_[begin].column) % voxels_.cells[u];
+    at[v] = static_cast<std::int32_t>(crossings_[begin].column) / voxels_.cells[u];
+    std::int32_t total = 0;
+    for (std::size_t k = begin; k < end; ++k) total += crossings_[k].sign;
+    std::int32_t before = 0;
+    std::size_t next = begin;
+    for (at[axis] = 0; at[axis] < voxels_.cells[axis]; ++at[axis]) {
+      const bool was_inside = before != 0;
+      bool gap = false;
+      for (; next < end && crossings_[next].at < at[axis]; ++next) {
+        gap = gap || (before == 0 && next > begin &&
+                      crossings_[next].at - crossings_[next - 1].at > kNoGap);
+        before += crossings_[next].sign;
+      }
+      std::int32_t& cell = voxels_.number[Index(at)];
+      if (before != 0) ++cell;
+      if (total - before != 0) ++cell;
+      if (total == 0 && was_inside && before != 0 && gap) {
+        cell |= 1 << (kBlockedBit + static_cast<int>(axis));
+      }
+    }
+  }
+
+  std::size_t Index(const std::array<std::int32_t, 3>& at) const {
+    const auto [nx, ny, nz] = voxels_.cells;
+    return static_cast<std::size_t>(at[0] + nx * (at[1] + ny * at[2]));
+  }
+
+  const Skin& skin_;
+  Voxels& voxels_;
+  const std::size_t held_;
+  const Task& task_;
+  std::vector<Point> points_;
+  std::vector<Crossing> crossings_;
+  double tests_ = 0;
+};
+
+// Numbers the inside cells, and joins those next to each other that are not blocked.
+absl::Status Join(Voxels& voxels, std::size_t held, const Task& task) {
+  const auto inside = [](std::int32_t cell) { return (cell & kVotes) >= kInside; };
+  const auto count = static_cast<std::size_t>(std::ranges::count_if(voxels.number, inside));
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(
+      held + count * (sizeof voxels.cell[0] + sizeof voxels.neighbour[0] + sizeof(std::uint8_t))));
+  voxels.cell.reserve(count);
+  std::vector<std::uint8_t> blocked;
+  blocked.reserve(count);
+  for (std::size_t c = 0; c < voxels.number.size(); ++c) {
+    std::int32_t& cell = voxels.number[c];
+    if (!inside(cell)) {
+      cell = kNoVoxel;
+      continue;
+    }
+    blocked.push_back(static_cast<std::uint8_t>(cell >> kBlockedBit));
+    cell = static_cast<std::int32_t>(voxels.cell.size());
+    voxels.cell.push_back(static_cast<std::uint32_t>(c));
+  }
+  std::array<std::int32_t, 6> alone{};
+  alone.fill(kNoVoxel);
+  voxels.neighbour.assign(count, alone);
+  const auto nx = static_cast<std::uint32_t>(voxels.cells[0]);
+  const std::array<std::uint32_t, 3> step = {1, nx,
+                                             nx * static_cast<std::uint32_t>(voxels.cells[1])};
+  for (std::size_t k = 0; k < count; ++k) {
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      // The grid's rim is empty: there is a cell before every voxel.
+      const std::int32_t other = voxels.number[voxels.cell[k] - step[axis]];
+      if (other == kNoVoxel || (blocked[k] >> axis & 1) != 0) continue;
+      voxels.neighbour[k][2 * axis] = other;
+      voxels.neighbour[static_cast<std::size_t>(other)][2 * axis + 1] =
+          static_cast<std::int32_t>(k);
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Vec3d Voxels::Middle(std::size_t voxel) const {
+  const auto c = static_cast<std::int32_t>(cell[voxel]);
+  const Vec3d at = {static_cast<double>(c % cells[0]), static_cast<double>(c / cells[0] % cells[1]),
+                    static_cast<double>(c / cells[0] / cells[1])};
+  return origin + size * at;
+}
+
+std::array<std::int32_t, 3> Voxels::CellOf(const Vec3d& p) const {
+  const Vec3d at = (1 / size) * (p - origin);
+  // Beyond the grid it does not matter how far.
+  const auto whole = [](double x) {
+    return static_cast<std::int32_t>(std::floor(std::clamp(x, -8.0, 1024.0) + 0.5));
+  };
+  return {whole(at.x), whole(at.y), whole(at.z)};
+}
+
+std::int32_t Voxels::At(const std::array<std::int32_t, 3>& at) const {
+  for (std::size_t k = 0; k < 3; ++k) {
+    if (at[k] < 0 || at[k] >= cells[k]) return kNoVoxel;
+  }
+  return number[static_cast<std::size_t>(at[0] + cells[0] * (at[1] + cells[1] * at[2]))];
+}
+
+absl::StatusOr<Voxels> MakeVoxels(const Skin& skin, std::uint32_t resolution, std::size_t held,
+                                  const Task& task) {
+  Vec3d low = skin.points[0], high = low;
+  for (const Vec3d& p : skin.points) {
+    low = {std::min(low.x, p.x), std::min(low.y, p.y), std::min(low.z, p.z)};
+    high = {std::max(high.x, p.x), std::max(high.y, p.y), std::max(high.z, p.z)};
+  }
+  const Vec3d extent = high - low;
+  Voxels voxels;
+  voxels.size = std::max({extent.x, extent.y, extent.z}) / resolution;
+  voxels.origin = low - kPad * voxels.size * Vec3d{1, 1, 1};
+  const auto cells = [&](double length) {
+    return static_cast<std::int32_t>(std::ceil(length / voxels.size + 2 * kPad)) + 1;
+  };
+  voxels.cells = {cells(extent.x), cells(extent.y), cells(extent.z)};
+  std::size_t all = 1;
+  for (const std::int32_t n : voxels.cells) all *= static_cast<std::size_t>(n);
+  held += all * sizeof(std::int32_t) + skin.points.size() * sizeof(Point);
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(held));
+  voxels.number.assign(all, 0);
+  {
+    Voxeliser voxeliser(skin, voxels, held, task);
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      SINEW_RETURN_IF_ERROR(voxeliser.Vote(axis));
+    }
+  }
+  SINEW_RETURN_IF_ERROR(Join(voxels, held, task));
+  return voxels;
+}
+
+}  // namespace sinew::weights
