@@ -11,25 +11,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// sum += w * (m p), m row-major with rows of 4.
-HWY_INLINE void AddMoved(const Pack& w, const float* m, const PackPoint& p, PackPoint& sum) {
-  const auto row = [&](const float* r) HWY_ATTR {
-    return MulAdd(Pack::Set(r[0]), p.x,
-                  MulAdd(Pack::Set(r[1]), p.y, MulAdd(Pack::Set(r[2]), p.z, Pack::Set(r[3]))));
-  };
-  sum.x = MulAdd(w, row(m), sum.x);
-  sum.y = MulAdd(w, row(m + 4), sum.y);
-  sum.z = MulAdd(w, row(m + 8), sum.z);
-}
-
 // sum += w * (s d), s row-major with rows of 3.
 HWY_INLINE void AddStretched(const Pack& w, const float* s, const PackPoint& d, PackPoint& sum) {
-  const auto row = [&](const float* r) HWY_ATTR {
-    return MulAdd(Pack::Set(r[0]), d.x, MulAdd(Pack::Set(r[1]), d.y, Pack::Set(r[2]) * d.z));
-  };
-  sum.x = MulAdd(w, row(s), sum.x);
-  sum.y = MulAdd(w, row(s + 3), sum.y);
-  sum.z = MulAdd(w, row(s + 6), sum.z);
+  sum.x = MulAdd(w, RowTimes(s, d), sum.x);
+  sum.y = MulAdd(w, RowTimes(s + 3, d), sum.y);
+  sum.z = MulAdd(w, RowTimes(s + 6, d), sum.z);
 }
 
 void CentreBlendBlocks(const CentreBlendKernelArgs& args, std::size_t begin, std::size_t end) {

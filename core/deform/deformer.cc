@@ -30,7 +30,7 @@ std::size_t LayoutCostBytes(const Rig& rig) {
   // Order, lanes and rest points padded to whole blocks: at most one part-filled block per binding.
   const std::size_t lanes = rig.vertices() + rig.bindings().size() * kLanes;
   return lanes * (sizeof(PointBlock) / kLanes + 2 * sizeof(std::uint32_t)) +
-         rig.influences().size() * 16;
+         rig.influences().size() * 16 + FieldBytes(rig.muscle_tables());
 }
 
 // What binding all stages takes together; stages bind one after the other.
@@ -86,7 +86,8 @@ absl::Status CheckBuffer(std::string_view name, std::span<const std::byte> out, 
       absl::StrCat("output: got ", out.size(), " bytes for ", AbslView(name), ", need ", need));
 }
 
-absl::Status CheckBuffers(const FrameOut& out, std::size_t vertices, bool has_tangents) {
+absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
+  const std::size_t vertices = deformer.vertices();
   if (out.encoding != Encoding::kFloat32) {
     return absl::InvalidArgumentError("output.encoding: need FLOAT32");
   }
@@ -94,11 +95,18 @@ absl::Status CheckBuffers(const FrameOut& out, std::size_t vertices, bool has_ta
   if (!out.normals.empty()) {
     SINEW_RETURN_IF_ERROR(CheckBuffer("normals", out.normals, vertices * sizeof(Vec3f)));
   }
-  if (out.tangents.empty()) return absl::OkStatus();
-  if (!has_tangents) {
-    return absl::InvalidArgumentError("output: got tangents, but the rig has none");
+  if (!out.tangents.empty()) {
+    if (!deformer.has_tangents()) {
+      return absl::InvalidArgumentError("output: got tangents, but the rig has none");
+    }
+    SINEW_RETURN_IF_ERROR(CheckBuffer("tangents", out.tangents, vertices * sizeof(Vec4f)));
   }
-  return CheckBuffer("tangents", out.tangents, vertices * sizeof(Vec4f));
+  if (out.states.empty()) return absl::OkStatus();
+  if (!deformer.has_states()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "output: got states, but no stage of the recipe writes them, need ", StatesMethods()));
+  }
+  return CheckBuffer("states", out.states, vertices);
 }
 
 // Posed blocks into the caller's buffer, in file order.
@@ -158,6 +166,7 @@ absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Ta
   }
   task.SetTotal(estimate.bind_seconds / kSecondsOfWork);
   deformer.tables_ = PosedRigTables::Create(rig, deformer.layout_->centre);
+  deformer.muscles_ = rig.muscle_tables();
   for (std::size_t k = 0; k < recipe.size(); ++k) {
     const BindInput input = {rig, *deformer.layout_, std::span(recipe).first(k), &task};
     SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, recipe[k], task));
@@ -178,10 +187,16 @@ absl::Status Deformer::CheckStages() {
   const std::size_t bindings = tables_.joint.size();
   SINEW_RETURN_IF_ERROR(tables_.Check());
   SINEW_RETURN_IF_ERROR(layout_->Check(bindings));
+  SINEW_RETURN_IF_ERROR(muscles_.Check(joints()));
+  if (muscles_.controls() > controls()) {
+    return absl::DataLossError("bound data: muscles read controls that the rig lacks");
+  }
   SINEW_RETURN_IF_ERROR(normals_->Check(*layout_));
   scratch_floats_ = normals_->scratch_floats();
-  needs_rotations_ = false;
-  state_floats_ = 0;
+  needs_rotations_ = has_states_ = false;
+  state_floats_ = stages_with_state_ = 0;
+  step_length_ = 0;
+  std::size_t counted = 0;
   Space space = Space::kRest;
   for (const auto& stage : stages_) {
     SINEW_RETURN_IF_ERROR(stage->Check(*layout_, bindings));
@@ -190,54 +205,138 @@ absl::Status Deformer::CheckStages() {
     if (facts.controls > controls()) {
       return absl::DataLossError("bound data: a stage reads controls that the rig lacks");
     }
+    if (facts.joints > joints()) {
+      return absl::DataLossError("bound data: a stage reads joints that the rig lacks");
+    }
     space = facts.out;
     scratch_floats_ = std::max(scratch_floats_, facts.scratch_floats);
-    state_floats_ += facts.state_floats;
+    ++counted;
+    if (facts.state_floats > 0) {
+      state_floats_ += facts.state_floats;
+      stages_with_state_ = counted;
+      if (facts.step_length > 0 && (step_length_ == 0 || facts.step_length < step_length_)) {
+        step_length_ = facts.step_length;
+      }
+    }
     needs_rotations_ = needs_rotations_ || facts.rotations;
+    has_states_ = has_states_ || facts.states;
   }
   if (space != Space::kPosed) return absl::DataLossError("bound data: no stage poses the mesh");
   return absl::OkStatus();
 }
 
-absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace,
-                                StreamState* state, const Task& task) const {
-  SINEW_RETURN_IF_ERROR(CheckPose(pose, joints(), controls()));
-  SINEW_RETURN_IF_ERROR(CheckBuffers(out, vertices(), has_tangents()));
-  const DenormalGuard guard;
-  const PosedRig posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
-  workspace.scratch.resize(std::max(workspace.scratch.size(), scratch_floats_));
-  if (state != nullptr) state->floats.resize(state_floats_);
+// One pose through the stages.
+struct Deformer::Step {
+  const PosedRig& posed;
+  std::size_t stages;        // run the first so many
+  std::span<float> state{};  // of all stages; empty = stateless
+  const PosedRig* before = nullptr;
+  bool begins = false;
+  std::span<std::uint8_t> states{};  // empty = not wanted
+};
 
+absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(const Step& step,
+                                                                Workspace& workspace,
+                                                                const Task& task) const {
   std::span<const PointBlock> points = layout_->rest, rest = layout_->rest;
   bool is_rest = true;
   std::size_t slot = 0;
   std::size_t state_at = 0;
-  for (std::size_t k = 0; k < stages_.size(); ++k) {
+  for (std::size_t k = 0; k < step.stages; ++k) {
     const StageFacts facts = stages_[k]->Facts();
     if (k > 0 && !facts.pointwise) slot = 1 - slot;  // others may write where they read
     // Rest points that a stage moved are kept: posed stages may still read them.
     auto& blocks = facts.out == Space::kRest ? workspace.rest[slot] : workspace.blocks[slot];
     blocks.resize(layout_->blocks());
     std::span<float> stage_state;
-    if (state != nullptr) {
-      stage_state = std::span(state->floats).subspan(state_at, facts.state_floats);
+    if (!step.state.empty()) {
+      stage_state = step.state.subspan(state_at, facts.state_floats);
       state_at += facts.state_floats;
     }
     stages_[k]->Run({.layout = *layout_,
-                     .posed = posed,
+                     .posed = step.posed,
                      .task = task,
                      .scratch = std::span(workspace.scratch).first(facts.scratch_floats),
                      .state = stage_state,
                      .in_is_rest = is_rest,
                      .in = points,
                      .out = blocks,
-                     .rest = rest});
+                     .states = facts.states ? step.states : std::span<std::uint8_t>(),
+                     .rest = rest,
+                     .before = step.before,
+                     .begins = step.begins});
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     points = blocks;
     if (facts.out == Space::kRest) rest = blocks;
     is_rest = false;
   }
+  return points;
+}
+
+absl::Status Deformer::CheckState(const StreamState& state) const {
+  if (state.empty() || (state.joints.size() == joints() && state.controls.size() == controls() &&
+                        state.floats.size() == state_floats_)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("state: got ", state.joints.size(), " joints, ", state.controls.size(),
+                   " controls and ", state.floats.size(), " floats, need ", joints(), ", ",
+                   controls(), " and ", state_floats_, ", or an empty one"));
+}
+
+absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace,
+                                StreamState* state, const Task& task) const {
+  SINEW_RETURN_IF_ERROR(CheckPose(pose, joints(), controls()));
+  SINEW_RETURN_IF_ERROR(CheckBuffers(out, *this));
+  if (frames_independent()) state = nullptr;
+  if (state != nullptr) SINEW_RETURN_IF_ERROR(CheckState(*state));
+  const absl::Status status = EvaluateChecked(pose, out, workspace, state, task);
+  if (!status.ok() && state != nullptr) *state = {};  // it stands between two poses
+  return status;
+}
+
+absl::Status Deformer::EvaluateChecked(const Pose& pose, FrameOut& out, Workspace& workspace,
+                                       StreamState* state, const Task& task) const {
+  const DenormalGuard guard;
+  out.replayed_steps = 0;
+  workspace.scratch.resize(std::max(workspace.scratch.size(), scratch_floats_));
+  const std::span<std::uint8_t> states(reinterpret_cast<std::uint8_t*>(out.states.data()),
+                                       out.states.size());
+  PosedRig posed;
+  std::span<const PointBlock> points;
+  if (state == nullptr) {
+    posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
+    SINEW_ASSIGN_OR_RETURN(
+        points,
+        RunStages({.posed = posed, .stages = stages_.size(), .states = states}, workspace, task));
+  } else {
+    const Pose to = {.joints = pose.joints,
+                     .controls = pose.controls.empty() ? tables_.control_defaults : pose.controls};
+    PoseSteps steps(tables_, *state, to, step_length_);
+    if (steps.replays()) {
+      state->floats.assign(state_floats_, 0.0f);
+      out.replayed_steps = static_cast<std::uint32_t>(steps.count());
+    }
+    PosedRig before = workspace.before.Compute(tables_, steps.start(), needs_rotations_);
+    for (std::size_t k = 1; k <= steps.count(); ++k) {
+      posed = workspace.posed.Compute(tables_, steps.At(k), needs_rotations_);
+      const bool last = k == steps.count();
+      SINEW_ASSIGN_OR_RETURN(points,
+                             RunStages({.posed = posed,
+                                        .stages = last ? stages_.size() : stages_with_state_,
+                                        .state = state->floats,
+                                        .before = &before,
+                                        .begins = steps.replays() && k == 1,
+                                        .states = last ? states : std::span<std::uint8_t>()},
+                                       workspace, task));
+      std::swap(workspace.before, workspace.posed);
+      before = posed;
+    }
+    state->joints.assign(to.joints.begin(), to.joints.end());
+    state->controls.assign(to.controls.begin(), to.controls.end());
+  }
   SINEW_RETURN_IF_ERROR(Write(*layout_, points, out, task));
+  if (out.muscles != nullptr) *out.muscles = PoseMuscles(muscles_, pose.joints, posed.controls);
   if (!out.normals.empty() || !out.tangents.empty()) {
     normals_->Run(*layout_, posed.skin, points,
                   std::span(workspace.scratch).first(normals_->scratch_floats()),
@@ -259,6 +358,7 @@ void Deformer::Save(TableWriter& tables) const {
   tables.Add("stages", records);
   SaveFields(tables, "layout/", *layout_);
   SaveFields(tables, "rig/", tables_);
+  SaveFields(tables, "rig/", muscles_);
   SaveFields(tables, "normals/", *normals_);
 }
 
@@ -268,6 +368,7 @@ absl::StatusOr<Deformer> Deformer::Load(const TableReader& tables) {
   SINEW_RETURN_IF_ERROR(LoadFields(tables, "layout/", *layout));
   deformer.layout_ = std::move(layout);
   SINEW_RETURN_IF_ERROR(LoadFields(tables, "rig/", deformer.tables_));
+  SINEW_RETURN_IF_ERROR(LoadFields(tables, "rig/", deformer.muscles_));
   auto normals = std::make_shared<NormalFinisher>();
   SINEW_RETURN_IF_ERROR(LoadFields(tables, "normals/", *normals));
   deformer.normals_ = std::move(normals);
@@ -307,7 +408,8 @@ std::vector<StageMeasure> Deformer::Measures() const {
 }
 
 std::size_t Deformer::bytes() const {
-  std::size_t bytes = FieldBytes(*layout_) + FieldBytes(tables_) + FieldBytes(*normals_);
+  std::size_t bytes =
+      FieldBytes(*layout_) + FieldBytes(tables_) + FieldBytes(muscles_) + FieldBytes(*normals_);
   for (const auto& stage : stages_) bytes += stage->bytes();
   return bytes;
 }

@@ -23,8 +23,10 @@
 
 #include "core/base/aligned.h"
 #include "core/deform/params.h"
+#include "core/deform/pose_steps.h"
 #include "core/parallel/task.h"
 #include "core/rig/layout.h"
+#include "core/rig/posed_muscle.h"
 #include "core/rig/posed_rig.h"
 #include "core/rig/rig.h"
 
@@ -44,20 +46,21 @@ struct FrameOut {
   std::span<std::byte> positions{};  // [V * 12] little-endian float32 x y z in file order
   std::span<std::byte> normals{};    // [V * 12] unit length, or empty = not wanted
   std::span<std::byte> tangents{};   // [V * 16] unit x y z, handedness w; or empty = not wanted
-  std::array<float, 6> bounds{};     // filled: minimum x y z, maximum x y z
+  std::span<std::byte> states{};     // [V] a VertexState each, of the last stage that writes them;
+                                     // or empty = not wanted
+  std::vector<PosedMuscle>* muscles = nullptr;  // filled: every muscle of the rig, in its order;
+                                                // null = not wanted
+  std::array<float, 6> bounds{};                // filled: minimum x y z, maximum x y z
+  std::uint32_t replayed_steps = 0;  // filled, with state: steps from rest that stood in for the
+                                     // poses before; 0 = follows from the pose before
 };
 
 // Scratch of one evaluation at a time; grows to what a deformer needs and is kept between frames.
 // Belongs to an evaluation, never to a thread.
 struct Workspace {
-  PosedRigBuffer posed;
+  PosedRigBuffer posed, before;
   AlignedVector<PointBlock> rest[2], blocks[2];  // rest and posed points that stages wrote
   AlignedVector<float> scratch;
-};
-
-// What a stream of poses carries from frame to frame (stateful stages only).
-struct StreamState {
-  std::vector<float> floats;
 };
 
 // Known before a bind starts; upper bounds for bytes.
@@ -95,10 +98,16 @@ class Deformer {
   void Save(TableWriter& tables) const;
 
   // Fills out. Thread-safe for distinct out and workspace; the same bits for any number of threads,
-  // chunking or instruction set. state: null = stateless. kInvalidArgument: wrong number of joints
-  // or controls, a value that is not finite, wrong buffer sizes, tangents of a rig without them, or
-  // a result that is not finite;
-  // out is then unspecified. kCancelled.
+  // chunking or instruction set. kInvalidArgument: wrong number of joints or controls, a value that
+  // is not finite, wrong buffer sizes, tangents of a rig without them, states where no stage
+  // writes them, or a result that is not finite; out is then unspecified. kCancelled.
+  //
+  // state: what the recipe's stateful stages carry from the pose before; a recipe without such
+  // stages leaves it alone. Null: every stage does what it can from this pose alone, which for
+  // tracking is another result than that of a sequence. Empty, or a pose too far from the one
+  // before (see pose_steps.h): the pose is reached from rest by small steps. The same poses since
+  // an empty state give the same bits. kInvalidArgument: the state is of another deformer. A pose
+  // refused beforehand leaves it as it was; any later error, kCancelled too, leaves it empty.
   absl::Status Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace, StreamState* state,
                         const Task& task) const;
 
@@ -106,6 +115,10 @@ class Deformer {
   std::size_t joints() const { return tables_.parent.size(); }
   // The rig has tangents, so a frame may ask for them.
   bool has_tangents() const;
+  // A stage writes vertex states, so a frame may ask for them.
+  bool has_states() const { return has_states_; }
+  // Muscles of the rig.
+  std::size_t muscles() const { return muscles_.rows.size(); }
   std::size_t controls() const { return tables_.control_defaults.size(); }
   const BlockLayout& layout() const { return *layout_; }
   // What binding found out, stage after stage.
@@ -117,13 +130,22 @@ class Deformer {
 
  private:
   Deformer();
+  struct Step;
   absl::Status CheckStages();
+  absl::Status CheckState(const StreamState& state) const;
+  absl::StatusOr<std::span<const PointBlock>> RunStages(const Step& step, Workspace& workspace,
+                                                        const Task& task) const;
+  absl::Status EvaluateChecked(const Pose& pose, FrameOut& out, Workspace& workspace,
+                               StreamState* state, const Task& task) const;
   std::shared_ptr<const BlockLayout> layout_;
   PosedRigTables tables_;
+  MuscleTables muscles_;  // for FrameOut::muscles; stages keep what they need themselves
   std::vector<std::shared_ptr<const Stage>> stages_;
   std::shared_ptr<const NormalFinisher> normals_;
   std::size_t scratch_floats_ = 0, state_floats_ = 0;
-  bool needs_rotations_ = false;
+  std::size_t stages_with_state_ = 0;  // the last of them, counted from 1
+  double step_length_ = 0;             // as StageFacts
+  bool needs_rotations_ = false, has_states_ = false;
 };
 
 // Digest of the resolved recipe and the versions of its methods: equal numerics and equal input

@@ -5,31 +5,20 @@
 #define HWY_TARGET_INCLUDE "core/deform/linear_blend_kernel.cc"
 #include <hwy/foreach_target.h>
 
-#include "core/simd/pack-inl.h"
+#include "core/simd/point-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
 void LinearBlendBlocks(const LinearBlendKernelArgs& args, std::size_t begin, std::size_t end) {
   for (std::size_t b = begin; b < end; ++b) {
-    const float* in = args.in + b * 48;
-    const Pack x = Pack::Load(in), y = Pack::Load(in + 16), z = Pack::Load(in + 32);
-    Pack sum_x = Pack::Zero(), sum_y = Pack::Zero(), sum_z = Pack::Zero();
+    const PackPoint u = LoadPoint(args.in + b * 48);
+    PackPoint sum = {Pack::Zero(), Pack::Zero(), Pack::Zero()};
     for (std::uint32_t k = args.pair_offset[b]; k < args.pair_offset[b + 1]; ++k) {
-      const float* m = args.skin + std::size_t{args.pair_entry[k]} * 12;
       const Pack w = Pack::Load(args.weights + std::size_t{k} * 16);
-      const auto row = [&](const float* r) HWY_ATTR {
-        return MulAdd(Pack::Set(r[0]), x,
-                      MulAdd(Pack::Set(r[1]), y, MulAdd(Pack::Set(r[2]), z, Pack::Set(r[3]))));
-      };
-      sum_x = MulAdd(w, row(m), sum_x);
-      sum_y = MulAdd(w, row(m + 4), sum_y);
-      sum_z = MulAdd(w, row(m + 8), sum_z);
+      AddMoved(w, args.skin + std::size_t{args.pair_entry[k]} * 12, u, sum);
     }
-    float* out = args.out + b * 48;
-    sum_x.Store(out);
-    sum_y.Store(out + 16);
-    sum_z.Store(out + 32);
+    StorePoint(sum, args.out + b * 48);
   }
 }
 

@@ -31,7 +31,11 @@ struct StageFacts {
   bool rotations = false;   // needs PosedRig::rotations and dual_quats
   std::size_t scratch_floats = 0;  // per evaluation
   std::size_t state_floats = 0;    // per stream; 0 = frames are independent
-  std::size_t controls = 0;        // PosedRig::controls must hold at least these
+  double step_length = 0;  // with state: farthest that a joint may move relative to its parent from
+                           // one Run to the next, scene units; 0 = any
+  std::size_t controls = 0;  // PosedRig::controls must hold at least these
+  std::size_t joints = 0;    // and PosedRig::joints these
+  bool states = false;       // writes every byte of StageFrame::states if asked to
 };
 
 struct BindInput {
@@ -64,13 +68,17 @@ struct StageFrame {
   const PosedRig& posed;
   const Task& task;
   std::span<float> scratch;  // [scratch_floats], 64-byte aligned, contents undefined
-  std::span<float> state;    // empty = stateless
+  std::span<float> state;    // empty = stateless; moved on by Run
   bool in_is_rest;  // false behind a stage that moved the rest points: methods that baked them add
                     // R (in - rest)
-  std::span<const PointBlock> in;      // [B] centred rest points, or posed points
-  std::span<PointBlock> out;           // [B] padding lanes are written too
+  std::span<const PointBlock> in;    // [B] centred rest points, or posed points
+  std::span<PointBlock> out;         // [B] padding lanes are written too
+  std::span<std::uint8_t> states{};  // [V] file order: what became of each vertex, see VertexState;
+                                     // empty = not wanted
   std::span<const PointBlock> rest{};  // [B] the centred rest points of this frame: the layout's,
                                        // or what the last stage that moved them wrote
+  const PosedRig* before = nullptr;    // with state: the pose that it stands at
+  bool begins = false;  // with state: a new sequence, `state` is undefined and `before` is the rest
 };
 
 // Stands for any visitor of Fields in the concept.

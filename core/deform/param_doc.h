@@ -18,6 +18,9 @@ struct ParamDoc {
   std::string_view unit;            // empty = a plain number
   double minimum = 0, maximum = 0;  // inclusive; unused for bool, choices and maps
   std::string_view description;
+  // Of an integer: the values there are, where not all of the range; the method's Validate refuses
+  // the others and says why.
+  std::span<const std::uint32_t> only{};
 };
 
 // Parameters that several methods share.

@@ -12,7 +12,10 @@
 #include "core/deform/delta_mush/delta_mush.h"
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/fields.h"
+#include "core/deform/implicit/implicit.h"
 #include "core/deform/lbs/lbs.h"
+#include "core/deform/muscle/muscle.h"
+#include "core/deform/relax/relax.h"
 #include "core/deform/shapes/shapes.h"
 #include "core/deform/spec.h"
 #include "core/deform/spherical_blend/spherical_blend.h"
@@ -25,8 +28,8 @@ struct MethodList {};
 
 // The list. A method stands here once; its parameters stand in StageParams (params.h), in the same
 // order.
-using AllMethods =
-    MethodList<Lbs, Dqs, BulgeFree, SphericalBlend, Cor, DeltaMush, Ddm, EnhancedDdm, Shapes>;
+using AllMethods = MethodList<Lbs, Dqs, BulgeFree, SphericalBlend, Cor, DeltaMush, Ddm, EnhancedDdm,
+                              Shapes, Implicit, Relax, MuscleStage>;
 
 template <class>
 struct ParamsOf;
@@ -109,6 +112,7 @@ struct Describe {
   void operator()(const ParamDoc& doc, const std::uint32_t&) const {
     info.type = "integer";
     Range(doc);
+    for (const std::uint32_t value : doc.only) info.choices.push_back(absl::StrCat(value));
   }
   void operator()(const ParamDoc&, const bool&) const { info.type = "boolean"; }
   void operator()(const ParamDoc&, const std::string&) const { info.type = "map"; }
@@ -170,6 +174,8 @@ std::span<const PresetInfo> ListPresets() {
   static constexpr PresetInfo kPresets[] = {
       {"bulge_free_dqs", "dqs | bulge_free", "Dual quaternions without their bulging joints."},
       {"delta_mush", "lbs | delta_mush", "Linear blend, smoothed, with its detail put back."},
+      {"implicit_skinning", "dqs | bulge_free | implicit | relax",
+       "Skin that keeps its volume and meets itself without passing through."},
   };
   return kPresets;
 }
@@ -189,7 +195,7 @@ absl::Status ValidateStage(const StageParams& params) {
       if constexpr (std::is_same_v<T, std::optional<float>>) {
         if (member) check(*member);
       } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::uint32_t>) {
-        if (doc.minimum != doc.maximum) check(member);
+        if (doc.minimum != doc.maximum && doc.only.empty()) check(member);
       }
     });
     return status.ok() ? M::Validate(p) : status;
@@ -226,6 +232,25 @@ absl::Status CheckRecipe(const Recipe& recipe) {
 bool PosesTheMesh(const StageParams& params) {
   return WithMethod(
       params, []<class M>(const typename M::Params&) { return M{}.Facts().out == Space::kPosed; });
+}
+
+bool WritesStates(const Recipe& recipe) {
+  return std::any_of(recipe.begin(), recipe.end(), [](const StageParams& params) {
+    return WithMethod(params,
+                      []<class M>(const typename M::Params&) { return M{}.Facts().states; });
+  });
+}
+
+std::string StatesMethods() {
+  std::vector<std::string_view> names;
+  ForEach(AllMethods{}, [&]<class M>() {
+    if (M{}.Facts().states) names.push_back(M::Params::kName);
+  });
+  std::string text;
+  for (const std::string_view name : names) {
+    absl::StrAppend(&text, text.empty() ? "" : " or ", AbslView(name));
+  }
+  return text;
 }
 
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params) {

@@ -22,7 +22,7 @@ struct ParameterInfo {
   std::string name, type, unit, default_value,
       description;  // type: number integer boolean choice map
   std::optional<double> minimum, maximum;
-  std::vector<std::string> choices;
+  std::vector<std::string> choices;  // of a choice, or of an integer that has no whole range
 };
 
 struct MethodInfo {
@@ -61,6 +61,10 @@ absl::Status ValidateStage(const StageParams& params);
 absl::Status CheckRecipe(const Recipe& recipe);
 // False for a stage that moves rest points.
 bool PosesTheMesh(const StageParams& params);
+// A stage tells what becomes of each vertex (VertexState).
+bool WritesStates(const Recipe& recipe);
+// The methods that do, as "a or b".
+std::string StatesMethods();
 // kInvalidArgument: the rig lacks what the stage needs.
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params);
 absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,

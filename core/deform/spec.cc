@@ -76,7 +76,9 @@ bool FromText(std::string_view text, E& value) {
 }
 
 template <class T>
-std::string Allowed() {
+std::string Allowed(const ParamDoc& doc) {
+  const std::string range =
+      doc.minimum != doc.maximum ? absl::StrCat(" from ", doc.minimum, " to ", doc.maximum) : "";
   if constexpr (std::is_enum_v<T>) {
     std::string names;
     for (const std::string_view name : ChoiceNames(T{})) {
@@ -86,9 +88,9 @@ std::string Allowed() {
   } else if constexpr (std::is_same_v<T, bool>) {
     return "true or false";
   } else if constexpr (std::is_same_v<T, std::uint32_t>) {
-    return "a whole number";
+    return absl::StrCat("a whole number", range);
   } else {
-    return "a number";
+    return absl::StrCat("a number", range);
   }
 }
 
@@ -111,8 +113,8 @@ absl::Status SetParameter(P& params, const std::string& key, const std::string& 
     if (doc.name != key) return;
     known = true;
     if (!FromText(value, member)) {
-      status = absl::InvalidArgumentError(
-          absl::StrCat(AbslView(P::kName), ".", key, ": got '", value, "', need ", Allowed<T>()));
+      status = absl::InvalidArgumentError(absl::StrCat(AbslView(P::kName), ".", key, ": got '",
+                                                       value, "', need ", Allowed<T>(doc)));
     }
   });
   if (!known) {

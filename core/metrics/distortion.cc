@@ -12,19 +12,26 @@ double LogRatio(double posed, double rest) {
   return std::log(std::clamp(posed / rest, 1 / kLargestRatio, kLargestRatio));
 }
 
+constexpr double kCreased = 0.5;  // less of its area than this: linear blending folds a face
+
 // det(A) A^-T at length sqrt(3), what a rotation has; 0 where A has rank 1 or less. It turns
 // normals as A turns the surface, also where A mirrors or flattens.
-Mat3d UnitCofactor(const Mat3d& a) {
+struct Cofactor {
+  Mat3d unit;
+  double size = 0;  // det(A) A^-T is so many times that
+};
+Cofactor CofactorOf(const Mat3d& a) {
   const auto row = [&](std::size_t r) { return Vec3d{a.m[3 * r], a.m[3 * r + 1], a.m[3 * r + 2]}; };
   const Vec3d rows[3] = {Cross(row(1), row(2)), Cross(row(2), row(0)), Cross(row(0), row(1))};
   const double squared = Dot(rows[0], rows[0]) + Dot(rows[1], rows[1]) + Dot(rows[2], rows[2]);
   const double scale = squared > 0 ? std::sqrt(3 / squared) : 0;
-  Mat3d cofactor;
+  Cofactor cofactor;
+  cofactor.size = std::sqrt(squared / 3);
   for (std::size_t r = 0; r < 3; ++r) {
     const Vec3d v = scale * rows[r];
-    cofactor.m[3 * r] = v.x;
-    cofactor.m[3 * r + 1] = v.y;
-    cofactor.m[3 * r + 2] = v.z;
+    cofactor.unit.m[3 * r] = v.x;
+    cofactor.unit.m[3 * r + 1] = v.y;
+    cofactor.unit.m[3 * r + 2] = v.z;
   }
   return cofactor;
 }
@@ -68,20 +75,24 @@ std::optional<Distortion::Edges> Distortion::MeasureEdges(std::span<const Vec3d>
   return Edges{std::sqrt(all.squares / static_cast<double>(edges_.size())), all.worst};
 }
 
-std::vector<Mat3d> Distortion::BlendedTurns(std::span<const AffineD> skin, const Task& task) const {
-  std::vector<Mat3d> turns;
-  for (const AffineD& matrix : skin) turns.push_back(UnitCofactor(Linear(matrix)));
-  std::vector<Mat3d> blended(surface_.welded.points());
+std::vector<Distortion::BlendedPoint> Distortion::BlendedPoints(std::span<const AffineD> skin,
+                                                                const Task& task) const {
+  std::vector<Cofactor> cofactors;
+  for (const AffineD& matrix : skin) cofactors.push_back(CofactorOf(Linear(matrix)));
+  std::vector<BlendedPoint> blended(surface_.welded.points());
   constexpr std::size_t kGrain = 1024;
   task.For(blended.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       const std::uint32_t v = surface_.welded.first[p];
       const auto bindings = rig_.influences().bindings(v);
       const auto weights = rig_.influences().weights(v);
-      Mat3d& sum = blended[p];
-      sum.m.fill(0);
+      BlendedPoint& sum = blended[p];
+      sum.turn.m.fill(0);
       for (std::size_t k = 0; k < bindings.size(); ++k) {
-        for (std::size_t i = 0; i < 9; ++i) sum.m[i] += weights[k] * turns[bindings[k]].m[i];
+        const auto& [unit, size] = cofactors[bindings[k]];
+        for (std::size_t i = 0; i < 9; ++i) sum.turn.m[i] += weights[k] * unit.m[i];
+        sum.growth += weights[k] * size;
+        sum.linear = sum.linear + weights[k] * Apply(skin[bindings[k]], surface_.rest[p]);
       }
     }
   });
@@ -92,9 +103,15 @@ std::optional<Distortion::Areas> Distortion::MeasureAreas(std::span<const Vec3d>
                                                           std::span<const AffineD> skin,
                                                           const Task& task) const {
   if (total_ == 0) return std::nullopt;
-  const std::vector<Mat3d> turns = BlendedTurns(skin, task);
+  const std::vector<BlendedPoint> blended = BlendedPoints(skin, task);
+  const auto creased = [&](const Triangle& t, double rest, const Vec3d& turned) {
+    const Vec3d& a = blended[t[0]].linear;
+    const Vec3d linear = Cross(blended[t[1]].linear - a, blended[t[2]].linear - a);
+    const double growth = (blended[t[0]].growth + blended[t[1]].growth + blended[t[2]].growth) / 3;
+    return Dot(linear, turned) < 0 || Norm(linear) < kCreased * growth * rest;
+  };
   struct Part {
-    double squares = 0, flipped = 0;
+    double squares = 0, flipped = 0, outside = 0;
   };
   const Part all = SumOver<Part>(
       task, area_.size(),
@@ -105,15 +122,18 @@ std::optional<Distortion::Areas> Distortion::MeasureAreas(std::span<const Vec3d>
         const Vec3d posed = AreaVector(points, t);
         const double q = LogRatio(Norm(posed), rest);
         part.squares += rest * q * q;
-        const Vec3d turned = Multiply(turns[t[0]], area_[i]) + Multiply(turns[t[1]], area_[i]) +
-                             Multiply(turns[t[2]], area_[i]);
-        if (Dot(posed, turned) < 0) part.flipped += rest;
+        Vec3d turned;
+        for (const std::uint32_t p : t) turned = turned + Multiply(blended[p].turn, area_[i]);
+        if (!(Dot(posed, turned) < 0)) return;
+        part.flipped += rest;
+        if (!creased(t, rest, turned)) part.outside += rest;
       },
       [](Part& sum, const Part& part) {
         sum.squares += part.squares;
         sum.flipped += part.flipped;
+        sum.outside += part.outside;
       });
-  return Areas{std::sqrt(all.squares / total_), all.flipped / total_};
+  return Areas{std::sqrt(all.squares / total_), all.flipped / total_, all.outside / total_};
 }
 
 }  // namespace sinew::metrics

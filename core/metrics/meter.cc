@@ -40,7 +40,7 @@ absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, cons
 }
 
 std::size_t Meter::Cost(const Rig& rig, const Options& options) {
-  constexpr std::size_t kVertex = 256, kCorner = 64, kTriangle = 320;
+  constexpr std::size_t kVertex = 288, kCorner = 64, kTriangle = 320;
   // Pairs at rest; found, in growing arrays, and joined; or joined, flagged, and the new among
   // them.
   constexpr std::size_t kPair = 6 * sizeof(FacePair);
@@ -80,6 +80,7 @@ absl::StatusOr<FrameMetrics> Meter::Measure(std::span<const Vec3f> positions,
   if (const auto areas = tables_->distortion.MeasureAreas(points, skin, task)) {
     metrics.area_distortion = areas->rms;
     metrics.flipped_fraction = areas->flipped;
+    metrics.flipped_beyond_linear = areas->flipped_beyond_linear;
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (const auto& rest = tables_->crossing_at_rest) {
@@ -126,6 +127,7 @@ constexpr Field kFields[] = {{&FrameMetrics::volume_ratio, true},
                              {&FrameMetrics::worst_edge, false},
                              {&FrameMetrics::area_distortion, false},
                              {&FrameMetrics::flipped_fraction, false},
+                             {&FrameMetrics::flipped_beyond_linear, false},
                              {&FrameMetrics::jerk, false}};
 
 }  // namespace

@@ -24,8 +24,9 @@
 
 namespace sinew::metrics {
 
-// Every ratio is against the rest mesh. Absent = it has no meaning for this mesh, was not asked
-// for, is beyond measure (self-intersections), or has too few frames before it (jerk).
+// Every ratio is against the rest mesh, also where shapes moved it: what a shape stretches counts
+// as stretched, alike for all methods behind it. Absent = it has no meaning for this mesh, was not
+// asked for, is beyond measure (self-intersections), or has too few frames before it (jerk).
 struct FrameMetrics {
   std::optional<double> volume_ratio;       // see volume.h
   std::optional<double> minimum_thickness;  // see thickness.h
@@ -34,6 +35,7 @@ struct FrameMetrics {
   std::optional<double> worst_edge;
   std::optional<double> area_distortion;
   std::optional<double> flipped_fraction;
+  std::optional<double> flipped_beyond_linear;      // part of flipped_fraction; 0 for linear blend
   std::optional<std::uint64_t> self_intersections;  // pairs of faces, see self_intersection.h
   std::optional<double> jerk;                       // bounding-box diagonals / s^3
 };

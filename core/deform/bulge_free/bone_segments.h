@@ -4,13 +4,13 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/rig/bones.h"
 #include "core/rig/joint_order.h"
 #include "core/rig/rig.h"
 
 namespace sinew {
 
-// A bone reaches from its joint's origin to that of its only child, or to the mean of several; the
-// bone of a leaf is a point.
+// Ends of a bone, see core/rig/bones.h.
 struct BoneSegment {
   Vec3d root, tip;
 };
@@ -35,17 +35,12 @@ class BoneSegments {
   BoneCouple Couple(std::size_t upper, std::size_t lower) const;
 
  private:
-  Vec3d Origin(std::uint32_t joint) const;
-  Vec3d RestDirection(std::uint32_t joint) const;
   Vec3d ToBind(std::size_t e, const Vec3d& rest_direction) const;
 
   const Rig& rig_;
   JointOrder order_;
-  double no_length_;                       // below it a bone is a point
-  std::vector<Vec3d> tips_;                // [J] rest pose
-  std::vector<std::uint32_t> bone_above_;  // [J] ancestor whose bone leads here: the nearest one
-                                           // that does not lie in the same place, or kNoParent
-  std::vector<AffineD> to_bind_;           // [E] rest pose to bind space
+  Bones bones_;
+  std::vector<AffineD> to_bind_;  // [E] rest pose to bind space
   std::vector<BoneSegment> segments_;
 };
 

@@ -8,18 +8,10 @@
 #include <hwy/foreach_target.h>
 
 #include "core/simd/pack-inl.h"
-#include "core/simd/quaternion-inl.h"
+#include "core/simd/point-inl.h"
 
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
-
-HWY_INLINE PackPoint Transform(const float* m, const PackPoint& p) {
-  const auto row = [&](const float* r) HWY_ATTR {
-    return MulAdd(Pack::Set(r[0]), p.x,
-                  MulAdd(Pack::Set(r[1]), p.y, MulAdd(Pack::Set(r[2]), p.z, Pack::Set(r[3]))));
-  };
-  return {row(m), row(m + 4), row(m + 8)};
-}
 
 // p - its nearest point on a bone. What overflows counts as nearest to the root: Min and Max pass
 // over NaN.

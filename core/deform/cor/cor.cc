@@ -55,8 +55,7 @@ absl::StatusOr<BindCost> Cor::Cost(const BindInput& input, const CorParams& para
 
 absl::StatusOr<Cor> Cor::Bind(const BindInput& input, const CorParams& params, Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  // Announced before any triangle was split, so what is left once the plan is exact is stretched.
-  SINEW_ASSIGN_OR_RETURN(const BindCost cost, Cost(input, params));
+  SINEW_RETURN_IF_ERROR(CorPlan::CheckPairs(input.rig, params));
   Cor cor;
   cor.bindings = static_cast<std::uint32_t>(input.rig.bindings().size());
   std::vector<Vec3d> centres;
@@ -64,12 +63,13 @@ absl::StatusOr<Cor> Cor::Bind(const BindInput& input, const CorParams& params, T
     CorSurface surface = CorSurface::Create(input.rig, params);
     const double surface_work = SurfaceWork(surface), step = surface_work / 3;
     task.Advance(step);
-    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    SINEW_RETURN_IF_ERROR(surface.AddPieces(input.rig, params, task));
-    task.Advance(step);
     SINEW_ASSIGN_OR_RETURN(CorPlan plan, CorPlan::Create(surface, input.rig, params, task));
-    const double left = cost.work - surface_work - TableWork(input.rig);
-    if (!plan.pairs.empty()) plan.pace = left / plan.work(params.sigma);
+    const double announced = plan.work(params.sigma);
+    task.Advance(step);
+    SINEW_RETURN_IF_ERROR(surface.AddPieces(input.rig, params, task));
+    // Announced before any triangle was split, so what is left now that it is exact is stretched.
+    SINEW_RETURN_IF_ERROR(plan.CountPieces(surface, params, task));
+    if (!plan.pairs.empty()) plan.pace = announced / plan.work(params.sigma);
     task.Advance(step);
     std::uint64_t pieces = 0;
     for (const std::uint32_t count : surface.piece_count) pieces += count;
@@ -77,7 +77,8 @@ absl::StatusOr<Cor> Cor::Bind(const BindInput& input, const CorParams& params, T
     cor.blur = static_cast<float>(plan.blur);
     SINEW_ASSIGN_OR_RETURN(centres, CorCentres(input.rig, surface, plan, params, task));
   }
-  cor.table = WeightTable::Create(input.rig, input.layout, params.max_influences);
+  SINEW_ASSIGN_OR_RETURN(cor.table,
+                         WeightTable::Create(input.rig, input.layout, params.max_influences, task));
   cor.centres.resize(input.layout.order.size() * 3);
   for (std::size_t i = 0; i < input.layout.order.size(); ++i) {
     const Vec3f p = ToFloat(centres[input.layout.Vertex(i)]);

@@ -49,6 +49,8 @@ struct CorPlan {
   // kCancelled.
   static absl::StatusOr<CorPlan> Create(const CorSurface& surface, const Rig& rig,
                                         const CorParams& params, const Task& task);
+  // Counts triangles and pieces again, once the surface has split its triangles. kCancelled.
+  absl::Status CountPieces(const CorSurface& surface, const CorParams& params, const Task& task);
   // Width of a cell, and how many there are along w_j and w_k.
   struct Cells {
     double width;

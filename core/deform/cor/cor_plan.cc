@@ -88,14 +88,14 @@ class Partners {
 // Triangles and pieces of pairs, found by walking the triangles of the lower joint.
 class CarrierCount {
  public:
-  CarrierCount(const CorSurface& surface, std::size_t joints)
-      : surface_(surface), slot_(joints, nullptr) {
+  explicit CarrierCount(const CorSurface& surface)
+      : surface_(surface), slot_(surface.joints(), nullptr) {
     offset_.assign(surface.corners.size() + 1, 0);
     for (const CorCarrier& carrier : surface.carriers) ++offset_[carrier.triangle + 1u];
     for (std::size_t t = 0; t < surface.corners.size(); ++t) offset_[t + 1] += offset_[t];
     joints_.resize(surface.carriers.size());
     std::vector<std::uint64_t> next(offset_.begin(), offset_.end() - 1);
-    for (std::size_t j = 0; j < joints; ++j) {
+    for (std::size_t j = 0; j < surface.joints(); ++j) {
       for (const CorCarrier& carrier : surface.CarriersOf(j)) {
         joints_[next[carrier.triangle]++] = static_cast<std::uint16_t>(j);
       }
@@ -106,6 +106,8 @@ class CarrierCount {
   void Fill(std::size_t j, std::span<CorPair> pairs) {
     for (CorPair& pair : pairs) {
       slot_[pair.k] = &pair;
+      pair.carriers = 0;
+      pair.pieces = 0;
       pair.rows = Rows(j) + Rows(pair.k);
     }
     for (const CorCarrier& carrier : surface_.CarriersOf(j)) {
@@ -151,25 +153,39 @@ absl::Status CorPlan::CheckPairs(const Rig& rig, const CorParams& params) {
 absl::StatusOr<CorPlan> CorPlan::Create(const CorSurface& surface, const Rig& rig,
                                         const CorParams& params, const Task& task) {
   CorPlan plan;
-  Partners partners(surface, rig);
-  CarrierCount carriers(surface, rig.bindings().size());
-  double terms = 0;
-  for (std::size_t j = 0; j < rig.bindings().size(); ++j) {
-    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    const std::size_t first = plan.pairs.size();
-    partners.Append(j, plan.pairs);
-    const auto pairs = std::span(plan.pairs).subspan(first);
-    carriers.Fill(j, pairs);
-    for (const CorPair& pair : pairs) terms += SumsOf(pair) * static_cast<double>(pair.pieces);
+  {
+    Partners partners(surface, rig);
+    for (std::size_t j = 0; j < surface.joints(); ++j) {
+      SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+      partners.Append(j, plan.pairs);
+    }
   }
+  SINEW_RETURN_IF_ERROR(plan.CountPieces(surface, params, task));
   std::erase_if(plan.pairs, [](const CorPair& pair) { return pair.pieces == 0; });
-  plan.grouped = terms > kMostTerms;
-  for (const CorPair& pair : plan.pairs) {
-    if (!plan.grouped) break;
-    const double step = CellsOf(pair, params.sigma).width * pair.reach / params.sigma;
-    plan.blur = std::max(plan.blur, step * step / 12);  // the variance of a cell, added to 1/2
-  }
   return plan;
+}
+
+absl::Status CorPlan::CountPieces(const CorSurface& surface, const CorParams& params,
+                                  const Task& task) {
+  CarrierCount carriers(surface);
+  double terms = 0;
+  for (std::size_t first = 0, end = 0; first < pairs.size(); first = end) {
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    const std::uint16_t j = pairs[first].j;
+    while (end < pairs.size() && pairs[end].j == j) ++end;
+    const auto of_joint = std::span(pairs).subspan(first, end - first);
+    carriers.Fill(j, of_joint);
+    for (const CorPair& pair : of_joint) terms += SumsOf(pair) * static_cast<double>(pair.pieces);
+  }
+  grouped = terms > kMostTerms;
+  blur = 0;
+  for (const CorPair& pair : pairs) {
+    if (!grouped) break;
+    if (pair.pieces == 0) continue;  // no surface carries both joints
+    const double step = CellsOf(pair, params.sigma).width * pair.reach / params.sigma;
+    blur = std::max(blur, step * step / 12);  // the variance of a cell, added to 1/2
+  }
+  return absl::OkStatus();
 }
 
 CorPlan::Cells CorPlan::CellsOf(const CorPair& pair, double sigma) {

@@ -66,6 +66,7 @@ struct CorSurface {
   // Splits the triangles. kCancelled.
   absl::Status AddPieces(const Rig& rig, const CorParams& params, const Task& task);
 
+  std::size_t joints() const { return user_offset.size() - 1; }
   std::span<const CorUser> UsersOf(std::size_t joint) const {
     return std::span(users).subspan(user_offset[joint],
                                     user_offset[joint + 1] - user_offset[joint]);

@@ -42,16 +42,17 @@ DdmJoint MakeJoint(const PosedRig& posed, std::size_t e, bool enhanced) {
 }  // namespace
 
 bool DdmTables::HasVariant(std::uint32_t variant, bool enhanced) {
-  return variant <= 5 && !(enhanced && (variant == 1 || variant == 5));
+  return enhanced ? std::ranges::count(EnhancedDdmParams::kVariants, variant) > 0 : variant <= 5;
 }
 
 absl::Status DdmTables::Validate(const DdmParams& params, std::string_view method, bool enhanced) {
   if (!HasVariant(params.variant, enhanced)) {
     return absl::InvalidArgumentError(
-        absl::StrCat(AbslView(method), ".variant: got ", params.variant, ", need 0, 2, 3 or 4: ",
-                     params.variant == 1
-                         ? "the affine fit has no enhanced form"
-                         : "smoothed weights keep the scale of joints already in ddm(variant=5)"));
+        absl::StrCat(AbslView(method), ".variant: got ", params.variant, ", need 0, 2, 3 or 4",
+                     params.variant == 1 ? ": the affine fit has no enhanced form"
+                     : params.variant == 5
+                         ? ": smoothed weights keep the scale of joints already in ddm(variant=5)"
+                         : ""));
   }
   if (params.smoothing == Smoothing::kExplicit && !params.radius.has_value() && params.lambda > 1) {
     return absl::InvalidArgumentError(

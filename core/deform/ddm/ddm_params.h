@@ -43,8 +43,7 @@ struct DdmParams {
         ParamDoc{
             "variant", "", 0, 5,
             "0 = fitted rotation, full quality; 1 = affine fit; 2 = blended rotation; 3 = blended "
-            "matrix; 4 = blended rotation about the smoothed point; 5 = smoothed weights only. "
-            "enhanced_ddm has 0, 2, 3 and 4."},
+            "matrix; 4 = blended rotation about the smoothed point; 5 = smoothed weights only."},
         self.variant);
     visit(ParamDoc{"laplacian", "", 0, 0,
                    "Neighbour weights: uniform is robust, cotangent follows the shape."},
@@ -79,6 +78,21 @@ struct DdmParams {
 
 struct EnhancedDdmParams : DdmParams {
   static constexpr std::string_view kName = "enhanced_ddm";
+  static constexpr std::array<std::uint32_t, 4> kVariants = {0, 2, 3, 4};
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    DdmParams::Fields(self, [&](ParamDoc doc, auto& member) {
+      if (doc.name == "variant") {
+        doc.maximum = kVariants.back();
+        doc.only = kVariants;
+        doc.description =
+            "0 = fitted rotation, full quality; 2 = blended rotation; 3 = blended matrix; 4 = "
+            "blended rotation about the smoothed point.";
+      }
+      visit(doc, member);
+    });
+  }
 };
 
 }  // namespace sinew

@@ -3,11 +3,13 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <utility>
 
 #include "core/base/status.h"
 #include "core/deform/delta_mush/delta_mush_kernel.h"
+#include "core/deform/delta_mush/detail_kernel.h"
 #include "core/geometry/normals_kernel.h"
 #include "core/geometry/surface_point.h"
 
@@ -15,7 +17,7 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kPointGrain = 4096;  // some 25 microseconds of one step
-constexpr std::size_t kBlockGrain = 64;    // some 30 microseconds
+constexpr std::size_t kBlockGrain = 128;   // some 20 microseconds
 
 std::size_t WholeLines(std::size_t floats) {
   return (floats + kLanes - 1) / kLanes * kLanes;
@@ -98,28 +100,54 @@ struct PivotJoint {
   const Mat3& rotation;
 };
 
-// Block b of the result. Moves each input point by what smoothing and detail add up to, so that
-// points that smoothing leaves alone keep their bits.
-void WriteBlock(const StageFrame& frame, const Smoothed& smoothed, const Vec3f& origin,
-                std::size_t b) {
+// Lane i of block b of the result. Moves the input point by what smoothing and detail add up to, so
+// that points that smoothing leaves alone keep their bits.
+void WriteLane(const StageFrame& frame, const Smoothed& smoothed, const Vec3f& origin,
+               const PivotJoint& pivot, std::size_t b, std::size_t i) {
   const DeltaMush& mush = smoothed.mush;
-  const PivotJoint pivot(frame.posed, frame.layout.pivot[b]);
   const float* delta = mush.delta.data() + b * 3 * kLanes;
   const float* offset = mush.offset.data() + b * 3 * kLanes;
+  const std::size_t p = mush.lane_point[b * kLanes + i];
+  const std::size_t lane = mush.point_lane[p];
+  const PointBlock& from = frame.in[lane / kLanes];
+  const Vec3f at = {from.x[lane % kLanes], from.y[lane % kLanes], from.z[lane % kLanes]};
+  DetailFrame detail;
+  const Vec3f d = smoothed.Frame(p, detail)
+                      ? pivot.Along(detail, delta[i], delta[i + kLanes], delta[i + 2 * kLanes])
+                      : pivot.Turned(offset[i], offset[i + kLanes], offset[i + 2 * kLanes]);
+  const float* x = smoothed.points + p * 4;
   PointBlock& out = frame.out[b];
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    const std::size_t p = mush.lane_point[b * kLanes + i];
-    const std::size_t lane = mush.point_lane[p];
-    const PointBlock& from = frame.in[lane / kLanes];
-    const Vec3f at = {from.x[lane % kLanes], from.y[lane % kLanes], from.z[lane % kLanes]};
-    DetailFrame detail;
-    const Vec3f d = smoothed.Frame(p, detail)
-                        ? pivot.Along(detail, delta[i], delta[i + kLanes], delta[i + 2 * kLanes])
-                        : pivot.Turned(offset[i], offset[i + kLanes], offset[i + 2 * kLanes]);
-    const float* x = smoothed.points + p * 4;
-    out.x[i] = at.x + ((x[0] - (at.x - origin.x)) + d.x);
-    out.y[i] = at.y + ((x[1] - (at.y - origin.y)) + d.y);
-    out.z[i] = at.z + ((x[2] - (at.z - origin.z)) + d.z);
+  out.x[i] = at.x + ((x[0] - (at.x - origin.x)) + d.x);
+  out.y[i] = at.y + ((x[1] - (at.y - origin.y)) + d.y);
+  out.z[i] = at.z + ((x[2] - (at.z - origin.z)) + d.z);
+}
+
+// Blocks [begin, end) of the result: all lanes at a time, those without a clear frame on their own.
+void WriteBlocks(const StageFrame& frame, const Smoothed& smoothed, const Vec3f& origin,
+                 std::size_t begin, std::size_t end) {
+  const DeltaMush& mush = smoothed.mush;
+  const DetailKernelArgs args = {.points = smoothed.points,
+                                 .face_offset = mush.surface.face_offset.data(),
+                                 .faces = mush.surface.faces.data(),
+                                 .face_normals = smoothed.face_normals,
+                                 .frame_points = mush.frame_points.data(),
+                                 .least = mush.frame_least.data(),
+                                 .origin = {origin.x, origin.y, origin.z},
+                                 .in = frame.in.front().x,
+                                 .lane_point = mush.lane_point.data(),
+                                 .point_lane = mush.point_lane.data(),
+                                 .delta = mush.delta.data(),
+                                 .out = frame.out.front().x,
+                                 .noise = kSurfaceNoise,
+                                 .smallest = kSurfaceSmallest,
+                                 .largest = kSurfaceLargest,
+                                 .steep = kSurfaceSteep};
+  for (std::size_t b = begin; b < end; ++b) {
+    const PivotJoint pivot(frame.posed, frame.layout.pivot[b]);
+    for (std::uint32_t left = DetailKernel(args, pivot.side, b); left != 0; left &= left - 1) {
+      WriteLane(frame, smoothed, origin, pivot, b,
+                static_cast<std::size_t>(std::countr_zero(left)));
+    }
   }
 }
 
@@ -222,7 +250,7 @@ void DeltaMush::Run(const StageFrame& frame) const {
   FillFaceNormals(surface, {now, buffer}, face_normals, frame.task);
   const Smoothed smoothed = {*this, now, face_normals.data()};
   frame.task.For(blocks, kBlockGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t b = begin; b < end; ++b) WriteBlock(frame, smoothed, origin, b);
+    WriteBlocks(frame, smoothed, origin, begin, end);
   });
 }
 

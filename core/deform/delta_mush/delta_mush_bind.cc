@@ -25,7 +25,7 @@ constexpr double kBindEdge = 0.02, kPoseEdge = 0.01;
 
 // Nanoseconds, for the progress of binding and the estimate of a frame.
 constexpr double kPlanWork = 800, kStepWork = 12, kDetailWork = 300;  // a vertex
-constexpr double kStepTime = 7, kFrameTime = 60;                      // a vertex
+constexpr double kStepTime = 7, kFrameTime = 30;                      // a vertex
 
 // The welded mesh and what smoothing does to it.
 struct Plan {

@@ -12,7 +12,9 @@ void GatherPointsKernel(const float* blocks, const std::uint32_t* lanes, const f
   }
 }
 
-void SmoothKernel(const SmoothKernelArgs& args, std::size_t begin, std::size_t end) {
+// Where its loop starts in a cache line decides between 4.5 and 6.5 ns a point (AMD EPYC).
+[[gnu::aligned(64)]] void SmoothKernel(const SmoothKernelArgs& args, std::size_t begin,
+                                       std::size_t end) {
   for (std::size_t p = begin; p < end; ++p) {
     const Vec4 at = Load4(args.in, p);
     const std::uint32_t row = args.row_offset[p], row_end = args.row_offset[p + 1];

@@ -150,7 +150,8 @@ absl::StatusOr<Dqs> Dqs::Bind(const BindInput& input, const DqsParams& params, T
   if (params.signs == SignRule::kParent) {
     SINEW_RETURN_IF_ERROR(FollowParents(input.rig, task, dqs.sign_order, dqs.sign_parent));
   }
-  dqs.table = WeightTable::Create(input.rig, input.layout, params.max_influences);
+  SINEW_ASSIGN_OR_RETURN(dqs.table,
+                         WeightTable::Create(input.rig, input.layout, params.max_influences, task));
   task.Advance(kPackWork * static_cast<double>(input.rig.influences().size()));
   return dqs;
 }

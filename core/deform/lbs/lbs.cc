@@ -1,5 +1,6 @@
 #include "core/deform/lbs/lbs.h"
 
+#include "core/base/status.h"
 #include "core/deform/linear_blend_kernel.h"
 
 namespace sinew {
@@ -19,9 +20,10 @@ absl::StatusOr<BindCost> Lbs::Cost(const BindInput& input, const LbsParams&) {
 }
 
 absl::StatusOr<Lbs> Lbs::Bind(const BindInput& input, const LbsParams& params, Task& task) {
-  if (absl::Status status = task.CheckCancelled(); !status.ok()) return status;
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   Lbs lbs;
-  lbs.table = WeightTable::Create(input.rig, input.layout, params.max_influences);
+  SINEW_ASSIGN_OR_RETURN(lbs.table,
+                         WeightTable::Create(input.rig, input.layout, params.max_influences, task));
   task.Advance(kBindWork * static_cast<double>(input.rig.influences().size()));
   return lbs;
 }

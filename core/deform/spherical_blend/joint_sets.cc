@@ -4,16 +4,21 @@
 #include <cmath>
 #include <numeric>
 
+#include "core/base/status.h"
+
 namespace sinew {
 namespace {
 
+constexpr std::size_t kCheckedLanes = 65536;  // some milliseconds
+
 // Calls visit(lane, set) wherever the set differs from the lane's before. Vertices are sorted by
-// their sets, so that is rare.
+// their sets, so that is rare. kCancelled.
 template <class Visit>
-void ForEachRun(const Rig& rig, const BlockLayout& layout, std::uint32_t max_influences,
-                Visit&& visit) {
+absl::Status ForEachRun(const Rig& rig, const BlockLayout& layout, std::uint32_t max_influences,
+                        const Task& task, Visit&& visit) {
   std::vector<std::uint16_t> set, last;
   for (std::size_t lane = 0; lane < layout.order.size(); ++lane) {
+    if (lane % kCheckedLanes == 0) SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     const auto row = rig.influences().bindings(layout.Vertex(lane));
     const std::size_t kept =
         max_influences == 0 ? row.size() : std::min<std::size_t>(row.size(), max_influences);
@@ -23,6 +28,7 @@ void ForEachRun(const Rig& rig, const BlockLayout& layout, std::uint32_t max_inf
     visit(lane, std::span<const std::uint16_t>(set));
     last = set;
   }
+  return task.CheckCancelled();
 }
 
 bool Invertible(const AffineD& a) {
@@ -36,16 +42,17 @@ constexpr std::uint32_t kNoBinding = 0xffffffffu;
 
 }  // namespace
 
-JointSets JointSets::Create(const Rig& rig, const BlockLayout& layout,
-                            std::uint32_t max_influences) {
+absl::StatusOr<JointSets> JointSets::Create(const Rig& rig, const BlockLayout& layout,
+                                            std::uint32_t max_influences, const Task& task) {
   std::vector<std::uint32_t> first;  // lane of each run
   JointSets runs;
   runs.offset.push_back(0);
-  ForEachRun(rig, layout, max_influences, [&](std::size_t lane, auto set) {
-    first.push_back(static_cast<std::uint32_t>(lane));
-    runs.entry.insert(runs.entry.end(), set.begin(), set.end());
-    runs.offset.push_back(static_cast<std::uint32_t>(runs.entry.size()));
-  });
+  SINEW_RETURN_IF_ERROR(
+      ForEachRun(rig, layout, max_influences, task, [&](std::size_t lane, auto set) {
+        first.push_back(static_cast<std::uint32_t>(lane));
+        runs.entry.insert(runs.entry.end(), set.begin(), set.end());
+        runs.offset.push_back(static_cast<std::uint32_t>(runs.entry.size()));
+      }));
   std::vector<std::uint32_t> order(first.size());
   std::iota(order.begin(), order.end(), 0u);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
@@ -72,13 +79,14 @@ JointSets JointSets::Create(const Rig& rig, const BlockLayout& layout,
   return sets;
 }
 
-JointSets::Bound JointSets::CountAtMost(const Rig& rig, const BlockLayout& layout,
-                                        std::uint32_t max_influences) {
+absl::StatusOr<JointSets::Bound> JointSets::CountAtMost(const Rig& rig, const BlockLayout& layout,
+                                                        std::uint32_t max_influences,
+                                                        const Task& task) {
   Bound bound;
-  ForEachRun(rig, layout, max_influences, [&](std::size_t, auto set) {
+  SINEW_RETURN_IF_ERROR(ForEachRun(rig, layout, max_influences, task, [&](std::size_t, auto set) {
     ++bound.sets;
     bound.entries += set.size();
-  });
+  }));
   return bound;
 }
 

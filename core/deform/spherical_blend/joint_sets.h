@@ -2,12 +2,15 @@
 // rotation centre is looked for.
 #pragma once
 
+#include <absl/status/statusor.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/parallel/task.h"
 #include "core/rig/joint_order.h"
 #include "core/rig/layout.h"
 #include "core/rig/rig.h"
@@ -25,13 +28,15 @@ struct JointSets {
     return std::span(entry).subspan(offset[s], offset[s + 1] - offset[s]);
   }
 
-  // max_influences as in WeightTable: a vertex's set holds the bindings it keeps.
-  static JointSets Create(const Rig& rig, const BlockLayout& layout, std::uint32_t max_influences);
+  // max_influences as in WeightTable: a vertex's set holds the bindings it keeps. kCancelled.
+  static absl::StatusOr<JointSets> Create(const Rig& rig, const BlockLayout& layout,
+                                          std::uint32_t max_influences, const Task& task);
   // Upper bounds of what Create makes, found in one pass without making it.
   struct Bound {
     std::size_t sets = 0, entries = 0;
   };
-  static Bound CountAtMost(const Rig& rig, const BlockLayout& layout, std::uint32_t max_influences);
+  static absl::StatusOr<Bound> CountAtMost(const Rig& rig, const BlockLayout& layout,
+                                           std::uint32_t max_influences, const Task& task);
 };
 
 // Where each binding's joint lies at bind, relative to `centre`. [E]; a bind matrix that cannot be

@@ -56,8 +56,10 @@ absl::Status CheckSets(const JointSets& sets, std::size_t lanes, std::size_t bin
 
 absl::StatusOr<BindCost> SphericalBlend::Cost(const BindInput& input,
                                               const SphericalBlendParams& params) {
-  const JointSets::Bound sets =
-      JointSets::CountAtMost(input.rig, input.layout, params.max_influences);
+  const Task unstoppable;
+  SINEW_ASSIGN_OR_RETURN(const JointSets::Bound sets,
+                         JointSets::CountAtMost(input.rig, input.layout, params.max_influences,
+                                                input.task != nullptr ? *input.task : unstoppable));
   const std::size_t lanes = input.layout.order.size(), pairs = input.layout.skin.pairs();
   const std::size_t set_bytes = (sets.sets + 1) * sizeof(std::uint32_t) +
                                 sets.entries * sizeof(std::uint16_t) + sets.sets * sizeof(Vec3d) +
@@ -90,14 +92,16 @@ absl::StatusOr<SphericalBlend> SphericalBlend::Bind(const BindInput& input,
   SINEW_ASSIGN_OR_RETURN(const BindCost cost, Cost(input, params));
   const auto influences = static_cast<double>(input.rig.influences().size());
   SphericalBlend blend;
-  blend.table = WeightTable::Create(input.rig, input.layout, params.max_influences);
+  SINEW_ASSIGN_OR_RETURN(blend.table,
+                         WeightTable::Create(input.rig, input.layout, params.max_influences, task));
   blend.FillRelations();
   task.Advance(kPackWork * influences);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
 
   const Vec3d& centre = input.layout.centre;
   blend.origins = BindOrigins(input.rig, centre);
-  JointSets sets = JointSets::Create(input.rig, input.layout, params.max_influences);
+  SINEW_ASSIGN_OR_RETURN(JointSets sets,
+                         JointSets::Create(input.rig, input.layout, params.max_influences, task));
   task.Advance(kSetWork * influences);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const double set_work =

@@ -12,24 +12,6 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// r . p
-HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p) {
-  return MulAdd(Pack::Set(r[0]), p.x, MulAdd(Pack::Set(r[1]), p.y, Pack::Set(r[2]) * p.z));
-}
-
-// r . p + c
-HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p, float c) {
-  return MulAdd(Pack::Set(r[0]), p.x,
-                MulAdd(Pack::Set(r[1]), p.y, MulAdd(Pack::Set(r[2]), p.z, Pack::Set(c))));
-}
-
-// sum += w * (m p), m row-major with rows of 4.
-HWY_INLINE void AddMoved(const Pack& w, const float* m, const PackPoint& p, PackPoint& sum) {
-  sum.x = MulAdd(w, RowTimes(m, p, m[3]), sum.x);
-  sum.y = MulAdd(w, RowTimes(m + 4, p, m[7]), sum.y);
-  sum.z = MulAdd(w, RowTimes(m + 8, p, m[11]), sum.z);
-}
-
 // What the normal equations of a centre sum up, with E and d of relations and the gap e = E p + d
 // at the expected centre p.
 struct CentreSums {

@@ -1,0 +1,174 @@
+#include "core/deform/implicit/implicit.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/status.h"
+#include "core/deform/implicit/joint_operators.h"
+#include "core/deform/implicit/projection.h"
+#include "core/deform/implicit/tracking.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::uint32_t kMostIterations = 1000, kMostSmoothing = 50;  // as params allow
+// Nanoseconds a vertex.
+constexpr double kBindWork = 2500, kFrameTime = 600, kTrackingTime = 2500;
+constexpr std::size_t kFixedBytes = 4096;  // the object, and tables that do not grow
+
+absl::StatusOr<FieldOptions> OptionsOf(const Rig& rig, const ImplicitParams& params) {
+  FieldOptions options{.op = params.op,
+                       .controller = params.controller,
+                       .bulge = params.bulge,
+                       .joints = {},
+                       .samples = params.samples,
+                       .muscles = params.muscles};
+  SINEW_ASSIGN_OR_RETURN(const auto named, ParseJointOperators(params.joints, params.controller));
+  SINEW_ASSIGN_OR_RETURN(options.joints, FindJointOperators(named, rig.skeleton()));
+  return options;
+}
+
+std::vector<Affine> RestPose(const Rig& rig) {
+  std::vector<Affine> pose;
+  for (const AffineD& joint : rig.skeleton().rest_model()) pose.push_back(ToFloat(joint));
+  return pose;
+}
+
+}  // namespace
+
+absl::Status Implicit::Validate(const ImplicitParams& params) {
+  return ParseJointOperators(params.joints, params.controller).status();
+}
+
+absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitParams& params) {
+  SINEW_ASSIGN_OR_RETURN(const FieldOptions options, OptionsOf(input.rig, params));
+  const bool muscles = params.muscles && !input.rig.muscles().empty();
+  const std::size_t field_bytes =
+      LimbField::CostBytes(input.rig, options) + (muscles ? MuscleField::CostBytes(input.rig) : 0);
+  SkinSurfaceBytes surface = SkinSurfaceCost(input.rig, input.layout);
+  surface.bound += kFixedBytes;
+  const auto vertices = static_cast<double>(input.rig.vertices());
+  return BindCost{.peak_bytes = field_bytes + surface.bound + surface.passing,
+                  .bound_bytes = field_bytes + surface.bound,
+                  .work = LimbField::Work(input.rig, options) + kBindWork * vertices +
+                          (muscles ? MuscleField::Work(input.rig) : 0),
+                  .frame_ns = (params.tracking ? kTrackingTime : kFrameTime) * vertices};
+}
+
+absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitParams& params,
+                                        Task& task) {
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SINEW_ASSIGN_OR_RETURN(const FieldOptions options, OptionsOf(input.rig, params));
+  Implicit implicit;
+  implicit.contact = params.contact ? 1 : 0;
+  implicit.newton = params.step == ProjectionStep::kNewton ? 1 : 0;
+  implicit.iterations = params.iterations;
+  implicit.smoothing = params.smoothing;
+  implicit.tracking = params.tracking ? 1 : 0;
+  implicit.attraction = params.attraction;
+  implicit.joints = static_cast<std::uint32_t>(input.rig.joints());
+  SINEW_ASSIGN_OR_RETURN(implicit.field, LimbField::Bind(input.rig, options, task));
+  const std::vector<Affine> rest = RestPose(input.rig);
+  std::vector<float> controls;
+  for (const Control& control : input.rig.controls()) controls.push_back(control.default_value);
+  PosedRig rest_rig;
+  rest_rig.joints = rest;
+  rest_rig.controls = controls;
+  if (params.muscles) {
+    SINEW_ASSIGN_OR_RETURN(implicit.muscles, MuscleField::Bind(input.rig, implicit.field, task));
+  }
+  // The levels of the skin are those of the field with its muscles.
+  const PosedMuscleField rest_muscles(implicit.muscles, rest_rig);
+  const PosedLimbField rest_field(implicit.field, rest_rig, rest_muscles.extras());
+  SINEW_ASSIGN_OR_RETURN(implicit.skin,
+                         BindSkinSurface(input, implicit.field.part_of_vertex(), rest_field, task));
+  task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  return implicit;
+}
+
+StageFacts Implicit::Facts() const {
+  StageFacts facts = {.method = Params::kName,
+                      .in = Space::kPosed,
+                      .out = Space::kPosed,
+                      .pointwise = false,
+                      .scratch_floats = ProjectionScratch(skin.points()),
+                      .controls = muscles.controls(),
+                      .joints = joints,
+                      .states = true};
+  if (tracking != 0) {
+    facts.scratch_floats = std::max(facts.scratch_floats, TrackingScratch(skin.points()));
+    facts.state_floats = TrackingState(skin.points());
+    facts.step_length = kTrackingStep * field.unit();
+  }
+  return facts;
+}
+
+absl::Status Implicit::Check(const BlockLayout& layout, std::size_t) const {
+  if (contact > 1 || newton > 1 || tracking > 1 || !(attraction >= 0 && attraction <= 1) ||
+      iterations > kMostIterations || smoothing > kMostSmoothing) {
+    return absl::DataLossError("bound data: implicit: a parameter out of range");
+  }
+  SINEW_RETURN_IF_ERROR(field.Check(joints));
+  SINEW_RETURN_IF_ERROR(muscles.Check(joints, field.parts()));
+  if (field.part_of_vertex().size() != layout.vertices) {
+    return absl::DataLossError("bound data: implicit: sizes disagree");
+  }
+  return skin.Check(layout);
+}
+
+void Implicit::Run(const StageFrame& frame) const {
+  const PosedMuscleField swollen(muscles, frame.posed);
+  const PosedLimbField posed(field, frame.posed, swollen.extras());
+  if (!frame.state.empty()) {
+    const PosedMuscleField swollen_before(muscles, *frame.before);
+    const PosedLimbField before(field, *frame.before, swollen_before.extras());
+    Track(skin, before, posed,
+          {.unit = static_cast<float>(field.unit()),
+           .attraction = attraction,
+           .contact = contact != 0},
+          frame);
+    return;
+  }
+  Project(skin, posed,
+          {.unit = static_cast<float>(field.unit()),
+           .contact = contact != 0,
+           .newton = newton != 0,
+           .iterations = iterations,
+           .smoothing = smoothing},
+          frame);
+}
+
+std::vector<Measure> Implicit::Measures() const {
+  std::vector<Measure> measures;
+  for (const FieldMeasure& m : field.Measures()) {
+    measures.push_back(
+        {.name = m.name, .value = m.value, .unit = m.unit, .description = m.description});
+  }
+  const auto add = [&](std::string_view name, PointRole role, std::string_view description) {
+    measures.push_back({.name = name,
+                        .value = static_cast<double>(skin.Count(role)),
+                        .unit = "points",
+                        .description = description});
+  };
+  add("points_without_field", PointRole::kNoField,
+      "Welded points that stay where the stage before leaves them: their joint has no field, or "
+      "it does not tell how deep they lie.");
+  add("border_points", PointRole::kBorder,
+      "Welded points on open borders, which stay where the stage before leaves them.");
+  add("island_points", PointRole::kIsland,
+      "Welded points of separate pieces, such as eyes and buttons, which move with the nearest "
+      "point of the skin.");
+  if (muscles.muscles() > 0) {
+    measures.push_back({.name = "muscles",
+                        .value = static_cast<double>(muscles.muscles() - muscles.without_field()),
+                        .unit = "muscles",
+                        .description = "Muscles under the skin; those of a joint without a field, "
+                                       "or any above it, do nothing."});
+  }
+  return measures;
+}
+
+}  // namespace sinew

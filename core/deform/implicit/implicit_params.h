@@ -1,0 +1,69 @@
+// implicit_params.h - parameters of implicit skinning.
+#pragma once
+
+#include "core/deform/param_doc.h"
+#include "core/field/field_options.h"
+
+namespace sinew {
+
+enum class ProjectionStep : std::uint8_t { kNewton, kFixed };
+inline std::span<const std::string_view> ChoiceNames(ProjectionStep) {
+  static constexpr std::array<std::string_view, 2> kNames = {"newton", "fixed"};
+  return kNames;
+}
+
+struct ImplicitParams {
+  static constexpr std::string_view kName = "implicit";
+  bool contact = true;
+  FieldOperator op = FieldOperator::kMax;
+  FieldController controller = FieldController::kElbow;
+  float bulge = 0.7f;
+  std::string joints{};
+  std::uint32_t samples = 50;
+  std::uint32_t iterations = 60;
+  ProjectionStep step = ProjectionStep::kNewton;
+  std::uint32_t smoothing = 5;
+  bool muscles = true;
+  bool tracking = false;
+  float attraction = 0.02f;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit(ParamDoc{"contact", "", 0, 0,
+                   "Vertices stop where two parts meet, and the crease is smoothed; false = they "
+                   "only return to their own level of the field."},
+          self.contact);
+    visit(ParamDoc{"operator", "", 0, 0,
+                   "How the parts at a joint are composed: max = sharp contact, clean_union = the "
+                   "same surface in a smooth field, blend = an arc of a circle, bulge = swells "
+                   "beside the contact."},
+          self.op);
+    visit(ParamDoc{"controller", "", 0, 0,
+                   "How far blend and bulge open by the angle of the gradients."},
+          self.controller);
+    visit(ParamDoc{"bulge", "", 0, 0.9, "How much the bulge operator swells."}, self.bulge);
+    visit(ParamDoc{"joints", "", 0, 0,
+                   "Own operators of single joints, as 'forearm_l blend elbow; thumb_1 bulge "
+                   "camel'; quoted in a spec."},
+          self.joints);
+    visit(ParamDoc{"samples", "points", 8, 400, "Sample points a part's surface is fitted to."},
+          self.samples);
+    visit(ParamDoc{"iterations", "steps", 1, 1000, "Most projection steps of one frame."},
+          self.iterations);
+    visit(ParamDoc{"step", "", 0, 0,
+                   "newton = 0.7 of the way at once; fixed = the published constant step."},
+          self.step);
+    visit(ParamDoc{"smoothing", "passes", 0, 50, "Laplacian passes over the contact."},
+          self.smoothing);
+    visit(ParamDoc{"muscles", "", 0, 0, "The rig's muscles swell under the skin."}, self.muscles);
+    visit(ParamDoc{"tracking", "", 0, 0,
+                   "Follow the surface from frame to frame: handles extreme bends, but a frame "
+                   "depends on those before it."},
+          self.tracking);
+    visit(ParamDoc{"attraction", "", 0, 1,
+                   "tracking: pull towards the skinned place along the surface; 0 = free sliding."},
+          self.attraction);
+  }
+};
+
+}  // namespace sinew

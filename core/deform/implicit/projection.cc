@@ -1,0 +1,299 @@
+#include "core/deform/implicit/projection.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <memory>
+#include <utility>
+
+#include "core/deform/implicit/projection_step.h"
+#include "core/deform/vertex_state.h"
+#include "core/simd/vec4.h"
+
+namespace sinew {
+namespace {
+
+constexpr float kNewtonUnits = 0.25f, kFixedUnits = 0.05f;  // longest step
+constexpr float kNoGradient = 1e-5f;                        // per unit
+constexpr float kStrayed = 10 * kLevelTolerance;            // smoothed where steps ran out
+constexpr std::uint32_t kFirstRings = 6, kLastRings = 3;    // diffusions
+constexpr std::uint32_t kLastSmoothing = 1;
+constexpr std::size_t kFewNeighbours = 3;  // points with no more are not smoothed
+constexpr std::size_t kGrain = 1024;       // points of a sweep
+
+std::size_t WholeLines(std::size_t floats) {
+  return (floats + kLanes - 1) / kLanes * kLanes;
+}
+
+// Takes arrays off the front of a frame's scratch; contents undefined.
+class Scratch {
+ public:
+  explicit Scratch(std::span<float> floats) : floats_(floats) {}
+
+  template <class T>
+  std::span<T> Take(std::size_t count) {
+    const std::size_t size = WholeLines((count * sizeof(T) + sizeof(float) - 1) / sizeof(float));
+    T* const first = reinterpret_cast<T*>(floats_.data());
+    std::uninitialized_default_construct_n(first, count);
+    floats_ = floats_.subspan(size);
+    return {first, count};
+  }
+
+ private:
+  std::span<float> floats_;
+};
+
+// How much longer a pose makes a length, over all parts.
+float PoseScale(const PosedField& field) {
+  double sum = 0;
+  for (const Affine& frame : field.PartFrames()) {
+    sum += std::cbrt(std::abs(Determinant(Linear(ToDouble(frame)))));
+  }
+  const double mean =
+      sum / static_cast<double>(std::max<std::size_t>(1, field.PartFrames().size()));
+  return mean > 1e-30 && mean < 1e30 ? static_cast<float>(mean) : 1.0f;
+}
+
+class Projection {
+ public:
+  Projection(const SkinSurface& skin, const PosedField& field, const ProjectionOptions& options,
+             const StageFrame& frame)
+      : skin_(skin), field_(field), options_(options), frame_(frame) {
+    const std::size_t count = skin.points();
+    Scratch scratch(frame.scratch);
+    points_.at = scratch.Take<float>(count * 4);
+    next_ = scratch.Take<float>(count * 4);
+    points_.gradient = scratch.Take<float>(count * 4);
+    points_.known = scratch.Take<std::uint8_t>(count);
+    points_.state = scratch.Take<std::uint8_t>(count);
+    first_state_ = scratch.Take<std::uint8_t>(count);
+    reached_ = scratch.Take<std::uint8_t>(count);
+    flag_ = scratch.Take<float>(count);
+    next_flag_ = scratch.Take<float>(count);
+    list_ = scratch.Take<std::uint32_t>(count);
+    region_ = scratch.Take<std::uint32_t>(count);
+    const float unit = options.unit * PoseScale(field);
+    rules_ = {.newton = options.newton,
+              .sigma = options.sigma,
+              .longest = (options.newton ? kNewtonUnits : kFixedUnits) * unit,
+              .creases = options.contact,
+              .least_gradient = kNoGradient / unit};
+  }
+
+  void Run(ProjectionCounts* counts) {
+    GatherPoints(skin_, frame_.in, points_.at, frame_.task);
+    std::ranges::fill(points_.known, std::uint8_t{0});
+    std::ranges::fill(points_.state, static_cast<std::uint8_t>(VertexState::kOutVert));
+    std::size_t moving = 0;
+    for (std::uint32_t p = 0; p < skin_.points(); ++p) {
+      if (IsSkin(p)) list_[moving++] = p;
+    }
+    Fit(moving, options_.iterations, options_.relax);
+    if (counts != nullptr) Count(counts->first);
+
+    std::ranges::copy(points_.state, first_state_.begin());
+    const bool smooth = options_.contact && options_.smoothing > 0;
+    const std::size_t flagged = FlagStopped();
+    const std::size_t region = smooth && flagged > 0 ? Grow(kFirstRings) : 0;
+    if (region > 0) Smooth(region, kFirstRings, options_.smoothing);
+    Refit(region);
+    if (region > 0 && FlagStopped() > 0) Smooth(Grow(kLastRings), kLastRings, kLastSmoothing);
+    KeepFirstStates();
+
+    ScatterPoints(skin_, frame_.in, points_.at, frame_.out, frame_.task);
+    if (!frame_.states.empty()) {
+      ScatterStates(skin_, frame_.layout, points_.state, frame_.states);
+    }
+    if (counts != nullptr) {
+      Count(counts->last);
+      counts->evaluations = evaluations_;
+    }
+  }
+
+ private:
+  bool IsSkin(std::uint32_t p) const {
+    return skin_.role[p] == static_cast<std::uint8_t>(PointRole::kSkin);
+  }
+  VertexState State(std::uint32_t p) const { return static_cast<VertexState>(points_.state[p]); }
+  std::span<const std::uint32_t> Row(std::uint32_t p) const {
+    return std::span(skin_.neighbours).subspan(skin_.row_offset[p], RowSize(p));
+  }
+  std::size_t RowSize(std::uint32_t p) const {
+    return skin_.row_offset[p + 1] - skin_.row_offset[p];
+  }
+
+  // Steps of the first `count` points of list_, until all have stopped.
+  void Fit(std::size_t count, std::uint32_t iterations, bool relax) {
+    for (std::size_t i = 0; i < count; ++i) points_.state[list_[i]] = kMovingPoint;
+    for (std::uint32_t k = 0; k < iterations && count > 0; ++k) {
+      if (frame_.task.cancelled()) break;
+      const std::span<const std::uint32_t> moving = list_.first(count);
+      frame_.task.For(count, kStepGrain, [&](std::size_t begin, std::size_t end) {
+        evaluations_ += AdvancePoints(field_, skin_.potential, rules_, k == 0,
+                                      moving.subspan(begin, end - begin), points_);
+      });
+      const auto stopped =
+          std::remove_if(list_.begin(), list_.begin() + std::ssize(moving),
+                         [&](std::uint32_t p) { return points_.state[p] != kMovingPoint; });
+      count = static_cast<std::size_t>(stopped - list_.begin());
+      if (relax && k + 1 < iterations) Relax(count);
+    }
+    for (std::size_t i = 0; i < count; ++i) {
+      points_.state[list_[i]] = static_cast<std::uint8_t>(VertexState::kNbIterMax);
+    }
+  }
+
+  // Where the neighbours carry point p along the surface, by how far it still is from its level:
+  // 1 - (|d| - 1)^4 of the way.
+  Vec4 Relaxed(std::uint32_t p) const {
+    const Vec4 at = Load4(points_.at.data(), p);
+    const Vec4 g = Load4(points_.gradient.data(), p);
+    Vec4 shift = {0, 0, 0, 0};
+    for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
+      shift += skin_.mean_value[k] * (Load4(points_.at.data(), skin_.neighbours[k]) - at);
+    }
+    const float length2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
+    const float along = shift[0] * g[0] + shift[1] * g[1] + shift[2] * g[2];
+    const Vec4 normal = {g[0], g[1], g[2], 0};
+    shift -= (along / length2) * normal;
+    const float left = (std::abs(g[3]) - 1) * (std::abs(g[3]) - 1);
+    return at + std::max(0.0f, 1 - left * left) * shift;
+  }
+
+  void Relax(std::size_t count) {
+    frame_.task.For(count, kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::uint32_t p = list_[i];
+        // A row is positive or zero all over: then its sum is 0 and the point stays.
+        Store4(Relaxed(p), next_.data(), p);
+      }
+    });
+    frame_.task.For(count, kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) TakeNext(list_[i]);
+    });
+  }
+
+  void TakeNext(std::uint32_t p) {
+    const Vec4 from = Load4(points_.at.data(), p), to = Load4(next_.data(), p);
+    if (from[0] == to[0] && from[1] == to[1] && from[2] == to[2]) return;
+    Store4(to, points_.at.data(), p);
+    points_.known[p] = 0;
+  }
+
+  // Flags where points stopped short of their level; returns how many there are, listed in
+  // region_.
+  std::size_t FlagStopped() {
+    std::ranges::fill(flag_, 0.0f);
+    std::ranges::fill(next_flag_, 0.0f);
+    std::size_t count = 0;
+    for (std::uint32_t p = 0; p < skin_.points(); ++p) {
+      const bool flagged =
+          State(p) == VertexState::kGradientDivergence || State(p) == VertexState::kPotentialPit ||
+          (State(p) == VertexState::kNbIterMax && std::abs(points_.gradient[4 * p + 3]) > kStrayed);
+      if (!flagged) continue;
+      flag_[p] = 1;
+      region_[count++] = p;
+    }
+    flagged_ = count;
+    return count;
+  }
+
+  // Adds the points within so many rings of those flagged to region_.
+  std::size_t Grow(std::uint32_t rings) {
+    std::ranges::fill(reached_, std::uint8_t{0});
+    std::size_t count = flagged_, begin = 0;
+    for (std::size_t i = 0; i < count; ++i) reached_[region_[i]] = 1;
+    for (std::uint32_t ring = 0; ring < rings; ++ring) {
+      const std::size_t end = count;
+      for (; begin < end; ++begin) {
+        for (const std::uint32_t q : Row(region_[begin])) {
+          if (reached_[q] != 0) continue;
+          reached_[q] = 1;
+          region_[count++] = q;
+        }
+      }
+    }
+    std::sort(region_.begin(), region_.begin() + static_cast<std::ptrdiff_t>(count));
+    return count;
+  }
+
+  template <class Visit>
+  void ForRegion(std::size_t region, Visit visit) const {
+    frame_.task.For(region, kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) visit(region_[i]);
+    });
+  }
+
+  void Smooth(std::size_t region, std::uint32_t diffusions, std::uint32_t passes) {
+    for (std::uint32_t k = 0; k < diffusions; ++k) {
+      ForRegion(region, [&](std::uint32_t p) {
+        float sum = 0;
+        for (const std::uint32_t q : Row(p)) sum += flag_[q];
+        next_flag_[p] = RowSize(p) > 0 ? sum / static_cast<float>(RowSize(p)) : 0;
+      });
+      std::swap(flag_, next_flag_);
+    }
+    for (std::uint32_t k = 0; k < passes && !frame_.task.cancelled(); ++k) {
+      ForRegion(region, [&](std::uint32_t p) { Store4(Smoothed(p), next_.data(), p); });
+      ForRegion(region, [&](std::uint32_t p) { TakeNext(p); });
+    }
+  }
+
+  Vec4 Smoothed(std::uint32_t p) const {
+    const Vec4 at = Load4(points_.at.data(), p);
+    if (!IsSkin(p) || !(flag_[p] > 0) || RowSize(p) <= kFewNeighbours) return at;
+    Vec4 shift = {0, 0, 0, 0};
+    for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
+      shift += skin_.cotangent[k] * (Load4(points_.at.data(), skin_.neighbours[k]) - at);
+    }
+    return at + flag_[p] * shift;
+  }
+
+  // Back to the level what smoothing moved, and what ran out of steps. Everyone else is there.
+  void Refit(std::size_t region) {
+    std::size_t count = 0;
+    for (std::uint32_t p = 0; p < skin_.points(); ++p) {
+      const bool smoothed = region > 0 && reached_[p] != 0 && flag_[p] > 0;
+      if (IsSkin(p) && (smoothed || State(p) == VertexState::kNbIterMax)) list_[count++] = p;
+    }
+    Fit(count, options_.fit_iterations, false);
+  }
+
+  // A point that the last steps did not move is what it was.
+  void KeepFirstStates() {
+    for (std::size_t p = 0; p < skin_.points(); ++p) {
+      if (points_.state[p] == static_cast<std::uint8_t>(VertexState::kNotDisplaced)) {
+        points_.state[p] = first_state_[p];
+      }
+    }
+  }
+
+  void Count(std::array<std::size_t, 7>& counts) const {
+    for (const std::uint8_t state : points_.state) ++counts[state];
+  }
+
+  const SkinSurface& skin_;
+  const PosedField& field_;
+  const ProjectionOptions& options_;
+  const StageFrame& frame_;
+  StepRules rules_;
+  MovingPoints points_;
+  std::span<float> next_, flag_, next_flag_;
+  std::span<std::uint8_t> first_state_, reached_;
+  std::span<std::uint32_t> list_, region_;
+  std::size_t flagged_ = 0;
+  std::atomic<std::size_t> evaluations_{0};
+};
+
+}  // namespace
+
+std::size_t ProjectionScratch(std::size_t points) {
+  return 3 * WholeLines(points * 4) + 4 * WholeLines((points + 3) / 4) + 4 * WholeLines(points);
+}
+
+void Project(const SkinSurface& skin, const PosedField& field, const ProjectionOptions& options,
+             const StageFrame& frame, ProjectionCounts* counts) {
+  Projection(skin, field, options, frame).Run(counts);
+}
+
+}  // namespace sinew

@@ -1,0 +1,106 @@
+#include "core/deform/implicit/skin_surface.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/geometry/surface_faces.h"
+#include "core/simd/vec4.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kPointGrain = 4096, kBlockGrain = 256;
+
+Vec4 PointOf(const SkinSurface& skin, std::span<const PointBlock> blocks, std::size_t p) {
+  const std::size_t lane = skin.point_lane[p];
+  const PointBlock& block = blocks[lane / kLanes];
+  return Vec4{block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes], 0};
+}
+
+bool Same(const Vec4& a, const Vec4& b) {
+  return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+bool Below(std::span<const std::uint32_t> values, std::size_t limit) {
+  return std::ranges::all_of(values, [&](std::uint32_t value) { return value < limit; });
+}
+
+}  // namespace
+
+std::size_t SkinSurface::Count(PointRole role_of) const {
+  return static_cast<std::size_t>(std::ranges::count(role, static_cast<std::uint8_t>(role_of)));
+}
+
+absl::Status SkinSurface::Check(const BlockLayout& layout) const {
+  const auto damaged = [](absl::string_view what) {
+    return absl::DataLossError(absl::StrCat("bound data: implicit: ", what));
+  };
+  const std::size_t lanes = layout.order.size();
+  if (points() == 0 || points() > lanes || lane_point.size() != lanes || role.size() != points() ||
+      potential.size() != points() || !AreRowOffsets(row_offset, points(), neighbours.size()) ||
+      cotangent.size() != neighbours.size() || mean_value.size() != neighbours.size() ||
+      nearest.size() != island.size()) {
+    return damaged("sizes disagree");
+  }
+  if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !Below(neighbours, points()) ||
+      !Below(island, points()) || !Below(nearest, points())) {
+    return damaged("an index out of range");
+  }
+  const auto weight = [](float w) { return w >= 0 && w <= 1; };
+  if (!std::ranges::all_of(cotangent, weight) || !std::ranges::all_of(mean_value, weight) ||
+      !std::ranges::all_of(potential, [](float f) { return std::isfinite(f); }) ||
+      !std::ranges::all_of(
+          role, [](std::uint8_t r) { return r <= static_cast<int>(PointRole::kIsland); })) {
+    return damaged("a value out of range");
+  }
+  // Islands follow skin, never each other: their order does not matter.
+  const auto has_role = [&](PointRole wanted) {
+    return [&, wanted](std::uint32_t p) { return role[p] == static_cast<std::uint8_t>(wanted); };
+  };
+  if (!std::ranges::all_of(island, has_role(PointRole::kIsland)) ||
+      !std::ranges::all_of(nearest, has_role(PointRole::kSkin))) {
+    return damaged("an island that follows no skin");
+  }
+  return absl::OkStatus();
+}
+
+void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
+                  std::span<float> points, const Task& task) {
+  task.For(skin.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) Store4(PointOf(skin, blocks, p), points.data(), p);
+  });
+}
+
+void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
+                   std::span<PointBlock> out, const Task& task) {
+  for (std::size_t k = 0; k < skin.island.size(); ++k) {
+    const std::size_t from = skin.nearest[k], to = skin.island[k];
+    const Vec4 shift = Load4(moved.data(), from) - PointOf(skin, in, from);
+    Store4(PointOf(skin, in, to) + shift, moved.data(), to);
+  }
+  task.For(out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t b = begin; b < end; ++b) {
+      PointBlock block = in[b];
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        const std::size_t p = skin.lane_point[b * kLanes + i];
+        const Vec4 at = Load4(moved.data(), p);
+        if (Same(at, PointOf(skin, in, p))) continue;
+        block.x[i] = at[0];
+        block.y[i] = at[1];
+        block.z[i] = at[2];
+      }
+      out[b] = block;
+    }
+  });
+}
+
+void ScatterStates(const SkinSurface& skin, const BlockLayout& layout,
+                   std::span<const std::uint8_t> of_point, std::span<std::uint8_t> states) {
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    states[v] = of_point[skin.lane_point[layout.lane[v]]];
+  }
+}
+
+}  // namespace sinew

@@ -1,0 +1,91 @@
+// skin_surface.h - the welded skin as projection and tracking see it: who may move, who their
+// neighbours are, and which level of the field each point belongs to.
+//
+// Points are welded vertices, counted by their lowest lanes, so that neighbours in number are
+// neighbours on the skin and follow the same joints. Neighbours run along the edges of triangles;
+// larger polygons are cut into fans.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/aligned.h"
+#include "core/deform/method.h"
+#include "core/field/posed_field.h"
+
+namespace sinew {
+
+enum class PointRole : std::uint8_t {
+  kSkin,     // moves along the field
+  kNoField,  // stays: its part has no field, or the field does not tell how deep it lies
+  kBorder,   // stays: an open border
+  kIsland,   // eyes, buttons: moves as a point of the skin near it
+};
+
+struct SkinSurface {
+  std::vector<std::uint32_t> point_lane;  // [P] lane whose position a point has
+  std::vector<std::uint32_t> lane_point;  // [B * 16]
+  std::vector<std::uint8_t> role;         // [P] PointRole
+  std::vector<std::uint32_t> row_offset;  // [P + 1] into neighbours
+  std::vector<std::uint32_t> neighbours;  // points
+  std::vector<float> cotangent;        // of each neighbour; rest lengths, positive, rows sum to 1
+  std::vector<float> mean_value;       // as above, or a row of zeros: see mean_value.h
+  std::vector<float> potential;        // [P] the composed field at rest
+  std::vector<std::uint32_t> island;   // [I] points of role kIsland, rising
+  std::vector<std::uint32_t> nearest;  // [I] the kSkin point each moves with
+
+  std::size_t points() const { return point_lane.size(); }
+  std::size_t Count(PointRole role_of) const;
+  // Sizes, ranges and finite values. kDataLoss.
+  absl::Status Check(const BlockLayout& layout) const;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit("point_lane", self.point_lane);
+    visit("lane_point", self.lane_point);
+    visit("role", self.role);
+    visit("row_offset", self.row_offset);
+    visit("neighbours", self.neighbours);
+    visit("cotangent", self.cotangent);
+    visit("mean_value", self.mean_value);
+    visit("potential", self.potential);
+    visit("island", self.island);
+    visit("nearest", self.nearest);
+  }
+};
+
+// Upper bounds in bytes: what a SkinSurface holds, and what binding it holds beside it.
+struct SkinSurfaceBytes {
+  std::size_t bound = 0, passing = 0;
+};
+SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout);
+
+// A connected component is skin if some part owes it at least half of its vertices, and an island
+// otherwise. Islands without any skin, and points whose field at rest is below 1e-5 or above
+// 1 - 1e-5, stay where the stage before leaves them.
+//   part_of_vertex  [V] below field.parts(), -1 = none
+//   field           of the rest pose
+// kCancelled.
+absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
+                                            std::span<const std::int32_t> part_of_vertex,
+                                            const PosedField& field, const Task& task);
+
+// Positions of the points, [P][4] with 0 in the fourth; `blocks` as a stage gets them.
+void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
+                  std::span<float> points, const Task& task);
+
+// Moves islands with their skin points, and writes blocks: a point that did not move keeps the bits
+// of each of its lanes.
+//   moved  [P][4]; islands are written
+void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
+                   std::span<PointBlock> out, const Task& task);
+
+// file order <- points
+void ScatterStates(const SkinSurface& skin, const BlockLayout& layout,
+                   std::span<const std::uint8_t> of_point, std::span<std::uint8_t> states);
+
+}  // namespace sinew

@@ -1,0 +1,256 @@
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <tuple>
+
+#include "core/base/status.h"
+#include "core/deform/implicit/skin_surface.h"
+#include "core/geometry/adjacency.h"
+#include "core/geometry/laplacian.h"
+#include "core/geometry/mean_value.h"
+
+namespace sinew {
+namespace {
+
+constexpr float kNoDepth = 1e-5f;     // a field this near 0 or 1 tells nothing
+constexpr std::size_t kGrain = 1024;  // points
+
+std::uint8_t Byte(PointRole role) {
+  return static_cast<std::uint8_t>(role);
+}
+
+// [P] the lowest point of each connected component.
+std::vector<std::uint32_t> Components(const Adjacency& ring) {
+  constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
+  std::vector<std::uint32_t> component(ring.points(), kNone), open;
+  for (std::uint32_t seed = 0; seed < component.size(); ++seed) {
+    if (component[seed] != kNone) continue;
+    component[seed] = seed;
+    open.push_back(seed);
+    while (!open.empty()) {
+      const std::uint32_t p = open.back();
+      open.pop_back();
+      for (const std::uint32_t q : ring.row(p)) {
+        if (component[q] != kNone) continue;
+        component[q] = seed;
+        open.push_back(q);
+      }
+    }
+  }
+  return component;
+}
+
+// [P] by component: 1 where some part has at least half of its vertices.
+std::vector<std::uint8_t> SkinComponents(const WeldedPoints& welded,
+                                         std::span<const std::uint32_t> component,
+                                         std::span<const std::int32_t> part_of_vertex,
+                                         std::size_t parts) {
+  std::vector<std::uint64_t> keys;  // part, component
+  keys.reserve(part_of_vertex.size());
+  std::vector<std::size_t> size(parts, 0);
+  for (std::size_t v = 0; v < part_of_vertex.size(); ++v) {
+    if (part_of_vertex[v] < 0) continue;
+    const auto part = static_cast<std::uint32_t>(part_of_vertex[v]);
+    keys.push_back(std::uint64_t{part} << 32 | component[welded.point[v]]);
+    ++size[part];
+  }
+  std::ranges::sort(keys);
+  std::vector<std::uint8_t> skin(component.size(), 0);
+  for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
+    for (end = begin; end < keys.size() && keys[end] == keys[begin];) ++end;
+    if (2 * (end - begin) >= size[keys[begin] >> 32]) skin[keys[begin] & 0xffffffffu] = 1;
+  }
+  return skin;
+}
+
+// Points of the skin by position, to find the nearest: along x first, ties by y and z, so that the
+// order of the file does not matter.
+class NearestSkin {
+ public:
+  NearestSkin(const SkinSurface& skin, const BlockLayout& layout) : skin_(skin), layout_(layout) {
+    for (std::uint32_t p = 0; p < skin.points(); ++p) {
+      if (skin.role[p] == Byte(PointRole::kSkin)) sorted_.push_back({At(p), p});
+    }
+    std::ranges::sort(sorted_, [](const Entry& a, const Entry& b) {
+      return std::tie(a.at.x, a.at.y, a.at.z) < std::tie(b.at.x, b.at.y, b.at.z);
+    });
+  }
+  bool empty() const { return sorted_.empty(); }
+
+  std::uint32_t Find(std::uint32_t point) const {
+    const Vec3d at = At(point);
+    const auto middle =
+        std::ranges::lower_bound(sorted_, at.x, {}, [](const Entry& e) { return e.at.x; }) -
+        sorted_.begin();
+    double least = HUGE_VAL;
+    std::ptrdiff_t best = 0;
+    const auto visit = [&](std::ptrdiff_t k) {  // false: no nearer ones further out
+      const Vec3d d = sorted_[static_cast<std::size_t>(k)].at - at;
+      if (d.x * d.x > least) return false;
+      const double distance = Dot(d, d);
+      if (distance < least || (distance == least && k < best)) {
+        least = distance;
+        best = k;
+      }
+      return true;
+    };
+    for (auto k = middle; k < std::ssize(sorted_) && visit(k);) ++k;
+    for (auto k = middle - 1; k >= 0 && visit(k);) --k;
+    return sorted_[static_cast<std::size_t>(best)].point;
+  }
+
+ private:
+  struct Entry {
+    Vec3d at;
+    std::uint32_t point;
+  };
+  Vec3d At(std::uint32_t p) const {
+    const std::size_t lane = skin_.point_lane[p];
+    const PointBlock& block = layout_.rest[lane / kLanes];
+    return {block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes]};
+  }
+  const SkinSurface& skin_;
+  const BlockLayout& layout_;
+  std::vector<Entry> sorted_;
+};
+
+void SetRows(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& ring,
+             const PointOrder& order, SkinSurface& skin) {
+  const NeighbourWeights cotangent = CotangentWeights(mesh, welded, ring, NegativeWeights::kClamp);
+  const std::vector<double> mean_value = MeanValueWeights(mesh, welded, ring);
+  skin.row_offset.reserve(order.point.size() + 1);
+  skin.row_offset.push_back(0);
+  skin.neighbours.reserve(ring.neighbours.size());
+  skin.cotangent.reserve(ring.neighbours.size());
+  skin.mean_value.reserve(ring.neighbours.size());
+  for (const std::uint32_t p : order.point) {
+    const auto row = ring.row(p);
+    for (std::size_t k = 0; k < row.size(); ++k) {  // an isolated point names itself in cotangent
+      skin.neighbours.push_back(order.number[row[k]]);
+      skin.cotangent.push_back(static_cast<float>(cotangent.weights[cotangent.offsets[p] + k]));
+      skin.mean_value.push_back(static_cast<float>(mean_value[ring.offsets[p] + k]));
+    }
+    skin.row_offset.push_back(static_cast<std::uint32_t>(skin.neighbours.size()));
+  }
+}
+
+// [P] the rest pose's points, model space: the mesh itself where the rest pose is the bind pose.
+std::vector<Vec3f> RestPoints(const BindInput& input, const SkinSurface& skin) {
+  std::vector<AffineD> to_rest;
+  for (const Binding& binding : input.rig.bindings()) {
+    to_rest.push_back(
+        Compose(input.rig.skeleton().rest_model()[binding.joint], binding.inverse_bind));
+  }
+  std::vector<Vec3f> points;
+  points.reserve(skin.points());
+  for (const std::uint32_t lane : skin.point_lane) {
+    const std::uint32_t v = input.layout.Vertex(lane);
+    const Vec3d u = ToDouble(input.rig.mesh().positions()[v]);
+    const auto bindings = input.rig.influences().bindings(v);
+    const auto weights = input.rig.influences().weights(v);
+    Vec3d sum;
+    for (std::size_t k = 0; k < bindings.size(); ++k) {
+      sum = sum + weights[k] * Apply(to_rest[bindings[k]], u);
+    }
+    points.push_back(ToFloat(sum));
+  }
+  return points;
+}
+
+// The field at the rest mesh.
+void SetPotentials(const BindInput& input, const PosedField& field, const Task& task,
+                   SkinSurface& skin) {
+  const std::vector<Vec3f> rest = RestPoints(input, skin);
+  skin.potential.resize(skin.points());
+  task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; p += kLanes) {
+      PointBlock at;
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        const Vec3f& u = rest[std::min(p + i, end - 1)];
+        at.x[i] = u.x;
+        at.y[i] = u.y;
+        at.z[i] = u.z;
+      }
+      FieldBlock values;
+      field.Evaluate(at, Contact::kCrease, values);
+      for (std::size_t i = 0; i < kLanes && p + i < end; ++i) {
+        skin.potential[p + i] = values.value[i];
+      }
+    }
+  });
+}
+
+void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
+  const NearestSkin nearest(skin, input.layout);
+  for (std::uint32_t p = 0; p < skin.points(); ++p) {
+    if (skin.role[p] != Byte(PointRole::kIsland)) continue;
+    if (nearest.empty()) {
+      skin.role[p] = Byte(PointRole::kNoField);
+    } else {
+      skin.island.push_back(p);
+    }
+  }
+  skin.nearest.resize(skin.island.size());
+  task.For(skin.island.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) skin.nearest[k] = nearest.Find(skin.island[k]);
+  });
+}
+
+}  // namespace
+
+SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
+  const std::size_t vertices = rig.vertices(), lanes = layout.order.size();
+  const std::size_t corners = rig.mesh().face_vertices().size();
+  const std::size_t edges = 4 * corners;  // both directions; fans add fewer edges than corners
+  std::size_t offsets = 0;
+  for (const Shape& shape : rig.shapes()) {
+    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
+  }
+  return {.bound = vertices * 40 + edges * 12 + lanes * 4 + 64,
+          // Welding, neighbours before and after they are made unique and weighted, borders, rings
+          // of triangles, nearest points.
+          .passing = vertices * 480 + offsets * 32 + edges * 48 + corners * 104};
+}
+
+absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
+                                            std::span<const std::int32_t> part_of_vertex,
+                                            const PosedField& field, const Task& task) {
+  const Mesh& mesh = input.rig.mesh();
+  SkinSurface skin;
+  const WeldedPoints welded = Weld(input.rig);
+  const Adjacency ring = TriangleNeighbours(mesh, welded);
+  const PointOrder order = OrderPoints(welded, input.layout);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  for (const std::uint32_t p : order.point) skin.point_lane.push_back(order.lane[p]);
+  for (std::size_t i = 0; i < input.layout.order.size(); ++i) {
+    skin.lane_point.push_back(order.number[welded.point[input.layout.Vertex(i)]]);
+  }
+  SetRows(mesh, welded, ring, order, skin);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SetPotentials(input, field, task, skin);
+
+  const std::vector<std::uint8_t> border = BorderPoints(mesh, welded);
+  const std::vector<std::uint32_t> component = Components(ring);
+  const std::vector<std::uint8_t> is_skin =
+      SkinComponents(welded, component, part_of_vertex, field.parts());
+  for (const std::uint32_t p : order.point) {
+    const float depth = skin.potential[skin.role.size()];
+    PointRole role = PointRole::kSkin;
+    if (is_skin[component[p]] == 0) {
+      role = PointRole::kIsland;
+    } else if (part_of_vertex[welded.first[p]] < 0 ||
+               !(depth >= kNoDepth && depth <= 1 - kNoDepth)) {
+      role = PointRole::kNoField;
+    } else if (border[p] != 0) {
+      role = PointRole::kBorder;
+    }
+    skin.role.push_back(Byte(role));
+  }
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SetIslands(input, task, skin);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  return skin;
+}
+
+}  // namespace sinew

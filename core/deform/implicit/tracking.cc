@@ -1,0 +1,394 @@
+#include "core/deform/implicit/tracking.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <utility>
+
+#include "core/deform/implicit/arap_kernel.h"
+#include "core/deform/vertex_state.h"
+#include "core/simd/vec4.h"
+#include "core/solve/rotation.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kGrain = 16;     // blocks of 16 points: some 100 microseconds of a round
+constexpr int kNewtonSteps = 2;        // of a round
+constexpr float kNewton = 0.7f;        // of the way to the level
+constexpr float kRelax = 0.5f;         // of the way to where the neighbours want a point
+constexpr float kStill = 1e-5f;        // of U: a point that would move less rests, with its bits
+constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the field says nothing
+
+std::size_t WholeBlocks(std::size_t points) {
+  return (points + kLanes - 1) / kLanes;
+}
+
+// Scratch of one step; arrays are padded to whole blocks of 16 points.
+struct Buffers {
+  Buffers(std::span<float> scratch, std::size_t points) {
+    const std::size_t n = WholeBlocks(points) * kLanes;
+    float* next_free = scratch.data();
+    const auto take = [&](std::size_t floats) {
+      return std::exchange(next_free, next_free + n * floats);
+    };
+    at = take(4);
+    next = take(4);
+    rest = take(4);
+    skinned = take(4);
+    rotation = take(12);
+    awake = take(1);
+    moved = take(1);
+    fate = take(1);
+  }
+  static constexpr std::size_t kFloats = 4 * 4 + 12 + 3;
+
+  float *at, *next;  // [P][4] x y z 0, before and after a round
+  float* rest;       // [P][4]
+  float* skinned;    // [P][4]
+  float* rotation;   // [P][3][4] columns; the fourth of the first is 1 where there is one
+  float* awake;      // [P] 1: takes part in this round
+  float* moved;      // [P] 1: did not rest in the last round
+  float* fate;       // [P] VertexState
+};
+
+// One step from pose to pose.
+class Step {
+ public:
+  Step(const SkinSurface& skin, const PosedField& before, const PosedField& now,
+       const TrackingOptions& options, const StageFrame& frame)
+      : skin_(skin),
+        before_(before),
+        now_(now),
+        options_(options),
+        contact_(options.contact ? Contact::kSurface : Contact::kCrease),
+        frame_(frame),
+        buffers_(frame.scratch, skin.points()) {
+    SetMotions();
+  }
+
+  void Run();
+
+ private:
+  using Body = void (Step::*)(std::size_t block);
+  void ForBlocks(Body body) {
+    frame_.task.For(WholeBlocks(skin_.points()), kGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t b = begin; b < end; ++b) (this->*body)(b);
+    });
+  }
+  void SetMotions();
+  void Gather(std::size_t block);
+  void Predict(std::size_t block);
+  void Rotate(std::size_t block);
+  void Move(std::size_t block);
+
+  bool OnSkin(std::size_t p) const {
+    return skin_.role[p] == static_cast<std::uint8_t>(PointRole::kSkin);
+  }
+  std::size_t Lanes(std::size_t block) const {
+    return std::min(kLanes, skin_.points() - block * kLanes);
+  }
+  Vec4 FromLane(std::span<const PointBlock> blocks, std::size_t p) const {
+    const std::size_t lane = skin_.point_lane[p];
+    const PointBlock& from = blocks[lane / kLanes];
+    return Vec4{from.x[lane % kLanes], from.y[lane % kLanes], from.z[lane % kLanes], 0};
+  }
+  PointBlock Load(const float* packed, std::size_t block) const;
+  bool Wakes(std::size_t p) const;
+  Vec4 Relaxed(std::size_t p) const;
+  std::uint32_t Slide(std::size_t block, const PointBlock& wish, const FieldBlock& field,
+                      PointBlock& points);
+  void Approach(std::size_t block, std::uint32_t lanes, const FieldBlock& field,
+                PointBlock& points);
+  float Newton(std::size_t p, float value, float slope) const;
+
+  const SkinSurface& skin_;
+  const PosedField& before_;
+  const PosedField& now_;
+  const TrackingOptions options_;
+  const Contact contact_;
+  const StageFrame& frame_;
+  Buffers buffers_;
+  std::vector<Affine> motions_;  // [parts] of points of the pose before, less the identity
+  bool first_ = true;            // the first round: everybody takes part
+};
+
+// Differences, so that what does not move keeps its bits.
+void Step::SetMotions() {
+  const auto from = before_.PartFrames(), to = now_.PartFrames();
+  motions_.resize(from.size());
+  for (std::size_t b = 0; b < from.size(); ++b) {
+    const AffineD start = ToDouble(from[b]), end = ToDouble(to[b]);
+    AffineD motion{};
+    if (Determinant(Linear(start)) != 0) motion = Compose(end, Inverse(start));
+    for (const std::size_t i : {0, 5, 10}) motion.m[i] -= 1;
+    // A part scaled to nothing carries no one.
+    const bool finite = std::ranges::all_of(motion.m, [](double v) { return std::abs(v) < 1e30; });
+    motions_[b] = finite ? ToFloat(motion) : Affine{.m = {}};
+  }
+}
+
+PointBlock Step::Load(const float* packed, std::size_t block) const {
+  PointBlock points;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const float* p = packed + (block * kLanes + i) * 4;
+    points.x[i] = p[0];
+    points.y[i] = p[1];
+    points.z[i] = p[2];
+  }
+  return points;
+}
+
+void Step::Gather(std::size_t block) {
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const std::size_t slot = block * kLanes + i;
+    const std::size_t p = std::min(slot, skin_.points() - 1);  // padding repeats the last point
+    const float* at = frame_.state.data() + p * 3;
+    Store4(Vec4{at[0], at[1], at[2], 0}, buffers_.at, slot);
+    Store4(FromLane(frame_.rest, p), buffers_.rest, slot);
+    Store4(FromLane(frame_.in, p), buffers_.skinned, slot);
+    buffers_.awake[slot] = buffers_.moved[slot] = 0;
+    buffers_.fate[slot] =
+        static_cast<float>(!OnSkin(p) ? VertexState::kOutVert : VertexState::kNotDisplaced);
+  }
+}
+
+void Step::Predict(std::size_t block) {
+  std::vector<float> values(before_.parts() * kLanes);
+  before_.EvaluateParts(Load(buffers_.at, block), values);
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const std::size_t slot = block * kLanes + i;
+    const std::size_t p = std::min(slot, skin_.points() - 1);
+    const Vec4 at = Load4(buffers_.at, slot);
+    Vec4 sum = {0, 0, 0, 0};
+    float total = 0;
+    for (std::size_t b = 0; b < motions_.size(); ++b) {
+      const float f = values[b * kLanes + i], squared = f * f, w = squared * squared;
+      if (!(w > 0)) continue;
+      const auto& m = motions_[b].m;
+      const Vec4 by = {m[0] * at[0] + m[1] * at[1] + m[2] * at[2] + m[3],
+                       m[4] * at[0] + m[5] * at[1] + m[6] * at[2] + m[7],
+                       m[8] * at[0] + m[9] * at[1] + m[10] * at[2] + m[11], 0};
+      sum += w * by;
+      total += w;
+    }
+    // Beyond the reach of every part the stages before know best.
+    const bool held = OnSkin(p) && total > 0;
+    Store4(held ? at + sum / total : Load4(buffers_.skinned, slot), buffers_.next, slot);
+  }
+}
+
+// Whether anything near p moved in the last round.
+bool Step::Wakes(std::size_t p) const {
+  if (first_ || buffers_.moved[p] > 0) return true;
+  for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
+    if (buffers_.moved[skin_.neighbours[k]] > 0) return true;
+  }
+  return false;
+}
+
+// How each awake neighbourhood has turned since rest.
+void Step::Rotate(std::size_t block) {
+  alignas(64) float h[9 * kLanes] = {}, r[9 * kLanes];
+  std::uint32_t awake = 0;
+  for (std::size_t i = 0; i < Lanes(block); ++i) {
+    const std::size_t p = block * kLanes + i;
+    const bool wakes = Wakes(p);
+    buffers_.awake[p] = wakes ? 1 : 0;
+    if (!wakes) continue;
+    awake |= 1u << i;
+    const Vec4 at = Load4(buffers_.at, p), rest = Load4(buffers_.rest, p);
+    Vec4 rows[3] = {};
+    for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
+      const std::uint32_t q = skin_.neighbours[k];
+      const Vec4 edge = skin_.cotangent[k] * (at - Load4(buffers_.at, q));
+      const Vec4 rest_edge = rest - Load4(buffers_.rest, q);
+      for (int c = 0; c < 3; ++c) rows[c] += edge[c] * rest_edge;
+    }
+    for (std::size_t c = 0; c < 9; ++c) h[c * kLanes + i] = rows[c / 3][static_cast<int>(c % 3)];
+  }
+  if (awake == 0) return;
+  const std::uint32_t unsharp = NearestRotationsKernel(h, r);
+  for (std::uint32_t left = awake; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    bool found = true;
+    if ((unsharp >> i & 1) != 0) {
+      Mat3d matrix;
+      for (std::size_t c = 0; c < 9; ++c) matrix.m[c] = h[c * kLanes + i];
+      const NearestRotationResult nearest = NearestRotation(matrix);
+      found = nearest.unique;
+      for (std::size_t c = 0; c < 9; ++c) {
+        r[c * kLanes + i] = found ? static_cast<float>(nearest.rotation.m[c]) : 0;
+      }
+    }
+    float* columns = buffers_.rotation + (block * kLanes + i) * 12;
+    for (std::size_t c = 0; c < 3; ++c) {
+      for (std::size_t row = 0; row < 3; ++row)
+        columns[c * 4 + row] = r[(row * 3 + c) * kLanes + i];
+      columns[c * 4 + 3] = found ? 1 : 0;
+    }
+  }
+}
+
+// Where the neighbours want point p, less where it is.
+Vec4 Step::Relaxed(std::size_t p) const {
+  const Vec4 at = Load4(buffers_.at, p), rest = Load4(buffers_.rest, p);
+  const float* own = buffers_.rotation + p * 12;
+  Vec4 sum = {0, 0, 0, 0};
+  if (!(own[3] > 0)) return sum;  // a neighbourhood that is a line or a point
+  const Vec4 columns[3] = {Load4(own, 0), Load4(own, 1), Load4(own, 2)};
+  for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
+    const std::uint32_t q = skin_.neighbours[k];
+    const float* its = buffers_.rotation + std::size_t{q} * 12;
+    if (!(its[3] > 0)) its = own;
+    const Vec4 edge = rest - Load4(buffers_.rest, q);
+    Vec4 turned = {0, 0, 0, 0};
+    for (int c = 0; c < 3; ++c) {
+      turned += edge[c] * (columns[c] + Load4(its, static_cast<std::size_t>(c)));
+    }
+    sum += skin_.cotangent[k] * ((Load4(buffers_.at, q) - at) + 0.5f * turned);
+  }
+  return sum;
+}
+
+// Length of a step along the unit gradient.
+float Step::Newton(std::size_t p, float value, float slope) const {
+  const float reach = kTrackingReach * options_.unit;
+  const float s = kNewton * (skin_.potential[p] - value) / slope;
+  return std::min(std::max(s, -reach), reach);
+}
+
+// Moves the awake points of a block along the surface as wished. Returns the lanes that do not
+// rest: those it moved, and those off their level.
+std::uint32_t Step::Slide(std::size_t block, const PointBlock& wish, const FieldBlock& field,
+                          PointBlock& points) {
+  const float reach = kTrackingReach * options_.unit, still = kStill * options_.unit;
+  std::uint32_t moving = 0;
+  for (std::size_t i = 0; i < Lanes(block); ++i) {
+    const std::size_t p = block * kLanes + i;
+    if (!(buffers_.awake[p] > 0) || !OnSkin(p)) continue;
+    float dx = wish.x[i], dy = wish.y[i], dz = wish.z[i];
+    const float gx = field.x[i], gy = field.y[i], gz = field.z[i];
+    const float slope = std::sqrt(gx * gx + gy * gy + gz * gz);
+    float s = 0;
+    if (slope * options_.unit > kNoDirection) {
+      const float nx = gx / slope, ny = gy / slope, nz = gz / slope;
+      const float along = dx * nx + dy * ny + dz * nz;
+      dx -= along * nx;
+      dy -= along * ny;
+      dz -= along * nz;
+      s = Newton(p, field.value[i], slope);
+    } else {
+      buffers_.fate[p] = static_cast<float>(VertexState::kNormGradNull);
+    }
+    const float length = std::sqrt(dx * dx + dy * dy + dz * dz);
+    if (!(std::max(length, std::abs(s)) > still)) continue;
+    const float scale = length > reach ? reach / length : 1.0f;
+    points.x[i] += scale * dx;
+    points.y[i] += scale * dy;
+    points.z[i] += scale * dz;
+    moving |= 1u << i;
+  }
+  return moving;
+}
+
+// A Newton step of some lanes of a block towards their levels.
+void Step::Approach(std::size_t block, std::uint32_t lanes, const FieldBlock& field,
+                    PointBlock& points) {
+  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    const std::size_t p = block * kLanes + i;
+    const float gx = field.x[i], gy = field.y[i], gz = field.z[i];
+    const float slope = std::sqrt(gx * gx + gy * gy + gz * gz);
+    if (!(slope * options_.unit > kNoDirection)) continue;
+    const float s = Newton(p, field.value[i], slope) / slope;
+    points.x[i] += s * gx;
+    points.y[i] += s * gy;
+    points.z[i] += s * gz;
+    buffers_.fate[p] = static_cast<float>(VertexState::kFitted);
+  }
+}
+
+// A round of one block: relaxed along the surface, pulled to the skin, and onto the level twice.
+void Step::Move(std::size_t block) {
+  std::copy_n(buffers_.at + block * kLanes * 4, kLanes * 4, buffers_.next + block * kLanes * 4);
+  PointBlock wish{};
+  bool awake = false;
+  for (std::size_t i = 0; i < Lanes(block); ++i) {
+    const std::size_t p = block * kLanes + i;
+    buffers_.moved[p] = 0;
+    if (!(buffers_.awake[p] > 0)) continue;
+    awake = true;
+    const Vec4 pull = Load4(buffers_.skinned, p) - Load4(buffers_.at, p);
+    const Vec4 d = kRelax * Relaxed(p) + options_.attraction * pull;
+    wish.x[i] = d[0];
+    wish.y[i] = d[1];
+    wish.z[i] = d[2];
+  }
+  if (!awake) return;
+  PointBlock points = Load(buffers_.at, block);
+  FieldBlock field;
+  now_.Evaluate(points, contact_, field);
+  const std::uint32_t moving = Slide(block, wish, field, points);
+  if (moving == 0) return;
+  for (int step = 0; step < kNewtonSteps; ++step) {
+    now_.Evaluate(points, contact_, field);
+    Approach(block, moving, field, points);
+  }
+  for (std::uint32_t left = moving; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    const std::size_t p = block * kLanes + i;
+    Store4(Vec4{points.x[i], points.y[i], points.z[i], 0}, buffers_.next, p);
+    buffers_.moved[p] = 1;
+  }
+}
+
+void Step::Run() {
+  ForBlocks(&Step::Gather);
+  ForBlocks(&Step::Predict);
+  std::swap(buffers_.at, buffers_.next);
+  for (int round = 0; round < kTrackingRounds && !frame_.task.cancelled(); ++round) {
+    first_ = round == 0;
+    ForBlocks(&Step::Rotate);
+    ForBlocks(&Step::Move);
+    std::swap(buffers_.at, buffers_.next);
+  }
+  for (std::size_t p = 0; p < skin_.points(); ++p) {
+    std::copy_n(buffers_.at + p * 4, 3, frame_.state.data() + p * 3);
+  }
+  ScatterPoints(skin_, frame_.in, {buffers_.at, skin_.points() * 4}, frame_.out, frame_.task);
+  if (frame_.states.empty()) return;
+  const std::vector<std::uint8_t> fates(buffers_.fate, buffers_.fate + skin_.points());
+  ScatterStates(skin_, frame_.layout, fates, frame_.states);
+}
+
+// The points at rest, in model space.
+void Begin(const SkinSurface& skin, const StageFrame& frame) {
+  const Vec3f centre = ToFloat(frame.layout.centre);
+  for (std::size_t p = 0; p < skin.points(); ++p) {
+    const std::size_t lane = skin.point_lane[p];
+    const PointBlock& from = frame.rest[lane / kLanes];
+    float* at = frame.state.data() + p * 3;
+    at[0] = from.x[lane % kLanes] + centre.x;
+    at[1] = from.y[lane % kLanes] + centre.y;
+    at[2] = from.z[lane % kLanes] + centre.z;
+  }
+}
+
+}  // namespace
+
+std::size_t TrackingState(std::size_t points) {
+  return points * 3;
+}
+
+std::size_t TrackingScratch(std::size_t points) {
+  return WholeBlocks(points) * kLanes * Buffers::kFloats;
+}
+
+void Track(const SkinSurface& skin, const PosedField& before, const PosedField& now,
+           const TrackingOptions& options, const StageFrame& frame) {
+  if (frame.begins) Begin(skin, frame);
+  Step(skin, before, now, options, frame).Run();
+}
+
+}  // namespace sinew

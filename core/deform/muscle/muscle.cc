@@ -1,0 +1,156 @@
+#include "core/deform/muscle/muscle.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/status.h"
+#include "core/geometry/normals_kernel.h"
+#include "core/geometry/surface_point.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kBlockGrain = 1024;  // blocks: some 20 microseconds of copying
+constexpr std::size_t kAnchorGrain = 512;  // points: some 20 microseconds
+constexpr std::size_t kSwellFloats = 4;    // width and depth in the pose, and as at rest
+
+std::size_t WholeLines(std::size_t floats) {
+  return (floats + kLanes - 1) / kLanes * kLanes;
+}
+
+absl::Status Damaged(std::string_view what) {
+  return absl::DataLossError(absl::StrCat("bound data: muscle: ", AbslView(what)));
+}
+
+// Radius of an elliptic section in a unit direction.
+float SectionRadius(float width, float depth, const MuscleAnchor& anchor) {
+  const float x = anchor.across / width, y = anchor.down / depth;
+  return 1.0f / std::sqrt(x * x + y * y);
+}
+
+// Faces turn over where a joint mirrors; the skin's outside stays.
+float Side(const PosedRig& posed, std::uint16_t binding) {
+  return Determinant(Linear(ToDouble(posed.skin[binding]))) < 0 ? -1.0f : 1.0f;
+}
+
+}  // namespace
+
+StageFacts MuscleStage::Facts() const {
+  const std::size_t lanes = lane_anchor.size();
+  const std::size_t scratch = anchored() == 0 ? 0
+                                              : lanes * 4 + WholeLines(anchored() * 4) +
+                                                    WholeLines(muscles.rows.size() * kSwellFloats) +
+                                                    surface.normal_floats();
+  return {.method = Params::kName,
+          .in = Space::kPosed,
+          .out = Space::kPosed,
+          .pointwise = false,
+          .scratch_floats = scratch,
+          .controls = muscles.controls(),
+          .joints = muscles.joints()};
+}
+
+std::vector<Measure> MuscleStage::Measures() const {
+  return {{.name = "muscles",
+           .value = static_cast<double>(muscles.rows.size()),
+           .unit = "muscles",
+           .description = "Muscles that reach the skin."},
+          {.name = "anchored_points",
+           .value = static_cast<double>(anchored()),
+           .unit = "points",
+           .description = "Points of the skin that muscles move; vertices of a seam count once."}};
+}
+
+absl::Status MuscleStage::Check(const BlockLayout& layout, std::size_t) const {
+  if (anchored() == 0) {
+    bool empty = true;
+    Fields(*this,
+           [&]<class T>(std::string_view, const T& member) { empty = empty && member.empty(); });
+    return empty ? absl::OkStatus() : Damaged("tables without anchors");
+  }
+  // That the pose has the joints follows from Facts.
+  SINEW_RETURN_IF_ERROR(muscles.Check(muscles.joints()));
+  if (!AreRowOffsets(anchor_offset, anchored(), anchors.size()) ||
+      lane_anchor.size() != layout.order.size()) {
+    return Damaged("sizes disagree");
+  }
+  SINEW_RETURN_IF_ERROR(surface.Check(layout.order.size(), anchored(), Params::kName));
+  for (const MuscleAnchor& anchor : anchors) {
+    const float length2 = anchor.across * anchor.across + anchor.down * anchor.down;
+    if (anchor.muscle >= muscles.rows.size() || !std::isfinite(anchor.share) ||
+        !(length2 > 0.9f && length2 < 1.1f)) {
+      return Damaged("an anchor out of range");
+    }
+  }
+  const auto is_lane = [&](std::uint32_t lane) { return lane < layout.order.size(); };
+  const auto is_anchor = [&](std::int64_t a) {
+    return a >= -1 && a < static_cast<std::int64_t>(anchored());
+  };
+  if (!std::ranges::all_of(anchor_lane, is_lane) || !std::ranges::all_of(lane_anchor, is_anchor)) {
+    return Damaged("an index out of range");
+  }
+  return absl::OkStatus();
+}
+
+void MuscleStage::Run(const StageFrame& frame) const {
+  if (anchored() == 0) {
+    std::ranges::copy(frame.in, frame.out.begin());
+    return;
+  }
+  const std::size_t lanes = lane_anchor.size(), blocks = frame.layout.blocks();
+  const std::span<float> packed = frame.scratch.first(lanes * 4);
+  float* const moves = packed.data() + packed.size();
+  float* const swells = moves + WholeLines(anchored() * 4);
+  const std::span<float> face_normals = frame.scratch.subspan(
+      lanes * 4 + WholeLines(anchored() * 4) + WholeLines(muscles.rows.size() * kSwellFloats));
+  for (std::size_t m = 0; m < muscles.rows.size(); ++m) {
+    const MuscleState state = PoseMuscle(muscles, m, frame.posed.joints, frame.posed.controls);
+    const double row[kSwellFloats] = {state.radii[1], state.radii[2],
+                                      muscles.rows[m].width * state.scale,
+                                      muscles.rows[m].depth * state.scale};
+    for (std::size_t i = 0; i < kSwellFloats; ++i) {
+      swells[m * kSwellFloats + i] = static_cast<float>(row[i]);
+    }
+  }
+  frame.task.For(blocks, kBlockGrain, [&](std::size_t begin, std::size_t end) {
+    PackPointsKernel(frame.in.front().x, packed.data(), begin, end);
+  });
+  FillFaceNormals(surface, packed, face_normals, frame.task);
+  frame.task.For(anchored(), kAnchorGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t a = begin; a < end; ++a) {
+      float amount = 0;
+      for (std::uint32_t k = anchor_offset[a]; k < anchor_offset[a + 1]; ++k) {
+        const float* swell = swells + std::size_t{anchors[k].muscle} * kSwellFloats;
+        amount += anchors[k].share * (SectionRadius(swell[0], swell[1], anchors[k]) -
+                                      SectionRadius(swell[2], swell[3], anchors[k]));
+      }
+      alignas(16) float sum[4];
+      PointSumsKernel(surface.face_offset.data(), surface.faces.data(), face_normals.data(), sum, a,
+                      a + 1);
+      Vec3f normal;
+      if (!SurfaceNormal(surface, packed.data(), face_normals.data(), a, sum, normal)) amount = 0;
+      amount *= Side(frame.posed, frame.layout.pivot[anchor_lane[a] / kLanes]);
+      moves[a * 4] = amount * normal.x;
+      moves[a * 4 + 1] = amount * normal.y;
+      moves[a * 4 + 2] = amount * normal.z;
+    }
+  });
+  frame.task.For(blocks, kBlockGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t b = begin; b < end; ++b) {
+      PointBlock block = frame.in[b];
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        const std::int32_t a = lane_anchor[b * kLanes + i];
+        if (a < 0) continue;
+        const float* move = moves + static_cast<std::size_t>(a) * 4;
+        block.x[i] += move[0];
+        block.y[i] += move[1];
+        block.z[i] += move[2];
+      }
+      frame.out[b] = block;
+    }
+  });
+}
+
+}  // namespace sinew

@@ -1,0 +1,65 @@
+// muscle.h - muscles that push the skin along its normals: swelling without fields, behind any
+// stage that poses.
+//
+// At bind every vertex near a muscle's rest belly is anchored to it: where along the belly (u), on
+// which side of the section, and how strongly, falling smoothly from 1 where the belly touches the
+// skin to 0 a semi-axis farther. In a pose it moves along the posed normal by as much as the
+// belly's radius there has grown: share * (radius(pose) - radius(rest)). Where muscles overlap,
+// shares of a vertex that add up to more than 1 are scaled down to 1. No contact, no lifting of the
+// skin where a belly leaves the bone: that is what `implicit` does with the same muscles, at its
+// price.
+#pragma once
+
+#include "core/base/aligned.h"
+#include "core/deform/method.h"
+#include "core/geometry/surface_faces.h"
+#include "core/rig/posed_muscle.h"
+
+namespace sinew {
+
+// One muscle's hold on one point.
+struct MuscleAnchor {
+  std::uint32_t muscle;
+  float share;         // strength and nearness times the profile at u
+  float across, down;  // unit direction in the section: along the width, along the depth
+};
+
+struct MuscleStage {
+  using Params = MuscleParams;
+  static constexpr int kVersion = 1;
+  static constexpr std::string_view kSummary =
+      "The rig's muscles swell as their joints bend and push the skin along its normals; cheap, "
+      "without contact.";
+  static constexpr std::string_view kPaper = "Scheepers, Parent, Carlson, May 1997";
+  static constexpr std::string_view kCostClass = "4 x";
+
+  // Without muscles, or without skin over them, every table is empty and out is in.
+  MuscleTables muscles;
+  std::vector<std::uint32_t> anchor_offset;  // [A + 1] into anchors, of anchored points
+  std::vector<MuscleAnchor> anchors;
+  std::vector<std::uint32_t> anchor_lane;  // [A] lowest lane of the point
+  std::vector<std::int32_t> lane_anchor;   // [B][16] of a lane's point, -1 = none
+  SurfaceFaces surface;                    // corners are lanes, points are anchored points
+
+  static absl::Status Validate(const MuscleParams&) { return absl::OkStatus(); }
+  static absl::StatusOr<BindCost> Cost(const BindInput& input, const MuscleParams& params);
+  static absl::StatusOr<MuscleStage> Bind(const BindInput& input, const MuscleParams& params,
+                                          Task& task);
+  StageFacts Facts() const;
+  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
+  void Run(const StageFrame& frame) const;
+  std::vector<Measure> Measures() const;
+  std::size_t anchored() const { return anchor_lane.size(); }
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    MuscleTables::Fields(self.muscles, visit);
+    visit("anchor_offset", self.anchor_offset);
+    visit("anchors", self.anchors);
+    visit("anchor_lane", self.anchor_lane);
+    visit("lane_anchor", self.lane_anchor);
+    SurfaceFaces::Fields(self.surface, visit);
+  }
+};
+
+}  // namespace sinew

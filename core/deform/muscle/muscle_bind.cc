@@ -1,0 +1,167 @@
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/status.h"
+#include "core/deform/muscle/muscle.h"
+#include "core/field/muscle_shape.h"
+#include "core/geometry/adjacency.h"
+
+namespace sinew {
+namespace {
+
+constexpr double kPairWork = 60;                // ns a vertex under a muscle
+constexpr double kVertexWork = 400;             // ns a vertex: welding, faces
+constexpr double kFaceNs = 8;                   // of a frame, a corner
+constexpr std::size_t kAnchorsAtATime = 65536;  // bound between two looks at whether to stop
+
+// A vertex's place at a rest belly.
+struct BellyPlace {
+  double u;
+  Vec3d offset;  // from the belly's line
+};
+
+BellyPlace PlaceOf(const MuscleRow& row, const MuscleState& rest, const Vec3d& p) {
+  const auto point = [&](double u) {
+    return PointAt(rest.path, rest.belly_from + u * rest.belly_length);
+  };
+  // The belly's line in as many straight pieces as its field has; an ellipsoid has one.
+  const bool straight = static_cast<MuscleProfile>(row.profile) == MuscleProfile::kEllipsoid;
+  const int pieces = straight ? 1 : 12;
+  BellyPlace best = {};
+  double nearest = HUGE_VAL;
+  for (int k = 0; k < pieces; ++k) {
+    const Vec3d a = point(static_cast<double>(k) / pieces);
+    const Vec3d along = point(static_cast<double>(k + 1) / pieces) - a;
+    const double length2 = Dot(along, along);
+    const double t = length2 > 0 ? std::clamp(Dot(p - a, along) / length2, 0.0, 1.0) : 0;
+    const Vec3d offset = p - (a + t * along);
+    if (!(Dot(offset, offset) < nearest)) continue;
+    nearest = Dot(offset, offset);
+    best = {(k + t) / pieces, offset};
+  }
+  return best;
+}
+
+double SmoothStep(double x) {
+  const double t = std::clamp(x, 0.0, 1.0);
+  return t * t * (3 - 2 * t);
+}
+
+struct PointAnchor {
+  std::uint32_t place;  // of the point, in the order of lanes
+  MuscleAnchor anchor;
+};
+
+// Appends the anchors of one muscle; false for those it does not reach.
+void AnchorTo(const MuscleFootprint& footprint, const MuscleRow& row, std::uint32_t muscle,
+              const RestSkin& skin, const WeldedPoints& welded, const PointOrder& order,
+              float strength, std::vector<PointAnchor>& out) {
+  const double reach = std::max(row.width, row.depth);
+  const auto& m = footprint.rest.frame.m;
+  const Vec3d width = {m[1], m[5], m[9]}, depth = {m[2], m[6], m[10]};
+  for (std::size_t i = 0; i < footprint.vertices.size(); ++i) {
+    const std::uint32_t v = footprint.vertices[i], point = welded.point[v];
+    const double beyond = (double{footprint.values[i]} - footprint.fat) / reach;
+    if (welded.first[point] != v || !(beyond < 1)) continue;
+    const BellyPlace place = PlaceOf(row, footprint.rest, skin.points[v]);
+    const double radius = ProfileRadius(static_cast<MuscleProfile>(row.profile), row.warp, place.u);
+    const double across = Dot(place.offset, width), down = Dot(place.offset, depth);
+    const double side = std::sqrt(across * across + down * down);
+    const auto share = static_cast<float>(strength * radius * (1 - SmoothStep(beyond)));
+    if (!(share > 0) || !(side > 0)) continue;
+    out.push_back(
+        {order.number[point],
+         {muscle, share, static_cast<float>(across / side), static_cast<float>(down / side)}});
+  }
+}
+
+// Shares of a point that add up to more than the strength are scaled down to it.
+void LimitShares(std::span<PointAnchor> row, float strength) {
+  double sum = 0;
+  for (const PointAnchor& each : row) sum += each.anchor.share;
+  if (!(sum > strength)) return;
+  for (PointAnchor& each : row) {
+    each.anchor.share = static_cast<float>(each.anchor.share * (strength / sum));
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<BindCost> MuscleStage::Cost(const BindInput& input, const MuscleParams&) {
+  const Rig& rig = input.rig;
+  if (rig.muscles().empty()) {
+    return BindCost{.peak_bytes = 1024, .bound_bytes = 1024, .work = 1, .frame_ns = 1};
+  }
+  const std::size_t pairs = MostUnderMuscles(rig), lanes = input.layout.order.size();
+  const std::size_t corners = rig.mesh().face_vertices().size(), faces = rig.mesh().faces();
+  const std::size_t anchored = std::min(pairs, rig.vertices());
+  const std::size_t tables = rig.muscle_tables().rows.size() * sizeof(MuscleRow) +
+                             rig.muscle_tables().points.size() * sizeof(MusclePointRow);
+  const std::size_t bound = tables + pairs * sizeof(MuscleAnchor) + anchored * 12 + lanes * 4 +
+                            (corners * 2 + faces * 2 + anchored + 8) * sizeof(std::uint32_t);
+  const std::size_t binding = rig.vertices() * 160 + rig.influences().size() * 24 + corners * 48 +
+                              faces * 48 + pairs * 3 * sizeof(PointAnchor);
+  return BindCost{
+      .peak_bytes = 2 * bound + binding + (1 << 16),
+      .bound_bytes = bound,
+      .work = kPairWork * static_cast<double>(pairs) +
+              kVertexWork * static_cast<double>(rig.vertices()),
+      .frame_ns = kFaceNs * static_cast<double>(corners) + 20 * static_cast<double>(pairs)};
+}
+
+absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const MuscleParams& params,
+                                              Task& task) {
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  MuscleStage bound;
+  const Rig& rig = input.rig;
+  if (rig.muscles().empty() || params.strength == 0) return bound;
+  const WeldedPoints welded = Weld(rig);
+  const PointOrder order = OrderPoints(welded, input.layout);
+  const RestSkin skin = MakeRestSkin(rig);
+  task.Advance(0.5 * kVertexWork * static_cast<double>(rig.vertices()));
+  std::vector<PointAnchor> all;
+  for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    const MuscleFootprint footprint = MakeFootprint(rig, skin, m);
+    AnchorTo(footprint, rig.muscle_tables().rows[m], static_cast<std::uint32_t>(m), skin, welded,
+             order, params.strength, all);
+    task.Advance(kPairWork * static_cast<double>(footprint.vertices.size()));
+  }
+  if (all.empty()) return bound;
+  std::ranges::stable_sort(all, {}, &PointAnchor::place);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+
+  bound.muscles = rig.muscle_tables();
+  bound.lane_anchor.assign(input.layout.order.size(), -1);
+  std::vector<std::uint32_t> row_of_point(welded.points(), 0);  // 0 = not anchored
+  for (std::size_t begin = 0; begin < all.size();) {
+    std::size_t end = begin;
+    while (end < all.size() && all[end].place == all[begin].place) ++end;
+    LimitShares(std::span(all).subspan(begin, end - begin), params.strength);
+    bound.anchor_offset.push_back(static_cast<std::uint32_t>(bound.anchors.size()));
+    for (; begin < end; ++begin) bound.anchors.push_back(all[begin].anchor);
+    const std::uint32_t place = all[end - 1].place;
+    bound.anchor_lane.push_back(order.lane[place]);
+    row_of_point[order.point[place]] = static_cast<std::uint32_t>(bound.anchor_lane.size());
+  }
+  bound.anchor_offset.push_back(static_cast<std::uint32_t>(bound.anchors.size()));
+  for (std::size_t i = 0; i < bound.lane_anchor.size(); ++i) {
+    bound.lane_anchor[i] =
+        static_cast<std::int32_t>(row_of_point[welded.point[input.layout.Vertex(i)]]) - 1;
+  }
+  // Points that no muscle holds share one row behind the last, which is cut off.
+  const auto count = static_cast<std::uint32_t>(bound.anchored());
+  std::vector<std::uint32_t> point(rig.vertices());
+  for (std::size_t v = 0; v < point.size(); ++v) {
+    const std::uint32_t row = row_of_point[welded.point[v]];
+    point[v] = row == 0 ? count : row - 1;
+  }
+  bound.surface = MakeSurfaceFaces(rig.mesh(), input.layout.lane, point, std::size_t{count} + 1);
+  bound.surface.faces.resize(bound.surface.face_offset[count]);
+  bound.surface.face_offset.resize(std::size_t{count} + 1);
+  task.Advance(0.5 * kVertexWork * static_cast<double>(rig.vertices()));
+  return bound;
+}
+
+}  // namespace sinew

@@ -1,0 +1,204 @@
+#include "core/deform/relax/relax.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "core/base/status.h"
+#include "core/geometry/adjacency.h"
+#include "core/geometry/mean_value.h"
+#include "core/geometry/normals_kernel.h"
+#include "core/geometry/surface_point.h"
+#include "core/simd/vec4.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kPointGrain = 2048, kBlockGrain = 256;
+// Area vectors whose sum is less than this part of the squared lengths they came from cancel: a
+// point between folded faces has no surface to slide on. It slides less and less towards that.
+constexpr float kNoSurface = 0.005f;
+constexpr std::uint32_t kMostPasses = 100;  // as many as `iterations` may be
+// Nanoseconds a vertex, for the progress of binding and the estimate of a frame.
+constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 30;
+
+std::size_t WholeLines(std::size_t floats) {
+  return (floats + kLanes - 1) / kLanes * kLanes;
+}
+
+Vec4 PointOf(const Relax& relax, std::span<const PointBlock> blocks, std::size_t p) {
+  const std::size_t lane = relax.point_lane[p];
+  const PointBlock& block = blocks[lane / kLanes];
+  return Vec4{block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes], 0};
+}
+
+// One pass at one point.
+Vec4 Relaxed(const Relax& relax, const float* points, const float* face_normals, std::size_t p) {
+  const Vec4 at = Load4(points, p);
+  const std::uint32_t begin = relax.row_offset[p], end = relax.row_offset[p + 1];
+  if (begin == end) return at;
+  alignas(16) float sum[4];
+  PointSumsKernel(relax.surface.face_offset.data(), relax.surface.faces.data(), face_normals, sum,
+                  p, p + 1);
+  Vec3f n;
+  if (!SurfaceNormal(relax.surface, points, face_normals, p, sum, n)) return at;
+  const float area = sum[0] * n.x + sum[1] * n.y + sum[2] * n.z;
+  const float open = area / sum[3] / kNoSurface - 1;
+  if (!(open > 0)) return at;
+  Vec4 shift = {0, 0, 0, 0};
+  for (std::uint32_t k = begin; k < end; ++k) {
+    shift += relax.weights[k] * (Load4(points, relax.neighbours[k]) - at);
+  }
+  const Vec4 normal = {n.x, n.y, n.z, 0};
+  shift -= (shift[0] * n.x + shift[1] * n.y + shift[2] * n.z) * normal;
+  return at + (std::min(open, 1.0f) * relax.strength) * shift;
+}
+
+void WriteBlock(const Relax& relax, std::span<const PointBlock> in, const float* moved,
+                const Vec4& origin, std::size_t b, PointBlock& out) {
+  out = in[b];
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const std::size_t p = relax.lane_point[b * kLanes + i];
+    const Vec4 from = PointOf(relax, in, p);
+    const Vec4 shift = Load4(moved, p) - (from - origin);
+    if (shift[0] == 0 && shift[1] == 0 && shift[2] == 0) continue;
+    const Vec4 to = from + shift;
+    out.x[i] = to[0];
+    out.y[i] = to[1];
+    out.z[i] = to[2];
+  }
+}
+
+absl::Status Damaged(absl::string_view what) {
+  return absl::DataLossError(absl::StrCat("bound data: relax: ", what));
+}
+
+bool Below(std::span<const std::uint32_t> values, std::size_t limit) {
+  return std::ranges::all_of(values, [&](std::uint32_t value) { return value < limit; });
+}
+
+}  // namespace
+
+absl::StatusOr<BindCost> Relax::Cost(const BindInput& input, const RelaxParams& params) {
+  const Mesh& mesh = input.rig.mesh();
+  const std::size_t vertices = input.rig.vertices(), lanes = input.layout.order.size();
+  const std::size_t corners = mesh.face_vertices().size(), faces = mesh.faces();
+  const std::size_t edges = 4 * corners;  // both directions; fans add fewer edges than corners
+  std::size_t offsets = 0;
+  for (const Shape& shape : input.rig.shapes()) {
+    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
+  }
+  const std::size_t bound = vertices * 16 + lanes * 4 + edges * 8 + corners * 8 + faces * 4 + 64;
+  const std::size_t passing =
+      vertices * 400 + offsets * 32 + edges * 24 + corners * 136 + faces * 24;
+  return BindCost{
+      .peak_bytes = bound + passing,
+      .bound_bytes = bound,
+      .work = kBindWork * static_cast<double>(vertices),
+      .frame_ns = static_cast<double>(vertices) * (kGatherTime + kPassTime * params.iterations)};
+}
+
+absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& params, Task& task) {
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const Mesh& mesh = input.rig.mesh();
+  Relax relax;
+  relax.iterations = params.iterations;
+  relax.strength = params.strength;
+  const WeldedPoints welded = Weld(input.rig);
+  const PointOrder order = OrderPoints(welded, input.layout);
+  for (const std::uint32_t p : order.point) relax.point_lane.push_back(order.lane[p]);
+  std::vector<std::uint32_t> point(input.rig.vertices());
+  for (std::size_t v = 0; v < point.size(); ++v) point[v] = order.number[welded.point[v]];
+  for (std::size_t i = 0; i < input.layout.order.size(); ++i) {
+    relax.lane_point.push_back(point[input.layout.Vertex(i)]);
+  }
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  {
+    const Adjacency ring = TriangleNeighbours(mesh, welded);
+    const std::vector<double> weights = MeanValueWeights(mesh, welded, ring);
+    relax.row_offset.push_back(0);
+    for (const std::uint32_t p : order.point) {
+      for (std::uint64_t k = ring.offsets[p]; k < ring.offsets[p + 1]; ++k) {
+        if (!(weights[k] > 0)) break;  // a row is positive, or zero all over
+        relax.neighbours.push_back(order.number[ring.neighbours[k]]);
+        relax.weights.push_back(static_cast<float>(weights[k]));
+      }
+      relax.row_offset.push_back(static_cast<std::uint32_t>(relax.neighbours.size()));
+    }
+  }
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  relax.surface = MakeSurfaceFaces(mesh, point, point, order.point.size());
+  task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
+  return relax;
+}
+
+StageFacts Relax::Facts() const {
+  return {
+      .method = Params::kName,
+      .in = Space::kPosed,
+      .out = Space::kPosed,
+      .pointwise = false,
+      .scratch_floats = points() == 0 ? 0 : 2 * WholeLines(points() * 4) + surface.normal_floats()};
+}
+
+std::vector<Measure> Relax::Measures() const {
+  std::size_t free = 0;
+  for (std::size_t p = 0; p < points(); ++p) free += row_offset[p + 1] > row_offset[p] ? 1 : 0;
+  return {{.name = "still_points",
+           .value = static_cast<double>(points() - free),
+           .unit = {},
+           .description = "Welded points that never slide: on borders, or where faces do not "
+                          "close around them once."}};
+}
+
+absl::Status Relax::Check(const BlockLayout& layout, std::size_t) const {
+  const std::size_t lanes = layout.order.size();
+  if (iterations > kMostPasses || !(strength >= 0 && strength <= 1)) {
+    return Damaged("a parameter out of range");
+  }
+  if (points() == 0 || points() > lanes || lane_point.size() != lanes ||
+      !AreRowOffsets(row_offset, points(), neighbours.size()) ||
+      weights.size() != neighbours.size()) {
+    return Damaged("sizes disagree");
+  }
+  SINEW_RETURN_IF_ERROR(surface.Check(points(), points(), Params::kName));
+  if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !Below(neighbours, points())) {
+    return Damaged("an index out of range");
+  }
+  if (!std::ranges::all_of(weights, [](float w) { return w >= 0 && w <= 1; })) {
+    return Damaged("a value out of range");
+  }
+  return absl::OkStatus();
+}
+
+void Relax::Run(const StageFrame& frame) const {
+  const std::size_t buffer = WholeLines(points() * 4);
+  float* now = frame.scratch.data();
+  float* next = now + buffer;
+  const std::span<float> face_normals = frame.scratch.subspan(2 * buffer);
+  // Near the origin, where float32 is finest.
+  const Vec4 origin = PointOf(*this, frame.in, 0);
+  frame.task.For(points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      Store4(PointOf(*this, frame.in, p) - origin, now, p);
+    }
+  });
+  for (std::uint32_t pass = 0; pass < iterations; ++pass) {
+    FillFaceNormals(surface, {now, buffer}, face_normals, frame.task);
+    frame.task.For(points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t p = begin; p < end; ++p) {
+        Store4(Relaxed(*this, now, face_normals.data(), p), next, p);
+      }
+    });
+    std::swap(now, next);
+  }
+  frame.task.For(frame.out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t b = begin; b < end; ++b) {
+      WriteBlock(*this, frame.in, now, origin, b, frame.out[b]);
+    }
+  });
+}
+
+}  // namespace sinew

@@ -1,0 +1,56 @@
+// relax.h - tangential relaxation: slides vertices along the posed surface to where their
+// neighbours would carry them as at rest.
+//
+// A point is the mean-value average of its neighbours at rest, seen along its normal. A pass moves
+// each point `strength` of the way to that average of the posed neighbours, without the part along
+// the posed normal: what skinning squeezed and stretched evens out, the shape stays. Rest stays
+// rest, and rigid motions move rigidly. Borders and points where the surface does not close around
+// them once stay (see mean_value.h). Source: the relaxation step of Vaillant et al. 2013.
+#pragma once
+
+#include "core/deform/method.h"
+#include "core/geometry/surface_faces.h"
+
+namespace sinew {
+
+struct Relax {
+  using Params = RelaxParams;
+  static constexpr int kVersion = 1;
+  static constexpr std::string_view kSummary =
+      "Slides vertices along the posed surface, so that it is stretched evenly; put it last.";
+  static constexpr std::string_view kPaper = "Vaillant et al. 2013";
+  static constexpr std::string_view kCostClass = "25 x";
+
+  // Points are welded vertices, counted by their lowest lanes.
+  std::uint32_t iterations = 0;
+  float strength = 0;
+  std::vector<std::uint32_t> point_lane;  // [P] lane whose position a point has
+  std::vector<std::uint32_t> lane_point;  // [B * 16]
+  std::vector<std::uint32_t> row_offset;  // [P + 1] into neighbours; empty row: it stays
+  std::vector<std::uint32_t> neighbours;  // points
+  std::vector<float> weights;             // of each neighbour; positive, rows sum to 1
+  SurfaceFaces surface;                   // corners are points
+
+  static absl::Status Validate(const RelaxParams&) { return absl::OkStatus(); }
+  static absl::StatusOr<BindCost> Cost(const BindInput& input, const RelaxParams& params);
+  static absl::StatusOr<Relax> Bind(const BindInput& input, const RelaxParams& params, Task& task);
+  StageFacts Facts() const;
+  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
+  void Run(const StageFrame& frame) const;
+  std::vector<Measure> Measures() const;
+  std::size_t points() const { return point_lane.size(); }
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit("iterations", self.iterations);
+    visit("strength", self.strength);
+    visit("point_lane", self.point_lane);
+    visit("lane_point", self.lane_point);
+    visit("row_offset", self.row_offset);
+    visit("neighbours", self.neighbours);
+    visit("weights", self.weights);
+    SurfaceFaces::Fields(self.surface, visit);
+  }
+};
+
+}  // namespace sinew
