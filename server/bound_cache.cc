@@ -6,10 +6,7 @@
 #include <absl/strings/strip.h>
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
-#include <cmath>
-#include <functional>
 #include <new>
 #include <utility>
 #include <vector>
@@ -20,6 +17,7 @@
 #include "core/deform/spec.h"
 #include "server/files.h"
 #include "server/status.h"
+#include "server/time_limit.h"
 
 namespace sinew::server {
 namespace {
@@ -29,36 +27,6 @@ constexpr char kSuffix[] = ".bound";
 double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
-
-// Calls `stop` after max-bind-seconds.
-class TimeLimit {
- public:
-  TimeLimit(Timers& timers, double seconds, std::function<void()> stop)
-      : timers_(timers),
-        seconds_(seconds),
-        id_(timers.After(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)),
-                         [late = late_, stop = std::move(stop)] {
-                           late->store(true);
-                           stop();
-                         })) {}
-  ~TimeLimit() { timers_.Cancel(id_); }
-  TimeLimit(const TimeLimit&) = delete;
-  TimeLimit& operator=(const TimeLimit&) = delete;
-
-  // A kCancelled that came of the limit names it.
-  absl::Status Named(const absl::Status& status) const {
-    if (!absl::IsCancelled(status) || !late_->load()) return status;
-    return LimitPassed("bind", static_cast<std::uint64_t>(std::ceil(SecondsSince(start_))),
-                       static_cast<std::uint64_t>(seconds_), "seconds", "max-bind-seconds");
-  }
-
- private:
-  Timers& timers_;
-  const double seconds_;
-  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-  const std::shared_ptr<std::atomic<bool>> late_ = std::make_shared<std::atomic<bool>>(false);
-  const Timers::Id id_;
-};
 
 // Clients' text on one line of bounded length.
 std::string ForLog(const std::string& text) {
@@ -103,7 +71,8 @@ absl::StatusOr<BindEstimate> BoundCache::Estimate(const Rig& rig, const Recipe& 
                                                   const std::stop_token& stop) const {
   std::stop_source source;
   const std::stop_callback cancelled(stop, [&source] { source.request_stop(); });
-  const TimeLimit time(timers_, config_.seconds, [source]() mutable { source.request_stop(); });
+  const TimeLimit time(timers_, config_.seconds, "bind", "max-bind-seconds",
+                       [source]() mutable { source.request_stop(); });
   const Task task({.stop = source.get_token(), .memory_limit = config_.memory_bytes});
   const absl::StatusOr<BindEstimate> estimate = Deformer::Estimate(rig, recipe, task);
   if (absl::IsResourceExhausted(estimate.status())) {
@@ -170,7 +139,8 @@ absl::Status BoundCache::MakeRoom(std::uint64_t bytes) {
 }
 
 void BoundCache::Run(const std::shared_ptr<Bound>& bound) {
-  const TimeLimit time(timers_, config_.seconds, [bound] { bound->Cancel(); });
+  const TimeLimit time(timers_, config_.seconds, "bind", "max-bind-seconds",
+                       [bound] { bound->Cancel(); });
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<Deformer> result = absl::InternalError("bind: did not run");
   try {
@@ -267,6 +237,10 @@ void BoundCache::Save(const Bound& bound, const Deformer& deformer) {
   if (const absl::Status status = WriteAtomically(PathOf(bound), bytes); !status.ok()) {
     log_->warn("bound data is not kept: {}", std::string(status.message()));
   }
+}
+
+absl::Status BoundCache::InLine(std::function<void()> job) {
+  return queue_.Push(std::move(job));
 }
 
 std::size_t BoundCache::entries() const {

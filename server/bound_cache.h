@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -47,6 +48,10 @@ class BoundCache {
   using Use = std::shared_ptr<Bound>;
   absl::StatusOr<Use> Acquire(const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
                               const std::string& numerics, const std::stop_token& stop);
+
+  // Calls `job`, which must not throw, on the thread and arena of binds, in line with them.
+  // kResourceExhausted: too many wait.
+  absl::Status InLine(std::function<void()> job);
 
   std::size_t entries() const;
   std::uint64_t bytes() const;

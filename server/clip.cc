@@ -82,6 +82,7 @@ void ClipCall::Ready() {
   }
   v1::DeformClipResponse first;
   first.set_numerics(session_->numerics);
+  first.set_stateful(evaluator_->stateful());
   outbox_.Push(first);
   ready_ = true;
   Pump();
@@ -134,6 +135,7 @@ void ClipCall::OnCancel() {
   {
     const std::lock_guard lock(mutex_);
     End(absl::CancelledError("clip: cancelled"));
+    if (evaluator_ != nullptr) evaluator_->Stop();  // what runs is for nobody
     waiting = bind_wait_;
   }
   if (waiting != 0) session_->bound->Forget(waiting);

@@ -233,6 +233,7 @@ absl::Status CompareCall::MeasurePose(const v1::Pose& pose, bool output,
   frame = ToProto(figures);
   frame.set_frame(pose.frame());
   frame.set_evaluate_seconds(seconds);
+  frame.set_replayed_steps(measured_.evaluator->TakeReplayed());
   return absl::OkStatus();
 }
 

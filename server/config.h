@@ -47,6 +47,8 @@ struct RigConfig {
   std::uint64_t face_corners = 1'024;     // of one face
   std::uint64_t joint_depth = 1'024;      // joints from a root to any joint, both counted
   std::uint64_t targets = 65'536;         // of all shapes of one rig
+  std::uint64_t muscles = 1'024;          // of one rig
+  std::uint64_t muscle_vias = 32;         // via points of one muscle
   std::uint64_t summary_bytes = 3 << 20;  // names, joints, controls of one rig, as GetRig answers
   std::uint64_t count = 10'000;           // stored rigs
   std::uint64_t stored_bytes = std::uint64_t{4} << 30;  // of all stored rigs, serialised
@@ -94,6 +96,13 @@ struct CompareConfig {
   std::uint64_t bytes = std::uint64_t{1} << 30;  // all calls together may hold
 };
 
+struct WeightsConfig {
+  std::uint64_t count = 4;                              // ComputeWeights calls at a time
+  std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // one computation may hold
+  double seconds = 3600;                                // one computation may take
+  std::uint64_t resolution = 512;                       // voxels along the longest side
+};
+
 struct Config {
   NetworkConfig network;
   LogConfig log;
@@ -103,6 +112,7 @@ struct Config {
   SessionConfig sessions;
   StreamConfig streams;
   CompareConfig compare;
+  WeightsConfig weights;
 
   // Every value within its range, and values that agree with each other. kInvalidArgument names the
   // option.

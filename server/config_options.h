@@ -86,6 +86,9 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
         r.joint_depth);
   visit(Option{"max-rig-targets", "targets", "Targets of all shapes of one rig", 1, 1e6, true},
         r.targets);
+  visit(Option{"max-rig-muscles", "muscles", "Muscles of one rig", 0, 4096, true}, r.muscles);
+  visit(Option{"max-muscle-vias", "points", "Via points of one muscle", 0, 64, true},
+        r.muscle_vias);
   visit(Option{"max-summary-bytes", "bytes",
                "Names, joints and controls of one rig, as GetRig answers", 1024, 4e6, true},
         r.summary_bytes);
@@ -158,6 +161,18 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   visit(Option{"max-compare-bytes", "bytes", "Memory that all CompareDeformers hold together",
                1 << 20, kHuge, true},
         m.bytes);
+  auto& w = c.weights;
+  visit(Option{"max-weight-calls", "calls", "ComputeWeights calls at a time", 1, 1e6, true},
+        w.count);
+  visit(Option{"max-weight-bytes", "bytes", "Memory one ComputeWeights may hold", 1 << 20, kHuge,
+               true},
+        w.memory_bytes);
+  visit(
+      Option{"max-weight-seconds", "seconds", "Time one ComputeWeights may take", 0.001, 1e7, true},
+      w.seconds);
+  visit(Option{"max-weight-resolution", "voxels",
+               "Voxels along the longest side that ComputeWeights may use", 16, 512, true},
+        w.resolution);
 }
 
 }  // namespace sinew::server

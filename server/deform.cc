@@ -7,6 +7,7 @@
 
 #include "core/base/status.h"
 #include "server/checksum.h"
+#include "server/convert/posed_muscle.h"
 #include "server/convert/unknown_fields.h"
 #include "server/open_session.h"
 #include "server/status.h"
@@ -99,7 +100,8 @@ absl::Status DeformCall::CheckSize() const {
       request_->max_response_bytes() == 0 ? kResponseBytes : request_->max_response_bytes();
   const std::uint64_t allowed = std::min(asked, runtime_.config.streams.response_bytes);
   const std::uint64_t bytes =
-      kHeaderBytes + std::uint64_t{evaluator_->vertices()} * evaluator_->output().BytesPerVertex();
+      kHeaderBytes + evaluator_->muscle_bytes() +
+      std::uint64_t{evaluator_->vertices()} * evaluator_->output().BytesPerVertex();
   if (bytes <= allowed) return absl::OkStatus();
   return WithReason(absl::FailedPreconditionError(absl::StrCat(
                         "deform: the reply has ", bytes, " bytes, ", allowed,
@@ -128,11 +130,21 @@ absl::Status DeformCall::Evaluate(bool parallel) {
     tangents.resize(std::size_t{evaluator_->vertices()} * 16);
     out.tangents = std::as_writable_bytes(std::span<char>(tangents));
   }
+  if (output.states) {
+    v1::Channel& channel = *frame.add_channels();
+    channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATES);
+    channel.set_encoding(v1::ENCODING_UINT8);
+    std::string& states = *channel.mutable_data();
+    states.resize(evaluator_->vertices());
+    out.states = std::as_writable_bytes(std::span<char>(states));
+  }
+  std::vector<PosedMuscle> muscles;
+  if (output.muscles) out.muscles = &muscles;
   const auto start = std::chrono::steady_clock::now();
   SINEW_RETURN_IF_ERROR(evaluator_->EvaluateOnce(request_->pose(), parallel, out));
   const auto evaluated = std::chrono::steady_clock::now();
   if (output.checksums) {
-    frame.set_checksum(BulkChecksum({out.positions, out.normals, out.tangents}));
+    frame.set_checksum(BulkChecksum({out.positions, out.normals, out.tangents, out.states}));
   }
   frame.set_frame(request_->pose().frame());
   frame.set_time(request_->pose().time());
@@ -143,12 +155,13 @@ absl::Status DeformCall::Evaluate(bool parallel) {
     frame.mutable_bounds()->add_minimum(out.bounds[i]);
     frame.mutable_bounds()->add_maximum(out.bounds[i + 3]);
   }
+  AddMuscles(muscles, frame);
   frame.mutable_timing()->set_evaluate_ns(Nanoseconds(evaluated - start));
   frame.mutable_timing()->set_encode_ns(Nanoseconds(std::chrono::steady_clock::now() - evaluated));
   response_->set_numerics(session_->numerics);
   runtime_.metrics.frames.Increment();
   runtime_.metrics.frame_bytes.Increment(
-      static_cast<double>(out.positions.size() + out.normals.size() + out.tangents.size()));
+      static_cast<double>(std::size_t{evaluator_->vertices()} * output.BytesPerVertex()));
   return absl::OkStatus();
 }
 

@@ -1,11 +1,16 @@
 #include "server/evaluator.h"
 
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
 #include <chrono>
 #include <cmath>
 #include <utility>
 
 #include "core/base/status.h"
+#include "core/deform/registry.h"
 #include "server/call.h"
+#include "server/convert/posed_muscle.h"
 #include "server/convert/unknown_fields.h"
 #include "server/status.h"
 
@@ -32,6 +37,15 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(Runtime& runtime,
         "output.attributes",
         "got ATTRIBUTE_TANGENTS, but the rig has no tangents: need meshes.tangents");
   }
+  if (wanted.states && !WritesStates(session->bound->recipe())) {
+    return InvalidField("output.attributes",
+                        absl::StrCat("got ATTRIBUTE_VERTEX_STATES, but no stage of the recipe "
+                                     "writes them: need ",
+                                     StatesMethods()));
+  }
+  if (wanted.muscles && session->bound->rig().muscles().empty()) {
+    return InvalidField("output.muscles", "set, but the rig has no muscles");
+  }
   return std::unique_ptr<Evaluator>(
       new Evaluator(runtime, std::move(session), std::move(format), wanted));
 }
@@ -44,6 +58,10 @@ Evaluator::Evaluator(Runtime& runtime, std::shared_ptr<Session> session, PoseFor
       output_(output),
       vertices_(static_cast<std::uint32_t>(session_->bound->rig().vertices())) {}
 
+std::size_t Evaluator::muscle_bytes() const {
+  return output_.muscles ? session_->bound->rig().muscles().size() * kMuscleBytes : 0;
+}
+
 absl::Status Evaluator::Ready() {
   SINEW_RETURN_IF_ERROR(session_->bound->CheckReady());
   deformer_ = session_->bound->deformer();
@@ -52,7 +70,7 @@ absl::Status Evaluator::Ready() {
 
 bool Evaluator::Cheap() const {
   const double seconds = session_->bound->frame_cost.seconds();
-  return seconds > 0 && seconds * 1e6 < runtime_.config.compute.inline_microseconds;
+  return !stateful() && seconds > 0 && seconds * 1e6 < runtime_.config.compute.inline_microseconds;
 }
 
 absl::Status Evaluator::Check(const v1::Pose& pose) const {
@@ -76,26 +94,33 @@ absl::Status Evaluator::Read(const v1::Pose& pose) {
 }
 
 absl::Status Evaluator::Run(StreamState* state, bool parallel, FrameOut& out) {
-  const Task task({.parallel = parallel});
+  const Task task({.stop = stop_.get_token(), .parallel = parallel});
   const auto start = Clock::now();
   const absl::Status status = Fenced([&]() -> absl::Status {
     return deformer_->Evaluate({.joints = joints_, .controls = controls_}, out, workspace_, state,
                                task);
   });
   if (!status.ok()) return WithDetails(status);
+  if (out.replayed_steps > 0) {  // not what a frame costs
+    replayed_steps_ = std::max(replayed_steps_, out.replayed_steps);
+    return status;
+  }
   session_->bound->frame_cost.Add(static_cast<double>(NanosecondsSince(start)) * 1e-9);
   return status;
 }
 
 absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose& pose,
                                                                  bool parallel, bool output) {
+  if (pose.reset()) Reset();
   SINEW_RETURN_IF_ERROR(Read(pose));
-  if (pose.reset()) state_.floats.clear();
-  const bool stateless = deformer_->frames_independent();
+  const bool stateless = !stateful();
   if (!output && stateless) return std::nullopt;
   OutgoingFrame frame(*runtime_.frames, output_, vertices_);
-  FrameOut out{
-      .positions = frame.positions(), .normals = frame.normals(), .tangents = frame.tangents()};
+  FrameOut out{.positions = frame.positions(),
+               .normals = frame.normals(),
+               .tangents = frame.tangents(),
+               .states = frame.states()};
+  if (output_.muscles) out.muscles = &muscles_;
   const auto start = Clock::now();
   SINEW_RETURN_IF_ERROR(Run(stateless ? nullptr : &state_, parallel, out));
   if (!output) return std::nullopt;
@@ -103,19 +128,21 @@ absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose&
   frame.timing.evaluate_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(evaluated - start).count());
   frame.Seal();
+  if (output_.muscles) frame.muscles = MuscleFields(muscles_);
   frame.timing.encode_ns = NanosecondsSince(evaluated);
   frame.frame = pose.frame();
   frame.time = pose.time();
   frame.bounds = out.bounds;
+  frame.replayed_steps = TakeReplayed();
   runtime_.metrics.evaluate_seconds.Observe(static_cast<double>(frame.timing.evaluate_ns) * 1e-9);
   runtime_.metrics.encode_seconds.Observe(static_cast<double>(frame.timing.encode_ns) * 1e-9);
   return frame;
 }
 
 absl::Status Evaluator::EvaluateNext(const v1::Pose& pose, bool parallel, FrameOut& out) {
+  if (pose.reset()) Reset();
   SINEW_RETURN_IF_ERROR(Read(pose));
-  if (pose.reset()) state_.floats.clear();
-  return Run(deformer_->frames_independent() ? nullptr : &state_, parallel, out);
+  return Run(stateful() ? &state_ : nullptr, parallel, out);
 }
 
 absl::Status Evaluator::EvaluateOnce(const v1::Pose& pose, bool parallel, FrameOut& out) {

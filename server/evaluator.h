@@ -7,7 +7,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/deform/deformer.h"
@@ -36,9 +38,21 @@ class Evaluator {
   const Output& output() const { return output_; }
   std::uint32_t vertices() const { return vertices_; }
   // Of one frame in flight.
-  std::size_t frame_bytes() const { return OutgoingFrame::BufferBytes(output_, vertices_); }
+  std::size_t frame_bytes() const {
+    return OutgoingFrame::BufferBytes(output_, vertices_) + muscle_bytes();
+  }
+  // Of the posed muscles in a frame, if wanted.
+  std::size_t muscle_bytes() const;
 
-  // True: the next frame probably costs less than handing it to another thread.
+  // True: frames depend on the poses before them; their state is this evaluator's. Once Ready.
+  bool stateful() const { return deformer_ != nullptr && !deformer_->frames_independent(); }
+  // Forgets the poses before.
+  void Reset() { state_ = {}; }
+  // What runs ends soon with kCancelled, and so does every later evaluation. Any thread.
+  void Stop() { stop_.request_stop(); }
+
+  // True: the next frame probably costs less than handing it to another thread. One with state may
+  // cost many times the one before it.
   bool Cheap() const;
 
   // What can be said of a pose before its turn: unknown fields and byte counts. kInvalidArgument.
@@ -54,6 +68,9 @@ class Evaluator {
   absl::Status EvaluateOnce(const v1::Pose& pose, bool parallel, FrameOut& out);
   // The same as the next frame of a stream.
   absl::Status EvaluateNext(const v1::Pose& pose, bool parallel, FrameOut& out);
+  // The steps from rest that lie behind the frame evaluated last and were not asked for yet; see
+  // Frame.replayed_steps.
+  std::uint32_t TakeReplayed() { return std::exchange(replayed_steps_, 0); }
 
   // Of the pose evaluated last, [J] joint to model.
   std::span<const Affine> joints() const { return joints_; }
@@ -71,8 +88,11 @@ class Evaluator {
   std::shared_ptr<const Deformer> deformer_;
   std::vector<Affine> joints_;
   std::vector<float> controls_;
+  std::vector<PosedMuscle> muscles_;
   Workspace workspace_;
   StreamState state_;
+  std::uint32_t replayed_steps_ = 0;
+  std::stop_source stop_;
 };
 
 }  // namespace sinew::server

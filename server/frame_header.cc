@@ -82,6 +82,7 @@ void WriteFields(const FrameHeader& header, FieldWriter& out) {
     out.Varint(Frame::kNormalEncodingFieldNumber, v1::ENCODING_FLOAT32);
   }
   out.Fixed64(Frame::kTimeFieldNumber, std::bit_cast<std::uint64_t>(header.time));
+  out.Varint(Frame::kReplayedStepsFieldNumber, header.replayed_steps);
   out.Length(Frame::kPositionsFieldNumber, header.position_bytes);
 }
 
@@ -90,6 +91,17 @@ BulkTag ToBulkTag(const FieldWriter& fields) {
   tag.size = fields.size();
   std::memcpy(tag.bytes.data(), fields.data(), fields.size());
   return tag;
+}
+
+BulkTag MakeChannelTag(v1::Attribute attribute, v1::Encoding encoding, std::size_t bytes) {
+  FieldWriter channel;
+  channel.Varint(v1::Channel::kAttributeFieldNumber, attribute);
+  channel.Varint(v1::Channel::kEncodingFieldNumber, encoding);
+  channel.Length(v1::Channel::kDataFieldNumber, bytes);
+  FieldWriter tag;
+  tag.Length(Frame::kChannelsFieldNumber, channel.size() + bytes);
+  tag.Append(channel);
+  return ToBulkTag(tag);
 }
 
 }  // namespace
@@ -104,6 +116,10 @@ std::byte* WriteFrameHeader(const FrameHeader& header, std::byte* end) {
   if (header.tangent_bytes > 0) {
     inner += MakeTangentsTag(header.tangent_bytes).size + header.tangent_bytes;
   }
+  if (header.state_bytes > 0) {
+    inner += MakeStatesTag(header.state_bytes).size + header.state_bytes;
+  }
+  inner += header.muscle_bytes;
   FieldWriter wrapper;
   wrapper.Length(v1::StreamDeformResponse::kFramesFieldNumber, inner);
   std::byte* start = end - fields.size();
@@ -120,14 +136,11 @@ BulkTag MakeNormalsTag(std::size_t normal_bytes) {
 }
 
 BulkTag MakeTangentsTag(std::size_t tangent_bytes) {
-  FieldWriter channel;
-  channel.Varint(v1::Channel::kAttributeFieldNumber, v1::ATTRIBUTE_TANGENTS);
-  channel.Varint(v1::Channel::kEncodingFieldNumber, v1::ENCODING_FLOAT32);
-  channel.Length(v1::Channel::kDataFieldNumber, tangent_bytes);
-  FieldWriter tag;
-  tag.Length(Frame::kChannelsFieldNumber, channel.size() + tangent_bytes);
-  tag.Append(channel);
-  return ToBulkTag(tag);
+  return MakeChannelTag(v1::ATTRIBUTE_TANGENTS, v1::ENCODING_FLOAT32, tangent_bytes);
+}
+
+BulkTag MakeStatesTag(std::size_t state_bytes) {
+  return MakeChannelTag(v1::ATTRIBUTE_VERTEX_STATES, v1::ENCODING_UINT8, state_bytes);
 }
 
 }  // namespace sinew::server

@@ -43,6 +43,13 @@ absl::StatusOr<ResolvedSpec> ResolveSpec(Runtime& runtime, const v1::SessionSpec
         v1::REASON_NUMERICS_MISMATCH);
   }
   SINEW_ASSIGN_OR_RETURN(const auto stored, runtime.rigs->Get(hex));
+  if (stored->summary.without_weights()) {
+    return WithReason(
+        absl::FailedPreconditionError(absl::StrCat(
+            "spec.rig: ", spec.rig(),
+            " has meshes without skin weights; call ComputeWeights (sinew weights) first")),
+        v1::REASON_NO_WEIGHTS);
+  }
   resolved.rig = stored->rig;
   return resolved;
 }

@@ -22,7 +22,7 @@ struct ResolvedSpec {
 };
 
 // Blocks (disk, parsing). kInvalidArgument: names the field under "spec"; kNotFound: the rig;
-// kFailedPrecondition: other numerics were demanded.
+// kFailedPrecondition: other numerics were demanded, or the rig has no weights yet.
 absl::StatusOr<ResolvedSpec> ResolveSpec(Runtime& runtime, const v1::SessionSpec& spec);
 
 // A new session, not in the table yet, whose bind has been started if it was not there. Blocks.

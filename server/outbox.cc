@@ -17,18 +17,18 @@ std::size_t RoundUp(std::size_t bytes) {
 }
 
 struct Places {
-  std::size_t positions, normals, tangents, end;
+  std::size_t positions, normals, tangents, states, end;
 };
 
-// Headers of later pieces, head room, positions, normals, tangents; the arrays start on cache
-// lines.
+// Headers of later pieces, head room, positions, normals, tangents, states; the arrays start on
+// cache lines.
 Places Plan(const Output& output, std::size_t vertices) {
   const std::size_t pieces = (vertices + output.ChunkVertices() - 1) / output.ChunkVertices();
   const std::size_t positions = RoundUp((pieces - 1) * kPieceHeader) + kHeadRoom;
   const std::size_t normals = RoundUp(positions + vertices * kPointBytes);
   const std::size_t tangents = RoundUp(normals + (output.normals ? vertices * kPointBytes : 0));
-  return {positions, normals, tangents,
-          tangents + (output.tangents ? vertices * kTangentBytes : 0)};
+  const std::size_t states = RoundUp(tangents + (output.tangents ? vertices * kTangentBytes : 0));
+  return {positions, normals, tangents, states, states + (output.states ? vertices : 0)};
 }
 
 }  // namespace
@@ -39,6 +39,7 @@ OutgoingFrame::OutgoingFrame(FramePool& pool, const Output& output, std::uint32_
   positions_at_ = places.positions;
   normals_at_ = places.normals;
   tangents_at_ = places.tangents;
+  states_at_ = places.states;
   buffer_ = pool.Acquire(places.end);
 }
 
@@ -60,6 +61,11 @@ std::span<std::byte> OutgoingFrame::tangents() const {
   return {buffer_.data() + tangents_at_, vertices_ * kTangentBytes};
 }
 
+std::span<std::byte> OutgoingFrame::states() const {
+  if (!output_.states) return {};
+  return {buffer_.data() + states_at_, vertices_};
+}
+
 void OutgoingFrame::Seal() {
   if (!output_.checksums) return;
   for (std::size_t k = 0; k < pieces(); ++k) {
@@ -69,7 +75,7 @@ void OutgoingFrame::Seal() {
       return whole.empty() ? whole : whole.subspan(first * each, count * each);
     };
     checksums_.push_back(BulkChecksum({part(positions(), kPointBytes), part(normals(), kPointBytes),
-                                       part(tangents(), kTangentBytes)}));
+                                       part(tangents(), kTangentBytes), part(states(), 1)}));
   }
 }
 
@@ -86,6 +92,7 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
   if (next_ == 0) {
     header.bounds = bounds;
     header.skipped = skipped;
+    header.replayed_steps = replayed_steps;
   }
   if (header.last_chunk) {
     timing.previous_send_ns = previous_send_ns;
@@ -94,6 +101,8 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
   header.position_bytes = count * kPointBytes;
   header.normal_bytes = output_.normals ? count * kPointBytes : 0;
   header.tangent_bytes = output_.tangents ? count * kTangentBytes : 0;
+  header.state_bytes = output_.states ? count : 0;
+  header.muscle_bytes = header.last_chunk ? muscles.size() : 0;
 
   const std::size_t positions = positions_at_ + first * kPointBytes;
   std::byte* const data = buffer_.data();
@@ -118,6 +127,10 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
     append(MakeTangentsTag(header.tangent_bytes), tangents_at_ + first * kTangentBytes,
            header.tangent_bytes);
   }
+  if (output_.states) {
+    append(MakeStatesTag(header.state_bytes), states_at_ + first, header.state_bytes);
+  }
+  if (header.muscle_bytes > 0) slices.emplace_back(muscles);
   ++next_;
 }
 
@@ -136,8 +149,8 @@ Outbox::Taken Outbox::Next(std::uint64_t previous_send_ns, grpc::ByteBuffer& mes
   while (!items_.empty()) {
     OutgoingFrame* frame = std::get_if<OutgoingFrame>(&items_.front());
     const bool whole = frame == nullptr || frame->small();
-    const std::size_t more =
-        frame == nullptr ? std::get<std::string>(items_.front()).size() : frame->bulk_bytes();
+    const std::size_t more = frame == nullptr ? std::get<std::string>(items_.front()).size()
+                                              : frame->bulk_bytes() + frame->muscles.size();
     if (!slices.empty() && (!whole || bytes + more > kBatchBytes)) break;
     bytes += more;
     if (frame == nullptr) {

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <deque>
 #include <span>
+#include <string>
 #include <variant>
 #include <vector>
 
@@ -27,19 +28,21 @@ class OutgoingFrame {
   OutgoingFrame(FramePool& pool, const Output& output, std::uint32_t vertices);
   static std::size_t BufferBytes(const Output& output, std::uint32_t vertices);
 
-  // Where the evaluation writes; [V * 12], [V * 12] and [V * 16], empty if not wanted.
+  // Where the evaluation writes; [V * 12], [V * 12], [V * 16] and [V], empty if not wanted.
   std::span<std::byte> positions() const;
   std::span<std::byte> normals() const;
   std::span<std::byte> tangents() const;
+  std::span<std::byte> states() const;
 
   // After evaluation: the checksum of every piece, if wanted.
   void Seal();
 
   std::uint64_t frame = 0;
   double time = 0;
-  std::uint32_t skipped = 0;
+  std::uint32_t skipped = 0, replayed_steps = 0;
   std::array<float, 6> bounds{};
-  FrameTiming timing;  // previous_send_ns is filled when the last piece leaves
+  FrameTiming timing;   // previous_send_ns is filled when the last piece leaves
+  std::string muscles;  // serialised fields for the last piece, see MuscleFields
 
   std::size_t bulk_bytes() const { return vertices_ * output_.BytesPerVertex(); }
   bool small() const { return piece_vertices_ >= vertices_; }  // travels in one piece
@@ -52,7 +55,8 @@ class OutgoingFrame {
   std::size_t pieces() const { return (vertices_ + piece_vertices_ - 1) / piece_vertices_; }
   Output output_;
   std::uint32_t vertices_, piece_vertices_;
-  std::size_t positions_at_ = 0, normals_at_ = 0, tangents_at_ = 0;  // in the buffer
+  // In the buffer.
+  std::size_t positions_at_ = 0, normals_at_ = 0, tangents_at_ = 0, states_at_ = 0;
   FrameBuffer buffer_;
   std::vector<std::uint64_t> checksums_;  // of each piece
   std::size_t next_ = 0;

@@ -184,6 +184,14 @@ absl::StatusOr<v1::RigSummary> RigStore::Summary(const std::string& hex) {
   return rig->summary;
 }
 
+absl::StatusOr<std::string> RigStore::Bytes(const std::string& hex) {
+  const std::shared_ptr<Entry> entry = Find(hex);
+  if (entry == nullptr) return Unknown(hex);
+  const std::lock_guard loading(entry->loading);
+  if (Find(hex) != entry) return Unknown(hex);
+  return VerifiedBytes(hex, *entry);
+}
+
 absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Put(const std::string& hex,
                                                                const std::string& bytes,
                                                                const fs::path& path) {

@@ -46,6 +46,8 @@ class RigStore {
   // kInternal: they cannot be read now.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const std::string& hex);
   absl::StatusOr<v1::RigSummary> Summary(const std::string& hex);
+  // All its bytes, hashed again. Errors as Get.
+  absl::StatusOr<std::string> Bytes(const std::string& hex);
 
   // Stores bytes whose SHA-256 is `hex`. `path`: a file that holds them already and may be moved,
   // or empty. kInvalidArgument, kResourceExhausted: as ConvertRig, or the store is full.

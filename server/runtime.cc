@@ -41,6 +41,7 @@ Runtime::Runtime(const Config& c)
       deforms(c.compute.deforms, "max-deforms", "calls"),
       compares(c.compare.count, "max-compares", "calls"),
       watches(c.sessions.watches, "max-watches", "calls"),
+      weights(c.weights.count, "max-weight-calls", "calls"),
       transfers(c.rigs.transfers, "max-transfers", "calls"),
       arenas(c.Threads()),
       frames(FramePool::Create(c.compute.frame_bytes, kIdleFrameBytes)),

@@ -52,6 +52,7 @@ class Runtime {
   Gate deforms;    // Deform, DeformClip
   Gate compares;   // CompareDeformers
   Gate watches;    // WatchSession
+  Gate weights;    // ComputeWeights
   Gate transfers;  // UploadRig, DownloadRig
   Timers timers;
   Arenas arenas;

@@ -183,6 +183,7 @@ void StreamCall::Ready() {
   opened.set_window(open_.window());
   opened.set_chunk_bytes(evaluator_->output().chunk_bytes);
   opened.set_backlog(static_cast<std::uint32_t>(runtime_.config.streams.backlog));
+  opened.set_stateful(evaluator_->stateful());
   outbox_.Push(response);
   ready_ = true;
 }
@@ -223,7 +224,10 @@ void StreamCall::StartInArena() {
 void StreamCall::Evaluate(const Waiting& waiting, bool parallel) {
   const auto started = Clock::now();
   auto result = Fenced([&]() -> absl::StatusOr<std::optional<OutgoingFrame>> {
-    if (!waiting.refused.ok()) return waiting.refused;
+    if (!waiting.refused.ok()) {
+      if (waiting.pose.reset()) evaluator_->Reset();
+      return waiting.refused;
+    }
     return evaluator_->Evaluate(waiting.pose, parallel, !waiting.pose.no_output());
   });
   const std::lock_guard lock(mutex_);
@@ -269,6 +273,7 @@ void StreamCall::EndIfDone() {
 
 void StreamCall::EndWith(const absl::Status& status) {
   waiting_.clear();
+  if (evaluator_ != nullptr) evaluator_->Stop();  // what runs is for nobody
   End(status);
 }
 

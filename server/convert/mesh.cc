@@ -145,7 +145,7 @@ absl::Status MeshFlattener::AddWeld(const v1::Mesh& mesh, const std::string& pat
 }
 
 absl::Status MeshFlattener::AddSkin(const v1::Mesh& mesh, const std::string& path) {
-  if (!mesh.has_skin()) return InvalidField(path + ".skin", "absent, need a skin");
+  if (!mesh.has_skin()) return HoldByFirstJoint();
   const std::string skin_path = path + ".skin";
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> bindings,
                          AddBindings(mesh.skin(), skin_path));
@@ -159,6 +159,28 @@ absl::Status MeshFlattener::AddSkin(const v1::Mesh& mesh, const std::string& pat
     fallback = static_cast<std::int32_t>(bindings[place]);
   }
   source_.influences.fallback.insert(source_.influences.fallback.end(), vertices_, fallback);
+  return absl::OkStatus();
+}
+
+absl::Status MeshFlattener::HoldByFirstJoint() {
+  ++without_skin_;
+  if (source_.joints.empty()) {
+    return InvalidField("rig.joints", "got none, need one or more that a skin may name");
+  }
+  AffineD inverse;
+  const AffineD& rest = source_.rest_local.front();
+  if (const double scale = Determinant(Linear(rest)); scale != 0 && std::isfinite(scale)) {
+    inverse = Inverse(rest);
+  }
+  const auto binding = static_cast<std::uint32_t>(source_.bindings.size());
+  source_.bindings.push_back({.joint = 0, .inverse_bind = inverse});
+  InfluenceSource& out = source_.influences;
+  for (std::uint32_t v = 0; v < vertices_; ++v) {
+    out.offsets.push_back(out.offsets.back() + 1);
+    out.bindings.push_back(binding);
+    out.weights.push_back(1);
+    out.fallback.push_back(-1);
+  }
   return absl::OkStatus();
 }
 

@@ -27,6 +27,9 @@ class MeshFlattener {
   absl::Status Add(int m);
   // What can be said only with all meshes at hand.
   absl::Status Finish();
+  // Meshes without a skin so far. The first joint holds them meanwhile, so that all else can be
+  // checked.
+  int without_skin() const { return without_skin_; }
 
  private:
   absl::Status AddFaces(const v1::Mesh& mesh, const std::string& path);
@@ -34,6 +37,7 @@ class MeshFlattener {
   absl::Status AddTangents(const v1::Mesh& mesh, const std::string& path);
   absl::Status AddWeld(const v1::Mesh& mesh, const std::string& path);
   absl::Status AddSkin(const v1::Mesh& mesh, const std::string& path);
+  absl::Status HoldByFirstJoint();
   absl::StatusOr<std::vector<std::uint32_t>> AddBindings(const v1::Skin& skin,
                                                          const std::string& path);
   absl::Status AddInfluences(const v1::Skin& skin, const std::string& path,
@@ -49,7 +53,7 @@ class MeshFlattener {
   RigSource& source_;
   std::uint32_t first_ = 0, vertices_ = 0;  // of the mesh at hand
   bool any_normals_ = false, any_tangents_ = false;
-  int welded_meshes_ = 0;
+  int welded_meshes_ = 0, without_skin_ = 0;
   std::map<BindingKey, std::uint32_t> bindings_;
   std::map<std::string, std::size_t> maps_;  // name to place in source_.maps
   std::map<std::string, std::uint32_t> controls_;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "core/deform/vertex_state.h"
 #include "core/rig/layout.h"
 #include "server/convert/unknown_fields.h"
 #include "server/status.h"
@@ -15,6 +16,16 @@ namespace sinew::server {
 namespace {
 
 constexpr std::uint32_t kLeastChunkBytes = 4096;
+
+// States go over the wire as the core writes them.
+static_assert(static_cast<int>(VertexState::kNotDisplaced) == v1::VERTEX_STATE_NOT_DISPLACED &&
+              static_cast<int>(VertexState::kFitted) == v1::VERTEX_STATE_FITTED &&
+              static_cast<int>(VertexState::kGradientDivergence) ==
+                  v1::VERTEX_STATE_GRADIENT_DIVERGENCE &&
+              static_cast<int>(VertexState::kPotentialPit) == v1::VERTEX_STATE_POTENTIAL_PIT &&
+              static_cast<int>(VertexState::kNbIterMax) == v1::VERTEX_STATE_NB_ITER_MAX &&
+              static_cast<int>(VertexState::kNormGradNull) == v1::VERTEX_STATE_NORM_GRAD_NULL &&
+              static_cast<int>(VertexState::kOutVert) == v1::VERTEX_STATE_OUT_VERT);
 
 // Whether an allowed list, which may be empty, holds the one thing this server sends.
 template <class List>
@@ -35,11 +46,14 @@ absl::Status CheckAttributes(const v1::OutputSpec& spec, Output& output) {
       case v1::ATTRIBUTE_TANGENTS:
         output.tangents = true;
         break;
+      case v1::ATTRIBUTE_VERTEX_STATES:
+        output.states = true;
+        break;
       default:
         return InvalidField(absl::StrCat("output.attributes[", i, "]"),
                             absl::StrCat("got ", static_cast<int>(spec.attributes(i)),
-                                         ", need ATTRIBUTE_POSITIONS, ATTRIBUTE_NORMALS or "
-                                         "ATTRIBUTE_TANGENTS"));
+                                         ", need ATTRIBUTE_POSITIONS, ATTRIBUTE_NORMALS, "
+                                         "ATTRIBUTE_TANGENTS or ATTRIBUTE_VERTEX_STATES"));
     }
   }
   return positions ? absl::OkStatus()
@@ -105,6 +119,7 @@ absl::StatusOr<Output> ToOutput(const v1::OutputSpec& spec, const StreamConfig& 
     output.chunk_bytes = spec.chunk_bytes();
   }
   output.checksums = !spec.omit_checksums();
+  output.muscles = spec.muscles();
   return output;
 }
 

@@ -25,14 +25,17 @@ absl::Status CheckPoseBlock(const v1::PoseBlock& block, std::uint64_t limit,
 
 // What a frame carries and how it is cut.
 struct Output {
-  bool normals = false, tangents = false;
+  bool normals = false, tangents = false, states = false;
+  bool muscles = false;  // beside the vertices
   bool checksums = true;
   std::uint32_t chunk_bytes = 1 << 20;  // largest bulk of one Frame message
 
   // Vertices of every piece but the last: a multiple of 16, so that ranges keep the alignment of
   // kernels.
   std::uint32_t ChunkVertices() const;
-  std::size_t BytesPerVertex() const { return 12 + (normals ? 12 : 0) + (tangents ? 16 : 0); }
+  std::size_t BytesPerVertex() const {
+    return 12 + (normals ? 12 : 0) + (tangents ? 16 : 0) + (states ? 1 : 0);
+  }
 };
 
 // kInvalidArgument: something this server cannot send (its path starts at "output");

@@ -12,6 +12,7 @@
 #include "core/base/status.h"
 #include "server/convert/array.h"
 #include "server/convert/mesh.h"
+#include "server/convert/muscle.h"
 #include "server/convert/unknown_fields.h"
 #include "server/status.h"
 
@@ -65,9 +66,6 @@ absl::Status CheckHeader(const v1::Rig& rig) {
                                                               "\", this server knows none")),
         v1::REASON_UNKNOWN_FIELD);
   }
-  if (rig.muscles_size() > 0) {
-    return InvalidField("rig.muscles", "not supported, need none");
-  }
   if (!std::isfinite(rig.meters_per_unit()) || rig.meters_per_unit() < 0) {
     return InvalidField("rig.meters_per_unit",
                         absl::StrCat("got ", rig.meters_per_unit(), ", need 0 or more"));
@@ -76,6 +74,7 @@ absl::Status CheckHeader(const v1::Rig& rig) {
     return InvalidField("rig.up_axis", absl::StrCat("got ", static_cast<int>(rig.up_axis()),
                                                     ", need UP_AXIS_Y or UP_AXIS_Z"));
   }
+  if (rig.joints_size() == 0) return InvalidField("rig.joints", "got none, need one or more");
   if (rig.meshes_size() == 0) return InvalidField("rig.meshes", "got none, need one or more");
   return absl::OkStatus();
 }
@@ -150,26 +149,40 @@ v1::RigSummary Summarise(const v1::Rig& rig, const Rig& converted) {
 
 }  // namespace
 
-absl::StatusOr<ConvertedRig> ConvertRig(std::string_view bytes, const RigConfig& limits) {
+absl::StatusOr<v1::Rig> ParseRig(std::string_view bytes) {
   v1::Rig rig;
   if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
       !rig.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return InvalidField("rig", "the bytes are not a serialised sinew.v1.Rig");
   }
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(rig, "rig"));
+  return rig;
+}
+
+absl::StatusOr<RigSource> ReadRig(const v1::Rig& rig, const RigConfig& limits, int& without_skin) {
   SINEW_RETURN_IF_ERROR(CheckHeader(rig));
   SINEW_RETURN_IF_ERROR(CheckLimits(rig, limits));
   RigSource source;
   SINEW_RETURN_IF_ERROR(ConvertJoints(rig, limits, source));
   ConvertControls(rig, source);
+  SINEW_RETURN_IF_ERROR(ConvertMuscles(rig, limits, source));
   MeshFlattener flattener(rig, limits, source);
   for (int m = 0; m < rig.meshes_size(); ++m) SINEW_RETURN_IF_ERROR(flattener.Add(m));
   SINEW_RETURN_IF_ERROR(flattener.Finish());
+  without_skin = flattener.without_skin();
+  return source;
+}
+
+absl::StatusOr<ConvertedRig> ConvertRig(std::string_view bytes, const RigConfig& limits) {
+  SINEW_ASSIGN_OR_RETURN(const v1::Rig rig, ParseRig(bytes));
+  int without_skin = 0;
+  SINEW_ASSIGN_OR_RETURN(RigSource source, ReadRig(rig, limits, without_skin));
   absl::StatusOr<Rig> created = Rig::Create(std::move(source));
   if (!created.ok()) return WithDetails(created.status());
   ConvertedRig converted;
   converted.rig = std::make_shared<const Rig>(*std::move(created));
   converted.summary = Summarise(rig, *converted.rig);
+  converted.summary.set_without_weights(without_skin > 0);
   if (const std::uint64_t said = converted.summary.ByteSizeLong(); said > limits.summary_bytes) {
     return LimitPassed("rig.joints", said, limits.summary_bytes, "bytes of names",
                        "max-summary-bytes");

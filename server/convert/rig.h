@@ -23,11 +23,18 @@ struct ConvertedRig {
   v1::RigSummary summary;  // without name, size_bytes and create_time
 };
 
+// kInvalidArgument: not a serialised Rig, or an unknown field in it.
+absl::StatusOr<v1::Rig> ParseRig(std::string_view bytes);
+
+// What the core makes a rig from; `without_skin` says how many meshes have none: the first joint
+// holds those. Errors as ConvertRig.
+absl::StatusOr<RigSource> ReadRig(const v1::Rig& rig, const RigConfig& limits, int& without_skin);
+
 // Reads a serialised Rig. kInvalidArgument: not a Rig, an unknown field, a required feature (this
-// server knows none), a value that is wrong or that this server cannot honour (muscles,
-// corner_normals, a mesh without a skin); kResourceExhausted: a limit of `limits`. The message and
-// the details name the field. Tangents are checked for their size and have no effect: no output of
-// this server depends on them.
+// server knows none), a value that is wrong or that this server cannot honour (corner_normals);
+// kResourceExhausted: a limit of `limits`. The message and the details name the field. Tangents are
+// checked for their size. A rig with meshes without a skin is valid, but fit for ComputeWeights
+// alone: the summary says so.
 absl::StatusOr<ConvertedRig> ConvertRig(std::string_view bytes, const RigConfig& limits);
 
 }  // namespace sinew::server

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include "core/deform/unused_parameters.h"
 #include "server/status.h"
 
 namespace sinew::server {
@@ -43,6 +44,14 @@ v1::Estimate ToProto(const BindEstimate& estimate) {
   return proto;
 }
 
+void AddWarnings(const Recipe& recipe, v1::Session& session) {
+  for (const UnusedParameter& unused : UnusedParameters(recipe)) {
+    v1::Problem& warning = *session.add_warnings();
+    warning.set_field(absl::StrCat("spec.recipe.stages[", unused.stage, "].", unused.path));
+    warning.set_message(absl::StrCat(warning.field(), ": ", unused.what));
+  }
+}
+
 v1::Session ToProto(const SessionTable::Lease& lease) {
   const Session& session = *lease.session;
   const Bound::Snapshot now = session.bound->snapshot();
@@ -54,6 +63,7 @@ v1::Session ToProto(const SessionTable::Lease& lease) {
   proto.set_state(ToProto(now.state));
   proto.set_progress(static_cast<float>(now.progress));
   *proto.mutable_estimate() = ToProto(session.bound->estimate());
+  AddWarnings(session.bound->recipe(), proto);
   if (now.state == Bound::State::kFailed) *proto.mutable_problem() = ToProblem(now.error);
   Split(lease.ttl, *proto.mutable_ttl());
   Split(lease.expires.time_since_epoch(), *proto.mutable_expire_time());

@@ -101,6 +101,7 @@ grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext
                     answer.add_attributes(v1::ATTRIBUTE_POSITIONS);
                     answer.add_attributes(v1::ATTRIBUTE_NORMALS);
                     answer.add_attributes(v1::ATTRIBUTE_TANGENTS);
+                    answer.add_attributes(v1::ATTRIBUTE_VERTEX_STATES);
                     *answer.mutable_stats() = runtime_.Stats();
                     return absl::OkStatus();
                   });

@@ -5,6 +5,7 @@
 #include "server/download.h"
 #include "server/services/page.h"
 #include "server/upload.h"
+#include "server/weigh.h"
 
 namespace sinew::server {
 
@@ -17,7 +18,9 @@ RigService::RigService(Runtime& runtime)
       list_{.metrics = runtime.metrics.AddMethod("sinew.v1.RigService/ListRigs")},
       delete_{.metrics = runtime.metrics.AddMethod("sinew.v1.RigService/DeleteRig"),
               .work = true,
-              .blocking = true} {}
+              .blocking = true},
+      weigh_{.metrics = runtime.metrics.AddMethod("sinew.v1.RigService/ComputeWeights"),
+             .work = true} {}
 
 grpc::ServerReadReactor<v1::UploadRigRequest>* RigService::UploadRig(
     grpc::CallbackServerContext* context, v1::UploadRigResponse* response) {
@@ -77,6 +80,11 @@ grpc::ServerUnaryReactor* RigService::DeleteRig(grpc::CallbackServerContext* con
         SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("name", asked.name()));
         return runtime_.rigs->Delete(hex);
       });
+}
+
+grpc::ServerWriteReactor<v1::ComputeWeightsResponse>* RigService::ComputeWeights(
+    grpc::CallbackServerContext* context, const v1::ComputeWeightsRequest* request) {
+  return WeighCall::Start(runtime_, weigh_, context, request);
 }
 
 }  // namespace sinew::server

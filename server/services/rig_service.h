@@ -25,9 +25,12 @@ class RigService final : public v1::RigService::CallbackService {
                                       const v1::DeleteRigRequest* request,
                                       v1::DeleteRigResponse* response) override;
 
+  grpc::ServerWriteReactor<v1::ComputeWeightsResponse>* ComputeWeights(
+      grpc::CallbackServerContext* context, const v1::ComputeWeightsRequest* request) override;
+
  private:
   Runtime& runtime_;
-  const RpcMethod upload_, get_, download_, list_, delete_;
+  const RpcMethod upload_, get_, download_, list_, delete_, weigh_;
 };
 
 }  // namespace sinew::server

@@ -1,0 +1,283 @@
+#include "server/convert/weights.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/status.h"
+#include "server/convert/array.h"
+#include "server/convert/rig.h"
+#include "server/convert/unknown_fields.h"
+#include "server/status.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr int kUnseenListed = 1000, kNotesListed = 100;
+constexpr std::size_t kNoteBytes = 500;
+
+// Sets `to` if the field is there. Bounds as a float holds them: 0.01 is one of its own.
+template <class Number>
+absl::Status Take(bool there, Number value, const char* field, double low, double high,
+                  Number& to) {
+  if (!there) return absl::OkStatus();
+  if (!(value >= static_cast<Number>(low) && value <= static_cast<Number>(high))) {
+    return InvalidField(field, absl::StrCat("got ", value, ", need ", low, " to ", high));
+  }
+  to = value;
+  return absl::OkStatus();
+}
+
+absl::Status CheckMethodOptions(const v1::ComputeWeightsRequest& request) {
+  const struct {
+    bool there;
+    const char* field;
+    v1::WeightMethod method;
+  } rows[] = {{request.has_capsule(), "capsule", v1::WEIGHT_METHOD_CAPSULE},
+              {request.has_heat(), "heat", v1::WEIGHT_METHOD_HEAT},
+              {request.has_geodesic(), "geodesic", v1::WEIGHT_METHOD_GEODESIC}};
+  for (const auto& row : rows) {
+    if (!row.there || row.method == request.method()) continue;
+    return InvalidField(row.field, absl::StrCat("set, but the method is ",
+                                                v1::WeightMethod_Name(request.method())));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<WeightMethod> ToMethod(v1::WeightMethod method) {
+  switch (method) {
+    case v1::WEIGHT_METHOD_CAPSULE:
+      return WeightMethod::kCapsule;
+    case v1::WEIGHT_METHOD_HEAT:
+      return WeightMethod::kHeat;
+    case v1::WEIGHT_METHOD_GEODESIC:
+      return WeightMethod::kGeodesic;
+    default:
+      return InvalidField("method", absl::StrCat("got ", static_cast<int>(method),
+                                                 ", need CAPSULE, HEAT or GEODESIC"));
+  }
+}
+
+AffineD ToAffine(std::span<const float> values) {
+  AffineD affine;
+  std::copy(values.begin(), values.end(), affine.m.begin());
+  return affine;
+}
+
+// The skin's joints as bound, its geometry bind folded in; none of a mesh without a skin.
+absl::StatusOr<std::vector<Binding>> ReadBindings(const v1::Mesh& mesh, const std::string& path) {
+  std::vector<Binding> bindings;
+  if (!mesh.has_skin()) return bindings;
+  const v1::Skin& skin = mesh.skin();
+  AffineD geometry;
+  if (skin.has_geometry_bind()) {
+    SINEW_ASSIGN_OR_RETURN(const std::vector<float> values,
+                           ReadFloats(skin.geometry_bind(), path + ".geometry_bind", 12, 1));
+    geometry = ToAffine(values);
+  }
+  SINEW_ASSIGN_OR_RETURN(const std::vector<float> inverse,
+                         ReadFloats(skin.inverse_bind(), path + ".inverse_bind", 12,
+                                    static_cast<std::uint64_t>(skin.joints_size())));
+  for (std::size_t s = 0; s * 12 < inverse.size(); ++s) {
+    bindings.push_back(
+        {.joint = static_cast<std::uint16_t>(skin.joints(static_cast<int>(s))),
+         .inverse_bind = Compose(ToAffine(std::span(inverse).subspan(s * 12, 12)), geometry)});
+  }
+  return bindings;
+}
+
+absl::StatusOr<std::vector<std::uint8_t>> ReadCarriers(const v1::Rig& rig,
+                                                       const v1::ComputeWeightsRequest& request,
+                                                       const Skeleton& skeleton) {
+  std::vector<std::uint8_t> carriers(skeleton.joints(), 0);
+  if (request.joints_size() == 0) {
+    for (int j = 0; j < rig.joints_size(); ++j) {
+      carriers[static_cast<std::size_t>(j)] = rig.joints(j).helper() ? 0 : 1;
+    }
+    return carriers;
+  }
+  for (int k = 0; k < request.joints_size(); ++k) {
+    const std::string field = absl::StrCat("joints[", k, "]");
+    const std::uint32_t joint = skeleton.Find(request.joints(k));
+    if (joint == kNoParent) {
+      return InvalidField(field, absl::StrCat("got \"", request.joints(k).substr(0, 100),
+                                              "\", which the rig lacks"));
+    }
+    if (carriers[joint] != 0) {
+      return InvalidField(field, absl::StrCat("got \"", request.joints(k), "\" a second time"));
+    }
+    carriers[joint] = 1;
+  }
+  return carriers;
+}
+
+template <class T>
+void SetArray(v1::Array& array, v1::ArrayType type, std::uint32_t columns,
+              const std::vector<T>& values) {
+  array.set_type(type);
+  array.set_columns(columns);
+  array.set_rows(values.size() / columns);
+  array.set_data(values.data(), values.size() * sizeof(T));
+}
+
+// The skin of one part; its joints are those that carry some of it, in the rig's order.
+absl::Status MakeSkin(const MeshPart& part, std::span<const Binding> bound,
+                      std::span<const std::optional<AffineD>> inverse,
+                      const InfluenceSource& influences, v1::Skin& skin) {
+  const std::uint64_t begin = influences.offsets[part.vertex_offset];
+  const std::uint64_t end = influences.offsets[part.vertex_offset + part.vertex_count];
+  std::vector<std::uint16_t> slot(inverse.size(), 0);
+  for (std::uint64_t i = begin; i < end; ++i) slot[influences.bindings[i]] = 1;
+  std::vector<const AffineD*> own(inverse.size(), nullptr);
+  for (const Binding& binding : bound) {
+    if (own[binding.joint] == nullptr) own[binding.joint] = &binding.inverse_bind;
+  }
+  std::vector<float> matrices;
+  for (std::size_t j = 0; j < slot.size(); ++j) {
+    if (slot[j] == 0) continue;
+    if (own[j] == nullptr && !inverse[j]) {
+      return InvalidField(absl::StrCat("rig.joints[", j, "]"),
+                          "its rest pose is singular, so it cannot carry skin");
+    }
+    const AffineD& matrix = own[j] != nullptr ? *own[j] : *inverse[j];
+    for (const double value : matrix.m) matrices.push_back(static_cast<float>(value));
+    slot[j] = static_cast<std::uint16_t>(skin.joints_size());
+    skin.add_joints(static_cast<std::uint32_t>(j));
+  }
+  std::vector<std::uint8_t> counts;
+  for (std::uint32_t v = part.vertex_offset; v < part.vertex_offset + part.vertex_count; ++v) {
+    counts.push_back(static_cast<std::uint8_t>(influences.offsets[v + 1] - influences.offsets[v]));
+  }
+  std::vector<std::uint16_t> joints;
+  for (std::uint64_t i = begin; i < end; ++i) joints.push_back(slot[influences.bindings[i]]);
+  const auto at = [&](std::uint64_t i) {
+    return influences.weights.begin() + static_cast<std::ptrdiff_t>(i);
+  };
+  SetArray(*skin.mutable_inverse_bind(), v1::ARRAY_TYPE_FLOAT32, 12, matrices);
+  SetArray(*skin.mutable_influence_counts(), v1::ARRAY_TYPE_UINT8, 1, counts);
+  SetArray(*skin.mutable_influence_joints(), v1::ARRAY_TYPE_UINT16, 1, joints);
+  SetArray(*skin.mutable_influence_weights(), v1::ARRAY_TYPE_FLOAT32, 1,
+           std::vector<float>(at(begin), at(end)));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<WeightOptions> ReadWeightOptions(const v1::ComputeWeightsRequest& request,
+                                                const WeightsConfig& limits,
+                                                const RigConfig& rigs) {
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
+  if (static_cast<std::uint64_t>(request.joints_size()) > rigs.joints) {
+    return LimitPassed("joints", static_cast<std::uint64_t>(request.joints_size()), rigs.joints,
+                       "joints", "max-rig-joints");
+  }
+  WeightOptions options;
+  SINEW_ASSIGN_OR_RETURN(options.method, ToMethod(request.method()));
+  SINEW_RETURN_IF_ERROR(CheckMethodOptions(request));
+  const v1::CapsuleWeights& capsule = request.capsule();
+  const v1::GeodesicWeights& geodesic = request.geodesic();
+  for (const absl::Status& taken :
+       {Take(request.has_max_influences(), request.max_influences(), "max_influences", 1,
+             kMostInfluences, options.max_influences),
+        Take(request.has_prune(), request.prune(), "prune", 0, 0.5, options.prune),
+        Take(request.has_smooth(), request.smooth(), "smooth", 0, 100, options.smooth),
+        Take(capsule.has_inner(), capsule.inner(), "capsule.inner", 0.1, 10, options.inner),
+        Take(capsule.has_outer(), capsule.outer(), "capsule.outer", 0.1, 20, options.outer),
+        Take(capsule.has_falloff(), capsule.falloff(), "capsule.falloff", 0.25, 8, options.falloff),
+        Take(request.heat().has_strength(), request.heat().strength(), "heat.strength", 0.01, 100,
+             options.heat),
+        Take(geodesic.has_resolution(), geodesic.resolution(), "geodesic.resolution", 16, 512,
+             options.resolution),
+        Take(geodesic.has_smoothness(), geodesic.smoothness(), "geodesic.smoothness", 0, 1,
+             options.smoothness)}) {
+    SINEW_RETURN_IF_ERROR(taken);
+  }
+  if (request.heat().has_facing()) options.facing = request.heat().facing();
+  if (options.max_influences > rigs.influences) {
+    return LimitPassed("max_influences", options.max_influences, rigs.influences, "influences",
+                       "max-vertex-influences");
+  }
+  if (geodesic.has_resolution() && options.resolution > limits.resolution) {
+    return LimitPassed("geodesic.resolution", options.resolution, limits.resolution, "voxels",
+                       "max-weight-resolution");
+  }
+  // A default that a server does not allow becomes what it does.
+  options.resolution = std::min(options.resolution, static_cast<std::uint32_t>(limits.resolution));
+  options.max_influences =
+      std::min(options.max_influences, static_cast<std::uint32_t>(rigs.influences));
+  return options;
+}
+
+absl::StatusOr<RigWeightsInput> ReadWeightsInput(const v1::Rig& rig,
+                                                 const v1::ComputeWeightsRequest& request,
+                                                 const RigConfig& limits) {
+  int without_skin = 0;
+  SINEW_ASSIGN_OR_RETURN(RigSource source, ReadRig(rig, limits, without_skin));
+  SINEW_ASSIGN_OR_RETURN(Skeleton skeleton,
+                         Skeleton::Create(std::move(source.joints), std::move(source.rest_local)));
+  SINEW_ASSIGN_OR_RETURN(std::vector<std::uint8_t> carriers, ReadCarriers(rig, request, skeleton));
+  RigWeightsInput input{.mesh = std::move(source.mesh),
+                        .skeleton = std::move(skeleton),
+                        .bindings = {},
+                        .carriers = std::move(carriers)};
+  for (int m = 0; m < rig.meshes_size(); ++m) {
+    SINEW_ASSIGN_OR_RETURN(input.bindings.emplace_back(),
+                           ReadBindings(rig.meshes(m), absl::StrCat("rig.meshes[", m, "].skin")));
+  }
+  return input;
+}
+
+absl::Status WithRequestField(const absl::Status& status) {
+  if (!absl::IsInvalidArgument(status)) return status;
+  constexpr std::array<std::pair<const char*, const char*>, 6> kNames = {
+      {{"inner: ", "capsule"},
+       {"outer: ", "capsule"},
+       {"falloff: ", "capsule"},
+       {"heat: ", "heat.strength"},
+       {"resolution: ", "geodesic"},
+       {"smoothness: ", "geodesic"}}};
+  for (const auto& [name, field] : kNames) {
+    if (!absl::StartsWith(status.message(), name)) continue;
+    const std::string_view rest = StdView(status.message());
+    return absl::StrContains(field, ".")
+               ? InvalidField(field, rest.substr(std::string_view(name).size()))
+               : WithPath(WithDetails(status), field);
+  }
+  return WithDetails(status);
+}
+
+absl::Status ReplaceSkins(const RigWeightsInput& input, const RigWeights& weights, v1::Rig& rig) {
+  for (int m = 0; m < rig.meshes_size(); ++m) {
+    const auto p = static_cast<std::size_t>(m);
+    v1::Skin skin;
+    SINEW_RETURN_IF_ERROR(MakeSkin(input.mesh.parts[p], input.bindings[p],
+                                   weights.inverse_bind[weights.group[p]], weights.influences,
+                                   skin));
+    *rig.mutable_meshes(m)->mutable_skin() = std::move(skin);
+  }
+  return absl::OkStatus();
+}
+
+v1::WeightsReport ToProto(const WeightReport& report) {
+  v1::WeightsReport proto;
+  proto.set_unseen_count(report.unseen.size());
+  for (const std::uint32_t vertex : report.unseen) {
+    if (proto.unseen_vertices_size() == kUnseenListed) break;
+    proto.add_unseen_vertices(vertex);
+  }
+  for (const std::uint32_t joint : report.idle_joints) proto.add_idle_joints(joint);
+  for (const std::string& note : report.notes) {
+    if (proto.notes_size() == kNotesListed) break;
+    proto.add_notes(note.substr(0, kNoteBytes));
+  }
+  return proto;
+}
+
+}  // namespace sinew::server
