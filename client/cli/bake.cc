@@ -11,6 +11,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/motion_options.h"
+#include "client/cli/muscle_file.h"
 #include "client/cli/quantity.h"
 #include "client/cli/recipe_text.h"
 #include "client/cli/spec_argument.h"
@@ -20,6 +21,7 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
+  std::string muscles;
   std::string file, deformer, frames, out, format;
   MotionRequest motion;
   bool no_clobber = false;
@@ -92,7 +94,7 @@ struct Baked {
 
 absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
                           const client::ClipData& clip, const std::string& spec,
-                          const CacheTarget& target) {
+                          const CacheTarget& target, std::size_t& received) {
   SINEW_ASSIGN_OR_RETURN(CacheWriter writer, CacheWriter::Create(target, InfoOf(character, clip)));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
   WarnUnusedControls(context, bound, clip);
@@ -101,6 +103,7 @@ absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
   std::vector<float> positions(character.rig.vertices() * 3);
   const auto write = [&](std::size_t index, const client::FrameView& frame) -> absl::Status {
     SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
+    received = index + 1;
     line->Update(static_cast<double>(index + 1) / static_cast<double>(clip.frames),
                  absl::StrCat("frame ", index + 1, " of ", clip.frames));
     return writer.Append(positions);
@@ -146,18 +149,29 @@ void Report(const Context& context, const CharacterFile& character, const client
   context.PrintJson(json);
 }
 
+// What is there of a bake that could not go on.
+std::string KeptText(const std::string& out, std::size_t received, std::size_t frames) {
+  std::error_code error;
+  return absl::StrCat("of ", received, " of ", frames, " frames received none is kept, ", out,
+                      std::filesystem::exists(out, error) ? " is as it was" : " is not written");
+}
+
 absl::Status Bake(Context& context, Options options) {
   if (!options.frames.empty()) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
   }
   SINEW_ASSIGN_OR_RETURN(CacheTarget target, TargetOf(options));
   SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(options.deformer));
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadCharacter(options.file, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   SINEW_RETURN_IF_ERROR(context.CheckStop());
   target.rest_mesh = !character.keeps_file_order;
-  SINEW_ASSIGN_OR_RETURN(const Baked baked, Run(context, character, clip, spec, target));
+  std::size_t received = 0;
+  const absl::StatusOr<Baked> run = Run(context, character, clip, spec, target, received);
+  if (!run.ok()) return context.Lost(run.status(), KeptText(options.out, received, clip.frames));
+  const Baked& baked = *run;
   WarnLosses(context, character);
   if (target.rest_mesh) {
     context.Warn(absl::StrCat("the file's vertex order could not be kept: apply the cache to ",
@@ -175,6 +189,7 @@ void AddBake(CLI::App& app, Command& command) {
   auto options = std::make_shared<Options>();
   sub->add_option("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
       ->required();
+  AddMusclesOption(*sub, options->muscles);
   sub->add_option("--deformer", options->deformer, "Spec such as ddm, or @recipe.json")->required();
   AddMotionOptions(*sub, options->motion);
   sub->add_option("--frames", options->frames,

@@ -9,6 +9,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/motion_options.h"
+#include "client/cli/muscle_file.h"
 #include "client/cli/number_range.h"
 #include "client/cli/quantity.h"
 #include "client/cli/spec_argument.h"
@@ -20,7 +21,7 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string file, deformer;
+  std::string file, muscles, deformer;
   MotionRequest motion;
   std::uint32_t vertices = 10'000;
   double seconds = 5, warmup = 0.5;
@@ -125,9 +126,9 @@ void PrintResult(const Context& context, const CharacterFile& character, const O
 
 absl::Status Bench(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(options.deformer));
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, options.file.empty()
-                                                            ? SyntheticTube(options.vertices)
-                                                            : ReadCharacter(options.file));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         options.file.empty() ? SyntheticTube(options.vertices)
+                                              : ReadCharacter(options.file, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   client::OutputSpec& output = options.load.output;
@@ -150,6 +151,7 @@ void AddBench(CLI::App& app, Command& command) {
   auto options = std::make_shared<Options>();
   auto* file = sub->add_option("FILE", options->file,
                                "Character file or model:NAME (default: a synthetic tube)");
+  AddMusclesOption(*sub, options->muscles);
   sub->add_option("--deformer", options->deformer, "Spec such as ddm, or @recipe.json")->required();
   AddMotionOptions(*sub, options->motion);
   sub->add_option("--vertices", options->vertices, "Size of the synthetic tube, about")

@@ -7,6 +7,7 @@
 #include "client/cli/character_file.h"
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/muscle_file.h"
 #include "client/cli/quantity.h"
 #include "client/cli/rig_upload.h"
 #include "client/cli/session_json.h"
@@ -17,13 +18,17 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string rig, deformer, ttl, numerics;
+  std::string rig, muscles, deformer, ttl, numerics;
   bool no_wait = false, dry_run = false;
 };
 
-absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig) {
-  if (absl::StartsWith(rig, "rigs/")) return rig;
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(rig));
+absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig,
+                                  const std::string& muscles) {
+  if (absl::StartsWith(rig, "rigs/")) {
+    if (muscles.empty()) return rig;
+    return UsageError("--muscles: needs a FILE, a stored rig has its own");
+  }
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(rig, muscles));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
   return uploaded.rig.name;
 }
@@ -40,10 +45,12 @@ absl::StatusOr<client::Session> Wait(Context& context, const client::Client& con
 
 void PrintEstimate(const Context& context, const client::Session& session) {
   const client::Estimate& estimate = session.estimate;
-  context.Print(absl::StrCat("bind ", DurationText(estimate.bind_time), "\nframe ",
-                             DurationText(estimate.frame_time), "\nbound data ",
-                             BytesText(estimate.bound_bytes), "\npeak memory ",
-                             BytesText(estimate.peak_bytes), "\n"));
+  context.Print(absl::StrCat("bind about ", DurationText(estimate.bind_time), "\nframe about ",
+                             DurationText(estimate.frame_time), "\nbound data at most ",
+                             BytesText(estimate.bound_bytes),
+                             ", an upper bound: often a fraction of it is needed\npeak memory "
+                             "at most ",
+                             BytesText(estimate.peak_bytes), ", an upper bound\n"));
 }
 
 void NoteMeasures(const Context& context, const client::Session& session) {
@@ -62,7 +69,7 @@ absl::Status Bind(Context& context, const Options& options) {
   }
   request.numerics = options.numerics;
   request.validate_only = options.dry_run;
-  SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig));
+  SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   SINEW_ASSIGN_OR_RETURN(client::Session session,
                          connection.CreateSession(request, context.call()));
@@ -90,6 +97,7 @@ void AddBind(CLI::App& app, Command& command) {
   sub->add_option("RIG", options->rig,
                   "rigs/sha256-... as `sinew upload` prints, or a FILE (uploaded first)")
       ->required();
+  AddMusclesOption(*sub, options->muscles);
   sub->add_option("--deformer", options->deformer, "Spec such as ddm, or @recipe.json")->required();
   sub->add_option(
       "--ttl", options->ttl,
@@ -98,7 +106,8 @@ void AddBind(CLI::App& app, Command& command) {
                   "Fail unless the server computes with this digest");
   auto* no_wait =
       sub->add_flag("--no-wait", options->no_wait, "Print the name at once; the bind runs on");
-  sub->add_flag("--dry-run", options->dry_run, "Check and estimate, create nothing")
+  sub->add_flag("--dry-run", options->dry_run,
+                "Check and estimate (upper bounds for memory, guesses for time), create nothing")
       ->excludes(no_wait);
   sub->footer(R"(Equal rig and deformer share what was bound: the second bind takes no time.
 Examples:

@@ -17,7 +17,7 @@ namespace sinew::cli {
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
                                                 const std::string& spec) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
-  const auto upload = context.MakeProgress("Upload"), bind = context.MakeProgress("Bind");
+  const auto upload = context.MakeProgress("Upload"), bind = context.MakeProgress("Bind", true);
   client::CharacterOptions options;
   options.upload_progress = [upload](std::uint64_t held, std::uint64_t size) {
     upload->Update(size == 0 ? 1 : static_cast<double>(held) / static_cast<double>(size),
@@ -94,6 +94,12 @@ absl::Status StreamClip(const Context& context, const client::Character& charact
     if (!item->problem.ok()) {
       const std::int64_t frame = clip.first_frame + static_cast<std::int64_t>(received) * clip.step;
       return Prefixed(absl::StrCat("frame ", frame), item->problem);
+    }
+    if (received > 0 && item->view.replayed_steps() > 0 && stream.info().resumed > 0) {
+      context.Warn(absl::StrCat(
+          "frame ", received + 1,
+          ": the connection broke; the deformer's state was built up again "
+          "from rest, so frames from here on may differ from those of an unbroken run"));
     }
     SINEW_RETURN_IF_ERROR(sink(received, item->view));
     ++received;

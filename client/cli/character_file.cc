@@ -5,11 +5,13 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
 #include "client/cli/exit_code.h"
 #include "client/cli/input_file.h"
+#include "client/cli/muscle_file.h"
 #include "client/cli/quantity.h"
 #include "client/cpp/status_macros.h"
 #include "client/models/models.h"
@@ -61,8 +63,9 @@ void DropCornerNormals(client::ImportedScene& scene) {
   }
 }
 
-absl::StatusOr<CharacterFile> ReadImported(const std::string& file) {
-  SINEW_ASSIGN_OR_RETURN(client::ImportedScene scene, client::ImportFile(file));
+absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
+                                           const client::ImportOptions& options) {
+  SINEW_ASSIGN_OR_RETURN(client::ImportedScene scene, client::ImportFile(file, options));
   DropCornerNormals(scene);
   CharacterFile character;
   character.clips = scene.clips;
@@ -132,17 +135,18 @@ absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
                                        absl::StrCat("clip '", whole.name, "'"), whole.fps));
   client::ClipData clip = Described(whole.name, whole.fps, range);
   clip.joint_transforms = Picked(whole.joint_transforms, character.rig.joints.size() * 12, range);
-  clip.controls = Picked(whole.controls, character.rig.controls.size(), range);
+  const std::size_t controls = whole.controls.size() / std::max<std::size_t>(whole.frames, 1);
+  clip.controls = Picked(whole.controls, controls, range);
   return clip;
 }
 
-}  // namespace
-
-absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file) {
+absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
+                                                 const client::ImportOptions& options) {
   if (absl::StartsWith(file, kModelPrefix)) return ReadModel(file);
   const std::string extension = std::filesystem::path(file).extension().string();
-  absl::StatusOr<CharacterFile> character =
-      absl::AsciiStrToLower(extension) == ".sinewrig" ? ReadSerialised(file) : ReadImported(file);
+  absl::StatusOr<CharacterFile> character = absl::AsciiStrToLower(extension) == ".sinewrig"
+                                                ? ReadSerialised(file)
+                                                : ReadImported(file, options);
   const std::string label = std::filesystem::path(file).filename().string();
   if (!character.ok()) {
     return absl::StrContains(character.status().message(), label)
@@ -153,8 +157,23 @@ absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file) {
   return character;
 }
 
-absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
-                                            const MotionRequest& request) {
+// Controls that the muscles' text added keep their defaults.
+void AddControls(const CharacterFile& character, client::ClipData& clip) {
+  const std::size_t need = character.rig.controls.size();
+  const std::size_t had = clip.frames == 0 ? 0 : clip.controls.size() / clip.frames;
+  if (had == 0 || had == need) return;
+  std::vector<float> controls;
+  for (std::size_t frame = 0; frame < clip.frames; ++frame) {
+    for (std::size_t k = 0; k < need; ++k) {
+      controls.push_back(k < had ? clip.controls[frame * had + k]
+                                 : character.rig.controls[k].default_value);
+    }
+  }
+  clip.controls = std::move(controls);
+}
+
+absl::StatusOr<client::ClipData> ReadOwnMotion(const CharacterFile& character,
+                                               const MotionRequest& request) {
   if (!request.poses.empty()) return ReadPoses(character, request);
   if (character.clips.empty()) {
     return absl::InvalidArgumentError(
@@ -175,6 +194,24 @@ absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
                              .first_frame = range.first,
                              .last_frame = *range.last,
                              .step = range.step});
+}
+
+}  // namespace
+
+absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file, const std::string& muscles,
+                                            const client::ImportOptions& options) {
+  SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadWithoutMuscles(file, options));
+  if (muscles.empty()) return character;
+  SINEW_RETURN_IF_ERROR(ReadMuscleFile(muscles, character.rig));
+  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
+  return character;
+}
+
+absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
+                                            const MotionRequest& request) {
+  SINEW_ASSIGN_OR_RETURN(client::ClipData clip, ReadOwnMotion(character, request));
+  AddControls(character, clip);
+  return clip;
 }
 
 }  // namespace sinew::cli

@@ -30,10 +30,13 @@ struct CharacterFile {
   client::ClipData model_clip;                 // of models
 };
 
-// Reads FILE: .glb, .gltf, .fbx, .dae, .sinewrig (by the extension), or model:NAME.
-//   kNotFound: no such file or model. kInvalidArgument: not a character; the message begins with
-//   the file's name.
-absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file);
+// Reads FILE: .glb, .gltf, .fbx, .dae, .sinewrig (by the extension), or model:NAME; with a text of
+// muscles (see muscle_file.h) where one is named. `options` are those of ImportFile.
+//   kNotFound: no such file or model. kInvalidArgument: not a character, or no muscles of it; the
+//   message begins with the file's name.
+absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file,
+                                            const std::string& muscles = {},
+                                            const client::ImportOptions& options = {});
 
 // Which poses of it. Frames are those of --frames.
 struct MotionRequest {

@@ -5,6 +5,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <cstdlib>
+#include <string_view>
+#include <vector>
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
@@ -20,9 +22,10 @@ constexpr char kQuickStart[] = R"(Quick start:
   sinew bake hero.glb --deformer ddm --out hero.pc2        # a clip as a point cache, with a manifest
   sinew render hero.glb --deformer lbs --deformer ddm --frame 12 --out hero.png
 
-FILE is .glb, .gltf, .fbx, .dae, .sinewrig, or a built-in model: model:hand, model:tube.
+FILE is .glb, .gltf, .fbx, .dae, .sinewrig, or a built-in model: model:arm, model:hand, model:tube.
+--muscles FILE.json gives a character muscles, as in deploy/arm_muscles.json.
 A deformer is `name`, `name(key=value, ...)`, stages joined by `|`, or @FILE with JSON of a recipe; see `sinew methods`.
-`sinew COMMAND --help` has examples. Data go to stdout, all else to stderr.
+`sinew help COMMAND` has examples. Data go to stdout, all else to stderr.
 Exit codes: 0 ok, 64 usage, 65 bad input, 69 server unavailable, 70 internal, 73 cannot write, 75 try again,
 77 not permitted.)";
 
@@ -67,12 +70,29 @@ void AddCommands(CLI::App& app, Command& command) {
   AddBake(app, command);
   AddRender(app, command);
   AddCompare(app, command);
+  AddWeights(app, command);
   AddVerify(app, command);
   AddBench(app, command);
   AddRigs(app, command);
   AddSessions(app, command);
   AddDelete(app, command);
   AddStats(app, command);
+}
+
+bool HasCommand(const CLI::App& app, std::string_view name) {
+  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
+  return std::ranges::any_of(commands,
+                             [&](const CLI::App* command) { return command->get_name() == name; });
+}
+
+// `sinew help` as `sinew --help`, `sinew help bake` as `sinew bake --help`, and `sinew help dance`
+// as the mistake `sinew dance`.
+std::vector<const char*> WithHelp(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<const char*> arguments(argv, argv + argc);
+  if (argc < 2 || std::string_view(argv[1]) != "help") return arguments;
+  arguments.erase(arguments.begin() + 1);
+  if (argc == 2 || HasCommand(app, argv[2])) arguments.push_back("--help");
+  return arguments;
 }
 
 // What a failed or finished parse prints.
@@ -104,7 +124,8 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
   AddGlobals(app, line.globals);
   try {
     AddCommands(app, line.command);
-    app.parse(argc, argv);
+    const std::vector<const char*> arguments = WithHelp(app, argc, argv);
+    app.parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& error) {
     line.command = nullptr;
     Explain(error, app, line);

@@ -14,6 +14,7 @@ void AddBind(CLI::App& app, Command& command);
 void AddBake(CLI::App& app, Command& command);
 void AddRender(CLI::App& app, Command& command);
 void AddCompare(CLI::App& app, Command& command);
+void AddWeights(CLI::App& app, Command& command);
 void AddVerify(CLI::App& app, Command& command);
 void AddBench(CLI::App& app, Command& command);
 void AddRigs(CLI::App& app, Command& command);

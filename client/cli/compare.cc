@@ -10,6 +10,7 @@
 #include "client/cli/compare_report.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/motion_options.h"
+#include "client/cli/muscle_file.h"
 #include "client/cli/number_range.h"
 #include "client/cli/output_file.h"
 #include "client/cli/picture_options.h"
@@ -20,6 +21,7 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
+  std::string muscles;
   std::string file, frames, picture;
   std::vector<std::string> deformers;
   MotionRequest motion;
@@ -53,7 +55,9 @@ absl::StatusOr<std::vector<BoundMethod>> BindAll(Context& context, const Charact
   std::vector<BoundMethod> bound;
   for (std::size_t k = 0; k < specs.size(); ++k) {
     absl::StatusOr<client::Character> one = BindCharacter(context, character, specs[k]);
-    if (!one.ok()) return Prefixed(SpecLabel(arguments[k]), one.status());
+    if (!one.ok()) {
+      return Prefixed(SpecLabel(arguments[k]), context.Lost(one.status(), "nothing is measured"));
+    }
     WarnUnusedControls(context, *one, clip);
     bound.push_back({SpecLabel(arguments[k]), *std::move(one)});
   }
@@ -63,6 +67,7 @@ absl::StatusOr<std::vector<BoundMethod>> BindAll(Context& context, const Charact
 absl::StatusOr<std::vector<ComparedMethod>> Measure(Context& context, const client::ClipData& clip,
                                                     const std::vector<BoundMethod>& bound,
                                                     bool self_intersections) {
+  std::size_t measured = 0, wanted = clip.frames * bound.size();
   std::vector<client::Character> characters;
   for (const BoundMethod& method : bound) characters.push_back(method.character);
   client::ClipPoses poses;
@@ -76,11 +81,17 @@ absl::StatusOr<std::vector<ComparedMethod>> Measure(Context& context, const clie
   call.deadline = absl::InfiniteDuration();  // as long as it takes; Ctrl-C ends it
   const auto line = context.MakeProgress("Measure");
   const auto report = [&](std::size_t done, std::size_t total) {
+    measured = done;
+    wanted = total;
     line->Update(static_cast<double>(done) / static_cast<double>(total),
                  absl::StrCat("frame ", done, " of ", total));
   };
-  SINEW_ASSIGN_OR_RETURN(auto metrics,
-                         client::Character::Compare(characters, {}, poses, options, report, call));
+  auto compared = client::Character::Compare(characters, {}, poses, options, report, call);
+  if (!compared.ok()) {
+    return context.Lost(compared.status(), absl::StrCat("of ", measured, " of ", wanted,
+                                                        " frames measured none is kept"));
+  }
+  auto& metrics = *compared;
   line->Close();
   std::vector<ComparedMethod> methods;
   for (std::size_t k = 0; k < metrics.size(); ++k) {
@@ -110,8 +121,10 @@ absl::StatusOr<std::size_t> FrameToDraw(const Options& options, const client::Cl
 }
 
 absl::Status Draw(Context& context, const CharacterFile& character, const client::ClipData& clip,
-                  const std::vector<BoundMethod>& bound, std::size_t index, PictureOptions drawing,
+                  const std::vector<BoundMethod>& bound, std::size_t index, PictureRequest request,
                   OutputFile& out) {
+  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, PoseOf(clip, index).joint_transforms, request));
+  PictureOptions& drawing = request.options;
   std::vector<PosedPanel> panels;
   for (const BoundMethod& method : bound) {
     SINEW_ASSIGN_OR_RETURN(const client::FrameView frame,
@@ -140,11 +153,16 @@ absl::Status Compare(Context& context, Options options) {
   for (const std::string& argument : options.deformers) {
     SINEW_ASSIGN_OR_RETURN(specs.emplace_back(), ReadSpec(argument));
   }
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(options.file));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadCharacter(options.file, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
   if (options.frame) SINEW_RETURN_IF_ERROR(FrameToDraw(options, clip, {}).status());
-  SINEW_RETURN_IF_ERROR(CheckCount(context, specs.size()));
+  SINEW_RETURN_IF_ERROR(
+      AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, options.drawing));
+  if (const absl::Status status = CheckCount(context, specs.size()); !status.ok()) {
+    return context.Lost(status, "nothing is measured");
+  }
   std::optional<OutputFile> out;
   if (!options.picture.empty()) {
     SINEW_ASSIGN_OR_RETURN(OutputFile created, OutputFile::Create(options.picture));
@@ -158,8 +176,7 @@ absl::Status Compare(Context& context, Options options) {
   nlohmann::ordered_json json = CompareJson(character, clip, methods);
   if (out) {
     SINEW_ASSIGN_OR_RETURN(const std::size_t index, FrameToDraw(options, clip, methods));
-    SINEW_RETURN_IF_ERROR(
-        Draw(context, character, clip, bound, index, options.drawing.options, *out));
+    SINEW_RETURN_IF_ERROR(Draw(context, character, clip, bound, index, options.drawing, *out));
     const auto frame = clip.first_frame + static_cast<std::int64_t>(index) * clip.step;
     json["picture"] = {{"out", options.picture}, {"frame", frame}};
     context.Note(absl::StrCat(options.picture, ": frame ", frame));
@@ -177,6 +194,7 @@ void AddCompare(CLI::App& app, Command& command) {
   auto options = std::make_shared<Options>();
   sub->add_option("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
       ->required();
+  AddMusclesOption(*sub, options->muscles);
   sub->add_option("--deformers", options->deformers,
                   "Specs or @recipe.json; the first is the "
                   "reference of the picture")
@@ -197,9 +215,10 @@ void AddCompare(CLI::App& app, Command& command) {
   AddPictureOptions(*sub, options->drawing, picture);
   sub->footer(
       R"(Against the rest mesh: volume (open borders closed), smallest distance from the bone over its rest value, bulge (the
-largest such ratio less 1), root mean square of ln(edge or area / at rest), area of faces turned over, pairs of faces that
-cross (not so at rest), third difference in time in bounding-box diagonals / s^3. --json has every frame. "-": no meaning
-here, or more crossings than are counted.
+largest such ratio less 1), root mean square of ln(edge or area / at rest), area of faces turned over, and of those which
+linear blending neither turns over nor halves (beyond lbs: not the fold of a bend), pairs of faces that cross (not so at
+rest), third difference in time in bounding-box diagonals / s^3. --json has every frame. "-": no meaning here, or more
+crossings than are counted. What shapes stretch counts as stretched.
 Examples:
   sinew compare hero.glb --deformers lbs dqs ddm --frames 0-99x2
   sinew compare model:hand --deformers lbs dqs ddm --picture hand.png --local

@@ -36,6 +36,7 @@ nlohmann::ordered_json MetricsJson(const client::FrameMetrics& m) {
           {"worst_edge", OrNull(m.worst_edge)},
           {"area_distortion", OrNull(m.area_distortion)},
           {"flipped_fraction", OrNull(m.flipped_fraction)},
+          {"flipped_beyond_linear", OrNull(m.flipped_beyond_linear)},
           {"self_intersections", OrNull(m.self_intersections)},
           {"jerk", OrNull(m.jerk)},
           {"evaluate_seconds", m.evaluate_seconds}};
@@ -53,6 +54,7 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
                {"edges rms", kRight},
                {"areas rms", kRight},
                {"flipped", kRight},
+               {"beyond lbs", kRight},
                {"crossings", kRight},
                {"jerk", kRight},
                {"ms/frame", kRight}});
@@ -60,7 +62,7 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
     const client::FrameMetrics& worst = metrics.worst;
     table.Add({label, Percent(worst.volume_ratio), Percent(worst.minimum_thickness),
                Percent(worst.bulge), Plain(worst.edge_distortion), Plain(worst.area_distortion),
-               Percent(worst.flipped_fraction),
+               Percent(worst.flipped_fraction), Percent(worst.flipped_beyond_linear),
                worst.self_intersections ? CountText(*worst.self_intersections) : "-",
                worst.jerk ? absl::StrFormat("%.4g", *worst.jerk) : "-",
                absl::StrFormat("%.3f", 1000 * metrics.mean.evaluate_seconds)});

@@ -1,6 +1,8 @@
 #include "client/cli/context.h"
 
+#include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -9,6 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/exit_code.h"
+#include "client/cli/field_names.h"
 #include "client/cli/printable.h"
 #include "client/cpp/status_macros.h"
 
@@ -29,8 +32,23 @@ absl::Status Context::CheckStop() const {
   return stop_.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
 }
 
-std::shared_ptr<Progress> Context::MakeProgress(const std::string& label) const {
-  return std::make_shared<Progress>(!globals_.quiet && ::isatty(STDERR_FILENO) == 1, label);
+std::shared_ptr<Progress> Context::MakeProgress(const std::string& label, bool slow) const {
+  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  const Progress::Form form = globals_.quiet ? Progress::Form::kNone
+                              : terminal     ? Progress::Form::kBar
+                              : slow         ? Progress::Form::kLines
+                                             : Progress::Form::kNone;
+  return std::make_shared<Progress>(form, label);
+}
+
+absl::Status Context::Lost(const absl::Status& status, const std::string& kept) const {
+  if (!absl::IsUnavailable(status)) return status;
+  absl::Status named(status.code(), absl::StrCat(globals_.local ? "the service of this process"
+                                                                : "server " + globals_.server,
+                                                 ": ", status.message(), "; ", kept));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { named.SetPayload(url, payload); });
+  return named;
 }
 
 void Context::Print(const std::string& text) const {
@@ -50,16 +68,27 @@ void Context::Warn(const std::string& text) const {
 }
 
 void Context::Warn(const std::vector<client::Problem>& problems) const {
-  for (const client::Problem& problem : problems) Warn(problem.message);
+  for (const client::Problem& problem : problems) Warn(InTypedWords(problem.message, {}));
 }
 
 void Context::WarnOnce(const std::string& text) const {
   if (warned_.insert(text).second) Warn(text);
 }
 
+namespace {
+
+// Whether the other end of stdout is closed, as `head` closes it when it has enough.
+bool NobodyReads() {
+  pollfd out = {.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+}  // namespace
+
 absl::Status CheckOutput() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
+  if (errno == EPIPE || NobodyReads()) return ReaderGone();
   return OutputError(
       absl::StrCat("stdout: cannot write: ", std::strerror(errno != 0 ? errno : EIO)));
 }

@@ -42,8 +42,13 @@ class Context {
   // kCancelled once Ctrl-C was pressed.
   absl::Status CheckStop() const;
 
-  // A progress line, if stderr is a terminal and --quiet was not given.
-  std::shared_ptr<Progress> MakeProgress(const std::string& label) const;
+  // A progress line on a terminal; elsewhere nothing, or, with `slow`, lines now and then. Nothing
+  // with --quiet.
+  std::shared_ptr<Progress> MakeProgress(const std::string& label, bool slow = false) const;
+
+  // An error after which a command has nothing to show: where the server is lost, says which one,
+  // and what became of what had been done.
+  absl::Status Lost(const absl::Status& status, const std::string& kept) const;
 
   // Data, to stdout. CheckOutput tells whether all of it got there.
   void Print(const std::string& text) const;

@@ -4,6 +4,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include "client/cli/field_names.h"
 #include "client/cli/printable.h"
 #include "sinew/client.h"
 
@@ -121,7 +122,7 @@ std::string ErrorText(const absl::Status& status, const std::string& command) {
   if (!field.empty() && !absl::StrContains(message, field))
     message = absl::StrCat(field, ": ", message);
   if (message.empty()) message = absl::StatusCodeToString(status.code());
-  std::string text = absl::StrCat("sinew: ", Printable(message), "\n");
+  std::string text = absl::StrCat("sinew: ", Printable(InTypedWords(message, command)), "\n");
   const std::string hint = Hint(status, command);
   if (!hint.empty()) absl::StrAppend(&text, "sinew: ", hint, "\n");
   return text;

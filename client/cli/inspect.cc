@@ -7,6 +7,7 @@
 #include "client/cli/character_file.h"
 #include "client/cli/commands.h"
 #include "client/cli/lint.h"
+#include "client/cli/muscle_file.h"
 #include "client/cli/number_range.h"
 #include "client/cli/printable.h"
 #include "client/cli/quantity.h"
@@ -20,6 +21,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 struct Options {
+  std::string muscles;
   std::string file;
   bool joints = false;
   double fps = 24;
@@ -51,17 +53,22 @@ std::int64_t FramesOf(const client::ClipInfo& clip, double fps) {
   return client::ClipFrames(clip, fps);
 }
 
+std::string Counted(std::uint64_t count, const char* one, const char* many) {
+  return absl::StrCat(CountText(count), " ", count == 1 ? one : many);
+}
+
 std::string Overview(const Report& report) {
   const client::RigData& rig = report.character.rig;
   const auto& bounds = report.facts.bounds;
   std::size_t faces = 0;
   for (const MeshFacts& mesh : report.facts.meshes) faces += mesh.faces;
-  std::string text =
-      absl::StrCat(Printable(report.character.label), ": ", FormatOf(report.character), ", ",
-                   CountText(rig.meshes.size()), rig.meshes.size() == 1 ? " mesh, " : " meshes, ",
-                   CountText(rig.vertices()), " vertices, ", CountText(faces), " faces, ",
-                   CountText(rig.joints.size()), " joints, ", CountText(rig.controls.size()),
-                   " controls, ", CountText(report.character.clips.size()), " clips\n");
+  std::string text = absl::StrCat(
+      Printable(report.character.label), ": ", FormatOf(report.character), ", ",
+      Counted(rig.meshes.size(), "mesh", "meshes"), ", ",
+      Counted(rig.vertices(), "vertex", "vertices"), ", ", Counted(faces, "face", "faces"), ", ",
+      Counted(rig.joints.size(), "joint", "joints"), ", ",
+      Counted(rig.controls.size(), "control", "controls"), ", ",
+      Counted(report.character.clips.size(), "clip", "clips"), "\n");
   absl::StrAppend(&text, "unit ", NumberText(rig.meters_per_unit), " m, up ", AxisName(rig.up_axis),
                   "\nbind space from (", NumberText(bounds[0]), ", ", NumberText(bounds[1]), ", ",
                   NumberText(bounds[2]), ") to (", NumberText(bounds[3]), ", ",
@@ -110,6 +117,54 @@ std::string ClipTable(const Report& report, double fps) {
                CountText(clip.keys)});
   }
   return "\n" + table.Text();
+}
+
+// "upper_arm > upper_arm > forearm": the joints the path is fixed to.
+std::string JointsOf(const client::RigData& rig, const client::Muscle& muscle) {
+  const auto name = [&](std::uint32_t joint) -> std::string {
+    return joint < rig.joints.size() ? rig.joints[joint].name : absl::StrCat(joint);
+  };
+  std::string text = name(muscle.origin.joint);
+  for (const client::MusclePoint& via : muscle.via) absl::StrAppend(&text, " > ", name(via.joint));
+  return absl::StrCat(text, " > ", name(muscle.insertion.joint));
+}
+
+const char* WrapName(const client::Muscle& muscle) {
+  if (!muscle.wrap) return "";
+  return muscle.wrap->shape == client::MuscleWrap::Shape::kSphere ? "sphere" : "cylinder";
+}
+
+std::string MuscleTable(const client::RigData& rig) {
+  if (rig.muscles.empty()) return "";
+  using enum Table::Align;
+  Table table({{"muscle"},
+               {"joints"},
+               {"wrap"},
+               {"width", kRight},
+               {"depth", kRight},
+               {"profile"},
+               {"activation"}});
+  for (const client::Muscle& muscle : rig.muscles) {
+    table.Add({muscle.name, JointsOf(rig, muscle), WrapName(muscle), NumberText(muscle.width),
+               NumberText(muscle.depth), MuscleProfileName(muscle.profile), muscle.activation});
+  }
+  return "\n" + table.Text();
+}
+
+Json MusclesJson(const client::RigData& rig) {
+  Json muscles = Json::array();
+  for (const client::Muscle& muscle : rig.muscles) {
+    muscles.push_back({{"name", muscle.name},
+                       {"joints", JointsOf(rig, muscle)},
+                       {"via_points", muscle.via.size()},
+                       {"wrap", WrapName(muscle)},
+                       {"tendons", {muscle.origin_tendon, muscle.insertion_tendon}},
+                       {"width", muscle.width},
+                       {"depth", muscle.depth},
+                       {"profile", MuscleProfileName(muscle.profile)},
+                       {"activation", muscle.activation}});
+  }
+  return muscles;
 }
 
 std::string JointTree(const client::RigData& rig) {
@@ -204,6 +259,7 @@ Json ReportJson(const Report& report, double fps) {
           {"joints", joints},
           {"joints_without_weights", idle},
           {"controls", controls},
+          {"muscles", MusclesJson(character.rig)},
           {"fps", fps},
           {"clips", clips},
           {"findings", findings},
@@ -212,13 +268,14 @@ Json ReportJson(const Report& report, double fps) {
 
 absl::Status Inspect(Context& context, const Options& options) {
   Report report;
-  SINEW_ASSIGN_OR_RETURN(report.character, ReadCharacter(options.file));
+  SINEW_ASSIGN_OR_RETURN(report.character, ReadCharacter(options.file, options.muscles));
   report.facts = CountRig(report.character.rig);
   report.lint = Lint(report.character.rig);
   if (context.json()) {
     context.PrintJson(ReportJson(report, options.fps));
   } else {
-    context.Print(absl::StrCat(Overview(report), MeshTable(report), ClipTable(report, options.fps),
+    context.Print(absl::StrCat(Overview(report), MeshTable(report),
+                               MuscleTable(report.character.rig), ClipTable(report, options.fps),
                                options.joints ? JointTree(report.character.rig) : "",
                                FindingList(report)));
   }
@@ -234,9 +291,11 @@ absl::Status Inspect(Context& context, const Options& options) {
 
 void AddInspect(CLI::App& app, Command& command) {
   auto* sub = app.add_subcommand(
-      "inspect", "Meshes, joints, clips and weights of a character file, and its problems");
+      "inspect",
+      "Meshes, joints, muscles, clips and weights of a character file, and its problems");
   auto options = std::make_shared<Options>();
   sub->add_option("FILE", options->file, "Character file, .sinewrig or model:NAME")->required();
+  AddMusclesOption(*sub, options->muscles);
   sub->add_flag("--joints", options->joints, "Print the joint tree");
   sub->add_option("--fps", options->fps, "Rate at which frames are counted")
       ->capture_default_str()

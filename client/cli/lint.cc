@@ -28,7 +28,9 @@ class Linter {
       where_ = absl::StrCat("mesh '", mesh.name, "'");
       CheckValues(mesh);
       if (CheckFaces(mesh)) JudgeFaces(mesh);
-      if (CheckSkin(mesh)) {
+      if (mesh.skin.empty()) {
+        Say(Severity::kInfo, "no weights yet: `sinew weights` computes some");
+      } else if (CheckSkin(mesh)) {
         CheckWeights(mesh);
         JudgeSeams(mesh);
         JudgeBind(mesh.skin);

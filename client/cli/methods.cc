@@ -1,8 +1,12 @@
 // sinew methods: every deformer with its parameters.
+#include <absl/algorithm/container.h>
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
 
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "client/cli/commands.h"
 #include "client/cli/printable.h"
@@ -66,19 +70,31 @@ std::string ListText(const client::MethodList& list) {
   return absl::StrCat(text, "\n", table.Text());
 }
 
+// The method or preset called `name`, and the methods of a preset's stages.
+absl::Status KeepOnly(const std::string& name, client::MethodList& list) {
+  std::vector<std::string> names;
+  std::set<std::string> wanted = {name};
+  for (const client::Method& method : list.methods) names.push_back(method.name);
+  for (const client::Preset& preset : list.presets) {
+    if (!absl::c_linear_search(names, preset.name)) names.push_back(preset.name);
+    if (preset.name != name) continue;
+    for (const absl::string_view stage : absl::StrSplit(preset.spec, '|')) {
+      const absl::string_view text = absl::StripAsciiWhitespace(stage);
+      wanted.insert(std::string(text.substr(0, text.find('('))));
+    }
+  }
+  std::erase_if(list.presets, [&](const client::Preset& preset) { return preset.name != name; });
+  std::erase_if(list.methods,
+                [&](const client::Method& method) { return !wanted.contains(method.name); });
+  if (!list.methods.empty() || !list.presets.empty()) return absl::OkStatus();
+  return absl::NotFoundError(
+      absl::StrCat("NAME: got \"", name, "\", this server has ", absl::StrJoin(names, ", ")));
+}
+
 absl::Status Methods(Context& context, const std::string& name) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   SINEW_ASSIGN_OR_RETURN(client::MethodList list, connection.ListMethods(context.call()));
-  if (!name.empty()) {
-    std::vector<std::string> names;
-    for (const client::Method& method : list.methods) names.push_back(method.name);
-    std::erase_if(list.methods, [&](const client::Method& method) { return method.name != name; });
-    if (list.methods.empty()) {
-      return absl::NotFoundError(
-          absl::StrCat("NAME: got \"", name, "\", this server has ", absl::StrJoin(names, ", ")));
-    }
-    list.presets.clear();
-  }
+  if (!name.empty()) SINEW_RETURN_IF_ERROR(KeepOnly(name, list));
   if (!context.json()) {
     context.Print(ListText(list));
     return absl::OkStatus();
@@ -100,12 +116,13 @@ void AddMethods(CLI::App& app, Command& command) {
   auto* sub = app.add_subcommand(
       "methods", "Every deformation method with parameters, units, ranges and defaults");
   auto name = std::make_shared<std::string>();
-  sub->add_option("NAME", *name, "Only this one");
+  sub->add_option("NAME", *name, "Only this method, or this preset with the methods it is made of");
   sub->footer(
       R"(Parameters stand behind the name: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'.
 Examples:
   sinew methods
   sinew methods ddm --local
+  sinew methods implicit_skinning
 See also: sinew bind, sinew render (several methods side by side).)");
   sub->callback(
       [name, &command] { command = [name](Context& context) { return Methods(context, *name); }; });

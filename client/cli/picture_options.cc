@@ -6,6 +6,7 @@
 #include <absl/strings/str_format.h>
 #include <absl/strings/str_split.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <vector>
 
@@ -14,6 +15,11 @@
 #include "client/render/render.h"
 
 namespace sinew::cli {
+namespace {
+
+constexpr double kJointZoom = 4;
+
+}  // namespace
 
 void AddPictureOptions(CLI::App& app, PictureRequest& request, CLI::Option* picture) {
   CLI::Option* const options[] = {
@@ -25,6 +31,10 @@ void AddPictureOptions(CLI::App& app, PictureRequest& request, CLI::Option* pict
       app.add_option("--elevation", request.options.elevation, "Camera above the horizon, degrees")
           ->capture_default_str()
           ->check(NumberFrom(-85.0, 85.0)),
+      app.add_option("--zoom", request.zoom,
+                     "Times nearer than a view of all (default: 1, with --look-at 4)")
+          ->check(NumberFrom(0.1, 1000.0)),
+      app.add_option("--look-at", request.look_at, "Joint in the middle of the picture"),
       app.add_flag("--wire", request.options.wire, "Draw the edges of the faces")};
   for (CLI::Option* option : options) {
     if (picture != nullptr) option->needs(picture);
@@ -43,6 +53,21 @@ absl::Status ReadPictureSize(PictureRequest& request) {
                                    ", e.g. 1280x720"));
   }
   return absl::OkStatus();
+}
+
+absl::Status AimPicture(const client::RigData& rig, std::span<const float> joints,
+                        PictureRequest& request) {
+  request.options.zoom = request.zoom.value_or(request.look_at.empty() ? 1 : kJointZoom);
+  if (request.look_at.empty()) return absl::OkStatus();
+  for (std::size_t j = 0; j < std::min(rig.joints.size(), joints.size() / 12); ++j) {
+    if (rig.joints[j].name != request.look_at) continue;
+    const std::span<const float> matrix = joints.subspan(j * 12, 12);
+    request.options.look_at = client::Point{matrix[3], matrix[7], matrix[11]};
+    return absl::OkStatus();
+  }
+  return absl::NotFoundError(absl::StrCat("--look-at: got \"", request.look_at,
+                                          "\", which is no joint of this rig, see `sinew inspect "
+                                          "FILE --joints`"));
 }
 
 absl::Status CheckPng(const std::string& option, const std::string& path) {

@@ -5,6 +5,8 @@
 #include <absl/status/statusor.h>
 
 #include <CLI/CLI.hpp>
+#include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,15 +16,23 @@
 namespace sinew::cli {
 
 struct PictureRequest {
-  std::string size;  // WIDTHxHEIGHT of each panel, or empty
+  std::string size;            // WIDTHxHEIGHT of each panel, or empty
+  std::optional<double> zoom;  // unset = all of the mesh, or a part with look_at
+  std::string look_at;         // a joint's name, or empty
   PictureOptions options;
 };
 
-// Adds --size, --azimuth, --elevation and --wire, which need `picture` where there is one.
+// Adds --size, --azimuth, --elevation, --zoom, --look-at and --wire, which need `picture` where
+// there is one.
 void AddPictureOptions(CLI::App& app, PictureRequest& request, CLI::Option* picture = nullptr);
 
 // Reads --size into the options. UsageError.
 absl::Status ReadPictureSize(PictureRequest& request);
+
+// Points the camera at the joint of --look-at, whose place `joints` [J * 12], joint to model,
+// tells, and reads --zoom. kNotFound: no such joint.
+absl::Status AimPicture(const client::RigData& rig, std::span<const float> joints,
+                        PictureRequest& request);
 
 // UsageError: `path` does not end in .png. `option` names it.
 absl::Status CheckPng(const std::string& option, const std::string& path);

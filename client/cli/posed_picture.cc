@@ -12,11 +12,14 @@
 #include "client/cpp/status_macros.h"
 #include "client/render/camera.h"
 #include "client/render/colour_ramp.h"
+#include "client/render/ellipsoids.h"
 #include "client/render/panels.h"
 #include "client/render/render.h"
 
 namespace sinew::cli {
 namespace {
+
+constexpr std::size_t kShortLabel = 24;  // longer ones are not repeated in notes
 
 // The faces of all meshes on one vertex numbering.
 struct Faces {
@@ -72,15 +75,53 @@ double RoundUp(double value) {
 }
 
 std::string NoteOf(const std::vector<PosedPanel>& panels, std::size_t k) {
-  if (k == 0) return {};
+  if (k == 0 || !panels[k].note.empty()) return panels[k].note;
   const double diagonal = Diagonal(panels[0].positions);
   const double part =
       diagonal > 0 ? Largest(Distances(panels[k].positions, panels[0].positions)) / diagonal : 0;
-  return absl::StrFormat("up to %.3g %% of the size from %s", part * 100, panels[0].label);
+  const std::string& first = panels[0].label;
+  return absl::StrFormat("up to %.3g %% of the size from %s", part * 100,
+                         first.size() <= kShortLabel ? first : std::string("the first"));
 }
 
 double Radians(double degrees) {
   return degrees * std::numbers::pi / 180;
+}
+
+// Turns the camera's middle to `options.look_at`, keeping its distance from there, and narrows its
+// view.
+void Aim(const PictureOptions& options, client::Camera& camera) {
+  if (options.look_at) {
+    client::Point back;
+    double length = 0, depth = 0;
+    for (std::size_t c = 0; c < 3; ++c) {
+      back[c] = camera.eye[c] - camera.target[c];
+      length += back[c] * back[c];
+    }
+    length = std::sqrt(length);
+    for (std::size_t c = 0; c < 3; ++c) {
+      depth += back[c] / length * (camera.eye[c] - (*options.look_at)[c]);
+    }
+    if (!(depth > 0)) depth = length;  // a point behind the camera
+    camera.target = *options.look_at;
+    for (std::size_t c = 0; c < 3; ++c) camera.eye[c] = camera.target[c] + back[c] / length * depth;
+  }
+  camera.field_of_view = 2 * std::atan(std::tan(camera.field_of_view / 2) / options.zoom);
+}
+
+absl::StatusOr<client::Camera> CameraFor(const client::RigData& rig,
+                                         const std::vector<PosedPanel>& panels,
+                                         const PictureOptions& options) {
+  std::vector<std::span<const float>> points;
+  for (const PosedPanel& panel : panels) points.emplace_back(panel.positions);
+  client::Framing framing;
+  framing.up = rig.up_axis;
+  framing.azimuth = Radians(options.azimuth);
+  framing.elevation = Radians(options.elevation);
+  framing.aspect = static_cast<double>(options.width) / options.height;
+  SINEW_ASSIGN_OR_RETURN(client::Camera camera, client::FrameMeshes(points, framing));
+  Aim(options, camera);
+  return camera;
 }
 
 }  // namespace
@@ -111,26 +152,24 @@ void ColourByDistance(std::vector<PosedPanel>& panels, PictureOptions& options) 
 absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
                                          const std::vector<PosedPanel>& panels,
                                          const PictureOptions& options) {
-  std::vector<std::span<const float>> points;
-  for (const PosedPanel& panel : panels) points.emplace_back(panel.positions);
-  client::Framing framing;
-  framing.up = rig.up_axis;
-  framing.azimuth = Radians(options.azimuth);
-  framing.elevation = Radians(options.elevation);
-  framing.aspect = static_cast<double>(options.width) / options.height;
-  SINEW_ASSIGN_OR_RETURN(const client::Camera camera, client::FrameMeshes(points, framing));
+  SINEW_ASSIGN_OR_RETURN(const client::Camera camera, CameraFor(rig, panels, options));
   client::RenderOptions render;
   render.width = options.width;
   render.height = options.height;
   render.wire = options.wire;
   const Faces faces = MergedFaces(rig);
   std::vector<client::Panel> drawn;
+  bool inside_out = false;
   for (std::size_t k = 0; k < panels.size(); ++k) {
     client::MeshView view;
     view.positions = panels[k].positions;
     view.colours = panels[k].colours;
     view.face_sizes = faces.sizes;
     view.face_vertices = faces.vertices;
+    const client::Ellipsoids muscles = client::DrawMuscles(panels[k].muscles);
+    render.inside = muscles.View();
+    bool seen = false;
+    render.wrong_side_seen = &seen;
     if (options.progress) {
       render.progress = [&](double part) {
         return options.progress((static_cast<double>(k) + part) /
@@ -140,11 +179,19 @@ absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
     absl::StatusOr<client::Image> image = client::Render(view, camera, render);
     if (absl::IsCancelled(image.status())) return image.status();
     if (!image.ok()) return Prefixed(panels[k].label, image.status());
-    drawn.push_back({*std::move(image), panels[k].label, NoteOf(panels, k)});
+    inside_out |= seen;
+    drawn.push_back({*std::move(image), panels[k].label, NoteOf(panels, k), panels[k].swatches});
+    if (!muscles.positions.empty()) {
+      drawn.back().swatches.push_back(
+          {client::kMuscleColour, absl::StrCat("muscles ", panels[k].muscles.size())});
+    }
   }
   client::PanelOptions layout;
   layout.title = options.title;
   layout.legend = options.legend;
+  if (inside_out) {
+    layout.swatches.push_back({client::kWrongSideColour, "inside of the surface"});
+  }
   return client::ComposePanels(drawn, layout);
 }
 

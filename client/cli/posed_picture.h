@@ -9,8 +9,10 @@
 #include <string>
 #include <vector>
 
+#include "client/render/camera.h"
 #include "client/render/image.h"
 #include "client/render/panels.h"
+#include "sinew/frame.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
@@ -20,6 +22,9 @@ struct PosedPanel {
   std::string label;
   std::vector<float> positions;  // [V * 3] all meshes, rig order
   std::vector<float> colours{};  // [V * 3] sRGB in [0, 1], or empty = clay
+  std::string note{};  // below the label; empty = how far the points lie from the first panel's
+  std::vector<client::Swatch> swatches{};      // what the colours mean
+  std::vector<client::PosedMuscle> muscles{};  // drawn under a see-through skin, if there are any
 };
 
 struct PictureOptions {
@@ -27,6 +32,8 @@ struct PictureOptions {
   std::uint32_t width = 800, height = 800;  // of each panel
   double azimuth = 35, elevation = 14;      // degrees
   bool wire = false;
+  double zoom = 1;                       // above 1: nearer than all of the mesh
+  std::optional<client::Point> look_at;  // model space, the middle of the picture; unset = the mesh
   std::optional<client::Legend> legend;  // of the colours
   // Called now and then with the part that is drawn, up to 1; false stops with kCancelled.
   std::function<bool(double)> progress{};
@@ -37,8 +44,8 @@ struct PictureOptions {
 void ColourByDistance(std::vector<PosedPanel>& panels, PictureOptions& options);
 
 // Draws the panels, all meshes of `rig` together; behind the first, a note says how far each lies
-// from it. kInvalidArgument: no panel, or positions that are not finite (a pose that blew up);
-// errors of client::Render.
+// from it. Where a surface is seen from its inside, a swatch says so. kInvalidArgument: no panel,
+// or positions that are not finite (a pose that blew up); errors of client::Render.
 absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
                                          const std::vector<PosedPanel>& panels,
                                          const PictureOptions& options);

@@ -1,18 +1,24 @@
-// progress.h - one line on a terminal that says how far a command is.
+// progress.h - how far a command is: one line on a terminal, a few lines in a log.
 #pragma once
 
 #include <chrono>
+#include <condition_variable>
 #include <mutex>
 #include <string>
+#include <thread>
 
 namespace sinew::cli {
 
-// Redraws one line of stderr, at most ten times a second; the destructor wipes it. Does nothing
-// unless `shown`: pass whether stderr is a terminal. Thread-safe: the client library reports from
-// its own threads.
+// Thread-safe: the client library reports from its own threads.
 class Progress {
  public:
-  Progress(bool shown, std::string label) : shown_(shown), label_(std::move(label)) {}
+  enum class Form {
+    kNone,
+    kBar,    // redraws one line of stderr, at most ten times a second, and wipes it at the end
+    kLines,  // a line after a second and every ten seconds from then on, for what is no terminal
+  };
+  // The time begins with the first update.
+  Progress(Form form, std::string label) : form_(form), label_(std::move(label)) {}
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
@@ -24,11 +30,17 @@ class Progress {
   void Close();
 
  private:
+  void DrawBar();
+  void WriteLines(const std::stop_token& stop);
+
   std::mutex mutex_;
-  bool shown_;
+  Form form_;
   bool drawn_ = false;
-  std::string label_;
+  std::string label_, detail_;
+  double fraction_ = 0;
   std::chrono::steady_clock::time_point last_;
+  std::condition_variable_any wake_;
+  std::jthread writer_;  // of kLines, from the first update on
 };
 
 }  // namespace sinew::cli

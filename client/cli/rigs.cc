@@ -32,6 +32,7 @@ nlohmann::ordered_json RigJson(const client::RigSummary& rig) {
       {"vertices", rig.vertices},
       {"faces", rig.faces},
       {"meshes", meshes},
+      {"without_weights", rig.without_weights},
       {"create_time", absl::FormatTime(absl::RFC3339_sec, rig.create_time, absl::UTCTimeZone())}};
 }
 

@@ -37,6 +37,10 @@ nlohmann::ordered_json SessionJson(const client::Session& session) {
         {"peak_bytes", session.estimate.peak_bytes},
         {"bind_seconds", absl::ToDoubleSeconds(session.estimate.bind_time)},
         {"frame_seconds", absl::ToDoubleSeconds(session.estimate.frame_time)}}}};
+  json["warnings"] = nlohmann::ordered_json::array();
+  for (const client::Problem& warning : session.warnings) {
+    json["warnings"].push_back(warning.message);
+  }
   json["measures"] = nlohmann::ordered_json::array();
   for (const client::Measure& measure : session.measures) {
     json["measures"].push_back({{"stage", measure.stage},

@@ -5,14 +5,20 @@
 
 #include "client/cli/character_file.h"
 #include "client/cli/commands.h"
+#include "client/cli/muscle_file.h"
 #include "client/cli/rig_upload.h"
 #include "client/cpp/status_macros.h"
 
 namespace sinew::cli {
 namespace {
 
-absl::Status Upload(Context& context, const std::string& file) {
-  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(file));
+struct Options {
+  std::string file, muscles;
+};
+
+absl::Status Upload(Context& context, const Options& options) {
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadCharacter(options.file, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
   const client::RigSummary& rig = uploaded.rig;
   if (context.json()) {
@@ -33,15 +39,17 @@ absl::Status Upload(Context& context, const std::string& file) {
 void AddUpload(CLI::App& app, Command& command) {
   auto* sub =
       app.add_subcommand("upload", "Store a rig on the server and print its name, rigs/sha256-...");
-  auto file = std::make_shared<std::string>();
-  sub->add_option("FILE", *file, "Character file, .sinewrig or model:NAME")->required();
+  auto options = std::make_shared<Options>();
+  sub->add_option("FILE", options->file, "Character file, .sinewrig or model:NAME")->required();
+  AddMusclesOption(*sub, options->muscles);
   sub->footer(R"(The name is the SHA-256 of the bytes: uploading the same rig again sends nothing.
 Examples:
   sinew upload hero.glb
   sinew bind $(sinew upload hero.glb) --deformer ddm
 See also: sinew bind, sinew rigs, sinew delete.)");
-  sub->callback(
-      [file, &command] { command = [file](Context& context) { return Upload(context, *file); }; });
+  sub->callback([options, &command] {
+    command = [options](Context& context) { return Upload(context, *options); };
+  });
 }
 
 }  // namespace sinew::cli

@@ -23,11 +23,13 @@ namespace {
 constexpr char kPosesLimit[] = "max-compare-poses";
 constexpr std::size_t kMostBlockFrames = 250;  // so that a break costs little
 constexpr std::size_t kPreroll = 3;            // what jerk looks back
+constexpr std::size_t kStatePreroll = 60;      // in which a recipe with state builds it up again
 
 struct Field {
   std::optional<double> FrameMetrics::*value;
   bool small_is_worst;
 };
+// In the order of core/metrics/meter.cc, whose summary this is again.
 constexpr Field kFields[] = {{&FrameMetrics::volume_ratio, true},
                              {&FrameMetrics::minimum_thickness, true},
                              {&FrameMetrics::bulge, false},
@@ -35,39 +37,8 @@ constexpr Field kFields[] = {{&FrameMetrics::volume_ratio, true},
                              {&FrameMetrics::worst_edge, false},
                              {&FrameMetrics::area_distortion, false},
                              {&FrameMetrics::flipped_fraction, false},
+                             {&FrameMetrics::flipped_beyond_linear, false},
                              {&FrameMetrics::jerk, false}};
-
-// Blocks are measured apart, so mean and worst of the whole are made here.
-void Summarise(TargetMetrics& target) {
-  for (const auto& [member, small_is_worst] : kFields) {
-    double sum = 0, count = 0;
-    std::optional<double>& worst = target.worst.*member;
-    for (const FrameMetrics& frame : target.frames) {
-      const std::optional<double>& value = frame.*member;
-      if (!value) continue;
-      sum += *value;
-      ++count;
-      if (!worst || (small_is_worst ? *value < *worst : *value > *worst)) worst = value;
-    }
-    if (count > 0) target.mean.*member = sum / count;
-  }
-  double seconds = 0, pairs = 0, counted = 0;
-  for (const FrameMetrics& frame : target.frames) {
-    seconds += frame.evaluate_seconds;
-    target.worst.evaluate_seconds = std::max(target.worst.evaluate_seconds, frame.evaluate_seconds);
-    if (!frame.self_intersections) continue;
-    pairs += static_cast<double>(*frame.self_intersections);
-    ++counted;
-    target.worst.self_intersections =
-        std::max(target.worst.self_intersections.value_or(0), *frame.self_intersections);
-  }
-  if (counted > 0) {
-    target.mean.self_intersections = static_cast<std::uint64_t>(std::llround(pairs / counted));
-  }
-  if (!target.frames.empty()) {
-    target.mean.evaluate_seconds = seconds / static_cast<double>(target.frames.size());
-  }
-}
 
 FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   FrameMetrics metrics;
@@ -80,7 +51,11 @@ FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   if (proto.has_worst_edge()) metrics.worst_edge = proto.worst_edge();
   if (proto.has_area_distortion()) metrics.area_distortion = proto.area_distortion();
   if (proto.has_flipped_fraction()) metrics.flipped_fraction = proto.flipped_fraction();
+  if (proto.has_flipped_beyond_linear()) {
+    metrics.flipped_beyond_linear = proto.flipped_beyond_linear();
+  }
   if (proto.has_self_intersections()) metrics.self_intersections = proto.self_intersections();
+  metrics.replayed_steps = proto.replayed_steps();
   if (proto.has_jerk()) metrics.jerk = proto.jerk();
   return metrics;
 }
@@ -130,7 +105,13 @@ class Comparison {
   }
 
  private:
-  std::size_t Preroll() const { return std::min(next_, kPreroll); }
+  std::size_t Preroll() const {
+    const bool stateful =
+        std::any_of(targets_.begin(), targets_.end(), [](const TargetMetrics& target) {
+          return !target.frames.empty() && target.frames.front().replayed_steps > 0;
+        });
+    return std::min(next_, stateful ? kStatePreroll : kPreroll);
+  }
 
   // What is pre-rolled is sent with the block, and so counts against its bytes.
   std::size_t BlockEnd(std::size_t most) const {
@@ -234,6 +215,37 @@ class Comparison {
 };
 
 }  // namespace
+
+void Summarise(TargetMetrics& target) {
+  for (const auto& [member, small_is_worst] : kFields) {
+    double sum = 0, count = 0;
+    std::optional<double>& worst = target.worst.*member;
+    for (const FrameMetrics& frame : target.frames) {
+      const std::optional<double>& value = frame.*member;
+      if (!value) continue;
+      sum += *value;
+      ++count;
+      if (!worst || (small_is_worst ? *value < *worst : *value > *worst)) worst = value;
+    }
+    if (count > 0) target.mean.*member = sum / count;
+  }
+  double seconds = 0, pairs = 0, counted = 0;
+  for (const FrameMetrics& frame : target.frames) {
+    seconds += frame.evaluate_seconds;
+    target.worst.evaluate_seconds = std::max(target.worst.evaluate_seconds, frame.evaluate_seconds);
+    if (!frame.self_intersections) continue;
+    pairs += static_cast<double>(*frame.self_intersections);
+    ++counted;
+    target.worst.self_intersections =
+        std::max(target.worst.self_intersections.value_or(0), *frame.self_intersections);
+  }
+  if (counted > 0) {
+    target.mean.self_intersections = static_cast<std::uint64_t>(std::llround(pairs / counted));
+  }
+  if (!target.frames.empty()) {
+    target.mean.evaluate_seconds = seconds / static_cast<double>(target.frames.size());
+  }
+}
 
 absl::StatusOr<std::vector<TargetMetrics>> Compare(
     Connection& connection, std::span<const Target> targets, const PoseLayout& layout,

@@ -19,6 +19,8 @@ namespace {
 
 constexpr char kPosesLimit[] = "max-clip-poses";
 constexpr std::size_t kMostBlockFrames = 10'000;  // a server's default of that limit
+// Of a block, poses before it that are sent again for a recipe with state.
+constexpr double kMostPreroll = 0.5;
 
 // A clip on its way: which frames have been handed over.
 class ClipCall {
@@ -40,9 +42,10 @@ class ClipCall {
 
   // Sends the poses from next() on that fit one request and hands over what comes back.
   absl::Status RunBlock(grpc::ClientContext& context) {
-    const std::size_t end = std::min(poses_.frames, next_ + BlockFrames());
-    sent_ = end - next_;
-    RawCall call(connection_, kDeformClipMethod, context, Request(end));
+    const std::size_t frames = BlockFrames(), preroll = Preroll(frames);
+    const std::size_t end = std::min(poses_.frames, next_ + frames - preroll);
+    sent_ = preroll + end - next_;
+    RawCall call(connection_, kDeformClipMethod, context, Request(next_ - preroll, end));
     FrameAssembler assembler(verify_);
     grpc::ByteBuffer buffer;
     while (call.Read(buffer)) SINEW_RETURN_IF_ERROR(TakeReply(buffer, end, assembler));
@@ -69,11 +72,18 @@ class ClipCall {
     return ClipBlockFrames(poses_, connection_.options().clip_block_bytes, most_frames_);
   }
 
-  v1::DeformClipRequest Request(std::size_t end) const {
+  // State ends with a call: what goes before the block lets it build up again.
+  std::size_t Preroll(std::size_t frames) const {
+    if (!stateful_) return 0;
+    return std::min(next_, static_cast<std::size_t>(kMostPreroll * static_cast<double>(frames)));
+  }
+
+  v1::DeformClipRequest Request(std::size_t begin, std::size_t end) const {
     v1::DeformClipRequest request = header_;
-    for (std::size_t i = next_; i < end; ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       *request.mutable_poses()->add_poses() = FromPose(ClipPose(poses_, i));
     }
+    request.mutable_poses()->set_preroll(static_cast<std::uint32_t>(next_ - begin));
     return request;
   }
 
@@ -83,9 +93,12 @@ class ClipCall {
                            MessageBytes::From(buffer, connection_.in_process()));
     SINEW_ASSIGN_OR_RETURN(auto reply, ParseClipReply(std::move(bytes)));
     SINEW_RETURN_IF_ERROR(CheckNumerics(reply.rest.numerics()));
+    stateful_ = stateful_ || reply.rest.stateful();
+    const std::uint64_t first = Number(next_);
     return ForEachItem(
         std::move(reply.chunks), reply.rest.problems(), assembler,
         [&](std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data) {
+          if (frame < first) return absl::OkStatus();  // what went before: it had its turn
           FrameView view = data == nullptr ? FrameView() : FrameView(std::move(data));
           return HandOver({.frame = frame, .problem = std::move(problem), .view = std::move(view)},
                           end);
@@ -117,6 +130,7 @@ class ClipCall {
   const ClipSink& sink_;
   std::size_t next_ = 0;
   std::size_t sent_ = 0;  // poses of the last block
+  bool stateful_ = false;
   std::size_t most_frames_ = kMostBlockFrames;
   std::string numerics_;
   absl::Status refused_;

@@ -16,10 +16,11 @@ const FrameData& Empty() {
 }
 
 absl::Status CopyDecoded(const char* name, Encoding encoding, const ByteSpans& bytes,
-                         std::span<float> out) {
-  if (!bytes.empty() && encoding != Encoding::kFloat32) {
-    return absl::UnimplementedError(absl::StrCat(
-        name, ": got encoding ", static_cast<int>(encoding), ", this library decodes float32"));
+                         std::span<std::byte> out, Encoding decoded = Encoding::kFloat32) {
+  if (!bytes.empty() && encoding != decoded) {
+    return absl::UnimplementedError(
+        absl::StrCat(name, ": got encoding ", static_cast<int>(encoding), ", this library decodes ",
+                     decoded == Encoding::kFloat32 ? "float32" : "uint8"));
   }
   return bytes.CopyTo(out);
 }
@@ -68,6 +69,9 @@ FrameTiming FrameView::timing() const {
 std::uint32_t FrameView::skipped() const {
   return data_ ? data_->skipped : 0;
 }
+std::uint32_t FrameView::replayed_steps() const {
+  return data_ ? data_->replayed_steps : 0;
+}
 std::uint32_t FrameView::chunks() const {
   return data_ ? data_->chunks : 0;
 }
@@ -80,6 +84,9 @@ Encoding FrameView::normal_encoding() const {
 Encoding FrameView::tangent_encoding() const {
   return data_ ? data_->tangent_encoding : Encoding::kUnspecified;
 }
+Encoding FrameView::state_encoding() const {
+  return data_ ? data_->state_encoding : Encoding::kUnspecified;
+}
 const ByteSpans& FrameView::positions() const {
   return (data_ ? *data_ : Empty()).positions;
 }
@@ -89,17 +96,28 @@ const ByteSpans& FrameView::normals() const {
 const ByteSpans& FrameView::tangents() const {
   return (data_ ? *data_ : Empty()).tangents;
 }
+const ByteSpans& FrameView::states() const {
+  return (data_ ? *data_ : Empty()).states;
+}
+std::span<const PosedMuscle> FrameView::muscles() const {
+  return (data_ ? *data_ : Empty()).muscles;
+}
 
 absl::Status FrameView::CopyPositions(std::span<float> out) const {
-  return CopyDecoded("positions", encoding(), positions(), out);
+  return CopyDecoded("positions", encoding(), positions(), std::as_writable_bytes(out));
 }
 
 absl::Status FrameView::CopyNormals(std::span<float> out) const {
-  return CopyDecoded("normals", normal_encoding(), normals(), out);
+  return CopyDecoded("normals", normal_encoding(), normals(), std::as_writable_bytes(out));
 }
 
 absl::Status FrameView::CopyTangents(std::span<float> out) const {
-  return CopyDecoded("tangents", tangent_encoding(), tangents(), out);
+  return CopyDecoded("tangents", tangent_encoding(), tangents(), std::as_writable_bytes(out));
+}
+
+absl::Status FrameView::CopyStates(std::span<VertexState> out) const {
+  return CopyDecoded("states", state_encoding(), states(), std::as_writable_bytes(out),
+                     Encoding::kUint8);
 }
 
 }  // namespace sinew::client

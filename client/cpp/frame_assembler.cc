@@ -27,26 +27,36 @@ std::size_t VertexBytes(Encoding encoding) {
   }
 }
 
-// Place of the tangents among a chunk's channels, or their number.
-std::size_t FindTangents(const FrameChunk& chunk) {
-  std::size_t c = 0;
-  while (c < chunk.channels.size() &&
-         chunk.header.channels(static_cast<int>(c)).attribute() != v1::ATTRIBUTE_TANGENTS) {
-    ++c;
+// One attribute of a chunk's channels; nothing if it has none.
+struct ChannelView {
+  Encoding encoding = Encoding::kUnspecified;
+  Pieces data;
+};
+
+ChannelView FindChannel(const FrameChunk& chunk, v1::Attribute attribute) {
+  for (std::size_t c = 0; c < chunk.channels.size(); ++c) {
+    const v1::Channel& header = chunk.header.channels(static_cast<int>(c));
+    if (header.attribute() == attribute) {
+      return {static_cast<Encoding>(header.encoding()), chunk.channels[c]};
+    }
   }
-  return c;
+  return {};
 }
 
-Pieces TangentPieces(const FrameChunk& chunk) {
-  const std::size_t c = FindTangents(chunk);
-  return c == chunk.channels.size() ? Pieces() : chunk.channels[c];
+// Whether `next` goes on with what the pieces of a frame have carried so far.
+bool Continues(const ChannelView& next, Encoding encoding, const Pieces& before) {
+  return next.encoding == encoding && next.data.empty() == before.empty();
 }
 
-Encoding TangentEncoding(const FrameChunk& chunk) {
-  const std::size_t c = FindTangents(chunk);
-  return c == chunk.channels.size()
-             ? Encoding::kUnspecified
-             : static_cast<Encoding>(chunk.header.channels(static_cast<int>(c)).encoding());
+absl::StatusOr<PosedMuscle> ToMuscle(const v1::PosedMuscle& muscle) {
+  PosedMuscle result;
+  if (muscle.frame_size() != 12 || muscle.radii_size() != 3) {
+    return absl::DataLossError(absl::StrCat("muscle: got ", muscle.frame_size(), " and ",
+                                            muscle.radii_size(), " numbers, need 12 and 3"));
+  }
+  std::copy(muscle.frame().begin(), muscle.frame().end(), result.frame.begin());
+  std::copy(muscle.radii().begin(), muscle.radii().end(), result.radii.begin());
+  return result;
 }
 
 absl::Status CheckBulk(const v1::Frame& header, const char* name, const Pieces& pieces,
@@ -66,7 +76,8 @@ absl::Status FrameAssembler::Check(const FrameChunk& chunk) const {
   const v1::Frame& header = chunk.header;
   const auto encoding = static_cast<Encoding>(header.encoding());
   const auto normal_encoding = static_cast<Encoding>(header.normal_encoding());
-  const Encoding tangent_encoding = TangentEncoding(chunk);
+  const ChannelView tangents = FindChannel(chunk, v1::ATTRIBUTE_TANGENTS);
+  const ChannelView states = FindChannel(chunk, v1::ATTRIBUTE_VERTEX_STATES);
   const std::uint64_t expected = frame_ == nullptr ? 0 : frame_->vertices;
   if (header.vertex_offset() != expected) {
     return absl::InternalError(absl::StrCat("frame ", header.frame(), ": got a chunk at vertex ",
@@ -74,17 +85,20 @@ absl::Status FrameAssembler::Check(const FrameChunk& chunk) const {
   }
   if (frame_ != nullptr &&
       (header.frame() != frame_->frame || encoding != frame_->encoding ||
-       normal_encoding != frame_->normal_encoding || tangent_encoding != frame_->tangent_encoding ||
+       normal_encoding != frame_->normal_encoding ||
        chunk.positions.empty() != positions_.empty() || chunk.normals.empty() != normals_.empty() ||
-       TangentPieces(chunk).empty() != tangents_.empty())) {
+       !Continues(tangents, frame_->tangent_encoding, tangents_) ||
+       !Continues(states, frame_->state_encoding, states_))) {
     return absl::InternalError(absl::StrCat(
         "frame ", header.frame(), ": got a chunk that does not continue frame ", frame_->frame));
   }
   SINEW_RETURN_IF_ERROR(CheckBulk(header, "positions", chunk.positions, VertexBytes(encoding)));
   SINEW_RETURN_IF_ERROR(CheckBulk(header, "normals", chunk.normals, VertexBytes(normal_encoding)));
-  if (tangent_encoding == Encoding::kFloat32) {
-    SINEW_RETURN_IF_ERROR(
-        CheckBulk(header, "tangents", chunk.channels[FindTangents(chunk)], 4 * sizeof(float)));
+  if (tangents.encoding == Encoding::kFloat32) {
+    SINEW_RETURN_IF_ERROR(CheckBulk(header, "tangents", tangents.data, 4 * sizeof(float)));
+  }
+  if (states.encoding == Encoding::kUint8) {
+    SINEW_RETURN_IF_ERROR(CheckBulk(header, "states", states.data, 1));
   }
   if (verify_ && header.checksum() != 0 && header.checksum() != BulkChecksum(chunk)) {
     return absl::DataLossError(absl::StrCat("frame ", header.frame(),
@@ -102,10 +116,12 @@ void FrameAssembler::Append(FrameChunk& chunk) {
     frame_->time = header.time();
     frame_->encoding = static_cast<Encoding>(header.encoding());
     frame_->normal_encoding = static_cast<Encoding>(header.normal_encoding());
-    frame_->tangent_encoding = TangentEncoding(chunk);
+    frame_->tangent_encoding = FindChannel(chunk, v1::ATTRIBUTE_TANGENTS).encoding;
+    frame_->state_encoding = FindChannel(chunk, v1::ATTRIBUTE_VERTEX_STATES).encoding;
   }
   frame_->vertices += header.vertex_count();
   frame_->skipped = std::max(frame_->skipped, header.skipped());
+  frame_->replayed_steps = std::max(frame_->replayed_steps, header.replayed_steps());
   ++frame_->chunks;
   const v1::Bounds& bounds = header.bounds();
   if (bounds.minimum_size() == 3 && bounds.maximum_size() == 3) {
@@ -124,9 +140,12 @@ void FrameAssembler::Append(FrameChunk& chunk) {
   }
   positions_.insert(positions_.end(), chunk.positions.begin(), chunk.positions.end());
   normals_.insert(normals_.end(), chunk.normals.begin(), chunk.normals.end());
-  if (const std::size_t c = FindTangents(chunk); c < chunk.channels.size()) {
-    tangents_.insert(tangents_.end(), chunk.channels[c].begin(), chunk.channels[c].end());
-  }
+  const auto append = [&](v1::Attribute attribute, Pieces& pieces) {
+    const Pieces data = FindChannel(chunk, attribute).data;
+    pieces.insert(pieces.end(), data.begin(), data.end());
+  };
+  append(v1::ATTRIBUTE_TANGENTS, tangents_);
+  append(v1::ATTRIBUTE_VERTEX_STATES, states_);
   if (frame_->bytes.empty() || frame_->bytes.back() != chunk.bytes) {
     frame_->bytes.push_back(std::move(chunk.bytes));
   }
@@ -136,9 +155,13 @@ absl::StatusOr<std::shared_ptr<FrameData>> FrameAssembler::Add(FrameChunk chunk)
   SINEW_RETURN_IF_ERROR(Check(chunk));
   Append(chunk);
   if (!chunk.header.last_chunk()) return std::shared_ptr<FrameData>();
+  for (const v1::PosedMuscle& muscle : chunk.header.muscles()) {
+    SINEW_ASSIGN_OR_RETURN(frame_->muscles.emplace_back(), ToMuscle(muscle));
+  }
   frame_->positions = ByteSpans(std::exchange(positions_, {}));
   frame_->normals = ByteSpans(std::exchange(normals_, {}));
   frame_->tangents = ByteSpans(std::exchange(tangents_, {}));
+  frame_->states = ByteSpans(std::exchange(states_, {}));
   return std::exchange(frame_, nullptr);
 }
 

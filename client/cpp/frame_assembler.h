@@ -20,11 +20,12 @@ struct FrameData {
   std::uint64_t vertices = 0;
   std::array<float, 6> bounds{};
   FrameTiming timing;
-  std::uint32_t skipped = 0;
+  std::uint32_t skipped = 0, replayed_steps = 0;
   std::uint32_t chunks = 0;
   Encoding encoding = Encoding::kUnspecified, normal_encoding = Encoding::kUnspecified;
-  Encoding tangent_encoding = Encoding::kUnspecified;
-  ByteSpans positions, normals, tangents;
+  Encoding tangent_encoding = Encoding::kUnspecified, state_encoding = Encoding::kUnspecified;
+  ByteSpans positions, normals, tangents, states;
+  std::vector<PosedMuscle> muscles;
   std::vector<std::shared_ptr<const MessageBytes>> bytes;  // what the spans refer to
 };
 
@@ -35,7 +36,8 @@ class FrameAssembler {
   explicit FrameAssembler(bool verify) : verify_(verify) {}
 
   // The frame this chunk completes, or nothing yet.
-  //   kDataLoss: the checksum does not fit, or bytes do not fit the counts of the header.
+  //   kDataLoss: the checksum does not fit, or bytes do not fit the counts of the header; a muscle
+  //   without 12 and 3 numbers.
   //   kInternal: chunks that overlap, leave a gap, mix frames or change their encoding.
   absl::StatusOr<std::shared_ptr<FrameData>> Add(FrameChunk chunk);
 
@@ -48,7 +50,7 @@ class FrameAssembler {
 
   const bool verify_;
   std::shared_ptr<FrameData> frame_;
-  Pieces positions_, normals_, tangents_;
+  Pieces positions_, normals_, tangents_, states_;
 };
 
 }  // namespace sinew::client

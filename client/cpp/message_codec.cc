@@ -10,6 +10,7 @@
 
 #include "client/cpp/status_codec.h"
 #include "client/cpp/status_macros.h"
+#include "client/cpp/utf8.h"
 
 namespace sinew::client {
 namespace {
@@ -133,6 +134,7 @@ RigSummary ToRigSummary(const v1::RigSummary& summary) {
     std::copy(bounds.minimum().begin(), bounds.minimum().end(), result.bounds.begin());
     std::copy(bounds.maximum().begin(), bounds.maximum().end(), result.bounds.begin() + 3);
   }
+  result.without_weights = summary.without_weights();
   if (summary.has_create_time()) result.create_time = ToTime(summary.create_time());
   return result;
 }
@@ -165,6 +167,9 @@ Session ToSession(const v1::Session& session) {
 absl::StatusOr<v1::SessionSpec> FromSpec(const std::string& rig, const std::string& deformer,
                                          const std::string& numerics) {
   if (rig.empty()) return absl::InvalidArgumentError("rig: got \"\", need rigs/sha256-<hex>");
+  SINEW_RETURN_IF_ERROR(CheckUtf8("rig", rig));
+  SINEW_RETURN_IF_ERROR(CheckUtf8("deformer", deformer));
+  SINEW_RETURN_IF_ERROR(CheckUtf8("numerics", numerics));
   const std::size_t first = deformer.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) {
     return absl::InvalidArgumentError("deformer: got \"\", need text such as \"ddm\" or JSON");
@@ -227,6 +232,7 @@ v1::OutputSpec FromOutput(const OutputSpec& output) {
   }
   result.set_chunk_bytes(output.chunk_bytes);
   result.set_omit_checksums(!output.checksums);
+  result.set_muscles(output.muscles);
   return result;
 }
 

@@ -48,6 +48,11 @@ bool PoseQueue::WantsProbe() const {
   return silent_run_ + 1 >= std::min(kProbeEvery, limit());
 }
 
+bool PoseQueue::ReplacesReset() const {
+  return mode_ == OrderMode::kLatest &&
+         std::any_of(waiting_.begin(), waiting_.end(), [](const auto& pose) { return pose.reset; });
+}
+
 void PoseQueue::Push(QueuedPose pose) {
   last_ = pose.frame;
   silent_run_ = pose.no_output ? silent_run_ + 1 : 0;

@@ -26,6 +26,7 @@ struct QueuedPose {
   std::uint64_t frame = 0;
   bool no_output = false;      // no frame will answer it
   bool probe = false;          // answered by a frame that the caller has not asked for
+  bool reset = false;          // forgets the poses before
   grpc::Slice wire = {};       // a StreamDeformRequest that holds this pose alone
   std::uint32_t replaced = 0;  // LATEST: poses dropped here in its favour
 };
@@ -46,6 +47,9 @@ class PoseQueue {
   // Poses without output are not answered, so a long run of them could pass the server's backlog
   // unseen. True if the next such pose must ask for a frame after all, to be taken by us.
   bool WantsProbe() const;
+
+  // LATEST: the next pose replaces one with `reset`, so it must reset in its place.
+  bool ReplacesReset() const;
 
   // Adds a pose whose number Check has allowed. LATEST: drops what waits.
   void Push(QueuedPose pose);

@@ -117,10 +117,6 @@ absl::Status CheckKnown(const v1::Rig& rig) {
     return absl::UnimplementedError(absl::StrCat("rig.required_features[0]: got \"",
                                                  rig.required_features(0), "\", need none"));
   }
-  if (rig.muscles_size() > 0) {
-    return absl::UnimplementedError(
-        absl::StrCat("rig.muscles: got ", rig.muscles_size(), ", need none"));
-  }
   return absl::OkStatus();
 }
 
@@ -186,7 +182,7 @@ absl::Status ReadMesh(const std::string& path, const v1::Mesh& from, Mesh& to) {
   if (from.has_tangents()) {
     SINEW_RETURN_IF_ERROR(ReadFloats(path + ".tangents", from.tangents(), 4, to.tangents));
   }
-  SINEW_RETURN_IF_ERROR(ReadSkin(path + ".skin", from.skin(), to.skin));
+  if (from.has_skin()) SINEW_RETURN_IF_ERROR(ReadSkin(path + ".skin", from.skin(), to.skin));
   for (int s = 0; s < from.shapes_size(); ++s) {
     SINEW_RETURN_IF_ERROR(ReadShape(absl::StrCat(path, ".shapes[", s, "]"), from.shapes(s),
                                     to.shapes.emplace_back()));
@@ -217,6 +213,68 @@ absl::Status ReadJoints(const v1::Rig& from, RigData& to) {
   return ReadFloats("rig.rest_local", from.rest_local(), 12, to.rest_local);
 }
 
+absl::Status ReadVector(const std::string& path, const google::protobuf::RepeatedField<float>& from,
+                        std::array<float, 3>& to) {
+  if (from.size() != 3) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(path, ": got ", from.size(), " values, need x, y, z"));
+  }
+  std::copy(from.begin(), from.end(), to.begin());
+  return absl::OkStatus();
+}
+
+absl::Status ReadPoint(const std::string& path, const v1::MusclePoint& from, MusclePoint& to) {
+  to.joint = from.joint();
+  return ReadVector(path + ".at", from.at(), to.at);
+}
+
+absl::Status ReadWrap(const std::string& path, const v1::MuscleWrap& from, MuscleWrap& to) {
+  if (from.shape() != v1::WRAP_SHAPE_CYLINDER && from.shape() != v1::WRAP_SHAPE_SPHERE) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ".shape: got ", static_cast<int>(from.shape()), ", need CYLINDER or SPHERE"));
+  }
+  to.shape = static_cast<MuscleWrap::Shape>(from.shape());
+  to.joint = from.joint();
+  to.radius = from.radius();
+  if (to.shape == MuscleWrap::Shape::kCylinder) {
+    SINEW_RETURN_IF_ERROR(ReadVector(path + ".axis", from.axis(), to.axis));
+  }
+  return ReadVector(path + ".centre", from.centre(), to.centre);
+}
+
+absl::Status ReadMuscle(const std::string& path, const v1::Muscle& from, Muscle& to) {
+  to.name = from.name();
+  SINEW_RETURN_IF_ERROR(ReadPoint(path + ".origin", from.origin(), to.origin));
+  SINEW_RETURN_IF_ERROR(ReadPoint(path + ".insertion", from.insertion(), to.insertion));
+  for (int k = 0; k < from.via_size(); ++k) {
+    SINEW_RETURN_IF_ERROR(
+        ReadPoint(absl::StrCat(path, ".via[", k, "]"), from.via(k), to.via.emplace_back()));
+  }
+  if (from.has_wrap()) {
+    SINEW_RETURN_IF_ERROR(ReadWrap(path + ".wrap", from.wrap(), to.wrap.emplace()));
+  }
+  to.origin_tendon = from.origin_tendon();
+  to.insertion_tendon = from.insertion_tendon();
+  to.width = from.width();
+  to.depth = from.depth();
+  if (from.width_direction_size() > 0) {
+    SINEW_RETURN_IF_ERROR(ReadVector(path + ".width_direction", from.width_direction(),
+                                     to.width_direction.emplace()));
+  }
+  if (!v1::MuscleProfile_IsValid(from.profile())) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        path, ".profile: got ", static_cast<int>(from.profile()), ", need a known profile"));
+  }
+  if (from.profile() != v1::MUSCLE_PROFILE_UNSPECIFIED) {
+    to.profile = static_cast<MuscleProfile>(from.profile());
+  }
+  if (from.has_warp()) to.warp = from.warp();
+  if (from.has_tension()) to.tension = from.tension();
+  if (from.has_fat()) to.fat = from.fat();
+  to.activation = from.activation();
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::StatusOr<RigData> FromMessage(const v1::Rig& rig) {
@@ -236,6 +294,10 @@ absl::StatusOr<RigData> FromMessage(const v1::Rig& rig) {
     if (source.has_minimum()) control.minimum = source.minimum();
     if (source.has_maximum()) control.maximum = source.maximum();
     control.default_value = source.default_value();
+  }
+  for (int m = 0; m < rig.muscles_size(); ++m) {
+    SINEW_RETURN_IF_ERROR(ReadMuscle(absl::StrCat("rig.muscles[", m, "]"), rig.muscles(m),
+                                     data.muscles.emplace_back()));
   }
   SINEW_RETURN_IF_ERROR(CheckShapes(data));
   return data;

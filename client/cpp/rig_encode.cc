@@ -87,7 +87,9 @@ absl::Status CheckMesh(const std::string& path, const Mesh& mesh) {
                                       corners * 3, "3 per corner"));
   SINEW_RETURN_IF_ERROR(
       CheckOptional(path + ".tangents", mesh.tangents.size(), vertices * 4, "4 per vertex"));
-  SINEW_RETURN_IF_ERROR(CheckSkin(path + ".skin", mesh.skin, vertices));
+  if (!mesh.skin.empty()) {
+    SINEW_RETURN_IF_ERROR(CheckSkin(path + ".skin", mesh.skin, vertices));
+  }
   for (std::size_t s = 0; s < mesh.shapes.size(); ++s) {
     for (std::size_t t = 0; t < mesh.shapes[s].targets.size(); ++t) {
       SINEW_RETURN_IF_ERROR(CheckTarget(absl::StrCat(path, ".shapes[", s, "].targets[", t, "]"),
@@ -176,7 +178,7 @@ void SetMesh(const Mesh& from, v1::Mesh& to) {
     SetFloats(*to.mutable_corner_normals(), 3, from.corner_normals);
   }
   if (!from.tangents.empty()) SetFloats(*to.mutable_tangents(), 4, from.tangents);
-  SetSkin(from.skin, *to.mutable_skin());
+  if (!from.skin.empty()) SetSkin(from.skin, *to.mutable_skin());
   for (const Shape& shape : from.shapes) SetShape(shape, *to.add_shapes());
   for (const VertexMap& source : from.maps) {
     v1::VertexMap& map = *to.add_maps();
@@ -184,6 +186,41 @@ void SetMesh(const Mesh& from, v1::Mesh& to) {
     SetFloats(*map.mutable_values(), 1, source.values);
   }
   to.set_source_path(from.source_path);
+}
+
+void SetPoint(const MusclePoint& from, v1::MusclePoint& to) {
+  to.set_joint(from.joint);
+  to.mutable_at()->Add(from.at.begin(), from.at.end());
+}
+
+void SetWrap(const MuscleWrap& from, v1::MuscleWrap& to) {
+  to.set_shape(static_cast<v1::WrapShape>(from.shape));
+  to.set_joint(from.joint);
+  to.mutable_centre()->Add(from.centre.begin(), from.centre.end());
+  if (from.shape == MuscleWrap::Shape::kCylinder) {
+    to.mutable_axis()->Add(from.axis.begin(), from.axis.end());
+  }
+  to.set_radius(from.radius);
+}
+
+void SetMuscle(const Muscle& from, v1::Muscle& to) {
+  to.set_name(from.name);
+  SetPoint(from.origin, *to.mutable_origin());
+  SetPoint(from.insertion, *to.mutable_insertion());
+  for (const MusclePoint& via : from.via) SetPoint(via, *to.add_via());
+  if (from.wrap) SetWrap(*from.wrap, *to.mutable_wrap());
+  to.set_origin_tendon(from.origin_tendon);
+  to.set_insertion_tendon(from.insertion_tendon);
+  to.set_width(from.width);
+  to.set_depth(from.depth);
+  if (from.width_direction) {
+    to.mutable_width_direction()->Add(from.width_direction->begin(), from.width_direction->end());
+  }
+  to.set_profile(static_cast<v1::MuscleProfile>(from.profile));
+  to.set_warp(from.warp);
+  to.set_tension(from.tension);
+  if (from.fat) to.set_fat(*from.fat);
+  to.set_activation(from.activation);
 }
 
 }  // namespace
@@ -218,6 +255,7 @@ v1::Rig ToMessage(const RigData& rig) {
     if (from.maximum) to.set_maximum(*from.maximum);
     to.set_default_value(from.default_value);
   }
+  for (const Muscle& muscle : rig.muscles) SetMuscle(muscle, *message.add_muscles());
   return message;
 }
 

@@ -82,11 +82,14 @@ absl::StatusOr<std::uint64_t> StreamCore::Send(const Pose& pose) {
   v1::StreamDeformRequest request;
   *request.add_poses() = FromPose(pose);
   request.mutable_poses(0)->set_frame(frame);
+  const bool reset = pose.reset || poses_.ReplacesReset();
+  request.mutable_poses(0)->set_reset(reset);
   const bool probe = pose.no_output && poses_.WantsProbe();
   if (probe) request.mutable_poses(0)->set_no_output(false);
   poses_.Push({.frame = frame,
                .no_output = pose.no_output && !probe,
                .probe = probe,
+               .reset = reset,
                .wire = ToSlice(request)});
   StartWrites(lock);
   return frame;
@@ -348,7 +351,8 @@ absl::Status StreamCore::TakeOpened(const v1::StreamOpened& opened) {
            .vertices = opened.vertices(),
            .window = opened.window(),
            .chunk_bytes = opened.chunk_bytes(),
-           .resumed = resumed};
+           .resumed = resumed,
+           .stateful = opened.stateful()};
   poses_.Open(opened.window(), opened.backlog());
   opened_ = true;
   changed_.notify_all();

@@ -37,8 +37,12 @@ bool IsFinite(const aiVector3D& v) {
 }  // namespace
 
 AssimpMeshBuilder::AssimpMeshBuilder(
-    std::string path, const std::unordered_map<std::string, std::uint32_t>& joint_of_bone)
-    : path_(std::move(path)), joint_of_bone_(joint_of_bone), collector_(path_, mesh_.skin) {}
+    std::string path, const std::unordered_map<std::string, std::uint32_t>& joint_of_bone,
+    bool skinned)
+    : path_(std::move(path)),
+      skinned_(skinned),
+      joint_of_bone_(joint_of_bone),
+      collector_(path_, mesh_.skin) {}
 
 bool AssimpMeshBuilder::Fits(const aiMesh& part) const {
   for (unsigned b = 0; b < part.mNumBones; ++b) {
@@ -186,7 +190,9 @@ absl::StatusOr<std::uint32_t> AssimpMeshBuilder::Weld(const aiMesh& part, std::u
   const aiVector3D& p = part.mVertices[corner];
   for (const float x : {p.x, p.y, p.z}) mesh_.positions.push_back(x);
   AddTargets(part, corner);
-  SINEW_RETURN_IF_ERROR(collector_.Add(influences, vertex, WeightPolicy::kNormalise));
+  if (skinned_) {
+    SINEW_RETURN_IF_ERROR(collector_.Add(influences, vertex, WeightPolicy::kNormalise));
+  }
   return vertex;
 }
 
@@ -205,7 +211,7 @@ absl::Status AssimpMeshBuilder::Finish(std::vector<Finding>& findings, Mesh& mes
                                        std::vector<float>& target_weights) {
   if (mesh_.face_sizes.empty())
     return absl::InvalidArgumentError(absl::StrCat(path_, ": the mesh has no faces"));
-  SINEW_RETURN_IF_ERROR(collector_.Finish(findings, statistics));
+  if (skinned_) SINEW_RETURN_IF_ERROR(collector_.Finish(findings, statistics));
   if (small_faces_ > 0) {
     findings.push_back(
         {Finding::Severity::kLost, absl::StrCat(small_faces_, " points and lines"), path_});

@@ -25,8 +25,10 @@ class AssimpMeshBuilder {
  public:
   // `path` names the node in messages; `joint_of_bone` finds a rig joint by the name of a bone, all
   // bones included.
+  // skinned: false = parts have no bones, and the mesh gets no skin.
   AssimpMeshBuilder(std::string path,
-                    const std::unordered_map<std::string, std::uint32_t>& joint_of_bone);
+                    const std::unordered_map<std::string, std::uint32_t>& joint_of_bone,
+                    bool skinned);
 
   AssimpMeshBuilder(const AssimpMeshBuilder&) = delete;
   AssimpMeshBuilder& operator=(const AssimpMeshBuilder&) = delete;
@@ -55,6 +57,7 @@ class AssimpMeshBuilder {
   void AddTargets(const aiMesh& part, std::uint32_t corner);
 
   std::string path_;
+  const bool skinned_;
   const std::unordered_map<std::string, std::uint32_t>& joint_of_bone_;
   Mesh mesh_;
   InfluenceCollector collector_;  // writes into mesh_.skin

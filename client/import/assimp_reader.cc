@@ -20,6 +20,7 @@
 #include "client/import/assimp_fence.h"
 #include "client/import/assimp_guard.h"
 #include "client/import/assimp_mesh.h"
+#include "client/import/placed_mesh.h"
 #include "client/import/scene_graph.h"
 #include "client/import/statistics.h"
 #include "client/import/unique_names.h"
@@ -40,8 +41,11 @@ Affine ToAffine(const aiMatrix4x4& m) {
 // Turns an Assimp scene into nodes, skeleton, meshes and clips; one use.
 class SceneReader {
  public:
-  SceneReader(const aiScene& source, AssimpFormat format)
-      : source_(source), format_(format), scene_(std::make_shared<AnimatedScene>()) {}
+  SceneReader(const aiScene& source, AssimpFormat format, bool allow_no_skin)
+      : source_(source),
+        format_(format),
+        allow_no_skin_(allow_no_skin),
+        scene_(std::make_shared<AnimatedScene>()) {}
 
   absl::StatusOr<ImportedScene> Read() {
     ReadUnits();
@@ -130,7 +134,7 @@ class SceneReader {
         bones.emplace_back(name, node->second);
       }
     }
-    if (bones.empty())
+    if (bones.empty() && !allow_no_skin_)
       return absl::InvalidArgumentError("the file has no skin, need a skinned mesh");
     std::vector<std::uint32_t> wanted;
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
@@ -168,23 +172,24 @@ class SceneReader {
         if (index >= source_.mNumMeshes)
           return absl::InvalidArgumentError(absl::StrCat(scene_->nodes[n].path, ": mesh ", index));
         const aiMesh& part = *source_.mMeshes[index];
-        if (part.mNumBones == 0) {
+        if (part.mNumBones == 0 && !joint_of_bone_.empty()) {
           out_.findings.push_back({Finding::Severity::kLost,
                                    absl::StrCat("mesh '", part.mName.C_Str(), "' without skin"),
                                    scene_->nodes[n].path});
           continue;
         }
         if (builders.empty() || !builders.back()->Fits(part)) {
-          builders.push_back(
-              std::make_unique<AssimpMeshBuilder>(scene_->nodes[n].path, joint_of_bone_));
+          builders.push_back(std::make_unique<AssimpMeshBuilder>(
+              scene_->nodes[n].path, joint_of_bone_, !joint_of_bone_.empty()));
         }
         SINEW_RETURN_IF_ERROR(builders.back()->Add(part));
       }
       for (const auto& builder : builders) SINEW_RETURN_IF_ERROR(AddMesh(n, *builder));
     }
-    if (out_.rig.meshes.empty())
-      return absl::InvalidArgumentError("nodes: no mesh has a skin, need at least one");
-    return absl::OkStatus();
+    if (!out_.rig.meshes.empty()) return absl::OkStatus();
+    return absl::InvalidArgumentError(joint_of_bone_.empty()
+                                          ? "nodes: no mesh, need at least one"
+                                          : "nodes: no mesh has a skin, need at least one");
   }
 
   absl::Status AddMesh(std::uint32_t node, AssimpMeshBuilder& builder) {
@@ -194,6 +199,7 @@ class SceneReader {
     std::vector<float> target_weights;
     SINEW_RETURN_IF_ERROR(
         builder.Finish(out_.findings, mesh, statistics, target_names, target_weights));
+    if (mesh.skin.empty()) PlaceMesh(WorldTransform(*scene_, node), mesh);
     const std::string& name = scene_->nodes[node].name;
     mesh.name =
         mesh_names_.Take(name.substr(0, name.find("_$AssimpFbx$")), absl::StrCat("mesh_", node));
@@ -229,6 +235,7 @@ class SceneReader {
 
   const aiScene& source_;
   const AssimpFormat format_;
+  const bool allow_no_skin_;
   std::shared_ptr<AnimatedScene> scene_;
   ImportedScene out_;
   std::vector<const aiNode*> nodes_;  // parallel to scene_->nodes
@@ -251,7 +258,8 @@ const aiScene* Parse(Assimp::Importer& importer, const std::string& bytes, Assim
 
 }  // namespace
 
-absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format) {
+absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format,
+                                             const ImportOptions& options) {
   SINEW_RETURN_IF_ERROR(format == AssimpFormat::kFbx ? CheckFbxStructure(bytes)
                                                      : CheckColladaStructure(bytes));
   const auto parse_only = [&] {
@@ -275,7 +283,7 @@ absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFor
       const absl::string_view reason = importer.GetErrorString();
       return refused(reason.empty() ? "cannot be parsed" : reason);
     }
-    absl::StatusOr<ImportedScene> read = SceneReader(*scene, format).Read();
+    absl::StatusOr<ImportedScene> read = SceneReader(*scene, format, options.allow_no_skin).Read();
     if (!read.ok()) return morphs ? refused(read.status().message()) : read.status();
     if (morphs) {
       read->findings.push_back({Finding::Severity::kLost,

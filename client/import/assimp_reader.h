@@ -19,6 +19,7 @@ enum class AssimpFormat : std::uint8_t { kFbx, kCollada };
 //            without in-betweens come with names, offsets and keys, but start at 0 whatever
 //            percentage the file has them stand at; in-betweens are reported, not put together
 //   COLLADA  a file with morph targets is refused, naming the way out
-absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format);
+absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format,
+                                             const ImportOptions& options);
 
 }  // namespace sinew::client

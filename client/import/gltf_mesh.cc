@@ -42,7 +42,7 @@ class MeshReader {
     }
     if (out_.mesh.positions.empty())
       return absl::InvalidArgumentError(absl::StrCat(path_, ": the mesh has no vertices"));
-    SINEW_RETURN_IF_ERROR(influences_.Finish(findings_, out_.statistics));
+    if (skinned()) SINEW_RETURN_IF_ERROR(influences_.Finish(findings_, out_.statistics));
     if (!all_normals_) out_.mesh.normals.clear();
     if (!all_tangents_ || !TangentsAreSound()) out_.mesh.tangents.clear();
     out_.statistics.primitives = mesh.primitives.size();
@@ -53,6 +53,8 @@ class MeshReader {
   }
 
  private:
+  bool skinned() const { return !out_.mesh.skin.joints.empty(); }
+
   absl::Status ReadPrimitive(const tinygltf::Primitive& primitive, const std::string& where) {
     const auto position = primitive.attributes.find("POSITION");
     if (position == primitive.attributes.end()) {
@@ -68,7 +70,7 @@ class MeshReader {
           where, ": ", base_ + count_, " vertices in one mesh, need at most ", kMaxVertices));
     }
     Append(positions, out_.mesh.positions);
-    SINEW_RETURN_IF_ERROR(ReadInfluences(primitive.attributes, where));
+    if (skinned()) SINEW_RETURN_IF_ERROR(ReadInfluences(primitive.attributes, where));
     SINEW_RETURN_IF_ERROR(
         ReadOptional(primitive.attributes, "NORMAL", 3, where, out_.mesh.normals, all_normals_));
     SINEW_RETURN_IF_ERROR(

@@ -20,11 +20,11 @@ struct GltfMesh {
   MeshStatistics statistics;              // what only the source knows, and the influences
 };
 
-// Reads mesh `node.mesh`; `skin` holds joints and inverse binds, `path` names the node in messages
-// and findings. Vertices are those of every primitive's POSITION accessor in order, also if
-// primitives share it. Strips and fans become triangles; degenerate triangles are left out; points
-// and lines keep their vertices. kInvalidArgument: anything wrong with accessors, counts, indices,
-// weights.
+// Reads mesh `node.mesh`; `skin` holds joints and inverse binds (none: a mesh without a skin),
+// `path` names the node in messages and findings. Vertices are those of every primitive's POSITION
+// accessor in order, also if primitives share it. Strips and fans become triangles; degenerate
+// triangles are left out; points and lines keep their vertices. kInvalidArgument: anything wrong
+// with accessors, counts, indices, weights.
 absl::StatusOr<GltfMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
                                       const Skin& skin, const std::string& path,
                                       std::vector<Finding>& findings);

@@ -3,6 +3,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "client/import/gltf_animation.h"
 #include "client/import/gltf_document.h"
 #include "client/import/gltf_mesh.h"
+#include "client/import/placed_mesh.h"
 #include "client/import/scene_graph.h"
 #include "client/import/statistics.h"
 #include "client/import/unique_names.h"
@@ -183,8 +185,8 @@ absl::Status AddMesh(const tinygltf::Model& model, std::size_t node_index, const
 }
 
 absl::Status ReadMeshes(const tinygltf::Model& model,
-                        const std::vector<std::int32_t>& joint_of_node, AnimatedScene& scene,
-                        ImportedScene& out) {
+                        const std::vector<std::int32_t>& joint_of_node, bool allow_no_skin,
+                        AnimatedScene& scene, ImportedScene& out) {
   std::vector<Skin> skins;
   for (std::size_t s = 0; s < model.skins.size(); ++s) {
     SINEW_ASSIGN_OR_RETURN(
@@ -192,10 +194,18 @@ absl::Status ReadMeshes(const tinygltf::Model& model,
         ReadSkin(model, model.skins[s], GltfPath("skins", s, model.skins[s].name), joint_of_node));
     skins.push_back(std::move(skin));
   }
+  const bool any_skin =
+      std::any_of(model.nodes.begin(), model.nodes.end(),
+                  [](const tinygltf::Node& node) { return node.mesh >= 0 && node.skin >= 0; });
   UniqueNames mesh_names, control_names;
   for (std::size_t n = 0; n < model.nodes.size(); ++n) {
     const tinygltf::Node& node = model.nodes[n];
     if (node.mesh < 0) continue;
+    if (allow_no_skin && !any_skin) {
+      SINEW_RETURN_IF_ERROR(AddMesh(model, n, {}, mesh_names, control_names, scene, out));
+      PlaceMesh(WorldTransform(scene, n), out.rig.meshes.back());
+      continue;
+    }
     if (node.skin < 0) {
       out.findings.push_back(
           {Finding::Severity::kLost, "a mesh without skin", scene.nodes[n].path});
@@ -208,25 +218,27 @@ absl::Status ReadMeshes(const tinygltf::Model& model,
     SINEW_RETURN_IF_ERROR(AddMesh(model, n, skins[static_cast<std::size_t>(node.skin)], mesh_names,
                                   control_names, scene, out));
   }
-  if (out.rig.meshes.empty())
-    return absl::InvalidArgumentError("nodes: no mesh has a skin, need at least one");
-  return absl::OkStatus();
+  if (!out.rig.meshes.empty() || (allow_no_skin && !out.rig.joints.empty())) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(allow_no_skin ? "nodes: neither meshes nor joints, need some"
+                                                  : "nodes: no mesh has a skin, need at least one");
 }
 
 }  // namespace
 
 absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::string& path,
-                                       std::uint64_t max_bytes) {
+                                       const ImportOptions& options) {
   ImportedScene out;
   SINEW_ASSIGN_OR_RETURN(const tinygltf::Model model,
-                         LoadGltfDocument(bytes, path, max_bytes, out.findings));
-  if (model.skins.empty())
+                         LoadGltfDocument(bytes, path, options.max_file_bytes, out.findings));
+  if (model.skins.empty() && !options.allow_no_skin)
     return absl::InvalidArgumentError("skins: the file has none, need a skinned mesh");
   auto scene = std::make_shared<AnimatedScene>();
   SINEW_RETURN_IF_ERROR(ReadNodes(model, *scene));
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> wanted, CollectJointNodes(model));
   const std::vector<std::int32_t> joint_of_node = BuildSkeleton(wanted, *scene, out.rig);
-  SINEW_RETURN_IF_ERROR(ReadMeshes(model, joint_of_node, *scene, out));
+  SINEW_RETURN_IF_ERROR(ReadMeshes(model, joint_of_node, options.allow_no_skin, *scene, out));
   SINEW_RETURN_IF_ERROR(ReadGltfAnimations(model, *scene, out.clips, out.findings));
   out.rig.meters_per_unit = 1;  // the glTF specification: metres, +Y up
   out.rig.up_axis = UpAxis::kY;

@@ -3,7 +3,6 @@
 
 #include <absl/status/statusor.h>
 
-#include <cstdint>
 #include <string>
 
 #include "client/import/import.h"
@@ -13,6 +12,6 @@ namespace sinew::client {
 // Reads the glTF file whose content is `bytes` (GLB or JSON); `path` is for side files. See
 // ImportFile.
 absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::string& path,
-                                       std::uint64_t max_bytes);
+                                       const ImportOptions& options);
 
 }  // namespace sinew::client

@@ -72,16 +72,16 @@ absl::Status CheckFinite(const RigData& rig) {
 }
 
 absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& extension,
-                                   const std::string& path, std::uint64_t max_bytes) {
+                                   const std::string& path, const ImportOptions& options) {
   if (const absl::string_view found = SniffExtension(bytes); found != extension) {
     return absl::InvalidArgumentError(absl::StrCat(
         "wrong type, the content is ",
         found.empty() ? "not what the extension says" : "that of a file called ", found));
   }
   absl::StatusOr<ImportedScene> scene =
-      extension == ".fbx"   ? ReadWithAssimp(bytes, AssimpFormat::kFbx)
-      : extension == ".dae" ? ReadWithAssimp(bytes, AssimpFormat::kCollada)
-                            : ReadGltf(bytes, path, max_bytes);
+      extension == ".fbx"   ? ReadWithAssimp(bytes, AssimpFormat::kFbx, options)
+      : extension == ".dae" ? ReadWithAssimp(bytes, AssimpFormat::kCollada, options)
+                            : ReadGltf(bytes, path, options);
   if (scene.ok()) SINEW_RETURN_IF_ERROR(CheckFinite(scene->rig));
   return scene;
 }
@@ -99,7 +99,7 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
   try {
     const absl::StatusOr<std::string> bytes = ReadBytes(file, options.max_file_bytes);
     if (!bytes.ok()) return bytes.status();
-    absl::StatusOr<ImportedScene> scene = Read(*bytes, extension, path, options.max_file_bytes);
+    absl::StatusOr<ImportedScene> scene = Read(*bytes, extension, path, options);
     if (!scene.ok()) {
       return absl::Status(scene.status().code(),
                           absl::StrCat(path, ": ", scene.status().message()));

@@ -87,6 +87,9 @@ struct ImportedScene {
 
 struct ImportOptions {
   std::uint64_t max_file_bytes = std::uint64_t{2} << 30;  // a larger file (or side file) is refused
+  // A file in which no mesh has a skin is read too: all its meshes as they stand in the scene, with
+  // an empty skin, and what joints it has (FBX and COLLADA: none). Neither may be missing.
+  bool allow_no_skin = false;
 };
 
 // Reads a .glb, .gltf, .fbx or .dae file, chosen by the extension (any case), confirmed by content.

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "client/cpp/status_macros.h"
+#include "client/models/capsule.h"
 #include "client/models/joint_chain.h"
 #include "client/models/models.h"
 #include "client/models/surface_nets.h"
@@ -29,14 +30,10 @@ constexpr std::size_t kMaxInfluences = 4;
 
 enum class Part : std::uint8_t { kPalm, kFinger, kThumb };
 
-// A tapered capsule that the joint carries.
-struct Bone {
+// A capsule that the joint carries.
+struct Bone : Capsule {
   std::uint32_t joint = 0;
   Part part = Part::kPalm;
-  Vector3d from, to;
-  double radius_from = 0, radius_to = 0;
-
-  double length() const { return (to - from).norm(); }
 };
 
 struct Finger {
@@ -117,9 +114,11 @@ void AddFinger(const Finger& finger, HandSkeleton& hand) {
     hand.joints.push_back({absl::StrCat(finger.name, "_", kNames[i]), parent,
                            Frame(points[i], points[i + 1] - points[i], Vector3d::UnitZ())});
     const bool palm = i == 0;
-    hand.bones.push_back({joint, palm ? Part::kPalm : Part::kFinger, points[i], points[i + 1],
-                          palm ? finger.palm_radius : finger.radii[i - 1],
-                          palm ? finger.palm_radius * 0.93 : finger.radii[i]});
+    hand.bones.push_back(
+        {{points[i], points[i + 1], palm ? finger.palm_radius : finger.radii[i - 1],
+          palm ? finger.palm_radius * 0.93 : finger.radii[i]},
+         joint,
+         palm ? Part::kPalm : Part::kFinger});
   }
 }
 
@@ -129,7 +128,7 @@ HandSkeleton MakeSkeleton() {
       {"wrist", -1, Frame(Vector3d::Zero(), Vector3d::UnitY(), Vector3d::UnitZ())});
   for (const double x : {-0.0085, 0.0085}) {
     hand.bones.push_back(
-        {0, Part::kPalm, Vector3d(x, -0.055, 0), Vector3d(x, 0.012, 0), 0.0175, 0.0165});
+        {{Vector3d(x, -0.055, 0), Vector3d(x, 0.012, 0), 0.0175, 0.0165}, 0, Part::kPalm});
   }
   static constexpr std::array<const char*, 3> kNames = {"thumb_metacarpal", "thumb_proximal",
                                                         "thumb_distal"};
@@ -138,37 +137,19 @@ HandSkeleton MakeSkeleton() {
     hand.joints.push_back(
         {kNames[i], i == 0 ? 0 : static_cast<std::int32_t>(joint) - 1,
          Frame(kThumbRest[i], kThumbRest[i + 1] - kThumbRest[i], Vector3d(-1, 0, 1))});
-    hand.bones.push_back({joint, Part::kThumb, kThumbRest[i], kThumbRest[i + 1], kThumbRadii[i],
-                          kThumbRadii[i + 1]});
+    hand.bones.push_back({{kThumbRest[i], kThumbRest[i + 1], kThumbRadii[i], kThumbRadii[i + 1]},
+                          joint,
+                          Part::kThumb});
   }
   for (const Finger& finger : kFingers) AddFinger(finger, hand);
   return hand;
-}
-
-// Where p projects on the bone's line: 0 at `from`, 1 at `to`, not clamped.
-double Along(const Bone& bone, const Vector3d& p) {
-  const Vector3d axis = bone.to - bone.from;
-  return (p - bone.from).dot(axis) / axis.squaredNorm();
-}
-
-double Distance(const Bone& bone, const Vector3d& p) {
-  const double t = std::clamp(Along(bone, p), 0.0, 1.0);
-  return (p - (bone.from + t * (bone.to - bone.from))).norm() -
-         (bone.radius_from + t * (bone.radius_to - bone.radius_from));
-}
-
-// The smaller of two distances, with a fillet about k wide. Source: Quilez, polynomial smooth
-// minimum.
-double SmoothMin(double a, double b, double k) {
-  const double h = std::max(k - std::abs(a - b), 0.0) / k;
-  return std::min(a, b) - 0.25 * h * h * k;
 }
 
 double HandField(const std::vector<Bone>& bones, const Vector3d& p) {
   constexpr double kFar = 1;
   double palm = kFar, fingers = kFar, thumb = kFar;
   for (const Bone& bone : bones) {
-    const double d = Distance(bone, p);
+    const double d = bone.Distance(p);
     switch (bone.part) {
       case Part::kPalm:
         palm = SmoothMin(palm, d, 0.013);
@@ -184,20 +165,15 @@ double HandField(const std::vector<Bone>& bones, const Vector3d& p) {
   return SmoothMin(SmoothMin(palm, fingers, 0.008), thumb, 0.014);
 }
 
-double SmoothStep(double low, double high, double x) {
-  const double u = std::clamp((x - low) / (high - low), 0.0, 1.0);
-  return u * u * (3 - 2 * u);
-}
-
 // [J] weights of a point by its nearest bone, blended with the joint above and the one below around
 // the joints.
 Eigen::VectorXd BoneWeights(const HandSkeleton& hand, const Vector3d& p) {
   const Bone* nearest = &hand.bones[0];
   for (const Bone& bone : hand.bones) {
-    if (Distance(bone, p) < Distance(*nearest, p)) nearest = &bone;
+    if (bone.Distance(p) < nearest->Distance(p)) nearest = &bone;
   }
   Eigen::VectorXd weights = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(hand.joints.size()));
-  const double at = Along(*nearest, p) * nearest->length();
+  const double at = nearest->Along(p) * nearest->length();
   const std::int32_t above = hand.joints[nearest->joint].parent;
   double own = 1;
   if (above >= 0) {

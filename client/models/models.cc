@@ -6,10 +6,11 @@
 namespace sinew::client {
 
 std::vector<std::string> ModelNames() {
-  return {"hand", "tube"};
+  return {"arm", "hand", "tube"};
 }
 
 absl::StatusOr<Model> Make(const std::string& name) {
+  if (name == "arm") return Arm();
   if (name == "hand") return Hand();
   if (name == "tube") return Tube();
   return absl::NotFoundError(

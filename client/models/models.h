@@ -17,7 +17,7 @@ namespace sinew::client {
 
 struct Model {
   RigData rig;
-  ClipData clip;  // joint-to-model matrices, no controls
+  ClipData clip;  // joint-to-model matrices; controls if the rig has any
 };
 
 // A closed tube along +Y from the origin, metres; quads with a fan of triangles at each end.
@@ -48,7 +48,19 @@ struct HandOptions {
 // run. kInvalidArgument: an option out of range.
 absl::StatusOr<Model> Hand(const HandOptions& options = {});
 
-// What Make knows: "hand", "tube".
+// A right arm along +Y from the shoulder, elbow bending towards +Z; metres, 0.7 long. 3 joints:
+// upper_arm, forearm, hand. Two muscles: the biceps with a via point near the elbow, and the
+// triceps wrapped around it; the control "biceps_tension" tenses the biceps.
+struct ArmOptions {
+  std::uint32_t resolution = 130;  // grid cells along its height: 60 to 400
+  std::uint32_t frames = 48;  // of the clip, which curls and stretches, at 24 fps; 1 to 100,000
+};
+
+// All faces are quads; about 5,000 vertices by default, at most 2 influences. Same bits on every
+// run. kInvalidArgument: an option out of range.
+absl::StatusOr<Model> Arm(const ArmOptions& options = {});
+
+// What Make knows: "arm", "hand", "tube".
 std::vector<std::string> ModelNames();
 
 // The model of that name with its defaults. kNotFound: no such model, the message lists them.

@@ -48,6 +48,7 @@ Vector3f ResolveLayer(const LightBuffer& buffer, std::int64_t x, std::int64_t y,
 
 Vector3f Resolve(const LightBuffer& buffer, std::int64_t x, std::int64_t y) {
   return buffer.At(x, y).plain + ResolveLayer(buffer, x, y, &LitPixel::mesh) +
+         ResolveLayer(buffer, x, y, &LitPixel::inside) +
          ResolveLayer(buffer, x, y, &LitPixel::ground);
 }
 

@@ -11,7 +11,8 @@
 
 namespace sinew::client {
 
-// The light of those samples of a pixel that met one kind of surface.
+// The light of those samples of a pixel that met one kind of surface; what is seen through another
+// surface adds its share.
 struct Layer {
   Eigen::Vector3f key = Eigen::Vector3f::Zero();      // linear light, dimmed by `visible`
   Eigen::Vector3f ambient = Eigen::Vector3f::Zero();  // linear light, dimmed by `open`
@@ -24,8 +25,8 @@ struct Layer {
 
 struct LitPixel {
   Eigen::Vector3f plain = Eigen::Vector3f::Zero();  // linear light that nothing dims
-  Layer mesh, ground;
-  float footprint = 0;  // width of a pixel where the surface is
+  Layer mesh, inside, ground;                       // inside: what stands within a see-through mesh
+  float footprint = 0;                              // width of a pixel where the surface is
 };
 
 struct LightBuffer {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "client/cpp/status_macros.h"
 #include "client/render/colour_ramp.h"
@@ -16,6 +17,17 @@ constexpr Rgb kPaper = {250, 250, 250};
 constexpr Rgb kInk = {28, 30, 34};
 constexpr Rgb kFaint = {96, 100, 108};
 constexpr double kWantedAspect = 16.0 / 9;
+// Lines of a text that does not fit into one; more are cut off.
+constexpr std::size_t kLabelLines = 4, kNoteLines = 4, kTitleLines = 3;
+
+// Swatches that stand beside each other.
+using SwatchRow = std::vector<Swatch>;
+
+// Text of one panel, cut into lines.
+struct PanelText {
+  std::vector<std::string> label, note;
+  std::vector<SwatchRow> swatches;
+};
 
 // Everything in pixels, from the largest picture.
 struct Sheet {
@@ -23,8 +35,15 @@ struct Sheet {
   int cell_width = 0, cell_height = 0;  // of the pictures
   int gap = 0;
   int label_size = 0, note_size = 0, title_size = 0;  // pixels per em
-  int label_height = 0, title_height = 0, legend_height = 0;
+  int text_height = 0, title_height = 0, legend_height = 0, swatch_height = 0;
   int width = 0, height = 0;
+  std::vector<PanelText> texts;
+  std::vector<std::string> title, legend;  // legend: its title where it does not fit beside the bar
+  std::vector<SwatchRow> swatches;
+
+  int LabelLine() const { return label_size * 3 / 2; }
+  int NoteLine() const { return note_size * 3 / 2; }
+  int TitleLine() const { return title_size * 3 / 2; }
 };
 
 absl::Status Check(std::span<const Panel> panels) {
@@ -58,24 +77,87 @@ int BestColumns(int panels, int cell_width, int cell_height) {
   return best;
 }
 
-absl::StatusOr<Sheet> Plan(std::span<const Panel> panels, const PanelOptions& options) {
+bool HasText(std::span<const Panel> panels, const PanelOptions& options) {
+  bool text = !options.title.empty() || options.legend || !options.swatches.empty();
+  for (const Panel& panel : panels) {
+    text |= !panel.label.empty() || !panel.note.empty() || !panel.swatches.empty();
+  }
+  return text;
+}
+
+int SwatchWidth(Font& font, const Swatch& swatch, int size) {
+  return size + size / 2 + font.Width(swatch.text, size);
+}
+
+// As many in a row as fit `width`; a text that is too long for a row of its own is cut.
+std::vector<SwatchRow> Rows(Font& font, std::span<const Swatch> swatches, int size, int width) {
+  std::vector<SwatchRow> rows;
+  int used = 0;
+  for (Swatch swatch : swatches) {
+    swatch.text = font.Fit(swatch.text, size, width - size - size / 2);
+    const int more = SwatchWidth(font, swatch, size);
+    if (rows.empty() || used + size + more > width) {
+      rows.emplace_back();
+      used = more;
+    } else {
+      used += size + more;
+    }
+    rows.back().push_back(std::move(swatch));
+  }
+  return rows;
+}
+
+// Sizes of texts from the pictures, then the lines and rows that they need.
+void PlanPanelTexts(Font& font, std::span<const Panel> panels, Sheet& sheet) {
+  for (const Panel& panel : panels) {
+    PanelText& text = sheet.texts.emplace_back();
+    text.label = font.Wrap(panel.label, sheet.label_size, sheet.cell_width, kLabelLines);
+    text.note = font.Wrap(panel.note, sheet.note_size, sheet.cell_width, kNoteLines);
+    text.swatches = Rows(font, panel.swatches, sheet.note_size, sheet.cell_width);
+    const auto small_lines = static_cast<int>(text.note.size() + text.swatches.size());
+    sheet.text_height =
+        std::max(sheet.text_height, static_cast<int>(text.label.size()) * sheet.LabelLine() +
+                                        small_lines * sheet.NoteLine());
+  }
+}
+
+// What stands above and below all panels; sheet.width is known.
+void PlanCommonTexts(Font& font, const PanelOptions& options, Sheet& sheet) {
+  const int room = sheet.width - 2 * sheet.gap;
+  while (sheet.title_size > sheet.label_size &&
+         font.Width(options.title, sheet.title_size) > room) {
+    --sheet.title_size;
+  }
+  sheet.title = font.Wrap(options.title, sheet.title_size, room, kTitleLines);
+  sheet.title_height = static_cast<int>(sheet.title.size()) * sheet.TitleLine();
+  if (options.legend) {
+    const Legend& legend = *options.legend;
+    const int size = sheet.note_size, texts = font.Width(legend.title, size) +
+                                              font.Width(legend.low, size) +
+                                              font.Width(legend.high, size);
+    if (texts + sheet.width / 3 + 6 * size > room) {
+      sheet.legend = font.Wrap(legend.title, size, room, kNoteLines);
+    }
+    sheet.legend_height = size * 5 / 2 + static_cast<int>(sheet.legend.size()) * sheet.NoteLine();
+  }
+  sheet.swatches = Rows(font, options.swatches, sheet.note_size, room);
+  sheet.swatch_height = static_cast<int>(sheet.swatches.size()) * sheet.NoteLine();
+  if (sheet.swatch_height > 0) sheet.swatch_height += sheet.note_size / 2;
+}
+
+// font: null where there is no text.
+absl::StatusOr<Sheet> Plan(Font* font, std::span<const Panel> panels, const PanelOptions& options) {
   Sheet sheet;
-  bool labels = false, notes = false;
   for (const Panel& panel : panels) {
     sheet.cell_width = std::max(sheet.cell_width, static_cast<int>(panel.image.width));
     sheet.cell_height = std::max(sheet.cell_height, static_cast<int>(panel.image.height));
-    labels |= !panel.label.empty();
-    notes |= !panel.note.empty();
   }
   const int base = std::min(sheet.cell_width, sheet.cell_height);
   sheet.label_size = std::clamp(base / 18, 13, 64);
   sheet.note_size = std::clamp(base / 24, 11, 48);
   sheet.title_size = std::clamp(base / 13, 16, 96);
   sheet.gap = std::max(4, base / 40);
-  if (labels) sheet.label_height += sheet.label_size * 3 / 2;
-  if (notes) sheet.label_height += sheet.note_size * 3 / 2;
-  if (!options.title.empty()) sheet.title_height = sheet.title_size * 3 / 2;
-  if (options.legend.has_value()) sheet.legend_height = sheet.note_size * 5 / 2;
+  if (font != nullptr) sheet.cell_width = std::max(sheet.cell_width, kLeastTextWidth);
   const auto count = static_cast<int>(std::min<std::size_t>(panels.size(), kMaxImageSide));
   sheet.columns = options.columns == 0 ? BestColumns(count, sheet.cell_width, sheet.cell_height)
                                        : static_cast<int>(std::min<std::uint32_t>(
@@ -83,15 +165,19 @@ absl::StatusOr<Sheet> Plan(std::span<const Panel> panels, const PanelOptions& op
   sheet.rows = (count + sheet.columns - 1) / sheet.columns;
   const std::int64_t width =
       std::int64_t{sheet.columns} * (sheet.cell_width + sheet.gap) + sheet.gap;
+  sheet.width = static_cast<int>(std::min<std::int64_t>(width, kMaxImageSide));
+  if (font != nullptr) {
+    PlanPanelTexts(*font, panels, sheet);
+    PlanCommonTexts(*font, options, sheet);
+  }
   const std::int64_t height =
-      std::int64_t{sheet.rows} * (sheet.cell_height + sheet.label_height + sheet.gap) + sheet.gap +
-      sheet.title_height + sheet.legend_height;
+      std::int64_t{sheet.rows} * (sheet.cell_height + sheet.text_height + sheet.gap) + sheet.gap +
+      sheet.title_height + sheet.legend_height + sheet.swatch_height;
   if (width > kMaxImageSide || height > kMaxImageSide) {
     return absl::InvalidArgumentError(absl::StrCat("panels: ", panels.size(), " make ", width,
                                                    " x ", height, " pixels, need at most ",
                                                    kMaxImageSide, " on each side"));
   }
-  sheet.width = static_cast<int>(width);
   sheet.height = static_cast<int>(height);
   return sheet;
 }
@@ -107,50 +193,83 @@ void Copy(const Image& from, int left, int top, Image& to) {
   }
 }
 
-void DrawCentred(Font& font, const std::string& text, int size, int left, int width, int baseline,
-                 Rgb colour, Image& sheet) {
-  const std::string fitting = font.Fit(text, size, width);
-  font.Draw(fitting, size, left + (width - font.Width(fitting, size)) / 2, baseline, colour, sheet);
+// Lines of text, centred in `width`, the first one's baseline at `baseline`. Returns the last
+// one's.
+int DrawLines(Font& font, std::span<const std::string> lines, int size, int left, int width,
+              int baseline, Rgb colour, Image& sheet) {
+  for (const std::string& line : lines) {
+    font.Draw(line, size, left + (width - font.Width(line, size)) / 2, baseline, colour, sheet);
+    baseline += size * 3 / 2;
+  }
+  return baseline;
 }
 
-void DrawPanel(Font* font, const Panel& panel, const Sheet& plan, int left, int top, Image& sheet) {
+void FillBox(int left, int top, int width, int height, Rgb colour, Image& sheet) {
+  for (int y = std::max(0, top); y < std::min<int>(static_cast<int>(sheet.height), top + height);
+       ++y) {
+    for (int x = std::max(0, left); x < std::min<int>(static_cast<int>(sheet.width), left + width);
+         ++x) {
+      sheet.Set(static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), colour);
+    }
+  }
+}
+
+// Rows of swatches, each centred in `width`.
+void DrawSwatches(Font& font, std::span<const SwatchRow> rows, int size, int left, int width,
+                  int baseline, Image& sheet) {
+  for (const SwatchRow& row : rows) {
+    int total = -size;
+    for (const Swatch& swatch : row) total += size + SwatchWidth(font, swatch, size);
+    int x = left + (width - total) / 2;
+    for (const Swatch& swatch : row) {
+      FillBox(x - 1, baseline - size * 7 / 8 - 1, size + 2, size + 2, kFaint, sheet);
+      FillBox(x, baseline - size * 7 / 8, size, size, swatch.colour, sheet);
+      font.Draw(swatch.text, size, x + size + size / 2, baseline, kFaint, sheet);
+      x += size + SwatchWidth(font, swatch, size);
+    }
+    baseline += size * 3 / 2;
+  }
+}
+
+void DrawPanel(Font* font, const Panel& panel, const PanelText* text, const Sheet& plan, int left,
+               int top, Image& sheet) {
   const int inset_x = (plan.cell_width - static_cast<int>(panel.image.width)) / 2;
   const int inset_y = (plan.cell_height - static_cast<int>(panel.image.height)) / 2;
   Copy(panel.image, left + inset_x, top + inset_y, sheet);
   if (font == nullptr) return;
-  int baseline = top + plan.cell_height;
-  if (!panel.label.empty()) {
-    baseline += plan.label_size * 5 / 4;
-    DrawCentred(*font, panel.label, plan.label_size, left, plan.cell_width, baseline, kInk, sheet);
-  }
-  if (!panel.note.empty()) {
-    baseline += plan.note_size * 3 / 2;
-    DrawCentred(*font, panel.note, plan.note_size, left, plan.cell_width, baseline, kFaint, sheet);
-  }
+  const int below = top + plan.cell_height;
+  DrawLines(*font, text->label, plan.label_size, left, plan.cell_width,
+            below + plan.label_size * 5 / 4, kInk, sheet);
+  const int first =
+      below + static_cast<int>(text->label.size()) * plan.LabelLine() + plan.note_size * 5 / 4;
+  const int next =
+      DrawLines(*font, text->note, plan.note_size, left, plan.cell_width, first, kFaint, sheet);
+  DrawSwatches(*font, text->swatches, plan.note_size, left, plan.cell_width, next, sheet);
 }
 
-// The ramp in the middle, its ends' texts beside it, the title in front.
+// The ramp in the middle, its ends' texts beside it, the title in front or above.
 void DrawLegend(Font& font, const Legend& legend, const Sheet& plan, Image& sheet) {
   const int size = plan.note_size, space = size * 3 / 4;
   const int bar = plan.width / 3;
   const int room = std::max(1, plan.width - bar - 6 * space);
-  const std::string low = font.Fit(legend.low, size, room / 4);
-  const std::string high = font.Fit(legend.high, size, room / 4);
-  const std::string title =
-      font.Fit(legend.title, size, room - font.Width(low, size) - font.Width(high, size));
+  const int baseline = plan.height - plan.gap - plan.swatch_height - size * 2 / 3;
+  const bool above = !plan.legend.empty();
+  if (above) {
+    DrawLines(font, plan.legend, size, plan.gap, plan.width - 2 * plan.gap,
+              baseline - static_cast<int>(plan.legend.size()) * plan.NoteLine(), kInk, sheet);
+  }
+  const std::string title = above ? std::string() : legend.title;
+  const std::string low = font.Fit(legend.low, size, room / (above ? 2 : 4));
+  const std::string high = font.Fit(legend.high, size, room / (above ? 2 : 4));
   const int texts = font.Width(title, size) + font.Width(low, size) + font.Width(high, size);
-  const int baseline = plan.height - plan.gap - size * 2 / 3;
   int x = (plan.width - texts - bar - 4 * space) / 2;
   font.Draw(title, size, x, baseline, kInk, sheet);
   x += font.Width(title, size) + 2 * space;
   font.Draw(low, size, x, baseline, kFaint, sheet);
   x += font.Width(low, size) + space;
   for (int column = 0; column < bar; ++column) {
-    const Rgb colour = RampColour((column + 0.5) / bar, legend.ramp);
-    for (int y = baseline - size; y < baseline + size / 4; ++y) {
-      if (x + column < 0 || x + column >= plan.width || y < 0) continue;
-      sheet.Set(static_cast<std::uint32_t>(x + column), static_cast<std::uint32_t>(y), colour);
-    }
+    FillBox(x + column, baseline - size, 1, size + size / 4,
+            RampColour((column + 0.5) / bar, legend.ramp), sheet);
   }
   font.Draw(high, size, x + bar + space, baseline, kFaint, sheet);
 }
@@ -159,26 +278,28 @@ void DrawLegend(Font& font, const Legend& legend, const Sheet& plan, Image& shee
 
 absl::StatusOr<Image> ComposePanels(std::span<const Panel> panels, const PanelOptions& options) {
   SINEW_RETURN_IF_ERROR(Check(panels));
-  SINEW_ASSIGN_OR_RETURN(const Sheet plan, Plan(panels, options));
   std::optional<Font> font;
-  if (plan.label_height + plan.title_height + plan.legend_height > 0) {
+  if (HasText(panels, options)) {
     SINEW_ASSIGN_OR_RETURN(font, Font::Open());
   }
+  Font* const pen = font ? &*font : nullptr;
+  SINEW_ASSIGN_OR_RETURN(const Sheet plan, Plan(pen, panels, options));
   Image sheet(static_cast<std::uint32_t>(plan.width), static_cast<std::uint32_t>(plan.height),
               kPaper);
   for (std::size_t k = 0; k < panels.size(); ++k) {
     const int column = static_cast<int>(k) % plan.columns, row = static_cast<int>(k) / plan.columns;
-    DrawPanel(
-        font.has_value() ? &*font : nullptr, panels[k], plan,
-        plan.gap + column * (plan.cell_width + plan.gap),
-        plan.gap + plan.title_height + row * (plan.cell_height + plan.label_height + plan.gap),
-        sheet);
+    DrawPanel(pen, panels[k], pen == nullptr ? nullptr : &plan.texts[k], plan,
+              plan.gap + column * (plan.cell_width + plan.gap),
+              plan.gap + plan.title_height + row * (plan.cell_height + plan.text_height + plan.gap),
+              sheet);
   }
-  if (!options.title.empty()) {
-    DrawCentred(*font, options.title, plan.title_size, plan.gap, plan.width - 2 * plan.gap,
-                plan.gap + plan.title_size, kInk, sheet);
-  }
-  if (options.legend.has_value()) DrawLegend(*font, *options.legend, plan, sheet);
+  if (pen == nullptr) return sheet;
+  const int room = plan.width - 2 * plan.gap;
+  DrawLines(*pen, plan.title, plan.title_size, plan.gap, room, plan.gap + plan.title_size, kInk,
+            sheet);
+  if (options.legend) DrawLegend(*pen, *options.legend, plan, sheet);
+  DrawSwatches(*pen, plan.swatches, plan.note_size, plan.gap, room,
+               plan.height - plan.gap - plan.swatch_height + plan.note_size, sheet);
   return sheet;
 }
 

@@ -6,16 +6,24 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "client/render/colour_ramp.h"
 #include "client/render/image.h"
 
 namespace sinew::client {
 
+// What one colour means.
+struct Swatch {
+  Rgb colour = {};
+  std::string text;
+};
+
 struct Panel {
   Image image;
-  std::string label;  // below the picture, UTF-8; may be empty
-  std::string note;   // a second, smaller line, e.g. a measured number; may be empty
+  std::string label;                  // below the picture, UTF-8; may be empty
+  std::string note;                   // smaller, e.g. a measured number; may be empty
+  std::vector<Swatch> swatches = {};  // colours of this picture, below the note
 };
 
 // The colour ramp with what its ends mean.
@@ -27,15 +35,19 @@ struct Legend {
 };
 
 struct PanelOptions {
-  std::string title;             // above all, may be empty
-  std::uint32_t columns = 0;     // 0 = as many as make the whole about 16 : 9
-  std::optional<Legend> legend;  // below all
+  std::string title;                  // above all, may be empty
+  std::uint32_t columns = 0;          // 0 = as many as make the whole about 16 : 9
+  std::optional<Legend> legend;       // below all
+  std::vector<Swatch> swatches = {};  // colours of all pictures, below the legend
 };
 
-// Lays the panels out row by row; each stands in a cell as large as the largest picture. Text that
-// does not fit is cut with an ellipsis. Needs the font DejaVu Sans (Debian package
-// fonts-dejavu-core) when there is text to draw. kInvalidArgument: no panel, an empty or malformed
-// image, a result above kMaxImageSide. kFailedPrecondition: no font.
+inline constexpr int kLeastTextWidth = 180;  // pixels
+
+// Lays the panels out row by row; each stands in a cell as large as the largest picture, and at
+// least kLeastTextWidth wide where there is text. Text that does not fit gets smaller or goes on in
+// the next line, up to a few lines; what is longer still is cut with an ellipsis. Needs the font
+// DejaVu Sans (Debian package fonts-dejavu-core) when there is text to draw. kInvalidArgument: no
+// panel, an empty or malformed image, a result above kMaxImageSide. kFailedPrecondition: no font.
 absl::StatusOr<Image> ComposePanels(std::span<const Panel> panels, const PanelOptions& options);
 
 }  // namespace sinew::client

@@ -5,7 +5,9 @@
 
 #include <Eigen/Geometry>
 #include <algorithm>
+#include <atomic>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include "client/cpp/status_macros.h"
@@ -23,6 +25,7 @@ constexpr std::int64_t kBandRows = 128;  // rows whose light is held in memory a
 constexpr std::uint32_t kMaxSamples = 1024;
 constexpr float kKeySpread = 0.16f;       // radius of the key light over its distance: soft shadows
 constexpr float kOcclusionReach = 0.55f;  // local units; farther things do not hide the sky
+constexpr double kSeenPart = 1e-4;        // of a picture; single rays slip through at edges
 constexpr float kTwoPi = 6.2831853f;
 
 absl::Status Check(const RenderOptions& options) {
@@ -103,12 +106,32 @@ struct Turn {
   }
 };
 
+// A surface and the rays against it.
+struct Solid {
+  const Surface& surface;
+  Tracer tracer;
+};
+
+absl::StatusOr<Solid> MakeSolid(const Surface& surface) {
+  SINEW_ASSIGN_OR_RETURN(Tracer tracer, Tracer::Create(surface));
+  return Solid{surface, std::move(tracer)};
+}
+
+// What the rays of a packet meet on one kind of surface, and what share of each ray's light it is.
+struct Met {
+  std::array<std::optional<Sample>, kPacket> samples;
+  std::array<float, kPacket> shares{};
+};
+
 // Fills the pixels of a picture; one for a picture, used by all threads.
 class Painter {
  public:
-  Painter(const Studio& studio, const Tracer& tracer, const RenderOptions& options)
+  // inside: null = the mesh is solid.
+  Painter(const Studio& studio, const Solid& mesh, const Solid* inside,
+          const RenderOptions& options)
       : studio_(studio),
-        tracer_(tracer),
+        mesh_(mesh),
+        inside_(inside),
         key_(studio.key_direction()),
         pattern_(MakePattern((options.samples + kPacket - 1) / kPacket * kPacket)) {}
 
@@ -120,8 +143,9 @@ class Painter {
     }
     const float part = 1 / static_cast<float>(pattern_.size());
     light.plain *= part;
-    light.footprint /= std::max(1.0f, light.mesh.samples + light.ground.samples);
-    for (Layer* layer : {&light.mesh, &light.ground}) {
+    light.footprint /=
+        std::max(1.0f, light.mesh.samples + light.inside.samples + light.ground.samples);
+    for (Layer* layer : {&light.mesh, &light.inside, &light.ground}) {
       layer->key *= part;
       layer->ambient *= part;
       layer->point /= std::max(1.0f, layer->samples);
@@ -130,43 +154,72 @@ class Painter {
     return light;
   }
 
+  // Samples so far that met a wrong side.
+  std::uint64_t wrong_side() const { return wrong_side_.load(std::memory_order_relaxed); }
+
  private:
   // Adds the samples of `pattern` [kPacket] to the sums in `light`.
   void AddPacket(float x, float y, const Turn& turn, const Pattern* pattern,
                  LitPixel& light) const {
-    Rays rays, key_rays, sky_rays;
+    Rays rays;
     for (std::size_t k = 0; k < kPacket; ++k) {
       rays[k] = studio_.CameraRay(x + pattern[k].x, y + pattern[k].y);
     }
-    const auto hits = tracer_.Nearest(rays);
-    std::array<std::optional<Sample>, kPacket> samples;
-    bool any = false;
+    const auto hits = mesh_.tracer.Nearest(rays);
+    std::array<std::optional<Hit>, kPacket> inner;
+    if (inside_ != nullptr) inner = inside_->tracer.Nearest(rays);
+    Met mesh, inside, ground;
     const float centre_y = y + 0.5f;
     for (std::size_t k = 0; k < kPacket; ++k) {
-      samples[k] = hits[k].has_value() ? studio_.AtHit(*rays[k], *hits[k])
-                                       : studio_.AtGround(*rays[k], centre_y);
-      if (!samples[k].has_value()) {
-        light.plain += studio_.Background(centre_y);
+      float share = 1;  // of the ray's light that nothing has kept yet
+      const bool first = hits[k] && !(inner[k] && inner[k]->distance < hits[k]->distance);
+      if (first) {
+        mesh.samples[k] = studio_.AtHit(mesh_.surface, *rays[k], *hits[k]);
+        mesh.shares[k] = inside_ == nullptr ? 1 : studio_.Opacity(*rays[k], *mesh.samples[k]);
+        share -= mesh.shares[k];
+      }
+      if (share <= 0) continue;
+      if (inner[k]) {
+        inside.samples[k] = studio_.AtHit(inside_->surface, *rays[k], *inner[k]);
+        inside.shares[k] = share;
         continue;
       }
+      ground.samples[k] = studio_.AtGround(*rays[k], centre_y);
+      ground.shares[k] = share;
+      if (!ground.samples[k]) light.plain += share * studio_.Background(centre_y);
+    }
+    AddMet(mesh, mesh_, rays, pattern, turn, light.mesh, light);
+    if (inside_ != nullptr) AddMet(inside, *inside_, rays, pattern, turn, light.inside, light);
+    AddMet(ground, mesh_, rays, pattern, turn, light.ground, light);
+  }
+
+  // Sends the shadow rays of what was met past `blocker` and adds its light to `layer`.
+  void AddMet(const Met& met, const Solid& blocker, const Rays& rays, const Pattern* pattern,
+              const Turn& turn, Layer& layer, LitPixel& light) const {
+    Rays key_rays, sky_rays;
+    bool any = false;
+    for (std::size_t k = 0; k < kPacket; ++k) {
+      if (!met.samples[k]) continue;
       any = true;
-      AimRays(*samples[k], pattern[k], turn, key_rays[k], sky_rays[k]);
+      AimRays(*met.samples[k], pattern[k], turn, key_rays[k], sky_rays[k]);
     }
     if (!any) return;
-    const std::uint32_t shadowed = tracer_.Blocked(key_rays), covered = tracer_.Blocked(sky_rays);
+    const std::uint32_t shadowed = blocker.tracer.Blocked(key_rays);
+    const std::uint32_t covered = blocker.tracer.Blocked(sky_rays);
     for (std::size_t k = 0; k < kPacket; ++k) {
-      if (!samples[k].has_value()) continue;
-      light.plain += samples[k]->plain;
-      light.footprint += studio_.Footprint((samples[k]->point - rays[k]->origin).norm());
+      if (!met.samples[k]) continue;
+      const Sample& sample = *met.samples[k];
+      light.plain += met.shares[k] * sample.plain;
+      light.footprint += studio_.Footprint((sample.point - rays[k]->origin).norm());
       const bool open = (covered >> k & 1u) == 0 && !studio_.MeetsGround(*sky_rays[k]);
-      AddSample(*samples[k], (shadowed >> k & 1u) == 0, open,
-                hits[k].has_value() ? light.mesh : light.ground);
+      AddSample(sample, met.shares[k], (shadowed >> k & 1u) == 0, open, layer);
+      if (sample.wrong_side) wrong_side_.fetch_add(1, std::memory_order_relaxed);
     }
   }
 
-  static void AddSample(const Sample& sample, bool visible, bool open, Layer& layer) {
-    layer.key += sample.key;
-    layer.ambient += sample.ambient;
+  static void AddSample(const Sample& sample, float share, bool visible, bool open, Layer& layer) {
+    layer.key += share * sample.key;
+    layer.ambient += share * sample.ambient;
     layer.point += sample.point;
     layer.normal += sample.normal;
     layer.visible += visible ? 1.0f : 0.0f;
@@ -188,9 +241,11 @@ class Painter {
   }
 
   const Studio& studio_;
-  const Tracer& tracer_;
+  const Solid& mesh_;
+  const Solid* const inside_;
   Frame key_;
   std::vector<Pattern> pattern_;  // a multiple of kPacket
+  mutable std::atomic<std::uint64_t> wrong_side_{0};
 };
 
 std::uint8_t ToByte(float linear) {
@@ -225,8 +280,15 @@ absl::StatusOr<Image> Render(const MeshView& mesh, const Camera& camera,
   SINEW_RETURN_IF_ERROR(Check(options));
   SINEW_ASSIGN_OR_RETURN(const Surface surface, MakeSurface(mesh));
   SINEW_ASSIGN_OR_RETURN(const Studio studio, Studio::Create(surface, camera, options));
-  SINEW_ASSIGN_OR_RETURN(const Tracer tracer, Tracer::Create(surface));
-  const Painter painter(studio, tracer, options);
+  SINEW_ASSIGN_OR_RETURN(const Solid solid, MakeSolid(surface));
+  Surface inner_surface;
+  std::optional<Solid> inner;
+  if (!options.inside.positions.empty()) {
+    SINEW_ASSIGN_OR_RETURN(inner_surface, MakeSurface(options.inside, surface));
+    SINEW_ASSIGN_OR_RETURN(Solid made, MakeSolid(inner_surface));
+    inner.emplace(std::move(made));
+  }
+  const Painter painter(studio, solid, inner ? &*inner : nullptr, options);
   Image image(options.width, options.height, {0, 0, 0});
   for (std::int64_t first = 0; first < options.height; first += kBandRows) {
     const std::int64_t last = std::min<std::int64_t>(options.height, first + kBandRows);
@@ -235,6 +297,10 @@ absl::StatusOr<Image> Render(const MeshView& mesh, const Camera& camera,
         !options.progress(static_cast<double>(last) / static_cast<double>(options.height))) {
       return absl::CancelledError("render: stopped");
     }
+  }
+  if (options.wrong_side_seen != nullptr) {
+    const double samples = double{1} * options.samples * options.width * options.height;
+    *options.wrong_side_seen = static_cast<double>(painter.wrong_side()) > kSeenPart * samples;
   }
   return image;
 }

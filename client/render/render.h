@@ -3,8 +3,8 @@
 //
 // The look is made to show shape: a warm key light from the upper left of the camera, a cool fill,
 // ambient occlusion, a contact shadow on the ground. What is wrong shows: back faces, and faces
-// whose given normals point inwards, are tinted red. Sampling uses fixed patterns, so one machine
-// gives the same bytes for the same input on any number of threads.
+// whose given normals point inwards, are tinted red (kWrongSideColour). Sampling uses fixed
+// patterns, so one machine gives the same bytes for the same input on any number of threads.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -20,6 +20,7 @@
 namespace sinew::client {
 
 inline constexpr std::uint32_t kMaxRenderSide = 8192;
+inline constexpr Rgb kWrongSideColour = {221, 75, 63};  // before any light falls on it
 
 // Without normals they are smoothed from the faces, edges sharper than 60 degrees kept; without
 // colours it is clay.
@@ -38,6 +39,11 @@ struct RenderOptions {
   std::optional<Rgb> background;  // one colour; unset = a light grey gradient
   bool ground = true;             // shadow on the ground (never when the camera is below it)
   bool wire = false;              // edges of the faces drawn over the surface
+  // Drawn as well, and the mesh then like coloured glass: its front surface lets what stands within
+  // or behind it shine through. Empty = the mesh is solid.
+  MeshView inside{};
+  // Set to whether anything in the picture is tinted as a wrong side; null = nobody asks.
+  bool* wrong_side_seen = nullptr;
   // Called now and then with the part that is done, up to 1; false stops with kCancelled.
   std::function<bool(double)> progress{};
 };

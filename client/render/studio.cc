@@ -13,7 +13,6 @@ using Eigen::Vector3d;
 using Eigen::Vector3f;
 
 const Vector3f kClay(0.54f, 0.475f, 0.41f);
-const Vector3f kWrongSide(0.72f, 0.07f, 0.05f);  // back faces and inverted normals
 const Vector3f kWire(0.03f, 0.035f, 0.045f);
 const Vector3f kKeyLight(0.98f, 0.93f, 0.85f);
 const Vector3f kFillLight(0.14f, 0.17f, 0.21f);
@@ -27,6 +26,7 @@ constexpr float kGroundReach =
     3.2f;  // half diagonals from the mesh's centre to where shadows have faded
 constexpr float kGroundShadow = 0.30f;  // part of the ground's light that the key makes
 constexpr float kGroundOcclusion = 0.55f;
+constexpr float kSkinOpacity = 0.34f, kOutlineOpacity = 0.95f;  // see-through: facing, and grazed
 constexpr float kLift = 1e-4f;  // of shadow rays off their surface, against meeting it again
 
 absl::Status Check(const Camera& camera) {
@@ -46,6 +46,11 @@ absl::Status Check(const Camera& camera) {
   return absl::OkStatus();
 }
 
+Vector3f Linear(Rgb colour) {
+  const auto linear = [&](std::size_t c) { return ToLinear(static_cast<float>(colour[c]) / 255); };
+  return {linear(0), linear(1), linear(2)};
+}
+
 float SmoothStep(float low, float high, float value) {
   const float t = std::clamp((value - low) / (high - low), 0.0f, 1.0f);
   return t * t * (3 - 2 * t);
@@ -56,12 +61,13 @@ float SmoothStep(float low, float high, float value) {
 absl::StatusOr<Studio> Studio::Create(const Surface& surface, const Camera& camera,
                                       const RenderOptions& options) {
   if (absl::Status status = Check(camera); !status.ok()) return status;
-  Studio studio(surface, options);
+  Studio studio(options);
   const Vector3d up = Vector3d(camera.up.data()).stableNormalized();
   const Vector3d back =
       (Vector3d(camera.eye.data()) - Vector3d(camera.target.data())).stableNormalized();
   const Vector3d right = up.cross(back).normalized();
   const Vector3d level = right.cross(up);
+  studio.wrong_side_ = Linear(kWrongSideColour);
   studio.eye_ = surface.ToLocal(camera.eye);
   studio.up_ = up.cast<float>();
   studio.back_ = back.cast<float>();
@@ -74,10 +80,7 @@ absl::StatusOr<Studio> Studio::Create(const Surface& surface, const Camera& came
   studio.ground_ = static_cast<float>((camera.ground - up.dot(surface.centre)) * surface.scale);
   studio.ground_seen_ = options.ground && studio.up_.dot(studio.eye_) > studio.ground_;
   if (options.background.has_value()) {
-    const auto linear = [&](std::size_t c) {
-      return ToLinear(static_cast<float>((*options.background)[c]) / 255);
-    };
-    studio.background_ = Vector3f(linear(0), linear(1), linear(2));
+    studio.background_ = Linear(*options.background);
   }
   if (!studio.eye_.allFinite() || !std::isfinite(studio.ground_)) {
     return absl::InvalidArgumentError("camera: too far from the mesh for its size");
@@ -98,32 +101,32 @@ Vector3f Studio::Background(float y) const {
   return top + (bottom - top) * t;
 }
 
-Vector3f Studio::Albedo(const Hit& hit, float distance) const {
-  const auto& corner = surface_.triangles[hit.triangle];
+Vector3f Studio::Albedo(const Surface& surface, const Hit& hit) const {
+  const auto& corner = surface.triangles[hit.triangle];
   Vector3f albedo = kClay;
-  if (!surface_.albedo.empty()) {
+  if (!surface.albedo.empty()) {
     albedo.setZero();
-    for (std::size_t k = 0; k < 3; ++k) albedo += hit.weights[k] * surface_.albedo[corner[k]];
+    for (std::size_t k = 0; k < 3; ++k) albedo += hit.weights[k] * surface.albedo[corner[k]];
   }
   if (!options_.wire) return albedo;
   const auto point = [&](std::size_t k) -> const Vector3f& {
-    return surface_.points[corner[k % 3]];
+    return surface.points[corner[k % 3]];
   };
   const float twice_area = (point(1) - point(0)).cross(point(2) - point(0)).norm();
   for (std::size_t k = 0; k < 3; ++k) {
     const float height = twice_area / (point(k + 2) - point(k + 1)).norm();
-    const bool edge = (surface_.edges[hit.triangle] >> k & 1) != 0;
-    if (edge && hit.weights[k] * height < 0.55f * Footprint(distance))
+    const bool edge = (surface.edges[hit.triangle] >> k & 1) != 0;
+    if (edge && hit.weights[k] * height < 0.55f * Footprint(hit.distance))
       return 0.35f * albedo + 0.65f * kWire;
   }
   return albedo;
 }
 
-Sample Studio::AtHit(const Ray& ray, const Hit& hit) const {
-  const auto& corner = surface_.triangles[hit.triangle];
-  const std::array<Vector3f, 3> points = {surface_.points[corner[0]], surface_.points[corner[1]],
-                                          surface_.points[corner[2]]};
-  const auto& normals = surface_.normals[hit.triangle];
+Sample Studio::AtHit(const Surface& surface, const Ray& ray, const Hit& hit) const {
+  const auto& corner = surface.triangles[hit.triangle];
+  const std::array<Vector3f, 3> points = {surface.points[corner[0]], surface.points[corner[1]],
+                                          surface.points[corner[2]]};
+  const auto& normals = surface.normals[hit.triangle];
   Sample sample;
   sample.point =
       hit.weights[0] * points[0] + hit.weights[1] * points[1] + hit.weights[2] * points[2];
@@ -144,7 +147,8 @@ Sample Studio::AtHit(const Ray& ray, const Hit& hit) const {
     const float below = std::min(0.0f, (sample.point - points[k]).dot(n));
     sample.origin -= hit.weights[k] * below * n;
   }
-  const Vector3f albedo = back || inverted ? kWrongSide : Albedo(hit, hit.distance);
+  sample.wrong_side = back || inverted;
+  const Vector3f albedo = sample.wrong_side ? wrong_side_ : Albedo(surface, hit);
   const Vector3f& n = sample.normal;
   const float key = std::max(0.0f, n.dot(key_direction_));
   const float fill = std::max(0.0f, 0.6f * n.dot(fill_direction_) + 0.4f);
@@ -157,6 +161,11 @@ Sample Studio::AtHit(const Ray& ray, const Hit& hit) const {
   sample.key = (albedo * key + Vector3f::Constant(shine)).cwiseProduct(kKeyLight);
   sample.ambient = albedo.cwiseProduct(sky + kFillLight * fill + kRimLight * (3 * rim));
   return sample;
+}
+
+float Studio::Opacity(const Ray& ray, const Sample& skin) const {
+  const float grazing = 1 - std::clamp(-skin.normal.dot(ray.direction), 0.0f, 1.0f);
+  return kSkinOpacity + (kOutlineOpacity - kSkinOpacity) * grazing * grazing * grazing;
 }
 
 std::optional<Sample> Studio::AtGround(const Ray& ray, float y) const {

@@ -18,13 +18,14 @@ struct Sample {
   Eigen::Vector3f plain = Eigen::Vector3f::Zero();
   Eigen::Vector3f key = Eigen::Vector3f::Zero();
   Eigen::Vector3f ambient = Eigen::Vector3f::Zero();
+  bool wrong_side = false;  // a back face, or a normal that points inwards
 };
 
 // Fixed for one picture; lights turn with the camera, so that every view reads alike. Thread-safe.
 class Studio {
  public:
-  // `surface` must outlive it. kInvalidArgument: a camera without direction, or values that are not
-  // finite.
+  // For pictures of `surface` and what stands beside it. kInvalidArgument: a camera without
+  // direction, or values that are not finite.
   static absl::StatusOr<Studio> Create(const Surface& surface, const Camera& camera,
                                        const RenderOptions& options);
 
@@ -34,7 +35,12 @@ class Studio {
   // Width of a pixel at `distance` along a camera ray.
   float Footprint(float distance) const { return pixel_ * distance; }
 
-  Sample AtHit(const Ray& ray, const Hit& hit) const;
+  // Of a hit on `surface`: the one this studio was made for, or one beside it.
+  Sample AtHit(const Surface& surface, const Ray& ray, const Hit& hit) const;
+
+  // Part of the light that a see-through skin keeps to itself where it is hit: the more, the more
+  // the ray grazes it, so that its outline stays.
+  float Opacity(const Ray& ray, const Sample& skin) const;
 
   // The ground where `ray` meets it, if there is ground and it is near enough to show a shadow.
   std::optional<Sample> AtGround(const Ray& ray, float y) const;
@@ -51,13 +57,12 @@ class Studio {
   const Eigen::Vector3f& key_direction() const { return key_direction_; }
 
  private:
-  Studio(const Surface& surface, const RenderOptions& options)
-      : surface_(surface), options_(options) {}
+  explicit Studio(const RenderOptions& options) : options_(options) {}
 
-  Eigen::Vector3f Albedo(const Hit& hit, float distance) const;
+  Eigen::Vector3f Albedo(const Surface& surface, const Hit& hit) const;
 
-  const Surface& surface_;
   RenderOptions options_;
+  Eigen::Vector3f wrong_side_;  // linear
   Eigen::Vector3f eye_, right_, top_, back_, up_;
   Eigen::Vector3f key_direction_, fill_direction_, rim_direction_;
   std::optional<Eigen::Vector3f> background_;  // linear; unset = the gradient

@@ -52,23 +52,28 @@ absl::Status CheckValues(const MeshView& mesh) {
   return absl::OkStatus();
 }
 
-// Moves and scales in double: a small mesh far from the origin keeps its shape.
-void PlacePoints(const MeshView& mesh, Surface& surface) {
+Vector3d PointOf(const MeshView& mesh, std::size_t v) {
+  return {mesh.positions[v * 3], mesh.positions[v * 3 + 1], mesh.positions[v * 3 + 2]};
+}
+
+// Where the middle of the mesh becomes the origin, at a size of 1.
+void ChoosePlace(const MeshView& mesh, Surface& surface) {
   Vector3d low = Vector3d::Constant(std::numeric_limits<double>::infinity()), high = -low;
-  const auto point = [&](std::size_t v) {
-    return Vector3d(mesh.positions[v * 3], mesh.positions[v * 3 + 1], mesh.positions[v * 3 + 2]);
-  };
-  const std::size_t vertices = mesh.positions.size() / 3;
-  for (std::size_t v = 0; v < vertices; ++v) {
-    low = low.cwiseMin(point(v));
-    high = high.cwiseMax(point(v));
+  for (std::size_t v = 0; v < mesh.positions.size() / 3; ++v) {
+    low = low.cwiseMin(PointOf(mesh, v));
+    high = high.cwiseMax(PointOf(mesh, v));
   }
   surface.centre = (low + high) / 2;
   const double half_diagonal = (high - low).norm() / 2;
   surface.scale = half_diagonal > 0 ? 1 / half_diagonal : 1;
+}
+
+// Moves and scales in double: a small mesh far from the origin keeps its shape.
+void PlacePoints(const MeshView& mesh, Surface& surface) {
+  const std::size_t vertices = mesh.positions.size() / 3;
   surface.points.resize(vertices + 1, Vector3f::Zero());
   for (std::size_t v = 0; v < vertices; ++v) {
-    surface.points[v] = ((point(v) - surface.centre) * surface.scale).cast<float>();
+    surface.points[v] = ((PointOf(mesh, v) - surface.centre) * surface.scale).cast<float>();
   }
 }
 
@@ -200,7 +205,16 @@ float ToSrgb(float linear) {
 
 absl::StatusOr<Surface> MakeSurface(const MeshView& mesh) {
   SINEW_RETURN_IF_ERROR(CheckValues(mesh));
+  Surface place;
+  ChoosePlace(mesh, place);
+  return MakeSurface(mesh, place);
+}
+
+absl::StatusOr<Surface> MakeSurface(const MeshView& mesh, const Surface& beside) {
+  SINEW_RETURN_IF_ERROR(CheckValues(mesh));
   Surface surface;
+  surface.centre = beside.centre;
+  surface.scale = beside.scale;
   SINEW_RETURN_IF_ERROR(CutFaces(mesh, surface));
   PlacePoints(mesh, surface);
   if (mesh.normals.empty()) {

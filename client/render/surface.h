@@ -31,6 +31,8 @@ struct Surface {
 
 // kInvalidArgument: see Render.
 absl::StatusOr<Surface> MakeSurface(const MeshView& mesh);
+// The same, moved and scaled as `beside` is, so that rays meet both.
+absl::StatusOr<Surface> MakeSurface(const MeshView& mesh, const Surface& beside);
 
 // sRGB in [0, 1] to linear light, and back.
 float ToLinear(float srgb);

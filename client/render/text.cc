@@ -17,6 +17,7 @@ constexpr std::array kFontFiles = {
     "/usr/share/fonts/TTF/DejaVuSans.ttf",
 };
 constexpr char32_t kReplacement = 0xfffd;
+constexpr std::string_view kMarks = ",;|()";  // a line may end behind one
 constexpr std::string_view kEllipsis = "\xe2\x80\xa6";
 
 // Takes the first character off `text`.
@@ -119,6 +120,36 @@ std::string Font::Fit(std::string_view text, int size, int width) {
     }
   }
   return std::string(text);
+}
+
+// Bytes of the first line of `text`: as many as fit, at least one character.
+std::size_t Font::LineLength(std::string_view text, int size, int width) {
+  if (Width(text, size) <= width) return text.size();
+  std::size_t fits = 0, after_mark = 0;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const char c = rest.front();
+    TakeCharacter(rest);
+    const std::size_t end = text.size() - rest.size();
+    if (c == ' ' && fits > 0) after_mark = end;  // a space may hang over
+    if (fits > 0 && Width(text.substr(0, end), size) > width) break;
+    fits = end;
+    if (kMarks.find(c) != std::string_view::npos) after_mark = end;
+  }
+  return after_mark > 0 ? after_mark : fits;
+}
+
+std::vector<std::string> Font::Wrap(std::string_view text, int size, int width, std::size_t most) {
+  std::vector<std::string> lines;
+  while (!text.empty() && lines.size() + 1 < most) {
+    const std::size_t length = LineLength(text, size, width);
+    std::string_view line = text.substr(0, length);
+    while (!line.empty() && line.back() == ' ') line.remove_suffix(1);
+    lines.emplace_back(line);
+    text.remove_prefix(length);
+  }
+  if (!text.empty()) lines.push_back(Fit(text, size, width));
+  return lines;
 }
 
 void Font::Draw(std::string_view text, int size, int x, int y, Rgb colour, Image& image) {

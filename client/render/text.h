@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "client/render/image.h"
 
@@ -28,12 +29,17 @@ class Font {
   // `text`, or as much of its start as fits `width` pixels with an ellipsis behind it.
   std::string Fit(std::string_view text, int size, int width);
 
+  // `text` in lines of at most `width` pixels, cut behind a space or mark where there is one; what
+  // is beyond `most` lines (1 or more) is left out with an ellipsis.
+  std::vector<std::string> Wrap(std::string_view text, int size, int width, std::size_t most);
+
   // Draws `text` with its left end at `x` and its baseline at `y`; what lies outside the image is
   // clipped.
   void Draw(std::string_view text, int size, int x, int y, Rgb colour, Image& image);
 
  private:
   struct Face;
+  std::size_t LineLength(std::string_view text, int size, int width);
   explicit Font(std::unique_ptr<Face> face);
   std::unique_ptr<Face> face_;
 };

@@ -29,6 +29,7 @@
 #include "sinew/messages.h"
 #include "sinew/rig_data.h"
 #include "sinew/stream.h"
+#include "sinew/weights.h"
 
 namespace sinew::client {
 
@@ -126,6 +127,15 @@ class Client {
   // All pages, until `each` returns false.
   absl::Status ForEachRig(const std::function<bool(const RigSummary&)>& each,
                           const CallOptions& call = {}) const;
+
+  // Skin weights for every mesh of a stored rig, whether it has some or not: the new rig is stored
+  // beside the old one. `progress` sees every change; a stop ends the computation. A repeated
+  // attempt gives the same rig.
+  //   kInvalidArgument: an option out of range or of another method, a joint the rig lacks.
+  //   kNotFound: no such rig.
+  absl::StatusOr<WeightedRig> ComputeWeights(const WeightsRequest& request,
+                                             const WeightsProgress& progress = {},
+                                             const CallOptions& call = {}) const;
 
   // Answers at once, the bind runs on. A repeated attempt creates nothing twice.
   absl::StatusOr<Session> CreateSession(const SessionRequest& request,

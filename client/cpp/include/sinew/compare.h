@@ -1,7 +1,7 @@
 // compare.h - what deformed frames are measured by, and the comparison of several deformers.
 //
-// Included by sinew/client.h. Every ratio is against the rest mesh; what has no meaning for a mesh
-// or a frame is absent.
+// Included by sinew/client.h. Every ratio is against the rest mesh, also where shapes moved
+// it: what they stretch counts as stretched. What has no meaning for a mesh or a frame is absent.
 #pragma once
 
 #include <absl/status/status.h>
@@ -26,9 +26,12 @@ struct FrameMetrics {
   std::optional<double> worst_edge;         // largest |ln|
   std::optional<double> area_distortion;    // rms of ln(area / rest area), weighted by rest area
   std::optional<double> flipped_fraction;   // of the rest area: faces turned against their bones
+  std::optional<double> flipped_beyond_linear;  // the part of it that linear blending of the same
+                                                // pose neither turns nor shrinks to half
   std::optional<std::uint64_t> self_intersections;  // pairs of faces that cross, not so at rest;
                                                     // absent also where they are too many
-  std::optional<double> jerk;  // rms third difference in time, bounding-box diagonals / s^3
+  std::uint32_t replayed_steps = 0;  // recipes with state: as FrameView::replayed_steps
+  std::optional<double> jerk;        // rms third difference in time, bounding-box diagonals / s^3
 };
 
 // A pose that could not be used.

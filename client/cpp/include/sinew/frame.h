@@ -47,6 +47,13 @@ struct FrameTiming {
   absl::Duration queue, evaluate, encode, previous_send;
 };
 
+// The ellipsoid of a muscle's belly in model space.
+struct PosedMuscle {
+  std::array<float, 12> frame{};  // 3x4 row-major: columns are the directions of length, width and
+                                  // depth, then the centre
+  std::array<float, 3> radii{};   // semi-axes along them
+};
+
 struct FrameData;  // inside the library
 
 // A complete frame whose checksums were verified (unless OutputSpec::checksums is false). Cheap to
@@ -65,22 +72,34 @@ class FrameView {
   FrameTiming timing() const;
   std::uint32_t skipped()
       const;  // LATEST: poses dropped since the frame before, here and on the server
+  // Recipes with state: steps from rest that stand in for the poses before this frame, as at the
+  // start of every call, behind `reset`, a jump, or a stream opened again behind the caller's back;
+  // 0 = the frame continues the one before.
+  std::uint32_t replayed_steps() const;
   std::uint32_t chunks() const;       // messages it came in
   Encoding encoding() const;          // of positions
   Encoding normal_encoding() const;   // kUnspecified = no normals
   Encoding tangent_encoding() const;  // kUnspecified = no tangents
+  Encoding state_encoding() const;    // kUnspecified = no vertex states
 
   // [V * 3] little-endian float32 if the encoding is kFloat32; tangents [V * 4]: x y z and
-  // handedness w, cross(normal, x y z) * w is the bitangent.
+  // handedness w, cross(normal, x y z) * w is the bitangent. States: [V] a VertexState each.
   const ByteSpans& positions() const;
   const ByteSpans& normals() const;
   const ByteSpans& tangents() const;
+  const ByteSpans& states() const;
 
-  // Decoded values. `out` is [V * 3], of tangents [V * 4].
+  // Every muscle of the rig, in its order, if OutputSpec::muscles; valid as long as a view of this
+  // frame lives.
+  std::span<const PosedMuscle> muscles() const;
+
+  // Decoded values. `out` is [V * 3], of tangents [V * 4], of states [V]; a state may have a number
+  // that this library does not know.
   //   kInvalidArgument: wrong size. kUnimplemented: an encoding this library cannot decode.
   absl::Status CopyPositions(std::span<float> out) const;
   absl::Status CopyNormals(std::span<float> out) const;
   absl::Status CopyTangents(std::span<float> out) const;
+  absl::Status CopyStates(std::span<VertexState> out) const;
 
  private:
   std::shared_ptr<const FrameData> data_;

@@ -8,6 +8,7 @@
 #include <absl/time/time.h>
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -24,7 +25,8 @@ enum class Encoding : std::uint8_t {
   kFloat16 = 2,
   kQ16 = 3,
   kOct8 = 4,
-  kOct16 = 5
+  kOct16 = 5,
+  kUint8 = 6
 };
 enum class Compression : std::uint8_t { kUnspecified = 0, kNone = 1, kZstd = 2, kMeshopt = 3 };
 enum class Attribute : std::uint8_t {
@@ -35,6 +37,18 @@ enum class Attribute : std::uint8_t {
   kVelocities = 4,
   kVertexStates = 5
 };
+
+// What became of a vertex in a stage that projects, such as implicit. Names: Vaillant et al. 2013.
+enum class VertexState : std::uint8_t {
+  kNotDisplaced = 0,        // already on its surface
+  kFitted = 1,              // moved onto its surface
+  kGradientDivergence = 2,  // stopped at a crease: another part is met
+  kPotentialPit = 3,        // stopped where the field would lead away
+  kNbIterMax = 4,           // ran out of steps
+  kNormGradNull = 5,        // no direction to move in
+  kOutVert = 6              // excluded at bind
+};
+inline constexpr std::size_t kVertexStates = 7;
 
 // A warning, or why a session failed.
 struct Problem {
@@ -95,7 +109,7 @@ struct Parameter {
   std::string unit;
   std::string default_value;  // as the text form writes it
   std::optional<double> minimum, maximum;
-  std::vector<std::string> choices;
+  std::vector<std::string> choices;  // of a choice, or of an integer without a whole range
   std::string description;
 };
 
@@ -135,6 +149,7 @@ struct RigSummary {
   std::vector<MeshRange> meshes;
   std::array<float, 6> bounds{};  // min xyz, max xyz, rig units
   absl::Time create_time = absl::InfinitePast();
+  bool without_weights = false;  // a mesh has no skin: see Client::ComputeWeights
 };
 
 // What UploadRig did.

@@ -36,6 +36,9 @@ struct Skin {
   std::vector<float> influence_weights;  // [sum of counts] >= 0, each vertex sums to 1 within 1e-3
   // Index into `joints`: carries vertices without weights.
   std::optional<std::uint32_t> fallback_joint;
+
+  // No weights yet: see Client::ComputeWeights.
+  bool empty() const { return joints.empty() && influence_counts.empty(); }
 };
 
 // One sculpt of a shape: sparse offsets from the mesh, fully on when the control has the value
@@ -81,6 +84,48 @@ struct Control {
   float default_value = 0;
 };
 
+struct MusclePoint {
+  std::uint32_t joint = 0;       // index into RigData::joints
+  std::array<float, 3> at = {};  // joint space
+};
+
+// What a muscle's path bends around; the side is that of the rest pose.
+struct MuscleWrap {
+  enum class Shape : std::uint8_t { kCylinder = 1, kSphere = 2 };
+  Shape shape = Shape::kCylinder;
+  std::uint32_t joint = 0;
+  std::array<float, 3> centre = {};       // joint space
+  std::array<float, 3> axis = {0, 0, 1};  // of a cylinder, joint space, not 0
+  float radius = 0;                       // > 0
+};
+
+// Radius along the belly, u from 0 to 1. An ellipsoid stands on the straight chord of the belly,
+// the others follow its path.
+enum class MuscleProfile : std::uint8_t {
+  kEllipsoid = 1,
+  kSine = 2,      // sin(pi u)
+  kRootSine = 3,  // sqrt(sin(pi u))
+  kParabola = 4,  // 4 u (1 - u)
+};
+
+// A muscle between two tendons of constant length; its belly keeps its volume. Lengths are those
+// of the rest pose.
+struct Muscle {
+  std::string name;               // unique within the rig
+  MusclePoint origin, insertion;  // the origin's joint carries the belly
+  std::vector<MusclePoint> via;   // from origin to insertion
+  std::optional<MuscleWrap> wrap;
+  float origin_tendon = 0, insertion_tendon = 0;  // together shorter than the path at rest
+  float width = 0, depth = 0;                     // semi-axes of the belly at rest, > 0
+  // In the space of the origin's joint; unset = away from the bone. Tension widens the belly.
+  std::optional<std::array<float, 3>> width_direction;
+  MuscleProfile profile = MuscleProfile::kEllipsoid;
+  float warp = 1;            // 0.1 to 10; 1 for an ellipsoid; 1 / warp is the mirror image
+  float tension = 1.3f;      // width / depth grows by this at full activation; 0.25 to 4
+  std::optional<float> fat;  // between belly and skin; unset = what the rest pose leaves
+  std::string activation;    // name of the control that tenses it; empty = never
+};
+
 struct RigData {
   std::string label;  // what a person calls it, e.g. the file name
   double meters_per_unit = 1;
@@ -90,6 +135,7 @@ struct RigData {
       rest_local;  // [J * 12] rest pose relative to the parent (a root: to model space)
   std::vector<Mesh> meshes;
   std::vector<Control> controls;  // [K]
+  std::vector<Muscle> muscles;
 
   std::size_t vertices() const {
     std::size_t n = 0;

@@ -37,7 +37,7 @@ struct Pose {
   std::span<const float> controls = {};     // [controls of the layout] or empty
   std::uint64_t frame = 0;                  // strictly rising within a stream; 0 = the next number
   std::optional<double> time = {};          // s, handed back with the frame
-  bool reset = false;                       // forget what stateful stages carry
+  bool reset = false;                       // forget what stateful stages carry: start from rest
   bool no_output = false;                   // advance state only: no frame comes back
 };
 
@@ -48,6 +48,7 @@ struct OutputSpec {
   std::vector<Encoding> normal_encodings = {};  // empty = float32
   std::vector<Compression> compressions = {};   // empty = none
   std::uint32_t chunk_bytes = 0;                // largest message's bulk; 0 = the server's 1 MiB
+  bool muscles = false;                         // the rig's muscles as each pose has them
   bool checksums = true;  // false: the server leaves them out and nothing is verified
 };
 
@@ -80,6 +81,7 @@ struct StreamInfo {
   std::uint64_t vertices = 0;
   std::uint32_t window = 0, chunk_bytes = 0;
   std::uint32_t resumed = 0;  // times the stream was opened again behind the caller's back
+  bool stateful = false;      // frames depend on the poses before them
 };
 
 class StreamCore;  // inside the library
@@ -92,8 +94,10 @@ class StreamCore;  // inside the library
 // breaks, the replica dies or the server drains, the stream opens again, with backoff, behind the
 // last frame that arrived: an ordered stream then repeats the poses that have no frame yet, a
 // latest one only the newest. Frames of an ordered stream come in order, each once. It ends with
-// FAILED_PRECONDITION rather than continue with other numerics. Send and Next may be called from
-// two threads; neither from two at once.
+// FAILED_PRECONDITION rather than continue with other numerics. The state of a recipe that has one
+// is lost with the call: the first frame behind the break is reached from rest and says so
+// (FrameView::replayed_steps). Send and Next may be called from two threads; neither from two at
+// once.
 class Stream {
  public:
   explicit Stream(std::shared_ptr<StreamCore> core);

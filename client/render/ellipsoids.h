@@ -1,0 +1,34 @@
+// ellipsoids.h - muscles as meshes to draw.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "client/render/render.h"
+#include "sinew/frame.h"
+
+namespace sinew::client {
+
+// All in one mesh; arrays as in MeshView, faces are triangles.
+struct Ellipsoids {
+  std::vector<float> positions, normals, colours;
+  std::vector<std::uint32_t> face_vertices;
+
+  MeshView View() const {
+    return {.positions = positions,
+            .normals = normals,
+            .face_sizes = {},
+            .face_vertices = face_vertices,
+            .colours = colours};
+  }
+};
+
+// One ellipsoid a muscle, neighbours in the list in different reds. Muscles whose numbers are not
+// finite or whose radii are not all positive are left out.
+Ellipsoids DrawMuscles(std::span<const PosedMuscle> muscles);
+
+// The first of their colours, for legends.
+inline constexpr Rgb kMuscleColour = {168, 58, 50};
+
+}  // namespace sinew::client
