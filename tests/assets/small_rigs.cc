@@ -193,6 +193,34 @@ Rig TubeWithShapes() {
   return MakeRig(TubeWithShapesSource());
 }
 
+RigSource TubeWithMusclesSource() {
+  RigSource source = TubeSource({.rings = 41, .around = 24});
+  source.controls = {{.name = "tense"}};
+  Muscle flexor;
+  flexor.name = "flexor";
+  flexor.origin = {0, {0.3, 0.15, 0}};
+  flexor.via = {{0, {1.75, 0.25, 0}}};
+  flexor.insertion = {1, {0.35, 0.2, 0}};
+  flexor.origin_tendon = 0.3;
+  flexor.insertion_tendon = 0.7;
+  flexor.width = 0.22;
+  flexor.depth = 0.2;
+  flexor.activation = 0;
+  Muscle extensor;
+  extensor.name = "extensor";
+  extensor.origin = {0, {0.3, -0.15, 0}};
+  extensor.insertion = {1, {0.3, -0.25, 0}};
+  extensor.wrap = {WrapShape::kCylinder, 0, {2, 0, 0}, {0, 0, 1}, 0.2};
+  extensor.origin_tendon = 0.3;
+  extensor.insertion_tendon = 0.7;
+  extensor.width = 0.15;
+  extensor.depth = 0.2;
+  extensor.profile = MuscleProfile::kSine;
+  extensor.warp = 1.5;
+  source.muscles = {flexor, extensor};
+  return source;
+}
+
 std::vector<NamedRig> AllRigs() {
   std::vector<NamedRig> rigs;
   rigs.push_back({"one_vertex", OneVertex()});
@@ -209,6 +237,7 @@ std::vector<NamedRig> AllRigs() {
       {"tube_five_joints",
        TubeRig({.rings = 41, .joints = 5, .weights = TubeWeights::kFour, .quads = true})});
   rigs.push_back({"tube_with_shapes", TubeWithShapes()});
+  rigs.push_back({"tube_with_muscles", MakeRig(TubeWithMusclesSource())});
   rigs.push_back({"tube_crowded", CrowdedTube()});
   rigs.push_back({"tube_far_origin", TubeFarOrigin()});
   rigs.push_back({"tube_textured", TexturedTube({.rings = 31, .around = 24})});

@@ -37,6 +37,10 @@ Rig TexturedTube(const TubeOptions& options = {});
 //   "sway"    one target at 1 that moves nearly every vertex, and a second shape with one at -2
 RigSource TubeWithShapesSource();
 Rig TubeWithShapes();
+// A tube with two muscles across its joint at x = 0, bent by turning about z: "flexor" at +y, an
+// ellipsoid with a via point 0.5 radii before the joint, tensed by the control "tense"; "extensor"
+// at -y, a warped spindle around a cylinder of radius 0.2.
+RigSource TubeWithMusclesSource();
 // A tube whose joints all hang from the first, two of them in one place; its vertices have 1 to 32
 // influences, and every third face is there twice.
 Rig CrowdedTube();

@@ -5,7 +5,8 @@
 //
 // Rounds are interleaved over all methods and figures are medians, because machines change speed
 // under foreign load. The prototype column is what a throw-away program reached with the same
-// layout on AVX2 (four influences, one thread).
+// layout on AVX2 (four influences, one thread). A recipe with shapes runs on a tube with four
+// targets, each of which moves every vertex: at rest, with one and with all of them on.
 #include <malloc.h>
 #include <tbb/task_arena.h>
 
@@ -30,7 +31,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-constexpr std::size_t kAround = 50, kJoints = 50;
+constexpr std::size_t kAround = 50, kJoints = 50, kTargets = 4;
 constexpr double kRoundSeconds = 4e-3;  // a figure of one round takes at least this
 
 double SecondsSince(Clock::time_point start) {
@@ -56,15 +57,49 @@ double TimeOf(Body&& body) {
   return seconds / static_cast<double>(calls);
 }
 
+testing::TubeOptions Options(std::size_t vertices) {
+  return {.rings = vertices / kAround,
+          .around = kAround,
+          .joints = kJoints,
+          .length = 50,
+          .radius = 1,
+          .weights = testing::TubeWeights::kFour};
+}
+
+// The same tube with a control and a shape for each target.
+Rig ShapedTube(std::size_t vertices) {
+  RigSource source = testing::TubeSource(Options(vertices));
+  const auto count = static_cast<std::uint32_t>(source.mesh.positions.size());
+  for (std::uint32_t k = 0; k < kTargets; ++k) {
+    ShapeTarget target;
+    target.vertices.resize(count);
+    std::iota(target.vertices.begin(), target.vertices.end(), 0u);
+    for (const Vec3f& p : source.mesh.positions) {
+      const float out = 0.01f * static_cast<float>(k + 1);
+      target.offsets.push_back({0.001f, out * p.y, out * p.z});
+    }
+    source.controls.push_back({.name = "target " + std::to_string(k)});
+    source.shapes.push_back({.control = k, .targets = {std::move(target)}});
+  }
+  return testing::MakeRig(std::move(source));
+}
+
 // A method bound to the tube, with its figures.
 class Entry {
  public:
-  Entry(const Rig& rig, std::string spec, bool normals)
+  struct Options {
+    bool normals = false;
+    std::size_t controls = 0, on = 0;  // of the rig, and those that are at 1
+  };
+  Entry(const Rig& rig, std::string spec, const Options& options)
       : spec_(std::move(spec)),
         recipe_(*ParseSpec(spec_)),
         pose_(testing::TurnPose(rig, {0.6, 0, 0.8}, 4)),
+        controls_(options.controls),
+        on_(options.on),
         positions_(rig.vertices() * 12),
-        normals_(normals ? positions_.size() : 0) {
+        normals_(options.normals ? positions_.size() : 0) {
+    std::fill_n(controls_.begin(), on_, 1.0f);
     for (const int threads : {1, 2}) {
       tbb::task_arena arena(threads);
       std::vector<double> seconds;
@@ -78,16 +113,20 @@ class Entry {
           seconds.push_back(SecondsSince(start));
           if (!bound.ok()) {
             std::fprintf(stderr, "%s: %s\n", spec_.c_str(), bound.status().ToString().c_str());
-            std::exit(1);
+            return;
           }
           deformer_ = std::make_unique<Deformer>(*std::move(bound));
           peak_bytes_ = std::max(peak_bytes_, testing::Peak());
         }
       });
+      if (deformer_ == nullptr) return;
       (threads == 1 ? bind_one_ : bind_two_) = Median(seconds);
     }
     traffic_.assign(deformer_->bytes() + rig.vertices() * 12, 1);
   }
+
+  // The tube has what the method needs.
+  bool bound() const { return deformer_ != nullptr; }
 
   void Round() {
     for (const int threads : {1, 2}) {
@@ -110,11 +149,15 @@ class Entry {
   bool normals() const { return !normals_.empty(); }
 
  private:
-  std::string Name() const { return spec_ + (normals() ? " + normals" : ""); }
+  std::string Name() const {
+    if (controls_.empty()) return spec_ + (normals() ? " + normals" : "");
+    return spec_ + ", " + std::to_string(on_) + " of " + std::to_string(controls_.size()) + " on";
+  }
   void Evaluate() {
     FrameOut out{.positions = positions_, .normals = normals_};
     const Task task;
-    const auto status = deformer_->Evaluate({.joints = pose_}, out, workspace_, nullptr, task);
+    const auto status = deformer_->Evaluate({.joints = pose_, .controls = controls_}, out,
+                                            workspace_, nullptr, task);
     if (!status.ok()) std::abort();
   }
   // Reads what the method keeps and the points, writes the result's bytes.
@@ -133,6 +176,8 @@ class Entry {
   std::string spec_;
   Recipe recipe_;
   std::vector<Affine> pose_;
+  std::vector<float> controls_;
+  std::size_t on_;
   std::vector<std::byte> positions_, normals_;
   std::vector<std::byte> copied_ = std::vector<std::byte>(positions_.size() + normals_.size());
   std::vector<char> traffic_;
@@ -193,16 +238,22 @@ std::vector<std::string> AllSpecs() {
 }
 
 void Run(std::size_t vertices, const std::vector<std::string>& specs, int rounds) {
-  const Rig rig = testing::TubeRig({.rings = vertices / kAround,
-                                    .around = kAround,
-                                    .joints = kJoints,
-                                    .length = 50,
-                                    .radius = 1,
-                                    .weights = testing::TubeWeights::kFour});
+  const Rig rig = testing::TubeRig(Options(vertices));
   std::vector<std::unique_ptr<Entry>> entries;
+  const auto add = [&](const Rig& on, const std::string& spec, const Entry::Options& options) {
+    auto entry = std::make_unique<Entry>(on, spec, options);
+    if (entry->bound()) entries.push_back(std::move(entry));
+  };
   for (const std::string& spec : specs) {
-    entries.push_back(std::make_unique<Entry>(rig, spec, false));
-    if (spec == "lbs") entries.push_back(std::make_unique<Entry>(rig, spec, true));
+    if (spec.starts_with("shapes")) {
+      const Rig shaped = ShapedTube(vertices);
+      for (const std::size_t on : {std::size_t{0}, std::size_t{1}, kTargets}) {
+        add(shaped, spec, {.controls = kTargets, .on = on});
+      }
+      continue;
+    }
+    add(rig, spec, {});
+    if (spec == "lbs") add(rig, spec, {.normals = true});
   }
   std::vector<double> one_at_a_time;
   for (int round = 0; round < rounds; ++round) {

@@ -61,7 +61,7 @@ class RotatedNormals {
  public:
   RotatedNormals(const Rig& rig, std::span<const Affine> pose)
       : layout_(testing::ValueOrDie(BlockLayout::Create(rig))),
-        table_(WeightTable::Create(rig, *layout_, 0)),
+        table_(testing::ValueOrDie(WeightTable::Create(rig, *layout_, 0, Task()))),
         rest_(layout_->blocks()),
         posed_(layout_->blocks()),
         out_(rig.vertices()) {

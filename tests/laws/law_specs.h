@@ -43,7 +43,14 @@ inline std::vector<std::string> LawSpecs() {
                              "enhanced_ddm(variant=2, storage=float16)",
                              "enhanced_ddm(variant=3, alpha=0.5)",
                              "enhanced_ddm(variant=4)",
-                             "shapes(strength=0.5) | shapes | dqs"});
+                             "dqs | bulge_free | muscle(strength=2)",
+                             "shapes(strength=0.5) | shapes | dqs",
+                             "dqs | implicit",
+                             "dqs | bulge_free | implicit | relax",
+                             "dqs | implicit(contact=false, step=fixed, operator=blend)",
+                             "dqs | implicit(operator=bulge, controller=camel, samples=20)",
+                             "dqs | implicit(tracking=true)",
+                             "dqs | relax(iterations=4, strength=1)"});
   return specs;
 }
 

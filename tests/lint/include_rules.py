@@ -34,7 +34,6 @@ LIBRARIES = (
     ("httplib", ("httplib.h",)),
     ("yaml", ("yaml-cpp/",)),
     ("gtest", ("gtest/", "gmock/")),
-    ("benchmark", ("benchmark/",)),
 )
 
 # Files that need more than their ring, each for one reason: (file, further includes).
@@ -70,17 +69,23 @@ RINGS = (
     # Figures of deformed frames: they see positions and poses, no method.
     ("core/metrics/*.h", CORE_HEADERS + ("OWN/*.h",)),
     ("core/metrics/*.cc", CORE_SOURCES + ("OWN/*.h",)),
+    # The scalar field of a character and its muscles; weights for a mesh that has none.
+    ("core/field/*.h", CORE_HEADERS + ("OWN/*.h",)),
+    ("core/field/*.cc", CORE_SOURCES + ("OWN/*.h",)),
+    ("core/weights/*.h", CORE_HEADERS + ("OWN/*.h",)),
+    ("core/weights/*.cc", CORE_SOURCES + ("embree", "OWN/*.h")),
     # Methods do not know each other: what they share lies below them or beside deformer.h.
-    ("core/deform/*.h", CORE_HEADERS + ("core/deform/*.h", "core/deform/*/*_params.h")),
+    ("core/deform/*.h", CORE_HEADERS + ("core/field/field_options.h", "core/deform/*.h", "core/deform/*/*_params.h")),
     ("core/deform/*.cc", CORE_HEADERS + ("core/simd/*.h", "core/deform/*.h")),
-    ("core/deform/*/*.h", CORE_HEADERS + ("core/deform/*.h", "OWN/*.h")),
-    ("core/deform/*/*.cc", CORE_SOURCES + ("core/deform/*.h", "OWN/*.h")),
+    ("core/deform/*/*.h", CORE_HEADERS + ("core/field/*.h", "core/deform/*.h", "OWN/*.h")),
+    ("core/deform/*/*.cc", CORE_SOURCES + ("core/field/*.h", "core/deform/*.h", "OWN/*.h")),
     # The server does no mathematics: only convert sees meshes and messages together.
     ("server/convert/*", STD + ("proto", "grpc", "core/base/*.h", "core/parallel/task.h", "core/geometry/*.h",
-                                "core/rig/*.h", "core/deform/*.h", "core/metrics/*.h", "server/**.h")),
+                                "core/rig/*.h", "core/deform/*.h", "core/metrics/*.h", "core/weights/*.h",
+                                "server/**.h")),
     ("server/**", STD + ("proto", "grpc", "json", "xxhash", "openssl", "cli11", "spdlog", "prometheus",
                          "httplib", "yaml", "core/base/*.h", "core/parallel/*.h", "core/simd/target.h",
-                         "core/rig/*.h", "core/deform/*.h", "core/metrics/*.h", "server/**.h")),
+                         "core/rig/*.h", "core/deform/*.h", "core/metrics/*.h", "core/weights/*.h", "server/**.h")),
     # The installed headers name no library but absl, so that users need none.
     ("client/cpp/include/**", STD + ("sinew/*.h",)),
     ("client/cpp/*", STD + ("proto", "grpc", "json", "xxhash", "openssl", "sinew/*.h", "client/cpp/*.h")),

@@ -1,10 +1,10 @@
 // client_frames.cc - writes a rig, poses and the frames the C++ client gets for them, for a script
 // to compare with.
 //
-//   sinew_client_frames ADDRESS FOLDER DEFORMER COUNT
+//   sinew_client_frames ADDRESS FOLDER DEFORMER COUNT [states]
 //
 // Files: rig.sinewrig, poses.f32 (COUNT x joints x 12), stream.f32 and unary.f32 (COUNT x vertices
-// x 3).
+// x 3), and with `states` stream.u8 (COUNT x vertices).
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -34,13 +34,23 @@ absl::Status Append(const FrameView& view, std::vector<float>& frames) {
   return view.CopyPositions(std::span(frames).subspan(start));
 }
 
+absl::Status AppendStates(const FrameView& view, std::string& frames) {
+  std::vector<VertexState> states(view.vertices());
+  const absl::Status status = view.CopyStates(states);
+  frames.append(reinterpret_cast<const char*>(states.data()), states.size());
+  return status;
+}
+
 absl::Status Run(const std::string& address, const std::string& folder, const std::string& deformer,
-                 std::uint64_t count) {
+                 std::uint64_t count, bool want_states) {
   SINEW_ASSIGN_OR_RETURN(const std::string rig, EncodeRig(MakeTube(80, 40)));
   SINEW_RETURN_IF_ERROR(Write(folder + "/rig.sinewrig", rig.data(), rig.size()));
   SINEW_ASSIGN_OR_RETURN(const Client client, Client::Connect({.address = address}));
   SINEW_ASSIGN_OR_RETURN(const Character character, Character::Create(client, rig, deformer));
-  SINEW_ASSIGN_OR_RETURN(Stream stream, character.OpenStream({}));
+  StreamOptions options;
+  if (want_states) options.output.attributes = {Attribute::kPositions, Attribute::kVertexStates};
+  SINEW_ASSIGN_OR_RETURN(Stream stream, character.OpenStream(options));
+  std::string states;
   std::vector<float> poses, streamed, unary;
   for (std::uint64_t frame = 1; frame <= count; ++frame) {
     const std::vector<float> pose = TubePose(frame);
@@ -49,11 +59,13 @@ absl::Status Run(const std::string& address, const std::string& folder, const st
     SINEW_ASSIGN_OR_RETURN(const auto item, stream.Next(absl::Seconds(60)));
     if (!item) return absl::InternalError("the stream ended early");
     SINEW_RETURN_IF_ERROR(Append(item->view, streamed));
+    if (want_states) SINEW_RETURN_IF_ERROR(AppendStates(item->view, states));
     SINEW_ASSIGN_OR_RETURN(const FrameView view, character.Deform({}, {.joint_transforms = pose}));
     SINEW_RETURN_IF_ERROR(Append(view, unary));
   }
   SINEW_RETURN_IF_ERROR(Write(folder + "/poses.f32", poses));
   SINEW_RETURN_IF_ERROR(Write(folder + "/stream.f32", streamed));
+  SINEW_RETURN_IF_ERROR(Write(folder + "/stream.u8", states.data(), states.size()));
   return Write(folder + "/unary.f32", unary);
 }
 
@@ -61,12 +73,12 @@ absl::Status Run(const std::string& address, const std::string& folder, const st
 }  // namespace sinew::client
 
 int main(int argc, char** argv) {
-  if (argc != 5) {
-    std::fprintf(stderr, "usage: %s ADDRESS FOLDER DEFORMER COUNT\n", argv[0]);
+  if (argc != 5 && argc != 6) {
+    std::fprintf(stderr, "usage: %s ADDRESS FOLDER DEFORMER COUNT [states]\n", argv[0]);
     return 64;
   }
   const absl::Status status =
-      sinew::client::Run(argv[1], argv[2], argv[3], std::strtoull(argv[4], nullptr, 10));
+      sinew::client::Run(argv[1], argv[2], argv[3], std::strtoull(argv[4], nullptr, 10), argc == 6);
   if (!status.ok()) std::fprintf(stderr, "%s\n", status.ToString().c_str());
   return status.ok() ? 0 : 70;
 }

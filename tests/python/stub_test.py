@@ -57,19 +57,23 @@ def bind(channel, rig, spec):
     return name
 
 
-def stream(channel, session, poses, vertices, chunk_bytes=0):
-    """All frames, [frames, vertices, 3], with acknowledgements as the protocol wants them."""
+STATES = [frame_pb2.ATTRIBUTE_POSITIONS, frame_pb2.ATTRIBUTE_VERTEX_STATES]
+
+
+def stream(channel, session, poses, vertices, chunk_bytes=0, attributes=()):
+    """All frames, [frames, vertices, 3], with acknowledgements as the protocol wants them; and their vertex states."""
     import queue
 
     outgoing = queue.Queue()
     target = session_service_pb2.Target(session=session)
-    output = frame_pb2.OutputSpec(chunk_bytes=chunk_bytes)
+    output = frame_pb2.OutputSpec(chunk_bytes=chunk_bytes, attributes=attributes)
     opener = deform_service_pb2.StreamOpen(target=target, output=output)
     outgoing.put(deform_service_pb2.StreamDeformRequest(open=opener))
     for number, pose in enumerate(poses, 1):
         message = pose_pb2.Pose(joint_transforms=pose.tobytes(), frame=number)
         outgoing.put(deform_service_pb2.StreamDeformRequest(poses=[message]))
     frames = np.full((len(poses), vertices, 3), np.nan, np.float32)
+    states = np.full((len(poses), vertices), 255, np.uint8)
     done = 0
     stub = deform_service_pb2_grpc.DeformServiceStub(channel)
     for reply in stub.StreamDeform(iter(outgoing.get, None)):
@@ -77,13 +81,18 @@ def stream(channel, session, poses, vertices, chunk_bytes=0):
         for piece in reply.frames:
             part = np.frombuffer(piece.positions, "<f4").reshape(-1, 3)
             assert len(part) == piece.vertex_count
-            frames[piece.frame - 1, piece.vertex_offset : piece.vertex_offset + len(part)] = part
+            place = slice(piece.vertex_offset, piece.vertex_offset + len(part))
+            frames[piece.frame - 1, place] = part
+            for states_of in piece.channels:
+                assert states_of.attribute == frame_pb2.ATTRIBUTE_VERTEX_STATES
+                assert states_of.encoding == frame_pb2.ENCODING_UINT8
+                states[piece.frame - 1, place] = np.frombuffer(states_of.data, np.uint8)
             if piece.last_chunk:
                 done += 1
                 outgoing.put(deform_service_pb2.StreamDeformRequest(received=piece.frame))
         if done == len(poses):
             outgoing.put(None)
-    return frames
+    return frames, states
 
 
 def deform(channel, target, pose, vertices):
@@ -112,9 +121,10 @@ class StubTest(unittest.TestCase):
         assert cls.server.wait(60) == 0
         cls.server.stdout.close()
 
-    def compare(self, spec):
+    def compare(self, spec, states=False):
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([arguments.frames, self.address, folder, spec, str(FRAMES)], check=True)
+            more = ["states"] if states else []
+            subprocess.run([arguments.frames, self.address, folder, spec, str(FRAMES), *more], check=True)
             data = {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
         poses = np.frombuffer(data["poses.f32"], "<f4").reshape(FRAMES, -1, 12)
         expected = np.frombuffer(data["stream.f32"], "<f4").reshape(FRAMES, -1, 3)
@@ -125,8 +135,11 @@ class StubTest(unittest.TestCase):
         rig = upload(self.channel, data["rig.sinewrig"])
         session = bind(self.channel, rig, spec)
         for chunk_bytes in (0, 4096):
-            frames = stream(self.channel, session, poses, vertices, chunk_bytes)
+            frames, got = stream(self.channel, session, poses, vertices, chunk_bytes, STATES if states else ())
             self.assertEqual(frames.tobytes(), data["stream.f32"])
+            if states:
+                self.assertEqual(got.tobytes(), data["stream.u8"])
+                self.assertLess(got.max(), len(frame_pb2.VertexState.keys()))
         by_session = session_service_pb2.Target(session=session)
         by_rig = session_service_pb2.Target(spec=session_service_pb2.SessionSpec(rig=rig, spec=spec))
         for target in (by_session, by_rig):
@@ -141,6 +154,65 @@ class StubTest(unittest.TestCase):
 
     def test_direct_delta_mush(self):
         self.compare("ddm")
+
+    def test_vertex_states(self):
+        self.compare("lbs | implicit", states=True)
+
+    def test_computed_weights(self):
+        import struct
+
+        from sinew.v1 import rig_pb2
+
+        def floats(values, columns):
+            return rig_pb2.Array(
+                type=rig_pb2.ARRAY_TYPE_FLOAT32,
+                columns=columns,
+                rows=len(values) // columns,
+                data=struct.pack(f"<{len(values)}f", *values),
+            )
+
+        # A box of 0.2 x 2 x 0.2 cut at five heights, two joints, no skin.
+        heights = [0.0, 0.5, 1.0, 1.5, 2.0]
+        points = [c for y in heights for x, z in ((-0.1, -0.1), (0.1, -0.1), (0.1, 0.1), (-0.1, 0.1)) for c in (x, y, z)]
+        faces = []
+        for ring in range(len(heights) - 1):
+            for side in range(4):
+                a, b = ring * 4 + side, ring * 4 + (side + 1) % 4
+                faces += [a, a + 4, b + 4, b]
+        faces += [0, 1, 2, 3] + [19, 18, 17, 16]
+        sides = len(faces) // 4
+        mesh = rig_pb2.Mesh(
+            name="box",
+            positions=floats(points, 3),
+            face_vertices=rig_pb2.Array(
+                type=rig_pb2.ARRAY_TYPE_UINT16, columns=1, rows=len(faces), data=struct.pack(f"<{len(faces)}H", *faces)
+            ),
+            face_sizes=rig_pb2.Array(type=rig_pb2.ARRAY_TYPE_UINT8, columns=1, rows=sides, data=bytes([4] * sides)),
+        )
+        lift = [1.0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0]
+        rig = rig_pb2.Rig(
+            joints=[rig_pb2.Joint(name="lower"), rig_pb2.Joint(name="upper", parent=0)],
+            rest_local=floats(lift + lift[:7] + [1.0] + lift[8:], 12),
+            meshes=[mesh],
+        )
+        name = upload(self.channel, rig.SerializeToString())
+        with self.assertRaises(grpc.RpcError) as raised:
+            bind(self.channel, name, "lbs")
+        self.assertEqual(raised.exception.code(), grpc.StatusCode.FAILED_PRECONDITION)
+        service = rig_service_pb2_grpc.RigServiceStub(self.channel)
+        for method in ("CAPSULE", "HEAT", "GEODESIC"):
+            number = rig_service_pb2.WeightMethod.Value("WEIGHT_METHOD_" + method)
+            request = rig_service_pb2.ComputeWeightsRequest(rig=name, method=number)
+            last = list(service.ComputeWeights(request))[-1]
+            self.assertEqual(last.progress, 1)
+            self.assertEqual(last.rig.vertices, 20)
+            again = list(service.ComputeWeights(request))[-1]
+            self.assertEqual(again.rig.name, last.rig.name)
+            session = bind(self.channel, last.rig.name, "lbs")
+            rest = np.array([lift, lift[:7] + [1.0] + lift[8:]], np.float32)
+            target = session_service_pb2.Target(session=session)
+            frame = deform(self.channel, target, rest, 20)
+            self.assertLess(np.abs(frame.reshape(-1) - np.float32(points)).max(), 1e-5)
 
     def test_errors_are_canonical(self):
         target = session_service_pb2.Target(session="sessions/none")

@@ -44,7 +44,7 @@ std::uintmax_t Largest(const TemporaryFolder& folder) {
 
 // A rig and a clip long enough that a bake can be caught half way: the tube's clip, over and over.
 void WriteLongInputs(const TemporaryFolder& inputs) {
-  constexpr int kTimes = 200;
+  constexpr int kTimes = 400;
   const client::Model tube = *client::Make("tube");
   std::vector<float> poses;
   for (int k = 0; k < kTimes; ++k) {
@@ -149,6 +149,34 @@ TEST(Faults, OutputThatNobodyReadsIsNoCrash) {
                                          " inspect model:hand --json; echo $? >&2; } | true"})
                                 .Wait();
   EXPECT_THAT(finished.err, ::testing::AnyOf(HasSubstr("73\n"), HasSubstr("0\n")));
+}
+
+// `head` leaves when it has enough: that is no error to talk about.
+TEST(Faults, AReaderWhoLeavesIsNoError) {
+  for (const char* command : {"methods --local", "inspect model:hand --joints"}) {
+    const Finished finished =
+        Process({"/bin/sh", "-c",
+                 std::string("{ ") + SINEW_PROGRAM + " " + command + "; echo $? >&2; } | true"})
+            .Wait();
+    EXPECT_THAT(finished.err, ::testing::AnyOf("73\n", "0\n")) << command;
+  }
+}
+
+TEST(Faults, ALostServerIsNamedWithWhatIsKept) {
+  const TemporaryFolder folder;
+  std::string address;
+  {
+    const Daemon daemon;
+    address = daemon.address();
+  }
+  const Finished bake =
+      SinewAt(address, {"bake", "model:tube", "--deformer", "lbs", "--out", folder / "out.pc2"});
+  EXPECT_EQ(bake.exit_code, 69);
+  EXPECT_THAT(bake.err, HasSubstr(address));
+  EXPECT_THAT(bake.err, HasSubstr("out.pc2 is not written"));
+  const Finished compare = SinewAt(address, {"compare", "model:tube", "--deformers", "lbs"});
+  EXPECT_EQ(compare.exit_code, 69);
+  EXPECT_THAT(compare.err, HasSubstr(address));
 }
 
 TEST(Faults, PipedOutputHasNoEscapeCodes) {

@@ -24,6 +24,7 @@ constexpr const char* kModels[] = {"CesiumMan.glb",
                                    "SimpleSkin.gltf",
                                    "mannequiny.glb",
                                    "maya_kenney_character_7700_binary.fbx",
+                                   "model:arm",
                                    "model:hand",
                                    "model:tube"};
 constexpr const char* kMethods[] = {"lbs", "dqs", "ddm", "enhanced_ddm"};

@@ -215,7 +215,7 @@ TEST_F(MorphTargets, StrengthScalesThem) {
   const Finished refused = Run(
       true, {"bake", file, "--deformer", "shapes(strength=11) | dqs", "--out", folder_ / "b.npy"});
   EXPECT_EQ(refused.exit_code, 65);
-  EXPECT_THAT(refused.err, HasSubstr("shapes.strength: got 11, need -10 to 10"));
+  EXPECT_THAT(refused.err, HasSubstr("strength: got 11, need -10 to 10"));
 }
 
 // A clip that leaves the weights alone shows the file's default ones; so does a picture.

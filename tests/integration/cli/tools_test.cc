@@ -163,6 +163,71 @@ TEST_F(Tools, RenderDrawsAPanelPerDeformer) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x.png"));
 }
 
+TEST_F(Tools, RenderLooksAtAJoint) {
+  const auto draw = [&](const std::string& name, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"render",  "model:hand",  "--deformer", "lbs",
+                                          "--frame", "6",           "--size",     "96x96",
+                                          "--out",   folder_ / name};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished finished = At(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    return ReadAll(folder_ / name);
+  };
+  const std::string whole = draw("whole.png", {});
+  EXPECT_EQ(draw("same.png", {"--zoom", "1"}), whole);
+  const std::string near = draw("near.png", {"--look-at", "index_proximal"});
+  EXPECT_NE(near, whole);
+  EXPECT_EQ(draw("near2.png", {"--look-at", "index_proximal", "--zoom", "4"}), near);
+  EXPECT_NE(draw("thumb.png", {"--look-at", "thumb_proximal"}), near);
+  const Finished bad = At({"render", "model:hand", "--deformer", "lbs", "--look-at", "tail",
+                           "--out", folder_ / "x.png"});
+  EXPECT_EQ(bad.exit_code, 65);
+  EXPECT_THAT(bad.err, HasSubstr("tail"));
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "x.png"));
+}
+
+TEST_F(Tools, RenderShowsWeightsWithoutADeformer) {
+  const Json all = JsonAt({"render", "model:tube", "--weights", "all", "--size", "96x96", "--out",
+                           folder_ / "all.png"});
+  ASSERT_GE(all["weights"].size(), 2U);
+  double sum = 0;
+  for (const Json& joint : all["weights"]) sum += joint["sum"].get<double>();
+  const Json inspected = JsonAt({"inspect", "model:tube"});
+  EXPECT_NEAR(sum, inspected["vertices"].get<double>(), 0.01);
+  const std::string name = all["weights"][0]["joint"];
+  const Json one = JsonAt(
+      {"render", "model:tube", "--weights", name, "--size", "96x96", "--out", folder_ / "one.png"});
+  EXPECT_EQ(one["panels"], Json({name}));
+  EXPECT_EQ(one["weights"][0], all["weights"][0]);
+  EXPECT_EQ(At({"render", "model:tube", "--weights", "tail", "--out", folder_ / "x.png"}).exit_code,
+            65);
+  EXPECT_EQ(At({"render", "model:tube", "--out", folder_ / "x.png"}).exit_code, 64);
+}
+
+TEST_F(Tools, RenderAsksForStatesOnlyWhereAStageWritesThem) {
+  const Finished refused = At({"render", "model:tube", "--deformer", "lbs", "--states", "--size",
+                               "64x64", "--out", folder_ / "x.png"});
+  EXPECT_EQ(refused.exit_code, 65);
+  EXPECT_THAT(refused.err, HasSubstr("implicit"));
+  const Finished bare = At({"render", "model:tube", "--deformer", "lbs", "--translucent", "--size",
+                            "64x64", "--out", folder_ / "x.png"});
+  EXPECT_EQ(bare.exit_code, 65);
+  EXPECT_THAT(bare.err, HasSubstr("no muscles"));
+}
+
+TEST_F(Tools, MethodsKnowsPresets) {
+  const Json preset = JsonAt({"methods", "implicit_skinning"});
+  ASSERT_EQ(preset["presets"].size(), 1U);
+  EXPECT_EQ(preset["presets"][0]["name"], "implicit_skinning");
+  std::vector<std::string> names;
+  for (const Json& method : preset["methods"]) names.push_back(method["name"]);
+  EXPECT_THAT(names, ::testing::UnorderedElementsAre("dqs", "bulge_free", "implicit", "relax"));
+  const Json both = JsonAt({"methods", "delta_mush"});
+  EXPECT_EQ(both["presets"].size(), 1U);
+  EXPECT_EQ(both["methods"].size(), 2U) << "lbs and delta_mush";
+  EXPECT_THAT(At({"methods", "dance"}).err, HasSubstr("implicit_skinning"));
+}
+
 TEST_F(Tools, BenchSplitsTheTime) {
   const Json result = JsonAt({"bench", "--deformer", "dqs", "--vertices", "2000", "--streams", "2",
                               "--depth", "3", "--seconds", "0.4", "--warmup", "0.1", "--normals"});

@@ -97,7 +97,8 @@ TEST_F(SessionTest, WrongSpecsAreNamed) {
   EXPECT_EQ(fails(request), "spec.deformer");
   EXPECT_EQ(fails(RequestFor(rig, "dqs(blend=2)")).rfind("spec.", 0), 0u);
   EXPECT_EQ(fails(RequestFor(rig, "no_such_method")).rfind("spec.", 0), 0u);
-  request.mutable_spec()->mutable_recipe()->add_stages()->mutable_implicit();
+  request.mutable_spec()->mutable_recipe()->add_stages()->mutable_implicit()->set_operator_(
+      "dance");
   EXPECT_EQ(fails(request).rfind("spec.recipe.stages[0]", 0), 0u);
   request = RequestFor(rig, "lbs");
   request.GetReflection()->MutableUnknownFields(&request)->AddVarint(40, 1);

@@ -93,6 +93,7 @@ class Stream {
       for (int c = 0; c < std::min(frame.channels_size(), piece.channels_size()); ++c) {
         frame.mutable_channels(c)->mutable_data()->append(piece.channels(c).data());
       }
+      frame.mutable_muscles()->MergeFrom(piece.muscles());
       *frame.mutable_timing() = piece.timing();
     }
     partial_ = !piece.last_chunk();

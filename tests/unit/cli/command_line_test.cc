@@ -18,9 +18,9 @@ CommandLine Parse(std::vector<const char*> arguments) {
   return ParseCommandLine(static_cast<int>(arguments.size()), arguments.data());
 }
 
-constexpr const char* kCommands[] = {"inspect",  "methods", "upload", "bind",  "bake",
-                                     "render",   "compare", "verify", "bench", "rigs",
-                                     "sessions", "delete",  "stats"};
+constexpr const char* kCommands[] = {"inspect",  "methods", "upload", "bind",   "bake",
+                                     "render",   "compare", "verify", "bench",  "rigs",
+                                     "sessions", "delete",  "stats",  "weights"};
 
 TEST(CommandLine, HelpListsEveryCommandAndAQuickStart) {
   const CommandLine line = Parse({"--help"});
@@ -41,6 +41,15 @@ TEST(CommandLine, EveryCommandTeachesByExample) {
   }
 }
 
+TEST(CommandLine, HelpIsAlsoACommand) {
+  EXPECT_EQ(Parse({"help"}).output, Parse({"--help"}).output);
+  for (const char* command : kCommands) {
+    EXPECT_EQ(Parse({"help", command}).exit_code, 0) << command;
+    EXPECT_EQ(Parse({"help", command}).output, Parse({command, "--help"}).output) << command;
+  }
+  EXPECT_EQ(Parse({"help", "dance"}).exit_code, 64);
+}
+
 TEST(CommandLine, MistakesExit64WithAWayOut) {
   const std::vector<std::vector<const char*>> rows = {
       {},
@@ -54,12 +63,21 @@ TEST(CommandLine, MistakesExit64WithAWayOut) {
       {"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--clip", "0", "--poses", "p.npy"},
       {"render", "a.glb", "--deformer", "lbs", "--frame", "-1", "--out", "a.png"},
       {"render", "a.glb", "--deformer", "lbs", "--frame", "1.5", "--out", "a.png"},
+      {"render", "a.glb", "--deformer", "lbs", "--zoom", "0", "--out", "a.png"},
+      {"render", "a.glb", "--deformer", "lbs", "--weights", "all", "--out", "a.png"},
+      {"render", "a.glb", "--weights", "all", "--states", "--out", "a.png"},
+      {"compare", "a.glb", "--deformers", "lbs", "--zoom", "2"},
       {"bench", "--deformer", "lbs", "--streams", "0"},
       {"bench", "--deformer", "lbs", "--encoding", "float16"},
       {"stats", "--server", "127.0.0.1:99999"},
       {"stats", "--server", "127.0.0.1:0"},
       {"bench", "a.glb", "--deformer", "lbs", "--vertices", "1000"},
       {"delete"},
+      {"weights", "a.glb"},
+      {"weights", "--method", "heat"},
+      {"weights", "a.glb", "--method", "heat", "--max-influences", "many"},
+      {"weights", "a.glb", "--method", "heat", "--joints", "hip", "--all-joints"},
+      {"weights", "a.glb", "--method", "heat", "--picture-joint", "hip"},
       {"verify"},
       {"inspect", "a.glb", "b.glb"},
       {"methods", "--server", "a:1", "--local"},

@@ -80,6 +80,40 @@ TEST_F(Characters, ComparisonsOutliveALostSession) {
   EXPECT_EQ(server.sessions.size(), 2u);
 }
 
+// The server is killed between two replies of a call and comes back knowing nothing.
+TEST_F(Characters, ComparisonsOutliveASessionLostOnTheWay) {
+  const std::vector<Character> both = {character,
+                                       *Character::Create(client, *EncodeRig(SampleRig()), "dqs")};
+  const std::vector<float> poses(12 * 20, 1);
+  server.faults.most_compare_poses = 8;  // blocks, each with what jerk looks back
+  for (const std::size_t after : {1, 7, 8, 12, 15}) {
+    {
+      const std::lock_guard lock(server.mutex);
+      server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "killed");
+      server.faults.break_after_frames = after;
+      server.faults.break_forgets = true;
+      server.counts.sessions_made = 0;
+    }
+    std::size_t last = 0;
+    const auto progress = [&](std::size_t done, std::size_t) { last = done; };
+    const auto all =
+        Character::Compare(both, {}, {.joint_transforms = poses, .frames = 20}, {}, progress);
+    ASSERT_TRUE(all.ok()) << after << ": " << all.status();
+    EXPECT_FALSE(server.faults.break_stream_with.has_value()) << after << ": was never lost";
+    EXPECT_EQ(server.counts.sessions_made, 2) << after;
+    EXPECT_EQ(last, 40u) << after;
+    ASSERT_EQ(all->size(), 2u);
+    for (std::size_t t = 0; t < 2; ++t) {
+      ASSERT_EQ((*all)[t].frames.size(), 20u) << after;
+      for (std::size_t i = 0; i < 20; ++i) {
+        EXPECT_EQ((*all)[t].frames[i].frame, i + 1);
+        EXPECT_EQ((*all)[t].frames[i].volume_ratio, static_cast<double>(i + 1) * (t == 0 ? 1 : 10));
+      }
+      EXPECT_EQ((*all)[t].mean.volume_ratio, 10.5 * (t == 0 ? 1 : 10));
+    }
+  }
+}
+
 TEST_F(Characters, ClipsOutliveALostSession) {
   std::vector<float> poses(12 * 20, 1);
   std::vector<std::uint64_t> frames;

@@ -265,6 +265,11 @@ class FakeDeformService : public v1::DeformService::Service {
   std::optional<grpc::Status> TakeBreak(std::size_t sent) {
     Faults& faults = server_.faults;
     if (!faults.break_stream_with || sent < faults.break_after_frames) return std::nullopt;
+    if (faults.break_forgets) {
+      server_.rigs.clear();
+      server_.sessions.clear();
+      server_.requests.clear();
+    }
     return std::exchange(faults.break_stream_with, std::nullopt);
   }
 

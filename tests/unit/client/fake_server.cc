@@ -103,6 +103,32 @@ class FakeRigService : public v1::RigService::Service {
     return erased > 0 ? grpc::Status::OK : grpc::Status(grpc::NOT_FOUND, request->name());
   }
 
+  grpc::Status ComputeWeights(grpc::ServerContext* context,
+                              const v1::ComputeWeightsRequest* request,
+                              grpc::ServerWriter<v1::ComputeWeightsResponse>* writer) override {
+    std::optional<grpc::Status> fault;
+    {
+      const std::lock_guard lock(server_.mutex);
+      server_.counts.weighed.push_back(*request);
+      if (!server_.rigs.contains(request->rig())) return {grpc::NOT_FOUND, request->rig()};
+      fault = std::exchange(server_.faults.break_weights, std::nullopt);
+    }
+    v1::ComputeWeightsResponse response;
+    writer->Write(response);
+    if (fault) return *fault;
+    response.set_progress(0.5f);
+    if (!writer->Write(response) || context->IsCancelled()) return grpc::Status::CANCELLED;
+    response.set_progress(1);
+    *response.mutable_rig() = Summary(request->rig() + "+weights");
+    response.mutable_report()->set_unseen_count(3);
+    for (const std::uint64_t vertex : {4, 7})
+      response.mutable_report()->add_unseen_vertices(vertex);
+    response.mutable_report()->add_idle_joints(1);
+    response.mutable_report()->add_notes("a note");
+    writer->Write(response);
+    return grpc::Status::OK;
+  }
+
  private:
   v1::RigSummary Summary(const std::string& name) const {
     v1::RigSummary summary;

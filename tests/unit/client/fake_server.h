@@ -36,6 +36,7 @@ struct Faults {
   std::optional<grpc::Status>
       break_stream_with;  // instead of the frame after break_after_frames; once
   std::size_t break_after_frames = 0;
+  bool break_forgets = false;                     // that break loses rigs and sessions as well
   std::optional<std::size_t> drain_after_frames;  // notice, then the end; once
   bool wrong_checksum = false;
   std::size_t largest_reply = 0;  // Deform: needs max_response_bytes of as much, or USE_STREAM
@@ -43,6 +44,7 @@ struct Faults {
   std::size_t most_clip_poses = ~std::size_t{0};  // of one DeformClip, more are a passed limit
   std::size_t most_compare_poses = ~std::size_t{0};  // of one CompareDeformers
   bool repeat_frames = false;                        // sends every frame twice
+  std::optional<grpc::Status> break_weights;         // after some progress; once
 };
 
 // What was seen.
@@ -53,6 +55,7 @@ struct Counts {
   std::vector<std::uint64_t> acknowledged;
   std::vector<std::uint64_t> max_response_bytes;  // of each Deform
   std::vector<v1::PoseBlock> compared;            // of each CompareDeformers
+  std::vector<v1::ComputeWeightsRequest> weighed;
 };
 
 class FakeServer {

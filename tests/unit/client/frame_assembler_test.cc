@@ -122,6 +122,69 @@ TEST(FrameAssembler, RefusesTornTangents) {
   EXPECT_FALSE(other.Add(Parsed(empty)).ok()) << "a channel without data";
 }
 
+v1::Frame WithStates(v1::Frame chunk, const std::string& states) {
+  v1::Channel& channel = *chunk.add_channels();
+  channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATES);
+  channel.set_encoding(v1::ENCODING_UINT8);
+  channel.set_data(states);
+  return chunk;
+}
+
+TEST(FrameAssembler, JoinsStatesOfChunks) {
+  FrameAssembler assembler(true);
+  const v1::Frame first = WithStates(WithTangents(Chunk(3, 0, 3, false), 1), {0, 1, 2});
+  const v1::Frame last = WithStates(WithTangents(Chunk(3, 3, 2, true), 1), {6, 77});
+  ASSERT_TRUE(assembler.Add(Parsed(first)).ok());
+  const auto data = assembler.Add(Parsed(last));
+  ASSERT_TRUE(data.ok()) << data.status();
+  const FrameView view(*data);
+  EXPECT_EQ(view.state_encoding(), Encoding::kUint8);
+  EXPECT_EQ(view.tangents().size(), 5u * 16);
+  std::vector<VertexState> out(5);
+  ASSERT_TRUE(view.CopyStates(out).ok());
+  EXPECT_EQ(out, (std::vector<VertexState>{VertexState::kNotDisplaced, VertexState::kFitted,
+                                           VertexState::kGradientDivergence, VertexState::kOutVert,
+                                           static_cast<VertexState>(77)}));
+  EXPECT_TRUE(absl::IsInvalidArgument(view.CopyStates(std::span(out).first(4))));
+}
+
+TEST(FrameAssembler, RefusesTornStates) {
+  v1::Frame frame = WithStates(Chunk(1, 0, 4, true), {0, 1, 2, 3});
+  frame.set_checksum(Parsed(frame).header.checksum());
+  v1::Frame flipped = frame;
+  (*flipped.mutable_channels(0)->mutable_data())[2] ^= 1;
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(flipped, false)).status()));
+  v1::Frame cut = frame;
+  cut.mutable_channels(0)->mutable_data()->pop_back();
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(cut)).status()));
+  FrameAssembler vanish(true);
+  ASSERT_TRUE(vanish.Add(Parsed(WithStates(Chunk(3, 0, 2, false), {1, 1}))).ok());
+  EXPECT_FALSE(vanish.Add(Parsed(Chunk(3, 2, 2, true))).ok());
+  FrameAssembler appear(true);
+  ASSERT_TRUE(appear.Add(Parsed(Chunk(3, 0, 2, false))).ok());
+  EXPECT_FALSE(appear.Add(Parsed(WithStates(Chunk(3, 2, 2, true), {1, 1}))).ok());
+}
+
+TEST(FrameAssembler, HandsOnMusclesOfTheLastChunk) {
+  FrameAssembler assembler(true);
+  v1::Frame last = Chunk(3, 10, 4, true);
+  for (int k = 0; k < 2; ++k) {
+    v1::PosedMuscle& muscle = *last.add_muscles();
+    for (int i = 0; i < 12; ++i) muscle.add_frame(static_cast<float>(i + k));
+    for (int i = 0; i < 3; ++i) muscle.add_radii(static_cast<float>(i - k));
+  }
+  ASSERT_TRUE(assembler.Add(Parsed(Chunk(3, 0, 10, false))).ok());
+  const auto data = assembler.Add(Parsed(last));
+  ASSERT_TRUE(data.ok()) << data.status();
+  const FrameView view(*data);
+  ASSERT_EQ(view.muscles().size(), 2u);
+  EXPECT_EQ(view.muscles()[1].frame[11], 12.f);
+  EXPECT_EQ(view.muscles()[1].radii[0], -1.f);
+  v1::Frame torn = Chunk(1, 0, 4, true);
+  torn.add_muscles()->add_radii(1);
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(torn)).status()));
+}
+
 TEST(FrameAssembler, ShowsASingleSliceAsOne) {
   FrameAssembler assembler(true);
   const FrameView view(*assembler.Add(Parsed(Chunk(1, 0, 8, true))));
@@ -185,6 +248,9 @@ TEST(FrameView, OfNothingIsEmpty) {
   EXPECT_TRUE(view.CopyPositions({}).ok());
   EXPECT_TRUE(view.tangents().empty());
   EXPECT_EQ(view.tangent_encoding(), Encoding::kUnspecified);
+  EXPECT_TRUE(view.states().empty());
+  EXPECT_EQ(view.state_encoding(), Encoding::kUnspecified);
+  EXPECT_TRUE(view.muscles().empty());
 }
 
 }  // namespace

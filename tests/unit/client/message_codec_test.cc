@@ -55,5 +55,20 @@ TEST(ToSession, RoundTripsTheResolvedRecipe) {
   EXPECT_EQ(spec->recipe().SerializeAsString(), message.recipe().SerializeAsString());
 }
 
+// A text that is no UTF-8 would come back from gRPC as an error without a word.
+TEST(FromSpec, RefusesWhatIsNoUtf8) {
+  for (const char* good : {"lbs # \xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xef\xbf\xbf"}) {
+    EXPECT_TRUE(FromSpec("rigs/x", good, "").ok()) << good;
+  }
+  for (const char* bad : {"lbs\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
+                          "\xf4\x90\x80\x80", "a\x80z", "\xe2\x82", "{\"stages\": \"\xfe\"}"}) {
+    const auto spec = FromSpec("rigs/x", bad, "");
+    EXPECT_TRUE(absl::IsInvalidArgument(spec.status())) << bad;
+    EXPECT_EQ(spec.status().message().find("deformer: byte "), 0u) << spec.status();
+  }
+  EXPECT_TRUE(absl::IsInvalidArgument(FromSpec("rigs/\xff", "lbs", "").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(FromSpec("rigs/x", "lbs", "\xff").status()));
+}
+
 }  // namespace
 }  // namespace sinew::client

@@ -154,6 +154,18 @@ TEST(PoseQueue, RepeatsUnansweredPosesAfterABreak) {
   EXPECT_EQ(queue.TakeAcknowledgement(true), 3u);
 }
 
+TEST(PoseQueue, LatestKeepsTheResetOfWhatItDrops) {
+  PoseQueue queue = OpenQueue(OrderMode::kLatest, 2, 1);
+  EXPECT_FALSE(queue.ReplacesReset());
+  queue.Push({.frame = 1, .reset = true});
+  EXPECT_TRUE(queue.ReplacesReset());
+  TakeAll(queue);
+  EXPECT_FALSE(queue.ReplacesReset()) << "it is on its way";
+  PoseQueue ordered = OpenQueue(OrderMode::kOrdered, 2, 4);
+  ordered.Push({.frame = 1, .reset = true});
+  EXPECT_FALSE(ordered.ReplacesReset());
+}
+
 TEST(PoseQueue, LatestRepeatsTheNewestAlone) {
   PoseQueue queue = OpenQueue(OrderMode::kLatest, 2, 1);
   for (std::uint64_t f = 1; f <= 3; ++f) {

@@ -96,5 +96,59 @@ TEST(DeleteRig, TakesTheSecondNotFoundForDone) {
   EXPECT_TRUE(absl::IsNotFound(client.DeleteRig("rigs/a")));
 }
 
+TEST(ComputeWeights, SendsWhatIsSetAndReadsTheReport) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  std::vector<double> seen;
+  const auto weighted = client.ComputeWeights({.rig = "rigs/a",
+                                               .method = WeightMethod::kGeodesic,
+                                               .prune = 0.25f,
+                                               .resolution = 64,
+                                               .joints = {"hip", "knee"}},
+                                              [&](double part) { seen.push_back(part); });
+  ASSERT_TRUE(weighted.ok()) << weighted.status();
+  EXPECT_EQ(weighted->rig.name, "rigs/a+weights");
+  EXPECT_EQ(weighted->report.unseen_count, 3u);
+  EXPECT_EQ(weighted->report.unseen_vertices, (std::vector<std::uint64_t>{4, 7}));
+  EXPECT_EQ(weighted->report.idle_joints, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(weighted->report.notes, (std::vector<std::string>{"a note"}));
+  EXPECT_EQ(seen, (std::vector<double>{0, 0.5, 1}));
+  ASSERT_EQ(server.counts.weighed.size(), 1u);
+  const v1::ComputeWeightsRequest& request = server.counts.weighed[0];
+  EXPECT_EQ(request.method(), v1::WEIGHT_METHOD_GEODESIC);
+  EXPECT_EQ(request.prune(), 0.25f);
+  EXPECT_FALSE(request.has_max_influences() || request.has_smooth() || request.has_heat() ||
+               request.has_capsule() || request.geodesic().has_smoothness());
+  EXPECT_EQ(request.geodesic().resolution(), 64u);
+  EXPECT_EQ(request.joints_size(), 2);
+}
+
+TEST(ComputeWeights, IsAskedAgainAfterABreakButNotAfterARefusal) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  server.faults.break_weights = grpc::Status(grpc::UNAVAILABLE, "broken off");
+  EXPECT_TRUE(client.ComputeWeights({.rig = "rigs/a"}).ok());
+  EXPECT_EQ(server.counts.weighed.size(), 2u);
+  server.faults.break_weights = grpc::Status(grpc::INVALID_ARGUMENT, "prune: got 1");
+  EXPECT_TRUE(absl::IsInvalidArgument(client.ComputeWeights({.rig = "rigs/a"}).status()));
+  EXPECT_EQ(server.counts.weighed.size(), 3u);
+  EXPECT_TRUE(absl::IsNotFound(client.ComputeWeights({.rig = "rigs/b"}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      client.ComputeWeights({.rig = "rigs/a", .joints = {"\xff"}}).status()));
+  EXPECT_EQ(server.counts.weighed.size(), 4u);
+}
+
+TEST(ComputeWeights, EndsWithAStop) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  std::stop_source stop;
+  const auto weighted = client.ComputeWeights(
+      {.rig = "rigs/a"}, [&](double) { stop.request_stop(); }, {.stop = stop.get_token()});
+  EXPECT_TRUE(absl::IsCancelled(weighted.status())) << weighted.status();
+}
+
 }  // namespace
 }  // namespace sinew::client

@@ -161,5 +161,21 @@ TEST(DecodeRig, RefusesMeaningItWouldLose) {
   EXPECT_TRUE(absl::IsInvalidArgument(DecodeRig("not a rig at all").status()));
 }
 
+TEST(RigCodec, AMeshMayHaveNoSkinYet) {
+  RigData rig = SampleRig();
+  rig.meshes[1].skin = {};
+  const auto bytes = EncodeRig(rig);
+  ASSERT_TRUE(bytes.ok()) << bytes.status();
+  v1::Rig message;
+  ASSERT_TRUE(message.ParseFromString(*bytes));
+  EXPECT_TRUE(message.meshes(0).has_skin());
+  EXPECT_FALSE(message.meshes(1).has_skin());
+  const auto back = DecodeRig(*bytes);
+  ASSERT_TRUE(back.ok()) << back.status();
+  EXPECT_FALSE(back->meshes[0].skin.empty());
+  EXPECT_TRUE(back->meshes[1].skin.empty());
+  EXPECT_EQ(*EncodeRig(*back), *bytes);
+}
+
 }  // namespace
 }  // namespace sinew::client

@@ -4,6 +4,8 @@
 
 #include <cstring>
 
+#include "core/base/table_io.h"
+#include "core/deform/registry.h"
 #include "core/deform/spec.h"
 #include "tests/assets/small_rigs.h"
 #include "tests/assets/tube.h"
@@ -143,6 +145,66 @@ TEST(Deformer, EstimateRefusesWhatBindRefuses) {
     const auto bound = Deformer::Bind(wide, *ParseSpec(spec), task);
     EXPECT_EQ(estimate.status().code(), bound.status().code()) << spec;
     EXPECT_NE(bound.status().code(), absl::StatusCode::kInternal) << bound.status();
+  }
+}
+
+TEST(Deformer, GivesStatesOnlyWhereAStageWritesThem) {
+  const Rig rig = testing::OneTriangle();
+  Task task;
+  const auto deformer = Deformer::Bind(rig, *ParseSpec("lbs"), task);
+  ASSERT_TRUE(deformer.ok()) << deformer.status();
+  EXPECT_FALSE(deformer->has_states());
+  std::vector<std::byte> positions(rig.vertices() * 12), states(rig.vertices());
+  FrameOut out{.positions = positions, .states = states};
+  Workspace workspace;
+  const auto status =
+      deformer->Evaluate({.joints = testing::RestPose(rig)}, out, workspace, nullptr, task);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("implicit"), absl::string_view::npos) << status;
+  EXPECT_FALSE(WritesStates(*ParseSpec("dqs | bulge_free")));
+  EXPECT_TRUE(WritesStates(*ParseSpec("implicit_skinning")));
+}
+
+// Also from tables that were saved: a deformer keeps no rig.
+TEST(Deformer, PosesTheMusclesOfItsRig) {
+  RigSource source = testing::TubeSource({.joints = 2});
+  source.controls = {{.name = "tension", .default_value = 1}};
+  Muscle muscle;
+  muscle.name = "biceps";
+  muscle.origin = {0, {0.5, 1, 0}};
+  muscle.insertion = {1, {0.5, 1, 0}};
+  muscle.width = 0.3;
+  muscle.depth = 0.2;
+  muscle.activation = 0;
+  source.muscles = {muscle, muscle};
+  source.muscles[1].name = "triceps";
+  source.muscles[1].origin.at.y = -1;
+  const Rig rig = testing::MakeRig(std::move(source));
+  Task task;
+  const auto bound = Deformer::Bind(rig, *ParseSpec("lbs"), task);
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  TableWriter writer;
+  bound->Save(writer);
+  const std::string file = writer.Finish();
+  const auto tables = TableReader::Open(file);
+  ASSERT_TRUE(tables.ok()) << tables.status();
+  const auto loaded = Deformer::Load(*tables);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const auto joints = testing::BendPose(rig, 70);
+  const float rest[] = {0};
+  for (const Pose& pose : {Pose{.joints = joints}, Pose{.joints = joints, .controls = rest}}) {
+    const std::vector<PosedMuscle> want = PoseMuscles(rig, pose);
+    ASSERT_EQ(want.size(), 2u);
+    for (const Deformer* deformer : {&*bound, &*loaded}) {
+      EXPECT_EQ(deformer->muscles(), 2u);
+      std::vector<std::byte> positions(rig.vertices() * 12);
+      std::vector<PosedMuscle> got(7);
+      FrameOut out{.positions = positions, .muscles = &got};
+      Workspace workspace;
+      ASSERT_TRUE(deformer->Evaluate(pose, out, workspace, nullptr, task).ok());
+      ASSERT_EQ(got.size(), 2u);
+      EXPECT_EQ(std::memcmp(got.data(), want.data(), 2 * sizeof(PosedMuscle)), 0);
+    }
   }
 }
 

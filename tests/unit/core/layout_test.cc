@@ -44,7 +44,7 @@ TEST(BlockLayout, UnionsStartWithThePivotThenAscend) {
 TEST(WeightTable, HoldsEachVertexsWeightsAndZeroElsewhere) {
   const Rig rig = testing::TubeRig({.joints = 6, .weights = testing::TubeWeights::kFour});
   const auto layout = *BlockLayout::Create(rig);
-  const WeightTable table = WeightTable::Create(rig, *layout, 0);
+  const WeightTable table = *WeightTable::Create(rig, *layout, 0, Task());
   ASSERT_TRUE(table.Check(*layout, rig.bindings().size()).ok());
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
     const std::size_t block = layout->lane[v] / kLanes, lane = layout->lane[v] % kLanes;
@@ -61,10 +61,21 @@ TEST(WeightTable, HoldsEachVertexsWeightsAndZeroElsewhere) {
   }
 }
 
+TEST(WeightTable, StopsWhenTheTaskIsCancelled) {
+  const Rig rig = testing::TubeRig({.joints = 6, .weights = testing::TubeWeights::kFour});
+  const auto layout = *BlockLayout::Create(rig);
+  std::stop_source stop;
+  stop.request_stop();
+  const Task task({.stop = stop.get_token()});
+  for (const std::uint32_t most : {0u, 2u}) {
+    EXPECT_TRUE(absl::IsCancelled(WeightTable::Create(rig, *layout, most, task).status()));
+  }
+}
+
 TEST(WeightTable, KeepsTheStrongestAndRenormalises) {
   const Rig rig = testing::TubeRig({.joints = 6, .weights = testing::TubeWeights::kFour});
   const auto layout = *BlockLayout::Create(rig);
-  const WeightTable table = WeightTable::Create(rig, *layout, 2);
+  const WeightTable table = *WeightTable::Create(rig, *layout, 2, Task());
   ASSERT_TRUE(table.Check(*layout, rig.bindings().size()).ok());
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
     const std::size_t block = layout->lane[v] / kLanes, lane = layout->lane[v] % kLanes;

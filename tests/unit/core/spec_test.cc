@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <set>
 
 #include "core/deform/deformer.h"
@@ -91,14 +92,14 @@ TEST(Spec, RefusesWithTheReason) {
       {"lbs lbs", "got 'l' at column 5, need '|' or the end"},
       {"spline",
        "got method 'spline', need one of lbs, dqs, bulge_free, spherical_blend, "
-       "cor, delta_mush, ddm, enhanced_ddm, shapes, bulge_free_dqs"},
+       "cor, delta_mush, ddm, enhanced_ddm, shapes, "},
       {"lbs(speed=3)", "lbs.speed: unknown parameter, need one of max_influences"},
-      {"lbs(max_influences=many)", "got 'many', need a whole number"},
+      {"lbs(max_influences=many)", "got 'many', need a whole number from 0 to 255"},
       {"lbs(max_influences=256)", "got 256, need 0 to 255"},
-      {"lbs(max_influences=-1)", "got '-1'"},
+      {"lbs(max_influences=-1)", "got '-1', need a whole number from 0 to 255"},
       {"dqs(blend=1.5)", "dqs.blend: got 1.5, need 0 to 1"},
-      {"dqs(blend=nan)", "got 'nan', need a number"},
-      {"dqs(blend=inf)", "got 'inf', need a number"},
+      {"dqs(blend=nan)", "got 'nan', need a number from 0 to 1"},
+      {"dqs(blend=inf)", "got 'inf', need a number from 0 to 1"},
       {"dqs(blend=1,blend=0)", "stands twice"},
       {"dqs(blend", "need '='"},
       {"dqs(blend=", "need a value"},
@@ -129,6 +130,28 @@ TEST(Registry, DescribesEveryParameter) {
       }
     }
   }
+}
+
+// What is listed is what binds: each choice is a recipe, each number of the range that is not
+// listed none.
+TEST(Registry, ListsTheValuesThatAnIntegerMayHave) {
+  std::size_t listed = 0;
+  for (const MethodInfo& method : ListMethods()) {
+    for (const ParameterInfo& parameter : method.parameters) {
+      if (parameter.type != "integer" || parameter.choices.empty()) continue;
+      ++listed;
+      EXPECT_EQ(parameter.choices.front(), absl::StrCat(*parameter.minimum));
+      EXPECT_EQ(parameter.choices.back(), absl::StrCat(*parameter.maximum));
+      for (double value = *parameter.minimum; value <= *parameter.maximum + 1; ++value) {
+        const std::string text = absl::StrCat(value);
+        const bool allowed = std::ranges::count(parameter.choices, text) == 1;
+        EXPECT_EQ(ParseSpec(absl::StrCat(method.name, "(", parameter.name, "=", text, ")")).ok(),
+                  allowed)
+            << method.name << " " << text;
+      }
+    }
+  }
+  EXPECT_EQ(listed, 1u) << "enhanced_ddm.variant";
 }
 
 }  // namespace

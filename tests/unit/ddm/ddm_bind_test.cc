@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/deform/fields.h"
+#include "tests/assets/posing.h"
 #include "tests/reference/ddm_reference.h"
 #include "tests/reference/lbs_reference.h"
 #include "tests/unit/ddm/bound_ddm.h"
@@ -20,9 +21,6 @@ using reference::DdmReferenceParams;
 using testing::BoundDdm;
 using testing::ExactParams;
 using ::testing::HasSubstr;
-
-const testing::TubeOptions kChain = {
-    .rings = 61, .around = 12, .joints = 5, .weights = testing::TubeWeights::kFour};
 
 Eigen::MatrixXd Columns(const std::vector<Vec3d>& points) {
   Eigen::MatrixXd m(static_cast<Eigen::Index>(points.size()), 3);
@@ -63,7 +61,7 @@ TEST(DdmBind, InfluencesSumToOneOnEveryRig) {
 
 TEST(DdmBind, CentroidsAreSmoothedRestPoints) {
   for (const Laplacian laplacian : {Laplacian::kUniform, Laplacian::kCotangent}) {
-    const Rig rig = testing::TubeRig(kChain);
+    const Rig rig = testing::TubeRig(testing::kChainTube);
     DdmParams params = ExactParams();
     params.laplacian = laplacian;
     const BoundDdm ddm(rig, params);
@@ -80,7 +78,7 @@ TEST(DdmBind, CentroidsAreSmoothedRestPoints) {
 }
 
 TEST(DdmBind, TranslationsAreTheSmoothedLinearBlend) {
-  const Rig rig = testing::TubeRig(kChain);
+  const Rig rig = testing::TubeRig(testing::kChainTube);
   const DdmParams params = ExactParams();
   const BoundDdm ddm(rig, params);
   const auto rest = testing::RestPoints(rig);
@@ -165,7 +163,7 @@ TEST(DdmBind, KeepsTheLargestInfluenceHoweverSmall) {
 }
 
 TEST(DdmBind, GivesTheSameTablesForAnyNumberOfThreads) {
-  const Rig rig = testing::TubeRig(kChain);
+  const Rig rig = testing::TubeRig(testing::kChainTube);
   const BoundDdm serial(rig, {}, {}, false), parallel(rig, {}, {}, true);
   EXPECT_EQ(serial.tables().moments, parallel.tables().moments);
   EXPECT_EQ(serial.tables().centroid, parallel.tables().centroid);
@@ -219,7 +217,7 @@ TEST(DdmBind, RefusesMeshesBeyondFloat32AndTakesVeryLargeAndSmallOnes) {
 }
 
 TEST(DdmBind, StopsOnRequestBetweenSteps) {
-  const Rig rig = testing::TubeRig(kChain);
+  const Rig rig = testing::TubeRig(testing::kChainTube);
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   std::stop_source stop;
   int calls = 0;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/simd/target.h"
+#include "tests/assets/posing.h"
 #include "tests/reference/ddm_reference.h"
 #include "tests/reference/lbs_reference.h"
 #include "tests/unit/ddm/bound_ddm.h"
@@ -20,34 +21,10 @@ using testing::BoundDdm;
 using testing::Distance;
 using testing::ExactParams;
 using testing::MaxDistance;
+using testing::Reach;
 using testing::RestPoints;
-
-const testing::TubeOptions kChain = {
-    .rings = 61, .around = 12, .joints = 5, .weights = testing::TubeWeights::kFour};
-
-std::vector<Vec3d> Transformed(const AffineD& motion, std::vector<Vec3d> points) {
-  for (Vec3d& p : points) p = Apply(motion, p);
-  return points;
-}
-
-double FarthestCoordinate(const std::vector<Vec3d>& points) {
-  double largest = 0;
-  for (const Vec3d& p : points) {
-    largest = std::max({largest, std::abs(p.x), std::abs(p.y), std::abs(p.z)});
-  }
-  return largest;
-}
-
-// Chain pose whose joints also stretch and shear.
-std::vector<Affine> StretchedPose(const Rig& rig) {
-  std::vector<Affine> pose = testing::TurnPose(rig, {1, 1, 0}, 25);
-  for (std::size_t j = 0; j < pose.size(); ++j) {
-    AffineD stretch = testing::ScaleMotion({1 + 0.2 * double(j), 1 - 0.1 * double(j), 1});
-    stretch.m[1] = 0.1 * double(j);
-    pose[j] = ToFloat(Compose(ToDouble(pose[j]), stretch));
-  }
-  return pose;
-}
+using testing::StretchedPose;
+using testing::Transformed;
 
 TEST(Ddm, LeavesTheRestPoseAloneOnEveryRig) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
@@ -58,7 +35,7 @@ TEST(Ddm, LeavesTheRestPoseAloneOnEveryRig) {
         params.alpha = alpha;
         const BoundDdm ddm(named.rig, params);
         const double tolerance =
-            1e-6 * (named.rig.mesh().diagonal() + FarthestCoordinate(RestPoints(named.rig)));
+            1e-6 * (named.rig.mesh().diagonal() + Reach(RestPoints(named.rig)));
         for (const bool enhanced : {false, true}) {
           EXPECT_LE(
               MaxDistance(ddm.Run(testing::RestPose(named.rig), enhanced), RestPoints(named.rig)),
@@ -79,7 +56,7 @@ TEST(Ddm, FollowsACommonRigidMotionHoweverFar) {
           {1, 2, 3}, 200, {distance * diagonal, -0.5 * distance * diagonal, 0});
       const auto want = Transformed(motion, RestPoints(named.rig));
       // Float32 resolution of coordinates of this size, some steps of it.
-      const double tolerance = 6e-7 * (diagonal + FarthestCoordinate(want));
+      const double tolerance = 6e-7 * (diagonal + Reach(want));
       for (const bool enhanced : {false, true}) {
         EXPECT_LE(
             MaxDistance(ddm.Run(testing::Moved(motion, testing::RestPose(named.rig)), enhanced),
@@ -92,7 +69,7 @@ TEST(Ddm, FollowsACommonRigidMotionHoweverFar) {
 }
 
 TEST(Ddm, TurnsWithTheWholePose) {
-  const Rig rig = testing::TubeRig(kChain);
+  const Rig rig = testing::TubeRig(testing::kChainTube);
   const BoundDdm ddm(rig);
   const auto pose = testing::TurnPose(rig, {1, 0, 1}, 30);
   const AffineD motion = testing::RigidMotion({3, -1, 2}, 77, {1, 2, 3});
@@ -119,7 +96,7 @@ TEST(Ddm, MovesByACommonTranslationWhateverWasTruncated) {
 }
 
 TEST(Ddm, BecomesLinearBlendAsSmoothingVanishes) {
-  const Rig rig = testing::TubeRig(kChain);
+  const Rig rig = testing::TubeRig(testing::kChainTube);
   for (const bool bend : {false, true}) {
     const auto pose = bend ? testing::TurnPose(rig, {0, 1, 1}, 40) : StretchedPose(rig);
     const auto want =
@@ -138,7 +115,7 @@ TEST(Ddm, BecomesLinearBlendAsSmoothingVanishes) {
 }
 
 TEST(Ddm, AgreesWithTheFormulasInDouble) {
-  const Rig rig = testing::TubeRig(kChain);
+  const Rig rig = testing::TubeRig(testing::kChainTube);
   const auto pose = testing::TurnPose(rig, {1, 1, 1}, 35), stretched = StretchedPose(rig);
   for (const Laplacian laplacian : {Laplacian::kUniform, Laplacian::kCotangent}) {
     for (const Smoothing smoothing : {Smoothing::kImplicit, Smoothing::kExplicit}) {
@@ -177,7 +154,7 @@ TEST(Ddm, SmoothsMuchTheSameExplicitlyAndImplicitly) {
 }
 
 TEST(Ddm, TranslationWeightsDoNotTouchTheRotation) {
-  const Rig rig = testing::TubeRig(kChain);
+  const Rig rig = testing::TubeRig(testing::kChainTube);
   const auto pose = testing::TurnPose(rig, {1, 1, 1}, 35);
   const auto arms = [&](float alpha) {
     DdmParams params = ExactParams();
@@ -257,7 +234,7 @@ TEST(Ddm, KeepsSeamsClosed) {
 }
 
 TEST(Ddm, DoesNotDependOnTheOrderOfVertices) {
-  RigSource source = testing::TubeSource(kChain);
+  RigSource source = testing::TubeSource(testing::kChainTube);
   const Rig rig = testing::MakeRig(source);
   std::vector<std::uint32_t> order(rig.vertices());
   std::iota(order.begin(), order.end(), 0u);
@@ -289,7 +266,7 @@ TEST(Ddm, MirrorsWithMeshAndPose) {
     for (const std::size_t i : {1, 2, 3, 4, 8}) m.m[i] = -m.m[i];
     return m;
   };
-  RigSource source = testing::TubeSource(kChain);
+  RigSource source = testing::TubeSource(testing::kChainTube);
   const Rig rig = testing::MakeRig(source);
   for (Vec3f& p : source.mesh.positions) p.x = -p.x;
   for (Binding& b : source.bindings) b.inverse_bind = mirror(b.inverse_bind);
@@ -383,7 +360,7 @@ TEST(EnhancedDdm, FollowsACommonAffineMotionThatPlainDoesNot) {
     const BoundDdm ddm(named.rig);
     const auto pose = testing::Moved(motion, testing::RestPose(named.rig));
     const auto want = Transformed(motion, RestPoints(named.rig));
-    const double tolerance = 1e-6 * (named.rig.mesh().diagonal() + FarthestCoordinate(want));
+    const double tolerance = 1e-6 * (named.rig.mesh().diagonal() + Reach(want));
     EXPECT_LE(MaxDistance(ddm.Run(pose, true), want), tolerance) << named.name;
     if (named.name == "tube_smooth") {
       EXPECT_GT(MaxDistance(ddm.Run(pose, false), want), 0.01);
@@ -405,7 +382,7 @@ TEST(EnhancedDdm, FollowsAMirroredJointExactly) {
 }
 
 TEST(EnhancedDdm, TurnsWithTheWholePose) {
-  const Rig rig = testing::TubeRig(kChain);
+  const Rig rig = testing::TubeRig(testing::kChainTube);
   const BoundDdm ddm(rig);
   const auto pose = StretchedPose(rig);
   const AffineD motion = testing::RigidMotion({3, -1, 2}, 77, {1, 2, 3});

@@ -8,6 +8,7 @@
 #include "core/deform/dqs/dqs_kernel.h"
 #include "core/deform/lbs/lbs.h"
 #include "core/simd/target.h"
+#include "tests/assets/posing.h"
 #include "tests/assets/run_method.h"
 #include "tests/assets/small_rigs.h"
 #include "tests/assets/tube.h"
@@ -19,15 +20,18 @@ namespace {
 
 using testing::AllRigs;
 using testing::BendPose;
+using testing::HardPoses;
 using ::testing::HasSubstr;
 using testing::MaxDistance;
 using testing::Moved;
 using testing::NamedRig;
 using testing::PosedMesh;
+using testing::PosedTolerance;
 using testing::RestPoints;
 using testing::RestPose;
 using testing::RigidMotion;
 using testing::RunMethod;
+using testing::ScaledPose;
 using testing::ScaleMotion;
 using testing::SkinMatrices;
 using testing::TubeOptions;
@@ -40,41 +44,14 @@ DqsParams Params(float blend, std::uint32_t max_influences = 0, const char* map 
   return {.blend = blend, .blend_map = map, .max_influences = max_influences};
 }
 
-// What float32 keeps of coordinates this large: 1e-5 of the diagonal near the origin, rounding
-// farther out.
-double Tolerance(const Rig& rig) {
-  const Vec3d low = rig.mesh().minimum(), high = rig.mesh().maximum();
-  const double reach = std::sqrt(std::max(Dot(low, low), Dot(high, high)));
-  return 1e-5 * rig.mesh().diagonal() + 1e-6 * reach + 1e-6;
-}
-
-std::vector<Affine> ScaledPose(const Rig& rig, const Vec3d& scale) {
-  std::vector<Affine> pose = BendPose(rig, 40);
-  pose.back() = ToFloat(Compose(ToDouble(pose.back()), ScaleMotion(scale)));
-  return pose;
-}
-
-// None has two joints exactly 180 degrees apart: either way of blending is as good as the other
-// there.
-std::vector<std::vector<Affine>> Poses(const Rig& rig) {
-  return {RestPose(rig),
-          BendPose(rig, 80),
-          TwistPose(rig, 170),
-          TurnPose(rig, {1, 2, 3}, -100),
-          Moved(RigidMotion({1, 1, 0}, 400, {3, 1, -2}), BendPose(rig, 50)),
-          ScaledPose(rig, {1.5, 0.5, 2}),
-          ScaledPose(rig, {-1, 1, 1}),
-          Moved(ScaleMotion({-2, 2, 2}), TwistPose(rig, 30))};
-}
-
 TEST(Dqs, AgreesWithTheReference) {
   for (const NamedRig& named : AllRigs()) {
-    const auto poses = Poses(named.rig);
+    const auto poses = HardPoses(named.rig);
     for (std::size_t i = 0; i < poses.size(); ++i) {
       const auto want = reference::Dqs(RestPoints(named.rig), named.rig.influences(),
                                        SkinMatrices(named.rig, poses[i]));
       EXPECT_LT(MaxDistance(RunMethod<Dqs>(named.rig, {}, poses[i]).points, want),
-                Tolerance(named.rig))
+                PosedTolerance(named.rig))
           << named.name << " pose " << i;
     }
   }
@@ -82,28 +59,15 @@ TEST(Dqs, AgreesWithTheReference) {
 
 TEST(Lbs, AgreesWithTheReference) {
   for (const NamedRig& named : AllRigs()) {
-    const auto poses = Poses(named.rig);
+    const auto poses = HardPoses(named.rig);
     for (std::size_t i = 0; i < poses.size(); ++i) {
       const auto want = reference::Lbs(RestPoints(named.rig), named.rig.influences(),
                                        SkinMatrices(named.rig, poses[i]));
       EXPECT_LT(MaxDistance(RunMethod<Lbs>(named.rig, {}, poses[i]).points, want),
-                Tolerance(named.rig))
+                PosedTolerance(named.rig))
           << named.name << " pose " << i;
     }
   }
-}
-
-struct TubeShape {
-  double volume, radius;
-};
-
-// Volume and least ring radius of the table's tube, as parts of those at rest.
-template <class M>
-TubeShape Shape(const std::vector<Affine>& pose, const Rig& rig) {
-  const TubeOptions options;
-  const auto posed = RunMethod<M>(rig, {}, pose).points;
-  return {testing::TubeVolume(options, posed) / testing::TubeVolume(options, RestPoints(rig)),
-          testing::TubeMinRadius(options, posed)};
 }
 
 // The published behaviour of both methods on the tube with smooth weights, to its last digit.
@@ -111,14 +75,15 @@ TEST(SkinningTable, TubeKeepsOrLosesItsVolume) {
   const Rig rig = TubeRig();
   struct Row {
     std::vector<Affine> pose;
-    TubeShape lbs, dqs;
+    testing::TubeShape lbs, dqs;
   };
   const Row rows[] = {{BendPose(rig, 90), {0.967, 0.707}, {0.999, 1.000}},
                       {BendPose(rig, 135), {0.944, 0.383}, {0.998, 1.000}},
                       {TwistPose(rig, 90), {0.936, 0.707}, {1.000, 1.000}},
                       {TwistPose(rig, 179), {0.871, 0.009}, {0.999, 1.000}}};
   for (std::size_t i = 0; i < std::size(rows); ++i) {
-    const TubeShape lbs = Shape<Lbs>(rows[i].pose, rig), dqs = Shape<Dqs>(rows[i].pose, rig);
+    const auto lbs = testing::ShapeOf(rig, RunMethod<Lbs>(rig, {}, rows[i].pose).points);
+    const auto dqs = testing::ShapeOf(rig, RunMethod<Dqs>(rig, {}, rows[i].pose).points);
     EXPECT_NEAR(lbs.volume, rows[i].lbs.volume, 2e-3) << i;
     EXPECT_NEAR(lbs.radius, rows[i].lbs.radius, 2e-3) << i;
     EXPECT_NEAR(dqs.volume, rows[i].dqs.volume, 2e-3) << i;

@@ -160,7 +160,7 @@ TEST(JointSets, EverySetOnceAndEveryLaneItsOwn) {
              {0, 1, 2, 3, 4});
   for (const std::uint32_t max : {0u, 1u, 2u}) {
     const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-    const JointSets sets = JointSets::Create(rig, *layout, max);
+    const JointSets sets = testing::ValueOrDie(JointSets::Create(rig, *layout, max, Task()));
     std::set<std::vector<std::uint16_t>> seen;
     for (std::size_t s = 0; s < sets.size(); ++s) {
       EXPECT_TRUE(seen.insert({sets.set(s).begin(), sets.set(s).end()}).second);
@@ -173,11 +173,21 @@ TEST(JointSets, EverySetOnceAndEveryLaneItsOwn) {
       const auto got = sets.set(sets.lane_set[i]);
       EXPECT_TRUE(std::ranges::equal(got, want)) << "lane " << i;
     }
-    const JointSets::Bound bound = JointSets::CountAtMost(rig, *layout, max);
+    const auto bound = testing::ValueOrDie(JointSets::CountAtMost(rig, *layout, max, Task()));
     EXPECT_GE(bound.sets, sets.size());
     EXPECT_GE(bound.entries, sets.entry.size());
     EXPECT_EQ(sets.size(), max == 0 ? 6u : max == 1 ? 3u : 5u);
   }
+}
+
+TEST(JointSets, StopWhenTheTaskIsCancelled) {
+  const Rig rig = testing::TubeRig({});
+  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
+  std::stop_source stop;
+  stop.request_stop();
+  const Task task({.stop = stop.get_token()});
+  EXPECT_TRUE(absl::IsCancelled(JointSets::Create(rig, *layout, 0, task).status()));
+  EXPECT_TRUE(absl::IsCancelled(JointSets::CountAtMost(rig, *layout, 0, task).status()));
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/lbs/lbs.h"
+#include "tests/assets/posing.h"
 #include "tests/assets/run_method.h"
 #include "tests/assets/small_rigs.h"
 #include "tests/assets/tube.h"
@@ -22,17 +23,20 @@ using testing::Distance;
 using testing::MaxDistance;
 using testing::Moved;
 using testing::NamedRig;
+using testing::PosedTolerance;
 using testing::RestPoints;
 using testing::RestPose;
 using testing::RigidMotion;
 using testing::RunMethod;
 using testing::ScaleMotion;
 using testing::SkinMatrices;
+using testing::Transformed;
 using testing::TubeOptions;
 using testing::TubeRig;
 using testing::TubeWeights;
 using testing::TurnPose;
 using testing::TwistPose;
+using testing::WithLast;
 
 constexpr BlendCentres kBoth[] = {BlendCentres::kWeighted, BlendCentres::kPerSet};
 
@@ -45,37 +49,13 @@ std::vector<Vec3d> Reference(const Rig& rig, BlendCentres centres, std::span<con
                                    centres == BlendCentres::kPerSet);
 }
 
-std::vector<Vec3d> Applied(const AffineD& motion, std::vector<Vec3d> points) {
-  for (Vec3d& p : points) p = Apply(motion, p);
-  return points;
-}
-
-// What float32 keeps of coordinates this large.
-double Tolerance(const Rig& rig) {
-  const Vec3d low = rig.mesh().minimum(), high = rig.mesh().maximum();
-  const double reach = std::sqrt(std::max(Dot(low, low), Dot(high, high)));
-  return 1e-5 * rig.mesh().diagonal() + 1e-6 * reach + 1e-6;
-}
-
-// The last joint as in BendPose, with its own motion first.
-std::vector<Affine> WithLast(std::vector<Affine> pose, const AffineD& motion) {
-  pose.back() = ToFloat(Compose(ToDouble(pose.back()), motion));
-  return pose;
-}
-
-// None has two joints exactly 180 degrees apart; some pull joints out of their sockets.
+// Further ones pull joints out of their sockets, or hardly turn them.
 std::vector<std::vector<Affine>> Poses(const Rig& rig) {
-  return {RestPose(rig),
-          BendPose(rig, 80),
-          TwistPose(rig, 170),
-          TurnPose(rig, {1, 2, 3}, -100),
-          BendPose(rig, 0.3),
-          Moved(RigidMotion({1, 1, 0}, 400, {3, 1, -2}), BendPose(rig, 50)),
-          WithLast(BendPose(rig, 40), RigidMotion({1, 2, 1}, 30, {0.5, -0.3, 1})),
-          WithLast(BendPose(rig, 0.6), RigidMotion({1, 2, 1}, 0.2, {0.5, -0.3, 1})),
-          WithLast(BendPose(rig, 40), ScaleMotion({1.5, 0.5, 2})),
-          WithLast(BendPose(rig, 40), ScaleMotion({-1, 1, 1})),
-          Moved(ScaleMotion({-2, 2, 2}), TwistPose(rig, 30))};
+  auto poses = testing::HardPoses(rig);
+  poses.push_back(BendPose(rig, 0.3));
+  poses.push_back(WithLast(BendPose(rig, 40), RigidMotion({1, 2, 1}, 30, {0.5, -0.3, 1})));
+  poses.push_back(WithLast(BendPose(rig, 0.6), RigidMotion({1, 2, 1}, 0.2, {0.5, -0.3, 1})));
+  return poses;
 }
 
 TEST(SphericalBlend, AgreesWithTheReference) {
@@ -85,7 +65,7 @@ TEST(SphericalBlend, AgreesWithTheReference) {
       for (const BlendCentres centres : kBoth) {
         EXPECT_LT(MaxDistance(Posed(named.rig, centres, poses[i]),
                               Reference(named.rig, centres, poses[i])),
-                  Tolerance(named.rig))
+                  PosedTolerance(named.rig))
             << named.name << " pose " << i << (centres == BlendCentres::kPerSet ? " per set" : "");
       }
     }
@@ -118,7 +98,7 @@ TEST(SphericalBlend, TruncationIsThatOfTheRig) {
   for (const BlendCentres centres : kBoth) {
     const auto points =
         RunMethod<SphericalBlend>(rig, {.centres = centres, .max_influences = 2}, pose).points;
-    EXPECT_LT(MaxDistance(points, Reference(two, centres, pose)), Tolerance(rig));
+    EXPECT_LT(MaxDistance(points, Reference(two, centres, pose)), PosedTolerance(rig));
     EXPECT_GT(MaxDistance(points, Posed(rig, centres, pose)), 1e-2);
   }
 }
@@ -153,7 +133,7 @@ TEST(SphericalBlend, CommonMotionIsExactWhateverItIs) {
                                 ScaleMotion({-1, 1, 1}), ScaleMotion({0, 1, 1}), shear}) {
     for (const BlendCentres centres : kBoth) {
       EXPECT_LT(MaxDistance(Posed(rig, centres, Moved(motion, RestPose(rig))),
-                            Applied(motion, RestPoints(rig))),
+                            Transformed(motion, RestPoints(rig))),
                 1e-5);
     }
   }
@@ -290,7 +270,7 @@ TEST(SphericalBlend, FollowsRigidMotionsFarAway) {
       const AffineD motion = RigidMotion({1, -1, 2}, 140, far * Vec3d{0.6, 0, -0.8});
       for (const BlendCentres centres : kBoth) {
         EXPECT_LT(MaxDistance(Posed(rig, centres, Moved(motion, pose)),
-                              Applied(motion, Posed(rig, centres, pose))),
+                              Transformed(motion, Posed(rig, centres, pose))),
                   1e-5 + 5e-7 * far)
             << turn << " degrees, far " << far;
       }
@@ -307,7 +287,7 @@ TEST(SphericalBlend, RigFarFromTheOriginMovesAlike) {
     const auto want = Posed(here, centres, BendPose(here, 60));
     // Centred on the mesh, both are the same numbers, but for the rounding of the far pose itself.
     const auto got = Posed(there, centres, BendPose(there, 60));
-    EXPECT_LT(MaxDistance(got, Applied(RigidMotion({0, 0, 1}, 0, far.origin), want)), 5e-4);
+    EXPECT_LT(MaxDistance(got, Transformed(RigidMotion({0, 0, 1}, 0, far.origin), want)), 5e-4);
   }
 }
 
@@ -382,7 +362,7 @@ TEST(SphericalBlend, ReadsPointsThatShapesMoved) {
                .out = blocks});  // over its input
     const auto want = reference::SphericalBlend(rig, SkinMatrices(rig, pose), points,
                                                 centres == BlendCentres::kPerSet);
-    EXPECT_LT(MaxDistance(testing::FileOrder(*layout, blocks), want), Tolerance(rig));
+    EXPECT_LT(MaxDistance(testing::FileOrder(*layout, blocks), want), PosedTolerance(rig));
   }
 }
 

@@ -385,5 +385,58 @@ TEST(GltfImport, DrivesTheSameMeshOnTwoNodesSeparately) {
   EXPECT_THAT(clip->controls, ElementsAre(0, 0.5f));
 }
 
+GltfBuilder WithoutSkin() {
+  GltfBuilder b = MakeStrip();
+  b.doc.erase("skins");
+  b.doc["nodes"][0].erase("skin");
+  return b;
+}
+
+TEST(GltfImport, ReadsMeshesWithoutSkinWhereTheyStandIfAsked) {
+  GltfBuilder b = WithoutSkin();
+  b.doc["nodes"][1]["children"] = {0, 2};
+  b.doc["nodes"][1]["scale"] = {2, 2, 2};
+  b.doc["nodes"][0]["translation"] = {0, 0, 5};
+  const std::string path = b.Write();
+  EXPECT_THAT(std::string(ImportFile(path).status().message()), HasSubstr("skin"));
+  const auto scene = ImportFile(path, {.allow_no_skin = true});
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  EXPECT_TRUE(scene->rig.joints.empty());
+  ASSERT_EQ(scene->rig.meshes.size(), 1u);
+  EXPECT_TRUE(scene->rig.meshes[0].skin.empty());
+  EXPECT_THAT(scene->rig.meshes[0].positions, ElementsAre(0, 0, 10, 2, 0, 10, 2, 4, 10, 0, 4, 10));
+  EXPECT_THAT(scene->rig.meshes[0].face_vertices, ElementsAre(0, 1, 2, 0, 2, 3));
+}
+
+TEST(GltfImport, AMirroredMeshWithoutSkinKeepsItsOutside) {
+  GltfBuilder b = WithoutSkin();
+  Primitive(b)["attributes"]["NORMAL"] =
+      b.AddAccessor<float>({0, 0, 1, 0, 0, 1, 0, 0.6f, 0.8f, 0, 0, 1}, "VEC3");
+  b.doc["nodes"][0]["scale"] = {1, 2, -1};
+  const auto scene = ImportFile(b.Write(), {.allow_no_skin = true});
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  const Mesh& mesh = scene->rig.meshes[0];
+  EXPECT_THAT(mesh.face_vertices, ElementsAre(0, 2, 1, 0, 3, 2));
+  EXPECT_EQ(mesh.normals[2], -1);
+  // (0, 0.6 / 2, -0.8) made unit.
+  EXPECT_NEAR(mesh.normals[7], 0.3 / std::hypot(0.3, 0.8), 1e-6);
+  EXPECT_NEAR(mesh.normals[8], -0.8 / std::hypot(0.3, 0.8), 1e-6);
+}
+
+TEST(GltfImport, SkinnedFilesAreReadAsEverWithTheOption) {
+  GltfBuilder b = MakeStrip();
+  b.Push("nodes", {{"name", "Prop"}, {"mesh", 0}});
+  const auto scene = ImportFile(b.Write(), {.allow_no_skin = true});
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  EXPECT_EQ(scene->rig.meshes.size(), 1u);
+  EXPECT_TRUE(HasFinding(*scene, Finding::Severity::kLost, "without skin"));
+}
+
+TEST(GltfImport, AFileOfNothingIsRefusedEvenThen) {
+  GltfBuilder b = WithoutSkin();
+  b.doc["nodes"][0].erase("mesh");
+  EXPECT_TRUE(absl::IsInvalidArgument(ImportFile(b.Write(), {.allow_no_skin = true}).status()));
+}
+
 }  // namespace
 }  // namespace sinew::client

@@ -10,12 +10,11 @@
 #include <random>
 #include <stop_token>
 
-#include "core/deform/deformer.h"
-#include "core/deform/spec.h"
 #include "core/metrics/self_intersection.h"
 #include "core/metrics/volume.h"
 #include "tests/assets/small_rigs.h"
 #include "tests/assets/tube.h"
+#include "tests/unit/metrics/measured.h"
 
 namespace sinew::metrics {
 namespace {
@@ -34,34 +33,6 @@ constexpr double kSmoothstep = 9.0 / 70;  // integral of s (1 - s) over the blen
 
 double Radians(double degrees) {
   return degrees * std::numbers::pi / 180;
-}
-
-std::vector<Vec3f> Deformed(const Rig& rig, const char* spec, std::span<const Affine> pose) {
-  Task task;
-  const auto deformer = Deformer::Bind(rig, *ParseSpec(spec), task);
-  EXPECT_TRUE(deformer.ok()) << deformer.status();
-  std::vector<Vec3f> positions(rig.vertices());
-  FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
-  Workspace workspace;
-  const absl::Status status =
-      deformer->Evaluate({.joints = pose}, out, workspace, nullptr, Task({.parallel = false}));
-  EXPECT_TRUE(status.ok()) << status;
-  return positions;
-}
-
-FrameMetrics Measured(const Rig& rig, std::span<const Vec3f> positions,
-                      std::span<const Affine> pose, bool self_intersections = false) {
-  const Task task;
-  const auto meter = Meter::Create(rig, {.self_intersections = self_intersections}, task);
-  EXPECT_TRUE(meter.ok()) << meter.status();
-  const auto figures = meter->Measure(positions, pose, task);
-  EXPECT_TRUE(figures.ok()) << figures.status();
-  return *figures;
-}
-
-FrameMetrics Measured(const Rig& rig, const char* spec, std::span<const Affine> pose,
-                      bool self_intersections = false) {
-  return Measured(rig, Deformed(rig, spec, pose), pose, self_intersections);
 }
 
 // Positions moved as a whole.
@@ -172,13 +143,20 @@ TEST(Edges, DistortAsInTheReferenceTable) {
   EXPECT_NEAR(*Measured(rig, "dqs", TwistPose(rig, 90)).edge_distortion, .124, 6e-3);
 }
 
-// The surface folds over on the inner side where tan(angle / 2) = 1 / (2 w' R): 67.4 degrees here.
-TEST(Flipped, BeginsWhereTheClosedFormSays) {
-  const Rig rig = TubeRig({.rings = 401, .around = 64});
-  EXPECT_EQ(*Measured(rig, "lbs", BendPose(rig, 66)).flipped_fraction, 0);
-  EXPECT_GT(*Measured(rig, "lbs", BendPose(rig, 69)).flipped_fraction, 0);
-  EXPECT_GT(*Measured(rig, "lbs", BendPose(rig, 120)).flipped_fraction,
-            *Measured(rig, "lbs", BendPose(rig, 90)).flipped_fraction);
+// Shapes count: the rest mesh is what everything is beside.
+TEST(Figures, OfAShapeAreThoseOfItsOffsets) {
+  const Rig rig = testing::TubeWithShapes();
+  const auto pose = RestPose(rig);
+  const auto bulged = [&](const char* spec, float value) {
+    std::vector<float> controls(rig.controls().size(), 0.0f);
+    controls[1] = value;
+    return Measured(rig, Deformed(rig, spec, pose, controls), pose);
+  };
+  EXPECT_NEAR(*bulged("shapes | lbs", 0).edge_distortion, 0, 1e-6);
+  const FrameMetrics linear = bulged("shapes | lbs", 1), dual = bulged("shapes | dqs", 1);
+  EXPECT_GT(*linear.edge_distortion, 0.01);
+  EXPECT_NEAR(*linear.edge_distortion, *dual.edge_distortion, 1e-6) << "alike for every method";
+  EXPECT_NEAR(*bulged("lbs", 1).edge_distortion, 0, 1e-6);
 }
 
 TEST(Figures, OfAScaledCharacter) {

@@ -38,6 +38,8 @@ const std::vector<Case>& Cases() {
        [] { return Tube({.rings = 200, .segments = 8, .joints = 40, .influences = 16}); }, 0.35,
        0.36},
       {"RigidTube", [] { return Tube({.joints = 7, .influences = 1}); }, 0.37, 0.40},
+      {"Arm", [] { return Arm(); }, 0.0032, 0.0042},
+      {"CoarsestArm", [] { return Arm({.resolution = 60, .frames = 5}); }, 0.0032, 0.0042},
       {"Hand", [] { return Hand(); }, 0.00030, 0.00045},
       {"CoarsestHand", [] { return Hand({.resolution = 60}); }, 0.00030, 0.00045},
       {"OddHand", [] { return Hand({.resolution = 83, .frames = 7}); }, 0.00030, 0.00045},
@@ -179,7 +181,7 @@ TEST_P(BuiltInModel, ClipStartsAtRestAndLoops) {
   const ClipData& clip = model_->clip;
   const std::size_t size = model_->rig.joints.size() * 12;
   ASSERT_EQ(clip.joint_transforms.size(), clip.frames * size);
-  EXPECT_TRUE(clip.controls.empty());
+  EXPECT_EQ(clip.controls.size(), clip.frames * model_->rig.controls.size());
   const std::vector<double> rest = RestToModel(model_->rig);
   for (std::size_t i = 0; i < size; ++i) EXPECT_NEAR(clip.joint_transforms[i], rest[i], 1e-5);
   // The step from the last frame to the first is no larger than the largest step in between.
@@ -261,6 +263,11 @@ TEST(Hand, RefusesOptionsOutOfRange) {
   EXPECT_EQ(Hand({.frames = 0}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
+TEST(Arm, RefusesOptionsOutOfRange) {
+  EXPECT_EQ(Arm({.resolution = 59}).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Arm({.frames = 0}).status().code(), absl::StatusCode::kInvalidArgument);
+}
+
 TEST(Models, AreMadeByName) {
   for (const std::string& name : ModelNames()) {
     const auto model = Make(name);
@@ -268,7 +275,7 @@ TEST(Models, AreMadeByName) {
     EXPECT_EQ(model->rig.label, name);
   }
   EXPECT_EQ(Make("foot").status().code(), absl::StatusCode::kNotFound);
-  EXPECT_THAT(std::string(Make("foot").status().message()), HasSubstr("hand, tube"));
+  EXPECT_THAT(std::string(Make("foot").status().message()), HasSubstr("arm, hand, tube"));
 }
 
 }  // namespace

@@ -94,14 +94,56 @@ TEST(ComposePanels, DrawsTheWholeRampInTheLegend) {
   }
 }
 
-TEST(ComposePanels, CutsTextThatDoesNotFit) {
+TEST(ComposePanels, CutsTextThatFitsNoFewLines) {
   const std::string long_text(5000, 'w');
   const Panel panel = {Image(64, 64, kRed), long_text, "\xff\xfe broken"};
   const auto sheet = ComposePanels(
       {&panel, 1},
       {.title = long_text, .columns = 0, .legend = Legend{long_text, long_text, long_text}});
   ASSERT_TRUE(sheet.ok()) << sheet.status();
-  EXPECT_LT(sheet->width, 100u);
+  EXPECT_LE(sheet->width, 200u);
+  EXPECT_LE(sheet->height, 400u);
+}
+
+// The whole of a spec can be read below a small picture: more lines, not fewer letters.
+TEST(ComposePanels, GivesLongTextMoreLines) {
+  const auto height = [](const std::string& label, const std::string& title) {
+    const Panel panel = {Image(200, 100, kRed), label, ""};
+    const auto sheet = ComposePanels({&panel, 1}, {.title = title, .columns = 0, .legend = {}});
+    EXPECT_TRUE(sheet.ok()) << sheet.status();
+    EXPECT_EQ(sheet->width, 208u);
+    EXPECT_EQ(Find(*sheet, kRed).pixels, 200u * 100u);
+    return sheet->height;
+  };
+  const std::uint32_t one = height("ddm", "Elbow");
+  const std::string spec = "ddm(laplacian=cotangent, alpha=0.5, iterations=20, radius=0.25)";
+  EXPECT_GT(height(spec, "Elbow"), one);
+  EXPECT_GT(height("ddm", "a title that has many words and more than one line of them"), one);
+  // The legend's title moves above its bar.
+  const Panel panel = {Image(200, 100, kRed), "", ""};
+  PanelOptions options;
+  options.legend = Legend{"error", "0", "1"};
+  const std::uint32_t beside = ComposePanels({&panel, 1}, options)->height;
+  options.legend->title = "Distance from lbs, % of the bounding-box diagonal";
+  EXPECT_GT(ComposePanels({&panel, 1}, options)->height, beside);
+}
+
+TEST(ComposePanels, ShowsWhatColoursMean) {
+  constexpr Rgb kGreen = {10, 180, 40}, kWhite = {255, 255, 255};
+  Panel panels[] = {{Image(200, 100, kRed), "one", ""}, {Image(200, 100, kBlue), "two", ""}};
+  panels[1].swatches = {{kGreen, "fitted 12"}, {kWhite, "excluded 3"}};
+  PanelOptions options;
+  options.columns = 2;
+  options.swatches = {{kRed, "inside out"}};
+  const auto sheet = ComposePanels(panels, options);
+  ASSERT_TRUE(sheet.ok()) << sheet.status();
+  const Found green = Find(*sheet, kGreen), blue = Find(*sheet, kBlue), red = Find(*sheet, kRed);
+  EXPECT_GT(green.pixels, 80u);
+  EXPECT_GT(Find(*sheet, kWhite).pixels, 80u);
+  EXPECT_GE(green.left, blue.left);
+  EXPECT_GT(green.top, blue.bottom);
+  EXPECT_GT(red.pixels, 200u * 100u);
+  EXPECT_GT(red.bottom, green.bottom) << "those of all stand below those of one";
 }
 
 TEST(ComposePanels, RefusesBadInput) {
@@ -129,6 +171,25 @@ TEST(Font, MeasuresAndFitsText) {
   // Two bytes, one character; then a byte that is none.
   EXPECT_EQ(font->Width("\xc3\xa9", 20), font->Width("e", 20));
   EXPECT_EQ(font->Width("\xff", 20), font->Width("\xef\xbf\xbd", 20));
+}
+
+TEST(Font, WrapsTextBehindSpacesAndMarks) {
+  auto font = Font::Open();
+  ASSERT_TRUE(font.ok()) << font.status();
+  const auto words = font->Wrap("one two three four", 20, font->Width("one two thre", 20), 9);
+  EXPECT_EQ(words, (std::vector<std::string>{"one two", "three four"}));
+  const auto spec =
+      font->Wrap("ddm(alpha=0.5,radius=2)", 20, font->Width("ddm(alpha=0.5,ra", 20), 9);
+  EXPECT_EQ(spec, (std::vector<std::string>{"ddm(alpha=0.5,", "radius=2)"}));
+  for (const std::string& line : font->Wrap(std::string(200, 'w'), 20, 100, 50)) {
+    EXPECT_LE(font->Width(line, 20), 100);
+    EXPECT_FALSE(line.empty());
+  }
+  EXPECT_EQ(font->Wrap(std::string(200, 'w'), 20, 100, 3).size(), 3u);
+  EXPECT_THAT(font->Wrap(std::string(200, 'w'), 20, 100, 3).back(),
+              ::testing::EndsWith("\xe2\x80\xa6"));
+  EXPECT_EQ(font->Wrap("w\xc3\xa9w", 20, 1, 9).size(), 3u) << "one character a line at least";
+  EXPECT_TRUE(font->Wrap("", 20, 100, 3).empty());
 }
 
 TEST(Font, ClipsTextAtTheBorders) {

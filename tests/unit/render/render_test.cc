@@ -181,6 +181,49 @@ TEST(Render, KeepsSharpEdgesSharp) {
   for (std::uint32_t x = 20; x < 76; ++x) EXPECT_NEAR(image.At(x, 48)[0], middle, 6) << x;
 }
 
+TEST(Render, TellsWhetherAWrongSideIsSeen) {
+  TestMesh mesh = Cube();
+  RenderOptions options = Plain();
+  bool seen = true;
+  options.wrong_side_seen = &seen;
+  MustRender(mesh.View(), Frame(mesh, 0.5, 0.3), options);
+  EXPECT_FALSE(seen);
+  mesh.face_sizes.pop_back();
+  mesh.face_vertices.resize(20);  // a lid is off: one looks into the cube
+  MustRender(mesh.View(), Frame(mesh, 0, 0.3), options);
+  EXPECT_TRUE(seen);
+}
+
+TEST(Render, ShowsWhatStandsInsideASeeThroughMesh) {
+  const TestMesh skin = Sphere();
+  TestMesh core = Sphere();
+  for (float& x : core.positions) x *= 0.3f;
+  std::vector<float> blue(core.positions.size(), 0.0f);
+  for (std::size_t k = 2; k < blue.size(); k += 3) blue[k] = 1;
+  MeshView inside = core.View();
+  inside.colours = blue;
+  const Camera camera = Frame(skin);
+  const Image solid = MustRender(skin.View(), camera, Plain());
+  RenderOptions options = Plain();
+  options.inside = inside;
+  const Image glass = MustRender(skin.View(), camera, options);
+  const auto blueness = [](Rgb c) { return c[2] - (c[0] + c[1]) / 2; };
+  EXPECT_LT(blueness(solid.At(48, 48)), 10);
+  EXPECT_GT(blueness(glass.At(48, 48)), 40) << "the core";
+  const Rgb beside = glass.At(48, 30);
+  EXPECT_GT(beside[1], beside[0] + 20) << "the green background behind the skin";
+  EXPECT_TRUE(Covered(glass, 48, 30));
+  // What pokes out of the skin is not veiled.
+  for (float& x : core.positions) x *= 4;
+  options.inside = core.View();
+  options.inside.colours = blue;
+  EXPECT_GT(blueness(MustRender(skin.View(), camera, options).At(48, 48)),
+            blueness(glass.At(48, 48)) + 20);
+  options.inside.positions = options.inside.positions.first(7);
+  EXPECT_EQ(Render(skin.View(), camera, options).status().code(),
+            absl::StatusCode::kInvalidArgument);
+}
+
 TEST(Render, ShowsGivenColours) {
   const TestMesh mesh = Sphere();
   std::vector<float> colours;

@@ -42,8 +42,6 @@ TEST(ConvertOutput, WhatIsNotBuiltIsRefused) {
       {"output.attributes[0]",
        [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_VELOCITIES); }},
       {"output.attributes[0]",
-       [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_VERTEX_STATES); }},
-      {"output.attributes[0]",
        [](v1::OutputSpec& o) { o.add_attributes(static_cast<v1::Attribute>(42)); }},
       {"output.attributes", [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_NORMALS); }},
       {"output.encodings", [](v1::OutputSpec& o) { o.add_encodings(v1::ENCODING_Q16); }},
@@ -81,6 +79,13 @@ TEST(ConvertOutput, ChunksHoldWholeBlocks) {
   spec.add_attributes(v1::ATTRIBUTE_TANGENTS);
   EXPECT_EQ(ToOutput(spec, {})->BytesPerVertex(), 40u);
   EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 96u);
+  spec.add_attributes(v1::ATTRIBUTE_VERTEX_STATES);
+  EXPECT_EQ(ToOutput(spec, {})->BytesPerVertex(), 41u);
+  EXPECT_TRUE(ToOutput(spec, {})->states);
+  EXPECT_FALSE(ToOutput(spec, {})->muscles);
+  spec.set_muscles(true);
+  EXPECT_EQ(ToOutput(spec, {})->BytesPerVertex(), 41u);
+  EXPECT_TRUE(ToOutput(spec, {})->muscles);
   StreamConfig limits;
   limits.chunk_bytes = 8192;
   spec.set_chunk_bytes(8192);

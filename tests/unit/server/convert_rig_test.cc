@@ -148,7 +148,7 @@ TEST(ConvertRig, WrongValuesAreNamed) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<BadRig> table = {
       {"rig.required_features[0]", [](v1::Rig& r) { r.add_required_features("telepathy"); }},
-      {"rig.muscles", [](v1::Rig& r) { r.add_muscles(); }},
+      {"rig.muscles[0].origin.at", [](v1::Rig& r) { r.add_muscles(); }},
       {"rig.meters_per_unit", [](v1::Rig& r) { r.set_meters_per_unit(-1); }},
       {"rig.meters_per_unit", [](v1::Rig& r) { r.set_meters_per_unit(1.0 / 0.0); }},
       {"rig.up_axis", [](v1::Rig& r) { r.set_up_axis(static_cast<v1::UpAxis>(7)); }},
@@ -201,7 +201,12 @@ TEST(ConvertRig, WrongValuesAreNamed) {
        [](v1::Rig& r) {
          *Mesh0(r).mutable_weld() = IntArray({0, 1, 2});
        }},
-      {"rig.meshes[0].skin", [](v1::Rig& r) { Mesh0(r).clear_skin(); }},
+      {"rig.joints",
+       [](v1::Rig& r) {
+         Mesh0(r).clear_skin();
+         r.clear_joints();
+         r.clear_rest_local();
+       }},
       {"rig.meshes[0].skin.joints", [](v1::Rig& r) { Skin0(r).clear_joints(); }},
       {"rig.meshes[0].skin.joints[0]", [](v1::Rig& r) { Skin0(r).set_joints(0, 3); }},
       {"rig.meshes[0].skin.inverse_bind", [](v1::Rig& r) { Skin0(r).add_joints(0); }},
@@ -234,6 +239,18 @@ TEST(ConvertRig, WrongValuesAreNamed) {
     EXPECT_EQ(converted.status().code(), absl::StatusCode::kInvalidArgument) << bad.field;
     EXPECT_EQ(FieldOf(converted.status()), bad.field) << converted.status();
   }
+}
+
+TEST(ConvertRig, AMeshWithoutASkinIsKeptForItsWeights) {
+  v1::Rig rig = TubeRig();
+  *rig.add_meshes() = rig.meshes(0);
+  rig.mutable_meshes(1)->clear_skin();
+  const auto converted = Convert(rig);
+  ASSERT_TRUE(converted.ok()) << converted.status();
+  EXPECT_TRUE(converted->summary.without_weights());
+  EXPECT_EQ(converted->summary.vertices(), 144u);
+  EXPECT_FLOAT_EQ(converted->summary.bounds().maximum(1), 2) << "as uploaded";
+  EXPECT_FALSE(Convert(TubeRig())->summary.without_weights());
 }
 
 TEST(ConvertRig, TheMessageSaysWhatItGotAndNeeds) {

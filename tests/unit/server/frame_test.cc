@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "server/checksum.h"
+#include "server/convert/posed_muscle.h"
 #include "server/frame_header.h"
 #include "server/outbox.h"
 #include "sinew/v1/deform_service.pb.h"
@@ -17,7 +18,9 @@ namespace sinew::server {
 namespace {
 
 v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string& positions,
-                                   const std::string& normals, const std::string& tangents) {
+                                   const std::string& normals, const std::string& tangents,
+                                   const std::string& states,
+                                   std::span<const PosedMuscle> muscles) {
   v1::StreamDeformResponse response;
   v1::Frame& frame = *response.add_frames();
   frame.set_frame(header.frame);
@@ -39,6 +42,7 @@ v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string&
     frame.mutable_timing()->set_previous_send_ns(header.timing->previous_send_ns);
   }
   frame.set_skipped(header.skipped);
+  frame.set_replayed_steps(header.replayed_steps);
   frame.set_time(header.time);
   frame.set_positions(positions);
   if (!normals.empty()) {
@@ -51,11 +55,19 @@ v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string&
     channel.set_encoding(v1::ENCODING_FLOAT32);
     channel.set_data(tangents);
   }
+  if (!states.empty()) {
+    v1::Channel& channel = *frame.add_channels();
+    channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATES);
+    channel.set_encoding(v1::ENCODING_UINT8);
+    channel.set_data(states);
+  }
+  AddMuscles(muscles, frame);
   return response;
 }
 
 std::string ByHand(const FrameHeader& header, const std::string& positions,
-                   const std::string& normals, const std::string& tangents) {
+                   const std::string& normals, const std::string& tangents,
+                   const std::string& states, const std::string& muscles) {
   std::vector<std::byte> room(kHeadRoom);
   const std::byte* start = WriteFrameHeader(header, room.data() + room.size());
   std::string bytes(reinterpret_cast<const char*>(start),
@@ -67,7 +79,20 @@ std::string ByHand(const FrameHeader& header, const std::string& positions,
   };
   if (!normals.empty()) append(MakeNormalsTag(normals.size()), normals);
   if (!tangents.empty()) append(MakeTangentsTag(tangents.size()), tangents);
-  return bytes;
+  if (!states.empty()) append(MakeStatesTag(states.size()), states);
+  return bytes + muscles;
+}
+
+std::vector<PosedMuscle> SomeMuscles(std::size_t count) {
+  std::vector<PosedMuscle> muscles(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto number = static_cast<float>(k);
+    muscles[k].frame.m[3] = 1.5f * number;
+    muscles[k].frame.m[0] = k % 2 == 0 ? 0.0f : -1.0f;
+    muscles[k].radii[0] = 2 + number;
+    muscles[k].radii[2] = 0.25f;
+  }
+  return muscles;
 }
 
 TEST(FrameHeader, IsWhatTheGeneratedSerialiserWrites) {
@@ -81,6 +106,7 @@ TEST(FrameHeader, IsWhatTheGeneratedSerialiserWrites) {
     header.last_chunk = random() % 2 == 0;
     header.checksum = pick(random());
     header.skipped = static_cast<std::uint32_t>(pick(random() >> 32));
+    header.replayed_steps = static_cast<std::uint32_t>(pick(random() >> 32));
     header.time = random() % 3 == 0 ? 0.0 : random() % 3 == 0 ? -0.0 : 1.5 * round;
     if (random() % 2 == 0) header.bounds = {-1, 0, 2.5f, 1e30f, -0.0f, 3};
     if (random() % 2 == 0) {
@@ -93,20 +119,27 @@ TEST(FrameHeader, IsWhatTheGeneratedSerialiserWrites) {
     const std::string tangents(random() % 2 == 0 ? positions.size() / 3 * 4 : 0, 't');
     header.normal_bytes = normals.size();
     header.tangent_bytes = tangents.size();
-    ASSERT_EQ(ByHand(header, positions, normals, tangents),
-              Generated(header, positions, normals, tangents).SerializeAsString());
+    const std::string states(random() % 2 == 0 ? positions.size() / 12 : 0, '\1');
+    header.state_bytes = states.size();
+    const std::vector<PosedMuscle> muscles = SomeMuscles(random() % 4);
+    const std::string fields = MuscleFields(muscles);
+    ASSERT_EQ(fields.size(), muscles.size() * kMuscleBytes);
+    header.muscle_bytes = fields.size();
+    ASSERT_EQ(ByHand(header, positions, normals, tangents, states, fields),
+              Generated(header, positions, normals, tangents, states, muscles).SerializeAsString());
   }
 }
 
 TEST(FrameHeader, TheLongestFitsIntoItsRoom) {
   FrameHeader header;
   header.frame = header.vertex_offset = header.checksum = ~std::uint64_t{0};
-  header.vertex_count = header.skipped = ~std::uint32_t{0};
+  header.vertex_count = header.skipped = header.replayed_steps = ~std::uint32_t{0};
   header.last_chunk = true;
   header.time = 1;
   header.bounds.emplace();
   header.timing = {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}};
   header.position_bytes = header.normal_bytes = header.tangent_bytes = 1u << 29;
+  header.state_bytes = header.muscle_bytes = 1u << 29;
   std::vector<std::byte> room(kHeadRoom);
   EXPECT_GE(WriteFrameHeader(header, room.data() + room.size()), room.data());
   // Pieces behind the first have neither bounds nor skipped, and half the room.
@@ -140,6 +173,10 @@ OutgoingFrame MakeFrame(FramePool& pool, std::uint64_t number, std::uint32_t ver
     std::iota(values.begin(), values.end(), -1.0f);
     std::memcpy(frame.tangents().data(), values.data(), frame.tangents().size());
   }
+  for (std::size_t v = 0; v < frame.states().size(); ++v) {
+    frame.states()[v] = static_cast<std::byte>((v + number) % 7);
+  }
+  if (output.muscles) frame.muscles = MuscleFields(SomeMuscles(3));
   frame.frame = number;
   frame.Seal();
   return frame;
@@ -148,23 +185,27 @@ OutgoingFrame MakeFrame(FramePool& pool, std::uint64_t number, std::uint32_t ver
 TEST(OutgoingFrame, ArraysStandOnCacheLines) {
   const auto pool = FramePool::Create(1 << 30, 1 << 20);
   for (const std::uint32_t vertices : {1u, 15u, 160u, 161u, 5000u}) {
-    OutgoingFrame frame(*pool, {.normals = true, .tangents = true, .chunk_bytes = 4096}, vertices);
+    OutgoingFrame frame(
+        *pool, {.normals = true, .tangents = true, .states = true, .chunk_bytes = 4096}, vertices);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.positions().data()) % 64, 0u);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.normals().data()) % 64, 0u);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.tangents().data()) % 64, 0u);
     EXPECT_EQ(frame.positions().size(), vertices * 12u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.states().data()) % 64, 0u);
     EXPECT_EQ(frame.tangents().size(), vertices * 16u);
+    EXPECT_EQ(frame.states().size(), vertices);
   }
 }
 
 TEST(Outbox, LargeFramesLeaveInPieces) {
   const auto pool = FramePool::Create(1 << 30, 1 << 20);
-  const Output output{.normals = true, .tangents = true, .chunk_bytes = 64 << 10};
+  const Output output{
+      .normals = true, .tangents = true, .states = true, .muscles = true, .chunk_bytes = 64 << 10};
   constexpr std::uint32_t kVertices = 10'000;
   Outbox outbox;
   outbox.Push(MakeFrame(*pool, 5, kVertices, output));
   EXPECT_EQ(outbox.frames_ready(), 1u);
-  std::string positions, normals, tangents;
+  std::string positions, normals, tangents, states;
   std::uint64_t completed = 0, messages = 0;
   while (!outbox.empty()) {
     grpc::ByteBuffer buffer;
@@ -174,12 +215,18 @@ TEST(Outbox, LargeFramesLeaveInPieces) {
     ASSERT_TRUE(response.ParseFromString(BytesOf(buffer)));
     ASSERT_EQ(response.frames_size(), 1);
     const v1::Frame& piece = response.frames(0);
-    ASSERT_EQ(piece.channels_size(), 1);
+    ASSERT_EQ(piece.channels_size(), 2);
     const v1::Channel& channel = piece.channels(0);
     EXPECT_EQ(channel.attribute(), v1::ATTRIBUTE_TANGENTS);
     EXPECT_EQ(channel.encoding(), v1::ENCODING_FLOAT32);
     EXPECT_EQ(piece.vertex_count() * 16, channel.data().size());
-    const std::string bulk = piece.positions() + piece.normals() + channel.data();
+    const v1::Channel& of_states = piece.channels(1);
+    EXPECT_EQ(of_states.attribute(), v1::ATTRIBUTE_VERTEX_STATES);
+    EXPECT_EQ(of_states.encoding(), v1::ENCODING_UINT8);
+    EXPECT_EQ(piece.vertex_count(), of_states.data().size());
+    EXPECT_EQ(piece.muscles_size(), piece.last_chunk() ? 3 : 0);
+    const std::string bulk =
+        piece.positions() + piece.normals() + channel.data() + of_states.data();
     EXPECT_LE(bulk.size(), output.chunk_bytes);
     EXPECT_EQ(piece.vertex_offset() * 12, positions.size());
     EXPECT_EQ(piece.vertex_count() * 12, piece.positions().size());
@@ -189,6 +236,7 @@ TEST(Outbox, LargeFramesLeaveInPieces) {
     positions += piece.positions();
     normals += piece.normals();
     tangents += channel.data();
+    states += of_states.data();
     ++messages;
     EXPECT_EQ(piece.last_chunk(), outbox.empty());
     EXPECT_EQ(piece.timing().previous_send_ns(), piece.last_chunk() ? 77u : 0u);
@@ -200,6 +248,7 @@ TEST(Outbox, LargeFramesLeaveInPieces) {
   EXPECT_EQ(std::memcmp(positions.data(), again.positions().data(), positions.size()), 0);
   EXPECT_EQ(std::memcmp(normals.data(), again.normals().data(), normals.size()), 0);
   EXPECT_EQ(std::memcmp(tangents.data(), again.tangents().data(), tangents.size()), 0);
+  EXPECT_EQ(std::memcmp(states.data(), again.states().data(), states.size()), 0);
 }
 
 TEST(Outbox, SmallFramesTravelTogether) {

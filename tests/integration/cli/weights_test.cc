@@ -1,0 +1,255 @@
+// `sinew weights` with the real programs: characters with and without skin, what comes out, how it
+// ends.
+#include <absl/strings/str_cat.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "client/models/models.h"
+#include "sinew/client.h"
+#include "tests/integration/cli/process.h"
+#include "tests/integration/cli/small_gltf.h"
+#include "tests/testdata.h"
+#include "tests/unit/cli/temporary_folder.h"
+
+namespace sinew::testing {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+using Json = nlohmann::json;
+
+constexpr const char* kMethods[] = {"capsule", "heat", "geodesic"};
+
+class Weights : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() { daemon_ = new Daemon; }
+  static void TearDownTestSuite() {
+    delete daemon_;
+    daemon_ = nullptr;
+  }
+  static Finished At(std::vector<std::string> arguments) {
+    return SinewAt(daemon_->address(), std::move(arguments));
+  }
+  static Json JsonAt(std::vector<std::string> arguments) {
+    arguments.push_back("--json");
+    const Finished finished = At(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    return Json::parse(finished.out, nullptr, false);
+  }
+  static std::uint64_t BindsRunning(const std::string& address) {
+    const Finished stats = SinewAt(address, {"stats", "--json"});
+    const Json json = Json::parse(stats.out, nullptr, false);
+    return json.is_discarded() ? 0 : json["binds_running"].get<std::uint64_t>();
+  }
+  // Waits for a computation to run, or to have ended.
+  static bool WaitFor(const std::string& address, bool running) {
+    for (int i = 0; i < 400; ++i) {
+      if ((BindsRunning(address) > 0) == running) return true;
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    }
+    return false;
+  }
+  // The small character without its skin.
+  std::string Bare() {
+    Json gltf = SmallGltf();
+    gltf.erase("skins");
+    gltf["nodes"][0].erase("skin");
+    WriteAll(folder_ / "bare.gltf", gltf.dump());
+    return folder_ / "bare.gltf";
+  }
+  // Many seconds of work.
+  std::string Large() {
+    const auto tube = client::Tube({.rings = 4000, .segments = 50, .joints = 100, .length = 40});
+    EXPECT_TRUE(tube.ok()) << tube.status();
+    WriteAll(folder_ / "large.sinewrig", *client::EncodeRig(tube->rig));
+    return folder_ / "large.sinewrig";
+  }
+  std::string Whole() {
+    WriteAll(folder_ / "whole.gltf", SmallGltf().dump());
+    return folder_ / "whole.gltf";
+  }
+
+  static Daemon* daemon_;
+  TemporaryFolder folder_;
+};
+
+Daemon* Weights::daemon_ = nullptr;
+
+TEST_F(Weights, OfAModelGoWhereverACharacterFileDoes) {
+  for (const char* method : kMethods) {
+    const std::string out = folder_ / absl::StrCat(method, ".sinewrig");
+    const Finished weights =
+        At({"weights", "model:tube", "--method", method, "--out", out, "--max-influences", "3"});
+    ASSERT_EQ(weights.exit_code, 0) << weights.err;
+    EXPECT_THAT(weights.out, StartsWith("rigs/sha256-"));
+    EXPECT_THAT(weights.out, HasSubstr("joint"));
+    EXPECT_THAT(weights.err, HasSubstr("mean absolute difference"));
+    const auto rig = client::DecodeRig(ReadAll(out));
+    ASSERT_TRUE(rig.ok()) << rig.status();
+    EXPECT_EQ(client::RigName(ReadAll(out)), weights.out.substr(0, weights.out.find('\n')));
+    for (const std::uint32_t count : rig->meshes[0].skin.influence_counts) {
+      EXPECT_TRUE(count >= 1 && count <= 3) << count;
+    }
+    EXPECT_EQ(At({"inspect", out}).exit_code, 0);
+    for (const char* deformer : {"dqs", "ddm"}) {
+      const Finished bind = At({"bind", out, "--deformer", deformer});
+      EXPECT_EQ(bind.exit_code, 0) << bind.err;
+    }
+  }
+}
+
+TEST_F(Weights, TheSameWithoutAServerAndAgain) {
+  const std::vector<std::string> arguments = {"weights", "model:tube", "--method", "heat"};
+  const Finished remote = At(arguments), again = At(arguments);
+  std::vector<std::string> local = arguments;
+  local.push_back("--local");
+  EXPECT_EQ(remote.out, again.out);
+  EXPECT_EQ(Sinew(local).out, remote.out);
+}
+
+TEST_F(Weights, AMeshTakesTheJointsOfAnotherFile) {
+  for (const char* method : kMethods) {
+    const std::string out = folder_ / "dressed.sinewrig";
+    const Json report = JsonAt({"weights", Bare(), "--skeleton", Whole(), "--method", method,
+                                "--out", out, "--all-joints"});
+    EXPECT_EQ(report["vertices"], 4);
+    EXPECT_FALSE(report.contains("difference")) << "it had no weights";
+    ASSERT_EQ(report["joints"].size(), 2u);
+    EXPECT_EQ(report["joints"][0]["name"], "root");
+    const Finished bake = At({"bind", out, "--deformer", "lbs"});
+    EXPECT_EQ(bake.exit_code, 0) << bake.err;
+  }
+}
+
+TEST_F(Weights, FilesThatDoNotFitAreRefused) {
+  const Finished none = At({"weights", Bare(), "--method", "heat"});
+  EXPECT_EQ(none.exit_code, 65);
+  EXPECT_THAT(none.err, HasSubstr("--skeleton"));
+  const Finished own = At({"weights", Whole(), "--skeleton", Whole(), "--method", "heat"});
+  EXPECT_EQ(own.exit_code, 65);
+  EXPECT_THAT(own.err, HasSubstr("joints of its own"));
+  const Finished jointless = At({"weights", Bare(), "--skeleton", Bare(), "--method", "heat"});
+  EXPECT_EQ(jointless.exit_code, 65);
+  EXPECT_THAT(jointless.err, HasSubstr("has no joints"));
+  Json far = SmallGltf();
+  far["nodes"][1]["translation"] = {50, 0, 0};
+  WriteAll(folder_ / "far.gltf", far.dump());
+  const Finished apart =
+      At({"weights", Bare(), "--skeleton", folder_ / "far.gltf", "--method", "heat"});
+  EXPECT_EQ(apart.exit_code, 65);
+  EXPECT_THAT(apart.err, HasSubstr("overlap"));
+  // Other commands refuse the bare file as before.
+  EXPECT_EQ(At({"upload", Bare()}).exit_code, 65);
+}
+
+TEST_F(Weights, WrongValuesExit65AndNameTheOption) {
+  const std::pair<std::vector<std::string>, const char*> rows[] = {
+      {{"--method", "magic"}, "--method: got \"magic\", need capsule, heat or geodesic"},
+      {{"--method", "heat", "--max-influences", "0"}, "--max-influences: got 0, need 1 to 255"},
+      {{"--method", "heat", "--prune", "0.75"}, "--prune: got 0.75, need 0 to 0.5"},
+      {{"--method", "heat", "--prune", "nan"}, "--prune: got nan, need 0 to 0.5"},
+      {{"--method", "heat", "--smooth", "101"}, "--smooth: got 101, need 0 to 100"},
+      {{"--method", "heat", "--inner", "1"}, "the method is WEIGHT_METHOD_HEAT"},
+      {{"--method", "capsule", "--resolution", "64"}, "the method is WEIGHT_METHOD_CAPSULE"},
+      {{"--method", "geodesic", "--resolution", "15"}, "--resolution: got 15, need 16 to 512"},
+      {{"--method", "geodesic", "--smoothness", "inf"}, "--smoothness: got inf, need 0 to 1"},
+      {{"--method", "heat", "--joints", "tail"}, "--joints: got \"tail\""},
+      {{"--method", "heat", "--joints", "\xff"}, "UTF-8"},
+  };
+  for (const auto& [options, need] : rows) {
+    std::vector<std::string> arguments = {"weights", "model:tube"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const Finished finished = At(arguments);
+    EXPECT_EQ(finished.exit_code, 65) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr(need));
+  }
+  EXPECT_EQ(At({"weights", "model:tube", "--method", "heat", "--out", "a.glb"}).exit_code, 64);
+  EXPECT_EQ(
+      At({"weights", "model:tube", "--method", "heat", "--out", "/nowhere/a.sinewrig"}).exit_code,
+      73);
+  EXPECT_EQ(At({"weights", folder_ / "none.glb", "--method", "heat"}).exit_code, 65);
+}
+
+TEST_F(Weights, ArePicturedAJointAPanel) {
+  const std::string png = folder_ / "weights.png";
+  const Json report =
+      JsonAt({"weights", "model:hand", "--method", "capsule", "--picture", png, "--size", "96x96"});
+  EXPECT_EQ(report["picture"], png);
+  EXPECT_THAT(ReadAll(png), StartsWith("\x89PNG"));
+  EXPECT_GT(ReadAll(png).size(), 5000u);
+  EXPECT_EQ(At({"weights", "model:hand", "--method", "capsule", "--picture", png, "--picture-joint",
+                "tail"})
+                .exit_code,
+            65);
+}
+
+TEST_F(Weights, CtrlCEndsTheComputationAndLeavesNoFile) {
+  const std::string out = folder_ / "never.sinewrig";
+  Process process({SINEW_PROGRAM, "weights", Large(), "--method", "heat", "--smooth", "100",
+                   "--out", out, "--server", daemon_->address()});
+  ASSERT_TRUE(WaitFor(daemon_->address(), true));
+  process.Signal(SIGINT);
+  const Finished finished = process.Wait();
+  EXPECT_EQ(finished.signal, SIGINT) << finished.err;
+  EXPECT_FALSE(std::filesystem::exists(out));
+  EXPECT_TRUE(WaitFor(daemon_->address(), false)) << "the server stops too";
+}
+
+TEST_F(Weights, ALostServerExits69) {
+  Daemon own;
+  Process process({SINEW_PROGRAM, "weights", Large(), "--method", "heat", "--smooth", "100",
+                   "--server", own.address()});
+  ASSERT_TRUE(WaitFor(own.address(), true));
+  own.process().Signal(SIGKILL);
+  const Finished finished = process.Wait();
+  EXPECT_EQ(finished.exit_code, 69) << finished.err;
+}
+
+// Every real character through every method, beside its author's weights.
+class ModelWeights : public Weights, public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(ModelWeights, AreComputedAndBind) {
+  std::string file = GetParam();
+  if (file.rfind("model:", 0) != 0) {
+    file = (SharedData() / "models" / GetParam()).string();
+    if (!std::filesystem::exists(file)) {
+      GTEST_SKIP() << "no " << GetParam() << " in the shared test data";
+    }
+  }
+  for (const char* method : kMethods) {
+    const std::string out = folder_ / absl::StrCat(method, ".sinewrig");
+    const Json report = JsonAt({"weights", file, "--method", method, "--out", out});
+    ASSERT_TRUE(report.contains("difference")) << method;
+    const double absolute = report["difference"]["mean_absolute"];
+    const double moved = report["difference"]["moved"];
+    std::printf("%-40s %-9s mean absolute difference %.4f, %4.1f %% elsewhere, %d unseen\n",
+                GetParam(), method, absolute, moved * 100, report["unseen"]["count"].get<int>());
+    // An author's weights are a matter of taste, but not of another limb.
+    EXPECT_LT(moved, 0.6) << method;
+    const Finished bind = At({"bind", out, "--deformer", "lbs"});
+    EXPECT_EQ(bind.exit_code, 0) << bind.err;
+  }
+}
+
+std::string NameOf(const ::testing::TestParamInfo<const char*>& info) {
+  std::string name = info.param;
+  for (char& c : name) c = std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  return name;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, ModelWeights,
+                         ::testing::Values("CesiumMan.glb", "Horse.glb", "MakeHumanBody.glb",
+                                           "RiggedFigure.glb", "SimpleSkin.gltf", "mannequiny.glb",
+                                           "maya_kenney_character_7700_binary.fbx", "model:hand",
+                                           "model:tube"),
+                         NameOf);
+
+}  // namespace
+}  // namespace sinew::testing

@@ -1,0 +1,184 @@
+// Vertex states and posed muscles through every call that deforms.
+#include <gtest/gtest.h>
+#include <xxhash.h>
+
+#include <algorithm>
+
+#include "tests/integration/server/server_fixture.h"
+
+namespace sinew::testing {
+namespace {
+
+using grpc::StatusCode;
+
+constexpr char kSpec[] = "lbs | implicit";
+
+class StatesTest : public ServerTest {
+ protected:
+  v1::DeformRequest RequestFor(const std::string& rig, const TubeShape& shape,
+                               const std::string& spec = kSpec) {
+    v1::DeformRequest request;
+    request.mutable_target()->mutable_spec()->set_rig(rig);
+    request.mutable_target()->mutable_spec()->set_spec(spec);
+    *request.mutable_pose() = TubePose(3, 0.7f, shape);
+    request.mutable_output()->add_attributes(v1::ATTRIBUTE_POSITIONS);
+    request.mutable_output()->add_attributes(v1::ATTRIBUTE_VERTEX_STATES);
+    return request;
+  }
+};
+
+// The only channel of a frame or piece, whose checksum must be that of its bulk.
+std::string StatesOf(const v1::Frame& frame, bool whole = true) {
+  EXPECT_EQ(frame.channels_size(), 1);
+  if (frame.channels_size() != 1) return "";
+  EXPECT_EQ(frame.channels(0).attribute(), v1::ATTRIBUTE_VERTEX_STATES);
+  EXPECT_EQ(frame.channels(0).encoding(), v1::ENCODING_UINT8);
+  const std::string bulk = frame.positions() + frame.normals() + frame.channels(0).data();
+  if (whole) {
+    EXPECT_EQ(frame.checksum(), XXH3_64bits(bulk.data(), bulk.size()));
+  }
+  return frame.channels(0).data();
+}
+
+TEST_F(StatesTest, ComeAsAChannel) {
+  Start();
+  const TubeShape shape;
+  v1::DeformResponse response;
+  EXPECT_CODE(stubs().Deform(RequestFor(stubs().UploadTube(shape), shape), response),
+              StatusCode::OK);
+  const std::string states = StatesOf(response.frame());
+  ASSERT_EQ(states.size(), shape.vertices());
+  EXPECT_TRUE(std::all_of(states.begin(), states.end(), [](char s) {
+    return v1::VertexState_IsValid(static_cast<unsigned char>(s));
+  }));
+}
+
+TEST_F(StatesTest, OfStreamsComeInPiecesWithTheSameBytes) {
+  Start();
+  const TubeShape shape{.rings = 60, .segments = 100};
+  const std::string rig = stubs().UploadTube(shape);
+  v1::DeformRequest request = RequestFor(rig, shape);
+  request.mutable_output()->add_attributes(v1::ATTRIBUTE_NORMALS);
+  v1::DeformResponse whole;
+  EXPECT_CODE(stubs().Deform(request, whole), StatusCode::OK);
+  for (const std::uint32_t chunk : {4096u, 0u}) {
+    v1::StreamOpen open = OpenSpec(rig, kSpec);
+    *open.mutable_output() = request.output();
+    open.mutable_output()->set_chunk_bytes(chunk);
+    Stream stream(stubs(), open);
+    stream.Send(request.pose());
+    const auto answers = stream.ReadUntil(3);
+    ASSERT_EQ(answers.size(), 1u);
+    EXPECT_SAME_BYTES(answers[0].frame.positions(), whole.frame().positions());
+    EXPECT_SAME_BYTES(StatesOf(answers[0].frame, false), StatesOf(whole.frame()));
+  }
+}
+
+TEST_F(StatesTest, OfClipsComeInPieces) {
+  Start();
+  const TubeShape shape{.rings = 60, .segments = 100};
+  const v1::DeformRequest one = RequestFor(stubs().UploadTube(shape), shape);
+  v1::DeformClipRequest request;
+  *request.mutable_target() = one.target();
+  *request.mutable_output() = one.output();
+  request.mutable_output()->set_chunk_bytes(20'000);
+  *request.mutable_poses()->add_poses() = one.pose();
+  grpc::ClientContext context;
+  auto reader = stubs().deforms->DeformClip(&context, request);
+  v1::DeformClipResponse response;
+  std::string states;
+  std::size_t pieces = 0;
+  while (reader->Read(&response)) {
+    for (const v1::Frame& frame : response.frames()) {
+      states += StatesOf(frame);
+      ++pieces;
+    }
+  }
+  EXPECT_CODE(reader->Finish(), StatusCode::OK);
+  EXPECT_GT(pieces, 1u);
+  v1::DeformResponse whole;
+  EXPECT_CODE(stubs().Deform(one, whole), StatusCode::OK);
+  EXPECT_SAME_BYTES(states, StatesOf(whole.frame()));
+}
+
+TEST_F(StatesTest, OfARecipeThatWritesNoneAreRefused) {
+  Start();
+  v1::DeformResponse response;
+  const grpc::Status refused =
+      stubs().Deform(RequestFor(stubs().UploadTube(), {}, "dqs"), response);
+  EXPECT_CODE(refused, StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(FieldOf(refused), "output.attributes");
+  EXPECT_NE(refused.error_message().find("implicit"), std::string::npos) << refused.error_message();
+}
+
+TEST_F(StatesTest, AreNamedByTheServer) {
+  Start();
+  grpc::ClientContext context;
+  v1::GetServerInfoResponse info;
+  EXPECT_CODE(stubs().info->GetServerInfo(&context, {}, &info), StatusCode::OK);
+  const auto& attributes = info.attributes();
+  EXPECT_NE(std::find(attributes.begin(), attributes.end(), v1::ATTRIBUTE_VERTEX_STATES),
+            attributes.end());
+}
+
+// The tube moves by 0.7 along x, and so do its muscles.
+TEST_F(StatesTest, MusclesComeWithTheLastPiece) {
+  Start();
+  const TubeShape shape{.rings = 60, .segments = 100};
+  v1::Rig rig = TubeRig(shape);
+  for (const char* name : {"biceps", "triceps"}) {
+    v1::Muscle& muscle = *rig.add_muscles();
+    muscle.set_name(name);
+    for (v1::MusclePoint* point : {muscle.mutable_origin(), muscle.mutable_insertion()}) {
+      for (const float x : {0.1f, 0.05f, 0.0f}) point->add_at(x);
+    }
+    muscle.mutable_insertion()->set_joint(1);
+    muscle.set_width(0.1f);
+    muscle.set_depth(0.05f);
+  }
+  std::string name;
+  EXPECT_CODE(stubs().Upload(rig.SerializeAsString(), &name), StatusCode::OK);
+  v1::DeformRequest request = RequestFor(name, shape, "lbs");
+  request.mutable_output()->clear_attributes();
+  request.mutable_output()->set_muscles(true);
+  v1::DeformResponse moved, still;
+  EXPECT_CODE(stubs().Deform(request, moved), StatusCode::OK);
+  *request.mutable_pose() = TubePose(3, 0, shape);
+  EXPECT_CODE(stubs().Deform(request, still), StatusCode::OK);
+  ASSERT_EQ(moved.frame().muscles_size(), 2);
+  for (int m = 0; m < 2; ++m) {
+    const v1::PosedMuscle& a = still.frame().muscles(m);
+    const v1::PosedMuscle& b = moved.frame().muscles(m);
+    ASSERT_EQ(b.frame_size(), 12);
+    ASSERT_EQ(b.radii_size(), 3);
+    for (int i = 0; i < 12; ++i) EXPECT_NEAR(b.frame(i), a.frame(i) + (i == 3 ? 0.7f : 0.0f), 1e-5);
+    EXPECT_NEAR(b.radii(1), 0.1, 1e-5);
+  }
+
+  v1::StreamOpen open = OpenSpec(name, "lbs");
+  *open.mutable_output() = request.output();
+  open.mutable_output()->set_chunk_bytes(4096);
+  Stream stream(stubs(), open);
+  stream.Send(request.pose());
+  const auto answers = stream.ReadUntil(3);
+  ASSERT_EQ(answers.size(), 1u);
+  ASSERT_EQ(answers[0].frame.muscles_size(), 2);
+  for (int m = 0; m < 2; ++m) {
+    EXPECT_SAME_BYTES(answers[0].frame.muscles(m).SerializeAsString(),
+                      still.frame().muscles(m).SerializeAsString());
+  }
+}
+
+TEST_F(StatesTest, MusclesOfARigWithoutThemAreRefused) {
+  Start();
+  v1::DeformRequest request = RequestFor(stubs().UploadTube(), {}, "dqs");
+  request.mutable_output()->clear_attributes();
+  request.mutable_output()->set_muscles(true);
+  v1::DeformResponse response;
+  const grpc::Status refused = stubs().Deform(request, response);
+  EXPECT_CODE(refused, StatusCode::INVALID_ARGUMENT);
+  EXPECT_EQ(FieldOf(refused), "output.muscles");
+}
+
+}  // namespace
+}  // namespace sinew::testing

@@ -1,0 +1,24 @@
+// blend_limb.h - the rounded limb with its parts joined by the arc-of-circle operator, opened by
+// the elbow controller; in double, from the formulas.
+#pragma once
+
+#include "tests/assets/rounded_limb.h"
+
+namespace sinew::testing {
+
+// 0 = full blend, 1 = union, by the cosine of the angle between the gradients: points (0.2, 1),
+// (0.7, 0.43), (1.2, 1), both sides of slope 1.
+double ElbowOpening(double cosine);
+
+// Gourmel et al. 2013, circle profile over the diamond opening with its upper corner at 0.7, found
+// by bisection. t: tangent of the opening angle.
+double ArcBlend(double a, double b, double t);
+
+class BlendLimb : public RoundedLimb {
+ public:
+  using RoundedLimb::RoundedLimb;
+  void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
+  FieldSample Blend(const Vec3d& point) const;
+};
+
+}  // namespace sinew::testing

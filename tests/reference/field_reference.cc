@@ -1,0 +1,195 @@
+#include "tests/reference/field_reference.h"
+
+#include <algorithm>
+#include <cmath>
+#include <concepts>
+#include <string_view>
+#include <vector>
+
+#include "core/field/field_controller.h"
+
+namespace sinew::reference {
+namespace {
+
+constexpr double kPi = 3.14159265358979323846;
+
+double DiamondOpening(double c, double t, double inner) {
+  if (c <= 0.5) return t * c;
+  if (c >= inner) return c;
+  return 0.5 * t + (c - 0.5) / (inner - 0.5) * (inner - 0.5 * t);
+}
+
+double ParabolaOpening(double c) {
+  return c <= 0.5 ? 2 * c * c : std::sqrt(c / 2);
+}
+
+// Distance to y(s) = 1 - m e^(1 - 1/s) (1 - s) along slope `tan`.
+double BulgeRho(double tan, double m) {
+  double low = 0, high = 1;
+  const auto y = [m](double s) { return 1 - m * std::exp(1 - 1 / s) * (1 - s); };
+  for (int i = 0; i < 200; ++i) {
+    const double s = 0.5 * (low + high);
+    (s / y(s) < tan ? low : high) = s;
+  }
+  return low > 0 ? std::hypot(low, y(low)) : 1;
+}
+
+double Solve(double lo, double hi, double most, const std::function<double(double)>& opening,
+             const std::function<double(double)>& rho) {
+  if (lo <= opening(hi)) return hi;
+  double low = hi, high = most;
+  for (int i = 0; i < 100; ++i) {
+    const double c = 0.5 * (low + high), k = opening(c);
+    const double a = std::max(lo - k, 0.0), b = std::max(hi - k, 0.0);
+    const double slope = b > 0 ? std::min(a / b, 1.0) : 1;
+    (std::hypot(a, b) > (c - k) * rho(slope) ? low : high) = c;
+  }
+  return low;
+}
+
+// The members of a bound field by name.
+struct Tables {
+  std::vector<std::uint32_t> joint, offset;
+  std::vector<std::int32_t> parent;
+  std::vector<std::uint8_t> op, controller;
+  std::vector<AffineD> to_joint;
+  std::vector<double> radius;
+  std::vector<float> box, centres;
+};
+
+struct Collect {
+  Tables& to;
+  template <class T>
+  void operator()(std::string_view name, const T& member) const {
+    const auto take = [&]<class U>(std::string_view wanted, std::vector<U>& out) {
+      if constexpr (requires { requires std::same_as<typename T::value_type, U>; }) {
+        if (name == wanted) out.assign(member.begin(), member.end());
+      }
+    };
+    take("field_joint", to.joint);
+    take("field_parent", to.parent);
+    take("field_operator", to.op);
+    take("field_controller", to.controller);
+    take("field_to_joint", to.to_joint);
+    take("field_radius", to.radius);
+    take("field_box", to.box);
+    take("field_centre_offset", to.offset);
+    take("field_centres", to.centres);
+  }
+};
+
+FieldSample PartAt(const Tables& t, std::size_t p, std::span<const Affine> joints, const Vec3d& x) {
+  const AffineD frame = Compose(ToDouble(joints[t.joint[p]]), t.to_joint[p]);
+  const Mat3d linear = Linear(frame);
+  if (Determinant(linear) == 0) return {};
+  const Mat3d inverse = Linear(Inverse(frame));
+  const Vec3d u = (1 / t.radius[p]) * Multiply(inverse, x - Translation(frame));
+  const float* box = t.box.data() + 6 * p;
+  if (u.x < double{box[0]} || u.y < double{box[1]} || u.z < double{box[2]} ||
+      u.x > double{box[3]} || u.y > double{box[4]} || u.z > double{box[5]}) {
+    return {};
+  }
+  double f = 0;
+  Vec3d g;
+  for (std::uint32_t k = t.offset[p]; k < t.offset[p + 1]; ++k) {
+    const float* c = t.centres.data() + 8 * k;
+    const Vec3d d = u - Vec3d{double{c[0]}, double{c[1]}, double{c[2]}};
+    const Vec3d beta = (1.0 / 3) * Vec3d{double{c[4]}, double{c[5]}, double{c[6]}};
+    const double alpha = double{c[3]}, l = std::sqrt(Dot(d, d));
+    if (l == 0) continue;
+    f += alpha * l * l * l + 3 * l * Dot(beta, d);
+    g = g + 3 * ((alpha * l) * d + (Dot(beta, d) / l) * d + l * beta);
+  }
+  const double clamped = std::clamp(f, -1.0, 1.0);
+  const double slope = -15.0 / 16 / t.radius[p] * std::pow(1 - clamped * clamped, 2);
+  return {CompactField(f), slope * Multiply(Transpose(inverse), g)};
+}
+
+double Cosine(const Vec3d& a, const Vec3d& b, double unit) {
+  const double size = std::sqrt(Dot(a, a) * Dot(b, b));
+  return std::sqrt(std::min(Dot(a, a), Dot(b, b))) * unit < 1e-9 ? 1 : Dot(a, b) / size;
+}
+
+}  // namespace
+
+double CompactField(double x) {
+  x = std::clamp(x, -1.0, 1.0);
+  return -3.0 / 16 * std::pow(x, 5) + 5.0 / 8 * std::pow(x, 3) - 15.0 / 16 * x + 0.5;
+}
+
+double ComposeFields(FieldOperator op, double a, double b, double t, double m) {
+  const double lo = std::min(a, b), hi = std::max(a, b);
+  const auto circle = [](double) { return 1.0; };
+  switch (op) {
+    case FieldOperator::kMax:
+      return hi;
+    case FieldOperator::kCleanUnion:
+      return std::min(1.0, Solve(lo, hi, 1.2, ParabolaOpening, circle));
+    case FieldOperator::kBlend:
+      return Solve(
+          lo, hi, 0.7, [&](double c) { return DiamondOpening(c, t, 0.7); }, circle);
+    case FieldOperator::kBulge:
+      return Solve(
+          lo, hi, 0.55, [&](double c) { return DiamondOpening(c, t, 0.55); },
+          [&](double tan) { return BulgeRho(tan, m); });
+  }
+  return hi;
+}
+
+FieldSample LimbFieldAt(const LimbField& field, std::span<const Affine> joints, const Vec3d& x,
+                        Contact contact, double m) {
+  Tables t;
+  LimbField::Fields(field, Collect{t});
+  std::vector<FieldSample> parts;
+  for (std::size_t p = 0; p < field.parts(); ++p) parts.push_back(PartAt(t, p, joints, x));
+  FieldSample out;
+  std::size_t first = 0;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (parts[p].value > parts[first].value) first = p;
+    if (parts[p].value > out.value) out = parts[p];
+  }
+  const auto opening = [&](std::size_t joint, double cosine) {
+    return std::tan(ControllerLevel(static_cast<FieldController>(t.controller[joint]), cosine) *
+                    kPi / 4);
+  };
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    const auto op = static_cast<FieldOperator>(t.op[p]);
+    if (t.parent[p] < 0 || (op == FieldOperator::kCleanUnion && contact == Contact::kSurface)) {
+      continue;
+    }
+    const FieldSample &a = parts[p], &b = parts[static_cast<std::size_t>(t.parent[p])];
+    const double open = opening(p, Cosine(a.gradient, b.gradient, field.unit()));
+    const auto g = [&](double fa, double fb) { return ComposeFields(op, fa, fb, open, m); };
+    const double value = g(a.value, b.value), h = 1e-6;
+    if (value <= out.value) continue;
+    out.value = value;
+    out.gradient = (g(a.value + h, b.value) - g(a.value - h, b.value)) / (2 * h) * a.gradient +
+                   (g(a.value, b.value + h) - g(a.value, b.value - h)) / (2 * h) * b.gradient;
+  }
+  if (contact == Contact::kCrease || parts.empty()) return out;
+  const auto step = [](double from, double to, double c) {
+    const double u = std::clamp((c - from) / (to - from), 0.0, 1.0);
+    return u * u * (3 - 2 * u);
+  };
+  double most = 0;
+  Vec3d taken;
+  for (std::size_t p = 0; p < parts.size(); ++p) {
+    if (p == first || parts[p].value <= 0.5 || parts[first].value <= 0.5) continue;
+    const double c = Cosine(parts[first].gradient, parts[p].gradient, field.unit());
+    const bool hangs = t.parent[p] == static_cast<std::int32_t>(first);
+    const bool carries = t.parent[first] == static_cast<std::int32_t>(p);
+    double share = 1 - (hangs || carries ? step(0.1, 0.3, c) : step(0.7, 0.95, c));
+    const std::size_t joint = hangs ? p : first;
+    if ((hangs || carries) && static_cast<FieldOperator>(t.op[joint]) == FieldOperator::kBlend) {
+      share *= opening(joint, c);
+    }
+    if (share * (parts[p].value - 0.5) <= most) continue;
+    most = share * (parts[p].value - 0.5);
+    taken = share * parts[p].gradient;
+  }
+  out.value -= most;
+  out.gradient = out.gradient - taken;
+  return out;
+}
+
+}  // namespace sinew::reference

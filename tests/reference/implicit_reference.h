@@ -1,0 +1,51 @@
+// implicit_reference.h - the projection of implicit skinning in double, written from the rules, one
+// point at a time.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/deform/vertex_state.h"
+#include "core/rig/rig.h"
+#include "tests/reference/delta_mush_reference.h"
+
+namespace sinew::reference {
+
+struct FieldValue {
+  double value = 0;
+  Vec3d gradient;
+};
+using Field = std::function<FieldValue(const Vec3d&)>;
+
+// Neighbours of a point and what each counts.
+using WeightRow = std::vector<std::pair<std::size_t, double>>;
+
+// Mean-value weights of the welded points of a rig whose faces are triangles; an empty row where
+// there are none.
+std::vector<WeightRow> MeanValueRows(const MushMesh& mesh);
+
+struct ProjectionRules {
+  double unit = 1, sigma = 0.7;
+  bool newton = true, contact = true, relax = true;
+  int iterations = 60, smoothing = 5, fit_iterations = 20;
+};
+
+struct ProjectionResult {
+  std::vector<Vec3d> points;        // [V]
+  std::vector<VertexState> states;  // [V]
+  std::array<int, 7> first{};       // points by state when they first stopped
+  std::size_t evaluations = 0;
+};
+
+// The whole schedule. Triangles only; every vertex of a closed mesh with a part takes part, unless
+// its rest field says nothing.
+//   posed  [V] what the stages before made
+ProjectionResult Project(const Rig& rig, const Field& rest, const Field& field,
+                         std::span<const Vec3d> posed, const ProjectionRules& rules);
+
+}  // namespace sinew::reference

@@ -1,0 +1,30 @@
+// tracking_reference.h - one step of iso-surface tracking in double, straight from its description,
+// for meshes without coincident vertices.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
+
+namespace sinew::reference {
+
+struct TrackingStep {
+  std::vector<std::array<std::uint32_t, 3>> triangles;
+  std::vector<Vec3d> rest, previous, skinned;
+  std::vector<double> iso;  // below 0: follows the skin
+  double unit = 1, attraction = 0;
+  int rounds = 8;
+  // Compact fields of single parts in the pose before, and how each part has moved since.
+  std::function<double(std::size_t part, const Vec3d&)> part_before;
+  std::vector<AffineD> motion;
+  // The composed field of the pose: value and gradient.
+  std::function<std::pair<double, Vec3d>(const Vec3d&)> field;
+};
+
+std::vector<Vec3d> Track(const TrackingStep& step);
+
+}  // namespace sinew::reference

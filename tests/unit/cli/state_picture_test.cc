@@ -1,0 +1,38 @@
+#include "client/cli/state_picture.h"
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+namespace sinew::cli {
+namespace {
+
+using client::VertexState;
+
+TEST(StatePicture, ColoursVerticesAndCountsThem) {
+  const VertexState states[] = {VertexState::kFitted, VertexState::kNotDisplaced,
+                                VertexState::kFitted, VertexState::kOutVert,
+                                static_cast<VertexState>(200)};
+  PosedPanel panel;
+  ColourByState(states, panel);
+  ASSERT_EQ(panel.colours.size(), 15u);
+  EXPECT_GT(panel.colours[1], panel.colours[0]) << "fitted is green";
+  EXPECT_GT(panel.colours[3], 2 * panel.colours[5]) << "not displaced is yellow";
+  EXPECT_GT(panel.colours[4], 2 * panel.colours[5]);
+  EXPECT_EQ(panel.colours[0], panel.colours[6]);
+  ASSERT_EQ(panel.swatches.size(), 4u) << "only states there are";
+  EXPECT_EQ(panel.swatches[0].text, "not displaced 1");
+  EXPECT_EQ(panel.swatches[1].text, "fitted 2");
+  EXPECT_EQ(panel.swatches[3].text, "unknown state 1");
+}
+
+TEST(StatePicture, JsonNamesEveryState) {
+  const VertexState states[] = {VertexState::kNbIterMax};
+  const auto json = StatesJson(CountStates(states));
+  EXPECT_EQ(json.dump(),
+            R"({"not_displaced":0,"fitted":0,"gradient_divergence":0,"potential_pit":0,)"
+            R"("nb_iter_max":1,"norm_grad_null":0,"out_vert":0})");
+}
+
+}  // namespace
+}  // namespace sinew::cli

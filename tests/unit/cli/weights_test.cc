@@ -1,0 +1,154 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/cli/exit_code.h"
+#include "client/cli/field_names.h"
+#include "client/cli/skeleton_file.h"
+#include "client/cli/weights_table.h"
+#include "sinew/client.h"
+
+namespace sinew::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(InTypedWords, NamesOptionsInsteadOfFields) {
+  const struct {
+    const char *message, *command, *typed;
+  } rows[] = {
+      {"spec.recipe.stages[0].ddm.radius: got 5", "bind",
+       "--deformer stage 1 (ddm), radius: got 5"},
+      {"spec.recipe.stages[1]: bulge_free reads posed positions", "bake",
+       "--deformer stage 2: bulge_free reads posed positions"},
+      {"recipe.stages[0]: relax reads posed positions", "bind",
+       "--deformer stage 1: relax reads posed positions"},
+      {"recipe.stages: no stage poses the mesh", "bind", "--deformer: no stage poses the mesh"},
+      {"spec.ddm.radius: got 5, need 0 to 1", "bind",
+       "--deformer (ddm), radius: got 5, need 0 to 1"},
+      {"spec.spec: got 'x' at column 3", "bind", "--deformer: got 'x' at column 3"},
+      {"target.spec.spec: got 'x'", "render", "--deformer: got 'x'"},
+      {"targets[1].spec.spec: got 'x'", "compare", "--deformers number 2: got 'x'"},
+      {"targets[2]: its rig is another", "compare", "--deformers number 3: its rig is another"},
+      {"dqs: spec.dqs.blend: got 5", "compare", "dqs: --deformers (dqs), blend: got 5"},
+      {"spec.numerics: got a", "bind", "--numerics: got a"},
+      {"deformer: byte 4 is not UTF-8", "bind", "--deformer: byte 4 is not UTF-8"},
+      {"ttl: got 0 s", "bind", "--ttl: got 0 s"},
+      {"capsule.inner: got nan", "weights", "--inner: got nan"},
+      {"max_influences: got 300", "weights", "--max-influences: got 300"},
+      {"heat: set, but the method is CAPSULE", "weights", "--heat: set, but the method is CAPSULE"},
+      {"joints[3]: got \"tail\"", "weights", "--joints: got \"tail\""},
+      // What is no field of a request stays.
+      {"max_influences: got 300", "bind", "max_influences: got 300"},
+      {"hero.glb: nodes[3]: no mesh", "bind", "hero.glb: nodes[3]: no mesh"},
+      {"poses: got 3 joints", "bake", "poses: got 3 joints"},
+      {"no colon", "bake", "no colon"},
+      {"", "", ""},
+  };
+  for (const auto& row : rows) EXPECT_EQ(InTypedWords(row.message, row.command), row.typed);
+}
+
+TEST(InTypedWords, IsWhatErrorsSay) {
+  const std::string text =
+      ErrorText(absl::InvalidArgumentError("spec.recipe.stages[0].ddm.radius: got 5"), "bind");
+  EXPECT_THAT(text, StartsWith("sinew: --deformer stage 1 (ddm), radius: got 5\n"));
+  EXPECT_THAT(text, HasSubstr("sinew methods")) << "the hint stays";
+}
+
+client::RigData TwoVertices(std::vector<float> weights) {
+  client::RigData rig;
+  rig.joints = {{.name = "a"}, {.name = "b", .parent = 0}, {.name = "c", .parent = 1}};
+  rig.rest_local.resize(36);
+  client::Mesh& mesh = rig.meshes.emplace_back();
+  mesh.positions = {0, 0, 0, 1, 0, 0};
+  mesh.skin.joints = {2, 0};
+  mesh.skin.inverse_bind.resize(24);
+  mesh.skin.influence_counts = {2, 1};
+  mesh.skin.influence_joints = {0, 1, 1};
+  mesh.skin.influence_weights = std::move(weights);
+  return rig;
+}
+
+TEST(WeightsTable, CountsSharesOfJoints) {
+  const client::RigData rig = TwoVertices({0.25f, 0.75f, 1});
+  const auto shares = JointShares(rig);
+  ASSERT_EQ(shares.size(), 3u);
+  EXPECT_EQ(shares[0].vertices, 2u);
+  EXPECT_DOUBLE_EQ(shares[0].share, 0.875);
+  EXPECT_EQ(shares[0].largest, 1);
+  EXPECT_EQ(shares[1].vertices, 0u);
+  EXPECT_DOUBLE_EQ(shares[2].share, 0.125);
+  const std::string text = WeightsText(rig);
+  EXPECT_LT(text.find("a "), text.find("c "));
+  EXPECT_THAT(text, HasSubstr("87.50 %"));
+  EXPECT_THAT(text, Not(HasSubstr("\nb"))) << "it carries nothing";
+}
+
+TEST(WeightsTable, ComparesWeights) {
+  const client::RigData rig = TwoVertices({0.25f, 0.75f, 1});
+  EXPECT_EQ(CompareWeights(rig, rig)->mean_absolute, 0);
+  const auto difference = CompareWeights(rig, TwoVertices({0.75f, 0.25f, 1}));
+  // |0.5| twice and 0 once; half of one vertex's weight moved.
+  EXPECT_DOUBLE_EQ(difference->mean_absolute, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(difference->moved, 0.25);
+  client::RigData bare = rig;
+  bare.meshes[0].skin = {};
+  EXPECT_FALSE(CompareWeights(rig, bare).has_value());
+}
+
+CharacterFile Character(const char* label, client::RigData rig) {
+  CharacterFile character;
+  character.label = label;
+  character.rig = std::move(rig);
+  return character;
+}
+
+TEST(AttachSkeleton, BringsTheMeshToTheSkeletonsUnitsAndUpAxis) {
+  client::RigData skeleton;
+  skeleton.meters_per_unit = 0.01;
+  skeleton.up_axis = client::UpAxis::kZ;
+  skeleton.joints = {{.name = "hip"}, {.name = "head", .parent = 0}};
+  skeleton.rest_local = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 10, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 150};
+  client::RigData mesh;
+  mesh.meters_per_unit = 1;
+  mesh.up_axis = client::UpAxis::kY;
+  mesh.meshes.emplace_back();
+  mesh.meshes[0].positions = {-1, 0, -1, 1, 2, 1, 0, 2, 0.5f};
+  mesh.meshes[0].face_vertices = {0, 1, 2};
+  CharacterFile file = Character("statue.glb", mesh);
+  const auto notes = AttachSkeleton(Character("hero.glb", skeleton), file);
+  ASSERT_TRUE(notes.ok()) << notes.status();
+  ASSERT_EQ(notes->size(), 2u);
+  EXPECT_THAT((*notes)[0], HasSubstr("scaled by 100"));
+  EXPECT_THAT((*notes)[1], HasSubstr("Z up"));
+  EXPECT_THAT(file.rig.meshes[0].positions, ElementsAre(-100, 100, 0, 100, -100, 200, 0, -50, 200));
+  EXPECT_EQ(file.rig.joints.size(), 2u);
+  EXPECT_EQ(file.rig.meters_per_unit, 0.01);
+  EXPECT_EQ(file.rig_bytes, *client::EncodeRig(file.rig));
+}
+
+TEST(AttachSkeleton, RefusesWhatCannotFit) {
+  client::RigData skeleton = TwoVertices({1, 0, 1});
+  for (std::size_t j = 0; j < 3; ++j) {
+    for (const std::size_t i : {0, 5, 10}) skeleton.rest_local[j * 12 + i] = 1;
+  }
+  client::RigData mesh;
+  mesh.meshes.emplace_back();
+  mesh.meshes[0].positions = {5, 0, 0, 6, 1, 1, 5, 1, 0};
+  mesh.meshes[0].face_vertices = {0, 1, 2};
+  CharacterFile file = Character("far.glb", mesh);
+  absl::Status status = AttachSkeleton(Character("hero.glb", skeleton), file).status();
+  EXPECT_EQ(ExitCode(status), 65);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("overlap"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("(5, 0, 0) to (6, 1, 1)"));
+  status = AttachSkeleton(Character("none.glb", {}), file).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("none.glb has no joints"));
+  CharacterFile own = Character("own.glb", skeleton);
+  status = AttachSkeleton(Character("hero.glb", skeleton), own).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("joints of its own"));
+}
+
+}  // namespace
+}  // namespace sinew::cli

@@ -1,0 +1,246 @@
+// The stage as a whole: fields of its own, seams, awkward rigs, refusals.
+#include "core/deform/implicit/implicit.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <map>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "core/deform/deformer.h"
+#include "core/deform/dqs/dqs.h"
+#include "core/deform/spec.h"
+#include "core/deform/vertex_state.h"
+#include "tests/assets/rounded_limb.h"
+#include "tests/assets/run_method.h"
+#include "tests/assets/small_rigs.h"
+#include "tests/unit/implicit/limb_projection.h"
+
+namespace sinew {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::ValueOrDie;
+
+struct Ran {
+  std::vector<Vec3d> start, points;
+  std::vector<std::uint8_t> states;
+  std::size_t Count(VertexState state) const {
+    return static_cast<std::size_t>(std::ranges::count(states, static_cast<std::uint8_t>(state)));
+  }
+};
+
+// Behind dual quaternions.
+Ran Deformed(const Rig& rig, const ImplicitParams& params, std::span<const Affine> pose) {
+  const auto start = testing::RunMethod<Dqs>(rig, {}, pose);
+  Task task;
+  const Implicit implicit = ValueOrDie(Implicit::Bind({rig, *start.layout, {}}, params, task));
+  EXPECT_TRUE(implicit.Check(*start.layout, rig.bindings().size()).ok());
+  AlignedVector<PointBlock> out(start.blocks.size());
+  AlignedVector<float> scratch(implicit.Facts().scratch_floats);
+  PosedRig posed;
+  posed.joints = pose;
+  Ran ran{.start = start.points, .points = {}, .states = std::vector<std::uint8_t>(rig.vertices())};
+  const DenormalGuard guard;
+  implicit.Run({.layout = *start.layout,
+                .posed = posed,
+                .task = task,
+                .scratch = scratch,
+                .state = {},
+                .in_is_rest = false,
+                .in = start.blocks,
+                .out = out,
+                .states = ran.states});
+  ran.points = testing::FileOrder(*start.layout, out);
+  return ran;
+}
+
+// T4 and T6 with fitted fields.
+TEST(Implicit, RestAndARigidMotionMoveNothing) {
+  const Rig rig = testing::CanonicalCylinder();
+  const auto rest = testing::RestPose(rig);
+  for (const FieldOperator op : {FieldOperator::kMax, FieldOperator::kBlend, FieldOperator::kBulge,
+                                 FieldOperator::kCleanUnion}) {
+    const Ran still = Deformed(rig, {.op = op}, rest);
+    EXPECT_EQ(still.points, still.start);
+    const Ran moved =
+        Deformed(rig, {.op = op}, testing::Moved(testing::RigidMotion({0.6, 0, 0.8}, 75), rest));
+    const double farthest = testing::MaxDistance(moved.points, moved.start);
+    const std::size_t still_points = moved.Count(VertexState::kNotDisplaced);
+    std::printf("rigid motion, %s: %zu not displaced, farthest %.1e\n",
+                std::string(ChoiceNames(op)[static_cast<std::size_t>(op)]).c_str(), still_points,
+                farthest);
+    if (op == FieldOperator::kMax) {
+      EXPECT_EQ(moved.points, moved.start);
+      EXPECT_GE(still_points, 2592u);
+    } else {  // where gradients are parallel, rounding of their angle opens an operator a little
+      EXPECT_LT(farthest, 0.01);
+      EXPECT_GE(still_points, rig.vertices() - rig.vertices() / 25);
+    }
+  }
+}
+
+TEST(Implicit, SeamsStayClosed) {
+  // Every face has its corners for itself.
+  const RigSource whole = testing::CanonicalCylinderSource();
+  RigSource split = whole;
+  split.mesh.positions.clear();
+  split.mesh.face_vertices.clear();
+  split.influences = {.offsets = {0}, .bindings = {}, .weights = {}};
+  for (const std::uint32_t v : whole.mesh.face_vertices) {
+    split.mesh.face_vertices.push_back(static_cast<std::uint32_t>(split.mesh.positions.size()));
+    split.mesh.positions.push_back(whole.mesh.positions[v]);
+    for (std::uint64_t k = whole.influences.offsets[v]; k < whole.influences.offsets[v + 1]; ++k) {
+      split.influences.bindings.push_back(whole.influences.bindings[k]);
+      split.influences.weights.push_back(whole.influences.weights[k]);
+    }
+    split.influences.offsets.push_back(split.influences.bindings.size());
+  }
+  split.mesh.parts[0].vertex_count = static_cast<std::uint32_t>(split.mesh.positions.size());
+  const Rig rig = testing::MakeRig(split);
+  const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 100));
+  EXPECT_GT(ran.Count(VertexState::kGradientDivergence), 100u);
+  std::map<std::tuple<float, float, float>, Vec3d> at;
+  for (std::size_t v = 0; v < ran.points.size(); ++v) {
+    const Vec3f& u = rig.mesh().positions()[v];
+    const auto [entry, fresh] = at.try_emplace({u.x, u.y, u.z}, ran.points[v]);
+    EXPECT_EQ(entry->second, ran.points[v]) << v;
+  }
+  EXPECT_EQ(at.size(), 2594u);
+}
+
+TEST(Implicit, RigsWithoutLimbsAreLeftToTheStageBefore) {
+  for (const Rig& rig : {testing::OneVertex(), testing::OneTriangle(), testing::DegenerateFan(),
+                         testing::IsolatedVertex(), testing::TouchingLips()}) {
+    const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 80));
+    EXPECT_EQ(ran.points, ran.start);
+    EXPECT_EQ(ran.Count(VertexState::kFitted), 0u);
+  }
+}
+
+TEST(Implicit, SaysHowManyPointsStay) {
+  const Rig rig = testing::TubeRig();
+  const auto layout = ValueOrDie(BlockLayout::Create(rig));
+  Task task;
+  const Implicit implicit = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
+  std::map<std::string, double> figures;
+  for (const Measure& m : implicit.Measures()) figures[std::string(m.name)] = m.value;
+  EXPECT_EQ(figures["border_points"], 64);
+  EXPECT_EQ(figures["island_points"], 0);
+  EXPECT_EQ(figures["points_without_field"], 0);
+}
+
+TEST(Implicit, RefusesJointsItDoesNotKnow) {
+  const Rig rig = testing::TubeRig();
+  Task task;
+  const auto refusal = [&](const char* spec) {
+    const auto recipe = ParseSpec(spec);
+    if (!recipe.ok()) return recipe.status();
+    const absl::Status status = Deformer::Bind(rig, *recipe, task).status();
+    EXPECT_EQ(Deformer::Estimate(rig, *recipe, task).status(), status) << spec;
+    return status;
+  };
+  EXPECT_TRUE(refusal("dqs | implicit(joints=\"joint1 blend elbow\")").ok());
+  EXPECT_THAT(std::string(refusal("dqs | implicit(joints=\"elbow blend\")").message()),
+              HasSubstr("implicit.joints: the rig has no joint 'elbow'"));
+  EXPECT_THAT(std::string(refusal("dqs | implicit(joints=\"joint1 weld\")").message()),
+              HasSubstr("implicit.joints: got 'joint1 weld', need"));
+  EXPECT_THAT(std::string(refusal("implicit").message()), HasSubstr("reads posed positions"));
+}
+
+TEST(Implicit, OperatorsOfSingleJointsAct) {
+  const Rig rig = testing::CanonicalCylinder();
+  const auto pose = testing::BendPose(rig, 90);
+  const Ran all = Deformed(rig, {.op = FieldOperator::kBlend}, pose);
+  const Ran one = Deformed(rig, {.joints = "lower blend"}, pose);
+  const Ran none = Deformed(rig, {}, pose);
+  EXPECT_EQ(all.points, one.points);
+  EXPECT_GT(testing::MaxDistance(one.points, none.points), 0.02);
+}
+
+// Far beyond what projection can do from a start that is folded through itself.
+TEST(Implicit, TrackingClosesFoldsWithoutOverlap) {
+  const Rig rig = testing::CanonicalCylinder();
+  Task task;
+  const auto deformer =
+      ValueOrDie(Deformer::Bind(rig, ValueOrDie(ParseSpec("dqs | implicit(tracking=true)")), task));
+  EXPECT_FALSE(deformer.frames_independent());
+  const auto triangles = testing::TrianglesOf(rig.mesh());
+  const auto overlap = [&](StreamState* state, double degrees) {
+    std::vector<Vec3f> positions(rig.vertices());
+    FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
+    Workspace workspace;
+    const auto pose = testing::BendPose(rig, degrees);
+    EXPECT_TRUE(deformer.Evaluate({.joints = pose}, out, workspace, state, task).ok());
+    std::vector<Vec3d> points;
+    for (const Vec3f& p : positions) points.push_back(ToDouble(p));
+    const auto volumes = testing::MeasureOverlap(triangles, points);
+    std::printf("bend %.0f, %s: union %.4f, overlap %.3f %%\n", degrees,
+                state == nullptr ? "projected" : "tracked",
+                volumes.Union() / testing::CanonicalVolume(),
+                100 * volumes.overlap / testing::CanonicalVolume());
+    return volumes.overlap / testing::CanonicalVolume();
+  };
+  StreamState state;
+  EXPECT_LT(overlap(&state, 120), 1e-3);
+  EXPECT_LT(overlap(&state, 145), 3e-3);
+  EXPECT_GT(overlap(nullptr, 145), 0.05);
+}
+
+// Millimetres, kilometres.
+TEST(Implicit, KnowsNoUnits) {
+  const RigSource source = testing::CanonicalCylinderSource();
+  const Rig rig = testing::MakeRig(source);
+  const Ran plain = Deformed(rig, {}, testing::BendPose(rig, 90));
+  for (const float scale : {0.0009765625f, 1024.0f}) {
+    RigSource scaled = source;
+    for (Vec3f& p : scaled.mesh.positions) p = {scale * p.x, scale * p.y, scale * p.z};
+    for (AffineD& local : scaled.rest_local) local.m[3] *= double{scale};
+    for (Binding& binding : scaled.bindings) binding.inverse_bind.m[3] *= double{scale};
+    const Rig other = testing::MakeRig(scaled);
+    const Ran ran = Deformed(other, {}, testing::BendPose(other, 90));
+    std::size_t near = 0;
+    for (std::size_t v = 0; v < ran.points.size(); ++v) {
+      near +=
+          testing::Distance((1 / double{scale}) * ran.points[v], plain.points[v]) < 1e-3 ? 1 : 0;
+    }
+    EXPECT_GE(near, ran.points.size() - 30) << scale;
+  }
+}
+
+TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
+  const Rig rig = testing::CanonicalCylinder();
+  const auto layout = ValueOrDie(BlockLayout::Create(rig));
+  Task task;
+  const Implicit bound = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
+  const auto refused = [&](auto spoil) {
+    Implicit spoilt = bound;
+    spoil(spoilt);
+    return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
+  };
+  EXPECT_FALSE(refused([](Implicit&) {}));
+  EXPECT_TRUE(refused([](Implicit& m) { m.contact = 2; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.iterations = 1001; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.smoothing = 51; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.joints = 1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.point_lane[3] = 1 << 20; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.lane_point.pop_back(); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.role[3] = 4; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.row_offset[3] = 1 << 20; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.neighbours[3] = ~0u; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.cotangent[3] = -1; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.mean_value[3] = std::nanf(""); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.potential[3] = INFINITY; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.island.push_back(3); }));
+  EXPECT_TRUE(refused([](Implicit& m) {
+    m.skin.island.push_back(3);
+    m.skin.nearest.push_back(4);
+  }));
+}
+
+}  // namespace
+}  // namespace sinew

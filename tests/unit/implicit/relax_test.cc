@@ -1,0 +1,169 @@
+// Tangential relaxation: rest stays, rigid motions carry over, slid vertices slide back.
+#include "core/deform/relax/relax.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "tests/assets/rounded_limb.h"
+#include "tests/assets/run_method.h"
+#include "tests/assets/tube.h"
+#include "tests/reference/implicit_reference.h"
+
+namespace sinew {
+namespace {
+
+using testing::Distance;
+using testing::MaxDistance;
+using testing::ValueOrDie;
+
+using Points = std::vector<Vec3d>;
+
+class Relaxing {
+ public:
+  Relaxing(const Rig& rig, const RelaxParams& params)
+      : rig_(rig), layout_(ValueOrDie(BlockLayout::Create(rig))) {
+    Task task;
+    relax_ = ValueOrDie(Relax::Bind({rig, *layout_, {}}, params, task));
+    EXPECT_TRUE(relax_.Check(*layout_, rig.bindings().size()).ok());
+  }
+  // Points in file order.
+  Points Run(std::span<const Vec3d> posed) const {
+    AlignedVector<PointBlock> in(layout_->blocks()), out(layout_->blocks());
+    for (std::size_t i = 0; i < layout_->order.size(); ++i) {
+      const Vec3f p = ToFloat(posed[layout_->Vertex(i)]);
+      in[i / kLanes].x[i % kLanes] = p.x;
+      in[i / kLanes].y[i % kLanes] = p.y;
+      in[i / kLanes].z[i % kLanes] = p.z;
+    }
+    AlignedVector<float> scratch(relax_.Facts().scratch_floats);
+    const PosedRig posed_rig;
+    const Task task;
+    relax_.Run({.layout = *layout_,
+                .posed = posed_rig,
+                .task = task,
+                .scratch = scratch,
+                .state = {},
+                .in_is_rest = false,
+                .in = in,
+                .out = out});
+    return testing::FileOrder(*layout_, out);
+  }
+  const Relax& relax() const { return relax_; }
+
+ private:
+  const Rig& rig_;
+  std::shared_ptr<const BlockLayout> layout_;
+  Relax relax_;
+};
+
+// The same passes in double.
+Points Reference(const Rig& rig, const RelaxParams& params, const Points& posed) {
+  const reference::MushMesh mesh(rig, true);
+  const auto rows = reference::MeanValueRows(mesh);
+  Points at = mesh.OfPoints(posed);
+  for (std::uint32_t pass = 0; pass < params.iterations; ++pass) {
+    Points normal(at.size());
+    for (const auto& face : mesh.faces) {
+      const Vec3d area = Cross(at[face[1]] - at[face[0]], at[face[2]] - at[face[0]]);
+      for (const std::size_t p : face) normal[p] = normal[p] + area;
+    }
+    Points next = at;
+    for (std::size_t p = 0; p < at.size(); ++p) {
+      Vec3d shift;
+      for (const auto& [q, w] : rows[p]) shift = shift + w * (at[q] - at[p]);
+      shift = shift - (Dot(shift, normal[p]) / Dot(normal[p], normal[p])) * normal[p];
+      next[p] = at[p] + double{params.strength} * shift;
+    }
+    at = next;
+  }
+  return mesh.OfVertices(at);
+}
+
+// Slides every vertex along the cylinder by a wave of its own.
+Points Slid(const Rig& rig) {
+  Points points = testing::RestPoints(rig);
+  for (std::size_t v = 0; v + 2 < points.size(); ++v) {
+    Vec3d& p = points[v];
+    p.x += 0.03 * std::sin(3.7 * static_cast<double>(v));
+  }
+  return points;
+}
+
+TEST(Relax, LeavesRestAlone) {
+  const Rig rig = testing::CanonicalCylinder();
+  const Points rest = testing::RestPoints(rig);
+  EXPECT_LT(MaxDistance(Relaxing(rig, {.iterations = 20, .strength = 1}).Run(rest), rest), 3e-6);
+}
+
+TEST(Relax, FollowsARigidMotion) {
+  const Rig rig = testing::CanonicalCylinder();
+  const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 137, {30, -20, 50});
+  const Relaxing relaxing(rig, {});
+  const Points still = relaxing.Run(Slid(rig));
+  Points moved = Slid(rig), want = still;
+  for (Vec3d& p : moved) p = Apply(motion, p);
+  for (Vec3d& p : want) p = Apply(motion, p);
+  EXPECT_LT(MaxDistance(relaxing.Run(moved), want), 3e-5);
+}
+
+TEST(Relax, IsTheReferenceInDouble) {
+  const Rig rig = testing::CanonicalCylinder();
+  for (const RelaxParams& params :
+       {RelaxParams{}, RelaxParams{.iterations = 1, .strength = 1}, RelaxParams{.iterations = 7}}) {
+    const Points slid = Slid(rig);
+    EXPECT_LT(MaxDistance(Relaxing(rig, params).Run(slid), Reference(rig, params, slid)), 1e-5);
+  }
+}
+
+TEST(Relax, SlidesBackWithoutLeavingTheSurface) {
+  const Rig rig = testing::CanonicalCylinder();
+  const Points rest = testing::RestPoints(rig), slid = Slid(rig);
+  const Points back = Relaxing(rig, {.iterations = 10}).Run(slid);
+  double before = 0, after = 0;
+  for (std::size_t v = 32 * 5; v < 32 * 76; ++v) {
+    before += Distance(slid[v], rest[v]);
+    after += Distance(back[v], rest[v]);
+    EXPECT_NEAR(std::hypot(back[v].y, back[v].z), 1, 5e-3) << v;
+  }
+  EXPECT_LT(after, 0.2 * before);
+}
+
+TEST(Relax, BordersStay) {
+  const Rig rig = testing::TubeRig({.rings = 9, .around = 8});
+  Points posed = testing::RestPoints(rig);
+  for (Vec3d& p : posed) p.x += 0.1 * p.y;
+  const Relaxing relaxing(rig, {.iterations = 5, .strength = 1});
+  const Points out = relaxing.Run(posed);
+  for (const std::size_t v : {0, 7, 64, 71}) {
+    EXPECT_EQ(static_cast<float>(out[v].x), static_cast<float>(posed[v].x)) << v;
+    EXPECT_EQ(static_cast<float>(out[v].y), static_cast<float>(posed[v].y)) << v;
+    EXPECT_EQ(static_cast<float>(out[v].z), static_cast<float>(posed[v].z)) << v;
+  }
+  EXPECT_EQ(relaxing.relax().Measures().front().value, 16);
+}
+
+TEST(Relax, CheckRefusesTablesThatDoNotFit) {
+  const Rig rig = testing::CanonicalCylinder();
+  const auto layout = ValueOrDie(BlockLayout::Create(rig));
+  const Relaxing relaxing(rig, {});
+  const auto refused = [&](auto spoil) {
+    Relax spoilt = relaxing.relax();
+    spoil(spoilt);
+    return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
+  };
+  EXPECT_FALSE(refused([](Relax&) {}));
+  EXPECT_TRUE(refused([](Relax& r) { r.iterations = 101; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.strength = std::nanf(""); }));
+  EXPECT_TRUE(refused([](Relax& r) { r.point_lane[3] = 1 << 20; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.lane_point.back() = ~0u; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.row_offset[3] = 1 << 20; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.neighbours[3] = ~0u; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.weights[3] = -1; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.surface.triangles[3] = ~0u; }));
+}
+
+}  // namespace
+}  // namespace sinew

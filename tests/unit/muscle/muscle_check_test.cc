@@ -1,0 +1,130 @@
+// What Rig::Create says about muscles.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <functional>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "core/rig/pose.h"
+#include "tests/assets/small_rigs.h"
+
+namespace sinew {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::TubeWithMusclesSource;
+
+struct Bad {
+  const char* field;
+  std::function<void(RigSource&)> spoil;
+};
+
+TEST(MuscleCheck, WrongValuesAreNamed) {
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const auto set = [](auto&& change) { return [change](RigSource& s) { change(s.muscles[1]); }; };
+  const std::vector<Bad> table = {
+      {"rig.muscles[1].name: got ''", set([](Muscle& m) { m.name.clear(); })},
+      {"rig.muscles[1].name: got 'flexor'", set([](Muscle& m) { m.name = "flexor"; })},
+      {"rig.muscles[1].origin.joint: got 2", set([](Muscle& m) { m.origin.joint = 2; })},
+      {"rig.muscles[1].insertion.joint", set([](Muscle& m) { m.insertion.joint = 9; })},
+      {"rig.muscles[1].via[0].joint", set([](Muscle& m) {
+         m.via = {{7, {}}};
+       })},
+      {"rig.muscles[1].via[0].at", set([nan](Muscle& m) {
+         m.via = {{0, {0, nan, 0}}};
+       })},
+      {"rig.muscles[1].via: got 65", set([](Muscle& m) { m.via.resize(65); })},
+      {"rig.muscles[1].origin.at", set([](Muscle& m) { m.origin.at.x = INFINITY; })},
+      {"rig.muscles[1].origin.at", set([](Muscle& m) { m.origin.at.x = -2e9; })},
+      {"rig.muscles[1].wrap.joint", set([](Muscle& m) { m.wrap.joint = 2; })},
+      {"rig.muscles[1].wrap.radius", set([](Muscle& m) { m.wrap.radius = 0; })},
+      {"rig.muscles[1].wrap.axis", set([](Muscle& m) { m.wrap.axis = {}; })},
+      {"rig.muscles[1].wrap.centre", set([nan](Muscle& m) { m.wrap.centre.z = nan; })},
+      {"rig.muscles[1].origin_tendon", set([](Muscle& m) { m.origin_tendon = -1; })},
+      {"rig.muscles[1].insertion_tendon", set([nan](Muscle& m) { m.insertion_tendon = nan; })},
+      {"rig.muscles[1]: got tendons of 0.3 and 9", set([](Muscle& m) { m.insertion_tendon = 9; })},
+      {"rig.muscles[1].insertion: coincides", set([](Muscle& m) {
+         m.wrap = {};
+         m.insertion = m.origin;
+         m.origin_tendon = m.insertion_tendon = 0;
+       })},
+      {"rig.muscles[1].width: got 0", set([](Muscle& m) { m.width = 0; })},
+      {"rig.muscles[1].depth: got -1", set([](Muscle& m) { m.depth = -1; })},
+      {"rig.muscles[1].width_direction", set([nan](Muscle& m) { m.width_direction.x = nan; })},
+      {"rig.muscles[1].warp: got 11", set([](Muscle& m) { m.warp = 11; })},
+      {"rig.muscles[0].warp: got 2, need 1 for an ellipsoid",
+       [](RigSource& s) { s.muscles[0].warp = 2; }},
+      {"rig.muscles[1].tension: got 0", set([](Muscle& m) { m.tension = 0; })},
+      {"rig.muscles[1].fat: got -1", set([](Muscle& m) { m.fat = -1; })},
+      {"rig.muscles[1].activation: got control 1", set([](Muscle& m) { m.activation = 1; })},
+      {"rig.muscles: got 4097", [](RigSource& s) { s.muscles.resize(4097); }},
+  };
+  for (const Bad& bad : table) {
+    RigSource source = TubeWithMusclesSource();
+    bad.spoil(source);
+    const auto rig = Rig::Create(std::move(source));
+    ASSERT_FALSE(rig.ok()) << bad.field;
+    EXPECT_EQ(rig.status().code(), absl::StatusCode::kInvalidArgument) << bad.field;
+    EXPECT_THAT(std::string(rig.status().message()), HasSubstr(bad.field));
+  }
+}
+
+TEST(MuscleCheck, ADirectionAlongTheBellyIsRefused) {
+  RigSource source = TubeWithMusclesSource();
+  source.muscles[0].via.clear();
+  source.muscles[0].origin.at = {0.3, 0.2, 0};
+  source.muscles[0].width_direction = {-2, 0, 0};
+  const auto rig = Rig::Create(std::move(source));
+  ASSERT_FALSE(rig.ok());
+  EXPECT_THAT(std::string(rig.status().message()), HasSubstr("rig.muscles[0].width_direction"));
+}
+
+TEST(MuscleCheck, EveryNumberIsPartOfTheDigest) {
+  const auto digest = [](const std::function<void(Muscle&)>& change) {
+    RigSource source = TubeWithMusclesSource();
+    change(source.muscles[1]);
+    return testing::MakeRig(std::move(source)).digest();
+  };
+  const std::vector<std::string> digests = {
+      digest([](Muscle&) {}),
+      digest([](Muscle& m) { m.width = 0.16; }),
+      digest([](Muscle& m) { m.depth = 0.21; }),
+      digest([](Muscle& m) { m.origin.at.z = 0.01; }),
+      digest([](Muscle& m) {
+        m.via = {{0, {1, -0.2, 0}}};
+      }),
+      digest([](Muscle& m) { m.wrap = {}; }),
+      digest([](Muscle& m) { m.wrap.radius = 0.19; }),
+      digest([](Muscle& m) { m.origin_tendon = 0.31; }),
+      digest([](Muscle& m) { m.insertion_tendon = 0.69; }),
+      digest([](Muscle& m) { m.profile = MuscleProfile::kParabola; }),
+      digest([](Muscle& m) { m.warp = 1.4; }),
+      digest([](Muscle& m) { m.tension = 1.4; }),
+      digest([](Muscle& m) { m.fat = 0.1; }),
+      digest([](Muscle& m) { m.activation = 0; }),
+      digest([](Muscle& m) {
+        m.width_direction = {0, 0, 1};
+      })};
+  for (std::size_t a = 0; a < digests.size(); ++a) {
+    for (std::size_t b = 0; b < a; ++b) EXPECT_NE(digests[a], digests[b]) << a << " " << b;
+  }
+  EXPECT_EQ(digests[0], digest([](Muscle& m) { m.name = "other"; }));
+}
+
+TEST(MuscleCheck, PosesOfARigTakeItsControls) {
+  const Rig rig = testing::MakeRig(TubeWithMusclesSource());
+  const auto pose = testing::BendPose(rig, 60);
+  const std::vector<float> tense = {1};
+  const auto slack = PoseMuscles(rig, {.joints = pose});
+  const auto tensed = PoseMuscles(rig, {.joints = pose, .controls = tense});
+  ASSERT_EQ(slack.size(), 2u);
+  EXPECT_GT(tensed[0].radii[1], slack[0].radii[1] * 1.1f);
+  EXPECT_EQ(tensed[1].radii[1], slack[1].radii[1]);
+  EXPECT_NEAR(slack[0].frame.m[3] - -0.87, 0, 0.2);  // in the middle of the upper half
+}
+
+}  // namespace
+}  // namespace sinew
