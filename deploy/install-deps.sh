@@ -20,7 +20,7 @@ build=(
 )
 test=(python3-grpcio python3-protobuf python3-numpy clang-format-14)
 runtime=(
-  ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libhwy1 libssl3 libxxhash0
+  ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0
   libcpp-httplib0.11 libprometheus-cpp-core1.0 libspdlog1.10 libyaml-cpp0.7
 )
 container=(buildah podman runc conmon netavark aardvark-dns catatonit iptables mmdebstrap)
