@@ -97,7 +97,7 @@ absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
                           const CacheTarget& target, std::size_t& received) {
   SINEW_ASSIGN_OR_RETURN(CacheWriter writer, CacheWriter::Create(target, InfoOf(character, clip)));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
-  WarnUnusedControls(context, bound, clip);
+  WarnUnusedControls(context, character.rig, bound, clip);
   const auto line = context.MakeProgress("Bake");
   const absl::Time start = absl::Now();
   std::vector<float> positions(character.rig.vertices() * 3);

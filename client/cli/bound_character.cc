@@ -13,6 +13,29 @@
 #include "client/cpp/status_macros.h"
 
 namespace sinew::cli {
+namespace {
+
+// Controls may tense muscles instead.
+bool DrivesAShape(const client::RigData& rig, const std::string& control) {
+  return std::ranges::any_of(rig.meshes, [&](const client::Mesh& mesh) {
+    return std::ranges::any_of(
+        mesh.shapes, [&](const client::Shape& shape) { return shape.control == control; });
+  });
+}
+
+bool MovesShapes(const client::RigData& rig, const client::ClipData& clip) {
+  const std::size_t controls = rig.controls.size();
+  for (std::size_t k = 0; k < controls; ++k) {
+    bool moves = false;
+    for (std::size_t at = k; at < clip.controls.size(); at += controls) {
+      moves = moves || clip.controls[at] != 0;
+    }
+    if (moves && DrivesAShape(rig, rig.controls[k].name)) return true;
+  }
+  return false;
+}
+
+}  // namespace
 
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
                                                 const std::string& spec) {
@@ -35,11 +58,9 @@ absl::StatusOr<client::Character> BindCharacter(Context& context, const Characte
   return bound;
 }
 
-void WarnUnusedControls(const Context& context, const client::Character& character,
-                        const client::ClipData& clip) {
-  const bool moves =
-      std::any_of(clip.controls.begin(), clip.controls.end(), [](float v) { return v != 0; });
-  if (moves && !absl::StrContains(character.session().recipe_json, "\"shapes\"")) {
+void WarnUnusedControls(const Context& context, const client::RigData& rig,
+                        const client::Character& character, const client::ClipData& clip) {
+  if (MovesShapes(rig, clip) && !absl::StrContains(character.session().recipe_json, "\"shapes\"")) {
     context.WarnOnce(absl::StrCat("clip '", clip.name,
                                   "' sets morph targets, which stay at rest under '",
                                   RecipeText(character.session().recipe_json),

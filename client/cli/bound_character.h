@@ -18,8 +18,8 @@ absl::StatusOr<client::Character> BindCharacter(Context& context, const Characte
                                                 const std::string& spec);
 
 // Warns if `clip` moves controls, and so morph targets, that no stage of the recipe reads.
-void WarnUnusedControls(const Context& context, const client::Character& character,
-                        const client::ClipData& clip);
+void WarnUnusedControls(const Context& context, const client::RigData& rig,
+                        const client::Character& character, const client::ClipData& clip);
 
 // Warns of what the importer lost: it belongs to the result.
 void WarnLosses(const Context& context, const CharacterFile& character);

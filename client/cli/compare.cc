@@ -58,7 +58,7 @@ absl::StatusOr<std::vector<BoundMethod>> BindAll(Context& context, const Charact
     if (!one.ok()) {
       return Prefixed(SpecLabel(arguments[k]), context.Lost(one.status(), "nothing is measured"));
     }
-    WarnUnusedControls(context, *one, clip);
+    WarnUnusedControls(context, character.rig, *one, clip);
     bound.push_back({SpecLabel(arguments[k]), *std::move(one)});
   }
   return bound;

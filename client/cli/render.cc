@@ -57,7 +57,7 @@ absl::Status AddDeformed(Context& context, const CharacterFile& character,
                          const Options& options, Drawing& drawing) {
   SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(argument));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
-  WarnUnusedControls(context, bound, clip);
+  WarnUnusedControls(context, character.rig, bound, clip);
   SINEW_ASSIGN_OR_RETURN(const client::FrameView frame,
                          bound.Deform({}, PoseOf(clip, 0), OutputFor(options), context.call()));
   PosedPanel panel;
