@@ -31,7 +31,7 @@ struct LogConfig {
 struct ComputeConfig {
   std::uint64_t threads = 0;  // 0 = one per core
   std::string isa = "auto";
-  double inline_microseconds = 100;  // frames that cost less are evaluated where their pose arrives
+  double inline_microseconds = 250;  // frames that cost less are evaluated where their pose arrives
   std::uint64_t deforms = 1024;      // Deform and DeformClip calls at a time
   std::uint64_t frame_bytes = std::uint64_t{2} << 30;  // frame buffers of all calls together
 };

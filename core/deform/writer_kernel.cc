@@ -12,6 +12,16 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
+// 16 vertices that follow each other.
+HWY_INLINE bool IsRun(const std::int32_t* order) {
+  const auto first = static_cast<std::uint32_t>(order[0]);
+  std::uint32_t differs = 0;
+  for (std::uint32_t i = 1; i < 16; ++i) {
+    differs |= static_cast<std::uint32_t>(order[i]) ^ (first + i);
+  }
+  return differs == 0;
+}
+
 WriterKernelResult WriteBlocks(const WriterKernelArgs& args, std::size_t begin, std::size_t end) {
   const float* first = args.in + begin * 48;
   Pack low[3], high[3];
@@ -28,9 +38,7 @@ WriterKernelResult WriteBlocks(const WriterKernelArgs& args, std::size_t begin, 
     }
     StoreInterleaved(p[0], p[1], p[2], packed);
     const std::int32_t* order = args.order + b * 16;
-    bool run = true;  // vertices that follow each other, as most do
-    for (std::int32_t i = 0; i < 16; ++i) run &= order[i] == order[0] + i;
-    if (run) {
+    if (IsRun(order)) {  // as most are
       std::memcpy(args.out + static_cast<std::size_t>(order[0]) * 12, packed, sizeof packed);
       continue;
     }
