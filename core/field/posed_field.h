@@ -37,6 +37,9 @@ class PosedField {
   virtual void EvaluateParts(const PointBlock& points, std::span<float> values) const = 0;
   // [parts] part space to model space of this pose; part space is the same in every pose.
   virtual std::span<const Affine> PartFrames() const = 0;
+
+  // How much longer the pose makes a length of part space, over all parts; 1 if they say nothing.
+  float Scale() const;
 };
 
 }  // namespace sinew

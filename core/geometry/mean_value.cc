@@ -92,15 +92,18 @@ std::vector<Vec3d> PointNormals(const Mesh& mesh, const WeldedPoints& welded) {
   return normals;
 }
 
-// Puts ring edges in walking order; false: they are not one closed fan.
-bool WalkOnce(std::span<RingEdge> ring) {
-  for (std::size_t k = 0; k + 1 < ring.size(); ++k) {
-    const auto next = std::find_if(ring.begin() + static_cast<std::ptrdiff_t>(k) + 1, ring.end(),
-                                   [&](const RingEdge& e) { return e.from == ring[k].to; });
-    if (next == ring.end()) return false;
-    std::swap(ring[k + 1], *next);
+// Sorted ring edges in walking order; false: they are not one closed fan.
+bool WalkOnce(std::span<const RingEdge> ring, std::vector<RingEdge>& walk) {
+  walk.clear();
+  if (ring.size() < 3) return false;
+  walk.push_back(ring.front());
+  while (walk.size() < ring.size()) {
+    const auto next = std::ranges::lower_bound(ring, walk.back().to, {}, &RingEdge::from);
+    if (next == ring.begin() || next == ring.end() || next->from != walk.back().to) return false;
+    walk.push_back(*next);
   }
-  return ring.size() >= 3 && ring.back().to == ring.front().from;
+  // As many steps that never met the first edge again, and now do: each edge once.
+  return walk.back().to == walk.front().from;
 }
 
 // Weights of the neighbours ring[k].from; false: rejected.
@@ -140,6 +143,7 @@ std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welde
   for (std::size_t p = 0; p < rest.size(); ++p) {
     rest[p] = ToDouble(mesh.positions()[welded.first[p]]);
   }
+  std::vector<RingEdge> walk;
   std::vector<double> weights;
   for (std::size_t p = 0; p < rest.size(); ++p) {
     std::span<RingEdge> ring = rings.row(p);
@@ -148,12 +152,12 @@ std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welde
         ring.first(static_cast<std::size_t>(std::unique(ring.begin(), ring.end()) - ring.begin()));
     const auto row = triangle_neighbours.row(p);
     // A ring that names a neighbour twice has fewer neighbours than edges.
-    if (ring.size() != row.size() || normals[p] == Vec3d{} || !WalkOnce(ring) ||
-        !WeighRing(ring, rest[p], normals[p], rest, weights)) {
+    if (ring.size() != row.size() || normals[p] == Vec3d{} || !WalkOnce(ring, walk) ||
+        !WeighRing(walk, rest[p], normals[p], rest, weights)) {
       continue;
     }
-    for (std::size_t k = 0; k < ring.size(); ++k) {
-      const auto at = std::lower_bound(row.begin(), row.end(), ring[k].from) - row.begin();
+    for (std::size_t k = 0; k < walk.size(); ++k) {
+      const auto at = std::lower_bound(row.begin(), row.end(), walk[k].from) - row.begin();
       result[triangle_neighbours.offsets[p] + static_cast<std::size_t>(at)] = weights[k];
     }
   }

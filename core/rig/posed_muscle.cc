@@ -14,6 +14,7 @@ namespace sinew {
 namespace {
 
 constexpr double kLeastBelly = 1e-3;  // of the rest path
+constexpr double kLeastAxis = 1e-9;   // width and depth, of the rest path
 constexpr double kLeastScale = 1e-6;
 constexpr double kTiny = 1e-12;
 
@@ -198,6 +199,13 @@ absl::StatusOr<MuscleRow> RestRow(const Muscle& muscle, const std::string& field
                                                    " and ", row.insertion_tendon, " on a path of ",
                                                    length, " at rest, need a belly between them"));
   }
+  // Thinner ones leave float32's range within their fields.
+  if (!(std::min(row.width, row.depth) >= kLeastAxis * length)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat(field, row.width < row.depth ? ".width: got " : ".depth: got ",
+                     std::min(row.width, row.depth), " on a path of ", length,
+                     " at rest, need at least ", kLeastAxis * length));
+  }
   const Vec3d begin = PointAt(path, row.origin_tendon);
   const Vec3d end = PointAt(path, length - row.insertion_tendon);
   const Vec3d chord = Unit(end - begin, {1, 0, 0});
@@ -263,7 +271,7 @@ absl::Status MuscleTables::Check(std::size_t joints) const {
     used += row.points;
     if (row.profile > static_cast<std::uint32_t>(MuscleProfile::kParabola) ||
         row.wrap_shape > static_cast<std::uint32_t>(WrapShape::kSphere) ||
-        row.wrap_joint >= joints || row.wrap_leg + 1 >= row.points) {
+        row.wrap_joint >= joints || row.wrap_leg >= row.points - 1) {
       return damaged("a value out of range");
     }
     if (!Finite({row.origin_tendon, row.insertion_tendon, row.fat, row.wrap_angle, row.origin_size,

@@ -43,17 +43,6 @@ class Scratch {
   std::span<float> floats_;
 };
 
-// How much longer a pose makes a length, over all parts.
-float PoseScale(const PosedField& field) {
-  double sum = 0;
-  for (const Affine& frame : field.PartFrames()) {
-    sum += std::cbrt(std::abs(Determinant(Linear(ToDouble(frame)))));
-  }
-  const double mean =
-      sum / static_cast<double>(std::max<std::size_t>(1, field.PartFrames().size()));
-  return mean > 1e-30 && mean < 1e30 ? static_cast<float>(mean) : 1.0f;
-}
-
 class Projection {
  public:
   Projection(const SkinSurface& skin, const PosedField& field, const ProjectionOptions& options,
@@ -72,7 +61,7 @@ class Projection {
     next_flag_ = scratch.Take<float>(count);
     list_ = scratch.Take<std::uint32_t>(count);
     region_ = scratch.Take<std::uint32_t>(count);
-    const float unit = options.unit * PoseScale(field);
+    const float unit = options.unit * field.Scale();
     rules_ = {.newton = options.newton,
               .sigma = options.sigma,
               .longest = (options.newton ? kNewtonUnits : kFixedUnits) * unit,

@@ -44,7 +44,7 @@ struct Buffers {
   static constexpr std::size_t kFloats = 4 * 4 + 12 + 3;
 
   float *at, *next;  // [P][4] x y z 0, before and after a round
-  float* rest;       // [P][4]
+  float* rest;       // [P][4] x y z, and how much longer this pose makes a length there
   float* skinned;    // [P][4]
   float* rotation;   // [P][3][4] columns; the fourth of the first is 1 where there is one
   float* awake;      // [P] 1: takes part in this round
@@ -61,9 +61,11 @@ class Step {
         before_(before),
         now_(now),
         options_(options),
+        unit_(options.unit * now.Scale()),
         contact_(options.contact ? Contact::kSurface : Contact::kCrease),
         frame_(frame),
         buffers_(frame.scratch, skin.points()) {
+    SetScales();
     SetMotions();
   }
 
@@ -76,6 +78,7 @@ class Step {
       for (std::size_t b = begin; b < end; ++b) (this->*body)(b);
     });
   }
+  void SetScales();
   void SetMotions();
   void Gather(std::size_t block);
   void Predict(std::size_t block);
@@ -93,6 +96,10 @@ class Step {
     const PointBlock& from = blocks[lane / kLanes];
     return Vec4{from.x[lane % kLanes], from.y[lane % kLanes], from.z[lane % kLanes], 0};
   }
+  // Of the joint that holds the point most.
+  float LengthScale(std::size_t p) const {
+    return scales_[frame_.layout.pivot[skin_.point_lane[p] / kLanes]];
+  }
   PointBlock Load(const float* packed, std::size_t block) const;
   bool Wakes(std::size_t p) const;
   Vec4 Relaxed(std::size_t p) const;
@@ -106,12 +113,22 @@ class Step {
   const PosedField& before_;
   const PosedField& now_;
   const TrackingOptions options_;
+  const float unit_;  // in this pose
   const Contact contact_;
   const StageFrame& frame_;
   Buffers buffers_;
+  std::vector<float> scales_;    // [bindings] of lengths, bind to pose
   std::vector<Affine> motions_;  // [parts] of points of the pose before, less the identity
   bool first_ = true;            // the first round: everybody takes part
 };
+
+void Step::SetScales() {
+  for (const Affine& skin : frame_.posed.skin) {
+    const double scale = std::cbrt(std::abs(Determinant(Linear(ToDouble(skin)))));
+    // Rounding is no scale: what does not move keeps its bits.
+    scales_.push_back(std::abs(scale - 1) < 1e-5 ? 1.0f : static_cast<float>(scale));
+  }
+}
 
 // Differences, so that what does not move keeps its bits.
 void Step::SetMotions() {
@@ -145,7 +162,9 @@ void Step::Gather(std::size_t block) {
     const std::size_t p = std::min(slot, skin_.points() - 1);  // padding repeats the last point
     const float* at = frame_.state.data() + p * 3;
     Store4(Vec4{at[0], at[1], at[2], 0}, buffers_.at, slot);
-    Store4(FromLane(frame_.rest, p), buffers_.rest, slot);
+    Vec4 rest = FromLane(frame_.rest, p);
+    rest[3] = LengthScale(p);
+    Store4(rest, buffers_.rest, slot);
     Store4(FromLane(frame_.in, p), buffers_.skinned, slot);
     buffers_.awake[slot] = buffers_.moved[slot] = 0;
     buffers_.fate[slot] =
@@ -241,7 +260,8 @@ Vec4 Step::Relaxed(std::size_t p) const {
     const std::uint32_t q = skin_.neighbours[k];
     const float* its = buffers_.rotation + std::size_t{q} * 12;
     if (!(its[3] > 0)) its = own;
-    const Vec4 edge = rest - Load4(buffers_.rest, q);
+    const Vec4 its_rest = Load4(buffers_.rest, q);
+    const Vec4 edge = (0.5f * (rest[3] + its_rest[3])) * (rest - its_rest);
     Vec4 turned = {0, 0, 0, 0};
     for (int c = 0; c < 3; ++c) {
       turned += edge[c] * (columns[c] + Load4(its, static_cast<std::size_t>(c)));
@@ -253,7 +273,7 @@ Vec4 Step::Relaxed(std::size_t p) const {
 
 // Length of a step along the unit gradient.
 float Step::Newton(std::size_t p, float value, float slope) const {
-  const float reach = kTrackingReach * options_.unit;
+  const float reach = kTrackingReach * unit_;
   const float s = kNewton * (skin_.potential[p] - value) / slope;
   return std::min(std::max(s, -reach), reach);
 }
@@ -262,7 +282,7 @@ float Step::Newton(std::size_t p, float value, float slope) const {
 // rest: those it moved, and those off their level.
 std::uint32_t Step::Slide(std::size_t block, const PointBlock& wish, const FieldBlock& field,
                           PointBlock& points) {
-  const float reach = kTrackingReach * options_.unit, still = kStill * options_.unit;
+  const float reach = kTrackingReach * unit_, still = kStill * unit_;
   std::uint32_t moving = 0;
   for (std::size_t i = 0; i < Lanes(block); ++i) {
     const std::size_t p = block * kLanes + i;
@@ -271,7 +291,7 @@ std::uint32_t Step::Slide(std::size_t block, const PointBlock& wish, const Field
     const float gx = field.x[i], gy = field.y[i], gz = field.z[i];
     const float slope = std::sqrt(gx * gx + gy * gy + gz * gz);
     float s = 0;
-    if (slope * options_.unit > kNoDirection) {
+    if (slope * unit_ > kNoDirection) {
       const float nx = gx / slope, ny = gy / slope, nz = gz / slope;
       const float along = dx * nx + dy * ny + dz * nz;
       dx -= along * nx;
@@ -300,7 +320,7 @@ void Step::Approach(std::size_t block, std::uint32_t lanes, const FieldBlock& fi
     const std::size_t p = block * kLanes + i;
     const float gx = field.x[i], gy = field.y[i], gz = field.z[i];
     const float slope = std::sqrt(gx * gx + gy * gy + gz * gz);
-    if (!(slope * options_.unit > kNoDirection)) continue;
+    if (!(slope * unit_ > kNoDirection)) continue;
     const float s = Newton(p, field.value[i], slope) / slope;
     points.x[i] += s * gx;
     points.y[i] += s * gy;

@@ -77,6 +77,12 @@ absl::Status MuscleStage::Check(const BlockLayout& layout, std::size_t) const {
     return Damaged("sizes disagree");
   }
   SINEW_RETURN_IF_ERROR(surface.Check(layout.order.size(), anchored(), Params::kName));
+  if (rest_axes.size() != muscles.rows.size() ||
+      !std::ranges::all_of(rest_axes, [](const BellyAxes& axes) {
+        return axes.width > 0 && axes.depth > 0 && std::isfinite(axes.width + axes.depth);
+      })) {
+    return Damaged("rest axes out of range");
+  }
   for (const MuscleAnchor& anchor : anchors) {
     const float length2 = anchor.across * anchor.across + anchor.down * anchor.down;
     if (anchor.muscle >= muscles.rows.size() || !std::isfinite(anchor.share) ||
@@ -108,8 +114,8 @@ void MuscleStage::Run(const StageFrame& frame) const {
   for (std::size_t m = 0; m < muscles.rows.size(); ++m) {
     const MuscleState state = PoseMuscle(muscles, m, frame.posed.joints, frame.posed.controls);
     const double row[kSwellFloats] = {state.radii[1], state.radii[2],
-                                      muscles.rows[m].width * state.scale,
-                                      muscles.rows[m].depth * state.scale};
+                                      rest_axes[m].width * state.scale,
+                                      rest_axes[m].depth * state.scale};
     for (std::size_t i = 0; i < kSwellFloats; ++i) {
       swells[m * kSwellFloats + i] = static_cast<float>(row[i]);
     }

@@ -35,6 +35,7 @@ struct MuscleStage {
 
   // Without muscles, or without skin over them, every table is empty and out is in.
   MuscleTables muscles;
+  std::vector<BellyAxes> rest_axes;          // [muscles] at rest, with the controls' default values
   std::vector<std::uint32_t> anchor_offset;  // [A + 1] into anchors, of anchored points
   std::vector<MuscleAnchor> anchors;
   std::vector<std::uint32_t> anchor_lane;  // [A] lowest lane of the point
@@ -54,6 +55,7 @@ struct MuscleStage {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     MuscleTables::Fields(self.muscles, visit);
+    visit("rest_axes", self.rest_axes);
     visit("anchor_offset", self.anchor_offset);
     visit("anchors", self.anchors);
     visit("anchor_lane", self.anchor_lane);

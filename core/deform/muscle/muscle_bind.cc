@@ -4,6 +4,7 @@
 
 #include "core/base/status.h"
 #include "core/deform/muscle/muscle.h"
+#include "core/field/muscle_kernel.h"
 #include "core/field/muscle_shape.h"
 #include "core/geometry/adjacency.h"
 
@@ -27,7 +28,7 @@ BellyPlace PlaceOf(const MuscleRow& row, const MuscleState& rest, const Vec3d& p
   };
   // The belly's line in as many straight pieces as its field has; an ellipsoid has one.
   const bool straight = static_cast<MuscleProfile>(row.profile) == MuscleProfile::kEllipsoid;
-  const int pieces = straight ? 1 : 12;
+  const int pieces = straight ? 1 : static_cast<int>(kMuscleSegments);
   BellyPlace best = {};
   double nearest = HUGE_VAL;
   for (int k = 0; k < pieces; ++k) {
@@ -53,7 +54,7 @@ struct PointAnchor {
   MuscleAnchor anchor;
 };
 
-// Appends the anchors of one muscle; false for those it does not reach.
+// Appends the anchors of one muscle.
 void AnchorTo(const MuscleFootprint& footprint, const MuscleRow& row, std::uint32_t muscle,
               const RestSkin& skin, const WeldedPoints& welded, const PointOrder& order,
               float strength, std::vector<PointAnchor>& out) {
@@ -96,8 +97,9 @@ absl::StatusOr<BindCost> MuscleStage::Cost(const BindInput& input, const MuscleP
   const std::size_t pairs = MostUnderMuscles(rig), lanes = input.layout.order.size();
   const std::size_t corners = rig.mesh().face_vertices().size(), faces = rig.mesh().faces();
   const std::size_t anchored = std::min(pairs, rig.vertices());
-  const std::size_t tables = rig.muscle_tables().rows.size() * sizeof(MuscleRow) +
-                             rig.muscle_tables().points.size() * sizeof(MusclePointRow);
+  const std::size_t tables =
+      rig.muscle_tables().rows.size() * (sizeof(MuscleRow) + sizeof(BellyAxes)) +
+      rig.muscle_tables().points.size() * sizeof(MusclePointRow);
   const std::size_t bound = tables + pairs * sizeof(MuscleAnchor) + anchored * 12 + lanes * 4 +
                             (corners * 2 + faces * 2 + anchored + 8) * sizeof(std::uint32_t);
   const std::size_t binding = rig.vertices() * 160 + rig.influences().size() * 24 + corners * 48 +
@@ -124,11 +126,14 @@ absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const Musc
   for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     const MuscleFootprint footprint = MakeFootprint(rig, skin, m);
-    AnchorTo(footprint, rig.muscle_tables().rows[m], static_cast<std::uint32_t>(m), skin, welded,
-             order, params.strength, all);
+    const MuscleRow& row = rig.muscle_tables().rows[m];
+    bound.rest_axes.push_back(
+        PumpedAxes({row.width, row.depth}, 1, 1, row.tension, footprint.rest.activation));
+    AnchorTo(footprint, row, static_cast<std::uint32_t>(m), skin, welded, order, params.strength,
+             all);
     task.Advance(kPairWork * static_cast<double>(footprint.vertices.size()));
   }
-  if (all.empty()) return bound;
+  if (all.empty()) return MuscleStage();
   std::ranges::stable_sort(all, {}, &PointAnchor::place);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
 

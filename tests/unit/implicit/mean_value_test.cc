@@ -7,6 +7,7 @@
 #include <cmath>
 #include <numbers>
 #include <numeric>
+#include <span>
 #include <vector>
 
 #include "tests/assets/rounded_limb.h"
@@ -68,6 +69,26 @@ std::vector<Vec3f> Circle(int n) {
 TEST(MeanValue, RegularHexagonCountsEvenly) {
   const Rig rig = Fan(Circle(6));
   for (const double w : Weighted(rig).row(0)) EXPECT_NEAR(w, 1.0 / 6, 1e-7);
+}
+
+TEST(MeanValue, ManyTrianglesRoundOnePointAreWalkedInAnyOrder) {
+  constexpr std::uint32_t kCount = 200'000;
+  const auto circle = Circle(kCount);
+  std::vector<Vec3f> positions(kCount + 1);
+  Faces faces;
+  // Steps by a number without a factor in common: no order helps the walk.
+  const auto place = [](std::uint64_t k) {
+    return 1 + static_cast<std::uint32_t>(k * 76'543 % kCount);
+  };
+  for (std::uint32_t k = 0; k < kCount; ++k) {
+    positions[place(k)] = circle[k];
+    faces.push_back({0, place(k), place((k + 1) % kCount)});
+  }
+  const Rig rig = testing::MakeRig(testing::RigidSource(positions, faces));
+  const Weighted weighted(rig);
+  const std::span<const double> row = std::span(weighted.weights).first(kCount);
+  EXPECT_GT(*std::ranges::min_element(row), 0.99 / kCount);
+  EXPECT_LT(*std::ranges::max_element(row), 1.01 / kCount);
 }
 
 TEST(MeanValue, PlanarRingAveragesToItsPoint) {

@@ -52,6 +52,7 @@ TEST(MuscleCheck, WrongValuesAreNamed) {
          m.origin_tendon = m.insertion_tendon = 0;
        })},
       {"rig.muscles[1].width: got 0", set([](Muscle& m) { m.width = 0; })},
+      {"rig.muscles[1].width: got 1e-39 on a path", set([](Muscle& m) { m.width = 1e-39; })},
       {"rig.muscles[1].depth: got -1", set([](Muscle& m) { m.depth = -1; })},
       {"rig.muscles[1].width_direction", set([nan](Muscle& m) { m.width_direction.x = nan; })},
       {"rig.muscles[1].warp: got 11", set([](Muscle& m) { m.warp = 11; })},

@@ -64,6 +64,21 @@ TEST(MuscleStageTest, RestIsRest) {
   for (std::size_t v = 0; v < rig.vertices(); ++v) EXPECT_LE(Moved(plain, pushed, v), 1e-6);
 }
 
+TEST(MuscleStageTest, RestIsRestAlsoWithTenseMuscles) {
+  RigSource source = TubeWithMusclesSource();
+  source.controls.front().default_value = 1;
+  const Rig rig = MakeRig(std::move(source));
+  const auto pose = testing::RestPose(rig);
+  const Result plain = Behind(rig, "lbs", pose), pushed = Behind(rig, "lbs | muscle", pose);
+  const Result slack = Behind(rig, "lbs | muscle", pose, {0});
+  double sunk = 0;
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    EXPECT_LE(Moved(plain, pushed, v), 1e-6);
+    sunk = std::max(sunk, Moved(plain, slack, v));
+  }
+  EXPECT_GT(sunk, 0.02);
+}
+
 TEST(MuscleStageTest, TheSkinAboveTheBellyRisesByItsSwell) {
   const Rig rig = MakeRig(TubeWithMusclesSource());
   const std::size_t top = Nearest(rig, {-0.87, 0.5, 0}), below = Nearest(rig, {-1.9, -0.5, 0});

@@ -84,10 +84,13 @@ class LimbSequence {
     AlignedVector<PointBlock> out(layout_->blocks());
     AlignedVector<float> scratch(TrackingScratch(surface_.points()));
     states_.assign(rig_.vertices(), 255);
+    const PosedRigTables tables = PosedRigTables::Create(rig_, layout_->centre);
+    PosedRigBuffer buffer;
+    const PosedRig posed = buffer.Compute(tables, {.joints = pose, .controls = {}}, false);
     const Task task;
     Track(surface_, before, now, {.unit = 1, .attraction = attraction_},
           {.layout = *layout_,
-           .posed = {},
+           .posed = posed,
            .task = task,
            .scratch = scratch,
            .state = state_,

@@ -7,8 +7,11 @@
 #include <limits>
 #include <vector>
 
+#include "core/deform/deformer.h"
+#include "core/deform/spec.h"
 #include "core/deform/vertex_state.h"
 #include "core/simd/target.h"
+#include "tests/assets/run_method.h"
 #include "tests/unit/tracking/limb_sequence.h"
 
 namespace sinew {
@@ -68,6 +71,41 @@ TEST(TrackingLaws, ARigidMotionCarriesTheWholeSequence) {
     EXPECT_LE(median, 1e-5) << degrees;
     EXPECT_LE(errors[errors.size() * 99 / 100], degrees < 70 ? 2e-3 : 5e-2) << degrees;
     EXPECT_LE(errors.back(), degrees < 70 ? 1e-2 : 0.15) << degrees;
+  }
+}
+
+// A character that is scaled as a whole.
+TEST(TrackingLaws, TheSizeOfThePoseDoesNotMatter) {
+  const Rig rig = testing::CanonicalCylinder();
+  Task task;
+  const auto recipe = testing::ValueOrDie(ParseSpec("dqs | implicit(tracking=true)"));
+  const Deformer deformer = testing::ValueOrDie(Deformer::Bind(rig, recipe, task));
+  const auto tracked = [&](double scale) {
+    std::vector<Vec3f> positions(rig.vertices());
+    FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
+    Workspace workspace;
+    StreamState state;
+    for (int degrees = 0; degrees <= 90; degrees += 5) {
+      const auto pose = testing::Moved(testing::ScaleMotion({scale, scale, scale}),
+                                       testing::BendPose(rig, degrees));
+      const absl::Status status =
+          deformer.Evaluate({.joints = pose, .controls = {}}, out, workspace, &state, task);
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    return positions;
+  };
+  const auto plain = tracked(1);
+  for (const double scale : {0.015625, 64.0}) {
+    const auto other = tracked(scale);
+    std::vector<double> errors;
+    for (std::size_t v = 0; v < plain.size(); ++v) {
+      errors.push_back(testing::Distance(ToDouble(plain[v]), (1 / scale) * ToDouble(other[v])));
+    }
+    std::ranges::sort(errors);
+    std::printf("scaled by %g: median %.1e R, 99 %% %.1e R, largest %.1e R\n", scale,
+                errors[errors.size() / 2], errors[errors.size() * 99 / 100], errors.back());
+    EXPECT_LE(errors[errors.size() / 2], 1e-3) << scale;
+    EXPECT_LE(errors[errors.size() * 99 / 100], 5e-2) << scale;
   }
 }
 
