@@ -14,47 +14,16 @@
 #include "core/deform/deformer.h"
 #include "core/deform/spec.h"
 #include "core/simd/target.h"
-#include "tests/assets/small_rigs.h"
-#include "tests/assets/tube.h"
+#include "tests/laws/law_cases.h"
 #include "tests/laws/law_specs.h"
 
 namespace sinew {
 namespace {
 
-using testing::AllRigs;
+using testing::LawPoses;
+using testing::LawRigs;
 using testing::LawSpecs;
-using testing::NamedRig;
-
-const std::vector<NamedRig>& Rigs() {
-  static const auto* const kRigs = new std::vector<NamedRig>(AllRigs());
-  return *kRigs;
-}
-
-struct NamedPose {
-  std::string name;
-  std::vector<Affine> joints;
-};
-
-// No two joints of a chain end up half a turn apart: there the shorter way between them is
-// anybody's choice.
-std::vector<NamedPose> Poses(const Rig& rig) {
-  const auto rest = testing::RestPose(rig);
-  std::vector<NamedPose> poses = {
-      {"rest", rest},
-      {"bend80", testing::BendPose(rig, 80)},
-      {"bend200", testing::BendPose(rig, 200)},
-      {"twist170", testing::TwistPose(rig, 170)},
-      {"mirrored", testing::Moved(testing::ScaleMotion({-1, 1, 1}), testing::BendPose(rig, 40))},
-      {"stretched", testing::Moved(testing::ScaleMotion({2, 0.5, 1}), testing::BendPose(rig, 30))},
-  };
-  // The last joint alone: scaled to nothing, and dropped onto the root.
-  auto shrunk = rest, coincident = testing::BendPose(rig, 50);
-  for (const std::size_t i : {0, 1, 2, 4, 5, 6, 8, 9, 10}) shrunk.back().m[i] = 0;
-  for (const std::size_t i : {3, 7, 11}) coincident.back().m[i] = coincident.front().m[i];
-  poses.push_back({"shrunk", shrunk});
-  poses.push_back({"coincident", coincident});
-  return poses;
-}
+using testing::NamedPose;
 
 struct Frame {
   std::vector<Vec3f> positions, normals;
@@ -99,7 +68,7 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
     ASSERT_TRUE(deformer.ok()) << deformer.status();
     deformer_ = std::make_unique<Deformer>(*std::move(deformer));
   }
-  const Rig& rig() const { return Rigs()[std::get<1>(GetParam())].rig; }
+  const Rig& rig() const { return LawRigs()[std::get<1>(GetParam())].rig; }
   Frame Must(std::span<const Affine> joints, const Task& task = Task()) const {
     auto frame = Evaluate(*deformer_, joints, task);
     EXPECT_TRUE(frame.ok()) << frame.status();
@@ -209,7 +178,7 @@ TEST_P(DeformerLaws, TangentsFollowACommonRigidMotion) {
 
 TEST_P(DeformerLaws, FollowsACommonRigidMotion) {
   const bool fits_reflections = std::holds_alternative<DdmParams>(recipe_.front());
-  for (const NamedPose& pose : Poses(rig())) {
+  for (const NamedPose& pose : LawPoses(rig())) {
     // Plain direct delta mush fits a rotation to mirrored neighbourhoods, and on a round limb many
     // fit equally well.
     if (fits_reflections && pose.name == "mirrored") continue;
@@ -240,7 +209,7 @@ TEST_P(DeformerLaws, FollowsTheRootThroughAFullTurn) {
 }
 
 TEST_P(DeformerLaws, EveryPoseIsFiniteWithUnitNormalsAndTrueBounds) {
-  for (const NamedPose& pose : Poses(rig())) {
+  for (const NamedPose& pose : LawPoses(rig())) {
     const Frame frame = Must(pose.joints);
     std::array<float, 6> bounds = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
     for (std::size_t v = 0; v < rig().vertices(); ++v) {
@@ -266,7 +235,7 @@ TEST_P(DeformerLaws, EveryPoseIsFiniteWithUnitNormalsAndTrueBounds) {
 }
 
 TEST_P(DeformerLaws, ThreadsAndOrderOfFramesDoNotChangeBits) {
-  const auto poses = Poses(rig());
+  const auto poses = LawPoses(rig());
   std::vector<Frame> serial;
   const Task one({.progress = {}, .parallel = false});
   for (const NamedPose& pose : poses) serial.push_back(Must(pose.joints, one));
@@ -282,7 +251,7 @@ TEST_P(DeformerLaws, ThreadsAndOrderOfFramesDoNotChangeBits) {
 }
 
 TEST_P(DeformerLaws, EveryInstructionSetGivesTheSameBits) {
-  const auto poses = Poses(rig());
+  const auto poses = LawPoses(rig());
   std::vector<Frame> scalar;
   for (const Isa isa : SupportedIsas()) {
     ASSERT_TRUE(ForceIsa(isa).ok());
@@ -310,7 +279,7 @@ TEST_P(DeformerLaws, SavedAndLoadedGivesTheSameBits) {
   ASSERT_TRUE(reader.ok()) << reader.status();
   const auto loaded = Deformer::Load(*reader);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  for (const NamedPose& pose : Poses(rig())) {
+  for (const NamedPose& pose : LawPoses(rig())) {
     const auto frame = Evaluate(*loaded, pose.joints);
     ASSERT_TRUE(frame.ok());
     EXPECT_TRUE(Must(pose.joints).SameBits(*frame)) << pose.name;
@@ -388,13 +357,16 @@ TEST_P(DeformerLaws, LoadOfWildIndicesIsRefusedOrStaysInBounds) {
         constexpr float kUnwritten = -12345.678f;
         const std::size_t vertices = loaded->vertices();
         std::vector<float> values(vertices * (loaded->has_tangents() ? 10 : 6), kUnwritten);
+        std::vector<std::byte> states(loaded->has_states() ? vertices : 0);
         const auto bytes_of = std::as_writable_bytes(std::span(values));
         FrameOut out{.positions = bytes_of.first(vertices * 12),
                      .normals = bytes_of.subspan(vertices * 12, vertices * 12),
-                     .tangents = bytes_of.subspan(vertices * 24)};
+                     .tangents = bytes_of.subspan(vertices * 24),
+                     .states = states};
         Workspace workspace;
+        StreamState state;
         const Task task;
-        if (!loaded->Evaluate({.joints = pose}, out, workspace, nullptr, task).ok()) continue;
+        if (!loaded->Evaluate({.joints = pose}, out, workspace, &state, task).ok()) continue;
         EXPECT_EQ(std::count(values.begin(), values.end(), kUnwritten), 0)
             << tables[i].name << " element " << at;
       }
@@ -484,7 +456,7 @@ TEST_P(DeformerLaws, RefusesBadPosesAndBuffers) {
 }
 
 std::string Readable(const ::testing::TestParamInfo<DeformerLaws::ParamType>& info) {
-  std::string name = std::get<0>(info.param) + "_" + Rigs()[std::get<1>(info.param)].name;
+  std::string name = std::get<0>(info.param) + "_" + LawRigs()[std::get<1>(info.param)].name;
   for (char& c : name) {
     if (!std::isalnum(static_cast<unsigned char>(c))) c = '_';
   }
@@ -493,7 +465,7 @@ std::string Readable(const ::testing::TestParamInfo<DeformerLaws::ParamType>& in
 
 INSTANTIATE_TEST_SUITE_P(All, DeformerLaws,
                          ::testing::Combine(::testing::ValuesIn(LawSpecs()),
-                                            ::testing::Range<std::size_t>(0, Rigs().size())),
+                                            ::testing::Range<std::size_t>(0, LawRigs().size())),
                          Readable);
 
 }  // namespace

@@ -1,0 +1,43 @@
+// law_cases.h - the rigs and poses that laws are tried on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "tests/assets/small_rigs.h"
+#include "tests/assets/tube.h"
+
+namespace sinew::testing {
+
+inline const std::vector<NamedRig>& LawRigs() {
+  static const auto* const kRigs = new std::vector<NamedRig>(AllRigs());
+  return *kRigs;
+}
+
+struct NamedPose {
+  std::string name;
+  std::vector<Affine> joints;
+};
+
+// No two joints of a chain end up half a turn apart: there the shorter way between them is
+// anybody's choice.
+inline std::vector<NamedPose> LawPoses(const Rig& rig) {
+  const auto rest = RestPose(rig);
+  std::vector<NamedPose> poses = {
+      {"rest", rest},
+      {"bend80", BendPose(rig, 80)},
+      {"bend200", BendPose(rig, 200)},
+      {"twist170", TwistPose(rig, 170)},
+      {"mirrored", Moved(ScaleMotion({-1, 1, 1}), BendPose(rig, 40))},
+      {"stretched", Moved(ScaleMotion({2, 0.5, 1}), BendPose(rig, 30))},
+  };
+  // The last joint alone: scaled to nothing, and dropped onto the root.
+  auto shrunk = rest, coincident = BendPose(rig, 50);
+  for (const std::size_t i : {0, 1, 2, 4, 5, 6, 8, 9, 10}) shrunk.back().m[i] = 0;
+  for (const std::size_t i : {3, 7, 11}) coincident.back().m[i] = coincident.front().m[i];
+  poses.push_back({"shrunk", shrunk});
+  poses.push_back({"coincident", coincident});
+  return poses;
+}
+
+}  // namespace sinew::testing

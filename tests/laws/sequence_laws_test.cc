@@ -1,0 +1,80 @@
+// What every recipe with state must satisfy when poses follow each other.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "core/deform/deformer.h"
+#include "core/deform/spec.h"
+#include "tests/assets/run_method.h"
+#include "tests/laws/law_cases.h"
+#include "tests/laws/law_specs.h"
+
+namespace sinew {
+namespace {
+
+Deformer Bound(const Rig& rig, const std::string& spec) {
+  Task task;
+  return testing::ValueOrDie(Deformer::Bind(rig, testing::ValueOrDie(ParseSpec(spec)), task));
+}
+
+std::vector<std::string> StatefulSpecs() {
+  std::vector<std::string> specs;
+  for (const std::string& spec : testing::LawSpecs()) {
+    if (!Bound(testing::LawRigs().front().rig, spec).frames_independent()) specs.push_back(spec);
+  }
+  return specs;
+}
+
+struct Frame {
+  std::vector<Vec3f> positions;
+  std::vector<std::byte> states;
+};
+
+std::vector<Frame> Sequence(const Deformer& deformer, std::span<const testing::NamedPose> poses,
+                            bool parallel) {
+  const Task task({.progress = {}, .parallel = parallel});
+  Workspace workspace;
+  StreamState state;
+  std::vector<Frame> frames;
+  for (const testing::NamedPose& pose : poses) {
+    Frame frame = {.positions = std::vector<Vec3f>(deformer.vertices()),
+                   .states = std::vector<std::byte>(deformer.vertices())};
+    FrameOut out{.positions = std::as_writable_bytes(std::span(frame.positions)),
+                 .states = frame.states};
+    const absl::Status status =
+        deformer.Evaluate({.joints = pose.joints}, out, workspace, &state, task);
+    EXPECT_TRUE(status.ok()) << pose.name << ": " << status;
+    frames.push_back(std::move(frame));
+  }
+  return frames;
+}
+
+TEST(SequenceLaws, EveryPoseMayBeTheNextOne) {
+  const std::vector<std::string> specs = StatefulSpecs();
+  ASSERT_FALSE(specs.empty());
+  for (const std::string& spec : specs) {
+    for (const testing::NamedRig& rig : testing::LawRigs()) {
+      const Deformer deformer = Bound(rig.rig, spec);
+      const auto poses = testing::LawPoses(rig.rig);
+      const auto serial = Sequence(deformer, poses, false);
+      const auto parallel = Sequence(deformer, poses, true);
+      for (std::size_t k = 0; k < poses.size(); ++k) {
+        const std::string what = spec + ", " + rig.name + ", " + poses[k].name;
+        for (const Vec3f& p : serial[k].positions) {
+          ASSERT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) << what;
+        }
+        for (const std::byte state : serial[k].states) ASSERT_LE(std::to_integer<int>(state), 6);
+        const std::size_t bytes = serial[k].positions.size() * sizeof(Vec3f);
+        EXPECT_EQ(std::memcmp(serial[k].positions.data(), parallel[k].positions.data(), bytes), 0)
+            << what;
+        EXPECT_EQ(serial[k].states, parallel[k].states) << what;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sinew
