@@ -198,11 +198,13 @@ std::optional<Box> FindSupport(const Hrbf& hrbf, const Box& samples, FaceLow& le
       const std::size_t axis = face / 2;
       double& side = face % 2 == 0 ? box.least[axis] : box.largest[axis];
       const double from = face % 2 == 0 ? samples.least[axis] : samples.largest[axis];
-      if (std::abs(side - from) >= kFarthest) {
+      const double next = side + (face % 2 == 0 ? -kStep : kStep);
+      // Samples that lie so far out that a step is lost in rounding are not closed.
+      if (std::abs(side - from) >= kFarthest || next == side) {
         if (low.value < leak.value) leak = low;
         continue;
       }
-      side += face % 2 == 0 ? -kStep : kStep;
+      side = next;
       grown = true;
     }
   }

@@ -212,6 +212,18 @@ TEST(Implicit, KnowsNoUnits) {
   }
 }
 
+TEST(Implicit, AVertexFarAwayNeitherStopsTheBindNorSpoilsTheRest) {
+  for (const float far : {1e6f, 1e12f, 1e18f, 1e30f}) {
+    RigSource source = testing::CanonicalCylinderSource();
+    source.mesh.positions[500].y = far;
+    const Rig rig = testing::MakeRig(std::move(source));
+    const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 60));
+    for (const Vec3d& p : ran.points) {
+      ASSERT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) << far;
+    }
+  }
+}
+
 TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   const Rig rig = testing::CanonicalCylinder();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
