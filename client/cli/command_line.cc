@@ -22,7 +22,7 @@ constexpr char kQuickStart[] = R"(Quick start:
   sinew bake hero.glb --deformer ddm --out hero.pc2        # a clip as a point cache, with a manifest
   sinew render hero.glb --deformer lbs --deformer ddm --frame 12 --out hero.png
 
-FILE is .glb, .gltf, .fbx, .dae, .sinewrig, or a built-in model: model:arm, model:hand, model:tube.
+FILE is .glb, .gltf, .fbx, .dae, .sinewrig, or a built-in model: model:arm, model:cylinder, model:hand, model:tube.
 --muscles FILE.json gives a character muscles, as in deploy/arm_muscles.json.
 A deformer is `name`, `name(key=value, ...)`, stages joined by `|`, or @FILE with JSON of a recipe; see `sinew methods`.
 `sinew help COMMAND` has examples. Data go to stdout, all else to stderr.

@@ -204,7 +204,7 @@ void AddCompare(CLI::App& app, Command& command) {
   sub->add_option("--frames", options->frames,
                   "FIRST-LAST, FIRST- or one, with xSTEP: 0-99x2 (default: all)");
   sub->add_flag("--no-self-intersections", options->no_self_intersections,
-                "Leave the slow measure out");
+                "Leave the slow measures out: crossings and overlap");
   auto* picture = sub->add_option(
       "--picture", options->picture,
       "Also draw one frame, PNG: each method coloured by its distance from the first");
@@ -215,10 +215,11 @@ void AddCompare(CLI::App& app, Command& command) {
   AddPictureOptions(*sub, options->drawing, picture);
   sub->footer(
       R"(Against the rest mesh: volume (open borders closed), smallest distance from the bone over its rest value, bulge (the
-largest such ratio less 1), root mean square of ln(edge or area / at rest), area of faces turned over, and of those which
-linear blending neither turns over nor halves (beyond lbs: not the fold of a bend), pairs of faces that cross (not so at
-rest), third difference in time in bounding-box diagonals / s^3. --json has every frame. "-": no meaning here, or more
-crossings than are counted. What shapes stretch counts as stretched.
+largest such ratio less 1, from the nearest of that bone and those next to it), root mean square of ln(edge or area / at
+rest), area of faces turned over, and of those which linear blending neither turns over nor halves (beyond lbs: not the
+fold of a bend), pairs of faces that cross (not so at rest), volume enclosed twice (overlap: not so at rest), third
+difference in time in bounding-box diagonals / s^3. --json has every frame. "-": no meaning here, or more crossings than
+are counted. What shapes stretch counts as stretched.
 Examples:
   sinew compare hero.glb --deformers lbs dqs ddm --frames 0-99x2
   sinew compare model:hand --deformers lbs dqs ddm --picture hand.png --local

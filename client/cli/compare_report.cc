@@ -38,6 +38,7 @@ nlohmann::ordered_json MetricsJson(const client::FrameMetrics& m) {
           {"flipped_fraction", OrNull(m.flipped_fraction)},
           {"flipped_beyond_linear", OrNull(m.flipped_beyond_linear)},
           {"self_intersections", OrNull(m.self_intersections)},
+          {"overlap", OrNull(m.overlap)},
           {"jerk", OrNull(m.jerk)},
           {"evaluate_seconds", m.evaluate_seconds}};
 }
@@ -56,6 +57,7 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
                {"flipped", kRight},
                {"beyond lbs", kRight},
                {"crossings", kRight},
+               {"overlap", kRight},
                {"jerk", kRight},
                {"ms/frame", kRight}});
   for (const auto& [label, metrics] : methods) {
@@ -64,6 +66,7 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
                Percent(worst.bulge), Plain(worst.edge_distortion), Plain(worst.area_distortion),
                Percent(worst.flipped_fraction), Percent(worst.flipped_beyond_linear),
                worst.self_intersections ? CountText(*worst.self_intersections) : "-",
+               worst.overlap ? absl::StrFormat("%.3f %%", 100 * *worst.overlap) : "-",
                worst.jerk ? absl::StrFormat("%.4g", *worst.jerk) : "-",
                absl::StrFormat("%.3f", 1000 * metrics.mean.evaluate_seconds)});
   }

@@ -38,6 +38,7 @@ constexpr Field kFields[] = {{&FrameMetrics::volume_ratio, true},
                              {&FrameMetrics::area_distortion, false},
                              {&FrameMetrics::flipped_fraction, false},
                              {&FrameMetrics::flipped_beyond_linear, false},
+                             {&FrameMetrics::overlap, false},
                              {&FrameMetrics::jerk, false}};
 
 FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
@@ -55,6 +56,7 @@ FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
     metrics.flipped_beyond_linear = proto.flipped_beyond_linear();
   }
   if (proto.has_self_intersections()) metrics.self_intersections = proto.self_intersections();
+  if (proto.has_overlap()) metrics.overlap = proto.overlap();
   metrics.replayed_steps = proto.replayed_steps();
   if (proto.has_jerk()) metrics.jerk = proto.jerk();
   return metrics;

@@ -6,11 +6,12 @@
 namespace sinew::client {
 
 std::vector<std::string> ModelNames() {
-  return {"arm", "hand", "tube"};
+  return {"arm", "cylinder", "hand", "tube"};
 }
 
 absl::StatusOr<Model> Make(const std::string& name) {
   if (name == "arm") return Arm();
+  if (name == "cylinder") return Cylinder();
   if (name == "hand") return Hand();
   if (name == "tube") return Tube();
   return absl::NotFoundError(

@@ -35,6 +35,16 @@ struct TubeOptions {
 // vertices.
 absl::StatusOr<Model> Tube(const TubeOptions& options = {});
 
+// The cylinder that the figures of bends in papers are of: along +Y, ten radii long, a joint in its
+// middle, weights that change over one radius to either side of it. Its clip bends the joint by one
+// degree a frame, so that frame 90 is bent by 90 degrees: to 150 degrees and back.
+struct CylinderOptions {
+  std::uint32_t rings = 81;     // as of Tube
+  std::uint32_t segments = 32;  // as of Tube
+};
+
+absl::StatusOr<Model> Cylinder(const CylinderOptions& options = {});
+
 // A right hand, palm towards +Z, fingers along +Y, thumb towards +X; metres, 0.19 from wrist to the
 // tip of the middle finger. 20 joints: wrist, three of the thumb, four of each finger.
 struct HandOptions {
@@ -60,7 +70,7 @@ struct ArmOptions {
 // run. kInvalidArgument: an option out of range.
 absl::StatusOr<Model> Arm(const ArmOptions& options = {});
 
-// What Make knows: "arm", "hand", "tube".
+// What Make knows: "arm", "cylinder", "hand", "tube".
 std::vector<std::string> ModelNames();
 
 // The model of that name with its defaults. kNotFound: no such model, the message lists them.

@@ -7,6 +7,7 @@
 
 #include "core/base/status.h"
 #include "core/metrics/distortion.h"
+#include "core/metrics/overlap.h"
 #include "core/metrics/self_intersection.h"
 #include "core/metrics/surface.h"
 #include "core/metrics/thickness.h"
@@ -27,6 +28,7 @@ struct Meter::Tables {
   const BoneDistances bones;
   const Distortion distortion;
   std::optional<std::vector<FacePair>> crossing_at_rest;  // none: not asked, or beyond measure
+  std::optional<double> twice_at_rest;                    // the same; or nothing is enclosed
 };
 
 absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, const Task& task) {
@@ -35,6 +37,12 @@ absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, cons
   if (options.self_intersections) {
     SINEW_ASSIGN_OR_RETURN(tables->crossing_at_rest,
                            CrossingFaces(rig, tables->surface, tables->surface.rest, task));
+    if (tables->volume.rest()) {
+      SINEW_ASSIGN_OR_RETURN(const std::optional<Overlap> overlap,
+                             MeasureOverlap(tables->volume.triangles(),
+                                            tables->volume.Closed(tables->surface.rest), task));
+      if (overlap) tables->twice_at_rest = overlap->twice;
+    }
   }
   return Meter(std::move(tables));
 }
@@ -49,7 +57,7 @@ std::size_t Meter::Cost(const Rig& rig, const Options& options) {
   if (options.self_intersections) {
     const std::size_t triangles = corners - 2 * rig.mesh().faces();  // faces have three or more
     const std::size_t pairs = std::min(Budget::kMostPairs, triangles * triangles / 2);
-    bytes += triangles * kTriangle + pairs * kPair;
+    bytes += triangles * kTriangle + pairs * kPair + Overlap::Cost(triangles);
   }
   return bytes;
 }
@@ -68,7 +76,9 @@ absl::StatusOr<FrameMetrics> Meter::Measure(std::span<const Vec3f> positions,
   }
   const std::vector<Vec3d> points = tables_->surface.Points(positions);
   FrameMetrics metrics;
-  metrics.volume_ratio = tables_->volume.Ratio(points, task);
+  const EnclosedVolume& volume = tables_->volume;
+  const std::vector<Vec3d> closed = volume.Closed(points);
+  metrics.volume_ratio = volume.Ratio(closed, task);
   if (const auto thickness = tables_->bones.Measure(points, skin, task)) {
     metrics.minimum_thickness = thickness->least;
     metrics.bulge = thickness->most - 1;
@@ -83,6 +93,15 @@ absl::StatusOr<FrameMetrics> Meter::Measure(std::span<const Vec3f> positions,
     metrics.flipped_beyond_linear = areas->flipped_beyond_linear;
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  if (const auto& rest = tables_->twice_at_rest) {
+    SINEW_ASSIGN_OR_RETURN(const std::optional<Overlap> overlap,
+                           MeasureOverlap(volume.triangles(), closed, task));
+    if (overlap) {
+      const bool mirrored = *metrics.volume_ratio < 0;
+      const double twice = mirrored ? overlap->inside_out_twice : overlap->twice;
+      metrics.overlap = std::max(0.0, twice - *rest) / *volume.rest();
+    }
+  }
   if (const auto& rest = tables_->crossing_at_rest) {
     SINEW_ASSIGN_OR_RETURN(const std::optional<std::vector<FacePair>> crossing,
                            CrossingFaces(tables_->rig, tables_->surface, points, task));
@@ -128,6 +147,7 @@ constexpr Field kFields[] = {{&FrameMetrics::volume_ratio, true},
                              {&FrameMetrics::area_distortion, false},
                              {&FrameMetrics::flipped_fraction, false},
                              {&FrameMetrics::flipped_beyond_linear, false},
+                             {&FrameMetrics::overlap, false},
                              {&FrameMetrics::jerk, false}};
 
 }  // namespace

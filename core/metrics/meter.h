@@ -1,5 +1,5 @@
 // meter.h - what a deformed frame is worth in figures: volume, thickness, edges, areas, turned
-// faces, self-intersections, and jerk over a sequence.
+// faces, self-intersections and their volume, and jerk over a sequence.
 //
 // A Meter is made once for a rig and measures frames of any deformer of it. Everything is computed
 // in double; the same figures for any number of threads.
@@ -26,24 +26,27 @@ namespace sinew::metrics {
 
 // Every ratio is against the rest mesh, also where shapes moved it: what a shape stretches counts
 // as stretched, alike for all methods behind it. Absent = it has no meaning for this mesh, was not
-// asked for, is beyond measure (self-intersections), or has too few frames before it (jerk).
+// asked for, is beyond measure (self-intersections, overlap), or has too few frames before it
+// (jerk).
 struct FrameMetrics {
   std::optional<double> volume_ratio;       // see volume.h
   std::optional<double> minimum_thickness;  // see thickness.h
-  std::optional<double> bulge;              // largest thickness ratio, less 1
+  std::optional<double> bulge;              // largest growth, see thickness.h
   std::optional<double> edge_distortion;    // see distortion.h
   std::optional<double> worst_edge;
   std::optional<double> area_distortion;
   std::optional<double> flipped_fraction;
   std::optional<double> flipped_beyond_linear;      // part of flipped_fraction; 0 for linear blend
   std::optional<std::uint64_t> self_intersections;  // pairs of faces, see self_intersection.h
-  std::optional<double> jerk;                       // bounding-box diagonals / s^3
+  std::optional<double>
+      overlap;                 // volume enclosed twice or more, not so at rest, over that at rest
+  std::optional<double> jerk;  // bounding-box diagonals / s^3
 };
 
 class Meter {
  public:
   struct Options {
-    bool self_intersections = false;  // the slow measure
+    bool self_intersections = false;  // the slow measures: these and overlap
   };
   // The rig must outlive it. kCancelled.
   static absl::StatusOr<Meter> Create(const Rig& rig, const Options& options, const Task& task);

@@ -41,9 +41,8 @@ inline Vec3d AreaVector(std::span<const Vec3d> points, const Triangle& t) {
 
 // Sums in parallel, chunk by chunk in a fixed order, so that the number of threads does not change
 // them. body(i, part) adds item i to its chunk's part; join(sum, part) adds a part.
-template <class Part, class Body, class Join>
+template <class Part, std::size_t kGrain = 4096, class Body, class Join>
 Part SumOver(const Task& task, std::size_t n, const Body& body, const Join& join) {
-  constexpr std::size_t kGrain = 4096;
   std::vector<Part> parts((n + kGrain - 1) / kGrain);
   task.For(n, kGrain, [&](std::size_t begin, std::size_t end) {
     Part& part = parts[begin / kGrain];

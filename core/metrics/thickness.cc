@@ -55,13 +55,31 @@ BoneDistances::BoneDistances(const Rig& rig, const Surface& surface) {
     if (Norm(bone.to - bone.from) <= kNoLength * surface.diagonal) bone.to = vertices[e].Mean();
   }
 
+  std::vector<std::vector<std::uint32_t>> of_joint(rig.joints());  // bindings with a bone
+  for (std::uint32_t e = 0; e < bindings; ++e) {
+    joined_.push_back({e});
+    if (known[e]) of_joint[rig.bindings()[e].joint].push_back(e);
+  }
+  for (std::uint32_t j = 0; j < rig.joints(); ++j) {
+    std::uint32_t above = rig.skeleton().joint(j).parent;
+    while (above != kNoParent && of_joint[above].empty())
+      above = rig.skeleton().joint(above).parent;
+    if (above == kNoParent) continue;
+    for (const std::uint32_t child : of_joint[j]) {
+      for (const std::uint32_t parent : of_joint[above]) {
+        joined_[child].push_back(parent);
+        joined_[parent].push_back(child);
+      }
+    }
+  }
+
   std::vector<Carried> carried;
   std::vector<std::vector<double>> distances(bindings);
   for (std::uint32_t p = 0; p < points; ++p) {
     const std::uint32_t e = strongest(p);
     if (!known[e] || rig.influences().weights(surface.welded.first[p])[0] < kCarries) continue;
     const double distance = DistanceToSegment(surface.rest[p], bones_[e].from, bones_[e].to);
-    carried.push_back({p, e, distance});
+    carried.push_back({p, e, distance, Nearest(surface.rest[p], e, bones_)});
     distances[e].push_back(distance);
   }
   std::vector<double> nearest(bindings);
@@ -74,6 +92,15 @@ BoneDistances::BoneDistances(const Rig& rig, const Surface& surface) {
   for (const Carried& c : carried) {
     if (c.distance > nearest[c.binding]) carried_.push_back(c);
   }
+}
+
+double BoneDistances::Nearest(const Vec3d& p, std::uint32_t binding,
+                              std::span<const Bone> bones) const {
+  double nearest = std::numeric_limits<double>::infinity();
+  for (const std::uint32_t e : joined_[binding]) {
+    nearest = std::min(nearest, DistanceToSegment(p, bones[e].from, bones[e].to));
+  }
+  return nearest;
 }
 
 std::optional<BoneDistances::Extremes> BoneDistances::Measure(std::span<const Vec3d> points,
@@ -92,15 +119,18 @@ std::optional<BoneDistances::Extremes> BoneDistances::Measure(std::span<const Ve
       [&](std::size_t i, Part& part) {
         const Carried& c = carried_[i];
         const Bone& bone = posed[c.binding];
-        const double ratio = DistanceToSegment(points[c.point], bone.from, bone.to) / c.distance;
-        part.least = std::min(part.least, ratio);
-        part.most = std::max(part.most, ratio);
+        const Vec3d& p = points[c.point];
+        const double distance = DistanceToSegment(p, bone.from, bone.to);
+        part.least = std::min(part.least, distance / c.distance);
+        if (c.nearest > 0) {
+          part.most = std::max(part.most, Nearest(p, c.binding, posed) / c.nearest);
+        }
       },
       [](Part& all, const Part& part) {
         all.least = std::min(all.least, part.least);
         all.most = std::max(all.most, part.most);
       });
-  return Extremes{found.least, found.most};
+  return Extremes{found.least, found.most > 0 ? found.most : 1};
 }
 
 }  // namespace sinew::metrics

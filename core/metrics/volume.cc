@@ -144,34 +144,39 @@ EnclosedVolume::EnclosedVolume(const Surface& surface) {
   for (Border& border : borders) {
     const Shape& shape = shapes[components.Root(border.points[0])];
     if (!shape.Encloses()) continue;
-    if (shape.six_volumes < 0) {
-      for (auto& edge : border.edges) std::swap(edge[0], edge[1]);
+    const auto middle = static_cast<std::uint32_t>(surface.rest.size() + borders_.size());
+    for (auto [a, b] : border.edges) {
+      if (shape.six_volumes < 0) std::swap(a, b);
+      triangles_.push_back({a, b, middle});
     }
     borders_.push_back(std::move(border));
   }
-  if (!triangles_.empty()) rest_ = Volume(surface.rest, Task({.parallel = false}));
+  if (triangles_.empty()) return;
+  rest_ = Volume(Closed(surface.rest), Task({.parallel = false}));
 }
 
-double EnclosedVolume::Volume(std::span<const Vec3d> points, const Task& task) const {
-  const Vec3d origin = points[triangles_[0][0]];
-  const auto at = [&](std::uint32_t p) { return points[p] - origin; };
-  double sum = SumOver<double>(
+std::vector<Vec3d> EnclosedVolume::Closed(std::span<const Vec3d> points) const {
+  std::vector<Vec3d> closed(points.begin(), points.end());
+  for (const Border& border : borders_) closed.push_back(Mean(border, points));
+  return closed;
+}
+
+double EnclosedVolume::Volume(std::span<const Vec3d> closed, const Task& task) const {
+  const Vec3d origin = closed[triangles_[0][0]];
+  const auto at = [&](std::uint32_t p) { return closed[p] - origin; };
+  const double sum = SumOver<double>(
       task, triangles_.size(),
       [&](std::size_t i, double& part) {
         const Triangle& t = triangles_[i];
         part += SixVolumes(at(t[0]), at(t[1]), at(t[2]));
       },
       [](double& total, double part) { total += part; });
-  for (const Border& border : borders_) {
-    const Vec3d mean = Mean(border, points) - origin;
-    for (const auto& [a, b] : border.edges) sum += SixVolumes(at(a), at(b), mean);
-  }
   return sum / 6;
 }
 
-std::optional<double> EnclosedVolume::Ratio(std::span<const Vec3d> points, const Task& task) const {
+std::optional<double> EnclosedVolume::Ratio(std::span<const Vec3d> closed, const Task& task) const {
   if (!rest_) return std::nullopt;
-  return Volume(points, task) / *rest_;
+  return Volume(closed, task) / *rest_;
 }
 
 }  // namespace sinew::metrics

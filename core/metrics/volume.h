@@ -23,8 +23,11 @@ class EnclosedVolume {
 
   // At rest, scene units^3, each component positive; absent: no component encloses anything.
   std::optional<double> rest() const { return rest_; }
-  // Volume of the points over rest(); a component turned inside out counts negative.
-  std::optional<double> Ratio(std::span<const Vec3d> points, const Task& task) const;
+  // What counts, outward and closed: the middles of fans are points that Closed appends.
+  std::span<const Triangle> triangles() const { return triangles_; }
+  std::vector<Vec3d> Closed(std::span<const Vec3d> points) const;
+  // Volume of closed points over rest(); a component turned inside out counts negative.
+  std::optional<double> Ratio(std::span<const Vec3d> closed, const Task& task) const;
 
  private:
   struct Border {
@@ -33,10 +36,10 @@ class EnclosedVolume {
   };
   static std::vector<Border> FindBorders(const Surface& surface);
   static Vec3d Mean(const Border& border, std::span<const Vec3d> points);
-  double Volume(std::span<const Vec3d> points, const Task& task) const;
+  double Volume(std::span<const Vec3d> closed, const Task& task) const;
 
-  std::vector<Triangle> triangles_;  // of components that count, outward
-  std::vector<Border> borders_;
+  std::vector<Triangle> triangles_;
+  std::vector<Border> borders_;  // of components that count
   std::optional<double> rest_;
 };
 

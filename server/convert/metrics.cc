@@ -13,6 +13,7 @@ v1::FrameMetrics ToProto(const metrics::FrameMetrics& figures) {
   if (const auto& v = figures.flipped_fraction) proto.set_flipped_fraction(*v);
   if (const auto& v = figures.flipped_beyond_linear) proto.set_flipped_beyond_linear(*v);
   if (const auto& v = figures.self_intersections) proto.set_self_intersections(*v);
+  if (const auto& v = figures.overlap) proto.set_overlap(*v);
   if (const auto& v = figures.jerk) proto.set_jerk(*v);
   return proto;
 }

@@ -1,12 +1,10 @@
-// overlap.h - how much of the space inside a closed mesh it encloses twice, or inside out.
+// overlap.h - volumes of a posed mesh that is closed: signed, enclosed twice, and of the union.
 #pragma once
 
-#include <array>
-#include <cstdint>
 #include <span>
-#include <vector>
 
-#include "core/base/types.h"
+#include "core/metrics/overlap.h"
+#include "tests/assets/run_method.h"
 
 namespace sinew::testing {
 
@@ -18,8 +16,14 @@ struct OverlapVolumes {
   double Union() const { return signed_volume - overlap + inverted; }
 };
 
-// Casts columns along z, `columns` of them along the longer side of the points' bounds in x y.
-OverlapVolumes MeasureOverlap(std::span<const std::array<std::uint32_t, 3>> triangles,
-                              std::span<const Vec3d> points, int columns = 440);
+inline OverlapVolumes MeasureOverlap(std::span<const metrics::Triangle> triangles,
+                                     std::span<const Vec3d> points) {
+  const auto measured = ValueOrDie(metrics::MeasureOverlap(triangles, points, Task()));
+  OverlapVolumes volumes = {.overlap = measured->twice, .inverted = measured->inside_out};
+  for (const metrics::Triangle& t : triangles) {
+    volumes.signed_volume += Dot(points[t[0]], Cross(points[t[1]], points[t[2]])) / 6;
+  }
+  return volumes;
+}
 
 }  // namespace sinew::testing

@@ -12,6 +12,7 @@ namespace {
 constexpr float kDivergence = 0.5736f;  // cosine of 55 degrees
 constexpr int kLevelHalvings = 20, kCreaseHalvings = 14;
 constexpr float kLastBit = 0.05f;  // of the longest step
+constexpr float kNoise = 1e-3f;  // of F: up to 7e-4 is what float32 leaves of a thin or folded part
 
 // A point on its way from `from` along the unit vector `along`.
 struct Walk {
@@ -155,7 +156,8 @@ class Step {
     } else if (rules_.creases && Diverges(walk, g, length)) {
       Search(walk, false, kCreaseHalvings);
     } else if (!(std::abs(d) <= std::abs(walk.d))) {
-      Stop(p, VertexState::kPotentialPit);
+      // Nearer than the field can tell is no pit: smoothing would tear the skin off its place.
+      Stop(p, std::abs(walk.d) < kNoise ? VertexState::kFitted : VertexState::kPotentialPit);
     } else {
       Move(p, walk.At(walk.high));
       Know(p, g, d);

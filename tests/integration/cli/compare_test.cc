@@ -72,6 +72,54 @@ TEST_F(Compare, JsonHasEveryFrameOfEveryMethodLocallyAsRemotely) {
   EXPECT_EQ(Json::parse(sessions.out), Json::array());
 }
 
+// What implicit skinning is for: joints that close without passing through themselves and without
+// swelling, where others do one or the other. The clip bends by one degree a frame.
+TEST_F(Compare, ImplicitSkinningClosesTheCylinder) {
+  const Finished finished = Local({"model:cylinder", "--deformers", "lbs", "dqs", "ddm",
+                                   "implicit_skinning", "--frames", "60-120x30", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  const Json methods = Json::parse(finished.out)["methods"];
+  for (const Json& method : methods) {
+    const double overlap = method["worst"]["overlap"], bulge = method["worst"]["bulge"];
+    if (method["deformer"] == "implicit_skinning") {
+      EXPECT_LT(overlap, 1e-3);
+      EXPECT_LE(bulge, 0.03);
+    } else {
+      EXPECT_GT(overlap, 0.01) << method["deformer"];
+    }
+  }
+  EXPECT_GT(methods[1]["worst"]["bulge"], 0.08) << "dual quaternions";
+}
+
+TEST_F(Compare, ImplicitSkinningClosesTheHand) {
+  const Finished finished = Local({"model:hand", "--deformers", "lbs", "dqs", "ddm",
+                                   "implicit_skinning", "--frames", "12-24x3", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  for (const Json& method : Json::parse(finished.out)["methods"]) {
+    const double overlap = method["worst"]["overlap"];
+    if (method["deformer"] == "implicit_skinning") {
+      EXPECT_LT(overlap, 1e-3);
+    } else {
+      EXPECT_GT(overlap, 1e-3) << method["deformer"];
+    }
+  }
+}
+
+TEST_F(Compare, TrackingClosesTheCylinderTo150Degrees) {
+  const Finished once =
+      Local({"model:cylinder", "--deformers", "implicit_skinning", "--frames", "150", "--json"});
+  ASSERT_EQ(once.exit_code, 0) << once.err;
+  EXPECT_GT(Json::parse(once.out)["methods"][0]["worst"]["overlap"], 0.1) << "without";
+  const Finished finished =
+      Local({"model:cylinder", "--deformers", "dqs | bulge_free | implicit(tracking=true)",
+             "dqs | implicit(tracking=true, attraction=0)", "--frames", "0-150", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  const Json methods = Json::parse(finished.out)["methods"];
+  EXPECT_LT(methods[0]["worst"]["overlap"], 1e-3);
+  EXPECT_LE(methods[0]["worst"]["bulge"], 0.03);
+  EXPECT_LT(methods[1]["worst"]["overlap"], 2e-4);
+}
+
 TEST_F(Compare, TheTableHasARowPerMethod) {
   const Finished table = Local({"model:tube", "--deformers", "lbs", "enhanced_ddm", "--frames",
                                 "6-8", "--no-self-intersections"});

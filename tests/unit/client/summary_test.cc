@@ -22,6 +22,7 @@ void ForEachFigure(FrameMetrics& client, metrics::FrameMetrics& core, Visit&& vi
   visit(client.flipped_fraction, core.flipped_fraction);
   visit(client.flipped_beyond_linear, core.flipped_beyond_linear);
   visit(client.self_intersections, core.self_intersections);
+  visit(client.overlap, core.overlap);
   visit(client.jerk, core.jerk);
 }
 

@@ -397,5 +397,27 @@ TEST(Projection, EndsWithFiniteNumbersWhateverTheFieldSays) {
   }
 }
 
+// The limb with what float32 leaves of a field that was fitted to a thin part: anything within
+// 7e-4, another at the next point.
+class NoisyLimb : public RoundedLimb {
+ public:
+  using RoundedLimb::RoundedLimb;
+  void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override {
+    RoundedLimb::Evaluate(points, contact, out);
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const float wave = 1e5f * (points.x[i] + 2 * points.y[i] + 3 * points.z[i]);
+      out.value[i] += 7e-4f * std::sin(wave);
+    }
+  }
+};
+
+TEST(Projection, TakesNoNoiseForContact) {
+  const NoisyLimb noisy(std::array<AffineD, 2>{});
+  const Projected run = Cylinder().RunOn(RestBlocks(Cylinder()), noisy, {});
+  EXPECT_GT(run.First(VertexState::kFitted), 1000u);
+  EXPECT_EQ(run.First(VertexState::kPotentialPit), 0u);
+  EXPECT_LT(MaxDistance(run.points, run.start), 4e-3) << "several times the noise, in radii";
+}
+
 }  // namespace
 }  // namespace sinew

@@ -21,7 +21,7 @@ struct FrameMetrics {
   std::optional<double> volume_ratio;       // signed volume; open borders are closed by fans
   std::optional<double> minimum_thickness;  // smallest distance of a vertex from the bone that
                                             // carries it, over its rest distance
-  std::optional<double> bulge;              // largest such ratio, less 1
+  std::optional<double> bulge;              // the same of the nearest bone, less 1; largest
   std::optional<double> edge_distortion;    // root mean square of ln(length / rest length)
   std::optional<double> worst_edge;         // largest |ln|
   std::optional<double> area_distortion;    // rms of ln(area / rest area), weighted by rest area
@@ -30,6 +30,7 @@ struct FrameMetrics {
                                                 // pose neither turns nor shrinks to half
   std::optional<std::uint64_t> self_intersections;  // pairs of faces that cross, not so at rest;
                                                     // absent also where they are too many
+  std::optional<double> overlap;     // volume enclosed twice, not so at rest, over that at rest
   std::uint32_t replayed_steps = 0;  // recipes with state: as FrameView::replayed_steps
   std::optional<double> jerk;        // rms third difference in time, bounding-box diagonals / s^3
 };
@@ -53,7 +54,7 @@ struct TargetMetrics {
 
 struct CompareOptions {
   double frames_per_second = 24;   // of the poses as they are given, for jerk; > 0
-  bool self_intersections = true;  // the slow measure
+  bool self_intersections = true;  // the slow measures: these and overlap
 };
 
 // Called with what has been measured and will be measured in all, frames times targets.
