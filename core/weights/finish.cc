@@ -11,12 +11,14 @@ namespace {
 
 constexpr std::size_t kGrain = 1024;  // points
 constexpr double kNothing = 1e-30;    // sum of a row
+constexpr std::size_t kCheckEvery = 1 << 16;
 
-void SmoothColumn(const Adjacency& neighbours, std::uint32_t passes, std::span<double> column,
-                  std::vector<double>& next) {
+void SmoothColumn(const Adjacency& neighbours, std::uint32_t passes, const Task& task,
+                  std::span<double> column, std::vector<double>& next) {
   next.resize(column.size());
   for (std::uint32_t pass = 0; pass < passes; ++pass) {
     for (std::size_t p = 0; p < column.size(); ++p) {
+      if (p % kCheckEvery == 0 && task.cancelled()) return;
       const auto row = neighbours.row(p);
       double sum = 0;
       for (const std::uint32_t n : row) sum += column[n];
@@ -80,7 +82,7 @@ absl::StatusOr<InfluenceSource> Finish(const Skin& skin, const WeightOptions& op
     task.For(joints, 1, [&](std::size_t begin, std::size_t end) {
       std::vector<double> next;
       for (std::size_t j = begin; j < end; ++j) {
-        SmoothColumn(skin.neighbours, options.smooth, columns.of(j), next);
+        SmoothColumn(skin.neighbours, options.smooth, task, columns.of(j), next);
         progress.Advance(0.5 / static_cast<double>(joints));
       }
     });

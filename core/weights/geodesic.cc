@@ -23,6 +23,7 @@ constexpr double kOutward = 0.25;  // voxels a middle may lie beyond the skin's 
 constexpr std::size_t kMostDoors = 8;
 constexpr std::size_t kMostAtOnce = 16;  // joints marched at a time
 constexpr std::size_t kGrain = 256;
+constexpr std::size_t kCheckEvery = 1 << 16;  // points, or distances to bones
 
 // The part of a segment within the grid, as parameters; first > second: none.
 std::pair<double, double> Clip(const Voxels& voxels, const Segment& segment) {
@@ -53,6 +54,32 @@ void AddCrossed(const Voxels& voxels, const Segment& segment, std::vector<std::u
     if (voxel != kNoVoxel) crossed.push_back(static_cast<std::uint32_t>(voxel));
   }
 }
+
+void SortOnce(std::vector<std::uint32_t>& voxels) {
+  std::ranges::sort(voxels);
+  voxels.erase(std::unique(voxels.begin(), voxels.end()), voxels.end());
+}
+
+// Whether neighbours lie all around it: one of them is nearer to anything outside.
+bool IsEnclosed(const Voxels& voxels, std::size_t voxel) {
+  return std::ranges::find(voxels.neighbour[voxel], kNoVoxel) == voxels.neighbour[voxel].end();
+}
+
+// Asks now and then, by the work done, whether to stop.
+class Poll {
+ public:
+  explicit Poll(const Task& task) : task_(task) {}
+  bool Stops(std::size_t work) {
+    work_ += work;
+    if (work_ < kCheckEvery) return false;
+    work_ = 0;
+    return task_.cancelled();
+  }
+
+ private:
+  const Task& task_;
+  std::size_t work_ = 0;
+};
 
 double DistanceTo(std::span<const Segment> bones, const Vec3d& p) {
   double least = kInfinite;
@@ -100,11 +127,11 @@ Doors FindDoors(const Skin& skin, const Voxels& voxels, std::size_t p,
 }
 
 // Carries rows of distances from reached points to others along edges. Whatever is left takes
-// straight lines and is returned.
-std::vector<std::uint32_t> ReachOthers(const Skin& skin, Columns& columns) {
+// straight lines and is returned. Incomplete when cancelled.
+std::vector<std::uint32_t> ReachOthers(const Skin& skin, const Task& task, Columns& columns) {
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
   std::vector<bool> reached(points, false);
-  for (std::size_t j = 0; j < joints; ++j) {
+  for (std::size_t j = 0; j < joints && !task.cancelled(); ++j) {
     const auto column = columns.of(j);
     for (std::size_t p = 0; p < points; ++p) reached[p] = reached[p] || column[p] < kInfinite;
   }
@@ -124,10 +151,11 @@ std::vector<std::uint32_t> ReachOthers(const Skin& skin, Columns& columns) {
       steps.push({from.distance + edge, next, from.origin});
     }
   };
-  for (std::uint32_t p = 0; p < points; ++p) {
+  Poll poll(task);
+  for (std::uint32_t p = 0; p < points && !poll.Stops(1); ++p) {
     if (reached[p]) leave({0, p, p});
   }
-  while (!steps.empty()) {
+  while (!steps.empty() && !poll.Stops(joints)) {
     const Step step = steps.top();
     steps.pop();
     if (done[step.point]) continue;
@@ -139,12 +167,15 @@ std::vector<std::uint32_t> ReachOthers(const Skin& skin, Columns& columns) {
   }
   std::vector<std::uint32_t> left;
   for (std::uint32_t p = 0; p < points; ++p) {
-    if (done[p]) continue;
-    left.push_back(p);
-    for (std::size_t j = 0; j < joints; ++j) {
-      columns.of(j)[p] = DistanceTo(skin.bones(j), skin.points[p]);
-    }
+    if (!done[p]) left.push_back(p);
   }
+  task.For(left.size(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
+      for (std::size_t j = 0; j < joints; ++j) {
+        columns.of(j)[left[k]] = DistanceTo(skin.bones(j), skin.points[left[k]]);
+      }
+    }
+  });
   return left;
 }
 
@@ -158,16 +189,24 @@ std::size_t AtOnce(std::size_t voxels, std::size_t held, const Task& task) {
 }  // namespace
 
 std::vector<MarchSource> SourcesOf(const Skin& skin, const Voxels& voxels, std::size_t j,
-                                   bool& outside) {
+                                   const Task& task, bool& outside) {
   const std::span<const Segment> bones = skin.bones(j);
+  Poll poll(task);
   std::vector<std::uint32_t> ring;
-  for (const Segment& bone : bones) AddCrossed(voxels, bone, ring);
-  std::ranges::sort(ring);
-  ring.erase(std::unique(ring.begin(), ring.end()), ring.end());
+  for (const Segment& bone : bones) {
+    const std::size_t before = ring.size();
+    AddCrossed(voxels, bone, ring);
+    if (poll.Stops(ring.size() - before + 1)) return {};
+    // Thousands of bones in a small body would hold more than its voxels do.
+    if (ring.size() > 2 * voxels.count()) SortOnce(ring);
+  }
+  SortOnce(ring);
   outside = ring.empty();
   if (outside) {
     double least = kInfinite;
     for (std::uint32_t v = 0; v < voxels.count(); ++v) {
+      if (IsEnclosed(voxels, v)) continue;
+      if (poll.Stops(bones.size())) return {};
       const double distance = DistanceTo(bones, voxels.Middle(v));
       if (!(distance < least)) continue;
       least = distance;
@@ -175,15 +214,14 @@ std::vector<MarchSource> SourcesOf(const Skin& skin, const Voxels& voxels, std::
     }
   }
   std::vector<std::uint32_t> all = ring;
-  for (int rings = 0; rings < kExactRings; ++rings) {
+  for (int rings = 0; rings < kExactRings && !task.cancelled(); ++rings) {
     std::vector<std::uint32_t> next;
     for (const std::uint32_t v : ring) {
       for (const std::int32_t n : voxels.neighbour[v]) {
         if (n != kNoVoxel) next.push_back(static_cast<std::uint32_t>(n));
       }
     }
-    std::ranges::sort(next);
-    next.erase(std::unique(next.begin(), next.end()), next.end());
+    SortOnce(next);
     ring.clear();
     std::ranges::set_difference(next, all, std::back_inserter(ring));
     all.insert(all.end(), ring.begin(), ring.end());
@@ -191,6 +229,7 @@ std::vector<MarchSource> SourcesOf(const Skin& skin, const Voxels& voxels, std::
   }
   std::vector<MarchSource> sources;
   for (const std::uint32_t v : all) {
+    if (poll.Stops(bones.size())) return {};
     sources.push_back({v, DistanceTo(bones, voxels.Middle(v)) / voxels.size});
   }
   return sources;
@@ -220,10 +259,11 @@ absl::StatusOr<Computed> BodyDistances(const Skin& skin, const Voxels& voxels, s
     task.For(std::min(at_once, joints - first), 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t j = first + begin; j < first + end; ++j) {
         bool is_outside = false;
-        const auto distance = March(voxels, SourcesOf(skin, voxels, j, is_outside));
+        const auto distance = March(voxels, SourcesOf(skin, voxels, j, task, is_outside), task);
         outside += is_outside ? 1 : 0;
         const auto column = computed.columns.of(j);
-        for (std::size_t p = 0; p < points; ++p) {
+        Poll poll(task);
+        for (std::size_t p = 0; p < points && !poll.Stops(1); ++p) {
           column[p] = kInfinite;
           for (std::size_t k = 0; k < doors[p].count; ++k) {
             const Doors::Door& door = doors[p].door[k];
@@ -242,7 +282,8 @@ absl::StatusOr<Computed> BodyDistances(const Skin& skin, const Voxels& voxels, s
                                           " no bone inside the mesh: distances start from the "
                                           "inside nearest to them"));
   }
-  computed.unseen = ReachOthers(skin, computed.columns);
+  computed.unseen = ReachOthers(skin, task, computed.columns);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return computed;
 }
 
@@ -251,7 +292,7 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
   const Task& task = progress.task;
   SINEW_RETURN_IF_ERROR(CheckFaces(skin, "geodesic measures the inside of faces"));
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
-  std::size_t held = GeodesicBytes(points, skin.triangles.size(), joints);
+  std::size_t held = progress.held + GeodesicBytes(points, skin.triangles.size(), joints);
   SINEW_ASSIGN_OR_RETURN(const Voxels voxels, MakeVoxels(skin, options.resolution, held, task));
   progress.Advance(0.2);
   held += voxels.number.size() * sizeof voxels.number[0] +

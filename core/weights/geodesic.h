@@ -21,9 +21,10 @@
 namespace sinew::weights {
 
 // Where joint j's bones start from: the voxels they cross and three rings around them with exact
-// distances, or, if they cross none (`outside`), the voxel nearest to them. Empty without voxels.
+// distances, or, if they cross none (`outside`), the voxel nearest to them. Empty without voxels
+// or when cancelled.
 std::vector<MarchSource> SourcesOf(const Skin& skin, const Voxels& voxels, std::size_t j,
-                                   bool& outside);
+                                   const Task& task, bool& outside);
 
 // w of a distance in parts of the diagonal, from 1e-4 up; 0 for an infinite one.
 double DistanceLaw(double distance, double smoothness);

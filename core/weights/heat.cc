@@ -23,6 +23,11 @@ constexpr double kLeastSource = 1e-9;    // of a row's diagonal: keeps far or ti
 constexpr double kMostWork = 5e10;       // operations of a factorisation
 constexpr std::size_t kEntryBytes = 12;  // of a sparse matrix: a double and an int
 constexpr std::size_t kGrain = 256;
+// Joints that warm one point, the lower ones: as many as a vertex may follow. So rigs with
+// thousands of joints in one place do not hold as many for every point.
+constexpr std::size_t kMostTies = kMostInfluences;
+constexpr std::size_t kMostAtOnce = 16;                  // joints solved at a time
+constexpr std::size_t kSolveBytes = 2 * sizeof(double);  // of a point
 
 using Matrix = Eigen::SparseMatrix<double>;
 using Permutation = Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int>;
@@ -42,27 +47,52 @@ Closest HeatDistance(const Skin& skin, std::size_t p, std::size_t joint, bool fa
   return best;
 }
 
-// The nearest joints of one point, and their distance.
+// The nearest joints of one point, those that it sees or else all, and their distance.
 struct Candidates {
   double distance = std::numeric_limits<double>::infinity();
-  std::vector<std::uint32_t> seen, all;
+  bool seen = false;
+  std::vector<std::uint32_t> joints;
 };
 
-Candidates FindCandidates(const Skin& skin, const Sight& sight, std::uint32_t p, bool facing,
-                          std::vector<Closest>& near) {
-  Candidates found;
-  near.clear();
-  for (std::size_t j = 0; j < skin.joints.size(); ++j) {
-    near.push_back(HeatDistance(skin, p, j, facing));
-    found.distance = std::min(found.distance, near[j].distance);
+// One point after the other; keeps its storage between them.
+class CandidateFinder {
+ public:
+  CandidateFinder(const Skin& skin, const Sight& sight, bool facing)
+      : skin_(skin), sight_(sight), facing_(facing) {}
+
+  Candidates Find(std::uint32_t p) {
+    Candidates found;
+    near_.clear();
+    for (std::size_t j = 0; j < skin_.joints.size(); ++j) {
+      near_.push_back(HeatDistance(skin_, p, j, facing_));
+      found.distance = std::min(found.distance, near_[j].distance);
+    }
+    seen_.clear();
+    all_.clear();
+    bool sees = false;
+    const Vec3d* target = nullptr;
+    for (std::uint32_t j = 0; j < near_.size() && seen_.size() < kMostTies; ++j) {
+      if (near_[j].distance > found.distance * (1 + kTie)) continue;
+      // Joints in one place ask once.
+      if (target == nullptr || !(*target == near_[j].point)) {
+        target = &near_[j].point;
+        sees = sight_.Sees(p, *target);
+      }
+      if (sees) seen_.push_back(j);
+      if (all_.size() < kMostTies) all_.push_back(j);
+    }
+    found.seen = !seen_.empty();
+    found.joints = found.seen ? seen_ : all_;
+    return found;
   }
-  for (std::uint32_t j = 0; j < near.size(); ++j) {
-    if (near[j].distance > found.distance * (1 + kTie)) continue;
-    found.all.push_back(j);
-    if (sight.Sees(p, near[j].point)) found.seen.push_back(j);
-  }
-  return found;
-}
+
+ private:
+  const Skin& skin_;
+  const Sight& sight_;
+  const bool facing_;
+  std::vector<Closest> near_;              // [J]
+  std::vector<std::uint32_t> seen_, all_;  // of the nearest joints
+};
 
 // Numbers of connected pieces of skin.
 std::vector<std::uint32_t> Pieces(const Skin& skin) {
@@ -141,13 +171,24 @@ FactorSize CountFactor(const Matrix& upper, double most_entries) {
   return size;
 }
 
-absl::Status CheckFactor(const FactorSize& size, std::size_t held, const Task& task) {
+// Adds the factor's bytes to those held.
+absl::Status CheckFactor(const FactorSize& size, const Task& task, std::size_t& held) {
   if (size.work > kMostWork || size.entries > std::numeric_limits<int>::max()) {
     return absl::ResourceExhaustedError(
         absl::StrCat("method: heat on this surface takes ", size.work, " operations or more, need ",
                      kMostWork, " or fewer; capsule and geodesic take fewer"));
   }
-  return task.CheckMemory(held + static_cast<std::size_t>(size.entries) * kEntryBytes);
+  held += static_cast<std::size_t>(size.entries) * kEntryBytes;
+  return task.CheckMemory(held);
+}
+
+// Joints solved at a time, so that their vectors fit; `held` holds those of one.
+std::size_t AtOnce(std::size_t points, std::size_t held, const Task& task) {
+  std::size_t joints = kMostAtOnce;
+  while (joints > 1 && held + (joints - 1) * points * kSolveBytes > task.memory_limit()) {
+    joints /= 2;
+  }
+  return joints;
 }
 
 }  // namespace
@@ -157,10 +198,9 @@ HeatSources FindHeatSources(const Skin& skin, const Sight& sight, const WeightOp
   const std::size_t points = skin.points.size();
   std::vector<Candidates> candidates(points);
   task.For(points, kGrain, [&](std::size_t begin, std::size_t end) {
-    std::vector<Closest> near;
+    CandidateFinder finder(skin, sight, options.facing);
     for (std::size_t p = begin; p < end; ++p) {
-      candidates[p] =
-          FindCandidates(skin, sight, static_cast<std::uint32_t>(p), options.facing, near);
+      candidates[p] = finder.Find(static_cast<std::uint32_t>(p));
     }
   });
   std::vector<double> distances;
@@ -172,21 +212,20 @@ HeatSources FindHeatSources(const Skin& skin, const Sight& sight, const WeightOp
   const std::vector<std::uint32_t> piece = Pieces(skin);
   std::vector<bool> warm(points, false);
   for (std::size_t p = 0; p < points; ++p) {
-    if (!candidates[p].seen.empty()) warm[piece[p]] = true;
+    if (candidates[p].seen) warm[piece[p]] = true;
   }
   HeatSources sources;
   sources.of.resize(points);
   for (std::uint32_t p = 0; p < points; ++p) {
     Candidates& c = candidates[p];
-    if (c.seen.empty()) {
+    if (!c.seen) {
       sources.unseen.push_back(p);
       if (warm[piece[p]]) continue;
       ++sources.dark;
-      c.seen = std::move(c.all);
     }
     const double d = std::max(c.distance, least);
-    sources.of[p].strength = static_cast<double>(c.seen.size()) * options.heat / (d * d);
-    sources.of[p].joints = std::move(c.seen);
+    sources.of[p].strength = static_cast<double>(c.joints.size()) * options.heat / (d * d);
+    sources.of[p].joints = std::move(c.joints);
   }
   return sources;
 }
@@ -210,11 +249,12 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
   Matrix ordered(system.upper.rows(), system.upper.cols());
   ordered.selfadjointView<Eigen::Upper>() =
       system.upper.selfadjointView<Eigen::Upper>().twistedBy(order);
-  const std::size_t held = HeatBytes(skin.points.size(), skin.triangles.size(), skin.joints.size());
+  std::size_t held =
+      progress.held + HeatBytes(skin.points.size(), skin.triangles.size(), skin.joints.size());
   const double most_entries = static_cast<double>(task.memory_limit()) / kEntryBytes + 1;
   SINEW_RETURN_IF_ERROR(CheckFactor(
-      CountFactor(ordered, std::min<double>(most_entries, std::numeric_limits<int>::max())), held,
-      task));
+      CountFactor(ordered, std::min<double>(most_entries, std::numeric_limits<int>::max())), task,
+      held));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   progress.Advance(0.1);
   const Eigen::SimplicialLLT<Matrix, Eigen::Upper, Eigen::NaturalOrdering<int>> factor(ordered);
@@ -228,25 +268,32 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
 
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
   Computed computed = {Columns(joints, points), {}, {}};
-  task.For(joints, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t j = begin; j < end; ++j) {
-      Eigen::VectorXd given = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(points));
-      bool any = false;
-      for (std::size_t p = 0; p < points; ++p) {
-        const auto& at = sources.of[p].joints;
-        if (!std::ranges::binary_search(at, static_cast<std::uint32_t>(j))) continue;
-        const auto row = static_cast<Eigen::Index>(p);
-        given[row] = system.source[row] / static_cast<double>(at.size());
-        any = true;
-      }
-      if (any) {
-        const Eigen::VectorXd solved = order.inverse() * factor.solve(order * given);
-        std::copy(solved.begin(), solved.end(), computed.columns.of(j).begin());
-      }
-      progress.Advance(0.3 / static_cast<double>(joints));
+  const auto solve = [&](std::size_t j) {
+    Eigen::VectorXd given = Eigen::VectorXd::Zero(static_cast<Eigen::Index>(points));
+    bool any = false;
+    for (std::size_t p = 0; p < points; ++p) {
+      const auto& at = sources.of[p].joints;
+      if (!std::ranges::binary_search(at, static_cast<std::uint32_t>(j))) continue;
+      given[order.indices()[static_cast<Eigen::Index>(p)]] =
+          system.source[static_cast<Eigen::Index>(p)] / static_cast<double>(at.size());
+      any = true;
     }
-  });
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    if (any) {
+      const Eigen::VectorXd solved = factor.solve(given);
+      const auto column = computed.columns.of(j);
+      for (std::size_t p = 0; p < points; ++p) {
+        column[p] = solved[order.indices()[static_cast<Eigen::Index>(p)]];
+      }
+    }
+    progress.Advance(0.3 / static_cast<double>(joints));
+  };
+  const std::size_t at_once = AtOnce(points, held, task);
+  for (std::size_t first = 0; first < joints; first += at_once) {
+    task.For(std::min(at_once, joints - first), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t j = first + begin; j < first + end; ++j) solve(j);
+    });
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  }
   computed.unseen = std::move(sources.unseen);
   if (!computed.unseen.empty()) {
     computed.notes.push_back(
@@ -262,8 +309,9 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
 
 std::size_t HeatBytes(std::size_t points, std::size_t triangles, std::size_t joints) {
   // Candidates and sources, edges with their copies, the matrix in both orders, columns.
-  return points * (400 + joints * sizeof(double)) + triangles * (3 * 16 + 4 * 3 * kEntryBytes) +
-         Sight::CostBytes(triangles);
+  const std::size_t ties = std::min(joints, kMostTies) * sizeof(std::uint32_t);
+  return points * (400 + joints * sizeof(double) + ties + kSolveBytes) +
+         triangles * (3 * 16 + 4 * 3 * kEntryBytes) + Sight::CostBytes(triangles);
 }
 
 }  // namespace sinew::weights

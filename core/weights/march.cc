@@ -10,6 +10,7 @@ namespace sinew::weights {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
+constexpr std::size_t kCheckEvery = 4096;   // voxels
 constexpr std::uint32_t kFar = 0xffffffff;  // not yet in the heap
 
 // Voxels on the front, the nearest on top (ties: the lower number), each once.
@@ -89,13 +90,15 @@ double Solve(std::array<double, 3> a) {
 
 }  // namespace
 
-std::vector<double> March(const Voxels& voxels, std::span<const MarchSource> sources) {
+std::vector<double> March(const Voxels& voxels, std::span<const MarchSource> sources,
+                          const Task& task) {
   Front front(voxels.count());
   for (const MarchSource& source : sources) front.Lower(source.voxel, source.distance);
   const auto settled = [&](std::int32_t v) {
     return v == kNoVoxel ? kInfinite : front.settled(static_cast<std::uint32_t>(v));
   };
-  while (!front.empty()) {
+  for (std::size_t settled_now = 0; !front.empty(); ++settled_now) {
+    if (settled_now % kCheckEvery == 0 && task.cancelled()) break;
     for (const std::int32_t next : voxels.neighbour[front.Pop()]) {
       if (next == kNoVoxel || settled(next) < kInfinite) continue;
       const auto v = static_cast<std::uint32_t>(next);

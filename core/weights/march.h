@@ -19,8 +19,9 @@ struct MarchSource {
 };
 
 // [voxels] distance in voxels, infinite where no way leads. Depends on the set of sources alone,
-// not on their order.
-std::vector<double> March(const Voxels& voxels, std::span<const MarchSource> sources);
+// not on their order. Incomplete when the task is cancelled.
+std::vector<double> March(const Voxels& voxels, std::span<const MarchSource> sources,
+                          const Task& task);
 
 // Bytes March holds and returns for each voxel.
 inline constexpr std::size_t kMarchBytes = 2 * sizeof(double) + 2 * sizeof(std::uint32_t);

@@ -14,15 +14,8 @@ namespace {
 
 // Joints that stood closer than this part of the mesh's size stood alike.
 constexpr double kSamePlace = 1e-4;
-
-std::optional<AffineD> TryInverse(const AffineD& a) {
-  const double determinant = Determinant(Linear(a));
-  if (determinant == 0 || !std::isfinite(determinant)) return std::nullopt;
-  const AffineD inverse = Inverse(a);
-  const bool finite = std::all_of(inverse.m.begin(), inverse.m.end(),
-                                  [](double value) { return std::isfinite(value); });
-  return finite ? std::optional(inverse) : std::nullopt;
-}
+constexpr std::size_t kRowBytes = 40;      // of a vertex: where its row is, and reports of it
+constexpr std::size_t kJointBytes = 1024;  // of a skeleton and its bones, on their way
 
 AffineD Translated(const Vec3d& by) {
   AffineD motion;
@@ -47,42 +40,62 @@ double Diagonal(std::span<const Vec3f> points) {
 // Parts that are weighed together, and every joint that one of them binds.
 struct Group {
   std::vector<std::size_t> parts;
-  std::vector<std::optional<AffineD>> frames;  // [J] joint to bind space
+  std::vector<std::optional<Vec3d>> places;  // [J] in bind space
   std::vector<Binding> bindings;
 };
 
-// Whether the joints of a part stood where those of the group did.
-bool Fits(const Group& group, std::span<const Binding> part, double tolerance) {
-  if (part.empty() != group.bindings.empty()) return false;
-  return std::all_of(part.begin(), part.end(), [&](const Binding& binding) {
-    const std::optional<AffineD>& known = group.frames[binding.joint];
+// Where the joints of a part stood, none if a binding is singular; by its bindings.
+std::vector<std::optional<Vec3d>> PlacesOf(std::span<const Binding> part) {
+  std::vector<std::optional<Vec3d>> places;
+  places.reserve(part.size());
+  for (const Binding& binding : part) {
     const std::optional<AffineD> frame = TryInverse(binding.inverse_bind);
-    if (!known || !frame) return true;
-    const Vec3d apart = Translation(*known) - Translation(*frame);
-    return Dot(apart, apart) <= tolerance * tolerance;
-  });
+    places.push_back(frame ? std::optional(Translation(*frame)) : std::nullopt);
+  }
+  return places;
 }
 
-absl::StatusOr<std::vector<Group>> MakeGroups(const RigWeightsInput& input,
-                                              std::size_t memory_limit) {
+// Whether the joints of a part stood where those of the group did.
+bool Fits(const Group& group, std::span<const Binding> part,
+          std::span<const std::optional<Vec3d>> places, double tolerance) {
+  if (part.empty() != group.bindings.empty()) return false;
+  for (std::size_t k = 0; k < part.size(); ++k) {
+    const std::optional<Vec3d>& known = group.places[part[k].joint];
+    if (!known || !places[k]) continue;
+    const Vec3d apart = *known - *places[k];
+    if (!(Dot(apart, apart) <= tolerance * tolerance)) return false;
+  }
+  return true;
+}
+
+// Bytes of so many groups, and of the inverse binds that come of them.
+std::size_t GroupBytes(std::size_t groups, std::size_t joints) {
+  return groups * joints *
+         (sizeof(std::optional<Vec3d>) + 2 * sizeof(Binding) + sizeof(std::optional<AffineD>));
+}
+
+absl::StatusOr<std::vector<Group>> MakeGroups(const RigWeightsInput& input, const Task& task) {
   const std::size_t joints = input.skeleton.joints();
   const double tolerance = kSamePlace * Diagonal(input.mesh.positions);
   std::vector<Group> groups;
   for (std::size_t p = 0; p < input.mesh.parts.size(); ++p) {
     const std::vector<Binding>& part = input.bindings[p];
-    auto group = std::find_if(groups.begin(), groups.end(),
-                              [&](const Group& known) { return Fits(known, part, tolerance); });
+    const std::vector<std::optional<Vec3d>> places = PlacesOf(part);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& known) {
+      return task.cancelled() || Fits(known, part, places, tolerance);
+    });
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     if (group == groups.end()) {
-      const std::size_t bytes = (groups.size() + 1) * joints * 3 * sizeof(std::optional<AffineD>);
-      SINEW_RETURN_IF_ERROR(Task({.memory_limit = memory_limit}).CheckMemory(bytes));
+      SINEW_RETURN_IF_ERROR(task.CheckMemory(GroupBytes(groups.size() + 1, joints)));
       group = groups.insert(groups.end(), Group{});
-      group->frames.resize(joints);
+      group->places.resize(joints);
     }
     group->parts.push_back(p);
-    for (const Binding& binding : part) {
-      if (group->frames[binding.joint]) continue;
-      group->frames[binding.joint] = TryInverse(binding.inverse_bind);
-      if (group->frames[binding.joint]) group->bindings.push_back(binding);
+    for (std::size_t k = 0; k < part.size(); ++k) {
+      std::optional<Vec3d>& place = group->places[part[k].joint];
+      if (place || !places[k]) continue;
+      place = places[k];
+      group->bindings.push_back(part[k]);
     }
     // A part whose bindings are all singular is known to be bound, but not where.
     if (group->bindings.empty() && !part.empty()) group->bindings.push_back(part.front());
@@ -90,10 +103,41 @@ absl::StatusOr<std::vector<Group>> MakeGroups(const RigWeightsInput& input,
   return groups;
 }
 
+struct Extent {
+  std::size_t vertices = 0, faces = 0, corners = 0;
+};
+
+Extent ExtentOf(const MeshSource& mesh, std::span<const std::size_t> parts) {
+  Extent extent;
+  for (const std::size_t p : parts) {
+    const MeshPart& part = mesh.parts[p];
+    extent.vertices += part.vertex_count;
+    extent.faces += part.face_count;
+    extent.corners +=
+        mesh.face_offsets[part.face_offset + part.face_count] - mesh.face_offsets[part.face_offset];
+  }
+  return extent;
+}
+
+// Bytes of one group while its weights are computed: its mesh and skeleton, and the places of its
+// vertices in the rig.
+std::size_t ExtractBytes(const RigWeightsInput& input, std::span<const std::size_t> parts) {
+  const Extent extent = ExtentOf(input.mesh, parts);
+  return extent.vertices * (sizeof(Vec3f) + 2 * sizeof(std::uint32_t)) +
+         (extent.faces + extent.corners + input.mesh.positions.size()) * sizeof(std::uint32_t) +
+         parts.size() * 2 * sizeof(MeshPart) + input.skeleton.joints() * kJointBytes;
+}
+
 // The parts of a group as a mesh of their own; `vertices` [n] are their numbers in the rig.
 MeshSource Extract(const MeshSource& from, std::span<const std::size_t> parts,
                    std::vector<std::uint32_t>& vertices) {
+  const Extent extent = ExtentOf(from, parts);
   MeshSource to;
+  to.positions.reserve(extent.vertices);
+  if (!from.weld.empty()) to.weld.reserve(extent.vertices);
+  to.face_offsets.reserve(extent.faces + 1);
+  to.face_vertices.reserve(extent.corners);
+  vertices.reserve(extent.vertices);
   to.face_offsets.push_back(0);
   std::vector<std::uint32_t> place(from.positions.size());
   for (const std::size_t p : parts) {
@@ -132,6 +176,12 @@ absl::StatusOr<Skeleton> SkeletonOf(const Skeleton& rest, std::span<const Affine
   return Skeleton::Create(std::move(joints), std::move(local));
 }
 
+std::size_t BytesOf(const InfluenceSource& influences) {
+  return influences.offsets.capacity() * sizeof influences.offsets[0] +
+         influences.bindings.capacity() * sizeof influences.bindings[0] +
+         influences.weights.capacity() * sizeof influences.weights[0];
+}
+
 // Rows of the groups' vertices, brought into the order of the rig.
 class Merger {
  public:
@@ -145,6 +195,11 @@ class Merger {
 
   InfluenceSource Finish() const {
     InfluenceSource merged;
+    std::size_t size = 0;
+    for (const InfluenceSource* source : sources_) size += source->bindings.size();
+    merged.offsets.reserve(rows_.size() + 1);
+    merged.bindings.reserve(size);
+    merged.weights.reserve(size);
     merged.offsets.push_back(0);
     for (const auto& [group, row] : rows_) {
       const InfluenceSource& from = *sources_[group];
@@ -163,6 +218,15 @@ class Merger {
 };
 
 }  // namespace
+
+std::optional<AffineD> TryInverse(const AffineD& a) {
+  const double determinant = Determinant(Linear(a));
+  if (determinant == 0 || !std::isfinite(determinant)) return std::nullopt;
+  const AffineD inverse = Inverse(a);
+  const bool finite = std::all_of(inverse.m.begin(), inverse.m.end(),
+                                  [](double value) { return std::isfinite(value); });
+  return finite ? std::optional(inverse) : std::nullopt;
+}
 
 std::vector<AffineD> BindFrames(const Skeleton& skeleton, std::span<const Binding> bindings) {
   const std::span<const AffineD> rest = skeleton.rest_model();
@@ -217,14 +281,21 @@ std::vector<Bone> CarryingBones(const Skeleton& skeleton, std::span<const std::u
 absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
                                              const WeightOptions& options,
                                              const Task::Options& task) {
-  SINEW_ASSIGN_OR_RETURN(const std::vector<Group> groups, MakeGroups(input, task.memory_limit));
+  const Task whole(task);
+  SINEW_ASSIGN_OR_RETURN(const std::vector<Group> groups, MakeGroups(input, whole));
   const auto all = static_cast<double>(std::max<std::size_t>(1, input.mesh.positions.size()));
   RigWeights result;
   result.group.resize(input.mesh.parts.size());
-  std::vector<ComputedWeights> computed(groups.size());
+  std::vector<InfluenceSource> influences(groups.size());
+  // What is held whichever group is at work, and the results so far.
+  const std::size_t held =
+      GroupBytes(groups.size(), input.skeleton.joints()) + input.mesh.positions.size() * kRowBytes;
+  std::size_t results = 0;
   Merger merger(input.mesh.positions.size());
   double before = 0;  // part of the vertices that earlier groups had
   for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::size_t other = held + results + ExtractBytes(input, groups[g].parts);
+    SINEW_RETURN_IF_ERROR(whole.CheckMemory(other));
     std::vector<std::uint32_t> vertices;
     SINEW_ASSIGN_OR_RETURN(const Mesh mesh,
                            Mesh::Create(Extract(input.mesh, groups[g].parts, vertices)));
@@ -238,13 +309,16 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
       part.progress = [&, share, before](double done) { task.progress(before + share * done); };
     }
     Task running(std::move(part));
-    SINEW_ASSIGN_OR_RETURN(computed[g], ComputeWeights(mesh, bones, options, running));
+    SINEW_ASSIGN_OR_RETURN(ComputedWeights computed,
+                           ComputeWeights(mesh, bones, options, running, other));
     before += share;
-    merger.Add(g, computed[g].influences, vertices);
-    for (const std::uint32_t v : computed[g].report.unseen) {
+    influences[g] = std::move(computed.influences);
+    results += BytesOf(influences[g]);
+    merger.Add(g, influences[g], vertices);
+    for (const std::uint32_t v : computed.report.unseen) {
       result.report.unseen.push_back(vertices[v]);
     }
-    for (std::string& note : computed[g].report.notes) {
+    for (std::string& note : computed.report.notes) {
       if (std::find(result.report.notes.begin(), result.report.notes.end(), note) ==
           result.report.notes.end()) {
         result.report.notes.push_back(std::move(note));
@@ -254,8 +328,10 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
       result.group[p] = static_cast<std::uint32_t>(g);
     }
     auto& inverse = result.inverse_bind.emplace_back();
+    inverse.reserve(frames.size());
     for (const AffineD& frame : frames) inverse.push_back(TryInverse(frame));
   }
+  SINEW_RETURN_IF_ERROR(whole.CheckMemory(held + 2 * results));
   result.influences = merger.Finish();
   std::sort(result.report.unseen.begin(), result.report.unseen.end());
   std::vector<bool> carries(input.skeleton.joints(), false);

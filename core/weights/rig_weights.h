@@ -36,6 +36,9 @@ struct RigWeights {
       inverse_bind;  // [groups][J] bind space to joint space; none = the joint's frame is singular
 };
 
+// Of a bind matrix or a frame; none if it is singular or its inverse is not finite.
+std::optional<AffineD> TryInverse(const AffineD& a);
+
 // Where the joints stood, joint to bind space [J]: as bound, else as the rest pose continues the
 // nearest bound joint above, else the first bound one; without any binding the rest pose itself.
 // Singular inverse binds count as none.

@@ -96,10 +96,11 @@ struct Computed {
   std::vector<std::string> notes;
 };
 
-// A method's share of the progress bar, as parts of the whole.
+// A method's share of the progress bar, as parts of the whole, and of the memory limit.
 struct Progress {
   Task& task;
-  double whole;  // of the task's total
+  double whole;          // of the task's total
+  std::size_t held = 0;  // bytes, beside those of the method
   void Advance(double part) const { task.Advance(whole * part); }
 };
 

@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "core/base/status.h"
 
@@ -18,7 +20,9 @@ constexpr double kMostTests = 4e9;   // of a cell's middle against a triangle
 constexpr std::int32_t kInside = 4;  // votes
 constexpr std::int32_t kVotes = 0xff;  // bits of votes; above them one a blocked axis
 constexpr int kBlockedBit = 8;
-constexpr std::size_t kCheckEvery = 4096;
+constexpr double kTestsBetweenChecks = 1 << 20;  // of stopping
+constexpr std::size_t kCheckEvery = 1 << 20;     // crossings or cells
+constexpr std::size_t kUsualCrossings = 4;       // of a column
 
 using Point = std::array<double, 3>;  // in cells; middles lie on whole numbers
 
@@ -44,6 +48,7 @@ class Voxeliser {
  public:
   Voxeliser(const Skin& skin, Voxels& voxels, std::size_t held, const Task& task)
       : skin_(skin), voxels_(voxels), held_(held), task_(task) {
+    points_.reserve(skin.points.size());
     for (const Vec3d& p : skin.points) {
       const Vec3d at = (1 / voxels.size) * (p - voxels.origin);
       points_.push_back({at.x, at.y, at.z});
@@ -53,14 +58,16 @@ class Voxeliser {
   // Adds the votes of one axis to voxels.number, and its blocked bits.
   absl::Status Vote(std::size_t axis) {
     SINEW_RETURN_IF_ERROR(FindCrossings(axis));
-    std::ranges::sort(crossings_, [](const Crossing& a, const Crossing& b) {
-      return std::tie(a.column, a.at, a.sign) < std::tie(b.column, b.at, b.sign);
-    });
+    SINEW_RETURN_IF_ERROR(GroupByColumn(axis));
     std::size_t begin = 0;
-    for (std::size_t columns = 0; begin < crossings_.size(); ++columns) {
-      if (columns % kCheckEvery == 0) SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
-      std::size_t end = begin + 1;
-      while (end < crossings_.size() && crossings_[end].column == crossings_[begin].column) ++end;
+    for (const std::size_t end : column_end_) {
+      if (begin == end) continue;
+      SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
+      std::sort(crossings_.begin() + static_cast<std::ptrdiff_t>(begin),
+                crossings_.begin() + static_cast<std::ptrdiff_t>(end),
+                [](const Crossing& a, const Crossing& b) {
+                  return std::tie(a.at, a.sign) < std::tie(b.at, b.sign);
+                });
       VoteColumn(axis, begin, end);
       begin = end;
     }
@@ -70,15 +77,11 @@ class Voxeliser {
  private:
   absl::Status FindCrossings(std::size_t axis) {
     crossings_.clear();
+    double unchecked = kTestsBetweenChecks;
     const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
     const auto first = [](double x) { return static_cast<std::int32_t>(std::ceil(x)); };
     const auto last = [](double x) { return static_cast<std::int32_t>(std::floor(x)); };
     for (std::size_t t = 0; t < skin_.triangles.size(); ++t) {
-      if (t % kCheckEvery == 0) {
-        SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
-        SINEW_RETURN_IF_ERROR(
-            task_.CheckMemory(held_ + crossings_.capacity() * sizeof(Crossing) * 2));
-      }
       const auto& id = skin_.triangles[t];
       const Point &a = points_[id[0]], &b = points_[id[1]], &c = points_[id[2]];
       const std::int32_t low_u = first(std::min({a[u], b[u], c[u]})),
@@ -86,11 +89,18 @@ class Voxeliser {
                          low_v = first(std::min({a[v], b[v], c[v]})),
                          high_v = last(std::max({a[v], b[v], c[v]}));
       if (low_u > high_u || low_v > high_v) continue;
-      tests_ += static_cast<double>(high_u - low_u + 1) * (high_v - low_v + 1);
+      const double tests = static_cast<double>(high_u - low_u + 1) * (high_v - low_v + 1);
+      tests_ += tests;
       if (tests_ > kMostTests) {
         return absl::ResourceExhaustedError(
             "resolution: so many large faces take too long, need a lower resolution");
       }
+      unchecked += tests;
+      if (unchecked > kTestsBetweenChecks) {
+        SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
+        unchecked = 0;
+      }
+      SINEW_RETURN_IF_ERROR(MakeRoom(ColumnCount(axis), static_cast<std::size_t>(tests)));
       for (std::int32_t j = low_v; j <= high_v; ++j) {
         for (std::int32_t i = low_u; i <= high_u; ++i) {
           double ab = 0, bc = 0, ca = 0;
@@ -103,6 +113,38 @@ class Voxeliser {
           crossings_.push_back(
               {static_cast<std::uint32_t>(i + voxels_.cells[u] * j), left ? 1 : -1, at});
         }
+      }
+    }
+    return absl::OkStatus();
+  }
+
+  // For so many more crossings, while both the old room and the new are held.
+  absl::Status MakeRoom(std::size_t columns, std::size_t more) {
+    const std::size_t room = crossings_.capacity(), need = crossings_.size() + more;
+    if (need <= room) return absl::OkStatus();
+    const std::size_t larger = std::max({need, 2 * room, kUsualCrossings * columns});
+    SINEW_RETURN_IF_ERROR(task_.CheckMemory(held_ + (room + larger) * sizeof(Crossing) +
+                                            column_end_.capacity() * sizeof(std::size_t)));
+    crossings_.reserve(larger);
+    return absl::OkStatus();
+  }
+
+  // Brings the crossings of a column together, in place, and says where each column ends.
+  absl::Status GroupByColumn(std::size_t axis) {
+    const std::size_t columns = ColumnCount(axis);
+    SINEW_RETURN_IF_ERROR(task_.CheckMemory(held_ + crossings_.capacity() * sizeof(Crossing) +
+                                            2 * columns * sizeof(std::size_t)));
+    column_end_.assign(columns, 0);
+    for (const Crossing& crossing : crossings_) ++column_end_[crossing.column];
+    std::vector<std::size_t> next(columns);
+    std::exclusive_scan(column_end_.begin(), column_end_.end(), next.begin(), std::size_t{0});
+    std::inclusive_scan(column_end_.begin(), column_end_.end(), column_end_.begin());
+    std::size_t moved = 0;
+    for (std::size_t c = 0; c < columns; ++c) {
+      while (next[c] < column_end_[c]) {
+        if (moved++ % kCheckEvery == 0) SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
+        Crossing& here = crossings_[next[c]];
+        std::swap(here, crossings_[next[here.column]++]);
       }
     }
     return absl::OkStatus();
@@ -135,6 +177,11 @@ class Voxeliser {
     }
   }
 
+  std::size_t ColumnCount(std::size_t axis) const {
+    return static_cast<std::size_t>(voxels_.cells[(axis + 1) % 3]) *
+           static_cast<std::size_t>(voxels_.cells[(axis + 2) % 3]);
+  }
+
   std::size_t Index(const std::array<std::int32_t, 3>& at) const {
     const auto [nx, ny, nz] = voxels_.cells;
     return static_cast<std::size_t>(at[0] + nx * (at[1] + ny * at[2]));
@@ -146,6 +193,7 @@ class Voxeliser {
   const Task& task_;
   std::vector<Point> points_;
   std::vector<Crossing> crossings_;
+  std::vector<std::size_t> column_end_;  // [columns]
   double tests_ = 0;
 };
 
@@ -159,6 +207,7 @@ absl::Status Join(Voxels& voxels, std::size_t held, const Task& task) {
   std::vector<std::uint8_t> blocked;
   blocked.reserve(count);
   for (std::size_t c = 0; c < voxels.number.size(); ++c) {
+    if (c % kCheckEvery == 0) SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     std::int32_t& cell = voxels.number[c];
     if (!inside(cell)) {
       cell = kNoVoxel;
@@ -175,6 +224,7 @@ absl::Status Join(Voxels& voxels, std::size_t held, const Task& task) {
   const std::array<std::uint32_t, 3> step = {1, nx,
                                              nx * static_cast<std::uint32_t>(voxels.cells[1])};
   for (std::size_t k = 0; k < count; ++k) {
+    if (k % kCheckEvery == 0) SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     for (std::size_t axis = 0; axis < 3; ++axis) {
       // The grid's rim is empty: there is a cell before every voxel.
       const std::int32_t other = voxels.number[voxels.cell[k] - step[axis]];

@@ -93,22 +93,23 @@ WeightReport Report(const weights::Skin& skin, weights::Computed computed,
 }  // namespace
 
 absl::StatusOr<ComputedWeights> ComputeWeights(const Mesh& mesh, std::span<const Bone> bones,
-                                               const WeightOptions& options, Task& task) {
+                                               const WeightOptions& options, Task& task,
+                                               std::size_t held) {
   SINEW_RETURN_IF_ERROR(CheckOptions(options));
   const DenormalGuard guard;  // as in the loops: the same bits on whatever thread
   task.SetTotal(1);
-  SINEW_RETURN_IF_ERROR(task.CheckMemory(weights::SkinBytes(mesh, bones.size())));
+  held += weights::SkinBytes(mesh, bones.size());
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(held));
   SINEW_ASSIGN_OR_RETURN(const weights::Skin skin, weights::MakeSkin(mesh, bones));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   task.Advance(0.05);
   const std::size_t points = skin.points.size(), triangles = skin.triangles.size(),
                     joints = skin.joints.size();
   SINEW_RETURN_IF_ERROR(task.CheckMemory(
-      weights::SkinBytes(mesh, bones.size()) +
-      std::max(MethodBytes(options.method, points, triangles, joints, bones.size()),
-               points * joints * sizeof(double) +
-                   weights::FinishBytes(mesh.vertices(), points, joints, options))));
-  SINEW_ASSIGN_OR_RETURN(weights::Computed computed, Compute(skin, options, {task, 0.85}));
+      held + std::max(MethodBytes(options.method, points, triangles, joints, bones.size()),
+                      points * joints * sizeof(double) +
+                          weights::FinishBytes(mesh.vertices(), points, joints, options))));
+  SINEW_ASSIGN_OR_RETURN(weights::Computed computed, Compute(skin, options, {task, 0.85, held}));
   SINEW_ASSIGN_OR_RETURN(InfluenceSource influences,
                          weights::Finish(skin, options, std::move(computed.columns), {task, 0.1}));
   WeightReport report = Report(skin, std::move(computed), influences);

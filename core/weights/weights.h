@@ -76,8 +76,10 @@ struct ComputedWeights {
 // kInvalidArgument names the option or what of mesh and bones is wrong (heat and geodesic need a
 // face with area); kResourceExhausted: more than task.memory_limit(), or a surface so tangled that
 // it would take minutes; kCancelled. Stops within a fraction of a second when cancelled, but for
-// the factorisation of heat (2 s for 100,000 vertices).
+// the factorisation of heat (2 s for 100,000 vertices). `held`: bytes of the limit that the caller
+// holds.
 absl::StatusOr<ComputedWeights> ComputeWeights(const Mesh& mesh, std::span<const Bone> bones,
-                                               const WeightOptions& options, Task& task);
+                                               const WeightOptions& options, Task& task,
+                                               std::size_t held = 0);
 
 }  // namespace sinew

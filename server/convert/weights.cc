@@ -137,7 +137,8 @@ absl::Status MakeSkin(const MeshPart& part, std::span<const Binding> bound,
   for (std::uint64_t i = begin; i < end; ++i) slot[influences.bindings[i]] = 1;
   std::vector<const AffineD*> own(inverse.size(), nullptr);
   for (const Binding& binding : bound) {
-    if (own[binding.joint] == nullptr) own[binding.joint] = &binding.inverse_bind;
+    const AffineD*& matrix = own[binding.joint];
+    if (matrix == nullptr && TryInverse(binding.inverse_bind)) matrix = &binding.inverse_bind;
   }
   std::vector<float> matrices;
   for (std::size_t j = 0; j < slot.size(); ++j) {

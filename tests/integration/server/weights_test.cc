@@ -154,6 +154,27 @@ TEST_F(WeightsTest, AnOldSkinIsReplacedInThePoseItWasBoundIn) {
   }
 }
 
+TEST_F(WeightsTest, SingularBindingsAreSkipped) {
+  Start();
+  v1::Rig rig = TubeRig();
+  const std::string plain = Put(rig);
+  // Every joint once more, before the others, with a matrix that says nothing.
+  v1::Skin& skin = *rig.mutable_meshes(0)->mutable_skin();
+  const auto joints = skin.joints();
+  skin.mutable_joints()->MergeFrom(joints);
+  skin.mutable_inverse_bind()->set_rows(2 * skin.inverse_bind().rows());
+  skin.mutable_inverse_bind()->set_data(std::string(skin.inverse_bind().data().size(), '\0') +
+                                        skin.inverse_bind().data());
+  const auto inverse = [&](const std::string& name) {
+    const Answer answer = Run(Request(name, v1::WEIGHT_METHOD_CAPSULE));
+    EXPECT_CODE(answer.status, StatusCode::OK);
+    return FloatsOf(Download(answer.rig.name()).meshes(0).skin().inverse_bind().data());
+  };
+  const std::vector<float> kept = inverse(plain);
+  EXPECT_FALSE(kept.empty());
+  EXPECT_EQ(inverse(Put(rig)), kept);
+}
+
 TEST_F(WeightsTest, EqualRequestsGiveOneRig) {
   Start();
   const std::string bare = Put(Bare());

@@ -104,7 +104,7 @@ TEST(Voxels, NoWayLeadsAcrossAGapThinnerThanAVoxel) {
     if (voxels.Middle(v).y < gap) sources.push_back({v, 0});
   }
   ASSERT_FALSE(sources.empty());
-  const auto distance = March(voxels, sources);
+  const auto distance = March(voxels, sources, Task());
   for (std::uint32_t v = 0; v < voxels.count(); ++v) {
     EXPECT_EQ(std::isinf(distance[v]), voxels.Middle(v).y > gap);
   }
@@ -123,7 +123,7 @@ TEST(March, ConvexBodyHasStraightDistances) {
       const double d = Length(voxels.Middle(v) - voxels.Middle(centre)) / voxels.size;
       if (d < 3) sources.push_back({v, d});
     }
-    const auto distance = March(voxels, sources);
+    const auto distance = March(voxels, sources, Task());
     double most = 0;
     for (std::uint32_t v = 0; v < voxels.count(); ++v) {
       const double d = Length(voxels.Middle(v) - voxels.Middle(centre)) / voxels.size;
@@ -140,11 +140,11 @@ TEST(March, DoesNotDependOnTheOrderOfSources) {
   const Skin skin = SkinOf(Canonical());
   const Voxels voxels = VoxelsOf(skin, 48);
   bool outside = false;
-  auto sources = SourcesOf(skin, voxels, 1, outside);
+  auto sources = SourcesOf(skin, voxels, 1, Task(), outside);
   EXPECT_FALSE(outside);
-  const auto once = March(voxels, sources);
+  const auto once = March(voxels, sources, Task());
   std::ranges::reverse(sources);
-  EXPECT_EQ(once, March(voxels, sources));
+  EXPECT_EQ(once, March(voxels, sources, Task()));
 }
 
 Computed DistancesOf(const Skin& skin, std::uint32_t resolution) {
