@@ -24,8 +24,8 @@
 
 namespace sinew::weights {
 
-// Skin::segments as they are measured from: a bone at whose tip no other begins goes on, half the way
-// to where it leaves the body and by at most four times its length. Skeletons end short of the
+// Skin::segments as they are measured from: a bone at whose tip no other begins goes on, half the
+// way to where it leaves the body and by at most four times its length. Skeletons end short of the
 // body, and the skin of a head is else hardly farther from the neck's bones than from its own.
 std::vector<Segment> LongLastBones(const Skin& skin);
 
