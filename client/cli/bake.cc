@@ -8,6 +8,7 @@
 
 #include "client/cli/bound_character.h"
 #include "client/cli/cache_writer.h"
+#include "client/cli/clip_stream.h"
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/motion_options.h"
@@ -93,8 +94,9 @@ struct Baked {
 };
 
 absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
-                          const client::ClipData& clip, const std::string& spec,
-                          const CacheTarget& target, std::size_t& received) {
+                          const client::ClipData& clip, const WholeMotion& whole,
+                          const std::string& spec, const CacheTarget& target,
+                          std::size_t& received) {
   SINEW_ASSIGN_OR_RETURN(CacheWriter writer, CacheWriter::Create(target, InfoOf(character, clip)));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
   WarnUnusedControls(context, character.rig, bound, clip);
@@ -108,7 +110,11 @@ absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
                  absl::StrCat("frame ", index + 1, " of ", clip.frames));
     return writer.Append(positions);
   };
-  SINEW_RETURN_IF_ERROR(StreamClip(context, bound, clip, write));
+  const auto lead = [&](std::size_t done, std::size_t of) {
+    line->Update(static_cast<double>(received) / static_cast<double>(clip.frames),
+                 absl::StrCat("frame ", done, " of ", of, " before the next"));
+  };
+  SINEW_RETURN_IF_ERROR(StreamClip(context, bound, clip, whole, lead, write));
   line->Close();
   Baked baked;
   baked.elapsed = absl::Now() - start;
@@ -168,8 +174,15 @@ absl::Status Bake(Context& context, Options options) {
                          ChooseMotion(context, character, options.motion));
   SINEW_RETURN_IF_ERROR(context.CheckStop());
   target.rest_mesh = !character.keeps_file_order;
+  const auto whole = [&] {
+    MotionRequest request = options.motion;
+    request.frames = {
+        .first = 0,
+        .last = clip.first_frame + static_cast<std::int64_t>(clip.frames - 1) * clip.step};
+    return ReadMotion(character, request);
+  };
   std::size_t received = 0;
-  const absl::StatusOr<Baked> run = Run(context, character, clip, spec, target, received);
+  const absl::StatusOr<Baked> run = Run(context, character, clip, whole, spec, target, received);
   if (!run.ok()) return context.Lost(run.status(), KeptText(options.out, received, clip.frames));
   const Baked& baked = *run;
   WarnLosses(context, character);
@@ -200,6 +213,8 @@ void AddBake(CLI::App& app, Command& command) {
   sub->footer(
       R"(Points are in model space, all meshes in one cache, vertices in the order of the file (where the importer cannot keep
 it, NAME.rest.obj is the mesh to apply the cache to). Files appear whole or not at all; a lost server is waited for, 30 s.
+Of a deformer that remembers poses, such as implicit(tracking=true), every frame from 0 on is computed whatever --frames
+keeps, and again after a lost connection: any range and step has the bits of the whole clip.
 Examples:
   sinew bake hero.glb --deformer ddm --out hero.pc2
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-99x2 --fps 30 --out walk.mdd

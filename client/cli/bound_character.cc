@@ -4,10 +4,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <optional>
 #include <utility>
 
-#include "client/cli/exit_code.h"
 #include "client/cli/quantity.h"
 #include "client/cli/recipe_text.h"
 #include "client/cpp/status_macros.h"
@@ -92,44 +90,6 @@ client::Pose PoseOf(const client::ClipData& clip, std::size_t index) {
   pose.time = static_cast<double>(clip.first_frame + static_cast<std::int64_t>(index) * clip.step) /
               clip.fps;
   return pose;
-}
-
-absl::Status StreamClip(const Context& context, const client::Character& character,
-                        const client::ClipData& clip, const FrameSink& sink) {
-  SINEW_ASSIGN_OR_RETURN(client::Stream stream, character.OpenStream({}, context.call()));
-  const std::stop_callback cancel(context.stop(), [&] { stream.Cancel(); });
-  std::size_t sent = 0, received = 0;
-  while (true) {
-    for (; sent < clip.frames && stream.room() > 0; ++sent) {
-      client::Pose pose = PoseOf(clip, sent);
-      pose.frame = sent + 1;
-      if (const auto queued = stream.Send(pose); !queued.ok()) return queued.status();
-      if (sent + 1 == clip.frames) stream.Finish();
-    }
-    SINEW_ASSIGN_OR_RETURN(const std::optional<client::StreamItem> item, stream.Next());
-    if (!item) break;
-    if (item->frame != received + 1) {
-      return absl::InternalError(
-          absl::StrCat("frame: got number ", item->frame, ", need ", received + 1));
-    }
-    if (!item->problem.ok()) {
-      const std::int64_t frame = clip.first_frame + static_cast<std::int64_t>(received) * clip.step;
-      return Prefixed(absl::StrCat("frame ", frame), item->problem);
-    }
-    if (received > 0 && item->view.replayed_steps() > 0 && stream.info().resumed > 0) {
-      context.Warn(absl::StrCat(
-          "frame ", received + 1,
-          ": the connection broke; the deformer's state was built up again "
-          "from rest, so frames from here on may differ from those of an unbroken run"));
-    }
-    SINEW_RETURN_IF_ERROR(sink(received, item->view));
-    ++received;
-  }
-  if (received != clip.frames) {
-    return absl::InternalError(
-        absl::StrCat("frames: got ", received, " from the server, need ", clip.frames));
-  }
-  return context.CheckStop();
 }
 
 }  // namespace sinew::cli

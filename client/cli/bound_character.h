@@ -3,7 +3,6 @@
 
 #include <absl/status/statusor.h>
 
-#include <functional>
 #include <string>
 
 #include "client/cli/character_file.h"
@@ -23,15 +22,6 @@ void WarnUnusedControls(const Context& context, const client::RigData& rig,
 
 // Warns of what the importer lost: it belongs to the result.
 void WarnLosses(const Context& context, const CharacterFile& character);
-
-// Called with the number of the pose within the clip, from 0, and its frame.
-using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
-
-// Sends every pose of `clip` through an ordered stream and hands each frame to `sink`, in order;
-// survives a lost server as client::Character does. Ctrl-C ends it with kCancelled. A pose the
-// server refuses ends it with that error, the frame named.
-absl::Status StreamClip(const Context& context, const client::Character& character,
-                        const client::ClipData& clip, const FrameSink& sink);
 
 // Gives the session back at the end of a command that succeeded, so that it does not wait for its
 // lease to pass. Best effort: a server that is gone costs seconds at most and is no error.

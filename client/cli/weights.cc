@@ -228,7 +228,7 @@ void AddMethodOptions(CLI::App& sub, client::WeightsRequest& request) {
   sub.add_option("--heat", request.heat,
                  "heat: strength of the bones, 0.01 to 100; more = firmer (4)");
   sub.add_option("--resolution", request.resolution,
-                 "geodesic: voxels along the longest side, 16 to 512 (128)");
+                 "geodesic: voxels along the longest side, 16 to 512 (192)");
   sub.add_option("--smoothness", request.smoothness, "geodesic: 0 = broad, 1 = firm (0.5)");
 }
 

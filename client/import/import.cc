@@ -92,8 +92,10 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
   const std::filesystem::path file(path);
   const std::string extension = absl::AsciiStrToLower(file.extension().string());
   if (extension != ".glb" && extension != ".gltf" && extension != ".fbx" && extension != ".dae") {
+    // What a mesh without weights typically comes as.
+    const char* why = extension == ".obj" ? ": an .obj holds neither skeleton nor weights" : "";
     return absl::InvalidArgumentError(
-        absl::StrCat(path, ": wrong type '", extension, "', need .glb, .gltf, .fbx or .dae"));
+        absl::StrCat(path, ": wrong type '", extension, "', need .glb, .gltf, .fbx or .dae", why));
   }
   // tinygltf and Assimp allocate what a file asks for, and throw when that fails.
   try {

@@ -16,9 +16,13 @@ namespace sinew::weights {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kNearest = 1e-4;     // of the diagonal
+constexpr double kNearest = 1e-4;  // of the diagonal
+constexpr double kLawPower = 6;
 constexpr double kSampleStep = 0.25;  // voxels, along a bone
-constexpr int kExactRings = 3;
+constexpr double kSamePlace = 1e-6;   // unit space
+constexpr double kLongest = 4;        // of its length, that a last bone goes on
+constexpr int kOutsideRings = 3;
+constexpr double kStraight = 2;    // steps more than the straight way, for roundings to voxels
 constexpr double kOutward = 0.25;  // voxels a middle may lie beyond the skin's tangent plane
 constexpr std::size_t kMostDoors = 8;
 constexpr std::size_t kMostAtOnce = 16;  // joints marched at a time
@@ -81,10 +85,38 @@ class Poll {
   std::size_t work_ = 0;
 };
 
-double DistanceTo(std::span<const Segment> bones, const Vec3d& p) {
-  double least = kInfinite;
-  for (const Segment& bone : bones) least = std::min(least, ClosestOn(bone, p).distance);
+// How often `step` leads from a point inside to where it leaves the skin; 0 if skin is met from
+// outside first, or none is met.
+double WayOut(const Skin& skin, const Vec3d& from, const Vec3d& step) {
+  double least = kInfinite, facing = 0;
+  for (const auto& t : skin.triangles) {
+    const Vec3d a = skin.points[t[0]] - from, b = skin.points[t[1]] - from,
+                c = skin.points[t[2]] - from;
+    const Vec3d normal = Cross(b - a, c - a);
+    const double along = Dot(normal, step);
+    // Volumes beside the step; what lies on an edge belongs to both sides.
+    const double u = Dot(Cross(b, c), step), v = Dot(Cross(c, a), step), w = Dot(Cross(a, b), step);
+    if (along == 0 || std::min({u, v, w}) * std::max({u, v, w}) < 0) continue;
+    const double at = Dot(normal, a) / along;
+    if (at > 0 && at < least) {
+      least = at;
+      facing = along * skin.side;
+    }
+  }
+  return facing > 0 ? least : 0;
+}
+
+Closest ClosestOnAny(std::span<const Segment> bones, const Vec3d& p) {
+  Closest least = {kInfinite, 0, {}};
+  for (const Segment& bone : bones) {
+    const Closest closest = ClosestOn(bone, p);
+    if (closest.distance < least.distance) least = closest;
+  }
   return least;
+}
+
+double DistanceTo(std::span<const Segment> bones, const Vec3d& p) {
+  return ClosestOnAny(bones, p).distance;
 }
 
 // Voxels on the inner side of the skin around a point, and how far their middles are.
@@ -179,6 +211,34 @@ std::vector<std::uint32_t> ReachOthers(const Skin& skin, const Task& task, Colum
   return left;
 }
 
+// A joint's column of distances, incomplete when cancelled; true if its bones cross no voxel.
+bool MeasureFrom(const Skin& skin, std::span<const Segment> bones, const Voxels& voxels,
+                 std::span<const Doors> doors, const Task& task, std::span<double> column) {
+  bool outside = false;
+  const std::vector<MarchSource> sources = SourcesOf(bones, voxels, task, outside);
+  // Points behind such voxels take the straight way too, so that it does not matter much how the
+  // voxels lie to the skin.
+  std::vector<std::uint8_t> straight(voxels.count(), 0);
+  if (!outside) {
+    for (const MarchSource& source : sources) straight[source.voxel] = 1;
+  }
+  const std::vector<double> distance = March(voxels, sources, task);
+  Poll poll(task);
+  for (std::size_t p = 0; p < column.size(); ++p) {
+    if (poll.Stops(bones.size())) break;
+    column[p] = kInfinite;
+    for (std::size_t k = 0; k < doors[p].count; ++k) {
+      const Doors::Door& door = doors[p].door[k];
+      const double way = straight[door.voxel] != 0
+                             ? DistanceTo(bones, skin.points[p])
+                             : voxels.size * distance[door.voxel] + double{door.distance};
+      column[p] = std::min(column[p], way);
+      if (straight[door.voxel] != 0) break;  // there is no shorter one
+    }
+  }
+  return outside;
+}
+
 // Joints marched at a time, so that their fronts fit.
 std::size_t AtOnce(std::size_t voxels, std::size_t held, const Task& task) {
   std::size_t joints = kMostAtOnce;
@@ -188,9 +248,30 @@ std::size_t AtOnce(std::size_t voxels, std::size_t held, const Task& task) {
 
 }  // namespace
 
-std::vector<MarchSource> SourcesOf(const Skin& skin, const Voxels& voxels, std::size_t j,
+std::vector<Segment> LongLastBones(const Skin& skin, const Task& task) {
+  std::vector<Vec3d> roots;
+  for (const Segment& bone : skin.segments) roots.push_back(bone.root);
+  std::ranges::sort(roots, {}, &Vec3d::x);
+  const auto leads_on = [&](const Vec3d& tip) {
+    auto root = std::ranges::lower_bound(roots, tip.x - kSamePlace, {}, &Vec3d::x);
+    for (; root != roots.end() && root->x <= tip.x + kSamePlace; ++root) {
+      if (Length(*root - tip) <= kSamePlace) return true;
+    }
+    return false;
+  };
+  Poll poll(task);
+  std::vector<Segment> bones = skin.segments;
+  for (Segment& bone : bones) {
+    const Vec3d axis = bone.tip - bone.root;
+    if (Length(axis) <= kSamePlace || leads_on(bone.tip)) continue;
+    if (poll.Stops(skin.triangles.size())) break;
+    bone.tip = bone.tip + std::min(kLongest, 0.5 * WayOut(skin, bone.tip, axis)) * axis;
+  }
+  return bones;
+}
+
+std::vector<MarchSource> SourcesOf(std::span<const Segment> bones, const Voxels& voxels,
                                    const Task& task, bool& outside) {
-  const std::span<const Segment> bones = skin.bones(j);
   Poll poll(task);
   std::vector<std::uint32_t> ring;
   for (const Segment& bone : bones) {
@@ -213,36 +294,40 @@ std::vector<MarchSource> SourcesOf(const Skin& skin, const Voxels& voxels, std::
       ring = {v};
     }
   }
-  std::vector<std::uint32_t> all = ring;
-  for (int rings = 0; rings < kExactRings && !task.cancelled(); ++rings) {
-    std::vector<std::uint32_t> next;
+  std::vector<std::uint8_t> seen(voxels.count(), 0);
+  for (const std::uint32_t v : ring) seen[v] = 1;
+  std::vector<MarchSource> sources;
+  sources.reserve(voxels.count());
+  std::vector<std::uint32_t> next;
+  for (int steps = 0; !ring.empty() && !(outside && steps > kOutsideRings); ++steps) {
+    next.clear();
     for (const std::uint32_t v : ring) {
+      if (poll.Stops(bones.size())) return {};
+      const Vec3d middle = voxels.Middle(v);
+      const Closest closest = ClosestOnAny(bones, middle);
+      const Vec3d way = closest.point - middle;
+      const double across = std::abs(way.x) + std::abs(way.y) + std::abs(way.z);
+      if (steps > across / voxels.size + kStraight) continue;
+      sources.push_back({v, closest.distance / voxels.size});
       for (const std::int32_t n : voxels.neighbour[v]) {
-        if (n != kNoVoxel) next.push_back(static_cast<std::uint32_t>(n));
+        if (n == kNoVoxel || seen[static_cast<std::size_t>(n)] != 0) continue;
+        seen[static_cast<std::size_t>(n)] = 1;
+        next.push_back(static_cast<std::uint32_t>(n));
       }
     }
-    SortOnce(next);
-    ring.clear();
-    std::ranges::set_difference(next, all, std::back_inserter(ring));
-    all.insert(all.end(), ring.begin(), ring.end());
-    std::ranges::sort(all);
-  }
-  std::vector<MarchSource> sources;
-  for (const std::uint32_t v : all) {
-    if (poll.Stops(bones.size())) return {};
-    sources.push_back({v, DistanceTo(bones, voxels.Middle(v)) / voxels.size});
+    ring.swap(next);
   }
   return sources;
 }
 
-double DistanceLaw(double distance, double smoothness) {
+double DistanceLaw(double distance, double nearest, double smoothness) {
   if (distance == kInfinite) return 0;
-  const double d = std::max(distance, kNearest);
-  const double blend = (1 - smoothness) * d + smoothness * d * d;
-  return 1 / (blend * blend);
+  const double floor = std::max(nearest, kNearest), ratio = std::max(1.0, distance / floor);
+  return std::pow((1 - smoothness) * ratio + smoothness * ratio * ratio, -kLawPower);
 }
 
-absl::StatusOr<Computed> BodyDistances(const Skin& skin, const Voxels& voxels, std::size_t held,
+absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Segment> bones,
+                                       const Voxels& voxels, std::size_t held,
                                        const Progress& progress) {
   const Task& task = progress.task;
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
@@ -258,19 +343,9 @@ absl::StatusOr<Computed> BodyDistances(const Skin& skin, const Voxels& voxels, s
   for (std::size_t first = 0; first < joints; first += at_once) {
     task.For(std::min(at_once, joints - first), 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t j = first + begin; j < first + end; ++j) {
-        bool is_outside = false;
-        const auto distance = March(voxels, SourcesOf(skin, voxels, j, task, is_outside), task);
+        const bool is_outside =
+            MeasureFrom(skin, skin.OfOwner(bones, j), voxels, doors, task, computed.columns.of(j));
         outside += is_outside ? 1 : 0;
-        const auto column = computed.columns.of(j);
-        Poll poll(task);
-        for (std::size_t p = 0; p < points && !poll.Stops(1); ++p) {
-          column[p] = kInfinite;
-          for (std::size_t k = 0; k < doors[p].count; ++k) {
-            const Doors::Door& door = doors[p].door[k];
-            column[p] =
-                std::min(column[p], voxels.size * distance[door.voxel] + double{door.distance});
-          }
-        }
         progress.Advance(1 / static_cast<double>(joints));
       }
     });
@@ -298,11 +373,19 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
   held += voxels.number.size() * sizeof voxels.number[0] +
           voxels.count() * (sizeof voxels.cell[0] + sizeof voxels.neighbour[0]);
   SINEW_ASSIGN_OR_RETURN(Computed computed,
-                         BodyDistances(skin, voxels, held, {progress.task, 0.8 * progress.whole}));
-  task.For(joints, 1, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t j = begin; j < end; ++j) {
-      for (double& w : computed.columns.of(j)) {
-        w = DistanceLaw(w / skin.diagonal, options.smoothness);
+                         BodyDistances(skin, LongLastBones(skin, task), voxels, held,
+                                       {progress.task, 0.8 * progress.whole}));
+  task.For(points, kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      double nearest = kInfinite;
+      for (std::size_t j = 0; j < joints; ++j) {
+        double& distance = computed.columns.of(j)[p];
+        distance /= skin.diagonal;
+        nearest = std::min(nearest, distance);
+      }
+      for (std::size_t j = 0; j < joints; ++j) {
+        double& w = computed.columns.of(j)[p];
+        w = DistanceLaw(w, nearest, options.smoothness);
       }
     }
   });

@@ -23,7 +23,9 @@ struct MarchSource {
 std::vector<double> March(const Voxels& voxels, std::span<const MarchSource> sources,
                           const Task& task);
 
-// Bytes March holds and returns for each voxel.
-inline constexpr std::size_t kMarchBytes = 2 * sizeof(double) + 2 * sizeof(std::uint32_t);
+// Bytes March holds and returns for each voxel, with a source in each, and beside
+// it to find them.
+inline constexpr std::size_t kMarchBytes =
+    2 * sizeof(double) + 2 * sizeof(std::uint32_t) + sizeof(MarchSource) + 2;
 
 }  // namespace sinew::weights

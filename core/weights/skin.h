@@ -56,9 +56,10 @@ struct Skin {
   std::vector<std::uint32_t> first_segment;  // [J + 1]
   std::vector<std::string> notes;
 
-  std::span<const Segment> bones(std::size_t owner) const {
-    return std::span(segments).subspan(first_segment[owner],
-                                       first_segment[owner + 1] - first_segment[owner]);
+  std::span<const Segment> bones(std::size_t owner) const { return OfOwner(segments, owner); }
+  // Of anything in the order of `segments`.
+  std::span<const Segment> OfOwner(std::span<const Segment> all, std::size_t owner) const {
+    return all.subspan(first_segment[owner], first_segment[owner + 1] - first_segment[owner]);
   }
   // Index of the joint whose bones are nearest to p; ties go to the lower one.
   std::size_t Nearest(const Vec3d& p) const;

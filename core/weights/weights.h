@@ -56,7 +56,7 @@ struct WeightOptions {
   float heat = 4;
   // Heat: bones on the outer side of the skin count as far away, as in Blender.
   bool facing = true;
-  std::uint32_t resolution = 128;  // geodesic: voxels along the longest side, 16 .. 512
+  std::uint32_t resolution = 192;  // geodesic: voxels along the longest side, 16 .. 512
   float smoothness = 0.5f;         // geodesic: 0 = broad, 1 = firm
 };
 

@@ -2,6 +2,7 @@
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
 
 #include <algorithm>
 #include <array>
@@ -45,8 +46,9 @@ absl::Status CheckMethodOptions(const v1::ComputeWeightsRequest& request) {
               {request.has_geodesic(), "geodesic", v1::WEIGHT_METHOD_GEODESIC}};
   for (const auto& row : rows) {
     if (!row.there || row.method == request.method()) continue;
+    const std::string& name = v1::WeightMethod_Name(request.method());
     return InvalidField(row.field, absl::StrCat("set, but the method is ",
-                                                v1::WeightMethod_Name(request.method())));
+                                                absl::StripPrefix(name, "WEIGHT_METHOD_")));
   }
   return absl::OkStatus();
 }

@@ -81,6 +81,7 @@ TEST(Faults, NoServerExits69AndSaysWhatToDo) {
         {"upload", "model:tube"},
         {"bind", "model:tube", "--deformer", "lbs"},
         {"delete", "sessions/x"},
+        {"weights", "model:tube", "--method", "capsule", "--out", folder / "out.sinewrig"},
         {"bake", "model:tube", "--deformer", "lbs", "--out", folder / "out.pc2"},
         {"render", "model:tube", "--deformer", "lbs", "--out", folder / "out.png"},
         {"bench", "--deformer", "lbs"}}) {

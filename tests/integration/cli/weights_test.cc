@@ -149,6 +149,22 @@ TEST_F(Weights, FilesThatDoNotFitAreRefused) {
   EXPECT_EQ(At({"upload", Bare()}).exit_code, 65);
 }
 
+TEST_F(Weights, AnObjIsRefusedWithTheReason) {
+  WriteAll(folder_ / "statue.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
+  const std::string obj = folder_ / "statue.obj";
+  for (const std::vector<std::string>& arguments :
+       {std::vector<std::string>{"weights", obj, "--method", "heat"},
+        {"weights", obj, "--method", "heat", "--skeleton", "model:arm"},
+        {"inspect", obj},
+        {"upload", obj}}) {
+    const Finished finished = At(arguments);
+    EXPECT_EQ(finished.exit_code, 65) << arguments[0];
+    EXPECT_THAT(finished.err, HasSubstr("need .glb, .gltf, .fbx or .dae: an .obj holds neither "
+                                        "skeleton nor weights"))
+        << arguments[0];
+  }
+}
+
 TEST_F(Weights, WrongValuesExit65AndNameTheOption) {
   const std::pair<std::vector<std::string>, const char*> rows[] = {
       {{"--method", "magic"}, "--method: got \"magic\", need capsule, heat or geodesic"},

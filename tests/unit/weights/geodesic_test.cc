@@ -140,7 +140,7 @@ TEST(March, DoesNotDependOnTheOrderOfSources) {
   const Skin skin = SkinOf(Canonical());
   const Voxels voxels = VoxelsOf(skin, 48);
   bool outside = false;
-  auto sources = SourcesOf(skin, voxels, 1, Task(), outside);
+  auto sources = SourcesOf(skin.bones(1), voxels, Task(), outside);
   EXPECT_FALSE(outside);
   const auto once = March(voxels, sources, Task());
   std::ranges::reverse(sources);
@@ -149,7 +149,7 @@ TEST(March, DoesNotDependOnTheOrderOfSources) {
 
 Computed DistancesOf(const Skin& skin, std::uint32_t resolution) {
   Task task;
-  return ValueOrDie(BodyDistances(skin, VoxelsOf(skin, resolution), 0, {task, 1}));
+  return ValueOrDie(BodyDistances(skin, skin.segments, VoxelsOf(skin, resolution), 0, {task, 1}));
 }
 
 TEST(BodyDistances, OfTheCylinderAreStraightWithinAVoxel) {
@@ -214,11 +214,50 @@ TEST(Geodesic, LegsDoNotLeakIntoEachOther) {
 }
 
 TEST(Geodesic, LawOfDistance) {
-  EXPECT_DOUBLE_EQ(DistanceLaw(0.1, 0), 100);
-  EXPECT_DOUBLE_EQ(DistanceLaw(0.1, 1), 1e4);
-  EXPECT_DOUBLE_EQ(DistanceLaw(0.5, 0.5), 1 / (0.375 * 0.375));
-  EXPECT_EQ(DistanceLaw(std::numeric_limits<double>::infinity(), 0.5), 0);
-  EXPECT_EQ(DistanceLaw(0, 0.5), DistanceLaw(1e-4, 0.5));
+  EXPECT_DOUBLE_EQ(DistanceLaw(0.1, 0.1, 0.5), 1);
+  EXPECT_DOUBLE_EQ(DistanceLaw(0.2, 0.1, 0), 1.0 / 64);
+  EXPECT_DOUBLE_EQ(DistanceLaw(0.2, 0.1, 1), 1.0 / 4096);
+  EXPECT_DOUBLE_EQ(DistanceLaw(0.2, 0.1, 0.5), 1.0 / 729);
+  EXPECT_EQ(DistanceLaw(std::numeric_limits<double>::infinity(), 0.1, 0.5), 0);
+  EXPECT_EQ(DistanceLaw(0, 0, 0.5), 1);
+  EXPECT_EQ(DistanceLaw(2e-4, 0, 0), DistanceLaw(2e-4, 1e-4, 0));
+}
+
+TEST(Geodesic, FallsOffAlongATubeAsInClosedForm) {
+  const Body body = Canonical();
+  const auto weights = WeightsOf(body, {.method = WeightMethod::kGeodesic});
+  for (std::size_t v = 0; v < 81 * 32; ++v) {
+    const double x = std::abs(body.points[v].x), r = std::sqrt(1 + x * x);
+    const double far = std::pow(0.5 * r + 0.5 * r * r, -6), other = far / (1 + far);
+    if (x > 1.5) continue;  // what is pruned comes from there on
+    EXPECT_NEAR(weights[v][body.points[v].x > 0 ? 0 : 1], other, 0.01) << x;
+  }
+}
+
+TEST(Geodesic, TheLastBoneGoesOnHalfTheWayOutOfTheBody) {
+  struct Case {
+    Vec3d root, tip, end;
+  };
+  const Case cases[] = {{{-5, 0, 0}, {0, 0, 0}, {0, 0, 0}},  // the next begins there
+                        {{0, 0, 0}, {1, 0, 0}, {3, 0, 0}},
+                        {{0, 0, 0}, {0, 0.1, 0}, {0, 0.5, 0}},  // no farther than four times
+                        {{0, 0, 0}, {0, 0, -0.5}, {0, 0, -0.75}},
+                        {{2, 3, 0}, {2, 2, 0}, {2, 2, 0}},      // from outside
+                        {{3, 0, 0}, {3, 2, 0}, {3, 2, 0}},      // ends outside
+                        {{-2, 0, 0}, {-2, 0, 0}, {-2, 0, 0}}};  // has no direction
+  Body body = Canonical();
+  body.bones.clear();
+  std::uint32_t joint = 0;
+  for (const Case& c : cases) body.bones.push_back({joint++, c.root, c.tip});
+  const Skin skin = SkinOf(body);
+  const auto bones = LongLastBones(skin);
+  ASSERT_EQ(bones.size(), std::size(cases));
+  const double unit = skin.diagonal / MeshOf(body).diagonal();
+  for (std::size_t k = 0; k < bones.size(); ++k) {
+    // The body's middle is the origin; a flat side of the tube lies up to 0.5 % inside its radius.
+    EXPECT_LT(Length((1 / unit) * bones[k].tip - cases[k].end), 0.005) << k;
+    EXPECT_EQ(Length(bones[k].root - skin.segments[k].root), 0) << k;
+  }
 }
 
 TEST(Geodesic, TwiceTheResolutionChangesWeightsByLessThanFivePercent) {
@@ -231,7 +270,7 @@ TEST(Geodesic, TwiceTheResolutionChangesWeightsByLessThanFivePercent) {
 
 TEST(Geodesic, BonesOutsideStartFromTheNearestInside) {
   Body body = Canonical();
-  body.bones.push_back({2, {5, 3, 0}, {5, 9, 0}});
+  body.bones.push_back({2, {5, 1.4, 0}, {5, 9, 0}});
   Task task;
   const auto computed =
       ComputeWeights(MeshOf(body), body.bones, {.method = WeightMethod::kGeodesic}, task);

@@ -19,6 +19,7 @@
 
 namespace sinew::client {
 
+// q16: 16 bits a coordinate within the frame's box; oct8, oct16: normals, 2 x 8 or 2 x 16 bits.
 enum class Encoding : std::uint8_t {
   kUnspecified = 0,
   kFloat32 = 1,
@@ -115,12 +116,12 @@ struct Parameter {
 
 struct Method {
   std::string name;
-  std::string summary;
-  std::string reads;  // "rest" or "posed"
+  std::string summary;  // one sentence
+  std::string reads;    // "rest" or "posed": the mesh it starts from
   std::string paper;
   std::string cost_class;
-  std::string example;  // the shortest recipe with this method that poses a mesh
-  std::uint32_t version = 0;
+  std::string example;        // the shortest recipe with this method that poses a mesh
+  std::uint32_t version = 0;  // raised whenever its vertices change; part of numerics
   std::vector<Parameter> parameters;
 };
 
@@ -160,8 +161,10 @@ struct UploadedRig {
   std::uint64_t sent_bytes = 0;  // of the rig, after resuming
 };
 
+// A failed session says why in Session::problem and stays so.
 enum class SessionState : std::uint8_t { kUnspecified = 0, kBinding = 1, kReady = 2, kFailed = 3 };
 
+// Made before the bind: bytes are upper bounds, times are guesses.
 struct Estimate {
   std::uint64_t bound_bytes = 0, peak_bytes = 0;
   absl::Duration bind_time, frame_time;
@@ -176,6 +179,7 @@ struct Measure {
   std::string description;
 };
 
+// A lease on a rig bound to a recipe. Any call that uses it renews it.
 struct Session {
   std::string name;         // sessions/<opaque>
   std::string rig;          // rigs/sha256-...
@@ -185,8 +189,8 @@ struct Session {
   SessionState state = SessionState::kUnspecified;
   double progress = 0;  // of the bind, 0 to 1
   Estimate estimate;
-  Problem problem;  // why it failed
-  absl::Duration ttl;
+  Problem problem;     // why it failed
+  absl::Duration ttl;  // it expires so long after its last use
   absl::Time expire_time = absl::InfinitePast();
   std::uint64_t bound_bytes = 0;
   std::vector<Problem> warnings;

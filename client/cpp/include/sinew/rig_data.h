@@ -21,12 +21,16 @@ enum class UpAxis : std::uint8_t { kUnspecified = 0, kY = 1, kZ = 2 };
 struct Joint {
   std::string name;                // unique within the rig, not empty
   std::int32_t parent = -1;        // index of a joint before this one; -1 = a root
-  bool compensates_scale = false;  // the parent's scale does not reach this joint's linear part
+  bool compensates_scale = false;  // the parent's scale does not reach this joint's linear part,
+                                   // as Maya's segment scale compensate
   bool helper = false;             // true: only there to carry a transform, no skin names it
   std::string source_path = {};    // where it stood in the file, for messages
 };
 
-// Which joints move which vertex. Influences are stored vertex after vertex, without padding.
+// Which joints move which vertex. Influences are stored vertex after vertex, without padding:
+// those of vertex v are the influence_counts[v] entries behind the ones of all vertices before it.
+// Bind space is where the vertices stood when they were bound: at rest, joint to model times
+// inverse bind times geometry bind takes a mesh position to model space.
 struct Skin {
   std::array<float, 12> geometry_bind = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};  // mesh to bind space
   std::vector<std::uint32_t> joints;            // [S] indices into RigData::joints
@@ -55,9 +59,10 @@ struct Shape {
   std::vector<ShapeTarget> targets;  // by rising weight; more than one = in-betweens
 };
 
+// A number for every vertex, which parameters of methods may name: how strong, how soft.
 struct VertexMap {
-  std::string name;
-  std::vector<float> values;  // [V]
+  std::string name;           // unique within the mesh
+  std::vector<float> values;  // [V] finite
 };
 
 struct Mesh {
@@ -78,8 +83,9 @@ struct Mesh {
   std::size_t vertices() const { return positions.size() / 3; }
 };
 
+// A number that poses set beside the joints: it drives shapes and tenses muscles.
 struct Control {
-  std::string name;
+  std::string name;  // unique within the rig
   std::optional<float> minimum, maximum;
   float default_value = 0;
 };
@@ -126,6 +132,8 @@ struct Muscle {
   std::string activation;    // name of the control that tenses it; empty = never
 };
 
+// Vertices of all meshes are numbered one mesh after the other; frames, caches and reports use that
+// numbering. Equal contents have equal bytes (EncodeRig), and so one name on every server.
 struct RigData {
   std::string label;  // what a person calls it, e.g. the file name
   double meters_per_unit = 1;
@@ -144,7 +152,7 @@ struct RigData {
   }
 };
 
-// Poses of a clip sampled at k / fps seconds, k = first_frame + i * step.
+// Poses of a clip sampled at k / fps seconds, k = first_frame + i * step, one after the other.
 struct ClipData {
   std::string name;
   double fps = 24;
