@@ -27,5 +27,9 @@ struct ParamDoc {
 inline constexpr ParamDoc kMaxInfluencesDoc = {
     "max_influences", "influences", 0, 255,
     "Keep only the strongest influences of each vertex; 0 keeps all."};
+inline constexpr ParamDoc kKeepAreaDoc = {
+    "keep_area", "", 0, 1,
+    "Part of its area that the rest mesh keeps when smoothed: where it would keep less, as on thin "
+    "limbs of few vertices, steps are shorter. 0 = nowhere, as published."};
 
 }  // namespace sinew

@@ -107,7 +107,8 @@ DdmReferenceParams::DdmReferenceParams(const DdmParams& params)
       iterations(params.iterations),
       lambda(double{params.lambda}),
       kappa(params.kappa.has_value() ? double{*params.kappa} : lambda / 3),
-      alpha(double{params.alpha}) {}
+      alpha(double{params.alpha}),
+      keep_area(double{params.keep_area}) {}
 
 DdmSmoother::DdmSmoother(const DdmMesh& mesh, const DdmReferenceParams& params) : params_(params) {
   Eigen::Index points = 0;
@@ -130,6 +131,41 @@ DdmSmoother::DdmSmoother(const DdmMesh& mesh, const DdmReferenceParams& params) 
   }
   adjacency_.resize(points, points);
   adjacency_.setFromTriplets(entries.begin(), entries.end());
+  held_ = Eigen::VectorXd::Ones(points);
+  if (params.keep_area > 0) HoldBack(mesh);
+}
+
+Eigen::MatrixXd DdmSmoother::Averages(const Eigen::MatrixXd& points) const {
+  return degree_.cwiseInverse().asDiagonal() * (adjacency_ * points);
+}
+
+// (area around the rest point once smoothed / before / keep_area)^2, at least 0.01 and at most 1,
+// after three rounds of F <- (F + N F) / 2.
+void DdmSmoother::HoldBack(const DdmMesh& mesh) {
+  Eigen::MatrixXd rest(degree_.size(), 3);
+  for (std::size_t v = 0; v < point_.size(); ++v) {
+    rest.row(point_[v]) = ToEigen(mesh.rest[v]).transpose();
+  }
+  const Eigen::MatrixXd smoothed = Solve(rest, params_.lambda);
+  Eigen::VectorXd before = Eigen::VectorXd::Zero(degree_.size()), after = before;
+  for (const auto& face : mesh.faces) {
+    for (std::size_t k = 2; k < face.size(); ++k) {
+      const Eigen::Index t[3] = {point_[face[0]], point_[face[k - 1]], point_[face[k]]};
+      const auto area = [&](const Eigen::MatrixXd& at) {
+        const Eigen::Vector3d a = at.row(t[1]) - at.row(t[0]), b = at.row(t[2]) - at.row(t[0]);
+        return a.cross(b).norm();
+      };
+      for (const Eigen::Index p : t) {
+        before[p] += area(rest);
+        after[p] += area(smoothed);
+      }
+    }
+  }
+  for (Eigen::Index p = 0; p < held_.size(); ++p) {
+    if (!(before[p] > 0)) continue;
+    held_[p] = std::clamp(std::pow(after[p] / before[p] / params_.keep_area, 2), 0.01, 1.0);
+  }
+  for (int blur = 0; blur < 3; ++blur) held_ = (0.5 * (held_ + Averages(held_))).eval();
 }
 
 Eigen::MatrixXd DdmSmoother::Solve(Eigen::MatrixXd x, double lambda) const {
@@ -137,18 +173,18 @@ Eigen::MatrixXd DdmSmoother::Solve(Eigen::MatrixXd x, double lambda) const {
     const double h = params_.lambda;
     const double steps = lambda > 0 ? std::round(params_.iterations * lambda / h) : 0;
     for (double k = 0; k < steps; ++k) {
-      const Eigen::MatrixXd averaged = degree_.cwiseInverse().asDiagonal() * (adjacency_ * x);
-      x = (1 - h) * x + h * averaged;
+      x += h * (held_.asDiagonal() * (Averages(x) - x));
     }
     return x;
   }
-  // ((1 + lambda) D - lambda G) x_next = D x: symmetric and positive definite.
+  // (D / F + lambda (D - G)) x_next = D / F x, F = diag(held): symmetric and positive definite.
+  const Eigen::VectorXd mass = degree_.cwiseQuotient(held_);
   Eigen::SparseMatrix<double> system = -lambda * adjacency_;
   for (Eigen::Index p = 0; p < degree_.size(); ++p)
-    system.coeffRef(p, p) += (1 + lambda) * degree_[p];
+    system.coeffRef(p, p) += mass[p] + lambda * degree_[p];
   const Eigen::SimplicialLDLT<Eigen::SparseMatrix<double>> factor(system);
   for (std::uint32_t k = 0; k < params_.iterations; ++k) {
-    x = factor.solve(Eigen::MatrixXd(degree_.asDiagonal() * x));
+    x = factor.solve(Eigen::MatrixXd(mass.asDiagonal() * x));
   }
   return x;
 }

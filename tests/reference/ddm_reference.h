@@ -33,7 +33,7 @@ struct DdmReferenceParams {
   Smoothing smoothing = Smoothing::kImplicit;
   std::uint32_t variant = 0;
   std::uint32_t iterations = 4;
-  double lambda = 4, kappa = 4.0 / 3, alpha = 0;
+  double lambda = 4, kappa = 4.0 / 3, alpha = 0, keep_area = 0;
   Cotangents cotangents = Cotangents::kClamped;
 };
 
@@ -48,10 +48,13 @@ class DdmSmoother {
 
  private:
   Eigen::MatrixXd Solve(Eigen::MatrixXd points, double lambda) const;
+  Eigen::MatrixXd Averages(const Eigen::MatrixXd& points) const;  // N points
+  void HoldBack(const DdmMesh& mesh);
   DdmReferenceParams params_;
   std::vector<Eigen::Index> point_;  // [V]
   Eigen::SparseMatrix<double> adjacency_;
   Eigen::VectorXd degree_;
+  Eigen::VectorXd held_;  // [P] part of its steps that a point takes
 };
 
 // All variants without truncation and guard. 0 <= alpha <= 1, below 1 for variants 0 and 1.

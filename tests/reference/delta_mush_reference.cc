@@ -186,28 +186,70 @@ Points MushMesh::OfVertices(std::span<const Vec3d> points) const {
   return vertices;
 }
 
+namespace {
+
+// Of explicit smoothing.
+struct Steps {
+  Rows rows;
+  std::vector<double> h;  // [P]
+  std::uint32_t count = 0;
+};
+
+template <class T>
+std::vector<T> Averaged(const Rows& rows, const std::vector<double>& h, std::vector<T> at) {
+  const std::vector<T> from = at;
+  for (std::size_t p = 0; p < at.size(); ++p) {
+    double degree = 0;
+    for (const auto& [q, w] : rows[p]) degree += w;
+    for (const auto& [q, w] : rows[p]) at[p] = at[p] + (h[p] * w / degree) * (from[q] - from[p]);
+  }
+  return at;
+}
+
+Points Smoothed(const Steps& steps, Points at) {
+  for (std::uint32_t step = 0; step < steps.count; ++step) at = Averaged(steps.rows, steps.h, at);
+  return at;
+}
+
+void HoldBack(const MushMesh& mesh, double keep, Steps& steps) {
+  const Points smoothed = Smoothed(steps, mesh.rest);
+  std::vector<double> before(mesh.points(), 0.0), after(mesh.points(), 0.0);
+  for (const auto& face : mesh.faces) {
+    for (std::size_t k = 2; k < face.size(); ++k) {
+      const auto area = [&](const Points& at) {
+        return Length(Cross(at[face[k - 1]] - at[face[0]], at[face[k]] - at[face[0]]));
+      };
+      for (const std::size_t p : {face[0], face[k - 1], face[k]}) {
+        before[p] += area(mesh.rest);
+        after[p] += area(smoothed);
+      }
+    }
+  }
+  std::vector<double> factors(mesh.points(), 1.0);
+  for (std::size_t p = 0; p < factors.size(); ++p) {
+    if (before[p] > 0) {
+      factors[p] = std::clamp(std::pow(after[p] / before[p] / keep, 2), 0.01, 1.0);
+    }
+  }
+  const std::vector<double> half(mesh.points(), 0.5);
+  for (int blur = 0; blur < 3; ++blur) factors = Averaged(steps.rows, half, factors);
+  for (std::size_t p = 0; p < factors.size(); ++p) steps.h[p] *= factors[p];
+}
+
+}  // namespace
+
 Points SmoothExplicitly(const Rig& rig, const DeltaMushParams& params, std::span<const float> map,
                         const Points& vertices) {
   const MushMesh mesh(rig, params.laplacian == MushLaplacian::kCotangent);
-  const Rows rows = EdgeWeights(mesh, params.laplacian, rig.mesh().diagonal());
   const std::vector<bool> border = Borders(mesh.faces, mesh.points());
-  Points at = mesh.OfPoints(vertices);
-  for (std::uint32_t step = 0; step < params.iterations; ++step) {
-    Points next = at;
-    for (std::size_t p = 0; p < at.size(); ++p) {
-      if (rows[p].empty() || (params.pin_borders && border[p])) continue;
-      double h = params.step, degree = 0;
-      if (!map.empty()) h *= std::clamp(double{map[mesh.first[p]]}, 0.0, 1.0);
-      Vec3d mean;
-      for (const auto& [q, w] : rows[p]) {
-        mean = mean + w * at[q];
-        degree += w;
-      }
-      next[p] = (1 - h) * at[p] + (h / degree) * mean;
-    }
-    at = std::move(next);
+  Steps steps = {EdgeWeights(mesh, params.laplacian, rig.mesh().diagonal()), {}, params.iterations};
+  for (std::size_t p = 0; p < mesh.points(); ++p) {
+    double h = params.pin_borders && border[p] ? 0 : double{params.step};
+    if (!map.empty()) h *= std::clamp(double{map[mesh.first[p]]}, 0.0, 1.0);
+    steps.h.push_back(h);
   }
-  return mesh.OfVertices(at);
+  if (params.keep_area > 0) HoldBack(mesh, double{params.keep_area}, steps);
+  return mesh.OfVertices(Smoothed(steps, mesh.OfPoints(vertices)));
 }
 
 Points DeltaMush(const Rig& rig, bool cut_into_triangles, const Smoother& smooth,

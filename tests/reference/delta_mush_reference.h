@@ -31,7 +31,9 @@ struct MushMesh {
   std::vector<std::set<std::size_t>> ring;      // [P] in the order of the file
 };
 
-// X <- X + h (N X - X), `iterations` times; positions of points.
+// X <- X + h (N X - X), `iterations` times; positions of points. With keep_area, h is multiplied by
+// (area around the rest point once smoothed / before / keep_area)^2, at least 0.01 and at most 1,
+// after three rounds of F <- (F + N F) / 2.
 //   map  [V] or empty
 Points SmoothExplicitly(const Rig& rig, const DeltaMushParams& params, std::span<const float> map,
                         const Points& vertices);

@@ -47,6 +47,14 @@ std::vector<Affine> PoseOf(const Rig& rig, TubePose pose) {
   return pose == TubePose::kBend45 ? testing::BendPose(rig, 45) : testing::TwistPose(rig, 90);
 }
 
+// The form whose figures are known.
+DdmParams PublishedDdm() {
+  DdmParams params;
+  params.laplacian = Laplacian::kUniform;
+  params.keep_area = 0;
+  return params;
+}
+
 SmoothTube SmoothOf(TubeMethod method, std::span<const AffineD> skin) {
   return {method == TubeMethod::kDqs ? SmoothMethod::kDqs : SmoothMethod::kLbs, skin};
 }
@@ -68,7 +76,7 @@ RuleErrors MeasureRules(TubeMethod method, TubePose pose, std::size_t rings, std
   const auto skin = testing::SkinMatrices(rig, PoseOf(rig, pose));
   RuleErrors errors;
   if (method == TubeMethod::kDdm) {
-    const DdmReference ddm(MeshOf(rig), DdmReferenceParams(DdmParams()));
+    const DdmReference ddm(MeshOf(rig), DdmReferenceParams(PublishedDdm()));
     const auto rotations = ddm.Rotations(skin);
     const auto truth = GridNormals(ddm.Evaluate(skin, false), rings, around);
     const auto places = Places(options);
@@ -102,7 +110,7 @@ NormalError MeasureRecomputed(TubeMethod method, TubePose pose, const TubeMesh& 
   const testing::PosedMesh posed =
       method == TubeMethod::kLbs   ? testing::RunMethod<Lbs>(rig, {}, joints)
       : method == TubeMethod::kDqs ? testing::RunMethod<Dqs>(rig, {}, joints)
-                                   : testing::RunMethod<Ddm>(rig, {}, joints);
+                                   : testing::RunMethod<Ddm>(rig, PublishedDdm(), joints);
   const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(rig, *posed.layout, Task()));
   std::vector<Vec3f> normals(rig.vertices());
   AlignedVector<float> scratch(finisher.scratch_floats());

@@ -184,7 +184,7 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
   const DdmPlan plan = MakeDdmPlan(input.rig, params, {});
   SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   SINEW_ASSIGN_OR_RETURN(const DdmCost cost,
-                         EstimateDdm(input.rig, input.layout, plan, input.task));
+                         EstimateDdm(input.rig, input.layout, params, plan, input.task));
   const DdmTables shape = EmptyTables(params);
   const std::size_t blocks = input.layout.blocks(),
                     lanes = cost.block_pairs * shape.fields() * kLanes;
@@ -206,10 +206,12 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
   const double pair_lanes = kLanes * static_cast<double>(cost.block_pairs);
   const FrameTime time = TimeOf(shape);
   return BindCost{
-      .peak_bytes =
-          cost.plan_bytes + cost.moment_bytes + std::max(cost.filter_bytes, packing + union_bytes),
+      .peak_bytes = cost.plan_bytes +
+                    std::max(cost.hold_bytes, cost.moment_bytes + std::max(cost.filter_bytes,
+                                                                           packing + union_bytes)),
       .bound_bytes = bound,
-      .work = cost.plan_work + cost.filter_work + kPackWork * static_cast<double>(cost.rows) +
+      .work = cost.plan_work + cost.hold_work + cost.filter_work +
+              kPackWork * static_cast<double>(cost.rows) +
               (shape.half != 0 ? kHalveWork * pair_lanes : 0),
       .frame_ns = kLanes * time.block * static_cast<double>(blocks) + time.pair * pair_lanes};
 }
@@ -218,9 +220,10 @@ absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParam
                                           const DdmBindOptions& options, Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
-  const DdmPlan plan = MakeDdmPlan(input.rig, params, options);
+  DdmPlan plan = MakeDdmPlan(input.rig, params, options);
   SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   task.Advance(DdmPlanWork(input.rig));
+  SINEW_RETURN_IF_ERROR(HoldBackDdm(input.rig, params, plan, task));
   SINEW_ASSIGN_OR_RETURN(const DdmMomentTable table,
                          DdmMomentTable::Filter(input.rig, plan, params, task));
   DdmTables tables = EmptyTables(params);

@@ -11,6 +11,7 @@
 
 #include "core/base/status.h"
 #include "core/deform/ddm/ddm_kernel.h"
+#include "core/geometry/held_back.h"
 
 namespace sinew {
 namespace {
@@ -234,6 +235,32 @@ DdmPlan MakeDdmPlan(const Rig& rig, const DdmParams& params, const DdmBindOption
   return plan;
 }
 
+absl::Status HoldBackDdm(const Rig& rig, const DdmParams& params, DdmPlan& plan, Task& task) {
+  const std::size_t points = plan.welded.points();
+  if (!(params.keep_area > 0) || plan.filter.degree() == 0) return absl::OkStatus();
+  std::vector<std::uint32_t> all(points);
+  std::iota(all.begin(), all.end(), 0u);
+  FilterWorkspace workspace;
+  workspace.Start(plan.neighbours, all, 0);
+  const Vec3d centre = rig.mesh().centre();
+  for (std::uint32_t p = 0; p < points; ++p) {
+    const Vec3d u = PointOf(rig, plan.welded, p) - centre;
+    workspace.seed_row(p) = {u.x, u.y, u.z};
+  }
+  const bool finished = workspace.Run(plan.filter, [&](std::size_t rows) {
+    task.Advance(kRowWork * static_cast<double>(rows));
+    return !task.cancelled();
+  });
+  if (!finished) return task.CheckCancelled();
+  std::vector<Vec3d> smoothed;
+  smoothed.reserve(points);
+  for (const FilterRow& row : workspace.result()) smoothed.push_back({row[0], row[1], row[2]});
+  const std::vector<double> factors =
+      HeldBackSteps(rig.mesh(), plan.welded, plan.neighbours, smoothed, double{params.keep_area});
+  plan.neighbours = HoldBack(std::move(plan.neighbours), factors);
+  return absl::OkStatus();
+}
+
 absl::StatusOr<DdmMomentTable> DdmMomentTable::Filter(const Rig& rig, const DdmPlan& plan,
                                                       const DdmParams& params, Task& task) {
   const SeedLists seeds = MakeSeedLists(rig, plan.welded);
@@ -318,7 +345,8 @@ void DdmMomentTable::Index(std::size_t points, const DdmParams& params) {
   });
 }
 
-absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout, const DdmPlan& plan,
+absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
+                                    const DdmParams& params, const DdmPlan& plan,
                                     const Task* task) {
   constexpr std::size_t kReachedBytes =
       sizeof(DdmMoments) + sizeof(std::uint32_t) + sizeof(DdmMomentTable::Reference);
@@ -348,7 +376,8 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout, c
     graph.Grow(plan.neighbours, seeds.row(e), plan.filter.rings);
     std::size_t edges = 0;
     for (const std::uint32_t p : graph.points()) {
-      edges += plan.neighbours.offsets[p + 1] - plan.neighbours.offsets[p];
+      // Held back, a point is its own neighbour too.
+      edges += plan.neighbours.offsets[p + 1] - plan.neighbours.offsets[p] + 1;
       cost.rows += shared[p];
       for (std::uint64_t k = first[p]; k < first[p + 1]; ++k) {
         if (seen[blocks[k]] == e + 1) continue;
@@ -374,6 +403,11 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout, c
   cost.plan_bytes = rig.vertices() * 160 + offsets * 40 + rig.mesh().face_vertices().size() * 48 +
                     plan.neighbours.neighbours.size() * 24;
   cost.plan_work = DdmPlanWork(rig);
+  if (params.keep_area > 0) {
+    const std::size_t edges = plan.neighbours.neighbours.size();
+    cost.hold_bytes = FilterWorkspace::CostBytes(points, points, edges) + points * 64 + edges * 24;
+    cost.hold_work = kRowWork * static_cast<double>(points * plan.filter.degree());
+  }
   return cost;
 }
 

@@ -54,6 +54,10 @@ struct DdmPlan {
 };
 DdmPlan MakeDdmPlan(const Rig& rig, const DdmParams& params, const DdmBindOptions& options);
 
+// Holds the plan's smoothing back where the rest mesh would lose more area than `keep_area` allows.
+// kCancelled. Reports DdmCost::hold_work units of progress.
+absl::Status HoldBackDdm(const Rig& rig, const DdmParams& params, DdmPlan& plan, Task& task);
+
 // Moments about the point itself: P (00 01 02 11 12 22), psi (0 1 2), omega, and w'; scene units.
 // The order is that of DdmField.
 using DdmMoments = std::array<double, 11>;
@@ -103,15 +107,16 @@ double InfluenceMass(double omega, double translation, double alpha);
 // Upper bounds, by walking the rings but computing nothing.
 struct DdmCost {
   std::size_t plan_bytes = 0;    // while it binds
+  std::size_t hold_bytes = 0;    // of HoldBackDdm
   std::size_t filter_bytes = 0;  // workspaces
   std::size_t moment_bytes = 0;
   std::size_t rows = 0;         // (point, binding) pairs, summed over vertices instead of points
   std::size_t block_pairs = 0;  // (block, binding) pairs
-  double plan_work = 0, filter_work = 0;
+  double plan_work = 0, hold_work = 0, filter_work = 0;
 };
 // task: null, or stops the walk. kCancelled; kResourceExhausted: moments alone pass its memory
 // limit.
-absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout, const DdmPlan& plan,
-                                    const Task* task);
+absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
+                                    const DdmParams& params, const DdmPlan& plan, const Task* task);
 
 }  // namespace sinew

@@ -26,7 +26,7 @@ inline std::span<const std::string_view> ChoiceNames(Storage) {
 struct DdmParams {
   static constexpr std::string_view kName = "ddm";
   std::uint32_t variant = 0;
-  Laplacian laplacian = Laplacian::kUniform;
+  Laplacian laplacian = Laplacian::kCotangent;
   Smoothing smoothing = Smoothing::kImplicit;
   std::uint32_t iterations = 4;
   float lambda = 4;
@@ -36,6 +36,7 @@ struct DdmParams {
   float truncation = 1e-3f;
   bool pop_guard = true;
   Storage storage = Storage::kFloat32;
+  float keep_area = 0.5f;
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
@@ -46,7 +47,7 @@ struct DdmParams {
             "matrix; 4 = blended rotation about the smoothed point; 5 = smoothed weights only."},
         self.variant);
     visit(ParamDoc{"laplacian", "", 0, 0,
-                   "Neighbour weights: uniform is robust, cotangent follows the shape."},
+                   "Neighbour weights: cotangent follows the shape, uniform the edges alone."},
           self.laplacian);
     visit(ParamDoc{"smoothing", "", 0, 0, "implicit = backward Euler steps, explicit = Jacobi."},
           self.smoothing);
@@ -73,6 +74,7 @@ struct DdmParams {
     visit(ParamDoc{"storage", "", 0, 0,
                    "Bound tables: float16 takes half the memory; the bind reports the error."},
           self.storage);
+    visit(kKeepAreaDoc, self.keep_area);
   }
 };
 

@@ -7,6 +7,7 @@
 #include "core/base/status.h"
 #include "core/deform/delta_mush/delta_mush.h"
 #include "core/geometry/adjacency.h"
+#include "core/geometry/held_back.h"
 #include "core/geometry/laplacian.h"
 
 namespace sinew {
@@ -102,8 +103,10 @@ NeighbourWeights WeightsOf(const Mesh& mesh, const Plan& plan, MushLaplacian lap
 void SetRows(const NeighbourWeights& weights, const PointOrder& order,
              const std::vector<double>& steps, DeltaMush& mush) {
   mush.even = weights.even ? 1 : 0;
+  mush.row_offset.assign(1, 0);
+  mush.neighbours.clear();
+  mush.weights.clear();
   mush.row_offset.reserve(order.point.size() + 1);
-  mush.row_offset.push_back(0);
   mush.neighbours.reserve(weights.neighbours.size());
   mush.weights.reserve(weights.even ? order.point.size() : weights.neighbours.size());
   for (const std::uint32_t p : order.point) {
@@ -147,6 +150,26 @@ absl::StatusOr<std::vector<Vec3d>> SmoothRest(const BindInput& input, const Delt
     task.Advance(kStepWork * static_cast<double>(input.rig.vertices()));
   }
   return now;
+}
+
+// Sets the rows of all steps, shorter where the rest mesh would lose more area than `keep_area`
+// allows.
+absl::Status SetSteps(const BindInput& input, const Plan& plan, const PointOrder& order,
+                      const DeltaMushParams& params, DeltaMush& mush, Task& task) {
+  const Mesh& mesh = input.rig.mesh();
+  const NeighbourWeights weights = WeightsOf(mesh, plan, params.laplacian);
+  std::vector<double> steps = StepOfPoints(input.rig, plan.welded, params);
+  SetRows(weights, order, steps, mush);
+  if (!(params.keep_area > 0)) return absl::OkStatus();
+  SINEW_ASSIGN_OR_RETURN(const std::vector<Vec3d> places, SmoothRest(input, mush, task));
+  std::vector<Vec3d> smoothed;  // in the order of points
+  smoothed.reserve(places.size());
+  for (const std::uint32_t place : order.number) smoothed.push_back(places[place]);
+  const std::vector<double> factors =
+      HeldBackSteps(mesh, plan.welded, weights, smoothed, double{params.keep_area});
+  for (std::size_t p = 0; p < steps.size(); ++p) steps[p] *= factors[p];
+  SetRows(weights, order, steps, mush);
+  return absl::OkStatus();
 }
 
 double Length(const Vec3d& v) {
@@ -304,6 +327,7 @@ absl::StatusOr<BindCost> DeltaMush::Cost(const BindInput& input, const DeltaMush
     SINEW_ASSIGN_OR_RETURN(const Plan plan, MakePlan(input.rig, params));
     steps = plan.iterations;
   }
+  const double passes = params.keep_area > 0 ? 2 : 1;  // over the rest mesh
   const std::size_t vertices = input.rig.vertices(), lanes = input.layout.order.size();
   const std::size_t corners = input.rig.mesh().face_vertices().size();
   const std::size_t faces = input.rig.mesh().faces();
@@ -318,12 +342,12 @@ absl::StatusOr<BindCost> DeltaMush::Cost(const BindInput& input, const DeltaMush
   // Welding, neighbours before and after they are made unique and weighted, borders, frames.
   const std::size_t passing =
       vertices * 380 + offsets * 32 + edges * 36 + corners * 56 + faces * 64;
-  return BindCost{
-      .peak_bytes = bound + passing,
-      .bound_bytes = bound,
-      .work = static_cast<double>(vertices) * (kPlanWork + kDetailWork + kStepWork * steps),
-      .frame_ns =
-          static_cast<double>(vertices) * (steps == 0 ? 1 : kFrameTime + kStepTime * steps)};
+  return BindCost{.peak_bytes = bound + passing,
+                  .bound_bytes = bound,
+                  .work = static_cast<double>(vertices) *
+                          (kPlanWork + kDetailWork + kStepWork * passes * steps),
+                  .frame_ns = static_cast<double>(vertices) *
+                              (steps == 0 ? 1 : kFrameTime + kStepTime * steps)};
 }
 
 absl::StatusOr<DeltaMush> DeltaMush::Bind(const BindInput& input, const DeltaMushParams& params,
@@ -342,8 +366,7 @@ absl::StatusOr<DeltaMush> DeltaMush::Bind(const BindInput& input, const DeltaMus
   const PointOrder order = OrderPoints(plan.welded, input.layout);
   const std::size_t points = order.point.size();
   for (const std::uint32_t p : order.point) mush.point_lane.push_back(order.lane[p]);
-  SetRows(WeightsOf(mesh, plan, params.laplacian), order,
-          StepOfPoints(input.rig, plan.welded, params), mush);
+  SINEW_RETURN_IF_ERROR(SetSteps(input, plan, order, params, mush, task));
   std::vector<std::uint32_t> point(input.rig.vertices());
   for (std::size_t v = 0; v < point.size(); ++v) point[v] = order.number[plan.welded.point[v]];
   mush.lane_point.resize(input.layout.order.size());

@@ -16,11 +16,12 @@ struct DeltaMushParams {
   static constexpr std::string_view kName = "delta_mush";
   std::uint32_t iterations = 10;
   float step = 0.5f;
-  MushLaplacian laplacian = MushLaplacian::kUniform;
+  MushLaplacian laplacian = MushLaplacian::kCotangent;
   std::optional<float> radius{};
   float displacement = 1;
   bool pin_borders = true;
   std::string map{};
+  float keep_area = 0.8f;
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
@@ -29,8 +30,8 @@ struct DeltaMushParams {
     visit(ParamDoc{"step", "", 0, 1, "How far each step moves a point towards its neighbours."},
           self.step);
     visit(ParamDoc{"laplacian", "", 0, 0,
-                   "Neighbour weights: uniform is robust, cotangent follows the shape, "
-                   "inverse_distance lies between."},
+                   "Neighbour weights: cotangent follows the shape, uniform the edges alone and is "
+                   "faster, inverse_distance lies between."},
           self.laplacian);
     visit(
         ParamDoc{
@@ -43,6 +44,7 @@ struct DeltaMushParams {
                    "Points on open edges stay where the stage before put them."},
           self.pin_borders);
     visit(ParamDoc{"map", "", 0, 0, "Vertex map that multiplies step; empty = none."}, self.map);
+    visit(kKeepAreaDoc, self.keep_area);
   }
 };
 

@@ -16,11 +16,11 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(Spec, ReadsParametersAndFillsInDefaults) {
-  const auto recipe = ParseSpec("  ddm( radius = 0.03,laplacian=cotangent , pop_guard=false)");
+  const auto recipe = ParseSpec("  ddm( radius = 0.03,laplacian=uniform , pop_guard=false)");
   ASSERT_TRUE(recipe.ok()) << recipe.status();
   const auto& ddm = std::get<DdmParams>(recipe->at(0));
   EXPECT_FLOAT_EQ(*ddm.radius, 0.03f);
-  EXPECT_EQ(ddm.laplacian, Laplacian::kCotangent);
+  EXPECT_EQ(ddm.laplacian, Laplacian::kUniform);
   EXPECT_FALSE(ddm.pop_guard);
   EXPECT_EQ(ddm.iterations, 4u);
 }

@@ -15,13 +15,15 @@
 
 namespace sinew::testing {
 
-// Everything kept and the published rotation, for comparison with formulas.
+// As published, everything kept: for comparison with formulas.
 inline DdmParams ExactParams(float lambda = 4, std::uint32_t iterations = 4) {
   DdmParams params;
   params.lambda = lambda;
   params.iterations = iterations;
   params.truncation = 0;
   params.pop_guard = false;
+  params.laplacian = Laplacian::kUniform;
+  params.keep_area = 0;
   return params;
 }
 

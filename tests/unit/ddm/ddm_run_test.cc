@@ -119,13 +119,15 @@ TEST(Ddm, AgreesWithTheFormulasInDouble) {
   const auto pose = testing::TurnPose(rig, {1, 1, 1}, 35), stretched = StretchedPose(rig);
   for (const Laplacian laplacian : {Laplacian::kUniform, Laplacian::kCotangent}) {
     for (const Smoothing smoothing : {Smoothing::kImplicit, Smoothing::kExplicit}) {
-      for (const float alpha : {0.0f, 0.8f}) {
+      for (const auto& [alpha, keep_area] :
+           {std::pair(0.0f, 0.0f), std::pair(0.8f, 0.0f), std::pair(0.8f, 0.9f)}) {
         const bool implicit = smoothing == Smoothing::kImplicit;
         DdmParams params = ExactParams(implicit ? 3.0f : 0.75f, implicit ? 6 : 20);
         params.laplacian = laplacian;
         params.smoothing = smoothing;
         params.alpha = alpha;
         params.kappa = implicit ? 1.0f : 0.3f;
+        params.keep_area = keep_area;
         const reference::DdmReference want(reference::MeshOf(rig),
                                            reference::DdmReferenceParams(params));
         const BoundDdm ddm(rig, params);

@@ -95,8 +95,10 @@ TEST(CorrectiveSmooth, DeltaMushSmoothsAlikeAndPutsDetailBackOnFramesOfItsOwn) {
     const DeltaMushParams params = {
         .iterations = static_cast<std::uint32_t>(c.options.iterations),
         .step = static_cast<float>(c.options.factor),
+        .laplacian = MushLaplacian::kUniform,
         .displacement = c.options.only_smooth ? 0 : static_cast<float>(c.options.scale),
-        .pin_borders = c.options.pin};
+        .pin_borders = c.options.pin,
+        .keep_area = 0};
     const auto got = testing::MushOf(f.rig, params, f.pose, f.posed);
     const double distance = testing::MaxDistance(got, f.want) / f.rig.mesh().diagonal();
     if (!c.options.length_weighted && c.options.only_smooth) {

@@ -94,10 +94,11 @@ Rig Capsule() {
 
 std::vector<DeltaMushParams> Options() {
   return {{},
-          {.iterations = 1, .step = 1},
+          {.iterations = 1, .step = 1, .laplacian = MushLaplacian::kUniform},
           {.iterations = 25, .pin_borders = false},
-          {.iterations = 6, .displacement = -1.5f},
-          {.iterations = 12, .laplacian = MushLaplacian::kCotangent},
+          {.iterations = 6, .laplacian = MushLaplacian::kUniform, .displacement = -1.5f},
+          {.iterations = 12, .laplacian = MushLaplacian::kUniform, .keep_area = 0},
+          {.iterations = 15, .laplacian = MushLaplacian::kUniform, .keep_area = 1},
           {.iterations = 12, .step = 0.75f, .laplacian = MushLaplacian::kInverseDistance}};
 }
 
@@ -275,6 +276,8 @@ TEST(DeltaMushTable, TubeWithImplicitSmoothing) {
   const TubeOptions options = {.weights = TubeWeights::kRigid};
   const Rig rig = TubeRig(options);
   DdmParams implicit;
+  implicit.laplacian = Laplacian::kUniform;
+  implicit.keep_area = 0;
   implicit.lambda = 1;
   implicit.iterations = 16;
   const reference::DdmSmoother smoother(reference::MeshOf(rig),
