@@ -1,0 +1,65 @@
+#include "core/deform/implicit/neighbour_rows.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/geometry/surface_faces.h"
+
+namespace sinew {
+
+void NeighbourRows::AddRow(std::span<const std::uint32_t> neighbours) {
+  const auto point = static_cast<std::int64_t>(offset_.size() - 1);
+  for (const std::uint32_t neighbour : neighbours) {
+    const std::int64_t step = std::int64_t{neighbour} - point;
+    const bool near = std::abs(step) <= std::numeric_limits<std::int16_t>::max();
+    if (!near) {
+      far_entry_.push_back(static_cast<std::uint32_t>(step_.size()));
+      far_point_.push_back(neighbour);
+    }
+    step_.push_back(near ? static_cast<std::int16_t>(step) : kFar);
+  }
+  offset_.push_back(static_cast<std::uint32_t>(step_.size()));
+}
+
+std::uint32_t NeighbourRows::Far(std::size_t k) const {
+  const auto at = std::ranges::lower_bound(far_entry_, static_cast<std::uint32_t>(k));
+  return far_point_[static_cast<std::size_t>(at - far_entry_.begin())];
+}
+
+bool NeighbourRows::Fits(std::size_t points) const {
+  if (!AreRowOffsets(offset_, points, step_.size()) || far_entry_.size() != far_point_.size()) {
+    return false;
+  }
+  std::size_t far = 0;
+  for (std::size_t p = 0; p < points; ++p) {
+    for (std::size_t k = begin(p); k < end(p); ++k) {
+      if (step_[k] == kFar && (far == far_entry_.size() || far_entry_[far++] != k)) return false;
+      if (At(p, k) >= points) return false;
+    }
+  }
+  return far == far_entry_.size();
+}
+
+void AddWeights(std::span<const double> row, std::vector<std::uint16_t>& weights) {
+  double largest = 0;
+  for (const double weight : row) largest = std::max(largest, weight);
+  for (const double weight : row) {
+    weights.push_back(static_cast<std::uint16_t>(
+        largest > 0 ? std::lround(weight / largest * kLargestWeight) : 0));
+  }
+}
+
+bool AreWeights(const NeighbourRows& rows, std::size_t points,
+                std::span<const std::uint16_t> weights) {
+  if (weights.size() != rows.size()) return false;
+  for (std::size_t p = 0; p < points; ++p) {
+    std::uint16_t largest = 0;
+    for (std::size_t k = rows.begin(p); k < rows.end(p); ++k) {
+      largest = std::max(largest, weights[k]);
+    }
+    if (largest != kLargestWeight && largest != 0) return false;
+  }
+  return true;
+}
+
+}  // namespace sinew
