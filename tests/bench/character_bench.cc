@@ -230,7 +230,8 @@ class Motion {
 
  private:
   void Evaluate(std::size_t f, StreamState& state, const Task& task) {
-    FrameOut out{.positions = positions_, .states = states_};
+    FrameOut out{.positions = positions_};
+    if (deformer_->has_states()) out.states = states_;
     const auto status = deformer_->Evaluate(
         {.joints = character_.poses[f], .controls = character_.controls[f]}, out, workspace_,
         deformer_->frames_independent() ? nullptr : &state, task);

@@ -24,7 +24,7 @@ struct Implicit {
       "Skin that keeps its volume and meets itself without passing through; behind dqs or "
       "dqs | bulge_free.";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
-  static constexpr std::string_view kCostClass = "150 x";
+  static constexpr std::string_view kCostClass = "320 x";
 
   std::uint32_t contact = 1, newton = 1, iterations = 0, smoothing = 0;
   std::uint32_t tracking = 0;
