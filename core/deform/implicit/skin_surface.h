@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "core/base/aligned.h"
-#include "core/deform/implicit/neighbour_rows.h"
 #include "core/deform/method.h"
 #include "core/field/posed_field.h"
 
@@ -31,12 +30,13 @@ struct SkinSurface {
   std::vector<std::uint32_t> point_lane;  // [P] lane whose position a point has
   std::vector<std::uint32_t> lane_point;  // [B * 16]
   std::vector<std::uint8_t> role;         // [P] PointRole
-  NeighbourRows rows;
-  std::vector<std::uint16_t> cotangent;   // of each neighbour, see AddWeights; rest lengths
-  std::vector<std::uint16_t> mean_value;  // as above, or a row of zeros: see mean_value.h
-  std::vector<float> potential;           // [P] the composed field at rest
-  std::vector<std::uint32_t> island;      // [I] points of role kIsland, rising
-  std::vector<std::uint32_t> nearest;     // [I] the kSkin point each moves with
+  std::vector<std::uint32_t> row_offset;  // [P + 1] into neighbours
+  std::vector<std::uint32_t> neighbours;  // points
+  std::vector<float> cotangent;        // of each neighbour; rest lengths, positive, rows sum to 1
+  std::vector<float> mean_value;       // as above, or a row of zeros: see mean_value.h
+  std::vector<float> potential;        // [P] the composed field at rest
+  std::vector<std::uint32_t> island;   // [I] points of role kIsland, rising
+  std::vector<std::uint32_t> nearest;  // [I] the kSkin point each moves with
 
   std::size_t points() const { return point_lane.size(); }
   std::size_t Count(PointRole role_of) const;
@@ -48,7 +48,8 @@ struct SkinSurface {
     visit("point_lane", self.point_lane);
     visit("lane_point", self.lane_point);
     visit("role", self.role);
-    NeighbourRows::Fields(self.rows, visit);
+    visit("row_offset", self.row_offset);
+    visit("neighbours", self.neighbours);
     visit("cotangent", self.cotangent);
     visit("mean_value", self.mean_value);
     visit("potential", self.potential);

@@ -119,19 +119,19 @@ void SetRows(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& ring
              const PointOrder& order, SkinSurface& skin) {
   const NeighbourWeights cotangent = CotangentWeights(mesh, welded, ring, NegativeWeights::kClamp);
   const std::vector<double> mean_value = MeanValueWeights(mesh, welded, ring);
+  skin.row_offset.reserve(order.point.size() + 1);
+  skin.row_offset.push_back(0);
+  skin.neighbours.reserve(ring.neighbours.size());
   skin.cotangent.reserve(ring.neighbours.size());
   skin.mean_value.reserve(ring.neighbours.size());
-  std::vector<std::uint32_t> neighbours;
   for (const std::uint32_t p : order.point) {
-    neighbours.clear();
-    for (const std::uint32_t q : ring.row(p)) neighbours.push_back(order.number[q]);
-    skin.rows.AddRow(neighbours);
-    const std::span row(cotangent.weights.data() + cotangent.offsets[p],
-                        cotangent.weights.data() + cotangent.offsets[p + 1]);
-    // Faces without area give no weights: then a point names itself alone.
-    AddWeights(row.size() == neighbours.size() ? row : std::vector(neighbours.size(), 0.0),
-               skin.cotangent);
-    AddWeights(std::span(mean_value).subspan(ring.offsets[p], neighbours.size()), skin.mean_value);
+    const auto row = ring.row(p);
+    for (std::size_t k = 0; k < row.size(); ++k) {  // an isolated point names itself in cotangent
+      skin.neighbours.push_back(order.number[row[k]]);
+      skin.cotangent.push_back(static_cast<float>(cotangent.weights[cotangent.offsets[p] + k]));
+      skin.mean_value.push_back(static_cast<float>(mean_value[ring.offsets[p] + k]));
+    }
+    skin.row_offset.push_back(static_cast<std::uint32_t>(skin.neighbours.size()));
   }
 }
 
@@ -207,7 +207,7 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
   for (const Shape& shape : rig.shapes()) {
     for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
   }
-  return {.bound = vertices * 16 + edges * 14 + lanes * 4 + 64,
+  return {.bound = vertices * 40 + edges * 12 + lanes * 4 + 64,
           // Welding, neighbours before and after they are made unique and weighted, borders, rings
           // of triangles, nearest points.
           .passing = vertices * 480 + offsets * 32 + edges * 48 + corners * 104};

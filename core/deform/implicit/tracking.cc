@@ -85,9 +85,6 @@ class Step {
   bool OnSkin(std::size_t p) const {
     return skin_.role[p] == static_cast<std::uint8_t>(PointRole::kSkin);
   }
-  float Weight(std::size_t k) const {
-    return (1.0f / kLargestWeight) * static_cast<float>(skin_.cotangent[k]);
-  }
   std::size_t Lanes(std::size_t block) const {
     return std::min(kLanes, skin_.points() - block * kLanes);
   }
@@ -184,8 +181,8 @@ void Step::Predict(std::size_t block) {
 // Whether anything near p moved in the last round.
 bool Step::Wakes(std::size_t p) const {
   if (first_ || buffers_.moved[p] > 0) return true;
-  for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
-    if (buffers_.moved[skin_.rows.At(p, k)] > 0) return true;
+  for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
+    if (buffers_.moved[skin_.neighbours[k]] > 0) return true;
   }
   return false;
 }
@@ -202,9 +199,9 @@ void Step::Rotate(std::size_t block) {
     awake |= 1u << i;
     const Vec4 at = Load4(buffers_.at, p), rest = Load4(buffers_.rest, p);
     Vec4 rows[3] = {};
-    for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
-      const std::uint32_t q = skin_.rows.At(p, k);
-      const Vec4 edge = Weight(k) * (at - Load4(buffers_.at, q));
+    for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
+      const std::uint32_t q = skin_.neighbours[k];
+      const Vec4 edge = skin_.cotangent[k] * (at - Load4(buffers_.at, q));
       const Vec4 rest_edge = rest - Load4(buffers_.rest, q);
       for (int c = 0; c < 3; ++c) rows[c] += edge[c] * rest_edge;
     }
@@ -239,10 +236,9 @@ Vec4 Step::Relaxed(std::size_t p) const {
   const float* own = buffers_.rotation + p * 12;
   Vec4 sum = {0, 0, 0, 0};
   if (!(own[3] > 0)) return sum;  // a neighbourhood that is a line or a point
-  float total = 0;
   const Vec4 columns[3] = {Load4(own, 0), Load4(own, 1), Load4(own, 2)};
-  for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
-    const std::uint32_t q = skin_.rows.At(p, k);
+  for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
+    const std::uint32_t q = skin_.neighbours[k];
     const float* its = buffers_.rotation + std::size_t{q} * 12;
     if (!(its[3] > 0)) its = own;
     const Vec4 edge = rest - Load4(buffers_.rest, q);
@@ -250,10 +246,9 @@ Vec4 Step::Relaxed(std::size_t p) const {
     for (int c = 0; c < 3; ++c) {
       turned += edge[c] * (columns[c] + Load4(its, static_cast<std::size_t>(c)));
     }
-    total += Weight(k);
-    sum += Weight(k) * ((Load4(buffers_.at, q) - at) + 0.5f * turned);
+    sum += skin_.cotangent[k] * ((Load4(buffers_.at, q) - at) + 0.5f * turned);
   }
-  return (1 / std::max(total, 1.0f)) * sum;
+  return sum;
 }
 
 // Length of a step along the unit gradient.
