@@ -1,5 +1,8 @@
 #include "core/field/hrbf_kernel.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "core/simd/levels.h"
 #undef HWY_TARGET_INCLUDE
 #define HWY_TARGET_INCLUDE "core/field/hrbf_kernel.cc"
@@ -62,20 +65,20 @@ HWY_INLINE Pack Clamped(const PackMask& inside, const Pack& f) {
 // l of a centre is kept off 0, where its terms vanish.
 inline constexpr float kNear = 1e-18f;
 
-void HrbfBlock(const HrbfPart& part, const float* points, float* out) {
-  const Placed at = Place(part.placed, points);
-  if (MaskBits(at.inside) == 0) {
-    for (std::size_t i = 0; i < 4; ++i) Pack::Zero().Store(out + i * 16);
-    return;
-  }
+struct RawField {
+  Pack f;
+  PackPoint g;
+};
+
+// f and its gradient at u.
+HWY_INLINE RawField Sums(const HrbfPart& part, const PackPoint& u) {
   Pack f = Pack::Zero();
   PackPoint g = {f, f, f};
   // One division for two centres is faster on AVX-512 (22 for 25 ns) and slower on AVX2 (39 for
   // 31).
   for (std::size_t k = 0; k < part.count; ++k) {
     const float* c = part.centres + k * 8;
-    const PackPoint d = {at.u.x - Pack::Set(c[0]), at.u.y - Pack::Set(c[1]),
-                         at.u.z - Pack::Set(c[2])};
+    const PackPoint d = {u.x - Pack::Set(c[0]), u.y - Pack::Set(c[1]), u.z - Pack::Set(c[2])};
     const Pack s = MulAdd(d.x, d.x, MulAdd(d.y, d.y, d.z * d.z));
     const Pack l = Max(Sqrt(s), Pack::Set(kNear));
     const Pack bx = Pack::Set(c[4]), by = Pack::Set(c[5]), bz = Pack::Set(c[6]);
@@ -86,19 +89,64 @@ void HrbfBlock(const HrbfPart& part, const float* points, float* out) {
     g.y = MulAdd(w, d.y, MulAdd(l, by, g.y));
     g.z = MulAdd(w, d.z, MulAdd(l, bz, g.z));
   }
-  const Pack x = Clamped(at.inside, f);
-  Compact(x).Store(out);
+  return {f, g};
+}
+
+void RawHrbf(const HrbfPart& part, const float* points, float* out) {
+  const RawField raw = Sums(part, LoadPoint(points));
+  raw.f.Store(out);
+  raw.g.x.Store(out + 16);
+  raw.g.y.Store(out + 32);
+  raw.g.z.Store(out + 48);
+}
+
+float ReachLanes(const HrbfPart& part, const float* points, float* reach) {
+  const Placed at = Place(part.placed, points);
+  Pack::Zero().Store(reach);
+  const std::uint32_t inside = MaskBits(at.inside);
+  if (inside == 0) return 0;
+  // Whole numbers by rounding less a half; on the border of two cells either one is right.
+  const auto number = [&](const Pack& u, std::size_t axis) HWY_ATTR {
+    const Pack whole = Pack::Set(1 << 23);
+    const Pack c = MulAdd(u - Pack::Set(part.placed[16 + axis]), Pack::Set(part.placed[28 + axis]),
+                          Pack::Set(-0.5f));
+    const Pack last = Pack::Set(static_cast<float>(kReachSide - 1));
+    return (Max(Min(c, last), Pack::Zero()) + whole) - whole;
+  };
+  const Pack side = Pack::Set(static_cast<float>(kReachSide));
+  alignas(64) float cell[16];
+  MulAdd(MulAdd(number(at.u.z, 2), side, number(at.u.y, 1)), side, number(at.u.x, 0)).Store(cell);
+  std::uint8_t largest = 0;
+  for (std::uint32_t left = inside; left != 0; left &= left - 1) {
+    const auto i = static_cast<std::size_t>(std::countr_zero(left));
+    const std::uint8_t n = part.cells[static_cast<std::uint32_t>(cell[i])];
+    reach[i] = static_cast<float>(n) * (1.0f / 255);
+    largest = std::max(largest, n);
+  }
+  return static_cast<float>(largest) * (1.0f / 255);
+}
+
+void HrbfBlock(const HrbfPart& part, const float* points, const float* reach, float* out) {
+  const Pack bound = Pack::Load(reach);
+  const PackMask within = Gt(bound, Pack::Zero());
+  if (MaskBits(within) == 0) {
+    for (std::size_t i = 0; i < 4; ++i) Pack::Zero().Store(out + i * 16);
+    return;
+  }
+  const auto [f, g] = Sums(part, Place(part.placed, points).u);
+  const Pack x = Clamped(within, f);
+  Min(Compact(x), bound).Store(out);
   const Pack one = Pack::Set(1.0f);
   const Pack flat = (one - x) * (one + x);
   const Pack slope = Pack::Set(-0.9375f) * flat * flat;
   const float* m = part.placed;
-  const auto column = [&](std::size_t i) HWY_ATTR {
-    return slope * MulAdd(Pack::Set(m[i]), g.x,
-                          MulAdd(Pack::Set(m[3 + i]), g.y, Pack::Set(m[6 + i]) * g.z));
+  const auto column = [&](std::size_t i, const PackPoint& of) HWY_ATTR {
+    return slope * MulAdd(Pack::Set(m[i]), of.x,
+                          MulAdd(Pack::Set(m[3 + i]), of.y, Pack::Set(m[6 + i]) * of.z));
   };
-  column(0).Store(out + 16);
-  column(1).Store(out + 32);
-  column(2).Store(out + 48);
+  column(0, g).Store(out + 16);
+  column(1, g).Store(out + 32);
+  column(2, g).Store(out + 48);
 }
 
 void MaxFields(const float* other, float* out) {
@@ -129,12 +177,22 @@ HWY_AFTER_NAMESPACE();
 #if HWY_ONCE
 namespace sinew {
 
+HWY_EXPORT(ReachLanes);
 HWY_EXPORT(HrbfBlock);
+HWY_EXPORT(RawHrbf);
 HWY_EXPORT(MaxFields);
 HWY_EXPORT(CullParts);
 
-void HrbfKernel(const HrbfPart& part, const float* points, float* out) {
-  HWY_DYNAMIC_DISPATCH(HrbfBlock)(part, points, out);
+float ReachKernel(const HrbfPart& part, const float* points, float* reach) {
+  return HWY_DYNAMIC_DISPATCH(ReachLanes)(part, points, reach);
+}
+
+void HrbfKernel(const HrbfPart& part, const float* points, const float* reach, float* out) {
+  HWY_DYNAMIC_DISPATCH(HrbfBlock)(part, points, reach, out);
+}
+
+void RawHrbfKernel(const HrbfPart& part, const float* points, float* out) {
+  HWY_DYNAMIC_DISPATCH(RawHrbf)(part, points, out);
 }
 
 void MaxFieldKernel(const float* other, float* out) {

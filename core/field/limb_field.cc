@@ -9,6 +9,7 @@
 #include "core/field/limb_bones.h"
 #include "core/field/limb_surface.h"
 #include "core/field/part_fit.h"
+#include "core/field/part_reach.h"
 #include "core/rig/bones.h"
 
 namespace sinew {
@@ -77,8 +78,8 @@ std::size_t LimbField::CostBytes(const Rig& rig, const FieldOptions& options) {
                                                        options.samples * 40 * 160);
   const std::size_t fixed = 4 * BulgeProfile::kTable * sizeof(double) + 4096;
   return fixed + LimbSurfaceBytes(rig) + fits +
-         parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 2048) + rig.vertices() * 16 +
-         rig.joints() * 64;
+         parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kReachCells + 2048) +
+         rig.vertices() * 16 + rig.joints() * 64;
 }
 
 double LimbField::Work(const Rig& rig, const FieldOptions& options) {
@@ -141,13 +142,8 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const FieldOptions& op
     flesh.push_back(bone.flesh);
     for (const double v : fit.least) field.box_.push_back(static_cast<float>(v));
     for (const double v : fit.largest) field.box_.push_back(static_cast<float>(v));
-    for (std::size_t k = 0; k < fit.hrbf.size(); ++k) {
-      const Vec3d &c = fit.hrbf.centres[k], &beta = fit.hrbf.beta[k];
-      for (const double v : {c.x, c.y, c.z, fit.hrbf.alpha[k], 3 * beta.x, 3 * beta.y, 3 * beta.z,
-                             3 * fit.hrbf.alpha[k]}) {
-        field.centres_.push_back(static_cast<float>(v));
-      }
-    }
+    field.reach_.insert(field.reach_.end(), fit.reach.begin(), fit.reach.end());
+    AppendCentres(fit.hrbf, field.centres_);
     field.centre_offset_.push_back(
         static_cast<std::uint32_t>(field.centres_.size() / kCentreFloats));
     field.figures_[kSamples] += static_cast<double>(fit.samples);
@@ -167,8 +163,8 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const FieldOptions& op
 absl::Status LimbField::Check(std::size_t joints) const {
   const std::size_t n = parts();
   if (parent_.size() != n || op_.size() != n || controller_.size() != n || to_joint_.size() != n ||
-      radius_.size() != n || box_.size() != 6 * n || centre_offset_.size() != n + 1 ||
-      figures_.size() != kFigures ||
+      radius_.size() != n || box_.size() != 6 * n || reach_.size() != kReachCells * n ||
+      centre_offset_.size() != n + 1 || figures_.size() != kFigures ||
       figures_[kWithout] != static_cast<double>(without_field_.size())) {
     return Damaged("sizes disagree");
   }
@@ -223,8 +219,9 @@ std::vector<FieldMeasure> LimbField::Measures() const {
 }
 
 std::size_t LimbField::bytes() const {
-  return sizeof(*this) + parts() * (sizeof(AffineD) + 64) + centres_.size() * sizeof(float) +
-         part_of_vertex_.size() * sizeof(std::int32_t) + without_field_.size() * 4;
+  return sizeof(*this) + parts() * (sizeof(AffineD) + 64 + kReachCells) +
+         centres_.size() * sizeof(float) + part_of_vertex_.size() * sizeof(std::int32_t) +
+         without_field_.size() * 4;
 }
 
 }  // namespace sinew

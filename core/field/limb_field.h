@@ -80,6 +80,7 @@ class LimbField {
     visit("field_to_joint", self.to_joint_);
     visit("field_radius", self.radius_);
     visit("field_box", self.box_);
+    visit("field_reach", self.reach_);
     visit("field_centre_offset", self.centre_offset_);
     visit("field_centres", self.centres_);
     visit("field_part_of_vertex", self.part_of_vertex_);
@@ -96,7 +97,8 @@ class LimbField {
   std::vector<std::uint8_t> op_, controller_;  // [P] of the joint to the part's parent
   std::vector<AffineD> to_joint_;              // [P] part space to joint space
   std::vector<double> radius_;                 // [P]
-  std::vector<float> box_;  // [P][6] least x y z, largest x y z of the support, in radii
+  std::vector<float> box_;           // [P][6] least x y z, largest x y z of the support, in radii
+  std::vector<std::uint8_t> reach_;  // [P][kReachCells] of the box, see part_reach.h
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
   AlignedVector<float> centres_;              // [centres][kCentreFloats]
   std::vector<std::int32_t> part_of_vertex_;

@@ -6,6 +6,7 @@
 #include <optional>
 #include <vector>
 
+#include "core/field/part_reach.h"
 #include "core/field/poisson_disk.h"
 
 namespace sinew {
@@ -258,6 +259,7 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
       part.hrbf = OrderedForSums(part.hrbf);
       part.least = support->least;
       part.largest = support->largest;
+      part.reach = FindReach(part.hrbf, part.least, part.largest);
       return part;
     }
     const std::size_t before = fitting.points.size();

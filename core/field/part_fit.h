@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <vector>
 
 #include "core/field/hrbf.h"
 #include "core/field/limb_bones.h"
@@ -18,6 +19,7 @@ struct PartFit {
   Hrbf hrbf;                                 // no centres = no field
   Vec3d centre;                              // of part space, rest pose model space
   std::array<double, 3> least{}, largest{};  // box of the support: f >= 1 on its faces
+  std::vector<std::uint8_t> reach;           // see part_reach.h
   std::size_t samples = 0;                   // taken from the skin
   std::size_t closing = 0;                   // added where the field stayed open
   double folded = 0;  // share of the skin whose normal points to the bone: left out

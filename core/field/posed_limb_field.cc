@@ -75,58 +75,114 @@ void Compact(const ExtraField& extra, const PointBlock& points, FieldBlock& bloc
 // The parts that reach a block of points, each with its field there.
 class PosedLimbField::Query {
  public:
-  Query(const PosedLimbField& posed, const PointBlock& points) : posed_(posed), points_(points) {
-    FindParts();
-    blocks_.resize(parts_.size());
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
-      HrbfKernel(posed.PartAt(parts_[k]), points.x, blocks_[k].value);
-    }
+  // What of the parts is going to be asked.
+  enum class Need : std::uint8_t {
+    kLargest,  // the largest field at every point
+    kInside,   // that, and every field above 1/2
+    kAll,
+  };
+  Query(const PosedLimbField& posed, const PointBlock& points, Need need)
+      : posed_(posed), points_(points) {
+    Evaluate(need, FindParts());
     FieldBlock raw;
     for (const ExtraField* extra : posed.extras_) {
-      const std::optional<std::size_t> slot = SlotOf(extra->part);
-      if (!slot || !Meets(*extra)) continue;
+      if (extra->part < 0 || !Meets(*extra)) continue;
+      FieldBlock& own = Own(static_cast<std::uint32_t>(extra->part));
       extra->Evaluate(points, raw);
       Compact(*extra, points, raw);
-      MaxFieldKernel(raw.value, blocks_[*slot].value);
+      MaxFieldKernel(raw.value, own.value);
     }
+  }
+  static Need NeedOf(const PosedLimbField& posed, Contact contact) {
+    if (!posed.maxima_) return Need::kAll;
+    return contact == Contact::kSurface ? Need::kInside : Need::kLargest;
   }
 
   void Compose(Contact contact, FieldBlock& out) const {
     out = {};
-    for (const FieldBlock& block : blocks_) MaxFieldKernel(block.value, out.value);
+    for (std::size_t k = 0; k < size(); ++k) MaxFieldKernel(block(k).value, out.value);
     if (!posed_.maxima_) ApplyJoints(contact, out);
     if (contact == Contact::kSurface) ApplyContact(out);
   }
 
-  std::span<const std::uint32_t> parts() const { return parts_; }
-  const FieldBlock& block(std::size_t slot) const { return blocks_[slot]; }
+  std::size_t size() const { return entries_.size(); }
+  std::uint32_t part(std::size_t slot) const { return entries_[slot].part; }
+  const FieldBlock& block(std::size_t slot) const { return blocks_[entries_[slot].block]; }
 
  private:
-  void FindParts() {
+  struct Entry {
+    std::uint32_t part, block;
+  };
+  // A part that may reach some of the points.
+  struct alignas(64) Candidate {
+    float reach[kLanes];  // upper bounds of its field
+    float largest;
+    std::uint32_t part;
+  };
+  using Candidates = absl::InlinedVector<Candidate, 12>;
+
+  Candidates FindParts() {
     const auto bounds = [](const float* v) {
       const auto [least, largest] = std::minmax_element(v, v + kLanes);
       return std::pair(*least, *largest);
     };
     const auto x = bounds(points_.x), y = bounds(points_.y), z = bounds(points_.z);
     box_ = {x.first, y.first, z.first, x.second, y.second, z.second};
-    const std::size_t n = posed_.parts();
-    if (!posed_.culls_) {
-      for (std::uint32_t p = 0; p < n; ++p) parts_.push_back(p);
-      return;
-    }
-    const std::size_t packs = (n + kLanes - 1) / kLanes;
+    const std::size_t n = posed_.parts(), packs = (n + kLanes - 1) / kLanes;
     absl::InlinedVector<std::uint32_t, 16> hits(packs);
     CullKernel(posed_.bounds_.data(), packs, box_.data(), hits.data());
+    if (!posed_.culls_) {
+      for (std::size_t p = 0; p < n; ++p) hits[p / kLanes] |= 1u << p % kLanes;
+    }
+    Candidates found;
     for (std::uint32_t k = 0; k < packs; ++k) {
       for (std::uint32_t bits = hits[k]; bits != 0; bits &= bits - 1) {
-        parts_.push_back(k * 16 + static_cast<std::uint32_t>(std::countr_zero(bits)));
+        Candidate& candidate = found.emplace_back();
+        candidate.part = k * 16 + static_cast<std::uint32_t>(std::countr_zero(bits));
+        candidate.largest = ReachKernel(posed_.PartAt(candidate.part), points_.x, candidate.reach);
+        if (posed_.culls_ && candidate.largest == 0) found.pop_back();
       }
     }
-    for (const ExtraField* extra : posed_.extras_) {
-      const auto part = static_cast<std::uint32_t>(extra->part);
-      const auto at = std::lower_bound(parts_.begin(), parts_.end(), part);
-      if ((at == parts_.end() || *at != part) && Meets(*extra)) parts_.insert(at, part);
+    return found;
+  }
+
+  // The fields of the parts that can matter at some of the points, those that reach most first:
+  // they make others needless. Leaving those out changes no bit of what is composed.
+  void Evaluate(Need need, const Candidates& candidates) {
+    absl::InlinedVector<std::uint32_t, 16> order;
+    for (std::uint32_t k = 0; k < candidates.size(); ++k) order.push_back(k);
+    std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
+      const float of_a = candidates[a].largest, of_b = candidates[b].largest;
+      return of_a != of_b ? of_a > of_b : a < b;
+    });
+    alignas(64) float largest[kLanes] = {};
+    for (const std::uint32_t k : order) {
+      const Candidate& candidate = candidates[k];
+      if (!Matters(candidate, need, largest)) continue;
+      FieldBlock& own = Own(candidate.part);
+      HrbfKernel(posed_.PartAt(candidate.part), points_.x, candidate.reach, own.value);
+      for (std::size_t i = 0; i < kLanes; ++i) largest[i] = std::max(largest[i], own.value[i]);
     }
+  }
+
+  bool Matters(const Candidate& candidate, Need need, const float* largest) const {
+    if (!posed_.culls_ || need == Need::kAll) return true;
+    if (need == Need::kInside && candidate.largest > 0.5f) return true;
+    bool matters = false;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      matters |= candidate.reach[i] > 0 && candidate.reach[i] >= largest[i];
+    }
+    return matters;
+  }
+
+  // The block of a part, zero where it had none.
+  FieldBlock& Own(std::uint32_t part) {
+    auto at = std::ranges::lower_bound(entries_, part, {}, &Entry::part);
+    if (at == entries_.end() || at->part != part) {
+      at = entries_.insert(at, {part, static_cast<std::uint32_t>(blocks_.size())});
+      blocks_.emplace_back();
+    }
+    return blocks_[at->block];
   }
 
   bool Meets(const ExtraField& extra) const {
@@ -138,9 +194,9 @@ class PosedLimbField::Query {
   std::optional<std::size_t> SlotOf(std::int32_t part) const {
     if (part < 0) return std::nullopt;
     const auto at =
-        std::lower_bound(parts_.begin(), parts_.end(), static_cast<std::uint32_t>(part));
-    if (at == parts_.end() || *at != static_cast<std::uint32_t>(part)) return std::nullopt;
-    return static_cast<std::size_t>(at - parts_.begin());
+        std::ranges::lower_bound(entries_, static_cast<std::uint32_t>(part), {}, &Entry::part);
+    if (at == entries_.end() || at->part != static_cast<std::uint32_t>(part)) return std::nullopt;
+    return static_cast<std::size_t>(at - entries_.begin());
   }
 
   double Cosine(const Vec3d& a, const Vec3d& b) const {
@@ -167,19 +223,19 @@ class PosedLimbField::Query {
 
   // Every part meets the one it hangs from in the operator of its joint.
   void ApplyJoints(Contact contact, FieldBlock& out) const {
-    for (std::size_t k = 0; k < parts_.size(); ++k) {
-      const FieldOperator op = OperatorOf(parts_[k]);
+    for (std::size_t k = 0; k < size(); ++k) {
+      const FieldOperator op = OperatorOf(part(k));
       if (op == FieldOperator::kMax ||
           (op == FieldOperator::kCleanUnion && contact == Contact::kSurface)) {
         continue;
       }
-      const std::optional<std::size_t> parent = SlotOf(posed_.field_.parent_[parts_[k]]);
+      const std::optional<std::size_t> parent = SlotOf(posed_.field_.parent_[part(k)]);
       if (!parent) continue;
       for (std::size_t i = 0; i < kLanes; ++i) {
-        if (!(blocks_[k].value[i] > 0 && blocks_[*parent].value[i] > 0)) continue;
-        Lane a = At(blocks_[k], i), b = At(blocks_[*parent], i);
+        if (!(block(k).value[i] > 0 && block(*parent).value[i] > 0)) continue;
+        Lane a = At(block(k), i), b = At(block(*parent), i);
         if (a.f > b.f) std::swap(a, b);
-        const Composed met = Apply(parts_[k], a.f, b.f, Cosine(a.gradient, b.gradient));
+        const Composed met = Apply(part(k), a.f, b.f, Cosine(a.gradient, b.gradient));
         if (met.g > double{out.value[i]}) {
           Put({met.g, met.d_lo * a.gradient + met.d_hi * b.gradient}, i, out);
         }
@@ -189,12 +245,12 @@ class PosedLimbField::Query {
 
   // How much of the contact between two parts counts: 0 = plain union.
   double ContactShare(std::size_t a, std::size_t b, double cosine) const {
-    const auto part_a = static_cast<std::int32_t>(parts_[a]);
-    const auto part_b = static_cast<std::int32_t>(parts_[b]);
+    const auto part_a = static_cast<std::int32_t>(part(a));
+    const auto part_b = static_cast<std::int32_t>(part(b));
     const auto& parent = posed_.field_.parent_;
-    const bool hangs = parent[parts_[a]] == part_b, carries = parent[parts_[b]] == part_a;
+    const bool hangs = parent[part(a)] == part_b, carries = parent[part(b)] == part_a;
     if (!hangs && !carries) return 1 - SmoothStep(kOthers, cosine);
-    const std::uint32_t joint = parts_[hangs ? a : b];
+    const std::uint32_t joint = part(hangs ? a : b);
     // Where a blend is open, the parts are meant to melt.
     const double open =
         OperatorOf(joint) == FieldOperator::kBlend ? FieldOpening(ControllerOf(joint), cosine) : 1;
@@ -206,17 +262,17 @@ class PosedLimbField::Query {
   void ApplyContact(FieldBlock& out) const {
     for (std::size_t i = 0; i < kLanes; ++i) {
       std::size_t first = 0, inside = 0;
-      for (std::size_t k = 0; k < parts_.size(); ++k) {
-        inside += blocks_[k].value[i] > 0.5f ? 1 : 0;
-        if (blocks_[k].value[i] > blocks_[first].value[i]) first = k;
+      for (std::size_t k = 0; k < size(); ++k) {
+        inside += block(k).value[i] > 0.5f ? 1 : 0;
+        if (block(k).value[i] > block(first).value[i]) first = k;
       }
       if (inside < 2) continue;
-      const Lane winner = At(blocks_[first], i);
+      const Lane winner = At(block(first), i);
       double most = 0;
       Vec3d gradient;
-      for (std::size_t k = 0; k < parts_.size(); ++k) {
-        if (k == first || !(blocks_[k].value[i] > 0.5f)) continue;
-        const Lane other = At(blocks_[k], i);
+      for (std::size_t k = 0; k < size(); ++k) {
+        if (k == first || !(block(k).value[i] > 0.5f)) continue;
+        const Lane other = At(block(k), i);
         const double share = ContactShare(first, k, Cosine(winner.gradient, other.gradient));
         const double taken = share * (other.f - 0.5);
         if (!(taken > most)) continue;
@@ -232,8 +288,8 @@ class PosedLimbField::Query {
   const PosedLimbField& posed_;
   const PointBlock& points_;
   std::array<float, 6> box_;
-  absl::InlinedVector<std::uint32_t, 16> parts_;  // rising
-  absl::InlinedVector<FieldBlock, 12> blocks_;
+  absl::InlinedVector<Entry, 16> entries_;  // by rising part
+  absl::InlinedVector<FieldBlock, 8> blocks_;
 };
 
 PosedLimbField::PosedLimbField(const LimbField& field, const PosedRig& posed,
@@ -283,6 +339,10 @@ void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
   for (std::size_t i = 0; i < 6; ++i) to[9 + i] = static_cast<float>(rest[i]);
   const float* const box = field_.box_.data() + part * 6;
   std::copy_n(box, 6, to + 16);
+  for (std::size_t i = 0; i < 3; ++i) {
+    const float side = box[3 + i] - box[i];
+    to[28 + i] = side > 0 ? static_cast<float>(kReachSide) / side : 0;
+  }
 
   Vec3d least = kNowhere, largest = kHere;
   for (std::size_t corner = 0; corner < 8; ++corner) {
@@ -299,18 +359,18 @@ void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
 HrbfPart PosedLimbField::PartAt(std::size_t part) const {
   const std::uint32_t begin = field_.centre_offset_[part], end = field_.centre_offset_[part + 1];
   return {field_.centres_.data() + std::size_t{begin} * kCentreFloats, end - begin,
-          placed_.data() + part * kPlacedFloats};
+          placed_.data() + part * kPlacedFloats, field_.reach_.data() + part * kReachCells};
 }
 
 void PosedLimbField::Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const {
-  Query(*this, points).Compose(contact, out);
+  Query(*this, points, Query::NeedOf(*this, contact)).Compose(contact, out);
 }
 
 void PosedLimbField::EvaluateParts(const PointBlock& points, std::span<float> values) const {
-  const Query query(*this, points);
+  const Query query(*this, points, Query::Need::kAll);
   std::ranges::fill(values, 0.0f);
-  for (std::size_t k = 0; k < query.parts().size(); ++k) {
-    std::copy_n(query.block(k).value, kLanes, values.begin() + query.parts()[k] * kLanes);
+  for (std::size_t k = 0; k < query.size(); ++k) {
+    std::copy_n(query.block(k).value, kLanes, values.begin() + query.part(k) * kLanes);
   }
 }
 

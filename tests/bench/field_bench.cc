@@ -59,13 +59,15 @@ void KernelByLevel() {
   for (const std::size_t box : {std::size_t{16}, std::size_t{22}}) {
     for (std::size_t i = 0; i < 6; ++i) placed[box + i] = i < 3 ? -9.0f : 9.0f;
   }
+  const AlignedVector<float> reach(kLanes, 1);
   const auto points = Cloud({}, {2, 2, 2});
   for (const Isa isa : SupportedIsas()) {
     if (!ForceIsa(isa).ok()) continue;
     FieldBlock out;
     const double ns = MedianNs([&] {
       for (const PointBlock& block : points) {
-        HrbfKernel({centres.data(), kCentres, placed.data()}, block.x, out.value);
+        HrbfKernel({centres.data(), kCentres, placed.data(), nullptr}, block.x, reach.data(),
+                   out.value);
       }
     });
     std::printf("52 centres, value and gradient   %-8s %7.1f ns a point\n",

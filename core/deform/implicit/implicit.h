@@ -19,12 +19,12 @@ namespace sinew {
 
 struct Implicit {
   using Params = ImplicitParams;
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and meets itself without passing through; behind dqs or "
       "dqs | bulge_free.";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
-  static constexpr std::string_view kCostClass = "150 x";
+  static constexpr std::string_view kCostClass = "320 x";
 
   std::uint32_t contact = 1, newton = 1, iterations = 0, smoothing = 0;
   std::uint32_t tracking = 0;

@@ -126,9 +126,12 @@ void SetRows(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& ring
   skin.mean_value.reserve(ring.neighbours.size());
   for (const std::uint32_t p : order.point) {
     const auto row = ring.row(p);
-    for (std::size_t k = 0; k < row.size(); ++k) {  // an isolated point names itself in cotangent
+    // Without weights, e.g. where faces have no area, a point names itself alone in cotangent.
+    const bool alone = cotangent.offsets[p + 1] - cotangent.offsets[p] != row.size();
+    for (std::size_t k = 0; k < row.size(); ++k) {
       skin.neighbours.push_back(order.number[row[k]]);
-      skin.cotangent.push_back(static_cast<float>(cotangent.weights[cotangent.offsets[p] + k]));
+      skin.cotangent.push_back(
+          alone ? 0 : static_cast<float>(cotangent.weights[cotangent.offsets[p] + k]));
       skin.mean_value.push_back(static_cast<float>(mean_value[ring.offsets[p] + k]));
     }
     skin.row_offset.push_back(static_cast<std::uint32_t>(skin.neighbours.size()));

@@ -37,7 +37,7 @@ TEST_P(Memory, IsWithinTheLeastLimitThatIsAccepted) {
   for (std::uint32_t j = 3; j < 20; ++j) {
     body.bones.push_back({j, {0.3 * j, 1.1, 0}, {0.3 * j + 0.3, 1.1, 0}});
   }
-  ExpectWithinTheLeastLimit(body, {.method = GetParam(), .smooth = 2});
+  ExpectWithinTheLeastLimit(body, {.method = GetParam(), .smooth = 2, .resolution = 96});
 }
 
 TEST_P(Memory, CountsJointsInOnePlace) {
