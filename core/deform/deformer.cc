@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/digest.h"
+#include "core/base/math_library.h"
 #include "core/base/status.h"
 #include "core/base/table_io.h"
 #include "core/deform/fields.h"
@@ -416,7 +417,8 @@ std::size_t Deformer::bytes() const {
 
 std::string Numerics(const Recipe& recipe) {
   Sha256 digest;
-  digest.Update("sinew numerics 1\n");
+  digest.Update("sinew numerics 2\n");
+  digest.Update(MathLibraryDigest());
   digest.Update(FormatSpec(recipe));
   for (const StageParams& params : recipe) {
     digest.Update(absl::StrCat("\n", MethodVersion(StageName(params))));

@@ -148,8 +148,8 @@ class Deformer {
   bool needs_rotations_ = false, has_states_ = false;
 };
 
-// Digest of the resolved recipe and the versions of its methods: equal numerics and equal input
-// give equal bits.
+// Digest of the resolved recipe, the versions of its methods and this machine's mathematical
+// library: equal numerics and equal input give equal bits.
 std::string Numerics(const Recipe& recipe);
 
 }  // namespace sinew

@@ -38,7 +38,8 @@ struct Candidates {
   double folded = 0;
 };
 
-// Points drawn evenly over the part's triangles; its vertices where it has none.
+// Points drawn evenly over the part's triangles; where it has none, its vertices, or as many of
+// them.
 Candidates DrawCandidates(const LimbSurface& surface, const LimbBone& bone, std::size_t samples) {
   Candidates drawn;
   const auto triangles = surface.TrianglesOf(bone.joint);
@@ -66,8 +67,10 @@ Candidates DrawCandidates(const LimbSurface& surface, const LimbBone& bone, std:
       drawn.samples.push_back({sample.point, Unit(sample.normal)});
     }
   } else {
-    for (const std::uint32_t v : surface.VerticesOf(bone.joint)) {
-      drawn.samples.push_back({surface.points[v], surface.normals[v]});
+    const auto vertices = surface.VerticesOf(bone.joint);
+    const std::size_t stride = vertices.size() / (kCandidates * samples) + 1;
+    for (std::size_t i = 0; i < vertices.size(); i += stride) {
+      drawn.samples.push_back({surface.points[vertices[i]], surface.normals[vertices[i]]});
     }
   }
   std::erase_if(drawn.samples,

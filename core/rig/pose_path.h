@@ -2,8 +2,7 @@
 //
 // Every joint goes relative to its parent: its rotation turns evenly the short way, translation,
 // stretch and controls go straight. Joints without a parent go relative to joint 0, which alone
-// carries the whole character. All operations are exactly rounded, so every machine computes the
-// same bits.
+// carries the whole character.
 #pragma once
 
 #include <array>

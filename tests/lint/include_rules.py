@@ -19,6 +19,7 @@ LIBRARIES = (
     ("proto", ("google/protobuf/",)),
     ("tbb", ("tbb/", "oneapi/tbb", "oneapi/tbb.h")),
     ("eigen", ("Eigen/", "unsupported/Eigen/")),
+    ("nanoflann", ("nanoflann.hpp",)),
     ("highway", ("hwy/",)),
     ("json", ("nlohmann/",)),
     ("xxhash", ("xxhash.h", "xxh_x86dispatch.h")),
@@ -47,7 +48,7 @@ EXTRA = (
 
 STD = ("std", "absl")
 CORE_HEADERS = STD + ("core/base/*.h", "core/parallel/*.h", "core/geometry/*.h", "core/solve/*.h", "core/rig/*.h")
-CORE_SOURCES = CORE_HEADERS + ("eigen", "core/simd/*.h")
+CORE_SOURCES = CORE_HEADERS + ("eigen", "nanoflann", "core/simd/*.h")
 
 # A ring: (its files, what they may include). `*` stays within a folder, `**` does not; OWN is the file's own folder.
 RINGS = (

@@ -103,7 +103,7 @@ struct StretchingDdm {
 template <class Form>
 struct DdmMethod : Form {
   using Params = typename Form::Params;
-  static constexpr int kVersion = 2;
+  static constexpr int kVersion = 3;
   static constexpr std::string_view kCostClass = "10 x";
 
   DdmTables tables;

@@ -20,7 +20,7 @@ inline constexpr std::uint32_t kMostMushSteps = 1000;  // as many as `iterations
 
 struct DeltaMush {
   using Params = DeltaMushParams;
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;
   static constexpr std::string_view kSummary =
       "Smooths the posed mesh and puts the rest mesh's detail back; turns rigid weights into soft "
       "bends.";

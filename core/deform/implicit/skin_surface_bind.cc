@@ -2,9 +2,9 @@
 #include <cmath>
 #include <limits>
 #include <numeric>
-#include <tuple>
 
 #include "core/base/status.h"
+#include "core/deform/implicit/nearest_skin.h"
 #include "core/deform/implicit/skin_surface.h"
 #include "core/geometry/adjacency.h"
 #include "core/geometry/laplacian.h"
@@ -13,8 +13,9 @@
 namespace sinew {
 namespace {
 
-constexpr float kNoDepth = 1e-5f;     // a field this near 0 or 1 tells nothing
-constexpr std::size_t kGrain = 1024;  // points
+constexpr float kNoDepth = 1e-5f;         // a field this near 0 or 1 tells nothing
+constexpr std::size_t kGrain = 1024;      // points
+constexpr std::size_t kIslandGrain = 64;  // points: each may visit the whole skin at worst
 
 std::uint8_t Byte(PointRole role) {
   return static_cast<std::uint8_t>(role);
@@ -64,56 +65,11 @@ std::vector<std::uint8_t> SkinComponents(const WeldedPoints& welded,
   return skin;
 }
 
-// Points of the skin by position, to find the nearest: along x first, ties by y and z, so that the
-// order of the file does not matter.
-class NearestSkin {
- public:
-  NearestSkin(const SkinSurface& skin, const BlockLayout& layout) : skin_(skin), layout_(layout) {
-    for (std::uint32_t p = 0; p < skin.points(); ++p) {
-      if (skin.role[p] == Byte(PointRole::kSkin)) sorted_.push_back({At(p), p});
-    }
-    std::ranges::sort(sorted_, [](const Entry& a, const Entry& b) {
-      return std::tie(a.at.x, a.at.y, a.at.z) < std::tie(b.at.x, b.at.y, b.at.z);
-    });
-  }
-  bool empty() const { return sorted_.empty(); }
-
-  std::uint32_t Find(std::uint32_t point) const {
-    const Vec3d at = At(point);
-    const auto middle =
-        std::ranges::lower_bound(sorted_, at.x, {}, [](const Entry& e) { return e.at.x; }) -
-        sorted_.begin();
-    double least = HUGE_VAL;
-    std::ptrdiff_t best = 0;
-    const auto visit = [&](std::ptrdiff_t k) {  // false: no nearer ones further out
-      const Vec3d d = sorted_[static_cast<std::size_t>(k)].at - at;
-      if (d.x * d.x > least) return false;
-      const double distance = Dot(d, d);
-      if (distance < least || (distance == least && k < best)) {
-        least = distance;
-        best = k;
-      }
-      return true;
-    };
-    for (auto k = middle; k < std::ssize(sorted_) && visit(k);) ++k;
-    for (auto k = middle - 1; k >= 0 && visit(k);) --k;
-    return sorted_[static_cast<std::size_t>(best)].point;
-  }
-
- private:
-  struct Entry {
-    Vec3d at;
-    std::uint32_t point;
-  };
-  Vec3d At(std::uint32_t p) const {
-    const std::size_t lane = skin_.point_lane[p];
-    const PointBlock& block = layout_.rest[lane / kLanes];
-    return {block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes]};
-  }
-  const SkinSurface& skin_;
-  const BlockLayout& layout_;
-  std::vector<Entry> sorted_;
-};
+Vec3d RestOf(const SkinSurface& skin, const BlockLayout& layout, std::uint32_t point) {
+  const std::size_t lane = skin.point_lane[point];
+  const PointBlock& block = layout.rest[lane / kLanes];
+  return {block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes]};
+}
 
 void SetRows(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& ring,
              const PointOrder& order, SkinSurface& skin) {
@@ -185,18 +141,26 @@ void SetPotentials(const BindInput& input, const PosedField& field, const Task& 
 }
 
 void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
-  const NearestSkin nearest(skin, input.layout);
+  std::vector<NearestSkin::Place> places;
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
-    if (skin.role[p] != Byte(PointRole::kIsland)) continue;
-    if (nearest.empty()) {
-      skin.role[p] = Byte(PointRole::kNoField);
-    } else {
+    if (skin.role[p] == Byte(PointRole::kSkin)) {
+      places.push_back({RestOf(skin, input.layout, p), p});
+    } else if (skin.role[p] == Byte(PointRole::kIsland)) {
       skin.island.push_back(p);
     }
   }
+  if (skin.island.empty()) return;
+  const NearestSkin nearest(std::move(places));
+  if (nearest.empty()) {
+    for (const std::uint32_t p : skin.island) skin.role[p] = Byte(PointRole::kNoField);
+    skin.island.clear();
+    return;
+  }
   skin.nearest.resize(skin.island.size());
-  task.For(skin.island.size(), kGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) skin.nearest[k] = nearest.Find(skin.island[k]);
+  task.For(skin.island.size(), kIslandGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
+      skin.nearest[k] = nearest.Find(RestOf(skin, input.layout, skin.island[k]));
+    }
   });
 }
 

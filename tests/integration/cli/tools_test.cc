@@ -87,6 +87,24 @@ TEST_F(Tools, DryRunCreatesNothing) {
   EXPECT_EQ(At({"sessions"}).out, before);
 }
 
+// The C library has variants with and without fused multiply-add; this is how it is told to take
+// the one that an old processor would.
+TEST_F(Tools, AnotherMathLibraryHasOtherNumerics) {
+  const auto numerics = [](const std::vector<std::string>& environment) {
+    const Finished bound =
+        Sinew({"bind", "model:tube", "--deformer", "lbs", "--local", "--json"}, {}, environment);
+    EXPECT_EQ(bound.exit_code, 0) << bound.err;
+    return Json::parse(bound.out)["numerics"].get<std::string>();
+  };
+  EXPECT_EQ(numerics({}), numerics({}));
+#if defined(__x86_64__) && defined(__GLIBC__)
+  if (__builtin_cpu_supports("fma") == 0) GTEST_SKIP() << "this processor has one variant only";
+  EXPECT_NE(numerics({}), numerics({"GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA"}));
+#else
+  GTEST_SKIP() << "variants of another C library are not known here";
+#endif
+}
+
 TEST_F(Tools, BakesAndPicturesLeaveNoSession) {
   const std::string before = At({"sessions"}).out;
   const Finished bake = At({"bake", "model:tube", "--deformer", "dqs(blend=0.25)", "--frames", "5",
