@@ -33,6 +33,7 @@ void PrintTo(const Character& character, std::ostream* out) {
 }
 
 const Character kCharacters[] = {
+    {"SimpleSkin.gltf", "0-x4", {}},
     {"RiggedFigure.glb", "0-x2", {}},
     {"CesiumMan.glb", "0-x4", {{"cor", 3.6}}},
     {"Horse.glb", "0-x4", {{"lbs | delta_mush", 2.1}, {"cor", 1.2}}},
