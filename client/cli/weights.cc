@@ -170,6 +170,18 @@ absl::StatusOr<std::optional<OutputFile>> Open(const std::string& path) {
   return std::optional<OutputFile>(std::move(file));
 }
 
+// `weighted` as a picture, a panel a joint.
+absl::Status Draw(const Context& context, const CharacterFile& weighted, Options options,
+                  OutputFile& out) {
+  SINEW_ASSIGN_OR_RETURN(const RigWeights weights,
+                         ReadWeights(weighted.rig, "--picture-joint", options.picture_joint));
+  ShrinkPanels(weights.joints.size(), options.drawing);
+  PictureOptions& drawing = options.drawing.options;
+  drawing.title = absl::StrCat(weighted.label, ", ", options.method, " weights");
+  const std::vector<PosedPanel> panels = WeightPanels(weighted.rig, weights, drawing);
+  return DrawPicture(context, weighted.rig, panels, drawing, out).status();
+}
+
 absl::Status Weigh(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckOptions(options));
   SINEW_ASSIGN_OR_RETURN(options.request.method, ReadMethod(options.method));
@@ -180,6 +192,7 @@ absl::Status Weigh(Context& context, Options options) {
     SINEW_RETURN_IF_ERROR(
         ReadWeights(character.rig, "--picture-joint", options.picture_joint).status());
   }
+  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, RestJoints(character.rig), options.drawing));
   if (options.request.joints.empty() && !options.all_joints) options.request.joints = carriers;
   SINEW_ASSIGN_OR_RETURN(std::optional<OutputFile> out, Open(options.out));
   SINEW_ASSIGN_OR_RETURN(std::optional<OutputFile> picture, Open(options.picture));
@@ -192,27 +205,17 @@ absl::Status Weigh(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const CharacterFile weighted,
                          Fetch(context, connection, character.label, result.rig.name));
   const auto difference = CompareWeights(character.rig, weighted.rig);
-  if (picture) {
-    SINEW_ASSIGN_OR_RETURN(const RigWeights weights,
-                           ReadWeights(weighted.rig, "--picture-joint", options.picture_joint));
-    PictureOptions drawing = options.drawing.options;
-    drawing.title = absl::StrCat(character.label, ", ", options.method, " weights");
-    const std::vector<PosedPanel> panels = WeightPanels(weighted.rig, weights, drawing);
-    SINEW_ASSIGN_OR_RETURN(const client::Image image,
-                           DrawPicture(context, weighted.rig, panels, drawing));
-    SINEW_ASSIGN_OR_RETURN(const std::string png, client::EncodePng(image));
-    SINEW_RETURN_IF_ERROR(picture->Write(png));
-  }
   if (out) SINEW_RETURN_IF_ERROR(out->Write(weighted.rig_bytes));
   if (out) SINEW_RETURN_IF_ERROR(out->Commit());
-  if (picture) SINEW_RETURN_IF_ERROR(picture->Commit());
   NoteReport(context, weighted.rig, result.report, difference);
   if (context.json()) {
     context.PrintJson(ReportJson(options, uploaded.rig.name, weighted, result, difference));
   } else {
     context.Print(absl::StrCat(result.rig.name, "\n", WeightsText(weighted.rig)));
   }
-  return absl::OkStatus();
+  if (!picture) return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(CheckOutput());  // the weights are there before the slow part begins
+  return Draw(context, weighted, options, *picture);
 }
 
 void AddMethodOptions(CLI::App& sub, client::WeightsRequest& request) {
