@@ -98,7 +98,7 @@ std::string PictureTitle(const std::string& label, const client::ClipData& clip,
 absl::StatusOr<client::Image> DrawPicture(const Context& context, const client::RigData& rig,
                                           const std::vector<PosedPanel>& panels,
                                           PictureOptions options, OutputFile& out) {
-  const auto line = context.MakeProgress("Draw", true);
+  const auto line = context.MakeProgress("Draw", panels.size() > kFewPanels);
   options.progress = [&](double part) {
     line->Update(part);
     return context.CheckStop().ok();
