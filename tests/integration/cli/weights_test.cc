@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <tuple>
 
 #include "client/models/models.h"
 #include "sinew/client.h"
@@ -165,25 +166,48 @@ TEST_F(Weights, AnObjIsRefusedWithTheReason) {
   }
 }
 
-TEST_F(Weights, WrongValuesExit65AndNameTheOption) {
-  const std::pair<std::vector<std::string>, const char*> rows[] = {
-      {{"--method", "magic"}, "--method: got \"magic\", need capsule, heat or geodesic"},
-      {{"--method", "heat", "--max-influences", "0"}, "--max-influences: got 0, need 1 to 255"},
-      {{"--method", "heat", "--prune", "0.75"}, "--prune: got 0.75, need 0 to 0.5"},
-      {{"--method", "heat", "--prune", "nan"}, "--prune: got nan, need 0 to 0.5"},
-      {{"--method", "heat", "--smooth", "101"}, "--smooth: got 101, need 0 to 100"},
-      {{"--method", "heat", "--inner", "1"}, "the method is HEAT"},
-      {{"--method", "capsule", "--resolution", "64"}, "the method is CAPSULE"},
-      {{"--method", "geodesic", "--resolution", "15"}, "--resolution: got 15, need 16 to 512"},
-      {{"--method", "geodesic", "--smoothness", "inf"}, "--smoothness: got inf, need 0 to 1"},
-      {{"--method", "heat", "--joints", "tail"}, "--joints: got \"tail\""},
-      {{"--method", "heat", "--joints", "\xff"}, "UTF-8"},
+TEST_F(Weights, WrongValuesNameTheOption) {
+  // 64: the command line is wrong by itself; 65: it does not fit the character.
+  const std::tuple<std::vector<std::string>, int, const char*> rows[] = {
+      {{"--method", "magic"}, 64, "--method: got \"magic\", need capsule, heat or geodesic"},
+      {{"--method", "heat", "--max-influences", "0"},
+       64,
+       "--max-influences: got \"0\", need a whole number from 1 to 255"},
+      {{"--method", "heat", "--max-influences=-1"},
+       64,
+       "--max-influences: got \"-1\", need a whole number from 1 to 255"},
+      {{"--method", "heat", "--max-influences", "2.5"},
+       64,
+       "--max-influences: got \"2.5\", need a whole number from 1 to 255"},
+      {{"--method", "heat", "--prune", "0.75"},
+       64,
+       "--prune: got \"0.75\", need a number from 0 to 0.5"},
+      {{"--method", "heat", "--prune", "nan"},
+       64,
+       "--prune: got \"nan\", need a number from 0 to 0.5"},
+      {{"--method", "heat", "--smooth", "101"},
+       64,
+       "--smooth: got \"101\", need a whole number from 0 to 100"},
+      {{"--method", "heat", "--inner", "1"},
+       64,
+       "--inner: got it with --method heat, need --method capsule"},
+      {{"--method", "capsule", "--resolution", "64"},
+       64,
+       "--resolution: got it with --method capsule, need --method geodesic"},
+      {{"--method", "geodesic", "--resolution", "15"},
+       64,
+       "--resolution: got \"15\", need a whole number from 16 to 512"},
+      {{"--method", "geodesic", "--smoothness", "inf"},
+       64,
+       "--smoothness: got \"inf\", need a number from 0 to 1"},
+      {{"--method", "heat", "--joints", "tail"}, 65, "--joints: got \"tail\""},
+      {{"--method", "heat", "--joints", "\xff"}, 65, "UTF-8"},
   };
-  for (const auto& [options, need] : rows) {
+  for (const auto& [options, code, need] : rows) {
     std::vector<std::string> arguments = {"weights", "model:tube"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const Finished finished = At(arguments);
-    EXPECT_EQ(finished.exit_code, 65) << finished.err;
+    EXPECT_EQ(finished.exit_code, code) << finished.err;
     EXPECT_THAT(finished.err, HasSubstr(need));
   }
   EXPECT_EQ(At({"weights", "model:tube", "--method", "heat", "--out", "a.glb"}).exit_code, 64);
