@@ -5,10 +5,12 @@
 # usage: deploy/demo.sh [MODEL]
 #   MODEL   a rigged, animated .glb, .gltf, .fbx or .dae file; default: model:hand, a hand made by Sinew
 # Writes build/demo/: a point cache per method with its manifest, methods.png, and compare.png coloured by the distance
-# from linear blend. The server listens on a free loopback port and is stopped at the end.
+# from linear blend; of Sinew's own characters implicit.png (a joint that closes), muscles.png (an arm with muscles
+# under its skin) and weights.png (skin weights by heat). The server listens on a free loopback port and is stopped at
+# the end.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help || $# -gt 1 ]]; then
-  sed -n '2,8s/^# \{0,1\}//p' "$0"
+  sed -n '2,10s/^# \{0,1\}//p' "$0"
   [[ $# -eq 1 ]] || exit 64
   exit 0
 fi
@@ -40,7 +42,7 @@ milliseconds() {
 
 deploy/install-deps.sh build
 if [[ ! -x build/release/bin/sinewd || ! -x build/release/bin/sinew ]]; then
-  step "Build (once, some minutes)"
+  step "Build (once, about ten minutes on two cores)"
 fi
 mkdir -p build
 if command -v ccache >/dev/null; then
@@ -109,12 +111,23 @@ for cache in "${caches[@]}"; do $sinew verify "$cache"; done
 
 step "Draw the methods side by side"
 picture=$out/methods.png
-$sinew render "$model" "${deformers[@]}" --frame $((frames / 2)) --out $picture
+$sinew render "$model" "${deformers[@]}" --frame $((frames / 2)) --size 560x560 --out $picture
 
 step "Measure them against each other"
 specs=()
 for line in "${methods[@]}"; do specs+=("${line% *}"); done
-$sinew compare "$model" --deformers "${specs[@]}" --frames 0-$((frames - 1))x12 --picture $out/compare.png
+$sinew compare "$model" --deformers "${specs[@]}" --frames 0-$((frames - 1))x12 --picture $out/compare.png \
+  --size 560x560
+
+step "Close a joint with implicit skinning"
+$sinew render model:cylinder --deformer lbs --deformer dqs --deformer implicit_skinning --frame 110 --azimuth 75 \
+  --size 400x400 --out $out/implicit.png
+
+step "Flex an arm with muscles under its skin"
+$sinew render model:arm --deformer 'dqs | implicit' --translucent --frame 24 --size 400x400 --out $out/muscles.png
+
+step "Compute skin weights by heat"
+$sinew weights model:tube --method heat --picture $out/weights.png --size 300x300 --out $out/tube.sinewrig
 
 step "What the server did"
 $sinew stats
@@ -125,6 +138,8 @@ printf '%s\n' "${rows[@]}"
 cat <<TEXT
 
 pictures   $picture (frame $((frames / 2))), $out/compare.png (distance from the first method)
+           $out/implicit.png (a joint that closes), $out/muscles.png (under the skin), $out/weights.png (by heat)
+rig        $out/tube.sinewrig: the tube with its computed weights
 manifests  beside each cache: checksums per frame, for \`sinew verify\`
 server log $out/sinewd.log
 Apply a .pc2 or .mdd in Blender: modifier Mesh Cache on the mesh it came from.

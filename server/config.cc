@@ -51,6 +51,17 @@ absl::Status Set(const Option& option, const Values& values, bool& member) {
   return Wrong(option, absl::StrJoin(values, ", "), "true or false");
 }
 
+// "a whole number from 0 to 1024".
+template <class Number>
+std::string Allowed(const Option& option) {
+  const auto text = [](double value) {
+    return value == std::floor(value) ? absl::StrCat(static_cast<std::int64_t>(value))
+                                      : absl::StrCat(value);
+  };
+  return absl::StrCat(std::is_same_v<Number, double> ? "a number" : "a whole number", " from ",
+                      text(option.minimum), " to ", text(option.maximum));
+}
+
 template <class Number>
 absl::Status Set(const Option& option, const Values& values, Number& member) {
   bool read = false;
@@ -61,8 +72,8 @@ absl::Status Set(const Option& option, const Values& values, Number& member) {
       read = absl::SimpleAtoi(values[0], &member);
     }
   }
-  const char* need = std::is_same_v<Number, double> ? "a number" : "a whole number";
-  return read ? absl::OkStatus() : Wrong(option, absl::StrJoin(values, ", "), need);
+  return read ? absl::OkStatus()
+              : Wrong(option, absl::StrJoin(values, ", "), Allowed<Number>(option));
 }
 
 template <class Member>
@@ -70,8 +81,7 @@ absl::Status CheckRange(const Option& option, const Member& member) {
   if constexpr (std::is_arithmetic_v<Member> && !std::is_same_v<Member, bool>) {
     const double value = static_cast<double>(member);
     if (value < option.minimum || value > option.maximum) {
-      return Wrong(option, absl::StrCat(member),
-                   absl::StrCat(option.minimum, " to ", option.maximum));
+      return Wrong(option, absl::StrCat(member), Allowed<Member>(option));
     }
   }
   if constexpr (std::is_same_v<Member, std::string>) {

@@ -43,6 +43,21 @@ void RemoveStaleReadyFile(const std::string& path) {
   if (!live) RemoveQuietly(path);
 }
 
+absl::Status CheckReadyFile(const std::string& path) {
+  if (path.empty()) return absl::OkStatus();
+  const auto wrong = [&](absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat("ready-file: ", what));
+  };
+  std::error_code ignored;
+  if (std::filesystem::is_directory(path, ignored)) {
+    return wrong(absl::StrCat("got \"", path, "\", a folder, need the name of a file"));
+  }
+  const std::string probe = absl::StrCat(path, ".", ::getpid(), ".probe");
+  const absl::Status written = WriteAtomically(probe, "");
+  RemoveQuietly(probe);
+  return written.ok() ? written : wrong(written.message());
+}
+
 absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses,
                             const std::string& http_address) {
   if (path.empty()) return absl::OkStatus();

@@ -12,6 +12,8 @@ namespace sinew::server {
 
 // Before starting: removes what a server that runs no more has left.
 void RemoveStaleReadyFile(const std::string& path);
+// Whether a file can be written there, so that no server says that it listens and then ends.
+absl::Status CheckReadyFile(const std::string& path);
 // JSON: addresses, http, pid. Errors as WriteAtomically.
 absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses,
                             const std::string& http_address);

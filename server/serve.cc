@@ -63,6 +63,10 @@ int Serve(const Config& config) {
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   const std::string& ready_file = config.network.ready_file;
   RemoveStaleReadyFile(ready_file);
+  if (const absl::Status status = CheckReadyFile(ready_file); !status.ok()) {
+    Complain(status);
+    return kConfiguration;
+  }
   absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(config);
   if (!started.ok()) {
     Complain(started.status());

@@ -156,15 +156,15 @@ void AddBench(CLI::App& app, Command& command) {
   AddMotionOptions(*sub, options->motion);
   sub->add_option("--vertices", options->vertices, "Size of the synthetic tube, about")
       ->capture_default_str()
-      ->check(CLI::Range(64U, 16'000'000U))
+      ->check(WholeFrom(64, 16'000'000))
       ->excludes(file);
   sub->add_option("--streams", options->load.streams, "Streams at a time")
       ->capture_default_str()
-      ->check(CLI::Range(1U, 1024U));
+      ->check(WholeFrom(1, 1024));
   sub->add_option("--depth", options->load.depth,
                   "Poses under way per stream; 1 = latency of a single pose")
       ->capture_default_str()
-      ->check(CLI::Range(1U, 256U));
+      ->check(WholeFrom(1, 256));
   sub->add_option("--seconds", options->seconds, "Time measured")
       ->capture_default_str()
       ->check(NumberFrom(0.1, 86'400.0));
@@ -172,7 +172,8 @@ void AddBench(CLI::App& app, Command& command) {
       ->capture_default_str()
       ->check(NumberFrom(0.0, 3600.0));
   sub->add_option("--chunk-bytes", options->load.output.chunk_bytes,
-                  "Largest message's bulk (default: the server's)");
+                  "Largest message's bulk (default: the server's)")
+      ->check(WholeFrom(4096, 2'000'000'000));
   sub->add_flag("--normals", options->normals, "Ask for normals too");
   sub->add_flag("--no-checksums", options->no_checksums, "Neither make nor verify checksums");
   sub->footer(

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/cli/muscle_file.h"
 #include "client/cli/quantity.h"
 #include "client/cli/recipe_text.h"
 #include "client/cpp/status_macros.h"
@@ -52,7 +53,8 @@ absl::StatusOr<client::Character> BindCharacter(Context& context, const Characte
       client::Character::Create(connection, character.rig_bytes, spec, options, context.call());
   upload->Close();
   bind->Close();
-  if (bound.ok()) context.Warn(bound->session().warnings);
+  if (!bound.ok()) return PlacedInMuscleFile(character.muscles, bound.status());
+  context.Warn(bound->session().warnings);
   return bound;
 }
 

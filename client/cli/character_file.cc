@@ -203,6 +203,7 @@ absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file, const std::
   SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadWithoutMuscles(file, options));
   if (muscles.empty()) return character;
   SINEW_RETURN_IF_ERROR(ReadMuscleFile(muscles, character.rig));
+  character.muscles = muscles;
   SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
   return character;
 }

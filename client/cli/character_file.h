@@ -22,6 +22,7 @@ struct CharacterFile {
   std::string label;  // for people: file name without folders, or "model:hand"
   client::RigData rig;
   std::string rig_bytes;  // what is uploaded
+  std::string muscles;    // the file of its muscles, or empty
   std::vector<client::ClipInfo> clips;
   std::vector<client::Finding> findings;
   bool keeps_file_order = true;

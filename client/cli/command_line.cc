@@ -10,6 +10,7 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/muscle_help.h"
 
 namespace sinew::cli {
 namespace {
@@ -23,7 +24,7 @@ constexpr char kQuickStart[] = R"(Quick start:
   sinew render hero.glb --deformer lbs --deformer ddm --frame 12 --out hero.png
 
 FILE is .glb, .gltf, .fbx, .dae, .sinewrig, or a built-in model: model:arm, model:cylinder, model:hand, model:tube.
---muscles FILE.json gives a character muscles, as in deploy/arm_muscles.json.
+--muscles FILE.json gives a character muscles; `sinew help muscles` describes the file.
 A deformer is `name`, `name(key=value, ...)`, stages joined by `|`, or @FILE with JSON of a recipe; see `sinew methods`.
 `sinew help COMMAND` has examples. Data go to stdout, all else to stderr.
 Exit codes: 0 ok, 64 usage, 65 bad input, 69 server unavailable, 70 internal, 73 cannot write, 75 try again,
@@ -115,6 +116,10 @@ void Explain(const CLI::ParseError& error, const CLI::App& app, CommandLine& lin
 
 CommandLine ParseCommandLine(int argc, const char* const* argv) {
   CommandLine line;
+  if (argc == 3 && std::string_view(argv[1]) == "help" && std::string_view(argv[2]) == "muscles") {
+    line.output = MuscleHelp();
+    return line;
+  }
   CLI::App app(kPurpose, "sinew");
   app.footer(kQuickStart);
   app.set_version_flag("--version", "sinew " SINEW_VERSION);

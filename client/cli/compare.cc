@@ -136,11 +136,7 @@ absl::Status Draw(Context& context, const CharacterFile& character, const client
   }
   drawing.title = PictureTitle(character.label, clip, index);
   ColourByDistance(panels, drawing);
-  SINEW_ASSIGN_OR_RETURN(const client::Image image,
-                         DrawPicture(context, character.rig, panels, drawing));
-  SINEW_ASSIGN_OR_RETURN(const std::string png, client::EncodePng(image));
-  SINEW_RETURN_IF_ERROR(out.Write(png));
-  return out.Commit();
+  return DrawPicture(context, character.rig, panels, drawing, out).status();
 }
 
 absl::Status Compare(Context& context, Options options) {

@@ -1,10 +1,14 @@
 #include "client/cli/muscle_file.h"
 
+#include <absl/strings/cord.h>
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/strip.h>
 
 #include <array>
 #include <cmath>
+#include <cstring>
 #include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -13,6 +17,7 @@
 
 #include "client/cli/exit_code.h"
 #include "client/cli/input_file.h"
+#include "client/cli/json_text.h"
 #include "client/cpp/status_macros.h"
 
 namespace sinew::cli {
@@ -239,18 +244,12 @@ const char* MuscleProfileName(client::MuscleProfile profile) {
 
 void AddMusclesOption(CLI::App& app, std::string& path) {
   app.add_option("--muscles", path,
-                 "Muscles of the character, a .json file; in place of those FILE has");
+                 "Muscles of the character, a .json file as `sinew help muscles` describes it; "
+                 "in place of those FILE has");
 }
 
 absl::Status ReadMuscles(std::string_view text, client::RigData& rig) {
-  Json json;
-  try {
-    json = Json::parse(text.begin(), text.end(), nullptr, true, true);
-  } catch (const Json::parse_error& error) {
-    return absl::InvalidArgumentError(absl::StrCat("byte ", error.byte, ": not JSON"));
-  } catch (const Json::exception&) {  // a number too large, say
-    return absl::InvalidArgumentError("not JSON: a value is out of range");
-  }
+  SINEW_ASSIGN_OR_RETURN(const Json json, ParseJson(text));
   SINEW_ASSIGN_OR_RETURN(const Object object, Object::Open(json, "", {"muscles"}));
   SINEW_ASSIGN_OR_RETURN(const Json* const list, object.Need("muscles"));
   if (!list->is_array()) {
@@ -266,6 +265,25 @@ absl::Status ReadMuscles(std::string_view text, client::RigData& rig) {
     if (!muscle.activation.empty()) AddControl(muscle.activation, rig);
   }
   return absl::OkStatus();
+}
+
+absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& status) {
+  constexpr absl::string_view kRig = "rig.";
+  if (path.empty() || !absl::StartsWith(status.message(), "rig.muscles")) return status;
+  std::string message(absl::StripPrefix(status.message(), kRig));
+  const std::size_t end = message.find(": ");
+  for (const auto& [wire, written] : {std::pair(".origin_tendon: ", ".tendons[0]: "),
+                                      std::pair(".insertion_tendon: ", ".tendons[1]: ")}) {
+    const std::size_t at = message.find(wire);
+    if (at < end) message.replace(at, std::strlen(wire), written);
+  }
+  message = absl::StrCat(path, ": ", message);
+  // Details would name the field of the request again.
+  if (absl::IsInvalidArgument(status)) return absl::InvalidArgumentError(message);
+  absl::Status placed(status.code(), message);
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { placed.SetPayload(url, payload); });
+  return placed;
 }
 
 absl::Status ReadMuscleFile(const std::string& path, client::RigData& rig) {

@@ -16,4 +16,12 @@ std::function<std::string(const std::string&)> NumberFrom(double low, double hig
   };
 }
 
+std::function<std::string(const std::string&)> WholeFrom(std::int64_t low, std::int64_t high) {
+  return [low, high](const std::string& text) -> std::string {
+    std::int64_t value = 0;
+    if (absl::SimpleAtoi(text, &value) && value >= low && value <= high) return {};
+    return absl::StrCat("got \"", text, "\", need a whole number from ", low, " to ", high);
+  };
+}
+
 }  // namespace sinew::cli

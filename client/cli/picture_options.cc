@@ -12,18 +12,24 @@
 
 #include "client/cli/exit_code.h"
 #include "client/cli/number_range.h"
+#include "client/cpp/status_macros.h"
+#include "client/render/image.h"
 #include "client/render/render.h"
 
 namespace sinew::cli {
 namespace {
 
 constexpr double kJointZoom = 4;
+constexpr std::size_t kFewPanels = 6;
+constexpr std::uint32_t kSmallSide = 400;
 
 }  // namespace
 
 void AddPictureOptions(CLI::App& app, PictureRequest& request, CLI::Option* picture) {
   CLI::Option* const options[] = {
-      app.add_option("--size", request.size, "Of each panel, WIDTHxHEIGHT (default 800x800)"),
+      app.add_option("--size", request.size,
+                     "Of each panel, WIDTHxHEIGHT (default 800x800; 400x400 for the "
+                     "weights of more than 6 joints)"),
       app.add_option("--azimuth", request.options.azimuth,
                      "Camera around the up axis, degrees; 0 = the front")
           ->capture_default_str()
@@ -53,6 +59,11 @@ absl::Status ReadPictureSize(PictureRequest& request) {
                                    ", e.g. 1280x720"));
   }
   return absl::OkStatus();
+}
+
+void ShrinkPanels(std::size_t panels, PictureRequest& request) {
+  if (!request.size.empty() || panels <= kFewPanels) return;
+  request.options.width = request.options.height = kSmallSide;
 }
 
 absl::Status AimPicture(const client::RigData& rig, std::span<const float> joints,
@@ -86,13 +97,19 @@ std::string PictureTitle(const std::string& label, const client::ClipData& clip,
 
 absl::StatusOr<client::Image> DrawPicture(const Context& context, const client::RigData& rig,
                                           const std::vector<PosedPanel>& panels,
-                                          PictureOptions options) {
-  const auto line = context.MakeProgress("Draw");
+                                          PictureOptions options, OutputFile& out) {
+  const auto line = context.MakeProgress("Draw", panels.size() > kFewPanels);
   options.progress = [&](double part) {
     line->Update(part);
     return context.CheckStop().ok();
   };
-  return DrawPanels(rig, panels, options);
+  SINEW_ASSIGN_OR_RETURN(client::Image image, DrawPanels(rig, panels, options));
+  SINEW_ASSIGN_OR_RETURN(const std::string png, client::EncodePng(image));
+  line->Close();
+  SINEW_RETURN_IF_ERROR(context.CheckStop());
+  SINEW_RETURN_IF_ERROR(out.Write(png));
+  SINEW_RETURN_IF_ERROR(out.Commit());
+  return image;
 }
 
 }  // namespace sinew::cli

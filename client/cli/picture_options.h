@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/cli/context.h"
+#include "client/cli/output_file.h"
 #include "client/cli/posed_picture.h"
 
 namespace sinew::cli {
@@ -34,6 +35,9 @@ absl::Status ReadPictureSize(PictureRequest& request);
 absl::Status AimPicture(const client::RigData& rig, std::span<const float> joints,
                         PictureRequest& request);
 
+// Without --size, so many panels that they would take minutes are made smaller.
+void ShrinkPanels(std::size_t panels, PictureRequest& request);
+
 // UsageError: `path` does not end in .png. `option` names it.
 absl::Status CheckPng(const std::string& option, const std::string& path);
 
@@ -41,9 +45,10 @@ absl::Status CheckPng(const std::string& option, const std::string& path);
 std::string PictureTitle(const std::string& label, const client::ClipData& clip,
                          std::size_t index = 0);
 
-// DrawPanels with a progress line; Ctrl-C stops it. kCancelled, errors of DrawPanels.
+// DrawPanels with a progress line, then the PNG to `out`; Ctrl-C stops it and leaves no file.
+// kCancelled, errors of DrawPanels and OutputFile.
 absl::StatusOr<client::Image> DrawPicture(const Context& context, const client::RigData& rig,
                                           const std::vector<PosedPanel>& panels,
-                                          PictureOptions options);
+                                          PictureOptions options, OutputFile& out);
 
 }  // namespace sinew::cli

@@ -110,9 +110,10 @@ absl::StatusOr<Drawing> DrawWeights(const Context& context, const CharacterFile&
   }
   options.picture.options.title = absl::StrCat(character.label, ", weights at rest");
   Drawing drawing;
+  ShrinkPanels(weights.joints.size(), options.picture);
   drawing.panels = WeightPanels(rig, weights, options.picture.options);
-  for (const JointWeights& joint : weights.joints) {
-    drawing.facts["weights"].push_back({{"joint", joint.name},
+  for (const JointShare& joint : weights.joints) {
+    drawing.facts["weights"].push_back({{"joint", rig.joints[joint.joint].name},
                                         {"vertices", joint.vertices},
                                         {"sum", joint.sum},
                                         {"largest", joint.largest}});
@@ -141,10 +142,7 @@ absl::Status Render(Context& context, Options options) {
                                                     : DrawWeights(context, character, options));
   SINEW_ASSIGN_OR_RETURN(
       const client::Image image,
-      DrawPicture(context, character.rig, drawing.panels, options.picture.options));
-  SINEW_ASSIGN_OR_RETURN(const std::string png, client::EncodePng(image));
-  SINEW_RETURN_IF_ERROR(out.Write(png));
-  SINEW_RETURN_IF_ERROR(out.Commit());
+      DrawPicture(context, character.rig, drawing.panels, options.picture.options, out));
   if (!context.json()) {
     context.Print(options.out + "\n");
     return absl::OkStatus();

@@ -1,5 +1,6 @@
 #include "client/cli/rig_upload.h"
 
+#include "client/cli/muscle_file.h"
 #include "client/cli/quantity.h"
 #include "client/cpp/status_macros.h"
 
@@ -17,7 +18,8 @@ absl::StatusOr<client::UploadedRig> UploadCharacter(Context& context,
       },
       context.call());
   line->Close();
-  if (uploaded.ok()) context.Warn(uploaded->warnings);
+  if (!uploaded.ok()) return PlacedInMuscleFile(character.muscles, uploaded.status());
+  context.Warn(uploaded->warnings);
   return uploaded;
 }
 

@@ -5,8 +5,7 @@
 
 #include <algorithm>
 #include <array>
-#include <numeric>
-#include <utility>
+#include <functional>
 
 #include "client/cli/quantity.h"
 #include "client/render/colour_ramp.h"
@@ -25,48 +24,12 @@ void Compose(const float* a, const float* b, float* out) {
   }
 }
 
-// Adds the weights of `skin` to those of its joints, vertices numbered from `offset`.
-void AddSkin(const client::Skin& skin, std::size_t vertices, std::size_t offset,
-             std::vector<JointWeights>& joints) {
-  std::size_t at = 0;
-  for (std::size_t v = 0; v < std::min(vertices, skin.influence_counts.size()); ++v) {
-    double sum = 0;
-    const std::size_t end =
-        std::min<std::size_t>({at + skin.influence_counts[v], skin.influence_joints.size(),
-                               skin.influence_weights.size()});
-    const auto add = [&](std::uint32_t slot, float weight) {
-      if (slot >= skin.joints.size() || skin.joints[slot] >= joints.size()) return;
-      joints[skin.joints[slot]].weights[offset + v] += weight;
-    };
-    for (; at < end; ++at) {
-      add(skin.influence_joints[at], skin.influence_weights[at]);
-      sum += skin.influence_weights[at];
-    }
-    if (sum == 0 && skin.fallback_joint) add(*skin.fallback_joint, 1);
-  }
-}
-
-void Summarise(JointWeights& joint) {
-  for (const float weight : joint.weights) {
-    if (!(weight > 0)) continue;
-    ++joint.vertices;
-    joint.sum += weight;
-    joint.largest = std::max(joint.largest, weight);
-  }
-}
-
 // The heaviest ones, in their old order.
-void KeepHeaviest(std::vector<JointWeights>& joints, std::size_t most) {
+void KeepHeaviest(std::vector<JointShare>& joints, std::size_t most) {
   if (joints.size() <= most) return;
-  std::vector<std::size_t> order(joints.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(),
-                   [&](std::size_t a, std::size_t b) { return joints[a].sum > joints[b].sum; });
-  order.resize(most);
-  std::sort(order.begin(), order.end());
-  std::vector<JointWeights> kept;
-  for (const std::size_t k : order) kept.push_back(std::move(joints[k]));
-  joints = std::move(kept);
+  std::ranges::stable_sort(joints, std::ranges::greater{}, &JointShare::sum);
+  joints.resize(most);
+  std::ranges::sort(joints, {}, &JointShare::joint);
 }
 
 }  // namespace
@@ -74,28 +37,20 @@ void KeepHeaviest(std::vector<JointWeights>& joints, std::size_t most) {
 absl::StatusOr<RigWeights> ReadWeights(const client::RigData& rig, const std::string& option,
                                        const std::string& which) {
   RigWeights result;
-  std::vector<JointWeights>& joints = result.joints;
-  for (std::size_t j = 0; j < rig.joints.size(); ++j) {
-    joints.push_back({.joint = j, .name = rig.joints[j].name});
-    joints.back().weights.resize(rig.vertices());
-  }
-  std::size_t offset = 0;
-  for (const client::Mesh& mesh : rig.meshes) {
-    AddSkin(mesh.skin, mesh.vertices(), offset, joints);
-    offset += mesh.vertices();
-  }
-  for (JointWeights& joint : joints) {
-    Summarise(joint);
-    result.carrying += joint.vertices > 0 ? 1 : 0;
-  }
+  result.influences = ReadInfluences(rig);
+  std::vector<JointShare>& joints = result.joints;
+  joints = JointShares(result.influences, rig.joints.size());
+  const auto idle = [](const JointShare& joint) { return joint.vertices == 0; };
+  result.carrying = joints.size() - static_cast<std::size_t>(std::ranges::count_if(joints, idle));
   if (which == "all") {
-    std::erase_if(joints, [](const JointWeights& joint) { return joint.vertices == 0; });
+    std::erase_if(joints, idle);
     KeepHeaviest(joints, kMostWeightPanels);
     if (!joints.empty()) return result;
     return absl::InvalidArgumentError(
         absl::StrCat(option, ": no joint of this rig carries a vertex"));
   }
-  std::erase_if(joints, [&](const JointWeights& joint) { return joint.name != which; });
+  std::erase_if(joints,
+                [&](const JointShare& joint) { return rig.joints[joint.joint].name != which; });
   if (!joints.empty()) return result;
   return absl::NotFoundError(absl::StrCat(option, ": got \"", which,
                                           "\", need all or a joint of this rig, see `sinew inspect "
@@ -106,13 +61,14 @@ std::vector<PosedPanel> WeightPanels(const client::RigData& rig, const RigWeight
                                      PictureOptions& options) {
   const std::vector<float> positions = RestPositions(rig);
   std::vector<PosedPanel> panels;
-  for (const JointWeights& joint : weights.joints) {
+  for (const JointShare& joint : weights.joints) {
     PosedPanel& panel = panels.emplace_back();
-    panel.label = joint.name;
+    panel.label = rig.joints[joint.joint].name;
     panel.note = absl::StrFormat("%s vertices, up to %.3g", CountText(joint.vertices),
                                  static_cast<double>(joint.largest));
     panel.positions = positions;
-    panel.colours = client::RampColours(joint.weights, 0, 1, client::Ramp::kHeat);
+    panel.colours =
+        client::RampColours(WeightsOf(weights.influences, joint.joint), 0, 1, client::Ramp::kHeat);
   }
   options.legend = client::Legend{
       .title = "Weight of the joint", .low = "0", .high = "1", .ramp = client::Ramp::kHeat};

@@ -3,33 +3,25 @@
 
 #include <absl/status/statusor.h>
 
-#include <cstdint>
+#include <cstddef>
 #include <string>
 #include <vector>
 
 #include "client/cli/posed_picture.h"
+#include "client/cli/rig_influences.h"
+#include "client/cli/weights_table.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
 
 inline constexpr std::size_t kMostWeightPanels = 24;
 
-// What one joint carries.
-struct JointWeights {
-  std::size_t joint = 0;
-  std::string name;
-  std::vector<float> weights{};  // [V] all meshes, rig order
-  std::uint64_t vertices = 0;    // with a weight above 0
-  double sum = 0;
-  float largest = 0;
-};
-
 // The joint called `which`, or with "all" those that carry most, kMostWeightPanels of them at most,
-// in rig order. `carrying`: how many joints carry anything. Arrays of a skin that do not agree
-// count as far as they go. Messages begin with `option`. kNotFound: no joint of that name.
-// kInvalidArgument: "all", and no joint carries a vertex.
+// in rig order. `carrying`: how many joints carry anything. Messages begin with `option`.
+// kNotFound: no joint of that name. kInvalidArgument: "all", and no joint carries a vertex.
 struct RigWeights {
-  std::vector<JointWeights> joints;
+  RigInfluences influences;
+  std::vector<JointShare> joints;
   std::size_t carrying = 0;
 };
 absl::StatusOr<RigWeights> ReadWeights(const client::RigData& rig, const std::string& option,

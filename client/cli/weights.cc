@@ -11,6 +11,7 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/number_range.h"
 #include "client/cli/output_file.h"
 #include "client/cli/picture_options.h"
 #include "client/cli/posed_picture.h"
@@ -37,8 +38,28 @@ absl::StatusOr<client::WeightMethod> ReadMethod(const std::string& name) {
   if (name == "capsule") return client::WeightMethod::kCapsule;
   if (name == "heat") return client::WeightMethod::kHeat;
   if (name == "geodesic") return client::WeightMethod::kGeodesic;
-  return absl::InvalidArgumentError(
-      absl::StrCat("--method: got \"", name, "\", need capsule, heat or geodesic"));
+  return UsageError(absl::StrCat("--method: got \"", name, "\", need capsule, heat or geodesic"));
+}
+
+// Refuses options of another method than the one asked for.
+absl::Status CheckMethodOptions(const Options& options) {
+  const client::WeightsRequest& r = options.request;
+  const struct {
+    const char *option, *method;
+    bool given;
+  } rows[] = {{"--inner", "capsule", r.inner.has_value()},
+              {"--outer", "capsule", r.outer.has_value()},
+              {"--falloff", "capsule", r.falloff.has_value()},
+              {"--heat", "heat", r.heat.has_value()},
+              {"--no-facing", "heat", options.no_facing},
+              {"--resolution", "geodesic", r.resolution.has_value()},
+              {"--smoothness", "geodesic", r.smoothness.has_value()}};
+  for (const auto& row : rows) {
+    if (!row.given || options.method == row.method) continue;
+    return UsageError(absl::StrCat(row.option, ": got it with --method ", options.method,
+                                   ", need --method ", row.method));
+  }
+  return absl::OkStatus();
 }
 
 // The joints that carry something in a character with weights; none of one without.
@@ -170,9 +191,22 @@ absl::StatusOr<std::optional<OutputFile>> Open(const std::string& path) {
   return std::optional<OutputFile>(std::move(file));
 }
 
+// `weighted` as a picture, a panel a joint.
+absl::Status Draw(const Context& context, const CharacterFile& weighted, Options options,
+                  OutputFile& out) {
+  SINEW_ASSIGN_OR_RETURN(const RigWeights weights,
+                         ReadWeights(weighted.rig, "--picture-joint", options.picture_joint));
+  ShrinkPanels(weights.joints.size(), options.drawing);
+  PictureOptions& drawing = options.drawing.options;
+  drawing.title = absl::StrCat(weighted.label, ", ", options.method, " weights");
+  const std::vector<PosedPanel> panels = WeightPanels(weighted.rig, weights, drawing);
+  return DrawPicture(context, weighted.rig, panels, drawing, out).status();
+}
+
 absl::Status Weigh(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckOptions(options));
   SINEW_ASSIGN_OR_RETURN(options.request.method, ReadMethod(options.method));
+  SINEW_RETURN_IF_ERROR(CheckMethodOptions(options));
   if (options.no_facing) options.request.facing = false;
   std::vector<std::string> carriers;
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadInput(context, options, carriers));
@@ -180,6 +214,7 @@ absl::Status Weigh(Context& context, Options options) {
     SINEW_RETURN_IF_ERROR(
         ReadWeights(character.rig, "--picture-joint", options.picture_joint).status());
   }
+  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, RestJoints(character.rig), options.drawing));
   if (options.request.joints.empty() && !options.all_joints) options.request.joints = carriers;
   SINEW_ASSIGN_OR_RETURN(std::optional<OutputFile> out, Open(options.out));
   SINEW_ASSIGN_OR_RETURN(std::optional<OutputFile> picture, Open(options.picture));
@@ -192,44 +227,43 @@ absl::Status Weigh(Context& context, Options options) {
   SINEW_ASSIGN_OR_RETURN(const CharacterFile weighted,
                          Fetch(context, connection, character.label, result.rig.name));
   const auto difference = CompareWeights(character.rig, weighted.rig);
-  if (picture) {
-    SINEW_ASSIGN_OR_RETURN(const RigWeights weights,
-                           ReadWeights(weighted.rig, "--picture-joint", options.picture_joint));
-    PictureOptions drawing = options.drawing.options;
-    drawing.title = absl::StrCat(character.label, ", ", options.method, " weights");
-    const std::vector<PosedPanel> panels = WeightPanels(weighted.rig, weights, drawing);
-    SINEW_ASSIGN_OR_RETURN(const client::Image image,
-                           DrawPicture(context, weighted.rig, panels, drawing));
-    SINEW_ASSIGN_OR_RETURN(const std::string png, client::EncodePng(image));
-    SINEW_RETURN_IF_ERROR(picture->Write(png));
-  }
   if (out) SINEW_RETURN_IF_ERROR(out->Write(weighted.rig_bytes));
   if (out) SINEW_RETURN_IF_ERROR(out->Commit());
-  if (picture) SINEW_RETURN_IF_ERROR(picture->Commit());
   NoteReport(context, weighted.rig, result.report, difference);
   if (context.json()) {
     context.PrintJson(ReportJson(options, uploaded.rig.name, weighted, result, difference));
   } else {
     context.Print(absl::StrCat(result.rig.name, "\n", WeightsText(weighted.rig)));
   }
-  return absl::OkStatus();
+  if (!picture) return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(CheckOutput());  // the weights are there before the slow part begins
+  return Draw(context, weighted, options, *picture);
 }
 
 void AddMethodOptions(CLI::App& sub, client::WeightsRequest& request) {
-  sub.add_option("--max-influences", request.max_influences, "Joints of one vertex, 1 to 255 (4)");
-  sub.add_option("--prune", request.prune, "Smaller weights are dropped, 0 to 0.5 (0.01)");
-  sub.add_option("--smooth", request.smooth, "Passes of averaging over neighbours, 0 to 100 (0)");
-  sub.add_option(
-      "--inner", request.inner,
-      "capsule: radius of full weight, in median distances of a bone's vertices, 0.1 to 10 (1.05)");
-  sub.add_option("--outer", request.outer, "capsule: radius where it ends, up to 20 (1.8)");
+  sub.add_option("--max-influences", request.max_influences, "Joints of one vertex, 1 to 255 (4)")
+      ->check(WholeFrom(1, 255));
+  sub.add_option("--prune", request.prune, "Smaller weights are dropped, 0 to 0.5 (0.01)")
+      ->check(NumberFrom(0, 0.5));
+  sub.add_option("--smooth", request.smooth, "Passes of averaging over neighbours, 0 to 100 (0)")
+      ->check(WholeFrom(0, 100));
+  sub.add_option("--inner", request.inner,
+                 "capsule: radius of full weight, in median distances of a bone's vertices, 0.1 to "
+                 "10 (1.05)")
+      ->check(NumberFrom(0.1, 10));
+  sub.add_option("--outer", request.outer, "capsule: radius where it ends, up to 20 (1.8)")
+      ->check(NumberFrom(0.1, 20));
   sub.add_option("--falloff", request.falloff,
-                 "capsule: how sharply the nearer bone wins, 0.25 to 8 (1)");
+                 "capsule: how sharply the nearer bone wins, 0.25 to 8 (1)")
+      ->check(NumberFrom(0.25, 8));
   sub.add_option("--heat", request.heat,
-                 "heat: strength of the bones, 0.01 to 100; more = firmer (4)");
+                 "heat: strength of the bones, 0.01 to 100; more = firmer (4)")
+      ->check(NumberFrom(0.01, 100));
   sub.add_option("--resolution", request.resolution,
-                 "geodesic: voxels along the longest side, 16 to 512 (192)");
-  sub.add_option("--smoothness", request.smoothness, "geodesic: 0 = broad, 1 = firm (0.5)");
+                 "geodesic: voxels along the longest side, 16 to 512 (192)")
+      ->check(WholeFrom(16, 512));
+  sub.add_option("--smoothness", request.smoothness, "geodesic: 0 = broad, 1 = firm, 0 to 1 (0.5)")
+      ->check(NumberFrom(0, 1));
 }
 
 }  // namespace

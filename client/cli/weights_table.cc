@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <unordered_map>
+#include <span>
 
 #include "client/cli/quantity.h"
 #include "client/cli/table.h"
@@ -12,54 +12,50 @@
 namespace sinew::cli {
 namespace {
 
-// Calls visit(vertex, joint, weight) for every influence, vertices in rig order.
-template <class Visit>
-void ForEachInfluence(const client::RigData& rig, Visit&& visit) {
-  std::size_t first = 0;
-  for (const client::Mesh& mesh : rig.meshes) {
-    const client::Skin& skin = mesh.skin;
-    std::size_t at = 0;
-    for (std::size_t v = 0; v < skin.influence_counts.size(); ++v) {
-      for (const std::size_t end = at + skin.influence_counts[v]; at < end; ++at) {
-        const std::size_t slot = skin.influence_joints[at];
-        if (slot >= skin.joints.size() || skin.joints[slot] >= rig.joints.size()) continue;
-        visit(first + v, std::size_t{skin.joints[slot]}, skin.influence_weights[at]);
-      }
-    }
-    first += mesh.vertices();
-  }
-}
-
 bool HasWeights(const client::RigData& rig) {
   return std::none_of(rig.meshes.begin(), rig.meshes.end(),
                       [](const client::Mesh& mesh) { return mesh.skin.empty(); });
 }
 
-// [V] joint to weight.
-std::vector<std::unordered_map<std::size_t, double>> Rows(const client::RigData& rig) {
-  std::vector<std::unordered_map<std::size_t, double>> rows(rig.vertices());
-  ForEachInfluence(rig, [&](std::size_t v, std::size_t joint, float weight) {
-    rows[v][joint] += double{weight};
-  });
-  return rows;
+// What two vertices do not have in common.
+struct RowDifference {
+  double absolute = 0;      // sum of |a - b| over the joints of either
+  std::size_t entries = 0;  // joints of either
+};
+
+RowDifference Compare(std::span<const JointWeight> a, std::span<const JointWeight> b) {
+  RowDifference difference;
+  while (!a.empty() || !b.empty()) {
+    const bool left = !a.empty() && (b.empty() || a.front().joint <= b.front().joint);
+    const bool right = !b.empty() && (a.empty() || b.front().joint <= a.front().joint);
+    difference.absolute += std::abs((left ? double{a.front().weight} : 0.0) -
+                                    (right ? double{b.front().weight} : 0.0));
+    ++difference.entries;
+    if (left) a = a.subspan(1);
+    if (right) b = b.subspan(1);
+  }
+  return difference;
 }
 
 }  // namespace
 
-std::vector<JointShare> JointShares(const client::RigData& rig) {
-  std::vector<JointShare> shares(rig.joints.size());
-  for (std::size_t j = 0; j < shares.size(); ++j) shares[j].joint = j;
+std::vector<JointShare> JointShares(const RigInfluences& influences, std::size_t joints) {
+  std::vector<JointShare> shares(joints);
+  for (std::size_t j = 0; j < joints; ++j) shares[j].joint = j;
   double total = 0;
-  ForEachInfluence(rig, [&](std::size_t, std::size_t joint, float weight) {
-    if (weight == 0) return;
-    JointShare& share = shares[joint];
+  for (const JointWeight& entry : influences.entries) {
+    JointShare& share = shares[entry.joint];
     ++share.vertices;
-    share.share += double{weight};
-    share.largest = std::max(share.largest, weight);
-    total += double{weight};
-  });
-  for (JointShare& share : shares) share.share = total > 0 ? share.share / total : 0;
+    share.sum += double{entry.weight};
+    share.largest = std::max(share.largest, entry.weight);
+    total += double{entry.weight};
+  }
+  for (JointShare& share : shares) share.share = total > 0 ? share.sum / total : 0;
   return shares;
+}
+
+std::vector<JointShare> JointShares(const client::RigData& rig) {
+  return JointShares(ReadInfluences(rig), rig.joints.size());
 }
 
 std::optional<WeightDifference> CompareWeights(const client::RigData& a, const client::RigData& b) {
@@ -67,25 +63,16 @@ std::optional<WeightDifference> CompareWeights(const client::RigData& a, const c
       a.joints.size() != b.joints.size() || a.vertices() == 0) {
     return std::nullopt;
   }
-  const auto rows_a = Rows(a), rows_b = Rows(b);
-  double sum = 0, entries = 0;
-  const auto weight = [](const auto& row, std::size_t joint) {
-    const auto found = row.find(joint);
-    return found == row.end() ? 0.0 : found->second;
-  };
-  for (std::size_t v = 0; v < rows_a.size(); ++v) {
-    for (const auto& [joint, value] : rows_a[v]) {
-      sum += std::abs(value - weight(rows_b[v], joint));
-      ++entries;
-    }
-    for (const auto& [joint, value] : rows_b[v]) {
-      if (rows_a[v].contains(joint)) continue;
-      sum += std::abs(value);
-      ++entries;
-    }
+  const RigInfluences of_a = ReadInfluences(a), of_b = ReadInfluences(b);
+  double sum = 0;
+  std::size_t entries = 0;
+  for (std::size_t v = 0; v < of_a.vertices(); ++v) {
+    const RowDifference row = Compare(of_a.Of(v), of_b.Of(v));
+    sum += row.absolute;
+    entries += row.entries;
   }
-  return WeightDifference{.mean_absolute = entries > 0 ? sum / entries : 0,
-                          .moved = 0.5 * sum / static_cast<double>(rows_a.size())};
+  return WeightDifference{.mean_absolute = entries > 0 ? sum / static_cast<double>(entries) : 0,
+                          .moved = 0.5 * sum / static_cast<double>(of_a.vertices())};
 }
 
 std::string WeightsText(const client::RigData& rig) {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/rig_influences.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
@@ -13,11 +14,13 @@ namespace sinew::cli {
 struct JointShare {
   std::size_t joint = 0;     // of the rig
   std::size_t vertices = 0;  // with some of its weight
+  double sum = 0;            // of its weights
   double share = 0;          // of all weight of the rig, 0 to 1
   float largest = 0;         // weight of one vertex
 };
 
-// [J] in rig order. Rigs need arrays that agree, as DecodeRig checks them.
+// [joints] in rig order, those that carry nothing too.
+std::vector<JointShare> JointShares(const RigInfluences& influences, std::size_t joints);
 std::vector<JointShare> JointShares(const client::RigData& rig);
 
 // Mean over vertices and joints with weight in one of the rigs of |a - b|; and the mean part of a

@@ -142,7 +142,7 @@ absl::Status Character::DeformClip(const PoseLayout& layout, const ClipPoses& po
                                    const OutputSpec& output, const ClipSink& sink,
                                    const CallOptions& call) const {
   SINEW_ASSIGN_OR_RETURN(const auto use, State::Use(state_, call));
-  return client::DeformClip(*state_->client.connection_, use.target, layout, poses, output, sink,
+  return client::DeformClip(state_->client.connection_, use.target, layout, poses, output, sink,
                             use.heal, call);
 }
 

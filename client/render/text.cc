@@ -122,21 +122,27 @@ std::string Font::Fit(std::string_view text, int size, int width) {
   return std::string(text);
 }
 
-// Bytes of the first line of `text`: as many as fit, at least one character.
+// Bytes of the first line of `text`: as many as fit, at least one character. Within brackets a line
+// ends only where it would be less than half full before them.
 std::size_t Font::LineLength(std::string_view text, int size, int width) {
   if (Width(text, size) <= width) return text.size();
-  std::size_t fits = 0, after_mark = 0;
+  std::size_t fits = 0, outside = 0, within = 0;
+  int depth = 0;
   std::string_view rest = text;
   while (!rest.empty()) {
     const char c = rest.front();
+    if (c == '(') ++depth;
+    if (c == ')' && depth > 0) --depth;
     TakeCharacter(rest);
     const std::size_t end = text.size() - rest.size();
-    if (c == ' ' && fits > 0) after_mark = end;  // a space may hang over
+    std::size_t& last = depth > 0 ? within : outside;
+    if (c == ' ' && fits > 0) last = end;  // a space may hang over
     if (fits > 0 && Width(text.substr(0, end), size) > width) break;
     fits = end;
-    if (kMarks.find(c) != std::string_view::npos) after_mark = end;
+    if (kMarks.find(c) != std::string_view::npos) last = end;
   }
-  return after_mark > 0 ? after_mark : fits;
+  if (outside > 0 && (2 * outside >= fits || within == 0)) return outside;
+  return within > 0 ? within : fits;
 }
 
 std::vector<std::string> Font::Wrap(std::string_view text, int size, int width, std::size_t most) {

@@ -108,4 +108,19 @@ std::vector<UnusedParameter> UnusedParameters(const Recipe& recipe) {
   return unused;
 }
 
+std::vector<UnusedParameter> UnusedWithoutMuscles(const Recipe& recipe) {
+  std::vector<UnusedParameter> unused;
+  for (std::size_t k = 0; k < recipe.size(); ++k) {
+    if (std::holds_alternative<MuscleParams>(recipe[k])) {
+      unused.push_back({k, "muscle", "the rig has no muscles: the stage does nothing"});
+    }
+    const auto* implicit = std::get_if<ImplicitParams>(&recipe[k]);
+    if (implicit != nullptr && !implicit->muscles) {
+      unused.push_back(
+          {k, "implicit.muscles", "got false, which has no effect: the rig has no muscles"});
+    }
+  }
+  return unused;
+}
+
 }  // namespace sinew

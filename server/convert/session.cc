@@ -2,6 +2,9 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <utility>
+#include <vector>
+
 #include "core/deform/unused_parameters.h"
 #include "server/status.h"
 
@@ -44,8 +47,12 @@ v1::Estimate ToProto(const BindEstimate& estimate) {
   return proto;
 }
 
-void AddWarnings(const Recipe& recipe, v1::Session& session) {
-  for (const UnusedParameter& unused : UnusedParameters(recipe)) {
+void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session) {
+  std::vector<UnusedParameter> all = UnusedParameters(recipe);
+  if (rig.muscles().empty()) {
+    for (UnusedParameter& unused : UnusedWithoutMuscles(recipe)) all.push_back(std::move(unused));
+  }
+  for (const UnusedParameter& unused : all) {
     v1::Problem& warning = *session.add_warnings();
     warning.set_field(absl::StrCat("spec.recipe.stages[", unused.stage, "].", unused.path));
     warning.set_message(absl::StrCat(warning.field(), ": ", unused.what));
@@ -63,7 +70,7 @@ v1::Session ToProto(const SessionTable::Lease& lease) {
   proto.set_state(ToProto(now.state));
   proto.set_progress(static_cast<float>(now.progress));
   *proto.mutable_estimate() = ToProto(session.bound->estimate());
-  AddWarnings(session.bound->recipe(), proto);
+  AddWarnings(session.bound->recipe(), session.bound->rig(), proto);
   if (now.state == Bound::State::kFailed) *proto.mutable_problem() = ToProblem(now.error);
   Split(lease.ttl, *proto.mutable_ttl());
   Split(lease.expires.time_since_epoch(), *proto.mutable_expire_time());

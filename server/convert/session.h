@@ -13,8 +13,8 @@ namespace sinew::server {
 
 v1::Session ToProto(const SessionTable::Lease& lease);
 v1::Estimate ToProto(const BindEstimate& estimate);
-// Warnings of parameters without effect, with their paths in a spec.
-void AddWarnings(const Recipe& recipe, v1::Session& session);
+// Warnings of parameters and stages without effect on `rig`, with their paths in a spec.
+void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session);
 
 // kInvalidArgument: not a duration of 1 s or more, or above `longest_seconds` (kResourceExhausted).
 // Names "ttl".

@@ -42,7 +42,7 @@ absl::Status SessionService::ValidateOnly(const v1::SessionSpec& spec, v1::Sessi
   *session.mutable_recipe() = ToProto(resolved.recipe);
   session.set_numerics(resolved.numerics);
   *session.mutable_estimate() = ToProto(estimate);
-  AddWarnings(resolved.recipe, session);
+  AddWarnings(resolved.recipe, *resolved.rig, session);
   return absl::OkStatus();
 }
 

@@ -4,7 +4,9 @@
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
+#include <tuple>
 
+#include "client/cli/muscle_help.h"
 #include "tests/integration/cli/process.h"
 #include "tests/unit/cli/temporary_folder.h"
 
@@ -67,6 +69,53 @@ TEST(Messages, ParametersWithoutEffectAreSaid) {
     }
   }
   EXPECT_THAT(Bind("ddm(radius=0.05)").err, Not(HasSubstr("warning")));
+}
+
+TEST(Messages, AStageOfMusclesWithoutMusclesIsSaid) {
+  const std::string said = "warning: --deformer stage 2 (muscle): the rig has no muscles";
+  EXPECT_THAT(Bind("dqs | muscle").err, HasSubstr(said));
+  EXPECT_THAT(Bind("dqs | muscle", {"--dry-run"}).err, HasSubstr(said));
+  EXPECT_THAT(Bind("dqs | bulge_free | implicit(muscles=false)").err,
+              HasSubstr("warning: --deformer stage 3 (implicit), muscles: got false"));
+  const Finished arm = Sinew({"bind", "model:arm", "--deformer", "dqs | muscle", "--local"});
+  EXPECT_EQ(arm.exit_code, 0) << arm.err;
+  EXPECT_THAT(arm.err, Not(HasSubstr("warning")));
+}
+
+TEST(Messages, MusclesAreRefusedByTheirPlaceInTheFile) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "arm.json";
+  const nlohmann::json example = nlohmann::json::parse(cli::kMuscleExample);
+  const auto upload = [&](const nlohmann::json& muscles) {
+    WriteAll(file, muscles.dump());
+    return Sinew({"upload", "model:arm", "--muscles", file, "--local"});
+  };
+  const Finished good = upload(example);
+  EXPECT_EQ(good.exit_code, 0) << good.err;
+  // What `sinew help muscles` says of ranges.
+  const std::tuple<const char*, nlohmann::json, const char*> rows[] = {
+      {"tendons", {0, -0.1}, "muscles[0].tendons[1]: got -0.1, need 0 to"},
+      {"tendons", {-1, 0}, "muscles[0].tendons[0]: got -1, need 0 to"},
+      {"tendons", {5, 5}, "muscles[0]: got tendons of 5 and 5 on a path of"},
+      {"width", 0, "muscles[0].width: got 0, need more than 0"},
+      {"depth", 2e9, "muscles[0].depth: got 2e+09, need more than 0 and at most 1e+09"},
+      {"warp", 0.5, "muscles[0].warp: got 0.5, need 1 for an ellipsoid"},
+      {"warp", 11, "muscles[0].warp: got 11, need 0.1 to 10"},
+      {"tension", 4.5, "muscles[0].tension: got 4.5, need 0.25 to 4"},
+      {"fat", -1, "muscles[0].fat: got -1, need 0 to"},
+      {"name", "", "muscles[0].name: got '', need unique names"},
+  };
+  for (const auto& [member, value, said] : rows) {
+    nlohmann::json muscles = example;
+    muscles["muscles"][0][member] = value;
+    const Finished finished = upload(muscles);
+    EXPECT_EQ(finished.exit_code, 65) << member;
+    EXPECT_THAT(finished.err, HasSubstr(absl::StrCat("sinew: ", file, ": ", said)));
+  }
+  const Finished render = Sinew({"render", "model:arm", "--muscles", file, "--deformer",
+                                 "dqs | muscle", "--local", "--out", folder / "arm.png"});
+  EXPECT_EQ(render.exit_code, 65);
+  EXPECT_THAT(render.err, HasSubstr(absl::StrCat("sinew: ", file, ": muscles[0].name: got ''")));
 }
 
 TEST(Messages, AnEstimateIsCalledAnUpperBound) {

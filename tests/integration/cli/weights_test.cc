@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <thread>
+#include <tuple>
 
 #include "client/models/models.h"
 #include "sinew/client.h"
@@ -165,25 +166,48 @@ TEST_F(Weights, AnObjIsRefusedWithTheReason) {
   }
 }
 
-TEST_F(Weights, WrongValuesExit65AndNameTheOption) {
-  const std::pair<std::vector<std::string>, const char*> rows[] = {
-      {{"--method", "magic"}, "--method: got \"magic\", need capsule, heat or geodesic"},
-      {{"--method", "heat", "--max-influences", "0"}, "--max-influences: got 0, need 1 to 255"},
-      {{"--method", "heat", "--prune", "0.75"}, "--prune: got 0.75, need 0 to 0.5"},
-      {{"--method", "heat", "--prune", "nan"}, "--prune: got nan, need 0 to 0.5"},
-      {{"--method", "heat", "--smooth", "101"}, "--smooth: got 101, need 0 to 100"},
-      {{"--method", "heat", "--inner", "1"}, "the method is HEAT"},
-      {{"--method", "capsule", "--resolution", "64"}, "the method is CAPSULE"},
-      {{"--method", "geodesic", "--resolution", "15"}, "--resolution: got 15, need 16 to 512"},
-      {{"--method", "geodesic", "--smoothness", "inf"}, "--smoothness: got inf, need 0 to 1"},
-      {{"--method", "heat", "--joints", "tail"}, "--joints: got \"tail\""},
-      {{"--method", "heat", "--joints", "\xff"}, "UTF-8"},
+TEST_F(Weights, WrongValuesNameTheOption) {
+  // 64: the command line is wrong by itself; 65: it does not fit the character.
+  const std::tuple<std::vector<std::string>, int, const char*> rows[] = {
+      {{"--method", "magic"}, 64, "--method: got \"magic\", need capsule, heat or geodesic"},
+      {{"--method", "heat", "--max-influences", "0"},
+       64,
+       "--max-influences: got \"0\", need a whole number from 1 to 255"},
+      {{"--method", "heat", "--max-influences=-1"},
+       64,
+       "--max-influences: got \"-1\", need a whole number from 1 to 255"},
+      {{"--method", "heat", "--max-influences", "2.5"},
+       64,
+       "--max-influences: got \"2.5\", need a whole number from 1 to 255"},
+      {{"--method", "heat", "--prune", "0.75"},
+       64,
+       "--prune: got \"0.75\", need a number from 0 to 0.5"},
+      {{"--method", "heat", "--prune", "nan"},
+       64,
+       "--prune: got \"nan\", need a number from 0 to 0.5"},
+      {{"--method", "heat", "--smooth", "101"},
+       64,
+       "--smooth: got \"101\", need a whole number from 0 to 100"},
+      {{"--method", "heat", "--inner", "1"},
+       64,
+       "--inner: got it with --method heat, need --method capsule"},
+      {{"--method", "capsule", "--resolution", "64"},
+       64,
+       "--resolution: got it with --method capsule, need --method geodesic"},
+      {{"--method", "geodesic", "--resolution", "15"},
+       64,
+       "--resolution: got \"15\", need a whole number from 16 to 512"},
+      {{"--method", "geodesic", "--smoothness", "inf"},
+       64,
+       "--smoothness: got \"inf\", need a number from 0 to 1"},
+      {{"--method", "heat", "--joints", "tail"}, 65, "--joints: got \"tail\""},
+      {{"--method", "heat", "--joints", "\xff"}, 65, "UTF-8"},
   };
-  for (const auto& [options, need] : rows) {
+  for (const auto& [options, code, need] : rows) {
     std::vector<std::string> arguments = {"weights", "model:tube"};
     arguments.insert(arguments.end(), options.begin(), options.end());
     const Finished finished = At(arguments);
-    EXPECT_EQ(finished.exit_code, 65) << finished.err;
+    EXPECT_EQ(finished.exit_code, code) << finished.err;
     EXPECT_THAT(finished.err, HasSubstr(need));
   }
   EXPECT_EQ(At({"weights", "model:tube", "--method", "heat", "--out", "a.glb"}).exit_code, 64);
@@ -200,6 +224,15 @@ TEST_F(Weights, ArePicturedAJointAPanel) {
   EXPECT_EQ(report["picture"], png);
   EXPECT_THAT(ReadAll(png), StartsWith("\x89PNG"));
   EXPECT_GT(ReadAll(png).size(), 5000u);
+  const std::vector<std::string> near = {"weights",   "model:hand", "--method",  "capsule",
+                                         "--size",    "64x64",      "--picture", folder_ / "n.png",
+                                         "--look-at", "wrist"};
+  EXPECT_EQ(At(near).exit_code, 0) << At(near).err;
+  EXPECT_NE(ReadAll(folder_ / "n.png"), ReadAll(png));
+  EXPECT_EQ(
+      At({"weights", "model:hand", "--method", "capsule", "--picture", png, "--look-at", "tail"})
+          .exit_code,
+      65);
   EXPECT_EQ(At({"weights", "model:hand", "--method", "capsule", "--picture", png, "--picture-joint",
                 "tail"})
                 .exit_code,
@@ -216,6 +249,26 @@ TEST_F(Weights, CtrlCEndsTheComputationAndLeavesNoFile) {
   EXPECT_EQ(finished.signal, SIGINT) << finished.err;
   EXPECT_FALSE(std::filesystem::exists(out));
   EXPECT_TRUE(WaitFor(daemon_->address(), false)) << "the server stops too";
+}
+
+TEST_F(Weights, AreThereBeforeThePictureIsDrawn) {
+  const std::string out = folder_ / "kept.sinewrig", png = folder_ / "never.png";
+  Process process({SINEW_PROGRAM, "weights", "model:hand", "--method", "capsule", "--out", out,
+                   "--picture", png, "--size", "3200x3200", "--local"});
+  EXPECT_THAT(process.ReadLine(), StartsWith("rigs/sha256-"));
+  EXPECT_TRUE(std::filesystem::exists(out));
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  ASSERT_TRUE(process.running()) << "minutes of drawing";
+  process.Signal(SIGINT);
+  const Finished finished = process.Wait();
+  EXPECT_EQ(finished.signal, SIGINT) << finished.err;
+  EXPECT_THAT(finished.out, HasSubstr("share")) << "the table";
+  EXPECT_THAT(finished.err, HasSubstr("Draw ")) << "no terminal, but lines now and then";
+  std::vector<std::string> left;
+  for (const auto& entry : std::filesystem::directory_iterator(folder_ / "")) {
+    left.push_back(entry.path().filename());
+  }
+  EXPECT_THAT(left, ::testing::ElementsAre("kept.sinewrig"));
 }
 
 TEST_F(Weights, ALostServerExits69) {

@@ -105,6 +105,56 @@ TEST_F(CharacterTest, StreamUnaryAndClipGiveTheSameBits) {
   }
 }
 
+TEST_F(CharacterTest, AClipInBlocksHasTheBitsOfAStreamThoughFramesDependOnThoseBefore) {
+  constexpr std::uint64_t kFrames = 24;
+  ClientOptions options = QuickOptions(server->address());
+  options.clip_block_bytes = 1500;  // six poses
+  const auto client = Client::Connect(options);
+  const auto character =
+      Character::Create(*client, *EncodeRig(MakeTube(40, 16)), "dqs | implicit(tracking=true)");
+  ASSERT_TRUE(character.ok()) << character.status();
+  std::vector<float> poses;
+  Frames expected;
+  auto stream = character->OpenStream({});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  for (std::uint64_t f = 1; f <= kFrames; ++f) {
+    const std::vector<float> pose = TubePose(8 * f);
+    poses.insert(poses.end(), pose.begin(), pose.end());
+    ASSERT_TRUE(stream->Send({.joint_transforms = pose}).ok());
+    const auto item = stream->Next(absl::Seconds(60));
+    ASSERT_TRUE(item.ok() && item->has_value()) << item.status();
+    expected.push_back(Positions((*item)->view));
+  }
+  ASSERT_TRUE(stream->info().stateful);
+  // From rest, as a block that forgot what was before it would begin.
+  const auto alone = character->Deform({}, {.joint_transforms = TubePose(8 * 7)});
+  ASSERT_TRUE(alone.ok()) << alone.status();
+  EXPECT_NE(Positions(*alone), expected[6]);
+
+  const ClipPoses clip = {.joint_transforms = poses, .frames = kFrames, .first_frame = 5};
+  std::uint64_t index = 0;
+  const ClipSink sink = [&](const StreamItem& item) {
+    EXPECT_EQ(item.frame, 5 + index);
+    EXPECT_EQ(Positions(item.view), expected[index]) << "frame " << index;
+    ++index;
+    return absl::OkStatus();
+  };
+  absl::Status status = character->DeformClip({}, clip, {}, sink);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(index, kFrames);
+  index = 0;
+  status = client->DeformClip({.session = character->session().name}, {}, clip, {}, sink);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(index, kFrames);
+  // What the sink says ends a clip within the stream too.
+  index = 0;
+  status = character->DeformClip({}, clip, {}, [&](const StreamItem&) {
+    return ++index < 15 ? absl::OkStatus() : absl::AbortedError("enough");
+  });
+  EXPECT_EQ(status, absl::AbortedError("enough"));
+  EXPECT_EQ(index, 15u);
+}
+
 TEST_F(CharacterTest, SmallChunksAreJoined) {
   const Character character = Bind("lbs");
   const Frames expected = Expected(character, 5);

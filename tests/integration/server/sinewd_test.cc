@@ -46,15 +46,32 @@ TEST(Sinewd, ListensOnSocketsOfBothKinds) {
 
 TEST(Sinewd, WrongFlagsAndFilesEndWithTheirCodes) {
   const TemporaryFolder folder;
-  const auto run = [](std::vector<std::string> flags) {
+  std::string said;
+  const auto run = [&](std::vector<std::string> flags) {
     SinewdProcess server(std::move(flags));
     const int code = server.Wait();
-    EXPECT_EQ(server.out(), "");
+    said = server.err();
+    EXPECT_EQ(server.out(), "") << "no word of listening";
     EXPECT_EQ(server.err().rfind("sinewd: ", 0), 0u) << server.err();
     return code;
   };
   EXPECT_EQ(run({"--no-such-flag"}), 64);
   EXPECT_EQ(run({"--threads", "many"}), 64);
+  EXPECT_EQ(run({"--threads", "-1"}), 64);
+  EXPECT_EQ(said, "sinewd: threads: got \"-1\", need a whole number from 0 to 1024\n");
+  EXPECT_EQ(run({"--max-vertex-influences", "256"}), 64);
+  EXPECT_EQ(said,
+            "sinewd: max-vertex-influences: got \"256\", need a whole number from 1 to 255\n");
+  EXPECT_EQ(run({"--max-stored-bytes", "1e9"}), 64);
+  EXPECT_EQ(said,
+            "sinewd: max-stored-bytes: got \"1e9\", need a whole number from 1024 to "
+            "1000000000000000\n");
+  EXPECT_EQ(run({"--max-stall-seconds", "0"}), 64);
+  EXPECT_EQ(said, "sinewd: max-stall-seconds: got \"0\", need a number from 0.1 to 1000000\n");
+  EXPECT_EQ(run({"--ready-file", "/no/such/folder/ready"}), 78);
+  EXPECT_EQ(said.rfind("sinewd: ready-file: /no/such/folder/ready", 0), 0u) << said;
+  EXPECT_EQ(run({"--ready-file", folder.path().string()}), 78);
+  EXPECT_EQ(run({"--ready-file", "/proc/version"}), 78);
   EXPECT_EQ(run({"--config", "/no/such/file"}), 78);
   const std::string file = (folder.path() / "bad.yaml").string();
   std::ofstream(file) << "no_such_key: 1\n";

@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "client/cli/muscle_help.h"
+
 namespace sinew::cli {
 namespace {
 
@@ -48,6 +50,9 @@ TEST(CommandLine, HelpIsAlsoACommand) {
     EXPECT_EQ(Parse({"help", command}).output, Parse({command, "--help"}).output) << command;
   }
   EXPECT_EQ(Parse({"help", "dance"}).exit_code, 64);
+  EXPECT_EQ(Parse({"help", "muscles"}).exit_code, 0);
+  EXPECT_EQ(Parse({"help", "muscles"}).output, MuscleHelp());
+  EXPECT_THAT(Parse({"help", "render"}).output, HasSubstr("sinew help muscles"));
 }
 
 TEST(CommandLine, MistakesExit64WithAWayOut) {

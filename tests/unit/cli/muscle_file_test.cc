@@ -1,6 +1,7 @@
 // Muscles as JSON: what is read, and what is said about a text that is wrong.
 #include "client/cli/muscle_file.h"
 
+#include <absl/strings/str_split.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -9,6 +10,7 @@
 #include <sstream>
 #include <string>
 
+#include "client/cli/muscle_help.h"
 #include "client/models/models.h"
 #include "sinew/client.h"
 #include "tests/unit/cli/temporary_folder.h"
@@ -16,6 +18,7 @@
 namespace sinew::cli {
 namespace {
 
+using ::testing::HasSubstr;
 using ::testing::StartsWith;
 using Json = nlohmann::json;
 
@@ -23,11 +26,15 @@ client::RigData Arm() {
   return client::Arm({.resolution = 60, .frames = 1})->rig;
 }
 
-std::string ExampleText() {
-  std::ifstream file(std::string(SINEW_SOURCE_DIR) + "/deploy/arm_muscles.json");
+std::string TextOf(const char* path) {
+  std::ifstream file(std::string(SINEW_SOURCE_DIR) + path);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
+}
+
+std::string ExampleText() {
+  return TextOf("/deploy/arm_muscles.json");
 }
 
 TEST(MuscleFile, TheExampleIsTheArmsOwnMuscles) {
@@ -67,6 +74,48 @@ TEST(MuscleFile, EveryMemberIsRead) {
   const auto back = client::DecodeRig(*client::EncodeRig(rig));
   ASSERT_TRUE(back.ok()) << back.status();
   EXPECT_EQ(*client::EncodeRig(*back), *client::EncodeRig(rig));
+}
+
+TEST(MuscleFile, TheDescriptionsShowATextThatIsRead) {
+  const std::string readme = TextOf("/client/README.md");
+  const std::string fence = "```json\n";
+  const std::size_t at = readme.find(fence);
+  ASSERT_NE(at, std::string::npos);
+  const std::size_t begin = at + fence.size();
+  EXPECT_EQ(readme.substr(begin, readme.find("```", begin) - begin), kMuscleExample);
+  EXPECT_THAT(MuscleHelp(), HasSubstr(kMuscleExample));
+  const client::RigData arm = Arm();
+  client::RigData read = arm;
+  const absl::Status status = ReadMuscles(kMuscleExample, read);
+  ASSERT_TRUE(status.ok()) << status;
+  ASSERT_EQ(read.muscles.size(), 1u);
+  EXPECT_EQ(read.muscles[0].width, arm.muscles[0].width);
+}
+
+TEST(MuscleFile, TheDescriptionsNameEveryMember) {
+  client::RigData rig = Arm();
+  const auto names = [&](const char* text) {
+    // "unknown member, need one of name, origin, ..."
+    const std::string said(ReadMuscles(text, rig).message());
+    return std::vector<std::string>(
+        absl::StrSplit(said.substr(said.find("one of ") + 7), absl::ByString(", ")));
+  };
+  std::vector<std::string> members = names(R"({"muscles": [{"x": 1}]})");
+  EXPECT_EQ(members.size(), 14u);
+  for (const char* inner :
+       {R"({"muscles": [{"name": "m", "origin": {"x": 1}}]})",
+        R"({"muscles": [{"name": "m", "origin": {"joint": "hand", "at": [0, 0, 0]},
+            "insertion": {"joint": "hand", "at": [0, 0, 1]}, "wrap": {"x": 1}}]})"}) {
+    const std::vector<std::string> more = names(inner);
+    EXPECT_GE(more.size(), 2u);
+    members.insert(members.end(), more.begin(), more.end());
+  }
+  const std::string readme = TextOf("/client/README.md"), help = MuscleHelp();
+  const std::string table = help.substr(0, help.find("Example"));
+  for (const std::string& member : members) {
+    EXPECT_THAT(readme, HasSubstr("`" + member + "`"));
+    EXPECT_THAT(table, ::testing::ContainsRegex("(^|[ \n])" + member + "[, ]")) << member;
+  }
 }
 
 struct Bad {
@@ -131,6 +180,42 @@ TEST(MuscleFile, WrongTextsAreNamedByPlace) {
                         rig)
                 .message(),
             "muscles[0].name: got an array of 1, need a string");
+}
+
+TEST(MuscleFile, AMemberThatStandsTwiceIsRefused) {
+  const std::pair<const char*, const char*> rows[] = {
+      {R"({"muscles": [], "muscles": []})", "muscles: given twice"},
+      {R"({"muscles": [{}, {"width": 1, "depth": 2, "width": 3}]})",
+       "muscles[1].width: given twice"},
+      {R"({"muscles": [{"origin": {"at": [1, 2]}, "via": [{"at": []}, {"at": 1, "at": 2}]}]})",
+       "muscles[0].via[1].at: given twice"},
+  };
+  for (const auto& [text, said] : rows) {
+    client::RigData rig = Arm();
+    const absl::Status status = ReadMuscles(text, rig);
+    EXPECT_EQ(status.code(), absl::StatusCode::kAlreadyExists) << text;
+    EXPECT_THAT(std::string(status.message()), StartsWith(said));
+  }
+}
+
+TEST(MuscleFile, WhatTheServerSaysStandsInWordsOfTheFile) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"rig.muscles[2].insertion_tendon: got -1", "arm.json: muscles[2].tendons[1]: got -1"},
+      {"rig.muscles[2].origin_tendon: got 5", "arm.json: muscles[2].tendons[0]: got 5"},
+      {"rig.muscles[0].wrap.axis: got 0 0 0", "arm.json: muscles[0].wrap.axis: got 0 0 0"},
+      {"rig.muscles[1]: got tendons of 1", "arm.json: muscles[1]: got tendons of 1"},
+      {"rig.joints[1]: got 5", "rig.joints[1]: got 5"},
+  };
+  for (const auto& [wire, said] : rows) {
+    EXPECT_EQ(PlacedInMuscleFile("arm.json", absl::InvalidArgumentError(wire)).message(), said);
+    EXPECT_EQ(PlacedInMuscleFile("", absl::InvalidArgumentError(wire)).message(), wire);
+  }
+  absl::Status limit = absl::ResourceExhaustedError("rig.muscles: got 2000");
+  limit.SetPayload("details", absl::Cord("limit"));
+  const absl::Status placed = PlacedInMuscleFile("arm.json", limit);
+  EXPECT_EQ(placed.code(), limit.code());
+  EXPECT_EQ(placed.message(), "arm.json: muscles: got 2000");
+  EXPECT_EQ(placed.GetPayload("details"), absl::Cord("limit")) << "or patience would be advised";
 }
 
 TEST(MuscleFile, MessagesBeginWithTheFile) {

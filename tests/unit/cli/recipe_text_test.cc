@@ -44,6 +44,15 @@ TEST(SpecArgument, ReadsTextAndFiles) {
   for (const char* name : {"none.json", "empty.json", "large.json", "."}) {
     EXPECT_EQ(ExitCode(ReadSpec(absl::StrCat("@", folder / name)).status()), kExitBadInput) << name;
   }
+  testing::WriteAll(folder / "twice.json", R"({"stages": [{"lbs": {}}], "stages": []})");
+  const absl::Status twice = ReadSpec(absl::StrCat("@", folder / "twice.json")).status();
+  EXPECT_EQ(ExitCode(twice), kExitBadInput);
+  EXPECT_EQ(twice.message(), absl::StrCat("deformer: ", folder / "twice.json",
+                                          ": stages: given twice, need it once"));
+  EXPECT_EQ(ReadSpec(R"({"stages": [{"lbs": {}}, {"delta_mush": {"step": 1, "step": 1}}]})")
+                .status()
+                .message(),
+            "deformer: JSON: stages[1].delta_mush.step: given twice, need it once");
   EXPECT_EQ(SpecLabel("@/some/where/soft.json"), "soft");
   EXPECT_EQ(SpecLabel("dqs | bulge_free"), "dqs | bulge_free");
 }

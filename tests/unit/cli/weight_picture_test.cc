@@ -36,8 +36,8 @@ TEST(WeightPicture, ReadsWhatAJointCarries) {
   const auto weights = ReadWeights(Rig(3), "--weights", "j1");
   ASSERT_TRUE(weights.ok()) << weights.status();
   ASSERT_EQ(weights->joints.size(), 1u);
-  const JointWeights& joint = weights->joints[0];
-  EXPECT_EQ(joint.weights, (std::vector<float>{1, 0.25f, 0, 0, 0, 0}));
+  const JointShare& joint = weights->joints[0];
+  EXPECT_EQ(WeightsOf(weights->influences, 1), (std::vector<float>{1, 0.25f, 0, 0, 0, 0}));
   EXPECT_EQ(joint.vertices, 2u);
   EXPECT_EQ(joint.sum, 1.25);
   EXPECT_EQ(joint.largest, 1.f);
@@ -45,7 +45,8 @@ TEST(WeightPicture, ReadsWhatAJointCarries) {
   const auto all = ReadWeights(Rig(3), "--weights", "all");
   ASSERT_TRUE(all.ok());
   ASSERT_EQ(all->joints.size(), 2u) << "j2 carries nothing";
-  EXPECT_EQ(all->joints[0].weights, (std::vector<float>{0, 0.75f, 1, 1, 1, 1})) << "the fallback";
+  EXPECT_EQ(WeightsOf(all->influences, 0), (std::vector<float>{0, 0.75f, 1, 1, 1, 1}))
+      << "the fallback";
 }
 
 TEST(WeightPicture, RefusesWhatIsNotThere) {
@@ -77,7 +78,7 @@ TEST(WeightPicture, KeepsTheHeaviestOfMany) {
   EXPECT_EQ(weights->carrying, 60u);
   EXPECT_EQ(weights->joints.size(), kMostWeightPanels);
   std::size_t last = 0, heavy = 0;
-  for (const JointWeights& joint : weights->joints) {
+  for (const JointShare& joint : weights->joints) {
     EXPECT_GE(joint.joint, last);
     last = joint.joint;
     heavy += joint.sum >= 1 ? 1 : 0;

@@ -86,6 +86,35 @@ TEST(WeightsTable, CountsSharesOfJoints) {
   EXPECT_THAT(text, Not(HasSubstr("\nb"))) << "it carries nothing";
 }
 
+TEST(RigInfluences, AreSparseAndMerged) {
+  client::RigData rig = TwoVertices({0.25f, 0.75f, 0});
+  rig.meshes[0].skin.joints = {2, 2};  // two slots of one joint
+  rig.meshes[0].skin.fallback_joint = 0;
+  rig.meshes.push_back(rig.meshes[0]);
+  rig.meshes[1].skin.influence_counts = {900, 1};  // more than there are
+  const RigInfluences influences = ReadInfluences(rig);
+  ASSERT_EQ(influences.vertices(), 4u);
+  ASSERT_EQ(influences.Of(0).size(), 1u) << "once, though it has two slots";
+  EXPECT_EQ(influences.Of(0)[0].weight, 1.0f);
+  ASSERT_EQ(influences.Of(1).size(), 1u) << "the fallback";
+  EXPECT_EQ(influences.Of(1)[0].weight, 1.0f);
+  EXPECT_EQ(WeightsOf(influences, 2), (std::vector<float>{1, 1, 1, 1}));
+  EXPECT_EQ(JointShares(rig)[2].vertices, 4u);
+  EXPECT_EQ(JointShares(rig)[2].share, 1.0);
+}
+
+TEST(RigInfluences, OfManyJointsTakeNoMoreThanTheirWeights) {
+  client::RigData rig = TwoVertices({0.25f, 0.75f, 1});
+  rig.joints.resize(50'000, {.name = "more", .parent = 0});
+  client::Mesh& mesh = rig.meshes[0];
+  mesh.positions.assign(200'000 * 3, 0);
+  mesh.skin.influence_counts.resize(200'000, 0);
+  const RigInfluences influences = ReadInfluences(rig);  // dense: 40 GB
+  EXPECT_EQ(influences.vertices(), 200'000u);
+  EXPECT_LT(influences.entries.capacity(), 16u);
+  EXPECT_EQ(JointShares(influences, rig.joints.size())[2].vertices, 1u);
+}
+
 TEST(WeightsTable, ComparesWeights) {
   const client::RigData rig = TwoVertices({0.25f, 0.75f, 1});
   EXPECT_EQ(CompareWeights(rig, rig)->mean_absolute, 0);

@@ -93,6 +93,18 @@ TEST(UnusedParameters, NamesTheStage) {
   EXPECT_EQ(unused[1].stage, 2u);
 }
 
+TEST(UnusedWithoutMuscles, AreStagesAndParametersOfMuscles) {
+  const auto stage = UnusedWithoutMuscles(*ParseSpec("dqs | muscle(strength=2)"));
+  ASSERT_EQ(stage.size(), 1u);
+  EXPECT_EQ(stage[0].stage, 1u);
+  EXPECT_EQ(stage[0].path, "muscle");
+  EXPECT_EQ(stage[0].what, "the rig has no muscles: the stage does nothing");
+  const auto parameter = UnusedWithoutMuscles(*ParseSpec("dqs | implicit(muscles=false)"));
+  ASSERT_EQ(parameter.size(), 1u);
+  EXPECT_EQ(parameter[0].path, "implicit.muscles");
+  EXPECT_TRUE(UnusedWithoutMuscles(*ParseSpec("dqs | implicit | relax")).empty());
+}
+
 TEST(UnusedParameters, SeatsForImplicitSkinningFollowTheirDescriptions) {
   const auto paths = [](const char* spec) {
     std::vector<std::string> found;

@@ -181,6 +181,13 @@ TEST(Font, WrapsTextBehindSpacesAndMarks) {
   const auto spec =
       font->Wrap("ddm(alpha=0.5,radius=2)", 20, font->Width("ddm(alpha=0.5,ra", 20), 9);
   EXPECT_EQ(spec, (std::vector<std::string>{"ddm(alpha=0.5,", "radius=2)"}));
+  const auto title = font->Wrap("hand, Fist, frame 12 (0.50 s)", 20,
+                                font->Width("hand, Fist, frame 12 (0.50 ", 20), 9);
+  EXPECT_EQ(title, (std::vector<std::string>{"hand, Fist, frame 12", "(0.50 s)"}))
+      << "what stands in brackets stays together";
+  const auto early = font->Wrap("lbs | ddm(alpha=0.5, radius=2)", 20,
+                                font->Width("lbs | ddm(alpha=0.5, rad", 20), 9);
+  EXPECT_EQ(early, (std::vector<std::string>{"lbs | ddm(alpha=0.5,", "radius=2)"}));
   for (const std::string& line : font->Wrap(std::string(200, 'w'), 20, 100, 50)) {
     EXPECT_LE(font->Width(line, 20), 100);
     EXPECT_FALSE(line.empty());

@@ -1,0 +1,15 @@
+// json_text.h - JSON that people write: comments are allowed, a key that stands twice is not.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+namespace sinew::cli {
+
+// kInvalidArgument: not JSON, with the byte. kAlreadyExists: a key that an object has twice, with
+// its path as in muscles[1].width.
+absl::StatusOr<nlohmann::json> ParseJson(std::string_view text);
+
+}  // namespace sinew::cli
