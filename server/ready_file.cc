@@ -1,8 +1,11 @@
 #include "server/ready_file.h"
 
 #include <absl/strings/str_cat.h>
+#include <fcntl.h>
 #include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -45,17 +48,18 @@ void RemoveStaleReadyFile(const std::string& path) {
 
 absl::Status CheckReadyFile(const std::string& path) {
   if (path.empty()) return absl::OkStatus();
-  const auto wrong = [&](absl::string_view what) {
-    return absl::InvalidArgumentError(absl::StrCat("ready-file: ", what));
-  };
-  std::error_code ignored;
-  if (std::filesystem::is_directory(path, ignored)) {
-    return wrong(absl::StrCat("got \"", path, "\", a folder, need the name of a file"));
-  }
   const std::string probe = absl::StrCat(path, ".", ::getpid(), ".probe");
-  const absl::Status written = WriteAtomically(probe, "");
-  RemoveQuietly(probe);
-  return written.ok() ? written : wrong(written.message());
+  std::error_code ignored;
+  int error = EISDIR;
+  if (!std::filesystem::is_directory(path, ignored)) {
+    const int file = ::open(probe.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    error = file >= 0 ? 0 : errno;
+    if (file >= 0) ::close(file);
+    RemoveQuietly(probe);
+  }
+  if (error == 0) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("ready-file: cannot write ", path, ": ", std::strerror(error)));
 }
 
 absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses,

@@ -12,6 +12,7 @@
 #include "client/cli/output_file.h"
 #include "client/cli/picture_options.h"
 #include "client/cli/posed_picture.h"
+#include "client/cli/rest_pose.h"
 #include "client/cli/spec_argument.h"
 #include "client/cli/state_picture.h"
 #include "client/cli/weight_picture.h"

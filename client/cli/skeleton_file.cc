@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "client/cli/quantity.h"
+#include "client/cli/rest_pose.h"
 #include "client/cli/rig_facts.h"
 #include "client/cpp/status_macros.h"
 #include "sinew/client.h"
@@ -24,28 +25,14 @@ constexpr double kDoubtfulRatio = 5;
 
 // Joint origins in model space.
 Bounds JointBounds(const client::RigData& rig) {
-  std::vector<std::array<double, 12>> model;
   Bounds bounds = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
-  for (std::size_t j = 0; j < rig.joints.size(); ++j) {
-    std::array<double, 12> matrix{};
-    const float* local = &rig.rest_local[j * 12];
-    if (rig.joints[j].parent < 0) {
-      std::copy(local, local + 12, matrix.begin());
-    } else {
-      const auto& parent = model[static_cast<std::size_t>(rig.joints[j].parent)];
-      for (std::size_t r = 0; r < 3; ++r) {
-        for (std::size_t c = 0; c < 4; ++c) {
-          double sum = c == 3 ? parent[r * 4 + 3] : 0;
-          for (std::size_t k = 0; k < 3; ++k) sum += parent[r * 4 + k] * local[k * 4 + c];
-          matrix[r * 4 + c] = sum;
-        }
-      }
-    }
+  const std::vector<float> joints = RestJoints(rig);
+  for (std::size_t at = 0; at < joints.size(); at += 12) {
     for (std::size_t r = 0; r < 3; ++r) {
-      bounds[r] = std::min(bounds[r], matrix[r * 4 + 3]);
-      bounds[r + 3] = std::max(bounds[r + 3], matrix[r * 4 + 3]);
+      const double value = joints[at + r * 4 + 3];
+      bounds[r] = std::min(bounds[r], value);
+      bounds[r + 3] = std::max(bounds[r + 3], value);
     }
-    model.push_back(matrix);
   }
   return bounds;
 }

@@ -31,11 +31,4 @@ absl::StatusOr<RigWeights> ReadWeights(const client::RigData& rig, const std::st
 std::vector<PosedPanel> WeightPanels(const client::RigData& rig, const RigWeights& weights,
                                      PictureOptions& options);
 
-// [V * 3] the rest mesh in model space as the joints' rest pose has it without any skinning: mesh
-// positions under their geometry bind.
-std::vector<float> RestPositions(const client::RigData& rig);
-
-// [J * 12] joint to model at rest.
-std::vector<float> RestJoints(const client::RigData& rig);
-
 }  // namespace sinew::cli

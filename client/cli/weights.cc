@@ -16,6 +16,7 @@
 #include "client/cli/picture_options.h"
 #include "client/cli/posed_picture.h"
 #include "client/cli/quantity.h"
+#include "client/cli/rest_pose.h"
 #include "client/cli/rig_facts.h"
 #include "client/cli/rig_upload.h"
 #include "client/cli/skeleton_file.h"

@@ -5,6 +5,8 @@
 #include <numeric>
 #include <span>
 
+#include "core/base/vectors.h"
+
 namespace sinew {
 namespace {
 
@@ -53,10 +55,6 @@ Rings CollectRings(const Mesh& mesh, const WeldedPoints& welded) {
     rings.edges[next[c]++] = {a, b};
   });
   return rings;
-}
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
 }
 
 // [P] unit normals; 0 0 0 where the faces say nothing.

@@ -42,15 +42,15 @@ Distortion::Distortion(const Rig& rig, const Surface& surface) : rig_(rig), surf
   const Adjacency neighbours = PolygonNeighbours(rig.mesh(), surface.welded);
   for (std::uint32_t p = 0; p < neighbours.points(); ++p) {
     for (const std::uint32_t n : neighbours.row(p)) {
-      const double length = n > p ? Norm(surface.rest[n] - surface.rest[p]) : 0;
+      const double length = n > p ? Length(surface.rest[n] - surface.rest[p]) : 0;
       if (length > kNothing * surface.diagonal) edges_.push_back({p, n, length});
     }
   }
   for (const Triangle& t : surface.triangles) {
     const Vec3d area = AreaVector(surface.rest, t);
-    const bool counts = Norm(area) > kNothing * surface.diagonal * surface.diagonal;
+    const bool counts = Length(area) > kNothing * surface.diagonal * surface.diagonal;
     area_.push_back(counts ? area : Vec3d{});
-    total_ += Norm(area_.back());
+    total_ += Length(area_.back());
   }
 }
 
@@ -64,7 +64,7 @@ std::optional<Distortion::Edges> Distortion::MeasureEdges(std::span<const Vec3d>
       task, edges_.size(),
       [&](std::size_t i, Part& part) {
         const Edge& edge = edges_[i];
-        const double q = LogRatio(Norm(points[edge.b] - points[edge.a]), edge.length);
+        const double q = LogRatio(Length(points[edge.b] - points[edge.a]), edge.length);
         part.squares += q * q;
         part.worst = std::max(part.worst, std::abs(q));
       },
@@ -108,7 +108,7 @@ std::optional<Distortion::Areas> Distortion::MeasureAreas(std::span<const Vec3d>
     const Vec3d& a = blended[t[0]].linear;
     const Vec3d linear = Cross(blended[t[1]].linear - a, blended[t[2]].linear - a);
     const double growth = (blended[t[0]].growth + blended[t[1]].growth + blended[t[2]].growth) / 3;
-    return Dot(linear, turned) < 0 || Norm(linear) < kCreased * growth * rest;
+    return Dot(linear, turned) < 0 || Length(linear) < kCreased * growth * rest;
   };
   struct Part {
     double squares = 0, flipped = 0, outside = 0;
@@ -116,11 +116,11 @@ std::optional<Distortion::Areas> Distortion::MeasureAreas(std::span<const Vec3d>
   const Part all = SumOver<Part>(
       task, area_.size(),
       [&](std::size_t i, Part& part) {
-        const double rest = Norm(area_[i]);
+        const double rest = Length(area_[i]);
         if (rest == 0) return;
         const Triangle& t = surface_.triangles[i];
         const Vec3d posed = AreaVector(points, t);
-        const double q = LogRatio(Norm(posed), rest);
+        const double q = LogRatio(Length(posed), rest);
         part.squares += rest * q * q;
         Vec3d turned;
         for (const std::uint32_t p : t) turned = turned + Multiply(blended[p].turn, area_[i]);

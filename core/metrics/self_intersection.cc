@@ -24,7 +24,7 @@ struct Facet {
 };
 
 Vec3d Unit(const Vec3d& v) {
-  return (1 / Norm(v)) * v;
+  return (1 / Length(v)) * v;
 }
 
 // The edge pq, whose ends are dp and dq off the facet's plane, passes through it.
@@ -127,7 +127,7 @@ std::vector<Facet> MakeFacets(const Surface& surface, std::span<const Vec3d> poi
   for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
     const Triangle& t = surface.triangles[i];
     const Vec3d area = AreaVector(points, t);
-    if (!(Norm(area) > nothing)) continue;
+    if (!(Length(area) > nothing)) continue;
     facets.push_back({{points[t[0]], points[t[1]], points[t[2]]}, Unit(area), i});
   }
   return facets;

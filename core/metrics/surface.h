@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/base/vectors.h"
 #include "core/geometry/adjacency.h"
 #include "core/parallel/task.h"
 #include "core/rig/rig.h"
@@ -29,10 +30,6 @@ struct Surface {
   // The points of a frame. positions: [V] in file order.
   std::vector<Vec3d> Points(std::span<const Vec3f> positions) const;
 };
-
-inline double Norm(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 // Twice the area, along the normal.
 inline Vec3d AreaVector(std::span<const Vec3d> points, const Triangle& t) {

@@ -14,7 +14,7 @@ double DistanceToSegment(const Vec3d& p, const Vec3d& from, const Vec3d& to) {
   const Vec3d axis = to - from, d = p - from;
   const double squared = Dot(axis, axis);
   const double along = squared > 0 ? std::clamp(Dot(d, axis) / squared, 0.0, 1.0) : 0.0;
-  return Norm(d - along * axis);
+  return Length(d - along * axis);
 }
 
 struct Sum {
@@ -52,7 +52,7 @@ BoneDistances::BoneDistances(const Rig& rig, const Surface& surface) {
     const Sum& ends = children[binding.joint];
     bone.from = Translation(bind);
     bone.to = ends.count > 0 ? Apply(bind, ends.Mean()) : bone.from;
-    if (Norm(bone.to - bone.from) <= kNoLength * surface.diagonal) bone.to = vertices[e].Mean();
+    if (Length(bone.to - bone.from) <= kNoLength * surface.diagonal) bone.to = vertices[e].Mean();
   }
 
   std::vector<std::vector<std::uint32_t>> of_joint(rig.joints());  // bindings with a bone

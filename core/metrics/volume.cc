@@ -120,7 +120,7 @@ EnclosedVolume::EnclosedVolume(const Surface& surface) {
     Shape& shape = shapes[root];
     shape.six_volumes += SixVolumes(at(root, surface.rest[t[0]]), at(root, surface.rest[t[1]]),
                                     at(root, surface.rest[t[2]]));
-    shape.twice_area += Norm(AreaVector(surface.rest, t));
+    shape.twice_area += Length(AreaVector(surface.rest, t));
   }
   std::vector<Border> borders = FindBorders(surface);
   for (const Border& border : borders) {
@@ -132,7 +132,7 @@ EnclosedVolume::EnclosedVolume(const Surface& surface) {
       const Vec3d& pa = surface.rest[a];
       const Vec3d& pb = surface.rest[b];
       shape.six_volumes += SixVolumes(at(root, pa), at(root, pb), at(root, mean));
-      shape.twice_fans += Norm(Cross(pb - pa, mean - pa));
+      shape.twice_fans += Length(Cross(pb - pa, mean - pa));
     }
   }
   for (Triangle t : surface.triangles) {

@@ -2,15 +2,13 @@
 
 #include <cmath>
 
+#include "core/base/vectors.h"
+
 namespace sinew {
 namespace {
 
 constexpr double kNoLength = 1e-6;  // of the mesh's diagonal
 constexpr double kFlat = 1e-9;      // |det| / |A|_F^3 of a matrix that flattens space
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 }  // namespace
 

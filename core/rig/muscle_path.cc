@@ -4,15 +4,13 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/base/vectors.h"
+
 namespace sinew {
 namespace {
 
 constexpr int kArcSteps = 24;  // nodes of an arc
 constexpr double kTiny = 1e-12;
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 // Around a circle in the plane of unit vectors e (towards `from`) and f, counter-clockwise; heights
 // along `axis` grow evenly.

@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/status.h"
+#include "core/base/vectors.h"
 #include "core/rig/pose.h"
 #include "core/rig/rig.h"
 
@@ -17,10 +18,6 @@ constexpr double kLeastBelly = 1e-3;  // of the rest path
 constexpr double kLeastAxis = 1e-9;   // width and depth, of the rest path
 constexpr double kLeastScale = 1e-6;
 constexpr double kTiny = 1e-12;
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 Vec3d Unit(const Vec3d& v, const Vec3d& otherwise) {
   const double length = Length(v);

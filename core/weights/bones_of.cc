@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/vectors.h"
 #include "core/weights/weights.h"
 
 namespace sinew {
@@ -9,10 +10,6 @@ namespace {
 
 constexpr double kSamePlace = 1e-6;  // of the skeleton's extent
 constexpr double kLeafPart = 0.5;    // of the bone that leads to it
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 }  // namespace
 

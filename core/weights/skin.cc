@@ -127,10 +127,6 @@ void NoteFarBones(const Mesh& mesh, std::span<const Bone> bones, Skin& skin) {
 
 }  // namespace
 
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
-
 Closest ClosestOn(const Segment& segment, const Vec3d& p) {
   const Vec3d axis = segment.tip - segment.root, d = p - segment.root;
   const double squared = Dot(axis, axis);

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/base/vectors.h"
 #include "core/geometry/adjacency.h"
 #include "core/geometry/mesh.h"
 #include "core/parallel/task.h"
@@ -36,8 +37,6 @@ struct Closest {
 };
 // Of a segment to p; a segment without length is its root.
 Closest ClosestOn(const Segment& segment, const Vec3d& p);
-
-double Length(const Vec3d& v);
 
 struct Skin {
   WeldedPoints welded;

@@ -1,4 +1,5 @@
 #include "tests/assets/rounded_limb.h"
+#include "core/base/vectors.h"
 
 #include <algorithm>
 #include <cmath>
@@ -10,10 +11,6 @@ namespace sinew::testing {
 namespace {
 
 constexpr std::uint32_t kRings = 81, kSpokes = 32;
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 double Smoothstep(double t) {
   t = std::clamp(t, 0.0, 1.0);

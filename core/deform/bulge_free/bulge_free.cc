@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "core/base/vectors.h"
 #include "core/deform/bulge_free/bone_segments.h"
 #include "core/deform/bulge_free/bulge_free_kernel.h"
 
@@ -21,10 +22,6 @@ constexpr double kBindWork = 100;    // ns an influence
 constexpr double kBoneWork = 500;    // ns a joint, and a binding
 constexpr std::size_t kLanesAtATime = 4096;  // bound between two looks at whether to stop
 constexpr double kTiny = 1e-30;              // shortest length that has a direction
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 double InfluenceWork(const BindInput& input) {
   return kBindWork * static_cast<double>(input.rig.influences().size());

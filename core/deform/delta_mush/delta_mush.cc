@@ -10,6 +10,7 @@
 #include "core/base/status.h"
 #include "core/deform/delta_mush/delta_mush_kernel.h"
 #include "core/deform/delta_mush/detail_kernel.h"
+#include "core/deform/scratch.h"
 #include "core/geometry/normals_kernel.h"
 #include "core/geometry/surface_point.h"
 
@@ -18,10 +19,6 @@ namespace {
 
 constexpr std::size_t kPointGrain = 4096;  // some 25 microseconds of one step
 constexpr std::size_t kBlockGrain = 128;   // some 20 microseconds
-
-std::size_t WholeLines(std::size_t floats) {
-  return (floats + kLanes - 1) / kLanes * kLanes;
-}
 
 struct DetailFrame {
   Vec3f tangent, bitangent, normal;

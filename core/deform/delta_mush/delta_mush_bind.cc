@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "core/base/vectors.h"
 #include "core/deform/delta_mush/delta_mush.h"
 #include "core/geometry/adjacency.h"
 #include "core/geometry/held_back.h"
@@ -170,10 +171,6 @@ absl::Status SetSteps(const BindInput& input, const Plan& plan, const PointOrder
   for (std::size_t p = 0; p < steps.size(); ++p) steps[p] *= factors[p];
   SetRows(weights, order, steps, mush);
   return absl::OkStatus();
-}
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
 }
 
 struct RestFrame {

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/base/status.h"
+#include "core/deform/scratch.h"
 #include "core/geometry/normals_kernel.h"
 #include "core/geometry/surface_point.h"
 
@@ -15,10 +16,6 @@ namespace {
 constexpr std::size_t kBlockGrain = 1024;  // blocks: some 20 microseconds of copying
 constexpr std::size_t kAnchorGrain = 512;  // points: some 20 microseconds
 constexpr std::size_t kSwellFloats = 4;    // width and depth in the pose, and as at rest
-
-std::size_t WholeLines(std::size_t floats) {
-  return (floats + kLanes - 1) / kLanes * kLanes;
-}
 
 absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(absl::StrCat("bound data: muscle: ", AbslView(what)));

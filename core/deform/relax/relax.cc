@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "core/deform/scratch.h"
 #include "core/geometry/adjacency.h"
 #include "core/geometry/mean_value.h"
 #include "core/geometry/normals_kernel.h"
@@ -23,10 +24,6 @@ constexpr float kNoSurface = 0.005f;
 constexpr std::uint32_t kMostPasses = 100;  // as many as `iterations` may be
 // Nanoseconds a vertex, for the progress of binding and the estimate of a frame.
 constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 30;
-
-std::size_t WholeLines(std::size_t floats) {
-  return (floats + kLanes - 1) / kLanes * kLanes;
-}
 
 Vec4 PointOf(const Relax& relax, std::span<const PointBlock> blocks, std::size_t p) {
   const std::size_t lane = relax.point_lane[p];

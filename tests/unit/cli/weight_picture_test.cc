@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
+#include "client/cli/rest_pose.h"
+
 namespace sinew::cli {
 namespace {
 

@@ -160,6 +160,7 @@ class Client {
   absl::StatusOr<Stream> OpenStream(const Target& target, const StreamOptions& options,
                                     const CallOptions& call = {}) const;
   // A clip in blocks that fit the message limit; continues behind the last frame after a break.
+  // Where frames depend on those before them, each has the bits of a stream of the whole clip.
   absl::Status DeformClip(const Target& target, const PoseLayout& layout, const ClipPoses& poses,
                           const OutputSpec& output, const ClipSink& sink,
                           const CallOptions& call = {}) const;

@@ -1,0 +1,17 @@
+// rest_pose.h - where a rig's mesh and joints are at rest, from the rig data alone.
+#pragma once
+
+#include <vector>
+
+#include "sinew/rig_data.h"
+
+namespace sinew::cli {
+
+// [V * 3] the rest mesh in model space as the joints' rest pose has it without any skinning: mesh
+// positions under their geometry bind.
+std::vector<float> RestPositions(const client::RigData& rig);
+
+// [J * 12] joint to model at rest.
+std::vector<float> RestJoints(const client::RigData& rig);
+
+}  // namespace sinew::cli
