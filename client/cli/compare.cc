@@ -210,12 +210,12 @@ void AddCompare(CLI::App& app, Command& command) {
       ->needs(picture);
   AddPictureOptions(*sub, options->drawing, picture);
   sub->footer(
-      R"(Against the rest mesh: volume (open borders closed), smallest distance from the bone over its rest value, bulge (the
-largest such ratio less 1, from the nearest of that bone and those next to it), root mean square of ln(edge or area / at
-rest), area of faces turned over, and of those which linear blending neither turns over nor halves (beyond lbs: not the
-fold of a bend), pairs of faces that cross (not so at rest), volume enclosed twice (overlap: not so at rest), third
-difference in time in bounding-box diagonals / s^3. --json has every frame. "-": no meaning here, or more crossings than
-are counted. What shapes stretch counts as stretched.
+      R"(Against the rest mesh: volume (open borders closed), smallest distance from the bone over its rest value, bulge (how
+far skin stands out of the body that the bones alone would carry along, over the radius of the limb), root mean square
+of ln(edge or area / at rest), area of faces turned over, and of those which linear blending neither turns over nor
+halves (beyond lbs: not the fold of a bend), pairs of faces that cross (not so at rest), volume enclosed twice (overlap:
+not so at rest), third difference in time in bounding-box diagonals / s^3. --json has every frame. "-": no meaning here,
+or more crossings than are counted. What shapes stretch counts as stretched.
 Examples:
   sinew compare hero.glb --deformers lbs dqs ddm --frames 0-99x2
   sinew compare model:hand --deformers lbs dqs ddm --picture hand.png --local

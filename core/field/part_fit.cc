@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numbers>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "core/field/part_reach.h"
@@ -86,22 +87,42 @@ Candidates DrawCandidates(const LimbSurface& surface, const LimbBone& bone, std:
   return drawn;
 }
 
-// How far along a ray the part's own skin lies, the nearest; infinite where it does not. Edges
-// count.
-double SkinAlong(const LimbSurface& surface, const LimbBone& bone, const Vec3d& from,
-                 const Vec3d& direction) {
+using Corners = std::array<std::uint32_t, 3>;
+
+// The skin nearest along a ray; edges count.
+struct SkinHit {
+  double distance = INFINITY;  // none
+  Vec3d normal;
+};
+SkinHit SkinAlong(const LimbSurface& surface, std::span<const Corners> triangles, const Vec3d& from,
+                  const Vec3d& direction) {
   constexpr double kEdge = 1e-6;
-  double nearest = INFINITY;
-  for (const auto& t : surface.TrianglesOf(bone.joint)) {
+  SkinHit nearest;
+  for (const Corners& t : triangles) {
     const Vec3d a = surface.points[t[0]], ab = surface.points[t[1]] - a,
                 ac = surface.points[t[2]] - a, p = Cross(direction, ac);
     const double det = Dot(ab, p);
     if (std::abs(det) <= 1e-12 * Length(ab) * Length(ac)) continue;
     const Vec3d s = from - a, q = Cross(s, ab);
     const double u = Dot(s, p) / det, v = Dot(direction, q) / det, at = Dot(ac, q) / det;
-    if (u >= -kEdge && v >= -kEdge && u + v <= 1 + kEdge && at > 0) nearest = std::min(nearest, at);
+    if (!(u >= -kEdge && v >= -kEdge && u + v <= 1 + kEdge && at > 0)) continue;
+    if (!(at < nearest.distance)) continue;
+    nearest = {at, Unit((1 - u - v) * surface.normals[t[0]] + u * surface.normals[t[1]] +
+                        v * surface.normals[t[2]])};
   }
   return nearest;
+}
+
+// Triangles, of any part, that may reach into a ball.
+std::vector<Corners> TrianglesNear(const LimbSurface& surface, const Vec3d& centre, double radius) {
+  std::vector<Corners> near;
+  for (const Corners& t : surface.triangles) {
+    const Vec3d& a = surface.points[t[0]];
+    const double size =
+        std::max(Length(surface.points[t[1]] - a), Length(surface.points[t[2]] - a));
+    if (Length(a - centre) <= radius + size) near.push_back(t);
+  }
+  return near;
 }
 
 struct Fitting {
@@ -116,11 +137,21 @@ struct Fitting {
   }
 };
 
-// Closes the limb in a dome where it goes on into other parts: its top, and a ring half way up that
-// follows the limb's own section.
+// Closes the limb in a dome where it goes on into other parts.
+//   - Where its own skin does not reach the end, its section there is that of the skin, whoever
+//   owns
+//     it: so both parts of a joint meet in the skin, and do not leave a notch between them that
+//     vertices would carry into a bend. Where the skin goes on to the side (a palm beside a finger,
+//     a body beside an arm), the limb is closed there as thick as the end is.
+//   - Half way up a ring follows the section, but in every direction no farther than it reaches in
+//     the opposite one: a bend turns the side that is behind the bone out in front of it.
+//   - The top.
 void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& centre,
              const Vec3d& end, const Vec3d& outward, double rho, Fitting& fitting) {
-  if (SkinAlong(surface, bone, 0.5 * (bone.root + bone.tip), outward) < INFINITY) return;
+  const Vec3d middle = 0.5 * (bone.root + bone.tip);
+  if (SkinAlong(surface, surface.TrianglesOf(bone.joint), middle, outward).distance < INFINITY) {
+    return;
+  }
   const auto add = [&](const Vec3d& point, const Vec3d& normal) {
     const Vec3d at = (1 / bone.radius) * (point - centre);
     if (fitting.IsFree(at, 0.25 * rho / bone.radius)) fitting.Add(at, Unit(normal));
@@ -128,14 +159,29 @@ void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& cent
   add(end + rho * outward, outward);
   const Vec3d across = std::abs(outward.x) < 0.6 ? Vec3d{1, 0, 0} : Vec3d{0, 1, 0};
   const Vec3d u = Unit(Cross(outward, across)), v = Cross(outward, u);
+  const std::vector<Corners> near = TrianglesNear(surface, end, 2 * rho);
+  std::array<Vec3d, kDomeRing> sides;
+  std::array<SkinHit, kDomeRing> section;
   for (std::size_t k = 0; k < kDomeRing; ++k) {
     const double angle = 2 * std::numbers::pi * static_cast<double>(k) / kDomeRing;
-    const Vec3d side = std::cos(angle) * u + std::sin(angle) * v;
-    const double width = SkinAlong(surface, bone, end - (0.25 * rho) * outward, side);
-    if (!(width >= 0.5 * rho && width <= 2 * rho)) continue;
+    sides[k] = std::cos(angle) * u + std::sin(angle) * v;
+    section[k] = SkinAlong(surface, near, end, sides[k]);
+    const double width = section[k].distance;
+    const bool limb = width >= 0.5 * rho && width <= 2 * rho;
+    if (!limb || !(Dot(section[k].normal, sides[k]) > 0.5)) section[k] = {rho, sides[k]};
+  }
+  for (std::size_t k = 0; k < kDomeRing; ++k) {
+    const SkinHit& opposite = section[(k + kDomeRing / 2) % kDomeRing];
+    const double own =
+        SkinAlong(surface, surface.TrianglesOf(bone.joint), end - (0.25 * rho) * outward, sides[k])
+            .distance;
+    if (!(own >= 0.5 * rho && own <= 2 * rho)) {
+      add(end + section[k].distance * sides[k], section[k].normal);
+    }
+    const double width = std::min(section[k].distance, opposite.distance);
     const double half = std::numbers::sqrt2 / 2;
-    add(end + (half * rho) * outward + (half * width) * side,
-        (1 / rho) * outward + (1 / width) * side);
+    add(end + (half * rho) * outward + (half * width) * sides[k],
+        (1 / rho) * outward + (1 / width) * sides[k]);
   }
 }
 

@@ -26,9 +26,10 @@ struct PartFit {
   bool open = false;  // given up: no box was found
 };
 
-// Most centres beside the samples: the domes of both ends (a top and a ring each), and what closes
-// the field.
-inline constexpr std::size_t kDomeRing = 6, kMostCaps = 2 * (1 + kDomeRing), kMostClosing = 12;
+// Most centres beside the samples: the domes of both ends (a top, a ring and the section each), and
+// what closes the field.
+inline constexpr std::size_t kDomeRing = 6, kMostCaps = 2 * (1 + 2 * kDomeRing), kMostClosing = 12;
+static_assert(kDomeRing % 2 == 0);  // each direction has its opposite
 
 // Deterministic. Uses about 8 * (4 * centres)^2 bytes while fitting. Returns early, without a
 // field, once the task is cancelled.

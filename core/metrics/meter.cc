@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "core/metrics/binding_bones.h"
+#include "core/metrics/bulge.h"
 #include "core/metrics/distortion.h"
 #include "core/metrics/overlap.h"
 #include "core/metrics/self_intersection.h"
@@ -21,11 +23,15 @@ struct Meter::Tables {
         surface(Surface::Create(r)),
         volume(surface),
         bones(r, surface),
+        thickness(bones, r, surface),
+        bulge(r, bones, surface, volume),
         distortion(r, surface) {}
   const Rig& rig;
   const Surface surface;
   const EnclosedVolume volume;
-  const BoneDistances bones;
+  const BindingBones bones;
+  const BoneDistances thickness;
+  const Bulge bulge;
   const Distortion distortion;
   std::optional<std::vector<FacePair>> crossing_at_rest;  // none: not asked, or beyond measure
   std::optional<double> twice_at_rest;                    // the same; or nothing is enclosed
@@ -48,14 +54,14 @@ absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, cons
 }
 
 std::size_t Meter::Cost(const Rig& rig, const Options& options) {
-  constexpr std::size_t kVertex = 288, kCorner = 64, kTriangle = 320;
+  constexpr std::size_t kVertex = 384, kCorner = 64, kSolid = 256, kTriangle = 320;
   // Pairs at rest; found, in growing arrays, and joined; or joined, flagged, and the new among
   // them.
   constexpr std::size_t kPair = 6 * sizeof(FacePair);
   const std::size_t corners = rig.mesh().face_vertices().size();
-  std::size_t bytes = rig.vertices() * kVertex + corners * kCorner;
+  const std::size_t triangles = corners - 2 * rig.mesh().faces();  // faces have three or more
+  std::size_t bytes = rig.vertices() * kVertex + corners * kCorner + triangles * kSolid;
   if (options.self_intersections) {
-    const std::size_t triangles = corners - 2 * rig.mesh().faces();  // faces have three or more
     const std::size_t pairs = std::min(Budget::kMostPairs, triangles * triangles / 2);
     bytes += triangles * kTriangle + pairs * kPair + Overlap::Cost(triangles);
   }
@@ -79,10 +85,8 @@ absl::StatusOr<FrameMetrics> Meter::Measure(std::span<const Vec3f> positions,
   const EnclosedVolume& volume = tables_->volume;
   const std::vector<Vec3d> closed = volume.Closed(points);
   metrics.volume_ratio = volume.Ratio(closed, task);
-  if (const auto thickness = tables_->bones.Measure(points, skin, task)) {
-    metrics.minimum_thickness = thickness->least;
-    metrics.bulge = thickness->most - 1;
-  }
+  metrics.minimum_thickness = tables_->thickness.Least(points, skin, task);
+  metrics.bulge = tables_->bulge.Measure(points, skin, task);
   if (const auto edges = tables_->distortion.MeasureEdges(points, task)) {
     metrics.edge_distortion = edges->rms;
     metrics.worst_edge = edges->worst;

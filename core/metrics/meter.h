@@ -31,7 +31,7 @@ namespace sinew::metrics {
 struct FrameMetrics {
   std::optional<double> volume_ratio;       // see volume.h
   std::optional<double> minimum_thickness;  // see thickness.h
-  std::optional<double> bulge;              // largest growth, see thickness.h
+  std::optional<double> bulge;              // see bulge.h
   std::optional<double> edge_distortion;    // see distortion.h
   std::optional<double> worst_edge;
   std::optional<double> area_distortion;

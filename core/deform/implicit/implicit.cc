@@ -128,7 +128,9 @@ void Implicit::Run(const StageFrame& frame) const {
     Track(skin, before, posed,
           {.unit = static_cast<float>(field.unit()),
            .attraction = attraction,
-           .contact = contact != 0},
+           .contact = contact != 0,
+           .part_of_vertex = field.part_of_vertex(),
+           .parents = field.parents()},
           frame);
     return;
   }

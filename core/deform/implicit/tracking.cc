@@ -101,6 +101,7 @@ class Step {
     return scales_[frame_.layout.pivot[skin_.point_lane[p] / kLanes]];
   }
   PointBlock Load(const float* packed, std::size_t block) const;
+  bool Carries(std::size_t part, std::size_t p) const;
   bool Wakes(std::size_t p) const;
   Vec4 Relaxed(std::size_t p) const;
   std::uint32_t Slide(std::size_t block, const PointBlock& wish, const FieldBlock& field,
@@ -183,7 +184,7 @@ void Step::Predict(std::size_t block) {
     float total = 0;
     for (std::size_t b = 0; b < motions_.size(); ++b) {
       const float f = values[b * kLanes + i], squared = f * f, w = squared * squared;
-      if (!(w > 0)) continue;
+      if (!(w > 0) || !Carries(b, p)) continue;
       const auto& m = motions_[b].m;
       const Vec4 by = {m[0] * at[0] + m[1] * at[1] + m[2] * at[2] + m[3],
                        m[4] * at[0] + m[5] * at[1] + m[6] * at[2] + m[7],
@@ -195,6 +196,19 @@ void Step::Predict(std::size_t block) {
     const bool held = OnSkin(p) && total > 0;
     Store4(held ? at + sum / total : Load4(buffers_.skinned, slot), buffers_.next, slot);
   }
+}
+
+// A part carries skin of its own, of its parent, its children and the parent's other children. A
+// stranger that presses on the skin does not take it along: it would pull it out of its place as it
+// slides by.
+bool Step::Carries(std::size_t part, std::size_t p) const {
+  if (options_.parents.empty()) return true;
+  const std::uint32_t vertex = frame_.layout.Vertex(skin_.point_lane[p]);
+  const auto other = static_cast<std::int32_t>(part), own = options_.part_of_vertex[vertex];
+  if (own < 0 || other == own) return true;
+  const std::int32_t above = options_.parents[static_cast<std::size_t>(own)];
+  const std::int32_t above_other = options_.parents[part];
+  return above == other || above_other == own || (above >= 0 && above == above_other);
 }
 
 // Whether anything near p moved in the last round.

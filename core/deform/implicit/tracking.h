@@ -11,6 +11,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <span>
 
 #include "core/deform/implicit/skin_surface.h"
 #include "core/deform/method.h"
@@ -28,6 +30,9 @@ struct TrackingOptions {
   float unit = 1;            // U, the size of the limbs, scene units, above 0
   float attraction = 0.02f;  // part of the way to frame.in that a point goes in every round, 0 to 1
   bool contact = true;       // parts meet at a surface; else the larger field wins
+  // Who is carried by whom, see Predict; empty: by every part.
+  std::span<const std::int32_t> part_of_vertex{};  // [V], -1 = none
+  std::span<const std::int32_t> parents{};         // [parts], -1 = none
 };
 
 // Floats for `points` welded points: of StageFrame::state, 3 each, their positions in model space;

@@ -179,5 +179,29 @@ TEST(PartFit, FollowsTheCylinderAndClosesItsOpenEnd) {
   }
 }
 
+// The bone runs a quarter of the radius off the middle: the dome is no wider on the far side, which
+// a bend turns to the front, than on the near one, while the section follows the skin on both.
+TEST(PartFit, DomesAreNoWiderThanOnTheOtherSideOfTheBone) {
+  RigSource source = testing::CanonicalSource();
+  for (Vec3f& p : source.mesh.positions) p.y += 0.25F;
+  const Rig rig = testing::MakeRig(source);
+  const LimbSurface surface = MakeLimbSurface(rig);
+  const auto bones = MakeLimbBones(rig, surface);
+  ASSERT_EQ(bones.size(), 2u);
+  for (const LimbBone& bone : bones) {
+    const PartFit fit = FitPart(surface, bone, 50, Task());
+    const double out = bone.joint == 0 ? 1 : -1;
+    const auto value = [&](double x, double y) {
+      return bone.radius * fit.hrbf.Value((1 / bone.radius) * (Vec3d{out * x, y, 0} - fit.centre));
+    };
+    EXPECT_NEAR(value(0, 1.25), 0, 0.06);
+    EXPECT_NEAR(value(0, -0.75), 0, 0.06);
+    // The ring lies half way up, 0.75 / sqrt 2 from the bone on both sides.
+    EXPECT_GT(value(0.53, 0.8), 0.02);
+    EXPECT_LT(value(0.53, 0.4), -0.02);
+    EXPECT_NEAR(value(0.53, -0.53), 0, 0.06);
+  }
+}
+
 }  // namespace
 }  // namespace sinew

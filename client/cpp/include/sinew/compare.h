@@ -21,7 +21,9 @@ struct FrameMetrics {
   std::optional<double> volume_ratio;       // signed volume; open borders are closed by fans
   std::optional<double> minimum_thickness;  // smallest distance of a vertex from the bone that
                                             // carries it, over its rest distance
-  std::optional<double> bulge;              // the same of the nearest bone, less 1; largest
+  std::optional<double> bulge;              // how far skin stands out of the body that its bones
+                                            // alone would carry along, over the limb's radius;
+                                            // largest. Absent: a mesh that encloses nothing
   std::optional<double> edge_distortion;    // root mean square of ln(length / rest length)
   std::optional<double> worst_edge;         // largest |ln|
   std::optional<double> area_distortion;    // rms of ln(area / rest area), weighted by rest area

@@ -1,0 +1,87 @@
+#include "core/metrics/binding_bones.h"
+
+#include <algorithm>
+
+namespace sinew::metrics {
+namespace {
+
+constexpr double kNoLength = 1e-6;  // of the bounding-box diagonal
+constexpr double kOpposed = 1e-3;   // sum of two directions that tells no plane between them
+
+struct Sum {
+  Vec3d sum;
+  double count = 0;
+  void Add(const Vec3d& p) {
+    sum = sum + p;
+    ++count;
+  }
+  Vec3d Mean() const { return (1 / count) * sum; }
+};
+
+Vec3d UnitOrZero(const Vec3d& v, double no_length) {
+  const double length = Length(v);
+  return length > no_length ? (1 / length) * v : Vec3d{};
+}
+
+}  // namespace
+
+double BindingBone::Distance(const Vec3d& p) const {
+  const Vec3d axis = to - from, d = p - from;
+  const double squared = Dot(axis, axis);
+  const double along = squared > 0 ? std::clamp(Dot(d, axis) / squared, 0.0, 1.0) : 0.0;
+  return Length(d - along * axis);
+}
+
+double BindingBone::DistanceFromAxis(const Vec3d& p) const {
+  return Length((p - from) - Station(p) * UnitOrZero(to - from, 0));
+}
+
+double BindingBone::Station(const Vec3d& p) const {
+  return Dot(p - from, UnitOrZero(to - from, 0));
+}
+
+BindingBones::BindingBones(const Rig& rig, const Surface& surface) {
+  const std::size_t points = surface.welded.points(), bindings = rig.bindings().size();
+  const double no_length = kNoLength * surface.diagonal;
+  std::vector<Sum> children(rig.joints());  // in the joint's own space
+  for (std::size_t j = 0; j < rig.joints(); ++j) {
+    const std::uint32_t parent = rig.skeleton().joint(j).parent;
+    if (parent != kNoParent) children[parent].Add(Translation(rig.skeleton().rest_local()[j]));
+  }
+  std::vector<Sum> vertices(bindings);
+  for (std::size_t p = 0; p < points; ++p) {
+    strongest.push_back(rig.influences().bindings(surface.welded.first[p])[0]);
+    vertices[strongest[p]].Add(surface.rest[p]);
+  }
+  std::vector<std::vector<std::uint32_t>> of_joint(rig.joints());  // bindings with a bone
+  for (std::uint32_t e = 0; e < bindings; ++e) {
+    const Binding& binding = rig.bindings()[e];
+    BindingBone& bone = bones.emplace_back();
+    if (vertices[e].count == 0 || Determinant(Linear(binding.inverse_bind)) == 0) continue;
+    bone.known = true;
+    of_joint[binding.joint].push_back(e);
+    const AffineD bind = Inverse(binding.inverse_bind);
+    const Sum& ends = children[binding.joint];
+    bone.from = Translation(bind);
+    bone.to = ends.count > 0 ? Apply(bind, ends.Mean()) : bone.from;
+    if (Length(bone.to - bone.from) <= no_length) bone.to = vertices[e].Mean();
+  }
+  for (std::uint32_t j = 0; j < rig.joints(); ++j) {
+    std::uint32_t above = rig.skeleton().joint(j).parent;
+    while (above != kNoParent && of_joint[above].empty())
+      above = rig.skeleton().joint(above).parent;
+    if (above == kNoParent) continue;
+    for (const std::uint32_t child : of_joint[j]) {
+      for (const std::uint32_t parent : of_joint[above]) {
+        const Vec3d centre = bones[child].from;
+        const Vec3d leads = UnitOrZero(centre - bones[parent].from, no_length);
+        const Vec3d goes = UnitOrZero(bones[child].to - centre, no_length);
+        Vec3d normal = UnitOrZero(leads + goes, kOpposed);
+        if (Length(normal) == 0) normal = Length(goes) > 0 ? goes : leads;
+        if (Length(normal) > 0) joints.push_back({parent, child, centre, normal});
+      }
+    }
+  }
+}
+
+}  // namespace sinew::metrics

@@ -1,0 +1,293 @@
+#include "core/metrics/bulge.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/rig/bones.h"
+#include "core/solve/rotation.h"
+
+namespace sinew::metrics {
+namespace {
+
+constexpr double kNothing = 1e-6;      // of the bounding-box diagonal: no radius
+constexpr std::size_t kStations = 16;  // along a bone's skin
+constexpr double kShares = 0.25;       // of a point's weight
+constexpr int kHalvings = 40;          // of a turn
+constexpr std::uint32_t kNone = 0xffffffff;
+
+double Median(std::vector<double>& values) {
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+// The radius of a limb along its bone: medians of the distances of skin whose station is no farther
+// away than the limb is thick.
+class Radii {
+ public:
+  struct Sample {
+    double station, distance;
+  };
+  explicit Radii(const std::vector<Sample>& samples) {
+    std::vector<double> near;
+    for (const Sample& s : samples) {
+      near.push_back(s.distance);
+      least_ = std::min(least_, s.station);
+      largest_ = std::max(largest_, s.station);
+    }
+    const double whole = Median(near);
+    const double window = std::max(whole, Step());
+    for (std::size_t i = 0; i <= kStations; ++i) {
+      const double station = least_ + static_cast<double>(i) * Step();
+      near.clear();
+      for (const Sample& s : samples) {
+        if (std::abs(s.station - station) <= window) near.push_back(s.distance);
+      }
+      radius_[i] = near.empty() ? whole : Median(near);
+    }
+  }
+  double At(double station) const {
+    if (!(Step() > 0)) return radius_[0];
+    const double place = (station - least_) / Step();
+    const auto i = static_cast<std::size_t>(std::clamp(place, 0.0, kStations - 1.0));
+    const double t = std::clamp(place - static_cast<double>(i), 0.0, 1.0);
+    return (1 - t) * radius_[i] + t * radius_[i + 1];
+  }
+
+ private:
+  double Step() const { return (largest_ - least_) / kStations; }
+  double least_ = std::numeric_limits<double>::infinity();
+  double largest_ = -std::numeric_limits<double>::infinity();
+  double radius_[kStations + 1] = {};
+};
+
+// The turn from a joint's parent to its child, as a rotation vector.
+struct Turn {
+  Vec3d axis;
+  double angle = 0;
+
+  static Turn Of(const Mat3d& linear) {
+    const Mat3d r = NearestRotation(linear).rotation;
+    const Vec3d twice_sine = {r.m[7] - r.m[5], r.m[2] - r.m[6], r.m[3] - r.m[1]};
+    const double sine = Length(twice_sine);
+    if (sine < 1e-9) return {};  // none, or half a turn about who knows what
+    return {(1 / sine) * twice_sine, std::atan2(sine, r.m[0] + r.m[4] + r.m[8] - 1)};
+  }
+  Vec3d Apply(const Vec3d& v, double part) const {
+    const double c = std::cos(part * angle), s = std::sin(part * angle);
+    return c * v + s * Cross(axis, v) + (1 - c) * Dot(axis, v) * axis;
+  }
+};
+
+}  // namespace
+
+// The ways back to rest of one pose.
+class Bulge::Frame {
+ public:
+  Frame(const Bulge& bulge, std::span<const AffineD> skin)
+      : bulge_(bulge), joints_(bulge.bones_.joints) {
+    for (std::size_t e = 0; e < skin.size(); ++e) {
+      usable_.push_back(bulge.bones_.bones[e].known && !Flattens(Linear(skin[e])));
+      back_.push_back(usable_[e] ? Inverse(skin[e]) : AffineD());
+    }
+    for (const BoneJoint& joint : joints_) {
+      turns_.push_back(Turn::Of(Linear(Compose(back_[joint.child], skin[joint.parent]))));
+    }
+  }
+
+  // Of point p, posed at `at`: how far outside the rest skin. Absent: its bone is flat.
+  std::optional<double> Excess(std::uint32_t p, const Vec3d& at) const {
+    const std::uint32_t own = bulge_.bones_.strongest[p];
+    if (!usable_[own]) return std::nullopt;
+    Search search{.point = p, .at = at};
+    Visit(own, kNone, search);
+    for (const auto& [joint, parent, sibling] : bulge_.siblings_[own]) {
+      if (!(search.excess > 0)) return 0;
+      if (!usable_[parent]) continue;
+      search.limb = sibling;
+      search.shared = bulge_.Shares(p, sibling) ? own : kNone;
+      Cross(parent, joint, true, search);
+    }
+    search.shared = kNone;
+    search.strictly = true;
+    TryOwnSkin(own, search);
+    for (const std::uint32_t j : bulge_.joints_of_[own]) {
+      TryOwnSkin(joints_[j].parent == own ? joints_[j].child : joints_[j].parent, search);
+    }
+    return std::isfinite(search.excess) ? std::optional(search.excess) : std::nullopt;
+  }
+
+ private:
+  struct Search {
+    std::uint32_t point;
+    Vec3d at;
+    // Only skin of this binding counts (kNone: any), and of those joined to it unless strictly.
+    std::uint32_t limb = kNone;
+    bool strictly = false;
+    std::uint32_t shared = kNone;  // skin of this one does too
+    double excess = std::numeric_limits<double>::infinity();
+  };
+
+  bool Counts(std::uint32_t owner, const Search& search) const {
+    if (search.limb == kNone || owner == search.limb || owner == search.shared) return true;
+    const auto& joints = bulge_.joints_of_[owner];
+    return !search.strictly && std::any_of(joints.begin(), joints.end(), [&](std::uint32_t j) {
+      return joints_[j].parent == search.limb || joints_[j].child == search.limb;
+    });
+  }
+
+  void Try(const Vec3d& q, Search& search) const {
+    const double reach = Length(q - bulge_.surface_.rest[search.point]);
+    Solid::Nearest nearest{.corner = search.point};
+    if (reach > 0) nearest = bulge_.solid_.Find(q, reach);
+    if (Counts(bulge_.owner_[nearest.corner], search)) {
+      search.excess = std::min(search.excess, nearest.outside);
+    }
+  }
+
+  void TryOwnSkin(std::uint32_t e, Search& search) const {
+    if (!usable_[e] || !(search.excess > 0)) return;
+    search.limb = e;
+    Try(Apply(back_[e], search.at), search);
+  }
+
+  // The point may lie over binding e, come to by joint `by` (kNone: its own). Who has gone down
+  // does not go up again, so it ends.
+  void Visit(std::uint32_t e, std::uint32_t by, Search& search) const {
+    const Vec3d q = Apply(back_[e], search.at);
+    bool over = true;
+    for (const std::uint32_t j : bulge_.joints_of_[e]) {
+      const bool down = joints_[j].parent == e;
+      if (j == by || (by != kNone && !down && joints_[by].child == e)) continue;
+      over = over && Past(j, down, q) <= 0;
+      if (search.excess > 0) Cross(e, j, by == kNone, search);
+    }
+    if (over && search.excess > 0) Try(q, search);
+  }
+
+  // From binding e over joint j: to the next bone, or between the two.
+  void Cross(std::uint32_t e, std::uint32_t j, bool may_fold, Search& search) const {
+    const bool down = joints_[j].parent == e;
+    const std::uint32_t next = down ? joints_[j].child : joints_[j].parent;
+    if (!usable_[next]) return;
+    const Vec3d q = Apply(back_[e], search.at), r = Apply(back_[next], search.at);
+    const bool leaves = Past(j, down, q) > 0, arrives = Past(j, down, r) >= 0;
+    if (arrives && (leaves || may_fold)) {
+      Visit(next, j, search);
+    } else if (leaves) {
+      Try(Section(j, down ? q : r, down ? r : q), search);
+    }
+  }
+
+  // How far a point of bind space lies past joint j's plane.
+  double Past(std::uint32_t j, bool down, const Vec3d& q) const {
+    return (down ? 1 : -1) * Dot(joints_[j].normal, q - joints_[j].centre);
+  }
+
+  // Between the bones of joint j, by their motions at `parent` and `child`: where the part of the
+  // turn that ends in the plane takes it.
+  Vec3d Section(std::uint32_t j, const Vec3d& parent, const Vec3d& child) const {
+    const BoneJoint& joint = joints_[j];
+    const Turn& turn = turns_[j];
+    const Vec3d from = parent - joint.centre;
+    const Vec3d rest = child - joint.centre - turn.Apply(from, 1);  // of a joint pulled apart
+    double low = 0, high = 1;
+    Vec3d v = from;
+    for (int k = 0; k < kHalvings; ++k) {
+      const double part = 0.5 * (low + high);
+      v = turn.Apply(from, part) + part * rest;
+      (Dot(joint.normal, v) > 0 ? low : high) = part;
+    }
+    return joint.centre + v;
+  }
+
+  const Bulge& bulge_;
+  const std::span<const BoneJoint> joints_;
+  std::vector<bool> usable_;   // [E]
+  std::vector<AffineD> back_;  // [E] posed model space to bind space
+  std::vector<Turn> turns_;    // of joints
+};
+
+Bulge::Bulge(const Rig& rig, const BindingBones& bones, const Surface& surface,
+             const EnclosedVolume& volume)
+    : rig_(rig),
+      bones_(bones),
+      surface_(surface),
+      joints_of_(bones.bones.size()),
+      siblings_(bones.bones.size()),
+      owner_(bones.strongest),
+      solid_(volume.triangles(), volume.Closed(surface.rest)) {
+  LinkJoints();
+  MeasureRadii(volume);
+}
+
+void Bulge::LinkJoints() {
+  for (std::uint32_t j = 0; j < bones_.joints.size(); ++j) {
+    joints_of_[bones_.joints[j].parent].push_back(j);
+    joints_of_[bones_.joints[j].child].push_back(j);
+  }
+  for (const BoneJoint& own : bones_.joints) {
+    for (const std::uint32_t j : joints_of_[own.parent]) {
+      const BoneJoint& other = bones_.joints[j];
+      if (other.parent != own.parent || other.child == own.child) continue;
+      siblings_[own.child].push_back({j, other.parent, other.child});
+    }
+  }
+}
+
+void Bulge::MeasureRadii(const EnclosedVolume& volume) {
+  const std::size_t points = surface_.rest.size();
+  std::vector<bool> encloses(points);
+  for (const Triangle& t : volume.triangles()) {
+    // The middle of a fan is a last corner; it goes with the border.
+    if (t[2] >= owner_.size()) owner_.push_back(owner_[t[0]]);
+    for (const std::uint32_t p : t) {
+      if (p < points) encloses[p] = true;
+    }
+  }
+  std::vector<std::vector<std::uint32_t>> carried(bones_.bones.size());
+  for (std::uint32_t p = 0; p < points; ++p) {
+    if (encloses[p]) carried[bones_.strongest[p]].push_back(p);
+  }
+  for (std::size_t e = 0; e < carried.size(); ++e) {
+    const BindingBone& bone = bones_.bones[e];
+    if (carried[e].empty() || !bone.known) continue;
+    std::vector<Radii::Sample> samples;
+    for (const std::uint32_t p : carried[e]) {
+      samples.push_back({bone.Station(surface_.rest[p]), bone.DistanceFromAxis(surface_.rest[p])});
+    }
+    const Radii radii(samples);
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const double radius = radii.At(samples[i].station);
+      if (radius > kNothing * surface_.diagonal) measured_.push_back({carried[e][i], radius});
+    }
+  }
+}
+
+bool Bulge::Shares(std::uint32_t p, std::uint32_t binding) const {
+  const std::uint32_t vertex = surface_.welded.first[p];
+  const auto bindings = rig_.influences().bindings(vertex);
+  const auto weights = rig_.influences().weights(vertex);
+  for (std::size_t k = 0; k < bindings.size(); ++k) {
+    if (bindings[k] == binding) return weights[k] >= kShares;
+  }
+  return false;
+}
+
+std::optional<double> Bulge::Measure(std::span<const Vec3d> points, std::span<const AffineD> skin,
+                                     const Task& task) const {
+  if (measured_.empty()) return std::nullopt;
+  const Frame frame(*this, skin);
+  return SumOver<double, 256>(
+      task, measured_.size(),
+      [&](std::size_t i, double& part) {
+        if (task.cancelled()) return;
+        const auto& [p, radius] = measured_[i];
+        const std::optional<double> excess = frame.Excess(p, points[p]);
+        if (excess) part = std::max(part, *excess / radius);
+      },
+      [](double& all, double part) { all = std::max(all, part); });
+}
+
+}  // namespace sinew::metrics

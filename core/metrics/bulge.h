@@ -1,0 +1,71 @@
+// bulge.h - how far posed skin stands out of the body that the bones alone would carry along.
+//
+// A joint between round limbs of radius R closes without a bulge where no skin is farther than R
+// from the nearest bone: the posed body is each limb moved rigidly, and at the joint what the
+// section there sweeps as it turns from one limb to the other (a ball, of a round limb). Limbs are
+// not round, so the rest skin takes the place of R. Every posed point goes back to rest by each
+// motion that it may follow, and the one that puts it least outside the rest skin counts:
+//   - That of the bone it lies over: its strongest, or, past a joint's plane, the next. The plane
+//     goes through the joint and halves the rest angle; where limbs fold upon each other a point
+//     lies over both. Beyond the end of one bone and before the next it is as much of the turn
+//     between them as brings the point into the plane.
+//   - That of its bone and those joined to it, wherever the skin it comes to is that bone's own:
+//     what a bone carries goes with it on both sides of a plane.
+//   - That of another child of its bone's parent (fingers of a hand), where the skin it comes to
+//     belongs there, or the point does for a quarter of its weight.
+// So neither skin that is carried by one bone alone nor skin that slides is a bulge, be it to where
+// the limb is thicker; nor is the pose's own scale, which goes back too.
+//
+// Bulge is the distance outside the rest skin over the limb's radius: the median distance from the
+// bone's axis to skin near the point's station along it at rest. A point's own distance would not
+// do: where a bone runs close under the skin any small excess is many times that. On a cylinder
+// bulge is (largest distance from the nearest bone) / R - 1, or 0 if that is less.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/metrics/binding_bones.h"
+#include "core/metrics/solid.h"
+#include "core/metrics/surface.h"
+#include "core/metrics/volume.h"
+
+namespace sinew::metrics {
+
+class Bulge {
+ public:
+  // Of points of components that enclose a volume. All must outlive it.
+  Bulge(const Rig& rig, const BindingBones& bones, const Surface& surface,
+        const EnclosedVolume& volume);
+
+  // The largest. skin: [E] bind space to posed model space. Absent: no point has a limb.
+  std::optional<double> Measure(std::span<const Vec3d> points, std::span<const AffineD> skin,
+                                const Task& task) const;
+
+ private:
+  class Frame;
+  struct Measured {
+    std::uint32_t point = 0;
+    double radius = 0;
+  };
+  struct Sibling {
+    std::uint32_t joint, parent, binding;
+  };
+  void LinkJoints();
+  void MeasureRadii(const EnclosedVolume& volume);
+  // A quarter of point p's weight or more is the binding's.
+  bool Shares(std::uint32_t p, std::uint32_t binding) const;
+
+  const Rig& rig_;
+  const BindingBones& bones_;
+  const Surface& surface_;
+  std::vector<std::vector<std::uint32_t>> joints_of_;  // [E] places in bones_.joints
+  std::vector<std::vector<Sibling>> siblings_;         // [E]
+  std::vector<std::uint32_t> owner_;                   // [points of the solid] binding
+  std::vector<Measured> measured_;
+  Solid solid_;
+};
+
+}  // namespace sinew::metrics
