@@ -57,8 +57,9 @@ class LimbField {
   // the rest pose's model space.
   double unit() const { return unit_; }
   std::size_t parts() const { return joint_.size(); }
-  // [V] file order: the part of a vertex's strongest joint, -1 = that joint has no field.
-  std::span<const std::int32_t> part_of_vertex() const { return part_of_vertex_; }
+  // [V] file order: the part of a vertex's strongest joint, -1 = that joint has no field. `rig` is
+  // what was bound.
+  std::vector<std::int32_t> PartsOfVertices(const Rig& rig) const;
   // [P] joint of a part, rising.
   std::span<const std::uint32_t> joints() const { return joint_; }
   // [P] part it hangs from (that of its nearest ancestor joint with a field), -1 = none.
@@ -83,7 +84,6 @@ class LimbField {
     visit("field_reach", self.reach_);
     visit("field_centre_offset", self.centre_offset_);
     visit("field_centres", self.centres_);
-    visit("field_part_of_vertex", self.part_of_vertex_);
     visit("field_without", self.without_field_);
     visit("field_figures", self.figures_);
     visit("field_unit", self.unit_);
@@ -101,7 +101,6 @@ class LimbField {
   std::vector<std::uint8_t> reach_;  // [P][kReachCells] of the box, see part_reach.h
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
   AlignedVector<float> centres_;              // [centres][kCentreFloats]
-  std::vector<std::int32_t> part_of_vertex_;
   std::vector<std::uint32_t> without_field_;
   std::vector<double> figures_;        // see Measures
   std::vector<double> bulge_profile_;  // see BulgeProfile

@@ -82,8 +82,9 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   // The levels of the skin are those of the field with its muscles.
   const PosedMuscleField rest_muscles(implicit.muscles, rest_rig);
   const PosedLimbField rest_field(implicit.field, rest_rig, rest_muscles.extras());
-  SINEW_ASSIGN_OR_RETURN(implicit.skin,
-                         BindSkinSurface(input, implicit.field.part_of_vertex(), rest_field, task));
+  SINEW_ASSIGN_OR_RETURN(
+      implicit.skin,
+      BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), rest_field, task));
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return implicit;
@@ -113,9 +114,6 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t) const {
   }
   SINEW_RETURN_IF_ERROR(field.Check(joints));
   SINEW_RETURN_IF_ERROR(muscles.Check(joints, field.parts()));
-  if (field.part_of_vertex().size() != layout.vertices) {
-    return absl::DataLossError("bound data: implicit: sizes disagree");
-  }
   return skin.Check(layout);
 }
 

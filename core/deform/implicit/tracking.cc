@@ -200,8 +200,8 @@ void Step::Predict(std::size_t block) {
 // Whether anything near p moved in the last round.
 bool Step::Wakes(std::size_t p) const {
   if (first_ || buffers_.moved[p] > 0) return true;
-  for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
-    if (buffers_.moved[skin_.neighbours[k]] > 0) return true;
+  for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+    if (buffers_.moved[skin_.rows.At(p, k)] > 0) return true;
   }
   return false;
 }
@@ -218,8 +218,8 @@ void Step::Rotate(std::size_t block) {
     awake |= 1u << i;
     const Vec4 at = Load4(buffers_.at, p), rest = Load4(buffers_.rest, p);
     Vec4 rows[3] = {};
-    for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
-      const std::uint32_t q = skin_.neighbours[k];
+    for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+      const std::uint32_t q = skin_.rows.At(p, k);
       const Vec4 edge = skin_.cotangent[k] * (at - Load4(buffers_.at, q));
       const Vec4 rest_edge = rest - Load4(buffers_.rest, q);
       for (int c = 0; c < 3; ++c) rows[c] += edge[c] * rest_edge;
@@ -256,8 +256,8 @@ Vec4 Step::Relaxed(std::size_t p) const {
   Vec4 sum = {0, 0, 0, 0};
   if (!(own[3] > 0)) return sum;  // a neighbourhood that is a line or a point
   const Vec4 columns[3] = {Load4(own, 0), Load4(own, 1), Load4(own, 2)};
-  for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
-    const std::uint32_t q = skin_.neighbours[k];
+  for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+    const std::uint32_t q = skin_.rows.At(p, k);
     const float* its = buffers_.rotation + std::size_t{q} * 12;
     if (!(its[3] > 0)) its = own;
     const Vec4 its_rest = Load4(buffers_.rest, q);

@@ -6,13 +6,17 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "core/deform/deformer.h"
 #include "core/deform/dqs/dqs.h"
+#include "core/deform/fields.h"
 #include "core/deform/spec.h"
 #include "core/deform/vertex_state.h"
 #include "tests/assets/rounded_limb.h"
@@ -224,6 +228,33 @@ TEST(Implicit, AVertexFarAwayNeitherStopsTheBindNorSpoilsTheRest) {
   }
 }
 
+TEST(Implicit, KeepsLessThan64BytesAVertexBesideItsFields) {
+  for (const bool quads : {false, true}) {
+    const Rig rig =
+        testing::TubeRig({.rings = 600, .around = 50, .joints = 60, .length = 60, .quads = quads});
+    const auto layout = ValueOrDie(BlockLayout::Create(rig));
+    Task task;
+    const Implicit bound = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
+    ASSERT_EQ(bound.field.parts(), 60u);
+    const std::size_t bytes = FieldBytes(bound.skin);
+    EXPECT_LT(static_cast<double>(bytes) / static_cast<double>(rig.vertices()), 64.0);
+  }
+}
+
+// Gives the fourth entry of one table of the rows, or a new one, a value that fits nowhere.
+void SpoilRows(Implicit& implicit, std::string_view table) {
+  NeighbourRows::Fields(implicit.skin.rows, [&](std::string_view name, auto& values) {
+    if (name != table) return;
+    if constexpr (std::is_integral_v<std::decay_t<decltype(values)>>) {
+      values = 4;
+    } else {
+      using Value = std::decay_t<decltype(values.front())>;
+      if (values.size() < 4) values.resize(4);
+      values[3] = std::numeric_limits<Value>::max();
+    }
+  });
+}
+
 TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   const Rig rig = testing::CanonicalCylinder();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
@@ -242,10 +273,18 @@ TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.point_lane[3] = 1 << 20; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.lane_point.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.role[3] = 4; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.row_offset[3] = 1 << 20; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.neighbours[3] = ~0u; }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_shift"); }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_base"); }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_start"); }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_step"); }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_far_entry"); }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_far_point"); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.cotangent[3] = -1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.mean_value[3] = std::nanf(""); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.cotangent.pop_back(); }));
+  EXPECT_TRUE(refused([](Implicit& m) {
+    for (std::uint16_t& weight : m.skin.mean_value) weight /= 2;
+  }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.mean_value.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.potential[3] = INFINITY; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.island.push_back(3); }));
   EXPECT_TRUE(refused([](Implicit& m) {
