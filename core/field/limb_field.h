@@ -116,7 +116,7 @@ class PosedLimbField final : public PosedField {
 
   void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
   std::size_t parts() const override { return frames_.size(); }
-  void EvaluateParts(const PointBlock& points, std::span<float> values) const override;
+  PartBlocks EvaluateParts(const PointBlock& points) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 
   // For tests: evaluates every part everywhere, which must not change a bit.

@@ -173,18 +173,17 @@ void Step::Gather(std::size_t block) {
 }
 
 void Step::Predict(std::size_t block) {
-  std::vector<float> values(before_.parts() * kLanes);
-  before_.EvaluateParts(Load(buffers_.at, block), values);
+  const PartBlocks parts = before_.EvaluateParts(Load(buffers_.at, block));
   for (std::size_t i = 0; i < kLanes; ++i) {
     const std::size_t slot = block * kLanes + i;
     const std::size_t p = std::min(slot, skin_.points() - 1);
     const Vec4 at = Load4(buffers_.at, slot);
     Vec4 sum = {0, 0, 0, 0};
     float total = 0;
-    for (std::size_t b = 0; b < motions_.size(); ++b) {
-      const float f = values[b * kLanes + i], squared = f * f, w = squared * squared;
+    for (const PartBlock& part : parts) {
+      const float f = part.value[i], squared = f * f, w = squared * squared;
       if (!(w > 0)) continue;
-      const auto& m = motions_[b].m;
+      const auto& m = motions_[part.part].m;
       const Vec4 by = {m[0] * at[0] + m[1] * at[1] + m[2] * at[2] + m[3],
                        m[4] * at[0] + m[5] * at[1] + m[6] * at[2] + m[7],
                        m[8] * at[0] + m[9] * at[1] + m[10] * at[2] + m[11], 0};
