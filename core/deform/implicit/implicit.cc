@@ -23,8 +23,7 @@ absl::StatusOr<FieldOptions> OptionsOf(const Rig& rig, const ImplicitParams& par
                        .controller = params.controller,
                        .bulge = params.bulge,
                        .joints = {},
-                       .samples = params.samples,
-                       .muscles = params.muscles};
+                       .samples = params.samples};
   SINEW_ASSIGN_OR_RETURN(const auto named, ParseJointOperators(params.joints, params.controller));
   SINEW_ASSIGN_OR_RETURN(options.joints, FindJointOperators(named, rig.skeleton()));
   return options;
