@@ -228,6 +228,30 @@ TEST(Implicit, AVertexFarAwayNeitherStopsTheBindNorSpoilsTheRest) {
   }
 }
 
+// Points take their own cotangents and nobody else's, also beside points and faces without any.
+TEST(Implicit, EveryRowOfCotangentsIsWhole) {
+  auto rigs = testing::AllRigs();
+  RigSource source = testing::CanonicalCylinderSource();
+  source.mesh.positions[500] = source.mesh.positions[501];  // faces without area
+  rigs.push_back({"no_area", testing::MakeRig(source)});
+  source.mesh.positions[500].y = 1e30f;
+  rigs.push_back({"far", testing::MakeRig(std::move(source))});
+  for (const auto& [name, rig] : rigs) {
+    const auto layout = ValueOrDie(BlockLayout::Create(rig));
+    Task task;
+    const Implicit bound = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
+    const NeighbourRows& rows = bound.skin.rows;
+    for (std::size_t p = 0; p < bound.skin.points(); ++p) {
+      if (rows.RowSize(p) == 0) continue;
+      double sum = 0;
+      for (std::size_t k = rows.begin(p); k < rows.end(p); ++k) {
+        sum += double{bound.skin.cotangent[k]};
+      }
+      ASSERT_NEAR(sum, 1, 1e-5) << name << " point " << p;
+    }
+  }
+}
+
 TEST(Implicit, KeepsLessThan64BytesAVertexBesideItsFields) {
   for (const bool quads : {false, true}) {
     const Rig rig =
