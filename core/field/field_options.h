@@ -36,7 +36,6 @@ struct FieldOptions {
   float bulge = 0.7f;  // 0 .. 0.9
   std::vector<JointOperator> joints;
   std::uint32_t samples = 50;  // of a part
-  bool muscles = true;
 };
 
 }  // namespace sinew

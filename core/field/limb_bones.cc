@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/base/vectors.h"
 #include "core/rig/bones.h"
 
 namespace sinew {
@@ -15,10 +16,6 @@ constexpr double kEnd = 0.25;       // of a bone's length: its end
 constexpr double kCapNormal = 0.7;  // |normal . bone| of a vertex that closes an end
 constexpr double kThinnest = 0.5, kThickest = 1.5;  // an end, of flesh
 constexpr double kLeast = 0.75, kMost = 2;          // radius, of flesh
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 Vec3d Mean(const LimbSurface& surface, std::span<const std::uint32_t> vertices) {
   Vec3d sum;

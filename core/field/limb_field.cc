@@ -152,12 +152,22 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const FieldOptions& op
   for (std::uint32_t j = 0; j < rig.joints(); ++j) {
     if (part_of_joint[j] < 0 && !surface.VerticesOf(j).empty()) field.without_field_.push_back(j);
   }
+  for (const Binding& binding : rig.bindings()) {
+    field.part_of_binding_.push_back(part_of_joint[binding.joint]);
+  }
   field.figures_[kWithout] = static_cast<double>(field.without_field_.size());
-  field.part_of_vertex_.reserve(rig.vertices());
-  for (const std::uint16_t j : surface.joint) field.part_of_vertex_.push_back(part_of_joint[j]);
   const double size = rig.mesh().diagonal();
   field.unit_ = Median(std::move(flesh), size > 0 ? 0.05 * size : 1);
   return field;
+}
+
+std::vector<std::int32_t> LimbField::PartsOfVertices(const Rig& rig) const {
+  std::vector<std::int32_t> parts;
+  parts.reserve(rig.vertices());
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    parts.push_back(part_of_binding_[StrongestBinding(rig, v)]);
+  }
+  return parts;
 }
 
 absl::Status LimbField::Check(std::size_t joints) const {
@@ -186,8 +196,8 @@ absl::Status LimbField::Check(std::size_t joints) const {
     if (!(radius_[p] > 0) || !std::isfinite(radius_[p])) return Damaged("radius out of range");
     if (!AllFinite(to_joint_[p].m)) return Damaged("a matrix is not finite");
   }
-  for (const std::int32_t p : part_of_vertex_) {
-    if (p < -1 || p >= static_cast<std::int32_t>(n)) return Damaged("part out of range");
+  for (const std::int32_t part : part_of_binding_) {
+    if (part < -1 || part >= static_cast<std::int64_t>(n)) return Damaged("part out of range");
   }
   for (const std::uint32_t j : without_field_) {
     if (j >= joints) return Damaged("joint out of range");
@@ -220,8 +230,7 @@ std::vector<FieldMeasure> LimbField::Measures() const {
 
 std::size_t LimbField::bytes() const {
   return sizeof(*this) + parts() * (sizeof(AffineD) + 64 + kReachCells) +
-         centres_.size() * sizeof(float) + part_of_vertex_.size() * sizeof(std::int32_t) +
-         without_field_.size() * 4;
+         centres_.size() * sizeof(float) + without_field_.size() * 4;
 }
 
 }  // namespace sinew

@@ -57,8 +57,11 @@ class LimbField {
   // the rest pose's model space.
   double unit() const { return unit_; }
   std::size_t parts() const { return joint_.size(); }
-  // [V] file order: the part of a vertex's strongest joint, -1 = that joint has no field.
-  std::span<const std::int32_t> part_of_vertex() const { return part_of_vertex_; }
+  // [V] file order: the part of a vertex's strongest joint, -1 = that joint has no field. `rig` is
+  // what was bound.
+  std::vector<std::int32_t> PartsOfVertices(const Rig& rig) const;
+  // [E] the part of a binding's joint, -1 = it has no field.
+  std::span<const std::int32_t> parts_of_bindings() const { return part_of_binding_; }
   // [P] joint of a part, rising.
   std::span<const std::uint32_t> joints() const { return joint_; }
   // [P] part it hangs from (that of its nearest ancestor joint with a field), -1 = none.
@@ -75,6 +78,7 @@ class LimbField {
   static void Fields(Self& self, Visit&& visit) {
     visit("field_joint", self.joint_);
     visit("field_parent", self.parent_);
+    visit("field_part_of_binding", self.part_of_binding_);
     visit("field_operator", self.op_);
     visit("field_controller", self.controller_);
     visit("field_to_joint", self.to_joint_);
@@ -83,7 +87,6 @@ class LimbField {
     visit("field_reach", self.reach_);
     visit("field_centre_offset", self.centre_offset_);
     visit("field_centres", self.centres_);
-    visit("field_part_of_vertex", self.part_of_vertex_);
     visit("field_without", self.without_field_);
     visit("field_figures", self.figures_);
     visit("field_unit", self.unit_);
@@ -93,7 +96,7 @@ class LimbField {
  private:
   friend class PosedLimbField;
   std::vector<std::uint32_t> joint_;
-  std::vector<std::int32_t> parent_;
+  std::vector<std::int32_t> parent_, part_of_binding_;
   std::vector<std::uint8_t> op_, controller_;  // [P] of the joint to the part's parent
   std::vector<AffineD> to_joint_;              // [P] part space to joint space
   std::vector<double> radius_;                 // [P]
@@ -101,7 +104,6 @@ class LimbField {
   std::vector<std::uint8_t> reach_;  // [P][kReachCells] of the box, see part_reach.h
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
   AlignedVector<float> centres_;              // [centres][kCentreFloats]
-  std::vector<std::int32_t> part_of_vertex_;
   std::vector<std::uint32_t> without_field_;
   std::vector<double> figures_;        // see Measures
   std::vector<double> bulge_profile_;  // see BulgeProfile
@@ -117,7 +119,7 @@ class PosedLimbField final : public PosedField {
 
   void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
   std::size_t parts() const override { return frames_.size(); }
-  void EvaluateParts(const PointBlock& points, std::span<float> values) const override;
+  PartBlocks EvaluateParts(const PointBlock& points) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 
   // For tests: evaluates every part everywhere, which must not change a bit.

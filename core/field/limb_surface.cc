@@ -10,17 +10,6 @@
 namespace sinew {
 namespace {
 
-// Weights run from strongest to weakest, and equal ones by binding.
-std::uint16_t StrongestBinding(const Rig& rig, std::size_t v) {
-  const auto bindings = rig.influences().bindings(v);
-  const auto weights = rig.influences().weights(v);
-  std::uint16_t best = bindings.front();
-  for (std::size_t k = 1; k < bindings.size() && weights[k] == weights[0]; ++k) {
-    if (rig.bindings()[bindings[k]].joint < rig.bindings()[best].joint) best = bindings[k];
-  }
-  return best;
-}
-
 template <class Visit>
 void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
   for (std::uint32_t f = part.face_offset; f < part.face_offset + part.face_count; ++f) {
@@ -59,6 +48,17 @@ double SideOf(const LimbSurface& surface, const Mesh& mesh, const MeshPart& part
 }
 
 }  // namespace
+
+// Weights run from strongest to weakest, and equal ones by binding.
+std::uint16_t StrongestBinding(const Rig& rig, std::size_t v) {
+  const auto bindings = rig.influences().bindings(v);
+  const auto weights = rig.influences().weights(v);
+  std::uint16_t best = bindings.front();
+  for (std::size_t k = 1; k < bindings.size() && weights[k] == weights[0]; ++k) {
+    if (rig.bindings()[bindings[k]].joint < rig.bindings()[best].joint) best = bindings[k];
+  }
+  return best;
+}
 
 LimbSurface MakeLimbSurface(const Rig& rig) {
   LimbSurface surface;

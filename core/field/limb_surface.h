@@ -13,13 +13,16 @@
 
 namespace sinew {
 
+// The binding of a vertex with the largest weight, ties by lower joint.
+std::uint16_t StrongestBinding(const Rig& rig, std::size_t v);
+
 struct LimbSurface {
   std::vector<Vec3d> points;   // [V] rest pose, model space, each moved by its strongest binding
   std::vector<Vec3d> normals;  // [V] unit, outward; 0 0 0 where no face has an area
-  std::vector<std::uint16_t> joint;            // [V] of the largest weight, ties by lower joint
-  std::vector<std::uint32_t> vertex_offset;    // [J + 1] into vertices
-  std::vector<std::uint32_t> vertices;         // [V] of a joint, rising
-  std::vector<std::uint32_t> triangle_offset;  // [J + 1] into triangles
+  std::vector<std::uint16_t> joint;                     // [V] of the strongest binding
+  std::vector<std::uint32_t> vertex_offset;             // [J + 1] into vertices
+  std::vector<std::uint32_t> vertices;                  // [V] of a joint, rising
+  std::vector<std::uint32_t> triangle_offset;           // [J + 1] into triangles
   std::vector<std::array<std::uint32_t, 3>> triangles;  // whose corners all belong to the joint
 
   std::span<const std::uint32_t> VerticesOf(std::size_t j) const {

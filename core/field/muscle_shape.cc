@@ -4,14 +4,11 @@
 #include <cmath>
 #include <set>
 
+#include "core/base/vectors.h"
 #include "core/field/muscle_kernel.h"
 
 namespace sinew {
 namespace {
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 Vec3d Column(const AffineD& a, std::size_t c) {
   return {a.m[c], a.m[4 + c], a.m[8 + c]};

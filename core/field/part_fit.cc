@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/vectors.h"
 #include "core/field/part_reach.h"
 #include "core/field/poisson_disk.h"
 
@@ -18,10 +19,6 @@ constexpr std::size_t kFaceGrid = 12;    // points along an edge of the box's fa
 constexpr double kStep = 0.25;           // the box grows by, radii
 constexpr double kFarthest = 4;          // from the samples, radii
 constexpr double kPad = 0.02;            // of the box
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 Vec3d Unit(const Vec3d& v) {
   const double length = Length(v);

@@ -5,6 +5,8 @@
 // bits depend on its own point alone, never on its neighbours in the block.
 #pragma once
 
+#include <absl/container/inlined_vector.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -18,6 +20,13 @@ namespace sinew {
 struct alignas(64) FieldBlock {
   float value[kLanes], x[kLanes], y[kLanes], z[kLanes];
 };
+
+// The field of one part at 16 points.
+struct PartBlock {
+  std::uint32_t part = 0;
+  float value[kLanes] = {};
+};
+using PartBlocks = absl::InlinedVector<PartBlock, 8>;
 
 // How parts that collide are composed.
 enum class Contact : std::uint8_t {
@@ -33,8 +42,8 @@ class PosedField {
 
   // The parts the field is composed of; each moves rigidly with its joint.
   virtual std::size_t parts() const = 0;
-  // Fields of the single parts: values[part * 16 + lane].
-  virtual void EvaluateParts(const PointBlock& points, std::span<float> values) const = 0;
+  // The single parts, by rising part; a part that is left out is 0 at all points.
+  virtual PartBlocks EvaluateParts(const PointBlock& points) const = 0;
   // [parts] part space to model space of this pose; part space is the same in every pose.
   virtual std::span<const Affine> PartFrames() const = 0;
 

@@ -366,12 +366,14 @@ void PosedLimbField::Evaluate(const PointBlock& points, Contact contact, FieldBl
   Query(*this, points, Query::NeedOf(*this, contact)).Compose(contact, out);
 }
 
-void PosedLimbField::EvaluateParts(const PointBlock& points, std::span<float> values) const {
+PartBlocks PosedLimbField::EvaluateParts(const PointBlock& points) const {
   const Query query(*this, points, Query::Need::kAll);
-  std::ranges::fill(values, 0.0f);
+  PartBlocks parts(query.size());
   for (std::size_t k = 0; k < query.size(); ++k) {
-    std::copy_n(query.block(k).value, kLanes, values.begin() + query.part(k) * kLanes);
+    parts[k].part = query.part(k);
+    std::copy_n(query.block(k).value, kLanes, parts[k].value);
   }
+  return parts;
 }
 
 }  // namespace sinew

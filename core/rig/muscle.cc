@@ -182,7 +182,7 @@ double ProfileArea(MuscleProfile profile, double warp) {
     constexpr std::array<double, 4> kAreas = {2.0 / 3, 0.5, 2 / pi, 8.0 / 15};
     return kAreas[static_cast<std::size_t>(profile)];
   }
-  // Over x = warped u: the integrand is smooth where u is a root of it. Simpson.
+  // Warped profiles have no closed form: Simpson's rule over u.
   double sum = 0;
   const double h = 1.0 / kQuadratureSteps;
   for (int k = 0; k <= kQuadratureSteps; ++k) {

@@ -139,13 +139,16 @@ void RoundedLimb::Evaluate(const PointBlock& points, Contact contact, FieldBlock
   }
 }
 
-void RoundedLimb::EvaluateParts(const PointBlock& points, std::span<float> values) const {
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    for (std::size_t b = 0; b < 2; ++b) {
-      values[b * kLanes + i] =
+PartBlocks RoundedLimb::EvaluateParts(const PointBlock& points) const {
+  PartBlocks parts(2);
+  for (std::uint32_t b = 0; b < 2; ++b) {
+    parts[b].part = b;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      parts[b].value[i] =
           static_cast<float>(Part(b, {points.x[i], points.y[i], points.z[i]}).value);
     }
   }
+  return parts;
 }
 
 }  // namespace sinew::testing

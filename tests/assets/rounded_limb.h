@@ -42,7 +42,7 @@ class RoundedLimb : public PosedField {
 
   void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
   std::size_t parts() const override { return 2; }
-  void EvaluateParts(const PointBlock& points, std::span<float> values) const override;
+  PartBlocks EvaluateParts(const PointBlock& points) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 
  private:

@@ -179,7 +179,7 @@ void PrintBytes(const Character& character) {
   Task task;
   const Implicit bound = ValueOrDie(Implicit::Bind({*character.rig, *layout, {}}, {}, task));
   const auto vertices = static_cast<double>(character.rig->vertices());
-  const std::size_t skin = FieldBytes(bound.skin) + bound.field.part_of_vertex().size_bytes();
+  const std::size_t skin = FieldBytes(bound.skin);
   std::printf("  bound data: %.1f bytes a vertex beyond layout and fields; %zu fields %.0f KB\n",
               static_cast<double>(skin) / vertices, bound.field.parts(),
               static_cast<double>(FieldBytes(bound) - skin) / 1024);

@@ -15,47 +15,21 @@
 #include "core/deform/spec.h"
 #include "core/simd/target.h"
 #include "tests/laws/law_cases.h"
+#include "tests/laws/law_frame.h"
 #include "tests/laws/law_specs.h"
 
 namespace sinew {
 namespace {
 
+using testing::Direction;
+using testing::Distance;
+using testing::Evaluate;
+using testing::Frame;
 using testing::LawPoses;
 using testing::LawRigs;
 using testing::LawSpecs;
 using testing::NamedPose;
-
-struct Frame {
-  std::vector<Vec3f> positions, normals;
-  std::vector<Vec4f> tangents;       // of rigs that have them
-  std::vector<std::uint8_t> states;  // of recipes that write them
-  std::array<float, 6> bounds{};
-
-  bool SameBits(const Frame& other) const {
-    return std::memcmp(positions.data(), other.positions.data(), positions.size() * 12) == 0 &&
-           std::memcmp(normals.data(), other.normals.data(), normals.size() * 12) == 0 &&
-           std::memcmp(tangents.data(), other.tangents.data(), tangents.size() * 16) == 0 &&
-           states == other.states;
-  }
-};
-
-absl::StatusOr<Frame> Evaluate(const Deformer& deformer, std::span<const Affine> joints,
-                               const Task& task = Task()) {
-  Frame frame;
-  frame.positions.resize(deformer.vertices());
-  frame.normals.resize(deformer.vertices());
-  if (deformer.has_tangents()) frame.tangents.resize(deformer.vertices());
-  if (deformer.has_states()) frame.states.assign(deformer.vertices(), 0xff);
-  FrameOut out{.positions = std::as_writable_bytes(std::span(frame.positions)),
-               .normals = std::as_writable_bytes(std::span(frame.normals)),
-               .tangents = std::as_writable_bytes(std::span(frame.tangents)),
-               .states = std::as_writable_bytes(std::span(frame.states))};
-  Workspace workspace;
-  const absl::Status status = deformer.Evaluate({.joints = joints}, out, workspace, nullptr, task);
-  if (!status.ok()) return status;
-  frame.bounds = out.bounds;
-  return frame;
-}
+using testing::RoundingSpread;
 
 class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {
  protected:
@@ -85,48 +59,60 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
     return reach;
   }
 
-  // Implicit skinning decides for each vertex whether it touches another limb: near the threshold,
-  // rounding decides. So a few vertices may differ, and most where limbs lie within
-  // each other.
-  bool Decides() const {
-    return std::ranges::any_of(
-        recipe_, [](const StageParams& params) { return StageName(params) == "implicit"; });
-  }
-  // Directions taken from the posed surface carry the rounding of its points further.
-  bool UsesPosedNormals() const {
+  // Implicit skinning chooses a side for vertices that lie between limbs, and fields near their
+  // axes and directions taken from a posed surface carry the rounding of points further. How far is
+  // measured: a vertex may go twice as far as it does when the joints are shifted by rounding.
+  bool CarriesRounding() const {
     return std::ranges::any_of(recipe_, [](const StageParams& params) {
-      return StageName(params) == "relax" || StageName(params) == "muscle";
+      const auto name = StageName(params);
+      return name == "implicit" || name == "relax" || name == "muscle";
     });
   }
-  void ExpectMoved(const Frame& still, const AffineD& motion, const Frame& moved, double tolerance,
-                   const std::string& what) const;
+  RoundingSpread SpreadOf(const Frame& still, std::span<const Affine> pose, double size) const {
+    return testing::SpreadOf(still, pose, size,
+                             [&](std::span<const Affine> joints) { return Must(joints); });
+  }
+  // What a common motion to `far` diagonals from the origin makes of a pose.
+  void ExpectFollows(const std::vector<Affine>& pose, const Frame& still, const AffineD& motion,
+                     double far, const std::string& what) const;
 
   Recipe recipe_;
   std::unique_ptr<Deformer> deformer_;
 };
 
-double Distance(const Vec3d& a, const Vec3f& b) {
-  const Vec3d d = a - ToDouble(b);
-  return std::sqrt(Dot(d, d));
-}
+constexpr double kCarried = 2;      // of the spread, which tries find from below
+constexpr double kFarthest = 0.15;  // diagonals
 
-void DeformerLaws::ExpectMoved(const Frame& still, const AffineD& motion, const Frame& moved,
-                               double tolerance, const std::string& what) const {
+void DeformerLaws::ExpectFollows(const std::vector<Affine>& pose, const Frame& still,
+                                 const AffineD& motion, double far, const std::string& what) const {
+  const double rounding = Tolerance(2 * Reach() + far * diagonal()), tolerance = 5 * rounding;
+  const Frame moved = Must(testing::Moved(motion, pose));
+  std::vector<double> distance;
+  for (std::size_t v = 0; v < rig().vertices(); ++v) {
+    distance.push_back(
+        Distance(Apply(motion, ToDouble(still.positions[v])), ToDouble(moved.positions[v])));
+  }
+  if (std::ranges::all_of(distance, [&](double d) { return d <= tolerance; })) return;
+  RoundingSpread spread;
+  if (CarriesRounding()) spread = SpreadOf(still, pose, rounding);
+  spread.positions.resize(rig().vertices());
   std::size_t beyond = 0;
   for (std::size_t v = 0; v < rig().vertices(); ++v) {
-    const double distance =
-        Distance(Apply(motion, ToDouble(still.positions[v])), moved.positions[v]);
-    if (distance > tolerance) ++beyond;
-    ASSERT_LE(distance, Decides() ? 0.15 * diagonal() + tolerance : tolerance)
-        << what << " vertex " << v;
+    const double carried = std::min(kCarried * spread.positions[v], kFarthest * diagonal());
+    if (distance[v] <= tolerance + carried) continue;
+    ++beyond;
+    // Tries that shift all points of a joint alike miss some that rounding by itself would flip.
+    ASSERT_TRUE(CarriesRounding() && far >= 10 && distance[v] <= kFarthest * diagonal())
+        << what << " vertex " << v << ": " << distance[v] << ", tolerance " << tolerance
+        << ", spread " << spread.positions[v];
   }
-  ASSERT_LE(beyond, Decides() ? std::max<std::size_t>(10, rig().vertices() / 20) : 0) << what;
+  ASSERT_LE(beyond, 1 + rig().vertices() / 250) << what;
 }
 
 TEST_P(DeformerLaws, RestPoseGivesTheRestMesh) {
   const Frame frame = Must(testing::RestPose(rig()));
   for (std::size_t v = 0; v < rig().vertices(); ++v) {
-    ASSERT_LE(Distance(ToDouble(rig().mesh().positions()[v]), frame.positions[v]),
+    ASSERT_LE(Distance(ToDouble(rig().mesh().positions()[v]), ToDouble(frame.positions[v])),
               Tolerance(Reach()))
         << "vertex " << v;
   }
@@ -136,12 +122,8 @@ TEST_P(DeformerLaws, AuthoredNormalsComeBackAtRest) {
   if (rig().mesh().normals().empty()) GTEST_SKIP() << "no authored normals";
   const Frame frame = Must(testing::RestPose(rig()));
   for (std::size_t v = 0; v < rig().vertices(); ++v) {
-    ASSERT_LE(Distance(ToDouble(rig().mesh().normals()[v]), frame.normals[v]), 1e-4);
+    ASSERT_LE(Distance(ToDouble(rig().mesh().normals()[v]), ToDouble(frame.normals[v])), 1e-4);
   }
-}
-
-Vec3d Direction(const Vec4f& t) {
-  return {t.x, t.y, t.z};
 }
 
 // Rounding of a coordinate over the length of an edge tilts a direction.
@@ -164,14 +146,17 @@ TEST_P(DeformerLaws, AuthoredTangentsComeBackAtRest) {
 TEST_P(DeformerLaws, TangentsFollowACommonRigidMotion) {
   if (rig().mesh().tangents().empty()) GTEST_SKIP() << "no authored tangents";
   const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 137);
-  const double tolerance = (Decides() ? 20 : 5) * DirectionTolerance(rig(), Reach());
+  const double tolerance = 5 * DirectionTolerance(rig(), Reach());
   for (const auto& pose : {testing::BendPose(rig(), 80), testing::TwistPose(rig(), 120)}) {
     const Frame still = Must(pose);
     const Frame moved = Must(testing::Moved(motion, pose));
+    RoundingSpread spread{.positions = {}, .tangents = std::vector<double>(rig().vertices())};
+    if (CarriesRounding()) spread = SpreadOf(still, pose, Tolerance(2 * Reach()));
     for (std::size_t v = 0; v < rig().vertices(); ++v) {
-      const Vec3d difference =
-          Multiply(Linear(motion), Direction(still.tangents[v])) - Direction(moved.tangents[v]);
-      ASSERT_LE(std::sqrt(Dot(difference, difference)), tolerance) << v;
+      const Vec3d expected = Multiply(Linear(motion), Direction(still.tangents[v]));
+      ASSERT_LE(Distance(expected, Direction(moved.tangents[v])),
+                tolerance + kCarried * spread.tangents[v])
+          << v;
     }
   }
 }
@@ -182,17 +167,13 @@ TEST_P(DeformerLaws, FollowsACommonRigidMotion) {
     // Plain direct delta mush fits a rotation to mirrored neighbourhoods, and on a round limb many
     // fit equally well.
     if (fits_reflections && pose.name == "mirrored") continue;
-    // A root scaled to nothing says nothing about its rotation, a limb about its normals.
-    if ((rig().joints() == 1 || UsesPosedNormals()) && pose.name == "shrunk") continue;
+    // A root scaled to nothing says nothing about its rotation.
+    if (rig().joints() == 1 && pose.name == "shrunk") continue;
     const Frame still = Must(pose.joints);
     for (const double far : {0.0, 10.0, 100.0}) {
-      if ((Decides() || UsesPosedNormals()) && far > 10) continue;  // float32 is too coarse there
       const Vec3d t = far * diagonal() * Vec3d{0.6, -0.48, 0.64};
-      const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 137, t);
-      const Frame moved = Must(testing::Moved(motion, pose.joints));
-      ExpectMoved(still, motion, moved,
-                  (UsesPosedNormals() ? 8 : 5) * Tolerance(2 * Reach() + far * diagonal()),
-                  pose.name + ", far " + std::to_string(far));
+      ExpectFollows(pose.joints, still, testing::RigidMotion({0.36, 0.48, 0.8}, 137, t), far,
+                    pose.name + ", far " + std::to_string(far));
     }
   }
 }
@@ -201,10 +182,8 @@ TEST_P(DeformerLaws, FollowsTheRootThroughAFullTurn) {
   const auto pose = testing::BendPose(rig(), 50);
   const Frame still = Must(pose);
   for (int degrees = 0; degrees <= 720; degrees += 45) {
-    const AffineD motion = testing::RigidMotion({0, 0.6, 0.8}, degrees);
-    const Frame turned = Must(testing::Moved(motion, pose));
-    ExpectMoved(still, motion, turned, 5 * Tolerance(2 * Reach()),
-                std::to_string(degrees) + " degrees");
+    ExpectFollows(pose, still, testing::RigidMotion({0, 0.6, 0.8}, degrees), 0,
+                  std::to_string(degrees) + " degrees");
   }
 }
 

@@ -23,8 +23,7 @@ absl::StatusOr<FieldOptions> OptionsOf(const Rig& rig, const ImplicitParams& par
                        .controller = params.controller,
                        .bulge = params.bulge,
                        .joints = {},
-                       .samples = params.samples,
-                       .muscles = params.muscles};
+                       .samples = params.samples};
   SINEW_ASSIGN_OR_RETURN(const auto named, ParseJointOperators(params.joints, params.controller));
   SINEW_ASSIGN_OR_RETURN(options.joints, FindJointOperators(named, rig.skeleton()));
   return options;
@@ -82,8 +81,9 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   // The levels of the skin are those of the field with its muscles.
   const PosedMuscleField rest_muscles(implicit.muscles, rest_rig);
   const PosedLimbField rest_field(implicit.field, rest_rig, rest_muscles.extras());
-  SINEW_ASSIGN_OR_RETURN(implicit.skin,
-                         BindSkinSurface(input, implicit.field.part_of_vertex(), rest_field, task));
+  SINEW_ASSIGN_OR_RETURN(
+      implicit.skin,
+      BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), rest_field, task));
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return implicit;
@@ -106,16 +106,16 @@ StageFacts Implicit::Facts() const {
   return facts;
 }
 
-absl::Status Implicit::Check(const BlockLayout& layout, std::size_t) const {
+absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) const {
   if (contact > 1 || newton > 1 || tracking > 1 || !(attraction >= 0 && attraction <= 1) ||
       iterations > kMostIterations || smoothing > kMostSmoothing) {
     return absl::DataLossError("bound data: implicit: a parameter out of range");
   }
   SINEW_RETURN_IF_ERROR(field.Check(joints));
-  SINEW_RETURN_IF_ERROR(muscles.Check(joints, field.parts()));
-  if (field.part_of_vertex().size() != layout.vertices) {
-    return absl::DataLossError("bound data: implicit: sizes disagree");
+  if (field.parts_of_bindings().size() != bindings) {
+    return absl::DataLossError("bound data: implicit: bindings disagree");
   }
+  SINEW_RETURN_IF_ERROR(muscles.Check(joints, field.parts()));
   return skin.Check(layout);
 }
 
@@ -129,7 +129,7 @@ void Implicit::Run(const StageFrame& frame) const {
           {.unit = static_cast<float>(field.unit()),
            .attraction = attraction,
            .contact = contact != 0,
-           .part_of_vertex = field.part_of_vertex(),
+           .part_of_binding = field.parts_of_bindings(),
            .parents = field.parents()},
           frame);
     return;

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/deform/implicit/projection_step.h"
+#include "core/deform/scratch.h"
 #include "core/deform/vertex_state.h"
 #include "core/simd/vec4.h"
 
@@ -20,10 +21,6 @@ constexpr std::uint32_t kFirstRings = 6, kLastRings = 3;    // diffusions
 constexpr std::uint32_t kLastSmoothing = 1;
 constexpr std::size_t kFewNeighbours = 3;  // points with no more are not smoothed
 constexpr std::size_t kGrain = 1024;       // points of a sweep
-
-std::size_t WholeLines(std::size_t floats) {
-  return (floats + kLanes - 1) / kLanes * kLanes;
-}
 
 // Takes arrays off the front of a frame's scratch; contents undefined.
 class Scratch {
@@ -104,12 +101,6 @@ class Projection {
     return skin_.role[p] == static_cast<std::uint8_t>(PointRole::kSkin);
   }
   VertexState State(std::uint32_t p) const { return static_cast<VertexState>(points_.state[p]); }
-  std::span<const std::uint32_t> Row(std::uint32_t p) const {
-    return std::span(skin_.neighbours).subspan(skin_.row_offset[p], RowSize(p));
-  }
-  std::size_t RowSize(std::uint32_t p) const {
-    return skin_.row_offset[p + 1] - skin_.row_offset[p];
-  }
 
   // Steps of the first `count` points of list_, until all have stopped.
   void Fit(std::size_t count, std::uint32_t iterations, bool relax) {
@@ -138,9 +129,13 @@ class Projection {
     const Vec4 at = Load4(points_.at.data(), p);
     const Vec4 g = Load4(points_.gradient.data(), p);
     Vec4 shift = {0, 0, 0, 0};
-    for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
-      shift += skin_.mean_value[k] * (Load4(points_.at.data(), skin_.neighbours[k]) - at);
+    float total = 0;
+    for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+      const auto weight = static_cast<float>(skin_.mean_value[k]);
+      shift += weight * (Load4(points_.at.data(), skin_.rows.At(p, k)) - at);
+      total += weight;
     }
+    shift /= std::max(total, 1.0f);
     const float length2 = g[0] * g[0] + g[1] * g[1] + g[2] * g[2];
     const float along = shift[0] * g[0] + shift[1] * g[1] + shift[2] * g[2];
     const Vec4 normal = {g[0], g[1], g[2], 0};
@@ -195,7 +190,9 @@ class Projection {
     for (std::uint32_t ring = 0; ring < rings; ++ring) {
       const std::size_t end = count;
       for (; begin < end; ++begin) {
-        for (const std::uint32_t q : Row(region_[begin])) {
+        const std::uint32_t p = region_[begin];
+        for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+          const std::uint32_t q = skin_.rows.At(p, k);
           if (reached_[q] != 0) continue;
           reached_[q] = 1;
           region_[count++] = q;
@@ -214,11 +211,14 @@ class Projection {
   }
 
   void Smooth(std::size_t region, std::uint32_t diffusions, std::uint32_t passes) {
-    for (std::uint32_t k = 0; k < diffusions; ++k) {
+    for (std::uint32_t pass = 0; pass < diffusions; ++pass) {
       ForRegion(region, [&](std::uint32_t p) {
         float sum = 0;
-        for (const std::uint32_t q : Row(p)) sum += flag_[q];
-        next_flag_[p] = RowSize(p) > 0 ? sum / static_cast<float>(RowSize(p)) : 0;
+        const std::size_t size = skin_.rows.RowSize(p);
+        for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+          sum += flag_[skin_.rows.At(p, k)];
+        }
+        next_flag_[p] = size > 0 ? sum / static_cast<float>(size) : 0;
       });
       std::swap(flag_, next_flag_);
     }
@@ -230,10 +230,10 @@ class Projection {
 
   Vec4 Smoothed(std::uint32_t p) const {
     const Vec4 at = Load4(points_.at.data(), p);
-    if (!IsSkin(p) || !(flag_[p] > 0) || RowSize(p) <= kFewNeighbours) return at;
+    if (!IsSkin(p) || !(flag_[p] > 0) || skin_.rows.RowSize(p) <= kFewNeighbours) return at;
     Vec4 shift = {0, 0, 0, 0};
-    for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
-      shift += skin_.cotangent[k] * (Load4(points_.at.data(), skin_.neighbours[k]) - at);
+    for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+      shift += skin_.cotangent[k] * (Load4(points_.at.data(), skin_.rows.At(p, k)) - at);
     }
     return at + flag_[p] * shift;
   }

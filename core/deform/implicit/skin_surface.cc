@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/geometry/surface_faces.h"
 #include "core/simd/vec4.h"
 
 namespace sinew {
@@ -39,17 +38,16 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
   };
   const std::size_t lanes = layout.order.size();
   if (points() == 0 || points() > lanes || lane_point.size() != lanes || role.size() != points() ||
-      potential.size() != points() || !AreRowOffsets(row_offset, points(), neighbours.size()) ||
-      cotangent.size() != neighbours.size() || mean_value.size() != neighbours.size() ||
+      potential.size() != points() || cotangent.size() != rows.size() ||
       nearest.size() != island.size()) {
     return damaged("sizes disagree");
   }
-  if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !Below(neighbours, points()) ||
+  if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !rows.Fits(points()) ||
       !Below(island, points()) || !Below(nearest, points())) {
     return damaged("an index out of range");
   }
   const auto weight = [](float w) { return w >= 0 && w <= 1; };
-  if (!std::ranges::all_of(cotangent, weight) || !std::ranges::all_of(mean_value, weight) ||
+  if (!std::ranges::all_of(cotangent, weight) || !AreWeights(rows, points(), mean_value) ||
       !std::ranges::all_of(potential, [](float f) { return std::isfinite(f); }) ||
       !std::ranges::all_of(
           role, [](std::uint8_t r) { return r <= static_cast<int>(PointRole::kIsland); })) {

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "core/base/aligned.h"
+#include "core/deform/implicit/neighbour_rows.h"
 #include "core/deform/method.h"
 #include "core/field/posed_field.h"
 
@@ -30,10 +31,10 @@ struct SkinSurface {
   std::vector<std::uint32_t> point_lane;  // [P] lane whose position a point has
   std::vector<std::uint32_t> lane_point;  // [B * 16]
   std::vector<std::uint8_t> role;         // [P] PointRole
-  std::vector<std::uint32_t> row_offset;  // [P + 1] into neighbours
-  std::vector<std::uint32_t> neighbours;  // points
-  std::vector<float> cotangent;        // of each neighbour; rest lengths, positive, rows sum to 1
-  std::vector<float> mean_value;       // as above, or a row of zeros: see mean_value.h
+  NeighbourRows rows;
+  std::vector<float> cotangent;  // of each neighbour; rest lengths, positive, rows sum to 1 or 0
+  // As above or a row of zeros, see AddWeights and mean_value.h.
+  std::vector<std::uint16_t> mean_value;
   std::vector<float> potential;        // [P] the composed field at rest
   std::vector<std::uint32_t> island;   // [I] points of role kIsland, rising
   std::vector<std::uint32_t> nearest;  // [I] the kSkin point each moves with
@@ -48,8 +49,7 @@ struct SkinSurface {
     visit("point_lane", self.point_lane);
     visit("lane_point", self.lane_point);
     visit("role", self.role);
-    visit("row_offset", self.row_offset);
-    visit("neighbours", self.neighbours);
+    NeighbourRows::Fields(self.rows, visit);
     visit("cotangent", self.cotangent);
     visit("mean_value", self.mean_value);
     visit("potential", self.potential);

@@ -75,23 +75,24 @@ void SetRows(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& ring
              const PointOrder& order, SkinSurface& skin) {
   const NeighbourWeights cotangent = CotangentWeights(mesh, welded, ring, NegativeWeights::kClamp);
   const std::vector<double> mean_value = MeanValueWeights(mesh, welded, ring);
-  skin.row_offset.reserve(order.point.size() + 1);
-  skin.row_offset.push_back(0);
-  skin.neighbours.reserve(ring.neighbours.size());
   skin.cotangent.reserve(ring.neighbours.size());
   skin.mean_value.reserve(ring.neighbours.size());
+  std::vector<std::uint32_t> offsets = {0}, neighbours;
+  offsets.reserve(order.point.size() + 1);
+  neighbours.reserve(ring.neighbours.size());
   for (const std::uint32_t p : order.point) {
     const auto row = ring.row(p);
+    const std::size_t first = cotangent.offsets[p];
     // Without weights, e.g. where faces have no area, a point names itself alone in cotangent.
-    const bool alone = cotangent.offsets[p + 1] - cotangent.offsets[p] != row.size();
+    const bool alone = cotangent.neighbours[first] == p;
     for (std::size_t k = 0; k < row.size(); ++k) {
-      skin.neighbours.push_back(order.number[row[k]]);
-      skin.cotangent.push_back(
-          alone ? 0 : static_cast<float>(cotangent.weights[cotangent.offsets[p] + k]));
-      skin.mean_value.push_back(static_cast<float>(mean_value[ring.offsets[p] + k]));
+      neighbours.push_back(order.number[row[k]]);
+      skin.cotangent.push_back(alone ? 0 : static_cast<float>(cotangent.weights[first + k]));
     }
-    skin.row_offset.push_back(static_cast<std::uint32_t>(skin.neighbours.size()));
+    AddWeights(std::span(mean_value).subspan(ring.offsets[p], row.size()), skin.mean_value);
+    offsets.push_back(static_cast<std::uint32_t>(neighbours.size()));
   }
+  skin.rows = NeighbourRows(offsets, neighbours);
 }
 
 // [P] the rest pose's points, model space: the mesh itself where the rest pose is the bind pose.
@@ -174,10 +175,10 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
   for (const Shape& shape : rig.shapes()) {
     for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
   }
-  return {.bound = vertices * 40 + edges * 12 + lanes * 4 + 64,
+  return {.bound = vertices * 14 + edges * 16 + lanes * 4 + 64,
           // Welding, neighbours before and after they are made unique and weighted, borders, rings
           // of triangles, nearest points.
-          .passing = vertices * 480 + offsets * 32 + edges * 48 + corners * 104};
+          .passing = vertices * 484 + offsets * 32 + edges * 52 + corners * 104};
 }
 
 absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,

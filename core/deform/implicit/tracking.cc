@@ -174,18 +174,17 @@ void Step::Gather(std::size_t block) {
 }
 
 void Step::Predict(std::size_t block) {
-  std::vector<float> values(before_.parts() * kLanes);
-  before_.EvaluateParts(Load(buffers_.at, block), values);
+  const PartBlocks parts = before_.EvaluateParts(Load(buffers_.at, block));
   for (std::size_t i = 0; i < kLanes; ++i) {
     const std::size_t slot = block * kLanes + i;
     const std::size_t p = std::min(slot, skin_.points() - 1);
     const Vec4 at = Load4(buffers_.at, slot);
     Vec4 sum = {0, 0, 0, 0};
     float total = 0;
-    for (std::size_t b = 0; b < motions_.size(); ++b) {
-      const float f = values[b * kLanes + i], squared = f * f, w = squared * squared;
-      if (!(w > 0) || !Carries(b, p)) continue;
-      const auto& m = motions_[b].m;
+    for (const PartBlock& part : parts) {
+      const float f = part.value[i], squared = f * f, w = squared * squared;
+      if (!(w > 0) || !Carries(part.part, p)) continue;
+      const auto& m = motions_[part.part].m;
       const Vec4 by = {m[0] * at[0] + m[1] * at[1] + m[2] * at[2] + m[3],
                        m[4] * at[0] + m[5] * at[1] + m[6] * at[2] + m[7],
                        m[8] * at[0] + m[9] * at[1] + m[10] * at[2] + m[11], 0};
@@ -203,8 +202,8 @@ void Step::Predict(std::size_t block) {
 // slides by.
 bool Step::Carries(std::size_t part, std::size_t p) const {
   if (options_.parents.empty()) return true;
-  const std::uint32_t vertex = frame_.layout.Vertex(skin_.point_lane[p]);
-  const auto other = static_cast<std::int32_t>(part), own = options_.part_of_vertex[vertex];
+  const std::uint16_t binding = frame_.layout.pivot[skin_.point_lane[p] / kLanes];
+  const auto other = static_cast<std::int32_t>(part), own = options_.part_of_binding[binding];
   if (own < 0 || other == own) return true;
   const std::int32_t above = options_.parents[static_cast<std::size_t>(own)];
   const std::int32_t above_other = options_.parents[part];
@@ -214,8 +213,8 @@ bool Step::Carries(std::size_t part, std::size_t p) const {
 // Whether anything near p moved in the last round.
 bool Step::Wakes(std::size_t p) const {
   if (first_ || buffers_.moved[p] > 0) return true;
-  for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
-    if (buffers_.moved[skin_.neighbours[k]] > 0) return true;
+  for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+    if (buffers_.moved[skin_.rows.At(p, k)] > 0) return true;
   }
   return false;
 }
@@ -232,8 +231,8 @@ void Step::Rotate(std::size_t block) {
     awake |= 1u << i;
     const Vec4 at = Load4(buffers_.at, p), rest = Load4(buffers_.rest, p);
     Vec4 rows[3] = {};
-    for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
-      const std::uint32_t q = skin_.neighbours[k];
+    for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+      const std::uint32_t q = skin_.rows.At(p, k);
       const Vec4 edge = skin_.cotangent[k] * (at - Load4(buffers_.at, q));
       const Vec4 rest_edge = rest - Load4(buffers_.rest, q);
       for (int c = 0; c < 3; ++c) rows[c] += edge[c] * rest_edge;
@@ -270,8 +269,8 @@ Vec4 Step::Relaxed(std::size_t p) const {
   Vec4 sum = {0, 0, 0, 0};
   if (!(own[3] > 0)) return sum;  // a neighbourhood that is a line or a point
   const Vec4 columns[3] = {Load4(own, 0), Load4(own, 1), Load4(own, 2)};
-  for (std::uint32_t k = skin_.row_offset[p]; k < skin_.row_offset[p + 1]; ++k) {
-    const std::uint32_t q = skin_.neighbours[k];
+  for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+    const std::uint32_t q = skin_.rows.At(p, k);
     const float* its = buffers_.rotation + std::size_t{q} * 12;
     if (!(its[3] > 0)) its = own;
     const Vec4 its_rest = Load4(buffers_.rest, q);

@@ -31,8 +31,8 @@ struct TrackingOptions {
   float attraction = 0.02f;  // part of the way to frame.in that a point goes in every round, 0 to 1
   bool contact = true;       // parts meet at a surface; else the larger field wins
   // Who is carried by whom, see Predict; empty: by every part.
-  std::span<const std::int32_t> part_of_vertex{};  // [V], -1 = none
-  std::span<const std::int32_t> parents{};         // [parts], -1 = none
+  std::span<const std::int32_t> part_of_binding{};  // [E], -1 = none
+  std::span<const std::int32_t> parents{};          // [parts], -1 = none
 };
 
 // Floats for `points` welded points: of StageFrame::state, 3 each, their positions in model space;

@@ -77,12 +77,11 @@ TEST(LimbField, CheckRefusesDamagedTables) {
   EXPECT_EQ(field.Check(1).code(), absl::StatusCode::kDataLoss);
   const double nan = std::nan("");
   const std::pair<std::string_view, double> spoils[] = {
-      {"field_joint", 7},          {"field_joint", 1},           {"field_parent", 0},
-      {"field_parent", -2},        {"field_operator", 4},        {"field_controller", 5},
-      {"field_to_joint", nan},     {"field_radius", 0},          {"field_radius", nan},
-      {"field_box", nan},          {"field_centre_offset", 1},   {"field_centres", nan},
-      {"field_part_of_vertex", 2}, {"field_part_of_vertex", -2}, {"field_figures", nan},
-      {"field_unit", 0},           {"field_bulge_profile", nan}};
+      {"field_joint", 7},      {"field_joint", 1},         {"field_parent", 0},
+      {"field_parent", -2},    {"field_operator", 4},      {"field_controller", 5},
+      {"field_to_joint", nan}, {"field_radius", 0},        {"field_radius", nan},
+      {"field_box", nan},      {"field_centre_offset", 1}, {"field_centres", nan},
+      {"field_figures", nan},  {"field_unit", 0},          {"field_bulge_profile", nan}};
   for (const auto& [name, value] : spoils) {
     LimbField spoilt = field;
     LimbField::Fields(spoilt, Spoil{name, value});
@@ -126,7 +125,7 @@ TEST(LimbField, AwkwardRigsBindAndStayFinite) {
     SCOPED_TRACE(name);
     const LimbField field = BindField(rig, With(FieldOperator::kBlend, FieldController::kCamel));
     EXPECT_GT(field.unit(), 0);
-    ASSERT_EQ(field.part_of_vertex().size(), rig.vertices());
+    ASSERT_EQ(field.PartsOfVertices(rig).size(), rig.vertices());
     const double size = rig.mesh().diagonal();
     const auto points = Cloud(rig.mesh().centre(), {size, size, size}, 320);
     for (const auto& pose : {RestPose(rig), BendPose(rig, 60)}) {

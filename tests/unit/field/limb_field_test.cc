@@ -352,7 +352,10 @@ TEST(LimbField, PartsAreToldApart) {
     block.z[i] = static_cast<float>(points[i].z);
   }
   std::vector<float> values(32);
-  (*bent).EvaluateParts(block, values);
+  for (const PartBlock& part : (*bent).EvaluateParts(block)) {
+    ASSERT_LT(part.part, 2u);
+    std::copy_n(part.value, kLanes, values.begin() + part.part * kLanes);
+  }
   const auto whole = AskField(*bent, points);
   for (std::size_t i = 0; i < kLanes; ++i) {
     EXPECT_EQ(double{std::max(values[i], values[16 + i])}, whole[i].value);

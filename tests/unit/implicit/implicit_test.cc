@@ -6,13 +6,17 @@
 
 #include <cmath>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <string>
+#include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include "core/deform/deformer.h"
 #include "core/deform/dqs/dqs.h"
+#include "core/deform/fields.h"
 #include "core/deform/spec.h"
 #include "core/deform/vertex_state.h"
 #include "tests/assets/rounded_limb.h"
@@ -224,6 +228,57 @@ TEST(Implicit, AVertexFarAwayNeitherStopsTheBindNorSpoilsTheRest) {
   }
 }
 
+// Points take their own cotangents and nobody else's, also beside points and faces without any.
+TEST(Implicit, EveryRowOfCotangentsIsWhole) {
+  auto rigs = testing::AllRigs();
+  RigSource source = testing::CanonicalCylinderSource();
+  source.mesh.positions[500] = source.mesh.positions[501];  // faces without area
+  rigs.push_back({"no_area", testing::MakeRig(source)});
+  source.mesh.positions[500].y = 1e30f;
+  rigs.push_back({"far", testing::MakeRig(std::move(source))});
+  for (const auto& [name, rig] : rigs) {
+    const auto layout = ValueOrDie(BlockLayout::Create(rig));
+    Task task;
+    const Implicit bound = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
+    const NeighbourRows& rows = bound.skin.rows;
+    for (std::size_t p = 0; p < bound.skin.points(); ++p) {
+      if (rows.RowSize(p) == 0) continue;
+      double sum = 0;
+      for (std::size_t k = rows.begin(p); k < rows.end(p); ++k) {
+        sum += double{bound.skin.cotangent[k]};
+      }
+      ASSERT_NEAR(sum, 1, 1e-5) << name << " point " << p;
+    }
+  }
+}
+
+TEST(Implicit, KeepsLessThan64BytesAVertexBesideItsFields) {
+  for (const bool quads : {false, true}) {
+    const Rig rig =
+        testing::TubeRig({.rings = 600, .around = 50, .joints = 60, .length = 60, .quads = quads});
+    const auto layout = ValueOrDie(BlockLayout::Create(rig));
+    Task task;
+    const Implicit bound = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
+    ASSERT_EQ(bound.field.parts(), 60u);
+    const std::size_t bytes = FieldBytes(bound.skin);
+    EXPECT_LT(static_cast<double>(bytes) / static_cast<double>(rig.vertices()), 64.0);
+  }
+}
+
+// Gives the fourth entry of one table of the rows, or a new one, a value that fits nowhere.
+void SpoilRows(Implicit& implicit, std::string_view table) {
+  NeighbourRows::Fields(implicit.skin.rows, [&](std::string_view name, auto& values) {
+    if (name != table) return;
+    if constexpr (std::is_integral_v<std::decay_t<decltype(values)>>) {
+      values = 4;
+    } else {
+      using Value = std::decay_t<decltype(values.front())>;
+      if (values.size() < 4) values.resize(4);
+      values[3] = std::numeric_limits<Value>::max();
+    }
+  });
+}
+
 TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   const Rig rig = testing::CanonicalCylinder();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
@@ -242,10 +297,18 @@ TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.point_lane[3] = 1 << 20; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.lane_point.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.role[3] = 4; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.row_offset[3] = 1 << 20; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.neighbours[3] = ~0u; }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_shift"); }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_base"); }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_start"); }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_step"); }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_far_entry"); }));
+  EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_far_point"); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.cotangent[3] = -1; }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.mean_value[3] = std::nanf(""); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.cotangent.pop_back(); }));
+  EXPECT_TRUE(refused([](Implicit& m) {
+    for (std::uint16_t& weight : m.skin.mean_value) weight /= 2;
+  }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.mean_value.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.potential[3] = INFINITY; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.island.push_back(3); }));
   EXPECT_TRUE(refused([](Implicit& m) {

@@ -378,8 +378,13 @@ class WildField : public PosedField {
     }
   }
   std::size_t parts() const override { return 2; }
-  void EvaluateParts(const PointBlock&, std::span<float> values) const override {
-    std::ranges::fill(values, 0.5f);
+  PartBlocks EvaluateParts(const PointBlock&) const override {
+    PartBlocks parts(2);
+    for (std::uint32_t b = 0; b < 2; ++b) {
+      parts[b].part = b;
+      std::ranges::fill(parts[b].value, 0.5f);
+    }
+    return parts;
   }
   std::span<const Affine> PartFrames() const override { return {}; }
 

@@ -1,0 +1,71 @@
+// neighbour_rows.h - the neighbours of points, and weights for them, in 16 bits each.
+//
+// Points that are neighbours are mostly near in number, so a row holds differences; the few that do
+// not fit stand in a list of their own. Weights are whole 65535ths of the largest of their row,
+// which keeps equal ones equal; who uses them divides by their sum.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+namespace sinew {
+
+inline constexpr std::uint16_t kLargestWeight = 65535;
+
+class NeighbourRows {
+ public:
+  NeighbourRows() = default;
+  // offsets: [P + 1] into neighbours; neighbours: points
+  NeighbourRows(std::span<const std::uint32_t> offsets, std::span<const std::uint32_t> neighbours);
+  // Sizes and ranges for so many points; every neighbour is one of them.
+  bool Fits(std::size_t points) const;
+
+  std::size_t begin(std::size_t point) const { return base_[point >> shift_] + start_[point]; }
+  std::size_t end(std::size_t point) const { return begin(point + 1); }
+  std::size_t RowSize(std::size_t point) const { return end(point) - begin(point); }
+  // Entries of all rows.
+  std::size_t size() const { return step_.size(); }
+  // Entry k, which is in the row of `point`.
+  std::uint32_t At(std::size_t point, std::size_t k) const {
+    const std::int16_t step = step_[k];
+    if (step == kFar) [[unlikely]] {
+      return Far(k);
+    }
+    return static_cast<std::uint32_t>(static_cast<std::int64_t>(point) + step);
+  }
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit("row_shift", self.shift_);
+    visit("row_base", self.base_);
+    visit("row_start", self.start_);
+    visit("row_step", self.step_);
+    visit("row_far_entry", self.far_entry_);
+    visit("row_far_point", self.far_point_);
+  }
+
+ private:
+  static constexpr std::int16_t kFar = std::numeric_limits<std::int16_t>::min();
+  static constexpr std::uint32_t kShift = 5;
+  bool SetOffsets(std::span<const std::uint32_t> offsets, std::uint32_t shift);
+  std::uint32_t Far(std::size_t k) const;
+
+  // 2^shift points share a base: 32, or one where 32 have too many neighbours for 16 bits.
+  std::uint32_t shift_ = kShift;
+  std::vector<std::uint32_t> base_;       // into step_
+  std::vector<std::uint16_t> start_;      // [P + 1] of rows, less their base
+  std::vector<std::int16_t> step_;        // neighbour less point, or kFar
+  std::vector<std::uint32_t> far_entry_;  // rising: entries that are kFar, and
+  std::vector<std::uint32_t> far_point_;  // their neighbours
+};
+
+// Appends a row of weights: not negative, and not all 0 unless the row is to stay without.
+void AddWeights(std::span<const double> row, std::vector<std::uint16_t>& weights);
+// The largest of every row of `weights` is kLargestWeight or 0.
+bool AreWeights(const NeighbourRows& rows, std::size_t points,
+                std::span<const std::uint16_t> weights);
+
+}  // namespace sinew

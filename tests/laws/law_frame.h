@@ -1,0 +1,92 @@
+// law_frame.h - a frame of a deformer, and how far rounding of its pose carries each vertex.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "core/deform/deformer.h"
+#include "core/field/poisson_disk.h"
+
+namespace sinew::testing {
+
+struct Frame {
+  std::vector<Vec3f> positions, normals;
+  std::vector<Vec4f> tangents;       // of rigs that have them
+  std::vector<std::uint8_t> states;  // of recipes that write them
+  std::array<float, 6> bounds{};
+
+  bool SameBits(const Frame& other) const {
+    return std::memcmp(positions.data(), other.positions.data(), positions.size() * 12) == 0 &&
+           std::memcmp(normals.data(), other.normals.data(), normals.size() * 12) == 0 &&
+           std::memcmp(tangents.data(), other.tangents.data(), tangents.size() * 16) == 0 &&
+           states == other.states;
+  }
+};
+
+inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, std::span<const Affine> joints,
+                                      const Task& task = Task()) {
+  Frame frame;
+  frame.positions.resize(deformer.vertices());
+  frame.normals.resize(deformer.vertices());
+  if (deformer.has_tangents()) frame.tangents.resize(deformer.vertices());
+  if (deformer.has_states()) frame.states.assign(deformer.vertices(), 0xff);
+  FrameOut out{.positions = std::as_writable_bytes(std::span(frame.positions)),
+               .normals = std::as_writable_bytes(std::span(frame.normals)),
+               .tangents = std::as_writable_bytes(std::span(frame.tangents)),
+               .states = std::as_writable_bytes(std::span(frame.states))};
+  Workspace workspace;
+  const absl::Status status = deformer.Evaluate({.joints = joints}, out, workspace, nullptr, task);
+  if (!status.ok()) return status;
+  frame.bounds = out.bounds;
+  return frame;
+}
+
+inline double Distance(const Vec3d& a, const Vec3d& b) {
+  return std::sqrt(Dot(a - b, a - b));
+}
+
+inline Vec3d Direction(const Vec4f& t) {
+  return {t.x, t.y, t.z};
+}
+
+// How far each vertex goes from `still`, and its tangent turns, when every joint of its pose is
+// shifted on its own by at most `size` along each axis: the most of 32 fixed tries.
+struct RoundingSpread {
+  std::vector<double> positions, tangents;
+};
+
+inline RoundingSpread SpreadOf(const Frame& still, std::span<const Affine> pose, double size,
+                               const std::function<Frame(std::span<const Affine>)>& evaluate) {
+  constexpr int kTries = 32;
+  RoundingSpread spread{.positions = std::vector<double>(still.positions.size()),
+                        .tangents = std::vector<double>(still.tangents.size())};
+  CounterRandom random(1);
+  for (int k = 0; k < kTries; ++k) {
+    std::vector<Affine> shifted(pose.begin(), pose.end());
+    for (Affine& joint : shifted) {
+      for (const std::size_t i : {3, 7, 11}) {
+        joint.m[i] += static_cast<float>(size * (2 * random.Next() - 1));
+      }
+    }
+    const Frame frame = evaluate(shifted);
+    const auto widen = [](double& most, const Vec3d& a, const Vec3d& b) {
+      most = std::max(most, Distance(a, b));
+    };
+    for (std::size_t v = 0; v < spread.positions.size(); ++v) {
+      widen(spread.positions[v], ToDouble(still.positions[v]), ToDouble(frame.positions[v]));
+    }
+    for (std::size_t v = 0; v < spread.tangents.size(); ++v) {
+      widen(spread.tangents[v], Direction(still.tangents[v]), Direction(frame.tangents[v]));
+    }
+  }
+  return spread;
+}
+
+}  // namespace sinew::testing
