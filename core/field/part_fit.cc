@@ -110,7 +110,7 @@ SkinHit SkinAlong(const LimbSurface& surface, std::span<const Corners> triangles
   return nearest;
 }
 
-// Triangles, of any part, that may reach into a ball.
+// Triangles of any one part (none has those between two) that may reach into a ball.
 std::vector<Corners> TrianglesNear(const LimbSurface& surface, const Vec3d& centre, double radius) {
   std::vector<Corners> near;
   for (const Corners& t : surface.triangles) {
@@ -135,9 +135,8 @@ struct Fitting {
 };
 
 // Closes the limb in a dome where it goes on into other parts.
-//   - Where its own skin does not reach the end, its section there is that of the skin, whoever
-//   owns
-//     it: so both parts of a joint meet in the skin, and do not leave a notch between them that
+//   - Where its own skin does not reach the end, its section there is that of the skin of other
+//     parts: so both parts of a joint meet in the skin, and do not leave a notch between them that
 //     vertices would carry into a bend. Where the skin goes on to the side (a palm beside a finger,
 //     a body beside an arm), the limb is closed there as thick as the end is.
 //   - Half way up a ring follows the section, but in every direction no farther than it reaches in

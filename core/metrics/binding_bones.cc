@@ -71,15 +71,15 @@ BindingBones::BindingBones(const Rig& rig, const Surface& surface) {
     while (above != kNoParent && of_joint[above].empty())
       above = rig.skeleton().joint(above).parent;
     if (above == kNoParent) continue;
-    for (const std::uint32_t child : of_joint[j]) {
-      for (const std::uint32_t parent : of_joint[above]) {
-        const Vec3d centre = bones[child].from;
-        const Vec3d leads = UnitOrZero(centre - bones[parent].from, no_length);
-        const Vec3d goes = UnitOrZero(bones[child].to - centre, no_length);
-        Vec3d normal = UnitOrZero(leads + goes, kOpposed);
-        if (Length(normal) == 0) normal = Length(goes) > 0 ? goes : leads;
-        if (Length(normal) > 0) joints.push_back({parent, child, centre, normal});
-      }
+    for (std::size_t k = 0; k < of_joint[j].size(); ++k) {
+      const std::uint32_t child = of_joint[j][k];
+      const std::uint32_t parent = of_joint[above][std::min(k, of_joint[above].size() - 1)];
+      const Vec3d centre = bones[child].from;
+      const Vec3d leads = UnitOrZero(centre - bones[parent].from, no_length);
+      const Vec3d goes = UnitOrZero(bones[child].to - centre, no_length);
+      Vec3d normal = UnitOrZero(leads + goes, kOpposed);
+      if (Length(normal) == 0) normal = Length(goes) > 0 ? goes : leads;
+      if (Length(normal) > 0) joints.push_back({parent, child, centre, normal});
     }
   }
 }

@@ -21,7 +21,9 @@ struct BindingBone {
   double Station(const Vec3d& p) const;
 };
 
-// Where one bone goes on in another: that of the nearest ancestor that has one.
+// Where one bone goes on in another: that of the nearest ancestor that has one. Where meshes bring
+// their own bindings of one joint, the first goes with the first and so on: a tree, at most one
+// parent a binding.
 struct BoneJoint {
   std::uint32_t parent = 0, child = 0;  // bindings
   Vec3d centre;                         // the child's origin

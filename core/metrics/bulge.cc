@@ -1,5 +1,7 @@
 #include "core/metrics/bulge.h"
 
+#include <absl/container/inlined_vector.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -14,6 +16,7 @@ constexpr double kNothing = 1e-6;      // of the bounding-box diagonal: no radiu
 constexpr std::size_t kStations = 16;  // along a bone's skin
 constexpr double kShares = 0.25;       // of a point's weight
 constexpr int kHalvings = 40;          // of a turn
+constexpr std::size_t kMostSiblings = 64;
 constexpr std::uint32_t kNone = 0xffffffff;
 
 double Median(std::vector<double>& values) {
@@ -101,14 +104,8 @@ class Bulge::Frame {
     const std::uint32_t own = bulge_.bones_.strongest[p];
     if (!usable_[own]) return std::nullopt;
     Search search{.point = p, .at = at};
-    Visit(own, kNone, search);
-    for (const auto& [joint, parent, sibling] : bulge_.siblings_[own]) {
-      if (!(search.excess > 0)) return 0;
-      if (!usable_[parent]) continue;
-      search.limb = sibling;
-      search.shared = bulge_.Shares(p, sibling) ? own : kNone;
-      Cross(parent, joint, true, search);
-    }
+    Walk({own, kNone}, search);
+    if (bulge_.above_[own] != kNone) TrySiblings(own, search);
     search.shared = kNone;
     search.strictly = true;
     TryOwnSkin(own, search);
@@ -152,29 +149,55 @@ class Bulge::Frame {
     Try(Apply(back_[e], search.at), search);
   }
 
-  // The point may lie over binding e, come to by joint `by` (kNone: its own). Who has gone down
-  // does not go up again, so it ends.
-  void Visit(std::uint32_t e, std::uint32_t by, Search& search) const {
-    const Vec3d q = Apply(back_[e], search.at);
-    bool over = true;
-    for (const std::uint32_t j : bulge_.joints_of_[e]) {
-      const bool down = joints_[j].parent == e;
-      if (j == by || (by != kNone && !down && joints_[by].child == e)) continue;
-      over = over && Past(j, down, q) <= 0;
-      if (search.excess > 0) Cross(e, j, by == kNone, search);
+  // A binding that the point may lie over, come to by a joint (kNone: its own).
+  struct Place {
+    std::uint32_t binding, by;
+  };
+  using Open = absl::InlinedVector<Place, 16>;
+
+  // From a binding to those past its joints' planes. They are a tree, and who has gone down does
+  // not go up again, so it ends.
+  void Walk(Place from, Search& search) const {
+    Open open = {from};
+    while (!open.empty() && search.excess > 0) {
+      const auto [e, by] = open.back();
+      open.pop_back();
+      const Vec3d q = Apply(back_[e], search.at);
+      bool over = true;
+      for (const std::uint32_t j : bulge_.joints_of_[e]) {
+        const bool down = joints_[j].parent == e;
+        if (j == by || (by != kNone && !down && joints_[by].child == e)) continue;
+        over = over && Past(j, down, q) <= 0;
+        if (search.excess > 0) Cross(e, j, by == kNone, search, open);
+      }
+      if (over && search.excess > 0) Try(q, search);
     }
-    if (over && search.excess > 0) Try(q, search);
   }
 
-  // From binding e over joint j: to the next bone, or between the two.
-  void Cross(std::uint32_t e, std::uint32_t j, bool may_fold, Search& search) const {
+  void TrySiblings(std::uint32_t own, Search& search) const {
+    const std::uint32_t parent = joints_[bulge_.above_[own]].parent;
+    const std::vector<std::uint32_t>& joints = bulge_.joints_of_[parent];
+    if (!usable_[parent] || joints.size() > kMostSiblings + 1) return;
+    for (const std::uint32_t j : joints) {
+      const std::uint32_t sibling = joints_[j].child;
+      if (joints_[j].parent != parent || sibling == own || !(search.excess > 0)) continue;
+      search.limb = sibling;
+      search.shared = bulge_.Shares(search.point, sibling) ? own : kNone;
+      Open open;
+      Cross(parent, j, true, search, open);
+      if (!open.empty()) Walk(open.front(), search);
+    }
+  }
+
+  // From binding e over joint j: to the next bone, which is added to `open`, or between the two.
+  void Cross(std::uint32_t e, std::uint32_t j, bool may_fold, Search& search, Open& open) const {
     const bool down = joints_[j].parent == e;
     const std::uint32_t next = down ? joints_[j].child : joints_[j].parent;
     if (!usable_[next]) return;
     const Vec3d q = Apply(back_[e], search.at), r = Apply(back_[next], search.at);
     const bool leaves = Past(j, down, q) > 0, arrives = Past(j, down, r) >= 0;
     if (arrives && (leaves || may_fold)) {
-      Visit(next, j, search);
+      open.push_back({next, j});
     } else if (leaves) {
       Try(Section(j, down ? q : r, down ? r : q), search);
     }
@@ -215,7 +238,7 @@ Bulge::Bulge(const Rig& rig, const BindingBones& bones, const Surface& surface,
       bones_(bones),
       surface_(surface),
       joints_of_(bones.bones.size()),
-      siblings_(bones.bones.size()),
+      above_(bones.bones.size(), kNone),
       owner_(bones.strongest),
       solid_(volume.triangles(), volume.Closed(surface.rest)) {
   LinkJoints();
@@ -226,13 +249,7 @@ void Bulge::LinkJoints() {
   for (std::uint32_t j = 0; j < bones_.joints.size(); ++j) {
     joints_of_[bones_.joints[j].parent].push_back(j);
     joints_of_[bones_.joints[j].child].push_back(j);
-  }
-  for (const BoneJoint& own : bones_.joints) {
-    for (const std::uint32_t j : joints_of_[own.parent]) {
-      const BoneJoint& other = bones_.joints[j];
-      if (other.parent != own.parent || other.child == own.child) continue;
-      siblings_[own.child].push_back({j, other.parent, other.child});
-    }
+    above_[bones_.joints[j].child] = j;
   }
 }
 

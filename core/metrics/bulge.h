@@ -12,7 +12,8 @@
 //   - That of its bone and those joined to it, wherever the skin it comes to is that bone's own:
 //     what a bone carries goes with it on both sides of a plane.
 //   - That of another child of its bone's parent (fingers of a hand), where the skin it comes to
-//     belongs there, or the point does for a quarter of its weight.
+//     belongs there, or the point does for a quarter of its weight; of a parent with no more than
+//     kMostSiblings of them.
 // So neither skin that is carried by one bone alone nor skin that slides is a bulge, be it to where
 // the limb is thicker; nor is the pose's own scale, which goes back too.
 //
@@ -50,9 +51,6 @@ class Bulge {
     std::uint32_t point = 0;
     double radius = 0;
   };
-  struct Sibling {
-    std::uint32_t joint, parent, binding;
-  };
   void LinkJoints();
   void MeasureRadii(const EnclosedVolume& volume);
   // A quarter of point p's weight or more is the binding's.
@@ -62,7 +60,7 @@ class Bulge {
   const BindingBones& bones_;
   const Surface& surface_;
   std::vector<std::vector<std::uint32_t>> joints_of_;  // [E] places in bones_.joints
-  std::vector<std::vector<Sibling>> siblings_;         // [E]
+  std::vector<std::uint32_t> above_;                   // [E] that of them to its parent, or none
   std::vector<std::uint32_t> owner_;                   // [points of the solid] binding
   std::vector<Measured> measured_;
   Solid solid_;

@@ -55,12 +55,14 @@ absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, cons
 
 std::size_t Meter::Cost(const Rig& rig, const Options& options) {
   constexpr std::size_t kVertex = 384, kCorner = 64, kSolid = 256, kTriangle = 320;
+  constexpr std::size_t kBinding = 1024, kJoint = 128;  // bones, their joints, a frame's motions
   // Pairs at rest; found, in growing arrays, and joined; or joined, flagged, and the new among
   // them.
   constexpr std::size_t kPair = 6 * sizeof(FacePair);
   const std::size_t corners = rig.mesh().face_vertices().size();
   const std::size_t triangles = corners - 2 * rig.mesh().faces();  // faces have three or more
-  std::size_t bytes = rig.vertices() * kVertex + corners * kCorner + triangles * kSolid;
+  std::size_t bytes = rig.vertices() * kVertex + corners * kCorner + triangles * kSolid +
+                      rig.bindings().size() * kBinding + rig.joints() * kJoint;
   if (options.self_intersections) {
     const std::size_t pairs = std::min(Budget::kMostPairs, triangles * triangles / 2);
     bytes += triangles * kTriangle + pairs * kPair + Overlap::Cost(triangles);

@@ -54,8 +54,15 @@ bool NeighbourRows::Fits(std::size_t points) const {
   std::size_t far = 0;
   for (std::size_t p = 0; p < points; ++p) {
     for (std::size_t k = begin(p); k < end(p); ++k) {
-      if (step_[k] == kFar && (far == far_entry_.size() || far_entry_[far++] != k)) return false;
-      if (At(p, k) >= points) return false;
+      if (step_[k] != kFar) {
+        if (At(p, k) >= points) return false;
+        continue;
+      }
+      // Looked up by order elsewhere, which this loop is to prove first.
+      if (far == far_entry_.size() || far_entry_[far] != k || far_point_[far] >= points) {
+        return false;
+      }
+      ++far;
     }
   }
   return far == far_entry_.size();

@@ -191,7 +191,7 @@ void Step::Predict(std::size_t block) {
       sum += w * by;
       total += w;
     }
-    // Beyond the reach of every part the stages before know best.
+    // Beyond the reach of every part that carries it the stages before know best.
     const bool held = OnSkin(p) && total > 0;
     Store4(held ? at + sum / total : Load4(buffers_.skinned, slot), buffers_.next, slot);
   }

@@ -1,12 +1,12 @@
 // tracking.h - robust tracking: the skin follows the surface of the field from one pose to the
 // next.
 //
-// A step from the pose before: every point moves with the parts it lies in (weights F^4), then
-// rounds of as-rigid-as-possible relaxation along the surface, a pull towards where the stages
-// before put the point, and two Newton steps onto its own level of the field. No initial skinning
-// decides on which side of a contact a point lies, so bends far beyond 120 degrees stay free of
-// overlap; in return a frame depends on those before it. Steps must be small (a joint turns by 5
-// degrees or less, see core/deform/pose_steps.h); who calls cuts them.
+// A step from the pose before: every point moves with the parts it lies in, its own and those next
+// to it (weights F^4), then rounds of as-rigid-as-possible relaxation along the surface, a pull
+// towards where the stages before put the point, and two Newton steps onto its own level of the
+// field. No initial skinning decides on which side of a contact a point lies, so bends far beyond
+// 120 degrees stay free of overlap; in return a frame depends on those before it. Steps must be
+// small (a joint turns by 5 degrees or less, see core/deform/pose_steps.h); who calls cuts them.
 // Source: after Vaillant et al. 2014; the relaxation of Sorkine and Alexa 2007.
 #pragma once
 
@@ -42,8 +42,9 @@ std::size_t TrackingScratch(std::size_t points);
 
 // One step from the pose of `before`, where frame.state stands, to that of `now`: moves the state
 // on and writes frame.out and, where wanted, frame.states. frame.begins: from rest. Points without
-// a field, and those that it does not reach, go where frame.in has them. Same bits for any number
-// of threads and instruction set. Finite for finite input. Cancelled: all three are unspecified.
+// a field, and those that no part that may carry them reaches, go where frame.in has them. Same
+// bits for any number of threads and instruction set. Finite for finite input. Cancelled: all three
+// are unspecified.
 void Track(const SkinSurface& skin, const PosedField& before, const PosedField& now,
            const TrackingOptions& options, const StageFrame& frame);
 

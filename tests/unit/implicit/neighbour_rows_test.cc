@@ -5,6 +5,9 @@
 
 #include <cmath>
 #include <numeric>
+#include <string_view>
+#include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "core/field/poisson_disk.h"
@@ -53,6 +56,29 @@ TEST(NeighbourRows, KeepsNeighboursNearAndFar) {
 }
 
 // The hub of a fan has more neighbours than 16 bits count, at any place among others.
+TEST(NeighbourRows, DamagedFarListsAreRefused) {
+  constexpr std::uint32_t kPoints = 100'000;
+  Rows far(kPoints);
+  for (std::uint32_t p = 0; p < 4; ++p) far[p] = {p + 1, kPoints - 1 - p};
+  // The far lists of rows with four far entries, changed.
+  const auto fits = [&](std::string_view list, auto change) {
+    NeighbourRows rows = Make(far);
+    NeighbourRows::Fields(rows, [&]<class T>(std::string_view name, T& member) {
+      if constexpr (std::is_same_v<T, std::vector<std::uint32_t>>) {
+        if (name == list) change(member);
+      }
+    });
+    return rows.Fits(kPoints);
+  };
+  using List = std::vector<std::uint32_t>;
+  EXPECT_TRUE(fits("row_far_entry", [](List& list) { ASSERT_EQ(list.size(), 4u); }));
+  EXPECT_FALSE(fits("row_far_entry", [](List& list) { std::swap(list[1], list[2]); }));
+  EXPECT_FALSE(fits("row_far_entry", [](List& list) { list = {list[0], 0, 0, 0}; }));
+  EXPECT_FALSE(fits("row_far_entry", [](List& list) { list.back() = 1 << 30; }));
+  EXPECT_FALSE(fits("row_far_point", [](List& list) { list[2] = kPoints; }));
+  EXPECT_TRUE(fits("row_far_point", [](List& list) { list[2] = 0; }));
+}
+
 TEST(NeighbourRows, KeepsAHub) {
   constexpr std::uint32_t kPoints = 70'000;
   for (const std::uint32_t hub : {0u, 31u, 32u, kPoints - 1}) {

@@ -184,6 +184,31 @@ TEST(Bulge, APointThatTwoSiblingsShareMayFollowEither) {
   EXPECT_GT(BulgeAtTheSeam(0.1F), 0.1);
 }
 
+// Two meshes on one skeleton bring two bindings of every joint: ways through the joints must not
+// double at each.
+TEST(Bulge, TwoBindingsOfEveryJointMeasureAsOne) {
+  constexpr std::uint32_t kJoints = 40;
+  RigSource source =
+      TubeSource({.rings = 161, .joints = kJoints, .length = 12, .weights = TubeWeights::kFour});
+  const Rig once = MakeRig(source);
+  for (std::uint32_t e = 0; e < kJoints; ++e) source.bindings.push_back(source.bindings[e]);
+  InfluenceSource& influences = source.influences;
+  for (std::size_t v = 0; v + 1 < influences.offsets.size(); v += 2) {
+    for (std::size_t k = influences.offsets[v]; k < influences.offsets[v + 1]; ++k) {
+      influences.bindings[k] += kJoints;
+    }
+  }
+  const Rig twice = MakeRig(std::move(source));
+  const auto pose = testing::BendPose(once, 9);
+  std::vector<Vec3f> blown;  // of the pose: out of every bone's skin
+  for (const Vec3f& p : Deformed(once, "lbs", pose)) {
+    blown.push_back({p.x, p.y, 1.5F * p.z});
+  }
+  const double expected = BulgeOf(once, blown, pose);
+  EXPECT_GT(expected, 0.3);
+  EXPECT_NEAR(BulgeOf(twice, blown, pose), expected, 0.1 * expected);
+}
+
 TEST(Bulge, ThePosesOwnScaleIsNone) {
   const Rig rig = TubeRig();
   const AffineD thicker = testing::ScaleMotion({1, 2, 2});
