@@ -114,7 +114,7 @@ absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
     line->Update(static_cast<double>(received) / static_cast<double>(clip.frames),
                  absl::StrCat("frame ", done, " of ", of, " before the next"));
   };
-  SINEW_RETURN_IF_ERROR(StreamClip(context, bound, clip, whole, lead, write));
+  SINEW_RETURN_IF_ERROR(StreamClip(context, bound, clip, whole, {}, lead, write));
   line->Close();
   Baked baked;
   baked.elapsed = absl::Now() - start;

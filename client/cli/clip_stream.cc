@@ -21,11 +21,13 @@ constexpr int kMostBreaks = 5;  // without a frame in between
 class ClipRun {
  public:
   ClipRun(const Context& context, const client::Character& character, const client::ClipData& clip,
-          const WholeMotion& whole, const LeadProgress& lead, const FrameSink& sink)
+          const WholeMotion& whole, const client::OutputSpec& output, const LeadProgress& lead,
+          const FrameSink& sink)
       : context_(context),
         character_(character),
         clip_(clip),
         whole_(whole),
+        output_(output),
         lead_(lead),
         sink_(sink) {}
 
@@ -65,14 +67,16 @@ class ClipRun {
     }
     SINEW_ASSIGN_OR_RETURN(longer_, whole_());
     context_.Note(absl::StrCat("frames depend on those before them: all ", longer_->frames,
-                               " from frame 0 on are computed, ", clip_.frames, " are kept"));
+                               " from frame 0 on are computed, ", clip_.frames,
+                               clip_.frames == 1 ? " is kept" : " are kept"));
     return absl::OkStatus();
   }
 
   // Sends from the first pose on and hands over what was not yet. False: the connection broke and
   // the deformer forgot what it had seen.
   absl::StatusOr<bool> RunOnce() {
-    SINEW_ASSIGN_OR_RETURN(client::Stream stream, character_.OpenStream({}, context_.call()));
+    SINEW_ASSIGN_OR_RETURN(client::Stream stream,
+                           character_.OpenStream({.output = output_}, context_.call()));
     const std::stop_callback cancel(context_.stop(), [&] { stream.Cancel(); });
     SINEW_RETURN_IF_ERROR(Begin(stream.info()));
     sent_ = next_wanted_ = 0;
@@ -128,6 +132,7 @@ class ClipRun {
   const client::Character& character_;
   const client::ClipData& clip_;
   const WholeMotion& whole_;
+  const client::OutputSpec& output_;
   const LeadProgress& lead_;
   const FrameSink& sink_;
   std::optional<client::ClipData> longer_;  // what is sent instead of the clip
@@ -141,8 +146,9 @@ class ClipRun {
 
 absl::Status StreamClip(const Context& context, const client::Character& character,
                         const client::ClipData& clip, const WholeMotion& whole,
-                        const LeadProgress& lead, const FrameSink& sink) {
-  return ClipRun(context, character, clip, whole, lead, sink).Run();
+                        const client::OutputSpec& output, const LeadProgress& lead,
+                        const FrameSink& sink) {
+  return ClipRun(context, character, clip, whole, output, lead, sink).Run();
 }
 
 }  // namespace sinew::cli

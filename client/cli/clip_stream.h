@@ -28,6 +28,7 @@ using LeadProgress = std::function<void(std::size_t done, std::size_t of)>;
 // computes with other numerics.
 absl::Status StreamClip(const Context& context, const client::Character& character,
                         const client::ClipData& clip, const WholeMotion& whole,
-                        const LeadProgress& lead, const FrameSink& sink);
+                        const client::OutputSpec& output, const LeadProgress& lead,
+                        const FrameSink& sink);
 
 }  // namespace sinew::cli

@@ -14,6 +14,7 @@
 #include "client/cli/number_range.h"
 #include "client/cli/output_file.h"
 #include "client/cli/picture_options.h"
+#include "client/cli/posed_frame.h"
 #include "client/cli/spec_argument.h"
 #include "client/cpp/status_macros.h"
 
@@ -120,21 +121,24 @@ absl::StatusOr<std::size_t> FrameToDraw(const Options& options, const client::Cl
                    clip.step == 1 ? std::string() : absl::StrCat(" in steps of ", clip.step)));
 }
 
-absl::Status Draw(Context& context, const CharacterFile& character, const client::ClipData& clip,
-                  const std::vector<BoundMethod>& bound, std::size_t index, PictureRequest request,
-                  OutputFile& out) {
-  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, PoseOf(clip, index).joint_transforms, request));
+absl::Status Draw(Context& context, const CharacterFile& character, MotionRequest motion,
+                  std::int64_t number, const std::vector<BoundMethod>& bound,
+                  PictureRequest request, OutputFile& out) {
+  motion.frames = {.first = number, .last = number};
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, ReadMotion(character, motion));
+  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, request));
   PictureOptions& drawing = request.options;
   std::vector<PosedPanel> panels;
   for (const BoundMethod& method : bound) {
-    SINEW_ASSIGN_OR_RETURN(const client::FrameView frame,
-                           method.character.Deform({}, PoseOf(clip, index), {}, context.call()));
     PosedPanel& panel = panels.emplace_back();
     panel.label = method.label;
     panel.positions.resize(character.rig.vertices() * 3);
-    SINEW_RETURN_IF_ERROR(frame.CopyPositions(panel.positions));
+    SINEW_RETURN_IF_ERROR(PosedFrame(context, character, method.character, motion, clip, {},
+                                     [&](std::size_t, const client::FrameView& frame) {
+                                       return frame.CopyPositions(panel.positions);
+                                     }));
   }
-  drawing.title = PictureTitle(character.label, clip, index);
+  drawing.title = PictureTitle(character.label, clip);
   ColourByDistance(panels, drawing);
   return DrawPicture(context, character.rig, panels, drawing, out).status();
 }
@@ -172,8 +176,9 @@ absl::Status Compare(Context& context, Options options) {
   nlohmann::ordered_json json = CompareJson(character, clip, methods);
   if (out) {
     SINEW_ASSIGN_OR_RETURN(const std::size_t index, FrameToDraw(options, clip, methods));
-    SINEW_RETURN_IF_ERROR(Draw(context, character, clip, bound, index, options.drawing, *out));
     const auto frame = clip.first_frame + static_cast<std::int64_t>(index) * clip.step;
+    SINEW_RETURN_IF_ERROR(
+        Draw(context, character, options.motion, frame, bound, options.drawing, *out));
     json["picture"] = {{"out", options.picture}, {"frame", frame}};
     context.Note(absl::StrCat(options.picture, ": frame ", frame));
   }
@@ -214,7 +219,9 @@ void AddCompare(CLI::App& app, Command& command) {
 far skin stands out of the body that the bones alone would carry along, over the radius of the limb), root mean square
 of ln(edge or area / at rest), area of faces turned over, and of those which linear blending neither turns over nor
 halves (beyond lbs: not the fold of a bend), pairs of faces that cross (not so at rest), volume enclosed twice (overlap:
-not so at rest), third difference in time in bounding-box diagonals / s^3. --json has every frame. "-": no meaning here,
+not so at rest), third difference in time in bounding-box diagonals / s^3. Of a deformer that remembers poses, such as
+implicit(tracking=true), the frames measured are a motion of their own from rest on; --picture draws the one of a bake.
+--json has every frame. "-": no meaning here,
 or more crossings than are counted. What shapes stretch counts as stretched.
 Examples:
   sinew compare hero.glb --deformers lbs dqs ddm --frames 0-99x2

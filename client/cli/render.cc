@@ -11,6 +11,7 @@
 #include "client/cli/number_range.h"
 #include "client/cli/output_file.h"
 #include "client/cli/picture_options.h"
+#include "client/cli/posed_frame.h"
 #include "client/cli/posed_picture.h"
 #include "client/cli/rest_pose.h"
 #include "client/cli/spec_argument.h"
@@ -59,17 +60,20 @@ absl::Status AddDeformed(Context& context, const CharacterFile& character,
   SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(argument));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
   WarnUnusedControls(context, character.rig, bound, clip);
-  SINEW_ASSIGN_OR_RETURN(const client::FrameView frame,
-                         bound.Deform({}, PoseOf(clip, 0), OutputFor(options), context.call()));
   PosedPanel panel;
   panel.label = SpecLabel(argument);
   panel.positions.resize(character.rig.vertices() * 3);
-  SINEW_RETURN_IF_ERROR(frame.CopyPositions(panel.positions));
-  if (options.states) SINEW_RETURN_IF_ERROR(AddStates(frame, panel, drawing));
-  if (options.translucent) {
-    panel.muscles.assign(frame.muscles().begin(), frame.muscles().end());
-    drawing.facts["muscles"] = panel.muscles.size();
-  }
+  const auto take = [&](std::size_t, const client::FrameView& frame) -> absl::Status {
+    SINEW_RETURN_IF_ERROR(frame.CopyPositions(panel.positions));
+    if (options.states) SINEW_RETURN_IF_ERROR(AddStates(frame, panel, drawing));
+    if (options.translucent) {
+      panel.muscles.assign(frame.muscles().begin(), frame.muscles().end());
+      drawing.facts["muscles"] = panel.muscles.size();
+    }
+    return absl::OkStatus();
+  };
+  SINEW_RETURN_IF_ERROR(
+      PosedFrame(context, character, bound, options.motion, clip, OutputFor(options), take));
   ReleaseCharacter(context, bound);
   drawing.panels.push_back(std::move(panel));
   return absl::OkStatus();
@@ -191,7 +195,9 @@ void AddRender(CLI::App& app, Command& command) {
       ->excludes(frame);
   sub->add_option("--out", options->out, "The picture, PNG")->required();
   AddPictureOptions(*sub, options->picture);
-  sub->footer(R"(All panels share pose and camera; each says how far it lies from the first.
+  sub->footer(
+      R"(All panels share pose and camera; each says how far it lies from the first. Of a deformer that remembers poses, such as
+implicit(tracking=true), every frame from 0 on is computed, as bake does.
 Examples:
   sinew render hero.glb --deformer ddm --frame 12 --out hero.png
   sinew render hero.glb --deformer lbs dqs ddm enhanced_ddm --clip Run --frame 7 --size 640x720 --out run.png

@@ -66,6 +66,19 @@ TEST(Tracking, AnyRangeOnAnyServerHasTheBitsOfTheWhole) {
   expect_part("17", 17, 1, 1);
 }
 
+// Not the pose alone: what happened to the skin on the way there.
+TEST(Tracking, PicturesShowTheFrameOfABake) {
+  const TemporaryFolder folder;
+  const Finished drawn =
+      Sinew({"render", "model:cylinder", "--deformer", "dqs | implicit", kTracking, "--frame",
+             "130", "--states", "--size", "64x64", "--local", "--json", "--out", folder / "a.png"});
+  ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
+  EXPECT_THAT(drawn.err, HasSubstr("all 131 from frame 0 on are computed, 1 is kept"));
+  const auto states = nlohmann::json::parse(drawn.out).at("states");
+  EXPECT_GT(states[0]["counts"]["gradient_divergence"], 0);
+  EXPECT_EQ(states[1]["counts"]["gradient_divergence"], 0);
+}
+
 TEST(Tracking, SaysWhatItComputesBesides) {
   const TemporaryFolder folder;
   const Daemon server;
