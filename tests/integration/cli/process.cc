@@ -75,7 +75,6 @@ bool Process::running() {
 
 Finished Process::Wait() {
   Finished finished;
-  finished.out = std::move(out_text_);
   std::array<pollfd, 2> files = {pollfd{out_, POLLIN, 0}, pollfd{err_, POLLIN, 0}};
   std::array<std::string*, 2> texts = {&finished.out, &finished.err};
   std::array<char, 65536> buffer;
@@ -100,6 +99,17 @@ std::string Process::ReadLine() {
   std::string line;
   while (::read(out_, &c, 1) == 1 && c != '\n') line += c;
   return line;
+}
+
+bool Process::ReadErrorsUntil(const std::string& text) {
+  std::string line;
+  for (char c = 0; ::read(err_, &c, 1) == 1;) {
+    line += c;
+    if (c != '\n') continue;
+    if (line.find(text) != std::string::npos) return true;
+    line.clear();
+  }
+  return false;
 }
 
 Daemon::Daemon(const std::string& listen, const std::vector<std::string>& flags)

@@ -33,13 +33,14 @@ class Process {
 
   // Reads stdout up to the next newline; empty at its end.
   std::string ReadLine();
+  // Reads stderr up to the end of a line that contains `text`; false: there is none.
+  bool ReadErrorsUntil(const std::string& text);
 
  private:
   pid_t pid_ = -1;
   int out_ = -1, err_ = -1;
   bool reaped_ = false;
   int state_ = 0;
-  std::string out_text_;
 };
 
 // sinewd on a loopback port; the destructor stops it.

@@ -257,13 +257,12 @@ TEST_F(Weights, AreThereBeforeThePictureIsDrawn) {
                    "--picture", png, "--size", "3200x3200", "--local"});
   EXPECT_THAT(process.ReadLine(), StartsWith("rigs/sha256-"));
   EXPECT_TRUE(std::filesystem::exists(out));
-  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  EXPECT_TRUE(process.ReadErrorsUntil("Draw ")) << "no terminal, but lines now and then";
   ASSERT_TRUE(process.running()) << "minutes of drawing";
   process.Signal(SIGINT);
   const Finished finished = process.Wait();
   EXPECT_EQ(finished.signal, SIGINT) << finished.err;
   EXPECT_THAT(finished.out, HasSubstr("share")) << "the table";
-  EXPECT_THAT(finished.err, HasSubstr("Draw ")) << "no terminal, but lines now and then";
   std::vector<std::string> left;
   for (const auto& entry : std::filesystem::directory_iterator(folder_ / "")) {
     left.push_back(entry.path().filename());
