@@ -72,6 +72,7 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
     return testing::SpreadOf(still, pose, size,
                              [&](std::span<const Affine> joints) { return Must(joints); });
   }
+  std::size_t MostCarrying(double far) const;
   // What a common motion to `far` diagonals from the origin makes of a pose.
   void ExpectFollows(const std::vector<Affine>& pose, const Frame& still, const AffineD& motion,
                      double far, const std::string& what) const;
@@ -82,6 +83,13 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
 
 constexpr double kCarried = 2;      // of the spread, which tries find from below
 constexpr double kFarthest = 0.15;  // diagonals
+constexpr double kTurned = 0.2;     // of a tangent, radians
+
+// Vertices that may need the allowance: few, or the method has become unstable. Far from the origin
+// a limb scaled to nothing drowns in rounding.
+std::size_t DeformerLaws::MostCarrying(double far) const {
+  return std::max<std::size_t>(10, rig().vertices() / (far >= 10 ? 7 : 20));
+}
 
 void DeformerLaws::ExpectFollows(const std::vector<Affine>& pose, const Frame& still,
                                  const AffineD& motion, double far, const std::string& what) const {
@@ -96,8 +104,9 @@ void DeformerLaws::ExpectFollows(const std::vector<Affine>& pose, const Frame& s
   RoundingSpread spread;
   if (CarriesRounding()) spread = SpreadOf(still, pose, rounding);
   spread.positions.resize(rig().vertices());
-  std::size_t beyond = 0;
+  std::size_t beyond = 0, carrying = 0;
   for (std::size_t v = 0; v < rig().vertices(); ++v) {
+    if (distance[v] > tolerance) ++carrying;
     const double carried = std::min(kCarried * spread.positions[v], kFarthest * diagonal());
     if (distance[v] <= tolerance + carried) continue;
     ++beyond;
@@ -107,6 +116,7 @@ void DeformerLaws::ExpectFollows(const std::vector<Affine>& pose, const Frame& s
         << ", spread " << spread.positions[v];
   }
   ASSERT_LE(beyond, 1 + rig().vertices() / 250) << what;
+  ASSERT_LE(carrying, MostCarrying(far)) << what;
 }
 
 TEST_P(DeformerLaws, RestPoseGivesTheRestMesh) {
@@ -152,12 +162,14 @@ TEST_P(DeformerLaws, TangentsFollowACommonRigidMotion) {
     const Frame moved = Must(testing::Moved(motion, pose));
     RoundingSpread spread{.positions = {}, .tangents = std::vector<double>(rig().vertices())};
     if (CarriesRounding()) spread = SpreadOf(still, pose, Tolerance(2 * Reach()));
+    std::size_t carrying = 0;
     for (std::size_t v = 0; v < rig().vertices(); ++v) {
       const Vec3d expected = Multiply(Linear(motion), Direction(still.tangents[v]));
-      ASSERT_LE(Distance(expected, Direction(moved.tangents[v])),
-                tolerance + kCarried * spread.tangents[v])
-          << v;
+      const double distance = Distance(expected, Direction(moved.tangents[v]));
+      if (distance > tolerance) ++carrying;
+      ASSERT_LE(distance, tolerance + std::min(kCarried * spread.tangents[v], kTurned)) << v;
     }
+    ASSERT_LE(carrying, MostCarrying(0));
   }
 }
 
