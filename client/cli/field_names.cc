@@ -89,6 +89,13 @@ std::optional<std::string> WeightsField(std::string_view path) {
   return std::nullopt;
 }
 
+std::optional<std::string> RenderField(std::string_view path) {
+  Strip(path, "open.");
+  if (path == "output.attributes") return "--states";
+  if (path == "output.muscles") return "--translucent";
+  return std::nullopt;
+}
+
 bool IsPath(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), [](char c) {
     return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '.' || c == '[' ||
@@ -108,6 +115,7 @@ std::string InTypedWords(std::string_view message, std::string_view command) {
     if (IsPath(path)) typed = SpecField(path, command);
     if (!typed && at == 0 && command == "weights") typed = WeightsField(path);
     if (!typed && at == 0 && command == "bind" && path == "ttl") typed = "--ttl";
+    if (!typed && command == "render") typed = RenderField(path);
     if (typed) {
       return absl::StrCat(std::string(message.substr(0, at)), *typed,
                           std::string(message.substr(colon)));

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <tuple>
 
@@ -16,6 +17,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 Finished Bind(const std::string& deformer, std::vector<std::string> more = {}) {
   std::vector<std::string> arguments = {"bind", "model:tube", "--deformer", deformer, "--local"};
@@ -39,6 +41,17 @@ TEST(Messages, ErrorsNameWhatWasTyped) {
     const Finished finished = Bind(deformer);
     EXPECT_EQ(finished.exit_code, 65) << deformer;
     EXPECT_THAT(finished.err, AllOf(HasSubstr(need), Not(HasSubstr("spec.")))) << deformer;
+  }
+}
+
+TEST(Messages, PicturesNameTheirOptions) {
+  const TemporaryFolder folder;
+  for (const std::string option : {"--states", "--translucent"}) {
+    const Finished finished = Sinew({"render", "model:tube", "--deformer", "lbs", option, "--out",
+                                     folder / "a.png", "--local"});
+    EXPECT_EQ(finished.exit_code, 65) << finished.err;
+    EXPECT_THAT(finished.err, StartsWith("sinew: " + option + ": "));
+    EXPECT_FALSE(std::filesystem::exists(folder / "a.png"));
   }
 }
 

@@ -44,6 +44,10 @@ TEST(InTypedWords, NamesOptionsInsteadOfFields) {
       {"max_influences: got 300", "bind", "max_influences: got 300"},
       {"hero.glb: nodes[3]: no mesh", "bind", "hero.glb: nodes[3]: no mesh"},
       {"poses: got 3 joints", "bake", "poses: got 3 joints"},
+      {"output.attributes: got A", "render", "--states: got A"},
+      {"output.muscles: set", "render", "--translucent: set"},
+      {"open.output.muscles: set", "render", "--translucent: set"},
+      {"output.muscles: set", "bake", "output.muscles: set"},
       {"no colon", "bake", "no colon"},
       {"", "", ""},
   };
