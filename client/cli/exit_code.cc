@@ -51,7 +51,8 @@ std::string Hint(const absl::Status& status, const std::string& command) {
   const std::string message(status.message());
   const std::string field = client::Details(status).field;
   if (absl::StartsWith(field, "spec.spec") || absl::StartsWith(field, "spec.recipe") ||
-      absl::StartsWith(message, "spec.") || absl::StartsWith(message, "deformer")) {
+      absl::StartsWith(message, "spec.") || absl::StartsWith(message, "recipe.") ||
+      absl::StartsWith(message, "deformer")) {
     return "see `sinew methods` for names, parameters and ranges";
   }
   if (status.code() == absl::StatusCode::kNotFound && absl::StrContains(message, "session")) {
