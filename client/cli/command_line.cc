@@ -11,6 +11,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/muscle_help.h"
+#include "client/cli/near_names.h"
 
 namespace sinew::cli {
 namespace {
@@ -96,6 +97,28 @@ std::vector<const char*> WithHelp(const CLI::App& app, int argc, const char* con
   return arguments;
 }
 
+// The options that `command` takes, with those of every command.
+std::vector<std::string> OptionNames(const CLI::App& app, const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : {&command, &app}) {
+    for (const CLI::Option* option : each->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+// Why the parse failed: an option that there is not rather than the one that is missing for it.
+absl::Status Mistake(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command) {
+  for (const std::string& left : app.remaining(/*recurse=*/true)) {
+    const std::string option = left.substr(0, left.find('='));
+    if (!absl::StartsWith(option, "--")) continue;
+    return UsageError(
+        absl::StrCat(option, ": no such option", DidYouMean(option, OptionNames(app, command))));
+  }
+  return UsageError(error.what());
+}
+
 // What a failed or finished parse prints.
 void Explain(const CLI::ParseError& error, const CLI::App& app, CommandLine& line) {
   const auto chosen = app.get_subcommands();
@@ -108,7 +131,7 @@ void Explain(const CLI::ParseError& error, const CLI::App& app, CommandLine& lin
     return;
   }
   const std::string name = chosen.empty() ? "" : chosen.front()->get_name();
-  line.errors = ErrorText(UsageError(error.what()), name);
+  line.errors = ErrorText(Mistake(error, app, about), name);
   line.exit_code = kExitUsage;
 }
 
