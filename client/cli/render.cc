@@ -138,7 +138,7 @@ absl::Status Render(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckWhat(options));
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.picture));
   SINEW_RETURN_IF_ERROR(CheckPng("--out", options.out));
-  options.motion.frames = {.first = options.frame, .last = options.frame};
+  options.motion.frames = {.first = options.frame, .last = options.frame, .option = "--frame"};
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          ReadCharacter(options.file, options.muscles));
   SINEW_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Create(options.out));
