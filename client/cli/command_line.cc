@@ -4,6 +4,7 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -81,10 +82,16 @@ void AddCommands(CLI::App& app, Command& command) {
   AddStats(app, command);
 }
 
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
 bool HasCommand(const CLI::App& app, std::string_view name) {
-  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  return std::ranges::any_of(commands,
-                             [&](const CLI::App* command) { return command->get_name() == name; });
+  return std::ranges::count(CommandNames(app), name) > 0;
 }
 
 // `sinew help` as `sinew --help`, `sinew help bake` as `sinew bake --help`, and `sinew help dance`
@@ -108,10 +115,15 @@ std::vector<std::string> OptionNames(const CLI::App& app, const CLI::App& comman
   return names;
 }
 
-// Why the parse failed: an option that there is not rather than the one that is missing for it.
+// Why the parse failed: a command or an option that there is not rather than what is missing for
+// it.
 absl::Status Mistake(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command) {
   for (const std::string& left : app.remaining(/*recurse=*/true)) {
     const std::string option = left.substr(0, left.find('='));
+    if (&command == &app && !absl::StartsWith(option, "-")) {
+      return UsageError(
+          absl::StrCat(option, ": no such command", DidYouMean(option, CommandNames(app))));
+    }
     if (!absl::StartsWith(option, "--")) continue;
     return UsageError(
         absl::StrCat(option, ": no such option", DidYouMean(option, OptionNames(app, command))));

@@ -103,7 +103,8 @@ std::string MeshTable(const Report& report) {
 }
 
 std::string ClipTable(const Report& report, double fps) {
-  if (report.character.clips.empty()) return "\nno clips: bake and render need --poses\n";
+  if (report.character.clips.empty())
+    return "\nno clips: bake needs --poses, render draws the rest pose\n";
   using enum Table::Align;
   Table table({{"clip", kRight},
                {"name"},

@@ -302,7 +302,7 @@ void AddWeights(CLI::App& app, Command& command) {
   sub->footer(
       R"(capsule is quick and rough; heat is smooth, and needs bones inside the mesh; geodesic takes gaps, overlaps and open
 meshes. Weights that the file has are replaced. A mesh without joints is brought to the units of --skeleton.
-The .sinewrig goes wherever a character file does; it has no clips, so add --poses.
+The .sinewrig goes wherever a character file does; it has no clips, so what moves needs --poses.
 Examples:
   sinew weights hero.glb --method heat --out hero.sinewrig --picture weights.png
   sinew weights statue.glb --skeleton hero.glb --method geodesic --out statue.sinewrig

@@ -145,6 +145,8 @@ TEST(CommandLine, OptionsThatThereAreNotAreNamedWithWhatIsNear) {
       {{"bake", "a.glb", "--deformer", "lbs", "--ot=a.pc2"},
        "sinew: --ot: no such option; did you mean --out?\n"},
       {{"stats", "--jsom"}, "sinew: --jsom: no such option; did you mean --json?\n"},
+      {{"renderr", "a.glb"}, "sinew: renderr: no such command; did you mean render?\n"},
+      {{"dance"}, "sinew: dance: no such command\n"},
       {{"stats", "--wheelbarrow"}, "sinew: --wheelbarrow: no such option\n"},
       {{"bake", "a.glb", "--deformer", "lbs"}, "sinew: --out is required\n"},
   };
