@@ -187,7 +187,10 @@ void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>
     if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
       flag->take_all()->expected(1);
     } else if constexpr (!std::is_same_v<Member, bool>) {
-      flag->expected(1)->take_last();
+      flag->expected(1);
+    }
+    if constexpr (!std::is_same_v<Member, std::vector<std::string>>) {
+      flag->multi_option_policy(CLI::MultiOptionPolicy::Throw);  // twice is a slip
     }
     flag->type_name(option.unit.empty() ? "" : std::string(option.unit));
   });

@@ -107,7 +107,7 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
   if (!poses.ok()) return Prefixed(request.poses, poses.status());
   if (poses->joints != character.rig.joints.size()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("poses: got ", poses->joints, " joints in ", request.poses, ", need the ",
+        absl::StrCat("--poses: got ", poses->joints, " joints in ", request.poses, ", need the ",
                      character.rig.joints.size(), " of ", character.label));
   }
   const std::string name = std::filesystem::path(request.poses).filename().string();
@@ -123,10 +123,10 @@ absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
   const client::ClipData& whole = character.model_clip;
   if (!request.clip.empty() && request.clip != "0" && request.clip != whole.name) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "clip: got \"", request.clip, "\", ", character.label, " has one: 0 '", whole.name, "'"));
+        "--clip: got \"", request.clip, "\", ", character.label, " has one: 0 '", whole.name, "'"));
   }
   if (request.fps != whole.fps) {
-    return absl::InvalidArgumentError(absl::StrCat("fps: got ", NumberText(request.fps), ", ",
+    return absl::InvalidArgumentError(absl::StrCat("--fps: got ", NumberText(request.fps), ", ",
                                                    character.label, " is made at ",
                                                    NumberText(whole.fps)));
   }
@@ -177,13 +177,17 @@ absl::StatusOr<client::ClipData> ReadOwnMotion(const CharacterFile& character,
   if (!request.poses.empty()) return ReadPoses(character, request);
   if (character.clips.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("clip: ", character.label, " has none, need --poses FILE.npy (", "frames x ",
+        absl::StrCat("--clip: ", character.label, " has none, need --poses FILE.npy (", "frames x ",
                      character.rig.joints.size(), " joints x 12)"));
   }
   if (character.kind == CharacterFile::Kind::kModel) return ReadModelClip(character, request);
   std::size_t index = 0;
   if (!request.clip.empty()) {
-    SINEW_ASSIGN_OR_RETURN(index, client::FindClip(*character.scene, request.clip));
+    const absl::StatusOr<std::size_t> found = client::FindClip(*character.scene, request.clip);
+    if (!found.ok()) {  // "clip: got ..."
+      return absl::InvalidArgumentError(absl::StrCat("--", found.status().message()));
+    }
+    index = *found;
   }
   const client::ClipInfo& info = character.clips[index];
   SINEW_ASSIGN_OR_RETURN(const FrameRange range,

@@ -4,6 +4,7 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/muscle_help.h"
+#include "client/cli/near_names.h"
 
 namespace sinew::cli {
 namespace {
@@ -80,10 +82,16 @@ void AddCommands(CLI::App& app, Command& command) {
   AddStats(app, command);
 }
 
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
 bool HasCommand(const CLI::App& app, std::string_view name) {
-  const auto commands = app.get_subcommands([](const CLI::App*) { return true; });
-  return std::ranges::any_of(commands,
-                             [&](const CLI::App* command) { return command->get_name() == name; });
+  return std::ranges::count(CommandNames(app), name) > 0;
 }
 
 // `sinew help` as `sinew --help`, `sinew help bake` as `sinew bake --help`, and `sinew help dance`
@@ -94,6 +102,33 @@ std::vector<const char*> WithHelp(const CLI::App& app, int argc, const char* con
   arguments.erase(arguments.begin() + 1);
   if (argc == 2 || HasCommand(app, argv[2])) arguments.push_back("--help");
   return arguments;
+}
+
+// The options that `command` takes, with those of every command.
+std::vector<std::string> OptionNames(const CLI::App& app, const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : {&command, &app}) {
+    for (const CLI::Option* option : each->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+// Why the parse failed: a command or an option that there is not rather than what is missing for
+// it.
+absl::Status Mistake(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command) {
+  for (const std::string& left : app.remaining(/*recurse=*/true)) {
+    const std::string option = left.substr(0, left.find('='));
+    if (&command == &app && !absl::StartsWith(option, "-")) {
+      return UsageError(
+          absl::StrCat(option, ": no such command", DidYouMean(option, CommandNames(app))));
+    }
+    if (!absl::StartsWith(option, "--")) continue;
+    return UsageError(
+        absl::StrCat(option, ": no such option", DidYouMean(option, OptionNames(app, command))));
+  }
+  return UsageError(error.what());
 }
 
 // What a failed or finished parse prints.
@@ -108,7 +143,7 @@ void Explain(const CLI::ParseError& error, const CLI::App& app, CommandLine& lin
     return;
   }
   const std::string name = chosen.empty() ? "" : chosen.front()->get_name();
-  line.errors = ErrorText(UsageError(error.what()), name);
+  line.errors = ErrorText(Mistake(error, app, about), name);
   line.exit_code = kExitUsage;
 }
 

@@ -196,7 +196,7 @@ void AddCompare(CLI::App& app, Command& command) {
   sub->add_option("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
       ->required();
   AddMusclesOption(*sub, options->muscles);
-  sub->add_option("--deformers", options->deformers,
+  sub->add_option("--deformers,--deformer", options->deformers,
                   "Specs or @recipe.json; the first is the "
                   "reference of the picture")
       ->required()

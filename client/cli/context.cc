@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <nlohmann/json.hpp>
 
@@ -33,7 +34,10 @@ absl::Status Context::CheckStop() const {
 }
 
 std::shared_ptr<Progress> Context::MakeProgress(const std::string& label, bool slow) const {
-  const bool terminal = ::isatty(STDERR_FILENO) == 1;
+  // A line that cannot be wiped would stay.
+  const char* kind = std::getenv("TERM");
+  const bool wipes = kind == nullptr || std::strcmp(kind, "dumb") != 0;
+  const bool terminal = wipes && ::isatty(STDERR_FILENO) == 1;
   const Progress::Form form = globals_.quiet ? Progress::Form::kNone
                               : terminal     ? Progress::Form::kBar
                               : slow         ? Progress::Form::kLines

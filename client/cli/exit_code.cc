@@ -51,13 +51,16 @@ std::string Hint(const absl::Status& status, const std::string& command) {
   const std::string message(status.message());
   const std::string field = client::Details(status).field;
   if (absl::StartsWith(field, "spec.spec") || absl::StartsWith(field, "spec.recipe") ||
-      absl::StartsWith(message, "spec.") || absl::StartsWith(message, "deformer")) {
+      absl::StartsWith(message, "spec.") || absl::StartsWith(message, "recipe.") ||
+      absl::StartsWith(message, "deformer")) {
     return "see `sinew methods` for names, parameters and ranges";
   }
-  if (status.code() == absl::StatusCode::kNotFound && absl::StrContains(message, "session")) {
+  // As servers put it: files have such words in their names.
+  if (absl::IsNotFound(status) &&
+      (absl::StrContains(message, "session: ") || absl::StrContains(message, "the session was"))) {
     return "see `sinew sessions`; a session expires some time after its last use";
   }
-  if (status.code() == absl::StatusCode::kNotFound && absl::StrContains(message, "rig")) {
+  if (absl::IsNotFound(status) && absl::StrContains(message, "no such rig")) {
     return "see `sinew rigs`, or `sinew upload FILE`";
   }
   return {};

@@ -65,9 +65,12 @@ absl::StatusOr<FrameRange> ResolveFrames(const FrameRange& range, std::int64_t f
                                          const std::string& clip, double fps) {
   const std::int64_t end = frames - 1;
   if (range.first > end || range.last.value_or(end) > end) {
-    return absl::OutOfRangeError(absl::StrCat(
-        "frames: got ", range.first, range.last ? absl::StrCat("-", *range.last) : "-",
-        ", need frames within 0-", end, ", which ", clip, " has at ", NumberText(fps), " fps"));
+    const std::string got = range.last == range.first ? absl::StrCat(range.first)
+                            : range.last              ? absl::StrCat(range.first, "-", *range.last)
+                                                      : absl::StrCat(range.first, "-");
+    return absl::OutOfRangeError(absl::StrCat(range.option, ": got ", got,
+                                              "; allowed are frames 0-", end, ", which ", clip,
+                                              " has at ", NumberText(fps), " fps"));
   }
   FrameRange resolved = range;
   const std::int64_t last = range.last.value_or(end);

@@ -14,6 +14,7 @@ struct FrameRange {
   std::int64_t first = 0;                 // >= 0
   std::optional<std::int64_t> last = {};  // >= first; unset = the clip's last
   std::int64_t step = 1;                  // >= 1
+  const char* option = "--frames";        // that set it, for messages
 };
 
 // "12", "0-99", "10-" (to the end), each with "xSTEP" behind it. UsageError (exit 64) for anything

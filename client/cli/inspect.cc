@@ -2,11 +2,14 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
+#include <memory>
 #include <nlohmann/json.hpp>
 
 #include "client/cli/character_file.h"
 #include "client/cli/commands.h"
 #include "client/cli/lint.h"
+#include "client/cli/local.h"
 #include "client/cli/muscle_file.h"
 #include "client/cli/number_range.h"
 #include "client/cli/printable.h"
@@ -100,7 +103,8 @@ std::string MeshTable(const Report& report) {
 }
 
 std::string ClipTable(const Report& report, double fps) {
-  if (report.character.clips.empty()) return "\nno clips: bake and render need --poses\n";
+  if (report.character.clips.empty())
+    return "\nno clips: bake needs --poses, render draws the rest pose\n";
   using enum Table::Align;
   Table table({{"clip", kRight},
                {"name"},
@@ -266,11 +270,39 @@ Json ReportJson(const Report& report, double fps) {
           {"lint", lint}};
 }
 
+// Whether a server takes the rig, asked of the one that --local uses.
+absl::Status AskAServer(const CharacterFile& character) {
+  SINEW_ASSIGN_OR_RETURN(const std::unique_ptr<LocalService> service, LocalService::Start());
+  return PlacedInMuscleFile(
+      character.muscles,
+      service->client().UploadRig(std::string_view(character.rig_bytes)).status());
+}
+
+// The fault that a server finds; a limit, which is each server's own, is a warning in `lint`.
+absl::Status CheckAsAServer(const CharacterFile& character, std::vector<LintFinding>& lint) {
+  const absl::Status taken = AskAServer(character);
+  const std::string what(taken.message());
+  if (absl::IsResourceExhausted(taken)) {
+    lint.push_back({LintFinding::Severity::kWarning, "",
+                    "a server with its limits unchanged refuses " + what});
+  }
+  if (!absl::IsInvalidArgument(taken)) return absl::OkStatus();
+  lint.push_back({LintFinding::Severity::kError, "", what});
+  return taken;
+}
+
+bool HasError(const std::vector<LintFinding>& lint) {
+  return std::ranges::find(lint, LintFinding::Severity::kError, &LintFinding::severity) !=
+         lint.end();
+}
+
 absl::Status Inspect(Context& context, const Options& options) {
   Report report;
   SINEW_ASSIGN_OR_RETURN(report.character, ReadCharacter(options.file, options.muscles));
   report.facts = CountRig(report.character.rig);
   report.lint = Lint(report.character.rig);
+  const absl::Status refused =
+      HasError(report.lint) ? absl::OkStatus() : CheckAsAServer(report.character, report.lint);
   if (context.json()) {
     context.PrintJson(ReportJson(report, options.fps));
   } else {
@@ -279,6 +311,7 @@ absl::Status Inspect(Context& context, const Options& options) {
                                options.joints ? JointTree(report.character.rig) : "",
                                FindingList(report)));
   }
+  if (!refused.ok()) return refused;
   for (const LintFinding& finding : report.lint) {
     if (finding.severity != LintFinding::Severity::kError) continue;
     return absl::InvalidArgumentError(absl::StrCat(

@@ -18,6 +18,7 @@
 #include "client/cli/exit_code.h"
 #include "client/cli/input_file.h"
 #include "client/cli/json_text.h"
+#include "client/cli/near_names.h"
 #include "client/cpp/status_macros.h"
 
 namespace sinew::cli {
@@ -124,15 +125,10 @@ class Object {
 absl::Status ReadJoint(const Object& object, const client::RigData& rig, std::uint32_t& joint) {
   std::string name;
   SINEW_RETURN_IF_ERROR(object.ReadNeeded("joint", name));
-  for (std::size_t j = 0; j < rig.joints.size(); ++j) {
-    if (rig.joints[j].name != name) continue;
-    joint = static_cast<std::uint32_t>(j);
-    return absl::OkStatus();
-  }
-  return Wrong(object.PathOf("joint"),
-               absl::StrCat("got \"", name,
-                            "\", which is no joint of the character; see `sinew "
-                            "inspect FILE --joints`"));
+  const absl::StatusOr<std::size_t> found = FindJoint(rig, name);
+  if (!found.ok()) return Prefixed(object.PathOf("joint"), found.status());
+  joint = static_cast<std::uint32_t>(*found);
+  return absl::OkStatus();
 }
 
 absl::Status ReadPoint(const Json& json, const std::string& path, const client::RigData& rig,

@@ -60,8 +60,11 @@ std::string MuscleHelp() {
       "--muscles FILE.json gives a character muscles, in place of those it has. The file holds\n"
       "{\"muscles\": [{...}, ...]}, each with\n\n",
       table.Text(),
-      "\nLengths are in the character's unit (see `sinew inspect`), at most 1e9. Each member "
-      "stands once.\nMuscles move the skin only if the recipe says so: see `sinew methods muscle` "
+      "\nLengths are in the character's unit (see `sinew inspect`), at most 1e9; width, depth, fat "
+      "and "
+      "radius are\nat most as long as the diagonal of the character's bounding box, the belly at "
+      "most twice.\nEach member stands once.\nMuscles move the skin only if the recipe says so: "
+      "see `sinew methods muscle` "
       "and `sinew methods implicit`.\n\nExample, a file for model:arm:\n",
       kMuscleExample,
       "  sinew render model:arm --muscles biceps.json --deformer 'dqs | implicit' --translucent "

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "client/cli/exit_code.h"
+#include "client/cli/near_names.h"
 #include "client/cli/number_range.h"
 #include "client/cpp/status_macros.h"
 #include "client/render/image.h"
@@ -70,15 +71,15 @@ absl::Status AimPicture(const client::RigData& rig, std::span<const float> joint
                         PictureRequest& request) {
   request.options.zoom = request.zoom.value_or(request.look_at.empty() ? 1 : kJointZoom);
   if (request.look_at.empty()) return absl::OkStatus();
-  for (std::size_t j = 0; j < std::min(rig.joints.size(), joints.size() / 12); ++j) {
-    if (rig.joints[j].name != request.look_at) continue;
-    const std::span<const float> matrix = joints.subspan(j * 12, 12);
-    request.options.look_at = client::Point{matrix[3], matrix[7], matrix[11]};
-    return absl::OkStatus();
+  const absl::StatusOr<std::size_t> joint = FindJoint(rig, request.look_at);
+  if (!joint.ok()) return Prefixed("--look-at", joint.status());
+  if (joints.size() < (*joint + 1) * 12) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--look-at: the rest pose has no place for \"", request.look_at, "\""));
   }
-  return absl::NotFoundError(absl::StrCat("--look-at: got \"", request.look_at,
-                                          "\", which is no joint of this rig, see `sinew inspect "
-                                          "FILE --joints`"));
+  const std::span<const float> matrix = joints.subspan(*joint * 12, 12);
+  request.options.look_at = client::Point{matrix[3], matrix[7], matrix[11]};
+  return absl::OkStatus();
 }
 
 absl::Status CheckPng(const std::string& option, const std::string& path) {

@@ -82,11 +82,17 @@ absl::Status AddDeformed(Context& context, const CharacterFile& character,
 // The pose to draw; a file without clips is drawn as it stands.
 absl::StatusOr<client::ClipData> PoseToDraw(const Context& context, const CharacterFile& character,
                                             const Options& options) {
-  if (character.clips.empty() && options.motion.poses.empty() && character.scene) {
-    context.Note(absl::StrCat(character.label, " has no clip: drawn as it stands in the file"));
-    return client::RestPose(*character.scene);
+  const bool still = character.clips.empty() && options.motion.poses.empty();
+  if (!still || !options.motion.clip.empty()) {
+    return ChooseMotion(context, character, options.motion);
   }
-  return ChooseMotion(context, character, options.motion);
+  context.Note(absl::StrCat(character.label, " has no clip: drawn as it stands in the file"));
+  if (character.scene) return client::RestPose(*character.scene);
+  client::ClipData rest;
+  rest.name = "rest";
+  rest.frames = 1;
+  rest.joint_transforms = RestJoints(character.rig);
+  return rest;
 }
 
 absl::StatusOr<Drawing> DrawDeformed(Context& context, const CharacterFile& character,
@@ -138,7 +144,7 @@ absl::Status Render(Context& context, Options options) {
   SINEW_RETURN_IF_ERROR(CheckWhat(options));
   SINEW_RETURN_IF_ERROR(ReadPictureSize(options.picture));
   SINEW_RETURN_IF_ERROR(CheckPng("--out", options.out));
-  options.motion.frames = {.first = options.frame, .last = options.frame};
+  options.motion.frames = {.first = options.frame, .last = options.frame, .option = "--frame"};
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          ReadCharacter(options.file, options.muscles));
   SINEW_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Create(options.out));
@@ -170,8 +176,7 @@ void AddRender(CLI::App& app, Command& command) {
   auto* sub = app.add_subcommand("render",
                                  "Draw one frame, one panel per deformer, without GPU or display");
   auto options = std::make_shared<Options>();
-  sub->add_option("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
-      ->required();
+  sub->add_option("FILE", options->file, "Character file, .sinewrig or model:NAME")->required();
   AddMusclesOption(*sub, options->muscles);
   auto* deformer = sub->add_option("--deformer", options->deformers,
                                    "Spec or @recipe.json; repeat for panels side by side")

@@ -4,9 +4,15 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <span>
+
+#include "client/cli/rig_influences.h"
 
 namespace sinew::cli {
 namespace {
+
+using Matrix = std::array<float, 12>;
+constexpr Matrix kIdentity = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 
 // a after b, both 3x4 row-major.
 void Compose(const float* a, const float* b, float* out) {
@@ -19,18 +25,52 @@ void Compose(const float* a, const float* b, float* out) {
   }
 }
 
+// [J] bind space to where the joint has it at rest; the identity for joints that the skin lacks.
+std::vector<Matrix> Carried(const client::Skin& skin, std::span<const float> rest) {
+  std::vector<Matrix> carried(rest.size() / 12, kIdentity);
+  const std::size_t slots = std::min(skin.joints.size(), skin.inverse_bind.size() / 12);
+  for (std::size_t s = 0; s < slots; ++s) {
+    const std::uint32_t joint = skin.joints[s];
+    if (joint >= carried.size()) continue;
+    Compose(rest.data() + std::size_t{joint} * 12, skin.inverse_bind.data() + s * 12,
+            carried[joint].data());
+  }
+  return carried;
+}
+
+// The blend of the joints that carry a vertex; the identity if none does.
+Matrix Blended(std::span<const JointWeight> row, const std::vector<Matrix>& carried) {
+  std::array<double, 12> sum = {};
+  double weight = 0;
+  for (const JointWeight& entry : row) {
+    if (entry.joint >= carried.size()) continue;
+    weight += double{entry.weight};
+    for (std::size_t i = 0; i < 12; ++i) sum[i] += double{entry.weight} * carried[entry.joint][i];
+  }
+  if (!(weight > 0)) return kIdentity;
+  Matrix blended;
+  for (std::size_t i = 0; i < 12; ++i) blended[i] = static_cast<float>(sum[i] / weight);
+  return blended;
+}
+
 }  // namespace
 
 std::vector<float> RestPositions(const client::RigData& rig) {
   std::vector<float> positions;
   positions.reserve(rig.vertices() * 3);
+  const std::vector<float> rest = RestJoints(rig);
+  const RigInfluences influences = ReadInfluences(rig);
+  std::size_t vertex = 0;
   for (const client::Mesh& mesh : rig.meshes) {
-    const std::array<float, 12>& bind = mesh.skin.geometry_bind;
-    for (std::size_t v = 0; v < mesh.vertices(); ++v) {
+    const std::vector<Matrix> carried = Carried(mesh.skin, rest);
+    for (std::size_t v = 0; v < mesh.vertices(); ++v, ++vertex) {
+      Matrix m;
+      Compose(Blended(influences.Of(vertex), carried).data(), mesh.skin.geometry_bind.data(),
+              m.data());
       const float* p = mesh.positions.data() + v * 3;
       for (std::size_t row = 0; row < 3; ++row) {
-        positions.push_back(bind[row * 4] * p[0] + bind[row * 4 + 1] * p[1] +
-                            bind[row * 4 + 2] * p[2] + bind[row * 4 + 3]);
+        positions.push_back(m[row * 4] * p[0] + m[row * 4 + 1] * p[1] + m[row * 4 + 2] * p[2] +
+                            m[row * 4 + 3]);
       }
     }
   }

@@ -7,8 +7,9 @@
 
 namespace sinew::cli {
 
-// [V * 3] the rest mesh in model space as the joints' rest pose has it without any skinning: mesh
-// positions under their geometry bind.
+// [V * 3] the mesh in model space as the joints' rest pose shows it, blended linearly: other than
+// bind space where joints do not rest where they were bound. A vertex that no joint carries stands
+// in bind space.
 std::vector<float> RestPositions(const client::RigData& rig);
 
 // [J * 12] joint to model at rest.

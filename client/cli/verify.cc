@@ -51,17 +51,14 @@ absl::StatusOr<Manifest> VerifyOne(const Context& context, const std::string& pa
                                    std::optional<double>& frame) {
   SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxCacheBytes));
   SINEW_ASSIGN_OR_RETURN(Manifest manifest, ReadManifest(ManifestPath(path)));
-  const auto check = [&]() -> absl::Status {
-    SINEW_ASSIGN_OR_RETURN(const CacheFormat format, ParseCacheFormat(manifest.format));
-    SINEW_ASSIGN_OR_RETURN(const CacheReader reader, CacheReader::Open(format, file.bytes()));
-    if (reader.frames() != manifest.frames || reader.vertices() != manifest.vertices) {
-      return absl::DataLossError(absl::StrCat("the cache has ", reader.frames(), " frames of ",
-                                              reader.vertices(), " vertices, its manifest says ",
-                                              manifest.frames, " of ", manifest.vertices));
-    }
-    return CheckFrames(context, reader, manifest, frame);
-  };
-  if (const absl::Status checked = check(); !checked.ok()) return Prefixed(path, checked);
+  SINEW_ASSIGN_OR_RETURN(const CacheFormat format, ParseCacheFormat(manifest.format));
+  SINEW_ASSIGN_OR_RETURN(const CacheReader reader, CacheReader::Open(format, file.bytes()));
+  if (reader.frames() != manifest.frames || reader.vertices() != manifest.vertices) {
+    return absl::DataLossError(absl::StrCat("the cache has ", reader.frames(), " frames of ",
+                                            reader.vertices(), " vertices, its manifest says ",
+                                            manifest.frames, " of ", manifest.vertices));
+  }
+  SINEW_RETURN_IF_ERROR(CheckFrames(context, reader, manifest, frame));
   return manifest;
 }
 
@@ -91,15 +88,13 @@ nlohmann::ordered_json RowJson(const std::string& path, const absl::StatusOr<Man
 
 absl::Status Verify(const Context& context, const std::vector<std::string>& paths) {
   nlohmann::ordered_json json = nlohmann::ordered_json::array();
-  absl::Status first_bad;
-  std::size_t bad = 0;
+  std::vector<std::string> bad;
   for (const std::string& path : paths) {
     std::optional<double> frame;
     const absl::StatusOr<Manifest> manifest = VerifyOne(context, path, frame);
     SINEW_RETURN_IF_ERROR(context.CheckStop());
     if (!manifest.ok()) {
-      ++bad;
-      first_bad.Update(manifest.status());
+      bad.push_back(path);
     }
     if (context.json()) {
       json.push_back(RowJson(path, manifest, frame));
@@ -108,9 +103,12 @@ absl::Status Verify(const Context& context, const std::vector<std::string>& path
     }
   }
   if (context.json()) context.PrintJson(json);
-  if (bad <= 1) return first_bad;
+  if (bad.empty()) return absl::OkStatus();
+  // What is wrong with each stands in its row.
   return absl::DataLossError(
-      absl::StrCat(bad, " of ", paths.size(), " caches are bad, the first: ", first_bad.message()));
+      paths.size() == 1
+          ? absl::StrCat(bad[0], ": bad")
+          : absl::StrCat(bad.size(), " of ", paths.size(), " caches are bad, the first: ", bad[0]));
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <functional>
 
+#include "client/cli/exit_code.h"
+#include "client/cli/near_names.h"
 #include "client/cli/quantity.h"
 #include "client/cli/rest_pose.h"
 #include "client/render/colour_ramp.h"
@@ -38,12 +40,10 @@ absl::StatusOr<RigWeights> ReadWeights(const client::RigData& rig, const std::st
     return absl::InvalidArgumentError(
         absl::StrCat(option, ": no joint of this rig carries a vertex"));
   }
-  std::erase_if(joints,
-                [&](const JointShare& joint) { return rig.joints[joint.joint].name != which; });
-  if (!joints.empty()) return result;
-  return absl::NotFoundError(absl::StrCat(option, ": got \"", which,
-                                          "\", need all or a joint of this rig, see `sinew inspect "
-                                          "FILE --joints`"));
+  const absl::StatusOr<std::size_t> joint = FindJoint(rig, which);
+  if (!joint.ok()) return Prefixed(option, joint.status());
+  joints = {joints[*joint]};
+  return result;
 }
 
 std::vector<PosedPanel> WeightPanels(const client::RigData& rig, const RigWeights& weights,

@@ -11,6 +11,7 @@
 
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
+#include "client/cli/near_names.h"
 #include "client/cli/number_range.h"
 #include "client/cli/output_file.h"
 #include "client/cli/picture_options.h"
@@ -211,6 +212,10 @@ absl::Status Weigh(Context& context, Options options) {
   if (options.no_facing) options.request.facing = false;
   std::vector<std::string> carriers;
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadInput(context, options, carriers));
+  for (const std::string& joint : options.request.joints) {
+    const absl::StatusOr<std::size_t> found = FindJoint(character.rig, joint);
+    if (!found.ok()) return Prefixed("--joints", found.status());
+  }
   if (options.picture_joint != "all") {  // before the server works for nothing
     SINEW_RETURN_IF_ERROR(
         ReadWeights(character.rig, "--picture-joint", options.picture_joint).status());
@@ -297,7 +302,7 @@ void AddWeights(CLI::App& app, Command& command) {
   sub->footer(
       R"(capsule is quick and rough; heat is smooth, and needs bones inside the mesh; geodesic takes gaps, overlaps and open
 meshes. Weights that the file has are replaced. A mesh without joints is brought to the units of --skeleton.
-The .sinewrig goes wherever a character file does; it has no clips, so add --poses.
+The .sinewrig goes wherever a character file does; it has no clips, so what moves needs --poses.
 Examples:
   sinew weights hero.glb --method heat --out hero.sinewrig --picture weights.png
   sinew weights statue.glb --skeleton hero.glb --method geodesic --out statue.sinewrig

@@ -1,5 +1,10 @@
 // stream_core.h - what a Stream does: one thread that owns the call, reads it, and opens it again
 // when it breaks.
+//
+// Poses and frames are those of sinew/stream.h, whose words on order, errors and resumption hold. A
+// pose is serialised once and kept until its frame has come; what came is acknowledged when the
+// caller has taken it, which holds the server back. The state below is guarded by `mutex_`; a
+// function that takes a Lock wants it held, the others take it themselves.
 #pragma once
 
 #include <absl/status/status.h>
@@ -33,35 +38,44 @@ class StreamCore {
              const StreamOptions& options, HealTarget heal);
   ~StreamCore();
 
-  // Opens the stream and waits until the server has accepted it.
+  // Opens the stream and waits until the server has accepted it. Once. kDeadlineExceeded: not
+  // within the call's deadline; any other error: how the opening ended, after its retries.
   absl::Status Start(const CallOptions& call);
 
+  // As the members of Stream.
   absl::StatusOr<std::uint64_t> Send(const Pose& pose);
   std::size_t room() const;
   absl::StatusOr<std::optional<StreamItem>> Next(absl::Duration timeout);
   void Finish();
-  void Cancel();
+  void Cancel();  // from any thread; wakes Next
   StreamInfo info() const;
 
  private:
-  struct Call;
+  struct Call;  // one RPC: its context, queue and what is being written
   using Lock = std::unique_lock<std::mutex>;
 
+  // The stream's thread: calls one after the other until one ends for good.
   void Run();
   absl::Status RunCall();
+  // Events of one call until nothing is in flight. `status` is what the server ended it with,
+  // `failure` why this side gave it up.
   void Pump(Call& call, grpc::Status& status, absl::Status& failure);
   void OnWritten(Call& call, bool ok);
   bool OnRead(Call& call, const grpc::ByteBuffer& buffer, FrameAssembler& assembler,
               absl::Status& failure);
   absl::Status Settle(absl::Status status);
-  absl::Status Heal();
+  absl::Status Heal();  // asks for another target where the session is lost
   bool Reopen(absl::Status& status, Retrier& retrier);
 
+  // Takes answers to probes, which Send adds among poses without output, off the front.
   void SkipProbes(const Lock& lock);
+  // Writes what waits, unless a write is in flight: gRPC takes one at a time.
   void StartWrites(const Lock& lock);
   std::vector<grpc::Slice> NextMessage(const Lock& lock);
   bool NothingMoreToSend(const Lock& lock) const;
 
+  // What a reply brings. Errors end the call: frames that nobody asked for, damaged ones
+  // (kDataLoss), another server's numerics (kFailedPrecondition).
   absl::Status TakeReply(const grpc::ByteBuffer& buffer, FrameAssembler& assembler);
   absl::Status TakeOpened(const v1::StreamOpened& opened);
   absl::Status TakeItem(std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data);

@@ -13,43 +13,50 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <string_view>
 #include <utility>
 
 #include "client/cpp/status_macros.h"
+#include "client/import/json_text.h"
 
 namespace sinew::client {
 namespace {
 
 constexpr std::size_t kMaxDepth = 64;  // extras may nest; real files stay below 10
 
-// Walks JSON without building it or recursing: depth, syntax, the version and the required
-// extensions.
+// Walks JSON without building it or recursing: depth, syntax, keys (glTF 2.0, 2.7: unique within
+// their object), the version and the required extensions.
 class Scanner : public nlohmann::json_sax<nlohmann::json> {
  public:
-  bool null() override { return true; }
-  bool boolean(bool) override { return true; }
-  bool number_integer(number_integer_t) override { return true; }
-  bool number_unsigned(number_unsigned_t) override { return true; }
-  bool number_float(number_float_t, const string_t&) override { return true; }
-  bool binary(binary_t&) override { return true; }
+  explicit Scanner(absl::string_view text) : text_(text.data(), text.size()) {}
+
+  bool null() override { return Value(); }
+  bool boolean(bool) override { return Value(); }
+  bool number_integer(number_integer_t) override { return Value(); }
+  bool number_unsigned(number_unsigned_t) override { return Value(); }
+  bool number_float(number_float_t, const string_t&) override { return Value(); }
+  bool binary(binary_t&) override { return Value(); }
   bool string(string_t& value) override {
     if (depth_ == 2 && section_ == "extensionsRequired") required.push_back(value);
     if (depth_ == 2 && section_ == "asset" && key_ == "version") version = value;
     if (depth_ == 3 && section_ == "buffers" && key_ == "uri") buffer_uris.push_back(value);
-    return true;
+    return Value();
   }
-  bool start_object(std::size_t) override { return Open(); }
-  bool end_object() override { return --depth_, true; }
-  bool start_array(std::size_t) override { return Open(); }
-  bool end_array() override { return --depth_, true; }
+  bool start_object(std::size_t) override { return Open(false); }
+  bool end_object() override { return Close(); }
+  bool start_array(std::size_t) override { return Open(true); }
+  bool end_array() override { return Close(); }
   bool key(string_t& value) override {
     key_ = value;
     if (depth_ == 1) section_ = value;
-    return true;
+    keys_.Key(value);
+    if (keys_.twice().empty()) return true;
+    error = absl::StrCat(keys_.twice(), ": given twice, need it once");
+    return false;
   }
   bool parse_error(std::size_t position, const std::string&,
                    const nlohmann::json::exception&) override {
-    error = absl::StrCat("JSON broken at byte ", position);
+    error = absl::StrCat("JSON broken at ", PlaceInText(text_, position));
     return false;
   }
 
@@ -57,12 +64,24 @@ class Scanner : public nlohmann::json_sax<nlohmann::json> {
   std::string version, error;
 
  private:
-  bool Open() {
+  bool Value() {
+    keys_.Value();
+    return true;
+  }
+  bool Open(bool is_array) {
+    keys_.Open(is_array);
     if (++depth_ <= kMaxDepth) return true;
     error = absl::StrCat("JSON nested deeper than ", kMaxDepth);
     return false;
   }
+  bool Close() {
+    keys_.Close();
+    --depth_;
+    return true;
+  }
 
+  std::string_view text_;
+  KeyWatch keys_;
   std::size_t depth_ = 0;
   std::string section_, key_;
 };
@@ -154,7 +173,7 @@ absl::Status CheckBufferUri(const std::string& uri, const std::filesystem::path&
 }
 
 absl::Status Scan(absl::string_view text, const std::filesystem::path& folder) {
-  Scanner scanner;
+  Scanner scanner(text);
   const bool parsed = nlohmann::json::sax_parse(text.begin(), text.end(), &scanner);
   if (!parsed) return absl::InvalidArgumentError(absl::StrCat("glTF: ", scanner.error));
   if (!absl::StartsWith(scanner.version, "2.")) {

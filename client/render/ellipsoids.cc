@@ -12,7 +12,7 @@ namespace {
 using Eigen::Vector3d;
 
 constexpr std::uint32_t kAround = 32, kRings = 20;
-constexpr std::array<Rgb, 3> kReds = {kMuscleColour, Rgb{196, 92, 74}, Rgb{140, 40, 56}};
+constexpr std::array<Rgb, 3> kFlesh = {kMuscleColour, Rgb{146, 58, 68}, Rgb{92, 24, 44}};
 
 bool Drawable(const PosedMuscle& muscle) {
   return std::all_of(muscle.frame.begin(), muscle.frame.end(),
@@ -54,7 +54,7 @@ Ellipsoids DrawMuscles(std::span<const PosedMuscle> muscles) {
         AddVertex(
             muscles[m],
             {std::cos(polar), std::sin(polar) * std::cos(turn), std::sin(polar) * std::sin(turn)},
-            kReds[m % kReds.size()], out);
+            kFlesh[m % kFlesh.size()], out);
       }
     }
     for (std::uint32_t ring = 0; ring < kRings; ++ring) {

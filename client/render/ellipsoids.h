@@ -28,7 +28,7 @@ struct Ellipsoids {
 // finite or whose radii are not all positive are left out.
 Ellipsoids DrawMuscles(std::span<const PosedMuscle> muscles);
 
-// The first of their colours, for legends.
-inline constexpr Rgb kMuscleColour = {168, 58, 50};
+// The first of their colours, for legends: flesh far darker than the red of contact.
+inline constexpr Rgb kMuscleColour = {118, 34, 52};
 
 }  // namespace sinew::client

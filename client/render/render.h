@@ -3,7 +3,7 @@
 //
 // The look is made to show shape: a warm key light from the upper left of the camera, a cool fill,
 // ambient occlusion, a contact shadow on the ground. What is wrong shows: back faces, and faces
-// whose given normals point inwards, are tinted red (kWrongSideColour). Sampling uses fixed
+// whose given normals point inwards, are turquoise (kWrongSideColour). Sampling uses fixed
 // patterns, so one machine gives the same bytes for the same input on any number of threads.
 #pragma once
 
@@ -20,7 +20,8 @@
 namespace sinew::client {
 
 inline constexpr std::uint32_t kMaxRenderSide = 8192;
-inline constexpr Rgb kWrongSideColour = {221, 75, 63};  // before any light falls on it
+// Before any light falls on it; a hue that neither ramps, muscles nor vertex states have.
+inline constexpr Rgb kWrongSideColour = {30, 160, 170};
 
 // Without normals they are smoothed from the faces, edges sharper than 60 degrees kept; without
 // colours it is clay.

@@ -1,4 +1,7 @@
 // tracer.h - rays against a surface, sixteen at a time: Embree behind values that free themselves.
+//
+// Coordinates are the surface's own (Surface::ToLocal). The tree is built by one thread, so that
+// equal surfaces and rays give equal hits with any number of threads.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -17,22 +20,25 @@ namespace sinew::client {
 
 inline constexpr std::size_t kPacket = 16;
 
+// The points origin + t direction, 0 <= t <= length.
 struct Ray {
   Eigen::Vector3f origin;
-  Eigen::Vector3f direction;
-  float length = 1e30f;  // in units of `direction`
+  Eigen::Vector3f direction;  // of any length but 0
+  float length = 1e30f;       // in units of `direction`
 };
 
+// Where a ray meets a triangle, from either side.
 struct Hit {
-  std::uint32_t triangle = 0;
+  std::uint32_t triangle = 0;      // index into Surface::triangles
   std::array<float, 3> weights{};  // of the corners, sum 1
-  float distance = 0;
+  float distance = 0;              // in units of the ray's direction
 };
 
 // A packet of rays; lanes without a ray stay empty.
 using Rays = std::array<std::optional<Ray>, kPacket>;
 
-// Thread-safe once created. The surface must outlive it.
+// Thread-safe once created. The surface must outlive it and stay as it is: its points and triangles
+// are not copied.
 class Tracer {
  public:
   // kResourceExhausted: no memory. kInternal: Embree failed.
@@ -41,7 +47,7 @@ class Tracer {
   // The nearest hit of each ray; nothing for misses and empty lanes.
   std::array<std::optional<Hit>, kPacket> Nearest(const Rays& rays) const;
 
-  // Bit k: something stands in the way of ray k.
+  // Bit k: something stands in the way of ray k; 0 for empty lanes. Cheaper than Nearest.
   std::uint32_t Blocked(const Rays& rays) const;
 
  private:

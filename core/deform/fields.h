@@ -1,4 +1,8 @@
 // fields.h - save, load and size of anything that names its members in Fields(self, visit).
+//
+// `visit(name, member)` once a member, always in the same order; names are unique within the object
+// and those of the saved tables. Members are arrays of plain values, or such values themselves,
+// which become tables of one.
 #pragma once
 
 #include <absl/status/status.h>
@@ -15,6 +19,7 @@
 
 namespace sinew {
 
+// Told apart from plain values by its elements.
 template <class T>
 concept ArrayField = requires(const T& t) {
   typename T::value_type;
@@ -22,6 +27,7 @@ concept ArrayField = requires(const T& t) {
   t.size();
 };
 
+// Adds a table `prefix` + name for each member.
 template <class Object>
 void SaveFields(TableWriter& tables, std::string_view prefix, const Object& object) {
   Object::Fields(object, [&]<class T>(std::string_view name, const T& member) {
@@ -34,7 +40,8 @@ void SaveFields(TableWriter& tables, std::string_view prefix, const Object& obje
   });
 }
 
-// kDataLoss: a table is missing or of another shape.
+// The reverse. Says nothing of values: the object's Check does. kDataLoss: a table is missing or of
+// another shape; the object is then filled in part.
 template <class Object>
 absl::Status LoadFields(const TableReader& tables, std::string_view prefix, Object& object) {
   absl::Status status;
@@ -56,6 +63,7 @@ absl::Status LoadFields(const TableReader& tables, std::string_view prefix, Obje
   return status;
 }
 
+// Of the object and its arrays' elements, without what they hold in reserve.
 template <class Object>
 std::size_t FieldBytes(const Object& object) {
   std::size_t bytes = sizeof(Object);

@@ -1,5 +1,6 @@
 #include "core/deform/registry.h"
 
+#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
 #include <charconv>
@@ -202,13 +203,19 @@ absl::Status ValidateStage(const StageParams& params) {
   });
 }
 
+absl::Status OfStage(std::size_t k, std::string_view method, const absl::Status& status) {
+  const bool parameter = absl::StartsWith(status.message(), absl::StrCat(AbslView(method), "."));
+  if (!absl::IsInvalidArgument(status) || !parameter) return status;
+  return absl::InvalidArgumentError(absl::StrCat("recipe.stages[", k, "].", status.message()));
+}
+
 absl::Status CheckRecipe(const Recipe& recipe) {
   if (recipe.empty()) {
     return absl::InvalidArgumentError("recipe.stages: is empty, need at least one stage");
   }
   Space space = Space::kRest;
   for (std::size_t k = 0; k < recipe.size(); ++k) {
-    SINEW_RETURN_IF_ERROR(ValidateStage(recipe[k]));
+    SINEW_RETURN_IF_ERROR(OfStage(k, StageName(recipe[k]), ValidateStage(recipe[k])));
     const StageFacts facts =
         WithMethod(recipe[k], []<class M>(const typename M::Params&) { return M{}.Facts(); });
     if (facts.in != space) {
@@ -254,8 +261,10 @@ std::string StatesMethods() {
 }
 
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params) {
-  return WithMethod(params,
-                    [&]<class M>(const typename M::Params& p) { return M::Cost(input, p); });
+  const absl::StatusOr<BindCost> cost =
+      WithMethod(params, [&]<class M>(const typename M::Params& p) { return M::Cost(input, p); });
+  if (!cost.ok()) return OfStage(input.before.size(), StageName(params), cost.status());
+  return cost;
 }
 
 absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
@@ -263,8 +272,9 @@ absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
   return WithMethod(
       params,
       [&]<class M>(const typename M::Params& p) -> absl::StatusOr<std::shared_ptr<const Stage>> {
-        SINEW_ASSIGN_OR_RETURN(M method, M::Bind(input, p, task));
-        return std::shared_ptr<const Stage>(std::make_shared<Bound<M>>(std::move(method)));
+        absl::StatusOr<M> method = M::Bind(input, p, task);
+        if (!method.ok()) return OfStage(input.before.size(), StageName(params), method.status());
+        return std::shared_ptr<const Stage>(std::make_shared<Bound<M>>(*std::move(method)));
       });
 }
 

@@ -57,6 +57,9 @@ class Stage {
 // Ranges of every parameter, and what a method asks beyond ranges. kInvalidArgument names stage and
 // parameter.
 absl::Status ValidateStage(const StageParams& params);
+// What is wrong with a parameter of stage `k`, "ddm.radius: ...", with the stage before it as in
+// recipe.stages[1].ddm.radius; anything else stays as it is.
+absl::Status OfStage(std::size_t k, std::string_view method, const absl::Status& status);
 // Every stage, and that their spaces chain from rest to posed. kInvalidArgument.
 absl::Status CheckRecipe(const Recipe& recipe);
 // False for a stage that moves rest points.
@@ -65,7 +68,7 @@ bool PosesTheMesh(const StageParams& params);
 bool WritesStates(const Recipe& recipe);
 // The methods that do, as "a or b".
 std::string StatesMethods();
-// kInvalidArgument: the rig lacks what the stage needs.
+// kInvalidArgument: the rig lacks what the stage needs; names it by its place behind input.before.
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params);
 absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
                                                        const StageParams& params, Task& task);

@@ -197,11 +197,21 @@ absl::StatusOr<Values> ParseValues(Scanner& scanner) {
 
 absl::StatusOr<Recipe> ParseStages(std::string_view spec, bool presets);
 
-// The stages a preset stands for; the last takes the values. kInvalidArgument: it takes none.
-absl::StatusOr<Recipe> ExpandPreset(const PresetInfo& preset, const Values& values) {
+// MakeStage whose errors name the stage by its place in the recipe.
+absl::StatusOr<StageParams> MakeStageAt(std::size_t k, std::string_view method,
+                                        const Values& values) {
+  absl::StatusOr<StageParams> params = MakeStage(method, values);
+  return params.ok() ? params : OfStage(k, method, params.status());
+}
+
+// The stages a preset stands for, behind `before` others; the last takes the values.
+// kInvalidArgument: it takes none.
+absl::StatusOr<Recipe> ExpandPreset(const PresetInfo& preset, const Values& values,
+                                    std::size_t before) {
   SINEW_ASSIGN_OR_RETURN(Recipe stages, ParseStages(preset.spec, false));
   if (StageName(stages.back()) == preset.name) {
-    SINEW_ASSIGN_OR_RETURN(stages.back(), MakeStage(preset.name, values));
+    SINEW_ASSIGN_OR_RETURN(stages.back(),
+                           MakeStageAt(before + stages.size() - 1, preset.name, values));
   } else if (!values.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("spec: ", AbslView(preset.name), " takes no parameters, write ",
@@ -232,10 +242,10 @@ absl::StatusOr<Recipe> ParseStages(std::string_view spec, bool presets) {
     SINEW_ASSIGN_OR_RETURN(const Values values, ParseValues(scanner));
     const PresetInfo* preset = presets ? FindPreset(method, recipe) : nullptr;
     if (preset != nullptr) {
-      SINEW_ASSIGN_OR_RETURN(Recipe stages, ExpandPreset(*preset, values));
+      SINEW_ASSIGN_OR_RETURN(Recipe stages, ExpandPreset(*preset, values, recipe.size()));
       recipe.insert(recipe.end(), stages.begin(), stages.end());
     } else {
-      SINEW_ASSIGN_OR_RETURN(StageParams params, MakeStage(method, values));
+      SINEW_ASSIGN_OR_RETURN(StageParams params, MakeStageAt(recipe.size(), method, values));
       recipe.push_back(std::move(params));
     }
     if (recipe.size() > kMaxStages) {

@@ -205,7 +205,11 @@ absl::StatusOr<Manifest> ParseManifest(std::string_view json) {
   try {
     return FromJson(Json::parse(json));
   } catch (const Json::exception& e) {
-    return absl::InvalidArgumentError(absl::StrCat("manifest: not JSON: ", e.what()));
+    // "[json.exception.parse_error.101] parse error at line 11, column 8: ..."
+    const absl::string_view what = e.what();
+    const std::size_t end = what.find("] ");
+    return absl::InvalidArgumentError(
+        absl::StrCat("manifest: not JSON: ", end == what.npos ? what : what.substr(end + 2)));
   }
 }
 

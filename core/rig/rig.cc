@@ -8,6 +8,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/status.h"
+#include "core/rig/muscle_size.h"
 
 namespace sinew {
 namespace {
@@ -205,6 +206,7 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
   SINEW_RETURN_IF_ERROR(CheckMaps(source.maps, mesh.vertices()));
   SINEW_ASSIGN_OR_RETURN(MuscleTables muscle_tables,
                          MuscleTables::Create(source.muscles, skeleton, source.controls.size()));
+  SINEW_RETURN_IF_ERROR(CheckMuscleSizes(source.muscles, muscle_tables, mesh.diagonal()));
   Rig rig(std::move(mesh), std::move(skeleton), std::move(influences));
   rig.bindings_ = std::move(source.bindings);
   rig.controls_ = std::move(source.controls);

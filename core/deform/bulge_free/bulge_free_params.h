@@ -1,4 +1,6 @@
-// bulge_free_params.h - parameters of the correction against bulging joints.
+// bulge_free_params.h - parameters of the correction against bulging joints; the formulas they
+// stand in, and their sources, are in bulge_free.h. Plain numbers; ranges are in Fields, which
+// checks, text form and documentation read.
 #pragma once
 
 #include "core/deform/param_doc.h"
@@ -13,10 +15,10 @@ inline std::span<const std::string_view> ChoiceNames(BulgeMethod) {
 
 struct BulgeFreeParams {
   static constexpr std::string_view kName = "bulge_free";
-  float strength = 1;
-  float softness = 1;
-  float sharpness = 2;
-  bool strongest = false;
+  float strength = 1;      // factor of the whole correction
+  float softness = 1;      // projection: width of its onset, in 2 % of the rest distance
+  float sharpness = 2;     // projection: exponent of the weights among bones, beta
+  bool strongest = false;  // projection: one bone alone, as published; not for the bisector
   BulgeMethod method = BulgeMethod::kProjection;
 
   template <class Self, class Visit>

@@ -1,4 +1,8 @@
 // ddm-inl.h - what the kernels of Direct Delta Mush share: rows of either storage, moving points.
+//
+// A Pack is the same number of 16 points, one a lane; blocks of points are [3][16], matrices
+// row-major and equal for all lanes. Sums have one order, so lanes give the same bits whatever the
+// instruction set.
 #if defined(SINEW_CORE_DEFORM_DDM_DDM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_DEFORM_DDM_DDM_INL_H_
 #undef SINEW_CORE_DEFORM_DDM_DDM_INL_H_
@@ -14,7 +18,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// The fields of one (block, binding) pair of a DdmTable: second moments, first moments, weights.
+// The fields of one (block, binding) pair of a DdmTable: second moments, first moments, weights,
+// each by its number among the row's fields. As they stand in float32; in float16 (below) moments
+// are multiplied by the unit of their pair and group, the last group being the first moments'.
 template <bool kHalf>
 struct TableRow {
   const float* values;
@@ -42,6 +48,7 @@ struct TableRow<true> {
   HWY_INLINE Pack Weight(int f) const { return Pack::LoadHalf(halves + 16 * f); }
 };
 
+// The coordinates of a block's points.
 HWY_INLINE void Load3(const float* block, Pack* p) {
   for (int i = 0; i < 3; ++i) p[i] = Pack::Load(block + 16 * i);
 }
@@ -51,6 +58,7 @@ HWY_INLINE Pack Row(const float* row, const Pack* v) {
   return MulAdd(Pack::Set(row[0]), v[0], MulAdd(Pack::Set(row[1]), v[1], Pack::Set(row[2]) * v[2]));
 }
 
+// y = A u + t, of a 3x4 affine (A t).
 HWY_INLINE void Move(const float* affine, const Pack* u, Pack* y) {
   for (int r = 0; r < 3; ++r) {
     const float* m = affine + 4 * r;
@@ -59,7 +67,7 @@ HWY_INLINE void Move(const float* affine, const Pack* u, Pack* y) {
   }
 }
 
-// What a rotation turns: (in - rest) - pc.
+// What a rotation turns: (in - rest) - pc, with pc as in ddm_kernel.h.
 HWY_INLINE void LoadArm(const float* in, const Pack* rest, const Pack* pc, Pack* arm) {
   Load3(in, arm);
   for (int i = 0; i < 3; ++i) arm[i] = (arm[i] - rest[i]) - pc[i];

@@ -17,9 +17,11 @@
 
 namespace sinew {
 
-// What both forms bind and run.
+// What both forms bind and run. Immutable once bound, so any number of threads may Run it. Lengths
+// are rig units about the layout's centre; a pair is a block of 16 vertices and one of its
+// bindings.
 struct DdmTables {
-  BlockJoints joints;
+  BlockJoints joints;  // the pairs
   // One of the two, as DdmTable has them: [pairs][fields][16], variant 4 [fields][pairs][16].
   AlignedVector<float> moments;
   AlignedVector<std::uint16_t> halves;
@@ -27,6 +29,7 @@ struct DdmTables {
   // [B][3][16] sum of psi; variant 4: the smoothed rest point, centred as the layout; 5: none.
   AlignedVector<float> centroid;
   AlignedVector<float> fit;  // [B][kDdmFitFields][16] of variant 1
+  // Of the rig; as the parameters; 1: float16; 1: variant 0 is guarded.
   std::uint32_t bindings = 0, variant = 0, half = 0, pop_guard = 1;
   std::uint32_t widest = 0;  // pairs of the largest block
   float alpha = 0;           // > 0: one more field
@@ -39,16 +42,21 @@ struct DdmTables {
                                         const DdmBindOptions& options, Task& task);
   // As Bind, and kResourceExhausted: see BindInput::task.
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const DdmParams& params);
+  // Whether the form has the variant; the enhanced one lacks 1 and 5.
   static bool HasVariant(std::uint32_t variant, bool enhanced);
+  // kInvalidArgument: a variant that the form lacks, or steps too long for explicit smoothing; the
+  // message names `method`.
   static absl::Status Validate(const DdmParams& params, std::string_view method, bool enhanced);
+  // kDataLoss: arrays that do not fit the layout, or values out of range.
   // enhanced: tables of a variant without an enhanced form are damage too.
   absl::Status Check(const BlockLayout& layout, std::size_t binding_count, bool enhanced) const;
+  // One frame; cannot fail, as Check has passed.
   // enhanced: moments turn by the joints' rotations, points move by their full transforms.
   void Run(const StageFrame& frame, bool enhanced) const;
   StageFacts Facts(std::string_view method, bool enhanced) const;
   std::vector<Measure> Measures() const;
 
-  std::size_t fields() const;
+  std::size_t fields() const;  // numbers of a pair and lane
   std::size_t groups() const;  // of moments, each with a unit of its own in float16
   // Where a row of 16 lanes starts.
   std::size_t Place(std::size_t pair, std::size_t field) const;
@@ -57,6 +65,7 @@ struct DdmTables {
     return {moments.data(), half != 0 ? halves.data() : nullptr, units.data(), fields(), groups()};
   }
 
+  // Names are those of saved tables: kVersion rises when they change.
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit("joint_offset", self.joints.offset);
@@ -78,6 +87,7 @@ struct DdmTables {
   }
 
  private:
+  // Variants 2 and 3; 0 and 1; 4 and 5.
   void RunBlended(const StageFrame& frame, std::span<DdmJoint> poses) const;
   void RunFitted(const StageFrame& frame, std::span<DdmJoint> poses) const;
   void RunWeights(const StageFrame& frame, bool enhanced) const;

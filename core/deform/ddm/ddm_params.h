@@ -1,22 +1,26 @@
-// ddm_params.h - parameters of Direct Delta Mush and its enhanced form.
+// ddm_params.h - parameters of Direct Delta Mush and its enhanced form. Letters are those of Le and
+// Lewis 2019. Ranges and sentences are in Fields, which checks, text form and documentation read.
 #pragma once
 
 #include "core/deform/param_doc.h"
 
 namespace sinew {
 
+// Weights of a vertex's neighbours in smoothing: all equal, or by the angles of the rest mesh.
 enum class Laplacian : std::uint8_t { kUniform, kCotangent };
 inline std::span<const std::string_view> ChoiceNames(Laplacian) {
   static constexpr std::array<std::string_view, 2> kNames = {"uniform", "cotangent"};
   return kNames;
 }
 
+// With L the Laplacian: (I + lambda L)^-1 or (I - lambda L), `iterations` times.
 enum class Smoothing : std::uint8_t { kImplicit, kExplicit };
 inline std::span<const std::string_view> ChoiceNames(Smoothing) {
   static constexpr std::array<std::string_view, 2> kNames = {"implicit", "explicit"};
   return kNames;
 }
 
+// Of bound tables; frames are computed in float32 either way.
 enum class Storage : std::uint8_t { kFloat32, kFloat16 };
 inline std::span<const std::string_view> ChoiceNames(Storage) {
   static constexpr std::array<std::string_view, 2> kNames = {"float32", "float16"};
@@ -25,16 +29,16 @@ inline std::span<const std::string_view> ChoiceNames(Storage) {
 
 struct DdmParams {
   static constexpr std::string_view kName = "ddm";
-  std::uint32_t variant = 0;
+  std::uint32_t variant = 0;  // 0 to 5: 0 is the full method, the others are cheaper
   Laplacian laplacian = Laplacian::kCotangent;
   Smoothing smoothing = Smoothing::kImplicit;
-  std::uint32_t iterations = 4;
-  float lambda = 4;
-  std::optional<float> kappa;
-  float alpha = 0;
-  std::optional<float> radius;
-  float truncation = 1e-3f;
-  bool pop_guard = true;
+  std::uint32_t iterations = 4;  // p, steps
+  float lambda = 4;              // of a step; ignored where radius is set
+  std::optional<float> kappa;    // as lambda, of the translation's weights; needs alpha > 0
+  float alpha = 0;               // share of the translation that follows those weights
+  std::optional<float> radius;   // of the smoothing, in bounding-box diagonals of the rest mesh
+  float truncation = 1e-3f;      // of a vertex's influence mass, which sums to 1
+  bool pop_guard = true;         // variant 0 alone
   Storage storage = Storage::kFloat32;
   float keep_area = 0.5f;
 
@@ -78,6 +82,7 @@ struct DdmParams {
   }
 };
 
+// As DdmParams without the variants that have no enhanced form (Kalentchouk and Hutchinson 2021).
 struct EnhancedDdmParams : DdmParams {
   static constexpr std::string_view kName = "enhanced_ddm";
   static constexpr std::array<std::uint32_t, 4> kVariants = {0, 2, 3, 4};

@@ -1,10 +1,12 @@
-// delta_mush_params.h - parameters of delta mush.
+// delta_mush_params.h - parameters of delta mush (Mancewicz et al. 2014; see delta_mush.h). Ranges
+// and sentences are in Fields, which checks, text form and documentation read.
 #pragma once
 
 #include "core/deform/param_doc.h"
 
 namespace sinew {
 
+// Weights of a point's neighbours: all equal, by the angles of the rest mesh, by 1 / edge length.
 enum class MushLaplacian : std::uint8_t { kUniform, kCotangent, kInverseDistance };
 inline std::span<const std::string_view> ChoiceNames(MushLaplacian) {
   static constexpr std::array<std::string_view, 3> kNames = {"uniform", "cotangent",
@@ -14,13 +16,13 @@ inline std::span<const std::string_view> ChoiceNames(MushLaplacian) {
 
 struct DeltaMushParams {
   static constexpr std::string_view kName = "delta_mush";
-  std::uint32_t iterations = 10;
-  float step = 0.5f;
+  std::uint32_t iterations = 10;  // ignored where radius is set
+  float step = 0.5f;              // part of the way to the neighbours' mean
   MushLaplacian laplacian = MushLaplacian::kCotangent;
-  std::optional<float> radius{};
-  float displacement = 1;
+  std::optional<float> radius{};  // of the smoothing, in bounding-box diagonals of the rest mesh
+  float displacement = 1;         // factor of the detail; negative turns it inside out
   bool pin_borders = true;
-  std::string map{};
+  std::string map{};  // name of a vertex map, which bind looks for; values multiply step
   float keep_area = 0.8f;
 
   template <class Self, class Visit>

@@ -27,7 +27,9 @@ Finished Bind(const std::string& deformer, std::vector<std::string> more = {}) {
 
 TEST(Messages, ErrorsNameWhatWasTyped) {
   const std::pair<const char*, const char*> rows[] = {
-      {"ddm(radius=5)", "sinew: --deformer (ddm), radius: got 5, need 0 to 1"},
+      {"ddm(radius=5)", "sinew: --deformer stage 1 (ddm), radius: got 5, need 0 to 1"},
+      {"dqs | bulge_free | implicit(joints=\"nobody blend\")",
+       "sinew: --deformer stage 3 (implicit), joints: the rig has no joint 'nobody'"},
       {"dance", "sinew: --deformer: got method 'dance'"},
       {"lbs | lbs", "sinew: --deformer stage 2: lbs reads rest positions"},
       {"{\"stages\": [{\"lbs\": {}}, {\"delta_mush\": {\"step\": 7}}]}",
@@ -116,6 +118,8 @@ TEST(Messages, MusclesAreRefusedByTheirPlaceInTheFile) {
       {"warp", 11, "muscles[0].warp: got 11, need 0.1 to 10"},
       {"tension", 4.5, "muscles[0].tension: got 4.5, need 0.25 to 4"},
       {"fat", -1, "muscles[0].fat: got -1, need 0 to"},
+      {"fat", 1e8, "muscles[0].fat: got 1e+08, need at most 0.7"},
+      {"width", 1e8, "muscles[0].width: got 1e+08, need at most 0.7"},
       {"name", "", "muscles[0].name: got '', need unique names"},
   };
   for (const auto& [member, value, said] : rows) {
@@ -124,11 +128,30 @@ TEST(Messages, MusclesAreRefusedByTheirPlaceInTheFile) {
     const Finished finished = upload(muscles);
     EXPECT_EQ(finished.exit_code, 65) << member;
     EXPECT_THAT(finished.err, HasSubstr(absl::StrCat("sinew: ", file, ": ", said)));
+    const Finished inspect = Sinew({"inspect", "model:arm", "--muscles", file});
+    EXPECT_EQ(inspect.exit_code, 65) << member;
+    EXPECT_EQ(inspect.err, finished.err) << "the same words";
+    EXPECT_THAT(inspect.out, HasSubstr(said));
   }
   const Finished render = Sinew({"render", "model:arm", "--muscles", file, "--deformer",
                                  "dqs | muscle", "--local", "--out", folder / "arm.png"});
   EXPECT_EQ(render.exit_code, 65);
   EXPECT_THAT(render.err, HasSubstr(absl::StrCat("sinew: ", file, ": muscles[0].name: got ''")));
+}
+
+TEST(Messages, InspectWarnsOfLimitsThatAServerMayRaise) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "arm.json";
+  nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
+  nlohmann::json& via = muscles["muscles"][0]["via"];
+  for (int k = 0; k < 40; ++k) via.push_back(via[0]);
+  WriteAll(file, muscles.dump());
+  const Finished upload = Sinew({"upload", "model:arm", "--muscles", file, "--local"});
+  EXPECT_EQ(upload.exit_code, 65) << upload.err;
+  const Finished inspect = Sinew({"inspect", "model:arm", "--muscles", file});
+  EXPECT_EQ(inspect.exit_code, 0) << inspect.err;
+  EXPECT_THAT(inspect.out, HasSubstr("warning"));
+  EXPECT_THAT(inspect.out, HasSubstr("refuses " + file + ": muscles[0].via: got 41"));
 }
 
 TEST(Messages, AnEstimateIsCalledAnUpperBound) {

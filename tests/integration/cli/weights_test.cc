@@ -103,6 +103,17 @@ TEST_F(Weights, OfAModelGoWhereverACharacterFileDoes) {
       const Finished bind = At({"bind", out, "--deformer", deformer});
       EXPECT_EQ(bind.exit_code, 0) << bind.err;
     }
+    // It has no clip: a picture shows it at rest, as it does any other file.
+    const std::string png = folder_ / "rest.png";
+    const std::vector<std::string> still = {"render", out, "--deformer", "lbs",
+                                            "--out",  png, "--size",     "64x64"};
+    const Finished render = At(still);
+    EXPECT_EQ(render.exit_code, 0) << render.err;
+    EXPECT_THAT(render.err, HasSubstr("has no clip: drawn as it stands"));
+    EXPECT_THAT(ReadAll(png), StartsWith("\x89PNG"));
+    std::vector<std::string> moving = still;
+    moving.insert(moving.end(), {"--clip", "walk"});
+    EXPECT_EQ(At(moving).exit_code, 65) << "a clip is asked for";
   }
 }
 
@@ -201,7 +212,9 @@ TEST_F(Weights, WrongValuesNameTheOption) {
        64,
        "--smoothness: got \"inf\", need a number from 0 to 1"},
       {{"--method", "heat", "--joints", "tail"}, 65, "--joints: got \"tail\""},
-      {{"--method", "heat", "--joints", "\xff"}, 65, "UTF-8"},
+      {{"--method", "heat", "--joints", "\xff"},
+       65,
+       "--joints: got \"\xEF\xBF\xBD\", which is no joint"},
   };
   for (const auto& [options, code, need] : rows) {
     std::vector<std::string> arguments = {"weights", "model:tube"};

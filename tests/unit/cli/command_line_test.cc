@@ -14,6 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 CommandLine Parse(std::vector<const char*> arguments) {
   arguments.insert(arguments.begin(), "sinew");
@@ -125,6 +126,48 @@ TEST(CommandLine, RenderTakesSpecsTogetherOrOneByOne) {
   EXPECT_TRUE(Parse({"render", "a.glb", "--deformer", "lbs", "--deformer", "dqs", "--out", "a.png"})
                   .command);
   EXPECT_TRUE(Parse({"render", "--deformer", "lbs", "--out", "a.png", "a.glb"}).command);
+}
+
+TEST(CommandLine, CompareTakesTheOptionOfTheOtherCommandsToo) {
+  EXPECT_TRUE(Parse({"compare", "a.glb", "--deformer", "lbs", "--deformer", "dqs"}).command);
+  EXPECT_TRUE(Parse({"compare", "a.glb", "--deformers", "lbs", "dqs"}).command);
+}
+
+TEST(CommandLine, OptionsThatThereAreNotAreNamedWithWhatIsNear) {
+  const struct {
+    std::vector<const char*> arguments;
+    const char* said;
+  } rows[] = {
+      {{"bake", "a.glb", "--deformers", "lbs", "--out", "a.pc2"},
+       "sinew: --deformers: no such option; did you mean --deformer?\n"},
+      {{"render", "a.glb", "--deformers", "lbs", "dqs", "--out", "a.png"},
+       "sinew: --deformers: no such option; did you mean --deformer?\n"},
+      {{"bake", "a.glb", "--deformer", "lbs", "--ot=a.pc2"},
+       "sinew: --ot: no such option; did you mean --out?\n"},
+      {{"stats", "--jsom"}, "sinew: --jsom: no such option; did you mean --json?\n"},
+      {{"renderr", "a.glb"}, "sinew: renderr: no such command; did you mean render?\n"},
+      {{"dance"}, "sinew: dance: no such command\n"},
+      {{"stats", "--wheelbarrow"}, "sinew: --wheelbarrow: no such option\n"},
+      {{"bake", "a.glb", "--deformer", "lbs"}, "sinew: --out is required\n"},
+  };
+  for (const auto& [arguments, said] : rows) {
+    const CommandLine line = Parse(arguments);
+    EXPECT_EQ(line.exit_code, 64) << said;
+    EXPECT_THAT(line.errors, StartsWith(said));
+  }
+}
+
+TEST(CommandLine, AnOptionWithOneValueIsGivenOnce) {
+  const std::vector<std::vector<const char*>> rows = {
+      {"inspect", "a.glb", "--fps", "24", "--fps", "25"},
+      {"render", "a.glb", "--deformer", "lbs", "--out", "a.png", "--frame", "1", "--frame", "2"},
+      {"bake", "a.glb", "--deformer", "lbs", "--deformer", "dqs", "--out", "a.pc2"},
+      {"rigs", "--server", "a:1", "--server", "b:1"},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(Parse(row).exit_code, 64) << row[0];
+    EXPECT_THAT(Parse(row).errors, HasSubstr("required but received 2")) << row[0];
+  }
 }
 
 TEST(CommandLine, VersionGoesToStdout) {

@@ -63,6 +63,19 @@ TEST(ExitCode, TextNamesProgramMessageAndMend) {
               HasSubstr("sinew methods"));
 }
 
+TEST(ExitCode, HintsOfRigsAndSessionsAreForThoseOfServers) {
+  const auto text = [](const char* message) {
+    return ErrorText(absl::NotFoundError(message), "bake");
+  };
+  EXPECT_THAT(text("rigs/sha256-12: no such rig on this server"), HasSubstr("sinew rigs"));
+  EXPECT_THAT(text("session: no sessions/12 on this server, or its lease is over"),
+              HasSubstr("sinew sessions"));
+  EXPECT_THAT(text("targets[1]: the session was deleted"), HasSubstr("sinew sessions"));
+  for (const char* file : {"original.glb: no such file", "session_1.fbx: no such file"}) {
+    EXPECT_EQ(text(file), "sinew: " + std::string(file) + "\n");
+  }
+}
+
 TEST(ExitCode, AReaderThatLeftIsNoNews) {
   EXPECT_EQ(ExitCode(ReaderGone()), 73);
   EXPECT_EQ(ErrorText(ReaderGone(), "inspect"), "");

@@ -49,6 +49,17 @@ TEST(FrameRange, ResolvesAgainstTheClip) {
   EXPECT_EQ(FrameCount(*ResolveFrames({}, 48, "c", 24)), 48);
 }
 
+TEST(FrameRange, BeyondTheClipIsSaidInWordsOfTheOption) {
+  const auto said = [](const FrameRange& range) {
+    return std::string(ResolveFrames(range, 48, "clip 'run'", 24).status().message());
+  };
+  const std::string allowed = "; allowed are frames 0-47, which clip 'run' has at 24 fps";
+  EXPECT_EQ(said({.first = 480, .last = 480, .option = "--frame"}), "--frame: got 480" + allowed);
+  EXPECT_EQ(said(*ParseFrameRange("480")), "--frames: got 480" + allowed);
+  EXPECT_EQ(said(*ParseFrameRange("40-90x5")), "--frames: got 40-90" + allowed);
+  EXPECT_EQ(said(*ParseFrameRange("90-")), "--frames: got 90-" + allowed);
+}
+
 TEST(FrameRange, BeyondTheClipIsBadInputAndSaysWhatThereIs) {
   for (const char* text : {"48", "0-48", "100-", "40-60x5"}) {
     const auto range = ResolveFrames(*ParseFrameRange(text), 48, "clip 'run'", 24);

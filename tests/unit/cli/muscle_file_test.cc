@@ -182,6 +182,13 @@ TEST(MuscleFile, WrongTextsAreNamedByPlace) {
             "muscles[0].name: got an array of 1, need a string");
 }
 
+TEST(MuscleFile, BrokenTextIsNamedByLineAndColumn) {
+  client::RigData rig = Arm();
+  EXPECT_EQ(
+      ReadMuscles("{\"muscles\": [\n  {\"name\": \"a\",\n   \"width\" 3}\n]}\n", rig).message(),
+      "line 3, column 12: not JSON");
+}
+
 TEST(MuscleFile, AMemberThatStandsTwiceIsRefused) {
   const std::pair<const char*, const char*> rows[] = {
       {R"({"muscles": [], "muscles": []})", "muscles: given twice"},

@@ -2,7 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <nlohmann/json.hpp>
+#include <vector>
+
+#include "client/render/ellipsoids.h"
+#include "client/render/panels.h"
+#include "client/render/render.h"
 
 namespace sinew::cli {
 namespace {
@@ -24,6 +30,29 @@ TEST(StatePicture, ColoursVerticesAndCountsThem) {
   EXPECT_EQ(panel.swatches[0].text, "not displaced 1");
   EXPECT_EQ(panel.swatches[1].text, "fitted 2");
   EXPECT_EQ(panel.swatches[3].text, "unknown state 1");
+}
+
+TEST(StatePicture, ColoursOfALegendAreToldApart) {
+  std::vector<VertexState> states;
+  for (std::size_t k = 0; k <= client::kVertexStates; ++k) {
+    states.push_back(static_cast<VertexState>(k));
+  }
+  PosedPanel panel;
+  ColourByState(states, panel);
+  std::vector<client::Swatch> legend = panel.swatches;
+  ASSERT_EQ(legend.size(), states.size());
+  legend.push_back({client::kMuscleColour, "muscles"});
+  legend.push_back({client::kWrongSideColour, "inside of the surface"});
+  for (const client::Swatch& a : legend) {
+    for (const client::Swatch& b : legend) {
+      if (a.text == b.text) continue;
+      double squared = 0;
+      for (std::size_t c = 0; c < 3; ++c) {
+        squared += std::pow(a.colour[c] - b.colour[c], 2);
+      }
+      EXPECT_GT(std::sqrt(squared), 80) << a.text << " and " << b.text;
+    }
+  }
 }
 
 TEST(StatePicture, JsonNamesEveryState) {

@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+
 #include "client/cli/rest_pose.h"
 
 namespace sinew::cli {
@@ -52,7 +54,11 @@ TEST(WeightPicture, ReadsWhatAJointCarries) {
 }
 
 TEST(WeightPicture, RefusesWhatIsNotThere) {
-  EXPECT_TRUE(absl::IsNotFound(ReadWeights(Rig(3), "--weights", "tail").status()));
+  const absl::Status unknown = ReadWeights(Rig(3), "--weights", "tail").status();
+  EXPECT_TRUE(absl::IsInvalidArgument(unknown)) << unknown;
+  EXPECT_EQ(unknown.message(),
+            "--weights: got \"tail\", which is no joint of the character; `sinew inspect FILE "
+            "--joints` lists them");
   client::RigData bare = Rig(3);
   for (client::Mesh& mesh : bare.meshes) mesh.skin = {};
   EXPECT_TRUE(absl::IsInvalidArgument(ReadWeights(bare, "--weights", "all").status()));
@@ -100,6 +106,25 @@ TEST(WeightPicture, DrawsTheMeshAtRest) {
   ASSERT_TRUE(options.legend.has_value());
   EXPECT_EQ(panels[1].note, "2 vertices, up to 1");
   EXPECT_EQ(RestJoints(rig)[2 * 12 + 3], 2.f);
+}
+
+TEST(WeightPicture, DrawsTheRestPoseWhereItIsNotTheBindPose) {
+  client::RigData rig = Rig(2);
+  rig.meshes.resize(1);  // moves by 10 in x to bind space
+  client::Skin& skin = rig.meshes[0].skin;
+  // Bound at the origin, both; the root rests a quarter turn about z, its child one unit along it.
+  for (int slot = 0; slot < 2; ++slot) {
+    const float identity[12] = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
+    skin.inverse_bind.insert(skin.inverse_bind.end(), identity, identity + 12);
+  }
+  const float turned[12] = {0, -1, 0, 0, 1, 0, 0, 0, 0, 0, 1, 0};
+  std::copy(turned, turned + 12, rig.rest_local.begin());
+  const std::vector<float> positions = RestPositions(rig);
+  const float expected[9] = {0,  11,     0,   // (10, 0, 0) with the child
+                             0,  11.25f, 0,   // (11, 0, 0), a quarter of it with the child
+                             -1, 10,     0};  // (10, 1, 0) with the fallback, the root
+  ASSERT_EQ(positions.size(), 9u);
+  for (std::size_t i = 0; i < 9; ++i) EXPECT_FLOAT_EQ(positions[i], expected[i]) << i;
 }
 
 }  // namespace

@@ -28,6 +28,8 @@ TEST(InTypedWords, NamesOptionsInsteadOfFields) {
       {"recipe.stages: no stage poses the mesh", "bind", "--deformer: no stage poses the mesh"},
       {"spec.ddm.radius: got 5, need 0 to 1", "bind",
        "--deformer (ddm), radius: got 5, need 0 to 1"},
+      {"recipe.stages[1].implicit.joints: the rig has no joint 'x'", "render",
+       "--deformer stage 2 (implicit), joints: the rig has no joint 'x'"},
       {"spec.spec: got 'x' at column 3", "bind", "--deformer: got 'x' at column 3"},
       {"target.spec.spec: got 'x'", "render", "--deformer: got 'x'"},
       {"targets[1].spec.spec: got 'x'", "compare", "--deformers number 2: got 'x'"},

@@ -106,6 +106,9 @@ TEST(Spec, RefusesWithTheReason) {
       {"dqs(blend=1", "need ',' or ')'"},
       {"ddm(laplacian=mean_value)", "need uniform, cotangent"},
       {"ddm(pop_guard=1)", "need true or false"},
+      {"lbs(speed=3)", "recipe.stages[0].lbs.speed: unknown parameter"},
+      {"dqs | bulge_free | implicit(joints=elbow)", "recipe.stages[2].implicit.joints: got"},
+      {"shapes | delta_mush(step=7)", "recipe.stages[2].delta_mush.step: got 7"},  // behind its lbs
       {"lbs | dqs", "dqs reads rest positions, but the stage before it writes posed ones"},
   };
   for (const auto& [spec, message] : cases) {

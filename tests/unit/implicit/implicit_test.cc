@@ -150,7 +150,7 @@ TEST(Implicit, RefusesJointsItDoesNotKnow) {
   };
   EXPECT_TRUE(refusal("dqs | implicit(joints=\"joint1 blend elbow\")").ok());
   EXPECT_THAT(std::string(refusal("dqs | implicit(joints=\"elbow blend\")").message()),
-              HasSubstr("implicit.joints: the rig has no joint 'elbow'"));
+              HasSubstr("recipe.stages[1].implicit.joints: the rig has no joint 'elbow'"));
   EXPECT_THAT(std::string(refusal("dqs | implicit(joints=\"joint1 weld\")").message()),
               HasSubstr("implicit.joints: got 'joint1 weld', need"));
   EXPECT_THAT(std::string(refusal("implicit").message()), HasSubstr("reads posed positions"));

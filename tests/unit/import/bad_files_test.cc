@@ -373,7 +373,24 @@ TEST(BadFile, ContentOfAnotherType) {
               HasSubstr("wrong type"));
   EXPECT_THAT(
       std::string(ImportFile(testing::WriteFile("x.gltf", "{\"asset\": ")).status().message()),
-      HasSubstr("JSON broken at byte"));
+      HasSubstr("JSON broken at line 1, column 11"));
+}
+
+TEST(BadFile, BrokenJsonIsNamedByLineAndColumn) {
+  const std::string text = "{\n  \"asset\": {\"version\": \"2.0\"},\n  \"nodes\" []\n}\n";
+  EXPECT_THAT(std::string(ImportFile(testing::WriteFile("x.gltf", text)).status().message()),
+              HasSubstr("glTF: JSON broken at line 3, column 11"));
+}
+
+TEST(BadFile, KeysThatStandTwiceAreRefused) {
+  const auto message = [](const std::string& members) {
+    const std::string text = R"({"asset": {"version": "2.0"}, )" + members + "}";
+    return std::string(ImportFile(testing::WriteFile("x.gltf", text)).status().message());
+  };
+  EXPECT_THAT(message(R"("nodes": [], "nodes": [])"), HasSubstr("glTF: nodes: given twice"));
+  EXPECT_THAT(message(R"("nodes": [{"name": "a"}, {"name": "b", "mesh": 0, "name": "c"}])"),
+              HasSubstr("glTF: nodes[1].name: given twice, need it once"));
+  EXPECT_THAT(message(R"("nodes": [{"name": "a"}, {"name": "a"}])"), Not(HasSubstr("twice")));
 }
 
 TEST(BadFile, BuffersOutsideTheFolderAreNeverOpened) {

@@ -1,4 +1,5 @@
 // What Rig::Create says about muscles.
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "core/rig/pose.h"
@@ -71,6 +73,53 @@ TEST(MuscleCheck, WrongValuesAreNamed) {
     EXPECT_EQ(rig.status().code(), absl::StatusCode::kInvalidArgument) << bad.field;
     EXPECT_THAT(std::string(rig.status().message()), HasSubstr(bad.field));
   }
+}
+
+TEST(MuscleCheck, NoneIsLargerThanTheMesh) {
+  const double most = testing::MakeRig(TubeWithMusclesSource()).mesh().diagonal();
+  ASSERT_GT(most, 1);
+  using Set = void (*)(Muscle&, double);
+  const std::vector<std::pair<const char*, Set>> lengths = {
+      {"width", [](Muscle& m, double length) { m.width = length; }},
+      {"depth", [](Muscle& m, double length) { m.depth = length; }},
+      {"fat", [](Muscle& m, double length) { m.fat = length; }},
+      {"wrap.radius",
+       [](Muscle& m, double length) {
+         m.wrap = {WrapShape::kSphere, 0, {2, 0, 5e3}, {}, length};  // beside the path
+       }},
+  };
+  for (const auto& [field, set] : lengths) {
+    for (const double times : {1.0, 1.0001, 1e8}) {
+      RigSource source = TubeWithMusclesSource();
+      set(source.muscles[1], times * most);
+      const absl::Status status = Rig::Create(std::move(source)).status();
+      if (times == 1) {
+        EXPECT_TRUE(status.ok()) << field << status;
+        continue;
+      }
+      EXPECT_TRUE(absl::IsInvalidArgument(status)) << field;
+      EXPECT_THAT(std::string(status.message()),
+                  HasSubstr(absl::StrCat("rig.muscles[1].", field, ": got ", times * most,
+                                         ", need at most ", most, ", the diagonal of")));
+    }
+  }
+  RigSource source = TubeWithMusclesSource();
+  source.muscles[1].insertion.at.x = 3 * most;
+  EXPECT_THAT(std::string(Rig::Create(std::move(source)).status().message()),
+              HasSubstr("rig.muscles[1].insertion: got a belly of "));
+}
+
+TEST(MuscleCheck, SizesAreJudgedInTheUnitsOfTheRestPose) {
+  // The mesh in centimetres under a skeleton in metres, as files have it.
+  RigSource source = TubeWithMusclesSource();
+  for (Vec3f& p : source.mesh.positions) p = {100 * p.x, 100 * p.y, 100 * p.z};
+  for (Binding& binding : source.bindings) {
+    for (const std::size_t i : {0, 1, 2, 4, 5, 6, 8, 9, 10}) binding.inverse_bind.m[i] /= 100;
+  }
+  EXPECT_TRUE(Rig::Create(source).ok());
+  source.muscles[0].width = 90;
+  EXPECT_THAT(std::string(Rig::Create(source).status().message()),
+              HasSubstr("rig.muscles[0].width: got 90, need at most"));
 }
 
 TEST(MuscleCheck, ADirectionAlongTheBellyIsRefused) {

@@ -53,8 +53,8 @@ std::size_t CountCovered(const Image& image) {
   return covered;
 }
 
-bool Reddish(Rgb c) {
-  return c[0] > 2 * c[1] && c[0] > 2 * c[2];
+bool HasWrongSideColour(Rgb c) {
+  return c[1] > 2 * c[0] && c[2] > 2 * c[0];
 }
 
 TEST(Render, GivesTheSameBytesForAnyNumberOfThreads) {
@@ -138,8 +138,8 @@ TEST(Render, TintsBackFaces) {
     std::swap(mesh.face_vertices[k + 1], mesh.face_vertices[k + 3]);
   }
   const Image back = MustRender(mesh.View(), camera, Plain());
-  EXPECT_FALSE(Reddish(front.At(48, 48)));
-  EXPECT_TRUE(Reddish(back.At(48, 48)));
+  EXPECT_FALSE(HasWrongSideColour(front.At(48, 48)));
+  EXPECT_TRUE(HasWrongSideColour(back.At(48, 48)));
   EXPECT_EQ(CountCovered(front), CountCovered(back));
 }
 
@@ -149,9 +149,9 @@ TEST(Render, TintsGivenNormalsThatPointInwards) {
   for (float& n : inward) n = -n;
   MeshView view = mesh.View();
   view.normals = outward;
-  EXPECT_FALSE(Reddish(MustRender(view, Frame(mesh), Plain()).At(48, 48)));
+  EXPECT_FALSE(HasWrongSideColour(MustRender(view, Frame(mesh), Plain()).At(48, 48)));
   view.normals = inward;
-  EXPECT_TRUE(Reddish(MustRender(view, Frame(mesh), Plain()).At(48, 48)));
+  EXPECT_TRUE(HasWrongSideColour(MustRender(view, Frame(mesh), Plain()).At(48, 48)));
 }
 
 TEST(Render, SmoothsNormalsAcrossSeams) {

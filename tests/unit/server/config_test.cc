@@ -92,6 +92,27 @@ TEST(Config, WrongFlagsAreUsageErrors) {
   }
 }
 
+TEST(Config, AFlagWithOneValueIsGivenOnce) {
+  Config config;
+  VisitOptions(config, [&](const Option& option, auto& member) {
+    using Member = std::decay_t<decltype(member)>;
+    if constexpr (std::is_same_v<Member, std::vector<std::string>>) return;
+    const std::string flag = "--" + std::string(option.name);
+    std::string value = "1";
+    if constexpr (std::is_same_v<Member, bool>) value = "true";
+    if constexpr (std::is_same_v<Member, std::string>) {
+      value = option.choices.empty() ? "127.0.0.1:1" : std::string(option.choices.front());
+    }
+    Config fresh;
+    const CommandLine line = Parse({flag, value, flag, value}, fresh);
+    EXPECT_FALSE(line.run) << flag;
+    EXPECT_EQ(line.exit_code, 64) << flag;
+    EXPECT_EQ(line.text.rfind("sinewd: " + flag + ": ", 0), 0u) << line.text;
+  });
+  const CommandLine line = Parse({"--config", "a.yaml", "--config", "b.yaml"}, config);
+  EXPECT_EQ(line.exit_code, 64) << line.text;
+}
+
 TEST(Config, HelpAndVersionEndWell) {
   Config config;
   const CommandLine help = Parse({"--help"}, config);
