@@ -120,12 +120,11 @@ void MeetChildren(std::vector<LimbBone>& bones) {
     bone.rho_root = std::max(std::min(bone.rho_root, below.rho_tip), 0.25 * bone.flesh);
   }
   std::vector<double> sums(bones.size()), children(bones.size());
-  std::vector<bool> leaf(bones.size(), true);
   for (const LimbBone& bone : bones) {
-    if (bone.parent >= 0) leaf[static_cast<std::size_t>(bone.parent)] = false;
+    if (bone.parent >= 0) bones[static_cast<std::size_t>(bone.parent)].last = false;
   }
   for (std::size_t b = 0; b < bones.size(); ++b) {
-    if (bones[b].parent < 0 || leaf[b]) continue;
+    if (bones[b].parent < 0 || bones[b].last) continue;
     sums[static_cast<std::size_t>(bones[b].parent)] += bones[b].rho_root;
     ++children[static_cast<std::size_t>(bones[b].parent)];
   }
@@ -185,11 +184,11 @@ Vec3d LimbBone::Nearest(const Vec3d& p, double* place) const {
 }
 
 std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface) {
-  const Bones skeleton(rig);
+  const Bones skeleton(rig, surface.pose);
   std::vector<LimbBone> bones;
   for (std::uint32_t j = 0; j < rig.joints(); ++j) {
     if (surface.VerticesOf(j).size() < kFewestSamples) continue;
-    if (Flattens(Linear(rig.skeleton().rest_model()[j]))) continue;
+    if (Flattens(Linear(surface.pose[j]))) continue;
     bones.emplace_back().joint = j;
   }
   LinkParents(rig.skeleton(), bones);

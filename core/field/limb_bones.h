@@ -11,11 +11,12 @@
 
 namespace sinew {
 
-// Of a joint that owns at least kFewestSamples vertices; rest pose, model space.
+// Of a joint that owns at least kFewestSamples vertices; bind pose, model space.
 struct LimbBone {
   std::uint32_t joint = 0;
   std::int32_t parent = -1;  // index of the nearest ancestor's bone in the list
   Vec3d root, tip;
+  bool last = true;                  // no part hangs from it
   Vec3d direction;                   // unit, also where root = tip
   double flesh = 0;                  // median distance of the part's vertices to the bone, > 0
   double radius = 0;                 // of the compact field

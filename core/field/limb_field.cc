@@ -124,7 +124,7 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const FieldOptions& op
     field.figures_[kOpen] += fit.open ? 1 : 0;
     if (fit.hrbf.size() == 0) continue;
     const AffineD to_joint =
-        Compose(Inverse(rig.skeleton().rest_model()[bone.joint]),
+        Compose(Inverse(surface.pose[bone.joint]),
                 {{1, 0, 0, fit.centre.x, 0, 1, 0, fit.centre.y, 0, 0, 1, fit.centre.z}});
     if (!AllFinite(to_joint.m)) continue;
     part_of_bone[b] = part_of_joint[bone.joint] = static_cast<std::int32_t>(field.joint_.size());

@@ -40,7 +40,7 @@ struct FieldMeasure {
 inline constexpr std::size_t kCentreFloats = 8;
 
 // Bound data, immutable. P parts, one per joint whose vertices gave a closed field, by rising
-// joint. Part space: the rest pose's model space moved to the part's centre.
+// joint. Part space: the bind pose's model space moved to the part's centre.
 class LimbField {
  public:
   // Upper bounds of what Bind holds at any time (what stays is part of it), and of its progress
@@ -54,7 +54,7 @@ class LimbField {
   absl::Status Check(std::size_t joints) const;
 
   // Model unit: the median over parts of their median distance from skin to bone; > 0. Lengths of
-  // the rest pose's model space.
+  // the bind pose's model space.
   double unit() const { return unit_; }
   std::size_t parts() const { return joint_.size(); }
   // [V] file order: the part of a vertex's strongest joint, -1 = that joint has no field. `rig` is
@@ -68,7 +68,7 @@ class LimbField {
   std::span<const std::int32_t> parents() const { return parent_; }
   // Joints whose vertices gave no field: too few samples, or a surface that could not be closed.
   std::span<const std::uint32_t> joints_without_field() const { return without_field_; }
-  // f at which a part's F has fallen to 0, rest lengths.
+  // f at which a part's F has fallen to 0, lengths of the bind pose.
   double radius(std::size_t part) const { return radius_[part]; }
   std::vector<FieldMeasure> Measures() const;
   // Bytes that stay.

@@ -2,13 +2,17 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <utility>
 
 #include "core/geometry/adjacency.h"
 #include "core/geometry/surface_faces.h"
+#include "core/rig/bind_pose.h"
 
 namespace sinew {
 namespace {
+
+using Corners = std::array<std::uint32_t, 3>;
 
 template <class Visit>
 void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
@@ -27,7 +31,7 @@ Vec3d Unit(const Vec3d& v) {
 }
 
 // Twice the area, along the normal.
-Vec3d AreaOf(const LimbSurface& surface, const std::array<std::uint32_t, 3>& t) {
+Vec3d AreaOf(const LimbSurface& surface, const Corners& t) {
   const Vec3d& a = surface.points[t[0]];
   return Cross(surface.points[t[1]] - a, surface.points[t[2]] - a);
 }
@@ -39,12 +43,42 @@ double SideOf(const LimbSurface& surface, const Mesh& mesh, const MeshPart& part
     middle = middle + (1.0 / part.vertex_count) * surface.points[part.vertex_offset + v];
   }
   double volume = 0;
-  ForEachTriangle(mesh, part, [&](const std::array<std::uint32_t, 3>& t) {
+  ForEachTriangle(mesh, part, [&](const Corners& t) {
     const Vec3d third =
         (1.0 / 3) * (surface.points[t[0]] + surface.points[t[1]] + surface.points[t[2]]);
     volume += Dot(third - middle, AreaOf(surface, t));
   });
   return volume < 0 ? -1 : 1;
+}
+
+float WeightOf(const Rig& rig, std::uint32_t v, std::uint32_t joint) {
+  double sum = 0;
+  const auto bindings = rig.influences().bindings(v);
+  for (std::size_t k = 0; k < bindings.size(); ++k) {
+    if (rig.bindings()[bindings[k]].joint == joint) sum += rig.influences().weights(v)[k];
+  }
+  return static_cast<float>(sum);
+}
+
+void AddSkin(const Rig& rig, LimbSurface& surface) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> touched;
+  for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
+    for (const std::uint32_t v : surface.triangles[i]) touched.emplace_back(surface.joint[v], i);
+  }
+  std::ranges::sort(touched);
+  touched.erase(std::ranges::unique(touched).begin(), touched.end());
+  surface.skin_offset.assign(rig.joints() + 1, 0);
+  surface.skin.reserve(touched.size());
+  for (const auto& [joint, i] : touched) {
+    ++surface.skin_offset[joint + 1];
+    LimbSurface::Skin skin{.triangle = i};
+    for (std::size_t k = 0; k < 3; ++k) {
+      skin.weight[k] = WeightOf(rig, surface.triangles[i][k], joint);
+    }
+    surface.skin.push_back(skin);
+  }
+  std::partial_sum(surface.skin_offset.begin(), surface.skin_offset.end(),
+                   surface.skin_offset.begin());
 }
 
 }  // namespace
@@ -63,56 +97,55 @@ std::uint16_t StrongestBinding(const Rig& rig, std::size_t v) {
 LimbSurface MakeLimbSurface(const Rig& rig) {
   LimbSurface surface;
   const Mesh& mesh = rig.mesh();
-  std::vector<AffineD> to_rest;
-  to_rest.reserve(rig.bindings().size());
-  for (const Binding& b : rig.bindings()) {
-    to_rest.push_back(Compose(rig.skeleton().rest_model()[b.joint], b.inverse_bind));
-  }
+  surface.pose = BindPose(rig);
+  const std::vector<AffineD> to_pose = ToBindPose(rig, surface.pose);
   std::vector<std::pair<std::uint32_t, std::uint32_t>> owned;
   owned.reserve(rig.vertices());
   for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
     const std::uint16_t binding = StrongestBinding(rig, v);
     surface.joint.push_back(rig.bindings()[binding].joint);
-    surface.points.push_back(Apply(to_rest[binding], ToDouble(mesh.positions()[v])));
+    surface.points.push_back(Apply(to_pose[binding], ToDouble(mesh.positions()[v])));
     owned.emplace_back(surface.joint.back(), v);
   }
   MakeRows(owned, rig.joints(), surface.vertex_offset, surface.vertices);
 
   const WeldedPoints welded = Weld(rig);
   std::vector<Vec3d> sums(welded.points());
-  std::vector<std::uint32_t> count(rig.joints() + 1);
-  const auto owner = [&](const std::array<std::uint32_t, 3>& t) -> std::int64_t {
+  std::vector<std::uint32_t> count(rig.joints() + 2);  // a row for triangles of several joints
+  const auto owner = [&](const Corners& t) -> std::size_t {
     const std::uint16_t j = surface.joint[t[0]];
-    return surface.joint[t[1]] == j && surface.joint[t[2]] == j ? j : -1;
+    return surface.joint[t[1]] == j && surface.joint[t[2]] == j ? j : rig.joints();
   };
   for (const MeshPart& part : mesh.parts()) {
     const double side = SideOf(surface, mesh, part);
-    ForEachTriangle(mesh, part, [&](const std::array<std::uint32_t, 3>& t) {
+    ForEachTriangle(mesh, part, [&](const Corners& t) {
       const Vec3d area = side * AreaOf(surface, t);
       for (const std::uint32_t v : t) sums[welded.point[v]] = sums[welded.point[v]] + area;
-      if (const std::int64_t j = owner(t); j >= 0) ++count[static_cast<std::size_t>(j) + 1];
+      ++count[owner(t) + 1];
     });
   }
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
     surface.normals.push_back(Unit(sums[welded.point[v]]));
   }
-  for (std::size_t j = 0; j < rig.joints(); ++j) count[j + 1] += count[j];
-  surface.triangle_offset = count;
+  std::partial_sum(count.begin(), count.end(), count.begin());
+  surface.triangle_offset.assign(count.begin(), count.end() - 1);
   surface.triangles.resize(count.back());
   for (const MeshPart& part : mesh.parts()) {
-    ForEachTriangle(mesh, part, [&](const std::array<std::uint32_t, 3>& t) {
-      const std::int64_t j = owner(t);
-      if (j >= 0) surface.triangles[count[static_cast<std::size_t>(j)]++] = t;
-    });
+    ForEachTriangle(mesh, part,
+                    [&](const Corners& t) { surface.triangles[count[owner(t)]++] = t; });
   }
+  AddSkin(rig, surface);
   return surface;
 }
 
 std::size_t LimbSurfaceBytes(const Rig& rig) {
   const std::size_t corners = rig.mesh().face_vertices().size();
-  // Points, normals, sums, joints, rows and pairs, welding's own tables; triangles.
-  return rig.vertices() * (3 * sizeof(Vec3d) + 160) + corners * 12 + rig.joints() * 16 +
-         rig.bindings().size() * sizeof(AffineD) + rig.influences().size() * 16;
+  // Points, normals, sums, joints, rows and pairs, welding's own tables; triangles, and of each of
+  // their corners at most a pair and a row's entry.
+  return rig.vertices() * (3 * sizeof(Vec3d) + 160) +
+         corners * (12 + 3 * (8 + 4 + sizeof(LimbSurface::Skin))) +
+         rig.joints() * (24 + 2 * sizeof(AffineD)) + rig.bindings().size() * sizeof(AffineD) +
+         rig.influences().size() * 16;
 }
 
 }  // namespace sinew

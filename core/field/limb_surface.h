@@ -1,5 +1,5 @@
-// limb_surface.h - the rest surface cut into the parts that joints own: vertices by their strongest
-// joint.
+// limb_surface.h - the skin as it was bound, cut into the parts that joints own: vertices by their
+// strongest joint.
 #pragma once
 
 #include <array>
@@ -17,13 +17,22 @@ namespace sinew {
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t v);
 
 struct LimbSurface {
-  std::vector<Vec3d> points;   // [V] rest pose, model space, each moved by its strongest binding
-  std::vector<Vec3d> normals;  // [V] unit, outward; 0 0 0 where no face has an area
-  std::vector<std::uint16_t> joint;                     // [V] of the strongest binding
-  std::vector<std::uint32_t> vertex_offset;             // [J + 1] into vertices
-  std::vector<std::uint32_t> vertices;                  // [V] of a joint, rising
-  std::vector<std::uint32_t> triangle_offset;           // [J + 1] into triangles
-  std::vector<std::array<std::uint32_t, 3>> triangles;  // whose corners all belong to the joint
+  std::vector<AffineD> pose;  // [J] the bind pose: a rest pose that bends joints has lost the shape
+  std::vector<Vec3d> points;  // [V] there, model space
+  std::vector<Vec3d> normals;                  // [V] unit, outward; 0 0 0 where no face has an area
+  std::vector<std::uint16_t> joint;            // [V] of the strongest binding
+  std::vector<std::uint32_t> vertex_offset;    // [J + 1] into vertices
+  std::vector<std::uint32_t> vertices;         // [V] of a joint, rising
+  std::vector<std::uint32_t> triangle_offset;  // [J + 1] into triangles
+  std::vector<std::array<std::uint32_t, 3>> triangles;  // all of one joint; behind them the others
+
+  // A triangle one of whose corners, at least, is the joint's.
+  struct Skin {
+    std::uint32_t triangle = 0;
+    std::array<float, 3> weight{};  // of the joint at the corners
+  };
+  std::vector<std::uint32_t> skin_offset;  // [J + 1] into skin
+  std::vector<Skin> skin;
 
   std::span<const std::uint32_t> VerticesOf(std::size_t j) const {
     return std::span(vertices).subspan(vertex_offset[j], vertex_offset[j + 1] - vertex_offset[j]);
@@ -31,6 +40,9 @@ struct LimbSurface {
   std::span<const std::array<std::uint32_t, 3>> TrianglesOf(std::size_t j) const {
     return std::span(triangles).subspan(triangle_offset[j],
                                         triangle_offset[j + 1] - triangle_offset[j]);
+  }
+  std::span<const Skin> SkinOf(std::size_t j) const {
+    return std::span(skin).subspan(skin_offset[j], skin_offset[j + 1] - skin_offset[j]);
   }
 };
 

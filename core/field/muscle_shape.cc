@@ -6,6 +6,7 @@
 
 #include "core/base/vectors.h"
 #include "core/field/muscle_kernel.h"
+#include "core/rig/bind_pose.h"
 
 namespace sinew {
 namespace {
@@ -151,10 +152,7 @@ MuscleBox BoxBelow(const MuscleShape& shape, double value) {
 }
 
 RestSkin MakeRestSkin(const Rig& rig) {
-  std::vector<AffineD> rest;
-  for (const Binding& binding : rig.bindings()) {
-    rest.push_back(Compose(rig.skeleton().rest_model()[binding.joint], binding.inverse_bind));
-  }
+  const std::vector<AffineD> rest = ToBindPose(rig, BindPose(rig));
   RestSkin skin;
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
     const auto bindings = rig.influences().bindings(v);
@@ -188,7 +186,7 @@ MuscleFootprint MakeFootprint(const Rig& rig, const RestSkin& skin, std::size_t 
   std::vector<float> controls;
   for (const Control& control : rig.controls()) controls.push_back(control.default_value);
   MuscleFootprint footprint;
-  footprint.rest = PoseMuscle(tables, muscle, rig.skeleton().rest_model(), controls);
+  footprint.rest = PoseMuscle(tables, muscle, BindPose(rig), controls);
   footprint.shape = MakeMuscleShape(row, footprint.rest);
   const auto joints = JointsUnder(rig, rig.muscles()[muscle]);
   for (std::size_t v = 0; v < skin.joint.size(); ++v) {

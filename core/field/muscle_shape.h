@@ -41,13 +41,13 @@ MuscleBox BoxBelow(const MuscleShape& shape, double value);
 
 // What muscles see of a rig's skin.
 struct RestSkin {
-  std::vector<Vec3d> points;         // [V] in the rest pose's model space
+  std::vector<Vec3d> points;         // [V] in the bind pose's model space
   std::vector<std::uint32_t> joint;  // [V] of the strongest influence
 };
 RestSkin MakeRestSkin(const Rig& rig);
 
 // The skin over one muscle: vertices that mostly follow a joint it is fixed to, or one between its
-// ends, by rising number; and f of the rest pose there.
+// ends, by rising number; and f of the bind pose there.
 struct MuscleFootprint {
   MuscleState rest;
   MuscleShape shape;

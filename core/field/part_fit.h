@@ -10,6 +10,7 @@
 #include "core/field/hrbf.h"
 #include "core/field/limb_bones.h"
 #include "core/field/limb_surface.h"
+#include "core/field/part_dome.h"
 #include "core/parallel/task.h"
 
 namespace sinew {
@@ -17,7 +18,7 @@ namespace sinew {
 // Points in part space divided by the bone's radius, so that f = 1 is where the compact field ends.
 struct PartFit {
   Hrbf hrbf;                                 // no centres = no field
-  Vec3d centre;                              // of part space, rest pose model space
+  Vec3d centre;                              // of part space, bind pose model space
   std::array<double, 3> least{}, largest{};  // box of the support: f >= 1 on its faces
   std::vector<std::uint8_t> reach;           // see part_reach.h
   std::size_t samples = 0;                   // taken from the skin
@@ -26,10 +27,8 @@ struct PartFit {
   bool open = false;  // given up: no box was found
 };
 
-// Most centres beside the samples: the domes of both ends (a top, a ring and the section each), and
-// what closes the field.
-inline constexpr std::size_t kDomeRing = 6, kMostCaps = 2 * (1 + 2 * kDomeRing), kMostClosing = 12;
-static_assert(kDomeRing % 2 == 0);  // each direction has its opposite
+// Most centres beside the samples: the domes of both ends, and what closes the field.
+inline constexpr std::size_t kMostCaps = 2 * kMostDome, kMostClosing = 12;
 
 // Deterministic. Uses about 8 * (4 * centres)^2 bytes while fitting. Returns early, without a
 // field, once the task is cancelled.

@@ -7,6 +7,8 @@
 #include <unsupported/Eigen/BVH>
 #include <utility>
 
+#include "core/geometry/rounded_face.h"
+
 namespace sinew::metrics {
 namespace {
 
@@ -108,12 +110,13 @@ class Solid::Query {
   double Outside() const {
     const double distance = Length(from_);
     const Vec3d at = q_ - from_;
-    double round = 0;  // how far the rounded surface stands before the face, towards q
+    std::array<Vec3d, 3> corners, normals;
     for (std::size_t k = 0; k < 3; ++k) {
-      const Vec3d& normal = solid_.normals_[(*triangle_)[k]];
-      const Vec3d& corner = solid_.points_[(*triangle_)[k]];
-      round += 0.5 * weights_[k] * Dot(corner - at, normal) * Dot(normal, from_) / distance;
+      corners[k] = solid_.points_[(*triangle_)[k]];
+      normals[k] = solid_.normals_[(*triangle_)[k]];
     }
+    // How far the rounded surface stands before the face, towards q.
+    const double round = Dot(ToRoundedFace(corners, normals, weights_, at), from_) / distance;
     return std::max(0.0, distance - std::max(0.0, round));
   }
 

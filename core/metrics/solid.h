@@ -1,10 +1,8 @@
 // solid.h - the space that a closed surface encloses: how far outside it a point lies.
 //
 // The faces of a coarse mesh stand for a round limb, and cut it: a vertex that turns about the bone
-// would come to lie outside. So faces are rounded, to second order, between the tangent planes of
-// their corners (half of Phong tessellation, Boubekeur and Alexa 2008: a circle cut into n chords
-// is met within its radius / n^4 times some 35, 0.9 % for eight). Where a face is flat or hollow it
-// stays as it is.
+// would come to lie outside. So faces are rounded, to second order (rounded_face.h). Where a face
+// is flat or hollow it stays as it is.
 #pragma once
 
 #include <cstdint>

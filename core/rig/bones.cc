@@ -18,7 +18,9 @@ bool Flattens(const Mat3d& a) {
   return !(std::abs(Determinant(a)) > kFlat * sum * std::sqrt(sum));
 }
 
-Bones::Bones(const Rig& rig) : rig_(rig), no_length_(kNoLength * rig.mesh().diagonal()) {
+Bones::Bones(const Rig& rig, std::span<const AffineD> pose)
+    : no_length_(kNoLength * rig.mesh().diagonal()) {
+  for (const AffineD& joint : pose) origins_.push_back(Translation(joint));
   std::vector<std::size_t> children(rig.joints());
   std::vector<Vec3d> sums(rig.joints());
   bone_above_.reserve(rig.joints());
@@ -38,7 +40,7 @@ Bones::Bones(const Rig& rig) : rig_(rig), no_length_(kNoLength * rig.mesh().diag
 }
 
 Vec3d Bones::origin(std::uint32_t joint) const {
-  return Translation(rig_.skeleton().rest_model()[joint]);
+  return origins_[joint];
 }
 
 Vec3d Bones::Direction(std::uint32_t joint) const {

@@ -1,7 +1,8 @@
-// bones.h - the bones of a skeleton in its rest pose: where each begins, ends and points to.
+// bones.h - the bones of a skeleton in a pose: where each begins, ends and points to.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/base/types.h"
@@ -9,11 +10,12 @@
 
 namespace sinew {
 
-// A bone reaches from its joint's origin to that of its only child, or to the mean of several; the
-// bone of a leaf is a point. Rest-pose model space.
+// Of one pose: a bone reaches from its joint's origin to that of its only child, or to the mean of
+// several; the bone of a leaf is a point. Model space.
 class Bones {
  public:
-  explicit Bones(const Rig& rig);
+  // pose: [J] joint to model space, such as the rest pose; copied.
+  Bones(const Rig& rig, std::span<const AffineD> pose);
 
   Vec3d origin(std::uint32_t joint) const;
   const Vec3d& tip(std::uint32_t joint) const { return tips_[joint]; }
@@ -23,7 +25,7 @@ class Bones {
   double no_length() const { return no_length_; }
 
  private:
-  const Rig& rig_;
+  std::vector<Vec3d> origins_;
   double no_length_;
   std::vector<Vec3d> tips_;                // [J]
   std::vector<std::uint32_t> bone_above_;  // [J] ancestor whose bone leads here: the nearest one

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/rig/bind_pose.h"
 #include "core/solve/rotation.h"
 
 namespace sinew {
@@ -102,15 +103,8 @@ PosedRigTables PosedRigTables::Create(const Rig& rig, const Vec3d& centre) {
   for (std::size_t j = 0; j < rig.joints(); ++j) {
     tables.parent.push_back(rig.skeleton().joint(j).parent);
     tables.rest_inverse.push_back(RestInverse(rig.skeleton().rest_model()[j]));
-    tables.rest.push_back(rig.skeleton().rest_model()[j]);
   }
-  // Backwards, so that the first binding of a joint is the one that stays.
-  for (std::size_t e = rig.bindings().size(); e-- > 0;) {
-    const AffineD& bind = rig.bindings()[e].inverse_bind;
-    if (std::abs(Determinant(Linear(bind))) <= kSingular * FrobeniusCubed(Linear(bind))) continue;
-    const AffineD rest = Inverse(bind);
-    if (IsFinite(rest.m)) tables.rest[rig.bindings()[e].joint] = rest;
-  }
+  tables.rest = BindPose(rig);
   tables.controls = static_cast<std::uint32_t>(rig.controls().size());
   for (const Control& control : rig.controls()) {
     tables.control_defaults.push_back(control.default_value);

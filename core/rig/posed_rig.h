@@ -30,8 +30,7 @@ struct PosedRigTables {
   std::vector<AffineD> inverse_bind;  // [E] inverse_bind * T(centre)
   std::vector<std::uint32_t> parent;  // [J] kNoParent = a root
   std::vector<Mat3d> rest_inverse;    // [J] inverse of the rest pose's linear part
-  std::vector<AffineD> rest;   // [J] joint to model where the skin lies at rest: the inverse of a
-                               // joint's first binding; without one, of the skeleton's rest pose
+  std::vector<AffineD> rest;   // [J] joint to model where the skin lies at rest: the bind pose
   std::uint32_t controls = 0;  // K
   std::vector<float> control_defaults;  // [K]
 

@@ -5,7 +5,7 @@
 namespace sinew {
 
 BoneSegments::BoneSegments(const Rig& rig, const Vec3d& centre)
-    : rig_(rig), order_(rig.skeleton()), bones_(rig) {
+    : rig_(rig), order_(rig.skeleton()), bones_(rig, rig.skeleton().rest_model()) {
   to_bind_.reserve(rig.bindings().size());
   segments_.reserve(rig.bindings().size());
   for (const Binding& binding : rig.bindings()) {

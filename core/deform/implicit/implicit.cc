@@ -9,6 +9,7 @@
 #include "core/deform/implicit/joint_operators.h"
 #include "core/deform/implicit/projection.h"
 #include "core/deform/implicit/tracking.h"
+#include "core/rig/bind_pose.h"
 
 namespace sinew {
 namespace {
@@ -29,9 +30,9 @@ absl::StatusOr<FieldOptions> OptionsOf(const Rig& rig, const ImplicitParams& par
   return options;
 }
 
-std::vector<Affine> RestPose(const Rig& rig) {
+std::vector<Affine> JointsOfBindPose(const Rig& rig) {
   std::vector<Affine> pose;
-  for (const AffineD& joint : rig.skeleton().rest_model()) pose.push_back(ToFloat(joint));
+  for (const AffineD& joint : BindPose(rig)) pose.push_back(ToFloat(joint));
   return pose;
 }
 
@@ -69,21 +70,21 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   implicit.attraction = params.attraction;
   implicit.joints = static_cast<std::uint32_t>(input.rig.joints());
   SINEW_ASSIGN_OR_RETURN(implicit.field, LimbField::Bind(input.rig, options, task));
-  const std::vector<Affine> rest = RestPose(input.rig);
+  const std::vector<Affine> joints = JointsOfBindPose(input.rig);
   std::vector<float> controls;
   for (const Control& control : input.rig.controls()) controls.push_back(control.default_value);
-  PosedRig rest_rig;
-  rest_rig.joints = rest;
-  rest_rig.controls = controls;
+  PosedRig bind_pose;
+  bind_pose.joints = joints;
+  bind_pose.controls = controls;
   if (params.muscles) {
     SINEW_ASSIGN_OR_RETURN(implicit.muscles, MuscleField::Bind(input.rig, implicit.field, task));
   }
   // The levels of the skin are those of the field with its muscles.
-  const PosedMuscleField rest_muscles(implicit.muscles, rest_rig);
-  const PosedLimbField rest_field(implicit.field, rest_rig, rest_muscles.extras());
+  const PosedMuscleField bound_muscles(implicit.muscles, bind_pose);
+  const PosedLimbField bound_field(implicit.field, bind_pose, bound_muscles.extras());
   SINEW_ASSIGN_OR_RETURN(
       implicit.skin,
-      BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), rest_field, task));
+      BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), bound_field, task));
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return implicit;

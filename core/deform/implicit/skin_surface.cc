@@ -39,11 +39,11 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
   const std::size_t lanes = layout.order.size();
   if (points() == 0 || points() > lanes || lane_point.size() != lanes || role.size() != points() ||
       potential.size() != points() || cotangent.size() != rows.size() ||
-      nearest.size() != island.size()) {
+      nearest.size() != island.size() || share.size() != shared.size()) {
     return damaged("sizes disagree");
   }
   if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !rows.Fits(points()) ||
-      !Below(island, points()) || !Below(nearest, points())) {
+      !Below(island, points()) || !Below(nearest, points()) || !Below(shared, points())) {
     return damaged("an index out of range");
   }
   const auto weight = [](float w) { return w >= 0 && w <= 1; };
@@ -73,6 +73,12 @@ void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
 
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task) {
+  for (std::size_t k = 0; k < skin.shared.size(); ++k) {
+    const std::uint32_t p = skin.shared[k];
+    const Vec4 from = PointOf(skin, in, p);
+    const float part = static_cast<float>(skin.share[k]) / 255;
+    Store4(from + part * (Load4(moved.data(), p) - from), moved.data(), p);
+  }
   for (std::size_t k = 0; k < skin.island.size(); ++k) {
     const std::size_t from = skin.nearest[k], to = skin.island[k];
     const Vec4 shift = Load4(moved.data(), from) - PointOf(skin, in, from);

@@ -38,6 +38,10 @@ struct SkinSurface {
   std::vector<float> potential;        // [P] the composed field at rest
   std::vector<std::uint32_t> island;   // [I] points of role kIsland, rising
   std::vector<std::uint32_t> nearest;  // [I] the kSkin point each moves with
+  // [S] Points that more than two joints carry, rising, and what part of their way they go, of 255.
+  // Parts are rigid; skin between several of them follows their mean, as skinned.
+  std::vector<std::uint32_t> shared;
+  std::vector<std::uint8_t> share;
 
   std::size_t points() const { return point_lane.size(); }
   std::size_t Count(PointRole role_of) const;
@@ -55,6 +59,8 @@ struct SkinSurface {
     visit("potential", self.potential);
     visit("island", self.island);
     visit("nearest", self.nearest);
+    visit("shared", self.shared);
+    visit("share", self.share);
   }
 };
 
@@ -65,10 +71,10 @@ struct SkinSurfaceBytes {
 SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout);
 
 // A connected component is skin if some part owes it at least half of its vertices, and an island
-// otherwise. Islands without any skin, and points whose field at rest is below 1e-5 or above
-// 1 - 1e-5, stay where the stage before leaves them.
+// otherwise. Islands without any skin, and points whose field in the bind pose is below 0.01 or
+// above 0.99, where it hardly falls, stay where the stage before leaves them.
 //   part_of_vertex  [V] below field.parts(), -1 = none
-//   field           of the rest pose
+//   field           of the bind pose
 // kCancelled.
 absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
                                             std::span<const std::int32_t> part_of_vertex,
@@ -78,9 +84,10 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
 void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
                   std::span<float> points, const Task& task);
 
-// Moves islands with their skin points, and writes blocks: a point that did not move keeps the bits
+// Lets shared points go their part of the way, moves islands with their skin points, and writes
+// blocks: a point that did not move keeps the bits
 // of each of its lanes.
-//   moved  [P][4]; islands are written
+//   moved  [P][4]; islands and shared points are written
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task);
 

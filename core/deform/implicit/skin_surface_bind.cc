@@ -1,7 +1,10 @@
+#include <absl/container/inlined_vector.h>
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 #include "core/base/status.h"
 #include "core/deform/implicit/nearest_skin.h"
@@ -9,11 +12,13 @@
 #include "core/geometry/adjacency.h"
 #include "core/geometry/laplacian.h"
 #include "core/geometry/mean_value.h"
+#include "core/rig/bind_pose.h"
 
 namespace sinew {
 namespace {
 
-constexpr float kNoDepth = 1e-5f;         // a field this near 0 or 1 tells nothing
+constexpr float kNoDepth = 0.01f;         // a field this near 0 or 1 tells nothing
+constexpr double kLeastOfTwo = 0.6;       // weight of two joints from which a point goes at all
 constexpr std::size_t kGrain = 1024;      // points
 constexpr std::size_t kIslandGrain = 64;  // points: each may visit the whole skin at worst
 
@@ -95,13 +100,9 @@ void SetRows(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& ring
   skin.rows = NeighbourRows(offsets, neighbours);
 }
 
-// [P] the rest pose's points, model space: the mesh itself where the rest pose is the bind pose.
-std::vector<Vec3f> RestPoints(const BindInput& input, const SkinSurface& skin) {
-  std::vector<AffineD> to_rest;
-  for (const Binding& binding : input.rig.bindings()) {
-    to_rest.push_back(
-        Compose(input.rig.skeleton().rest_model()[binding.joint], binding.inverse_bind));
-  }
+// [P] the points of the bind pose, model space.
+std::vector<Vec3f> BindPoints(const BindInput& input, const SkinSurface& skin) {
+  const std::vector<AffineD> to_pose = ToBindPose(input.rig, BindPose(input.rig));
   std::vector<Vec3f> points;
   points.reserve(skin.points());
   for (const std::uint32_t lane : skin.point_lane) {
@@ -111,17 +112,17 @@ std::vector<Vec3f> RestPoints(const BindInput& input, const SkinSurface& skin) {
     const auto weights = input.rig.influences().weights(v);
     Vec3d sum;
     for (std::size_t k = 0; k < bindings.size(); ++k) {
-      sum = sum + weights[k] * Apply(to_rest[bindings[k]], u);
+      sum = sum + weights[k] * Apply(to_pose[bindings[k]], u);
     }
     points.push_back(ToFloat(sum));
   }
   return points;
 }
 
-// The field at the rest mesh.
+// The field at the mesh as it was bound.
 void SetPotentials(const BindInput& input, const PosedField& field, const Task& task,
                    SkinSurface& skin) {
-  const std::vector<Vec3f> rest = RestPoints(input, skin);
+  const std::vector<Vec3f> rest = BindPoints(input, skin);
   skin.potential.resize(skin.points());
   task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; p += kLanes) {
@@ -139,6 +140,39 @@ void SetPotentials(const BindInput& input, const PosedField& field, const Task& 
       }
     }
   });
+}
+
+// How firmly two joints carry vertex v: 0 to 1, smoothly.
+double HoldOfTwo(const Rig& rig, std::uint32_t v) {
+  const auto bindings = rig.influences().bindings(v);
+  const auto weights = rig.influences().weights(v);
+  absl::InlinedVector<std::pair<std::uint16_t, double>, 8> joints;
+  for (std::size_t k = 0; k < bindings.size(); ++k) {
+    const std::uint16_t joint = rig.bindings()[bindings[k]].joint;
+    const auto found = std::ranges::find(joints, joint, [](const auto& of) { return of.first; });
+    if (found == joints.end()) {
+      joints.emplace_back(joint, weights[k]);
+    } else {
+      found->second += weights[k];
+    }
+  }
+  double first = 0, second = 0;
+  for (const auto& [joint, weight] : joints) {
+    second = std::max(second, std::min(first, weight));
+    first = std::max(first, weight);
+  }
+  const double t = std::clamp((first + second - kLeastOfTwo) / (1 - kLeastOfTwo), 0.0, 1.0);
+  return t * t * (3 - 2 * t);
+}
+
+void SetShared(const BindInput& input, SkinSurface& skin) {
+  for (std::uint32_t p = 0; p < skin.points(); ++p) {
+    const auto part = static_cast<std::uint8_t>(
+        std::lround(255 * HoldOfTwo(input.rig, input.layout.Vertex(skin.point_lane[p]))));
+    if (part == 255) continue;
+    skin.shared.push_back(p);
+    skin.share.push_back(part);
+  }
 }
 
 void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
@@ -175,7 +209,7 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
   for (const Shape& shape : rig.shapes()) {
     for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
   }
-  return {.bound = vertices * 14 + edges * 16 + lanes * 4 + 64,
+  return {.bound = vertices * 19 + edges * 16 + lanes * 4 + 64,
           // Welding, neighbours before and after they are made unique and weighted, borders, rings
           // of triangles, nearest points.
           .passing = vertices * 484 + offsets * 32 + edges * 52 + corners * 104};
@@ -197,6 +231,7 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
   SetRows(mesh, welded, ring, order, skin);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SetPotentials(input, field, task, skin);
+  SetShared(input, skin);
 
   const std::vector<std::uint8_t> border = BorderPoints(mesh, welded);
   const std::vector<std::uint32_t> component = Components(ring);

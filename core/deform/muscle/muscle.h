@@ -26,7 +26,7 @@ struct MuscleAnchor {
 
 struct MuscleStage {
   using Params = MuscleParams;
-  static constexpr int kVersion = 1;
+  static constexpr int kVersion = 2;
   static constexpr std::string_view kSummary =
       "The rig's muscles swell as their joints bend and push the skin along its normals; cheap, "
       "without contact.";

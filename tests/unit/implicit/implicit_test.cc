@@ -88,6 +88,51 @@ TEST(Implicit, RestAndARigidMotionMoveNothing) {
   }
 }
 
+// Levels are those of the mesh as it was bound, whatever the rest pose does to it.
+TEST(Implicit, TheBindPoseMovesNothing) {
+  RigSource source = testing::CanonicalCylinderSource();
+  const std::vector<Affine> bound = testing::RestPose(testing::MakeRig(source));
+  const double c = std::cos(1.2), s = std::sin(1.2);
+  source.rest_local[1] = Compose(source.rest_local[1], {{c, -s, 0, 0, s, c, 0, 0, 0, 0, 1, 0}});
+  const Ran ran = Deformed(testing::MakeRig(source), {}, bound);
+  EXPECT_EQ(ran.points, ran.start);
+  EXPECT_GE(ran.Count(VertexState::kNotDisplaced), 2592u);
+}
+
+// Skin between many joints goes as skinned; between two, all of the way.
+TEST(Implicit, SkinThatManyJointsShareFollowsTheirMean) {
+  RigSource source = testing::CanonicalCylinderSource();
+  for (int k = 0; k < 3; ++k) {
+    source.joints.push_back({.name = "twin" + std::to_string(k), .parent = 0});
+    source.rest_local.push_back(source.rest_local[1]);
+    source.bindings.push_back({static_cast<std::uint16_t>(2 + k), source.bindings[1].inverse_bind});
+  }
+  const auto ring = [&](std::size_t v) { return std::abs(source.mesh.positions[v].x) < 0.3F; };
+  InfluenceSource rows{.offsets = {0}, .bindings = {}, .weights = {}};
+  for (std::size_t v = 0; v < source.mesh.positions.size(); ++v) {
+    if (ring(v)) {
+      rows.bindings.insert(rows.bindings.end(), {0, 1, 2, 3, 4});
+      rows.weights.insert(rows.weights.end(), {0.2F, 0.2F, 0.2F, 0.2F, 0.2F});
+    } else {
+      rows.bindings.push_back(source.mesh.positions[v].x < 0 ? 0 : 1);
+      rows.weights.push_back(1);
+    }
+    rows.offsets.push_back(rows.bindings.size());
+  }
+  source.influences = rows;
+  const Rig rig = testing::MakeRig(source);
+  const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 100));
+  std::size_t moved = 0;
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    if (ring(v)) {
+      EXPECT_EQ(ran.points[v], ran.start[v]);
+    } else {
+      moved += ran.points[v] == ran.start[v] ? 0 : 1;
+    }
+  }
+  EXPECT_GT(moved, 50u);
+}
+
 TEST(Implicit, SeamsStayClosed) {
   // Every face has its corners for itself.
   const RigSource whole = testing::CanonicalCylinderSource();

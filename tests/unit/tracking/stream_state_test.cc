@@ -198,7 +198,8 @@ TEST(StreamState, ARigidMotionOfTheWholeCharacterIsOneStep) {
       largest = std::max(
           largest, testing::Distance(Apply(motion, ToDouble(a.points[v])), ToDouble(b.points[v])));
     }
-    EXPECT_LE(largest, 1e-3) << degrees;
+    // Up to 200 radii away, where a float rounds by 1.5e-5, carried on over ten frames.
+    EXPECT_LE(largest, 2e-3) << degrees;
   }
 }
 
