@@ -12,6 +12,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <algorithm>
 
 #include <chrono>
 #include <cstdlib>
@@ -52,15 +53,19 @@ inline std::string ReadText(const std::filesystem::path& path) {
 
 class SinewdProcess {
  public:
-  // Adds --listen 127.0.0.1:0 (unless `flags` hold a --listen) and --ready-file. wait: until it is
-  // ready or has ended.
+  // Adds --listen 127.0.0.1:0 and --ready-file, unless `flags` hold their own. wait: until it is
+  // ready, where the file is ours, or has ended.
   explicit SinewdProcess(std::vector<std::string> flags = {}, bool wait = true) {
     ready_file_ = folder_.path() / "ready.json";
-    bool listens = false;
-    for (const std::string& flag : flags) listens = listens || flag.rfind("--listen", 0) == 0;
+    const auto has = [&](const std::string& name) {
+      return std::ranges::any_of(flags,
+                                 [&](const std::string& flag) { return flag.starts_with(name); });
+    };
     std::vector<std::string> arguments{SINEWD_BINARY};
-    if (!listens) arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
-    arguments.insert(arguments.end(), {"--ready-file", ready_file_.string()});
+    if (!has("--listen")) arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
+    if (!has("--ready-file")) {
+      arguments.insert(arguments.end(), {"--ready-file", ready_file_.string()});
+    }
     arguments.insert(arguments.end(), flags.begin(), flags.end());
     Spawn(arguments);
     if (wait) WaitReady();
