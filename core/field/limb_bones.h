@@ -29,8 +29,8 @@ struct LimbBone {
 inline constexpr std::size_t kFewestSamples = 4;
 
 // By rising joint. A bone ends where the parts that hang from it begin, on average; a last one
-// reaches on to the end of its part. Joints without room (all vertices on the bone) or flat at rest
-// have none.
+// reaches on to the end of its part. Joints without room (all vertices on the bone) or flat in the
+// bind pose have none.
 //   Radii: parts that meet at a joint share one where their flesh differs by less than 1.6, so that
 //   neither indents the other (2.5 of the project's notes on Vaillant et al. 2013).
 std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface);

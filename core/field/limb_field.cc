@@ -18,6 +18,9 @@ namespace {
 constexpr std::size_t kAtOnce = 8;  // parts fitted at the same time
 constexpr std::uint32_t kMostSamples = 400;
 constexpr float kMostBulge = 0.9f;
+// Nanoseconds a corner of the mesh and part: which triangles are near its ends, and rays through
+// these.
+constexpr double kEndTriangle = 10;
 
 enum Figure : std::size_t { kSamples, kClosing, kFolded, kOpen, kWithout, kFigures };
 
@@ -77,7 +80,10 @@ std::size_t LimbField::CostBytes(const Rig& rig, const FieldOptions& options) {
   const std::size_t fits = std::min(parts, kAtOnce) * (unknowns * (unknowns + 64) * sizeof(double) +
                                                        options.samples * 40 * 160);
   const std::size_t fixed = 4 * BulgeProfile::kTable * sizeof(double) + 4096;
-  return fixed + LimbSurfaceBytes(rig) + fits +
+  // Numbers of the triangles near an end, and areas.
+  const std::size_t corners = rig.mesh().face_vertices().size();
+  const std::size_t near = corners - std::min(corners, 2 * rig.mesh().faces());
+  return fixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24) +
          parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kReachCells + 2048) +
          rig.vertices() * 16 + rig.joints() * 64;
 }
@@ -85,7 +91,9 @@ std::size_t LimbField::CostBytes(const Rig& rig, const FieldOptions& options) {
 double LimbField::Work(const Rig& rig, const FieldOptions& options) {
   const auto unknowns = static_cast<double>(4 * MostCentres(options));
   return static_cast<double>(rig.vertices()) * 300 +
-         static_cast<double>(MostParts(rig)) * (unknowns * unknowns * unknowns * 0.4 + 2e6);
+         static_cast<double>(MostParts(rig)) *
+             (unknowns * unknowns * unknowns * 0.4 + 2e6 +
+              kEndTriangle * static_cast<double>(rig.mesh().face_vertices().size()));
 }
 
 absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const FieldOptions& options, Task& task) {
@@ -216,7 +224,9 @@ std::vector<FieldMeasure> LimbField::Measures() const {
   return {
       {"parts", static_cast<double>(parts()), "", "Joints whose skin has a field of its own."},
       {"parts_without_field", static_cast<double>(without_field_.size()), "",
-       "Joints whose vertices are left as skinned: too few, or a surface that cannot be closed."},
+       "Joints whose vertices are left as skinned: too few, skin that the joint shares with "
+       "others, "
+       "or a surface that cannot be closed."},
       {"parts_open", figures_[kOpen], "",
        "Of these, joints whose surface stayed open after closing samples were added."},
       {"samples", figures_[kSamples], "points",

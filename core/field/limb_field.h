@@ -2,9 +2,9 @@
 // part of the skin, posed with its joint, composed along the skeleton.
 //
 // f of a part is about a distance near its surface, < 0 inside; F = t(f / r) is the compact field
-// (see posed_field.h). Parts are fitted to samples of the rest mesh, so neither vertices nor faces
-// are needed to evaluate. Source: Vaillant et al. 2013 (Implicit Skinning), Macedo et al. 2011
-// (Hermite radial basis functions), Gourmel et al. 2013 (operators).
+// (see posed_field.h). Parts are fitted to samples of the mesh as it was bound, so neither vertices
+// nor faces are needed to evaluate. Source: Vaillant et al. 2013 (Implicit Skinning), Macedo et al.
+// 2011 (Hermite radial basis functions), Gourmel et al. 2013 (operators).
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -66,7 +66,8 @@ class LimbField {
   std::span<const std::uint32_t> joints() const { return joint_; }
   // [P] part it hangs from (that of its nearest ancestor joint with a field), -1 = none.
   std::span<const std::int32_t> parents() const { return parent_; }
-  // Joints whose vertices gave no field: too few samples, or a surface that could not be closed.
+  // Joints whose vertices gave no field: too little skin of their own, or a surface that could not
+  // be closed.
   std::span<const std::uint32_t> joints_without_field() const { return without_field_; }
   // f at which a part's F has fallen to 0, lengths of the bind pose.
   double radius(std::size_t part) const { return radius_[part]; }

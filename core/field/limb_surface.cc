@@ -62,6 +62,7 @@ float WeightOf(const Rig& rig, std::uint32_t v, std::uint32_t joint) {
 
 void AddSkin(const Rig& rig, LimbSurface& surface) {
   std::vector<std::pair<std::uint32_t, std::uint32_t>> touched;
+  touched.reserve(3 * surface.triangles.size());
   for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
     for (const std::uint32_t v : surface.triangles[i]) touched.emplace_back(surface.joint[v], i);
   }

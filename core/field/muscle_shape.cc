@@ -152,8 +152,9 @@ MuscleBox BoxBelow(const MuscleShape& shape, double value) {
 }
 
 RestSkin MakeRestSkin(const Rig& rig) {
-  const std::vector<AffineD> rest = ToBindPose(rig, BindPose(rig));
   RestSkin skin;
+  skin.pose = BindPose(rig);
+  const std::vector<AffineD> rest = ToBindPose(rig, skin.pose);
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
     const auto bindings = rig.influences().bindings(v);
     const auto weights = rig.influences().weights(v);
@@ -186,7 +187,7 @@ MuscleFootprint MakeFootprint(const Rig& rig, const RestSkin& skin, std::size_t 
   std::vector<float> controls;
   for (const Control& control : rig.controls()) controls.push_back(control.default_value);
   MuscleFootprint footprint;
-  footprint.rest = PoseMuscle(tables, muscle, BindPose(rig), controls);
+  footprint.rest = PoseMuscle(tables, muscle, skin.pose, controls);
   footprint.shape = MakeMuscleShape(row, footprint.rest);
   const auto joints = JointsUnder(rig, rig.muscles()[muscle]);
   for (std::size_t v = 0; v < skin.joint.size(); ++v) {

@@ -41,6 +41,7 @@ MuscleBox BoxBelow(const MuscleShape& shape, double value);
 
 // What muscles see of a rig's skin.
 struct RestSkin {
+  std::vector<AffineD> pose;         // [J] the bind pose
   std::vector<Vec3d> points;         // [V] in the bind pose's model space
   std::vector<std::uint32_t> joint;  // [V] of the strongest influence
 };

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdint>
 #include <numbers>
+#include <ranges>
 #include <span>
 
 #include "core/base/vectors.h"
@@ -30,11 +31,13 @@ struct SkinHit {
   double distance = INFINITY;  // none
   Vec3d normal;
 };
-SkinHit SkinAlong(const LimbSurface& surface, std::span<const Corners> triangles, const Vec3d& from,
+template <class Triangles>  // numbers
+SkinHit SkinAlong(const LimbSurface& surface, const Triangles& triangles, const Vec3d& from,
                   const Vec3d& direction) {
   constexpr double kEdge = 1e-6;
   SkinHit nearest;
-  for (const Corners& t : triangles) {
+  for (const std::uint32_t i : triangles) {
+    const Corners& t = surface.triangles[i];
     const Vec3d a = surface.points[t[0]], ab = surface.points[t[1]] - a,
                 ac = surface.points[t[2]] - a, p = Cross(direction, ac);
     const double det = Dot(ab, p);
@@ -50,13 +53,15 @@ SkinHit SkinAlong(const LimbSurface& surface, std::span<const Corners> triangles
 }
 
 // Triangles that may reach into a ball.
-std::vector<Corners> TrianglesNear(const LimbSurface& surface, const Vec3d& centre, double radius) {
-  std::vector<Corners> near;
-  for (const Corners& t : surface.triangles) {
+std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d& centre,
+                                         double radius) {
+  std::vector<std::uint32_t> near;
+  for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
+    const Corners& t = surface.triangles[i];
     const Vec3d& a = surface.points[t[0]];
     const double size =
         std::max(Length(surface.points[t[1]] - a), Length(surface.points[t[2]] - a));
-    if (Length(a - centre) <= radius + size) near.push_back(t);
+    if (Length(a - centre) <= radius + size) near.push_back(i);
   }
   return near;
 }
@@ -73,12 +78,12 @@ struct Axes {
 };
 
 // The largest ball about the end that the skin has room for, up to `rho`.
-double RoomAt(const LimbSurface& surface, std::span<const Corners> near, const Vec3d& end,
-              const Axes& axes, double least, double rho) {
+double RoomAt(const LimbSurface& surface, std::span<const std::uint32_t> near, const Vec3d& end,
+              const Axes& axes, double least, double rho, const Task& task) {
   for (std::size_t i = 0; i < kLevels; ++i) {
     const double sine = kHighest * (2.0 * static_cast<double>(i) / (kLevels - 1) - 1);
     const double cosine = std::sqrt(1 - sine * sine);
-    for (std::size_t k = 0; k < kDirections; ++k) {
+    for (std::size_t k = 0; k < kDirections && !task.cancelled(); ++k) {
       // Every other level is turned by half a step.
       const double step = static_cast<double>(k) + 0.5 * static_cast<double>(i % 2);
       const Vec3d way =
@@ -97,23 +102,25 @@ bool Constraints::IsFree(const Vec3d& point, double distance) const {
 }
 
 void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& centre, BoneEnd at,
-             Constraints& constraints) {
+             Constraints& constraints, const Task& task) {
   const Vec3d end = at == BoneEnd::kRoot ? bone.root : bone.tip;
   const double wide = at == BoneEnd::kRoot ? bone.rho_root : bone.rho_tip;
   const Axes axes(at == BoneEnd::kRoot ? -1.0 * bone.direction : bone.direction);
-  const auto own_skin = surface.TrianglesOf(bone.joint);
+  const auto own_skin = std::views::iota(surface.triangle_offset[bone.joint],
+                                         surface.triangle_offset[bone.joint + 1]);
   const Vec3d middle = 0.5 * (bone.root + bone.tip);
   if (SkinAlong(surface, own_skin, middle, axes.outward).distance < INFINITY) return;
 
-  const std::vector<Corners> near = TrianglesNear(surface, end, 2 * wide);
-  const double rho = RoomAt(surface, near, end, axes, kThinnest * bone.flesh, wide);
+  const std::vector<std::uint32_t> near = TrianglesNear(surface, end, 2 * wide);
+  const double rho =
+      RoomAt(surface, near, end, axes, std::min(kThinnest * bone.flesh, wide), wide, task);
   const auto add = [&](const Vec3d& point, const Vec3d& normal) {
     const Vec3d p = (1 / bone.radius) * (point - centre);
     if (constraints.IsFree(p, 0.25 * rho / bone.radius)) constraints.Add(p, Unit(normal));
   };
   const auto fits = [&](double width) { return width >= 0.5 * rho && width <= 2 * rho; };
   add(end + rho * axes.outward, axes.outward);
-  for (std::size_t k = 0; k < kDomeRing; ++k) {
+  for (std::size_t k = 0; k < kDomeRing && !task.cancelled(); ++k) {
     const Vec3d side = axes.Side(2 * std::numbers::pi * static_cast<double>(k) / kDomeRing);
     const Vec3d before = end - (0.25 * rho) * axes.outward;
     if (!fits(SkinAlong(surface, own_skin, before, side).distance)) {

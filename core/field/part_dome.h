@@ -7,6 +7,7 @@
 #include "core/base/types.h"
 #include "core/field/limb_bones.h"
 #include "core/field/limb_surface.h"
+#include "core/parallel/task.h"
 
 namespace sinew {
 
@@ -33,7 +34,8 @@ enum class BoneEnd { kRoot, kTip };
 //     finger, a body beside an arm), the limb is closed there as thick as the end is.
 //   - Beyond, top and ring lie on the ball about the joint that the skin has room for: a joint may
 //     turn any way, and what stands out of that ball would stand out of the skin.
+// Some 70 rays through all triangles near the end; returns early once the task is cancelled.
 void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& centre, BoneEnd end,
-             Constraints& constraints);
+             Constraints& constraints, const Task& task);
 
 }  // namespace sinew

@@ -17,6 +17,7 @@ namespace {
 
 constexpr std::size_t kCandidates = 40;                 // for each sample
 constexpr double kCarried = 0.5, kCarriedBehind = 0.9;  // of its weight: skin that is a joint's
+constexpr double kWeightRounding = 1e-6;
 // Skin of less than this many times flesh^2, a limb around its bone has 6 and more, is a patch that
 // does not tell where the limb is.
 constexpr double kPatch = 1;
@@ -41,8 +42,10 @@ struct Candidates {
   double folded = 0;
 };
 
-// Before the joints at the bone's ends.
+// Before the joints at the bone's ends; all skin of a bone shorter than its flesh is thick, which
+// has no skin of its own between them.
 bool IsAlong(const LimbBone& bone, const Vec3d& at) {
+  if (Length(bone.tip - bone.root) < bone.flesh) return true;
   const double station = Dot(at - bone.root, bone.direction);
   return station >= 0 && (bone.last || station <= Dot(bone.tip - bone.root, bone.direction));
 }
@@ -55,6 +58,7 @@ Candidates DrawCandidates(const LimbSurface& surface, const LimbBone& bone, std:
   Candidates drawn;
   const auto skin = surface.SkinOf(bone.joint);
   std::vector<double> areas;  // up to each triangle
+  areas.reserve(skin.size());
   for (const LimbSurface::Skin& s : skin) {
     const auto& t = surface.triangles[s.triangle];
     const Vec3d& a = surface.points[t[0]];
@@ -81,7 +85,8 @@ Candidates DrawCandidates(const LimbSurface& surface, const LimbBone& bone, std:
         sample.normal = sample.normal + weights[k] * normals[k];
         carried += weights[k] * static_cast<double>(s.weight[k]);
       }
-      if (carried < (IsAlong(bone, sample.point) ? kCarried : kCarriedBehind)) continue;
+      const double needed = IsAlong(bone, sample.point) ? kCarried : kCarriedBehind;
+      if (carried < needed - kWeightRounding) continue;
       const Vec3d rounding = ToRoundedFace(corners, normals, weights, sample.point);
       drawn.samples.push_back({sample.point + rounding, Unit(sample.normal)});
     }
@@ -218,8 +223,8 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
     constraints.Add((1 / bone.radius) * (s.point - part.centre), s.normal);
   }
   const Box box = BoxOf(constraints.points);
-  AddDome(surface, bone, part.centre, BoneEnd::kRoot, constraints);
-  AddDome(surface, bone, part.centre, BoneEnd::kTip, constraints);
+  AddDome(surface, bone, part.centre, BoneEnd::kRoot, constraints, task);
+  AddDome(surface, bone, part.centre, BoneEnd::kTip, constraints, task);
   const double margin = 0.5 * bone.flesh / bone.radius;
   for (;; ++part.closing) {
     part.hrbf = {};

@@ -8,9 +8,11 @@
 
 namespace sinew {
 
-// [J] joint to model space where the mesh stands as it was modelled: the inverse of a joint's first
-// inverse bind matrix that has one. Other joints keep their rest place in their parent; roots,
-// their rest pose. All bindings of a joint meet in this space, of whichever mesh they are.
+// [J] joint to model space where the mesh stands as it was modelled: the inverse of a joint's
+// inverse bind matrix. Parts of the mesh may be kept in spaces of their own: the first part's is
+// taken, and another is brought there by a joint they share, or by how the rest pose holds its
+// joint to one that stands already. Joints without a binding keep their rest place in their parent;
+// such roots, their rest pose.
 std::vector<AffineD> BindPose(const Rig& rig);
 
 // [E] From the space that a binding's mesh is kept in to that of BindPose: the identity where each

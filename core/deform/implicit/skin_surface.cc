@@ -73,12 +73,14 @@ void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
 
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task) {
-  for (std::size_t k = 0; k < skin.shared.size(); ++k) {
-    const std::uint32_t p = skin.shared[k];
-    const Vec4 from = PointOf(skin, in, p);
-    const float part = static_cast<float>(skin.share[k]) / 255;
-    Store4(from + part * (Load4(moved.data(), p) - from), moved.data(), p);
-  }
+  task.For(skin.shared.size(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t k = begin; k < end; ++k) {
+      const std::uint32_t p = skin.shared[k];
+      const Vec4 from = PointOf(skin, in, p);
+      const float part = static_cast<float>(skin.share[k]) / 255;
+      Store4(from + part * (Load4(moved.data(), p) - from), moved.data(), p);
+    }
+  });
   for (std::size_t k = 0; k < skin.island.size(); ++k) {
     const std::size_t from = skin.nearest[k], to = skin.island[k];
     const Vec4 shift = Load4(moved.data(), from) - PointOf(skin, in, from);

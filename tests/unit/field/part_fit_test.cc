@@ -81,6 +81,7 @@ TEST(PartFit, SkinThatSeveralJointsShareIsNobodys) {
   }
   source.influences = rows;
   for (const Fitted& fitted : FitAll(testing::MakeRig(source))) {
+    EXPECT_GT(fitted.fit.samples, 0u);
     for (std::size_t i = 0; i < fitted.centres.size(); ++i) {
       const Vec3d& c = fitted.centres[i];
       // Half way from a row that is carried to one that is shared.
