@@ -1,4 +1,6 @@
-// implicit_params.h - parameters of implicit skinning.
+// implicit_params.h - parameters of implicit skinning (Vaillant et al. 2013; see implicit.h and
+// projection.h). Plain numbers, no lengths: those are taken from the limbs. Ranges and sentences
+// are in Fields, which checks, text form and documentation read.
 #pragma once
 
 #include "core/deform/param_doc.h"
@@ -6,6 +8,7 @@
 
 namespace sinew {
 
+// 0.7 of a Newton step, or the published constant one, 0.05 of a limb's radius.
 enum class ProjectionStep : std::uint8_t { kNewton, kFixed };
 inline std::span<const std::string_view> ChoiceNames(ProjectionStep) {
   static constexpr std::array<std::string_view, 2> kNames = {"newton", "fixed"};
@@ -14,18 +17,18 @@ inline std::span<const std::string_view> ChoiceNames(ProjectionStep) {
 
 struct ImplicitParams {
   static constexpr std::string_view kName = "implicit";
-  bool contact = true;
+  bool contact = true;  // points stop at creases
   FieldOperator op = FieldOperator::kMax;
   FieldController controller = FieldController::kElbow;
-  float bulge = 0.7f;
-  std::string joints{};
-  std::uint32_t samples = 50;
-  std::uint32_t iterations = 60;
+  float bulge = 0.7f;             // m of the bulge profile; operator bulge alone
+  std::string joints{};           // own operators by joint name; see joint_operators.h
+  std::uint32_t samples = 50;     // of a part; domes come on top
+  std::uint32_t iterations = 60;  // most steps of a point in one frame
   ProjectionStep step = ProjectionStep::kNewton;
-  std::uint32_t smoothing = 5;
+  std::uint32_t smoothing = 5;  // passes; 0 = leave creases as they are
   bool muscles = true;
-  bool tracking = false;
-  float attraction = 0.02f;
+  bool tracking = false;     // stateful, see tracking.h
+  float attraction = 0.02f;  // of the way to the skinned place, a round; tracking alone
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
