@@ -81,6 +81,10 @@ struct Turn {
     const double c = std::cos(part * angle), s = std::sin(part * angle);
     return c * v + s * Cross(axis, v) + (1 - c) * Dot(axis, v) * axis;
   }
+  // On the way from one place to the other; the turn need not lead there.
+  Vec3d Between(const Vec3d& from, const Vec3d& to, double part) const {
+    return Apply(from, part) + part * (to - Apply(from, 1));
+  }
 };
 
 }  // namespace
@@ -106,12 +110,13 @@ class Bulge::Frame {
     Search search{.point = p, .at = at};
     Walk({own, kNone}, search);
     if (bulge_.above_[own] != kNone) TrySiblings(own, search);
-    search.shared = kNone;
+    search.limb = search.shared = kNone;
+    TryWeb(search);
+    TryBefore(own, search);
+    for (const std::uint32_t j : bulge_.joints_of_[own]) TryBefore(Other(j, own), search);
     search.strictly = true;
     TryOwnSkin(own, search);
-    for (const std::uint32_t j : bulge_.joints_of_[own]) {
-      TryOwnSkin(joints_[j].parent == own ? joints_[j].child : joints_[j].parent, search);
-    }
+    for (const std::uint32_t j : bulge_.joints_of_[own]) TryOwnSkin(Other(j, own), search);
     return std::isfinite(search.excess) ? std::optional(search.excess) : std::nullopt;
   }
 
@@ -134,12 +139,13 @@ class Bulge::Frame {
     });
   }
 
-  void Try(const Vec3d& q, Search& search) const {
+  // `beside`: how far the point is from q.
+  void Try(const Vec3d& q, Search& search, double beside = 0) const {
     const double reach = Length(q - bulge_.surface_.rest[search.point]);
     Solid::Nearest nearest{.corner = search.point};
     if (reach > 0) nearest = bulge_.solid_.Find(q, reach);
     if (Counts(bulge_.owner_[nearest.corner], search)) {
-      search.excess = std::min(search.excess, nearest.outside);
+      search.excess = std::min(search.excess, beside + nearest.outside);
     }
   }
 
@@ -147,6 +153,41 @@ class Bulge::Frame {
     if (!usable_[e] || !(search.excess > 0)) return;
     search.limb = e;
     Try(Apply(back_[e], search.at), search);
+  }
+
+  // Before the planes of binding e: no farther from the limb there than this.
+  void TryBefore(std::uint32_t e, Search& search) const {
+    if (!usable_[e]) return;
+    Vec3d q = Apply(back_[e], search.at);
+    double behind = 0;
+    for (const std::uint32_t j : bulge_.joints_of_[e]) {
+      const Vec3d out = (joints_[j].parent == e ? 1.0 : -1.0) * joints_[j].normal;
+      const double past = Dot(out, q - joints_[j].centre);
+      if (past <= 0) continue;
+      q = q - past * out;
+      behind += past;
+    }
+    if (behind > 0 && behind < search.excess) Try(q, search, behind);
+  }
+
+  // Of skin between two bones that no joint joins: as much of the turn between them as its weights
+  // say.
+  void TryWeb(Search& search) const {
+    const auto pair = bulge_.StrongestTwo(search.point);
+    if (!(pair.part > 0) || !usable_[pair.first] || !usable_[pair.second] || !(search.excess > 0)) {
+      return;
+    }
+    const auto joins = [&](std::uint32_t j) { return Other(j, pair.first) == pair.second; };
+    if (std::ranges::any_of(bulge_.joints_of_[pair.first], joins)) return;
+    const Vec3d centre = bulge_.bones_.bones[pair.first].from;
+    const Turn turn = Turn::Of(Linear(Compose(back_[pair.second], Inverse(back_[pair.first]))));
+    const Vec3d from = Apply(back_[pair.first], search.at) - centre;
+    const Vec3d to = Apply(back_[pair.second], search.at) - centre;
+    Try(centre + turn.Between(from, to, pair.part), search);
+  }
+
+  std::uint32_t Other(std::uint32_t j, std::uint32_t e) const {
+    return joints_[j].parent == e ? joints_[j].child : joints_[j].parent;
   }
 
   // A binding that the point may lie over, come to by a joint (kNone: its own).
@@ -213,13 +254,12 @@ class Bulge::Frame {
   Vec3d Section(std::uint32_t j, const Vec3d& parent, const Vec3d& child) const {
     const BoneJoint& joint = joints_[j];
     const Turn& turn = turns_[j];
-    const Vec3d from = parent - joint.centre;
-    const Vec3d rest = child - joint.centre - turn.Apply(from, 1);  // of a joint pulled apart
+    const Vec3d from = parent - joint.centre, to = child - joint.centre;
     double low = 0, high = 1;
     Vec3d v = from;
     for (int k = 0; k < kHalvings; ++k) {
       const double part = 0.5 * (low + high);
-      v = turn.Apply(from, part) + part * rest;
+      v = turn.Between(from, to, part);
       (Dot(joint.normal, v) > 0 ? low : high) = part;
     }
     return joint.centre + v;
@@ -290,6 +330,25 @@ bool Bulge::Shares(std::uint32_t p, std::uint32_t binding) const {
     if (bindings[k] == binding) return weights[k] >= kShares;
   }
   return false;
+}
+
+Bulge::Pair Bulge::StrongestTwo(std::uint32_t p) const {
+  const std::uint32_t vertex = surface_.welded.first[p];
+  const auto bindings = rig_.influences().bindings(vertex);
+  const auto weights = rig_.influences().weights(vertex);
+  Pair pair{.first = bones_.strongest[p]};
+  double first = 0, second = 0;
+  for (std::size_t k = 0; k < bindings.size(); ++k) {
+    const auto weight = static_cast<double>(weights[k]);
+    if (bindings[k] == pair.first) {
+      first = weight;
+    } else if (weight > second) {
+      second = weight;
+      pair.second = bindings[k];
+    }
+  }
+  if (second > 0) pair.part = second / (first + second);
+  return pair;
 }
 
 std::optional<double> Bulge::Measure(std::span<const Vec3d> points, std::span<const AffineD> skin,

@@ -11,6 +11,11 @@
 //     between them as brings the point into the plane.
 //   - That of its bone and those joined to it, wherever the skin it comes to is that bone's own:
 //     what a bone carries goes with it on both sides of a plane.
+//   - That of its bone or of one joined to it, to before the planes of that: a point a hair behind
+//     one is that far from the limb, not out of the body altogether.
+//   - Of skin between its strongest two bones where no joint joins these (metacarpals, the roots of
+//     fingers, thighs), as much of the turn between them as its weights say: bodies that part have
+//     no other shape between them.
 //   - That of another child of its bone's parent (fingers of a hand), where the skin it comes to
 //     belongs there, or the point does for a quarter of its weight; of a parent with no more than
 //     kMostSiblings of them.
@@ -53,6 +58,11 @@ class Bulge {
   };
   void LinkJoints();
   void MeasureRadii(const EnclosedVolume& volume);
+  struct Pair {
+    std::uint32_t first = 0, second = 0;  // bindings
+    double part = 0;                      // the second's, of the weight of both
+  };
+  Pair StrongestTwo(std::uint32_t p) const;
   // A quarter of point p's weight or more is the binding's.
   bool Shares(std::uint32_t p, std::uint32_t binding) const;
 

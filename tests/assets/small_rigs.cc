@@ -115,6 +115,24 @@ Rig TexturedTube(const TubeOptions& options) {
   return MakeRig(std::move(source));
 }
 
+RigSource PalmSource() {
+  RigSource source = TubeSource({.around = 64});
+  for (Vec3f& p : source.mesh.positions) p.y *= 4;
+  const auto at = [](double x, double y) { return AffineD{{1, 0, 0, x, 0, 1, 0, y, 0, 0, 1, 0}}; };
+  source.joints = {{.name = "palm"}, {.name = "left", .parent = 0}, {.name = "right", .parent = 0}};
+  source.rest_local = {at(-2, 0), at(0, -1), at(0, 1)};
+  source.bindings = {{1, at(2, 1)}, {2, at(2, -1)}};
+  InfluenceSource rows{.offsets = {0}, .bindings = {}, .weights = {}};
+  for (const Vec3f& p : source.mesh.positions) {
+    const float t = std::clamp((p.y + 0.6F) / 1.2F, 0.0F, 1.0F), right = t * t * (3 - 2 * t);
+    rows.bindings.insert(rows.bindings.end(), {0, 1});
+    rows.weights.insert(rows.weights.end(), {1 - right, right});
+    rows.offsets.push_back(rows.bindings.size());
+  }
+  source.influences = std::move(rows);
+  return source;
+}
+
 Rig CrowdedTube() {
   constexpr std::size_t kJoints = 33;
   RigSource source =

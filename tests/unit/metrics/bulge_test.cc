@@ -184,6 +184,40 @@ TEST(Bulge, APointThatTwoSiblingsShareMayFollowEither) {
   EXPECT_GT(BulgeAtTheSeam(0.1F), 0.1);
 }
 
+// Two bones side by side tilt the same way: what one lifts where they meet, the other presses down.
+// Skin between them that goes with both is no bulge, though it stands out of the one it follows.
+TEST(Bulge, SkinBetweenBonesThatNoJointJoinsMayFollowBoth) {
+  const Rig rig = MakeRig(testing::PalmSource());
+  const auto pose = testing::TurnPose(rig, {1, 0, 0}, 12);
+  EXPECT_LT(*Measured(rig, "lbs", pose).bulge, 0.02);
+  std::vector<Vec3f> carried = Positions(rig);
+  const auto skin = testing::SkinMatrices(rig, pose);
+  for (std::size_t v = 0; v < carried.size(); ++v) {
+    const double y = carried[v].y;
+    if (std::abs(y) < 0.6) continue;
+    carried[v] = ToFloat(Apply(skin[y < 0 ? 0 : 1], ToDouble(carried[v])));
+  }
+  // Left behind by both.
+  EXPECT_GT(BulgeOf(rig, carried, pose), 0.05);
+}
+
+// A joint wider than what it joins: the section of one limb, turned over the other, stands out of
+// that; a point of it a hair behind its plane is that hair away from the body.
+TEST(Bulge, APointAHairBehindAJointsPlaneIsThatFarOut) {
+  constexpr double kHair = 0.005;
+  const Rig rig = MakeRig(ShapedTube([](double x) { return 1.4 - 0.3 * std::abs(x); }));
+  const auto pose = testing::BendPose(rig, 100);
+  const auto skin = testing::SkinMatrices(rig, pose);
+  std::vector<Vec3f> posed = Positions(rig);
+  for (std::size_t v = 0; v < posed.size(); ++v) {
+    Vec3d p = ToDouble(posed[v]);
+    const bool second = v / kAround >= kRings / 2;
+    if (v / kAround == kRings / 2) p.x -= kHair;
+    posed[v] = ToFloat(Apply(skin[second ? 1 : 0], p));
+  }
+  EXPECT_LT(BulgeOf(rig, posed, pose), 2 * kHair / 0.7);
+}
+
 // Two meshes on one skeleton bring two bindings of every joint: ways through the joints must not
 // double at each.
 TEST(Bulge, TwoBindingsOfEveryJointMeasureAsOne) {
