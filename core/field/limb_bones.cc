@@ -136,6 +136,27 @@ void MeetChildren(std::vector<LimbBone>& bones) {
   }
 }
 
+// Where one part goes on in another, both end in one plane: sections across each bone would stand
+// apart on the outer side of a joint that is bent as bound, and cross on the inner one.
+void FindPlanes(std::vector<LimbBone>& bones) {
+  constexpr double kOpposed = 1e-6;
+  const auto unit_or = [](const Vec3d& v, const Vec3d& otherwise) {
+    return Length(v) > kOpposed ? Unit(v) : otherwise;
+  };
+  std::vector<Vec3d> through(bones.size());  // sums
+  for (LimbBone& bone : bones) {
+    bone.out_root = -1.0 * bone.direction;
+    if (bone.parent < 0) continue;
+    const auto parent = static_cast<std::size_t>(bone.parent);
+    const Vec3d leads = Unit(bone.root - bones[parent].root);
+    bone.out_root = -1.0 * unit_or(leads + bone.direction, bone.direction);
+    through[parent] = through[parent] - bone.out_root;
+  }
+  for (std::size_t b = 0; b < bones.size(); ++b) {
+    bones[b].out_tip = unit_or(through[b], bones[b].direction);
+  }
+}
+
 // One radius for parts that meet and are alike: groups grow along joints, the most alike first.
 void ShareRadii(std::vector<LimbBone>& bones) {
   struct Group {
@@ -200,6 +221,7 @@ std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface) 
   for (LimbBone& bone : bones) MeasureEnds(surface, bone);
   MeetChildren(bones);
   ShareRadii(bones);
+  FindPlanes(bones);
   return bones;
 }
 

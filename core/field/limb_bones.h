@@ -16,8 +16,10 @@ struct LimbBone {
   std::uint32_t joint = 0;
   std::int32_t parent = -1;  // index of the nearest ancestor's bone in the list
   Vec3d root, tip;
-  bool last = true;                  // no part hangs from it
-  Vec3d direction;                   // unit, also where root = tip
+  bool last = true;  // no part hangs from it
+  Vec3d direction;   // unit, also where root = tip
+  // Unit normals, outward, of the planes at its ends that halve the angles to the bones it meets.
+  Vec3d out_root, out_tip;
   double flesh = 0;                  // median distance of the part's vertices to the bone, > 0
   double radius = 0;                 // of the compact field
   double rho_root = 0, rho_tip = 0;  // of the limb at its ends, 0.25 to 1.5 flesh

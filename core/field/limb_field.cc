@@ -78,21 +78,22 @@ std::size_t LimbField::CostBytes(const Rig& rig, const FieldOptions& options) {
   const std::size_t centres = MostCentres(options), parts = MostParts(rig);
   const std::size_t unknowns = 4 * centres;
   const std::size_t fits = std::min(parts, kAtOnce) * (unknowns * (unknowns + 64) * sizeof(double) +
-                                                       options.samples * 40 * 160);
+                                                       options.samples * 40 * 200);
   const std::size_t fixed = 4 * BulgeProfile::kTable * sizeof(double) + 4096;
   // Numbers of the triangles near an end, and areas.
   const std::size_t corners = rig.mesh().face_vertices().size();
   const std::size_t near = corners - std::min(corners, 2 * rig.mesh().faces());
-  return fixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24) +
+  // A triangle is skin of three parts at most; a vertex, carried by two.
+  return fixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24 + 84) +
          parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kReachCells + 2048) +
-         rig.vertices() * 16 + rig.joints() * 64;
+         rig.vertices() * (16 + 240) + rig.joints() * 64;
 }
 
 double LimbField::Work(const Rig& rig, const FieldOptions& options) {
-  const auto unknowns = static_cast<double>(4 * MostCentres(options));
+  const auto unknowns = static_cast<double>(4 * (options.samples + 2 * kMostDome));
   return static_cast<double>(rig.vertices()) * 300 +
          static_cast<double>(MostParts(rig)) *
-             (unknowns * unknowns * unknowns * 0.4 + 2e6 +
+             (kMostFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +
               kEndTriangle * static_cast<double>(rig.mesh().face_vertices().size()));
 }
 

@@ -2,25 +2,14 @@
 #pragma once
 
 #include <cstddef>
-#include <vector>
 
 #include "core/base/types.h"
+#include "core/field/constraints.h"
 #include "core/field/limb_bones.h"
 #include "core/field/limb_surface.h"
 #include "core/parallel/task.h"
 
 namespace sinew {
-
-// What a part's field passes through. In radii of its bone, about the part's centre.
-struct Constraints {
-  std::vector<Vec3d> points, normals;  // unit normals
-
-  void Add(const Vec3d& point, const Vec3d& normal) {
-    points.push_back(point);
-    normals.push_back(normal);
-  }
-  bool IsFree(const Vec3d& point, double distance) const;
-};
 
 // A dome has a top, a ring and a section, of so many directions around the bone.
 inline constexpr std::size_t kDomeRing = 8, kMostDome = 1 + 2 * kDomeRing;
@@ -28,7 +17,8 @@ inline constexpr std::size_t kDomeRing = 8, kMostDome = 1 + 2 * kDomeRing;
 enum class BoneEnd { kRoot, kTip };
 
 // Adds a dome at an end of the bone, unless the part's own skin closes it there.
-//   - Where the part's own skin does not reach the end, its section there is that of the skin of
+//   - Where the part's own skin does not reach the end, its section in the plane there is that of
+//   the skin of
 //     other parts: so both parts of a joint meet in the skin, and do not leave a notch between them
 //     that vertices would carry into a bend. Where the skin goes on to the side (a palm beside a
 //     finger, a body beside an arm), the limb is closed there as thick as the end is.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -9,109 +10,22 @@
 #include "core/base/vectors.h"
 #include "core/field/part_dome.h"
 #include "core/field/part_reach.h"
+#include "core/field/part_sides.h"
+#include "core/field/part_skin.h"
 #include "core/field/poisson_disk.h"
-#include "core/geometry/rounded_face.h"
 
 namespace sinew {
 namespace {
 
-constexpr std::size_t kCandidates = 40;                 // for each sample
-constexpr double kCarried = 0.5, kCarriedBehind = 0.9;  // of its weight: skin that is a joint's
-constexpr double kWeightRounding = 1e-6;
-// Skin of less than this many times flesh^2, a limb around its bone has 6 and more, is a patch that
-// does not tell where the limb is.
-constexpr double kPatch = 1;
+// Of the samples: spread evenly; the others go where the fit lies farthest off the skin.
+constexpr double kSpread = 0.6;
+constexpr std::size_t kRounds = 3;
+constexpr double kNear = 0.005;        // of the flesh: on the skin
+constexpr double kApart = 0.35;        // these from others, of the samples' mean distance
 constexpr std::size_t kFaceGrid = 12;  // points along an edge of the box's faces
 constexpr double kStep = 0.25;         // the box grows by, radii
 constexpr double kFarthest = 4;        // from the samples, radii
 constexpr double kPad = 0.02;          // of the box
-
-Vec3d Unit(const Vec3d& v) {
-  const double length = Length(v);
-  return length > 0 ? (1 / length) * v : Vec3d{};
-}
-
-bool PointsToBone(const LimbBone& bone, const SurfaceSample& s) {
-  const Vec3d out = s.point - bone.Nearest(s.point);
-  return Dot(out, s.normal) < -1e-9 * Length(out);
-}
-
-struct Candidates {
-  std::vector<SurfaceSample> samples;
-  double area = 0;
-  double folded = 0;
-};
-
-// Before the joints at the bone's ends; all skin of a bone shorter than its flesh is thick, which
-// has no skin of its own between them.
-bool IsAlong(const LimbBone& bone, const Vec3d& at) {
-  if (Length(bone.tip - bone.root) < bone.flesh) return true;
-  const double station = Dot(at - bone.root, bone.direction);
-  return station >= 0 && (bone.last || station <= Dot(bone.tip - bone.root, bone.direction));
-}
-
-// Points drawn evenly over the skin that the joint carries; where it has no triangles, its
-// vertices, or as many of them. Skin that joints share follows none of them, and a part that held
-// it would push it out of the body as it turns; more so behind a joint, where a turn goes the other
-// way and the dome stands for it.
-Candidates DrawCandidates(const LimbSurface& surface, const LimbBone& bone, std::size_t samples) {
-  Candidates drawn;
-  const auto skin = surface.SkinOf(bone.joint);
-  std::vector<double> areas;  // up to each triangle
-  areas.reserve(skin.size());
-  for (const LimbSurface::Skin& s : skin) {
-    const auto& t = surface.triangles[s.triangle];
-    const Vec3d& a = surface.points[t[0]];
-    drawn.area += 0.5 * Length(Cross(surface.points[t[1]] - a, surface.points[t[2]] - a));
-    areas.push_back(drawn.area);
-  }
-  if (drawn.area > 0) {
-    CounterRandom random(0x51e3u + bone.joint);
-    for (std::size_t i = 0; i < kCandidates * samples; ++i) {
-      const double at = random.Next() * drawn.area, u = std::sqrt(random.Next());
-      const double v = random.Next();
-      const auto found = std::upper_bound(areas.begin(), areas.end(), at);
-      const auto place = std::min<std::ptrdiff_t>(found - areas.begin(),
-                                                  static_cast<std::ptrdiff_t>(areas.size()) - 1);
-      const LimbSurface::Skin& s = skin[static_cast<std::size_t>(place)];
-      const std::array<double, 3> weights = {1 - u, u * (1 - v), u * v};
-      std::array<Vec3d, 3> corners, normals;
-      SurfaceSample sample{};
-      double carried = 0;
-      for (std::size_t k = 0; k < 3; ++k) {
-        corners[k] = surface.points[surface.triangles[s.triangle][k]];
-        normals[k] = surface.normals[surface.triangles[s.triangle][k]];
-        sample.point = sample.point + weights[k] * corners[k];
-        sample.normal = sample.normal + weights[k] * normals[k];
-        carried += weights[k] * static_cast<double>(s.weight[k]);
-      }
-      const double needed = IsAlong(bone, sample.point) ? kCarried : kCarriedBehind;
-      if (carried < needed - kWeightRounding) continue;
-      const Vec3d rounding = ToRoundedFace(corners, normals, weights, sample.point);
-      drawn.samples.push_back({sample.point + rounding, Unit(sample.normal)});
-    }
-    const double carried = drawn.area * static_cast<double>(drawn.samples.size()) /
-                           static_cast<double>(kCandidates * samples);
-    if (carried < kPatch * bone.flesh * bone.flesh) drawn.samples.clear();
-  } else {
-    const auto vertices = surface.VerticesOf(bone.joint);
-    const std::size_t stride = vertices.size() / (kCandidates * samples) + 1;
-    for (std::size_t i = 0; i < vertices.size(); i += stride) {
-      drawn.samples.push_back({surface.points[vertices[i]], surface.normals[vertices[i]]});
-    }
-  }
-  std::erase_if(drawn.samples,
-                [](const SurfaceSample& s) { return Dot(s.normal, s.normal) < 0.5; });
-  const auto folded = std::ranges::count_if(
-      drawn.samples, [&](const SurfaceSample& s) { return PointsToBone(bone, s); });
-  if (drawn.samples.empty()) return drawn;
-  drawn.folded = static_cast<double>(folded) / static_cast<double>(drawn.samples.size());
-  // A bone that lies outside of its part (a jaw's, clothes') cannot judge.
-  if (drawn.folded <= 0.5) {
-    std::erase_if(drawn.samples, [&](const SurfaceSample& s) { return PointsToBone(bone, s); });
-  }
-  return drawn;
-}
 
 using Triple = std::array<double, 3>;
 
@@ -205,14 +119,49 @@ void Close(const Box& samples, const Vec3d& leak, double margin, Constraints& co
   constraints.Add(ToVec(p), Unit(leak - ToVec(p)));
 }
 
+// Adds samples where the field so far is farthest off the skin, until there are `samples`, of
+// `have`. Returns how many there are.
+std::size_t AddWhereOff(const PartSkin& skin, const LimbBone& bone, const Vec3d& centre,
+                        std::size_t samples, std::size_t have, Constraints& constraints,
+                        const Task& task) {
+  struct Off {
+    double distance = 0;
+    Vec3d point, normal;
+  };
+  const double apart = kApart * std::sqrt(skin.area / static_cast<double>(samples)) / bone.radius;
+  for (std::size_t round = 0; round < kRounds && have < samples && !task.cancelled(); ++round) {
+    const Hrbf hrbf = FitHrbf(constraints.points, constraints.normals);
+    if (hrbf.size() == 0) break;
+    std::vector<Off> off;
+    for (const auto* of : {&skin.drawn, &skin.vertices}) {
+      for (const SurfaceSample& s : *of) {
+        const Vec3d p = (1 / bone.radius) * (s.point - centre);
+        off.push_back({std::abs(hrbf.Value(p)) / s.spacing, p, s.normal});
+      }
+    }
+    std::ranges::stable_sort(off, std::greater(), &Off::distance);
+    const std::size_t rounds = kRounds - round,
+                      until = have + (samples - have + rounds - 1) / rounds;
+    for (const Off& o : off) {
+      if (have == until || o.distance * bone.radius < kNear * bone.flesh) break;
+      if (!constraints.IsFree(o.point, apart)) continue;
+      constraints.Add(o.point, o.normal);
+      ++have;
+    }
+  }
+  return have;
+}
+
 }  // namespace
 
 PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t samples,
                 const Task& task) {
   PartFit part;
-  const Candidates drawn = DrawCandidates(surface, bone, samples);
-  part.folded = drawn.folded;
-  const auto spread = SpreadSamples(drawn.samples, drawn.area, samples);
+  const PartSkin skin = DrawSkin(surface, bone, samples);
+  part.folded = skin.folded;
+  const auto evenly = static_cast<std::size_t>(
+      std::ceil((skin.area > 0 ? kSpread : 1) * static_cast<double>(samples)));
+  const auto spread = SpreadSamples(skin.drawn, skin.area, evenly);
   part.samples = spread.size();
   if (spread.size() < kFewestSamples) return part;
   for (const SurfaceSample& s : spread) {
@@ -225,6 +174,10 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
   const Box box = BoxOf(constraints.points);
   AddDome(surface, bone, part.centre, BoneEnd::kRoot, constraints, task);
   AddDome(surface, bone, part.centre, BoneEnd::kTip, constraints, task);
+  AddSides(surface, bone, skin.drawn, part.centre, constraints, task);
+  if (skin.area > 0) {
+    part.samples = AddWhereOff(skin, bone, part.centre, samples, spread.size(), constraints, task);
+  }
   const double margin = 0.5 * bone.flesh / bone.radius;
   for (;; ++part.closing) {
     part.hrbf = {};

@@ -11,6 +11,7 @@
 #include "core/field/limb_bones.h"
 #include "core/field/limb_surface.h"
 #include "core/field/part_dome.h"
+#include "core/field/part_sides.h"
 #include "core/parallel/task.h"
 
 namespace sinew {
@@ -27,8 +28,9 @@ struct PartFit {
   bool open = false;  // given up: no box was found
 };
 
-// Most centres beside the samples: the domes of both ends, and what closes the field.
-inline constexpr std::size_t kMostCaps = 2 * kMostDome, kMostClosing = 12;
+// Most centres beside the samples: the domes of both ends, the sides, and what closes the field.
+inline constexpr std::size_t kMostCaps = 2 * kMostDome + kMostSides, kMostClosing = 12;
+inline constexpr int kMostFits = 4;  // before a part is closed
 
 // Deterministic. Uses about 8 * (4 * centres)^2 bytes while fitting. Returns early, without a
 // field, once the task is cancelled.

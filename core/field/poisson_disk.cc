@@ -30,7 +30,11 @@ double SurfaceDistance2(const SurfaceSample& a, const SurfaceSample& b) {
 class DartThrow {
  public:
   DartThrow(std::span<const SurfaceSample> candidates, double distance)
-      : candidates_(candidates), distance_(distance) {}
+      : candidates_(candidates), distance_(distance) {
+    double widest = 1;
+    for (const SurfaceSample& c : candidates) widest = std::max(widest, c.spacing);
+    cell_ = widest * distance;
+  }
 
   std::vector<std::size_t> Taken(std::size_t most) {
     std::vector<std::size_t> taken;
@@ -46,7 +50,7 @@ class DartThrow {
  private:
   using Cell = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
   Cell CellOf(const Vec3d& p) const {
-    const Vec3d d = (1 / distance_) * (p - candidates_.front().point);
+    const Vec3d d = (1 / cell_) * (p - candidates_.front().point);
     return {static_cast<std::int64_t>(std::floor(d.x)), static_cast<std::int64_t>(std::floor(d.y)),
             static_cast<std::int64_t>(std::floor(d.z))};
   }
@@ -56,7 +60,9 @@ class DartThrow {
       const auto found = cells_.find(Cell{x + n % 3 - 1, y + n / 3 % 3 - 1, z + n / 9 - 1});
       if (found == cells_.end()) continue;
       for (const std::size_t other : found->second) {
-        if (SurfaceDistance2(candidates_[other], candidates_[i]) < distance_ * distance_) {
+        const double least =
+            0.5 * distance_ * (candidates_[other].spacing + candidates_[i].spacing);
+        if (SurfaceDistance2(candidates_[other], candidates_[i]) < least * least) {
           return false;
         }
       }
@@ -65,7 +71,7 @@ class DartThrow {
   }
 
   std::span<const SurfaceSample> candidates_;
-  double distance_;
+  double distance_, cell_ = 0;
   absl::flat_hash_map<Cell, std::vector<std::size_t>> cells_;
 };
 

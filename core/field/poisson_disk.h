@@ -12,11 +12,13 @@ namespace sinew {
 
 struct SurfaceSample {
   Vec3d point, normal;  // normal of unit length
+  double spacing = 1;   // distance to others here: 1 or more times that elsewhere
 };
 
 // About `count` of the candidates (within 10 %, as far as they suffice), no two of them closer than
 // a common distance, and never closer than 0.05 of the mean spacing that `area` has room for.
-// Distances grow where normals differ, so that both sides of a thin sheet keep their samples. The
+// The distance is longer by the mean of both candidates' spacing, and
+// grows where normals differ, so that both sides of a thin sheet keep their samples. The
 // order of the candidates decides between them. Source: Cook 1986; metric of Bowers et al. 2010.
 std::vector<SurfaceSample> SpreadSamples(std::span<const SurfaceSample> candidates, double area,
                                          std::size_t count);

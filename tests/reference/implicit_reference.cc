@@ -7,7 +7,7 @@
 namespace sinew::reference {
 namespace {
 
-constexpr double kEps = 1e-4, kCosine = 0.5736, kNoGradient = 1e-5;
+constexpr double kEps = 1e-4, kNoise = 1e-3, kCosine = 0.5736, kNoGradient = 1e-5;
 
 double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
@@ -161,7 +161,7 @@ class Schedule {
         state_[p] = k == 0 ? VertexState::kNotDisplaced : VertexState::kFitted;
         if (Length(known[p].gradient) < kNoGradient / rules_.unit) {
           state_[p] = VertexState::kNormGradNull;
-        } else if (std::abs(known[p].d) < kEps) {
+        } else if (std::abs(known[p].d) < (k == 0 ? kNoise : kEps)) {
           if (k > 0) Arrive(p, known[p]);
         } else if (!Step(p, known[p])) {
           left.push_back(p);

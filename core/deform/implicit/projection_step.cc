@@ -12,7 +12,8 @@ namespace {
 constexpr float kDivergence = 0.5736f;  // cosine of 55 degrees
 constexpr int kLevelHalvings = 20, kCreaseHalvings = 14;
 constexpr float kLastBit = 0.05f;  // of the longest step
-constexpr float kNoise = 1e-3f;  // of F: up to 7e-4 is what float32 leaves of a thin or folded part
+constexpr float kNoise =
+    1e-3f;  // of F: what float32 leaves of a thin, folded or finely fitted part
 
 // A point on its way from `from` along the unit vector `along`.
 struct Walk {
@@ -111,10 +112,10 @@ class Step {
     const Vec3f g = {known[0], known[1], known[2]};
     if (!HasGradient(Length(g))) {
       Stop(p, VertexState::kNormGradNull);
+    } else if (first && std::abs(known[3]) < kNoise) {
+      Stop(p, VertexState::kNotDisplaced);
     } else if (!(std::abs(known[3]) < kLevelTolerance)) {
       AddStep(p);
-    } else if (first) {
-      Stop(p, VertexState::kNotDisplaced);
     } else {
       Arrive(p, At(p), g, known[3]);
     }

@@ -38,9 +38,10 @@ struct SkinSurface {
   std::vector<float> potential;        // [P] the composed field in the bind pose
   std::vector<std::uint32_t> island;   // [I] points of role kIsland, rising
   std::vector<std::uint32_t> nearest;  // [I] the kSkin point each moves with
-  // [S] Points of which others than two joints carry a part, rising, and what part of their way
-  // they go, of 255: all at none, nothing at 0.4 and more. Joints count, be they twists of one
-  // limb. Parts are rigid; skin between several of them follows their mean, as skinned.
+  // [S] Points of which others than two joints of one limb, an ancestor of the other, carry a part,
+  // rising, and what part of their way they go, of 255: all at none, nothing at 0.4 and more. Parts
+  // are rigid; skin between several of them, or between two fingers, follows their mean, as
+  // skinned.
   std::vector<std::uint32_t> shared;
   std::vector<std::uint8_t> share;
 

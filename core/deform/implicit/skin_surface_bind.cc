@@ -142,7 +142,16 @@ void SetPotentials(const BindInput& input, const PosedField& field, const Task& 
   });
 }
 
-// How firmly two joints carry vertex v: 0 to 1, smoothly.
+bool IsBelow(const Skeleton& skeleton, std::uint32_t joint, std::uint32_t above) {
+  while (joint > above && joint != kNoParent) joint = skeleton.joint(joint).parent;
+  return joint == above;
+}
+
+bool AreInLine(const Skeleton& skeleton, std::uint32_t a, std::uint32_t b) {
+  return IsBelow(skeleton, a, b) || IsBelow(skeleton, b, a);
+}
+
+// How firmly two joints of one limb carry vertex v: 0 to 1, smoothly.
 double HoldOfTwo(const Rig& rig, std::uint32_t v) {
   const auto bindings = rig.influences().bindings(v);
   const auto weights = rig.influences().weights(v);
@@ -156,10 +165,17 @@ double HoldOfTwo(const Rig& rig, std::uint32_t v) {
       found->second += weights[k];
     }
   }
+  std::uint16_t strongest = 0;
   double first = 0, second = 0;
   for (const auto& [joint, weight] : joints) {
-    second = std::max(second, std::min(first, weight));
-    first = std::max(first, weight);
+    if (weight > first) {
+      first = weight;
+      strongest = joint;
+    }
+  }
+  for (const auto& [joint, weight] : joints) {
+    if (joint == strongest || !AreInLine(rig.skeleton(), joint, strongest)) continue;
+    second = std::max(second, weight);
   }
   const double t = std::clamp((first + second - kLeastOfTwo) / (1 - kLeastOfTwo), 0.0, 1.0);
   return t * t * (3 - 2 * t);

@@ -5,6 +5,7 @@
 
 #include <cmath>
 
+#include "core/base/vectors.h"
 #include "core/field/limb_bones.h"
 #include "core/field/limb_surface.h"
 #include "core/field/part_fit.h"
@@ -13,10 +14,6 @@
 
 namespace sinew {
 namespace {
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 struct Samples {
   std::vector<Vec3d> points, normals;
@@ -131,6 +128,24 @@ TEST(SpreadSamples, KeepsItsCountAndItsDistance) {
   }
 }
 
+TEST(SpreadSamples, LeavesMoreRoomWhereSpacingIsWider) {
+  std::vector<SurfaceSample> candidates;
+  const Samples s = Capsule(4000);
+  for (std::size_t i = 0; i < s.points.size(); ++i) {
+    candidates.push_back({s.points[i], s.normals[i], s.points[i].x < 0 ? 1.0 : 2.0});
+  }
+  const auto spread = SpreadSamples(candidates, 37.7, 80);
+  double dense = 1e9, wide = 1e9;
+  for (const SurfaceSample& a : spread) {
+    for (const SurfaceSample& b : spread) {
+      if (&a == &b || (a.point.x < 0) != (b.point.x < 0)) continue;
+      double& nearest = a.point.x < 0 ? dense : wide;
+      nearest = std::min(nearest, Length(a.point - b.point));
+    }
+  }
+  EXPECT_NEAR(wide / dense, 2, 0.2);
+}
+
 TEST(SpreadSamples, TakesWhatThereIs) {
   const SurfaceSample one = {{1, 2, 3}, {1, 0, 0}};
   EXPECT_EQ(SpreadSamples(std::vector<SurfaceSample>{}, 1, 50).size(), 0u);
@@ -153,8 +168,26 @@ TEST(LimbBones, KnowTheCanonicalLimb) {
       EXPECT_NEAR(bone.rho_tip, scale, 1e-6 * scale);
       EXPECT_NEAR(Length(bone.tip - bone.root), 5 * scale, 1e-5 * scale);
       EXPECT_NEAR(bone.direction.x, 1, 1e-9);
+      EXPECT_NEAR(bone.out_root.x, -1, 1e-9);
+      EXPECT_NEAR(bone.out_tip.x, 1, 1e-9);
     }
   }
+}
+
+// Bound bent by 60 degrees: both parts end in the plane that halves the angle.
+TEST(LimbBones, OfABentLimbMeetInOnePlane) {
+  RigSource source = testing::CanonicalSource();
+  const AffineD bend = testing::RigidMotion({0, 0, 1}, 60);
+  for (Vec3f& p : source.mesh.positions) {
+    if (p.x > 0) p = ToFloat(Apply(bend, ToDouble(p)));
+  }
+  const Rig rig = testing::MakeRig(std::move(source));
+  const auto bones = MakeLimbBones(rig, MakeLimbSurface(rig));
+  ASSERT_EQ(bones.size(), 2u);
+  EXPECT_NEAR(Length(bones[0].out_tip + bones[1].out_root), 0, 1e-6);
+  EXPECT_NEAR(Dot(bones[0].out_tip, bones[0].direction), Dot(bones[0].out_tip, bones[1].direction),
+              1e-6);
+  EXPECT_NEAR(std::acos(bones[0].out_tip.x), 0.5236, 0.02);  // 30 degrees
 }
 
 TEST(PartFit, FollowsTheCylinderAndClosesItsOpenEnd) {

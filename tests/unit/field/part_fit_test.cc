@@ -11,6 +11,7 @@
 #include "core/base/vectors.h"
 #include "core/field/limb_bones.h"
 #include "core/field/limb_surface.h"
+#include "tests/assets/small_rigs.h"
 #include "tests/unit/field/canonical_limb.h"
 
 namespace sinew {
@@ -86,6 +87,23 @@ TEST(PartFit, SkinThatSeveralJointsShareIsNobodys) {
       const Vec3d& c = fitted.centres[i];
       // Half way from a row that is carried to one that is shared.
       EXPECT_FALSE(c.x > 1.07 && c.x < 2.93) << "joint " << fitted.bone.joint << " at " << c.x;
+    }
+  }
+}
+
+// Bones side by side: each field ends where its skin does, not inside of the other.
+TEST(PartFit, EndsBesideTheBoneWhereItsSkinDoes) {
+  const std::vector<Fitted> all = FitAll(testing::MakeRig(testing::PalmSource()));
+  ASSERT_EQ(all.size(), 2u);
+  for (const Fitted& fitted : all) {
+    const double side = fitted.bone.root.y;
+    const auto value = [&](const Vec3d& at) {
+      return fitted.fit.hrbf.Value((1 / fitted.bone.radius) * (at - fitted.fit.centre));
+    };
+    EXPECT_LT(value({0, side, 0}), -0.15) << "its own bone";
+    for (const double x : {-4.0 / 3, 0.0, 4.0 / 3}) {  // where its rings are
+      EXPECT_NEAR(value({x, side, 0.4}), 0, 0.15) << "its own skin";
+      EXPECT_GT(value({x, -0.2 * side, 0}), -0.16) << "beside it; -0.18 and less were it open";
     }
   }
 }

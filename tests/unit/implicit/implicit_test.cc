@@ -133,6 +133,24 @@ TEST(Implicit, SkinThatManyJointsShareFollowsTheirMean) {
   EXPECT_GT(moved, 50u);
 }
 
+// Between limbs that no joint joins there is no limb for skin to lie on: it goes as skinned.
+TEST(Implicit, SkinBetweenSiblingsIsLeftToTheStageBefore) {
+  const Rig rig = testing::MakeRig(testing::PalmSource());
+  const Ran ran = Deformed(rig, {}, testing::TurnPose(rig, {1, 0, 0}, 40));
+  std::size_t between = 0, moved = 0;
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    const auto weights = rig.influences().weights(v);
+    if (weights.size() == 2 && std::max(weights[0], weights[1]) < 0.6F) {
+      ++between;
+      EXPECT_EQ(ran.points[v], ran.start[v]);
+    } else {
+      moved += ran.points[v] == ran.start[v] ? 0 : 1;
+    }
+  }
+  EXPECT_GT(between, 100u);
+  EXPECT_GT(moved, 50u);
+}
+
 TEST(Implicit, SeamsStayClosed) {
   // Every face has its corners for itself.
   const RigSource whole = testing::CanonicalCylinderSource();
