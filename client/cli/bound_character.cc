@@ -54,7 +54,7 @@ absl::StatusOr<client::Character> BindCharacter(Context& context, const Characte
   upload->Close();
   bind->Close();
   if (!bound.ok()) return PlacedInMuscleFile(character.muscles, bound.status());
-  context.Warn(bound->session().warnings);
+  context.Warn(bound->session().warnings, character.muscles);
   return bound;
 }
 
