@@ -1,4 +1,4 @@
-// vectors.h - lengths of vectors.
+// vectors.h - lengths and directions of vectors.
 #pragma once
 
 #include <cmath>
@@ -9,6 +9,12 @@ namespace sinew {
 
 inline double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
+}
+
+// Of length 1; 0 stays 0.
+inline Vec3d Unit(const Vec3d& v) {
+  const double length = Length(v);
+  return length > 0 ? (1 / length) * v : Vec3d{};
 }
 
 }  // namespace sinew

@@ -19,13 +19,6 @@ constexpr std::size_t kLevels = 5, kDirections = 12;  // of rays that look for t
 constexpr double kHighest = 0.9;                      // sine of the steepest of them
 constexpr double kAhead = 0.3;  // cosine between a ray and the normal of skin that it leaves by
 
-using Corners = std::array<std::uint32_t, 3>;
-
-Vec3d Unit(const Vec3d& v) {
-  const double length = Length(v);
-  return length > 0 ? (1 / length) * v : Vec3d{};
-}
-
 // The skin nearest along a ray; edges count.
 struct SkinHit {
   double distance = INFINITY;  // none

@@ -26,11 +26,6 @@ constexpr double kStep = 0.25;         // the box grows by, radii
 constexpr double kFarthest = 4;        // from the samples, radii
 constexpr double kPad = 0.02;          // of the box
 
-Vec3d Unit(const Vec3d& v) {
-  const double length = Length(v);
-  return length > 0 ? (1 / length) * v : Vec3d{};
-}
-
 bool PointsToBone(const LimbBone& bone, const SurfaceSample& s) {
   const Vec3d out = s.point - bone.Nearest(s.point);
   return Dot(out, s.normal) < -1e-9 * Length(out);

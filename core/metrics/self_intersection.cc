@@ -23,10 +23,6 @@ struct Facet {
   std::uint32_t triangle = 0;
 };
 
-Vec3d Unit(const Vec3d& v) {
-  return (1 / Length(v)) * v;
-}
-
 // The edge pq, whose ends are dp and dq off the facet's plane, passes through it.
 bool Pierces(const Vec3d& p, const Vec3d& q, double dp, double dq, const Facet& facet,
              double touching) {
