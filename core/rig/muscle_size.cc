@@ -14,6 +14,7 @@ namespace sinew {
 namespace {
 
 constexpr double kDoubtfulPart = 0.05;  // of the diagonal, beyond the box
+constexpr double kSameSpace = 1e-3;     // of 1 and of the diagonal: inverse binds are rounded
 
 using Axes = std::array<double, 3>;
 
@@ -48,7 +49,8 @@ Vec3d HalfBox(const MuscleState& state) {
 bool MeshesShareASpace(const Rig& rig, const std::vector<AffineD>& bind_pose) {
   for (const AffineD& to_pose : ToBindPose(rig, bind_pose)) {
     for (std::size_t k = 0; k < 12; ++k) {
-      if (std::abs(to_pose.m[k] - AffineD{}.m[k]) > 1e-6) return false;
+      const double size = k % 4 == 3 ? rig.mesh().diagonal() : 1;
+      if (std::abs(to_pose.m[k] - AffineD{}.m[k]) > kSameSpace * size) return false;
     }
   }
   return true;
