@@ -51,8 +51,10 @@ class Object {
       bool found = false;
       for (const char* each : known) found = found || name == each;
       if (!found) {
-        return Wrong(Member(path, name),
-                     absl::StrCat("unknown member, need one of ", absl::StrJoin(known, ", ")));
+        return Wrong(
+            Member(path, name),
+            absl::StrCat("unknown member, need one of ", absl::StrJoin(known, ", "),
+                         DidYouMean(name, std::vector<std::string>(known.begin(), known.end()))));
       }
     }
     return Object(json, path);
@@ -169,8 +171,10 @@ absl::Status ReadProfile(const Object& object, client::MuscleProfile& profile) {
     profile = each;
     return absl::OkStatus();
   }
+  const std::vector<std::string> names = {"ellipsoid", "sine", "root_sine", "parabola"};
   return Wrong(object.PathOf("profile"),
-               absl::StrCat("got \"", name, "\", need ellipsoid, sine, root_sine or parabola"));
+               absl::StrCat("got \"", name, "\", need ellipsoid, sine, root_sine or parabola",
+                            DidYouMean(name, names)));
 }
 
 absl::Status ReadMuscle(const Json& json, const std::string& path, const client::RigData& rig,

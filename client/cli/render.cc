@@ -105,7 +105,9 @@ absl::StatusOr<Drawing> DrawDeformed(Context& context, const CharacterFile& char
   for (const std::string& deformer : options.deformers) {
     SINEW_RETURN_IF_ERROR(context.CheckStop());
     const absl::Status added = AddDeformed(context, character, clip, deformer, options, drawing);
-    if (!added.ok()) return context.Lost(added, "no picture is drawn");
+    if (added.ok()) continue;
+    const absl::Status lost = context.Lost(added, "no picture is drawn");
+    return options.deformers.size() == 1 ? lost : OfDeformer(deformer, character, lost);
   }
   return drawing;
 }

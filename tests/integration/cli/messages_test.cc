@@ -158,6 +158,23 @@ TEST(Messages, InspectRefusesWhatAServerDoesThatIsLeftAsItIs) {
   EXPECT_THAT(inspect.out, HasSubstr("refuses " + file + ": muscles[0].via: got 41"));
 }
 
+TEST(Messages, StatesNameTheDeformerThatWritesNone) {
+  const TemporaryFolder folder;
+  const auto render = [&](std::vector<std::string> deformers) {
+    std::vector<std::string> arguments = {"render",  "model:cylinder", "--states",
+                                          "--local", "--size",         "32x32",
+                                          "--out",   folder / "a.png", "--deformer"};
+    arguments.insert(arguments.end(), deformers.begin(), deformers.end());
+    return Sinew(arguments);
+  };
+  const Finished one = render({"lbs"}), two = render({"dqs | implicit", "lbs"});
+  EXPECT_EQ(one.exit_code, 65);
+  EXPECT_EQ(one.err,
+            "sinew: --states: no stage of the recipe writes vertex states, need implicit\n");
+  EXPECT_EQ(two.exit_code, 65);
+  EXPECT_EQ(two.err, "sinew: lbs: " + one.err.substr(7));
+}
+
 TEST(Messages, MusclesThatLeaveTheCharacterAreWarnedOf) {
   const TemporaryFolder folder;
   const std::string file = folder / "arm.json";
