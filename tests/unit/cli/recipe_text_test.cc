@@ -45,9 +45,9 @@ TEST(SpecArgument, ReadsTextAndFiles) {
   for (const char* name : {"none.json", "empty.json", "large.json", "."}) {
     EXPECT_EQ(ExitCode(ReadSpec(absl::StrCat("@", folder / name)).status()), kExitBadInput) << name;
   }
-  EXPECT_EQ(ReadSpec(absl::StrCat("@", folder / "none.json")).status().message(),
-            absl::StrCat("deformer: cannot read ", folder / "none.json",
-                         ": No such file or directory"));
+  EXPECT_EQ(
+      ReadSpec(absl::StrCat("@", folder / "none.json")).status().message(),
+      absl::StrCat("deformer: cannot read ", folder / "none.json", ": No such file or directory"));
   EXPECT_EQ(ReadSpec("{\"stages\":\n  [nothing]}").status().message(),
             "deformer: JSON: line 2, column 5: not JSON");
   testing::WriteAll(folder / "twice.json", R"({"stages": [{"lbs": {}}], "stages": []})");
