@@ -38,10 +38,9 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(Runtime& runtime,
         "got ATTRIBUTE_TANGENTS, but the rig has no tangents: need meshes.tangents");
   }
   if (wanted.states && !WritesStates(session->bound->recipe())) {
-    return InvalidField("output.attributes",
-                        absl::StrCat("got ATTRIBUTE_VERTEX_STATES, but no stage of the recipe "
-                                     "writes them: need ",
-                                     StatesMethods()));
+    return InvalidField(
+        "output.attributes",
+        absl::StrCat("no stage of the recipe writes vertex states, need ", StatesMethods()));
   }
   if (wanted.muscles && session->bound->rig().muscles().empty()) {
     return InvalidField("output.muscles", "set, but the rig has no muscles");

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/cli/exit_code.h"
 #include "client/cli/muscle_file.h"
 #include "client/cli/quantity.h"
 #include "client/cli/recipe_text.h"
+#include "client/cli/spec_argument.h"
 #include "client/cpp/status_macros.h"
 
 namespace sinew::cli {
@@ -54,8 +56,15 @@ absl::StatusOr<client::Character> BindCharacter(Context& context, const Characte
   upload->Close();
   bind->Close();
   if (!bound.ok()) return PlacedInMuscleFile(character.muscles, bound.status());
-  context.Warn(bound->session().warnings);
+  context.Warn(bound->session().warnings, character.muscles);
   return bound;
+}
+
+absl::Status OfDeformer(const std::string& argument, const CharacterFile& character,
+                        const absl::Status& status) {
+  const bool of_muscles =
+      !character.muscles.empty() && absl::StartsWith(status.message(), character.muscles + ": ");
+  return of_muscles ? status : Prefixed(SpecLabel(argument), status);
 }
 
 void WarnUnusedControls(const Context& context, const client::RigData& rig,

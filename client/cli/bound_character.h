@@ -16,6 +16,11 @@ namespace sinew::cli {
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
                                                 const std::string& spec);
 
+// An error of one of several deformers, with its label in front, unless the muscles' file is at
+// fault. `argument` is what --deformer took.
+absl::Status OfDeformer(const std::string& argument, const CharacterFile& character,
+                        const absl::Status& status);
+
 // Warns if `clip` moves controls, and so morph targets, that no stage of the recipe reads.
 void WarnUnusedControls(const Context& context, const client::RigData& rig,
                         const client::Character& character, const client::ClipData& clip);

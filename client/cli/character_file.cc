@@ -102,7 +102,8 @@ client::ClipData Described(const std::string& name, double fps, const FrameRange
 
 absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
                                            const MotionRequest& request) {
-  SINEW_ASSIGN_OR_RETURN(const InputFile input, InputFile::Open(request.poses, kMaxPoseBytes));
+  SINEW_ASSIGN_OR_RETURN(const InputFile input,
+                         InputFile::Open(request.poses, kMaxPoseBytes, "--poses"));
   absl::StatusOr<PoseArray> poses = ReadPosesNpy(input.bytes());
   if (!poses.ok()) return Prefixed(request.poses, poses.status());
   if (poses->joints != character.rig.joints.size()) {

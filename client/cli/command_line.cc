@@ -12,7 +12,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/muscle_help.h"
-#include "client/cli/near_names.h"
+#include "core/base/near_names.h"
 
 namespace sinew::cli {
 namespace {
@@ -94,14 +94,28 @@ bool HasCommand(const CLI::App& app, std::string_view name) {
   return std::ranges::count(CommandNames(app), name) > 0;
 }
 
+// The next argument from `at` on that is no option of every command, or `argc`.
+int NextWord(int argc, const char* const* argv, int at) {
+  while (at < argc && argv[at][0] == '-') at += std::string_view(argv[at]) == "--server" ? 2 : 1;
+  return std::min(at, argc);
+}
+
 // `sinew help` as `sinew --help`, `sinew help bake` as `sinew bake --help`, and `sinew help dance`
-// as the mistake `sinew dance`.
+// as the mistake `sinew dance`. Options of every command may stand anywhere among them.
 std::vector<const char*> WithHelp(const CLI::App& app, int argc, const char* const* argv) {
   std::vector<const char*> arguments(argv, argv + argc);
-  if (argc < 2 || std::string_view(argv[1]) != "help") return arguments;
-  arguments.erase(arguments.begin() + 1);
-  if (argc == 2 || HasCommand(app, argv[2])) arguments.push_back("--help");
+  const int help = NextWord(argc, argv, 1);
+  if (help == argc || std::string_view(argv[help]) != "help") return arguments;
+  const int about = NextWord(argc, argv, help + 1);
+  arguments.erase(arguments.begin() + help);
+  if (about == argc || HasCommand(app, argv[about])) arguments.push_back("--help");
   return arguments;
+}
+
+bool AsksForMuscles(int argc, const char* const* argv) {
+  const int help = NextWord(argc, argv, 1), about = NextWord(argc, argv, help + 1);
+  return about < argc && std::string_view(argv[help]) == "help" &&
+         std::string_view(argv[about]) == "muscles";
 }
 
 // The options that `command` takes, with those of every command.
@@ -151,7 +165,7 @@ void Explain(const CLI::ParseError& error, const CLI::App& app, CommandLine& lin
 
 CommandLine ParseCommandLine(int argc, const char* const* argv) {
   CommandLine line;
-  if (argc == 3 && std::string_view(argv[1]) == "help" && std::string_view(argv[2]) == "muscles") {
+  if (AsksForMuscles(argc, argv)) {
     line.output = MuscleHelp();
     return line;
   }

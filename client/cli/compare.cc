@@ -57,7 +57,7 @@ absl::StatusOr<std::vector<BoundMethod>> BindAll(Context& context, const Charact
   for (std::size_t k = 0; k < specs.size(); ++k) {
     absl::StatusOr<client::Character> one = BindCharacter(context, character, specs[k]);
     if (!one.ok()) {
-      return Prefixed(SpecLabel(arguments[k]), context.Lost(one.status(), "nothing is measured"));
+      return OfDeformer(arguments[k], character, context.Lost(one.status(), "nothing is measured"));
     }
     WarnUnusedControls(context, character.rig, *one, clip);
     bound.push_back({SpecLabel(arguments[k]), *std::move(one)});

@@ -13,6 +13,7 @@
 
 #include "client/cli/exit_code.h"
 #include "client/cli/field_names.h"
+#include "client/cli/muscle_file.h"
 #include "client/cli/printable.h"
 #include "client/cpp/status_macros.h"
 
@@ -71,8 +72,10 @@ void Context::Warn(const std::string& text) const {
   std::fprintf(stderr, "sinew: warning: %s\n", Printable(text).c_str());
 }
 
-void Context::Warn(const std::vector<client::Problem>& problems) const {
-  for (const client::Problem& problem : problems) Warn(InTypedWords(problem.message, {}));
+void Context::Warn(const std::vector<client::Problem>& problems, const std::string& muscles) const {
+  for (const client::Problem& problem : problems) {
+    WarnOnce(InTypedWords(PlacedInMuscleFile(muscles, problem.message), {}));
+  }
 }
 
 void Context::WarnOnce(const std::string& text) const {

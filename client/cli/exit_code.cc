@@ -52,7 +52,7 @@ std::string Hint(const absl::Status& status, const std::string& command) {
   const std::string field = client::Details(status).field;
   if (absl::StartsWith(field, "spec.spec") || absl::StartsWith(field, "spec.recipe") ||
       absl::StartsWith(message, "spec.") || absl::StartsWith(message, "recipe.") ||
-      absl::StartsWith(message, "deformer")) {
+      (absl::StartsWith(message, "deformer") && !absl::IsNotFound(status))) {
     return "see `sinew methods` for names, parameters and ranges";
   }
   // As servers put it: files have such words in their names.

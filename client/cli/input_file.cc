@@ -10,11 +10,13 @@
 #include <cstring>
 #include <utility>
 
+#include "client/cli/exit_code.h"
+
 namespace sinew::cli {
 namespace {
 
 absl::Status CannotRead(const std::string& path, int error) {
-  const std::string message = absl::StrCat("file: cannot read ", path, ": ", std::strerror(error));
+  const std::string message = absl::StrCat("cannot read ", path, ": ", std::strerror(error));
   return error == ENOENT || error == ENOTDIR ? absl::NotFoundError(message)
                                              : absl::InvalidArgumentError(message);
 }
@@ -25,21 +27,22 @@ absl::StatusOr<std::size_t> CheckedSize(int file, const std::string& path,
   struct stat state {};
   if (::fstat(file, &state) != 0) return CannotRead(path, errno);
   if (!S_ISREG(state.st_mode)) {
-    return absl::InvalidArgumentError(absl::StrCat("file: ", path, " is not a regular file"));
+    return absl::InvalidArgumentError(absl::StrCat(path, " is not a regular file"));
   }
   const auto size = static_cast<std::uint64_t>(state.st_size);
   if (size > max_bytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("file: ", path, " has ", size, " bytes, need at most ", max_bytes));
+        absl::StrCat(path, " has ", size, " bytes, need at most ", max_bytes));
   }
   return static_cast<std::size_t>(size);
 }
 
 }  // namespace
 
-absl::StatusOr<InputFile> InputFile::Open(const std::string& path, std::uint64_t max_bytes) {
+absl::StatusOr<InputFile> InputFile::Open(const std::string& path, std::uint64_t max_bytes,
+                                          const std::string& option) {
   const int file = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return CannotRead(path, errno);
+  if (file < 0) return Prefixed(option, CannotRead(path, errno));
   const absl::StatusOr<std::size_t> size = CheckedSize(file, path, max_bytes);
   void* data = nullptr;
   int error = 0;
@@ -48,8 +51,8 @@ absl::StatusOr<InputFile> InputFile::Open(const std::string& path, std::uint64_t
     error = data == MAP_FAILED ? errno : 0;
   }
   ::close(file);
-  if (!size.ok()) return size.status();
-  if (error != 0) return CannotRead(path, error);
+  if (!size.ok()) return Prefixed(option, size.status());
+  if (error != 0) return Prefixed(option, CannotRead(path, error));
   return InputFile(static_cast<const std::byte*>(data), *size);
 }
 

@@ -16,8 +16,9 @@ namespace sinew::cli {
 class InputFile {
  public:
   // kNotFound: no such file. kInvalidArgument: a folder or device, not readable, or more than
-  // `max_bytes`.
-  static absl::StatusOr<InputFile> Open(const std::string& path, std::uint64_t max_bytes);
+  // `max_bytes`. Messages begin with `option`, which named it.
+  static absl::StatusOr<InputFile> Open(const std::string& path, std::uint64_t max_bytes,
+                                        const std::string& option = "file");
 
   InputFile(InputFile&& other) noexcept;
   InputFile& operator=(InputFile&& other) noexcept;

@@ -278,16 +278,15 @@ absl::Status AskAServer(const CharacterFile& character) {
       service->client().UploadRig(std::string_view(character.rig_bytes)).status());
 }
 
-// The fault that a server finds; a limit, which is each server's own, is a warning in `lint`.
+// The fault that a server finds, or the limit that it passes: one with limits of its own may take
+// the file, one that is started without a word does not.
 absl::Status CheckAsAServer(const CharacterFile& character, std::vector<LintFinding>& lint) {
   const absl::Status taken = AskAServer(character);
   const std::string what(taken.message());
-  if (absl::IsResourceExhausted(taken)) {
-    lint.push_back({LintFinding::Severity::kWarning, "",
-                    "a server with its limits unchanged refuses " + what});
-  }
-  if (!absl::IsInvalidArgument(taken)) return absl::OkStatus();
-  lint.push_back({LintFinding::Severity::kError, "", what});
+  const bool limit = absl::IsResourceExhausted(taken);
+  if (!limit && !absl::IsInvalidArgument(taken)) return absl::OkStatus();
+  lint.push_back({LintFinding::Severity::kError, "",
+                  absl::StrCat(limit ? "a server with its limits unchanged refuses " : "", what)});
   return taken;
 }
 

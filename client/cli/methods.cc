@@ -13,6 +13,7 @@
 #include "client/cli/quantity.h"
 #include "client/cli/table.h"
 #include "client/cpp/status_macros.h"
+#include "core/base/near_names.h"
 
 namespace sinew::cli {
 namespace {
@@ -87,8 +88,8 @@ absl::Status KeepOnly(const std::string& name, client::MethodList& list) {
   std::erase_if(list.methods,
                 [&](const client::Method& method) { return !wanted.contains(method.name); });
   if (!list.methods.empty() || !list.presets.empty()) return absl::OkStatus();
-  return absl::NotFoundError(
-      absl::StrCat("NAME: got \"", name, "\", this server has ", absl::StrJoin(names, ", ")));
+  return absl::NotFoundError(absl::StrCat("NAME: got \"", name, "\", this server has ",
+                                          absl::StrJoin(names, ", "), DidYouMean(name, names)));
 }
 
 absl::Status Methods(Context& context, const std::string& name) {

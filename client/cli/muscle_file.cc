@@ -51,8 +51,10 @@ class Object {
       bool found = false;
       for (const char* each : known) found = found || name == each;
       if (!found) {
-        return Wrong(Member(path, name),
-                     absl::StrCat("unknown member, need one of ", absl::StrJoin(known, ", ")));
+        return Wrong(
+            Member(path, name),
+            absl::StrCat("unknown member, need one of ", absl::StrJoin(known, ", "),
+                         DidYouMean(name, std::vector<std::string>(known.begin(), known.end()))));
       }
     }
     return Object(json, path);
@@ -169,8 +171,10 @@ absl::Status ReadProfile(const Object& object, client::MuscleProfile& profile) {
     profile = each;
     return absl::OkStatus();
   }
+  const std::vector<std::string> names = {"ellipsoid", "sine", "root_sine", "parabola"};
   return Wrong(object.PathOf("profile"),
-               absl::StrCat("got \"", name, "\", need ellipsoid, sine, root_sine or parabola"));
+               absl::StrCat("got \"", name, "\", need ellipsoid, sine, root_sine or parabola",
+                            DidYouMean(name, names)));
 }
 
 absl::Status ReadMuscle(const Json& json, const std::string& path, const client::RigData& rig,
@@ -263,17 +267,21 @@ absl::Status ReadMuscles(std::string_view text, client::RigData& rig) {
   return absl::OkStatus();
 }
 
-absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& status) {
-  constexpr absl::string_view kRig = "rig.";
-  if (path.empty() || !absl::StartsWith(status.message(), "rig.muscles")) return status;
-  std::string message(absl::StripPrefix(status.message(), kRig));
-  const std::size_t end = message.find(": ");
+std::string PlacedInMuscleFile(const std::string& path, absl::string_view message) {
+  if (path.empty() || !absl::StartsWith(message, "rig.muscles")) return std::string(message);
+  std::string placed(absl::StripPrefix(message, "rig."));
+  const std::size_t end = placed.find(": ");
   for (const auto& [wire, written] : {std::pair(".origin_tendon: ", ".tendons[0]: "),
                                       std::pair(".insertion_tendon: ", ".tendons[1]: ")}) {
-    const std::size_t at = message.find(wire);
-    if (at < end) message.replace(at, std::strlen(wire), written);
+    const std::size_t at = placed.find(wire);
+    if (at < end) placed.replace(at, std::strlen(wire), written);
   }
-  message = absl::StrCat(path, ": ", message);
+  return absl::StrCat(path, ": ", placed);
+}
+
+absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& status) {
+  const std::string message = PlacedInMuscleFile(path, status.message());
+  if (message == status.message()) return status;
   // Details would name the field of the request again.
   if (absl::IsInvalidArgument(status)) return absl::InvalidArgumentError(message);
   absl::Status placed(status.code(), message);
@@ -283,7 +291,7 @@ absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& sta
 }
 
 absl::Status ReadMuscleFile(const std::string& path, client::RigData& rig) {
-  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxBytes));
+  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxBytes, "--muscles"));
   return Prefixed(path, ReadMuscles(file.text(), rig));
 }
 

@@ -30,5 +30,6 @@ absl::Status ReadMuscleFile(const std::string& path, client::RigData& rig);
 // it: "rig.muscles[1].origin_tendon: ..." as "FILE: muscles[1].tendons[0]: ...". Other errors, and
 // any if `path` is empty, stay as they are.
 absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& status);
+std::string PlacedInMuscleFile(const std::string& path, absl::string_view message);
 
 }  // namespace sinew::cli

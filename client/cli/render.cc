@@ -105,7 +105,9 @@ absl::StatusOr<Drawing> DrawDeformed(Context& context, const CharacterFile& char
   for (const std::string& deformer : options.deformers) {
     SINEW_RETURN_IF_ERROR(context.CheckStop());
     const absl::Status added = AddDeformed(context, character, clip, deformer, options, drawing);
-    if (!added.ok()) return context.Lost(added, "no picture is drawn");
+    if (added.ok()) continue;
+    const absl::Status lost = context.Lost(added, "no picture is drawn");
+    return options.deformers.size() == 1 ? lost : OfDeformer(deformer, character, lost);
   }
   return drawing;
 }
@@ -200,16 +202,19 @@ void AddRender(CLI::App& app, Command& command) {
       ->excludes(frame);
   sub->add_option("--out", options->out, "The picture, PNG")->required();
   AddPictureOptions(*sub, options->picture);
-  sub->footer(
+  sub->footer(absl::StrCat(
       R"(All panels share pose and camera; each says how far it lies from the first. Of a deformer that remembers poses, such as
 implicit(tracking=true), every frame from 0 on is computed, as bake does.
-Examples:
+Vertices of --states, which --json counts by the same names:
+)",
+      StatesHelp(),
+      R"(Examples:
   sinew render hero.glb --deformer ddm --frame 12 --out hero.png
   sinew render hero.glb --deformer lbs dqs ddm enhanced_ddm --clip Run --frame 7 --size 640x720 --out run.png
   sinew render model:hand --deformer lbs --deformer ddm --frame 24 --look-at index_proximal --out hand.png --local
   sinew render hero.glb --deformer implicit_skinning --states --frame 12 --out states.png
   sinew render hero.glb --weights all --size 320x480 --out weights.png
-See also: sinew methods, sinew bake.)");
+See also: sinew methods, sinew bake.)"));
   sub->callback([options, &command] {
     command = [options](Context& context) { return Render(context, *options); };
   });

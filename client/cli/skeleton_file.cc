@@ -86,19 +86,24 @@ std::vector<std::string> Match(const client::RigData& skeleton, client::RigData&
     scale = mesh.meters_per_unit / skeleton.meters_per_unit;
   }
   if (std::abs(scale - 1) < 1e-6) scale = 1;
+  if (mesh.meters_per_unit == 0 && skeleton.meters_per_unit > 0) {
+    notes.push_back(absl::StrCat("the mesh names no unit: taken for the skeleton's, ",
+                                 NumberText(skeleton.meters_per_unit), " m"));
+  }
   if (scale != 1) {
     notes.push_back(
         absl::StrCat("the mesh is scaled by ", NumberText(scale), " to the skeleton's units"));
   }
   const bool known = mesh.up_axis != client::UpAxis::kUnspecified &&
                      skeleton.up_axis != client::UpAxis::kUnspecified;
-  if (known && mesh.up_axis != skeleton.up_axis) {
+  const bool turned = known && mesh.up_axis != skeleton.up_axis;
+  if (turned) {
     turn = skeleton.up_axis == client::UpAxis::kY ? kZToY : kYToZ;
     notes.push_back(absl::StrCat("the mesh is turned to ",
                                  skeleton.up_axis == client::UpAxis::kY ? "Y" : "Z",
                                  " up, as the skeleton is"));
   }
-  if (!notes.empty()) Bring(mesh, turn, static_cast<float>(scale));
+  if (turned || scale != 1) Bring(mesh, turn, static_cast<float>(scale));
   mesh.meters_per_unit = skeleton.meters_per_unit;
   mesh.up_axis = skeleton.up_axis;
   return notes;

@@ -16,12 +16,13 @@ namespace {
 
 constexpr std::uint64_t kMaxSpecBytes = 64 << 10;
 
-// The library reads JSON of recipes, and takes the stages of both where that key stands twice.
-absl::Status RefuseKeysTwice(const std::string& text, const std::string& place) {
-  const absl::Status read =
-      absl::StartsWith(text, "{") ? ParseJson(text).status() : absl::OkStatus();
-  return absl::IsAlreadyExists(read) ? Prefixed("deformer", Prefixed(place, read))
-                                     : absl::OkStatus();
+// A spec as it stands; JSON of a recipe, which people write, as the library takes it: without
+// comments. `place` says where the text stands.
+absl::StatusOr<std::string> Checked(const std::string& text, const std::string& place) {
+  if (!absl::StartsWith(text, "{")) return text;
+  const absl::StatusOr<nlohmann::json> json = ParseJson(text);
+  if (!json.ok()) return Prefixed("deformer", Prefixed(place, json.status()));
+  return json->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
 }  // namespace
@@ -31,19 +32,15 @@ absl::StatusOr<std::string> ReadSpec(const std::string& argument) {
     return UsageError(
         "--deformer: got nothing, need a spec such as ddm, JSON of a recipe, or @FILE");
   }
-  if (argument[0] != '@') {
-    SINEW_RETURN_IF_ERROR(RefuseKeysTwice(argument, "JSON"));
-    return argument;
-  }
+  if (argument[0] != '@') return Checked(argument, "JSON");
   const std::string path = argument.substr(1);
-  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxSpecBytes));
+  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxSpecBytes, "deformer"));
   std::string text(absl::StripAsciiWhitespace({file.text().data(), file.text().size()}));
   if (text.empty()) {
     return absl::InvalidArgumentError(
         absl::StrCat("deformer: ", path, " is empty, need a spec or JSON of a recipe"));
   }
-  SINEW_RETURN_IF_ERROR(RefuseKeysTwice(text, path));
-  return text;
+  return Checked(text, path);
 }
 
 std::string SpecLabel(const std::string& argument) {

@@ -8,8 +8,8 @@
 namespace sinew::cli {
 
 // The text to send. Whether it names stages that exist is the server's to say.
-//   UsageError: empty. kNotFound: no such file. kInvalidArgument: unreadable, empty, or over 64
-//   KiB. kAlreadyExists: JSON with a key twice.
+//   UsageError: empty. kNotFound: no such file. kInvalidArgument: unreadable, empty, over 64 KiB,
+//   or JSON that is none. kAlreadyExists: JSON with a key twice.
 absl::StatusOr<std::string> ReadSpec(const std::string& argument);
 
 // One line for labels: the argument itself, or the name of its file.

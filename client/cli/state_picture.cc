@@ -1,6 +1,8 @@
 #include "client/cli/state_picture.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+#include <absl/strings/str_replace.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -11,21 +13,20 @@ namespace sinew::cli {
 namespace {
 
 struct StateLook {
-  const char* name;  // in JSON
-  const char* text;  // in legends
+  const char *name, *colour_name, *what;
   client::Rgb colour;
 };
 
 // By number; Vaillant's colours.
 constexpr std::array<StateLook, client::kVertexStates + 1> kLooks = {{
-    {"not_displaced", "not displaced", {240, 205, 40}},
-    {"fitted", "fitted", {60, 170, 70}},
-    {"gradient_divergence", "contact (gradient divergence)", {205, 40, 35}},
-    {"potential_pit", "potential pit", {140, 60, 165}},
-    {"nb_iter_max", "out of steps", {45, 85, 205}},
-    {"norm_grad_null", "no gradient", {18, 18, 20}},
-    {"out_vert", "excluded at bind", {246, 246, 246}},
-    {"unknown", "unknown state", {255, 0, 255}},
+    {"not displaced", "yellow", "was on its surface already", {240, 205, 40}},
+    {"fitted", "green", "moved onto it", {60, 170, 70}},
+    {"contact", "red", "stopped where another part is met", {205, 40, 35}},
+    {"pit", "violet", "stopped where the field leads away", {140, 60, 165}},
+    {"out of steps", "blue", "iterations=... did not suffice", {45, 85, 205}},
+    {"no gradient", "black", "no direction to move in", {18, 18, 20}},
+    {"excluded", "white", "left out at bind", {246, 246, 246}},
+    {"unknown", "pink", "of a newer server", {255, 0, 255}},
 }};
 
 std::size_t IndexOf(client::VertexState state) {
@@ -53,16 +54,27 @@ void ColourByState(std::span<const client::VertexState> states, PosedPanel& pane
   for (std::size_t k = 0; k < counts.size(); ++k) {
     if (counts[k] == 0) continue;
     panel.swatches.push_back(
-        {kLooks[k].colour, absl::StrCat(kLooks[k].text, " ", CountText(counts[k]))});
+        {kLooks[k].colour, absl::StrCat(kLooks[k].name, " ", CountText(counts[k]))});
   }
 }
 
 nlohmann::ordered_json StatesJson(const StateCounts& counts) {
   nlohmann::ordered_json json;
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    if (k < client::kVertexStates || counts[k] > 0) json[kLooks[k].name] = counts[k];
+    if (k >= client::kVertexStates && counts[k] == 0) continue;
+    json[absl::StrReplaceAll(kLooks[k].name, {{" ", "_"}})] = counts[k];
   }
   return json;
+}
+
+std::string StatesHelp() {
+  std::string text;
+  for (std::size_t k = 0; k < client::kVertexStates; ++k) {
+    const StateLook& look = kLooks[k];
+    absl::StrAppend(&text, "  ",
+                    absl::StrFormat("%-15s%-8s%s\n", look.name, look.colour_name, look.what));
+  }
+  return text;
 }
 
 }  // namespace sinew::cli

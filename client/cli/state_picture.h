@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <nlohmann/json_fwd.hpp>
 #include <span>
+#include <string>
 
 #include "client/cli/posed_picture.h"
 #include "sinew/messages.h"
@@ -19,7 +20,10 @@ StateCounts CountStates(std::span<const client::VertexState> states);
 // count for each state there is.
 void ColourByState(std::span<const client::VertexState> states, PosedPanel& panel);
 
-// {"not_displaced": 12, ...}, every state.
+// {"not_displaced": 12, ...}, every state: the legend's names with '_' for blanks.
 nlohmann::ordered_json StatesJson(const StateCounts& counts);
+
+// A line for each state: its name, colour and meaning.
+std::string StatesHelp();
 
 }  // namespace sinew::cli

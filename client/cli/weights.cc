@@ -125,10 +125,9 @@ void NoteReport(const Context& context, const client::RigData& rig,
     for (std::size_t i = 0; i < std::min<std::size_t>(5, report.unseen_vertices.size()); ++i) {
       absl::StrAppend(&list, i == 0 ? "" : ", ", report.unseen_vertices[i]);
     }
-    context.Warn(absl::StrCat("no bone sees ", CountText(report.unseen_count), " of ",
-                              CountText(rig.vertices()), " vertices (", list,
-                              report.unseen_count > 5 ? ", ..." : "",
-                              "): they took the nearest; --json lists up to 1000"));
+    context.Warn(absl::StrCat(
+        "no bone sees ", CountText(report.unseen_count), " of ", CountText(rig.vertices()),
+        " vertices (", list, report.unseen_count > 5 ? ", ..." : "", "); --json lists up to 1000"));
   }
   std::string idle;
   for (const std::uint32_t joint : report.idle_joints) {
@@ -278,7 +277,8 @@ void AddWeights(CLI::App& app, Command& command) {
   auto* sub = app.add_subcommand(
       "weights", "Compute skin weights, for a character with or without any; print joints");
   auto options = std::make_shared<Options>();
-  sub->add_option("FILE", options->file, "Character or mesh file, .sinewrig or model:NAME")
+  sub->add_option("FILE", options->file,
+                  "Character or mesh file (.obj too), .sinewrig or model:NAME")
       ->required();
   sub->add_option("--method", options->method, "capsule, heat or geodesic")->required();
   AddMethodOptions(*sub, options->request);
@@ -301,11 +301,12 @@ void AddWeights(CLI::App& app, Command& command) {
   AddPictureOptions(*sub, options->drawing, picture);
   sub->footer(
       R"(capsule is quick and rough; heat is smooth, and needs bones inside the mesh; geodesic takes gaps, overlaps and open
-meshes. Weights that the file has are replaced. A mesh without joints is brought to the units of --skeleton.
+meshes. Weights that the file has are replaced. A mesh without joints is brought to the units of
+--skeleton; an .obj, which names none, must be in them.
 The .sinewrig goes wherever a character file does; it has no clips, so what moves needs --poses.
 Examples:
   sinew weights hero.glb --method heat --out hero.sinewrig --picture weights.png
-  sinew weights statue.glb --skeleton hero.glb --method geodesic --out statue.sinewrig
+  sinew weights statue.obj --skeleton hero.glb --method geodesic --out statue.sinewrig
   sinew weights model:hand --method capsule --max-influences 2 --local
 See also: sinew inspect, sinew bind, sinew render.)");
   sub->callback([options, &command] {

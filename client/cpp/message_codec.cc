@@ -8,6 +8,7 @@
 #include <span>
 #include <utility>
 
+#include "client/cpp/recipe_json.h"
 #include "client/cpp/status_codec.h"
 #include "client/cpp/status_macros.h"
 #include "client/cpp/utf8.h"
@@ -181,15 +182,7 @@ absl::StatusOr<v1::SessionSpec> FromSpec(const std::string& rig, const std::stri
     spec.set_spec(deformer);
     return spec;
   }
-  google::protobuf::util::JsonParseOptions options;
-  options.ignore_unknown_fields = false;
-  const auto parsed =
-      google::protobuf::util::JsonStringToMessage(deformer, spec.mutable_recipe(), options);
-  if (!parsed.ok()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("deformer: got JSON that is no sinew.v1.Recipe (",
-                     std::string(parsed.message()), "), need {\"stages\": [{\"lbs\": {}}]}"));
-  }
+  SINEW_ASSIGN_OR_RETURN(*spec.mutable_recipe(), ParseRecipeJson(deformer));
   return spec;
 }
 

@@ -20,7 +20,7 @@ RigSummary ToRigSummary(const v1::RigSummary& summary);
 Session ToSession(const v1::Session& session);
 
 // Text form or JSON (first character beside blanks is '{').
-//   kInvalidArgument: JSON that is no sinew.v1.Recipe, with unknown keys among the reasons; no rig,
+//   kInvalidArgument: JSON that is no recipe, with unknown keys among the reasons; no rig,
 //   no deformer.
 absl::StatusOr<v1::SessionSpec> FromSpec(const std::string& rig, const std::string& deformer,
                                          const std::string& numerics);

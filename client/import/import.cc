@@ -14,6 +14,7 @@
 #include "client/cpp/status_macros.h"
 #include "client/import/assimp_reader.h"
 #include "client/import/gltf_reader.h"
+#include "client/import/obj_reader.h"
 
 namespace sinew::client {
 namespace {
@@ -73,13 +74,15 @@ absl::Status CheckFinite(const RigData& rig) {
 
 absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& extension,
                                    const std::string& path, const ImportOptions& options) {
-  if (const absl::string_view found = SniffExtension(bytes); found != extension) {
+  const absl::string_view found = SniffExtension(bytes);
+  if (found != extension && (extension != ".obj" || !found.empty())) {  // .obj has no mark
     return absl::InvalidArgumentError(absl::StrCat(
         "wrong type, the content is ",
         found.empty() ? "not what the extension says" : "that of a file called ", found));
   }
   absl::StatusOr<ImportedScene> scene =
-      extension == ".fbx"   ? ReadWithAssimp(bytes, AssimpFormat::kFbx, options)
+      extension == ".obj"   ? ReadObj(bytes)
+      : extension == ".fbx" ? ReadWithAssimp(bytes, AssimpFormat::kFbx, options)
       : extension == ".dae" ? ReadWithAssimp(bytes, AssimpFormat::kCollada, options)
                             : ReadGltf(bytes, path, options);
   if (scene.ok()) SINEW_RETURN_IF_ERROR(CheckFinite(scene->rig));
@@ -91,9 +94,13 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
 absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOptions& options) {
   const std::filesystem::path file(path);
   const std::string extension = absl::AsciiStrToLower(file.extension().string());
-  if (extension != ".glb" && extension != ".gltf" && extension != ".fbx" && extension != ".dae") {
+  const bool obj = extension == ".obj";
+  if ((!obj || !options.allow_no_skin) && extension != ".glb" && extension != ".gltf" &&
+      extension != ".fbx" && extension != ".dae") {
     // What a mesh without weights typically comes as.
-    const char* why = extension == ".obj" ? ": an .obj holds neither skeleton nor weights" : "";
+    const char* why = obj ? ": an .obj holds neither joints nor weights, which "
+                            "`sinew weights FILE --skeleton FILE2` gives it"
+                          : "";
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": wrong type '", extension, "', need .glb, .gltf, .fbx or .dae", why));
   }

@@ -64,7 +64,7 @@ struct MeshStatistics {
 };
 
 struct SourceStatistics {
-  std::string format;  // "glTF binary", "glTF", "FBX" or "COLLADA"
+  std::string format;  // "glTF binary", "glTF", "FBX", "COLLADA" or "Wavefront"
   std::size_t file_bytes = 0;
   std::size_t nodes = 0;
   std::size_t joints_without_weights = 0;
@@ -89,10 +89,12 @@ struct ImportOptions {
   std::uint64_t max_file_bytes = std::uint64_t{2} << 30;  // a larger file (or side file) is refused
   // A file in which no mesh has a skin is read too: all its meshes as they stand in the scene, with
   // an empty skin, and what joints it has (FBX and COLLADA: none). Neither may be missing.
+  // Wavefront .obj, which never has either, is read with it alone.
   bool allow_no_skin = false;
 };
 
-// Reads a .glb, .gltf, .fbx or .dae file, chosen by the extension (any case), confirmed by content.
+// Reads a .glb, .gltf, .fbx, .dae or .obj file, chosen by the extension (any case), confirmed by
+// content.
 //
 // glTF: vertices are those of the POSITION accessors, primitive after primitive, of every node with
 // mesh and skin by rising node index; the mesh node's own transform does not count. Joints are
@@ -103,6 +105,8 @@ struct ImportOptions {
 // one vertex. Weights are normalised. FBX points are in the file's world space, as its authoring
 // tool shows it, in the file's unit; COLLADA's unit and up axis are carried along, not applied. The
 // file is parsed twice, first in a forked child with limits: Assimp dies of some damaged files.
+//
+// .obj: one mesh of all points and faces, in their order; no unit, no up axis.
 //
 // Joint and control names are unique (`name.2`), parents precede children, a skin's fallback joint
 // is never invented. Whatever was changed or could not be kept is listed in `findings`.

@@ -35,7 +35,8 @@ struct Sheet {
   int cell_width = 0, cell_height = 0;  // of the pictures
   int gap = 0;
   int label_size = 0, note_size = 0, title_size = 0;  // pixels per em
-  int text_height = 0, title_height = 0, legend_height = 0, swatch_height = 0;
+  int text_height = 0, title_height = 0, legend_height = 0;
+  int swatch_space = 0, swatch_height = 0;
   int width = 0, height = 0;
   std::vector<PanelText> texts;
   std::vector<std::string> title, legend;  // legend: its title where it does not fit beside the bar
@@ -143,6 +144,8 @@ void PlanCommonTexts(Font& font, const PanelOptions& options, Sheet& sheet) {
   sheet.swatches = Rows(font, options.swatches, sheet.note_size, room);
   sheet.swatch_height = static_cast<int>(sheet.swatches.size()) * sheet.NoteLine();
   if (sheet.swatch_height > 0) sheet.swatch_height += sheet.note_size / 2;
+  // Right below the panels they would be read as one panel's.
+  if (sheet.swatch_height > 0 && !options.legend) sheet.swatch_space = sheet.note_size;
 }
 
 // font: null where there is no text.
@@ -172,7 +175,7 @@ absl::StatusOr<Sheet> Plan(Font* font, std::span<const Panel> panels, const Pane
   }
   const std::int64_t height =
       std::int64_t{sheet.rows} * (sheet.cell_height + sheet.text_height + sheet.gap) + sheet.gap +
-      sheet.title_height + sheet.legend_height + sheet.swatch_height;
+      sheet.title_height + sheet.legend_height + sheet.swatch_space + sheet.swatch_height;
   if (width > kMaxImageSide || height > kMaxImageSide) {
     return absl::InvalidArgumentError(absl::StrCat("panels: ", panels.size(), " make ", width,
                                                    " x ", height, " pixels, need at most ",

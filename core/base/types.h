@@ -1,8 +1,10 @@
 // types.h - the plain values every ring shares: points, matrices, dual quaternions.
 //
 // PODs without a library, so that kernels and headers stay free of Eigen. Matrices are row-major
-// for column vectors; an Affine is the upper 3x4 of a 4x4 whose last row is 0 0 0 1. Lengths are
-// scene units.
+// for column vectors: m[r * 3 + c], of an affine m[r * 4 + c], whose last row 0 0 0 1 is not kept.
+// Lengths are scene units. Nothing here checks its input or fails; NaN and infinity pass through.
+// What is float is data and what kernels read; what is double is how results on the way to them are
+// computed, to be rounded once.
 #pragma once
 
 #include <array>
@@ -11,6 +13,7 @@
 
 namespace sinew {
 
+// Points, directions and offsets; a Vec4f is a tangent with its handedness in w.
 struct Vec3f {
   float x = 0, y = 0, z = 0;
   bool operator==(const Vec3f&) const = default;
@@ -24,6 +27,7 @@ struct Vec3d {
   bool operator==(const Vec3d&) const = default;
 };
 
+// The identity unless set, as an affine is.
 struct Mat3 {
   std::array<float, 9> m{1, 0, 0, 0, 1, 0, 0, 0, 1};
 };
@@ -31,6 +35,8 @@ struct Mat3d {
   std::array<double, 9> m{1, 0, 0, 0, 1, 0, 0, 0, 1};
 };
 
+// A motion, or a change of space: applied to points with its translation m[3], m[7], m[11], to
+// directions without.
 struct Affine {
   std::array<float, 12> m{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 };
@@ -44,6 +50,7 @@ struct DualQuat {
   std::array<float, 4> dual{0, 0, 0, 0};
 };
 
+// Arrays of these are buffers of clients and tables of kernels.
 static_assert(sizeof(Vec3f) == 12 && sizeof(Vec4f) == 16 && sizeof(Affine) == 48 &&
               sizeof(Mat3) == 36);
 static_assert(sizeof(DualQuat) == 32);
@@ -70,17 +77,21 @@ inline Vec3f ToFloat(const Vec3d& a) {
   return {static_cast<float>(a.x), static_cast<float>(a.y), static_cast<float>(a.z)};
 }
 
+// Exact; and rounded to nearest, beyond float's range to infinity.
 AffineD ToDouble(const Affine& a);
 Affine ToFloat(const AffineD& a);
 
 // a then-after b: the motion that first applies b, then a.
 AffineD Compose(const AffineD& a, const AffineD& b);
+// The point p moved by a.
 Vec3d Apply(const AffineD& a, const Vec3d& p);
+// The left 3x3.
 Mat3d Linear(const AffineD& a);
 Vec3d Translation(const AffineD& a);
 // Inverse of an invertible affine; the determinant must not be 0.
 AffineD Inverse(const AffineD& a);
 double Determinant(const Mat3d& a);
+// a b, and a v.
 Mat3d Multiply(const Mat3d& a, const Mat3d& b);
 Vec3d Multiply(const Mat3d& a, const Vec3d& v);
 Mat3d Transpose(const Mat3d& a);

@@ -108,7 +108,8 @@ concept Method = requires(M m, const M& c, const typename M::Params& p, const Bi
                              // come from it
 };
 
-// A method may also have `std::vector<Measure> Measures() const`.
+// A method may also have `std::vector<Measure> Measures() const`, and `kBehind`: the method that
+// examples show it behind, instead of lbs.
 template <class M>
 concept HasMeasures = requires(const M& m) {
   { m.Measures() } -> std::same_as<std::vector<Measure>>;

@@ -125,6 +125,13 @@ struct Describe {
   }
 };
 
+// The method to show this one behind, where it is not the plainest.
+template <class M>
+std::string_view ShownBehind() {
+  if constexpr (requires { M::kBehind; }) return M::kBehind;
+  return "lbs";
+}
+
 template <class M>
 MethodInfo InfoOf() {
   const M method{};
@@ -133,8 +140,9 @@ MethodInfo InfoOf() {
   info.summary = std::string(M::kSummary);
   const StageFacts facts = method.Facts();
   info.reads = facts.in == Space::kRest ? "rest" : "posed";
-  info.example = absl::StrCat(facts.in == Space::kRest ? "" : "lbs | ", info.name,
-                              facts.out == Space::kRest ? " | lbs" : "");
+  info.example =
+      absl::StrCat(facts.in == Space::kRest ? "" : absl::StrCat(AbslView(ShownBehind<M>()), " | "),
+                   info.name, facts.out == Space::kRest ? " | lbs" : "");
   info.paper = std::string(M::kPaper);
   info.cost_class = std::string(M::kCostClass);
   info.version = M::kVersion;

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <type_traits>
 
+#include "core/base/near_names.h"
 #include "core/base/status.h"
 #include "core/deform/registry.h"
 
@@ -103,23 +104,36 @@ std::vector<StageParams> Defaults() {
   return Defaults(std::make_index_sequence<std::variant_size_v<StageParams>>());
 }
 
+// What `value` may have been meant to say, where `T` is a choice.
+template <class T>
+std::string NearChoice([[maybe_unused]] const std::string& value) {
+  if constexpr (std::is_enum_v<T>) {
+    const auto names = ChoiceNames(T{});
+    return DidYouMean(value, std::vector<std::string>(names.begin(), names.end()));
+  } else {
+    return {};
+  }
+}
+
 template <class P>
 absl::Status SetParameter(P& params, const std::string& key, const std::string& value) {
   bool known = false;
   absl::Status status;
-  std::string names;
+  std::vector<std::string> names;
   P::Fields(params, [&]<class T>(const ParamDoc& doc, T& member) {
-    absl::StrAppend(&names, names.empty() ? "" : ", ", AbslView(doc.name));
+    names.emplace_back(doc.name);
     if (doc.name != key) return;
     known = true;
     if (!FromText(value, member)) {
       status = absl::InvalidArgumentError(absl::StrCat(AbslView(P::kName), ".", key, ": got '",
-                                                       value, "', need ", Allowed<T>(doc)));
+                                                       value, "', need ", Allowed<T>(doc),
+                                                       NearChoice<T>(value)));
     }
   });
   if (!known) {
     return absl::InvalidArgumentError(
-        absl::StrCat(AbslView(P::kName), ".", key, ": unknown parameter, need one of ", names));
+        absl::StrCat(AbslView(P::kName), ".", key, ": unknown parameter, need one of ",
+                     absl::StrJoin(names, ", "), DidYouMean(key, names)));
   }
   return status;
 }
@@ -275,9 +289,9 @@ absl::StatusOr<Recipe> ParseSpec(std::string_view spec) {
 }
 
 absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& values) {
-  std::vector<std::string_view> names;
+  std::vector<std::string> names;
   for (StageParams& params : Defaults()) {
-    names.push_back(StageName(params));
+    names.emplace_back(StageName(params));
     if (StageName(params) != method) continue;
     for (const auto& [key, value] : values) {
       SINEW_RETURN_IF_ERROR(
@@ -287,12 +301,11 @@ absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& val
     return params;
   }
   for (const PresetInfo& preset : ListPresets()) {
-    if (std::ranges::find(names, preset.name) == names.end()) names.push_back(preset.name);
+    if (std::ranges::find(names, preset.name) == names.end()) names.emplace_back(preset.name);
   }
-  const auto append = [](std::string* text, std::string_view name) { text->append(name); };
   return absl::InvalidArgumentError(absl::StrCat("spec: got method '", AbslView(method),
-                                                 "', need one of ",
-                                                 absl::StrJoin(names, ", ", append)));
+                                                 "', need one of ", absl::StrJoin(names, ", "),
+                                                 DidYouMean(method, names)));
 }
 
 Values StageValues(const StageParams& params) {

@@ -5,14 +5,13 @@
 #include <numeric>
 #include <utility>
 
+#include "core/base/vectors.h"
 #include "core/geometry/adjacency.h"
 #include "core/geometry/surface_faces.h"
 #include "core/rig/bind_pose.h"
 
 namespace sinew {
 namespace {
-
-using Corners = std::array<std::uint32_t, 3>;
 
 template <class Visit>
 void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
@@ -23,11 +22,6 @@ void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
                        mesh.face_vertices()[c + 1]});
     }
   }
-}
-
-Vec3d Unit(const Vec3d& v) {
-  const double length = std::sqrt(Dot(v, v));
-  return length > 0 && std::isfinite(length) ? (1 / length) * v : Vec3d{};
 }
 
 // Twice the area, along the normal.

@@ -16,6 +16,8 @@ namespace sinew {
 // The binding of a vertex with the largest weight, ties by lower joint.
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t v);
 
+using Corners = std::array<std::uint32_t, 3>;  // of a triangle: vertices
+
 struct LimbSurface {
   std::vector<AffineD> pose;  // [J] the bind pose: a rest pose that bends joints has lost the shape
   std::vector<Vec3d> points;  // [V] there, model space
@@ -24,7 +26,7 @@ struct LimbSurface {
   std::vector<std::uint32_t> vertex_offset;    // [J + 1] into vertices
   std::vector<std::uint32_t> vertices;         // [V] of a joint, rising
   std::vector<std::uint32_t> triangle_offset;  // [J + 1] into triangles
-  std::vector<std::array<std::uint32_t, 3>> triangles;  // all of one joint; behind them the others
+  std::vector<Corners> triangles;              // all of one joint; behind them the others
 
   // A triangle one of whose corners, at least, is the joint's.
   struct Skin {
@@ -37,7 +39,7 @@ struct LimbSurface {
   std::span<const std::uint32_t> VerticesOf(std::size_t j) const {
     return std::span(vertices).subspan(vertex_offset[j], vertex_offset[j + 1] - vertex_offset[j]);
   }
-  std::span<const std::array<std::uint32_t, 3>> TrianglesOf(std::size_t j) const {
+  std::span<const Corners> TrianglesOf(std::size_t j) const {
     return std::span(triangles).subspan(triangle_offset[j],
                                         triangle_offset[j + 1] - triangle_offset[j]);
   }

@@ -50,7 +50,7 @@ absl::StatusOr<MuscleField> MuscleField::Bind(const Rig& rig, const LimbField& l
   MuscleField field;
   if (rig.muscles().empty()) return field;
   field.tables_ = rig.muscle_tables();
-  const RestSkin skin = MakeRestSkin(rig);
+  const BindPoseSkin skin = MakeBindPoseSkin(rig);
   for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     const std::int32_t part = PartOf(rig, limbs, rig.muscles()[m].origin.joint);

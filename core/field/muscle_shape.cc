@@ -151,20 +151,13 @@ MuscleBox BoxBelow(const MuscleShape& shape, double value) {
   return {shape.low - 1.001 * half, shape.high + 1.001 * half};
 }
 
-RestSkin MakeRestSkin(const Rig& rig) {
-  RestSkin skin;
+BindPoseSkin MakeBindPoseSkin(const Rig& rig) {
+  BindPoseSkin skin;
   skin.pose = BindPose(rig);
-  const std::vector<AffineD> rest = ToBindPose(rig, skin.pose);
+  const std::vector<AffineD> to_pose = ToBindPose(rig, skin.pose);
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
-    const auto bindings = rig.influences().bindings(v);
-    const auto weights = rig.influences().weights(v);
-    const Vec3d p = ToDouble(rig.mesh().positions()[v]);
-    Vec3d sum;
-    for (std::size_t k = 0; k < bindings.size(); ++k) {
-      sum = sum + weights[k] * Apply(rest[bindings[k]], p);
-    }
-    skin.points.push_back(sum);
-    skin.joint.push_back(rig.bindings()[bindings.front()].joint);
+    skin.points.push_back(InBindPose(rig, to_pose, v));
+    skin.joint.push_back(rig.bindings()[rig.influences().bindings(v).front()].joint);
   }
   return skin;
 }
@@ -181,14 +174,14 @@ std::size_t MostUnderMuscles(const Rig& rig) {
   return sum;
 }
 
-MuscleFootprint MakeFootprint(const Rig& rig, const RestSkin& skin, std::size_t muscle) {
+MuscleFootprint MakeFootprint(const Rig& rig, const BindPoseSkin& skin, std::size_t muscle) {
   const MuscleTables& tables = rig.muscle_tables();
   const MuscleRow& row = tables.rows[muscle];
   std::vector<float> controls;
   for (const Control& control : rig.controls()) controls.push_back(control.default_value);
   MuscleFootprint footprint;
-  footprint.rest = PoseMuscle(tables, muscle, skin.pose, controls);
-  footprint.shape = MakeMuscleShape(row, footprint.rest);
+  footprint.bound = PoseMuscle(tables, muscle, skin.pose, controls);
+  footprint.shape = MakeMuscleShape(row, footprint.bound);
   const auto joints = JointsUnder(rig, rig.muscles()[muscle]);
   for (std::size_t v = 0; v < skin.joint.size(); ++v) {
     if (joints.contains(skin.joint[v])) {

@@ -40,25 +40,25 @@ struct MuscleBox {
 MuscleBox BoxBelow(const MuscleShape& shape, double value);
 
 // What muscles see of a rig's skin.
-struct RestSkin {
+struct BindPoseSkin {
   std::vector<AffineD> pose;         // [J] the bind pose
   std::vector<Vec3d> points;         // [V] in the bind pose's model space
   std::vector<std::uint32_t> joint;  // [V] of the strongest influence
 };
-RestSkin MakeRestSkin(const Rig& rig);
+BindPoseSkin MakeBindPoseSkin(const Rig& rig);
 
 // The skin over one muscle: vertices that mostly follow a joint it is fixed to, or one between its
 // ends, by rising number; and f of the bind pose there.
 struct MuscleFootprint {
-  MuscleState rest;
+  MuscleState bound;  // in the bind pose
   MuscleShape shape;
   std::vector<std::uint32_t> vertices;
   std::vector<float> values;
-  // What is taken off f: the muscle then touches the rest skin from inside; at least the muscle's
-  // own fat where it names one. 0 without vertices.
+  // What is taken off f: the muscle then touches the skin as bound from inside; at least the
+  // muscle's own fat where it names one. 0 without vertices.
   double fat = 0;
 };
-MuscleFootprint MakeFootprint(const Rig& rig, const RestSkin& skin, std::size_t muscle);
+MuscleFootprint MakeFootprint(const Rig& rig, const BindPoseSkin& skin, std::size_t muscle);
 // How many vertices all footprints have together; counted without making them.
 std::size_t MostUnderMuscles(const Rig& rig);
 

@@ -28,7 +28,7 @@ std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d
                                          double radius) {
   std::vector<std::uint32_t> near;
   for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
-    const auto& t = surface.triangles[i];
+    const Corners& t = surface.triangles[i];
     const Vec3d& a = surface.points[t[0]];
     const double size =
         std::max(Length(surface.points[t[1]] - a), Length(surface.points[t[2]] - a));

@@ -9,7 +9,7 @@ SkinHit SkinAlong(const LimbSurface& surface, std::span<const std::uint32_t> tri
   constexpr double kEdge = 1e-6;
   SkinHit nearest;
   for (const std::uint32_t i : triangles) {
-    const auto& t = surface.triangles[i];
+    const Corners& t = surface.triangles[i];
     const Vec3d a = surface.points[t[0]], ab = surface.points[t[1]] - a,
                 ac = surface.points[t[2]] - a, p = Cross(direction, ac);
     const double det = Dot(ab, p);

@@ -96,7 +96,6 @@ std::vector<AffineD> BindPose(const Rig& rig) {
     }
     if (!map && begin > 0) map = placing.MapByAncestor(rig.bindings()[pairs[begin].second]);
     if (pairs[begin].first == rig.mesh().parts().size()) map = AffineD{};
-    if (pairs[begin].first == rig.mesh().parts().size()) map = AffineD{};
     for (; begin < end; ++begin) {
       placing.Place(rig.bindings()[pairs[begin].second], map.value_or(AffineD{}));
     }
@@ -111,6 +110,17 @@ std::vector<AffineD> ToBindPose(const Rig& rig, const std::vector<AffineD>& bind
     to.push_back(Compose(bind_pose[binding.joint], binding.inverse_bind));
   }
   return to;
+}
+
+Vec3d InBindPose(const Rig& rig, std::span<const AffineD> to_pose, std::size_t vertex) {
+  const Vec3d p = ToDouble(rig.mesh().positions()[vertex]);
+  const auto bindings = rig.influences().bindings(vertex);
+  const auto weights = rig.influences().weights(vertex);
+  Vec3d sum;
+  for (std::size_t k = 0; k < bindings.size(); ++k) {
+    sum = sum + weights[k] * Apply(to_pose[bindings[k]], p);
+  }
+  return sum;
 }
 
 }  // namespace sinew

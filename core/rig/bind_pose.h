@@ -1,6 +1,8 @@
 // bind_pose.h - the pose in which the mesh was bound.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
 #include "core/base/types.h"
@@ -18,5 +20,8 @@ std::vector<AffineD> BindPose(const Rig& rig);
 // [E] From the space that a binding's mesh is kept in to that of BindPose: the identity where each
 // joint has one binding.
 std::vector<AffineD> ToBindPose(const Rig& rig, const std::vector<AffineD>& bind_pose);
+
+// Where a vertex stands in the bind pose, model space: the blend of `to_pose`, that of ToBindPose.
+Vec3d InBindPose(const Rig& rig, std::span<const AffineD> to_pose, std::size_t vertex);
 
 }  // namespace sinew

@@ -4,11 +4,15 @@
 #include <absl/status/status.h>
 
 #include <span>
+#include <string>
+#include <vector>
 
 #include "core/rig/muscle.h"
 #include "core/rig/posed_muscle.h"
 
 namespace sinew {
+
+class Rig;
 
 // Refuses muscles that cannot be meant for the mesh: no two of its points lie further apart than
 // `diagonal`, that of its bounding box at rest, so a semi-axis of a belly, a fat layer or a wrap's
@@ -16,5 +20,16 @@ namespace sinew {
 // says nothing. `tables` are those of `muscles`. kInvalidArgument names the field as CheckMuscles.
 absl::Status CheckMuscleSizes(std::span<const Muscle> muscles, const MuscleTables& tables,
                               double diagonal);
+
+struct DoubtfulMuscle {
+  std::size_t muscle = 0;  // of the rig
+  std::string what;        // "reaches 0.4 out of ..."
+};
+
+// Muscles that are most likely not where they are meant to be: in the pose the mesh was modelled
+// in, their path or their belly, slack, leaves its bounding box by more than a twentieth of the
+// diagonal. None of a rig whose meshes are kept in spaces of their own, which have no box together.
+// O(joints + points of muscles).
+std::vector<DoubtfulMuscle> DoubtfulMuscles(const Rig& rig);
 
 }  // namespace sinew

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "core/rig/bind_pose.h"
+#include "core/rig/bones.h"
 #include "core/solve/rotation.h"
 
 namespace sinew {
@@ -15,8 +16,6 @@ namespace {
 // flat.
 constexpr double kMirrored = 0.05;
 constexpr double kRigid = 1e-6;  // |A^T A - I| of a matrix taken as a rotation as it is
-constexpr double kSingular =
-    1e-9;  // |det| / |A|_F^3 below which a joint counts as scaled to nothing
 
 bool IsRotation(const Mat3d& a) {
   const Mat3d g = Multiply(Transpose(a), a);
@@ -85,8 +84,7 @@ bool IsFinite(std::span<const double> values) {
 
 // Of a rest pose's linear part; the identity where that is flat, or out of a double's range.
 Mat3d RestInverse(const AffineD& rest) {
-  const Mat3d a = Linear(rest);
-  if (std::abs(Determinant(a)) <= kSingular * FrobeniusCubed(a)) return {};
+  if (Flattens(Linear(rest))) return {};
   const Mat3d inverse = Linear(Inverse(rest));
   return IsFinite(inverse.m) ? inverse : Mat3d{};
 }

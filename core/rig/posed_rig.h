@@ -1,5 +1,9 @@
 // posed_rig.h - what a pose means for the bindings: skin matrices, rotations, dual quaternions;
 // once per frame.
+//
+// Tables are made at bind, saved with the deformer and shared by threads; a buffer is one thread's.
+// Model space is that of the pose; `centre` is the point that a deformer takes off its rest points
+// so that float32 serves far from the origin.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +17,8 @@
 
 namespace sinew {
 
-// Views of one frame's values, computed in double and rounded once. E bindings, J joints.
+// Views of one frame's values, computed in double and rounded once: no value depends on the number
+// of threads or the instruction set. E bindings, J joints, K controls.
 struct PosedRig {
   std::span<const Affine> joints;  // [J] joint to model
   std::span<const Affine> skin;  // [E] joint * inverse_bind * T(centre): takes centred rest points
@@ -34,6 +39,7 @@ struct PosedRigTables {
   std::uint32_t controls = 0;  // K
   std::vector<float> control_defaults;  // [K]
 
+  // Cannot fail on a rig, which is checked. O(J + E).
   static PosedRigTables Create(const Rig& rig, const Vec3d& centre);
   // Sizes, ranges and finite values; run after loading. kDataLoss.
   absl::Status Check() const;
@@ -50,11 +56,12 @@ struct PosedRigTables {
   }
 };
 
-// Storage of a PosedRig, reused from frame to frame.
+// Storage of a PosedRig, reused from frame to frame: once it has grown it allocates no more.
 class PosedRigBuffer {
  public:
-  // rotations: also compute rotations, mirrored and dual quaternions (some stage needs them). A
-  // joint scaled to zero takes its parent's rotation. Valid until the next call.
+  // pose: finite, of J joints and K controls or none, which are the defaults then. rotations: also
+  // compute rotations, mirrored and dual quaternions (some stage needs them). A joint scaled to
+  // zero takes its parent's rotation. Valid until the next call. O(J + E).
   PosedRig Compute(const PosedRigTables& tables, const Pose& pose, bool rotations);
 
  private:

@@ -26,6 +26,7 @@ struct Control {
   float minimum = 0, maximum = 1, default_value = 0;
 };
 
+// One sculpt of a shape: where it moves which vertices, and their normals.
 struct ShapeTarget {
   float weight = 1;                     // of the control where it is fully on; not 0
   std::vector<std::uint32_t> vertices;  // rig numbering, rising
@@ -33,8 +34,9 @@ struct ShapeTarget {
   std::vector<Vec3f> normal_offsets;    // [n] or empty
 };
 
+// Sculpts that one control blends: linear between neighbours and 0, and beyond the last.
 struct Shape {
-  std::uint32_t control = 0;
+  std::uint32_t control = 0;         // index into Rig::controls
   std::vector<ShapeTarget> targets;  // by rising weight
 };
 
@@ -44,13 +46,15 @@ struct VertexMap {
   std::vector<float> values;  // [V]; vertices of parts without it have 1
 };
 
+// A rig before it is checked. V vertices, J joints, E bindings: a joint with the space that it
+// carries skin from, so that meshes in spaces of their own may share a joint.
 struct RigSource {
-  MeshSource mesh;
-  std::vector<SkeletonJoint> joints;
-  std::vector<AffineD> rest_local;
-  std::vector<Binding> bindings;
-  InfluenceSource influences;
-  std::vector<Control> controls;
+  MeshSource mesh;                    // [V] positions in bind space
+  std::vector<SkeletonJoint> joints;  // [J] parents first
+  std::vector<AffineD> rest_local;    // [J] relative to the parent
+  std::vector<Binding> bindings;      // [E]
+  InfluenceSource influences;         // [V] rows of bindings and weights
+  std::vector<Control> controls;      // [K]
   std::vector<Shape> shapes;
   std::vector<VertexMap> maps;
   std::vector<Muscle> muscles;
@@ -63,6 +67,7 @@ class Rig {
   // every method. kInvalidArgument names the field, what was found and what is allowed.
   static absl::StatusOr<Rig> Create(RigSource source);
 
+  // In the skeleton's units, whatever the source's were.
   const Mesh& mesh() const { return mesh_; }
   const Skeleton& skeleton() const { return skeleton_; }
   std::span<const Binding> bindings() const { return bindings_; }
@@ -72,6 +77,7 @@ class Rig {
   std::span<const Muscle> muscles() const { return muscles_; }
   // Of the muscles, as posing them needs it.
   const MuscleTables& muscle_tables() const { return muscle_tables_; }
+  // nullptr: there is none of that name. Valid as long as the rig.
   const VertexMap* FindMap(std::string_view name) const;
 
   std::size_t vertices() const { return mesh_.vertices(); }

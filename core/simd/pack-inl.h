@@ -4,7 +4,11 @@
 // HWY_BEFORE_NAMESPACE() ... HWY_AFTER_NAMESPACE(). A pack is two registers on AVX2 (which hides
 // the latency of a chain of multiply-adds), one on AVX-512, four on NEON, and 16 floats with
 // std::fma on the scalar level, whose results are the same bits because every operation is exactly
-// rounded and none crosses lanes.
+// rounded and none crosses lanes. So write kernels in these alone: a sum over lanes, an approximate
+// reciprocal or a contraction left to the compiler would differ between levels.
+//
+// Pointers of Load and Store are 64-byte aligned, LoadHalf's 32; StoreInterleaved takes any. NaN:
+// comparisons are false, Min and Max give b, arithmetic gives a NaN of any sign and payload.
 #if defined(SINEW_CORE_SIMD_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_SIMD_PACK_INL_H_
 #undef SINEW_CORE_SIMD_PACK_INL_H_
@@ -29,6 +33,7 @@ inline constexpr float kPowerBias = 12583039.0f;  // 1.5 * 2^23 + 127
 
 #if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
 
+// One truth a lane: what comparisons give, and IfThenElse and MaskBits take.
 struct PackMask {
   bool m[16];
 };
@@ -58,6 +63,7 @@ struct Pack {
   }
 };
 
+// Lane by lane, here as on vectors.
 #define SINEW_PACK_BINARY(name, expression)            \
   HWY_INLINE Pack name(const Pack& a, const Pack& b) { \
     Pack r;                                            \
@@ -102,6 +108,7 @@ HWY_INLINE Pack Abs(const Pack& a) {
   for (int i = 0; i < 16; ++i) r.v[i] = std::fabs(a.v[i]);
   return r;
 }
+// a where the mask holds, else b.
 HWY_INLINE Pack IfThenElse(const PackMask& mask, const Pack& a, const Pack& b) {
   Pack r;
   for (int i = 0; i < 16; ++i) r.v[i] = mask.m[i] ? a.v[i] : b.v[i];
@@ -133,6 +140,7 @@ HWY_INLINE std::uint32_t MaskBits(const PackMask& mask) {
 #else  // a vector target
 
 namespace hn = hwy::HWY_NAMESPACE;
+// As many lanes as the target has, 16 at most; a pack is so many vectors of them.
 using PackTag = hn::CappedTag<float, 16>;
 using PackVec = hn::Vec<PackTag>;
 inline constexpr std::size_t kVecLanes = hn::MaxLanes(PackTag());

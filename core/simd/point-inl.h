@@ -1,4 +1,8 @@
 // point-inl.h - 16 points at a time, and what one affine matrix for all of them makes of them.
+//
+// Points lie in blocks of 16 x, 16 y and 16 z (PointBlock, core/rig/layout.h); matrices are
+// row-major with the translation at the end of each row, as Affine. Sums are nested multiply-adds
+// in one order, innermost last: do not reorder them, frames would change in the last bit.
 #if defined(SINEW_CORE_SIMD_POINT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_SIMD_POINT_INL_H_
 #undef SINEW_CORE_SIMD_POINT_INL_H_
@@ -11,6 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
+// Also a direction, or any three numbers a lane.
 struct PackPoint {
   Pack x, y, z;
 };
@@ -20,18 +25,19 @@ HWY_INLINE PackPoint LoadPoint(const float* p) {
   return {Pack::Load(p), Pack::Load(p + 16), Pack::Load(p + 32)};
 }
 
+// The same layout.
 HWY_INLINE void StorePoint(const PackPoint& point, float* p) {
   point.x.Store(p);
   point.y.Store(p + 16);
   point.z.Store(p + 32);
 }
 
-// r . p
+// r . p, r of 3 floats: a direction turned.
 HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p) {
   return MulAdd(Pack::Set(r[0]), p.x, MulAdd(Pack::Set(r[1]), p.y, Pack::Set(r[2]) * p.z));
 }
 
-// r . p + c
+// r . p + c: a point moved.
 HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p, float c) {
   return MulAdd(Pack::Set(r[0]), p.x,
                 MulAdd(Pack::Set(r[1]), p.y, MulAdd(Pack::Set(r[2]), p.z, Pack::Set(c))));
@@ -42,7 +48,7 @@ HWY_INLINE PackPoint Transform(const float* m, const PackPoint& p) {
   return {RowTimes(m, p, m[3]), RowTimes(m + 4, p, m[7]), RowTimes(m + 8, p, m[11])};
 }
 
-// sum += w * (m p), m row-major 3x4.
+// sum += w * (m p), m row-major 3x4; w of any sign.
 HWY_INLINE void AddMoved(const Pack& w, const float* m, const PackPoint& p, PackPoint& sum) {
   sum.x = MulAdd(w, RowTimes(m, p, m[3]), sum.x);
   sum.y = MulAdd(w, RowTimes(m + 4, p, m[7]), sum.y);

@@ -2,10 +2,14 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "core/deform/unused_parameters.h"
+#include "core/rig/muscle_size.h"
 #include "server/status.h"
 
 namespace sinew::server {
@@ -36,6 +40,20 @@ v1::Session::State ToProto(Bound::State state) {
   return v1::Session::STATE_UNSPECIFIED;
 }
 
+void AddWarning(const std::string& field, const std::string& what, v1::Session& session) {
+  v1::Problem& warning = *session.add_warnings();
+  warning.set_field(field);
+  warning.set_message(absl::StrCat(field, ": ", what));
+}
+
+bool UsesMuscles(const Recipe& recipe) {
+  return std::ranges::any_of(recipe, [](const StageParams& params) {
+    const auto* implicit = std::get_if<ImplicitParams>(&params);
+    return std::holds_alternative<MuscleParams>(params) ||
+           (implicit != nullptr && implicit->muscles);
+  });
+}
+
 }  // namespace
 
 v1::Estimate ToProto(const BindEstimate& estimate) {
@@ -53,9 +71,12 @@ void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session) {
     for (UnusedParameter& unused : UnusedWithoutMuscles(recipe)) all.push_back(std::move(unused));
   }
   for (const UnusedParameter& unused : all) {
-    v1::Problem& warning = *session.add_warnings();
-    warning.set_field(absl::StrCat("spec.recipe.stages[", unused.stage, "].", unused.path));
-    warning.set_message(absl::StrCat(warning.field(), ": ", unused.what));
+    AddWarning(absl::StrCat("spec.recipe.stages[", unused.stage, "].", unused.path), unused.what,
+               session);
+  }
+  if (!UsesMuscles(recipe)) return;
+  for (const DoubtfulMuscle& doubtful : DoubtfulMuscles(rig)) {
+    AddWarning(absl::StrCat("rig.muscles[", doubtful.muscle, "]"), doubtful.what, session);
   }
 }
 

@@ -89,7 +89,8 @@ RINGS = (
                          "core/rig/*.h", "core/deform/*.h", "core/metrics/*.h", "core/weights/*.h", "server/**.h")),
     # The installed headers name no library but absl, so that users need none.
     ("client/cpp/include/**", STD + ("sinew/*.h",)),
-    ("client/cpp/*", STD + ("proto", "grpc", "json", "xxhash", "openssl", "sinew/*.h", "client/cpp/*.h")),
+    ("client/cpp/*", STD + ("proto", "grpc", "json", "xxhash", "openssl", "core/base/near_names.h", "sinew/*.h",
+                            "client/cpp/*.h")),
     ("client/import/*", STD + ("assimp", "tinygltf", "json", "eigen", "sinew/*.h", "client/cpp/status_macros.h",
                                "OWN/*.h")),
     ("client/models/*", STD + ("eigen", "sinew/*.h", "client/cpp/status_macros.h", "OWN/*.h")),
@@ -97,7 +98,7 @@ RINGS = (
                                "client/cpp/status_macros.h", "OWN/*.h")),
     ("client/cli/*", STD + ("json", "cli11", "xxhash", "sinew/*.h", "client/cpp/status_macros.h",
                             "client/import/*.h", "client/models/*.h", "client/render/*.h", "core/formats/*.h",
-                            "OWN/*.h")),
+                            "core/base/near_names.h", "OWN/*.h")),
     ("tests/**", ("**",)),
 )
 

@@ -29,6 +29,7 @@ struct BulgeFree {
   static constexpr int kVersion = 2;
   static constexpr std::string_view kSummary =
       "Takes the bulge off bent joints: pulls vertices back to their distance from the bones.";
+  static constexpr std::string_view kBehind = "dqs";
   static constexpr std::string_view kPaper = "Kim, Han 2014; Sulema, Rudenko 2020";
   static constexpr std::string_view kCostClass = "4 x";
 

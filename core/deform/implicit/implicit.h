@@ -21,8 +21,9 @@ struct Implicit {
   using Params = ImplicitParams;
   static constexpr int kVersion = 5;
   static constexpr std::string_view kSummary =
-      "Skin that keeps its volume and meets itself without passing through; behind dqs or "
-      "dqs | bulge_free.";
+      "Skin that keeps its volume and meets itself without passing through; starts best from dqs "
+      "or dqs | bulge_free.";
+  static constexpr std::string_view kBehind = "dqs";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
   static constexpr std::string_view kCostClass = "320 x";
 

@@ -9,6 +9,7 @@
 #include <optional>
 #include <span>
 
+#include "core/base/near_names.h"
 #include "core/base/status.h"
 
 namespace sinew {
@@ -56,6 +57,12 @@ absl::StatusOr<NamedOperator> ParseEntry(absl::string_view entry, FieldControlle
   return named;
 }
 
+std::vector<std::string> JointNames(const Skeleton& skeleton) {
+  std::vector<std::string> names;
+  for (std::size_t j = 0; j < skeleton.joints(); ++j) names.push_back(skeleton.joint(j).name);
+  return names;
+}
+
 }  // namespace
 
 absl::StatusOr<std::vector<NamedOperator>> ParseJointOperators(std::string_view text,
@@ -77,7 +84,8 @@ absl::StatusOr<std::vector<JointOperator>> FindJointOperators(
     const std::uint32_t joint = skeleton.Find(entry.joint);
     if (joint == kNoParent) {
       return absl::InvalidArgumentError(
-          absl::StrCat("implicit.joints: the rig has no joint '", entry.joint, "'"));
+          absl::StrCat("implicit.joints: the rig has no joint '", entry.joint, "'",
+                       DidYouMean(entry.joint, JointNames(skeleton))));
     }
     if (std::ranges::find(found, joint, &JointOperator::joint) != found.end()) {
       return absl::InvalidArgumentError(

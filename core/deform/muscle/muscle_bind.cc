@@ -56,16 +56,16 @@ struct PointAnchor {
 
 // Appends the anchors of one muscle.
 void AnchorTo(const MuscleFootprint& footprint, const MuscleRow& row, std::uint32_t muscle,
-              const RestSkin& skin, const WeldedPoints& welded, const PointOrder& order,
+              const BindPoseSkin& skin, const WeldedPoints& welded, const PointOrder& order,
               float strength, std::vector<PointAnchor>& out) {
   const double reach = std::max(row.width, row.depth);
-  const auto& m = footprint.rest.frame.m;
+  const auto& m = footprint.bound.frame.m;
   const Vec3d width = {m[1], m[5], m[9]}, depth = {m[2], m[6], m[10]};
   for (std::size_t i = 0; i < footprint.vertices.size(); ++i) {
     const std::uint32_t v = footprint.vertices[i], point = welded.point[v];
     const double beyond = (double{footprint.values[i]} - footprint.fat) / reach;
     if (welded.first[point] != v || !(beyond < 1)) continue;
-    const BellyPlace place = PlaceOf(row, footprint.rest, skin.points[v]);
+    const BellyPlace place = PlaceOf(row, footprint.bound, skin.points[v]);
     const double radius = ProfileRadius(static_cast<MuscleProfile>(row.profile), row.warp, place.u);
     const double across = Dot(place.offset, width), down = Dot(place.offset, depth);
     const double side = std::sqrt(across * across + down * down);
@@ -120,7 +120,7 @@ absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const Musc
   if (rig.muscles().empty() || params.strength == 0) return bound;
   const WeldedPoints welded = Weld(rig);
   const PointOrder order = OrderPoints(welded, input.layout);
-  const RestSkin skin = MakeRestSkin(rig);
+  const BindPoseSkin skin = MakeBindPoseSkin(rig);
   task.Advance(0.5 * kVertexWork * static_cast<double>(rig.vertices()));
   std::vector<PointAnchor> all;
   for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
@@ -128,7 +128,7 @@ absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const Musc
     const MuscleFootprint footprint = MakeFootprint(rig, skin, m);
     const MuscleRow& row = rig.muscle_tables().rows[m];
     bound.rest_axes.push_back(
-        PumpedAxes({row.width, row.depth}, 1, 1, row.tension, footprint.rest.activation));
+        PumpedAxes({row.width, row.depth}, 1, 1, row.tension, footprint.bound.activation));
     AnchorTo(footprint, row, static_cast<std::uint32_t>(m), skin, welded, order, params.strength,
              all);
     task.Advance(kPairWork * static_cast<double>(footprint.vertices.size()));

@@ -60,11 +60,14 @@ TEST(Messages, PicturesNameTheirOptions) {
 TEST(Messages, BytesThatAreNoUtf8Exit65) {
   const TemporaryFolder folder;
   WriteAll(folder / "bad.json", "{\"stages\": [{\"lbs\xff\": {}}]}");
-  for (const std::string& deformer :
-       {std::string("lbs\xff"), std::string("\xc0\x80"), absl::StrCat("@", folder / "bad.json")}) {
+  const std::pair<std::string, std::string> rows[] = {
+      {"lbs\xff", "--deformer: byte"},
+      {"\xc0\x80", "--deformer: byte"},
+      {absl::StrCat("@", folder / "bad.json"), "bad.json: line 1, column 18: not JSON"}};
+  for (const auto& [deformer, said] : rows) {
     const Finished finished = Bind(deformer);
     EXPECT_EQ(finished.exit_code, 65) << finished.err;
-    EXPECT_THAT(finished.err, HasSubstr("--deformer: byte"));
+    EXPECT_THAT(finished.err, HasSubstr(said));
   }
 }
 
@@ -139,7 +142,7 @@ TEST(Messages, MusclesAreRefusedByTheirPlaceInTheFile) {
   EXPECT_THAT(render.err, HasSubstr(absl::StrCat("sinew: ", file, ": muscles[0].name: got ''")));
 }
 
-TEST(Messages, InspectWarnsOfLimitsThatAServerMayRaise) {
+TEST(Messages, InspectRefusesWhatAServerDoesThatIsLeftAsItIs) {
   const TemporaryFolder folder;
   const std::string file = folder / "arm.json";
   nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
@@ -149,9 +152,44 @@ TEST(Messages, InspectWarnsOfLimitsThatAServerMayRaise) {
   const Finished upload = Sinew({"upload", "model:arm", "--muscles", file, "--local"});
   EXPECT_EQ(upload.exit_code, 65) << upload.err;
   const Finished inspect = Sinew({"inspect", "model:arm", "--muscles", file});
-  EXPECT_EQ(inspect.exit_code, 0) << inspect.err;
-  EXPECT_THAT(inspect.out, HasSubstr("warning"));
+  EXPECT_EQ(inspect.exit_code, 65);
+  EXPECT_EQ(inspect.err, upload.err) << "the same words";
+  EXPECT_THAT(inspect.out, HasSubstr("error "));
   EXPECT_THAT(inspect.out, HasSubstr("refuses " + file + ": muscles[0].via: got 41"));
+}
+
+TEST(Messages, StatesNameTheDeformerThatWritesNone) {
+  const TemporaryFolder folder;
+  const auto render = [&](std::vector<std::string> deformers) {
+    std::vector<std::string> arguments = {"render",  "model:cylinder", "--states",
+                                          "--local", "--size",         "32x32",
+                                          "--out",   folder / "a.png", "--deformer"};
+    arguments.insert(arguments.end(), deformers.begin(), deformers.end());
+    return Sinew(arguments);
+  };
+  const Finished one = render({"lbs"}), two = render({"dqs | implicit", "lbs"});
+  EXPECT_EQ(one.exit_code, 65);
+  EXPECT_EQ(one.err,
+            "sinew: --states: no stage of the recipe writes vertex states, need implicit\n");
+  EXPECT_EQ(two.exit_code, 65);
+  EXPECT_EQ(two.err, "sinew: lbs: " + one.err.substr(7));
+}
+
+TEST(Messages, MusclesThatLeaveTheCharacterAreWarnedOf) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "arm.json";
+  nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
+  muscles["muscles"][0]["via"][0]["at"] = {0, 0.255, 0.4};
+  WriteAll(file, muscles.dump());
+  const auto render = [&](const char* deformer) {
+    return Sinew({"render", "model:arm", "--muscles", file, "--deformer", deformer, "--local",
+                  "--size", "32x32", "--out", folder / "arm.png"});
+  };
+  const Finished with = render("dqs | muscle"), without = render("dqs");
+  EXPECT_EQ(with.exit_code, 0) << with.err;
+  EXPECT_THAT(with.err, HasSubstr(absl::StrCat("sinew: warning: ", file,
+                                               ": muscles[0]: 'biceps' reaches 0.3")));
+  EXPECT_EQ(without.err.find("biceps"), std::string::npos) << "it moves nothing";
 }
 
 TEST(Messages, AnEstimateIsCalledAnUpperBound) {

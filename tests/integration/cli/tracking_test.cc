@@ -75,8 +75,8 @@ TEST(Tracking, PicturesShowTheFrameOfABake) {
   ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
   EXPECT_THAT(drawn.err, HasSubstr("all 131 from frame 0 on are computed, 1 is kept"));
   const auto states = nlohmann::json::parse(drawn.out).at("states");
-  EXPECT_GT(states[0]["counts"]["gradient_divergence"], 0);
-  EXPECT_EQ(states[1]["counts"]["gradient_divergence"], 0);
+  EXPECT_GT(states[0]["counts"]["contact"], 0);
+  EXPECT_EQ(states[1]["counts"]["contact"], 0);
 }
 
 TEST(Tracking, SaysWhatItComputesBesides) {

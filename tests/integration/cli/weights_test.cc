@@ -12,6 +12,7 @@
 #include <tuple>
 
 #include "client/models/models.h"
+#include "core/formats/obj.h"
 #include "sinew/client.h"
 #include "tests/integration/cli/process.h"
 #include "tests/integration/cli/small_gltf.h"
@@ -161,19 +162,49 @@ TEST_F(Weights, FilesThatDoNotFitAreRefused) {
   EXPECT_EQ(At({"upload", Bare()}).exit_code, 65);
 }
 
-TEST_F(Weights, AnObjIsRefusedWithTheReason) {
+TEST_F(Weights, AnObjGetsTheWeightsOfTheSameMesh) {
+  auto tube = client::Tube({});
+  ASSERT_TRUE(tube.ok()) << tube.status();
+  client::Mesh& mesh = tube->rig.meshes[0];
+  const auto obj = EncodeObj(
+      "tube", std::vector<ObjPart>{{"tube", mesh.positions, mesh.face_sizes, mesh.face_vertices}});
+  ASSERT_TRUE(obj.ok()) << obj.status();
+  WriteAll(folder_ / "tube.obj", *obj);
+  tube->rig.joints.clear();
+  tube->rig.rest_local.clear();
+  mesh.skin = {};
+  WriteAll(folder_ / "bare.sinewrig", *client::EncodeRig(tube->rig));
+  const auto weigh = [&](const char* file, const char* method) {
+    const std::string out = folder_ / "out.sinewrig";
+    const Finished done = At(
+        {"weights", folder_ / file, "--skeleton", "model:tube", "--method", method, "--out", out});
+    EXPECT_EQ(done.exit_code, 0) << done.err;
+    EXPECT_EQ(At({"bind", out, "--deformer", "ddm"}).exit_code, 0);
+    const auto rig = client::DecodeRig(ReadAll(out));
+    return rig.ok() && !rig->meshes.empty() ? rig->meshes[0].skin : client::Skin();
+  };
+  for (const char* method : kMethods) {
+    const client::Skin got = weigh("tube.obj", method), want = weigh("bare.sinewrig", method);
+    EXPECT_EQ(got.influence_counts.size(), mesh.vertices()) << method;
+    EXPECT_EQ(got.influence_counts, want.influence_counts) << method;
+    EXPECT_EQ(got.influence_joints, want.influence_joints) << method;
+    EXPECT_EQ(got.influence_weights, want.influence_weights) << method;
+  }
+}
+
+TEST_F(Weights, AnObjIsRefusedWhereNothingGivesItJoints) {
   WriteAll(folder_ / "statue.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
   const std::string obj = folder_ / "statue.obj";
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"weights", obj, "--method", "heat"},
-        {"weights", obj, "--method", "heat", "--skeleton", "model:arm"},
-        {"inspect", obj},
-        {"upload", obj}}) {
-    const Finished finished = At(arguments);
-    EXPECT_EQ(finished.exit_code, 65) << arguments[0];
-    EXPECT_THAT(finished.err, HasSubstr("need .glb, .gltf, .fbx or .dae: an .obj holds neither "
-                                        "skeleton nor weights"))
-        << arguments[0];
+  const Finished alone = At({"weights", obj, "--method", "heat"});
+  EXPECT_EQ(alone.exit_code, 65);
+  EXPECT_THAT(alone.err, HasSubstr("statue.obj has no joints, need --skeleton FILE2"));
+  for (const char* command : {"inspect", "upload"}) {
+    const Finished finished = At({command, obj});
+    EXPECT_EQ(finished.exit_code, 65) << command;
+    EXPECT_THAT(finished.err,
+                HasSubstr("need .glb, .gltf, .fbx or .dae: an .obj holds neither joints nor "
+                          "weights, which `sinew weights FILE --skeleton FILE2` gives it"))
+        << command;
   }
 }
 

@@ -56,6 +56,17 @@ TEST(CommandLine, HelpIsAlsoACommand) {
   EXPECT_THAT(Parse({"help", "render"}).output, HasSubstr("sinew help muscles"));
 }
 
+TEST(CommandLine, HelpStandsBehindOptionsOfEveryCommand) {
+  const std::string render = Parse({"render", "--help"}).output;
+  EXPECT_EQ(Parse({"--local", "help", "render"}).output, render);
+  EXPECT_EQ(Parse({"help", "--local", "render"}).output, render);
+  EXPECT_EQ(Parse({"--server", "a:1", "-q", "help", "render"}).output, render);
+  EXPECT_EQ(Parse({"--json", "help"}).output, Parse({"--help"}).output);
+  EXPECT_EQ(Parse({"--local", "help", "muscles"}).output, MuscleHelp());
+  EXPECT_EQ(Parse({"--server"}).exit_code, 64);
+  EXPECT_TRUE(Parse({"--server", "help", "rigs"}).command) << "help is a name of a server here";
+}
+
 TEST(CommandLine, MistakesExit64WithAWayOut) {
   const std::vector<std::vector<const char*>> rows = {
       {},

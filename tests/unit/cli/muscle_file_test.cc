@@ -118,6 +118,17 @@ TEST(MuscleFile, TheDescriptionsNameEveryMember) {
   }
 }
 
+TEST(MuscleFile, NamesThatAreNearAreSaid) {
+  client::RigData rig = Arm();
+  EXPECT_THAT(std::string(ReadMuscles(R"({"muscles": [{"widht": 1}]})", rig).message()),
+              ::testing::EndsWith("activation; did you mean width?"));
+  Json muscles = Json::parse(kMuscleExample);
+  muscles["muscles"][0]["profile"] = "sines";
+  EXPECT_THAT(
+      std::string(ReadMuscles(muscles.dump(), rig).message()),
+      ::testing::EndsWith("need ellipsoid, sine, root_sine or parabola; did you mean sine?"));
+}
+
 struct Bad {
   const char* said;  // at the start
   void (*spoil)(Json& muscles);

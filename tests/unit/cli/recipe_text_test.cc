@@ -38,12 +38,18 @@ TEST(SpecArgument, ReadsTextAndFiles) {
   testing::WriteAll(folder / "empty.json", " \n");
   testing::WriteAll(folder / "large.json", std::string(70'000, '{'));
   EXPECT_EQ(*ReadSpec("lbs | relax"), "lbs | relax");
-  EXPECT_EQ(*ReadSpec(absl::StrCat("@", folder / "r.json")), "{\"stages\": []}");
+  EXPECT_EQ(*ReadSpec(absl::StrCat("@", folder / "r.json")), "{\"stages\":[]}");
+  EXPECT_EQ(*ReadSpec("{/* none */ \"stages\": []}"), "{\"stages\":[]}");
   EXPECT_EQ(ExitCode(ReadSpec("").status()), kExitUsage);
   EXPECT_EQ(ExitCode(ReadSpec("@").status()), kExitUsage);
   for (const char* name : {"none.json", "empty.json", "large.json", "."}) {
     EXPECT_EQ(ExitCode(ReadSpec(absl::StrCat("@", folder / name)).status()), kExitBadInput) << name;
   }
+  EXPECT_EQ(
+      ReadSpec(absl::StrCat("@", folder / "none.json")).status().message(),
+      absl::StrCat("deformer: cannot read ", folder / "none.json", ": No such file or directory"));
+  EXPECT_EQ(ReadSpec("{\"stages\":\n  [nothing]}").status().message(),
+            "deformer: JSON: line 2, column 5: not JSON");
   testing::WriteAll(folder / "twice.json", R"({"stages": [{"lbs": {}}], "stages": []})");
   const absl::Status twice = ReadSpec(absl::StrCat("@", folder / "twice.json")).status();
   EXPECT_EQ(ExitCode(twice), kExitBadInput);

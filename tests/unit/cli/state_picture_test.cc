@@ -29,7 +29,7 @@ TEST(StatePicture, ColoursVerticesAndCountsThem) {
   ASSERT_EQ(panel.swatches.size(), 4u) << "only states there are";
   EXPECT_EQ(panel.swatches[0].text, "not displaced 1");
   EXPECT_EQ(panel.swatches[1].text, "fitted 2");
-  EXPECT_EQ(panel.swatches[3].text, "unknown state 1");
+  EXPECT_EQ(panel.swatches[3].text, "unknown 1");
 }
 
 TEST(StatePicture, ColoursOfALegendAreToldApart) {
@@ -58,9 +58,21 @@ TEST(StatePicture, ColoursOfALegendAreToldApart) {
 TEST(StatePicture, JsonNamesEveryState) {
   const VertexState states[] = {VertexState::kNbIterMax};
   const auto json = StatesJson(CountStates(states));
-  EXPECT_EQ(json.dump(),
-            R"({"not_displaced":0,"fitted":0,"gradient_divergence":0,"potential_pit":0,)"
-            R"("nb_iter_max":1,"norm_grad_null":0,"out_vert":0})");
+  EXPECT_EQ(json.dump(), R"({"not_displaced":0,"fitted":0,"contact":0,"pit":0,"out_of_steps":1,)"
+                         R"("no_gradient":0,"excluded":0})");
+}
+
+TEST(StatePicture, HelpExplainsEveryNameOfTheLegend) {
+  std::vector<VertexState> states;
+  for (std::size_t k = 0; k < client::kVertexStates; ++k) {
+    states.push_back(static_cast<VertexState>(k));
+  }
+  PosedPanel panel;
+  ColourByState(states, panel);
+  for (const client::Swatch& swatch : panel.swatches) {
+    const std::string name = swatch.text.substr(0, swatch.text.rfind(' '));
+    EXPECT_NE(StatesHelp().find("  " + name + "  "), std::string::npos) << name;
+  }
 }
 
 }  // namespace

@@ -164,6 +164,28 @@ TEST(AttachSkeleton, BringsTheMeshToTheSkeletonsUnitsAndUpAxis) {
   EXPECT_EQ(file.rig_bytes, *client::EncodeRig(file.rig));
 }
 
+TEST(AttachSkeleton, AMeshWithoutAUnitIsTakenForTheSkeletons) {
+  client::RigData skeleton;
+  skeleton.meters_per_unit = 0.01;
+  skeleton.up_axis = client::UpAxis::kZ;
+  skeleton.joints = {{.name = "hip"}};
+  skeleton.rest_local = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1};
+  client::RigData mesh;
+  mesh.meters_per_unit = 0;
+  mesh.up_axis = client::UpAxis::kUnspecified;
+  mesh.meshes.emplace_back();
+  mesh.meshes[0].positions = {-1, 0, -1, 1, 2, 1, 0, 2, 0.5f};
+  mesh.meshes[0].face_vertices = {0, 1, 2};
+  CharacterFile file = Character("statue.obj", mesh);
+  const auto notes = AttachSkeleton(Character("hero.glb", skeleton), file);
+  ASSERT_TRUE(notes.ok()) << notes.status();
+  ASSERT_EQ(notes->size(), 1u);
+  EXPECT_THAT((*notes)[0], HasSubstr("names no unit: taken for the skeleton's, 0.01 m"));
+  EXPECT_EQ(file.rig.meshes[0].positions, mesh.meshes[0].positions);
+  EXPECT_EQ(file.rig.meters_per_unit, 0.01);
+  EXPECT_EQ(file.rig.up_axis, client::UpAxis::kZ);
+}
+
 TEST(AttachSkeleton, RefusesWhatCannotFit) {
   client::RigData skeleton = TwoVertices({1, 0, 1});
   for (std::size_t j = 0; j < 3; ++j) {

@@ -29,6 +29,36 @@ TEST(FromSpec, RefusesWhatIsNoRecipe) {
   EXPECT_TRUE(absl::IsInvalidArgument(FromSpec("", "lbs", "").status()));
 }
 
+TEST(FromSpec, SaysWhatIsWrongWithJsonInItsOwnWords) {
+  const std::pair<const char*, const char*> rows[] = {
+      {R"({"stage": []})",
+       "deformer: got JSON with \"stage\", need {\"stages\": [{\"lbs\": {}}, ...]}"},
+      {R"({"stages": 3})", "deformer: got JSON without an array of stages, need "},
+      {R"({"stages": [{"dqs": {}}, {"implcit": {}}]})",
+       "recipe.stages[1]: got method 'implcit', need one of lbs, dqs, "},
+      {R"({"stages": [{"dqs": {}, "lbs": {}}]})",
+       "recipe.stages[0]: got 2 methods, need one method: "},
+      {R"({"stages": [{"dqs": 3}]})", "recipe.stages[0].dqs: got 3, need an object {...}"},
+      {R"({"stages": [{"lbs": {}}, {"implicit": {"trakcing": true}}]})",
+       "recipe.stages[1].implicit.trakcing: unknown parameter, need one of "},
+      {R"({"stages": [{"implicit": {"tracking": "x"}}]})",
+       "recipe.stages[0].implicit.tracking: got \"x\", need true or false"},
+      {R"({"stages": [{"dqs": {"blend": "a"}}]})",
+       "recipe.stages[0].dqs.blend: got \"a\", need a number"},
+      {R"({"stages": [{"dqs": {"blendMap": "a"}}, {"lbs": {"maxInfluences": -1}}]})",
+       "recipe.stages[1].lbs.maxInfluences: got -1, need a whole number from 0"},
+      {"{} {}", "deformer: got no JSON, need "},
+  };
+  for (const auto& [json, said] : rows) {
+    const std::string message(FromSpec("rigs/x", json, "").status().message());
+    EXPECT_EQ(message.substr(0, std::string(said).size()), said) << json;
+    EXPECT_EQ(message.find("sinew.v1"), std::string::npos) << message;
+  }
+  const std::string near(
+      FromSpec("rigs/x", R"({"stages": [{"implcit": {}}]})", "").status().message());
+  EXPECT_NE(near.find("; did you mean implicit?"), std::string::npos) << near;
+}
+
 TEST(FromTarget, NeedsSessionOrRig) {
   EXPECT_EQ(FromTarget({.session = "sessions/1"})->session(), "sessions/1");
   EXPECT_EQ(FromTarget({.rig = "rigs/x", .deformer = "lbs"})->spec().rig(), "rigs/x");

@@ -109,6 +109,9 @@ TEST(Spec, RefusesWithTheReason) {
       {"lbs(speed=3)", "recipe.stages[0].lbs.speed: unknown parameter"},
       {"dqs | bulge_free | implicit(joints=elbow)", "recipe.stages[2].implicit.joints: got"},
       {"shapes | delta_mush(step=7)", "recipe.stages[2].delta_mush.step: got 7"},  // behind its lbs
+      {"lbs | implcit", "muscle, bulge_free_dqs, implicit_skinning; did you mean implicit?"},
+      {"lbs | implicit(trakcing=true)", "attraction; did you mean tracking?"},
+      {"lbs | implicit(step=newtn)", "got 'newtn', need newton, fixed; did you mean newton?"},
       {"lbs | dqs", "dqs reads rest positions, but the stage before it writes posed ones"},
   };
   for (const auto& [spec, message] : cases) {
@@ -117,6 +120,15 @@ TEST(Spec, RefusesWithTheReason) {
     EXPECT_THAT(std::string(recipe.status().message()), HasSubstr(message)) << spec;
   }
   EXPECT_FALSE(ParseSpec(std::string(5000, 'a')).ok());
+}
+
+TEST(Registry, ExamplesStandBehindTheMethodThatSuits) {
+  for (const MethodInfo& method : ListMethods()) {
+    const bool behind_dqs = method.name == "bulge_free" || method.name == "implicit";
+    const bool behind_lbs = method.reads == "posed" && !behind_dqs;
+    EXPECT_EQ(method.example.starts_with("dqs | "), behind_dqs) << method.example;
+    EXPECT_EQ(method.example.starts_with("lbs | "), behind_lbs) << method.example;
+  }
 }
 
 TEST(Registry, DescribesEveryParameter) {

@@ -49,6 +49,8 @@ TEST(JointOperators, NameJointsOfTheRigOnce) {
   EXPECT_EQ(ValueOrDie(found("joint1 blend")).front().joint, 1u);
   EXPECT_EQ(std::string(found("elbow blend").status().message()),
             "implicit.joints: the rig has no joint 'elbow'");
+  EXPECT_EQ(std::string(found("jiont1 blend").status().message()),
+            "implicit.joints: the rig has no joint 'jiont1'; did you mean joint1?");
   EXPECT_EQ(std::string(found("joint1 blend; joint1 max").status().message()),
             "implicit.joints: joint 'joint1' is named twice");
 }

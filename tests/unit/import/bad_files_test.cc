@@ -355,9 +355,10 @@ TEST(BadFile, EmptyFolderOrUnknownExtension) {
   const std::string folder = testing::TemporaryPath("folder.glb");
   std::filesystem::create_directories(folder);
   EXPECT_THAT(std::string(ImportFile(folder).status().message()), HasSubstr("not a regular file"));
-  EXPECT_THAT(std::string(ImportFile(testing::WriteFile("x.obj", "v 0 0 0")).status().message()),
-              HasSubstr("wrong type '.obj', need .glb, .gltf, .fbx or .dae: an .obj holds neither "
-                        "skeleton nor weights"));
+  EXPECT_THAT(
+      std::string(ImportFile(testing::WriteFile("x.obj", "v 0 0 0")).status().message()),
+      HasSubstr("wrong type '.obj', need .glb, .gltf, .fbx or .dae: an .obj holds neither "
+                "joints nor weights, which `sinew weights FILE --skeleton FILE2` gives it"));
   EXPECT_THAT(std::string(ImportFile(testing::WriteFile("x.ply", "ply")).status().message()),
               ::testing::EndsWith("wrong type '.ply', need .glb, .gltf, .fbx or .dae"));
 }

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/rig/muscle_size.h"
 #include "core/rig/pose.h"
 #include "tests/assets/small_rigs.h"
 
@@ -130,6 +131,32 @@ TEST(MuscleCheck, ADirectionAlongTheBellyIsRefused) {
   const auto rig = Rig::Create(std::move(source));
   ASSERT_FALSE(rig.ok());
   EXPECT_THAT(std::string(rig.status().message()), HasSubstr("rig.muscles[0].width_direction"));
+}
+
+TEST(MuscleCheck, MusclesThatLeaveTheMeshAreDoubtful) {
+  const auto doubtful = [](const std::function<void(RigSource&)>& change) {
+    RigSource source = TubeWithMusclesSource();
+    change(source);
+    return DoubtfulMuscles(testing::MakeRig(std::move(source)));
+  };
+  EXPECT_TRUE(doubtful([](RigSource&) {}).empty());
+  const struct {
+    const char* what;
+    std::function<void(Muscle&)> change;
+  } rows[] = {
+      {"a via point outside",
+       [](Muscle& m) {
+         m.via = {{0, {0.5, 0, 2}}};
+       }},
+      {"a wide wrap", [](Muscle& m) { m.wrap.radius = 1.5; }},
+      {"a thick belly", [](Muscle& m) { m.width = m.depth = 1.5; }},
+  };
+  for (const auto& [what, change] : rows) {
+    const auto found = doubtful([&](RigSource& s) { change(s.muscles[1]); });
+    ASSERT_EQ(found.size(), 1u) << what;
+    EXPECT_EQ(found[0].muscle, 1u);
+    EXPECT_THAT(found[0].what, HasSubstr("out of the character's bounding box")) << what;
+  }
 }
 
 TEST(MuscleCheck, EveryNumberIsPartOfTheDigest) {

@@ -98,7 +98,7 @@ TEST(MuscleSkin, FatIsWhatTheRestPoseLeaves) {
   RigSource source = testing::TubeWithMusclesSource();
   const auto fat = [](const RigSource& from) {
     const Rig rig = testing::MakeRig(from);
-    return MakeFootprint(rig, MakeRestSkin(rig), 0);
+    return MakeFootprint(rig, MakeBindPoseSkin(rig), 0);
   };
   const MuscleFootprint calibrated = fat(source);
   EXPECT_GT(calibrated.fat, 0.02);
@@ -121,7 +121,7 @@ TEST(MuscleSkin, TheFootprintIsTheSkinOfItsJoints) {
   source.muscles[0].origin.joint = 1;
   source.muscles[0].insertion.joint = 3;
   const Rig rig = testing::MakeRig(std::move(source));
-  const RestSkin skin = MakeRestSkin(rig);
+  const BindPoseSkin skin = MakeBindPoseSkin(rig);
   const MuscleFootprint footprint = MakeFootprint(rig, skin, 0);
   std::size_t expected = 0;
   for (const std::uint32_t joint : skin.joint) expected += joint >= 1 && joint <= 3 ? 1 : 0;
@@ -184,7 +184,7 @@ std::vector<Vec3f> Skin(const Rig& rig, const char* spec, std::span<const Affine
 
 TEST(MuscleSkin, ImplicitSkinIsNeverInsideABelly) {
   const Rig rig = testing::MakeRig(testing::TubeWithMusclesSource());
-  const MuscleFootprint footprint = MakeFootprint(rig, MakeRestSkin(rig), 0);
+  const MuscleFootprint footprint = MakeFootprint(rig, MakeBindPoseSkin(rig), 0);
   const std::vector<float> controls = {0};
   for (const double degrees : {40.0, 80.0}) {
     const auto pose = testing::BendPose(rig, degrees);

@@ -146,6 +146,20 @@ TEST(ComposePanels, ShowsWhatColoursMean) {
   EXPECT_GT(red.bottom, green.bottom) << "those of all stand below those of one";
 }
 
+TEST(ComposePanels, CommonSwatchesStandApartFromThoseOfAPanel) {
+  constexpr Rgb kGreen = {30, 160, 60};
+  std::vector<Panel> panels = {{Image(200, 200, kBlue), "lbs", "note", {}}};
+  panels[0].swatches = {{kGreen, "fitted 12"}};
+  PanelOptions options;
+  options.swatches = {{kRed, "inside out"}};
+  const auto sheet = ComposePanels(panels, options);
+  ASSERT_TRUE(sheet.ok()) << sheet.status();
+  const Found own = Find(*sheet, kGreen), common = Find(*sheet, kRed);
+  ASSERT_TRUE(own.pixels > 0 && common.pixels > 0);
+  EXPECT_GT(common.top, own.bottom + (own.bottom - own.top + 1));
+  EXPECT_LT(common.bottom, sheet->height - 1);
+}
+
 TEST(ComposePanels, RefusesBadInput) {
   Image ragged(4, 4, kRed);
   ragged.rgb.pop_back();

@@ -1,0 +1,18 @@
+// obj_reader.h - Wavefront .obj: a mesh without joints and weights, for those who compute them.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string_view>
+
+#include "client/import/import.h"
+
+namespace sinew::client {
+
+// One mesh of all points and faces in the order of the file, whatever objects and groups it names:
+// they share one numbering. The unit (0) and the up axis are unspecified, as the format has
+// neither. Normals, texture coordinates, lines and curves are left out.
+// kInvalidArgument: no point, no face, or a line that does not read; the message says which.
+absl::StatusOr<ImportedScene> ReadObj(std::string_view text);
+
+}  // namespace sinew::client
