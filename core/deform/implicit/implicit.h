@@ -19,7 +19,7 @@ namespace sinew {
 
 struct Implicit {
   using Params = ImplicitParams;
-  static constexpr int kVersion = 4;
+  static constexpr int kVersion = 5;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and meets itself without passing through; behind dqs or "
       "dqs | bulge_free.";
@@ -33,6 +33,7 @@ struct Implicit {
   LimbField field;
   MuscleField muscles;  // none where the recipe says so
   SkinSurface skin;
+  std::vector<float> inward;  // [points][3] see BindInward; none without tracking
 
   // The syntax of `joints`.
   static absl::Status Validate(const ImplicitParams& params);
@@ -57,6 +58,7 @@ struct Implicit {
     LimbField::Fields(self.field, visit);
     MuscleField::Fields(self.muscles, visit);
     SkinSurface::Fields(self.skin, visit);
+    visit("inward", self.inward);
   }
 };
 
