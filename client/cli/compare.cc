@@ -220,8 +220,8 @@ far skin stands out of the body that the bones alone would carry along, over the
 of ln(edge or area / at rest), area of faces turned over, and of those which linear blending neither turns over nor
 halves (beyond lbs: not the fold of a bend), pairs of faces that cross (not so at rest), volume enclosed twice (overlap:
 not so at rest), third difference in time in bounding-box diagonals / s^3. Of a deformer that remembers poses, such as
-implicit(tracking=true), the frames measured are a motion of their own from rest on; --picture draws the one of a bake.
---json has every frame. "-": no meaning here,
+implicit(tracking=true), the frames measured are a motion of their own from rest on: --frames 24 goes there straight,
+--frames 0-24 as the clip does; --picture draws the one of a bake. --json has every frame. "-": no meaning here,
 or more crossings than are counted. What shapes stretch counts as stretched.
 Examples:
   sinew compare hero.glb --deformers lbs dqs ddm --frames 0-99x2

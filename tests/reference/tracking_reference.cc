@@ -1,6 +1,7 @@
 #include "tests/reference/tracking_reference.h"
 
 #include <Eigen/Dense>
+#include <algorithm>
 #include <cmath>
 #include <map>
 
@@ -76,8 +77,25 @@ std::vector<Vec3d> Track(const TrackingStep& step) {
     std::vector<Matrix3d> turn(n);
     for (std::size_t i = 0; i < n; ++i) {
       Matrix3d h = Matrix3d::Zero();
+      double size = 0;
       for (const auto& [j, w] : weights[i]) {
-        h += w * (p[i] - p[j]) * Of(step.rest[i] - step.rest[j]).transpose();
+        const Vector3d edge = Of(step.rest[i] - step.rest[j]);
+        h += w * (p[i] - p[j]) * edge.transpose();
+        size += w * edge.squaredNorm();
+      }
+      // Pressed flat or turned over, it goes by which way is inward.
+      Vector3d inward = Of(step.field(Of(p[i])).second);
+      if (step.iso[i] >= 0 && inward.norm() > 0) {
+        inward.normalize();
+        const double cosine = inward.dot(Of(step.held[i]));
+        if (cosine < 0) inward = -inward;
+        Matrix3d cofactors;
+        for (int r = 0; r < 3; ++r) {
+          cofactors.row(r) = h.row((r + 1) % 3).cross(h.row((r + 2) % 3));
+        }
+        const double area = 4 * inward.dot(cofactors * Of(step.inward[i])) / (size * size);
+        const double pressed = std::clamp(1 - area / 0.3, 0.0, 1.0);
+        h += pressed * size * cosine * cosine * inward * Of(step.inward[i]).transpose();
       }
       turn[i] = Rotation(h);
     }
@@ -90,15 +108,18 @@ std::vector<Vec3d> Track(const TrackingStep& step) {
         target += w * (p[j] + 0.5 * (turn[i] + turn[j]) * Of(step.rest[i] - step.rest[j]));
         total += w;
       }
-      Vector3d d = 0.5 * (target / total - p[i]) + step.attraction * (Of(step.skinned[i]) - p[i]);
       const Vector3d g = Of(step.field(Of(p[i])).second);
+      const Vector3d pull = Of(step.skinned[i]) - p[i];
+      const double off = g.norm() > 0 ? std::abs(pull.dot(g.normalized())) : 0;
+      const double trust = std::max(0.0, 1 - off / (0.06 * step.unit));
+      Vector3d d = 0.5 * (target / total - p[i]) + step.attraction * trust * pull;
       if (g.norm() > 0) d -= d.dot(g) / g.squaredNorm() * g;
       next[i] += Shortened(d, 0.1 * step.unit);
       for (int newton = 0; newton < 2; ++newton) {
         const auto [value, gradient] = step.field(Of(next[i]));
         const Vector3d slope = Of(gradient);
         if (slope.norm() == 0) break;
-        const Vector3d s = 0.7 * (step.iso[i] - value) / slope.squaredNorm() * slope;
+        const Vector3d s = 0.9 * (step.iso[i] - value) / slope.squaredNorm() * slope;
         next[i] += Shortened(s, 0.1 * step.unit);
       }
     }

@@ -15,6 +15,8 @@ namespace sinew::reference {
 struct TrackingStep {
   std::vector<std::array<std::uint32_t, 3>> triangles;
   std::vector<Vec3d> rest, previous, skinned;
+  // Unit gradients of the field at rest, and the same turned with the joint that holds the vertex.
+  std::vector<Vec3d> inward, held;
   std::vector<double> iso;  // below 0: follows the skin
   double unit = 1, attraction = 0;
   int rounds = 8;

@@ -48,7 +48,7 @@ absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitPa
   const std::size_t field_bytes =
       LimbField::CostBytes(input.rig, options) + (muscles ? MuscleField::CostBytes(input.rig) : 0);
   SkinSurfaceBytes surface = SkinSurfaceCost(input.rig, input.layout);
-  surface.bound += kFixedBytes;
+  surface.bound += kFixedBytes + (params.tracking ? 12 * input.rig.vertices() : 0);
   const auto vertices = static_cast<double>(input.rig.vertices());
   return BindCost{.peak_bytes = field_bytes + surface.bound + surface.passing,
                   .bound_bytes = field_bytes + surface.bound,
@@ -85,6 +85,7 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   SINEW_ASSIGN_OR_RETURN(
       implicit.skin,
       BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), bound_field, task));
+  if (params.tracking) implicit.inward = BindInward(input, implicit.skin, bound_field, task);
   task.Advance(kBindWork * static_cast<double>(input.rig.vertices()));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return implicit;
@@ -117,7 +118,12 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
     return absl::DataLossError("bound data: implicit: bindings disagree");
   }
   SINEW_RETURN_IF_ERROR(muscles.Check(joints, field.parts()));
-  return skin.Check(layout);
+  SINEW_RETURN_IF_ERROR(skin.Check(layout));
+  if (inward.size() != (tracking != 0 ? skin.points() * 3 : 0) ||
+      !std::ranges::all_of(inward, [](float d) { return d >= -1 && d <= 1; })) {
+    return absl::DataLossError("bound data: implicit: a direction out of range");
+  }
+  return absl::OkStatus();
 }
 
 void Implicit::Run(const StageFrame& frame) const {
@@ -130,6 +136,7 @@ void Implicit::Run(const StageFrame& frame) const {
           {.unit = static_cast<float>(field.unit()),
            .attraction = attraction,
            .contact = contact != 0,
+           .inward = inward,
            .part_of_binding = field.parts_of_bindings(),
            .parents = field.parents()},
           frame);

@@ -34,6 +34,7 @@ struct Implicit {
   LimbField field;
   MuscleField muscles;  // none where the recipe says so
   SkinSurface skin;
+  std::vector<float> inward;  // [points][3] see BindInward; none without tracking
 
   // The syntax of `joints`.
   static absl::Status Validate(const ImplicitParams& params);
@@ -58,6 +59,7 @@ struct Implicit {
     LimbField::Fields(self.field, visit);
     MuscleField::Fields(self.muscles, visit);
     SkinSurface::Fields(self.skin, visit);
+    visit("inward", self.inward);
   }
 };
 

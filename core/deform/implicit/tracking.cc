@@ -3,10 +3,11 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
-#include <utility>
+#include <cstring>
 
 #include "core/deform/implicit/arap_kernel.h"
-#include "core/deform/vertex_state.h"
+#include "core/deform/implicit/tracking_buffers.h"
+#include "core/deform/implicit/tracking_states.h"
 #include "core/simd/vec4.h"
 #include "core/solve/rotation.h"
 
@@ -15,42 +16,24 @@ namespace {
 
 constexpr std::size_t kGrain = 16;     // blocks of 16 points: some 100 microseconds of a round
 constexpr int kNewtonSteps = 2;        // of a round
-constexpr float kNewton = 0.7f;        // of the way to the level
+constexpr float kNewton = 0.9f;        // of the way to the level
 constexpr float kRelax = 0.5f;         // of the way to where the neighbours want a point
 constexpr float kStill = 1e-5f;        // of U: a point that would move less rests, with its bits
 constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the field says nothing
+constexpr float kPressed = 0.3f;       // of a neighbourhood's area at rest: from where on it counts
+constexpr float kTrust = 0.06f;        // of U off the surface: skinning so far off pulls no more
 
-std::size_t WholeBlocks(std::size_t points) {
-  return (points + kLanes - 1) / kLanes;
+float Dot3(Vec4 a, Vec4 b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-// Scratch of one step; arrays are padded to whole blocks of 16 points.
-struct Buffers {
-  Buffers(std::span<float> scratch, std::size_t points) {
-    const std::size_t n = WholeBlocks(points) * kLanes;
-    float* next_free = scratch.data();
-    const auto take = [&](std::size_t floats) {
-      return std::exchange(next_free, next_free + n * floats);
-    };
-    at = take(4);
-    next = take(4);
-    rest = take(4);
-    skinned = take(4);
-    rotation = take(12);
-    awake = take(1);
-    moved = take(1);
-    fate = take(1);
-  }
-  static constexpr std::size_t kFloats = 4 * 4 + 12 + 3;
+Vec4 Cross3(Vec4 a, Vec4 b) {
+  return Vec4{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0], 0};
+}
 
-  float *at, *next;  // [P][4] x y z 0, before and after a round
-  float* rest;       // [P][4] x y z, and how much longer this pose makes a length there
-  float* skinned;    // [P][4]
-  float* rotation;   // [P][3][4] columns; the fourth of the first is 1 where there is one
-  float* awake;      // [P] 1: takes part in this round
-  float* moved;      // [P] 1: did not rest in the last round
-  float* fate;       // [P] VertexState
-};
+float Length3(Vec4 v) {
+  return std::sqrt(Dot3(v, v));
+}
 
 // One step from pose to pose.
 class Step {
@@ -101,13 +84,22 @@ class Step {
     return scales_[frame_.layout.pivot[skin_.point_lane[p] / kLanes]];
   }
   PointBlock Load(const float* packed, std::size_t block) const;
+  Vec4 InwardAtRest(std::size_t p) const {
+    const float* d = options_.inward.data() + p * 3;
+    return Vec4{d[0], d[1], d[2], 0};
+  }
+  Vec4 Held(std::size_t p) const;
+  void Evaluate(std::size_t block, const PointBlock& points);
+  FieldBlock FieldOf(std::size_t block) const;
   bool Carries(std::size_t part, std::size_t p) const;
   bool Wakes(std::size_t p) const;
+  Vec4 Facing(std::size_t p, const Vec4 (&rows)[3], float size) const;
   Vec4 Relaxed(std::size_t p) const;
+  Vec4 Pulled(std::size_t p, Vec4 gradient) const;
   std::uint32_t Slide(std::size_t block, const PointBlock& wish, const FieldBlock& field,
-                      PointBlock& points);
+                      PointBlock& points) const;
   void Approach(std::size_t block, std::uint32_t lanes, const FieldBlock& field,
-                PointBlock& points);
+                PointBlock& points) const;
   float Newton(std::size_t p, float value, float slope) const;
 
   const SkinSurface& skin_;
@@ -117,10 +109,11 @@ class Step {
   const float unit_;  // in this pose
   const Contact contact_;
   const StageFrame& frame_;
-  Buffers buffers_;
+  TrackingBuffers buffers_;
   std::vector<float> scales_;    // [bindings] of lengths, bind to pose
   std::vector<Affine> motions_;  // [parts] of points of the pose before, less the identity
   bool first_ = true;            // the first round: everybody takes part
+  bool last_ = false;            // the last: nobody asks for the field thereafter
 };
 
 void Step::SetScales() {
@@ -167,10 +160,32 @@ void Step::Gather(std::size_t block) {
     rest[3] = LengthScale(p);
     Store4(rest, buffers_.rest, slot);
     Store4(FromLane(frame_.in, p), buffers_.skinned, slot);
+    Store4(Held(p), buffers_.held, slot);
     buffers_.awake[slot] = buffers_.moved[slot] = 0;
-    buffers_.fate[slot] =
-        static_cast<float>(!OnSkin(p) ? VertexState::kOutVert : VertexState::kNotDisplaced);
   }
+}
+
+Vec4 Step::Held(std::size_t p) const {
+  const auto& m = frame_.posed.skin[frame_.layout.pivot[skin_.point_lane[p] / kLanes]].m;
+  const Vec4 rest = InwardAtRest(p);
+  const Vec4 held = {m[0] * rest[0] + m[1] * rest[1] + m[2] * rest[2],
+                     m[4] * rest[0] + m[5] * rest[1] + m[6] * rest[2],
+                     m[8] * rest[0] + m[9] * rest[1] + m[10] * rest[2], 0};
+  const float size = Length3(held);
+  return OnSkin(p) && size > 0 ? held / size : Vec4{0, 0, 0, 0};
+}
+
+// Keeps the field at `points` for the round to come.
+void Step::Evaluate(std::size_t block, const PointBlock& points) {
+  FieldBlock field;
+  now_.Evaluate(points, contact_, field);
+  std::memcpy(buffers_.field + block * kLanes * 4, &field, sizeof(field));
+}
+
+FieldBlock Step::FieldOf(std::size_t block) const {
+  FieldBlock field;
+  std::memcpy(&field, buffers_.field + block * kLanes * 4, sizeof(field));
+  return field;
 }
 
 void Step::Predict(std::size_t block) {
@@ -195,6 +210,7 @@ void Step::Predict(std::size_t block) {
     const bool held = OnSkin(p) && total > 0;
     Store4(held ? at + sum / total : Load4(buffers_.skinned, slot), buffers_.next, slot);
   }
+  Evaluate(block, Load(buffers_.next, block));
 }
 
 // A part carries skin of its own, of its parent, its children and the parent's other children. A
@@ -219,6 +235,26 @@ bool Step::Wakes(std::size_t p) const {
   return false;
 }
 
+// What fitting point p's neighbourhood owes to the field; rows of the fit and its trace at rest.
+// Edges alone do not tell a flat neighbourhood from its mirror image, and skin that is pressed flat
+// would fold to keep their lengths. So where the area has shrunk or turned over, inward at rest
+// belongs where the field has inward now; on the two sides of a contact gradients are opposite, and
+// a point that hovers about it goes by the joint that holds it.
+Vec4 Step::Facing(std::size_t p, const Vec4 (&rows)[3], float size) const {
+  const float* field = buffers_.field + p / kLanes * kLanes * 4 + p % kLanes;
+  const Vec4 gradient = {field[kLanes], field[2 * kLanes], field[3 * kLanes], 0};
+  const float slope = Length3(gradient);
+  if (!(slope * unit_ > kNoDirection) || !(size > 0)) return Vec4{0, 0, 0, 0};
+  const float cosine = Dot3(gradient, Load4(buffers_.held, p)) / slope;
+  const Vec4 inward = std::copysign(1 / slope, cosine) * gradient;
+  const Vec4 turned = inward[0] * Cross3(rows[1], rows[2]) + inward[1] * Cross3(rows[2], rows[0]) +
+                      inward[2] * Cross3(rows[0], rows[1]);
+  // Over that at rest, signed; not a number where the neighbourhood is too small for a square.
+  const float area = 4 * Dot3(turned, InwardAtRest(p)) / (size * size);
+  const float pressed = area > 0 ? std::max(1 - area / kPressed, 0.0f) : 1.0f;
+  return pressed * size * cosine * cosine * inward;
+}
+
 // How each awake neighbourhood has turned since rest.
 void Step::Rotate(std::size_t block) {
   alignas(64) float h[9 * kLanes] = {}, r[9 * kLanes];
@@ -230,13 +266,17 @@ void Step::Rotate(std::size_t block) {
     if (!wakes) continue;
     awake |= 1u << i;
     const Vec4 at = Load4(buffers_.at, p), rest = Load4(buffers_.rest, p);
-    Vec4 rows[3] = {};
+    Vec4 rows[3] = {}, squares = {};
     for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
       const std::uint32_t q = skin_.rows.At(p, k);
       const Vec4 edge = skin_.cotangent[k] * (at - Load4(buffers_.at, q));
       const Vec4 rest_edge = rest - Load4(buffers_.rest, q);
       for (int c = 0; c < 3; ++c) rows[c] += edge[c] * rest_edge;
+      squares += skin_.cotangent[k] * rest_edge * rest_edge;
     }
+    const float size = rest[3] * (squares[0] + squares[1] + squares[2]);
+    const Vec4 facing = Facing(p, rows, size), inward = InwardAtRest(p);
+    for (int c = 0; c < 3; ++c) rows[c] += facing[c] * inward;
     for (std::size_t c = 0; c < 9; ++c) h[c * kLanes + i] = rows[c / 3][static_cast<int>(c % 3)];
   }
   if (awake == 0) return;
@@ -291,10 +331,20 @@ float Step::Newton(std::size_t p, float value, float slope) const {
   return std::min(std::max(s, -reach), reach);
 }
 
+// Towards the skin as the stages before have it, less so the farther that lies off the surface:
+// they have folded it there or driven it into another part, and a pull would fold what is tracked.
+Vec4 Step::Pulled(std::size_t p, Vec4 gradient) const {
+  const Vec4 pull = Load4(buffers_.skinned, p) - Load4(buffers_.at, p);
+  const float slope = Length3(gradient);
+  if (!(slope * unit_ > kNoDirection)) return options_.attraction * pull;
+  const float off = std::abs(Dot3(pull, gradient)) / (slope * kTrust * unit_);
+  return off < 1 ? (1 - off) * options_.attraction * pull : Vec4{0, 0, 0, 0};
+}
+
 // Moves the awake points of a block along the surface as wished. Returns the lanes that do not
 // rest: those it moved, and those off their level.
 std::uint32_t Step::Slide(std::size_t block, const PointBlock& wish, const FieldBlock& field,
-                          PointBlock& points) {
+                          PointBlock& points) const {
   const float reach = kTrackingReach * unit_, still = kStill * unit_;
   std::uint32_t moving = 0;
   for (std::size_t i = 0; i < Lanes(block); ++i) {
@@ -311,8 +361,6 @@ std::uint32_t Step::Slide(std::size_t block, const PointBlock& wish, const Field
       dy -= along * ny;
       dz -= along * nz;
       s = Newton(p, field.value[i], slope);
-    } else {
-      buffers_.fate[p] = static_cast<float>(VertexState::kNormGradNull);
     }
     const float length = std::sqrt(dx * dx + dy * dy + dz * dz);
     if (!(std::max(length, std::abs(s)) > still)) continue;
@@ -327,7 +375,7 @@ std::uint32_t Step::Slide(std::size_t block, const PointBlock& wish, const Field
 
 // A Newton step of some lanes of a block towards their levels.
 void Step::Approach(std::size_t block, std::uint32_t lanes, const FieldBlock& field,
-                    PointBlock& points) {
+                    PointBlock& points) const {
   for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
     const std::size_t p = block * kLanes + i;
@@ -338,13 +386,13 @@ void Step::Approach(std::size_t block, std::uint32_t lanes, const FieldBlock& fi
     points.x[i] += s * gx;
     points.y[i] += s * gy;
     points.z[i] += s * gz;
-    buffers_.fate[p] = static_cast<float>(VertexState::kFitted);
   }
 }
 
 // A round of one block: relaxed along the surface, pulled to the skin, and onto the level twice.
 void Step::Move(std::size_t block) {
   std::copy_n(buffers_.at + block * kLanes * 4, kLanes * 4, buffers_.next + block * kLanes * 4);
+  FieldBlock field = FieldOf(block);
   PointBlock wish{};
   bool awake = false;
   for (std::size_t i = 0; i < Lanes(block); ++i) {
@@ -352,22 +400,21 @@ void Step::Move(std::size_t block) {
     buffers_.moved[p] = 0;
     if (!(buffers_.awake[p] > 0)) continue;
     awake = true;
-    const Vec4 pull = Load4(buffers_.skinned, p) - Load4(buffers_.at, p);
-    const Vec4 d = kRelax * Relaxed(p) + options_.attraction * pull;
+    Vec4 d = kRelax * Relaxed(p);
+    if (options_.attraction > 0) d += Pulled(p, Vec4{field.x[i], field.y[i], field.z[i], 0});
     wish.x[i] = d[0];
     wish.y[i] = d[1];
     wish.z[i] = d[2];
   }
   if (!awake) return;
   PointBlock points = Load(buffers_.at, block);
-  FieldBlock field;
-  now_.Evaluate(points, contact_, field);
   const std::uint32_t moving = Slide(block, wish, field, points);
   if (moving == 0) return;
   for (int step = 0; step < kNewtonSteps; ++step) {
     now_.Evaluate(points, contact_, field);
     Approach(block, moving, field, points);
   }
+  if (!last_) Evaluate(block, points);
   for (std::uint32_t left = moving; left != 0; left &= left - 1) {
     const auto i = static_cast<std::size_t>(std::countr_zero(left));
     const std::size_t p = block * kLanes + i;
@@ -382,6 +429,7 @@ void Step::Run() {
   std::swap(buffers_.at, buffers_.next);
   for (int round = 0; round < kTrackingRounds && !frame_.task.cancelled(); ++round) {
     first_ = round == 0;
+    last_ = round + 1 == kTrackingRounds;
     ForBlocks(&Step::Rotate);
     ForBlocks(&Step::Move);
     std::swap(buffers_.at, buffers_.next);
@@ -389,10 +437,12 @@ void Step::Run() {
   for (std::size_t p = 0; p < skin_.points(); ++p) {
     std::copy_n(buffers_.at + p * 4, 3, frame_.state.data() + p * 3);
   }
+  if (!frame_.states.empty()) {
+    const std::vector<std::uint8_t> states =
+        TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.skinned}, frame_.task);
+    ScatterStates(skin_, frame_.layout, states, frame_.states);
+  }
   ScatterPoints(skin_, frame_.in, {buffers_.at, skin_.points() * 4}, frame_.out, frame_.task);
-  if (frame_.states.empty()) return;
-  const std::vector<std::uint8_t> fates(buffers_.fate, buffers_.fate + skin_.points());
-  ScatterStates(skin_, frame_.layout, fates, frame_.states);
 }
 
 // The points at rest, in model space.
@@ -415,7 +465,7 @@ std::size_t TrackingState(std::size_t points) {
 }
 
 std::size_t TrackingScratch(std::size_t points) {
-  return WholeBlocks(points) * kLanes * Buffers::kFloats;
+  return WholeBlocks(points) * kLanes * TrackingBuffers::kFloats;
 }
 
 void Track(const SkinSurface& skin, const PosedField& before, const PosedField& now,

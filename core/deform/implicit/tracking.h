@@ -2,17 +2,19 @@
 // next.
 //
 // A step from the pose before: every point moves with the parts it lies in, its own and those next
-// to it (weights F^4), then rounds of as-rigid-as-possible relaxation along the surface, a pull
-// towards where the stages before put the point, and two Newton steps onto its own level of the
-// field. No initial skinning decides on which side of a contact a point lies, so bends far beyond
-// 120 degrees stay free of overlap; in return a frame depends on those before it. Steps must be
-// small (a joint turns by 5 degrees or less, see core/deform/pose_steps.h); who calls cuts them.
-// Source: after Vaillant et al. 2014; the relaxation of Sorkine and Alexa 2007.
+// to it (weights F^4), then rounds of as-rigid-as-possible relaxation along the surface, in which
+// the field's direction keeps skin that is pressed flat from folding over, a pull towards where the
+// stages before put the point, as far as they are near the surface, and two Newton steps onto its
+// own level of the field. No initial skinning decides on which side of a contact a point lies, so
+// bends far beyond 120 degrees stay free of overlap; in return a frame depends on those before it.
+// Steps must be small (a joint turns by 5 degrees or less, see core/deform/pose_steps.h); who calls
+// cuts them. Source: after Vaillant et al. 2014; the relaxation of Sorkine and Alexa 2007.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "core/deform/implicit/skin_surface.h"
 #include "core/deform/method.h"
@@ -27,13 +29,21 @@ inline constexpr float kTrackingReach = 0.1f;
 inline constexpr double kTrackingStep = 0.25;
 
 struct TrackingOptions {
-  float unit = 1;            // U, the size of the limbs, scene units, above 0
-  float attraction = 0.02f;  // part of the way to frame.in that a point goes in every round, 0 to 1
-  bool contact = true;       // parts meet at a surface; else the larger field wins
+  float unit = 1;  // U, the size of the limbs, scene units, above 0
+  // Part of the way to frame.in that a point goes in every round, 0 to 1; the less the farther that
+  // lies off the surface, nothing from .06 U on.
+  float attraction = 0.02f;
+  bool contact = true;              // parts meet at a surface; else the larger field wins
+  std::span<const float> inward{};  // [P][3] see BindInward
   // Who is carried by whom, see Predict; empty: by every part.
   std::span<const std::int32_t> part_of_binding{};  // [E], -1 = none
   std::span<const std::int32_t> parents{};          // [parts], -1 = none
 };
+
+// [P][3] Unit gradients of the field at the skin as it was bound, in the space that the mesh is
+// kept in; 0 where it has none.
+std::vector<float> BindInward(const BindInput& input, const SkinSurface& skin,
+                              const PosedField& bind_pose, const Task& task);
 
 // Floats for `points` welded points: of StageFrame::state, 3 each, their positions in model space;
 // and of scratch.

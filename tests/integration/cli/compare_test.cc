@@ -125,9 +125,12 @@ TEST_F(Compare, TrackingClosesTheCylinderTo150Degrees) {
              "dqs | implicit(tracking=true, attraction=0)", "--frames", "0-150", "--json"});
   ASSERT_EQ(finished.exit_code, 0) << finished.err;
   const Json methods = Json::parse(finished.out)["methods"];
-  EXPECT_LT(methods[0]["worst"]["overlap"], 1e-3);
+  EXPECT_LT(methods[0]["worst"]["overlap"], 5e-4);
   EXPECT_LE(methods[0]["worst"]["bulge"], 0.012);
   EXPECT_LT(methods[1]["worst"]["overlap"], 2e-4);
+  for (const Json& method : methods) {
+    EXPECT_LT(method["worst"]["flipped_fraction"], 0.01) << "lbs has 0.018";
+  }
 }
 
 TEST_F(Compare, TheTableHasARowPerMethod) {

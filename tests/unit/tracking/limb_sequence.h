@@ -39,6 +39,9 @@ class LimbSequence {
         layout_(ValueOrDie(BlockLayout::Create(rig_))) {
     Task task;
     surface_ = LimbSurface(rig_, *layout_);
+    const std::array<AffineD, 2> still{};
+    const RoundedLimb field{std::span<const AffineD>(still)};
+    inward_ = BindInward({rig_, *layout_, {}}, surface_, field, task);
     if (const absl::Status status = surface_.Check(*layout_); !status.ok()) {
       ValueOrDie<int>(status);
     }
@@ -88,7 +91,7 @@ class LimbSequence {
     PosedRigBuffer buffer;
     const PosedRig posed = buffer.Compute(tables, {.joints = pose, .controls = {}}, false);
     const Task task;
-    Track(surface_, before, now, {.unit = 1, .attraction = attraction_},
+    Track(surface_, before, now, {.unit = 1, .attraction = attraction_, .inward = inward_},
           {.layout = *layout_,
            .posed = posed,
            .task = task,
@@ -121,6 +124,7 @@ class LimbSequence {
   Rig rig_;
   std::shared_ptr<const BlockLayout> layout_;
   SkinSurface surface_;
+  std::vector<float> inward_;
   bool begins_ = true;
   std::optional<Deformer> skin_;
   std::vector<Affine> pose_;

@@ -99,8 +99,8 @@ TEST(StreamState, DeepBendsCloseWithoutOverlapHoweverTheyAreReached) {
       "fitted fields, 150 degrees: overlap %.3f %% stepped, %.3f %% replayed, %.1f %% without "
       "state\n",
       Overlap(frame), Overlap(jump), Overlap(stateless));
-  EXPECT_LE(Overlap(frame), 0.5);
-  EXPECT_LE(Overlap(jump), 0.5);
+  EXPECT_LE(Overlap(frame), 0.1);
+  EXPECT_LE(Overlap(jump), 0.1);
   EXPECT_GE(Overlap(stateless), 5);
 }
 

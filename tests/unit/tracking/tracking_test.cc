@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 #include <vector>
@@ -22,6 +23,34 @@ double Union(const testing::OverlapVolumes& volumes) {
   return volumes.Union() / testing::CanonicalVolume();
 }
 
+// Percent of the area at rest that faces away from where its joints, blended, turn it.
+double TurnedOver(const LimbSequence& limb, std::span<const Affine> pose,
+                  std::span<const Vec3d> points) {
+  const auto rest = testing::RestPoints(limb.rig());
+  const auto skin = testing::SkinMatrices(limb.rig(), pose);
+  const auto corners = limb.rig().mesh().face_vertices();
+  const auto normal = [&](std::span<const Vec3d> at, std::size_t f) {
+    const Vec3d& a = at[corners[f]];
+    return Cross(at[corners[f + 1]] - a, at[corners[f + 2]] - a);
+  };
+  double turned = 0, all = 0;
+  for (std::size_t f = 0; f + 2 < corners.size(); f += 3) {
+    const Vec3d before = normal(rest, f);
+    Vec3d carried;
+    for (std::size_t c = f; c < f + 3; ++c) {
+      const auto bindings = limb.rig().influences().bindings(corners[c]);
+      const auto weights = limb.rig().influences().weights(corners[c]);
+      for (std::size_t k = 0; k < bindings.size(); ++k) {
+        carried = carried + double{weights[k]} * Multiply(Linear(skin[bindings[k]]), before);
+      }
+    }
+    const double area = std::sqrt(Dot(before, before));
+    all += area;
+    if (Dot(carried, normal(points, f)) < 0) turned += area;
+  }
+  return 100 * turned / all;
+}
+
 double AtPart(std::vector<double>& values, double part) {
   const auto rank = static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
   std::ranges::nth_element(values, values.begin() + rank);
@@ -38,11 +67,15 @@ TEST(Tracking, OneStepIsTheDescriptionInDouble) {
     const auto skin = testing::SkinMatrices(limb.rig(), pose);
     const testing::RoundedLimb before{std::span<const AffineD>(skin_before)};
     const testing::RoundedLimb now{std::span<const AffineD>(skin)};
+    const std::array<AffineD, 2> still{};
+    const testing::RoundedLimb rest{std::span<const AffineD>(still)};
     reference::TrackingStep step = {
         .triangles = {},
         .rest = testing::RestPoints(limb.rig()),
         .previous = previous,
         .skinned = testing::FileOrder(limb.layout(), limb.Skinned(pose)),
+        .inward = {},
+        .held = {},
         .iso = {},
         .attraction = 0.02,
         .part_before = [&](std::size_t b, const Vec3d& p) { return before.Part(b, p).value; },
@@ -57,6 +90,11 @@ TEST(Tracking, OneStepIsTheDescriptionInDouble) {
       const std::size_t p = limb.surface().lane_point[limb.layout().lane[v]];
       const bool held = limb.surface().role[p] == static_cast<std::uint8_t>(PointRole::kSkin);
       step.iso.push_back(held ? double{limb.surface().potential[p]} : -1);
+      const Vec3d gradient = rest.At(step.rest[v], Contact::kCrease).gradient;
+      const double slope = std::sqrt(Dot(gradient, gradient));
+      step.inward.push_back(slope > 0 ? (1 / slope) * gradient : gradient);
+      const std::size_t holds = limb.layout().pivot[limb.layout().lane[v] / kLanes];
+      step.held.push_back(Multiply(Linear(skin[holds]), step.inward[v]));
     }
     const auto corners = limb.rig().mesh().face_vertices();
     for (std::size_t f = 0; f < corners.size(); f += 3) {
@@ -94,10 +132,25 @@ TEST(Tracking, BendsTo150DegreesWithoutOverlap) {
             Union(volumes), testing::ExactUnion(degrees), Overlap(volumes),
             100 * volumes.inverted / testing::CanonicalVolume());
         EXPECT_NEAR(Union(volumes), testing::ExactUnion(degrees), 0.002);
-        const double allowed = degrees < 150 ? 0.01 : attraction > 0 ? 0.1 : 0.02;
+        const double allowed = degrees < 150 ? 0.01 : attraction > 0 ? 0.05 : 0.02;
         EXPECT_LE(Overlap(volumes), allowed);
       }
     }
+  }
+}
+
+// Half of the skin around a deep crease is pressed flat, where folding over would keep its edges at
+// their lengths.
+TEST(Tracking, SkinPressedFlatDoesNotTurnOver) {
+  for (const float attraction : {0.0f, 0.02f}) {
+    LimbSequence limb(attraction);
+    double worst = 0;
+    for (int degrees = 1; degrees <= 150; ++degrees) {
+      const auto points = limb.Bend(degrees);
+      worst = std::max(worst, TurnedOver(limb, testing::BendPose(limb.rig(), degrees), points));
+    }
+    std::printf("attraction %.2f: %.2f %% turned over\n", double{attraction}, worst);
+    EXPECT_LE(worst, 1.2);  // linear blending: 1.8
   }
 }
 
@@ -141,7 +194,7 @@ TEST(Tracking, ReplayFromRestEqualsTheSteppedResult) {
   std::printf(
       "75 steps of 2 degrees: overlap %.4f %%, union %.4f; rms from 1-degree steps %.4f R\n",
       Overlap(volumes), Union(volumes), rms);
-  EXPECT_LE(Overlap(volumes), 0.1);
+  EXPECT_LE(Overlap(volumes), 0.05);
   EXPECT_NEAR(Union(volumes), testing::ExactUnion(150), 0.002);
   EXPECT_LE(rms, 0.05);
   // What one jump gives is the reason to replay.
@@ -174,10 +227,8 @@ TEST(Tracking, IsSmoothInTime) {
     std::printf("attraction %.2f: acceleration max %.2f, p99.9 %.2f, p99 %.2f, rms %.3f\n",
                 double{attraction}, all, p999, p99,
                 std::sqrt(squares / static_cast<double>(accelerations.size())));
-    // The pull towards the skin, whose start lies on the wrong side of deep folds, costs
-    // smoothness.
-    EXPECT_LE(p99, attraction > 0 ? 0.6 : 0.25);
-    EXPECT_LE(p999, attraction > 0 ? 3.2 : 1.9);
+    EXPECT_LE(p99, attraction > 0 ? 0.35 : 0.25);
+    EXPECT_LE(p999, 1.9);
   }
 }
 
