@@ -25,6 +25,7 @@ enum class PointRole : std::uint8_t {
   kNoField,  // stays: its part has no field, or the field does not tell how deep it lies
   kBorder,   // stays: an open border
   kIsland,   // eyes, buttons: moves as a point of the skin near it
+  kPuppet,   // stays: of a shell that joints alone move, see skin_shells.h
 };
 
 struct SkinSurface {
@@ -37,7 +38,8 @@ struct SkinSurface {
   std::vector<std::uint16_t> mean_value;
   std::vector<float> potential;        // [P] the composed field in the bind pose
   std::vector<std::uint32_t> island;   // [I] points of role kIsland, rising
-  std::vector<std::uint32_t> nearest;  // [I] the kSkin point each moves with
+  std::vector<std::uint32_t> nearest;  // [I] the kSkin or kPuppet point each moves with, and
+  std::vector<std::uint8_t> along;     // [I] what part of its way it goes, of 255
   // [S] Points of which others than two joints carry a part, rising, and what part of their way
   // they go, of 255: all at none, nothing at 0.4 and more. Joints count, be they twists of one
   // limb. Parts are rigid; skin between several of them follows their mean, as skinned.
@@ -60,6 +62,7 @@ struct SkinSurface {
     visit("potential", self.potential);
     visit("island", self.island);
     visit("nearest", self.nearest);
+    visit("along", self.along);
     visit("shared", self.shared);
     visit("share", self.share);
   }
@@ -71,9 +74,9 @@ struct SkinSurfaceBytes {
 };
 SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout);
 
-// A connected component is skin if some part owes it at least half of its vertices, and an island
-// otherwise. Islands without any skin, and points whose field in the bind pose is below 0.01 or
-// above 0.99, where it hardly falls, stay where the stage before leaves them.
+// What the connected components are: see skin_shells.h. Points whose field in the bind pose is
+// below 0.01 or above 0.99, where it hardly falls, stay where the stage before leaves them, as do
+// islands where there is nothing else.
 //   part_of_vertex  [V] below field.parts(), -1 = none
 //   field           of the bind pose
 // kCancelled.

@@ -180,6 +180,7 @@ TEST(Implicit, SaysHowManyPointsStay) {
   for (const Measure& m : implicit.Measures()) figures[std::string(m.name)] = m.value;
   EXPECT_EQ(figures["border_points"], 64);
   EXPECT_EQ(figures["island_points"], 0);
+  EXPECT_EQ(figures["puppet_points"], 0);
   EXPECT_EQ(figures["points_without_field"], 0);
 }
 
@@ -341,7 +342,7 @@ TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   EXPECT_TRUE(refused([](Implicit& m) { m.joints = 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.point_lane[3] = 1 << 20; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.lane_point.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.role[3] = 4; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.role[3] = 5; }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_shift"); }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_base"); }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_start"); }));
@@ -356,9 +357,11 @@ TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.mean_value.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.potential[3] = INFINITY; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.island.push_back(3); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.along.push_back(255); }));
   EXPECT_TRUE(refused([](Implicit& m) {
     m.skin.island.push_back(3);
     m.skin.nearest.push_back(4);
+    m.skin.along.push_back(255);
   }));
 }
 

@@ -94,12 +94,12 @@ TEST(Projection, FollowsARigidMotion) {
   }
 }
 
-// T6.
-TEST(Projection, AJointOnItsOwnMovesRigidly) {
+// T6. Skin of two parts: what is of one part alone is not projected at all.
+TEST(Projection, JointsThatTurnAsOneMoveRigidly) {
   RigSource source = testing::CanonicalCylinderSource();
   source.influences = {.offsets = {0}, .bindings = {}, .weights = {}};
   for (std::size_t v = 0; v < source.mesh.positions.size(); ++v) {
-    source.influences.bindings.push_back(0);
+    source.influences.bindings.push_back(source.mesh.positions[v].x < 0 ? 0 : 1);
     source.influences.weights.push_back(1);
     source.influences.offsets.push_back(v + 1);
   }
