@@ -38,14 +38,18 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
   };
   const std::size_t lanes = layout.order.size();
   if (points() == 0 || points() > lanes || lane_point.size() != lanes || role.size() != points() ||
-      potential.size() != points() || cotangent.size() != rows.size() ||
-      nearest.size() != island.size() || along.size() != island.size() ||
-      share.size() != shared.size()) {
+      potential.size() != points() || run_part.size() != run_point.size() ||
+      cotangent.size() != rows.size() || nearest.size() != island.size() ||
+      along.size() != island.size() || share.size() != shared.size()) {
     return damaged("sizes disagree");
   }
   if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !rows.Fits(points()) ||
       !Below(island, points()) || !Below(nearest, points()) || !Below(shared, points())) {
     return damaged("an index out of range");
+  }
+  // Every point is in a run.
+  if (run_point.empty() || run_point.front() != 0 || !std::ranges::is_sorted(run_point)) {
+    return damaged("runs of parts");
   }
   const auto weight = [](float w) { return w >= 0 && w <= 1; };
   if (!std::ranges::all_of(cotangent, weight) || !AreWeights(rows, points(), mean_value) ||

@@ -8,6 +8,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -36,7 +37,10 @@ struct SkinSurface {
   std::vector<float> cotangent;  // of each neighbour; rest lengths, positive, rows sum to 1 or 0
   // As above or a row of zeros, see AddWeights and mean_value.h.
   std::vector<std::uint16_t> mean_value;
-  std::vector<float> potential;        // [P] the composed field in the bind pose
+  std::vector<float> potential;  // [P] the composed field in the bind pose
+  // Runs of points by the part that is largest there: the first point of each, rising from 0.
+  std::vector<std::uint32_t> run_point;
+  std::vector<std::uint16_t> run_part;
   std::vector<std::uint32_t> island;   // [I] points of role kIsland, rising
   std::vector<std::uint32_t> nearest;  // [I] the kSkin or kPuppet point each moves with, and
   std::vector<std::uint8_t> along;     // [I] what part of its way it goes, of 255
@@ -48,6 +52,12 @@ struct SkinSurface {
 
   std::size_t points() const { return point_lane.size(); }
   std::size_t Count(PointRole role_of) const;
+  // The part that is largest at point p in the bind pose.
+  std::uint32_t PartOf(std::size_t p) const {
+    return run_part[static_cast<std::size_t>(std::ranges::upper_bound(run_point, p) -
+                                             run_point.begin()) -
+                    1];
+  }
   // Sizes, ranges and finite values. kDataLoss.
   absl::Status Check(const BlockLayout& layout) const;
 
@@ -60,6 +70,8 @@ struct SkinSurface {
     visit("cotangent", self.cotangent);
     visit("mean_value", self.mean_value);
     visit("potential", self.potential);
+    visit("run_point", self.run_point);
+    visit("run_part", self.run_part);
     visit("island", self.island);
     visit("nearest", self.nearest);
     visit("along", self.along);

@@ -83,6 +83,7 @@ std::vector<Vec3f> BindPoints(const BindInput& input, const SkinSurface& skin) {
 void SetPotentials(std::span<const Vec3f> rest, const PosedField& field, const Task& task,
                    SkinSurface& skin) {
   skin.potential.resize(skin.points());
+  std::vector<std::uint16_t> largest(skin.points());
   task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; p += kLanes) {
       PointBlock at;
@@ -94,11 +95,23 @@ void SetPotentials(std::span<const Vec3f> rest, const PosedField& field, const T
       }
       FieldBlock values;
       field.Evaluate(at, Contact::kCrease, values);
+      const PartBlocks parts = field.EvaluateParts(at);
       for (std::size_t i = 0; i < kLanes && p + i < end; ++i) {
         skin.potential[p + i] = values.value[i];
+        float most = 0;
+        for (const PartBlock& part : parts) {
+          if (!(part.value[i] > most)) continue;
+          most = part.value[i];
+          largest[p + i] = static_cast<std::uint16_t>(part.part);
+        }
       }
     }
   });
+  for (std::uint32_t p = 0; p < skin.points(); ++p) {
+    if (p > 0 && largest[p] == largest[p - 1]) continue;
+    skin.run_point.push_back(p);
+    skin.run_part.push_back(largest[p]);
+  }
 }
 
 double SmoothStep(double x) {
@@ -189,7 +202,7 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
     for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
   }
   return {
-      .bound = vertices * 20 + edges * 16 + lanes * 4 + 64,
+      .bound = vertices * 26 + edges * 16 + lanes * 4 + 64,
       // Welding, neighbours before and after they are made unique and weighted, borders, rings
       // of triangles, nearest points.
       .passing = vertices * 520 + rig.joints() * 40 + offsets * 32 + edges * 52 + corners * 104};

@@ -238,7 +238,7 @@ TEST(Implicit, TrackingClosesFoldsWithoutOverlap) {
   StreamState state;
   EXPECT_LT(overlap(&state, 120), 1e-3);
   EXPECT_LT(overlap(&state, 145), 3e-3);
-  EXPECT_GT(overlap(nullptr, 145), 0.05);
+  EXPECT_LT(overlap(nullptr, 145), 1e-3);
 }
 
 // Millimetres, kilometres.
@@ -356,6 +356,8 @@ TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.mean_value.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.potential[3] = INFINITY; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.run_part.pop_back(); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.run_point[0] = 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.island.push_back(3); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.along.push_back(255); }));
   EXPECT_TRUE(refused([](Implicit& m) {
