@@ -22,6 +22,7 @@ constexpr std::uint32_t kFirstRings = 6, kLastRings = 3;    // diffusions
 constexpr std::uint32_t kLastSmoothing = 1;
 constexpr std::size_t kFewNeighbours = 3;  // points with no more are not smoothed
 constexpr float kLeastStray = 0.5f;        // of the longest step
+constexpr float kFarthestBack = 2;         // of the way that a stray went: beyond is no contact
 constexpr std::size_t kGrain = 1024;       // points of a sweep
 
 // Takes arrays off the front of a frame's scratch; contents undefined.
@@ -241,7 +242,9 @@ class Projection {
         const auto some = std::span(points).first(std::min(kLanes, end - begin));
         for (std::size_t i = 0; i < some.size(); ++i) {
           const std::uint32_t p = list_[begin + i];
-          some[i] = {.point = p, .at = back ? Skinned(p) : At(p)};
+          const Vec3f from = Skinned(p), to = At(p);
+          const float way = std::hypot(to.x - from.x, to.y - from.y, to.z - from.z);
+          some[i] = {.point = p, .at = back ? from : to, .farthest = kFarthestBack * way};
         }
         if (back) {
           ReturnStrays(skin_, field_, rules_.longest, rules_.least_gradient, some);

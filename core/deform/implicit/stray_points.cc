@@ -56,6 +56,7 @@ void FindStrays(const SkinSurface& skin, const PosedField& field, std::span<Stra
 void ReturnStrays(const SkinSurface& skin, const PosedField& field, float longest,
                   float least_gradient, std::span<StrayPoint> points) {
   std::array<bool, kLanes> stopped{};
+  std::array<float, kLanes> gone{};
   std::array<std::uint32_t, kLanes> own_part{};
   for (std::size_t i = 0; i < points.size(); ++i) {
     points[i].found = false;
@@ -75,10 +76,12 @@ void ReturnStrays(const SkinSurface& skin, const PosedField& field, float longes
       const float length = std::sqrt(g.x * g.x + g.y * g.y + g.z * g.z);
       stopped[i] = short_of <= kEqual || !(length > least_gradient);
       if (stopped[i]) {
-        point.found = short_of <= kEqual && own.value >= skin.potential[point.point] - kOffLevel;
+        point.found = short_of <= kEqual && gone[i] <= point.farthest &&
+                      own.value >= skin.potential[point.point] - kOffLevel;
         continue;
       }
       const float step = std::min(short_of / length, longest) / length;
+      gone[i] += step * length;
       point.at = {point.at.x + step * g.x, point.at.y + step * g.y, point.at.z + step * g.z};
       moving = true;
     }

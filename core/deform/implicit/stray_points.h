@@ -17,6 +17,7 @@ namespace sinew {
 struct StrayPoint {
   std::uint32_t point = 0;
   Vec3f at;
+  float farthest = 0;  // it may go
   bool found = false;
 };
 
@@ -25,7 +26,7 @@ struct StrayPoint {
 void FindStrays(const SkinSurface& skin, const PosedField& field, std::span<StrayPoint> points);
 
 // Moves points, at most kLanes, to where their own part and the largest other are equal. Found: if
-// there is such a place, and it is not outside of both.
+// there is such a place near enough, and it is not outside of both.
 //   longest         of a step
 //   least_gradient  below it there is none
 void ReturnStrays(const SkinSurface& skin, const PosedField& field, float longest,
