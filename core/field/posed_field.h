@@ -21,10 +21,10 @@ struct alignas(64) FieldBlock {
   float value[kLanes], x[kLanes], y[kLanes], z[kLanes];
 };
 
-// The field of one part at 16 points.
+// The field of one part and its gradient at 16 points.
 struct PartBlock {
   std::uint32_t part = 0;
-  float value[kLanes] = {};
+  float value[kLanes] = {}, x[kLanes] = {}, y[kLanes] = {}, z[kLanes] = {};
 };
 using PartBlocks = absl::InlinedVector<PartBlock, 8>;
 

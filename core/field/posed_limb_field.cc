@@ -371,7 +371,11 @@ PartBlocks PosedLimbField::EvaluateParts(const PointBlock& points) const {
   PartBlocks parts(query.size());
   for (std::size_t k = 0; k < query.size(); ++k) {
     parts[k].part = query.part(k);
-    std::copy_n(query.block(k).value, kLanes, parts[k].value);
+    const FieldBlock& block = query.block(k);
+    std::copy_n(block.value, kLanes, parts[k].value);
+    std::copy_n(block.x, kLanes, parts[k].x);
+    std::copy_n(block.y, kLanes, parts[k].y);
+    std::copy_n(block.z, kLanes, parts[k].z);
   }
   return parts;
 }

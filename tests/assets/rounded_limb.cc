@@ -144,8 +144,12 @@ PartBlocks RoundedLimb::EvaluateParts(const PointBlock& points) const {
   for (std::uint32_t b = 0; b < 2; ++b) {
     parts[b].part = b;
     for (std::size_t i = 0; i < kLanes; ++i) {
-      parts[b].value[i] =
-          static_cast<float>(Part(b, {points.x[i], points.y[i], points.z[i]}).value);
+      const FieldSample sample = Part(b, {points.x[i], points.y[i], points.z[i]});
+      const Vec3f g = ToFloat(sample.gradient);
+      parts[b].value[i] = static_cast<float>(sample.value);
+      parts[b].x[i] = g.x;
+      parts[b].y[i] = g.y;
+      parts[b].z[i] = g.z;
     }
   }
   return parts;

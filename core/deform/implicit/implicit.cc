@@ -169,8 +169,11 @@ std::vector<Measure> Implicit::Measures() const {
   add("border_points", PointRole::kBorder,
       "Welded points on open borders, which stay where the stage before leaves them.");
   add("island_points", PointRole::kIsland,
-      "Welded points of separate pieces, such as eyes and buttons, which move with the nearest "
-      "point of the skin.");
+      "Welded points of pieces that lie on the skin, such as eyes, buttons and sleeves, which go "
+      "with its nearest point as far as the same joints carry both.");
+  add("puppet_points", PointRole::kPuppet,
+      "Welded points of pieces that joints alone move, such as a puppet's limbs and the balls "
+      "between them, which stay where the stage before leaves them.");
   if (muscles.muscles() > 0) {
     measures.push_back({.name = "muscles",
                         .value = static_cast<double>(muscles.muscles() - muscles.without_field()),

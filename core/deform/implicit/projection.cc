@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "core/deform/implicit/projection_step.h"
+#include "core/deform/implicit/stray_points.h"
 #include "core/deform/scratch.h"
 #include "core/deform/vertex_state.h"
 #include "core/simd/vec4.h"
@@ -20,6 +21,8 @@ constexpr float kStrayed = 10 * kLevelTolerance;            // smoothed where st
 constexpr std::uint32_t kFirstRings = 6, kLastRings = 3;    // diffusions
 constexpr std::uint32_t kLastSmoothing = 1;
 constexpr std::size_t kFewNeighbours = 3;  // points with no more are not smoothed
+constexpr float kLeastStray = 0.5f;        // of the longest step
+constexpr float kFarthestBack = 2;         // of the way that a stray went: beyond is no contact
 constexpr std::size_t kGrain = 1024;       // points of a sweep
 
 // Takes arrays off the front of a frame's scratch; contents undefined.
@@ -77,12 +80,14 @@ class Projection {
     Fit(moving, options_.iterations, options_.relax);
     if (counts != nullptr) Count(counts->first);
 
+    if (options_.contact && options_.strays) ReturnFromContact();
     std::ranges::copy(points_.state, first_state_.begin());
     const bool smooth = options_.contact && options_.smoothing > 0;
     const std::size_t flagged = FlagStopped();
     const std::size_t region = smooth && flagged > 0 ? Grow(kFirstRings) : 0;
     if (region > 0) Smooth(region, kFirstRings, options_.smoothing);
     Refit(region);
+    if (options_.contact && options_.strays) ReturnToContact();
     if (region > 0 && FlagStopped() > 0) Smooth(Grow(kLastRings), kLastRings, kLastSmoothing);
     KeepFirstStates();
 
@@ -162,6 +167,100 @@ class Projection {
     if (from[0] == to[0] && from[1] == to[1] && from[2] == to[2]) return;
     Store4(to, points_.at.data(), p);
     points_.known[p] = 0;
+  }
+
+  Vec3f Skinned(std::uint32_t p) const {
+    const std::size_t lane = skin_.point_lane[p];
+    const PointBlock& block = frame_.in[lane / kLanes];
+    return {block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes]};
+  }
+  Vec3f At(std::uint32_t p) const {
+    return {points_.at[4 * p], points_.at[4 * p + 1], points_.at[4 * p + 2]};
+  }
+
+  // Arrived, and not near where it was skinned.
+  bool MayStray(std::uint32_t p) const {
+    const Vec3f from = Skinned(p), to = At(p);
+    const float x = to.x - from.x, y = to.y - from.y, z = to.z - from.z;
+    const float least = kLeastStray * rules_.longest;
+    return State(p) == VertexState::kFitted && x * x + y * y + z * z > least * least;
+  }
+
+  // Follows strays from the contact on, ring by ring, and returns them: they stop there too.
+  void ReturnFromContact() {
+    std::size_t begin = 0, end = FlagStopped();
+    std::ranges::fill(reached_, std::uint8_t{0});
+    for (std::size_t i = 0; i < end; ++i) reached_[region_[i]] = 1;
+    while (begin < end && !frame_.task.cancelled()) {
+      std::size_t count = 0;
+      for (; begin < end; ++begin) {
+        const std::uint32_t p = region_[begin];
+        for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+          const std::uint32_t q = skin_.rows.At(p, k);
+          if (reached_[q] != 0 || !MayStray(q)) continue;
+          reached_[q] = 1;
+          list_[count++] = q;
+        }
+      }
+      count = Find(count);
+      std::copy_n(list_.begin(), count, region_.begin() + static_cast<std::ptrdiff_t>(end));
+      end += count;
+    }
+    std::copy(region_.begin() + static_cast<std::ptrdiff_t>(flagged_),
+              region_.begin() + static_cast<std::ptrdiff_t>(end), list_.begin());
+    ForStrays(end - flagged_, true);
+  }
+
+  // Of the contact as it was before smoothing, what came off it by another limb's side.
+  void ReturnToContact() {
+    std::size_t count = 0;
+    for (std::uint32_t p = 0; p < skin_.points(); ++p) {
+      const auto first = static_cast<VertexState>(first_state_[p]);
+      if (first == VertexState::kGradientDivergence && MayStray(p)) list_[count++] = p;
+    }
+    ForStrays(Find(count), true);
+  }
+
+  // Keeps those of the first `count` points of list_ that strayed, and returns how many.
+  std::size_t Find(std::size_t count) {
+    ForStrays(count, false);
+    const auto rest =
+        std::remove_if(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(count),
+                       [&](std::uint32_t p) { return points_.state[p] != kMovingPoint; });
+    return static_cast<std::size_t>(rest - list_.begin());
+  }
+
+  // Finds strays among the first `count` points of list_, or returns them.
+  void ForStrays(std::size_t count, bool back) {
+    std::sort(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(count));
+    for (std::size_t i = 0; i < count; ++i) {  // also if cancelled
+      points_.state[list_[i]] = static_cast<std::uint8_t>(VertexState::kFitted);
+    }
+    frame_.task.For(count, kLanes, [&](std::size_t begin, std::size_t end) {
+      for (; begin < end; begin += kLanes) {
+        std::array<StrayPoint, kLanes> points;
+        const auto some = std::span(points).first(std::min(kLanes, end - begin));
+        for (std::size_t i = 0; i < some.size(); ++i) {
+          const std::uint32_t p = list_[begin + i];
+          const Vec3f from = Skinned(p), to = At(p);
+          const float way = std::hypot(to.x - from.x, to.y - from.y, to.z - from.z);
+          some[i] = {.point = p, .at = back ? from : to, .farthest = kFarthestBack * way};
+        }
+        if (back) {
+          ReturnStrays(skin_, field_, rules_.longest, rules_.least_gradient, some);
+        } else {
+          FindStrays(skin_, field_, some);
+        }
+        for (const StrayPoint& point : some) {
+          if (!point.found) continue;
+          points_.state[point.point] =
+              back ? static_cast<std::uint8_t>(VertexState::kGradientDivergence) : kMovingPoint;
+          if (!back) continue;
+          Store4(Vec4{point.at.x, point.at.y, point.at.z, 0}, points_.at.data(), point.point);
+          points_.known[point.point] = 0;
+        }
+      }
+    });
   }
 
   // Flags where points stopped short of their level; returns how many there are, listed in

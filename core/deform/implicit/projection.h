@@ -1,7 +1,8 @@
 // projection.h - brings every point of a posed skin back to its own level of the posed field.
 //
 // The schedule of a frame: up to `iterations` times { one step of every point that has not
-// stopped; one tangential relaxation of those }; where points stopped at other parts, six
+// stopped; one tangential relaxation of those }; points that left another limb by its side return
+// to the contact, see stray_points.h, now and once more below; where points stopped, six
 // diffusions of that flag, `smoothing` Laplacian passes over it, up to twenty steps back to the
 // level, three diffusions, one more pass. Every sweep reads one buffer and writes another, so the
 // result depends neither on threads nor on chunks. Source: Vaillant et al. 2013; Newton steps,
@@ -25,7 +26,8 @@ struct ProjectionOptions {
   float sigma = 0.7f;   // part of the way a Newton step goes
   std::uint32_t iterations = 60;
   std::uint32_t smoothing = 5;
-  bool relax = true;  // tangential relaxation between the steps
+  bool relax = true;   // tangential relaxation between the steps
+  bool strays = true;  // points that left another limb by its side return, see stray_points.h
   std::uint32_t fit_iterations = 20;
 };
 

@@ -38,19 +38,24 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
   };
   const std::size_t lanes = layout.order.size();
   if (points() == 0 || points() > lanes || lane_point.size() != lanes || role.size() != points() ||
-      potential.size() != points() || cotangent.size() != rows.size() ||
-      nearest.size() != island.size() || share.size() != shared.size()) {
+      potential.size() != points() || run_part.size() != run_point.size() ||
+      cotangent.size() != rows.size() || nearest.size() != island.size() ||
+      along.size() != island.size() || share.size() != shared.size()) {
     return damaged("sizes disagree");
   }
   if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !rows.Fits(points()) ||
       !Below(island, points()) || !Below(nearest, points()) || !Below(shared, points())) {
     return damaged("an index out of range");
   }
+  // Every point is in a run.
+  if (run_point.empty() || run_point.front() != 0 || !std::ranges::is_sorted(run_point)) {
+    return damaged("runs of parts");
+  }
   const auto weight = [](float w) { return w >= 0 && w <= 1; };
   if (!std::ranges::all_of(cotangent, weight) || !AreWeights(rows, points(), mean_value) ||
       !std::ranges::all_of(potential, [](float f) { return std::isfinite(f); }) ||
       !std::ranges::all_of(
-          role, [](std::uint8_t r) { return r <= static_cast<int>(PointRole::kIsland); })) {
+          role, [](std::uint8_t r) { return r <= static_cast<int>(PointRole::kPuppet); })) {
     return damaged("a value out of range");
   }
   // Islands follow skin, never each other: their order does not matter.
@@ -58,7 +63,9 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
     return [&, wanted](std::uint32_t p) { return role[p] == static_cast<std::uint8_t>(wanted); };
   };
   if (!std::ranges::all_of(island, has_role(PointRole::kIsland)) ||
-      !std::ranges::all_of(nearest, has_role(PointRole::kSkin))) {
+      !std::ranges::all_of(nearest, [&](std::uint32_t p) {
+        return has_role(PointRole::kSkin)(p) || has_role(PointRole::kPuppet)(p);
+      })) {
     return damaged("an island that follows no skin");
   }
   return absl::OkStatus();
@@ -84,7 +91,8 @@ void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std:
   for (std::size_t k = 0; k < skin.island.size(); ++k) {
     const std::size_t from = skin.nearest[k], to = skin.island[k];
     const Vec4 shift = Load4(moved.data(), from) - PointOf(skin, in, from);
-    Store4(PointOf(skin, in, to) + shift, moved.data(), to);
+    const float part = static_cast<float>(skin.along[k]) / 255;
+    Store4(PointOf(skin, in, to) + part * shift, moved.data(), to);
   }
   task.For(out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {

@@ -8,6 +8,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -25,6 +26,7 @@ enum class PointRole : std::uint8_t {
   kNoField,  // stays: its part has no field, or the field does not tell how deep it lies
   kBorder,   // stays: an open border
   kIsland,   // eyes, buttons: moves as a point of the skin near it
+  kPuppet,   // stays: of a shell that joints alone move, see skin_shells.h
 };
 
 struct SkinSurface {
@@ -35,9 +37,13 @@ struct SkinSurface {
   std::vector<float> cotangent;  // of each neighbour; rest lengths, positive, rows sum to 1 or 0
   // As above or a row of zeros, see AddWeights and mean_value.h.
   std::vector<std::uint16_t> mean_value;
-  std::vector<float> potential;        // [P] the composed field in the bind pose
+  std::vector<float> potential;  // [P] the composed field in the bind pose
+  // Runs of points by the part that is largest there: the first point of each, rising from 0.
+  std::vector<std::uint32_t> run_point;
+  std::vector<std::uint16_t> run_part;
   std::vector<std::uint32_t> island;   // [I] points of role kIsland, rising
-  std::vector<std::uint32_t> nearest;  // [I] the kSkin point each moves with
+  std::vector<std::uint32_t> nearest;  // [I] the kSkin or kPuppet point each moves with, and
+  std::vector<std::uint8_t> along;     // [I] what part of its way it goes, of 255
   // [S] Points of which others than two joints of one limb, an ancestor of the other, carry a part,
   // rising, and what part of their way they go, of 255: all at none, nothing at 0.4 and more. Parts
   // are rigid; skin between several of them, or between two fingers, follows their mean, as
@@ -47,6 +53,12 @@ struct SkinSurface {
 
   std::size_t points() const { return point_lane.size(); }
   std::size_t Count(PointRole role_of) const;
+  // The part that is largest at point p in the bind pose.
+  std::uint32_t PartOf(std::size_t p) const {
+    return run_part[static_cast<std::size_t>(std::ranges::upper_bound(run_point, p) -
+                                             run_point.begin()) -
+                    1];
+  }
   // Sizes, ranges and finite values. kDataLoss.
   absl::Status Check(const BlockLayout& layout) const;
 
@@ -59,8 +71,11 @@ struct SkinSurface {
     visit("cotangent", self.cotangent);
     visit("mean_value", self.mean_value);
     visit("potential", self.potential);
+    visit("run_point", self.run_point);
+    visit("run_part", self.run_part);
     visit("island", self.island);
     visit("nearest", self.nearest);
+    visit("along", self.along);
     visit("shared", self.shared);
     visit("share", self.share);
   }
@@ -72,9 +87,9 @@ struct SkinSurfaceBytes {
 };
 SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout);
 
-// A connected component is skin if some part owes it at least half of its vertices, and an island
-// otherwise. Islands without any skin, and points whose field in the bind pose is below 0.01 or
-// above 0.99, where it hardly falls, stay where the stage before leaves them.
+// What the connected components are: see skin_shells.h. Points whose field in the bind pose is
+// below 0.01 or above 0.99, where it hardly falls, stay where the stage before leaves them, as do
+// islands where there is nothing else.
 //   part_of_vertex  [V] below field.parts(), -1 = none
 //   field           of the bind pose
 // kCancelled.

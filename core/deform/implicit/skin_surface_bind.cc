@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <numeric>
 #include <utility>
 
 #include "core/base/status.h"
 #include "core/deform/implicit/nearest_skin.h"
+#include "core/deform/implicit/skin_shells.h"
 #include "core/deform/implicit/skin_surface.h"
 #include "core/geometry/adjacency.h"
 #include "core/geometry/laplacian.h"
@@ -19,6 +18,7 @@ namespace {
 
 constexpr float kNoDepth = 0.01f;         // a field this near 0 or 1 tells nothing
 constexpr double kLeastOfTwo = 0.6;       // weight of two joints from which a point goes at all
+constexpr double kLeastAlike = 0.5;       // weight that an island shares with skin to go along
 constexpr std::size_t kGrain = 1024;      // points
 constexpr std::size_t kIslandGrain = 64;  // points: each may visit the whole skin at worst
 
@@ -26,48 +26,8 @@ std::uint8_t Byte(PointRole role) {
   return static_cast<std::uint8_t>(role);
 }
 
-// [P] the lowest point of each connected component.
-std::vector<std::uint32_t> Components(const Adjacency& ring) {
-  constexpr auto kNone = std::numeric_limits<std::uint32_t>::max();
-  std::vector<std::uint32_t> component(ring.points(), kNone), open;
-  for (std::uint32_t seed = 0; seed < component.size(); ++seed) {
-    if (component[seed] != kNone) continue;
-    component[seed] = seed;
-    open.push_back(seed);
-    while (!open.empty()) {
-      const std::uint32_t p = open.back();
-      open.pop_back();
-      for (const std::uint32_t q : ring.row(p)) {
-        if (component[q] != kNone) continue;
-        component[q] = seed;
-        open.push_back(q);
-      }
-    }
-  }
-  return component;
-}
-
-// [P] by component: 1 where some part has at least half of its vertices.
-std::vector<std::uint8_t> SkinComponents(const WeldedPoints& welded,
-                                         std::span<const std::uint32_t> component,
-                                         std::span<const std::int32_t> part_of_vertex,
-                                         std::size_t parts) {
-  std::vector<std::uint64_t> keys;  // part, component
-  keys.reserve(part_of_vertex.size());
-  std::vector<std::size_t> size(parts, 0);
-  for (std::size_t v = 0; v < part_of_vertex.size(); ++v) {
-    if (part_of_vertex[v] < 0) continue;
-    const auto part = static_cast<std::uint32_t>(part_of_vertex[v]);
-    keys.push_back(std::uint64_t{part} << 32 | component[welded.point[v]]);
-    ++size[part];
-  }
-  std::ranges::sort(keys);
-  std::vector<std::uint8_t> skin(component.size(), 0);
-  for (std::size_t begin = 0, end = 0; begin < keys.size(); begin = end) {
-    for (end = begin; end < keys.size() && keys[end] == keys[begin];) ++end;
-    if (2 * (end - begin) >= size[keys[begin] >> 32]) skin[keys[begin] & 0xffffffffu] = 1;
-  }
-  return skin;
+std::uint8_t Byte(double share) {
+  return static_cast<std::uint8_t>(std::lround(255 * share));
 }
 
 Vec3d RestOf(const SkinSurface& skin, const BlockLayout& layout, std::uint32_t point) {
@@ -120,10 +80,10 @@ std::vector<Vec3f> BindPoints(const BindInput& input, const SkinSurface& skin) {
 }
 
 // The field at the mesh as it was bound.
-void SetPotentials(const BindInput& input, const PosedField& field, const Task& task,
+void SetPotentials(std::span<const Vec3f> rest, const PosedField& field, const Task& task,
                    SkinSurface& skin) {
-  const std::vector<Vec3f> rest = BindPoints(input, skin);
   skin.potential.resize(skin.points());
+  std::vector<std::uint16_t> largest(skin.points());
   task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; p += kLanes) {
       PointBlock at;
@@ -135,11 +95,28 @@ void SetPotentials(const BindInput& input, const PosedField& field, const Task& 
       }
       FieldBlock values;
       field.Evaluate(at, Contact::kCrease, values);
+      const PartBlocks parts = field.EvaluateParts(at);
       for (std::size_t i = 0; i < kLanes && p + i < end; ++i) {
         skin.potential[p + i] = values.value[i];
+        float most = 0;
+        for (const PartBlock& part : parts) {
+          if (!(part.value[i] > most)) continue;
+          most = part.value[i];
+          largest[p + i] = static_cast<std::uint16_t>(part.part);
+        }
       }
     }
   });
+  for (std::uint32_t p = 0; p < skin.points(); ++p) {
+    if (p > 0 && largest[p] == largest[p - 1]) continue;
+    skin.run_point.push_back(p);
+    skin.run_part.push_back(largest[p]);
+  }
+}
+
+double SmoothStep(double x) {
+  const double t = std::clamp(x, 0.0, 1.0);
+  return t * t * (3 - 2 * t);
 }
 
 bool IsBelow(const Skeleton& skeleton, std::uint32_t joint, std::uint32_t above) {
@@ -177,24 +154,35 @@ double HoldOfTwo(const Rig& rig, std::uint32_t v) {
     if (joint == strongest || !AreInLine(rig.skeleton(), joint, strongest)) continue;
     second = std::max(second, weight);
   }
-  const double t = std::clamp((first + second - kLeastOfTwo) / (1 - kLeastOfTwo), 0.0, 1.0);
-  return t * t * (3 - 2 * t);
+  return SmoothStep((first + second - kLeastOfTwo) / (1 - kLeastOfTwo));
 }
 
 void SetShared(const BindInput& input, SkinSurface& skin) {
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
-    const auto part = static_cast<std::uint8_t>(
-        std::lround(255 * HoldOfTwo(input.rig, input.layout.Vertex(skin.point_lane[p]))));
+    const std::uint8_t part = Byte(HoldOfTwo(input.rig, input.layout.Vertex(skin.point_lane[p])));
     if (part == 255) continue;
     skin.shared.push_back(p);
     skin.share.push_back(part);
   }
 }
 
+// How far vertices a and b go together: 0 to 1, smoothly, by the weight that they share.
+double Likeness(const Rig& rig, std::uint32_t a, std::uint32_t b) {
+  double shared = 0;
+  const auto of_a = rig.influences().bindings(a), of_b = rig.influences().bindings(b);
+  for (std::size_t i = 0; i < of_a.size(); ++i) {
+    for (std::size_t k = 0; k < of_b.size(); ++k) {
+      if (rig.bindings()[of_a[i]].joint != rig.bindings()[of_b[k]].joint) continue;
+      shared += double{std::min(rig.influences().weights(a)[i], rig.influences().weights(b)[k])};
+    }
+  }
+  return SmoothStep((shared - kLeastAlike) / (1 - kLeastAlike));
+}
+
 void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
   std::vector<NearestSkin::Place> places;
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
-    if (skin.role[p] == Byte(PointRole::kSkin)) {
+    if (skin.role[p] == Byte(PointRole::kSkin) || skin.role[p] == Byte(PointRole::kPuppet)) {
       places.push_back({RestOf(skin, input.layout, p), p});
     } else if (skin.role[p] == Byte(PointRole::kIsland)) {
       skin.island.push_back(p);
@@ -208,9 +196,13 @@ void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
     return;
   }
   skin.nearest.resize(skin.island.size());
+  skin.along.resize(skin.island.size());
   task.For(skin.island.size(), kIslandGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
-      skin.nearest[k] = nearest.Find(RestOf(skin, input.layout, skin.island[k]));
+      const std::uint32_t from = nearest.Find(RestOf(skin, input.layout, skin.island[k]));
+      const auto vertex = [&](std::uint32_t p) { return input.layout.Vertex(skin.point_lane[p]); };
+      skin.nearest[k] = from;
+      skin.along[k] = Byte(Likeness(input.rig, vertex(skin.island[k]), vertex(from)));
     }
   });
 }
@@ -225,10 +217,11 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
   for (const Shape& shape : rig.shapes()) {
     for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
   }
-  return {.bound = vertices * 19 + edges * 16 + lanes * 4 + 64,
-          // Welding, neighbours before and after they are made unique and weighted, borders, rings
-          // of triangles, nearest points.
-          .passing = vertices * 484 + offsets * 32 + edges * 52 + corners * 104};
+  return {
+      .bound = vertices * 26 + edges * 16 + lanes * 4 + 64,
+      // Welding, neighbours before and after they are made unique and weighted, borders, rings
+      // of triangles, nearest points.
+      .passing = vertices * 520 + rig.joints() * 40 + offsets * 32 + edges * 52 + corners * 104};
 }
 
 absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
@@ -246,18 +239,22 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
   }
   SetRows(mesh, welded, ring, order, skin);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  SetPotentials(input, field, task, skin);
+  const std::vector<Vec3f> rest = BindPoints(input, skin);
+  SetPotentials(rest, field, task, skin);
   SetShared(input, skin);
 
   const std::vector<std::uint8_t> border = BorderPoints(mesh, welded);
-  const std::vector<std::uint32_t> component = Components(ring);
-  const std::vector<std::uint8_t> is_skin =
-      SkinComponents(welded, component, part_of_vertex, field.parts());
+  std::vector<Vec3f> places(skin.points());
+  for (std::size_t i = 0; i < skin.points(); ++i) places[order.point[i]] = rest[i];
+  const std::vector<Shell> shells =
+      FindShells(input.rig, welded, ring, border, places, part_of_vertex, field.parts());
   for (const std::uint32_t p : order.point) {
     const float depth = skin.potential[skin.role.size()];
     PointRole role = PointRole::kSkin;
-    if (is_skin[component[p]] == 0) {
+    if (shells[p] == Shell::kIsland) {
       role = PointRole::kIsland;
+    } else if (shells[p] == Shell::kPuppet) {
+      role = PointRole::kPuppet;
     } else if (part_of_vertex[welded.first[p]] < 0 ||
                !(depth >= kNoDepth && depth <= 1 - kNoDepth)) {
       role = PointRole::kNoField;

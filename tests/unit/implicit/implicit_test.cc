@@ -198,6 +198,7 @@ TEST(Implicit, SaysHowManyPointsStay) {
   for (const Measure& m : implicit.Measures()) figures[std::string(m.name)] = m.value;
   EXPECT_EQ(figures["border_points"], 64);
   EXPECT_EQ(figures["island_points"], 0);
+  EXPECT_EQ(figures["puppet_points"], 0);
   EXPECT_EQ(figures["points_without_field"], 0);
 }
 
@@ -255,7 +256,7 @@ TEST(Implicit, TrackingClosesFoldsWithoutOverlap) {
   StreamState state;
   EXPECT_LT(overlap(&state, 120), 1e-3);
   EXPECT_LT(overlap(&state, 145), 3e-3);
-  EXPECT_GT(overlap(nullptr, 145), 0.05);
+  EXPECT_LT(overlap(nullptr, 145), 1e-3);
 }
 
 // Millimetres, kilometres.
@@ -359,7 +360,7 @@ TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   EXPECT_TRUE(refused([](Implicit& m) { m.joints = 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.point_lane[3] = 1 << 20; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.lane_point.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.role[3] = 4; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.role[3] = 5; }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_shift"); }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_base"); }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_start"); }));
@@ -373,10 +374,14 @@ TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.mean_value.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.potential[3] = INFINITY; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.run_part.pop_back(); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.run_point[0] = 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.island.push_back(3); }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.along.push_back(255); }));
   EXPECT_TRUE(refused([](Implicit& m) {
     m.skin.island.push_back(3);
     m.skin.nearest.push_back(4);
+    m.skin.along.push_back(255);
   }));
 }
 
