@@ -45,7 +45,7 @@ inline std::vector<std::string> LawSpecs() {
                              "enhanced_ddm(variant=4)",
                              "dqs | bulge_free | muscle(strength=2)",
                              "shapes(strength=0.5) | shapes | dqs",
-                             "dqs | implicit",
+                             "lbs | implicit",
                              "dqs | bulge_free | implicit | relax",
                              "dqs | implicit(contact=false, step=fixed, operator=blend)",
                              "dqs | implicit(operator=bulge, controller=camel, samples=20)",
