@@ -103,7 +103,7 @@ class Projection {
 
  private:
   bool IsSkin(std::uint32_t p) const {
-    return skin_.role[p] == static_cast<std::uint8_t>(PointRole::kSkin);
+    return skin_.IsSkin(p);
   }
   VertexState State(std::uint32_t p) const { return static_cast<VertexState>(points_.state[p]); }
 

@@ -29,7 +29,9 @@ bool Below(std::span<const std::uint32_t> values, std::size_t limit) {
 }  // namespace
 
 std::size_t SkinSurface::Count(PointRole role_of) const {
-  return static_cast<std::size_t>(std::ranges::count(role, static_cast<std::uint8_t>(role_of)));
+  std::size_t count = 0;
+  for (std::size_t p = 0; p < points(); ++p) count += RoleOf(p) == role_of ? 1 : 0;
+  return count;
 }
 
 absl::Status SkinSurface::Check(const BlockLayout& layout) const {
@@ -40,11 +42,11 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
   if (points() == 0 || points() > lanes || lane_point.size() != lanes || role.size() != points() ||
       potential.size() != points() || run_part.size() != run_point.size() ||
       cotangent.size() != rows.size() || nearest.size() != island.size() ||
-      along.size() != island.size() || share.size() != shared.size()) {
+      along.size() != island.size()) {
     return damaged("sizes disagree");
   }
   if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !rows.Fits(points()) ||
-      !Below(island, points()) || !Below(nearest, points()) || !Below(shared, points())) {
+      !Below(island, points()) || !Below(nearest, points())) {
     return damaged("an index out of range");
   }
   // Every point is in a run.
@@ -53,14 +55,12 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
   }
   const auto weight = [](float w) { return w >= 0 && w <= 1; };
   if (!std::ranges::all_of(cotangent, weight) || !AreWeights(rows, points(), mean_value) ||
-      !std::ranges::all_of(potential, [](float f) { return std::isfinite(f); }) ||
-      !std::ranges::all_of(
-          role, [](std::uint8_t r) { return r <= static_cast<int>(PointRole::kPuppet); })) {
+      !std::ranges::all_of(potential, [](float f) { return std::isfinite(f); })) {
     return damaged("a value out of range");
   }
   // Islands follow skin, never each other: their order does not matter.
   const auto has_role = [&](PointRole wanted) {
-    return [&, wanted](std::uint32_t p) { return role[p] == static_cast<std::uint8_t>(wanted); };
+    return [&, wanted](std::uint32_t p) { return RoleOf(p) == wanted; };
   };
   if (!std::ranges::all_of(island, has_role(PointRole::kIsland)) ||
       !std::ranges::all_of(nearest, [&](std::uint32_t p) {
@@ -80,12 +80,11 @@ void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
 
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task) {
-  task.For(skin.shared.size(), kPointGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t k = begin; k < end; ++k) {
-      const std::uint32_t p = skin.shared[k];
+  task.For(skin.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      if (!skin.IsSkin(p) || skin.role[p] == kWholeWay) continue;
       const Vec4 from = PointOf(skin, in, p);
-      const float part = static_cast<float>(skin.share[k]) / 255;
-      Store4(from + part * (Load4(moved.data(), p) - from), moved.data(), p);
+      Store4(from + skin.WayOf(p) * (Load4(moved.data(), p) - from), moved.data(), p);
     }
   });
   for (std::size_t k = 0; k < skin.island.size(); ++k) {

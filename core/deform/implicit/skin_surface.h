@@ -22,17 +22,23 @@
 namespace sinew {
 
 enum class PointRole : std::uint8_t {
-  kSkin,     // moves along the field
   kNoField,  // stays: its part has no field, or the field does not tell how deep it lies
   kBorder,   // stays: an open border
   kIsland,   // eyes, buttons: moves as a point of the skin near it
   kPuppet,   // stays: of a shell that joints alone move, see skin_shells.h
+  kSkin,     // moves along the field
 };
+
+inline constexpr std::uint8_t kWholeWay = 255;
 
 struct SkinSurface {
   std::vector<std::uint32_t> point_lane;  // [P] lane whose position a point has
   std::vector<std::uint32_t> lane_point;  // [B * 16]
-  std::vector<std::uint8_t> role;         // [P] PointRole
+  // [P] PointRole; of skin, and above it what part of its way it goes, all of it at kWholeWay.
+  // Where two joints of one limb, an ancestor of the other, do not carry all of a point it goes
+  // less far, at 0.4 carried by others not at all: parts are rigid, and skin between several of
+  // them, or between two fingers, follows their mean, as skinned.
+  std::vector<std::uint8_t> role;
   NeighbourRows rows;
   std::vector<float> cotangent;  // of each neighbour; rest lengths, positive, rows sum to 1 or 0
   // As above or a row of zeros, see AddWeights and mean_value.h.
@@ -44,14 +50,15 @@ struct SkinSurface {
   std::vector<std::uint32_t> island;   // [I] points of role kIsland, rising
   std::vector<std::uint32_t> nearest;  // [I] the kSkin or kPuppet point each moves with, and
   std::vector<std::uint8_t> along;     // [I] what part of its way it goes, of 255
-  // [S] Points of which others than two joints of one limb, an ancestor of the other, carry a part,
-  // rising, and what part of their way they go, of 255: all at none, nothing at 0.4 and more. Parts
-  // are rigid; skin between several of them, or between two fingers, follows their mean, as
-  // skinned.
-  std::vector<std::uint32_t> shared;
-  std::vector<std::uint8_t> share;
 
   std::size_t points() const { return point_lane.size(); }
+  PointRole RoleOf(std::size_t p) const { return std::min(PointRole{role[p]}, PointRole::kSkin); }
+  bool IsSkin(std::size_t p) const { return RoleOf(p) == PointRole::kSkin; }
+  // 0 to 1; of skin.
+  float WayOf(std::size_t p) const {
+    constexpr int kNone = static_cast<int>(PointRole::kSkin);
+    return static_cast<float>(role[p] - kNone) / static_cast<float>(kWholeWay - kNone);
+  }
   std::size_t Count(PointRole role_of) const;
   // The part that is largest at point p in the bind pose.
   std::uint32_t PartOf(std::size_t p) const {
@@ -76,8 +83,6 @@ struct SkinSurface {
     visit("island", self.island);
     visit("nearest", self.nearest);
     visit("along", self.along);
-    visit("shared", self.shared);
-    visit("share", self.share);
   }
 };
 
@@ -101,10 +106,10 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
 void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
                   std::span<float> points, const Task& task);
 
-// Lets shared points go their part of the way, moves islands with their skin points, and writes
+// Lets skin go its part of the way, moves islands with their skin points, and writes
 // blocks: a point that did not move keeps the bits
 // of each of its lanes.
-//   moved  [P][4]; islands and shared points are written
+//   moved  [P][4]; islands and such skin are written
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task);
 

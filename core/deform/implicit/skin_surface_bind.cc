@@ -157,12 +157,13 @@ double HoldOfTwo(const Rig& rig, std::uint32_t v) {
   return SmoothStep((first + second - kLeastOfTwo) / (1 - kLeastOfTwo));
 }
 
-void SetShared(const BindInput& input, SkinSurface& skin) {
+// What part of its way skin goes.
+void SetWays(const BindInput& input, SkinSurface& skin) {
+  constexpr double kNone = static_cast<double>(PointRole::kSkin);
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
-    const std::uint8_t part = Byte(HoldOfTwo(input.rig, input.layout.Vertex(skin.point_lane[p])));
-    if (part == 255) continue;
-    skin.shared.push_back(p);
-    skin.share.push_back(part);
+    if (!skin.IsSkin(p)) continue;
+    const double hold = HoldOfTwo(input.rig, input.layout.Vertex(skin.point_lane[p]));
+    skin.role[p] = static_cast<std::uint8_t>(std::lround(kNone + (kWholeWay - kNone) * hold));
   }
 }
 
@@ -182,9 +183,9 @@ double Likeness(const Rig& rig, std::uint32_t a, std::uint32_t b) {
 void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
   std::vector<NearestSkin::Place> places;
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
-    if (skin.role[p] == Byte(PointRole::kSkin) || skin.role[p] == Byte(PointRole::kPuppet)) {
+    if (skin.IsSkin(p) || skin.RoleOf(p) == PointRole::kPuppet) {
       places.push_back({RestOf(skin, input.layout, p), p});
-    } else if (skin.role[p] == Byte(PointRole::kIsland)) {
+    } else if (skin.RoleOf(p) == PointRole::kIsland) {
       skin.island.push_back(p);
     }
   }
@@ -241,7 +242,6 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const std::vector<Vec3f> rest = BindPoints(input, skin);
   SetPotentials(rest, field, task, skin);
-  SetShared(input, skin);
 
   const std::vector<std::uint8_t> border = BorderPoints(mesh, welded);
   std::vector<Vec3f> places(skin.points());
@@ -264,6 +264,7 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
     skin.role.push_back(Byte(role));
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SetWays(input, skin);
   SetIslands(input, task, skin);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return skin;

@@ -69,7 +69,7 @@ class Step {
   void Move(std::size_t block);
 
   bool OnSkin(std::size_t p) const {
-    return skin_.role[p] == static_cast<std::uint8_t>(PointRole::kSkin);
+    return skin_.IsSkin(p);
   }
   std::size_t Lanes(std::size_t block) const {
     return std::min(kLanes, skin_.points() - block * kLanes);

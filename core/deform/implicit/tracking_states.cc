@@ -22,7 +22,7 @@ std::vector<std::uint8_t> TrackedStates(const SkinSurface& skin, const PosedFiel
   std::vector<std::uint8_t> states(skin.points());
   const auto state_of = [&](std::size_t p, const FieldBlock& now, const FieldBlock& plain) {
     const std::size_t i = p % kLanes;
-    if (skin.role[p] != static_cast<std::uint8_t>(PointRole::kSkin)) return VertexState::kOutVert;
+    if (!skin.IsSkin(p)) return VertexState::kOutVert;
     const float slope = std::hypot(now.x[i], now.y[i], now.z[i]), near = kOffLevel * unit * slope;
     if (!(slope * unit > kNoDirection)) return VertexState::kNormGradNull;
     if (std::abs(now.value[i] - skin.potential[p]) > near) return VertexState::kNbIterMax;

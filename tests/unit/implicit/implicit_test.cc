@@ -360,7 +360,7 @@ TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
   EXPECT_TRUE(refused([](Implicit& m) { m.joints = 1; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.point_lane[3] = 1 << 20; }));
   EXPECT_TRUE(refused([](Implicit& m) { m.skin.lane_point.pop_back(); }));
-  EXPECT_TRUE(refused([](Implicit& m) { m.skin.role[3] = 5; }));
+  EXPECT_TRUE(refused([](Implicit& m) { m.skin.role.pop_back(); }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_shift"); }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_base"); }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_start"); }));

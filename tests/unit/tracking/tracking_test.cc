@@ -88,7 +88,7 @@ TEST(Tracking, OneStepIsTheDescriptionInDouble) {
             }};
     for (std::size_t v = 0; v < limb.rig().vertices(); ++v) {
       const std::size_t p = limb.surface().lane_point[limb.layout().lane[v]];
-      const bool held = limb.surface().role[p] == static_cast<std::uint8_t>(PointRole::kSkin);
+      const bool held = limb.surface().IsSkin(p);
       step.iso.push_back(held ? double{limb.surface().potential[p]} : -1);
       const Vec3d gradient = rest.At(step.rest[v], Contact::kCrease).gradient;
       const double slope = std::sqrt(Dot(gradient, gradient));
