@@ -170,15 +170,12 @@ class Bulge::Frame {
     if (behind > 0 && behind < search.excess) Try(q, search, behind);
   }
 
-  // Of skin between two bones that no joint joins: as much of the turn between them as its weights
-  // say.
+  // Of skin between limbs: as much of the turn between their bones as its weights say.
   void TryWeb(Search& search) const {
-    const auto pair = bulge_.StrongestTwo(search.point);
+    const Pair pair = bulge_.BetweenLimbs(search.point);
     if (!(pair.part > 0) || !usable_[pair.first] || !usable_[pair.second] || !(search.excess > 0)) {
       return;
     }
-    const auto joins = [&](std::uint32_t j) { return Other(j, pair.first) == pair.second; };
-    if (std::ranges::any_of(bulge_.joints_of_[pair.first], joins)) return;
     const Vec3d centre = bulge_.bones_.bones[pair.first].from;
     const Turn turn = Turn::Of(Linear(Compose(back_[pair.second], Inverse(back_[pair.first]))));
     const Vec3d from = Apply(back_[pair.first], search.at) - centre;
@@ -277,6 +274,7 @@ Bulge::Bulge(const Rig& rig, const BindingBones& bones, const Surface& surface,
     : rig_(rig),
       bones_(bones),
       surface_(surface),
+      order_(rig.skeleton()),
       joints_of_(bones.bones.size()),
       above_(bones.bones.size(), kNone),
       owner_(bones.strongest),
@@ -332,7 +330,7 @@ bool Bulge::Shares(std::uint32_t p, std::uint32_t binding) const {
   return false;
 }
 
-Bulge::Pair Bulge::StrongestTwo(std::uint32_t p) const {
+Bulge::Pair Bulge::BetweenLimbs(std::uint32_t p) const {
   const std::uint32_t vertex = surface_.welded.first[p];
   const auto bindings = rig_.influences().bindings(vertex);
   const auto weights = rig_.influences().weights(vertex);
@@ -342,7 +340,8 @@ Bulge::Pair Bulge::StrongestTwo(std::uint32_t p) const {
     const auto weight = static_cast<double>(weights[k]);
     if (bindings[k] == pair.first) {
       first = weight;
-    } else if (weight > second) {
+    } else if (weight > second && !order_.AreInLine(rig_.bindings()[bindings[k]].joint,
+                                                    rig_.bindings()[pair.first].joint)) {
       second = weight;
       pair.second = bindings[k];
     }

@@ -13,9 +13,10 @@
 //     what a bone carries goes with it on both sides of a plane.
 //   - That of its bone or of one joined to it, to before the planes of that: a point a hair behind
 //     one is that far from the limb, not out of the body altogether.
-//   - Of skin between its strongest two bones where no joint joins these (metacarpals, the roots of
-//     fingers, thighs), as much of the turn between them as its weights say: bodies that part have
-//     no other shape between them.
+//   - Of skin between limbs (metacarpals, the roots of fingers, thighs), as much of the turn from
+//   its
+//     strongest bone to the strongest of another limb, none above or below the first, as its
+//     weights for these two say: limbs that part have no other shape between them.
 //   - That of another child of its bone's parent (fingers of a hand), where the skin it comes to
 //     belongs there, or the point does for a quarter of its weight; of a parent with no more than
 //     kMostSiblings of them.
@@ -37,6 +38,7 @@
 #include "core/metrics/solid.h"
 #include "core/metrics/surface.h"
 #include "core/metrics/volume.h"
+#include "core/rig/joint_order.h"
 
 namespace sinew::metrics {
 
@@ -62,13 +64,14 @@ class Bulge {
     std::uint32_t first = 0, second = 0;  // bindings
     double part = 0;                      // the second's, of the weight of both
   };
-  Pair StrongestTwo(std::uint32_t p) const;
+  Pair BetweenLimbs(std::uint32_t p) const;  // part 0: it is not
   // A quarter of point p's weight or more is the binding's.
   bool Shares(std::uint32_t p, std::uint32_t binding) const;
 
   const Rig& rig_;
   const BindingBones& bones_;
   const Surface& surface_;
+  JointOrder order_;
   std::vector<std::vector<std::uint32_t>> joints_of_;  // [E] places in bones_.joints
   std::vector<std::uint32_t> above_;                   // [E] that of them to its parent, or none
   std::vector<std::uint32_t> owner_;                   // [points of the solid] binding

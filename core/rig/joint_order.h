@@ -21,6 +21,10 @@ class JointOrder {
   bool IsOrDescends(std::size_t joint, std::size_t ancestor) const {
     return entry(ancestor) <= entry(joint) && entry(joint) < end(ancestor);
   }
+  // One is or descends from the other.
+  bool AreInLine(std::size_t a, std::size_t b) const {
+    return IsOrDescends(a, b) || IsOrDescends(b, a);
+  }
   // The lowest joint that a and b both are or descend from, or kNoParent. O(log J).
   std::uint32_t LowestCommon(std::uint32_t a, std::uint32_t b) const;
 

@@ -12,6 +12,7 @@
 #include "core/geometry/laplacian.h"
 #include "core/geometry/mean_value.h"
 #include "core/rig/bind_pose.h"
+#include "core/rig/joint_order.h"
 
 namespace sinew {
 namespace {
@@ -119,17 +120,8 @@ double SmoothStep(double x) {
   return t * t * (3 - 2 * t);
 }
 
-bool IsBelow(const Skeleton& skeleton, std::uint32_t joint, std::uint32_t above) {
-  while (joint > above && joint != kNoParent) joint = skeleton.joint(joint).parent;
-  return joint == above;
-}
-
-bool AreInLine(const Skeleton& skeleton, std::uint32_t a, std::uint32_t b) {
-  return IsBelow(skeleton, a, b) || IsBelow(skeleton, b, a);
-}
-
 // How firmly two joints of one limb carry vertex v: 0 to 1, smoothly.
-double HoldOfTwo(const Rig& rig, std::uint32_t v) {
+double HoldOfTwo(const Rig& rig, const JointOrder& order, std::uint32_t v) {
   const auto bindings = rig.influences().bindings(v);
   const auto weights = rig.influences().weights(v);
   absl::InlinedVector<std::pair<std::uint16_t, double>, 8> joints;
@@ -151,8 +143,7 @@ double HoldOfTwo(const Rig& rig, std::uint32_t v) {
     }
   }
   for (const auto& [joint, weight] : joints) {
-    if (joint == strongest || !AreInLine(rig.skeleton(), joint, strongest)) continue;
-    second = std::max(second, weight);
+    if (joint != strongest && order.AreInLine(joint, strongest)) second = std::max(second, weight);
   }
   return SmoothStep((first + second - kLeastOfTwo) / (1 - kLeastOfTwo));
 }
@@ -160,9 +151,10 @@ double HoldOfTwo(const Rig& rig, std::uint32_t v) {
 // What part of its way skin goes.
 void SetWays(const BindInput& input, SkinSurface& skin) {
   constexpr double kNone = static_cast<double>(PointRole::kSkin);
+  const JointOrder order(input.rig.skeleton());
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
     if (!skin.IsSkin(p)) continue;
-    const double hold = HoldOfTwo(input.rig, input.layout.Vertex(skin.point_lane[p]));
+    const double hold = HoldOfTwo(input.rig, order, input.layout.Vertex(skin.point_lane[p]));
     skin.role[p] = static_cast<std::uint8_t>(std::lround(kNone + (kWholeWay - kNone) * hold));
   }
 }
