@@ -19,7 +19,8 @@ constexpr float kNewtonUnits = 0.25f, kFixedUnits = 0.05f;  // longest step
 constexpr float kNoGradient = 1e-5f;                        // per unit
 constexpr float kStrayed = 10 * kLevelTolerance;            // smoothed where steps ran out
 constexpr std::uint32_t kFirstRings = 6, kLastRings = 3;    // diffusions
-constexpr std::uint32_t kLastSmoothing = 1;
+// Where strays came back, rows of a coarse mesh lie on either side of the crease by turns.
+constexpr std::uint32_t kLastSmoothing = 1, kStraySmoothing = 3;
 constexpr std::size_t kFewNeighbours = 3;  // points with no more are not smoothed
 constexpr float kLeastStray = 0.5f;        // of the longest step
 constexpr float kFarthestBack = 2;         // of the way that a stray went: beyond is no contact
@@ -88,7 +89,9 @@ class Projection {
     if (region > 0) Smooth(region, kFirstRings, options_.smoothing);
     Refit(region);
     if (options_.contact && options_.strays) ReturnToContact();
-    if (region > 0 && FlagStopped() > 0) Smooth(Grow(kLastRings), kLastRings, kLastSmoothing);
+    if (region > 0 && FlagStopped() > 0) {
+      Smooth(Grow(kLastRings), kLastRings, strayed_ ? kStraySmoothing : kLastSmoothing);
+    }
     KeepFirstStates();
 
     ScatterPoints(skin_, frame_.in, points_.at, frame_.out, frame_.task);
@@ -102,9 +105,7 @@ class Projection {
   }
 
  private:
-  bool IsSkin(std::uint32_t p) const {
-    return skin_.IsSkin(p);
-  }
+  bool IsSkin(std::uint32_t p) const { return skin_.IsSkin(p); }
   VertexState State(std::uint32_t p) const { return static_cast<VertexState>(points_.state[p]); }
 
   // Steps of the first `count` points of list_, until all have stopped.
@@ -208,7 +209,7 @@ class Projection {
     }
     std::copy(region_.begin() + static_cast<std::ptrdiff_t>(flagged_),
               region_.begin() + static_cast<std::ptrdiff_t>(end), list_.begin());
-    ForStrays(end - flagged_, true);
+    Return(end - flagged_);
   }
 
   // Of the contact as it was before smoothing, what came off it by another limb's side.
@@ -218,7 +219,12 @@ class Projection {
       const auto first = static_cast<VertexState>(first_state_[p]);
       if (first == VertexState::kGradientDivergence && MayStray(p)) list_[count++] = p;
     }
-    ForStrays(Find(count), true);
+    Return(Find(count));
+  }
+
+  void Return(std::size_t count) {
+    strayed_ = strayed_ || count > 0;
+    ForStrays(count, true);
   }
 
   // Keeps those of the first `count` points of list_ that strayed, and returns how many.
@@ -370,6 +376,7 @@ class Projection {
   std::span<std::uint8_t> first_state_, reached_;
   std::span<std::uint32_t> list_, region_;
   std::size_t flagged_ = 0;
+  bool strayed_ = false;
   std::atomic<std::size_t> evaluations_{0};
 };
 

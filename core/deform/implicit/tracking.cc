@@ -68,9 +68,7 @@ class Step {
   void Rotate(std::size_t block);
   void Move(std::size_t block);
 
-  bool OnSkin(std::size_t p) const {
-    return skin_.IsSkin(p);
-  }
+  bool OnSkin(std::size_t p) const { return skin_.IsSkin(p); }
   std::size_t Lanes(std::size_t block) const {
     return std::min(kLanes, skin_.points() - block * kLanes);
   }
