@@ -13,7 +13,7 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kCandidates = 40;                 // for each sample
+constexpr std::size_t kCandidates = 40, kMostVertices = 160;  // for each sample
 constexpr double kCarried = 0.5, kCarriedBehind = 0.9;  // of its weight: skin that is a joint's
 constexpr double kWeightRounding = 1e-6;
 // Skin of less than this many times flesh^2, a limb around its bone has 6 and more, is a patch that
@@ -49,7 +49,9 @@ bool Carries(const LimbBone& bone, const Vec3d& at, double weight) {
   return weight >= (IsAlong(bone, at) ? kCarried : kCarriedBehind) - kWeightRounding;
 }
 
-std::vector<SurfaceSample> VerticesOf(const LimbSurface& surface, const LimbBone& bone) {
+// Up to `most`, evenly among them all.
+std::vector<SurfaceSample> VerticesOf(const LimbSurface& surface, const LimbBone& bone,
+                                      std::size_t most) {
   std::vector<std::pair<std::uint32_t, float>> corners;
   for (const LimbSurface::Skin& s : surface.SkinOf(bone.joint)) {
     for (std::size_t k = 0; k < 3; ++k) {
@@ -59,7 +61,9 @@ std::vector<SurfaceSample> VerticesOf(const LimbSurface& surface, const LimbBone
   std::ranges::sort(corners);
   corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
   std::vector<SurfaceSample> vertices;
-  for (const auto& [v, weight] : corners) {
+  const std::size_t stride = corners.size() / most + 1;
+  for (std::size_t i = 0; i < corners.size(); i += stride) {
+    const auto& [v, weight] = corners[i];
     const Vec3d& at = surface.points[v];
     if (!Carries(bone, at, static_cast<double>(weight))) continue;
     vertices.push_back({at, surface.normals[v], SpacingAt(bone, at)});
@@ -110,7 +114,7 @@ PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t 
     if (carried < kPatch * bone.flesh * bone.flesh) {
       part.drawn.clear();
     } else {
-      part.vertices = VerticesOf(surface, bone);
+      part.vertices = VerticesOf(surface, bone, kMostVertices * samples);
     }
   } else {
     const auto vertices = surface.VerticesOf(bone.joint);

@@ -116,7 +116,7 @@ void DeformerLaws::ExpectFollows(const std::vector<Affine>& pose, const Frame& s
         << ", spread " << spread.positions[v];
   }
   // One that changes sides takes those around it along.
-  ASSERT_LE(beyond, 1 + rig().vertices() / 80) << what;
+  ASSERT_LE(beyond, 1 + rig().vertices() / (far >= 10 ? 80 : 250)) << what;
   ASSERT_LE(carrying, MostCarrying(far)) << what;
 }
 

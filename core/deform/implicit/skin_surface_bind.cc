@@ -67,15 +67,7 @@ std::vector<Vec3f> BindPoints(const BindInput& input, const SkinSurface& skin) {
   std::vector<Vec3f> points;
   points.reserve(skin.points());
   for (const std::uint32_t lane : skin.point_lane) {
-    const std::uint32_t v = input.layout.Vertex(lane);
-    const Vec3d u = ToDouble(input.rig.mesh().positions()[v]);
-    const auto bindings = input.rig.influences().bindings(v);
-    const auto weights = input.rig.influences().weights(v);
-    Vec3d sum;
-    for (std::size_t k = 0; k < bindings.size(); ++k) {
-      sum = sum + weights[k] * Apply(to_pose[bindings[k]], u);
-    }
-    points.push_back(ToFloat(sum));
+    points.push_back(ToFloat(InBindPose(input.rig, to_pose, input.layout.Vertex(lane))));
   }
   return points;
 }
