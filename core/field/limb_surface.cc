@@ -78,17 +78,6 @@ void AddSkin(const Rig& rig, LimbSurface& surface) {
 
 }  // namespace
 
-// Weights run from strongest to weakest, and equal ones by binding.
-std::uint16_t StrongestBinding(const Rig& rig, std::size_t v) {
-  const auto bindings = rig.influences().bindings(v);
-  const auto weights = rig.influences().weights(v);
-  std::uint16_t best = bindings.front();
-  for (std::size_t k = 1; k < bindings.size() && weights[k] == weights[0]; ++k) {
-    if (rig.bindings()[bindings[k]].joint < rig.bindings()[best].joint) best = bindings[k];
-  }
-  return best;
-}
-
 LimbSurface MakeLimbSurface(const Rig& rig) {
   LimbSurface surface;
   const Mesh& mesh = rig.mesh();

@@ -13,9 +13,6 @@
 
 namespace sinew {
 
-// The binding of a vertex with the largest weight, ties by lower joint.
-std::uint16_t StrongestBinding(const Rig& rig, std::size_t v);
-
 using Corners = std::array<std::uint32_t, 3>;  // of a triangle: vertices
 
 struct LimbSurface {

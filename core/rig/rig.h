@@ -104,4 +104,7 @@ class Rig {
   std::string digest_;
 };
 
+// The binding of a vertex with the largest weight, ties by lower joint.
+std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex);
+
 }  // namespace sinew

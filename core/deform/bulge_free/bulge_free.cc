@@ -11,6 +11,8 @@
 #include "core/base/vectors.h"
 #include "core/deform/bulge_free/bone_segments.h"
 #include "core/deform/bulge_free/bulge_free_kernel.h"
+#include "core/geometry/adjacency.h"
+#include "core/geometry/skin_shells.h"
 
 namespace sinew {
 namespace {
@@ -66,6 +68,16 @@ BlockJoints UniteStrongest(const BindInput& input, std::size_t most) {
     offsets.push_back(bindings.size());
   }
   return UniteRows(input.layout, offsets, bindings);
+}
+
+// [V] 1 = of a piece that joints alone move, such as a puppet's limbs and the balls between them.
+std::vector<std::uint8_t> FindPuppets(const Rig& rig) {
+  const WeldedPoints welded = Weld(rig);
+  const std::vector<Shell> shells = FindShells(rig, welded, TriangleNeighbours(rig.mesh(), welded));
+  std::vector<std::uint8_t> puppets;
+  puppets.reserve(rig.vertices());
+  for (const std::uint32_t p : welded.point) puppets.push_back(shells[p] == Shell::kPuppet ? 1 : 0);
+  return puppets;
 }
 
 // How far a vertex is pushed, as part of its distance from its strongest bone; 0 where the two
@@ -138,10 +150,14 @@ absl::StatusOr<BindCost> BulgeFree::Cost(const BindInput& input, const BulgeFree
                 : bindings * 2 * sizeof(Vec3d));
   const std::size_t rows = (input.layout.vertices + 1) * sizeof(std::uint64_t) + influences * 2;
   const std::size_t segments = (bindings + input.rig.joints()) * 256;
-  return BindCost{.peak_bytes = 2 * bound + 2 * rows + segments + (bisector ? pairs * 64 : 0),
-                  .bound_bytes = bound,
-                  .work = BoneWork(input) + InfluenceWork(input),
-                  .frame_ns = (bisector ? 0.4 : 2.6) * static_cast<double>(influences)};
+  // Welding, and which pieces there are.
+  const std::size_t shells = input.layout.vertices * 320 +
+                             input.rig.mesh().face_vertices().size() * 48 + input.rig.joints() * 40;
+  return BindCost{
+      .peak_bytes = 2 * bound + 2 * rows + segments + shells + (bisector ? pairs * 64 : 0),
+      .bound_bytes = bound,
+      .work = BoneWork(input) + InfluenceWork(input),
+      .frame_ns = (bisector ? 0.4 : 2.6) * static_cast<double>(influences)};
 }
 
 absl::StatusOr<BulgeFree> BulgeFree::Bind(const BindInput& input, const BulgeFreeParams& params,
@@ -168,9 +184,12 @@ absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreePa
   }
   joints = params.strongest ? UniteStrongest(input, 1) : input.layout.skin;
   shares.resize(joints.pairs() * kLanes);
+  const std::vector<std::uint8_t> puppets = FindPuppets(input.rig);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<double> powers;
   return ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);
+    if (puppets[v] != 0) return;
     const auto weights =
         influences.weights(v).first(params.strongest ? 1 : influences.weights(v).size());
     powers.clear();
@@ -195,11 +214,13 @@ absl::Status BulgeFree::BindBisector(const BindInput& input, const BulgeFreePara
   joints = UniteStrongest(input, 2);
   shares.resize(joints.pairs() * kLanes);
   pair_couple.assign(joints.pairs(), kNoPush);
+  const std::vector<std::uint8_t> puppets = FindPuppets(input.rig);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint32_t> known;  // upper, lower
   return ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);
     const auto bindings = influences.bindings(v);
-    if (bindings.size() < 2) return;
+    if (bindings.size() < 2 || puppets[v] != 0) return;
     const std::uint16_t first = bindings[0], second = bindings[1];
     const bool is_upper = segments.IsAncestor(first, second);
     if (!is_upper && !segments.IsAncestor(second, first)) return;

@@ -9,6 +9,7 @@
 // scaled as a whole stays what it is), and u_i includes what shapes moved. The correction only
 // pulls inwards: it costs 1 % of a bent limb's volume. Twists, and vertices of one influence behind
 // a skinning method, stay as they are. Leaf joints' bones are points: give limbs an end joint.
+// So do pieces that joints alone move, such as the balls in a puppet's joints (skin_shells.h).
 //
 // bisector: a vertex near a hinge is pushed along the limb towards the joint, by an empirical curve
 // of its two largest weights. Source: Sulema and Rudenko 2020, coefficients 2.2, -9.6, 10.4. Theirs
@@ -26,7 +27,7 @@ namespace sinew {
 
 struct BulgeFree {
   using Params = BulgeFreeParams;
-  static constexpr int kVersion = 2;
+  static constexpr int kVersion = 3;
   static constexpr std::string_view kSummary =
       "Takes the bulge off bent joints: pulls vertices back to their distance from the bones.";
   static constexpr std::string_view kBehind = "dqs";

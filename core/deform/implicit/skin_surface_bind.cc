@@ -6,11 +6,11 @@
 
 #include "core/base/status.h"
 #include "core/deform/implicit/nearest_skin.h"
-#include "core/deform/implicit/skin_shells.h"
 #include "core/deform/implicit/skin_surface.h"
 #include "core/geometry/adjacency.h"
 #include "core/geometry/laplacian.h"
 #include "core/geometry/mean_value.h"
+#include "core/geometry/skin_shells.h"
 #include "core/rig/bind_pose.h"
 #include "core/rig/joint_order.h"
 
@@ -228,10 +228,7 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
   SetPotentials(rest, field, task, skin);
 
   const std::vector<std::uint8_t> border = BorderPoints(mesh, welded);
-  std::vector<Vec3f> places(skin.points());
-  for (std::size_t i = 0; i < skin.points(); ++i) places[order.point[i]] = rest[i];
-  const std::vector<Shell> shells =
-      FindShells(input.rig, welded, ring, border, places, part_of_vertex, field.parts());
+  const std::vector<Shell> shells = FindShells(input.rig, welded, ring);
   for (const std::uint32_t p : order.point) {
     const float depth = skin.potential[skin.role.size()];
     PointRole role = PointRole::kSkin;

@@ -3,9 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <span>
+#include <utility>
 #include <vector>
+
+#include "core/base/vectors.h"
 
 #include "tests/assets/rounded_limb.h"
 #include "tests/assets/run_method.h"
@@ -59,6 +63,40 @@ class Relaxing {
   Relax relax_;
 };
 
+// What stands before and after a point in a triangle.
+std::pair<Vec3d, Vec3d> EdgesAt(const std::vector<std::size_t>& face, std::size_t p,
+                                const Points& at) {
+  const auto k = static_cast<std::size_t>(std::find(face.begin(), face.end(), p) - face.begin());
+  return {at[face[(k + 1) % 3]] - at[p], at[face[(k + 2) % 3]] - at[p]};
+}
+
+// What part of its way a point goes: none where its surface is a corner, all where it is smooth.
+double Smoothness(const reference::MushMesh& mesh, std::size_t p) {
+  Vec3d sum;
+  double size = 0;
+  for (const auto& face : mesh.faces) {
+    if (std::ranges::count(face, p) == 0) continue;
+    const auto [a, b] = EdgesAt(face, p, mesh.rest);
+    sum = sum + Cross(a, b);
+    size += Length(Cross(a, b));
+  }
+  const double t = std::clamp((Length(sum) / size - 0.6) / 0.35, 0.0, 1.0);
+  return t * t * (3 - 2 * t);
+}
+
+// Along the normal, down to the face that lies under a point's shift.
+double FaceBelow(const reference::MushMesh& mesh, std::size_t p, const Points& at, const Vec3d& n,
+                 const Vec3d& shift) {
+  for (const auto& face : mesh.faces) {
+    if (std::ranges::count(face, p) == 0) continue;
+    const auto [a, b] = EdgesAt(face, p, at);
+    const double area = Dot(Cross(a, b), n);
+    const double u = Dot(Cross(shift, b), n) / area, v = Dot(Cross(a, shift), n) / area;
+    if (area > 0 && u >= 0 && v >= 0) return std::min(u * Dot(a, n) + v * Dot(b, n), 0.0);
+  }
+  return 0;
+}
+
 // The same passes in double.
 Points Reference(const Rig& rig, const RelaxParams& params, const Points& posed) {
   const reference::MushMesh mesh(rig, true);
@@ -74,8 +112,9 @@ Points Reference(const Rig& rig, const RelaxParams& params, const Points& posed)
     for (std::size_t p = 0; p < at.size(); ++p) {
       Vec3d shift;
       for (const auto& [q, w] : rows[p]) shift = shift + w * (at[q] - at[p]);
-      shift = shift - (Dot(shift, normal[p]) / Dot(normal[p], normal[p])) * normal[p];
-      next[p] = at[p] + double{params.strength} * shift;
+      const Vec3d n = Unit(normal[p]);
+      shift = double{params.strength} * Smoothness(mesh, p) * (shift - Dot(shift, n) * n);
+      next[p] = at[p] + shift + FaceBelow(mesh, p, at, n, shift) * n;
     }
     at = next;
   }
@@ -116,6 +155,39 @@ TEST(Relax, IsTheReferenceInDouble) {
     const Points slid = Slid(rig);
     EXPECT_LT(MaxDistance(Relaxing(rig, params).Run(slid), Reference(rig, params, slid)), 1e-5);
   }
+}
+
+// Seen along the limb, a point that slides around it stays within the polygon of its ring, however
+// far it goes.
+TEST(Relax, ConvexSkinDoesNotGrow) {
+  const Rig rig = testing::TubeRig({.rings = 21, .around = 16, .radius = 1});
+  Points turned = testing::RestPoints(rig);
+  for (std::size_t v = 0; v < turned.size(); ++v) {
+    const AffineD by = testing::RigidMotion({1, 0, 0}, 8 * std::sin(3.7 * static_cast<double>(v)));
+    turned[v] = Apply(by, turned[v]);
+  }
+  const Points out = Relaxing(rig, {.iterations = 1, .strength = 1}).Run(turned);
+  double moved = 0;
+  for (std::size_t v = 0; v < out.size(); ++v) {
+    moved = std::max(moved, Distance(out[v], turned[v]));
+    EXPECT_LT(std::hypot(out[v].y, out[v].z), 1 + 1e-6) << v;
+  }
+  EXPECT_GT(moved, 0.1);
+}
+
+// Four sides around: its ridges are right angles, and slide a fifth of the way; one of twelve
+// slides all of it.
+TEST(Relax, RidgesSlideLess) {
+  const auto share = [](std::size_t around) {
+    const Rig rig = testing::TubeRig({.rings = 9, .around = around});
+    Points posed = testing::RestPoints(rig);
+    const std::size_t v = 4 * around;
+    const double from = posed[v].x;
+    posed[v].x += 0.01;
+    return (from + 0.01 - Relaxing(rig, {.iterations = 1, .strength = 1}).Run(posed)[v].x) / 0.01;
+  };
+  EXPECT_NEAR(share(12), 1, 1e-3);
+  EXPECT_NEAR(share(4), 0.2, 0.05);
 }
 
 TEST(Relax, SlidesBackWithoutLeavingTheSurface) {

@@ -1,8 +1,11 @@
-#include "core/deform/implicit/skin_shells.h"
+#include "core/geometry/skin_shells.h"
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <span>
+
+#include "core/base/vectors.h"
+#include "core/rig/bind_pose.h"
 
 namespace sinew {
 namespace {
@@ -36,9 +39,13 @@ Components FindComponents(const Adjacency& ring) {
   return found;
 }
 
-// [P] a third of the triangles around each point.
-std::vector<double> Areas(const Mesh& mesh, const WeldedPoints& welded,
-                          std::span<const Vec3f> places) {
+// [P] a third of the triangles around each point, in the bind pose.
+std::vector<double> Areas(const Rig& rig, const WeldedPoints& welded) {
+  const Mesh& mesh = rig.mesh();
+  const std::vector<AffineD> to_pose = ToBindPose(rig, BindPose(rig));
+  std::vector<Vec3d> places;
+  places.reserve(welded.points());
+  for (const std::uint32_t v : welded.first) places.push_back(InBindPose(rig, to_pose, v));
   std::vector<double> areas(welded.points(), 0.0);
   for (std::size_t f = 0; f < mesh.faces(); ++f) {
     const auto corners = mesh.face_vertices().subspan(
@@ -46,9 +53,9 @@ std::vector<double> Areas(const Mesh& mesh, const WeldedPoints& welded,
     for (std::size_t k = 2; k < corners.size(); ++k) {
       const std::array<std::uint32_t, 3> t = {
           welded.point[corners[0]], welded.point[corners[k - 1]], welded.point[corners[k]]};
-      const Vec3d a = ToDouble(places[t[0]]);
-      const Vec3d across = Cross(ToDouble(places[t[1]]) - a, ToDouble(places[t[2]]) - a);
-      for (const std::uint32_t p : t) areas[p] += std::sqrt(Dot(across, across)) / 6;
+      const double area =
+          Length(Cross(places[t[1]] - places[t[0]], places[t[2]] - places[t[0]])) / 6;
+      for (const std::uint32_t p : t) areas[p] += area;
     }
   }
   return areas;
@@ -83,42 +90,41 @@ class Tally {
 
 }  // namespace
 
-std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring,
-                              std::span<const std::uint8_t> border, std::span<const Vec3f> places,
-                              std::span<const std::int32_t> part_of_vertex, std::size_t parts) {
-  const std::vector<double> areas = Areas(rig.mesh(), welded, places);
+std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring) {
+  const std::vector<double> areas = Areas(rig, welded);
+  const std::vector<std::uint8_t> border = BorderPoints(rig.mesh(), welded);
   const Components components = FindComponents(ring);
-  std::vector<double> part_area(parts, 0.0);
-  const auto part_of = [&](std::uint32_t p) { return part_of_vertex[welded.first[p]]; };
-  for (const std::uint32_t p : components.points) {
-    if (part_of(p) >= 0) part_area[static_cast<std::size_t>(part_of(p))] += areas[p];
-  }
+  const auto owner = [&](std::uint32_t p) {
+    return rig.bindings()[StrongestBinding(rig, welded.first[p])].joint;
+  };
+  std::vector<double> skin(rig.joints(), 0.0);  // area that a joint carries most of
+  for (const std::uint32_t p : components.points) skin[owner(p)] += areas[p];
   std::vector<Shell> shells(welded.points());
-  Tally by_part(parts), by_joint(rig.joints());
+  Tally owned(rig.joints()), carried(rig.joints());
   std::size_t begin = 0;
   for (const std::size_t end : components.ends) {
     const auto points = std::span(components.points).subspan(begin, end - begin);
     begin = end;
     double total = 0, most = 0;
     for (const std::uint32_t p : points) {
-      if (part_of(p) >= 0) by_part.Add(static_cast<std::size_t>(part_of(p)), areas[p]);
+      owned.Add(owner(p), areas[p]);
       total += areas[p];
       const auto bindings = rig.influences().bindings(welded.first[p]);
       const auto weights = rig.influences().weights(welded.first[p]);
       for (std::size_t k = 0; k < bindings.size(); ++k) {
-        by_joint.Add(rig.bindings()[bindings[k]].joint, weights[k] * areas[p]);
+        carried.Add(rig.bindings()[bindings[k]].joint, weights[k] * areas[p]);
       }
     }
-    const auto owned = std::ranges::count_if(
-        by_part.used(), [&](std::size_t part) { return 2 * by_part[part] >= part_area[part]; });
-    for (const std::size_t joint : by_joint.used()) most = std::max(most, by_joint[joint]);
+    const auto owners = std::ranges::count_if(
+        owned.used(), [&](std::size_t joint) { return 2 * owned[joint] >= skin[joint]; });
+    for (const std::size_t joint : carried.used()) most = std::max(most, carried[joint]);
     const bool rigid = total > 0 && most >= kCarried * total;
     const bool open = std::ranges::any_of(points, [&](std::uint32_t p) { return border[p] != 0; });
-    Shell shell = owned > 0 ? Shell::kSkin : Shell::kIsland;
-    if (owned > 0 ? owned == 1 && rigid : total > 0 && !rigid && !open) shell = Shell::kPuppet;
+    Shell shell = owners > 0 ? Shell::kSkin : Shell::kIsland;
+    if (owners > 0 ? owners == 1 && rigid : total > 0 && !rigid && !open) shell = Shell::kPuppet;
     for (const std::uint32_t p : points) shells[p] = shell;
-    by_part.Clear();
-    by_joint.Clear();
+    owned.Clear();
+    carried.Clear();
   }
   return shells;
 }

@@ -1,0 +1,24 @@
+// skin_shells.h - the connected components of a skin, and what moves each.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "core/geometry/adjacency.h"
+#include "core/rig/rig.h"
+
+namespace sinew {
+
+enum class Shell : std::uint8_t {
+  kSkin,    // some joint owes it at least half of its area
+  kPuppet,  // its own shape, that joints alone move: what one joint carries of its own skin, and
+            // closed pieces that bend but are not skin (the balls in a puppet's joints)
+  kIsland,  // lies on others: eyes, buttons, nails, clothes
+};
+
+// [P] of the component a welded point belongs to. A joint's skin is what it carries most of; areas
+// are those of the bind pose.
+//   ring  neighbours along the edges of triangles
+std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring);
+
+}  // namespace sinew
