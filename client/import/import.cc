@@ -104,7 +104,7 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": wrong type '", extension, "', need .glb, .gltf, .fbx or .dae", why));
   }
-  // tinygltf and Assimp allocate what a file asks for, and throw when that fails.
+  // The parsers allocate what a file asks for, and throw when that fails.
   try {
     const absl::StatusOr<std::string> bytes = ReadBytes(file, options.max_file_bytes);
     if (!bytes.ok()) return bytes.status();

@@ -1,14 +1,21 @@
 #include "client/import/obj_reader.h"
 
-#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
 #include <absl/strings/string_view.h>
+#include <absl/strings/strip.h>
+#include <tiny_obj_loader.h>
 
 #include <algorithm>
 #include <charconv>
 #include <cmath>
-#include <limits>
+#include <cstdint>
+#include <istream>
+#include <span>
+#include <streambuf>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "client/cpp/status_macros.h"
 #include "client/import/statistics.h"
@@ -16,32 +23,35 @@
 namespace sinew::client {
 namespace {
 
-// The next word of a line, taken off it.
-absl::string_view TakeWord(absl::string_view& line) {
-  line = absl::StripLeadingAsciiWhitespace(line);
-  std::size_t end = 0;
-  while (end < line.size() && !absl::ascii_isspace(static_cast<unsigned char>(line[end]))) ++end;
-  const absl::string_view word = line.substr(0, end);
-  line.remove_prefix(end);
-  return word;
-}
-
 template <class T>
-bool ReadNumber(absl::string_view word, T& value) {
+bool IsNumber(absl::string_view word, T& value) {
   const char* end = word.data() + word.size();
   const auto read = std::from_chars(word.data(), end, value);
   return read.ec == std::errc() && read.ptr == end;
 }
 
-class Reader {
+// Feeds tinyobjloader line by line. It reports no wrong line, reads as 0 what is no number, and
+// takes comments behind a face for corners: so each line is checked first, and ends at its comment.
+// Its callbacks, unlike its arrays, know faces of more than 255 corners, and keep nothing of groups
+// and tags.
+class Reader : private std::streambuf {
  public:
-  absl::Status Read(absl::string_view text) {
-    while (!text.empty()) {
-      ++line_;
-      const std::size_t end = std::min(text.find('\n'), text.size());
-      SINEW_RETURN_IF_ERROR(ReadLine(text.substr(0, end)));
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
+  explicit Reader(absl::string_view text) : rest_(text) {
+    absl::ConsumePrefix(&rest_, "\xEF\xBB\xBF");
+  }
+
+  absl::Status Read() {
+    tinyobj::callback_t callbacks;
+    callbacks.vertex_cb = [](void* self, float x, float y, float z, float) {
+      static_cast<Reader*>(self)->AddVertex(x, y, z);
+    };
+    callbacks.index_cb = [](void* self, tinyobj::index_t* corners, int count) {
+      static_cast<Reader*>(self)->AddFace({corners, static_cast<std::size_t>(count)});
+    };
+    std::istream stream(this);
+    stream.exceptions(std::ios::badbit);  // else it takes bad_alloc for the end
+    tinyobj::LoadObjWithCallback(stream, callbacks, this);
+    SINEW_RETURN_IF_ERROR(status_);
     if (mesh_.positions.empty()) return absl::InvalidArgumentError("no vertex, need at least one");
     if (mesh_.face_sizes.empty()) return absl::InvalidArgumentError("no face, need at least one");
     return CheckLast();
@@ -64,72 +74,109 @@ class Reader {
   }
 
  private:
+  using Words = std::vector<absl::string_view>;
+
   absl::Status Wrong(absl::string_view what) const {
-    return absl::InvalidArgumentError(absl::StrCat("line ", line_, ": ", what));
+    return absl::InvalidArgumentError(absl::StrCat("line ", number_, ": ", what));
   }
 
-  absl::Status ReadLine(absl::string_view line) {
-    const absl::string_view keyword = TakeWord(line);
-    if (keyword == "v") return ReadVertex(line);
-    if (keyword == "f") return ReadFace(line);
+  // The next line; the end of the stream behind a wrong one.
+  int_type underflow() override {
+    if (rest_.empty() || !status_.ok()) return traits_type::eof();
+    ++number_;
+    const std::size_t end = std::min(rest_.find_first_of("\r\n"), rest_.size());
+    absl::string_view line = rest_.substr(0, end);
+    line = line.substr(0, line.find('#'));
+    rest_.remove_prefix(end);
+    if (!absl::ConsumePrefix(&rest_, "\r\n") && !rest_.empty()) rest_.remove_prefix(1);
+    status_ = line.find('\0') < line.size()  // it would end here for the parser
+                  ? Wrong("got a zero byte, need text")
+                  : Check(absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty()));
+    if (!status_.ok()) return traits_type::eof();
+    line_.assign(line.data(), line.size());
+    line_ += '\n';
+    setg(line_.data(), line_.data(), line_.data() + line_.size());
+    return traits_type::to_int_type(line_.front());
+  }
+
+  absl::Status Check(const Words& words) const {
+    if (words.empty()) return absl::OkStatus();
+    if (words[0] == "v") return CheckVertex(words);
+    if (words[0] == "f") return CheckFace(words);
     return absl::OkStatus();
   }
 
   // A weight and a colour may stand behind x y z.
-  absl::Status ReadVertex(absl::string_view line) {
-    for (int c = 0; c < 3; ++c) {
-      const absl::string_view word = TakeWord(line);
+  absl::Status CheckVertex(const Words& words) const {
+    for (std::size_t c = 1; c <= 3; ++c) {
+      const absl::string_view word = c < words.size() ? words[c] : "";
       float value = 0;
-      if (!ReadNumber(word, value) || !std::isfinite(value)) {
+      if (!IsNumber(word, value) || !std::isfinite(value)) {
         return Wrong(absl::StrCat("got \"", word.substr(0, 40), "\", need x, y and z of a vertex"));
       }
-      mesh_.positions.push_back(value);
     }
     return absl::OkStatus();
   }
 
   // Corners are vertex/texture/normal, counted from 1, or back from the last vertex if negative.
-  absl::Status ReadFace(absl::string_view line) {
-    std::uint32_t size = 0;
-    for (absl::string_view word = TakeWord(line); !word.empty(); word = TakeWord(line)) {
-      if (word.front() == '#') break;
-      const auto vertices = static_cast<std::int64_t>(mesh_.vertices());
-      std::int64_t index = 0;
-      const bool read = ReadNumber(word.substr(0, word.find('/')), index);
-      if (read && index < 0) index += vertices + 1;
-      if (!read || index < 1 || index > std::numeric_limits<std::uint32_t>::max()) {
+  absl::Status CheckFace(const Words& words) const {
+    for (std::size_t k = 1; k < words.size(); ++k) {
+      const absl::string_view word = words[k];
+      std::int32_t index = 0;
+      if (!IsNumber(word.substr(0, word.find('/')), index) || index == 0 ||
+          index < -static_cast<std::int64_t>(mesh_.vertices()) ||
+          std::ranges::count(word, '/') > 2) {
         return Wrong(absl::StrCat("got the corner \"", word.substr(0, 40),
                                   "\", need the number of a vertex"));
       }
+    }
+    if (words.size() >= 4) return absl::OkStatus();
+    return Wrong(absl::StrCat("got a face of ", words.size() - 1, " corners, need 3 or more"));
+  }
+
+  void AddVertex(float x, float y, float z) {
+    mesh_.positions.insert(mesh_.positions.end(), {x, y, z});
+    // It raises 10 to the power on its own: "0e999" is no number to it.
+    if (!std::isfinite(x) || !std::isfinite(y) || !std::isfinite(z)) {
+      status_ = Wrong("got x, y or z that cannot be computed");
+    }
+  }
+
+  void AddFace(std::span<const tinyobj::index_t> corners) {
+    for (const tinyobj::index_t& corner : corners) {
+      const std::int64_t index = corner.vertex_index;
+      const auto vertices = static_cast<std::int64_t>(mesh_.vertices());
       if (index > last_) {
         last_ = index;
-        last_line_ = line_;
+        last_line_ = number_;
       }
-      mesh_.face_vertices.push_back(static_cast<std::uint32_t>(index - 1));
-      ++size;
+      mesh_.face_vertices.push_back(
+          static_cast<std::uint32_t>(index < 0 ? vertices + index : index - 1));
     }
-    if (size < 3) return Wrong(absl::StrCat("got a face of ", size, " corners, need 3 or more"));
-    mesh_.face_sizes.push_back(size);
-    return absl::OkStatus();
+    mesh_.face_sizes.push_back(static_cast<std::uint32_t>(corners.size()));
   }
 
   // Faces may stand before their vertices.
   absl::Status CheckLast() {
     if (last_ <= static_cast<std::int64_t>(mesh_.vertices())) return absl::OkStatus();
-    line_ = last_line_;
+    number_ = last_line_;
     return Wrong(absl::StrCat("got vertex ", last_, " in a face, the file has ", mesh_.vertices()));
   }
 
-  std::size_t line_ = 0, last_line_ = 0;
-  std::int64_t last_ = 0;  // largest number in a face
+  absl::string_view rest_;  // what follows `line_`
+  std::string line_;        // as fed
+  std::size_t number_ = 0;  // of `line_`, from 1
+  std::int64_t last_ = 0;   // largest number in a face
+  std::size_t last_line_ = 0;
+  absl::Status status_;
   Mesh mesh_;
 };
 
 }  // namespace
 
 absl::StatusOr<ImportedScene> ReadObj(std::string_view text) {
-  Reader reader;
-  SINEW_RETURN_IF_ERROR(reader.Read({text.data(), text.size()}));
+  Reader reader({text.data(), text.size()});
+  SINEW_RETURN_IF_ERROR(reader.Read());
   return reader.Finish(text.size());
 }
 

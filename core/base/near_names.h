@@ -1,6 +1,10 @@
 // near_names.h - what somebody meant who typed a name that there is not.
 //
-// A header alone: the client library uses it too, which links nothing of core.
+// Names are bytes; only ASCII letters lose their case. Nothing here fails but for memory; every
+// function is thread-safe. A header alone: the client library uses it too, which links nothing of
+// core.
+//
+//   message += DidYouMean(typed, names);  // "; did you mean forearm_l or forearm_r?"
 #pragma once
 
 #include <absl/strings/ascii.h>
@@ -21,7 +25,7 @@ namespace sinew {
 
 inline constexpr std::size_t kLongestTypedName = 100;  // nobody slips so long
 
-// Characters to insert, remove or replace (Levenshtein's distance).
+// Bytes to insert, remove or replace (Levenshtein's distance). Cost O(a * b): keep them short.
 inline std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -36,7 +40,8 @@ inline std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// How far `name` is from what was typed, both in lower case; nothing: too far.
+// How far `name` is from what was typed, both in lower case: 0 = the same, 1 = one is part of the
+// other, else edits, at most 1 + a fifth of what was typed; nothing: too far.
 inline std::optional<std::size_t> NameDistance(const std::string& typed, const std::string& name) {
   constexpr std::size_t kLeastPart = 3;  // shorter ones are part of too much
   if (typed == name) return 0;
@@ -50,7 +55,8 @@ inline std::optional<std::size_t> NameDistance(const std::string& typed, const s
 }
 
 // "; did you mean a, b or c?": up to three of `names` that `typed` may be a slip or a part of, the
-// nearest first. Empty: none is near.
+// nearest first, equally near ones as they stand in `names`. Empty: none is near, or `typed` is
+// longer than kLongestTypedName. Cost O(names).
 inline std::string DidYouMean(std::string_view typed, std::span<const std::string> names) {
   constexpr std::size_t kMostNames = 3;
   if (typed.size() > kLongestTypedName) return {};

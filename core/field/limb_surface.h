@@ -1,5 +1,8 @@
 // limb_surface.h - the skin as it was bound, cut into the parts that joints own: vertices by their
-// strongest joint.
+// strongest joint. What fields of parts are fitted to.
+//
+// Lengths are the rig's units, in the model space of the bind pose. J joints, V vertices in file
+// order; rows are offsets into a flat array.
 #pragma once
 
 #include <array>
@@ -15,6 +18,7 @@ namespace sinew {
 
 using Corners = std::array<std::uint32_t, 3>;  // of a triangle: vertices
 
+// Owns its arrays; not changed once made, so any number of threads may read it.
 struct LimbSurface {
   std::vector<AffineD> pose;  // [J] the bind pose: a rest pose that bends joints has lost the shape
   std::vector<Vec3d> points;  // [V] there, model space
@@ -46,7 +50,8 @@ struct LimbSurface {
 };
 
 // Polygons are cut into fans. Normals are area-weighted over welded points; those of a mesh that
-// stands inside out (its signed volume is negative) are turned round.
+// stands inside out (its signed volume is negative) are turned round. Cannot fail: a Rig is
+// checked, every vertex of it has a binding. Cost O(n log n) in corners.
 LimbSurface MakeLimbSurface(const Rig& rig);
 // Bytes it holds at any time while being made, roughly from above.
 std::size_t LimbSurfaceBytes(const Rig& rig);

@@ -9,6 +9,7 @@
 //
 // Pointers of Load and Store are 64-byte aligned, LoadHalf's 32; StoreInterleaved takes any. NaN:
 // comparisons are false, Min and Max give b, arithmetic gives a NaN of any sign and payload.
+// Denormals are as the thread has them: kernels run under DenormalGuard, which flushes them.
 #if defined(SINEW_CORE_SIMD_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_SIMD_PACK_INL_H_
 #undef SINEW_CORE_SIMD_PACK_INL_H_

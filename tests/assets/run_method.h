@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cmath>
+#include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -73,6 +74,27 @@ PosedMesh RunMethod(const Rig& rig, const typename M::Params& params,
               .rest = mesh.layout->rest});
   mesh.points = FileOrder(*mesh.layout, mesh.blocks);
   return mesh;
+}
+
+// What a bound method makes of posed blocks; it writes `states` ([V] or empty) beside.
+template <class M>
+AlignedVector<PointBlock> RunBound(const M& method, const BlockLayout& layout,
+                                   const PosedRig& posed, std::span<const PointBlock> in,
+                                   std::span<std::uint8_t> states = {}) {
+  const Task task;
+  const DenormalGuard guard;
+  AlignedVector<PointBlock> out(in.size());
+  AlignedVector<float> scratch(method.Facts().scratch_floats);
+  method.Run({.layout = layout,
+              .posed = posed,
+              .task = task,
+              .scratch = scratch,
+              .state = {},
+              .in_is_rest = false,
+              .in = in,
+              .out = out,
+              .states = states});
+  return out;
 }
 
 // Rest positions of a rig's vertices.

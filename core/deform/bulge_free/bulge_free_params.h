@@ -1,12 +1,14 @@
 // bulge_free_params.h - parameters of the correction against bulging joints; the formulas they
-// stand in, and their sources, are in bulge_free.h. Plain numbers; ranges are in Fields, which
-// checks, text form and documentation read.
+// stand in, and their sources (Kim and Han 2014; Sulema and Rudenko 2020), are in bulge_free.h.
+// Plain numbers without units. Ranges are in Fields, which checks, text form and documentation
+// read; ValidateStage checks them, Bind takes them as checked.
 #pragma once
 
 #include "core/deform/param_doc.h"
 
 namespace sinew {
 
+// Pull back to the rest distance from the bones, or push along the bisector of a hinge.
 enum class BulgeMethod : std::uint8_t { kProjection, kBisector };
 inline std::span<const std::string_view> ChoiceNames(BulgeMethod) {
   static constexpr std::array<std::string_view, 2> kNames = {"projection", "bisector"};
@@ -15,7 +17,7 @@ inline std::span<const std::string_view> ChoiceNames(BulgeMethod) {
 
 struct BulgeFreeParams {
   static constexpr std::string_view kName = "bulge_free";
-  float strength = 1;      // factor of the whole correction
+  float strength = 1;      // factor of the whole correction; 0 = none
   float softness = 1;      // projection: width of its onset, in 2 % of the rest distance
   float sharpness = 2;     // projection: exponent of the weights among bones, beta
   bool strongest = false;  // projection: one bone alone, as published; not for the bisector

@@ -1,12 +1,14 @@
 // ddm_params.h - parameters of Direct Delta Mush and its enhanced form. Letters are those of Le and
-// Lewis 2019. Ranges and sentences are in Fields, which checks, text form and documentation read.
+// Lewis 2019; plain numbers unless a unit stands beside. Ranges and sentences are in Fields, which
+// checks, text form and documentation read; ValidateStage checks them, Bind takes them as checked.
 #pragma once
 
 #include "core/deform/param_doc.h"
 
 namespace sinew {
 
-// Weights of a vertex's neighbours in smoothing: all equal, or by the angles of the rest mesh.
+// Weights of a vertex's neighbours in smoothing: all equal, or by the angles of the rest mesh
+// (never negative, see NegativeWeights::kClamp).
 enum class Laplacian : std::uint8_t { kUniform, kCotangent };
 inline std::span<const std::string_view> ChoiceNames(Laplacian) {
   static constexpr std::array<std::string_view, 2> kNames = {"uniform", "cotangent"};
@@ -34,13 +36,16 @@ struct DdmParams {
   Smoothing smoothing = Smoothing::kImplicit;
   std::uint32_t iterations = 4;  // p, steps
   float lambda = 4;              // of a step; ignored where radius is set
-  std::optional<float> kappa;    // as lambda, of the translation's weights; needs alpha > 0
-  float alpha = 0;               // share of the translation that follows those weights
-  std::optional<float> radius;   // of the smoothing, in bounding-box diagonals of the rest mesh
-  float truncation = 1e-3f;      // of a vertex's influence mass, which sums to 1
-  bool pop_guard = true;         // variant 0 alone
+  // As lambda, of the translation's weights; counts where alpha > 0; unset = lambda / 3.
+  std::optional<float> kappa;
+  float alpha = 0;  // share of the translation that follows those weights
+  // Of the smoothing, in bounding-box diagonals of the rest mesh; sets lambda, and the iterations
+  // of explicit smoothing: see ResolveSmoothing.
+  std::optional<float> radius;
+  float truncation = 1e-3f;  // of a vertex's influence mass, which sums to 1
+  bool pop_guard = true;     // variant 0 alone
   Storage storage = Storage::kFloat32;
-  float keep_area = 0.5f;
+  float keep_area = 0.5f;  // see kKeepAreaDoc
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {

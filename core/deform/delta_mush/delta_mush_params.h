@@ -1,5 +1,6 @@
-// delta_mush_params.h - parameters of delta mush (Mancewicz et al. 2014; see delta_mush.h). Ranges
-// and sentences are in Fields, which checks, text form and documentation read.
+// delta_mush_params.h - parameters of delta mush (Mancewicz et al. 2014; see delta_mush.h): plain
+// numbers unless a unit stands beside. Ranges and sentences are in Fields, which checks, text form
+// and documentation read; ValidateStage checks them, Bind takes them as checked.
 #pragma once
 
 #include "core/deform/param_doc.h"
@@ -21,9 +22,9 @@ struct DeltaMushParams {
   MushLaplacian laplacian = MushLaplacian::kCotangent;
   std::optional<float> radius{};  // of the smoothing, in bounding-box diagonals of the rest mesh
   float displacement = 1;         // factor of the detail; negative turns it inside out
-  bool pin_borders = true;
-  std::string map{};  // name of a vertex map, which bind looks for; values multiply step
-  float keep_area = 0.8f;
+  bool pin_borders = true;        // smoothing leaves points on open edges alone
+  std::string map{};  // name of a vertex map, which bind looks for; values (0 to 1) multiply step
+  float keep_area = 0.8f;  // see kKeepAreaDoc
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {

@@ -1,6 +1,7 @@
 // implicit_params.h - parameters of implicit skinning (Vaillant et al. 2013; see implicit.h and
 // projection.h). Plain numbers, no lengths: those are taken from the limbs. Ranges and sentences
-// are in Fields, which checks, text form and documentation read.
+// are in Fields, which checks, text form and documentation read; ValidateStage checks them, Bind
+// takes them as checked.
 #pragma once
 
 #include "core/deform/param_doc.h"

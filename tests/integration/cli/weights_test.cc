@@ -8,8 +8,10 @@
 #include <csignal>
 #include <cstdio>
 #include <nlohmann/json.hpp>
+#include <string>
 #include <thread>
 #include <tuple>
+#include <utility>
 
 #include "client/models/models.h"
 #include "core/formats/obj.h"
@@ -205,6 +207,26 @@ TEST_F(Weights, AnObjIsRefusedWhereNothingGivesItJoints) {
                 HasSubstr("need .glb, .gltf, .fbx or .dae: an .obj holds neither joints nor "
                           "weights, which `sinew weights FILE --skeleton FILE2` gives it"))
         << command;
+  }
+}
+
+TEST_F(Weights, ADamagedObjIsRefusedWithItsLine) {
+  const std::string points = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
+  const std::pair<std::string, const char*> rows[] = {
+      {"", "the file is empty"},
+      {points + "f 1 2 3\nv 0 inf 0\n", "line 5: got \"inf\""},
+      {points + "f 1 2 9\n", "line 4: got vertex 9 in a face, the file has 3"},
+      {points + "f 1 2 -9\n", "line 4: got the corner \"-9\""},
+      {points + "f 1 2", "line 4: got a face of 2 corners"},
+  };
+  const std::string obj = folder_ / "damaged.obj", out = folder_ / "out.sinewrig";
+  for (const auto& [text, said] : rows) {
+    WriteAll(obj, text);
+    const Finished done =
+        At({"weights", obj, "--skeleton", Whole(), "--method", "heat", "--out", out});
+    EXPECT_EQ(done.exit_code, 65) << text;
+    EXPECT_THAT(done.err, HasSubstr(absl::StrCat("damaged.obj: ", said)));
+    EXPECT_FALSE(std::filesystem::exists(out));
   }
 }
 

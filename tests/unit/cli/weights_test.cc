@@ -140,18 +140,29 @@ CharacterFile Character(const char* label, client::RigData rig) {
   return character;
 }
 
-TEST(AttachSkeleton, BringsTheMeshToTheSkeletonsUnitsAndUpAxis) {
+// In centimetres, Z up; joints and their places to come.
+client::RigData CentimetreSkeleton() {
   client::RigData skeleton;
   skeleton.meters_per_unit = 0.01;
   skeleton.up_axis = client::UpAxis::kZ;
+  return skeleton;
+}
+
+client::RigData OneTriangle(std::vector<float> positions) {
+  client::RigData mesh;
+  mesh.meshes.emplace_back();
+  mesh.meshes[0].positions = std::move(positions);
+  mesh.meshes[0].face_vertices = {0, 1, 2};
+  return mesh;
+}
+
+TEST(AttachSkeleton, BringsTheMeshToTheSkeletonsUnitsAndUpAxis) {
+  client::RigData skeleton = CentimetreSkeleton();
   skeleton.joints = {{.name = "hip"}, {.name = "head", .parent = 0}};
   skeleton.rest_local = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 10, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 150};
-  client::RigData mesh;
+  client::RigData mesh = OneTriangle({-1, 0, -1, 1, 2, 1, 0, 2, 0.5f});
   mesh.meters_per_unit = 1;
   mesh.up_axis = client::UpAxis::kY;
-  mesh.meshes.emplace_back();
-  mesh.meshes[0].positions = {-1, 0, -1, 1, 2, 1, 0, 2, 0.5f};
-  mesh.meshes[0].face_vertices = {0, 1, 2};
   CharacterFile file = Character("statue.glb", mesh);
   const auto notes = AttachSkeleton(Character("hero.glb", skeleton), file);
   ASSERT_TRUE(notes.ok()) << notes.status();
@@ -165,17 +176,12 @@ TEST(AttachSkeleton, BringsTheMeshToTheSkeletonsUnitsAndUpAxis) {
 }
 
 TEST(AttachSkeleton, AMeshWithoutAUnitIsTakenForTheSkeletons) {
-  client::RigData skeleton;
-  skeleton.meters_per_unit = 0.01;
-  skeleton.up_axis = client::UpAxis::kZ;
+  client::RigData skeleton = CentimetreSkeleton();
   skeleton.joints = {{.name = "hip"}};
   skeleton.rest_local = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1};
-  client::RigData mesh;
+  client::RigData mesh = OneTriangle({-1, 0, -1, 1, 2, 1, 0, 2, 0.5f});
   mesh.meters_per_unit = 0;
   mesh.up_axis = client::UpAxis::kUnspecified;
-  mesh.meshes.emplace_back();
-  mesh.meshes[0].positions = {-1, 0, -1, 1, 2, 1, 0, 2, 0.5f};
-  mesh.meshes[0].face_vertices = {0, 1, 2};
   CharacterFile file = Character("statue.obj", mesh);
   const auto notes = AttachSkeleton(Character("hero.glb", skeleton), file);
   ASSERT_TRUE(notes.ok()) << notes.status();
@@ -191,10 +197,7 @@ TEST(AttachSkeleton, RefusesWhatCannotFit) {
   for (std::size_t j = 0; j < 3; ++j) {
     for (const std::size_t i : {0, 5, 10}) skeleton.rest_local[j * 12 + i] = 1;
   }
-  client::RigData mesh;
-  mesh.meshes.emplace_back();
-  mesh.meshes[0].positions = {5, 0, 0, 6, 1, 1, 5, 1, 0};
-  mesh.meshes[0].face_vertices = {0, 1, 2};
+  client::RigData mesh = OneTriangle({5, 0, 0, 6, 1, 1, 5, 1, 0});
   CharacterFile file = Character("far.glb", mesh);
   absl::Status status = AttachSkeleton(Character("hero.glb", skeleton), file).status();
   EXPECT_EQ(ExitCode(status), 65);

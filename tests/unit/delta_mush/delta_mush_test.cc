@@ -159,17 +159,8 @@ TEST(DeltaMush, NoStepsIsTheInputBitForBit) {
   for (const DeltaMushParams& params : {DeltaMushParams{.iterations = 0},
                                         DeltaMushParams{.step = 0}, DeltaMushParams{.radius = 0}}) {
     const DeltaMush mush = testing::BindMush(rig, *posed.layout, params);
-    AlignedVector<PointBlock> out(posed.blocks.size());
-    const Task task;
-    mush.Run({.layout = *posed.layout,
-              .posed = {},
-              .task = task,
-              .scratch = {},
-              .state = {},
-              .in_is_rest = false,
-              .in = posed.blocks,
-              .out = out});
-    EXPECT_TRUE(SameBits(posed.blocks, out));
+    EXPECT_TRUE(
+        SameBits(posed.blocks, testing::RunBound(mush, *posed.layout, PosedRig(), posed.blocks)));
   }
 }
 

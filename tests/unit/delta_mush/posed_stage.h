@@ -14,19 +14,8 @@ inline std::vector<Vec3d> RunMush(const Rig& rig, const BlockLayout& layout, con
                                   std::span<const Affine> pose, std::span<const PointBlock> in) {
   const PosedRigTables tables = PosedRigTables::Create(rig, layout.centre);
   PosedRigBuffer buffer;
-  const DenormalGuard guard;
-  const Task task;
-  AlignedVector<PointBlock> out(layout.blocks());
-  AlignedVector<float> scratch(mush.Facts().scratch_floats);
-  mush.Run({.layout = layout,
-            .posed = buffer.Compute(tables, {.joints = pose}, true),
-            .task = task,
-            .scratch = scratch,
-            .state = {},
-            .in_is_rest = false,
-            .in = in,
-            .out = out});
-  return FileOrder(layout, out);
+  const PosedRig posed = buffer.Compute(tables, {.joints = pose}, true);
+  return FileOrder(layout, RunBound(mush, layout, posed, in));
 }
 
 inline DeltaMush BindMush(const Rig& rig, const BlockLayout& layout,

@@ -50,20 +50,10 @@ class BendTable : public ::testing::Test {
     Task task;
     const Implicit implicit =
         testing::ValueOrDie(Implicit::Bind({limb_.rig(), *start.layout, {}}, params, task));
-    AlignedVector<PointBlock> out(start.blocks.size());
-    AlignedVector<float> scratch(implicit.Facts().scratch_floats);
     PosedRig posed;
     posed.joints = pose;
-    const DenormalGuard guard;
-    implicit.Run({.layout = *start.layout,
-                  .posed = posed,
-                  .task = task,
-                  .scratch = scratch,
-                  .state = {},
-                  .in_is_rest = false,
-                  .in = start.blocks,
-                  .out = out});
-    return testing::FileOrder(*start.layout, out);
+    return testing::FileOrder(*start.layout,
+                              testing::RunBound(implicit, *start.layout, posed, start.blocks));
   }
 
   LimbProjection limb_;

@@ -44,22 +44,11 @@ Ran Deformed(const Rig& rig, const ImplicitParams& params, std::span<const Affin
   Task task;
   const Implicit implicit = ValueOrDie(Implicit::Bind({rig, *start.layout, {}}, params, task));
   EXPECT_TRUE(implicit.Check(*start.layout, rig.bindings().size()).ok());
-  AlignedVector<PointBlock> out(start.blocks.size());
-  AlignedVector<float> scratch(implicit.Facts().scratch_floats);
   PosedRig posed;
   posed.joints = pose;
   Ran ran{.start = start.points, .points = {}, .states = std::vector<std::uint8_t>(rig.vertices())};
-  const DenormalGuard guard;
-  implicit.Run({.layout = *start.layout,
-                .posed = posed,
-                .task = task,
-                .scratch = scratch,
-                .state = {},
-                .in_is_rest = false,
-                .in = start.blocks,
-                .out = out,
-                .states = ran.states});
-  ran.points = testing::FileOrder(*start.layout, out);
+  ran.points = testing::FileOrder(
+      *start.layout, testing::RunBound(implicit, *start.layout, posed, start.blocks, ran.states));
   return ran;
 }
 

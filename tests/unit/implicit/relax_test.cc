@@ -35,25 +35,14 @@ class Relaxing {
   }
   // Points in file order.
   Points Run(std::span<const Vec3d> posed) const {
-    AlignedVector<PointBlock> in(layout_->blocks()), out(layout_->blocks());
+    AlignedVector<PointBlock> in(layout_->blocks());
     for (std::size_t i = 0; i < layout_->order.size(); ++i) {
       const Vec3f p = ToFloat(posed[layout_->Vertex(i)]);
       in[i / kLanes].x[i % kLanes] = p.x;
       in[i / kLanes].y[i % kLanes] = p.y;
       in[i / kLanes].z[i % kLanes] = p.z;
     }
-    AlignedVector<float> scratch(relax_.Facts().scratch_floats);
-    const PosedRig posed_rig;
-    const Task task;
-    relax_.Run({.layout = *layout_,
-                .posed = posed_rig,
-                .task = task,
-                .scratch = scratch,
-                .state = {},
-                .in_is_rest = false,
-                .in = in,
-                .out = out});
-    return testing::FileOrder(*layout_, out);
+    return testing::FileOrder(*layout_, testing::RunBound(relax_, *layout_, PosedRig(), in));
   }
   const Relax& relax() const { return relax_; }
 

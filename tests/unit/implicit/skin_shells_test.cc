@@ -127,19 +127,9 @@ TEST(SkinShells, APuppetMovesAsSkinned) {
   const Implicit implicit = ValueOrDie(Implicit::Bind({rig, *start.layout, {}}, {}, task));
   ASSERT_TRUE(implicit.Check(*start.layout, rig.bindings().size()).ok());
   EXPECT_EQ(implicit.field.parts(), 2u);
-  AlignedVector<PointBlock> out(start.blocks.size());
-  AlignedVector<float> scratch(implicit.Facts().scratch_floats);
   PosedRig posed;
   posed.joints = pose;
-  implicit.Run({.layout = *start.layout,
-                .posed = posed,
-                .task = task,
-                .scratch = scratch,
-                .state = {},
-                .in_is_rest = false,
-                .in = start.blocks,
-                .out = out,
-                .states = {}});
+  const auto out = testing::RunBound(implicit, *start.layout, posed, start.blocks);
   EXPECT_EQ(testing::FileOrder(*start.layout, out), start.points);
 }
 
