@@ -23,16 +23,24 @@ constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the field say
 constexpr float kPressed = 0.3f;       // of a neighbourhood's area at rest: from where on it counts
 constexpr float kTrust = 0.06f;        // of U off the surface: skinning so far off pulls no more
 
-float Dot3(Vec4 a, Vec4 b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+Vec4 Turned(const Affine& by, Vec4 v) {
+  const auto& m = by.m;
+  return Vec4{m[0] * v[0] + m[1] * v[1] + m[2] * v[2], m[4] * v[0] + m[5] * v[1] + m[6] * v[2],
+              m[8] * v[0] + m[9] * v[1] + m[10] * v[2], 0};
 }
 
-Vec4 Cross3(Vec4 a, Vec4 b) {
-  return Vec4{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0], 0};
+Vec4 Moved(const Affine& by, Vec4 p) {
+  return Turned(by, p) + Vec4{by.m[3], by.m[7], by.m[11], 0};
 }
 
-float Length3(Vec4 v) {
-  return std::sqrt(Dot3(v, v));
+// Of the joint that holds point p most.
+std::uint16_t HoldingBinding(const BlockLayout& layout, const SkinSurface& skin, std::size_t p) {
+  return layout.pivot[skin.point_lane[p] / kLanes];
+}
+
+// As the state of point p.
+void Keep(const StageFrame& frame, std::size_t p, Vec4 at) {
+  for (int c = 0; c < 3; ++c) frame.state[p * 3 + static_cast<std::size_t>(c)] = at[c];
 }
 
 // One step from pose to pose.
@@ -72,14 +80,9 @@ class Step {
   std::size_t Lanes(std::size_t block) const {
     return std::min(kLanes, skin_.points() - block * kLanes);
   }
-  Vec4 FromLane(std::span<const PointBlock> blocks, std::size_t p) const {
-    const std::size_t lane = skin_.point_lane[p];
-    const PointBlock& from = blocks[lane / kLanes];
-    return Vec4{from.x[lane % kLanes], from.y[lane % kLanes], from.z[lane % kLanes], 0};
-  }
   // Of the joint that holds the point most.
   float LengthScale(std::size_t p) const {
-    return scales_[frame_.layout.pivot[skin_.point_lane[p] / kLanes]];
+    return scales_[HoldingBinding(frame_.layout, skin_, p)];
   }
   PointBlock Load(const float* packed, std::size_t block) const;
   Vec4 InwardAtRest(std::size_t p) const {
@@ -154,21 +157,18 @@ void Step::Gather(std::size_t block) {
     const std::size_t p = std::min(slot, skin_.points() - 1);  // padding repeats the last point
     const float* at = frame_.state.data() + p * 3;
     Store4(Vec4{at[0], at[1], at[2], 0}, buffers_.at, slot);
-    Vec4 rest = FromLane(frame_.rest, p);
+    Vec4 rest = ToVec4(skin_.PointOf(frame_.rest, p));
     rest[3] = LengthScale(p);
     Store4(rest, buffers_.rest, slot);
-    Store4(FromLane(frame_.in, p), buffers_.skinned, slot);
+    Store4(ToVec4(skin_.PointOf(frame_.in, p)), buffers_.skinned, slot);
     Store4(Held(p), buffers_.held, slot);
     buffers_.awake[slot] = buffers_.moved[slot] = 0;
   }
 }
 
 Vec4 Step::Held(std::size_t p) const {
-  const auto& m = frame_.posed.skin[frame_.layout.pivot[skin_.point_lane[p] / kLanes]].m;
-  const Vec4 rest = InwardAtRest(p);
-  const Vec4 held = {m[0] * rest[0] + m[1] * rest[1] + m[2] * rest[2],
-                     m[4] * rest[0] + m[5] * rest[1] + m[6] * rest[2],
-                     m[8] * rest[0] + m[9] * rest[1] + m[10] * rest[2], 0};
+  const Affine& by = frame_.posed.skin[HoldingBinding(frame_.layout, skin_, p)];
+  const Vec4 held = Turned(by, InwardAtRest(p));
   const float size = Length3(held);
   return OnSkin(p) && size > 0 ? held / size : Vec4{0, 0, 0, 0};
 }
@@ -197,11 +197,7 @@ void Step::Predict(std::size_t block) {
     for (const PartBlock& part : parts) {
       const float f = part.value[i], squared = f * f, w = squared * squared;
       if (!(w > 0) || !Carries(part.part, p)) continue;
-      const auto& m = motions_[part.part].m;
-      const Vec4 by = {m[0] * at[0] + m[1] * at[1] + m[2] * at[2] + m[3],
-                       m[4] * at[0] + m[5] * at[1] + m[6] * at[2] + m[7],
-                       m[8] * at[0] + m[9] * at[1] + m[10] * at[2] + m[11], 0};
-      sum += w * by;
+      sum += w * Moved(motions_[part.part], at);
       total += w;
     }
     // Beyond the reach of every part that carries it the stages before know best.
@@ -216,7 +212,7 @@ void Step::Predict(std::size_t block) {
 // slides by.
 bool Step::Carries(std::size_t part, std::size_t p) const {
   if (options_.parents.empty()) return true;
-  const std::uint16_t binding = frame_.layout.pivot[skin_.point_lane[p] / kLanes];
+  const std::uint16_t binding = HoldingBinding(frame_.layout, skin_, p);
   const auto other = static_cast<std::int32_t>(part), own = options_.part_of_binding[binding];
   if (own < 0 || other == own) return true;
   const std::int32_t above = options_.parents[static_cast<std::size_t>(own)];
@@ -432,27 +428,22 @@ void Step::Run() {
     ForBlocks(&Step::Move);
     std::swap(buffers_.at, buffers_.next);
   }
-  for (std::size_t p = 0; p < skin_.points(); ++p) {
-    std::copy_n(buffers_.at + p * 4, 3, frame_.state.data() + p * 3);
-  }
   if (!frame_.states.empty()) {
     const std::vector<std::uint8_t> states =
         TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.skinned}, frame_.task);
     ScatterStates(skin_, frame_.layout, states, frame_.states);
   }
-  ScatterPoints(skin_, frame_.in, {buffers_.at, skin_.points() * 4}, frame_.out, frame_.task);
+  for (std::size_t p = 0; p < skin_.points(); ++p) Keep(frame_, p, Load4(buffers_.at, p));
+  const std::span<float> moved(buffers_.at, skin_.points() * 4);
+  GoPartOfWay(skin_, frame_.in, moved, frame_.task);
+  ScatterPoints(skin_, frame_.in, moved, frame_.out, frame_.task);
 }
 
 // The points at rest, in model space.
 void Begin(const SkinSurface& skin, const StageFrame& frame) {
-  const Vec3f centre = ToFloat(frame.layout.centre);
+  const Vec4 centre = ToVec4(ToFloat(frame.layout.centre));
   for (std::size_t p = 0; p < skin.points(); ++p) {
-    const std::size_t lane = skin.point_lane[p];
-    const PointBlock& from = frame.rest[lane / kLanes];
-    float* at = frame.state.data() + p * 3;
-    at[0] = from.x[lane % kLanes] + centre.x;
-    at[1] = from.y[lane % kLanes] + centre.y;
-    at[2] = from.z[lane % kLanes] + centre.z;
+    Keep(frame, p, ToVec4(skin.PointOf(frame.rest, p)) + centre);
   }
 }
 
