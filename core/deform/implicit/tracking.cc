@@ -439,11 +439,11 @@ void Step::Run() {
   ScatterPoints(skin_, frame_.in, moved, frame_.out, frame_.task);
 }
 
-// The points at rest, in model space.
+// The points in the bind pose, in model space; parts of the mesh may be kept in other spaces.
 void Begin(const SkinSurface& skin, const StageFrame& frame) {
-  const Vec4 centre = ToVec4(ToFloat(frame.layout.centre));
   for (std::size_t p = 0; p < skin.points(); ++p) {
-    Keep(frame, p, ToVec4(skin.PointOf(frame.rest, p)) + centre);
+    const Affine& to_pose = frame.before->skin[HoldingBinding(frame.layout, skin, p)];
+    Keep(frame, p, Moved(to_pose, ToVec4(skin.PointOf(frame.rest, p))));
   }
 }
 
