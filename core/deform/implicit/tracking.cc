@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <ranges>
 
 #include "core/deform/implicit/arap_kernel.h"
 #include "core/deform/implicit/tracking_buffers.h"
@@ -22,6 +23,7 @@ constexpr float kStill = 1e-5f;        // of U: a point that would move less res
 constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the field says nothing
 constexpr float kPressed = 0.3f;       // of a neighbourhood's area at rest: from where on it counts
 constexpr float kTrust = 0.06f;        // of U off the surface: skinning so far off pulls no more
+constexpr float kSent = 0.06f, kSlid = 0.02f;  // of U, see Settle
 
 Vec4 Turned(const Affine& by, Vec4 v) {
   const auto& m = by.m;
@@ -75,6 +77,7 @@ class Step {
   void Predict(std::size_t block);
   void Rotate(std::size_t block);
   void Move(std::size_t block);
+  void Settle(std::size_t block);
 
   bool OnSkin(std::size_t p) const { return skin_.IsSkin(p); }
   std::size_t Lanes(std::size_t block) const {
@@ -417,6 +420,34 @@ void Step::Move(std::size_t block) {
   }
 }
 
+// Skin between limbs ends a step part of the way from where it was skinned, and starts the next one
+// there: at its level it would slide on, round the ball in which the next limb ends, and part of
+// that is far out. What the field sends it counts as in projection; what it slid besides the less
+// the farther, never more than kSlid U w / (1 - w).
+void Step::Settle(std::size_t block) {
+  const auto partly = [&](std::size_t i) { return skin_.GoesPartly(block * kLanes + i); };
+  if (!std::ranges::any_of(std::views::iota(std::size_t{0}, Lanes(block)), partly)) return;
+  FieldBlock field;
+  now_.Evaluate(Load(buffers_.skinned, block), contact_, field);
+  for (std::size_t i = 0; i < Lanes(block); ++i) {
+    if (!partly(i)) continue;
+    const std::size_t p = block * kLanes + i;
+    const Vec4 from = Load4(buffers_.skinned, p), shift = Load4(buffers_.at, p) - from;
+    const Vec4 gradient = {field.x[i], field.y[i], field.z[i], 0};
+    const float slope = Length3(gradient), most = kSent * unit_;
+    Vec4 sent = {0, 0, 0, 0};
+    if (slope * unit_ > kNoDirection) {
+      const float level = std::clamp((skin_.potential[p] - field.value[i]) / slope, -most, most);
+      const float along = Dot3(shift, gradient) / slope;
+      sent = std::clamp(along, std::min(level, 0.0f), std::max(level, 0.0f)) / slope * gradient;
+    }
+    const Vec4 slid = shift - sent;
+    const float far = Length3(slid), way = skin_.WayOf(p);
+    const float part = far > 0 ? 1 / (1 + (1 - way) * far / (kSlid * unit_)) : 0;
+    Store4(from + way * (sent + part * slid), buffers_.at, p);
+  }
+}
+
 void Step::Run() {
   ForBlocks(&Step::Gather);
   ForBlocks(&Step::Predict);
@@ -433,10 +464,9 @@ void Step::Run() {
         TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.skinned}, frame_.task);
     ScatterStates(skin_, frame_.layout, states, frame_.states);
   }
+  ForBlocks(&Step::Settle);
   for (std::size_t p = 0; p < skin_.points(); ++p) Keep(frame_, p, Load4(buffers_.at, p));
-  const std::span<float> moved(buffers_.at, skin_.points() * 4);
-  GoPartOfWay(skin_, frame_.in, moved, frame_.task);
-  ScatterPoints(skin_, frame_.in, moved, frame_.out, frame_.task);
+  ScatterPoints(skin_, frame_.in, {buffers_.at, skin_.points() * 4}, frame_.out, frame_.task);
 }
 
 // The points in the bind pose, in model space; parts of the mesh may be kept in other spaces.
