@@ -4,7 +4,10 @@
 // Use plain sums and products (no fused multiply-add), so that the bits are the same everywhere.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
+
+#include "core/base/types.h"
 
 namespace sinew {
 
@@ -16,6 +19,21 @@ inline Vec4 Load4(const float* values, std::size_t index) {
 }
 inline void Store4(const Vec4& value, float* values, std::size_t index) {
   *reinterpret_cast<Vec4*>(values + index * 4) = value;
+}
+
+inline Vec4 ToVec4(const Vec3f& v) {
+  return Vec4{v.x, v.y, v.z, 0};
+}
+
+// Of the first three lanes; the fourth of a cross product is 0.
+inline float Dot3(Vec4 a, Vec4 b) {
+  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+inline Vec4 Cross3(Vec4 a, Vec4 b) {
+  return Vec4{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0], 0};
+}
+inline float Length3(Vec4 v) {
+  return std::sqrt(Dot3(v, v));
 }
 
 // Turns four elements over: component c of all of them to rows[c][at ...], c < count <= 4.

@@ -81,19 +81,23 @@ class Projection {
     Fit(moving, options_.iterations, options_.relax);
     if (counts != nullptr) Count(counts->first);
 
+    FlagStopped();
     if (options_.contact && options_.strays) ReturnFromContact();
     std::ranges::copy(points_.state, first_state_.begin());
     const bool smooth = options_.contact && options_.smoothing > 0;
-    const std::size_t flagged = FlagStopped();
-    const std::size_t region = smooth && flagged > 0 ? Grow(kFirstRings) : 0;
+    const std::size_t region = smooth && flagged_ > 0 ? Grow(kFirstRings) : 0;
     if (region > 0) Smooth(region, kFirstRings, options_.smoothing);
     Refit(region);
     if (options_.contact && options_.strays) ReturnToContact();
-    if (region > 0 && FlagStopped() > 0) {
-      Smooth(Grow(kLastRings), kLastRings, strayed_ ? kStraySmoothing : kLastSmoothing);
+    if (region > 0) {
+      FlagStopped();
+      if (flagged_ > 0) {
+        Smooth(Grow(kLastRings), kLastRings, strayed_ ? kStraySmoothing : kLastSmoothing);
+      }
     }
     KeepFirstStates();
 
+    GoPartOfWay(skin_, frame_.in, points_.at, frame_.task);
     ScatterPoints(skin_, frame_.in, points_.at, frame_.out, frame_.task);
     if (!frame_.states.empty()) {
       ScatterStates(skin_, frame_.layout, points_.state, frame_.states);
@@ -170,11 +174,7 @@ class Projection {
     points_.known[p] = 0;
   }
 
-  Vec3f Skinned(std::uint32_t p) const {
-    const std::size_t lane = skin_.point_lane[p];
-    const PointBlock& block = frame_.in[lane / kLanes];
-    return {block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes]};
-  }
+  Vec3f Skinned(std::uint32_t p) const { return skin_.PointOf(frame_.in, p); }
   Vec3f At(std::uint32_t p) const {
     return {points_.at[4 * p], points_.at[4 * p + 1], points_.at[4 * p + 2]};
   }
@@ -189,7 +189,7 @@ class Projection {
 
   // Follows strays from the contact on, ring by ring, and returns them: they stop there too.
   void ReturnFromContact() {
-    std::size_t begin = 0, end = FlagStopped();
+    std::size_t begin = 0, end = flagged_;
     std::ranges::fill(reached_, std::uint8_t{0});
     for (std::size_t i = 0; i < end; ++i) reached_[region_[i]] = 1;
     while (begin < end && !frame_.task.cancelled()) {
@@ -209,7 +209,11 @@ class Projection {
     }
     std::copy(region_.begin() + static_cast<std::ptrdiff_t>(flagged_),
               region_.begin() + static_cast<std::ptrdiff_t>(end), list_.begin());
-    Return(end - flagged_);
+    const std::size_t strays = end - flagged_;
+    Return(strays);
+    for (std::size_t i = 0; i < strays; ++i) {
+      if (State(list_[i]) == VertexState::kGradientDivergence) Flag(list_[i]);
+    }
   }
 
   // Of the contact as it was before smoothing, what came off it by another limb's side.
@@ -269,22 +273,22 @@ class Projection {
     });
   }
 
-  // Flags where points stopped short of their level; returns how many there are, listed in
-  // region_.
-  std::size_t FlagStopped() {
+  void Flag(std::uint32_t p) {
+    flag_[p] = 1;
+    region_[flagged_++] = p;
+  }
+
+  // Flags where points stopped short of their level: flagged_ of them, listed in region_.
+  void FlagStopped() {
     std::ranges::fill(flag_, 0.0f);
     std::ranges::fill(next_flag_, 0.0f);
-    std::size_t count = 0;
+    flagged_ = 0;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
       const bool flagged =
           State(p) == VertexState::kGradientDivergence || State(p) == VertexState::kPotentialPit ||
           (State(p) == VertexState::kNbIterMax && std::abs(points_.gradient[4 * p + 3]) > kStrayed);
-      if (!flagged) continue;
-      flag_[p] = 1;
-      region_[count++] = p;
+      if (flagged) Flag(p);
     }
-    flagged_ = count;
-    return count;
   }
 
   // Adds the points within so many rings of those flagged to region_.

@@ -12,12 +12,6 @@ namespace {
 
 constexpr std::size_t kPointGrain = 4096, kBlockGrain = 256;
 
-Vec4 PointOf(const SkinSurface& skin, std::span<const PointBlock> blocks, std::size_t p) {
-  const std::size_t lane = skin.point_lane[p];
-  const PointBlock& block = blocks[lane / kLanes];
-  return Vec4{block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes], 0};
-}
-
 bool Same(const Vec4& a, const Vec4& b) {
   return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
@@ -74,24 +68,29 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
 void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
                   std::span<float> points, const Task& task) {
   task.For(skin.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) Store4(PointOf(skin, blocks, p), points.data(), p);
+    for (std::size_t p = begin; p < end; ++p)
+      Store4(ToVec4(skin.PointOf(blocks, p)), points.data(), p);
+  });
+}
+
+void GoPartOfWay(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
+                 const Task& task) {
+  task.For(skin.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      if (!skin.GoesPartly(p)) continue;
+      const Vec4 from = ToVec4(skin.PointOf(in, p));
+      Store4(from + skin.WayOf(p) * (Load4(moved.data(), p) - from), moved.data(), p);
+    }
   });
 }
 
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task) {
-  task.For(skin.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p) {
-      if (!skin.IsSkin(p) || skin.role[p] == kWholeWay) continue;
-      const Vec4 from = PointOf(skin, in, p);
-      Store4(from + skin.WayOf(p) * (Load4(moved.data(), p) - from), moved.data(), p);
-    }
-  });
   for (std::size_t k = 0; k < skin.island.size(); ++k) {
     const std::size_t from = skin.nearest[k], to = skin.island[k];
-    const Vec4 shift = Load4(moved.data(), from) - PointOf(skin, in, from);
+    const Vec4 shift = Load4(moved.data(), from) - ToVec4(skin.PointOf(in, from));
     const float part = static_cast<float>(skin.along[k]) / 255;
-    Store4(PointOf(skin, in, to) + part * shift, moved.data(), to);
+    Store4(ToVec4(skin.PointOf(in, to)) + part * shift, moved.data(), to);
   }
   task.For(out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t b = begin; b < end; ++b) {
@@ -99,7 +98,7 @@ void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std:
       for (std::size_t i = 0; i < kLanes; ++i) {
         const std::size_t p = skin.lane_point[b * kLanes + i];
         const Vec4 at = Load4(moved.data(), p);
-        if (Same(at, PointOf(skin, in, p))) continue;
+        if (Same(at, ToVec4(skin.PointOf(in, p)))) continue;
         block.x[i] = at[0];
         block.y[i] = at[1];
         block.z[i] = at[2];

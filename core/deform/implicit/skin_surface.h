@@ -52,8 +52,15 @@ struct SkinSurface {
   std::vector<std::uint8_t> along;     // [I] what part of its way it goes, of 255
 
   std::size_t points() const { return point_lane.size(); }
+  // Point p of blocks that a stage gets.
+  Vec3f PointOf(std::span<const PointBlock> blocks, std::size_t p) const {
+    const std::size_t lane = point_lane[p];
+    const PointBlock& block = blocks[lane / kLanes];
+    return {block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes]};
+  }
   PointRole RoleOf(std::size_t p) const { return std::min(PointRole{role[p]}, PointRole::kSkin); }
   bool IsSkin(std::size_t p) const { return RoleOf(p) == PointRole::kSkin; }
+  bool GoesPartly(std::size_t p) const { return IsSkin(p) && role[p] != kWholeWay; }
   // 0 to 1; of skin.
   float WayOf(std::size_t p) const {
     constexpr int kNone = static_cast<int>(PointRole::kSkin);
@@ -106,10 +113,14 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
 void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
                   std::span<float> points, const Task& task);
 
-// Lets skin go its part of the way, moves islands with their skin points, and writes
-// blocks: a point that did not move keeps the bits
+// Lets skin go its part of the way from where it was skinned.
+//   moved  [P][4]; skin that does not go all of its way is written
+void GoPartOfWay(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
+                 const Task& task);
+
+// Moves islands with their skin points, and writes blocks: a point that did not move keeps the bits
 // of each of its lanes.
-//   moved  [P][4]; islands and such skin are written
+//   moved  [P][4]; islands are written
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task);
 

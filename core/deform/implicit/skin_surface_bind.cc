@@ -32,9 +32,7 @@ std::uint8_t Byte(double share) {
 }
 
 Vec3d RestOf(const SkinSurface& skin, const BlockLayout& layout, std::uint32_t point) {
-  const std::size_t lane = skin.point_lane[point];
-  const PointBlock& block = layout.rest[lane / kLanes];
-  return {block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes]};
+  return ToDouble(skin.PointOf(layout.rest, point));
 }
 
 void SetRows(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& ring,

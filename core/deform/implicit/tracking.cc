@@ -4,6 +4,7 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <ranges>
 
 #include "core/deform/implicit/arap_kernel.h"
 #include "core/deform/implicit/tracking_buffers.h"
@@ -22,17 +23,26 @@ constexpr float kStill = 1e-5f;        // of U: a point that would move less res
 constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the field says nothing
 constexpr float kPressed = 0.3f;       // of a neighbourhood's area at rest: from where on it counts
 constexpr float kTrust = 0.06f;        // of U off the surface: skinning so far off pulls no more
+constexpr float kSent = 0.06f, kSlid = 0.02f;  // of U, see Settle
 
-float Dot3(Vec4 a, Vec4 b) {
-  return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+Vec4 Turned(const Affine& by, Vec4 v) {
+  const auto& m = by.m;
+  return Vec4{m[0] * v[0] + m[1] * v[1] + m[2] * v[2], m[4] * v[0] + m[5] * v[1] + m[6] * v[2],
+              m[8] * v[0] + m[9] * v[1] + m[10] * v[2], 0};
 }
 
-Vec4 Cross3(Vec4 a, Vec4 b) {
-  return Vec4{a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0], 0};
+Vec4 Moved(const Affine& by, Vec4 p) {
+  return Turned(by, p) + Vec4{by.m[3], by.m[7], by.m[11], 0};
 }
 
-float Length3(Vec4 v) {
-  return std::sqrt(Dot3(v, v));
+// Of the joint that holds point p most.
+std::uint16_t HoldingBinding(const BlockLayout& layout, const SkinSurface& skin, std::size_t p) {
+  return layout.pivot[skin.point_lane[p] / kLanes];
+}
+
+// As the state of point p.
+void Keep(const StageFrame& frame, std::size_t p, Vec4 at) {
+  for (int c = 0; c < 3; ++c) frame.state[p * 3 + static_cast<std::size_t>(c)] = at[c];
 }
 
 // One step from pose to pose.
@@ -67,19 +77,15 @@ class Step {
   void Predict(std::size_t block);
   void Rotate(std::size_t block);
   void Move(std::size_t block);
+  void Settle(std::size_t block);
 
   bool OnSkin(std::size_t p) const { return skin_.IsSkin(p); }
   std::size_t Lanes(std::size_t block) const {
     return std::min(kLanes, skin_.points() - block * kLanes);
   }
-  Vec4 FromLane(std::span<const PointBlock> blocks, std::size_t p) const {
-    const std::size_t lane = skin_.point_lane[p];
-    const PointBlock& from = blocks[lane / kLanes];
-    return Vec4{from.x[lane % kLanes], from.y[lane % kLanes], from.z[lane % kLanes], 0};
-  }
   // Of the joint that holds the point most.
   float LengthScale(std::size_t p) const {
-    return scales_[frame_.layout.pivot[skin_.point_lane[p] / kLanes]];
+    return scales_[HoldingBinding(frame_.layout, skin_, p)];
   }
   PointBlock Load(const float* packed, std::size_t block) const;
   Vec4 InwardAtRest(std::size_t p) const {
@@ -154,21 +160,18 @@ void Step::Gather(std::size_t block) {
     const std::size_t p = std::min(slot, skin_.points() - 1);  // padding repeats the last point
     const float* at = frame_.state.data() + p * 3;
     Store4(Vec4{at[0], at[1], at[2], 0}, buffers_.at, slot);
-    Vec4 rest = FromLane(frame_.rest, p);
+    Vec4 rest = ToVec4(skin_.PointOf(frame_.rest, p));
     rest[3] = LengthScale(p);
     Store4(rest, buffers_.rest, slot);
-    Store4(FromLane(frame_.in, p), buffers_.skinned, slot);
+    Store4(ToVec4(skin_.PointOf(frame_.in, p)), buffers_.skinned, slot);
     Store4(Held(p), buffers_.held, slot);
     buffers_.awake[slot] = buffers_.moved[slot] = 0;
   }
 }
 
 Vec4 Step::Held(std::size_t p) const {
-  const auto& m = frame_.posed.skin[frame_.layout.pivot[skin_.point_lane[p] / kLanes]].m;
-  const Vec4 rest = InwardAtRest(p);
-  const Vec4 held = {m[0] * rest[0] + m[1] * rest[1] + m[2] * rest[2],
-                     m[4] * rest[0] + m[5] * rest[1] + m[6] * rest[2],
-                     m[8] * rest[0] + m[9] * rest[1] + m[10] * rest[2], 0};
+  const Affine& by = frame_.posed.skin[HoldingBinding(frame_.layout, skin_, p)];
+  const Vec4 held = Turned(by, InwardAtRest(p));
   const float size = Length3(held);
   return OnSkin(p) && size > 0 ? held / size : Vec4{0, 0, 0, 0};
 }
@@ -197,11 +200,7 @@ void Step::Predict(std::size_t block) {
     for (const PartBlock& part : parts) {
       const float f = part.value[i], squared = f * f, w = squared * squared;
       if (!(w > 0) || !Carries(part.part, p)) continue;
-      const auto& m = motions_[part.part].m;
-      const Vec4 by = {m[0] * at[0] + m[1] * at[1] + m[2] * at[2] + m[3],
-                       m[4] * at[0] + m[5] * at[1] + m[6] * at[2] + m[7],
-                       m[8] * at[0] + m[9] * at[1] + m[10] * at[2] + m[11], 0};
-      sum += w * by;
+      sum += w * Moved(motions_[part.part], at);
       total += w;
     }
     // Beyond the reach of every part that carries it the stages before know best.
@@ -216,7 +215,7 @@ void Step::Predict(std::size_t block) {
 // slides by.
 bool Step::Carries(std::size_t part, std::size_t p) const {
   if (options_.parents.empty()) return true;
-  const std::uint16_t binding = frame_.layout.pivot[skin_.point_lane[p] / kLanes];
+  const std::uint16_t binding = HoldingBinding(frame_.layout, skin_, p);
   const auto other = static_cast<std::int32_t>(part), own = options_.part_of_binding[binding];
   if (own < 0 || other == own) return true;
   const std::int32_t above = options_.parents[static_cast<std::size_t>(own)];
@@ -421,6 +420,34 @@ void Step::Move(std::size_t block) {
   }
 }
 
+// Skin between limbs ends a step part of the way from where it was skinned, and starts the next one
+// there: at its level it would slide on, round the ball in which the next limb ends, and part of
+// that is far out. What the field sends it counts as in projection; what it slid besides the less
+// the farther, never more than kSlid U w / (1 - w).
+void Step::Settle(std::size_t block) {
+  const auto partly = [&](std::size_t i) { return skin_.GoesPartly(block * kLanes + i); };
+  if (!std::ranges::any_of(std::views::iota(std::size_t{0}, Lanes(block)), partly)) return;
+  FieldBlock field;
+  now_.Evaluate(Load(buffers_.skinned, block), contact_, field);
+  for (std::size_t i = 0; i < Lanes(block); ++i) {
+    if (!partly(i)) continue;
+    const std::size_t p = block * kLanes + i;
+    const Vec4 from = Load4(buffers_.skinned, p), shift = Load4(buffers_.at, p) - from;
+    const Vec4 gradient = {field.x[i], field.y[i], field.z[i], 0};
+    const float slope = Length3(gradient), most = kSent * unit_;
+    Vec4 sent = {0, 0, 0, 0};
+    if (slope * unit_ > kNoDirection) {
+      const float level = std::clamp((skin_.potential[p] - field.value[i]) / slope, -most, most);
+      const float along = Dot3(shift, gradient) / slope;
+      sent = std::clamp(along, std::min(level, 0.0f), std::max(level, 0.0f)) / slope * gradient;
+    }
+    const Vec4 slid = shift - sent;
+    const float far = Length3(slid), way = skin_.WayOf(p);
+    const float part = far > 0 ? 1 / (1 + (1 - way) * far / (kSlid * unit_)) : 0;
+    Store4(from + way * (sent + part * slid), buffers_.at, p);
+  }
+}
+
 void Step::Run() {
   ForBlocks(&Step::Gather);
   ForBlocks(&Step::Predict);
@@ -432,27 +459,21 @@ void Step::Run() {
     ForBlocks(&Step::Move);
     std::swap(buffers_.at, buffers_.next);
   }
-  for (std::size_t p = 0; p < skin_.points(); ++p) {
-    std::copy_n(buffers_.at + p * 4, 3, frame_.state.data() + p * 3);
-  }
   if (!frame_.states.empty()) {
     const std::vector<std::uint8_t> states =
         TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.skinned}, frame_.task);
     ScatterStates(skin_, frame_.layout, states, frame_.states);
   }
+  ForBlocks(&Step::Settle);
+  for (std::size_t p = 0; p < skin_.points(); ++p) Keep(frame_, p, Load4(buffers_.at, p));
   ScatterPoints(skin_, frame_.in, {buffers_.at, skin_.points() * 4}, frame_.out, frame_.task);
 }
 
-// The points at rest, in model space.
+// The points in the bind pose, in model space; parts of the mesh may be kept in other spaces.
 void Begin(const SkinSurface& skin, const StageFrame& frame) {
-  const Vec3f centre = ToFloat(frame.layout.centre);
   for (std::size_t p = 0; p < skin.points(); ++p) {
-    const std::size_t lane = skin.point_lane[p];
-    const PointBlock& from = frame.rest[lane / kLanes];
-    float* at = frame.state.data() + p * 3;
-    at[0] = from.x[lane % kLanes] + centre.x;
-    at[1] = from.y[lane % kLanes] + centre.y;
-    at[2] = from.z[lane % kLanes] + centre.z;
+    const Affine& to_pose = frame.before->skin[HoldingBinding(frame.layout, skin, p)];
+    Keep(frame, p, Moved(to_pose, ToVec4(skin.PointOf(frame.rest, p))));
   }
 }
 

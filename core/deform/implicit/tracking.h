@@ -5,10 +5,12 @@
 // to it (weights F^4), then rounds of as-rigid-as-possible relaxation along the surface, in which
 // the field's direction keeps skin that is pressed flat from folding over, a pull towards where the
 // stages before put the point, as far as they are near the surface, and two Newton steps onto its
-// own level of the field. No initial skinning decides on which side of a contact a point lies, so
-// bends far beyond 120 degrees stay free of overlap; in return a frame depends on those before it.
-// Steps must be small (a joint turns by 5 degrees or less, see core/deform/pose_steps.h); who calls
-// cuts them. Source: after Vaillant et al. 2014; the relaxation of Sorkine and Alexa 2007.
+// own level of the field. Skin between limbs ends the step part of its way from where it was
+// skinned, see SkinSurface::role, and less so where it slid off. No initial skinning decides on
+// which side of a contact a point lies, so bends far beyond 120 degrees stay free of overlap; in
+// return a frame depends on those before it. Steps must be small (a joint turns by 5 degrees or
+// less, see core/deform/pose_steps.h); who calls cuts them. Source: after Vaillant et al. 2014; the
+// relaxation of Sorkine and Alexa 2007.
 #pragma once
 
 #include <cstddef>
@@ -45,8 +47,8 @@ struct TrackingOptions {
 std::vector<float> BindInward(const BindInput& input, const SkinSurface& skin,
                               const PosedField& bind_pose, const Task& task);
 
-// Floats for `points` welded points: of StageFrame::state, 3 each, their positions in model space;
-// and of scratch.
+// Floats for `points` welded points: of StageFrame::state, 3 each, where the last step left them in
+// model space; and of scratch.
 std::size_t TrackingState(std::size_t points);
 std::size_t TrackingScratch(std::size_t points);
 

@@ -140,6 +140,38 @@ TEST(Implicit, SkinBetweenSiblingsIsLeftToTheStageBefore) {
   EXPECT_GT(moved, 50u);
 }
 
+// And what goes part of its way does not slide off on the next limb, however long it is tracked.
+TEST(Implicit, SkinNearSiblingsStaysNearWhereTheStageBeforeHasIt) {
+  const Rig rig = testing::MakeRig(testing::PalmSource());
+  Task task;
+  const auto tracking = ValueOrDie(ParseSpec("dqs | implicit(tracking=true)"));
+  const Deformer tracked = ValueOrDie(Deformer::Bind(rig, tracking, task));
+  std::vector<Vec3f> points(rig.vertices());
+  FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
+  Workspace workspace;
+  StreamState state;
+  for (int degrees = 4; degrees <= 80; degrees += 4) {
+    const auto pose = testing::TurnPose(rig, {1, 0, 0}, std::min(degrees, 40));
+    ASSERT_TRUE(tracked.Evaluate({.joints = pose}, out, workspace, &state, task).ok());
+  }
+  const Ran once = Deformed(rig, {}, testing::TurnPose(rig, {1, 0, 0}, 40));
+  const auto farthest = [&](const auto& at) {
+    double most = 0;
+    for (std::size_t v = 0; v < rig.vertices(); ++v) {
+      const auto weights = rig.influences().weights(v);
+      const double larger = std::max(weights[0], weights[1]);
+      if (larger < 0.6 || larger > 0.9) continue;
+      most = std::max(most, testing::Distance(at(v), once.start[v]));
+    }
+    return most;
+  };
+  const double projected = farthest([&](std::size_t v) { return once.points[v]; });
+  const double kept = farthest([&](std::size_t v) { return ToDouble(points[v]); });
+  std::printf("from where it was skinned: tracked %.4f, projected %.4f\n", kept, projected);
+  EXPECT_GT(kept, 0.001);
+  EXPECT_LE(kept, projected);
+}
+
 TEST(Implicit, SeamsStayClosed) {
   // Every face has its corners for itself.
   const RigSource whole = testing::CanonicalCylinderSource();

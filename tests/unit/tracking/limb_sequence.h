@@ -88,8 +88,9 @@ class LimbSequence {
     AlignedVector<float> scratch(TrackingScratch(surface_.points()));
     states_.assign(rig_.vertices(), 255);
     const PosedRigTables tables = PosedRigTables::Create(rig_, layout_->centre);
-    PosedRigBuffer buffer;
+    PosedRigBuffer buffer, buffer_before;
     const PosedRig posed = buffer.Compute(tables, {.joints = pose, .controls = {}}, false);
+    const PosedRig posed_before = buffer_before.Compute(tables, {.joints = pose_}, false);
     const Task task;
     Track(surface_, before, now, {.unit = 1, .attraction = attraction_, .inward = inward_},
           {.layout = *layout_,
@@ -102,6 +103,7 @@ class LimbSequence {
            .out = out,
            .states = states_,
            .rest = layout_->rest,
+           .before = &posed_before,
            .begins = begins_});
     begins_ = false;
     pose_.assign(pose.begin(), pose.end());

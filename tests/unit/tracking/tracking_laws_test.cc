@@ -196,6 +196,67 @@ TEST(TrackingLaws, SplitVerticesMoveAsOnePoint) {
   EXPECT_LE(testing::MaxDistance(pa, std::span(pb).first(vertices)), 2e-2);
 }
 
+// The cylinder twice, in one place: as it is, and as a part that is kept in a space of its own.
+RigSource CylinderAndItsCopyElsewhere(const AffineD& motion) {
+  RigSource source = testing::CanonicalCylinderSource();
+  const RigSource one = source;
+  const auto vertices = static_cast<std::uint32_t>(one.mesh.positions.size());
+  MeshSource& mesh = source.mesh;
+  for (const Vec3f& p : one.mesh.positions) {
+    mesh.positions.push_back(ToFloat(Apply(motion, ToDouble(p))));
+  }
+  for (const std::uint32_t v : one.mesh.face_vertices) mesh.face_vertices.push_back(vertices + v);
+  for (std::size_t f = 1; f < one.mesh.face_offsets.size(); ++f) {
+    mesh.face_offsets.push_back(one.mesh.face_offsets.back() + one.mesh.face_offsets[f]);
+  }
+  MeshPart& part = mesh.parts.emplace_back(one.mesh.parts.front());
+  part.name = "copy";
+  part.vertex_offset = vertices;
+  part.face_offset = part.face_count;
+  for (const Binding& binding : one.bindings) {
+    source.bindings.push_back({binding.joint, Compose(binding.inverse_bind, Inverse(motion))});
+  }
+  InfluenceSource& rows = source.influences;
+  for (std::uint32_t v = 0; v < vertices; ++v) {
+    for (auto k = one.influences.offsets[v]; k < one.influences.offsets[v + 1]; ++k) {
+      const std::size_t binding = one.influences.bindings[k] + one.bindings.size();
+      rows.bindings.push_back(static_cast<std::uint16_t>(binding));
+      rows.weights.push_back(one.influences.weights[k]);
+    }
+    rows.offsets.push_back(rows.bindings.size());
+  }
+  return source;
+}
+
+TEST(TrackingLaws, APartInASpaceOfItsOwnIsTrackedWhereItStands) {
+  const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 70, {4, -3, 2});
+  const Rig rig = testing::MakeRig(CylinderAndItsCopyElsewhere(motion));
+  Task task;
+  const auto recipe = testing::ValueOrDie(ParseSpec("dqs | implicit(tracking=true)"));
+  const Deformer deformer = testing::ValueOrDie(Deformer::Bind(rig, recipe, task));
+  std::vector<Vec3f> positions(rig.vertices());
+  FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
+  Workspace workspace;
+  StreamState state;
+  for (int degrees = 0; degrees <= 60; degrees += 5) {
+    const auto pose = testing::BendPose(rig, degrees);
+    const absl::Status status =
+        deformer.Evaluate({.joints = pose, .controls = {}}, out, workspace, &state, task);
+    ASSERT_TRUE(status.ok()) << status;
+    const std::size_t half = positions.size() / 2;
+    std::vector<double> errors;
+    for (std::size_t v = 0; v < half; ++v) {
+      errors.push_back(testing::Distance(ToDouble(positions[v]), ToDouble(positions[half + v])));
+    }
+    std::ranges::sort(errors);
+    std::printf("bend %2d: copies apart by %.1e R (median), %.1e R (99 %%), %.1e R\n", degrees,
+                errors[half / 2], errors[half * 99 / 100], errors.back());
+    EXPECT_LE(errors[half / 2], 2e-5) << degrees;
+    EXPECT_LE(errors[half * 99 / 100], 2e-3) << degrees;
+    EXPECT_LE(errors.back(), 1e-2) << degrees;
+  }
+}
+
 // Joints scaled to nothing, and a pose that leaves the field far behind.
 TEST(TrackingLaws, NoPoseGivesWhatIsNotFinite) {
   LimbSequence limb(0.02f);
