@@ -31,7 +31,7 @@ constexpr double kRidge = 0.6, kSmooth = 0.95;
 // Nanoseconds a vertex, for the progress of binding and the estimate of a frame.
 constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 30;
 
-// Faces of more corners are passed over: looking for one of them each time takes their square.
+// Faces of more corners are passed over: to find a point's own in each takes their square.
 constexpr std::size_t kMostCorners = 16;
 
 // The corners before and after one of a face.
@@ -67,19 +67,9 @@ Vec4 PointOf(const Relax& relax, std::span<const PointBlock> blocks, std::size_t
   return Vec4{block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes], 0};
 }
 
-float Along(const Vec4& v, const Vec3f& n) {
-  return v[0] * n.x + v[1] * n.y + v[2] * n.z;
-}
-
-// Twice the area of a triangle as the normal sees it.
-float Turned(const Vec4& a, const Vec4& b, const Vec3f& n) {
-  return (a[1] * b[2] - a[2] * b[1]) * n.x + (a[2] * b[0] - a[0] * b[2]) * n.y +
-         (a[0] * b[1] - a[1] * b[0]) * n.z;
-}
-
 // Height along the normal, not above 0, of the face of point p that lies under `shift`. Without it
 // skin that is convex would grow as it slides.
-float FaceBelow(const Relax& relax, const float* points, std::size_t p, const Vec3f& n,
+float FaceBelow(const Relax& relax, const float* points, std::size_t p, const Vec4& normal,
                 const Vec4& shift) {
   const Vec4 at = Load4(points, p);
   const SurfaceFaces& surface = relax.surface;
@@ -88,10 +78,13 @@ float FaceBelow(const Relax& relax, const float* points, std::size_t p, const Ve
     if (corners.size() > kMostCorners) continue;
     const FaceEdges edges = EdgesAt(corners, p);
     const Vec4 a = Load4(points, edges.next) - at, b = Load4(points, edges.previous) - at;
-    const float area = Turned(a, b, n);
-    if (!(area > 0)) continue;
-    const float u = Turned(shift, b, n) / area, v = Turned(a, shift, n) / area;
-    if (u >= 0 && v >= 0) return std::min(u * Along(a, n) + v * Along(b, n), 0.0f);
+    // Twice the areas, as the normal sees them, of the face and of its parts beside `shift`.
+    const float area = Dot3(Cross3(a, b), normal);
+    const float by_a = Dot3(Cross3(shift, b), normal), by_b = Dot3(Cross3(a, shift), normal);
+    if (!(area > 0 && by_a >= 0 && by_b >= 0)) continue;
+    const float height = (by_a * Dot3(a, normal) + by_b * Dot3(b, normal)) / area;
+    const float lowest = -Length3(shift);  // of faces that stand up on the surface
+    return height > lowest ? std::min(height, 0.0f) : lowest;
   }
   return 0;
 }
@@ -113,10 +106,10 @@ Vec4 Relaxed(const Relax& relax, const float* points, const float* face_normals,
   for (std::uint32_t k = begin; k < end; ++k) {
     shift += relax.weights[k] * (Load4(points, relax.neighbours[k]) - at);
   }
-  const Vec4 normal = {n.x, n.y, n.z, 0};
-  shift -= Along(shift, n) * normal;
+  const Vec4 normal = ToVec4(n);
+  shift -= Dot3(shift, normal) * normal;
   shift *= std::min(open, 1.0f) * relax.strength;
-  return at + shift + FaceBelow(relax, points, p, n, shift) * normal;
+  return at + shift + FaceBelow(relax, points, p, normal, shift) * normal;
 }
 
 void WriteBlock(const Relax& relax, std::span<const PointBlock> in, const float* moved,

@@ -81,7 +81,9 @@ double FaceBelow(const reference::MushMesh& mesh, std::size_t p, const Points& a
     const auto [a, b] = EdgesAt(face, p, at);
     const double area = Dot(Cross(a, b), n);
     const double u = Dot(Cross(shift, b), n) / area, v = Dot(Cross(a, shift), n) / area;
-    if (area > 0 && u >= 0 && v >= 0) return std::min(u * Dot(a, n) + v * Dot(b, n), 0.0);
+    if (area > 0 && u >= 0 && v >= 0) {
+      return std::clamp(u * Dot(a, n) + v * Dot(b, n), -Length(shift), 0.0);
+    }
   }
   return 0;
 }
