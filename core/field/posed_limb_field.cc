@@ -358,7 +358,8 @@ void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
 
 HrbfPart PosedLimbField::PartAt(std::size_t part) const {
   const std::uint32_t begin = field_.centre_offset_[part], end = field_.centre_offset_[part + 1];
-  return {field_.centres_.data() + std::size_t{begin} * kCentreFloats, end - begin,
+  return {field_.centres_.data() + std::size_t{begin} * kCentreFloats,
+          field_.polynomials_.data() + part * kPolynomialFloats, end - begin,
           placed_.data() + part * kPlacedFloats, field_.reach_.data() + part * kReachCells};
 }
 
