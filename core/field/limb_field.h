@@ -121,6 +121,8 @@ class PosedLimbField final : public PosedField {
   void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
   std::size_t parts() const override { return frames_.size(); }
   PartBlocks EvaluateParts(const PointBlock& points) const override;
+  PartBlocks EvaluateStrongest(const PointBlock& points,
+                               std::span<const std::uint32_t> wanted) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 
   // For tests: evaluates every part everywhere, which must not change a bit.

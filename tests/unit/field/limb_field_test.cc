@@ -3,7 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "core/field/field_controller.h"
 #include "core/simd/target.h"
@@ -338,6 +340,44 @@ TEST(LimbField, ExtrasTakeTheirPartsPlace) {
   EXPECT_TRUE(SameBits(AskField(*culled, points), want));
   (*culled).DisableCulling();
   EXPECT_TRUE(SameBits(AskField(*culled, points), want));
+}
+
+// A chain whose parts hardly reach each other: what is left out is neither wanted nor the largest.
+TEST(LimbField, StrongestPartsAreThoseOfAll) {
+  const Rig rig = testing::TubeRig({.rings = 301, .joints = 12, .length = 24});
+  const LimbField field = BindField(rig);
+  FieldInPose rest(field, RestPose(rig));
+  std::size_t left_out = 0;
+  const auto points = Cloud({0, 0, 0}, {12, 1, 1}, 100 * kLanes);
+  for (std::size_t b = 0; b < points.size(); b += kLanes) {
+    PointBlock block;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      // Near each other.
+      const Vec3f p = ToFloat(points[b] + 0.2 * points[b + i]);
+      block.x[i] = p.x;
+      block.y[i] = p.y;
+      block.z[i] = p.z;
+    }
+    const std::uint32_t wanted[] = {static_cast<std::uint32_t>(b / kLanes % field.parts())};
+    const PartBlocks all = (*rest).EvaluateParts(block);
+    const PartBlocks some = (*rest).EvaluateStrongest(block, wanted);
+    left_out += all.size() - some.size();
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      float most = 0, kept = 0;
+      for (const PartBlock& part : all) most = std::max(most, part.value[i]);
+      for (const PartBlock& part : some) kept = std::max(kept, part.value[i]);
+      EXPECT_EQ(kept, most);
+    }
+    for (const PartBlock& part : all) {
+      const auto same = std::ranges::find(some, part.part, &PartBlock::part);
+      if (same == some.end()) {
+        EXPECT_NE(part.part, wanted[0]);
+        continue;
+      }
+      EXPECT_EQ(std::memcmp(&part, &*same, sizeof(FieldBlock)), 0);
+    }
+  }
+  EXPECT_GT(left_out, 0u);
 }
 
 TEST(LimbField, PartsAreToldApart) {
