@@ -104,41 +104,4 @@ Hrbf FitHrbf(std::span<const Vec3d> points, std::span<const Vec3d> normals) {
   return fit;
 }
 
-Hrbf OrderedForSums(const Hrbf& fit) {
-  constexpr std::size_t kProbes = 48;
-  const std::size_t n = fit.size(), probes = std::min(n, kProbes);
-  // What each centre adds at some of the centres; [n][probes].
-  std::vector<double> terms(n * probes);
-  for (std::size_t j = 0; j < n; ++j) {
-    const Hrbf one = {{fit.centres[j]}, {fit.alpha[j]}, {fit.beta[j]}};
-    for (std::size_t k = 0; k < probes; ++k) {
-      terms[j * probes + k] = one.Value(fit.centres[k * n / probes]);
-    }
-  }
-  Hrbf ordered;
-  std::vector<double> sums(probes);
-  std::vector<bool> taken(n);
-  for (std::size_t step = 0; step < n; ++step) {
-    std::size_t best = n;
-    double least = std::numeric_limits<double>::infinity();
-    for (std::size_t j = 0; j < n; ++j) {
-      if (taken[j]) continue;
-      double size = 0;
-      for (std::size_t k = 0; k < probes; ++k) {
-        const double sum = sums[k] + terms[j * probes + k];
-        size += sum * sum;
-      }
-      if (best < n && !(size < least)) continue;
-      least = size;
-      best = j;
-    }
-    taken[best] = true;
-    for (std::size_t k = 0; k < probes; ++k) sums[k] += terms[best * probes + k];
-    ordered.centres.push_back(fit.centres[best]);
-    ordered.alpha.push_back(fit.alpha[best]);
-    ordered.beta.push_back(fit.beta[best]);
-  }
-  return ordered;
-}
-
 }  // namespace sinew

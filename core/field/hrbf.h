@@ -34,8 +34,4 @@ struct Hrbf {
 // Memory: (4 N)^2 doubles; time (4 N)^3 * 2 / 3 flops.
 Hrbf FitHrbf(std::span<const Vec3d> points, std::span<const Vec3d> normals);
 
-// The same fit with its centres in an order in which partial sums stay small all over the part.
-// Terms cancel by three digits and more: it takes most of the rounding out of sums in float32.
-Hrbf OrderedForSums(const Hrbf& fit);
-
 }  // namespace sinew

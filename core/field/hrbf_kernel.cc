@@ -62,32 +62,52 @@ HWY_INLINE Pack Clamped(const PackMask& inside, const Pack& f) {
   return IfThenElse(inside, Max(Min(f, one), Pack::Set(-1.0f)), one);
 }
 
-// l of a centre is kept off 0, where its terms vanish.
-inline constexpr float kNear = 1e-18f;
+// l^2 of a centre is kept off 0, where its terms vanish.
+inline constexpr float kNear = 1e-36f;
 
 struct RawField {
   Pack f;
   PackPoint g;
 };
 
+// The even powers of all terms.
+HWY_INLINE RawField Polynomial(const float* p, const PackPoint& u) {
+  const auto dot = [](const Pack& x, const Pack& y, const Pack& z, const PackPoint& by)
+                       HWY_ATTR { return MulAdd(x, by.x, MulAdd(y, by.y, z * by.z)); };
+  const Pack bx = Pack::Set(p[1]), by = Pack::Set(p[2]), bz = Pack::Set(p[3]);
+  const Pack yz = Pack::Set(p[7]), zx = Pack::Set(p[8]), xy = Pack::Set(p[9]);
+  const Pack square = dot(u.x, u.y, u.z, u);
+  const Pack inner = MulAdd(Pack::Set(p[0]), square, dot(bx, by, bz, u));
+  const PackPoint mu = {dot(Pack::Set(p[4]), xy, zx, u), dot(xy, Pack::Set(p[5]), yz, u),
+                        dot(zx, yz, Pack::Set(p[6]), u)};
+  const PackPoint h = {mu.x + Pack::Set(p[10]), mu.y + Pack::Set(p[11]), mu.z + Pack::Set(p[12])};
+  const Pack slope = MulAdd(Pack::Set(p[0]), square, inner);
+  const Pack twice = slope + slope;
+  return {MulAdd(square, inner, dot(h.x, h.y, h.z, u) + Pack::Set(p[13])),
+          {MulAdd(twice, u.x, MulAdd(square, bx, mu.x + h.x)),
+           MulAdd(twice, u.y, MulAdd(square, by, mu.y + h.y)),
+           MulAdd(twice, u.z, MulAdd(square, bz, mu.z + h.z))}};
+}
+
 // f and its gradient at u.
 HWY_INLINE RawField Sums(const HrbfPart& part, const PackPoint& u) {
-  Pack f = Pack::Zero();
-  PackPoint g = {f, f, f};
+  auto [f, g] = Polynomial(part.polynomial, u);
+  const Pack r = Pack::Set(part.polynomial[14]), r2 = Pack::Set(-2 * part.polynomial[14]);
   // One division for two centres is faster on AVX-512 (22 for 25 ns) and slower on AVX2 (39 for
   // 31).
   for (std::size_t k = 0; k < part.count; ++k) {
     const float* c = part.centres + k * 8;
     const PackPoint d = {u.x - Pack::Set(c[0]), u.y - Pack::Set(c[1]), u.z - Pack::Set(c[2])};
-    const Pack s = MulAdd(d.x, d.x, MulAdd(d.y, d.y, d.z * d.z));
-    const Pack l = Max(Sqrt(s), Pack::Set(kNear));
+    const Pack s = MulAdd(d.x, d.x, MulAdd(d.y, d.y, MulAdd(d.z, d.z, Pack::Set(kNear))));
+    const Pack l = Sqrt(s), v = l - r;
     const Pack bx = Pack::Set(c[4]), by = Pack::Set(c[5]), bz = Pack::Set(c[6]);
     const Pack q = MulAdd(bx, d.x, MulAdd(by, d.y, bz * d.z));
-    f = MulAdd(l, MulAdd(Pack::Set(c[3]), s, q), f);
-    const Pack w = MulAdd(Pack::Set(c[7]), l, q / l);
-    g.x = MulAdd(w, d.x, MulAdd(l, bx, g.x));
-    g.y = MulAdd(w, d.y, MulAdd(l, by, g.y));
-    g.z = MulAdd(w, d.z, MulAdd(l, bz, g.z));
+    const Pack av = Pack::Set(c[3]) * v;
+    f = MulAdd(v, MulAdd(av, s, q), f);
+    const Pack w = MulAdd(av, MulAdd(Pack::Set(4), l, r2), q / l);
+    g.x = MulAdd(w, d.x, MulAdd(v, bx, g.x));
+    g.y = MulAdd(w, d.y, MulAdd(v, by, g.y));
+    g.z = MulAdd(w, d.z, MulAdd(v, bz, g.z));
   }
   return {f, g};
 }

@@ -15,7 +15,8 @@ inline constexpr std::size_t kPlacedFloats = 32;
 inline constexpr std::size_t kReachSide = 16, kReachCells = kReachSide * kReachSide * kReachSide;
 
 struct HrbfPart {
-  const float* centres;  // [count][8] x y z, alpha, 3 beta, 3 alpha
+  const float* centres;     // [count][kCentreFloats], see packed_hrbf.h
+  const float* polynomial;  // [kPolynomialFloats]
   std::size_t count;
   const float* placed;        // [kPlacedFloats]
   const std::uint8_t* cells;  // [kReachCells] z, y, x

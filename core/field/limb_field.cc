@@ -152,7 +152,7 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const FieldOptions& op
     for (const double v : fit.least) field.box_.push_back(static_cast<float>(v));
     for (const double v : fit.largest) field.box_.push_back(static_cast<float>(v));
     field.reach_.insert(field.reach_.end(), fit.reach.begin(), fit.reach.end());
-    AppendCentres(fit.hrbf, field.centres_);
+    AppendPacked(fit.hrbf, field.centres_, field.polynomials_);
     field.centre_offset_.push_back(
         static_cast<std::uint32_t>(field.centres_.size() / kCentreFloats));
     field.figures_[kSamples] += static_cast<double>(fit.samples);
@@ -183,7 +183,8 @@ absl::Status LimbField::Check(std::size_t joints) const {
   const std::size_t n = parts();
   if (parent_.size() != n || op_.size() != n || controller_.size() != n || to_joint_.size() != n ||
       radius_.size() != n || box_.size() != 6 * n || reach_.size() != kReachCells * n ||
-      centre_offset_.size() != n + 1 || figures_.size() != kFigures ||
+      polynomials_.size() != kPolynomialFloats * n || centre_offset_.size() != n + 1 ||
+      figures_.size() != kFigures ||
       figures_[kWithout] != static_cast<double>(without_field_.size())) {
     return Damaged("sizes disagree");
   }
@@ -211,7 +212,8 @@ absl::Status LimbField::Check(std::size_t joints) const {
   for (const std::uint32_t j : without_field_) {
     if (j >= joints) return Damaged("joint out of range");
   }
-  if (!AllFinite(centres_) || !AllFinite(box_) || !AllFinite(figures_)) {
+  if (!AllFinite(centres_) || !AllFinite(polynomials_) || !AllFinite(box_) ||
+      !AllFinite(figures_)) {
     return Damaged("a value is not finite");
   }
   if (!(unit_ > 0) || !std::isfinite(unit_)) return Damaged("unit out of range");
@@ -240,7 +242,8 @@ std::vector<FieldMeasure> LimbField::Measures() const {
 }
 
 std::size_t LimbField::bytes() const {
-  return sizeof(*this) + parts() * (sizeof(AffineD) + 64 + kReachCells) +
+  return sizeof(*this) +
+         parts() * (sizeof(AffineD) + 64 + kPolynomialFloats * sizeof(float) + kReachCells) +
          centres_.size() * sizeof(float) + without_field_.size() * 4;
 }
 

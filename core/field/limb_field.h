@@ -21,6 +21,7 @@
 #include "core/field/field_operators.h"
 #include "core/field/field_options.h"
 #include "core/field/hrbf_kernel.h"
+#include "core/field/packed_hrbf.h"
 #include "core/field/posed_field.h"
 #include "core/parallel/task.h"
 #include "core/rig/posed_rig.h"
@@ -35,9 +36,6 @@ struct FieldMeasure {
   std::string_view unit;  // empty = a plain number
   std::string_view description;
 };
-
-// A centre of a part's fit: x y z, alpha, 3 beta x y z, 3 alpha; part space divided by the radius.
-inline constexpr std::size_t kCentreFloats = 8;
 
 // Bound data, immutable. P parts, one per joint whose vertices gave a closed field, by rising
 // joint. Part space: the bind pose's model space moved to the part's centre.
@@ -88,6 +86,7 @@ class LimbField {
     visit("field_reach", self.reach_);
     visit("field_centre_offset", self.centre_offset_);
     visit("field_centres", self.centres_);
+    visit("field_polynomials", self.polynomials_);
     visit("field_without", self.without_field_);
     visit("field_figures", self.figures_);
     visit("field_unit", self.unit_);
@@ -104,7 +103,8 @@ class LimbField {
   std::vector<float> box_;           // [P][6] least x y z, largest x y z of the support, in radii
   std::vector<std::uint8_t> reach_;  // [P][kReachCells] of the box, see part_reach.h
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
-  AlignedVector<float> centres_;              // [centres][kCentreFloats]
+  AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
+  AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]
   std::vector<std::uint32_t> without_field_;
   std::vector<double> figures_;        // see Measures
   std::vector<double> bulge_profile_;  // see BulgeProfile
@@ -121,6 +121,8 @@ class PosedLimbField final : public PosedField {
   void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
   std::size_t parts() const override { return frames_.size(); }
   PartBlocks EvaluateParts(const PointBlock& points) const override;
+  PartBlocks EvaluateStrongest(const PointBlock& points,
+                               std::span<const std::uint32_t> wanted) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 
   // For tests: evaluates every part everywhere, which must not change a bit.

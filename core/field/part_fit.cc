@@ -186,7 +186,6 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
     if (part.hrbf.size() == 0) return part;
     FaceLow leak;
     if (const auto support = FindSupport(part.hrbf, BoxOf(constraints.points), leak)) {
-      part.hrbf = OrderedForSums(part.hrbf);
       part.least = support->least;
       part.largest = support->largest;
       part.reach = FindReach(part.hrbf, part.least, part.largest);

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "core/field/hrbf_kernel.h"
+#include "core/field/packed_hrbf.h"
 #include "core/rig/layout.h"
 
 namespace sinew {
@@ -19,22 +20,12 @@ double CompactField(double f) {
 
 }  // namespace
 
-void AppendCentres(const Hrbf& fit, AlignedVector<float>& centres) {
-  for (std::size_t k = 0; k < fit.size(); ++k) {
-    const Vec3d &c = fit.centres[k], &beta = fit.beta[k];
-    for (const double v :
-         {c.x, c.y, c.z, fit.alpha[k], 3 * beta.x, 3 * beta.y, 3 * beta.z, 3 * fit.alpha[k]}) {
-      centres.push_back(static_cast<float>(v));
-    }
-  }
-}
-
 std::vector<std::uint8_t> FindReach(const Hrbf& fit, const std::array<double, 3>& least,
                                     const std::array<double, 3>& largest) {
   static_assert(kReachSide == kLanes, "a row of cells is a block");
-  AlignedVector<float> centres;
-  AppendCentres(fit, centres);
-  const HrbfPart part = {centres.data(), fit.size(), nullptr, nullptr};
+  AlignedVector<float> centres, polynomial;
+  AppendPacked(fit, centres, polynomial);
+  const HrbfPart part = {centres.data(), polynomial.data(), fit.size(), nullptr, nullptr};
   double half[3], diagonal2 = 0;
   for (std::size_t i = 0; i < 3; ++i) {
     half[i] = 0.5 * (largest[i] - least[i]) / kReachSide;

@@ -6,13 +6,9 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/base/aligned.h"
 #include "core/field/hrbf.h"
 
 namespace sinew {
-
-// The centres of a fit as the kernel reads them, see HrbfPart.
-void AppendCentres(const Hrbf& fit, AlignedVector<float>& centres);
 
 // [kReachCells] upper bounds of the compact field in the cells of the box, in 255ths. From f and
 // its slope in the middle of each cell, with room for how the slope turns in it. A bound, but no

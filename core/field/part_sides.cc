@@ -15,7 +15,8 @@ namespace {
 
 constexpr double kSlice = 0.6;   // half of the bone's skin that a ring looks at, of its flesh
 constexpr double kBeside = 0.9;  // cosine between a side and skin that lies there
-constexpr double kNarrowest = 0.5, kWidest = 3;  // a side, of the thinnest place around the bone
+constexpr double kNarrowest = 0.5, kWidest = 4;  // a side, of the thinnest place around the bone
+constexpr double kFlat = 2;                      // one that takes a ring twice as often, of that
 constexpr double kApart = 0.3;                   // of that, from what is there already
 
 // How far the skin reaches to a side of the bone's axis at `at`; 0 = there is none.
@@ -42,9 +43,10 @@ void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const 
   const Vec3d along = bone.tip - bone.root;
   const auto rings = static_cast<std::size_t>(
       std::clamp<double>(std::round(Length(along) / bone.flesh), 1, kMostRings));
-  for (std::size_t ring = 0; ring < rings && !task.cancelled(); ++ring) {
+  // Rings, and half way between them, where a flat part's field would go on.
+  for (std::size_t place = 1; place < 2 * rings && !task.cancelled(); ++place) {
     const Vec3d at =
-        bone.root + ((static_cast<double>(ring) + 0.5) / static_cast<double>(rings)) * along;
+        bone.root + (0.5 * static_cast<double>(place) / static_cast<double>(rings)) * along;
     const auto side = [&](std::size_t k) {
       return axes.Side(2 * std::numbers::pi * static_cast<double>(k) / kSideRing);
     };
@@ -59,6 +61,7 @@ void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const 
       const double reach = ReachOf(skin, bone, at, side(k));
       const double end =
           reach > 0 ? std::clamp(reach, kNarrowest * thinnest, kWidest * thinnest) : thinnest;
+      if (place % 2 == 0 && end < kFlat * thinnest) continue;
       const Vec3d p = (1 / bone.radius) * (at + end * side(k) - centre);
       if (constraints.IsFree(p, kApart * thinnest / bone.radius)) constraints.Add(p, side(k));
     }

@@ -13,14 +13,15 @@
 
 namespace sinew {
 
-inline constexpr std::size_t kSideRing = 8, kMostRings = 3, kMostSides = kSideRing * kMostRings;
+inline constexpr std::size_t kSideRing = 8, kMostRings = 3;
+inline constexpr std::size_t kMostSides = kSideRing * (2 * kMostRings - 1);
 
 // A bone of a palm has skin above and below it, but none to its sides, where its neighbours begin:
 // what a fit makes of that lies far inside of them, and would lift their skin as soon as they move.
 // Wherever a ring of directions around the bone meets no skin of its own, the field ends where its
 // skin does.
 //   skin  drawn from the part's own, model space
-// Some 24 rays through the part's triangles; returns early once the task is cancelled.
+// Some 40 rays through the part's triangles; returns early once the task is cancelled.
 void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const SurfaceSample> skin,
               const Vec3d& centre, Constraints& constraints, const Task& task);
 

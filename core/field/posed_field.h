@@ -21,10 +21,9 @@ struct alignas(64) FieldBlock {
   float value[kLanes], x[kLanes], y[kLanes], z[kLanes];
 };
 
-// The field of one part and its gradient at 16 points.
-struct PartBlock {
+// That of one part.
+struct PartBlock : FieldBlock {
   std::uint32_t part = 0;
-  float value[kLanes] = {}, x[kLanes] = {}, y[kLanes] = {}, z[kLanes] = {};
 };
 using PartBlocks = absl::InlinedVector<PartBlock, 8>;
 
@@ -44,6 +43,11 @@ class PosedField {
   virtual std::size_t parts() const = 0;
   // The single parts, by rising part; a part that is left out is 0 at all points.
   virtual PartBlocks EvaluateParts(const PointBlock& points) const = 0;
+  // The same, of `wanted` and of whatever is the largest at a point; others may be left out.
+  virtual PartBlocks EvaluateStrongest(
+      const PointBlock& points, [[maybe_unused]] std::span<const std::uint32_t> wanted) const {
+    return EvaluateParts(points);
+  }
   // [parts] part space to model space of this pose; part space is the same in every pose.
   virtual std::span<const Affine> PartFrames() const = 0;
 

@@ -81,9 +81,11 @@ class PosedLimbField::Query {
     kInside,   // that, and every field above 1/2
     kAll,
   };
-  Query(const PosedLimbField& posed, const PointBlock& points, Need need)
+  // `wanted`: parts that are asked whatever the need.
+  Query(const PosedLimbField& posed, const PointBlock& points, Need need,
+        std::span<const std::uint32_t> wanted = {})
       : posed_(posed), points_(points) {
-    Evaluate(need, FindParts());
+    Evaluate(need, wanted, FindParts());
     FieldBlock raw;
     for (const ExtraField* extra : posed.extras_) {
       if (extra->part < 0 || !Meets(*extra)) continue;
@@ -103,6 +105,12 @@ class PosedLimbField::Query {
     for (std::size_t k = 0; k < size(); ++k) MaxFieldKernel(block(k).value, out.value);
     if (!posed_.maxima_) ApplyJoints(contact, out);
     if (contact == Contact::kSurface) ApplyContact(out);
+  }
+
+  PartBlocks Parts() const {
+    PartBlocks parts;
+    for (const Entry& entry : entries_) parts.push_back({blocks_[entry.block], entry.part});
+    return parts;
   }
 
   std::size_t size() const { return entries_.size(); }
@@ -148,7 +156,7 @@ class PosedLimbField::Query {
 
   // The fields of the parts that can matter at some of the points, those that reach most first:
   // they make others needless. Leaving those out changes no bit of what is composed.
-  void Evaluate(Need need, const Candidates& candidates) {
+  void Evaluate(Need need, std::span<const std::uint32_t> wanted, const Candidates& candidates) {
     absl::InlinedVector<std::uint32_t, 16> order;
     for (std::uint32_t k = 0; k < candidates.size(); ++k) order.push_back(k);
     std::ranges::sort(order, [&](std::uint32_t a, std::uint32_t b) {
@@ -158,7 +166,10 @@ class PosedLimbField::Query {
     alignas(64) float largest[kLanes] = {};
     for (const std::uint32_t k : order) {
       const Candidate& candidate = candidates[k];
-      if (!Matters(candidate, need, largest)) continue;
+      if (!Matters(candidate, need, largest) &&
+          std::ranges::find(wanted, candidate.part) == wanted.end()) {
+        continue;
+      }
       FieldBlock& own = Own(candidate.part);
       HrbfKernel(posed_.PartAt(candidate.part), points_.x, candidate.reach, own.value);
       for (std::size_t i = 0; i < kLanes; ++i) largest[i] = std::max(largest[i], own.value[i]);
@@ -358,7 +369,8 @@ void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
 
 HrbfPart PosedLimbField::PartAt(std::size_t part) const {
   const std::uint32_t begin = field_.centre_offset_[part], end = field_.centre_offset_[part + 1];
-  return {field_.centres_.data() + std::size_t{begin} * kCentreFloats, end - begin,
+  return {field_.centres_.data() + std::size_t{begin} * kCentreFloats,
+          field_.polynomials_.data() + part * kPolynomialFloats, end - begin,
           placed_.data() + part * kPlacedFloats, field_.reach_.data() + part * kReachCells};
 }
 
@@ -367,17 +379,12 @@ void PosedLimbField::Evaluate(const PointBlock& points, Contact contact, FieldBl
 }
 
 PartBlocks PosedLimbField::EvaluateParts(const PointBlock& points) const {
-  const Query query(*this, points, Query::Need::kAll);
-  PartBlocks parts(query.size());
-  for (std::size_t k = 0; k < query.size(); ++k) {
-    parts[k].part = query.part(k);
-    const FieldBlock& block = query.block(k);
-    std::copy_n(block.value, kLanes, parts[k].value);
-    std::copy_n(block.x, kLanes, parts[k].x);
-    std::copy_n(block.y, kLanes, parts[k].y);
-    std::copy_n(block.z, kLanes, parts[k].z);
-  }
-  return parts;
+  return Query(*this, points, Query::Need::kAll).Parts();
+}
+
+PartBlocks PosedLimbField::EvaluateStrongest(const PointBlock& points,
+                                             std::span<const std::uint32_t> wanted) const {
+  return Query(*this, points, Query::Need::kLargest, wanted).Parts();
 }
 
 }  // namespace sinew

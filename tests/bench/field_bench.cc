@@ -54,6 +54,7 @@ void KernelByLevel() {
   AlignedVector<float> centres(kCentres * kCentreFloats);
   CounterRandom random(1);
   for (float& v : centres) v = static_cast<float>(2 * random.Next() - 1);
+  AlignedVector<float> polynomial(kPolynomialFloats, 0.5f);
   AlignedVector<float> placed(kPlacedFloats);
   placed[0] = placed[4] = placed[8] = 1;
   for (const std::size_t box : {std::size_t{16}, std::size_t{22}}) {
@@ -66,8 +67,8 @@ void KernelByLevel() {
     FieldBlock out;
     const double ns = MedianNs([&] {
       for (const PointBlock& block : points) {
-        HrbfKernel({centres.data(), kCentres, placed.data(), nullptr}, block.x, reach.data(),
-                   out.value);
+        HrbfKernel({centres.data(), polynomial.data(), kCentres, placed.data(), nullptr}, block.x,
+                   reach.data(), out.value);
       }
     });
     std::printf("52 centres, value and gradient   %-8s %7.1f ns a point\n",

@@ -54,7 +54,7 @@ struct Tables {
   std::vector<std::uint8_t> op, controller;
   std::vector<AffineD> to_joint;
   std::vector<double> radius;
-  std::vector<float> box, centres;
+  std::vector<float> box, centres, polynomials;
 };
 
 struct Collect {
@@ -75,6 +75,7 @@ struct Collect {
     take("field_box", to.box);
     take("field_centre_offset", to.offset);
     take("field_centres", to.centres);
+    take("field_polynomials", to.polynomials);
   }
 };
 
@@ -89,13 +90,15 @@ FieldSample PartAt(const Tables& t, std::size_t p, std::span<const Affine> joint
       u.x > double{box[3]} || u.y > double{box[4]} || u.z > double{box[5]}) {
     return {};
   }
+  const double r{t.polynomials[16 * p + 14]};
   double f = 0;
   Vec3d g;
   for (std::uint32_t k = t.offset[p]; k < t.offset[p + 1]; ++k) {
     const float* c = t.centres.data() + 8 * k;
     const Vec3d d = u - Vec3d{double{c[0]}, double{c[1]}, double{c[2]}};
+    // As packed_hrbf.h stores them; the polynomial is nothing but a part of the same sum.
     const Vec3d beta = (1.0 / 3) * Vec3d{double{c[4]}, double{c[5]}, double{c[6]}};
-    const double alpha = double{c[3]}, l = std::sqrt(Dot(d, d));
+    const double alpha = -2 * r * double{c[3]}, l = std::sqrt(Dot(d, d));
     if (l == 0) continue;
     f += alpha * l * l * l + 3 * l * Dot(beta, d);
     g = g + 3 * ((alpha * l) * d + (Dot(beta, d) / l) * d + l * beta);

@@ -30,21 +30,26 @@ Parts PartsAt(const PartBlocks& blocks, std::uint32_t own, std::size_t i) {
   return parts;
 }
 
-PartBlocks Evaluate(const PosedField& field, std::span<const StrayPoint> points) {
+// Another part counts where it is larger than a point's own, so only the largest is asked.
+PartBlocks Evaluate(const SkinSurface& skin, const PosedField& field,
+                    std::span<const StrayPoint> points) {
   PointBlock block;
+  std::array<std::uint32_t, kLanes> own;
   for (std::size_t i = 0; i < kLanes; ++i) {
-    const Vec3f& p = points[std::min(i, points.size() - 1)].at;
+    const StrayPoint& point = points[std::min(i, points.size() - 1)];
+    const Vec3f& p = point.at;
+    own[i] = skin.PartOf(point.point);
     block.x[i] = p.x;
     block.y[i] = p.y;
     block.z[i] = p.z;
   }
-  return field.EvaluateParts(block);
+  return field.EvaluateStrongest(block, own);
 }
 
 }  // namespace
 
 void FindStrays(const SkinSurface& skin, const PosedField& field, std::span<StrayPoint> points) {
-  const PartBlocks blocks = Evaluate(field, points);
+  const PartBlocks blocks = Evaluate(skin, field, points);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::uint32_t p = points[i].point;
     const Parts parts = PartsAt(blocks, skin.PartOf(p), i);
@@ -64,7 +69,7 @@ void ReturnStrays(const SkinSurface& skin, const PosedField& field, float longes
   }
   bool moving = true;
   for (int k = 0; k < kSteps && moving; ++k) {
-    const PartBlocks blocks = Evaluate(field, points);
+    const PartBlocks blocks = Evaluate(skin, field, points);
     moving = false;
     for (std::size_t i = 0; i < points.size(); ++i) {
       if (stopped[i]) continue;
