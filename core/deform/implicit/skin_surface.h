@@ -36,8 +36,8 @@ struct SkinSurface {
   std::vector<std::uint32_t> lane_point;  // [B * 16]
   // [P] PointRole; of skin, and above it what part of its way it goes, all of it at kWholeWay.
   // Where two joints of one limb, an ancestor of the other, do not carry all of a point it goes
-  // less far, at 0.4 carried by others not at all: parts are rigid, and skin between several of
-  // them, or between two fingers, follows their mean, as skinned.
+  // less far, at 0.4 carried by others, or 0.2 by other limbs, not at all: parts are rigid, and
+  // skin between several of them, or between two fingers, follows their mean, as skinned.
   std::vector<std::uint8_t> role;
   NeighbourRows rows;
   std::vector<float> cotangent;  // of each neighbour; rest lengths, positive, rows sum to 1 or 0

@@ -17,8 +17,10 @@
 namespace sinew {
 namespace {
 
-constexpr float kNoDepth = 0.01f;         // a field this near 0 or 1 tells nothing
-constexpr double kLeastOfTwo = 0.6;       // weight of two joints from which a point goes at all
+constexpr float kNoDepth = 0.01f;  // a field this near 0 or 1 tells nothing
+// Weight from which a point goes at all: of two joints, and of all that stand in line with the one
+// that holds it most. A thumb that holds a tenth of the palm drags it off the palm's field.
+constexpr double kLeastOfTwo = 0.6, kLeastOfChain = 0.8;
 constexpr double kLeastAlike = 0.5;       // weight that an island shares with skin to go along
 constexpr std::size_t kGrain = 1024;      // points
 constexpr std::size_t kIslandGrain = 64;  // points: each may visit the whole skin at worst
@@ -110,8 +112,8 @@ double SmoothStep(double x) {
   return t * t * (3 - 2 * t);
 }
 
-// How firmly two joints of one limb carry vertex v: 0 to 1, smoothly.
-double HoldOfTwo(const Rig& rig, const JointOrder& order, std::uint32_t v) {
+// How firmly one limb, and two joints of it, carry vertex v: 0 to 1, smoothly.
+double HoldOfLimb(const Rig& rig, const JointOrder& order, std::uint32_t v) {
   const auto bindings = rig.influences().bindings(v);
   const auto weights = rig.influences().weights(v);
   absl::InlinedVector<std::pair<std::uint16_t, double>, 8> joints;
@@ -132,10 +134,14 @@ double HoldOfTwo(const Rig& rig, const JointOrder& order, std::uint32_t v) {
       strongest = joint;
     }
   }
+  double chain = first;
   for (const auto& [joint, weight] : joints) {
-    if (joint != strongest && order.AreInLine(joint, strongest)) second = std::max(second, weight);
+    if (joint == strongest || !order.AreInLine(joint, strongest)) continue;
+    second = std::max(second, weight);
+    chain += weight;
   }
-  return SmoothStep((first + second - kLeastOfTwo) / (1 - kLeastOfTwo));
+  return SmoothStep(std::min((first + second - kLeastOfTwo) / (1 - kLeastOfTwo),
+                             (chain - kLeastOfChain) / (1 - kLeastOfChain)));
 }
 
 // What part of its way skin goes.
@@ -144,7 +150,7 @@ void SetWays(const BindInput& input, SkinSurface& skin) {
   const JointOrder order(input.rig.skeleton());
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
     if (!skin.IsSkin(p)) continue;
-    const double hold = HoldOfTwo(input.rig, order, input.layout.Vertex(skin.point_lane[p]));
+    const double hold = HoldOfLimb(input.rig, order, input.layout.Vertex(skin.point_lane[p]));
     skin.role[p] = static_cast<std::uint8_t>(std::lround(kNone + (kWholeWay - kNone) * hold));
   }
 }
