@@ -125,9 +125,10 @@ void NoteReport(const Context& context, const client::RigData& rig,
     for (std::size_t i = 0; i < std::min<std::size_t>(5, report.unseen_vertices.size()); ++i) {
       absl::StrAppend(&list, i == 0 ? "" : ", ", report.unseen_vertices[i]);
     }
-    context.Warn(absl::StrCat(
-        "no bone sees ", CountText(report.unseen_count), " of ", CountText(rig.vertices()),
-        " vertices (", list, report.unseen_count > 5 ? ", ..." : "", "); --json lists up to 1000"));
+    context.Warn(absl::StrCat("no bone sees or reaches ", CountText(report.unseen_count), " of ",
+                              CountText(rig.vertices()), " vertices, which follow the nearest (",
+                              list, report.unseen_count > 5 ? ", ..." : "",
+                              "); --json lists up to 1000"));
   }
   std::string idle;
   for (const std::uint32_t joint : report.idle_joints) {

@@ -11,6 +11,7 @@
 #include <cmath>
 #include <cstdint>
 #include <istream>
+#include <limits>
 #include <span>
 #include <streambuf>
 #include <string>
@@ -74,8 +75,6 @@ class Reader : private std::streambuf {
   }
 
  private:
-  using Words = std::vector<absl::string_view>;
-
   absl::Status Wrong(absl::string_view what) const {
     return absl::InvalidArgumentError(absl::StrCat("line ", number_, ": ", what));
   }
@@ -91,7 +90,7 @@ class Reader : private std::streambuf {
     if (!absl::ConsumePrefix(&rest_, "\r\n") && !rest_.empty()) rest_.remove_prefix(1);
     status_ = line.find('\0') < line.size()  // it would end here for the parser
                   ? Wrong("got a zero byte, need text")
-                  : Check(absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty()));
+                  : Check(line);
     if (!status_.ok()) return traits_type::eof();
     line_.assign(line.data(), line.size());
     line_ += '\n';
@@ -99,39 +98,49 @@ class Reader : private std::streambuf {
     return traits_type::to_int_type(line_.front());
   }
 
-  absl::Status Check(const Words& words) const {
-    if (words.empty()) return absl::OkStatus();
-    if (words[0] == "v") return CheckVertex(words);
-    if (words[0] == "f") return CheckFace(words);
+  // Words are taken one by one: a line may hold as many as the file.
+  absl::Status Check(absl::string_view line) const {
+    const auto words = absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
+    auto word = words.begin();
+    if (word == words.end()) return absl::OkStatus();
+    const absl::string_view keyword = *word;
+    ++word;
+    if (keyword == "v") return CheckVertex(word, words.end());
+    if (keyword == "f") return CheckFace(word, words.end());
     return absl::OkStatus();
   }
 
   // A weight and a colour may stand behind x y z.
-  absl::Status CheckVertex(const Words& words) const {
-    for (std::size_t c = 1; c <= 3; ++c) {
-      const absl::string_view word = c < words.size() ? words[c] : "";
-      float value = 0;
-      if (!IsNumber(word, value) || !std::isfinite(value)) {
-        return Wrong(absl::StrCat("got \"", word.substr(0, 40), "\", need x, y and z of a vertex"));
+  template <class Word>
+  absl::Status CheckVertex(Word word, Word end) const {
+    for (std::size_t c = 0; c < 3; ++c) {
+      const absl::string_view text = word == end ? "" : *word;
+      double value = 0;
+      if (!IsNumber(text, value) || !(std::abs(value) <= std::numeric_limits<float>::max())) {
+        return Wrong(absl::StrCat("got \"", text.substr(0, 40),
+                                  "\", need x, y and z of a vertex, each of at most 3.4e38"));
       }
+      ++word;
     }
     return absl::OkStatus();
   }
 
   // Corners are vertex/texture/normal, counted from 1, or back from the last vertex if negative.
-  absl::Status CheckFace(const Words& words) const {
-    for (std::size_t k = 1; k < words.size(); ++k) {
-      const absl::string_view word = words[k];
+  template <class Word>
+  absl::Status CheckFace(Word word, Word end) const {
+    std::size_t corners = 0;
+    for (; word != end; ++word, ++corners) {
+      const absl::string_view text = *word;
       std::int32_t index = 0;
-      if (!IsNumber(word.substr(0, word.find('/')), index) || index == 0 ||
+      if (!IsNumber(text.substr(0, text.find('/')), index) || index == 0 ||
           index < -static_cast<std::int64_t>(mesh_.vertices()) ||
-          std::ranges::count(word, '/') > 2) {
-        return Wrong(absl::StrCat("got the corner \"", word.substr(0, 40),
+          std::ranges::count(text, '/') > 2) {
+        return Wrong(absl::StrCat("got the corner \"", text.substr(0, 40),
                                   "\", need the number of a vertex"));
       }
     }
-    if (words.size() >= 4) return absl::OkStatus();
-    return Wrong(absl::StrCat("got a face of ", words.size() - 1, " corners, need 3 or more"));
+    if (corners >= 3) return absl::OkStatus();
+    return Wrong(absl::StrCat("got a face of ", corners, " corners, need 3 or more"));
   }
 
   void AddVertex(float x, float y, float z) {

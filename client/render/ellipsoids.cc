@@ -28,7 +28,7 @@ void AddVertex(const PosedMuscle& muscle, const Vector3d& unit, Rgb colour, Elli
     const auto c = static_cast<std::size_t>(axis);
     const Vector3d column(muscle.frame[c], muscle.frame[c + 4], muscle.frame[c + 8]);
     const double radius = muscle.radii[c];
-    point += radius * unit[axis] * column;
+    point += double{kDrawnPart} * radius * unit[axis] * column;
     normal += unit[axis] / radius * column;
   }
   point += Vector3d(muscle.frame[3], muscle.frame[7], muscle.frame[11]);

@@ -24,6 +24,10 @@ struct Ellipsoids {
   }
 };
 
+// Of a muscle's radii: skin that lies on a belly does so at its vertices, and its flat faces
+// between them would cut into it.
+inline constexpr float kDrawnPart = 0.97f;
+
 // One ellipsoid a muscle, neighbours in the list in different reds. Muscles whose numbers are not
 // finite or whose radii are not all positive are left out.
 Ellipsoids DrawMuscles(std::span<const PosedMuscle> muscles);

@@ -12,6 +12,9 @@ namespace sinew {
 namespace {
 
 constexpr double kVertexWork = 30;  // ns a vertex and muscle
+// Less of the limbs' field than this at a belly's middle: it lies outside of the skin by a quarter
+// of the limb's radius or more. Fat up to the skin would then fill what lies between.
+constexpr float kOutside = 0.25f;
 
 Vec3f Rounded(const Vec3d& v, float towards) {
   const auto round = [&](double value) {
@@ -29,6 +32,16 @@ std::int32_t PartOf(const Rig& rig, const LimbField& limbs, std::uint32_t joint)
     }
   }
   return -1;
+}
+
+bool LiesInside(const PosedLimbField& limbs, const Vec3f& at) {
+  PointBlock points;
+  std::ranges::fill(points.x, at.x);
+  std::ranges::fill(points.y, at.y);
+  std::ranges::fill(points.z, at.z);
+  FieldBlock values;
+  limbs.Evaluate(points, Contact::kCrease, values);
+  return values.value[0] >= kOutside;
 }
 
 }  // namespace
@@ -51,12 +64,20 @@ absl::StatusOr<MuscleField> MuscleField::Bind(const Rig& rig, const LimbField& l
   if (rig.muscles().empty()) return field;
   field.tables_ = rig.muscle_tables();
   const BindPoseSkin skin = MakeBindPoseSkin(rig);
+  std::vector<Affine> joints;
+  for (const AffineD& joint : skin.pose) joints.push_back(ToFloat(joint));
+  PosedRig bind_pose;
+  bind_pose.joints = joints;
+  const PosedLimbField posed(limbs, bind_pose, {});
   for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    const std::int32_t part = PartOf(rig, limbs, rig.muscles()[m].origin.joint);
+    const MuscleFootprint footprint = MakeFootprint(rig, skin, m);
+    const std::int32_t part = LiesInside(posed, ToFloat(Translation(footprint.bound.frame)))
+                                  ? PartOf(rig, limbs, rig.muscles()[m].origin.joint)
+                                  : -1;
     field.part_.push_back(part);
     field.radius_.push_back(part < 0 ? limbs.unit() : limbs.radius(static_cast<std::size_t>(part)));
-    field.fat_.push_back(MakeFootprint(rig, skin, m).fat);
+    field.fat_.push_back(footprint.fat);
     task.Advance(kVertexWork * static_cast<double>(rig.vertices()));
   }
   return field;

@@ -38,7 +38,8 @@ class MuscleField {
   // Controls that a pose must have.
   std::size_t controls() const { return tables_.controls(); }
   double fat(std::size_t muscle) const { return fat_[muscle]; }
-  // Muscles whose origin's joint has no field, nor any above it: they do nothing.
+  // Muscles that do nothing: their origin's joint has no field, nor any above it, or their belly
+  // lies outside of the skin as bound.
   std::size_t without_field() const;
 
   template <class Self, class Visit>

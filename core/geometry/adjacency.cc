@@ -228,6 +228,14 @@ WeldedPoints Weld(const Rig& rig) {
   return Weld(rig.mesh());
 }
 
+std::size_t ShapeWeldBytes(const Rig& rig) {
+  std::size_t offsets = 0;
+  for (const Shape& shape : rig.shapes()) {
+    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
+  }
+  return offsets * 40;
+}
+
 WeldedPoints Weld(const Mesh& mesh) {
   const std::span<const std::uint32_t> own = mesh.weld();
   if (!own.empty()) return Numbered({own.begin(), own.end()});

@@ -28,7 +28,9 @@ struct WeldedPoints {
 // the search lattice) that have equal weights and equal shape offsets; closed under chains.
 // Independent of the order of vertices. Cost O(V + influences + shape offsets).
 WeldedPoints Weld(const Rig& rig);
-// The same for a mesh without a rig: the mesh's own weld array, or positions alone.
+// Bytes that this takes for the rig's shapes, beside those for its vertices.
+std::size_t ShapeWeldBytes(const Rig& rig);
+// Weld for a mesh without a rig: the mesh's own weld array, or positions alone.
 WeldedPoints Weld(const Mesh& mesh);
 
 // Welded points in the order of their lowest lanes, so that work along blocks is work along

@@ -90,9 +90,9 @@ class Tally {
 
 }  // namespace
 
-std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring) {
+std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring,
+                              std::span<const std::uint8_t> border) {
   const std::vector<double> areas = Areas(rig, welded);
-  const std::vector<std::uint8_t> border = BorderPoints(rig.mesh(), welded);
   const Components components = FindComponents(ring);
   const auto owner = [&](std::uint32_t p) {
     return rig.bindings()[StrongestBinding(rig, welded.first[p])].joint;
@@ -115,8 +115,9 @@ std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const 
         carried.Add(rig.bindings()[bindings[k]].joint, weights[k] * areas[p]);
       }
     }
-    const auto owners = std::ranges::count_if(
-        owned.used(), [&](std::size_t joint) { return 2 * owned[joint] >= skin[joint]; });
+    const auto owners = std::ranges::count_if(owned.used(), [&](std::size_t joint) {
+      return skin[joint] > 0 && 2 * owned[joint] >= skin[joint];
+    });
     for (const std::size_t joint : carried.used()) most = std::max(most, carried[joint]);
     const bool rigid = total > 0 && most >= kCarried * total;
     const bool open = std::ranges::any_of(points, [&](std::uint32_t p) { return border[p] != 0; });

@@ -1,7 +1,9 @@
 // skin_shells.h - the connected components of a skin, and what moves each.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "core/geometry/adjacency.h"
@@ -18,7 +20,12 @@ enum class Shell : std::uint8_t {
 
 // [P] of the component a welded point belongs to. A joint's skin is what it carries most of; areas
 // are those of the bind pose.
-//   ring  neighbours along the edges of triangles
-std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring);
+// Pieces without area are islands. Linear; holds some 40 bytes a vertex, and kShellJointBytes a
+// joint and a binding.
+//   ring    neighbours along the edges of triangles
+//   border  [P] as BorderPoints finds them
+inline constexpr std::size_t kShellJointBytes = 160;
+std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring,
+                              std::span<const std::uint8_t> border);
 
 }  // namespace sinew

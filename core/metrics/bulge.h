@@ -14,8 +14,7 @@
 //   - That of its bone or of one joined to it, to before the planes of that: a point a hair behind
 //     one is that far from the limb, not out of the body altogether.
 //   - Of skin between limbs (metacarpals, the roots of fingers, thighs), as much of the turn from
-//   its
-//     strongest bone to the strongest of another limb, none above or below the first, as its
+//     its strongest bone to the strongest of another limb, none above or below the first, as its
 //     weights for these two say: limbs that part have no other shape between them.
 //   - That of another child of its bone's parent (fingers of a hand), where the skin it comes to
 //     belongs there, or the point does for a quarter of its weight; of a parent with no more than

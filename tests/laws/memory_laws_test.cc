@@ -78,7 +78,7 @@ RigSource ManyShapes() {
   RigSource source = testing::TubeSource({.rings = 200, .around = 50});
   source.controls = {{.name = "a"}};
   source.shapes = {{.control = 0, .targets = {}}};
-  for (int t = 1; t <= 10; ++t) {
+  for (int t = 1; t <= 100; ++t) {
     ShapeTarget target;
     target.weight = static_cast<float>(t);
     for (std::uint32_t v = 0; v < source.mesh.positions.size(); ++v) {

@@ -21,6 +21,7 @@ constexpr std::size_t kGrain = 256;  // blocks a chunk: 4,096 vertices, about 20
 constexpr double kSoftWidth = 0.02;  // of the rest distance, at softness 1
 constexpr double kTurnedBack = 0.1;  // |sum of two unit directions| below which bones fold up
 constexpr double kBindWork = 100;    // ns an influence
+constexpr double kShellWork = 1000;  // ns a vertex
 constexpr double kBoneWork = 500;    // ns a joint, and a binding
 constexpr std::size_t kLanesAtATime = 4096;  // bound between two looks at whether to stop
 constexpr double kTiny = 1e-30;              // shortest length that has a direction
@@ -70,10 +71,20 @@ BlockJoints UniteStrongest(const BindInput& input, std::size_t most) {
   return UniteRows(input.layout, offsets, bindings);
 }
 
+double ShellWork(const BindInput& input) {
+  return kShellWork * static_cast<double>(input.rig.vertices());
+}
+
 // [V] 1 = of a piece that joints alone move, such as a puppet's limbs and the balls between them.
-std::vector<std::uint8_t> FindPuppets(const Rig& rig) {
+absl::StatusOr<std::vector<std::uint8_t>> FindPuppets(const BindInput& input, Task& task) {
+  const Rig& rig = input.rig;
   const WeldedPoints welded = Weld(rig);
-  const std::vector<Shell> shells = FindShells(rig, welded, TriangleNeighbours(rig.mesh(), welded));
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const Adjacency ring = TriangleNeighbours(rig.mesh(), welded);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const std::vector<Shell> shells = FindShells(rig, welded, ring, BorderPoints(rig.mesh(), welded));
+  task.Advance(ShellWork(input));
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<std::uint8_t> puppets;
   puppets.reserve(rig.vertices());
   for (const std::uint32_t p : welded.point) puppets.push_back(shells[p] == Shell::kPuppet ? 1 : 0);
@@ -151,12 +162,13 @@ absl::StatusOr<BindCost> BulgeFree::Cost(const BindInput& input, const BulgeFree
   const std::size_t rows = (input.layout.vertices + 1) * sizeof(std::uint64_t) + influences * 2;
   const std::size_t segments = (bindings + input.rig.joints()) * 256;
   // Welding, and which pieces there are.
-  const std::size_t shells = input.layout.vertices * 320 +
-                             input.rig.mesh().face_vertices().size() * 48 + input.rig.joints() * 40;
+  const std::size_t shells = input.layout.vertices * 320 + ShapeWeldBytes(input.rig) +
+                             input.rig.mesh().face_vertices().size() * 48 +
+                             (input.rig.joints() + bindings) * kShellJointBytes;
   return BindCost{
       .peak_bytes = 2 * bound + 2 * rows + segments + shells + (bisector ? pairs * 64 : 0),
       .bound_bytes = bound,
-      .work = BoneWork(input) + InfluenceWork(input),
+      .work = BoneWork(input) + ShellWork(input) + InfluenceWork(input),
       .frame_ns = (bisector ? 0.4 : 2.6) * static_cast<double>(influences)};
 }
 
@@ -184,8 +196,7 @@ absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreePa
   }
   joints = params.strongest ? UniteStrongest(input, 1) : input.layout.skin;
   shares.resize(joints.pairs() * kLanes);
-  const std::vector<std::uint8_t> puppets = FindPuppets(input.rig);
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> puppets, FindPuppets(input, task));
   std::vector<double> powers;
   return ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);
@@ -214,8 +225,7 @@ absl::Status BulgeFree::BindBisector(const BindInput& input, const BulgeFreePara
   joints = UniteStrongest(input, 2);
   shares.resize(joints.pairs() * kLanes);
   pair_couple.assign(joints.pairs(), kNoPush);
-  const std::vector<std::uint8_t> puppets = FindPuppets(input.rig);
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> puppets, FindPuppets(input, task));
   std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint32_t> known;  // upper, lower
   return ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);

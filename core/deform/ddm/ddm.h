@@ -114,7 +114,7 @@ template <class Form>
 struct DdmMethod : Form {
   using Params = typename Form::Params;
   static constexpr int kVersion = 3;
-  static constexpr std::string_view kCostClass = "10 x";
+  static constexpr std::string_view kCostClass = "13 x";
 
   DdmTables tables;
 

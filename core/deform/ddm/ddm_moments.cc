@@ -396,12 +396,8 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
                       rig.influences().size() * 12 + bindings * 128;
   cost.moment_bytes = reached * kReachedBytes + points * 56;
   // Hash tables of the welding, neighbours before and after they are made unique, the weights.
-  std::size_t offsets = 0;
-  for (const Shape& shape : rig.shapes()) {
-    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
-  }
-  cost.plan_bytes = rig.vertices() * 160 + offsets * 40 + rig.mesh().face_vertices().size() * 48 +
-                    plan.neighbours.neighbours.size() * 24;
+  cost.plan_bytes = rig.vertices() * 160 + ShapeWeldBytes(rig) +
+                    rig.mesh().face_vertices().size() * 48 + plan.neighbours.neighbours.size() * 24;
   cost.plan_work = DdmPlanWork(rig);
   if (params.keep_area > 0) {
     const std::size_t edges = plan.neighbours.neighbours.size();

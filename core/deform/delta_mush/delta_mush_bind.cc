@@ -330,15 +330,11 @@ absl::StatusOr<BindCost> DeltaMush::Cost(const BindInput& input, const DeltaMush
   const std::size_t faces = input.rig.mesh().faces();
   // Both directions of every edge; cutting polygons into triangles adds fewer edges than corners.
   const std::size_t edges = (params.laplacian == MushLaplacian::kCotangent ? 4 : 2) * corners;
-  std::size_t offsets = 0;
-  for (const Shape& shape : input.rig.shapes()) {
-    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
-  }
   const std::size_t bound =
       steps == 0 ? 64 : vertices * 44 + edges * 8 + corners * 8 + faces * 4 + lanes * 28 + 64;
   // Welding, neighbours before and after they are made unique and weighted, borders, frames.
   const std::size_t passing =
-      vertices * 380 + offsets * 32 + edges * 36 + corners * 56 + faces * 64;
+      vertices * 380 + ShapeWeldBytes(input.rig) + edges * 36 + corners * 56 + faces * 64;
   return BindCost{.peak_bytes = bound + passing,
                   .bound_bytes = bound,
                   .work = static_cast<double>(vertices) *

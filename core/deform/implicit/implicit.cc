@@ -178,8 +178,8 @@ std::vector<Measure> Implicit::Measures() const {
     measures.push_back({.name = "muscles",
                         .value = static_cast<double>(muscles.muscles() - muscles.without_field()),
                         .unit = "muscles",
-                        .description = "Muscles under the skin; those of a joint without a field, "
-                                       "or any above it, do nothing."});
+                        .description = "Muscles under the skin; those outside of it, or of a joint "
+                                       "without a field, or any above it, do nothing."});
   }
   return measures;
 }

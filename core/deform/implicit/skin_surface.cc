@@ -68,8 +68,9 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
 void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
                   std::span<float> points, const Task& task) {
   task.For(skin.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t p = begin; p < end; ++p)
+    for (std::size_t p = begin; p < end; ++p) {
       Store4(ToVec4(skin.PointOf(blocks, p)), points.data(), p);
+    }
   });
 }
 

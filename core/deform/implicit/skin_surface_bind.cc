@@ -202,15 +202,11 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
   const std::size_t vertices = rig.vertices(), lanes = layout.order.size();
   const std::size_t corners = rig.mesh().face_vertices().size();
   const std::size_t edges = 4 * corners;  // both directions; fans add fewer edges than corners
-  std::size_t offsets = 0;
-  for (const Shape& shape : rig.shapes()) {
-    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
-  }
-  return {
-      .bound = vertices * 26 + edges * 16 + lanes * 4 + 64,
-      // Welding, neighbours before and after they are made unique and weighted, borders, rings
-      // of triangles, nearest points.
-      .passing = vertices * 520 + rig.joints() * 40 + offsets * 32 + edges * 52 + corners * 104};
+  return {.bound = vertices * 26 + edges * 16 + lanes * 4 + 64,
+          // Welding, neighbours before and after they are made unique and weighted, borders, rings
+          // of triangles, nearest points.
+          .passing = vertices * 520 + rig.joints() * 40 + ShapeWeldBytes(rig) + edges * 52 +
+                     corners * 104};
 }
 
 absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
@@ -232,7 +228,7 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
   SetPotentials(rest, field, task, skin);
 
   const std::vector<std::uint8_t> border = BorderPoints(mesh, welded);
-  const std::vector<Shell> shells = FindShells(input.rig, welded, ring);
+  const std::vector<Shell> shells = FindShells(input.rig, welded, ring, border);
   for (const std::uint32_t p : order.point) {
     const float depth = skin.potential[skin.role.size()];
     PointRole role = PointRole::kSkin;

@@ -469,7 +469,8 @@ void Step::Run() {
   ScatterPoints(skin_, frame_.in, {buffers_.at, skin_.points() * 4}, frame_.out, frame_.task);
 }
 
-// The points in the bind pose, in model space; parts of the mesh may be kept in other spaces.
+// In the rest pose, model space, where the joint that holds a point most has it: parts of the mesh
+// may be kept in spaces of their own.
 void Begin(const SkinSurface& skin, const StageFrame& frame) {
   for (std::size_t p = 0; p < skin.points(); ++p) {
     const Affine& to_pose = frame.before->skin[HoldingBinding(frame.layout, skin, p)];

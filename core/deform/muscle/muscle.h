@@ -31,7 +31,7 @@ struct MuscleStage {
       "The rig's muscles swell as their joints bend and push the skin along its normals; cheap, "
       "without contact.";
   static constexpr std::string_view kPaper = "Scheepers, Parent, Carlson, May 1997";
-  static constexpr std::string_view kCostClass = "4 x";
+  static constexpr std::string_view kCostClass = "5 x";
 
   // Without muscles, or without skin over them, every table is empty and out is in.
   MuscleTables muscles;

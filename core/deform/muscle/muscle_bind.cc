@@ -102,8 +102,9 @@ absl::StatusOr<BindCost> MuscleStage::Cost(const BindInput& input, const MuscleP
       rig.muscle_tables().points.size() * sizeof(MusclePointRow);
   const std::size_t bound = tables + pairs * sizeof(MuscleAnchor) + anchored * 12 + lanes * 4 +
                             (corners * 2 + faces * 2 + anchored + 8) * sizeof(std::uint32_t);
-  const std::size_t binding = rig.vertices() * 160 + rig.influences().size() * 24 + corners * 48 +
-                              faces * 48 + pairs * 3 * sizeof(PointAnchor);
+  const std::size_t binding = rig.vertices() * 160 + ShapeWeldBytes(rig) +
+                              rig.influences().size() * 24 + corners * 48 + faces * 48 +
+                              pairs * 3 * sizeof(PointAnchor);
   return BindCost{
       .peak_bytes = 2 * bound + binding + (1 << 16),
       .bound_bytes = bound,

@@ -24,41 +24,54 @@ constexpr std::size_t kPointGrain = 2048, kBlockGrain = 256;
 // point between folded faces has no surface to slide on. It slides less and less towards that.
 constexpr float kNoSurface = 0.005f;
 constexpr std::uint32_t kMostPasses = 100;  // as many as `iterations` may be
-// Of the area vectors around a point, the length of their sum as part of the sum of their lengths:
-// from where on a point is a corner or on a ridge, which does not slide off it, and where it lies
-// on smooth skin. A ridge of a right angle has 0.71, a limb of twelve sides 0.97.
+// Length of the mean of the faces' normals around a point, each by its angle there: from where on a
+// point is a corner or on a ridge, which does not slide off it, and where it lies on smooth skin. A
+// ridge of a right angle has 0.71, a limb of twelve sides 0.97.
 constexpr double kRidge = 0.6, kSmooth = 0.95;
 // Nanoseconds a vertex, for the progress of binding and the estimate of a frame.
 constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 30;
 
-// Faces of more corners are passed over: to find a point's own in each takes their square.
+// Faces of more corners lie under no point: to find a point's own in each takes their square.
 constexpr std::size_t kMostCorners = 16;
 
 // The corners before and after one of a face.
 struct FaceEdges {
   std::uint32_t previous, next;
 };
-FaceEdges EdgesAt(std::span<const std::uint32_t> corners, std::size_t point) {
-  const auto at = static_cast<std::size_t>(std::ranges::find(corners, point) - corners.begin());
+FaceEdges EdgesAt(std::span<const std::uint32_t> corners, std::size_t at) {
   return {corners[at == 0 ? corners.size() - 1 : at - 1],
           corners[at + 1 == corners.size() ? 0 : at + 1]};
 }
+std::size_t FindCorner(std::span<const std::uint32_t> corners, std::size_t point) {
+  return static_cast<std::size_t>(std::ranges::find(corners, point) - corners.begin());
+}
 
-// What part of its way a point slides by how the surface is bent there at rest.
-double Smoothness(const SurfaceFaces& surface, std::span<const Vec3d> rest, std::size_t p) {
-  Vec3d sum;
-  double size = 0;
-  for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
-    const auto corners = surface.Corners(surface.faces[k]);
-    if (corners.size() > kMostCorners) continue;
-    const FaceEdges edges = EdgesAt(corners, p);
-    const Vec3d area = Cross(rest[edges.next] - rest[p], rest[edges.previous] - rest[p]);
-    sum = sum + area;
-    size += Length(area);
+// [P] what part of its way a point slides by how the surface is bent there at rest.
+std::vector<double> Smoothness(const SurfaceFaces& surface, std::span<const Vec3d> rest) {
+  struct Normals {
+    Vec3d sum;
+    double size = 0;
+  };
+  std::vector<Normals> around(rest.size());
+  for (std::size_t face = 0; face < surface.face_count(); ++face) {
+    const auto corners = surface.Corners(face);
+    for (std::size_t k = 0; k < corners.size(); ++k) {
+      const FaceEdges edges = EdgesAt(corners, k);
+      const Vec3d& at = rest[corners[k]];
+      const Vec3d a = rest[edges.next] - at, b = rest[edges.previous] - at, area = Cross(a, b);
+      const double angle = std::atan2(Length(area), Dot(a, b));
+      Normals& normals = around[corners[k]];
+      normals.sum = normals.sum + angle * Unit(area);
+      normals.size += angle;
+    }
   }
-  if (!(size > 0)) return 0;
-  const double t = std::clamp((Length(sum) / size - kRidge) / (kSmooth - kRidge), 0.0, 1.0);
-  return t * t * (3 - 2 * t);
+  std::vector<double> smoothness;
+  for (const Normals& normals : around) {
+    const double agree = normals.size > 0 ? Length(normals.sum) / normals.size : 0;
+    const double t = std::clamp((agree - kRidge) / (kSmooth - kRidge), 0.0, 1.0);
+    smoothness.push_back(t * t * (3 - 2 * t));
+  }
+  return smoothness;
 }
 
 Vec4 PointOf(const Relax& relax, std::span<const PointBlock> blocks, std::size_t p) {
@@ -76,7 +89,7 @@ float FaceBelow(const Relax& relax, const float* points, std::size_t p, const Ve
   for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
     const auto corners = surface.Corners(surface.faces[k]);
     if (corners.size() > kMostCorners) continue;
-    const FaceEdges edges = EdgesAt(corners, p);
+    const FaceEdges edges = EdgesAt(corners, FindCorner(corners, p));
     const Vec4 a = Load4(points, edges.next) - at, b = Load4(points, edges.previous) - at;
     // Twice the areas, as the normal sees them, of the face and of its parts beside `shift`.
     const float area = Dot3(Cross3(a, b), normal);
@@ -142,13 +155,10 @@ absl::StatusOr<BindCost> Relax::Cost(const BindInput& input, const RelaxParams& 
   const std::size_t vertices = input.rig.vertices(), lanes = input.layout.order.size();
   const std::size_t corners = mesh.face_vertices().size(), faces = mesh.faces();
   const std::size_t edges = 4 * corners;  // both directions; fans add fewer edges than corners
-  std::size_t offsets = 0;
-  for (const Shape& shape : input.rig.shapes()) {
-    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
-  }
   const std::size_t bound = vertices * 16 + lanes * 4 + edges * 8 + corners * 8 + faces * 4 + 64;
-  const std::size_t passing =
-      vertices * 400 + offsets * 32 + edges * 24 + corners * 136 + faces * 24;
+  const std::size_t passing = vertices * 440 + ShapeWeldBytes(input.rig) + edges * 24 +
+                              corners * 136 + faces * 24 +
+                              (input.rig.joints() + input.rig.bindings().size()) * kShellJointBytes;
   return BindCost{
       .peak_bytes = bound + passing,
       .bound_bytes = bound,
@@ -175,16 +185,18 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const Adjacency ring = TriangleNeighbours(mesh, welded);
   const std::vector<double> weights = MeanValueWeights(mesh, welded, ring);
-  const std::vector<Shell> shells = FindShells(input.rig, welded, ring);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const std::vector<Shell> shells = FindShells(input.rig, welded, ring, BorderPoints(mesh, welded));
   std::vector<Vec3d> rest;
   for (const std::uint32_t p : order.point) {
     rest.push_back(ToDouble(mesh.positions()[welded.first[p]]));
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const std::vector<double> smoothness = Smoothness(relax.surface, rest);
   relax.row_offset.push_back(0);
   for (std::size_t i = 0; i < relax.points(); ++i) {
     const std::uint32_t p = order.point[i];
-    const double part = shells[p] == Shell::kPuppet ? 0 : Smoothness(relax.surface, rest, i);
+    const double part = shells[p] == Shell::kPuppet ? 0 : smoothness[i];
     for (std::uint64_t k = ring.offsets[p]; k < ring.offsets[p + 1]; ++k) {
       if (!(part * weights[k] > 0)) break;  // a row is positive, or zero all over
       relax.neighbours.push_back(order.number[ring.neighbours[k]]);
@@ -226,6 +238,14 @@ absl::Status Relax::Check(const BlockLayout& layout, std::size_t) const {
     return Damaged("sizes disagree");
   }
   SINEW_RETURN_IF_ERROR(surface.Check(points(), points(), Params::kName));
+  for (std::size_t p = 0; p < points(); ++p) {
+    for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
+      const auto corners = surface.Corners(surface.faces[k]);
+      if (corners.size() <= kMostCorners && FindCorner(corners, p) == corners.size()) {
+        return Damaged("a face around a point that is none of its corners");
+      }
+    }
+  }
   if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !Below(neighbours, points())) {
     return Damaged("an index out of range");
   }

@@ -20,7 +20,7 @@ struct SphericalBlend {
   static constexpr std::string_view kSummary =
       "Rotations blended about a centre found in each frame: twists keep their volume.";
   static constexpr std::string_view kPaper = "Kavan, Zara 2005";
-  static constexpr std::string_view kCostClass = "5 x";
+  static constexpr std::string_view kCostClass = "4 x";
 
   WeightTable table;
   std::vector<Vec3d> origins;  // [E] bind origins, relative to the layout's centre

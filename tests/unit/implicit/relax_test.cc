@@ -66,8 +66,9 @@ double Smoothness(const reference::MushMesh& mesh, std::size_t p) {
   for (const auto& face : mesh.faces) {
     if (std::ranges::count(face, p) == 0) continue;
     const auto [a, b] = EdgesAt(face, p, mesh.rest);
-    sum = sum + Cross(a, b);
-    size += Length(Cross(a, b));
+    const double angle = std::acos(Dot(Unit(a), Unit(b)));
+    sum = sum + angle * Unit(Cross(a, b));
+    size += angle;
   }
   const double t = std::clamp((Length(sum) / size - 0.6) / 0.35, 0.0, 1.0);
   return t * t * (3 - 2 * t);
@@ -181,6 +182,22 @@ TEST(Relax, RidgesSlideLess) {
   EXPECT_NEAR(share(4), 0.2, 0.05);
 }
 
+// However few sides lie on one side of it: a cap of one face, and the wall of a cylinder.
+TEST(Relax, TheRimOfACapIsARidge) {
+  constexpr std::uint32_t kAround = 32;
+  RigSource source = testing::TubeSource({.rings = 9, .around = kAround});
+  MeshSource& mesh = source.mesh;
+  for (std::uint32_t k = 0; k < kAround; ++k) mesh.face_vertices.push_back(8 * kAround + k);
+  mesh.face_offsets.push_back(static_cast<std::uint32_t>(mesh.face_vertices.size()));
+  ++mesh.parts[0].face_count;
+  const Rig rig = testing::MakeRig(std::move(source));
+  const Points rest = testing::RestPoints(rig);
+  Points posed = rest;
+  posed[8 * kAround].y += 0.02;
+  const Points out = Relaxing(rig, {.iterations = 1, .strength = 1}).Run(posed);
+  EXPECT_LT(Distance(out[8 * kAround], posed[8 * kAround]), 0.3 * 0.02);
+}
+
 TEST(Relax, SlidesBackWithoutLeavingTheSurface) {
   const Rig rig = testing::CanonicalCylinder();
   const Points rest = testing::RestPoints(rig), slid = Slid(rig);
@@ -226,6 +243,8 @@ TEST(Relax, CheckRefusesTablesThatDoNotFit) {
   EXPECT_TRUE(refused([](Relax& r) { r.neighbours[3] = ~0u; }));
   EXPECT_TRUE(refused([](Relax& r) { r.weights[3] = -1; }));
   EXPECT_TRUE(refused([](Relax& r) { r.surface.triangles[3] = ~0u; }));
+  EXPECT_TRUE(
+      refused([](Relax& r) { std::swap(r.surface.faces.front(), r.surface.faces.back()); }));
 }
 
 }  // namespace

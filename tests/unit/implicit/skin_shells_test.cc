@@ -100,8 +100,8 @@ Piece Ball() {
 
 std::vector<Shell> ShellsOf(const Rig& rig) {
   const WeldedPoints welded = Weld(rig);
-  const std::vector<Shell> of_points =
-      FindShells(rig, welded, TriangleNeighbours(rig.mesh(), welded));
+  const std::vector<Shell> of_points = FindShells(
+      rig, welded, TriangleNeighbours(rig.mesh(), welded), BorderPoints(rig.mesh(), welded));
   std::vector<Shell> shells;
   for (std::size_t v = 0; v < rig.vertices(); ++v) shells.push_back(of_points[welded.point[v]]);
   return shells;

@@ -169,6 +169,25 @@ TEST(MuscleSkin, AMuscleTakesThePlaceOfItsOriginsPart) {
   EXPECT_EQ(a.value[1], b.value[1]);
 }
 
+// Its fat, up to the skin, would fill what lies between.
+TEST(MuscleSkin, AMuscleOutsideOfTheSkinDoesNothing) {
+  for (const double away : {0.0, 1.0, 20.0}) {
+    RigSource source = testing::TubeWithMusclesSource();
+    source.muscles.resize(1);
+    source.muscles[0].activation.reset();
+    source.muscles[0].via.clear();
+    source.muscles[0].origin.at.y += away;
+    source.muscles[0].insertion.at.y += away;
+    const Rig rig = testing::MakeRig(source);
+    Task task;
+    const auto limbs = LimbField::Bind(rig, {}, task);
+    ASSERT_TRUE(limbs.ok()) << limbs.status();
+    const auto muscles = MuscleField::Bind(rig, *limbs, task);
+    ASSERT_TRUE(muscles.ok()) << muscles.status();
+    EXPECT_EQ(muscles->without_field(), away > 0 ? 1u : 0u) << away;
+  }
+}
+
 // Of the rig's skin behind a recipe, file order.
 std::vector<Vec3f> Skin(const Rig& rig, const char* spec, std::span<const Affine> pose) {
   using testing::ValueOrDie;

@@ -23,7 +23,7 @@ TEST(DrawMuscles, PutsEveryPointOnTheEllipsoid) {
     const float* p = drawn.positions.data() + v * 3;
     const float* n = drawn.normals.data() + v * 3;
     const float x = (p[0] - 1) / 0.25f, y = (p[1] - 2) / 2, z = (p[2] - 3) / 0.5f;
-    EXPECT_NEAR(x * x + y * y + z * z, 1, 1e-5);
+    EXPECT_NEAR(x * x + y * y + z * z, kDrawnPart * kDrawnPart, 1e-5);
     EXPECT_NEAR(n[0] * n[0] + n[1] * n[1] + n[2] * n[2], 1, 1e-5);
     // The gradient of the quadric.
     const float g[3] = {x / 0.25f, y / 2, z / 0.5f};
@@ -32,8 +32,8 @@ TEST(DrawMuscles, PutsEveryPointOnTheEllipsoid) {
     low = std::min(low, p[1]);
     high = std::max(high, p[1]);
   }
-  EXPECT_NEAR(low, 0, 1e-6);
-  EXPECT_NEAR(high, 4, 1e-6);
+  EXPECT_NEAR(low, 2 - 2 * kDrawnPart, 1e-6);
+  EXPECT_NEAR(high, 2 + 2 * kDrawnPart, 1e-6);
 }
 
 TEST(DrawMuscles, TurnsFacesOutwards) {
@@ -52,7 +52,7 @@ TEST(DrawMuscles, TurnsFacesOutwards) {
               6;
   }
   const double whole = 2 * 4.0 / 3 * 3.14159265 * 2 * 0.5 * 0.25;
-  EXPECT_GT(volume, 0.97 * whole);
+  EXPECT_GT(volume, 0.97 * std::pow(double{kDrawnPart}, 3) * whole);
   EXPECT_LT(volume, whole);
 }
 
