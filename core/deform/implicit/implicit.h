@@ -25,7 +25,7 @@ struct Implicit {
       "or dqs | bulge_free.";
   static constexpr std::string_view kBehind = "dqs";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
-  static constexpr std::string_view kCostClass = "320 x";
+  static constexpr std::string_view kCostClass = "370 x";
 
   std::uint32_t contact = 1, newton = 1, iterations = 0, smoothing = 0;
   std::uint32_t tracking = 0;

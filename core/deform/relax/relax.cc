@@ -29,7 +29,11 @@ constexpr std::uint32_t kMostPasses = 100;  // as many as `iterations` may be
 // ridge of a right angle has 0.71, a limb of twelve sides 0.97.
 constexpr double kRidge = 0.6, kSmooth = 0.95;
 // Nanoseconds a vertex, for the progress of binding and the estimate of a frame.
-constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 30;
+constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 60;
+
+// Of the squared lengths of a point's faces: a shift as short as a hundred thousandth of them, such
+// as rounding leaves where limbs are rigid, sinks no point.
+constexpr float kStill = 1e-10f;
 
 // Faces of more corners lie under no point: to find a point's own in each takes their square.
 constexpr std::size_t kMostCorners = 16;
@@ -122,6 +126,7 @@ Vec4 Relaxed(const Relax& relax, const float* points, const float* face_normals,
   const Vec4 normal = ToVec4(n);
   shift -= Dot3(shift, normal) * normal;
   shift *= std::min(open, 1.0f) * relax.strength;
+  if (!(Dot3(shift, shift) > kStill * sum[3])) return at + shift;
   return at + shift + FaceBelow(relax, points, p, normal, shift) * normal;
 }
 

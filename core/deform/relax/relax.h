@@ -22,7 +22,7 @@ struct Relax {
   static constexpr std::string_view kSummary =
       "Slides vertices along the posed surface, so that it is stretched evenly; put it last.";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
-  static constexpr std::string_view kCostClass = "20 x";
+  static constexpr std::string_view kCostClass = "40 x";
 
   // Points are welded vertices, counted by their lowest lanes.
   std::uint32_t iterations = 0;
