@@ -46,6 +46,17 @@ void AddWarning(const std::string& field, const std::string& what, v1::Session& 
   warning.set_message(absl::StrCat(field, ": ", what));
 }
 
+// `moving`: how many of the rig's muscles a bind found under the skin.
+void WarnOfIdleMuscles(const Rig& rig, double moving, v1::Session& session) {
+  const auto idle = static_cast<double>(rig.muscles().size()) - moving;
+  if (!(idle > 0)) return;
+  AddWarning("rig.muscles",
+             absl::StrCat("got ", rig.muscles().size(), ", ", idle,
+                          " of which do nothing: they lie outside of the skin, or none of the "
+                          "joints at and above their origin has a field"),
+             session);
+}
+
 bool UsesMuscles(const Recipe& recipe) {
   return std::ranges::any_of(recipe, [](const StageParams& params) {
     const auto* implicit = std::get_if<ImplicitParams>(&params);
@@ -98,6 +109,7 @@ v1::Session ToProto(const SessionTable::Lease& lease) {
   if (const auto deformer = session.bound->deformer()) {
     proto.set_bound_bytes(deformer->bytes());
     for (const StageMeasure& from : deformer->Measures()) {
+      if (from.name == "muscles") WarnOfIdleMuscles(session.bound->rig(), from.value, proto);
       v1::Measure& measure = *proto.add_measures();
       measure.set_stage(static_cast<std::uint32_t>(from.stage));
       measure.set_name(from.name);

@@ -192,6 +192,26 @@ TEST(Messages, MusclesThatLeaveTheCharacterAreWarnedOf) {
   EXPECT_EQ(without.err.find("biceps"), std::string::npos) << "it moves nothing";
 }
 
+TEST(Messages, MusclesOutsideOfTheSkinAreCounted) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "arm.json";
+  nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
+  const std::size_t count = muscles["muscles"].size();
+  nlohmann::json& first = muscles["muscles"][0];
+  first.erase("via");
+  for (const char* end : {"origin", "insertion"}) {
+    first[end]["at"][2] = first[end]["at"][2].get<double>() + 0.2;
+  }
+  WriteAll(file, muscles.dump());
+  const auto bind = [&](const char* deformer) {
+    return Sinew({"bind", "model:arm", "--muscles", file, "--deformer", deformer, "--local"});
+  };
+  const Finished fields = bind("dqs | implicit"), none = bind("dqs");
+  EXPECT_EQ(fields.exit_code, 0);
+  EXPECT_THAT(fields.err, HasSubstr(absl::StrCat("got ", count, ", 1 of which do nothing")));
+  EXPECT_EQ(none.err.find("do nothing"), std::string::npos);
+}
+
 TEST(Messages, AnEstimateIsCalledAnUpperBound) {
   const Finished finished = Bind("ddm", {"--dry-run"});
   EXPECT_THAT(finished.out, AllOf(HasSubstr("bound data at most"), HasSubstr("upper bound"),
