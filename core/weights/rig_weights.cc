@@ -278,6 +278,23 @@ std::vector<Bone> CarryingBones(const Skeleton& skeleton, std::span<const std::u
   return bones;
 }
 
+// Why joints that should carry skin get none, or empty.
+std::string NoteOnBoneless(const Skeleton& skeleton, std::span<const Bone> bones,
+                           std::span<const std::uint8_t> carriers) {
+  std::vector<bool> owns(skeleton.joints(), false);
+  for (const Bone& bone : bones) owns[bone.joint] = true;
+  std::size_t count = 0;
+  std::uint32_t first = 0;
+  for (std::uint32_t j = 0; j < skeleton.joints(); ++j) {
+    if (carriers[j] == 0 || owns[j]) continue;
+    if (count++ == 0) first = j;
+  }
+  if (count == 0) return {};
+  return absl::StrCat(count, count == 1 ? " joint has" : " joints have", " no bone, the first '",
+                      skeleton.joint(first).name,
+                      "': in the place of its parent, or of the only joints below it");
+}
+
 absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
                                              const WeightOptions& options,
                                              const Task::Options& task) {
@@ -317,6 +334,9 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
     merger.Add(g, influences[g], vertices);
     for (const std::uint32_t v : computed.report.unseen) {
       result.report.unseen.push_back(vertices[v]);
+    }
+    if (std::string note = NoteOnBoneless(skeleton, bones, input.carriers); !note.empty()) {
+      computed.report.notes.push_back(std::move(note));
     }
     for (std::string& note : computed.report.notes) {
       if (std::find(result.report.notes.begin(), result.report.notes.end(), note) ==

@@ -3,9 +3,13 @@
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <numeric>
+#include <string>
 #include <utility>
+#include <vector>
 
+#include "tests/assets/run_method.h"
 #include "tests/assets/tube.h"
 
 namespace sinew {
@@ -147,6 +151,26 @@ TEST(RigWeights, JointsThatMayNotCarryDoNot) {
   input.carriers.assign(input.carriers.size(), 0);
   EXPECT_TRUE(absl::IsInvalidArgument(
       ComputeRigWeights(input, {.method = WeightMethod::kCapsule}, {}).status()));
+}
+
+TEST(RigWeights, JointsInOnePlaceAreNamed) {
+  RigWeightsInput input = TwoTubes(0);
+  const auto notes = [&] {
+    return testing::ValueOrDie(ComputeRigWeights(input, {.method = WeightMethod::kCapsule}, {}))
+        .report.notes;
+  };
+  const auto said = [](const std::vector<std::string>& all) {
+    return std::ranges::count_if(
+        all, [](const std::string& note) { return note.starts_with("1 joint has no bone"); });
+  };
+  EXPECT_EQ(said(notes()), 0);
+  const AffineD along{{1, 0, 0, 2, 0, 1, 0, 0, 0, 0, 1, 0}};
+  input.skeleton = testing::ValueOrDie(Skeleton::Create({{.name = "root", .parent = kNoParent},
+                                                         {.name = "tip", .parent = 0},
+                                                         {.name = "end", .parent = 1}},
+                                                        {AffineD{}, along, AffineD{}}));
+  for (auto& bindings : input.bindings) bindings.clear();
+  EXPECT_EQ(said(notes()), 1);
 }
 
 TEST(RigWeights, StopsWhenAsked) {
