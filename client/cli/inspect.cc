@@ -270,18 +270,27 @@ Json ReportJson(const Report& report, double fps) {
           {"lint", lint}};
 }
 
-// Whether a server takes the rig, asked of the one that --local uses.
-absl::Status AskAServer(const CharacterFile& character) {
+// Whether a server takes the rig, asked of the one that --local uses, and what it doubts of its
+// muscles.
+absl::Status AskAServer(const CharacterFile& character, std::vector<LintFinding>& lint) {
   SINEW_ASSIGN_OR_RETURN(const std::unique_ptr<LocalService> service, LocalService::Start());
-  return PlacedInMuscleFile(
-      character.muscles,
-      service->client().UploadRig(std::string_view(character.rig_bytes)).status());
+  const auto rig = service->client().UploadRig(std::string_view(character.rig_bytes));
+  if (!rig.ok()) return PlacedInMuscleFile(character.muscles, rig.status());
+  if (character.rig.muscles.empty()) return absl::OkStatus();
+  const auto session = service->client().CreateSession(
+      {.rig = rig->rig.name, .deformer = "lbs | muscle", .validate_only = true});
+  if (!session.ok()) return PlacedInMuscleFile(character.muscles, session.status());
+  for (const client::Problem& warning : session->warnings) {
+    lint.push_back({LintFinding::Severity::kWarning, "",
+                    PlacedInMuscleFile(character.muscles, warning.message)});
+  }
+  return absl::OkStatus();
 }
 
 // The fault that a server finds, or the limit that it passes: one with limits of its own may take
 // the file, one that is started without a word does not.
 absl::Status CheckAsAServer(const CharacterFile& character, std::vector<LintFinding>& lint) {
-  const absl::Status taken = AskAServer(character);
+  const absl::Status taken = AskAServer(character, lint);
   const std::string what(taken.message());
   const bool limit = absl::IsResourceExhausted(taken);
   if (!limit && !absl::IsInvalidArgument(taken)) return absl::OkStatus();

@@ -190,6 +190,9 @@ TEST(Messages, MusclesThatLeaveTheCharacterAreWarnedOf) {
   EXPECT_THAT(with.err, HasSubstr(absl::StrCat("sinew: warning: ", file,
                                                ": muscles[0]: 'biceps' reaches 0.3")));
   EXPECT_EQ(without.err.find("biceps"), std::string::npos) << "it moves nothing";
+  const Finished inspect = Sinew({"inspect", "model:arm", "--muscles", file});
+  EXPECT_EQ(inspect.exit_code, 0);
+  EXPECT_THAT(inspect.out, HasSubstr("muscles[0]: 'biceps' reaches 0.3"));
 }
 
 TEST(Messages, MusclesOutsideOfTheSkinAreCounted) {
