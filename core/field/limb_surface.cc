@@ -7,42 +7,17 @@
 
 #include "core/base/vectors.h"
 #include "core/geometry/adjacency.h"
+#include "core/geometry/part_triangles.h"
 #include "core/geometry/surface_faces.h"
 #include "core/rig/bind_pose.h"
 
 namespace sinew {
 namespace {
 
-template <class Visit>
-void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
-  for (std::uint32_t f = part.face_offset; f < part.face_offset + part.face_count; ++f) {
-    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
-    for (std::uint32_t c = begin + 1; c + 1 < end; ++c) {
-      visit(std::array{mesh.face_vertices()[begin], mesh.face_vertices()[c],
-                       mesh.face_vertices()[c + 1]});
-    }
-  }
-}
-
 // Twice the area, along the normal.
 Vec3d AreaOf(const LimbSurface& surface, const Corners& t) {
   const Vec3d& a = surface.points[t[0]];
   return Cross(surface.points[t[1]] - a, surface.points[t[2]] - a);
-}
-
-// -1 where a mesh stands inside out.
-double SideOf(const LimbSurface& surface, const Mesh& mesh, const MeshPart& part) {
-  Vec3d middle;
-  for (std::uint32_t v = 0; v < part.vertex_count; ++v) {
-    middle = middle + (1.0 / part.vertex_count) * surface.points[part.vertex_offset + v];
-  }
-  double volume = 0;
-  ForEachTriangle(mesh, part, [&](const Corners& t) {
-    const Vec3d third =
-        (1.0 / 3) * (surface.points[t[0]] + surface.points[t[1]] + surface.points[t[2]]);
-    volume += Dot(third - middle, AreaOf(surface, t));
-  });
-  return volume < 0 ? -1 : 1;
 }
 
 float WeightOf(const Rig& rig, std::uint32_t v, std::uint32_t joint) {
@@ -101,7 +76,7 @@ LimbSurface MakeLimbSurface(const Rig& rig) {
     return surface.joint[t[1]] == j && surface.joint[t[2]] == j ? j : rig.joints();
   };
   for (const MeshPart& part : mesh.parts()) {
-    const double side = SideOf(surface, mesh, part);
+    const double side = OutsideOf(mesh, part, surface.points);
     ForEachTriangle(mesh, part, [&](const Corners& t) {
       const Vec3d area = side * AreaOf(surface, t);
       for (const std::uint32_t v : t) sums[welded.point[v]] = sums[welded.point[v]] + area;

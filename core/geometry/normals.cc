@@ -8,6 +8,7 @@
 
 #include "core/base/status.h"
 #include "core/geometry/normals_kernel.h"
+#include "core/geometry/skin_sides.h"
 #include "core/geometry/surface_point.h"
 
 namespace sinew {
@@ -29,24 +30,6 @@ Vec3f MovedNormal(const Affine& skin, const Vec3f& normal) {
   return length > 1e-9 * size && std::isfinite(length) ? ToFloat((1 / length) * moved) : normal;
 }
 
-// -1 where a binding mirrors, else 1. Points that follow one another share their pivot as a rule.
-class Sides {
- public:
-  explicit Sides(std::span<const Affine> skin) : skin_(skin) {}
-  float Of(std::uint16_t binding) {
-    if (binding != last_) {
-      last_ = binding;
-      side_ = Determinant(Linear(ToDouble(skin_[binding]))) < 0 ? -1.0f : 1.0f;
-    }
-    return side_;
-  }
-
- private:
-  std::span<const Affine> skin_;
-  std::int32_t last_ = -1;
-  float side_ = 1;
-};
-
 struct PosedSurface {
   const NormalTables& tables;
   const BlockLayout& layout;
@@ -65,7 +48,7 @@ Vec3f Shaded(const Vec3f& shading, const SurfaceFrame& frame, const Vec3f& n, fl
 }
 
 // Normals and tangents of all vertices of point p, whose faces sum up to `sum`.
-void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, Sides& sides,
+void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, SkinSides& sides,
                 const SurfaceOut& out) {
   const NormalTables& tables = posed.tables;
   const std::uint32_t lane = tables.point_lane[p];
@@ -124,7 +107,7 @@ void NormalFinisher::Run(const BlockLayout& layout, std::span<const Affine> skin
   const PosedSurface posed = {tables_, layout, skin, packed.data(), face_normals.data()};
   task.For(tables_.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
     alignas(64) float sums[kPointBatch * 4];
-    Sides sides(skin);
+    SkinSides sides(skin);
     for (std::size_t batch = begin; batch < end; batch += kPointBatch) {
       const std::size_t batch_end = std::min(end, batch + kPointBatch);
       PointSumsKernel(tables_.face_offset.data(), tables_.faces.data(), face_normals.data(), sums,

@@ -12,6 +12,7 @@
 #include "core/deform/delta_mush/detail_kernel.h"
 #include "core/deform/scratch.h"
 #include "core/geometry/normals_kernel.h"
+#include "core/geometry/skin_sides.h"
 #include "core/geometry/surface_point.h"
 
 namespace sinew {
@@ -73,7 +74,7 @@ struct Smoothed {
 // How the pivot joint of a block carries detail.
 struct PivotJoint {
   PivotJoint(const PosedRig& posed, std::uint16_t binding)
-      : side(Determinant(Linear(ToDouble(posed.skin[binding]))) < 0 ? -1.0f : 1.0f),
+      : side(SideOf(posed.skin[binding])),
         mirror(posed.mirrored[binding] != 0 ? -1.0f : 1.0f),
         rotation(posed.rotations[binding]) {}
 

@@ -8,6 +8,7 @@
 #include "core/base/status.h"
 #include "core/deform/scratch.h"
 #include "core/geometry/normals_kernel.h"
+#include "core/geometry/skin_sides.h"
 #include "core/geometry/surface_point.h"
 
 namespace sinew {
@@ -25,11 +26,6 @@ absl::Status Damaged(std::string_view what) {
 float SectionRadius(float width, float depth, const MuscleAnchor& anchor) {
   const float x = anchor.across / width, y = anchor.down / depth;
   return 1.0f / std::sqrt(x * x + y * y);
-}
-
-// Faces turn over where a joint mirrors; the skin's outside stays.
-float Side(const PosedRig& posed, std::uint16_t binding) {
-  return Determinant(Linear(ToDouble(posed.skin[binding]))) < 0 ? -1.0f : 1.0f;
 }
 
 }  // namespace
@@ -122,6 +118,7 @@ void MuscleStage::Run(const StageFrame& frame) const {
   });
   FillFaceNormals(surface, packed, face_normals, frame.task);
   frame.task.For(anchored(), kAnchorGrain, [&](std::size_t begin, std::size_t end) {
+    SkinSides sides(frame.posed.skin);
     for (std::size_t a = begin; a < end; ++a) {
       float amount = 0;
       for (std::uint32_t k = anchor_offset[a]; k < anchor_offset[a + 1]; ++k) {
@@ -134,7 +131,7 @@ void MuscleStage::Run(const StageFrame& frame) const {
                       a + 1);
       Vec3f normal;
       if (!SurfaceNormal(surface, packed.data(), face_normals.data(), a, sum, normal)) amount = 0;
-      amount *= Side(frame.posed, frame.layout.pivot[anchor_lane[a] / kLanes]);
+      amount *= sides.Of(frame.layout.pivot[anchor_lane[a] / kLanes]);
       moves[a * 4] = amount * normal.x;
       moves[a * 4 + 1] = amount * normal.y;
       moves[a * 4 + 2] = amount * normal.z;

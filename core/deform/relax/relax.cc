@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <utility>
 
 #include "core/base/status.h"
@@ -12,7 +13,9 @@
 #include "core/geometry/adjacency.h"
 #include "core/geometry/mean_value.h"
 #include "core/geometry/normals_kernel.h"
+#include "core/geometry/part_triangles.h"
 #include "core/geometry/skin_shells.h"
+#include "core/geometry/skin_sides.h"
 #include "core/geometry/surface_point.h"
 #include "core/simd/vec4.h"
 
@@ -28,6 +31,8 @@ constexpr std::uint32_t kMostPasses = 100;  // as many as `iterations` may be
 // point is a corner or on a ridge, which does not slide off it, and where it lies on smooth skin. A
 // ridge of a right angle has 0.71, a limb of twelve sides 0.97.
 constexpr double kRidge = 0.6, kSmooth = 0.95;
+// Of the squared lengths of a face's edges: a smaller area says nothing of where the face looks.
+constexpr double kSliver = 1e-5;
 // Nanoseconds a vertex, for the progress of binding and the estimate of a frame.
 constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 60;
 
@@ -50,6 +55,27 @@ std::size_t FindCorner(std::span<const std::uint32_t> corners, std::size_t point
   return static_cast<std::size_t>(std::ranges::find(corners, point) - corners.begin());
 }
 
+// Twice its vector area; 0 of a sliver.
+Vec3d AreaOf(std::span<const std::uint32_t> corners, std::span<const Vec3d> rest) {
+  Vec3d area;
+  double edges = 0;
+  for (std::size_t k = 0; k < corners.size(); ++k) {
+    const Vec3d a = rest[corners[k]] - rest[corners[0]];
+    const Vec3d edge = rest[EdgesAt(corners, k).next] - rest[corners[k]];
+    area = area + Cross(a, edge);
+    edges += Dot(edge, edge);
+  }
+  return Length(area) > kSliver * edges ? area : Vec3d{};
+}
+
+// From a to b about the unit normal n, from 0 to 2 pi: corners of polygons may be reflex.
+double AngleAbout(const Vec3d& n, const Vec3d& a, const Vec3d& b) {
+  constexpr double kNoTurn = 1e-9;  // the angle of a spike, give or take rounding
+  const double across = Dot(Cross(a, b), n), along = Dot(a, b) - Dot(a, n) * Dot(b, n);
+  const double angle = std::atan2(across, along);
+  return angle < -kNoTurn ? angle + 2 * std::numbers::pi : std::max(angle, 0.0);
+}
+
 // [P] what part of its way a point slides by how the surface is bent there at rest.
 std::vector<double> Smoothness(const SurfaceFaces& surface, std::span<const Vec3d> rest) {
   struct Normals {
@@ -59,13 +85,14 @@ std::vector<double> Smoothness(const SurfaceFaces& surface, std::span<const Vec3
   std::vector<Normals> around(rest.size());
   for (std::size_t face = 0; face < surface.face_count(); ++face) {
     const auto corners = surface.Corners(face);
+    const Vec3d normal = Unit(AreaOf(corners, rest));
+    if (normal == Vec3d{}) continue;
     for (std::size_t k = 0; k < corners.size(); ++k) {
       const FaceEdges edges = EdgesAt(corners, k);
       const Vec3d& at = rest[corners[k]];
-      const Vec3d a = rest[edges.next] - at, b = rest[edges.previous] - at, area = Cross(a, b);
-      const double angle = std::atan2(Length(area), Dot(a, b));
+      const double angle = AngleAbout(normal, rest[edges.next] - at, rest[edges.previous] - at);
       Normals& normals = around[corners[k]];
-      normals.sum = normals.sum + angle * Unit(area);
+      normals.sum = normals.sum + angle * normal;
       normals.size += angle;
     }
   }
@@ -84,10 +111,11 @@ Vec4 PointOf(const Relax& relax, std::span<const PointBlock> blocks, std::size_t
   return Vec4{block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes], 0};
 }
 
-// Height along the normal, not above 0, of the face of point p that lies under `shift`. Without it
-// skin that is convex would grow as it slides.
+// Height along the normal, not above the skin, of the face of point p that lies under `shift`.
+// Without it skin that is convex would grow as it slides.
+//   outside  1 where the normal points out of the skin, -1 where it points into it
 float FaceBelow(const Relax& relax, const float* points, std::size_t p, const Vec4& normal,
-                const Vec4& shift) {
+                const Vec4& shift, float outside) {
   const Vec4 at = Load4(points, p);
   const SurfaceFaces& surface = relax.surface;
   for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
@@ -99,15 +127,16 @@ float FaceBelow(const Relax& relax, const float* points, std::size_t p, const Ve
     const float area = Dot3(Cross3(a, b), normal);
     const float by_a = Dot3(Cross3(shift, b), normal), by_b = Dot3(Cross3(a, shift), normal);
     if (!(area > 0 && by_a >= 0 && by_b >= 0)) continue;
-    const float height = (by_a * Dot3(a, normal) + by_b * Dot3(b, normal)) / area;
+    const float height = outside * (by_a * Dot3(a, normal) + by_b * Dot3(b, normal)) / area;
     const float lowest = -Length3(shift);  // of faces that stand up on the surface
-    return height > lowest ? std::min(height, 0.0f) : lowest;
+    return outside * (height > lowest ? std::min(height, 0.0f) : lowest);
   }
   return 0;
 }
 
-// One pass at one point.
-Vec4 Relaxed(const Relax& relax, const float* points, const float* face_normals, std::size_t p) {
+// One pass at one point; `sides` of the skin matrices.
+Vec4 Relaxed(const Relax& relax, const float* points, const float* face_normals,
+             const BlockLayout& layout, SkinSides& sides, std::size_t p) {
   const Vec4 at = Load4(points, p);
   const std::uint32_t begin = relax.row_offset[p], end = relax.row_offset[p + 1];
   if (begin == end) return at;
@@ -127,7 +156,9 @@ Vec4 Relaxed(const Relax& relax, const float* points, const float* face_normals,
   shift -= Dot3(shift, normal) * normal;
   shift *= std::min(open, 1.0f) * relax.strength;
   if (!(Dot3(shift, shift) > kStill * sum[3])) return at + shift;
-  return at + shift + FaceBelow(relax, points, p, normal, shift) * normal;
+  const float side = sides.Of(layout.pivot[relax.point_lane[p] / kLanes]);
+  const float outside = relax.inside_out[p] != 0 ? -side : side;
+  return at + shift + FaceBelow(relax, points, p, normal, shift, outside) * normal;
 }
 
 void WriteBlock(const Relax& relax, std::span<const PointBlock> in, const float* moved,
@@ -160,8 +191,8 @@ absl::StatusOr<BindCost> Relax::Cost(const BindInput& input, const RelaxParams& 
   const std::size_t vertices = input.rig.vertices(), lanes = input.layout.order.size();
   const std::size_t corners = mesh.face_vertices().size(), faces = mesh.faces();
   const std::size_t edges = 4 * corners;  // both directions; fans add fewer edges than corners
-  const std::size_t bound = vertices * 16 + lanes * 4 + edges * 8 + corners * 8 + faces * 4 + 64;
-  const std::size_t passing = vertices * 440 + ShapeWeldBytes(input.rig) + edges * 24 +
+  const std::size_t bound = vertices * 17 + lanes * 4 + edges * 8 + corners * 8 + faces * 4 + 64;
+  const std::size_t passing = vertices * 500 + ShapeWeldBytes(input.rig) + edges * 24 +
                               corners * 136 + faces * 24 +
                               (input.rig.joints() + input.rig.bindings().size()) * kShellJointBytes;
   return BindCost{
@@ -192,9 +223,16 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
   const std::vector<double> weights = MeanValueWeights(mesh, welded, ring);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const std::vector<Shell> shells = FindShells(input.rig, welded, ring, BorderPoints(mesh, welded));
-  std::vector<Vec3d> rest;
+  std::vector<Vec3d> places, rest;
+  for (const Vec3f& p : mesh.positions()) places.push_back(ToDouble(p));
+  std::vector<std::uint8_t> inside_out(places.size(), 0);
+  for (const MeshPart& part : mesh.parts()) {
+    if (OutsideOf(mesh, part, places) > 0) continue;
+    std::ranges::fill(std::span(inside_out).subspan(part.vertex_offset, part.vertex_count), 1);
+  }
   for (const std::uint32_t p : order.point) {
-    rest.push_back(ToDouble(mesh.positions()[welded.first[p]]));
+    rest.push_back(places[welded.first[p]]);
+    relax.inside_out.push_back(inside_out[welded.first[p]]);
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const std::vector<double> smoothness = Smoothness(relax.surface, rest);
@@ -238,7 +276,7 @@ absl::Status Relax::Check(const BlockLayout& layout, std::size_t) const {
     return Damaged("a parameter out of range");
   }
   if (points() == 0 || points() > lanes || lane_point.size() != lanes ||
-      !AreRowOffsets(row_offset, points(), neighbours.size()) ||
+      inside_out.size() != points() || !AreRowOffsets(row_offset, points(), neighbours.size()) ||
       weights.size() != neighbours.size()) {
     return Damaged("sizes disagree");
   }
@@ -275,8 +313,9 @@ void Relax::Run(const StageFrame& frame) const {
   for (std::uint32_t pass = 0; pass < iterations; ++pass) {
     FillFaceNormals(surface, {now, buffer}, face_normals, frame.task);
     frame.task.For(points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+      SkinSides sides(frame.posed.skin);
       for (std::size_t p = begin; p < end; ++p) {
-        Store4(Relaxed(*this, now, face_normals.data(), p), next, p);
+        Store4(Relaxed(*this, now, face_normals.data(), frame.layout, sides, p), next, p);
       }
     });
     std::swap(now, next);

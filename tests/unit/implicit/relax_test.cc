@@ -33,8 +33,8 @@ class Relaxing {
     relax_ = ValueOrDie(Relax::Bind({rig, *layout_, {}}, params, task));
     EXPECT_TRUE(relax_.Check(*layout_, rig.bindings().size()).ok());
   }
-  // Points in file order.
-  Points Run(std::span<const Vec3d> posed) const {
+  // Points in file order; all joints' skin matrices are `skin`.
+  Points Run(std::span<const Vec3d> posed, const Affine& skin = {}) const {
     AlignedVector<PointBlock> in(layout_->blocks());
     for (std::size_t i = 0; i < layout_->order.size(); ++i) {
       const Vec3f p = ToFloat(posed[layout_->Vertex(i)]);
@@ -42,7 +42,10 @@ class Relaxing {
       in[i / kLanes].y[i % kLanes] = p.y;
       in[i / kLanes].z[i % kLanes] = p.z;
     }
-    return testing::FileOrder(*layout_, testing::RunBound(relax_, *layout_, PosedRig(), in));
+    const std::vector<Affine> matrices(rig_.bindings().size(), skin);
+    PosedRig posed_rig;
+    posed_rig.skin = matrices;
+    return testing::FileOrder(*layout_, testing::RunBound(relax_, *layout_, posed_rig, in));
   }
   const Relax& relax() const { return relax_; }
 
@@ -149,22 +152,87 @@ TEST(Relax, IsTheReferenceInDouble) {
   }
 }
 
-// Seen along the limb, a point that slides around it stays within the polygon of its ring, however
-// far it goes.
-TEST(Relax, ConvexSkinDoesNotGrow) {
-  const Rig rig = testing::TubeRig({.rings = 21, .around = 16, .radius = 1});
+// A tube of radius 1 whose points went around it, each by an angle of its own.
+const testing::TubeOptions kRound = {.rings = 21, .around = 16, .radius = 1};
+Points WentAround(const Rig& rig) {
   Points turned = testing::RestPoints(rig);
   for (std::size_t v = 0; v < turned.size(); ++v) {
     const AffineD by = testing::RigidMotion({1, 0, 0}, 8 * std::sin(3.7 * static_cast<double>(v)));
     turned[v] = Apply(by, turned[v]);
   }
-  const Points out = Relaxing(rig, {.iterations = 1, .strength = 1}).Run(turned);
-  double moved = 0;
+  return turned;
+}
+void ExpectItDidNotGrow(const Points& out, const Points& turned) {
   for (std::size_t v = 0; v < out.size(); ++v) {
-    moved = std::max(moved, Distance(out[v], turned[v]));
     EXPECT_LT(std::hypot(out[v].y, out[v].z), 1 + 1e-6) << v;
   }
-  EXPECT_GT(moved, 0.1);
+  EXPECT_GT(MaxDistance(out, turned), 0.1);
+}
+
+// Seen along the limb, a point that slides around it stays within the polygon of its ring, however
+// far it goes.
+TEST(Relax, ConvexSkinDoesNotGrow) {
+  const Rig rig = testing::TubeRig(kRound);
+  const Points turned = WentAround(rig);
+  ExpectItDidNotGrow(Relaxing(rig, {.iterations = 1, .strength = 1}).Run(turned), turned);
+}
+
+// Normals that follow the winding of its faces point into it.
+TEST(Relax, SkinInsideOutDoesNotGrow) {
+  RigSource source = testing::TubeSource(kRound);
+  for (std::size_t f = 0; f + 1 < source.mesh.face_offsets.size(); ++f) {
+    std::reverse(source.mesh.face_vertices.begin() + source.mesh.face_offsets[f],
+                 source.mesh.face_vertices.begin() + source.mesh.face_offsets[f + 1]);
+  }
+  const Rig rig = testing::MakeRig(std::move(source));
+  const Points turned = WentAround(rig);
+  ExpectItDidNotGrow(Relaxing(rig, {.iterations = 1, .strength = 1}).Run(turned), turned);
+}
+
+// As do those of skin whose joints mirror it.
+TEST(Relax, MirroredSkinIsTheMirrorImage) {
+  const Rig rig = testing::TubeRig(kRound);
+  const Relaxing relaxing(rig, {});
+  Points turned = WentAround(rig), want = relaxing.Run(turned);
+  for (Vec3d& p : turned) p.z = -p.z;
+  for (Vec3d& p : want) p.z = -p.z;
+  Affine mirror;
+  mirror.m[10] = -1;
+  EXPECT_LT(MaxDistance(relaxing.Run(turned, mirror), want), 1e-6);
+}
+
+// Courses of bricks: corners lie in the middle of sides, where the angle of a face is straight, or
+// somewhat more or less.
+TEST(Relax, FlatSkinSlidesWhateverItsFaces) {
+  constexpr std::uint32_t kSide = 14;
+  for (const double off : {-0.1, 0.0, 0.1}) {  // of such a corner from its side
+    RigSource source = testing::TubeSource({.rings = 2, .around = kSide * kSide / 2});
+    MeshSource& mesh = source.mesh;
+    const auto at = [](std::uint32_t row, std::uint32_t k) { return row * kSide + k; };
+    mesh.face_vertices.clear();
+    mesh.face_offsets = {0};
+    for (std::uint32_t row = 0; row < kSide; ++row) {
+      for (std::uint32_t k = 0; k < kSide; ++k) {
+        const double y = row + (k + row) % 2 * off;
+        mesh.positions[at(row, k)] = ToFloat(Vec3d{0.1 * k, 0.1 * y, 0});
+        if (row + 1 == kSide || k + 2 >= kSide || (k + row) % 2 != 0) continue;
+        for (const std::uint32_t corner : {at(row, k + 1), at(row, k + 2), at(row + 1, k + 2),
+                                           at(row + 1, k + 1), at(row + 1, k), at(row, k)}) {
+          mesh.face_vertices.push_back(corner);
+        }
+        mesh.face_offsets.push_back(static_cast<std::uint32_t>(mesh.face_vertices.size()));
+      }
+    }
+    mesh.parts[0].face_count = static_cast<std::uint32_t>(mesh.face_offsets.size() - 1);
+    const Rig rig = testing::MakeRig(std::move(source));
+    const Points rest = testing::RestPoints(rig);
+    const Relaxing relaxing(rig, {.iterations = 1, .strength = 1});
+    for (const std::uint32_t v : {at(6, 6), at(6, 7), at(7, 6), at(7, 7)}) {
+      Points posed = rest;
+      posed[v].x += 0.01;
+      EXPECT_LT(Distance(relaxing.Run(posed)[v], rest[v]), 1e-6) << off << " " << v;
+    }
+  }
 }
 
 // Four sides around: its ridges are right angles, and slide a fifth of the way; one of twelve
