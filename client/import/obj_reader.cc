@@ -31,10 +31,10 @@ bool IsNumber(absl::string_view word, T& value) {
   return read.ec == std::errc() && read.ptr == end;
 }
 
-// Feeds tinyobjloader line by line. It reports no wrong line, reads as 0 what is no number, and
-// takes comments behind a face for corners: so each line is checked first, and ends at its comment.
-// Its callbacks, unlike its arrays, know faces of more than 255 corners, and keep nothing of groups
-// and tags.
+// Feeds tinyobjloader line by line. It reports no wrong line, reads as 0 what is no number, takes
+// comments behind a face for corners, and keeps the names of a group whoever wants them: so it gets
+// the points and faces alone, each checked first and without what stands behind. Its callbacks,
+// unlike its arrays, know faces of more than 255 corners.
 class Reader : private std::streambuf {
  public:
   explicit Reader(absl::string_view text) : rest_(text) {
@@ -90,7 +90,7 @@ class Reader : private std::streambuf {
     if (!absl::ConsumePrefix(&rest_, "\r\n") && !rest_.empty()) rest_.remove_prefix(1);
     status_ = line.find('\0') < line.size()  // it would end here for the parser
                   ? Wrong("got a zero byte, need text")
-                  : Check(line);
+                  : Keep(line);
     if (!status_.ok()) return traits_type::eof();
     line_.assign(line.data(), line.size());
     line_ += '\n';
@@ -98,21 +98,21 @@ class Reader : private std::streambuf {
     return traits_type::to_int_type(line_.front());
   }
 
-  // Words are taken one by one: a line may hold as many as the file.
-  absl::Status Check(absl::string_view line) const {
+  // Cuts a line down to what is to be read. Words are taken one by one: a line may hold as many as
+  // the file.
+  absl::Status Keep(absl::string_view& line) const {
     const auto words = absl::StrSplit(line, absl::ByAnyChar(" \t"), absl::SkipEmpty());
     auto word = words.begin();
-    if (word == words.end()) return absl::OkStatus();
-    const absl::string_view keyword = *word;
-    ++word;
-    if (keyword == "v") return CheckVertex(word, words.end());
-    if (keyword == "f") return CheckFace(word, words.end());
+    const absl::string_view keyword = word == words.end() ? "" : *word;
+    if (keyword == "v") return KeepVertex(++word, words.end(), line);
+    if (keyword == "f") return CheckFace(++word, words.end());
+    line = {};
     return absl::OkStatus();
   }
 
   // A weight and a colour may stand behind x y z.
   template <class Word>
-  absl::Status CheckVertex(Word word, Word end) const {
+  absl::Status KeepVertex(Word word, Word end, absl::string_view& line) const {
     for (std::size_t c = 0; c < 3; ++c) {
       const absl::string_view text = word == end ? "" : *word;
       double value = 0;
@@ -120,6 +120,7 @@ class Reader : private std::streambuf {
         return Wrong(absl::StrCat("got \"", text.substr(0, 40),
                                   "\", need x, y and z of a vertex, each of at most 3.4e38"));
       }
+      if (c == 2) line = line.substr(0, text.data() + text.size() - line.data());
       ++word;
     }
     return absl::OkStatus();

@@ -51,8 +51,8 @@ TEST(DrawMuscles, TurnsFacesOutwards) {
                p[0][2] * (double{p[1][0]} * p[2][1] - double{p[1][1]} * p[2][0])) /
               6;
   }
-  const double whole = 2 * 4.0 / 3 * 3.14159265 * 2 * 0.5 * 0.25;
-  EXPECT_GT(volume, 0.97 * std::pow(double{kDrawnPart}, 3) * whole);
+  const double whole = std::pow(double{kDrawnPart}, 3) * 2 * 4.0 / 3 * 3.14159265 * 2 * 0.5 * 0.25;
+  EXPECT_GT(volume, 0.97 * whole);
   EXPECT_LT(volume, whole);
 }
 
