@@ -277,8 +277,10 @@ absl::Status AskAServer(const CharacterFile& character, std::vector<LintFinding>
   const auto rig = service->client().UploadRig(std::string_view(character.rig_bytes));
   if (!rig.ok()) return PlacedInMuscleFile(character.muscles, rig.status());
   if (character.rig.muscles.empty()) return absl::OkStatus();
-  const auto session = service->client().CreateSession(
-      {.rig = rig->rig.name, .deformer = "lbs | muscle", .validate_only = true});
+  auto session =
+      service->client().CreateSession({.rig = rig->rig.name, .deformer = "lbs | muscle"});
+  if (session.ok()) session = service->client().WaitSession(session->name);
+  if (absl::IsResourceExhausted(session.status())) return absl::OkStatus();  // the rig was taken
   if (!session.ok()) return PlacedInMuscleFile(character.muscles, session.status());
   for (const client::Problem& warning : session->warnings) {
     lint.push_back({LintFinding::Severity::kWarning, "",

@@ -14,12 +14,6 @@
 namespace sinew {
 namespace {
 
-// Twice the area, along the normal.
-Vec3d AreaOf(const LimbSurface& surface, const Corners& t) {
-  const Vec3d& a = surface.points[t[0]];
-  return Cross(surface.points[t[1]] - a, surface.points[t[2]] - a);
-}
-
 float WeightOf(const Rig& rig, std::uint32_t v, std::uint32_t joint) {
   double sum = 0;
   const auto bindings = rig.influences().bindings(v);
@@ -69,22 +63,17 @@ LimbSurface MakeLimbSurface(const Rig& rig) {
   MakeRows(owned, rig.joints(), surface.vertex_offset, surface.vertices);
 
   const WeldedPoints welded = Weld(rig);
-  std::vector<Vec3d> sums(welded.points());
+  const std::vector<Vec3d> normals = OutwardNormals(mesh, welded, surface.points);
   std::vector<std::uint32_t> count(rig.joints() + 2);  // a row for triangles of several joints
   const auto owner = [&](const Corners& t) -> std::size_t {
     const std::uint16_t j = surface.joint[t[0]];
     return surface.joint[t[1]] == j && surface.joint[t[2]] == j ? j : rig.joints();
   };
   for (const MeshPart& part : mesh.parts()) {
-    const double side = OutsideOf(mesh, part, surface.points);
-    ForEachTriangle(mesh, part, [&](const Corners& t) {
-      const Vec3d area = side * AreaOf(surface, t);
-      for (const std::uint32_t v : t) sums[welded.point[v]] = sums[welded.point[v]] + area;
-      ++count[owner(t) + 1];
-    });
+    ForEachTriangle(mesh, part, [&](const Corners& t) { ++count[owner(t) + 1]; });
   }
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
-    surface.normals.push_back(Unit(sums[welded.point[v]]));
+    surface.normals.push_back(normals[welded.point[v]]);
   }
   std::partial_sum(count.begin(), count.end(), count.begin());
   surface.triangle_offset.assign(count.begin(), count.end() - 1);

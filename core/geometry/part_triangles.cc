@@ -1,5 +1,7 @@
 #include "core/geometry/part_triangles.h"
 
+#include "core/base/vectors.h"
+
 namespace sinew {
 
 double OutsideOf(const Mesh& mesh, const MeshPart& part, std::span<const Vec3d> points) {
@@ -13,6 +15,23 @@ double OutsideOf(const Mesh& mesh, const MeshPart& part, std::span<const Vec3d> 
     volume += Dot(a, Cross(points[t[1]] - points[t[0]], points[t[2]] - points[t[0]]));
   });
   return volume < 0 ? -1 : 1;
+}
+
+std::vector<Vec3d> OutwardNormals(const Mesh& mesh, const WeldedPoints& welded,
+                                  std::span<const Vec3d> points) {
+  std::vector<Vec3d> normals(welded.points());
+  for (const MeshPart& part : mesh.parts()) {
+    const double outside = OutsideOf(mesh, part, points);
+    ForEachTriangle(mesh, part, [&](const std::array<std::uint32_t, 3>& t) {
+      const Vec3d& a = points[t[0]];
+      const Vec3d area = outside * Cross(points[t[1]] - a, points[t[2]] - a);
+      for (const std::uint32_t v : t) {
+        normals[welded.point[v]] = normals[welded.point[v]] + area;
+      }
+    });
+  }
+  for (Vec3d& normal : normals) normal = Unit(normal);
+  return normals;
 }
 
 }  // namespace sinew

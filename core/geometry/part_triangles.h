@@ -1,11 +1,13 @@
-// part_triangles.h - the triangles of one part of a mesh, and which of its sides is outside.
+// part_triangles.h - the triangles of a mesh, part by part, and which of its sides is outside.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "core/base/types.h"
+#include "core/geometry/adjacency.h"
 #include "core/geometry/mesh.h"
 
 namespace sinew {
@@ -26,5 +28,10 @@ void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
 // 1.
 //   points  [V] of the whole mesh, in any space that does not mirror
 double OutsideOf(const Mesh& mesh, const MeshPart& part, std::span<const Vec3d> points);
+
+// [P] outward unit normals of welded points, faces weighted by their area; 0 0 0 where none has
+// one. points as above. Linear.
+std::vector<Vec3d> OutwardNormals(const Mesh& mesh, const WeldedPoints& welded,
+                                  std::span<const Vec3d> points);
 
 }  // namespace sinew

@@ -46,14 +46,20 @@ void AddWarning(const std::string& field, const std::string& what, v1::Session& 
   warning.set_message(absl::StrCat(field, ": ", what));
 }
 
-// `moving`: how many of the rig's muscles a bind found under the skin.
-void WarnOfIdleMuscles(const Rig& rig, double moving, v1::Session& session) {
-  const auto idle = static_cast<double>(rig.muscles().size()) - moving;
+// Of a stage that was to move with them; `moving`: how many of the rig's muscles its bind found
+// under the skin.
+void WarnOfIdleMuscles(const Recipe& recipe, std::size_t stage, std::size_t muscles, double moving,
+                       v1::Session& session) {
+  const double idle = static_cast<double>(muscles) - moving;
   if (!(idle > 0)) return;
-  AddWarning("rig.muscles",
-             absl::StrCat("got ", rig.muscles().size(), ", ", idle,
-                          " of which do nothing: they lie outside of the skin, or none of the "
-                          "joints at and above their origin has a field"),
+  const auto* pushing = std::get_if<MuscleParams>(&recipe[stage]);
+  if (pushing != nullptr && pushing->strength == 0) return;
+  AddWarning(absl::StrCat("spec.recipe.stages[", stage, "]"),
+             absl::StrCat("got ", muscles, " muscles, ", idle,
+                          " of which do nothing: they lie outside of the skin",
+                          pushing != nullptr ? ", or far below it"
+                                             : ", or none of the joints at and above their origin "
+                                               "has a field"),
              session);
 }
 
@@ -108,8 +114,11 @@ v1::Session ToProto(const SessionTable::Lease& lease) {
   Split(lease.expires.time_since_epoch(), *proto.mutable_expire_time());
   if (const auto deformer = session.bound->deformer()) {
     proto.set_bound_bytes(deformer->bytes());
+    const std::size_t muscles = session.bound->rig().muscles().size();
     for (const StageMeasure& from : deformer->Measures()) {
-      if (from.name == "muscles") WarnOfIdleMuscles(session.bound->rig(), from.value, proto);
+      if (from.name == "muscles") {
+        WarnOfIdleMuscles(session.bound->recipe(), from.stage, muscles, from.value, proto);
+      }
       v1::Measure& measure = *proto.add_measures();
       measure.set_stage(static_cast<std::uint32_t>(from.stage));
       measure.set_name(from.name);

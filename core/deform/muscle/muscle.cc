@@ -46,10 +46,12 @@ StageFacts MuscleStage::Facts() const {
 }
 
 std::vector<Measure> MuscleStage::Measures() const {
+  std::vector<std::uint8_t> moves(muscles.rows.size(), 0);
+  for (const MuscleAnchor& anchor : anchors) moves[anchor.muscle] = 1;
   return {{.name = "muscles",
-           .value = static_cast<double>(muscles.rows.size()),
+           .value = static_cast<double>(std::ranges::count(moves, 1)),
            .unit = "muscles",
-           .description = "Muscles that reach the skin."},
+           .description = "Muscles under the skin, near enough to move it."},
           {.name = "anchored_points",
            .value = static_cast<double>(anchored()),
            .unit = "points",

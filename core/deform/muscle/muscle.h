@@ -5,7 +5,8 @@
 // which side of the section, and how strongly, falling smoothly from 1 where the belly touches the
 // skin to 0 a semi-axis farther. In a pose it moves along the posed normal by as much as the
 // belly's radius there has grown: share * (radius(pose) - radius(rest)). Where muscles overlap,
-// shares of a vertex that add up to more than 1 are scaled down to 1. No contact, no lifting of the
+// shares of a vertex that add up to more than 1 are scaled down to 1. A belly that lies outside of
+// the skin as bound moves nothing. No contact, no lifting of the
 // skin where a belly leaves the bone: that is what `implicit` does with the same muscles, at its
 // price.
 #pragma once
@@ -26,7 +27,7 @@ struct MuscleAnchor {
 
 struct MuscleStage {
   using Params = MuscleParams;
-  static constexpr int kVersion = 2;
+  static constexpr int kVersion = 3;
   static constexpr std::string_view kSummary =
       "The rig's muscles swell as their joints bend and push the skin along its normals; cheap, "
       "without contact.";

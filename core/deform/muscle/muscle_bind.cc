@@ -3,10 +3,12 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "core/base/vectors.h"
 #include "core/deform/muscle/muscle.h"
 #include "core/field/muscle_kernel.h"
 #include "core/field/muscle_shape.h"
 #include "core/geometry/adjacency.h"
+#include "core/geometry/part_triangles.h"
 
 namespace sinew {
 namespace {
@@ -54,10 +56,14 @@ struct PointAnchor {
   MuscleAnchor anchor;
 };
 
-// Appends the anchors of one muscle.
+// Appends the anchors of one muscle; none if most of the skin beside its belly turns its outside to
+// it.
+//   normals  [P] outward, of welded points
 void AnchorTo(const MuscleFootprint& footprint, const MuscleRow& row, std::uint32_t muscle,
-              const BindPoseSkin& skin, const WeldedPoints& welded, const PointOrder& order,
-              float strength, std::vector<PointAnchor>& out) {
+              const BindPoseSkin& skin, const WeldedPoints& welded, std::span<const Vec3d> normals,
+              const PointOrder& order, float strength, std::vector<PointAnchor>& out) {
+  const std::size_t before = out.size();
+  double covered = 0;
   const double reach = std::max(row.width, row.depth);
   const auto& m = footprint.bound.frame.m;
   const Vec3d width = {m[1], m[5], m[9]}, depth = {m[2], m[6], m[10]};
@@ -71,10 +77,12 @@ void AnchorTo(const MuscleFootprint& footprint, const MuscleRow& row, std::uint3
     const double side = std::sqrt(across * across + down * down);
     const auto share = static_cast<float>(strength * radius * (1 - SmoothStep(beyond)));
     if (!(share > 0) || !(side > 0)) continue;
+    covered += double{share} * Dot(Unit(place.offset), normals[point]);
     out.push_back(
         {order.number[point],
          {muscle, share, static_cast<float>(across / side), static_cast<float>(down / side)}});
   }
+  if (covered < 0) out.resize(before);
 }
 
 // Shares of a point that add up to more than the strength are scaled down to it.
@@ -102,7 +110,7 @@ absl::StatusOr<BindCost> MuscleStage::Cost(const BindInput& input, const MuscleP
       rig.muscle_tables().points.size() * sizeof(MusclePointRow);
   const std::size_t bound = tables + pairs * sizeof(MuscleAnchor) + anchored * 12 + lanes * 4 +
                             (corners * 2 + faces * 2 + anchored + 8) * sizeof(std::uint32_t);
-  const std::size_t binding = rig.vertices() * 160 + ShapeWeldBytes(rig) +
+  const std::size_t binding = rig.vertices() * 184 + ShapeWeldBytes(rig) +
                               rig.influences().size() * 24 + corners * 48 + faces * 48 +
                               pairs * 3 * sizeof(PointAnchor);
   return BindCost{
@@ -122,6 +130,7 @@ absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const Musc
   const WeldedPoints welded = Weld(rig);
   const PointOrder order = OrderPoints(welded, input.layout);
   const BindPoseSkin skin = MakeBindPoseSkin(rig);
+  const std::vector<Vec3d> normals = OutwardNormals(rig.mesh(), welded, skin.points);
   task.Advance(0.5 * kVertexWork * static_cast<double>(rig.vertices()));
   std::vector<PointAnchor> all;
   for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
@@ -130,8 +139,8 @@ absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const Musc
     const MuscleRow& row = rig.muscle_tables().rows[m];
     bound.rest_axes.push_back(
         PumpedAxes({row.width, row.depth}, 1, 1, row.tension, footprint.bound.activation));
-    AnchorTo(footprint, row, static_cast<std::uint32_t>(m), skin, welded, order, params.strength,
-             all);
+    AnchorTo(footprint, row, static_cast<std::uint32_t>(m), skin, welded, normals, order,
+             params.strength, all);
     task.Advance(kPairWork * static_cast<double>(footprint.vertices.size()));
   }
   if (all.empty()) return MuscleStage();

@@ -209,10 +209,17 @@ TEST(Messages, MusclesOutsideOfTheSkinAreCounted) {
   const auto bind = [&](const char* deformer) {
     return Sinew({"bind", "model:arm", "--muscles", file, "--deformer", deformer, "--local"});
   };
-  const Finished fields = bind("dqs | implicit"), none = bind("dqs");
-  EXPECT_EQ(fields.exit_code, 0);
-  EXPECT_THAT(fields.err, HasSubstr(absl::StrCat("got ", count, ", 1 of which do nothing")));
-  EXPECT_EQ(none.err.find("do nothing"), std::string::npos);
+  const std::string outside = absl::StrCat("got ", count, " muscles, 1 of which do nothing");
+  for (const char* deformer : {"dqs | implicit", "dqs | muscle", "dqs | implicit | muscle"}) {
+    const Finished finished = bind(deformer);
+    EXPECT_EQ(finished.exit_code, 0);
+    EXPECT_THAT(finished.err, HasSubstr(outside)) << deformer;
+  }
+  for (const char* deformer :
+       {"dqs", "dqs | muscle(strength=0)", "dqs | implicit(muscles=false)"}) {
+    EXPECT_EQ(bind(deformer).err.find("do nothing"), std::string::npos) << deformer;
+  }
+  EXPECT_THAT(Sinew({"inspect", "model:arm", "--muscles", file}).out, HasSubstr(outside));
 }
 
 TEST(Messages, AnEstimateIsCalledAnUpperBound) {

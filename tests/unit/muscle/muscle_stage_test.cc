@@ -137,6 +137,35 @@ TEST(MuscleStageTest, AFigureTwiceAsLargeSwellsTwiceAsMuch) {
   }
 }
 
+// However the faces are wound. Before, it pulled what lay nearest.
+TEST(MuscleStageTest, ABellyOutsideOfTheSkinMovesNothing) {
+  for (const bool inside_out : {false, true}) {
+    RigSource source = TubeWithMusclesSource();
+    if (inside_out) {
+      MeshSource& mesh = source.mesh;
+      for (std::size_t c = 0; c < mesh.face_vertices.size(); c += 3) {
+        std::swap(mesh.face_vertices[c], mesh.face_vertices[c + 1]);
+      }
+    }
+    const std::size_t all = source.muscles.size();
+    for (const double up : {0.0, 0.6}) {  // the tube's radius is 0.5
+      RigSource moved = source;
+      Muscle& flexor = moved.muscles.front();
+      for (MusclePoint* point : {&flexor.origin, &flexor.via.front(), &flexor.insertion}) {
+        point->at.y += up;
+      }
+      const Rig rig = MakeRig(std::move(moved));
+      const Result pushed = Behind(rig, "lbs | muscle", testing::RestPose(rig));
+      const auto counted = std::ranges::find(pushed.measures, "muscles", &StageMeasure::name);
+      ASSERT_NE(counted, pushed.measures.end());
+      EXPECT_EQ(counted->value, static_cast<double>(up > 0 ? all - 1 : all)) << inside_out;
+      const Result tense = Behind(rig, "lbs | muscle", testing::RestPose(rig), {1});
+      const std::size_t top = Nearest(rig, {-0.87, 0.5, 0});
+      EXPECT_EQ(Moved(pushed, tense, top) > 0, up == 0) << inside_out;
+    }
+  }
+}
+
 TEST(MuscleStageTest, OverlappingMusclesDoNotAddUp) {
   RigSource source = TubeWithMusclesSource();
   source.muscles.resize(1);
