@@ -18,13 +18,14 @@ enum class Shell : std::uint8_t {
   kIsland,  // lies on others: eyes, buttons, nails, clothes
 };
 
+// Held by FindShells for each joint and each binding.
+inline constexpr std::size_t kShellJointBytes = 160;
+
 // [P] of the component a welded point belongs to. A joint's skin is what it carries most of; areas
-// are those of the bind pose.
-// Pieces without area are islands. Linear; holds some 40 bytes a vertex, and kShellJointBytes a
-// joint and a binding.
+// are those of the bind pose. Pieces without area are islands. Linear; holds some 40 bytes a vertex
+// beside.
 //   ring    neighbours along the edges of triangles
 //   border  [P] as BorderPoints finds them
-inline constexpr std::size_t kShellJointBytes = 160;
 std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring,
                               std::span<const std::uint8_t> border);
 

@@ -205,8 +205,8 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
   return {.bound = vertices * 26 + edges * 16 + lanes * 4 + 64,
           // Welding, neighbours before and after they are made unique and weighted, borders, rings
           // of triangles, nearest points.
-          .passing = vertices * 520 + rig.joints() * 40 + ShapeWeldBytes(rig) + edges * 52 +
-                     corners * 104};
+          .passing = vertices * 520 + (rig.joints() + rig.bindings().size()) * kShellJointBytes +
+                     ShapeWeldBytes(rig) + edges * 52 + corners * 104};
 }
 
 absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,

@@ -65,6 +65,16 @@ TEST_F(OutsideProject, FindsTheModuleByPkgConfig) {
   ExpectItWorks(program);
 }
 
+TEST_F(OutsideProject, CompilesTheExampleOfTheReadme) {
+  const auto [output, done] = Shell(
+      "sed -n '/^```cpp$/,/^```$/{/^```/!p}' " SINEW_SOURCE_DIR "/README.md > " +
+      (work / "readme.cc").string() + " && " CXX_COMPILER " -std=c++20 -Wall -Wextra -Werror -I" +
+      prefix + "/include -c -o " + (work / "readme.o").string() + " " +
+      (work / "readme.cc").string() + " && nm -C " + (work / "readme.o").string());
+  EXPECT_TRUE(done) << output;
+  EXPECT_NE(output.find("T Posed("), std::string::npos) << output;
+}
+
 TEST_F(OutsideProject, SeesNoGrpcOrProtobufHeader) {
   const auto [output, done] =
       Shell("grep -rlE 'grpc|protobuf|pb\\.h' " + prefix + "/include; test $? = 1");
