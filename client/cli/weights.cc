@@ -311,7 +311,9 @@ Examples:
   sinew weights model:hand --method capsule --max-influences 2 --local
 See also: sinew inspect, sinew bind, sinew render.)");
   sub->callback([options, &command] {
-    command = [options](Context& context) { return Weigh(context, *options); };
+    command = [options](Context& context) {
+      return context.Lost(Weigh(context, *options), "no weights are written");
+    };
   });
 }
 

@@ -186,6 +186,10 @@ bool Retrier::Again(const absl::Status& status) {
   if (repeat_ == Repeat::kAttempts && attempt_ >= policy.max_attempts) return false;
   if (repeat_ == Repeat::kPersist && now + delay >= first_failure_ + policy.resume_for) {
     return false;
+  const WaitNotice& notice = connection_.options().on_wait;
+  if (repeat_ == Repeat::kPersist && attempt_ == 1 && notice) {
+    notice(status, std::min(policy.resume_for, deadline_ - now));
+  }
   }
   if (!SleepFor(delay, stop_)) return false;
   connection_.Reconnect(stop_);

@@ -155,6 +155,49 @@ TEST(Faults, OutputThatNobodyReadsIsNoCrash) {
 // `head` leaves when it has enough: that is no error to talk about.
 TEST(Faults, AReaderWhoLeavesIsNoError) {
   for (const char* command : {"methods --local", "inspect model:hand --joints"}) {
+// Half a minute is long to look at nothing: the wait is announced when it begins.
+TEST(Faults, ALostServerIsSaidToBeWaitedFor) {
+  const TemporaryFolder folder;
+  auto daemon = std::make_optional<Daemon>();
+  const std::string address = daemon->address();
+  constexpr char kSlow[] = "dqs | implicit(tracking=true)";
+  const std::vector<std::vector<std::string>> commands = {
+      {"bake", "model:hand", "--deformer", kSlow, "--out", folder / "out.pc2"},
+      {"render", "model:hand", "--deformer", kSlow, "--frame", "40", "--out", folder / "out.png"},
+      {"compare", "model:hand", "--deformers", kSlow, "implicit_skinning"}};
+  std::vector<std::unique_ptr<Process>> running;
+  for (std::vector<std::string> arguments : commands) {
+    arguments.insert(arguments.begin(), SINEW_PROGRAM);
+    arguments.insert(arguments.end(), {"--server", address});
+    running.push_back(std::make_unique<Process>(arguments));
+  }
+  const client::Client observer = *client::Client::Connect({.address = address});
+  ASSERT_TRUE(Eventually([&] {  // all of them at work on frames
+    int ready = 0;
+    const absl::Status listed = observer.ForEachSession([&](const client::Session& session) {
+      ready += session.state == client::SessionState::kReady ? 1 : 0;
+      return true;
+    });
+    return listed.ok() && ready >= 4;
+  }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  daemon->process().Signal(SIGKILL);
+  daemon.reset();
+  const auto killed = std::chrono::steady_clock::now();
+  for (std::size_t k = 0; k < running.size(); ++k) {
+    ASSERT_TRUE(running[k]->running()) << commands[k][0] << " ended before it could be disturbed";
+    EXPECT_TRUE(running[k]->ReadErrorsUntil("server " + address + ": the connection is lost"));
+    EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(5)) << commands[k][0];
+  }
+  for (std::size_t k = 0; k < running.size(); ++k) {
+    const Finished finished = running[k]->Wait();
+    EXPECT_EQ(finished.exit_code, 69) << commands[k][0] << ": " << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("server " + address));
+    EXPECT_THAT(finished.err, Not(HasSubstr("the connection is lost"))) << "said twice";
+  }
+  EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
     const Finished finished =
         Process({"/bin/sh", "-c",
                  std::string("{ ") + SINEW_PROGRAM + " " + command + "; echo $? >&2; } | true"})
@@ -203,3 +246,7 @@ TEST(Faults, PipedOutputHasNoEscapeCodes) {
 
 }  // namespace
 }  // namespace sinew::testing
+  const Finished bind = SinewAt(address, {"bind", "model:tube", "--deformer", "lbs"});
+  EXPECT_THAT(bind.err, HasSubstr("server " + address + ": "));
+  const Finished weights = SinewAt(address, {"weights", "model:tube", "--method", "capsule"});
+  EXPECT_THAT(weights.err, HasSubstr("server " + address + ": "));

@@ -57,6 +57,10 @@ struct RetryPolicy {
   double jitter = 0.25;  // each wait is scaled by a random factor in [1 - jitter, 1 + jitter]
 };
 
+// Told when a broken stream, or a call of a Character, begins to wait for its server to come back:
+// why, and how long it will try. From any thread, once a break; must not call the library.
+using WaitNotice = std::function<void(const absl::Status& why, absl::Duration longest)>;
+
 struct ClientOptions {
   std::string address = "127.0.0.1:50051";     // host:port, unix:/path, or any gRPC target
   absl::Duration deadline = absl::Minutes(2);  // of a call with its retries; streams: of opening
@@ -68,6 +72,7 @@ struct ClientOptions {
   std::map<std::string, std::string> metadata = {};  // sent with every call; lower-case keys
 };
 
+  WaitNotice on_wait = {};
 // Per call; the default takes everything from ClientOptions.
 struct CallOptions {
   absl::Duration deadline = absl::ZeroDuration();  // 0 = the client's
