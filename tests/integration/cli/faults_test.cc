@@ -1,4 +1,5 @@
 // Servers that are absent, die and come back; signals; closed pipes.
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -99,6 +100,35 @@ TEST(Faults, ServerComesFromTheEnvironment) {
   EXPECT_EQ(stats.exit_code, 0) << stats.err;
 }
 
+// The whole of 127/8 is loopback: an address of this test's own, where the usual port is free.
+TEST(Faults, AServerIsFoundWithoutItsPort) {
+  const auto id = static_cast<unsigned>(::getpid());
+  const std::string host =
+      absl::StrCat("127.", 2 + id / 65536 % 250, ".", id / 256 % 256, ".", id % 256);
+  const Daemon daemon(host + ":50051");
+  ASSERT_EQ(daemon.address(), host + ":50051");
+  const Finished found = SinewAt(host, {"stats"});
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_EQ(SinewAt("dns:///" + host + ":50051", {"stats"}).exit_code, 0);
+  const absl::StatusOr<client::Client> connection = client::Client::Connect({.address = host});
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  EXPECT_TRUE(connection->GetServerInfo().ok());
+  const Finished refused = SinewAt("dns:///" + host, {"stats"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_THAT(refused.err, HasSubstr("dns:///host:50051"));
+}
+
+TEST(Faults, AServerOnIpv6OrASocketIsFound) {
+  const TemporaryFolder folder;
+  for (const std::string& listen :
+       {std::string("[::1]:0"), "unix:" + std::string(folder / "sinewd.sock")}) {
+    const Daemon daemon(listen);
+    ASSERT_FALSE(daemon.address().empty()) << listen;
+    const Finished found = SinewAt(daemon.address(), {"stats"});
+    EXPECT_EQ(found.exit_code, 0) << daemon.address() << ": " << found.err;
+  }
+}
+
 TEST(Faults, BakeSurvivesAKilledServerWithTheSameBits) {
   const TemporaryFolder inputs, folder, undisturbed;
   WriteLongInputs(inputs);
@@ -125,36 +155,6 @@ TEST(Faults, BakeSurvivesAKilledServerWithTheSameBits) {
   EXPECT_EQ(Sinew({"verify", folder / "a.npy"}).exit_code, 0);
 }
 
-TEST(Faults, SignalsEndABakeAndLeaveNothing) {
-  const TemporaryFolder inputs;
-  WriteLongInputs(inputs);
-  for (const int signal : {SIGINT, SIGTERM}) {
-    const TemporaryFolder folder;
-    std::vector<std::string> arguments = LongBake(inputs, folder / "a.npy");
-    arguments.push_back("--local");
-    Process bake(arguments);
-    ASSERT_TRUE(Eventually([&] { return Largest(folder) > 1'000'000 || !bake.running(); }));
-    ASSERT_TRUE(bake.running());
-    bake.Signal(signal);
-    const Finished finished = bake.Wait();
-    EXPECT_EQ(finished.signal, signal)
-        << "the shell sees the signal; " << finished.exit_code << finished.err;
-    EXPECT_THAT(finished.err, HasSubstr("interrupted"));
-    EXPECT_THAT(folder.Names(), IsEmpty());
-  }
-}
-
-TEST(Faults, OutputThatNobodyReadsIsNoCrash) {
-  const Finished finished = Process({"/bin/sh", "-c",
-                                     std::string("{ ") + SINEW_PROGRAM +
-                                         " inspect model:hand --json; echo $? >&2; } | true"})
-                                .Wait();
-  EXPECT_THAT(finished.err, ::testing::AnyOf(HasSubstr("73\n"), HasSubstr("0\n")));
-}
-
-// `head` leaves when it has enough: that is no error to talk about.
-TEST(Faults, AReaderWhoLeavesIsNoError) {
-  for (const char* command : {"methods --local", "inspect model:hand --joints"}) {
 // Half a minute is long to look at nothing: the wait is announced when it begins.
 TEST(Faults, ALostServerIsSaidToBeWaitedFor) {
   const TemporaryFolder folder;
@@ -198,6 +198,36 @@ TEST(Faults, ALostServerIsSaidToBeWaitedFor) {
   EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
+TEST(Faults, SignalsEndABakeAndLeaveNothing) {
+  const TemporaryFolder inputs;
+  WriteLongInputs(inputs);
+  for (const int signal : {SIGINT, SIGTERM}) {
+    const TemporaryFolder folder;
+    std::vector<std::string> arguments = LongBake(inputs, folder / "a.npy");
+    arguments.push_back("--local");
+    Process bake(arguments);
+    ASSERT_TRUE(Eventually([&] { return Largest(folder) > 1'000'000 || !bake.running(); }));
+    ASSERT_TRUE(bake.running());
+    bake.Signal(signal);
+    const Finished finished = bake.Wait();
+    EXPECT_EQ(finished.signal, signal)
+        << "the shell sees the signal; " << finished.exit_code << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("interrupted"));
+    EXPECT_THAT(folder.Names(), IsEmpty());
+  }
+}
+
+TEST(Faults, OutputThatNobodyReadsIsNoCrash) {
+  const Finished finished = Process({"/bin/sh", "-c",
+                                     std::string("{ ") + SINEW_PROGRAM +
+                                         " inspect model:hand --json; echo $? >&2; } | true"})
+                                .Wait();
+  EXPECT_THAT(finished.err, ::testing::AnyOf(HasSubstr("73\n"), HasSubstr("0\n")));
+}
+
+// `head` leaves when it has enough: that is no error to talk about.
+TEST(Faults, AReaderWhoLeavesIsNoError) {
+  for (const char* command : {"methods --local", "inspect model:hand --joints"}) {
     const Finished finished =
         Process({"/bin/sh", "-c",
                  std::string("{ ") + SINEW_PROGRAM + " " + command + "; echo $? >&2; } | true"})
@@ -221,6 +251,10 @@ TEST(Faults, ALostServerIsNamedWithWhatIsKept) {
   const Finished compare = SinewAt(address, {"compare", "model:tube", "--deformers", "lbs"});
   EXPECT_EQ(compare.exit_code, 69);
   EXPECT_THAT(compare.err, HasSubstr(address));
+  const Finished bind = SinewAt(address, {"bind", "model:tube", "--deformer", "lbs"});
+  EXPECT_THAT(bind.err, HasSubstr("server " + address + ": "));
+  const Finished weights = SinewAt(address, {"weights", "model:tube", "--method", "capsule"});
+  EXPECT_THAT(weights.err, HasSubstr("server " + address + ": "));
 }
 
 TEST(Faults, PipedOutputHasNoEscapeCodes) {
@@ -246,7 +280,3 @@ TEST(Faults, PipedOutputHasNoEscapeCodes) {
 
 }  // namespace
 }  // namespace sinew::testing
-  const Finished bind = SinewAt(address, {"bind", "model:tube", "--deformer", "lbs"});
-  EXPECT_THAT(bind.err, HasSubstr("server " + address + ": "));
-  const Finished weights = SinewAt(address, {"weights", "model:tube", "--method", "capsule"});
-  EXPECT_THAT(weights.err, HasSubstr("server " + address + ": "));
