@@ -46,6 +46,13 @@ TEST(Messages, ErrorsNameWhatWasTyped) {
   }
 }
 
+// What a script writes where its list of joints is empty.
+TEST(Messages, AnEmptyListOfJointsIsNone) {
+  const Finished empty = Bind("dqs | bulge_free | implicit(joints=\"\")");
+  EXPECT_EQ(empty.exit_code, 0) << empty.err;
+  EXPECT_EQ(Bind("dqs | bulge_free | implicit(joints=)").exit_code, 65);
+}
+
 TEST(Messages, PicturesNameTheirOptions) {
   const TemporaryFolder folder;
   for (const std::string option : {"--states", "--translucent"}) {
@@ -195,13 +202,6 @@ TEST(Messages, MusclesThatLeaveTheCharacterAreWarnedOf) {
   EXPECT_THAT(inspect.out, HasSubstr("muscles[0]: 'biceps' reaches 0.3"));
 }
 
-TEST(Messages, MusclesOutsideOfTheSkinAreCounted) {
-  const TemporaryFolder folder;
-  const std::string file = folder / "arm.json";
-  nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
-  const std::size_t count = muscles["muscles"].size();
-  nlohmann::json& first = muscles["muscles"][0];
-  first.erase("via");
 TEST(Messages, MusclesInAnotherUnitAreWarnedOf) {
   const TemporaryFolder folder;
   const std::string file = folder / "arm.json";
@@ -229,6 +229,13 @@ TEST(Messages, MusclesInAnotherUnitAreWarnedOf) {
   EXPECT_THAT(inspect.out, HasSubstr(said));
 }
 
+TEST(Messages, MusclesOutsideOfTheSkinAreCounted) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "arm.json";
+  nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
+  const std::size_t count = muscles["muscles"].size();
+  nlohmann::json& first = muscles["muscles"][0];
+  first.erase("via");
   for (const char* end : {"origin", "insertion"}) {
     first[end]["at"][2] = first[end]["at"][2].get<double>() + 0.2;
   }
