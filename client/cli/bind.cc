@@ -115,7 +115,9 @@ Examples:
   sinew bind rigs/sha256-0123... --deformer 'enhanced_ddm(radius=0.03)' --ttl 1h
 See also: sinew methods, sinew sessions, sinew delete.)");
   sub->callback([options, &command] {
-    command = [options](Context& context) { return Bind(context, *options); };
+    command = [options](Context& context) {
+      return context.Lost(Bind(context, *options), "no session is ready");
+    };
   });
 }
 

@@ -1,7 +1,6 @@
 #include "client/cli/command_line.h"
 
 #include <absl/strings/match.h>
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -12,6 +11,7 @@
 #include "client/cli/commands.h"
 #include "client/cli/exit_code.h"
 #include "client/cli/muscle_help.h"
+#include "client/cpp/address.h"
 #include "core/base/near_names.h"
 
 namespace sinew::cli {
@@ -32,31 +32,12 @@ A deformer is `name`, `name(key=value, ...)`, stages joined by `|`, or @FILE wit
 Exit codes: 0 ok, 64 usage, 65 bad input, 69 server unavailable, 70 internal, 73 cannot write, 75 try again,
 77 not permitted.)";
 
-// gRPC takes a port modulo 65536 and would talk to another server.
-absl::Status CheckPort(const std::string& address) {
-  const std::size_t colon = address.rfind(':');
-  const bool other = absl::StartsWith(address, "unix:") || absl::StartsWith(address, "unix-") ||
-                     absl::StartsWith(address, "vsock:");
-  const bool bare_ipv6 = colon != address.find(':') && address.find(']') == std::string::npos &&
-                         !absl::StrContains(address, "://") && !absl::StartsWith(address, "dns:") &&
-                         !absl::StartsWith(address, "ipv4:");
-  if (other || bare_ipv6 || colon == std::string::npos) return absl::OkStatus();
-  const absl::string_view text = absl::string_view(address).substr(colon + 1);
-  std::uint32_t port = 0;
-  const bool digits = !text.empty() && text.find_first_not_of("0123456789") == text.npos;
-  if (digits && absl::SimpleAtoi(text, &port) && port >= 1 && port <= 65535) {
-    return absl::OkStatus();
-  }
-  return UsageError(
-      absl::StrCat("--server: got \"", address, "\", need a port from 1 to 65535 behind the host"));
-}
-
 void AddGlobals(CLI::App& app, Globals& globals) {
   const char* set = std::getenv("SINEW_SERVER");
   globals.server = set != nullptr && *set != '\0' ? set : "127.0.0.1:50051";
   auto* server = app.add_option("--server", globals.server,
-                                "Server to use, host:port or unix:/path (default: $SINEW_SERVER, "
-                                "else 127.0.0.1:50051)")
+                                "Server to use: host, host:port (50051 if none is named) or "
+                                "unix:/path (default: $SINEW_SERVER, else 127.0.0.1:50051)")
                      ->option_text("ADDR");
   app.add_flag("--local", globals.local, "No server: run the service in this process")
       ->excludes(server)
@@ -191,10 +172,13 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
     return line;
   }
   line.name = app.get_subcommands().front()->get_name();
-  const absl::Status port = line.globals.local ? absl::OkStatus() : CheckPort(line.globals.server);
-  if (!port.ok()) {
+  if (line.globals.local) return line;
+  const absl::StatusOr<std::string> server = client::TargetOf("--server", line.globals.server);
+  if (server.ok()) {
+    line.globals.server = *server;  // as it is named when it is lost
+  } else {
     line.command = nullptr;
-    line.errors = ErrorText(port, line.name);
+    line.errors = ErrorText(UsageError(std::string(server.status().message())), line.name);
     line.exit_code = kExitUsage;
   }
   return line;

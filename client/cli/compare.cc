@@ -177,8 +177,9 @@ absl::Status Compare(Context& context, Options options) {
   if (out) {
     SINEW_ASSIGN_OR_RETURN(const std::size_t index, FrameToDraw(options, clip, methods));
     const auto frame = clip.first_frame + static_cast<std::int64_t>(index) * clip.step;
-    SINEW_RETURN_IF_ERROR(
-        Draw(context, character, options.motion, frame, bound, options.drawing, *out));
+    const absl::Status drawn =
+        Draw(context, character, options.motion, frame, bound, options.drawing, *out);
+    if (!drawn.ok()) return context.Lost(drawn, "no picture is drawn, nothing measured is kept");
     json["picture"] = {{"out", options.picture}, {"frame", frame}};
     context.Note(absl::StrCat(options.picture, ": frame ", frame));
   }
@@ -222,7 +223,8 @@ halves (beyond lbs: not the fold of a bend), pairs of faces that cross (not so a
 not so at rest), third difference in time in bounding-box diagonals / s^3. Of a deformer that remembers poses, such as
 implicit(tracking=true), the frames measured are a motion of their own from rest on: --frames 24 goes there straight,
 --frames 0-24 as the clip does; --picture draws the one of a bake. --json has every frame. "-": no meaning here,
-or more crossings than are counted. What shapes stretch counts as stretched.
+or more crossings than are counted. What shapes stretch counts as stretched. A lost server is waited for, up to 30 s,
+with a note.
 Examples:
   sinew compare hero.glb --deformers lbs dqs ddm --frames 0-99x2
   sinew compare model:hand --deformers lbs dqs ddm --picture hand.png --local

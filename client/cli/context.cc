@@ -15,18 +15,40 @@
 #include "client/cli/field_names.h"
 #include "client/cli/muscle_file.h"
 #include "client/cli/printable.h"
+#include "client/cli/quantity.h"
 #include "client/cpp/status_macros.h"
 
 namespace sinew::cli {
+
+namespace {
+
+// Whether a line of stderr can be wiped; on what is no such terminal it would stay.
+bool WipesLines() {
+  const char* kind = std::getenv("TERM");
+  return (kind == nullptr || std::strcmp(kind, "dumb") != 0) && ::isatty(STDERR_FILENO) == 1;
+}
+
+// A line of its own, whatever progress line stands there.
+void PrintError(const char* kind, const std::string& text) {
+  std::fprintf(stderr, "%ssinew: %s%s\n", WipesLines() ? kWipeLine : "", kind,
+               Printable(text).c_str());
+}
+
+}  // namespace
 
 absl::StatusOr<client::Client> Context::Connect() {
   if (client_) return *client_;
   if (globals_.local) {
     SINEW_ASSIGN_OR_RETURN(local_, LocalService::Start());
     client_ = local_->client();
-  } else {
-    SINEW_ASSIGN_OR_RETURN(client_, client::Client::Connect({.address = globals_.server}));
+    return *client_;
   }
+  client::ClientOptions options{.address = globals_.server};
+  options.on_wait = [this](const absl::Status& why, absl::Duration longest) {
+    Note(absl::StrCat("server ", globals_.server, ": the connection is lost (", why.message(),
+                      "); waiting up to ", DurationText(longest), " for it to come back"));
+  };
+  SINEW_ASSIGN_OR_RETURN(client_, client::Client::Connect(options));
   return *client_;
 }
 
@@ -35,12 +57,8 @@ absl::Status Context::CheckStop() const {
 }
 
 std::shared_ptr<Progress> Context::MakeProgress(const std::string& label, bool slow) const {
-  // A line that cannot be wiped would stay.
-  const char* kind = std::getenv("TERM");
-  const bool wipes = kind == nullptr || std::strcmp(kind, "dumb") != 0;
-  const bool terminal = wipes && ::isatty(STDERR_FILENO) == 1;
   const Progress::Form form = globals_.quiet ? Progress::Form::kNone
-                              : terminal     ? Progress::Form::kBar
+                              : WipesLines() ? Progress::Form::kBar
                               : slow         ? Progress::Form::kLines
                                              : Progress::Form::kNone;
   return std::make_shared<Progress>(form, label);
@@ -65,11 +83,11 @@ void Context::PrintJson(const nlohmann::ordered_json& json) const {
 }
 
 void Context::Note(const std::string& text) const {
-  if (!globals_.quiet) std::fprintf(stderr, "sinew: %s\n", Printable(text).c_str());
+  if (!globals_.quiet) PrintError("", text);
 }
 
 void Context::Warn(const std::string& text) const {
-  std::fprintf(stderr, "sinew: warning: %s\n", Printable(text).c_str());
+  PrintError("warning: ", text);
 }
 
 void Context::Warn(const std::vector<client::Problem>& problems, const std::string& muscles) const {

@@ -10,6 +10,7 @@
 #include <span>
 
 #include "client/cli/quantity.h"
+#include "client/cli/rig_units.h"
 
 namespace sinew::cli {
 namespace {
@@ -37,6 +38,8 @@ class Linter {
       }
     }
     where_.clear();
+    const std::string units = DoubtfulUnits(rig_);
+    if (!units.empty()) Say(Severity::kWarning, units);
     SayWhatMovesShapes();
     return std::move(findings_);
   }

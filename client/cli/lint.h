@@ -22,8 +22,8 @@ struct LintFinding {
 const char* SeverityName(LintFinding::Severity severity);  // "info", "warning" or "error"
 
 // Checks sizes, indices, values and weights; then faces without area in their indices, vertices no
-// face uses, seams whose two sides have different weights, and mirrored bind matrices. Safe for any
-// arrays. Cost O(size of the rig).
+// face uses, seams whose two sides have different weights, mirrored bind matrices, and units that
+// do not fit. Safe for any arrays. Cost O(size of the rig).
 std::vector<LintFinding> Lint(const client::RigData& rig);
 
 }  // namespace sinew::cli

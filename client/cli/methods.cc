@@ -119,7 +119,8 @@ void AddMethods(CLI::App& app, Command& command) {
   auto name = std::make_shared<std::string>();
   sub->add_option("NAME", *name, "Only this method, or this preset with the methods it is made of");
   sub->footer(
-      R"(Parameters stand behind the name: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'.
+      R"(Parameters stand behind the name: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'. Text with
+spaces needs double quotes: 'dqs | implicit(joints="elbow blend")'; "" is none.
 Examples:
   sinew methods
   sinew methods ddm --local

@@ -13,7 +13,6 @@ namespace {
 constexpr int kBarColumns = 30;
 constexpr auto kBetween = std::chrono::milliseconds(100);
 constexpr auto kFirstLine = std::chrono::seconds(1), kBetweenLines = std::chrono::seconds(10);
-constexpr char kWipe[] = "\r\x1b[K";
 
 }  // namespace
 
@@ -24,7 +23,7 @@ Progress::~Progress() {
 void Progress::Close() {
   std::jthread writer;  // joined without the lock
   const std::lock_guard lock(mutex_);
-  if (drawn_) std::fputs(kWipe, stderr);
+  if (drawn_) std::fputs(kWipeLine, stderr);
   drawn_ = false;
   form_ = Form::kNone;
   writer = std::exchange(writer_, {});
@@ -50,7 +49,7 @@ void Progress::DrawBar() {
   last_ = now;
   const auto filled = static_cast<std::size_t>(std::lround(fraction_ * kBarColumns));
   const std::string bar = std::string(filled, '=') + std::string(kBarColumns - filled, ' ');
-  std::fprintf(stderr, "%s%s [%s] %3.0f %%  %s", kWipe, label_.c_str(), bar.c_str(),
+  std::fprintf(stderr, "%s%s [%s] %3.0f %%  %s", kWipeLine, label_.c_str(), bar.c_str(),
                fraction_ * 100, Printable(detail_).c_str());
   std::fflush(stderr);
 }

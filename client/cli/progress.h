@@ -9,6 +9,9 @@
 
 namespace sinew::cli {
 
+// Puts the cursor of a terminal where a line began, and the line out of sight.
+inline constexpr char kWipeLine[] = "\r\x1b[K";
+
 // Thread-safe: the client library reports from its own threads.
 class Progress {
  public:

@@ -204,7 +204,8 @@ void AddRender(CLI::App& app, Command& command) {
   AddPictureOptions(*sub, options->picture);
   sub->footer(absl::StrCat(
       R"(All panels share pose and camera; each says how far it lies from the first. Of a deformer that remembers poses, such as
-implicit(tracking=true), every frame from 0 on is computed, as bake does.
+implicit(tracking=true), every frame from 0 on is computed, as bake does. A lost server is waited for, up to 30 s,
+with a note.
 Vertices of --states, which --json counts by the same names:
 )",
       StatesHelp(),

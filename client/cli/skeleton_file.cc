@@ -1,7 +1,6 @@
 #include "client/cli/skeleton_file.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <array>
@@ -10,36 +9,12 @@
 #include <utility>
 
 #include "client/cli/quantity.h"
-#include "client/cli/rest_pose.h"
-#include "client/cli/rig_facts.h"
+#include "client/cli/rig_units.h"
 #include "client/cpp/status_macros.h"
 #include "sinew/client.h"
 
 namespace sinew::cli {
 namespace {
-
-using Bounds = std::array<double, 6>;  // min xyz, max xyz
-
-// A mesh many times smaller or larger than its skeleton is most likely in other units.
-constexpr double kDoubtfulRatio = 5;
-
-// Joint origins in model space.
-Bounds JointBounds(const client::RigData& rig) {
-  Bounds bounds = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
-  const std::vector<float> joints = RestJoints(rig);
-  for (std::size_t at = 0; at < joints.size(); at += 12) {
-    for (std::size_t r = 0; r < 3; ++r) {
-      const double value = joints[at + r * 4 + 3];
-      bounds[r] = std::min(bounds[r], value);
-      bounds[r + 3] = std::max(bounds[r + 3], value);
-    }
-  }
-  return bounds;
-}
-
-double Size(const Bounds& b) {
-  return std::hypot(b[3] - b[0], b[4] - b[1], b[5] - b[2]);
-}
 
 std::string Text(const Bounds& b) {
   // SixDigits, not StrFormat: g++ 12 -O3 breaks down over six doubles in one call.
@@ -123,21 +98,15 @@ absl::StatusOr<std::vector<std::string>> AttachSkeleton(const CharacterFile& ske
         absl::StrCat("--skeleton: ", skeleton.label, " has no joints, need some"));
   }
   std::vector<std::string> notes = Match(skeleton.rig, mesh.rig);
-  const std::array<float, 6> found = CountRig(mesh.rig).bounds;
-  Bounds skin;
-  std::copy(found.begin(), found.end(), skin.begin());
-  const Bounds joints = JointBounds(skeleton.rig);
+  const Bounds skin = MeshBounds(mesh.rig), joints = JointBounds(skeleton.rig);
+  const std::string doubt = DoubtfulUnits(skin, joints);
   for (std::size_t c = 0; c < 3; ++c) {
     // Also false for numbers that are none.
     if (joints[c] <= skin[c + 3] && skin[c] <= joints[c + 3]) continue;
     return absl::InvalidArgumentError(absl::StrCat(
         "--skeleton: the joints of ", skeleton.label, " stand at ", Text(joints), ", the mesh of ",
-        mesh.label, " at ", Text(skin), " (in the skeleton's units), need boxes that overlap"));
-  }
-  const double ratio = Size(joints) > 0 ? Size(skin) / Size(joints) : 1;
-  if (ratio > kDoubtfulRatio || ratio < 1 / kDoubtfulRatio) {
-    notes.push_back(absl::StrFormat(
-        "the mesh is %.3g times as large as the skeleton: are the units right?", ratio));
+        mesh.label, " at ", Text(skin), " (in the skeleton's units), need boxes that overlap",
+        doubt.empty() ? "" : "; ", doubt));
   }
   mesh.rig.joints = skeleton.rig.joints;
   mesh.rig.rest_local = skeleton.rig.rest_local;

@@ -18,7 +18,7 @@
 #include "client/cli/posed_picture.h"
 #include "client/cli/quantity.h"
 #include "client/cli/rest_pose.h"
-#include "client/cli/rig_facts.h"
+#include "client/cli/rig_units.h"
 #include "client/cli/rig_upload.h"
 #include "client/cli/skeleton_file.h"
 #include "client/cli/weight_picture.h"
@@ -93,6 +93,8 @@ absl::StatusOr<CharacterFile> ReadInput(const Context& context, const Options& o
     return absl::InvalidArgumentError(absl::StrCat(
         character.label, " has no joints, need --skeleton FILE2, a character file that has some"));
   }
+  const std::string doubt = DoubtfulUnits(character.rig);
+  if (!doubt.empty()) context.Warn(doubt);
   return character;
 }
 
@@ -311,7 +313,9 @@ Examples:
   sinew weights model:hand --method capsule --max-influences 2 --local
 See also: sinew inspect, sinew bind, sinew render.)");
   sub->callback([options, &command] {
-    command = [options](Context& context) { return Weigh(context, *options); };
+    command = [options](Context& context) {
+      return context.Lost(Weigh(context, *options), "no weights are written");
+    };
   });
 }
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <utility>
 
+#include "client/cpp/address.h"
 #include "client/cpp/channel.h"
 #include "client/cpp/retry.h"
 #include "client/cpp/status_macros.h"
@@ -86,10 +87,8 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
 
 absl::StatusOr<Client> Client::Connect(const ClientOptions& options) {
   SINEW_RETURN_IF_ERROR(CheckOptions(options));
-  if (options.address.empty()) {
-    return absl::InvalidArgumentError("address: got \"\", need host:port or unix:/path");
-  }
-  auto channel = grpc::CreateCustomChannel(options.address, grpc::InsecureChannelCredentials(),
+  SINEW_ASSIGN_OR_RETURN(const std::string target, TargetOf("address", options.address));
+  auto channel = grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(),
                                            ChannelArguments(options));
   return Client(std::make_shared<Connection>(std::move(channel), options, /*in_process=*/false));
 }
@@ -186,6 +185,10 @@ bool Retrier::Again(const absl::Status& status) {
   if (repeat_ == Repeat::kAttempts && attempt_ >= policy.max_attempts) return false;
   if (repeat_ == Repeat::kPersist && now + delay >= first_failure_ + policy.resume_for) {
     return false;
+  }
+  const WaitNotice& notice = connection_.options().on_wait;
+  if (repeat_ == Repeat::kPersist && attempt_ == 1 && notice) {
+    notice(status, std::min(policy.resume_for, deadline_ - now));
   }
   if (!SleepFor(delay, stop_)) return false;
   connection_.Reconnect(stop_);

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <optional>
 #include <type_traits>
 
 #include "core/base/near_names.h"
@@ -153,19 +154,25 @@ class Scanner {
     ++at_;
     return true;
   }
-  // A name, number or quoted string; empty if none stands here.
+  // A name or number; empty if none stands here.
   std::string Word() {
     SkipSpace();
     std::string word;
-    if (at_ < text_.size() && text_[at_] == '"') {
-      const std::size_t end = text_.find('"', at_ + 1);
-      if (end == std::string_view::npos) return word;
-      word = std::string(text_.substr(at_ + 1, end - at_ - 1));
-      at_ = end + 1;
-      return word;
-    }
     while (at_ < text_.size() && IsWord(text_[at_])) word += text_[at_++];
     return word;
+  }
+  // A word, or a quoted string, which may be empty; nothing if none stands here.
+  std::optional<std::string> Value() {
+    SkipSpace();
+    if (at_ < text_.size() && text_[at_] == '"') {
+      const std::size_t end = text_.find('"', at_ + 1);
+      if (end == std::string_view::npos) return std::nullopt;
+      const std::string_view quoted = text_.substr(at_ + 1, end - at_ - 1);
+      at_ = end + 1;
+      return std::string(quoted);
+    }
+    std::string word = Word();
+    return word.empty() ? std::nullopt : std::optional(std::move(word));
   }
   absl::Status Wrong(std::string_view need) {
     SkipSpace();
@@ -193,17 +200,17 @@ absl::StatusOr<Values> ParseValues(Scanner& scanner) {
   Values values;
   if (!scanner.Take('(') || scanner.Take(')')) return values;
   while (true) {
-    const std::string key = scanner.Word();
+    const std::string key = scanner.Value().value_or("");
     if (key.empty()) return scanner.Wrong("a parameter name");
     if (!scanner.Take('=')) return scanner.Wrong("'='");
-    const std::string value = scanner.Word();
-    if (value.empty()) return scanner.Wrong("a value");
+    const std::optional<std::string> value = scanner.Value();
+    if (!value) return scanner.Wrong("a value");
     for (const auto& [known, unused] : values) {
       if (known == key) {
         return absl::InvalidArgumentError(absl::StrCat("spec: parameter '", key, "' stands twice"));
       }
     }
-    values.emplace_back(key, value);
+    values.emplace_back(key, *value);
     if (scanner.Take(')')) return values;
     if (!scanner.Take(',')) return scanner.Wrong("',' or ')'");
   }
@@ -251,7 +258,7 @@ absl::StatusOr<Recipe> ParseStages(std::string_view spec, bool presets) {
   Scanner scanner(spec);
   Recipe recipe;
   do {
-    const std::string method = scanner.Word();
+    const std::string method = scanner.Value().value_or("");
     if (method.empty()) return scanner.Wrong("a method's name");
     SINEW_ASSIGN_OR_RETURN(const Values values, ParseValues(scanner));
     const PresetInfo* preset = presets ? FindPreset(method, recipe) : nullptr;

@@ -1,4 +1,6 @@
-// spec.h - recipes as text: `stage | stage`, each `name` or `name(key=value, ...)`.
+// spec.h - recipes as text: `stage | stage`, each `name` or `name(key=value, ...)`. A value is a
+// word, or text in double quotes; "" is the empty text, for a parameter that takes text as good as
+// none.
 #pragma once
 
 #include <absl/status/statusor.h>

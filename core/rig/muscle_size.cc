@@ -8,13 +8,15 @@
 
 #include "core/base/vectors.h"
 #include "core/rig/bind_pose.h"
+#include "core/rig/bones.h"
 #include "core/rig/rig.h"
 
 namespace sinew {
 namespace {
 
-constexpr double kDoubtfulPart = 0.05;  // of the diagonal, beyond the box
-constexpr double kSameSpace = 1e-3;     // of 1 and of the diagonal: inverse binds are rounded
+constexpr double kDoubtfulPart = 0.05;   // of the diagonal, beyond the box
+constexpr double kThinPart = 1.0 / 300;  // of the shortest bone that the muscle belongs to
+constexpr double kSameSpace = 1e-3;      // of 1 and of the diagonal: inverse binds are rounded
 
 using Axes = std::array<double, 3>;
 
@@ -56,6 +58,16 @@ bool MeshesShareASpace(const Rig& rig, const std::vector<AffineD>& bind_pose) {
   return true;
 }
 
+// Length of the shortest bone among those of the muscle's points; infinite: no joint has one.
+double BoneOf(const Bones& bones, const MuscleTables& tables, const MuscleRow& row) {
+  double shortest = INFINITY;
+  for (std::uint32_t p = row.first_point; p < row.first_point + row.points; ++p) {
+    const double length = Length(bones.Direction(tables.points[p].joint));
+    if (length > 0) shortest = std::min(shortest, length);
+  }
+  return shortest;
+}
+
 }  // namespace
 
 absl::Status CheckMuscleSizes(std::span<const Muscle> muscles, const MuscleTables& tables,
@@ -90,8 +102,20 @@ std::vector<DoubtfulMuscle> DoubtfulMuscles(const Rig& rig) {
   if (rig.muscles().empty() || !(diagonal > 0)) return doubtful;
   const std::vector<AffineD> pose = BindPose(rig);
   if (!MeshesShareASpace(rig, pose)) return doubtful;
+  const Bones bones(rig, pose);
   const std::vector<float> slack(rig.controls().size());
   for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
+    const Muscle& muscle = rig.muscles()[m];
+    const double bone = BoneOf(bones, rig.muscle_tables(), rig.muscle_tables().rows[m]);
+    if (std::isfinite(bone) && std::max(muscle.width, muscle.depth) < kThinPart * bone) {
+      doubtful.push_back(
+          {m, absl::StrCat("'", muscle.name, "' has semi-axes of ", absl::SixDigits(muscle.width),
+                           " and ", absl::SixDigits(muscle.depth), " beside a bone of ",
+                           absl::SixDigits(bone),
+                           ": are its lengths in another unit than the character's, such as metres "
+                           "beside millimetres?")});
+      continue;
+    }
     const MuscleState state = PoseMuscle(rig.muscle_tables(), m, pose, slack);
     double beyond = Beyond(rig.mesh(), Translation(state.frame), HalfBox(state));
     for (const PathNode& node : state.path) {
@@ -99,7 +123,7 @@ std::vector<DoubtfulMuscle> DoubtfulMuscles(const Rig& rig) {
     }
     if (beyond <= kDoubtfulPart * diagonal) continue;
     doubtful.push_back(
-        {m, absl::StrCat("'", rig.muscles()[m].name, "' reaches ", absl::SixDigits(beyond),
+        {m, absl::StrCat("'", muscle.name, "' reaches ", absl::SixDigits(beyond),
                          " out of the character's bounding box, whose diagonal is ",
                          absl::SixDigits(diagonal), ": are its lengths and joints right?")});
   }

@@ -23,13 +23,14 @@ absl::Status CheckMuscleSizes(std::span<const Muscle> muscles, const MuscleTable
 
 struct DoubtfulMuscle {
   std::size_t muscle = 0;  // of the rig
-  std::string what;        // "reaches 0.4 out of ..."
+  std::string what;        // "'biceps' reaches 0.4 out of ..."
 };
 
-// Muscles that are most likely not where they are meant to be: in the pose the mesh was modelled
-// in, their path or their belly, slack, leaves its bounding box by more than a twentieth of the
-// diagonal. None of a rig whose meshes are kept in spaces of their own, which have no box together.
-// O(joints + points of muscles).
+// Muscles that are most likely not what they are meant to be. In the pose the mesh was modelled in,
+// their path or their belly, slack, leaves its bounding box by more than a twentieth of the
+// diagonal; or the belly is a thread, thinner than 1/300 of each bone that its points belong to, as
+// where lengths are in another unit. None of a rig whose meshes are kept in spaces of their own,
+// which have no box together. O(joints + points of muscles).
 std::vector<DoubtfulMuscle> DoubtfulMuscles(const Rig& rig);
 
 }  // namespace sinew

@@ -80,8 +80,7 @@ PosedMesh RunMethod(const Rig& rig, const typename M::Params& params,
 template <class M>
 AlignedVector<PointBlock> RunBound(const M& method, const BlockLayout& layout,
                                    const PosedRig& posed, std::span<const PointBlock> in,
-                                   std::span<std::uint8_t> states = {}) {
-  const Task task;
+                                   std::span<std::uint8_t> states = {}, const Task& task = Task()) {
   const DenormalGuard guard;
   AlignedVector<PointBlock> out(in.size());
   AlignedVector<float> scratch(method.Facts().scratch_floats);

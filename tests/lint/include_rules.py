@@ -43,6 +43,7 @@ EXTRA = (
     ("core/parallel/tbb_task.cc", ("tbb",)),  # the one scheduler
     ("core/deform/registry.cc", ("core/deform/*/*.h",)),  # the one list of methods
     ("server/arena.cc", ("tbb",)),  # where frames and binds are computed
+    ("client/cli/command_line.cc", ("client/cpp/address.h",)),  # --server takes what Connect takes
     # --local: the server and a client on one in-process channel
     ("client/cli/local.*", ("grpc", "server/server.h", "server/config.h", "client/cpp/channel.h")),
 )

@@ -1,4 +1,5 @@
 // Servers that are absent, die and come back; signals; closed pipes.
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -99,6 +100,35 @@ TEST(Faults, ServerComesFromTheEnvironment) {
   EXPECT_EQ(stats.exit_code, 0) << stats.err;
 }
 
+// The whole of 127/8 is loopback: an address of this test's own, where the usual port is free.
+TEST(Faults, AServerIsFoundWithoutItsPort) {
+  const auto id = static_cast<unsigned>(::getpid());
+  const std::string host =
+      absl::StrCat("127.", 2 + id / 65536 % 250, ".", id / 256 % 256, ".", id % 256);
+  const Daemon daemon(host + ":50051");
+  ASSERT_EQ(daemon.address(), host + ":50051");
+  const Finished found = SinewAt(host, {"stats"});
+  EXPECT_EQ(found.exit_code, 0) << found.err;
+  EXPECT_EQ(SinewAt("dns:///" + host + ":50051", {"stats"}).exit_code, 0);
+  const absl::StatusOr<client::Client> connection = client::Client::Connect({.address = host});
+  ASSERT_TRUE(connection.ok()) << connection.status();
+  EXPECT_TRUE(connection->GetServerInfo().ok());
+  const Finished refused = SinewAt("dns:///" + host, {"stats"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_THAT(refused.err, HasSubstr("dns:///host:50051"));
+}
+
+TEST(Faults, AServerOnIpv6OrASocketIsFound) {
+  const TemporaryFolder folder;
+  for (const std::string& listen :
+       {std::string("[::1]:0"), "unix:" + std::string(folder / "sinewd.sock")}) {
+    const Daemon daemon(listen);
+    ASSERT_FALSE(daemon.address().empty()) << listen;
+    const Finished found = SinewAt(daemon.address(), {"stats"});
+    EXPECT_EQ(found.exit_code, 0) << daemon.address() << ": " << found.err;
+  }
+}
+
 TEST(Faults, BakeSurvivesAKilledServerWithTheSameBits) {
   const TemporaryFolder inputs, folder, undisturbed;
   WriteLongInputs(inputs);
@@ -123,6 +153,49 @@ TEST(Faults, BakeSurvivesAKilledServerWithTheSameBits) {
   EXPECT_EQ(ReadAll(folder / "a.npy.json"), ReadAll(undisturbed / "a.npy.json"));
   EXPECT_TRUE(ReadAll(folder / "a.npy") == ReadAll(undisturbed / "a.npy"));
   EXPECT_EQ(Sinew({"verify", folder / "a.npy"}).exit_code, 0);
+}
+
+// Half a minute is long to look at nothing: the wait is announced when it begins.
+TEST(Faults, ALostServerIsSaidToBeWaitedFor) {
+  const TemporaryFolder folder;
+  auto daemon = std::make_optional<Daemon>();
+  const std::string address = daemon->address();
+  constexpr char kSlow[] = "dqs | implicit(tracking=true)";
+  const std::vector<std::vector<std::string>> commands = {
+      {"bake", "model:hand", "--deformer", kSlow, "--out", folder / "out.pc2"},
+      {"render", "model:hand", "--deformer", kSlow, "--frame", "40", "--out", folder / "out.png"},
+      {"compare", "model:hand", "--deformers", kSlow, "implicit_skinning"}};
+  std::vector<std::unique_ptr<Process>> running;
+  for (std::vector<std::string> arguments : commands) {
+    arguments.insert(arguments.begin(), SINEW_PROGRAM);
+    arguments.insert(arguments.end(), {"--server", address});
+    running.push_back(std::make_unique<Process>(arguments));
+  }
+  const client::Client observer = *client::Client::Connect({.address = address});
+  ASSERT_TRUE(Eventually([&] {  // all of them at work on frames
+    int ready = 0;
+    const absl::Status listed = observer.ForEachSession([&](const client::Session& session) {
+      ready += session.state == client::SessionState::kReady ? 1 : 0;
+      return true;
+    });
+    return listed.ok() && ready >= 4;
+  }));
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  daemon->process().Signal(SIGKILL);
+  daemon.reset();
+  const auto killed = std::chrono::steady_clock::now();
+  for (std::size_t k = 0; k < running.size(); ++k) {
+    ASSERT_TRUE(running[k]->running()) << commands[k][0] << " ended before it could be disturbed";
+    EXPECT_TRUE(running[k]->ReadErrorsUntil("server " + address + ": the connection is lost"));
+    EXPECT_LT(std::chrono::steady_clock::now() - killed, std::chrono::seconds(5)) << commands[k][0];
+  }
+  for (std::size_t k = 0; k < running.size(); ++k) {
+    const Finished finished = running[k]->Wait();
+    EXPECT_EQ(finished.exit_code, 69) << commands[k][0] << ": " << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr("server " + address));
+    EXPECT_THAT(finished.err, Not(HasSubstr("the connection is lost"))) << "said twice";
+  }
+  EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
 TEST(Faults, SignalsEndABakeAndLeaveNothing) {
@@ -178,6 +251,10 @@ TEST(Faults, ALostServerIsNamedWithWhatIsKept) {
   const Finished compare = SinewAt(address, {"compare", "model:tube", "--deformers", "lbs"});
   EXPECT_EQ(compare.exit_code, 69);
   EXPECT_THAT(compare.err, HasSubstr(address));
+  const Finished bind = SinewAt(address, {"bind", "model:tube", "--deformer", "lbs"});
+  EXPECT_THAT(bind.err, HasSubstr("server " + address + ": "));
+  const Finished weights = SinewAt(address, {"weights", "model:tube", "--method", "capsule"});
+  EXPECT_THAT(weights.err, HasSubstr("server " + address + ": "));
 }
 
 TEST(Faults, PipedOutputHasNoEscapeCodes) {

@@ -46,6 +46,13 @@ TEST(Messages, ErrorsNameWhatWasTyped) {
   }
 }
 
+// What a script writes where its list of joints is empty.
+TEST(Messages, AnEmptyListOfJointsIsNone) {
+  const Finished empty = Bind("dqs | bulge_free | implicit(joints=\"\")");
+  EXPECT_EQ(empty.exit_code, 0) << empty.err;
+  EXPECT_EQ(Bind("dqs | bulge_free | implicit(joints=)").exit_code, 65);
+}
+
 TEST(Messages, PicturesNameTheirOptions) {
   const TemporaryFolder folder;
   for (const std::string option : {"--states", "--translucent"}) {
@@ -193,6 +200,33 @@ TEST(Messages, MusclesThatLeaveTheCharacterAreWarnedOf) {
   const Finished inspect = Sinew({"inspect", "model:arm", "--muscles", file});
   EXPECT_EQ(inspect.exit_code, 0);
   EXPECT_THAT(inspect.out, HasSubstr("muscles[0]: 'biceps' reaches 0.3"));
+}
+
+TEST(Messages, MusclesInAnotherUnitAreWarnedOf) {
+  const TemporaryFolder folder;
+  const std::string file = folder / "arm.json";
+  nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
+  for (nlohmann::json& muscle : muscles["muscles"]) {  // metres beside millimetres
+    std::vector<nlohmann::json*> points = {&muscle["origin"], &muscle["insertion"]};
+    for (nlohmann::json& via : muscle["via"]) points.push_back(&via);
+    for (nlohmann::json* point : points) {
+      for (nlohmann::json& x : (*point)["at"]) x = x.get<double>() / 1000;
+    }
+    for (nlohmann::json& tendon : muscle["tendons"]) tendon = tendon.get<double>() / 1000;
+    for (const char* axis : {"width", "depth"}) muscle[axis] = muscle[axis].get<double>() / 1000;
+  }
+  WriteAll(file, muscles.dump());
+  const std::string said = file + ": muscles[0]: 'biceps' has semi-axes of 2.2e-05 and 2e-05";
+  for (const char* deformer : {"dqs | muscle", "dqs | bulge_free | implicit"}) {
+    const Finished bind =
+        Sinew({"bind", "model:arm", "--muscles", file, "--deformer", deformer, "--local"});
+    EXPECT_EQ(bind.exit_code, 0);
+    EXPECT_THAT(bind.err, HasSubstr("'biceps' has semi-axes of 2.2e-05 and 2e-05")) << deformer;
+    EXPECT_THAT(bind.err, HasSubstr("metres beside millimetres"));
+  }
+  const Finished inspect = Sinew({"inspect", "model:arm", "--muscles", file});
+  EXPECT_EQ(inspect.exit_code, 0);
+  EXPECT_THAT(inspect.out, HasSubstr(said));
 }
 
 TEST(Messages, MusclesOutsideOfTheSkinAreCounted) {

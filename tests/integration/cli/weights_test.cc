@@ -194,6 +194,43 @@ TEST_F(Weights, AnObjGetsTheWeightsOfTheSameMesh) {
   }
 }
 
+// Around the skeleton's root, so that the boxes overlap: only the sizes tell.
+TEST_F(Weights, AMeshInOtherUnitsThanItsSkeletonIsWarnedOf) {
+  const auto tube = client::Tube({});
+  ASSERT_TRUE(tube.ok()) << tube.status();
+  const auto scaled = [&](double factor) {
+    client::RigData rig = tube->rig;
+    for (float& x : rig.meshes[0].positions) x = static_cast<float>(x * factor);
+    return rig;
+  };
+  const auto weigh = [&](const std::string& file, std::vector<std::string> more) {
+    std::vector<std::string> arguments = {"weights", file, "--method", "capsule"};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    const Finished finished = At(arguments);
+    EXPECT_EQ(finished.exit_code, 0) << finished.err;
+    return finished.err;
+  };
+  const std::string obj = folder_ / "tube.obj", own = folder_ / "own.sinewrig";
+  for (const double factor : {0.01, 1.0, 100.0}) {
+    client::RigData rig = scaled(factor);
+    client::Mesh& mesh = rig.meshes[0];
+    const std::vector<ObjPart> parts = {
+        {"tube", mesh.positions, mesh.face_sizes, mesh.face_vertices}};
+    WriteAll(obj, *EncodeObj("tube", parts));
+    mesh.skin = {};
+    WriteAll(own, *client::EncodeRig(rig));
+    const Finished inspect = Sinew({"inspect", own});
+    EXPECT_EQ(inspect.exit_code, 0);
+    for (const std::string& said :
+         {weigh(obj, {"--skeleton", "model:tube"}), weigh(own, {}), inspect.out}) {
+      EXPECT_EQ(said.find("different units, by a factor of 100") != said.npos, factor != 1) << said;
+    }
+    if (factor == 1) continue;
+    EXPECT_THAT(weigh(own, {}), HasSubstr("sinew: warning: the mesh is "));
+    EXPECT_THAT(inspect.out, HasSubstr("warning"));
+  }
+}
+
 TEST_F(Weights, AnObjIsRefusedWhereNothingGivesItJoints) {
   WriteAll(folder_ / "statue.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
   const std::string obj = folder_ / "statue.obj";

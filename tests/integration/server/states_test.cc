@@ -1,9 +1,9 @@
 // Vertex states and posed muscles through every call that deforms.
 #include <gtest/gtest.h>
-#include <xxhash.h>
 
 #include <algorithm>
 
+#include "tests/integration/server/channels.h"
 #include "tests/integration/server/server_fixture.h"
 
 namespace sinew::testing {
@@ -27,17 +27,8 @@ class StatesTest : public ServerTest {
   }
 };
 
-// The only channel of a frame or piece, whose checksum must be that of its bulk.
 std::string StatesOf(const v1::Frame& frame, bool whole = true) {
-  EXPECT_EQ(frame.channels_size(), 1);
-  if (frame.channels_size() != 1) return "";
-  EXPECT_EQ(frame.channels(0).attribute(), v1::ATTRIBUTE_VERTEX_STATES);
-  EXPECT_EQ(frame.channels(0).encoding(), v1::ENCODING_UINT8);
-  const std::string bulk = frame.positions() + frame.normals() + frame.channels(0).data();
-  if (whole) {
-    EXPECT_EQ(frame.checksum(), XXH3_64bits(bulk.data(), bulk.size()));
-  }
-  return frame.channels(0).data();
+  return ChannelOf(frame, v1::ATTRIBUTE_VERTEX_STATES, v1::ENCODING_UINT8, whole);
 }
 
 TEST_F(StatesTest, ComeAsAChannel) {
@@ -77,28 +68,8 @@ TEST_F(StatesTest, OfStreamsComeInPiecesWithTheSameBytes) {
 TEST_F(StatesTest, OfClipsComeInPieces) {
   Start();
   const TubeShape shape{.rings = 60, .segments = 100};
-  const v1::DeformRequest one = RequestFor(stubs().UploadTube(shape), shape);
-  v1::DeformClipRequest request;
-  *request.mutable_target() = one.target();
-  *request.mutable_output() = one.output();
-  request.mutable_output()->set_chunk_bytes(20'000);
-  *request.mutable_poses()->add_poses() = one.pose();
-  grpc::ClientContext context;
-  auto reader = stubs().deforms->DeformClip(&context, request);
-  v1::DeformClipResponse response;
-  std::string states;
-  std::size_t pieces = 0;
-  while (reader->Read(&response)) {
-    for (const v1::Frame& frame : response.frames()) {
-      states += StatesOf(frame);
-      ++pieces;
-    }
-  }
-  EXPECT_CODE(reader->Finish(), StatusCode::OK);
-  EXPECT_GT(pieces, 1u);
-  v1::DeformResponse whole;
-  EXPECT_CODE(stubs().Deform(one, whole), StatusCode::OK);
-  EXPECT_SAME_BYTES(states, StatesOf(whole.frame()));
+  ExpectClipInPieces(stubs(), RequestFor(stubs().UploadTube(shape), shape), 20'000,
+                     [](const v1::Frame& frame) { return StatesOf(frame); });
 }
 
 TEST_F(StatesTest, OfARecipeThatWritesNoneAreRefused) {
@@ -113,12 +84,7 @@ TEST_F(StatesTest, OfARecipeThatWritesNoneAreRefused) {
 
 TEST_F(StatesTest, AreNamedByTheServer) {
   Start();
-  grpc::ClientContext context;
-  v1::GetServerInfoResponse info;
-  EXPECT_CODE(stubs().info->GetServerInfo(&context, {}, &info), StatusCode::OK);
-  const auto& attributes = info.attributes();
-  EXPECT_NE(std::find(attributes.begin(), attributes.end(), v1::ATTRIBUTE_VERTEX_STATES),
-            attributes.end());
+  ExpectNamedByTheServer(stubs(), v1::ATTRIBUTE_VERTEX_STATES);
 }
 
 // The tube moves by 0.7 along x, and so do its muscles.

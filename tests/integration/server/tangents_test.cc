@@ -1,9 +1,7 @@
 // Tangents through every call that deforms.
 #include <gtest/gtest.h>
-#include <xxhash.h>
 
-#include <algorithm>
-
+#include "tests/integration/server/channels.h"
 #include "tests/integration/server/server_fixture.h"
 
 namespace sinew::testing {
@@ -28,17 +26,8 @@ class TangentsTest : public ServerTest {
   }
 };
 
-// The only channel of a frame or piece, whose checksum must be that of its bulk.
 std::string TangentsOf(const v1::Frame& frame, bool whole = true) {
-  EXPECT_EQ(frame.channels_size(), 1);
-  if (frame.channels_size() != 1) return "";
-  EXPECT_EQ(frame.channels(0).attribute(), v1::ATTRIBUTE_TANGENTS);
-  EXPECT_EQ(frame.channels(0).encoding(), v1::ENCODING_FLOAT32);
-  const std::string bulk = frame.positions() + frame.normals() + frame.channels(0).data();
-  if (whole) {
-    EXPECT_EQ(frame.checksum(), XXH3_64bits(bulk.data(), bulk.size()));
-  }
-  return frame.channels(0).data();
+  return ChannelOf(frame, v1::ATTRIBUTE_TANGENTS, v1::ENCODING_FLOAT32, whole);
 }
 
 TEST_F(TangentsTest, ComeAsAChannelWithAndWithoutNormals) {
@@ -90,28 +79,8 @@ TEST_F(TangentsTest, OfStreamsComeInPiecesWithTheSameBits) {
 TEST_F(TangentsTest, OfClipsComeInPieces) {
   Start();
   const TubeShape shape{.rings = 60, .segments = 100, .tangents = true};
-  const v1::DeformRequest one = RequestFor(stubs().UploadTube(shape), shape, false);
-  v1::DeformClipRequest request;
-  *request.mutable_target() = one.target();
-  *request.mutable_output() = one.output();
-  request.mutable_output()->set_chunk_bytes(50'000);
-  *request.mutable_poses()->add_poses() = one.pose();
-  grpc::ClientContext context;
-  auto reader = stubs().deforms->DeformClip(&context, request);
-  v1::DeformClipResponse response;
-  std::string tangents;
-  std::size_t pieces = 0;
-  while (reader->Read(&response)) {
-    for (const v1::Frame& frame : response.frames()) {
-      tangents += TangentsOf(frame);
-      ++pieces;
-    }
-  }
-  EXPECT_CODE(reader->Finish(), StatusCode::OK);
-  EXPECT_GT(pieces, 1u);
-  v1::DeformResponse whole;
-  EXPECT_CODE(stubs().Deform(one, whole), StatusCode::OK);
-  EXPECT_SAME_BYTES(tangents, TangentsOf(whole.frame()));
+  ExpectClipInPieces(stubs(), RequestFor(stubs().UploadTube(shape), shape, false), 50'000,
+                     [](const v1::Frame& frame) { return TangentsOf(frame); });
 }
 
 TEST_F(TangentsTest, OfARigWithoutThemAreRefused) {
@@ -126,12 +95,7 @@ TEST_F(TangentsTest, OfARigWithoutThemAreRefused) {
 
 TEST_F(TangentsTest, AreNamedByTheServer) {
   Start();
-  grpc::ClientContext context;
-  v1::GetServerInfoResponse info;
-  EXPECT_CODE(stubs().info->GetServerInfo(&context, {}, &info), StatusCode::OK);
-  const auto& attributes = info.attributes();
-  EXPECT_NE(std::find(attributes.begin(), attributes.end(), v1::ATTRIBUTE_TANGENTS),
-            attributes.end());
+  ExpectNamedByTheServer(stubs(), v1::ATTRIBUTE_TANGENTS);
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ TEST(CommandLine, MistakesExit64WithAWayOut) {
       {"bench", "--deformer", "lbs", "--encoding", "float16"},
       {"stats", "--server", "127.0.0.1:99999"},
       {"stats", "--server", "127.0.0.1:0"},
+      {"stats", "--server", "http://127.0.0.1"},
       {"bench", "a.glb", "--deformer", "lbs", "--vertices", "1000"},
       {"delete"},
       {"weights", "a.glb"},

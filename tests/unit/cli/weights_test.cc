@@ -3,6 +3,7 @@
 
 #include "client/cli/exit_code.h"
 #include "client/cli/field_names.h"
+#include "client/cli/rig_units.h"
 #include "client/cli/skeleton_file.h"
 #include "client/cli/weights_table.h"
 #include "sinew/client.h"
@@ -190,6 +191,25 @@ TEST(AttachSkeleton, AMeshWithoutAUnitIsTakenForTheSkeletons) {
   EXPECT_EQ(file.rig.meshes[0].positions, mesh.meshes[0].positions);
   EXPECT_EQ(file.rig.meters_per_unit, 0.01);
   EXPECT_EQ(file.rig.up_axis, client::UpAxis::kZ);
+}
+
+TEST(DoubtfulUnits, NamesBothSizesAndTheFactor) {
+  const Bounds skeleton = {0, 0, 0, 0, 0, 2};
+  const auto doubt = [&](double size) {
+    return DoubtfulUnits(Bounds{0, 0, 0, size, 0, 0}, skeleton);
+  };
+  for (const double size : {0.4, 1.0, 2.0, 3.0, 10.0}) EXPECT_EQ(doubt(size), "") << size;
+  EXPECT_EQ(doubt(0), "") << "a point has no size";
+  EXPECT_EQ(doubt(NAN), "");
+  EXPECT_THAT(doubt(300), HasSubstr("the mesh is 300 across and its skeleton 2: "));
+  for (const auto& [size, factor] : {std::pair{0.002, "of 1000"},
+                                     {0.03, "of 100"},
+                                     {0.3, "of 10"},
+                                     {17, "of 10"},
+                                     {170, "of 100"},
+                                     {2500, "of 1000"}}) {
+    EXPECT_THAT(doubt(size), ::testing::EndsWith(factor)) << size;
+  }
 }
 
 TEST(AttachSkeleton, RefusesWhatCannotFit) {

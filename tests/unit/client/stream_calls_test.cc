@@ -71,6 +71,28 @@ TEST_F(StreamCalls, ResumesBehindTheLastFrameAfterEveryKindOfBreak) {
   }
 }
 
+TEST_F(StreamCalls, SaysOnceABreakThatItWaits) {
+  std::vector<std::string> reasons;  // told before the frames behind the break arrive
+  ClientOptions options = server.Options();
+  options.on_wait = [&](const absl::Status& why, absl::Duration longest) {
+    reasons.emplace_back(why.message());
+    EXPECT_EQ(longest, options.retry.resume_for);
+  };
+  client = *Client::Connect(options);
+  auto stream = client.OpenStream(kTarget, {});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  SendAndTake(*stream, 20);
+  EXPECT_TRUE(reasons.empty());
+  for (std::size_t breaks = 1; breaks <= 2; ++breaks) {
+    server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "connection lost");
+    server.faults.break_after_frames = 7;
+    stream = client.OpenStream(kTarget, {});
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    SendAndTake(*stream, 60);
+    EXPECT_EQ(reasons, std::vector<std::string>(breaks, "connection lost"));
+  }
+}
+
 TEST_F(StreamCalls, GoesOnElsewhereWhenTheServerDrains) {
   for (const std::size_t after : {1, 5, 8, 20}) {
     server.faults.drain_after_frames = after;

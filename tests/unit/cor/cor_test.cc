@@ -9,6 +9,7 @@
 
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/lbs/lbs.h"
+#include "tests/assets/continuity.h"
 #include "tests/assets/posing.h"
 #include "tests/assets/small_rigs.h"
 #include "tests/reference/cor_reference.h"
@@ -18,6 +19,8 @@ namespace sinew {
 namespace {
 
 using testing::BendPose;
+using testing::ExpectHalvedSteps;
+using testing::ExpectStretchSetsInSmoothly;
 using testing::HardPoses;
 using testing::MaxDistance;
 using testing::Moved;
@@ -139,21 +142,13 @@ TEST(Cor, CommonAffineMotionIsExact) {
 
 TEST(Cor, HalvingTheStepHalvesTheMove) {
   const Rig rig = TubeRig();
-  for (const double degrees : {20.0, 90.0, 150.0}) {
-    const auto at = [&](double d) { return RunMethod<Cor>(rig, {}, BendPose(rig, d)).points; };
-    const double step = MaxDistance(at(degrees), at(degrees + 1));
-    EXPECT_NEAR(MaxDistance(at(degrees), at(degrees + 0.5)) / step, 0.5, 0.05) << degrees;
-  }
+  ExpectHalvedSteps({{20, 90, 150}}, [&](double degrees) {
+    return RunMethod<Cor>(rig, {}, BendPose(rig, degrees)).points;
+  });
 }
 
-// The joint that is a little off rigid must not jump where it starts to count as stretched.
 TEST(Cor, StretchSetsInSmoothly) {
-  const Rig rig = TubeRig();
-  const auto rigid = RunMethod<Cor>(rig, {}, ScaledPose(rig, {1, 1, 1})).points;
-  for (const double off : {1e-6, 1.9e-6, 2.1e-6, 4e-6}) {
-    const auto near = RunMethod<Cor>(rig, {}, ScaledPose(rig, {1 + off, 1, 1})).points;
-    EXPECT_LT(MaxDistance(rigid, near), 4 * off + 2e-6) << off;
-  }
+  ExpectStretchSetsInSmoothly<Cor>();
 }
 
 TEST(Cor, KeepsTheStrongestInfluences) {

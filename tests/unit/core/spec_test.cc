@@ -71,6 +71,15 @@ TEST(Spec, PresetsRefuseWhatTheyCannotPassOn) {
   EXPECT_FALSE(ParseSpec("delta_mush(no_such=1)").ok());
 }
 
+TEST(Spec, EmptyTextIsNone) {
+  for (const auto& [spec, plain] : {std::pair{"dqs | implicit(joints=\"\")", "dqs | implicit"},
+                                    {"dqs(blend_map=\"\", blend=0.5)", "dqs(blend=0.5)"}}) {
+    const auto recipe = ParseSpec(spec);
+    ASSERT_TRUE(recipe.ok()) << recipe.status();
+    EXPECT_EQ(FormatSpec(*recipe), FormatSpec(*ParseSpec(plain)));
+  }
+}
+
 TEST(Spec, QuotesNamesThatNeedIt) {
   const auto recipe = ParseSpec("dqs(blend_map=\"left arm, outer\")");
   ASSERT_TRUE(recipe.ok()) << recipe.status();
@@ -104,6 +113,10 @@ TEST(Spec, RefusesWithTheReason) {
       {"dqs(blend", "need '='"},
       {"dqs(blend=", "need a value"},
       {"dqs(blend=1", "need ',' or ')'"},
+      {"dqs(blend=\"\")", "dqs.blend: got '', need a number from 0 to 1"},
+      {"dqs(\"\"=1)", "need a parameter name"},
+      {"dqs | implicit(joints=\")", "got '\"' at column 23, need a value"},
+      {"\"\"", "need a method's name"},
       {"ddm(laplacian=mean_value)", "need uniform, cotangent"},
       {"ddm(pop_guard=1)", "need true or false"},
       {"lbs(speed=3)", "recipe.stages[0].lbs.speed: unknown parameter"},

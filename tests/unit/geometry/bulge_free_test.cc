@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "core/deform/lbs/lbs.h"
+#include "tests/assets/continuity.h"
 #include "tests/assets/posing.h"
 #include "tests/assets/small_rigs.h"
 #include "tests/reference/bulge_free_reference.h"
@@ -18,6 +19,7 @@ using testing::Distance;
 using testing::DqsCorrected;
 using testing::EndedTube;
 using testing::EndedTubeSource;
+using testing::ExpectHalvedSteps;
 using ::testing::HasSubstr;
 using testing::MaxDistance;
 using testing::Moved;
@@ -347,11 +349,10 @@ TEST(BulgeFree, BisectorLeavesSiblingsAlone) {
 TEST(BulgeFree, HalvingTheStepHalvesTheMotion) {
   const Rig rig = EndedTube();
   for (const BulgeFreeParams& params : {BulgeFreeParams{}, kBisector}) {
-    for (double degrees = 1; degrees < 170; degrees += 12) {
-      const auto at = [&](double d) { return DqsCorrected(rig, params, BendPose(rig, d)); };
-      const double step = MaxDistance(at(degrees), at(degrees + 1));
-      EXPECT_NEAR(MaxDistance(at(degrees), at(degrees + 0.5)) / step, 0.5, 0.05) << degrees;
-    }
+    std::vector<double> angles;
+    for (double degrees = 1; degrees < 170; degrees += 12) angles.push_back(degrees);
+    ExpectHalvedSteps(
+        angles, [&](double degrees) { return DqsCorrected(rig, params, BendPose(rig, degrees)); });
   }
 }
 

@@ -8,6 +8,7 @@
 #include "core/deform/dqs/dqs_kernel.h"
 #include "core/deform/lbs/lbs.h"
 #include "core/simd/target.h"
+#include "tests/assets/continuity.h"
 #include "tests/assets/posing.h"
 #include "tests/assets/run_method.h"
 #include "tests/assets/small_rigs.h"
@@ -20,6 +21,8 @@ namespace {
 
 using testing::AllRigs;
 using testing::BendPose;
+using testing::ExpectHalvedSteps;
+using testing::ExpectStretchSetsInSmoothly;
 using testing::HardPoses;
 using ::testing::HasSubstr;
 using testing::MaxDistance;
@@ -152,21 +155,13 @@ TEST(Dqs, FollowsFullTurnsOfTheRoot) {
 
 TEST(Dqs, HalvingTheStepHalvesTheMotion) {
   const Rig rig = TubeRig();
-  for (double degrees = 0; degrees < 175; degrees += 25) {
-    const auto at = [&](double d) { return RunMethod<Dqs>(rig, {}, BendPose(rig, d)).points; };
-    const double step = MaxDistance(at(degrees), at(degrees + 1));
-    EXPECT_NEAR(MaxDistance(at(degrees), at(degrees + 0.5)) / step, 0.5, 0.05) << degrees;
-  }
+  ExpectHalvedSteps({{0, 25, 50, 75, 100, 125, 150}}, [&](double degrees) {
+    return RunMethod<Dqs>(rig, {}, BendPose(rig, degrees)).points;
+  });
 }
 
-// The joint that is a little off rigid must not jump where it starts to count as stretched.
 TEST(Dqs, StretchSetsInSmoothly) {
-  const Rig rig = TubeRig();
-  const auto rigid = RunMethod<Dqs>(rig, {}, ScaledPose(rig, {1, 1, 1})).points;
-  for (const double off : {1e-6, 1.9e-6, 2.1e-6, 4e-6}) {
-    const auto near = RunMethod<Dqs>(rig, {}, ScaledPose(rig, {1 + off, 1, 1})).points;
-    EXPECT_LT(MaxDistance(rigid, near), 4 * off + 2e-6) << off;
-  }
+  ExpectStretchSetsInSmoothly<Dqs>();
 }
 
 TEST(Dqs, JointScaledToNothingStaysFinite) {

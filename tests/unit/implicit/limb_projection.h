@@ -42,6 +42,23 @@ inline std::vector<std::int32_t> StrongestParts(const Rig& rig) {
   return parts;
 }
 
+// Projection alone, as a method that is bound.
+struct Projection {
+  const SkinSurface& skin;
+  const PosedField& field;
+  const ProjectionOptions& options;
+  ProjectionCounts& counts;
+
+  StageFacts Facts() const {
+    return {.method = "projection",
+            .in = Space::kPosed,
+            .out = Space::kPosed,
+            .pointwise = false,
+            .scratch_floats = ProjectionScratch(skin.points())};
+  }
+  void Run(const StageFrame& frame) const { Project(skin, field, options, frame, &counts); }
+};
+
 class LimbProjection {
  public:
   LimbProjection(Rig rig, const PosedField& rest)
@@ -58,22 +75,9 @@ class LimbProjection {
                   const ProjectionOptions& options, const Task& task = Task()) const {
     Projected result;
     result.in.assign(in.begin(), in.end());
-    result.out.resize(in.size());
     result.states.resize(rig_.vertices());
-    AlignedVector<float> scratch(ProjectionScratch(skin_.points()));
-    const PosedRig posed;
-    const DenormalGuard guard;
-    Project(skin_, field, options,
-            {.layout = *layout_,
-             .posed = posed,
-             .task = task,
-             .scratch = scratch,
-             .state = {},
-             .in_is_rest = false,
-             .in = in,
-             .out = result.out,
-             .states = result.states},
-            &result.counts);
+    result.out = RunBound(Projection{skin_, field, options, result.counts}, *layout_, PosedRig(),
+                          in, result.states, task);
     result.start = FileOrder(*layout_, result.in);
     result.points = FileOrder(*layout_, result.out);
     return result;

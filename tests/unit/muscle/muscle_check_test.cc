@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "core/base/vectors.h"
 #include "core/rig/muscle_size.h"
 #include "core/rig/pose.h"
 #include "tests/assets/small_rigs.h"
@@ -156,6 +157,33 @@ TEST(MuscleCheck, MusclesThatLeaveTheMeshAreDoubtful) {
     ASSERT_EQ(found.size(), 1u) << what;
     EXPECT_EQ(found[0].muscle, 1u);
     EXPECT_THAT(found[0].what, HasSubstr("out of the character's bounding box")) << what;
+  }
+}
+
+// A file in metres beside a character in millimetres: every length of it a thousandth.
+TEST(MuscleCheck, MusclesInAnotherUnitAreDoubtful) {
+  const auto doubtful = [](double factor) {
+    RigSource source = TubeWithMusclesSource();
+    for (Muscle& muscle : source.muscles) {
+      std::vector<MusclePoint*> points = {&muscle.origin, &muscle.insertion};
+      for (MusclePoint& via : muscle.via) points.push_back(&via);
+      for (MusclePoint* point : points) point->at = factor * point->at;
+      for (double* length : {&muscle.width, &muscle.depth, &muscle.origin_tendon,
+                             &muscle.insertion_tendon, &muscle.wrap.radius}) {
+        *length *= factor;
+      }
+      muscle.wrap.centre = factor * muscle.wrap.centre;
+    }
+    return DoubtfulMuscles(testing::MakeRig(std::move(source)));
+  };
+  EXPECT_TRUE(doubtful(1).empty());
+  EXPECT_TRUE(doubtful(0.5).empty()) << "small ones are no mistake";
+  for (const double factor : {0.01, 0.001, 1e-6}) {
+    const auto found = doubtful(factor);
+    ASSERT_EQ(found.size(), TubeWithMusclesSource().muscles.size()) << factor;
+    for (const DoubtfulMuscle& muscle : found) {
+      EXPECT_THAT(muscle.what, HasSubstr("in another unit than the character's")) << factor;
+    }
   }
 }
 

@@ -57,8 +57,14 @@ struct RetryPolicy {
   double jitter = 0.25;  // each wait is scaled by a random factor in [1 - jitter, 1 + jitter]
 };
 
+// Told when a broken stream, or a call of a Character, begins to wait for its server to come back:
+// why, and how long it will try. From any thread, once a break; must not call the library.
+using WaitNotice = std::function<void(const absl::Status& why, absl::Duration longest)>;
+
 struct ClientOptions {
-  std::string address = "127.0.0.1:50051";     // host:port, unix:/path, or any gRPC target
+  // host, host:port, [IPv6]:port or unix:/path; a host without a port has 50051. Other targets of
+  // gRPC name theirs: dns:///host:50051.
+  std::string address = "127.0.0.1:50051";
   absl::Duration deadline = absl::Minutes(2);  // of a call with its retries; streams: of opening
   RetryPolicy retry = {};
   std::size_t max_receive_bytes = 64 << 20;  // largest message accepted
@@ -66,6 +72,7 @@ struct ClientOptions {
   std::size_t clip_block_bytes = 3 << 20;    // of poses per DeformClip request
   absl::Duration keepalive_time = absl::Seconds(20), keepalive_timeout = absl::Seconds(5);
   std::map<std::string, std::string> metadata = {};  // sent with every call; lower-case keys
+  WaitNotice on_wait = {};
 };
 
 // Per call; the default takes everything from ClientOptions.
@@ -104,7 +111,7 @@ class Connection;  // inside the library
 // see Details), kInternal.
 class Client {
  public:
-  // kInvalidArgument: an option out of range. Does not wait for the server.
+  // kInvalidArgument: an option out of range, no address. Does not wait for the server.
   static absl::StatusOr<Client> Connect(const ClientOptions& options);
 
   explicit Client(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}
