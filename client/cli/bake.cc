@@ -212,13 +212,13 @@ void AddBake(CLI::App& app, Command& command) {
   sub->add_flag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
   sub->footer(
       R"(Points are in model space, all meshes in one cache, vertices in the order of the file (where the importer cannot keep
-it, NAME.rest.obj is the mesh to apply the cache to). Files appear whole or not at all; a lost server is waited for, up to
-30 s, with a note.
+it, NAME.rest.obj is the mesh to apply the cache to, its points as they stand in the file). Files appear whole or not at
+all; a lost server is waited for, up to 30 s, with a note.
 Of a deformer that remembers poses, such as implicit(tracking=true), every frame from 0 on is computed whatever --frames
 keeps, and again after a lost connection: any range and step has the bits of the whole clip.
 Examples:
   sinew bake hero.glb --deformer ddm --out hero.pc2
-  sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-99x2 --fps 30 --out walk.mdd
+  sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
   sinew bake hero.sinewrig --poses walk.npy --deformer lbs --out walk.npy.cache --format npy
 See also: sinew verify, sinew inspect (clips), sinew render.)");
   sub->callback([options, &command] {

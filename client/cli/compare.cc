@@ -226,7 +226,7 @@ implicit(tracking=true), the frames measured are a motion of their own from rest
 or more crossings than are counted. What shapes stretch counts as stretched. A lost server is waited for, up to 30 s,
 with a note.
 Examples:
-  sinew compare hero.glb --deformers lbs dqs ddm --frames 0-99x2
+  sinew compare hero.glb --deformers lbs dqs ddm --frames 0-x2
   sinew compare model:hand --deformers lbs dqs ddm --picture hand.png --local
 See also: sinew methods, sinew render, sinew bench.)");
   sub->callback([options, &command] {

@@ -50,6 +50,9 @@ std::string Hint(const absl::Status& status, const std::string& command) {
   }
   const std::string message(status.message());
   const std::string field = client::Details(status).field;
+  if (field == "spec.rig" || absl::StartsWith(message, "spec.rig:")) {
+    return "see `sinew rigs`, or `sinew upload FILE`";
+  }
   if (absl::StartsWith(field, "spec.spec") || absl::StartsWith(field, "spec.recipe") ||
       absl::StartsWith(message, "spec.") || absl::StartsWith(message, "recipe.") ||
       (absl::StartsWith(message, "deformer") && !absl::IsNotFound(status))) {

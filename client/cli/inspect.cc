@@ -204,7 +204,10 @@ std::string FindingList(const Report& report) {
     table.Add({SeverityName(finding.severity), finding.where, finding.what});
   }
   const std::size_t idle = report.facts.joints_without_weights.size();
-  if (idle > 0) table.Add({"info", "joints", absl::StrCat(CountText(idle), " carry no weight")});
+  // Importers find it themselves.
+  if (idle > 0 && report.character.kind != CharacterFile::Kind::kImported) {
+    table.Add({"info", "joints", absl::StrCat(CountText(idle), " carry no weight")});
+  }
   return table.rows() == 0 ? "\nno findings\n" : "\n" + table.Text();
 }
 

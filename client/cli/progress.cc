@@ -59,8 +59,8 @@ void Progress::WriteLines(const std::stop_token& stop) {
   for (auto wait = kFirstLine;; wait = kBetweenLines) {
     wake_.wait_for(lock, stop, wait, [] { return false; });
     if (stop.stop_requested()) return;
-    std::fprintf(stderr, "sinew: %s %.0f %%  %s\n", label_.c_str(), fraction_ * 100,
-                 Printable(detail_).c_str());
+    std::fprintf(stderr, "sinew: %s %.0f %%%s%s\n", label_.c_str(), fraction_ * 100,
+                 detail_.empty() ? "" : "  ", Printable(detail_).c_str());
   }
 }
 

@@ -135,7 +135,8 @@ class SceneReader {
       }
     }
     if (bones.empty() && !allow_no_skin_)
-      return absl::InvalidArgumentError("the file has no skin, need a skinned mesh");
+      return absl::InvalidArgumentError(
+          "the file has no skin, need a skinned mesh; `sinew weights` computes weights");
     std::vector<std::uint32_t> wanted;
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       if (is_joint[n]) wanted.push_back(n);

@@ -233,7 +233,8 @@ absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::stri
   SINEW_ASSIGN_OR_RETURN(const tinygltf::Model model,
                          LoadGltfDocument(bytes, path, options.max_file_bytes, out.findings));
   if (model.skins.empty() && !options.allow_no_skin)
-    return absl::InvalidArgumentError("skins: the file has none, need a skinned mesh");
+    return absl::InvalidArgumentError(
+        "skins: the file has none, need a skinned mesh; `sinew weights` computes weights");
   auto scene = std::make_shared<AnimatedScene>();
   SINEW_RETURN_IF_ERROR(ReadNodes(model, *scene));
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> wanted, CollectJointNodes(model));
