@@ -4,7 +4,6 @@
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <ranges>
 
 #include "core/deform/implicit/arap_kernel.h"
 #include "core/deform/implicit/tracking_buffers.h"
@@ -23,7 +22,7 @@ constexpr float kStill = 1e-5f;        // of U: a point that would move less res
 constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the field says nothing
 constexpr float kPressed = 0.3f;       // of a neighbourhood's area at rest: from where on it counts
 constexpr float kTrust = 0.06f;        // of U off the surface: skinning so far off pulls no more
-constexpr float kSent = 0.06f, kSlid = 0.02f;  // of U, see Settle
+constexpr float kFollows = 0.98f;      // of its way: skin that goes less far is not tracked
 
 Vec4 Turned(const Affine& by, Vec4 v) {
   const auto& m = by.m;
@@ -77,9 +76,10 @@ class Step {
   void Predict(std::size_t block);
   void Rotate(std::size_t block);
   void Move(std::size_t block);
-  void Settle(std::size_t block);
 
   bool OnSkin(std::size_t p) const { return skin_.IsSkin(p); }
+  // What does not stays where it was projected.
+  bool Follows(std::size_t p) const { return OnSkin(p) && skin_.WayOf(p) >= kFollows; }
   std::size_t Lanes(std::size_t block) const {
     return std::min(kLanes, skin_.points() - block * kLanes);
   }
@@ -163,7 +163,8 @@ void Step::Gather(std::size_t block) {
     Vec4 rest = ToVec4(skin_.PointOf(frame_.rest, p));
     rest[3] = LengthScale(p);
     Store4(rest, buffers_.rest, slot);
-    Store4(ToVec4(skin_.PointOf(frame_.in, p)), buffers_.skinned, slot);
+    const std::span<const PointBlock> placed = skin_.GoesPartly(p) ? frame_.out : frame_.in;
+    Store4(ToVec4(skin_.PointOf(placed, p)), buffers_.placed, slot);
     Store4(Held(p), buffers_.held, slot);
     buffers_.awake[slot] = buffers_.moved[slot] = 0;
   }
@@ -204,8 +205,8 @@ void Step::Predict(std::size_t block) {
       total += w;
     }
     // Beyond the reach of every part that carries it the stages before know best.
-    const bool held = OnSkin(p) && total > 0;
-    Store4(held ? at + sum / total : Load4(buffers_.skinned, slot), buffers_.next, slot);
+    const bool follows = Follows(p) && total > 0;
+    Store4(follows ? at + sum / total : Load4(buffers_.placed, slot), buffers_.next, slot);
   }
   Evaluate(block, Load(buffers_.next, block));
 }
@@ -331,7 +332,7 @@ float Step::Newton(std::size_t p, float value, float slope) const {
 // Towards the skin as the stages before have it, less so the farther that lies off the surface:
 // they have folded it there or driven it into another part, and a pull would fold what is tracked.
 Vec4 Step::Pulled(std::size_t p, Vec4 gradient) const {
-  const Vec4 pull = Load4(buffers_.skinned, p) - Load4(buffers_.at, p);
+  const Vec4 pull = Load4(buffers_.placed, p) - Load4(buffers_.at, p);
   const float slope = Length3(gradient);
   if (!(slope * unit_ > kNoDirection)) return options_.attraction * pull;
   const float off = std::abs(Dot3(pull, gradient)) / (slope * kTrust * unit_);
@@ -346,7 +347,7 @@ std::uint32_t Step::Slide(std::size_t block, const PointBlock& wish, const Field
   std::uint32_t moving = 0;
   for (std::size_t i = 0; i < Lanes(block); ++i) {
     const std::size_t p = block * kLanes + i;
-    if (!(buffers_.awake[p] > 0) || !OnSkin(p)) continue;
+    if (!(buffers_.awake[p] > 0) || !Follows(p)) continue;
     float dx = wish.x[i], dy = wish.y[i], dz = wish.z[i];
     const float gx = field.x[i], gy = field.y[i], gz = field.z[i];
     const float slope = std::sqrt(gx * gx + gy * gy + gz * gz);
@@ -395,7 +396,7 @@ void Step::Move(std::size_t block) {
   for (std::size_t i = 0; i < Lanes(block); ++i) {
     const std::size_t p = block * kLanes + i;
     buffers_.moved[p] = 0;
-    if (!(buffers_.awake[p] > 0)) continue;
+    if (!(buffers_.awake[p] > 0) || !Follows(p)) continue;
     awake = true;
     Vec4 d = kRelax * Relaxed(p);
     if (options_.attraction > 0) d += Pulled(p, Vec4{field.x[i], field.y[i], field.z[i], 0});
@@ -420,34 +421,6 @@ void Step::Move(std::size_t block) {
   }
 }
 
-// Skin between limbs ends a step part of the way from where it was skinned, and starts the next one
-// there: at its level it would slide on, round the ball in which the next limb ends, and part of
-// that is far out. What the field sends it counts as in projection; what it slid besides the less
-// the farther, never more than kSlid U w / (1 - w).
-void Step::Settle(std::size_t block) {
-  const auto partly = [&](std::size_t i) { return skin_.GoesPartly(block * kLanes + i); };
-  if (!std::ranges::any_of(std::views::iota(std::size_t{0}, Lanes(block)), partly)) return;
-  FieldBlock field;
-  now_.Evaluate(Load(buffers_.skinned, block), contact_, field);
-  for (std::size_t i = 0; i < Lanes(block); ++i) {
-    if (!partly(i)) continue;
-    const std::size_t p = block * kLanes + i;
-    const Vec4 from = Load4(buffers_.skinned, p), shift = Load4(buffers_.at, p) - from;
-    const Vec4 gradient = {field.x[i], field.y[i], field.z[i], 0};
-    const float slope = Length3(gradient), most = kSent * unit_;
-    Vec4 sent = {0, 0, 0, 0};
-    if (slope * unit_ > kNoDirection) {
-      const float level = std::clamp((skin_.potential[p] - field.value[i]) / slope, -most, most);
-      const float along = Dot3(shift, gradient) / slope;
-      sent = std::clamp(along, std::min(level, 0.0f), std::max(level, 0.0f)) / slope * gradient;
-    }
-    const Vec4 slid = shift - sent;
-    const float far = Length3(slid), way = skin_.WayOf(p);
-    const float part = far > 0 ? 1 / (1 + (1 - way) * far / (kSlid * unit_)) : 0;
-    Store4(from + way * (sent + part * slid), buffers_.at, p);
-  }
-}
-
 void Step::Run() {
   ForBlocks(&Step::Gather);
   ForBlocks(&Step::Predict);
@@ -461,10 +434,12 @@ void Step::Run() {
   }
   if (!frame_.states.empty()) {
     const std::vector<std::uint8_t> states =
-        TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.skinned}, frame_.task);
-    ScatterStates(skin_, frame_.layout, states, frame_.states);
+        TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.placed}, frame_.task);
+    for (std::size_t v = 0; v < frame_.states.size(); ++v) {
+      const std::size_t p = skin_.lane_point[frame_.layout.lane[v]];
+      if (!OnSkin(p) || Follows(p)) frame_.states[v] = states[p];
+    }
   }
-  ForBlocks(&Step::Settle);
   for (std::size_t p = 0; p < skin_.points(); ++p) Keep(frame_, p, Load4(buffers_.at, p));
   ScatterPoints(skin_, frame_.in, {buffers_.at, skin_.points() * 4}, frame_.out, frame_.task);
 }
