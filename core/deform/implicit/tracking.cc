@@ -1,6 +1,7 @@
 #include "core/deform/implicit/tracking.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -75,7 +76,7 @@ class Step {
   void Gather(std::size_t block);
   void Predict(std::size_t block);
   void Rotate(std::size_t block);
-  void Move(std::size_t block);
+  void Move(std::size_t begin, std::size_t end);
 
   bool OnSkin(std::size_t p) const { return skin_.IsSkin(p); }
   // What does not stays where it was projected.
@@ -100,10 +101,10 @@ class Step {
   Vec4 Facing(std::size_t p, const Vec4 (&rows)[3], float size) const;
   Vec4 Relaxed(std::size_t p) const;
   Vec4 Pulled(std::size_t p, Vec4 gradient) const;
-  std::uint32_t Slide(std::size_t block, const PointBlock& wish, const FieldBlock& field,
-                      PointBlock& points) const;
-  void Approach(std::size_t block, std::uint32_t lanes, const FieldBlock& field,
-                PointBlock& points) const;
+  bool Slide(std::size_t p, const FieldBlock& field, Vec4& at) const;
+  void Land(std::span<const std::uint32_t> points, const float* at);
+  void Approach(std::span<const std::uint32_t> points, const FieldBlock& field,
+                PointBlock& at) const;
   float Newton(std::size_t p, float value, float slope) const;
 
   const SkinSurface& skin_;
@@ -339,85 +340,89 @@ Vec4 Step::Pulled(std::size_t p, Vec4 gradient) const {
   return off < 1 ? (1 - off) * options_.attraction * pull : Vec4{0, 0, 0, 0};
 }
 
-// Moves the awake points of a block along the surface as wished. Returns the lanes that do not
-// rest: those it moved, and those off their level.
-std::uint32_t Step::Slide(std::size_t block, const PointBlock& wish, const FieldBlock& field,
-                          PointBlock& points) const {
-  const float reach = kTrackingReach * unit_, still = kStill * unit_;
-  std::uint32_t moving = 0;
-  for (std::size_t i = 0; i < Lanes(block); ++i) {
-    const std::size_t p = block * kLanes + i;
-    if (!(buffers_.awake[p] > 0) || !Follows(p)) continue;
-    float dx = wish.x[i], dy = wish.y[i], dz = wish.z[i];
-    const float gx = field.x[i], gy = field.y[i], gz = field.z[i];
-    const float slope = std::sqrt(gx * gx + gy * gy + gz * gz);
-    float s = 0;
-    if (slope * unit_ > kNoDirection) {
-      const float nx = gx / slope, ny = gy / slope, nz = gz / slope;
-      const float along = dx * nx + dy * ny + dz * nz;
-      dx -= along * nx;
-      dy -= along * ny;
-      dz -= along * nz;
-      s = Newton(p, field.value[i], slope);
-    }
-    const float length = std::sqrt(dx * dx + dy * dy + dz * dz);
-    if (!(std::max(length, std::abs(s)) > still)) continue;
-    const float scale = length > reach ? reach / length : 1.0f;
-    points.x[i] += scale * dx;
-    points.y[i] += scale * dy;
-    points.z[i] += scale * dz;
-    moving |= 1u << i;
+// Relaxes awake point p along the surface, and pulls it to the skin. False: it rests, where it
+// would hardly move and is at its level.
+bool Step::Slide(std::size_t p, const FieldBlock& field, Vec4& at) const {
+  const std::size_t i = p % kLanes;
+  const Vec4 gradient = {field.x[i], field.y[i], field.z[i], 0};
+  Vec4 d = kRelax * Relaxed(p);
+  if (options_.attraction > 0) d += Pulled(p, gradient);
+  const float slope = Length3(gradient);
+  float s = 0;
+  if (slope * unit_ > kNoDirection) {
+    const Vec4 normal = gradient / slope;
+    d -= Dot3(d, normal) * normal;
+    s = Newton(p, field.value[i], slope);
   }
-  return moving;
+  const float length = Length3(d), reach = kTrackingReach * unit_;
+  if (!(std::max(length, std::abs(s)) > kStill * unit_)) return false;
+  at = Load4(buffers_.at, p) + (length > reach ? reach / length : 1.0f) * d;
+  return true;
 }
 
-// A Newton step of some lanes of a block towards their levels.
-void Step::Approach(std::size_t block, std::uint32_t lanes, const FieldBlock& field,
-                    PointBlock& points) const {
-  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    const std::size_t p = block * kLanes + i;
+// A Newton step of up to 16 points towards their levels.
+void Step::Approach(std::span<const std::uint32_t> points, const FieldBlock& field,
+                    PointBlock& at) const {
+  for (std::size_t i = 0; i < points.size(); ++i) {
     const float gx = field.x[i], gy = field.y[i], gz = field.z[i];
     const float slope = std::sqrt(gx * gx + gy * gy + gz * gz);
     if (!(slope * unit_ > kNoDirection)) continue;
-    const float s = Newton(p, field.value[i], slope) / slope;
-    points.x[i] += s * gx;
-    points.y[i] += s * gy;
-    points.z[i] += s * gz;
+    const float s = Newton(points[i], field.value[i], slope) / slope;
+    at.x[i] += s * gx;
+    at.y[i] += s * gy;
+    at.z[i] += s * gz;
   }
 }
 
-// A round of one block: relaxed along the surface, pulled to the skin, and onto the level twice.
-void Step::Move(std::size_t block) {
-  std::copy_n(buffers_.at + block * kLanes * 4, kLanes * 4, buffers_.next + block * kLanes * 4);
-  FieldBlock field = FieldOf(block);
-  PointBlock wish{};
-  bool awake = false;
-  for (std::size_t i = 0; i < Lanes(block); ++i) {
-    const std::size_t p = block * kLanes + i;
-    buffers_.moved[p] = 0;
-    if (!(buffers_.awake[p] > 0) || !Follows(p)) continue;
-    awake = true;
-    Vec4 d = kRelax * Relaxed(p);
-    if (options_.attraction > 0) d += Pulled(p, Vec4{field.x[i], field.y[i], field.z[i], 0});
-    wish.x[i] = d[0];
-    wish.y[i] = d[1];
-    wish.z[i] = d[2];
+// Brings up to 16 points that moved onto their levels, by two steps, and keeps them and the field
+// there for the round to come.
+void Step::Land(std::span<const std::uint32_t> points, const float* at) {
+  PointBlock block;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const Vec4 from = Load4(at, std::min(i, points.size() - 1));
+    block.x[i] = from[0];
+    block.y[i] = from[1];
+    block.z[i] = from[2];
   }
-  if (!awake) return;
-  PointBlock points = Load(buffers_.at, block);
-  const std::uint32_t moving = Slide(block, wish, field, points);
-  if (moving == 0) return;
+  FieldBlock field;
   for (int step = 0; step < kNewtonSteps; ++step) {
-    now_.Evaluate(points, contact_, field);
-    Approach(block, moving, field, points);
+    now_.Evaluate(block, contact_, field);
+    Approach(points, field, block);
   }
-  if (!last_) Evaluate(block, points);
-  for (std::uint32_t left = moving; left != 0; left &= left - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    const std::size_t p = block * kLanes + i;
-    Store4(Vec4{points.x[i], points.y[i], points.z[i], 0}, buffers_.next, p);
+  if (!last_) now_.Evaluate(block, contact_, field);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::size_t p = points[i];
+    Store4(Vec4{block.x[i], block.y[i], block.z[i], 0}, buffers_.next, p);
     buffers_.moved[p] = 1;
+    float* kept = buffers_.field + p / kLanes * kLanes * 4 + p % kLanes;
+    kept[0] = field.value[i];
+    kept[kLanes] = field.x[i];
+    kept[2 * kLanes] = field.y[i];
+    kept[3 * kLanes] = field.z[i];
+  }
+}
+
+// A round of a chunk of blocks. The field is asked for 16 points at a time of those that move.
+void Step::Move(std::size_t begin, std::size_t end) {
+  std::copy_n(buffers_.at + begin * kLanes * 4, (end - begin) * kLanes * 4,
+              buffers_.next + begin * kLanes * 4);
+  std::array<std::uint32_t, kGrain * kLanes> moving;
+  alignas(64) std::array<float, kGrain * kLanes * 4> at;  // [count][4]
+  std::size_t count = 0;
+  for (std::size_t block = begin; block < end; ++block) {
+    const FieldBlock field = FieldOf(block);
+    for (std::size_t i = 0; i < Lanes(block); ++i) {
+      const std::size_t p = block * kLanes + i;
+      buffers_.moved[p] = 0;
+      Vec4 slid = {0, 0, 0, 0};
+      if (!(buffers_.awake[p] > 0) || !Follows(p) || !Slide(p, field, slid)) continue;
+      Store4(slid, at.data(), count);
+      moving[count++] = static_cast<std::uint32_t>(p);
+    }
+  }
+  for (std::size_t first = 0; first < count; first += kLanes) {
+    const std::size_t some = std::min(kLanes, count - first);
+    Land(std::span(moving).subspan(first, some), at.data() + first * 4);
   }
 }
 
@@ -429,7 +434,8 @@ void Step::Run() {
     first_ = round == 0;
     last_ = round + 1 == kTrackingRounds;
     ForBlocks(&Step::Rotate);
-    ForBlocks(&Step::Move);
+    frame_.task.For(WholeBlocks(skin_.points()), kGrain,
+                    [&](std::size_t begin, std::size_t end) { Move(begin, end); });
     std::swap(buffers_.at, buffers_.next);
   }
   if (!frame_.states.empty()) {
