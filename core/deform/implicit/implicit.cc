@@ -129,26 +129,27 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
 void Implicit::Run(const StageFrame& frame) const {
   const PosedMuscleField swollen(muscles, frame.posed);
   const PosedLimbField posed(field, frame.posed, swollen.extras());
-  if (!frame.state.empty()) {
-    const PosedMuscleField swollen_before(muscles, *frame.before);
-    const PosedLimbField before(field, *frame.before, swollen_before.extras());
-    Track(skin, before, posed,
-          {.unit = static_cast<float>(field.unit()),
-           .attraction = attraction,
-           .contact = contact != 0,
-           .inward = inward,
-           .part_of_binding = field.parts_of_bindings(),
-           .parents = field.parents()},
-          frame);
-    return;
+  const bool tracks = !frame.state.empty();
+  if (!tracks || skin.AnyGoesPartly()) {
+    Project(skin, posed,
+            {.unit = static_cast<float>(field.unit()),
+             .contact = contact != 0,
+             .newton = newton != 0,
+             .iterations = iterations,
+             .smoothing = smoothing},
+            frame);
   }
-  Project(skin, posed,
-          {.unit = static_cast<float>(field.unit()),
-           .contact = contact != 0,
-           .newton = newton != 0,
-           .iterations = iterations,
-           .smoothing = smoothing},
-          frame);
+  if (!tracks) return;
+  const PosedMuscleField swollen_before(muscles, *frame.before);
+  const PosedLimbField before(field, *frame.before, swollen_before.extras());
+  Track(skin, before, posed,
+        {.unit = static_cast<float>(field.unit()),
+         .attraction = attraction,
+         .contact = contact != 0,
+         .inward = inward,
+         .part_of_binding = field.parts_of_bindings(),
+         .parents = field.parents()},
+        frame);
 }
 
 std::vector<Measure> Implicit::Measures() const {

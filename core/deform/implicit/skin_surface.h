@@ -61,6 +61,11 @@ struct SkinSurface {
   PointRole RoleOf(std::size_t p) const { return std::min(PointRole{role[p]}, PointRole::kSkin); }
   bool IsSkin(std::size_t p) const { return RoleOf(p) == PointRole::kSkin; }
   bool GoesPartly(std::size_t p) const { return IsSkin(p) && role[p] != kWholeWay; }
+  bool AnyGoesPartly() const {
+    return std::ranges::any_of(role, [](std::uint8_t r) {
+      return r >= static_cast<std::uint8_t>(PointRole::kSkin) && r != kWholeWay;
+    });
+  }
   // 0 to 1; of skin.
   float WayOf(std::size_t p) const {
     constexpr int kNone = static_cast<int>(PointRole::kSkin);

@@ -1,10 +1,10 @@
 #include "core/deform/implicit/tracking.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
-#include <ranges>
 
 #include "core/deform/implicit/arap_kernel.h"
 #include "core/deform/implicit/tracking_buffers.h"
@@ -23,7 +23,7 @@ constexpr float kStill = 1e-5f;        // of U: a point that would move less res
 constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the field says nothing
 constexpr float kPressed = 0.3f;       // of a neighbourhood's area at rest: from where on it counts
 constexpr float kTrust = 0.06f;        // of U off the surface: skinning so far off pulls no more
-constexpr float kSent = 0.06f, kSlid = 0.02f;  // of U, see Settle
+constexpr float kFollows = 0.98f;      // of its way: skin that goes less far is not tracked
 
 Vec4 Turned(const Affine& by, Vec4 v) {
   const auto& m = by.m;
@@ -76,10 +76,11 @@ class Step {
   void Gather(std::size_t block);
   void Predict(std::size_t block);
   void Rotate(std::size_t block);
-  void Move(std::size_t block);
-  void Settle(std::size_t block);
+  void Move(std::size_t begin, std::size_t end);
 
   bool OnSkin(std::size_t p) const { return skin_.IsSkin(p); }
+  // What does not stays where it was projected.
+  bool Follows(std::size_t p) const { return OnSkin(p) && skin_.WayOf(p) >= kFollows; }
   std::size_t Lanes(std::size_t block) const {
     return std::min(kLanes, skin_.points() - block * kLanes);
   }
@@ -100,10 +101,10 @@ class Step {
   Vec4 Facing(std::size_t p, const Vec4 (&rows)[3], float size) const;
   Vec4 Relaxed(std::size_t p) const;
   Vec4 Pulled(std::size_t p, Vec4 gradient) const;
-  std::uint32_t Slide(std::size_t block, const PointBlock& wish, const FieldBlock& field,
-                      PointBlock& points) const;
-  void Approach(std::size_t block, std::uint32_t lanes, const FieldBlock& field,
-                PointBlock& points) const;
+  bool Slide(std::size_t p, const FieldBlock& field, Vec4& at) const;
+  void Land(std::span<const std::uint32_t> points, const float* at);
+  void Approach(std::span<const std::uint32_t> points, const FieldBlock& field,
+                PointBlock& at) const;
   float Newton(std::size_t p, float value, float slope) const;
 
   const SkinSurface& skin_;
@@ -163,7 +164,8 @@ void Step::Gather(std::size_t block) {
     Vec4 rest = ToVec4(skin_.PointOf(frame_.rest, p));
     rest[3] = LengthScale(p);
     Store4(rest, buffers_.rest, slot);
-    Store4(ToVec4(skin_.PointOf(frame_.in, p)), buffers_.skinned, slot);
+    const std::span<const PointBlock> placed = skin_.GoesPartly(p) ? frame_.out : frame_.in;
+    Store4(ToVec4(skin_.PointOf(placed, p)), buffers_.placed, slot);
     Store4(Held(p), buffers_.held, slot);
     buffers_.awake[slot] = buffers_.moved[slot] = 0;
   }
@@ -204,8 +206,8 @@ void Step::Predict(std::size_t block) {
       total += w;
     }
     // Beyond the reach of every part that carries it the stages before know best.
-    const bool held = OnSkin(p) && total > 0;
-    Store4(held ? at + sum / total : Load4(buffers_.skinned, slot), buffers_.next, slot);
+    const bool follows = Follows(p) && total > 0;
+    Store4(follows ? at + sum / total : Load4(buffers_.placed, slot), buffers_.next, slot);
   }
   Evaluate(block, Load(buffers_.next, block));
 }
@@ -331,120 +333,96 @@ float Step::Newton(std::size_t p, float value, float slope) const {
 // Towards the skin as the stages before have it, less so the farther that lies off the surface:
 // they have folded it there or driven it into another part, and a pull would fold what is tracked.
 Vec4 Step::Pulled(std::size_t p, Vec4 gradient) const {
-  const Vec4 pull = Load4(buffers_.skinned, p) - Load4(buffers_.at, p);
+  const Vec4 pull = Load4(buffers_.placed, p) - Load4(buffers_.at, p);
   const float slope = Length3(gradient);
   if (!(slope * unit_ > kNoDirection)) return options_.attraction * pull;
   const float off = std::abs(Dot3(pull, gradient)) / (slope * kTrust * unit_);
   return off < 1 ? (1 - off) * options_.attraction * pull : Vec4{0, 0, 0, 0};
 }
 
-// Moves the awake points of a block along the surface as wished. Returns the lanes that do not
-// rest: those it moved, and those off their level.
-std::uint32_t Step::Slide(std::size_t block, const PointBlock& wish, const FieldBlock& field,
-                          PointBlock& points) const {
-  const float reach = kTrackingReach * unit_, still = kStill * unit_;
-  std::uint32_t moving = 0;
-  for (std::size_t i = 0; i < Lanes(block); ++i) {
-    const std::size_t p = block * kLanes + i;
-    if (!(buffers_.awake[p] > 0) || !OnSkin(p)) continue;
-    float dx = wish.x[i], dy = wish.y[i], dz = wish.z[i];
-    const float gx = field.x[i], gy = field.y[i], gz = field.z[i];
-    const float slope = std::sqrt(gx * gx + gy * gy + gz * gz);
-    float s = 0;
-    if (slope * unit_ > kNoDirection) {
-      const float nx = gx / slope, ny = gy / slope, nz = gz / slope;
-      const float along = dx * nx + dy * ny + dz * nz;
-      dx -= along * nx;
-      dy -= along * ny;
-      dz -= along * nz;
-      s = Newton(p, field.value[i], slope);
-    }
-    const float length = std::sqrt(dx * dx + dy * dy + dz * dz);
-    if (!(std::max(length, std::abs(s)) > still)) continue;
-    const float scale = length > reach ? reach / length : 1.0f;
-    points.x[i] += scale * dx;
-    points.y[i] += scale * dy;
-    points.z[i] += scale * dz;
-    moving |= 1u << i;
+// Relaxes awake point p along the surface, and pulls it to the skin. False: it rests, where it
+// would hardly move and is at its level.
+bool Step::Slide(std::size_t p, const FieldBlock& field, Vec4& at) const {
+  const std::size_t i = p % kLanes;
+  const Vec4 gradient = {field.x[i], field.y[i], field.z[i], 0};
+  Vec4 d = kRelax * Relaxed(p);
+  if (options_.attraction > 0) d += Pulled(p, gradient);
+  const float slope = Length3(gradient);
+  float s = 0;
+  if (slope * unit_ > kNoDirection) {
+    const Vec4 normal = gradient / slope;
+    d -= Dot3(d, normal) * normal;
+    s = Newton(p, field.value[i], slope);
   }
-  return moving;
+  const float length = Length3(d), reach = kTrackingReach * unit_;
+  if (!(std::max(length, std::abs(s)) > kStill * unit_)) return false;
+  at = Load4(buffers_.at, p) + (length > reach ? reach / length : 1.0f) * d;
+  return true;
 }
 
-// A Newton step of some lanes of a block towards their levels.
-void Step::Approach(std::size_t block, std::uint32_t lanes, const FieldBlock& field,
-                    PointBlock& points) const {
-  for (std::uint32_t left = lanes; left != 0; left &= left - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    const std::size_t p = block * kLanes + i;
+// A Newton step of up to 16 points towards their levels.
+void Step::Approach(std::span<const std::uint32_t> points, const FieldBlock& field,
+                    PointBlock& at) const {
+  for (std::size_t i = 0; i < points.size(); ++i) {
     const float gx = field.x[i], gy = field.y[i], gz = field.z[i];
     const float slope = std::sqrt(gx * gx + gy * gy + gz * gz);
     if (!(slope * unit_ > kNoDirection)) continue;
-    const float s = Newton(p, field.value[i], slope) / slope;
-    points.x[i] += s * gx;
-    points.y[i] += s * gy;
-    points.z[i] += s * gz;
+    const float s = Newton(points[i], field.value[i], slope) / slope;
+    at.x[i] += s * gx;
+    at.y[i] += s * gy;
+    at.z[i] += s * gz;
   }
 }
 
-// A round of one block: relaxed along the surface, pulled to the skin, and onto the level twice.
-void Step::Move(std::size_t block) {
-  std::copy_n(buffers_.at + block * kLanes * 4, kLanes * 4, buffers_.next + block * kLanes * 4);
-  FieldBlock field = FieldOf(block);
-  PointBlock wish{};
-  bool awake = false;
-  for (std::size_t i = 0; i < Lanes(block); ++i) {
-    const std::size_t p = block * kLanes + i;
-    buffers_.moved[p] = 0;
-    if (!(buffers_.awake[p] > 0)) continue;
-    awake = true;
-    Vec4 d = kRelax * Relaxed(p);
-    if (options_.attraction > 0) d += Pulled(p, Vec4{field.x[i], field.y[i], field.z[i], 0});
-    wish.x[i] = d[0];
-    wish.y[i] = d[1];
-    wish.z[i] = d[2];
+// Brings up to 16 points that moved onto their levels, by two steps, and keeps them and the field
+// there for the round to come.
+void Step::Land(std::span<const std::uint32_t> points, const float* at) {
+  PointBlock block;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const Vec4 from = Load4(at, std::min(i, points.size() - 1));
+    block.x[i] = from[0];
+    block.y[i] = from[1];
+    block.z[i] = from[2];
   }
-  if (!awake) return;
-  PointBlock points = Load(buffers_.at, block);
-  const std::uint32_t moving = Slide(block, wish, field, points);
-  if (moving == 0) return;
-  for (int step = 0; step < kNewtonSteps; ++step) {
-    now_.Evaluate(points, contact_, field);
-    Approach(block, moving, field, points);
-  }
-  if (!last_) Evaluate(block, points);
-  for (std::uint32_t left = moving; left != 0; left &= left - 1) {
-    const auto i = static_cast<std::size_t>(std::countr_zero(left));
-    const std::size_t p = block * kLanes + i;
-    Store4(Vec4{points.x[i], points.y[i], points.z[i], 0}, buffers_.next, p);
-    buffers_.moved[p] = 1;
-  }
-}
-
-// Skin between limbs ends a step part of the way from where it was skinned, and starts the next one
-// there: at its level it would slide on, round the ball in which the next limb ends, and part of
-// that is far out. What the field sends it counts as in projection; what it slid besides the less
-// the farther, never more than kSlid U w / (1 - w).
-void Step::Settle(std::size_t block) {
-  const auto partly = [&](std::size_t i) { return skin_.GoesPartly(block * kLanes + i); };
-  if (!std::ranges::any_of(std::views::iota(std::size_t{0}, Lanes(block)), partly)) return;
   FieldBlock field;
-  now_.Evaluate(Load(buffers_.skinned, block), contact_, field);
-  for (std::size_t i = 0; i < Lanes(block); ++i) {
-    if (!partly(i)) continue;
-    const std::size_t p = block * kLanes + i;
-    const Vec4 from = Load4(buffers_.skinned, p), shift = Load4(buffers_.at, p) - from;
-    const Vec4 gradient = {field.x[i], field.y[i], field.z[i], 0};
-    const float slope = Length3(gradient), most = kSent * unit_;
-    Vec4 sent = {0, 0, 0, 0};
-    if (slope * unit_ > kNoDirection) {
-      const float level = std::clamp((skin_.potential[p] - field.value[i]) / slope, -most, most);
-      const float along = Dot3(shift, gradient) / slope;
-      sent = std::clamp(along, std::min(level, 0.0f), std::max(level, 0.0f)) / slope * gradient;
+  for (int step = 0; step < kNewtonSteps; ++step) {
+    now_.Evaluate(block, contact_, field);
+    Approach(points, field, block);
+  }
+  if (!last_) now_.Evaluate(block, contact_, field);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::size_t p = points[i];
+    Store4(Vec4{block.x[i], block.y[i], block.z[i], 0}, buffers_.next, p);
+    buffers_.moved[p] = 1;
+    float* kept = buffers_.field + p / kLanes * kLanes * 4 + p % kLanes;
+    kept[0] = field.value[i];
+    kept[kLanes] = field.x[i];
+    kept[2 * kLanes] = field.y[i];
+    kept[3 * kLanes] = field.z[i];
+  }
+}
+
+// A round of a chunk of blocks. The field is asked for 16 points at a time of those that move.
+void Step::Move(std::size_t begin, std::size_t end) {
+  std::copy_n(buffers_.at + begin * kLanes * 4, (end - begin) * kLanes * 4,
+              buffers_.next + begin * kLanes * 4);
+  std::array<std::uint32_t, kGrain * kLanes> moving;
+  alignas(64) std::array<float, kGrain * kLanes * 4> at;  // [count][4]
+  std::size_t count = 0;
+  for (std::size_t block = begin; block < end; ++block) {
+    const FieldBlock field = FieldOf(block);
+    for (std::size_t i = 0; i < Lanes(block); ++i) {
+      const std::size_t p = block * kLanes + i;
+      buffers_.moved[p] = 0;
+      Vec4 slid = {0, 0, 0, 0};
+      if (!(buffers_.awake[p] > 0) || !Follows(p) || !Slide(p, field, slid)) continue;
+      Store4(slid, at.data(), count);
+      moving[count++] = static_cast<std::uint32_t>(p);
     }
-    const Vec4 slid = shift - sent;
-    const float far = Length3(slid), way = skin_.WayOf(p);
-    const float part = far > 0 ? 1 / (1 + (1 - way) * far / (kSlid * unit_)) : 0;
-    Store4(from + way * (sent + part * slid), buffers_.at, p);
+  }
+  for (std::size_t first = 0; first < count; first += kLanes) {
+    const std::size_t some = std::min(kLanes, count - first);
+    Land(std::span(moving).subspan(first, some), at.data() + first * 4);
   }
 }
 
@@ -456,15 +434,18 @@ void Step::Run() {
     first_ = round == 0;
     last_ = round + 1 == kTrackingRounds;
     ForBlocks(&Step::Rotate);
-    ForBlocks(&Step::Move);
+    frame_.task.For(WholeBlocks(skin_.points()), kGrain,
+                    [&](std::size_t begin, std::size_t end) { Move(begin, end); });
     std::swap(buffers_.at, buffers_.next);
   }
   if (!frame_.states.empty()) {
     const std::vector<std::uint8_t> states =
-        TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.skinned}, frame_.task);
-    ScatterStates(skin_, frame_.layout, states, frame_.states);
+        TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.placed}, frame_.task);
+    for (std::size_t v = 0; v < frame_.states.size(); ++v) {
+      const std::size_t p = skin_.lane_point[frame_.layout.lane[v]];
+      if (!OnSkin(p) || Follows(p)) frame_.states[v] = states[p];
+    }
   }
-  ForBlocks(&Step::Settle);
   for (std::size_t p = 0; p < skin_.points(); ++p) Keep(frame_, p, Load4(buffers_.at, p));
   ScatterPoints(skin_, frame_.in, {buffers_.at, skin_.points() * 4}, frame_.out, frame_.task);
 }

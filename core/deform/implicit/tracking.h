@@ -5,12 +5,14 @@
 // to it (weights F^4), then rounds of as-rigid-as-possible relaxation along the surface, in which
 // the field's direction keeps skin that is pressed flat from folding over, a pull towards where the
 // stages before put the point, as far as they are near the surface, and two Newton steps onto its
-// own level of the field. Skin between limbs ends the step part of its way from where it was
-// skinned, see SkinSurface::role, and less so where it slid off. No initial skinning decides on
-// which side of a contact a point lies, so bends far beyond 120 degrees stay free of overlap; in
-// return a frame depends on those before it. Steps must be small (a joint turns by 5 degrees or
-// less, see core/deform/pose_steps.h); who calls cuts them. Source: after Vaillant et al. 2014; the
-// relaxation of Sorkine and Alexa 2007.
+// own level of the field. No initial skinning decides on which side of a contact a point lies, so
+// bends far beyond 120 degrees stay free of overlap; in return a frame depends on those before it.
+// Skin between limbs, which goes part of its way only (see SkinSurface::role), is projected in
+// every step, and the rest follows it: tracked it would slide on, round the end of the next limb,
+// and held back it would stay behind in what pushes it out. What goes nearly all of its way is
+// tracked: creases of deep bends lie there, with a few hundredths of a twist bone. Steps must be
+// small (a joint turns by 5 degrees or less, see core/deform/pose_steps.h); who calls cuts them.
+// Source: after Vaillant et al. 2014; the relaxation of Sorkine and Alexa 2007.
 #pragma once
 
 #include <cstddef>
@@ -54,9 +56,10 @@ std::size_t TrackingScratch(std::size_t points);
 
 // One step from the pose of `before`, where frame.state stands, to that of `now`: moves the state
 // on and writes frame.out and, where wanted, frame.states. frame.begins: from rest. Points without
-// a field, and those that no part that may carry them reaches, go where frame.in has them. Same
-// bits for any number of threads and instruction set. Finite for finite input. Cancelled: all three
-// are unspecified.
+// a field, and those that no part that may carry them reaches, go where frame.in has them. If any
+// skin goes partly, frame.out and frame.states come as Project leaves them. Same bits for any
+// number of threads and instruction set. Finite for finite input. Cancelled: all three are
+// unspecified.
 void Track(const SkinSurface& skin, const PosedField& before, const PosedField& now,
            const TrackingOptions& options, const StageFrame& frame);
 

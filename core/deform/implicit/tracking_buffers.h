@@ -24,7 +24,7 @@ struct TrackingBuffers {
     at = take(4);
     next = take(4);
     rest = take(4);
-    skinned = take(4);
+    placed = take(4);
     rotation = take(12);
     field = take(4);
     held = take(4);
@@ -35,7 +35,7 @@ struct TrackingBuffers {
 
   float *at, *next;  // [P][4] x y z 0, before and after a round
   float* rest;       // [P][4] x y z, and how much longer this pose makes a length there
-  float* skinned;    // [P][4]
+  float* placed;     // [P][4] by the stages before, or, what goes partly, by projection
   float* rotation;   // [P][3][4] columns; the fourth of the first is 1 where there is one
   float* field;      // [blocks] FieldBlock of the pose at `at`
   float* held;       // [P][4] unit; where the joint that holds the point has inward, or 0

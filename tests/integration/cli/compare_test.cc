@@ -11,6 +11,7 @@
 #include "sinew/client.h"
 #include "tests/integration/cli/poses_file.h"
 #include "tests/integration/cli/process.h"
+#include "tests/testdata.h"
 #include "tests/unit/cli/temporary_folder.h"
 
 namespace sinew::testing {
@@ -117,6 +118,21 @@ TEST_F(Compare, TrackingLeavesTheSkinOfAFistInItsPlace) {
   EXPECT_LT(methods[2]["worst"]["overlap"], 1e-3);
   EXPECT_LE(methods[1]["worst"]["bulge"], methods[0]["worst"]["bulge"]) << "it starts from there";
   EXPECT_LT(methods[2]["worst"]["bulge"], 0.05);
+}
+
+// Shoulders, which many joints share: tracked skin stays in what it leaves when projected unless
+// both go by the same rule.
+TEST_F(Compare, TrackingAWalkOverlapsNoMoreThanProjection) {
+  const std::string file = (SharedData() / "models" / "CesiumMan.glb").string();
+  if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file;
+  const Finished finished =
+      Local({file, "--deformers", "dqs | bulge_free | implicit",
+             "dqs | bulge_free | implicit(tracking=true)", "--frames", "0-40x8", "--json"});
+  ASSERT_EQ(finished.exit_code, 0) << finished.err;
+  const Json methods = Json::parse(finished.out)["methods"];
+  const double projected = methods[0]["worst"]["overlap"], tracked = methods[1]["worst"]["overlap"];
+  EXPECT_LT(tracked, 6e-4);
+  EXPECT_LT(tracked, 1.2 * projected);
 }
 
 TEST_F(Compare, TheCylinderClosesTo150Degrees) {
