@@ -17,27 +17,10 @@ constexpr double kCapNormal = 0.7;  // |normal . bone| of a vertex that closes a
 constexpr double kThinnest = 0.5, kThickest = 1.5;  // an end, of flesh
 constexpr double kLeast = 0.75, kMost = 2;          // radius, of flesh
 
-Vec3d Mean(const LimbSurface& surface, std::span<const std::uint32_t> vertices) {
-  Vec3d sum;
-  for (const std::uint32_t v : vertices) sum = sum + surface.points[v];
-  return (1.0 / static_cast<double>(vertices.size())) * sum;
-}
-
-// Where a bone without an end of its own points to: the middle of its part, or on along the bone
-// before it.
-Vec3d LastDirection(const Bones& bones, std::uint32_t joint, const Vec3d& middle) {
-  Vec3d along = middle - bones.origin(joint);
-  if (!(Length(along) > bones.no_length())) along = bones.Direction(joint);
-  const double length = Length(along);
-  return length > bones.no_length() ? (1 / length) * along : Vec3d{1, 0, 0};
-}
-
-void ReachOut(const LimbSurface& surface, LimbBone& bone) {
-  double reach = 0;
-  for (const std::uint32_t v : surface.VerticesOf(bone.joint)) {
-    reach = std::max(reach, Dot(surface.points[v] - bone.root, bone.direction));
-  }
-  bone.tip = bone.root + reach * bone.direction;
+std::vector<Vec3d> PointsOf(const LimbSurface& surface, std::uint32_t joint) {
+  std::vector<Vec3d> points;
+  for (const std::uint32_t v : surface.VerticesOf(joint)) points.push_back(surface.points[v]);
+  return points;
 }
 
 // False where there is no flesh. Also gives the largest distance, for the radius.
@@ -104,10 +87,11 @@ void FindEnds(const Bones& skeleton, const LimbSurface& surface, std::vector<Lim
       bone.direction = (1 / length) * (bone.tip - bone.root);
       continue;
     }
-    bone.direction =
-        LastDirection(skeleton, bone.joint, Mean(surface, surface.VerticesOf(bone.joint)));
-    bone.tip = bone.root;
-    if (children[b] == 0) ReachOut(surface, bone);
+    const std::vector<Vec3d> part = PointsOf(surface, bone.joint);
+    bone.direction = skeleton.DirectionInto(bone.joint, part);
+    if (bone.direction == Vec3d{}) bone.direction = {1, 0, 0};
+    const double reach = children[b] == 0 ? Reach(bone.root, bone.direction, part) : 0;
+    bone.tip = bone.root + reach * bone.direction;
   }
 }
 

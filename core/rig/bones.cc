@@ -1,5 +1,6 @@
 #include "core/rig/bones.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "core/base/vectors.h"
@@ -11,6 +12,12 @@ constexpr double kNoLength = 1e-6;  // of the mesh's diagonal
 constexpr double kFlat = 1e-9;      // |det| / |A|_F^3 of a matrix that flattens space
 
 }  // namespace
+
+double Reach(const Vec3d& root, const Vec3d& direction, std::span<const Vec3d> points) {
+  double reach = 0;
+  for (const Vec3d& p : points) reach = std::max(reach, Dot(p - root, direction));
+  return reach;
+}
 
 bool Flattens(const Mat3d& a) {
   double sum = 0;
@@ -49,6 +56,15 @@ Vec3d Bones::Direction(std::uint32_t joint) const {
   const std::uint32_t above = bone_above_[joint];
   if (Length(along) <= no_length_ && above != kNoParent) along = from - origin(above);
   return Length(along) <= no_length_ ? Vec3d{} : along;
+}
+
+Vec3d Bones::DirectionInto(std::uint32_t joint, std::span<const Vec3d> skin) const {
+  Vec3d sum;
+  for (const Vec3d& p : skin) sum = sum + p;
+  Vec3d along =
+      skin.empty() ? Vec3d{} : (1.0 / static_cast<double>(skin.size())) * sum - origin(joint);
+  if (!(Length(along) > no_length_)) along = Direction(joint);
+  return Unit(along);
 }
 
 }  // namespace sinew

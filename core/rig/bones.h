@@ -21,6 +21,9 @@ class Bones {
   const Vec3d& tip(std::uint32_t joint) const { return tips_[joint]; }
   // Of any length; a bone without length continues the one that leads to it. 0 0 0 = none.
   Vec3d Direction(std::uint32_t joint) const;
+  // Of a bone that is a point: to the middle of the skin it mostly carries, or, where that tells
+  // nothing, as above. Unit, or 0 0 0.
+  Vec3d DirectionInto(std::uint32_t joint, std::span<const Vec3d> skin) const;
   // Below it a bone is a point.
   double no_length() const { return no_length_; }
 
@@ -31,6 +34,9 @@ class Bones {
   std::vector<std::uint32_t> bone_above_;  // [J] ancestor whose bone leads here: the nearest one
                                            // that does not lie in the same place, or kNoParent
 };
+
+// How far points lie from `root` along a unit direction; 0 where none does.
+double Reach(const Vec3d& root, const Vec3d& direction, std::span<const Vec3d> points);
 
 // A matrix that flattens space, so that nothing can be told back.
 bool Flattens(const Mat3d& a);

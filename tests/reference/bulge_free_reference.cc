@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/geometry/adjacency.h"
+
 namespace sinew::reference {
 namespace {
 
@@ -22,6 +24,48 @@ double Smoothstep(double x) {
   return t * t * (3 - 2 * t);
 }
 
+// Of the points whose largest weight is the joint's (of equal ones, the first joint's): each once,
+// however many vertices lie there.
+std::vector<Vec3d> SkinOf(const Rig& rig, std::uint32_t joint) {
+  std::vector<Vec3d> skin;
+  for (const std::uint32_t v : Weld(rig).first) {
+    const auto bindings = rig.influences().bindings(v);
+    const auto weights = rig.influences().weights(v);
+    const double largest = *std::max_element(weights.begin(), weights.end());
+    std::uint32_t owner = kNoParent;
+    for (std::size_t k = 0; k < bindings.size(); ++k) {
+      if (weights[k] == largest)
+        owner = std::min<std::uint32_t>(owner, rig.bindings()[bindings[k]].joint);
+    }
+    if (owner == joint) skin.push_back(ToDouble(rig.mesh().positions()[v]));
+  }
+  return skin;
+}
+
+// Where a bone that is a point ends: through the middle of its skin, as far as that goes, if a
+// tenth of it is no farther than half of that.
+Vec3d TipInSkin(const Rig& rig, std::uint32_t joint) {
+  const auto at = [&](std::uint32_t j) { return Translation(rig.skeleton().rest_model()[j]); };
+  const double no_length = 1e-6 * rig.mesh().diagonal();
+  const std::vector<Vec3d> skin = SkinOf(rig, joint);
+  if (skin.empty()) return at(joint);
+  Vec3d along;
+  for (const Vec3d& p : skin)
+    along = along + (1.0 / static_cast<double>(skin.size())) * (p - at(joint));
+  for (std::uint32_t above = joint; Distance(along, {}) <= no_length;) {
+    above = rig.skeleton().joint(above).parent;
+    if (above == kNoParent) return at(joint);
+    along = at(joint) - at(above);
+  }
+  const Vec3d direction = (1 / Distance(along, {})) * along;
+  double farthest = 0;
+  for (const Vec3d& p : skin) farthest = std::max(farthest, Dot(p - at(joint), direction));
+  double near = 0;
+  for (const Vec3d& p : skin) near += Dot(p - at(joint), direction) < farthest / 2 ? 1 : 0;
+  return near < 0.1 * static_cast<double>(skin.size()) ? at(joint)
+                                                       : at(joint) + farthest * direction;
+}
+
 }  // namespace
 
 std::vector<Bone> RestBones(const Rig& rig) {
@@ -36,7 +80,9 @@ std::vector<Bone> RestBones(const Rig& rig) {
       sum = sum + Translation(skeleton.rest_model()[j]);
       ++children;
     }
-    bones.push_back({root, children > 0 ? (1 / children) * sum : root});
+    const Vec3d tip = children > 0 ? (1 / children) * sum : root;
+    const bool is_point = Distance(tip, root) <= 1e-6 * rig.mesh().diagonal();
+    bones.push_back({root, is_point ? TipInSkin(rig, binding.joint) : tip});
   }
   return bones;
 }

@@ -14,7 +14,8 @@ struct Bone {
   Vec3d root, tip;
 };
 
-// Rest bones of a rig that was bound in its rest pose, one per binding.
+// Rest bones of a rig that was bound in its rest pose, one per binding: to the mean of the joint's
+// children, or, where there is none, through the middle of the joint's skin to its end.
 std::vector<Bone> RestBones(const Rig& rig);
 
 // The point of a bone nearest to p.

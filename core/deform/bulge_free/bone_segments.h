@@ -1,16 +1,20 @@
 // bone_segments.h - where each binding's bone lies in bind space, from the skeleton at rest.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/geometry/adjacency.h"
 #include "core/rig/bones.h"
 #include "core/rig/joint_order.h"
 #include "core/rig/rig.h"
 
 namespace sinew {
 
-// Ends of a bone, see core/rig/bones.h.
+// Ends of a bone, see core/rig/bones.h. One without length there, such as a leaf's, reaches from
+// its joint through the middle of the skin that the joint mostly carries, as far as that does; it
+// stays a point where no such skin lies along it (an eyelid, carried from afar, is no limb).
 struct BoneSegment {
   Vec3d root, tip;
 };
@@ -24,7 +28,8 @@ struct BoneCouple {
 // PosedRig::skin takes it to the pose.
 class BoneSegments {
  public:
-  BoneSegments(const Rig& rig, const Vec3d& centre);
+  // Holds some 80 bytes a welded point while it is made. Linear.
+  BoneSegments(const Rig& rig, const WeldedPoints& welded, const Vec3d& centre);
 
   // Of binding e. All zero for an inverse bind that flattens space: no place can be told then.
   const BoneSegment& segment(std::size_t e) const { return segments_[e]; }
@@ -35,11 +40,12 @@ class BoneSegments {
   BoneCouple Couple(std::size_t upper, std::size_t lower) const;
 
  private:
+  std::vector<Vec3d> FindTips(const WeldedPoints& welded, std::span<const AffineD> at_rest) const;
   Vec3d ToBind(std::size_t e, const Vec3d& rest_direction) const;
 
   const Rig& rig_;
   JointOrder order_;
-  Bones bones_;
+  Bones bones_;                   // at rest
   std::vector<AffineD> to_bind_;  // [E] rest pose to bind space
   std::vector<BoneSegment> segments_;
 };

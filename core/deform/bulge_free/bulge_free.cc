@@ -76,10 +76,9 @@ double ShellWork(const BindInput& input) {
 }
 
 // [V] 1 = of a piece that joints alone move, such as a puppet's limbs and the balls between them.
-absl::StatusOr<std::vector<std::uint8_t>> FindPuppets(const BindInput& input, Task& task) {
+absl::StatusOr<std::vector<std::uint8_t>> FindPuppets(const BindInput& input,
+                                                      const WeldedPoints& welded, Task& task) {
   const Rig& rig = input.rig;
-  const WeldedPoints welded = Weld(rig);
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const Adjacency ring = TriangleNeighbours(rig.mesh(), welded);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const std::vector<Shell> shells = FindShells(rig, welded, ring, BorderPoints(rig.mesh(), welded));
@@ -161,7 +160,7 @@ absl::StatusOr<BindCost> BulgeFree::Cost(const BindInput& input, const BulgeFree
                 : bindings * 2 * sizeof(Vec3d));
   const std::size_t rows = (input.layout.vertices + 1) * sizeof(std::uint64_t) + influences * 2;
   const std::size_t segments = (bindings + input.rig.joints()) * 256;
-  // Welding, and which pieces there are.
+  // Welding, and which pieces there are; the skin of leaves, before those, takes less.
   const std::size_t shells = input.layout.vertices * 320 + ShapeWeldBytes(input.rig) +
                              input.rig.mesh().face_vertices().size() * 48 +
                              (input.rig.joints() + bindings) * kShellJointBytes;
@@ -186,7 +185,9 @@ absl::StatusOr<BulgeFree> BulgeFree::Bind(const BindInput& input, const BulgeFre
 absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreeParams& params,
                                        Task& task) {
   const Influences& influences = input.rig.influences();
-  const BoneSegments segments(input.rig, input.layout.centre);
+  const WeldedPoints welded = Weld(input.rig);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const BoneSegments segments(input.rig, welded, input.layout.centre);
   task.Advance(BoneWork(input));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   width = static_cast<float>(kSoftWidth * params.softness);
@@ -196,7 +197,7 @@ absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreePa
   }
   joints = params.strongest ? UniteStrongest(input, 1) : input.layout.skin;
   shares.resize(joints.pairs() * kLanes);
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> puppets, FindPuppets(input, task));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> puppets, FindPuppets(input, welded, task));
   std::vector<double> powers;
   return ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);
@@ -219,13 +220,15 @@ absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreePa
 absl::Status BulgeFree::BindBisector(const BindInput& input, const BulgeFreeParams& params,
                                      Task& task) {
   const Influences& influences = input.rig.influences();
-  const BoneSegments segments(input.rig, input.layout.centre);
+  const WeldedPoints welded = Weld(input.rig);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const BoneSegments segments(input.rig, welded, input.layout.centre);
   task.Advance(BoneWork(input));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   joints = UniteStrongest(input, 2);
   shares.resize(joints.pairs() * kLanes);
   pair_couple.assign(joints.pairs(), kNoPush);
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> puppets, FindPuppets(input, task));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> puppets, FindPuppets(input, welded, task));
   std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint32_t> known;  // upper, lower
   return ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);

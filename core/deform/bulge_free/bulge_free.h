@@ -8,8 +8,10 @@
 // bind: that is the rest distance where joints are rigid, it grows with joints that scale (a figure
 // scaled as a whole stays what it is), and u_i includes what shapes moved. The correction only
 // pulls inwards: it costs 1 % of a bent limb's volume. Twists, and vertices of one influence behind
-// a skinning method, stay as they are. Leaf joints' bones are points: give limbs an end joint.
-// So do pieces that joints alone move, such as the balls in a puppet's joints (skin_shells.h).
+// a skinning method, stay as they are. So do pieces that joints alone move, such as the balls in a
+// puppet's joints (skin_shells.h). A bone ends at the mean of its joint's children; a leaf's where
+// the skin does that the joint mostly carries (bone_segments.h), so that both halves of a joint are
+// corrected alike.
 //
 // bisector: a vertex near a hinge is pushed along the limb towards the joint, by an empirical curve
 // of its two largest weights. Source: Sulema and Rudenko 2020, coefficients 2.2, -9.6, 10.4. Theirs
@@ -27,7 +29,7 @@ namespace sinew {
 
 struct BulgeFree {
   using Params = BulgeFreeParams;
-  static constexpr int kVersion = 3;
+  static constexpr int kVersion = 4;
   static constexpr std::string_view kSummary =
       "Takes the bulge off bent joints: pulls vertices back to their distance from the bones.";
   static constexpr std::string_view kBehind = "dqs";

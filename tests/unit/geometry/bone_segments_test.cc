@@ -33,7 +33,7 @@ RigSource Legs() {
 TEST(BoneSegments, ReachToTheChildren) {
   const Rig rig = testing::MakeRig(Legs());
   const Vec3d centre = {0.5, 2, -1};
-  const BoneSegments segments(rig, centre);
+  const BoneSegments segments(rig, Weld(rig), centre);
   const Vec3d want[][2] = {{{0, 0, 0}, {0, -2, 0}},     // mean of two children
                            {{1, -1, 0}, {1, -4, 0}},    // its only child
                            {{-1, -3, 0}, {-1, -3, 0}},  // none: a point
@@ -47,7 +47,7 @@ TEST(BoneSegments, ReachToTheChildren) {
 
 TEST(BoneSegments, CouplesKnowWhoIsAbove) {
   const Rig rig = testing::MakeRig(Legs());
-  const BoneSegments segments(rig, {});
+  const BoneSegments segments(rig, Weld(rig), {});
   EXPECT_TRUE(segments.IsAncestor(0, 1));
   EXPECT_TRUE(segments.IsAncestor(0, 4));
   EXPECT_FALSE(segments.IsAncestor(1, 0));
@@ -62,6 +62,82 @@ TEST(BoneSegments, CouplesKnowWhoIsAbove) {
   EXPECT_LT(Distance(toe.lower, {0, -1, 0}), 1e-12);
 }
 
+// A root at 0 and a leaf at (0, 2, 0) that carries all points.
+RigSource Leaf(std::vector<Vec3f> points) {
+  RigSource source = testing::RigidSource(std::move(points), {});
+  source.joints.push_back({.name = "leaf", .parent = 0});
+  source.rest_local.push_back(At({0, 2, 0}));
+  source.bindings = {{0, {}}, {1, At({0, -2, 0})}};
+  for (std::uint32_t& e : source.influences.bindings) e = 1;
+  return source;
+}
+
+// Around the axis from (0, 2, 0) along z, and its far end.
+std::vector<Vec3f> Limb() {
+  return {{1, 2, 1}, {-1, 2, 1}, {0, 3, 1}, {0, 1, 1}, {0, 2, 4}};
+}
+
+void ExpectLeaf(const RigSource& source, const Vec3d& tip) {
+  const Rig rig = testing::MakeRig(source);
+  const BoneSegments segments(rig, Weld(rig), {});
+  for (std::size_t e = 1; e < source.bindings.size(); ++e) {
+    EXPECT_LT(Distance(segments.segment(e).root, {0, 2, 0}), 1e-6) << e;
+    EXPECT_LT(Distance(segments.segment(e).tip, tip), 1e-6) << e;
+  }
+}
+
+TEST(BoneSegments, LeafReachesThroughItsSkin) {
+  ExpectLeaf(Leaf(Limb()), {0, 2, 4});
+  // Cut along a seam: the same skin.
+  std::vector<Vec3f> cut = Limb();
+  cut.push_back(cut[0]);
+  ExpectLeaf(Leaf(cut), {0, 2, 4});
+  // Skin around the joint itself tells no direction: on along the bone that leads to it.
+  ExpectLeaf(Leaf({{1, 2, 0}, {-1, 2, 0}, {0, 3, 0}, {0, 1, 0}}), {0, 3, 0});
+}
+
+TEST(BoneSegments, LeafWithoutSkinIsAPoint) {
+  RigSource source = Leaf(Limb());
+  for (std::uint32_t& e : source.influences.bindings) e = 0;
+  ExpectLeaf(source, {0, 2, 0});
+}
+
+// A lid in front of its joint is no limb.
+TEST(BoneSegments, LeafThatCarriesFromAfarIsAPoint) {
+  std::vector<Vec3f> lid = {{0, 2, 4}};
+  for (const float x : {-1.0f, 0.0f, 1.0f}) {
+    for (const float y : {1.0f, 2.0f, 3.0f}) lid.push_back({x, y, 3});
+  }
+  lid.push_back({0, 2, 3.5});
+  ExpectLeaf(Leaf(lid), {0, 2, 0});
+  lid.push_back({0, 2, 1});  // one point of twelve
+  ExpectLeaf(Leaf(lid), {0, 2, 0});
+  lid.push_back({0, 2, 1.5});
+  lid.push_back({0, 2, 0.5});
+  ExpectLeaf(Leaf(lid), {0, 2, 4});
+}
+
+// What a leaf carries less of than another joint is not its skin.
+TEST(BoneSegments, LeafCountsWhatItMostlyCarries) {
+  std::vector<Vec3f> points = Limb();
+  points.push_back({5, -7, 9});
+  RigSource source = Leaf(points);
+  source.influences.bindings.back() = 0;
+  source.influences.bindings.push_back(1);
+  source.influences.weights.back() = 0.6f;
+  source.influences.weights.push_back(0.4f);
+  ++source.influences.offsets.back();
+  ExpectLeaf(source, {0, 2, 4});
+}
+
+// Meshes that bring their own bindings of one joint: its bone is that of all their skin.
+TEST(BoneSegments, BindingsOfALeafShareItsSkin) {
+  RigSource source = Leaf(Limb());
+  source.bindings.push_back(source.bindings[1]);
+  source.influences.bindings[0] = 2;
+  ExpectLeaf(source, {0, 2, 4});
+}
+
 // Bound elsewhere than at rest: bones are where the bind had them.
 TEST(BoneSegments, LieInBindSpace) {
   RigSource source = Legs();
@@ -70,14 +146,14 @@ TEST(BoneSegments, LieInBindSpace) {
     binding.inverse_bind = Compose(binding.inverse_bind, Inverse(moved));
   }
   const Rig rig = testing::MakeRig(std::move(source));
-  const BoneSegments segments(rig, {});
+  const BoneSegments segments(rig, Weld(rig), {});
   EXPECT_LT(Distance(segments.segment(1).root, Apply(moved, {1, -1, 0})), 1e-6);
   EXPECT_LT(Distance(segments.segment(1).tip, Apply(moved, {1, -4, 0})), 1e-6);
 }
 
 TEST(BoneSegments, OneJointHasNoDirection) {
   const Rig rig = testing::OneTriangle();
-  const BoneSegments segments(rig, {});
+  const BoneSegments segments(rig, Weld(rig), {});
   EXPECT_EQ(segments.segment(0).root, Vec3d{});
   EXPECT_FALSE(segments.IsAncestor(0, 0));
 }
@@ -87,7 +163,7 @@ TEST(BoneSegments, FlatBindStaysFinite) {
   for (std::size_t i = 0; i < 3; ++i) source.bindings[3].inverse_bind.m[i] = 0;
   const auto rig = Rig::Create(std::move(source));
   if (!rig.ok()) GTEST_SKIP() << rig.status();
-  const BoneSegments segments(*rig, {});
+  const BoneSegments segments(*rig, Weld(*rig), {});
   EXPECT_EQ(segments.segment(3).root, Vec3d{});
   EXPECT_EQ(segments.Couple(1, 3).lower, Vec3d{});
 }

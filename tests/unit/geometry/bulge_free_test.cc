@@ -3,6 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <numbers>
+
 #include "core/deform/lbs/lbs.h"
 #include "tests/assets/continuity.h"
 #include "tests/assets/posing.h"
@@ -31,6 +34,7 @@ using testing::RigidMotion;
 using testing::RunMethod;
 using testing::ScaleMotion;
 using testing::SkinMatrices;
+using testing::TubeRig;
 using testing::TubeWeights;
 using testing::TwistPose;
 
@@ -114,14 +118,15 @@ TEST(BulgeFree, StrengthFades) {
 }
 
 TEST(BulgeFree, TwistIsUntouched) {
-  const Rig rig = EndedTube();
-  for (const double degrees : {45, 120, 179}) {
-    const auto pose = TwistPose(rig, degrees);
-    const PosedMesh before = RunMethod<Dqs>(rig, {}, pose);
-    for (const BulgeFreeParams& params : Projections()) {
-      EXPECT_LT(MaxDistance(Correct(rig, params, pose, before), before.points), 1e-6);
+  for (const Rig& rig : {EndedTube(), TubeRig()}) {
+    for (const double degrees : {45, 120, 179}) {
+      const auto pose = TwistPose(rig, degrees);
+      const PosedMesh before = RunMethod<Dqs>(rig, {}, pose);
+      for (const BulgeFreeParams& params : Projections()) {
+        EXPECT_LT(MaxDistance(Correct(rig, params, pose, before), before.points), 1e-6);
+      }
+      EXPECT_LT(MaxDistance(Correct(rig, kBisector, pose, before), before.points), 1e-6);
     }
-    EXPECT_LT(MaxDistance(Correct(rig, kBisector, pose, before), before.points), 1e-6);
   }
 }
 
@@ -181,13 +186,14 @@ TEST(BulgeFree, OneInfluenceStaysWhateverItsJointDoes) {
 
 // A distance kept from bind would pull the whole figure back to its rest size.
 TEST(BulgeFree, FollowsAFigureThatScalesAsAWhole) {
-  const Rig rig = EndedTube();
-  const AffineD twice = ScaleMotion({2, 2, 2});
-  const auto pose = BendPose(rig, 80), scaled = Moved(twice, pose);
-  for (const BulgeFreeParams& params : {BulgeFreeParams{}, kBisector}) {
-    auto want = DqsCorrected(rig, params, pose);
-    for (Vec3d& p : want) p = Apply(twice, p);
-    EXPECT_LT(MaxDistance(DqsCorrected(rig, params, scaled), want), 2e-5);
+  for (const Rig& rig : {EndedTube(), TubeRig()}) {
+    const AffineD twice = ScaleMotion({2, 2, 2});
+    const auto pose = BendPose(rig, 80), scaled = Moved(twice, pose);
+    for (const BulgeFreeParams& params : {BulgeFreeParams{}, kBisector}) {
+      auto want = DqsCorrected(rig, params, pose);
+      for (Vec3d& p : want) p = Apply(twice, p);
+      EXPECT_LT(MaxDistance(DqsCorrected(rig, params, scaled), want), 2e-5);
+    }
   }
 }
 
@@ -254,18 +260,62 @@ TEST(BulgeFree, WholeSharpnessIsAProduct) {
   }
 }
 
-TEST(BulgeFree, BonesWithoutLengthArePoints) {
-  // The last bone is a point on the joint about which its vertices turn: nothing to correct there.
-  const Rig leaf = testing::TubeRig();
-  for (const auto& pose : {BendPose(leaf, 90), TwistPose(leaf, 90)}) {
-    const PosedMesh before = RunMethod<Dqs>(leaf, {}, pose);
-    const auto after = Correct(leaf, {.strongest = true}, pose, before);
-    for (std::size_t v = 0; v < after.size(); ++v) {
-      EXPECT_TRUE(std::isfinite(after[v].x + after[v].y + after[v].z));
-      if (leaf.influences().bindings(v).front() != 1) continue;
-      EXPECT_LT(Distance(after[v], before.points[v]), 1e-6) << v;
+// A limb that ends without a joint is corrected as with one there.
+TEST(BulgeFree, LeafIsCorrectedLikeABoneWithAnEnd) {
+  const Rig leaf = TubeRig(), ended = EndedTube();
+  for (const double degrees : {30, 90, 150}) {
+    for (const BulgeFreeParams& params : Projections()) {
+      EXPECT_LT(MaxDistance(DqsCorrected(leaf, params, BendPose(leaf, degrees)),
+                            DqsCorrected(ended, params, BendPose(ended, degrees))),
+                1e-6)
+          << degrees;
     }
   }
+}
+
+// Both halves of a bent limb are each other's mirror image in the plane that halves the bend.
+TEST(BulgeFree, HalvesOfABentLimbAreMirrorImages) {
+  const testing::TubeOptions options;
+  const Rig rig = TubeRig(options);
+  for (const double degrees : {60, 90, 120, -75}) {
+    const auto pose = BendPose(rig, degrees);
+    const PosedMesh before = RunMethod<Dqs>(rig, {}, pose);
+    const double half = degrees / 360 * std::numbers::pi;
+    const Vec3d normal = {std::cos(half), std::sin(half), 0};
+    for (const BulgeFreeParams& params : {BulgeFreeParams{}, {.softness = 0, .sharpness = 4}}) {
+      const auto after = Correct(rig, params, pose, before);
+      double most[2] = {};  // moved, of either half
+      for (std::size_t v = 0; v < after.size(); ++v) {
+        const std::size_t ring = v / options.around, opposite = options.rings - 1 - ring;
+        const Vec3d& p = after[opposite * options.around + v % options.around];
+        EXPECT_LT(Distance(after[v], p - 2 * Dot(p, normal) * normal), 2e-6) << v;
+        double& moved = most[ring < opposite ? 0 : 1];
+        moved = std::max(moved, Distance(after[v], before.points[v]));
+      }
+      EXPECT_GT(most[0], 0.02) << degrees;
+      EXPECT_NEAR(most[1], most[0], 1e-5) << degrees;
+    }
+  }
+}
+
+// Its bone lies in its skin, however its joint is turned, mirrored or scaled within itself.
+TEST(BulgeFree, AxesOfALeafDoNotMatter) {
+  const Rig rig = TubeRig();
+  const auto pose = BendPose(rig, 80);
+  const auto want = DqsCorrected(rig, {}, pose);
+  for (const AffineD& axes : {RigidMotion({3, 1, 2}, 100), ScaleMotion({-1, 1, 1}),
+                              ScaleMotion({4, 4, 4}), ScaleMotion({1, 2, 0.5})}) {
+    RigSource source = testing::TubeSource();
+    source.rest_local[1] = Compose(source.rest_local[1], axes);
+    source.bindings[1].inverse_bind = Compose(Inverse(axes), source.bindings[1].inverse_bind);
+    auto other_pose = pose;
+    other_pose[1] = ToFloat(Compose(ToDouble(pose[1]), axes));
+    EXPECT_LT(MaxDistance(DqsCorrected(testing::MakeRig(std::move(source)), {}, other_pose), want),
+              5e-6);
+  }
+}
+
+TEST(BulgeFree, BonesWithoutLengthArePoints) {
   // All joints in one place, and vertices on it.
   RigSource source = testing::RigidSource({{0, 0, 0}, {0, 1, 0}}, {});
   source.joints.push_back({.name = "same", .parent = 0});
@@ -297,16 +347,18 @@ TEST(BulgeFree, RigidMotionOfTheFigureCommutes) {
 // Bound in another place and turned: the same posed points.
 TEST(BulgeFree, WhereItWasBoundDoesNotMatter) {
   const AffineD moved = RigidMotion({1, 2, 3}, 70, {2, -1, 1});
-  RigSource source = EndedTubeSource();
-  for (Vec3f& p : source.mesh.positions) p = ToFloat(Apply(moved, ToDouble(p)));
-  for (Binding& binding : source.bindings) {
-    binding.inverse_bind = Compose(binding.inverse_bind, Inverse(moved));
-  }
-  const Rig elsewhere = testing::MakeRig(std::move(source)), rig = EndedTube();
-  const auto pose = BendPose(rig, 80);
-  for (const BulgeFreeParams& params : {BulgeFreeParams{}, kBisector}) {
-    EXPECT_LT(MaxDistance(DqsCorrected(elsewhere, params, pose), DqsCorrected(rig, params, pose)),
-              5e-6);
+  for (RigSource source : {EndedTubeSource(), testing::TubeSource()}) {
+    const Rig rig = testing::MakeRig(source);
+    for (Vec3f& p : source.mesh.positions) p = ToFloat(Apply(moved, ToDouble(p)));
+    for (Binding& binding : source.bindings) {
+      binding.inverse_bind = Compose(binding.inverse_bind, Inverse(moved));
+    }
+    const Rig elsewhere = testing::MakeRig(std::move(source));
+    const auto pose = BendPose(rig, 80);
+    for (const BulgeFreeParams& params : {BulgeFreeParams{}, kBisector}) {
+      EXPECT_LT(MaxDistance(DqsCorrected(elsewhere, params, pose), DqsCorrected(rig, params, pose)),
+                5e-6);
+    }
   }
 }
 
