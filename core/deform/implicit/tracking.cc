@@ -23,7 +23,8 @@ constexpr float kStill = 1e-5f;        // of U: a point that would move less res
 constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the field says nothing
 constexpr float kPressed = 0.3f;       // of a neighbourhood's area at rest: from where on it counts
 constexpr float kTrust = 0.06f;        // of U off the surface: skinning so far off pulls no more
-constexpr float kFollows = 0.98f;      // of its way: skin that goes less far is not tracked
+constexpr float kLost = 0.25f;     // of the field of those that carry it: skin so far out is lost
+constexpr float kFollows = 0.98f;  // of its way: skin that goes less far is not tracked
 
 Vec4 Turned(const Affine& by, Vec4 v) {
   const auto& m = by.m;
@@ -77,6 +78,7 @@ class Step {
   void Predict(std::size_t block);
   void Rotate(std::size_t block);
   void Move(std::size_t begin, std::size_t end);
+  void GiveUp(std::size_t block);
 
   bool OnSkin(std::size_t p) const { return skin_.IsSkin(p); }
   // What does not stays where it was projected.
@@ -426,6 +428,23 @@ void Step::Move(std::size_t begin, std::size_t end) {
   }
 }
 
+// A limb that passes through a stranger takes along what it meets on its way. Skin that was carried
+// so far off its own limb goes back to where the stages before have it.
+void Step::GiveUp(std::size_t block) {
+  PartBlocks parts;
+  for (std::size_t i = 0; i < Lanes(block); ++i) {
+    const std::size_t p = block * kLanes + i;
+    const Vec4 aside = Load4(buffers_.at, p) - Load4(buffers_.placed, p);
+    if (!Follows(p) || !(Length3(aside) > kTrackingReach * unit_)) continue;
+    if (parts.empty()) parts = now_.EvaluateParts(Load(buffers_.at, block));
+    float most = 0;
+    for (const PartBlock& part : parts) {
+      if (Carries(part.part, p)) most = std::max(most, part.value[i]);
+    }
+    if (most < kLost) Store4(Load4(buffers_.placed, p), buffers_.at, p);
+  }
+}
+
 void Step::Run() {
   ForBlocks(&Step::Gather);
   ForBlocks(&Step::Predict);
@@ -438,6 +457,7 @@ void Step::Run() {
                     [&](std::size_t begin, std::size_t end) { Move(begin, end); });
     std::swap(buffers_.at, buffers_.next);
   }
+  ForBlocks(&Step::GiveUp);
   if (!frame_.states.empty()) {
     const std::vector<std::uint8_t> states =
         TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.placed}, frame_.task);

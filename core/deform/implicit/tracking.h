@@ -10,9 +10,10 @@
 // Skin between limbs, which goes part of its way only (see SkinSurface::role), is projected in
 // every step, and the rest follows it: tracked it would slide on, round the end of the next limb,
 // and held back it would stay behind in what pushes it out. What goes nearly all of its way is
-// tracked: creases of deep bends lie there, with a few hundredths of a twist bone. Steps must be
-// small (a joint turns by 5 degrees or less, see core/deform/pose_steps.h); who calls cuts them.
-// Source: after Vaillant et al. 2014; the relaxation of Sorkine and Alexa 2007.
+// tracked: creases of deep bends lie there, with a few hundredths of a twist bone. What a stranger
+// that passes through carries far off its limb goes back to where the stages before have it. Steps
+// must be small (a joint turns by 5 degrees or less, see core/deform/pose_steps.h); who calls cuts
+// them. Source: after Vaillant et al. 2014; the relaxation of Sorkine and Alexa 2007.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 #include <tbb/task_arena.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <stop_token>
@@ -196,6 +197,64 @@ TEST(StreamState, ARigidMotionOfTheWholeCharacterIsOneStep) {
     }
     // Up to 200 radii away, where a float rounds by 1.5e-5, carried on over ten frames.
     EXPECT_LE(largest, 2e-3) << degrees;
+  }
+}
+
+// Two limbs beside each other, the second on the first one's root: their ends are strangers.
+RigSource TwoLimbs() {
+  const testing::TubeOptions one = {.rings = 41, .around = 24};
+  testing::TubeOptions other = one;
+  other.origin = {0, 0, 1.6};
+  RigSource both = testing::TubeSource(one);
+  const RigSource beside = testing::TubeSource(other);
+  MeshSource& mesh = both.mesh;
+  const auto vertices = static_cast<std::uint32_t>(mesh.positions.size());
+  const auto corners = static_cast<std::uint32_t>(mesh.face_vertices.size());
+  mesh.positions.insert(mesh.positions.end(), beside.mesh.positions.begin(),
+                        beside.mesh.positions.end());
+  for (const std::uint32_t v : beside.mesh.face_vertices)
+    mesh.face_vertices.push_back(vertices + v);
+  for (std::size_t f = 1; f < beside.mesh.face_offsets.size(); ++f) {
+    mesh.face_offsets.push_back(corners + beside.mesh.face_offsets[f]);
+  }
+  mesh.parts[0].vertex_count *= 2;
+  mesh.parts[0].face_count *= 2;
+  both.joints.push_back({.name = "other root", .parent = 0});
+  both.joints.push_back({.name = "other end", .parent = 2});
+  both.rest_local.push_back(testing::RigidMotion({1, 0, 0}, 0, other.origin));
+  both.rest_local.push_back(beside.rest_local[1]);
+  for (Binding binding : beside.bindings) {
+    binding.joint += 2;
+    both.bindings.push_back(binding);
+  }
+  InfluenceSource& influences = both.influences;
+  const auto entries = influences.offsets.back();
+  for (std::size_t v = 1; v < beside.influences.offsets.size(); ++v) {
+    influences.offsets.push_back(entries + beside.influences.offsets[v]);
+  }
+  for (auto binding : beside.influences.bindings) influences.bindings.push_back(binding + 2);
+  influences.weights.insert(influences.weights.end(), beside.influences.weights.begin(),
+                            beside.influences.weights.end());
+  return both;
+}
+
+// What passes through a limb does not take its skin along.
+TEST(StreamState, AStrangerThatPassesThroughLeavesTheSkinToItsLimb) {
+  const Rig rig = testing::MakeRig(TwoLimbs());
+  const Deformer tracker = BindTo(rig, kTracking), skinned = BindTo(rig, "dqs");
+  const auto rest = testing::RestPose(rig);
+  StreamState state;
+  for (int step = 0; step <= 64; ++step) {
+    auto pose = rest;
+    pose[3].m[11] -= 0.05f * static_cast<float>(step);  // the other end, through the first
+    const Frame tracked = Evaluate(tracker, pose, &state), want = Evaluate(skinned, pose, nullptr);
+    ASSERT_TRUE(tracked.status.ok()) << tracked.status;
+    double farthest = 0;
+    for (std::size_t v = 0; v < tracked.points.size() / 2; ++v) {
+      farthest = std::max(farthest,
+                          testing::Distance(ToDouble(tracked.points[v]), ToDouble(want.points[v])));
+    }
+    EXPECT_LT(farthest, step == 64 ? 0.2 : 1.35) << step;  // the limb's radius is 0.5
   }
 }
 
