@@ -115,8 +115,8 @@ Rig TexturedTube(const TubeOptions& options) {
   return MakeRig(std::move(source));
 }
 
-RigSource PalmSource() {
-  RigSource source = TubeSource({.around = 64});
+RigSource PalmSource(std::size_t around) {
+  RigSource source = TubeSource({.around = around});
   for (Vec3f& p : source.mesh.positions) p.y *= 4;
   const auto at = [](double x, double y) { return AffineD{{1, 0, 0, x, 0, 1, 0, y, 0, 0, 1, 0}}; };
   source.joints = {{.name = "palm"}, {.name = "left", .parent = 0}, {.name = "right", .parent = 0}};

@@ -46,7 +46,7 @@ RigSource TubeWithMusclesSource();
 Rig CrowdedTube();
 // A tube pressed flat, y +-2 and z +-0.5, on two bones side by side at y = -1 and 1 that hang from
 // one joint: "left" and "right", which share the skin at y +-0.6.
-RigSource PalmSource();
+RigSource PalmSource(std::size_t around = 64);
 Rig TubeFarOrigin();  // the table's tube, 100 diagonals away
 
 // All of the above and the table's tubes.

@@ -19,7 +19,7 @@ namespace sinew {
 
 struct Implicit {
   using Params = ImplicitParams;
-  static constexpr int kVersion = 7;
+  static constexpr int kVersion = 8;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and meets itself without passing through; starts best from dqs "
       "or dqs | bulge_free.";

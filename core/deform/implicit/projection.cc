@@ -337,6 +337,16 @@ class Projection {
     }
   }
 
+  // From where p was skinned to the mean of its neighbours there.
+  Vec4 SkinnedShape(std::uint32_t p) const {
+    const Vec4 from = ToVec4(Skinned(p));
+    Vec4 shape = {0, 0, 0, 0};
+    for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
+      shape += skin_.cotangent[k] * (ToVec4(Skinned(skin_.rows.At(p, k))) - from);
+    }
+    return shape;
+  }
+
   Vec4 Smoothed(std::uint32_t p) const {
     const Vec4 at = Load4(points_.at.data(), p);
     if (!IsSkin(p) || !(flag_[p] > 0) || skin_.rows.RowSize(p) <= kFewNeighbours) return at;
@@ -344,6 +354,8 @@ class Projection {
     for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
       shift += skin_.cotangent[k] * (Load4(points_.at.data(), skin_.rows.At(p, k)) - at);
     }
+    const float firmness = skin_.FirmnessOf(p);
+    if (firmness > 0) shift -= firmness * SkinnedShape(p);
     return at + flag_[p] * shift;
   }
 

@@ -4,9 +4,9 @@
 // stopped; one tangential relaxation of those }; points that left another limb by its side return
 // to the contact, see stray_points.h, now and once more below; where points stopped, six
 // diffusions of that flag, `smoothing` Laplacian passes over it, up to twenty steps back to the
-// level, three diffusions, one more pass. Every sweep reads one buffer and writes another, so the
-// result depends neither on threads nor on chunks. Source: Vaillant et al. 2013; Newton steps,
-// bisection at creases and the numbers are our own.
+// level, three diffusions, one more pass. Firm skin keeps its shape as skinned. Every sweep reads
+// one buffer and writes another, so the result depends neither on threads nor on chunks. Source:
+// Vaillant et al. 2013; Newton steps, bisection at creases and the numbers are our own.
 #pragma once
 
 #include <array>

@@ -34,15 +34,16 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
   };
   const std::size_t lanes = layout.order.size();
   if (points() == 0 || points() > lanes || lane_point.size() != lanes || role.size() != points() ||
-      potential.size() != points() || run_part.size() != run_point.size() ||
-      cotangent.size() != rows.size() || nearest.size() != island.size() ||
-      along.size() != island.size()) {
+      firmness.size() != firm.size() || potential.size() != points() ||
+      run_part.size() != run_point.size() || cotangent.size() != rows.size() ||
+      nearest.size() != island.size() || along.size() != island.size()) {
     return damaged("sizes disagree");
   }
   if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !rows.Fits(points()) ||
       !Below(island, points()) || !Below(nearest, points())) {
     return damaged("an index out of range");
   }
+  if (!Below(firm, points()) || !std::ranges::is_sorted(firm)) return damaged("firm points");
   // Every point is in a run.
   if (run_point.empty() || run_point.front() != 0 || !std::ranges::is_sorted(run_point)) {
     return damaged("runs of parts");

@@ -37,12 +37,19 @@ struct SkinSurface {
   // [P] PointRole; of skin, and above it what part of its way it goes, all of it at kWholeWay.
   // Where two joints of one limb, an ancestor of the other, do not carry all of a point it goes
   // less far, at 0.4 carried by others, or 0.2 by other limbs, not at all: parts are rigid, and
-  // skin between several of them, or between two fingers, follows their mean, as skinned.
+  // skin between several of them, or between two fingers, follows their mean, as skinned. Nor
+  // does it where the field does not fit it at rest: from 0.1 off 1/2 on less, from 0.25 not at
+  // all. Two passes of smoothing over the skin end it.
   std::vector<std::uint8_t> role;
   NeighbourRows rows;
   std::vector<float> cotangent;  // of each neighbour; rest lengths, positive, rows sum to 1 or 0
   // As above or a row of zeros, see AddWeights and mean_value.h.
   std::vector<std::uint16_t> mean_value;
+  // Points that smoothing leaves a part of their shape as skinned, rising, and what part of 255. A
+  // coarse hoof would lose its edges to a contact; folds need smoothing, and fine or even skin does
+  // not lose by it.
+  std::vector<std::uint32_t> firm;
+  std::vector<std::uint8_t> firmness;
   std::vector<float> potential;  // [P] the composed field in the bind pose
   // Runs of points by the part that is largest there: the first point of each, rising from 0.
   std::vector<std::uint32_t> run_point;
@@ -71,6 +78,12 @@ struct SkinSurface {
     constexpr int kNone = static_cast<int>(PointRole::kSkin);
     return static_cast<float>(role[p] - kNone) / static_cast<float>(kWholeWay - kNone);
   }
+  // 0 to 1: what part of its shape as skinned point p keeps.
+  float FirmnessOf(std::uint32_t p) const {
+    const auto at = std::ranges::lower_bound(firm, p);
+    if (at == firm.end() || *at != p) return 0;
+    return static_cast<float>(firmness[static_cast<std::size_t>(at - firm.begin())]) / 255;
+  }
   std::size_t Count(PointRole role_of) const;
   // The part that is largest at point p in the bind pose.
   std::uint32_t PartOf(std::size_t p) const {
@@ -89,6 +102,8 @@ struct SkinSurface {
     NeighbourRows::Fields(self.rows, visit);
     visit("cotangent", self.cotangent);
     visit("mean_value", self.mean_value);
+    visit("firm", self.firm);
+    visit("firmness", self.firmness);
     visit("potential", self.potential);
     visit("run_point", self.run_point);
     visit("run_part", self.run_part);

@@ -21,6 +21,14 @@ constexpr float kNoDepth = 0.01f;  // a field this near 0 or 1 tells nothing
 // Weight from which a point goes at all: of two joints, and of all that stand in line with the one
 // that holds it most. A thumb that holds a tenth of the palm drags it off the palm's field.
 constexpr double kLeastOfTwo = 0.6, kLeastOfChain = 0.8;
+// Of the field from 1/2, where a point lies at rest: up to the first it goes, from the second on
+// the field does not fit its skin (an ear in the field of the head, a tip that no sample met).
+constexpr double kFits = 0.1, kFitsNot = 0.25;
+constexpr int kWaySmoothing = 2;  // passes over the ways of skin
+// Between these skin is more and more firm: how far a point stands out of its ring of neighbours,
+// over the length of its edges; what those span of the field; how alike their ends are carried.
+constexpr double kSmooth = 0.35, kSharp = 0.5, kFine = 0.2, kCoarse = 0.3, kLoose = 0.5,
+                 kFirm = 0.8;
 constexpr double kLeastAlike = 0.5;       // weight that an island shares with skin to go along
 constexpr std::size_t kGrain = 1024;      // points
 constexpr std::size_t kIslandGrain = 64;  // points: each may visit the whole skin at worst
@@ -72,10 +80,11 @@ std::vector<Vec3f> BindPoints(const BindInput& input, const SkinSurface& skin) {
   return points;
 }
 
-// The field at the mesh as it was bound.
-void SetPotentials(std::span<const Vec3f> rest, const PosedField& field, const Task& task,
-                   SkinSurface& skin) {
+// The field at the mesh as it was bound. Returns how steep it is there, [P].
+std::vector<float> SetPotentials(std::span<const Vec3f> rest, const PosedField& field,
+                                 const Task& task, SkinSurface& skin) {
   skin.potential.resize(skin.points());
+  std::vector<float> steepness(skin.points());
   std::vector<std::uint16_t> largest(skin.points());
   task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; p += kLanes) {
@@ -91,6 +100,7 @@ void SetPotentials(std::span<const Vec3f> rest, const PosedField& field, const T
       const PartBlocks parts = field.EvaluateParts(at);
       for (std::size_t i = 0; i < kLanes && p + i < end; ++i) {
         skin.potential[p + i] = values.value[i];
+        steepness[p + i] = std::hypot(values.x[i], values.y[i], values.z[i]);
         float most = 0;
         for (const PartBlock& part : parts) {
           if (!(part.value[i] > most)) continue;
@@ -105,6 +115,7 @@ void SetPotentials(std::span<const Vec3f> rest, const PosedField& field, const T
     skin.run_point.push_back(p);
     skin.run_part.push_back(largest[p]);
   }
+  return steepness;
 }
 
 double SmoothStep(double x) {
@@ -144,14 +155,36 @@ double HoldOfLimb(const Rig& rig, const JointOrder& order, std::uint32_t v) {
                              (chain - kLeastOfChain) / (1 - kLeastOfChain)));
 }
 
-// What part of its way skin goes.
+// Means of each point's value and that of its neighbours, skin alone.
+void SmoothOnce(const SkinSurface& skin, std::vector<double>& values) {
+  const std::vector<double> before = values;
+  for (std::uint32_t p = 0; p < values.size(); ++p) {
+    double sum = 0, count = 0;
+    for (std::size_t k = skin.rows.begin(p); k < skin.rows.end(p); ++k) {
+      const std::uint32_t q = skin.rows.At(p, k);
+      if (!skin.IsSkin(q)) continue;
+      sum += before[q];
+      ++count;
+    }
+    if (count > 0) values[p] = 0.5 * (before[p] + sum / count);
+  }
+}
+
+// What part of its way skin goes: gradually more or less, or a point that goes tears itself off
+// one beside it that does not.
 void SetWays(const BindInput& input, SkinSurface& skin) {
   constexpr double kNone = static_cast<double>(PointRole::kSkin);
   const JointOrder order(input.rig.skeleton());
+  std::vector<double> ways;
+  for (std::uint32_t p = 0; p < skin.points(); ++p) {
+    const double off = std::abs(double{skin.potential[p]} - 0.5);
+    ways.push_back(SmoothStep((kFitsNot - off) / (kFitsNot - kFits)) *
+                   HoldOfLimb(input.rig, order, input.layout.Vertex(skin.point_lane[p])));
+  }
+  for (int pass = 0; pass < kWaySmoothing; ++pass) SmoothOnce(skin, ways);
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
     if (!skin.IsSkin(p)) continue;
-    const double hold = HoldOfLimb(input.rig, order, input.layout.Vertex(skin.point_lane[p]));
-    skin.role[p] = static_cast<std::uint8_t>(std::lround(kNone + (kWholeWay - kNone) * hold));
+    skin.role[p] = static_cast<std::uint8_t>(std::lround(kNone + (kWholeWay - kNone) * ways[p]));
   }
 }
 
@@ -166,6 +199,52 @@ double Likeness(const Rig& rig, std::uint32_t a, std::uint32_t b) {
     }
   }
   return SmoothStep((shared - kLeastAlike) / (1 - kLeastAlike));
+}
+
+double Between(double low, double high, double x) {
+  return SmoothStep((x - low) / (high - low));
+}
+
+// How firm skin is: coarse, carried like its neighbours, and at a sharp edge or next to one.
+void SetFirmness(const BindInput& input, std::span<const Vec3f> rest,
+                 std::span<const float> steepness, const Task& task, SkinSurface& skin) {
+  std::vector<double> sharp(skin.points()), spans(skin.points());
+  task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (auto p = static_cast<std::uint32_t>(begin); p < end; ++p) {
+      Vec3d out{};
+      double squared = 0;
+      for (std::size_t k = skin.rows.begin(p); k < skin.rows.end(p); ++k) {
+        const Vec3d edge = ToDouble(rest[p]) - ToDouble(rest[skin.rows.At(p, k)]);
+        const double weight = double{skin.cotangent[k]};
+        out = out + weight * edge;
+        squared += weight * Dot(edge, edge);
+      }
+      if (!(squared > 0)) continue;
+      sharp[p] = Between(kSmooth, kSharp, std::sqrt(Dot(out, out) / squared));
+      spans[p] = std::sqrt(squared) * double{steepness[p]};
+    }
+  });
+  std::vector<std::uint8_t> firmness(skin.points());
+  task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (auto p = static_cast<std::uint32_t>(begin); p < end; ++p) {
+      if (!(spans[p] > kFine)) continue;
+      const std::uint32_t vertex = input.layout.Vertex(skin.point_lane[p]);
+      double alike = 0, sharpest = sharp[p];
+      for (std::size_t k = skin.rows.begin(p); k < skin.rows.end(p); ++k) {
+        const std::uint32_t q = skin.rows.At(p, k);
+        alike += double{skin.cotangent[k]} *
+                 Likeness(input.rig, vertex, input.layout.Vertex(skin.point_lane[q]));
+        sharpest = std::max(sharpest, sharp[q]);
+      }
+      firmness[p] =
+          Byte(sharpest * Between(kFine, kCoarse, spans[p]) * Between(kLoose, kFirm, alike));
+    }
+  });
+  for (std::uint32_t p = 0; p < skin.points(); ++p) {
+    if (firmness[p] == 0) continue;
+    skin.firm.push_back(p);
+    skin.firmness.push_back(firmness[p]);
+  }
 }
 
 void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
@@ -202,10 +281,10 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
   const std::size_t vertices = rig.vertices(), lanes = layout.order.size();
   const std::size_t corners = rig.mesh().face_vertices().size();
   const std::size_t edges = 4 * corners;  // both directions; fans add fewer edges than corners
-  return {.bound = vertices * 26 + edges * 16 + lanes * 4 + 64,
+  return {.bound = vertices * 31 + edges * 16 + lanes * 4 + 64,
           // Welding, neighbours before and after they are made unique and weighted, borders, rings
           // of triangles, nearest points.
-          .passing = vertices * 520 + (rig.joints() + rig.bindings().size()) * kShellJointBytes +
+          .passing = vertices * 570 + (rig.joints() + rig.bindings().size()) * kShellJointBytes +
                      ShapeWeldBytes(rig) + edges * 52 + corners * 104};
 }
 
@@ -225,7 +304,7 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
   SetRows(mesh, welded, ring, order, skin);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const std::vector<Vec3f> rest = BindPoints(input, skin);
-  SetPotentials(rest, field, task, skin);
+  const std::vector<float> steepness = SetPotentials(rest, field, task, skin);
 
   const std::vector<std::uint8_t> border = BorderPoints(mesh, welded);
   const std::vector<Shell> shells = FindShells(input.rig, welded, ring, border);
@@ -246,6 +325,7 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SetWays(input, skin);
+  SetFirmness(input, rest, steepness, task, skin);
   SetIslands(input, task, skin);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return skin;
