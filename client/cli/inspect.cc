@@ -275,14 +275,15 @@ Json ReportJson(const Report& report, double fps) {
 
 // Whether a server takes the rig, asked of the one that --local uses, and what it doubts of its
 // muscles.
-absl::Status AskAServer(const CharacterFile& character, std::vector<LintFinding>& lint) {
+absl::Status AskAServer(const Context& context, const CharacterFile& character,
+                        std::vector<LintFinding>& lint) {
   SINEW_ASSIGN_OR_RETURN(const std::unique_ptr<LocalService> service, LocalService::Start());
   const auto rig = service->client().UploadRig(std::string_view(character.rig_bytes));
   if (!rig.ok()) return PlacedInMuscleFile(character.muscles, rig.status());
   if (character.rig.muscles.empty()) return absl::OkStatus();
-  auto session =
-      service->client().CreateSession({.rig = rig->rig.name, .deformer = "lbs | muscle"});
-  if (session.ok()) session = service->client().WaitSession(session->name);
+  auto session = service->client().CreateSession({.rig = rig->rig.name, .deformer = "lbs | muscle"},
+                                                 context.call());
+  if (session.ok()) session = service->client().WaitSession(session->name, {}, context.call());
   if (absl::IsResourceExhausted(session.status())) return absl::OkStatus();  // the rig was taken
   if (!session.ok()) return PlacedInMuscleFile(character.muscles, session.status());
   for (const client::Problem& warning : session->warnings) {
@@ -294,8 +295,9 @@ absl::Status AskAServer(const CharacterFile& character, std::vector<LintFinding>
 
 // The fault that a server finds, or the limit that it passes: one with limits of its own may take
 // the file, one that is started without a word does not.
-absl::Status CheckAsAServer(const CharacterFile& character, std::vector<LintFinding>& lint) {
-  const absl::Status taken = AskAServer(character, lint);
+absl::Status CheckAsAServer(const Context& context, const CharacterFile& character,
+                            std::vector<LintFinding>& lint) {
+  const absl::Status taken = AskAServer(context, character, lint);
   const std::string what(taken.message());
   const bool limit = absl::IsResourceExhausted(taken);
   if (!limit && !absl::IsInvalidArgument(taken)) return absl::OkStatus();
@@ -314,8 +316,9 @@ absl::Status Inspect(Context& context, const Options& options) {
   SINEW_ASSIGN_OR_RETURN(report.character, ReadCharacter(options.file, options.muscles));
   report.facts = CountRig(report.character.rig);
   report.lint = Lint(report.character.rig);
-  const absl::Status refused =
-      HasError(report.lint) ? absl::OkStatus() : CheckAsAServer(report.character, report.lint);
+  const absl::Status refused = HasError(report.lint)
+                                   ? absl::OkStatus()
+                                   : CheckAsAServer(context, report.character, report.lint);
   if (context.json()) {
     context.PrintJson(ReportJson(report, options.fps));
   } else {

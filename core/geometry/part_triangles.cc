@@ -1,5 +1,7 @@
 #include "core/geometry/part_triangles.h"
 
+#include <algorithm>
+
 #include "core/base/vectors.h"
 
 namespace sinew {
@@ -15,6 +17,16 @@ double OutsideOf(const Mesh& mesh, const MeshPart& part, std::span<const Vec3d> 
     volume += Dot(a, Cross(points[t[1]] - points[t[0]], points[t[2]] - points[t[0]]));
   });
   return volume < 0 ? -1 : 1;
+}
+
+std::vector<std::uint8_t> InsideOut(const Mesh& mesh, std::span<const Vec3d> points) {
+  std::vector<std::uint8_t> inside_out(points.size(), 0);
+  for (const MeshPart& part : mesh.parts()) {
+    if (OutsideOf(mesh, part, points) > 0) continue;
+    std::ranges::fill(std::span(inside_out).subspan(part.vertex_offset, part.vertex_count),
+                      std::uint8_t{1});
+  }
+  return inside_out;
 }
 
 std::vector<Vec3d> OutwardNormals(const Mesh& mesh, const WeldedPoints& welded,

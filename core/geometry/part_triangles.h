@@ -29,6 +29,9 @@ void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
 //   points  [V] of the whole mesh, in any space that does not mirror
 double OutsideOf(const Mesh& mesh, const MeshPart& part, std::span<const Vec3d> points);
 
+// [V] 1 where its part does.
+std::vector<std::uint8_t> InsideOut(const Mesh& mesh, std::span<const Vec3d> points);
+
 // [P] outward unit normals of welded points, faces weighted by their area; 0 0 0 where none has
 // one. points as above. Linear.
 std::vector<Vec3d> OutwardNormals(const Mesh& mesh, const WeldedPoints& welded,

@@ -19,6 +19,7 @@ BoneSegments::BoneSegments(const Rig& rig, const WeldedPoints& welded, const Vec
   to_bind_.reserve(rig.bindings().size());
   segments_.reserve(rig.bindings().size());
   std::vector<AffineD> at_rest;  // [E] bind space to the rest pose
+  at_rest.reserve(rig.bindings().size());
   for (const Binding& binding : rig.bindings()) {
     at_rest.push_back(Compose(rig.skeleton().rest_model()[binding.joint], binding.inverse_bind));
   }

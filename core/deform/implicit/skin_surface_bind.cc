@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/smooth_step.h"
 #include "core/base/status.h"
 #include "core/deform/implicit/nearest_skin.h"
 #include "core/deform/implicit/skin_surface.h"
@@ -29,6 +30,7 @@ constexpr int kWaySmoothing = 2;  // passes over the ways of skin
 // over the length of its edges; what those span of the field; how alike their ends are carried.
 constexpr double kSmooth = 0.35, kSharp = 0.5, kFine = 0.2, kCoarse = 0.3, kLoose = 0.5,
                  kFirm = 0.8;
+constexpr std::size_t kMostEdges = 64;    // of firm points: hubs of fans are none
 constexpr double kLeastAlike = 0.5;       // weight that an island shares with skin to go along
 constexpr std::size_t kGrain = 1024;      // points
 constexpr std::size_t kIslandGrain = 64;  // points: each may visit the whole skin at worst
@@ -118,11 +120,6 @@ std::vector<float> SetPotentials(std::span<const Vec3f> rest, const PosedField& 
   return steepness;
 }
 
-double SmoothStep(double x) {
-  const double t = std::clamp(x, 0.0, 1.0);
-  return t * t * (3 - 2 * t);
-}
-
 // How firmly one limb, and two joints of it, carry vertex v: 0 to 1, smoothly.
 double HoldOfLimb(const Rig& rig, const JointOrder& order, std::uint32_t v) {
   const auto bindings = rig.influences().bindings(v);
@@ -159,6 +156,7 @@ double HoldOfLimb(const Rig& rig, const JointOrder& order, std::uint32_t v) {
 void SmoothOnce(const SkinSurface& skin, std::vector<double>& values) {
   const std::vector<double> before = values;
   for (std::uint32_t p = 0; p < values.size(); ++p) {
+    if (!skin.IsSkin(p)) continue;
     double sum = 0, count = 0;
     for (std::size_t k = skin.rows.begin(p); k < skin.rows.end(p); ++k) {
       const std::uint32_t q = skin.rows.At(p, k);
@@ -178,8 +176,10 @@ void SetWays(const BindInput& input, SkinSurface& skin) {
   std::vector<double> ways;
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
     const double off = std::abs(double{skin.potential[p]} - 0.5);
-    ways.push_back(SmoothStep((kFitsNot - off) / (kFitsNot - kFits)) *
-                   HoldOfLimb(input.rig, order, input.layout.Vertex(skin.point_lane[p])));
+    ways.push_back(!skin.IsSkin(p)
+                       ? 0
+                       : SmoothStep((kFitsNot - off) / (kFitsNot - kFits)) *
+                             HoldOfLimb(input.rig, order, input.layout.Vertex(skin.point_lane[p])));
   }
   for (int pass = 0; pass < kWaySmoothing; ++pass) SmoothOnce(skin, ways);
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
@@ -201,10 +201,6 @@ double Likeness(const Rig& rig, std::uint32_t a, std::uint32_t b) {
   return SmoothStep((shared - kLeastAlike) / (1 - kLeastAlike));
 }
 
-double Between(double low, double high, double x) {
-  return SmoothStep((x - low) / (high - low));
-}
-
 // How firm skin is: coarse, carried like its neighbours, and at a sharp edge or next to one.
 void SetFirmness(const BindInput& input, std::span<const Vec3f> rest,
                  std::span<const float> steepness, const Task& task, SkinSurface& skin) {
@@ -220,24 +216,28 @@ void SetFirmness(const BindInput& input, std::span<const Vec3f> rest,
         squared += weight * Dot(edge, edge);
       }
       if (!(squared > 0)) continue;
-      sharp[p] = Between(kSmooth, kSharp, std::sqrt(Dot(out, out) / squared));
+      sharp[p] = SmoothStep(kSmooth, kSharp, std::sqrt(Dot(out, out) / squared));
       spans[p] = std::sqrt(squared) * double{steepness[p]};
     }
   });
   std::vector<std::uint8_t> firmness(skin.points());
   task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (auto p = static_cast<std::uint32_t>(begin); p < end; ++p) {
-      if (!(spans[p] > kFine)) continue;
+      const std::size_t edges = skin.rows.end(p) - skin.rows.begin(p);
+      if (!skin.IsSkin(p) || !(spans[p] > kFine) || edges > kMostEdges) continue;
       const std::uint32_t vertex = input.layout.Vertex(skin.point_lane[p]);
       double alike = 0, sharpest = sharp[p];
+      for (std::size_t k = skin.rows.begin(p); k < skin.rows.end(p); ++k) {
+        sharpest = std::max(sharpest, sharp[skin.rows.At(p, k)]);
+      }
+      if (!(sharpest > 0)) continue;
       for (std::size_t k = skin.rows.begin(p); k < skin.rows.end(p); ++k) {
         const std::uint32_t q = skin.rows.At(p, k);
         alike += double{skin.cotangent[k]} *
                  Likeness(input.rig, vertex, input.layout.Vertex(skin.point_lane[q]));
-        sharpest = std::max(sharpest, sharp[q]);
       }
       firmness[p] =
-          Byte(sharpest * Between(kFine, kCoarse, spans[p]) * Between(kLoose, kFirm, alike));
+          Byte(sharpest * SmoothStep(kFine, kCoarse, spans[p]) * SmoothStep(kLoose, kFirm, alike));
     }
   });
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
@@ -326,6 +326,7 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SetWays(input, skin);
   SetFirmness(input, rest, steepness, task, skin);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SetIslands(input, task, skin);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return skin;

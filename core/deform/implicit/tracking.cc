@@ -332,8 +332,8 @@ float Step::Newton(std::size_t p, float value, float slope) const {
   return std::min(std::max(s, -reach), reach);
 }
 
-// Towards the skin as the stages before have it, less so the farther that lies off the surface:
-// they have folded it there or driven it into another part, and a pull would fold what is tracked.
+// Towards where the skin was placed, less so the farther that lies off the surface: it was folded
+// there or driven into another part, and a pull would fold what is tracked.
 Vec4 Step::Pulled(std::size_t p, Vec4 gradient) const {
   const Vec4 pull = Load4(buffers_.placed, p) - Load4(buffers_.at, p);
   const float slope = Length3(gradient);
@@ -429,7 +429,7 @@ void Step::Move(std::size_t begin, std::size_t end) {
 }
 
 // A limb that passes through a stranger takes along what it meets on its way. Skin that was carried
-// so far off its own limb goes back to where the stages before have it.
+// so far off its own limb goes back to where it was placed.
 void Step::GiveUp(std::size_t block) {
   PartBlocks parts;
   for (std::size_t i = 0; i < Lanes(block); ++i) {
@@ -459,6 +459,8 @@ void Step::Run() {
   }
   ForBlocks(&Step::GiveUp);
   if (!frame_.states.empty()) {
+    for (std::size_t p = 0; p < skin_.points(); ++p)
+      Store4(ToVec4(skin_.PointOf(frame_.in, p)), buffers_.placed, p);
     const std::vector<std::uint8_t> states =
         TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.placed}, frame_.task);
     for (std::size_t v = 0; v < frame_.states.size(); ++v) {

@@ -21,13 +21,13 @@ namespace sinew {
 // One muscle's hold on one point.
 struct MuscleAnchor {
   std::uint32_t muscle;
-  float share;         // strength and nearness times the profile at u
+  float share;         // strength and nearness times the profile at u; < 0 where faces look inwards
   float across, down;  // unit direction in the section: along the width, along the depth
 };
 
 struct MuscleStage {
   using Params = MuscleParams;
-  static constexpr int kVersion = 3;
+  static constexpr int kVersion = 4;
   static constexpr std::string_view kSummary =
       "The rig's muscles swell as their joints bend and push the skin along its normals; cheap, "
       "without contact.";

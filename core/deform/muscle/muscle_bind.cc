@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/smooth_step.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/deform/muscle/muscle.h"
@@ -44,11 +45,6 @@ BellyPlace PlaceOf(const MuscleRow& row, const MuscleState& rest, const Vec3d& p
     best = {(k + t) / pieces, offset};
   }
   return best;
-}
-
-double SmoothStep(double x) {
-  const double t = std::clamp(x, 0.0, 1.0);
-  return t * t * (3 - 2 * t);
 }
 
 struct PointAnchor {
@@ -110,7 +106,7 @@ absl::StatusOr<BindCost> MuscleStage::Cost(const BindInput& input, const MuscleP
       rig.muscle_tables().points.size() * sizeof(MusclePointRow);
   const std::size_t bound = tables + pairs * sizeof(MuscleAnchor) + anchored * 12 + lanes * 4 +
                             (corners * 2 + faces * 2 + anchored + 8) * sizeof(std::uint32_t);
-  const std::size_t binding = rig.vertices() * 184 + ShapeWeldBytes(rig) +
+  const std::size_t binding = rig.vertices() * 185 + ShapeWeldBytes(rig) +
                               rig.influences().size() * 24 + corners * 48 + faces * 48 +
                               pairs * 3 * sizeof(PointAnchor);
   return BindCost{
@@ -131,6 +127,7 @@ absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const Musc
   const PointOrder order = OrderPoints(welded, input.layout);
   const BindPoseSkin skin = MakeBindPoseSkin(rig);
   const std::vector<Vec3d> normals = OutwardNormals(rig.mesh(), welded, skin.points);
+  const std::vector<std::uint8_t> inside_out = InsideOut(rig.mesh(), skin.points);
   task.Advance(0.5 * kVertexWork * static_cast<double>(rig.vertices()));
   std::vector<PointAnchor> all;
   for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
@@ -153,7 +150,11 @@ absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const Musc
   for (std::size_t begin = 0; begin < all.size();) {
     std::size_t end = begin;
     while (end < all.size() && all[end].place == all[begin].place) ++end;
-    LimitShares(std::span(all).subspan(begin, end - begin), params.strength);
+    const std::span<PointAnchor> row = std::span(all).subspan(begin, end - begin);
+    LimitShares(row, params.strength);
+    if (inside_out[welded.first[order.point[row.front().place]]] != 0) {
+      for (PointAnchor& each : row) each.anchor.share = -each.anchor.share;
+    }
     bound.anchor_offset.push_back(static_cast<std::uint32_t>(bound.anchors.size()));
     for (; begin < end; ++begin) bound.anchors.push_back(all[begin].anchor);
     const std::uint32_t place = all[end - 1].place;

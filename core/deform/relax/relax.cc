@@ -7,6 +7,7 @@
 #include <numbers>
 #include <utility>
 
+#include "core/base/smooth_step.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/deform/scratch.h"
@@ -99,8 +100,7 @@ std::vector<double> Smoothness(const SurfaceFaces& surface, std::span<const Vec3
   std::vector<double> smoothness;
   for (const Normals& normals : around) {
     const double agree = normals.size > 0 ? Length(normals.sum) / normals.size : 0;
-    const double t = std::clamp((agree - kRidge) / (kSmooth - kRidge), 0.0, 1.0);
-    smoothness.push_back(t * t * (3 - 2 * t));
+    smoothness.push_back(SmoothStep(kRidge, kSmooth, agree));
   }
   return smoothness;
 }
@@ -224,12 +224,10 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const std::vector<Shell> shells = FindShells(input.rig, welded, ring, BorderPoints(mesh, welded));
   std::vector<Vec3d> places, rest;
+  places.reserve(mesh.vertices());
+  rest.reserve(order.point.size());
   for (const Vec3f& p : mesh.positions()) places.push_back(ToDouble(p));
-  std::vector<std::uint8_t> inside_out(places.size(), 0);
-  for (const MeshPart& part : mesh.parts()) {
-    if (OutsideOf(mesh, part, places) > 0) continue;
-    std::ranges::fill(std::span(inside_out).subspan(part.vertex_offset, part.vertex_count), 1);
-  }
+  const std::vector<std::uint8_t> inside_out = InsideOut(mesh, places);
   for (const std::uint32_t p : order.point) {
     rest.push_back(places[welded.first[p]]);
     relax.inside_out.push_back(inside_out[welded.first[p]]);

@@ -390,6 +390,10 @@ TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
     m.skin.firm.push_back(1 << 20);
     m.skin.firmness.resize(m.skin.firm.size());
   }));
+  EXPECT_TRUE(refused([](Implicit& m) {
+    m.skin.firm = {2, 1};
+    m.skin.firmness = {9, 9};
+  }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_shift"); }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_base"); }));
   EXPECT_TRUE(refused([](Implicit& m) { SpoilRows(m, "row_start"); }));

@@ -310,6 +310,7 @@ TEST(Relax, CheckRefusesTablesThatDoNotFit) {
   EXPECT_TRUE(refused([](Relax& r) { r.row_offset[3] = 1 << 20; }));
   EXPECT_TRUE(refused([](Relax& r) { r.neighbours[3] = ~0u; }));
   EXPECT_TRUE(refused([](Relax& r) { r.weights[3] = -1; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.inside_out.pop_back(); }));
   EXPECT_TRUE(refused([](Relax& r) { r.surface.triangles[3] = ~0u; }));
   EXPECT_TRUE(
       refused([](Relax& r) { std::swap(r.surface.faces.front(), r.surface.faces.back()); }));

@@ -58,7 +58,8 @@ struct RetryPolicy {
 };
 
 // Told when a broken stream, or a call of a Character, begins to wait for its server to come back:
-// why, and how long it will try. From any thread, once a break; must not call the library.
+// why, and how long it will try. From any thread, once a break (a clip of a deformer that remembers
+// poses begins anew, and may tell twice); must not call the library.
 using WaitNotice = std::function<void(const absl::Status& why, absl::Duration longest)>;
 
 struct ClientOptions {
