@@ -5,7 +5,7 @@
 
 #include "core/base/status.h"
 #include "core/simd/target.h"
-#include "server/version.h"
+#include "server/base/version.h"
 
 namespace sinew::server {
 namespace {

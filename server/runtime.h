@@ -9,19 +9,19 @@
 #include <mutex>
 #include <vector>
 
-#include "server/arena.h"
-#include "server/bound_cache.h"
-#include "server/config.h"
-#include "server/folder_lock.h"
-#include "server/frame_pool.h"
-#include "server/gate.h"
-#include "server/log.h"
-#include "server/metrics.h"
-#include "server/rig_store.h"
-#include "server/session_table.h"
-#include "server/timers.h"
-#include "server/upload_table.h"
-#include "server/workers.h"
+#include "server/base/config.h"
+#include "server/base/log.h"
+#include "server/base/metrics.h"
+#include "server/frames/frame_pool.h"
+#include "server/store/deformer_cache.h"
+#include "server/store/folder_lock.h"
+#include "server/store/rig_store.h"
+#include "server/store/session_table.h"
+#include "server/store/upload_table.h"
+#include "server/threads/arena.h"
+#include "server/threads/concurrency_limit.h"
+#include "server/threads/timers.h"
+#include "server/threads/workers.h"
 
 namespace sinew::server {
 

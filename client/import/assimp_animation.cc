@@ -7,8 +7,8 @@
 #include <optional>
 #include <utility>
 
-#include "client/cpp/status_macros.h"
 #include "client/import/unique_names.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

@@ -15,7 +15,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/cpp/status_macros.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "client/cpp/status_macros.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

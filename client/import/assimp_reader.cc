@@ -15,7 +15,6 @@
 #include <utility>
 #include <vector>
 
-#include "client/cpp/status_macros.h"
 #include "client/import/assimp_animation.h"
 #include "client/import/assimp_fence.h"
 #include "client/import/assimp_guard.h"
@@ -24,6 +23,7 @@
 #include "client/import/scene_graph.h"
 #include "client/import/statistics.h"
 #include "client/import/unique_names.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

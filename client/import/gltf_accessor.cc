@@ -7,7 +7,7 @@
 #include <cstring>
 #include <limits>
 
-#include "client/cpp/status_macros.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

@@ -8,10 +8,10 @@
 #include <tuple>
 #include <utility>
 
-#include "client/cpp/status_macros.h"
 #include "client/import/gltf_accessor.h"
 #include "client/import/gltf_document.h"
 #include "client/import/unique_names.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

@@ -16,8 +16,8 @@
 #include <string_view>
 #include <utility>
 
-#include "client/cpp/status_macros.h"
 #include "client/import/json_text.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

@@ -9,10 +9,10 @@
 #include <span>
 #include <utility>
 
-#include "client/cpp/status_macros.h"
 #include "client/import/gltf_accessor.h"
 #include "client/import/influences.h"
 #include "client/import/morph_targets.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

@@ -8,7 +8,6 @@
 #include <utility>
 #include <vector>
 
-#include "client/cpp/status_macros.h"
 #include "client/import/gltf_accessor.h"
 #include "client/import/gltf_animation.h"
 #include "client/import/gltf_document.h"
@@ -17,6 +16,7 @@
 #include "client/import/scene_graph.h"
 #include "client/import/statistics.h"
 #include "client/import/unique_names.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

@@ -11,10 +11,10 @@
 #include <fstream>
 #include <system_error>
 
-#include "client/cpp/status_macros.h"
 #include "client/import/assimp_reader.h"
 #include "client/import/gltf_reader.h"
 #include "client/import/obj_reader.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

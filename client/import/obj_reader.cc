@@ -18,8 +18,8 @@
 #include <utility>
 #include <vector>
 
-#include "client/cpp/status_macros.h"
 #include "client/import/statistics.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

@@ -4,7 +4,7 @@
 #include <cstddef>
 
 #include "client/import/scene_graph.h"
-#include "client/import/transform.h"
+#include "client/rig/transform.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::client {

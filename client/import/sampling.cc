@@ -7,9 +7,9 @@
 #include <cmath>
 #include <limits>
 
-#include "client/cpp/status_macros.h"
 #include "client/import/import.h"
 #include "client/import/scene_graph.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "client/import/import.h"
-#include "client/import/transform.h"
+#include "client/rig/transform.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::client {

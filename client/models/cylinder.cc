@@ -4,7 +4,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/cpp/status_macros.h"
+#include "client/lib/codec/status_macros.h"
 #include "client/models/capsule.h"
 #include "client/models/joint_chain.h"
 #include "client/models/models.h"

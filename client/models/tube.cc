@@ -7,7 +7,7 @@
 #include <numbers>
 #include <vector>
 
-#include "client/cpp/status_macros.h"
+#include "client/lib/codec/status_macros.h"
 #include "client/models/joint_chain.h"
 #include "client/models/models.h"
 

@@ -6,7 +6,7 @@
 #include <cmath>
 #include <utility>
 
-#include "client/cpp/status_macros.h"
+#include "client/lib/codec/status_macros.h"
 #include "client/render/colour_ramp.h"
 #include "client/render/text.h"
 

@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/cpp/status_macros.h"
+#include "client/lib/codec/status_macros.h"
 #include "client/render/light_buffer.h"
 #include "client/render/studio.h"
 #include "client/render/surface.h"

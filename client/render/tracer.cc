@@ -5,7 +5,7 @@
 
 #include <utility>
 
-#include "client/cpp/status_macros.h"
+#include "client/lib/codec/status_macros.h"
 
 namespace sinew::client {
 namespace {

@@ -7,7 +7,7 @@
 #include <unsupported/Eigen/BVH>
 #include <utility>
 
-#include "core/geometry/rounded_face.h"
+#include "core/surface/rounded_face.h"
 
 namespace sinew::metrics {
 namespace {

@@ -9,9 +9,9 @@
 
 #include "core/base/types.h"
 #include "core/base/vectors.h"
-#include "core/geometry/adjacency.h"
 #include "core/parallel/task.h"
 #include "core/rig/rig.h"
+#include "core/surface/adjacency.h"
 
 namespace sinew::metrics {
 

@@ -12,10 +12,10 @@
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/geometry/mesh.h"
+#include "core/mesh/mesh.h"
+#include "core/muscle/muscle.h"
+#include "core/muscle/posed_muscle.h"
 #include "core/rig/influences.h"
-#include "core/rig/muscle.h"
-#include "core/rig/posed_muscle.h"
 #include "core/rig/skeleton.h"
 
 namespace sinew {

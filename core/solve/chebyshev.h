@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "core/base/aligned.h"
-#include "core/geometry/laplacian.h"
+#include "core/surface/laplacian.h"
 
 namespace sinew {
 

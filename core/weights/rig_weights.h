@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/geometry/mesh.h"
+#include "core/mesh/mesh.h"
 #include "core/parallel/task.h"
 #include "core/rig/influences.h"
 #include "core/rig/skeleton.h"

@@ -17,9 +17,9 @@
 
 #include "core/base/types.h"
 #include "core/base/vectors.h"
-#include "core/geometry/adjacency.h"
-#include "core/geometry/mesh.h"
+#include "core/mesh/mesh.h"
 #include "core/parallel/task.h"
+#include "core/surface/adjacency.h"
 #include "core/weights/weights.h"
 
 namespace sinew::weights {

@@ -9,8 +9,8 @@
 #include <unordered_map>
 
 #include "core/base/status.h"
+#include "server/base/status.h"
 #include "server/convert/array.h"
-#include "server/status.h"
 
 namespace sinew::server {
 namespace {

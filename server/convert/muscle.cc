@@ -6,7 +6,7 @@
 #include <string>
 
 #include "core/base/status.h"
-#include "server/status.h"
+#include "server/base/status.h"
 
 namespace sinew::server {
 namespace {

@@ -4,7 +4,7 @@
 #include <absl/status/status.h>
 
 #include "core/rig/rig.h"
-#include "server/config.h"
+#include "server/base/config.h"
 #include "sinew/v1/rig.pb.h"
 
 namespace sinew::server {

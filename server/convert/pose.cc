@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/deform/vertex_state.h"
+#include "core/deform/method/vertex_status.h"
 #include "core/rig/layout.h"
+#include "server/base/status.h"
 #include "server/convert/unknown_fields.h"
-#include "server/status.h"
 
 namespace sinew::server {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "core/rig/pose.h"
-#include "server/config.h"
+#include "server/base/config.h"
 #include "sinew/v1/frame.pb.h"
 #include "sinew/v1/pose.pb.h"
 

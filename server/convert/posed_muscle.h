@@ -5,7 +5,7 @@
 #include <span>
 #include <string>
 
-#include "core/rig/posed_muscle.h"
+#include "core/muscle/posed_muscle.h"
 #include "sinew/v1/frame.pb.h"
 
 namespace sinew::server {

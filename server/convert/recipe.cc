@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "core/base/status.h"
-#include "core/deform/spec.h"
+#include "core/deform/engine/recipe_text.h"
+#include "server/base/status.h"
 #include "server/convert/unknown_fields.h"
-#include "server/status.h"
 
 namespace sinew::server {
 namespace {

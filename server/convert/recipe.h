@@ -6,8 +6,8 @@
 
 #include <absl/status/statusor.h>
 
-#include "core/deform/params.h"
-#include "server/config.h"
+#include "core/deform/engine/params.h"
+#include "server/base/config.h"
 #include "sinew/v1/recipe.pb.h"
 #include "sinew/v1/session_service.pb.h"
 

@@ -10,11 +10,11 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "server/base/status.h"
 #include "server/convert/array.h"
 #include "server/convert/mesh.h"
 #include "server/convert/muscle.h"
 #include "server/convert/unknown_fields.h"
-#include "server/status.h"
 
 namespace sinew::server {
 namespace {

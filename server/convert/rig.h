@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "core/rig/rig.h"
-#include "server/config.h"
+#include "server/base/config.h"
 #include "sinew/v1/rig.pb.h"
 #include "sinew/v1/rig_service.pb.h"
 

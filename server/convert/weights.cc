@@ -13,10 +13,10 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "server/base/status.h"
 #include "server/convert/array.h"
 #include "server/convert/rig.h"
 #include "server/convert/unknown_fields.h"
-#include "server/status.h"
 
 namespace sinew::server {
 namespace {

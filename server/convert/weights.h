@@ -7,7 +7,7 @@
 #include <string>
 
 #include "core/weights/rig_weights.h"
-#include "server/config.h"
+#include "server/base/config.h"
 #include "sinew/v1/rig_service.pb.h"
 
 namespace sinew::server {

@@ -1,9 +1,9 @@
 #include "server/services/deform_service.h"
 
-#include "server/clip.h"
-#include "server/compare.h"
-#include "server/deform.h"
-#include "server/stream.h"
+#include "server/calls/clip.h"
+#include "server/calls/compare.h"
+#include "server/calls/deform.h"
+#include "server/calls/stream.h"
 
 namespace sinew::server {
 

@@ -2,7 +2,7 @@
 // together from the buffers that frames were evaluated into.
 #pragma once
 
-#include "server/call.h"
+#include "server/calls/call.h"
 #include "server/runtime.h"
 #include "sinew/v1/deform_service.grpc.pb.h"
 

@@ -4,11 +4,11 @@
 #include <type_traits>
 
 #include "core/base/status.h"
-#include "core/deform/registry.h"
+#include "core/deform/engine/registry.h"
 #include "core/simd/target.h"
-#include "server/config_options.h"
+#include "server/base/config_options.h"
+#include "server/base/version.h"
 #include "server/services/page.h"
-#include "server/version.h"
 
 namespace sinew::server {
 namespace {

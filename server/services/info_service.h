@@ -1,7 +1,7 @@
 // info_service.h - sinew.v1.InfoService: version, limits, figures, methods and presets.
 #pragma once
 
-#include "server/call.h"
+#include "server/calls/call.h"
 #include "server/runtime.h"
 #include "sinew/v1/info_service.grpc.pb.h"
 

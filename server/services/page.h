@@ -9,7 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "server/status.h"
+#include "server/base/status.h"
 
 namespace sinew::server {
 

@@ -1,11 +1,11 @@
 #include "server/services/rig_service.h"
 
 #include "core/base/status.h"
+#include "server/calls/compute_weights.h"
+#include "server/calls/download.h"
+#include "server/calls/upload.h"
 #include "server/convert/unknown_fields.h"
-#include "server/download.h"
 #include "server/services/page.h"
-#include "server/upload.h"
-#include "server/weigh.h"
 
 namespace sinew::server {
 

@@ -1,7 +1,7 @@
 // rig_service.h - sinew.v1.RigService over the rig store.
 #pragma once
 
-#include "server/call.h"
+#include "server/calls/call.h"
 #include "server/runtime.h"
 #include "sinew/v1/rig_service.grpc.pb.h"
 

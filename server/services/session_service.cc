@@ -5,13 +5,13 @@
 #include <chrono>
 
 #include "core/base/status.h"
-#include "core/deform/deformer.h"
+#include "core/deform/engine/deformer.h"
+#include "server/calls/open_session.h"
+#include "server/calls/session_proto.h"
+#include "server/calls/watch_session.h"
 #include "server/convert/recipe.h"
-#include "server/convert/session.h"
 #include "server/convert/unknown_fields.h"
-#include "server/open_session.h"
 #include "server/services/page.h"
-#include "server/watch.h"
 
 namespace sinew::server {
 namespace {

@@ -1,7 +1,7 @@
 // session_service.h - sinew.v1.SessionService over the session table and the bound data.
 #pragma once
 
-#include "server/call.h"
+#include "server/calls/call.h"
 #include "server/runtime.h"
 #include "sinew/v1/session_service.grpc.pb.h"
 

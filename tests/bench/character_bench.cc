@@ -19,19 +19,19 @@
 #include <string>
 #include <vector>
 
-#include "client/cli/character_file.h"
+#include "client/cli/character/character_file.h"
 #include "client/models/models.h"
-#include "core/deform/deformer.h"
 #include "core/deform/dqs/dqs.h"
-#include "core/deform/fields.h"
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
 #include "core/deform/implicit/implicit.h"
-#include "core/deform/implicit/projection.h"
-#include "core/deform/spec.h"
-#include "core/deform/vertex_state.h"
+#include "core/deform/implicit/project/projection.h"
+#include "core/deform/method/fields.h"
+#include "core/deform/method/vertex_status.h"
 #include "core/simd/target.h"
 #include "server/convert/rig.h"
 #include "sinew/client.h"
-#include "tests/assets/run_method.h"
+#include "tests/support/run_method.h"
 
 namespace sinew {
 namespace {

@@ -8,11 +8,11 @@
 #include <functional>
 #include <vector>
 
-#include "core/field/hrbf_kernel.h"
-#include "core/field/poisson_disk.h"
+#include "core/deform/implicit/field/hrbf_kernel.h"
+#include "core/deform/implicit/field/poisson_disk.h"
 #include "core/parallel/task.h"
 #include "core/simd/target.h"
-#include "tests/unit/field/canonical_limb.h"
+#include "tests/support/canonical_limb.h"
 
 namespace sinew {
 namespace {

@@ -19,12 +19,12 @@
 #include <string>
 #include <vector>
 
-#include "core/deform/deformer.h"
-#include "core/deform/registry.h"
-#include "core/deform/spec.h"
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
+#include "core/deform/engine/registry.h"
 #include "core/simd/target.h"
-#include "tests/assets/allocation_meter.h"
-#include "tests/assets/tube.h"
+#include "tests/support/allocation_meter.h"
+#include "tests/support/tube.h"
 
 namespace sinew {
 namespace {

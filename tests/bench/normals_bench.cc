@@ -1,5 +1,5 @@
 // normals_bench - what each rule for normals gives and costs, on the tube: the figures behind the
-// choice in core/geometry/normals.h.
+// choice in core/surface/normals.h.
 //
 // Errors are degrees against the normal of the smooth deformed surface, largest and mean. Times are
 // nanoseconds of one thread a vertex, medians of rounds that take turns; time in which the thread
@@ -13,15 +13,15 @@
 #include <string>
 #include <vector>
 
-#include "core/deform/deformer.h"
-#include "core/deform/linear_blend_kernel.h"
-#include "core/deform/spec.h"
-#include "core/deform/writer_kernel.h"
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
+#include "core/deform/kernels/linear_blend_kernel.h"
+#include "core/deform/kernels/writer_kernel.h"
 #include "core/rig/weight_table.h"
-#include "tests/assets/run_method.h"
-#include "tests/assets/small_rigs.h"
-#include "tests/assets/tube.h"
 #include "tests/reference/normal_errors.h"
+#include "tests/support/run_method.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
 
 namespace sinew {
 namespace {

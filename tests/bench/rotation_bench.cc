@@ -15,8 +15,8 @@
 #include "core/parallel/task.h"
 #include "core/solve/rotation.h"
 #include "tests/bench/quaternion_fit.h"
-#include "tests/unit/ddm/rotation_pack.h"
-#include "tests/unit/ddm/rotation_samples.h"
+#include "tests/support/rotation_pack.h"
+#include "tests/support/rotation_samples.h"
 
 namespace sinew {
 namespace {

@@ -25,8 +25,8 @@
 #include <vector>
 
 #include "client/models/models.h"
-#include "server/serve.h"
-#include "server/server.h"
+#include "server/process/serve.h"
+#include "server/process/server.h"
 #include "sinew/client.h"
 #include "tests/bench/raw_peer.h"
 

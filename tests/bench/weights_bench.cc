@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/weights/weights.h"
-#include "tests/unit/weights/bodies.h"
+#include "tests/support/bodies.h"
 
 namespace sinew {
 

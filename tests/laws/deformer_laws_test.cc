@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "core/base/table_io.h"
-#include "core/deform/deformer.h"
-#include "core/deform/spec.h"
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
 #include "core/simd/target.h"
 #include "tests/laws/law_cases.h"
 #include "tests/laws/law_frame.h"

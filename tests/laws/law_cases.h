@@ -4,8 +4,8 @@
 #include <string>
 #include <vector>
 
-#include "tests/assets/small_rigs.h"
-#include "tests/assets/tube.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
 
 namespace sinew::testing {
 

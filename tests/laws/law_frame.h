@@ -11,8 +11,8 @@
 #include <span>
 #include <vector>
 
-#include "core/deform/deformer.h"
-#include "core/field/poisson_disk.h"
+#include "core/deform/engine/deformer.h"
+#include "core/deform/implicit/field/poisson_disk.h"
 
 namespace sinew::testing {
 

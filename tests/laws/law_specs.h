@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/deform/registry.h"
+#include "core/deform/engine/registry.h"
 
 namespace sinew::testing {
 

@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "core/deform/deformer.h"
-#include "core/deform/spec.h"
-#include "tests/assets/allocation_meter.h"
-#include "tests/assets/small_rigs.h"
-#include "tests/assets/tube.h"
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
 #include "tests/laws/law_specs.h"
+#include "tests/support/allocation_meter.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
 
 namespace sinew {
 namespace {

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "core/deform/deformer.h"
-#include "core/deform/spec.h"
-#include "tests/assets/run_method.h"
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
 #include "tests/laws/law_cases.h"
 #include "tests/laws/law_specs.h"
+#include "tests/support/run_method.h"
 
 namespace sinew {
 namespace {

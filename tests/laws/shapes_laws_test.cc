@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "core/base/table_io.h"
-#include "core/deform/deformer.h"
-#include "core/deform/registry.h"
-#include "core/deform/spec.h"
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
+#include "core/deform/engine/registry.h"
 #include "core/simd/target.h"
-#include "tests/assets/small_rigs.h"
-#include "tests/assets/tube.h"
 #include "tests/reference/shapes_reference.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
 
 namespace sinew {
 namespace {

@@ -43,9 +43,9 @@ EXTRA = (
     ("core/parallel/tbb_task.cc", ("tbb",)),  # the one scheduler
     ("core/deform/registry.cc", ("core/deform/*/*.h",)),  # the one list of methods
     ("server/arena.cc", ("tbb",)),  # where frames and binds are computed
-    ("client/cli/command_line.cc", ("client/cpp/address.h",)),  # --server takes what Connect takes
+    ("client/cli/command_line.cc", ("client/lib/rpc/address.h",)),  # --server takes what Connect takes
     # --local: the server and a client on one in-process channel
-    ("client/cli/local.*", ("grpc", "server/server.h", "server/config.h", "client/cpp/channel.h")),
+    ("client/cli/local.*", ("grpc", "server/process/server.h", "server/base/config.h", "client/lib/rpc/channel.h")),
 )
 
 STD = ("std", "absl")
@@ -78,7 +78,7 @@ RINGS = (
     ("core/weights/*.h", CORE_HEADERS + ("OWN/*.h",)),
     ("core/weights/*.cc", CORE_SOURCES + ("embree", "OWN/*.h")),
     # Methods do not know each other: what they share lies below them or beside deformer.h.
-    ("core/deform/*.h", CORE_HEADERS + ("core/field/field_options.h", "core/deform/*.h", "core/deform/*/*_params.h")),
+    ("core/deform/*.h", CORE_HEADERS + ("core/deform/implicit/field/field_options.h", "core/deform/*.h", "core/deform/*/*_params.h")),
     ("core/deform/*.cc", CORE_HEADERS + ("core/simd/*.h", "core/deform/*.h")),
     ("core/deform/*/*.h", CORE_HEADERS + ("core/field/*.h", "core/deform/*.h", "OWN/*.h")),
     ("core/deform/*/*.cc", CORE_SOURCES + ("core/field/*.h", "core/deform/*.h", "OWN/*.h")),
@@ -91,16 +91,16 @@ RINGS = (
                          "core/rig/*.h", "core/deform/*.h", "core/metrics/*.h", "core/weights/*.h", "server/**.h")),
     # The installed headers name no library but absl, so that users need none.
     ("client/cpp/include/**", STD + ("sinew/*.h",)),
-    ("client/cpp/*", STD + ("proto", "grpc", "json", "xxhash", "openssl", "core/base/near_names.h", "sinew/*.h",
+    ("client/cpp/*", STD + ("proto", "grpc", "json", "xxhash", "openssl", "core/base/closest_names.h", "sinew/*.h",
                             "client/cpp/*.h")),
     ("client/import/*", STD + ("assimp", "tinygltf", "tinyobjloader", "json", "eigen", "sinew/*.h",
-                               "client/cpp/status_macros.h", "OWN/*.h")),
-    ("client/models/*", STD + ("eigen", "sinew/*.h", "client/cpp/status_macros.h", "OWN/*.h")),
+                               "client/lib/codec/status_macros.h", "OWN/*.h")),
+    ("client/models/*", STD + ("eigen", "sinew/*.h", "client/lib/codec/status_macros.h", "OWN/*.h")),
     ("client/render/*", STD + ("embree", "png", "freetype", "tbb", "eigen", "sinew/*.h",
-                               "client/cpp/status_macros.h", "OWN/*.h")),
-    ("client/cli/*", STD + ("json", "cli11", "xxhash", "sinew/*.h", "client/cpp/status_macros.h",
+                               "client/lib/codec/status_macros.h", "OWN/*.h")),
+    ("client/cli/*", STD + ("json", "cli11", "xxhash", "sinew/*.h", "client/lib/codec/status_macros.h",
                             "client/import/*.h", "client/models/*.h", "client/render/*.h", "core/formats/*.h",
-                            "core/base/near_names.h", "OWN/*.h")),
+                            "core/base/closest_names.h", "OWN/*.h")),
     ("tests/**", ("**",)),
 )
 

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "client/cpp/status_macros.h"
+#include "client/lib/codec/status_macros.h"
 #include "sinew/client.h"
 #include "tests/integration/client/test_character.h"
 

@@ -2,7 +2,7 @@
 // the elbow controller; in double, from the formulas.
 #pragma once
 
-#include "tests/assets/rounded_limb.h"
+#include "tests/support/rounded_limb.h"
 
 namespace sinew::testing {
 

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "core/geometry/adjacency.h"
+#include "core/surface/adjacency.h"
 
 namespace sinew::reference {
 namespace {

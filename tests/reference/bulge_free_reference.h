@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/deform/params.h"
+#include "core/deform/engine/params.h"
 #include "core/rig/rig.h"
 
 namespace sinew::reference {

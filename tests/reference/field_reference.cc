@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "core/field/field_controller.h"
+#include "core/deform/implicit/field/field_controller.h"
 
 namespace sinew::reference {
 namespace {

@@ -5,8 +5,8 @@
 #include <functional>
 #include <span>
 
-#include "core/field/field_options.h"
-#include "core/field/limb_field.h"
+#include "core/deform/implicit/field/field_options.h"
+#include "core/deform/implicit/field/limb_field.h"
 
 namespace sinew::reference {
 

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/deform/vertex_state.h"
+#include "core/deform/method/vertex_status.h"
 #include "core/rig/rig.h"
 #include "tests/reference/delta_mush_reference.h"
 

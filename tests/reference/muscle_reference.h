@@ -3,7 +3,7 @@
 #pragma once
 
 #include "core/base/types.h"
-#include "core/rig/muscle.h"
+#include "core/muscle/muscle.h"
 
 namespace sinew::reference {
 

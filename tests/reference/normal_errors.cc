@@ -7,12 +7,12 @@
 #include "core/deform/ddm/ddm.h"
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/lbs/lbs.h"
-#include "core/geometry/normals.h"
-#include "tests/assets/run_method.h"
-#include "tests/assets/small_rigs.h"
-#include "tests/assets/tube.h"
+#include "core/surface/normals.h"
 #include "tests/reference/ddm_reference.h"
 #include "tests/reference/smooth_tube.h"
+#include "tests/support/run_method.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
 
 namespace sinew::reference {
 namespace {

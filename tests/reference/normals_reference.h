@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/geometry/mesh.h"
+#include "core/mesh/mesh.h"
 
 namespace sinew::reference {
 

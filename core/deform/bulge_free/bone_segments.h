@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/geometry/adjacency.h"
 #include "core/rig/bones.h"
 #include "core/rig/joint_order.h"
 #include "core/rig/rig.h"
+#include "core/surface/adjacency.h"
 
 namespace sinew {
 

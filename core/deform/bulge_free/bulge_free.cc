@@ -11,8 +11,8 @@
 #include "core/base/vectors.h"
 #include "core/deform/bulge_free/bone_segments.h"
 #include "core/deform/bulge_free/bulge_free_kernel.h"
-#include "core/geometry/adjacency.h"
-#include "core/geometry/skin_shells.h"
+#include "core/surface/adjacency.h"
+#include "core/surface/connected_components.h"
 
 namespace sinew {
 namespace {

@@ -23,7 +23,7 @@
 // little or too much.
 #pragma once
 
-#include "core/deform/method.h"
+#include "core/deform/method/method.h"
 
 namespace sinew {
 

@@ -5,10 +5,10 @@
 #include <cmath>
 
 #include "core/base/status.h"
-#include "core/deform/centre_blend_kernel.h"
 #include "core/deform/cor/cor_centres.h"
 #include "core/deform/cor/cor_surface.h"
-#include "core/deform/stretch.h"
+#include "core/deform/kernels/centre_blend_kernel.h"
+#include "core/deform/method/stretch.h"
 
 namespace sinew {
 namespace {

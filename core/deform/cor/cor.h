@@ -6,7 +6,7 @@
 // scale or shear are treated as in dqs, so that a motion common to all joints is exact.
 #pragma once
 
-#include "core/deform/method.h"
+#include "core/deform/method/method.h"
 #include "core/rig/weight_table.h"
 
 namespace sinew {

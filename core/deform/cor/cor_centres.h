@@ -16,7 +16,7 @@
 
 #include "core/base/types.h"
 #include "core/deform/cor/cor_surface.h"
-#include "core/deform/params.h"
+#include "core/deform/engine/params.h"
 #include "core/parallel/task.h"
 #include "core/rig/rig.h"
 

@@ -1,7 +1,7 @@
 // cor_params.h - parameters of skinning with optimised centres of rotation.
 #pragma once
 
-#include "core/deform/param_doc.h"
+#include "core/deform/method/param_doc.h"
 
 namespace sinew {
 

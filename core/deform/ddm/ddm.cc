@@ -8,12 +8,12 @@
 #include <cmath>
 
 #include "core/base/status.h"
-#include "core/deform/centre_blend_kernel.h"
 #include "core/deform/ddm/ddm_kernel.h"
 #include "core/deform/ddm/ddm_lane.h"
 #include "core/deform/ddm/half_weights_kernel.h"
-#include "core/deform/linear_blend_kernel.h"
-#include "core/deform/stretch.h"
+#include "core/deform/kernels/centre_blend_kernel.h"
+#include "core/deform/kernels/linear_blend_kernel.h"
+#include "core/deform/method/stretch.h"
 
 namespace sinew {
 namespace {

@@ -13,7 +13,7 @@
 #include "core/base/status.h"
 #include "core/deform/ddm/ddm_kernel.h"
 #include "core/deform/ddm/ddm_moments.h"
-#include "core/deform/method.h"
+#include "core/deform/method/method.h"
 
 namespace sinew {
 

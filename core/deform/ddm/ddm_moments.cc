@@ -11,7 +11,7 @@
 
 #include "core/base/status.h"
 #include "core/deform/ddm/ddm_kernel.h"
-#include "core/geometry/held_back.h"
+#include "core/surface/smoothing_limit.h"
 
 namespace sinew {
 namespace {

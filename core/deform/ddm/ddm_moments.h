@@ -15,10 +15,10 @@
 #include <span>
 #include <vector>
 
-#include "core/deform/method.h"
-#include "core/geometry/adjacency.h"
-#include "core/geometry/laplacian.h"
+#include "core/deform/method/method.h"
 #include "core/solve/chebyshev.h"
+#include "core/surface/adjacency.h"
+#include "core/surface/laplacian.h"
 
 namespace sinew {
 

@@ -3,7 +3,7 @@
 // checks, text form and documentation read; ValidateStage checks them, Bind takes them as checked.
 #pragma once
 
-#include "core/deform/param_doc.h"
+#include "core/deform/method/param_doc.h"
 
 namespace sinew {
 

@@ -10,10 +10,10 @@
 #include "core/base/status.h"
 #include "core/deform/delta_mush/delta_mush_kernel.h"
 #include "core/deform/delta_mush/detail_kernel.h"
-#include "core/deform/scratch.h"
-#include "core/geometry/normals_kernel.h"
-#include "core/geometry/skin_sides.h"
-#include "core/geometry/surface_point.h"
+#include "core/deform/method/scratch.h"
+#include "core/surface/normals_kernel.h"
+#include "core/surface/skin_sides.h"
+#include "core/surface/surface_point.h"
 
 namespace sinew {
 namespace {

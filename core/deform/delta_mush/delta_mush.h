@@ -11,8 +11,8 @@
 #pragma once
 
 #include "core/base/aligned.h"
-#include "core/deform/method.h"
-#include "core/geometry/surface_faces.h"
+#include "core/deform/method/method.h"
+#include "core/surface/surface_faces.h"
 
 namespace sinew {
 

@@ -7,9 +7,9 @@
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/deform/delta_mush/delta_mush.h"
-#include "core/geometry/adjacency.h"
-#include "core/geometry/held_back.h"
-#include "core/geometry/laplacian.h"
+#include "core/surface/adjacency.h"
+#include "core/surface/laplacian.h"
+#include "core/surface/smoothing_limit.h"
 
 namespace sinew {
 namespace {

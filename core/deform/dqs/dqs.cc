@@ -9,8 +9,8 @@
 
 #include "core/base/status.h"
 #include "core/deform/dqs/dqs_kernel.h"
-#include "core/deform/linear_blend_kernel.h"
-#include "core/deform/stretch.h"
+#include "core/deform/kernels/linear_blend_kernel.h"
+#include "core/deform/method/stretch.h"
 #include "core/solve/rotation.h"
 
 namespace sinew {

@@ -18,7 +18,7 @@
 // Either way only relative rotations count: turning the root changes nothing.
 #pragma once
 
-#include "core/deform/method.h"
+#include "core/deform/method/method.h"
 #include "core/rig/weight_table.h"
 
 namespace sinew {

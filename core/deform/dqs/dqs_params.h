@@ -1,7 +1,7 @@
 // dqs_params.h - parameters of dual quaternion skinning.
 #pragma once
 
-#include "core/deform/param_doc.h"
+#include "core/deform/method/param_doc.h"
 
 namespace sinew {
 

@@ -6,9 +6,9 @@
 #include <utility>
 
 #include "core/base/status.h"
-#include "core/deform/implicit/joint_operators.h"
-#include "core/deform/implicit/projection.h"
-#include "core/deform/implicit/tracking.h"
+#include "core/deform/implicit/field/joint_operators.h"
+#include "core/deform/implicit/project/projection.h"
+#include "core/deform/implicit/track/tracking.h"
 #include "core/rig/bind_pose.h"
 
 namespace sinew {

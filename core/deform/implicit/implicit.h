@@ -10,10 +10,10 @@
 // state is projected all the same.
 #pragma once
 
-#include "core/deform/implicit/skin_surface.h"
-#include "core/deform/method.h"
-#include "core/field/limb_field.h"
-#include "core/field/muscle_field.h"
+#include "core/deform/implicit/field/limb_field.h"
+#include "core/deform/implicit/field/muscle_field.h"
+#include "core/deform/implicit/surface/skin_surface.h"
+#include "core/deform/method/method.h"
 
 namespace sinew {
 

@@ -4,8 +4,8 @@
 // takes them as checked.
 #pragma once
 
-#include "core/deform/param_doc.h"
-#include "core/field/field_options.h"
+#include "core/deform/implicit/field/field_options.h"
+#include "core/deform/method/param_doc.h"
 
 namespace sinew {
 

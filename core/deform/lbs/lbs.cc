@@ -1,7 +1,7 @@
 #include "core/deform/lbs/lbs.h"
 
 #include "core/base/status.h"
-#include "core/deform/linear_blend_kernel.h"
+#include "core/deform/kernels/linear_blend_kernel.h"
 
 namespace sinew {
 namespace {

@@ -3,7 +3,7 @@
 // Source: Magnenat-Thalmann et al. 1988; the layout is that of core/rig/layout.h.
 #pragma once
 
-#include "core/deform/method.h"
+#include "core/deform/method/method.h"
 #include "core/rig/weight_table.h"
 
 namespace sinew {

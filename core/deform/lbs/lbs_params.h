@@ -1,7 +1,7 @@
 // lbs_params.h - parameters of linear blend skinning.
 #pragma once
 
-#include "core/deform/param_doc.h"
+#include "core/deform/method/param_doc.h"
 
 namespace sinew {
 

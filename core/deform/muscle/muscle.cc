@@ -6,10 +6,10 @@
 #include <cmath>
 
 #include "core/base/status.h"
-#include "core/deform/scratch.h"
-#include "core/geometry/normals_kernel.h"
-#include "core/geometry/skin_sides.h"
-#include "core/geometry/surface_point.h"
+#include "core/deform/method/scratch.h"
+#include "core/surface/normals_kernel.h"
+#include "core/surface/skin_sides.h"
+#include "core/surface/surface_point.h"
 
 namespace sinew {
 namespace {

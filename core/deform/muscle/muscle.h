@@ -12,9 +12,9 @@
 #pragma once
 
 #include "core/base/aligned.h"
-#include "core/deform/method.h"
-#include "core/geometry/surface_faces.h"
-#include "core/rig/posed_muscle.h"
+#include "core/deform/method/method.h"
+#include "core/muscle/posed_muscle.h"
+#include "core/surface/surface_faces.h"
 
 namespace sinew {
 

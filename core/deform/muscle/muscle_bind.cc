@@ -6,10 +6,10 @@
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/deform/muscle/muscle.h"
-#include "core/field/muscle_kernel.h"
-#include "core/field/muscle_shape.h"
-#include "core/geometry/adjacency.h"
-#include "core/geometry/part_triangles.h"
+#include "core/muscle/muscle_kernel.h"
+#include "core/muscle/muscle_shape.h"
+#include "core/surface/adjacency.h"
+#include "core/surface/part_triangles.h"
 
 namespace sinew {
 namespace {

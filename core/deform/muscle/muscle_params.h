@@ -1,7 +1,7 @@
 // muscle_params.h - parameters of muscles that push the skin without fields.
 #pragma once
 
-#include "core/deform/param_doc.h"
+#include "core/deform/method/param_doc.h"
 
 namespace sinew {
 

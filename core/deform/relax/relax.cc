@@ -10,15 +10,15 @@
 #include "core/base/smooth_step.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
-#include "core/deform/scratch.h"
-#include "core/geometry/adjacency.h"
-#include "core/geometry/mean_value.h"
-#include "core/geometry/normals_kernel.h"
-#include "core/geometry/part_triangles.h"
-#include "core/geometry/skin_shells.h"
-#include "core/geometry/skin_sides.h"
-#include "core/geometry/surface_point.h"
+#include "core/deform/method/scratch.h"
 #include "core/simd/vec4.h"
+#include "core/surface/adjacency.h"
+#include "core/surface/connected_components.h"
+#include "core/surface/mean_value.h"
+#include "core/surface/normals_kernel.h"
+#include "core/surface/part_triangles.h"
+#include "core/surface/skin_sides.h"
+#include "core/surface/surface_point.h"
 
 namespace sinew {
 namespace {

@@ -11,8 +11,8 @@
 // step of Vaillant et al. 2013; faces and ridges are ours.
 #pragma once
 
-#include "core/deform/method.h"
-#include "core/geometry/surface_faces.h"
+#include "core/deform/method/method.h"
+#include "core/surface/surface_faces.h"
 
 namespace sinew {
 

@@ -1,7 +1,7 @@
 // relax_params.h - parameters of tangential relaxation.
 #pragma once
 
-#include "core/deform/param_doc.h"
+#include "core/deform/method/param_doc.h"
 
 namespace sinew {
 

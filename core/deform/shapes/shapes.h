@@ -12,7 +12,7 @@
 #pragma once
 
 #include "core/base/aligned.h"
-#include "core/deform/method.h"
+#include "core/deform/method/method.h"
 
 namespace sinew {
 

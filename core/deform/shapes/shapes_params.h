@@ -1,7 +1,7 @@
 // shapes_params.h - parameters of blend shapes.
 #pragma once
 
-#include "core/deform/param_doc.h"
+#include "core/deform/method/param_doc.h"
 
 namespace sinew {
 

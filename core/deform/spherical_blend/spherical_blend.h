@@ -8,7 +8,7 @@
 // ours.
 #pragma once
 
-#include "core/deform/method.h"
+#include "core/deform/method/method.h"
 #include "core/deform/spherical_blend/joint_sets.h"
 #include "core/rig/weight_table.h"
 

@@ -1,7 +1,7 @@
 // spherical_blend_params.h - parameters of spherical blend skinning.
 #pragma once
 
-#include "core/deform/param_doc.h"
+#include "core/deform/method/param_doc.h"
 
 namespace sinew {
 

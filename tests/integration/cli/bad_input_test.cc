@@ -13,7 +13,7 @@
 #include "tests/integration/cli/poses_file.h"
 #include "tests/integration/cli/process.h"
 #include "tests/integration/cli/small_gltf.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
 namespace {

@@ -14,7 +14,7 @@
 #include "sinew/client.h"
 #include "tests/integration/cli/poses_file.h"
 #include "tests/integration/cli/process.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
 namespace {

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/integration/cli/process.h"
-#include "tests/testdata.h"
+#include "tests/support/testdata.h"
 
 namespace sinew::testing {
 namespace {

@@ -7,9 +7,9 @@
 #include <nlohmann/json.hpp>
 #include <tuple>
 
-#include "client/cli/muscle_help.h"
+#include "client/cli/character/muscle_help.h"
 #include "tests/integration/cli/process.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
 namespace {

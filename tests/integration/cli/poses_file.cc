@@ -2,7 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
 

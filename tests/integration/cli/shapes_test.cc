@@ -14,10 +14,10 @@
 #include "client/import/import.h"
 #include "core/formats/npy.h"
 #include "tests/integration/cli/process.h"
-#include "tests/testdata.h"
-#include "tests/unit/cli/temporary_folder.h"
-#include "tests/unit/import/gltf_builder.h"
-#include "tests/unit/import/linear_blend.h"
+#include "tests/support/gltf_builder.h"
+#include "tests/support/linear_blend.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/testdata.h"
 
 namespace sinew::testing {
 namespace {

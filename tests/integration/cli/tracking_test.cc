@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/integration/cli/process.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
 namespace {

@@ -18,8 +18,8 @@
 #include "sinew/client.h"
 #include "tests/integration/cli/process.h"
 #include "tests/integration/cli/small_gltf.h"
-#include "tests/testdata.h"
-#include "tests/unit/cli/temporary_folder.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/testdata.h"
 
 namespace sinew::testing {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <thread>
 
-#include "server/address.h"
+#include "server/base/address.h"
 #include "tests/integration/server/server_fixture.h"
 
 namespace sinew::testing {

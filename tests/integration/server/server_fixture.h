@@ -8,10 +8,10 @@
 #include <string>
 #include <utility>
 
-#include "server/server.h"
+#include "server/process/server.h"
 #include "tests/integration/server/stream_client.h"
 #include "tests/integration/server/stubs.h"
-#include "tests/unit/server/test_rig.h"
+#include "tests/support/test_rig.h"
 
 namespace sinew::testing {
 

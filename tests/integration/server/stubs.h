@@ -15,7 +15,7 @@
 #include "sinew/v1/info_service.grpc.pb.h"
 #include "sinew/v1/rig_service.grpc.pb.h"
 #include "sinew/v1/session_service.grpc.pb.h"
-#include "tests/unit/server/test_rig.h"
+#include "tests/support/test_rig.h"
 
 namespace sinew::testing {
 

@@ -1,0 +1,38 @@
+// bound_character.h - a character file on the server, bound and ready.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+
+#include "client/cli/character/character_file.h"
+#include "client/cli/run/context.h"
+#include "sinew/client.h"
+
+namespace sinew::cli {
+
+// Uploads and binds with a progress line; warnings of the server go to stderr.
+// Errors of Connect and client::Character::Create.
+absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
+                                                const std::string& spec);
+
+// An error of one of several deformers, with its label in front, unless the muscles' file is at
+// fault. `argument` is what --deformer took.
+absl::Status OfDeformer(const std::string& argument, const CharacterFile& character,
+                        const absl::Status& status);
+
+// Warns if `clip` moves controls, and so morph targets, that no stage of the recipe reads.
+void WarnUnusedControls(const Context& context, const client::RigData& rig,
+                        const client::Character& character, const client::ClipData& clip);
+
+// Warns of what the importer lost: it belongs to the result.
+void WarnLosses(const Context& context, const CharacterFile& character);
+
+// Gives the session back at the end of a command that succeeded, so that it does not wait for its
+// lease to pass. Best effort: a server that is gone costs seconds at most and is no error.
+void ReleaseCharacter(const Context& context, const client::Character& character);
+
+// Pose `index` of a clip.
+client::Pose PoseOf(const client::ClipData& clip, std::size_t index);
+
+}  // namespace sinew::cli

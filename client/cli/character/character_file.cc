@@ -1,0 +1,223 @@
+#include "client/cli/character/character_file.h"
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "client/cli/character/muscle_file.h"
+#include "client/cli/files/input_file.h"
+#include "client/cli/run/exit_code.h"
+#include "client/cli/text/quantity.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/models/models.h"
+#include "core/formats/npy.h"
+#include "sinew/client.h"
+
+namespace sinew::cli {
+namespace {
+
+constexpr char kModelPrefix[] = "model:";
+constexpr std::uint64_t kMaxRigBytes = std::uint64_t{2} << 30;
+constexpr std::uint64_t kMaxPoseBytes = std::uint64_t{8} << 30;
+
+absl::StatusOr<CharacterFile> ReadModel(const std::string& file) {
+  SINEW_ASSIGN_OR_RETURN(client::Model model,
+                         client::Make(std::string(absl::StripPrefix(file, kModelPrefix))));
+  CharacterFile character;
+  character.kind = CharacterFile::Kind::kModel;
+  character.label = file;
+  client::ClipInfo clip;
+  clip.name = model.clip.name;
+  clip.end = static_cast<double>(model.clip.frames - 1) / model.clip.fps;
+  clip.keys = model.clip.frames;
+  character.clips.push_back(clip);
+  character.model_clip = std::move(model.clip);
+  character.rig = std::move(model.rig);
+  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
+  return character;
+}
+
+absl::StatusOr<CharacterFile> ReadSerialised(const std::string& file) {
+  SINEW_ASSIGN_OR_RETURN(const InputFile input, InputFile::Open(file, kMaxRigBytes));
+  CharacterFile character;
+  character.kind = CharacterFile::Kind::kSerialised;
+  character.rig_bytes = std::string(input.text());
+  SINEW_ASSIGN_OR_RETURN(character.rig, client::DecodeRig(character.rig_bytes));
+  return character;
+}
+
+// Servers of this version refuse normals per corner rather than ignore them; they make their own
+// per vertex.
+void DropCornerNormals(client::ImportedScene& scene) {
+  for (client::Mesh& mesh : scene.rig.meshes) {
+    if (mesh.corner_normals.empty()) continue;
+    mesh.corner_normals.clear();
+    scene.findings.push_back({client::Finding::Severity::kInfo,
+                              "normals per corner are not sent: the server makes one per vertex",
+                              mesh.name});
+  }
+}
+
+absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
+                                           const client::ImportOptions& options) {
+  SINEW_ASSIGN_OR_RETURN(client::ImportedScene scene, client::ImportFile(file, options));
+  DropCornerNormals(scene);
+  CharacterFile character;
+  character.clips = scene.clips;
+  character.findings = scene.findings;
+  character.keeps_file_order = scene.keeps_file_order;
+  character.statistics = scene.statistics;
+  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(scene.rig));
+  character.rig = scene.rig;
+  character.scene = std::move(scene);
+  return character;
+}
+
+// Poses `range` of [frames * stride] values.
+std::vector<float> Picked(const std::vector<float>& values, std::size_t stride,
+                          const FrameRange& range) {
+  std::vector<float> picked;
+  picked.reserve(static_cast<std::size_t>(FrameCount(range)) * stride);
+  for (std::int64_t k = range.first; k <= *range.last; k += range.step) {
+    const auto from = values.begin() + k * static_cast<std::int64_t>(stride);
+    picked.insert(picked.end(), from, from + static_cast<std::int64_t>(stride));
+  }
+  return picked;
+}
+
+client::ClipData Described(const std::string& name, double fps, const FrameRange& range) {
+  client::ClipData clip;
+  clip.name = name;
+  clip.fps = fps;
+  clip.first_frame = range.first;
+  clip.step = range.step;
+  clip.frames = static_cast<std::size_t>(FrameCount(range));
+  return clip;
+}
+
+absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
+                                           const MotionRequest& request) {
+  SINEW_ASSIGN_OR_RETURN(const InputFile input,
+                         InputFile::Open(request.poses, kMaxPoseBytes, "--poses"));
+  absl::StatusOr<PoseArray> poses = ReadPosesNpy(input.bytes());
+  if (!poses.ok()) return Prefixed(request.poses, poses.status());
+  if (poses->joints != character.rig.joints.size()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--poses: got ", poses->joints, " joints in ", request.poses, ", need the ",
+                     character.rig.joints.size(), " of ", character.label));
+  }
+  const std::string name = std::filesystem::path(request.poses).filename().string();
+  SINEW_ASSIGN_OR_RETURN(const FrameRange range,
+                         ResolveFrames(request.frames, poses->frames, name, request.fps));
+  client::ClipData clip = Described(name, request.fps, range);
+  clip.joint_transforms = Picked(poses->values, std::size_t{poses->joints} * 12, range);
+  return clip;
+}
+
+absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
+                                               const MotionRequest& request) {
+  const client::ClipData& whole = character.model_clip;
+  if (!request.clip.empty() && request.clip != "0" && request.clip != whole.name) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--clip: got \"", request.clip, "\", ", character.label, " has one: 0 '", whole.name, "'"));
+  }
+  if (request.fps != whole.fps) {
+    return absl::InvalidArgumentError(absl::StrCat("--fps: got ", NumberText(request.fps), ", ",
+                                                   character.label, " is made at ",
+                                                   NumberText(whole.fps)));
+  }
+  SINEW_ASSIGN_OR_RETURN(const FrameRange range,
+                         ResolveFrames(request.frames, static_cast<std::int64_t>(whole.frames),
+                                       absl::StrCat("clip '", whole.name, "'"), whole.fps));
+  client::ClipData clip = Described(whole.name, whole.fps, range);
+  clip.joint_transforms = Picked(whole.joint_transforms, character.rig.joints.size() * 12, range);
+  const std::size_t controls = whole.controls.size() / std::max<std::size_t>(whole.frames, 1);
+  clip.controls = Picked(whole.controls, controls, range);
+  return clip;
+}
+
+absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
+                                                 const client::ImportOptions& options) {
+  if (absl::StartsWith(file, kModelPrefix)) return ReadModel(file);
+  const std::string extension = std::filesystem::path(file).extension().string();
+  absl::StatusOr<CharacterFile> character = absl::AsciiStrToLower(extension) == ".sinewrig"
+                                                ? ReadSerialised(file)
+                                                : ReadImported(file, options);
+  const std::string label = std::filesystem::path(file).filename().string();
+  if (!character.ok()) {
+    return absl::StrContains(character.status().message(), label)
+               ? character.status()
+               : Prefixed(file, character.status());
+  }
+  character->label = label;
+  return character;
+}
+
+// Controls that the muscles' text added keep their defaults.
+void AddControls(const CharacterFile& character, client::ClipData& clip) {
+  const std::size_t need = character.rig.controls.size();
+  const std::size_t had = clip.frames == 0 ? 0 : clip.controls.size() / clip.frames;
+  if (had == 0 || had == need) return;
+  std::vector<float> controls;
+  for (std::size_t frame = 0; frame < clip.frames; ++frame) {
+    for (std::size_t k = 0; k < need; ++k) {
+      controls.push_back(k < had ? clip.controls[frame * had + k]
+                                 : character.rig.controls[k].default_value);
+    }
+  }
+  clip.controls = std::move(controls);
+}
+
+absl::StatusOr<client::ClipData> ReadOwnMotion(const CharacterFile& character,
+                                               const MotionRequest& request) {
+  if (!request.poses.empty()) return ReadPoses(character, request);
+  if (character.clips.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--clip: ", character.label, " has none, need --poses FILE.npy (", "frames x ",
+                     character.rig.joints.size(), " joints x 12)"));
+  }
+  if (character.kind == CharacterFile::Kind::kModel) return ReadModelClip(character, request);
+  std::size_t index = 0;
+  if (!request.clip.empty()) {
+    const absl::StatusOr<std::size_t> found = client::FindClip(*character.scene, request.clip);
+    if (!found.ok()) {  // "clip: got ..."
+      return absl::InvalidArgumentError(absl::StrCat("--", found.status().message()));
+    }
+    index = *found;
+  }
+  const client::ClipInfo& info = character.clips[index];
+  SINEW_ASSIGN_OR_RETURN(const FrameRange range,
+                         ResolveFrames(request.frames, client::ClipFrames(info, request.fps),
+                                       absl::StrCat("clip '", info.name, "'"), request.fps));
+  return client::SampleClip(*character.scene, index,
+                            {.fps = request.fps,
+                             .first_frame = range.first,
+                             .last_frame = *range.last,
+                             .step = range.step});
+}
+
+}  // namespace
+
+absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file, const std::string& muscles,
+                                            const client::ImportOptions& options) {
+  SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadWithoutMuscles(file, options));
+  if (muscles.empty()) return character;
+  SINEW_RETURN_IF_ERROR(ReadMuscleFile(muscles, character.rig));
+  character.muscles = muscles;
+  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
+  return character;
+}
+
+absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
+                                            const MotionRequest& request) {
+  SINEW_ASSIGN_OR_RETURN(client::ClipData clip, ReadOwnMotion(character, request));
+  AddControls(character, clip);
+  return clip;
+}
+
+}  // namespace sinew::cli

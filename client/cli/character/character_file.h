@@ -1,0 +1,57 @@
+// character_file.h - what the FILE argument names: a character file, a serialised rig, or a model
+// made by program.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/cli/character/frame_range.h"
+#include "client/import/import.h"
+#include "sinew/rig_data.h"
+
+namespace sinew::cli {
+
+struct CharacterFile {
+  enum class Kind : std::uint8_t { kImported, kSerialised, kModel };
+
+  Kind kind = Kind::kImported;
+  std::string label;  // for people: file name without folders, or "model:hand"
+  client::RigData rig;
+  std::string rig_bytes;  // what is uploaded
+  std::string muscles;    // the file of its muscles, or empty
+  std::vector<client::ClipInfo> clips;
+  std::vector<client::Finding> findings;
+  bool keeps_file_order = true;
+  client::SourceStatistics statistics;         // of imported files
+  std::optional<client::ImportedScene> scene;  // of imported files
+  client::ClipData model_clip;                 // of models
+};
+
+// Reads FILE: .glb, .gltf, .fbx, .dae, .sinewrig (by the extension), or model:NAME; with a text of
+// muscles (see muscle_file.h) where one is named. `options` are those of ImportFile.
+//   kNotFound: no such file or model. kInvalidArgument: not a character, or no muscles of it; the
+//   message begins with the file's name.
+absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file,
+                                            const std::string& muscles = {},
+                                            const client::ImportOptions& options = {});
+
+// Which poses of it. Frames are those of --frames.
+struct MotionRequest {
+  std::string clip;   // name or number; empty = the first
+  std::string poses;  // .npy of frames x joints x 12 instead of a clip; empty = none
+  double fps = 24;    // > 0
+  FrameRange frames = {};
+};
+
+// Samples a clip of the file, or reads the poses. `name` of the result says which clip it was;
+// first_frame and step are those of the range.
+//   kInvalidArgument: no such clip, no clip at all, poses of another joint count. kOutOfRange:
+//   frames beyond the clip.
+absl::StatusOr<client::ClipData> ReadMotion(const CharacterFile& character,
+                                            const MotionRequest& request);
+
+}  // namespace sinew::cli

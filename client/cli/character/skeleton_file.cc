@@ -1,0 +1,117 @@
+#include "client/cli/character/skeleton_file.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstddef>
+#include <utility>
+
+#include "client/cli/text/quantity.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/rig/rig_units.h"
+#include "sinew/client.h"
+
+namespace sinew::cli {
+namespace {
+
+std::string Text(const Bounds& b) {
+  // SixDigits, not StrFormat: g++ 12 -O3 breaks down over six doubles in one call.
+  return absl::StrCat("(", absl::SixDigits(b[0]), ", ", absl::SixDigits(b[1]), ", ",
+                      absl::SixDigits(b[2]), ") to (", absl::SixDigits(b[3]), ", ",
+                      absl::SixDigits(b[4]), ", ", absl::SixDigits(b[5]), ")");
+}
+
+// The turn between up axes as rows: Z up to Y up sends (x, y, z) to (x, z, -y).
+using Turn = std::array<std::array<float, 3>, 3>;
+constexpr Turn kZToY = {{{1, 0, 0}, {0, 0, 1}, {0, -1, 0}}};
+constexpr Turn kYToZ = {{{1, 0, 0}, {0, 0, -1}, {0, 1, 0}}};
+
+// Vectors of `stride` floats each.
+void Apply(const Turn& turn, float scale, std::size_t stride, std::vector<float>& values) {
+  for (std::size_t i = 0; i + 2 < values.size(); i += stride) {
+    const std::array<float, 3> v = {values[i], values[i + 1], values[i + 2]};
+    for (std::size_t r = 0; r < 3; ++r) {
+      values[i + r] = scale * (turn[r][0] * v[0] + turn[r][1] * v[1] + turn[r][2] * v[2]);
+    }
+  }
+}
+
+void Bring(client::RigData& rig, const Turn& turn, float scale) {
+  for (client::Mesh& mesh : rig.meshes) {
+    Apply(turn, scale, 3, mesh.positions);
+    Apply(turn, 1, 3, mesh.normals);
+    Apply(turn, 1, 3, mesh.corner_normals);
+    Apply(turn, 1, 4, mesh.tangents);
+    for (client::Shape& shape : mesh.shapes) {
+      for (client::ShapeTarget& target : shape.targets) {
+        Apply(turn, scale, 3, target.offsets);
+        Apply(turn, 1, 3, target.normal_offsets);
+      }
+    }
+  }
+}
+
+std::vector<std::string> Match(const client::RigData& skeleton, client::RigData& mesh) {
+  std::vector<std::string> notes;
+  Turn turn = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  double scale = 1;
+  if (mesh.meters_per_unit > 0 && skeleton.meters_per_unit > 0) {
+    scale = mesh.meters_per_unit / skeleton.meters_per_unit;
+  }
+  if (std::abs(scale - 1) < 1e-6) scale = 1;
+  if (mesh.meters_per_unit == 0 && skeleton.meters_per_unit > 0) {
+    notes.push_back(absl::StrCat("the mesh names no unit: taken for the skeleton's, ",
+                                 NumberText(skeleton.meters_per_unit), " m"));
+  }
+  if (scale != 1) {
+    notes.push_back(
+        absl::StrCat("the mesh is scaled by ", NumberText(scale), " to the skeleton's units"));
+  }
+  const bool known = mesh.up_axis != client::UpAxis::kUnspecified &&
+                     skeleton.up_axis != client::UpAxis::kUnspecified;
+  const bool turned = known && mesh.up_axis != skeleton.up_axis;
+  if (turned) {
+    turn = skeleton.up_axis == client::UpAxis::kY ? kZToY : kYToZ;
+    notes.push_back(absl::StrCat("the mesh is turned to ",
+                                 skeleton.up_axis == client::UpAxis::kY ? "Y" : "Z",
+                                 " up, as the skeleton is"));
+  }
+  if (turned || scale != 1) Bring(mesh, turn, static_cast<float>(scale));
+  mesh.meters_per_unit = skeleton.meters_per_unit;
+  mesh.up_axis = skeleton.up_axis;
+  return notes;
+}
+
+}  // namespace
+
+absl::StatusOr<std::vector<std::string>> AttachSkeleton(const CharacterFile& skeleton,
+                                                        CharacterFile& mesh) {
+  if (!mesh.rig.joints.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat("--skeleton: ", mesh.label, " has ",
+                                                   mesh.rig.joints.size(),
+                                                   " joints of its own, need a file without"));
+  }
+  if (skeleton.rig.joints.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--skeleton: ", skeleton.label, " has no joints, need some"));
+  }
+  std::vector<std::string> notes = Match(skeleton.rig, mesh.rig);
+  const Bounds skin = MeshBounds(mesh.rig), joints = JointBounds(skeleton.rig);
+  const std::string doubt = DoubtfulUnits(skin, joints);
+  for (std::size_t c = 0; c < 3; ++c) {
+    // Also false for numbers that are none.
+    if (joints[c] <= skin[c + 3] && skin[c] <= joints[c + 3]) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        "--skeleton: the joints of ", skeleton.label, " stand at ", Text(joints), ", the mesh of ",
+        mesh.label, " at ", Text(skin), " (in the skeleton's units), need boxes that overlap",
+        doubt.empty() ? "" : "; ", doubt));
+  }
+  mesh.rig.joints = skeleton.rig.joints;
+  mesh.rig.rest_local = skeleton.rig.rest_local;
+  SINEW_ASSIGN_OR_RETURN(mesh.rig_bytes, client::EncodeRig(mesh.rig));
+  return notes;
+}
+
+}  // namespace sinew::cli

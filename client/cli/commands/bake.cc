@@ -1,0 +1,229 @@
+// sinew bake: streams a clip through a deformer into a point cache.
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/time/clock.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/character/bound_character.h"
+#include "client/cli/character/motion_options.h"
+#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/recipe_argument.h"
+#include "client/cli/character/recipe_text.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/files/cache_writer.h"
+#include "client/cli/run/clip_stream.h"
+#include "client/cli/run/exit_code.h"
+#include "client/cli/text/quantity.h"
+#include "client/lib/codec/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  std::string muscles;
+  std::string file, deformer, frames, out, format;
+  MotionRequest motion;
+  bool no_clobber = false;
+};
+
+absl::StatusOr<CacheTarget> TargetOf(const Options& options) {
+  CacheTarget target;
+  target.path = options.out;
+  target.overwrite = !options.no_clobber;
+  const std::string name = options.format.empty()
+                               ? std::filesystem::path(options.out).extension().string()
+                               : options.format;
+  const absl::StatusOr<CacheFormat> format = ParseCacheFormat(name);
+  if (!format.ok()) {
+    return UsageError(absl::StrCat(options.format.empty() ? "--out" : "--format", ": got \"",
+                                   options.format.empty() ? options.out : name,
+                                   "\", need .pc2, .mdd or .npy (or --format pc2, mdd, npy)"));
+  }
+  target.format = *format;
+  std::error_code error;
+  for (const std::string& path : {options.out, ManifestPath(options.out)}) {
+    if (std::filesystem::equivalent(path, options.file, error)) {
+      return UsageError(
+          absl::StrCat("--out: ", path, " is the character itself, need another name"));
+    }
+  }
+  return target;
+}
+
+CacheInfo InfoOf(const CharacterFile& character, const client::ClipData& clip) {
+  CacheInfo info;
+  info.frames = static_cast<std::uint32_t>(std::min<std::size_t>(clip.frames, kMaxCacheCount));
+  info.vertices =
+      static_cast<std::uint32_t>(std::min<std::size_t>(character.rig.vertices(), kMaxCacheCount));
+  info.first_frame = static_cast<double>(clip.first_frame);
+  info.frame_step = static_cast<double>(clip.step);
+  info.fps = clip.fps;
+  return info;
+}
+
+const char* UpAxisName(client::UpAxis axis) {
+  return axis == client::UpAxis::kY ? "Y" : axis == client::UpAxis::kZ ? "Z" : "";
+}
+
+Manifest ManifestOf(const CharacterFile& character, const client::Character& bound) {
+  const client::Session session = bound.session();
+  Manifest manifest;
+  manifest.software_version = SINEW_VERSION;
+  manifest.meters_per_unit = character.rig.meters_per_unit;
+  manifest.up_axis = UpAxisName(character.rig.up_axis);
+  const auto digest = [](const std::string& name) { return name.substr(name.find('/') + 1); };
+  manifest.rig = digest(bound.rig_name());
+  manifest.recipe = RecipeText(session.recipe_json);
+  manifest.recipe_digest =
+      digest(client::RigName(manifest.recipe));  // the same SHA-256, of the text
+  manifest.numerics = session.numerics;
+  std::uint64_t first = 0;
+  for (const client::Mesh& mesh : character.rig.meshes) {
+    manifest.meshes.push_back({mesh.name, first, mesh.vertices()});
+    first += mesh.vertices();
+  }
+  return manifest;
+}
+
+struct Baked {
+  std::uint64_t bytes = 0;
+  absl::Duration elapsed;
+  Manifest manifest;
+};
+
+absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
+                          const client::ClipData& clip, const WholeMotion& whole,
+                          const std::string& spec, const CacheTarget& target,
+                          std::size_t& received) {
+  SINEW_ASSIGN_OR_RETURN(CacheWriter writer, CacheWriter::Create(target, InfoOf(character, clip)));
+  SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
+  WarnUnusedControls(context, character.rig, bound, clip);
+  const auto line = context.MakeProgress("Bake");
+  const absl::Time start = absl::Now();
+  std::vector<float> positions(character.rig.vertices() * 3);
+  const auto write = [&](std::size_t index, const client::FrameView& frame) -> absl::Status {
+    SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
+    received = index + 1;
+    line->Update(static_cast<double>(index + 1) / static_cast<double>(clip.frames),
+                 absl::StrCat("frame ", index + 1, " of ", clip.frames));
+    return writer.Append(positions);
+  };
+  const auto lead = [&](std::size_t done, std::size_t of) {
+    line->Update(static_cast<double>(received) / static_cast<double>(clip.frames),
+                 absl::StrCat("frame ", done, " of ", of, " before the next"));
+  };
+  SINEW_RETURN_IF_ERROR(StreamClip(context, bound, clip, whole, {}, lead, write));
+  line->Close();
+  Baked baked;
+  baked.elapsed = absl::Now() - start;
+  baked.manifest = ManifestOf(character, bound);
+  SINEW_ASSIGN_OR_RETURN(baked.bytes, writer.Finish(baked.manifest, character.rig));
+  ReleaseCharacter(context, bound);
+  return baked;
+}
+
+void Report(const Context& context, const CharacterFile& character, const client::ClipData& clip,
+            const CacheTarget& target, const Baked& baked) {
+  const double seconds = std::max(absl::ToDoubleSeconds(baked.elapsed), 1e-9);
+  const double rate = static_cast<double>(clip.frames) / seconds;
+  if (!context.json()) {
+    context.Print(target.path + "\n");
+    context.Note(absl::StrCat(clip.frames, " frames of ", CountText(character.rig.vertices()),
+                              " vertices, clip '", clip.name, "', in ", DurationText(baked.elapsed),
+                              "; ", BytesText(baked.bytes), "; manifest ",
+                              ManifestPath(target.path)));
+    return;
+  }
+  nlohmann::ordered_json json = {{"out", target.path},
+                                 {"manifest", ManifestPath(target.path)},
+                                 {"format", CacheFormatName(target.format)},
+                                 {"clip", clip.name},
+                                 {"frames", clip.frames},
+                                 {"first_frame", clip.first_frame},
+                                 {"frame_step", clip.step},
+                                 {"fps", clip.fps},
+                                 {"vertices", character.rig.vertices()},
+                                 {"bytes", baked.bytes},
+                                 {"seconds", seconds},
+                                 {"frames_per_second", rate},
+                                 {"rig", baked.manifest.rig},
+                                 {"recipe", baked.manifest.recipe},
+                                 {"numerics", baked.manifest.numerics}};
+  if (target.rest_mesh) json["rest"] = RestPath(target.path);
+  context.PrintJson(json);
+}
+
+// What is there of a bake that could not go on.
+std::string KeptText(const std::string& out, std::size_t received, std::size_t frames) {
+  std::error_code error;
+  return absl::StrCat("of ", received, " of ", frames, " frames received none is kept, ", out,
+                      std::filesystem::exists(out, error) ? " is as it was" : " is not written");
+}
+
+absl::Status Bake(Context& context, Options options) {
+  if (!options.frames.empty()) {
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
+  }
+  SINEW_ASSIGN_OR_RETURN(CacheTarget target, TargetOf(options));
+  SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(options.deformer));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadCharacter(options.file, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
+                         ChooseMotion(context, character, options.motion));
+  SINEW_RETURN_IF_ERROR(context.CheckStop());
+  target.rest_mesh = !character.keeps_file_order;
+  const auto whole = [&] {
+    MotionRequest request = options.motion;
+    request.frames = {
+        .first = 0,
+        .last = clip.first_frame + static_cast<std::int64_t>(clip.frames - 1) * clip.step};
+    return ReadMotion(character, request);
+  };
+  std::size_t received = 0;
+  const absl::StatusOr<Baked> run = Run(context, character, clip, whole, spec, target, received);
+  if (!run.ok()) return context.Lost(run.status(), KeptText(options.out, received, clip.frames));
+  const Baked& baked = *run;
+  WarnLosses(context, character);
+  if (target.rest_mesh) {
+    context.Warn(absl::StrCat("the file's vertex order could not be kept: apply the cache to ",
+                              RestPath(target.path)));
+  }
+  Report(context, character, clip, target, baked);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddBake(CLI::App& app, Command& command) {
+  auto* sub =
+      app.add_subcommand("bake", "Deform a clip and write it as a point cache with a manifest");
+  auto options = std::make_shared<Options>();
+  sub->add_option("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
+      ->required();
+  AddMusclesOption(*sub, options->muscles);
+  sub->add_option("--deformer", options->deformer, "Spec such as ddm, or @recipe.json")->required();
+  AddMotionOptions(*sub, options->motion);
+  sub->add_option("--frames", options->frames,
+                  "FIRST-LAST, FIRST- or one, with xSTEP: 0-99x2 (default: all)");
+  sub->add_option("--out", options->out, "The cache; PATH.json is its manifest")->required();
+  sub->add_option("--format", options->format, "pc2, mdd or npy (default: by the extension)");
+  sub->add_flag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
+  sub->footer(
+      R"(Points are in model space, all meshes in one cache, vertices in the order of the file (where the importer cannot keep
+it, NAME.rest.obj is the mesh to apply the cache to, its points as they stand in the file). Files appear whole or not at
+all; a lost server is waited for, up to 30 s, with a note.
+Of a deformer that remembers poses, such as implicit(tracking=true), every frame from 0 on is computed whatever --frames
+keeps, and again after a lost connection: any range and step has the bits of the whole clip.
+Examples:
+  sinew bake hero.glb --deformer ddm --out hero.pc2
+  sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
+  sinew bake hero.sinewrig --poses walk.npy --deformer lbs --out walk.npy.cache --format npy
+See also: sinew verify, sinew inspect (clips), sinew render.)");
+  sub->callback([options, &command] {
+    command = [options](Context& context) { return Bake(context, *options); };
+  });
+}
+
+}  // namespace sinew::cli

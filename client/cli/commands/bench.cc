@@ -1,0 +1,190 @@
+// sinew bench: a load tool; prints what a client sees and where the time goes.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/character/bound_character.h"
+#include "client/cli/character/motion_options.h"
+#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/recipe_argument.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/run/bench_run.h"
+#include "client/cli/run/exit_code.h"
+#include "client/cli/text/number_range.h"
+#include "client/cli/text/quantity.h"
+#include "client/cli/text/table.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/models/models.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  std::string file, muscles, deformer;
+  MotionRequest motion;
+  std::uint32_t vertices = 10'000;
+  double seconds = 5, warmup = 0.5;
+  bool normals = false, no_checksums = false;
+  LoadOptions load;
+};
+
+// A tube of about `vertices` vertices, four influences each.
+absl::StatusOr<CharacterFile> SyntheticTube(std::uint32_t vertices) {
+  client::TubeOptions tube;
+  tube.segments = vertices < 512 ? 8 : 32;
+  tube.rings = std::max(2U, (vertices - 2) / tube.segments);
+  tube.influences = 4;
+  SINEW_ASSIGN_OR_RETURN(client::Model model, client::Tube(tube));
+  CharacterFile character;
+  character.kind = CharacterFile::Kind::kModel;
+  character.label = "synthetic tube";
+  character.clips.push_back({.name = model.clip.name, .end = 0, .channels = 0, .keys = 0});
+  character.model_clip = std::move(model.clip);
+  character.rig = std::move(model.rig);
+  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
+  return character;
+}
+
+nlohmann::ordered_json SpreadJson(const Spread& spread) {
+  return {{"mean", spread.mean}, {"p50", spread.p50},   {"p90", spread.p90},
+          {"p99", spread.p99},   {"p999", spread.p999}, {"max", spread.maximum}};
+}
+
+struct Rates {
+  double frames, megabytes, vertices, cpu;
+};
+
+Rates RatesOf(const LoadResult& result, std::size_t vertices) {
+  const double seconds = std::max(result.seconds, 1e-9);
+  const double frames = static_cast<double>(result.frames) / seconds;
+  return {frames, static_cast<double>(result.bytes) / seconds / 1e6,
+          frames * static_cast<double>(vertices) / 1e6, result.client_cpu_seconds / seconds};
+}
+
+void PrintText(const Context& context, const CharacterFile& character, const Options& options,
+               const LoadResult& result) {
+  const Rates rates = RatesOf(result, character.rig.vertices());
+  std::string text = absl::StrFormat(
+      "%s, %s vertices, %s, %d streams of depth %d%s\n%s frames in %.2f s: %.1f frames/s, %.1f "
+      "MB/s, "
+      "%.1f million vertices/s, %.2f cores used here\n\n",
+      character.label, CountText(character.rig.vertices()), SpecLabel(options.deformer),
+      options.load.streams, options.load.depth, options.normals ? ", with normals" : "",
+      CountText(result.frames), result.seconds, rates.frames, rates.megabytes, rates.vertices,
+      rates.cpu);
+  using enum Table::Align;
+  Table table({{"milliseconds"},
+               {"mean", kRight},
+               {"p50", kRight},
+               {"p90", kRight},
+               {"p99", kRight},
+               {"p99.9", kRight},
+               {"max", kRight}});
+  const auto add = [&](const std::string& name, const Spread& s) {
+    const auto ms = [](double value) { return absl::StrFormat("%.3f", value); };
+    table.Add({name, ms(s.mean), ms(s.p50), ms(s.p90), ms(s.p99), ms(s.p999), ms(s.maximum)});
+  };
+  add("latency, sent to received", result.latency);
+  add("  server: queue", result.queue);
+  add("  server: evaluate", result.evaluate);
+  add("  server: encode", result.encode);
+  add("  wire and waiting", result.wire);
+  add("client: copy out", result.copy);
+  context.Print(text + table.Text());
+}
+
+void PrintResult(const Context& context, const CharacterFile& character, const Options& options,
+                 const LoadResult& result) {
+  if (result.resumed > 0)
+    context.Warn(absl::StrCat("streams were opened again ", result.resumed, " times"));
+  if (!context.json()) {
+    PrintText(context, character, options, result);
+    return;
+  }
+  const Rates rates = RatesOf(result, character.rig.vertices());
+  context.PrintJson({{"character", character.label},
+                     {"vertices", character.rig.vertices()},
+                     {"deformer", SpecLabel(options.deformer)},
+                     {"streams", options.load.streams},
+                     {"depth", options.load.depth},
+                     {"normals", options.normals},
+                     {"frames", result.frames},
+                     {"bytes", result.bytes},
+                     {"seconds", result.seconds},
+                     {"frames_per_second", rates.frames},
+                     {"megabytes_per_second", rates.megabytes},
+                     {"client_cores", rates.cpu},
+                     {"resumed", result.resumed},
+                     {"latency_ms", SpreadJson(result.latency)},
+                     {"server_queue_ms", SpreadJson(result.queue)},
+                     {"server_evaluate_ms", SpreadJson(result.evaluate)},
+                     {"server_encode_ms", SpreadJson(result.encode)},
+                     {"wire_ms", SpreadJson(result.wire)},
+                     {"client_copy_ms", SpreadJson(result.copy)}});
+}
+
+absl::Status Bench(Context& context, Options options) {
+  SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(options.deformer));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         options.file.empty() ? SyntheticTube(options.vertices)
+                                              : ReadCharacter(options.file, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
+                         ChooseMotion(context, character, options.motion));
+  client::OutputSpec& output = options.load.output;
+  output.checksums = !options.no_checksums;
+  if (options.normals)
+    output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
+  options.load.duration = absl::Seconds(options.seconds);
+  options.load.warmup = absl::Seconds(options.warmup);
+  SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
+  SINEW_ASSIGN_OR_RETURN(const LoadResult result, RunLoad(context, bound, clip, options.load));
+  PrintResult(context, character, options, result);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddBench(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand(
+      "bench", "Load the server with streams; latencies, rates and where the time goes");
+  auto options = std::make_shared<Options>();
+  auto* file = sub->add_option("FILE", options->file,
+                               "Character file or model:NAME (default: a synthetic tube)");
+  AddMusclesOption(*sub, options->muscles);
+  sub->add_option("--deformer", options->deformer, "Spec such as ddm, or @recipe.json")->required();
+  AddMotionOptions(*sub, options->motion);
+  sub->add_option("--vertices", options->vertices, "Size of the synthetic tube, about")
+      ->capture_default_str()
+      ->check(WholeFrom(64, 16'000'000))
+      ->excludes(file);
+  sub->add_option("--streams", options->load.streams, "Streams at a time")
+      ->capture_default_str()
+      ->check(WholeFrom(1, 1024));
+  sub->add_option("--depth", options->load.depth,
+                  "Poses under way per stream; 1 = latency of a single pose")
+      ->capture_default_str()
+      ->check(WholeFrom(1, 256));
+  sub->add_option("--seconds", options->seconds, "Time measured")
+      ->capture_default_str()
+      ->check(NumberFrom(0.1, 86'400.0));
+  sub->add_option("--warmup", options->warmup, "Time before it that does not count")
+      ->capture_default_str()
+      ->check(NumberFrom(0.0, 3600.0));
+  sub->add_option("--chunk-bytes", options->load.output.chunk_bytes,
+                  "Largest message's bulk (default: the server's)")
+      ->check(WholeFrom(4096, 2'000'000'000));
+  sub->add_flag("--normals", options->normals, "Ask for normals too");
+  sub->add_flag("--no-checksums", options->no_checksums, "Neither make nor verify checksums");
+  sub->footer(
+      R"(Latency is from handing a pose to the stream until its frame is complete and verified. With --local there is no network.
+Examples:
+  sinew bench --deformer lbs --vertices 50000 --depth 1
+  sinew bench hero.glb --deformer ddm --streams 8 --depth 4 --seconds 10 --json
+See also: sinew stats, sinew methods.)");
+  sub->callback([options, &command] {
+    command = [options](Context& context) { return Bench(context, *options); };
+  });
+}
+
+}  // namespace sinew::cli

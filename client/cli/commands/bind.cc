@@ -1,0 +1,124 @@
+// sinew bind: creates a session and waits until it is ready.
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/character/character_file.h"
+#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/recipe_argument.h"
+#include "client/cli/character/rig_upload.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/run/exit_code.h"
+#include "client/cli/text/quantity.h"
+#include "client/cli/text/session_json.h"
+#include "client/lib/codec/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  std::string rig, muscles, deformer, ttl, numerics;
+  bool no_wait = false, dry_run = false;
+};
+
+absl::StatusOr<std::string> RigOf(Context& context, const std::string& rig,
+                                  const std::string& muscles) {
+  if (absl::StartsWith(rig, "rigs/")) {
+    if (muscles.empty()) return rig;
+    return UsageError("--muscles: needs a FILE, a stored rig has its own");
+  }
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadCharacter(rig, muscles));
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
+  return uploaded.rig.name;
+}
+
+absl::StatusOr<client::Session> Wait(Context& context, const client::Client& connection,
+                                     const std::string& name) {
+  const auto line = context.MakeProgress("Bind");
+  absl::StatusOr<client::Session> session = connection.WaitSession(
+      name, [line](const client::Session& seen) { line->Update(seen.progress); }, context.call());
+  // Whoever stops waiting wants no bind; a session shared with others only loses this lease.
+  if (absl::IsCancelled(session.status())) (void)connection.DeleteSession(name, {});
+  return session;
+}
+
+void PrintEstimate(const Context& context, const client::Session& session) {
+  const client::Estimate& estimate = session.estimate;
+  context.Print(absl::StrCat("bind about ", DurationText(estimate.bind_time), "\nframe about ",
+                             DurationText(estimate.frame_time), "\nbound data at most ",
+                             BytesText(estimate.bound_bytes),
+                             ", an upper bound: often a fraction of it is needed\npeak memory "
+                             "at most ",
+                             BytesText(estimate.peak_bytes), ", an upper bound\n"));
+}
+
+void NoteMeasures(const Context& context, const client::Session& session) {
+  for (const client::Measure& measure : session.measures) {
+    context.Note(absl::StrCat("stage ", measure.stage + 1, ": ", measure.name, " ",
+                              NumberText(measure.value), measure.unit.empty() ? "" : " ",
+                              measure.unit, " (", measure.description, ")"));
+  }
+}
+
+absl::Status Bind(Context& context, const Options& options) {
+  client::SessionRequest request;
+  SINEW_ASSIGN_OR_RETURN(request.deformer, ReadSpec(options.deformer));
+  if (!options.ttl.empty()) {
+    SINEW_ASSIGN_OR_RETURN(request.ttl, ParseDuration("--ttl", options.ttl));
+  }
+  request.numerics = options.numerics;
+  request.validate_only = options.dry_run;
+  SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  SINEW_ASSIGN_OR_RETURN(client::Session session,
+                         connection.CreateSession(request, context.call()));
+  if (!options.no_wait && !options.dry_run) {
+    SINEW_ASSIGN_OR_RETURN(session, Wait(context, connection, session.name));
+  }
+  context.Warn(session.warnings);
+  NoteMeasures(context, session);
+  if (context.json()) {
+    context.PrintJson(SessionJson(session));
+  } else if (options.dry_run) {
+    PrintEstimate(context, session);
+  } else {
+    context.Print(session.name + "\n");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddBind(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand(
+      "bind", "Bind a rig to a deformer and print the session's name, sessions/...");
+  auto options = std::make_shared<Options>();
+  sub->add_option("RIG", options->rig,
+                  "rigs/sha256-... as `sinew upload` prints, or a FILE (uploaded first)")
+      ->required();
+  AddMusclesOption(*sub, options->muscles);
+  sub->add_option("--deformer", options->deformer, "Spec such as ddm, or @recipe.json")->required();
+  sub->add_option(
+      "--ttl", options->ttl,
+      "How long the session lives after its last use: 90, 10m, 1h (default: the server's)");
+  sub->add_option("--numerics", options->numerics,
+                  "Fail unless the server computes with this digest");
+  auto* no_wait =
+      sub->add_flag("--no-wait", options->no_wait, "Print the name at once; the bind runs on");
+  sub->add_flag("--dry-run", options->dry_run,
+                "Check and estimate (upper bounds for memory, guesses for time), create nothing")
+      ->excludes(no_wait);
+  sub->footer(R"(Equal rig and deformer share what was bound: the second bind takes no time.
+Examples:
+  sinew bind hero.glb --deformer ddm
+  sinew bind rigs/sha256-0123... --deformer 'enhanced_ddm(radius=0.03)' --ttl 1h
+See also: sinew methods, sinew sessions, sinew delete.)");
+  sub->callback([options, &command] {
+    command = [options](Context& context) {
+      return context.Lost(Bind(context, *options), "no session is ready");
+    };
+  });
+}
+
+}  // namespace sinew::cli

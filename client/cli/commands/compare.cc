@@ -1,0 +1,237 @@
+// sinew compare: the same poses through several deformers, measured; and a picture of one of them.
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "client/cli/character/bound_character.h"
+#include "client/cli/character/motion_options.h"
+#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/recipe_argument.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/files/output_file.h"
+#include "client/cli/pictures/picture_options.h"
+#include "client/cli/pictures/posed_frame.h"
+#include "client/cli/run/exit_code.h"
+#include "client/cli/text/compare_report.h"
+#include "client/cli/text/number_range.h"
+#include "client/lib/codec/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  std::string muscles;
+  std::string file, frames, picture;
+  std::vector<std::string> deformers;
+  MotionRequest motion;
+  std::optional<std::int64_t> frame;
+  bool no_self_intersections = false;
+  PictureRequest drawing;
+};
+
+struct BoundMethod {
+  std::string label;
+  client::Character character;
+};
+
+// Asked first: binding may take long.
+absl::Status CheckCount(Context& context, std::size_t deformers) {
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  SINEW_ASSIGN_OR_RETURN(const client::ServerInfo info, connection.GetServerInfo(context.call()));
+  for (const client::Limit& limit : info.limits) {
+    if (limit.name != "max-compare-targets" || deformers <= limit.value) continue;
+    return absl::InvalidArgumentError(absl::StrCat("--deformers: got ", deformers,
+                                                   ", the server compares up to ", limit.value,
+                                                   " at a time (max-compare-targets)"));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::vector<BoundMethod>> BindAll(Context& context, const CharacterFile& character,
+                                                 const client::ClipData& clip,
+                                                 const std::vector<std::string>& arguments,
+                                                 const std::vector<std::string>& specs) {
+  std::vector<BoundMethod> bound;
+  for (std::size_t k = 0; k < specs.size(); ++k) {
+    absl::StatusOr<client::Character> one = BindCharacter(context, character, specs[k]);
+    if (!one.ok()) {
+      return OfDeformer(arguments[k], character, context.Lost(one.status(), "nothing is measured"));
+    }
+    WarnUnusedControls(context, character.rig, *one, clip);
+    bound.push_back({SpecLabel(arguments[k]), *std::move(one)});
+  }
+  return bound;
+}
+
+absl::StatusOr<std::vector<ComparedMethod>> Measure(Context& context, const client::ClipData& clip,
+                                                    const std::vector<BoundMethod>& bound,
+                                                    bool self_intersections) {
+  std::size_t measured = 0, wanted = clip.frames * bound.size();
+  std::vector<client::Character> characters;
+  for (const BoundMethod& method : bound) characters.push_back(method.character);
+  client::ClipPoses poses;
+  poses.joint_transforms = clip.joint_transforms;
+  poses.controls = clip.controls;
+  poses.frames = clip.frames;
+  client::CompareOptions options;
+  options.frames_per_second = clip.fps / static_cast<double>(clip.step);
+  options.self_intersections = self_intersections;
+  client::CallOptions call = context.call();
+  call.deadline = absl::InfiniteDuration();  // as long as it takes; Ctrl-C ends it
+  const auto line = context.MakeProgress("Measure");
+  const auto report = [&](std::size_t done, std::size_t total) {
+    measured = done;
+    wanted = total;
+    line->Update(static_cast<double>(done) / static_cast<double>(total),
+                 absl::StrCat("frame ", done, " of ", total));
+  };
+  auto compared = client::Character::Compare(characters, {}, poses, options, report, call);
+  if (!compared.ok()) {
+    return context.Lost(compared.status(), absl::StrCat("of ", measured, " of ", wanted,
+                                                        " frames measured none is kept"));
+  }
+  auto& metrics = *compared;
+  line->Close();
+  std::vector<ComparedMethod> methods;
+  for (std::size_t k = 0; k < metrics.size(); ++k) {
+    if (!metrics[k].problems.empty()) {
+      const client::PoseProblem& first = metrics[k].problems.front();
+      const auto frame = clip.first_frame + static_cast<std::int64_t>(first.frame - 1) * clip.step;
+      return Prefixed(absl::StrCat(bound[k].label, ": frame ", frame), first.problem);
+    }
+    methods.push_back({bound[k].label, std::move(metrics[k])});
+  }
+  return methods;
+}
+
+// Position in the clip of the frame to draw.
+absl::StatusOr<std::size_t> FrameToDraw(const Options& options, const client::ClipData& clip,
+                                        const std::vector<ComparedMethod>& methods) {
+  if (!options.frame) return WorstFrame(methods);
+  const std::int64_t offset = *options.frame - clip.first_frame;
+  const auto frames = static_cast<std::int64_t>(clip.frames);
+  if (offset >= 0 && offset % clip.step == 0 && offset / clip.step < frames) {
+    return static_cast<std::size_t>(offset / clip.step);
+  }
+  return absl::OutOfRangeError(
+      absl::StrCat("--frame: got ", *options.frame, ", which is not measured; need ",
+                   clip.first_frame, " to ", clip.first_frame + (frames - 1) * clip.step,
+                   clip.step == 1 ? std::string() : absl::StrCat(" in steps of ", clip.step)));
+}
+
+absl::Status Draw(Context& context, const CharacterFile& character, MotionRequest motion,
+                  std::int64_t number, const std::vector<BoundMethod>& bound,
+                  PictureRequest request, OutputFile& out) {
+  motion.frames = {.first = number, .last = number};
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, ReadMotion(character, motion));
+  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, request));
+  PictureOptions& drawing = request.options;
+  std::vector<PosedPanel> panels;
+  for (const BoundMethod& method : bound) {
+    PosedPanel& panel = panels.emplace_back();
+    panel.label = method.label;
+    panel.positions.resize(character.rig.vertices() * 3);
+    SINEW_RETURN_IF_ERROR(PosedFrame(context, character, method.character, motion, clip, {},
+                                     [&](std::size_t, const client::FrameView& frame) {
+                                       return frame.CopyPositions(panel.positions);
+                                     }));
+  }
+  drawing.title = PictureTitle(character.label, clip);
+  ColourByDistance(panels, drawing);
+  return DrawPicture(context, character.rig, panels, drawing, out).status();
+}
+
+absl::Status Compare(Context& context, Options options) {
+  SINEW_RETURN_IF_ERROR(ReadPictureSize(options.drawing));
+  if (!options.picture.empty()) SINEW_RETURN_IF_ERROR(CheckPng("--picture", options.picture));
+  if (!options.frames.empty()) {
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
+  }
+  std::vector<std::string> specs;
+  for (const std::string& argument : options.deformers) {
+    SINEW_ASSIGN_OR_RETURN(specs.emplace_back(), ReadSpec(argument));
+  }
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadCharacter(options.file, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
+                         ChooseMotion(context, character, options.motion));
+  if (options.frame) SINEW_RETURN_IF_ERROR(FrameToDraw(options, clip, {}).status());
+  SINEW_RETURN_IF_ERROR(
+      AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, options.drawing));
+  if (const absl::Status status = CheckCount(context, specs.size()); !status.ok()) {
+    return context.Lost(status, "nothing is measured");
+  }
+  std::optional<OutputFile> out;
+  if (!options.picture.empty()) {
+    SINEW_ASSIGN_OR_RETURN(OutputFile created, OutputFile::Create(options.picture));
+    out.emplace(std::move(created));
+  }
+  SINEW_ASSIGN_OR_RETURN(const std::vector<BoundMethod> bound,
+                         BindAll(context, character, clip, options.deformers, specs));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<ComparedMethod> methods,
+                         Measure(context, clip, bound, !options.no_self_intersections));
+  WarnLosses(context, character);
+  nlohmann::ordered_json json = CompareJson(character, clip, methods);
+  if (out) {
+    SINEW_ASSIGN_OR_RETURN(const std::size_t index, FrameToDraw(options, clip, methods));
+    const auto frame = clip.first_frame + static_cast<std::int64_t>(index) * clip.step;
+    const absl::Status drawn =
+        Draw(context, character, options.motion, frame, bound, options.drawing, *out);
+    if (!drawn.ok()) return context.Lost(drawn, "no picture is drawn, nothing measured is kept");
+    json["picture"] = {{"out", options.picture}, {"frame", frame}};
+    context.Note(absl::StrCat(options.picture, ": frame ", frame));
+  }
+  for (const BoundMethod& method : bound) ReleaseCharacter(context, method.character);
+  context.json() ? context.PrintJson(json) : context.Print(CompareText(character, clip, methods));
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddCompare(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand(
+      "compare", "Measure a clip through several deformers: volume, thickness, distortion, jerk");
+  auto options = std::make_shared<Options>();
+  sub->add_option("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
+      ->required();
+  AddMusclesOption(*sub, options->muscles);
+  sub->add_option("--deformers,--deformer", options->deformers,
+                  "Specs or @recipe.json; the first is the "
+                  "reference of the picture")
+      ->required()
+      ->expected(1, 64);
+  AddMotionOptions(*sub, options->motion);
+  sub->add_option("--frames", options->frames,
+                  "FIRST-LAST, FIRST- or one, with xSTEP: 0-99x2 (default: all)");
+  sub->add_flag("--no-self-intersections", options->no_self_intersections,
+                "Leave the slow measures out: crossings and overlap");
+  auto* picture = sub->add_option(
+      "--picture", options->picture,
+      "Also draw one frame, PNG: each method coloured by its distance from the first");
+  sub->add_option("--frame", options->frame,
+                  "Frame of the picture (default: the one with the most distorted edges)")
+      ->check(NumberFrom(0.0, 1e9))
+      ->needs(picture);
+  AddPictureOptions(*sub, options->drawing, picture);
+  sub->footer(
+      R"(Against the rest mesh: volume (open borders closed), smallest distance from the bone over its rest value, bulge (how
+far skin stands out of the body that the bones alone would carry along, over the radius of the limb), root mean square
+of ln(edge or area / at rest), area of faces turned over, and of those which linear blending neither turns over nor
+halves (beyond lbs: not the fold of a bend), pairs of faces that cross (not so at rest), volume enclosed twice (overlap:
+not so at rest), third difference in time in bounding-box diagonals / s^3. Of a deformer that remembers poses, such as
+implicit(tracking=true), the frames measured are a motion of their own from rest on: --frames 24 goes there straight,
+--frames 0-24 as the clip does; --picture draws the one of a bake. --json has every frame. "-": no meaning here,
+or more crossings than are counted. What shapes stretch counts as stretched. A lost server is waited for, up to 30 s,
+with a note.
+Examples:
+  sinew compare hero.glb --deformers lbs dqs ddm --frames 0-x2
+  sinew compare model:hand --deformers lbs dqs ddm --picture hand.png --local
+See also: sinew methods, sinew render, sinew bench.)");
+  sub->callback([options, &command] {
+    command = [options](Context& context) { return Compare(context, *options); };
+  });
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,52 @@
+// sinew delete: removes rigs and sessions.
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/run/exit_code.h"
+#include "client/lib/codec/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+absl::Status Delete(Context& context, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    if (!absl::StartsWith(name, "rigs/") && !absl::StartsWith(name, "sessions/")) {
+      return UsageError(absl::StrCat("NAME: got \"", name, "\", need rigs/... or sessions/..."));
+    }
+  }
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  nlohmann::ordered_json deleted = nlohmann::ordered_json::array();
+  for (const std::string& name : names) {
+    const bool is_rig = absl::StartsWith(name, "rigs/");
+    const absl::Status status = is_rig ? connection.DeleteRig(name, context.call())
+                                       : connection.DeleteSession(name, context.call());
+    if (!status.ok()) {
+      return absl::StrContains(status.message(), name) ? status : Prefixed(name, status);
+    }
+    deleted.push_back(name);
+    if (!context.json()) context.Print(name + "\n");
+  }
+  if (context.json()) context.PrintJson(deleted);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddDelete(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand("delete", "Delete rigs and sessions; prints what is gone");
+  auto names = std::make_shared<std::vector<std::string>>();
+  sub->add_option("NAME", *names, "rigs/... or sessions/...")->required();
+  sub->footer(R"(Stops at the first that cannot be deleted.
+Examples:
+  sinew delete sessions/0123
+  sinew delete $(sinew rigs --json | jq -r '.[].rig')
+See also: sinew rigs, sinew sessions.)");
+  sub->callback([names, &command] {
+    command = [names](Context& context) { return Delete(context, *names); };
+  });
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,362 @@
+// sinew inspect: what a character file holds, what its import lost, what is doubtful about it.
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/character/character_file.h"
+#include "client/cli/character/muscle_file.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/run/local.h"
+#include "client/cli/text/number_range.h"
+#include "client/cli/text/printable.h"
+#include "client/cli/text/quantity.h"
+#include "client/cli/text/table.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/rig/rig_lint.h"
+#include "client/rig/rig_traits.h"
+
+namespace sinew::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Options {
+  std::string muscles;
+  std::string file;
+  bool joints = false;
+  double fps = 24;
+};
+
+struct Report {
+  CharacterFile character;
+  RigFacts facts;
+  std::vector<LintFinding> lint;
+};
+
+std::string FormatOf(const CharacterFile& character) {
+  switch (character.kind) {
+    case CharacterFile::Kind::kModel:
+      return "built-in model";
+    case CharacterFile::Kind::kSerialised:
+      return "serialised rig";
+    case CharacterFile::Kind::kImported:
+      break;
+  }
+  return character.statistics.format;
+}
+
+const char* AxisName(client::UpAxis axis) {
+  return axis == client::UpAxis::kY ? "Y" : axis == client::UpAxis::kZ ? "Z" : "unknown";
+}
+
+std::int64_t FramesOf(const client::ClipInfo& clip, double fps) {
+  return client::ClipFrames(clip, fps);
+}
+
+std::string Counted(std::uint64_t count, const char* one, const char* many) {
+  return absl::StrCat(CountText(count), " ", count == 1 ? one : many);
+}
+
+std::string Overview(const Report& report) {
+  const client::RigData& rig = report.character.rig;
+  const auto& bounds = report.facts.bounds;
+  std::size_t faces = 0;
+  for (const MeshFacts& mesh : report.facts.meshes) faces += mesh.faces;
+  std::string text = absl::StrCat(
+      Printable(report.character.label), ": ", FormatOf(report.character), ", ",
+      Counted(rig.meshes.size(), "mesh", "meshes"), ", ",
+      Counted(rig.vertices(), "vertex", "vertices"), ", ", Counted(faces, "face", "faces"), ", ",
+      Counted(rig.joints.size(), "joint", "joints"), ", ",
+      Counted(rig.controls.size(), "control", "controls"), ", ",
+      Counted(report.character.clips.size(), "clip", "clips"), "\n");
+  absl::StrAppend(&text, "unit ", NumberText(rig.meters_per_unit), " m, up ", AxisName(rig.up_axis),
+                  "\nbind space from (", NumberText(bounds[0]), ", ", NumberText(bounds[1]), ", ",
+                  NumberText(bounds[2]), ") to (", NumberText(bounds[3]), ", ",
+                  NumberText(bounds[4]), ", ", NumberText(bounds[5]), ")\n");
+  absl::StrAppend(
+      &text,
+      report.character.keeps_file_order
+          ? "vertex order is the file's\n"
+          : "vertex order is NOT the file's: bake writes NAME.rest.obj to apply the cache to\n");
+  return text;
+}
+
+std::string MeshTable(const Report& report) {
+  using enum Table::Align;
+  Table table({{"mesh"},
+               {"vertices", kRight},
+               {"faces", kRight},
+               {"triangles", kRight},
+               {"joints", kRight},
+               {"influences", kRight},
+               {"over 4", kRight},
+               {"morphs", kRight}});
+  for (const MeshFacts& mesh : report.facts.meshes) {
+    table.Add({mesh.name, CountText(mesh.vertices), CountText(mesh.faces),
+               CountText(mesh.triangles), CountText(mesh.skin_joints),
+               CountText(mesh.max_influences), CountText(mesh.over_four), CountText(mesh.morphs)});
+  }
+  return "\n" + table.Text();
+}
+
+std::string ClipTable(const Report& report, double fps) {
+  if (report.character.clips.empty())
+    return "\nno clips: bake needs --poses, render draws the rest pose\n";
+  using enum Table::Align;
+  Table table({{"clip", kRight},
+               {"name"},
+               {"from", kRight},
+               {"to", kRight},
+               {absl::StrCat("frames at ", NumberText(fps), " fps"), kRight},
+               {"channels", kRight},
+               {"keys", kRight}});
+  for (std::size_t k = 0; k < report.character.clips.size(); ++k) {
+    const client::ClipInfo& clip = report.character.clips[k];
+    table.Add({absl::StrCat(k), clip.name, absl::StrFormat("%.3f s", clip.start),
+               absl::StrFormat("%.3f s", clip.end),
+               CountText(static_cast<std::uint64_t>(FramesOf(clip, fps))), CountText(clip.channels),
+               CountText(clip.keys)});
+  }
+  return "\n" + table.Text();
+}
+
+// "upper_arm > upper_arm > forearm": the joints the path is fixed to.
+std::string JointsOf(const client::RigData& rig, const client::Muscle& muscle) {
+  const auto name = [&](std::uint32_t joint) -> std::string {
+    return joint < rig.joints.size() ? rig.joints[joint].name : absl::StrCat(joint);
+  };
+  std::string text = name(muscle.origin.joint);
+  for (const client::MusclePoint& via : muscle.via) absl::StrAppend(&text, " > ", name(via.joint));
+  return absl::StrCat(text, " > ", name(muscle.insertion.joint));
+}
+
+const char* WrapName(const client::Muscle& muscle) {
+  if (!muscle.wrap) return "";
+  return muscle.wrap->shape == client::MuscleWrap::Shape::kSphere ? "sphere" : "cylinder";
+}
+
+std::string MuscleTable(const client::RigData& rig) {
+  if (rig.muscles.empty()) return "";
+  using enum Table::Align;
+  Table table({{"muscle"},
+               {"joints"},
+               {"wrap"},
+               {"width", kRight},
+               {"depth", kRight},
+               {"profile"},
+               {"activation"}});
+  for (const client::Muscle& muscle : rig.muscles) {
+    table.Add({muscle.name, JointsOf(rig, muscle), WrapName(muscle), NumberText(muscle.width),
+               NumberText(muscle.depth), MuscleProfileName(muscle.profile), muscle.activation});
+  }
+  return "\n" + table.Text();
+}
+
+Json MusclesJson(const client::RigData& rig) {
+  Json muscles = Json::array();
+  for (const client::Muscle& muscle : rig.muscles) {
+    muscles.push_back({{"name", muscle.name},
+                       {"joints", JointsOf(rig, muscle)},
+                       {"via_points", muscle.via.size()},
+                       {"wrap", WrapName(muscle)},
+                       {"tendons", {muscle.origin_tendon, muscle.insertion_tendon}},
+                       {"width", muscle.width},
+                       {"depth", muscle.depth},
+                       {"profile", MuscleProfileName(muscle.profile)},
+                       {"activation", muscle.activation}});
+  }
+  return muscles;
+}
+
+std::string JointTree(const client::RigData& rig) {
+  std::vector<std::size_t> depth(rig.joints.size());
+  std::vector<std::vector<std::size_t>> children(rig.joints.size());
+  std::vector<std::size_t> open;
+  for (std::size_t j = rig.joints.size(); j-- > 0;) {
+    const std::int32_t parent = rig.joints[j].parent;
+    const bool has_parent = parent >= 0 && static_cast<std::size_t>(parent) < j;
+    (has_parent ? children[static_cast<std::size_t>(parent)] : open).push_back(j);
+  }
+  std::string text = "\njoints\n";
+  while (!open.empty()) {
+    const std::size_t j = open.back();
+    open.pop_back();
+    const client::Joint& joint = rig.joints[j];
+    absl::StrAppend(&text, std::string(2 + 2 * depth[j], ' '), Printable(joint.name),
+                    joint.helper ? " (helper)" : "", "\n");
+    for (const std::size_t child : children[j]) {
+      depth[child] = depth[j] + 1;
+      open.push_back(child);
+    }
+  }
+  return text;
+}
+
+std::string FindingList(const Report& report) {
+  Table table({{"finding"}, {"where"}, {"what"}});
+  for (const client::Finding& finding : report.character.findings) {
+    table.Add({client::SeverityName(finding.severity), finding.where, finding.what});
+  }
+  for (const LintFinding& finding : report.lint) {
+    table.Add({SeverityName(finding.severity), finding.where, finding.what});
+  }
+  const std::size_t idle = report.facts.joints_without_weights.size();
+  // Importers find it themselves.
+  if (idle > 0 && report.character.kind != CharacterFile::Kind::kImported) {
+    table.Add({"info", "joints", absl::StrCat(CountText(idle), " carry no weight")});
+  }
+  return table.rows() == 0 ? "\nno findings\n" : "\n" + table.Text();
+}
+
+Json MeshesJson(const Report& report) {
+  Json meshes = Json::array();
+  for (const MeshFacts& mesh : report.facts.meshes) {
+    meshes.push_back({{"name", mesh.name},
+                      {"vertices", mesh.vertices},
+                      {"faces", mesh.faces},
+                      {"triangles", mesh.triangles},
+                      {"skin_joints", mesh.skin_joints},
+                      {"max_influences", mesh.max_influences},
+                      {"vertices_over_four_influences", mesh.over_four},
+                      {"morph_targets", mesh.morphs}});
+  }
+  return meshes;
+}
+
+Json ReportJson(const Report& report, double fps) {
+  const CharacterFile& character = report.character;
+  Json joints = Json::array(), controls = Json::array(), clips = Json::array(),
+       findings = Json::array(), lint = Json::array(), idle = Json::array();
+  for (const client::Joint& joint : character.rig.joints) {
+    joints.push_back({{"name", joint.name}, {"parent", joint.parent}, {"helper", joint.helper}});
+  }
+  for (const client::Control& control : character.rig.controls) controls.push_back(control.name);
+  for (const client::ClipInfo& clip : character.clips) {
+    clips.push_back({{"name", clip.name},
+                     {"start_seconds", clip.start},
+                     {"end_seconds", clip.end},
+                     {"frames", FramesOf(clip, fps)},
+                     {"channels", clip.channels},
+                     {"keys", clip.keys}});
+  }
+  for (const client::Finding& finding : character.findings) {
+    findings.push_back({{"severity", client::SeverityName(finding.severity)},
+                        {"where", finding.where},
+                        {"what", finding.what}});
+  }
+  for (const LintFinding& finding : report.lint) {
+    lint.push_back({{"severity", SeverityName(finding.severity)},
+                    {"where", finding.where},
+                    {"what", finding.what}});
+  }
+  for (const std::size_t j : report.facts.joints_without_weights)
+    idle.push_back(character.rig.joints[j].name);
+  return {{"file", character.label},
+          {"format", FormatOf(character)},
+          {"rig", client::RigName(character.rig_bytes)},
+          {"vertices", character.rig.vertices()},
+          {"meters_per_unit", character.rig.meters_per_unit},
+          {"up_axis", AxisName(character.rig.up_axis)},
+          {"bounds", report.facts.bounds},
+          {"keeps_file_order", character.keeps_file_order},
+          {"meshes", MeshesJson(report)},
+          {"joints", joints},
+          {"joints_without_weights", idle},
+          {"controls", controls},
+          {"muscles", MusclesJson(character.rig)},
+          {"fps", fps},
+          {"clips", clips},
+          {"findings", findings},
+          {"lint", lint}};
+}
+
+// Whether a server takes the rig, asked of the one that --local uses, and what it doubts of its
+// muscles.
+absl::Status AskAServer(const Context& context, const CharacterFile& character,
+                        std::vector<LintFinding>& lint) {
+  SINEW_ASSIGN_OR_RETURN(const std::unique_ptr<LocalService> service, LocalService::Start());
+  const auto rig = service->client().UploadRig(std::string_view(character.rig_bytes));
+  if (!rig.ok()) return PlacedInMuscleFile(character.muscles, rig.status());
+  if (character.rig.muscles.empty()) return absl::OkStatus();
+  auto session = service->client().CreateSession({.rig = rig->rig.name, .deformer = "lbs | muscle"},
+                                                 context.call());
+  if (session.ok()) session = service->client().WaitSession(session->name, {}, context.call());
+  if (absl::IsResourceExhausted(session.status())) return absl::OkStatus();  // the rig was taken
+  if (!session.ok()) return PlacedInMuscleFile(character.muscles, session.status());
+  for (const client::Problem& warning : session->warnings) {
+    lint.push_back({LintFinding::Severity::kWarning, "",
+                    PlacedInMuscleFile(character.muscles, warning.message)});
+  }
+  return absl::OkStatus();
+}
+
+// The fault that a server finds, or the limit that it passes: one with limits of its own may take
+// the file, one that is started without a word does not.
+absl::Status CheckAsAServer(const Context& context, const CharacterFile& character,
+                            std::vector<LintFinding>& lint) {
+  const absl::Status taken = AskAServer(context, character, lint);
+  const std::string what(taken.message());
+  const bool limit = absl::IsResourceExhausted(taken);
+  if (!limit && !absl::IsInvalidArgument(taken)) return absl::OkStatus();
+  lint.push_back({LintFinding::Severity::kError, "",
+                  absl::StrCat(limit ? "a server with its limits unchanged refuses " : "", what)});
+  return taken;
+}
+
+bool HasError(const std::vector<LintFinding>& lint) {
+  return std::ranges::find(lint, LintFinding::Severity::kError, &LintFinding::severity) !=
+         lint.end();
+}
+
+absl::Status Inspect(Context& context, const Options& options) {
+  Report report;
+  SINEW_ASSIGN_OR_RETURN(report.character, ReadCharacter(options.file, options.muscles));
+  report.facts = CountRig(report.character.rig);
+  report.lint = Lint(report.character.rig);
+  const absl::Status refused = HasError(report.lint)
+                                   ? absl::OkStatus()
+                                   : CheckAsAServer(context, report.character, report.lint);
+  if (context.json()) {
+    context.PrintJson(ReportJson(report, options.fps));
+  } else {
+    context.Print(absl::StrCat(Overview(report), MeshTable(report),
+                               MuscleTable(report.character.rig), ClipTable(report, options.fps),
+                               options.joints ? JointTree(report.character.rig) : "",
+                               FindingList(report)));
+  }
+  if (!refused.ok()) return refused;
+  for (const LintFinding& finding : report.lint) {
+    if (finding.severity != LintFinding::Severity::kError) continue;
+    return absl::InvalidArgumentError(absl::StrCat(
+        options.file, ": ", finding.where, finding.where.empty() ? "" : ": ", finding.what));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddInspect(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand(
+      "inspect",
+      "Meshes, joints, muscles, clips and weights of a character file, and its problems");
+  auto options = std::make_shared<Options>();
+  sub->add_option("FILE", options->file, "Character file, .sinewrig or model:NAME")->required();
+  AddMusclesOption(*sub, options->muscles);
+  sub->add_flag("--joints", options->joints, "Print the joint tree");
+  sub->add_option("--fps", options->fps, "Rate at which frames are counted")
+      ->capture_default_str()
+      ->check(NumberFrom(0.001, 100'000.0));
+  sub->footer(R"(Needs no server. Exit code 65 if the file is damaged or a server would refuse it.
+Examples:
+  sinew inspect hero.glb --joints
+  sinew inspect hero.fbx --json | jq .findings
+See also: sinew bake, sinew render, sinew upload.)");
+  sub->callback([options, &command] {
+    command = [options](Context& context) { return Inspect(context, *options); };
+  });
+}
+
+}  // namespace sinew::cli

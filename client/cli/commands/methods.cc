@@ -1,0 +1,133 @@
+// sinew methods: every deformer with its parameters.
+#include <absl/algorithm/container.h>
+#include <absl/strings/ascii.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/text/printable.h"
+#include "client/cli/text/quantity.h"
+#include "client/cli/text/table.h"
+#include "client/lib/codec/status_macros.h"
+#include "core/base/closest_names.h"
+
+namespace sinew::cli {
+namespace {
+
+std::string Range(const client::Parameter& parameter) {
+  if (!parameter.choices.empty()) return absl::StrJoin(parameter.choices, ", ");
+  if (!parameter.minimum && !parameter.maximum) return parameter.type;
+  return absl::StrCat(parameter.minimum ? NumberText(*parameter.minimum) : "", "..",
+                      parameter.maximum ? NumberText(*parameter.maximum) : "");
+}
+
+nlohmann::ordered_json MethodJson(const client::Method& method) {
+  nlohmann::ordered_json parameters = nlohmann::ordered_json::array();
+  for (const client::Parameter& parameter : method.parameters) {
+    nlohmann::ordered_json row = {{"name", parameter.name},
+                                  {"type", parameter.type},
+                                  {"unit", parameter.unit},
+                                  {"default", parameter.default_value},
+                                  {"description", parameter.description}};
+    if (parameter.minimum) row["minimum"] = *parameter.minimum;
+    if (parameter.maximum) row["maximum"] = *parameter.maximum;
+    if (!parameter.choices.empty()) row["choices"] = parameter.choices;
+    parameters.push_back(row);
+  }
+  return {
+      {"name", method.name},       {"summary", method.summary},       {"reads", method.reads},
+      {"paper", method.paper},     {"cost_class", method.cost_class}, {"version", method.version},
+      {"example", method.example}, {"parameters", parameters}};
+}
+
+std::string MethodText(const client::Method& method) {
+  std::string text = absl::StrCat(Printable(method.name), ": ", Printable(method.summary), "\n");
+  if (!method.paper.empty()) absl::StrAppend(&text, "  paper: ", Printable(method.paper), "\n");
+  absl::StrAppend(&text, "  cost: ", Printable(method.cost_class), "; reads ",
+                  Printable(method.reads), " positions; try: ", Printable(method.example), "\n");
+  if (method.parameters.empty()) return text;
+  Table table({{"  parameter"}, {"default"}, {"range"}, {"unit"}, {"what"}});
+  for (const client::Parameter& parameter : method.parameters) {
+    table.Add({"  " + parameter.name,
+               parameter.default_value.empty() ? "-" : parameter.default_value, Range(parameter),
+               parameter.unit.empty() ? "-" : parameter.unit, parameter.description});
+  }
+  return text + table.Text();
+}
+
+std::string ListText(const client::MethodList& list) {
+  std::string text;
+  for (const client::Method& method : list.methods) {
+    absl::StrAppend(&text, text.empty() ? "" : "\n", MethodText(method));
+  }
+  if (list.presets.empty()) return text;
+  Table table({{"preset"}, {"stands for"}, {"what"}});
+  for (const client::Preset& preset : list.presets)
+    table.Add({preset.name, preset.spec, preset.summary});
+  return absl::StrCat(text, "\n", table.Text());
+}
+
+// The method or preset called `name`, and the methods of a preset's stages.
+absl::Status KeepOnly(const std::string& name, client::MethodList& list) {
+  std::vector<std::string> names;
+  std::set<std::string> wanted = {name};
+  for (const client::Method& method : list.methods) names.push_back(method.name);
+  for (const client::Preset& preset : list.presets) {
+    if (!absl::c_linear_search(names, preset.name)) names.push_back(preset.name);
+    if (preset.name != name) continue;
+    for (const absl::string_view stage : absl::StrSplit(preset.spec, '|')) {
+      const absl::string_view text = absl::StripAsciiWhitespace(stage);
+      wanted.insert(std::string(text.substr(0, text.find('('))));
+    }
+  }
+  std::erase_if(list.presets, [&](const client::Preset& preset) { return preset.name != name; });
+  std::erase_if(list.methods,
+                [&](const client::Method& method) { return !wanted.contains(method.name); });
+  if (!list.methods.empty() || !list.presets.empty()) return absl::OkStatus();
+  return absl::NotFoundError(absl::StrCat("NAME: got \"", name, "\", this server has ",
+                                          absl::StrJoin(names, ", "), DidYouMean(name, names)));
+}
+
+absl::Status Methods(Context& context, const std::string& name) {
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  SINEW_ASSIGN_OR_RETURN(client::MethodList list, connection.ListMethods(context.call()));
+  if (!name.empty()) SINEW_RETURN_IF_ERROR(KeepOnly(name, list));
+  if (!context.json()) {
+    context.Print(ListText(list));
+    return absl::OkStatus();
+  }
+  nlohmann::ordered_json json = {{"methods", nlohmann::ordered_json::array()},
+                                 {"presets", nlohmann::ordered_json::array()}};
+  for (const client::Method& method : list.methods) json["methods"].push_back(MethodJson(method));
+  for (const client::Preset& preset : list.presets) {
+    json["presets"].push_back(
+        {{"name", preset.name}, {"spec", preset.spec}, {"summary", preset.summary}});
+  }
+  context.PrintJson(json);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddMethods(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand(
+      "methods", "Every deformation method with parameters, units, ranges and defaults");
+  auto name = std::make_shared<std::string>();
+  sub->add_option("NAME", *name, "Only this method, or this preset with the methods it is made of");
+  sub->footer(
+      R"(Parameters stand behind the name: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'. Text with
+spaces needs double quotes: 'dqs | implicit(joints="elbow blend")'; "" is none.
+Examples:
+  sinew methods
+  sinew methods ddm --local
+  sinew methods implicit_skinning
+See also: sinew bind, sinew render (several methods side by side).)");
+  sub->callback(
+      [name, &command] { command = [name](Context& context) { return Methods(context, *name); }; });
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,224 @@
+// sinew render: a picture of one frame, several deformers side by side; or of the skin's weights.
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/character/bound_character.h"
+#include "client/cli/character/motion_options.h"
+#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/recipe_argument.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/files/output_file.h"
+#include "client/cli/pictures/picture_options.h"
+#include "client/cli/pictures/posed_frame.h"
+#include "client/cli/pictures/posed_picture.h"
+#include "client/cli/pictures/status_picture.h"
+#include "client/cli/pictures/weight_picture.h"
+#include "client/cli/run/exit_code.h"
+#include "client/cli/text/number_range.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/rig/rest_pose.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  std::string file, out, muscles, weights;
+  std::vector<std::string> deformers;
+  MotionRequest motion;
+  std::int64_t frame = 0;
+  bool states = false, translucent = false;
+  PictureRequest picture;
+};
+
+// What a picture shows, and what --json says of it beside that.
+struct Drawing {
+  std::vector<PosedPanel> panels;
+  nlohmann::ordered_json facts = nlohmann::ordered_json::object();
+};
+
+client::OutputSpec OutputFor(const Options& options) {
+  client::OutputSpec output;
+  output.attributes = {client::Attribute::kPositions};
+  if (options.states) output.attributes.push_back(client::Attribute::kVertexStates);
+  output.muscles = options.translucent;
+  return output;
+}
+
+absl::Status AddStates(const client::FrameView& frame, PosedPanel& panel, Drawing& drawing) {
+  std::vector<client::VertexState> states(frame.vertices());
+  SINEW_RETURN_IF_ERROR(frame.CopyStates(states));
+  ColourByState(states, panel);
+  drawing.facts["states"].push_back(
+      {{"deformer", panel.label}, {"counts", StatesJson(CountStates(states))}});
+  return absl::OkStatus();
+}
+
+absl::Status AddDeformed(Context& context, const CharacterFile& character,
+                         const client::ClipData& clip, const std::string& argument,
+                         const Options& options, Drawing& drawing) {
+  SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(argument));
+  SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
+  WarnUnusedControls(context, character.rig, bound, clip);
+  PosedPanel panel;
+  panel.label = SpecLabel(argument);
+  panel.positions.resize(character.rig.vertices() * 3);
+  const auto take = [&](std::size_t, const client::FrameView& frame) -> absl::Status {
+    SINEW_RETURN_IF_ERROR(frame.CopyPositions(panel.positions));
+    if (options.states) SINEW_RETURN_IF_ERROR(AddStates(frame, panel, drawing));
+    if (options.translucent) {
+      panel.muscles.assign(frame.muscles().begin(), frame.muscles().end());
+      drawing.facts["muscles"] = panel.muscles.size();
+    }
+    return absl::OkStatus();
+  };
+  SINEW_RETURN_IF_ERROR(
+      PosedFrame(context, character, bound, options.motion, clip, OutputFor(options), take));
+  ReleaseCharacter(context, bound);
+  drawing.panels.push_back(std::move(panel));
+  return absl::OkStatus();
+}
+
+// The pose to draw; a file without clips is drawn as it stands.
+absl::StatusOr<client::ClipData> PoseToDraw(const Context& context, const CharacterFile& character,
+                                            const Options& options) {
+  const bool still = character.clips.empty() && options.motion.poses.empty();
+  if (!still || !options.motion.clip.empty()) {
+    return ChooseMotion(context, character, options.motion);
+  }
+  context.Note(absl::StrCat(character.label, " has no clip: drawn as it stands in the file"));
+  if (character.scene) return client::RestPose(*character.scene);
+  client::ClipData rest;
+  rest.name = "rest";
+  rest.frames = 1;
+  rest.joint_transforms = RestJoints(character.rig);
+  return rest;
+}
+
+absl::StatusOr<Drawing> DrawDeformed(Context& context, const CharacterFile& character,
+                                     Options& options) {
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip, PoseToDraw(context, character, options));
+  SINEW_RETURN_IF_ERROR(
+      AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, options.picture));
+  options.picture.options.title = PictureTitle(character.label, clip);
+  Drawing drawing;
+  for (const std::string& deformer : options.deformers) {
+    SINEW_RETURN_IF_ERROR(context.CheckStop());
+    const absl::Status added = AddDeformed(context, character, clip, deformer, options, drawing);
+    if (added.ok()) continue;
+    const absl::Status lost = context.Lost(added, "no picture is drawn");
+    return options.deformers.size() == 1 ? lost : OfDeformer(deformer, character, lost);
+  }
+  return drawing;
+}
+
+absl::StatusOr<Drawing> DrawWeights(const Context& context, const CharacterFile& character,
+                                    Options& options) {
+  const client::RigData& rig = character.rig;
+  SINEW_ASSIGN_OR_RETURN(const RigWeights weights, ReadWeights(rig, "--weights", options.weights));
+  SINEW_RETURN_IF_ERROR(AimPicture(rig, RestJoints(rig), options.picture));
+  if (options.weights == "all" && weights.carrying > weights.joints.size()) {
+    context.Note(absl::StrCat("the ", weights.joints.size(), " joints that carry most of ",
+                              weights.carrying, " that carry anything"));
+  }
+  options.picture.options.title = absl::StrCat(character.label, ", weights at rest");
+  Drawing drawing;
+  ShrinkPanels(weights.joints.size(), options.picture);
+  drawing.panels = WeightPanels(rig, weights, options.picture.options);
+  for (const JointShare& joint : weights.joints) {
+    drawing.facts["weights"].push_back({{"joint", rig.joints[joint.joint].name},
+                                        {"vertices", joint.vertices},
+                                        {"sum", joint.sum},
+                                        {"largest", joint.largest}});
+  }
+  drawing.facts["joints_with_weights"] = weights.carrying;
+  return drawing;
+}
+
+absl::Status CheckWhat(const Options& options) {
+  if (options.deformers.empty() && options.weights.empty()) {
+    return UsageError("--deformer: got none, need one or more, or --weights JOINT");
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Render(Context& context, Options options) {
+  SINEW_RETURN_IF_ERROR(CheckWhat(options));
+  SINEW_RETURN_IF_ERROR(ReadPictureSize(options.picture));
+  SINEW_RETURN_IF_ERROR(CheckPng("--out", options.out));
+  options.motion.frames = {.first = options.frame, .last = options.frame, .option = "--frame"};
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadCharacter(options.file, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(OutputFile out, OutputFile::Create(options.out));
+  SINEW_ASSIGN_OR_RETURN(const Drawing drawing, options.weights.empty()
+                                                    ? DrawDeformed(context, character, options)
+                                                    : DrawWeights(context, character, options));
+  SINEW_ASSIGN_OR_RETURN(
+      const client::Image image,
+      DrawPicture(context, character.rig, drawing.panels, options.picture.options, out));
+  if (!context.json()) {
+    context.Print(options.out + "\n");
+    return absl::OkStatus();
+  }
+  nlohmann::ordered_json labels = nlohmann::ordered_json::array();
+  for (const PosedPanel& panel : drawing.panels) labels.push_back(panel.label);
+  nlohmann::ordered_json json = {{"out", options.out},
+                                 {"width", image.width},
+                                 {"height", image.height},
+                                 {"title", options.picture.options.title},
+                                 {"panels", labels}};
+  json.update(drawing.facts);
+  context.PrintJson(json);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddRender(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand("render",
+                                 "Draw one frame, one panel per deformer, without GPU or display");
+  auto options = std::make_shared<Options>();
+  sub->add_option("FILE", options->file, "Character file, .sinewrig or model:NAME")->required();
+  AddMusclesOption(*sub, options->muscles);
+  auto* deformer = sub->add_option("--deformer", options->deformers,
+                                   "Spec or @recipe.json; repeat for panels side by side")
+                       ->expected(1, 64);
+  AddMotionOptions(*sub, options->motion);
+  auto* frame = sub->add_option("--frame", options->frame, "Frame of the clip")
+                    ->capture_default_str()
+                    ->check(NumberFrom(0.0, 1e9));
+  sub->add_flag("--states", options->states,
+                "Colour vertices by what became of them, with counts (deformers such as implicit)")
+      ->needs(deformer);
+  sub->add_flag("--translucent", options->translucent,
+                "The rig's muscles, as posed, under a see-through skin")
+      ->needs(deformer);
+  sub->add_option(
+         "--weights", options->weights,
+         "Instead of a frame: the mesh at rest coloured by the weights of JOINT, or a panel "
+         "for each joint with all")
+      ->option_text("JOINT|all")
+      ->excludes(deformer)
+      ->excludes(frame);
+  sub->add_option("--out", options->out, "The picture, PNG")->required();
+  AddPictureOptions(*sub, options->picture);
+  sub->footer(absl::StrCat(
+      R"(All panels share pose and camera; each says how far it lies from the first. Of a deformer that remembers poses, such as
+implicit(tracking=true), every frame from 0 on is computed, as bake does. A lost server is waited for, up to 30 s,
+with a note.
+Vertices of --states, which --json counts by the same names:
+)",
+      StatesHelp(),
+      R"(Examples:
+  sinew render hero.glb --deformer ddm --frame 12 --out hero.png
+  sinew render hero.glb --deformer lbs dqs ddm enhanced_ddm --clip Run --frame 7 --size 640x720 --out run.png
+  sinew render model:hand --deformer lbs --deformer ddm --frame 24 --look-at index_proximal --out hand.png --local
+  sinew render hero.glb --deformer implicit_skinning --states --frame 12 --out states.png
+  sinew render hero.glb --weights all --size 320x480 --out weights.png
+See also: sinew methods, sinew bake.)"));
+  sub->callback([options, &command] {
+    command = [options](Context& context) { return Render(context, *options); };
+  });
+}
+
+}  // namespace sinew::cli

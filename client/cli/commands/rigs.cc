@@ -1,0 +1,71 @@
+// sinew rigs: what the server stores.
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/text/quantity.h"
+#include "client/cli/text/table.h"
+#include "client/lib/codec/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+std::string MeshNames(const client::RigSummary& rig) {
+  std::string names;
+  for (const client::MeshRange& mesh : rig.meshes)
+    absl::StrAppend(&names, names.empty() ? "" : ", ", mesh.name);
+  return names;
+}
+
+nlohmann::ordered_json RigJson(const client::RigSummary& rig) {
+  nlohmann::ordered_json meshes = nlohmann::ordered_json::array();
+  for (const client::MeshRange& mesh : rig.meshes) {
+    meshes.push_back({{"name", mesh.name},
+                      {"vertex_offset", mesh.vertex_offset},
+                      {"vertices", mesh.vertex_count},
+                      {"faces", mesh.face_count}});
+  }
+  return {
+      {"rig", rig.name},
+      {"bytes", rig.size_bytes},
+      {"vertices", rig.vertices},
+      {"faces", rig.faces},
+      {"meshes", meshes},
+      {"without_weights", rig.without_weights},
+      {"create_time", absl::FormatTime(absl::RFC3339_sec, rig.create_time, absl::UTCTimeZone())}};
+}
+
+absl::Status Rigs(Context& context) {
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  using enum Table::Align;
+  Table table({{"rig"}, {"vertices", kRight}, {"faces", kRight}, {"size", kRight}, {"meshes"}});
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  SINEW_RETURN_IF_ERROR(connection.ForEachRig(
+      [&](const client::RigSummary& rig) {
+        json.push_back(RigJson(rig));
+        table.Add({rig.name, CountText(rig.vertices), CountText(rig.faces),
+                   BytesText(rig.size_bytes), MeshNames(rig)});
+        return true;
+      },
+      context.call()));
+  if (context.json()) {
+    context.PrintJson(json);
+  } else {
+    context.Print(table.Text());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddRigs(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand("rigs", "List the rigs the server stores");
+  sub->footer(R"(Examples:
+  sinew rigs
+  sinew rigs --json
+See also: sinew upload, sinew delete.)");
+  sub->callback([&command] { command = Rigs; });
+}
+
+}  // namespace sinew::cli

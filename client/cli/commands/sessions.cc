@@ -1,0 +1,78 @@
+// sinew sessions: what is bound, and how far.
+#include <absl/strings/str_format.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/text/quantity.h"
+#include "client/cli/text/session_json.h"
+#include "client/cli/text/table.h"
+#include "client/lib/codec/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+constexpr std::size_t kShortRig = 24;  // of a rig's name: enough to tell rigs apart
+
+void AddRow(const client::Session& session, Table& table) {
+  const bool failed = session.state == client::SessionState::kFailed;
+  table.Add({session.name, StateName(session.state),
+             absl::StrFormat("%.0f %%", session.progress * 100), ExpiresIn(session),
+             BytesText(session.bound_bytes), session.rig.substr(0, kShortRig),
+             failed                 ? session.problem.message
+             : session.spec.empty() ? session.recipe_json
+                                    : session.spec});
+}
+
+absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  std::vector<client::Session> sessions;
+  for (const std::string& name : names) {
+    SINEW_ASSIGN_OR_RETURN(sessions.emplace_back(), connection.GetSession(name, context.call()));
+  }
+  if (names.empty()) {
+    SINEW_RETURN_IF_ERROR(connection.ForEachSession(
+        [&](const client::Session& session) {
+          sessions.push_back(session);
+          return true;
+        },
+        context.call()));
+  }
+  using enum Table::Align;
+  Table table({{"session"},
+               {"state"},
+               {"bound", kRight},
+               {"expires in", kRight},
+               {"size", kRight},
+               {"rig"},
+               {"deformer"}});
+  nlohmann::ordered_json json = nlohmann::ordered_json::array();
+  for (const client::Session& session : sessions) {
+    json.push_back(SessionJson(session));
+    AddRow(session, table);
+  }
+  if (context.json()) {
+    context.PrintJson(json);
+  } else {
+    context.Print(table.Text());
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddSessions(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand("sessions",
+                                 "List sessions: state, progress of the bind, when they expire");
+  auto names = std::make_shared<std::vector<std::string>>();
+  sub->add_option("NAME", *names, "Only these (default: all)");
+  sub->footer(R"(Examples:
+  sinew sessions
+  sinew sessions sessions/0123 --json        # with the recipe, every default filled in
+See also: sinew bind, sinew delete, sinew stats.)");
+  sub->callback([names, &command] {
+    command = [names](Context& context) { return Sessions(context, *names); };
+  });
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,92 @@
+// sinew stats: what the server is, does and allows.
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/commands/commands.h"
+#include "client/cli/text/quantity.h"
+#include "client/cli/text/table.h"
+#include "client/lib/codec/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+nlohmann::ordered_json InfoJson(const client::ServerInfo& info) {
+  nlohmann::ordered_json limits = nlohmann::ordered_json::array();
+  for (const client::Limit& limit : info.limits) {
+    limits.push_back({{"name", limit.name},
+                      {"value", limit.value},
+                      {"unit", limit.unit},
+                      {"description", limit.description}});
+  }
+  const client::ServerStats& stats = info.stats;
+  return {{"version", info.version},
+          {"simd", info.simd},
+          {"threads", info.threads},
+          {"uptime_seconds", stats.uptime_seconds},
+          {"rigs", stats.rigs},
+          {"rig_bytes", stats.rig_bytes},
+          {"sessions", stats.sessions},
+          {"bound_entries", stats.bound_entries},
+          {"bound_bytes", stats.bound_bytes},
+          {"streams", stats.streams},
+          {"frames_sent", stats.frames_sent},
+          {"binds_running", stats.binds_running},
+          {"binds_queued", stats.binds_queued},
+          {"limits", limits}};
+}
+
+std::string StatsText(const client::ServerInfo& info) {
+  using enum Table::Align;
+  const client::ServerStats& stats = info.stats;
+  Table table({{"server"}, {absl::StrCat("sinewd ", info.version)}});
+  table.Add({"instruction set", info.simd});
+  table.Add({"threads", CountText(info.threads)});
+  table.Add({"up for", DurationText(absl::Seconds(stats.uptime_seconds))});
+  table.Add({"rigs", absl::StrCat(CountText(stats.rigs), ", ", BytesText(stats.rig_bytes))});
+  table.Add({"sessions", CountText(stats.sessions)});
+  table.Add(
+      {"bound", absl::StrCat(CountText(stats.bound_entries), ", ", BytesText(stats.bound_bytes))});
+  table.Add(
+      {"binds", absl::StrCat(stats.binds_running, " running, ", stats.binds_queued, " queued")});
+  table.Add({"open streams", CountText(stats.streams)});
+  table.Add({"frames sent", CountText(stats.frames_sent)});
+  return table.Text();
+}
+
+std::string LimitsText(const client::ServerInfo& info) {
+  Table table({{"limit"}, {"value", Table::Align::kRight}, {"unit"}, {"what"}});
+  for (const client::Limit& limit : info.limits) {
+    table.Add({limit.name, CountText(limit.value), limit.unit, limit.description});
+  }
+  return table.Text();
+}
+
+absl::Status Stats(Context& context, bool limits) {
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  SINEW_ASSIGN_OR_RETURN(const client::ServerInfo info, connection.GetServerInfo(context.call()));
+  if (context.json()) {
+    context.PrintJson(InfoJson(info));
+  } else {
+    context.Print(limits ? LimitsText(info) : StatsText(info));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddStats(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand("stats", "Version, load and limits of the server");
+  auto limits = std::make_shared<bool>(false);
+  sub->add_flag("--limits", *limits, "Every limit on what a client controls");
+  sub->footer(R"(Examples:
+  sinew stats
+  sinew stats --limits
+  sinew stats --json --server build-host:50051
+See also: sinew rigs, sinew sessions, sinew bench.)");
+  sub->callback([limits, &command] {
+    command = [limits](Context& context) { return Stats(context, *limits); };
+  });
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,55 @@
+// sinew upload: stores a rig on the server and prints its name.
+#include <absl/strings/str_cat.h>
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/character/character_file.h"
+#include "client/cli/character/muscle_file.h"
+#include "client/cli/character/rig_upload.h"
+#include "client/cli/commands/commands.h"
+#include "client/lib/codec/status_macros.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  std::string file, muscles;
+};
+
+absl::Status Upload(Context& context, const Options& options) {
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadCharacter(options.file, options.muscles));
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
+  const client::RigSummary& rig = uploaded.rig;
+  if (context.json()) {
+    context.PrintJson({{"rig", rig.name},
+                       {"bytes", rig.size_bytes},
+                       {"sent_bytes", uploaded.sent_bytes},
+                       {"was_stored", uploaded.was_stored},
+                       {"vertices", rig.vertices},
+                       {"joints", rig.joints.size()}});
+  } else {
+    context.Print(rig.name + "\n");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddUpload(CLI::App& app, Command& command) {
+  auto* sub =
+      app.add_subcommand("upload", "Store a rig on the server and print its name, rigs/sha256-...");
+  auto options = std::make_shared<Options>();
+  sub->add_option("FILE", options->file, "Character file, .sinewrig or model:NAME")->required();
+  AddMusclesOption(*sub, options->muscles);
+  sub->footer(R"(The name is the SHA-256 of the bytes: uploading the same rig again sends nothing.
+Examples:
+  sinew upload hero.glb
+  sinew bind $(sinew upload hero.glb) --deformer ddm
+See also: sinew bind, sinew rigs, sinew delete.)");
+  sub->callback([options, &command] {
+    command = [options](Context& context) { return Upload(context, *options); };
+  });
+}
+
+}  // namespace sinew::cli

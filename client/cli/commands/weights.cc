@@ -1,0 +1,322 @@
+// sinew weights: computes the skin weights of a character, or of a mesh with the joints of another.
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
+
+#include "client/cli/character/rig_upload.h"
+#include "client/cli/character/skeleton_file.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/files/output_file.h"
+#include "client/cli/pictures/picture_options.h"
+#include "client/cli/pictures/posed_picture.h"
+#include "client/cli/pictures/weight_picture.h"
+#include "client/cli/run/exit_code.h"
+#include "client/cli/text/joint_suggestion.h"
+#include "client/cli/text/number_range.h"
+#include "client/cli/text/quantity.h"
+#include "client/cli/text/weights_table.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/rig/rest_pose.h"
+#include "client/rig/rig_units.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  std::string file, skeleton, method, out, picture;
+  std::string picture_joint = "all";
+  bool all_joints = false, no_facing = false;
+  client::WeightsRequest request;
+  PictureRequest drawing;
+};
+
+absl::StatusOr<client::WeightMethod> ReadMethod(const std::string& name) {
+  if (name == "capsule") return client::WeightMethod::kCapsule;
+  if (name == "heat") return client::WeightMethod::kHeat;
+  if (name == "geodesic") return client::WeightMethod::kGeodesic;
+  return UsageError(absl::StrCat("--method: got \"", name, "\", need capsule, heat or geodesic"));
+}
+
+// Refuses options of another method than the one asked for.
+absl::Status CheckMethodOptions(const Options& options) {
+  const client::WeightsRequest& r = options.request;
+  const struct {
+    const char *option, *method;
+    bool given;
+  } rows[] = {{"--inner", "capsule", r.inner.has_value()},
+              {"--outer", "capsule", r.outer.has_value()},
+              {"--falloff", "capsule", r.falloff.has_value()},
+              {"--heat", "heat", r.heat.has_value()},
+              {"--no-facing", "heat", options.no_facing},
+              {"--resolution", "geodesic", r.resolution.has_value()},
+              {"--smoothness", "geodesic", r.smoothness.has_value()}};
+  for (const auto& row : rows) {
+    if (!row.given || options.method == row.method) continue;
+    return UsageError(absl::StrCat(row.option, ": got it with --method ", options.method,
+                                   ", need --method ", row.method));
+  }
+  return absl::OkStatus();
+}
+
+// The joints that carry something in a character with weights; none of one without.
+std::vector<std::string> Carriers(const client::RigData& rig) {
+  std::vector<std::string> names;
+  for (const JointShare& share : JointShares(rig)) {
+    if (share.vertices > 0) names.push_back(rig.joints[share.joint].name);
+  }
+  return names;
+}
+
+// The character to weigh, and in `carriers` the joints that carried skin so far.
+absl::StatusOr<CharacterFile> ReadInput(const Context& context, const Options& options,
+                                        std::vector<std::string>& carriers) {
+  const client::ImportOptions import{.allow_no_skin = true};
+  SINEW_ASSIGN_OR_RETURN(CharacterFile character, ReadCharacter(options.file, {}, import));
+  if (character.rig.vertices() == 0) {
+    return absl::InvalidArgumentError(absl::StrCat(character.label, ": no mesh, need one"));
+  }
+  carriers = Carriers(character.rig);
+  if (!options.skeleton.empty()) {
+    SINEW_ASSIGN_OR_RETURN(const CharacterFile skeleton,
+                           ReadCharacter(options.skeleton, {}, import));
+    SINEW_ASSIGN_OR_RETURN(const std::vector<std::string> notes,
+                           AttachSkeleton(skeleton, character));
+    for (const std::string& note : notes) context.Note(note);
+    carriers = Carriers(skeleton.rig);
+  } else if (character.rig.joints.empty()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        character.label, " has no joints, need --skeleton FILE2, a character file that has some"));
+  }
+  const std::string doubt = DoubtfulUnits(character.rig);
+  if (!doubt.empty()) context.Warn(doubt);
+  return character;
+}
+
+absl::StatusOr<client::WeightedRig> Compute(Context& context, const client::Client& connection,
+                                            const client::WeightsRequest& request) {
+  const auto line = context.MakeProgress("Weights");
+  client::CallOptions call = context.call();
+  call.deadline = absl::InfiniteDuration();  // as long as it takes; Ctrl-C ends it
+  return connection.ComputeWeights(
+      request, [line](double part) { line->Update(part); }, call);
+}
+
+// The new rig as a character, so that other steps take it.
+absl::StatusOr<CharacterFile> Fetch(const Context& context, const client::Client& connection,
+                                    const std::string& label, const std::string& name) {
+  CharacterFile weighted;
+  weighted.kind = CharacterFile::Kind::kSerialised;
+  weighted.label = label;
+  SINEW_ASSIGN_OR_RETURN(weighted.rig_bytes, connection.DownloadRig(name, {}, context.call()));
+  SINEW_ASSIGN_OR_RETURN(weighted.rig, client::DecodeRig(weighted.rig_bytes));
+  return weighted;
+}
+
+void NoteReport(const Context& context, const client::RigData& rig,
+                const client::WeightsReport& report,
+                const std::optional<WeightDifference>& difference) {
+  for (const std::string& note : report.notes) context.Note(note);
+  if (report.unseen_count > 0) {
+    std::string list;
+    for (std::size_t i = 0; i < std::min<std::size_t>(5, report.unseen_vertices.size()); ++i) {
+      absl::StrAppend(&list, i == 0 ? "" : ", ", report.unseen_vertices[i]);
+    }
+    context.Warn(absl::StrCat("no bone sees or reaches ", CountText(report.unseen_count), " of ",
+                              CountText(rig.vertices()), " vertices, which follow the nearest (",
+                              list, report.unseen_count > 5 ? ", ..." : "",
+                              "); --json lists up to 1000"));
+  }
+  std::string idle;
+  for (const std::uint32_t joint : report.idle_joints) {
+    if (joint < rig.joints.size()) {
+      absl::StrAppend(&idle, idle.empty() ? "" : ", ", rig.joints[joint].name);
+    }
+  }
+  if (!idle.empty()) context.Note(absl::StrCat("joints that carry nothing: ", idle));
+  if (difference) {
+    context.Note(absl::StrFormat(
+        "against the file's own weights: mean absolute difference %.4f, %.1f %% of a vertex's "
+        "weight lies elsewhere",
+        difference->mean_absolute, difference->moved * 100));
+  }
+}
+
+nlohmann::ordered_json ReportJson(const Options& options, const std::string& source,
+                                  const CharacterFile& weighted, const client::WeightedRig& result,
+                                  const std::optional<WeightDifference>& difference) {
+  using Json = nlohmann::ordered_json;
+  Json joints = Json::array(), idle = Json::array();
+  for (const JointShare& share : JointShares(weighted.rig)) {
+    joints.push_back({{"name", weighted.rig.joints[share.joint].name},
+                      {"vertices", share.vertices},
+                      {"share", share.share},
+                      {"largest", share.largest}});
+  }
+  for (const std::uint32_t joint : result.report.idle_joints) {
+    if (joint < weighted.rig.joints.size()) idle.push_back(weighted.rig.joints[joint].name);
+  }
+  Json json = {
+      {"rig", result.rig.name},
+      {"source_rig", source},
+      {"method", options.method},
+      {"vertices", weighted.rig.vertices()},
+      {"joints", joints},
+      {"unseen",
+       {{"count", result.report.unseen_count}, {"vertices", result.report.unseen_vertices}}},
+      {"idle_joints", idle},
+      {"notes", result.report.notes}};
+  if (difference) {
+    json["difference"] = {{"mean_absolute", difference->mean_absolute},
+                          {"moved", difference->moved}};
+  }
+  if (!options.out.empty()) json["out"] = options.out;
+  if (!options.picture.empty()) json["picture"] = options.picture;
+  return json;
+}
+
+absl::Status CheckOptions(Options& options) {
+  if (!options.out.empty() && !absl::EndsWith(absl::AsciiStrToLower(options.out), ".sinewrig")) {
+    return UsageError(absl::StrCat("--out: got \"", options.out, "\", need .sinewrig"));
+  }
+  if (options.picture.empty()) return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(CheckPng("--picture", options.picture));
+  return ReadPictureSize(options.drawing);
+}
+
+absl::StatusOr<std::optional<OutputFile>> Open(const std::string& path) {
+  if (path.empty()) return std::optional<OutputFile>();
+  SINEW_ASSIGN_OR_RETURN(OutputFile file, OutputFile::Create(path));
+  return std::optional<OutputFile>(std::move(file));
+}
+
+// `weighted` as a picture, a panel a joint.
+absl::Status Draw(const Context& context, const CharacterFile& weighted, Options options,
+                  OutputFile& out) {
+  SINEW_ASSIGN_OR_RETURN(const RigWeights weights,
+                         ReadWeights(weighted.rig, "--picture-joint", options.picture_joint));
+  ShrinkPanels(weights.joints.size(), options.drawing);
+  PictureOptions& drawing = options.drawing.options;
+  drawing.title = absl::StrCat(weighted.label, ", ", options.method, " weights");
+  const std::vector<PosedPanel> panels = WeightPanels(weighted.rig, weights, drawing);
+  return DrawPicture(context, weighted.rig, panels, drawing, out).status();
+}
+
+absl::Status Weigh(Context& context, Options options) {
+  SINEW_RETURN_IF_ERROR(CheckOptions(options));
+  SINEW_ASSIGN_OR_RETURN(options.request.method, ReadMethod(options.method));
+  SINEW_RETURN_IF_ERROR(CheckMethodOptions(options));
+  if (options.no_facing) options.request.facing = false;
+  std::vector<std::string> carriers;
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character, ReadInput(context, options, carriers));
+  for (const std::string& joint : options.request.joints) {
+    const absl::StatusOr<std::size_t> found = FindJoint(character.rig, joint);
+    if (!found.ok()) return Prefixed("--joints", found.status());
+  }
+  if (options.picture_joint != "all") {  // before the server works for nothing
+    SINEW_RETURN_IF_ERROR(
+        ReadWeights(character.rig, "--picture-joint", options.picture_joint).status());
+  }
+  SINEW_RETURN_IF_ERROR(AimPicture(character.rig, RestJoints(character.rig), options.drawing));
+  if (options.request.joints.empty() && !options.all_joints) options.request.joints = carriers;
+  SINEW_ASSIGN_OR_RETURN(std::optional<OutputFile> out, Open(options.out));
+  SINEW_ASSIGN_OR_RETURN(std::optional<OutputFile> picture, Open(options.picture));
+
+  SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
+  options.request.rig = uploaded.rig.name;
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  SINEW_ASSIGN_OR_RETURN(const client::WeightedRig result,
+                         Compute(context, connection, options.request));
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile weighted,
+                         Fetch(context, connection, character.label, result.rig.name));
+  const auto difference = CompareWeights(character.rig, weighted.rig);
+  if (out) SINEW_RETURN_IF_ERROR(out->Write(weighted.rig_bytes));
+  if (out) SINEW_RETURN_IF_ERROR(out->Commit());
+  NoteReport(context, weighted.rig, result.report, difference);
+  if (context.json()) {
+    context.PrintJson(ReportJson(options, uploaded.rig.name, weighted, result, difference));
+  } else {
+    context.Print(absl::StrCat(result.rig.name, "\n", WeightsText(weighted.rig)));
+  }
+  if (!picture) return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(CheckOutput());  // the weights are there before the slow part begins
+  return Draw(context, weighted, options, *picture);
+}
+
+void AddMethodOptions(CLI::App& sub, client::WeightsRequest& request) {
+  sub.add_option("--max-influences", request.max_influences, "Joints of one vertex, 1 to 255 (4)")
+      ->check(WholeFrom(1, 255));
+  sub.add_option("--prune", request.prune, "Smaller weights are dropped, 0 to 0.5 (0.01)")
+      ->check(NumberFrom(0, 0.5));
+  sub.add_option("--smooth", request.smooth, "Passes of averaging over neighbours, 0 to 100 (0)")
+      ->check(WholeFrom(0, 100));
+  sub.add_option("--inner", request.inner,
+                 "capsule: radius of full weight, in median distances of a bone's vertices, 0.1 to "
+                 "10 (1.05)")
+      ->check(NumberFrom(0.1, 10));
+  sub.add_option("--outer", request.outer, "capsule: radius where it ends, up to 20 (1.8)")
+      ->check(NumberFrom(0.1, 20));
+  sub.add_option("--falloff", request.falloff,
+                 "capsule: how sharply the nearer bone wins, 0.25 to 8 (1)")
+      ->check(NumberFrom(0.25, 8));
+  sub.add_option("--heat", request.heat,
+                 "heat: strength of the bones, 0.01 to 100; more = firmer (4)")
+      ->check(NumberFrom(0.01, 100));
+  sub.add_option("--resolution", request.resolution,
+                 "geodesic: voxels along the longest side, 16 to 512 (192)")
+      ->check(WholeFrom(16, 512));
+  sub.add_option("--smoothness", request.smoothness, "geodesic: 0 = broad, 1 = firm, 0 to 1 (0.5)")
+      ->check(NumberFrom(0, 1));
+}
+
+}  // namespace
+
+void AddWeights(CLI::App& app, Command& command) {
+  auto* sub = app.add_subcommand(
+      "weights", "Compute skin weights, for a character with or without any; print joints");
+  auto options = std::make_shared<Options>();
+  sub->add_option("FILE", options->file,
+                  "Character or mesh file (.obj too), .sinewrig or model:NAME")
+      ->required();
+  sub->add_option("--method", options->method, "capsule, heat or geodesic")->required();
+  AddMethodOptions(*sub, options->request);
+  sub->add_flag("--no-facing", options->no_facing,
+                "heat: bones on the outer side of the skin count as near");
+  sub->add_option("--skeleton", options->skeleton,
+                  "File whose joints, in their rest pose, a FILE without joints is given");
+  auto* joints =
+      sub->add_option("--joints", options->request.joints,
+                      "Joints that may carry skin (default: those that do in the file; else all)");
+  sub->add_flag("--all-joints", options->all_joints, "Every joint may carry skin")
+      ->excludes(joints);
+  sub->add_option("--out", options->out, "The character with its new weights, .sinewrig");
+  auto* picture =
+      sub->add_option("--picture", options->picture, "Also draw the weights, a panel a joint, PNG");
+  sub->add_option("--picture-joint", options->picture_joint,
+                  "Draw this joint alone; all = those that carry most")
+      ->capture_default_str()
+      ->needs(picture);
+  AddPictureOptions(*sub, options->drawing, picture);
+  sub->footer(
+      R"(capsule is quick and rough; heat is smooth, and needs bones inside the mesh; geodesic takes gaps, overlaps and open
+meshes. Weights that the file has are replaced. A mesh without joints is brought to the units of
+--skeleton; an .obj, which names none, must be in them.
+The .sinewrig goes wherever a character file does; it has no clips, so what moves needs --poses.
+Examples:
+  sinew weights hero.glb --method heat --out hero.sinewrig --picture weights.png
+  sinew weights statue.obj --skeleton hero.glb --method geodesic --out statue.sinewrig
+  sinew weights model:hand --method capsule --max-influences 2 --local
+See also: sinew inspect, sinew bind, sinew render.)");
+  sub->callback([options, &command] {
+    command = [options](Context& context) {
+      return context.Lost(Weigh(context, *options), "no weights are written");
+    };
+  });
+}
+
+}  // namespace sinew::cli

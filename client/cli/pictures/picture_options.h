@@ -1,0 +1,54 @@
+// picture_options.h - the options that say how a picture is taken, alike in every command that
+// draws one.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <CLI/CLI.hpp>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "client/cli/files/output_file.h"
+#include "client/cli/pictures/posed_picture.h"
+#include "client/cli/run/context.h"
+
+namespace sinew::cli {
+
+struct PictureRequest {
+  std::string size;            // WIDTHxHEIGHT of each panel, or empty
+  std::optional<double> zoom;  // unset = all of the mesh, or a part with look_at
+  std::string look_at;         // a joint's name, or empty
+  PictureOptions options;
+};
+
+// Adds --size, --azimuth, --elevation, --zoom, --look-at and --wire, which need `picture` where
+// there is one.
+void AddPictureOptions(CLI::App& app, PictureRequest& request, CLI::Option* picture = nullptr);
+
+// Reads --size into the options. UsageError.
+absl::Status ReadPictureSize(PictureRequest& request);
+
+// Points the camera at the joint of --look-at, whose place `joints` [J * 12], joint to model,
+// tells, and reads --zoom. kNotFound: no such joint.
+absl::Status AimPicture(const client::RigData& rig, std::span<const float> joints,
+                        PictureRequest& request);
+
+// Without --size, so many panels that they would take minutes are made smaller.
+void ShrinkPanels(std::size_t panels, PictureRequest& request);
+
+// UsageError: `path` does not end in .png. `option` names it.
+absl::Status CheckPng(const std::string& option, const std::string& path);
+
+// "hand.glb, Fist, frame 12 (0.50 s)" for pose `index` of a clip.
+std::string PictureTitle(const std::string& label, const client::ClipData& clip,
+                         std::size_t index = 0);
+
+// DrawPanels with a progress line, then the PNG to `out`; Ctrl-C stops it and leaves no file.
+// kCancelled, errors of DrawPanels and OutputFile.
+absl::StatusOr<client::Image> DrawPicture(const Context& context, const client::RigData& rig,
+                                          const std::vector<PosedPanel>& panels,
+                                          PictureOptions options, OutputFile& out);
+
+}  // namespace sinew::cli

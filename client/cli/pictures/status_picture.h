@@ -1,0 +1,29 @@
+// status_picture.h - vertex states as colours, counts and JSON.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <span>
+#include <string>
+
+#include "client/cli/pictures/posed_picture.h"
+#include "sinew/messages.h"
+
+namespace sinew::cli {
+
+// Of each state; the last counts numbers that this version does not know.
+using StateCounts = std::array<std::uint64_t, client::kVertexStates + 1>;
+StateCounts CountStates(std::span<const client::VertexState> states);
+
+// Colours each vertex by its state, in the colours of Vaillant et al. 2013, with a swatch and a
+// count for each state there is.
+void ColourByState(std::span<const client::VertexState> states, PosedPanel& panel);
+
+// {"not_displaced": 12, ...}, every state: the legend's names with '_' for blanks.
+nlohmann::ordered_json StatesJson(const StateCounts& counts);
+
+// A line for each state: its name, colour and meaning.
+std::string StatesHelp();
+
+}  // namespace sinew::cli

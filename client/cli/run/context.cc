@@ -1,0 +1,121 @@
+#include "client/cli/run/context.h"
+
+#include <absl/strings/cord.h>
+#include <absl/strings/str_cat.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <nlohmann/json.hpp>
+
+#include "client/cli/character/muscle_file.h"
+#include "client/cli/run/exit_code.h"
+#include "client/cli/text/field_names.h"
+#include "client/cli/text/printable.h"
+#include "client/cli/text/quantity.h"
+#include "client/lib/codec/status_macros.h"
+
+namespace sinew::cli {
+
+namespace {
+
+// Whether a line of stderr can be wiped; on what is no such terminal it would stay.
+bool WipesLines() {
+  const char* kind = std::getenv("TERM");
+  return (kind == nullptr || std::strcmp(kind, "dumb") != 0) && ::isatty(STDERR_FILENO) == 1;
+}
+
+// A line of its own, whatever progress line stands there.
+void PrintError(const char* kind, const std::string& text) {
+  std::fprintf(stderr, "%ssinew: %s%s\n", WipesLines() ? kWipeLine : "", kind,
+               Printable(text).c_str());
+}
+
+}  // namespace
+
+absl::StatusOr<client::Client> Context::Connect() {
+  if (client_) return *client_;
+  if (globals_.local) {
+    SINEW_ASSIGN_OR_RETURN(local_, LocalService::Start());
+    client_ = local_->client();
+    return *client_;
+  }
+  client::ClientOptions options{.address = globals_.server};
+  options.on_wait = [this](const absl::Status& why, absl::Duration longest) {
+    Note(absl::StrCat("server ", globals_.server, ": the connection is lost (", why.message(),
+                      "); waiting up to ", DurationText(longest), " for it to come back"));
+  };
+  SINEW_ASSIGN_OR_RETURN(client_, client::Client::Connect(options));
+  return *client_;
+}
+
+absl::Status Context::CheckStop() const {
+  return stop_.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
+}
+
+std::shared_ptr<Progress> Context::MakeProgress(const std::string& label, bool slow) const {
+  const Progress::Form form = globals_.quiet ? Progress::Form::kNone
+                              : WipesLines() ? Progress::Form::kBar
+                              : slow         ? Progress::Form::kLines
+                                             : Progress::Form::kNone;
+  return std::make_shared<Progress>(form, label);
+}
+
+absl::Status Context::Lost(const absl::Status& status, const std::string& kept) const {
+  if (!absl::IsUnavailable(status)) return status;
+  absl::Status named(status.code(), absl::StrCat(globals_.local ? "the service of this process"
+                                                                : "server " + globals_.server,
+                                                 ": ", status.message(), "; ", kept));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { named.SetPayload(url, payload); });
+  return named;
+}
+
+void Context::Print(const std::string& text) const {
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void Context::PrintJson(const nlohmann::ordered_json& json) const {
+  Print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
+}
+
+void Context::Note(const std::string& text) const {
+  if (!globals_.quiet) PrintError("", text);
+}
+
+void Context::Warn(const std::string& text) const {
+  PrintError("warning: ", text);
+}
+
+void Context::Warn(const std::vector<client::Problem>& problems, const std::string& muscles) const {
+  for (const client::Problem& problem : problems) {
+    WarnOnce(InTypedWords(PlacedInMuscleFile(muscles, problem.message), {}));
+  }
+}
+
+void Context::WarnOnce(const std::string& text) const {
+  if (warned_.insert(text).second) Warn(text);
+}
+
+namespace {
+
+// Whether the other end of stdout is closed, as `head` closes it when it has enough.
+bool NobodyReads() {
+  pollfd out = {.fd = STDOUT_FILENO, .events = 0, .revents = 0};
+  return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
+}
+
+}  // namespace
+
+absl::Status CheckOutput() {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
+  if (errno == EPIPE || NobodyReads()) return ReaderGone();
+  return OutputError(
+      absl::StrCat("stdout: cannot write: ", std::strerror(errno != 0 ? errno : EIO)));
+}
+
+}  // namespace sinew::cli

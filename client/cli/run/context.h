@@ -1,0 +1,79 @@
+// context.h - what every command is given: the global options, the server, and where to print.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json_fwd.hpp>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+#include "client/cli/run/local.h"
+#include "client/cli/run/progress.h"
+#include "sinew/client.h"
+
+namespace sinew::cli {
+
+struct Globals {
+  std::string server;  // address
+  bool local = false;
+  bool json = false;
+  bool quiet = false;
+};
+
+class Context {
+ public:
+  Context(Globals globals, std::stop_token stop) : globals_(std::move(globals)), stop_(stop) {}
+
+  const Globals& globals() const { return globals_; }
+  bool json() const { return globals_.json; }
+
+  // The client of --server, or of a server started in this process on first use. Errors of Connect
+  // and Start.
+  absl::StatusOr<client::Client> Connect();
+
+  // Options of every call: Ctrl-C cancels it.
+  client::CallOptions call() const { return {.stop = stop_}; }
+  const std::stop_token& stop() const { return stop_; }
+  // kCancelled once Ctrl-C was pressed.
+  absl::Status CheckStop() const;
+
+  // A progress line on a terminal; elsewhere nothing, or, with `slow`, lines now and then. Nothing
+  // with --quiet.
+  std::shared_ptr<Progress> MakeProgress(const std::string& label, bool slow = false) const;
+
+  // An error after which a command has nothing to show: where the server is lost, says which one,
+  // and what became of what had been done.
+  absl::Status Lost(const absl::Status& status, const std::string& kept) const;
+
+  // Data, to stdout. CheckOutput tells whether all of it got there.
+  void Print(const std::string& text) const;
+  void PrintJson(const nlohmann::ordered_json& json) const;
+
+  // A line to stderr. Notes are silenced by --quiet, warnings are not.
+  void Note(const std::string& text) const;
+  void Warn(const std::string& text) const;
+  // Of the server, each once; `muscles` is the file that muscles came from, if any.
+  void Warn(const std::vector<client::Problem>& problems, const std::string& muscles = {}) const;
+  // Unless this command has said the same before.
+  void WarnOnce(const std::string& text) const;
+
+ private:
+  Globals globals_;
+  std::stop_token stop_;
+  std::unique_ptr<LocalService> local_;
+  std::optional<client::Client> client_;
+  mutable std::set<std::string> warned_;
+};
+
+// Flushes stdout. OutputError: something printed to it was lost.
+absl::Status CheckOutput();
+
+// A command with its options read.
+using Command = std::function<absl::Status(Context&)>;
+
+}  // namespace sinew::cli

@@ -1,0 +1,137 @@
+#include "client/cli/run/exit_code.h"
+
+#include <absl/strings/cord.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include "client/cli/text/field_names.h"
+#include "client/cli/text/printable.h"
+#include "sinew/client.h"
+
+namespace sinew::cli {
+namespace {
+
+constexpr char kPart[] = "sinew.cli/part";
+constexpr char kGone[] = "gone";
+
+absl::Status InPart(absl::Status status, const char* part) {
+  status.SetPayload(kPart, absl::Cord(part));
+  return status;
+}
+
+bool IsInPart(const absl::Status& status, const char* part) {
+  const auto payload = status.GetPayload(kPart);
+  return payload && *payload == part;
+}
+
+// A named limit without a time to wait is one that patience does not lift.
+bool IsHardLimit(const absl::Status& status) {
+  const client::ErrorDetails details = client::Details(status);
+  return !details.retry_delay && !details.limits.empty();
+}
+
+std::string Hint(const absl::Status& status, const std::string& command) {
+  const std::string see =
+      absl::StrCat("see `sinew ", command, command.empty() ? "" : " ", "--help`");
+  switch (ExitCode(status)) {
+    case kExitUsage:
+      return see;
+    case kExitUnavailable:
+      return "start a server with `sinewd`, name another with --server ADDR, or add --local to "
+             "work without one";
+    case kExitTemporary:
+      return "this may pass: try again, or see `sinew stats --limits`";
+    case kExitNotPermitted:
+      return "the server at this address does not allow it for you";
+    case kExitBadInput:
+      break;
+    default:
+      return {};
+  }
+  const std::string message(status.message());
+  const std::string field = client::Details(status).field;
+  if (field == "spec.rig" || absl::StartsWith(message, "spec.rig:")) {
+    return "see `sinew rigs`, or `sinew upload FILE`";
+  }
+  if (absl::StartsWith(field, "spec.spec") || absl::StartsWith(field, "spec.recipe") ||
+      absl::StartsWith(message, "spec.") || absl::StartsWith(message, "recipe.") ||
+      (absl::StartsWith(message, "deformer") && !absl::IsNotFound(status))) {
+    return "see `sinew methods` for names, parameters and ranges";
+  }
+  // As servers put it: files have such words in their names.
+  if (absl::IsNotFound(status) &&
+      (absl::StrContains(message, "session: ") || absl::StrContains(message, "the session was"))) {
+    return "see `sinew sessions`; a session expires some time after its last use";
+  }
+  if (absl::IsNotFound(status) && absl::StrContains(message, "no such rig")) {
+    return "see `sinew rigs`, or `sinew upload FILE`";
+  }
+  return {};
+}
+
+}  // namespace
+
+absl::Status UsageError(const std::string& message) {
+  return InPart(absl::InvalidArgumentError(message), "usage");
+}
+
+absl::Status OutputError(const std::string& message) {
+  return InPart(absl::PermissionDeniedError(message), "output");
+}
+
+absl::Status ReaderGone() {
+  return InPart(OutputError("stdout: nobody reads it"), kGone);
+}
+
+absl::Status Prefixed(const std::string& what, const absl::Status& status) {
+  if (status.ok()) return status;
+  absl::Status prefixed(status.code(), absl::StrCat(what, ": ", status.message()));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { prefixed.SetPayload(url, payload); });
+  return prefixed;
+}
+
+int ExitCode(const absl::Status& status) {
+  if (IsInPart(status, "usage")) return kExitUsage;
+  if (IsInPart(status, "output") || IsInPart(status, kGone)) return kExitCannotWrite;
+  switch (status.code()) {
+    case absl::StatusCode::kOk:
+      return kExitOk;
+    case absl::StatusCode::kInvalidArgument:
+    case absl::StatusCode::kNotFound:
+    case absl::StatusCode::kAlreadyExists:
+    case absl::StatusCode::kFailedPrecondition:
+    case absl::StatusCode::kOutOfRange:
+    case absl::StatusCode::kUnimplemented:  // asked for something this version does not have
+    case absl::StatusCode::kDataLoss:       // the data are not what their checksum says
+      return kExitBadInput;
+    case absl::StatusCode::kResourceExhausted:
+      return IsHardLimit(status) ? kExitBadInput : kExitTemporary;
+    case absl::StatusCode::kUnavailable:
+      return kExitUnavailable;
+    case absl::StatusCode::kAborted:
+    case absl::StatusCode::kCancelled:
+    case absl::StatusCode::kDeadlineExceeded:
+      return kExitTemporary;
+    case absl::StatusCode::kPermissionDenied:
+    case absl::StatusCode::kUnauthenticated:
+      return kExitNotPermitted;
+    default:  // kInternal, kUnknown, and codes of a later version
+      return kExitInternal;
+  }
+}
+
+std::string ErrorText(const absl::Status& status, const std::string& command) {
+  if (IsInPart(status, kGone)) return {};
+  std::string message(status.message());
+  const std::string field = client::Details(status).field;
+  if (!field.empty() && !absl::StrContains(message, field))
+    message = absl::StrCat(field, ": ", message);
+  if (message.empty()) message = absl::StatusCodeToString(status.code());
+  std::string text = absl::StrCat("sinew: ", Printable(InTypedWords(message, command)), "\n");
+  const std::string hint = Hint(status, command);
+  if (!hint.empty()) absl::StrAppend(&text, "sinew: ", hint, "\n");
+  return text;
+}
+
+}  // namespace sinew::cli

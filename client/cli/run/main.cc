@@ -1,0 +1,53 @@
+// The command line of Sinew: reads argv, runs one command, turns its status into text and an exit
+// code.
+#include <cstdio>
+#include <exception>
+
+#include "client/cli/run/command_line.h"
+#include "client/cli/run/exit_code.h"
+#include "client/cli/run/interrupt.h"
+
+namespace sinew::cli {
+namespace {
+
+// Exceptions of the standard library (no memory, mostly) end here; nothing else throws this far.
+absl::Status Run(const CommandLine& line, Context& context) {
+  try {
+    return line.command(context);
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("memory: not enough of it");
+  } catch (const std::exception& error) {
+    return absl::InternalError(error.what());
+  }
+}
+
+int Main(int argc, char** argv) {
+  const Interrupt interrupt;
+  const CommandLine line = ParseCommandLine(argc, argv);
+  if (!line.command) {
+    std::fputs(line.output.c_str(), stdout);
+    std::fputs(line.errors.c_str(), stderr);
+    const absl::Status written = CheckOutput();
+    return written.ok() ? line.exit_code : ExitCode(written);
+  }
+  absl::Status status;
+  {
+    Context context(line.globals, interrupt.token());
+    status = Run(line, context);
+  }
+  const absl::Status written = CheckOutput();
+  if (status.ok()) status = written;
+  if (interrupt.requested() && !status.ok()) {
+    std::fputs("sinew: interrupted\n", stderr);
+    interrupt.Raise();
+  }
+  if (!status.ok()) std::fputs(ErrorText(status, line.name).c_str(), stderr);
+  return ExitCode(status);
+}
+
+}  // namespace
+}  // namespace sinew::cli
+
+int main(int argc, char** argv) {
+  return sinew::cli::Main(argc, argv);
+}

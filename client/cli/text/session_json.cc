@@ -1,0 +1,67 @@
+#include "client/cli/text/session_json.h"
+
+#include <nlohmann/json.hpp>
+
+#include "client/cli/text/quantity.h"
+
+namespace sinew::cli {
+
+const char* StateName(client::SessionState state) {
+  switch (state) {
+    case client::SessionState::kBinding:
+      return "BINDING";
+    case client::SessionState::kReady:
+      return "READY";
+    case client::SessionState::kFailed:
+      return "FAILED";
+    case client::SessionState::kUnspecified:
+      break;
+  }
+  return "UNSPECIFIED";
+}
+
+nlohmann::ordered_json SessionJson(const client::Session& session) {
+  nlohmann::ordered_json json = {
+      {"session", session.name},
+      {"rig", session.rig},
+      {"spec", session.spec},
+      {"recipe",
+       nlohmann::ordered_json::parse(session.recipe_json, nullptr, /*allow_exceptions=*/false)},
+      {"numerics", session.numerics},
+      {"state", StateName(session.state)},
+      {"progress", session.progress},
+      {"bound_bytes", session.bound_bytes},
+      {"ttl_seconds", absl::ToDoubleSeconds(session.ttl)},
+      {"estimate",
+       {{"bound_bytes", session.estimate.bound_bytes},
+        {"peak_bytes", session.estimate.peak_bytes},
+        {"bind_seconds", absl::ToDoubleSeconds(session.estimate.bind_time)},
+        {"frame_seconds", absl::ToDoubleSeconds(session.estimate.frame_time)}}}};
+  json["warnings"] = nlohmann::ordered_json::array();
+  for (const client::Problem& warning : session.warnings) {
+    json["warnings"].push_back(warning.message);
+  }
+  json["measures"] = nlohmann::ordered_json::array();
+  for (const client::Measure& measure : session.measures) {
+    json["measures"].push_back({{"stage", measure.stage},
+                                {"name", measure.name},
+                                {"value", measure.value},
+                                {"unit", measure.unit},
+                                {"description", measure.description}});
+  }
+  if (json["recipe"].is_discarded()) json["recipe"] = nullptr;
+  if (session.expire_time != absl::InfinitePast()) {
+    json["expire_time"] =
+        absl::FormatTime(absl::RFC3339_sec, session.expire_time, absl::UTCTimeZone());
+  }
+  if (session.problem.code != absl::StatusCode::kOk) json["problem"] = session.problem.message;
+  return json;
+}
+
+std::string ExpiresIn(const client::Session& session) {
+  if (session.expire_time == absl::InfinitePast()) return "";
+  const absl::Duration left = session.expire_time - absl::Now();
+  return left <= absl::ZeroDuration() ? "expired" : DurationText(left);
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,37 @@
+#include "sinew/client.h"
+
+#include <utility>
+
+#include "client/lib/codec/message_codec.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/lib/rpc/connection.h"
+#include "client/lib/rpc/status_codec.h"
+
+namespace sinew::client {
+
+absl::StatusOr<ServerInfo> Client::GetServerInfo(const CallOptions& call) const {
+  v1::GetServerInfoResponse response;
+  SINEW_RETURN_IF_ERROR(
+      connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
+        return FromGrpc(connection_->info().GetServerInfo(&context, {}, &response));
+      }));
+  return ToServerInfo(response);
+}
+
+absl::StatusOr<MethodList> Client::ListMethods(const CallOptions& call) const {
+  MethodList list;
+  v1::ListMethodsRequest request;
+  do {
+    v1::ListMethodsResponse response;
+    SINEW_RETURN_IF_ERROR(
+        connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
+          return FromGrpc(connection_->info().ListMethods(&context, request, &response));
+        }));
+    for (const v1::Method& method : response.methods()) list.methods.push_back(ToMethod(method));
+    for (const v1::Preset& preset : response.presets()) list.presets.push_back(ToPreset(preset));
+    request.set_page_token(response.next_page_token());
+  } while (!request.page_token().empty());
+  return list;
+}
+
+}  // namespace sinew::client

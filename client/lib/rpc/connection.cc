@@ -1,0 +1,202 @@
+#include "client/lib/rpc/connection.h"
+
+#include <absl/strings/str_cat.h>
+#include <grpcpp/create_channel.h>
+#include <grpcpp/security/credentials.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <limits>
+#include <mutex>
+#include <stop_token>
+#include <string>
+#include <utility>
+
+#include "client/lib/codec/status_macros.h"
+#include "client/lib/rpc/address.h"
+#include "client/lib/rpc/channel.h"
+#include "client/lib/rpc/retry.h"
+
+namespace sinew::client {
+namespace {
+
+constexpr std::size_t kLargestMessage = std::size_t{1} << 30;
+// A stop is noticed between two slices.
+constexpr int kReconnectSlices = 5;
+const absl::Duration kReconnectSlice = absl::Milliseconds(50);
+constexpr std::size_t kLargestRequest = std::size_t{4} << 20;  // of the server
+
+absl::Status CheckRange(const char* field, std::size_t value, std::size_t least, std::size_t most) {
+  if (value >= least && value <= most) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat(field, ": got ", value, ", need ", least, " to ", most));
+}
+
+absl::Status CheckMetadata(const std::map<std::string, std::string>& metadata) {
+  for (const auto& [key, value] : metadata) {
+    const bool legal = !key.empty() && std::all_of(key.begin(), key.end(), [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' || c == '_' || c == '.';
+    });
+    const bool printable =
+        std::all_of(value.begin(), value.end(), [](char c) { return c >= ' ' && c <= '~'; });
+    if (!legal || !printable) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("metadata: got key \"", key,
+                       "\", need lower-case letters, digits, - _ . and printable ASCII values"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckOptions(const ClientOptions& options) {
+  SINEW_RETURN_IF_ERROR(CheckPolicy(options.retry));
+  SINEW_RETURN_IF_ERROR(
+      CheckRange("max_receive_bytes", options.max_receive_bytes, 64 << 10, kLargestMessage));
+  SINEW_RETURN_IF_ERROR(CheckRange("piece_bytes", options.piece_bytes, 1, kLargestRequest - 4096));
+  SINEW_RETURN_IF_ERROR(
+      CheckRange("clip_block_bytes", options.clip_block_bytes, 1, kLargestRequest - 4096));
+  if (options.deadline <= absl::ZeroDuration()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "deadline: got ", absl::FormatDuration(options.deadline), ", need more than 0"));
+  }
+  return CheckMetadata(options.metadata);
+}
+
+int Milliseconds(absl::Duration duration) {
+  return static_cast<int>(std::clamp<std::int64_t>(absl::ToInt64Milliseconds(duration), 1,
+                                                   std::numeric_limits<int>::max()));
+}
+
+grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(static_cast<int>(options.max_receive_bytes));
+  arguments.SetMaxSendMessageSize(-1);
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.keepalive_time));
+  arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options.keepalive_timeout));
+  // gRPC waits up to two minutes between its own attempts to connect, far longer than ours.
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
+                   Milliseconds(options.retry.initial_backoff));
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, Milliseconds(options.retry.max_backoff));
+  // Clients to one address do not share a socket: one that stops reading must not slow another.
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  return arguments;
+}
+
+}  // namespace
+
+absl::StatusOr<Client> Client::Connect(const ClientOptions& options) {
+  SINEW_RETURN_IF_ERROR(CheckOptions(options));
+  SINEW_ASSIGN_OR_RETURN(const std::string target, TargetOf("address", options.address));
+  auto channel = grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(),
+                                           ChannelArguments(options));
+  return Client(std::make_shared<Connection>(std::move(channel), options, /*in_process=*/false));
+}
+
+absl::StatusOr<Client> FromChannel(std::shared_ptr<grpc::Channel> channel,
+                                   const ClientOptions& options, bool in_process) {
+  if (channel == nullptr) return absl::InvalidArgumentError("channel: got none, need one");
+  SINEW_RETURN_IF_ERROR(CheckOptions(options));
+  return Client(std::make_shared<Connection>(std::move(channel), options, in_process));
+}
+
+const ClientOptions& Client::options() const {
+  return connection_->options();
+}
+
+bool SleepFor(absl::Duration duration, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  wake.wait_for(lock, stop, absl::ToChronoMilliseconds(duration), [] { return false; });
+  return !stop.stop_requested();
+}
+
+Connection::Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options,
+                       bool in_process)
+    : options_(std::move(options)),
+      in_process_(in_process),
+      channel_(std::move(channel)),
+      raw_(channel_),
+      info_(v1::InfoService::NewStub(channel_)),
+      rigs_(v1::RigService::NewStub(channel_)),
+      sessions_(v1::SessionService::NewStub(channel_)) {}
+
+absl::Time Connection::Deadline(const CallOptions& call) const {
+  return absl::Now() + (call.deadline > absl::ZeroDuration() ? call.deadline : options_.deadline);
+}
+
+std::unique_ptr<grpc::ClientContext> Connection::NewContext(absl::Time deadline) const {
+  auto context = std::make_unique<grpc::ClientContext>();
+  if (deadline != absl::InfiniteFuture()) context->set_deadline(absl::ToChronoTime(deadline));
+  for (const auto& [key, value] : options_.metadata) context->AddMetadata(key, value);
+  return context;
+}
+
+void Connection::Reconnect(const std::stop_token& stop) const {
+  if (in_process_) return;
+  grpc::experimental::ChannelResetConnectionBackoff(channel_.get());
+  for (int slice = 0; slice < kReconnectSlices && !stop.stop_requested(); ++slice) {
+    if (channel_->WaitForConnected(absl::ToChronoTime(absl::Now() + kReconnectSlice))) return;
+  }
+}
+
+absl::Status Connection::RunOnce(
+    absl::Time deadline, const std::stop_token& stop,
+    absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const {
+  const std::unique_ptr<grpc::ClientContext> context = NewContext(deadline);
+  absl::Status status;
+  {
+    std::stop_callback cancel(stop, [&] { context->TryCancel(); });
+    if (stop.stop_requested()) return absl::CancelledError("cancelled by the caller");
+    status = attempt(*context);
+  }
+  if (!absl::IsCancelled(status)) return status;
+  if (stop.stop_requested()) return absl::CancelledError("cancelled by the caller");
+  return absl::UnavailableError(absl::StrCat("the call was broken off: ", status.message()));
+}
+
+absl::Status Connection::Run(const CallOptions& call, Repeat repeat,
+                             absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const {
+  const absl::Time deadline = Deadline(call);
+  Retrier retrier(*this, repeat, deadline, call.stop);
+  while (true) {
+    absl::Status status = RunOnce(deadline, call.stop, attempt);
+    if (status.ok() || !retrier.Again(status)) {
+      return call.stop.stop_requested() && !status.ok()
+                 ? absl::CancelledError("cancelled by the caller")
+                 : status;
+    }
+  }
+}
+
+Retrier::Retrier(const Connection& connection, Repeat repeat, absl::Time deadline,
+                 std::stop_token stop)
+    : connection_(connection), repeat_(repeat), deadline_(deadline), stop_(std::move(stop)) {}
+
+bool Retrier::Again(const absl::Status& status) {
+  if (repeat_ == Repeat::kNever || !IsBroken(status, stop_.stop_requested())) return false;
+  const RetryPolicy& policy = connection_.options().retry;
+  const absl::Time now = absl::Now();
+  if (attempt_ == 0) first_failure_ = now;
+  ++attempt_;
+  const absl::Duration delay = NextDelay(policy, attempt_, status);
+  if (now + delay >= deadline_) return false;
+  if (repeat_ == Repeat::kAttempts && attempt_ >= policy.max_attempts) return false;
+  if (repeat_ == Repeat::kPersist && now + delay >= first_failure_ + policy.resume_for) {
+    return false;
+  }
+  const WaitNotice& notice = connection_.options().on_wait;
+  if (repeat_ == Repeat::kPersist && attempt_ == 1 && notice) {
+    notice(status, std::min(policy.resume_for, deadline_ - now));
+  }
+  if (!SleepFor(delay, stop_)) return false;
+  connection_.Reconnect(stop_);
+  return true;
+}
+
+void Retrier::Progress() {
+  attempt_ = 0;
+}
+
+}  // namespace sinew::client

@@ -1,0 +1,85 @@
+#include <absl/time/clock.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "client/lib/codec/message_codec.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/lib/rpc/connection.h"
+#include "client/lib/rpc/raw_call.h"
+#include "client/lib/rpc/status_codec.h"
+#include "client/lib/stream/frame_assembler.h"
+#include "client/lib/stream/frame_parser.h"
+#include "sinew/client.h"
+
+namespace sinew::client {
+namespace {
+
+// Room for what surrounds a frame in a unary reply.
+constexpr std::size_t kHeaderRoom = 32 << 10;
+// Largest reply of a request that does not say how large it may be.
+constexpr std::size_t kDefaultResponseBytes = 4 << 20;
+
+absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool copy, bool verify) {
+  SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
+                         MessageBytes::From(buffer, copy));
+  SINEW_ASSIGN_OR_RETURN(auto reply, ParseDeformReply(std::move(bytes)));
+  if (reply.chunks.empty()) return absl::InternalError("DeformResponse.frame: got none");
+  FrameAssembler assembler(verify);
+  SINEW_ASSIGN_OR_RETURN(std::shared_ptr<FrameData> frame,
+                         assembler.Add(std::move(reply.chunks.front())));
+  if (frame == nullptr) return absl::InternalError("DeformResponse.frame: got a part of a frame");
+  return FrameView(std::move(frame));
+}
+
+absl::StatusOr<FrameView> DeformOnce(Connection& connection, const v1::DeformRequest& request,
+                                     bool verify, const CallOptions& call) {
+  FrameView view;
+  const absl::Status status =
+      connection.Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) -> absl::Status {
+        RawCall raw(connection, kDeformMethod, context, request);
+        grpc::ByteBuffer reply, extra;
+        const bool replied = raw.Read(reply);
+        if (replied) raw.Read(extra);
+        SINEW_RETURN_IF_ERROR(FromGrpc(raw.Finish()));
+        if (!replied) return absl::InternalError("Deform: got no reply");
+        SINEW_ASSIGN_OR_RETURN(view, ReadReply(reply, connection.in_process(), verify));
+        return absl::OkStatus();
+      });
+  if (!status.ok()) return status;
+  return view;
+}
+
+bool RefusesResponseBytes(const absl::Status& status) {
+  const std::vector<ErrorDetails::Violation> limits = Details(status).limits;
+  return std::any_of(limits.begin(), limits.end(),
+                     [](const auto& limit) { return limit.field == "max-response-bytes"; });
+}
+
+}  // namespace
+
+absl::StatusOr<FrameView> Client::Deform(const Target& target, const PoseLayout& layout,
+                                         const Pose& pose, const OutputSpec& output,
+                                         const CallOptions& call) const {
+  v1::DeformRequest request;
+  SINEW_ASSIGN_OR_RETURN(*request.mutable_target(), FromTarget(target));
+  *request.mutable_layout() = FromLayout(layout);
+  *request.mutable_pose() = FromPose(pose);
+  if (pose.frame == 0) request.mutable_pose()->set_frame(1);
+  *request.mutable_output() = FromOutput(output);
+  const std::size_t most = connection_->options().max_receive_bytes - kHeaderRoom;
+  if (most < kDefaultResponseBytes) request.set_max_response_bytes(most);
+  const absl::Time end = connection_->Deadline(call);
+  absl::StatusOr<FrameView> view = DeformOnce(*connection_, request, output.checksums, call);
+  // A server may refuse a request that allows more than its own limit, so only a reply that needs
+  // more asks for it.
+  if (most <= kDefaultResponseBytes || Details(view.status()).reason != "USE_STREAM") return view;
+  request.set_max_response_bytes(most);
+  CallOptions rest = call;
+  rest.deadline = std::max(end - absl::Now(), absl::Milliseconds(1));
+  absl::StatusOr<FrameView> large = DeformOnce(*connection_, request, output.checksums, rest);
+  return RefusesResponseBytes(large.status()) ? view : large;
+}
+
+}  // namespace sinew::client

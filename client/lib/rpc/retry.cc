@@ -1,0 +1,71 @@
+#include "client/lib/rpc/retry.h"
+
+#include <absl/random/random.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+namespace sinew::client {
+
+bool IsBroken(const absl::Status& status, bool cancelled_here) {
+  switch (status.code()) {
+    case absl::StatusCode::kUnavailable:
+      return true;
+    case absl::StatusCode::kCancelled:
+      return !cancelled_here;
+    case absl::StatusCode::kInternal:
+      return absl::StrContains(status.message(), "RST_STREAM");
+    case absl::StatusCode::kUnknown:
+      return absl::StrContains(status.message(), "Stream removed");
+    default:
+      return false;
+  }
+}
+
+bool IsLost(const absl::Status& status) {
+  if (absl::IsNotFound(status)) return true;
+  return absl::IsFailedPrecondition(status) && Details(status).reason == "NOT_READY";
+}
+
+absl::Status CheckPolicy(const RetryPolicy& policy) {
+  if (policy.max_attempts < 1) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("retry.max_attempts: got ", policy.max_attempts, ", need at least 1"));
+  }
+  if (policy.initial_backoff < absl::ZeroDuration() ||
+      policy.max_backoff < policy.initial_backoff || policy.max_backoff > absl::Hours(1)) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "retry.initial_backoff, max_backoff: got ", absl::FormatDuration(policy.initial_backoff),
+        ", ", absl::FormatDuration(policy.max_backoff), ", need 0 <= initial <= max <= 1h"));
+  }
+  if (!(policy.multiplier >= 1 && policy.multiplier <= 100)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("retry.multiplier: got ", policy.multiplier, ", need 1 to 100"));
+  }
+  if (!(policy.jitter >= 0 && policy.jitter <= 1)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("retry.jitter: got ", policy.jitter, ", need 0 to 1"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Duration BackoffDelay(const RetryPolicy& policy, int attempt, double random) {
+  // The exponent is capped because a duration times infinity would be infinite even for a zero
+  // backoff.
+  const double factor = std::pow(policy.multiplier, std::clamp(attempt - 1, 0, 100));
+  const absl::Duration base = std::min(policy.initial_backoff * factor, policy.max_backoff);
+  return base * (1 - policy.jitter + 2 * policy.jitter * random);
+}
+
+absl::Duration NextDelay(const RetryPolicy& policy, int attempt, const absl::Status& status) {
+  thread_local absl::BitGen generator;
+  const double random = absl::Uniform<double>(generator, 0, 1);
+  const absl::Duration delay = BackoffDelay(policy, attempt, random);
+  const ErrorDetails details = Details(status);
+  if (details.reason == "DRAINING") return delay;
+  return std::max(delay, details.retry_delay.value_or(absl::ZeroDuration()));
+}
+
+}  // namespace sinew::client

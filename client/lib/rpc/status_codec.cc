@@ -1,0 +1,134 @@
+#include "client/lib/rpc/status_codec.h"
+
+#include <absl/strings/cord.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/strip.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+
+namespace sinew::client {
+namespace {
+
+constexpr char kTypePrefix[] = "type.googleapis.com/";
+constexpr int kLastCode = 16;
+
+absl::StatusCode ToCode(int code) {
+  return code >= 0 && code <= kLastCode ? static_cast<absl::StatusCode>(code)
+                                        : absl::StatusCode::kUnknown;
+}
+
+template <class Detail>
+std::string TypeUrl() {
+  return absl::StrCat(kTypePrefix, Detail::descriptor()->full_name());
+}
+
+template <class Detail>
+std::optional<Detail> ReadDetail(const absl::Status& status) {
+  const absl::optional<absl::Cord> payload = status.GetPayload(TypeUrl<Detail>());
+  Detail detail;
+  if (!payload || !detail.ParseFromString(std::string(*payload))) return std::nullopt;
+  return detail;
+}
+
+template <class Detail>
+void AttachDetail(absl::Status& status, const Detail& detail) {
+  status.SetPayload(TypeUrl<Detail>(), absl::Cord(detail.SerializeAsString()));
+}
+
+std::string ReasonName(v1::Reason reason) {
+  if (reason == v1::REASON_UNSPECIFIED) return {};
+  const std::string& name = v1::Reason_Name(reason);
+  if (name.empty()) return absl::StrCat("REASON_", static_cast<int>(reason));
+  return std::string(absl::StripPrefix(name, "REASON_"));
+}
+
+}  // namespace
+
+absl::Status FromGrpc(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  absl::Status result(ToCode(status.error_code()), status.error_message());
+  google::rpc::Status details;
+  if (!status.error_details().empty() && details.ParseFromString(status.error_details())) {
+    for (const google::protobuf::Any& detail : details.details()) {
+      result.SetPayload(detail.type_url(), absl::Cord(detail.value()));
+    }
+  }
+  return result;
+}
+
+absl::Status ToStatus(const v1::Problem& problem) {
+  const absl::StatusCode code = ToCode(problem.code());
+  absl::Status result(code == absl::StatusCode::kOk ? absl::StatusCode::kUnknown : code,
+                      problem.message());
+  google::rpc::ErrorInfo info;
+  info.set_reason(ReasonName(problem.reason()));
+  info.set_domain("sinew");
+  *info.mutable_metadata() = problem.metadata();
+  AttachDetail(result, info);
+  if (!problem.field().empty()) {
+    google::rpc::BadRequest bad;
+    google::rpc::BadRequest::FieldViolation* violation = bad.add_field_violations();
+    violation->set_field(problem.field());
+    violation->set_description(problem.message());
+    AttachDetail(result, bad);
+  }
+  return result;
+}
+
+Problem ToProblem(const v1::Problem& problem) {
+  return {.code = ToCode(problem.code()),
+          .reason = ReasonName(problem.reason()),
+          .message = problem.message(),
+          .field = problem.field(),
+          .metadata = {problem.metadata().begin(), problem.metadata().end()}};
+}
+
+ErrorDetails Details(const absl::Status& status) {
+  ErrorDetails details;
+  if (const auto info = ReadDetail<google::rpc::ErrorInfo>(status)) {
+    details.reason = std::string(absl::StripPrefix(info->reason(), "REASON_"));
+    details.domain = info->domain();
+    details.metadata = {info->metadata().begin(), info->metadata().end()};
+  }
+  if (const auto bad = ReadDetail<google::rpc::BadRequest>(status)) {
+    for (const auto& violation : bad->field_violations()) {
+      details.fields.push_back({violation.field(), violation.description()});
+    }
+    if (!details.fields.empty()) details.field = details.fields.front().field;
+  }
+  if (const auto quota = ReadDetail<google::rpc::QuotaFailure>(status)) {
+    for (const auto& violation : quota->violations()) {
+      details.limits.push_back({violation.subject(), violation.description()});
+    }
+  }
+  if (const auto retry = ReadDetail<google::rpc::RetryInfo>(status);
+      retry && retry->has_retry_delay()) {
+    details.retry_delay = ToDuration(retry->retry_delay());
+  }
+  return details;
+}
+
+absl::Duration ToDuration(const google::protobuf::Duration& duration) {
+  return absl::Seconds(duration.seconds()) + absl::Nanoseconds(duration.nanos());
+}
+
+absl::Time ToTime(const google::protobuf::Timestamp& time) {
+  return absl::FromUnixSeconds(time.seconds()) + absl::Nanoseconds(time.nanos());
+}
+
+google::protobuf::Duration FromDuration(absl::Duration duration) {
+  const absl::Duration most =
+      absl::Seconds(315'576'000'000);  // the largest google.protobuf.Duration
+  duration = std::clamp(duration, -most, most);
+  google::protobuf::Duration result;
+  result.set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &duration));
+  result.set_nanos(static_cast<std::int32_t>(absl::ToInt64Nanoseconds(duration)));
+  return result;
+}
+
+}  // namespace sinew::client

@@ -1,0 +1,186 @@
+#include "sinew/character.h"
+
+#include <mutex>
+#include <utility>
+
+#include "client/lib/codec/status_macros.h"
+#include "client/lib/rpc/compare.h"
+#include "client/lib/rpc/connection.h"
+#include "client/lib/rpc/retry.h"
+#include "client/lib/stream/deform_clip.h"
+#include "client/lib/stream/stream_core.h"
+
+namespace sinew::client {
+struct Character::State {
+  Client client;
+  const std::string rig_bytes;
+  const std::string rig_name;
+  const std::string deformer;
+  const CharacterOptions options;
+
+  std::mutex making;  // held while the session is made, so that it is made once
+  mutable std::mutex mutex;
+  Session session;  // guarded by mutex
+
+  State(const Client& c, std::string bytes, std::string d, const CharacterOptions& o)
+      : client(c),
+        rig_bytes(std::move(bytes)),
+        rig_name(RigName(rig_bytes)),
+        deformer(std::move(d)),
+        options(o) {}
+
+  std::string SessionName() const {
+    const std::lock_guard lock(mutex);
+    return session.name;
+  }
+
+  // Uploads and binds again unless somebody else has done so since `lost` was in use.
+  absl::Status Make(const std::string& lost, const CallOptions& call) {
+    const std::lock_guard making_lock(making);
+    if (const std::string name = SessionName(); !name.empty() && name != lost) {
+      return absl::OkStatus();
+    }
+    SINEW_RETURN_IF_ERROR(client.UploadRig(rig_bytes, options.upload_progress, call).status());
+    std::string numerics = options.numerics;
+    {
+      const std::lock_guard lock(mutex);
+      if (numerics.empty()) numerics = session.numerics;
+    }
+    SINEW_ASSIGN_OR_RETURN(
+        const Session created,
+        client.CreateSession(
+            {.rig = rig_name, .deformer = deformer, .ttl = options.ttl, .numerics = numerics},
+            call));
+    SINEW_ASSIGN_OR_RETURN(Session ready,
+                           client.WaitSession(created.name, options.session_progress, call));
+    const std::lock_guard lock(mutex);
+    session = std::move(ready);
+    return absl::OkStatus();
+  }
+
+  // A target for one stream or clip, and how to get another when it is lost.
+  struct InUse {
+    Target target;
+    HealTarget heal;
+  };
+  static absl::StatusOr<InUse> Use(const std::shared_ptr<State>& state, const CallOptions& call) {
+    auto used = std::make_shared<std::string>(state->SessionName());
+    HealTarget heal = [state, used](const std::stop_token& stop) -> absl::StatusOr<Target> {
+      SINEW_RETURN_IF_ERROR(state->Make(*used, {.stop = stop}));
+      *used = state->SessionName();
+      return Target{.session = *used};
+    };
+    if (used->empty()) SINEW_RETURN_IF_ERROR(heal(call.stop).status());
+    return InUse{.target = {.session = *used}, .heal = std::move(heal)};
+  }
+};
+
+namespace {
+
+// Runs `use` with the session's name; makes the session again when it is lost, and waits when the
+// server is away.
+template <class State, class Use>
+absl::Status KeepAlive(State& state, const Connection& connection, const CallOptions& call,
+                       const Use& use) {
+  Retrier retrier(connection, Repeat::kPersist, connection.Deadline(call), call.stop);
+  for (int heals = 0;;) {
+    const std::string name = state.SessionName();
+    absl::Status status = name.empty() ? absl::NotFoundError("session: released") : use(name);
+    if (IsLost(status) && heals < kMostHeals) {
+      status = state.Make(name, call);
+      if (status.ok()) {
+        ++heals;
+        continue;
+      }
+    }
+    if (status.ok() || !retrier.Again(status)) return status;
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<Character> Character::Create(const Client& client, std::string rig_bytes,
+                                            std::string deformer, const CharacterOptions& options,
+                                            const CallOptions& call) {
+  auto state = std::make_shared<State>(client, std::move(rig_bytes), std::move(deformer), options);
+  SINEW_RETURN_IF_ERROR(state->Make({}, call));
+  return Character(std::move(state));
+}
+
+Session Character::session() const {
+  const std::lock_guard lock(state_->mutex);
+  return state_->session;
+}
+
+const std::string& Character::rig_name() const {
+  return state_->rig_name;
+}
+const Client& Character::client() const {
+  return state_->client;
+}
+
+absl::StatusOr<FrameView> Character::Deform(const PoseLayout& layout, const Pose& pose,
+                                            const OutputSpec& output,
+                                            const CallOptions& call) const {
+  FrameView view;
+  SINEW_RETURN_IF_ERROR(KeepAlive(
+      *state_, *state_->client.connection_, call, [&](const std::string& name) -> absl::Status {
+        SINEW_ASSIGN_OR_RETURN(
+            view, state_->client.Deform({.session = name}, layout, pose, output, call));
+        return absl::OkStatus();
+      }));
+  return view;
+}
+
+absl::StatusOr<Stream> Character::OpenStream(const StreamOptions& options,
+                                             const CallOptions& call) const {
+  SINEW_ASSIGN_OR_RETURN(const auto use, State::Use(state_, call));
+  return client::OpenStream(state_->client.connection_, use.target, options, use.heal, call);
+}
+
+absl::Status Character::DeformClip(const PoseLayout& layout, const ClipPoses& poses,
+                                   const OutputSpec& output, const ClipSink& sink,
+                                   const CallOptions& call) const {
+  SINEW_ASSIGN_OR_RETURN(const auto use, State::Use(state_, call));
+  return client::DeformClip(state_->client.connection_, use.target, layout, poses, output, sink,
+                            use.heal, call);
+}
+
+absl::StatusOr<std::vector<TargetMetrics>> Character::Compare(
+    std::span<const Character> characters, const PoseLayout& layout, const ClipPoses& poses,
+    const CompareOptions& options, const CompareProgress& progress, const CallOptions& call) {
+  if (characters.empty()) {
+    return absl::InvalidArgumentError("characters: got none, need one or more");
+  }
+  const Client& client = characters[0].client();
+  std::vector<State::InUse> uses;
+  std::vector<Target> targets;
+  for (const Character& character : characters) {
+    SINEW_ASSIGN_OR_RETURN(uses.emplace_back(), State::Use(character.state_, call));
+    targets.push_back(uses.back().target);
+  }
+  const HealTargets heal = [&](const std::stop_token& stop) -> absl::StatusOr<std::vector<Target>> {
+    for (std::size_t i = 0; i < uses.size(); ++i) {
+      const absl::Status there =
+          client.WaitSession(targets[i].session, {}, {.stop = stop}).status();
+      if (there.ok()) continue;
+      if (!IsLost(there)) return there;
+      SINEW_ASSIGN_OR_RETURN(targets[i], uses[i].heal(stop));
+    }
+    return targets;
+  };
+  return client::Compare(*client.connection_, targets, layout, poses, options, progress, heal,
+                         call);
+}
+
+absl::Status Character::Release(const CallOptions& call) const {
+  const std::string name = state_->SessionName();
+  if (name.empty()) return absl::OkStatus();
+  const absl::Status status = state_->client.DeleteSession(name, call);
+  if (!status.ok() && !absl::IsNotFound(status)) return status;
+  const std::lock_guard lock(state_->mutex);
+  if (state_->session.name == name) state_->session.name.clear();
+  return absl::OkStatus();
+}
+
+}  // namespace sinew::client

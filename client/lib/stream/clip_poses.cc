@@ -1,0 +1,58 @@
+#include "client/lib/stream/clip_poses.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+
+#include "client/lib/codec/status_macros.h"
+
+namespace sinew::client {
+
+absl::Status CheckClipPoses(const ClipPoses& poses) {
+  if (poses.frames == 0) {
+    return poses.joint_transforms.empty()
+               ? absl::OkStatus()
+               : absl::InvalidArgumentError("poses.frames: got 0 with joint transforms");
+  }
+  const auto check = [&](const char* field, std::size_t got) -> absl::Status {
+    if (got % poses.frames == 0) return absl::OkStatus();
+    return absl::InvalidArgumentError(
+        absl::StrCat("poses.", field, ": got ", got, " values, need a multiple of ", poses.frames));
+  };
+  SINEW_RETURN_IF_ERROR(check("joint_transforms", poses.joint_transforms.size()));
+  SINEW_RETURN_IF_ERROR(check("controls", poses.controls.size()));
+  if (!poses.times.empty() && poses.times.size() != poses.frames) {
+    return absl::InvalidArgumentError(absl::StrCat("poses.times: got ", poses.times.size(),
+                                                   " values, need ", poses.frames, " or none"));
+  }
+  if (poses.first_frame == 0) {
+    return absl::InvalidArgumentError("poses.first_frame: got 0, need 1 or more");
+  }
+  return absl::OkStatus();
+}
+
+Pose ClipPose(const ClipPoses& poses, std::size_t index) {
+  const std::size_t joints = poses.joint_transforms.size() / poses.frames;
+  const std::size_t controls = poses.controls.size() / poses.frames;
+  Pose pose{.joint_transforms = poses.joint_transforms.subspan(index * joints, joints),
+            .controls = poses.controls.subspan(index * controls, controls),
+            .frame = poses.first_frame + index};
+  if (!poses.times.empty()) pose.time = poses.times[index];
+  return pose;
+}
+
+std::size_t ClipBlockFrames(const ClipPoses& poses, std::size_t bytes, std::size_t most) {
+  constexpr std::size_t kPoseHeader = 48;
+  const std::size_t floats = (poses.joint_transforms.size() + poses.controls.size()) / poses.frames;
+  const std::size_t each = floats * sizeof(float) + kPoseHeader;
+  return std::clamp<std::size_t>(bytes / each, 1, most);
+}
+
+bool PassedLimit(const absl::Status& status, const char* limit) {
+  if (!absl::IsResourceExhausted(status)) return false;
+  const std::vector<ErrorDetails::Violation> limits = Details(status).limits;
+  return std::any_of(limits.begin(), limits.end(),
+                     [&](const auto& passed) { return passed.field == limit; });
+}
+
+}  // namespace sinew::client

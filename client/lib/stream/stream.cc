@@ -1,0 +1,66 @@
+#include "sinew/stream.h"
+
+#include <utility>
+
+#include "client/lib/codec/message_codec.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/lib/rpc/connection.h"
+#include "client/lib/stream/stream_core.h"
+#include "sinew/client.h"
+
+namespace sinew::client {
+
+Stream::Stream(std::shared_ptr<StreamCore> core) : core_(std::move(core)) {}
+
+Stream& Stream::operator=(Stream&& other) noexcept {
+  if (this != &other) {
+    if (core_ != nullptr) core_->Cancel();
+    core_ = std::move(other.core_);
+  }
+  return *this;
+}
+
+Stream::~Stream() {
+  if (core_ != nullptr) core_->Cancel();
+}
+
+absl::StatusOr<std::uint64_t> Stream::Send(const Pose& pose) {
+  return core_->Send(pose);
+}
+std::size_t Stream::room() const {
+  return core_->room();
+}
+absl::StatusOr<std::optional<StreamItem>> Stream::Next(absl::Duration timeout) {
+  return core_->Next(timeout);
+}
+void Stream::Finish() {
+  core_->Finish();
+}
+void Stream::Cancel() {
+  core_->Cancel();
+}
+StreamInfo Stream::info() const {
+  return core_->info();
+}
+
+absl::StatusOr<Stream> OpenStream(std::shared_ptr<Connection> connection, const Target& target,
+                                  const StreamOptions& options, HealTarget heal,
+                                  const CallOptions& call) {
+  v1::StreamOpen open;
+  SINEW_ASSIGN_OR_RETURN(*open.mutable_target(), FromTarget(target));
+  *open.mutable_layout() = FromLayout(options.layout);
+  *open.mutable_output() = FromOutput(options.output);
+  open.set_mode(static_cast<v1::OrderMode>(options.mode));
+  open.set_window(options.window);
+  auto core = std::make_shared<StreamCore>(std::move(connection), std::move(open), options,
+                                           std::move(heal));
+  SINEW_RETURN_IF_ERROR(core->Start(call));
+  return Stream(std::move(core));
+}
+
+absl::StatusOr<Stream> Client::OpenStream(const Target& target, const StreamOptions& options,
+                                          const CallOptions& call) const {
+  return client::OpenStream(connection_, target, options, /*heal=*/{}, call);
+}
+
+}  // namespace sinew::client

@@ -1,0 +1,383 @@
+#include "client/lib/stream/stream_core.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "client/lib/codec/message_codec.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/lib/rpc/raw_call.h"
+#include "client/lib/rpc/retry.h"
+#include "client/lib/rpc/status_codec.h"
+#include "client/lib/stream/frame_items.h"
+#include "client/lib/stream/frame_parser.h"
+
+namespace sinew::client {
+namespace {
+
+constexpr std::size_t kBatchBytes = 512 << 10;  // poses of one message, except a single larger one
+
+// What the tags of the completion queue mean.
+enum Event : std::intptr_t { kStarted = 1, kRead, kWritten, kFinished };
+void* Tag(Event event) {
+  return reinterpret_cast<void*>(static_cast<std::intptr_t>(event));
+}
+
+grpc::Slice ToSlice(const v1::StreamDeformRequest& request) {
+  return grpc::Slice(request.SerializeAsString());
+}
+
+}  // namespace
+
+// One StreamDeform call. All but `writing`, `half_closed` and `opener` belongs to the stream's
+// thread; those three and the start of writes are guarded by the core's mutex.
+struct StreamCore::Call {
+  std::unique_ptr<grpc::ClientContext> context;
+  grpc::CompletionQueue queue;
+  std::unique_ptr<grpc::GenericClientAsyncReaderWriter> stream;
+  std::optional<grpc::Slice> opener;  // not sent yet
+  bool writing = false, half_closed = false;
+
+  ~Call() {
+    queue.Shutdown();
+    void* tag;
+    bool ok;
+    while (queue.Next(&tag, &ok)) {
+    }
+  }
+};
+
+StreamCore::StreamCore(std::shared_ptr<Connection> connection, v1::StreamOpen open,
+                       const StreamOptions& options, HealTarget heal)
+    : connection_(std::move(connection)),
+      verify_(options.output.checksums),
+      heal_(std::move(heal)),
+      open_(std::move(open)),
+      poses_(options.mode, options.window, options.max_queued) {}
+
+StreamCore::~StreamCore() {
+  Cancel();
+  if (thread_.joinable()) thread_.join();
+}
+
+absl::Status StreamCore::Start(const CallOptions& call) {
+  thread_ = std::thread([this] { Run(); });
+  std::stop_callback cancel(call.stop, [this] { Cancel(); });
+  Lock lock(mutex_);
+  const bool decided = changed_.wait_until(lock, absl::ToChronoTime(connection_->Deadline(call)),
+                                           [this] { return opened_ || ended_.has_value(); });
+  if (!decided) {
+    return absl::DeadlineExceededError("stream: not accepted by the server within the deadline");
+  }
+  if (ended_) return ended_->ok() ? absl::InternalError("stream: ended at once") : *ended_;
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::uint64_t> StreamCore::Send(const Pose& pose) {
+  Lock lock(mutex_);
+  if (ended_ && !ended_->ok()) return *ended_;
+  if (finishing_) return absl::FailedPreconditionError("stream: Send after Finish");
+  SINEW_ASSIGN_OR_RETURN(const std::uint64_t frame, poses_.Check(pose.frame));
+  v1::StreamDeformRequest request;
+  *request.add_poses() = FromPose(pose);
+  request.mutable_poses(0)->set_frame(frame);
+  const bool reset = pose.reset || poses_.ReplacesReset();
+  request.mutable_poses(0)->set_reset(reset);
+  const bool probe = pose.no_output && poses_.WantsProbe();
+  if (probe) request.mutable_poses(0)->set_no_output(false);
+  poses_.Push({.frame = frame,
+               .no_output = pose.no_output && !probe,
+               .probe = probe,
+               .reset = reset,
+               .wire = ToSlice(request)});
+  StartWrites(lock);
+  return frame;
+}
+
+std::size_t StreamCore::room() const {
+  Lock lock(mutex_);
+  return finishing_ || ended_ ? 0 : poses_.room();
+}
+
+absl::StatusOr<std::optional<StreamItem>> StreamCore::Next(absl::Duration timeout) {
+  const auto decided = [this] { return cancelled_ || !ready_.empty() || ended_.has_value(); };
+  Lock lock(mutex_);
+  if (timeout == absl::InfiniteDuration()) {
+    changed_.wait(lock, decided);
+  } else if (!changed_.wait_until(lock, absl::ToChronoTime(absl::Now() + timeout), decided)) {
+    return absl::DeadlineExceededError("stream: no frame within the timeout");
+  }
+  if (cancelled_) return absl::CancelledError("stream: cancelled by the caller");
+  if (ready_.empty()) {
+    if (ended_->ok()) return std::nullopt;
+    return *ended_;
+  }
+  StreamItem item = std::move(ready_.front());
+  ready_.pop_front();
+  poses_.Consume(item.frame);
+  SkipProbes(lock);
+  StartWrites(lock);
+  return item;
+}
+
+void StreamCore::SkipProbes(const Lock& /*lock*/) {
+  while (!ready_.empty() && ready_.front().problem.ok() && ready_.front().view.empty()) {
+    poses_.Consume(ready_.front().frame);
+    ready_.pop_front();
+  }
+}
+
+void StreamCore::Finish() {
+  Lock lock(mutex_);
+  finishing_ = true;
+  StartWrites(lock);
+}
+
+void StreamCore::Cancel() {
+  stop_.request_stop();
+  const Lock lock(mutex_);
+  cancelled_ = true;
+  if (call_ != nullptr) call_->context->TryCancel();
+  changed_.notify_all();
+}
+
+StreamInfo StreamCore::info() const {
+  Lock lock(mutex_);
+  return info_;
+}
+
+void StreamCore::Run() {
+  Retrier opening(*connection_, Repeat::kAttempts, absl::InfiniteFuture(), stop_.get_token());
+  Retrier resuming(*connection_, Repeat::kPersist, absl::InfiniteFuture(), stop_.get_token());
+  while (true) {
+    absl::Status status = Settle(RunCall());
+    Lock lock(mutex_);
+    if (progressed_) resuming.Progress();
+    Retrier& retrier = opened_ ? resuming : opening;
+    lock.unlock();
+    if (status.ok() || !Reopen(status, retrier)) {
+      lock.lock();
+      ended_ = std::move(status);
+      changed_.notify_all();
+      return;
+    }
+  }
+}
+
+// What the end of a call means for the stream; its unanswered poses wait again.
+absl::Status StreamCore::Settle(absl::Status status) {
+  const Lock lock(mutex_);
+  const bool drained = std::exchange(draining_, false);
+  if (cancelled_) return absl::CancelledError("stream: cancelled by the caller");
+  const bool complete = finishing_ && poses_.answered_all();
+  poses_.Requeue();
+  // Nothing is missing, so how the call ended does not matter.
+  if (complete && (status.ok() || IsBroken(status, false))) return absl::OkStatus();
+  if (status.ok() || drained) {
+    return absl::UnavailableError(
+        absl::StrCat("stream: the server ended it early: ", status.message()));
+  }
+  return status;
+}
+
+// Waits, or makes what was lost again. False if the stream ends here, with `status`.
+bool StreamCore::Reopen(absl::Status& status, Retrier& retrier) {
+  if (heal_ && IsLost(status) && heals_ < kMostHeals) {
+    status = Heal();
+    if (status.ok()) return true;
+  }
+  return retrier.Again(status);
+}
+
+absl::Status StreamCore::Heal() {
+  SINEW_ASSIGN_OR_RETURN(const Target target, heal_(stop_.get_token()));
+  SINEW_ASSIGN_OR_RETURN(*open_.mutable_target(), FromTarget(target));
+  ++heals_;
+  return absl::OkStatus();
+}
+
+// Opens the stream once and serves it to its end.
+absl::Status StreamCore::RunCall() {
+  Call call;
+  call.context = connection_->NewContext(absl::InfiniteFuture());
+  v1::StreamDeformRequest opener;
+  *opener.mutable_open() = open_;
+  call.opener = ToSlice(opener);
+  call.stream =
+      connection_->raw().PrepareCall(call.context.get(), kStreamDeformMethod, &call.queue);
+  {
+    const Lock lock(mutex_);
+    progressed_ = false;
+    if (cancelled_) return absl::CancelledError("stream: cancelled by the caller");
+    call.writing = true;  // until the call has started
+    call_ = &call;
+  }
+  call.stream->StartCall(Tag(kStarted));
+  grpc::Status status;
+  absl::Status failure;
+  Pump(call, status, failure);
+  return failure.ok() ? FromGrpc(status) : failure;
+}
+
+void StreamCore::Pump(Call& call, grpc::Status& status, absl::Status& failure) {
+  FrameAssembler assembler(verify_);
+  grpc::ByteBuffer buffer;
+  bool reading = true, finished = false;
+  const auto more = [&] {
+    const Lock lock(mutex_);
+    return !finished || call.writing;
+  };
+  while (more()) {
+    void* tag;
+    bool ok;
+    if (!call.queue.Next(&tag, &ok)) return;
+    switch (static_cast<Event>(reinterpret_cast<std::intptr_t>(tag))) {
+      case kStarted:
+        OnWritten(call, ok);
+        reading = ok;
+        break;
+      case kWritten:
+        OnWritten(call, ok);
+        continue;
+      case kRead:
+        reading = ok && OnRead(call, buffer, assembler, failure);
+        break;
+      case kFinished:
+        finished = true;
+        continue;
+    }
+    if (reading) {
+      call.stream->Read(&buffer, Tag(kRead));
+      continue;
+    }
+    const Lock lock(mutex_);
+    call_ = nullptr;  // no write starts from here on
+    call.stream->Finish(&status, Tag(kFinished));
+  }
+}
+
+void StreamCore::OnWritten(Call& call, bool ok) {
+  const Lock lock(mutex_);
+  call.writing = false;
+  if (!ok) call.half_closed = true;
+  StartWrites(lock);
+}
+
+// False once reading is pointless.
+bool StreamCore::OnRead(Call& call, const grpc::ByteBuffer& buffer, FrameAssembler& assembler,
+                        absl::Status& failure) {
+  failure = TakeReply(buffer, assembler);
+  if (!failure.ok()) {
+    call.context->TryCancel();
+    return false;
+  }
+  const Lock lock(mutex_);
+  StartWrites(lock);
+  return true;
+}
+
+void StreamCore::StartWrites(const Lock& lock) {
+  if (call_ == nullptr || call_->writing || call_->half_closed) return;
+  const std::vector<grpc::Slice> message = NextMessage(lock);
+  if (!message.empty()) {
+    call_->writing = true;
+    call_->stream->Write(grpc::ByteBuffer(message.data(), message.size()), Tag(kWritten));
+  } else if (NothingMoreToSend(lock)) {
+    call_->writing = call_->half_closed = true;
+    call_->stream->WritesDone(Tag(kWritten));
+  }
+}
+
+// Messages concatenated are one message: each pose was serialised once, however often it is sent.
+std::vector<grpc::Slice> StreamCore::NextMessage(const Lock& /*lock*/) {
+  if (call_->opener) return {*std::exchange(call_->opener, std::nullopt)};
+  std::vector<grpc::Slice> message;
+  std::size_t bytes = 0;
+  while (!draining_ && bytes < kBatchBytes) {
+    const QueuedPose* pose = poses_.TakeNext();
+    if (pose == nullptr) break;
+    message.push_back(pose->wire);
+    bytes += pose->wire.size();
+  }
+  if (const auto number = poses_.TakeAcknowledgement(draining_ || !message.empty())) {
+    v1::StreamDeformRequest acknowledgement;
+    acknowledgement.set_received(*number);
+    message.push_back(ToSlice(acknowledgement));
+  }
+  return message;
+}
+
+bool StreamCore::NothingMoreToSend(const Lock& /*lock*/) const {
+  if (draining_) return poses_.first_unanswered().value_or(last_answered_ + 1) > last_answered_;
+  return finishing_ && poses_.answered_all();
+}
+
+absl::Status StreamCore::TakeReply(const grpc::ByteBuffer& buffer, FrameAssembler& assembler) {
+  SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
+                         MessageBytes::From(buffer, connection_->in_process()));
+  SINEW_ASSIGN_OR_RETURN(auto reply, ParseStreamReply(std::move(bytes)));
+  if (reply.rest.has_opened()) SINEW_RETURN_IF_ERROR(TakeOpened(reply.rest.opened()));
+  SINEW_RETURN_IF_ERROR(ForEachItem(
+      std::move(reply.chunks), reply.rest.problems(), assembler,
+      [this](std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data) {
+        return TakeItem(frame, std::move(problem), std::move(data));
+      }));
+  const Lock lock(mutex_);
+  if (reply.rest.notice().kind() == v1::Notice::KIND_DRAINING) {
+    draining_ = true;
+    last_answered_ = reply.rest.notice().last_frame();
+  }
+  // A caller that takes no frames must not hold up the server's end: the rest is as good from
+  // elsewhere.
+  if (draining_ && ready_.size() >= info_.window) call_->context->TryCancel();
+  return absl::OkStatus();
+}
+
+absl::Status StreamCore::TakeOpened(const v1::StreamOpened& opened) {
+  const Lock lock(mutex_);
+  if (opened_ && (opened.numerics() != info_.numerics || opened.vertices() != info_.vertices)) {
+    v1::Problem problem;
+    problem.set_code(static_cast<int>(absl::StatusCode::kFailedPrecondition));
+    problem.set_reason(v1::REASON_NUMERICS_MISMATCH);
+    problem.set_field("numerics");
+    problem.set_message(absl::StrCat("numerics: got ", opened.numerics(),
+                                     " after reopening a stream of ", info_.numerics));
+    return ToStatus(problem);
+  }
+  const std::uint32_t resumed = opened_ ? info_.resumed + 1 : 0;
+  info_ = {.session = opened.session(),
+           .numerics = opened.numerics(),
+           .vertices = opened.vertices(),
+           .window = opened.window(),
+           .chunk_bytes = opened.chunk_bytes(),
+           .resumed = resumed,
+           .stateful = opened.stateful()};
+  poses_.Open(opened.window(), opened.backlog());
+  opened_ = true;
+  changed_.notify_all();
+  return absl::OkStatus();
+}
+
+absl::Status StreamCore::TakeItem(std::uint64_t frame, absl::Status problem,
+                                  std::shared_ptr<FrameData> data) {
+  const Lock lock(mutex_);
+  SINEW_ASSIGN_OR_RETURN(const QueuedPose pose, poses_.Answer(frame));
+  if (data != nullptr) {
+    if (data->vertices != info_.vertices) {
+      return absl::InternalError(absl::StrCat("frame ", frame, ": got ", data->vertices,
+                                              " vertices, need ", info_.vertices));
+    }
+    data->skipped += pose.replaced;
+  }
+  ready_.push_back({.frame = frame,
+                    .problem = std::move(problem),
+                    .view = data == nullptr || pose.probe ? FrameView() : FrameView(data)});
+  SkipProbes(lock);
+  progressed_ = true;
+  heals_ = 0;
+  changed_.notify_all();
+  return absl::OkStatus();
+}
+
+}  // namespace sinew::client

@@ -1,0 +1,31 @@
+// rig_traits.h - what a rig holds, counted.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "sinew/rig_data.h"
+
+namespace sinew::cli {
+
+struct MeshFacts {
+  std::string name;
+  std::size_t vertices = 0, faces = 0, triangles = 0;
+  std::size_t skin_joints = 0;
+  std::size_t max_influences = 0;  // of a vertex, zero weights not counted
+  std::size_t over_four = 0;       // vertices with more influences than that
+  std::size_t morphs = 0;          // sculpts, in-betweens counted
+};
+
+struct RigFacts {
+  std::vector<MeshFacts> meshes;
+  std::vector<std::size_t> joints_without_weights;  // indices
+  std::array<float, 6> bounds{};                    // min xyz, max xyz of all meshes, rig units
+};
+
+// Never fails: arrays that do not agree are counted as far as they go. Cost O(size of the rig).
+RigFacts CountRig(const client::RigData& rig);
+
+}  // namespace sinew::cli

@@ -1,0 +1,79 @@
+// closest_names.h - what somebody meant who typed a name that there is not.
+//
+// Names are bytes; only ASCII letters lose their case. Nothing here fails but for memory; every
+// function is thread-safe. A header alone: the client library uses it too, which links nothing of
+// core.
+//
+//   message += DidYouMean(typed, names);  // "; did you mean forearm_l or forearm_r?"
+#pragma once
+
+#include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace sinew {
+
+inline constexpr std::size_t kLongestTypedName = 100;  // nobody slips so long
+
+// Bytes to insert, remove or replace (Levenshtein's distance). Cost O(a * b): keep them short.
+inline std::size_t EditDistance(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, row[j + 1] + 1});
+    }
+  }
+  return row.back();
+}
+
+// How far `name` is from what was typed, both in lower case: 0 = the same, 1 = one is part of the
+// other, else edits, at most 1 + a fifth of what was typed; nothing: too far.
+inline std::optional<std::size_t> NameDistance(const std::string& typed, const std::string& name) {
+  constexpr std::size_t kLeastPart = 3;  // shorter ones are part of too much
+  if (typed == name) return 0;
+  if (std::min(typed.size(), name.size()) >= kLeastPart &&
+      (absl::StrContains(name, typed) || absl::StrContains(typed, name))) {
+    return 1;
+  }
+  const std::size_t edits = EditDistance(typed, name);
+  return edits <= 1 + typed.size() / 5 && edits < typed.size() ? std::optional(edits)
+                                                               : std::nullopt;
+}
+
+// "; did you mean a, b or c?": up to three of `names` that `typed` may be a slip or a part of, the
+// nearest first, equally near ones as they stand in `names`. Empty: none is near, or `typed` is
+// longer than kLongestTypedName. Cost O(names).
+inline std::string DidYouMean(std::string_view typed, std::span<const std::string> names) {
+  constexpr std::size_t kMostNames = 3;
+  if (typed.size() > kLongestTypedName) return {};
+  const std::string lower = absl::AsciiStrToLower(std::string(typed));
+  std::vector<std::pair<std::size_t, std::string>> near;
+  for (const std::string& name : names) {
+    const auto distance = NameDistance(lower, absl::AsciiStrToLower(name));
+    if (distance) near.emplace_back(*distance, name);
+  }
+  std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string>::first);
+  near.resize(std::min(near.size(), kMostNames));
+  std::string text;
+  for (std::size_t k = 0; k < near.size(); ++k) {
+    const char* before = k == 0 ? "; did you mean " : k + 1 == near.size() ? " or " : ", ";
+    absl::StrAppend(&text, before, near[k].second);
+  }
+  return text.empty() ? text : text + "?";
+}
+
+}  // namespace sinew

@@ -1,0 +1,429 @@
+#include "core/deform/engine/deformer.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/digest.h"
+#include "core/base/math_library.h"
+#include "core/base/status.h"
+#include "core/base/table_io.h"
+#include "core/deform/engine/recipe_text.h"
+#include "core/deform/engine/registry.h"
+#include "core/deform/kernels/writer_kernel.h"
+#include "core/deform/method/fields.h"
+#include "core/deform/method/method.h"
+#include "core/surface/normals.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kWriterGrain = 1024;  // blocks a chunk
+constexpr double kSecondsOfWork = 1e-9;     // see BindCost::work
+
+struct StageRecord {
+  char method[56] = {};
+  std::int64_t version = 0;
+};
+
+std::size_t LayoutCostBytes(const Rig& rig) {
+  // Order, lanes and rest points padded to whole blocks: at most one part-filled block per binding.
+  const std::size_t lanes = rig.vertices() + rig.bindings().size() * kLanes;
+  return lanes * (sizeof(PointBlock) / kLanes + 2 * sizeof(std::uint32_t)) +
+         rig.influences().size() * 16 + FieldBytes(rig.muscle_tables());
+}
+
+// What binding all stages takes together; stages bind one after the other.
+absl::StatusOr<BindEstimate> TotalCost(const Rig& rig, const BlockLayout& layout,
+                                       const Recipe& recipe, const Task& task) {
+  BindCost total;
+  total.bound_bytes = LayoutCostBytes(rig) + NormalFinisher::CostBytes(rig);
+  std::size_t peak = total.bound_bytes;
+  for (std::size_t k = 0; k < recipe.size(); ++k) {
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    const BindInput input = {rig, layout, std::span(recipe).first(k), &task};
+    SINEW_ASSIGN_OR_RETURN(const BindCost cost, StageCost(input, recipe[k]));
+    peak = std::max(peak, total.bound_bytes + cost.peak_bytes);
+    total.bound_bytes += cost.bound_bytes;
+    total.work += cost.work;
+    total.frame_ns += cost.frame_ns;
+  }
+  total.peak_bytes = std::max(peak, total.bound_bytes);
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(total.peak_bytes));
+  return BindEstimate{.peak_bytes = total.peak_bytes,
+                      .bound_bytes = total.bound_bytes,
+                      .bind_seconds = total.work * kSecondsOfWork,
+                      .frame_seconds = total.frame_ns * 1e-9};
+}
+
+absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t controls) {
+  if (pose.joints.size() != joints) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("pose.joints: got ", pose.joints.size(), ", need ", joints));
+  }
+  if (!pose.controls.empty() && pose.controls.size() != controls) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("pose.controls: got ", pose.controls.size(), ", need ", controls, " or none"));
+  }
+  for (std::size_t j = 0; j < pose.joints.size(); ++j) {
+    for (const float value : pose.joints[j].m) {
+      if (!std::isfinite(value)) {
+        return absl::InvalidArgumentError(absl::StrCat("pose.joints[", j, "]: is not finite"));
+      }
+    }
+  }
+  for (std::size_t k = 0; k < pose.controls.size(); ++k) {
+    if (!std::isfinite(pose.controls[k])) {
+      return absl::InvalidArgumentError(absl::StrCat("pose.controls[", k, "]: is not finite"));
+    }
+  }
+  return absl::OkStatus();
+}
+
+absl::Status CheckBuffer(std::string_view name, std::span<const std::byte> out, std::size_t need) {
+  if (out.size() == need) return absl::OkStatus();
+  return absl::InvalidArgumentError(
+      absl::StrCat("output: got ", out.size(), " bytes for ", AbslView(name), ", need ", need));
+}
+
+absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
+  const std::size_t vertices = deformer.vertices();
+  if (out.encoding != Encoding::kFloat32) {
+    return absl::InvalidArgumentError("output.encoding: need FLOAT32");
+  }
+  SINEW_RETURN_IF_ERROR(CheckBuffer("positions", out.positions, vertices * sizeof(Vec3f)));
+  if (!out.normals.empty()) {
+    SINEW_RETURN_IF_ERROR(CheckBuffer("normals", out.normals, vertices * sizeof(Vec3f)));
+  }
+  if (!out.tangents.empty()) {
+    if (!deformer.has_tangents()) {
+      return absl::InvalidArgumentError("output: got tangents, but the rig has none");
+    }
+    SINEW_RETURN_IF_ERROR(CheckBuffer("tangents", out.tangents, vertices * sizeof(Vec4f)));
+  }
+  if (out.states.empty()) return absl::OkStatus();
+  if (!deformer.has_states()) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "output: got states, but no stage of the recipe writes them, need ", StatesMethods()));
+  }
+  return CheckBuffer("states", out.states, vertices);
+}
+
+// Posed blocks into the caller's buffer, in file order.
+absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points, FrameOut& out,
+                   const Task& task) {
+  const WriterKernelArgs args = {
+      .in = points.front().x, .order = layout.order.data(), .out = out.positions.data()};
+  const std::size_t chunks = (layout.blocks() + kWriterGrain - 1) / kWriterGrain;
+  std::vector<WriterKernelResult> parts(chunks);
+  task.For(layout.blocks(), kWriterGrain, [&](std::size_t begin, std::size_t end) {
+    parts[begin / kWriterGrain] = WriterKernel(args, begin, end);
+  });
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  bool finite = true;
+  for (std::size_t c = 0; c < 3; ++c) {
+    out.bounds[c] = parts[0].minimum[c];
+    out.bounds[c + 3] = parts[0].maximum[c];
+  }
+  for (const WriterKernelResult& part : parts) {
+    finite = finite && part.finite;
+    for (std::size_t c = 0; c < 3; ++c) {
+      out.bounds[c] = std::min(out.bounds[c], part.minimum[c]);
+      out.bounds[c + 3] = std::max(out.bounds[c + 3], part.maximum[c]);
+    }
+  }
+  if (!finite) {
+    return absl::InvalidArgumentError(
+        "pose.joints: the deformed mesh does not fit float32 (matrices or controls too large)");
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+Deformer::Deformer() = default;
+
+absl::StatusOr<BindEstimate> Deformer::Estimate(const Rig& rig, const Recipe& recipe,
+                                                const Task& task) {
+  SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
+  SINEW_ASSIGN_OR_RETURN(const auto layout, BlockLayout::Create(rig));
+  return TotalCost(rig, *layout, recipe, task);
+}
+
+absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Task& task,
+                                        const BindEstimate* known) {
+  SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  const DenormalGuard guard;
+  Deformer deformer;
+  SINEW_ASSIGN_OR_RETURN(deformer.layout_, BlockLayout::Create(rig));
+  BindEstimate estimate;
+  if (known != nullptr) {
+    estimate = *known;
+    SINEW_RETURN_IF_ERROR(task.CheckMemory(estimate.peak_bytes));
+  } else {
+    SINEW_ASSIGN_OR_RETURN(estimate, TotalCost(rig, *deformer.layout_, recipe, task));
+  }
+  task.SetTotal(estimate.bind_seconds / kSecondsOfWork);
+  deformer.tables_ = PosedRigTables::Create(rig, deformer.layout_->centre);
+  deformer.muscles_ = rig.muscle_tables();
+  for (std::size_t k = 0; k < recipe.size(); ++k) {
+    const BindInput input = {rig, *deformer.layout_, std::span(recipe).first(k), &task};
+    SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, recipe[k], task));
+    deformer.stages_.push_back(std::move(stage));
+  }
+  SINEW_ASSIGN_OR_RETURN(NormalFinisher normals,
+                         NormalFinisher::Bind(rig, *deformer.layout_, task));
+  deformer.normals_ = std::make_shared<const NormalFinisher>(std::move(normals));
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  if (absl::Status status = deformer.CheckStages(); !status.ok()) {
+    return absl::InternalError(absl::StrCat("bind made bad tables: ", status.message()));
+  }
+  return deformer;
+}
+
+// Tables against each other, and what follows from the stages' facts. kDataLoss.
+absl::Status Deformer::CheckStages() {
+  const std::size_t bindings = tables_.joint.size();
+  SINEW_RETURN_IF_ERROR(tables_.Check());
+  SINEW_RETURN_IF_ERROR(layout_->Check(bindings));
+  SINEW_RETURN_IF_ERROR(muscles_.Check(joints()));
+  if (muscles_.controls() > controls()) {
+    return absl::DataLossError("bound data: muscles read controls that the rig lacks");
+  }
+  SINEW_RETURN_IF_ERROR(normals_->Check(*layout_));
+  scratch_floats_ = normals_->scratch_floats();
+  needs_rotations_ = has_states_ = false;
+  state_floats_ = stages_with_state_ = 0;
+  step_length_ = 0;
+  std::size_t counted = 0;
+  Space space = Space::kRest;
+  for (const auto& stage : stages_) {
+    SINEW_RETURN_IF_ERROR(stage->Check(*layout_, bindings));
+    const StageFacts facts = stage->Facts();
+    if (facts.in != space) return absl::DataLossError("bound data: stages do not chain");
+    if (facts.controls > controls()) {
+      return absl::DataLossError("bound data: a stage reads controls that the rig lacks");
+    }
+    if (facts.joints > joints()) {
+      return absl::DataLossError("bound data: a stage reads joints that the rig lacks");
+    }
+    space = facts.out;
+    scratch_floats_ = std::max(scratch_floats_, facts.scratch_floats);
+    ++counted;
+    if (facts.state_floats > 0) {
+      state_floats_ += facts.state_floats;
+      stages_with_state_ = counted;
+      if (facts.step_length > 0 && (step_length_ == 0 || facts.step_length < step_length_)) {
+        step_length_ = facts.step_length;
+      }
+    }
+    needs_rotations_ = needs_rotations_ || facts.rotations;
+    has_states_ = has_states_ || facts.states;
+  }
+  if (space != Space::kPosed) return absl::DataLossError("bound data: no stage poses the mesh");
+  return absl::OkStatus();
+}
+
+// One pose through the stages.
+struct Deformer::Step {
+  const PosedRig& posed;
+  std::size_t stages;        // run the first so many
+  std::span<float> state{};  // of all stages; empty = stateless
+  const PosedRig* before = nullptr;
+  bool begins = false;
+  std::span<std::uint8_t> states{};  // empty = not wanted
+};
+
+absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(const Step& step,
+                                                                Workspace& workspace,
+                                                                const Task& task) const {
+  std::span<const PointBlock> points = layout_->rest, rest = layout_->rest;
+  bool is_rest = true;
+  std::size_t slot = 0;
+  std::size_t state_at = 0;
+  for (std::size_t k = 0; k < step.stages; ++k) {
+    const StageFacts facts = stages_[k]->Facts();
+    if (k > 0 && !facts.pointwise) slot = 1 - slot;  // others may write where they read
+    // Rest points that a stage moved are kept: posed stages may still read them.
+    auto& blocks = facts.out == Space::kRest ? workspace.rest[slot] : workspace.blocks[slot];
+    blocks.resize(layout_->blocks());
+    std::span<float> stage_state;
+    if (!step.state.empty()) {
+      stage_state = step.state.subspan(state_at, facts.state_floats);
+      state_at += facts.state_floats;
+    }
+    stages_[k]->Run({.layout = *layout_,
+                     .posed = step.posed,
+                     .task = task,
+                     .scratch = std::span(workspace.scratch).first(facts.scratch_floats),
+                     .state = stage_state,
+                     .in_is_rest = is_rest,
+                     .in = points,
+                     .out = blocks,
+                     .states = facts.states ? step.states : std::span<std::uint8_t>(),
+                     .rest = rest,
+                     .before = step.before,
+                     .begins = step.begins});
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    points = blocks;
+    if (facts.out == Space::kRest) rest = blocks;
+    is_rest = false;
+  }
+  return points;
+}
+
+absl::Status Deformer::CheckState(const StreamState& state) const {
+  if (state.empty() || (state.joints.size() == joints() && state.controls.size() == controls() &&
+                        state.floats.size() == state_floats_)) {
+    return absl::OkStatus();
+  }
+  return absl::InvalidArgumentError(
+      absl::StrCat("state: got ", state.joints.size(), " joints, ", state.controls.size(),
+                   " controls and ", state.floats.size(), " floats, need ", joints(), ", ",
+                   controls(), " and ", state_floats_, ", or an empty one"));
+}
+
+absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace,
+                                StreamState* state, const Task& task) const {
+  SINEW_RETURN_IF_ERROR(CheckPose(pose, joints(), controls()));
+  SINEW_RETURN_IF_ERROR(CheckBuffers(out, *this));
+  if (frames_independent()) state = nullptr;
+  if (state != nullptr) SINEW_RETURN_IF_ERROR(CheckState(*state));
+  const absl::Status status = EvaluateChecked(pose, out, workspace, state, task);
+  if (!status.ok() && state != nullptr) *state = {};  // it stands between two poses
+  return status;
+}
+
+absl::Status Deformer::EvaluateChecked(const Pose& pose, FrameOut& out, Workspace& workspace,
+                                       StreamState* state, const Task& task) const {
+  const DenormalGuard guard;
+  out.replayed_steps = 0;
+  workspace.scratch.resize(std::max(workspace.scratch.size(), scratch_floats_));
+  const std::span<std::uint8_t> states(reinterpret_cast<std::uint8_t*>(out.states.data()),
+                                       out.states.size());
+  PosedRig posed;
+  std::span<const PointBlock> points;
+  if (state == nullptr) {
+    posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
+    SINEW_ASSIGN_OR_RETURN(
+        points,
+        RunStages({.posed = posed, .stages = stages_.size(), .states = states}, workspace, task));
+  } else {
+    const Pose to = {.joints = pose.joints,
+                     .controls = pose.controls.empty() ? tables_.control_defaults : pose.controls};
+    PoseSteps steps(tables_, *state, to, step_length_);
+    if (steps.replays()) {
+      state->floats.assign(state_floats_, 0.0f);
+      out.replayed_steps = static_cast<std::uint32_t>(steps.count());
+    }
+    PosedRig before = workspace.before.Compute(tables_, steps.start(), needs_rotations_);
+    for (std::size_t k = 1; k <= steps.count(); ++k) {
+      posed = workspace.posed.Compute(tables_, steps.At(k), needs_rotations_);
+      const bool last = k == steps.count();
+      SINEW_ASSIGN_OR_RETURN(points,
+                             RunStages({.posed = posed,
+                                        .stages = last ? stages_.size() : stages_with_state_,
+                                        .state = state->floats,
+                                        .before = &before,
+                                        .begins = steps.replays() && k == 1,
+                                        .states = last ? states : std::span<std::uint8_t>()},
+                                       workspace, task));
+      std::swap(workspace.before, workspace.posed);
+      before = posed;
+    }
+    state->joints.assign(to.joints.begin(), to.joints.end());
+    state->controls.assign(to.controls.begin(), to.controls.end());
+  }
+  SINEW_RETURN_IF_ERROR(Write(*layout_, points, out, task));
+  if (out.muscles != nullptr) *out.muscles = PoseMuscles(muscles_, pose.joints, posed.controls);
+  if (!out.normals.empty() || !out.tangents.empty()) {
+    normals_->Run(*layout_, posed.skin, points,
+                  std::span(workspace.scratch).first(normals_->scratch_floats()),
+                  {.normals = out.normals, .tangents = out.tangents}, task);
+  }
+  return task.CheckCancelled();
+}
+
+void Deformer::Save(TableWriter& tables) const {
+  std::vector<StageRecord> records;
+  for (std::size_t k = 0; k < stages_.size(); ++k) {
+    StageRecord record;
+    const std::string_view method = stages_[k]->Facts().method;
+    method.copy(record.method, sizeof record.method - 1);
+    record.version = MethodVersion(method);
+    records.push_back(record);
+    stages_[k]->Save(tables, absl::StrCat("stage/", k, "/"));
+  }
+  tables.Add("stages", records);
+  SaveFields(tables, "layout/", *layout_);
+  SaveFields(tables, "rig/", tables_);
+  SaveFields(tables, "rig/", muscles_);
+  SaveFields(tables, "normals/", *normals_);
+}
+
+absl::StatusOr<Deformer> Deformer::Load(const TableReader& tables) {
+  Deformer deformer;
+  auto layout = std::make_shared<BlockLayout>();
+  SINEW_RETURN_IF_ERROR(LoadFields(tables, "layout/", *layout));
+  deformer.layout_ = std::move(layout);
+  SINEW_RETURN_IF_ERROR(LoadFields(tables, "rig/", deformer.tables_));
+  SINEW_RETURN_IF_ERROR(LoadFields(tables, "rig/", deformer.muscles_));
+  auto normals = std::make_shared<NormalFinisher>();
+  SINEW_RETURN_IF_ERROR(LoadFields(tables, "normals/", *normals));
+  deformer.normals_ = std::move(normals);
+  std::vector<StageRecord> records;
+  SINEW_RETURN_IF_ERROR(tables.Read("stages", records));
+  for (std::size_t k = 0; k < records.size(); ++k) {
+    const std::string method(records[k].method,
+                             strnlen(records[k].method, sizeof records[k].method));
+    SINEW_ASSIGN_OR_RETURN(auto stage, LoadStage(method, static_cast<int>(records[k].version),
+                                                 tables, absl::StrCat("stage/", k, "/")));
+    deformer.stages_.push_back(std::move(stage));
+  }
+  // Without its last record a recipe may still chain.
+  const std::string beyond = absl::StrCat("stage/", records.size(), "/");
+  for (const TableReader::Table& table : tables.Tables()) {
+    if (table.name.starts_with(beyond)) {
+      return absl::DataLossError("bound data: a stage's tables without its record");
+    }
+  }
+  SINEW_RETURN_IF_ERROR(deformer.CheckStages());
+  return deformer;
+}
+
+bool Deformer::has_tangents() const {
+  return normals_->has_tangents();
+}
+
+std::vector<StageMeasure> Deformer::Measures() const {
+  std::vector<StageMeasure> measures;
+  for (std::size_t k = 0; k < stages_.size(); ++k) {
+    for (const Measure& m : stages_[k]->Measures()) {
+      measures.push_back(
+          {k, std::string(m.name), m.value, std::string(m.unit), std::string(m.description)});
+    }
+  }
+  return measures;
+}
+
+std::size_t Deformer::bytes() const {
+  std::size_t bytes =
+      FieldBytes(*layout_) + FieldBytes(tables_) + FieldBytes(muscles_) + FieldBytes(*normals_);
+  for (const auto& stage : stages_) bytes += stage->bytes();
+  return bytes;
+}
+
+std::string Numerics(const Recipe& recipe) {
+  Sha256 digest;
+  digest.Update("sinew numerics 2\n");
+  digest.Update(MathLibraryDigest());
+  digest.Update(FormatSpec(recipe));
+  for (const StageParams& params : recipe) {
+    digest.Update(absl::StrCat("\n", MethodVersion(StageName(params))));
+  }
+  return digest.Hex();
+}
+
+}  // namespace sinew

@@ -1,0 +1,32 @@
+// recipe_text.h - recipes as text: `stage | stage`, each `name` or `name(key=value, ...)`. A value
+// is a word, or text in double quotes; "" is the empty text, for a parameter that takes text as
+// good as none.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "core/deform/engine/params.h"
+
+namespace sinew {
+
+// kInvalidArgument: unknown stage or parameter (with what exists), a value out of range, a syntax
+// error with its column, or more than 16 stages.
+absl::StatusOr<Recipe> ParseSpec(std::string_view spec);
+
+// One stage by name and parameter values as text. Errors as ParseSpec.
+absl::StatusOr<StageParams> MakeStage(
+    std::string_view method, const std::vector<std::pair<std::string, std::string>>& values);
+
+// Every parameter of a stage with its value as text, in order; unset optional ones are left out.
+std::vector<std::pair<std::string, std::string>> StageValues(const StageParams& params);
+std::string_view StageName(const StageParams& params);
+
+// The text form with every default filled in; ParseSpec of it gives the same recipe.
+std::string FormatSpec(const Recipe& recipe);
+
+}  // namespace sinew

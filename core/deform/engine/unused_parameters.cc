@@ -1,0 +1,126 @@
+#include "core/deform/engine/unused_parameters.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <string_view>
+#include <utility>
+#include <variant>
+
+#include "core/base/status.h"
+#include "core/deform/engine/recipe_text.h"
+
+namespace sinew {
+namespace {
+
+// A parameter that is not read, and why.
+using Rows = std::vector<std::pair<std::string_view, std::string_view>>;
+
+class Finder {
+ public:
+  // The first reason counts.
+  void Unless(bool read, std::string_view parameter, std::string_view why) {
+    if (!read) rows_.emplace_back(parameter, why);
+  }
+  Rows Take() { return std::move(rows_); }
+
+ private:
+  Rows rows_;
+};
+
+// Methods without such parameters.
+template <class P>
+Rows Unread(const P&) {
+  return {};
+}
+
+Rows Unread(const DqsParams& p) {
+  Finder find;
+  find.Unless(p.blend > 0, "blend_map", "blend is 0");
+  find.Unless(p.blend > 0, "signs", "blend is 0");
+  return find.Take();
+}
+
+Rows Unread(const BulgeFreeParams& p) {
+  Finder find;
+  for (const std::string_view name : {"softness", "sharpness", "strongest", "method"}) {
+    find.Unless(p.strength > 0, name, "strength is 0");
+  }
+  for (const std::string_view name : {"softness", "sharpness"}) {
+    find.Unless(p.method == BulgeMethod::kProjection, name, "method is bisector");
+  }
+  find.Unless(!p.strongest, "sharpness", "strongest is true");
+  return find.Take();
+}
+
+Rows Unread(const DeltaMushParams& p) {
+  Finder find;
+  find.Unless(!p.radius, "iterations", "it follows from radius");
+  return find.Take();
+}
+
+// Both forms of ddm.
+Rows UnreadDdm(const DdmParams& p) {
+  Finder find;
+  // Explicit steps may become more than asked for, never fewer.
+  find.Unless(!p.radius, "lambda", "it follows from radius");
+  find.Unless(!p.kappa || p.alpha > 0, "kappa", "alpha is 0");
+  find.Unless(p.variant == 0, "pop_guard", "variant is not 0");
+  return find.Take();
+}
+Rows Unread(const DdmParams& p) {
+  return UnreadDdm(p);
+}
+Rows Unread(const EnhancedDdmParams& p) {
+  return UnreadDdm(p);
+}
+
+Rows Unread(const ImplicitParams& p) {
+  Finder find;
+  find.Unless(p.contact, "smoothing", "contact is false");
+  find.Unless(p.tracking, "attraction", "tracking is false");
+  if (!p.joints.empty()) return find.Take();  // joints may have other operators
+  const bool opens = p.op == FieldOperator::kBlend || p.op == FieldOperator::kBulge;
+  find.Unless(opens, "controller", "operator is neither blend nor bulge");
+  find.Unless(p.op == FieldOperator::kBulge, "bulge", "operator is not bulge");
+  return find.Take();
+}
+
+}  // namespace
+
+std::vector<UnusedParameter> UnusedParameters(const Recipe& recipe) {
+  std::vector<UnusedParameter> unused;
+  for (std::size_t k = 0; k < recipe.size(); ++k) {
+    const auto [rows, defaults] = std::visit(
+        []<class P>(const P& params) { return std::pair(Unread(params), StageValues(P{})); },
+        recipe[k]);
+    for (const auto& [name, value] : StageValues(recipe[k])) {
+      const auto row = std::find_if(rows.begin(), rows.end(),
+                                    [&, &key = name](const auto& r) { return r.first == key; });
+      const bool is_default =
+          std::find(defaults.begin(), defaults.end(), std::pair(name, value)) != defaults.end();
+      if (row == rows.end() || is_default) continue;
+      unused.push_back(
+          {k, absl::StrCat(AbslView(StageName(recipe[k])), ".", name),
+           absl::StrCat("got ", value, ", which has no effect: ", AbslView(row->second))});
+    }
+  }
+  return unused;
+}
+
+std::vector<UnusedParameter> UnusedWithoutMuscles(const Recipe& recipe) {
+  std::vector<UnusedParameter> unused;
+  for (std::size_t k = 0; k < recipe.size(); ++k) {
+    if (std::holds_alternative<MuscleParams>(recipe[k])) {
+      unused.push_back({k, "muscle", "the rig has no muscles: the stage does nothing"});
+    }
+    const auto* implicit = std::get_if<ImplicitParams>(&recipe[k]);
+    if (implicit != nullptr && !implicit->muscles) {
+      unused.push_back(
+          {k, "implicit.muscles", "got false, which has no effect: the rig has no muscles"});
+    }
+  }
+  return unused;
+}
+
+}  // namespace sinew

@@ -1,0 +1,250 @@
+#include "core/deform/implicit/field/limb_field.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/base/status.h"
+#include "core/deform/implicit/field/limb_bones.h"
+#include "core/deform/implicit/field/limb_surface.h"
+#include "core/deform/implicit/field/part_fit.h"
+#include "core/deform/implicit/field/part_reach.h"
+#include "core/rig/bones.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kAtOnce = 8;  // parts fitted at the same time
+constexpr std::uint32_t kMostSamples = 400;
+constexpr float kMostBulge = 0.9f;
+// Nanoseconds a corner of the mesh and part: which triangles are near its ends, and rays through
+// these.
+constexpr double kEndTriangle = 10;
+
+enum Figure : std::size_t { kSamples, kClosing, kFolded, kOpen, kWithout, kFigures };
+
+std::size_t MostCentres(const FieldOptions& options) {
+  return options.samples + options.samples / 10 + 1 + kMostCaps + kMostClosing;
+}
+
+std::size_t MostParts(const Rig& rig) {
+  return std::min(rig.joints(), rig.vertices() / kFewestSamples);
+}
+
+absl::Status CheckOptions(const Rig& rig, const FieldOptions& options) {
+  if (options.samples < 8 || options.samples > kMostSamples) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("samples: got ", options.samples, ", need 8 to ", kMostSamples));
+  }
+  if (!(options.bulge >= 0 && options.bulge <= kMostBulge)) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("bulge: got ", options.bulge, ", need 0 to ", kMostBulge));
+  }
+  std::vector<bool> named(rig.joints());
+  for (const JointOperator& own : options.joints) {
+    if (own.joint >= rig.joints()) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("joints: got joint ", own.joint, ", need less than ", rig.joints()));
+    }
+    if (named[own.joint]) {
+      return absl::InvalidArgumentError(
+          absl::StrCat("joints: '", rig.skeleton().joint(own.joint).name, "' is named twice"));
+    }
+    named[own.joint] = true;
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Damaged(std::string_view what) {
+  return absl::DataLossError(absl::StrCat("bound data: field: ", AbslView(what)));
+}
+
+double Median(std::vector<double> values, double otherwise) {
+  if (values.empty()) return otherwise;
+  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+  std::nth_element(values.begin(), middle, values.end());
+  return *middle;
+}
+
+template <class Values>
+bool AllFinite(const Values& values) {
+  return std::ranges::all_of(values, [](auto v) { return std::isfinite(v); });
+}
+
+}  // namespace
+
+std::size_t LimbField::CostBytes(const Rig& rig, const FieldOptions& options) {
+  const std::size_t centres = MostCentres(options), parts = MostParts(rig);
+  const std::size_t unknowns = 4 * centres;
+  const std::size_t fits = std::min(parts, kAtOnce) * (unknowns * (unknowns + 64) * sizeof(double) +
+                                                       options.samples * 40 * 200);
+  const std::size_t fixed = 4 * BulgeProfile::kTable * sizeof(double) + 4096;
+  // Numbers of the triangles near an end, and areas.
+  const std::size_t corners = rig.mesh().face_vertices().size();
+  const std::size_t near = corners - std::min(corners, 2 * rig.mesh().faces());
+  // A triangle is skin of three parts at most; a vertex, carried by two.
+  return fixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24 + 84) +
+         parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kReachCells + 2048) +
+         rig.vertices() * (16 + 240) + rig.joints() * 64;
+}
+
+double LimbField::Work(const Rig& rig, const FieldOptions& options) {
+  const auto unknowns = static_cast<double>(4 * (options.samples + 2 * kMostDome));
+  return static_cast<double>(rig.vertices()) * 300 +
+         static_cast<double>(MostParts(rig)) *
+             (kMostFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +
+              kEndTriangle * static_cast<double>(rig.mesh().face_vertices().size()));
+}
+
+absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const FieldOptions& options, Task& task) {
+  SINEW_RETURN_IF_ERROR(CheckOptions(rig, options));
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(CostBytes(rig, options)));
+  const double work = Work(rig, options), surface_work = 300 * static_cast<double>(rig.vertices());
+  const LimbSurface surface = MakeLimbSurface(rig);
+  const std::vector<LimbBone> bones = MakeLimbBones(rig, surface);
+  task.Advance(surface_work);
+  std::vector<PartFit> fits(bones.size());
+  for (std::size_t from = 0; from < bones.size(); from += kAtOnce) {
+    const std::size_t n = std::min(kAtOnce, bones.size() - from);
+    task.For(n, 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t b = from + begin; b < from + end; ++b) {
+        fits[b] = FitPart(surface, bones[b], options.samples, task);
+      }
+    });
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    task.Advance((work - surface_work) * static_cast<double>(n) /
+                 static_cast<double>(bones.size()));
+  }
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+
+  LimbField field;
+  field.bulge_profile_ = BulgeProfile::MakeTable(static_cast<double>(options.bulge));
+  field.figures_.assign(kFigures, 0);
+  field.centre_offset_ = {0};
+  std::vector<std::int32_t> part_of_bone(bones.size(), -1), part_of_joint(rig.joints(), -1);
+  std::vector<double> flesh;
+  std::vector<JointOperator> own(rig.joints(), {0, options.op, options.controller});
+  for (const JointOperator& named : options.joints) own[named.joint] = named;
+  for (std::size_t b = 0; b < bones.size(); ++b) {
+    const LimbBone& bone = bones[b];
+    const PartFit& fit = fits[b];
+    field.figures_[kFolded] = std::max(field.figures_[kFolded], fit.folded);
+    field.figures_[kOpen] += fit.open ? 1 : 0;
+    if (fit.hrbf.size() == 0) continue;
+    const AffineD to_joint =
+        Compose(Inverse(surface.pose[bone.joint]),
+                {{1, 0, 0, fit.centre.x, 0, 1, 0, fit.centre.y, 0, 0, 1, fit.centre.z}});
+    if (!AllFinite(to_joint.m)) continue;
+    part_of_bone[b] = part_of_joint[bone.joint] = static_cast<std::int32_t>(field.joint_.size());
+    // The nearest bone above that has a field.
+    std::int32_t above = bone.parent;
+    while (above >= 0 && part_of_bone[static_cast<std::size_t>(above)] < 0) {
+      above = bones[static_cast<std::size_t>(above)].parent;
+    }
+    field.parent_.push_back(above < 0 ? -1 : part_of_bone[static_cast<std::size_t>(above)]);
+    field.joint_.push_back(bone.joint);
+    field.op_.push_back(static_cast<std::uint8_t>(own[bone.joint].op));
+    field.controller_.push_back(static_cast<std::uint8_t>(own[bone.joint].controller));
+    field.to_joint_.push_back(to_joint);
+    field.radius_.push_back(bone.radius);
+    flesh.push_back(bone.flesh);
+    for (const double v : fit.least) field.box_.push_back(static_cast<float>(v));
+    for (const double v : fit.largest) field.box_.push_back(static_cast<float>(v));
+    field.reach_.insert(field.reach_.end(), fit.reach.begin(), fit.reach.end());
+    AppendPacked(fit.hrbf, field.centres_, field.polynomials_);
+    field.centre_offset_.push_back(
+        static_cast<std::uint32_t>(field.centres_.size() / kCentreFloats));
+    field.figures_[kSamples] += static_cast<double>(fit.samples);
+    field.figures_[kClosing] += static_cast<double>(fit.closing);
+  }
+  for (std::uint32_t j = 0; j < rig.joints(); ++j) {
+    if (part_of_joint[j] < 0 && !surface.VerticesOf(j).empty()) field.without_field_.push_back(j);
+  }
+  for (const Binding& binding : rig.bindings()) {
+    field.part_of_binding_.push_back(part_of_joint[binding.joint]);
+  }
+  field.figures_[kWithout] = static_cast<double>(field.without_field_.size());
+  const double size = rig.mesh().diagonal();
+  field.unit_ = Median(std::move(flesh), size > 0 ? 0.05 * size : 1);
+  return field;
+}
+
+std::vector<std::int32_t> LimbField::PartsOfVertices(const Rig& rig) const {
+  std::vector<std::int32_t> parts;
+  parts.reserve(rig.vertices());
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    parts.push_back(part_of_binding_[StrongestBinding(rig, v)]);
+  }
+  return parts;
+}
+
+absl::Status LimbField::Check(std::size_t joints) const {
+  const std::size_t n = parts();
+  if (parent_.size() != n || op_.size() != n || controller_.size() != n || to_joint_.size() != n ||
+      radius_.size() != n || box_.size() != 6 * n || reach_.size() != kReachCells * n ||
+      polynomials_.size() != kPolynomialFloats * n || centre_offset_.size() != n + 1 ||
+      figures_.size() != kFigures ||
+      figures_[kWithout] != static_cast<double>(without_field_.size())) {
+    return Damaged("sizes disagree");
+  }
+  if (centre_offset_.front() != 0 || !std::ranges::is_sorted(centre_offset_) ||
+      centres_.size() != std::size_t{centre_offset_.back()} * kCentreFloats) {
+    return Damaged("centres: sizes disagree");
+  }
+  for (std::size_t p = 0; p < n; ++p) {
+    if (joint_[p] >= joints || (p > 0 && joint_[p] <= joint_[p - 1])) {
+      return Damaged("joint out of range");
+    }
+    if (parent_[p] < -1 || parent_[p] >= static_cast<std::int32_t>(p)) {
+      return Damaged("parent out of range");
+    }
+    if (op_[p] >= ChoiceNames(FieldOperator{}).size() ||
+        controller_[p] >= ChoiceNames(FieldController{}).size()) {
+      return Damaged("operator out of range");
+    }
+    if (!(radius_[p] > 0) || !std::isfinite(radius_[p])) return Damaged("radius out of range");
+    if (!AllFinite(to_joint_[p].m)) return Damaged("a matrix is not finite");
+  }
+  for (const std::int32_t part : part_of_binding_) {
+    if (part < -1 || part >= static_cast<std::int64_t>(n)) return Damaged("part out of range");
+  }
+  for (const std::uint32_t j : without_field_) {
+    if (j >= joints) return Damaged("joint out of range");
+  }
+  if (!AllFinite(centres_) || !AllFinite(polynomials_) || !AllFinite(box_) ||
+      !AllFinite(figures_)) {
+    return Damaged("a value is not finite");
+  }
+  if (!(unit_ > 0) || !std::isfinite(unit_)) return Damaged("unit out of range");
+  if (bulge_profile_.size() != BulgeProfile::kTable || !AllFinite(bulge_profile_)) {
+    return Damaged("bulge out of range");
+  }
+  return absl::OkStatus();
+}
+
+std::vector<FieldMeasure> LimbField::Measures() const {
+  return {
+      {"parts", static_cast<double>(parts()), "", "Joints whose skin has a field of its own."},
+      {"parts_without_field", static_cast<double>(without_field_.size()), "",
+       "Joints whose vertices are left as skinned: too few, skin that the joint shares with "
+       "others, "
+       "or a surface that cannot be closed."},
+      {"parts_open", figures_[kOpen], "",
+       "Of these, joints whose surface stayed open after closing samples were added."},
+      {"samples", figures_[kSamples], "points",
+       "Samples of the skin that the fields pass through."},
+      {"closing_samples", figures_[kClosing], "points",
+       "Samples added where a field would have stayed open."},
+      {"folded_skin", figures_[kFolded], "",
+       "Largest share of a part's skin that faces its bone; up to a half it is left out."},
+  };
+}
+
+std::size_t LimbField::bytes() const {
+  return sizeof(*this) +
+         parts() * (sizeof(AffineD) + 64 + kPolynomialFloats * sizeof(float) + kReachCells) +
+         centres_.size() * sizeof(float) + without_field_.size() * 4;
+}
+
+}  // namespace sinew

@@ -1,0 +1,148 @@
+// limb_field.h - the scalar field of a character: one Hermite radial basis function per joint's
+// part of the skin, posed with its joint, composed along the skeleton.
+//
+// f of a part is about a distance near its surface, < 0 inside; F = t(f / r) is the compact field
+// (see posed_field.h). Parts are fitted to samples of the mesh as it was bound, so neither vertices
+// nor faces are needed to evaluate. Source: Vaillant et al. 2013 (Implicit Skinning), Macedo et al.
+// 2011 (Hermite radial basis functions), Gourmel et al. 2013 (operators).
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "core/base/aligned.h"
+#include "core/base/types.h"
+#include "core/deform/implicit/field/extra_field.h"
+#include "core/deform/implicit/field/field_operators.h"
+#include "core/deform/implicit/field/field_options.h"
+#include "core/deform/implicit/field/hrbf_kernel.h"
+#include "core/deform/implicit/field/packed_hrbf.h"
+#include "core/deform/implicit/field/posed_field.h"
+#include "core/parallel/task.h"
+#include "core/rig/posed_rig.h"
+#include "core/rig/rig.h"
+
+namespace sinew {
+
+// A figure that binding found out and a user should see.
+struct FieldMeasure {
+  std::string_view name;
+  double value = 0;
+  std::string_view unit;  // empty = a plain number
+  std::string_view description;
+};
+
+// Bound data, immutable. P parts, one per joint whose vertices gave a closed field, by rising
+// joint. Part space: the bind pose's model space moved to the part's centre.
+class LimbField {
+ public:
+  // Upper bounds of what Bind holds at any time (what stays is part of it), and of its progress
+  // units.
+  static std::size_t CostBytes(const Rig& rig, const FieldOptions& options);
+  static double Work(const Rig& rig, const FieldOptions& options);
+  // Same result for any thread count. Advances the task by Work in all. kInvalidArgument: a joint
+  // out of range or named twice, a bulge or a sample count out of range. kCancelled.
+  static absl::StatusOr<LimbField> Bind(const Rig& rig, const FieldOptions& options, Task& task);
+  // Sizes, ranges and finite values; run after loading. kDataLoss.
+  absl::Status Check(std::size_t joints) const;
+
+  // Model unit: the median over parts of their median distance from skin to bone; > 0. Lengths of
+  // the bind pose's model space.
+  double unit() const { return unit_; }
+  std::size_t parts() const { return joint_.size(); }
+  // [V] file order: the part of a vertex's strongest joint, -1 = that joint has no field. `rig` is
+  // what was bound.
+  std::vector<std::int32_t> PartsOfVertices(const Rig& rig) const;
+  // [E] the part of a binding's joint, -1 = it has no field.
+  std::span<const std::int32_t> parts_of_bindings() const { return part_of_binding_; }
+  // [P] joint of a part, rising.
+  std::span<const std::uint32_t> joints() const { return joint_; }
+  // [P] part it hangs from (that of its nearest ancestor joint with a field), -1 = none.
+  std::span<const std::int32_t> parents() const { return parent_; }
+  // Joints whose vertices gave no field: too little skin of their own, or a surface that could not
+  // be closed.
+  std::span<const std::uint32_t> joints_without_field() const { return without_field_; }
+  // f at which a part's F has fallen to 0, lengths of the bind pose.
+  double radius(std::size_t part) const { return radius_[part]; }
+  std::vector<FieldMeasure> Measures() const;
+  // Bytes that stay.
+  std::size_t bytes() const;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    visit("field_joint", self.joint_);
+    visit("field_parent", self.parent_);
+    visit("field_part_of_binding", self.part_of_binding_);
+    visit("field_operator", self.op_);
+    visit("field_controller", self.controller_);
+    visit("field_to_joint", self.to_joint_);
+    visit("field_radius", self.radius_);
+    visit("field_box", self.box_);
+    visit("field_reach", self.reach_);
+    visit("field_centre_offset", self.centre_offset_);
+    visit("field_centres", self.centres_);
+    visit("field_polynomials", self.polynomials_);
+    visit("field_without", self.without_field_);
+    visit("field_figures", self.figures_);
+    visit("field_unit", self.unit_);
+    visit("field_bulge_profile", self.bulge_profile_);
+  }
+
+ private:
+  friend class PosedLimbField;
+  std::vector<std::uint32_t> joint_;
+  std::vector<std::int32_t> parent_, part_of_binding_;
+  std::vector<std::uint8_t> op_, controller_;  // [P] of the joint to the part's parent
+  std::vector<AffineD> to_joint_;              // [P] part space to joint space
+  std::vector<double> radius_;                 // [P]
+  std::vector<float> box_;           // [P][6] least x y z, largest x y z of the support, in radii
+  std::vector<std::uint8_t> reach_;  // [P][kReachCells] of the box, see part_reach.h
+  std::vector<std::uint32_t> centre_offset_;  // [P + 1]
+  AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
+  AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]
+  std::vector<std::uint32_t> without_field_;
+  std::vector<double> figures_;        // see Measures
+  std::vector<double> bulge_profile_;  // see BulgeProfile
+  double unit_ = 1;
+};
+
+// One frame. A part whose joint is scaled to nothing has F = 0.
+class PosedLimbField final : public PosedField {
+ public:
+  // Extras must outlive it; their parts must be below field.parts().
+  PosedLimbField(const LimbField& field, const PosedRig& posed,
+                 std::span<const ExtraField* const> extras = {});
+
+  void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
+  std::size_t parts() const override { return frames_.size(); }
+  PartBlocks EvaluateParts(const PointBlock& points) const override;
+  PartBlocks EvaluateStrongest(const PointBlock& points,
+                               std::span<const std::uint32_t> wanted) const override;
+  std::span<const Affine> PartFrames() const override { return frames_; }
+
+  // For tests: evaluates every part everywhere, which must not change a bit.
+  void DisableCulling() { culls_ = false; }
+
+ private:
+  class Query;
+  void Place(std::size_t part, const AffineD& frame);
+  void SetBounds(std::size_t part, const Vec3d& least, const Vec3d& largest);
+  HrbfPart PartAt(std::size_t part) const;
+
+  const LimbField& field_;
+  BulgeProfile profile_;
+  std::vector<const ExtraField*> extras_;  // by rising part
+  std::vector<Affine> frames_;             // [P]
+  AlignedVector<float> placed_;            // [P][kPlacedFloats] what the kernel needs of a part
+  AlignedVector<float> bounds_;            // [P / 16, rounded up][6][16] support in model space
+  double gradient_unit_ = 1;               // a gradient below 1e-9 of it counts as none
+  bool culls_ = true;
+  bool maxima_ = true;  // every joint's operator is max
+};
+
+}  // namespace sinew

@@ -1,0 +1,99 @@
+#include "core/deform/implicit/field/limb_surface.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "core/base/vectors.h"
+#include "core/rig/bind_pose.h"
+#include "core/surface/adjacency.h"
+#include "core/surface/part_triangles.h"
+#include "core/surface/surface_faces.h"
+
+namespace sinew {
+namespace {
+
+float WeightOf(const Rig& rig, std::uint32_t v, std::uint32_t joint) {
+  double sum = 0;
+  const auto bindings = rig.influences().bindings(v);
+  for (std::size_t k = 0; k < bindings.size(); ++k) {
+    if (rig.bindings()[bindings[k]].joint == joint) sum += rig.influences().weights(v)[k];
+  }
+  return static_cast<float>(sum);
+}
+
+void AddSkin(const Rig& rig, LimbSurface& surface) {
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> touched;
+  touched.reserve(3 * surface.triangles.size());
+  for (std::uint32_t i = 0; i < surface.triangles.size(); ++i) {
+    for (const std::uint32_t v : surface.triangles[i]) touched.emplace_back(surface.joint[v], i);
+  }
+  std::ranges::sort(touched);
+  touched.erase(std::ranges::unique(touched).begin(), touched.end());
+  surface.skin_offset.assign(rig.joints() + 1, 0);
+  surface.skin.reserve(touched.size());
+  for (const auto& [joint, i] : touched) {
+    ++surface.skin_offset[joint + 1];
+    LimbSurface::Skin skin{.triangle = i};
+    for (std::size_t k = 0; k < 3; ++k) {
+      skin.weight[k] = WeightOf(rig, surface.triangles[i][k], joint);
+    }
+    surface.skin.push_back(skin);
+  }
+  std::partial_sum(surface.skin_offset.begin(), surface.skin_offset.end(),
+                   surface.skin_offset.begin());
+}
+
+}  // namespace
+
+LimbSurface MakeLimbSurface(const Rig& rig) {
+  LimbSurface surface;
+  const Mesh& mesh = rig.mesh();
+  surface.pose = BindPose(rig);
+  const std::vector<AffineD> to_pose = ToBindPose(rig, surface.pose);
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> owned;
+  owned.reserve(rig.vertices());
+  for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
+    const std::uint16_t binding = StrongestBinding(rig, v);
+    surface.joint.push_back(rig.bindings()[binding].joint);
+    surface.points.push_back(Apply(to_pose[binding], ToDouble(mesh.positions()[v])));
+    owned.emplace_back(surface.joint.back(), v);
+  }
+  MakeRows(owned, rig.joints(), surface.vertex_offset, surface.vertices);
+
+  const WeldedPoints welded = Weld(rig);
+  const std::vector<Vec3d> normals = OutwardNormals(mesh, welded, surface.points);
+  std::vector<std::uint32_t> count(rig.joints() + 2);  // a row for triangles of several joints
+  const auto owner = [&](const Corners& t) -> std::size_t {
+    const std::uint16_t j = surface.joint[t[0]];
+    return surface.joint[t[1]] == j && surface.joint[t[2]] == j ? j : rig.joints();
+  };
+  for (const MeshPart& part : mesh.parts()) {
+    ForEachTriangle(mesh, part, [&](const Corners& t) { ++count[owner(t) + 1]; });
+  }
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    surface.normals.push_back(normals[welded.point[v]]);
+  }
+  std::partial_sum(count.begin(), count.end(), count.begin());
+  surface.triangle_offset.assign(count.begin(), count.end() - 1);
+  surface.triangles.resize(count.back());
+  for (const MeshPart& part : mesh.parts()) {
+    ForEachTriangle(mesh, part,
+                    [&](const Corners& t) { surface.triangles[count[owner(t)]++] = t; });
+  }
+  AddSkin(rig, surface);
+  return surface;
+}
+
+std::size_t LimbSurfaceBytes(const Rig& rig) {
+  const std::size_t corners = rig.mesh().face_vertices().size();
+  // Points, normals, sums, joints, rows and pairs, welding's own tables; triangles, and of each of
+  // their corners at most a pair and a row's entry.
+  return rig.vertices() * (3 * sizeof(Vec3d) + 160) +
+         corners * (12 + 3 * (8 + 4 + sizeof(LimbSurface::Skin))) +
+         rig.joints() * (24 + 2 * sizeof(AffineD)) + rig.bindings().size() * sizeof(AffineD) +
+         rig.influences().size() * 16;
+}
+
+}  // namespace sinew

@@ -1,0 +1,126 @@
+#include "core/deform/implicit/field/muscle_field.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "core/base/status.h"
+
+namespace sinew {
+namespace {
+
+constexpr double kVertexWork = 30;  // ns a vertex and muscle
+// Less of the limbs' field than this at a belly's middle: it lies outside of the skin by a quarter
+// of the limb's radius or more. Fat up to the skin would then fill what lies between.
+constexpr float kOutside = 0.25f;
+
+Vec3f Rounded(const Vec3d& v, float towards) {
+  const auto round = [&](double value) {
+    return std::nextafter(static_cast<float>(value), towards);
+  };
+  return {round(v.x), round(v.y), round(v.z)};
+}
+
+// The part of the nearest joint at or above that has one, or -1.
+std::int32_t PartOf(const Rig& rig, const LimbField& limbs, std::uint32_t joint) {
+  for (; joint != kNoParent; joint = rig.skeleton().joint(joint).parent) {
+    const auto found = std::ranges::lower_bound(limbs.joints(), joint);
+    if (found != limbs.joints().end() && *found == joint) {
+      return static_cast<std::int32_t>(found - limbs.joints().begin());
+    }
+  }
+  return -1;
+}
+
+bool LiesInside(const PosedLimbField& limbs, const Vec3f& at) {
+  PointBlock points;
+  std::ranges::fill(points.x, at.x);
+  std::ranges::fill(points.y, at.y);
+  std::ranges::fill(points.z, at.z);
+  FieldBlock values;
+  limbs.Evaluate(points, Contact::kCrease, values);
+  return values.value[0] >= kOutside;
+}
+
+}  // namespace
+
+std::size_t MuscleField::CostBytes(const Rig& rig) {
+  if (rig.muscles().empty()) return 0;
+  const MuscleTables& tables = rig.muscle_tables();
+  return rig.vertices() * 64 + rig.bindings().size() * 2 * sizeof(AffineD) +
+         tables.rows.size() * (2 * sizeof(MuscleRow) + 64) +
+         2 * tables.points.size() * sizeof(MusclePointRow) + 16384;
+}
+
+double MuscleField::Work(const Rig& rig) {
+  return kVertexWork * static_cast<double>(rig.vertices()) *
+         static_cast<double>(rig.muscles().size());
+}
+
+absl::StatusOr<MuscleField> MuscleField::Bind(const Rig& rig, const LimbField& limbs, Task& task) {
+  MuscleField field;
+  if (rig.muscles().empty()) return field;
+  field.tables_ = rig.muscle_tables();
+  const BindPoseSkin skin = MakeBindPoseSkin(rig);
+  std::vector<Affine> joints;
+  for (const AffineD& joint : skin.pose) joints.push_back(ToFloat(joint));
+  PosedRig bind_pose;
+  bind_pose.joints = joints;
+  const PosedLimbField posed(limbs, bind_pose, {});
+  for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    const MuscleFootprint footprint = MakeFootprint(rig, skin, m);
+    const std::int32_t part = LiesInside(posed, ToFloat(Translation(footprint.bound.frame)))
+                                  ? PartOf(rig, limbs, rig.muscles()[m].origin.joint)
+                                  : -1;
+    field.part_.push_back(part);
+    field.radius_.push_back(part < 0 ? limbs.unit() : limbs.radius(static_cast<std::size_t>(part)));
+    field.fat_.push_back(footprint.fat);
+    task.Advance(kVertexWork * static_cast<double>(rig.vertices()));
+  }
+  return field;
+}
+
+absl::Status MuscleField::Check(std::size_t joints, std::size_t parts) const {
+  SINEW_RETURN_IF_ERROR(tables_.Check(joints));
+  const auto damaged = [](absl::string_view what) {
+    return absl::DataLossError(absl::StrCat("bound data: muscle field: ", what));
+  };
+  if (fat_.size() != muscles() || radius_.size() != muscles() || part_.size() != muscles()) {
+    return damaged("sizes disagree");
+  }
+  for (std::size_t m = 0; m < muscles(); ++m) {
+    if (!std::isfinite(fat_[m]) || !(radius_[m] > 0) || !std::isfinite(radius_[m]) ||
+        part_[m] < -1 || part_[m] >= static_cast<std::int64_t>(parts)) {
+      return damaged("a value out of range");
+    }
+  }
+  return absl::OkStatus();
+}
+
+std::size_t MuscleField::without_field() const {
+  return static_cast<std::size_t>(std::ranges::count(part_, -1));
+}
+
+PosedMuscleField::PosedMuscleField(const MuscleField& field, const PosedRig& posed) {
+  constexpr float kInfinite = std::numeric_limits<float>::infinity();
+  muscles_.reserve(field.muscles());
+  for (std::size_t m = 0; m < field.muscles(); ++m) {
+    if (field.part_[m] < 0) continue;
+    const MuscleState state = PoseMuscle(field.tables_, m, posed.joints, posed.controls);
+    MuscleExtra extra;
+    extra.shape = MakeMuscleShape(field.tables_.rows[m], state);
+    extra.fat = field.fat_[m] * state.scale;
+    extra.radius = field.radius_[m] * state.scale;
+    extra.part = field.part_[m];
+    const MuscleBox box = BoxBelow(extra.shape, extra.radius + extra.fat);
+    extra.minimum = Rounded(box.low, -kInfinite);
+    extra.maximum = Rounded(box.high, kInfinite);
+    muscles_.push_back(std::move(extra));
+  }
+  for (const MuscleExtra& extra : muscles_) extras_.push_back(&extra);
+}
+
+}  // namespace sinew

@@ -1,0 +1,82 @@
+// muscle_field.h - the muscles of a rig as primitives beside the parts of its field.
+//
+// A muscle takes the place of the part of its origin's joint where it is the stronger of the two,
+// so that the operators of joints still act between limbs; one that crosses a joint belongs to its
+// origin's limb alone. A muscle is blown up by its fat until it touches the rest skin from inside:
+// at rest it changes nothing, however thick the fat.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/deform/implicit/field/extra_field.h"
+#include "core/deform/implicit/field/limb_field.h"
+#include "core/muscle/muscle_shape.h"
+#include "core/muscle/posed_muscle.h"
+#include "core/parallel/task.h"
+#include "core/rig/posed_rig.h"
+#include "core/rig/rig.h"
+
+namespace sinew {
+
+// Bound data, immutable.
+class MuscleField {
+ public:
+  // Upper bounds of what Bind holds, and of its progress units.
+  static std::size_t CostBytes(const Rig& rig);
+  static double Work(const Rig& rig);
+  // kCancelled. `limbs` is the field the muscles stand beside.
+  static absl::StatusOr<MuscleField> Bind(const Rig& rig, const LimbField& limbs, Task& task);
+  // Run after loading. kDataLoss.
+  absl::Status Check(std::size_t joints, std::size_t parts) const;
+
+  std::size_t muscles() const { return tables_.rows.size(); }
+  // Controls that a pose must have.
+  std::size_t controls() const { return tables_.controls(); }
+  double fat(std::size_t muscle) const { return fat_[muscle]; }
+  // Muscles that do nothing: their origin's joint has no field, nor any above it, or their belly
+  // lies outside of the skin as bound.
+  std::size_t without_field() const;
+
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit) {
+    MuscleTables::Fields(self.tables_, visit);
+    visit("muscle_fat", self.fat_);
+    visit("muscle_radius", self.radius_);
+    visit("muscle_part", self.part_);
+  }
+
+ private:
+  friend class PosedMuscleField;
+  MuscleTables tables_;
+  std::vector<double> fat_, radius_;  // rest lengths
+  std::vector<std::int32_t> part_;    // -1 = none
+};
+
+// One muscle in one frame.
+struct MuscleExtra final : ExtraField {
+  void Evaluate(const PointBlock& points, FieldBlock& out) const override {
+    EvaluateMuscle(shape, fat, points, out);
+  }
+  MuscleShape shape;
+  double fat = 0;
+};
+
+// All muscles of one frame; must outlive the PosedLimbField that takes extras().
+class PosedMuscleField {
+ public:
+  PosedMuscleField(const MuscleField& field, const PosedRig& posed);
+  PosedMuscleField(const PosedMuscleField&) = delete;
+  PosedMuscleField& operator=(const PosedMuscleField&) = delete;
+  std::span<const ExtraField* const> extras() const { return extras_; }
+
+ private:
+  std::vector<MuscleExtra> muscles_;
+  std::vector<const ExtraField*> extras_;
+};
+
+}  // namespace sinew

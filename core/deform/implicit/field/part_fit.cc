@@ -1,0 +1,207 @@
+#include "core/deform/implicit/field/part_fit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/base/vectors.h"
+#include "core/deform/implicit/field/part_dome.h"
+#include "core/deform/implicit/field/part_reach.h"
+#include "core/deform/implicit/field/part_sides.h"
+#include "core/deform/implicit/field/part_skin.h"
+#include "core/deform/implicit/field/poisson_disk.h"
+
+namespace sinew {
+namespace {
+
+// Of the samples: spread evenly; the others go where the fit lies farthest off the skin.
+constexpr double kSpread = 0.6;
+constexpr std::size_t kRounds = 3;
+constexpr double kNear = 0.005;        // of the flesh: on the skin
+constexpr double kApart = 0.35;        // these from others, of the samples' mean distance
+constexpr std::size_t kFaceGrid = 12;  // points along an edge of the box's faces
+constexpr double kStep = 0.25;         // the box grows by, radii
+constexpr double kFarthest = 4;        // from the samples, radii
+constexpr double kPad = 0.02;          // of the box
+
+using Triple = std::array<double, 3>;
+
+Triple ToTriple(const Vec3d& v) {
+  return {v.x, v.y, v.z};
+}
+Vec3d ToVec(const Triple& t) {
+  return {t[0], t[1], t[2]};
+}
+
+// Least value of the field on a face of a box, and where.
+struct FaceLow {
+  double value = INFINITY;
+  Vec3d at;
+};
+FaceLow LowestOn(const Hrbf& hrbf, const Triple& least, const Triple& largest, std::size_t face) {
+  const std::size_t axis = face / 2, u = (axis + 1) % 3, v = (axis + 2) % 3;
+  FaceLow low;
+  Triple p;
+  p[axis] = face % 2 == 0 ? least[axis] : largest[axis];
+  for (std::size_t i = 0; i <= kFaceGrid; ++i) {
+    p[u] = least[u] + (largest[u] - least[u]) * static_cast<double>(i) / kFaceGrid;
+    for (std::size_t k = 0; k <= kFaceGrid; ++k) {
+      p[v] = least[v] + (largest[v] - least[v]) * static_cast<double>(k) / kFaceGrid;
+      const double value = hrbf.Value(ToVec(p));
+      if (value < low.value) low = {value, ToVec(p)};
+    }
+  }
+  return low;
+}
+
+struct Box {
+  Triple least, largest;
+};
+
+Box BoxOf(const std::vector<Vec3d>& points) {
+  Box box = {ToTriple(points.front()), ToTriple(points.front())};
+  for (const Vec3d& point : points) {
+    const Triple p = ToTriple(point);
+    for (std::size_t i = 0; i < 3; ++i) {
+      box.least[i] = std::min(box.least[i], p[i]);
+      box.largest[i] = std::max(box.largest[i], p[i]);
+    }
+  }
+  return box;
+}
+
+// Grows the box of the samples until f >= 1 all over its faces. Where it stays lower up to the
+// farthest, `leak` is the lowest place.
+std::optional<Box> FindSupport(const Hrbf& hrbf, const Box& samples, FaceLow& leak) {
+  Box box = samples;
+  for (std::size_t i = 0; i < 3; ++i) {
+    box.least[i] -= 0.75;
+    box.largest[i] += 0.75;
+  }
+  for (bool grown = true; grown;) {
+    grown = false;
+    leak = {};
+    for (std::size_t face = 0; face < 6; ++face) {
+      const FaceLow low = LowestOn(hrbf, box.least, box.largest, face);
+      if (low.value >= 1) continue;
+      const std::size_t axis = face / 2;
+      double& side = face % 2 == 0 ? box.least[axis] : box.largest[axis];
+      const double from = face % 2 == 0 ? samples.least[axis] : samples.largest[axis];
+      const double next = side + (face % 2 == 0 ? -kStep : kStep);
+      // Samples that lie so far out that a step is lost in rounding are not closed.
+      if (std::abs(side - from) >= kFarthest || next == side) {
+        if (low.value < leak.value) leak = low;
+        continue;
+      }
+      side = next;
+      grown = true;
+    }
+  }
+  if (leak.value < 1) return std::nullopt;
+  for (std::size_t i = 0; i < 3; ++i) {
+    const double pad = kPad * (box.largest[i] - box.least[i]);
+    box.least[i] -= pad;
+    box.largest[i] += pad;
+  }
+  return box;
+}
+
+// A sample that closes the field towards a leak: on the samples' box, a little outside.
+void Close(const Box& samples, const Vec3d& leak, double margin, Constraints& constraints) {
+  const Triple to = ToTriple(leak);
+  Triple p;
+  for (std::size_t i = 0; i < 3; ++i) {
+    p[i] = std::clamp(to[i], samples.least[i] - margin, samples.largest[i] + margin);
+  }
+  constraints.Add(ToVec(p), Unit(leak - ToVec(p)));
+}
+
+// Adds samples where the field so far is farthest off the skin, until there are `samples`, of
+// `have`. Returns how many there are.
+std::size_t AddWhereOff(const PartSkin& skin, const LimbBone& bone, const Vec3d& centre,
+                        std::size_t samples, std::size_t have, Constraints& constraints,
+                        const Task& task) {
+  struct Off {
+    double distance = 0;
+    Vec3d point, normal;
+  };
+  const double apart = kApart * std::sqrt(skin.area / static_cast<double>(samples)) / bone.radius;
+  for (std::size_t round = 0; round < kRounds && have < samples && !task.cancelled(); ++round) {
+    const Hrbf hrbf = FitHrbf(constraints.points, constraints.normals);
+    if (hrbf.size() == 0) break;
+    std::vector<Off> off;
+    for (const auto* of : {&skin.drawn, &skin.vertices}) {
+      for (const SurfaceSample& s : *of) {
+        const Vec3d p = (1 / bone.radius) * (s.point - centre);
+        off.push_back({std::abs(hrbf.Value(p)) / s.spacing, p, s.normal});
+      }
+    }
+    std::ranges::stable_sort(off, std::greater(), &Off::distance);
+    const std::size_t rounds = kRounds - round,
+                      until = have + (samples - have + rounds - 1) / rounds;
+    for (const Off& o : off) {
+      if (have == until || o.distance * bone.radius < kNear * bone.flesh) break;
+      if (!constraints.IsFree(o.point, apart)) continue;
+      constraints.Add(o.point, o.normal);
+      ++have;
+    }
+  }
+  return have;
+}
+
+}  // namespace
+
+PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t samples,
+                const Task& task) {
+  PartFit part;
+  const PartSkin skin = DrawSkin(surface, bone, samples);
+  part.folded = skin.folded;
+  const auto evenly = static_cast<std::size_t>(
+      std::ceil((skin.area > 0 ? kSpread : 1) * static_cast<double>(samples)));
+  const auto spread = SpreadSamples(skin.drawn, skin.area, evenly);
+  part.samples = spread.size();
+  if (spread.size() < kFewestSamples) return part;
+  for (const SurfaceSample& s : spread) {
+    part.centre = part.centre + (1.0 / static_cast<double>(spread.size())) * s.point;
+  }
+  Constraints constraints;
+  for (const SurfaceSample& s : spread) {
+    constraints.Add((1 / bone.radius) * (s.point - part.centre), s.normal);
+  }
+  const Box box = BoxOf(constraints.points);
+  AddDome(surface, bone, part.centre, BoneEnd::kRoot, constraints, task);
+  AddDome(surface, bone, part.centre, BoneEnd::kTip, constraints, task);
+  AddSides(surface, bone, skin.drawn, part.centre, constraints, task);
+  if (skin.area > 0) {
+    part.samples = AddWhereOff(skin, bone, part.centre, samples, spread.size(), constraints, task);
+  }
+  const double margin = 0.5 * bone.flesh / bone.radius;
+  for (;; ++part.closing) {
+    part.hrbf = {};
+    if (task.cancelled()) return part;
+    part.hrbf = FitHrbf(constraints.points, constraints.normals);
+    if (part.hrbf.size() == 0) return part;
+    FaceLow leak;
+    if (const auto support = FindSupport(part.hrbf, BoxOf(constraints.points), leak)) {
+      part.least = support->least;
+      part.largest = support->largest;
+      part.reach = FindReach(part.hrbf, part.least, part.largest);
+      return part;
+    }
+    const std::size_t before = constraints.points.size();
+    if (part.closing < kMostClosing) Close(box, leak.at, margin, constraints);
+    if (constraints.points.size() == before ||
+        std::ranges::any_of(std::span(constraints.points).first(before), [&](const Vec3d& p) {
+          return Length(p - constraints.points.back()) < 0.1 * margin;
+        })) {
+      part.hrbf = {};
+      part.open = true;
+      return part;
+    }
+  }
+}
+
+}  // namespace sinew

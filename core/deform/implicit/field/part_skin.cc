@@ -1,0 +1,138 @@
+#include "core/deform/implicit/field/part_skin.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <span>
+#include <utility>
+
+#include "core/base/vectors.h"
+#include "core/surface/rounded_face.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kCandidates = 40, kMostVertices = 160;  // for each sample
+constexpr double kCarried = 0.5, kCarriedBehind = 0.9;  // of its weight: skin that is a joint's
+constexpr double kWeightRounding = 1e-6;
+// Skin of less than this many times flesh^2, a limb around its bone has 6 and more, is a patch that
+// does not tell where the limb is.
+constexpr double kPatch = 1;
+constexpr double kWidestSpacing = 2;
+
+bool PointsToBone(const LimbBone& bone, const SurfaceSample& s) {
+  const Vec3d out = s.point - bone.Nearest(s.point);
+  return Dot(out, s.normal) < -1e-9 * Length(out);
+}
+
+// Before the joints at the bone's ends; all skin of a bone shorter than its flesh is thick, which
+// has no skin of its own between them.
+bool IsAlong(const LimbBone& bone, const Vec3d& at) {
+  if (Length(bone.tip - bone.root) < bone.flesh) return true;
+  return Dot(at - bone.root, bone.out_root) <= 0 &&
+         (bone.last || Dot(at - bone.tip, bone.out_tip) <= 0);
+}
+
+// Skin slides over the field near joints; far from them it stays where it was bound, on whatever
+// level that is.
+double SpacingAt(const LimbBone& bone, const Vec3d& at) {
+  double away = std::abs(Dot(at - bone.root, bone.out_root));
+  if (!bone.last) away = std::min(away, std::abs(Dot(at - bone.tip, bone.out_tip)));
+  return std::clamp(away / bone.flesh, 1.0, kWidestSpacing);
+}
+
+// Skin that joints share follows none of them, and a part that held it would push it out of the
+// body as it turns; more so behind a joint, where a turn goes the other way and the dome stands for
+// it.
+bool Carries(const LimbBone& bone, const Vec3d& at, double weight) {
+  return weight >= (IsAlong(bone, at) ? kCarried : kCarriedBehind) - kWeightRounding;
+}
+
+// Up to `most`, evenly among them all.
+std::vector<SurfaceSample> VerticesOf(const LimbSurface& surface, const LimbBone& bone,
+                                      std::size_t most) {
+  std::vector<std::pair<std::uint32_t, float>> corners;
+  for (const LimbSurface::Skin& s : surface.SkinOf(bone.joint)) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      corners.emplace_back(surface.triangles[s.triangle][k], s.weight[k]);
+    }
+  }
+  std::ranges::sort(corners);
+  corners.erase(std::unique(corners.begin(), corners.end()), corners.end());
+  std::vector<SurfaceSample> vertices;
+  const std::size_t stride = corners.size() / most + 1;
+  for (std::size_t i = 0; i < corners.size(); i += stride) {
+    const auto& [v, weight] = corners[i];
+    const Vec3d& at = surface.points[v];
+    if (!Carries(bone, at, static_cast<double>(weight))) continue;
+    vertices.push_back({at, surface.normals[v], SpacingAt(bone, at)});
+  }
+  return vertices;
+}
+
+}  // namespace
+
+PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t samples) {
+  PartSkin part;
+  const auto skin = surface.SkinOf(bone.joint);
+  std::vector<double> areas;  // up to each triangle
+  areas.reserve(skin.size());
+  for (const LimbSurface::Skin& s : skin) {
+    const auto& t = surface.triangles[s.triangle];
+    const Vec3d& a = surface.points[t[0]];
+    part.area += 0.5 * Length(Cross(surface.points[t[1]] - a, surface.points[t[2]] - a));
+    areas.push_back(part.area);
+  }
+  if (part.area > 0) {
+    CounterRandom random(0x51e3u + bone.joint);
+    for (std::size_t i = 0; i < kCandidates * samples; ++i) {
+      const double at = random.Next() * part.area, u = std::sqrt(random.Next());
+      const double v = random.Next();
+      const auto found = std::upper_bound(areas.begin(), areas.end(), at);
+      const auto place = std::min<std::ptrdiff_t>(found - areas.begin(),
+                                                  static_cast<std::ptrdiff_t>(areas.size()) - 1);
+      const LimbSurface::Skin& s = skin[static_cast<std::size_t>(place)];
+      const std::array<double, 3> weights = {1 - u, u * (1 - v), u * v};
+      std::array<Vec3d, 3> corners, normals;
+      SurfaceSample sample{};
+      double carried = 0;
+      for (std::size_t k = 0; k < 3; ++k) {
+        corners[k] = surface.points[surface.triangles[s.triangle][k]];
+        normals[k] = surface.normals[surface.triangles[s.triangle][k]];
+        sample.point = sample.point + weights[k] * corners[k];
+        sample.normal = sample.normal + weights[k] * normals[k];
+        carried += weights[k] * static_cast<double>(s.weight[k]);
+      }
+      if (!Carries(bone, sample.point, carried)) continue;
+      const Vec3d rounding = ToRoundedFace(corners, normals, weights, sample.point);
+      part.drawn.push_back(
+          {sample.point + rounding, Unit(sample.normal), SpacingAt(bone, sample.point)});
+    }
+    const double carried = part.area * static_cast<double>(part.drawn.size()) /
+                           static_cast<double>(kCandidates * samples);
+    if (carried < kPatch * bone.flesh * bone.flesh) {
+      part.drawn.clear();
+    } else {
+      part.vertices = VerticesOf(surface, bone, kMostVertices * samples);
+    }
+  } else {
+    const auto vertices = surface.VerticesOf(bone.joint);
+    const std::size_t stride = vertices.size() / (kCandidates * samples) + 1;
+    for (std::size_t i = 0; i < vertices.size(); i += stride) {
+      part.drawn.push_back({surface.points[vertices[i]], surface.normals[vertices[i]]});
+    }
+  }
+  std::erase_if(part.drawn, [](const SurfaceSample& s) { return Dot(s.normal, s.normal) < 0.5; });
+  const auto folded = std::ranges::count_if(
+      part.drawn, [&](const SurfaceSample& s) { return PointsToBone(bone, s); });
+  if (part.drawn.empty()) return part;
+  part.folded = static_cast<double>(folded) / static_cast<double>(part.drawn.size());
+  // A bone that lies outside of its part (a jaw's, clothes') cannot judge.
+  if (part.folded <= 0.5) {
+    std::erase_if(part.drawn, [&](const SurfaceSample& s) { return PointsToBone(bone, s); });
+  }
+  return part;
+}
+
+}  // namespace sinew

@@ -1,0 +1,96 @@
+#include "core/deform/implicit/project/stray_points.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace sinew {
+namespace {
+
+constexpr float kOffLevel = 0.01f;  // of F: less is what fits that meet differ by
+constexpr float kEqual = 3e-3f;     // of two parts
+constexpr int kSteps = 12;
+
+// A point's own part, and the largest of the others.
+struct PartSample {
+  float value = 0;
+  Vec3f gradient{};
+};
+struct Parts {
+  PartSample own, other;
+};
+
+Parts PartsAt(const PartBlocks& blocks, std::uint32_t own, std::size_t i) {
+  Parts parts;
+  for (const PartBlock& block : blocks) {
+    PartSample& to = block.part == own ? parts.own : parts.other;
+    if (!(block.value[i] > to.value)) continue;
+    to = {block.value[i], {block.x[i], block.y[i], block.z[i]}};
+  }
+  return parts;
+}
+
+// Another part counts where it is larger than a point's own, so only the largest is asked.
+PartBlocks Evaluate(const SkinSurface& skin, const PosedField& field,
+                    std::span<const StrayPoint> points) {
+  PointBlock block;
+  std::array<std::uint32_t, kLanes> own;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const StrayPoint& point = points[std::min(i, points.size() - 1)];
+    const Vec3f& p = point.at;
+    own[i] = skin.PartOf(point.point);
+    block.x[i] = p.x;
+    block.y[i] = p.y;
+    block.z[i] = p.z;
+  }
+  return field.EvaluateStrongest(block, own);
+}
+
+}  // namespace
+
+void FindStrays(const SkinSurface& skin, const PosedField& field, std::span<StrayPoint> points) {
+  const PartBlocks blocks = Evaluate(skin, field, points);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const std::uint32_t p = points[i].point;
+    const Parts parts = PartsAt(blocks, skin.PartOf(p), i);
+    points[i].found =
+        parts.other.value > parts.own.value && parts.own.value < skin.potential[p] - kOffLevel;
+  }
+}
+
+void ReturnStrays(const SkinSurface& skin, const PosedField& field, float longest,
+                  float least_gradient, std::span<StrayPoint> points) {
+  std::array<bool, kLanes> stopped{};
+  std::array<float, kLanes> gone{};
+  std::array<std::uint32_t, kLanes> own_part{};
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].found = false;
+    own_part[i] = skin.PartOf(points[i].point);
+  }
+  bool moving = true;
+  for (int k = 0; k < kSteps && moving; ++k) {
+    const PartBlocks blocks = Evaluate(skin, field, points);
+    moving = false;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      if (stopped[i]) continue;
+      StrayPoint& point = points[i];
+      const auto [own, other] = PartsAt(blocks, own_part[i], i);
+      const Vec3f g = {own.gradient.x - other.gradient.x, own.gradient.y - other.gradient.y,
+                       own.gradient.z - other.gradient.z};
+      const float short_of = other.value - own.value;
+      const float length = std::sqrt(g.x * g.x + g.y * g.y + g.z * g.z);
+      stopped[i] = short_of <= kEqual || !(length > least_gradient);
+      if (stopped[i]) {
+        point.found = short_of <= kEqual && gone[i] <= point.farthest &&
+                      own.value >= skin.potential[point.point] - kOffLevel;
+        continue;
+      }
+      const float step = std::min(short_of / length, longest) / length;
+      gone[i] += step * length;
+      point.at = {point.at.x + step * g.x, point.at.y + step * g.y, point.at.z + step * g.z};
+      moving = true;
+    }
+  }
+}
+
+}  // namespace sinew

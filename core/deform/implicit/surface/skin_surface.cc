@@ -1,0 +1,120 @@
+#include "core/deform/implicit/surface/skin_surface.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/simd/vec4.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kPointGrain = 4096, kBlockGrain = 256;
+
+bool Same(const Vec4& a, const Vec4& b) {
+  return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
+bool Below(std::span<const std::uint32_t> values, std::size_t limit) {
+  return std::ranges::all_of(values, [&](std::uint32_t value) { return value < limit; });
+}
+
+}  // namespace
+
+std::size_t SkinSurface::Count(PointRole role_of) const {
+  std::size_t count = 0;
+  for (std::size_t p = 0; p < points(); ++p) count += RoleOf(p) == role_of ? 1 : 0;
+  return count;
+}
+
+absl::Status SkinSurface::Check(const BlockLayout& layout) const {
+  const auto damaged = [](absl::string_view what) {
+    return absl::DataLossError(absl::StrCat("bound data: implicit: ", what));
+  };
+  const std::size_t lanes = layout.order.size();
+  if (points() == 0 || points() > lanes || lane_point.size() != lanes || role.size() != points() ||
+      firmness.size() != firm.size() || potential.size() != points() ||
+      run_part.size() != run_point.size() || cotangent.size() != rows.size() ||
+      nearest.size() != island.size() || along.size() != island.size()) {
+    return damaged("sizes disagree");
+  }
+  if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !rows.Fits(points()) ||
+      !Below(island, points()) || !Below(nearest, points())) {
+    return damaged("an index out of range");
+  }
+  if (!Below(firm, points()) || !std::ranges::is_sorted(firm)) return damaged("firm points");
+  // Every point is in a run.
+  if (run_point.empty() || run_point.front() != 0 || !std::ranges::is_sorted(run_point)) {
+    return damaged("runs of parts");
+  }
+  const auto weight = [](float w) { return w >= 0 && w <= 1; };
+  if (!std::ranges::all_of(cotangent, weight) || !AreWeights(rows, points(), mean_value) ||
+      !std::ranges::all_of(potential, [](float f) { return std::isfinite(f); })) {
+    return damaged("a value out of range");
+  }
+  // Islands follow skin, never each other: their order does not matter.
+  const auto has_role = [&](PointRole wanted) {
+    return [&, wanted](std::uint32_t p) { return RoleOf(p) == wanted; };
+  };
+  if (!std::ranges::all_of(island, has_role(PointRole::kIsland)) ||
+      !std::ranges::all_of(nearest, [&](std::uint32_t p) {
+        return has_role(PointRole::kSkin)(p) || has_role(PointRole::kPuppet)(p);
+      })) {
+    return damaged("an island that follows no skin");
+  }
+  return absl::OkStatus();
+}
+
+void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
+                  std::span<float> points, const Task& task) {
+  task.For(skin.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      Store4(ToVec4(skin.PointOf(blocks, p)), points.data(), p);
+    }
+  });
+}
+
+void GoPartOfWay(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
+                 const Task& task) {
+  task.For(skin.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      if (!skin.GoesPartly(p)) continue;
+      const Vec4 from = ToVec4(skin.PointOf(in, p));
+      Store4(from + skin.WayOf(p) * (Load4(moved.data(), p) - from), moved.data(), p);
+    }
+  });
+}
+
+void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
+                   std::span<PointBlock> out, const Task& task) {
+  for (std::size_t k = 0; k < skin.island.size(); ++k) {
+    const std::size_t from = skin.nearest[k], to = skin.island[k];
+    const Vec4 shift = Load4(moved.data(), from) - ToVec4(skin.PointOf(in, from));
+    const float part = static_cast<float>(skin.along[k]) / 255;
+    Store4(ToVec4(skin.PointOf(in, to)) + part * shift, moved.data(), to);
+  }
+  task.For(out.size(), kBlockGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t b = begin; b < end; ++b) {
+      PointBlock block = in[b];
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        const std::size_t p = skin.lane_point[b * kLanes + i];
+        const Vec4 at = Load4(moved.data(), p);
+        if (Same(at, ToVec4(skin.PointOf(in, p)))) continue;
+        block.x[i] = at[0];
+        block.y[i] = at[1];
+        block.z[i] = at[2];
+      }
+      out[b] = block;
+    }
+  });
+}
+
+void ScatterStates(const SkinSurface& skin, const BlockLayout& layout,
+                   std::span<const std::uint8_t> of_point, std::span<std::uint8_t> states) {
+  for (std::size_t v = 0; v < states.size(); ++v) {
+    states[v] = of_point[skin.lane_point[layout.lane[v]]];
+  }
+}
+
+}  // namespace sinew

@@ -1,0 +1,54 @@
+#include "core/deform/implicit/track/tracking_status.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/deform/implicit/track/tracking_buffers.h"
+#include "core/deform/method/vertex_status.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kGrain = 64;     // blocks
+constexpr float kDisplaced = 1e-3f;    // of the unit: less is none
+constexpr float kOffLevel = 0.02f;     // of the unit
+constexpr float kNoDirection = 1e-5f;  // |gradient| times the unit
+
+}  // namespace
+
+std::vector<std::uint8_t> TrackedStates(const SkinSurface& skin, const PosedField& field,
+                                        Contact contact, float unit, const TrackedPoints& points,
+                                        const Task& task) {
+  std::vector<std::uint8_t> states(skin.points());
+  const auto state_of = [&](std::size_t p, const FieldBlock& now, const FieldBlock& plain) {
+    const std::size_t i = p % kLanes;
+    if (!skin.IsSkin(p)) return VertexState::kOutVert;
+    const float slope = std::hypot(now.x[i], now.y[i], now.z[i]), near = kOffLevel * unit * slope;
+    if (!(slope * unit > kNoDirection)) return VertexState::kNormGradNull;
+    if (std::abs(now.value[i] - skin.potential[p]) > near) return VertexState::kNbIterMax;
+    if (plain.value[i] - now.value[i] > near) return VertexState::kGradientDivergence;
+    const float *at = points.at + p * 4, *skinned = points.skinned + p * 4;
+    const float shift = std::hypot(at[0] - skinned[0], at[1] - skinned[1], at[2] - skinned[2]);
+    return shift > kDisplaced * unit ? VertexState::kFitted : VertexState::kNotDisplaced;
+  };
+  task.For(WholeBlocks(skin.points()), kGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t first = begin * kLanes; first < end * kLanes; first += kLanes) {
+      PointBlock block;
+      for (std::size_t i = 0; i < kLanes; ++i) {
+        const float* at = points.at + (first + i) * 4;
+        block.x[i] = at[0];
+        block.y[i] = at[1];
+        block.z[i] = at[2];
+      }
+      FieldBlock now, plain;
+      field.Evaluate(block, contact, now);
+      field.Evaluate(block, Contact::kCrease, plain);
+      for (std::size_t p = first; p < std::min(first + kLanes, skin.points()); ++p) {
+        states[p] = static_cast<std::uint8_t>(state_of(p, now, plain));
+      }
+    }
+  });
+  return states;
+}
+
+}  // namespace sinew

@@ -1,0 +1,332 @@
+#include "core/surface/adjacency.h"
+
+#include <absl/container/flat_hash_map.h>
+#include <absl/container/flat_hash_set.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+#include <utility>
+
+namespace sinew {
+namespace {
+
+// What a shape does to one vertex.
+struct ShapeOffset {
+  std::uint32_t target = 0;  // counted over all shapes
+  Vec3f offset, normal_offset;
+  bool operator==(const ShapeOffset&) const = default;
+  template <class H>
+  friend H AbslHashValue(H h, const ShapeOffset& s) {
+    const Vec3f& a = s.offset;
+    const Vec3f& b = s.normal_offset;
+    return H::combine(std::move(h), s.target, a.x, a.y, a.z, b.x, b.y, b.z);
+  }
+};
+
+// Shape offsets of each vertex as compressed rows; offsets of zero are left out.
+struct ShapeRows {
+  std::vector<std::uint64_t> offsets;
+  std::vector<ShapeOffset> entries;
+
+  std::span<const ShapeOffset> row(std::size_t v) const {
+    return {entries.data() + offsets[v], offsets[v + 1] - offsets[v]};
+  }
+};
+
+template <class Visit>
+void VisitShapeOffsets(const Rig& rig, Visit visit) {
+  std::uint32_t index = 0;
+  for (const Shape& shape : rig.shapes()) {
+    for (const ShapeTarget& target : shape.targets) {
+      for (std::size_t k = 0; k < target.vertices.size(); ++k) {
+        const Vec3f normal = target.normal_offsets.empty() ? Vec3f{} : target.normal_offsets[k];
+        if (target.offsets[k] == Vec3f{} && normal == Vec3f{}) continue;
+        visit(target.vertices[k], ShapeOffset{index, target.offsets[k], normal});
+      }
+      ++index;
+    }
+  }
+}
+
+ShapeRows CollectShapeRows(const Rig& rig) {
+  ShapeRows rows;
+  rows.offsets.assign(rig.vertices() + 1, 0);
+  VisitShapeOffsets(rig, [&](std::uint32_t v, const ShapeOffset&) { ++rows.offsets[v + 1]; });
+  std::partial_sum(rows.offsets.begin(), rows.offsets.end(), rows.offsets.begin());
+  rows.entries.resize(rows.offsets.back());
+  std::vector<std::uint64_t> next(rows.offsets.begin(), rows.offsets.end() - 1);
+  VisitShapeOffsets(rig,
+                    [&](std::uint32_t v, const ShapeOffset& s) { rows.entries[next[v]++] = s; });
+  return rows;
+}
+
+// A vertex, compared by its weights and shape offsets.
+struct RowHash {
+  const Rig* rig;
+  const ShapeRows* shapes;
+  std::size_t operator()(std::uint32_t v) const {
+    const Influences& influences = rig->influences();
+    return absl::HashOf(
+        absl::MakeConstSpan(influences.bindings(v).data(), influences.bindings(v).size()),
+        absl::MakeConstSpan(influences.weights(v).data(), influences.weights(v).size()),
+        absl::MakeConstSpan(shapes->row(v).data(), shapes->row(v).size()));
+  }
+};
+struct RowEqual {
+  const Rig* rig;
+  const ShapeRows* shapes;
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    const Influences& influences = rig->influences();
+    return std::ranges::equal(influences.bindings(a), influences.bindings(b)) &&
+           std::ranges::equal(influences.weights(a), influences.weights(b)) &&
+           std::ranges::equal(shapes->row(a), shapes->row(b));
+  }
+};
+
+// [V] the lowest vertex with the same weights and shape offsets.
+std::vector<std::uint32_t> RowClasses(const Rig& rig) {
+  const ShapeRows shapes = CollectShapeRows(rig);
+  absl::flat_hash_set<std::uint32_t, RowHash, RowEqual> seen(0, RowHash{&rig, &shapes},
+                                                             RowEqual{&rig, &shapes});
+  std::vector<std::uint32_t> classes(rig.vertices());
+  for (std::uint32_t v = 0; v < classes.size(); ++v) classes[v] = *seen.insert(v).first;
+  return classes;
+}
+
+// Lattice cells whose size is the welding distance; what lies in one cell and class is one point.
+struct Cell {
+  std::uint32_t row_class = 0;
+  std::array<std::int32_t, 3> at{};
+  bool operator==(const Cell&) const = default;
+  template <class H>
+  friend H AbslHashValue(H h, const Cell& c) {
+    return H::combine(std::move(h), c.row_class, c.at);
+  }
+};
+
+std::uint32_t FindRoot(std::vector<std::uint32_t>& parent, std::uint32_t i) {
+  while (parent[i] != i) i = parent[i] = parent[parent[i]];
+  return i;
+}
+
+bool Near(const Vec3f& a, const Vec3f& b, double distance) {
+  const Vec3d d = ToDouble(a) - ToDouble(b);
+  return Dot(d, d) <= distance * distance;
+}
+
+// Joins every cell with those of its 26 neighbours whose leading vertex is near its own.
+void JoinNeighbours(std::span<const Cell> cells, std::span<const Vec3f> leading, double distance,
+                    const absl::flat_hash_map<Cell, std::uint32_t>& index,
+                    std::vector<std::uint32_t>& parent) {
+  for (std::uint32_t c = 0; c < cells.size(); ++c) {
+    for (int n = 14; n < 27; ++n) {  // half of them: the other half look back
+      Cell other = cells[c];
+      other.at[0] += n / 9 - 1;
+      other.at[1] += n / 3 % 3 - 1;
+      other.at[2] += n % 3 - 1;
+      const auto found = index.find(other);
+      if (found == index.end() || !Near(leading[c], leading[found->second], distance)) continue;
+      const std::uint32_t a = FindRoot(parent, c), b = FindRoot(parent, found->second);
+      parent[std::max(a, b)] = std::min(a, b);
+    }
+  }
+}
+
+// [V] a number that vertices of one point share: near ones of one class.
+std::vector<std::uint32_t> WeldByPosition(const Mesh& mesh,
+                                          std::span<const std::uint32_t> classes) {
+  const double distance = 1e-6 * mesh.diagonal();
+  const double scale = distance > 0 ? 1 / distance : 0;
+
+  absl::flat_hash_map<Cell, std::uint32_t> index;
+  index.reserve(mesh.vertices());
+  std::vector<Cell> cells;
+  std::vector<Vec3f>
+      leading;  // lexicographically first of a cell, so that the order of vertices does not matter
+  std::vector<std::uint32_t> group(mesh.vertices());
+  for (std::uint32_t v = 0; v < group.size(); ++v) {
+    const Vec3f& u = mesh.positions()[v];
+    const Vec3d at = scale * (ToDouble(u) - mesh.minimum());
+    const Cell cell{
+        classes[v],
+        {static_cast<std::int32_t>(std::floor(at.x)), static_cast<std::int32_t>(std::floor(at.y)),
+         static_cast<std::int32_t>(std::floor(at.z))}};
+    const auto [entry, fresh] = index.try_emplace(cell, static_cast<std::uint32_t>(cells.size()));
+    group[v] = entry->second;
+    if (fresh) {
+      cells.push_back(cell);
+      leading.push_back(u);
+    } else {
+      Vec3f& first = leading[group[v]];
+      if (std::tie(u.x, u.y, u.z) < std::tie(first.x, first.y, first.z)) first = u;
+    }
+  }
+
+  std::vector<std::uint32_t> parent(cells.size());
+  std::iota(parent.begin(), parent.end(), 0u);
+  if (distance > 0) JoinNeighbours(cells, leading, distance, index, parent);
+  for (std::uint32_t& g : group) g = FindRoot(parent, g);
+  return group;
+}
+
+// Rows from directed edges that `visit` names, in any order and with repetitions.
+template <class VisitEdges>
+Adjacency FromEdges(std::size_t points, VisitEdges visit) {
+  std::vector<std::uint64_t> offsets(points + 1, 0);
+  visit([&](std::uint32_t a, std::uint32_t b) {
+    ++offsets[a + 1];
+    ++offsets[b + 1];
+  });
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  std::vector<std::uint32_t> raw(offsets.back());
+  std::vector<std::uint64_t> next(offsets.begin(), offsets.end() - 1);
+  visit([&](std::uint32_t a, std::uint32_t b) {
+    raw[next[a]++] = b;
+    raw[next[b]++] = a;
+  });
+
+  Adjacency adjacency;
+  adjacency.offsets.reserve(points + 1);
+  adjacency.offsets.push_back(0);
+  std::uint64_t end = 0;  // rows are made unique in place, never ahead of what is still to be read
+  for (std::size_t p = 0; p < points; ++p) {
+    const auto begin = raw.begin() + static_cast<std::ptrdiff_t>(offsets[p]);
+    const auto stop = raw.begin() + static_cast<std::ptrdiff_t>(offsets[p + 1]);
+    std::sort(begin, stop);
+    const auto last = std::unique(begin, stop);
+    end = static_cast<std::uint64_t>(
+        std::copy(begin, last, raw.begin() + static_cast<std::ptrdiff_t>(end)) - raw.begin());
+    adjacency.offsets.push_back(end);
+  }
+  raw.resize(end);
+  raw.shrink_to_fit();
+  adjacency.neighbours = std::move(raw);
+  return adjacency;
+}
+
+WeldedPoints Numbered(std::vector<std::uint32_t> group) {
+  WeldedPoints welded;
+  absl::flat_hash_map<std::uint32_t, std::uint32_t> number;
+  number.reserve(group.size());
+  for (std::uint32_t v = 0; v < group.size(); ++v) {
+    const auto [entry, fresh] =
+        number.try_emplace(group[v], static_cast<std::uint32_t>(welded.first.size()));
+    if (fresh) welded.first.push_back(v);
+    group[v] = entry->second;
+  }
+  welded.point = std::move(group);
+  return welded;
+}
+
+}  // namespace
+
+WeldedPoints Weld(const Rig& rig) {
+  if (rig.mesh().weld().empty()) return Numbered(WeldByPosition(rig.mesh(), RowClasses(rig)));
+  return Weld(rig.mesh());
+}
+
+std::size_t ShapeWeldBytes(const Rig& rig) {
+  std::size_t offsets = 0;
+  for (const Shape& shape : rig.shapes()) {
+    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
+  }
+  return offsets * 40;
+}
+
+WeldedPoints Weld(const Mesh& mesh) {
+  const std::span<const std::uint32_t> own = mesh.weld();
+  if (!own.empty()) return Numbered({own.begin(), own.end()});
+  return Numbered(WeldByPosition(mesh, std::vector<std::uint32_t>(mesh.vertices(), 0)));
+}
+
+PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout) {
+  PointOrder order;
+  order.lane.assign(welded.points(), static_cast<std::uint32_t>(layout.order.size()));
+  for (std::size_t v = 0; v < welded.point.size(); ++v) {
+    std::uint32_t& lane = order.lane[welded.point[v]];
+    lane = std::min(lane, layout.lane[v]);
+  }
+  order.point.resize(welded.points());
+  order.number.resize(welded.points());
+  std::iota(order.point.begin(), order.point.end(), 0u);
+  std::ranges::sort(order.point, {}, [&](std::uint32_t p) { return order.lane[p]; });
+  for (std::uint32_t i = 0; i < order.point.size(); ++i) order.number[order.point[i]] = i;
+  return order;
+}
+
+Adjacency PolygonNeighbours(const Mesh& mesh, const WeldedPoints& welded) {
+  return FromEdges(welded.points(), [&](auto edge) {
+    for (std::size_t f = 0; f < mesh.faces(); ++f) {
+      const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
+      std::uint32_t a = welded.point[mesh.face_vertices()[end - 1]];
+      for (std::uint32_t c = begin; c < end; ++c) {
+        const std::uint32_t b = welded.point[mesh.face_vertices()[c]];
+        if (a != b) edge(a, b);
+        a = b;
+      }
+    }
+  });
+}
+
+Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded) {
+  return FromEdges(welded.points(), [&](auto edge) {
+    for (std::size_t f = 0; f < mesh.faces(); ++f) {
+      const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
+      const std::uint32_t a = welded.point[mesh.face_vertices()[begin]];
+      std::uint32_t b = a;
+      for (std::uint32_t k = begin + 1; k < end; ++k) {
+        const std::uint32_t c = welded.point[mesh.face_vertices()[k]];
+        if (b != c) edge(b, c);
+        if (a != c) edge(a, c);
+        b = c;
+      }
+    }
+  });
+}
+
+std::vector<std::uint8_t> BorderPoints(const Mesh& mesh, const WeldedPoints& welded) {
+  struct FaceEdge {
+    std::uint32_t low, high, face;
+    auto operator<=>(const FaceEdge&) const = default;
+  };
+  std::vector<FaceEdge> edges;
+  edges.reserve(mesh.face_vertices().size());
+  for (std::uint32_t f = 0; f < mesh.faces(); ++f) {
+    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
+    std::uint32_t a = welded.point[mesh.face_vertices()[end - 1]];
+    for (std::uint32_t c = begin; c < end; ++c) {
+      const std::uint32_t b = welded.point[mesh.face_vertices()[c]];
+      if (a != b) edges.push_back({std::min(a, b), std::max(a, b), f});
+      a = b;
+    }
+  }
+  std::ranges::sort(edges);
+  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  std::vector<std::uint8_t> border(welded.points(), 0);
+  const auto same = [&](std::size_t i, std::size_t k) {
+    return k < edges.size() && edges[i].low == edges[k].low && edges[i].high == edges[k].high;
+  };
+  for (std::size_t i = 0, next = 0; i < edges.size(); i = next) {
+    for (next = i + 1; same(i, next);) ++next;
+    if (next == i + 1) border[edges[i].low] = border[edges[i].high] = 1;
+  }
+  return border;
+}
+
+double RmsEdge(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& adjacency) {
+  double sum = 0;
+  for (std::size_t p = 0; p < adjacency.points(); ++p) {
+    const Vec3d u = ToDouble(mesh.positions()[welded.first[p]]);
+    for (const std::uint32_t n : adjacency.row(p)) {
+      const Vec3d edge = ToDouble(mesh.positions()[welded.first[n]]) - u;
+      sum += Dot(edge, edge);
+    }
+  }
+  const std::size_t directed = adjacency.neighbours.size();
+  return directed == 0 ? 0 : std::sqrt(sum / static_cast<double>(directed));
+}
+
+}  // namespace sinew

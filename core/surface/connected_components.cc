@@ -1,0 +1,133 @@
+#include "core/surface/connected_components.h"
+
+#include <algorithm>
+#include <array>
+#include <span>
+
+#include "core/base/vectors.h"
+#include "core/rig/bind_pose.h"
+
+namespace sinew {
+namespace {
+
+constexpr double kCarried = 0.95;  // share of a rigid shell's weight on one joint
+
+// The points of one component after the other, and where each ends.
+struct Components {
+  std::vector<std::uint32_t> points;
+  std::vector<std::size_t> ends;
+};
+
+Components FindComponents(const Adjacency& ring) {
+  Components found;
+  std::vector<std::uint8_t> seen(ring.points(), 0);
+  found.points.reserve(ring.points());
+  for (std::uint32_t seed = 0; seed < ring.points(); ++seed) {
+    if (seen[seed] != 0) continue;
+    seen[seed] = 1;
+    std::size_t next = found.points.size();
+    found.points.push_back(seed);
+    for (; next < found.points.size(); ++next) {
+      for (const std::uint32_t q : ring.row(found.points[next])) {
+        if (seen[q] != 0) continue;
+        seen[q] = 1;
+        found.points.push_back(q);
+      }
+    }
+    found.ends.push_back(found.points.size());
+  }
+  return found;
+}
+
+// [P] a third of the triangles around each point, in the bind pose.
+std::vector<double> Areas(const Rig& rig, const WeldedPoints& welded) {
+  const Mesh& mesh = rig.mesh();
+  const std::vector<AffineD> to_pose = ToBindPose(rig, BindPose(rig));
+  std::vector<Vec3d> places;
+  places.reserve(welded.points());
+  for (const std::uint32_t v : welded.first) places.push_back(InBindPose(rig, to_pose, v));
+  std::vector<double> areas(welded.points(), 0.0);
+  for (std::size_t f = 0; f < mesh.faces(); ++f) {
+    const auto corners = mesh.face_vertices().subspan(
+        mesh.face_offsets()[f], mesh.face_offsets()[f + 1] - mesh.face_offsets()[f]);
+    for (std::size_t k = 2; k < corners.size(); ++k) {
+      const std::array<std::uint32_t, 3> t = {
+          welded.point[corners[0]], welded.point[corners[k - 1]], welded.point[corners[k]]};
+      const double area =
+          Length(Cross(places[t[1]] - places[t[0]], places[t[2]] - places[t[0]])) / 6;
+      for (const std::uint32_t p : t) areas[p] += area;
+    }
+  }
+  return areas;
+}
+
+// Sums by numbers below a size, cleared in the time of those that were used.
+class Tally {
+ public:
+  explicit Tally(std::size_t size) : sums_(size, 0.0), used_(size, 0) {}
+  void Add(std::size_t i, double value) {
+    if (used_[i] == 0) {
+      used_[i] = 1;
+      list_.push_back(i);
+    }
+    sums_[i] += value;
+  }
+  const std::vector<std::size_t>& used() const { return list_; }
+  double operator[](std::size_t i) const { return sums_[i]; }
+  void Clear() {
+    for (const std::size_t i : list_) {
+      sums_[i] = 0;
+      used_[i] = 0;
+    }
+    list_.clear();
+  }
+
+ private:
+  std::vector<double> sums_;
+  std::vector<std::uint8_t> used_;
+  std::vector<std::size_t> list_;
+};
+
+}  // namespace
+
+std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring,
+                              std::span<const std::uint8_t> border) {
+  const std::vector<double> areas = Areas(rig, welded);
+  const Components components = FindComponents(ring);
+  const auto owner = [&](std::uint32_t p) {
+    return rig.bindings()[StrongestBinding(rig, welded.first[p])].joint;
+  };
+  std::vector<double> skin(rig.joints(), 0.0);  // area that a joint carries most of
+  for (const std::uint32_t p : components.points) skin[owner(p)] += areas[p];
+  std::vector<Shell> shells(welded.points());
+  Tally owned(rig.joints()), carried(rig.joints());
+  std::size_t begin = 0;
+  for (const std::size_t end : components.ends) {
+    const auto points = std::span(components.points).subspan(begin, end - begin);
+    begin = end;
+    double total = 0, most = 0;
+    for (const std::uint32_t p : points) {
+      owned.Add(owner(p), areas[p]);
+      total += areas[p];
+      const auto bindings = rig.influences().bindings(welded.first[p]);
+      const auto weights = rig.influences().weights(welded.first[p]);
+      for (std::size_t k = 0; k < bindings.size(); ++k) {
+        carried.Add(rig.bindings()[bindings[k]].joint, weights[k] * areas[p]);
+      }
+    }
+    const auto owners = std::ranges::count_if(owned.used(), [&](std::size_t joint) {
+      return skin[joint] > 0 && 2 * owned[joint] >= skin[joint];
+    });
+    for (const std::size_t joint : carried.used()) most = std::max(most, carried[joint]);
+    const bool rigid = total > 0 && most >= kCarried * total;
+    const bool open = std::ranges::any_of(points, [&](std::uint32_t p) { return border[p] != 0; });
+    Shell shell = owners > 0 ? Shell::kSkin : Shell::kIsland;
+    if (owners > 0 ? owners == 1 && rigid : total > 0 && !rigid && !open) shell = Shell::kPuppet;
+    for (const std::uint32_t p : points) shells[p] = shell;
+    owned.Clear();
+    carried.Clear();
+  }
+  return shells;
+}
+
+}  // namespace sinew

@@ -1,0 +1,165 @@
+#include "core/surface/mean_value.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <span>
+
+#include "core/base/vectors.h"
+
+namespace sinew {
+namespace {
+
+constexpr double kNoNormal = 1e-5;  // |vector area| over the squared lengths it came from
+
+// The edge of a triangle that lies opposite the point, in the direction of its winding.
+struct RingEdge {
+  std::uint32_t from, to;
+  auto operator<=>(const RingEdge&) const = default;
+};
+
+// Ring edges of each point as compressed rows.
+struct Rings {
+  std::vector<std::uint64_t> offsets;
+  std::vector<RingEdge> edges;
+
+  std::span<RingEdge> row(std::size_t p) {
+    return {edges.data() + offsets[p], offsets[p + 1] - offsets[p]};
+  }
+};
+
+template <class Visit>
+void VisitTriangles(const Mesh& mesh, const WeldedPoints& welded, Visit visit) {
+  for (std::size_t f = 0; f < mesh.faces(); ++f) {
+    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
+    const auto point = [&](std::uint32_t c) { return welded.point[mesh.face_vertices()[c]]; };
+    for (std::uint32_t c = begin + 2; c < end; ++c) {
+      const std::uint32_t a = point(begin), b = point(c - 1), d = point(c);
+      if (a != b && b != d && d != a) visit(a, b, d);
+    }
+  }
+}
+
+Rings CollectRings(const Mesh& mesh, const WeldedPoints& welded) {
+  Rings rings;
+  rings.offsets.assign(welded.points() + 1, 0);
+  VisitTriangles(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    for (const std::uint32_t p : {a, b, c}) ++rings.offsets[p + 1];
+  });
+  std::partial_sum(rings.offsets.begin(), rings.offsets.end(), rings.offsets.begin());
+  rings.edges.resize(rings.offsets.back());
+  std::vector<std::uint64_t> next(rings.offsets.begin(), rings.offsets.end() - 1);
+  VisitTriangles(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    rings.edges[next[a]++] = {b, c};
+    rings.edges[next[b]++] = {c, a};
+    rings.edges[next[c]++] = {a, b};
+  });
+  return rings;
+}
+
+// [P] unit normals; 0 0 0 where the faces say nothing.
+std::vector<Vec3d> PointNormals(const Mesh& mesh, const WeldedPoints& welded) {
+  std::vector<Vec3d> normals(welded.points());
+  std::vector<double> sizes(welded.points(), 0.0);
+  std::vector<std::uint32_t> around;
+  for (std::size_t f = 0; f < mesh.faces(); ++f) {
+    const auto corners = mesh.face_vertices().subspan(
+        mesh.face_offsets()[f], mesh.face_offsets()[f + 1] - mesh.face_offsets()[f]);
+    const Vec3d origin = ToDouble(mesh.positions()[corners[0]]);
+    Vec3d area;
+    double size = 0;
+    for (std::size_t c = 2; c < corners.size(); ++c) {
+      const Vec3d a = ToDouble(mesh.positions()[corners[c - 1]]) - origin;
+      const Vec3d b = ToDouble(mesh.positions()[corners[c]]) - origin;
+      area = area + Cross(a, b);
+      size += Dot(a, a) + Dot(b, b);
+    }
+    around.clear();
+    for (const std::uint32_t v : corners) around.push_back(welded.point[v]);
+    std::ranges::sort(around);
+    around.erase(std::unique(around.begin(), around.end()), around.end());
+    for (const std::uint32_t p : around) {
+      normals[p] = normals[p] + area;
+      sizes[p] += size;
+    }
+  }
+  for (std::size_t p = 0; p < normals.size(); ++p) {
+    const double length = Length(normals[p]);
+    normals[p] = length > kNoNormal * sizes[p] ? (1 / length) * normals[p] : Vec3d{};
+  }
+  return normals;
+}
+
+// Sorted ring edges in walking order; false: they are not one closed fan.
+bool WalkOnce(std::span<const RingEdge> ring, std::vector<RingEdge>& walk) {
+  walk.clear();
+  if (ring.size() < 3) return false;
+  walk.push_back(ring.front());
+  while (walk.size() < ring.size()) {
+    const auto next = std::ranges::lower_bound(ring, walk.back().to, {}, &RingEdge::from);
+    if (next == ring.begin() || next == ring.end() || next->from != walk.back().to) return false;
+    walk.push_back(*next);
+  }
+  // As many steps that never met the first edge again, and now do: each edge once.
+  return walk.back().to == walk.front().from;
+}
+
+// Weights of the neighbours ring[k].from; false: rejected.
+bool WeighRing(std::span<const RingEdge> ring, const Vec3d& at, const Vec3d& normal,
+               std::span<const Vec3d> rest, std::vector<double>& weights) {
+  const std::size_t n = ring.size();
+  std::vector<Vec3d> edge(n);
+  for (std::size_t k = 0; k < n; ++k) {
+    const Vec3d e = rest[ring[k].from] - at;
+    edge[k] = e - Dot(e, normal) * normal;
+  }
+  std::vector<double> half_tangent(n);  // of the angle between edges k and k + 1
+  for (std::size_t k = 0; k < n; ++k) {
+    const Vec3d &a = edge[k], &b = edge[(k + 1) % n];
+    half_tangent[k] = std::tan(0.5 * std::atan2(Dot(normal, Cross(a, b)), Dot(a, b)));
+  }
+  weights.resize(n);
+  double sum = 0;
+  for (std::size_t k = 0; k < n; ++k) {
+    weights[k] = (half_tangent[(k + n - 1) % n] + half_tangent[k]) / Length(edge[k]);
+    if (!(weights[k] > 0 && std::isfinite(weights[k]))) return false;
+    sum += weights[k];
+  }
+  if (!std::isfinite(sum)) return false;
+  for (double& w : weights) w /= sum;
+  return true;
+}
+
+}  // namespace
+
+std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welded,
+                                     const Adjacency& triangle_neighbours) {
+  std::vector<double> result(triangle_neighbours.neighbours.size(), 0.0);
+  Rings rings = CollectRings(mesh, welded);
+  const std::vector<Vec3d> normals = PointNormals(mesh, welded);
+  std::vector<Vec3d> rest(welded.points());
+  for (std::size_t p = 0; p < rest.size(); ++p) {
+    rest[p] = ToDouble(mesh.positions()[welded.first[p]]);
+  }
+  std::vector<RingEdge> walk;
+  std::vector<double> weights;
+  for (std::size_t p = 0; p < rest.size(); ++p) {
+    std::span<RingEdge> ring = rings.row(p);
+    std::ranges::sort(ring);
+    ring =
+        ring.first(static_cast<std::size_t>(std::unique(ring.begin(), ring.end()) - ring.begin()));
+    const auto row = triangle_neighbours.row(p);
+    // A ring that names a neighbour twice has fewer neighbours than edges.
+    if (ring.size() != row.size() || normals[p] == Vec3d{} || !WalkOnce(ring, walk) ||
+        !WeighRing(walk, rest[p], normals[p], rest, weights)) {
+      continue;
+    }
+    for (std::size_t k = 0; k < walk.size(); ++k) {
+      const auto at = std::lower_bound(row.begin(), row.end(), walk[k].from) - row.begin();
+      result[triangle_neighbours.offsets[p] + static_cast<std::size_t>(at)] = weights[k];
+    }
+  }
+  return result;
+}
+
+}  // namespace sinew

@@ -1,0 +1,168 @@
+#include "core/surface/normals.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/base/status.h"
+#include "core/surface/normals_kernel.h"
+#include "core/surface/skin_sides.h"
+#include "core/surface/surface_point.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kPackGrain = 1024;  // blocks
+constexpr std::size_t kPointGrain = 4096;
+constexpr std::size_t kPointBatch = 256;  // sums that stay in the nearest cache
+
+// cof(A) n / |cof(A) n| for the linear part A of a skin matrix; n where that vanishes.
+Vec3f MovedNormal(const Affine& skin, const Vec3f& normal) {
+  const auto row = [&](std::size_t r) {
+    return Vec3d{skin.m[r * 4], skin.m[r * 4 + 1], skin.m[r * 4 + 2]};
+  };
+  const Vec3d n = ToDouble(normal), a = row(0), b = row(1), c = row(2);
+  const Vec3d moved = {Dot(Cross(b, c), n), Dot(Cross(c, a), n), Dot(Cross(a, b), n)};
+  const double length = std::sqrt(Dot(moved, moved));
+  const double size = Dot(a, a) + Dot(b, b) + Dot(c, c);
+  return length > 1e-9 * size && std::isfinite(length) ? ToFloat((1 / length) * moved) : normal;
+}
+
+struct PosedSurface {
+  const NormalTables& tables;
+  const BlockLayout& layout;
+  std::span<const Affine> skin;
+  const float* packed;
+  const float* face_normals;
+};
+
+// The shading normal of row k in the frame at its point.
+Vec3f Shaded(const Vec3f& shading, const SurfaceFrame& frame, const Vec3f& n, float side) {
+  const Vec3f &t = frame.tangent, &b = frame.bitangent;
+  // A mirror turns the normal over, not the tangents: -M n' needs them turned as well.
+  const float st = side * shading.x, sb = side * shading.y, sn = shading.z;
+  return {st * t.x + sb * b.x + sn * n.x, st * t.y + sb * b.y + sn * n.y,
+          st * t.z + sb * b.z + sn * n.z};
+}
+
+// Normals and tangents of all vertices of point p, whose faces sum up to `sum`.
+void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, SkinSides& sides,
+                const SurfaceOut& out) {
+  const NormalTables& tables = posed.tables;
+  const std::uint32_t lane = tables.point_lane[p];
+  const std::uint16_t pivot = posed.layout.pivot[lane / kLanes];
+  Vec3f n;
+  SurfaceFrame frame;
+  const bool surface = SurfaceNormal(tables, posed.packed, posed.face_normals, p, sum, n);
+  const bool framed =
+      surface && !tables.neighbour_lane.empty() && tables.neighbour_lane[p] >= 0 &&
+      MakeFrame(posed.packed, lane, static_cast<std::uint32_t>(tables.neighbour_lane[p]), n, frame);
+  TangentPoint axes;
+  if (surface && !out.tangents.empty()) {
+    axes = PoseAxes(tables.tangents, p, posed.packed, lane, n, sides.Of(pivot));
+  }
+  for (std::uint32_t k = tables.vertex_offset[p]; k < tables.vertex_offset[p + 1]; ++k) {
+    const Vec3f normal = framed    ? Shaded(tables.shading[k], frame, n, sides.Of(pivot))
+                         : surface ? n
+                                   : MovedNormal(posed.skin[pivot], tables.rest_normals[k]);
+    const std::size_t v = tables.vertices[k];
+    if (!out.normals.empty()) {
+      std::memcpy(out.normals.data() + v * sizeof(Vec3f), &normal, sizeof(Vec3f));
+    }
+    if (!out.tangents.empty()) {
+      const Vec4f tangent = PosedTangent(tables.tangents, k, axes, normal, posed.skin[pivot]);
+      std::memcpy(out.tangents.data() + v * sizeof(Vec4f), &tangent, sizeof(Vec4f));
+    }
+  }
+}
+
+absl::Status Damaged(std::string_view what) {
+  return absl::DataLossError(absl::StrCat("bound data: normals: ", AbslView(what)));
+}
+
+bool AreUnit(std::span<const Vec3f> normals) {
+  return std::ranges::all_of(normals, [](const Vec3f& n) {
+    const double length2 = Dot(ToDouble(n), ToDouble(n));
+    return length2 > 0.999 && length2 < 1.001;
+  });
+}
+
+}  // namespace
+
+std::size_t NormalFinisher::scratch_floats() const {
+  return std::size_t{tables_.lanes} * 4 + tables_.normal_floats();
+}
+
+void NormalFinisher::Run(const BlockLayout& layout, std::span<const Affine> skin,
+                         std::span<const PointBlock> positions, std::span<float> scratch,
+                         const SurfaceOut& out, const Task& task) const {
+  const std::span<float> packed = scratch.first(std::size_t{tables_.lanes} * 4);
+  const std::span<float> face_normals = scratch.subspan(packed.size(), tables_.normal_floats());
+  task.For(positions.size(), kPackGrain, [&](std::size_t begin, std::size_t end) {
+    PackPointsKernel(positions.front().x, packed.data(), begin, end);
+  });
+  FillFaceNormals(tables_, packed, face_normals, task);
+  const PosedSurface posed = {tables_, layout, skin, packed.data(), face_normals.data()};
+  task.For(tables_.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    alignas(64) float sums[kPointBatch * 4];
+    SkinSides sides(skin);
+    for (std::size_t batch = begin; batch < end; batch += kPointBatch) {
+      const std::size_t batch_end = std::min(end, batch + kPointBatch);
+      PointSumsKernel(tables_.face_offset.data(), tables_.faces.data(), face_normals.data(), sums,
+                      batch, batch_end);
+      for (std::size_t p = batch; p < batch_end; ++p) {
+        WritePoint(posed, p, sums + (p - batch) * 4, sides, out);
+      }
+    }
+  });
+}
+
+absl::Status NormalFinisher::Check(const BlockLayout& layout) const {
+  const NormalTables& t = tables_;
+  SINEW_RETURN_IF_ERROR(t.SurfaceFaces::Check(t.lanes, t.points(), "normals"));
+  if (t.lanes != layout.order.size() ||
+      !AreRowOffsets(t.vertex_offset, t.points(), t.vertices.size()) ||
+      t.vertices.size() != layout.vertices || t.rest_normals.size() != layout.vertices) {
+    return Damaged("sizes disagree");
+  }
+  if (!std::ranges::all_of(t.point_lane, [&](std::uint32_t lane) { return lane < t.lanes; })) {
+    return Damaged("an index out of range");
+  }
+  std::vector<bool> seen(layout.vertices);
+  for (const std::uint32_t v : t.vertices) {
+    if (v >= layout.vertices || seen[v]) return Damaged("vertices are not each there once");
+    seen[v] = true;
+  }
+  if (!AreUnit(t.rest_normals) || !AreUnit(t.shading)) return Damaged("a normal is not a unit");
+  SINEW_RETURN_IF_ERROR(CheckTangents(t.tangents, t));
+  if (t.neighbour_lane.empty() && t.shading.empty()) return absl::OkStatus();
+  if (t.neighbour_lane.size() != t.points() || t.shading.size() != layout.vertices ||
+      !std::ranges::all_of(t.neighbour_lane,
+                           [&](std::int64_t lane) { return lane >= -1 && lane < t.lanes; })) {
+    return Damaged("frames are out of range");
+  }
+  return absl::OkStatus();
+}
+
+std::size_t NormalFinisher::CostBytes(const Rig& rig) {
+  const Mesh& mesh = rig.mesh();
+  std::size_t offsets = 0;
+  for (const Shape& shape : rig.shapes()) {
+    for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
+  }
+  // Kept: 8 bytes a corner, 4 a face, 44 a vertex. The rest is neighbours, welding and the rest
+  // surface, for a while; blocks that are not full add up to one block per binding.
+  // With tangents 12 bytes a neighbour, two neighbours a corner at most, and 32 a vertex.
+  const auto corners = mesh.face_offsets();
+  std::size_t polygons = 0;
+  for (std::size_t f = 0; f < mesh.faces(); ++f) polygons += corners[f + 1] - corners[f] > 4;
+  const std::size_t tangents =
+      mesh.tangents().empty() ? 0 : mesh.face_vertices().size() * 24 + rig.vertices() * 32;
+  return tangents + polygons * sizeof(FaceArea) + mesh.face_vertices().size() * 48 +
+         mesh.faces() * 40 + rig.vertices() * 200 + offsets * 32 +
+         rig.bindings().size() * kLanes * 28;
+}
+
+}  // namespace sinew

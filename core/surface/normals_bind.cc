@@ -1,0 +1,169 @@
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "core/base/aligned.h"
+#include "core/base/status.h"
+#include "core/surface/adjacency.h"
+#include "core/surface/normals.h"
+#include "core/surface/normals_kernel.h"
+#include "core/surface/surface_point.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kPointGrain = 4096;
+constexpr double kSameNormal = 1e-6;  // authored normals this near the surface's need no frame
+
+using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+// The positions as uploaded, as a pose would hold them: what the rest pose is compared with.
+struct RestSurface {
+  AlignedVector<float> packed;
+  std::vector<Vec3f> normals;  // [P] unit, or 0 0 0 where the faces say nothing
+};
+
+RestSurface MakeRestSurface(const Mesh& mesh, const BlockLayout& layout, const NormalTables& tables,
+                            const Task& task) {
+  AlignedVector<PointBlock> blocks(layout.blocks());
+  for (std::size_t i = 0; i < layout.order.size(); ++i) {
+    const Vec3f& p = mesh.positions()[layout.Vertex(i)];
+    PointBlock& block = blocks[i / kLanes];
+    block.x[i % kLanes] = p.x;
+    block.y[i % kLanes] = p.y;
+    block.z[i % kLanes] = p.z;
+  }
+  RestSurface rest;
+  rest.packed.resize(std::size_t{tables.lanes} * 4);
+  rest.normals.resize(tables.points());
+  PackPointsKernel(blocks.front().x, rest.packed.data(), 0, blocks.size());
+  AlignedVector<float> face_normals(tables.normal_floats());
+  FillFaceNormals(tables, rest.packed, face_normals, task);
+  task.For(tables.points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t p = begin; p < end; ++p) {
+      alignas(64) float sum[4];
+      PointSumsKernel(tables.face_offset.data(), tables.faces.data(), face_normals.data(), sum, p,
+                      p + 1);
+      if (!SurfaceNormal(tables, rest.packed.data(), face_normals.data(), p, sum,
+                         rest.normals[p])) {
+        rest.normals[p] = {};
+      }
+    }
+  });
+  return rest;
+}
+
+// Authored normals of unit length, or what the surface says, or 0 0 1. In the order of
+// tables.vertices.
+void SetRestNormals(const Mesh& mesh, const RestSurface& rest, NormalTables& tables) {
+  tables.rest_normals.resize(tables.vertices.size());
+  for (std::size_t p = 0; p < tables.points(); ++p) {
+    const Vec3f surface = rest.normals[p] == Vec3f{} ? Vec3f{0, 0, 1} : rest.normals[p];
+    for (std::uint32_t k = tables.vertex_offset[p]; k < tables.vertex_offset[p + 1]; ++k) {
+      const Vec3d n =
+          mesh.normals().empty() ? Vec3d{} : ToDouble(mesh.normals()[tables.vertices[k]]);
+      const double length = std::sqrt(Dot(n, n));
+      tables.rest_normals[k] = length > 0 ? ToFloat((1 / length) * n) : surface;
+    }
+  }
+}
+
+bool NeedsFrame(const NormalTables& tables, std::size_t p, const Vec3f& surface) {
+  for (std::uint32_t k = tables.vertex_offset[p]; k < tables.vertex_offset[p + 1]; ++k) {
+    const Vec3d d = ToDouble(tables.rest_normals[k]) - ToDouble(surface);
+    if (Dot(d, d) > kSameNormal * kSameNormal) return true;
+  }
+  return false;
+}
+
+// The neighbour whose direction along the surface is longest: a lane, or -1.
+std::int32_t FrameNeighbour(const float* packed, std::uint32_t lane, const Vec3f& normal,
+                            std::span<const std::uint32_t> lanes) {
+  const auto at = [&](std::size_t l) {
+    return Vec3d{packed[l * 4], packed[l * 4 + 1], packed[l * 4 + 2]};
+  };
+  double longest = 0;
+  std::int32_t best = -1;
+  for (const std::uint32_t neighbour : lanes) {
+    const Vec3d along = Cross(at(neighbour) - at(lane), ToDouble(normal));
+    SurfaceFrame frame;
+    // A later neighbour must be clearly longer, so that rounding does not choose.
+    if (Dot(along, along) > longest * (1 + 1e-5) &&
+        MakeFrame(packed, lane, neighbour, normal, frame)) {
+      longest = Dot(along, along);
+      best = static_cast<std::int32_t>(neighbour);
+    }
+  }
+  return best;
+}
+
+// The lanes of every point's neighbours.
+PointRings MakeRings(const Mesh& mesh, const WeldedPoints& welded, const PointOrder& order) {
+  const Adjacency adjacency = PolygonNeighbours(mesh, welded);
+  PointRings rings;
+  rings.offset = {0};
+  for (const std::uint32_t point : order.point) {
+    for (const std::uint32_t q : adjacency.row(point)) rings.lane.push_back(order.lane[q]);
+    rings.offset.push_back(static_cast<std::uint32_t>(rings.lane.size()));
+  }
+  return rings;
+}
+
+void SetShading(const Mesh& mesh, const PointRings& rings, const RestSurface& rest,
+                NormalTables& tables) {
+  if (mesh.normals().empty()) return;
+  tables.neighbour_lane.assign(tables.points(), -1);
+  tables.shading.assign(tables.vertices.size(), {0, 0, 1});
+  for (std::size_t p = 0; p < tables.points(); ++p) {
+    const Vec3f& n = rest.normals[p];
+    if (n == Vec3f{} || !NeedsFrame(tables, p, n)) continue;
+    const std::int32_t neighbour =
+        FrameNeighbour(rest.packed.data(), tables.point_lane[p], n, rings.row(p));
+    SurfaceFrame frame;
+    if (neighbour < 0 || !MakeFrame(rest.packed.data(), tables.point_lane[p],
+                                    static_cast<std::uint32_t>(neighbour), n, frame)) {
+      continue;
+    }
+    tables.neighbour_lane[p] = neighbour;
+    for (std::uint32_t k = tables.vertex_offset[p]; k < tables.vertex_offset[p + 1]; ++k) {
+      const Vec3d authored = ToDouble(tables.rest_normals[k]);
+      tables.shading[k] =
+          ToFloat(Vec3d{Dot(authored, ToDouble(frame.tangent)),
+                        Dot(authored, ToDouble(frame.bitangent)), Dot(authored, ToDouble(n))});
+    }
+  }
+}
+
+}  // namespace
+
+absl::StatusOr<NormalFinisher> NormalFinisher::Bind(const Rig& rig, const BlockLayout& layout,
+                                                    const Task& task) {
+  const WeldedPoints welded = Weld(rig);
+  const PointOrder order = OrderPoints(welded, layout);
+  NormalFinisher finisher;
+  NormalTables& tables = finisher.tables_;
+  tables.lanes = static_cast<std::uint32_t>(layout.order.size());
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  Pairs members;  // point, vertex
+  for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
+    members.emplace_back(order.number[welded.point[v]], v);
+  }
+  MakeRows(members, order.point.size(), tables.vertex_offset, tables.vertices);
+  for (const std::uint32_t point : order.point) tables.point_lane.push_back(order.lane[point]);
+  std::vector<std::uint32_t> point(rig.vertices());
+  for (std::size_t v = 0; v < point.size(); ++v) point[v] = order.number[welded.point[v]];
+  static_cast<SurfaceFaces&>(tables) =
+      MakeSurfaceFaces(rig.mesh(), layout.lane, point, order.point.size());
+  const RestSurface rest = MakeRestSurface(rig.mesh(), layout, tables, task);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SetRestNormals(rig.mesh(), rest, tables);
+  if (rig.mesh().normals().empty() && rig.mesh().tangents().empty()) return finisher;
+  const PointRings rings = MakeRings(rig.mesh(), welded, order);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SetShading(rig.mesh(), rings, rest, tables);
+  tables.tangents = BindTangents(rig.mesh(), tables, rings, rest.packed.data(), rest.normals);
+  return finisher;
+}
+
+}  // namespace sinew

@@ -1,0 +1,40 @@
+// part_triangles.h - the triangles of a mesh, part by part, and which of its sides is outside.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/mesh/mesh.h"
+#include "core/surface/adjacency.h"
+
+namespace sinew {
+
+// Visits the vertices of each triangle; polygons are cut into fans from their first corner.
+template <class Visit>
+void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
+  for (std::uint32_t f = part.face_offset; f < part.face_offset + part.face_count; ++f) {
+    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
+    for (std::uint32_t c = begin + 1; c + 1 < end; ++c) {
+      visit(std::array{mesh.face_vertices()[begin], mesh.face_vertices()[c],
+                       mesh.face_vertices()[c + 1]});
+    }
+  }
+}
+
+// -1 where a part stands inside out, that is, its signed volume about its middle is negative; else
+// 1.
+//   points  [V] of the whole mesh, in any space that does not mirror
+double OutsideOf(const Mesh& mesh, const MeshPart& part, std::span<const Vec3d> points);
+
+// [V] 1 where its part does.
+std::vector<std::uint8_t> InsideOut(const Mesh& mesh, std::span<const Vec3d> points);
+
+// [P] outward unit normals of welded points, faces weighted by their area; 0 0 0 where none has
+// one. points as above. Linear.
+std::vector<Vec3d> OutwardNormals(const Mesh& mesh, const WeldedPoints& welded,
+                                  std::span<const Vec3d> points);
+
+}  // namespace sinew

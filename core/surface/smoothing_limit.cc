@@ -1,0 +1,93 @@
+#include "core/surface/smoothing_limit.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace sinew {
+namespace {
+
+constexpr double kLeastFactor = 0.01;  // so that the product of HoldBack stays finite
+constexpr int kBlurs = 3;              // each takes half of every factor from its neighbours
+
+double TwiceArea(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
+  const Vec3d cross = Cross(b - a, c - a);
+  return std::sqrt(Dot(cross, cross));
+}
+
+// [P] area of the triangles around a point once smoothed, over the one at rest; 1 without any.
+std::vector<double> AreaKept(const Mesh& mesh, const WeldedPoints& welded,
+                             std::span<const Vec3d> smoothed) {
+  std::vector<double> rest(welded.points(), 0.0), after(welded.points(), 0.0);
+  for (std::size_t f = 0; f < mesh.faces(); ++f) {
+    const auto corners = mesh.face_vertices().subspan(
+        mesh.face_offsets()[f], mesh.face_offsets()[f + 1] - mesh.face_offsets()[f]);
+    for (std::size_t k = 2; k < corners.size(); ++k) {
+      const std::uint32_t t[3] = {welded.point[corners[0]], welded.point[corners[k - 1]],
+                                  welded.point[corners[k]]};
+      const auto at = [&](std::size_t i) { return ToDouble(mesh.positions()[welded.first[t[i]]]); };
+      const double before = TwiceArea(at(0), at(1), at(2));
+      const double now = TwiceArea(smoothed[t[0]], smoothed[t[1]], smoothed[t[2]]);
+      for (const std::uint32_t p : t) {
+        rest[p] += before;
+        after[p] += now;
+      }
+    }
+  }
+  for (std::size_t p = 0; p < rest.size(); ++p) after[p] = rest[p] > 0 ? after[p] / rest[p] : 1;
+  return after;
+}
+
+}  // namespace
+
+std::vector<double> HeldBackSteps(const Mesh& mesh, const WeldedPoints& welded,
+                                  const NeighbourWeights& n, std::span<const Vec3d> smoothed,
+                                  double keep) {
+  std::vector<double> factors = AreaKept(mesh, welded, smoothed), blurred(factors.size());
+  for (double& factor : factors) {
+    const double kept = std::min(factor / keep, 1.0);
+    factor = std::max(kept * kept, kLeastFactor);
+  }
+  for (int blur = 0; blur < kBlurs; ++blur) {
+    for (std::size_t p = 0; p < factors.size(); ++p) {
+      double more = 0;  // of the neighbours: factors that are all 1 stay so, to the bit
+      for (std::uint64_t k = n.offsets[p]; k < n.offsets[p + 1]; ++k) {
+        more += n.weights[k] * (factors[n.neighbours[k]] - factors[p]);
+      }
+      blurred[p] = std::clamp(factors[p] + 0.5 * more, kLeastFactor, 1.0);
+    }
+    factors.swap(blurred);
+  }
+  return factors;
+}
+
+NeighbourWeights HoldBack(NeighbourWeights n, std::span<const double> factors) {
+  if (std::ranges::all_of(factors, [](double factor) { return factor == 1; })) return n;
+  NeighbourWeights held;
+  held.offsets = {0};
+  held.offsets.reserve(n.offsets.size());
+  held.neighbours.reserve(n.neighbours.size() + n.points());
+  held.weights.reserve(n.neighbours.size() + n.points());
+  held.degree = std::move(n.degree);
+  for (std::uint32_t p = 0; p < factors.size(); ++p) {
+    bool stays = false;  // the point has its entry among its neighbours
+    const auto add = [&](std::uint32_t q, double weight) {
+      held.neighbours.push_back(q);
+      held.weights.push_back(weight);
+    };
+    for (std::uint64_t k = n.offsets[p]; k < n.offsets[p + 1]; ++k) {
+      const std::uint32_t q = n.neighbours[k];
+      if (!stays && q >= p) {
+        add(p, 1 - factors[p] + (q == p ? factors[p] * n.weights[k] : 0));
+        stays = true;
+      }
+      if (q != p) add(q, factors[p] * n.weights[k]);
+    }
+    if (!stays) add(p, 1 - factors[p]);
+    held.degree[p] /= factors[p];
+    held.offsets.push_back(held.neighbours.size());
+  }
+  return held;
+}
+
+}  // namespace sinew

@@ -1,0 +1,172 @@
+#include "core/surface/surface_faces.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <numeric>
+
+#include "core/base/status.h"
+#include "core/surface/normals_kernel.h"
+
+namespace sinew {
+namespace {
+
+constexpr std::size_t kFaceGrain = 8192;
+constexpr std::size_t kWalkedCorners = 8;  // faces of more are walked around once a frame
+
+using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
+
+std::span<const std::uint32_t> FaceVertices(const Mesh& mesh, std::uint32_t f) {
+  const std::uint32_t begin = mesh.face_offsets()[f];
+  return mesh.face_vertices().subspan(begin, mesh.face_offsets()[f + 1] - begin);
+}
+
+std::vector<std::uint32_t> OrderFaces(const Mesh& mesh, std::span<const std::uint32_t> corner) {
+  Pairs keys;
+  keys.reserve(mesh.faces());
+  for (std::uint32_t f = 0; f < mesh.faces(); ++f) {
+    auto lowest = std::numeric_limits<std::uint32_t>::max();
+    for (const std::uint32_t v : FaceVertices(mesh, f)) lowest = std::min(lowest, corner[v]);
+    keys.emplace_back(lowest, f);
+  }
+  std::ranges::sort(keys);
+  std::vector<std::uint32_t> order;
+  order.reserve(keys.size());
+  for (const auto& key : keys) order.push_back(key.second);
+  return order;
+}
+
+Vec3d PackedPoint(const float* packed, std::size_t corner) {
+  return {packed[corner * 4], packed[corner * 4 + 1], packed[corner * 4 + 2]};
+}
+
+bool Below(std::span<const std::uint32_t> values, std::size_t limit) {
+  return std::ranges::all_of(values, [&](std::uint32_t value) { return value < limit; });
+}
+
+}  // namespace
+
+void FaceArea::Walk(std::span<const std::uint32_t> corners, const float* packed) {
+  const Vec3d origin = PackedPoint(packed, corners[0]);
+  Vec3d last = PackedPoint(packed, corners[1]) - origin;
+  for (std::size_t c = 2; c < corners.size(); ++c) {
+    const Vec3d next = PackedPoint(packed, corners[c]) - origin;
+    sum = sum + Cross(last, next);
+    size += Dot(last, last) + Dot(next, next);
+    last = next;
+  }
+}
+
+bool AreRowOffsets(std::span<const std::uint32_t> offsets, std::size_t rows, std::size_t total) {
+  return offsets.size() == rows + 1 && offsets.front() == 0 && offsets.back() == total &&
+         std::ranges::is_sorted(offsets);
+}
+
+void MakeRows(std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs, std::size_t rows,
+              std::vector<std::uint32_t>& offsets, std::vector<std::uint32_t>& values) {
+  offsets.assign(rows + 1, 0);
+  for (const auto& pair : pairs) ++offsets[pair.first + 1];
+  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
+  values.resize(pairs.size());
+  std::vector<std::uint32_t> next(offsets.begin(), offsets.end() - 1);
+  for (const auto& [row, value] : pairs) values[next[row]++] = value;
+}
+
+std::span<const std::uint32_t> SurfaceFaces::Corners(std::size_t face) const {
+  const std::size_t t = triangles.size() / 3, q = quads.size() / 4;
+  if (face < t) return std::span(triangles).subspan(face * 3, 3);
+  face -= t;
+  if (face < q) return std::span(quads).subspan(face * 4, 4);
+  const std::uint32_t begin = polygon_offset[face - q], end = polygon_offset[face - q + 1];
+  return std::span(polygons).subspan(begin, end - begin);
+}
+
+absl::Status SurfaceFaces::Check(std::size_t corner_limit, std::size_t points,
+                                 std::string_view name) const {
+  const auto damaged = [&](absl::string_view what) {
+    return absl::DataLossError(absl::StrCat("bound data: ", AbslView(name), ": ", what));
+  };
+  if (triangles.size() % 3 != 0 || quads.size() % 4 != 0 || polygon_offset.empty() ||
+      !AreRowOffsets(polygon_offset, polygon_offset.size() - 1, polygons.size()) ||
+      !AreRowOffsets(face_offset, points, faces.size())) {
+    return damaged("sizes disagree");
+  }
+  for (std::size_t f = 0; f + 1 < polygon_offset.size(); ++f) {
+    if (polygon_offset[f + 1] - polygon_offset[f] < 3) return damaged("a face too small");
+  }
+  if (!Below(triangles, corner_limit) || !Below(quads, corner_limit) ||
+      !Below(polygons, corner_limit) || !Below(faces, face_count())) {
+    return damaged("an index out of range");
+  }
+  return absl::OkStatus();
+}
+
+SurfaceFaces MakeSurfaceFaces(const Mesh& mesh, std::span<const std::uint32_t> corner,
+                              std::span<const std::uint32_t> point, std::size_t points) {
+  SurfaceFaces surface;
+  surface.polygon_offset = {0};
+  const std::vector<std::uint32_t> faces = OrderFaces(mesh, corner);
+  Pairs incident;  // point, face
+  std::vector<std::uint32_t> around;
+  std::uint32_t number = 0;
+  for (std::size_t size = 3; size <= 5; ++size) {  // 5 stands for more
+    auto& corners = size == 3 ? surface.triangles : size == 4 ? surface.quads : surface.polygons;
+    for (const std::uint32_t f : faces) {
+      const auto vertices = FaceVertices(mesh, f);
+      if (std::min<std::size_t>(vertices.size(), 5) != size) continue;
+      around.clear();
+      for (const std::uint32_t v : vertices) {
+        corners.push_back(corner[v]);
+        around.push_back(point[v]);
+      }
+      std::ranges::sort(around);
+      around.erase(std::unique(around.begin(), around.end()), around.end());
+      for (const std::uint32_t p : around) incident.emplace_back(p, number);
+      ++number;
+      if (size == 5) surface.polygon_offset.push_back(static_cast<std::uint32_t>(corners.size()));
+    }
+  }
+  MakeRows(incident, points, surface.face_offset, surface.faces);
+  return surface;
+}
+
+void FillFaceNormals(const SurfaceFaces& faces, std::span<const float> packed,
+                     std::span<float> normals, const Task& task) {
+  const std::size_t triangles = faces.triangles.size() / 3, quads = faces.quads.size() / 4;
+  task.For(triangles, kFaceGrain, [&](std::size_t begin, std::size_t end) {
+    TriangleNormalsKernel(faces.triangles.data(), packed.data(), normals.data(), begin, end);
+  });
+  task.For(quads, kFaceGrain, [&](std::size_t begin, std::size_t end) {
+    QuadNormalsKernel(faces.quads.data(), packed.data(), normals.data() + triangles * 4, begin,
+                      end);
+  });
+  const std::size_t polygons = faces.polygon_offset.size() - 1;
+  task.For(polygons, kFaceGrain, [&](std::size_t begin, std::size_t end) {
+    PolygonNormalsKernel(faces.polygon_offset.data(), faces.polygons.data(), packed.data(),
+                         normals.data() + (triangles + quads) * 4, begin, end);
+    for (std::size_t f = triangles + quads + begin; f < triangles + quads + end; ++f) {
+      const auto corners = faces.Corners(f);
+      if (corners.size() <= kWalkedCorners) continue;
+      FaceArea area;
+      area.Walk(corners, packed.data());
+      std::memcpy(&normals[faces.AreaPlace(f)], &area, sizeof area);
+    }
+  });
+}
+
+void AddFaceArea(const SurfaceFaces& faces, const float* packed, const float* normals,
+                 std::size_t face, FaceArea& area) {
+  const auto corners = faces.Corners(face);
+  if (corners.size() <= kWalkedCorners) {
+    area.Walk(corners, packed);
+    return;
+  }
+  FaceArea whole;
+  std::memcpy(static_cast<void*>(&whole), normals + faces.AreaPlace(face), sizeof whole);
+  area.sum = area.sum + whole.sum;
+  area.size += whole.size;
+}
+
+}  // namespace sinew

@@ -1,0 +1,56 @@
+#include "server/base/address.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <sys/un.h>
+
+namespace sinew::server {
+namespace {
+
+constexpr char kUnix[] = "unix:";
+
+absl::Status Wrong(const std::string& option, const std::string& address, const std::string& need) {
+  return absl::InvalidArgumentError(absl::StrCat(option, ": got \"", address, "\", need ", need));
+}
+
+}  // namespace
+
+absl::StatusOr<HostPort> ParseHostPort(const std::string& option, const std::string& address) {
+  const std::size_t colon = address.rfind(':');
+  HostPort parsed;
+  int port = -1;
+  if (colon == std::string::npos || colon == 0 ||
+      !absl::SimpleAtoi(address.substr(colon + 1), &port) || port < 0 || port > 65535) {
+    return Wrong(option, address, "host:port with port 0 to 65535");
+  }
+  parsed.host = address.substr(0, colon);
+  parsed.port = port;
+  const bool bracketed = parsed.host.front() == '[' && parsed.host.back() == ']';
+  if (bracketed) parsed.host = parsed.host.substr(1, parsed.host.size() - 2);
+  if (parsed.host.empty() || (!bracketed && absl::StrContains(parsed.host, ":"))) {
+    return Wrong(option, address, "host:port, with IPv6 addresses in [brackets]");
+  }
+  return parsed;
+}
+
+absl::Status CheckHostPort(const std::string& option, const std::string& address) {
+  return ParseHostPort(option, address).status();
+}
+
+bool IsUnixAddress(const std::string& address) {
+  return absl::StartsWith(address, kUnix);
+}
+
+absl::Status CheckListenAddress(const std::string& option, const std::string& address) {
+  if (!IsUnixAddress(address)) return CheckHostPort(option, address);
+  const std::string path = address.substr(sizeof(kUnix) - 1);
+  if (path.empty() || path.front() != '/') return Wrong(option, address, "unix:/absolute/path");
+  if (path.size() >= sizeof(sockaddr_un::sun_path)) {
+    return Wrong(option, address,
+                 absl::StrCat("a path of at most ", sizeof(sockaddr_un::sun_path) - 1, " bytes"));
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace sinew::server

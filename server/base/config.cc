@@ -1,0 +1,280 @@
+#include "server/base/config.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <yaml-cpp/yaml.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <map>
+#include <memory>
+#include <thread>
+#include <type_traits>
+
+#include "core/base/status.h"
+#include "server/base/address.h"
+#include "server/base/config_options.h"
+#include "server/base/version.h"
+
+namespace sinew::server {
+namespace {
+
+using Values = std::vector<std::string>;
+
+absl::Status Wrong(const Option& option, const std::string& got, const std::string& need) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(AbslView(option.name), ": got \"", got, "\", need ", need));
+}
+
+absl::Status Set(const Option&, const Values& values, std::vector<std::string>& member) {
+  member = values;
+  return absl::OkStatus();
+}
+
+absl::Status Set(const Option& option, const Values& values, std::string& member) {
+  if (values.size() != 1) return Wrong(option, absl::StrJoin(values, ", "), "one value");
+  member = values[0];
+  return absl::OkStatus();
+}
+
+absl::Status Set(const Option& option, const Values& values, bool& member) {
+  if (values.size() == 1 && (values[0] == "true" || values[0] == "false")) {
+    member = values[0] == "true";
+    return absl::OkStatus();
+  }
+  return Wrong(option, absl::StrJoin(values, ", "), "true or false");
+}
+
+// "a whole number from 0 to 1024".
+template <class Number>
+std::string Allowed(const Option& option) {
+  const auto text = [](double value) {
+    return value == std::floor(value) ? absl::StrCat(static_cast<std::int64_t>(value))
+                                      : absl::StrCat(value);
+  };
+  return absl::StrCat(std::is_same_v<Number, double> ? "a number" : "a whole number", " from ",
+                      text(option.minimum), " to ", text(option.maximum));
+}
+
+template <class Number>
+absl::Status Set(const Option& option, const Values& values, Number& member) {
+  bool read = false;
+  if (values.size() == 1) {
+    if constexpr (std::is_same_v<Number, double>) {
+      read = absl::SimpleAtod(values[0], &member) && std::isfinite(member);
+    } else {
+      read = absl::SimpleAtoi(values[0], &member);
+    }
+  }
+  return read ? absl::OkStatus()
+              : Wrong(option, absl::StrJoin(values, ", "), Allowed<Number>(option));
+}
+
+template <class Member>
+absl::Status CheckRange(const Option& option, const Member& member) {
+  if constexpr (std::is_arithmetic_v<Member> && !std::is_same_v<Member, bool>) {
+    const double value = static_cast<double>(member);
+    if (value < option.minimum || value > option.maximum) {
+      return Wrong(option, absl::StrCat(member), Allowed<Member>(option));
+    }
+  }
+  if constexpr (std::is_same_v<Member, std::string>) {
+    const auto& choices = option.choices;
+    if (!choices.empty() && std::find(choices.begin(), choices.end(), member) == choices.end()) {
+      return Wrong(option, member,
+                   absl::StrJoin(choices, ", ", [](std::string* out, std::string_view choice) {
+                     out->append(choice);
+                   }));
+    }
+  }
+  return absl::OkStatus();
+}
+
+// `-` and `_` are one, so that files may use either.
+std::string Canonical(std::string key) {
+  std::replace(key.begin(), key.end(), '_', '-');
+  return key;
+}
+
+// Sets every option that `given` names; what is left over is unknown.
+absl::Status Apply(std::map<std::string, Values> given, Config& config) {
+  absl::Status status;
+  VisitOptions(config, [&](const Option& option, auto& member) {
+    const auto found = given.find(std::string(option.name));
+    if (found == given.end()) return;
+    if (status.ok()) status = Set(option, found->second, member);
+    given.erase(found);
+  });
+  if (status.ok() && !given.empty()) {
+    status = absl::InvalidArgumentError(absl::StrCat(given.begin()->first, ": unknown key"));
+  }
+  return status;
+}
+
+// Pipes may be given, so there is no size to ask for beforehand.
+absl::StatusOr<std::string> ReadConfigText(const std::string& path) {
+  constexpr std::size_t kMaximum = 1 << 20;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
+                                                             &std::fclose);
+  if (file == nullptr) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot open: ", strerror(errno)));
+  }
+  std::string text(kMaximum + 1, '\0');
+  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (std::ferror(file.get()) != 0) {
+    return absl::InvalidArgumentError(absl::StrCat("cannot read: ", strerror(errno)));
+  }
+  if (text.size() > kMaximum) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("got a longer file, need at most ", kMaximum, " bytes"));
+  }
+  return text;
+}
+
+absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
+  std::map<std::string, Values> given;
+  if (root.IsNull()) return given;
+  if (!root.IsMap()) return absl::InvalidArgumentError("got no map of keys to values");
+  for (const auto& entry : root) {
+    const std::string key = Canonical(entry.first.as<std::string>());
+    Values values;
+    if (entry.second.IsScalar()) {
+      values.push_back(entry.second.Scalar());
+    } else if (entry.second.IsSequence()) {
+      for (const auto& item : entry.second) values.push_back(item.as<std::string>());
+    } else {
+      return absl::InvalidArgumentError(absl::StrCat(key, ": need a value or a list of values"));
+    }
+    if (!given.emplace(key, std::move(values)).second) {
+      return absl::InvalidArgumentError(absl::StrCat(key, ": given twice"));
+    }
+  }
+  return given;
+}
+
+template <class Member>
+std::string DefaultText(const Member& member) {
+  if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
+    return absl::StrJoin(member, ", ");
+  } else if constexpr (std::is_same_v<Member, bool>) {
+    return member ? "true" : "false";
+  } else {
+    return absl::StrCat(member);
+  }
+}
+
+void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>& given) {
+  VisitOptions(config, [&](const Option& option, const auto& member) {
+    std::string help(option.help);
+    if (!option.choices.empty()) {
+      for (std::size_t i = 0; i < option.choices.size(); ++i) {
+        help += (i == 0 ? ": " : ", ") + std::string(option.choices[i]);
+      }
+    }
+    const std::string text = DefaultText(member);
+    if (!text.empty()) help += " [" + text + "]";
+    const std::string name(option.name);
+    CLI::Option* flag = app.add_option_function<Values>(
+        "--" + name, [&given, name](const Values& values) { given[name] = values; }, help);
+    using Member = std::decay_t<decltype(member)>;
+    if constexpr (std::is_same_v<Member, bool>) flag->expected(0, 1)->default_str("true");
+    if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
+      flag->take_all()->expected(1);
+    } else if constexpr (!std::is_same_v<Member, bool>) {
+      flag->expected(1);
+    }
+    if constexpr (!std::is_same_v<Member, std::vector<std::string>>) {
+      flag->multi_option_policy(CLI::MultiOptionPolicy::Throw);  // twice is a slip
+    }
+    flag->type_name(option.unit.empty() ? "" : std::string(option.unit));
+  });
+}
+
+}  // namespace
+
+absl::Status Config::Validate() const {
+  absl::Status status;
+  VisitOptions(*this, [&](const Option& option, const auto& member) {
+    if (status.ok()) status = CheckRange(option, member);
+  });
+  SINEW_RETURN_IF_ERROR(status);
+  for (const std::string& address : network.listen) {
+    SINEW_RETURN_IF_ERROR(CheckListenAddress("listen", address));
+  }
+  if (network.http != "off") SINEW_RETURN_IF_ERROR(CheckHostPort("http", network.http));
+  if (sessions.ttl_seconds > sessions.max_ttl_seconds) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("session-ttl-seconds: got ", sessions.ttl_seconds,
+                     ", need at most max-session-ttl-seconds, ", sessions.max_ttl_seconds));
+  }
+  if (rigs.bytes > rigs.stored_bytes || rigs.bytes > rigs.upload_bytes) {
+    return absl::InvalidArgumentError(absl::StrCat(
+        "max-rig-bytes: got ", rigs.bytes, ", need at most max-stored-bytes and max-upload-bytes, ",
+        std::min(rigs.stored_bytes, rigs.upload_bytes)));
+  }
+  return absl::OkStatus();
+}
+
+std::uint64_t Config::Threads() const {
+  return compute.threads != 0 ? compute.threads : std::max(1u, std::thread::hardware_concurrency());
+}
+
+absl::Status LoadConfigFile(const std::string& path, Config& config) {
+  const auto prefixed = [&](absl::string_view what) {
+    return absl::InvalidArgumentError(absl::StrCat("config ", path, ": ", what));
+  };
+  const absl::StatusOr<std::string> text = ReadConfigText(path);
+  if (!text.ok()) return prefixed(text.status().message());
+  try {
+    const absl::StatusOr<std::map<std::string, Values>> given = ReadKeys(YAML::Load(*text));
+    if (!given.ok()) return prefixed(given.status().message());
+    const absl::Status status = Apply(*given, config);
+    return status.ok() ? status : prefixed(status.message());
+  } catch (const std::exception& error) {  // yaml-cpp's own and those of the library below it
+    return prefixed(error.what());
+  }
+}
+
+CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) {
+  constexpr int kUsage = 64, kConfiguration = 78;
+  CLI::App app("sinewd deforms skinned characters for clients over gRPC", "sinewd");
+  app.set_version_flag("--version", std::string("sinewd ") + kVersion);
+  app.footer(
+      "Exit codes: 0 clean drain, 1 work was cut off, 64 usage, 69 an address cannot be bound,\n"
+      "78 configuration or data-dir");
+  std::string file;
+  app.add_option("--config", file, "YAML or JSON file; its keys are the flags' names")
+      ->type_name("PATH");
+  std::map<std::string, Values> given;
+  AddFlags(app, config, given);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success& done) {
+    const std::string text =
+        done.get_name() == "CallForHelp" ? app.help() : std::string(done.what()) + "\n";
+    return {.run = false, .exit_code = 0, .text = text};
+  } catch (const CLI::ParseError& error) {
+    return {.run = false, .exit_code = kUsage, .text = std::string("sinewd: ") + error.what()};
+  }
+  const auto failed = [](int code, const absl::Status& status) {
+    return CommandLine{
+        .run = false, .exit_code = code, .text = absl::StrCat("sinewd: ", status.message())};
+  };
+  if (!file.empty()) {
+    if (const auto status = LoadConfigFile(file, config); !status.ok()) {
+      return failed(kConfiguration, status);
+    }
+    if (const auto status = config.Validate(); !status.ok()) return failed(kConfiguration, status);
+  }
+  absl::Status status = Apply(std::move(given), config);
+  if (status.ok()) status = config.Validate();
+  return status.ok() ? CommandLine{} : failed(kUsage, status);
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,153 @@
+#include "server/base/files.h"
+
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+#include "core/base/status.h"
+
+namespace sinew::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+absl::Status Failed(const char* what, const fs::path& path, int error) {
+  const std::string text = absl::StrCat(path.string(), ": cannot ", what, ": ", strerror(error));
+  if (error == ENOENT) return absl::NotFoundError(text);
+  if (error == ENOSPC || error == EDQUOT) return absl::ResourceExhaustedError(text);
+  return absl::InternalError(text);
+}
+
+// An open file descriptor.
+class File {
+ public:
+  File(const fs::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
+  ~File() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+  bool ok() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+absl::Status WriteAll(const File& file, const fs::path& path, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file.fd(), bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return Failed("write", path, errno);
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status Flush(const fs::path& path, int flags) {
+  const File file(path, flags);
+  if (!file.ok() || ::fsync(file.fd()) != 0) return Failed("flush", path, errno);
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadSome(const fs::path& path, std::uint64_t offset,
+                                     std::size_t count) {
+  const File file(path, O_RDONLY);
+  if (!file.ok()) return Failed("open", path, errno);
+  std::string bytes(count, '\0');
+  std::size_t have = 0;
+  while (have < count) {
+    const ssize_t got =
+        ::pread(file.fd(), bytes.data() + have, count - have, static_cast<off_t>(offset + have));
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Failed("read", path, errno);
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
+}
+
+}  // namespace
+
+absl::Status MakeFolder(const fs::path& folder) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || ::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
+    return absl::FailedPreconditionError(
+        absl::StrCat("data-dir: cannot use ", folder.string(), ": ",
+                     error ? error.message() : std::string(strerror(errno))));
+  }
+  return absl::OkStatus();
+}
+
+absl::StatusOr<std::string> ReadWholeFile(const fs::path& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0) return Failed("open", path, errno);
+  return ReadSome(path, 0, static_cast<std::size_t>(facts.st_size));
+}
+
+absl::StatusOr<std::string> ReadPiece(const fs::path& path, std::uint64_t offset,
+                                      std::size_t count) {
+  return ReadSome(path, offset, count);
+}
+
+absl::Status WriteAtomically(const fs::path& path, std::string_view bytes) {
+  static std::atomic<unsigned> serial{0};
+  fs::path temporary = path;
+  temporary += absl::StrCat(".", ::getpid(), ".", serial++, ".tmp");
+  absl::Status status;
+  {
+    const File file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+    status = file.ok() ? WriteAll(file, temporary, bytes) : Failed("create", temporary, errno);
+  }
+  if (status.ok()) status = MoveDurably(temporary, path);
+  if (!status.ok()) RemoveQuietly(temporary);
+  return status;
+}
+
+absl::Status AppendAt(const fs::path& path, std::uint64_t size, std::string_view bytes) {
+  const File file(path, O_WRONLY | O_CREAT);
+  if (!file.ok()) return Failed("open", path, errno);
+  if (::ftruncate(file.fd(), static_cast<off_t>(size)) != 0 ||
+      ::lseek(file.fd(), 0, SEEK_END) < 0) {
+    return Failed("truncate", path, errno);
+  }
+  return WriteAll(file, path, bytes);
+}
+
+absl::Status MoveDurably(const fs::path& from, const fs::path& to) {
+  SINEW_RETURN_IF_ERROR(Flush(from, O_RDONLY));
+  if (::rename(from.c_str(), to.c_str()) != 0) return Failed("rename", from, errno);
+  const fs::path folder = to.has_parent_path() ? to.parent_path() : fs::path(".");
+  const absl::Status status = Flush(folder, O_RDONLY | O_DIRECTORY);
+  if (!status.ok()) RemoveQuietly(to);
+  return status;
+}
+
+void RemoveQuietly(const fs::path& path) {
+  std::error_code ignored;
+  fs::remove(path, ignored);
+}
+
+std::vector<FileFacts> ListFiles(const fs::path& folder) {
+  std::vector<FileFacts> files;
+  std::error_code error;
+  for (fs::directory_iterator it(folder, error), end; !error && it != end; it.increment(error)) {
+    struct stat facts {};
+    if (::stat(it->path().c_str(), &facts) != 0 || !S_ISREG(facts.st_mode)) continue;
+    files.push_back({it->path().filename().string(), static_cast<std::uint64_t>(facts.st_size),
+                     std::chrono::system_clock::from_time_t(facts.st_mtime)});
+  }
+  std::sort(files.begin(), files.end(),
+            [](const FileFacts& a, const FileFacts& b) { return a.name < b.name; });
+  return files;
+}
+
+}  // namespace sinew::server

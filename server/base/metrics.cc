@@ -1,0 +1,90 @@
+#include "server/base/metrics.h"
+
+#include <absl/status/status.h>
+#include <prometheus/text_serializer.h>
+
+namespace sinew::server {
+namespace {
+
+prometheus::Histogram::BucketBoundaries TimeBuckets() {
+  return {2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 30};
+}
+
+}  // namespace
+
+Metrics::Metrics(const std::string& version, const std::string& simd)
+    : frames(Count("sinew_frames_total", "Frames sent")),
+      frame_bytes(Count("sinew_frame_bytes_total", "Bulk bytes of frames sent")),
+      skipped(Count("sinew_poses_skipped_total", "Poses replaced by newer ones")),
+      frame_problems(Count("sinew_frame_problems_total", "Poses answered by a problem")),
+      queue_seconds(Seconds("sinew_frame_queue_seconds", "From pose received to evaluation")),
+      evaluate_seconds(Seconds("sinew_frame_evaluate_seconds", "Evaluation of a frame")),
+      encode_seconds(Seconds("sinew_frame_encode_seconds", "Checksums of a frame")),
+      send_seconds(Seconds("sinew_frame_send_seconds", "From write to handed to the kernel")),
+      bind_seconds(Seconds("sinew_bind_seconds", "Binds that were computed")),
+      binds_bound(Count("sinew_binds_total", "Binds by how they ended", {{"outcome", "bound"}})),
+      binds_loaded(Count("sinew_binds_total", "Binds by how they ended", {{"outcome", "loaded"}})),
+      binds_failed(Count("sinew_binds_total", "Binds by how they ended", {{"outcome", "failed"}})) {
+  prometheus::BuildGauge()
+      .Name("sinew_build_info")
+      .Help("Version and instruction set; always 1")
+      .Register(registry_)
+      .Add({{"version", version}, {"simd", simd}})
+      .Set(1);
+  const auto gauge = [&](const char* name, const char* help, auto field) {
+    gauges_.emplace_back(
+        field, &prometheus::BuildGauge().Name(name).Help(help).Register(registry_).Add({}));
+  };
+  gauge("sinew_rigs", "Stored rigs", &v1::ServerStats::rigs);
+  gauge("sinew_rig_bytes", "Bytes of stored rigs", &v1::ServerStats::rig_bytes);
+  gauge("sinew_sessions", "Sessions", &v1::ServerStats::sessions);
+  gauge("sinew_bound_entries", "Bound rigs in memory", &v1::ServerStats::bound_entries);
+  gauge("sinew_bound_bytes", "Bytes of bound data in memory", &v1::ServerStats::bound_bytes);
+  gauge("sinew_streams", "Open StreamDeform calls", &v1::ServerStats::streams);
+  gauge("sinew_uptime_seconds", "Since start", &v1::ServerStats::uptime_seconds);
+  gauge("sinew_binds_running", "Binds that run", &v1::ServerStats::binds_running);
+  gauge("sinew_binds_queued", "Binds that wait", &v1::ServerStats::binds_queued);
+}
+
+prometheus::Counter& Metrics::Count(const char* name, const char* help,
+                                    const prometheus::Labels& labels) {
+  return prometheus::BuildCounter().Name(name).Help(help).Register(registry_).Add(labels);
+}
+
+prometheus::Histogram& Metrics::Seconds(const char* name, const char* help) {
+  return prometheus::BuildHistogram().Name(name).Help(help).Register(registry_).Add({},
+                                                                                    TimeBuckets());
+}
+
+MethodMetrics Metrics::AddMethod(const std::string& name) {
+  auto& calls = prometheus::BuildCounter()
+                    .Name("sinew_rpcs_total")
+                    .Help("Finished calls by method and code")
+                    .Register(registry_);
+  auto& seconds = prometheus::BuildHistogram()
+                      .Name("sinew_rpc_seconds")
+                      .Help("Duration of calls")
+                      .Register(registry_);
+  auto& in_flight = prometheus::BuildGauge()
+                        .Name("sinew_rpcs_in_flight")
+                        .Help("Calls that run")
+                        .Register(registry_);
+  return {.name = name,
+          .calls = &calls,
+          .seconds = &seconds.Add({{"method", name}}, TimeBuckets()),
+          .in_flight = &in_flight.Add({{"method", name}})};
+}
+
+void MethodMetrics::Finished(int grpc_code, double elapsed_seconds) const {
+  const auto code = static_cast<absl::StatusCode>(grpc_code);
+  calls->Add({{"method", name}, {"code", absl::StatusCodeToString(code)}}).Increment();
+  seconds->Observe(elapsed_seconds);
+  in_flight->Decrement();
+}
+
+std::string Metrics::Text(const v1::ServerStats& stats) {
+  for (const auto& [field, gauge] : gauges_) gauge->Set(static_cast<double>((stats.*field)()));
+  return prometheus::TextSerializer().Serialize(registry_.Collect());
+}
+
+}  // namespace sinew::server

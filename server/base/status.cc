@@ -1,0 +1,216 @@
+#include "server/base/status.h"
+
+#include <absl/strings/cord.h>
+#include <absl/strings/str_cat.h>
+
+#include <cctype>
+#include <optional>
+
+#include "core/base/status.h"
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr char kUrlPrefix[] = "type.googleapis.com/";
+constexpr char kDomain[] = "sinew";
+
+// Trailers over gRPC's default of 8 KiB would turn any error into another one.
+constexpr std::size_t kMessageBytes = 1024, kDetailBytes = 1400;
+
+std::string Shortened(std::string_view message) {
+  if (message.size() <= kMessageBytes) return std::string(message);
+  std::size_t end = kMessageBytes;
+  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
+  while (end > 0 && continues(message[end])) --end;
+  return std::string(message.substr(0, end)) + "...";
+}
+
+// Control characters, which clients' names may bring, as \xNN.
+std::string Printable(std::string_view text) {
+  std::string printable;
+  for (const char c : text) {
+    const auto code = static_cast<unsigned char>(c);
+    if (code >= 0x20 && code != 0x7f) {
+      printable += c;
+    } else {
+      absl::StrAppend(&printable, "\\x", absl::Hex(code, absl::kZeroPad2));
+    }
+  }
+  return printable;
+}
+
+template <class Detail>
+std::string UrlOf() {
+  return absl::StrCat(kUrlPrefix, Detail::descriptor()->full_name());
+}
+
+template <class Detail>
+void Attach(absl::Status& status, const Detail& detail) {
+  status.SetPayload(UrlOf<Detail>(), absl::Cord(detail.SerializeAsString()));
+}
+
+template <class Detail>
+std::optional<Detail> DetailOf(const absl::Status& status) {
+  const auto payload = status.GetPayload(UrlOf<Detail>());
+  Detail detail;
+  if (!payload || !detail.ParseFromString(std::string(*payload))) return std::nullopt;
+  return detail;
+}
+
+void AttachField(absl::Status& status, std::string_view path, std::string_view what) {
+  google::rpc::BadRequest request;
+  auto& violation = *request.add_field_violations();
+  violation.set_field(std::string(path));
+  violation.set_description(std::string(what));
+  Attach(status, request);
+}
+
+}  // namespace
+
+absl::Status InvalidField(std::string_view path, std::string_view what) {
+  absl::Status status =
+      absl::InvalidArgumentError(absl::StrCat(AbslView(path), ": ", AbslView(what)));
+  AttachField(status, path, what);
+  return WithReason(std::move(status), v1::REASON_INVALID_FIELD);
+}
+
+absl::Status LimitPassed(std::string_view path, std::uint64_t got, std::uint64_t limit,
+                         std::string_view unit, std::string_view limit_name) {
+  return LimitPassed(path, absl::StrCat("got ", got, " ", AbslView(unit), ", limit ", limit),
+                     limit_name);
+}
+
+absl::Status LimitPassed(std::string_view path, std::string_view what,
+                         std::string_view limit_name) {
+  absl::Status status = absl::ResourceExhaustedError(
+      absl::StrCat(AbslView(path), ": ", AbslView(what), " (", AbslView(limit_name), ")"));
+  google::rpc::QuotaFailure failure;
+  auto& violation = *failure.add_violations();
+  violation.set_subject(std::string(limit_name));
+  violation.set_description(std::string(what));
+  Attach(status, failure);
+  return WithReason(std::move(status), v1::REASON_LIMIT);
+}
+
+absl::Status WithReason(absl::Status status, v1::Reason reason) {
+  google::rpc::ErrorInfo info;
+  std::string name = v1::Reason_Name(reason);
+  constexpr std::string_view kPrefix = "REASON_";
+  info.set_reason(name.substr(kPrefix.size()));
+  info.set_domain(kDomain);
+  Attach(status, info);
+  return status;
+}
+
+absl::Status WithRetry(absl::Status status, absl::Duration delay) {
+  google::rpc::RetryInfo info;
+  const std::int64_t nanoseconds = absl::ToInt64Nanoseconds(delay);
+  info.mutable_retry_delay()->set_seconds(nanoseconds / 1'000'000'000);
+  info.mutable_retry_delay()->set_nanos(static_cast<std::int32_t>(nanoseconds % 1'000'000'000));
+  Attach(status, info);
+  return status;
+}
+
+absl::Status WithPath(const absl::Status& status, std::string_view path) {
+  if (status.ok()) return status;
+  absl::Status moved(status.code(), absl::StrCat(AbslView(path), ".", status.message()));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { moved.SetPayload(url, payload); });
+  if (auto request = DetailOf<google::rpc::BadRequest>(status)) {
+    for (auto& violation : *request->mutable_field_violations()) {
+      violation.set_field(absl::StrCat(AbslView(path), ".", violation.field()));
+    }
+    Attach(moved, *request);
+  }
+  return moved;
+}
+
+absl::Status Draining() {
+  return WithRetry(
+      WithReason(absl::UnavailableError("server: draining, try another"), v1::REASON_DRAINING),
+      absl::Seconds(1));
+}
+
+v1::Reason ReasonOf(const absl::Status& status) {
+  const auto info = DetailOf<google::rpc::ErrorInfo>(status);
+  v1::Reason reason = v1::REASON_UNSPECIFIED;
+  if (info) v1::Reason_Parse("REASON_" + info->reason(), &reason);
+  return reason;
+}
+
+std::string FieldOf(const absl::Status& status) {
+  const auto request = DetailOf<google::rpc::BadRequest>(status);
+  return request && request->field_violations_size() > 0 ? request->field_violations(0).field()
+                                                         : std::string();
+}
+
+std::string_view LeadingPath(std::string_view message) {
+  const std::size_t colon = message.find(": ");
+  if (colon == std::string_view::npos || colon == 0) return {};
+  for (const char c : message.substr(0, colon)) {
+    if (std::isalnum(static_cast<unsigned char>(c)) == 0 && c != '_' && c != '.' && c != '[' &&
+        c != ']') {
+      return {};
+    }
+  }
+  return message.substr(0, colon);
+}
+
+absl::Status WithDetails(absl::Status status) {
+  if (status.code() != absl::StatusCode::kInvalidArgument &&
+      status.code() != absl::StatusCode::kOutOfRange) {
+    return status;
+  }
+  if (!FieldOf(status).empty()) return status;
+  const std::string message(status.message());
+  const std::string_view path = LeadingPath(message);
+  if (!path.empty()) {
+    AttachField(status, path, std::string_view(message).substr(path.size() + 2));
+  }
+  if (ReasonOf(status) == v1::REASON_UNSPECIFIED) {
+    status = WithReason(std::move(status), v1::REASON_INVALID_FIELD);
+  }
+  return status;
+}
+
+grpc::Status ToGrpc(const absl::Status& status) {
+  if (status.ok()) return grpc::Status::OK;
+  const std::string message = Shortened(StdView(status.message()));
+  google::rpc::Status details;
+  details.set_code(static_cast<int>(status.code()));
+  details.set_message(message);
+  status.ForEachPayload([&](absl::string_view url, const absl::Cord& payload) {
+    if (payload.size() > kDetailBytes) return;
+    auto& any = *details.add_details();
+    any.set_type_url(std::string(url));
+    any.set_value(std::string(payload));
+  });
+  return {static_cast<grpc::StatusCode>(status.code()), message,
+          details.details_size() > 0 ? details.SerializeAsString() : std::string()};
+}
+
+absl::Status FromGrpc(const grpc::Status& status) {
+  if (status.ok()) return absl::OkStatus();
+  absl::Status converted(static_cast<absl::StatusCode>(status.error_code()),
+                         status.error_message());
+  google::rpc::Status details;
+  if (details.ParseFromString(status.error_details())) {
+    for (const auto& any : details.details()) {
+      converted.SetPayload(any.type_url(), absl::Cord(any.value()));
+    }
+  }
+  return converted;
+}
+
+v1::Problem ToProblem(const absl::Status& status) {
+  v1::Problem problem;
+  problem.set_code(static_cast<int>(status.code()));
+  problem.set_reason(ReasonOf(status));
+  problem.set_message(Shortened(Printable(StdView(status.message()))));
+  problem.set_field(FieldOf(status));
+  return problem;
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,77 @@
+#include "server/calls/call.h"
+
+#include <grpc/grpc.h>
+
+namespace sinew::server {
+namespace {
+
+// traceparent: version-traceid-parentid-flags; only the trace id matters here.
+std::string TraceOf(const grpc::CallbackServerContext& context) {
+  const auto& metadata = context.client_metadata();
+  const auto found = metadata.find("traceparent");
+  constexpr std::size_t kBegin = 3, kSize = 32;
+  if (found == metadata.end() || found->second.size() < kBegin + kSize) return {};
+  return {found->second.data() + kBegin, kSize};
+}
+
+bool IsServersFault(absl::StatusCode code) {
+  return code == absl::StatusCode::kInternal || code == absl::StatusCode::kDataLoss ||
+         code == absl::StatusCode::kUnknown;
+}
+
+}  // namespace
+
+Call::Call(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
+    : runtime_(runtime),
+      method_(method),
+      deadline_(context->deadline()),
+      trace_(TraceOf(*context)) {
+  method_.metrics.in_flight->Increment();
+}
+
+Call::~Call() {
+  if (!ended_) End(absl::CancelledError("call: dropped"));
+}
+
+absl::Status Call::Begin() {
+  if (!method_.work) return absl::OkStatus();
+  absl::StatusOr<Gate::Pass> pass = runtime_.work.Enter();
+  if (!pass.ok()) return pass.status();
+  pass_ = *std::move(pass);
+  return absl::OkStatus();
+}
+
+void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final) {
+  grpc_call_cancel_with_status(context.c_call(), static_cast<grpc_status_code>(final.error_code()),
+                               final.error_message().c_str(), nullptr);
+}
+
+absl::Status Stalled(const std::string& what, double seconds) {
+  return WithReason(
+      absl::ResourceExhaustedError(absl::StrCat("stream: ", what, " for ", seconds, " s")),
+      v1::REASON_WINDOW_STALLED);
+}
+
+grpc::Status Call::End(absl::Status status) {
+  if (status.code() == absl::StatusCode::kUnknown) {
+    status = absl::InternalError(status.message());
+  }
+  if (status.code() == absl::StatusCode::kCancelled &&
+      std::chrono::system_clock::now() >= deadline_) {
+    status = absl::DeadlineExceededError("call: its deadline has passed");
+  }
+  status = WithDetails(std::move(status));
+  if (!ended_) {
+    ended_ = true;
+    const double seconds =
+        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    method_.metrics.Finished(static_cast<int>(status.code()), seconds);
+    const auto level = IsServersFault(status.code()) ? spdlog::level::err : spdlog::level::debug;
+    runtime_.log->log(level, "{} {} {:.6f} s {} {}", method_.metrics.name,
+                      absl::StatusCodeToString(status.code()), seconds,
+                      std::string(status.message()), trace_);
+  }
+  return ToGrpc(status);
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,125 @@
+// call.h - what every RPC has in common, once: admission, duration and code in the metrics,
+// exceptions, status text, details, cancellation against deadline, and the log.
+#pragma once
+
+#include <absl/status/statusor.h>
+#include <absl/strings/str_cat.h>
+#include <grpcpp/server_context.h>
+#include <grpcpp/support/server_callback.h>
+
+#include <chrono>
+#include <exception>
+#include <memory>
+#include <new>
+#include <stop_token>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "server/base/status.h"
+#include "server/runtime.h"
+
+namespace sinew::server {
+
+// One method of a service; made when the server starts.
+struct RpcMethod {
+  MethodMetrics metrics;
+  bool work = false;      // refused while draining, and waited for by it
+  bool blocking = false;  // unary calls: the body runs on the workers
+};
+
+// One call, from its start to its end.
+class Call {
+ public:
+  Call(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context);
+  // A call that was never ended counts as cancelled.
+  ~Call();
+  Call(const Call&) = delete;
+  Call& operator=(const Call&) = delete;
+
+  // kUnavailable: draining, and this method is work.
+  absl::Status Begin();
+
+  // The status to finish the call with; counts it, the first time.
+  grpc::Status End(absl::Status status);
+
+  Runtime& runtime() const { return runtime_; }
+
+  // The client is gone or its deadline has passed: tells what works for the call.
+  void Cancel() { stop_.request_stop(); }
+  std::stop_token stop_token() const { return stop_.get_token(); }
+
+ private:
+  Runtime& runtime_;
+  const RpcMethod& method_;
+  const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  const std::chrono::system_clock::time_point deadline_;
+  std::string trace_;  // trace id of the caller's traceparent, or empty
+  Gate::Pass pass_;
+  std::stop_source stop_;
+  bool ended_ = false;
+};
+
+// Runs `body`; exceptions become kResourceExhausted (memory) or kInternal. Result: absl::Status or
+// a StatusOr.
+template <class Body>
+auto Fenced(Body&& body) -> decltype(body()) {
+  try {
+    return std::forward<Body>(body)();
+  } catch (const std::bad_alloc&) {
+    return absl::ResourceExhaustedError("server: out of memory");
+  } catch (const std::exception& error) {
+    return absl::InternalError(absl::StrCat("server: ", error.what()));
+  }
+}
+
+// Ends a call whose reader blocks a write and with it every status: `final` (code and message, no
+// details) goes past what is waiting. The reactor must have been finished.
+void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final);
+
+// RESOURCE_EXHAUSTED, reason WINDOW_STALLED: the peer let `seconds` pass without `what`.
+absl::Status Stalled(const std::string& what, double seconds);
+
+// Takes care of itself until the call is done.
+class UnaryReactor final : public grpc::ServerUnaryReactor {
+ public:
+  UnaryReactor(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
+      : call(runtime, method, context) {}
+  void OnCancel() override { call.Cancel(); }
+  void OnDone() override { delete this; }
+
+  Call call;
+};
+
+// A unary RPC: calls body(request, *response) -> absl::Status, or body(request, *response, stop) if
+// it wants to know when nobody waits any more, and finishes the call with it.
+template <class Request, class Response, class Body>
+grpc::ServerUnaryReactor* RunUnary(Runtime& runtime, const RpcMethod& method,
+                                   grpc::CallbackServerContext* context, const Request* request,
+                                   Response* response, Body body) {
+  auto* const reactor = new UnaryReactor(runtime, method, context);
+  const auto finish = [reactor](absl::Status status) {
+    reactor->Finish(reactor->call.End(std::move(status)));
+  };
+  if (const absl::Status refused = reactor->call.Begin(); !refused.ok()) {
+    finish(refused);
+    return reactor;
+  }
+  auto run = [=] {
+    finish(Fenced([&]() -> absl::Status {
+      if constexpr (std::is_invocable_v<Body, const Request&, Response&, std::stop_token>) {
+        return body(*request, *response, reactor->call.stop_token());
+      } else {
+        return body(*request, *response);
+      }
+    }));
+  };
+  if (!method.blocking) {
+    run();
+  } else if (const absl::Status posted = runtime.workers.Post(run); !posted.ok()) {
+    finish(posted);
+  }
+  return reactor;
+}
+
+}  // namespace sinew::server

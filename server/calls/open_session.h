@@ -1,0 +1,41 @@
+// open_session.h - from what a request names (a session, or a rig and a recipe) to a session.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+
+#include "server/runtime.h"
+#include "server/store/session_table.h"
+#include "sinew/v1/session_service.pb.h"
+
+namespace sinew::server {
+
+// What a spec says, checked against the stored rig.
+struct ResolvedSpec {
+  std::shared_ptr<const Rig> rig;
+  Recipe recipe;
+  std::string numerics;
+};
+
+// Blocks (disk, parsing). kInvalidArgument: names the field under "spec"; kNotFound: the rig;
+// kFailedPrecondition: other numerics were demanded, or the rig has no weights yet.
+absl::StatusOr<ResolvedSpec> ResolveSpec(Runtime& runtime, const v1::SessionSpec& spec);
+
+// A new session, not in the table yet, whose bind has been started if it was not there. Blocks.
+// `stop` ends the wait, not the bind.
+absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime, const v1::SessionSpec& spec,
+                                                     const ResolvedSpec& resolved,
+                                                     const std::stop_token& stop);
+
+// The session of a Target, renewed by use; a spec gets or creates a shared one. `done` is called
+// once: here for a session's name, later on a worker for a spec. Errors: as above, kNotFound for an
+// unknown session, kCancelled once `stop` was asked. Paths in them begin with `path`.
+using SessionDone = std::function<void(absl::StatusOr<std::shared_ptr<Session>>)>;
+void FindTarget(Runtime& runtime, const v1::Target& target, std::stop_token stop, SessionDone done,
+                const std::string& path = "target");
+
+}  // namespace sinew::server

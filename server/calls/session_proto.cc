@@ -1,0 +1,149 @@
+#include "server/calls/session_proto.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "core/deform/engine/unused_parameters.h"
+#include "core/muscle/muscle_size.h"
+#include "server/base/status.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
+
+template <class Proto>
+void Split(std::chrono::nanoseconds time, Proto& proto) {
+  proto.set_seconds(time.count() / kNanosecondsPerSecond);
+  proto.set_nanos(static_cast<std::int32_t>(time.count() % kNanosecondsPerSecond));
+}
+
+std::chrono::nanoseconds Seconds(double seconds) {
+  return std::chrono::nanoseconds(
+      static_cast<std::int64_t>(seconds * static_cast<double>(kNanosecondsPerSecond)));
+}
+
+v1::Session::State ToProto(Bound::State state) {
+  switch (state) {
+    case Bound::State::kBinding:
+      return v1::Session::STATE_BINDING;
+    case Bound::State::kReady:
+      return v1::Session::STATE_READY;
+    case Bound::State::kFailed:
+      return v1::Session::STATE_FAILED;
+  }
+  return v1::Session::STATE_UNSPECIFIED;
+}
+
+void AddWarning(const std::string& field, const std::string& what, v1::Session& session) {
+  v1::Problem& warning = *session.add_warnings();
+  warning.set_field(field);
+  warning.set_message(absl::StrCat(field, ": ", what));
+}
+
+// Of a stage that was to move with them; `moving`: how many of the rig's muscles its bind found
+// under the skin.
+void WarnOfIdleMuscles(const Recipe& recipe, std::size_t stage, std::size_t muscles, double moving,
+                       v1::Session& session) {
+  const double idle = static_cast<double>(muscles) - moving;
+  if (!(idle > 0)) return;
+  const auto* pushing = std::get_if<MuscleParams>(&recipe[stage]);
+  if (pushing != nullptr && pushing->strength == 0) return;
+  AddWarning(absl::StrCat("spec.recipe.stages[", stage, "]"),
+             absl::StrCat("got ", muscles, " muscles, ", idle,
+                          " of which do nothing: they lie outside of the skin",
+                          pushing != nullptr ? ", or far below it"
+                                             : ", or none of the joints at and above their origin "
+                                               "has a field"),
+             session);
+}
+
+bool UsesMuscles(const Recipe& recipe) {
+  return std::ranges::any_of(recipe, [](const StageParams& params) {
+    const auto* implicit = std::get_if<ImplicitParams>(&params);
+    return std::holds_alternative<MuscleParams>(params) ||
+           (implicit != nullptr && implicit->muscles);
+  });
+}
+
+}  // namespace
+
+v1::Estimate ToProto(const BindEstimate& estimate) {
+  v1::Estimate proto;
+  proto.set_bound_bytes(estimate.bound_bytes);
+  proto.set_peak_bytes(estimate.peak_bytes);
+  Split(Seconds(estimate.bind_seconds), *proto.mutable_bind_time());
+  Split(Seconds(estimate.frame_seconds), *proto.mutable_frame_time());
+  return proto;
+}
+
+void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session) {
+  std::vector<UnusedParameter> all = UnusedParameters(recipe);
+  if (rig.muscles().empty()) {
+    for (UnusedParameter& unused : UnusedWithoutMuscles(recipe)) all.push_back(std::move(unused));
+  }
+  for (const UnusedParameter& unused : all) {
+    AddWarning(absl::StrCat("spec.recipe.stages[", unused.stage, "].", unused.path), unused.what,
+               session);
+  }
+  if (!UsesMuscles(recipe)) return;
+  for (const DoubtfulMuscle& doubtful : DoubtfulMuscles(rig)) {
+    AddWarning(absl::StrCat("rig.muscles[", doubtful.muscle, "]"), doubtful.what, session);
+  }
+}
+
+v1::Session ToProto(const SessionTable::Lease& lease) {
+  const Session& session = *lease.session;
+  const Bound::Snapshot now = session.bound->snapshot();
+  v1::Session proto;
+  proto.set_name(session.name);
+  *proto.mutable_spec() = session.spec;
+  *proto.mutable_recipe() = session.recipe;
+  proto.set_numerics(session.numerics);
+  proto.set_state(ToProto(now.state));
+  proto.set_progress(static_cast<float>(now.progress));
+  *proto.mutable_estimate() = ToProto(session.bound->estimate());
+  AddWarnings(session.bound->recipe(), session.bound->rig(), proto);
+  if (now.state == Bound::State::kFailed) *proto.mutable_problem() = ToProblem(now.error);
+  Split(lease.ttl, *proto.mutable_ttl());
+  Split(lease.expires.time_since_epoch(), *proto.mutable_expire_time());
+  if (const auto deformer = session.bound->deformer()) {
+    proto.set_bound_bytes(deformer->bytes());
+    const std::size_t muscles = session.bound->rig().muscles().size();
+    for (const StageMeasure& from : deformer->Measures()) {
+      if (from.name == "muscles") {
+        WarnOfIdleMuscles(session.bound->recipe(), from.stage, muscles, from.value, proto);
+      }
+      v1::Measure& measure = *proto.add_measures();
+      measure.set_stage(static_cast<std::uint32_t>(from.stage));
+      measure.set_name(from.name);
+      measure.set_value(from.value);
+      measure.set_unit(from.unit);
+      measure.set_description(from.description);
+    }
+  }
+  return proto;
+}
+
+absl::StatusOr<std::chrono::nanoseconds> ReadTtl(const google::protobuf::Duration& ttl,
+                                                 double longest_seconds) {
+  const bool valid = ttl.nanos() >= 0 && ttl.nanos() < kNanosecondsPerSecond && ttl.seconds() >= 1;
+  if (!valid) {
+    return InvalidField("ttl", absl::StrCat("got ", ttl.seconds(), " s and ", ttl.nanos(),
+                                            " ns, need 1 s or more"));
+  }
+  const double seconds = static_cast<double>(ttl.seconds()) + 1e-9 * ttl.nanos();
+  if (seconds > longest_seconds) {
+    return LimitPassed("ttl", static_cast<std::uint64_t>(ttl.seconds()),
+                       static_cast<std::uint64_t>(longest_seconds), "seconds",
+                       "max-session-ttl-seconds");
+  }
+  return std::chrono::nanoseconds(ttl.seconds() * kNanosecondsPerSecond + ttl.nanos());
+}
+
+}  // namespace sinew::server

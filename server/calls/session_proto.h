@@ -1,0 +1,24 @@
+// session_proto.h - sessions, durations and instants to protobuf and back.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <chrono>
+
+#include "server/store/bound_deformer.h"
+#include "server/store/session_table.h"
+#include "sinew/v1/session_service.pb.h"
+
+namespace sinew::server {
+
+v1::Session ToProto(const SessionTable::Lease& lease);
+v1::Estimate ToProto(const BindEstimate& estimate);
+// Warnings of parameters and stages without effect on `rig`, with their paths in a spec.
+void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session);
+
+// kInvalidArgument: not a duration of 1 s or more, or above `longest_seconds` (kResourceExhausted).
+// Names "ttl".
+absl::StatusOr<std::chrono::nanoseconds> ReadTtl(const google::protobuf::Duration& ttl,
+                                                 double longest_seconds);
+
+}  // namespace sinew::server

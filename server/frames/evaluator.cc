@@ -1,0 +1,152 @@
+#include "server/frames/evaluator.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <utility>
+
+#include "core/base/status.h"
+#include "core/deform/engine/registry.h"
+#include "server/base/status.h"
+#include "server/calls/call.h"
+#include "server/convert/posed_muscle.h"
+#include "server/convert/unknown_fields.h"
+
+namespace sinew::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+std::uint64_t NanosecondsSince(Clock::time_point start) {
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(Runtime& runtime,
+                                                             std::shared_ptr<Session> session,
+                                                             const v1::PoseLayout& layout,
+                                                             const v1::OutputSpec& output) {
+  SINEW_ASSIGN_OR_RETURN(PoseFormat format, ToPoseFormat(layout, session->bound->rig()));
+  SINEW_ASSIGN_OR_RETURN(const Output wanted, ToOutput(output, runtime.config.streams));
+  if (wanted.tangents && session->bound->rig().mesh().tangents().empty()) {
+    return InvalidField(
+        "output.attributes",
+        "got ATTRIBUTE_TANGENTS, but the rig has no tangents: need meshes.tangents");
+  }
+  if (wanted.states && !WritesStates(session->bound->recipe())) {
+    return InvalidField(
+        "output.attributes",
+        absl::StrCat("no stage of the recipe writes vertex states, need ", StatesMethods()));
+  }
+  if (wanted.muscles && session->bound->rig().muscles().empty()) {
+    return InvalidField("output.muscles", "set, but the rig has no muscles");
+  }
+  return std::unique_ptr<Evaluator>(
+      new Evaluator(runtime, std::move(session), std::move(format), wanted));
+}
+
+Evaluator::Evaluator(Runtime& runtime, std::shared_ptr<Session> session, PoseFormat format,
+                     Output output)
+    : runtime_(runtime),
+      session_(std::move(session)),
+      format_(std::move(format)),
+      output_(output),
+      vertices_(static_cast<std::uint32_t>(session_->bound->rig().vertices())) {}
+
+std::size_t Evaluator::muscle_bytes() const {
+  return output_.muscles ? session_->bound->rig().muscles().size() * kMuscleBytes : 0;
+}
+
+absl::Status Evaluator::Ready() {
+  SINEW_RETURN_IF_ERROR(session_->bound->CheckReady());
+  deformer_ = session_->bound->deformer();
+  return absl::OkStatus();
+}
+
+bool Evaluator::Cheap() const {
+  const double seconds = session_->bound->frame_cost.seconds();
+  return !stateful() && seconds > 0 && seconds * 1e6 < runtime_.config.compute.inline_microseconds;
+}
+
+absl::Status Evaluator::Check(const v1::Pose& pose) const {
+  if (HasUnknownFields(pose)) return RefuseUnknownFields(pose, "pose");
+  if (pose.joint_transforms().size() == format_.joint_bytes() &&
+      (pose.controls().empty() || pose.controls().size() == format_.control_bytes())) {
+    return absl::OkStatus();
+  }
+  std::vector<Affine> joints;
+  std::vector<float> controls;
+  return WithDetails(format_.Read(session_->bound->rig(), pose.joint_transforms(), pose.controls(),
+                                  joints, controls));
+}
+
+absl::Status Evaluator::Read(const v1::Pose& pose) {
+  if (HasUnknownFields(pose)) return RefuseUnknownFields(pose, "pose");
+  if (!std::isfinite(pose.time())) return InvalidField("pose.time", "not finite");
+  const absl::Status status = format_.Read(session_->bound->rig(), pose.joint_transforms(),
+                                           pose.controls(), joints_, controls_);
+  return status.ok() ? status : WithDetails(status);
+}
+
+absl::Status Evaluator::Run(StreamState* state, bool parallel, FrameOut& out) {
+  const Task task({.stop = stop_.get_token(), .parallel = parallel});
+  const auto start = Clock::now();
+  const absl::Status status = Fenced([&]() -> absl::Status {
+    return deformer_->Evaluate({.joints = joints_, .controls = controls_}, out, workspace_, state,
+                               task);
+  });
+  if (!status.ok()) return WithDetails(status);
+  if (out.replayed_steps > 0) {  // not what a frame costs
+    replayed_steps_ = std::max(replayed_steps_, out.replayed_steps);
+    return status;
+  }
+  session_->bound->frame_cost.Add(static_cast<double>(NanosecondsSince(start)) * 1e-9);
+  return status;
+}
+
+absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose& pose,
+                                                                 bool parallel, bool output) {
+  if (pose.reset()) Reset();
+  SINEW_RETURN_IF_ERROR(Read(pose));
+  const bool stateless = !stateful();
+  if (!output && stateless) return std::nullopt;
+  OutgoingFrame frame(*runtime_.frames, output_, vertices_);
+  FrameOut out{.positions = frame.positions(),
+               .normals = frame.normals(),
+               .tangents = frame.tangents(),
+               .states = frame.states()};
+  if (output_.muscles) out.muscles = &muscles_;
+  const auto start = Clock::now();
+  SINEW_RETURN_IF_ERROR(Run(stateless ? nullptr : &state_, parallel, out));
+  if (!output) return std::nullopt;
+  const auto evaluated = Clock::now();
+  frame.timing.evaluate_ns = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(evaluated - start).count());
+  frame.Seal();
+  if (output_.muscles) frame.muscles = MuscleFields(muscles_);
+  frame.timing.encode_ns = NanosecondsSince(evaluated);
+  frame.frame = pose.frame();
+  frame.time = pose.time();
+  frame.bounds = out.bounds;
+  frame.replayed_steps = TakeReplayed();
+  runtime_.metrics.evaluate_seconds.Observe(static_cast<double>(frame.timing.evaluate_ns) * 1e-9);
+  runtime_.metrics.encode_seconds.Observe(static_cast<double>(frame.timing.encode_ns) * 1e-9);
+  return frame;
+}
+
+absl::Status Evaluator::EvaluateNext(const v1::Pose& pose, bool parallel, FrameOut& out) {
+  if (pose.reset()) Reset();
+  SINEW_RETURN_IF_ERROR(Read(pose));
+  return Run(stateful() ? &state_ : nullptr, parallel, out);
+}
+
+absl::Status Evaluator::EvaluateOnce(const v1::Pose& pose, bool parallel, FrameOut& out) {
+  SINEW_RETURN_IF_ERROR(Read(pose));
+  return Run(nullptr, parallel, out);
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,173 @@
+#include "server/frames/outbox.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "core/base/aligned.h"
+#include "server/frames/checksum.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr std::size_t kPieceHeader = 128;  // room for the header of a piece that is not the first
+constexpr std::size_t kPointBytes = 12, kTangentBytes = 16;
+
+std::size_t RoundUp(std::size_t bytes) {
+  return (bytes + kAlignment - 1) / kAlignment * kAlignment;
+}
+
+struct Places {
+  std::size_t positions, normals, tangents, states, end;
+};
+
+// Headers of later pieces, head room, positions, normals, tangents, states; the arrays start on
+// cache lines.
+Places Plan(const Output& output, std::size_t vertices) {
+  const std::size_t pieces = (vertices + output.ChunkVertices() - 1) / output.ChunkVertices();
+  const std::size_t positions = RoundUp((pieces - 1) * kPieceHeader) + kHeadRoom;
+  const std::size_t normals = RoundUp(positions + vertices * kPointBytes);
+  const std::size_t tangents = RoundUp(normals + (output.normals ? vertices * kPointBytes : 0));
+  const std::size_t states = RoundUp(tangents + (output.tangents ? vertices * kTangentBytes : 0));
+  return {positions, normals, tangents, states, states + (output.states ? vertices : 0)};
+}
+
+}  // namespace
+
+OutgoingFrame::OutgoingFrame(FramePool& pool, const Output& output, std::uint32_t vertices)
+    : output_(output), vertices_(vertices), piece_vertices_(output.ChunkVertices()) {
+  const Places places = Plan(output, vertices);
+  positions_at_ = places.positions;
+  normals_at_ = places.normals;
+  tangents_at_ = places.tangents;
+  states_at_ = places.states;
+  buffer_ = pool.Acquire(places.end);
+}
+
+std::size_t OutgoingFrame::BufferBytes(const Output& output, std::uint32_t vertices) {
+  return Plan(output, vertices).end;
+}
+
+std::span<std::byte> OutgoingFrame::positions() const {
+  return {buffer_.data() + positions_at_, vertices_ * kPointBytes};
+}
+
+std::span<std::byte> OutgoingFrame::normals() const {
+  if (!output_.normals) return {};
+  return {buffer_.data() + normals_at_, vertices_ * kPointBytes};
+}
+
+std::span<std::byte> OutgoingFrame::tangents() const {
+  if (!output_.tangents) return {};
+  return {buffer_.data() + tangents_at_, vertices_ * kTangentBytes};
+}
+
+std::span<std::byte> OutgoingFrame::states() const {
+  if (!output_.states) return {};
+  return {buffer_.data() + states_at_, vertices_};
+}
+
+void OutgoingFrame::Seal() {
+  if (!output_.checksums) return;
+  for (std::size_t k = 0; k < pieces(); ++k) {
+    const std::size_t first = k * piece_vertices_;
+    const std::size_t count = std::min<std::size_t>(piece_vertices_, vertices_ - first);
+    const auto part = [&](std::span<const std::byte> whole, std::size_t each) {
+      return whole.empty() ? whole : whole.subspan(first * each, count * each);
+    };
+    checksums_.push_back(BulkChecksum({part(positions(), kPointBytes), part(normals(), kPointBytes),
+                                       part(tangents(), kTangentBytes), part(states(), 1)}));
+  }
+}
+
+void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc::Slice>& slices) {
+  const std::size_t first = next_ * piece_vertices_;
+  const std::size_t count = std::min<std::size_t>(piece_vertices_, vertices_ - first);
+  FrameHeader header;
+  header.frame = frame;
+  header.vertex_offset = first;
+  header.vertex_count = static_cast<std::uint32_t>(count);
+  header.last_chunk = next_ + 1 == pieces();
+  header.checksum = checksums_.empty() ? 0 : checksums_[next_];
+  header.time = time;
+  if (next_ == 0) {
+    header.bounds = bounds;
+    header.skipped = skipped;
+    header.replayed_steps = replayed_steps;
+  }
+  if (header.last_chunk) {
+    timing.previous_send_ns = previous_send_ns;
+    header.timing = timing;
+  }
+  header.position_bytes = count * kPointBytes;
+  header.normal_bytes = output_.normals ? count * kPointBytes : 0;
+  header.tangent_bytes = output_.tangents ? count * kTangentBytes : 0;
+  header.state_bytes = output_.states ? count : 0;
+  header.muscle_bytes = header.last_chunk ? muscles.size() : 0;
+
+  const std::size_t positions = positions_at_ + first * kPointBytes;
+  std::byte* const data = buffer_.data();
+  // The first piece's header ends where its positions begin: one slice holds both.
+  const std::size_t end = next_ == 0 ? positions_at_ : next_ * kPieceHeader;
+  const auto start = static_cast<std::size_t>(WriteFrameHeader(header, data + end) - data);
+  if (next_ == 0) {
+    slices.push_back(buffer_.MakeSlice(start, positions + header.position_bytes - start));
+  } else {
+    slices.push_back(buffer_.MakeSlice(start, end - start));
+    slices.push_back(buffer_.MakeSlice(positions, header.position_bytes));
+  }
+  const auto append = [&](const BulkTag& tag, std::size_t at, std::size_t bytes) {
+    slices.emplace_back(tag.bytes.data(), tag.size);
+    slices.push_back(buffer_.MakeSlice(at, bytes));
+  };
+  if (output_.normals) {
+    append(MakeNormalsTag(header.normal_bytes), normals_at_ + first * kPointBytes,
+           header.normal_bytes);
+  }
+  if (output_.tangents) {
+    append(MakeTangentsTag(header.tangent_bytes), tangents_at_ + first * kTangentBytes,
+           header.tangent_bytes);
+  }
+  if (output_.states) {
+    append(MakeStatesTag(header.state_bytes), states_at_ + first, header.state_bytes);
+  }
+  if (header.muscle_bytes > 0) slices.emplace_back(muscles);
+  ++next_;
+}
+
+std::size_t Outbox::frames_ready() const {
+  const auto frames =
+      static_cast<std::size_t>(std::count_if(items_.begin(), items_.end(), [](const auto& item) {
+        return std::holds_alternative<OutgoingFrame>(item);
+      }));
+  return frames - (front_begun_ ? 1 : 0);
+}
+
+Outbox::Taken Outbox::Next(std::uint64_t previous_send_ns, grpc::ByteBuffer& message) {
+  Taken taken;
+  std::vector<grpc::Slice> slices;
+  std::size_t bytes = 0;
+  while (!items_.empty()) {
+    OutgoingFrame* frame = std::get_if<OutgoingFrame>(&items_.front());
+    const bool whole = frame == nullptr || frame->small();
+    const std::size_t more = frame == nullptr ? std::get<std::string>(items_.front()).size()
+                                              : frame->bulk_bytes() + frame->muscles.size();
+    if (!slices.empty() && (!whole || bytes + more > kBatchBytes)) break;
+    bytes += more;
+    if (frame == nullptr) {
+      slices.emplace_back(std::get<std::string>(items_.front()));
+      items_.pop_front();
+      continue;
+    }
+    frame->AppendPiece(previous_send_ns, slices);
+    front_begun_ = !frame->done();
+    if (front_begun_) break;
+    ++taken.frames;
+    taken.bulk_bytes += frame->bulk_bytes();
+    items_.pop_front();
+    if (!whole) break;
+  }
+  message = grpc::ByteBuffer(slices.data(), slices.size());
+  return taken;
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,145 @@
+#include "server/process/listen_address.h"
+
+#include <absl/strings/str_cat.h>
+#include <netdb.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <optional>
+
+#include "core/base/status.h"
+#include "server/base/address.h"
+
+namespace sinew::server {
+namespace {
+
+class Socket {
+ public:
+  explicit Socket(int family)
+      : fd_(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {}
+  ~Socket() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Socket(const Socket&) = delete;
+  Socket& operator=(const Socket&) = delete;
+  int fd() const { return fd_; }
+
+ private:
+  int fd_;
+};
+
+std::string PathOf(const std::string& unix_address) {
+  return unix_address.substr(unix_address.find(':') + 1);
+}
+
+sockaddr_un UnixName(const std::string& path) {
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  return name;
+}
+
+std::optional<struct stat> SocketFacts(const std::string& path) {
+  struct stat facts {};
+  if (::stat(path.c_str(), &facts) != 0 || !S_ISSOCK(facts.st_mode)) return std::nullopt;
+  return facts;
+}
+
+// 0 if it can be bound, else why not.
+int BindError(const sockaddr* name, socklen_t size) {
+  const Socket socket(name->sa_family);
+  const int yes = 1;
+  if (socket.fd() < 0) return errno;
+  ::setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  return ::bind(socket.fd(), name, size) == 0 ? 0 : errno;
+}
+
+std::string WhyNotUnix(const std::string& path) {
+  const sockaddr_un name = UnixName(path);
+  const int error = BindError(reinterpret_cast<const sockaddr*>(&name), sizeof name);
+  if (error == 0) ::unlink(path.c_str());
+  return error == 0 ? std::string() : strerror(error);
+}
+
+std::string WhyNotPort(const std::string& option, const std::string& address) {
+  const auto parsed = ParseHostPort(option, address);
+  if (!parsed.ok()) return std::string(parsed.status().message());
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  const int error =
+      ::getaddrinfo(parsed->host.c_str(), std::to_string(parsed->port).c_str(), &hints, &found);
+  if (error != 0) return gai_strerror(error);
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> names(found, &::freeaddrinfo);
+  for (const addrinfo* name = found; name != nullptr; name = name->ai_next) {
+    if (const int why = BindError(name->ai_addr, name->ai_addrlen); why != 0) return strerror(why);
+  }
+  return {};
+}
+
+int ConnectError(const std::string& path) {
+  const Socket socket(AF_UNIX);
+  const sockaddr_un name = UnixName(path);
+  const auto* address = reinterpret_cast<const sockaddr*>(&name);
+  return ::connect(socket.fd(), address, sizeof name) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+absl::Status CannotBind(const std::string& option, const std::string& address) {
+  const std::string why =
+      IsUnixAddress(address) ? WhyNotUnix(PathOf(address)) : WhyNotPort(option, address);
+  return absl::UnavailableError(
+      absl::StrCat(option, ": cannot bind ", address, why.empty() ? "" : ": ", why));
+}
+
+absl::Status SocketFiles::MakeRoom(const std::vector<std::string>& addresses) {
+  for (const std::string& address : addresses) {
+    if (!IsUnixAddress(address)) continue;
+    const std::string path = PathOf(address);
+    if (!SocketFacts(path)) continue;
+    const int error = ConnectError(path);
+    if (error == ECONNREFUSED) ::unlink(path.c_str());
+    if (error == ECONNREFUSED || error == ENOENT) continue;
+    // Nothing but a refusal says that nobody listens: a full queue or a lack of permission do not.
+    const int why = error == 0 || error == EAGAIN ? EADDRINUSE : error;
+    return absl::UnavailableError(
+        absl::StrCat("listen: cannot bind ", address, ": ", strerror(why)));
+  }
+  return absl::OkStatus();
+}
+
+void SocketFiles::Own(const std::vector<std::string>& addresses) {
+  for (const std::string& address : addresses) {
+    if (!IsUnixAddress(address)) continue;
+    const std::string path = PathOf(address);
+    if (const auto facts = SocketFacts(path)) own_.push_back({path, facts->st_dev, facts->st_ino});
+  }
+}
+
+void SocketFiles::SaveOthers() {
+  for (const File& file : own_) {
+    const auto facts = SocketFacts(file.path);
+    if (!facts || (facts->st_dev == file.device && facts->st_ino == file.inode)) continue;
+    const std::string second = absl::StrCat(file.path, ".", ::getpid(), ".tmp");
+    if (::link(file.path.c_str(), second.c_str()) == 0) saved_.emplace_back(file.path, second);
+  }
+  own_.clear();
+}
+
+void SocketFiles::RestoreOthers() {
+  for (const auto& [path, second] : saved_) {
+    // Fails if a file is there, which then is not ours to replace.
+    (void)!::link(second.c_str(), path.c_str());
+    ::unlink(second.c_str());
+  }
+  saved_.clear();
+}
+
+}  // namespace sinew::server

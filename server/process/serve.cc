@@ -1,0 +1,96 @@
+#include "server/process/serve.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <malloc.h>
+#include <pthread.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "server/process/ready_file.h"
+#include "server/process/server.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr int kUnclean = 1, kUnavailable = 69, kConfiguration = 78;
+
+sigset_t EndingSignals() {
+  sigset_t signals;
+  sigemptyset(&signals);
+  sigaddset(&signals, SIGTERM);
+  sigaddset(&signals, SIGINT);
+  return signals;
+}
+
+void Complain(const absl::Status& status) {
+  std::fprintf(stderr, "sinewd: %s\n", std::string(status.message()).c_str());
+}
+
+// Waits for work in flight until it is done, the deadline passes or a second signal comes. True:
+// all done.
+bool DrainUntilDone(Server& server, double seconds, const sigset_t& signals) {
+  server.Drain();
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
+  while (!server.WaitDrained(std::chrono::milliseconds(20))) {
+    const timespec no_wait{};
+    if (sigtimedwait(&signals, nullptr, &no_wait) > 0) return false;
+    if (std::chrono::steady_clock::now() >= deadline) return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+void BlockSignals() {
+  const sigset_t signals = EndingSignals();
+  pthread_sigmask(SIG_BLOCK, &signals, nullptr);
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void TuneMalloc() {
+  mallopt(M_MMAP_THRESHOLD, 256 << 20);
+  mallopt(M_TRIM_THRESHOLD, 512 << 20);
+  mallopt(M_TOP_PAD, 16 << 20);
+}
+
+int Serve(const Config& config) {
+  // What gRPC has to say about its own insides is no line of this program's log.
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);
+  const std::string& ready_file = config.network.ready_file;
+  RemoveStaleReadyFile(ready_file);
+  if (const absl::Status status = CheckReadyFile(ready_file); !status.ok()) {
+    Complain(status);
+    return kConfiguration;
+  }
+  absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(config);
+  if (!started.ok()) {
+    Complain(started.status());
+    return absl::IsUnavailable(started.status()) ? kUnavailable : kConfiguration;
+  }
+  Server& server = **started;
+  // The line first: whoever finds the file finds the line.
+  std::printf("sinewd: listening on %s\n", absl::StrJoin(server.addresses(), ", ").c_str());
+  std::fflush(stdout);
+  if (const absl::Status status =
+          WriteReadyFile(ready_file, server.addresses(), server.http_address());
+      !status.ok()) {
+    Complain(status);
+    return kConfiguration;
+  }
+
+  const sigset_t signals = EndingSignals();
+  int signal = 0;
+  while (sigwait(&signals, &signal) != 0) {
+  }
+  const bool clean = DrainUntilDone(server, config.network.drain_seconds, signals);
+  server.Stop();
+  RemoveOwnReadyFile(ready_file);
+  return clean ? 0 : kUnclean;
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,240 @@
+#include "server/process/server.h"
+
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <grpc/grpc.h>
+#include <grpcpp/ext/channelz_service_plugin.h>
+#include <grpcpp/ext/proto_server_reflection_plugin.h>
+#include <grpcpp/grpcpp.h>
+#include <grpcpp/health_check_service_interface.h>
+
+#include <array>
+#include <mutex>
+#include <optional>
+#include <utility>
+
+#include "core/base/status.h"
+#include "core/simd/target.h"
+#include "server/base/address.h"
+#include "server/process/heartbeat.h"
+#include "server/process/http.h"
+#include "server/process/listen_address.h"
+#include "server/runtime.h"
+#include "server/services/deform_service.h"
+#include "server/services/info_service.h"
+#include "server/services/rig_service.h"
+#include "server/services/session_service.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr std::array<const char*, 4> kServices = {"sinew.v1.RigService", "sinew.v1.SessionService",
+                                                  "sinew.v1.DeformService", "sinew.v1.InfoService"};
+constexpr int kMessageSlack = 64 << 10;               // what a message holds besides its bulk
+constexpr std::chrono::milliseconds kLastWords{500};  // for answers on their way out
+
+// gRPC installs these for every server built later in this process, and only once.
+void InstallPlugins(bool channelz) {
+  static std::once_flag always, on_demand;
+  std::call_once(always, [] {
+    grpc::EnableDefaultHealthCheckService(true);
+    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
+  });
+  if (channelz) {
+    std::call_once(on_demand, [] { grpc::channelz::experimental::InitChannelzService(); });
+  }
+}
+
+void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
+  builder.SetMaxReceiveMessageSize(static_cast<int>(config.message_bytes) + kMessageSlack);
+  builder.SetMaxSendMessageSize(-1);
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
+                             static_cast<int>(config.streams_per_connection));
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // finds peers that vanished
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, config.channelz ? 1 : 0);
+  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second server must not share a port
+}
+
+}  // namespace
+
+class Server::State {
+ public:
+  static absl::StatusOr<std::unique_ptr<State>> Start(const Config& config);
+  // Buffers of messages are freed by threads of ours, some after the last of gRPC's own objects:
+  // the library stays.
+  State() { grpc_init(); }
+  ~State() {
+    Stop();
+    grpc_shutdown();
+  }
+
+  void SetServing(bool serving);
+  void Drain();
+  void Stop();
+  HttpPort::Probe Ready() const;
+  grpc::ChannelArguments InProcessArguments() const;
+
+  std::unique_ptr<Runtime> runtime;
+  std::optional<RigService> rigs;
+  std::optional<SessionService> sessions;
+  std::optional<DeformService> deforms;
+  std::optional<InfoService> info;
+  std::unique_ptr<grpc::Server> server;
+  std::unique_ptr<Heartbeat> heartbeat;
+  std::unique_ptr<HttpPort> http;
+  std::vector<std::string> addresses;
+  std::string http_address;
+
+ private:
+  absl::Status Listen(const NetworkConfig& config);
+  std::mutex stopping_;
+  SocketFiles socket_files_;
+};
+
+absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config& config) {
+  SINEW_RETURN_IF_ERROR(config.Validate());
+  Isa isa = Isa::kAuto;
+  SINEW_RETURN_IF_ERROR(ParseIsa(config.compute.isa, isa));
+  SINEW_RETURN_IF_ERROR(ForceIsa(isa));
+  auto state = std::make_unique<State>();
+  SINEW_ASSIGN_OR_RETURN(state->runtime, Runtime::Create(config));
+  Runtime& runtime = *state->runtime;
+  if (ActiveIsa() == Isa::kScalar && isa == Isa::kAuto) {
+    runtime.log->warn("no fused multiply-add on this machine: frames are evaluated slowly");
+  }
+  state->rigs.emplace(runtime);
+  state->sessions.emplace(runtime);
+  state->deforms.emplace(runtime);
+  state->info.emplace(runtime);
+  SINEW_RETURN_IF_ERROR(state->Listen(config.network));
+  state->heartbeat = std::make_unique<Heartbeat>(
+      runtime.timers, state->server->InProcessChannel(state->InProcessArguments()),
+      [&runtime] { return runtime.streams.count() > 0; });
+  if (config.network.http != "off") {
+    State* raw = state.get();
+    HttpPort::Pages pages{.metrics = [&runtime] { return runtime.metrics.Text(runtime.Stats()); },
+                          .ready = [raw] { return raw->Ready(); }};
+    SINEW_ASSIGN_OR_RETURN(state->http, HttpPort::Start(config.network.http, std::move(pages)));
+    state->http_address = state->http->address();
+  }
+  state->SetServing(true);
+  runtime.log->info("serving on {}; http {}; {} threads, {}", absl::StrJoin(state->addresses, ", "),
+                    config.network.http == "off" ? "off" : state->http_address, config.Threads(),
+                    std::string(IsaName(ActiveIsa())));
+  return state;
+}
+
+absl::Status Server::State::Listen(const NetworkConfig& config) {
+  SINEW_RETURN_IF_ERROR(SocketFiles::MakeRoom(config.listen));
+  InstallPlugins(config.channelz);
+  grpc::ServerBuilder builder;
+  SetArguments(config, builder);
+  std::vector<int> ports(config.listen.size(), -1);
+  for (std::size_t i = 0; i < config.listen.size(); ++i) {
+    builder.AddListeningPort(config.listen[i], grpc::InsecureServerCredentials(), &ports[i]);
+  }
+  builder.RegisterService(&*rigs);
+  builder.RegisterService(&*sessions);
+  builder.RegisterService(&*deforms);
+  builder.RegisterService(&*info);
+  server = builder.BuildAndStart();
+  if (server != nullptr) socket_files_.Own(config.listen);
+  for (std::size_t i = 0; i < ports.size(); ++i) {
+    if (server == nullptr || ports[i] <= 0) {
+      if (server == nullptr && ports[i] > 0) continue;
+      return CannotBind("listen", config.listen[i]);
+    }
+    const std::string& asked = config.listen[i];
+    addresses.push_back(IsUnixAddress(asked)
+                            ? asked
+                            : absl::StrCat(asked.substr(0, asked.rfind(':')), ":", ports[i]));
+  }
+  return server != nullptr ? absl::OkStatus()
+                           : absl::UnavailableError("listen: gRPC did not start");
+}
+
+grpc::ChannelArguments Server::State::InProcessArguments() const {
+  grpc::ChannelArguments arguments;
+  arguments.SetMaxReceiveMessageSize(64 << 20);
+  return arguments;
+}
+
+void Server::State::SetServing(bool serving) {
+  auto* health = server->GetHealthCheckService();
+  health->SetServingStatus("", serving);
+  for (const char* service : kServices) health->SetServingStatus(service, serving);
+}
+
+HttpPort::Probe Server::State::Ready() const {
+  const bool draining = runtime->work.closed();
+  HttpPort::Probe probe{.ready = !draining, .verbose = {}};
+  probe.verbose = draining ? "[-]serving draining\n" : "[+]serving ok\n";
+  const v1::ServerStats stats = runtime->Stats();
+  absl::StrAppend(&probe.verbose, "[+]rigs ok: ", stats.rigs(), " stored\n",
+                  "[+]binds ok: ", stats.binds_running(), " running, ", stats.binds_queued(),
+                  " queued\n", "[+]streams ok: ", stats.streams(), " open\n");
+  return probe;
+}
+
+void Server::State::Drain() {
+  if (runtime->work.closed()) return;
+  SetServing(false);
+  runtime->Drain();
+}
+
+void Server::State::Stop() {
+  const std::lock_guard lock(stopping_);
+  http.reset();
+  heartbeat.reset();  // its channel would keep the server waiting
+  if (server != nullptr) {
+    runtime->work.Close();
+    socket_files_.SaveOthers();
+    server->Shutdown(std::chrono::system_clock::now() +
+                     (runtime->work.count() == 0 ? kLastWords : std::chrono::milliseconds(0)));
+    server->Wait();
+  }
+  // Services are told of calls until the server is gone, and need the runtime until then.
+  server.reset();
+  socket_files_.RestoreOthers();
+  runtime.reset();
+}
+
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
+  SINEW_ASSIGN_OR_RETURN(auto state, State::Start(config));
+  return std::unique_ptr<Server>(new Server(std::move(state)));
+}
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Server::~Server() {
+  Stop();
+}
+
+const std::vector<std::string>& Server::addresses() const {
+  return state_->addresses;
+}
+
+const std::string& Server::http_address() const {
+  return state_->http_address;
+}
+
+std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
+  return state_->server->InProcessChannel(state_->InProcessArguments());
+}
+
+void Server::Drain() {
+  state_->Drain();
+}
+
+bool Server::WaitDrained(std::chrono::milliseconds timeout) {
+  return state_->runtime->work.WaitEmpty(timeout);
+}
+
+void Server::Stop() {
+  state_->Stop();
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,60 @@
+// server.h - a running Sinew server: the gRPC services over sockets, an in-process channel, or
+// both.
+//
+//   SINEW_ASSIGN_OR_RETURN(auto server, Server::Start(config));
+//   auto stub = sinew::v1::RigService::NewStub(server->InProcessChannel());
+//   ...
+//   server->Drain(); server->Stop();
+//
+// A program without sockets (the command line's --local) starts one with no listen address and http
+// "off".
+#pragma once
+
+#include <absl/status/statusor.h>
+#include <grpcpp/channel.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/base/config.h"
+
+namespace sinew::server {
+
+class Server {
+ public:
+  // Binds every address and answers calls from then on. kInvalidArgument: the configuration is
+  // wrong; kUnavailable: an address cannot be bound; kFailedPrecondition: data_dir cannot be used.
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config);
+
+  // Stops at once if still running.
+  ~Server();
+  Server(const Server&) = delete;
+  Server& operator=(const Server&) = delete;
+
+  // Where it listens, with the ports in place of 0: "127.0.0.1:41234", "unix:/path".
+  const std::vector<std::string>& addresses() const;
+  // "127.0.0.1:9464", or empty.
+  const std::string& http_address() const;
+
+  // A channel to this server without a socket. Receive limit 64 MiB. Calls through it end with the
+  // server.
+  std::shared_ptr<grpc::Channel> InProcessChannel();
+
+  // Refuses new work from now on (UNAVAILABLE), turns health and readiness off and tells open
+  // streams. Returns at once; calling it again changes nothing.
+  void Drain();
+  // True once, after Drain, no work is in flight. Waits up to `timeout` for that.
+  bool WaitDrained(std::chrono::milliseconds timeout);
+  // Ends what still runs, waits for it and closes the sockets. Any thread but one of the server's
+  // own.
+  void Stop();
+
+ private:
+  class State;
+  explicit Server(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace sinew::server

@@ -1,0 +1,78 @@
+#include "server/store/bound_deformer.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <utility>
+
+#include "server/base/status.h"
+
+namespace sinew::server {
+
+void CostMean::Add(double seconds) {
+  constexpr double kWeight = 0.125;  // of the newest frame
+  const double old = seconds_.load(std::memory_order_relaxed);
+  seconds_.store(old == 0 ? seconds : old + kWeight * (seconds - old), std::memory_order_relaxed);
+}
+
+Bound::Bound(std::string key, std::shared_ptr<const Rig> rig, Recipe recipe, BindEstimate estimate)
+    : key_(std::move(key)), rig_(std::move(rig)), recipe_(std::move(recipe)), estimate_(estimate) {}
+
+Bound::Snapshot Bound::snapshot() const {
+  const std::lock_guard lock(mutex_);
+  const double progress = state_ == State::kReady ? 1.0 : progress_.load(std::memory_order_relaxed);
+  return {state_, progress, error_};
+}
+
+std::shared_ptr<const Deformer> Bound::deformer() const {
+  const std::lock_guard lock(mutex_);
+  return deformer_;
+}
+
+absl::Status Bound::CheckReady() const {
+  const Snapshot now = snapshot();
+  if (now.state == State::kReady) return absl::OkStatus();
+  const std::string why = now.state == State::kFailed
+                              ? absl::StrCat("its bind failed: ", now.error.message())
+                              : std::string("it is still binding");
+  return WithReason(absl::FailedPreconditionError("session: " + why), v1::REASON_NOT_READY);
+}
+
+std::uint64_t Bound::WhenDone(std::function<void()> done) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (state_ == State::kBinding) {
+      waiting_.emplace(++last_id_, std::move(done));
+      return last_id_;
+    }
+  }
+  done();
+  return 0;
+}
+
+void Bound::Forget(std::uint64_t id) {
+  std::function<void()>
+      dropped;  // destroyed after the lock: it may hold the last reference to a call
+  const std::lock_guard lock(mutex_);
+  if (const auto found = waiting_.find(id); found != waiting_.end()) {
+    dropped = std::move(found->second);
+    waiting_.erase(found);
+  }
+}
+
+void Bound::Finish(absl::StatusOr<Deformer> result) {
+  std::map<std::uint64_t, std::function<void()>> waiting;
+  {
+    const std::lock_guard lock(mutex_);
+    if (result.ok()) {
+      deformer_ = std::make_shared<const Deformer>(*std::move(result));
+      state_ = State::kReady;
+    } else {
+      error_ = result.status();
+      state_ = State::kFailed;
+    }
+    waiting.swap(waiting_);
+  }
+  for (const auto& [id, done] : waiting) done();
+}
+
+}  // namespace sinew::server

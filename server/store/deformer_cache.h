@@ -1,0 +1,89 @@
+// deformer_cache.h - bound data by rig digest and numerics: made once, shared by all who ask, kept
+// while it fits.
+//
+// What somebody uses is never dropped: a new bind that would not fit beside it is refused. What
+// nobody uses goes by age of last use. With a data folder, bound data is also kept as files and
+// read back instead of bound again.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <stop_token>
+#include <string>
+
+#include "server/base/config.h"
+#include "server/base/log.h"
+#include "server/base/metrics.h"
+#include "server/store/bound_deformer.h"
+#include "server/store/lru.h"
+#include "server/threads/bind_queue.h"
+#include "server/threads/timers.h"
+
+namespace sinew::server {
+
+class BoundCache {
+ public:
+  // data_dir: empty = memory only. kFailedPrecondition: the folder cannot be used.
+  static absl::StatusOr<std::unique_ptr<BoundCache>> Open(const BindConfig& config,
+                                                          const std::string& data_dir,
+                                                          Arenas& arenas, Timers& timers,
+                                                          Metrics& metrics, Log log);
+  // Cancels what binds and waits for it. Uses must not outlive the cache.
+  ~BoundCache();
+
+  // What a bind would take, within its limits of memory and time. Blocks. kInvalidArgument: the
+  // recipe does not fit the rig; kResourceExhausted: memory or time; kCancelled: `stop`.
+  absl::StatusOr<BindEstimate> Estimate(const Rig& rig, const Recipe& recipe,
+                                        const std::stop_token& stop) const;
+
+  // A use of bound data that is there, being made, or started now. When the last use of data that
+  // is still being made goes, its bind is cancelled. Blocks for the estimate, which `stop` ends.
+  // Errors: those of Estimate; kResourceExhausted: bound data in memory, or too many binds wait.
+  using Use = std::shared_ptr<Bound>;
+  absl::StatusOr<Use> Acquire(const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
+                              const std::string& numerics, const std::stop_token& stop);
+
+  // Calls `job`, which must not throw, on the thread and arena of binds, in line with them.
+  // kResourceExhausted: too many wait.
+  absl::Status InLine(std::function<void()> job);
+
+  std::size_t entries() const;
+  std::uint64_t bytes() const;
+  std::size_t binds_queued() const { return queue_.queued(); }
+  std::size_t binds_running() const { return queue_.running() ? 1 : 0; }
+
+ private:
+  struct Entry {
+    std::shared_ptr<Bound> bound;
+    std::size_t uses = 0;
+    bool over = false;  // bind ended well
+  };
+
+  BoundCache(const BindConfig& config, Arenas& arenas, Timers& timers, Metrics& metrics, Log log);
+  Use MakeUse(Entry& entry);
+  void Release(const std::shared_ptr<Bound>& bound);
+  absl::Status MakeRoom(std::uint64_t bytes);
+  void Run(const std::shared_ptr<Bound>& bound);
+  absl::StatusOr<Deformer> LoadOrBind(Bound& bound);
+  absl::StatusOr<Deformer> Load(const Bound& bound) const;
+  void Save(const Bound& bound, const Deformer& deformer);
+  std::filesystem::path PathOf(const Bound& bound) const;
+
+  const BindConfig config_;
+  Timers& timers_;
+  Metrics& metrics_;
+  const Log log_;
+  std::filesystem::path folder_;
+  mutable std::mutex mutex_;
+  std::map<std::string, Entry> entries_;
+  LruOrder order_;  // bytes: the estimate while binding, then what it holds
+  BindQueue queue_;
+};
+
+}  // namespace sinew::server

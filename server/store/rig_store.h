@@ -1,0 +1,104 @@
+// rig_store.h - rigs by the SHA-256 of their bytes: kept verbatim, in memory or under a data
+// folder, parsed on demand.
+//
+// On disk a rig is `rigs/sha256-<hex>.sinewrig` with its summary beside it. Bytes are hashed again
+// when they are read back: a file that changed is moved aside and reported, never used. Calls may
+// block on the disk and on parsing, so they belong on the workers; all are thread-safe.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/rig/rig.h"
+#include "server/base/config.h"
+#include "server/base/log.h"
+#include "server/convert/rig.h"
+#include "server/store/lru.h"
+#include "sinew/v1/rig_service.pb.h"
+
+namespace sinew::server {
+
+// A parsed rig with what GetRig says about it.
+struct StoredRig {
+  std::shared_ptr<const Rig> rig;
+  v1::RigSummary summary;
+};
+
+// "rigs/sha256-<hex>" to the hex digits. kInvalidArgument names `field`.
+absl::StatusOr<std::string> ParseRigName(const std::string& field, const std::string& name);
+std::string RigName(const std::string& hex);
+
+class RigStore {
+ public:
+  // Reads the index of data_dir. kFailedPrecondition: the folder cannot be used.
+  static absl::StatusOr<std::unique_ptr<RigStore>> Open(const RigConfig& config, Log log);
+
+  // Whether the bytes of this digest are stored.
+  bool Has(const std::string& hex) const;
+  // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or gone, and so is the rig;
+  // kInternal: they cannot be read now.
+  absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const std::string& hex);
+  absl::StatusOr<v1::RigSummary> Summary(const std::string& hex);
+  // All its bytes, hashed again. Errors as Get.
+  absl::StatusOr<std::string> Bytes(const std::string& hex);
+
+  // Stores bytes whose SHA-256 is `hex`. `path`: a file that holds them already and may be moved,
+  // or empty. kInvalidArgument, kResourceExhausted: as ConvertRig, or the store is full.
+  absl::StatusOr<std::shared_ptr<const StoredRig>> Put(const std::string& hex,
+                                                       const std::string& bytes,
+                                                       const std::filesystem::path& path);
+
+  // Up to `count` bytes from `offset`, as uploaded, and the rig's size. kOutOfRange: offset is
+  // beyond the end.
+  struct Piece {
+    std::string bytes;
+    std::uint64_t size;
+  };
+  absl::StatusOr<Piece> Read(const std::string& hex, std::uint64_t offset, std::size_t count) const;
+
+  // kNotFound. Sessions that use the rig go on.
+  absl::Status Delete(const std::string& hex);
+
+  // Summaries without joints and controls, by name, behind `after`; `more` says whether some are
+  // left.
+  std::vector<v1::RigSummary> List(const std::string& after, std::size_t count, bool& more);
+
+  std::size_t count() const;
+  std::uint64_t stored_bytes() const;
+  const std::filesystem::path& folder() const { return folder_; }  // empty = memory only
+
+ private:
+  struct Entry {
+    std::mutex loading;                        // one parse at a time
+    std::shared_ptr<const std::string> bytes;  // memory only
+    std::uint64_t size = 0;
+    std::shared_ptr<const StoredRig> parsed;       // or null; guarded by the store's mutex
+    std::shared_ptr<const v1::RigSummary> listed;  // or null; without joints and controls
+  };
+
+  RigStore(const RigConfig& config, Log log) : config_(config), log_(std::move(log)) {}
+  void ReadIndex();
+  std::filesystem::path PathOf(const std::string& hex) const;
+  std::shared_ptr<Entry> Find(const std::string& hex) const;
+  absl::StatusOr<std::string> VerifiedBytes(const std::string& hex, const Entry& entry);
+  absl::Status Keep(const std::string& hex, const std::string& bytes,
+                    const std::filesystem::path& path, std::shared_ptr<const StoredRig> parsed);
+  void Parsed(const std::string& hex, Entry& entry, std::shared_ptr<const StoredRig> parsed);
+
+  const RigConfig config_;
+  const Log log_;
+  std::filesystem::path folder_;
+  mutable std::mutex mutex_;
+  std::map<std::string, std::shared_ptr<Entry>> entries_;
+  std::uint64_t stored_bytes_ = 0;
+  LruOrder parsed_;
+};
+
+}  // namespace sinew::server

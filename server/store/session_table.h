@@ -1,0 +1,97 @@
+// session_table.h - sessions: leases on bound data.
+//
+// A session ends `ttl` after its last use, at its deletion, or with the server. Names are random
+// and tell nothing. Time is handed in, so that leases can be tested without waiting. Thread-safe.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "server/base/config.h"
+#include "server/store/deformer_cache.h"
+#include "sinew/v1/session_service.pb.h"
+
+namespace sinew::server {
+
+// Constant but for the lease.
+struct Session {
+  std::string name;  // sessions/<32 hex digits>
+  v1::SessionSpec spec;
+  v1::Recipe recipe;  // with every default filled in
+  std::string numerics;
+  std::string request_id;  // or empty
+  bool shared = false;     // made for a Target with a spec
+  BoundCache::Use bound;
+  std::atomic<bool> ended{false};
+};
+
+class SessionTable {
+ public:
+  using Time = std::chrono::system_clock::time_point;
+  using Duration = std::chrono::nanoseconds;
+
+  explicit SessionTable(const SessionConfig& config) : config_(config) {}
+
+  struct Lease {
+    std::shared_ptr<Session> session;
+    Duration ttl;
+    Time expires;
+  };
+
+  // Adds a session, or, for a request_id or a shared one that is there already, gives the first one
+  // again. kAlreadyExists: the request_id stood for another spec; kResourceExhausted: too many
+  // sessions.
+  absl::StatusOr<Lease> Add(std::shared_ptr<Session> session, Duration ttl, Time now);
+
+  // The session of an earlier request with this id whose lease goes on, or null. kAlreadyExists: it
+  // had another spec.
+  absl::StatusOr<std::shared_ptr<Session>> FindRequest(const std::string& request_id,
+                                                       const v1::SessionSpec& spec, Time now);
+  // The shared session for this rig and numerics, renewed, or null.
+  std::shared_ptr<Session> FindShared(const std::string& rig, const std::string& numerics,
+                                      Time now);
+
+  // By name, with the lease as it stands. kNotFound.
+  absl::StatusOr<Lease> Get(const std::string& name, Time now) const;
+  // Renews it by use. kNotFound.
+  absl::StatusOr<std::shared_ptr<Session>> Use(const std::string& name, Time now);
+  // ttl zero = keep the former one. kNotFound.
+  absl::StatusOr<Lease> Renew(const std::string& name, Duration ttl, Time now);
+  absl::Status Delete(const std::string& name);
+  // Ends sessions whose lease is over; how many.
+  std::size_t Expire(Time now);
+  // By name, behind `after`.
+  std::vector<Lease> List(const std::string& after, std::size_t count, bool& more) const;
+  // Ends them all.
+  void Clear();
+  std::size_t count() const;
+
+ private:
+  using Sessions = std::map<std::string, Lease>;
+  absl::StatusOr<Sessions::iterator> Find(const std::string& name, Time now);
+  // Declared before the lock by whoever erases, so that sessions are freed without it.
+  using Dropped = std::vector<std::shared_ptr<Session>>;
+  using Names = std::map<std::string, std::string>;
+  // The session listed under `key`, or null; one whose lease is over is erased.
+  Lease* Listed(const Names& names, const std::string& key, Time now, Dropped& dropped);
+  void Erase(Sessions::iterator it, Dropped& dropped);
+
+  const SessionConfig config_;
+  mutable std::mutex mutex_;
+  Sessions sessions_;
+  Names requests_;  // request_id to name
+  Names shared_;    // rig + numerics to name
+};
+
+// A fresh random session name.
+std::string RandomSessionName();
+
+}  // namespace sinew::server

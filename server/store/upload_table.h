@@ -1,0 +1,84 @@
+// upload_table.h - rigs whose bytes are not all here yet.
+//
+// An upload is known by digest and size and grows from its start, so it can go on after a lost
+// connection, and, under a data folder, after the server was killed. Several senders of one rig
+// share it: bytes that are already held are passed over, and one sender writes at a time. Calls may
+// block; all are thread-safe.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+
+#include "server/base/config.h"
+#include "server/store/rig_store.h"
+#include "sinew/v1/rig_service.pb.h"
+
+namespace sinew::server {
+
+class UploadTable {
+ public:
+  using Time = std::chrono::system_clock::time_point;
+
+  struct Progress {
+    std::uint64_t committed = 0;
+    std::shared_ptr<const StoredRig> rig;  // set once the rig is complete, valid and stored
+  };
+
+  // Finds the unfinished uploads of an earlier run. kFailedPrecondition: the folder cannot be used.
+  static absl::StatusOr<std::unique_ptr<UploadTable>> Open(const RigConfig& config, RigStore& rigs);
+
+  // What is held already. kInvalidArgument: the header is malformed; kResourceExhausted: the rig is
+  // too large.
+  absl::StatusOr<Progress> Query(const v1::UploadHeader& header);
+
+  // Adds bytes that stand at `offset`, or none. Once the last one is held, the rig is checked and
+  // stored; if that fails, the upload is forgotten. Where a limit is reached, the upload untouched
+  // for longest gives way, if it has been idle for 10 s. kOutOfRange: a gap, or bytes beyond the
+  // size; kDataLoss: another SHA-256 than promised; kInvalidArgument: not a valid rig;
+  // kResourceExhausted: a limit.
+  absl::StatusOr<Progress> Append(const v1::UploadHeader& header, std::uint64_t offset,
+                                  std::string_view data, Time now);
+
+  // Forgets uploads untouched for longer than the limit.
+  void Expire(Time now);
+
+ private:
+  struct Upload {
+    std::mutex writing;
+    std::string bytes;           // memory only
+    std::filesystem::path path;  // else
+    std::uint64_t held = 0;
+    bool over = false;  // finished or dropped; guarded by `writing`
+    Time touched;       // guarded by the table's mutex
+  };
+
+  UploadTable(const RigConfig& config, RigStore& rigs) : config_(config), rigs_(rigs) {}
+  void ReadFolder();
+  absl::Status CheckHeader(const v1::UploadHeader& header) const;
+  absl::StatusOr<std::shared_ptr<Upload>> FindOrAdd(const v1::UploadHeader& header,
+                                                    std::uint64_t more, Time now);
+  using Uploads = std::map<std::string, std::shared_ptr<Upload>>;
+  // With the table's mutex held. False: none but `but` is idle.
+  bool EvictOldest(const std::string& but, Time now);
+  void Drop(Uploads::iterator it);
+  absl::Status Write(Upload& upload, std::string_view data);
+  absl::StatusOr<Progress> Finish(const v1::UploadHeader& header, Upload& upload);
+  void Forget(const std::string& key);
+
+  const RigConfig config_;
+  RigStore& rigs_;
+  std::filesystem::path folder_;
+  std::mutex mutex_;
+  Uploads uploads_;          // by "<hex>-<size>"
+  std::uint64_t bytes_ = 0;  // held and about to be held
+};
+
+}  // namespace sinew::server

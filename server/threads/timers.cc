@@ -1,0 +1,75 @@
+#include "server/threads/timers.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace sinew::server {
+
+Timers::Timers() : thread_([this] { Loop(); }) {}
+
+Timers::~Timers() {
+  Stop();
+}
+
+void Timers::Stop() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+    entries_.clear();
+  }
+  changed_.notify_all();
+  if (thread_.joinable()) thread_.join();
+}
+
+Timers::Id Timers::After(std::chrono::nanoseconds delay, std::function<void()> call) {
+  return Add(delay, std::chrono::nanoseconds(0), std::move(call));
+}
+
+Timers::Id Timers::Every(std::chrono::nanoseconds period, std::function<void()> call) {
+  return Add(period, period, std::move(call));
+}
+
+Timers::Id Timers::Add(std::chrono::nanoseconds delay, std::chrono::nanoseconds period,
+                       std::function<void()> call) {
+  const std::lock_guard lock(mutex_);
+  const Id id = ++last_;
+  if (!stopping_) entries_.emplace(Clock::now() + delay, Entry{id, period, std::move(call)});
+  changed_.notify_all();
+  return id;
+}
+
+void Timers::Cancel(Id id) {
+  const std::lock_guard lock(mutex_);
+  if (id == running_) running_cancelled_ = true;
+  const auto found = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const auto& entry) { return entry.second.id == id; });
+  if (found != entries_.end()) entries_.erase(found);
+}
+
+void Timers::Loop() {
+  std::unique_lock lock(mutex_);
+  while (!stopping_) {
+    if (entries_.empty()) {
+      changed_.wait(lock);
+      continue;
+    }
+    const auto first = entries_.begin();
+    if (const auto due = first->first; due > Clock::now()) {
+      changed_.wait_until(lock, due);
+      continue;
+    }
+    Entry entry = std::move(first->second);
+    entries_.erase(first);
+    running_ = entry.id;
+    running_cancelled_ = false;
+    lock.unlock();
+    entry.call();
+    lock.lock();
+    running_ = 0;
+    if (entry.period.count() > 0 && !running_cancelled_ && !stopping_) {
+      entries_.emplace(Clock::now() + entry.period, std::move(entry));
+    }
+  }
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,87 @@
+// posing.h - poses that are hard on every method, and what results are held against: tolerances,
+// moved points, the shape of a posed tube.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/types.h"
+#include "core/rig/rig.h"
+#include "tests/support/run_method.h"
+#include "tests/support/tube.h"
+
+namespace sinew::testing {
+
+// Of a tube whose joints all bend, for methods whose tables name many joints.
+inline const TubeOptions kChainTube = {
+    .rings = 61, .around = 12, .joints = 5, .weights = TubeWeights::kFour};
+
+// Largest distance from the origin.
+inline double Reach(std::span<const Vec3d> points) {
+  double largest = 0;
+  for (const Vec3d& p : points) largest = std::max(largest, std::sqrt(Dot(p, p)));
+  return largest;
+}
+
+// What float32 keeps of coordinates this large: 1e-5 of the diagonal near the origin, rounding
+// farther out.
+inline double PosedTolerance(const Rig& rig) {
+  const Vec3d corners[] = {rig.mesh().minimum(), rig.mesh().maximum()};
+  return 1e-5 * rig.mesh().diagonal() + 1e-6 * Reach(corners) + 1e-6;
+}
+
+inline std::vector<Vec3d> Transformed(const AffineD& motion, std::vector<Vec3d> points) {
+  for (Vec3d& p : points) p = Apply(motion, p);
+  return points;
+}
+
+// The last joint with a motion of its own first.
+inline std::vector<Affine> WithLast(std::vector<Affine> pose, const AffineD& motion) {
+  pose.back() = ToFloat(Compose(ToDouble(pose.back()), motion));
+  return pose;
+}
+
+// A bend whose last joint scales as well.
+inline std::vector<Affine> ScaledPose(const Rig& rig, const Vec3d& scale) {
+  return WithLast(BendPose(rig, 40), ScaleMotion(scale));
+}
+
+// Chain pose whose joints also stretch and shear.
+inline std::vector<Affine> StretchedPose(const Rig& rig) {
+  std::vector<Affine> pose = TurnPose(rig, {1, 1, 0}, 25);
+  for (std::size_t j = 0; j < pose.size(); ++j) {
+    const auto k = static_cast<double>(j);
+    AffineD stretch = ScaleMotion({1 + 0.2 * k, 1 - 0.1 * k, 1});
+    stretch.m[1] = 0.1 * k;
+    pose[j] = ToFloat(Compose(ToDouble(pose[j]), stretch));
+  }
+  return pose;
+}
+
+// None has two joints exactly 180 degrees apart: either way of blending is as good as the other
+// there.
+inline std::vector<std::vector<Affine>> HardPoses(const Rig& rig) {
+  return {RestPose(rig),
+          BendPose(rig, 80),
+          TwistPose(rig, 170),
+          TurnPose(rig, {1, 2, 3}, -100),
+          Moved(RigidMotion({1, 1, 0}, 400, {3, 1, -2}), BendPose(rig, 50)),
+          ScaledPose(rig, {1.5, 0.5, 2}),
+          ScaledPose(rig, {-1, 1, 1}),
+          Moved(ScaleMotion({-2, 2, 2}), TwistPose(rig, 30))};
+}
+
+// Volume and least ring radius of the table's tube, as parts of those at rest.
+struct TubeShape {
+  double volume, radius;
+};
+inline TubeShape ShapeOf(const Rig& rig, std::span<const Vec3d> posed) {
+  const TubeOptions options;
+  return {TubeVolume(options, posed) / TubeVolume(options, RestPoints(rig)),
+          TubeMinRadius(options, posed)};
+}
+
+}  // namespace sinew::testing

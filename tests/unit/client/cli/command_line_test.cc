@@ -1,0 +1,193 @@
+#include "client/cli/run/command_line.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <vector>
+
+#include "client/cli/character/muscle_help.h"
+
+namespace sinew::cli {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+CommandLine Parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "sinew");
+  return ParseCommandLine(static_cast<int>(arguments.size()), arguments.data());
+}
+
+constexpr const char* kCommands[] = {"inspect",  "methods", "upload", "bind",   "bake",
+                                     "render",   "compare", "verify", "bench",  "rigs",
+                                     "sessions", "delete",  "stats",  "weights"};
+
+TEST(CommandLine, HelpListsEveryCommandAndAQuickStart) {
+  const CommandLine line = Parse({"--help"});
+  EXPECT_EQ(line.exit_code, 0);
+  EXPECT_FALSE(line.command);
+  EXPECT_THAT(line.errors, IsEmpty());
+  EXPECT_THAT(line.output, HasSubstr("Quick start"));
+  for (const char* command : kCommands) EXPECT_THAT(line.output, HasSubstr(command));
+}
+
+TEST(CommandLine, EveryCommandTeachesByExample) {
+  for (const char* command : kCommands) {
+    const CommandLine line = Parse({command, "--help"});
+    EXPECT_EQ(line.exit_code, 0) << command;
+    EXPECT_THAT(line.output, HasSubstr("Examples:")) << command;
+    EXPECT_THAT(line.output, HasSubstr("See also:")) << command;
+    EXPECT_THAT(line.output, HasSubstr(std::string("sinew ") + command)) << command;
+  }
+}
+
+TEST(CommandLine, HelpIsAlsoACommand) {
+  EXPECT_EQ(Parse({"help"}).output, Parse({"--help"}).output);
+  for (const char* command : kCommands) {
+    EXPECT_EQ(Parse({"help", command}).exit_code, 0) << command;
+    EXPECT_EQ(Parse({"help", command}).output, Parse({command, "--help"}).output) << command;
+  }
+  EXPECT_EQ(Parse({"help", "dance"}).exit_code, 64);
+  EXPECT_EQ(Parse({"help", "muscles"}).exit_code, 0);
+  EXPECT_EQ(Parse({"help", "muscles"}).output, MuscleHelp());
+  EXPECT_THAT(Parse({"help", "render"}).output, HasSubstr("sinew help muscles"));
+}
+
+TEST(CommandLine, HelpStandsBehindOptionsOfEveryCommand) {
+  const std::string render = Parse({"render", "--help"}).output;
+  EXPECT_EQ(Parse({"--local", "help", "render"}).output, render);
+  EXPECT_EQ(Parse({"help", "--local", "render"}).output, render);
+  EXPECT_EQ(Parse({"--server", "a:1", "-q", "help", "render"}).output, render);
+  EXPECT_EQ(Parse({"--json", "help"}).output, Parse({"--help"}).output);
+  EXPECT_EQ(Parse({"--local", "help", "muscles"}).output, MuscleHelp());
+  EXPECT_EQ(Parse({"--server"}).exit_code, 64);
+  EXPECT_TRUE(Parse({"--server", "help", "rigs"}).command) << "help is a name of a server here";
+}
+
+TEST(CommandLine, MistakesExit64WithAWayOut) {
+  const std::vector<std::vector<const char*>> rows = {
+      {},
+      {"dance"},
+      {"compare", "a.glb"},
+      {"bake"},
+      {"bake", "a.glb", "--out", "a.pc2"},
+      {"bake", "a.glb", "--deformer", "lbs"},
+      {"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--fps", "0"},
+      {"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--fps", "nan"},
+      {"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--clip", "0", "--poses", "p.npy"},
+      {"render", "a.glb", "--deformer", "lbs", "--frame", "-1", "--out", "a.png"},
+      {"render", "a.glb", "--deformer", "lbs", "--frame", "1.5", "--out", "a.png"},
+      {"render", "a.glb", "--deformer", "lbs", "--zoom", "0", "--out", "a.png"},
+      {"render", "a.glb", "--deformer", "lbs", "--weights", "all", "--out", "a.png"},
+      {"render", "a.glb", "--weights", "all", "--states", "--out", "a.png"},
+      {"compare", "a.glb", "--deformers", "lbs", "--zoom", "2"},
+      {"bench", "--deformer", "lbs", "--streams", "0"},
+      {"bench", "--deformer", "lbs", "--encoding", "float16"},
+      {"stats", "--server", "127.0.0.1:99999"},
+      {"stats", "--server", "127.0.0.1:0"},
+      {"stats", "--server", "http://127.0.0.1"},
+      {"bench", "a.glb", "--deformer", "lbs", "--vertices", "1000"},
+      {"delete"},
+      {"weights", "a.glb"},
+      {"weights", "--method", "heat"},
+      {"weights", "a.glb", "--method", "heat", "--max-influences", "many"},
+      {"weights", "a.glb", "--method", "heat", "--joints", "hip", "--all-joints"},
+      {"weights", "a.glb", "--method", "heat", "--picture-joint", "hip"},
+      {"verify"},
+      {"inspect", "a.glb", "b.glb"},
+      {"methods", "--server", "a:1", "--local"},
+      {"stats", "--colour"},
+  };
+  for (const auto& row : rows) {
+    const CommandLine line = Parse(row);
+    EXPECT_EQ(line.exit_code, 64) << (row.empty() ? "" : row.back());
+    EXPECT_FALSE(line.command);
+    EXPECT_THAT(line.output, IsEmpty());
+    EXPECT_THAT(line.errors, HasSubstr("--help"));
+  }
+}
+
+TEST(CommandLine, GlobalsStandAnywhere) {
+  for (const auto& line : {Parse({"--json", "-q", "--server", "h:1", "rigs"}),
+                           Parse({"rigs", "--json", "-q", "--server", "h:1"})}) {
+    ASSERT_TRUE(line.command) << line.errors;
+    EXPECT_EQ(line.name, "rigs");
+    EXPECT_EQ(line.globals.server, "h:1");
+    EXPECT_TRUE(line.globals.json && line.globals.quiet);
+  }
+}
+
+TEST(CommandLine, ServerComesFromTheEnvironmentUnlessGiven) {
+  setenv("SINEW_SERVER", "farm:7", 1);
+  EXPECT_EQ(Parse({"rigs"}).globals.server, "farm:7");
+  EXPECT_EQ(Parse({"rigs", "--server", "h:1"}).globals.server, "h:1");
+  EXPECT_TRUE(Parse({"rigs", "--local"}).command)
+      << "the environment does not conflict with --local";
+  setenv("SINEW_SERVER", "", 1);
+  EXPECT_EQ(Parse({"rigs"}).globals.server, "127.0.0.1:50051");
+  unsetenv("SINEW_SERVER");
+  EXPECT_EQ(Parse({"rigs"}).globals.server, "127.0.0.1:50051");
+}
+
+TEST(CommandLine, RenderTakesSpecsTogetherOrOneByOne) {
+  EXPECT_TRUE(Parse({"render", "a.glb", "--deformer", "lbs", "dqs | bulge_free", "--out", "a.png"})
+                  .command);
+  EXPECT_TRUE(Parse({"render", "a.glb", "--deformer", "lbs", "--deformer", "dqs", "--out", "a.png"})
+                  .command);
+  EXPECT_TRUE(Parse({"render", "--deformer", "lbs", "--out", "a.png", "a.glb"}).command);
+}
+
+TEST(CommandLine, CompareTakesTheOptionOfTheOtherCommandsToo) {
+  EXPECT_TRUE(Parse({"compare", "a.glb", "--deformer", "lbs", "--deformer", "dqs"}).command);
+  EXPECT_TRUE(Parse({"compare", "a.glb", "--deformers", "lbs", "dqs"}).command);
+}
+
+TEST(CommandLine, OptionsThatThereAreNotAreNamedWithWhatIsNear) {
+  const struct {
+    std::vector<const char*> arguments;
+    const char* said;
+  } rows[] = {
+      {{"bake", "a.glb", "--deformers", "lbs", "--out", "a.pc2"},
+       "sinew: --deformers: no such option; did you mean --deformer?\n"},
+      {{"render", "a.glb", "--deformers", "lbs", "dqs", "--out", "a.png"},
+       "sinew: --deformers: no such option; did you mean --deformer?\n"},
+      {{"bake", "a.glb", "--deformer", "lbs", "--ot=a.pc2"},
+       "sinew: --ot: no such option; did you mean --out?\n"},
+      {{"stats", "--jsom"}, "sinew: --jsom: no such option; did you mean --json?\n"},
+      {{"renderr", "a.glb"}, "sinew: renderr: no such command; did you mean render?\n"},
+      {{"dance"}, "sinew: dance: no such command\n"},
+      {{"stats", "--wheelbarrow"}, "sinew: --wheelbarrow: no such option\n"},
+      {{"bake", "a.glb", "--deformer", "lbs"}, "sinew: --out is required\n"},
+  };
+  for (const auto& [arguments, said] : rows) {
+    const CommandLine line = Parse(arguments);
+    EXPECT_EQ(line.exit_code, 64) << said;
+    EXPECT_THAT(line.errors, StartsWith(said));
+  }
+}
+
+TEST(CommandLine, AnOptionWithOneValueIsGivenOnce) {
+  const std::vector<std::vector<const char*>> rows = {
+      {"inspect", "a.glb", "--fps", "24", "--fps", "25"},
+      {"render", "a.glb", "--deformer", "lbs", "--out", "a.png", "--frame", "1", "--frame", "2"},
+      {"bake", "a.glb", "--deformer", "lbs", "--deformer", "dqs", "--out", "a.pc2"},
+      {"rigs", "--server", "a:1", "--server", "b:1"},
+  };
+  for (const auto& row : rows) {
+    EXPECT_EQ(Parse(row).exit_code, 64) << row[0];
+    EXPECT_THAT(Parse(row).errors, HasSubstr("required but received 2")) << row[0];
+  }
+}
+
+TEST(CommandLine, VersionGoesToStdout) {
+  const CommandLine line = Parse({"--version"});
+  EXPECT_EQ(line.exit_code, 0);
+  EXPECT_THAT(line.output, HasSubstr("sinew 0."));
+  EXPECT_THAT(line.output, Not(HasSubstr("Usage")));
+}
+
+}  // namespace
+}  // namespace sinew::cli

@@ -1,0 +1,134 @@
+#include "client/cli/files/output_file.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include <utility>
+
+#include "client/cli/run/exit_code.h"
+#include "tests/support/temporary_folder.h"
+
+namespace sinew::cli {
+namespace {
+
+using ::sinew::testing::ReadAll;
+using ::sinew::testing::TemporaryFolder;
+using ::sinew::testing::WriteAll;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+
+TEST(OutputFile, NothingUnderTheNameUntilCommit) {
+  const TemporaryFolder folder;
+  auto file = OutputFile::Create(folder / "a.bin");
+  ASSERT_TRUE(file.ok()) << file.status();
+  ASSERT_TRUE(file->Write("hello ").ok());
+  ASSERT_TRUE(file->Write("world").ok());
+  EXPECT_FALSE(std::filesystem::exists(folder / "a.bin"));
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadAll(folder / "a.bin"), "hello world");
+  EXPECT_THAT(folder.Names(), ElementsAre("a.bin"));
+}
+
+TEST(OutputFile, DroppedWithoutCommitLeavesNothing) {
+  const TemporaryFolder folder;
+  {
+    auto file = OutputFile::Create(folder / "a.bin");
+    ASSERT_TRUE(file.ok());
+    ASSERT_TRUE(file->Write("half").ok());
+    auto moved = *std::move(file);
+    ASSERT_TRUE(moved.Close().ok());
+  }
+  EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
+TEST(OutputFile, OldContentStaysUntilCommitAndIsReplacedWhole) {
+  const TemporaryFolder folder;
+  WriteAll(folder / "a.bin", "a long old content");
+  {
+    auto dropped = OutputFile::Create(folder / "a.bin");
+    ASSERT_TRUE(dropped->Write("new").ok());
+  }
+  EXPECT_EQ(ReadAll(folder / "a.bin"), "a long old content");
+  auto file = OutputFile::Create(folder / "a.bin");
+  ASSERT_TRUE(file->Write("new").ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_EQ(ReadAll(folder / "a.bin"), "new");
+}
+
+TEST(OutputFile, WithoutOverwriteAnExistingFileIsRefused) {
+  const TemporaryFolder folder;
+  WriteAll(folder / "a.bin", "old");
+  EXPECT_EQ(ExitCode(OutputFile::Create(folder / "a.bin", false).status()), kExitCannotWrite);
+  // One that appears meanwhile is kept too.
+  auto file = OutputFile::Create(folder / "b.bin", false);
+  ASSERT_TRUE(file.ok());
+  WriteAll(folder / "b.bin", "somebody else's");
+  EXPECT_EQ(ExitCode(file->Commit()), kExitCannotWrite);
+  EXPECT_EQ(ReadAll(folder / "b.bin"), "somebody else's");
+}
+
+TEST(OutputFile, PlacesThatCannotBeWrittenExit73AndAreNamed) {
+  const TemporaryFolder folder;
+  WriteAll(folder / "file", "");
+  for (const std::string& path :
+       {folder / "missing/a.bin", folder.path().string(), folder / "file/a.bin",
+        folder.path().string() + "/", std::string("/dev/null"), std::string(),
+        std::string("/proc/sinew.bin")}) {
+    const auto file = OutputFile::Create(path);
+    ASSERT_FALSE(file.ok()) << path;
+    EXPECT_EQ(ExitCode(file.status()), kExitCannotWrite) << path;
+    EXPECT_THAT(std::string(file.status().message()), HasSubstr(path));
+  }
+  EXPECT_THAT(folder.Names(), ElementsAre("file"));
+}
+
+// Writes more than a file-size limit allows, which stands in for a full disk, and ends the process.
+[[noreturn]] void WriteOnFullDisk(const std::string& path) {
+  std::signal(SIGXFSZ, SIG_IGN);
+  const rlimit limit{.rlim_cur = 1000, .rlim_max = 1000};
+  setrlimit(RLIMIT_FSIZE, &limit);
+  int code = 0;
+  {
+    auto file = OutputFile::Create(path);
+    code = ExitCode(file->Write(std::string(5000, 'x')));
+  }
+  _exit(code);
+}
+
+TEST(OutputFile, FullDiskExits73AndLeavesTheOldFile) {
+  const TemporaryFolder folder;
+  WriteAll(folder / "a.bin", "old");
+  EXPECT_EXIT(WriteOnFullDisk(folder / "a.bin"), ::testing::ExitedWithCode(kExitCannotWrite), "");
+  EXPECT_EQ(ReadAll(folder / "a.bin"), "old");
+  EXPECT_THAT(folder.Names(), ElementsAre("a.bin"));
+}
+
+TEST(OutputFile, LinksAreFollowed) {
+  const TemporaryFolder folder;
+  std::filesystem::create_directory(folder / "real");
+  WriteAll(folder / "real/a.bin", "old");
+  std::filesystem::create_symlink("real/a.bin", folder / "link.bin");
+  auto file = OutputFile::Create(folder / "link.bin");
+  ASSERT_TRUE(file->Write("new").ok());
+  ASSERT_TRUE(file->Commit().ok());
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link.bin"));
+  EXPECT_EQ(ReadAll(folder / "real/a.bin"), "new");
+}
+
+TEST(OutputFile, RemoveTemporaryFilesClearsWhatIsOpen) {
+  const TemporaryFolder folder;
+  auto one = OutputFile::Create(folder / "a.bin");
+  auto two = OutputFile::Create(folder / "a.bin");
+  ASSERT_TRUE(one.ok() && two.ok());
+  EXPECT_EQ(folder.Names().size(), 2U);
+  RemoveTemporaryFiles();
+  EXPECT_THAT(folder.Names(), IsEmpty());
+}
+
+}  // namespace
+}  // namespace sinew::cli

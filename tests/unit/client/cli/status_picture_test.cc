@@ -1,0 +1,79 @@
+#include "client/cli/pictures/status_picture.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "client/render/ellipsoids.h"
+#include "client/render/panels.h"
+#include "client/render/render.h"
+
+namespace sinew::cli {
+namespace {
+
+using client::VertexState;
+
+TEST(StatePicture, ColoursVerticesAndCountsThem) {
+  const VertexState states[] = {VertexState::kFitted, VertexState::kNotDisplaced,
+                                VertexState::kFitted, VertexState::kOutVert,
+                                static_cast<VertexState>(200)};
+  PosedPanel panel;
+  ColourByState(states, panel);
+  ASSERT_EQ(panel.colours.size(), 15u);
+  EXPECT_GT(panel.colours[1], panel.colours[0]) << "fitted is green";
+  EXPECT_GT(panel.colours[3], 2 * panel.colours[5]) << "not displaced is yellow";
+  EXPECT_GT(panel.colours[4], 2 * panel.colours[5]);
+  EXPECT_EQ(panel.colours[0], panel.colours[6]);
+  ASSERT_EQ(panel.swatches.size(), 4u) << "only states there are";
+  EXPECT_EQ(panel.swatches[0].text, "not displaced 1");
+  EXPECT_EQ(panel.swatches[1].text, "fitted 2");
+  EXPECT_EQ(panel.swatches[3].text, "unknown 1");
+}
+
+TEST(StatePicture, ColoursOfALegendAreToldApart) {
+  std::vector<VertexState> states;
+  for (std::size_t k = 0; k <= client::kVertexStates; ++k) {
+    states.push_back(static_cast<VertexState>(k));
+  }
+  PosedPanel panel;
+  ColourByState(states, panel);
+  std::vector<client::Swatch> legend = panel.swatches;
+  ASSERT_EQ(legend.size(), states.size());
+  legend.push_back({client::kMuscleColour, "muscles"});
+  legend.push_back({client::kWrongSideColour, "inside of the surface"});
+  for (const client::Swatch& a : legend) {
+    for (const client::Swatch& b : legend) {
+      if (a.text == b.text) continue;
+      double squared = 0;
+      for (std::size_t c = 0; c < 3; ++c) {
+        squared += std::pow(a.colour[c] - b.colour[c], 2);
+      }
+      EXPECT_GT(std::sqrt(squared), 80) << a.text << " and " << b.text;
+    }
+  }
+}
+
+TEST(StatePicture, JsonNamesEveryState) {
+  const VertexState states[] = {VertexState::kNbIterMax};
+  const auto json = StatesJson(CountStates(states));
+  EXPECT_EQ(json.dump(), R"({"not_displaced":0,"fitted":0,"contact":0,"pit":0,"out_of_steps":1,)"
+                         R"("no_gradient":0,"excluded":0})");
+}
+
+TEST(StatePicture, HelpExplainsEveryNameOfTheLegend) {
+  std::vector<VertexState> states;
+  for (std::size_t k = 0; k < client::kVertexStates; ++k) {
+    states.push_back(static_cast<VertexState>(k));
+  }
+  PosedPanel panel;
+  ColourByState(states, panel);
+  for (const client::Swatch& swatch : panel.swatches) {
+    const std::string name = swatch.text.substr(0, swatch.text.rfind(' '));
+    EXPECT_NE(StatesHelp().find("  " + name + "  "), std::string::npos) << name;
+  }
+}
+
+}  // namespace
+}  // namespace sinew::cli

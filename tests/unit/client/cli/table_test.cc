@@ -1,0 +1,49 @@
+#include "client/cli/text/table.h"
+
+#include <gtest/gtest.h>
+
+#include "client/cli/text/printable.h"
+
+namespace sinew::cli {
+namespace {
+
+TEST(Table, AlignsColumnsAndLeavesNoBlanksAtTheEnd) {
+  Table table({{"name"}, {"count", Table::Align::kRight}, {"what"}});
+  table.Add({"lbs", "7", "fast"});
+  table.Add({"enhanced_ddm", "12,597", ""});
+  EXPECT_EQ(table.Text(),
+            "name           count  what\n"
+            "lbs                7  fast\n"
+            "enhanced_ddm  12,597\n");
+}
+
+TEST(Table, CountsCodePointsNotBytes) {
+  Table table({{"a"}, {"b"}});
+  table.Add({"H\xc3\xa4nde", "1"});
+  table.Add({"hands", "2"});
+  EXPECT_EQ(table.Text(), "a      b\nH\xc3\xa4nde  1\nhands  2\n");
+}
+
+TEST(Table, MissingCellsAreEmptyFurtherOnesDropped) {
+  Table table({{"a"}, {"b"}});
+  table.Add({"1"});
+  table.Add({"1", "2", "3"});
+  EXPECT_EQ(table.Text(), "a  b\n1\n1  2\n");
+  EXPECT_EQ(table.rows(), 2U);
+}
+
+TEST(Table, NamesFromFilesCannotSteerTheTerminal) {
+  Table table({{"joint"}});
+  table.Add({"\x1b]0;title\a\nnext\xc2\x9b"});
+  EXPECT_EQ(table.Text(), "joint\n?]0;title??next?\n");
+}
+
+TEST(Printable, ReplacesWhatIsNotUtf8) {
+  EXPECT_EQ(Printable("a\xff\xc3(b"), "a\xef\xbf\xbd\xef\xbf\xbd(b");
+  EXPECT_EQ(Printable("\xe2\x82\xac 5"), "\xe2\x82\xac 5");
+  EXPECT_EQ(Printable("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");
+  EXPECT_EQ(Printable("a\nb\tc", true), "a\nb?c");
+}
+
+}  // namespace
+}  // namespace sinew::cli

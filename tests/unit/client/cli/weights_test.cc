@@ -1,0 +1,234 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/cli/character/skeleton_file.h"
+#include "client/cli/run/exit_code.h"
+#include "client/cli/text/field_names.h"
+#include "client/cli/text/weights_table.h"
+#include "client/rig/rig_units.h"
+#include "sinew/client.h"
+
+namespace sinew::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+TEST(InTypedWords, NamesOptionsInsteadOfFields) {
+  const struct {
+    const char *message, *command, *typed;
+  } rows[] = {
+      {"spec.recipe.stages[0].ddm.radius: got 5", "bind",
+       "--deformer stage 1 (ddm), radius: got 5"},
+      {"spec.recipe.stages[1]: bulge_free reads posed positions", "bake",
+       "--deformer stage 2: bulge_free reads posed positions"},
+      {"recipe.stages[0]: relax reads posed positions", "bind",
+       "--deformer stage 1: relax reads posed positions"},
+      {"recipe.stages: no stage poses the mesh", "bind", "--deformer: no stage poses the mesh"},
+      {"spec.ddm.radius: got 5, need 0 to 1", "bind",
+       "--deformer (ddm), radius: got 5, need 0 to 1"},
+      {"recipe.stages[1].implicit.joints: the rig has no joint 'x'", "render",
+       "--deformer stage 2 (implicit), joints: the rig has no joint 'x'"},
+      {"spec.spec: got 'x' at column 3", "bind", "--deformer: got 'x' at column 3"},
+      {"target.spec.spec: got 'x'", "render", "--deformer: got 'x'"},
+      {"targets[1].spec.spec: got 'x'", "compare", "--deformers number 2: got 'x'"},
+      {"targets[2]: its rig is another", "compare", "--deformers number 3: its rig is another"},
+      {"dqs: spec.dqs.blend: got 5", "compare", "dqs: --deformers (dqs), blend: got 5"},
+      {"spec.numerics: got a", "bind", "--numerics: got a"},
+      {"deformer: byte 4 is not UTF-8", "bind", "--deformer: byte 4 is not UTF-8"},
+      {"ttl: got 0 s", "bind", "--ttl: got 0 s"},
+      {"capsule.inner: got nan", "weights", "--inner: got nan"},
+      {"max_influences: got 300", "weights", "--max-influences: got 300"},
+      {"heat: set, but the method is CAPSULE", "weights", "--heat: set, but the method is CAPSULE"},
+      {"joints[3]: got \"tail\"", "weights", "--joints: got \"tail\""},
+      // What is no field of a request stays.
+      {"max_influences: got 300", "bind", "max_influences: got 300"},
+      {"hero.glb: nodes[3]: no mesh", "bind", "hero.glb: nodes[3]: no mesh"},
+      {"poses: got 3 joints", "bake", "poses: got 3 joints"},
+      {"output.attributes: got A", "render", "--states: got A"},
+      {"output.muscles: set", "render", "--translucent: set"},
+      {"open.output.muscles: set", "render", "--translucent: set"},
+      {"output.muscles: set", "bake", "output.muscles: set"},
+      {"no colon", "bake", "no colon"},
+      {"", "", ""},
+  };
+  for (const auto& row : rows) EXPECT_EQ(InTypedWords(row.message, row.command), row.typed);
+}
+
+TEST(InTypedWords, IsWhatErrorsSay) {
+  const std::string text =
+      ErrorText(absl::InvalidArgumentError("spec.recipe.stages[0].ddm.radius: got 5"), "bind");
+  EXPECT_THAT(text, StartsWith("sinew: --deformer stage 1 (ddm), radius: got 5\n"));
+  EXPECT_THAT(text, HasSubstr("sinew methods")) << "the hint stays";
+}
+
+client::RigData TwoVertices(std::vector<float> weights) {
+  client::RigData rig;
+  rig.joints = {{.name = "a"}, {.name = "b", .parent = 0}, {.name = "c", .parent = 1}};
+  rig.rest_local.resize(36);
+  client::Mesh& mesh = rig.meshes.emplace_back();
+  mesh.positions = {0, 0, 0, 1, 0, 0};
+  mesh.skin.joints = {2, 0};
+  mesh.skin.inverse_bind.resize(24);
+  mesh.skin.influence_counts = {2, 1};
+  mesh.skin.influence_joints = {0, 1, 1};
+  mesh.skin.influence_weights = std::move(weights);
+  return rig;
+}
+
+TEST(WeightsTable, CountsSharesOfJoints) {
+  const client::RigData rig = TwoVertices({0.25f, 0.75f, 1});
+  const auto shares = JointShares(rig);
+  ASSERT_EQ(shares.size(), 3u);
+  EXPECT_EQ(shares[0].vertices, 2u);
+  EXPECT_DOUBLE_EQ(shares[0].share, 0.875);
+  EXPECT_EQ(shares[0].largest, 1);
+  EXPECT_EQ(shares[1].vertices, 0u);
+  EXPECT_DOUBLE_EQ(shares[2].share, 0.125);
+  const std::string text = WeightsText(rig);
+  EXPECT_LT(text.find("a "), text.find("c "));
+  EXPECT_THAT(text, HasSubstr("87.50 %"));
+  EXPECT_THAT(text, Not(HasSubstr("\nb"))) << "it carries nothing";
+}
+
+TEST(RigInfluences, AreSparseAndMerged) {
+  client::RigData rig = TwoVertices({0.25f, 0.75f, 0});
+  rig.meshes[0].skin.joints = {2, 2};  // two slots of one joint
+  rig.meshes[0].skin.fallback_joint = 0;
+  rig.meshes.push_back(rig.meshes[0]);
+  rig.meshes[1].skin.influence_counts = {900, 1};  // more than there are
+  const RigInfluences influences = ReadInfluences(rig);
+  ASSERT_EQ(influences.vertices(), 4u);
+  ASSERT_EQ(influences.Of(0).size(), 1u) << "once, though it has two slots";
+  EXPECT_EQ(influences.Of(0)[0].weight, 1.0f);
+  ASSERT_EQ(influences.Of(1).size(), 1u) << "the fallback";
+  EXPECT_EQ(influences.Of(1)[0].weight, 1.0f);
+  EXPECT_EQ(WeightsOf(influences, 2), (std::vector<float>{1, 1, 1, 1}));
+  EXPECT_EQ(JointShares(rig)[2].vertices, 4u);
+  EXPECT_EQ(JointShares(rig)[2].share, 1.0);
+}
+
+TEST(RigInfluences, OfManyJointsTakeNoMoreThanTheirWeights) {
+  client::RigData rig = TwoVertices({0.25f, 0.75f, 1});
+  rig.joints.resize(50'000, {.name = "more", .parent = 0});
+  client::Mesh& mesh = rig.meshes[0];
+  mesh.positions.assign(200'000 * 3, 0);
+  mesh.skin.influence_counts.resize(200'000, 0);
+  const RigInfluences influences = ReadInfluences(rig);  // dense: 40 GB
+  EXPECT_EQ(influences.vertices(), 200'000u);
+  EXPECT_LT(influences.entries.capacity(), 16u);
+  EXPECT_EQ(JointShares(influences, rig.joints.size())[2].vertices, 1u);
+}
+
+TEST(WeightsTable, ComparesWeights) {
+  const client::RigData rig = TwoVertices({0.25f, 0.75f, 1});
+  EXPECT_EQ(CompareWeights(rig, rig)->mean_absolute, 0);
+  const auto difference = CompareWeights(rig, TwoVertices({0.75f, 0.25f, 1}));
+  // |0.5| twice and 0 once; half of one vertex's weight moved.
+  EXPECT_DOUBLE_EQ(difference->mean_absolute, 1.0 / 3);
+  EXPECT_DOUBLE_EQ(difference->moved, 0.25);
+  client::RigData bare = rig;
+  bare.meshes[0].skin = {};
+  EXPECT_FALSE(CompareWeights(rig, bare).has_value());
+}
+
+CharacterFile Character(const char* label, client::RigData rig) {
+  CharacterFile character;
+  character.label = label;
+  character.rig = std::move(rig);
+  return character;
+}
+
+// In centimetres, Z up; joints and their places to come.
+client::RigData CentimetreSkeleton() {
+  client::RigData skeleton;
+  skeleton.meters_per_unit = 0.01;
+  skeleton.up_axis = client::UpAxis::kZ;
+  return skeleton;
+}
+
+client::RigData OneTriangle(std::vector<float> positions) {
+  client::RigData mesh;
+  mesh.meshes.emplace_back();
+  mesh.meshes[0].positions = std::move(positions);
+  mesh.meshes[0].face_vertices = {0, 1, 2};
+  return mesh;
+}
+
+TEST(AttachSkeleton, BringsTheMeshToTheSkeletonsUnitsAndUpAxis) {
+  client::RigData skeleton = CentimetreSkeleton();
+  skeleton.joints = {{.name = "hip"}, {.name = "head", .parent = 0}};
+  skeleton.rest_local = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 10, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 150};
+  client::RigData mesh = OneTriangle({-1, 0, -1, 1, 2, 1, 0, 2, 0.5f});
+  mesh.meters_per_unit = 1;
+  mesh.up_axis = client::UpAxis::kY;
+  CharacterFile file = Character("statue.glb", mesh);
+  const auto notes = AttachSkeleton(Character("hero.glb", skeleton), file);
+  ASSERT_TRUE(notes.ok()) << notes.status();
+  ASSERT_EQ(notes->size(), 2u);
+  EXPECT_THAT((*notes)[0], HasSubstr("scaled by 100"));
+  EXPECT_THAT((*notes)[1], HasSubstr("Z up"));
+  EXPECT_THAT(file.rig.meshes[0].positions, ElementsAre(-100, 100, 0, 100, -100, 200, 0, -50, 200));
+  EXPECT_EQ(file.rig.joints.size(), 2u);
+  EXPECT_EQ(file.rig.meters_per_unit, 0.01);
+  EXPECT_EQ(file.rig_bytes, *client::EncodeRig(file.rig));
+}
+
+TEST(AttachSkeleton, AMeshWithoutAUnitIsTakenForTheSkeletons) {
+  client::RigData skeleton = CentimetreSkeleton();
+  skeleton.joints = {{.name = "hip"}};
+  skeleton.rest_local = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1};
+  client::RigData mesh = OneTriangle({-1, 0, -1, 1, 2, 1, 0, 2, 0.5f});
+  mesh.meters_per_unit = 0;
+  mesh.up_axis = client::UpAxis::kUnspecified;
+  CharacterFile file = Character("statue.obj", mesh);
+  const auto notes = AttachSkeleton(Character("hero.glb", skeleton), file);
+  ASSERT_TRUE(notes.ok()) << notes.status();
+  ASSERT_EQ(notes->size(), 1u);
+  EXPECT_THAT((*notes)[0], HasSubstr("names no unit: taken for the skeleton's, 0.01 m"));
+  EXPECT_EQ(file.rig.meshes[0].positions, mesh.meshes[0].positions);
+  EXPECT_EQ(file.rig.meters_per_unit, 0.01);
+  EXPECT_EQ(file.rig.up_axis, client::UpAxis::kZ);
+}
+
+TEST(DoubtfulUnits, NamesBothSizesAndTheFactor) {
+  const Bounds skeleton = {0, 0, 0, 0, 0, 2};
+  const auto doubt = [&](double size) {
+    return DoubtfulUnits(Bounds{0, 0, 0, size, 0, 0}, skeleton);
+  };
+  for (const double size : {0.4, 1.0, 2.0, 3.0, 10.0}) EXPECT_EQ(doubt(size), "") << size;
+  EXPECT_EQ(doubt(0), "") << "a point has no size";
+  EXPECT_EQ(doubt(NAN), "");
+  EXPECT_THAT(doubt(300), HasSubstr("the mesh is 300 across and its skeleton 2: "));
+  for (const auto& [size, factor] : {std::pair{0.002, "of 1000"},
+                                     {0.03, "of 100"},
+                                     {0.3, "of 10"},
+                                     {17, "of 10"},
+                                     {170, "of 100"},
+                                     {2500, "of 1000"}}) {
+    EXPECT_THAT(doubt(size), ::testing::EndsWith(factor)) << size;
+  }
+}
+
+TEST(AttachSkeleton, RefusesWhatCannotFit) {
+  client::RigData skeleton = TwoVertices({1, 0, 1});
+  for (std::size_t j = 0; j < 3; ++j) {
+    for (const std::size_t i : {0, 5, 10}) skeleton.rest_local[j * 12 + i] = 1;
+  }
+  client::RigData mesh = OneTriangle({5, 0, 0, 6, 1, 1, 5, 1, 0});
+  CharacterFile file = Character("far.glb", mesh);
+  absl::Status status = AttachSkeleton(Character("hero.glb", skeleton), file).status();
+  EXPECT_EQ(ExitCode(status), 65);
+  EXPECT_THAT(std::string(status.message()), HasSubstr("overlap"));
+  EXPECT_THAT(std::string(status.message()), HasSubstr("(5, 0, 0) to (6, 1, 1)"));
+  status = AttachSkeleton(Character("none.glb", {}), file).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("none.glb has no joints"));
+  CharacterFile own = Character("own.glb", skeleton);
+  status = AttachSkeleton(Character("hero.glb", skeleton), own).status();
+  EXPECT_THAT(std::string(status.message()), HasSubstr("joints of its own"));
+}
+
+}  // namespace
+}  // namespace sinew::cli

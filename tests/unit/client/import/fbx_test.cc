@@ -1,0 +1,394 @@
+// FBX against Maya's own deformed meshes, and damaged FBX files.
+#include <absl/strings/str_cat.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "client/import/import.h"
+#include "tests/support/gltf_builder.h"
+#include "tests/support/linear_blend.h"
+#include "tests/support/testdata.h"
+
+namespace sinew::client {
+namespace {
+
+using ::testing::HasSubstr;
+using testing::Point;
+
+std::string MayaPath(const std::string& suffix) {
+  return (testing::SharedData() / "models" / ("maya_kenney_character_" + suffix)).string();
+}
+
+#define NEED_MAYA_OR_SKIP() \
+  if (!std::filesystem::exists(MayaPath("7700_binary.fbx"))) GTEST_SKIP() << "no shared test data"
+
+struct Obj {
+  std::vector<Point> points;
+  std::vector<std::vector<std::size_t>> faces;
+};
+
+Obj ReadObj(const std::string& path) {
+  Obj out;
+  std::ifstream in(path);
+  for (std::string line; std::getline(in, line);) {
+    std::istringstream words(line);
+    std::string kind;
+    words >> kind;
+    if (kind == "v") {
+      Point p{};
+      words >> p[0] >> p[1] >> p[2];
+      out.points.push_back(p);
+    } else if (kind == "f") {
+      std::vector<std::size_t> face;
+      for (std::string corner; words >> corner;) face.push_back(std::stoul(corner) - 1);
+      out.faces.push_back(face);
+    }
+  }
+  return out;
+}
+
+// Maya's control point for each of our vertices, by walking the corners of both, which stand in the
+// same order.
+std::vector<std::size_t> MatchControlPoints(const Mesh& mesh, const Obj& obj) {
+  std::vector<std::size_t> match(mesh.vertices(), obj.points.size());
+  std::size_t corner = 0;
+  EXPECT_EQ(mesh.face_sizes.size(), obj.faces.size());
+  for (std::size_t f = 0; f < obj.faces.size(); ++f) {
+    EXPECT_EQ(mesh.face_sizes[f], obj.faces[f].size()) << "face " << f;
+    for (const std::size_t control_point : obj.faces[f]) {
+      std::size_t& matched = match[mesh.face_vertices[corner++]];
+      if (matched == obj.points.size()) matched = control_point;
+      EXPECT_EQ(matched, control_point) << "corner " << corner;
+    }
+  }
+  return match;
+}
+
+class MayaFrame : public ::testing::TestWithParam<int> {};
+
+TEST_P(MayaFrame, IsReproducedByLinearBlend) {
+  NEED_MAYA_OR_SKIP();
+  const auto scene = ImportFile(MayaPath("7700_binary.fbx"));
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  const Obj obj = ReadObj(MayaPath(std::to_string(GetParam()) + ".obj"));
+  ASSERT_EQ(obj.points.size(), 804u);
+  const Mesh& mesh = scene->rig.meshes.at(0);
+  ASSERT_EQ(mesh.vertices(), 804u);
+  const std::vector<std::size_t> match = MatchControlPoints(mesh, obj);
+  EXPECT_EQ(std::set<std::size_t>(match.begin(), match.end()).size(), 804u);
+
+  SampleOptions options;
+  options.fps = 24;
+  options.first_frame = options.last_frame = GetParam();
+  const auto clip = SampleClip(*scene, "Take 001", options);
+  ASSERT_TRUE(clip.ok()) << clip.status();
+  const std::vector<Point> posed = testing::LinearBlend(scene->rig, mesh, *clip, 0);
+  Point low = obj.points[0], high = obj.points[0];
+  double worst = 0;
+  for (std::size_t v = 0; v < posed.size(); ++v) {
+    const Point& expected = obj.points[match[v]];
+    worst = std::max(worst, std::hypot(posed[v][0] - expected[0], posed[v][1] - expected[1],
+                                       posed[v][2] - expected[2]));
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      low[axis] = std::min(low[axis], expected[axis]);
+      high[axis] = std::max(high[axis], expected[axis]);
+    }
+  }
+  const double diagonal = std::hypot(high[0] - low[0], high[1] - low[1], high[2] - low[2]);
+  RecordProperty("worst_over_diagonal", absl::StrCat(worst / diagonal));
+  EXPECT_LT(worst, 1e-5 * diagonal);
+  EXPECT_GT(diagonal, 100) << "centimetres in world space";
+}
+
+INSTANTIATE_TEST_SUITE_P(Frames, MayaFrame, ::testing::Values(4, 9));
+
+TEST(FbxImport, KeepsControlPointsPolygonsAndEmptyClusters) {
+  NEED_MAYA_OR_SKIP();
+  const auto scene = ImportFile(MayaPath("7700_binary.fbx"));
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  const MeshStatistics& mesh = scene->statistics.meshes.at(0);
+  EXPECT_EQ(mesh.vertices, 804u);
+  EXPECT_EQ(mesh.source_vertices, 3256u);
+  EXPECT_EQ(mesh.faces, 826u);
+  EXPECT_EQ(mesh.triangles, 1604u);
+  EXPECT_EQ(mesh.max_influences, 4u);
+  EXPECT_EQ(scene->rig.joints.size(), 45u);
+  EXPECT_EQ(scene->statistics.joints_without_weights, 13u);
+  EXPECT_FALSE(scene->keeps_file_order);
+  EXPECT_DOUBLE_EQ(scene->rig.meters_per_unit, 0.01);
+  EXPECT_EQ(scene->rig.up_axis, UpAxis::kY);
+  EXPECT_EQ(scene->rig.meshes[0].corner_normals.size(), 3256u * 3);
+  ASSERT_EQ(scene->clips.size(), 1u);
+  EXPECT_NEAR(scene->clips[0].end, 20.0 / 24, 1e-9);
+  EXPECT_EQ(scene->clips[0].keys, 17u);
+  EXPECT_EQ(ClipFrames(scene->clips[0], 24), 21);
+}
+
+TEST(FbxImport, RefusesEveryTruncation) {
+  NEED_MAYA_OR_SKIP();
+  std::ifstream in(MayaPath("7700_binary.fbx"), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  for (std::size_t size = 23; size + 200 < whole.size(); size += 7919) {
+    const auto scene = ImportFile(testing::WriteFile("cut.fbx", whole.substr(0, size)));
+    EXPECT_EQ(scene.status().code(), absl::StatusCode::kInvalidArgument) << size;
+  }
+}
+
+// A binary FBX 7.4 record: name, properties already encoded, children already encoded.
+class FbxRecords {
+ public:
+  static std::string Number(std::uint64_t value, std::size_t bytes) {
+    std::string out;
+    for (std::size_t i = 0; i < bytes; ++i) out.push_back(static_cast<char>(value >> (8 * i)));
+    return out;
+  }
+  static std::string Id(std::uint64_t id) { return absl::StrCat("L", Number(id, 8)); }
+  static std::string Text(const std::string& text) {
+    return absl::StrCat("S", Number(text.size(), 4), text);
+  }
+
+  std::string bytes = std::string("Kaydara FBX Binary  \0\x1a\0", 23) + Number(7400, 4);
+
+  void Open(const std::string& name, const std::vector<std::string>& properties = {}) {
+    open_.push_back(bytes.size());
+    std::string joined;
+    for (const std::string& property : properties) joined += property;
+    bytes += Number(0, 4) + Number(properties.size(), 4) + Number(joined.size(), 4) +
+             Number(name.size(), 1) + name + joined;
+  }
+  void Close(bool had_children) {
+    if (had_children) bytes += std::string(13, '\0');
+    bytes.replace(open_.back(), 4, Number(bytes.size(), 4));
+    open_.pop_back();
+  }
+  void Leaf(const std::string& name, const std::vector<std::string>& properties) {
+    Open(name, properties);
+    Close(false);
+  }
+
+ private:
+  std::vector<std::size_t> open_;
+};
+
+std::string Models(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& child_parent) {
+  FbxRecords fbx;
+  fbx.Open("Objects");
+  for (const std::uint64_t id : {1, 2, 3})
+    fbx.Leaf("Model", {FbxRecords::Id(id), FbxRecords::Text("m"), FbxRecords::Text("Null")});
+  fbx.Close(true);
+  fbx.Open("Connections");
+  for (const auto& [child, parent] : child_parent) {
+    fbx.Leaf("C", {FbxRecords::Text("OO"), FbxRecords::Id(child), FbxRecords::Id(parent)});
+  }
+  fbx.Close(true);
+  return fbx.bytes + std::string(200, '\0');
+}
+
+TEST(FbxImport, RefusesCyclesAndSeveralParentsOfModels) {
+  EXPECT_THAT(
+      std::string(ImportFile(testing::WriteFile("cycle.fbx", Models({{1, 0}, {2, 1}, {1, 2}})))
+                      .status()
+                      .message()),
+      HasSubstr("model 1"));
+  EXPECT_THAT(
+      std::string(
+          ImportFile(testing::WriteFile("loop.fbx", Models({{2, 3}, {3, 2}}))).status().message()),
+      HasSubstr("cycle"));
+  EXPECT_THAT(
+      std::string(
+          ImportFile(testing::WriteFile("two.fbx", Models({{3, 1}, {3, 2}}))).status().message()),
+      HasSubstr("several parents"));
+}
+
+TEST(FbxImport, RefusesDeepNesting) {
+  FbxRecords fbx;
+  for (int i = 0; i < 100'000; ++i) fbx.Open("A");
+  for (int i = 0; i < 100'000; ++i) fbx.Close(true);
+  EXPECT_THAT(
+      std::string(ImportFile(testing::WriteFile("deep.fbx", fbx.bytes + std::string(200, '\0')))
+                      .status()
+                      .message()),
+      HasSubstr("nested deeper"));
+  std::string ascii = "; FBX 7.4.0 project file\nFBXHeaderExtension:  {\n";
+  for (int i = 0; i < 100'000; ++i) ascii += "A: {\n";
+  EXPECT_THAT(
+      std::string(ImportFile(testing::WriteFile("deep_ascii.fbx", ascii)).status().message()),
+      HasSubstr("nested deeper"));
+}
+
+// A quad of one bone with a blend shape channel, of two sculpts or one. The channel's percentage
+// runs from 0 to 100 in a second.
+std::string BlendShapeFbx(bool in_between) {
+  constexpr char kIdentity[] = "*16 {\n a: 1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1\n }\n";
+  return absl::StrCat(
+      R"(; FBX 7.4.0 project file
+FBXHeaderExtension:  {
+ FBXVersion: 7400
+}
+GlobalSettings:  {
+ Version: 1000
+ Properties70:  {
+  P: "UpAxis", "int", "Integer", "",1
+  P: "UnitScaleFactor", "double", "Number", "",1
+ }
+}
+Objects:  {
+ Geometry: 100, "Geometry::strip", "Mesh" {
+  Vertices: *12 {
+   a: 0,0,0,1,0,0,1,2,0,0,2,0
+  }
+  PolygonVertexIndex: *4 {
+   a: 0,1,2,-4
+  }
+ }
+ Geometry: 101, "Geometry::smile", "Shape" {
+  Indexes: *2 {
+   a: 1,3
+  }
+  Vertices: *6 {
+   a: 0,0,1,0.5,0,0
+  }
+  Normals: *6 {
+   a: 0,0,0,0,0,0
+  }
+ }
+)",
+      in_between ? R"( Geometry: 102, "Geometry::half", "Shape" {
+  Indexes: *1 {
+   a: 1
+  }
+  Vertices: *3 {
+   a: 0,0,0.75
+  }
+  Normals: *3 {
+   a: 0,0,0
+  }
+ }
+)"
+                 : "",
+      R"( Model: 200, "Model::strip", "Mesh" {
+ }
+ Model: 201, "Model::root", "LimbNode" {
+ }
+ Deformer: 300, "Deformer::", "Skin" {
+ }
+ Deformer: 301, "SubDeformer::", "Cluster" {
+  Indexes: *4 {
+   a: 0,1,2,3
+  }
+  Weights: *4 {
+   a: 1,1,1,1
+  }
+  Transform: )",
+      kIdentity, "  TransformLink: ", kIdentity, R"( }
+ Deformer: 310, "Deformer::", "BlendShape" {
+ }
+ Deformer: 311, "SubDeformer::smile", "BlendShapeChannel" {
+  DeformPercent: 25
+  FullWeights: )",
+      in_between ? "*2 {\n a: 50,100\n }\n" : "*1 {\n a: 100\n }\n", R"( }
+ AnimationStack: 400, "AnimStack::Take", "" {
+  Properties70:  {
+   P: "LocalStop", "KTime", "Time", "",46186158000
+  }
+ }
+ AnimationLayer: 401, "AnimLayer::Base", "" {
+ }
+ AnimationCurveNode: 402, "AnimCurveNode::DeformPercent", "" {
+  Properties70:  {
+   P: "d|DeformPercent", "Number", "", "A",0
+  }
+ }
+ AnimationCurve: 403, "AnimCurve::", "" {
+  KeyTime: *2 {
+   a: 0,46186158000
+  }
+  KeyValueFloat: *2 {
+   a: 0,100
+  }
+ }
+}
+Connections:  {
+ C: "OO",200,0
+ C: "OO",201,0
+ C: "OO",100,200
+ C: "OO",300,100
+ C: "OO",301,300
+ C: "OO",201,301
+ C: "OO",310,100
+ C: "OO",311,310
+)",
+      in_between ? " C: \"OO\",102,311\n" : "", R"( C: "OO",101,311
+ C: "OO",401,400
+ C: "OO",402,401
+ C: "OP",402,311, "DeformPercent"
+ C: "OP",403,402, "d|DeformPercent"
+}
+)");
+}
+
+bool Lost(const ImportedScene& scene, const std::string& words) {
+  return std::any_of(scene.findings.begin(), scene.findings.end(), [&](const Finding& finding) {
+    return finding.severity == Finding::Severity::kLost &&
+           finding.what.find(words) != std::string::npos;
+  });
+}
+
+TEST(FbxImport, ReadsBlendShapesAndTheirKeys) {
+  const auto scene = ImportFile(testing::WriteFile("x.fbx", BlendShapeFbx(false)));
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  ASSERT_EQ(scene->rig.controls.size(), 1u);
+  EXPECT_EQ(scene->rig.controls[0].name, "smile");
+  EXPECT_FALSE(Lost(*scene, "in-betweens"));
+  const Mesh& mesh = scene->rig.meshes.at(0);
+  ASSERT_EQ(mesh.shapes.size(), 1u);
+  EXPECT_EQ(mesh.shapes[0].control, "smile");
+  const ShapeTarget& target = mesh.shapes[0].targets.at(0);
+  EXPECT_EQ(target.weight, 1);
+  ASSERT_EQ(target.vertices.size(), 2u);
+  for (std::size_t i = 0; i < 2; ++i) {
+    const float* point = &mesh.positions[target.vertices[i] * 3];
+    const std::vector<float> offset(&target.offsets[i * 3], &target.offsets[i * 3] + 3);
+    const bool second = point[0] == 1 && point[1] == 0;
+    EXPECT_EQ(offset, second ? std::vector<float>({0, 0, 1}) : std::vector<float>({0.5f, 0, 0}));
+  }
+  const auto clip = SampleClip(*scene, 0, {.fps = 4});
+  ASSERT_TRUE(clip.ok()) << clip.status();
+  ASSERT_EQ(clip->controls.size(), 5u);
+  for (std::size_t f = 0; f < 5; ++f) {
+    EXPECT_NEAR(clip->controls[f], 0.25 * static_cast<double>(f), 1e-6);
+  }
+}
+
+TEST(FbxImport, ReportsInBetweens) {
+  const auto scene = ImportFile(testing::WriteFile("x.fbx", BlendShapeFbx(true)));
+  ASSERT_TRUE(scene.ok()) << scene.status();
+  EXPECT_EQ(scene->rig.controls.size(), 2u);
+  EXPECT_TRUE(Lost(*scene, "in-betweens of the blend shape 'smile'"));
+}
+
+TEST(FbxImport, RefusesCyclesInAscii) {
+  const std::string ascii =
+      "; FBX 7.4.0 project file\nFBXHeaderExtension:  {\n}\nObjects:  {\n Model: 1, \"Model::a\", "
+      "\"Null\" {\n }\n"
+      " Model: 2, \"Model::b\", \"Null\" {\n }\n}\nConnections:  {\n C: \"OO\",1,2\n C: "
+      "\"OO\",2,1\n}\n";
+  EXPECT_THAT(std::string(ImportFile(testing::WriteFile("cycle.fbx", ascii)).status().message()),
+              HasSubstr("cycle"));
+}
+
+TEST(FbxImport, RefusesAFileWithoutSkin) {
+  const auto scene = ImportFile(testing::WriteFile("plain.fbx", Models({{1, 0}})));
+  EXPECT_EQ(scene.status().code(), absl::StatusCode::kInvalidArgument);
+}
+
+}  // namespace
+}  // namespace sinew::client

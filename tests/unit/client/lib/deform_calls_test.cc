@@ -1,0 +1,245 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "tests/unit/client/lib/fake_server.h"
+
+namespace sinew::client {
+namespace {
+
+const Target kTarget{.rig = "rigs/a", .deformer = "lbs"};
+
+std::vector<float> Positions(const FrameView& view) {
+  std::vector<float> positions(view.vertices() * 3);
+  EXPECT_TRUE(view.CopyPositions(positions).ok());
+  return positions;
+}
+
+struct DeformCalls : testing::Test {
+  FakeServer server;
+  Client client = *Client::Connect(server.Options());
+  DeformCalls() { server.rigs["rigs/a"] = ""; }
+
+  // Frames 1 to `frames`, frame k a pose of the number k.
+  absl::Status Clip(std::size_t frames, const ClipSink& sink, const OutputSpec& output = {}) {
+    std::vector<float> poses;
+    for (std::size_t f = 1; f <= frames; ++f) poses.insert(poses.end(), 12, static_cast<float>(f));
+    return client.DeformClip(kTarget, {}, {.joint_transforms = poses, .frames = frames}, output,
+                             sink);
+  }
+};
+
+TEST_F(DeformCalls, DeformReturnsTheFrame) {
+  const OneNumberPose floats(5);
+  Pose pose = floats;
+  pose.frame = 44;
+  pose.time = 1.25;
+  server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "away");
+  const auto view = client.Deform(kTarget, {}, pose);
+  ASSERT_TRUE(view.ok()) << view.status();
+  EXPECT_EQ(view->frame(), 44u);
+  EXPECT_EQ(view->time(), 1.25);
+  EXPECT_EQ(Positions(*view), ExpectedPositions(5));
+  EXPECT_TRUE(
+      absl::IsNotFound(client.Deform({.rig = "rigs/b", .deformer = "lbs"}, {}, pose).status()));
+}
+
+TEST_F(DeformCalls, DeformRefusesAWrongChecksum) {
+  server.faults.wrong_checksum = true;
+  const OneNumberPose pose(1);
+  EXPECT_TRUE(absl::IsDataLoss(client.Deform(kTarget, {}, pose).status()));
+  EXPECT_TRUE(client.Deform(kTarget, {}, pose, {.checksums = false}).ok());
+}
+
+TEST_F(DeformCalls, DeformAllowsALargeReplyOnlyWhereItIsNeeded) {
+  using Sizes = std::vector<std::uint64_t>;
+  const std::uint64_t most = (64 << 20) - (32 << 10);
+  const OneNumberPose pose(1);
+  EXPECT_TRUE(client.Deform(kTarget, {}, pose).ok());
+  EXPECT_EQ(server.counts.max_response_bytes, Sizes{0});
+
+  server.faults.largest_reply = 5 << 20;
+  EXPECT_TRUE(client.Deform(kTarget, {}, pose).ok());
+  EXPECT_EQ(server.counts.max_response_bytes, (Sizes{0, 0, most}));
+
+  server.faults.largest_allowed = 16 << 20;
+  EXPECT_EQ(Details(client.Deform(kTarget, {}, pose).status()).reason, "USE_STREAM");
+
+  ClientOptions options = server.Options();
+  options.max_receive_bytes = 1 << 20;
+  client = *Client::Connect(options);
+  server.counts.max_response_bytes.clear();
+  EXPECT_EQ(Details(client.Deform(kTarget, {}, pose).status()).reason, "USE_STREAM");
+  EXPECT_EQ(server.counts.max_response_bytes, Sizes{(1 << 20) - (32 << 10)});
+}
+
+TEST_F(DeformCalls, ClipBlocksStayWithinTheServersPoses) {
+  std::size_t taken = 0;
+  const ClipSink count = [&](const StreamItem&) {
+    ++taken;
+    return absl::OkStatus();
+  };
+  server.faults.most_clip_poses = 10'000;
+  EXPECT_TRUE(Clip(10'001, count).ok());
+  EXPECT_EQ(taken, 10'001u);
+  EXPECT_EQ(server.counts.clips, 2);
+
+  taken = 0;
+  server.counts.clips = 0;
+  server.faults.most_clip_poses = 6;
+  const absl::Status status = Clip(20, count);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(taken, 20u);
+  EXPECT_EQ(server.counts.clips, 4) << "20 and 10 are refused, 5 at a time are not";
+  server.faults.most_clip_poses = 0;
+  EXPECT_TRUE(absl::IsResourceExhausted(Clip(20, count)));
+}
+
+TEST_F(DeformCalls, ClipComesInBlocksAndInOrder) {
+  ClientOptions options = server.Options();
+  options.clip_block_bytes = 1000;  // ten poses
+  client = *Client::Connect(options);
+  std::uint64_t next = 1;
+  const absl::Status status = Clip(25, [&](const StreamItem& item) {
+    EXPECT_EQ(item.frame, next);
+    EXPECT_EQ(Positions(item.view), ExpectedPositions(static_cast<float>(next)));
+    ++next;
+    return absl::OkStatus();
+  });
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(next, 26u);
+  EXPECT_EQ(server.counts.clips, 3);
+}
+
+TEST_F(DeformCalls, ClipContinuesBehindTheLastFrame) {
+  server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+  server.faults.break_after_frames = 7;
+  std::vector<std::uint64_t> frames;
+  EXPECT_TRUE(Clip(20, [&](const StreamItem& item) {
+                frames.push_back(item.frame);
+                return absl::OkStatus();
+              }).ok());
+  ASSERT_EQ(frames.size(), 20u) << "no frame twice";
+  EXPECT_EQ(frames.back(), 20u);
+  EXPECT_EQ(server.counts.clips, 2);
+}
+
+TEST_F(DeformCalls, ClipReportsBadPosesAndGoesOn) {
+  std::vector<float> poses(36, 1);
+  poses[12] = std::numeric_limits<float>::quiet_NaN();
+  std::string seen;
+  EXPECT_TRUE(client
+                  .DeformClip(kTarget, {}, {.joint_transforms = poses, .frames = 3}, {},
+                              [&](const StreamItem& item) {
+                                seen += item.problem.ok() ? 'f' : 'p';
+                                return absl::OkStatus();
+                              })
+                  .ok());
+  EXPECT_EQ(seen, "fpf");
+}
+
+TEST_F(DeformCalls, ClipEndsWithTheSinksError) {
+  int taken = 0;
+  // A code that would be worth another attempt if the network had said it.
+  const absl::Status status = Clip(10, [&](const StreamItem&) {
+    return ++taken == 3 ? absl::UnavailableError("disk full") : absl::OkStatus();
+  });
+  EXPECT_EQ(status, absl::UnavailableError("disk full"));
+  EXPECT_EQ(taken, 3);
+  EXPECT_EQ(server.counts.clips, 1);
+}
+
+TEST_F(DeformCalls, ClipRefusesWhatDoesNotDivide) {
+  const std::vector<float> poses(25, 1);
+  const ClipSink sink = [](const StreamItem&) { return absl::OkStatus(); };
+  const auto code = [&](const ClipPoses& clip, const ClipSink& to) {
+    return client.DeformClip(kTarget, {}, clip, {}, to).code();
+  };
+  EXPECT_EQ(code({.joint_transforms = poses, .frames = 2}, sink),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({.joint_transforms = poses, .frames = 0}, sink),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({.joint_transforms = {}, .frames = 0}, sink), absl::StatusCode::kOk);
+  const std::vector<double> times(3);
+  EXPECT_EQ(
+      code({.joint_transforms = std::span(poses).first(24), .frames = 2, .times = times}, sink),
+      absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      code({.joint_transforms = std::span(poses).first(24), .frames = 2, .first_frame = 0}, sink),
+      absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(code({.joint_transforms = std::span(poses).first(24), .frames = 2}, {}),
+            absl::StatusCode::kInvalidArgument);
+}
+
+// Two targets, frames 1 to `frames`; frame `bad` is no pose.
+absl::StatusOr<std::vector<TargetMetrics>> Compared(const Client& client, std::size_t frames,
+                                                    std::size_t bad = 0,
+                                                    const CompareProgress& progress = {}) {
+  std::vector<float> poses;
+  for (std::size_t f = 1; f <= frames; ++f) {
+    poses.insert(poses.end(), 12,
+                 f == bad ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(f));
+  }
+  const Target targets[] = {kTarget, {.rig = "rigs/a", .deformer = "dqs"}};
+  return client.Compare(targets, {}, {.joint_transforms = poses, .frames = frames}, {}, progress);
+}
+
+TEST_F(DeformCalls, ACompareOfSeveralBlocksIsThatOfTheWhole) {
+  ClientOptions options = server.Options();
+  options.clip_block_bytes = 1000;  // ten poses
+  client = *Client::Connect(options);
+  std::vector<std::size_t> done;
+  const auto all = Compared(client, 25, 9, [&](std::size_t measured, std::size_t total) {
+    done.push_back(measured);
+    EXPECT_EQ(total, 50u);
+  });
+  ASSERT_TRUE(all.ok()) << all.status();
+  ASSERT_EQ(all->size(), 2u);
+  const TargetMetrics& second = (*all)[1];
+  ASSERT_EQ(second.frames.size(), 24u);
+  EXPECT_EQ(second.frames[8].frame, 10u);
+  EXPECT_EQ(*second.frames[8].volume_ratio, 100);
+  EXPECT_EQ(second.problems.size(), 1u) << "also where it is pre-rolled";
+  EXPECT_EQ(second.problems[0].frame, 9u);
+  EXPECT_TRUE(absl::IsInvalidArgument(second.problems[0].problem));
+  EXPECT_EQ(*second.worst.volume_ratio, 10);
+  EXPECT_DOUBLE_EQ(*second.mean.volume_ratio, 10 * (25 * 13 - 9) / 24.0);
+  EXPECT_EQ(*second.worst.self_intersections, 25u);
+  EXPECT_FALSE(second.mean.jerk.has_value());
+  EXPECT_EQ(second.bound_bytes, 77u);
+  EXPECT_EQ(second.numerics, "numerics-1");
+  EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
+  EXPECT_EQ(done.back(), 50u);
+  ASSERT_EQ(server.counts.compared.size(), 4u) << "pre-rolled poses fill a block too";
+  for (const v1::PoseBlock& block : server.counts.compared) EXPECT_LE(block.poses_size(), 10);
+  EXPECT_EQ(server.counts.compared[1].preroll(), 3u);
+  EXPECT_EQ(server.counts.compared[1].poses(0).frame(), 8u);
+}
+
+TEST_F(DeformCalls, ACompareGoesOnAfterABreakAndWithinTheServersPoses) {
+  server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+  server.faults.break_after_frames = 7;
+  server.faults.most_compare_poses = 8;
+  const auto all = Compared(client, 12);
+  ASSERT_TRUE(all.ok()) << all.status();
+  for (const TargetMetrics& target : *all) EXPECT_EQ(target.frames.size(), 12u);
+  EXPECT_TRUE(absl::IsInvalidArgument(client.Compare({}, {}, {}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(Compared(client, 0).status()));
+}
+
+TEST_F(DeformCalls, ACompareThatGoesOnWithOtherNumericsFails) {
+  ClientOptions options = server.Options();
+  options.clip_block_bytes = 1000;  // ten poses
+  client = *Client::Connect(options);
+  const auto all = Compared(client, 25, 0, [&](std::size_t measured, std::size_t) {
+    if (measured != 20) return;  // the first block is whole, the second not yet asked for
+    const std::lock_guard lock(server.mutex);
+    server.numerics = "numerics-2";
+  });
+  EXPECT_TRUE(absl::IsFailedPrecondition(all.status())) << all.status();
+  EXPECT_NE(all.status().message().find("numerics-2"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace sinew::client

@@ -1,0 +1,280 @@
+#include "tests/unit/client/lib/fake_server.h"
+
+#include <absl/strings/str_cat.h>
+#include <grpcpp/security/server_credentials.h>
+#include <grpcpp/server_builder.h>
+#include <grpcpp/support/channel_arguments.h>
+
+#include <chrono>
+#include <numeric>
+#include <utility>
+
+namespace sinew::client {
+namespace {
+
+constexpr int kPage = 2;
+
+class FakeRigService : public v1::RigService::Service {
+ public:
+  explicit FakeRigService(FakeServer& server) : server_(server) {}
+
+  grpc::Status UploadRig(grpc::ServerContext*, grpc::ServerReader<v1::UploadRigRequest>* reader,
+                         v1::UploadRigResponse* response) override {
+    if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
+    v1::UploadRigRequest request;
+    if (!reader->Read(&request)) return {grpc::INVALID_ARGUMENT, "header: got none"};
+    const v1::UploadHeader header = request.header();
+    const std::string name = absl::StrCat("rigs/sha256-", header.sha256());
+    std::size_t got = 0;
+    do {
+      const std::lock_guard lock(server_.mutex);
+      std::string& bytes = server_.partial[header.sha256()];
+      if (!request.data().empty()) {
+        if (request.offset() != bytes.size()) return {grpc::INVALID_ARGUMENT, "offset"};
+        bytes += request.data();
+        got += request.data().size();
+        server_.counts.uploaded_bytes += request.data().size();
+        if (server_.faults.upload_breaks_after > 0 && got >= server_.faults.upload_breaks_after) {
+          server_.faults.upload_breaks_after = 0;
+          return {grpc::UNAVAILABLE, "broken off"};
+        }
+      }
+    } while (reader->Read(&request));
+    const std::lock_guard lock(server_.mutex);
+    std::string& bytes = server_.partial[header.sha256()];
+    if (bytes.size() == header.size_bytes()) server_.rigs[name] = std::exchange(bytes, {});
+    response->set_committed_bytes(bytes.size());
+    if (server_.rigs.contains(name)) *response->mutable_rig() = Summary(name);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status GetRig(grpc::ServerContext*, const v1::GetRigRequest* request,
+                      v1::GetRigResponse* response) override {
+    if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
+    const std::lock_guard lock(server_.mutex);
+    if (!server_.rigs.contains(request->name())) return {grpc::NOT_FOUND, request->name()};
+    *response->mutable_rig() = Summary(request->name());
+    return grpc::Status::OK;
+  }
+
+  grpc::Status DownloadRig(grpc::ServerContext*, const v1::DownloadRigRequest* request,
+                           grpc::ServerWriter<v1::DownloadRigResponse>* writer) override {
+    std::string bytes;
+    {
+      const std::lock_guard lock(server_.mutex);
+      if (!server_.rigs.contains(request->name())) return {grpc::NOT_FOUND, request->name()};
+      bytes = server_.rigs[request->name()];
+      if (server_.faults.download_lies) bytes[bytes.size() / 2] ^= 1;
+    }
+    for (std::size_t offset = request->offset(); offset < bytes.size(); offset += 100) {
+      if (offset > 0 && request->offset() == 0) {
+        if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
+      }
+      v1::DownloadRigResponse piece;
+      piece.set_offset(offset);
+      piece.set_data(bytes.substr(offset, 100));
+      piece.set_size_bytes(bytes.size());
+      writer->Write(piece);
+    }
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListRigs(grpc::ServerContext*, const v1::ListRigsRequest* request,
+                        v1::ListRigsResponse* response) override {
+    const std::lock_guard lock(server_.mutex);
+    auto rig = server_.rigs.upper_bound(request->page_token());
+    for (; rig != server_.rigs.end() && response->rigs_size() < kPage; ++rig) {
+      *response->add_rigs() = Summary(rig->first);
+      response->set_next_page_token(rig->first);
+    }
+    if (rig == server_.rigs.end()) response->clear_next_page_token();
+    return grpc::Status::OK;
+  }
+
+  grpc::Status DeleteRig(grpc::ServerContext*, const v1::DeleteRigRequest* request,
+                         v1::DeleteRigResponse*) override {
+    // The work is done before the answer is lost.
+    std::size_t erased;
+    {
+      const std::lock_guard lock(server_.mutex);
+      erased = server_.rigs.erase(request->name());
+    }
+    if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
+    return erased > 0 ? grpc::Status::OK : grpc::Status(grpc::NOT_FOUND, request->name());
+  }
+
+  grpc::Status ComputeWeights(grpc::ServerContext* context,
+                              const v1::ComputeWeightsRequest* request,
+                              grpc::ServerWriter<v1::ComputeWeightsResponse>* writer) override {
+    std::optional<grpc::Status> fault;
+    {
+      const std::lock_guard lock(server_.mutex);
+      server_.counts.weighed.push_back(*request);
+      if (!server_.rigs.contains(request->rig())) return {grpc::NOT_FOUND, request->rig()};
+      fault = std::exchange(server_.faults.break_weights, std::nullopt);
+    }
+    v1::ComputeWeightsResponse response;
+    writer->Write(response);
+    if (fault) return *fault;
+    response.set_progress(0.5f);
+    if (!writer->Write(response) || context->IsCancelled()) return grpc::Status::CANCELLED;
+    response.set_progress(1);
+    *response.mutable_rig() = Summary(request->rig() + "+weights");
+    response.mutable_report()->set_unseen_count(3);
+    for (const std::uint64_t vertex : {4, 7})
+      response.mutable_report()->add_unseen_vertices(vertex);
+    response.mutable_report()->add_idle_joints(1);
+    response.mutable_report()->add_notes("a note");
+    writer->Write(response);
+    return grpc::Status::OK;
+  }
+
+ private:
+  v1::RigSummary Summary(const std::string& name) const {
+    v1::RigSummary summary;
+    summary.set_name(name);
+    summary.set_vertices(kFakeVertices);
+    return summary;
+  }
+
+  FakeServer& server_;
+};
+
+class FakeSessionService : public v1::SessionService::Service {
+ public:
+  explicit FakeSessionService(FakeServer& server) : server_(server) {}
+
+  grpc::Status CreateSession(grpc::ServerContext*, const v1::CreateSessionRequest* request,
+                             v1::CreateSessionResponse* response) override {
+    {
+      const std::lock_guard lock(server_.mutex);
+      ++server_.counts.creates;
+      if (!server_.rigs.contains(request->spec().rig())) {
+        return {grpc::NOT_FOUND, request->spec().rig()};
+      }
+      const std::string& demanded = request->spec().numerics();
+      if (!demanded.empty() && demanded != server_.numerics) {
+        return {grpc::FAILED_PRECONDITION, "numerics"};
+      }
+      std::string& name = server_.requests[request->request_id()];
+      if (name.empty()) {
+        name = absl::StrCat("sessions/", ++server_.counts.sessions_made);
+        v1::Session& session = server_.sessions[name];
+        session.set_name(name);
+        session.set_numerics(server_.numerics);
+        session.set_state(v1::Session::STATE_BINDING);
+        *session.mutable_spec() = request->spec();
+      }
+      *response->mutable_session() = server_.sessions[name];
+    }
+    return TakeFault(server_);
+  }
+
+  grpc::Status WatchSession(grpc::ServerContext*, const v1::WatchSessionRequest* request,
+                            grpc::ServerWriter<v1::WatchSessionResponse>* writer) override {
+    v1::WatchSessionResponse reply;
+    {
+      const std::lock_guard lock(server_.mutex);
+      if (!server_.sessions.contains(request->name())) return {grpc::NOT_FOUND, request->name()};
+      *reply.mutable_session() = server_.sessions[request->name()];
+    }
+    writer->Write(reply);
+    if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
+    const std::lock_guard lock(server_.mutex);
+    v1::Session& session = server_.sessions[request->name()];
+    if (session.spec().spec() == "never") {
+      session.set_state(v1::Session::STATE_FAILED);
+      session.mutable_problem()->set_code(8);
+      session.mutable_problem()->set_reason(v1::REASON_LIMIT);
+      session.mutable_problem()->set_message("bind: too large");
+    } else {
+      session.set_state(v1::Session::STATE_READY);
+    }
+    *reply.mutable_session() = session;
+    writer->Write(reply);
+    return grpc::Status::OK;
+  }
+
+  grpc::Status DeleteSession(grpc::ServerContext*, const v1::DeleteSessionRequest* request,
+                             v1::DeleteSessionResponse*) override {
+    const std::lock_guard lock(server_.mutex);
+    return server_.sessions.erase(request->name()) > 0
+               ? grpc::Status::OK
+               : grpc::Status(grpc::NOT_FOUND, request->name());
+  }
+
+ private:
+  FakeServer& server_;
+};
+
+class FakeInfoService : public v1::InfoService::Service {
+ public:
+  explicit FakeInfoService(FakeServer& server) : server_(server) {}
+
+  grpc::Status GetServerInfo(grpc::ServerContext* context, const v1::GetServerInfoRequest*,
+                             v1::GetServerInfoResponse* response) override {
+    if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
+    const auto key = context->client_metadata().find("x-sinew-test");
+    if (key != context->client_metadata().end()) {
+      response->set_version({key->second.data(), key->second.size()});
+    }
+    return grpc::Status::OK;
+  }
+
+  grpc::Status ListMethods(grpc::ServerContext* context, const v1::ListMethodsRequest*,
+                           v1::ListMethodsResponse*) override {
+    // Hangs until the caller gives up.
+    while (!context->IsCancelled()) absl::SleepFor(absl::Milliseconds(2));
+    return {grpc::CANCELLED, "given up"};
+  }
+
+ private:
+  FakeServer& server_;
+};
+
+}  // namespace
+
+std::vector<float> ExpectedPositions(float pose) {
+  std::vector<float> positions(kFakeVertices * 3);
+  std::iota(positions.begin(), positions.end(), pose);
+  return positions;
+}
+
+grpc::Status TakeFault(FakeServer& server) {
+  const std::lock_guard lock(server.mutex);
+  ++server.counts.calls;
+  return std::exchange(server.faults.fail_next_call, std::nullopt).value_or(grpc::Status::OK);
+}
+
+FakeServer::FakeServer() {
+  services_.push_back(std::make_unique<FakeRigService>(*this));
+  services_.push_back(std::make_unique<FakeSessionService>(*this));
+  services_.push_back(std::make_unique<FakeInfoService>(*this));
+  services_.push_back(MakeFakeDeformService(*this));
+  grpc::ServerBuilder builder;
+  int port = 0;
+  builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
+  for (const auto& service : services_) builder.RegisterService(service.get());
+  server_ = builder.BuildAndStart();
+  address_ = absl::StrCat("127.0.0.1:", port);
+}
+
+FakeServer::~FakeServer() {
+  server_->Shutdown(std::chrono::system_clock::now());
+}
+
+std::shared_ptr<grpc::Channel> FakeServer::InProcessChannel() {
+  return server_->InProcessChannel(grpc::ChannelArguments());
+}
+
+ClientOptions FakeServer::Options() const {
+  ClientOptions options;
+  options.address = address_;
+  options.deadline = absl::Seconds(20);
+  options.retry.initial_backoff = absl::Milliseconds(5);
+  options.retry.max_backoff = absl::Milliseconds(20);
+  options.retry.resume_for = absl::Seconds(5);
+  return options;
+}
+
+}  // namespace sinew::client

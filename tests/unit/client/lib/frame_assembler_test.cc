@@ -1,0 +1,257 @@
+#include "client/lib/stream/frame_assembler.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <numeric>
+
+#include "sinew/frame.h"
+
+namespace sinew::client {
+namespace {
+
+std::vector<float> Values(std::size_t vertices) {
+  std::vector<float> values(vertices * 3);
+  std::iota(values.begin(), values.end(), 1.f);
+  return values;
+}
+
+// Chunk of vertices [offset, offset + count) of a frame whose positions are Values.
+v1::Frame Chunk(std::uint64_t frame, std::size_t offset, std::size_t count, bool last) {
+  const std::vector<float> values = Values(offset + count);
+  v1::Frame chunk;
+  chunk.set_frame(frame);
+  chunk.set_vertex_offset(offset);
+  chunk.set_vertex_count(static_cast<std::uint32_t>(count));
+  chunk.set_last_chunk(last);
+  chunk.set_encoding(v1::ENCODING_FLOAT32);
+  chunk.set_positions(values.data() + offset * 3, count * 12);
+  return chunk;
+}
+
+FrameChunk Parsed(const v1::Frame& frame, bool sum = true, std::size_t cut = 0) {
+  v1::DeformResponse reply;
+  *reply.mutable_frame() = frame;
+  const auto parse = [&] {
+    const std::string bytes = reply.SerializeAsString();
+    return std::move(ParseDeformReply(std::make_shared<const MessageBytes>(std::vector<grpc::Slice>{
+                                          grpc::Slice(bytes.data(), cut),
+                                          grpc::Slice(bytes.data() + cut, bytes.size() - cut)}))
+                         ->chunks.at(0));
+  };
+  if (sum) reply.mutable_frame()->set_checksum(BulkChecksum(parse()));
+  return parse();
+}
+
+TEST(FrameAssembler, JoinsChunksInOrder) {
+  FrameAssembler assembler(true);
+  v1::Frame first = Chunk(3, 0, 10, false);
+  first.set_time(1.5);
+  for (int i = 0; i < 3; ++i) {
+    first.mutable_bounds()->add_minimum(static_cast<float>(-i));
+    first.mutable_bounds()->add_maximum(static_cast<float>(i));
+  }
+  v1::Frame last = Chunk(3, 26, 4, true);
+  last.mutable_timing()->set_evaluate_ns(77);
+  EXPECT_EQ(*assembler.Add(Parsed(first)), nullptr);
+  EXPECT_EQ(*assembler.Add(Parsed(Chunk(3, 10, 16, false), true, 60)), nullptr);
+  EXPECT_TRUE(assembler.open());
+  const auto data = assembler.Add(Parsed(last));
+  ASSERT_TRUE(data.ok() && *data != nullptr);
+  EXPECT_FALSE(assembler.open());
+  const FrameView view(*data);
+  EXPECT_EQ(view.frame(), 3u);
+  EXPECT_EQ(view.time(), 1.5);
+  EXPECT_EQ(view.vertices(), 30u);
+  EXPECT_EQ(view.chunks(), 3u);
+  EXPECT_EQ(view.timing().evaluate, absl::Nanoseconds(77));
+  EXPECT_EQ(view.bounds()[5], 2.f);
+  EXPECT_TRUE(view.positions().Contiguous().empty());
+  EXPECT_EQ(view.positions().size(), 360u);
+  std::vector<float> out(90);
+  ASSERT_TRUE(view.CopyPositions(out).ok());
+  EXPECT_EQ(out, Values(30));
+  EXPECT_TRUE(absl::IsInvalidArgument(view.CopyPositions(std::span(out).first(89))));
+  EXPECT_TRUE(view.normals().empty());
+}
+
+v1::Frame WithTangents(v1::Frame chunk, float value) {
+  v1::Channel& other = *chunk.add_channels();
+  other.set_attribute(v1::ATTRIBUTE_VELOCITIES);
+  other.set_data("velocities");
+  v1::Channel& channel = *chunk.add_channels();
+  channel.set_attribute(v1::ATTRIBUTE_TANGENTS);
+  channel.set_encoding(v1::ENCODING_FLOAT32);
+  const std::vector<float> values(std::size_t{chunk.vertex_count()} * 4, value);
+  channel.set_data(values.data(), values.size() * 4);
+  return chunk;
+}
+
+TEST(FrameAssembler, JoinsTangentsOfChunks) {
+  FrameAssembler assembler(true);
+  ASSERT_TRUE(assembler.Add(Parsed(WithTangents(Chunk(3, 0, 10, false), 0.5f))).ok());
+  const auto data = assembler.Add(Parsed(WithTangents(Chunk(3, 10, 4, true), 2)));
+  ASSERT_TRUE(data.ok()) << data.status();
+  const FrameView view(*data);
+  EXPECT_EQ(view.tangent_encoding(), Encoding::kFloat32);
+  EXPECT_EQ(view.tangents().size(), 14u * 16);
+  std::vector<float> out(14 * 4), want(14 * 4, 2);
+  std::fill_n(want.begin(), 40, 0.5f);
+  ASSERT_TRUE(view.CopyTangents(out).ok());
+  EXPECT_EQ(out, want);
+  EXPECT_TRUE(absl::IsInvalidArgument(view.CopyTangents(std::span(out).first(55))));
+}
+
+TEST(FrameAssembler, RefusesTornTangents) {
+  v1::Frame frame = WithTangents(Chunk(1, 0, 8, true), 1);
+  frame.set_checksum(Parsed(frame).header.checksum());
+  v1::Frame flipped = frame;
+  (*flipped.mutable_channels(1)->mutable_data())[77] ^= 1;
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(flipped, false)).status()));
+  v1::Frame cut = frame;
+  cut.mutable_channels(1)->mutable_data()->pop_back();
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(cut)).status()));
+  FrameAssembler assembler(true);
+  ASSERT_TRUE(assembler.Add(Parsed(WithTangents(Chunk(3, 0, 10, false), 1))).ok());
+  EXPECT_FALSE(assembler.Add(Parsed(Chunk(3, 10, 4, true))).ok()) << "tangents vanish";
+  FrameAssembler other(true);
+  ASSERT_TRUE(other.Add(Parsed(WithTangents(Chunk(3, 0, 10, false), 1))).ok());
+  v1::Frame empty = WithTangents(Chunk(3, 10, 4, true), 1);
+  empty.mutable_channels(1)->clear_data();
+  EXPECT_FALSE(other.Add(Parsed(empty)).ok()) << "a channel without data";
+}
+
+v1::Frame WithStates(v1::Frame chunk, const std::string& states) {
+  v1::Channel& channel = *chunk.add_channels();
+  channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATES);
+  channel.set_encoding(v1::ENCODING_UINT8);
+  channel.set_data(states);
+  return chunk;
+}
+
+TEST(FrameAssembler, JoinsStatesOfChunks) {
+  FrameAssembler assembler(true);
+  const v1::Frame first = WithStates(WithTangents(Chunk(3, 0, 3, false), 1), {0, 1, 2});
+  const v1::Frame last = WithStates(WithTangents(Chunk(3, 3, 2, true), 1), {6, 77});
+  ASSERT_TRUE(assembler.Add(Parsed(first)).ok());
+  const auto data = assembler.Add(Parsed(last));
+  ASSERT_TRUE(data.ok()) << data.status();
+  const FrameView view(*data);
+  EXPECT_EQ(view.state_encoding(), Encoding::kUint8);
+  EXPECT_EQ(view.tangents().size(), 5u * 16);
+  std::vector<VertexState> out(5);
+  ASSERT_TRUE(view.CopyStates(out).ok());
+  EXPECT_EQ(out, (std::vector<VertexState>{VertexState::kNotDisplaced, VertexState::kFitted,
+                                           VertexState::kGradientDivergence, VertexState::kOutVert,
+                                           static_cast<VertexState>(77)}));
+  EXPECT_TRUE(absl::IsInvalidArgument(view.CopyStates(std::span(out).first(4))));
+}
+
+TEST(FrameAssembler, RefusesTornStates) {
+  v1::Frame frame = WithStates(Chunk(1, 0, 4, true), {0, 1, 2, 3});
+  frame.set_checksum(Parsed(frame).header.checksum());
+  v1::Frame flipped = frame;
+  (*flipped.mutable_channels(0)->mutable_data())[2] ^= 1;
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(flipped, false)).status()));
+  v1::Frame cut = frame;
+  cut.mutable_channels(0)->mutable_data()->pop_back();
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(cut)).status()));
+  FrameAssembler vanish(true);
+  ASSERT_TRUE(vanish.Add(Parsed(WithStates(Chunk(3, 0, 2, false), {1, 1}))).ok());
+  EXPECT_FALSE(vanish.Add(Parsed(Chunk(3, 2, 2, true))).ok());
+  FrameAssembler appear(true);
+  ASSERT_TRUE(appear.Add(Parsed(Chunk(3, 0, 2, false))).ok());
+  EXPECT_FALSE(appear.Add(Parsed(WithStates(Chunk(3, 2, 2, true), {1, 1}))).ok());
+}
+
+TEST(FrameAssembler, HandsOnMusclesOfTheLastChunk) {
+  FrameAssembler assembler(true);
+  v1::Frame last = Chunk(3, 10, 4, true);
+  for (int k = 0; k < 2; ++k) {
+    v1::PosedMuscle& muscle = *last.add_muscles();
+    for (int i = 0; i < 12; ++i) muscle.add_frame(static_cast<float>(i + k));
+    for (int i = 0; i < 3; ++i) muscle.add_radii(static_cast<float>(i - k));
+  }
+  ASSERT_TRUE(assembler.Add(Parsed(Chunk(3, 0, 10, false))).ok());
+  const auto data = assembler.Add(Parsed(last));
+  ASSERT_TRUE(data.ok()) << data.status();
+  const FrameView view(*data);
+  ASSERT_EQ(view.muscles().size(), 2u);
+  EXPECT_EQ(view.muscles()[1].frame[11], 12.f);
+  EXPECT_EQ(view.muscles()[1].radii[0], -1.f);
+  v1::Frame torn = Chunk(1, 0, 4, true);
+  torn.add_muscles()->add_radii(1);
+  EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(torn)).status()));
+}
+
+TEST(FrameAssembler, ShowsASingleSliceAsOne) {
+  FrameAssembler assembler(true);
+  const FrameView view(*assembler.Add(Parsed(Chunk(1, 0, 8, true))));
+  const auto bytes = view.positions().Contiguous();
+  ASSERT_EQ(bytes.size(), 96u);
+  EXPECT_EQ(std::memcmp(bytes.data(), Values(8).data(), 96), 0);
+}
+
+TEST(FrameAssembler, DetectsEveryFlippedBulkByte) {
+  for (std::size_t byte = 0; byte < 96; ++byte) {
+    v1::Frame frame = Chunk(1, 0, 8, true);
+    frame.set_checksum(Parsed(frame).header.checksum());
+    (*frame.mutable_positions())[byte] ^= 1;
+    EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(frame, false)).status())) << byte;
+    EXPECT_TRUE(FrameAssembler(false).Add(Parsed(frame, false)).ok());
+  }
+}
+
+TEST(FrameAssembler, TakesFramesWithoutAChecksum) {
+  EXPECT_TRUE(FrameAssembler(true).Add(Parsed(Chunk(1, 0, 8, true), false)).ok());
+}
+
+TEST(FrameAssembler, RefusesTornFrames) {
+  const std::pair<const char*, std::function<void(v1::Frame&)>> cases[] = {
+      {"gap", [](v1::Frame& f) { f.set_vertex_offset(11); }},
+      {"overlap", [](v1::Frame& f) { f.set_vertex_offset(9); }},
+      {"another frame", [](v1::Frame& f) { f.set_frame(4); }},
+      {"another encoding",
+       [](v1::Frame& f) {
+         f.set_encoding(v1::ENCODING_Q16);
+         f.mutable_positions()->resize(6 * 4);
+       }},
+      {"normals appear", [](v1::Frame& f) { f.set_normals(f.positions()); }},
+      {"positions vanish", [](v1::Frame& f) { f.clear_positions(); }},
+      {"count", [](v1::Frame& f) { f.set_vertex_count(5); }},
+  };
+  for (const auto& [name, spoil] : cases) {
+    FrameAssembler assembler(true);
+    ASSERT_TRUE(assembler.Add(Parsed(Chunk(3, 0, 10, false))).ok());
+    v1::Frame next = Chunk(3, 10, 4, true);
+    spoil(next);
+    EXPECT_FALSE(assembler.Add(Parsed(next)).ok()) << name;
+  }
+  EXPECT_FALSE(FrameAssembler(true).Add(Parsed(Chunk(3, 5, 4, true))).ok()) << "starts late";
+}
+
+TEST(FrameView, OfAnUnknownEncodingKeepsItsBytes) {
+  v1::Frame frame = Chunk(1, 0, 4, true);
+  frame.set_encoding(static_cast<v1::Encoding>(99));
+  const FrameView view(*FrameAssembler(true).Add(Parsed(frame)));
+  std::vector<float> out(12);
+  EXPECT_TRUE(absl::IsUnimplemented(view.CopyPositions(out)));
+  EXPECT_EQ(view.positions().size(), 48u);
+}
+
+TEST(FrameView, OfNothingIsEmpty) {
+  const FrameView view;
+  EXPECT_TRUE(view.empty());
+  EXPECT_EQ(view.vertices(), 0u);
+  EXPECT_TRUE(view.positions().empty());
+  EXPECT_TRUE(view.CopyPositions({}).ok());
+  EXPECT_TRUE(view.tangents().empty());
+  EXPECT_EQ(view.tangent_encoding(), Encoding::kUnspecified);
+  EXPECT_TRUE(view.states().empty());
+  EXPECT_EQ(view.state_encoding(), Encoding::kUnspecified);
+  EXPECT_TRUE(view.muscles().empty());
+}
+
+}  // namespace
+}  // namespace sinew::client

@@ -1,0 +1,154 @@
+#include <gtest/gtest.h>
+
+#include "tests/unit/client/lib/fake_server.h"
+#include "tests/unit/client/lib/sample_rig.h"
+
+namespace sinew::client {
+namespace {
+
+TEST(UploadRig, SendsPiecesOnceAndSkipsWhatIsStored) {
+  FakeServer server;
+  ClientOptions options = server.Options();
+  options.piece_bytes = 100;
+  const Client client = *Client::Connect(options);
+  const std::string bytes = *EncodeRig(SampleRig());
+  std::vector<std::uint64_t> steps;
+  const auto first = client.UploadRig(bytes, [&](std::uint64_t done, std::uint64_t size) {
+    steps.push_back(done);
+    EXPECT_EQ(size, bytes.size());
+  });
+  ASSERT_TRUE(first.ok()) << first.status();
+  EXPECT_EQ(first->rig.name, RigName(bytes));
+  EXPECT_FALSE(first->was_stored);
+  EXPECT_EQ(first->sent_bytes, bytes.size());
+  EXPECT_EQ(steps.size(), (bytes.size() + 99) / 100);
+  EXPECT_EQ(steps.back(), bytes.size());
+  const auto second = client.UploadRig(SampleRig());
+  ASSERT_TRUE(second.ok()) << second.status();
+  EXPECT_TRUE(second->was_stored);
+  EXPECT_EQ(server.counts.uploaded_bytes, bytes.size());
+  EXPECT_EQ(*client.DownloadRig(first->rig.name), bytes);
+}
+
+TEST(UploadRig, ContinuesWhereItBroke) {
+  FakeServer server;
+  server.faults.upload_breaks_after = 450;
+  ClientOptions options = server.Options();
+  options.piece_bytes = 100;
+  const Client client = *Client::Connect(options);
+  const auto uploaded = client.UploadRig(SampleRig());
+  ASSERT_TRUE(uploaded.ok()) << uploaded.status();
+  const std::string bytes = *EncodeRig(SampleRig());
+  EXPECT_EQ(server.counts.uploaded_bytes, bytes.size()) << "no byte twice";
+  EXPECT_EQ(uploaded->sent_bytes, bytes.size() - 500);
+  EXPECT_EQ(server.rigs[uploaded->rig.name], bytes);
+}
+
+TEST(UploadRig, DoesNotRepeatARefusal) {
+  FakeServer server;
+  server.faults.fail_next_call = grpc::Status(grpc::INVALID_ARGUMENT, "rig: no joints");
+  const Client client = *Client::Connect(server.Options());
+  EXPECT_TRUE(absl::IsInvalidArgument(client.UploadRig("x").status()));
+  EXPECT_EQ(server.counts.calls, 1);
+  EXPECT_TRUE(absl::IsInvalidArgument(client.UploadRig("").status()));
+}
+
+TEST(DownloadRig, ResumesAndChecksTheHash) {
+  FakeServer server;
+  const Client client = *Client::Connect(server.Options());
+  const std::string bytes = *EncodeRig(SampleRig());
+  const std::string name = client.UploadRig(bytes)->rig.name;
+  server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "away");
+  EXPECT_EQ(*client.DownloadRig(name), bytes);
+  server.faults.download_lies = true;
+  EXPECT_TRUE(absl::IsDataLoss(client.DownloadRig(name).status()));
+  EXPECT_TRUE(absl::IsNotFound(client.DownloadRig("rigs/sha256-0").status()));
+}
+
+TEST(ForEachRig, WalksAllPages) {
+  FakeServer server;
+  for (const char* name : {"rigs/a", "rigs/b", "rigs/c", "rigs/d", "rigs/e"})
+    server.rigs[name] = "";
+  const Client client = *Client::Connect(server.Options());
+  std::string names;
+  EXPECT_TRUE(client
+                  .ForEachRig([&](const RigSummary& rig) {
+                    names += rig.name.back();
+                    return true;
+                  })
+                  .ok());
+  EXPECT_EQ(names, "abcde");
+  EXPECT_TRUE(client
+                  .ForEachRig([&](const RigSummary& rig) {
+                    names += rig.name.back();
+                    return rig.name != "rigs/c";
+                  })
+                  .ok());
+  EXPECT_EQ(names, "abcdeabc");
+}
+
+TEST(DeleteRig, TakesTheSecondNotFoundForDone) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "answer lost");
+  const Client client = *Client::Connect(server.Options());
+  EXPECT_TRUE(client.DeleteRig("rigs/a").ok());
+  EXPECT_TRUE(absl::IsNotFound(client.DeleteRig("rigs/a")));
+}
+
+TEST(ComputeWeights, SendsWhatIsSetAndReadsTheReport) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  std::vector<double> seen;
+  const auto weighted = client.ComputeWeights({.rig = "rigs/a",
+                                               .method = WeightMethod::kGeodesic,
+                                               .prune = 0.25f,
+                                               .resolution = 64,
+                                               .joints = {"hip", "knee"}},
+                                              [&](double part) { seen.push_back(part); });
+  ASSERT_TRUE(weighted.ok()) << weighted.status();
+  EXPECT_EQ(weighted->rig.name, "rigs/a+weights");
+  EXPECT_EQ(weighted->report.unseen_count, 3u);
+  EXPECT_EQ(weighted->report.unseen_vertices, (std::vector<std::uint64_t>{4, 7}));
+  EXPECT_EQ(weighted->report.idle_joints, (std::vector<std::uint32_t>{1}));
+  EXPECT_EQ(weighted->report.notes, (std::vector<std::string>{"a note"}));
+  EXPECT_EQ(seen, (std::vector<double>{0, 0.5, 1}));
+  ASSERT_EQ(server.counts.weighed.size(), 1u);
+  const v1::ComputeWeightsRequest& request = server.counts.weighed[0];
+  EXPECT_EQ(request.method(), v1::WEIGHT_METHOD_GEODESIC);
+  EXPECT_EQ(request.prune(), 0.25f);
+  EXPECT_FALSE(request.has_max_influences() || request.has_smooth() || request.has_heat() ||
+               request.has_capsule() || request.geodesic().has_smoothness());
+  EXPECT_EQ(request.geodesic().resolution(), 64u);
+  EXPECT_EQ(request.joints_size(), 2);
+}
+
+TEST(ComputeWeights, IsAskedAgainAfterABreakButNotAfterARefusal) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  server.faults.break_weights = grpc::Status(grpc::UNAVAILABLE, "broken off");
+  EXPECT_TRUE(client.ComputeWeights({.rig = "rigs/a"}).ok());
+  EXPECT_EQ(server.counts.weighed.size(), 2u);
+  server.faults.break_weights = grpc::Status(grpc::INVALID_ARGUMENT, "prune: got 1");
+  EXPECT_TRUE(absl::IsInvalidArgument(client.ComputeWeights({.rig = "rigs/a"}).status()));
+  EXPECT_EQ(server.counts.weighed.size(), 3u);
+  EXPECT_TRUE(absl::IsNotFound(client.ComputeWeights({.rig = "rigs/b"}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(
+      client.ComputeWeights({.rig = "rigs/a", .joints = {"\xff"}}).status()));
+  EXPECT_EQ(server.counts.weighed.size(), 4u);
+}
+
+TEST(ComputeWeights, EndsWithAStop) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  std::stop_source stop;
+  const auto weighted = client.ComputeWeights(
+      {.rig = "rigs/a"}, [&](double) { stop.request_stop(); }, {.stop = stop.get_token()});
+  EXPECT_TRUE(absl::IsCancelled(weighted.status())) << weighted.status();
+}
+
+}  // namespace
+}  // namespace sinew::client

@@ -1,0 +1,114 @@
+#include <gtest/gtest.h>
+
+#include <thread>
+
+#include "tests/unit/client/lib/fake_server.h"
+
+namespace sinew::client {
+namespace {
+
+TEST(Calls, AreRepeatedWhenTheServerIsAway) {
+  FakeServer server;
+  const Client client = *Client::Connect(server.Options());
+  for (const grpc::StatusCode code : {grpc::UNAVAILABLE, grpc::CANCELLED}) {
+    server.faults.fail_next_call = grpc::Status(code, "away");
+    EXPECT_TRUE(client.GetServerInfo().ok()) << code;
+  }
+  EXPECT_EQ(server.counts.calls, 4);
+  server.faults.fail_next_call = grpc::Status(grpc::INTERNAL, "broken");
+  EXPECT_TRUE(absl::IsInternal(client.GetServerInfo().status()));
+}
+
+TEST(Calls, GiveUpAfterTheirAttempts) {
+  ClientOptions options;
+  {
+    FakeServer server;
+    options = server.Options();
+  }
+  options.retry.max_attempts = 3;
+  EXPECT_TRUE(absl::IsUnavailable(Client::Connect(options)->GetServerInfo().status()));
+}
+
+TEST(Calls, CarryMetadata) {
+  FakeServer server;
+  ClientOptions options = server.Options();
+  options.metadata["x-sinew-test"] = "hello";
+  EXPECT_EQ(Client::Connect(options)->GetServerInfo()->version, "hello");
+}
+
+TEST(Calls, EndWithAStopOrTheDeadline) {
+  FakeServer server;
+  const Client client = *Client::Connect(server.Options());
+  EXPECT_TRUE(
+      absl::IsDeadlineExceeded(client.ListMethods({.deadline = absl::Milliseconds(50)}).status()));
+  std::stop_source stop;
+  std::thread stopper([&] {
+    absl::SleepFor(absl::Milliseconds(30));
+    stop.request_stop();
+  });
+  EXPECT_TRUE(absl::IsCancelled(client.ListMethods({.stop = stop.get_token()}).status()));
+  stopper.join();
+  EXPECT_TRUE(absl::IsCancelled(client.GetServerInfo({.stop = stop.get_token()}).status()));
+}
+
+TEST(Connect, RefusesOptionsOutOfRange) {
+  const auto code = [](auto spoil) {
+    ClientOptions options;
+    spoil(options);
+    return Client::Connect(options).status().code();
+  };
+  const auto bad = absl::StatusCode::kInvalidArgument;
+  EXPECT_EQ(code([](ClientOptions&) {}), absl::StatusCode::kOk);
+  EXPECT_EQ(code([](ClientOptions& o) { o.address = ""; }), bad);
+  EXPECT_EQ(code([](ClientOptions& o) { o.deadline = absl::ZeroDuration(); }), bad);
+  EXPECT_EQ(code([](ClientOptions& o) { o.max_receive_bytes = 1; }), bad);
+  EXPECT_EQ(code([](ClientOptions& o) { o.max_receive_bytes = ~std::size_t{0}; }), bad);
+  EXPECT_EQ(code([](ClientOptions& o) { o.piece_bytes = 0; }), bad);
+  EXPECT_EQ(code([](ClientOptions& o) { o.piece_bytes = 4 << 20; }), bad);
+  EXPECT_EQ(code([](ClientOptions& o) { o.clip_block_bytes = 5 << 20; }), bad);
+  EXPECT_EQ(code([](ClientOptions& o) { o.retry.max_attempts = 0; }), bad);
+  EXPECT_EQ(code([](ClientOptions& o) { o.metadata["Upper"] = "x"; }), bad);
+  EXPECT_EQ(code([](ClientOptions& o) { o.metadata["x"] = "\n"; }), bad);
+}
+
+TEST(CreateSession, IsMadeOnceHoweverOftenItIsTried) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "answer lost");
+  const auto session = client.CreateSession({.rig = "rigs/a", .deformer = "lbs"});
+  ASSERT_TRUE(session.ok()) << session.status();
+  EXPECT_EQ(server.counts.creates, 2);
+  EXPECT_EQ(server.sessions.size(), 1u);
+  EXPECT_EQ(session->state, SessionState::kBinding);
+  EXPECT_EQ(client.CreateSession({.rig = "rigs/a", .deformer = "lbs"})->name, "sessions/2")
+      << "another call is another session";
+}
+
+TEST(WaitSession, ShowsProgressAndSurvivesABreak) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  const Session session = *client.CreateSession({.rig = "rigs/a", .deformer = "lbs"});
+  server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "away");
+  std::vector<SessionState> states;
+  const auto ready =
+      client.WaitSession(session.name, [&](const Session& now) { states.push_back(now.state); });
+  ASSERT_TRUE(ready.ok()) << ready.status();
+  EXPECT_EQ(ready->state, SessionState::kReady);
+  EXPECT_EQ(states,
+            (std::vector{SessionState::kBinding, SessionState::kBinding, SessionState::kReady}));
+}
+
+TEST(WaitSession, TurnsAFailedBindIntoItsError) {
+  FakeServer server;
+  server.rigs["rigs/a"] = "";
+  const Client client = *Client::Connect(server.Options());
+  const Session session = *client.CreateSession({.rig = "rigs/a", .deformer = "never"});
+  const absl::Status status = client.WaitSession(session.name).status();
+  EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
+  EXPECT_EQ(Details(status).reason, "LIMIT");
+}
+
+}  // namespace
+}  // namespace sinew::client

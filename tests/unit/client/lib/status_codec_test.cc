@@ -1,0 +1,90 @@
+#include "client/lib/rpc/status_codec.h"
+
+#include <gtest/gtest.h>
+
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
+
+namespace sinew::client {
+namespace {
+
+TEST(FromGrpc, MapsAllSeventeenCodesOneToOne) {
+  for (int code = 0; code <= 16; ++code) {
+    const absl::Status status =
+        FromGrpc(grpc::Status(static_cast<grpc::StatusCode>(code), "message"));
+    EXPECT_EQ(static_cast<int>(status.code()), code);
+    EXPECT_EQ(std::string(status.message()), code == 0 ? "" : "message");
+  }
+}
+
+TEST(Details, ReadsWhatTheTrailerHeld) {
+  google::rpc::Status trailer;
+  google::rpc::ErrorInfo info;
+  info.set_reason("REASON_LIMIT");
+  info.set_domain("sinew");
+  (*info.mutable_metadata())["limit"] = "max_rig_bytes";
+  trailer.add_details()->PackFrom(info);
+  google::rpc::BadRequest bad;
+  auto* violation = bad.add_field_violations();
+  violation->set_field("rig.meshes[0].positions");
+  violation->set_description("got 4 values");
+  trailer.add_details()->PackFrom(bad);
+  google::rpc::QuotaFailure quota;
+  quota.add_violations()->set_subject("max_rig_bytes");
+  trailer.add_details()->PackFrom(quota);
+  google::rpc::RetryInfo retry;
+  retry.mutable_retry_delay()->set_nanos(250'000'000);
+  trailer.add_details()->PackFrom(retry);
+
+  const ErrorDetails details = Details(
+      FromGrpc(grpc::Status(grpc::RESOURCE_EXHAUSTED, "too large", trailer.SerializeAsString())));
+  EXPECT_EQ(details.reason, "LIMIT");
+  EXPECT_EQ(details.domain, "sinew");
+  EXPECT_EQ(details.metadata.at("limit"), "max_rig_bytes");
+  EXPECT_EQ(details.field, "rig.meshes[0].positions");
+  ASSERT_EQ(details.fields.size(), 1u);
+  EXPECT_EQ(details.fields[0].description, "got 4 values");
+  ASSERT_EQ(details.limits.size(), 1u);
+  EXPECT_EQ(details.limits[0].field, "max_rig_bytes");
+  EXPECT_EQ(details.retry_delay, absl::Milliseconds(250));
+}
+
+TEST(Details, LeavesOutWhatCannotBeRead) {
+  const ErrorDetails none = Details(absl::NotFoundError("x"));
+  EXPECT_TRUE(none.reason.empty() && none.field.empty() && !none.retry_delay);
+  EXPECT_TRUE(Details(absl::OkStatus()).reason.empty());
+  EXPECT_TRUE(
+      Details(FromGrpc(grpc::Status(grpc::INTERNAL, "x", "\xff\xff garbage"))).reason.empty());
+  absl::Status broken = absl::InternalError("x");
+  broken.SetPayload("type.googleapis.com/google.rpc.ErrorInfo", absl::Cord("\x0a\xff"));
+  EXPECT_TRUE(Details(broken).reason.empty());
+}
+
+TEST(ToStatus, KeepsReasonAndFieldOfAProblem) {
+  v1::Problem problem;
+  problem.set_code(3);
+  problem.set_reason(v1::REASON_INVALID_FIELD);
+  problem.set_message("pose.joint_transforms[7]: got nan, need a finite number");
+  problem.set_field("pose.joint_transforms[7]");
+  (*problem.mutable_metadata())["joint"] = "hip";
+  const absl::Status status = ToStatus(problem);
+  EXPECT_TRUE(absl::IsInvalidArgument(status));
+  EXPECT_EQ(Details(status).reason, "INVALID_FIELD");
+  EXPECT_EQ(Details(status).field, "pose.joint_transforms[7]");
+  EXPECT_EQ(Details(status).metadata.at("joint"), "hip");
+  problem.set_code(0);
+  EXPECT_EQ(ToStatus(problem).code(), absl::StatusCode::kUnknown) << "an error must never be OK";
+  problem.set_code(-5);
+  EXPECT_EQ(ToStatus(problem).code(), absl::StatusCode::kUnknown);
+}
+
+TEST(Durations, SurviveTheRoundTripAndAreClamped) {
+  for (const absl::Duration d : {absl::ZeroDuration(), absl::Nanoseconds(1), -absl::Seconds(1.5),
+                                 absl::Hours(1) + absl::Nanoseconds(999'999'999)}) {
+    EXPECT_EQ(ToDuration(FromDuration(d)), d);
+  }
+  EXPECT_EQ(FromDuration(absl::InfiniteDuration()).seconds(), 315'576'000'000);
+}
+
+}  // namespace
+}  // namespace sinew::client

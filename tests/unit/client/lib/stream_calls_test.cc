@@ -1,0 +1,277 @@
+#include <gtest/gtest.h>
+
+#include <limits>
+#include <thread>
+
+#include "tests/unit/client/lib/fake_server.h"
+
+namespace sinew::client {
+namespace {
+
+const Target kTarget{.rig = "rigs/a", .deformer = "lbs"};
+
+struct StreamCalls : testing::Test {
+  FakeServer server;
+  Client client = *Client::Connect(server.Options());
+  StreamCalls() { server.rigs["rigs/a"] = ""; }
+
+  // Sends poses 1 to `count`, frame k of the number k, taking frames when there is no room; expects
+  // all in order.
+  void SendAndTake(Stream& stream, std::uint64_t count) {
+    std::uint64_t sent = 0, taken = 0;
+    while (taken < count) {
+      while (sent < count && stream.room() > 0) {
+        const auto frame = stream.Send(OneNumberPose(static_cast<float>(sent + 1)));
+        ASSERT_TRUE(frame.ok()) << frame.status();
+        ++sent;
+      }
+      const auto item = stream.Next(absl::Seconds(20));
+      ASSERT_TRUE(item.ok()) << item.status();
+      ASSERT_TRUE(item->has_value());
+      ++taken;
+      ASSERT_EQ((*item)->frame, taken);
+      std::vector<float> positions(kFakeVertices * 3);
+      ASSERT_TRUE((*item)->view.CopyPositions(positions).ok());
+      ASSERT_EQ(positions, ExpectedPositions(static_cast<float>(taken)));
+    }
+  }
+};
+
+TEST_F(StreamCalls, OrderedStreamReturnsEveryFrame) {
+  auto stream = client.OpenStream(kTarget, {});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  EXPECT_EQ(stream->info().vertices, kFakeVertices);
+  EXPECT_EQ(stream->info().window, 8u);
+  SendAndTake(*stream, 500);
+  stream->Finish();
+  EXPECT_EQ(*stream->Next(absl::Seconds(20)), std::nullopt);
+  EXPECT_TRUE(absl::IsFailedPrecondition(stream->Send(OneNumberPose(1)).status()));
+  EXPECT_EQ(server.counts.streams, 1);
+  EXPECT_LE(server.counts.most_unacknowledged, 8u + 64u);
+}
+
+TEST_F(StreamCalls, ResumesBehindTheLastFrameAfterEveryKindOfBreak) {
+  const grpc::Status breaks[] = {
+      {grpc::UNAVAILABLE, "connection lost"},
+      {grpc::CANCELLED, "RST_STREAM with error code 8"},
+      {grpc::INTERNAL, "Received RST_STREAM with error code 2"},
+      {grpc::UNKNOWN, "Stream removed"},
+      grpc::Status::OK,  // ended although poses have no answer
+  };
+  for (const grpc::Status& broken : breaks) {
+    for (const std::size_t after : {0, 1, 7, 8, 30}) {
+      server.faults.break_stream_with = broken;
+      server.faults.break_after_frames = after;
+      auto stream = client.OpenStream(kTarget, {});
+      ASSERT_TRUE(stream.ok()) << stream.status();
+      SendAndTake(*stream, 60);
+      EXPECT_EQ(stream->info().resumed, 1u) << broken.error_message() << " after " << after;
+      if (HasFatalFailure()) return;
+    }
+  }
+}
+
+TEST_F(StreamCalls, SaysOnceABreakThatItWaits) {
+  std::vector<std::string> reasons;  // told before the frames behind the break arrive
+  ClientOptions options = server.Options();
+  options.on_wait = [&](const absl::Status& why, absl::Duration longest) {
+    reasons.emplace_back(why.message());
+    EXPECT_EQ(longest, options.retry.resume_for);
+  };
+  client = *Client::Connect(options);
+  auto stream = client.OpenStream(kTarget, {});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  SendAndTake(*stream, 20);
+  EXPECT_TRUE(reasons.empty());
+  for (std::size_t breaks = 1; breaks <= 2; ++breaks) {
+    server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "connection lost");
+    server.faults.break_after_frames = 7;
+    stream = client.OpenStream(kTarget, {});
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    SendAndTake(*stream, 60);
+    EXPECT_EQ(reasons, std::vector<std::string>(breaks, "connection lost"));
+  }
+}
+
+TEST_F(StreamCalls, GoesOnElsewhereWhenTheServerDrains) {
+  for (const std::size_t after : {1, 5, 8, 20}) {
+    server.faults.drain_after_frames = after;
+    auto stream = client.OpenStream(kTarget, {});
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    SendAndTake(*stream, 40);
+    EXPECT_EQ(stream->info().resumed, 1u);
+  }
+}
+
+TEST_F(StreamCalls, EndsWithErrorsThatAreNotBreaks) {
+  server.faults.break_stream_with = grpc::Status(grpc::RESOURCE_EXHAUSTED, "too many");
+  server.faults.break_after_frames = 3;
+  auto stream = client.OpenStream(kTarget, {});
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+  for (int i = 0; i < 3; ++i) EXPECT_TRUE(stream->Next(absl::Seconds(20)).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(stream->Next(absl::Seconds(20)).status()));
+  EXPECT_TRUE(absl::IsResourceExhausted(stream->Send(OneNumberPose(1)).status()));
+  EXPECT_EQ(server.counts.streams, 1);
+}
+
+TEST_F(StreamCalls, RefusesToGoOnWithOtherNumerics) {
+  server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+  server.faults.break_after_frames = 2;
+  auto stream = client.OpenStream(kTarget, {});
+  {
+    const std::lock_guard lock(server.mutex);
+    server.numerics = "numerics-2";
+  }
+  for (int i = 0; i < 3; ++i) ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+  for (int i = 0; i < 2; ++i) EXPECT_TRUE(stream->Next(absl::Seconds(20)).ok());
+  const absl::Status status = stream->Next(absl::Seconds(20)).status();
+  EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
+  EXPECT_EQ(Details(status).reason, "NUMERICS_MISMATCH");
+}
+
+TEST_F(StreamCalls, ReportsABadPoseInItsPlace) {
+  auto stream = client.OpenStream(kTarget, {});
+  for (const float number : {1.f, std::numeric_limits<float>::infinity(), 3.f}) {
+    ASSERT_TRUE(stream->Send(OneNumberPose(number)).ok());
+  }
+  EXPECT_TRUE((*stream->Next())->problem.ok());
+  const StreamItem bad = **stream->Next();
+  EXPECT_EQ(bad.frame, 2u);
+  EXPECT_TRUE(absl::IsInvalidArgument(bad.problem));
+  EXPECT_TRUE(bad.view.empty());
+  EXPECT_TRUE((*stream->Next())->problem.ok());
+}
+
+TEST_F(StreamCalls, EndsOnAWrongChecksum) {
+  server.faults.wrong_checksum = true;
+  auto stream = client.OpenStream(kTarget, {});
+  ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+  EXPECT_TRUE(absl::IsDataLoss(stream->Next(absl::Seconds(20)).status()));
+  auto unchecked = client.OpenStream(kTarget, {.output = {.checksums = false}});
+  SendAndTake(*unchecked, 10);
+}
+
+TEST_F(StreamCalls, EndsOnAFrameNobodyAskedFor) {
+  server.faults.repeat_frames = true;
+  auto stream = client.OpenStream(kTarget, {});
+  ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+  EXPECT_TRUE(stream->Next(absl::Seconds(20)).ok());
+  EXPECT_TRUE(absl::IsInternal(stream->Next(absl::Seconds(20)).status()));
+}
+
+TEST_F(StreamCalls, ASlowConsumerIsSentNoMoreThanTheWindow) {
+  auto stream = client.OpenStream(kTarget, {.window = 4, .max_queued = 16});
+  int taken = 0;
+  absl::Status full;
+  for (int i = 0; i < 1000 && full.ok(); ++i) {
+    full = stream->Send(OneNumberPose(1)).status();
+    taken += full.ok();
+  }
+  EXPECT_TRUE(absl::IsResourceExhausted(full)) << full;
+  EXPECT_LE(taken, 16 + 4 + 48) << "what is kept is bounded";
+  absl::SleepFor(absl::Milliseconds(50));
+  const std::lock_guard lock(server.mutex);
+  EXPECT_TRUE(server.counts.acknowledged.empty());
+  EXPECT_LE(server.counts.most_unacknowledged, 4u + 64u);
+}
+
+TEST_F(StreamCalls, LatestSkipsAndCountsWhatItSkipped) {
+  auto stream = client.OpenStream(kTarget, {.mode = OrderMode::kLatest});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  constexpr std::uint64_t kPoses = 2000;
+  for (std::uint64_t f = 1; f <= kPoses; ++f) {
+    ASSERT_TRUE(stream->Send(OneNumberPose(static_cast<float>(f))).ok());
+  }
+  stream->Finish();
+  std::uint64_t last = 0, accounted = 0;
+  while (true) {
+    const auto item = stream->Next(absl::Seconds(20));
+    ASSERT_TRUE(item.ok()) << item.status();
+    if (!item->has_value()) break;
+    EXPECT_GT((*item)->frame, last);
+    last = (*item)->frame;
+    accounted += 1 + (*item)->view.skipped();
+    std::vector<float> positions(kFakeVertices * 3);
+    ASSERT_TRUE((*item)->view.CopyPositions(positions).ok());
+    EXPECT_EQ(positions, ExpectedPositions(static_cast<float>(last)));
+  }
+  EXPECT_EQ(last, kPoses) << "the newest pose is always answered";
+  EXPECT_EQ(accounted, kPoses);
+}
+
+TEST_F(StreamCalls, LatestResumesWithTheNewestPose) {
+  server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+  server.faults.break_after_frames = 1;
+  auto stream = client.OpenStream(kTarget, {.mode = OrderMode::kLatest});
+  for (int i = 1; i <= 50; ++i) {
+    ASSERT_TRUE(stream->Send(OneNumberPose(static_cast<float>(i))).ok());
+  }
+  stream->Finish();
+  std::uint64_t last = 0;
+  while (true) {
+    const auto item = stream->Next(absl::Seconds(20));
+    ASSERT_TRUE(item.ok()) << item.status();
+    if (!item->has_value()) break;
+    last = (*item)->frame;
+  }
+  EXPECT_EQ(last, 50u);
+}
+
+TEST_F(StreamCalls, PosesWithoutOutputBringNoFrame) {
+  auto stream = client.OpenStream(kTarget, {.max_queued = 64});
+  const OneNumberPose floats(7);
+  for (std::uint64_t sent = 1; sent <= 200;) {
+    Pose pose = floats;
+    pose.no_output = sent < 200;
+    const auto frame = stream->Send(pose);
+    if (absl::IsResourceExhausted(frame.status())) {
+      absl::SleepFor(absl::Milliseconds(1));
+      continue;
+    }
+    ASSERT_TRUE(frame.ok()) << frame.status();
+    ++sent;
+  }
+  stream->Finish();
+  EXPECT_EQ((**stream->Next(absl::Seconds(20))).frame, 200u);
+  EXPECT_EQ(*stream->Next(absl::Seconds(20)), std::nullopt);
+}
+
+TEST_F(StreamCalls, NextWaitsNoLongerThanAsked) {
+  auto stream = client.OpenStream(kTarget, {});
+  EXPECT_TRUE(absl::IsDeadlineExceeded(stream->Next(absl::Milliseconds(5)).status()));
+  SendAndTake(*stream, 3);
+}
+
+TEST_F(StreamCalls, CancelWakesAWaitingReader) {
+  auto stream = client.OpenStream(kTarget, {});
+  std::thread canceller([&] {
+    absl::SleepFor(absl::Milliseconds(20));
+    stream->Cancel();
+  });
+  EXPECT_TRUE(absl::IsCancelled(stream->Next().status()));
+  canceller.join();
+  EXPECT_TRUE(absl::IsCancelled(stream->Next().status()));
+}
+
+TEST_F(StreamCalls, DestructionAtAnyMomentIsClean) {
+  for (int i = 0; i < 100; ++i) {
+    auto stream = client.OpenStream(kTarget, {});
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    for (int k = 0; k < i % 20; ++k) ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+    if (i % 3 == 0) stream->Finish();
+    if (i % 20 < 3) continue;
+    EXPECT_TRUE(stream->Next(absl::Seconds(20)).ok());
+  }
+}
+
+TEST_F(StreamCalls, OpeningReportsWhyItFailed) {
+  EXPECT_TRUE(absl::IsNotFound(client.OpenStream({.session = "sessions/none"}, {}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(client.OpenStream({}, {}).status()));
+  std::stop_source stopped;
+  stopped.request_stop();
+  EXPECT_TRUE(
+      absl::IsCancelled(client.OpenStream(kTarget, {}, {.stop = stopped.get_token()}).status()));
+}
+
+}  // namespace
+}  // namespace sinew::client

@@ -1,0 +1,82 @@
+// bound_cor.h - centres of rotation on their own, and rigs whose weights are worth a centre.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <vector>
+
+#include "core/deform/cor/cor_centres.h"
+#include "core/deform/cor/cor_surface.h"
+#include "tests/support/run_method.h"
+#include "tests/support/tube.h"
+
+namespace sinew::testing {
+
+// In bind space.
+inline std::vector<Vec3d> Centres(const Rig& rig, const CorParams& params = {},
+                                  bool grouped = false) {
+  CorSurface surface = CorSurface::Create(rig, params);
+  Task task;
+  if (!surface.AddPieces(rig, params, task).ok()) return {};
+  CorPlan plan = ValueOrDie(CorPlan::Create(surface, rig, params, task));
+  plan.grouped = plan.grouped || grouped;
+  std::vector<Vec3d> centres = ValueOrDie(CorCentres(rig, surface, plan, params, task));
+  for (Vec3d& p : centres) p = p + rig.mesh().centre();
+  return centres;
+}
+
+// The same numbers on every machine, in [0, 1).
+class Random {
+ public:
+  float Next() {
+    state_ = state_ * 1664525u + 1013904223u;
+    return static_cast<float>(state_ >> 8) * 0x1p-24f;
+  }
+
+ private:
+  std::uint32_t state_ = 12345;
+};
+
+// Replaces a tube's weights: weight(x, around, joint) before they are made to sum up to 1.
+template <class Weight>
+RigSource Weighted(const TubeOptions& options, Weight weight) {
+  RigSource source = TubeSource(options);
+  InfluenceSource rows{.offsets = {0}, .bindings = {}, .weights = {}};
+  for (std::size_t v = 0; v < source.mesh.positions.size(); ++v) {
+    std::vector<double> row;
+    double sum = 0;
+    for (std::size_t j = 0; j < options.joints; ++j) {
+      row.push_back(weight(static_cast<double>(source.mesh.positions[v].x), v % options.around, j));
+      sum += row.back();
+    }
+    for (std::size_t j = 0; j < options.joints; ++j) {
+      if (row[j] <= 0) continue;
+      rows.bindings.push_back(static_cast<std::uint32_t>(j));
+      rows.weights.push_back(static_cast<float>(row[j] / sum));
+    }
+    rows.offsets.push_back(rows.bindings.size());
+  }
+  source.influences = std::move(rows);
+  return source;
+}
+
+// Every vertex moved by every joint, the nearest most.
+inline RigSource BroadWeights(const TubeOptions& options) {
+  return Weighted(options, [&](double x, std::size_t around, std::size_t j) {
+    const double at =
+        options.length * (static_cast<double>(j) / static_cast<double>(options.joints) - 0.5);
+    const double d = (x - at) / options.length * 4 + 0.02 * static_cast<double>(around);
+    return std::exp(-d * d);
+  });
+}
+
+// Weights without rhyme or reason: neighbours have nothing in common.
+inline RigSource NoisyWeights(const TubeOptions& options) {
+  Random random;
+  return Weighted(options, [&](double, std::size_t around, std::size_t j) {
+    const double w = random.Next();
+    return w < 0.3 && j != around % options.joints ? 0.0 : w + 1e-3;
+  });
+}
+
+}  // namespace sinew::testing

@@ -1,0 +1,126 @@
+// What binding really allocates, against what it announces.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <stop_token>
+#include <string>
+
+#include "core/deform/ddm/ddm.h"
+#include "tests/support/allocation_meter.h"
+#include "tests/support/run_method.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
+
+namespace sinew {
+namespace {
+
+struct Measured {
+  std::size_t peak = 0, announced = 0;
+};
+
+Measured BindMeasured(const Rig& rig, const DdmParams& params) {
+  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
+  const BindInput input = {rig, *layout, {}};
+  Task task;
+  Measured measured;
+  measured.announced = DdmTables::Cost(input, params)->peak_bytes;
+  testing::StartPeak();
+  const auto bound = DdmTables::Bind(input, params, {}, task);
+  EXPECT_TRUE(bound.ok()) << bound.status();
+  measured.peak = testing::Peak();
+  return measured;
+}
+
+// Small things that do not grow with the mesh: scheduler, cosine tables.
+constexpr std::size_t kFixed = 1 << 20;
+
+TEST(DdmMemory, StaysBelowWhatIsAnnounced) {
+  for (const testing::NamedRig& named : testing::AllRigs()) {
+    const Measured measured = BindMeasured(named.rig, {});
+    EXPECT_LE(measured.peak, measured.announced + kFixed) << named.name;
+  }
+  for (const testing::TubeOptions& tube :
+       {testing::TubeOptions{.rings = 400,
+       .around = 100,
+       .joints = 20,
+       .length = 20,
+       .weights = testing::TubeWeights::kFour},
+        {.rings = 400, .around = 100, .joints = 2},
+        {.rings = 4000, .around = 10, .joints = 200, .length = 100}}) {
+    const Rig rig = testing::TubeRig(tube);
+    for (const Laplacian laplacian : {Laplacian::kUniform, Laplacian::kCotangent}) {
+      for (const float truncation : {0.0f, 1e-3f}) {
+        DdmParams params;
+        params.laplacian = laplacian;
+        params.truncation = truncation;
+        const Measured measured = BindMeasured(rig, params);
+        EXPECT_LE(measured.peak, measured.announced + kFixed) << tube.joints << " joints";
+        EXPECT_GE(measured.peak, measured.announced / 6) << tube.joints << " joints";
+      }
+    }
+  }
+}
+
+TEST(DdmMemory, CountsEveryVariantAndStorage) {
+  const Rig rig = testing::TubeRig({.rings = 400,
+                                    .around = 50,
+                                    .joints = 20,
+                                    .length = 20,
+                                    .weights = testing::TubeWeights::kFour});
+  for (std::uint32_t variant = 0; variant < 6; ++variant) {
+    for (const Storage storage : {Storage::kFloat32, Storage::kFloat16}) {
+      DdmParams params;
+      params.variant = variant;
+      params.storage = storage;
+      params.alpha = 0.5f;
+      const Measured measured = BindMeasured(rig, params);
+      EXPECT_LE(measured.peak, measured.announced + kFixed) << variant;
+      EXPECT_GE(measured.peak, measured.announced / 6) << variant;
+    }
+  }
+}
+
+// Every joint reaches the whole mesh: what is announced is known long before all of it is walked.
+TEST(DdmMemory, CostStopsAtTheLimitAndWhenAsked) {
+  const Rig rig = testing::TubeRig({.rings = 1500, .around = 6, .joints = 1500, .length = 20});
+  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
+  DdmParams params;
+  params.lambda = 1000;
+  params.iterations = 100;
+  const auto cost = [&](const Task& task) {
+    return DdmTables::Cost({rig, *layout, {}, &task}, params).status();
+  };
+  constexpr std::size_t kLimit = 8 << 20;
+  const absl::Status poor = cost(Task({.memory_limit = kLimit}));
+  ASSERT_EQ(poor.code(), absl::StatusCode::kResourceExhausted) << poor;
+  // Of a walk through all of it the message would name some gigabyte.
+  std::size_t known = 0;
+  ASSERT_EQ(std::sscanf(std::string(poor.message()).c_str(), "bind: may need %zu", &known), 1);
+  EXPECT_GT(known, kLimit);
+  EXPECT_LT(known, kLimit + (2 << 20));
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_EQ(cost(Task({.stop = stop.get_token()})).code(), absl::StatusCode::kCancelled);
+}
+
+TEST(DdmMemory, CountsShapes) {
+  RigSource source = testing::TubeSource({.rings = 200, .around = 50});
+  source.controls = {{.name = "a"}};
+  source.shapes = {{.control = 0, .targets = {}}};
+  for (int t = 1; t <= 20; ++t) {
+    ShapeTarget target;
+    target.weight = static_cast<float>(t);
+    for (std::uint32_t v = 0; v < 10000; ++v) {
+      target.vertices.push_back(v);
+      target.offsets.push_back({1, static_cast<float>(t), 0});
+    }
+    source.shapes[0].targets.push_back(target);
+  }
+  const Rig rig = testing::MakeRig(std::move(source));
+  const Measured measured = BindMeasured(rig, {});
+  EXPECT_LE(measured.peak, measured.announced + kFixed);
+}
+
+}  // namespace
+}  // namespace sinew

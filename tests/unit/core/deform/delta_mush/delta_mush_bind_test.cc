@@ -1,0 +1,129 @@
+// What binding delta mush refuses, derives and checks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <stop_token>
+#include <string>
+
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
+#include "core/surface/adjacency.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
+#include "tests/unit/core/deform/delta_mush/posed_stage.h"
+
+namespace sinew {
+namespace {
+
+using testing::BindMush;
+using ::testing::HasSubstr;
+using testing::TubeRig;
+using testing::ValueOrDie;
+
+absl::Status BindStatus(const Rig& rig, const DeltaMushParams& params) {
+  const auto layout = ValueOrDie(BlockLayout::Create(rig));
+  Task task;
+  const absl::Status bound = DeltaMush::Bind({rig, *layout, {}}, params, task).status();
+  EXPECT_EQ(DeltaMush::Cost({rig, *layout, {}}, params).status(), bound);
+  return bound;
+}
+
+TEST(DeltaMushBind, RefusesWhatItCannotDo) {
+  const Rig rig = TubeRig();
+  struct Bad {
+    DeltaMushParams params;
+    const char* message;
+  };
+  const Bad bads[] = {{{.map = "nothing"}, "delta_mush.map: the rig has no vertex map 'nothing'"},
+                      {{.radius = 1}, "delta_mush.radius: got 1, which takes "},
+                      {{.step = 1e-4f, .radius = 0.05f}, "need at most 1000: lower radius"},
+                      {{.step = 0, .radius = 0.05f}, "delta_mush.step: got 0, radius needs"}};
+  for (const Bad& bad : bads) {
+    const absl::Status status = BindStatus(rig, bad.params);
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_THAT(std::string(status.message()), HasSubstr(bad.message));
+  }
+}
+
+TEST(DeltaMushBind, RecipeRefusesValuesOutOfRange) {
+  for (const char* spec :
+       {"delta_mush(step=1.1)", "delta_mush(step=-0.1)", "delta_mush(step=nan)",
+        "delta_mush(iterations=1001)", "delta_mush(displacement=11)", "delta_mush(radius=2)",
+        "delta_mush(laplacian=mean)", "delta_mush(step=0, radius=0.1)"}) {
+    const auto recipe = ParseSpec(spec);
+    EXPECT_EQ(recipe.status().code(), absl::StatusCode::kInvalidArgument) << spec;
+    EXPECT_THAT(std::string(recipe.status().message()), HasSubstr("delta_mush.")) << spec;
+  }
+}
+
+TEST(DeltaMushBind, RadiusGivesTheStepsThatTravelThatFar) {
+  const Rig rig = TubeRig();
+  const auto layout = ValueOrDie(BlockLayout::Create(rig));
+  const WeldedPoints welded = Weld(rig);
+  const double edge = RmsEdge(rig.mesh(), welded, PolygonNeighbours(rig.mesh(), welded));
+  for (const float step : {0.25f, 0.5f, 1.0f}) {
+    const double edges = double{0.05f} * rig.mesh().diagonal() / edge;
+    const DeltaMush mush = BindMush(rig, *layout, {.step = step, .radius = 0.05f});
+    EXPECT_EQ(mush.iterations, static_cast<std::uint32_t>(std::ceil(edges * edges / double{step})));
+    EXPECT_GT(mush.iterations, 1u);
+    EXPECT_EQ(mush.Measures().front().value, mush.iterations);
+  }
+}
+
+TEST(DeltaMushBind, MeshesWithoutEdgesNeedNoSteps) {
+  for (const DeltaMushParams& params : {DeltaMushParams{}, DeltaMushParams{.radius = 0.5f}}) {
+    const Rig rig = testing::OneVertex();
+    const auto layout = ValueOrDie(BlockLayout::Create(rig));
+    EXPECT_EQ(BindMush(rig, *layout, params).iterations, 0u);
+  }
+}
+
+TEST(DeltaMushBind, StopsBetweenSteps) {
+  const Rig rig = TubeRig();
+  const auto layout = ValueOrDie(BlockLayout::Create(rig));
+  std::stop_source stop;
+  Task task({.stop = stop.get_token(), .progress = [&](double done) {
+               if (done > 0.5) stop.request_stop();
+             }});
+  const DeltaMushParams params = {.iterations = 1000};
+  const BindInput input = {rig, *layout, {}};
+  task.SetTotal(ValueOrDie(DeltaMush::Cost(input, params)).work);
+  EXPECT_EQ(DeltaMush::Bind(input, params, task).status().code(), absl::StatusCode::kCancelled);
+}
+
+TEST(DeltaMushBind, CheckRefusesTablesThatDoNotFit) {
+  const Rig rig = TubeRig();
+  const auto layout = ValueOrDie(BlockLayout::Create(rig));
+  const DeltaMush bound = BindMush(rig, *layout, {.laplacian = MushLaplacian::kCotangent});
+  const auto refused = [&](auto spoil) {
+    DeltaMush spoilt = bound;
+    spoil(spoilt);
+    return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
+  };
+  EXPECT_FALSE(refused([](DeltaMush&) {}));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.iterations = 1001; }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.iterations = 0; }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.even = 1; }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.even = 2; }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.point_lane[3] = 1 << 20; }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.row_offset[3] = 1 << 20; }));
+  EXPECT_TRUE(
+      refused([&](DeltaMush& m) { m.neighbours[3] = static_cast<std::uint32_t>(bound.points()); }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.weights[3] = -0.1f; }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.weights[3] = std::nanf(""); }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.frame_points[3] = -2; }));
+  EXPECT_TRUE(refused(
+      [&](DeltaMush& m) { m.frame_points[3] = static_cast<std::int32_t>(bound.points()); }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.frame_turn[3] = INFINITY; }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.frame_least.pop_back(); }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.lane_point[3] = ~0u; }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.delta.pop_back(); }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.offset[3] = std::nanf(""); }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.surface.triangles[3] = ~0u; }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.surface.faces[3] = ~0u; }));
+  EXPECT_TRUE(refused([](DeltaMush& m) { m.surface.polygon_offset.clear(); }));
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,353 @@
+#include "core/deform/dqs/dqs.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "core/deform/dqs/dqs_kernel.h"
+#include "core/deform/lbs/lbs.h"
+#include "core/simd/target.h"
+#include "tests/reference/dqs_reference.h"
+#include "tests/reference/lbs_reference.h"
+#include "tests/support/continuity.h"
+#include "tests/support/posing.h"
+#include "tests/support/run_method.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
+
+namespace sinew {
+namespace {
+
+using testing::AllRigs;
+using testing::BendPose;
+using testing::ExpectHalvedSteps;
+using testing::ExpectStretchSetsInSmoothly;
+using testing::HardPoses;
+using ::testing::HasSubstr;
+using testing::MaxDistance;
+using testing::Moved;
+using testing::NamedRig;
+using testing::PosedMesh;
+using testing::PosedTolerance;
+using testing::RestPoints;
+using testing::RestPose;
+using testing::RigidMotion;
+using testing::RunMethod;
+using testing::ScaledPose;
+using testing::ScaleMotion;
+using testing::SkinMatrices;
+using testing::TubeOptions;
+using testing::TubeRig;
+using testing::TubeWeights;
+using testing::TurnPose;
+using testing::TwistPose;
+
+DqsParams Params(float blend, std::uint32_t max_influences = 0, const char* map = "") {
+  return {.blend = blend, .blend_map = map, .max_influences = max_influences};
+}
+
+TEST(Dqs, AgreesWithTheReference) {
+  for (const NamedRig& named : AllRigs()) {
+    const auto poses = HardPoses(named.rig);
+    for (std::size_t i = 0; i < poses.size(); ++i) {
+      const auto want = reference::Dqs(RestPoints(named.rig), named.rig.influences(),
+                                       SkinMatrices(named.rig, poses[i]));
+      EXPECT_LT(MaxDistance(RunMethod<Dqs>(named.rig, {}, poses[i]).points, want),
+                PosedTolerance(named.rig))
+          << named.name << " pose " << i;
+    }
+  }
+}
+
+TEST(Lbs, AgreesWithTheReference) {
+  for (const NamedRig& named : AllRigs()) {
+    const auto poses = HardPoses(named.rig);
+    for (std::size_t i = 0; i < poses.size(); ++i) {
+      const auto want = reference::Lbs(RestPoints(named.rig), named.rig.influences(),
+                                       SkinMatrices(named.rig, poses[i]));
+      EXPECT_LT(MaxDistance(RunMethod<Lbs>(named.rig, {}, poses[i]).points, want),
+                PosedTolerance(named.rig))
+          << named.name << " pose " << i;
+    }
+  }
+}
+
+// The published behaviour of both methods on the tube with smooth weights, to its last digit.
+TEST(SkinningTable, TubeKeepsOrLosesItsVolume) {
+  const Rig rig = TubeRig();
+  struct Row {
+    std::vector<Affine> pose;
+    testing::TubeShape lbs, dqs;
+  };
+  const Row rows[] = {{BendPose(rig, 90), {0.967, 0.707}, {0.999, 1.000}},
+                      {BendPose(rig, 135), {0.944, 0.383}, {0.998, 1.000}},
+                      {TwistPose(rig, 90), {0.936, 0.707}, {1.000, 1.000}},
+                      {TwistPose(rig, 179), {0.871, 0.009}, {0.999, 1.000}}};
+  for (std::size_t i = 0; i < std::size(rows); ++i) {
+    const auto lbs = testing::ShapeOf(rig, RunMethod<Lbs>(rig, {}, rows[i].pose).points);
+    const auto dqs = testing::ShapeOf(rig, RunMethod<Dqs>(rig, {}, rows[i].pose).points);
+    EXPECT_NEAR(lbs.volume, rows[i].lbs.volume, 2e-3) << i;
+    EXPECT_NEAR(lbs.radius, rows[i].lbs.radius, 2e-3) << i;
+    EXPECT_NEAR(dqs.volume, rows[i].dqs.volume, 2e-3) << i;
+    EXPECT_NEAR(dqs.radius, rows[i].dqs.radius, 2e-3) << i;
+  }
+}
+
+TEST(Dqs, EqualsLinearBlendUnderTranslations) {
+  const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
+  std::vector<Affine> pose = RestPose(rig);
+  for (std::size_t j = 0; j < pose.size(); ++j) {
+    pose[j].m[3] += 0.25f * static_cast<float>(j);
+    pose[j].m[7] -= static_cast<float>(j * j) * 0.125f;
+  }
+  EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, pose).points, RunMethod<Lbs>(rig, {}, pose).points),
+            1e-6);
+}
+
+TEST(Dqs, OneInfluenceMovesRigidlyOrNot) {
+  const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
+  const std::vector<Affine> pose = ScaledPose(rig, {-2, 0.5, 3});
+  const auto skin = SkinMatrices(rig, pose);
+  auto want = RestPoints(rig);
+  for (std::size_t v = 0; v < want.size(); ++v) {
+    want[v] = Apply(skin[rig.influences().bindings(v).front()], want[v]);
+  }
+  EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, Params(1, 1), pose).points, want), 1e-5);
+}
+
+TEST(Dqs, CommonMotionIsExactWhateverItIs) {
+  const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
+  const AffineD shear = {{1, 0.5, 0, 1, 0, 0.8, -0.25, 2, 0.125, 0, 1.5, 3}};
+  for (const AffineD& motion : {RigidMotion({1, 2, 3}, 200, {1, -2, 3}), ScaleMotion({2, 2, 2}),
+                                ScaleMotion({-1, 1, 1}), ScaleMotion({0, 1, 1}), shear}) {
+    auto want = RestPoints(rig);
+    for (Vec3d& p : want) p = Apply(motion, p);
+    EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, RestPose(rig))).points, want),
+              1e-5);
+  }
+}
+
+// A figure mirrored as a whole: the blend of rotations mirrors with it, up to which axis the mirror
+// is taken for.
+TEST(Dqs, MirroredFigureTurnsWithItsRoot) {
+  const Rig rig = TubeRig();
+  const auto mirrored = Moved(ScaleMotion({1, -1, 1}), BendPose(rig, 100));
+  auto want = RunMethod<Dqs>(rig, {}, mirrored).points;
+  const AffineD motion = RigidMotion({1, 1, 1}, 50, {1, 2, 3});
+  for (Vec3d& p : want) p = Apply(motion, p);
+  EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, mirrored)).points, want), 2e-5);
+}
+
+TEST(Dqs, FollowsFullTurnsOfTheRoot) {
+  const Rig rig = TubeRig();
+  for (const auto& pose : {BendPose(rig, 135), TwistPose(rig, 179)}) {
+    const auto still = RunMethod<Dqs>(rig, {}, pose).points;
+    for (int degrees = 0; degrees <= 720; degrees += 15) {
+      const AffineD motion = RigidMotion({1, -1, 2}, degrees, {0.5, 0, 1});
+      auto want = still;
+      for (Vec3d& p : want) p = Apply(motion, p);
+      EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, pose)).points, want), 2e-5)
+          << degrees;
+    }
+  }
+}
+
+TEST(Dqs, HalvingTheStepHalvesTheMotion) {
+  const Rig rig = TubeRig();
+  ExpectHalvedSteps({{0, 25, 50, 75, 100, 125, 150}}, [&](double degrees) {
+    return RunMethod<Dqs>(rig, {}, BendPose(rig, degrees)).points;
+  });
+}
+
+TEST(Dqs, StretchSetsInSmoothly) {
+  ExpectStretchSetsInSmoothly<Dqs>();
+}
+
+TEST(Dqs, JointScaledToNothingStaysFinite) {
+  for (const TubeWeights weights : {TubeWeights::kSmooth, TubeWeights::kRigid}) {
+    const Rig rig = TubeRig({.weights = weights});
+    const auto points = RunMethod<Dqs>(rig, {}, ScaledPose(rig, {0, 0, 0})).points;
+    EXPECT_LT(MaxDistance(points, RestPoints(rig)), 10);
+  }
+}
+
+Rig RigWithMap(std::vector<float> values) {
+  RigSource source = testing::TubeSource();
+  values.resize(source.mesh.positions.size(), 1.0f);
+  source.maps.push_back({"twist_only", std::move(values)});
+  return testing::MakeRig(std::move(source));
+}
+
+TEST(Dqs, BlendGoesFromLinearToDualQuaternion) {
+  const Rig rig = TubeRig();
+  for (const auto& pose : {TwistPose(rig, 120), ScaledPose(rig, {1.5, 0.5, 2})}) {
+    const auto linear = RunMethod<Lbs>(rig, {}, pose).points;
+    const auto dual = RunMethod<Dqs>(rig, {}, pose).points;
+    EXPECT_EQ(MaxDistance(RunMethod<Dqs>(rig, Params(0), pose).points, linear), 0);
+    const auto mixed = RunMethod<Dqs>(rig, Params(0.25f), pose).points;
+    for (std::size_t v = 0; v < mixed.size(); ++v) {
+      const Vec3d want = 0.75 * linear[v] + 0.25 * dual[v];
+      EXPECT_LT(testing::Distance(mixed[v], want), 1e-6);
+    }
+  }
+}
+
+TEST(Dqs, BlendMapMultipliesPerVertex) {
+  constexpr std::size_t kMiddle =
+      30 * 32;  // the ring at the joint, where the two blends differ most
+  std::vector<float> map(kMiddle, 0.0f);
+  map.insert(map.end(), {0, 0.5f, 1, 2, 9, -1});
+  const double parts[] = {0, 0.25, 0.5, 1, 1, 0};  // half of that, within [0, 1]
+  const Rig rig = RigWithMap(map);
+  const auto pose = TwistPose(rig, 120);
+  const auto linear = RunMethod<Lbs>(rig, {}, pose).points;
+  const auto dual = RunMethod<Dqs>(rig, {}, pose).points;
+  ASSERT_GT(testing::Distance(linear[kMiddle], dual[kMiddle]), 0.1);
+  const auto mixed = RunMethod<Dqs>(rig, Params(0.5f, 0, "twist_only"), pose).points;
+  for (std::size_t i = 0; i < std::size(parts); ++i) {
+    const std::size_t v = kMiddle + i;
+    const Vec3d want = (1 - parts[i]) * linear[v] + parts[i] * dual[v];
+    EXPECT_LT(testing::Distance(mixed[v], want), parts[i] == 0 || parts[i] == 1 ? 1e-30 : 1e-6)
+        << i;
+  }
+}
+
+TEST(Dqs, UnknownBlendMapIsNamed) {
+  const Rig rig = RigWithMap({});
+  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
+  Task task;
+  const auto bound = Dqs::Bind({rig, *layout, {}}, Params(1, 0, "nothing"), task);
+  ASSERT_FALSE(bound.ok());
+  EXPECT_EQ(bound.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(std::string(bound.status().message()), HasSubstr("'nothing'"));
+}
+
+TEST(Dqs, CheckRefusesTablesThatDoNotFit) {
+  const Rig rig = RigWithMap({});
+  const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
+  Task task;
+  const Dqs bound =
+      testing::ValueOrDie(Dqs::Bind({rig, *layout, {}}, Params(0.5f, 0, "twist_only"), task));
+  ASSERT_TRUE(bound.Check(*layout, 2).ok());
+  EXPECT_EQ(bound.Check(*layout, 1).code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(bound.Check(*layout, 3).code(), absl::StatusCode::kDataLoss);
+  const auto refused = [&](auto spoil) {
+    Dqs spoilt = bound;
+    spoil(spoilt);
+    return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
+  };
+  EXPECT_TRUE(refused([](Dqs& d) { d.blend = -1; }));
+  EXPECT_TRUE(refused([](Dqs& d) { d.blend = std::nanf(""); }));
+  EXPECT_TRUE(refused([](Dqs& d) { d.blend_lanes.pop_back(); }));
+  EXPECT_TRUE(refused([](Dqs& d) { d.blend_lanes[5] = 1.5f; }));
+  EXPECT_TRUE(refused([](Dqs& d) { d.table.weights.pop_back(); }));
+  EXPECT_TRUE(refused([](Dqs& d) { d.table.joints.entry[0] = 7; }));
+}
+
+// A kernel's input with every feature: stretched and rigid joints, mixed lanes, quaternions of both
+// signs.
+struct KernelInput {
+  explicit KernelInput(bool mixed) {
+    const std::size_t blocks = 7, joints = 9;
+    std::uint32_t random = 12345;
+    const auto next = [&] {
+      random = random * 1664525u + 1013904223u;
+      return static_cast<float>(random >> 8) * 0x1p-24f;
+    };
+    offset = {0};
+    for (std::size_t b = 0; b < blocks; ++b) {
+      for (std::size_t k = 0; k <= b; ++k) {
+        entry.push_back(static_cast<std::uint16_t>((b + k) % joints));
+        for (std::size_t i = 0; i < 16; ++i) weights.push_back(k == 0 ? 0.6f : 0.4f * next() / 6);
+      }
+      offset.push_back(static_cast<std::uint32_t>(entry.size()));
+    }
+    for (std::size_t j = 0; j < joints; ++j) {
+      float q[4], length = 0;
+      for (float& c : q) {
+        c = next() - 0.5f;
+        length += c * c;
+      }
+      for (const float c : q) quats.push_back(c / std::sqrt(length));
+      for (int i = 0; i < 4; ++i) quats.push_back(next() - 0.5f);
+      for (int i = 0; i < 9; ++i) stretch.push_back(0.3f * (next() - 0.5f));
+      stretch.insert(stretch.end(), {j % 2 == 0 ? 1.0f : 0.0f, 0, 0});
+    }
+    for (std::size_t i = 0; i < blocks * 48; ++i) in.push_back(4 * (next() - 0.5f));
+    for (std::size_t i = 0; mixed && i < blocks * 48; ++i) linear.push_back(next());
+    for (std::size_t i = 0; mixed && i < blocks * 16; ++i) blend.push_back(i % 3 == 0 ? 1 : next());
+  }
+
+  std::vector<float> Run() const {
+    AlignedVector<float> out(in.size());
+    DqsKernel({.pair_offset = offset.data(),
+               .pair_entry = entry.data(),
+               .weights = weights.data(),
+               .dual_quats = quats.data(),
+               .stretch = stretch.data(),
+               .signs = signs.empty() ? nullptr : signs.data(),
+               .in = in.data(),
+               .out = out.data(),
+               .linear = linear.empty() ? nullptr : linear.data(),
+               .blend_lanes = blend.empty() ? nullptr : blend.data(),
+               .blend = 1},
+              0, offset.size() - 1);
+    return {out.begin(), out.end()};
+  }
+
+  std::vector<std::uint32_t> offset;
+  std::vector<std::uint16_t> entry;
+  AlignedVector<float> weights, quats, stretch, signs, in, linear, blend;
+};
+
+bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
+}
+
+TEST(DqsKernel, SameBitsOnEveryInstructionSet) {
+  for (const bool mixed : {false, true}) {
+    KernelInput input(mixed);
+    if (mixed) input.signs = {1, -1, -1, 1, 1, -1, 1, -1, 1};
+    ASSERT_TRUE(ForceIsa(Isa::kScalar).ok());
+    const std::vector<float> scalar = input.Run();
+    for (const Isa isa : SupportedIsas()) {
+      ASSERT_TRUE(ForceIsa(isa).ok());
+      EXPECT_TRUE(SameBits(scalar, input.Run())) << IsaName(isa);
+    }
+    ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
+  }
+}
+
+TEST(DqsKernel, SignsOfQuaternionsDoNotMatter) {
+  const KernelInput input(false);
+  const std::vector<float> want = input.Run();
+  for (unsigned flips = 1; flips < 512; flips += 7) {
+    KernelInput flipped = input;
+    for (std::size_t i = 0; i < flipped.quats.size(); ++i) {
+      if ((flips >> (i / 8)) & 1) flipped.quats[i] = -flipped.quats[i];
+    }
+    EXPECT_TRUE(SameBits(want, flipped.Run())) << flips;
+  }
+}
+
+TEST(DqsKernel, MayWriteOverItsInput) {
+  KernelInput input(true);
+  const std::vector<float> want = input.Run();
+  DqsKernel({.pair_offset = input.offset.data(),
+             .pair_entry = input.entry.data(),
+             .weights = input.weights.data(),
+             .dual_quats = input.quats.data(),
+             .stretch = input.stretch.data(),
+             .signs = nullptr,
+             .in = input.in.data(),
+             .out = input.in.data(),
+             .linear = input.linear.data(),
+             .blend_lanes = input.blend.data(),
+             .blend = 1},
+            0, input.offset.size() - 1);
+  EXPECT_TRUE(SameBits(want, {input.in.begin(), input.in.end()}));
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,212 @@
+#include "core/deform/engine/deformer.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "core/base/table_io.h"
+#include "core/deform/engine/recipe_text.h"
+#include "core/deform/engine/registry.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
+
+namespace sinew {
+namespace {
+
+std::vector<Vec3f> Positions(const Rig& rig, const char* spec, std::span<const Affine> pose) {
+  Task task;
+  const auto deformer = Deformer::Bind(rig, *ParseSpec(spec), task);
+  EXPECT_TRUE(deformer.ok()) << deformer.status();
+  std::vector<Vec3f> points(rig.vertices());
+  FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
+  Workspace workspace;
+  const auto status = deformer->Evaluate({.joints = pose}, out, workspace, nullptr, task);
+  EXPECT_TRUE(status.ok()) << status;
+  return points;
+}
+
+// The textbook elbow: a point that the upper arm alone would carry to (3, 1), and the forearm
+// alone, bent by 90 degrees, to (5, 1), lands at (3.4, 1) with weights 0.8 and 0.2.
+TEST(Lbs, BlendsTheTextbookElbow) {
+  // Rest: elbow at (4, 0); the point at (3, 1) relative to the bind pose. The forearm turns by -90
+  // degrees about the elbow: (3, 1) - (4, 0) = (-1, 1) goes to (1, 1), that is (5, 1).
+  RigSource source;
+  source.mesh.parts = {{.name = "point", .vertex_offset = 0, .vertex_count = 1}};
+  source.mesh.positions = {{3, 1, 0}};
+  source.mesh.face_offsets = {0};
+  source.joints = {{.name = "upper_arm"}, {.name = "forearm", .parent = 0}};
+  const AffineD elbow = {{1, 0, 0, 4, 0, 1, 0, 0, 0, 0, 1, 0}};
+  source.rest_local = {AffineD{}, elbow};
+  source.bindings = {{.joint = 0, .inverse_bind = {}},
+                     {.joint = 1, .inverse_bind = Inverse(elbow)}};
+  source.influences = {
+      .offsets = {0, 2}, .bindings = {0, 1}, .weights = {0.8f, 0.2f}, .fallback = {}};
+  const Rig rig = testing::MakeRig(std::move(source));
+  const AffineD bent = Compose(elbow, {{0, 1, 0, 0, -1, 0, 0, 0, 0, 0, 1, 0}});
+  const std::vector<Affine> pose = {Affine{}, ToFloat(bent)};
+  const Vec3f landed = Positions(rig, "lbs", pose).front();
+  EXPECT_NEAR(landed.x, 3.4, 1e-6);
+  EXPECT_NEAR(landed.y, 1.0, 1e-6);
+  EXPECT_NEAR(landed.z, 0.0, 1e-6);
+}
+
+// The bits of a vertex do not depend on the block it fell into.
+TEST(Deformer, PermutingTheVerticesPermutesTheResultExactly) {
+  const RigSource source =
+      testing::TubeSource({.joints = 5, .weights = testing::TubeWeights::kFour});
+  RigSource shuffled = source;
+  const std::size_t n = source.mesh.positions.size();
+  std::vector<std::uint32_t> place(n);  // of a vertex in the shuffled rig
+  for (std::size_t v = 0; v < n; ++v) place[v] = static_cast<std::uint32_t>((v * 401 + 17) % n);
+  shuffled.influences.offsets.assign(1, 0);
+  shuffled.influences.bindings.clear();
+  shuffled.influences.weights.clear();
+  std::vector<std::uint32_t> at(n);
+  for (std::size_t v = 0; v < n; ++v) at[place[v]] = static_cast<std::uint32_t>(v);
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t v = at[i];
+    shuffled.mesh.positions[i] = source.mesh.positions[v];
+    for (std::uint64_t k = source.influences.offsets[v]; k < source.influences.offsets[v + 1];
+         ++k) {
+      shuffled.influences.bindings.push_back(source.influences.bindings[k]);
+      shuffled.influences.weights.push_back(source.influences.weights[k]);
+    }
+    shuffled.influences.offsets.push_back(shuffled.influences.bindings.size());
+  }
+  for (std::uint32_t& corner : shuffled.mesh.face_vertices) corner = place[corner];
+  const Rig a = testing::MakeRig(source), b = testing::MakeRig(std::move(shuffled));
+  const auto pose = testing::BendPose(a, 80);
+  for (const char* spec : {"lbs", "dqs"}) {
+    const auto pa = Positions(a, spec, pose), pb = Positions(b, spec, pose);
+    for (std::size_t v = 0; v < n; ++v) {
+      ASSERT_EQ(std::memcmp(&pa[v], &pb[place[v]], sizeof(Vec3f)), 0) << spec << " vertex " << v;
+    }
+  }
+}
+
+// A mesh in centimetres on a skeleton in metres deforms like the same mesh in metres, detail
+// included.
+TEST(Deformer, AMeshInOtherUnitsThanItsSkeletonDeformsAlike) {
+  const RigSource metres = testing::TubeSource({.joints = 3});
+  RigSource centimetres = metres;
+  for (Vec3f& p : centimetres.mesh.positions) p = {p.x * 100, p.y * 100, p.z * 100};
+  for (Binding& binding : centimetres.bindings) {
+    for (const std::size_t i : {0, 1, 2, 4, 5, 6, 8, 9, 10}) binding.inverse_bind.m[i] /= 100;
+  }
+  const Rig a = testing::MakeRig(metres), b = testing::MakeRig(std::move(centimetres));
+  const auto pose = testing::BendPose(a, 70);
+  for (const char* spec : {"lbs", "dqs", "ddm", "enhanced_ddm"}) {
+    const auto pa = Positions(a, spec, pose), pb = Positions(b, spec, pose);
+    for (std::size_t v = 0; v < pa.size(); ++v) {
+      ASSERT_NEAR(pa[v].x, pb[v].x, 1e-5) << spec << " vertex " << v;
+      ASSERT_NEAR(pa[v].y, pb[v].y, 1e-5) << spec << " vertex " << v;
+      ASSERT_NEAR(pa[v].z, pb[v].z, 1e-5) << spec << " vertex " << v;
+    }
+  }
+}
+
+// A joint flattened to nothing along one axis keeps its rotation, as it did just before.
+TEST(Deformer, FlatteningAJointDoesNotPop) {
+  const Rig rig = testing::TubeRig();
+  for (const char* spec : {"lbs", "dqs", "enhanced_ddm"}) {
+    std::vector<std::vector<Vec3f>> frames;
+    for (const double z : {1e-6, 0.0, -1e-6}) {
+      auto pose = testing::BendPose(rig, 90);
+      pose.back() = ToFloat(Compose(ToDouble(pose.back()), testing::ScaleMotion({1, 1, z})));
+      frames.push_back(Positions(rig, spec, pose));
+    }
+    for (std::size_t v = 0; v < rig.vertices(); ++v) {
+      for (std::size_t k = 1; k < frames.size(); ++k) {
+        const Vec3d d = ToDouble(frames[k][v]) - ToDouble(frames[0][v]);
+        ASSERT_LT(Dot(d, d), 1e-8) << spec << " vertex " << v;
+      }
+    }
+  }
+}
+
+TEST(Deformer, EstimateRefusesWhatBindRefuses) {
+  const Rig rig = testing::OneTriangle();
+  Task task;
+  EXPECT_EQ(Deformer::Estimate(rig, {}, task).status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Deformer::Estimate(rig, {LbsParams{}, LbsParams{}}, task).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  DqsParams params;
+  params.blend_map = "nowhere";
+  EXPECT_EQ(Deformer::Bind(rig, {params}, task).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(Deformer::Estimate(rig, {params}, task).status().code(),
+            absl::StatusCode::kInvalidArgument);
+  for (const char* spec : {"ddm(radius=1)", "ddm(smoothing=explicit, radius=1)"}) {
+    // Two small pieces far apart: the radius is some million edges.
+    RigSource source = testing::TubeSource();
+    for (std::size_t v = 0; v < 32; ++v) source.mesh.positions[v].x -= 1e6f;
+    const Rig wide = testing::MakeRig(std::move(source));
+    const auto estimate = Deformer::Estimate(wide, *ParseSpec(spec), task);
+    const auto bound = Deformer::Bind(wide, *ParseSpec(spec), task);
+    EXPECT_EQ(estimate.status().code(), bound.status().code()) << spec;
+    EXPECT_NE(bound.status().code(), absl::StatusCode::kInternal) << bound.status();
+  }
+}
+
+TEST(Deformer, GivesStatesOnlyWhereAStageWritesThem) {
+  const Rig rig = testing::OneTriangle();
+  Task task;
+  const auto deformer = Deformer::Bind(rig, *ParseSpec("lbs"), task);
+  ASSERT_TRUE(deformer.ok()) << deformer.status();
+  EXPECT_FALSE(deformer->has_states());
+  std::vector<std::byte> positions(rig.vertices() * 12), states(rig.vertices());
+  FrameOut out{.positions = positions, .states = states};
+  Workspace workspace;
+  const auto status =
+      deformer->Evaluate({.joints = testing::RestPose(rig)}, out, workspace, nullptr, task);
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(status.message().find("implicit"), absl::string_view::npos) << status;
+  EXPECT_FALSE(WritesStates(*ParseSpec("dqs | bulge_free")));
+  EXPECT_TRUE(WritesStates(*ParseSpec("implicit_skinning")));
+}
+
+// Also from tables that were saved: a deformer keeps no rig.
+TEST(Deformer, PosesTheMusclesOfItsRig) {
+  RigSource source = testing::TubeSource({.joints = 2});
+  source.controls = {{.name = "tension", .default_value = 1}};
+  Muscle muscle;
+  muscle.name = "biceps";
+  muscle.origin = {0, {0.5, 1, 0}};
+  muscle.insertion = {1, {0.5, 1, 0}};
+  muscle.width = 0.3;
+  muscle.depth = 0.2;
+  muscle.activation = 0;
+  source.muscles = {muscle, muscle};
+  source.muscles[1].name = "triceps";
+  source.muscles[1].origin.at.y = -1;
+  const Rig rig = testing::MakeRig(std::move(source));
+  Task task;
+  const auto bound = Deformer::Bind(rig, *ParseSpec("lbs"), task);
+  ASSERT_TRUE(bound.ok()) << bound.status();
+  TableWriter writer;
+  bound->Save(writer);
+  const std::string file = writer.Finish();
+  const auto tables = TableReader::Open(file);
+  ASSERT_TRUE(tables.ok()) << tables.status();
+  const auto loaded = Deformer::Load(*tables);
+  ASSERT_TRUE(loaded.ok()) << loaded.status();
+  const auto joints = testing::BendPose(rig, 70);
+  const float rest[] = {0};
+  for (const Pose& pose : {Pose{.joints = joints}, Pose{.joints = joints, .controls = rest}}) {
+    const std::vector<PosedMuscle> want = PoseMuscles(rig, pose);
+    ASSERT_EQ(want.size(), 2u);
+    for (const Deformer* deformer : {&*bound, &*loaded}) {
+      EXPECT_EQ(deformer->muscles(), 2u);
+      std::vector<std::byte> positions(rig.vertices() * 12);
+      std::vector<PosedMuscle> got(7);
+      FrameOut out{.positions = positions, .muscles = &got};
+      Workspace workspace;
+      ASSERT_TRUE(deformer->Evaluate(pose, out, workspace, nullptr, task).ok());
+      ASSERT_EQ(got.size(), 2u);
+      EXPECT_EQ(std::memcmp(got.data(), want.data(), 2 * sizeof(PosedMuscle)), 0);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sinew

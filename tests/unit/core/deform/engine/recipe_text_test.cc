@@ -1,0 +1,186 @@
+#include "core/deform/engine/recipe_text.h"
+
+#include <absl/strings/str_cat.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/registry.h"
+
+namespace sinew {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Spec, ReadsParametersAndFillsInDefaults) {
+  const auto recipe = ParseSpec("  ddm( radius = 0.03,laplacian=uniform , pop_guard=false)");
+  ASSERT_TRUE(recipe.ok()) << recipe.status();
+  const auto& ddm = std::get<DdmParams>(recipe->at(0));
+  EXPECT_FLOAT_EQ(*ddm.radius, 0.03f);
+  EXPECT_EQ(ddm.laplacian, Laplacian::kUniform);
+  EXPECT_FALSE(ddm.pop_guard);
+  EXPECT_EQ(ddm.iterations, 4u);
+}
+
+TEST(Spec, TextOfEveryMethodReadsBackTheSame) {
+  for (const MethodInfo& method : ListMethods()) {
+    const auto recipe = ParseSpec(method.example);
+    ASSERT_TRUE(recipe.ok()) << recipe.status();
+    const std::string text = FormatSpec(*recipe);
+    const auto again = ParseSpec(text);
+    ASSERT_TRUE(again.ok()) << text << ": " << again.status();
+    EXPECT_EQ(FormatSpec(*again), text);
+    EXPECT_EQ(Numerics(*again), Numerics(*recipe));
+  }
+}
+
+TEST(Spec, PresetsStandForTheirStages) {
+  const auto text = [](const char* spec) { return FormatSpec(*ParseSpec(spec)); };
+  EXPECT_EQ(text("bulge_free_dqs"), text("dqs | bulge_free"));
+  EXPECT_EQ(text("bulge_free_dqs | delta_mush"), text("dqs | bulge_free | delta_mush"));
+  EXPECT_EQ(text("shapes | bulge_free_dqs"), text("shapes | dqs | bulge_free"));
+  EXPECT_EQ(text("shapes | delta_mush"), text("shapes | lbs | delta_mush"));
+  EXPECT_EQ(text("delta_mush(iterations=20)"), text("lbs | delta_mush(iterations=20)"));
+  EXPECT_EQ(text("dqs | delta_mush"), FormatSpec({DqsParams{}, DeltaMushParams{}}));
+  for (const PresetInfo& preset : ListPresets()) {
+    EXPECT_FALSE(preset.summary.empty());
+    EXPECT_EQ(text(std::string(preset.name).c_str()), text(std::string(preset.spec).c_str()));
+  }
+}
+
+TEST(Spec, BoundsThemselvesAreAllowed) {
+  for (const MethodInfo& method : ListMethods()) {
+    for (const ParameterInfo& parameter : method.parameters) {
+      if (!parameter.minimum || *parameter.minimum == *parameter.maximum) continue;
+      for (const double bound : {*parameter.minimum, *parameter.maximum}) {
+        const auto stage = MakeStage(method.name, {{parameter.name, absl::StrCat(bound)}});
+        EXPECT_TRUE(stage.ok() || parameter.name == "variant") << stage.status();
+      }
+    }
+  }
+}
+
+TEST(Spec, PresetsRefuseWhatTheyCannotPassOn) {
+  const absl::Status given = ParseSpec("bulge_free_dqs(strength=0.5)").status();
+  EXPECT_EQ(given.code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_NE(given.message().find("dqs | bulge_free"), std::string::npos) << given;
+  EXPECT_FALSE(ParseSpec("delta_mush(iterations=x)").ok());
+  EXPECT_FALSE(ParseSpec("delta_mush(no_such=1)").ok());
+}
+
+TEST(Spec, EmptyTextIsNone) {
+  for (const auto& [spec, plain] : {std::pair{"dqs | implicit(joints=\"\")", "dqs | implicit"},
+                                    {"dqs(blend_map=\"\", blend=0.5)", "dqs(blend=0.5)"}}) {
+    const auto recipe = ParseSpec(spec);
+    ASSERT_TRUE(recipe.ok()) << recipe.status();
+    EXPECT_EQ(FormatSpec(*recipe), FormatSpec(*ParseSpec(plain)));
+  }
+}
+
+TEST(Spec, QuotesNamesThatNeedIt) {
+  const auto recipe = ParseSpec("dqs(blend_map=\"left arm, outer\")");
+  ASSERT_TRUE(recipe.ok()) << recipe.status();
+  EXPECT_EQ(std::get<DqsParams>(recipe->at(0)).blend_map, "left arm, outer");
+  EXPECT_THAT(FormatSpec(*recipe), HasSubstr("blend_map=\"left arm, outer\""));
+}
+
+TEST(Spec, NumericsFollowParameters) {
+  EXPECT_EQ(Numerics(*ParseSpec("dqs")), Numerics(*ParseSpec("dqs(blend=1)")));
+  EXPECT_NE(Numerics(*ParseSpec("dqs")), Numerics(*ParseSpec("dqs(blend=0.5)")));
+  EXPECT_NE(Numerics(*ParseSpec("ddm")), Numerics(*ParseSpec("enhanced_ddm")));
+}
+
+TEST(Spec, RefusesWithTheReason) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"", "got the end at column 1, need a method's name"},
+      {"lbs |", "got the end at column 6"},
+      {"| lbs", "got '|' at column 1"},
+      {"lbs lbs", "got 'l' at column 5, need '|' or the end"},
+      {"spline",
+       "got method 'spline', need one of lbs, dqs, bulge_free, spherical_blend, "
+       "cor, delta_mush, ddm, enhanced_ddm, shapes, "},
+      {"lbs(speed=3)", "lbs.speed: unknown parameter, need one of max_influences"},
+      {"lbs(max_influences=many)", "got 'many', need a whole number from 0 to 255"},
+      {"lbs(max_influences=256)", "got 256, need 0 to 255"},
+      {"lbs(max_influences=-1)", "got '-1', need a whole number from 0 to 255"},
+      {"dqs(blend=1.5)", "dqs.blend: got 1.5, need 0 to 1"},
+      {"dqs(blend=nan)", "got 'nan', need a number from 0 to 1"},
+      {"dqs(blend=inf)", "got 'inf', need a number from 0 to 1"},
+      {"dqs(blend=1,blend=0)", "stands twice"},
+      {"dqs(blend", "need '='"},
+      {"dqs(blend=", "need a value"},
+      {"dqs(blend=1", "need ',' or ')'"},
+      {"dqs(blend=\"\")", "dqs.blend: got '', need a number from 0 to 1"},
+      {"dqs(\"\"=1)", "need a parameter name"},
+      {"dqs | implicit(joints=\")", "got '\"' at column 23, need a value"},
+      {"\"\"", "need a method's name"},
+      {"ddm(laplacian=mean_value)", "need uniform, cotangent"},
+      {"ddm(pop_guard=1)", "need true or false"},
+      {"lbs(speed=3)", "recipe.stages[0].lbs.speed: unknown parameter"},
+      {"dqs | bulge_free | implicit(joints=elbow)", "recipe.stages[2].implicit.joints: got"},
+      {"shapes | delta_mush(step=7)", "recipe.stages[2].delta_mush.step: got 7"},  // behind its lbs
+      {"lbs | implcit", "muscle, bulge_free_dqs, implicit_skinning; did you mean implicit?"},
+      {"lbs | implicit(trakcing=true)", "attraction; did you mean tracking?"},
+      {"lbs | implicit(step=newtn)", "got 'newtn', need newton, fixed; did you mean newton?"},
+      {"lbs | dqs", "dqs reads rest positions, but the stage before it writes posed ones"},
+  };
+  for (const auto& [spec, message] : cases) {
+    const auto recipe = ParseSpec(spec);
+    EXPECT_EQ(recipe.status().code(), absl::StatusCode::kInvalidArgument) << spec;
+    EXPECT_THAT(std::string(recipe.status().message()), HasSubstr(message)) << spec;
+  }
+  EXPECT_FALSE(ParseSpec(std::string(5000, 'a')).ok());
+}
+
+TEST(Registry, ExamplesStandBehindTheMethodThatSuits) {
+  for (const MethodInfo& method : ListMethods()) {
+    const bool behind_dqs = method.name == "bulge_free" || method.name == "implicit";
+    const bool behind_lbs = method.reads == "posed" && !behind_dqs;
+    EXPECT_EQ(method.example.starts_with("dqs | "), behind_dqs) << method.example;
+    EXPECT_EQ(method.example.starts_with("lbs | "), behind_lbs) << method.example;
+  }
+}
+
+TEST(Registry, DescribesEveryParameter) {
+  std::set<std::string> names;
+  for (const MethodInfo& method : ListMethods()) {
+    EXPECT_TRUE(names.insert(method.name).second);
+    EXPECT_FALSE(method.summary.empty());
+    EXPECT_FALSE(method.paper.empty());
+    EXPECT_GE(method.version, 1);
+    for (const ParameterInfo& parameter : method.parameters) {
+      EXPECT_GT(parameter.description.size(), 10u) << method.name << "." << parameter.name;
+      if (parameter.type == "choice") {
+        EXPECT_GE(parameter.choices.size(), 2u);
+      }
+    }
+  }
+}
+
+// What is listed is what binds: each choice is a recipe, each number of the range that is not
+// listed none.
+TEST(Registry, ListsTheValuesThatAnIntegerMayHave) {
+  std::size_t listed = 0;
+  for (const MethodInfo& method : ListMethods()) {
+    for (const ParameterInfo& parameter : method.parameters) {
+      if (parameter.type != "integer" || parameter.choices.empty()) continue;
+      ++listed;
+      EXPECT_EQ(parameter.choices.front(), absl::StrCat(*parameter.minimum));
+      EXPECT_EQ(parameter.choices.back(), absl::StrCat(*parameter.maximum));
+      for (double value = *parameter.minimum; value <= *parameter.maximum + 1; ++value) {
+        const std::string text = absl::StrCat(value);
+        const bool allowed = std::ranges::count(parameter.choices, text) == 1;
+        EXPECT_EQ(ParseSpec(absl::StrCat(method.name, "(", parameter.name, "=", text, ")")).ok(),
+                  allowed)
+            << method.name << " " << text;
+      }
+    }
+  }
+  EXPECT_EQ(listed, 1u) << "enhanced_ddm.variant";
+}
+
+}  // namespace
+}  // namespace sinew

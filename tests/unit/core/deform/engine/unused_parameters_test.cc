@@ -1,0 +1,126 @@
+#include "core/deform/engine/unused_parameters.h"
+
+#include <gtest/gtest.h>
+
+#include <cstring>
+
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
+#include "tests/support/tube.h"
+
+namespace sinew {
+namespace {
+
+std::vector<Vec3f> Bent(const Recipe& recipe) {
+  const Rig rig = testing::TubeRig({.joints = 3});
+  Task task;
+  const auto deformer = Deformer::Bind(rig, recipe, task);
+  EXPECT_TRUE(deformer.ok()) << FormatSpec(recipe) << ": " << deformer.status();
+  std::vector<Vec3f> points(rig.vertices());
+  if (!deformer.ok()) return points;
+  FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
+  Workspace workspace;
+  const auto pose = testing::BendPose(rig, 100);
+  EXPECT_TRUE(deformer->Evaluate({.joints = pose}, out, workspace, nullptr, task).ok());
+  return points;
+}
+
+struct Case {
+  const char* spec;
+  const char* without;  // the same with the default in place of what is reported
+  const char* path;
+  const char* why;
+};
+
+// What is reported has no effect: the bits of a strong bend are the same without it.
+TEST(UnusedParameters, ReportsWhatChangesNothing) {
+  const Case cases[] = {
+      {"ddm(radius=0.05, lambda=2)", "ddm(radius=0.05)", "ddm.lambda", "radius"},
+      {"ddm(radius=0.05, lambda=0.5, smoothing=explicit)", "ddm(radius=0.05, smoothing=explicit)",
+       "ddm.lambda", "radius"},
+      {"ddm(kappa=3)", "ddm", "ddm.kappa", "alpha is 0"},
+      {"ddm(variant=2, pop_guard=false)", "ddm(variant=2)", "ddm.pop_guard", "variant"},
+      {"ddm(variant=1, pop_guard=false)", "ddm(variant=1)", "ddm.pop_guard", "variant"},
+      {"enhanced_ddm(radius=0.05, lambda=2)", "enhanced_ddm(radius=0.05)", "enhanced_ddm.lambda",
+       "radius"},
+      {"lbs | delta_mush(radius=0.05, iterations=3)", "lbs | delta_mush(radius=0.05)",
+       "delta_mush.iterations", "radius"},
+      {"dqs | bulge_free(method=bisector, sharpness=3)", "dqs | bulge_free(method=bisector)",
+       "bulge_free.sharpness", "bisector"},
+      {"dqs | bulge_free(method=bisector, softness=0)", "dqs | bulge_free(method=bisector)",
+       "bulge_free.softness", "bisector"},
+      {"dqs | bulge_free(strongest=true, sharpness=3)", "dqs | bulge_free(strongest=true)",
+       "bulge_free.sharpness", "strongest is true"},
+      {"dqs | bulge_free(strength=0, softness=3)", "dqs | bulge_free(strength=0)",
+       "bulge_free.softness", "strength is 0"},
+      {"dqs(blend=0, signs=parent)", "dqs(blend=0)", "dqs.signs", "blend is 0"},
+  };
+  for (const Case& c : cases) {
+    const auto unused = UnusedParameters(*ParseSpec(c.spec));
+    ASSERT_EQ(unused.size(), 1u) << c.spec;
+    EXPECT_EQ(unused[0].path, c.path);
+    EXPECT_NE(unused[0].what.find(c.why), std::string::npos) << unused[0].what;
+    EXPECT_TRUE(UnusedParameters(*ParseSpec(c.without)).empty()) << c.without;
+    const auto with = Bent(*ParseSpec(c.spec)), without = Bent(*ParseSpec(c.without));
+    EXPECT_TRUE(with == without) << c.spec << " and " << c.without << " differ";
+  }
+}
+
+// The same parameters where they count, and others: nothing is reported, and they do change.
+TEST(UnusedParameters, KeepsQuietAboutWhatCounts) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"ddm(lambda=2)", "ddm"},
+      {"ddm(radius=0.05, iterations=2)", "ddm(radius=0.05)"},
+      {"ddm(alpha=0.5, kappa=3)", "ddm(alpha=0.5)"},
+      {"ddm(variant=5, alpha=0.5)", "ddm(variant=5)"},
+      {"lbs | delta_mush(iterations=3)", "lbs | delta_mush"},
+      {"dqs | bulge_free(sharpness=3)", "dqs | bulge_free"},
+      {"dqs | bulge_free(softness=0)", "dqs | bulge_free"},
+      {"dqs | bulge_free(strongest=true, softness=0)", "dqs | bulge_free(strongest=true)"},
+  };
+  for (const auto& [spec, other] : cases) {
+    EXPECT_TRUE(UnusedParameters(*ParseSpec(spec)).empty()) << spec;
+    EXPECT_FALSE(Bent(*ParseSpec(spec)) == Bent(*ParseSpec(other)))
+        << spec << " and " << other << " are the same: report it";
+  }
+}
+
+TEST(UnusedParameters, NamesTheStage) {
+  const auto unused = UnusedParameters(
+      *ParseSpec("shapes | dqs(blend=0, signs=parent) | delta_mush(radius=0.1, iterations=4)"));
+  ASSERT_EQ(unused.size(), 2u);
+  EXPECT_EQ(unused[0].stage, 1u);
+  EXPECT_EQ(unused[1].stage, 2u);
+}
+
+TEST(UnusedWithoutMuscles, AreStagesAndParametersOfMuscles) {
+  const auto stage = UnusedWithoutMuscles(*ParseSpec("dqs | muscle(strength=2)"));
+  ASSERT_EQ(stage.size(), 1u);
+  EXPECT_EQ(stage[0].stage, 1u);
+  EXPECT_EQ(stage[0].path, "muscle");
+  EXPECT_EQ(stage[0].what, "the rig has no muscles: the stage does nothing");
+  const auto parameter = UnusedWithoutMuscles(*ParseSpec("dqs | implicit(muscles=false)"));
+  ASSERT_EQ(parameter.size(), 1u);
+  EXPECT_EQ(parameter[0].path, "implicit.muscles");
+  EXPECT_TRUE(UnusedWithoutMuscles(*ParseSpec("dqs | implicit | relax")).empty());
+}
+
+TEST(UnusedParameters, SeatsForImplicitSkinningFollowTheirDescriptions) {
+  const auto paths = [](const char* spec) {
+    std::vector<std::string> found;
+    for (const UnusedParameter& unused : UnusedParameters(*ParseSpec(spec))) {
+      found.push_back(unused.path);
+    }
+    return found;
+  };
+  using Paths = std::vector<std::string>;
+  EXPECT_EQ(paths("dqs | implicit(attraction=0.5)"), Paths{"implicit.attraction"});
+  EXPECT_EQ(paths("dqs | implicit(tracking=true, attraction=0.5)"), Paths{});
+  EXPECT_EQ(paths("dqs | implicit(bulge=0.5)"), Paths{"implicit.bulge"});
+  EXPECT_EQ(paths("dqs | implicit(operator=bulge, bulge=0.5, controller=finger)"), Paths{});
+  EXPECT_EQ(paths("dqs | implicit(controller=finger)"), Paths{"implicit.controller"});
+  EXPECT_EQ(paths("dqs | implicit(contact=false, smoothing=9)"), Paths{"implicit.smoothing"});
+}
+
+}  // namespace
+}  // namespace sinew

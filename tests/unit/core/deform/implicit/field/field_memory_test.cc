@@ -1,0 +1,40 @@
+// What binding a field really allocates, against what it announces.
+#include <gtest/gtest.h>
+
+#include "core/deform/implicit/field/limb_field.h"
+#include "tests/support/allocation_meter.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
+
+namespace sinew {
+namespace {
+
+void ExpectWithinCost(const Rig& rig, std::uint32_t samples) {
+  FieldOptions options;
+  options.samples = samples;
+  const std::size_t peak = testing::PeakOf([&] {
+    Task task;
+    const auto field = LimbField::Bind(rig, options, task);
+    ASSERT_TRUE(field.ok());
+    EXPECT_LE(field->bytes(), LimbField::CostBytes(rig, options));
+  });
+  EXPECT_LE(peak, LimbField::CostBytes(rig, options)) << samples << " samples";
+}
+
+TEST(FieldMemory, StaysWithinItsCost) {
+  for (const auto& [name, rig] : testing::AllRigs()) {
+    SCOPED_TRACE(name);
+    for (const std::uint32_t samples : {8u, 50u}) ExpectWithinCost(rig, samples);
+  }
+  ExpectWithinCost(testing::TubeRig({.rings = 31}), 400);
+  ExpectWithinCost(testing::TubeRig({.rings = 601, .around = 64, .joints = 20, .length = 40}), 50);
+}
+
+TEST(FieldMemory, RefusesWhatTheTaskMayNotHold) {
+  const Rig rig = testing::TubeRig();
+  Task task({.memory_limit = LimbField::CostBytes(rig, {}) - 1});
+  EXPECT_EQ(LimbField::Bind(rig, {}, task).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,241 @@
+// The fit: constraints, gradient, scale law, rigid motions; and the samples it is made from.
+#include "core/deform/implicit/field/hrbf.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "core/base/vectors.h"
+#include "core/deform/implicit/field/limb_bones.h"
+#include "core/deform/implicit/field/limb_surface.h"
+#include "core/deform/implicit/field/part_fit.h"
+#include "core/deform/implicit/field/poisson_disk.h"
+#include "tests/support/canonical_limb.h"
+
+namespace sinew {
+namespace {
+
+struct Samples {
+  std::vector<Vec3d> points, normals;
+};
+
+// A capsule, every surface point with its normal.
+Samples Capsule(std::size_t count, double scale = 1) {
+  Samples samples;
+  CounterRandom random(7);
+  while (samples.points.size() < count) {
+    const double angle = 2 * 3.14159265358979323846 * random.Next(), x = 6 * random.Next() - 3;
+    const double beyond = std::abs(x) - 2;
+    const double across = beyond > 0 ? std::sqrt(1 - beyond * beyond) : 1;
+    const Vec3d normal = {beyond > 0 ? std::copysign(beyond, x) : 0, across * std::cos(angle),
+                          across * std::sin(angle)};
+    const Vec3d axis = {std::clamp(x, -2.0, 2.0), 0, 0};
+    samples.points.push_back(scale * (axis + normal));
+    samples.normals.push_back(normal);
+  }
+  return samples;
+}
+
+TEST(Hrbf, PassesThroughItsSamplesWithTheirNormals) {
+  for (const std::size_t count : {std::size_t{8}, std::size_t{52}, std::size_t{200}}) {
+    const Samples s = Capsule(count);
+    const Hrbf fit = FitHrbf(s.points, s.normals);
+    ASSERT_EQ(fit.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+      const HrbfValue at = fit.At(s.points[i]);
+      EXPECT_LT(std::abs(at.f), 1e-9);
+      EXPECT_LT(Length(at.gradient - s.normals[i]), 1e-9);
+    }
+  }
+}
+
+TEST(Hrbf, GradientIsThatOfTheValue) {
+  const Samples s = Capsule(52);
+  const Hrbf fit = FitHrbf(s.points, s.normals);
+  CounterRandom random(3);
+  for (int i = 0; i < 200; ++i) {
+    const Vec3d x = {8 * random.Next() - 4, 4 * random.Next() - 2, 4 * random.Next() - 2};
+    const HrbfValue at = fit.At(x);
+    EXPECT_NEAR(at.f, fit.Value(x), 1e-12 * (1 + std::abs(at.f)));
+    const double h = 1e-5;
+    const auto slope = [&](const Vec3d& d) {
+      return (fit.Value(x + h * d) - fit.Value(x - h * d)) / (2 * h);
+    };
+    const Vec3d numeric = {slope({1, 0, 0}), slope({0, 1, 0}), slope({0, 0, 1})};
+    EXPECT_LT(Length(numeric - at.gradient), 1e-6 * (1 + Length(at.gradient)));
+  }
+}
+
+TEST(Hrbf, ScalesWithItsPointsFromMillimetresToKilometres) {
+  const Samples s = Capsule(52);
+  const Hrbf fit = FitHrbf(s.points, s.normals);
+  for (const double scale : {1e-3, 0.1, 70.0, 1e6}) {
+    const Samples scaled = Capsule(52, scale);
+    const Hrbf big = FitHrbf(scaled.points, scaled.normals);
+    ASSERT_EQ(big.size(), fit.size());
+    for (const Vec3d& x : {Vec3d{0.2, 0.3, 0.1}, Vec3d{3, 1, 2}, Vec3d{-4, 0.5, 0}}) {
+      const HrbfValue a = fit.At(x), b = big.At(scale * x);
+      EXPECT_NEAR(b.f, scale * a.f, 1e-8 * scale);
+      EXPECT_LT(Length(b.gradient - a.gradient), 1e-8);
+    }
+    EXPECT_NEAR(big.alpha[0] * scale * scale, fit.alpha[0], 1e-8);
+    EXPECT_LT(Length(scale * big.beta[0] - fit.beta[0]), 1e-8);
+  }
+}
+
+TEST(Hrbf, FollowsRigidMotionsAndMirrors) {
+  const Samples s = Capsule(52);
+  const Hrbf fit = FitHrbf(s.points, s.normals);
+  for (const bool mirror : {false, true}) {
+    AffineD motion = testing::RigidMotion({1, 2, -0.5}, 77, {3, -1, 2});
+    if (mirror) motion = Compose(motion, testing::ScaleMotion({-1, 1, 1}));
+    Samples moved = s;
+    for (std::size_t i = 0; i < s.points.size(); ++i) {
+      moved.points[i] = Apply(motion, s.points[i]);
+      moved.normals[i] = Multiply(Linear(motion), s.normals[i]);
+    }
+    const Hrbf there = FitHrbf(moved.points, moved.normals);
+    for (const Vec3d& x : {Vec3d{0.2, 0.3, 0.1}, Vec3d{3, 1, 2}, Vec3d{-4, 0.5, 0}}) {
+      const HrbfValue a = fit.At(x), b = there.At(Apply(motion, x));
+      EXPECT_NEAR(a.f, b.f, 1e-10);
+      EXPECT_LT(Length(Multiply(Linear(motion), a.gradient) - b.gradient), 1e-10);
+    }
+  }
+}
+
+TEST(Hrbf, RefusesWhatCannotBeSolved) {
+  const Vec3d p = {1, 2, 3};
+  EXPECT_EQ(FitHrbf(std::vector{p, p}, std::vector<Vec3d>{{1, 0, 0}, {0, 1, 0}}).size(), 0u);
+}
+
+TEST(SpreadSamples, KeepsItsCountAndItsDistance) {
+  std::vector<SurfaceSample> candidates;
+  const Samples s = Capsule(2000);
+  for (std::size_t i = 0; i < s.points.size(); ++i) {
+    candidates.push_back({s.points[i], s.normals[i]});
+  }
+  for (const std::size_t count : {std::size_t{10}, std::size_t{50}, std::size_t{100}}) {
+    const auto spread = SpreadSamples(candidates, 37.7, count);
+    EXPECT_GE(spread.size() * 10, count * 9);
+    EXPECT_LE(spread.size() * 10, count * 11);
+    double nearest = 1e9;
+    for (const SurfaceSample& a : spread) {
+      for (const SurfaceSample& b : spread) {
+        if (&a != &b) nearest = std::min(nearest, Length(a.point - b.point));
+      }
+    }
+    EXPECT_GT(nearest, 0.5 * std::sqrt(37.7 / static_cast<double>(count)));
+  }
+}
+
+TEST(SpreadSamples, LeavesMoreRoomWhereSpacingIsWider) {
+  std::vector<SurfaceSample> candidates;
+  const Samples s = Capsule(4000);
+  for (std::size_t i = 0; i < s.points.size(); ++i) {
+    candidates.push_back({s.points[i], s.normals[i], s.points[i].x < 0 ? 1.0 : 2.0});
+  }
+  const auto spread = SpreadSamples(candidates, 37.7, 80);
+  double dense = 1e9, wide = 1e9;
+  for (const SurfaceSample& a : spread) {
+    for (const SurfaceSample& b : spread) {
+      if (&a == &b || (a.point.x < 0) != (b.point.x < 0)) continue;
+      double& nearest = a.point.x < 0 ? dense : wide;
+      nearest = std::min(nearest, Length(a.point - b.point));
+    }
+  }
+  EXPECT_NEAR(wide / dense, 2, 0.2);
+}
+
+TEST(SpreadSamples, TakesWhatThereIs) {
+  const SurfaceSample one = {{1, 2, 3}, {1, 0, 0}};
+  EXPECT_EQ(SpreadSamples(std::vector<SurfaceSample>{}, 1, 50).size(), 0u);
+  EXPECT_EQ(SpreadSamples(std::vector(9, one), 1, 50).size(), 1u);
+  const SurfaceSample two = {{2, 2, 3}, {1, 0, 0}};
+  EXPECT_EQ(SpreadSamples(std::vector{one, two, one, two}, 0, 50).size(), 2u);
+}
+
+TEST(LimbBones, KnowTheCanonicalLimb) {
+  for (const double scale : {1e-3, 1.0, 1e5}) {
+    const Rig rig = testing::CanonicalLimb({.scale = scale});
+    const LimbSurface surface = MakeLimbSurface(rig);
+    const auto bones = MakeLimbBones(rig, surface);
+    ASSERT_EQ(bones.size(), 2u);
+    EXPECT_EQ(bones[1].parent, 0);
+    for (const LimbBone& bone : bones) {
+      EXPECT_NEAR(bone.flesh, scale, 1e-6 * scale);
+      EXPECT_NEAR(bone.radius, scale, 1e-6 * scale);
+      EXPECT_NEAR(bone.rho_root, scale, 1e-6 * scale);
+      EXPECT_NEAR(bone.rho_tip, scale, 1e-6 * scale);
+      EXPECT_NEAR(Length(bone.tip - bone.root), 5 * scale, 1e-5 * scale);
+      EXPECT_NEAR(bone.direction.x, 1, 1e-9);
+      EXPECT_NEAR(bone.out_root.x, -1, 1e-9);
+      EXPECT_NEAR(bone.out_tip.x, 1, 1e-9);
+    }
+  }
+}
+
+// Bound bent by 60 degrees: both parts end in the plane that halves the angle.
+TEST(LimbBones, OfABentLimbMeetInOnePlane) {
+  RigSource source = testing::CanonicalSource();
+  const AffineD bend = testing::RigidMotion({0, 0, 1}, 60);
+  for (Vec3f& p : source.mesh.positions) {
+    if (p.x > 0) p = ToFloat(Apply(bend, ToDouble(p)));
+  }
+  const Rig rig = testing::MakeRig(std::move(source));
+  const auto bones = MakeLimbBones(rig, MakeLimbSurface(rig));
+  ASSERT_EQ(bones.size(), 2u);
+  EXPECT_NEAR(Length(bones[0].out_tip + bones[1].out_root), 0, 1e-6);
+  EXPECT_NEAR(Dot(bones[0].out_tip, bones[0].direction), Dot(bones[0].out_tip, bones[1].direction),
+              1e-6);
+  EXPECT_NEAR(std::acos(bones[0].out_tip.x), 0.5236, 0.02);  // 30 degrees
+}
+
+TEST(PartFit, FollowsTheCylinderAndClosesItsOpenEnd) {
+  const Rig rig = testing::CanonicalLimb();
+  const LimbSurface surface = MakeLimbSurface(rig);
+  const auto bones = MakeLimbBones(rig, surface);
+  for (const LimbBone& bone : bones) {
+    const PartFit fit = FitPart(surface, bone, 50, Task());
+    EXPECT_EQ(fit.closing, 0u);
+    EXPECT_EQ(fit.folded, 0);
+    EXPECT_FALSE(fit.open);
+    // One dome where the other part follows; the closed end keeps to its own skin.
+    EXPECT_EQ(fit.hrbf.size(), fit.samples + 1 + kDomeRing);
+    const double side = bone.joint == 0 ? -1 : 1;
+    for (double x = 0.5; x <= 4; x += 0.25) {
+      EXPECT_LT(std::abs(fit.hrbf.Value(Vec3d{side * x, 1, 0} - fit.centre)), 0.03);
+    }
+    // The ball that fits between the 32 flat faces.
+    EXPECT_NEAR(fit.hrbf.Value(Vec3d{-side, 0, 0} - fit.centre), 0.0043, 5e-4) << "dome's top";
+    for (double x = 5.2; x <= 7; x += 0.1) {
+      EXPECT_GT(fit.hrbf.Value(Vec3d{side * x, 0, 0} - fit.centre), 0) << "no second body at " << x;
+    }
+  }
+}
+
+// The bone runs a quarter of the radius off the middle: the dome keeps to the ball that fits on the
+// near side, as a bend turns the far one there, while the section follows the skin on both.
+TEST(PartFit, DomesKeepToTheBallAboutTheJoint) {
+  RigSource source = testing::CanonicalSource();
+  for (Vec3f& p : source.mesh.positions) p.y += 0.25F;
+  const Rig rig = testing::MakeRig(source);
+  const LimbSurface surface = MakeLimbSurface(rig);
+  const auto bones = MakeLimbBones(rig, surface);
+  ASSERT_EQ(bones.size(), 2u);
+  for (const LimbBone& bone : bones) {
+    const PartFit fit = FitPart(surface, bone, 50, Task());
+    const double out = bone.joint == 0 ? 1 : -1;
+    const auto value = [&](double x, double y) {
+      return bone.radius * fit.hrbf.Value((1 / bone.radius) * (Vec3d{out * x, y, 0} - fit.centre));
+    };
+    EXPECT_NEAR(value(0, 1.25), 0, 0.06);
+    EXPECT_NEAR(value(0, -0.75), 0, 0.06);
+    // A little over the ring, 0.75 from the joint on all sides.
+    EXPECT_GT(value(0.53, 0.8), 0.02);
+    EXPECT_LT(value(0.53, 0.4), -0.02);
+    EXPECT_NEAR(value(0.53, -0.53), 0, 0.06);
+  }
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,414 @@
+// The posed field: against its reference in double, and what holds whatever the rig.
+#include "core/deform/implicit/field/limb_field.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+#include "core/deform/implicit/field/field_controller.h"
+#include "core/simd/target.h"
+#include "tests/reference/field_reference.h"
+#include "tests/support/canonical_limb.h"
+#include "tests/support/small_rigs.h"
+
+namespace sinew {
+namespace {
+
+using testing::AskField;
+using testing::BendPose;
+using testing::BindField;
+using testing::CanonicalLimb;
+using testing::Cloud;
+using testing::FieldInPose;
+using testing::FieldPoint;
+using testing::RestPose;
+using testing::SameBits;
+using testing::With;
+
+double Length(const Vec3d& v) {
+  return std::sqrt(Dot(v, v));
+}
+
+TEST(LimbField, IsHalfOnTheSkinAndFallsToNothing) {
+  const Rig rig = CanonicalLimb();
+  const LimbField field = BindField(rig);
+  EXPECT_EQ(field.parts(), 2u);
+  EXPECT_NEAR(field.unit(), 1, 1e-6);
+  EXPECT_EQ(field.parents()[0], -1);
+  EXPECT_EQ(field.parents()[1], 0);
+  FieldInPose rest(field, RestPose(rig));
+  for (const Vec3d& p : testing::RestPoints(rig)) {
+    if (std::abs(p.x) > 3.9) continue;
+    EXPECT_NEAR(AskField(*rest, std::vector{p})[0].value, 0.5, 0.03);
+  }
+  const auto far = AskField(*rest, std::vector<Vec3d>{{0, 9, 0}, {20, 0, 0}, {1e30, -1e30, 1e30}});
+  for (const FieldPoint& at : far) {
+    EXPECT_EQ(at.value, 0);
+    EXPECT_EQ(Length(at.gradient), 0);
+  }
+  EXPECT_GT(AskField(*rest, std::vector<Vec3d>{{2, 0, 0}})[0].value, 0.85);
+}
+
+TEST(LimbField, FollowsItsReference) {
+  const Rig rig = CanonicalLimb();
+  const auto points = Cloud({1, 1, 0}, {6, 4, 2}, 3000);
+  const FieldOptions options[] = {With(FieldOperator::kMax), With(FieldOperator::kCleanUnion),
+                                  With(FieldOperator::kBlend, FieldController::kElbow),
+                                  With(FieldOperator::kBlend, FieldController::kCamel),
+                                  With(FieldOperator::kBulge, FieldController::kFinger)};
+  for (const FieldOptions& option : options) {
+    const LimbField field = BindField(rig, option);
+    FieldInPose bent(field, BendPose(rig, 90));
+    for (const Contact contact : {Contact::kCrease, Contact::kSurface}) {
+      const auto got = AskField(*bent, points, contact);
+      std::size_t off = 0;
+      for (std::size_t i = 0; i < points.size(); ++i) {
+        const auto want = reference::LimbFieldAt(field, bent.pose(), points[i], contact);
+        // The controllers' tables are cut into 1,000; bulge is steep beside the contact.
+        const bool opens = option.op == FieldOperator::kBlend;
+        EXPECT_NEAR(got[i].value, want.value,
+                    option.op == FieldOperator::kBulge ? 2e-3
+                    : opens                            ? 3e-4
+                                                       : 2e-4);
+        off += Length(got[i].gradient - want.gradient) > 0.01 ? 1 : 0;
+      }
+      // The bulge's slope is steep beside the contact, and a crease may go to either side.
+      EXPECT_LT(off, points.size() / 50) << static_cast<int>(option.op);
+    }
+  }
+}
+
+TEST(LimbField, MovesWithItsJoints) {
+  const Rig rig = CanonicalLimb();
+  const LimbField field = BindField(rig);
+  const auto points = Cloud({0, 1, 0}, {6, 4, 2}, 500);
+  FieldInPose bent(field, BendPose(rig, 70));
+  const auto before = AskField(*bent, points);
+  const AffineD motion = testing::RigidMotion({1, -2, 0.5}, 130, {3, 10, -2});
+  const AffineD mirror = Compose(motion, testing::ScaleMotion({1, -1, 1}));
+  const AffineD grown = Compose(motion, testing::ScaleMotion({3, 3, 3}));
+  const AffineD skewed = Compose(motion, testing::ScaleMotion({1, 2, 0.5}));
+  for (const AffineD& m : {motion, mirror, grown, skewed}) {
+    FieldInPose moved(field, testing::Moved(m, bent.pose()));
+    std::vector<Vec3d> there;
+    for (const Vec3d& p : points) there.push_back(Apply(m, p));
+    const auto after = AskField(*moved, there);
+    const Mat3d normal = Transpose(Linear(Inverse(m)));
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      EXPECT_NEAR(after[i].value, before[i].value, 2e-4);
+      if (before[i].value < 0.9 && after[i].value > 0.01) {
+        EXPECT_LT(Length(after[i].gradient - Multiply(normal, before[i].gradient)), 2e-3)
+            << before[i].value;
+      }
+    }
+  }
+}
+
+TEST(LimbField, MirroredRigGivesTheMirroredField) {
+  const Rig rig = CanonicalLimb(), mirrored = CanonicalLimb({.mirrored = true});
+  const LimbField a = BindField(rig), b = BindField(mirrored);
+  FieldInPose rest(a, RestPose(rig)), other(b, RestPose(mirrored));
+  // The samples are drawn alike from mirrored triangles whose corners are in another order.
+  for (const Vec3d& p : testing::RestPoints(rig)) {
+    if (std::abs(p.x) > 3.9) continue;
+    EXPECT_NEAR(AskField(*rest, std::vector{p})[0].value,
+                AskField(*other, std::vector{Vec3d{-p.x, p.y, p.z}})[0].value, 0.03);
+  }
+}
+
+TEST(LimbField, IsTheSameFromMillimetresToKilometresAndFarAway) {
+  const Rig rig = CanonicalLimb();
+  const LimbField field = BindField(rig);
+  const auto points = Cloud({0, 1, 0}, {6, 4, 2}, 500);
+  FieldInPose bent(field, BendPose(rig, 70));
+  const auto before = AskField(*bent, points);
+  struct Place {
+    double scale;
+    Vec3d origin;
+  };
+  for (const Place& at : {Place{1e-3, {}}, Place{1e6, {}}, Place{1, {1000, -500, 200}}}) {
+    const Rig there = CanonicalLimb({.scale = at.scale, .origin = at.origin});
+    const LimbField other = BindField(there);
+    EXPECT_NEAR(other.unit(), at.scale, 1e-4 * at.scale);
+    FieldInPose posed(other, BendPose(there, 70));
+    std::vector<Vec3d> moved;
+    for (const Vec3d& p : points) moved.push_back(at.origin + at.scale * p);
+    const auto after = AskField(*posed, moved);
+    const double tolerance = Length(at.origin) > 0 ? 1e-2 : 1e-3;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      EXPECT_NEAR(after[i].value, before[i].value, tolerance);
+    }
+  }
+}
+
+TEST(LimbField, JointScaledToNothingHasNoField) {
+  const Rig rig = CanonicalLimb();
+  const LimbField field = BindField(rig);
+  for (const double scale : {0.0, 1e-30, 1e-20, 1e-12}) {
+    auto pose = RestPose(rig);
+    pose[1] = ToFloat(Compose(ToDouble(pose[1]), testing::ScaleMotion({scale, scale, scale})));
+    FieldInPose posed(field, pose);
+    const auto points = Cloud({1, 0, 0}, {6, 2, 2}, 400);
+    for (const Contact contact : {Contact::kCrease, Contact::kSurface}) {
+      for (const FieldPoint& at : AskField(*posed, points, contact)) {
+        EXPECT_TRUE(std::isfinite(at.value) && std::isfinite(Length(at.gradient)));
+      }
+    }
+    EXPECT_EQ(AskField(*posed, std::vector<Vec3d>{{3, 0.5, 0}})[0].value, 0);
+    EXPECT_GT(AskField(*posed, std::vector<Vec3d>{{-3, 0.5, 0}})[0].value, 0.5);
+  }
+  // Flattened in one direction.
+  auto pose = RestPose(rig);
+  pose[1] = ToFloat(Compose(ToDouble(pose[1]), testing::ScaleMotion({1, 0, 1})));
+  FieldInPose flat(field, pose);
+  EXPECT_EQ(AskField(*flat, std::vector<Vec3d>{{3, 0, 0}})[0].value, 0);
+}
+
+TEST(LimbField, ContactPutsTheMeetingPlaneOnTheSurface) {
+  const Rig rig = CanonicalLimb();
+  const LimbField field = BindField(rig);
+  FieldInPose bent(field, BendPose(rig, 150));
+  // Bones at 180 and 150 degrees: the plane between them.
+  const double half = 165 * 3.14159265358979323846 / 180;
+  std::size_t inside = 0;
+  for (double r = 1.5; r <= 3; r += 0.25) {
+    const Vec3d p = r * Vec3d{std::cos(half), std::sin(half), 0};
+    const auto crease = AskField(*bent, std::vector{p})[0];
+    const auto contact = AskField(*bent, std::vector{p}, Contact::kSurface)[0];
+    if (crease.value < 0.6) continue;
+    ++inside;
+    EXPECT_NEAR(contact.value, 0.5, 0.05);
+    EXPECT_GT(Length(contact.gradient), Length(crease.gradient));
+  }
+  EXPECT_GT(inside, 3u);
+}
+
+TEST(LimbField, EveryLevelAndNeighbourhoodGivesTheSameBits) {
+  const Rig rig = CanonicalLimb();
+  const auto points = Cloud({1, 1, 0}, {6, 4, 2}, 640);
+  for (const FieldOperator op : {FieldOperator::kMax, FieldOperator::kBlend}) {
+    const LimbField field = BindField(rig, With(op, FieldController::kFinger));
+    FieldInPose bent(field, BendPose(rig, 100));
+    ASSERT_TRUE(ForceIsa(Isa::kScalar).ok());
+    const auto want = AskField(*bent, points, Contact::kSurface);
+    for (const Isa isa : SupportedIsas()) {
+      ASSERT_TRUE(ForceIsa(isa).ok());
+      EXPECT_TRUE(SameBits(AskField(*bent, points, Contact::kSurface), want)) << IsaName(isa);
+    }
+    ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
+    std::vector<FieldPoint> alone;
+    for (const Vec3d& p : points) {
+      alone.push_back(AskField(*bent, std::vector{p}, Contact::kSurface)[0]);
+    }
+    EXPECT_TRUE(SameBits(alone, want)) << "a lane depends on its own point alone";
+    (*bent).DisableCulling();
+    EXPECT_TRUE(SameBits(AskField(*bent, points, Contact::kSurface), want)) << "culling";
+  }
+}
+
+TEST(LimbField, OpenTubesAreClosed) {
+  const Rig rig = CanonicalLimb({.closed = false});
+  const LimbField field = BindField(rig);
+  ASSERT_EQ(field.parts(), 2u);
+  FieldInPose rest(field, RestPose(rig));
+  EXPECT_EQ(AskField(*rest, std::vector<Vec3d>{{8, 0, 0}})[0].value, 0);
+  EXPECT_GT(AskField(*rest, std::vector<Vec3d>{{4, 0, 0}})[0].value, 0.7);
+}
+
+TEST(LimbField, OwnOperatorOfOneJoint) {
+  const Rig rig = CanonicalLimb();
+  FieldOptions options;
+  options.joints = {{1, FieldOperator::kBlend, FieldController::kFlatDown}};
+  const LimbField own = BindField(rig, options),
+                  all = BindField(rig, With(FieldOperator::kBlend, FieldController::kFlatDown)),
+                  none = BindField(rig);
+  const auto points = Cloud({0, 1, 0}, {2, 2, 1}, 160);
+  FieldInPose a(own, BendPose(rig, 60)), b(all, BendPose(rig, 60)), c(none, BendPose(rig, 60));
+  EXPECT_TRUE(SameBits(AskField(*a, points), AskField(*b, points)));
+  EXPECT_FALSE(SameBits(AskField(*a, points), AskField(*c, points)));
+}
+
+// Three closed cylinders of radius 1 that meet at the origin: the root's along -x, two that hang
+// from it along +x and +y.
+Rig Star() {
+  RigSource source;
+  auto& mesh = source.mesh;
+  mesh.face_offsets = {0};
+  source.influences.offsets = {0};
+  const Vec3d along[] = {{-1, 0, 0}, {1, 0, 0}, {0, 1, 0}},
+              across[] = {{0, 1, 0}, {0, 1, 0}, {0, 0, 1}};
+  for (std::uint32_t j = 0; j < 3; ++j) {
+    const Vec3d v = Cross(along[j], across[j]);
+    const auto add = [&](double x, double radius, double angle) {
+      mesh.positions.push_back(
+          ToFloat(x * along[j] + radius * (std::cos(angle) * across[j] + std::sin(angle) * v)));
+      source.influences.bindings.push_back(j);
+      source.influences.weights.push_back(1);
+      source.influences.offsets.push_back(source.influences.bindings.size());
+      return static_cast<std::uint32_t>(mesh.positions.size() - 1);
+    };
+    const auto face = [&](std::initializer_list<std::uint32_t> corners) {
+      mesh.face_vertices.insert(mesh.face_vertices.end(), corners);
+      mesh.face_offsets.push_back(static_cast<std::uint32_t>(mesh.face_vertices.size()));
+    };
+    constexpr std::uint32_t kRings = 11, kAround = 16;
+    const auto first = static_cast<std::uint32_t>(mesh.positions.size());
+    for (std::uint32_t i = 0; i < kRings * kAround; ++i) {
+      add(0.5 * (i / kAround), 1, 2 * 3.14159265358979323846 * (i % kAround) / kAround);
+    }
+    const std::uint32_t tip = add(5, 0, 0), last = first + (kRings - 1) * kAround;
+    for (std::uint32_t k = 0; k < kAround; ++k) {
+      const std::uint32_t next = (k + 1) % kAround;
+      for (std::uint32_t i = first; i < last; i += kAround) {
+        face({i + k, i + next, i + next + kAround, i + k + kAround});
+      }
+      face({last + k, last + next, tip});
+    }
+  }
+  mesh.parts = {{"mesh", 0, static_cast<std::uint32_t>(mesh.positions.size()), 0,
+                 static_cast<std::uint32_t>(mesh.face_offsets.size() - 1)}};
+  source.joints = {{.name = "a"}, {.name = "b", .parent = 0}, {.name = "c", .parent = 0}};
+  source.rest_local.resize(3);
+  source.bindings = {{0, {}}, {1, {}}, {2, {}}};
+  return testing::MakeRig(std::move(source));
+}
+
+// Blending with the fold of the parent and its siblings instead jumps where another of them wins,
+// because its gradient meets at another angle: here by 0.05.
+TEST(LimbField, BranchesComposeWithoutJumps) {
+  const FieldController camel = FieldController::kCamel;
+  EXPECT_GT(BlendFields(0.45, 0.5, FieldOpening(camel, 0)).g -
+                BlendFields(0.45, 0.5, FieldOpening(camel, 1)).g,
+            0.04);
+  const Rig rig = Star();
+  const LimbField field = BindField(rig, With(FieldOperator::kBlend, camel));
+  ASSERT_EQ(field.parts(), 3u);
+  EXPECT_EQ(field.parents()[2], 0);
+  FieldInPose rest(field, RestPose(rig));
+  for (const auto& [from, to] : {std::pair<Vec3d, Vec3d>{{-2, 1.2, 0.3}, {2, 1.2, 0.3}},
+                                 {{-1.2, -1, 0.2}, {1.2, 3, 0.2}},
+                                 {{2, 2, -1.5}, {-1, 0.5, 1.5}}}) {
+    std::vector<Vec3d> points;
+    for (int i = 0; i <= 4000; ++i) points.push_back(from + (i / 4000.0) * (to - from));
+    const auto along = AskField(*rest, points);
+    for (std::size_t i = 1; i < along.size(); ++i) {
+      EXPECT_LT(std::abs(along[i].value - along[i - 1].value), 5e-3);
+    }
+  }
+}
+
+// A ball that belongs to the second part.
+struct Ball final : ExtraField {
+  Vec3d centre;
+  double size = 0;
+  void Evaluate(const PointBlock& points, FieldBlock& out) const override {
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      const Vec3d d = Vec3d{double{points.x[i]}, double{points.y[i]}, double{points.z[i]}} - centre;
+      const double l = std::max(Length(d), 1e-12);
+      out.value[i] = static_cast<float>(l - size);
+      out.x[i] = static_cast<float>(d.x / l);
+      out.y[i] = static_cast<float>(d.y / l);
+      out.z[i] = static_cast<float>(d.z / l);
+    }
+  }
+};
+
+TEST(LimbField, ExtrasTakeTheirPartsPlace) {
+  const Rig rig = CanonicalLimb();
+  const LimbField field = BindField(rig, With(FieldOperator::kBlend, FieldController::kElbow));
+  Ball ball;
+  ball.centre = {2, 1, 0};
+  ball.size = 0.5;
+  ball.radius = 1;
+  ball.part = 1;
+  const ExtraField* const extras[] = {&ball};
+  FieldInPose with(field, RestPose(rig), extras), without(field, RestPose(rig));
+  const Vec3d top = {2, 1.5, 0};
+  EXPECT_NEAR(AskField(*with, std::vector{top})[0].value, 0.5, 1e-6);
+  EXPECT_LT(AskField(*without, std::vector{top})[0].value, 0.3);
+  EXPECT_NEAR(AskField(*with, std::vector{top})[0].gradient.y, -15.0 / 16, 1e-5);
+  // Bounds that hold the support change no bit; nor does culling.
+  const auto points = Cloud({2, 1, 0}, {4, 2, 2}, 320);
+  const auto want = AskField(*with, points);
+  Ball bounded = ball;
+  bounded.minimum = {0.5f, -0.5f, -1.5f};
+  bounded.maximum = {3.5f, 2.5f, 1.5f};
+  const ExtraField* const bounded_extras[] = {&bounded};
+  FieldInPose culled(field, RestPose(rig), bounded_extras);
+  EXPECT_TRUE(SameBits(AskField(*culled, points), want));
+  (*culled).DisableCulling();
+  EXPECT_TRUE(SameBits(AskField(*culled, points), want));
+}
+
+// A chain whose parts hardly reach each other: what is left out is neither wanted nor the largest.
+TEST(LimbField, StrongestPartsAreThoseOfAll) {
+  const Rig rig = testing::TubeRig({.rings = 301, .joints = 12, .length = 24});
+  const LimbField field = BindField(rig);
+  FieldInPose rest(field, RestPose(rig));
+  std::size_t left_out = 0;
+  const auto points = Cloud({0, 0, 0}, {12, 1, 1}, 100 * kLanes);
+  for (std::size_t b = 0; b < points.size(); b += kLanes) {
+    PointBlock block;
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      // Near each other.
+      const Vec3f p = ToFloat(points[b] + 0.2 * points[b + i]);
+      block.x[i] = p.x;
+      block.y[i] = p.y;
+      block.z[i] = p.z;
+    }
+    const std::uint32_t wanted[] = {static_cast<std::uint32_t>(b / kLanes % field.parts())};
+    const PartBlocks all = (*rest).EvaluateParts(block);
+    const PartBlocks some = (*rest).EvaluateStrongest(block, wanted);
+    left_out += all.size() - some.size();
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      float most = 0, kept = 0;
+      for (const PartBlock& part : all) most = std::max(most, part.value[i]);
+      for (const PartBlock& part : some) kept = std::max(kept, part.value[i]);
+      EXPECT_EQ(kept, most);
+    }
+    for (const PartBlock& part : all) {
+      const auto same = std::ranges::find(some, part.part, &PartBlock::part);
+      if (same == some.end()) {
+        EXPECT_NE(part.part, wanted[0]);
+        continue;
+      }
+      EXPECT_EQ(std::memcmp(&part, &*same, sizeof(FieldBlock)), 0);
+    }
+  }
+  EXPECT_GT(left_out, 0u);
+}
+
+TEST(LimbField, PartsAreToldApart) {
+  const Rig rig = CanonicalLimb();
+  const LimbField field = BindField(rig);
+  FieldInPose bent(field, BendPose(rig, 60));
+  const auto points = Cloud({0, 1, 0}, {6, 4, 2}, 16);
+  PointBlock block;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    block.x[i] = static_cast<float>(points[i].x);
+    block.y[i] = static_cast<float>(points[i].y);
+    block.z[i] = static_cast<float>(points[i].z);
+  }
+  std::vector<float> values(32);
+  for (const PartBlock& part : (*bent).EvaluateParts(block)) {
+    ASSERT_LT(part.part, 2u);
+    std::copy_n(part.value, kLanes, values.begin() + part.part * kLanes);
+  }
+  const auto whole = AskField(*bent, points);
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    EXPECT_EQ(double{std::max(values[i], values[16 + i])}, whole[i].value);
+  }
+  // A point carried by its part's frame keeps its value.
+  ASSERT_EQ((*bent).PartFrames().size(), 2u);
+  FieldInPose rest(field, RestPose(rig));
+  const Vec3d p = {3, 0.8, 0.2};
+  const AffineD carry =
+      Compose(ToDouble((*bent).PartFrames()[1]), Inverse(ToDouble((*rest).PartFrames()[1])));
+  EXPECT_NEAR(AskField(*rest, std::vector{p})[0].value,
+              AskField(*bent, std::vector{Apply(carry, p)})[0].value, 2e-5);
+}
+
+}  // namespace
+}  // namespace sinew

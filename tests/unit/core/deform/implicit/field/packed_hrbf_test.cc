@@ -1,0 +1,106 @@
+// What the kernel sums is the fit, split so that float32 does for it.
+#include "core/deform/implicit/field/packed_hrbf.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "core/deform/implicit/field/hrbf_kernel.h"
+#include "core/deform/implicit/field/limb_bones.h"
+#include "core/deform/implicit/field/limb_surface.h"
+#include "core/deform/implicit/field/part_fit.h"
+#include "core/rig/layout.h"
+#include "tests/support/canonical_limb.h"
+#include "tests/support/small_rigs.h"
+
+namespace sinew {
+namespace {
+
+struct Packed {
+  explicit Packed(const Hrbf& fit) { AppendPacked(fit, centres, polynomial); }
+
+  // The fit again, with its coefficients as float32 holds them.
+  Hrbf Rounded() const {
+    Hrbf fit;
+    for (std::size_t k = 0; k < centres.size(); k += kCentreFloats) {
+      const float* c = centres.data() + k;
+      fit.centres.push_back({double{c[0]}, double{c[1]}, double{c[2]}});
+      fit.alpha.push_back(-2 * double{polynomial[14]} * double{c[3]});
+      fit.beta.push_back((1.0 / 3) * Vec3d{double{c[4]}, double{c[5]}, double{c[6]}});
+    }
+    return fit;
+  }
+  HrbfValue At(const Vec3d& x) const {
+    alignas(64) float points[3][kLanes], raw[4][kLanes];
+    for (std::size_t i = 0; i < kLanes; ++i) {
+      points[0][i] = static_cast<float>(x.x);
+      points[1][i] = static_cast<float>(x.y);
+      points[2][i] = static_cast<float>(x.z);
+    }
+    RawHrbfKernel(
+        {centres.data(), polynomial.data(), centres.size() / kCentreFloats, nullptr, nullptr},
+        points[0], raw[0]);
+    return {double{raw[0][3]}, {double{raw[1][3]}, double{raw[2][3]}, double{raw[3][3]}}};
+  }
+
+  AlignedVector<float> centres, polynomial;
+};
+
+double LargestTerms(const Hrbf& fit, const Vec3d& x) {
+  double sum = 0;
+  for (std::size_t k = 0; k < fit.size(); ++k) {
+    sum += std::abs(Hrbf{{fit.centres[k]}, {fit.alpha[k]}, {fit.beta[k]}}.Value(x));
+  }
+  return sum;
+}
+
+TEST(PackedHrbf, IsTheFitWithoutItsCancellation) {
+  double terms = 0;
+  for (const Rig& rig : {testing::CanonicalLimb(), testing::MakeRig(testing::PalmSource())}) {
+    const LimbSurface surface = MakeLimbSurface(rig);
+    for (const LimbBone& bone : MakeLimbBones(rig, surface)) {
+      const PartFit part = FitPart(surface, bone, 50, Task());
+      const Packed packed(part.hrbf);
+      const Hrbf rounded = packed.Rounded();
+      ASSERT_EQ(rounded.size(), part.hrbf.size());
+      Vec3d middle, half;
+      for (std::size_t i = 0; i < 3; ++i) {
+        (i == 0   ? middle.x
+         : i == 1 ? middle.y
+                  : middle.z) = 0.5 * (part.least[i] + part.largest[i]);
+        (i == 0 ? half.x : i == 1 ? half.y : half.z) = 0.5 * (part.largest[i] - part.least[i]);
+      }
+      for (const Vec3d& x : testing::Cloud(middle, half, 2000)) {
+        const HrbfValue want = rounded.At(x), got = packed.At(x);
+        if (std::abs(want.f) > 1) continue;  // where the compact field ends
+        terms = std::max(terms, LargestTerms(rounded, x));
+        EXPECT_NEAR(got.f, want.f, 1.5e-4);
+        EXPECT_LT(Length(got.gradient - want.gradient), 1e-3);
+        EXPECT_NEAR(got.f, part.hrbf.Value(x), 1e-3) << "coefficients as rounded";
+      }
+    }
+  }
+  // 60 terms as they stand leave this times 1e-7 and more.
+  EXPECT_GT(terms, 1e4);
+}
+
+// Each power of the split by itself.
+TEST(PackedHrbf, OfOneCentreIsItsTerm) {
+  const Vec3d c = {0.5, -0.25, 0.125};
+  for (const auto& [alpha, beta] :
+       {std::pair<double, Vec3d>{2, {}}, {0, {1, 0, 0}}, {0, {0, 1, 0}}, {-1, {0.5, -2, 3}}}) {
+    const Hrbf fit = {{c}, {alpha}, {beta}};
+    const Packed packed(fit);
+    for (const Vec3d& x : testing::Cloud(c, {2, 2, 2}, 100)) {
+      const HrbfValue want = fit.At(x), got = packed.At(x);
+      EXPECT_NEAR(got.f, want.f, 1e-4);
+      EXPECT_LT(Length(got.gradient - want.gradient), 1e-4);
+    }
+    EXPECT_NEAR(packed.At(c).f, 0, 1e-6) << "the centre itself";
+    EXPECT_LT(Length(packed.At(c).gradient), 1e-6);
+  }
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,156 @@
+// limb_projection.h - projection of the canonical cylinder, or any rig, on a field of the test's
+// choice, and what the result is worth.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "core/deform/dqs/dqs.h"
+#include "core/deform/implicit/project/projection.h"
+#include "core/deform/implicit/surface/skin_surface.h"
+#include "core/deform/lbs/lbs.h"
+#include "core/deform/method/vertex_status.h"
+#include "tests/support/overlap.h"
+#include "tests/support/rounded_limb.h"
+#include "tests/support/run_method.h"
+#include "tests/support/tube.h"
+
+namespace sinew::testing {
+
+struct Projected {
+  std::vector<Vec3d> start, points;   // [V]
+  std::vector<std::uint8_t> states;   // [V]
+  AlignedVector<PointBlock> in, out;  // blocks
+  ProjectionCounts counts;
+
+  std::size_t First(VertexState state) const {
+    return counts.first[static_cast<std::size_t>(state)];
+  }
+  std::size_t Last(VertexState state) const { return counts.last[static_cast<std::size_t>(state)]; }
+};
+
+// The part of a vertex's strongest binding.
+inline std::vector<std::int32_t> StrongestParts(const Rig& rig) {
+  std::vector<std::int32_t> parts;
+  for (std::size_t v = 0; v < rig.vertices(); ++v) {
+    parts.push_back(rig.influences().bindings(v).front());
+  }
+  return parts;
+}
+
+// Projection alone, as a method that is bound.
+struct Projection {
+  const SkinSurface& skin;
+  const PosedField& field;
+  const ProjectionOptions& options;
+  ProjectionCounts& counts;
+
+  StageFacts Facts() const {
+    return {.method = "projection",
+            .in = Space::kPosed,
+            .out = Space::kPosed,
+            .pointwise = false,
+            .scratch_floats = ProjectionScratch(skin.points())};
+  }
+  void Run(const StageFrame& frame) const { Project(skin, field, options, frame, &counts); }
+};
+
+class LimbProjection {
+ public:
+  LimbProjection(Rig rig, const PosedField& rest)
+      : rig_(std::move(rig)), layout_(ValueOrDie(BlockLayout::Create(rig_))) {
+    Task task;
+    skin_ = ValueOrDie(BindSkinSurface({rig_, *layout_, {}}, StrongestParts(rig_), rest, task));
+    if (const absl::Status status = skin_.Check(*layout_); !status.ok()) ValueOrDie<int>(status);
+  }
+  const Rig& rig() const { return rig_; }
+  const SkinSurface& skin() const { return skin_; }
+  const BlockLayout& layout() const { return *layout_; }
+
+  Projected RunOn(std::span<const PointBlock> in, const PosedField& field,
+                  const ProjectionOptions& options, const Task& task = Task()) const {
+    Projected result;
+    result.in.assign(in.begin(), in.end());
+    result.states.resize(rig_.vertices());
+    result.out = RunBound(Projection{skin_, field, options, result.counts}, *layout_, PosedRig(),
+                          in, result.states, task);
+    result.start = FileOrder(*layout_, result.in);
+    result.points = FileOrder(*layout_, result.out);
+    return result;
+  }
+  // Behind a method with its defaults.
+  template <class Method>
+  Projected Run(std::span<const Affine> pose, const PosedField& field,
+                const ProjectionOptions& options) const {
+    return RunOn(RunMethod<Method>(rig_, {}, pose).blocks, field, options);
+  }
+
+ private:
+  Rig rig_;
+  std::shared_ptr<const BlockLayout> layout_;
+  SkinSurface skin_;
+};
+
+// Columns of the bend and twist tables; the canonical cylinder, radius 1.
+struct LimbFigures {
+  double signed_volume = 0, whole = 0, overlap = 0;  // of the mesh at rest
+  double bulge = 0, collapse = HUGE_VAL;             // distance from the nearest bone
+  double edge_rms = 0, edge_max = 0, edge_min = HUGE_VAL;
+};
+
+inline std::vector<std::array<std::uint32_t, 3>> TrianglesOf(const Mesh& mesh) {
+  std::vector<std::array<std::uint32_t, 3>> triangles;
+  for (std::size_t f = 0; f < mesh.faces(); ++f) {
+    const auto c = mesh.face_vertices().subspan(mesh.face_offsets()[f], 3);
+    triangles.push_back({c[0], c[1], c[2]});
+  }
+  return triangles;
+}
+
+inline double ToSegment(const Vec3d& p, const Vec3d& a, const Vec3d& b) {
+  const Vec3d e = b - a;
+  const double t = std::clamp(Dot(p - a, e) / Dot(e, e), 0.0, 1.0);
+  return Distance(p, a + t * e);
+}
+
+inline LimbFigures MeasureLimb(const Rig& rig, std::span<const AffineD> skin,
+                               std::span<const Vec3d> points) {
+  LimbFigures figures;
+  const auto triangles = TrianglesOf(rig.mesh());
+  const OverlapVolumes volumes = MeasureOverlap(triangles, points);
+  const double rest = CanonicalVolume();
+  figures.signed_volume = volumes.signed_volume / rest;
+  figures.whole = volumes.Union() / rest;
+  figures.overlap = volumes.overlap / rest;
+  const std::array<Vec3d, 4> ends = {Apply(skin[0], {-5, 0, 0}), Apply(skin[0], {0, 0, 0}),
+                                     Apply(skin[1], {0, 0, 0}), Apply(skin[1], {5, 0, 0})};
+  for (std::size_t v = 0; v + 2 < points.size(); ++v) {  // all but the centres of the caps
+    const double d =
+        std::min(ToSegment(points[v], ends[0], ends[1]), ToSegment(points[v], ends[2], ends[3]));
+    figures.bulge = std::max(figures.bulge, d);
+    figures.collapse = std::min(figures.collapse, d);
+  }
+  double sum = 0;
+  std::size_t edges = 0;
+  for (const auto& t : triangles) {
+    for (std::size_t c = 0; c < 3; ++c) {
+      const std::uint32_t a = t[c], b = t[(c + 1) % 3];
+      if (a > b) continue;  // closed: every edge twice
+      const double rest_length =
+          Distance(ToDouble(rig.mesh().positions()[a]), ToDouble(rig.mesh().positions()[b]));
+      const double ratio = Distance(points[a], points[b]) / rest_length;
+      sum += std::log(ratio) * std::log(ratio);
+      ++edges;
+      figures.edge_max = std::max(figures.edge_max, ratio);
+      figures.edge_min = std::min(figures.edge_min, ratio);
+    }
+  }
+  figures.edge_rms = std::sqrt(sum / static_cast<double>(edges));
+  return figures;
+}
+
+}  // namespace sinew::testing

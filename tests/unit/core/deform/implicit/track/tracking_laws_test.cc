@@ -1,0 +1,280 @@
+// What holds for every sequence: rest, rigid motions, threads and instruction sets, bad poses.
+#include <gtest/gtest.h>
+#include <tbb/task_arena.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <map>
+#include <vector>
+
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
+#include "core/deform/method/vertex_status.h"
+#include "core/simd/target.h"
+#include "tests/support/run_method.h"
+#include "tests/unit/core/deform/implicit/track/limb_sequence.h"
+
+namespace sinew {
+namespace {
+
+using testing::LimbSequence;
+
+bool SameBits(std::span<const Vec3d> a, std::span<const Vec3d> b) {
+  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
+}
+
+TEST(TrackingLaws, RestStaysBitByBit) {
+  LimbSequence limb(0.02f);
+  const auto rest = testing::RestPoints(limb.rig());
+  for (int frame = 0; frame < 3; ++frame) {
+    EXPECT_TRUE(SameBits(limb.Bend(0), rest)) << frame;
+  }
+  std::size_t out = 0;
+  for (const std::uint8_t state : limb.states()) {
+    out += state == static_cast<std::uint8_t>(VertexState::kOutVert) ? 1 : 0;
+    EXPECT_TRUE(state == static_cast<std::uint8_t>(VertexState::kOutVert) ||
+                state == static_cast<std::uint8_t>(VertexState::kNotDisplaced));
+  }
+  EXPECT_EQ(out, 2u) << "the middles of both ends, where the field is flat";
+}
+
+// Against the fields of both parts in closed form.
+TEST(TrackingLaws, StatesSayWhatHoldsAPoint) {
+  LimbSequence limb(0.02f);
+  std::vector<Vec3d> points;
+  for (int degrees = 5; degrees <= 120; degrees += 5) points = limb.Bend(degrees);
+  const auto pose = testing::BendPose(limb.rig(), 120);
+  const auto skinned = testing::FileOrder(limb.layout(), limb.Skinned(pose));
+  const testing::RoundedLimb field{
+      std::span<const AffineD>(testing::SkinMatrices(limb.rig(), pose))};
+  std::map<VertexState, int> count;
+  for (std::size_t v = 0; v < points.size(); ++v) {
+    const auto state = static_cast<VertexState>(limb.states()[v]);
+    ++count[state];
+    const double inner = std::min(field.Part(0, points[v]).value, field.Part(1, points[v]).value);
+    const double shift = testing::Distance(points[v], skinned[v]);
+    if (state == VertexState::kGradientDivergence) {
+      EXPECT_GE(inner, 0.51) << v << " lies in both limbs";
+    } else if (state == VertexState::kFitted || state == VertexState::kNotDisplaced) {
+      EXPECT_LE(inner, 0.53) << v;
+      EXPECT_EQ(state == VertexState::kFitted, shift > 1e-3) << v;
+      EXPECT_NEAR(field.At(points[v], Contact::kCrease).value, 0.5, 0.03) << v;
+    }
+  }
+  EXPECT_GE(count[VertexState::kGradientDivergence], 20);
+  EXPECT_GE(count[VertexState::kFitted], 200);
+  EXPECT_GE(count[VertexState::kNotDisplaced], 200);
+  EXPECT_LE(count[VertexState::kNbIterMax], 10);
+  EXPECT_EQ(count[VertexState::kOutVert], 2);
+  EXPECT_EQ(count[VertexState::kNormGradNull] + count[VertexState::kPotentialPit], 0);
+}
+
+TEST(TrackingLaws, APoseThatStaysComesToRest) {
+  LimbSequence limb(0.02f);
+  for (int degrees = 5; degrees <= 60; degrees += 5) limb.Bend(degrees);
+  std::vector<Vec3d> before = limb.Bend(60), now;
+  for (int frame = 0; frame < 60; ++frame) {
+    now = limb.Bend(60);
+    if (frame + 1 < 60) before = now;
+  }
+  EXPECT_LE(testing::MaxDistance(before, now), 1e-4);
+}
+
+// The ring at the joint lies where both parts' fields are equal: there, and later on both sides of
+// the contact, rounding chooses the gradient, and neighbours follow.
+TEST(TrackingLaws, ARigidMotionCarriesTheWholeSequence) {
+  LimbSequence still(0.02f), carried(0.02f);
+  for (int degrees = 3; degrees <= 120; degrees += 3) {
+    const auto pose = testing::BendPose(still.rig(), degrees);
+    const AffineD motion =
+        testing::RigidMotion({0.36, 0.48, 0.8}, 7.0 * degrees, {0.2 * degrees, -1, 3});
+    const auto a = still.To(pose), b = carried.To(testing::Moved(motion, pose));
+    std::vector<double> errors;
+    for (std::size_t v = 0; v < a.size(); ++v) {
+      errors.push_back(testing::Distance(Apply(motion, a[v]), b[v]));
+    }
+    std::ranges::sort(errors);
+    const double median = errors[errors.size() / 2];
+    if (degrees % 30 == 0) {
+      std::printf("rigid motion, bend %3d: median %.1e R, 99 %% %.1e R, largest %.1e R\n", degrees,
+                  median, errors[errors.size() * 99 / 100], errors.back());
+    }
+    EXPECT_LE(median, 1e-5) << degrees;
+    EXPECT_LE(errors[errors.size() * 99 / 100], degrees < 70 ? 2e-3 : 5e-3) << degrees;
+    EXPECT_LE(errors.back(), degrees < 70 ? 1e-2 : 0.1) << degrees;
+  }
+}
+
+// A character that is scaled as a whole.
+TEST(TrackingLaws, TheSizeOfThePoseDoesNotMatter) {
+  const Rig rig = testing::CanonicalCylinder();
+  Task task;
+  const auto recipe = testing::ValueOrDie(ParseSpec("dqs | implicit(tracking=true)"));
+  const Deformer deformer = testing::ValueOrDie(Deformer::Bind(rig, recipe, task));
+  const auto tracked = [&](double scale) {
+    std::vector<Vec3f> positions(rig.vertices());
+    FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
+    Workspace workspace;
+    StreamState state;
+    for (int degrees = 0; degrees <= 90; degrees += 5) {
+      const auto pose = testing::Moved(testing::ScaleMotion({scale, scale, scale}),
+                                       testing::BendPose(rig, degrees));
+      const absl::Status status =
+          deformer.Evaluate({.joints = pose, .controls = {}}, out, workspace, &state, task);
+      EXPECT_TRUE(status.ok()) << status;
+    }
+    return positions;
+  };
+  const auto plain = tracked(1);
+  for (const double scale : {0.015625, 64.0}) {
+    const auto other = tracked(scale);
+    std::vector<double> errors;
+    for (std::size_t v = 0; v < plain.size(); ++v) {
+      errors.push_back(testing::Distance(ToDouble(plain[v]), (1 / scale) * ToDouble(other[v])));
+    }
+    std::ranges::sort(errors);
+    std::printf("scaled by %g: median %.1e R, 99 %% %.1e R, largest %.1e R\n", scale,
+                errors[errors.size() / 2], errors[errors.size() * 99 / 100], errors.back());
+    EXPECT_LE(errors[errors.size() / 2], 1e-3) << scale;
+    EXPECT_LE(errors[errors.size() * 99 / 100], 5e-2) << scale;
+  }
+}
+
+TEST(TrackingLaws, ThreadsAndInstructionSetsDoNotChangeBits) {
+  std::vector<Vec3d> first;
+  for (const Isa isa : SupportedIsas()) {
+    ASSERT_TRUE(ForceIsa(isa).ok());
+    for (const int threads : {1, 4}) {
+      tbb::task_arena arena(threads);
+      arena.execute([&] {
+        LimbSequence limb(0.02f);
+        std::vector<Vec3d> points;
+        for (int degrees = 5; degrees <= 120; degrees += 5) points = limb.Bend(degrees);
+        if (first.empty()) first = points;
+        EXPECT_TRUE(SameBits(first, points)) << IsaName(isa) << ", " << threads << " threads";
+      });
+    }
+  }
+  ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
+}
+
+// Copies of a point, as texture seams make them, stay together and change nobody's bits.
+TEST(TrackingLaws, SplitVerticesMoveAsOnePoint) {
+  RigSource split = testing::CanonicalCylinderSource();
+  const auto whole = split;
+  const std::size_t vertices = whole.mesh.positions.size();
+  // The second half of the faces gets copies of its own.
+  std::vector<std::uint32_t> copy(vertices, 0);
+  MeshSource& mesh = split.mesh;
+  for (std::size_t c = mesh.face_vertices.size() / 2; c < mesh.face_vertices.size(); ++c) {
+    const std::uint32_t v = mesh.face_vertices[c];
+    if (copy[v] == 0) {
+      copy[v] = static_cast<std::uint32_t>(mesh.positions.size());
+      mesh.positions.push_back(mesh.positions[v]);
+      for (auto k = whole.influences.offsets[v]; k < whole.influences.offsets[v + 1]; ++k) {
+        split.influences.bindings.push_back(whole.influences.bindings[k]);
+        split.influences.weights.push_back(whole.influences.weights[k]);
+      }
+      split.influences.offsets.push_back(split.influences.bindings.size());
+    }
+    mesh.face_vertices[c] = copy[v];
+  }
+  mesh.parts[0].vertex_count = static_cast<std::uint32_t>(mesh.positions.size());
+  LimbSequence a(0.02f), b(0.02f, std::move(split));
+  ASSERT_EQ(a.surface().points(), b.surface().points());
+  std::vector<Vec3d> pa, pb;
+  for (int degrees = 5; degrees <= 120; degrees += 5) {
+    pa = a.Bend(degrees);
+    pb = b.Bend(degrees);
+  }
+  for (std::size_t v = 0; v < vertices; ++v) {
+    if (copy[v] != 0) {
+      ASSERT_EQ(pb[v], pb[copy[v]]);
+    }
+  }
+  EXPECT_LE(testing::MaxDistance(pa, std::span(pb).first(vertices)), 2e-2);
+}
+
+// The cylinder twice, in one place: as it is, and as a part that is kept in a space of its own.
+RigSource CylinderAndItsCopyElsewhere(const AffineD& motion) {
+  RigSource source = testing::CanonicalCylinderSource();
+  const RigSource one = source;
+  const auto vertices = static_cast<std::uint32_t>(one.mesh.positions.size());
+  MeshSource& mesh = source.mesh;
+  for (const Vec3f& p : one.mesh.positions) {
+    mesh.positions.push_back(ToFloat(Apply(motion, ToDouble(p))));
+  }
+  for (const std::uint32_t v : one.mesh.face_vertices) mesh.face_vertices.push_back(vertices + v);
+  for (std::size_t f = 1; f < one.mesh.face_offsets.size(); ++f) {
+    mesh.face_offsets.push_back(one.mesh.face_offsets.back() + one.mesh.face_offsets[f]);
+  }
+  MeshPart& part = mesh.parts.emplace_back(one.mesh.parts.front());
+  part.name = "copy";
+  part.vertex_offset = vertices;
+  part.face_offset = part.face_count;
+  for (const Binding& binding : one.bindings) {
+    source.bindings.push_back({binding.joint, Compose(binding.inverse_bind, Inverse(motion))});
+  }
+  InfluenceSource& rows = source.influences;
+  for (std::uint32_t v = 0; v < vertices; ++v) {
+    for (auto k = one.influences.offsets[v]; k < one.influences.offsets[v + 1]; ++k) {
+      const std::size_t binding = one.influences.bindings[k] + one.bindings.size();
+      rows.bindings.push_back(static_cast<std::uint16_t>(binding));
+      rows.weights.push_back(one.influences.weights[k]);
+    }
+    rows.offsets.push_back(rows.bindings.size());
+  }
+  return source;
+}
+
+TEST(TrackingLaws, APartInASpaceOfItsOwnIsTrackedWhereItStands) {
+  const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 70, {4, -3, 2});
+  const Rig rig = testing::MakeRig(CylinderAndItsCopyElsewhere(motion));
+  Task task;
+  const auto recipe = testing::ValueOrDie(ParseSpec("dqs | implicit(tracking=true)"));
+  const Deformer deformer = testing::ValueOrDie(Deformer::Bind(rig, recipe, task));
+  std::vector<Vec3f> positions(rig.vertices());
+  FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
+  Workspace workspace;
+  StreamState state;
+  for (int degrees = 0; degrees <= 60; degrees += 5) {
+    const auto pose = testing::BendPose(rig, degrees);
+    const absl::Status status =
+        deformer.Evaluate({.joints = pose, .controls = {}}, out, workspace, &state, task);
+    ASSERT_TRUE(status.ok()) << status;
+    const std::size_t half = positions.size() / 2;
+    std::vector<double> errors;
+    for (std::size_t v = 0; v < half; ++v) {
+      errors.push_back(testing::Distance(ToDouble(positions[v]), ToDouble(positions[half + v])));
+    }
+    std::ranges::sort(errors);
+    std::printf("bend %2d: copies apart by %.1e R (median), %.1e R (99 %%), %.1e R\n", degrees,
+                errors[half / 2], errors[half * 99 / 100], errors.back());
+    EXPECT_LE(errors[half / 2], 2e-5) << degrees;
+    EXPECT_LE(errors[half * 99 / 100], 2e-3) << degrees;
+    EXPECT_LE(errors.back(), 1e-2) << degrees;
+  }
+}
+
+// Joints scaled to nothing, and a pose that leaves the field far behind.
+TEST(TrackingLaws, NoPoseGivesWhatIsNotFinite) {
+  LimbSequence limb(0.02f);
+  const auto finite = [](std::span<const Vec3d> points) {
+    return std::ranges::all_of(points, [](const Vec3d& p) {
+      return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z);
+    });
+  };
+  auto pose = testing::BendPose(limb.rig(), 40);
+  for (const float scale : {1e-6f, 1.0f, 40.0f}) {
+    auto scaled = pose;
+    for (const std::size_t i : {0, 1, 2, 4, 5, 6, 8, 9, 10}) scaled[1].m[i] *= scale;
+    EXPECT_TRUE(finite(limb.To(scaled))) << scale;
+  }
+  EXPECT_TRUE(
+      finite(limb.To(testing::Moved(testing::RigidMotion({0, 0, 1}, 90, {1e4, 0, 0}), pose))));
+  EXPECT_TRUE(finite(limb.To(pose)));
+}
+
+}  // namespace
+}  // namespace sinew

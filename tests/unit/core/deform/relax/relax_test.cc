@@ -1,0 +1,320 @@
+// Tangential relaxation: rest stays, rigid motions carry over, slid vertices slide back.
+#include "core/deform/relax/relax.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "core/base/vectors.h"
+
+#include "tests/reference/implicit_reference.h"
+#include "tests/support/rounded_limb.h"
+#include "tests/support/run_method.h"
+#include "tests/support/tube.h"
+
+namespace sinew {
+namespace {
+
+using testing::Distance;
+using testing::MaxDistance;
+using testing::ValueOrDie;
+
+using Points = std::vector<Vec3d>;
+
+class Relaxing {
+ public:
+  Relaxing(const Rig& rig, const RelaxParams& params)
+      : rig_(rig), layout_(ValueOrDie(BlockLayout::Create(rig))) {
+    Task task;
+    relax_ = ValueOrDie(Relax::Bind({rig, *layout_, {}}, params, task));
+    EXPECT_TRUE(relax_.Check(*layout_, rig.bindings().size()).ok());
+  }
+  // Points in file order; all joints' skin matrices are `skin`.
+  Points Run(std::span<const Vec3d> posed, const Affine& skin = {}) const {
+    AlignedVector<PointBlock> in(layout_->blocks());
+    for (std::size_t i = 0; i < layout_->order.size(); ++i) {
+      const Vec3f p = ToFloat(posed[layout_->Vertex(i)]);
+      in[i / kLanes].x[i % kLanes] = p.x;
+      in[i / kLanes].y[i % kLanes] = p.y;
+      in[i / kLanes].z[i % kLanes] = p.z;
+    }
+    const std::vector<Affine> matrices(rig_.bindings().size(), skin);
+    PosedRig posed_rig;
+    posed_rig.skin = matrices;
+    return testing::FileOrder(*layout_, testing::RunBound(relax_, *layout_, posed_rig, in));
+  }
+  const Relax& relax() const { return relax_; }
+
+ private:
+  const Rig& rig_;
+  std::shared_ptr<const BlockLayout> layout_;
+  Relax relax_;
+};
+
+// What stands before and after a point in a triangle.
+std::pair<Vec3d, Vec3d> EdgesAt(const std::vector<std::size_t>& face, std::size_t p,
+                                const Points& at) {
+  const auto k = static_cast<std::size_t>(std::find(face.begin(), face.end(), p) - face.begin());
+  return {at[face[(k + 1) % 3]] - at[p], at[face[(k + 2) % 3]] - at[p]};
+}
+
+// What part of its way a point goes: none where its surface is a corner, all where it is smooth.
+double Smoothness(const reference::MushMesh& mesh, std::size_t p) {
+  Vec3d sum;
+  double size = 0;
+  for (const auto& face : mesh.faces) {
+    if (std::ranges::count(face, p) == 0) continue;
+    const auto [a, b] = EdgesAt(face, p, mesh.rest);
+    const double angle = std::acos(Dot(Unit(a), Unit(b)));
+    sum = sum + angle * Unit(Cross(a, b));
+    size += angle;
+  }
+  const double t = std::clamp((Length(sum) / size - 0.6) / 0.35, 0.0, 1.0);
+  return t * t * (3 - 2 * t);
+}
+
+// Along the normal, down to the face that lies under a point's shift.
+double FaceBelow(const reference::MushMesh& mesh, std::size_t p, const Points& at, const Vec3d& n,
+                 const Vec3d& shift) {
+  for (const auto& face : mesh.faces) {
+    if (std::ranges::count(face, p) == 0) continue;
+    const auto [a, b] = EdgesAt(face, p, at);
+    const double area = Dot(Cross(a, b), n);
+    const double u = Dot(Cross(shift, b), n) / area, v = Dot(Cross(a, shift), n) / area;
+    if (area > 0 && u >= 0 && v >= 0) {
+      return std::clamp(u * Dot(a, n) + v * Dot(b, n), -Length(shift), 0.0);
+    }
+  }
+  return 0;
+}
+
+// The same passes in double.
+Points Reference(const Rig& rig, const RelaxParams& params, const Points& posed) {
+  const reference::MushMesh mesh(rig, true);
+  const auto rows = reference::MeanValueRows(mesh);
+  Points at = mesh.OfPoints(posed);
+  for (std::uint32_t pass = 0; pass < params.iterations; ++pass) {
+    Points normal(at.size());
+    for (const auto& face : mesh.faces) {
+      const Vec3d area = Cross(at[face[1]] - at[face[0]], at[face[2]] - at[face[0]]);
+      for (const std::size_t p : face) normal[p] = normal[p] + area;
+    }
+    Points next = at;
+    for (std::size_t p = 0; p < at.size(); ++p) {
+      Vec3d shift;
+      for (const auto& [q, w] : rows[p]) shift = shift + w * (at[q] - at[p]);
+      const Vec3d n = Unit(normal[p]);
+      shift = double{params.strength} * Smoothness(mesh, p) * (shift - Dot(shift, n) * n);
+      next[p] = at[p] + shift + FaceBelow(mesh, p, at, n, shift) * n;
+    }
+    at = next;
+  }
+  return mesh.OfVertices(at);
+}
+
+// Slides every vertex along the cylinder by a wave of its own.
+Points Slid(const Rig& rig) {
+  Points points = testing::RestPoints(rig);
+  for (std::size_t v = 0; v + 2 < points.size(); ++v) {
+    Vec3d& p = points[v];
+    p.x += 0.03 * std::sin(3.7 * static_cast<double>(v));
+  }
+  return points;
+}
+
+TEST(Relax, LeavesRestAlone) {
+  const Rig rig = testing::CanonicalCylinder();
+  const Points rest = testing::RestPoints(rig);
+  EXPECT_LT(MaxDistance(Relaxing(rig, {.iterations = 20, .strength = 1}).Run(rest), rest), 3e-6);
+}
+
+TEST(Relax, FollowsARigidMotion) {
+  const Rig rig = testing::CanonicalCylinder();
+  const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 137, {30, -20, 50});
+  const Relaxing relaxing(rig, {});
+  const Points still = relaxing.Run(Slid(rig));
+  Points moved = Slid(rig), want = still;
+  for (Vec3d& p : moved) p = Apply(motion, p);
+  for (Vec3d& p : want) p = Apply(motion, p);
+  EXPECT_LT(MaxDistance(relaxing.Run(moved), want), 3e-5);
+}
+
+TEST(Relax, IsTheReferenceInDouble) {
+  const Rig rig = testing::CanonicalCylinder();
+  for (const RelaxParams& params :
+       {RelaxParams{}, RelaxParams{.iterations = 1, .strength = 1}, RelaxParams{.iterations = 7}}) {
+    const Points slid = Slid(rig);
+    EXPECT_LT(MaxDistance(Relaxing(rig, params).Run(slid), Reference(rig, params, slid)), 1e-5);
+  }
+}
+
+// A tube of radius 1 whose points went around it, each by an angle of its own.
+const testing::TubeOptions kRound = {.rings = 21, .around = 16, .radius = 1};
+Points WentAround(const Rig& rig) {
+  Points turned = testing::RestPoints(rig);
+  for (std::size_t v = 0; v < turned.size(); ++v) {
+    const AffineD by = testing::RigidMotion({1, 0, 0}, 8 * std::sin(3.7 * static_cast<double>(v)));
+    turned[v] = Apply(by, turned[v]);
+  }
+  return turned;
+}
+void ExpectItDidNotGrow(const Points& out, const Points& turned) {
+  for (std::size_t v = 0; v < out.size(); ++v) {
+    EXPECT_LT(std::hypot(out[v].y, out[v].z), 1 + 1e-6) << v;
+  }
+  EXPECT_GT(MaxDistance(out, turned), 0.1);
+}
+
+// Seen along the limb, a point that slides around it stays within the polygon of its ring, however
+// far it goes.
+TEST(Relax, ConvexSkinDoesNotGrow) {
+  const Rig rig = testing::TubeRig(kRound);
+  const Points turned = WentAround(rig);
+  ExpectItDidNotGrow(Relaxing(rig, {.iterations = 1, .strength = 1}).Run(turned), turned);
+}
+
+// Normals that follow the winding of its faces point into it.
+TEST(Relax, SkinInsideOutDoesNotGrow) {
+  RigSource source = testing::TubeSource(kRound);
+  for (std::size_t f = 0; f + 1 < source.mesh.face_offsets.size(); ++f) {
+    std::reverse(source.mesh.face_vertices.begin() + source.mesh.face_offsets[f],
+                 source.mesh.face_vertices.begin() + source.mesh.face_offsets[f + 1]);
+  }
+  const Rig rig = testing::MakeRig(std::move(source));
+  const Points turned = WentAround(rig);
+  ExpectItDidNotGrow(Relaxing(rig, {.iterations = 1, .strength = 1}).Run(turned), turned);
+}
+
+// As do those of skin whose joints mirror it.
+TEST(Relax, MirroredSkinIsTheMirrorImage) {
+  const Rig rig = testing::TubeRig(kRound);
+  const Relaxing relaxing(rig, {});
+  Points turned = WentAround(rig), want = relaxing.Run(turned);
+  for (Vec3d& p : turned) p.z = -p.z;
+  for (Vec3d& p : want) p.z = -p.z;
+  Affine mirror;
+  mirror.m[10] = -1;
+  EXPECT_LT(MaxDistance(relaxing.Run(turned, mirror), want), 1e-6);
+}
+
+// Courses of bricks: corners lie in the middle of sides, where the angle of a face is straight, or
+// somewhat more or less.
+TEST(Relax, FlatSkinSlidesWhateverItsFaces) {
+  constexpr std::uint32_t kSide = 14;
+  for (const double off : {-0.1, 0.0, 0.1}) {  // of such a corner from its side
+    RigSource source = testing::TubeSource({.rings = 2, .around = kSide * kSide / 2});
+    MeshSource& mesh = source.mesh;
+    const auto at = [](std::uint32_t row, std::uint32_t k) { return row * kSide + k; };
+    mesh.face_vertices.clear();
+    mesh.face_offsets = {0};
+    for (std::uint32_t row = 0; row < kSide; ++row) {
+      for (std::uint32_t k = 0; k < kSide; ++k) {
+        const double y = row + (k + row) % 2 * off;
+        mesh.positions[at(row, k)] = ToFloat(Vec3d{0.1 * k, 0.1 * y, 0});
+        if (row + 1 == kSide || k + 2 >= kSide || (k + row) % 2 != 0) continue;
+        for (const std::uint32_t corner : {at(row, k + 1), at(row, k + 2), at(row + 1, k + 2),
+                                           at(row + 1, k + 1), at(row + 1, k), at(row, k)}) {
+          mesh.face_vertices.push_back(corner);
+        }
+        mesh.face_offsets.push_back(static_cast<std::uint32_t>(mesh.face_vertices.size()));
+      }
+    }
+    mesh.parts[0].face_count = static_cast<std::uint32_t>(mesh.face_offsets.size() - 1);
+    const Rig rig = testing::MakeRig(std::move(source));
+    const Points rest = testing::RestPoints(rig);
+    const Relaxing relaxing(rig, {.iterations = 1, .strength = 1});
+    for (const std::uint32_t v : {at(6, 6), at(6, 7), at(7, 6), at(7, 7)}) {
+      Points posed = rest;
+      posed[v].x += 0.01;
+      EXPECT_LT(Distance(relaxing.Run(posed)[v], rest[v]), 1e-6) << off << " " << v;
+    }
+  }
+}
+
+// Four sides around: its ridges are right angles, and slide a fifth of the way; one of twelve
+// slides all of it.
+TEST(Relax, RidgesSlideLess) {
+  const auto share = [](std::size_t around) {
+    const Rig rig = testing::TubeRig({.rings = 9, .around = around});
+    Points posed = testing::RestPoints(rig);
+    const std::size_t v = 4 * around;
+    const double from = posed[v].x;
+    posed[v].x += 0.01;
+    return (from + 0.01 - Relaxing(rig, {.iterations = 1, .strength = 1}).Run(posed)[v].x) / 0.01;
+  };
+  EXPECT_NEAR(share(12), 1, 1e-3);
+  EXPECT_NEAR(share(4), 0.2, 0.05);
+}
+
+// However few sides lie on one side of it: a cap of one face, and the wall of a cylinder.
+TEST(Relax, TheRimOfACapIsARidge) {
+  constexpr std::uint32_t kAround = 32;
+  RigSource source = testing::TubeSource({.rings = 9, .around = kAround});
+  MeshSource& mesh = source.mesh;
+  for (std::uint32_t k = 0; k < kAround; ++k) mesh.face_vertices.push_back(8 * kAround + k);
+  mesh.face_offsets.push_back(static_cast<std::uint32_t>(mesh.face_vertices.size()));
+  ++mesh.parts[0].face_count;
+  const Rig rig = testing::MakeRig(std::move(source));
+  const Points rest = testing::RestPoints(rig);
+  Points posed = rest;
+  posed[8 * kAround].y += 0.02;
+  const Points out = Relaxing(rig, {.iterations = 1, .strength = 1}).Run(posed);
+  EXPECT_LT(Distance(out[8 * kAround], posed[8 * kAround]), 0.3 * 0.02);
+}
+
+TEST(Relax, SlidesBackWithoutLeavingTheSurface) {
+  const Rig rig = testing::CanonicalCylinder();
+  const Points rest = testing::RestPoints(rig), slid = Slid(rig);
+  const Points back = Relaxing(rig, {.iterations = 10}).Run(slid);
+  double before = 0, after = 0;
+  for (std::size_t v = 32 * 5; v < 32 * 76; ++v) {
+    before += Distance(slid[v], rest[v]);
+    after += Distance(back[v], rest[v]);
+    EXPECT_NEAR(std::hypot(back[v].y, back[v].z), 1, 5e-3) << v;
+  }
+  EXPECT_LT(after, 0.2 * before);
+}
+
+TEST(Relax, BordersStay) {
+  const Rig rig = testing::TubeRig({.rings = 9, .around = 8});
+  Points posed = testing::RestPoints(rig);
+  for (Vec3d& p : posed) p.x += 0.1 * p.y;
+  const Relaxing relaxing(rig, {.iterations = 5, .strength = 1});
+  const Points out = relaxing.Run(posed);
+  for (const std::size_t v : {0, 7, 64, 71}) {
+    EXPECT_EQ(static_cast<float>(out[v].x), static_cast<float>(posed[v].x)) << v;
+    EXPECT_EQ(static_cast<float>(out[v].y), static_cast<float>(posed[v].y)) << v;
+    EXPECT_EQ(static_cast<float>(out[v].z), static_cast<float>(posed[v].z)) << v;
+  }
+  EXPECT_EQ(relaxing.relax().Measures().front().value, 16);
+}
+
+TEST(Relax, CheckRefusesTablesThatDoNotFit) {
+  const Rig rig = testing::CanonicalCylinder();
+  const auto layout = ValueOrDie(BlockLayout::Create(rig));
+  const Relaxing relaxing(rig, {});
+  const auto refused = [&](auto spoil) {
+    Relax spoilt = relaxing.relax();
+    spoil(spoilt);
+    return spoilt.Check(*layout, 2).code() == absl::StatusCode::kDataLoss;
+  };
+  EXPECT_FALSE(refused([](Relax&) {}));
+  EXPECT_TRUE(refused([](Relax& r) { r.iterations = 101; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.strength = std::nanf(""); }));
+  EXPECT_TRUE(refused([](Relax& r) { r.point_lane[3] = 1 << 20; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.lane_point.back() = ~0u; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.row_offset[3] = 1 << 20; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.neighbours[3] = ~0u; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.weights[3] = -1; }));
+  EXPECT_TRUE(refused([](Relax& r) { r.inside_out.pop_back(); }));
+  EXPECT_TRUE(refused([](Relax& r) { r.surface.triangles[3] = ~0u; }));
+  EXPECT_TRUE(
+      refused([](Relax& r) { std::swap(r.surface.faces.front(), r.surface.faces.back()); }));
+}
+
+}  // namespace
+}  // namespace sinew

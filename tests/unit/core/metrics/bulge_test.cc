@@ -1,0 +1,293 @@
+// Bulge: what it counts, what it does not, and closed forms.
+#include "core/metrics/bulge.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <numbers>
+
+#include "core/metrics/solid.h"
+#include "tests/support/small_rigs.h"
+#include "tests/support/tube.h"
+#include "tests/unit/core/metrics/measured.h"
+
+namespace sinew::metrics {
+namespace {
+
+using ::sinew::testing::MakeRig;
+using ::sinew::testing::RestPose;
+using ::sinew::testing::TubeOptions;
+using ::sinew::testing::TubeRig;
+using ::sinew::testing::TubeSource;
+using ::sinew::testing::TubeWeights;
+
+constexpr std::size_t kAround = 32, kRings = 61;
+
+double BulgeOf(const Rig& rig, std::span<const Vec3f> positions, std::span<const Affine> pose) {
+  return Measured(rig, positions, pose).bulge.value_or(-1);
+}
+
+// The table's tube with y and z multiplied by section(x), and moved by `aside` in y.
+RigSource ShapedTube(const std::function<double(double)>& section, double aside = 0) {
+  RigSource source = TubeSource({.rings = kRings, .around = kAround});
+  for (Vec3f& p : source.mesh.positions) {
+    const double s = section(p.x);
+    p = ToFloat(Vec3d{p.x, s * p.y + aside, s * p.z});
+  }
+  return source;
+}
+
+std::vector<Vec3f> Positions(const Rig& rig) {
+  return {rig.mesh().positions().begin(), rig.mesh().positions().end()};
+}
+
+double FromAxis(const Vec3f& p) {
+  return std::hypot(p.y, p.z);
+}
+
+TEST(Bulge, OfLinearBlendingIsThatOfTheReferenceTable) {
+  const Rig rig = TubeRig({.rings = 81, .length = 5});
+  const struct { double degrees, bulge; } rows[] = {{60, .015}, {90, .010}, {120, .005}};
+  for (const auto& row : rows) {
+    const auto pose = testing::BendPose(rig, row.degrees);
+    EXPECT_NEAR(*Measured(rig, "lbs", pose).bulge, row.bulge, 7e-4) << row.degrees;
+  }
+}
+
+TEST(Bulge, SkinThatEachPointsStrongestBoneCarriesAloneHasNone) {
+  for (const auto& [name, rig] : testing::AllRigs()) {
+    SCOPED_TRACE(name);
+    const auto pose = testing::TurnPose(rig, {0.2, 0.1, 1}, 75);
+    const auto skin = testing::SkinMatrices(rig, pose);
+    const Surface surface = Surface::Create(rig);
+    std::vector<Vec3f> carried;
+    for (std::size_t v = 0; v < rig.vertices(); ++v) {
+      const std::uint32_t first = surface.welded.first[surface.welded.point[v]];
+      const auto binding = rig.influences().bindings(first)[0];
+      carried.push_back(ToFloat(Apply(skin[binding], ToDouble(rig.mesh().positions()[v]))));
+    }
+    EXPECT_NEAR(std::max(0.0, BulgeOf(rig, carried, pose)), 0,
+                name == "tube_far_origin" ? 2e-3 : 1e-6);
+  }
+}
+
+TEST(Bulge, SkinThatSlidesToWhereTheLimbIsThickerHasNone) {
+  const Rig rig = MakeRig(ShapedTube([](double x) { return 1 + 0.2 * x; }));
+  std::vector<Vec3f> slid = Positions(rig);
+  double growth = 0;
+  for (std::size_t v = 0; v + 3 * kAround < slid.size(); ++v) {
+    const Vec3f to = rig.mesh().positions()[v + 3 * kAround];
+    growth = std::max(growth, FromAxis(to) / FromAxis(slid[v]) - 1);
+    slid[v] = to;
+  }
+  EXPECT_GT(growth, 0.05);
+  EXPECT_NEAR(BulgeOf(rig, slid, RestPose(rig)), 0, 1e-6);
+}
+
+// A vertex over the middle of an edge is no farther from the axis than at its place. Not at the
+// ends, where the caps' edge is rounded too.
+TEST(Bulge, SkinThatTurnsAboutACoarseLimbHasAlmostNone) {
+  const struct {
+    std::size_t around;
+    double most;
+  } rows[] = {{32, 1e-4}, {16, 1e-3}, {8, 0.01}};
+  for (const auto& row : rows) {
+    const Rig rig = TubeRig({.rings = kRings, .around = row.around});
+    const AffineD turn = testing::RigidMotion({1, 0, 0}, 180.0 / static_cast<double>(row.around));
+    std::vector<Vec3f> turned = Positions(rig);
+    for (std::size_t v = 2 * row.around; v < (kRings - 2) * row.around; ++v) {
+      turned[v] = ToFloat(Apply(turn, ToDouble(turned[v])));
+    }
+    EXPECT_LE(BulgeOf(rig, turned, RestPose(rig)), row.most) << row.around;
+  }
+}
+
+TEST(Bulge, OfAnInflatedRingIsTheRatioLessOne) {
+  for (const double factor : {1.02, 1.2}) {
+    const Rig rig = TubeRig({.rings = kRings, .around = kAround});
+    std::vector<Vec3f> inflated = Positions(rig);
+    for (std::size_t v = 20 * kAround; v < 21 * kAround; ++v) {
+      const Vec3d p = ToDouble(inflated[v]);
+      inflated[v] = ToFloat(Vec3d{p.x, factor * p.y, factor * p.z});
+    }
+    EXPECT_NEAR(BulgeOf(rig, inflated, RestPose(rig)), factor - 1, 1e-5);
+  }
+}
+
+TEST(Bulge, IsAPartOfTheLimbsRadiusHoweverNearTheBoneIs) {
+  constexpr double kAside = 0.45, kExcess = 0.02;  // the bone runs 0.05 under the skin
+  const Rig rig = MakeRig(ShapedTube([](double) { return 1; }, kAside));
+  std::vector<Vec3f> moved = Positions(rig);
+  const std::size_t nearest = 20 * kAround + kAround / 2;
+  ASSERT_NEAR(moved[nearest].y, kAside - 0.5, 1e-6);
+  moved[nearest].y -= static_cast<float>(kExcess);
+  std::vector<double> distances;
+  for (std::size_t k = 0; k < kAround; ++k) {
+    distances.push_back(FromAxis(rig.mesh().positions()[20 * kAround + k]));
+  }
+  std::sort(distances.begin(), distances.end());
+  EXPECT_NEAR(BulgeOf(rig, moved, RestPose(rig)), kExcess / distances[kAround / 2], 1e-4);
+}
+
+TEST(Bulge, TheRadiusFollowsTheLimb) {
+  const Rig rig = MakeRig(ShapedTube([](double x) { return x < 0 ? 2 : 1; }));
+  for (const std::size_t ring : {10, 50}) {
+    std::vector<Vec3f> moved = Positions(rig);
+    const std::size_t v = ring * kAround;
+    moved[v].y += 0.05F;
+    EXPECT_NEAR(BulgeOf(rig, moved, RestPose(rig)), 0.05 / FromAxis(rig.mesh().positions()[v]),
+                1e-5);
+  }
+}
+
+// Two bones side by side that hang from one: the upper and the lower half of the tube.
+double BulgeAtTheSeam(float shared) {
+  RigSource source =
+      TubeSource({.rings = kRings, .around = kAround, .weights = TubeWeights::kRigid});
+  source.joints.push_back({.name = "lower", .parent = 0});
+  source.rest_local.push_back(source.rest_local[1]);
+  source.bindings.push_back({2, source.bindings[1].inverse_bind});
+  InfluenceSource& influences = source.influences;
+  influences = {.offsets = {0}, .bindings = {}, .weights = {}};
+  constexpr std::size_t kSeam = 50 * kAround + kAround / 4 + 1;
+  for (std::size_t v = 0; v < source.mesh.positions.size(); ++v) {
+    const Vec3f& p = source.mesh.positions[v];
+    const auto add = [&](std::uint32_t binding, float weight) {
+      influences.bindings.push_back(binding);
+      influences.weights.push_back(weight);
+    };
+    if (v == kSeam) {
+      add(1, shared);
+      add(2, 1 - shared);
+    } else {
+      add(p.x < 0 ? 0 : p.y > -1e-6F ? 1 : 2, 1);
+    }
+    influences.offsets.push_back(influences.bindings.size());
+  }
+  const Rig rig = MakeRig(std::move(source));
+  auto pose = RestPose(rig);
+  pose[2] = ToFloat(Compose(testing::RigidMotion({0, 0, 1}, -20), ToDouble(pose[2])));
+  const auto skin = testing::SkinMatrices(rig, pose);
+  std::vector<Vec3f> positions = Positions(rig);
+  for (std::size_t v = 0; v < positions.size(); ++v) {
+    if (v == kSeam) continue;  // stays with the upper bone
+    const auto binding = rig.influences().bindings(v)[0];
+    positions[v] = ToFloat(Apply(skin[binding], ToDouble(positions[v])));
+  }
+  return BulgeOf(rig, positions, pose);
+}
+
+TEST(Bulge, APointThatTwoSiblingsShareMayFollowEither) {
+  EXPECT_NEAR(BulgeAtTheSeam(0.3F), 0, 1e-6);
+  EXPECT_GT(BulgeAtTheSeam(0.1F), 0.1);
+}
+
+// Two bones side by side tilt the same way: what one lifts where they meet, the other presses down.
+// Skin between them that goes with both is no bulge, though it stands out of the one it follows.
+TEST(Bulge, SkinBetweenBonesThatNoJointJoinsMayFollowBoth) {
+  const Rig rig = MakeRig(testing::PalmSource());
+  const auto pose = testing::TurnPose(rig, {1, 0, 0}, 12);
+  EXPECT_LT(*Measured(rig, "lbs", pose).bulge, 0.02);
+  std::vector<Vec3f> carried = Positions(rig);
+  const auto skin = testing::SkinMatrices(rig, pose);
+  for (std::size_t v = 0; v < carried.size(); ++v) {
+    const double y = carried[v].y;
+    if (std::abs(y) < 0.6) continue;
+    carried[v] = ToFloat(Apply(skin[y < 0 ? 0 : 1], ToDouble(carried[v])));
+  }
+  // Left behind by both.
+  EXPECT_GT(BulgeOf(rig, carried, pose), 0.05);
+}
+
+// A joint wider than what it joins: the section of one limb, turned over the other, stands out of
+// that; a point of it a hair behind its plane is that hair away from the body.
+TEST(Bulge, APointAHairBehindAJointsPlaneIsThatFarOut) {
+  constexpr double kHair = 0.005;
+  const Rig rig = MakeRig(ShapedTube([](double x) { return 1.4 - 0.3 * std::abs(x); }));
+  const auto pose = testing::BendPose(rig, 100);
+  const auto skin = testing::SkinMatrices(rig, pose);
+  std::vector<Vec3f> posed = Positions(rig);
+  for (std::size_t v = 0; v < posed.size(); ++v) {
+    Vec3d p = ToDouble(posed[v]);
+    const bool second = v / kAround >= kRings / 2;
+    if (v / kAround == kRings / 2) p.x -= kHair;
+    posed[v] = ToFloat(Apply(skin[second ? 1 : 0], p));
+  }
+  EXPECT_LT(BulgeOf(rig, posed, pose), 2 * kHair / 0.7);
+}
+
+// Two meshes on one skeleton bring two bindings of every joint: ways through the joints must not
+// double at each.
+TEST(Bulge, TwoBindingsOfEveryJointMeasureAsOne) {
+  constexpr std::uint32_t kJoints = 40;
+  RigSource source =
+      TubeSource({.rings = 161, .joints = kJoints, .length = 12, .weights = TubeWeights::kFour});
+  const Rig once = MakeRig(source);
+  for (std::uint32_t e = 0; e < kJoints; ++e) source.bindings.push_back(source.bindings[e]);
+  InfluenceSource& influences = source.influences;
+  for (std::size_t v = 0; v + 1 < influences.offsets.size(); v += 2) {
+    for (std::size_t k = influences.offsets[v]; k < influences.offsets[v + 1]; ++k) {
+      influences.bindings[k] += kJoints;
+    }
+  }
+  const Rig twice = MakeRig(std::move(source));
+  const auto pose = testing::BendPose(once, 9);
+  std::vector<Vec3f> blown;  // of the pose: out of every bone's skin
+  for (const Vec3f& p : Deformed(once, "lbs", pose)) {
+    blown.push_back({p.x, p.y, 1.5F * p.z});
+  }
+  const double expected = BulgeOf(once, blown, pose);
+  EXPECT_GT(expected, 0.3);
+  EXPECT_NEAR(BulgeOf(twice, blown, pose), expected, 0.1 * expected);
+}
+
+TEST(Bulge, ThePosesOwnScaleIsNone) {
+  const Rig rig = TubeRig();
+  const AffineD thicker = testing::ScaleMotion({1, 2, 2});
+  std::vector<Vec3f> moved;
+  for (const Vec3f& p : rig.mesh().positions()) {
+    moved.push_back(ToFloat(Apply(thicker, ToDouble(p))));
+  }
+  EXPECT_NEAR(BulgeOf(rig, moved, testing::Moved(thicker, RestPose(rig))), 0, 1e-5);
+  EXPECT_NEAR(BulgeOf(rig, moved, RestPose(rig)), 1, 1e-5) << "that of the skin alone counts";
+}
+
+TEST(Bulge, IsTheSameForAnyNumberOfThreads) {
+  const Rig rig = TubeRig({.rings = 101});
+  const auto pose = testing::BendPose(rig, 110);
+  const auto positions = Deformed(rig, "dqs", pose);
+  const auto meter = Meter::Create(rig, {}, Task());
+  ASSERT_TRUE(meter.ok());
+  EXPECT_EQ(meter->Measure(positions, pose, Task())->bulge,
+            meter->Measure(positions, pose, Task({.parallel = false}))->bulge);
+}
+
+TEST(Bulge, ABoneScaledToNothingIsLeftOut) {
+  const Rig rig = TubeRig();
+  auto pose = RestPose(rig);
+  pose[1] = ToFloat(Compose(ToDouble(pose[1]), testing::ScaleMotion({0, 0, 0})));
+  const double bulge = BulgeOf(rig, Deformed(rig, "lbs", pose), pose);
+  EXPECT_GE(bulge, 0);
+  EXPECT_LT(bulge, 1);
+}
+
+TEST(Solid, TellsHowFarOutsideACubeAPointLies) {
+  const Surface cube = Surface::Create(testing::HardCube());
+  const EnclosedVolume volume(cube);
+  const Solid solid(volume.triangles(), volume.Closed(cube.rest));
+  Vec3d middle;
+  for (const Vec3d& p : cube.rest) middle = middle + (1.0 / 8) * p;
+  // Nothing is rounded at a corner; an edge is, towards the tangent planes of its ends.
+  EXPECT_NEAR(solid.Find(middle + Vec3d{0.6, 0.7, 0.7}, 9).outside, 0.3, 1e-9);
+  const double over_edge = solid.Find(middle + Vec3d{0.8, 0.9, 0}, 9).outside;
+  EXPECT_LT(over_edge, 0.5);
+  EXPECT_GT(over_edge, 0.2);
+  for (const Vec3d& inside : {Vec3d{0.4, 0.1, 0}, Vec3d{-0.49, 0.49, 0.49}, Vec3d{}}) {
+    EXPECT_EQ(solid.Find(middle + inside, 9).outside, 0);
+  }
+}
+
+}  // namespace
+}  // namespace sinew::metrics

@@ -1,0 +1,122 @@
+// Which faces a pose turns over, and whose doing it is.
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "tests/reference/cor_reference.h"
+#include "tests/reference/ddm_reference.h"
+#include "tests/reference/delta_mush_reference.h"
+#include "tests/reference/dqs_reference.h"
+#include "tests/reference/lbs_reference.h"
+#include "tests/support/run_method.h"
+#include "tests/support/tube.h"
+#include "tests/unit/core/metrics/measured.h"
+
+namespace sinew::metrics {
+namespace {
+
+using ::sinew::testing::BendPose;
+using ::sinew::testing::Moved;
+using ::sinew::testing::TubeRig;
+
+// The surface folds over on the inner side where tan(angle / 2) = 1 / (2 w' R): 67.4 degrees here.
+TEST(Flipped, BeginsWhereTheClosedFormSays) {
+  const Rig rig = TubeRig({.rings = 401, .around = 64});
+  EXPECT_EQ(*Measured(rig, "lbs", BendPose(rig, 66)).flipped_fraction, 0);
+  EXPECT_GT(*Measured(rig, "lbs", BendPose(rig, 69)).flipped_fraction, 0);
+  EXPECT_GT(*Measured(rig, "lbs", BendPose(rig, 120)).flipped_fraction,
+            *Measured(rig, "lbs", BendPose(rig, 90)).flipped_fraction);
+}
+
+// None for linear blending; the wider folds of other methods; a face turned over far from any fold.
+TEST(Flipped, BeyondLinearIsWhatTheMethodDoesItself) {
+  const Rig rig = TubeRig({.rings = 101, .around = 32});
+  for (const double degrees : {90.0, 150.0}) {
+    for (const char* spec : {"lbs", "dqs", "cor"}) {
+      const FrameMetrics figures = Measured(rig, spec, BendPose(rig, degrees));
+      EXPECT_GT(*figures.flipped_fraction, 0.001) << spec << degrees;
+      EXPECT_EQ(*figures.flipped_beyond_linear > 0, std::string_view(spec) != "lbs") << spec;
+      EXPECT_LT(*figures.flipped_beyond_linear, 0.5 * *figures.flipped_fraction) << spec << degrees;
+    }
+  }
+  // One vertex pushed past its neighbours, far from the bend, whatever the size of the character.
+  for (const double scale : {1.0, 0.3, 4.0}) {
+    const AffineD sized = testing::ScaleMotion({scale, scale, scale});
+    const auto pose = Moved(sized, BendPose(rig, 100));
+    auto positions = Deformed(rig, "lbs", pose);
+    const double before = *Measured(rig, positions, pose).flipped_fraction;
+    EXPECT_EQ(*Measured(rig, positions, pose).flipped_beyond_linear, 0) << scale;
+    positions[5 * 32].x += static_cast<float>(scale * 0.2);
+    const FrameMetrics pushed = Measured(rig, positions, pose);
+    EXPECT_GT(*pushed.flipped_beyond_linear, 1e-5) << scale;
+    EXPECT_NEAR(*pushed.flipped_fraction - before, *pushed.flipped_beyond_linear, 1e-12) << scale;
+  }
+}
+
+// The faces that a method turns over are those of its formulas in double: no fault of ours.
+TEST(Flipped, AreThoseOfTheExactMethods) {
+  const Rig rig = TubeRig({.rings = 61, .around = 16, .joints = 3});
+  const auto rest = testing::RestPoints(rig);
+  const auto centres = reference::CorCentres(rig, {});
+  DdmParams exact;
+  exact.truncation = 0;
+  const reference::DdmReference ddm(reference::MeshOf(rig), reference::DdmReferenceParams(exact));
+  const auto smooth = [&](const reference::Points& points) {
+    return reference::SmoothExplicitly(rig, DeltaMushParams{}, {}, points);
+  };
+  const std::vector<Mat3d> still(rig.vertices());  // of points without a frame: none here
+  for (const double degrees : {100.0, 130.0}) {
+    const auto pose = testing::TurnPose(rig, {0.2, 0, 1}, degrees);
+    const auto skin = testing::SkinMatrices(rig, pose);
+    const auto linear = reference::Lbs(rest, rig.influences(), skin);
+    const std::pair<const char*, std::vector<Vec3d>> methods[] = {
+        {"lbs", linear},
+        {"dqs", reference::Dqs(rest, rig.influences(), skin)},
+        {"cor", reference::CorPosed(rest, centres, rig.influences(), skin)},
+        {"lbs | delta_mush", reference::DeltaMush(rig, true, smooth, 1, linear, still)},
+        {"ddm(truncation=0, pop_guard=false)", ddm.Evaluate(skin, false)}};
+    for (const auto& [spec, points] : methods) {
+      std::vector<Vec3f> rounded;
+      for (const Vec3d& p : points) rounded.push_back(ToFloat(p));
+      const FrameMetrics ours = Measured(rig, spec, pose), want = Measured(rig, rounded, pose);
+      // One face may lie so flat that rounding turns it.
+      const double one_face = 1.0 / static_cast<double>(rig.mesh().faces());
+      EXPECT_GT(*want.flipped_fraction, 2 * one_face) << spec << degrees;
+      EXPECT_NEAR(*ours.flipped_fraction, *want.flipped_fraction, one_face) << spec << degrees;
+    }
+  }
+}
+
+// A tube of uneven rings: every second one lies close to the one before.
+Rig UnevenTube(double closer, const testing::TubeOptions& options) {
+  RigSource source = testing::TubeSource(options);
+  const double step = options.length / static_cast<double>(options.rings - 1);
+  for (std::size_t v = 0; v < source.mesh.positions.size(); ++v) {
+    const std::size_t ring = v / options.around;
+    if (ring % 2 == 1) source.mesh.positions[v].x -= static_cast<float>(closer * step);
+  }
+  return testing::MakeRig(std::move(source));
+}
+
+// Slivers fold when neighbours are smoothed over different places, as uniform weights do.
+TEST(Flipped, SmoothingByCotangentsTurnsNoSlivers) {
+  constexpr double kCloser = 0.8;  // of the rings' distance: edges of 1 to 9
+  for (const auto weights : {testing::TubeWeights::kSmooth, testing::TubeWeights::kRigid}) {
+    for (const std::size_t around : {8u, 16u}) {
+      const Rig rig = UnevenTube(
+          kCloser, {.rings = 22, .around = around, .joints = 3, .radius = 0.3, .weights = weights});
+      const auto pose = testing::TurnPose(rig, {0.2, 0, 1}, 60);
+      for (const std::string method : {"ddm", "lbs | delta_mush"}) {
+        const std::string published = method + "(laplacian=uniform, keep_area=0)";
+        EXPECT_GT(*Measured(rig, published.c_str(), pose).flipped_beyond_linear, 0.004) << method;
+        EXPECT_EQ(*Measured(rig, method.c_str(), pose).flipped_beyond_linear, 0) << method;
+      }
+    }
+  }
+}
+
+}  // namespace
+}  // namespace sinew::metrics

@@ -1,0 +1,44 @@
+// measured.h - a rig posed by a recipe, and the figures of that frame.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <span>
+#include <vector>
+
+#include "core/deform/engine/deformer.h"
+#include "core/deform/engine/recipe_text.h"
+#include "core/metrics/meter.h"
+
+namespace sinew::metrics {
+
+inline std::vector<Vec3f> Deformed(const Rig& rig, const char* spec, std::span<const Affine> pose,
+                                   std::span<const float> controls = {}) {
+  Task task;
+  const auto deformer = Deformer::Bind(rig, *ParseSpec(spec), task);
+  EXPECT_TRUE(deformer.ok()) << deformer.status();
+  std::vector<Vec3f> positions(rig.vertices());
+  FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
+  Workspace workspace;
+  const absl::Status status = deformer->Evaluate({.joints = pose, .controls = controls}, out,
+                                                 workspace, nullptr, Task({.parallel = false}));
+  EXPECT_TRUE(status.ok()) << status;
+  return positions;
+}
+
+inline FrameMetrics Measured(const Rig& rig, std::span<const Vec3f> positions,
+                             std::span<const Affine> pose, bool self_intersections = false) {
+  const Task task;
+  const auto meter = Meter::Create(rig, {.self_intersections = self_intersections}, task);
+  EXPECT_TRUE(meter.ok()) << meter.status();
+  const auto figures = meter->Measure(positions, pose, task);
+  EXPECT_TRUE(figures.ok()) << figures.status();
+  return *figures;
+}
+
+inline FrameMetrics Measured(const Rig& rig, const char* spec, std::span<const Affine> pose,
+                             bool self_intersections = false) {
+  return Measured(rig, Deformed(rig, spec, pose), pose, self_intersections);
+}
+
+}  // namespace sinew::metrics

@@ -1,0 +1,73 @@
+#include "core/rig/rig.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <limits>
+
+#include "tests/support/tube.h"
+
+namespace sinew {
+namespace {
+
+using ::testing::HasSubstr;
+
+TEST(Rig, DigestFollowsWhatDeforms) {
+  const Rig a = testing::TubeRig(), b = testing::TubeRig();
+  EXPECT_EQ(a.digest(), b.digest());
+  EXPECT_EQ(a.digest().size(), 64u);
+  RigSource moved = testing::TubeSource();
+  moved.mesh.positions[3].x += 1e-6f;
+  EXPECT_NE(testing::MakeRig(std::move(moved)).digest(), a.digest());
+  RigSource named = testing::TubeSource();
+  named.joints[0].name = "another name";
+  EXPECT_EQ(testing::MakeRig(std::move(named)).digest(), a.digest());
+}
+
+TEST(Rig, RefusesPartsThatDisagree) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const struct {
+    std::function<void(RigSource&)> spoil;
+    const char* message;
+  } cases[] = {
+      {[](RigSource& s) { s.bindings.clear(); }, "rig.meshes.skin.joints: got 0"},
+      {[](RigSource& s) { s.bindings[1].joint = 9; }, "got 9, need less than 2"},
+      {[](RigSource& s) { s.bindings[0].inverse_bind.m[3] = 1.0 / 0.0; }, "row 0 is not finite"},
+      {[](RigSource& s) { s.influences.offsets.pop_back(); }, "add up to"},
+      {[&](RigSource& s) { s.mesh.positions[7].y = nan; }, "finite"},
+      {[](RigSource& s) { s.mesh.positions.clear(); }, "position"},
+      {[](RigSource& s) { s.mesh.face_vertices[5] = 1u << 30; }, "face_vertices"},
+      {[](RigSource& s) {
+         s.controls = {{.name = "k", .minimum = 1, .maximum = 0, .default_value = 0}};
+       },
+       "rig.controls[0]"},
+      {[](RigSource& s) {
+         s.controls = {{.name = "k"}, {.name = "k"}};
+       },
+       "unique"},
+      {[](RigSource& s) { s.shapes = {{.control = 0, .targets = {{}}}}; }, "is not a control"},
+      {[](RigSource& s) {
+         s.controls = {{.name = "k"}};
+         s.shapes = {
+             {.control = 0,
+              .targets = {
+                  {.weight = 1, .vertices = {5, 5}, .offsets = {{}, {}}, .normal_offsets = {}}}}};
+       },
+       "rising numbers"},
+      {[](RigSource& s) {
+         s.maps = {{"paint", {1, 2, 3}}};
+       },
+       "got 3 values"},
+  };
+  for (const auto& bad : cases) {
+    RigSource source = testing::TubeSource();
+    bad.spoil(source);
+    const auto rig = Rig::Create(std::move(source));
+    EXPECT_EQ(rig.status().code(), absl::StatusCode::kInvalidArgument) << bad.message;
+    EXPECT_THAT(std::string(rig.status().message()), HasSubstr(bad.message));
+  }
+}
+
+}  // namespace
+}  // namespace sinew

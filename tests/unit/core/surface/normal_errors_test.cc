@@ -1,0 +1,75 @@
+// The figures behind the choice of recomputed normals (core/surface/normals.h); tests/bench prints
+// all of them.
+#include "tests/reference/normal_errors.h"
+
+#include <gtest/gtest.h>
+
+namespace sinew::reference {
+namespace {
+
+constexpr TubePose kPoses[] = {TubePose::kBend45, TubePose::kTwist90};
+constexpr TubeMethod kMethods[] = {TubeMethod::kLbs, TubeMethod::kDqs, TubeMethod::kDdm};
+
+TEST(NormalErrors, RulesThatStartFromRestNormalsAreFarOff) {
+  const RuleErrors bend = MeasureRules(TubeMethod::kLbs, TubePose::kBend45, 61, 32);
+  EXPECT_NEAR(bend.rotated.max, 29.65, 0.01);
+  EXPECT_NEAR(bend.rotated.mean, 1.696, 0.001);
+  EXPECT_NEAR(bend.cofactor.max, 29.65, 0.01);  // no better: weights change, bones are rigid
+  EXPECT_NEAR(bend.cofactor.mean, 1.560, 0.001);
+  const RuleErrors twist = MeasureRules(TubeMethod::kLbs, TubePose::kTwist90, 61, 32);
+  EXPECT_NEAR(twist.rotated.max, 24.00, 0.01);
+  EXPECT_NEAR(twist.cofactor.max, 24.00, 0.01);
+  EXPECT_NEAR(MeasureRules(TubeMethod::kDqs, TubePose::kBend45, 61, 32).rotated.max, 21.40, 0.01);
+  EXPECT_NEAR(MeasureRules(TubeMethod::kDdm, TubePose::kBend45, 61, 32).rotated.max, 9.76, 0.05);
+  EXPECT_NEAR(MeasureRules(TubeMethod::kDdm, TubePose::kTwist90, 61, 32).rotated.max, 5.72, 0.05);
+}
+
+TEST(NormalErrors, TheGradientOfTheWeightsIsAllThatIsMissing) {
+  for (const TubePose pose : kPoses) {
+    EXPECT_LT(MeasureRules(TubeMethod::kLbs, pose, 61, 32).gradient.max, 1e-4);
+  }
+}
+
+TEST(NormalErrors, RecomputedAreWithinADegreeOnTheTable) {
+  for (const TubePose pose : kPoses) {
+    for (const TubeMethod method : kMethods) {
+      for (const bool quads : {false, true}) {
+        const NormalError error = MeasureRecomputed(method, pose, {.quads = quads});
+        EXPECT_LT(error.max, 0.94);
+        EXPECT_LT(error.mean, 0.15);
+        const NormalError rotated = MeasureRules(method, pose, 61, 32).rotated;
+        // Turned by dual quaternions about the axis, a tube is the one surface that only rotates.
+        if (method == TubeMethod::kDqs && pose == TubePose::kTwist90) {
+          EXPECT_LT(rotated.max, 1e-4);
+          continue;
+        }
+        EXPECT_LT(error.max, rotated.max / 10);
+        EXPECT_LT(error.mean, rotated.mean / 10);
+      }
+    }
+  }
+}
+
+TEST(NormalErrors, RecomputedFallWithTheSquareOfTheEdge) {
+  for (const TubeMethod method : {TubeMethod::kLbs, TubeMethod::kDqs}) {
+    for (const TubePose pose : kPoses) {
+      const double coarse = MeasureRecomputed(method, pose, {31, 16}).mean;
+      const double middle = MeasureRecomputed(method, pose, {61, 32}).mean;
+      const double fine = MeasureRecomputed(method, pose, {121, 64}).mean;
+      EXPECT_GT(coarse / middle, 3.5);
+      EXPECT_GT(middle / fine, 2.4);  // rings now lie on the kinks of the weights
+    }
+  }
+}
+
+// Triangles cut one way lean the normals of an open end; authored normals take that out.
+TEST(NormalErrors, AuthoredNormalsTakeOutWhatTheRestMeshIsOff) {
+  for (const TubePose pose : kPoses) {
+    const double plain = MeasureRecomputed(TubeMethod::kLbs, pose, {.authored = false}).max;
+    EXPECT_NEAR(plain, 1.88, 0.01);
+    EXPECT_LT(MeasureRecomputed(TubeMethod::kLbs, pose, {}).max, 0.5 * plain);
+  }
+}
+
+}  // namespace
+}  // namespace sinew::reference

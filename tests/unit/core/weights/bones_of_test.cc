@@ -1,0 +1,74 @@
+// Which bones a skeleton has: leaves, joints in one place, helpers.
+#include <absl/strings/str_cat.h>
+#include <gtest/gtest.h>
+
+#include "core/weights/weights.h"
+#include "tests/support/run_method.h"
+
+namespace sinew {
+namespace {
+
+struct Joint {
+  std::uint32_t parent;
+  Vec3d offset;  // from the parent
+};
+
+std::vector<Bone> BonesAt(const std::vector<Joint>& joints) {
+  std::vector<SkeletonJoint> names;
+  std::vector<AffineD> rest;
+  for (const Joint& joint : joints) {
+    names.push_back({.name = absl::StrCat("j", names.size()), .parent = joint.parent});
+    const Vec3d& t = joint.offset;
+    rest.push_back({{1, 0, 0, t.x, 0, 1, 0, t.y, 0, 0, 1, t.z}});
+  }
+  return BonesOf(testing::ValueOrDie(Skeleton::Create(std::move(names), std::move(rest))));
+}
+
+void ExpectBones(const std::vector<Bone>& bones, const std::vector<Bone>& expected) {
+  ASSERT_EQ(bones.size(), expected.size());
+  for (std::size_t b = 0; b < bones.size(); ++b) {
+    EXPECT_EQ(bones[b].joint, expected[b].joint) << b;
+    EXPECT_LT(testing::Distance(bones[b].root, expected[b].root), 1e-12) << b;
+    EXPECT_LT(testing::Distance(bones[b].tip, expected[b].tip), 1e-12) << b;
+  }
+}
+
+TEST(BonesOf, ChainLeadsToItsChildrenAndTheLeafGoesOnByHalf) {
+  ExpectBones(BonesAt({{kNoParent, {1, 0, 0}}, {0, {2, 0, 0}}, {1, {0, 4, 0}}}),
+              {{0, {1, 0, 0}, {3, 0, 0}}, {1, {3, 0, 0}, {3, 4, 0}}, {2, {3, 4, 0}, {3, 6, 0}}});
+}
+
+TEST(BonesOf, JointWithSeveralChildrenOwnsABoneToEach) {
+  ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {0, 2, 0}}, {0, {2, 0, 0}}}),
+              {{0, {0, 0, 0}, {0, 2, 0}},
+               {0, {0, 0, 0}, {2, 0, 0}},
+               {1, {0, 2, 0}, {0, 3, 0}},
+               {2, {2, 0, 0}, {3, 0, 0}}});
+}
+
+TEST(BonesOf, SingleJointIsAPoint) {
+  ExpectBones(BonesAt({{kNoParent, {1, 2, 3}}}), {{0, {1, 2, 3}, {1, 2, 3}}});
+}
+
+TEST(BonesOf, OfAChainInOnePlaceTheLastLeadsOn) {
+  ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {0, 0, 0}}, {1, {2, 0, 0}}}),
+              {{1, {0, 0, 0}, {2, 0, 0}}, {2, {2, 0, 0}, {3, 0, 0}}});
+}
+
+TEST(BonesOf, TwistJointInItsParentsPlaceOwnsNothing) {
+  ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {0, 0, 0}}, {0, {2, 0, 0}}}),
+              {{0, {0, 0, 0}, {2, 0, 0}}, {2, {2, 0, 0}, {3, 0, 0}}});
+}
+
+TEST(BonesOf, NubsInALeafsPlaceLeaveTheLeafItsBone) {
+  ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {2, 0, 0}}, {1, {0, 0, 0}}, {1, {1e-9, 0, 0}}}),
+              {{0, {0, 0, 0}, {2, 0, 0}}, {1, {2, 0, 0}, {3, 0, 0}}});
+}
+
+TEST(BonesOf, EverythingInOnePlaceIsOnePoint) {
+  ExpectBones(BonesAt({{kNoParent, {1, 0, 0}}, {0, {0, 0, 0}}, {1, {0, 0, 0}}}),
+              {{0, {1, 0, 0}, {1, 0, 0}}});
+}
+
+}  // namespace
+}  // namespace sinew

@@ -1,0 +1,196 @@
+#include "server/base/config.h"
+
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "server/base/config_options.h"
+
+namespace sinew::server {
+namespace {
+
+CommandLine Parse(std::vector<std::string> arguments, Config& config) {
+  std::vector<const char*> argv{"sinewd"};
+  for (const std::string& argument : arguments) argv.push_back(argument.c_str());
+  return ParseCommandLine(static_cast<int>(argv.size()), argv.data(), config);
+}
+
+class ConfigFile : public ::testing::Test {
+ protected:
+  std::string Write(const std::string& text) {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    path_ = std::filesystem::path(::testing::TempDir()) / (std::string(info->name()) + ".yaml");
+    std::ofstream(path_) << text;
+    return path_.string();
+  }
+  ~ConfigFile() override {
+    std::error_code ignored;
+    std::filesystem::remove(path_, ignored);
+  }
+  std::filesystem::path path_;
+};
+
+TEST(Config, DefaultsAreValid) {
+  EXPECT_TRUE(Config().Validate().ok());
+}
+
+TEST(Config, EveryOptionHasAUniqueNameAndAHelpText) {
+  Config config;
+  std::set<std::string_view> names;
+  VisitOptions(config, [&](const Option& option, auto&) {
+    EXPECT_TRUE(names.insert(option.name).second) << option.name;
+    EXPECT_FALSE(option.help.empty()) << option.name;
+    EXPECT_EQ(option.name.find('_'), std::string_view::npos) << option.name;
+  });
+}
+
+TEST(Config, FlagsSetValues) {
+  Config config;
+  const CommandLine line = Parse({"--listen", "127.0.0.1:0", "--listen", "unix:/tmp/x", "--threads",
+                                  "3", "--drain-seconds=1.5", "--log-format", "json", "--channelz"},
+                                 config);
+  EXPECT_TRUE(line.run) << line.text;
+  EXPECT_EQ(config.network.listen, (std::vector<std::string>{"127.0.0.1:0", "unix:/tmp/x"}));
+  EXPECT_EQ(config.compute.threads, 3u);
+  EXPECT_EQ(config.network.drain_seconds, 1.5);
+  EXPECT_EQ(config.log.format, "json");
+  EXPECT_TRUE(config.network.channelz);
+}
+
+TEST(Config, WrongFlagsAreUsageErrors) {
+  const std::vector<std::vector<std::string>> table = {
+      {"--no-such-flag"},
+      {"positional"},
+      {"--threads", "many"},
+      {"--threads", "-1"},
+      {"--threads", "1.5"},
+      {"--threads"},
+      {"--drain-seconds", "nan"},
+      {"--isa", "mmx"},
+      {"--log-format", "xml"},
+      {"--listen", "no-port"},
+      {"--listen", "host:70000"},
+      {"--listen", ":50051"},
+      {"--listen", "::1:50051"},
+      {"--listen", "unix:relative"},
+      {"--listen", "unix:/" + std::string(200, 'x')},
+      {"--http", "somewhere"},
+      {"--max-window", "0"},
+      {"--session-ttl-seconds", "100000"},
+      {"--max-rig-bytes", "2000000000", "--max-stored-bytes", "1000000"},
+  };
+  for (const auto& arguments : table) {
+    Config config;
+    const CommandLine line = Parse(arguments, config);
+    EXPECT_FALSE(line.run) << arguments[0] << " " << arguments.back();
+    EXPECT_EQ(line.exit_code, 64) << arguments[0] << " " << arguments.back();
+    EXPECT_NE(line.text.find("sinewd: "), std::string::npos);
+  }
+}
+
+TEST(Config, AFlagWithOneValueIsGivenOnce) {
+  Config config;
+  VisitOptions(config, [&](const Option& option, auto& member) {
+    using Member = std::decay_t<decltype(member)>;
+    if constexpr (std::is_same_v<Member, std::vector<std::string>>) return;
+    const std::string flag = "--" + std::string(option.name);
+    std::string value = "1";
+    if constexpr (std::is_same_v<Member, bool>) value = "true";
+    if constexpr (std::is_same_v<Member, std::string>) {
+      value = option.choices.empty() ? "127.0.0.1:1" : std::string(option.choices.front());
+    }
+    Config fresh;
+    const CommandLine line = Parse({flag, value, flag, value}, fresh);
+    EXPECT_FALSE(line.run) << flag;
+    EXPECT_EQ(line.exit_code, 64) << flag;
+    EXPECT_EQ(line.text.rfind("sinewd: " + flag + ": ", 0), 0u) << line.text;
+  });
+  const CommandLine line = Parse({"--config", "a.yaml", "--config", "b.yaml"}, config);
+  EXPECT_EQ(line.exit_code, 64) << line.text;
+}
+
+TEST(Config, HelpAndVersionEndWell) {
+  Config config;
+  const CommandLine help = Parse({"--help"}, config);
+  EXPECT_FALSE(help.run);
+  EXPECT_EQ(help.exit_code, 0);
+  EXPECT_NE(help.text.find("--max-rig-bytes"), std::string::npos);
+  const CommandLine version = Parse({"--version"}, config);
+  EXPECT_EQ(version.exit_code, 0);
+  EXPECT_EQ(version.text.rfind("sinewd ", 0), 0u) << version.text;
+}
+
+TEST_F(ConfigFile, EveryOptionHasAKey) {
+  Config config;
+  VisitOptions(config, [&](const Option& option, auto& member) {
+    using Member = std::decay_t<decltype(member)>;
+    std::string value;
+    if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
+      value = "[127.0.0.1:0]";
+    } else if constexpr (std::is_same_v<Member, bool>) {
+      value = "true";
+    } else if constexpr (std::is_same_v<Member, std::string>) {
+      value = option.choices.empty() ? "127.0.0.1:1" : std::string(option.choices.front());
+    } else {
+      value = std::to_string(static_cast<std::uint64_t>(member) + 1);
+    }
+    Config loaded;
+    const std::string path = Write(std::string(option.name) + ": " + value + "\n");
+    EXPECT_TRUE(LoadConfigFile(path, loaded).ok()) << option.name;
+  });
+}
+
+TEST_F(ConfigFile, FlagsWinOverTheFile) {
+  const std::string path = Write("threads: 2\nlisten: ['127.0.0.1:0']\nmax_window: 17\n");
+  Config config;
+  const CommandLine line = Parse({"--config", path, "--threads", "5"}, config);
+  ASSERT_TRUE(line.run) << line.text;
+  EXPECT_EQ(config.compute.threads, 5u);
+  EXPECT_EQ(config.streams.window, 17u);
+  EXPECT_EQ(config.network.listen.front(), "127.0.0.1:0");
+}
+
+TEST_F(ConfigFile, JsonIsAccepted) {
+  Config config;
+  const auto status = LoadConfigFile(Write(R"({"listen": ["127.0.0.1:0"], "threads": 2})"), config);
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(config.compute.threads, 2u);
+}
+
+TEST_F(ConfigFile, WrongFilesAreConfigurationErrors) {
+  const std::vector<std::string> table = {
+      "no_such_key: 1\n",
+      "threads: many\n",
+      "threads: [1, 2]\n",
+      "threads: {a: 1}\n",
+      "threads: 1\nthreads: 2\n",
+      "log_format: xml\n",
+      "max-window: 1\nmax_window: 2\n",
+      "- a\n- b\n",
+      "threads: 'unclosed\n",
+      "channelz: maybe\n",
+      "drain-seconds: -1\n",
+      "http: nowhere\n",
+  };
+  for (const std::string& text : table) {
+    Config config;
+    const CommandLine line = Parse({"--config", Write(text)}, config);
+    EXPECT_FALSE(line.run) << text;
+    EXPECT_EQ(line.exit_code, 78) << text << line.text;
+  }
+  Config config;
+  EXPECT_EQ(Parse({"--config", "/no/such/file"}, config).exit_code, 78);
+}
+
+TEST_F(ConfigFile, UnknownKeyIsNamed) {
+  Config config;
+  const auto status = LoadConfigFile(Write("thraeds: 1\n"), config);
+  EXPECT_NE(status.message().find("thraeds: unknown key"), absl::string_view::npos) << status;
+}
+
+}  // namespace
+}  // namespace sinew::server

@@ -1,0 +1,98 @@
+#include "server/convert/pose.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <vector>
+
+#include "server/base/status.h"
+#include "server/convert/rig.h"
+#include "tests/support/test_rig.h"
+
+namespace sinew::server {
+namespace {
+
+TEST(ConvertPose, LayoutsFollowTheRig) {
+  const auto rig = ConvertRig(testing::TubeRig().SerializeAsString(), {})->rig;
+  v1::PoseLayout layout;
+  EXPECT_EQ(ToPoseFormat(layout, *rig)->joint_bytes(), 3u * 12 * 4);
+  layout.set_joint_format(v1::JOINT_FORMAT_TRS);
+  layout.add_joints("joint2");
+  EXPECT_EQ(ToPoseFormat(layout, *rig)->joint_bytes(), 10u * 4);
+  layout.add_joints("nobody");
+  EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.joints[1]");
+  layout.clear_joints();
+  layout.set_instances(2);
+  EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.instances");
+  layout.set_instances(1);
+  layout.set_space(static_cast<v1::Space>(5));
+  EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.space");
+  layout.set_space(v1::SPACE_LOCAL);
+  layout.set_joint_format(static_cast<v1::JointFormat>(5));
+  EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.joint_format");
+}
+
+TEST(ConvertOutput, WhatIsNotBuiltIsRefused) {
+  const std::vector<std::pair<const char*, std::function<void(v1::OutputSpec&)>>> table = {
+      {"output.attributes[1]",
+       [](v1::OutputSpec& o) {
+         o.add_attributes(v1::ATTRIBUTE_POSITIONS);
+         o.add_attributes(v1::ATTRIBUTE_VELOCITIES);
+       }},
+      {"output.attributes[0]",
+       [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_VELOCITIES); }},
+      {"output.attributes[0]",
+       [](v1::OutputSpec& o) { o.add_attributes(static_cast<v1::Attribute>(42)); }},
+      {"output.attributes", [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_NORMALS); }},
+      {"output.encodings", [](v1::OutputSpec& o) { o.add_encodings(v1::ENCODING_Q16); }},
+      {"output.normal_encodings",
+       [](v1::OutputSpec& o) { o.add_normal_encodings(v1::ENCODING_OCT8); }},
+      {"output.compressions", [](v1::OutputSpec& o) { o.add_compressions(v1::COMPRESSION_ZSTD); }},
+      {"output.ranges", [](v1::OutputSpec& o) { o.add_ranges()->set_count(1); }},
+      {"output.chunk_bytes", [](v1::OutputSpec& o) { o.set_chunk_bytes(4095); }},
+  };
+  for (const auto& [field, ask] : table) {
+    v1::OutputSpec spec;
+    ask(spec);
+    const auto output = ToOutput(spec, {});
+    EXPECT_EQ(output.status().code(), absl::StatusCode::kInvalidArgument) << field;
+    EXPECT_EQ(FieldOf(output.status()), field);
+  }
+}
+
+TEST(ConvertOutput, AnAllowedListTakesWhatIsThere) {
+  v1::OutputSpec spec;
+  spec.add_encodings(v1::ENCODING_Q16);
+  spec.add_encodings(v1::ENCODING_FLOAT32);
+  spec.add_compressions(v1::COMPRESSION_NONE);
+  EXPECT_TRUE(ToOutput(spec, {}).ok());
+}
+
+TEST(ConvertOutput, ChunksHoldWholeBlocks) {
+  v1::OutputSpec spec;
+  EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 87376u);
+  spec.add_attributes(v1::ATTRIBUTE_POSITIONS);
+  spec.add_attributes(v1::ATTRIBUTE_NORMALS);
+  EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 43680u);
+  spec.set_chunk_bytes(4096);
+  EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 160u);
+  spec.add_attributes(v1::ATTRIBUTE_TANGENTS);
+  EXPECT_EQ(ToOutput(spec, {})->BytesPerVertex(), 40u);
+  EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 96u);
+  spec.add_attributes(v1::ATTRIBUTE_VERTEX_STATES);
+  EXPECT_EQ(ToOutput(spec, {})->BytesPerVertex(), 41u);
+  EXPECT_TRUE(ToOutput(spec, {})->states);
+  EXPECT_FALSE(ToOutput(spec, {})->muscles);
+  spec.set_muscles(true);
+  EXPECT_EQ(ToOutput(spec, {})->BytesPerVertex(), 41u);
+  EXPECT_TRUE(ToOutput(spec, {})->muscles);
+  StreamConfig limits;
+  limits.chunk_bytes = 8192;
+  spec.set_chunk_bytes(8192);
+  EXPECT_TRUE(ToOutput(spec, limits).ok());
+  spec.set_chunk_bytes(8193);
+  EXPECT_EQ(ToOutput(spec, limits).status().code(), absl::StatusCode::kResourceExhausted);
+}
+
+}  // namespace
+}  // namespace sinew::server

@@ -1,0 +1,226 @@
+// The small rules behind calls: windows, eviction, gates, queues, timers.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <future>
+#include <set>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "server/base/status.h"
+#include "server/calls/call.h"
+#include "server/frames/flow_window.h"
+#include "server/store/lru.h"
+#include "server/threads/bind_queue.h"
+#include "server/threads/concurrency_limit.h"
+#include "server/threads/timers.h"
+#include "server/threads/workers.h"
+
+namespace sinew::server {
+namespace {
+
+TEST(StreamWindow, FramesRiseStrictlyFromOne) {
+  StreamWindow window(false, 8, 64);
+  EXPECT_EQ(FieldOf(window.Take(0, 0)), "poses.frame");
+  EXPECT_TRUE(window.Take(5, 0).ok());
+  EXPECT_FALSE(window.Take(5, 0).ok());
+  EXPECT_FALSE(window.Take(4, 0).ok());
+  EXPECT_TRUE(window.Take(6, 0).ok());
+  EXPECT_EQ(window.last_taken(), 6u);
+}
+
+TEST(StreamWindow, OnlyAWindowfulIsUnacknowledged) {
+  StreamWindow window(false, 2, 4);
+  for (std::uint64_t frame = 1; frame <= 3; ++frame) ASSERT_TRUE(window.Take(frame, 0).ok());
+  EXPECT_TRUE(window.MayStart(0));
+  window.Start(1);
+  EXPECT_TRUE(window.MayStart(1));
+  window.Start(2);
+  EXPECT_FALSE(window.MayStart(0));
+  EXPECT_TRUE(window.full());
+  ASSERT_TRUE(window.Acknowledge(1).ok());
+  EXPECT_TRUE(window.MayStart(0));
+  EXPECT_EQ(window.unacknowledged(), 1u);
+}
+
+TEST(StreamWindow, TwoReadyFramesAreEnough) {
+  StreamWindow window(false, 8, 4);
+  EXPECT_TRUE(window.MayStart(1));
+  EXPECT_FALSE(window.MayStart(2));
+}
+
+TEST(StreamWindow, BacklogHoldsAtTheLimitAndOnePast) {
+  StreamWindow window(false, 2, 3);
+  std::size_t waiting = 0;
+  for (std::uint64_t frame = 1; frame <= 2; ++frame) {
+    ASSERT_TRUE(window.Take(frame, 0).ok());
+    window.Start(frame);
+  }
+  for (std::uint64_t frame = 3; frame <= 5; ++frame) {
+    ASSERT_TRUE(window.Take(frame, waiting++).ok()) << frame;
+  }
+  const absl::Status status = window.Take(6, waiting);
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ReasonOf(status), v1::REASON_BACKLOG);
+}
+
+TEST(StreamWindow, LatestReplacesAndStartsOnlyWhenNothingIsReady) {
+  StreamWindow window(true, 2, 1);
+  EXPECT_TRUE(window.replaces());
+  EXPECT_TRUE(window.MayStart(0));
+  EXPECT_FALSE(window.MayStart(1));
+  // Replaced poses do not add up: any number may follow each other.
+  for (std::uint64_t frame = 1; frame <= 100; ++frame) {
+    EXPECT_TRUE(window.Take(frame, frame > 1 ? 1 : 0).ok()) << frame;
+  }
+}
+
+TEST(StreamWindow, AcknowledgementsCannotRunAhead) {
+  StreamWindow window(false, 8, 64);
+  ASSERT_TRUE(window.Take(3, 0).ok());
+  EXPECT_FALSE(window.Acknowledge(3).ok());
+  window.Start(3);
+  EXPECT_TRUE(window.Acknowledge(3).ok());
+  EXPECT_TRUE(window.Acknowledge(1).ok());
+  EXPECT_FALSE(window.Acknowledge(4).ok());
+}
+
+TEST(StreamWindow, AResumedStreamGoesOnBehindReceived) {
+  StreamWindow window(false, 8, 64);
+  EXPECT_TRUE(window.Acknowledge(41).ok());
+  EXPECT_FALSE(window.Take(41, 0).ok());
+  EXPECT_TRUE(window.Take(42, 0).ok());
+}
+
+TEST(LruOrder, OldestGoFirstAndPinnedStay) {
+  LruOrder order;
+  order.Touch("a", 10);
+  order.Touch("b", 20);
+  order.Touch("c", 30);
+  order.Touch("a");
+  EXPECT_EQ(order.bytes(), 60u);
+  const auto nobody = [](const std::string&) { return false; };
+  EXPECT_TRUE(order.Over(60, true, nobody).empty());
+  EXPECT_EQ(order.Over(59, true, nobody), std::vector<std::string>{"b"});
+  EXPECT_EQ(order.Over(35, true, nobody), (std::vector<std::string>{"b", "c"}));
+  const auto b_is = [](const std::string& key) { return key == "b"; };
+  EXPECT_EQ(order.Over(0, true, b_is), (std::vector<std::string>{"c", "a"}));
+  EXPECT_EQ(order.Over(10, false, b_is), std::vector<std::string>{"c"});
+  order.Remove("b");
+  order.Remove("b");
+  EXPECT_EQ(order.bytes(), 40u);
+}
+
+TEST(Gate, CountsUpToTheLimitAndClosesForGood) {
+  Gate gate(2, "max-things", "things");
+  auto first = gate.Enter();
+  auto second = gate.Enter();
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(gate.Enter().status().code(), absl::StatusCode::kResourceExhausted);
+  *second = Gate::Pass();
+  EXPECT_EQ(gate.count(), 1u);
+  gate.Close();
+  EXPECT_EQ(ReasonOf(gate.Enter().status()), v1::REASON_DRAINING);
+  EXPECT_FALSE(gate.WaitEmpty(std::chrono::milliseconds(1)));
+  *first = Gate::Pass();
+  EXPECT_TRUE(gate.WaitEmpty(std::chrono::milliseconds(0)));
+}
+
+TEST(Workers, RunWhatTheyTookAndRefuseTheRest) {
+  Workers workers(1, 2);
+  std::promise<void> busy, release;
+  ASSERT_TRUE(workers
+                  .Post([&] {
+                    busy.set_value();
+                    release.get_future().wait();
+                  })
+                  .ok());
+  busy.get_future().wait();
+  std::atomic<int> ran{0};
+  EXPECT_TRUE(workers.Post([&] { ++ran; }).ok());
+  EXPECT_TRUE(workers.Post([&] { ++ran; }).ok());
+  EXPECT_EQ(workers.Post([&] { ++ran; }).code(), absl::StatusCode::kResourceExhausted);
+  release.set_value();
+  workers.Stop();
+  EXPECT_EQ(ran, 2);
+  EXPECT_EQ(workers.Post([] {}).code(), absl::StatusCode::kUnavailable);
+}
+
+TEST(BindQueue, IsBoundedAndKeepsOrder) {
+  Arenas arenas(2);
+  BindQueue queue(2, arenas);
+  std::promise<void> busy, release;
+  std::vector<int> order;
+  ASSERT_TRUE(queue
+                  .Push([&] {
+                    busy.set_value();
+                    release.get_future().wait();
+                  })
+                  .ok());
+  busy.get_future().wait();
+  EXPECT_TRUE(queue.running());
+  ASSERT_TRUE(queue.Push([&] { order.push_back(1); }).ok());
+  ASSERT_TRUE(queue.Push([&] { order.push_back(2); }).ok());
+  EXPECT_EQ(queue.Push([] {}).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(queue.queued(), 2u);
+  release.set_value();
+  queue.Stop();
+  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+}
+
+TEST(Timers, CallLaterRepeatedlyAndNotAfterCancel) {
+  Timers timers;
+  std::promise<void> once;
+  std::atomic<int> beats{0}, never{0};
+  std::promise<void> third;
+  timers.After(std::chrono::milliseconds(1), [&] { once.set_value(); });
+  const auto cancelled = timers.After(std::chrono::hours(1), [&] { ++never; });
+  const auto beating = timers.Every(std::chrono::milliseconds(1), [&] {
+    if (++beats == 3) third.set_value();
+  });
+  timers.Cancel(cancelled);
+  once.get_future().wait();
+  third.get_future().wait();
+  timers.Cancel(beating);
+  timers.Stop();
+  EXPECT_EQ(never, 0);
+  const int last = beats;
+  EXPECT_GE(last, 3);
+}
+
+TEST(Timers, AFunctionMayCancelItself) {
+  Timers timers;
+  std::promise<void> ran;
+  std::atomic<Timers::Id> id{0};
+  std::atomic<int> calls{0};
+  id = timers.Every(std::chrono::milliseconds(5), [&] {
+    timers.Cancel(id);
+    if (++calls == 1) ran.set_value();
+  });
+  ran.get_future().wait();
+  std::promise<void> later;
+  timers.After(std::chrono::milliseconds(30), [&] { later.set_value(); });
+  later.get_future().wait();
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(Arenas, RunEverythingAndWaitForIt) {
+  Arenas arenas(2);
+  std::atomic<int> ran{0};
+  for (int i = 0; i < 100; ++i) arenas.Post([&] { ++ran; });
+  arenas.Wait();
+  EXPECT_EQ(ran, 100);
+}
+
+TEST(Fenced, ExceptionsBecomeStatuses) {
+  EXPECT_EQ(Fenced([]() -> absl::Status { throw std::bad_alloc(); }).code(),
+            absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(Fenced([]() -> absl::StatusOr<int> { throw std::runtime_error("x"); }).status().code(),
+            absl::StatusCode::kInternal);
+  EXPECT_EQ(*Fenced([]() -> absl::StatusOr<int> { return 7; }), 7);
+}
+
+}  // namespace
+}  // namespace sinew::server

@@ -1,0 +1,317 @@
+// Frames on their way out: the hand-written header, buffers, messages.
+#include <gtest/gtest.h>
+#include <xxhash.h>
+
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "server/convert/posed_muscle.h"
+#include "server/frames/checksum.h"
+#include "server/frames/frame_header.h"
+#include "server/frames/outbox.h"
+#include "sinew/v1/deform_service.pb.h"
+
+namespace sinew::server {
+namespace {
+
+v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string& positions,
+                                   const std::string& normals, const std::string& tangents,
+                                   const std::string& states,
+                                   std::span<const PosedMuscle> muscles) {
+  v1::StreamDeformResponse response;
+  v1::Frame& frame = *response.add_frames();
+  frame.set_frame(header.frame);
+  frame.set_vertex_offset(header.vertex_offset);
+  frame.set_vertex_count(header.vertex_count);
+  frame.set_last_chunk(header.last_chunk);
+  frame.set_encoding(v1::ENCODING_FLOAT32);
+  frame.set_checksum(header.checksum);
+  if (header.bounds) {
+    for (std::size_t i = 0; i < 3; ++i) {
+      frame.mutable_bounds()->add_minimum((*header.bounds)[i]);
+      frame.mutable_bounds()->add_maximum((*header.bounds)[i + 3]);
+    }
+  }
+  if (header.timing) {
+    frame.mutable_timing()->set_queue_ns(header.timing->queue_ns);
+    frame.mutable_timing()->set_evaluate_ns(header.timing->evaluate_ns);
+    frame.mutable_timing()->set_encode_ns(header.timing->encode_ns);
+    frame.mutable_timing()->set_previous_send_ns(header.timing->previous_send_ns);
+  }
+  frame.set_skipped(header.skipped);
+  frame.set_replayed_steps(header.replayed_steps);
+  frame.set_time(header.time);
+  frame.set_positions(positions);
+  if (!normals.empty()) {
+    frame.set_normal_encoding(v1::ENCODING_FLOAT32);
+    frame.set_normals(normals);
+  }
+  if (!tangents.empty()) {
+    v1::Channel& channel = *frame.add_channels();
+    channel.set_attribute(v1::ATTRIBUTE_TANGENTS);
+    channel.set_encoding(v1::ENCODING_FLOAT32);
+    channel.set_data(tangents);
+  }
+  if (!states.empty()) {
+    v1::Channel& channel = *frame.add_channels();
+    channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATES);
+    channel.set_encoding(v1::ENCODING_UINT8);
+    channel.set_data(states);
+  }
+  AddMuscles(muscles, frame);
+  return response;
+}
+
+std::string ByHand(const FrameHeader& header, const std::string& positions,
+                   const std::string& normals, const std::string& tangents,
+                   const std::string& states, const std::string& muscles) {
+  std::vector<std::byte> room(kHeadRoom);
+  const std::byte* start = WriteFrameHeader(header, room.data() + room.size());
+  std::string bytes(reinterpret_cast<const char*>(start),
+                    static_cast<std::size_t>(room.data() + room.size() - start));
+  bytes += positions;
+  const auto append = [&](const BulkTag& tag, const std::string& bulk) {
+    bytes.append(reinterpret_cast<const char*>(tag.bytes.data()), tag.size);
+    bytes += bulk;
+  };
+  if (!normals.empty()) append(MakeNormalsTag(normals.size()), normals);
+  if (!tangents.empty()) append(MakeTangentsTag(tangents.size()), tangents);
+  if (!states.empty()) append(MakeStatesTag(states.size()), states);
+  return bytes + muscles;
+}
+
+std::vector<PosedMuscle> SomeMuscles(std::size_t count) {
+  std::vector<PosedMuscle> muscles(count);
+  for (std::size_t k = 0; k < count; ++k) {
+    const auto number = static_cast<float>(k);
+    muscles[k].frame.m[3] = 1.5f * number;
+    muscles[k].frame.m[0] = k % 2 == 0 ? 0.0f : -1.0f;
+    muscles[k].radii[0] = 2 + number;
+    muscles[k].radii[2] = 0.25f;
+  }
+  return muscles;
+}
+
+TEST(FrameHeader, IsWhatTheGeneratedSerialiserWrites) {
+  std::mt19937_64 random(7);
+  const auto pick = [&](std::uint64_t value) { return random() % 3 == 0 ? 0 : value; };
+  for (int round = 0; round < 2000; ++round) {
+    FrameHeader header;
+    header.frame = pick(random() >> (random() % 64));
+    header.vertex_offset = pick(random() >> (random() % 64));
+    header.vertex_count = static_cast<std::uint32_t>(random() >> (32 + random() % 32));
+    header.last_chunk = random() % 2 == 0;
+    header.checksum = pick(random());
+    header.skipped = static_cast<std::uint32_t>(pick(random() >> 32));
+    header.replayed_steps = static_cast<std::uint32_t>(pick(random() >> 32));
+    header.time = random() % 3 == 0 ? 0.0 : random() % 3 == 0 ? -0.0 : 1.5 * round;
+    if (random() % 2 == 0) header.bounds = {-1, 0, 2.5f, 1e30f, -0.0f, 3};
+    if (random() % 2 == 0) {
+      header.timing = {pick(random() >> (random() % 64)), pick(random() >> (random() % 64)),
+                       pick(random() >> (random() % 64)), pick(random() >> (random() % 64))};
+    }
+    const std::string positions(12 * (1 + random() % 2000), 'p');
+    const std::string normals(random() % 2 == 0 ? positions.size() : 0, 'n');
+    header.position_bytes = positions.size();
+    const std::string tangents(random() % 2 == 0 ? positions.size() / 3 * 4 : 0, 't');
+    header.normal_bytes = normals.size();
+    header.tangent_bytes = tangents.size();
+    const std::string states(random() % 2 == 0 ? positions.size() / 12 : 0, '\1');
+    header.state_bytes = states.size();
+    const std::vector<PosedMuscle> muscles = SomeMuscles(random() % 4);
+    const std::string fields = MuscleFields(muscles);
+    ASSERT_EQ(fields.size(), muscles.size() * kMuscleBytes);
+    header.muscle_bytes = fields.size();
+    ASSERT_EQ(ByHand(header, positions, normals, tangents, states, fields),
+              Generated(header, positions, normals, tangents, states, muscles).SerializeAsString());
+  }
+}
+
+TEST(FrameHeader, TheLongestFitsIntoItsRoom) {
+  FrameHeader header;
+  header.frame = header.vertex_offset = header.checksum = ~std::uint64_t{0};
+  header.vertex_count = header.skipped = header.replayed_steps = ~std::uint32_t{0};
+  header.last_chunk = true;
+  header.time = 1;
+  header.bounds.emplace();
+  header.timing = {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}};
+  header.position_bytes = header.normal_bytes = header.tangent_bytes = 1u << 29;
+  header.state_bytes = header.muscle_bytes = 1u << 29;
+  std::vector<std::byte> room(kHeadRoom);
+  EXPECT_GE(WriteFrameHeader(header, room.data() + room.size()), room.data());
+  // Pieces behind the first have neither bounds nor skipped, and half the room.
+  header.bounds.reset();
+  header.skipped = 0;
+  EXPECT_GE(WriteFrameHeader(header, room.data() + room.size()), room.data() + 128);
+}
+
+std::string BytesOf(grpc::ByteBuffer& buffer) {
+  std::vector<grpc::Slice> slices;
+  EXPECT_TRUE(buffer.Dump(&slices).ok());
+  std::string bytes;
+  for (const grpc::Slice& slice : slices) {
+    bytes.append(reinterpret_cast<const char*>(slice.begin()), slice.size());
+  }
+  return bytes;
+}
+
+OutgoingFrame MakeFrame(FramePool& pool, std::uint64_t number, std::uint32_t vertices,
+                        const Output& output) {
+  OutgoingFrame frame(pool, output, vertices);
+  std::vector<float> values(std::size_t{vertices} * 3);
+  std::iota(values.begin(), values.end(), static_cast<float>(number));
+  std::memcpy(frame.positions().data(), values.data(), frame.positions().size());
+  if (output.normals) {
+    std::fill(values.begin(), values.end(), 0.5f);
+    std::memcpy(frame.normals().data(), values.data(), frame.normals().size());
+  }
+  if (output.tangents) {
+    values.resize(std::size_t{vertices} * 4);
+    std::iota(values.begin(), values.end(), -1.0f);
+    std::memcpy(frame.tangents().data(), values.data(), frame.tangents().size());
+  }
+  for (std::size_t v = 0; v < frame.states().size(); ++v) {
+    frame.states()[v] = static_cast<std::byte>((v + number) % 7);
+  }
+  if (output.muscles) frame.muscles = MuscleFields(SomeMuscles(3));
+  frame.frame = number;
+  frame.Seal();
+  return frame;
+}
+
+TEST(OutgoingFrame, ArraysStandOnCacheLines) {
+  const auto pool = FramePool::Create(1 << 30, 1 << 20);
+  for (const std::uint32_t vertices : {1u, 15u, 160u, 161u, 5000u}) {
+    OutgoingFrame frame(
+        *pool, {.normals = true, .tangents = true, .states = true, .chunk_bytes = 4096}, vertices);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.positions().data()) % 64, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.normals().data()) % 64, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.tangents().data()) % 64, 0u);
+    EXPECT_EQ(frame.positions().size(), vertices * 12u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.states().data()) % 64, 0u);
+    EXPECT_EQ(frame.tangents().size(), vertices * 16u);
+    EXPECT_EQ(frame.states().size(), vertices);
+  }
+}
+
+TEST(Outbox, LargeFramesLeaveInPieces) {
+  const auto pool = FramePool::Create(1 << 30, 1 << 20);
+  const Output output{
+      .normals = true, .tangents = true, .states = true, .muscles = true, .chunk_bytes = 64 << 10};
+  constexpr std::uint32_t kVertices = 10'000;
+  Outbox outbox;
+  outbox.Push(MakeFrame(*pool, 5, kVertices, output));
+  EXPECT_EQ(outbox.frames_ready(), 1u);
+  std::string positions, normals, tangents, states;
+  std::uint64_t completed = 0, messages = 0;
+  while (!outbox.empty()) {
+    grpc::ByteBuffer buffer;
+    completed += outbox.Next(77, buffer).frames;
+    EXPECT_EQ(outbox.frames_ready(), 0u);
+    v1::StreamDeformResponse response;
+    ASSERT_TRUE(response.ParseFromString(BytesOf(buffer)));
+    ASSERT_EQ(response.frames_size(), 1);
+    const v1::Frame& piece = response.frames(0);
+    ASSERT_EQ(piece.channels_size(), 2);
+    const v1::Channel& channel = piece.channels(0);
+    EXPECT_EQ(channel.attribute(), v1::ATTRIBUTE_TANGENTS);
+    EXPECT_EQ(channel.encoding(), v1::ENCODING_FLOAT32);
+    EXPECT_EQ(piece.vertex_count() * 16, channel.data().size());
+    const v1::Channel& of_states = piece.channels(1);
+    EXPECT_EQ(of_states.attribute(), v1::ATTRIBUTE_VERTEX_STATES);
+    EXPECT_EQ(of_states.encoding(), v1::ENCODING_UINT8);
+    EXPECT_EQ(piece.vertex_count(), of_states.data().size());
+    EXPECT_EQ(piece.muscles_size(), piece.last_chunk() ? 3 : 0);
+    const std::string bulk =
+        piece.positions() + piece.normals() + channel.data() + of_states.data();
+    EXPECT_LE(bulk.size(), output.chunk_bytes);
+    EXPECT_EQ(piece.vertex_offset() * 12, positions.size());
+    EXPECT_EQ(piece.vertex_count() * 12, piece.positions().size());
+    EXPECT_EQ(piece.has_bounds(), messages == 0);
+    EXPECT_EQ(piece.has_timing(), piece.last_chunk());
+    EXPECT_EQ(piece.checksum(), XXH3_64bits(bulk.data(), bulk.size()));
+    positions += piece.positions();
+    normals += piece.normals();
+    tangents += channel.data();
+    states += of_states.data();
+    ++messages;
+    EXPECT_EQ(piece.last_chunk(), outbox.empty());
+    EXPECT_EQ(piece.timing().previous_send_ns(), piece.last_chunk() ? 77u : 0u);
+  }
+  EXPECT_EQ(completed, 1u);
+  EXPECT_EQ(messages, 7u);
+  EXPECT_EQ(positions.size(), kVertices * 12u);
+  const OutgoingFrame again = MakeFrame(*pool, 5, kVertices, output);
+  EXPECT_EQ(std::memcmp(positions.data(), again.positions().data(), positions.size()), 0);
+  EXPECT_EQ(std::memcmp(normals.data(), again.normals().data(), normals.size()), 0);
+  EXPECT_EQ(std::memcmp(tangents.data(), again.tangents().data(), tangents.size()), 0);
+  EXPECT_EQ(std::memcmp(states.data(), again.states().data(), states.size()), 0);
+}
+
+TEST(Outbox, SmallFramesTravelTogether) {
+  const auto pool = FramePool::Create(1 << 30, 1 << 20);
+  Outbox outbox;
+  v1::StreamDeformResponse problem;
+  problem.add_problems()->set_frame(1);
+  outbox.Push(problem);
+  for (std::uint64_t n = 2; n < 12; ++n) outbox.Push(MakeFrame(*pool, n, 1000, {}));
+  grpc::ByteBuffer buffer;
+  EXPECT_EQ(outbox.Next(0, buffer).frames, 5u);  // 12 kB each, up to 64 kB
+  v1::StreamDeformResponse response;
+  ASSERT_TRUE(response.ParseFromString(BytesOf(buffer)));
+  EXPECT_EQ(response.problems_size(), 1);
+  ASSERT_EQ(response.frames_size(), 5);
+  EXPECT_EQ(response.frames(4).frame(), 6u);
+  EXPECT_EQ(outbox.frames_ready(), 5u);
+}
+
+TEST(FramePool, BuffersComeBackAndSlicesHoldThem) {
+  const auto pool = FramePool::Create(1 << 20, 1 << 20);
+  const std::byte* address = nullptr;
+  {
+    grpc::Slice slice;
+    {
+      const FrameBuffer buffer = pool->Acquire(10'000);
+      address = buffer.data();
+      slice = buffer.MakeSlice(100, 200);
+    }
+    EXPECT_EQ(pool->idle_bytes(), 0u);
+    EXPECT_EQ(reinterpret_cast<const std::byte*>(slice.begin()), address + 100);
+    EXPECT_EQ(slice.size(), 200u);
+  }
+  EXPECT_GE(pool->idle_bytes(), 10'000u);
+  EXPECT_EQ(pool->Acquire(9'900).data(), address);
+}
+
+TEST(FramePool, SlicesOutliveThePool) {
+  grpc::Slice slice;
+  {
+    auto pool = FramePool::Create(1 << 20, 1 << 20);
+    slice = pool->Acquire(100).MakeSlice(0, 100);
+  }
+  EXPECT_EQ(slice.size(), 100u);
+}
+
+TEST(FramePool, ReservationsAreBoundedAtTheLimitAndOnePast) {
+  const auto pool = FramePool::Create(100, 0);
+  auto first = pool->Reserve(60);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(pool->Reserve(41).status().code(), absl::StatusCode::kResourceExhausted);
+  auto second = pool->Reserve(40);
+  EXPECT_TRUE(second.ok());
+  *first = FramePool::Reservation();
+  EXPECT_TRUE(pool->Reserve(60).ok());
+  EXPECT_FALSE(pool->Reserve(~std::uint64_t{0}).ok());
+}
+
+TEST(FramePool, KeepsOnlyWhatItMay) {
+  const auto pool = FramePool::Create(1 << 30, 8192);
+  { const FrameBuffer a = pool->Acquire(4096), b = pool->Acquire(4096), c = pool->Acquire(4096); }
+  EXPECT_EQ(pool->idle_bytes(), 8192u);
+}
+
+}  // namespace
+}  // namespace sinew::server

@@ -1,0 +1,282 @@
+#include "server/store/deformer_cache.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <future>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+#include "core/deform/engine/recipe_text.h"
+#include "server/base/files.h"
+#include "server/base/status.h"
+#include "server/convert/rig.h"
+#include "tests/support/test_rig.h"
+
+namespace sinew::server {
+namespace {
+
+namespace fs = std::filesystem;
+
+class BoundCacheTest : public ::testing::Test {
+ protected:
+  ~BoundCacheTest() override {
+    cache_.reset();
+    fs::remove_all(folder_);
+  }
+
+  void Open(bool on_disk = false) {
+    cache_.reset();
+    auto cache = BoundCache::Open(config_, on_disk ? folder_.string() : "", arenas_, timers_,
+                                  metrics_, MakeLog({.format = "text", .level = "off"}));
+    ASSERT_TRUE(cache.ok()) << cache.status();
+    cache_ = *std::move(cache);
+  }
+
+  static std::shared_ptr<const Rig> MakeRig(std::uint32_t rings = 9) {
+    return ConvertRig(testing::TubeRig({.rings = rings}).SerializeAsString(), {})->rig;
+  }
+
+  absl::StatusOr<BoundCache::Use> Acquire(const std::shared_ptr<const Rig>& rig,
+                                          const std::string& spec,
+                                          const std::stop_token& stop = {}) {
+    const Recipe recipe = *ParseSpec(spec);
+    return cache_->Acquire(rig, recipe, Numerics(recipe), stop);
+  }
+
+  static Bound::Snapshot Wait(Bound& bound) {
+    std::promise<void> done;
+    bound.WhenDone([&] { done.set_value(); });
+    done.get_future().wait();
+    return bound.snapshot();
+  }
+
+  // A bind that takes many seconds, so that others wait behind it until it is cancelled.
+  BoundCache::Use Block() {
+    const auto rig =
+        ConvertRig(
+            testing::TubeRig({.rings = 400, .segments = 50, .joints = 100}).SerializeAsString(), {})
+            ->rig;
+    BoundCache::Use use =
+        *Acquire(rig, "ddm(smoothing=explicit, lambda=1, iterations=1000, truncation=0)");
+    while (cache_->binds_running() == 0) std::this_thread::yield();
+    return use;
+  }
+
+  BindConfig config_;
+  fs::path folder_ = fs::path(::testing::TempDir()) / ("bound" + std::to_string(::getpid()));
+  Arenas arenas_{2};
+  Timers timers_;
+  Metrics metrics_{"0", "scalar"};
+  std::unique_ptr<BoundCache> cache_;
+};
+
+TEST_F(BoundCacheTest, EqualRigAndRecipeShareOneBind) {
+  Open();
+  const auto rig = MakeRig();
+  const auto first = Acquire(rig, "lbs");
+  const auto second = Acquire(MakeRig(), "lbs()");
+  const auto other = Acquire(rig, "dqs");
+  ASSERT_TRUE(first.ok() && second.ok() && other.ok());
+  EXPECT_EQ(first->get(), second->get());
+  EXPECT_NE(first->get(), other->get());
+  EXPECT_EQ(Wait(**first).state, Bound::State::kReady);
+  EXPECT_EQ(Wait(**other).state, Bound::State::kReady);
+  EXPECT_EQ((*first)->deformer()->vertices(), 72u);
+  EXPECT_EQ(metrics_.binds_bound.Value(), 2);
+  EXPECT_EQ(cache_->entries(), 2u);
+}
+
+TEST_F(BoundCacheTest, UnusedDataGoesByAgeAndUsedDataStays) {
+  const auto rig = MakeRig();
+  const Recipe recipe = *ParseSpec("dqs");
+  Task task;
+  // Room for one that is bound and one that is about to be.
+  config_.bound_bytes = Deformer::Bind(*rig, recipe, task)->bytes() +
+                        Deformer::Estimate(*rig, recipe, task)->bound_bytes;
+  Open();
+  auto used = Acquire(rig, "dqs");
+  ASSERT_TRUE(used.ok());
+  Wait(**used);
+  {
+    auto unused = Acquire(rig, "dqs(blend=0.5)");
+    ASSERT_TRUE(unused.ok());
+    Wait(**unused);
+  }
+  auto third = Acquire(rig, "dqs(blend=0.25)");  // drops the unused one
+  ASSERT_TRUE(third.ok()) << third.status();
+  Wait(**third);
+  EXPECT_EQ(cache_->entries(), 2u);
+  const auto refused = Acquire(rig, "dqs(blend=0.125)");
+  EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE((*used)->deformer(), nullptr);
+}
+
+TEST_F(BoundCacheTest, ABindNobodyWaitsForIsCancelled) {
+  Open();
+  const auto rig = MakeRig();
+  BoundCache::Use blocking = Block();
+  auto waiting = Acquire(rig, "ddm");
+  auto also = Acquire(rig, "ddm");
+  ASSERT_TRUE(waiting.ok() && also.ok());
+  const std::stop_token stop = (*waiting)->stop_token();
+  waiting = absl::CancelledError();
+  EXPECT_FALSE(stop.stop_requested());
+  also = absl::CancelledError();
+  EXPECT_TRUE(stop.stop_requested());
+  EXPECT_EQ(cache_->entries(), 1u);
+  // Asked for again, it is a fresh bind.
+  auto again = Acquire(rig, "ddm");
+  ASSERT_TRUE(again.ok());
+  EXPECT_EQ(blocking->snapshot().state, Bound::State::kBinding);
+  blocking.reset();  // cancels what runs
+  EXPECT_EQ(Wait(**again).state, Bound::State::kReady);
+}
+
+TEST_F(BoundCacheTest, TheLineIsBounded) {
+  config_.queued = 1;
+  Open();
+  const auto rig = MakeRig();
+  const BoundCache::Use blocking = Block();
+  const auto waiting = Acquire(rig, "dqs");
+  EXPECT_TRUE(waiting.ok());
+  EXPECT_EQ(Acquire(rig, "dqs(blend=0.5)").status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(cache_->binds_queued(), 1u);
+}
+
+TEST_F(BoundCacheTest, MemoryIsBoundedBeforeWork) {
+  const auto rig = MakeRig();
+  config_.memory_bytes = Deformer::Estimate(*rig, *ParseSpec("ddm"), Task())->peak_bytes;
+  Open();
+  EXPECT_TRUE(Acquire(rig, "ddm").ok());
+  config_.memory_bytes -= 1;
+  Open();
+  const absl::Status refused = Acquire(rig, "ddm").status();
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ReasonOf(refused), v1::REASON_LIMIT);
+  EXPECT_NE(refused.message().find("max-bind-bytes"), std::string::npos) << refused;
+  EXPECT_EQ(cache_->Estimate(*rig, *ParseSpec("ddm"), {}).status(), refused);
+}
+
+TEST_F(BoundCacheTest, EstimatesEndWithTheirCall) {
+  Open();
+  std::stop_source stop;
+  EXPECT_TRUE(cache_->Estimate(*MakeRig(), *ParseSpec("ddm"), stop.get_token()).ok());
+  stop.request_stop();
+  EXPECT_EQ(cache_->Estimate(*MakeRig(), *ParseSpec("ddm"), stop.get_token()).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(Acquire(MakeRig(), "ddm", stop.get_token()).status().code(),
+            absl::StatusCode::kCancelled);
+  EXPECT_EQ(cache_->entries(), 0u);
+}
+
+TEST_F(BoundCacheTest, EstimatesTakeLimitedTime) {
+  config_.seconds = 0.02;
+  config_.memory_bytes = ~std::uint64_t{0};
+  Open();
+  // Every joint reaches the whole mesh: seconds of work.
+  const auto rig =
+      ConvertRig(
+          testing::TubeRig({.rings = 3000, .segments = 10, .joints = 1000}).SerializeAsString(), {})
+          ->rig;
+  const absl::Status late =
+      cache_->Estimate(*rig, *ParseSpec("ddm(lambda=1000, iterations=100)"), {}).status();
+  EXPECT_EQ(late.code(), absl::StatusCode::kResourceExhausted) << late;
+  EXPECT_NE(late.message().find("max-bind-seconds"), std::string::npos) << late;
+}
+
+TEST_F(BoundCacheTest, ABindThatFailsIsForgotten) {
+  Open();
+  const auto use = Acquire(MakeRig(), "dqs(blend_map=nowhere)");
+  const absl::Status status = use.ok() ? Wait(**use).error : use.status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  EXPECT_EQ(cache_->entries(), 0u);
+}
+
+std::vector<float> Evaluate(const Deformer& deformer, const Rig& rig) {
+  std::vector<Affine> joints;
+  for (const AffineD& joint : rig.skeleton().rest_model()) joints.push_back(ToFloat(joint));
+  joints.back().m[3] = 0.5f;
+  std::vector<float> positions(deformer.vertices() * 3);
+  FrameOut out{.positions = std::as_writable_bytes(std::span<float>(positions))};
+  Workspace workspace;
+  EXPECT_TRUE(
+      deformer.Evaluate({.joints = joints, .controls = {}}, out, workspace, nullptr, Task()).ok());
+  return positions;
+}
+
+TEST_F(BoundCacheTest, BoundDataIsReadBackFromDisk) {
+  Open(true);
+  const auto rig = MakeRig();
+  std::vector<float> bound;
+  {
+    const auto use = *Acquire(rig, "ddm");
+    ASSERT_EQ(Wait(*use).state, Bound::State::kReady);
+    bound = Evaluate(*use->deformer(), *rig);
+  }
+  Open(true);
+  {
+    const auto use = *Acquire(rig, "ddm");
+    ASSERT_EQ(Wait(*use).state, Bound::State::kReady);
+    EXPECT_EQ(Evaluate(*use->deformer(), *rig), bound);
+  }
+  EXPECT_EQ(metrics_.binds_bound.Value(), 1);
+  EXPECT_EQ(metrics_.binds_loaded.Value(), 1);
+}
+
+TEST_F(BoundCacheTest, DamagedFilesAreBoundAgain) {
+  Open(true);
+  const auto rig = MakeRig();
+  { Wait(**Acquire(rig, "dqs")); }
+  const auto files = ListFiles(folder_ / "bound");
+  ASSERT_EQ(files.size(), 1u);
+  std::string bytes = *ReadWholeFile(folder_ / "bound" / files[0].name);
+  bytes[bytes.size() / 2] ^= 1;
+  std::ofstream(folder_ / "bound" / files[0].name, std::ios::binary) << bytes;
+  Open(true);
+  const auto use = *Acquire(rig, "dqs");
+  EXPECT_EQ(Wait(*use).state, Bound::State::kReady);
+  EXPECT_EQ(metrics_.binds_bound.Value(), 2);
+  EXPECT_EQ(metrics_.binds_loaded.Value(), 0);
+}
+
+TEST_F(BoundCacheTest, FilesGoByAgeOverTheBudget) {
+  Open(true);
+  const auto rig = MakeRig();
+  { Wait(**Acquire(rig, "dqs")); }
+  const std::uint64_t one = ListFiles(folder_ / "bound")[0].bytes;
+  config_.disk_bytes = one + one / 2;
+  Open(true);
+  { Wait(**Acquire(rig, "dqs(blend=0.5)")); }
+  EXPECT_EQ(ListFiles(folder_ / "bound").size(), 1u);
+}
+
+TEST(Bound, WaitersAreToldOnceAndCanLeave) {
+  Bound bound("key", nullptr, {}, {});
+  int told = 0;
+  bound.WhenDone([&] { ++told; });
+  const auto id = bound.WhenDone([&] { told += 100; });
+  bound.Forget(id);
+  EXPECT_EQ(ReasonOf(bound.CheckReady()), v1::REASON_NOT_READY);
+  bound.Finish(absl::InternalError("why"));
+  EXPECT_EQ(told, 1);
+  bound.WhenDone([&] { ++told; });
+  EXPECT_EQ(told, 2);
+  EXPECT_EQ(bound.snapshot().error.message(), "why");
+  EXPECT_EQ(bound.CheckReady().code(), absl::StatusCode::kFailedPrecondition);
+}
+
+TEST(CostMean, FollowsWhatFramesCost) {
+  CostMean mean;
+  EXPECT_EQ(mean.seconds(), 0);
+  mean.Add(1);
+  EXPECT_EQ(mean.seconds(), 1);
+  for (int i = 0; i < 100; ++i) mean.Add(2);
+  EXPECT_NEAR(mean.seconds(), 2, 1e-3);
+}
+
+}  // namespace
+}  // namespace sinew::server
