@@ -25,8 +25,8 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config) {
   SINEW_ASSIGN_OR_RETURN(runtime->rigs, RigStore::Open(config.rigs, runtime->log));
   SINEW_ASSIGN_OR_RETURN(runtime->uploads, UploadTable::Open(config.rigs, *runtime->rigs));
   SINEW_ASSIGN_OR_RETURN(runtime->bound,
-                         BoundCache::Open(config.binds, config.rigs.data_dir, runtime->arenas,
-                                          runtime->timers, runtime->metrics, runtime->log));
+                         DeformerCache::Open(config.binds, config.rigs.data_dir, runtime->arenas,
+                                             runtime->timers, runtime->metrics, runtime->log));
   Runtime* self = runtime.get();
   runtime->timers.Every(kTick, [self] { self->Tick(); });
   return runtime;

@@ -47,20 +47,20 @@ class Runtime {
   const Config config;
   const Log log;
   Metrics metrics;
-  Gate work;       // calls that a drain waits for; closed by it
-  Gate streams;    // StreamDeform
-  Gate deforms;    // Deform, DeformClip
-  Gate compares;   // CompareDeformers
-  Gate watches;    // WatchSession
-  Gate weights;    // ComputeWeights
-  Gate transfers;  // UploadRig, DownloadRig
+  ConcurrencyLimit work;       // calls that a drain waits for; closed by it
+  ConcurrencyLimit streams;    // StreamDeform
+  ConcurrencyLimit deforms;    // Deform, DeformClip
+  ConcurrencyLimit compares;   // CompareDeformers
+  ConcurrencyLimit watches;    // WatchSession
+  ConcurrencyLimit weights;    // ComputeWeights
+  ConcurrencyLimit transfers;  // UploadRig, DownloadRig
   Timers timers;
   Arenas arenas;
   const std::shared_ptr<FramePool> frames;
   const std::shared_ptr<FramePool> comparisons;  // reservations alone: they starve no frames
   std::unique_ptr<RigStore> rigs;
   std::unique_ptr<UploadTable> uploads;
-  std::unique_ptr<BoundCache> bound;
+  std::unique_ptr<DeformerCache> bound;
   SessionTable sessions;
   Workers workers;
 

@@ -125,7 +125,7 @@ absl::Status AssimpMeshBuilder::Add(const aiMesh& part) {
     target_names_.push_back(part.mAnimMeshes[t]->mName.C_Str());
     target_weights_.push_back(0);
   }
-  all_normals_ &= part.mNormals != nullptr;
+  has_normals_ |= part.mNormals != nullptr;
   for (unsigned f = 0; f < part.mNumFaces; ++f) {
     if (part.mFaces[f].mNumIndices < 3) {
       ++small_faces_;
@@ -159,11 +159,6 @@ absl::Status AssimpMeshBuilder::AddFace(const aiMesh& part, const aiFace& face,
         continue;
       mesh_.face_vertices.push_back(vertex);
       break;
-    }
-    if (part.mNormals != nullptr) {
-      const aiVector3D& n = part.mNormals[corner];
-      all_normals_ &= IsFinite(n);
-      for (const float x : {n.x, n.y, n.z}) mesh_.corner_normals.push_back(x);
     }
   }
   mesh_.face_sizes.push_back(face.mNumIndices);
@@ -219,7 +214,11 @@ absl::Status AssimpMeshBuilder::Finish(std::vector<Finding>& findings, Mesh& mes
   if (uneven_targets_) {
     findings.push_back({Finding::Severity::kWarning, "parts differ in their morph targets", path_});
   }
-  if (!all_normals_) mesh_.corner_normals.clear();
+  if (has_normals_) {
+    findings.push_back({Finding::Severity::kInfo,
+                        "normals per corner are not kept: the server computes one per vertex",
+                        path_});
+  }
   const auto triangle = [](std::uint32_t size) { return size == 3; };
   if (std::all_of(mesh_.face_sizes.begin(), mesh_.face_sizes.end(), triangle))
     mesh_.face_sizes.clear();

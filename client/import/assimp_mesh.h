@@ -69,7 +69,7 @@ class AssimpMeshBuilder {
   std::vector<std::string> target_names_;
   std::vector<float> target_weights_;
   std::size_t parts_ = 0, corners_ = 0, small_faces_ = 0;
-  bool all_normals_ = true, uneven_targets_ = false;
+  bool has_normals_ = false, uneven_targets_ = false;
 };
 
 }  // namespace sinew::client

@@ -86,7 +86,6 @@ void PlaceMesh(const Affine& world, Mesh& mesh) {
   }
   if (determinant == 0) {
     mesh.normals.clear();
-    mesh.corner_normals.clear();
     mesh.tangents.clear();
     return;
   }
@@ -94,12 +93,8 @@ void PlaceMesh(const Affine& world, Mesh& mesh) {
     for (double& value : turn) value = -value;
   }
   Turn(turn, 3, mesh.normals);
-  Turn(turn, 3, mesh.corner_normals);
   Turn(linear, 4, mesh.tangents);
-  if (determinant < 0) {
-    mesh.corner_normals.clear();  // corners change their order
-    TurnFacesOver(mesh);
-  }
+  if (determinant < 0) TurnFacesOver(mesh);
 }
 
 }  // namespace sinew::client

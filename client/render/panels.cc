@@ -160,7 +160,7 @@ absl::StatusOr<Sheet> Plan(Font* font, std::span<const Panel> panels, const Pane
   sheet.note_size = std::clamp(base / 24, 11, 48);
   sheet.title_size = std::clamp(base / 13, 16, 96);
   sheet.gap = std::max(4, base / 40);
-  if (font != nullptr) sheet.cell_width = std::max(sheet.cell_width, kLeastTextWidth);
+  if (font != nullptr) sheet.cell_width = std::max(sheet.cell_width, kMinTextWidth);
   const auto count = static_cast<int>(std::min<std::size_t>(panels.size(), kMaxImageSide));
   sheet.columns = options.columns == 0 ? BestColumns(count, sheet.cell_width, sheet.cell_height)
                                        : static_cast<int>(std::min<std::uint32_t>(

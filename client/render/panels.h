@@ -41,10 +41,10 @@ struct PanelOptions {
   std::vector<Swatch> swatches = {};  // colours of all pictures, below the legend
 };
 
-inline constexpr int kLeastTextWidth = 180;  // pixels
+inline constexpr int kMinTextWidth = 180;  // pixels
 
 // Lays the panels out row by row; each stands in a cell as large as the largest picture, and at
-// least kLeastTextWidth wide where there is text. Text that does not fit gets smaller or goes on in
+// least kMinTextWidth wide where there is text. Text that does not fit gets smaller or goes on in
 // the next line, up to a few lines; what is longer still is cut with an ellipsis. Needs the font
 // DejaVu Sans (Debian package fonts-dejavu-core) when there is text to draw. kInvalidArgument: no
 // panel, an empty or malformed image, a result above kMaxImageSide. kFailedPrecondition: no font.

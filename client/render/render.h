@@ -20,7 +20,7 @@
 namespace sinew::client {
 
 inline constexpr std::uint32_t kMaxRenderSide = 8192;
-// Before any light falls on it; a hue that neither ramps, muscles nor vertex states have.
+// Before any light falls on it; a hue that neither ramps, muscles nor vertex status have.
 inline constexpr Rgb kWrongSideColour = {30, 160, 170};
 
 // Without normals they are smoothed from the faces, edges sharper than 60 degrees kept; without

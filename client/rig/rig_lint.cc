@@ -38,7 +38,7 @@ class Linter {
       }
     }
     where_.clear();
-    const std::string units = DoubtfulUnits(rig_);
+    const std::string units = SuspiciousUnits(rig_);
     if (!units.empty()) Say(Severity::kWarning, units);
     SayWhatMovesShapes();
     return std::move(findings_);

@@ -7,7 +7,7 @@ namespace sinew::cli {
 namespace {
 
 // Marks the joints with weight and counts influences.
-void CountSkin(const client::Skin& skin, MeshFacts& facts, std::vector<bool>& weighted) {
+void CountSkin(const client::Skin& skin, MeshTraits& facts, std::vector<bool>& weighted) {
   std::size_t at = 0;
   const std::size_t entries = std::min(skin.influence_joints.size(), skin.influence_weights.size());
   for (const std::uint32_t count : skin.influence_counts) {
@@ -25,8 +25,8 @@ void CountSkin(const client::Skin& skin, MeshFacts& facts, std::vector<bool>& we
   }
 }
 
-MeshFacts CountMesh(const client::Mesh& mesh, std::vector<bool>& weighted) {
-  MeshFacts facts;
+MeshTraits CountMesh(const client::Mesh& mesh, std::vector<bool>& weighted) {
+  MeshTraits facts;
   facts.name = mesh.name;
   facts.vertices = mesh.vertices();
   facts.skin_joints = mesh.skin.joints.size();
@@ -43,8 +43,8 @@ MeshFacts CountMesh(const client::Mesh& mesh, std::vector<bool>& weighted) {
 
 }  // namespace
 
-RigFacts CountRig(const client::RigData& rig) {
-  RigFacts facts;
+RigTraits CountRig(const client::RigData& rig) {
+  RigTraits facts;
   std::vector<bool> weighted(rig.joints.size());
   constexpr float kHuge = std::numeric_limits<float>::infinity();
   facts.bounds = {kHuge, kHuge, kHuge, -kHuge, -kHuge, -kHuge};

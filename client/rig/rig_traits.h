@@ -10,7 +10,7 @@
 
 namespace sinew::cli {
 
-struct MeshFacts {
+struct MeshTraits {
   std::string name;
   std::size_t vertices = 0, faces = 0, triangles = 0;
   std::size_t skin_joints = 0;
@@ -19,13 +19,13 @@ struct MeshFacts {
   std::size_t morphs = 0;          // sculpts, in-betweens counted
 };
 
-struct RigFacts {
-  std::vector<MeshFacts> meshes;
+struct RigTraits {
+  std::vector<MeshTraits> meshes;
   std::vector<std::size_t> joints_without_weights;  // indices
   std::array<float, 6> bounds{};                    // min xyz, max xyz of all meshes, rig units
 };
 
 // Never fails: arrays that do not agree are counted as far as they go. Cost O(size of the rig).
-RigFacts CountRig(const client::RigData& rig);
+RigTraits CountRig(const client::RigData& rig);
 
 }  // namespace sinew::cli

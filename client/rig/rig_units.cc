@@ -42,7 +42,7 @@ Bounds MeshBounds(const client::RigData& rig) {
   return bounds;
 }
 
-std::string DoubtfulUnits(const Bounds& mesh, const Bounds& skeleton) {
+std::string SuspiciousUnits(const Bounds& mesh, const Bounds& skeleton) {
   const double ratio = Size(mesh) / Size(skeleton);
   if (!std::isfinite(ratio) || ratio <= 0) return {};
   if (ratio <= kDoubtfulRatio && ratio >= 1 / kDoubtfulRatio) return {};
@@ -52,11 +52,11 @@ std::string DoubtfulUnits(const Bounds& mesh, const Bounds& skeleton) {
       Size(mesh), Size(skeleton), std::pow(10, std::round(std::abs(std::log10(ratio)))));
 }
 
-std::string DoubtfulUnits(const client::RigData& rig) {
+std::string SuspiciousUnits(const client::RigData& rig) {
   const bool bound =
       std::ranges::any_of(rig.meshes, [](const client::Mesh& mesh) { return !mesh.skin.empty(); });
   if (bound || rig.joints.empty() || rig.vertices() == 0) return {};
-  return DoubtfulUnits(MeshBounds(rig), JointBounds(rig));
+  return SuspiciousUnits(MeshBounds(rig), JointBounds(rig));
 }
 
 }  // namespace sinew::cli

@@ -16,10 +16,10 @@ Bounds MeshBounds(const client::RigData& rig);
 
 // Why a mesh in one box can hardly belong to a skeleton in the other: both sizes, and the factor
 // that most likely lies between their units. Empty: nothing is wrong, or a box has no size.
-std::string DoubtfulUnits(const Bounds& mesh, const Bounds& skeleton);
+std::string SuspiciousUnits(const Bounds& mesh, const Bounds& skeleton);
 
 // The same of a rig without skin; of one that is bound, bind matrices tell where its joints stand
 // in the mesh, and it is empty.
-std::string DoubtfulUnits(const client::RigData& rig);
+std::string SuspiciousUnits(const client::RigData& rig);
 
 }  // namespace sinew::cli

@@ -43,9 +43,9 @@ inline std::size_t EditDistance(std::string_view a, std::string_view b) {
 // How far `name` is from what was typed, both in lower case: 0 = the same, 1 = one is part of the
 // other, else edits, at most 1 + a fifth of what was typed; nothing: too far.
 inline std::optional<std::size_t> NameDistance(const std::string& typed, const std::string& name) {
-  constexpr std::size_t kLeastPart = 3;  // shorter ones are part of too much
+  constexpr std::size_t kMinPart = 3;  // shorter ones are part of too much
   if (typed == name) return 0;
-  if (std::min(typed.size(), name.size()) >= kLeastPart &&
+  if (std::min(typed.size(), name.size()) >= kMinPart &&
       (absl::StrContains(name, typed) || absl::StrContains(typed, name))) {
     return 1;
   }
@@ -58,7 +58,7 @@ inline std::optional<std::size_t> NameDistance(const std::string& typed, const s
 // nearest first, equally near ones as they stand in `names`. Empty: none is near, or `typed` is
 // longer than kLongestTypedName. Cost O(names).
 inline std::string DidYouMean(std::string_view typed, std::span<const std::string> names) {
-  constexpr std::size_t kMostNames = 3;
+  constexpr std::size_t kMaxNames = 3;
   if (typed.size() > kLongestTypedName) return {};
   const std::string lower = absl::AsciiStrToLower(std::string(typed));
   std::vector<std::pair<std::size_t, std::string>> near;
@@ -67,7 +67,7 @@ inline std::string DidYouMean(std::string_view typed, std::span<const std::strin
     if (distance) near.emplace_back(*distance, name);
   }
   std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string>::first);
-  near.resize(std::min(near.size(), kMostNames));
+  near.resize(std::min(near.size(), kMaxNames));
   std::string text;
   for (std::size_t k = 0; k < near.size(); ++k) {
     const char* before = k == 0 ? "; did you mean " : k + 1 == near.size() ? " or " : ", ";

@@ -144,9 +144,9 @@ absl::StatusOr<Manifest> FromJson(const Json& json) {
   SINEW_RETURN_IF_ERROR(units.Read("up_axis", manifest.up_axis));
   SINEW_RETURN_IF_ERROR(reader.Read("rig", manifest.rig));
   SINEW_ASSIGN_OR_RETURN(const Reader recipe, reader.Object("recipe"));
-  SINEW_RETURN_IF_ERROR(recipe.Read("spec", manifest.recipe));
+  SINEW_RETURN_IF_ERROR(recipe.Read("recipe_text", manifest.recipe));
   SINEW_RETURN_IF_ERROR(recipe.Read("digest", manifest.recipe_digest));
-  SINEW_RETURN_IF_ERROR(reader.Read("numerics", manifest.numerics));
+  SINEW_RETURN_IF_ERROR(reader.Read("determinism_digest", manifest.determinism_digest));
   SINEW_ASSIGN_OR_RETURN(const Json* meshes, reader.Array("meshes"));
   for (std::size_t k = 0; k < meshes->size(); ++k) {
     const std::string path = absl::StrCat("manifest.meshes[", k, "].");
@@ -186,8 +186,8 @@ absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest) {
   json["frame_step"] = manifest.frame_step;
   json["units"] = {{"meters_per_unit", manifest.meters_per_unit}, {"up_axis", manifest.up_axis}};
   json["rig"] = manifest.rig;
-  json["recipe"] = {{"spec", manifest.recipe}, {"digest", manifest.recipe_digest}};
-  json["numerics"] = manifest.numerics;
+  json["recipe"] = {{"recipe_text", manifest.recipe}, {"digest", manifest.recipe_digest}};
+  json["determinism_digest"] = manifest.determinism_digest;
   Json& meshes = json["meshes"] = Json::array();
   for (const ManifestMesh& mesh : manifest.meshes) {
     meshes.push_back(

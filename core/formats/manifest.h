@@ -32,9 +32,9 @@ struct Manifest {
   double meters_per_unit = 1;  // > 0
   std::string up_axis;         // "Y", "Z" or "" (unknown)
   std::string rig;             // digest: "sha256-<hex>"
-  std::string recipe;          // spec text with every default filled in
+  std::string recipe;          // recipe text with every default filled in
   std::string recipe_digest;   // "sha256-<hex>"
-  std::string numerics;
+  std::string determinism_digest;
   std::vector<std::uint64_t> frame_hashes;  // [frames] HashPositions
   std::vector<ManifestMesh> meshes;         // contiguous, in rig order, together all vertices
 };

@@ -16,7 +16,7 @@ constexpr double kNothing = 1e-6;      // of the bounding-box diagonal: no radiu
 constexpr std::size_t kStations = 16;  // along a bone's skin
 constexpr double kShares = 0.25;       // of a point's weight
 constexpr int kHalvings = 40;          // of a turn
-constexpr std::size_t kMostSiblings = 64;
+constexpr std::size_t kMaxSiblings = 64;
 constexpr std::uint32_t kNone = 0xffffffff;
 
 double Median(std::vector<double>& values) {
@@ -215,7 +215,7 @@ class Bulge::Frame {
   void TrySiblings(std::uint32_t own, Search& search) const {
     const std::uint32_t parent = joints_[bulge_.above_[own]].parent;
     const std::vector<std::uint32_t>& joints = bulge_.joints_of_[parent];
-    if (!usable_[parent] || joints.size() > kMostSiblings + 1) return;
+    if (!usable_[parent] || joints.size() > kMaxSiblings + 1) return;
     for (const std::uint32_t j : joints) {
       const std::uint32_t sibling = joints_[j].child;
       if (joints_[j].parent != parent || sibling == own || !(search.excess > 0)) continue;

@@ -18,7 +18,7 @@
 //     weights for these two say: limbs that part have no other shape between them.
 //   - That of another child of its bone's parent (fingers of a hand), where the skin it comes to
 //     belongs there, or the point does for a quarter of its weight; of a parent with no more than
-//     kMostSiblings of them.
+//     kMaxSiblings of them.
 // So neither skin that is carried by one bone alone nor skin that slides is a bulge, be it to where
 // the limb is thicker; nor is the pose's own scale, which goes back too.
 //

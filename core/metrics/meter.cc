@@ -64,7 +64,7 @@ std::size_t Meter::Cost(const Rig& rig, const Options& options) {
   std::size_t bytes = rig.vertices() * kVertex + corners * kCorner + triangles * kSolid +
                       rig.bindings().size() * kBinding + rig.joints() * kJoint;
   if (options.self_intersections) {
-    const std::size_t pairs = std::min(Budget::kMostPairs, triangles * triangles / 2);
+    const std::size_t pairs = std::min(Budget::kMaxPairs, triangles * triangles / 2);
     bytes += triangles * kTriangle + pairs * kPair + Overlap::Cost(triangles);
   }
   return bytes;

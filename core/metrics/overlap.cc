@@ -11,10 +11,10 @@ namespace sinew::metrics {
 namespace {
 
 constexpr std::size_t kColumns = 440;
-constexpr std::size_t kRows = 16;                        // that share one search for triangles
-constexpr std::size_t kMostInRow = 64 * (kColumns + 2);  // crossings: layers on average
-constexpr double kMostCells = 1e8;                       // columns in the bounds of triangles, and
-constexpr double kMostCellsEach = 1000;                  // as many for each of them
+constexpr std::size_t kRows = 16;                       // that share one search for triangles
+constexpr std::size_t kMaxInRow = 64 * (kColumns + 2);  // crossings: layers on average
+constexpr double kMaxCells = 1e8;                       // columns in the bounds of triangles, and
+constexpr double kMaxCellsEach = 1000;                  // as many for each of them
 
 // Cell (i, j) has its column in the middle.
 struct Grid {
@@ -66,7 +66,7 @@ PlanePoint At(std::span<const Vec3d> points, std::uint32_t a, std::uint32_t b, d
 }
 
 struct Part : Overlap {
-  bool passed = false;  // kMostInRow
+  bool passed = false;  // kMaxInRow
 };
 
 class Caster {
@@ -85,7 +85,7 @@ class Caster {
       crossings.clear();
       for (const std::uint32_t t : near) {
         Cast(triangles_[t], grid_.Y(j), crossings);
-        part.passed = part.passed || crossings.size() > kMostInRow;
+        part.passed = part.passed || crossings.size() > kMaxInRow;
         if (part.passed) return;
       }
       Add(crossings, part);
@@ -142,7 +142,7 @@ class Caster {
 
 std::size_t Overlap::Cost(std::size_t triangles) {
   constexpr std::size_t kThreads = 16;
-  const std::size_t crossings = std::min(kMostInRow, triangles * kColumns);
+  const std::size_t crossings = std::min(kMaxInRow, triangles * kColumns);
   return kThreads * (crossings * 2 * sizeof(Crossing) + triangles * sizeof(std::uint32_t));
 }
 
@@ -165,7 +165,7 @@ absl::StatusOr<std::optional<Overlap>> MeasureOverlap(std::span<const Triangle> 
         part += std::ceil(bounds.Side(0) / step) * std::ceil(bounds.Side(1) / step);
       },
       [](double& sum, double part) { sum += part; });
-  if (in_bounds > kMostCells + kMostCellsEach * static_cast<double>(triangles.size())) {
+  if (in_bounds > kMaxCells + kMaxCellsEach * static_cast<double>(triangles.size())) {
     return std::nullopt;
   }
   const Caster caster(triangles, points, grid);

@@ -24,9 +24,9 @@ struct Budget {
 
   // A character needs 100 to 200 steps a triangle.
   static Budget For(const Surface& surface) {
-    return {kMostPairs, 100'000'000 + 1000 * surface.triangles.size()};
+    return {kMaxPairs, 100'000'000 + 1000 * surface.triangles.size()};
   }
-  static constexpr std::size_t kMostPairs = 500'000;
+  static constexpr std::size_t kMaxPairs = 500'000;
 };
 
 // Pairs of faces without a common welded point that cross, each once, rising. Two triangles cross

@@ -15,8 +15,8 @@ namespace sinew {
 namespace {
 
 constexpr double kSteepest = 8;  // slope of a profile
-constexpr double kLeastWarp = 0.1, kMostWarp = 10;
-constexpr double kLeastTension = 0.25, kMostTension = 4;
+constexpr double kMinWarp = 0.1, kMaxWarp = 10;
+constexpr double kMinTension = 0.25, kMaxTension = 4;
 constexpr int kQuadratureSteps = 4096;
 
 absl::Status Wrong(const std::string& field, absl::string_view what) {
@@ -79,9 +79,9 @@ absl::Status CheckMuscle(const std::string& field, const Muscle& muscle, std::si
                          std::size_t controls) {
   SINEW_RETURN_IF_ERROR(CheckPoint(field + ".origin", muscle.origin, joints));
   SINEW_RETURN_IF_ERROR(CheckPoint(field + ".insertion", muscle.insertion, joints));
-  if (muscle.via.size() > kMostViaPoints) {
+  if (muscle.via.size() > kMaxViaPoints) {
     return Wrong(field + ".via",
-                 absl::StrCat("got ", muscle.via.size(), " points, need at most ", kMostViaPoints));
+                 absl::StrCat("got ", muscle.via.size(), " points, need at most ", kMaxViaPoints));
   }
   for (std::size_t k = 0; k < muscle.via.size(); ++k) {
     SINEW_RETURN_IF_ERROR(CheckPoint(absl::StrCat(field, ".via[", k, "]"), muscle.via[k], joints));
@@ -92,13 +92,12 @@ absl::Status CheckMuscle(const std::string& field, const Muscle& muscle, std::si
   SINEW_RETURN_IF_ERROR(CheckPositive(field + ".width", muscle.width));
   SINEW_RETURN_IF_ERROR(CheckPositive(field + ".depth", muscle.depth));
   SINEW_RETURN_IF_ERROR(CheckVector(field + ".width_direction", muscle.width_direction));
-  SINEW_RETURN_IF_ERROR(CheckRange(field + ".warp", muscle.warp, kLeastWarp, kMostWarp));
+  SINEW_RETURN_IF_ERROR(CheckRange(field + ".warp", muscle.warp, kMinWarp, kMaxWarp));
   if (muscle.profile == MuscleProfile::kEllipsoid && muscle.warp != 1) {
     return Wrong(field + ".warp", absl::StrCat("got ", muscle.warp,
                                                ", need 1 for an ellipsoid, or another profile"));
   }
-  SINEW_RETURN_IF_ERROR(
-      CheckRange(field + ".tension", muscle.tension, kLeastTension, kMostTension));
+  SINEW_RETURN_IF_ERROR(CheckRange(field + ".tension", muscle.tension, kMinTension, kMaxTension));
   if (muscle.fat) SINEW_RETURN_IF_ERROR(CheckNotNegative(field + ".fat", *muscle.fat));
   if (muscle.activation && *muscle.activation >= controls) {
     return Wrong(field + ".activation",
@@ -134,9 +133,9 @@ double SquaredRadius(MuscleProfile profile, double x) {
 
 absl::Status CheckMuscles(std::span<const Muscle> muscles, const Skeleton& skeleton,
                           std::size_t controls) {
-  if (muscles.size() > kMostMuscles) {
+  if (muscles.size() > kMaxMuscles) {
     return Wrong("rig.muscles",
-                 absl::StrCat("got ", muscles.size(), " muscles, need at most ", kMostMuscles));
+                 absl::StrCat("got ", muscles.size(), " muscles, need at most ", kMaxMuscles));
   }
   std::set<std::string_view> names;
   for (std::size_t m = 0; m < muscles.size(); ++m) {

@@ -20,10 +20,10 @@
 
 namespace sinew {
 
-inline constexpr std::size_t kMostMuscles = 4096;  // of one rig
-inline constexpr std::size_t kMostViaPoints = 64;  // of one muscle
-inline constexpr double kLongestMuscle = 1e9;      // any length or coordinate
-inline constexpr double kShortestBelly = 0.5;      // of its rest length, in any pose
+inline constexpr std::size_t kMaxMuscles = 4096;  // of one rig
+inline constexpr std::size_t kMaxViaPoints = 64;  // of one muscle
+inline constexpr double kLongestMuscle = 1e9;     // any length or coordinate
+inline constexpr double kShortestBelly = 0.5;     // of its rest length, in any pose
 inline constexpr double kLongestBelly = 1.5;
 
 // Radius along the belly, u in [0, 1] from origin to insertion, 1 in the middle. An ellipsoid is a

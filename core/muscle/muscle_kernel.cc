@@ -2,7 +2,7 @@
 
 #include "core/simd/levels.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/field/muscle_kernel.cc"
+#define HWY_TARGET_INCLUDE "core/muscle/muscle_kernel.cc"
 #include <hwy/foreach_target.h>
 
 #include "core/simd/pack-inl.h"

@@ -96,8 +96,8 @@ absl::Status CheckMuscleSizes(std::span<const Muscle> muscles, const MuscleTable
   return absl::OkStatus();
 }
 
-std::vector<DoubtfulMuscle> DoubtfulMuscles(const Rig& rig) {
-  std::vector<DoubtfulMuscle> doubtful;
+std::vector<SuspiciousMuscle> SuspiciousMuscles(const Rig& rig) {
+  std::vector<SuspiciousMuscle> doubtful;
   const double diagonal = rig.mesh().diagonal();
   if (rig.muscles().empty() || !(diagonal > 0)) return doubtful;
   const std::vector<AffineD> pose = BindPose(rig);

@@ -21,7 +21,7 @@ class Rig;
 absl::Status CheckMuscleSizes(std::span<const Muscle> muscles, const MuscleTables& tables,
                               double diagonal);
 
-struct DoubtfulMuscle {
+struct SuspiciousMuscle {
   std::size_t muscle = 0;  // of the rig
   std::string what;        // "'biceps' reaches 0.4 out of ..."
 };
@@ -31,6 +31,6 @@ struct DoubtfulMuscle {
 // diagonal; or the belly is a thread, thinner than 1/300 of each bone that its points belong to, as
 // where lengths are in another unit. None of a rig whose meshes are kept in spaces of their own,
 // which have no box together. O(joints + points of muscles).
-std::vector<DoubtfulMuscle> DoubtfulMuscles(const Rig& rig);
+std::vector<SuspiciousMuscle> SuspiciousMuscles(const Rig& rig);
 
 }  // namespace sinew

@@ -14,9 +14,9 @@
 namespace sinew {
 namespace {
 
-constexpr double kLeastBelly = 1e-3;  // of the rest path
-constexpr double kLeastAxis = 1e-9;   // width and depth, of the rest path
-constexpr double kLeastScale = 1e-6;
+constexpr double kMinBelly = 1e-3;  // of the rest path
+constexpr double kMinAxis = 1e-9;   // width and depth, of the rest path
+constexpr double kMinScale = 1e-6;
 constexpr double kTiny = 1e-12;
 
 Vec3d Unit(const Vec3d& v, const Vec3d& otherwise) {
@@ -35,7 +35,7 @@ double Size(const AffineD& joint) {
 // How much larger a joint is than at rest, by its volume.
 double Scale(double size, double rest) {
   const double scale = std::cbrt(std::abs(size)) / std::max(std::cbrt(std::abs(rest)), 1e-100);
-  return std::isfinite(scale) && std::abs(rest) > 0 ? std::max(scale, kLeastScale) : 1;
+  return std::isfinite(scale) && std::abs(rest) > 0 ? std::max(scale, kMinScale) : 1;
 }
 
 WrapSolid PosedWrap(const MuscleRow& row, const AffineD& joint) {
@@ -191,17 +191,17 @@ absl::StatusOr<MuscleRow> RestRow(const Muscle& muscle, const std::string& field
         field, ".insertion: coincides with the origin at rest, need a path of some length"));
   }
   row.belly = length - row.origin_tendon - row.insertion_tendon;
-  if (!(row.belly >= kLeastBelly * length)) {
+  if (!(row.belly >= kMinBelly * length)) {
     return absl::InvalidArgumentError(absl::StrCat(field, ": got tendons of ", row.origin_tendon,
                                                    " and ", row.insertion_tendon, " on a path of ",
                                                    length, " at rest, need a belly between them"));
   }
   // Thinner ones leave float32's range within their fields.
-  if (!(std::min(row.width, row.depth) >= kLeastAxis * length)) {
+  if (!(std::min(row.width, row.depth) >= kMinAxis * length)) {
     return absl::InvalidArgumentError(
         absl::StrCat(field, row.width < row.depth ? ".width: got " : ".depth: got ",
                      std::min(row.width, row.depth), " on a path of ", length,
-                     " at rest, need at least ", kLeastAxis * length));
+                     " at rest, need at least ", kMinAxis * length));
   }
   const Vec3d begin = PointAt(path, row.origin_tendon);
   const Vec3d end = PointAt(path, length - row.insertion_tendon);

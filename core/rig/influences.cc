@@ -102,10 +102,10 @@ absl::StatusOr<Influences> Influences::Create(InfluenceSource source, std::size_
       result.bindings_.push_back(binding);
       result.weights_.push_back(weight / sum);
     }
-    if (row.size() > kMostInfluences) {
+    if (row.size() > kMaxInfluences) {
       return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.influence_counts: vertex ", v,
                                                      " has ", row.size(), " bindings, need ",
-                                                     kMostInfluences, " or fewer"));
+                                                     kMaxInfluences, " or fewer"));
     }
     result.max_ = std::max(result.max_, row.size());
     result.offsets_.push_back(result.bindings_.size());

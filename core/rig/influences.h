@@ -29,14 +29,14 @@ struct InfluenceSource {
       fallback{};  // [V] binding for a vertex whose weights sum to 0, -1 = none; or empty
 };
 
-inline constexpr std::size_t kMostInfluences = 255;  // of one vertex
+inline constexpr std::size_t kMaxInfluences = 255;  // of one vertex
 
 class Influences {
  public:
   // Cleans every row: weights of one binding are added up, zeros and weights under 1e-6 dropped,
   // the rest normalised in double; strongest first, ties by lower binding. `label(v)` names a
   // vertex in messages. kInvalidArgument: a negative or non-finite weight, a sum more than 1e-3 off
-  // 1 (and no fallback for 0), a binding out of range, more than kMostInfluences left. The message
+  // 1 (and no fallback for 0), a binding out of range, more than kMaxInfluences left. The message
   // says the first vertex and how many.
   static absl::StatusOr<Influences> Create(InfluenceSource source, std::size_t bindings);
 

@@ -88,7 +88,7 @@ HWY_INLINE Pack SingularSum(const Pack& a, const Pack& c) {
 }
 
 // Below this den five Halley steps and float32 no longer suffice.
-inline constexpr float kLeastDen = 0.05f;
+inline constexpr float kMinDen = 0.05f;
 
 // r = nearest rotation of h, row-major. Returns den = 2 (s1 + s2) (s2 + s3') (s3' + s1) of h / |h|,
 // s3' = sign(det) s3: where it is below about 0.02 (0 for h = 0) r has lost digits or is not a

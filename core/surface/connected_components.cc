@@ -121,8 +121,9 @@ std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const 
     for (const std::size_t joint : carried.used()) most = std::max(most, carried[joint]);
     const bool rigid = total > 0 && most >= kCarried * total;
     const bool open = std::ranges::any_of(points, [&](std::uint32_t p) { return border[p] != 0; });
-    Shell shell = owners > 0 ? Shell::kSkin : Shell::kIsland;
-    if (owners > 0 ? owners == 1 && rigid : total > 0 && !rigid && !open) shell = Shell::kPuppet;
+    Shell shell = owners > 0 ? Shell::kSkin : Shell::kAttachedComponent;
+    if (owners > 0 ? owners == 1 && rigid : total > 0 && !rigid && !open)
+      shell = Shell::kRigidComponent;
     for (const std::uint32_t p : points) shells[p] = shell;
     owned.Clear();
     carried.Clear();

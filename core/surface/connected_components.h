@@ -12,10 +12,11 @@
 namespace sinew {
 
 enum class Shell : std::uint8_t {
-  kSkin,    // some joint owes it at least half of its area
-  kPuppet,  // its own shape, that joints alone move: what one joint carries of its own skin, and
-            // closed pieces that bend but are not skin (the balls in a puppet's joints)
-  kIsland,  // lies on others: eyes, buttons, nails, clothes
+  kSkin,            // some joint owes it at least half of its area
+  kRigidComponent,  // its own shape, that joints alone move: what one joint carries of its own
+                    // skin, and closed pieces that bend but are not skin (the balls in a puppet's
+                    // joints)
+  kAttachedComponent,  // lies on others: eyes, buttons, nails, clothes
 };
 
 // Held by FindShells for each joint and each binding.

@@ -7,8 +7,8 @@
 namespace sinew {
 namespace {
 
-constexpr double kLeastFactor = 0.01;  // so that the product of HoldBack stays finite
-constexpr int kBlurs = 3;              // each takes half of every factor from its neighbours
+constexpr double kMinFactor = 0.01;  // so that the product of LimitSmoothing stays finite
+constexpr int kBlurs = 3;            // each takes half of every factor from its neighbours
 
 double TwiceArea(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
   const Vec3d cross = Cross(b - a, c - a);
@@ -40,13 +40,13 @@ std::vector<double> AreaKept(const Mesh& mesh, const WeldedPoints& welded,
 
 }  // namespace
 
-std::vector<double> HeldBackSteps(const Mesh& mesh, const WeldedPoints& welded,
-                                  const NeighbourWeights& n, std::span<const Vec3d> smoothed,
-                                  double keep) {
+std::vector<double> MaxSmoothingSteps(const Mesh& mesh, const WeldedPoints& welded,
+                                      const NeighbourWeights& n, std::span<const Vec3d> smoothed,
+                                      double keep) {
   std::vector<double> factors = AreaKept(mesh, welded, smoothed), blurred(factors.size());
   for (double& factor : factors) {
     const double kept = std::min(factor / keep, 1.0);
-    factor = std::max(kept * kept, kLeastFactor);
+    factor = std::max(kept * kept, kMinFactor);
   }
   for (int blur = 0; blur < kBlurs; ++blur) {
     for (std::size_t p = 0; p < factors.size(); ++p) {
@@ -54,14 +54,14 @@ std::vector<double> HeldBackSteps(const Mesh& mesh, const WeldedPoints& welded,
       for (std::uint64_t k = n.offsets[p]; k < n.offsets[p + 1]; ++k) {
         more += n.weights[k] * (factors[n.neighbours[k]] - factors[p]);
       }
-      blurred[p] = std::clamp(factors[p] + 0.5 * more, kLeastFactor, 1.0);
+      blurred[p] = std::clamp(factors[p] + 0.5 * more, kMinFactor, 1.0);
     }
     factors.swap(blurred);
   }
   return factors;
 }
 
-NeighbourWeights HoldBack(NeighbourWeights n, std::span<const double> factors) {
+NeighbourWeights LimitSmoothing(NeighbourWeights n, std::span<const double> factors) {
   if (std::ranges::all_of(factors, [](double factor) { return factor == 1; })) return n;
   NeighbourWeights held;
   held.offsets = {0};

@@ -18,13 +18,13 @@ namespace sinew {
 //   n         neighbours the smoothing averages over
 //   smoothed  [P] the rest points, smoothed without holding back
 //   keep      > 0
-std::vector<double> HeldBackSteps(const Mesh& mesh, const WeldedPoints& welded,
-                                  const NeighbourWeights& n, std::span<const Vec3d> smoothed,
-                                  double keep);
+std::vector<double> MaxSmoothingSteps(const Mesh& mesh, const WeldedPoints& welded,
+                                      const NeighbourWeights& n, std::span<const Vec3d> smoothed,
+                                      double keep);
 
 // I - F (I - N), F = diag(factors), factors in (0, 1]: every kind of smoothing by it takes
 // `factors` of its steps. Self-adjoint in the product weighted by degree / factors. n itself if all
 // are 1.
-NeighbourWeights HoldBack(NeighbourWeights n, std::span<const double> factors);
+NeighbourWeights LimitSmoothing(NeighbourWeights n, std::span<const double> factors);
 
 }  // namespace sinew

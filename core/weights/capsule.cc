@@ -10,7 +10,7 @@
 #include <utility>
 
 #include "core/base/status.h"
-#include "core/weights/sight.h"
+#include "core/weights/visibility.h"
 
 namespace sinew::weights {
 namespace {
@@ -18,11 +18,11 @@ namespace {
 constexpr double kNearest = 0.05;    // of the inner radius: closer than this counts as this
 constexpr double kUncovered = 1e-9;  // sum of fall-offs
 constexpr std::size_t kHalfPoints = 8;
-constexpr double kLeastTaper = 0.5, kMostTaper = 1.5;
-constexpr double kLeastRadius = 1e-6;  // unit space
-constexpr double kJoined = 1e-6;       // unit space: ends of bones that meet
-constexpr double kBehind = -0.5;       // cosine between the skin's normal and away from the bone
-constexpr std::size_t kTries = 8;      // bones a point looks for
+constexpr double kMinTaper = 0.5, kMaxTaper = 1.5;
+constexpr double kMinRadius = 1e-6;  // unit space
+constexpr double kJoined = 1e-6;     // unit space: ends of bones that meet
+constexpr double kBehind = -0.5;     // cosine between the skin's normal and away from the bone
+constexpr std::size_t kTries = 8;    // bones a point looks for
 constexpr std::size_t kGrain = 256;
 
 double Median(std::vector<double>& values) {
@@ -45,7 +45,7 @@ std::pair<double, double> AloneRadii(const Skin& skin, std::size_t s, double typ
   for (const Vec3d& p : skin.points) {
     least = std::min(least, ClosestOn(skin.segments[s], p).distance);
   }
-  least = std::max(least, kLeastRadius);
+  least = std::max(least, kMinRadius);
   return {least, least};
 }
 
@@ -55,7 +55,7 @@ std::pair<double, double> TaperedRadii(double whole, std::vector<double>& root,
   if (std::min(root.size(), tip.size()) < kHalfPoints) return {whole, whole};
   // The medians stand for a quarter and three quarters of the way.
   const double a = Median(root), b = Median(tip);
-  const double least = kLeastTaper * whole, most = kMostTaper * whole;
+  const double least = kMinTaper * whole, most = kMaxTaper * whole;
   return {std::clamp(1.5 * a - 0.5 * b, least, most), std::clamp(1.5 * b - 0.5 * a, least, most)};
 }
 
@@ -112,7 +112,7 @@ class Chains {
 class PointWeights {
  public:
   PointWeights(const Skin& skin, const std::vector<Capsule>& capsules, const Chains& chains,
-               const Sight& sight, double power)
+               const Visibility& sight, double power)
       : skin_(skin), capsules_(capsules), chains_(chains), sight_(sight), power_(power) {}
 
   // Fills row p of the columns. False: the point sees no bone, or no capsule holds it.
@@ -167,7 +167,7 @@ class PointWeights {
   const Skin& skin_;
   const std::vector<Capsule>& capsules_;
   const Chains& chains_;
-  const Sight& sight_;
+  const Visibility& sight_;
   double power_;
   std::vector<Closest> near_;                            // [segments]
   std::vector<std::pair<double, std::size_t>> outside_;  // d - r and the segment
@@ -220,7 +220,7 @@ std::vector<Capsule> FitCapsules(const Skin& skin, const WeightOptions& options,
   std::vector<double> radius(bones, 0.0), known;
   for (std::size_t s = 0; s < bones; ++s) {
     if (all[s].empty()) continue;
-    radius[s] = std::max(Median(all[s]), kLeastRadius);
+    radius[s] = std::max(Median(all[s]), kMinRadius);
     known.push_back(radius[s]);
   }
   const double typical = Median(known);
@@ -241,7 +241,7 @@ absl::StatusOr<Computed> CapsuleWeights(const Skin& skin, const WeightOptions& o
   const Task& task = progress.task;
   const std::vector<Capsule> capsules = FitCapsules(skin, options, task);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  SINEW_ASSIGN_OR_RETURN(const Sight sight, Sight::Create(skin));
+  SINEW_ASSIGN_OR_RETURN(const Visibility sight, Visibility::Create(skin));
   progress.Advance(0.2);
   const Chains chains(skin.segments);
   const std::size_t points = skin.points.size();
@@ -269,7 +269,7 @@ absl::StatusOr<Computed> CapsuleWeights(const Skin& skin, const WeightOptions& o
 
 std::size_t CapsuleBytes(std::size_t points, std::size_t triangles, std::size_t joints,
                          std::size_t bones) {
-  return Sight::CostBytes(triangles) + points * (joints * sizeof(double) + 120) + bones * 512;
+  return Visibility::CostBytes(triangles) + points * (joints * sizeof(double) + 120) + bones * 512;
 }
 
 }  // namespace sinew::weights

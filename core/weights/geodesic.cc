@@ -24,8 +24,8 @@ constexpr double kLongest = 4;        // of its length, that a last bone goes on
 constexpr int kOutsideRings = 3;
 constexpr double kStraight = 2;    // steps more than the straight way, for roundings to voxels
 constexpr double kOutward = 0.25;  // voxels a middle may lie beyond the skin's tangent plane
-constexpr std::size_t kMostDoors = 8;
-constexpr std::size_t kMostAtOnce = 16;  // joints marched at a time
+constexpr std::size_t kMaxDoors = 8;
+constexpr std::size_t kMaxAtOnce = 16;  // joints marched at a time
 constexpr std::size_t kGrain = 256;
 constexpr std::size_t kCheckEvery = 1 << 16;  // points, or distances to bones
 
@@ -128,7 +128,7 @@ struct Doors {
       return std::tie(distance, voxel) < std::tie(o.distance, o.voxel);
     }
   };
-  std::array<Door, kMostDoors> door;
+  std::array<Door, kMaxDoors> door;
   std::size_t count = 0;
 };
 
@@ -151,7 +151,7 @@ Doors FindDoors(const Skin& skin, const Voxels& voxels, std::size_t p,
     if (!found.empty()) break;
   }
   Doors doors;
-  doors.count = std::min(kMostDoors, found.size());
+  doors.count = std::min(kMaxDoors, found.size());
   std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(doors.count),
                     found.end());
   std::copy_n(found.begin(), doors.count, doors.door.begin());
@@ -241,14 +241,14 @@ bool MeasureFrom(const Skin& skin, std::span<const Segment> bones, const Voxels&
 
 // Joints marched at a time, so that their fronts fit.
 std::size_t AtOnce(std::size_t voxels, std::size_t held, const Task& task) {
-  std::size_t joints = kMostAtOnce;
+  std::size_t joints = kMaxAtOnce;
   while (joints > 1 && held + joints * voxels * kMarchBytes > task.memory_limit()) joints /= 2;
   return joints;
 }
 
 }  // namespace
 
-std::vector<Segment> LongLastBones(const Skin& skin, const Task& task) {
+std::vector<Segment> ExtendLeafBones(const Skin& skin, const Task& task) {
   std::vector<Vec3d> roots;
   for (const Segment& bone : skin.segments) roots.push_back(bone.root);
   std::ranges::sort(roots, {}, &Vec3d::x);
@@ -373,7 +373,7 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
   held += voxels.number.size() * sizeof voxels.number[0] +
           voxels.count() * (sizeof voxels.cell[0] + sizeof voxels.neighbour[0]);
   SINEW_ASSIGN_OR_RETURN(Computed computed,
-                         BodyDistances(skin, LongLastBones(skin, task), voxels, held,
+                         BodyDistances(skin, ExtendLeafBones(skin, task), voxels, held,
                                        {progress.task, 0.8 * progress.whole}));
   task.For(points, kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {

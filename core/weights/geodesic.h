@@ -28,7 +28,7 @@ namespace sinew::weights {
 // way to where it leaves the body and by at most four times its length. Skeletons end short of the
 // body, and the skin of a head is else hardly farther from the neck's bones than from its own.
 // Some stay short when the task is cancelled.
-std::vector<Segment> LongLastBones(const Skin& skin, const Task& task);
+std::vector<Segment> ExtendLeafBones(const Skin& skin, const Task& task);
 
 // Where a joint's bones start from: the voxels they cross, and with exact distances all those to
 // which a way leads that is as short as if nothing stood between. If they cross none (`outside`),

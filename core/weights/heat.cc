@@ -18,15 +18,15 @@ namespace {
 
 constexpr double kTie = 1e-4;            // of the nearest distance
 constexpr double kNearest = 1e-3;        // of the median distance
-constexpr double kLeastRadius = 1e-6;    // unit space
-constexpr double kLeastSource = 1e-9;    // of a row's diagonal: keeps far or tiny pieces solvable
-constexpr double kMostWork = 5e10;       // operations of a factorisation
+constexpr double kMinRadius = 1e-6;      // unit space
+constexpr double kMinSource = 1e-9;      // of a row's diagonal: keeps far or tiny pieces solvable
+constexpr double kMaxWork = 5e10;        // operations of a factorisation
 constexpr std::size_t kEntryBytes = 12;  // of a sparse matrix: a double and an int
 constexpr std::size_t kGrain = 256;
 // Joints that warm one point, the lower ones: as many as a vertex may follow. So rigs with
 // thousands of joints in one place do not hold as many for every point.
-constexpr std::size_t kMostTies = kMostInfluences;
-constexpr std::size_t kMostAtOnce = 16;                  // joints solved at a time
+constexpr std::size_t kMaxTies = kMaxInfluences;
+constexpr std::size_t kMaxAtOnce = 16;                   // joints solved at a time
 constexpr std::size_t kSolveBytes = 2 * sizeof(double);  // of a point
 
 using Matrix = Eigen::SparseMatrix<double>;
@@ -57,7 +57,7 @@ struct Candidates {
 // One point after the other; keeps its storage between them.
 class CandidateFinder {
  public:
-  CandidateFinder(const Skin& skin, const Sight& sight, bool facing)
+  CandidateFinder(const Skin& skin, const Visibility& sight, bool facing)
       : skin_(skin), sight_(sight), facing_(facing) {}
 
   Candidates Find(std::uint32_t p) {
@@ -71,7 +71,7 @@ class CandidateFinder {
     all_.clear();
     bool sees = false;
     const Vec3d* target = nullptr;
-    for (std::uint32_t j = 0; j < near_.size() && seen_.size() < kMostTies; ++j) {
+    for (std::uint32_t j = 0; j < near_.size() && seen_.size() < kMaxTies; ++j) {
       if (near_[j].distance > found.distance * (1 + kTie)) continue;
       // Joints in one place ask once.
       if (target == nullptr || !(*target == near_[j].point)) {
@@ -79,7 +79,7 @@ class CandidateFinder {
         sees = sight_.Sees(p, *target);
       }
       if (sees) seen_.push_back(j);
-      if (all_.size() < kMostTies) all_.push_back(j);
+      if (all_.size() < kMaxTies) all_.push_back(j);
     }
     found.seen = !seen_.empty();
     found.joints = found.seen ? seen_ : all_;
@@ -88,7 +88,7 @@ class CandidateFinder {
 
  private:
   const Skin& skin_;
-  const Sight& sight_;
+  const Visibility& sight_;
   const bool facing_;
   std::vector<Closest> near_;              // [J]
   std::vector<std::uint32_t> seen_, all_;  // of the nearest joints
@@ -130,7 +130,7 @@ System Assemble(const Skin& skin, const HeatSources& sources) {
   for (std::size_t p = 0; p < skin.points.size(); ++p) {
     const double own = std::max(stiffness.diagonal[p], 0.0);
     const double strength = sources.of[p].strength;
-    double source = strength > 0 ? std::max(stiffness.mass[p] * strength, kLeastSource * own) : 0;
+    double source = strength > 0 ? std::max(stiffness.mass[p] * strength, kMinSource * own) : 0;
     if (stiffness.mass[p] == 0) source = 1;  // no triangle: nothing but its source
     system.source[static_cast<Eigen::Index>(p)] = source;
     entries.emplace_back(static_cast<int>(p), static_cast<int>(p), stiffness.diagonal[p] + source);
@@ -148,7 +148,7 @@ struct FactorSize {
 FactorSize CountFactor(const Matrix& upper, double most_entries) {
   const auto n = static_cast<std::size_t>(upper.cols());
   // By Cauchy and Schwarz so many entries cannot be worked through in time.
-  most_entries = std::min(most_entries, std::sqrt(static_cast<double>(n) * kMostWork));
+  most_entries = std::min(most_entries, std::sqrt(static_cast<double>(n) * kMaxWork));
   std::vector<int> parent(n, -1), seen_from(n), entries(n, 1);
   FactorSize size;
   size.entries = static_cast<double>(n);
@@ -173,10 +173,10 @@ FactorSize CountFactor(const Matrix& upper, double most_entries) {
 
 // Adds the factor's bytes to those held.
 absl::Status CheckFactor(const FactorSize& size, const Task& task, std::size_t& held) {
-  if (size.work > kMostWork || size.entries > std::numeric_limits<int>::max()) {
+  if (size.work > kMaxWork || size.entries > std::numeric_limits<int>::max()) {
     return absl::ResourceExhaustedError(
         absl::StrCat("method: heat on this surface takes ", size.work, " operations or more, need ",
-                     kMostWork, " or fewer; capsule and geodesic take fewer"));
+                     kMaxWork, " or fewer; capsule and geodesic take fewer"));
   }
   held += static_cast<std::size_t>(size.entries) * kEntryBytes;
   return task.CheckMemory(held);
@@ -184,7 +184,7 @@ absl::Status CheckFactor(const FactorSize& size, const Task& task, std::size_t& 
 
 // Joints solved at a time, so that their vectors fit; `held` holds those of one.
 std::size_t AtOnce(std::size_t points, std::size_t held, const Task& task) {
-  std::size_t joints = kMostAtOnce;
+  std::size_t joints = kMaxAtOnce;
   while (joints > 1 && held + (joints - 1) * points * kSolveBytes > task.memory_limit()) {
     joints /= 2;
   }
@@ -193,7 +193,7 @@ std::size_t AtOnce(std::size_t points, std::size_t held, const Task& task) {
 
 }  // namespace
 
-HeatSources FindHeatSources(const Skin& skin, const Sight& sight, const WeightOptions& options,
+HeatSources FindHeatSources(const Skin& skin, const Visibility& sight, const WeightOptions& options,
                             const Task& task) {
   const std::size_t points = skin.points.size();
   std::vector<Candidates> candidates(points);
@@ -207,7 +207,7 @@ HeatSources FindHeatSources(const Skin& skin, const Sight& sight, const WeightOp
   for (const Candidates& c : candidates) distances.push_back(c.distance);
   const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(points / 2);
   std::nth_element(distances.begin(), middle, distances.end());
-  const double least = std::max(kNearest * *middle, kLeastRadius);
+  const double least = std::max(kNearest * *middle, kMinRadius);
 
   const std::vector<std::uint32_t> piece = Pieces(skin);
   std::vector<bool> warm(points, false);
@@ -236,7 +236,7 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
   SINEW_RETURN_IF_ERROR(CheckFaces(skin, "heat spreads over faces"));
   HeatSources sources;
   {
-    SINEW_ASSIGN_OR_RETURN(const Sight sight, Sight::Create(skin));
+    SINEW_ASSIGN_OR_RETURN(const Visibility sight, Visibility::Create(skin));
     sources = FindHeatSources(skin, sight, options, task);
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -309,9 +309,9 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
 
 std::size_t HeatBytes(std::size_t points, std::size_t triangles, std::size_t joints) {
   // Candidates and sources, edges with their copies, the matrix in both orders, columns.
-  const std::size_t ties = std::min(joints, kMostTies) * sizeof(std::uint32_t);
+  const std::size_t ties = std::min(joints, kMaxTies) * sizeof(std::uint32_t);
   return points * (400 + joints * sizeof(double) + ties + kSolveBytes) +
-         triangles * (3 * 16 + 4 * 3 * kEntryBytes) + Sight::CostBytes(triangles);
+         triangles * (3 * 16 + 4 * 3 * kEntryBytes) + Visibility::CostBytes(triangles);
 }
 
 }  // namespace sinew::weights

@@ -20,8 +20,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "core/weights/sight.h"
 #include "core/weights/skin.h"
+#include "core/weights/visibility.h"
 
 namespace sinew::weights {
 
@@ -39,7 +39,7 @@ struct HeatSources {
 
 // Points that see none of their nearest joints have no source; on a piece of skin without any, all
 // points are warmed by their nearest joint, seen or not.
-HeatSources FindHeatSources(const Skin& skin, const Sight& sight, const WeightOptions& options,
+HeatSources FindHeatSources(const Skin& skin, const Visibility& sight, const WeightOptions& options,
                             const Task& task);
 
 // kInvalidArgument: no triangle. kResourceExhausted: memory, or a surface so tangled that factoring

@@ -19,9 +19,9 @@ constexpr double kNoLength = 1e-12;  // unit space
 
 absl::Status CheckBones(std::span<const Bone> bones) {
   if (bones.empty()) return absl::InvalidArgumentError("bones: none, need at least 1");
-  if (bones.size() > kMostBones) {
+  if (bones.size() > kMaxBones) {
     return absl::InvalidArgumentError(
-        absl::StrCat("bones: got ", bones.size(), ", need ", kMostBones, " or fewer"));
+        absl::StrCat("bones: got ", bones.size(), ", need ", kMaxBones, " or fewer"));
   }
   for (std::size_t b = 0; b < bones.size(); ++b) {
     if (bones[b].joint >= std::numeric_limits<std::uint16_t>::max()) {

@@ -65,7 +65,7 @@ struct Skin {
 };
 
 // Most bones that are taken.
-inline constexpr std::size_t kMostBones = 16384;
+inline constexpr std::size_t kMaxBones = 16384;
 
 // kInvalidArgument: no bones or too many, a joint above 65,534, a coordinate that is not finite or
 // beyond 1e30.

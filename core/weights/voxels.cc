@@ -16,7 +16,7 @@ namespace {
 
 constexpr double kPad = 1.37;        // cells around the box; odd, so that no middle lies on a face
 constexpr double kNoGap = 1e-9;      // cells
-constexpr double kMostTests = 4e9;   // of a cell's middle against a triangle
+constexpr double kMaxTests = 4e9;    // of a cell's middle against a triangle
 constexpr std::int32_t kInside = 4;  // votes
 constexpr std::int32_t kVotes = 0xff;  // bits of votes; above them one a blocked axis
 constexpr int kBlockedBit = 8;
@@ -91,7 +91,7 @@ class Voxeliser {
       if (low_u > high_u || low_v > high_v) continue;
       const double tests = static_cast<double>(high_u - low_u + 1) * (high_v - low_v + 1);
       tests_ += tests;
-      if (tests_ > kMostTests) {
+      if (tests_ > kMaxTests) {
         return absl::ResourceExhaustedError(
             "resolution: so many large faces take too long, need a lower resolution");
       }

@@ -31,7 +31,7 @@ absl::Status CheckOptions(const WeightOptions& options) {
       return absl::InvalidArgumentError(absl::StrCat(
           "method: got ", static_cast<int>(options.method), ", need capsule, heat or geodesic"));
   }
-  SINEW_RETURN_IF_ERROR(CheckRange("max_influences", options.max_influences, 1, kMostInfluences));
+  SINEW_RETURN_IF_ERROR(CheckRange("max_influences", options.max_influences, 1, kMaxInfluences));
   SINEW_RETURN_IF_ERROR(CheckRange("prune", options.prune, 0, 0.5));
   SINEW_RETURN_IF_ERROR(CheckRange("smooth", options.smooth, 0, 100));
   SINEW_RETURN_IF_ERROR(CheckRange("inner", options.inner, 0.1, 10));

@@ -71,8 +71,8 @@ struct SessionConfig {
   std::uint64_t count = 4096;
   double ttl_seconds = 600;  // when the client names none
   double max_ttl_seconds = 86'400;
-  double shared_ttl_seconds = 60;   // of sessions made for a Target with a spec
-  std::uint64_t spec_bytes = 4096;  // of a recipe, as text or serialised
+  double shared_ttl_seconds = 60;     // of sessions made for a Target with a recipe
+  std::uint64_t recipe_bytes = 4096;  // of a recipe, as text or serialised
   std::uint64_t request_id_bytes = 128;
   std::uint64_t page = 1000;     // rows of a List reply
   std::uint64_t watches = 1024;  // WatchSession calls at a time

@@ -123,11 +123,11 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   visit(Option{"max-session-ttl-seconds", "seconds", "Longest lease a client may ask for", 1, 1e7,
                true},
         s.max_ttl_seconds);
-  visit(Option{"shared-ttl-seconds", "seconds", "Lease of a session made for a Target with a spec",
-               1, 1e7},
+  visit(Option{"shared-ttl-seconds", "seconds",
+               "Lease of a session made for a Target with a recipe", 1, 1e7},
         s.shared_ttl_seconds);
-  visit(Option{"max-spec-bytes", "bytes", "A recipe, as text or serialised", 16, 1 << 20, true},
-        s.spec_bytes);
+  visit(Option{"max-recipe-bytes", "bytes", "A recipe, as text or serialised", 16, 1 << 20, true},
+        s.recipe_bytes);
   visit(Option{"max-request-id-bytes", "bytes", "CreateSession's request_id", 1, 4096, true},
         s.request_id_bytes);
   visit(Option{"max-page-size", "rows", "Rows of one List reply; more are given in pages", 1,

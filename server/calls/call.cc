@@ -35,9 +35,9 @@ Call::~Call() {
 
 absl::Status Call::Begin() {
   if (!method_.work) return absl::OkStatus();
-  absl::StatusOr<Gate::Pass> pass = runtime_.work.Enter();
+  absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime_.work.Enter();
   if (!pass.ok()) return pass.status();
-  pass_ = *std::move(pass);
+  permit_ = *std::move(pass);
   return absl::OkStatus();
 }
 

@@ -55,7 +55,7 @@ class Call {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const std::chrono::system_clock::time_point deadline_;
   std::string trace_;  // trace id of the caller's traceparent, or empty
-  Gate::Pass pass_;
+  ConcurrencyLimit::Permit permit_;
   std::stop_source stop_;
   bool ended_ = false;
 };
@@ -63,7 +63,7 @@ class Call {
 // Runs `body`; exceptions become kResourceExhausted (memory) or kInternal. Result: absl::Status or
 // a StatusOr.
 template <class Body>
-auto Fenced(Body&& body) -> decltype(body()) {
+auto CatchExceptions(Body&& body) -> decltype(body()) {
   try {
     return std::forward<Body>(body)();
   } catch (const std::bad_alloc&) {
@@ -106,7 +106,7 @@ grpc::ServerUnaryReactor* RunUnary(Runtime& runtime, const RpcMethod& method,
     return reactor;
   }
   auto run = [=] {
-    finish(Fenced([&]() -> absl::Status {
+    finish(CatchExceptions([&]() -> absl::Status {
       if constexpr (std::is_invocable_v<Body, const Request&, Response&, std::stop_token>) {
         return body(*request, *response, reactor->call.stop_token());
       } else {

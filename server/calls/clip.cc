@@ -26,11 +26,11 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ClipCall::Start(Runtime& runtime,
   const std::lock_guard lock(clip->mutex_);
   absl::Status status = clip->call_.Begin();
   if (status.ok()) {
-    absl::StatusOr<Gate::Pass> pass = runtime.deforms.Enter();
+    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.deforms.Enter();
     status = pass.status();
-    if (pass.ok()) clip->pass_ = *std::move(pass);
+    if (pass.ok()) clip->permit_ = *std::move(pass);
   }
-  if (status.ok()) status = Fenced([&] { return clip->Receive(*request); });
+  if (status.ok()) status = CatchExceptions([&] { return clip->Receive(*request); });
   if (!status.ok()) {
     clip->End(status);
     return clip.get();
@@ -40,9 +40,9 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* ClipCall::Start(Runtime& runtime,
              [clip](absl::StatusOr<std::shared_ptr<Session>> session) {
                clip->runtime_.arenas.Post([clip, session = std::move(session)] {
                  const std::lock_guard locked(clip->mutex_);
-                 const absl::Status found = session.ok()
-                                                ? Fenced([&] { return clip->Prepare(*session); })
-                                                : session.status();
+                 const absl::Status found =
+                     session.ok() ? CatchExceptions([&] { return clip->Prepare(*session); })
+                                  : session.status();
                  if (!found.ok()) clip->End(found);
                });
              });
@@ -81,7 +81,7 @@ void ClipCall::Ready() {
     return;
   }
   v1::DeformClipResponse first;
-  first.set_numerics(session_->numerics);
+  first.set_determinism_digest(session_->determinism_digest);
   first.set_stateful(evaluator_->stateful());
   outbox_.Push(first);
   ready_ = true;
@@ -108,7 +108,7 @@ void ClipCall::Pump() {
 }
 
 void ClipCall::Evaluate(const v1::Pose& pose, bool output) {
-  auto result = Fenced([&] { return evaluator_->Evaluate(pose, true, output); });
+  auto result = CatchExceptions([&] { return evaluator_->Evaluate(pose, true, output); });
   const std::lock_guard lock(mutex_);
   evaluating_ = false;
   if (!result.ok()) {

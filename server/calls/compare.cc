@@ -18,7 +18,7 @@ namespace sinew::server {
 namespace {
 
 constexpr double kFramesPerSecond = 24;  // when the client names none
-constexpr double kMostFramesPerSecond = 1e6;
+constexpr double kMaxFramesPerSecond = 1e6;
 constexpr std::uint64_t kFramesHeld = 4;  // the one being measured, and three for jerk
 
 double SecondsSince(std::chrono::steady_clock::time_point start) {
@@ -40,11 +40,11 @@ grpc::ServerWriteReactor<grpc::ByteBuffer>* CompareCall::Start(Runtime& runtime,
   const std::lock_guard lock(compare->mutex_);
   absl::Status status = compare->call_.Begin();
   if (status.ok()) {
-    absl::StatusOr<Gate::Pass> pass = runtime.compares.Enter();
+    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.compares.Enter();
     status = pass.status();
-    if (pass.ok()) compare->pass_ = *std::move(pass);
+    if (pass.ok()) compare->permit_ = *std::move(pass);
   }
-  if (status.ok()) status = Fenced([&] { return compare->Receive(*request); });
+  if (status.ok()) status = CatchExceptions([&] { return compare->Receive(*request); });
   if (!status.ok()) {
     compare->End(status);
     return compare.get();
@@ -68,10 +68,10 @@ absl::Status CompareCall::Receive(const grpc::ByteBuffer& bytes) {
   }
   SINEW_RETURN_IF_ERROR(CheckPoseBlock(request_.poses(), limits.poses, "max-compare-poses"));
   const double fps = request_.frames_per_second();
-  if (!(fps >= 0 && fps <= kMostFramesPerSecond)) {
+  if (!(fps >= 0 && fps <= kMaxFramesPerSecond)) {
     return InvalidField("frames_per_second",
                         absl::StrCat("got ", fps, ", need 0 (for ", kFramesPerSecond, ") to ",
-                                     kMostFramesPerSecond));
+                                     kMaxFramesPerSecond));
   }
   return absl::OkStatus();
 }
@@ -88,8 +88,9 @@ void CompareCall::FindNext() {
         self->runtime_.arenas.Post([self, session = std::move(session)] {
           const std::lock_guard lock(self->mutex_);
           if (self->ended_) return;
-          const absl::Status status =
-              session.ok() ? Fenced([&] { return self->Found(*session); }) : session.status();
+          const absl::Status status = session.ok()
+                                          ? CatchExceptions([&] { return self->Found(*session); })
+                                          : session.status();
           if (!status.ok()) self->Stop(status);
         });
       },
@@ -146,23 +147,23 @@ void CompareCall::Pump() {
 }
 
 void CompareCall::Step() {
-  Gate::Pass pass;  // what runs counts, also for a client that is gone
+  ConcurrencyLimit::Permit pass;  // what runs counts, also for a client that is gone
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return;
-    pass = std::move(pass_);
+    pass = std::move(permit_);
   }
-  const auto response = Fenced([&] { return MeasureNext(); });
+  const auto response = CatchExceptions([&] { return MeasureNext(); });
   const std::lock_guard lock(mutex_);
   working_ = false;
   if (ended_) return;
-  pass_ = std::move(pass);
+  permit_ = std::move(pass);
   if (!response.ok()) {
     Stop(response.status());
     return;
   }
   if (response->frames_size() + response->problems_size() > 0 || response->has_summary() ||
-      !response->numerics().empty()) {
+      !response->determinism_digest().empty()) {
     outbox_.Push(*response);
   }
   if (!LastPose()) {
@@ -190,7 +191,7 @@ absl::StatusOr<v1::CompareDeformersResponse> CompareCall::MeasureNext() {
 absl::Status CompareCall::Begin(v1::CompareDeformersResponse& response) {
   const auto& session = sessions_[static_cast<std::size_t>(target_)];
   const Rig& rig = session->bound->rig();
-  response.set_numerics(session->numerics);
+  response.set_determinism_digest(session->determinism_digest);
   SINEW_ASSIGN_OR_RETURN(measured_.evaluator,
                          Evaluator::Create(runtime_, session, request_.layout(), {}));
   const absl::Status bound = measured_.evaluator->Ready();
@@ -242,7 +243,7 @@ v1::MetricsSummary CompareCall::Summary() const {
   const auto frames = static_cast<double>(std::max<std::uint64_t>(1, measured_.summary.frames()));
   summary.mutable_mean()->set_evaluate_seconds(measured_.evaluate_seconds / frames);
   summary.mutable_worst()->set_evaluate_seconds(measured_.worst_evaluate_seconds);
-  const Bound& bound = *sessions_[static_cast<std::size_t>(target_)]->bound;
+  const BoundDeformer& bound = *sessions_[static_cast<std::size_t>(target_)]->bound;
   summary.set_bind_seconds(bound.bind_seconds);
   summary.set_bound_bytes(bound.deformer()->bytes());
   return summary;

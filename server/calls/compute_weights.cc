@@ -32,18 +32,18 @@ std::string Serialised(const v1::Rig& rig) {
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::ComputeWeightsResponse>* WeighCall::Start(
+grpc::ServerWriteReactor<v1::ComputeWeightsResponse>* ComputeWeightsCall::Start(
     Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
     const v1::ComputeWeightsRequest* request) {
-  auto weigh = std::make_shared<WeighCall>(runtime, method, context);
+  auto weigh = std::make_shared<ComputeWeightsCall>(runtime, method, context);
   weigh->self_ = weigh;
   absl::Status status = weigh->call_.Begin();
   if (status.ok()) {
-    absl::StatusOr<Gate::Pass> pass = runtime.weights.Enter();
+    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.weights.Enter();
     status = pass.status();
-    if (pass.ok()) weigh->pass_ = *std::move(pass);
+    if (pass.ok()) weigh->permit_ = *std::move(pass);
   }
-  if (status.ok()) status = Fenced([&] { return weigh->Receive(*request); });
+  if (status.ok()) status = CatchExceptions([&] { return weigh->Receive(*request); });
   // Held until the timer is there: the job may be over at once.
   const std::lock_guard lock(weigh->mutex_);
   if (status.ok()) status = runtime.bound->InLine([weigh] { weigh->Run(); });
@@ -58,7 +58,7 @@ grpc::ServerWriteReactor<v1::ComputeWeightsResponse>* WeighCall::Start(
   return weigh.get();
 }
 
-absl::Status WeighCall::Receive(const v1::ComputeWeightsRequest& request) {
+absl::Status ComputeWeightsCall::Receive(const v1::ComputeWeightsRequest& request) {
   request_ = request;
   SINEW_ASSIGN_OR_RETURN(
       options_, ReadWeightOptions(request_, runtime_.config.weights, runtime_.config.rigs));
@@ -67,17 +67,17 @@ absl::Status WeighCall::Receive(const v1::ComputeWeightsRequest& request) {
   return absl::NotFoundError(absl::StrCat(request_.rig(), ": no such rig on this server"));
 }
 
-void WeighCall::Run() {
-  Gate::Pass pass;  // what runs counts, also for a client that is gone
+void ComputeWeightsCall::Run() {
+  ConcurrencyLimit::Permit pass;  // what runs counts, also for a client that is gone
   {
     const std::lock_guard lock(mutex_);
     if (ended_) return;
-    pass = std::move(pass_);
+    pass = std::move(permit_);
   }
-  absl::StatusOr<v1::ComputeWeightsResponse> response = Fenced([&] { return Compute(); });
+  absl::StatusOr<v1::ComputeWeightsResponse> response = CatchExceptions([&] { return Compute(); });
   const std::lock_guard lock(mutex_);
   if (ended_) return;
-  pass_ = std::move(pass);
+  permit_ = std::move(pass);
   if (!response.ok()) {
     End(response.status());
     return;
@@ -87,7 +87,7 @@ void WeighCall::Run() {
   WriteNext();
 }
 
-absl::StatusOr<v1::ComputeWeightsResponse> WeighCall::Compute() {
+absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Compute() {
   const WeightsConfig& limits = runtime_.config.weights;
   const TimeLimit time(runtime_.timers, limits.seconds, "weights", "max-weight-seconds",
                        [weak = weak_from_this()] {
@@ -116,7 +116,7 @@ absl::StatusOr<v1::ComputeWeightsResponse> WeighCall::Compute() {
   return response;
 }
 
-absl::StatusOr<v1::ComputeWeightsResponse> WeighCall::Store(const v1::Rig& rig) {
+absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Store(const v1::Rig& rig) {
   const std::string bytes = Serialised(rig);
   const std::uint64_t limit = runtime_.config.rigs.bytes;
   if (bytes.size() > limit) {
@@ -130,12 +130,12 @@ absl::StatusOr<v1::ComputeWeightsResponse> WeighCall::Store(const v1::Rig& rig) 
   return response;
 }
 
-void WeighCall::Look() {
+void ComputeWeightsCall::Look() {
   const std::lock_guard lock(mutex_);
   WriteNext();
 }
 
-void WeighCall::WriteNext() {
+void ComputeWeightsCall::WriteNext() {
   if (ended_ || writing_ || last_sent_) return;
   if (computed_) {
     response_ = std::move(last_);
@@ -151,7 +151,7 @@ void WeighCall::WriteNext() {
   StartWrite(&response_);
 }
 
-void WeighCall::OnWriteDone(bool ok) {
+void ComputeWeightsCall::OnWriteDone(bool ok) {
   const std::lock_guard lock(mutex_);
   writing_ = false;
   if (!ok) {
@@ -166,35 +166,35 @@ void WeighCall::OnWriteDone(bool ok) {
 }
 
 // A write under way is let out first, so that the status arrives with its details.
-void WeighCall::End(const absl::Status& status) {
+void ComputeWeightsCall::End(const absl::Status& status) {
   if (ended_) return;
   ended_ = true;
-  pass_ = Gate::Pass();  // before the client knows: it may come again at once
+  permit_ = ConcurrencyLimit::Permit();  // before the client knows: it may come again at once
   final_ = call_.End(status);
   if (!writing_ || absl::IsCancelled(status)) FinishOnce();
 }
 
-void WeighCall::FinishOnce() {
+void ComputeWeightsCall::FinishOnce() {
   if (!ended_ || finished_) return;
   finished_ = true;
   Finish(final_);
 }
 
-void WeighCall::Stop(const absl::Status& status) {
+void ComputeWeightsCall::Stop(const absl::Status& status) {
   call_.Cancel();  // what is being computed is for nobody
   const std::lock_guard lock(mutex_);
   End(status);
 }
 
-void WeighCall::OnCancel() {
+void ComputeWeightsCall::OnCancel() {
   Stop(absl::CancelledError("weights: cancelled"));
 }
 
-void WeighCall::Drain() {
+void ComputeWeightsCall::Drain() {
   Stop(Draining());
 }
 
-void WeighCall::Tick(std::chrono::steady_clock::time_point now) {
+void ComputeWeightsCall::Tick(std::chrono::steady_clock::time_point now) {
   const std::chrono::duration<double> limit(runtime_.config.streams.stall_seconds);
   const std::lock_guard lock(mutex_);
   if (!writing_ || now - write_start_ <= limit) return;
@@ -205,7 +205,7 @@ void WeighCall::Tick(std::chrono::steady_clock::time_point now) {
   CutOff(*context_, final_);
 }
 
-void WeighCall::OnDone() {
+void ComputeWeightsCall::OnDone() {
   call_.Cancel();
   {
     const std::lock_guard lock(mutex_);

@@ -18,16 +18,17 @@
 
 namespace sinew::server {
 
-class WeighCall : public grpc::ServerWriteReactor<v1::ComputeWeightsResponse>,
-                  public LiveStream,
-                  public std::enable_shared_from_this<WeighCall> {
+class ComputeWeightsCall : public grpc::ServerWriteReactor<v1::ComputeWeightsResponse>,
+                           public LiveStream,
+                           public std::enable_shared_from_this<ComputeWeightsCall> {
  public:
   // Takes care of itself until the call is done.
   static grpc::ServerWriteReactor<v1::ComputeWeightsResponse>* Start(
       Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
       const v1::ComputeWeightsRequest* request);
 
-  WeighCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
+  ComputeWeightsCall(Runtime& runtime, const RpcMethod& method,
+                     grpc::CallbackServerContext* context)
       : runtime_(runtime), context_(context), call_(runtime, method, context) {}
 
   void OnWriteDone(bool ok) override;
@@ -51,10 +52,10 @@ class WeighCall : public grpc::ServerWriteReactor<v1::ComputeWeightsResponse>,
 
   Runtime& runtime_;
   grpc::CallbackServerContext* const context_;
-  std::shared_ptr<WeighCall> self_;  // until OnDone
+  std::shared_ptr<ComputeWeightsCall> self_;  // until OnDone
   std::mutex mutex_;
   Call call_;
-  Gate::Pass pass_;
+  ConcurrencyLimit::Permit permit_;
   v1::ComputeWeightsRequest request_;
   WeightOptions options_;
   std::string hex_;

@@ -34,11 +34,11 @@ grpc::ServerUnaryReactor* DeformCall::Start(Runtime& runtime, const RpcMethod& m
   call->self_ = call;
   absl::Status status = call->call_.Begin();
   if (status.ok()) {
-    absl::StatusOr<Gate::Pass> pass = runtime.deforms.Enter();
+    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.deforms.Enter();
     status = pass.status();
-    if (pass.ok()) call->pass_ = *std::move(pass);
+    if (pass.ok()) call->permit_ = *std::move(pass);
   }
-  if (status.ok()) status = Fenced([&] { return call->Check(); });
+  if (status.ok()) status = CatchExceptions([&] { return call->Check(); });
   if (!status.ok()) {
     call->End(status);
     return call.get();
@@ -46,8 +46,9 @@ grpc::ServerUnaryReactor* DeformCall::Start(Runtime& runtime, const RpcMethod& m
   FindTarget(runtime, request->target(), call->call_.stop_token(),
              [call](absl::StatusOr<std::shared_ptr<Session>> session) {
                const absl::Status found =
-                   session.ok() ? Fenced([&] { return call->Prepare(*std::move(session)); })
-                                : session.status();
+                   session.ok()
+                       ? CatchExceptions([&] { return call->Prepare(*std::move(session)); })
+                       : session.status();
                found.ok() ? call->RunWhenBound() : call->End(found);
              });
   return call.get();
@@ -92,7 +93,7 @@ void DeformCall::Run(bool parallel) {
     if (ended_) return;
     evaluating_ = true;
   }
-  End(Fenced([&] { return Evaluate(parallel); }));
+  End(CatchExceptions([&] { return Evaluate(parallel); }));
 }
 
 absl::Status DeformCall::CheckSize() const {
@@ -130,13 +131,13 @@ absl::Status DeformCall::Evaluate(bool parallel) {
     tangents.resize(std::size_t{evaluator_->vertices()} * 16);
     out.tangents = std::as_writable_bytes(std::span<char>(tangents));
   }
-  if (output.states) {
+  if (output.vertex_status) {
     v1::Channel& channel = *frame.add_channels();
-    channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATES);
+    channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATUS);
     channel.set_encoding(v1::ENCODING_UINT8);
-    std::string& states = *channel.mutable_data();
-    states.resize(evaluator_->vertices());
-    out.states = std::as_writable_bytes(std::span<char>(states));
+    std::string& vertex_status = *channel.mutable_data();
+    vertex_status.resize(evaluator_->vertices());
+    out.vertex_status = std::as_writable_bytes(std::span<char>(vertex_status));
   }
   std::vector<PosedMuscle> muscles;
   if (output.muscles) out.muscles = &muscles;
@@ -144,7 +145,7 @@ absl::Status DeformCall::Evaluate(bool parallel) {
   SINEW_RETURN_IF_ERROR(evaluator_->EvaluateOnce(request_->pose(), parallel, out));
   const auto evaluated = std::chrono::steady_clock::now();
   if (output.checksums) {
-    frame.set_checksum(BulkChecksum({out.positions, out.normals, out.tangents, out.states}));
+    frame.set_checksum(BulkChecksum({out.positions, out.normals, out.tangents, out.vertex_status}));
   }
   frame.set_frame(request_->pose().frame());
   frame.set_time(request_->pose().time());
@@ -158,7 +159,7 @@ absl::Status DeformCall::Evaluate(bool parallel) {
   AddMuscles(muscles, frame);
   frame.mutable_timing()->set_evaluate_ns(Nanoseconds(evaluated - start));
   frame.mutable_timing()->set_encode_ns(Nanoseconds(std::chrono::steady_clock::now() - evaluated));
-  response_->set_numerics(session_->numerics);
+  response_->set_determinism_digest(session_->determinism_digest);
   runtime_.metrics.frames.Increment();
   runtime_.metrics.frame_bytes.Increment(
       static_cast<double>(std::size_t{evaluator_->vertices()} * output.BytesPerVertex()));
@@ -173,7 +174,7 @@ void DeformCall::End(const absl::Status& status) {
 
 void DeformCall::EndLocked(const absl::Status& status) {
   ended_ = true;
-  pass_ = Gate::Pass();  // before the client knows: it may come again at once
+  permit_ = ConcurrencyLimit::Permit();  // before the client knows: it may come again at once
   Finish(call_.End(status));
 }
 

@@ -48,7 +48,7 @@ class DeformCall : public grpc::ServerUnaryReactor,
   std::mutex mutex_;
   Call call_;
   bool ended_ = false, evaluating_ = false;
-  Gate::Pass pass_;
+  ConcurrencyLimit::Permit permit_;
   FramePool::Reservation reservation_;
   std::unique_ptr<Evaluator> evaluator_;
   std::shared_ptr<Session> session_;

@@ -22,9 +22,9 @@ grpc::ServerWriteReactor<v1::DownloadRigResponse>* DownloadCall::Start(
   absl::StatusOr<std::string> hex = ParseRigName("name", request->name());
   if (status.ok()) status = hex.status();
   if (status.ok()) {
-    absl::StatusOr<Gate::Pass> pass = runtime.transfers.Enter();
+    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.transfers.Enter();
     status = pass.status();
-    if (pass.ok()) download->pass_ = *std::move(pass);
+    if (pass.ok()) download->permit_ = *std::move(pass);
   }
   if (!status.ok()) {
     download->End(status);
@@ -44,7 +44,7 @@ void DownloadCall::Post() {
 }
 
 void DownloadCall::SendNext() {
-  auto piece = Fenced([&] { return runtime_.rigs->Read(hex_, next_, kPieceBytes); });
+  auto piece = CatchExceptions([&] { return runtime_.rigs->Read(hex_, next_, kPieceBytes); });
   if (!piece.ok()) {
     End(piece.status());
     return;
@@ -93,7 +93,7 @@ void DownloadCall::End(const absl::Status& status) {
 void DownloadCall::EndLocked(const absl::Status& status) {
   if (ended_) return;
   ended_ = true;
-  pass_ = Gate::Pass();  // before the client knows: it may come again at once
+  permit_ = ConcurrencyLimit::Permit();  // before the client knows: it may come again at once
   Finish(call_.End(status));
 }
 

@@ -42,7 +42,7 @@ class DownloadCall : public grpc::ServerWriteReactor<v1::DownloadRigResponse>,
   std::shared_ptr<DownloadCall> self_;  // until OnDone
   std::mutex mutex_;
   Call call_;
-  Gate::Pass pass_;
+  ConcurrencyLimit::Permit permit_;
   bool ended_ = false, writing_ = false;
   std::chrono::steady_clock::time_point write_start_;
   std::string hex_;

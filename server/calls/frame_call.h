@@ -60,7 +60,7 @@ class FrameCall : public Reactor {
     if (ended_) return;
     ended_ = true;
     outbox_.Clear();
-    pass_ = Gate::Pass();  // before the client knows: it may come again at once
+    permit_ = ConcurrencyLimit::Permit();  // before the client knows: it may come again at once
     final_ = call_.End(status);
     if (!writing_ || status.code() == absl::StatusCode::kCancelled) FinishOnce();
   }
@@ -79,7 +79,7 @@ class FrameCall : public Reactor {
   grpc::CallbackServerContext* const context_;
   std::mutex mutex_;
   Call call_;
-  Gate::Pass pass_;
+  ConcurrencyLimit::Permit permit_;
   Outbox outbox_;
   bool writing_ = false, ended_ = false;  // ended: nothing starts any more
   Clock::time_point write_start_ = Clock::now();

@@ -15,12 +15,13 @@ namespace sinew::server {
 namespace {
 
 absl::StatusOr<std::shared_ptr<Session>> SharedSession(Runtime& runtime,
-                                                       const v1::SessionSpec& spec,
+                                                       const v1::SessionSource& source,
                                                        const std::stop_token& stop) {
-  SINEW_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveSpec(runtime, spec));
+  SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(runtime, source));
   const auto now = std::chrono::system_clock::now();
-  if (auto known = runtime.sessions.FindShared(spec.rig(), resolved.numerics, now)) return known;
-  SINEW_ASSIGN_OR_RETURN(auto session, MakeSession(runtime, spec, resolved, stop));
+  if (auto known = runtime.sessions.FindShared(source.rig(), resolved.determinism_digest, now))
+    return known;
+  SINEW_ASSIGN_OR_RETURN(auto session, MakeSession(runtime, source, resolved, stop));
   session->shared = true;
   const auto ttl = std::chrono::nanoseconds(
       static_cast<std::int64_t>(runtime.config.sessions.shared_ttl_seconds * 1e9));
@@ -30,23 +31,24 @@ absl::StatusOr<std::shared_ptr<Session>> SharedSession(Runtime& runtime,
 
 }  // namespace
 
-absl::StatusOr<ResolvedSpec> ResolveSpec(Runtime& runtime, const v1::SessionSpec& spec) {
-  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(spec, "spec"));
-  SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("spec.rig", spec.rig()));
-  ResolvedSpec resolved;
-  SINEW_ASSIGN_OR_RETURN(resolved.recipe, RecipeOf(spec, runtime.config.sessions));
-  resolved.numerics = Numerics(resolved.recipe);
-  if (!spec.numerics().empty() && spec.numerics() != resolved.numerics) {
-    return WithReason(
-        absl::FailedPreconditionError(absl::StrCat("spec.numerics: got ", spec.numerics(),
-                                                   ", this server computes ", resolved.numerics)),
-        v1::REASON_NUMERICS_MISMATCH);
+absl::StatusOr<ResolvedSource> ResolveSource(Runtime& runtime, const v1::SessionSource& source) {
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(source, "recipe_text"));
+  SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("source.rig", source.rig()));
+  ResolvedSource resolved;
+  SINEW_ASSIGN_OR_RETURN(resolved.recipe, RecipeOf(source, runtime.config.sessions));
+  resolved.determinism_digest = DeterminismDigest(resolved.recipe);
+  if (!source.determinism_digest().empty() &&
+      source.determinism_digest() != resolved.determinism_digest) {
+    return WithReason(absl::FailedPreconditionError(absl::StrCat(
+                          "source.determinism_digest: got ", source.determinism_digest(),
+                          ", this server computes ", resolved.determinism_digest)),
+                      v1::REASON_DETERMINISM_MISMATCH);
   }
   SINEW_ASSIGN_OR_RETURN(const auto stored, runtime.rigs->Get(hex));
   if (stored->summary.without_weights()) {
     return WithReason(
         absl::FailedPreconditionError(absl::StrCat(
-            "spec.rig: ", spec.rig(),
+            "source.rig: ", source.rig(),
             " has meshes without skin weights; call ComputeWeights (sinew weights) first")),
         v1::REASON_NO_WEIGHTS);
   }
@@ -54,16 +56,17 @@ absl::StatusOr<ResolvedSpec> ResolveSpec(Runtime& runtime, const v1::SessionSpec
   return resolved;
 }
 
-absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime, const v1::SessionSpec& spec,
-                                                     const ResolvedSpec& resolved,
+absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime,
+                                                     const v1::SessionSource& source,
+                                                     const ResolvedSource& resolved,
                                                      const std::stop_token& stop) {
   auto session = std::make_shared<Session>();
   session->name = RandomSessionName();
-  session->spec = spec;
+  session->source = source;
   session->recipe = ToProto(resolved.recipe);
-  session->numerics = resolved.numerics;
+  session->determinism_digest = resolved.determinism_digest;
   SINEW_ASSIGN_OR_RETURN(session->bound, runtime.bound->Acquire(resolved.rig, resolved.recipe,
-                                                                resolved.numerics, stop));
+                                                                resolved.determinism_digest, stop));
   return session;
 }
 
@@ -73,17 +76,17 @@ void FindTarget(Runtime& runtime, const v1::Target& target, std::stop_token stop
     case v1::Target::kSession:
       done(runtime.sessions.Use(target.session(), std::chrono::system_clock::now()));
       return;
-    case v1::Target::kSpec: {
+    case v1::Target::kRecipe: {
       const absl::Status posted =
-          runtime.workers.Post([&runtime, spec = target.spec(), stop, done, path] {
-            auto session = Fenced([&] { return SharedSession(runtime, spec, stop); });
+          runtime.workers.Post([&runtime, source = target.source(), stop, done, path] {
+            auto session = CatchExceptions([&] { return SharedSession(runtime, source, stop); });
             done(session.ok() ? std::move(session) : WithPath(session.status(), path));
           });
       if (!posted.ok()) done(posted);
       return;
     }
     default:
-      done(InvalidField(path, "not set, need a session or a spec"));
+      done(InvalidField(path, "not set, need a session or a recipe"));
   }
 }
 

@@ -14,26 +14,27 @@
 
 namespace sinew::server {
 
-// What a spec says, checked against the stored rig.
-struct ResolvedSpec {
+// What a recipe says, checked against the stored rig.
+struct ResolvedSource {
   std::shared_ptr<const Rig> rig;
   Recipe recipe;
-  std::string numerics;
+  std::string determinism_digest;
 };
 
-// Blocks (disk, parsing). kInvalidArgument: names the field under "spec"; kNotFound: the rig;
-// kFailedPrecondition: other numerics were demanded, or the rig has no weights yet.
-absl::StatusOr<ResolvedSpec> ResolveSpec(Runtime& runtime, const v1::SessionSpec& spec);
+// Blocks (disk, parsing). kInvalidArgument: names the field under "recipe"; kNotFound: the rig;
+// kFailedPrecondition: other determinism digest were demanded, or the rig has no weights yet.
+absl::StatusOr<ResolvedSource> ResolveSource(Runtime& runtime, const v1::SessionSource& source);
 
 // A new session, not in the table yet, whose bind has been started if it was not there. Blocks.
 // `stop` ends the wait, not the bind.
-absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime, const v1::SessionSpec& spec,
-                                                     const ResolvedSpec& resolved,
+absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime,
+                                                     const v1::SessionSource& source,
+                                                     const ResolvedSource& resolved,
                                                      const std::stop_token& stop);
 
-// The session of a Target, renewed by use; a spec gets or creates a shared one. `done` is called
-// once: here for a session's name, later on a worker for a spec. Errors: as above, kNotFound for an
-// unknown session, kCancelled once `stop` was asked. Paths in them begin with `path`.
+// The session of a Target, renewed by use; a recipe gets or creates a shared one. `done` is called
+// once: here for a session's name, later on a worker for a recipe. Errors: as above, kNotFound for
+// an unknown session, kCancelled once `stop` was asked. Paths in them begin with `path`.
 using SessionDone = std::function<void(absl::StatusOr<std::shared_ptr<Session>>)>;
 void FindTarget(Runtime& runtime, const v1::Target& target, std::stop_token stop, SessionDone done,
                 const std::string& path = "target");

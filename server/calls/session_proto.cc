@@ -28,13 +28,13 @@ std::chrono::nanoseconds Seconds(double seconds) {
       static_cast<std::int64_t>(seconds * static_cast<double>(kNanosecondsPerSecond)));
 }
 
-v1::Session::State ToProto(Bound::State state) {
+v1::Session::State ToProto(BoundDeformer::State state) {
   switch (state) {
-    case Bound::State::kBinding:
+    case BoundDeformer::State::kBinding:
       return v1::Session::STATE_BINDING;
-    case Bound::State::kReady:
+    case BoundDeformer::State::kReady:
       return v1::Session::STATE_READY;
-    case Bound::State::kFailed:
+    case BoundDeformer::State::kFailed:
       return v1::Session::STATE_FAILED;
   }
   return v1::Session::STATE_UNSPECIFIED;
@@ -54,7 +54,7 @@ void WarnOfIdleMuscles(const Recipe& recipe, std::size_t stage, std::size_t musc
   if (!(idle > 0)) return;
   const auto* pushing = std::get_if<MuscleParams>(&recipe[stage]);
   if (pushing != nullptr && pushing->strength == 0) return;
-  AddWarning(absl::StrCat("spec.recipe.stages[", stage, "]"),
+  AddWarning(absl::StrCat("source.recipe.stages[", stage, "]"),
              absl::StrCat("got ", muscles, " muscles, ", idle,
                           " of which do nothing: they lie outside of the skin",
                           pushing != nullptr ? ", or far below it"
@@ -88,43 +88,43 @@ void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session) {
     for (UnusedParameter& unused : UnusedWithoutMuscles(recipe)) all.push_back(std::move(unused));
   }
   for (const UnusedParameter& unused : all) {
-    AddWarning(absl::StrCat("spec.recipe.stages[", unused.stage, "].", unused.path), unused.what,
+    AddWarning(absl::StrCat("source.recipe.stages[", unused.stage, "].", unused.path), unused.what,
                session);
   }
   if (!UsesMuscles(recipe)) return;
-  for (const DoubtfulMuscle& doubtful : DoubtfulMuscles(rig)) {
+  for (const SuspiciousMuscle& doubtful : SuspiciousMuscles(rig)) {
     AddWarning(absl::StrCat("rig.muscles[", doubtful.muscle, "]"), doubtful.what, session);
   }
 }
 
 v1::Session ToProto(const SessionTable::Lease& lease) {
   const Session& session = *lease.session;
-  const Bound::Snapshot now = session.bound->snapshot();
+  const BoundDeformer::Snapshot now = session.bound->snapshot();
   v1::Session proto;
   proto.set_name(session.name);
-  *proto.mutable_spec() = session.spec;
+  *proto.mutable_source() = session.source;
   *proto.mutable_recipe() = session.recipe;
-  proto.set_numerics(session.numerics);
+  proto.set_determinism_digest(session.determinism_digest);
   proto.set_state(ToProto(now.state));
   proto.set_progress(static_cast<float>(now.progress));
   *proto.mutable_estimate() = ToProto(session.bound->estimate());
   AddWarnings(session.bound->recipe(), session.bound->rig(), proto);
-  if (now.state == Bound::State::kFailed) *proto.mutable_problem() = ToProblem(now.error);
+  if (now.state == BoundDeformer::State::kFailed) *proto.mutable_problem() = ToProblem(now.error);
   Split(lease.ttl, *proto.mutable_ttl());
   Split(lease.expires.time_since_epoch(), *proto.mutable_expire_time());
   if (const auto deformer = session.bound->deformer()) {
     proto.set_bound_bytes(deformer->bytes());
     const std::size_t muscles = session.bound->rig().muscles().size();
-    for (const StageMeasure& from : deformer->Measures()) {
+    for (const BindStatistic& from : deformer->Statistics()) {
       if (from.name == "muscles") {
         WarnOfIdleMuscles(session.bound->recipe(), from.stage, muscles, from.value, proto);
       }
-      v1::Measure& measure = *proto.add_measures();
-      measure.set_stage(static_cast<std::uint32_t>(from.stage));
-      measure.set_name(from.name);
-      measure.set_value(from.value);
-      measure.set_unit(from.unit);
-      measure.set_description(from.description);
+      v1::BindStatistic& statistic = *proto.add_statistics();
+      statistic.set_stage(static_cast<std::uint32_t>(from.stage));
+      statistic.set_name(std::string(from.name));
+      statistic.set_value(from.value);
+      statistic.set_unit(std::string(from.unit));
+      statistic.set_description(std::string(from.description));
     }
   }
   return proto;

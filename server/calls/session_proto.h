@@ -13,7 +13,7 @@ namespace sinew::server {
 
 v1::Session ToProto(const SessionTable::Lease& lease);
 v1::Estimate ToProto(const BindEstimate& estimate);
-// Warnings of parameters and stages without effect on `rig`, with their paths in a spec.
+// Warnings of parameters and stages without effect on `rig`, with their paths in a recipe.
 void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session);
 
 // kInvalidArgument: not a duration of 1 s or more, or above `longest_seconds` (kResourceExhausted).

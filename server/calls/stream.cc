@@ -26,9 +26,9 @@ grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamCall::Start(
   const std::lock_guard lock(stream->mutex_);
   absl::Status status = stream->call_.Begin();
   if (status.ok()) {
-    absl::StatusOr<Gate::Pass> pass = runtime.streams.Enter();
+    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.streams.Enter();
     status = pass.status();
-    if (pass.ok()) stream->pass_ = *std::move(pass);
+    if (pass.ok()) stream->permit_ = *std::move(pass);
   }
   if (!status.ok()) {
     stream->End(status);
@@ -52,7 +52,7 @@ void StreamCall::OnReadDone(bool ok) {
     reads_done_ = true;
     if (!opened_) EndWith(InvalidField("open", "the stream ended without one"));
   } else {
-    if (status.ok()) status = Fenced([&] { return Receive(request); });
+    if (status.ok()) status = CatchExceptions([&] { return Receive(request); });
     if (!status.ok()) {
       EndWith(status);
       return;
@@ -143,8 +143,9 @@ void StreamCall::Vet(Waiting& waiting) const {
 
 void StreamCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {
   if (ended_) return;
-  const absl::Status status = session.ok() ? Fenced([&] { return Prepare(*std::move(session)); })
-                                           : WithPath(session.status(), "open");
+  const absl::Status status = session.ok()
+                                  ? CatchExceptions([&] { return Prepare(*std::move(session)); })
+                                  : WithPath(session.status(), "open");
   if (!status.ok()) EndWith(status);
 }
 
@@ -178,7 +179,7 @@ void StreamCall::Ready() {
   v1::StreamDeformResponse response;
   v1::StreamOpened& opened = *response.mutable_opened();
   opened.set_session(session_->name);
-  opened.set_numerics(session_->numerics);
+  opened.set_determinism_digest(session_->determinism_digest);
   opened.set_vertices(evaluator_->vertices());
   opened.set_window(open_.window());
   opened.set_chunk_bytes(evaluator_->output().chunk_bytes);
@@ -223,7 +224,7 @@ void StreamCall::StartInArena() {
 
 void StreamCall::Evaluate(const Waiting& waiting, bool parallel) {
   const auto started = Clock::now();
-  auto result = Fenced([&]() -> absl::StatusOr<std::optional<OutgoingFrame>> {
+  auto result = CatchExceptions([&]() -> absl::StatusOr<std::optional<OutgoingFrame>> {
     if (!waiting.refused.ok()) {
       if (waiting.pose.reset()) evaluator_->Reset();
       return waiting.refused;

@@ -69,7 +69,7 @@ class StreamCall : public FrameCall<grpc::ServerBidiReactor<grpc::ByteBuffer, gr
   bool reads_done_ = false, evaluating_ = false, draining_ = false;
   bool left_out_ = false;  // a pose came too late, while draining
   FramePool::Reservation reservation_;
-  std::optional<StreamWindow> window_;
+  std::optional<FlowWindow> window_;
   std::deque<Waiting> waiting_;
   std::uint64_t unvetted_bytes_ = 0;  // of waiting poses, until their format is known
   std::unique_ptr<Evaluator> evaluator_;

@@ -16,9 +16,9 @@ grpc::ServerReadReactor<v1::UploadRigRequest>* UploadCall::Start(
   upload->self_ = upload;
   absl::Status status = upload->call_.Begin();
   if (status.ok()) {
-    absl::StatusOr<Gate::Pass> pass = runtime.transfers.Enter();
+    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.transfers.Enter();
     status = pass.status();
-    if (pass.ok()) upload->pass_ = *std::move(pass);
+    if (pass.ok()) upload->permit_ = *std::move(pass);
   }
   if (!status.ok()) {
     upload->End(status);
@@ -57,7 +57,7 @@ void UploadCall::OnReadDone(bool ok) {
                                  : absl::OkStatus());
     return;
   }
-  absl::Status status = Fenced([&] { return CheckMessage(); });
+  absl::Status status = CatchExceptions([&] { return CheckMessage(); });
   if (status.ok()) {
     status = runtime_.workers.Post([self = shared_from_this()] { self->Append(); });
   }
@@ -82,7 +82,7 @@ absl::Status UploadCall::CheckMessage() {
 }
 
 void UploadCall::Append() {
-  auto progress = Fenced([&] {
+  auto progress = CatchExceptions([&] {
     return runtime_.uploads->Append(header_, request_.offset(), request_.data(),
                                     std::chrono::system_clock::now());
   });
@@ -109,7 +109,7 @@ void UploadCall::End(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   if (ended_) return;
   ended_ = true;
-  pass_ = Gate::Pass();  // before the client knows: it may come again at once
+  permit_ = ConcurrencyLimit::Permit();  // before the client knows: it may come again at once
   Finish(call_.End(status));
 }
 

@@ -46,7 +46,7 @@ class UploadCall : public grpc::ServerReadReactor<v1::UploadRigRequest>,
   std::shared_ptr<UploadCall> self_;  // until OnDone
   std::mutex mutex_;
   Call call_;
-  Gate::Pass pass_;
+  ConcurrencyLimit::Permit permit_;
   bool ended_ = false;
   bool reading_ = false;  // waits for the client
   std::chrono::steady_clock::time_point read_start_;

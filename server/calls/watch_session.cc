@@ -13,16 +13,16 @@ constexpr std::chrono::milliseconds kPeriod{100};
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::WatchSessionResponse>* WatchCall::Start(
+grpc::ServerWriteReactor<v1::WatchSessionResponse>* WatchSessionCall::Start(
     Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
     const v1::WatchSessionRequest* request) {
-  auto watch = std::make_shared<WatchCall>(runtime, method, context, request->name());
+  auto watch = std::make_shared<WatchSessionCall>(runtime, method, context, request->name());
   watch->self_ = watch;
   absl::Status status = watch->call_.Begin();
   if (status.ok()) {
-    absl::StatusOr<Gate::Pass> pass = runtime.watches.Enter();
+    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.watches.Enter();
     status = pass.status();
-    if (pass.ok()) watch->pass_ = *std::move(pass);
+    if (pass.ok()) watch->permit_ = *std::move(pass);
   }
   if (!status.ok()) {
     watch->End(status);
@@ -40,7 +40,7 @@ grpc::ServerWriteReactor<v1::WatchSessionResponse>* WatchCall::Start(
 }
 
 // The timer alone would say the end of a short bind a period late.
-void WatchCall::LookWhenBound() {
+void WatchSessionCall::LookWhenBound() {
   const auto lease = runtime_.sessions.Get(name_, std::chrono::system_clock::now());
   if (!lease.ok()) return;  // Look has said so, or will
   const std::uint64_t id = lease->session->bound->WhenDone([weak = weak_from_this()] {
@@ -57,7 +57,7 @@ void WatchCall::LookWhenBound() {
   bind_wait_ = id;
 }
 
-void WatchCall::Look() {
+void WatchSessionCall::Look() {
   const auto lease = runtime_.sessions.Get(name_, std::chrono::system_clock::now());
   if (!lease.ok()) {
     End(lease.status());
@@ -65,8 +65,8 @@ void WatchCall::Look() {
   }
   const std::lock_guard lock(mutex_);
   if (ended_ || writing_ || last_said_) return;
-  const Bound::Snapshot now = lease->session->bound->snapshot();
-  last_said_ = now.state != Bound::State::kBinding;
+  const BoundDeformer::Snapshot now = lease->session->bound->snapshot();
+  last_said_ = now.state != BoundDeformer::State::kBinding;
   if (!last_said_ && now.progress == progress_) return;
   progress_ = now.progress;
   *response_.mutable_session() = ToProto(*lease);
@@ -74,7 +74,7 @@ void WatchCall::Look() {
   StartWrite(&response_);
 }
 
-void WatchCall::OnWriteDone(bool ok) {
+void WatchSessionCall::OnWriteDone(bool ok) {
   bool over = false, bound = false;
   {
     const std::lock_guard lock(mutex_);
@@ -91,19 +91,19 @@ void WatchCall::OnWriteDone(bool ok) {
   }
 }
 
-void WatchCall::End(const absl::Status& status) {
+void WatchSessionCall::End(const absl::Status& status) {
   const std::lock_guard lock(mutex_);
   if (ended_) return;
   ended_ = true;
-  pass_ = Gate::Pass();  // before the client knows: it may come again at once
+  permit_ = ConcurrencyLimit::Permit();  // before the client knows: it may come again at once
   Finish(call_.End(status));
 }
 
-void WatchCall::OnCancel() {
+void WatchSessionCall::OnCancel() {
   End(absl::CancelledError("watch: cancelled"));
 }
 
-void WatchCall::OnDone() {
+void WatchSessionCall::OnDone() {
   runtime_.timers.Cancel(timer_);
   std::shared_ptr<Session> session;  // freed without the lock
   std::uint64_t waiting = 0;

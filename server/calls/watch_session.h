@@ -13,16 +13,16 @@
 
 namespace sinew::server {
 
-class WatchCall : public grpc::ServerWriteReactor<v1::WatchSessionResponse>,
-                  public std::enable_shared_from_this<WatchCall> {
+class WatchSessionCall : public grpc::ServerWriteReactor<v1::WatchSessionResponse>,
+                         public std::enable_shared_from_this<WatchSessionCall> {
  public:
   // Takes care of itself until the call is done.
   static grpc::ServerWriteReactor<v1::WatchSessionResponse>* Start(
       Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
       const v1::WatchSessionRequest* request);
 
-  WatchCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
-            std::string name)
+  WatchSessionCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
+                   std::string name)
       : runtime_(runtime), name_(std::move(name)), call_(runtime, method, context) {}
 
   void OnWriteDone(bool ok) override;
@@ -36,10 +36,10 @@ class WatchCall : public grpc::ServerWriteReactor<v1::WatchSessionResponse>,
 
   Runtime& runtime_;
   const std::string name_;
-  std::shared_ptr<WatchCall> self_;  // until OnDone
+  std::shared_ptr<WatchSessionCall> self_;  // until OnDone
   std::mutex mutex_;
   Call call_;
-  Gate::Pass pass_;
+  ConcurrencyLimit::Permit permit_;
   bool ended_ = false, writing_ = false;
   bool last_said_ = false;  // READY or FAILED is on its way
   double progress_ = -1;    // said last

@@ -106,9 +106,6 @@ absl::Status MeshFlattener::AddFaces(const v1::Mesh& mesh, const std::string& pa
 }
 
 absl::Status MeshFlattener::AddNormals(const v1::Mesh& mesh, const std::string& path) {
-  if (mesh.has_corner_normals()) {
-    return InvalidField(path + ".corner_normals", "not supported, need normals per vertex");
-  }
   std::vector<Vec3f> normals(vertices_);
   if (mesh.has_normals()) {
     SINEW_ASSIGN_OR_RETURN(normals, ReadPoints(mesh.normals(), path + ".normals", vertices_));

@@ -15,17 +15,18 @@
 namespace sinew::server {
 namespace {
 
-constexpr std::uint32_t kLeastChunkBytes = 4096;
+constexpr std::uint32_t kMinChunkBytes = 4096;
 
 // States go over the wire as the core writes them.
-static_assert(static_cast<int>(VertexState::kNotDisplaced) == v1::VERTEX_STATE_NOT_DISPLACED &&
-              static_cast<int>(VertexState::kFitted) == v1::VERTEX_STATE_FITTED &&
-              static_cast<int>(VertexState::kGradientDivergence) ==
-                  v1::VERTEX_STATE_GRADIENT_DIVERGENCE &&
-              static_cast<int>(VertexState::kPotentialPit) == v1::VERTEX_STATE_POTENTIAL_PIT &&
-              static_cast<int>(VertexState::kNbIterMax) == v1::VERTEX_STATE_NB_ITER_MAX &&
-              static_cast<int>(VertexState::kNormGradNull) == v1::VERTEX_STATE_NORM_GRAD_NULL &&
-              static_cast<int>(VertexState::kOutVert) == v1::VERTEX_STATE_OUT_VERT);
+static_assert(static_cast<int>(VertexStatus::kNotDisplaced) == v1::VERTEX_STATUS_NOT_DISPLACED &&
+              static_cast<int>(VertexStatus::kFitted) == v1::VERTEX_STATUS_FITTED &&
+              static_cast<int>(VertexStatus::kGradientDivergence) ==
+                  v1::VERTEX_STATUS_GRADIENT_DIVERGENCE &&
+              static_cast<int>(VertexStatus::kPotentialPit) == v1::VERTEX_STATUS_POTENTIAL_PIT &&
+              static_cast<int>(VertexStatus::kIterationLimit) ==
+                  v1::VERTEX_STATUS_ITERATION_LIMIT &&
+              static_cast<int>(VertexStatus::kZeroGradient) == v1::VERTEX_STATUS_ZERO_GRADIENT &&
+              static_cast<int>(VertexStatus::kExcluded) == v1::VERTEX_STATUS_EXCLUDED);
 
 // Whether an allowed list, which may be empty, holds the one thing this server sends.
 template <class List>
@@ -33,10 +34,10 @@ bool Allows(const List& list, int wanted) {
   return list.empty() || std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
-absl::Status CheckAttributes(const v1::OutputSpec& spec, Output& output) {
-  bool positions = spec.attributes_size() == 0;
-  for (int i = 0; i < spec.attributes_size(); ++i) {
-    switch (spec.attributes(i)) {
+absl::Status CheckAttributes(const v1::OutputOptions& options, Output& output) {
+  bool positions = options.attributes_size() == 0;
+  for (int i = 0; i < options.attributes_size(); ++i) {
+    switch (options.attributes(i)) {
       case v1::ATTRIBUTE_POSITIONS:
         positions = true;
         break;
@@ -46,14 +47,14 @@ absl::Status CheckAttributes(const v1::OutputSpec& spec, Output& output) {
       case v1::ATTRIBUTE_TANGENTS:
         output.tangents = true;
         break;
-      case v1::ATTRIBUTE_VERTEX_STATES:
-        output.states = true;
+      case v1::ATTRIBUTE_VERTEX_STATUS:
+        output.vertex_status = true;
         break;
       default:
         return InvalidField(absl::StrCat("output.attributes[", i, "]"),
-                            absl::StrCat("got ", static_cast<int>(spec.attributes(i)),
+                            absl::StrCat("got ", static_cast<int>(options.attributes(i)),
                                          ", need ATTRIBUTE_POSITIONS, ATTRIBUTE_NORMALS, "
-                                         "ATTRIBUTE_TANGENTS or ATTRIBUTE_VERTEX_STATES"));
+                                         "ATTRIBUTE_TANGENTS or ATTRIBUTE_VERTEX_STATUS"));
     }
   }
   return positions ? absl::OkStatus()
@@ -73,10 +74,6 @@ absl::StatusOr<PoseFormat> ToPoseFormat(const v1::PoseLayout& layout, const Rig&
     return InvalidField("layout.space", absl::StrCat("got ", static_cast<int>(layout.space()),
                                                      ", need SPACE_MODEL or SPACE_LOCAL"));
   }
-  if (layout.instances() > 1) {
-    return InvalidField("layout.instances",
-                        absl::StrCat("got ", layout.instances(), ", need 0 or 1"));
-  }
   const std::vector<std::string> joints(layout.joints().begin(), layout.joints().end());
   const std::vector<std::string> controls(layout.controls().begin(), layout.controls().end());
   absl::StatusOr<PoseFormat> format = PoseFormat::Create(
@@ -91,35 +88,35 @@ std::uint32_t Output::ChunkVertices() const {
   return static_cast<std::uint32_t>(std::max(vertices, kLanes));
 }
 
-absl::StatusOr<Output> ToOutput(const v1::OutputSpec& spec, const StreamConfig& limits) {
-  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(spec, "output"));
+absl::StatusOr<Output> ToOutput(const v1::OutputOptions& options, const StreamConfig& limits) {
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(options, "output"));
   Output output;
-  SINEW_RETURN_IF_ERROR(CheckAttributes(spec, output));
-  if (!Allows(spec.encodings(), v1::ENCODING_FLOAT32)) {
+  SINEW_RETURN_IF_ERROR(CheckAttributes(options, output));
+  if (!Allows(options.encodings(), v1::ENCODING_FLOAT32)) {
     return InvalidField("output.encodings", "none of them is supported, need ENCODING_FLOAT32");
   }
-  if (!Allows(spec.normal_encodings(), v1::ENCODING_FLOAT32)) {
+  if (!Allows(options.normal_encodings(), v1::ENCODING_FLOAT32)) {
     return InvalidField("output.normal_encodings",
                         "none of them is supported, need ENCODING_FLOAT32");
   }
-  if (!Allows(spec.compressions(), v1::COMPRESSION_NONE)) {
+  if (!Allows(options.compressions(), v1::COMPRESSION_NONE)) {
     return InvalidField("output.compressions", "none of them is supported, need COMPRESSION_NONE");
   }
-  if (spec.ranges_size() > 0) return InvalidField("output.ranges", "not supported, need none");
-  if (spec.chunk_bytes() != 0) {
-    if (spec.chunk_bytes() > limits.chunk_bytes) {
-      return LimitPassed("output.chunk_bytes", spec.chunk_bytes(), limits.chunk_bytes, "bytes",
+  if (options.ranges_size() > 0) return InvalidField("output.ranges", "not supported, need none");
+  if (options.chunk_bytes() != 0) {
+    if (options.chunk_bytes() > limits.chunk_bytes) {
+      return LimitPassed("output.chunk_bytes", options.chunk_bytes(), limits.chunk_bytes, "bytes",
                          "max-chunk-bytes");
     }
-    if (spec.chunk_bytes() < kLeastChunkBytes) {
+    if (options.chunk_bytes() < kMinChunkBytes) {
       return InvalidField("output.chunk_bytes",
-                          absl::StrCat("got ", spec.chunk_bytes(), ", need ", kLeastChunkBytes,
+                          absl::StrCat("got ", options.chunk_bytes(), ", need ", kMinChunkBytes,
                                        " or more, or 0 = 1 MiB"));
     }
-    output.chunk_bytes = spec.chunk_bytes();
+    output.chunk_bytes = options.chunk_bytes();
   }
-  output.checksums = !spec.omit_checksums();
-  output.muscles = spec.muscles();
+  output.checksums = !options.omit_checksums();
+  output.muscles = options.muscles();
   return output;
 }
 

@@ -25,7 +25,7 @@ absl::Status CheckPoseBlock(const v1::PoseBlock& block, std::uint64_t limit,
 
 // What a frame carries and how it is cut.
 struct Output {
-  bool normals = false, tangents = false, states = false;
+  bool normals = false, tangents = false, vertex_status = false;
   bool muscles = false;  // beside the vertices
   bool checksums = true;
   std::uint32_t chunk_bytes = 1 << 20;  // largest bulk of one Frame message
@@ -34,12 +34,12 @@ struct Output {
   // kernels.
   std::uint32_t ChunkVertices() const;
   std::size_t BytesPerVertex() const {
-    return 12 + (normals ? 12 : 0) + (tangents ? 16 : 0) + (states ? 1 : 0);
+    return 12 + (normals ? 12 : 0) + (tangents ? 16 : 0) + (vertex_status ? 1 : 0);
   }
 };
 
 // kInvalidArgument: something this server cannot send (its path starts at "output");
 // kResourceExhausted: chunk_bytes.
-absl::StatusOr<Output> ToOutput(const v1::OutputSpec& spec, const StreamConfig& limits);
+absl::StatusOr<Output> ToOutput(const v1::OutputOptions& options, const StreamConfig& limits);
 
 }  // namespace sinew::server

@@ -99,25 +99,26 @@ absl::StatusOr<Recipe> ToRecipe(const v1::Recipe& recipe) {
   return converted;
 }
 
-absl::StatusOr<Recipe> RecipeOf(const v1::SessionSpec& spec, const SessionConfig& limits) {
-  switch (spec.deformer_case()) {
-    case v1::SessionSpec::kRecipe: {
-      if (const std::uint64_t bytes = spec.recipe().ByteSizeLong(); bytes > limits.spec_bytes) {
-        return LimitPassed("spec.recipe", bytes, limits.spec_bytes, "bytes", "max-spec-bytes");
+absl::StatusOr<Recipe> RecipeOf(const v1::SessionSource& source, const SessionConfig& limits) {
+  switch (source.deformer_case()) {
+    case v1::SessionSource::kRecipe: {
+      if (const std::uint64_t bytes = source.recipe().ByteSizeLong(); bytes > limits.recipe_bytes) {
+        return LimitPassed("source.recipe", bytes, limits.recipe_bytes, "bytes",
+                           "max-recipe-bytes");
       }
-      absl::StatusOr<Recipe> recipe = ToRecipe(spec.recipe());
-      return recipe.ok() ? recipe : WithPath(recipe.status(), "spec");
+      absl::StatusOr<Recipe> recipe = ToRecipe(source.recipe());
+      return recipe.ok() ? recipe : WithPath(recipe.status(), "recipe_text");
     }
-    case v1::SessionSpec::kSpec: {
-      if (spec.spec().size() > limits.spec_bytes) {
-        return LimitPassed("spec.spec", spec.spec().size(), limits.spec_bytes, "bytes",
-                           "max-spec-bytes");
+    case v1::SessionSource::kRecipe: {
+      if (source.recipe_text().size() > limits.recipe_bytes) {
+        return LimitPassed("source.recipe_text", source.recipe_text().size(), limits.recipe_bytes,
+                           "bytes", "max-recipe-bytes");
       }
-      absl::StatusOr<Recipe> recipe = ParseSpec(spec.spec());
-      return recipe.ok() ? recipe : WithPath(WithDetails(recipe.status()), "spec");
+      absl::StatusOr<Recipe> recipe = ParseRecipe(source.recipe_text());
+      return recipe.ok() ? recipe : WithPath(WithDetails(recipe.status()), "recipe_text");
     }
     default:
-      return InvalidField("spec.deformer", "not set, need recipe or spec");
+      return InvalidField("source.recipe", "not set, need recipe or recipe");
   }
 }
 

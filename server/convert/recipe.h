@@ -17,9 +17,9 @@ namespace sinew::server {
 // with the path.
 absl::StatusOr<Recipe> ToRecipe(const v1::Recipe& recipe);
 
-// The recipe or text of a spec. kInvalidArgument: neither is set, or as above; kResourceExhausted:
-// the text, or the serialised recipe, is too long.
-absl::StatusOr<Recipe> RecipeOf(const v1::SessionSpec& spec, const SessionConfig& limits);
+// The recipe or text of a recipe. kInvalidArgument: neither is set, or as above;
+// kResourceExhausted: the text, or the serialised recipe, is too long.
+absl::StatusOr<Recipe> RecipeOf(const v1::SessionSource& source, const SessionConfig& limits);
 
 // With every default filled in.
 v1::Recipe ToProto(const Recipe& recipe);

@@ -60,12 +60,6 @@ absl::Status CheckLimits(const v1::Rig& rig, const RigConfig& limits) {
 }
 
 absl::Status CheckHeader(const v1::Rig& rig) {
-  if (rig.required_features_size() > 0) {
-    return WithReason(
-        InvalidField("rig.required_features[0]", absl::StrCat("got \"", rig.required_features(0),
-                                                              "\", this server knows none")),
-        v1::REASON_UNKNOWN_FIELD);
-  }
   if (!std::isfinite(rig.meters_per_unit()) || rig.meters_per_unit() < 0) {
     return InvalidField("rig.meters_per_unit",
                         absl::StrCat("got ", rig.meters_per_unit(), ", need 0 or more"));

@@ -188,7 +188,7 @@ absl::StatusOr<WeightOptions> ReadWeightOptions(const v1::ComputeWeightsRequest&
   const v1::GeodesicWeights& geodesic = request.geodesic();
   for (const absl::Status& taken :
        {Take(request.has_max_influences(), request.max_influences(), "max_influences", 1,
-             kMostInfluences, options.max_influences),
+             kMaxInfluences, options.max_influences),
         Take(request.has_prune(), request.prune(), "prune", 0, 0.5, options.prune),
         Take(request.has_smooth(), request.smooth(), "smooth", 0, 100, options.smooth),
         Take(capsule.has_inner(), capsule.inner(), "capsule.inner", 0.1, 10, options.inner),

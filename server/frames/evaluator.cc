@@ -29,7 +29,7 @@ std::uint64_t NanosecondsSince(Clock::time_point start) {
 absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(Runtime& runtime,
                                                              std::shared_ptr<Session> session,
                                                              const v1::PoseLayout& layout,
-                                                             const v1::OutputSpec& output) {
+                                                             const v1::OutputOptions& output) {
   SINEW_ASSIGN_OR_RETURN(PoseFormat format, ToPoseFormat(layout, session->bound->rig()));
   SINEW_ASSIGN_OR_RETURN(const Output wanted, ToOutput(output, runtime.config.streams));
   if (wanted.tangents && session->bound->rig().mesh().tangents().empty()) {
@@ -37,10 +37,10 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(Runtime& runtime,
         "output.attributes",
         "got ATTRIBUTE_TANGENTS, but the rig has no tangents: need meshes.tangents");
   }
-  if (wanted.states && !WritesStates(session->bound->recipe())) {
+  if (wanted.vertex_status && !WritesVertexStatus(session->bound->recipe())) {
     return InvalidField(
         "output.attributes",
-        absl::StrCat("no stage of the recipe writes vertex states, need ", StatesMethods()));
+        absl::StrCat("no stage of the recipe writes vertex status, need ", VertexStatusMethods()));
   }
   if (wanted.muscles && session->bound->rig().muscles().empty()) {
     return InvalidField("output.muscles", "set, but the rig has no muscles");
@@ -95,7 +95,7 @@ absl::Status Evaluator::Read(const v1::Pose& pose) {
 absl::Status Evaluator::Run(StreamState* state, bool parallel, FrameOut& out) {
   const Task task({.stop = stop_.get_token(), .parallel = parallel});
   const auto start = Clock::now();
-  const absl::Status status = Fenced([&]() -> absl::Status {
+  const absl::Status status = CatchExceptions([&]() -> absl::Status {
     return deformer_->Evaluate({.joints = joints_, .controls = controls_}, out, workspace_, state,
                                task);
   });
@@ -118,7 +118,7 @@ absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose&
   FrameOut out{.positions = frame.positions(),
                .normals = frame.normals(),
                .tangents = frame.tangents(),
-               .states = frame.states()};
+               .vertex_status = frame.vertex_status()};
   if (output_.muscles) out.muscles = &muscles_;
   const auto start = Clock::now();
   SINEW_RETURN_IF_ERROR(Run(stateless ? nullptr : &state_, parallel, out));

@@ -29,7 +29,7 @@ class Evaluator {
   static absl::StatusOr<std::unique_ptr<Evaluator>> Create(Runtime& runtime,
                                                            std::shared_ptr<Session> session,
                                                            const v1::PoseLayout& layout,
-                                                           const v1::OutputSpec& output);
+                                                           const v1::OutputOptions& output);
 
   // Call once before the first pose, after the bind is over. kFailedPrecondition: it failed.
   absl::Status Ready();

@@ -6,7 +6,7 @@
 
 namespace sinew::server {
 
-absl::Status StreamWindow::Take(std::uint64_t frame, std::size_t waiting) {
+absl::Status FlowWindow::Take(std::uint64_t frame, std::size_t waiting) {
   if (frame <= last_taken_) {
     return InvalidField("poses.frame", absl::StrCat("got ", frame, ", need more than ", last_taken_,
                                                     " (frames start at 1 and rise)"));
@@ -21,7 +21,7 @@ absl::Status StreamWindow::Take(std::uint64_t frame, std::size_t waiting) {
   return absl::OkStatus();
 }
 
-absl::Status StreamWindow::Acknowledge(std::uint64_t frame) {
+absl::Status FlowWindow::Acknowledge(std::uint64_t frame) {
   if (last_taken_ == 0) {  // resumed: poses go on behind it
     last_taken_ = last_started_ = frame;
     return absl::OkStatus();
@@ -36,11 +36,11 @@ absl::Status StreamWindow::Acknowledge(std::uint64_t frame) {
   return absl::OkStatus();
 }
 
-bool StreamWindow::MayStart(std::size_t ready) const {
+bool FlowWindow::MayStart(std::size_t ready) const {
   return !full() && ready < (latest_ ? 1 : kReady);
 }
 
-void StreamWindow::Start(std::uint64_t frame) {
+void FlowWindow::Start(std::uint64_t frame) {
   last_started_ = frame;
   unacknowledged_.push_back(frame);
 }

@@ -14,11 +14,11 @@
 
 namespace sinew::server {
 
-class StreamWindow {
+class FlowWindow {
  public:
   // latest: a newer pose replaces one that has not started, and nothing starts while a frame is
   // ready.
-  StreamWindow(bool latest, std::size_t window, std::size_t backlog)
+  FlowWindow(bool latest, std::size_t window, std::size_t backlog)
       : latest_(latest), window_(window), backlog_(backlog) {}
 
   // A pose has arrived while `waiting` others wait. kInvalidArgument: its frame does not rise;

@@ -116,8 +116,8 @@ std::byte* WriteFrameHeader(const FrameHeader& header, std::byte* end) {
   if (header.tangent_bytes > 0) {
     inner += MakeTangentsTag(header.tangent_bytes).size + header.tangent_bytes;
   }
-  if (header.state_bytes > 0) {
-    inner += MakeStatesTag(header.state_bytes).size + header.state_bytes;
+  if (header.vertex_status_bytes > 0) {
+    inner += MakeVertexStatusTag(header.vertex_status_bytes).size + header.vertex_status_bytes;
   }
   inner += header.muscle_bytes;
   FieldWriter wrapper;
@@ -139,8 +139,8 @@ BulkTag MakeTangentsTag(std::size_t tangent_bytes) {
   return MakeChannelTag(v1::ATTRIBUTE_TANGENTS, v1::ENCODING_FLOAT32, tangent_bytes);
 }
 
-BulkTag MakeStatesTag(std::size_t state_bytes) {
-  return MakeChannelTag(v1::ATTRIBUTE_VERTEX_STATES, v1::ENCODING_UINT8, state_bytes);
+BulkTag MakeVertexStatusTag(std::size_t vertex_status_bytes) {
+  return MakeChannelTag(v1::ATTRIBUTE_VERTEX_STATUS, v1::ENCODING_UINT8, vertex_status_bytes);
 }
 
 }  // namespace sinew::server

@@ -27,11 +27,11 @@ struct FrameHeader {
   std::uint32_t skipped = 0;
   std::uint32_t replayed_steps = 0;
   double time = 0;
-  std::size_t position_bytes = 0;  // 1 or more
-  std::size_t normal_bytes = 0;    // 0 = none
-  std::size_t tangent_bytes = 0;   // 0 = none
-  std::size_t state_bytes = 0;     // 0 = none
-  std::size_t muscle_bytes = 0;    // of serialised fields behind all bulk; 0 = none
+  std::size_t position_bytes = 0;       // 1 or more
+  std::size_t normal_bytes = 0;         // 0 = none
+  std::size_t tangent_bytes = 0;        // 0 = none
+  std::size_t vertex_status_bytes = 0;  // 0 = none
+  std::size_t muscle_bytes = 0;         // of serialised fields behind all bulk; 0 = none
 };
 
 // Room to keep before the positions; no header is longer.
@@ -48,8 +48,8 @@ struct BulkTag {
 };
 // Tag and length of `normals`.
 BulkTag MakeNormalsTag(std::size_t normal_bytes);
-// The channels of tangents and of vertex states up to their bytes.
+// The channels of tangents and of vertex status up to their bytes.
 BulkTag MakeTangentsTag(std::size_t tangent_bytes);
-BulkTag MakeStatesTag(std::size_t state_bytes);
+BulkTag MakeVertexStatusTag(std::size_t vertex_status_bytes);
 
 }  // namespace sinew::server

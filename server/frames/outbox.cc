@@ -17,7 +17,7 @@ std::size_t RoundUp(std::size_t bytes) {
 }
 
 struct Places {
-  std::size_t positions, normals, tangents, states, end;
+  std::size_t positions, normals, tangents, vertex_status, end;
 };
 
 // Headers of later pieces, head room, positions, normals, tangents, states; the arrays start on
@@ -27,8 +27,10 @@ Places Plan(const Output& output, std::size_t vertices) {
   const std::size_t positions = RoundUp((pieces - 1) * kPieceHeader) + kHeadRoom;
   const std::size_t normals = RoundUp(positions + vertices * kPointBytes);
   const std::size_t tangents = RoundUp(normals + (output.normals ? vertices * kPointBytes : 0));
-  const std::size_t states = RoundUp(tangents + (output.tangents ? vertices * kTangentBytes : 0));
-  return {positions, normals, tangents, states, states + (output.states ? vertices : 0)};
+  const std::size_t vertex_status =
+      RoundUp(tangents + (output.tangents ? vertices * kTangentBytes : 0));
+  return {positions, normals, tangents, vertex_status,
+          vertex_status + (output.vertex_status ? vertices : 0)};
 }
 
 }  // namespace
@@ -39,7 +41,7 @@ OutgoingFrame::OutgoingFrame(FramePool& pool, const Output& output, std::uint32_
   positions_at_ = places.positions;
   normals_at_ = places.normals;
   tangents_at_ = places.tangents;
-  states_at_ = places.states;
+  vertex_status_at_ = places.vertex_status;
   buffer_ = pool.Acquire(places.end);
 }
 
@@ -61,9 +63,9 @@ std::span<std::byte> OutgoingFrame::tangents() const {
   return {buffer_.data() + tangents_at_, vertices_ * kTangentBytes};
 }
 
-std::span<std::byte> OutgoingFrame::states() const {
-  if (!output_.states) return {};
-  return {buffer_.data() + states_at_, vertices_};
+std::span<std::byte> OutgoingFrame::vertex_status() const {
+  if (!output_.vertex_status) return {};
+  return {buffer_.data() + vertex_status_at_, vertices_};
 }
 
 void OutgoingFrame::Seal() {
@@ -75,7 +77,7 @@ void OutgoingFrame::Seal() {
       return whole.empty() ? whole : whole.subspan(first * each, count * each);
     };
     checksums_.push_back(BulkChecksum({part(positions(), kPointBytes), part(normals(), kPointBytes),
-                                       part(tangents(), kTangentBytes), part(states(), 1)}));
+                                       part(tangents(), kTangentBytes), part(vertex_status(), 1)}));
   }
 }
 
@@ -101,7 +103,7 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
   header.position_bytes = count * kPointBytes;
   header.normal_bytes = output_.normals ? count * kPointBytes : 0;
   header.tangent_bytes = output_.tangents ? count * kTangentBytes : 0;
-  header.state_bytes = output_.states ? count : 0;
+  header.vertex_status_bytes = output_.vertex_status ? count : 0;
   header.muscle_bytes = header.last_chunk ? muscles.size() : 0;
 
   const std::size_t positions = positions_at_ + first * kPointBytes;
@@ -127,8 +129,9 @@ void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc
     append(MakeTangentsTag(header.tangent_bytes), tangents_at_ + first * kTangentBytes,
            header.tangent_bytes);
   }
-  if (output_.states) {
-    append(MakeStatesTag(header.state_bytes), states_at_ + first, header.state_bytes);
+  if (output_.vertex_status) {
+    append(MakeVertexStatusTag(header.vertex_status_bytes), vertex_status_at_ + first,
+           header.vertex_status_bytes);
   }
   if (header.muscle_bytes > 0) slices.emplace_back(muscles);
   ++next_;

@@ -32,7 +32,7 @@ class OutgoingFrame {
   std::span<std::byte> positions() const;
   std::span<std::byte> normals() const;
   std::span<std::byte> tangents() const;
-  std::span<std::byte> states() const;
+  std::span<std::byte> vertex_status() const;
 
   // After evaluation: the checksum of every piece, if wanted.
   void Seal();
@@ -56,7 +56,7 @@ class OutgoingFrame {
   Output output_;
   std::uint32_t vertices_, piece_vertices_;
   // In the buffer.
-  std::size_t positions_at_ = 0, normals_at_ = 0, tangents_at_ = 0, states_at_ = 0;
+  std::size_t positions_at_ = 0, normals_at_ = 0, tangents_at_ = 0, vertex_status_at_ = 0;
   FrameBuffer buffer_;
   std::vector<std::uint64_t> checksums_;  // of each piece
   std::size_t next_ = 0;

@@ -60,7 +60,7 @@ absl::Status List(const v1::ListMethodsRequest& request, std::uint64_t most_rows
     for (const PresetInfo& preset : ListPresets()) {
       v1::Preset& proto = *response.add_presets();
       proto.set_name(std::string(preset.name));
-      proto.set_spec(std::string(preset.spec));
+      proto.set_recipe_text(std::string(preset.recipe_text));
       proto.set_summary(std::string(preset.summary));
     }
   } else {
@@ -101,7 +101,7 @@ grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext
                     answer.add_attributes(v1::ATTRIBUTE_POSITIONS);
                     answer.add_attributes(v1::ATTRIBUTE_NORMALS);
                     answer.add_attributes(v1::ATTRIBUTE_TANGENTS);
-                    answer.add_attributes(v1::ATTRIBUTE_VERTEX_STATES);
+                    answer.add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
                     *answer.mutable_stats() = runtime_.Stats();
                     return absl::OkStatus();
                   });

@@ -84,7 +84,7 @@ grpc::ServerUnaryReactor* RigService::DeleteRig(grpc::CallbackServerContext* con
 
 grpc::ServerWriteReactor<v1::ComputeWeightsResponse>* RigService::ComputeWeights(
     grpc::CallbackServerContext* context, const v1::ComputeWeightsRequest* request) {
-  return WeighCall::Start(runtime_, weigh_, context, request);
+  return ComputeWeightsCall::Start(runtime_, weigh_, context, request);
 }
 
 }  // namespace sinew::server

@@ -33,14 +33,14 @@ SessionService::SessionService(Runtime& runtime)
       renew_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/RenewSession")},
       delete_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/DeleteSession")} {}
 
-absl::Status SessionService::ValidateOnly(const v1::SessionSpec& spec, v1::Session& session,
+absl::Status SessionService::ValidateOnly(const v1::SessionSource& source, v1::Session& session,
                                           const std::stop_token& stop) {
-  SINEW_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveSpec(runtime_, spec));
+  SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(runtime_, source));
   SINEW_ASSIGN_OR_RETURN(const BindEstimate estimate,
                          runtime_.bound->Estimate(*resolved.rig, resolved.recipe, stop));
-  *session.mutable_spec() = spec;
+  *session.mutable_source() = source;
   *session.mutable_recipe() = ToProto(resolved.recipe);
-  session.set_numerics(resolved.numerics);
+  session.set_determinism_digest(resolved.determinism_digest);
   *session.mutable_estimate() = ToProto(estimate);
   AddWarnings(resolved.recipe, *resolved.rig, session);
   return absl::OkStatus();
@@ -60,13 +60,14 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
     SINEW_ASSIGN_OR_RETURN(ttl, ReadTtl(request.ttl(), limits.max_ttl_seconds));
   }
   if (request.validate_only())
-    return ValidateOnly(request.spec(), *response.mutable_session(), stop);
+    return ValidateOnly(request.source(), *response.mutable_session(), stop);
   SINEW_ASSIGN_OR_RETURN(auto session,
-                         runtime_.sessions.FindRequest(request.request_id(), request.spec(),
+                         runtime_.sessions.FindRequest(request.request_id(), request.source(),
                                                        std::chrono::system_clock::now()));
   if (session == nullptr) {
-    SINEW_ASSIGN_OR_RETURN(const ResolvedSpec resolved, ResolveSpec(runtime_, request.spec()));
-    SINEW_ASSIGN_OR_RETURN(session, MakeSession(runtime_, request.spec(), resolved, stop));
+    SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved,
+                           ResolveSource(runtime_, request.source()));
+    SINEW_ASSIGN_OR_RETURN(session, MakeSession(runtime_, request.source(), resolved, stop));
     session->request_id = request.request_id();
     SINEW_ASSIGN_OR_RETURN(const auto added, runtime_.sessions.Add(session, ttl, Now()));
     session = added.session;
@@ -86,7 +87,7 @@ grpc::ServerUnaryReactor* SessionService::CreateSession(grpc::CallbackServerCont
 
 grpc::ServerWriteReactor<v1::WatchSessionResponse>* SessionService::WatchSession(
     grpc::CallbackServerContext* context, const v1::WatchSessionRequest* request) {
-  return WatchCall::Start(runtime_, watch_, context, request);
+  return WatchSessionCall::Start(runtime_, watch_, context, request);
 }
 
 grpc::ServerUnaryReactor* SessionService::GetSession(grpc::CallbackServerContext* context,

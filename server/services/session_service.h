@@ -32,7 +32,7 @@ class SessionService final : public v1::SessionService::CallbackService {
  private:
   absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionResponse& response,
                       const std::stop_token& stop);
-  absl::Status ValidateOnly(const v1::SessionSpec& spec, v1::Session& session,
+  absl::Status ValidateOnly(const v1::SessionSource& source, v1::Session& session,
                             const std::stop_token& stop);
 
   Runtime& runtime_;

@@ -14,21 +14,22 @@ void CostMean::Add(double seconds) {
   seconds_.store(old == 0 ? seconds : old + kWeight * (seconds - old), std::memory_order_relaxed);
 }
 
-Bound::Bound(std::string key, std::shared_ptr<const Rig> rig, Recipe recipe, BindEstimate estimate)
+BoundDeformer::BoundDeformer(std::string key, std::shared_ptr<const Rig> rig, Recipe recipe,
+                             BindEstimate estimate)
     : key_(std::move(key)), rig_(std::move(rig)), recipe_(std::move(recipe)), estimate_(estimate) {}
 
-Bound::Snapshot Bound::snapshot() const {
+BoundDeformer::Snapshot BoundDeformer::snapshot() const {
   const std::lock_guard lock(mutex_);
   const double progress = state_ == State::kReady ? 1.0 : progress_.load(std::memory_order_relaxed);
   return {state_, progress, error_};
 }
 
-std::shared_ptr<const Deformer> Bound::deformer() const {
+std::shared_ptr<const Deformer> BoundDeformer::deformer() const {
   const std::lock_guard lock(mutex_);
   return deformer_;
 }
 
-absl::Status Bound::CheckReady() const {
+absl::Status BoundDeformer::CheckReady() const {
   const Snapshot now = snapshot();
   if (now.state == State::kReady) return absl::OkStatus();
   const std::string why = now.state == State::kFailed
@@ -37,7 +38,7 @@ absl::Status Bound::CheckReady() const {
   return WithReason(absl::FailedPreconditionError("session: " + why), v1::REASON_NOT_READY);
 }
 
-std::uint64_t Bound::WhenDone(std::function<void()> done) {
+std::uint64_t BoundDeformer::WhenDone(std::function<void()> done) {
   {
     const std::lock_guard lock(mutex_);
     if (state_ == State::kBinding) {
@@ -49,7 +50,7 @@ std::uint64_t Bound::WhenDone(std::function<void()> done) {
   return 0;
 }
 
-void Bound::Forget(std::uint64_t id) {
+void BoundDeformer::Forget(std::uint64_t id) {
   std::function<void()>
       dropped;  // destroyed after the lock: it may hold the last reference to a call
   const std::lock_guard lock(mutex_);
@@ -59,7 +60,7 @@ void Bound::Forget(std::uint64_t id) {
   }
 }
 
-void Bound::Finish(absl::StatusOr<Deformer> result) {
+void BoundDeformer::Finish(absl::StatusOr<Deformer> result) {
   std::map<std::uint64_t, std::function<void()>> waiting;
   {
     const std::lock_guard lock(mutex_);

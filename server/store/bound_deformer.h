@@ -28,7 +28,7 @@ class CostMean {
 };
 
 // Thread-safe. State goes from binding to ready or failed once.
-class Bound {
+class BoundDeformer {
  public:
   enum class State { kBinding, kReady, kFailed };
   struct Snapshot {
@@ -37,7 +37,8 @@ class Bound {
     absl::Status error;   // of a failed bind
   };
 
-  Bound(std::string key, std::shared_ptr<const Rig> rig, Recipe recipe, BindEstimate estimate);
+  BoundDeformer(std::string key, std::shared_ptr<const Rig> rig, Recipe recipe,
+                BindEstimate estimate);
 
   const std::string& key() const { return key_; }
   const Rig& rig() const { return *rig_; }

@@ -38,12 +38,12 @@ std::string ForLog(const std::string& text) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<BoundCache>> BoundCache::Open(const BindConfig& config,
-                                                             const std::string& data_dir,
-                                                             Arenas& arenas, Timers& timers,
-                                                             Metrics& metrics, Log log) {
-  std::unique_ptr<BoundCache> cache(
-      new BoundCache(config, arenas, timers, metrics, std::move(log)));
+absl::StatusOr<std::unique_ptr<DeformerCache>> DeformerCache::Open(const BindConfig& config,
+                                                                   const std::string& data_dir,
+                                                                   Arenas& arenas, Timers& timers,
+                                                                   Metrics& metrics, Log log) {
+  std::unique_ptr<DeformerCache> cache(
+      new DeformerCache(config, arenas, timers, metrics, std::move(log)));
   if (!data_dir.empty() && config.disk_bytes > 0) {
     cache->folder_ = std::filesystem::path(data_dir) / "bound";
     SINEW_RETURN_IF_ERROR(MakeFolder(cache->folder_));
@@ -51,15 +51,15 @@ absl::StatusOr<std::unique_ptr<BoundCache>> BoundCache::Open(const BindConfig& c
   return cache;
 }
 
-BoundCache::BoundCache(const BindConfig& config, Arenas& arenas, Timers& timers, Metrics& metrics,
-                       Log log)
+DeformerCache::DeformerCache(const BindConfig& config, Arenas& arenas, Timers& timers,
+                             Metrics& metrics, Log log)
     : config_(config),
       timers_(timers),
       metrics_(metrics),
       log_(std::move(log)),
       queue_(config.queued, arenas) {}
 
-BoundCache::~BoundCache() {
+DeformerCache::~DeformerCache() {
   {
     const std::lock_guard lock(mutex_);
     for (auto& [key, entry] : entries_) entry.bound->Cancel();
@@ -67,8 +67,8 @@ BoundCache::~BoundCache() {
   queue_.Stop();
 }
 
-absl::StatusOr<BindEstimate> BoundCache::Estimate(const Rig& rig, const Recipe& recipe,
-                                                  const std::stop_token& stop) const {
+absl::StatusOr<BindEstimate> DeformerCache::Estimate(const Rig& rig, const Recipe& recipe,
+                                                     const std::stop_token& stop) const {
   std::stop_source source;
   const std::stop_callback cancelled(stop, [&source] { source.request_stop(); });
   const TimeLimit time(timers_, config_.seconds, "bind", "max-bind-seconds",
@@ -83,11 +83,11 @@ absl::StatusOr<BindEstimate> BoundCache::Estimate(const Rig& rig, const Recipe& 
   return estimate;
 }
 
-absl::StatusOr<BoundCache::Use> BoundCache::Acquire(const std::shared_ptr<const Rig>& rig,
-                                                    const Recipe& recipe,
-                                                    const std::string& numerics,
-                                                    const std::stop_token& stop) {
-  const std::string key = absl::StrCat(rig->digest(), "-", numerics);
+absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const std::shared_ptr<const Rig>& rig,
+                                                          const Recipe& recipe,
+                                                          const std::string& determinism_digest,
+                                                          const std::stop_token& stop) {
+  const std::string key = absl::StrCat(rig->digest(), "-", determinism_digest);
   {
     const std::lock_guard lock(mutex_);
     if (const auto found = entries_.find(key); found != entries_.end()) {
@@ -99,7 +99,7 @@ absl::StatusOr<BoundCache::Use> BoundCache::Acquire(const std::shared_ptr<const 
   auto found = entries_.find(key);
   if (found == entries_.end()) {
     SINEW_RETURN_IF_ERROR(MakeRoom(estimate.bound_bytes));
-    auto bound = std::make_shared<Bound>(key, rig, recipe, estimate);
+    auto bound = std::make_shared<BoundDeformer>(key, rig, recipe, estimate);
     SINEW_RETURN_IF_ERROR(queue_.Push([this, bound] { Run(bound); }));
     order_.Touch(key, estimate.bound_bytes);
     found = entries_.emplace(key, Entry{.bound = std::move(bound)}).first;
@@ -107,12 +107,12 @@ absl::StatusOr<BoundCache::Use> BoundCache::Acquire(const std::shared_ptr<const 
   return MakeUse(found->second);
 }
 
-BoundCache::Use BoundCache::MakeUse(Entry& entry) {
+DeformerCache::Use DeformerCache::MakeUse(Entry& entry) {
   ++entry.uses;
-  return Use(entry.bound.get(), [this, bound = entry.bound](Bound*) { Release(bound); });
+  return Use(entry.bound.get(), [this, bound = entry.bound](BoundDeformer*) { Release(bound); });
 }
 
-void BoundCache::Release(const std::shared_ptr<Bound>& bound) {
+void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound) {
   const std::lock_guard lock(mutex_);
   const auto found = entries_.find(bound->key());
   if (found == entries_.end() || found->second.bound != bound || --found->second.uses > 0) return;
@@ -125,7 +125,7 @@ void BoundCache::Release(const std::shared_ptr<Bound>& bound) {
   entries_.erase(found);
 }
 
-absl::Status BoundCache::MakeRoom(std::uint64_t bytes) {
+absl::Status DeformerCache::MakeRoom(std::uint64_t bytes) {
   const auto used = [this](const std::string& key) { return entries_.at(key).uses > 0; };
   const std::uint64_t budget = bytes < config_.bound_bytes ? config_.bound_bytes - bytes : 0;
   for (const std::string& key : order_.Over(budget, true, used)) {
@@ -138,7 +138,7 @@ absl::Status BoundCache::MakeRoom(std::uint64_t bytes) {
       absl::Seconds(30));
 }
 
-void BoundCache::Run(const std::shared_ptr<Bound>& bound) {
+void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound) {
   const TimeLimit time(timers_, config_.seconds, "bind", "max-bind-seconds",
                        [bound] { bound->Cancel(); });
   const auto start = std::chrono::steady_clock::now();
@@ -151,13 +151,14 @@ void BoundCache::Run(const std::shared_ptr<Bound>& bound) {
     result = absl::InternalError(absl::StrCat("bind: ", error.what()));
   }
   if (!result.ok()) result = time.Named(result.status());
-  const std::string spec = ForLog(FormatSpec(bound->recipe()));
+  const std::string recipe_text = ForLog(FormatRecipe(bound->recipe()));
   if (!result.ok()) {
     metrics_.binds_failed.Increment();
-    log_->warn("bind {} failed after {:.3f} s: {}", spec, SecondsSince(start),
+    log_->warn("bind {} failed after {:.3f} s: {}", recipe_text, SecondsSince(start),
                ForLog(std::string(result.status().message())));
   } else {
-    log_->info("bind {} took {:.3f} s, {} bytes", spec, SecondsSince(start), result->bytes());
+    log_->info("bind {} took {:.3f} s, {} bytes", recipe_text, SecondsSince(start),
+               result->bytes());
   }
   {
     const std::lock_guard lock(mutex_);
@@ -174,7 +175,7 @@ void BoundCache::Run(const std::shared_ptr<Bound>& bound) {
   bound->Finish(std::move(result));
 }
 
-absl::StatusOr<Deformer> BoundCache::LoadOrBind(Bound& bound) {
+absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound) {
   if (bound.stop_token().stop_requested()) return absl::CancelledError("bind: nobody waits for it");
   if (!folder_.empty()) {
     absl::StatusOr<Deformer> loaded = Load(bound);
@@ -203,11 +204,11 @@ absl::StatusOr<Deformer> BoundCache::LoadOrBind(Bound& bound) {
   return deformer;
 }
 
-std::filesystem::path BoundCache::PathOf(const Bound& bound) const {
+std::filesystem::path DeformerCache::PathOf(const BoundDeformer& bound) const {
   return folder_ / (Sha256Hex(bound.key()) + kSuffix);
 }
 
-absl::StatusOr<Deformer> BoundCache::Load(const Bound& bound) const {
+absl::StatusOr<Deformer> DeformerCache::Load(const BoundDeformer& bound) const {
   SINEW_ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(PathOf(bound)));
   SINEW_ASSIGN_OR_RETURN(const TableReader tables, TableReader::Open(bytes));
   SINEW_ASSIGN_OR_RETURN(Deformer deformer, Deformer::Load(tables));
@@ -219,7 +220,7 @@ absl::StatusOr<Deformer> BoundCache::Load(const Bound& bound) const {
   return deformer;
 }
 
-void BoundCache::Save(const Bound& bound, const Deformer& deformer) {
+void DeformerCache::Save(const BoundDeformer& bound, const Deformer& deformer) {
   TableWriter tables;
   deformer.Save(tables);
   const std::string bytes = tables.Finish();
@@ -239,16 +240,16 @@ void BoundCache::Save(const Bound& bound, const Deformer& deformer) {
   }
 }
 
-absl::Status BoundCache::InLine(std::function<void()> job) {
+absl::Status DeformerCache::InLine(std::function<void()> job) {
   return queue_.Push(std::move(job));
 }
 
-std::size_t BoundCache::entries() const {
+std::size_t DeformerCache::entries() const {
   const std::lock_guard lock(mutex_);
   return entries_.size();
 }
 
-std::uint64_t BoundCache::bytes() const {
+std::uint64_t DeformerCache::bytes() const {
   const std::lock_guard lock(mutex_);
   return order_.bytes();
 }

@@ -1,5 +1,5 @@
-// deformer_cache.h - bound data by rig digest and numerics: made once, shared by all who ask, kept
-// while it fits.
+// deformer_cache.h - bound data by rig digest and determinism digest: made once, shared by all who
+// ask, kept while it fits.
 //
 // What somebody uses is never dropped: a new bind that would not fit beside it is refused. What
 // nobody uses goes by age of last use. With a data folder, bound data is also kept as files and
@@ -27,15 +27,15 @@
 
 namespace sinew::server {
 
-class BoundCache {
+class DeformerCache {
  public:
   // data_dir: empty = memory only. kFailedPrecondition: the folder cannot be used.
-  static absl::StatusOr<std::unique_ptr<BoundCache>> Open(const BindConfig& config,
-                                                          const std::string& data_dir,
-                                                          Arenas& arenas, Timers& timers,
-                                                          Metrics& metrics, Log log);
+  static absl::StatusOr<std::unique_ptr<DeformerCache>> Open(const BindConfig& config,
+                                                             const std::string& data_dir,
+                                                             Arenas& arenas, Timers& timers,
+                                                             Metrics& metrics, Log log);
   // Cancels what binds and waits for it. Uses must not outlive the cache.
-  ~BoundCache();
+  ~DeformerCache();
 
   // What a bind would take, within its limits of memory and time. Blocks. kInvalidArgument: the
   // recipe does not fit the rig; kResourceExhausted: memory or time; kCancelled: `stop`.
@@ -45,9 +45,9 @@ class BoundCache {
   // A use of bound data that is there, being made, or started now. When the last use of data that
   // is still being made goes, its bind is cancelled. Blocks for the estimate, which `stop` ends.
   // Errors: those of Estimate; kResourceExhausted: bound data in memory, or too many binds wait.
-  using Use = std::shared_ptr<Bound>;
+  using Use = std::shared_ptr<BoundDeformer>;
   absl::StatusOr<Use> Acquire(const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
-                              const std::string& numerics, const std::stop_token& stop);
+                              const std::string& determinism_digest, const std::stop_token& stop);
 
   // Calls `job`, which must not throw, on the thread and arena of binds, in line with them.
   // kResourceExhausted: too many wait.
@@ -60,20 +60,21 @@ class BoundCache {
 
  private:
   struct Entry {
-    std::shared_ptr<Bound> bound;
+    std::shared_ptr<BoundDeformer> bound;
     std::size_t uses = 0;
     bool over = false;  // bind ended well
   };
 
-  BoundCache(const BindConfig& config, Arenas& arenas, Timers& timers, Metrics& metrics, Log log);
+  DeformerCache(const BindConfig& config, Arenas& arenas, Timers& timers, Metrics& metrics,
+                Log log);
   Use MakeUse(Entry& entry);
-  void Release(const std::shared_ptr<Bound>& bound);
+  void Release(const std::shared_ptr<BoundDeformer>& bound);
   absl::Status MakeRoom(std::uint64_t bytes);
-  void Run(const std::shared_ptr<Bound>& bound);
-  absl::StatusOr<Deformer> LoadOrBind(Bound& bound);
-  absl::StatusOr<Deformer> Load(const Bound& bound) const;
-  void Save(const Bound& bound, const Deformer& deformer);
-  std::filesystem::path PathOf(const Bound& bound) const;
+  void Run(const std::shared_ptr<BoundDeformer>& bound);
+  absl::StatusOr<Deformer> LoadOrBind(BoundDeformer& bound);
+  absl::StatusOr<Deformer> Load(const BoundDeformer& bound) const;
+  void Save(const BoundDeformer& bound, const Deformer& deformer);
+  std::filesystem::path PathOf(const BoundDeformer& bound) const;
 
   const BindConfig config_;
   Timers& timers_;

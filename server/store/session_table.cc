@@ -15,8 +15,8 @@
 namespace sinew::server {
 namespace {
 
-std::string SharedKey(const std::string& rig, const std::string& numerics) {
-  return absl::StrCat(rig, " ", numerics);
+std::string SharedKey(const std::string& rig, const std::string& determinism_digest) {
+  return absl::StrCat(rig, " ", determinism_digest);
 }
 
 absl::Status Unknown(const std::string& name) {
@@ -24,7 +24,7 @@ absl::Status Unknown(const std::string& name) {
       absl::StrCat("session: no ", name.substr(0, 100), " on this server, or its lease is over"));
 }
 
-bool SameSpec(const v1::SessionSpec& a, const v1::SessionSpec& b) {
+bool SameSource(const v1::SessionSource& a, const v1::SessionSource& b) {
   return google::protobuf::util::MessageDifferencer::Equals(a, b);
 }
 
@@ -41,11 +41,11 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Add(std::shared_ptr<Session> s
                                                       Duration ttl, Time now) {
   Dropped dropped;
   const std::lock_guard lock(mutex_);
-  const std::string shared_key = SharedKey(session->spec.rig(), session->numerics);
+  const std::string shared_key = SharedKey(session->source.rig(), session->determinism_digest);
   // Two requests may have come here at once; the first one stands.
   if (const Lease* first = Listed(requests_, session->request_id, now, dropped)) {
-    if (SameSpec(first->session->spec, session->spec)) return *first;
-    return absl::AlreadyExistsError("request_id: stood for another spec before");
+    if (SameSource(first->session->source, session->source)) return *first;
+    return absl::AlreadyExistsError("request_id: stood for another recipe before");
   }
   if (session->shared) {
     if (const Lease* first = Listed(shared_, shared_key, now, dropped)) return *first;
@@ -63,24 +63,24 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Add(std::shared_ptr<Session> s
 }
 
 absl::StatusOr<std::shared_ptr<Session>> SessionTable::FindRequest(const std::string& request_id,
-                                                                   const v1::SessionSpec& spec,
+                                                                   const v1::SessionSource& source,
                                                                    Time now) {
   Dropped dropped;
   const std::lock_guard lock(mutex_);
   const Lease* lease = Listed(requests_, request_id, now, dropped);
   if (lease == nullptr) return std::shared_ptr<Session>();
-  if (SameSpec(lease->session->spec, spec)) return lease->session;
-  return absl::AlreadyExistsError("request_id: stood for another spec before");
+  if (SameSource(lease->session->source, source)) return lease->session;
+  return absl::AlreadyExistsError("request_id: stood for another recipe before");
 }
 
 std::shared_ptr<Session> SessionTable::FindShared(const std::string& rig,
-                                                  const std::string& numerics, Time now) {
+                                                  const std::string& determinism_digest, Time now) {
   Dropped dropped;
   const std::lock_guard lock(mutex_);
-  Lease* lease = Listed(shared_, SharedKey(rig, numerics), now, dropped);
+  Lease* lease = Listed(shared_, SharedKey(rig, determinism_digest), now, dropped);
   if (lease == nullptr) return nullptr;
   // A failed bind is tried again by whoever asks next.
-  if (lease->session->bound->snapshot().state == Bound::State::kFailed) {
+  if (lease->session->bound->snapshot().state == BoundDeformer::State::kFailed) {
     Erase(sessions_.find(lease->session->name), dropped);
     return nullptr;
   }
@@ -132,7 +132,7 @@ void SessionTable::Erase(Sessions::iterator it, Dropped& dropped) {
   const std::shared_ptr<Session> session = it->second.session;
   session->ended.store(true);
   if (!session->request_id.empty()) requests_.erase(session->request_id);
-  if (session->shared) shared_.erase(SharedKey(session->spec.rig(), session->numerics));
+  if (session->shared) shared_.erase(SharedKey(session->source.rig(), session->determinism_digest));
   sessions_.erase(it);
   dropped.push_back(session);  // freed by the caller, without the lock
 }

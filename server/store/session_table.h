@@ -24,12 +24,12 @@ namespace sinew::server {
 // Constant but for the lease.
 struct Session {
   std::string name;  // sessions/<32 hex digits>
-  v1::SessionSpec spec;
+  v1::SessionSource source;
   v1::Recipe recipe;  // with every default filled in
-  std::string numerics;
+  std::string determinism_digest;
   std::string request_id;  // or empty
-  bool shared = false;     // made for a Target with a spec
-  BoundCache::Use bound;
+  bool shared = false;     // made for a Target with a recipe
+  DeformerCache::Use bound;
   std::atomic<bool> ended{false};
 };
 
@@ -47,16 +47,16 @@ class SessionTable {
   };
 
   // Adds a session, or, for a request_id or a shared one that is there already, gives the first one
-  // again. kAlreadyExists: the request_id stood for another spec; kResourceExhausted: too many
+  // again. kAlreadyExists: the request_id stood for another recipe; kResourceExhausted: too many
   // sessions.
   absl::StatusOr<Lease> Add(std::shared_ptr<Session> session, Duration ttl, Time now);
 
   // The session of an earlier request with this id whose lease goes on, or null. kAlreadyExists: it
-  // had another spec.
+  // had another recipe.
   absl::StatusOr<std::shared_ptr<Session>> FindRequest(const std::string& request_id,
-                                                       const v1::SessionSpec& spec, Time now);
-  // The shared session for this rig and numerics, renewed, or null.
-  std::shared_ptr<Session> FindShared(const std::string& rig, const std::string& numerics,
+                                                       const v1::SessionSource& source, Time now);
+  // The shared session for this rig and determinism digest, renewed, or null.
+  std::shared_ptr<Session> FindShared(const std::string& rig, const std::string& determinism_digest,
                                       Time now);
 
   // By name, with the lease as it stands. kNotFound.
@@ -88,7 +88,7 @@ class SessionTable {
   mutable std::mutex mutex_;
   Sessions sessions_;
   Names requests_;  // request_id to name
-  Names shared_;    // rig + numerics to name
+  Names shared_;    // rig + determinism digest to name
 };
 
 // A fresh random session name.

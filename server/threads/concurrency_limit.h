@@ -15,28 +15,28 @@ namespace sinew::server {
 
 // Counts what runs of one kind, up to a limit. Thread-safe. Passes are given back when they are
 // destroyed and must not outlive the gate.
-class Gate {
+class ConcurrencyLimit {
  public:
   // name: the limit's option; unit: what is counted.
-  Gate(std::uint64_t limit, std::string_view name, std::string_view unit)
+  ConcurrencyLimit(std::uint64_t limit, std::string_view name, std::string_view unit)
       : limit_(limit), name_(name), unit_(unit) {}
 
-  class Pass {
+  class Permit {
    public:
-    Pass() = default;
-    Pass(Pass&& other) noexcept : gate_(other.gate_) { other.gate_ = nullptr; }
-    Pass& operator=(Pass&& other) noexcept;
-    ~Pass() { Return(); }
+    Permit() = default;
+    Permit(Permit&& other) noexcept : gate_(other.gate_) { other.gate_ = nullptr; }
+    Permit& operator=(Permit&& other) noexcept;
+    ~Permit() { Return(); }
 
    private:
-    friend class Gate;
-    explicit Pass(Gate* gate) : gate_(gate) {}
+    friend class ConcurrencyLimit;
+    explicit Permit(ConcurrencyLimit* gate) : gate_(gate) {}
     void Return();
-    Gate* gate_ = nullptr;
+    ConcurrencyLimit* gate_ = nullptr;
   };
 
   // kUnavailable after Close; kResourceExhausted at the limit.
-  absl::StatusOr<Pass> Enter();
+  absl::StatusOr<Permit> Enter();
 
   void Close();
   bool closed() const;

@@ -189,7 +189,7 @@ void PrintBytes(const Character& character) {
 // A recipe bound to the character, moved through the clip.
 class Motion {
  public:
-  Motion(const Character& character, const std::string& spec, int threads)
+  Motion(const Character& character, const std::string& recipe_text, int threads)
       : character_(character),
         threads_(threads),
         positions_(character.rig->vertices() * 12),
@@ -199,7 +199,7 @@ class Motion {
       Task task;
       const auto start = Clock::now();
       deformer_.emplace(
-          ValueOrDie(Deformer::Bind(*character.rig, ValueOrDie(ParseSpec(spec)), task)));
+          ValueOrDie(Deformer::Bind(*character.rig, ValueOrDie(ParseRecipe(recipe_text)), task)));
       bind_seconds_ = SecondsSince(start);
     });
   }
@@ -219,11 +219,11 @@ class Motion {
     });
   }
 
-  void Print(const std::string& spec) const {
+  void Print(const std::string& recipe_text) const {
     const double frame = Median(frame_seconds_);
     const double vertices =
         static_cast<double>(states_.size()) * static_cast<double>(character_.poses.size());
-    std::printf("  %-34s %d %8.2f %10.2f %10.2f %8.1f %10.1f\n", spec.c_str(), threads_,
+    std::printf("  %-34s %d %8.2f %10.2f %10.2f %8.1f %10.1f\n", recipe_text.c_str(), threads_,
                 bind_seconds_, frame * 1e3, Median(cpu_seconds_) * 1e3, 1 / frame,
                 100 * static_cast<double>(contact_) / vertices);
   }
@@ -231,16 +231,16 @@ class Motion {
  private:
   void Evaluate(std::size_t f, StreamState& state, const Task& task) {
     FrameOut out{.positions = positions_};
-    if (deformer_->has_states()) out.states = states_;
+    if (deformer_->has_vertex_status()) out.vertex_status = states_;
     const auto status = deformer_->Evaluate(
         {.joints = character_.poses[f], .controls = character_.controls[f]}, out, workspace_,
         deformer_->frames_independent() ? nullptr : &state, task);
     if (!status.ok()) ValueOrDie<int>(status);
     for (const std::byte of : states_) {
-      const auto vertex = static_cast<VertexState>(of);
-      contact_ += vertex == VertexState::kGradientDivergence || vertex == VertexState::kPotentialPit
-                      ? 1
-                      : 0;
+      const auto vertex = static_cast<VertexStatus>(of);
+      contact_ +=
+          vertex == VertexStatus::kGradientDivergence || vertex == VertexStatus::kPotentialPit ? 1
+                                                                                               : 0;
     }
   }
 
@@ -255,7 +255,7 @@ class Motion {
   std::vector<double> frame_seconds_, cpu_seconds_;
 };
 
-void Run(const Character& character, const std::vector<std::string>& specs, int rounds) {
+void Run(const Character& character, const std::vector<std::string>& recipes, int rounds) {
   std::printf("%s: %zu vertices, %zu joints, %zu frames; %s\n", character.label.c_str(),
               character.rig->vertices(), character.rig->joints(), character.poses.size(),
               std::string(IsaName(ActiveIsa())).c_str());
@@ -263,15 +263,15 @@ void Run(const Character& character, const std::vector<std::string>& specs, int 
   std::printf("  %-34s %s %8s %10s %10s %8s %10s\n", "", "T", "bind s", "frame ms", "CPU ms", "fps",
               "contact %");
   std::vector<std::pair<std::string, std::unique_ptr<Motion>>> motions;
-  for (const std::string& spec : specs) {
+  for (const std::string& recipe_text : recipes) {
     for (const int threads : {1, 2}) {
-      motions.emplace_back(spec, std::make_unique<Motion>(character, spec, threads));
+      motions.emplace_back(recipe_text, std::make_unique<Motion>(character, recipe_text, threads));
     }
   }
   for (int round = 0; round < rounds; ++round) {
-    for (const auto& [spec, motion] : motions) motion->Pass();
+    for (const auto& [recipe_text, motion] : motions) motion->Pass();
   }
-  for (const auto& [spec, motion] : motions) motion->Print(spec);
+  for (const auto& [recipe_text, motion] : motions) motion->Print(recipe_text);
   std::printf("  %s\n\n", kPaper);
   std::fflush(stdout);
 }
@@ -282,16 +282,16 @@ void Run(const Character& character, const std::vector<std::string>& specs, int 
 int main(int argc, char** argv) {
   CLI::App app("Implicit skinning of whole characters in motion; medians of interleaved passes.");
   std::vector<std::string> files;
-  std::vector<std::string> specs = {"dqs | implicit", "dqs | implicit(tracking=true)"};
+  std::vector<std::string> recipes = {"dqs | implicit", "dqs | implicit(tracking=true)"};
   int rounds = 5;
   app.add_option("files", files, "Characters with a clip; none = three hands");
-  app.add_option("--spec", specs, "Recipes")->allow_extra_args(false);
+  app.add_option("--recipe", recipes, "Recipes")->allow_extra_args(false);
   app.add_option("--rounds", rounds, "Passes over the clip")->check(CLI::Range(1, 1000));
   CLI11_PARSE(app, argc, argv);
   // What a call frees stays with the program: frames must not be measured by page faults.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, -1);
   const sinew::DenormalGuard guard;
-  if (files.empty()) sinew::Run(sinew::Hands(), specs, rounds);
-  for (const std::string& file : files) sinew::Run(sinew::ReadFile(file), specs, rounds);
+  if (files.empty()) sinew::Run(sinew::Hands(), recipes, rounds);
+  for (const std::string& file : files) sinew::Run(sinew::ReadFile(file), recipes, rounds);
 }

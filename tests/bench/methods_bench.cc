@@ -1,7 +1,7 @@
 // methods_bench - every method on the tube: what binding takes and holds, and what a frame takes,
 // beside a plain copy of the same bytes in the same round.
 //
-//   methods_bench --vertices 50000 --spec lbs --spec 'ddm(variant=2)'
+//   methods_bench --vertices 50000 --recipe lbs --recipe 'ddm(variant=2)'
 //
 // Rounds are interleaved over all methods and figures are medians, because machines change speed
 // under foreign load. The prototype column is what a throw-away program reached with the same
@@ -91,9 +91,9 @@ class Entry {
     bool normals = false;
     std::size_t controls = 0, on = 0;  // of the rig, and those that are at 1
   };
-  Entry(const Rig& rig, std::string spec, const Options& options)
-      : spec_(std::move(spec)),
-        recipe_(*ParseSpec(spec_)),
+  Entry(const Rig& rig, std::string recipe_text, const Options& options)
+      : recipe_text_(std::move(recipe_text)),
+        recipe_(*ParseRecipe(recipe_text_)),
         pose_(testing::TurnPose(rig, {0.6, 0, 0.8}, 4)),
         controls_(options.controls),
         on_(options.on),
@@ -112,7 +112,8 @@ class Entry {
           auto bound = Deformer::Bind(rig, recipe_, task);
           seconds.push_back(SecondsSince(start));
           if (!bound.ok()) {
-            std::fprintf(stderr, "%s: %s\n", spec_.c_str(), bound.status().ToString().c_str());
+            std::fprintf(stderr, "%s: %s\n", recipe_text_.c_str(),
+                         bound.status().ToString().c_str());
             return;
           }
           deformer_ = std::make_unique<Deformer>(*std::move(bound));
@@ -145,13 +146,14 @@ class Entry {
                 Median(two_) / vertices * 1e9, copy, one / copy);
     std::printf(prototype > 0 ? " %9.1f\n" : "         -\n", prototype);
   }
-  const std::string& spec() const { return spec_; }
+  const std::string& recipe_text() const { return recipe_text_; }
   bool normals() const { return !normals_.empty(); }
 
  private:
   std::string Name() const {
-    if (controls_.empty()) return spec_ + (normals() ? " + normals" : "");
-    return spec_ + ", " + std::to_string(on_) + " of " + std::to_string(controls_.size()) + " on";
+    if (controls_.empty()) return recipe_text_ + (normals() ? " + normals" : "");
+    return recipe_text_ + ", " + std::to_string(on_) + " of " + std::to_string(controls_.size()) +
+           " on";
   }
   void Evaluate() {
     FrameOut out{.positions = positions_, .normals = normals_};
@@ -173,7 +175,7 @@ class Entry {
     sink_ = sum;
   }
 
-  std::string spec_;
+  std::string recipe_text_;
   Recipe recipe_;
   std::vector<Affine> pose_;
   std::vector<float> controls_;
@@ -220,40 +222,41 @@ double OneVertexAtATime(const Rig& rig) {
 }
 
 double Prototype(const Entry& entry) {
-  if (entry.spec() == "lbs") return entry.normals() ? 3.9 : 2.0;
+  if (entry.source() == "lbs") return entry.normals() ? 3.9 : 2.0;
   if (entry.normals()) return 0;
-  if (entry.spec() == "dqs") return 4.4;
-  return entry.spec() == "ddm(storage=float16)" ? 17.2 : 0;
+  if (entry.source() == "dqs") return 4.4;
+  return entry.source() == "ddm(storage=float16)" ? 17.2 : 0;
 }
 
-std::vector<std::string> AllSpecs() {
-  std::vector<std::string> specs;
-  for (const MethodInfo& method : ListMethods()) specs.push_back(method.example);
-  specs.emplace_back("spherical_blend(centres=per_set)");
+std::vector<std::string> AllRecipes() {
+  std::vector<std::string> recipes;
+  for (const MethodInfo& method : ListMethods()) recipes.push_back(method.example);
+  recipes.emplace_back("spherical_blend(centres=per_set)");
   for (int variant = 1; variant <= 5; ++variant) {
-    specs.push_back("ddm(variant=" + std::to_string(variant) + ")");
+    recipes.push_back("ddm(variant=" + std::to_string(variant) + ")");
   }
-  specs.insert(specs.end(), {"ddm(storage=float16)", "enhanced_ddm(variant=2)"});
-  return specs;
+  recipes.insert(recipes.end(), {"ddm(storage=float16)", "enhanced_ddm(variant=2)"});
+  return recipes;
 }
 
-void Run(std::size_t vertices, const std::vector<std::string>& specs, int rounds) {
+void Run(std::size_t vertices, const std::vector<std::string>& recipes, int rounds) {
   const Rig rig = testing::TubeRig(Options(vertices));
   std::vector<std::unique_ptr<Entry>> entries;
-  const auto add = [&](const Rig& on, const std::string& spec, const Entry::Options& options) {
-    auto entry = std::make_unique<Entry>(on, spec, options);
+  const auto add = [&](const Rig& on, const std::string& recipe_text,
+                       const Entry::Options& options) {
+    auto entry = std::make_unique<Entry>(on, recipe_text, options);
     if (entry->bound()) entries.push_back(std::move(entry));
   };
-  for (const std::string& spec : specs) {
-    if (spec.starts_with("shapes")) {
+  for (const std::string& recipe_text : recipes) {
+    if (recipe_text.starts_with("shapes")) {
       const Rig shaped = ShapedTube(vertices);
       for (const std::size_t on : {std::size_t{0}, std::size_t{1}, kTargets}) {
-        add(shaped, spec, {.controls = kTargets, .on = on});
+        add(shaped, recipe_text, {.controls = kTargets, .on = on});
       }
       continue;
     }
-    add(rig, spec, {});
-    if (spec == "lbs") add(rig, spec, {.normals = true});
+    add(rig, recipe_text, {});
+    if (recipe_text == "lbs") add(rig, recipe_text, {.normals = true});
   }
   std::vector<double> one_at_a_time;
   for (int round = 0; round < rounds; ++round) {
@@ -265,8 +268,8 @@ void Run(std::size_t vertices, const std::vector<std::string>& specs, int rounds
               Median(one_at_a_time));
   std::printf("%-44s %8s %8s %9s %8s %8s %8s %8s %7s %9s\n", "", "bind 1T", "bind 2T", "peak",
               "bound", "frame1T", "frame2T", "copy", "frame/", "prototype");
-  std::printf("%-44s %8s %8s %9s %8s %8s %8s %8s %7s %9s\n", "spec", "ms", "ms", "MB", "B/vert",
-              "ns/vert", "ns/vert", "ns/vert", "copy", "ns/vert");
+  std::printf("%-44s %8s %8s %9s %8s %8s %8s %8s %7s %9s\n", "recipe_text", "ms", "ms", "MB",
+              "B/vert", "ns/vert", "ns/vert", "ns/vert", "copy", "ns/vert");
   for (const auto& entry : entries) entry->Print(Prototype(*entry));
   std::fflush(stdout);
 }
@@ -277,16 +280,16 @@ void Run(std::size_t vertices, const std::vector<std::string>& specs, int rounds
 int main(int argc, char** argv) {
   CLI::App app("Bind and frame figures of every method on a tube; medians of interleaved rounds.");
   std::vector<std::size_t> vertices = {10000, 50000, 200000};
-  std::vector<std::string> specs;
+  std::vector<std::string> recipes;
   int rounds = 15;
   app.add_option("--vertices", vertices, "Sizes of the tube")->capture_default_str();
-  app.add_option("--spec", specs, "Only these recipes");
+  app.add_option("--recipe", recipes, "Only these recipes");
   app.add_option("--rounds", rounds, "Rounds of frames")->check(CLI::Range(1, 1000));
   CLI11_PARSE(app, argc, argv);
   // What a call frees stays with the program: bound data must not be measured by page faults.
   mallopt(M_MMAP_THRESHOLD, 1 << 30);
   mallopt(M_TRIM_THRESHOLD, -1);
   for (const std::size_t size : vertices) {
-    sinew::Run(size, specs.empty() ? sinew::AllSpecs() : specs, rounds);
+    sinew::Run(size, recipes.empty() ? sinew::AllRecipes() : recipes, rounds);
   }
 }

@@ -126,7 +126,7 @@ void PrintTimes(bool quads) {
   const Rig plain = testing::TubeRig(options), authored = testing::TexturedTube(options);
   const auto pose = testing::TurnPose(plain, {0.6, 0, 0.8}, 4);
   Task task;
-  const auto recipe = testing::ValueOrDie(ParseSpec("lbs"));
+  const auto recipe = testing::ValueOrDie(ParseRecipe("lbs"));
   const Deformer on_plain = testing::ValueOrDie(Deformer::Bind(plain, recipe, task));
   const Deformer on_authored = testing::ValueOrDie(Deformer::Bind(authored, recipe, task));
   RotatedNormals rotated(authored, pose);

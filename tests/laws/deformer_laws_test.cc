@@ -16,7 +16,7 @@
 #include "core/simd/target.h"
 #include "tests/laws/law_cases.h"
 #include "tests/laws/law_frame.h"
-#include "tests/laws/law_specs.h"
+#include "tests/laws/law_recipes.h"
 
 namespace sinew {
 namespace {
@@ -26,15 +26,15 @@ using testing::Distance;
 using testing::Evaluate;
 using testing::Frame;
 using testing::LawPoses;
+using testing::LawRecipes;
 using testing::LawRigs;
-using testing::LawSpecs;
 using testing::NamedPose;
 using testing::RoundingSpread;
 
 class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {
  protected:
   void SetUp() override {
-    const auto recipe = ParseSpec(std::get<0>(GetParam()));
+    const auto recipe = ParseRecipe(std::get<0>(GetParam()));
     ASSERT_TRUE(recipe.ok()) << recipe.status();
     recipe_ = *recipe;
     Task task;
@@ -220,8 +220,9 @@ TEST_P(DeformerLaws, EveryPoseIsFiniteWithUnitNormalsAndTrueBounds) {
       ASSERT_EQ(frame.tangents[v].w, rig().mesh().tangents()[v].w) << pose.name << " vertex " << v;
     }
     EXPECT_EQ(bounds, frame.bounds) << pose.name;
-    for (std::size_t v = 0; v < frame.states.size(); ++v) {
-      ASSERT_LE(frame.states[v], 6) << pose.name << " vertex " << v;  // kOutVert: none is unwritten
+    for (std::size_t v = 0; v < frame.vertex_status.size(); ++v) {
+      ASSERT_LE(frame.vertex_status[v], 6)
+          << pose.name << " vertex " << v;  // kExcluded: none is unwritten
     }
   }
 }
@@ -349,12 +350,12 @@ TEST_P(DeformerLaws, LoadOfWildIndicesIsRefusedOrStaysInBounds) {
         constexpr float kUnwritten = -12345.678f;
         const std::size_t vertices = loaded->vertices();
         std::vector<float> values(vertices * (loaded->has_tangents() ? 10 : 6), kUnwritten);
-        std::vector<std::byte> states(loaded->has_states() ? vertices : 0);
+        std::vector<std::byte> vertex_status(loaded->has_vertex_status() ? vertices : 0);
         const auto bytes_of = std::as_writable_bytes(std::span(values));
         FrameOut out{.positions = bytes_of.first(vertices * 12),
                      .normals = bytes_of.subspan(vertices * 12, vertices * 12),
                      .tangents = bytes_of.subspan(vertices * 24),
-                     .states = states};
+                     .vertex_status = vertex_status};
         Workspace workspace;
         StreamState state;
         const Task task;
@@ -431,13 +432,13 @@ TEST_P(DeformerLaws, RefusesBadPosesAndBuffers) {
   EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, nullptr, Task()).code(),
             absl::StatusCode::kInvalidArgument);
   asked.tangents = {};
-  std::vector<std::byte> states(deformer_->vertices());
-  asked.states = states;
+  std::vector<std::byte> vertex_status(deformer_->vertices());
+  asked.vertex_status = vertex_status;
   EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, nullptr, Task()).ok(),
-            deformer_->has_states());
-  EXPECT_EQ(deformer_->has_states(), WritesStates(recipe_));
-  states.push_back({});
-  asked.states = states;
+            deformer_->has_vertex_status());
+  EXPECT_EQ(deformer_->has_vertex_status(), WritesVertexStatus(recipe_));
+  vertex_status.push_back({});
+  asked.vertex_status = vertex_status;
   EXPECT_EQ(deformer_->Evaluate({.joints = pose}, asked, spare, nullptr, Task()).code(),
             absl::StatusCode::kInvalidArgument);
   std::vector<std::byte> small(deformer_->vertices() * 12 - 1);
@@ -456,7 +457,7 @@ std::string Readable(const ::testing::TestParamInfo<DeformerLaws::ParamType>& in
 }
 
 INSTANTIATE_TEST_SUITE_P(All, DeformerLaws,
-                         ::testing::Combine(::testing::ValuesIn(LawSpecs()),
+                         ::testing::Combine(::testing::ValuesIn(LawRecipes()),
                                             ::testing::Range<std::size_t>(0, LawRigs().size())),
                          Readable);
 

@@ -18,15 +18,15 @@ namespace sinew::testing {
 
 struct Frame {
   std::vector<Vec3f> positions, normals;
-  std::vector<Vec4f> tangents;       // of rigs that have them
-  std::vector<std::uint8_t> states;  // of recipes that write them
+  std::vector<Vec4f> tangents;              // of rigs that have them
+  std::vector<std::uint8_t> vertex_status;  // of recipes that write them
   std::array<float, 6> bounds{};
 
   bool SameBits(const Frame& other) const {
     return std::memcmp(positions.data(), other.positions.data(), positions.size() * 12) == 0 &&
            std::memcmp(normals.data(), other.normals.data(), normals.size() * 12) == 0 &&
            std::memcmp(tangents.data(), other.tangents.data(), tangents.size() * 16) == 0 &&
-           states == other.states;
+           vertex_status == other.vertex_status;
   }
 };
 
@@ -36,11 +36,11 @@ inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, std::span<const 
   frame.positions.resize(deformer.vertices());
   frame.normals.resize(deformer.vertices());
   if (deformer.has_tangents()) frame.tangents.resize(deformer.vertices());
-  if (deformer.has_states()) frame.states.assign(deformer.vertices(), 0xff);
+  if (deformer.has_vertex_status()) frame.vertex_status.assign(deformer.vertices(), 0xff);
   FrameOut out{.positions = std::as_writable_bytes(std::span(frame.positions)),
                .normals = std::as_writable_bytes(std::span(frame.normals)),
                .tangents = std::as_writable_bytes(std::span(frame.tangents)),
-               .states = std::as_writable_bytes(std::span(frame.states))};
+               .vertex_status = std::as_writable_bytes(std::span(frame.vertex_status))};
   Workspace workspace;
   const absl::Status status = deformer.Evaluate({.joints = joints}, out, workspace, nullptr, task);
   if (!status.ok()) return status;

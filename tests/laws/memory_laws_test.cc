@@ -11,7 +11,7 @@
 
 #include "core/deform/engine/deformer.h"
 #include "core/deform/engine/recipe_text.h"
-#include "tests/laws/law_specs.h"
+#include "tests/laws/law_recipes.h"
 #include "tests/support/allocation_meter.h"
 #include "tests/support/small_rigs.h"
 #include "tests/support/tube.h"
@@ -116,7 +116,7 @@ class MemoryLaws : public ::testing::TestWithParam<std::tuple<std::string, std::
 
 TEST_P(MemoryLaws, EstimateAndBindStayWithinTheEstimate) {
   const Rig& rig = Rigs()[std::get<1>(GetParam())].rig;
-  const auto recipe = ParseSpec(std::get<0>(GetParam()));
+  const auto recipe = ParseRecipe(std::get<0>(GetParam()));
   ASSERT_TRUE(recipe.ok()) << recipe.status();
   Task task;
   BindEstimate estimate;
@@ -143,7 +143,7 @@ std::string Readable(const ::testing::TestParamInfo<MemoryLaws::ParamType>& info
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MemoryLaws,
-                         ::testing::Combine(::testing::ValuesIn(testing::LawSpecs()),
+                         ::testing::Combine(::testing::ValuesIn(testing::LawRecipes()),
                                             ::testing::Range<std::size_t>(0, Rigs().size())),
                          Readable);
 

@@ -31,20 +31,20 @@ const Rig& ShapedTube() {
 
 // Recipes whose first stage reads rest points, without shapes before it.
 std::vector<std::string> RestReaders() {
-  std::vector<std::string> specs;
+  std::vector<std::string> recipes;
   for (const MethodInfo& method : ListMethods()) {
     if (method.reads == "rest" && method.name != ShapesParams::kName) {
-      specs.push_back(method.example);
+      recipes.push_back(method.example);
     }
   }
-  specs.insert(specs.end(), {"lbs(max_influences=1)", "dqs(blend=0.5)", "ddm(alpha=0.5)",
-                             "ddm(smoothing=explicit, lambda=0.5, iterations=8)",
-                             "enhanced_ddm(radius=0.05, pop_guard=false)"});
-  return specs;
+  recipes.insert(recipes.end(), {"lbs(max_influences=1)", "dqs(blend=0.5)", "ddm(alpha=0.5)",
+                                 "ddm(smoothing=explicit, lambda=0.5, iterations=8)",
+                                 "enhanced_ddm(radius=0.05, pop_guard=false)"});
+  return recipes;
 }
 
-Deformer BindTo(const Rig& rig, const std::string& spec) {
-  const auto recipe = ParseSpec(spec);
+Deformer BindTo(const Rig& rig, const std::string& recipe_text) {
+  const auto recipe = ParseRecipe(recipe_text);
   EXPECT_TRUE(recipe.ok()) << recipe.status();
   Task task;
   auto deformer = Deformer::Bind(rig, *recipe, task);
@@ -224,12 +224,12 @@ TEST(ShapesLaw, LinearBlendAndDualQuaternionsEqualTheDisplacedRigBitByBit) {
   const Rig rig = testing::MakeRig(std::move(displaced));
   ASSERT_EQ(Distance(rig.mesh().centre(), ShapedTube().mesh().centre()), 0);
   const auto pose = testing::BendPose(rig, 80);
-  for (const std::string spec : {"lbs", "lbs(max_influences=1)", "dqs", "dqs(blend=0.5)"}) {
-    const auto expected = Must(BindTo(rig, spec), pose, kOff);
-    const auto frame = Must(BindTo(ShapedTube(), "shapes | " + spec), pose, kOn);
+  for (const std::string recipe_text : {"lbs", "lbs(max_influences=1)", "dqs", "dqs(blend=0.5)"}) {
+    const auto expected = Must(BindTo(rig, recipe_text), pose, kOff);
+    const auto frame = Must(BindTo(ShapedTube(), "shapes | " + recipe_text), pose, kOn);
     EXPECT_TRUE(
         SameBits(std::span(expected).first(points.size()), std::span(frame).first(points.size())))
-        << spec;
+        << recipe_text;
     // Normals of the moved surface: the rig of moved points has the same ones.
     for (std::size_t v = points.size(); v < frame.size(); ++v) {
       ASSERT_LE(Distance(ToDouble(expected[v]), ToDouble(frame[v])), 1e-5);

@@ -34,23 +34,24 @@ absl::Status Append(const FrameView& view, std::vector<float>& frames) {
   return view.CopyPositions(std::span(frames).subspan(start));
 }
 
-absl::Status AppendStates(const FrameView& view, std::string& frames) {
-  std::vector<VertexState> states(view.vertices());
-  const absl::Status status = view.CopyStates(states);
-  frames.append(reinterpret_cast<const char*>(states.data()), states.size());
+absl::Status AppendVertexStatus(const FrameView& view, std::string& frames) {
+  std::vector<VertexStatus> vertex_status(view.vertices());
+  const absl::Status status = view.CopyVertexStatus(vertex_status);
+  frames.append(reinterpret_cast<const char*>(vertex_status.data()), vertex_status.size());
   return status;
 }
 
 absl::Status Run(const std::string& address, const std::string& folder, const std::string& deformer,
-                 std::uint64_t count, bool want_states) {
+                 std::uint64_t count, bool want_vertex_status) {
   SINEW_ASSIGN_OR_RETURN(const std::string rig, EncodeRig(MakeTube(80, 40)));
   SINEW_RETURN_IF_ERROR(Write(folder + "/rig.sinewrig", rig.data(), rig.size()));
   SINEW_ASSIGN_OR_RETURN(const Client client, Client::Connect({.address = address}));
   SINEW_ASSIGN_OR_RETURN(const Character character, Character::Create(client, rig, deformer));
   StreamOptions options;
-  if (want_states) options.output.attributes = {Attribute::kPositions, Attribute::kVertexStates};
+  if (want_vertex_status)
+    options.output.attributes = {Attribute::kPositions, Attribute::kVertexStatus};
   SINEW_ASSIGN_OR_RETURN(Stream stream, character.OpenStream(options));
-  std::string states;
+  std::string vertex_status;
   std::vector<float> poses, streamed, unary;
   for (std::uint64_t frame = 1; frame <= count; ++frame) {
     const std::vector<float> pose = TubePose(frame);
@@ -59,13 +60,13 @@ absl::Status Run(const std::string& address, const std::string& folder, const st
     SINEW_ASSIGN_OR_RETURN(const auto item, stream.Next(absl::Seconds(60)));
     if (!item) return absl::InternalError("the stream ended early");
     SINEW_RETURN_IF_ERROR(Append(item->view, streamed));
-    if (want_states) SINEW_RETURN_IF_ERROR(AppendStates(item->view, states));
+    if (want_vertex_status) SINEW_RETURN_IF_ERROR(AppendVertexStatus(item->view, vertex_status));
     SINEW_ASSIGN_OR_RETURN(const FrameView view, character.Deform({}, {.joint_transforms = pose}));
     SINEW_RETURN_IF_ERROR(Append(view, unary));
   }
   SINEW_RETURN_IF_ERROR(Write(folder + "/poses.f32", poses));
   SINEW_RETURN_IF_ERROR(Write(folder + "/stream.f32", streamed));
-  SINEW_RETURN_IF_ERROR(Write(folder + "/stream.u8", states.data(), states.size()));
+  SINEW_RETURN_IF_ERROR(Write(folder + "/stream.u8", vertex_status.data(), vertex_status.size()));
   return Write(folder + "/unary.f32", unary);
 }
 

@@ -47,9 +47,9 @@ def upload(channel, data):
     return rig_service_pb2_grpc.RigServiceStub(channel).UploadRig(pieces()).rig.name
 
 
-def bind(channel, rig, spec):
+def bind(channel, rig, recipe_text):
     sessions = session_service_pb2_grpc.SessionServiceStub(channel)
-    request = session_service_pb2.CreateSessionRequest(spec=session_service_pb2.SessionSpec(rig=rig, spec=spec))
+    request = session_service_pb2.CreateSessionRequest(source=session_service_pb2.SessionSource(rig=rig, recipe_text=recipe_text))
     name = sessions.CreateSession(request).session.name
     for reply in sessions.WatchSession(session_service_pb2.WatchSessionRequest(name=name)):
         state = reply.session.state
@@ -57,23 +57,23 @@ def bind(channel, rig, spec):
     return name
 
 
-STATES = [frame_pb2.ATTRIBUTE_POSITIONS, frame_pb2.ATTRIBUTE_VERTEX_STATES]
+STATES = [frame_pb2.ATTRIBUTE_POSITIONS, frame_pb2.ATTRIBUTE_VERTEX_STATUS]
 
 
 def stream(channel, session, poses, vertices, chunk_bytes=0, attributes=()):
-    """All frames, [frames, vertices, 3], with acknowledgements as the protocol wants them; and their vertex states."""
+    """All frames, [frames, vertices, 3], with acknowledgements as the protocol wants them; and their vertex status."""
     import queue
 
     outgoing = queue.Queue()
     target = session_service_pb2.Target(session=session)
-    output = frame_pb2.OutputSpec(chunk_bytes=chunk_bytes, attributes=attributes)
+    output = frame_pb2.OutputOptions(chunk_bytes=chunk_bytes, attributes=attributes)
     opener = deform_service_pb2.StreamOpen(target=target, output=output)
     outgoing.put(deform_service_pb2.StreamDeformRequest(open=opener))
     for number, pose in enumerate(poses, 1):
         message = pose_pb2.Pose(joint_transforms=pose.tobytes(), frame=number)
         outgoing.put(deform_service_pb2.StreamDeformRequest(poses=[message]))
     frames = np.full((len(poses), vertices, 3), np.nan, np.float32)
-    states = np.full((len(poses), vertices), 255, np.uint8)
+    vertex_status = np.full((len(poses), vertices), 255, np.uint8)
     done = 0
     stub = deform_service_pb2_grpc.DeformServiceStub(channel)
     for reply in stub.StreamDeform(iter(outgoing.get, None)):
@@ -83,16 +83,16 @@ def stream(channel, session, poses, vertices, chunk_bytes=0, attributes=()):
             assert len(part) == piece.vertex_count
             place = slice(piece.vertex_offset, piece.vertex_offset + len(part))
             frames[piece.frame - 1, place] = part
-            for states_of in piece.channels:
-                assert states_of.attribute == frame_pb2.ATTRIBUTE_VERTEX_STATES
-                assert states_of.encoding == frame_pb2.ENCODING_UINT8
-                states[piece.frame - 1, place] = np.frombuffer(states_of.data, np.uint8)
+            for status_of in piece.channels:
+                assert status_of.attribute == frame_pb2.ATTRIBUTE_VERTEX_STATUS
+                assert status_of.encoding == frame_pb2.ENCODING_UINT8
+                vertex_status[piece.frame - 1, place] = np.frombuffer(status_of.data, np.uint8)
             if piece.last_chunk:
                 done += 1
                 outgoing.put(deform_service_pb2.StreamDeformRequest(received=piece.frame))
         if done == len(poses):
             outgoing.put(None)
-    return frames, states
+    return frames, vertex_status
 
 
 def deform(channel, target, pose, vertices):
@@ -121,10 +121,10 @@ class StubTest(unittest.TestCase):
         assert cls.server.wait(60) == 0
         cls.server.stdout.close()
 
-    def compare(self, spec, states=False):
+    def compare(self, recipe_text, vertex_status=False):
         with tempfile.TemporaryDirectory() as folder:
-            more = ["states"] if states else []
-            subprocess.run([arguments.frames, self.address, folder, spec, str(FRAMES), *more], check=True)
+            more = ["vertex_status"] if vertex_status else []
+            subprocess.run([arguments.frames, self.address, folder, recipe_text, str(FRAMES), *more], check=True)
             data = {path.name: path.read_bytes() for path in pathlib.Path(folder).iterdir()}
         poses = np.frombuffer(data["poses.f32"], "<f4").reshape(FRAMES, -1, 12)
         expected = np.frombuffer(data["stream.f32"], "<f4").reshape(FRAMES, -1, 3)
@@ -133,15 +133,15 @@ class StubTest(unittest.TestCase):
         self.assertFalse(np.array_equal(expected[0], expected[-1]))
 
         rig = upload(self.channel, data["rig.sinewrig"])
-        session = bind(self.channel, rig, spec)
+        session = bind(self.channel, rig, recipe_text)
         for chunk_bytes in (0, 4096):
-            frames, got = stream(self.channel, session, poses, vertices, chunk_bytes, STATES if states else ())
+            frames, got = stream(self.channel, session, poses, vertices, chunk_bytes, STATES if vertex_status else ())
             self.assertEqual(frames.tobytes(), data["stream.f32"])
-            if states:
+            if vertex_status:
                 self.assertEqual(got.tobytes(), data["stream.u8"])
-                self.assertLess(got.max(), len(frame_pb2.VertexState.keys()))
+                self.assertLess(got.max(), len(frame_pb2.VertexStatus.keys()))
         by_session = session_service_pb2.Target(session=session)
-        by_rig = session_service_pb2.Target(spec=session_service_pb2.SessionSpec(rig=rig, spec=spec))
+        by_rig = session_service_pb2.Target(source=session_service_pb2.SessionSource(rig=rig, recipe_text=recipe_text))
         for target in (by_session, by_rig):
             frame = deform(self.channel, target, poses[-1], vertices)
             self.assertEqual(frame.tobytes(), expected[-1].tobytes())
@@ -156,7 +156,7 @@ class StubTest(unittest.TestCase):
         self.compare("ddm")
 
     def test_vertex_states(self):
-        self.compare("lbs | implicit", states=True)
+        self.compare("lbs | implicit", vertex_status=True)
 
     def test_computed_weights(self):
         import struct

@@ -132,7 +132,7 @@ DdmSmoother::DdmSmoother(const DdmMesh& mesh, const DdmReferenceParams& params) 
   adjacency_.resize(points, points);
   adjacency_.setFromTriplets(entries.begin(), entries.end());
   held_ = Eigen::VectorXd::Ones(points);
-  if (params.keep_area > 0) HoldBack(mesh);
+  if (params.keep_area > 0) LimitSmoothing(mesh);
 }
 
 Eigen::MatrixXd DdmSmoother::Averages(const Eigen::MatrixXd& points) const {
@@ -141,7 +141,7 @@ Eigen::MatrixXd DdmSmoother::Averages(const Eigen::MatrixXd& points) const {
 
 // (area around the rest point once smoothed / before / keep_area)^2, at least 0.01 and at most 1,
 // after three rounds of F <- (F + N F) / 2.
-void DdmSmoother::HoldBack(const DdmMesh& mesh) {
+void DdmSmoother::LimitSmoothing(const DdmMesh& mesh) {
   Eigen::MatrixXd rest(degree_.size(), 3);
   for (std::size_t v = 0; v < point_.size(); ++v) {
     rest.row(point_[v]) = ToEigen(mesh.rest[v]).transpose();

@@ -49,7 +49,7 @@ class DdmSmoother {
  private:
   Eigen::MatrixXd Solve(Eigen::MatrixXd points, double lambda) const;
   Eigen::MatrixXd Averages(const Eigen::MatrixXd& points) const;  // N points
-  void HoldBack(const DdmMesh& mesh);
+  void LimitSmoothing(const DdmMesh& mesh);
   DdmReferenceParams params_;
   std::vector<Eigen::Index> point_;  // [V]
   Eigen::SparseMatrix<double> adjacency_;

@@ -211,7 +211,7 @@ Points Smoothed(const Steps& steps, Points at) {
   return at;
 }
 
-void HoldBack(const MushMesh& mesh, double keep, Steps& steps) {
+void LimitSmoothing(const MushMesh& mesh, double keep, Steps& steps) {
   const Points smoothed = Smoothed(steps, mesh.rest);
   std::vector<double> before(mesh.points(), 0.0), after(mesh.points(), 0.0);
   for (const auto& face : mesh.faces) {
@@ -248,7 +248,7 @@ Points SmoothExplicitly(const Rig& rig, const DeltaMushParams& params, std::span
     if (!map.empty()) h *= std::clamp(double{map[mesh.first[p]]}, 0.0, 1.0);
     steps.h.push_back(h);
   }
-  if (params.keep_area > 0) HoldBack(mesh, double{params.keep_area}, steps);
+  if (params.keep_area > 0) LimitSmoothing(mesh, double{params.keep_area}, steps);
   return mesh.OfVertices(Smoothed(steps, mesh.OfPoints(vertices)));
 }
 

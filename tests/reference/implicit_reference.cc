@@ -58,14 +58,14 @@ class Schedule {
 
   ProjectionResult Run(std::span<const Vec3d> posed) {
     at_ = mesh_.OfPoints(posed);
-    state_.assign(at_.size(), VertexState::kOutVert);
+    state_.assign(at_.size(), VertexStatus::kExcluded);
     std::vector<std::size_t> all;
     for (std::size_t p = 0; p < at_.size(); ++p) {
       if (!out_[p]) all.push_back(p);
     }
     ProjectionResult result;
     Fit(all, rules_.iterations, rules_.relax);
-    for (const VertexState s : state_) ++result.first[static_cast<std::size_t>(s)];
+    for (const VertexStatus s : state_) ++result.first[static_cast<std::size_t>(s)];
     const auto first = state_;
     const bool contacts = std::ranges::any_of(state_, &Schedule::IsContact);
     if (rules_.contact && rules_.smoothing > 0 && contacts) {
@@ -75,11 +75,11 @@ class Schedule {
       const std::vector<double> last = Diffused(3);
       Smooth(last);
       for (std::size_t p = 0; p < at_.size(); ++p) {
-        if (state_[p] == VertexState::kNotDisplaced) state_[p] = first[p];
+        if (state_[p] == VertexStatus::kNotDisplaced) state_[p] = first[p];
       }
     }
     result.points = mesh_.OfVertices(at_);
-    for (const std::size_t p : mesh_.point) result.states.push_back(state_[p]);
+    for (const std::size_t p : mesh_.point) result.vertex_status.push_back(state_[p]);
     result.evaluations = evaluations_;
     return result;
   }
@@ -94,8 +94,8 @@ class Schedule {
     const FieldValue f = field_(x);
     return {level_[p] - f.value, f.gradient};
   }
-  static bool IsContact(VertexState s) {
-    return s == VertexState::kGradientDivergence || s == VertexState::kPotentialPit;
+  static bool IsContact(VertexStatus s) {
+    return s == VertexStatus::kGradientDivergence || s == VertexStatus::kPotentialPit;
   }
 
   // One step of p, known as `now`; true: it stopped.
@@ -107,7 +107,7 @@ class Schedule {
     const double s = rules_.newton ? newton : std::copysign(0.05 * rules_.unit, now.d);
     const Vec3d start = at_[p], end = start + s * u;
     const Known next = At(p, end);
-    const auto stop = [&](VertexState state) {
+    const auto stop = [&](VertexStatus state) {
       state_[p] = state;
       return true;
     };
@@ -125,7 +125,7 @@ class Schedule {
       }
       return Arrive(p, there);
     }
-    if (Length(next.gradient) < kNoGradient / rules_.unit) return stop(VertexState::kNormGradNull);
+    if (Length(next.gradient) < kNoGradient / rules_.unit) return stop(VertexStatus::kZeroGradient);
     if (rules_.contact && diverges(next.gradient)) {
       double low = 0, high = s;
       for (int k = 0; k < 14; ++k) {
@@ -133,9 +133,9 @@ class Schedule {
         (diverges(At(p, start + middle * u).gradient) ? high : low) = middle;
       }
       at_[p] = start + low * u;
-      return stop(VertexState::kGradientDivergence);
+      return stop(VertexStatus::kGradientDivergence);
     }
-    if (std::abs(next.d) > std::abs(now.d)) return stop(VertexState::kPotentialPit);
+    if (std::abs(next.d) > std::abs(now.d)) return stop(VertexStatus::kPotentialPit);
     at_[p] = end;
     now = next;
     return std::abs(now.d) < kEps ? Arrive(p, now) : false;
@@ -148,7 +148,7 @@ class Schedule {
     if (std::abs(known.d) / std::sqrt(square) <= 0.05 * longest) {
       at_[p] = at_[p] + (known.d / square) * known.gradient;
     }
-    state_[p] = VertexState::kFitted;
+    state_[p] = VertexStatus::kFitted;
     return true;
   }
 
@@ -158,9 +158,9 @@ class Schedule {
       std::vector<std::size_t> left;
       for (const std::size_t p : moving) {
         if (k == 0 || relax) known[p] = At(p, at_[p]);
-        state_[p] = k == 0 ? VertexState::kNotDisplaced : VertexState::kFitted;
+        state_[p] = k == 0 ? VertexStatus::kNotDisplaced : VertexStatus::kFitted;
         if (Length(known[p].gradient) < kNoGradient / rules_.unit) {
-          state_[p] = VertexState::kNormGradNull;
+          state_[p] = VertexStatus::kZeroGradient;
         } else if (std::abs(known[p].d) < (k == 0 ? kNoise : kEps)) {
           if (k > 0) Arrive(p, known[p]);
         } else if (!Step(p, known[p])) {
@@ -180,12 +180,12 @@ class Schedule {
       }
       at_ = next;
     }
-    for (const std::size_t p : moving) state_[p] = VertexState::kNbIterMax;
+    for (const std::size_t p : moving) state_[p] = VertexStatus::kIterationLimit;
   }
 
   std::vector<double> Diffused(int times) const {
     std::vector<double> flag;
-    for (const VertexState s : state_) flag.push_back(IsContact(s) ? 1 : 0);
+    for (const VertexStatus s : state_) flag.push_back(IsContact(s) ? 1 : 0);
     for (int k = 0; k < times; ++k) {
       std::vector<double> next(flag.size(), 0.0);
       for (std::size_t p = 0; p < flag.size(); ++p) {
@@ -216,7 +216,7 @@ class Schedule {
   std::vector<double> level_;
   std::vector<bool> out_;
   Points at_;
-  std::vector<VertexState> state_;
+  std::vector<VertexStatus> state_;
   std::size_t evaluations_ = 0;
 };
 

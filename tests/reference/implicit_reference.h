@@ -36,9 +36,9 @@ struct ProjectionRules {
 };
 
 struct ProjectionResult {
-  std::vector<Vec3d> points;        // [V]
-  std::vector<VertexState> states;  // [V]
-  std::array<int, 7> first{};       // points by state when they first stopped
+  std::vector<Vec3d> points;                // [V]
+  std::vector<VertexStatus> vertex_status;  // [V]
+  std::array<int, 7> first{};               // points by state when they first stopped
   std::size_t evaluations = 0;
 };
 

@@ -2,7 +2,7 @@
 
 #include "core/simd/levels.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "tests/unit/ddm/rotation_pack.cc"
+#define HWY_TARGET_INCLUDE "tests/support/rotation_pack.cc"
 #include <hwy/foreach_target.h>
 
 #include "core/simd/pack-inl.h"

@@ -80,7 +80,8 @@ PosedMesh RunMethod(const Rig& rig, const typename M::Params& params,
 template <class M>
 AlignedVector<PointBlock> RunBound(const M& method, const BlockLayout& layout,
                                    const PosedRig& posed, std::span<const PointBlock> in,
-                                   std::span<std::uint8_t> states = {}, const Task& task = Task()) {
+                                   std::span<std::uint8_t> vertex_status = {},
+                                   const Task& task = Task()) {
   const DenormalGuard guard;
   AlignedVector<PointBlock> out(in.size());
   AlignedVector<float> scratch(method.Facts().scratch_floats);
@@ -92,7 +93,7 @@ AlignedVector<PointBlock> RunBound(const M& method, const BlockLayout& layout,
               .in_is_rest = false,
               .in = in,
               .out = out,
-              .states = states});
+              .vertex_status = vertex_status});
   return out;
 }
 

@@ -39,7 +39,7 @@ bool MovesShapes(const client::RigData& rig, const client::ClipData& clip) {
 }  // namespace
 
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
-                                                const std::string& spec) {
+                                                const std::string& recipe_text) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   const auto upload = context.MakeProgress("Upload"), bind = context.MakeProgress("Bind", true);
   client::CharacterOptions options;
@@ -49,10 +49,10 @@ absl::StatusOr<client::Character> BindCharacter(Context& context, const Characte
   };
   options.session_progress = [upload, bind](const client::Session& session) {
     upload->Close();
-    bind->Update(session.progress, session.spec);
+    bind->Update(session.progress, session.recipe_text);
   };
-  absl::StatusOr<client::Character> bound =
-      client::Character::Create(connection, character.rig_bytes, spec, options, context.call());
+  absl::StatusOr<client::Character> bound = client::Character::Create(
+      connection, character.rig_bytes, recipe_text, options, context.call());
   upload->Close();
   bind->Close();
   if (!bound.ok()) return PlacedInMuscleFile(character.muscles, bound.status());
@@ -64,7 +64,7 @@ absl::Status OfDeformer(const std::string& argument, const CharacterFile& charac
                         const absl::Status& status) {
   const bool of_muscles =
       !character.muscles.empty() && absl::StartsWith(status.message(), character.muscles + ": ");
-  return of_muscles ? status : Prefixed(SpecLabel(argument), status);
+  return of_muscles ? status : Prefixed(RecipeLabel(argument), status);
 }
 
 void WarnUnusedControls(const Context& context, const client::RigData& rig,

@@ -14,7 +14,7 @@ namespace sinew::cli {
 // Uploads and binds with a progress line; warnings of the server go to stderr.
 // Errors of Connect and client::Character::Create.
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
-                                                const std::string& spec);
+                                                const std::string& recipe_text);
 
 // An error of one of several deformers, with its label in front, unless the muscles' file is at
 // fault. `argument` is what --deformer took.

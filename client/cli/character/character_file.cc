@@ -51,22 +51,9 @@ absl::StatusOr<CharacterFile> ReadSerialised(const std::string& file) {
   return character;
 }
 
-// Servers of this version refuse normals per corner rather than ignore them; they make their own
-// per vertex.
-void DropCornerNormals(client::ImportedScene& scene) {
-  for (client::Mesh& mesh : scene.rig.meshes) {
-    if (mesh.corner_normals.empty()) continue;
-    mesh.corner_normals.clear();
-    scene.findings.push_back({client::Finding::Severity::kInfo,
-                              "normals per corner are not sent: the server makes one per vertex",
-                              mesh.name});
-  }
-}
-
 absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
                                            const client::ImportOptions& options) {
   SINEW_ASSIGN_OR_RETURN(client::ImportedScene scene, client::ImportFile(file, options));
-  DropCornerNormals(scene);
   CharacterFile character;
   character.clips = scene.clips;
   character.findings = scene.findings;

@@ -14,9 +14,9 @@
 namespace sinew::cli {
 namespace {
 
-constexpr std::uint64_t kMaxSpecBytes = 64 << 10;
+constexpr std::uint64_t kMaxRecipeBytes = 64 << 10;
 
-// A spec as it stands; JSON of a recipe, which people write, as the library takes it: without
+// A recipe as it stands; JSON of a recipe, which people write, as the library takes it: without
 // comments. `place` says where the text stands.
 absl::StatusOr<std::string> Checked(const std::string& text, const std::string& place) {
   if (!absl::StartsWith(text, "{")) return text;
@@ -27,23 +27,23 @@ absl::StatusOr<std::string> Checked(const std::string& text, const std::string& 
 
 }  // namespace
 
-absl::StatusOr<std::string> ReadSpec(const std::string& argument) {
+absl::StatusOr<std::string> ReadRecipe(const std::string& argument) {
   if (argument.empty() || argument == "@") {
     return UsageError(
-        "--deformer: got nothing, need a spec such as ddm, JSON of a recipe, or @FILE");
+        "--deformer: got nothing, need a recipe such as ddm, JSON of a recipe, or @FILE");
   }
   if (argument[0] != '@') return Checked(argument, "JSON");
   const std::string path = argument.substr(1);
-  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxSpecBytes, "deformer"));
+  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxRecipeBytes, "deformer"));
   std::string text(absl::StripAsciiWhitespace({file.text().data(), file.text().size()}));
   if (text.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("deformer: ", path, " is empty, need a spec or JSON of a recipe"));
+        absl::StrCat("deformer: ", path, " is empty, need a recipe or JSON of a recipe"));
   }
   return Checked(text, path);
 }
 
-std::string SpecLabel(const std::string& argument) {
+std::string RecipeLabel(const std::string& argument) {
   if (argument.empty() || argument[0] != '@') return argument;
   return std::filesystem::path(argument.substr(1)).stem().string();
 }

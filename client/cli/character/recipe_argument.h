@@ -1,4 +1,4 @@
-// recipe_argument.h - what --deformer takes: spec text, JSON of a recipe, or @FILE that holds
+// recipe_argument.h - what --deformer takes: recipe text, JSON of a recipe, or @FILE that holds
 // either.
 #pragma once
 
@@ -11,9 +11,9 @@ namespace sinew::cli {
 // The text to send. Whether it names stages that exist is the server's to say.
 //   UsageError: empty. kNotFound: no such file. kInvalidArgument: unreadable, empty, over 64 KiB,
 //   or JSON that is none. kAlreadyExists: JSON with a key twice.
-absl::StatusOr<std::string> ReadSpec(const std::string& argument);
+absl::StatusOr<std::string> ReadRecipe(const std::string& argument);
 
 // One line for labels: the argument itself, or the name of its file.
-std::string SpecLabel(const std::string& argument);
+std::string RecipeLabel(const std::string& argument);
 
 }  // namespace sinew::cli

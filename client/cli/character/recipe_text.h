@@ -1,4 +1,4 @@
-// recipe_text.h - a resolved recipe as spec text, for manifests and labels.
+// recipe_text.h - a resolved recipe as recipe text, for manifests and labels.
 #pragma once
 
 #include <string>

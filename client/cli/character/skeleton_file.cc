@@ -42,7 +42,6 @@ void Bring(client::RigData& rig, const Turn& turn, float scale) {
   for (client::Mesh& mesh : rig.meshes) {
     Apply(turn, scale, 3, mesh.positions);
     Apply(turn, 1, 3, mesh.normals);
-    Apply(turn, 1, 3, mesh.corner_normals);
     Apply(turn, 1, 4, mesh.tangents);
     for (client::Shape& shape : mesh.shapes) {
       for (client::ShapeTarget& target : shape.targets) {
@@ -99,7 +98,7 @@ absl::StatusOr<std::vector<std::string>> AttachSkeleton(const CharacterFile& ske
   }
   std::vector<std::string> notes = Match(skeleton.rig, mesh.rig);
   const Bounds skin = MeshBounds(mesh.rig), joints = JointBounds(skeleton.rig);
-  const std::string doubt = DoubtfulUnits(skin, joints);
+  const std::string doubt = SuspiciousUnits(skin, joints);
   for (std::size_t c = 0; c < 3; ++c) {
     // Also false for numbers that are none.
     if (joints[c] <= skin[c + 3] && skin[c] <= joints[c + 3]) continue;

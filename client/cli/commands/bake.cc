@@ -78,7 +78,7 @@ Manifest ManifestOf(const CharacterFile& character, const client::Character& bou
   manifest.recipe = RecipeText(session.recipe_json);
   manifest.recipe_digest =
       digest(client::RigName(manifest.recipe));  // the same SHA-256, of the text
-  manifest.numerics = session.numerics;
+  manifest.determinism_digest = session.determinism_digest;
   std::uint64_t first = 0;
   for (const client::Mesh& mesh : character.rig.meshes) {
     manifest.meshes.push_back({mesh.name, first, mesh.vertices()});
@@ -95,10 +95,11 @@ struct Baked {
 
 absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
                           const client::ClipData& clip, const WholeMotion& whole,
-                          const std::string& spec, const CacheTarget& target,
+                          const std::string& recipe_text, const CacheTarget& target,
                           std::size_t& received) {
   SINEW_ASSIGN_OR_RETURN(CacheWriter writer, CacheWriter::Create(target, InfoOf(character, clip)));
-  SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
+  SINEW_ASSIGN_OR_RETURN(const client::Character bound,
+                         BindCharacter(context, character, recipe_text));
   WarnUnusedControls(context, character.rig, bound, clip);
   const auto line = context.MakeProgress("Bake");
   const absl::Time start = absl::Now();
@@ -150,7 +151,7 @@ void Report(const Context& context, const CharacterFile& character, const client
                                  {"frames_per_second", rate},
                                  {"rig", baked.manifest.rig},
                                  {"recipe", baked.manifest.recipe},
-                                 {"numerics", baked.manifest.numerics}};
+                                 {"determinism_digest", baked.manifest.determinism_digest}};
   if (target.rest_mesh) json["rest"] = RestPath(target.path);
   context.PrintJson(json);
 }
@@ -167,7 +168,7 @@ absl::Status Bake(Context& context, Options options) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
   }
   SINEW_ASSIGN_OR_RETURN(CacheTarget target, TargetOf(options));
-  SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(options.deformer));
+  SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, ReadRecipe(options.deformer));
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          ReadCharacter(options.file, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
@@ -182,7 +183,8 @@ absl::Status Bake(Context& context, Options options) {
     return ReadMotion(character, request);
   };
   std::size_t received = 0;
-  const absl::StatusOr<Baked> run = Run(context, character, clip, whole, spec, target, received);
+  const absl::StatusOr<Baked> run =
+      Run(context, character, clip, whole, recipe_text, target, received);
   if (!run.ok()) return context.Lost(run.status(), KeptText(options.out, received, clip.frames));
   const Baked& baked = *run;
   WarnLosses(context, character);
@@ -203,7 +205,8 @@ void AddBake(CLI::App& app, Command& command) {
   sub->add_option("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
       ->required();
   AddMusclesOption(*sub, options->muscles);
-  sub->add_option("--deformer", options->deformer, "Spec such as ddm, or @recipe.json")->required();
+  sub->add_option("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json")
+      ->required();
   AddMotionOptions(*sub, options->motion);
   sub->add_option("--frames", options->frames,
                   "FIRST-LAST, FIRST- or one, with xSTEP: 0-99x2 (default: all)");

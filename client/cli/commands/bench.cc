@@ -69,7 +69,7 @@ void PrintText(const Context& context, const CharacterFile& character, const Opt
       "%s, %s vertices, %s, %d streams of depth %d%s\n%s frames in %.2f s: %.1f frames/s, %.1f "
       "MB/s, "
       "%.1f million vertices/s, %.2f cores used here\n\n",
-      character.label, CountText(character.rig.vertices()), SpecLabel(options.deformer),
+      character.label, CountText(character.rig.vertices()), RecipeLabel(options.deformer),
       options.load.streams, options.load.depth, options.normals ? ", with normals" : "",
       CountText(result.frames), result.seconds, rates.frames, rates.megabytes, rates.vertices,
       rates.cpu);
@@ -105,7 +105,7 @@ void PrintResult(const Context& context, const CharacterFile& character, const O
   const Rates rates = RatesOf(result, character.rig.vertices());
   context.PrintJson({{"character", character.label},
                      {"vertices", character.rig.vertices()},
-                     {"deformer", SpecLabel(options.deformer)},
+                     {"deformer", RecipeLabel(options.deformer)},
                      {"streams", options.load.streams},
                      {"depth", options.load.depth},
                      {"normals", options.normals},
@@ -125,19 +125,20 @@ void PrintResult(const Context& context, const CharacterFile& character, const O
 }
 
 absl::Status Bench(Context& context, Options options) {
-  SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(options.deformer));
+  SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, ReadRecipe(options.deformer));
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          options.file.empty() ? SyntheticTube(options.vertices)
                                               : ReadCharacter(options.file, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
-  client::OutputSpec& output = options.load.output;
+  client::OutputOptions& output = options.load.output;
   output.checksums = !options.no_checksums;
   if (options.normals)
     output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
   options.load.duration = absl::Seconds(options.seconds);
   options.load.warmup = absl::Seconds(options.warmup);
-  SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
+  SINEW_ASSIGN_OR_RETURN(const client::Character bound,
+                         BindCharacter(context, character, recipe_text));
   SINEW_ASSIGN_OR_RETURN(const LoadResult result, RunLoad(context, bound, clip, options.load));
   PrintResult(context, character, options, result);
   return absl::OkStatus();
@@ -152,7 +153,8 @@ void AddBench(CLI::App& app, Command& command) {
   auto* file = sub->add_option("FILE", options->file,
                                "Character file or model:NAME (default: a synthetic tube)");
   AddMusclesOption(*sub, options->muscles);
-  sub->add_option("--deformer", options->deformer, "Spec such as ddm, or @recipe.json")->required();
+  sub->add_option("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json")
+      ->required();
   AddMotionOptions(*sub, options->motion);
   sub->add_option("--vertices", options->vertices, "Size of the synthetic tube, about")
       ->capture_default_str()

@@ -18,7 +18,7 @@ namespace sinew::cli {
 namespace {
 
 struct Options {
-  std::string rig, muscles, deformer, ttl, numerics;
+  std::string rig, muscles, deformer, ttl, determinism_digest;
   bool no_wait = false, dry_run = false;
 };
 
@@ -54,20 +54,20 @@ void PrintEstimate(const Context& context, const client::Session& session) {
 }
 
 void NoteMeasures(const Context& context, const client::Session& session) {
-  for (const client::Measure& measure : session.measures) {
-    context.Note(absl::StrCat("stage ", measure.stage + 1, ": ", measure.name, " ",
-                              NumberText(measure.value), measure.unit.empty() ? "" : " ",
-                              measure.unit, " (", measure.description, ")"));
+  for (const client::BindStatistic& statistic : session.statistics) {
+    context.Note(absl::StrCat("stage ", statistic.stage + 1, ": ", statistic.name, " ",
+                              NumberText(statistic.value), statistic.unit.empty() ? "" : " ",
+                              statistic.unit, " (", statistic.description, ")"));
   }
 }
 
 absl::Status Bind(Context& context, const Options& options) {
   client::SessionRequest request;
-  SINEW_ASSIGN_OR_RETURN(request.deformer, ReadSpec(options.deformer));
+  SINEW_ASSIGN_OR_RETURN(request.deformer, ReadRecipe(options.deformer));
   if (!options.ttl.empty()) {
     SINEW_ASSIGN_OR_RETURN(request.ttl, ParseDuration("--ttl", options.ttl));
   }
-  request.numerics = options.numerics;
+  request.determinism_digest = options.determinism_digest;
   request.validate_only = options.dry_run;
   SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
@@ -98,11 +98,12 @@ void AddBind(CLI::App& app, Command& command) {
                   "rigs/sha256-... as `sinew upload` prints, or a FILE (uploaded first)")
       ->required();
   AddMusclesOption(*sub, options->muscles);
-  sub->add_option("--deformer", options->deformer, "Spec such as ddm, or @recipe.json")->required();
+  sub->add_option("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json")
+      ->required();
   sub->add_option(
       "--ttl", options->ttl,
       "How long the session lives after its last use: 90, 10m, 1h (default: the server's)");
-  sub->add_option("--numerics", options->numerics,
+  sub->add_option("--determinism digest", options->determinism_digest,
                   "Fail unless the server computes with this digest");
   auto* no_wait =
       sub->add_flag("--no-wait", options->no_wait, "Print the name at once; the bind runs on");

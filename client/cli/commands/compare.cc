@@ -52,15 +52,15 @@ absl::Status CheckCount(Context& context, std::size_t deformers) {
 absl::StatusOr<std::vector<BoundMethod>> BindAll(Context& context, const CharacterFile& character,
                                                  const client::ClipData& clip,
                                                  const std::vector<std::string>& arguments,
-                                                 const std::vector<std::string>& specs) {
+                                                 const std::vector<std::string>& recipes) {
   std::vector<BoundMethod> bound;
-  for (std::size_t k = 0; k < specs.size(); ++k) {
-    absl::StatusOr<client::Character> one = BindCharacter(context, character, specs[k]);
+  for (std::size_t k = 0; k < recipes.size(); ++k) {
+    absl::StatusOr<client::Character> one = BindCharacter(context, character, recipes[k]);
     if (!one.ok()) {
       return OfDeformer(arguments[k], character, context.Lost(one.status(), "nothing is measured"));
     }
     WarnUnusedControls(context, character.rig, *one, clip);
-    bound.push_back({SpecLabel(arguments[k]), *std::move(one)});
+    bound.push_back({RecipeLabel(arguments[k]), *std::move(one)});
   }
   return bound;
 }
@@ -149,9 +149,9 @@ absl::Status Compare(Context& context, Options options) {
   if (!options.frames.empty()) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
   }
-  std::vector<std::string> specs;
+  std::vector<std::string> recipes;
   for (const std::string& argument : options.deformers) {
-    SINEW_ASSIGN_OR_RETURN(specs.emplace_back(), ReadSpec(argument));
+    SINEW_ASSIGN_OR_RETURN(recipes.emplace_back(), ReadRecipe(argument));
   }
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          ReadCharacter(options.file, options.muscles));
@@ -160,7 +160,7 @@ absl::Status Compare(Context& context, Options options) {
   if (options.frame) SINEW_RETURN_IF_ERROR(FrameToDraw(options, clip, {}).status());
   SINEW_RETURN_IF_ERROR(
       AimPicture(character.rig, PoseOf(clip, 0).joint_transforms, options.drawing));
-  if (const absl::Status status = CheckCount(context, specs.size()); !status.ok()) {
+  if (const absl::Status status = CheckCount(context, recipes.size()); !status.ok()) {
     return context.Lost(status, "nothing is measured");
   }
   std::optional<OutputFile> out;
@@ -169,7 +169,7 @@ absl::Status Compare(Context& context, Options options) {
     out.emplace(std::move(created));
   }
   SINEW_ASSIGN_OR_RETURN(const std::vector<BoundMethod> bound,
-                         BindAll(context, character, clip, options.deformers, specs));
+                         BindAll(context, character, clip, options.deformers, recipes));
   SINEW_ASSIGN_OR_RETURN(const std::vector<ComparedMethod> methods,
                          Measure(context, clip, bound, !options.no_self_intersections));
   WarnLosses(context, character);

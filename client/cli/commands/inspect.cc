@@ -32,7 +32,7 @@ struct Options {
 
 struct Report {
   CharacterFile character;
-  RigFacts facts;
+  RigTraits facts;
   std::vector<LintFinding> lint;
 };
 
@@ -64,7 +64,7 @@ std::string Overview(const Report& report) {
   const client::RigData& rig = report.character.rig;
   const auto& bounds = report.facts.bounds;
   std::size_t faces = 0;
-  for (const MeshFacts& mesh : report.facts.meshes) faces += mesh.faces;
+  for (const MeshTraits& mesh : report.facts.meshes) faces += mesh.faces;
   std::string text = absl::StrCat(
       Printable(report.character.label), ": ", FormatOf(report.character), ", ",
       Counted(rig.meshes.size(), "mesh", "meshes"), ", ",
@@ -94,7 +94,7 @@ std::string MeshTable(const Report& report) {
                {"influences", kRight},
                {"over 4", kRight},
                {"morphs", kRight}});
-  for (const MeshFacts& mesh : report.facts.meshes) {
+  for (const MeshTraits& mesh : report.facts.meshes) {
     table.Add({mesh.name, CountText(mesh.vertices), CountText(mesh.faces),
                CountText(mesh.triangles), CountText(mesh.skin_joints),
                CountText(mesh.max_influences), CountText(mesh.over_four), CountText(mesh.morphs)});
@@ -213,7 +213,7 @@ std::string FindingList(const Report& report) {
 
 Json MeshesJson(const Report& report) {
   Json meshes = Json::array();
-  for (const MeshFacts& mesh : report.facts.meshes) {
+  for (const MeshTraits& mesh : report.facts.meshes) {
     meshes.push_back({{"name", mesh.name},
                       {"vertices", mesh.vertices},
                       {"faces", mesh.faces},

@@ -67,7 +67,7 @@ std::string ListText(const client::MethodList& list) {
   if (list.presets.empty()) return text;
   Table table({{"preset"}, {"stands for"}, {"what"}});
   for (const client::Preset& preset : list.presets)
-    table.Add({preset.name, preset.spec, preset.summary});
+    table.Add({preset.name, preset.recipe_text, preset.summary});
   return absl::StrCat(text, "\n", table.Text());
 }
 
@@ -79,7 +79,7 @@ absl::Status KeepOnly(const std::string& name, client::MethodList& list) {
   for (const client::Preset& preset : list.presets) {
     if (!absl::c_linear_search(names, preset.name)) names.push_back(preset.name);
     if (preset.name != name) continue;
-    for (const absl::string_view stage : absl::StrSplit(preset.spec, '|')) {
+    for (const absl::string_view stage : absl::StrSplit(preset.recipe_text, '|')) {
       const absl::string_view text = absl::StripAsciiWhitespace(stage);
       wanted.insert(std::string(text.substr(0, text.find('('))));
     }
@@ -105,7 +105,7 @@ absl::Status Methods(Context& context, const std::string& name) {
   for (const client::Method& method : list.methods) json["methods"].push_back(MethodJson(method));
   for (const client::Preset& preset : list.presets) {
     json["presets"].push_back(
-        {{"name", preset.name}, {"spec", preset.spec}, {"summary", preset.summary}});
+        {{"name", preset.name}, {"recipe_text", preset.recipe_text}, {"summary", preset.summary}});
   }
   context.PrintJson(json);
   return absl::OkStatus();

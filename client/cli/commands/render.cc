@@ -27,7 +27,7 @@ struct Options {
   std::vector<std::string> deformers;
   MotionRequest motion;
   std::int64_t frame = 0;
-  bool states = false, translucent = false;
+  bool vertex_status = false, translucent = false;
   PictureRequest picture;
 };
 
@@ -37,35 +37,36 @@ struct Drawing {
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
 };
 
-client::OutputSpec OutputFor(const Options& options) {
-  client::OutputSpec output;
+client::OutputOptions OutputFor(const Options& options) {
+  client::OutputOptions output;
   output.attributes = {client::Attribute::kPositions};
-  if (options.states) output.attributes.push_back(client::Attribute::kVertexStates);
+  if (options.vertex_status) output.attributes.push_back(client::Attribute::kVertexStatus);
   output.muscles = options.translucent;
   return output;
 }
 
-absl::Status AddStates(const client::FrameView& frame, PosedPanel& panel, Drawing& drawing) {
-  std::vector<client::VertexState> states(frame.vertices());
-  SINEW_RETURN_IF_ERROR(frame.CopyStates(states));
-  ColourByState(states, panel);
-  drawing.facts["states"].push_back(
-      {{"deformer", panel.label}, {"counts", StatesJson(CountStates(states))}});
+absl::Status AddVertexStatus(const client::FrameView& frame, PosedPanel& panel, Drawing& drawing) {
+  std::vector<client::VertexStatus> vertex_status(frame.vertices());
+  SINEW_RETURN_IF_ERROR(frame.CopyVertexStatus(vertex_status));
+  ColourByStatus(vertex_status, panel);
+  drawing.facts["vertex_status"].push_back(
+      {{"deformer", panel.label}, {"counts", VertexStatusJson(CountVertexStatus(vertex_status))}});
   return absl::OkStatus();
 }
 
 absl::Status AddDeformed(Context& context, const CharacterFile& character,
                          const client::ClipData& clip, const std::string& argument,
                          const Options& options, Drawing& drawing) {
-  SINEW_ASSIGN_OR_RETURN(const std::string spec, ReadSpec(argument));
-  SINEW_ASSIGN_OR_RETURN(const client::Character bound, BindCharacter(context, character, spec));
+  SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, ReadRecipe(argument));
+  SINEW_ASSIGN_OR_RETURN(const client::Character bound,
+                         BindCharacter(context, character, recipe_text));
   WarnUnusedControls(context, character.rig, bound, clip);
   PosedPanel panel;
-  panel.label = SpecLabel(argument);
+  panel.label = RecipeLabel(argument);
   panel.positions.resize(character.rig.vertices() * 3);
   const auto take = [&](std::size_t, const client::FrameView& frame) -> absl::Status {
     SINEW_RETURN_IF_ERROR(frame.CopyPositions(panel.positions));
-    if (options.states) SINEW_RETURN_IF_ERROR(AddStates(frame, panel, drawing));
+    if (options.vertex_status) SINEW_RETURN_IF_ERROR(AddVertexStatus(frame, panel, drawing));
     if (options.translucent) {
       panel.muscles.assign(frame.muscles().begin(), frame.muscles().end());
       drawing.facts["muscles"] = panel.muscles.size();
@@ -181,13 +182,13 @@ void AddRender(CLI::App& app, Command& command) {
   sub->add_option("FILE", options->file, "Character file, .sinewrig or model:NAME")->required();
   AddMusclesOption(*sub, options->muscles);
   auto* deformer = sub->add_option("--deformer", options->deformers,
-                                   "Spec or @recipe.json; repeat for panels side by side")
+                                   "Recipe or @recipe.json; repeat for panels side by side")
                        ->expected(1, 64);
   AddMotionOptions(*sub, options->motion);
   auto* frame = sub->add_option("--frame", options->frame, "Frame of the clip")
                     ->capture_default_str()
                     ->check(NumberFrom(0.0, 1e9));
-  sub->add_flag("--states", options->states,
+  sub->add_flag("--vertex-status", options->vertex_status,
                 "Colour vertices by what became of them, with counts (deformers such as implicit)")
       ->needs(deformer);
   sub->add_flag("--translucent", options->translucent,
@@ -206,14 +207,14 @@ void AddRender(CLI::App& app, Command& command) {
       R"(All panels share pose and camera; each says how far it lies from the first. Of a deformer that remembers poses, such as
 implicit(tracking=true), every frame from 0 on is computed, as bake does. A lost server is waited for, up to 30 s,
 with a note.
-Vertices of --states, which --json counts by the same names:
+Vertices of --vertex_status, which --json counts by the same names:
 )",
-      StatesHelp(),
+      VertexStatusHelp(),
       R"(Examples:
   sinew render hero.glb --deformer ddm --frame 12 --out hero.png
   sinew render hero.glb --deformer lbs dqs ddm enhanced_ddm --clip Run --frame 7 --size 640x720 --out run.png
   sinew render model:hand --deformer lbs --deformer ddm --frame 24 --look-at index_proximal --out hand.png --local
-  sinew render hero.glb --deformer implicit_skinning --states --frame 12 --out states.png
+  sinew render hero.glb --deformer implicit_skinning --vertex_status --frame 12 --out vertex_status.png
   sinew render hero.glb --weights all --size 320x480 --out weights.png
 See also: sinew methods, sinew bake.)"));
   sub->callback([options, &command] {

@@ -19,9 +19,9 @@ void AddRow(const client::Session& session, Table& table) {
   table.Add({session.name, StateName(session.state),
              absl::StrFormat("%.0f %%", session.progress * 100), ExpiresIn(session),
              BytesText(session.bound_bytes), session.rig.substr(0, kShortRig),
-             failed                 ? session.problem.message
-             : session.spec.empty() ? session.recipe_json
-                                    : session.spec});
+             failed                        ? session.problem.message
+             : session.recipe_text.empty() ? session.recipe_json
+                                           : session.recipe_text});
 }
 
 absl::Status Sessions(Context& context, const std::vector<std::string>& names) {

@@ -78,7 +78,7 @@ nlohmann::ordered_json RowJson(const std::string& path, const absl::StatusOr<Man
     row["format"] = manifest->format;
     row["frames"] = manifest->frames;
     row["vertices"] = manifest->vertices;
-    row["numerics"] = manifest->numerics;
+    row["determinism_digest"] = manifest->determinism_digest;
   } else {
     row["frame"] = frame ? nlohmann::ordered_json(*frame) : nlohmann::ordered_json(nullptr);
     row["reason"] = std::string(manifest.status().message());

@@ -93,7 +93,7 @@ absl::StatusOr<CharacterFile> ReadInput(const Context& context, const Options& o
     return absl::InvalidArgumentError(absl::StrCat(
         character.label, " has no joints, need --skeleton FILE2, a character file that has some"));
   }
-  const std::string doubt = DoubtfulUnits(character.rig);
+  const std::string doubt = SuspiciousUnits(character.rig);
   if (!doubt.empty()) context.Warn(doubt);
   return character;
 }

@@ -9,7 +9,7 @@ namespace sinew::cli {
 
 absl::Status PosedFrame(const Context& context, const CharacterFile& character,
                         const client::Character& bound, MotionRequest motion,
-                        const client::ClipData& clip, const client::OutputSpec& output,
+                        const client::ClipData& clip, const client::OutputOptions& output,
                         const FrameSink& sink) {
   const auto whole = [&] {
     motion.frames = {.first = 0, .last = clip.first_frame};

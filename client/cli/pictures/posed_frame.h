@@ -12,7 +12,7 @@ namespace sinew::cli {
 // Errors are those of StreamClip.
 absl::Status PosedFrame(const Context& context, const CharacterFile& character,
                         const client::Character& bound, MotionRequest motion,
-                        const client::ClipData& clip, const client::OutputSpec& output,
+                        const client::ClipData& clip, const client::OutputOptions& output,
                         const FrameSink& sink);
 
 }  // namespace sinew::cli

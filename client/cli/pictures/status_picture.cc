@@ -18,7 +18,7 @@ struct StateLook {
 };
 
 // By number; Vaillant's colours.
-constexpr std::array<StateLook, client::kVertexStates + 1> kLooks = {{
+constexpr std::array<StateLook, client::kVertexStatus + 1> kLooks = {{
     {"not displaced", "yellow", "was on its surface already", {240, 205, 40}},
     {"fitted", "green", "moved onto it", {60, 170, 70}},
     {"contact", "red", "stopped where another part is met", {205, 40, 35}},
@@ -29,28 +29,28 @@ constexpr std::array<StateLook, client::kVertexStates + 1> kLooks = {{
     {"unknown", "pink", "of a newer server", {255, 0, 255}},
 }};
 
-std::size_t IndexOf(client::VertexState state) {
-  return std::min<std::size_t>(static_cast<std::size_t>(state), client::kVertexStates);
+std::size_t IndexOf(client::VertexStatus state) {
+  return std::min<std::size_t>(static_cast<std::size_t>(state), client::kVertexStatus);
 }
 
 }  // namespace
 
-StateCounts CountStates(std::span<const client::VertexState> states) {
-  StateCounts counts{};
-  for (const client::VertexState state : states) ++counts[IndexOf(state)];
+StatusCounts CountVertexStatus(std::span<const client::VertexStatus> vertex_status) {
+  StatusCounts counts{};
+  for (const client::VertexStatus state : vertex_status) ++counts[IndexOf(state)];
   return counts;
 }
 
-void ColourByState(std::span<const client::VertexState> states, PosedPanel& panel) {
+void ColourByStatus(std::span<const client::VertexStatus> vertex_status, PosedPanel& panel) {
   panel.colours.clear();
-  panel.colours.reserve(states.size() * 3);
-  for (const client::VertexState state : states) {
+  panel.colours.reserve(vertex_status.size() * 3);
+  for (const client::VertexStatus state : vertex_status) {
     for (const std::uint8_t c : kLooks[IndexOf(state)].colour) {
       panel.colours.push_back(static_cast<float>(c) / 255);
     }
   }
   panel.swatches.clear();
-  const StateCounts counts = CountStates(states);
+  const StatusCounts counts = CountVertexStatus(vertex_status);
   for (std::size_t k = 0; k < counts.size(); ++k) {
     if (counts[k] == 0) continue;
     panel.swatches.push_back(
@@ -58,18 +58,18 @@ void ColourByState(std::span<const client::VertexState> states, PosedPanel& pane
   }
 }
 
-nlohmann::ordered_json StatesJson(const StateCounts& counts) {
+nlohmann::ordered_json VertexStatusJson(const StatusCounts& counts) {
   nlohmann::ordered_json json;
   for (std::size_t k = 0; k < counts.size(); ++k) {
-    if (k >= client::kVertexStates && counts[k] == 0) continue;
+    if (k >= client::kVertexStatus && counts[k] == 0) continue;
     json[absl::StrReplaceAll(kLooks[k].name, {{" ", "_"}})] = counts[k];
   }
   return json;
 }
 
-std::string StatesHelp() {
+std::string VertexStatusHelp() {
   std::string text;
-  for (std::size_t k = 0; k < client::kVertexStates; ++k) {
+  for (std::size_t k = 0; k < client::kVertexStatus; ++k) {
     const StateLook& look = kLooks[k];
     absl::StrAppend(&text, "  ",
                     absl::StrFormat("%-15s%-8s%s\n", look.name, look.colour_name, look.what));

@@ -1,4 +1,4 @@
-// status_picture.h - vertex states as colours, counts and JSON.
+// status_picture.h - vertex status as colours, counts and JSON.
 #pragma once
 
 #include <array>
@@ -13,17 +13,17 @@
 namespace sinew::cli {
 
 // Of each state; the last counts numbers that this version does not know.
-using StateCounts = std::array<std::uint64_t, client::kVertexStates + 1>;
-StateCounts CountStates(std::span<const client::VertexState> states);
+using StatusCounts = std::array<std::uint64_t, client::kVertexStatus + 1>;
+StatusCounts CountVertexStatus(std::span<const client::VertexStatus> vertex_status);
 
 // Colours each vertex by its state, in the colours of Vaillant et al. 2013, with a swatch and a
 // count for each state there is.
-void ColourByState(std::span<const client::VertexState> states, PosedPanel& panel);
+void ColourByStatus(std::span<const client::VertexStatus> vertex_status, PosedPanel& panel);
 
 // {"not_displaced": 12, ...}, every state: the legend's names with '_' for blanks.
-nlohmann::ordered_json StatesJson(const StateCounts& counts);
+nlohmann::ordered_json VertexStatusJson(const StatusCounts& counts);
 
 // A line for each state: its name, colour and meaning.
-std::string StatesHelp();
+std::string VertexStatusHelp();
 
 }  // namespace sinew::cli

@@ -35,7 +35,7 @@ absl::StatusOr<RigWeights> ReadWeights(const client::RigData& rig, const std::st
   result.carrying = joints.size() - static_cast<std::size_t>(std::ranges::count_if(joints, idle));
   if (which == "all") {
     std::erase_if(joints, idle);
-    KeepHeaviest(joints, kMostWeightPanels);
+    KeepHeaviest(joints, kMaxWeightPanels);
     if (!joints.empty()) return result;
     return absl::InvalidArgumentError(
         absl::StrCat(option, ": no joint of this rig carries a vertex"));

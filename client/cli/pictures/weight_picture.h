@@ -14,9 +14,9 @@
 
 namespace sinew::cli {
 
-inline constexpr std::size_t kMostWeightPanels = 24;
+inline constexpr std::size_t kMaxWeightPanels = 24;
 
-// The joint called `which`, or with "all" those that carry most, kMostWeightPanels of them at most,
+// The joint called `which`, or with "all" those that carry most, kMaxWeightPanels of them at most,
 // in rig order. `carrying`: how many joints carry anything. Messages begin with `option`.
 // kNotFound: no joint of that name. kInvalidArgument: "all", and no joint carries a vertex.
 struct RigWeights {

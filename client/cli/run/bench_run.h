@@ -18,7 +18,7 @@ struct LoadOptions {
   std::uint32_t streams = 1;
   std::uint32_t depth = 8;  // poses under way per stream
   absl::Duration warmup = absl::Milliseconds(500), duration = absl::Seconds(5);
-  client::OutputSpec output = {};
+  client::OutputOptions output = {};
 };
 
 // One number over all frames, in milliseconds.

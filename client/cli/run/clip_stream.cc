@@ -16,12 +16,12 @@ namespace {
 // One in so many poses that nobody asked for brings a frame all the same: it makes room for more
 // poses and shows how far they are.
 constexpr std::size_t kSignOfLife = 16;
-constexpr int kMostBreaks = 5;  // without a frame in between
+constexpr int kMaxBreaks = 5;  // without a frame in between
 
 class ClipRun {
  public:
   ClipRun(const Context& context, const client::Character& character, const client::ClipData& clip,
-          const WholeMotion& whole, const client::OutputSpec& output, const LeadProgress& lead,
+          const WholeMotion& whole, const client::OutputOptions& output, const LeadProgress& lead,
           const FrameSink& sink)
       : context_(context),
         character_(character),
@@ -32,7 +32,7 @@ class ClipRun {
         sink_(sink) {}
 
   absl::Status Run() {
-    for (int breaks = 0; breaks < kMostBreaks; ++breaks) {
+    for (int breaks = 0; breaks < kMaxBreaks; ++breaks) {
       const std::size_t before = received_;
       SINEW_ASSIGN_OR_RETURN(const bool complete, RunOnce());
       if (complete) return context_.CheckStop();
@@ -40,7 +40,7 @@ class ClipRun {
       context_.Note(absl::StrCat("the connection broke, and the deformer's state with it: sending ",
                                  "the poses before frame ", Number(received_), " again"));
     }
-    return absl::UnavailableError(absl::StrCat("the connection broke ", kMostBreaks,
+    return absl::UnavailableError(absl::StrCat("the connection broke ", kMaxBreaks,
                                                " times before frame ", Number(received_),
                                                " could be reached from the first"));
   }
@@ -57,10 +57,11 @@ class ClipRun {
 
   absl::Status Begin(const client::StreamInfo& info) {
     stateful_ = info.stateful;
-    if (numerics_.empty()) numerics_ = info.numerics;
-    if (numerics_ != info.numerics) {
-      return absl::FailedPreconditionError(absl::StrCat(
-          "numerics: got ", info.numerics, " after a break of a bake that began with ", numerics_));
+    if (determinism_digest_.empty()) determinism_digest_ = info.determinism_digest;
+    if (determinism_digest_ != info.determinism_digest) {
+      return absl::FailedPreconditionError(
+          absl::StrCat("determinism digest: got ", info.determinism_digest,
+                       " after a break of a bake that began with ", determinism_digest_));
     }
     if (!stateful_ || longer_ || (clip_.first_frame == 0 && clip_.step == 1)) {
       return absl::OkStatus();
@@ -132,12 +133,12 @@ class ClipRun {
   const client::Character& character_;
   const client::ClipData& clip_;
   const WholeMotion& whole_;
-  const client::OutputSpec& output_;
+  const client::OutputOptions& output_;
   const LeadProgress& lead_;
   const FrameSink& sink_;
   std::optional<client::ClipData> longer_;  // what is sent instead of the clip
   bool stateful_ = false;
-  std::string numerics_;
+  std::string determinism_digest_;
   std::size_t received_ = 0;                // frames of the clip that were handed over
   std::size_t sent_ = 0, next_wanted_ = 0;  // of the present stream; frames of the clip it passed
 };
@@ -146,7 +147,7 @@ class ClipRun {
 
 absl::Status StreamClip(const Context& context, const client::Character& character,
                         const client::ClipData& clip, const WholeMotion& whole,
-                        const client::OutputSpec& output, const LeadProgress& lead,
+                        const client::OutputOptions& output, const LeadProgress& lead,
                         const FrameSink& sink) {
   return ClipRun(context, character, clip, whole, output, lead, sink).Run();
 }

@@ -25,10 +25,10 @@ using LeadProgress = std::function<void(std::size_t done, std::size_t of)>;
 // of a motion has the bits it has in a bake of the whole. Ctrl-C ends it with kCancelled. A pose
 // the server refuses ends it with that error, the frame named. kUnavailable: the connection broke
 // again and again without a frame in between. kFailedPrecondition: another server took over that
-// computes with other numerics.
+// computes with other determinism digest.
 absl::Status StreamClip(const Context& context, const client::Character& character,
                         const client::ClipData& clip, const WholeMotion& whole,
-                        const client::OutputSpec& output, const LeadProgress& lead,
+                        const client::OutputOptions& output, const LeadProgress& lead,
                         const FrameSink& sink);
 
 }  // namespace sinew::cli

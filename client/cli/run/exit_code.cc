@@ -50,11 +50,11 @@ std::string Hint(const absl::Status& status, const std::string& command) {
   }
   const std::string message(status.message());
   const std::string field = client::Details(status).field;
-  if (field == "spec.rig" || absl::StartsWith(message, "spec.rig:")) {
+  if (field == "source.rig" || absl::StartsWith(message, "source.rig:")) {
     return "see `sinew rigs`, or `sinew upload FILE`";
   }
-  if (absl::StartsWith(field, "spec.spec") || absl::StartsWith(field, "spec.recipe") ||
-      absl::StartsWith(message, "spec.") || absl::StartsWith(message, "recipe.") ||
+  if (absl::StartsWith(field, "source.recipe_text") || absl::StartsWith(field, "source.recipe") ||
+      absl::StartsWith(message, "source.") || absl::StartsWith(message, "recipe.") ||
       (absl::StartsWith(message, "deformer") && !absl::IsNotFound(status))) {
     return "see `sinew methods` for names, parameters and ranges";
   }

@@ -87,7 +87,7 @@ nlohmann::ordered_json CompareJson(const CharacterFile& character, const client:
       frames.push_back(std::move(row));
     }
     list.push_back({{"deformer", label},
-                    {"numerics", metrics.numerics},
+                    {"determinism_digest", metrics.determinism_digest},
                     {"bind_seconds", metrics.bind_seconds},
                     {"bound_bytes", metrics.bound_bytes},
                     {"worst", MetricsJson(metrics.worst)},

@@ -42,27 +42,27 @@ std::string StageText(std::string_view rest) {
   return text;
 }
 
-// A field of a SessionSpec, or of the recipe in it.
-std::optional<std::string> SpecField(std::string_view path, std::string_view command) {
+// A field of a SessionSource, or of the recipe in it.
+std::optional<std::string> RecipeField(std::string_view path, std::string_view command) {
   std::string option = command == "compare" ? "--deformers" : "--deformer";
   if (path == "deformer") return option;
-  bool in_spec = Strip(path, "target.");
+  bool in_source = Strip(path, "target.");
   if (Strip(path, "targets")) {
     const auto index = StripIndex(path);
     if (!index) return std::nullopt;
     absl::StrAppend(&option, " number ", *index + 1);
     if (path.empty()) return option;
     Strip(path, ".");
-    in_spec = true;
+    in_source = true;
   }
-  in_spec |= Strip(path, "spec.");
+  in_source |= Strip(path, "source.");
   if (Strip(path, "recipe.stages")) {
     const auto index = StripIndex(path);
     return index ? absl::StrCat(option, " stage ", *index + 1, StageText(path)) : option;
   }
-  if (!in_spec) return std::nullopt;
-  if (path == "recipe" || path == "spec" || path == "deformer") return option;
-  if (path == "numerics") return "--numerics";
+  if (!in_source) return std::nullopt;
+  if (path == "recipe" || path == "recipe_text" || path == "deformer") return option;
+  if (path == "determinism_digest") return "--determinism digest";
   if (path == "rig") return "RIG";
   return absl::StrCat(option, StageText(absl::StrCat(".", std::string(path))));
 }
@@ -91,7 +91,7 @@ std::optional<std::string> WeightsField(std::string_view path) {
 
 std::optional<std::string> RenderField(std::string_view path) {
   Strip(path, "open.");
-  if (path == "output.attributes") return "--states";
+  if (path == "output.attributes") return "--vertex-status";
   if (path == "output.muscles") return "--translucent";
   return std::nullopt;
 }
@@ -106,13 +106,13 @@ bool IsPath(std::string_view text) {
 }  // namespace
 
 std::string InTypedWords(std::string_view message, std::string_view command) {
-  // A label may stand before the field: "hero: spec.spec: got ...".
+  // A label may stand before the field: "hero: source.recipe_text: got ...".
   for (std::size_t at = 0; at < message.size();) {
     const std::size_t colon = message.find(": ", at);
     if (colon == std::string_view::npos) break;
     const std::string_view path = message.substr(at, colon - at);
     std::optional<std::string> typed;
-    if (IsPath(path)) typed = SpecField(path, command);
+    if (IsPath(path)) typed = RecipeField(path, command);
     if (!typed && at == 0 && command == "weights") typed = WeightsField(path);
     if (!typed && at == 0 && command == "bind" && path == "ttl") typed = "--ttl";
     if (!typed && command == "render") typed = RenderField(path);

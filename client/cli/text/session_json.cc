@@ -24,10 +24,10 @@ nlohmann::ordered_json SessionJson(const client::Session& session) {
   nlohmann::ordered_json json = {
       {"session", session.name},
       {"rig", session.rig},
-      {"spec", session.spec},
+      {"recipe_text", session.recipe_text},
       {"recipe",
        nlohmann::ordered_json::parse(session.recipe_json, nullptr, /*allow_exceptions=*/false)},
-      {"numerics", session.numerics},
+      {"determinism_digest", session.determinism_digest},
       {"state", StateName(session.state)},
       {"progress", session.progress},
       {"bound_bytes", session.bound_bytes},
@@ -41,13 +41,13 @@ nlohmann::ordered_json SessionJson(const client::Session& session) {
   for (const client::Problem& warning : session.warnings) {
     json["warnings"].push_back(warning.message);
   }
-  json["measures"] = nlohmann::ordered_json::array();
-  for (const client::Measure& measure : session.measures) {
-    json["measures"].push_back({{"stage", measure.stage},
-                                {"name", measure.name},
-                                {"value", measure.value},
-                                {"unit", measure.unit},
-                                {"description", measure.description}});
+  json["statistics"] = nlohmann::ordered_json::array();
+  for (const client::BindStatistic& statistic : session.statistics) {
+    json["statistics"].push_back({{"stage", statistic.stage},
+                                  {"name", statistic.name},
+                                  {"value", statistic.value},
+                                  {"unit", statistic.unit},
+                                  {"description", statistic.description}});
   }
   if (json["recipe"].is_discarded()) json["recipe"] = nullptr;
   if (session.expire_time != absl::InfinitePast()) {

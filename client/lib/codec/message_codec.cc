@@ -114,7 +114,7 @@ Method ToMethod(const v1::Method& method) {
 }
 
 Preset ToPreset(const v1::Preset& preset) {
-  return {.name = preset.name(), .spec = preset.spec(), .summary = preset.summary()};
+  return {.name = preset.name(), .source = preset.recipe_text(), .summary = preset.summary()};
 }
 
 RigSummary ToRigSummary(const v1::RigSummary& summary) {
@@ -143,10 +143,10 @@ RigSummary ToRigSummary(const v1::RigSummary& summary) {
 Session ToSession(const v1::Session& session) {
   Session result;
   result.name = session.name();
-  result.rig = session.spec().rig();
-  result.spec = session.spec().spec();
+  result.rig = session.source().rig();
+  result.source = session.source().recipe_text();
   if (session.has_recipe()) result.recipe_json = ToJson(session.recipe());
-  result.numerics = session.numerics();
+  result.determinism_digest = session.determinism_digest();
   result.state = static_cast<SessionState>(session.state());
   result.progress = session.progress();
   result.estimate = {.bound_bytes = session.estimate().bound_bytes(),
@@ -158,39 +158,39 @@ Session ToSession(const v1::Session& session) {
   if (session.has_expire_time()) result.expire_time = ToTime(session.expire_time());
   result.bound_bytes = session.bound_bytes();
   result.warnings = ToProblems(session.warnings());
-  for (const v1::Measure& measure : session.measures()) {
-    result.measures.push_back(
-        {measure.stage(), measure.name(), measure.value(), measure.unit(), measure.description()});
+  for (const v1::BindStatistic& statistic : session.statistics()) {
+    result.statistics.push_back({statistic.stage(), statistic.name(), statistic.value(),
+                                 statistic.unit(), statistic.description()});
   }
   return result;
 }
 
-absl::StatusOr<v1::SessionSpec> FromSpec(const std::string& rig, const std::string& deformer,
-                                         const std::string& numerics) {
+absl::StatusOr<v1::SessionSource> FromRecipe(const std::string& rig, const std::string& deformer,
+                                             const std::string& determinism_digest) {
   if (rig.empty()) return absl::InvalidArgumentError("rig: got \"\", need rigs/sha256-<hex>");
   SINEW_RETURN_IF_ERROR(CheckUtf8("rig", rig));
   SINEW_RETURN_IF_ERROR(CheckUtf8("deformer", deformer));
-  SINEW_RETURN_IF_ERROR(CheckUtf8("numerics", numerics));
+  SINEW_RETURN_IF_ERROR(CheckUtf8("determinism_digest", determinism_digest));
   const std::size_t first = deformer.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) {
     return absl::InvalidArgumentError("deformer: got \"\", need text such as \"ddm\" or JSON");
   }
-  v1::SessionSpec spec;
-  spec.set_rig(rig);
-  spec.set_numerics(numerics);
+  v1::SessionSource source;
+  source.set_rig(rig);
+  source.set_determinism_digest(determinism_digest);
   if (deformer[first] != '{') {
-    spec.set_spec(deformer);
-    return spec;
+    source.set_recipe_text(deformer);
+    return source;
   }
-  SINEW_ASSIGN_OR_RETURN(*spec.mutable_recipe(), ParseRecipeJson(deformer));
-  return spec;
+  SINEW_ASSIGN_OR_RETURN(*source.mutable_recipe(), ParseRecipeJson(deformer));
+  return source;
 }
 
 absl::StatusOr<v1::Target> FromTarget(const Target& target) {
   v1::Target result;
   if (target.session.empty()) {
-    SINEW_ASSIGN_OR_RETURN(*result.mutable_spec(),
-                           FromSpec(target.rig, target.deformer, target.numerics));
+    SINEW_ASSIGN_OR_RETURN(*result.mutable_source(),
+                           FromRecipe(target.rig, target.deformer, target.determinism_digest));
     return result;
   }
   if (!target.rig.empty() || !target.deformer.empty()) {
@@ -209,8 +209,8 @@ v1::PoseLayout FromLayout(const PoseLayout& layout) {
   return result;
 }
 
-v1::OutputSpec FromOutput(const OutputSpec& output) {
-  v1::OutputSpec result;
+v1::OutputOptions FromOutput(const OutputOptions& output) {
+  v1::OutputOptions result;
   for (const Attribute attribute : output.attributes) {
     result.add_attributes(static_cast<v1::Attribute>(attribute));
   }

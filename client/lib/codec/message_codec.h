@@ -22,14 +22,14 @@ Session ToSession(const v1::Session& session);
 // Text form or JSON (first character beside blanks is '{').
 //   kInvalidArgument: JSON that is no recipe, with unknown keys among the reasons; no rig,
 //   no deformer.
-absl::StatusOr<v1::SessionSpec> FromSpec(const std::string& rig, const std::string& deformer,
-                                         const std::string& numerics);
+absl::StatusOr<v1::SessionSource> FromRecipe(const std::string& rig, const std::string& deformer,
+                                             const std::string& determinism_digest);
 
 // kInvalidArgument: neither session nor rig, or both.
 absl::StatusOr<v1::Target> FromTarget(const Target& target);
 
 v1::PoseLayout FromLayout(const PoseLayout& layout);
-v1::OutputSpec FromOutput(const OutputSpec& output);
+v1::OutputOptions FromOutput(const OutputOptions& output);
 
 // With pose.frame as it stands.
 v1::Pose FromPose(const Pose& pose);

@@ -113,10 +113,6 @@ absl::Status CheckKnown(const v1::Rig& rig) {
     return absl::UnimplementedError(
         absl::StrCat(path, ": got a field of a newer version, need one this version knows"));
   }
-  if (rig.required_features_size() > 0) {
-    return absl::UnimplementedError(absl::StrCat("rig.required_features[0]: got \"",
-                                                 rig.required_features(0), "\", need none"));
-  }
   return absl::OkStatus();
 }
 
@@ -174,10 +170,6 @@ absl::Status ReadMesh(const std::string& path, const v1::Mesh& from, Mesh& to) {
   if (from.has_weld()) SINEW_RETURN_IF_ERROR(ReadIndices(path + ".weld", from.weld(), to.weld));
   if (from.has_normals()) {
     SINEW_RETURN_IF_ERROR(ReadFloats(path + ".normals", from.normals(), 3, to.normals));
-  }
-  if (from.has_corner_normals()) {
-    SINEW_RETURN_IF_ERROR(
-        ReadFloats(path + ".corner_normals", from.corner_normals(), 3, to.corner_normals));
   }
   if (from.has_tangents()) {
     SINEW_RETURN_IF_ERROR(ReadFloats(path + ".tangents", from.tangents(), 4, to.tangents));

@@ -83,8 +83,6 @@ absl::Status CheckMesh(const std::string& path, const Mesh& mesh) {
       CheckOptional(path + ".weld", mesh.weld.size(), vertices, "one per vertex"));
   SINEW_RETURN_IF_ERROR(
       CheckOptional(path + ".normals", mesh.normals.size(), vertices * 3, "3 per vertex"));
-  SINEW_RETURN_IF_ERROR(CheckOptional(path + ".corner_normals", mesh.corner_normals.size(),
-                                      corners * 3, "3 per corner"));
   SINEW_RETURN_IF_ERROR(
       CheckOptional(path + ".tangents", mesh.tangents.size(), vertices * 4, "4 per vertex"));
   if (!mesh.skin.empty()) {
@@ -174,9 +172,6 @@ void SetMesh(const Mesh& from, v1::Mesh& to) {
     SetArray<std::uint32_t>(*to.mutable_weld(), v1::ARRAY_TYPE_UINT32, 1, from.weld);
   }
   if (!from.normals.empty()) SetFloats(*to.mutable_normals(), 3, from.normals);
-  if (!from.corner_normals.empty()) {
-    SetFloats(*to.mutable_corner_normals(), 3, from.corner_normals);
-  }
   if (!from.tangents.empty()) SetFloats(*to.mutable_tangents(), 4, from.tangents);
   if (!from.skin.empty()) SetSkin(from.skin, *to.mutable_skin());
   for (const Shape& shape : from.shapes) SetShape(shape, *to.add_shapes());

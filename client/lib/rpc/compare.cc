@@ -21,9 +21,9 @@ namespace sinew::client {
 namespace {
 
 constexpr char kPosesLimit[] = "max-compare-poses";
-constexpr std::size_t kMostBlockFrames = 250;  // so that a break costs little
-constexpr std::size_t kPreroll = 3;            // what jerk looks back
-constexpr std::size_t kStatePreroll = 60;      // in which a recipe with state builds it up again
+constexpr std::size_t kMaxBlockFrames = 250;  // so that a break costs little
+constexpr std::size_t kPreroll = 3;           // what jerk looks back
+constexpr std::size_t kStatePreroll = 60;     // in which a recipe with state builds it up again
 
 struct Field {
   std::optional<double> FrameMetrics::*value;
@@ -77,7 +77,7 @@ class Comparison {
   absl::StatusOr<std::vector<TargetMetrics>> Run(const CallOptions& call) {
     Retrier retrier(connection_, heal_ ? Repeat::kPersist : Repeat::kAttempts,
                     absl::InfiniteFuture(), call.stop);
-    std::size_t most = kMostBlockFrames;
+    std::size_t most = kMaxBlockFrames;
     int heals = 0;
     while (next_ < poses_.frames) {
       const std::size_t end = BlockEnd(most);
@@ -94,7 +94,7 @@ class Comparison {
         most = (end - next_) / 2;
         continue;
       }
-      if (heal_ && IsLost(status) && heals < kMostHeals) {
+      if (heal_ && IsLost(status) && heals < kMaxHeals) {
         status = Heal(call.stop);
         ++heals;
         if (status.ok()) continue;
@@ -168,7 +168,7 @@ class Comparison {
   }
 
   void Take(const v1::CompareDeformersResponse& reply, TargetMetrics& target) const {
-    if (!reply.numerics().empty()) target.numerics = reply.numerics();
+    if (!reply.determinism_digest().empty()) target.determinism_digest = reply.determinism_digest();
     for (const v1::FrameMetrics& frame : reply.frames()) target.frames.push_back(ToMetrics(frame));
     for (const v1::FrameProblem& problem : reply.problems()) {
       if (problem.frame() < poses_.first_frame + next_) continue;  // said by the block before
@@ -192,12 +192,13 @@ class Comparison {
   absl::Status Join(std::vector<TargetMetrics> block) {
     for (std::size_t t = 0; t < block.size(); ++t) {
       TargetMetrics& target = targets_[t];
-      if (!target.numerics.empty() && target.numerics != block[t].numerics) {
-        return absl::FailedPreconditionError(absl::StrCat("numerics: got ", block[t].numerics,
-                                                          " within a comparison that began with ",
-                                                          target.numerics));
+      if (!target.determinism_digest.empty() &&
+          target.determinism_digest != block[t].determinism_digest) {
+        return absl::FailedPreconditionError(
+            absl::StrCat("determinism digest: got ", block[t].determinism_digest,
+                         " within a comparison that began with ", target.determinism_digest));
       }
-      target.numerics = std::move(block[t].numerics);
+      target.determinism_digest = std::move(block[t].determinism_digest);
       target.bind_seconds = block[t].bind_seconds;
       target.bound_bytes = block[t].bound_bytes;
       std::move(block[t].frames.begin(), block[t].frames.end(), std::back_inserter(target.frames));

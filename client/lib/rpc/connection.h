@@ -29,7 +29,7 @@ enum class Repeat {
 // Makes again what the server has lost and returns the target to use instead. Empty: a loss is
 // final.
 using HealTarget = std::function<absl::StatusOr<Target>(const std::stop_token&)>;
-inline constexpr int kMostHeals = 3;  // in a row, without a frame in between
+inline constexpr int kMaxHeals = 3;  // in a row, without a frame in between
 
 // Waits, but not beyond a requested stop. False if it was requested.
 bool SleepFor(absl::Duration duration, const std::stop_token& stop);

@@ -60,7 +60,7 @@ bool RefusesResponseBytes(const absl::Status& status) {
 }  // namespace
 
 absl::StatusOr<FrameView> Client::Deform(const Target& target, const PoseLayout& layout,
-                                         const Pose& pose, const OutputSpec& output,
+                                         const Pose& pose, const OutputOptions& output,
                                          const CallOptions& call) const {
   v1::DeformRequest request;
   SINEW_ASSIGN_OR_RETURN(*request.mutable_target(), FromTarget(target));

@@ -29,8 +29,8 @@ absl::Status BindFailure(const v1::Session& session) {
 absl::StatusOr<Session> Client::CreateSession(const SessionRequest& request,
                                               const CallOptions& call) const {
   v1::CreateSessionRequest message;
-  SINEW_ASSIGN_OR_RETURN(*message.mutable_spec(),
-                         FromSpec(request.rig, request.deformer, request.numerics));
+  SINEW_ASSIGN_OR_RETURN(*message.mutable_source(),
+                         FromRecipe(request.rig, request.deformer, request.determinism_digest));
   if (request.ttl != absl::ZeroDuration()) *message.mutable_ttl() = FromDuration(request.ttl);
   message.set_request_id(NewRequestId());
   message.set_validate_only(request.validate_only);

@@ -41,16 +41,17 @@ struct Character::State {
       return absl::OkStatus();
     }
     SINEW_RETURN_IF_ERROR(client.UploadRig(rig_bytes, options.upload_progress, call).status());
-    std::string numerics = options.numerics;
+    std::string determinism_digest = options.determinism_digest;
     {
       const std::lock_guard lock(mutex);
-      if (numerics.empty()) numerics = session.numerics;
+      if (determinism_digest.empty()) determinism_digest = session.determinism_digest;
     }
-    SINEW_ASSIGN_OR_RETURN(
-        const Session created,
-        client.CreateSession(
-            {.rig = rig_name, .deformer = deformer, .ttl = options.ttl, .numerics = numerics},
-            call));
+    SINEW_ASSIGN_OR_RETURN(const Session created,
+                           client.CreateSession({.rig = rig_name,
+                                                 .deformer = deformer,
+                                                 .ttl = options.ttl,
+                                                 .determinism_digest = determinism_digest},
+                                                call));
     SINEW_ASSIGN_OR_RETURN(Session ready,
                            client.WaitSession(created.name, options.session_progress, call));
     const std::lock_guard lock(mutex);
@@ -86,7 +87,7 @@ absl::Status KeepAlive(State& state, const Connection& connection, const CallOpt
   for (int heals = 0;;) {
     const std::string name = state.SessionName();
     absl::Status status = name.empty() ? absl::NotFoundError("session: released") : use(name);
-    if (IsLost(status) && heals < kMostHeals) {
+    if (IsLost(status) && heals < kMaxHeals) {
       status = state.Make(name, call);
       if (status.ok()) {
         ++heals;
@@ -120,7 +121,7 @@ const Client& Character::client() const {
 }
 
 absl::StatusOr<FrameView> Character::Deform(const PoseLayout& layout, const Pose& pose,
-                                            const OutputSpec& output,
+                                            const OutputOptions& output,
                                             const CallOptions& call) const {
   FrameView view;
   SINEW_RETURN_IF_ERROR(KeepAlive(
@@ -139,7 +140,7 @@ absl::StatusOr<Stream> Character::OpenStream(const StreamOptions& options,
 }
 
 absl::Status Character::DeformClip(const PoseLayout& layout, const ClipPoses& poses,
-                                   const OutputSpec& output, const ClipSink& sink,
+                                   const OutputOptions& output, const ClipSink& sink,
                                    const CallOptions& call) const {
   SINEW_ASSIGN_OR_RETURN(const auto use, State::Use(state_, call));
   return client::DeformClip(state_->client.connection_, use.target, layout, poses, output, sink,

@@ -21,7 +21,7 @@ namespace sinew::client {
 namespace {
 
 constexpr char kPosesLimit[] = "max-clip-poses";
-constexpr std::size_t kMostBlockFrames = 10'000;  // a server's default of that limit
+constexpr std::size_t kMaxBlockFrames = 10'000;  // a server's default of that limit
 // One in so many poses that are sent again brings a frame all the same: it makes room for more.
 constexpr std::size_t kSignOfLife = 16;
 
@@ -29,7 +29,7 @@ constexpr std::size_t kSignOfLife = 16;
 class ClipCall {
  public:
   ClipCall(std::shared_ptr<Connection> connection, const PoseLayout& layout, const ClipPoses& poses,
-           const OutputSpec& output, const ClipSink& sink)
+           const OutputOptions& output, const ClipSink& sink)
       : connection_(std::move(connection)),
         layout_(layout),
         poses_(poses),
@@ -72,7 +72,7 @@ class ClipCall {
                            OpenStream(connection_, target_, {.layout = layout_, .output = output_},
                                       /*heal=*/{}, options));
     const std::stop_callback cancel(options.stop, [&] { stream.Cancel(); });
-    SINEW_RETURN_IF_ERROR(CheckNumerics(stream.info().numerics));
+    SINEW_RETURN_IF_ERROR(CheckDeterminismDigest(stream.info().determinism_digest));
     for (std::size_t sent = 0; !done();) {
       for (; sent < poses_.frames && stream.room() > 0; ++sent) {
         Pose pose = ClipPose(poses_, sent);
@@ -124,7 +124,7 @@ class ClipCall {
     SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
                            MessageBytes::From(buffer, connection_->in_process()));
     SINEW_ASSIGN_OR_RETURN(auto reply, ParseClipReply(std::move(bytes)));
-    SINEW_RETURN_IF_ERROR(CheckNumerics(reply.rest.numerics()));
+    SINEW_RETURN_IF_ERROR(CheckDeterminismDigest(reply.rest.determinism_digest()));
     stateful_ = stateful_ || reply.rest.stateful();
     return ForEachItem(
         std::move(reply.chunks), reply.rest.problems(), assembler,
@@ -145,12 +145,13 @@ class ClipCall {
     return refused_;
   }
 
-  absl::Status CheckNumerics(const std::string& numerics) {
-    if (numerics.empty()) return absl::OkStatus();
-    if (numerics_.empty()) numerics_ = numerics;
-    if (numerics_ == numerics) return absl::OkStatus();
+  absl::Status CheckDeterminismDigest(const std::string& determinism_digest) {
+    if (determinism_digest.empty()) return absl::OkStatus();
+    if (determinism_digest_.empty()) determinism_digest_ = determinism_digest;
+    if (determinism_digest_ == determinism_digest) return absl::OkStatus();
     return absl::FailedPreconditionError(
-        absl::StrCat("numerics: got ", numerics, " within a clip that began with ", numerics_));
+        absl::StrCat("determinism digest: got ", determinism_digest,
+                     " within a clip that began with ", determinism_digest_));
   }
 
   const std::shared_ptr<Connection> connection_;
@@ -158,21 +159,22 @@ class ClipCall {
   v1::DeformClipRequest header_;
   const PoseLayout& layout_;
   const ClipPoses& poses_;
-  const OutputSpec& output_;
+  const OutputOptions& output_;
   const ClipSink& sink_;
   std::size_t next_ = 0;
   std::size_t sent_ = 0;  // poses of the last block
   bool stateful_ = false;
-  std::size_t most_frames_ = kMostBlockFrames;
-  std::string numerics_;
+  std::size_t most_frames_ = kMaxBlockFrames;
+  std::string determinism_digest_;
   absl::Status refused_;
 };
 
 }  // namespace
 
 absl::Status DeformClip(const std::shared_ptr<Connection>& connection, const Target& target,
-                        const PoseLayout& layout, const ClipPoses& poses, const OutputSpec& output,
-                        const ClipSink& sink, const HealTarget& heal, const CallOptions& call) {
+                        const PoseLayout& layout, const ClipPoses& poses,
+                        const OutputOptions& output, const ClipSink& sink, const HealTarget& heal,
+                        const CallOptions& call) {
   if (!sink) return absl::InvalidArgumentError("sink: got none, need a function");
   SINEW_RETURN_IF_ERROR(CheckClipPoses(poses));
   ClipCall clip(connection, layout, poses, output, sink);
@@ -195,7 +197,7 @@ absl::Status DeformClip(const std::shared_ptr<Connection>& connection, const Tar
     if (status.ok()) continue;
     if (!clip.refused().ok()) return clip.refused();
     if (clip.Shrink(status)) continue;
-    if (heal && IsLost(status) && heals < kMostHeals) {
+    if (heal && IsLost(status) && heals < kMaxHeals) {
       const absl::StatusOr<Target> again = heal(call.stop);
       status = again.status();
       if (status.ok()) {
@@ -212,7 +214,7 @@ absl::Status DeformClip(const std::shared_ptr<Connection>& connection, const Tar
 }
 
 absl::Status Client::DeformClip(const Target& target, const PoseLayout& layout,
-                                const ClipPoses& poses, const OutputSpec& output,
+                                const ClipPoses& poses, const OutputOptions& output,
                                 const ClipSink& sink, const CallOptions& call) const {
   return client::DeformClip(connection_, target, layout, poses, output, sink, /*heal=*/{}, call);
 }

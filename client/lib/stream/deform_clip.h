@@ -15,7 +15,8 @@ namespace sinew::client {
 // through one stream, all poses from the first again, so that every frame has the bits it has in a
 // stream of the whole.
 absl::Status DeformClip(const std::shared_ptr<Connection>& connection, const Target& target,
-                        const PoseLayout& layout, const ClipPoses& poses, const OutputSpec& output,
-                        const ClipSink& sink, const HealTarget& heal, const CallOptions& call);
+                        const PoseLayout& layout, const ClipPoses& poses,
+                        const OutputOptions& output, const ClipSink& sink, const HealTarget& heal,
+                        const CallOptions& call);
 
 }  // namespace sinew::client

@@ -96,8 +96,8 @@ const ByteSpans& FrameView::normals() const {
 const ByteSpans& FrameView::tangents() const {
   return (data_ ? *data_ : Empty()).tangents;
 }
-const ByteSpans& FrameView::states() const {
-  return (data_ ? *data_ : Empty()).states;
+const ByteSpans& FrameView::vertex_status() const {
+  return (data_ ? *data_ : Empty()).vertex_status;
 }
 std::span<const PosedMuscle> FrameView::muscles() const {
   return (data_ ? *data_ : Empty()).muscles;
@@ -115,9 +115,9 @@ absl::Status FrameView::CopyTangents(std::span<float> out) const {
   return CopyDecoded("tangents", tangent_encoding(), tangents(), std::as_writable_bytes(out));
 }
 
-absl::Status FrameView::CopyStates(std::span<VertexState> out) const {
-  return CopyDecoded("states", state_encoding(), states(), std::as_writable_bytes(out),
-                     Encoding::kUint8);
+absl::Status FrameView::CopyVertexStatus(std::span<VertexStatus> out) const {
+  return CopyDecoded("vertex_status", state_encoding(), vertex_status(),
+                     std::as_writable_bytes(out), Encoding::kUint8);
 }
 
 }  // namespace sinew::client

@@ -24,7 +24,7 @@ struct FrameData {
   std::uint32_t chunks = 0;
   Encoding encoding = Encoding::kUnspecified, normal_encoding = Encoding::kUnspecified;
   Encoding tangent_encoding = Encoding::kUnspecified, state_encoding = Encoding::kUnspecified;
-  ByteSpans positions, normals, tangents, states;
+  ByteSpans positions, normals, tangents, vertex_status;
   std::vector<PosedMuscle> muscles;
   std::vector<std::shared_ptr<const MessageBytes>> bytes;  // what the spans refer to
 };

@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::uint32_t kDefaultBacklog = 64;  // of a server that does not say
 // Poses on the way beyond the window: enough to hide a round trip.
-constexpr std::uint32_t kMostAhead = 48;
+constexpr std::uint32_t kMaxAhead = 48;
 constexpr std::size_t kProbeEvery = 32;
 
 std::uint32_t DefaultWindow(OrderMode mode) {
@@ -23,11 +23,11 @@ PoseQueue::PoseQueue(OrderMode mode, std::uint32_t window, std::size_t max_queue
     : mode_(mode),
       max_queued_(std::max<std::size_t>(1, max_queued)),
       window_(window == 0 ? DefaultWindow(mode) : window),
-      ahead_(kMostAhead) {}
+      ahead_(kMaxAhead) {}
 
 void PoseQueue::Open(std::uint32_t window, std::uint32_t backlog) {
   if (window > 0) window_ = window;
-  ahead_ = std::min(kMostAhead, backlog == 0 ? kDefaultBacklog : backlog);
+  ahead_ = std::min(kMaxAhead, backlog == 0 ? kDefaultBacklog : backlog);
   open_ = true;
 }
 

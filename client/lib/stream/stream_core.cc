@@ -183,7 +183,7 @@ absl::Status StreamCore::Settle(absl::Status status) {
 
 // Waits, or makes what was lost again. False if the stream ends here, with `status`.
 bool StreamCore::Reopen(absl::Status& status, Retrier& retrier) {
-  if (heal_ && IsLost(status) && heals_ < kMostHeals) {
+  if (heal_ && IsLost(status) && heals_ < kMaxHeals) {
     status = Heal();
     if (status.ok()) return true;
   }
@@ -336,18 +336,19 @@ absl::Status StreamCore::TakeReply(const grpc::ByteBuffer& buffer, FrameAssemble
 
 absl::Status StreamCore::TakeOpened(const v1::StreamOpened& opened) {
   const Lock lock(mutex_);
-  if (opened_ && (opened.numerics() != info_.numerics || opened.vertices() != info_.vertices)) {
+  if (opened_ && (opened.determinism_digest() != info_.determinism_digest ||
+                  opened.vertices() != info_.vertices)) {
     v1::Problem problem;
     problem.set_code(static_cast<int>(absl::StatusCode::kFailedPrecondition));
-    problem.set_reason(v1::REASON_NUMERICS_MISMATCH);
-    problem.set_field("numerics");
-    problem.set_message(absl::StrCat("numerics: got ", opened.numerics(),
-                                     " after reopening a stream of ", info_.numerics));
+    problem.set_reason(v1::REASON_DETERMINISM_MISMATCH);
+    problem.set_field("determinism_digest");
+    problem.set_message(absl::StrCat("determinism digest: got ", opened.determinism_digest(),
+                                     " after reopening a stream of ", info_.determinism_digest));
     return ToStatus(problem);
   }
   const std::uint32_t resumed = opened_ ? info_.resumed + 1 : 0;
   info_ = {.session = opened.session(),
-           .numerics = opened.numerics(),
+           .determinism_digest = opened.determinism_digest(),
            .vertices = opened.vertices(),
            .window = opened.window(),
            .chunk_bytes = opened.chunk_bytes(),

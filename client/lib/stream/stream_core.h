@@ -75,7 +75,7 @@ class StreamCore {
   bool NothingMoreToSend(const Lock& lock) const;
 
   // What a reply brings. Errors end the call: frames that nobody asked for, damaged ones
-  // (kDataLoss), another server's numerics (kFailedPrecondition).
+  // (kDataLoss), another server's determinism digest (kFailedPrecondition).
   absl::Status TakeReply(const grpc::ByteBuffer& buffer, FrameAssembler& assembler);
   absl::Status TakeOpened(const v1::StreamOpened& opened);
   absl::Status TakeItem(std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data);

@@ -86,7 +86,8 @@ absl::StatusOr<std::vector<std::uint8_t>> FindPuppets(const BindInput& input,
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<std::uint8_t> puppets;
   puppets.reserve(rig.vertices());
-  for (const std::uint32_t p : welded.point) puppets.push_back(shells[p] == Shell::kPuppet ? 1 : 0);
+  for (const std::uint32_t p : welded.point)
+    puppets.push_back(shells[p] == Shell::kRigidComponent ? 1 : 0);
   return puppets;
 }
 

@@ -141,7 +141,7 @@ void Cor::Run(const StageFrame& frame) const {
                  [&](std::size_t begin, std::size_t end) { CentreBlendKernel(args, begin, end); });
 }
 
-std::vector<Measure> Cor::Measures() const {
+std::vector<BindStatistic> Cor::Statistics() const {
   return {{"pieces", pieces, "", "Triangles the centres were integrated over, after splitting."},
           {"blur", blur, "",
            "Part by which sigma counts as larger, because so many pieces were grouped; 0 = none "

@@ -32,7 +32,7 @@ struct Cor {
   StageFacts Facts() const;
   absl::Status Check(const BlockLayout& layout, std::size_t binding_count) const;
   void Run(const StageFrame& frame) const;
-  std::vector<Measure> Measures() const;
+  std::vector<BindStatistic> Statistics() const;
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {

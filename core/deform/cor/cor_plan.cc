@@ -11,10 +11,10 @@
 namespace sinew {
 namespace {
 
-constexpr double kMostTerms = 4e9;              // about two seconds of one core
-constexpr std::uint64_t kMostPairs = 16 << 20;  // 0.8 GB of plan
-constexpr double kCell = 1.0 / 16;       // most that the exponent's root changes across a cell
-constexpr std::size_t kMostCells = 512;  // along either weight: 12 MB of cells
+constexpr double kMaxTerms = 4e9;              // about two seconds of one core
+constexpr std::uint64_t kMaxPairs = 16 << 20;  // 0.8 GB of plan
+constexpr double kCell = 1.0 / 16;      // most that the exponent's root changes across a cell
+constexpr std::size_t kMaxCells = 512;  // along either weight: 12 MB of cells
 
 constexpr double kTermWork = 0.5, kListWork = 15, kRowWork = 4, kCellWork = 20;  // nanoseconds
 
@@ -144,10 +144,10 @@ absl::Status CorPlan::CheckPairs(const Rig& rig, const CorParams& params) {
     pairs += k * (k - 1) / 2;
   }
   pairs = std::min(pairs, joints * (joints - 1) / 2);
-  if (pairs <= kMostPairs) return absl::OkStatus();
+  if (pairs <= kMaxPairs) return absl::OkStatus();
   return absl::ResourceExhaustedError(
       absl::StrCat("cor.max_influences: got ", params.max_influences, ", which leaves up to ",
-                   pairs, " pairs of joints that share a vertex, limit ", kMostPairs));
+                   pairs, " pairs of joints that share a vertex, limit ", kMaxPairs));
 }
 
 absl::StatusOr<CorPlan> CorPlan::Create(const CorSurface& surface, const Rig& rig,
@@ -177,7 +177,7 @@ absl::Status CorPlan::CountPieces(const CorSurface& surface, const CorParams& pa
     carriers.Fill(j, of_joint);
     for (const CorPair& pair : of_joint) terms += SumsOf(pair) * static_cast<double>(pair.pieces);
   }
-  grouped = terms > kMostTerms;
+  grouped = terms > kMaxTerms;
   blur = 0;
   for (const CorPair& pair : pairs) {
     if (!grouped) break;
@@ -190,7 +190,7 @@ absl::Status CorPlan::CountPieces(const CorSurface& surface, const CorParams& pa
 
 CorPlan::Cells CorPlan::CellsOf(const CorPair& pair, double sigma) {
   const double top = std::max(pair.top[0], pair.top[1]);
-  const double width = std::max(kCell * sigma / pair.reach, top / (kMostCells - 1));
+  const double width = std::max(kCell * sigma / pair.reach, top / (kMaxCells - 1));
   const auto count = [&](double weight) { return static_cast<std::size_t>(weight / width) + 1; };
   return {width, {count(pair.top[0]), count(pair.top[1])}};
 }

@@ -92,16 +92,16 @@ StageFacts DdmTables::Facts(std::string_view method, bool enhanced) const {
           .scratch_floats = scratch};
 }
 
-std::vector<Measure> DdmTables::Measures() const {
-  std::vector<Measure> measures = {
+std::vector<BindStatistic> DdmTables::Statistics() const {
+  std::vector<BindStatistic> statistics = {
       {"dropped_mass", double{dropped}, "",
        "Largest share of a vertex's influences that truncation left out."},
       {"smoothing_radius", double{radius}, "edges", "How far the smoothing reaches."}};
   if (half != 0) {
-    measures.push_back({"storage_error", double{storage_error}, "bounding-box diagonals",
-                        "Largest distance between float16 and float32 storage on probe poses."});
+    statistics.push_back({"storage_error", double{storage_error}, "bounding-box diagonals",
+                          "Largest distance between float16 and float32 storage on probe poses."});
   }
-  return measures;
+  return statistics;
 }
 
 void DdmTables::Run(const StageFrame& frame, bool enhanced) const {

@@ -54,7 +54,7 @@ struct DdmTables {
   // enhanced: moments turn by the joints' rotations, points move by their full transforms.
   void Run(const StageFrame& frame, bool enhanced) const;
   StageFacts Facts(std::string_view method, bool enhanced) const;
-  std::vector<Measure> Measures() const;
+  std::vector<BindStatistic> Statistics() const;
 
   std::size_t fields() const;  // numbers of a pair and lane
   std::size_t groups() const;  // of moments, each with a unit of its own in float16
@@ -136,7 +136,7 @@ struct DdmMethod : Form {
     return tables.Check(layout, bindings, Form::kEnhanced);
   }
   void Run(const StageFrame& frame) const { tables.Run(frame, Form::kEnhanced); }
-  std::vector<Measure> Measures() const { return tables.Measures(); }
+  std::vector<BindStatistic> Statistics() const { return tables.Statistics(); }
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {

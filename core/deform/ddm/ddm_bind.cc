@@ -150,8 +150,8 @@ class Packer {
       psi = psi + Vec3d{m[kPsi0], m[kPsi1], m[kPsi2]};
       spread += m[kP00] + m[kP11] + m[kP22];
     }
-    constexpr double kLeastTranslation = 1e-6;  // of the kept joints: else omega stands in
-    return {1 / omega, translation > kLeastTranslation ? 1 / translation : 0,
+    constexpr double kMinTranslation = 1e-6;  // of the kept joints: else omega stands in
+    return {1 / omega, translation > kMinTranslation ? 1 / translation : 0,
             spread / omega > least_spread_};
   }
 

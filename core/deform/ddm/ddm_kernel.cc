@@ -125,7 +125,7 @@ HWY_INLINE std::uint32_t DdmBlock(const DdmKernelArgs& args, std::size_t b) {
   Pack rotation[9];
   PackMask sharp, near;
   if constexpr (kFit == Fit::kNearestRotation) {
-    sharp = Gt(NearestRotation16(sums.h, rotation), Pack::Set(kLeastDen));
+    sharp = Gt(NearestRotation16(sums.h, rotation), Pack::Set(kMinDen));
     near = sharp;
     if constexpr (kBlend) {
       Pack norm;

@@ -18,14 +18,14 @@ namespace {
 
 constexpr double kRowWork = 17;      // nanoseconds a row and step of the filter
 constexpr double kVertexWork = 350;  // of the plan, a vertex
-constexpr double kMostSteps = 1e8;
+constexpr double kMaxSteps = 1e8;
 constexpr std::size_t kOmegaLane = kOmega, kTranslationLane = kTranslation;
 
 // Tails for a truncation: what the series and the support may lose is small beside what truncation
 // drops.
 constexpr double kSeriesTail = 1e-7, kSupportTail = 1e-4, kSupportOfTruncation = 0.1;
 constexpr double kExactTail = 1e-10;  // truncation = 0
-constexpr double kLeastMass = 1e-8;   // invisible in float32
+constexpr double kMinMass = 1e-8;     // invisible in float32
 
 struct Tails {
   double series, support;
@@ -193,7 +193,7 @@ DdmSmoothing ResolveSmoothing(const DdmParams& params, double diagonal, double r
     const double amount = edges * edges;
     if (!s.implicit) {
       s.steps =
-          std::max(s.steps, static_cast<std::uint32_t>(std::min(std::ceil(amount), kMostSteps)));
+          std::max(s.steps, static_cast<std::uint32_t>(std::min(std::ceil(amount), kMaxSteps)));
     }
     s.lambda = amount / s.steps;
   }
@@ -204,7 +204,7 @@ DdmSmoothing ResolveSmoothing(const DdmParams& params, double diagonal, double r
   } else {
     s.kappa = s.lambda;
     const double steps = s.lambda > 0 ? s.steps * kappa / s.lambda : 0;
-    s.kappa_steps = static_cast<std::uint32_t>(std::min(std::floor(steps + 0.5), kMostSteps));
+    s.kappa_steps = static_cast<std::uint32_t>(std::min(std::floor(steps + 0.5), kMaxSteps));
   }
   return s;
 }
@@ -230,7 +230,7 @@ DdmPlan MakeDdmPlan(const Rig& rig, const DdmParams& params, const DdmBindOption
       params.alpha > 0 ? Series(s, s.kappa, s.kappa_steps, tails.series) : std::vector<double>{1.0},
       tails.support);
   // The largest of J joints has at least 1 / J, so that every point keeps one.
-  plan.keep = std::min(std::max(double{params.truncation}, kLeastMass),
+  plan.keep = std::min(std::max(double{params.truncation}, kMinMass),
                        0.9 / static_cast<double>(rig.bindings().size()));
   return plan;
 }
@@ -255,9 +255,9 @@ absl::Status HoldBackDdm(const Rig& rig, const DdmParams& params, DdmPlan& plan,
   std::vector<Vec3d> smoothed;
   smoothed.reserve(points);
   for (const FilterRow& row : workspace.result()) smoothed.push_back({row[0], row[1], row[2]});
-  const std::vector<double> factors =
-      HeldBackSteps(rig.mesh(), plan.welded, plan.neighbours, smoothed, double{params.keep_area});
-  plan.neighbours = HoldBack(std::move(plan.neighbours), factors);
+  const std::vector<double> factors = MaxSmoothingSteps(rig.mesh(), plan.welded, plan.neighbours,
+                                                        smoothed, double{params.keep_area});
+  plan.neighbours = LimitSmoothing(std::move(plan.neighbours), factors);
   return absl::OkStatus();
 }
 

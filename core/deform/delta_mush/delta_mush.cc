@@ -174,7 +174,7 @@ StageFacts DeltaMush::Facts() const {
           .scratch_floats = scratch};
 }
 
-std::vector<Measure> DeltaMush::Measures() const {
+std::vector<BindStatistic> DeltaMush::Statistics() const {
   return {{.name = "smoothing_steps",
            .value = static_cast<double>(iterations),
            .unit = "steps",
@@ -182,7 +182,7 @@ std::vector<Measure> DeltaMush::Measures() const {
 }
 
 absl::Status DeltaMush::Check(const BlockLayout& layout, std::size_t) const {
-  if (iterations > kMostMushSteps) return Damaged("too many iterations");
+  if (iterations > kMaxMushSteps) return Damaged("too many iterations");
   if (even > 1) return Damaged("even is neither 0 nor 1");
   if (iterations == 0) {
     bool empty = true;

@@ -16,7 +16,7 @@
 
 namespace sinew {
 
-inline constexpr std::uint32_t kMostMushSteps = 1000;  // as many as `iterations` may be
+inline constexpr std::uint32_t kMaxMushSteps = 1000;  // as many as `iterations` may be
 
 struct DeltaMush {
   using Params = DeltaMushParams;
@@ -54,7 +54,7 @@ struct DeltaMush {
   StageFacts Facts() const;
   absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
   void Run(const StageFrame& frame) const;
-  std::vector<Measure> Measures() const;
+  std::vector<BindStatistic> Statistics() const;
   std::size_t points() const { return point_lane.size(); }
 
   template <class Self, class Visit>

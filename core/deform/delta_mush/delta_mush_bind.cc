@@ -50,10 +50,10 @@ absl::StatusOr<Plan> MakePlan(const Rig& rig, const DeltaMushParams& params) {
   }
   const double edges = edge > 0 ? double{*params.radius} * rig.mesh().diagonal() / edge : 0;
   const double steps = std::ceil(edges * edges / double{params.step});
-  if (!(steps <= kMostMushSteps)) {
+  if (!(steps <= kMaxMushSteps)) {
     return absl::InvalidArgumentError(absl::StrCat(
         "delta_mush.radius: got ", *params.radius, ", which takes ", steps, " steps of ",
-        params.step, ", need at most ", kMostMushSteps, ": lower radius or raise step"));
+        params.step, ", need at most ", kMaxMushSteps, ": lower radius or raise step"));
   }
   plan.iterations = static_cast<std::uint32_t>(steps);
   return plan;
@@ -167,7 +167,7 @@ absl::Status SetSteps(const BindInput& input, const Plan& plan, const PointOrder
   smoothed.reserve(places.size());
   for (const std::uint32_t place : order.number) smoothed.push_back(places[place]);
   const std::vector<double> factors =
-      HeldBackSteps(mesh, plan.welded, weights, smoothed, double{params.keep_area});
+      MaxSmoothingSteps(mesh, plan.welded, weights, smoothed, double{params.keep_area});
   for (std::size_t p = 0; p < steps.size(); ++p) steps[p] *= factors[p];
   SetRows(weights, order, steps, mush);
   return absl::OkStatus();

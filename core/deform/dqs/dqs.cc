@@ -21,7 +21,7 @@ constexpr std::size_t kGrain = 256;  // blocks a chunk: 4,096 vertices, about 20
 constexpr double kPackWork = 50;                // ns an influence
 constexpr double kFollowWork = 2000;            // ns a binding
 constexpr std::size_t kBindingsAtATime = 4096;  // between two looks at whether to stop
-constexpr std::size_t kMostFollowed = 64;       // bindings of one joint that are compared
+constexpr std::size_t kMaxFollowed = 64;        // bindings of one joint that are compared
 constexpr double kSamePose = 3 - 1e-6;          // Closeness of rotations 0.001 rad apart
 
 // The rotation that the rest pose gives a binding: the identity where the skin was bound at rest.
@@ -39,7 +39,7 @@ double Closeness(const Mat3d& a, const Mat3d& b) {
 // pose that they were bound in.
 void AppendFollowed(std::span<const std::uint16_t> bindings, std::span<const Mat3d> rest,
                     std::vector<std::uint16_t>& followed) {
-  if (bindings.size() <= kMostFollowed) {
+  if (bindings.size() <= kMaxFollowed) {
     followed.insert(followed.end(), bindings.begin(), bindings.end());
     return;
   }
@@ -49,7 +49,7 @@ void AppendFollowed(std::span<const std::uint16_t> bindings, std::span<const Mat
         followed.begin() + static_cast<std::ptrdiff_t>(begin), followed.end(),
         [&](std::uint16_t other) { return Closeness(rest[other], rest[e]) > kSamePose; });
     if (!known) followed.push_back(e);
-    if (followed.size() - begin == kMostFollowed) return;
+    if (followed.size() - begin == kMaxFollowed) return;
   }
 }
 

@@ -78,7 +78,7 @@ void DqsBlocks(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
     const PackPoint u = LoadPoint(args.in + b * 48);
     PackDualQuat sum = Sum(args, args.signs, b, u);
     if (args.signs != nullptr) {
-      const PackMask cancelled = Lt(Length2(sum.real), Pack::Set(kLeastBlend));
+      const PackMask cancelled = Lt(Length2(sum.real), Pack::Set(kMinBlend));
       if (MaskBits(cancelled) != 0) {
         const PackDualQuat strongest = Sum(args, nullptr, b, u);
         sum = {Select(cancelled, strongest.real, sum.real),

@@ -8,10 +8,10 @@ namespace sinew {
 
 // Below this |b0|^2 of the blended real part, quaternions added by given signs cancel too nearly to
 // be a rotation: two joints of equal weight, 337 degrees apart.
-inline constexpr float kLeastBlend = 0.01f;
+inline constexpr float kMinBlend = 0.01f;
 
 // Sums pivot first, then ascending. A quaternion is negated if `signs` says so, relative to the
-// pivot's sign; without signs, and in lanes that kLeastBlend rules out, if its dot product with the
+// pivot's sign; without signs, and in lanes that kMinBlend rules out, if its dot product with the
 // pivot's quaternion is negative: then |b0| is at least the pivot's weight.
 struct DqsKernelArgs {
   const std::uint32_t* pair_offset;  // [B + 1]

@@ -102,12 +102,13 @@ absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
     }
     SINEW_RETURN_IF_ERROR(CheckBuffer("tangents", out.tangents, vertices * sizeof(Vec4f)));
   }
-  if (out.states.empty()) return absl::OkStatus();
-  if (!deformer.has_states()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "output: got states, but no stage of the recipe writes them, need ", StatesMethods()));
+  if (out.vertex_status.empty()) return absl::OkStatus();
+  if (!deformer.has_vertex_status()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("output: got states, but no stage of the recipe writes them, need ",
+                     VertexStatusMethods()));
   }
-  return CheckBuffer("states", out.states, vertices);
+  return CheckBuffer("vertex_status", out.vertex_status, vertices);
 }
 
 // Posed blocks into the caller's buffer, in file order.
@@ -194,7 +195,7 @@ absl::Status Deformer::CheckStages() {
   }
   SINEW_RETURN_IF_ERROR(normals_->Check(*layout_));
   scratch_floats_ = normals_->scratch_floats();
-  needs_rotations_ = has_states_ = false;
+  needs_rotations_ = has_vertex_status_ = false;
   state_floats_ = stages_with_state_ = 0;
   step_length_ = 0;
   std::size_t counted = 0;
@@ -220,7 +221,7 @@ absl::Status Deformer::CheckStages() {
       }
     }
     needs_rotations_ = needs_rotations_ || facts.rotations;
-    has_states_ = has_states_ || facts.states;
+    has_vertex_status_ = has_vertex_status_ || facts.vertex_status;
   }
   if (space != Space::kPosed) return absl::DataLossError("bound data: no stage poses the mesh");
   return absl::OkStatus();
@@ -233,7 +234,7 @@ struct Deformer::Step {
   std::span<float> state{};  // of all stages; empty = stateless
   const PosedRig* before = nullptr;
   bool begins = false;
-  std::span<std::uint8_t> states{};  // empty = not wanted
+  std::span<std::uint8_t> vertex_status{};  // empty = not wanted
 };
 
 absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(const Step& step,
@@ -254,18 +255,19 @@ absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(const Step& step
       stage_state = step.state.subspan(state_at, facts.state_floats);
       state_at += facts.state_floats;
     }
-    stages_[k]->Run({.layout = *layout_,
-                     .posed = step.posed,
-                     .task = task,
-                     .scratch = std::span(workspace.scratch).first(facts.scratch_floats),
-                     .state = stage_state,
-                     .in_is_rest = is_rest,
-                     .in = points,
-                     .out = blocks,
-                     .states = facts.states ? step.states : std::span<std::uint8_t>(),
-                     .rest = rest,
-                     .before = step.before,
-                     .begins = step.begins});
+    stages_[k]->Run(
+        {.layout = *layout_,
+         .posed = step.posed,
+         .task = task,
+         .scratch = std::span(workspace.scratch).first(facts.scratch_floats),
+         .state = stage_state,
+         .in_is_rest = is_rest,
+         .in = points,
+         .out = blocks,
+         .vertex_status = facts.vertex_status ? step.vertex_status : std::span<std::uint8_t>(),
+         .rest = rest,
+         .before = step.before,
+         .begins = step.begins});
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     points = blocks;
     if (facts.out == Space::kRest) rest = blocks;
@@ -301,15 +303,16 @@ absl::Status Deformer::EvaluateChecked(const Pose& pose, FrameOut& out, Workspac
   const DenormalGuard guard;
   out.replayed_steps = 0;
   workspace.scratch.resize(std::max(workspace.scratch.size(), scratch_floats_));
-  const std::span<std::uint8_t> states(reinterpret_cast<std::uint8_t*>(out.states.data()),
-                                       out.states.size());
+  const std::span<std::uint8_t> vertex_status(
+      reinterpret_cast<std::uint8_t*>(out.vertex_status.data()), out.vertex_status.size());
   PosedRig posed;
   std::span<const PointBlock> points;
   if (state == nullptr) {
     posed = workspace.posed.Compute(tables_, pose, needs_rotations_);
     SINEW_ASSIGN_OR_RETURN(
         points,
-        RunStages({.posed = posed, .stages = stages_.size(), .states = states}, workspace, task));
+        RunStages({.posed = posed, .stages = stages_.size(), .vertex_status = vertex_status},
+                  workspace, task));
   } else {
     const Pose to = {.joints = pose.joints,
                      .controls = pose.controls.empty() ? tables_.control_defaults : pose.controls};
@@ -322,14 +325,14 @@ absl::Status Deformer::EvaluateChecked(const Pose& pose, FrameOut& out, Workspac
     for (std::size_t k = 1; k <= steps.count(); ++k) {
       posed = workspace.posed.Compute(tables_, steps.At(k), needs_rotations_);
       const bool last = k == steps.count();
-      SINEW_ASSIGN_OR_RETURN(points,
-                             RunStages({.posed = posed,
-                                        .stages = last ? stages_.size() : stages_with_state_,
-                                        .state = state->floats,
-                                        .before = &before,
-                                        .begins = steps.replays() && k == 1,
-                                        .states = last ? states : std::span<std::uint8_t>()},
-                                       workspace, task));
+      SINEW_ASSIGN_OR_RETURN(
+          points, RunStages({.posed = posed,
+                             .stages = last ? stages_.size() : stages_with_state_,
+                             .state = state->floats,
+                             .before = &before,
+                             .begins = steps.replays() && k == 1,
+                             .vertex_status = last ? vertex_status : std::span<std::uint8_t>()},
+                            workspace, task));
       std::swap(workspace.before, workspace.posed);
       before = posed;
     }
@@ -397,15 +400,15 @@ bool Deformer::has_tangents() const {
   return normals_->has_tangents();
 }
 
-std::vector<StageMeasure> Deformer::Measures() const {
-  std::vector<StageMeasure> measures;
+std::vector<BindStatistic> Deformer::Statistics() const {
+  std::vector<BindStatistic> statistics;
   for (std::size_t k = 0; k < stages_.size(); ++k) {
-    for (const Measure& m : stages_[k]->Measures()) {
-      measures.push_back(
-          {k, std::string(m.name), m.value, std::string(m.unit), std::string(m.description)});
+    for (BindStatistic statistic : stages_[k]->Statistics()) {
+      statistic.stage = k;
+      statistics.push_back(statistic);
     }
   }
-  return measures;
+  return statistics;
 }
 
 std::size_t Deformer::bytes() const {
@@ -415,11 +418,11 @@ std::size_t Deformer::bytes() const {
   return bytes;
 }
 
-std::string Numerics(const Recipe& recipe) {
+std::string DeterminismDigest(const Recipe& recipe) {
   Sha256 digest;
-  digest.Update("sinew numerics 2\n");
+  digest.Update("sinew determinism digest 2\n");
   digest.Update(MathLibraryDigest());
-  digest.Update(FormatSpec(recipe));
+  digest.Update(FormatRecipe(recipe));
   for (const StageParams& params : recipe) {
     digest.Update(absl::StrCat("\n", MethodVersion(StageName(params))));
   }

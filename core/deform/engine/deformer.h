@@ -5,7 +5,7 @@
 // writer puts the result into the caller's buffers in file order. A Deformer is immutable and keeps
 // no rig: share it across threads.
 //
-//   auto deformer = Deformer::Bind(rig, *ParseSpec("lbs"), task);
+//   auto deformer = Deformer::Bind(rig, *ParseRecipe("lbs"), task);
 //   Workspace workspace;
 //   FrameOut out{.positions = bytes};
 //   auto status = deformer->Evaluate({.joints = joints}, out, workspace, nullptr, task);
@@ -22,6 +22,7 @@
 #include <vector>
 
 #include "core/base/aligned.h"
+#include "core/base/bind_statistic.h"
 #include "core/deform/engine/params.h"
 #include "core/deform/engine/pose_steps.h"
 #include "core/muscle/posed_muscle.h"
@@ -43,11 +44,11 @@ enum class Encoding : std::uint8_t { kFloat32 = 1 };
 // One whole frame in the caller's memory; wire chunks are sub-ranges of it.
 struct FrameOut {
   Encoding encoding = Encoding::kFloat32;
-  std::span<std::byte> positions{};  // [V * 12] little-endian float32 x y z in file order
-  std::span<std::byte> normals{};    // [V * 12] unit length, or empty = not wanted
-  std::span<std::byte> tangents{};   // [V * 16] unit x y z, handedness w; or empty = not wanted
-  std::span<std::byte> states{};     // [V] a VertexState each, of the last stage that writes them;
-                                     // or empty = not wanted
+  std::span<std::byte> positions{};      // [V * 12] little-endian float32 x y z in file order
+  std::span<std::byte> normals{};        // [V * 12] unit length, or empty = not wanted
+  std::span<std::byte> tangents{};       // [V * 16] unit x y z, handedness w; or empty = not wanted
+  std::span<std::byte> vertex_status{};  // [V] a VertexStatus each, of the last stage that writes
+                                         // them; or empty = not wanted
   std::vector<PosedMuscle>* muscles = nullptr;  // filled: every muscle of the rig, in its order;
                                                 // null = not wanted
   std::array<float, 6> bounds{};                // filled: minimum x y z, maximum x y z
@@ -68,15 +69,6 @@ struct BindEstimate {
   std::size_t peak_bytes = 0, bound_bytes = 0;
   double bind_seconds = 0;   // a guess, one core
   double frame_seconds = 0;  // a guess, one core
-};
-
-// A figure that binding one stage found out.
-struct StageMeasure {
-  std::size_t stage = 0;  // of the recipe
-  std::string name;
-  double value = 0;
-  std::string unit;  // empty = a plain number
-  std::string description;
 };
 
 class Deformer {
@@ -115,14 +107,14 @@ class Deformer {
   std::size_t joints() const { return tables_.parent.size(); }
   // The rig has tangents, so a frame may ask for them.
   bool has_tangents() const;
-  // A stage writes vertex states, so a frame may ask for them.
-  bool has_states() const { return has_states_; }
+  // A stage writes vertex status, so a frame may ask for them.
+  bool has_vertex_status() const { return has_vertex_status_; }
   // Muscles of the rig.
   std::size_t muscles() const { return muscles_.rows.size(); }
   std::size_t controls() const { return tables_.control_defaults.size(); }
   const BlockLayout& layout() const { return *layout_; }
   // What binding found out, stage after stage.
-  std::vector<StageMeasure> Measures() const;
+  std::vector<BindStatistic> Statistics() const;
   // Bytes of bound data.
   std::size_t bytes() const;
   // True: no stage carries state, frames may be evaluated in any order.
@@ -145,11 +137,11 @@ class Deformer {
   std::size_t scratch_floats_ = 0, state_floats_ = 0;
   std::size_t stages_with_state_ = 0;  // the last of them, counted from 1
   double step_length_ = 0;             // as StageFacts
-  bool needs_rotations_ = false, has_states_ = false;
+  bool needs_rotations_ = false, has_vertex_status_ = false;
 };
 
 // Digest of the resolved recipe, the versions of its methods and this machine's mathematical
-// library: equal numerics and equal input give equal bits.
-std::string Numerics(const Recipe& recipe);
+// library: equal determinism digest and equal input give equal bits.
+std::string DeterminismDigest(const Recipe& recipe);
 
 }  // namespace sinew

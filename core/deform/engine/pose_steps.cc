@@ -25,7 +25,7 @@ PoseSteps::PoseSteps(const PosedRigTables& tables, const StreamState& state, con
     path_.emplace_back(tables.parent, start(), to_);
     steps = StepsOf(path_.back().Distance(), kStepDegrees, step_length);
   }
-  replays_ = !(steps > 0 && steps <= static_cast<double>(kMostSteps));
+  replays_ = !(steps > 0 && steps <= static_cast<double>(kMaxSteps));
   if (replays_) {
     path_.clear();
     from_joints_.clear();
@@ -33,7 +33,7 @@ PoseSteps::PoseSteps(const PosedRigTables& tables, const StreamState& state, con
     from_controls_ = tables.control_defaults;
     path_.emplace_back(tables.parent, start(), to_);
     steps = std::min(StepsOf(path_.back().Distance(), kReplayDegrees, step_length),
-                     static_cast<double>(kMostReplaySteps));
+                     static_cast<double>(kMaxReplaySteps));
   }
   count_ = static_cast<std::size_t>(steps);
 }

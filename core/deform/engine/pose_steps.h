@@ -26,7 +26,7 @@ struct StreamState {
 inline constexpr double kStepDegrees = 5, kStepStretch = 0.25;
 // A pose that is more steps away than this does not follow from the one before: it is reached from
 // rest, in shorter steps. Their number is what a single pose can cost at most.
-inline constexpr std::size_t kMostSteps = 12, kMostReplaySteps = 90;
+inline constexpr std::size_t kMaxSteps = 12, kMaxReplaySteps = 90;
 inline constexpr double kReplayDegrees = 2;
 
 class PoseSteps {

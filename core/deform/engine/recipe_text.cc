@@ -17,7 +17,7 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kMaxStages = 16;
-constexpr std::size_t kMaxSpecBytes = 4096;
+constexpr std::size_t kMaxRecipeBytes = 4096;
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
@@ -139,7 +139,7 @@ absl::Status SetParameter(P& params, const std::string& key, const std::string& 
   return status;
 }
 
-// Reads a spec character by character; positions in messages count from 1.
+// Reads a recipe character by character; positions in messages count from 1.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -179,7 +179,7 @@ class Scanner {
     const std::string got =
         at_ < text_.size() ? absl::StrCat("'", std::string(1, text_[at_]), "'") : "the end";
     return absl::InvalidArgumentError(
-        absl::StrCat("spec: got ", got, " at column ", at_ + 1, ", need ", AbslView(need)));
+        absl::StrCat("recipe: got ", got, " at column ", at_ + 1, ", need ", AbslView(need)));
   }
 
  private:
@@ -207,7 +207,8 @@ absl::StatusOr<Values> ParseValues(Scanner& scanner) {
     if (!value) return scanner.Wrong("a value");
     for (const auto& [known, unused] : values) {
       if (known == key) {
-        return absl::InvalidArgumentError(absl::StrCat("spec: parameter '", key, "' stands twice"));
+        return absl::InvalidArgumentError(
+            absl::StrCat("recipe: parameter '", key, "' stands twice"));
       }
     }
     values.emplace_back(key, *value);
@@ -216,7 +217,7 @@ absl::StatusOr<Values> ParseValues(Scanner& scanner) {
   }
 }
 
-absl::StatusOr<Recipe> ParseStages(std::string_view spec, bool presets);
+absl::StatusOr<Recipe> ParseStages(std::string_view recipe_text, bool presets);
 
 // MakeStage whose errors name the stage by its place in the recipe.
 absl::StatusOr<StageParams> MakeStageAt(std::size_t k, std::string_view method,
@@ -229,14 +230,14 @@ absl::StatusOr<StageParams> MakeStageAt(std::size_t k, std::string_view method,
 // kInvalidArgument: it takes none.
 absl::StatusOr<Recipe> ExpandPreset(const PresetInfo& preset, const Values& values,
                                     std::size_t before) {
-  SINEW_ASSIGN_OR_RETURN(Recipe stages, ParseStages(preset.spec, false));
+  SINEW_ASSIGN_OR_RETURN(Recipe stages, ParseStages(preset.recipe_text, false));
   if (StageName(stages.back()) == preset.name) {
     SINEW_ASSIGN_OR_RETURN(stages.back(),
                            MakeStageAt(before + stages.size() - 1, preset.name, values));
   } else if (!values.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("spec: ", AbslView(preset.name), " takes no parameters, write ",
-                     AbslView(preset.spec), " to set those of its stages"));
+        absl::StrCat("recipe: ", AbslView(preset.name), " takes no parameters, write ",
+                     AbslView(preset.recipe_text), " to set those of its stages"));
   }
   return stages;
 }
@@ -254,8 +255,8 @@ const PresetInfo* FindPreset(std::string_view name, const Recipe& before) {
   return nullptr;
 }
 
-absl::StatusOr<Recipe> ParseStages(std::string_view spec, bool presets) {
-  Scanner scanner(spec);
+absl::StatusOr<Recipe> ParseStages(std::string_view recipe_text, bool presets) {
+  Scanner scanner(recipe_text);
   Recipe recipe;
   do {
     const std::string method = scanner.Value().value_or("");
@@ -270,14 +271,14 @@ absl::StatusOr<Recipe> ParseStages(std::string_view spec, bool presets) {
       recipe.push_back(std::move(params));
     }
     if (recipe.size() > kMaxStages) {
-      return absl::InvalidArgumentError(absl::StrCat("spec: more than ", kMaxStages, " stages"));
+      return absl::InvalidArgumentError(absl::StrCat("recipe: more than ", kMaxStages, " stages"));
     }
   } while (scanner.Take('|'));
   if (!scanner.Done()) return scanner.Wrong("'|' or the end");
   return recipe;
 }
 
-// True if text can stand in a spec without quotes.
+// True if text can stand in a recipe without quotes.
 bool IsPlain(std::string_view text) {
   Scanner scanner(text);
   return !text.empty() && text.front() != '"' && scanner.Word() == text;
@@ -285,12 +286,12 @@ bool IsPlain(std::string_view text) {
 
 }  // namespace
 
-absl::StatusOr<Recipe> ParseSpec(std::string_view spec) {
-  if (spec.size() > kMaxSpecBytes) {
+absl::StatusOr<Recipe> ParseRecipe(std::string_view recipe_text) {
+  if (recipe_text.size() > kMaxRecipeBytes) {
     return absl::InvalidArgumentError(
-        absl::StrCat("spec: got ", spec.size(), " bytes, need at most ", kMaxSpecBytes));
+        absl::StrCat("recipe: got ", recipe_text.size(), " bytes, need at most ", kMaxRecipeBytes));
   }
-  SINEW_ASSIGN_OR_RETURN(Recipe recipe, ParseStages(spec, true));
+  SINEW_ASSIGN_OR_RETURN(Recipe recipe, ParseStages(recipe_text, true));
   SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
   return recipe;
 }
@@ -310,7 +311,7 @@ absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& val
   for (const PresetInfo& preset : ListPresets()) {
     if (std::ranges::find(names, preset.name) == names.end()) names.emplace_back(preset.name);
   }
-  return absl::InvalidArgumentError(absl::StrCat("spec: got method '", AbslView(method),
+  return absl::InvalidArgumentError(absl::StrCat("recipe: got method '", AbslView(method),
                                                  "', need one of ", absl::StrJoin(names, ", "),
                                                  DidYouMean(method, names)));
 }
@@ -335,19 +336,19 @@ std::string_view StageName(const StageParams& params) {
   return std::visit([]<class P>(const P&) { return P::kName; }, params);
 }
 
-std::string FormatSpec(const Recipe& recipe) {
-  std::string spec;
+std::string FormatRecipe(const Recipe& recipe) {
+  std::string recipe_text;
   for (const StageParams& params : recipe) {
-    absl::StrAppend(&spec, spec.empty() ? "" : " | ", AbslView(StageName(params)));
+    absl::StrAppend(&recipe_text, recipe_text.empty() ? "" : " | ", AbslView(StageName(params)));
     std::string list;
     for (const auto& [key, value] : StageValues(params)) {
       if (value.empty()) continue;
       const char* quote = IsPlain(value) ? "" : "\"";
       absl::StrAppend(&list, list.empty() ? "" : ", ", key, "=", quote, value, quote);
     }
-    if (!list.empty()) absl::StrAppend(&spec, "(", list, ")");
+    if (!list.empty()) absl::StrAppend(&recipe_text, "(", list, ")");
   }
-  return spec;
+  return recipe_text;
 }
 
 }  // namespace sinew

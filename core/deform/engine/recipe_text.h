@@ -16,9 +16,9 @@ namespace sinew {
 
 // kInvalidArgument: unknown stage or parameter (with what exists), a value out of range, a syntax
 // error with its column, or more than 16 stages.
-absl::StatusOr<Recipe> ParseSpec(std::string_view spec);
+absl::StatusOr<Recipe> ParseRecipe(std::string_view recipe_text);
 
-// One stage by name and parameter values as text. Errors as ParseSpec.
+// One stage by name and parameter values as text. Errors as ParseRecipe.
 absl::StatusOr<StageParams> MakeStage(
     std::string_view method, const std::vector<std::pair<std::string, std::string>>& values);
 
@@ -26,7 +26,7 @@ absl::StatusOr<StageParams> MakeStage(
 std::vector<std::pair<std::string, std::string>> StageValues(const StageParams& params);
 std::string_view StageName(const StageParams& params);
 
-// The text form with every default filled in; ParseSpec of it gives the same recipe.
-std::string FormatSpec(const Recipe& recipe);
+// The text form with every default filled in; ParseRecipe of it gives the same recipe.
+std::string FormatRecipe(const Recipe& recipe);
 
 }  // namespace sinew

@@ -74,8 +74,8 @@ class Bound final : public Stage {
     SaveFields(tables, prefix, method_);
   }
   std::size_t bytes() const override { return FieldBytes(method_); }
-  std::vector<Measure> Measures() const override {
-    if constexpr (HasMeasures<M>) return method_.Measures();
+  std::vector<BindStatistic> Statistics() const override {
+    if constexpr (HasStatistics<M>) return method_.Statistics();
     return {};
   }
 
@@ -249,17 +249,17 @@ bool PosesTheMesh(const StageParams& params) {
       params, []<class M>(const typename M::Params&) { return M{}.Facts().out == Space::kPosed; });
 }
 
-bool WritesStates(const Recipe& recipe) {
+bool WritesVertexStatus(const Recipe& recipe) {
   return std::any_of(recipe.begin(), recipe.end(), [](const StageParams& params) {
     return WithMethod(params,
-                      []<class M>(const typename M::Params&) { return M{}.Facts().states; });
+                      []<class M>(const typename M::Params&) { return M{}.Facts().vertex_status; });
   });
 }
 
-std::string StatesMethods() {
+std::string VertexStatusMethods() {
   std::vector<std::string_view> names;
   ForEach(AllMethods{}, [&]<class M>() {
-    if (M{}.Facts().states) names.push_back(M::Params::kName);
+    if (M{}.Facts().vertex_status) names.push_back(M::Params::kName);
   });
   std::string text;
   for (const std::string_view name : names) {

@@ -38,7 +38,7 @@ const std::vector<MethodInfo>& ListMethods();
 // A name for a whole recipe. One named like a method stands for it where nothing has posed the mesh
 // yet, and hands its parameters to the recipe's last stage.
 struct PresetInfo {
-  std::string_view name, spec, summary;
+  std::string_view name, recipe_text, summary;
 };
 std::span<const PresetInfo> ListPresets();
 
@@ -51,7 +51,7 @@ class Stage {
   virtual void Run(const StageFrame& frame) const = 0;
   virtual void Save(TableWriter& tables, std::string_view prefix) const = 0;
   virtual std::size_t bytes() const = 0;
-  virtual std::vector<Measure> Measures() const = 0;
+  virtual std::vector<BindStatistic> Statistics() const = 0;
 };
 
 // Ranges of every parameter, and what a method asks beyond ranges. kInvalidArgument names stage and
@@ -64,10 +64,10 @@ absl::Status OfStage(std::size_t k, std::string_view method, const absl::Status&
 absl::Status CheckRecipe(const Recipe& recipe);
 // False for a stage that moves rest points.
 bool PosesTheMesh(const StageParams& params);
-// A stage tells what becomes of each vertex (VertexState).
-bool WritesStates(const Recipe& recipe);
+// A stage tells what becomes of each vertex (VertexStatus).
+bool WritesVertexStatus(const Recipe& recipe);
 // The methods that do, as "a or b".
-std::string StatesMethods();
+std::string VertexStatusMethods();
 // kInvalidArgument: the rig lacks what the stage needs; names it by its place behind input.before.
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params);
 absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,

@@ -14,7 +14,7 @@
 namespace sinew {
 namespace {
 
-constexpr std::uint32_t kMostIterations = 1000, kMostSmoothing = 50;  // as params allow
+constexpr std::uint32_t kMaxIterations = 1000, kMaxSmoothing = 50;  // as params allow
 // Nanoseconds a vertex; three hands of 60 joints closing in 15 frames, see character_bench.
 constexpr double kBindWork = 2500, kFrameTime = 1100, kTrackingTime = 10000;
 constexpr std::size_t kFixedBytes = 4096;  // the object, and tables that do not grow
@@ -99,7 +99,7 @@ StageFacts Implicit::Facts() const {
                       .scratch_floats = ProjectionScratch(skin.points()),
                       .controls = muscles.controls(),
                       .joints = joints,
-                      .states = true};
+                      .vertex_status = true};
   if (tracking != 0) {
     facts.scratch_floats = std::max(facts.scratch_floats, TrackingScratch(skin.points()));
     facts.state_floats = TrackingState(skin.points());
@@ -110,7 +110,7 @@ StageFacts Implicit::Facts() const {
 
 absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) const {
   if (contact > 1 || newton > 1 || tracking > 1 || !(attraction >= 0 && attraction <= 1) ||
-      iterations > kMostIterations || smoothing > kMostSmoothing) {
+      iterations > kMaxIterations || smoothing > kMaxSmoothing) {
     return absl::DataLossError("bound data: implicit: a parameter out of range");
   }
   SINEW_RETURN_IF_ERROR(field.Check(joints));
@@ -152,37 +152,34 @@ void Implicit::Run(const StageFrame& frame) const {
         frame);
 }
 
-std::vector<Measure> Implicit::Measures() const {
-  std::vector<Measure> measures;
-  for (const FieldMeasure& m : field.Measures()) {
-    measures.push_back(
-        {.name = m.name, .value = m.value, .unit = m.unit, .description = m.description});
-  }
+std::vector<BindStatistic> Implicit::Statistics() const {
+  std::vector<BindStatistic> statistics = field.Statistics();
   const auto add = [&](std::string_view name, PointRole role, std::string_view description) {
-    measures.push_back({.name = name,
-                        .value = static_cast<double>(skin.Count(role)),
-                        .unit = "points",
-                        .description = description});
+    statistics.push_back({.name = name,
+                          .value = static_cast<double>(skin.Count(role)),
+                          .unit = "points",
+                          .description = description});
   };
   add("points_without_field", PointRole::kNoField,
       "Welded points that stay where the stage before leaves them: their joint has no field, or "
       "it does not tell how deep they lie.");
   add("border_points", PointRole::kBorder,
       "Welded points on open borders, which stay where the stage before leaves them.");
-  add("island_points", PointRole::kIsland,
+  add("island_points", PointRole::kAttachedComponent,
       "Welded points of pieces that lie on the skin, such as eyes, buttons and sleeves, which go "
       "with its nearest point as far as the same joints carry both.");
-  add("puppet_points", PointRole::kPuppet,
+  add("puppet_points", PointRole::kRigidComponent,
       "Welded points of pieces that joints alone move, such as a puppet's limbs and the balls "
       "between them, which stay where the stage before leaves them.");
   if (muscles.muscles() > 0) {
-    measures.push_back({.name = "muscles",
-                        .value = static_cast<double>(muscles.muscles() - muscles.without_field()),
-                        .unit = "muscles",
-                        .description = "Muscles under the skin; those outside of it, or of a joint "
-                                       "without a field, or any above it, do nothing."});
+    statistics.push_back({.name = "muscles",
+                          .value = static_cast<double>(muscles.muscles() - muscles.without_field()),
+                          .unit = "muscles",
+                          .description =
+                              "Muscles under the skin; those outside of it, or of a joint "
+                              "without a field, or any above it, do nothing."});
   }
-  return measures;
+  return statistics;
 }
 
 }  // namespace sinew

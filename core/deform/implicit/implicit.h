@@ -45,7 +45,7 @@ struct Implicit {
   StageFacts Facts() const;
   absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
   void Run(const StageFrame& frame) const;
-  std::vector<Measure> Measures() const;
+  std::vector<BindStatistic> Statistics() const;
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {

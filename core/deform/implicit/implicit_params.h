@@ -48,7 +48,7 @@ struct ImplicitParams {
     visit(ParamDoc{"bulge", "", 0, 0.9, "How much the bulge operator swells."}, self.bulge);
     visit(ParamDoc{"joints", "", 0, 0,
                    "Own operators of single joints, as 'forearm_l blend elbow; thumb_1 bulge "
-                   "camel'; quoted in a spec."},
+                   "camel'; quoted in a recipe."},
           self.joints);
     visit(ParamDoc{"samples", "points", 8, 400, "Sample points a part's surface is fitted to."},
           self.samples);

@@ -2,7 +2,7 @@
 
 #include "core/simd/levels.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/deform/centre_blend_kernel.cc"
+#define HWY_TARGET_INCLUDE "core/deform/kernels/centre_blend_kernel.cc"
 #include <hwy/foreach_target.h>
 
 #include "core/simd/pack-inl.h"

@@ -2,7 +2,7 @@
 
 #include "core/simd/levels.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/deform/writer_kernel.cc"
+#define HWY_TARGET_INCLUDE "core/deform/kernels/writer_kernel.cc"
 #include <hwy/foreach_target.h>
 
 #include <cstring>

@@ -13,6 +13,7 @@
 #include <string_view>
 #include <vector>
 
+#include "core/base/bind_statistic.h"
 #include "core/deform/engine/params.h"
 #include "core/parallel/task.h"
 #include "core/rig/layout.h"
@@ -33,9 +34,9 @@ struct StageFacts {
   std::size_t state_floats = 0;    // per stream; 0 = frames are independent
   double step_length = 0;  // with state: farthest that a joint may move relative to its parent from
                            // one Run to the next, scene units; 0 = any
-  std::size_t controls = 0;  // PosedRig::controls must hold at least these
-  std::size_t joints = 0;    // and PosedRig::joints these
-  bool states = false;       // writes every byte of StageFrame::states if asked to
+  std::size_t controls = 0;    // PosedRig::controls must hold at least these
+  std::size_t joints = 0;      // and PosedRig::joints these
+  bool vertex_status = false;  // writes every byte of StageFrame::states if asked to
 };
 
 struct BindInput {
@@ -45,14 +46,6 @@ struct BindInput {
   // Cost stops early: kCancelled, kResourceExhausted once it knows that more than
   // task->memory_limit() is needed. Null: it does neither.
   const Task* task = nullptr;
-};
-
-// A figure that binding found out and a user should see, e.g. what truncation dropped.
-struct Measure {
-  std::string_view name;
-  double value = 0;
-  std::string_view unit;  // empty = a plain number
-  std::string_view description;
 };
 
 // Upper bounds, known before the bind starts.
@@ -71,10 +64,10 @@ struct StageFrame {
   std::span<float> state;    // empty = stateless; moved on by Run
   bool in_is_rest;  // false behind a stage that moved the rest points: methods that baked them add
                     // R (in - rest)
-  std::span<const PointBlock> in;    // [B] centred rest points, or posed points
-  std::span<PointBlock> out;         // [B] padding lanes are written too
-  std::span<std::uint8_t> states{};  // [V] file order: what became of each vertex, see VertexState;
-                                     // empty = not wanted
+  std::span<const PointBlock> in;           // [B] centred rest points, or posed points
+  std::span<PointBlock> out;                // [B] padding lanes are written too
+  std::span<std::uint8_t> vertex_status{};  // [V] file order: what became of each vertex, see
+                                            // VertexStatus; empty = not wanted
   std::span<const PointBlock> rest{};  // [B] the centred rest points of this frame: the layout's,
                                        // or what the last stage that moved them wrote
   const PosedRig* before = nullptr;    // with state: the pose that it stands at
@@ -108,11 +101,11 @@ concept Method = requires(M m, const M& c, const typename M::Params& p, const Bi
                              // come from it
 };
 
-// A method may also have `std::vector<Measure> Measures() const`, and `kBehind`: the method that
-// examples show it behind, instead of lbs.
+// A method may also have `std::vector<BindStatistic> Statistics() const`, and `kBehind`: the method
+// that examples show it behind, instead of lbs.
 template <class M>
-concept HasMeasures = requires(const M& m) {
-  { m.Measures() } -> std::same_as<std::vector<Measure>>;
+concept HasStatistics = requires(const M& m) {
+  { m.Statistics() } -> std::same_as<std::vector<BindStatistic>>;
 };
 
 }  // namespace sinew

@@ -45,7 +45,7 @@ StageFacts MuscleStage::Facts() const {
           .joints = muscles.joints()};
 }
 
-std::vector<Measure> MuscleStage::Measures() const {
+std::vector<BindStatistic> MuscleStage::Statistics() const {
   std::vector<std::uint8_t> moves(muscles.rows.size(), 0);
   for (const MuscleAnchor& anchor : anchors) moves[anchor.muscle] = 1;
   return {{.name = "muscles",

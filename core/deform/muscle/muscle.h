@@ -50,7 +50,7 @@ struct MuscleStage {
   StageFacts Facts() const;
   absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
   void Run(const StageFrame& frame) const;
-  std::vector<Measure> Measures() const;
+  std::vector<BindStatistic> Statistics() const;
   std::size_t anchored() const { return anchor_lane.size(); }
 
   template <class Self, class Visit>

@@ -27,7 +27,7 @@ constexpr std::size_t kPointGrain = 2048, kBlockGrain = 256;
 // Area vectors whose sum is less than this part of the squared lengths they came from cancel: a
 // point between folded faces has no surface to slide on. It slides less and less towards that.
 constexpr float kNoSurface = 0.005f;
-constexpr std::uint32_t kMostPasses = 100;  // as many as `iterations` may be
+constexpr std::uint32_t kMaxPasses = 100;  // as many as `iterations` may be
 // Length of the mean of the faces' normals around a point, each by its angle there: from where on a
 // point is a corner or on a ridge, which does not slide off it, and where it lies on smooth skin. A
 // ridge of a right angle has 0.71, a limb of twelve sides 0.97.
@@ -42,7 +42,7 @@ constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 60;
 constexpr float kStill = 1e-10f;
 
 // Faces of more corners lie under no point: to find a point's own in each takes their square.
-constexpr std::size_t kMostCorners = 16;
+constexpr std::size_t kMaxCorners = 16;
 
 // The corners before and after one of a face.
 struct FaceEdges {
@@ -120,7 +120,7 @@ float FaceBelow(const Relax& relax, const float* points, std::size_t p, const Ve
   const SurfaceFaces& surface = relax.surface;
   for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
     const auto corners = surface.Corners(surface.faces[k]);
-    if (corners.size() > kMostCorners) continue;
+    if (corners.size() > kMaxCorners) continue;
     const FaceEdges edges = EdgesAt(corners, FindCorner(corners, p));
     const Vec4 a = Load4(points, edges.next) - at, b = Load4(points, edges.previous) - at;
     // Twice the areas, as the normal sees them, of the face and of its parts beside `shift`.
@@ -237,7 +237,7 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
   relax.row_offset.push_back(0);
   for (std::size_t i = 0; i < relax.points(); ++i) {
     const std::uint32_t p = order.point[i];
-    const double part = shells[p] == Shell::kPuppet ? 0 : smoothness[i];
+    const double part = shells[p] == Shell::kRigidComponent ? 0 : smoothness[i];
     for (std::uint64_t k = ring.offsets[p]; k < ring.offsets[p + 1]; ++k) {
       if (!(part * weights[k] > 0)) break;  // a row is positive, or zero all over
       relax.neighbours.push_back(order.number[ring.neighbours[k]]);
@@ -258,7 +258,7 @@ StageFacts Relax::Facts() const {
       .scratch_floats = points() == 0 ? 0 : 2 * WholeLines(points() * 4) + surface.normal_floats()};
 }
 
-std::vector<Measure> Relax::Measures() const {
+std::vector<BindStatistic> Relax::Statistics() const {
   std::size_t free = 0;
   for (std::size_t p = 0; p < points(); ++p) free += row_offset[p + 1] > row_offset[p] ? 1 : 0;
   return {{.name = "still_points",
@@ -270,7 +270,7 @@ std::vector<Measure> Relax::Measures() const {
 
 absl::Status Relax::Check(const BlockLayout& layout, std::size_t) const {
   const std::size_t lanes = layout.order.size();
-  if (iterations > kMostPasses || !(strength >= 0 && strength <= 1)) {
+  if (iterations > kMaxPasses || !(strength >= 0 && strength <= 1)) {
     return Damaged("a parameter out of range");
   }
   if (points() == 0 || points() > lanes || lane_point.size() != lanes ||
@@ -282,7 +282,7 @@ absl::Status Relax::Check(const BlockLayout& layout, std::size_t) const {
   for (std::size_t p = 0; p < points(); ++p) {
     for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
       const auto corners = surface.Corners(surface.faces[k]);
-      if (corners.size() <= kMostCorners && FindCorner(corners, p) == corners.size()) {
+      if (corners.size() <= kMaxCorners && FindCorner(corners, p) == corners.size()) {
         return Damaged("a face around a point that is none of its corners");
       }
     }

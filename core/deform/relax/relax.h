@@ -42,7 +42,7 @@ struct Relax {
   StageFacts Facts() const;
   absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
   void Run(const StageFrame& frame) const;
-  std::vector<Measure> Measures() const;
+  std::vector<BindStatistic> Statistics() const;
   std::size_t points() const { return point_lane.size(); }
 
   template <class Self, class Visit>

@@ -13,10 +13,10 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 64;      // blocks a chunk: its sums (12 KB) stay in the first cache
-constexpr double kBindWork = 20;        // ns an offset
-constexpr double kSearch = 15;          // ns for a target's blocks in a chunk
-constexpr std::size_t kMostActive = 2;  // targets of one shape with a coefficient
+constexpr std::size_t kGrain = 64;     // blocks a chunk: its sums (12 KB) stay in the first cache
+constexpr double kBindWork = 20;       // ns an offset
+constexpr double kSearch = 15;         // ns for a target's blocks in a chunk
+constexpr std::size_t kMaxActive = 2;  // targets of one shape with a coefficient
 constexpr std::size_t kBlockFloats = 3 * kLanes;
 
 // A target that this frame's controls turn on.
@@ -120,7 +120,7 @@ absl::StatusOr<BindCost> Shapes::Cost(const BindInput& input, const ShapesParams
       entries += target.vertices.size();
       most = std::max(most, target.vertices.size());
     }
-    active += std::min(moving, kMostActive);
+    active += std::min(moving, kMaxActive);
   }
   const std::size_t bytes = sizeof(Shapes) + (input.rig.shapes().size() + 1) * 8 +
                             (targets + 1) * 8 + pairs * (kBlockFloats * 4 + 4);
@@ -251,7 +251,7 @@ void Shapes::Run(const StageFrame& frame) const {
   });
 }
 
-std::vector<Measure> Shapes::Measures() const {
+std::vector<BindStatistic> Shapes::Statistics() const {
   return {{.name = "targets",
            .value = static_cast<double>(target_weight.size()),
            .unit = "",

@@ -204,11 +204,11 @@ TEST_F(Compare, ThePictureShowsTheFrameAskedForOrTheWorst) {
 TEST_F(Compare, BadInputExits65AndNamesIt) {
   const auto before = folder_.Names();
   const std::string png = folder_ / "x.png";
-  const Finished spec = Local(
+  const Finished recipe_text = Local(
       {"model:tube", "--deformers", "lbs", "dqs(blend=7)", "--frames", "0", "--picture", png});
-  EXPECT_EQ(spec.exit_code, 65) << spec.err;
-  EXPECT_THAT(spec.err, HasSubstr("dqs(blend=7)"));
-  EXPECT_THAT(spec.out, IsEmpty());
+  EXPECT_EQ(recipe_text.exit_code, 65) << recipe_text.err;
+  EXPECT_THAT(recipe_text.err, HasSubstr("dqs(blend=7)"));
+  EXPECT_THAT(recipe_text.out, IsEmpty());
   EXPECT_EQ(Local({"model:nobody", "--deformers", "lbs"}).exit_code, 65);
   EXPECT_EQ(Local({"model:tube", "--deformers", "@missing.json"}).exit_code, 65);
   EXPECT_EQ(Local({"model:tube", "--deformers", "lbs", "--frames", "0-9999"}).exit_code, 65);

@@ -42,7 +42,7 @@ TEST(Messages, ErrorsNameWhatWasTyped) {
   for (const auto& [deformer, need] : rows) {
     const Finished finished = Bind(deformer);
     EXPECT_EQ(finished.exit_code, 65) << deformer;
-    EXPECT_THAT(finished.err, AllOf(HasSubstr(need), Not(HasSubstr("spec.")))) << deformer;
+    EXPECT_THAT(finished.err, AllOf(HasSubstr(need), Not(HasSubstr("source.")))) << deformer;
   }
 }
 
@@ -55,7 +55,7 @@ TEST(Messages, AnEmptyListOfJointsIsNone) {
 
 TEST(Messages, PicturesNameTheirOptions) {
   const TemporaryFolder folder;
-  for (const std::string option : {"--states", "--translucent"}) {
+  for (const std::string option : {"--vertex-status", "--translucent"}) {
     const Finished finished = Sinew({"render", "model:tube", "--deformer", "lbs", option, "--out",
                                      folder / "a.png", "--local"});
     EXPECT_EQ(finished.exit_code, 65) << finished.err;
@@ -168,7 +168,7 @@ TEST(Messages, InspectRefusesWhatAServerDoesThatIsLeftAsItIs) {
 TEST(Messages, StatesNameTheDeformerThatWritesNone) {
   const TemporaryFolder folder;
   const auto render = [&](std::vector<std::string> deformers) {
-    std::vector<std::string> arguments = {"render",  "model:cylinder", "--states",
+    std::vector<std::string> arguments = {"render",  "model:cylinder", "--vertex-status",
                                           "--local", "--size",         "32x32",
                                           "--out",   folder / "a.png", "--deformer"};
     arguments.insert(arguments.end(), deformers.begin(), deformers.end());
@@ -177,7 +177,7 @@ TEST(Messages, StatesNameTheDeformerThatWritesNone) {
   const Finished one = render({"lbs"}), two = render({"dqs | implicit", "lbs"});
   EXPECT_EQ(one.exit_code, 65);
   EXPECT_EQ(one.err,
-            "sinew: --states: no stage of the recipe writes vertex states, need implicit\n");
+            "sinew: --vertex-status: no stage of the recipe writes vertex status, need implicit\n");
   EXPECT_EQ(two.exit_code, 65);
   EXPECT_EQ(two.err, "sinew: lbs: " + one.err.substr(7));
 }

@@ -234,7 +234,7 @@ TEST_F(MorphTargets, AreRendered) {
   const std::string file = WriteFile("a.glb", MorphedStrip("LINEAR").Glb());
   const auto picture = [&](bool local, const char* recipe) {
     const std::string out = folder_ / "a.png";
-    // The label is part of the picture: the same spec on both sides.
+    // The label is part of the picture: the same recipe on both sides.
     const Finished render = Run(local, {"render", file, "--deformer", recipe, "--fps", "8",
                                         "--frame", "8", "--size", "160x120", "--out", out});
     EXPECT_EQ(render.exit_code, 0) << render.err;

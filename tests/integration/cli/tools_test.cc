@@ -90,16 +90,17 @@ TEST_F(Tools, DryRunCreatesNothing) {
 // The C library has variants with and without fused multiply-add; this is how it is told to take
 // the one that an old processor would.
 TEST_F(Tools, AnotherMathLibraryHasOtherNumerics) {
-  const auto numerics = [](const std::vector<std::string>& environment) {
+  const auto determinism_digest = [](const std::vector<std::string>& environment) {
     const Finished bound =
         Sinew({"bind", "model:tube", "--deformer", "lbs", "--local", "--json"}, {}, environment);
     EXPECT_EQ(bound.exit_code, 0) << bound.err;
-    return Json::parse(bound.out)["numerics"].get<std::string>();
+    return Json::parse(bound.out)["determinism_digest"].get<std::string>();
   };
-  EXPECT_EQ(numerics({}), numerics({}));
+  EXPECT_EQ(determinism_digest({}), determinism_digest({}));
 #if defined(__x86_64__) && defined(__GLIBC__)
   if (__builtin_cpu_supports("fma") == 0) GTEST_SKIP() << "this processor has one variant only";
-  EXPECT_NE(numerics({}), numerics({"GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA"}));
+  EXPECT_NE(determinism_digest({}),
+            determinism_digest({"GLIBC_TUNABLES=glibc.cpu.hwcaps=-AVX2,-FMA"}));
 #else
   GTEST_SKIP() << "variants of another C library are not known here";
 #endif
@@ -223,8 +224,8 @@ TEST_F(Tools, RenderShowsWeightsWithoutADeformer) {
 }
 
 TEST_F(Tools, RenderAsksForStatesOnlyWhereAStageWritesThem) {
-  const Finished refused = At({"render", "model:tube", "--deformer", "lbs", "--states", "--size",
-                               "64x64", "--out", folder_ / "x.png"});
+  const Finished refused = At({"render", "model:tube", "--deformer", "lbs", "--vertex-status",
+                               "--size", "64x64", "--out", folder_ / "x.png"});
   EXPECT_EQ(refused.exit_code, 65);
   EXPECT_THAT(refused.err, HasSubstr("implicit"));
   const Finished bare = At({"render", "model:tube", "--deformer", "lbs", "--translucent", "--size",

@@ -69,15 +69,16 @@ TEST(Tracking, AnyRangeOnAnyServerHasTheBitsOfTheWhole) {
 // Not the pose alone: what happened to the skin on the way there.
 TEST(Tracking, PicturesShowTheFrameOfABake) {
   const TemporaryFolder folder;
-  const Finished drawn =
-      Sinew({"render", "model:cylinder", "--deformer", "dqs | implicit", kTracking, "--frame",
-             "130", "--states", "--size", "64x64", "--local", "--json", "--out", folder / "a.png"});
+  const Finished drawn = Sinew({"render", "model:cylinder", "--deformer", "dqs | implicit",
+                                kTracking, "--frame", "130", "--vertex-status", "--size", "64x64",
+                                "--local", "--json", "--out", folder / "a.png"});
   ASSERT_EQ(drawn.exit_code, 0) << drawn.err;
   EXPECT_THAT(drawn.err, HasSubstr("all 131 from frame 0 on are computed, 1 is kept"));
-  const auto states = nlohmann::json::parse(drawn.out).at("states");
-  EXPECT_GT(states[0]["counts"]["contact"], 0);
-  EXPECT_GT(states[1]["counts"]["contact"], 0);
-  EXPECT_NE(states[0]["counts"], states[1]["counts"]) << "the pose alone is projected";
+  const auto vertex_status = nlohmann::json::parse(drawn.out).at("vertex_status");
+  EXPECT_GT(vertex_status[0]["counts"]["contact"], 0);
+  EXPECT_GT(vertex_status[1]["counts"]["contact"], 0);
+  EXPECT_NE(vertex_status[0]["counts"], vertex_status[1]["counts"])
+      << "the pose alone is projected";
 }
 
 TEST(Tracking, SaysWhatItComputesBesides) {

@@ -16,8 +16,8 @@ class ClipTest : public ServerTest {
  protected:
   v1::DeformClipRequest RequestFor(const std::string& rig, int poses, const TubeShape& shape = {}) {
     v1::DeformClipRequest request;
-    request.mutable_target()->mutable_spec()->set_rig(rig);
-    request.mutable_target()->mutable_spec()->set_spec("lbs");
+    request.mutable_target()->mutable_source()->set_rig(rig);
+    request.mutable_target()->mutable_source()->set_recipe_text("lbs");
     for (int i = 1; i <= poses; ++i) {
       *request.mutable_poses()->add_poses() =
           TubePose(static_cast<std::uint64_t>(i), static_cast<float>(i), shape);
@@ -27,7 +27,7 @@ class ClipTest : public ServerTest {
   struct Clip {
     std::map<std::uint64_t, std::string> positions;
     std::vector<v1::FrameProblem> problems;
-    std::string numerics;
+    std::string determinism_digest;
     grpc::Status status;
   };
   Clip Run(const v1::DeformClipRequest& request) {
@@ -37,7 +37,8 @@ class ClipTest : public ServerTest {
     v1::DeformClipResponse response;
     std::uint64_t last = 0;
     while (reader->Read(&response)) {
-      if (!response.numerics().empty()) clip.numerics = response.numerics();
+      if (!response.determinism_digest().empty())
+        clip.determinism_digest = response.determinism_digest();
       for (const auto& frame : response.frames()) {
         EXPECT_GE(frame.frame(), last);
         last = frame.frame();
@@ -57,10 +58,10 @@ TEST_F(ClipTest, AllFramesComeInOrder) {
   const Clip clip = Run(RequestFor(rig, 100));
   EXPECT_CODE(clip.status, StatusCode::OK);
   ASSERT_EQ(clip.positions.size(), 100u);
-  EXPECT_FALSE(clip.numerics.empty());
+  EXPECT_FALSE(clip.determinism_digest.empty());
   v1::DeformRequest one;
-  one.mutable_target()->mutable_spec()->set_rig(rig);
-  one.mutable_target()->mutable_spec()->set_spec("lbs");
+  one.mutable_target()->mutable_source()->set_rig(rig);
+  one.mutable_target()->mutable_source()->set_recipe_text("lbs");
   for (const std::uint64_t frame : {1u, 50u, 100u}) {
     *one.mutable_pose() = TubePose(frame, static_cast<float>(frame));
     v1::DeformResponse response;

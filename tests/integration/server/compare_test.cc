@@ -35,12 +35,13 @@ class CompareTest : public ServerTest {
   };
 
   static v1::CompareDeformersRequest RequestFor(const std::string& rig,
-                                                const std::vector<std::string>& specs, int poses) {
+                                                const std::vector<std::string>& recipes,
+                                                int poses) {
     v1::CompareDeformersRequest request;
-    for (const std::string& spec : specs) {
-      v1::SessionSpec& target = *request.add_targets()->mutable_spec();
+    for (const std::string& recipe_text : recipes) {
+      v1::SessionSource& target = *request.add_targets()->mutable_source();
       target.set_rig(rig);
-      target.set_spec(spec);
+      target.set_recipe_text(recipe_text);
     }
     for (int i = 1; i <= poses; ++i) {
       const auto number = static_cast<float>(i);
@@ -61,7 +62,7 @@ class CompareTest : public ServerTest {
       EXPECT_GE(response.target() + 1, all.targets.size()) << "target after target";
       if (response.target() == all.targets.size()) {
         all.targets.emplace_back();
-        EXPECT_NE(response.numerics(), "");
+        EXPECT_NE(response.determinism_digest(), "");
       }
       EXPECT_FALSE(all.targets.back().has_summary()) << "the last message has it";
       all.targets.back().MergeFrom(response);
@@ -143,9 +144,10 @@ TEST_F(CompareTest, WrongRequestsAreNamed) {
               StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(FieldOf(Run(RequestFor(rig, {}, 3)).status), "targets");
   EXPECT_EQ(FieldOf(Run(RequestFor(rig, {"lbs"}, 0)).status), "poses");
-  EXPECT_EQ(FieldOf(Run(RequestFor(rig, {"lbs", "nonsense"}, 3)).status), "targets[1].spec.spec");
+  EXPECT_EQ(FieldOf(Run(RequestFor(rig, {"lbs", "nonsense"}, 3)).status),
+            "targets[1].source.recipe_text");
   v1::CompareDeformersRequest request = RequestFor(rig, {"lbs", "dqs"}, 3);
-  request.mutable_targets(1)->mutable_spec()->set_rig(other);
+  request.mutable_targets(1)->mutable_source()->set_rig(other);
   EXPECT_EQ(FieldOf(Run(request).status), "targets[1]");
   request = RequestFor(rig, {"lbs", "dqs"}, 3);
   request.mutable_targets(1)->clear_target();
@@ -165,7 +167,7 @@ TEST_F(CompareTest, OnlySoManyRunAtATime) {
   config.compare.count = 1;
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
-  v1::CompareDeformersRequest slow = RequestFor(rig, {kSlowSpec}, 0);
+  v1::CompareDeformersRequest slow = RequestFor(rig, {kSlowRecipe}, 0);
   *slow.mutable_poses()->add_poses() = TubePose(1, 0, kSlowTube);
   grpc::ClientContext context;
   auto reader = stubs().deforms->CompareDeformers(&context, slow);
@@ -264,7 +266,7 @@ TEST_F(CompareTest, AFailedBindNamesItsTarget) {
   config.binds.seconds = 0.5;
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
-  v1::CompareDeformersRequest request = RequestFor(rig, {kSlowSpec}, 0);
+  v1::CompareDeformersRequest request = RequestFor(rig, {kSlowRecipe}, 0);
   *request.mutable_poses()->add_poses() = TubePose(1, 0, kSlowTube);
   const Comparison all = Run(request);
   EXPECT_CODE(all.status, StatusCode::FAILED_PRECONDITION);

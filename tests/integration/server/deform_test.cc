@@ -14,10 +14,10 @@ using grpc::StatusCode;
 
 class DeformTest : public ServerTest {
  protected:
-  v1::DeformRequest RequestFor(const std::string& rig, const std::string& spec) {
+  v1::DeformRequest RequestFor(const std::string& rig, const std::string& recipe_text) {
     v1::DeformRequest request;
-    request.mutable_target()->mutable_spec()->set_rig(rig);
-    request.mutable_target()->mutable_spec()->set_spec(spec);
+    request.mutable_target()->mutable_source()->set_rig(rig);
+    request.mutable_target()->mutable_source()->set_recipe_text(recipe_text);
     *request.mutable_pose() = TubePose(1);
     return request;
   }
@@ -33,8 +33,8 @@ TEST_F(DeformTest, AMovedPoseMovesEveryVertex) {
   Start();
   const std::string rig = stubs().UploadTube();
   const std::vector<float> rest = FloatsOf(TubeRig().meshes(0).positions().data());
-  for (const char* spec : {"lbs", "dqs", "ddm"}) {
-    v1::DeformRequest request = RequestFor(rig, spec);
+  for (const char* recipe_text : {"lbs", "dqs", "ddm"}) {
+    v1::DeformRequest request = RequestFor(rig, recipe_text);
     *request.mutable_pose() = TubePose(7, 3);
     request.mutable_pose()->set_time(1.5);
     v1::DeformResponse response;
@@ -47,11 +47,11 @@ TEST_F(DeformTest, AMovedPoseMovesEveryVertex) {
     EXPECT_EQ(frame.encoding(), v1::ENCODING_FLOAT32);
     EXPECT_EQ(frame.checksum(), XXH3_64bits(frame.positions().data(), frame.positions().size()));
     EXPECT_NEAR(frame.bounds().minimum(0), 2.75f, 1e-5);
-    EXPECT_FALSE(response.numerics().empty());
+    EXPECT_FALSE(response.determinism_digest().empty());
     const std::vector<float> posed = FloatsOf(frame.positions());
     ASSERT_EQ(posed.size(), rest.size());
     for (std::size_t i = 0; i < posed.size(); ++i) {
-      EXPECT_NEAR(posed[i], rest[i] + (i % 3 == 0 ? 3 : 0), 2e-5) << spec << " " << i;
+      EXPECT_NEAR(posed[i], rest[i] + (i % 3 == 0 ? 3 : 0), 2e-5) << recipe_text << " " << i;
     }
   }
 }
@@ -85,7 +85,7 @@ TEST_F(DeformTest, WrongRequestsAreNamed) {
   request.clear_target();
   EXPECT_EQ(FailsAt(request), "target");
   request = RequestFor(rig, "dqs(blend=7)");
-  EXPECT_EQ(FailsAt(request).rfind("target.spec.", 0), 0u);
+  EXPECT_EQ(FailsAt(request).rfind("target.source.", 0), 0u);
   request = RequestFor(rig, "lbs");
   request.mutable_pose()->mutable_joint_transforms()->pop_back();
   EXPECT_EQ(FailsAt(request), "pose.joint_transforms");
@@ -156,7 +156,7 @@ TEST_F(DeformTest, AReplyOverFourMebibytesWantsAStream) {
 TEST_F(DeformTest, WaitsForTheBindWithinItsDeadline) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
-  v1::DeformRequest request = RequestFor(rig, kSlowSpec);
+  v1::DeformRequest request = RequestFor(rig, kSlowRecipe);
   *request.mutable_pose() = TubePose(1, 0, kSlowTube);
   v1::DeformResponse response;
   EXPECT_CODE(stubs().Deform(request, response, std::chrono::milliseconds(150)),
@@ -189,7 +189,7 @@ TEST_F(DeformTest, CallsAtATimeAreBounded) {
   config.compute.deforms = 1;
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
-  v1::DeformRequest slow = RequestFor(rig, kSlowSpec);
+  v1::DeformRequest slow = RequestFor(rig, kSlowRecipe);
   std::thread waiting([&] {
     v1::DeformResponse response;
     EXPECT_CODE(stubs().Deform(slow, response, std::chrono::milliseconds(1500)),
@@ -239,8 +239,8 @@ TEST(LocalServer, NeedsNoSocket) {
   Stubs stubs((*server)->InProcessChannel());
   const std::string rig = stubs.UploadTube();
   v1::StreamOpen open;
-  open.mutable_target()->mutable_spec()->set_rig(rig);
-  open.mutable_target()->mutable_spec()->set_spec("lbs");
+  open.mutable_target()->mutable_source()->set_rig(rig);
+  open.mutable_target()->mutable_source()->set_recipe_text("lbs");
   Stream stream(stubs, open);
   EXPECT_EQ(stream.Opened().vertices(), 72u);
   stream.Send(TubePose(1));

@@ -15,7 +15,7 @@ class DrainTest : public ServerTest {};
 TEST_F(DrainTest, StreamsAreToldAnsweredAndEnded) {
   Start();
   const std::string rig = stubs().UploadTube();
-  v1::StreamOpen open = OpenSpec(rig, "lbs");
+  v1::StreamOpen open = OpenRecipe(rig, "lbs");
   open.set_window(2);
   Stream stream(stubs(), open);
   stream.Opened();
@@ -42,7 +42,7 @@ TEST_F(DrainTest, StreamsAreToldAnsweredAndEnded) {
 TEST_F(DrainTest, AHalfClosedStreamWithAllItsFramesEndsWell) {
   Start();
   const std::string rig = stubs().UploadTube();
-  v1::StreamOpen open = OpenSpec(rig, "lbs");
+  v1::StreamOpen open = OpenRecipe(rig, "lbs");
   open.set_window(2);
   Stream stream(stubs(), open);
   stream.Opened();
@@ -62,8 +62,8 @@ TEST_F(DrainTest, NewWorkIsRefusedAndQuestionsAreAnswered) {
   server().Drain();
   server().Drain();
   v1::CreateSessionRequest create;
-  create.mutable_spec()->set_rig(rig);
-  create.mutable_spec()->set_spec("dqs");
+  create.mutable_source()->set_rig(rig);
+  create.mutable_source()->set_recipe_text("dqs");
   v1::Session ignored;
   const grpc::Status refused = stubs().Create(create, ignored);
   EXPECT_CODE(refused, StatusCode::UNAVAILABLE);
@@ -87,7 +87,7 @@ TEST_F(DrainTest, UnderLoadEveryFrameIsAnsweredOrTheStreamSaysWhy) {
   std::vector<std::thread> clients;
   for (int c = 0; c < 6; ++c) {
     clients.emplace_back([&] {
-      Stream stream(stubs(), OpenSpec(rig, "lbs"));
+      Stream stream(stubs(), OpenRecipe(rig, "lbs"));
       stream.Opened();
       std::uint64_t last = 0;
       for (std::uint64_t frame = 1;; ++frame) {
@@ -116,9 +116,9 @@ TEST_F(DrainTest, UnderLoadEveryFrameIsAnsweredOrTheStreamSaysWhy) {
 TEST_F(DrainTest, StopEndsWhatStillRuns) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
-  Stream idle(stubs(), OpenSpec(rig, "lbs"));
+  Stream idle(stubs(), OpenRecipe(rig, "lbs"));
   idle.Opened();
-  Stream binding(stubs(), OpenSpec(rig, kSlowSpec));
+  Stream binding(stubs(), OpenRecipe(rig, kSlowRecipe));
   while (stubs().Stats().binds_running() == 0) std::this_thread::yield();
   server().Stop();
   EXPECT_FALSE(idle.Finish().ok());

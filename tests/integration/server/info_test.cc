@@ -168,7 +168,7 @@ TEST_F(InfoTest, TheSidePortSpeaksToProbesAndPrometheus) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::DeformRequest request;
-  *request.mutable_target() = OpenSpec(rig, "lbs").target();
+  *request.mutable_target() = OpenRecipe(rig, "lbs").target();
   *request.mutable_pose() = TubePose(1);
   v1::DeformResponse response;
   EXPECT_CODE(stubs().Deform(request, response), StatusCode::OK);

@@ -91,8 +91,8 @@ TEST_F(LimitsTest, AReplyOverTheServersOwnLimitAsksForAStream) {
     config.streams.response_bytes = reply - (past ? 1 : 0);
     Start();
     v1::DeformRequest request;
-    request.mutable_target()->mutable_spec()->set_rig(stubs().UploadTube(shape));
-    request.mutable_target()->mutable_spec()->set_spec("lbs");
+    request.mutable_target()->mutable_source()->set_rig(stubs().UploadTube(shape));
+    request.mutable_target()->mutable_source()->set_recipe_text("lbs");
     *request.mutable_pose() = TubePose(1, 0, shape);
     request.set_max_response_bytes(1 << 30);  // more than the server has: its own limit counts
     v1::DeformResponse response;

@@ -16,7 +16,7 @@
 namespace sinew::testing {
 
 // A bind of several seconds, to be looked at, waited for and cancelled.
-inline constexpr char kSlowSpec[] =
+inline constexpr char kSlowRecipe[] =
     "ddm(smoothing=explicit, lambda=1, iterations=1000, truncation=0)";
 inline constexpr TubeShape kSlowTube{.rings = 800, .segments = 50, .joints = 250};
 
@@ -47,10 +47,10 @@ class ServerTest : public ::testing::Test {
     open.mutable_target()->set_session(session);
     return open;
   }
-  v1::StreamOpen OpenSpec(const std::string& rig, const std::string& spec) {
+  v1::StreamOpen OpenRecipe(const std::string& rig, const std::string& recipe_text) {
     v1::StreamOpen open;
-    open.mutable_target()->mutable_spec()->set_rig(rig);
-    open.mutable_target()->mutable_spec()->set_spec(spec);
+    open.mutable_target()->mutable_source()->set_rig(rig);
+    open.mutable_target()->mutable_source()->set_recipe_text(recipe_text);
     return open;
   }
 

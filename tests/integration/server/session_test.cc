@@ -11,10 +11,10 @@ using grpc::StatusCode;
 
 class SessionTest : public ServerTest {
  protected:
-  v1::CreateSessionRequest RequestFor(const std::string& rig, const std::string& spec) {
+  v1::CreateSessionRequest RequestFor(const std::string& rig, const std::string& recipe_text) {
     v1::CreateSessionRequest request;
-    request.mutable_spec()->set_rig(rig);
-    request.mutable_spec()->set_spec(spec);
+    request.mutable_source()->set_rig(rig);
+    request.mutable_source()->set_recipe_text(recipe_text);
     return request;
   }
   grpc::Status Delete(const std::string& name) {
@@ -41,11 +41,11 @@ TEST_F(SessionTest, BindsAndSaysWhatItResolved) {
   const std::string rig = stubs().UploadTube();
   const v1::Session created = stubs().Create(rig, "dqs(blend=0.5)");
   EXPECT_EQ(created.name().rfind("sessions/", 0), 0u);
-  EXPECT_EQ(created.spec().spec(), "dqs(blend=0.5)");
+  EXPECT_EQ(created.source().recipe_text(), "dqs(blend=0.5)");
   ASSERT_EQ(created.recipe().stages_size(), 1);
   EXPECT_EQ(created.recipe().stages(0).dqs().blend(), 0.5f);
   EXPECT_TRUE(created.recipe().stages(0).dqs().has_max_influences());
-  EXPECT_FALSE(created.numerics().empty());
+  EXPECT_FALSE(created.determinism_digest().empty());
   EXPECT_GT(created.estimate().bound_bytes(), 0u);
   EXPECT_EQ(created.ttl().seconds(), 600);
   const v1::Session ready = stubs().Watch(created.name());
@@ -71,12 +71,12 @@ TEST_F(SessionTest, RecipesAndTextAreOne) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::CreateSessionRequest request;
-  request.mutable_spec()->set_rig(rig);
-  request.mutable_spec()->mutable_recipe()->add_stages()->mutable_dqs()->set_blend(0.5f);
+  request.mutable_source()->set_rig(rig);
+  request.mutable_source()->mutable_recipe()->add_stages()->mutable_dqs()->set_blend(0.5f);
   v1::Session by_recipe;
   EXPECT_CODE(stubs().Create(request, by_recipe), StatusCode::OK);
   const v1::Session by_text = stubs().Create(rig, "dqs(blend=0.5)");
-  EXPECT_EQ(by_recipe.numerics(), by_text.numerics());
+  EXPECT_EQ(by_recipe.determinism_digest(), by_text.determinism_digest());
   EXPECT_NE(by_recipe.name(), by_text.name());
   stubs().Watch(by_recipe.name());
   EXPECT_EQ(stubs().Stats().bound_entries(), 1u);
@@ -91,15 +91,15 @@ TEST_F(SessionTest, WrongSpecsAreNamed) {
     EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT) << status.error_message();
     return FieldOf(status);
   };
-  EXPECT_EQ(fails(RequestFor("nonsense", "lbs")), "spec.rig");
+  EXPECT_EQ(fails(RequestFor("nonsense", "lbs")), "source.rig");
   v1::CreateSessionRequest request = RequestFor(rig, "lbs");
-  request.mutable_spec()->clear_spec();
-  EXPECT_EQ(fails(request), "spec.deformer");
-  EXPECT_EQ(fails(RequestFor(rig, "dqs(blend=2)")).rfind("spec.", 0), 0u);
-  EXPECT_EQ(fails(RequestFor(rig, "no_such_method")).rfind("spec.", 0), 0u);
-  request.mutable_spec()->mutable_recipe()->add_stages()->mutable_implicit()->set_operator_(
+  request.mutable_source()->clear_source();
+  EXPECT_EQ(fails(request), "source.recipe");
+  EXPECT_EQ(fails(RequestFor(rig, "dqs(blend=2)")).rfind("source.", 0), 0u);
+  EXPECT_EQ(fails(RequestFor(rig, "no_such_method")).rfind("source.", 0), 0u);
+  request.mutable_source()->mutable_recipe()->add_stages()->mutable_implicit()->set_operator_(
       "dance");
-  EXPECT_EQ(fails(request).rfind("spec.recipe.stages[0]", 0), 0u);
+  EXPECT_EQ(fails(request).rfind("source.recipe.stages[0]", 0), 0u);
   request = RequestFor(rig, "lbs");
   request.GetReflection()->MutableUnknownFields(&request)->AddVarint(40, 1);
   EXPECT_EQ(fails(request), "40");
@@ -117,12 +117,12 @@ TEST_F(SessionTest, NumericsCanBeDemanded) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::CreateSessionRequest request = RequestFor(rig, "lbs");
-  request.mutable_spec()->set_numerics("other");
+  request.mutable_source()->set_determinism_digest("other");
   v1::Session session;
   const grpc::Status refused = stubs().Create(request, session);
   EXPECT_CODE(refused, StatusCode::FAILED_PRECONDITION);
-  EXPECT_EQ(ReasonOf(refused), "NUMERICS_MISMATCH");
-  request.mutable_spec()->set_numerics(stubs().Create(rig, "lbs").numerics());
+  EXPECT_EQ(ReasonOf(refused), "DETERMINISM_MISMATCH");
+  request.mutable_source()->set_determinism_digest(stubs().Create(rig, "lbs").determinism_digest());
   EXPECT_CODE(stubs().Create(request, session), StatusCode::OK);
 }
 
@@ -148,7 +148,7 @@ TEST_F(SessionTest, ARequestIdIsAnsweredOnce) {
   EXPECT_CODE(stubs().Create(request, first), StatusCode::OK);
   EXPECT_CODE(stubs().Create(request, second), StatusCode::OK);
   EXPECT_EQ(first.name(), second.name());
-  request.mutable_spec()->set_spec("dqs");
+  request.mutable_source()->set_recipe_text("dqs");
   EXPECT_CODE(stubs().Create(request, second), StatusCode::ALREADY_EXISTS);
   EXPECT_EQ(stubs().Stats().sessions(), 1u);
 }
@@ -216,7 +216,7 @@ TEST_F(SessionTest, AnOpenStreamKeepsItsSession) {
 TEST_F(SessionTest, DeletingCancelsTheBindAndEndsStreams) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
-  const v1::Session slow = stubs().Create(rig, kSlowSpec);
+  const v1::Session slow = stubs().Create(rig, kSlowRecipe);
   const v1::Session fast = stubs().Create(rig, "lbs");
   EXPECT_EQ(fast.state(), v1::Session::STATE_BINDING);  // waits behind the slow one
   EXPECT_CODE(Delete(slow.name()), StatusCode::OK);
@@ -243,7 +243,7 @@ TEST_F(SessionTest, AnotherWaiterKeepsTheBindAlive) {
 TEST_F(SessionTest, ABindOverItsTimeFailsWithAReason) {
   config.binds.seconds = 0.5;  // the estimate takes a part of that
   Start();
-  const v1::Session session = stubs().Create(stubs().UploadTube(kSlowTube), kSlowSpec);
+  const v1::Session session = stubs().Create(stubs().UploadTube(kSlowTube), kSlowRecipe);
   const v1::Session failed = stubs().Watch(session.name());
   EXPECT_EQ(failed.state(), v1::Session::STATE_FAILED);
   EXPECT_EQ(failed.problem().code(), StatusCode::RESOURCE_EXHAUSTED);
@@ -285,7 +285,7 @@ TEST_F(SessionTest, ListsInPages) {
 TEST_F(SessionTest, WatchingIsBoundedAndUnknownSessionsAreNotFound) {
   config.sessions.watches = 1;
   Start();
-  const v1::Session session = stubs().Create(stubs().UploadTube(kSlowTube), kSlowSpec);
+  const v1::Session session = stubs().Create(stubs().UploadTube(kSlowTube), kSlowRecipe);
   grpc::ClientContext first_context, second_context, third_context;
   v1::WatchSessionRequest request;
   request.set_name(session.name());

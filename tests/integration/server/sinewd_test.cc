@@ -149,8 +149,8 @@ TEST(Sinewd, DrainsWhatIsInFlight) {
   Stubs stubs(Connect(server));
   const std::string rig = stubs.UploadTube();
   v1::StreamOpen open;
-  open.mutable_target()->mutable_spec()->set_rig(rig);
-  open.mutable_target()->mutable_spec()->set_spec("lbs");
+  open.mutable_target()->mutable_source()->set_rig(rig);
+  open.mutable_target()->mutable_source()->set_recipe_text("lbs");
   open.set_window(1);
   Stream stream(stubs, open);
   stream.Opened();
@@ -173,8 +173,8 @@ TEST(Sinewd, ASecondSignalOrTheDeadlineEndsIt) {
     Stubs stubs(Connect(server));
     const std::string rig = stubs.UploadTube();
     v1::StreamOpen open;
-    open.mutable_target()->mutable_spec()->set_rig(rig);
-    open.mutable_target()->mutable_spec()->set_spec("lbs");
+    open.mutable_target()->mutable_source()->set_rig(rig);
+    open.mutable_target()->mutable_source()->set_recipe_text("lbs");
     open.set_window(1);
     Stream stream(stubs, open);
     stream.Opened();
@@ -205,8 +205,8 @@ TEST(Sinewd, ADataFolderKeepsRigsAndBoundData) {
       EXPECT_CODE(stubs.Upload(bytes), StatusCode::OK);
     }
     v1::DeformRequest request;
-    request.mutable_target()->mutable_spec()->set_rig(RigNameOf(bytes));
-    request.mutable_target()->mutable_spec()->set_spec("ddm");
+    request.mutable_target()->mutable_source()->set_rig(RigNameOf(bytes));
+    request.mutable_target()->mutable_source()->set_recipe_text("ddm");
     *request.mutable_pose() = TubePose(1, 0.5f);
     v1::DeformResponse response;
     EXPECT_CODE(stubs.Deform(request, response), StatusCode::OK);
@@ -279,8 +279,8 @@ TEST(Sinewd, EveryInstructionSetThatRunsHereGivesTheSameBits) {
     }
     Stubs stubs(Connect(server));
     v1::DeformRequest request;
-    request.mutable_target()->mutable_spec()->set_rig(stubs.UploadTube());
-    request.mutable_target()->mutable_spec()->set_spec("ddm");
+    request.mutable_target()->mutable_source()->set_rig(stubs.UploadTube());
+    request.mutable_target()->mutable_source()->set_recipe_text("ddm");
     *request.mutable_pose() = TubePose(1, 0.5f);
     v1::DeformResponse response;
     EXPECT_CODE(stubs.Deform(request, response), StatusCode::OK);

@@ -45,7 +45,7 @@ class StateTest : public ServerTest {
 };
 
 TEST_F(StateTest, FramesSayWhereTheirHistoryBegins) {
-  Stream stream(stubs(), OpenSpec(rig_, kTracking));
+  Stream stream(stubs(), OpenRecipe(rig_, kTracking));
   EXPECT_TRUE(stream.Opened().stateful());
   EXPECT_EQ(Next(stream, BentPose(1, 10)).replayed_steps(), 5u);
   EXPECT_EQ(Next(stream, BentPose(2, 14)).replayed_steps(), 0u);
@@ -70,7 +70,7 @@ TEST_F(StateTest, FramesSayWhereTheirHistoryBegins) {
 }
 
 TEST_F(StateTest, RecipesWithoutStateSayNothing) {
-  Stream stream(stubs(), OpenSpec(rig_, "dqs"));
+  Stream stream(stubs(), OpenRecipe(rig_, "dqs"));
   EXPECT_FALSE(stream.Opened().stateful());
   EXPECT_EQ(Next(stream, BentPose(1, 90)).replayed_steps(), 0u);
 }
@@ -80,8 +80,8 @@ TEST_F(StateTest, EveryStreamHasItsOwn) {
   const auto run = [&](Stream& stream, std::size_t k) {
     return Next(stream, BentPose(k + 1, bends[k])).positions();
   };
-  Stream alone(stubs(), OpenSpec(rig_, kTracking)), one(stubs(), OpenSpec(rig_, kTracking)),
-      other(stubs(), OpenSpec(rig_, kTracking));
+  Stream alone(stubs(), OpenRecipe(rig_, kTracking)), one(stubs(), OpenRecipe(rig_, kTracking)),
+      other(stubs(), OpenRecipe(rig_, kTracking));
   for (Stream* stream : {&alone, &one, &other}) stream->Opened();
   for (std::size_t k = 0; k < bends.size(); ++k) {
     const std::string expected = run(alone, k), got = run(one, k);
@@ -94,9 +94,9 @@ TEST_F(StateTest, OnePoseAloneIsProjected) {
   v1::DeformRequest request;
   v1::DeformResponse tracked, projected;
   *request.mutable_pose() = BentPose(1, 80);
-  *request.mutable_target() = OpenSpec(rig_, kTracking).target();
+  *request.mutable_target() = OpenRecipe(rig_, kTracking).target();
   EXPECT_CODE(stubs().Deform(request, tracked), StatusCode::OK);
-  *request.mutable_target() = OpenSpec(rig_, "dqs | implicit").target();
+  *request.mutable_target() = OpenRecipe(rig_, "dqs | implicit").target();
   EXPECT_CODE(stubs().Deform(request, projected), StatusCode::OK);
   EXPECT_TRUE(tracked.frame().positions() == projected.frame().positions());
   EXPECT_EQ(tracked.frame().replayed_steps(), 0u);
@@ -105,7 +105,7 @@ TEST_F(StateTest, OnePoseAloneIsProjected) {
 TEST_F(StateTest, AClipWithAllPosesBeforeItGivesTheBitsOfTheWhole) {
   const auto run = [&](std::uint32_t preroll) {
     v1::DeformClipRequest request;
-    *request.mutable_target() = OpenSpec(rig_, kTracking).target();
+    *request.mutable_target() = OpenRecipe(rig_, kTracking).target();
     for (std::uint64_t k = 1; k <= 8; ++k) {
       *request.mutable_poses()->add_poses() = BentPose(k, 15.0 * static_cast<double>(k));
     }

@@ -27,12 +27,12 @@ class StreamTest : public ServerTest {
 
 TEST_F(StreamTest, EveryFrameComesInOrder) {
   StartWithTube();
-  Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+  Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
   const v1::StreamOpened opened = stream.Opened();
   EXPECT_EQ(opened.vertices(), 72u);
   EXPECT_EQ(opened.window(), 8u);
   EXPECT_EQ(opened.chunk_bytes(), 1u << 20);
-  EXPECT_FALSE(opened.numerics().empty());
+  EXPECT_FALSE(opened.determinism_digest().empty());
   std::vector<Stream::Answer> answers;
   std::uint64_t sent = 0;
   while (answers.size() < 500) {
@@ -60,14 +60,14 @@ TEST_F(StreamTest, LargeFramesComeInPiecesWithTheSameBits) {
   const TubeShape shape{.rings = 600, .segments = 100};
   StartWithTube(shape);
   v1::DeformRequest request;
-  *request.mutable_target() = OpenSpec(rig_, "dqs").target();
+  *request.mutable_target() = OpenRecipe(rig_, "dqs").target();
   *request.mutable_pose() = TubePose(3, 0.7f, shape);
   request.mutable_output()->add_attributes(v1::ATTRIBUTE_POSITIONS);
   request.mutable_output()->add_attributes(v1::ATTRIBUTE_NORMALS);
   v1::DeformResponse whole;
   EXPECT_CODE(stubs().Deform(request, whole), StatusCode::OK);
   for (const std::uint32_t chunk : {4096u, 100'000u, 0u, 8u << 20}) {
-    v1::StreamOpen open = OpenSpec(rig_, "dqs");
+    v1::StreamOpen open = OpenRecipe(rig_, "dqs");
     *open.mutable_output() = request.output();
     open.mutable_output()->set_chunk_bytes(chunk);
     Stream stream(stubs(), open);
@@ -82,7 +82,7 @@ TEST_F(StreamTest, LargeFramesComeInPiecesWithTheSameBits) {
 
 TEST_F(StreamTest, NoMoreThanAWindowIsUnacknowledged) {
   StartWithTube();
-  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_window(3);
   Stream stream(stubs(), open);
   EXPECT_EQ(stream.Opened().window(), 3u);
@@ -101,7 +101,7 @@ TEST_F(StreamTest, NoMoreThanAWindowIsUnacknowledged) {
 
 TEST_F(StreamTest, LatestSkipsWhatIsOverdue) {
   StartWithTube();
-  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_mode(v1::ORDER_MODE_LATEST);
   Stream stream(stubs(), open);
   EXPECT_EQ(stream.Opened().window(), 2u);
@@ -121,7 +121,7 @@ TEST_F(StreamTest, LatestSkipsWhatIsOverdue) {
 TEST_F(StreamTest, LatestAnswersTheNewestPoseAndAccountsForTheRest) {
   const TubeShape shape{.rings = 100, .segments = 20};
   StartWithTube(shape);
-  v1::StreamOpen open = OpenSpec(rig_, "dqs");
+  v1::StreamOpen open = OpenRecipe(rig_, "dqs");
   open.set_mode(v1::ORDER_MODE_LATEST);
   open.set_window(3);
   Stream stream(stubs(), open);
@@ -145,7 +145,7 @@ TEST_F(StreamTest, LatestAnswersTheNewestPoseAndAccountsForTheRest) {
 
 TEST_F(StreamTest, BadPosesAreProblemsAndTheStreamGoesOn) {
   StartWithTube();
-  Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+  Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
   stream.Opened();
   v1::Pose short_pose = TubePose(1);
   short_pose.mutable_joint_transforms()->pop_back();
@@ -180,7 +180,7 @@ TEST_F(StreamTest, BadPosesAreProblemsAndTheStreamGoesOn) {
 
 TEST_F(StreamTest, ProblemsTakePlacesInTheWindow) {
   StartWithTube();
-  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_window(2);
   Stream stream(stubs(), open);
   stream.Opened();
@@ -196,7 +196,7 @@ TEST_F(StreamTest, ProblemsTakePlacesInTheWindow) {
 
 TEST_F(StreamTest, NoOutputPosesAreNotAnswered) {
   StartWithTube();
-  Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+  Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
   stream.Opened();
   for (std::uint64_t frame = 1; frame <= 300; ++frame) {  // more than window and backlog
     v1::Pose pose = TubePose(frame);
@@ -212,7 +212,7 @@ TEST_F(StreamTest, NoOutputPosesAreNotAnswered) {
 TEST_F(StreamTest, FramesMustRise) {
   StartWithTube();
   for (const std::uint64_t second : {0u, 3u, 2u}) {
-    Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+    Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
     stream.Opened();
     stream.Send(TubePose(3));
     stream.ReadUntil(3);
@@ -225,7 +225,7 @@ TEST_F(StreamTest, FramesMustRise) {
 
 TEST_F(StreamTest, ResumingStartsBehindReceived) {
   StartWithTube();
-  Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+  Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
   stream.Opened();
   v1::StreamDeformRequest request;
   request.set_received(41);
@@ -245,22 +245,19 @@ TEST_F(StreamTest, WrongOpenersAreNamed) {
     return FieldOf(status);
   };
   EXPECT_EQ(fails(v1::StreamOpen()), "open.target");
-  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_mode(static_cast<v1::OrderMode>(9));
   EXPECT_EQ(fails(open), "open.mode");
-  open = OpenSpec(rig_, "lbs");
-  open.mutable_layout()->set_instances(2);
-  EXPECT_EQ(fails(open), "open.layout.instances");
-  open = OpenSpec(rig_, "lbs");
+  open = OpenRecipe(rig_, "lbs");
   open.mutable_output()->add_attributes(v1::ATTRIBUTE_VELOCITIES);
   EXPECT_EQ(fails(open), "open.output.attributes[0]");
-  open = OpenSpec(rig_, "lbs");
+  open = OpenRecipe(rig_, "lbs");
   open.mutable_output()->add_attributes(v1::ATTRIBUTE_POSITIONS);
   open.mutable_output()->add_attributes(v1::ATTRIBUTE_TANGENTS);  // which this rig lacks
   EXPECT_EQ(fails(open), "open.output.attributes");
-  open = OpenSpec(rig_, "dqs(blend=9)");
-  EXPECT_EQ(fails(open).rfind("open.target.spec", 0), 0u);
-  open = OpenSpec(rig_, "lbs");
+  open = OpenRecipe(rig_, "dqs(blend=9)");
+  EXPECT_EQ(fails(open).rfind("open.target.source", 0), 0u);
+  open = OpenRecipe(rig_, "lbs");
   open.GetReflection()->MutableUnknownFields(&open)->AddVarint(60, 1);
   EXPECT_EQ(fails(open), "open.60");
   Stream lost(stubs(), OpenFor("sessions/gone"));
@@ -279,9 +276,9 @@ TEST_F(StreamTest, TheFirstMessageOpensAndNoOther) {
   auto empty = stubs().deforms->StreamDeform(&empty_context);
   empty->WritesDone();
   EXPECT_EQ(FieldOf(empty->Finish()), "open");
-  Stream twice(stubs(), OpenSpec(rig_, "lbs"));
+  Stream twice(stubs(), OpenRecipe(rig_, "lbs"));
   v1::StreamDeformRequest again;
-  *again.mutable_open() = OpenSpec(rig_, "lbs");
+  *again.mutable_open() = OpenRecipe(rig_, "lbs");
   twice.Send(again);
   EXPECT_EQ(FieldOf(twice.Finish()), "open");
 }
@@ -289,7 +286,7 @@ TEST_F(StreamTest, TheFirstMessageOpensAndNoOther) {
 TEST_F(StreamTest, PosesMayComeWhileTheBindRuns) {
   const TubeShape shape{.rings = 200, .segments = 50};
   StartWithTube(shape);
-  Stream stream(stubs(), OpenSpec(rig_, "ddm(iterations=20)"));
+  Stream stream(stubs(), OpenRecipe(rig_, "ddm(iterations=20)"));
   for (std::uint64_t frame = 1; frame <= 20; ++frame) stream.Send(TubePose(frame, 0, shape));
   EXPECT_EQ(stream.Opened().vertices(), shape.vertices());
   EXPECT_EQ(stream.ReadUntil(20).size(), 20u);
@@ -299,7 +296,7 @@ TEST_F(StreamTest, ACancelledStreamLetsGoOfItsBind) {
   config.sessions.shared_ttl_seconds = 1;
   StartWithTube(kSlowTube);
   {
-    Stream stream(stubs(), OpenSpec(rig_, kSlowSpec));
+    Stream stream(stubs(), OpenRecipe(rig_, kSlowRecipe));
     while (stubs().Stats().binds_running() == 0) std::this_thread::yield();
   }
   // The shared session's lease ends, and with it the bind nobody waits for.
@@ -321,24 +318,24 @@ TEST_F(StreamTest, LimitsHoldAtTheLimitAndOnePast) {
     stream.HalfClose();
     return stream.Finish().error_code();
   };
-  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_window(16);
   EXPECT_EQ(code(open), StatusCode::OK);
   open.set_window(17);
   EXPECT_EQ(code(open), StatusCode::RESOURCE_EXHAUSTED);
-  open = OpenSpec(rig_, "lbs");
+  open = OpenRecipe(rig_, "lbs");
   open.mutable_output()->set_chunk_bytes(1 << 20);
   EXPECT_EQ(code(open), StatusCode::OK);
   open.mutable_output()->set_chunk_bytes((1 << 20) + 1);
   EXPECT_EQ(code(open), StatusCode::RESOURCE_EXHAUSTED);
   {
-    Stream first(stubs(), OpenSpec(rig_, "lbs")), second(stubs(), OpenSpec(rig_, "lbs"));
+    Stream first(stubs(), OpenRecipe(rig_, "lbs")), second(stubs(), OpenRecipe(rig_, "lbs"));
     first.Opened();
     second.Opened();
-    EXPECT_EQ(code(OpenSpec(rig_, "lbs")), StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(code(OpenRecipe(rig_, "lbs")), StatusCode::RESOURCE_EXHAUSTED);
   }
   while (stubs().Stats().streams() != 0) std::this_thread::yield();
-  open = OpenSpec(rig_, "lbs");
+  open = OpenRecipe(rig_, "lbs");
   open.set_window(2);
   Stream stream(stubs(), open);
   stream.Opened();
@@ -357,7 +354,7 @@ TEST_F(StreamTest, BytesBeforeTheSessionIsFoundAreBounded) {
   StartWithTube();
   const auto open_with = [&](std::size_t bytes) {
     v1::StreamDeformRequest request;
-    *request.mutable_open() = OpenSpec(rig_, "lbs");
+    *request.mutable_open() = OpenRecipe(rig_, "lbs");
     v1::Pose& pose = *request.add_poses();
     pose.set_frame(1);
     pose.set_joint_transforms(std::string(bytes, '\0'));  // then trimmed: the pose has `bytes`
@@ -388,7 +385,7 @@ TEST_F(StreamTest, BytesBeforeTheSessionIsFoundAreBounded) {
 TEST_F(StreamTest, AFullWindowWithoutAcknowledgementEndsTheStream) {
   config.streams.stall_seconds = 0.3;
   StartWithTube();
-  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_window(1);
   Stream stream(stubs(), open);
   stream.Opened();
@@ -401,7 +398,7 @@ TEST_F(StreamTest, AFullWindowWithoutAcknowledgementEndsTheStream) {
 TEST_F(StreamTest, AnIdleStreamWithRoomGoesOn) {
   config.streams.stall_seconds = 0.3;
   StartWithTube();
-  Stream stream(stubs(), OpenSpec(rig_, "lbs"));
+  Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
   stream.Opened();
   stream.Send(TubePose(1));
   stream.ReadUntil(1);
@@ -424,11 +421,11 @@ TEST_F(StreamTest, ASilentReaderIsBoundedAndCostsOthersNothing) {
   config.streams.stall_seconds = 1;
   const TubeShape shape{.rings = 600, .segments = 100};  // 720 kB a frame
   StartWithTube(shape);
-  v1::StreamOpen open = OpenSpec(rig_, "lbs");
+  v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_window(64);
   Stream silent(stubs(), open);
   for (std::uint64_t frame = 1; frame <= 64; ++frame) silent.Send(TubePose(frame, 0, shape));
-  Stream other(stubs(), OpenSpec(rig_, "lbs"));
+  Stream other(stubs(), OpenRecipe(rig_, "lbs"));
   other.Opened();
   for (std::uint64_t frame = 1; frame <= 20; ++frame) {
     other.Send(TubePose(frame, 0, shape));
@@ -445,7 +442,7 @@ TEST_F(StreamTest, CancelsAtRandomPointsLeaveNothingBehind) {
   const TubeShape shape{.rings = 100, .segments = 50};
   std::mt19937 random(11);
   for (int round = 0; round < 40; ++round) {
-    Stream stream(stubs(), OpenSpec(rig_, round % 2 == 0 ? "lbs" : "dqs"));
+    Stream stream(stubs(), OpenRecipe(rig_, round % 2 == 0 ? "lbs" : "dqs"));
     const auto poses = random() % 12;
     for (std::uint64_t frame = 1; frame <= poses; ++frame) stream.Send(TubePose(frame, 0, shape));
     if (random() % 2 == 0) stream.Opened();
@@ -482,7 +479,7 @@ TEST_F(StreamTest, InlineAndArenaGiveTheSameBits) {
   for (const double microseconds : {0.0, 10'000.0}) {
     config.compute.inline_microseconds = microseconds;
     StartWithTube(shape);
-    Stream stream(stubs(), OpenSpec(rig_, "ddm"));
+    Stream stream(stubs(), OpenRecipe(rig_, "ddm"));
     stream.Opened();
     for (std::uint64_t frame = 1; frame <= 5; ++frame) {
       stream.Send(TubePose(frame, 0.1f, shape));

@@ -99,10 +99,10 @@ class Stubs {
     session = response.session();
     return status;
   }
-  v1::Session Create(const std::string& rig, const std::string& spec) {
+  v1::Session Create(const std::string& rig, const std::string& recipe_text) {
     v1::CreateSessionRequest request;
-    request.mutable_spec()->set_rig(rig);
-    request.mutable_spec()->set_spec(spec);
+    request.mutable_source()->set_rig(rig);
+    request.mutable_source()->set_recipe_text(recipe_text);
     v1::Session session;
     EXPECT_CODE(Create(request, session), grpc::StatusCode::OK);
     return session;

@@ -11,15 +11,15 @@ using grpc::StatusCode;
 
 class TangentsTest : public ServerTest {
  protected:
-  static void AskForTangents(v1::OutputSpec& output, bool normals) {
+  static void AskForTangents(v1::OutputOptions& output, bool normals) {
     output.add_attributes(v1::ATTRIBUTE_POSITIONS);
     if (normals) output.add_attributes(v1::ATTRIBUTE_NORMALS);
     output.add_attributes(v1::ATTRIBUTE_TANGENTS);
   }
   v1::DeformRequest RequestFor(const std::string& rig, const TubeShape& shape, bool normals) {
     v1::DeformRequest request;
-    request.mutable_target()->mutable_spec()->set_rig(rig);
-    request.mutable_target()->mutable_spec()->set_spec("dqs");
+    request.mutable_target()->mutable_source()->set_rig(rig);
+    request.mutable_target()->mutable_source()->set_recipe_text("dqs");
     *request.mutable_pose() = TubePose(3, 0.7f, shape);
     AskForTangents(*request.mutable_output(), normals);
     return request;
@@ -63,7 +63,7 @@ TEST_F(TangentsTest, OfStreamsComeInPiecesWithTheSameBits) {
   EXPECT_CODE(stubs().Deform(request, whole), StatusCode::OK);
   EXPECT_EQ(TangentsOf(whole.frame()).size(), shape.vertices() * 16u);
   for (const std::uint32_t chunk : {4096u, 0u, 8u << 20}) {
-    v1::StreamOpen open = OpenSpec(rig, "dqs");
+    v1::StreamOpen open = OpenRecipe(rig, "dqs");
     *open.mutable_output() = request.output();
     open.mutable_output()->set_chunk_bytes(chunk);
     Stream stream(stubs(), open);

@@ -90,8 +90,8 @@ TEST_F(WeightsTest, AMeshWithoutSkinWaitsForItsWeightsAndThenDeforms) {
   EXPECT_TRUE(got.rig().without_weights());
   EXPECT_EQ(got.rig().vertices(), 72u);
   v1::CreateSessionRequest create;
-  create.mutable_spec()->set_rig(bare);
-  create.mutable_spec()->set_spec("lbs");
+  create.mutable_source()->set_rig(bare);
+  create.mutable_source()->set_recipe_text("lbs");
   v1::Session session;
   for (const bool dry : {true, false}) {
     create.set_validate_only(dry);

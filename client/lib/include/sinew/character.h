@@ -15,14 +15,14 @@ namespace sinew::client {
 
 struct CharacterOptions {
   absl::Duration ttl = absl::ZeroDuration();  // of its session; 0 = the server's default
-  std::string numerics = {};                  // demanded digest, or empty
+  std::string determinism_digest = {};        // demanded digest, or empty
   UploadProgress upload_progress = {};        // also called when something lost is made again
   SessionProgress session_progress = {};
 };
 
 // One bound character. Owns the rig's bytes; when the server lost the rig or the session (restart,
-// expiry, another replica) it uploads and binds again by itself, and demands the numerics it
-// started with, so that frames before and after are of one kind. Cheap to copy, copies share the
+// expiry, another replica) it uploads and binds again by itself, and demands the determinism digest
+// it started with, so that frames before and after are of one kind. Cheap to copy, copies share the
 // session; thread-safe.
 class Character {
  public:
@@ -41,12 +41,12 @@ class Character {
 
   // As the calls of Client, on this character.
   absl::StatusOr<FrameView> Deform(const PoseLayout& layout, const Pose& pose,
-                                   const OutputSpec& output = {},
+                                   const OutputOptions& output = {},
                                    const CallOptions& call = {}) const;
   absl::StatusOr<Stream> OpenStream(const StreamOptions& options,
                                     const CallOptions& call = {}) const;
   absl::Status DeformClip(const PoseLayout& layout, const ClipPoses& poses,
-                          const OutputSpec& output, const ClipSink& sink,
+                          const OutputOptions& output, const ClipSink& sink,
                           const CallOptions& call = {}) const;
 
   // As Client::Compare, on characters of one rig and one server.

@@ -86,7 +86,7 @@ struct SessionRequest {
   std::string rig;       // rigs/sha256-...
   std::string deformer;  // text form, or JSON of sinew.v1.Recipe (first character '{')
   absl::Duration ttl = absl::ZeroDuration();  // 0 = the server's default
-  std::string numerics = {};                  // demanded digest, or empty
+  std::string determinism_digest = {};        // demanded digest, or empty
   bool validate_only = false;                 // check and estimate, create nothing
 };
 
@@ -162,7 +162,7 @@ class Client {
 
   // One pose, stateless. kFailedPrecondition with reason USE_STREAM: larger than max_receive_bytes.
   absl::StatusOr<FrameView> Deform(const Target& target, const PoseLayout& layout, const Pose& pose,
-                                   const OutputSpec& output = {},
+                                   const OutputOptions& output = {},
                                    const CallOptions& call = {}) const;
   // Opens a stream and waits until the server has accepted it. kNotFound: lost session or rig.
   absl::StatusOr<Stream> OpenStream(const Target& target, const StreamOptions& options,
@@ -170,7 +170,7 @@ class Client {
   // A clip in blocks that fit the message limit; continues behind the last frame after a break.
   // Where frames depend on those before them, each has the bits of a stream of the whole clip.
   absl::Status DeformClip(const Target& target, const PoseLayout& layout, const ClipPoses& poses,
-                          const OutputSpec& output, const ClipSink& sink,
+                          const OutputOptions& output, const ClipSink& sink,
                           const CallOptions& call = {}) const;
   // Measures the same poses through several deformers of one rig, in blocks that fit the message
   // limit. The server says when a pose cannot be used; the comparison then goes on without it. A

@@ -45,7 +45,7 @@ struct PoseProblem {
 
 // One deformer over all poses.
 struct TargetMetrics {
-  std::string numerics;              // digest of the resolved recipe and method versions
+  std::string determinism_digest;    // digest of the resolved recipe and method versions
   std::vector<FrameMetrics> frames;  // in order
   std::vector<PoseProblem> problems;
   FrameMetrics mean;        // over the frames that have a value; `frame` is 0

@@ -56,8 +56,9 @@ struct PosedMuscle {
 
 struct FrameData;  // inside the library
 
-// A complete frame whose checksums were verified (unless OutputSpec::checksums is false). Cheap to
-// copy: copies share the bytes. A kept view keeps its network buffers. Const calls are thread-safe.
+// A complete frame whose checksums were verified (unless OutputOptions::checksums is false). Cheap
+// to copy: copies share the bytes. A kept view keeps its network buffers. Const calls are
+// thread-safe.
 class FrameView {
  public:
   FrameView() = default;  // no frame
@@ -80,17 +81,17 @@ class FrameView {
   Encoding encoding() const;          // of positions
   Encoding normal_encoding() const;   // kUnspecified = no normals
   Encoding tangent_encoding() const;  // kUnspecified = no tangents
-  Encoding state_encoding() const;    // kUnspecified = no vertex states
+  Encoding state_encoding() const;    // kUnspecified = no vertex status
 
   // [V * 3] little-endian float32 if the encoding is kFloat32; tangents [V * 4]: x y z and
-  // handedness w, cross(normal, x y z) * w is the bitangent. States: [V] a VertexState each.
+  // handedness w, cross(normal, x y z) * w is the bitangent. States: [V] a VertexStatus each.
   const ByteSpans& positions() const;
   const ByteSpans& normals() const;
   const ByteSpans& tangents() const;
-  const ByteSpans& states() const;
+  const ByteSpans& vertex_status() const;
 
-  // Every muscle of the rig, in its order, if OutputSpec::muscles; valid as long as a view of this
-  // frame lives.
+  // Every muscle of the rig, in its order, if OutputOptions::muscles; valid as long as a view of
+  // this frame lives.
   std::span<const PosedMuscle> muscles() const;
 
   // Decoded values. `out` is [V * 3], of tangents [V * 4], of states [V]; a state may have a number
@@ -99,7 +100,7 @@ class FrameView {
   absl::Status CopyPositions(std::span<float> out) const;
   absl::Status CopyNormals(std::span<float> out) const;
   absl::Status CopyTangents(std::span<float> out) const;
-  absl::Status CopyStates(std::span<VertexState> out) const;
+  absl::Status CopyVertexStatus(std::span<VertexStatus> out) const;
 
  private:
   std::shared_ptr<const FrameData> data_;

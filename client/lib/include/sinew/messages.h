@@ -41,20 +41,20 @@ enum class Attribute : std::uint8_t {
   kNormals = 2,
   kTangents = 3,
   kVelocities = 4,
-  kVertexStates = 5
+  kVertexStatus = 5
 };
 
 // What became of a vertex in a stage that projects, such as implicit. Names: Vaillant et al. 2013.
-enum class VertexState : std::uint8_t {
+enum class VertexStatus : std::uint8_t {
   kNotDisplaced = 0,        // already on its surface
   kFitted = 1,              // moved onto its surface
   kGradientDivergence = 2,  // stopped at a crease: another part is met
   kPotentialPit = 3,        // stopped where the field would lead away
-  kNbIterMax = 4,           // ran out of steps
-  kNormGradNull = 5,        // no direction to move in
-  kOutVert = 6              // excluded at bind
+  kIterationLimit = 4,      // ran out of steps
+  kZeroGradient = 5,        // no direction to move in
+  kExcluded = 6             // excluded at bind
 };
-inline constexpr std::size_t kVertexStates = 7;
+inline constexpr std::size_t kVertexStatus = 7;
 
 // A limit on what a client controls. Passing one is kResourceExhausted or kInvalidArgument.
 struct Limit {
@@ -104,15 +104,15 @@ struct Method {
   std::string paper;          // source of its formulas
   std::string cost_class;     // of a frame beside plain linear blend, as "4 x"
   std::string example;        // the shortest recipe with this method that poses a mesh
-  std::uint32_t version = 0;  // raised whenever its vertices change; part of numerics
+  std::uint32_t version = 0;  // raised whenever its vertices change; part of determinism digest
   std::vector<Parameter> parameters;
 };
 
 // A name for a whole recipe.
 struct Preset {
   std::string name;
-  std::string spec;     // what it stands for, in text form
-  std::string summary;  // one sentence
+  std::string recipe_text;  // what it stands for, in text form
+  std::string summary;      // one sentence
 };
 
 struct MethodList {
@@ -158,7 +158,7 @@ struct Estimate {
 };
 
 // A figure that binding one stage found out, e.g. the influence mass that truncation dropped.
-struct Measure {
+struct BindStatistic {
   std::uint32_t stage = 0;  // of the resolved recipe, from 0
   std::string name;
   double value = 0;
@@ -171,18 +171,18 @@ struct Measure {
 struct Session {
   std::string name;         // sessions/<opaque>
   std::string rig;          // rigs/sha256-...
-  std::string spec;         // as asked, if it was asked as text
+  std::string recipe_text;  // as asked, if it was asked as text
   std::string recipe_json;  // resolved: every default filled in; accepted wherever a deformer is
-  std::string numerics;     // digest of resolved recipe and method versions
+  std::string determinism_digest;  // digest of resolved recipe and method versions
   SessionState state = SessionState::kUnspecified;
   double progress = 0;  // of the bind, 0 to 1
   Estimate estimate;
   Problem problem;     // why it failed
   absl::Duration ttl;  // it expires so long after its last use
   absl::Time expire_time = absl::InfinitePast();
-  std::uint64_t bound_bytes = 0;  // what the bind made; 0 until it is ready
-  std::vector<Problem> warnings;  // e.g. parameters that have no effect beside others
-  std::vector<Measure> measures;  // once it is ready
+  std::uint64_t bound_bytes = 0;          // what the bind made; 0 until it is ready
+  std::vector<Problem> warnings;          // e.g. parameters that have no effect beside others
+  std::vector<BindStatistic> statistics;  // once it is ready
 };
 
 }  // namespace sinew::client

@@ -30,7 +30,7 @@ struct ErrorDetails {
     std::string description;
   };
   std::string reason;  // a name of sinew.v1.Reason without its prefix, e.g. "USE_STREAM",
-                       // "NUMERICS_MISMATCH"
+                       // "DETERMINISM_MISMATCH"
   std::string domain;  // "sinew" for this server's errors
   std::map<std::string, std::string> metadata;  // numbers of the message, by name
   std::string field;                            // the first of `fields`, or empty

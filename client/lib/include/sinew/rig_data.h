@@ -70,11 +70,10 @@ struct Mesh {
   std::vector<float> positions;           // [V * 3] in bind space, file order
   std::vector<std::uint32_t> face_sizes;  // [F] each >= 3; empty = all triangles
   std::vector<std::uint32_t>
-      face_vertices;                  // [sum of face sizes] indices into this mesh's vertices
-  std::vector<std::uint32_t> weld;    // [V] or empty: vertices of equal number are one point
-  std::vector<float> normals;         // [V * 3] or empty
-  std::vector<float> corner_normals;  // [sum of face sizes * 3] or empty
-  std::vector<float> tangents;        // [V * 4] x y z and handedness 1 or -1; or empty
+      face_vertices;                // [sum of face sizes] indices into this mesh's vertices
+  std::vector<std::uint32_t> weld;  // [V] or empty: vertices of equal number are one point
+  std::vector<float> normals;       // [V * 3] or empty
+  std::vector<float> tangents;      // [V * 4] x y z and handedness 1 or -1; or empty
   Skin skin;
   std::vector<Shape> shapes;
   std::vector<VertexMap> maps;

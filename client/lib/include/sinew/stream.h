@@ -42,7 +42,7 @@ struct Pose {
 };
 
 // What comes back.
-struct OutputSpec {
+struct OutputOptions {
   std::vector<Attribute> attributes = {};  // empty = positions
   std::vector<Encoding> encodings = {};    // allowed for positions, best first; empty = float32
   std::vector<Encoding> normal_encodings = {};  // empty = float32
@@ -58,12 +58,12 @@ struct Target {
   std::string session = {};   // sessions/...; empty = use the fields below
   std::string rig = {};       // rigs/sha256-...
   std::string deformer = {};  // text form, or JSON of sinew.v1.Recipe (first character '{')
-  std::string numerics = {};  // demanded digest, or empty
+  std::string determinism_digest = {};  // demanded digest, or empty
 };
 
 struct StreamOptions {
   PoseLayout layout = {};
-  OutputSpec output = {};
+  OutputOptions output = {};
   OrderMode mode = OrderMode::kOrdered;
   std::uint32_t window = 0;  // frames the server may send ahead of Next(); 0 = 8 ordered, 2 latest
   std::size_t max_queued = 64;  // ordered: poses that Send keeps beyond those on the wire
@@ -77,7 +77,7 @@ struct StreamItem {
 };
 
 struct StreamInfo {
-  std::string session, numerics;
+  std::string session, determinism_digest;
   std::uint64_t vertices = 0;
   std::uint32_t window = 0, chunk_bytes = 0;
   std::uint32_t resumed = 0;  // times the stream was opened again behind the caller's back
@@ -94,10 +94,10 @@ class StreamCore;  // inside the library
 // breaks, the replica dies or the server drains, the stream opens again, with backoff, behind the
 // last frame that arrived: an ordered stream then repeats the poses that have no frame yet, a
 // latest one only the newest. Frames of an ordered stream come in order, each once. It ends with
-// FAILED_PRECONDITION rather than continue with other numerics. The state of a recipe that has one
-// is lost with the call: the first frame behind the break is reached from rest and says so
-// (FrameView::replayed_steps). Send and Next may be called from two threads; neither from two at
-// once.
+// FAILED_PRECONDITION rather than continue with other determinism digest. The state of a recipe
+// that has one is lost with the call: the first frame behind the break is reached from rest and
+// says so (FrameView::replayed_steps). Send and Next may be called from two threads; neither from
+// two at once.
 class Stream {
  public:
   explicit Stream(std::shared_ptr<StreamCore> core);

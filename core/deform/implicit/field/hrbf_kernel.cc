@@ -5,7 +5,7 @@
 
 #include "core/simd/levels.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/field/hrbf_kernel.cc"
+#define HWY_TARGET_INCLUDE "core/deform/implicit/field/hrbf_kernel.cc"
 #include <hwy/foreach_target.h>
 
 #include "core/simd/pack-inl.h"

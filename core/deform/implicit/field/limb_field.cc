@@ -16,8 +16,8 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kAtOnce = 8;  // parts fitted at the same time
-constexpr std::uint32_t kMostSamples = 400;
-constexpr float kMostBulge = 0.9f;
+constexpr std::uint32_t kMaxSamples = 400;
+constexpr float kMaxBulge = 0.9f;
 // Nanoseconds a corner of the mesh and part: which triangles are near its ends, and rays through
 // these.
 constexpr double kEndTriangle = 10;
@@ -25,7 +25,7 @@ constexpr double kEndTriangle = 10;
 enum Figure : std::size_t { kSamples, kClosing, kFolded, kOpen, kWithout, kFigures };
 
 std::size_t MostCentres(const FieldOptions& options) {
-  return options.samples + options.samples / 10 + 1 + kMostCaps + kMostClosing;
+  return options.samples + options.samples / 10 + 1 + kMaxCaps + kMaxClosing;
 }
 
 std::size_t MostParts(const Rig& rig) {
@@ -33,13 +33,13 @@ std::size_t MostParts(const Rig& rig) {
 }
 
 absl::Status CheckOptions(const Rig& rig, const FieldOptions& options) {
-  if (options.samples < 8 || options.samples > kMostSamples) {
+  if (options.samples < 8 || options.samples > kMaxSamples) {
     return absl::InvalidArgumentError(
-        absl::StrCat("samples: got ", options.samples, ", need 8 to ", kMostSamples));
+        absl::StrCat("samples: got ", options.samples, ", need 8 to ", kMaxSamples));
   }
-  if (!(options.bulge >= 0 && options.bulge <= kMostBulge)) {
+  if (!(options.bulge >= 0 && options.bulge <= kMaxBulge)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("bulge: got ", options.bulge, ", need 0 to ", kMostBulge));
+        absl::StrCat("bulge: got ", options.bulge, ", need 0 to ", kMaxBulge));
   }
   std::vector<bool> named(rig.joints());
   for (const JointOperator& own : options.joints) {
@@ -90,10 +90,10 @@ std::size_t LimbField::CostBytes(const Rig& rig, const FieldOptions& options) {
 }
 
 double LimbField::Work(const Rig& rig, const FieldOptions& options) {
-  const auto unknowns = static_cast<double>(4 * (options.samples + 2 * kMostDome));
+  const auto unknowns = static_cast<double>(4 * (options.samples + 2 * kMaxDome));
   return static_cast<double>(rig.vertices()) * 300 +
          static_cast<double>(MostParts(rig)) *
-             (kMostFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +
+             (kMaxFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +
               kEndTriangle * static_cast<double>(rig.mesh().face_vertices().size()));
 }
 
@@ -223,7 +223,7 @@ absl::Status LimbField::Check(std::size_t joints) const {
   return absl::OkStatus();
 }
 
-std::vector<FieldMeasure> LimbField::Measures() const {
+std::vector<BindStatistic> LimbField::Statistics() const {
   return {
       {"parts", static_cast<double>(parts()), "", "Joints whose skin has a field of its own."},
       {"parts_without_field", static_cast<double>(without_field_.size()), "",

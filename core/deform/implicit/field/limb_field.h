@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "core/base/aligned.h"
+#include "core/base/bind_statistic.h"
 #include "core/base/types.h"
 #include "core/deform/implicit/field/extra_field.h"
 #include "core/deform/implicit/field/field_operators.h"
@@ -28,14 +29,6 @@
 #include "core/rig/rig.h"
 
 namespace sinew {
-
-// A figure that binding found out and a user should see.
-struct FieldMeasure {
-  std::string_view name;
-  double value = 0;
-  std::string_view unit;  // empty = a plain number
-  std::string_view description;
-};
 
 // Bound data, immutable. P parts, one per joint whose vertices gave a closed field, by rising
 // joint. Part space: the bind pose's model space moved to the part's centre.
@@ -69,7 +62,7 @@ class LimbField {
   std::span<const std::uint32_t> joints_without_field() const { return without_field_; }
   // f at which a part's F has fallen to 0, lengths of the bind pose.
   double radius(std::size_t part) const { return radius_[part]; }
-  std::vector<FieldMeasure> Measures() const;
+  std::vector<BindStatistic> Statistics() const;
   // Bytes that stay.
   std::size_t bytes() const;
 
@@ -106,7 +99,7 @@ class LimbField {
   AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
   AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]
   std::vector<std::uint32_t> without_field_;
-  std::vector<double> figures_;        // see Measures
+  std::vector<double> figures_;        // see Statistics
   std::vector<double> bulge_profile_;  // see BulgeProfile
   double unit_ = 1;
 };

@@ -12,7 +12,7 @@
 namespace sinew {
 
 // A dome has a top, a ring and a section, of so many directions around the bone.
-inline constexpr std::size_t kDomeRing = 8, kMostDome = 1 + 2 * kDomeRing;
+inline constexpr std::size_t kDomeRing = 8, kMaxDome = 1 + 2 * kDomeRing;
 
 enum class BoneEnd { kRoot, kTip };
 

@@ -192,7 +192,7 @@ PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t sa
       return part;
     }
     const std::size_t before = constraints.points.size();
-    if (part.closing < kMostClosing) Close(box, leak.at, margin, constraints);
+    if (part.closing < kMaxClosing) Close(box, leak.at, margin, constraints);
     if (constraints.points.size() == before ||
         std::ranges::any_of(std::span(constraints.points).first(before), [&](const Vec3d& p) {
           return Length(p - constraints.points.back()) < 0.1 * margin;

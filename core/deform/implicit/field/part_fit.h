@@ -29,8 +29,8 @@ struct PartFit {
 };
 
 // Most centres beside the samples: the domes of both ends, the sides, and what closes the field.
-inline constexpr std::size_t kMostCaps = 2 * kMostDome + kMostSides, kMostClosing = 12;
-inline constexpr int kMostFits = 4;  // before a part is closed
+inline constexpr std::size_t kMaxCaps = 2 * kMaxDome + kMaxSides, kMaxClosing = 12;
+inline constexpr int kMaxFits = 4;  // before a part is closed
 
 // Deterministic. Uses about 8 * (4 * centres)^2 bytes while fitting. Returns early, without a
 // field, once the task is cancelled.

@@ -42,7 +42,7 @@ void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const 
   const AxesAround axes(bone.direction);
   const Vec3d along = bone.tip - bone.root;
   const auto rings = static_cast<std::size_t>(
-      std::clamp<double>(std::round(Length(along) / bone.flesh), 1, kMostRings));
+      std::clamp<double>(std::round(Length(along) / bone.flesh), 1, kMaxRings));
   // Rings, and half way between them, where a flat part's field would go on.
   for (std::size_t place = 1; place < 2 * rings && !task.cancelled(); ++place) {
     const Vec3d at =

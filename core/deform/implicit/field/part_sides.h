@@ -13,8 +13,8 @@
 
 namespace sinew {
 
-inline constexpr std::size_t kSideRing = 8, kMostRings = 3;
-inline constexpr std::size_t kMostSides = kSideRing * (2 * kMostRings - 1);
+inline constexpr std::size_t kSideRing = 8, kMaxRings = 3;
+inline constexpr std::size_t kMaxSides = kSideRing * (2 * kMaxRings - 1);
 
 // A bone of a palm has skin above and below it, but none to its sides, where its neighbours begin:
 // what a fit makes of that lies far inside of them, and would lift their skin as soon as they move.

@@ -13,7 +13,7 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kCandidates = 40, kMostVertices = 160;  // for each sample
+constexpr std::size_t kCandidates = 40, kMaxVertices = 160;  // for each sample
 constexpr double kCarried = 0.5, kCarriedBehind = 0.9;  // of its weight: skin that is a joint's
 constexpr double kWeightRounding = 1e-6;
 // Skin of less than this many times flesh^2, a limb around its bone has 6 and more, is a patch that
@@ -114,7 +114,7 @@ PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t 
     if (carried < kPatch * bone.flesh * bone.flesh) {
       part.drawn.clear();
     } else {
-      part.vertices = VerticesOf(surface, bone, kMostVertices * samples);
+      part.vertices = VerticesOf(surface, bone, kMaxVertices * samples);
     }
   } else {
     const auto vertices = surface.VerticesOf(bone.joint);

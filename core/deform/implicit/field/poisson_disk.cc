@@ -11,8 +11,8 @@ namespace sinew {
 namespace {
 
 constexpr int kBisections = 24;
-constexpr double kDuplicate = 0.05;      // of the mean spacing
-constexpr double kLeastDistance = 1e-9;  // of the box
+constexpr double kDuplicate = 0.05;    // of the mean spacing
+constexpr double kMinDistance = 1e-9;  // of the box
 
 // Squared distance along the surface, about: a chord between points whose normals lean to it
 // bulges.
@@ -92,7 +92,7 @@ std::vector<SurfaceSample> SpreadSamples(std::span<const SurfaceSample> candidat
   const double densest = 2 / (std::numbers::sqrt3 * static_cast<double>(count));
   double low = kDuplicate * std::sqrt(densest * (area > 0 ? std::min(area, size2) : size2));
   // Slivers have next to no area; cells that much smaller than their box could not be counted.
-  low = std::max(low, kLeastDistance * std::sqrt(size2));
+  low = std::max(low, kMinDistance * std::sqrt(size2));
   double high = std::sqrt(size2), distance = 0.8 * std::sqrt(densest * (area > 0 ? area : size2));
   distance = std::clamp(distance, low, high);
   std::vector<std::size_t> taken;

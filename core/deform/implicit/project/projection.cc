@@ -22,7 +22,7 @@ constexpr std::uint32_t kFirstRings = 6, kLastRings = 3;    // diffusions
 // Where strays came back, rows of a coarse mesh lie on either side of the crease by turns.
 constexpr std::uint32_t kLastSmoothing = 1, kStraySmoothing = 3;
 constexpr std::size_t kFewNeighbours = 3;  // points with no more are not smoothed
-constexpr float kLeastStray = 0.5f;        // of the longest step
+constexpr float kMinStray = 0.5f;          // of the longest step
 constexpr float kFarthestBack = 2;         // of the way that a stray went: beyond is no contact
 constexpr std::size_t kGrain = 1024;       // points of a sweep
 
@@ -73,7 +73,7 @@ class Projection {
   void Run(ProjectionCounts* counts) {
     GatherPoints(skin_, frame_.in, points_.at, frame_.task);
     std::ranges::fill(points_.known, std::uint8_t{0});
-    std::ranges::fill(points_.state, static_cast<std::uint8_t>(VertexState::kOutVert));
+    std::ranges::fill(points_.state, static_cast<std::uint8_t>(VertexStatus::kExcluded));
     std::size_t moving = 0;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
       if (IsSkin(p)) list_[moving++] = p;
@@ -95,12 +95,12 @@ class Projection {
         Smooth(Grow(kLastRings), kLastRings, strayed_ ? kStraySmoothing : kLastSmoothing);
       }
     }
-    KeepFirstStates();
+    KeepFirstVertexStatus();
 
     GoPartOfWay(skin_, frame_.in, points_.at, frame_.task);
     ScatterPoints(skin_, frame_.in, points_.at, frame_.out, frame_.task);
-    if (!frame_.states.empty()) {
-      ScatterStates(skin_, frame_.layout, points_.state, frame_.states);
+    if (!frame_.vertex_status.empty()) {
+      ScatterVertexStatus(skin_, frame_.layout, points_.state, frame_.vertex_status);
     }
     if (counts != nullptr) {
       Count(counts->last);
@@ -110,7 +110,7 @@ class Projection {
 
  private:
   bool IsSkin(std::uint32_t p) const { return skin_.IsSkin(p); }
-  VertexState State(std::uint32_t p) const { return static_cast<VertexState>(points_.state[p]); }
+  VertexStatus State(std::uint32_t p) const { return static_cast<VertexStatus>(points_.state[p]); }
 
   // Steps of the first `count` points of list_, until all have stopped.
   void Fit(std::size_t count, std::uint32_t iterations, bool relax) {
@@ -129,7 +129,7 @@ class Projection {
       if (relax && k + 1 < iterations) Relax(count);
     }
     for (std::size_t i = 0; i < count; ++i) {
-      points_.state[list_[i]] = static_cast<std::uint8_t>(VertexState::kNbIterMax);
+      points_.state[list_[i]] = static_cast<std::uint8_t>(VertexStatus::kIterationLimit);
     }
   }
 
@@ -183,8 +183,8 @@ class Projection {
   bool MayStray(std::uint32_t p) const {
     const Vec3f from = Skinned(p), to = At(p);
     const float x = to.x - from.x, y = to.y - from.y, z = to.z - from.z;
-    const float least = kLeastStray * rules_.longest;
-    return State(p) == VertexState::kFitted && x * x + y * y + z * z > least * least;
+    const float least = kMinStray * rules_.longest;
+    return State(p) == VertexStatus::kFitted && x * x + y * y + z * z > least * least;
   }
 
   // Follows strays from the contact on, ring by ring, and returns them: they stop there too.
@@ -212,7 +212,7 @@ class Projection {
     const std::size_t strays = end - flagged_;
     Return(strays);
     for (std::size_t i = 0; i < strays; ++i) {
-      if (State(list_[i]) == VertexState::kGradientDivergence) Flag(list_[i]);
+      if (State(list_[i]) == VertexStatus::kGradientDivergence) Flag(list_[i]);
     }
   }
 
@@ -220,8 +220,8 @@ class Projection {
   void ReturnToContact() {
     std::size_t count = 0;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
-      const auto first = static_cast<VertexState>(first_state_[p]);
-      if (first == VertexState::kGradientDivergence && MayStray(p)) list_[count++] = p;
+      const auto first = static_cast<VertexStatus>(first_state_[p]);
+      if (first == VertexStatus::kGradientDivergence && MayStray(p)) list_[count++] = p;
     }
     Return(Find(count));
   }
@@ -244,7 +244,7 @@ class Projection {
   void ForStrays(std::size_t count, bool back) {
     std::sort(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(count));
     for (std::size_t i = 0; i < count; ++i) {  // also if cancelled
-      points_.state[list_[i]] = static_cast<std::uint8_t>(VertexState::kFitted);
+      points_.state[list_[i]] = static_cast<std::uint8_t>(VertexStatus::kFitted);
     }
     frame_.task.For(count, kLanes, [&](std::size_t begin, std::size_t end) {
       for (; begin < end; begin += kLanes) {
@@ -264,7 +264,7 @@ class Projection {
         for (const StrayPoint& point : some) {
           if (!point.found) continue;
           points_.state[point.point] =
-              back ? static_cast<std::uint8_t>(VertexState::kGradientDivergence) : kMovingPoint;
+              back ? static_cast<std::uint8_t>(VertexStatus::kGradientDivergence) : kMovingPoint;
           if (!back) continue;
           Store4(Vec4{point.at.x, point.at.y, point.at.z, 0}, points_.at.data(), point.point);
           points_.known[point.point] = 0;
@@ -284,9 +284,10 @@ class Projection {
     std::ranges::fill(next_flag_, 0.0f);
     flagged_ = 0;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
-      const bool flagged =
-          State(p) == VertexState::kGradientDivergence || State(p) == VertexState::kPotentialPit ||
-          (State(p) == VertexState::kNbIterMax && std::abs(points_.gradient[4 * p + 3]) > kStrayed);
+      const bool flagged = State(p) == VertexStatus::kGradientDivergence ||
+                           State(p) == VertexStatus::kPotentialPit ||
+                           (State(p) == VertexStatus::kIterationLimit &&
+                            std::abs(points_.gradient[4 * p + 3]) > kStrayed);
       if (flagged) Flag(p);
     }
   }
@@ -364,15 +365,15 @@ class Projection {
     std::size_t count = 0;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
       const bool smoothed = region > 0 && reached_[p] != 0 && flag_[p] > 0;
-      if (IsSkin(p) && (smoothed || State(p) == VertexState::kNbIterMax)) list_[count++] = p;
+      if (IsSkin(p) && (smoothed || State(p) == VertexStatus::kIterationLimit)) list_[count++] = p;
     }
     Fit(count, options_.fit_iterations, false);
   }
 
   // A point that the last steps did not move is what it was.
-  void KeepFirstStates() {
+  void KeepFirstVertexStatus() {
     for (std::size_t p = 0; p < skin_.points(); ++p) {
-      if (points_.state[p] == static_cast<std::uint8_t>(VertexState::kNotDisplaced)) {
+      if (points_.state[p] == static_cast<std::uint8_t>(VertexStatus::kNotDisplaced)) {
         points_.state[p] = first_state_[p];
       }
     }

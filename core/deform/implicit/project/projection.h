@@ -33,7 +33,7 @@ struct ProjectionOptions {
 
 // What a frame did, for tests and benchmarks.
 struct ProjectionCounts {
-  std::array<std::size_t, 7> first{};  // points by VertexState when they first stopped
+  std::array<std::size_t, 7> first{};  // points by VertexStatus when they first stopped
   std::array<std::size_t, 7> last{};   // as reported
   std::size_t evaluations = 0;         // points the field was evaluated at
 };

@@ -80,7 +80,7 @@ class Step {
     points_.gradient[4 * p + 3] = d;
     points_.known[p] = 1;
   }
-  void Stop(std::uint32_t p, VertexState state) {
+  void Stop(std::uint32_t p, VertexStatus state) {
     points_.state[p] = static_cast<std::uint8_t>(state);
   }
 
@@ -111,9 +111,9 @@ class Step {
     const float* known = &points_.gradient[4 * p];
     const Vec3f g = {known[0], known[1], known[2]};
     if (!HasGradient(Length(g))) {
-      Stop(p, VertexState::kNormGradNull);
+      Stop(p, VertexStatus::kZeroGradient);
     } else if (first && std::abs(known[3]) < kNoise) {
-      Stop(p, VertexState::kNotDisplaced);
+      Stop(p, VertexStatus::kNotDisplaced);
     } else if (!(std::abs(known[3]) < kLevelTolerance)) {
       AddStep(p);
     } else {
@@ -153,12 +153,12 @@ class Step {
         Search(walk, true, kLevelHalvings);
       }
     } else if (!HasGradient(length)) {
-      Stop(p, VertexState::kNormGradNull);
+      Stop(p, VertexStatus::kZeroGradient);
     } else if (rules_.creases && Diverges(walk, g, length)) {
       Search(walk, false, kCreaseHalvings);
     } else if (!(std::abs(d) <= std::abs(walk.d))) {
       // Nearer than the field can tell is no pit: smoothing would tear the skin off its place.
-      Stop(p, std::abs(walk.d) < kNoise ? VertexState::kFitted : VertexState::kPotentialPit);
+      Stop(p, std::abs(walk.d) < kNoise ? VertexStatus::kFitted : VertexStatus::kPotentialPit);
     } else {
       Move(p, walk.At(walk.high));
       Know(p, g, d);
@@ -173,7 +173,7 @@ class Step {
     const float rest = d / length;  // to be short beside the steps, or the gradient is none
     const float scale = std::abs(rest) <= kLastBit * rules_.longest ? rest / length : 0;
     Move(p, {at.x + scale * g.x, at.y + scale * g.y, at.z + scale * g.z});
-    Stop(p, VertexState::kFitted);
+    Stop(p, VertexStatus::kFitted);
   }
 
   static bool Diverges(const Walk& walk, const Vec3f& g, float length) {
@@ -222,7 +222,7 @@ class Step {
     (before ? walk.low : walk.high) = middle;
     if (walk.halvings > 0) return false;
     Move(walk.point, walk.At(walk.low));
-    Stop(walk.point, VertexState::kGradientDivergence);
+    Stop(walk.point, VertexStatus::kGradientDivergence);
     return true;
   }
 

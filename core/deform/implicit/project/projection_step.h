@@ -20,7 +20,7 @@
 namespace sinew {
 
 inline constexpr float kLevelTolerance = 1e-4f;    // eps, in units of the field
-inline constexpr std::uint8_t kMovingPoint = 255;  // beside VertexState: has not stopped yet
+inline constexpr std::uint8_t kMovingPoint = 255;  // beside VertexStatus: has not stopped yet
 inline constexpr std::size_t kStepGrain = 256;     // most points of one AdvancePoints
 
 struct StepRules {
@@ -36,7 +36,7 @@ struct MovingPoints {
   std::span<float> at;            // [P][4] positions and 0
   std::span<float> gradient;      // [P][4] grad F, and d
   std::span<std::uint8_t> known;  // [P] 1 = gradient is that of `at`
-  std::span<std::uint8_t> state;  // [P] VertexState or kMovingPoint
+  std::span<std::uint8_t> state;  // [P] VertexStatus or kMovingPoint
 };
 
 // Moves the points of `list` (at most kStepGrain, all kMovingPoint) by a step. first: no step was

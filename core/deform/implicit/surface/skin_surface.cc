@@ -57,9 +57,9 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
   const auto has_role = [&](PointRole wanted) {
     return [&, wanted](std::uint32_t p) { return RoleOf(p) == wanted; };
   };
-  if (!std::ranges::all_of(island, has_role(PointRole::kIsland)) ||
+  if (!std::ranges::all_of(island, has_role(PointRole::kAttachedComponent)) ||
       !std::ranges::all_of(nearest, [&](std::uint32_t p) {
-        return has_role(PointRole::kSkin)(p) || has_role(PointRole::kPuppet)(p);
+        return has_role(PointRole::kSkin)(p) || has_role(PointRole::kRigidComponent)(p);
       })) {
     return damaged("an island that follows no skin");
   }
@@ -110,10 +110,11 @@ void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std:
   });
 }
 
-void ScatterStates(const SkinSurface& skin, const BlockLayout& layout,
-                   std::span<const std::uint8_t> of_point, std::span<std::uint8_t> states) {
-  for (std::size_t v = 0; v < states.size(); ++v) {
-    states[v] = of_point[skin.lane_point[layout.lane[v]]];
+void ScatterVertexStatus(const SkinSurface& skin, const BlockLayout& layout,
+                         std::span<const std::uint8_t> of_point,
+                         std::span<std::uint8_t> vertex_status) {
+  for (std::size_t v = 0; v < vertex_status.size(); ++v) {
+    vertex_status[v] = of_point[skin.lane_point[layout.lane[v]]];
   }
 }
 

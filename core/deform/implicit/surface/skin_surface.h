@@ -22,11 +22,11 @@
 namespace sinew {
 
 enum class PointRole : std::uint8_t {
-  kNoField,  // stays: its part has no field, or the field does not tell how deep it lies
-  kBorder,   // stays: an open border
-  kIsland,   // eyes, buttons: moves as a point of the skin near it
-  kPuppet,   // stays: of a shell that joints alone move, see skin_shells.h
-  kSkin,     // moves along the field
+  kNoField,            // stays: its part has no field, or the field does not tell how deep it lies
+  kBorder,             // stays: an open border
+  kAttachedComponent,  // eyes, buttons: moves as a point of the skin near it
+  kRigidComponent,     // stays: of a shell that joints alone move, see skin_shells.h
+  kSkin,               // moves along the field
 };
 
 inline constexpr std::uint8_t kWholeWay = 255;
@@ -145,7 +145,8 @@ void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std:
                    std::span<PointBlock> out, const Task& task);
 
 // file order <- points
-void ScatterStates(const SkinSurface& skin, const BlockLayout& layout,
-                   std::span<const std::uint8_t> of_point, std::span<std::uint8_t> states);
+void ScatterVertexStatus(const SkinSurface& skin, const BlockLayout& layout,
+                         std::span<const std::uint8_t> of_point,
+                         std::span<std::uint8_t> vertex_status);
 
 }  // namespace sinew

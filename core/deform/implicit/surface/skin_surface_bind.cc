@@ -21,7 +21,7 @@ namespace {
 constexpr float kNoDepth = 0.01f;  // a field this near 0 or 1 tells nothing
 // Weight from which a point goes at all: of two joints, and of all that stand in line with the one
 // that holds it most. A thumb that holds a tenth of the palm drags it off the palm's field.
-constexpr double kLeastOfTwo = 0.6, kLeastOfChain = 0.8;
+constexpr double kMinOfTwo = 0.6, kMinOfChain = 0.8;
 // Of the field from 1/2, where a point lies at rest: up to the first it goes, from the second on
 // the field does not fit its skin (an ear in the field of the head, a tip that no sample met).
 constexpr double kFits = 0.1, kFitsNot = 0.25;
@@ -30,10 +30,11 @@ constexpr int kWaySmoothing = 2;  // passes over the ways of skin
 // over the length of its edges; what those span of the field; how alike their ends are carried.
 constexpr double kSmooth = 0.35, kSharp = 0.5, kFine = 0.2, kCoarse = 0.3, kLoose = 0.5,
                  kFirm = 0.8;
-constexpr std::size_t kMostEdges = 64;    // of firm points: hubs of fans are none
-constexpr double kLeastAlike = 0.5;       // weight that an island shares with skin to go along
-constexpr std::size_t kGrain = 1024;      // points
-constexpr std::size_t kIslandGrain = 64;  // points: each may visit the whole skin at worst
+constexpr std::size_t kMaxEdges = 64;  // of firm points: hubs of fans are none
+constexpr double kMinAlike = 0.5;      // weight that an island shares with skin to go along
+constexpr std::size_t kGrain = 1024;   // points
+constexpr std::size_t kAttachedComponentGrain =
+    64;  // points: each may visit the whole skin at worst
 
 std::uint8_t Byte(PointRole role) {
   return static_cast<std::uint8_t>(role);
@@ -148,8 +149,8 @@ double HoldOfLimb(const Rig& rig, const JointOrder& order, std::uint32_t v) {
     second = std::max(second, weight);
     chain += weight;
   }
-  return SmoothStep(std::min((first + second - kLeastOfTwo) / (1 - kLeastOfTwo),
-                             (chain - kLeastOfChain) / (1 - kLeastOfChain)));
+  return SmoothStep(std::min((first + second - kMinOfTwo) / (1 - kMinOfTwo),
+                             (chain - kMinOfChain) / (1 - kMinOfChain)));
 }
 
 // Means of each point's value and that of its neighbours, skin alone.
@@ -198,7 +199,7 @@ double Likeness(const Rig& rig, std::uint32_t a, std::uint32_t b) {
       shared += double{std::min(rig.influences().weights(a)[i], rig.influences().weights(b)[k])};
     }
   }
-  return SmoothStep((shared - kLeastAlike) / (1 - kLeastAlike));
+  return SmoothStep((shared - kMinAlike) / (1 - kMinAlike));
 }
 
 // How firm skin is: coarse, carried like its neighbours, and at a sharp edge or next to one.
@@ -224,7 +225,7 @@ void SetFirmness(const BindInput& input, std::span<const Vec3f> rest,
   task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (auto p = static_cast<std::uint32_t>(begin); p < end; ++p) {
       const std::size_t edges = skin.rows.end(p) - skin.rows.begin(p);
-      if (!skin.IsSkin(p) || !(spans[p] > kFine) || edges > kMostEdges) continue;
+      if (!skin.IsSkin(p) || !(spans[p] > kFine) || edges > kMaxEdges) continue;
       const std::uint32_t vertex = input.layout.Vertex(skin.point_lane[p]);
       double alike = 0, sharpest = sharp[p];
       for (std::size_t k = skin.rows.begin(p); k < skin.rows.end(p); ++k) {
@@ -250,9 +251,9 @@ void SetFirmness(const BindInput& input, std::span<const Vec3f> rest,
 void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
   std::vector<NearestSkin::Place> places;
   for (std::uint32_t p = 0; p < skin.points(); ++p) {
-    if (skin.IsSkin(p) || skin.RoleOf(p) == PointRole::kPuppet) {
+    if (skin.IsSkin(p) || skin.RoleOf(p) == PointRole::kRigidComponent) {
       places.push_back({RestOf(skin, input.layout, p), p});
-    } else if (skin.RoleOf(p) == PointRole::kIsland) {
+    } else if (skin.RoleOf(p) == PointRole::kAttachedComponent) {
       skin.island.push_back(p);
     }
   }
@@ -265,7 +266,7 @@ void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
   }
   skin.nearest.resize(skin.island.size());
   skin.along.resize(skin.island.size());
-  task.For(skin.island.size(), kIslandGrain, [&](std::size_t begin, std::size_t end) {
+  task.For(skin.island.size(), kAttachedComponentGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       const std::uint32_t from = nearest.Find(RestOf(skin, input.layout, skin.island[k]));
       const auto vertex = [&](std::uint32_t p) { return input.layout.Vertex(skin.point_lane[p]); };
@@ -311,10 +312,10 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
   for (const std::uint32_t p : order.point) {
     const float depth = skin.potential[skin.role.size()];
     PointRole role = PointRole::kSkin;
-    if (shells[p] == Shell::kIsland) {
-      role = PointRole::kIsland;
-    } else if (shells[p] == Shell::kPuppet) {
-      role = PointRole::kPuppet;
+    if (shells[p] == Shell::kAttachedComponent) {
+      role = PointRole::kAttachedComponent;
+    } else if (shells[p] == Shell::kRigidComponent) {
+      role = PointRole::kRigidComponent;
     } else if (part_of_vertex[welded.first[p]] < 0 ||
                !(depth >= kNoDepth && depth <= 1 - kNoDepth)) {
       role = PointRole::kNoField;

@@ -2,7 +2,7 @@
 
 #include "core/simd/levels.h"
 #undef HWY_TARGET_INCLUDE
-#define HWY_TARGET_INCLUDE "core/deform/implicit/arap_kernel.cc"
+#define HWY_TARGET_INCLUDE "core/deform/implicit/track/arap_kernel.cc"
 #include <hwy/foreach_target.h>
 
 #include "core/simd/pack-inl.h"
@@ -16,7 +16,7 @@ std::uint32_t RotationLanes(const float* h, float* r) {
   for (int i = 0; i < 9; ++i) matrix[i] = Pack::Load(h + 16 * i);
   const Pack den = NearestRotation16(matrix, rotation);
   for (int i = 0; i < 9; ++i) rotation[i].Store(r + 16 * i);
-  return MaskBits(Le(den, Pack::Set(kLeastDen)));
+  return MaskBits(Le(den, Pack::Set(kMinDen)));
 }
 
 }  // namespace sinew::HWY_NAMESPACE

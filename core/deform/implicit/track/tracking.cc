@@ -458,14 +458,14 @@ void Step::Run() {
     std::swap(buffers_.at, buffers_.next);
   }
   ForBlocks(&Step::GiveUp);
-  if (!frame_.states.empty()) {
+  if (!frame_.vertex_status.empty()) {
     for (std::size_t p = 0; p < skin_.points(); ++p)
       Store4(ToVec4(skin_.PointOf(frame_.in, p)), buffers_.placed, p);
-    const std::vector<std::uint8_t> states =
-        TrackedStates(skin_, now_, contact_, unit_, {buffers_.at, buffers_.placed}, frame_.task);
-    for (std::size_t v = 0; v < frame_.states.size(); ++v) {
+    const std::vector<std::uint8_t> vertex_status = TrackedVertexStatus(
+        skin_, now_, contact_, unit_, {buffers_.at, buffers_.placed}, frame_.task);
+    for (std::size_t v = 0; v < frame_.vertex_status.size(); ++v) {
       const std::size_t p = skin_.lane_point[frame_.layout.lane[v]];
-      if (!OnSkin(p) || Follows(p)) frame_.states[v] = states[p];
+      if (!OnSkin(p) || Follows(p)) frame_.vertex_status[v] = vertex_status[p];
     }
   }
   for (std::size_t p = 0; p < skin_.points(); ++p) Keep(frame_, p, Load4(buffers_.at, p));

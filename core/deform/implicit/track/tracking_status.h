@@ -15,10 +15,11 @@ struct TrackedPoints {
   const float *at, *skinned;  // where they are, and where the stages before have them
 };
 
-// [P] VertexState: kGradientDivergence on a surface of contact, which is not there where the larger
-// field wins; kNbIterMax off its level by more than 2 % of `unit`; kNotDisplaced and kFitted on it.
-std::vector<std::uint8_t> TrackedStates(const SkinSurface& skin, const PosedField& field,
-                                        Contact contact, float unit, const TrackedPoints& points,
-                                        const Task& task);
+// [P] VertexStatus: kGradientDivergence on a surface of contact, which is not there where the
+// larger field wins; kIterationLimit off its level by more than 2 % of `unit`; kNotDisplaced and
+// kFitted on it.
+std::vector<std::uint8_t> TrackedVertexStatus(const SkinSurface& skin, const PosedField& field,
+                                              Contact contact, float unit,
+                                              const TrackedPoints& points, const Task& task);
 
 }  // namespace sinew

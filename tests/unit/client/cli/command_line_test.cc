@@ -82,7 +82,7 @@ TEST(CommandLine, MistakesExit64WithAWayOut) {
       {"render", "a.glb", "--deformer", "lbs", "--frame", "1.5", "--out", "a.png"},
       {"render", "a.glb", "--deformer", "lbs", "--zoom", "0", "--out", "a.png"},
       {"render", "a.glb", "--deformer", "lbs", "--weights", "all", "--out", "a.png"},
-      {"render", "a.glb", "--weights", "all", "--states", "--out", "a.png"},
+      {"render", "a.glb", "--weights", "all", "--vertex-status", "--out", "a.png"},
       {"compare", "a.glb", "--deformers", "lbs", "--zoom", "2"},
       {"bench", "--deformer", "lbs", "--streams", "0"},
       {"bench", "--deformer", "lbs", "--encoding", "float16"},

@@ -59,7 +59,7 @@ TEST(ExitCode, TextNamesProgramMessageAndMend) {
   EXPECT_THAT(text, StartsWith("sinew: server: no connection\n"));
   EXPECT_THAT(text, AllOf(HasSubstr("sinewd"), HasSubstr("--server"), HasSubstr("--local")));
   EXPECT_THAT(ErrorText(UsageError("--frames: got x"), "bake"), HasSubstr("sinew bake --help"));
-  EXPECT_THAT(ErrorText(absl::InvalidArgumentError("spec.spec: got nope"), "bind"),
+  EXPECT_THAT(ErrorText(absl::InvalidArgumentError("source.recipe_text: got nope"), "bind"),
               HasSubstr("sinew methods"));
 }
 

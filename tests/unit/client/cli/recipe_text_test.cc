@@ -37,30 +37,31 @@ TEST(SpecArgument, ReadsTextAndFiles) {
   testing::WriteAll(folder / "r.json", "\n {\"stages\": []} \n");
   testing::WriteAll(folder / "empty.json", " \n");
   testing::WriteAll(folder / "large.json", std::string(70'000, '{'));
-  EXPECT_EQ(*ReadSpec("lbs | relax"), "lbs | relax");
-  EXPECT_EQ(*ReadSpec(absl::StrCat("@", folder / "r.json")), "{\"stages\":[]}");
-  EXPECT_EQ(*ReadSpec("{/* none */ \"stages\": []}"), "{\"stages\":[]}");
-  EXPECT_EQ(ExitCode(ReadSpec("").status()), kExitUsage);
-  EXPECT_EQ(ExitCode(ReadSpec("@").status()), kExitUsage);
+  EXPECT_EQ(*ReadRecipe("lbs | relax"), "lbs | relax");
+  EXPECT_EQ(*ReadRecipe(absl::StrCat("@", folder / "r.json")), "{\"stages\":[]}");
+  EXPECT_EQ(*ReadRecipe("{/* none */ \"stages\": []}"), "{\"stages\":[]}");
+  EXPECT_EQ(ExitCode(ReadRecipe("").status()), kExitUsage);
+  EXPECT_EQ(ExitCode(ReadRecipe("@").status()), kExitUsage);
   for (const char* name : {"none.json", "empty.json", "large.json", "."}) {
-    EXPECT_EQ(ExitCode(ReadSpec(absl::StrCat("@", folder / name)).status()), kExitBadInput) << name;
+    EXPECT_EQ(ExitCode(ReadRecipe(absl::StrCat("@", folder / name)).status()), kExitBadInput)
+        << name;
   }
   EXPECT_EQ(
-      ReadSpec(absl::StrCat("@", folder / "none.json")).status().message(),
+      ReadRecipe(absl::StrCat("@", folder / "none.json")).status().message(),
       absl::StrCat("deformer: cannot read ", folder / "none.json", ": No such file or directory"));
-  EXPECT_EQ(ReadSpec("{\"stages\":\n  [nothing]}").status().message(),
+  EXPECT_EQ(ReadRecipe("{\"stages\":\n  [nothing]}").status().message(),
             "deformer: JSON: line 2, column 5: not JSON");
   testing::WriteAll(folder / "twice.json", R"({"stages": [{"lbs": {}}], "stages": []})");
-  const absl::Status twice = ReadSpec(absl::StrCat("@", folder / "twice.json")).status();
+  const absl::Status twice = ReadRecipe(absl::StrCat("@", folder / "twice.json")).status();
   EXPECT_EQ(ExitCode(twice), kExitBadInput);
   EXPECT_EQ(twice.message(), absl::StrCat("deformer: ", folder / "twice.json",
                                           ": stages: given twice, need it once"));
-  EXPECT_EQ(ReadSpec(R"({"stages": [{"lbs": {}}, {"delta_mush": {"step": 1, "step": 1}}]})")
+  EXPECT_EQ(ReadRecipe(R"({"stages": [{"lbs": {}}, {"delta_mush": {"step": 1, "step": 1}}]})")
                 .status()
                 .message(),
             "deformer: JSON: stages[1].delta_mush.step: given twice, need it once");
-  EXPECT_EQ(SpecLabel("@/some/where/soft.json"), "soft");
-  EXPECT_EQ(SpecLabel("dqs | bulge_free"), "dqs | bulge_free");
+  EXPECT_EQ(RecipeLabel("@/some/where/soft.json"), "soft");
+  EXPECT_EQ(RecipeLabel("dqs | bulge_free"), "dqs | bulge_free");
 }
 
 }  // namespace

@@ -13,14 +13,14 @@
 namespace sinew::cli {
 namespace {
 
-using client::VertexState;
+using client::VertexStatus;
 
 TEST(StatePicture, ColoursVerticesAndCountsThem) {
-  const VertexState states[] = {VertexState::kFitted, VertexState::kNotDisplaced,
-                                VertexState::kFitted, VertexState::kOutVert,
-                                static_cast<VertexState>(200)};
+  const VertexStatus vertex_status[] = {VertexStatus::kFitted, VertexStatus::kNotDisplaced,
+                                        VertexStatus::kFitted, VertexStatus::kExcluded,
+                                        static_cast<VertexStatus>(200)};
   PosedPanel panel;
-  ColourByState(states, panel);
+  ColourByStatus(vertex_status, panel);
   ASSERT_EQ(panel.colours.size(), 15u);
   EXPECT_GT(panel.colours[1], panel.colours[0]) << "fitted is green";
   EXPECT_GT(panel.colours[3], 2 * panel.colours[5]) << "not displaced is yellow";
@@ -33,14 +33,14 @@ TEST(StatePicture, ColoursVerticesAndCountsThem) {
 }
 
 TEST(StatePicture, ColoursOfALegendAreToldApart) {
-  std::vector<VertexState> states;
-  for (std::size_t k = 0; k <= client::kVertexStates; ++k) {
-    states.push_back(static_cast<VertexState>(k));
+  std::vector<VertexStatus> vertex_status;
+  for (std::size_t k = 0; k <= client::kVertexStatus; ++k) {
+    vertex_status.push_back(static_cast<VertexStatus>(k));
   }
   PosedPanel panel;
-  ColourByState(states, panel);
+  ColourByStatus(vertex_status, panel);
   std::vector<client::Swatch> legend = panel.swatches;
-  ASSERT_EQ(legend.size(), states.size());
+  ASSERT_EQ(legend.size(), vertex_status.size());
   legend.push_back({client::kMuscleColour, "muscles"});
   legend.push_back({client::kWrongSideColour, "inside of the surface"});
   for (const client::Swatch& a : legend) {
@@ -56,22 +56,22 @@ TEST(StatePicture, ColoursOfALegendAreToldApart) {
 }
 
 TEST(StatePicture, JsonNamesEveryState) {
-  const VertexState states[] = {VertexState::kNbIterMax};
-  const auto json = StatesJson(CountStates(states));
+  const VertexStatus vertex_status[] = {VertexStatus::kIterationLimit};
+  const auto json = VertexStatusJson(CountVertexStatus(vertex_status));
   EXPECT_EQ(json.dump(), R"({"not_displaced":0,"fitted":0,"contact":0,"pit":0,"out_of_steps":1,)"
                          R"("no_gradient":0,"excluded":0})");
 }
 
 TEST(StatePicture, HelpExplainsEveryNameOfTheLegend) {
-  std::vector<VertexState> states;
-  for (std::size_t k = 0; k < client::kVertexStates; ++k) {
-    states.push_back(static_cast<VertexState>(k));
+  std::vector<VertexStatus> vertex_status;
+  for (std::size_t k = 0; k < client::kVertexStatus; ++k) {
+    vertex_status.push_back(static_cast<VertexStatus>(k));
   }
   PosedPanel panel;
-  ColourByState(states, panel);
+  ColourByStatus(vertex_status, panel);
   for (const client::Swatch& swatch : panel.swatches) {
     const std::string name = swatch.text.substr(0, swatch.text.rfind(' '));
-    EXPECT_NE(StatesHelp().find("  " + name + "  "), std::string::npos) << name;
+    EXPECT_NE(VertexStatusHelp().find("  " + name + "  "), std::string::npos) << name;
   }
 }
 

@@ -84,7 +84,7 @@ TEST(WeightPicture, KeepsTheHeaviestOfMany) {
   const auto weights = ReadWeights(rig, "--weights", "all");
   ASSERT_TRUE(weights.ok());
   EXPECT_EQ(weights->carrying, 60u);
-  EXPECT_EQ(weights->joints.size(), kMostWeightPanels);
+  EXPECT_EQ(weights->joints.size(), kMaxWeightPanels);
   std::size_t last = 0, heavy = 0;
   for (const JointShare& joint : weights->joints) {
     EXPECT_GE(joint.joint, last);

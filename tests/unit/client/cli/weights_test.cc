@@ -20,23 +20,23 @@ TEST(InTypedWords, NamesOptionsInsteadOfFields) {
   const struct {
     const char *message, *command, *typed;
   } rows[] = {
-      {"spec.recipe.stages[0].ddm.radius: got 5", "bind",
+      {"source.recipe.stages[0].ddm.radius: got 5", "bind",
        "--deformer stage 1 (ddm), radius: got 5"},
-      {"spec.recipe.stages[1]: bulge_free reads posed positions", "bake",
+      {"source.recipe.stages[1]: bulge_free reads posed positions", "bake",
        "--deformer stage 2: bulge_free reads posed positions"},
       {"recipe.stages[0]: relax reads posed positions", "bind",
        "--deformer stage 1: relax reads posed positions"},
       {"recipe.stages: no stage poses the mesh", "bind", "--deformer: no stage poses the mesh"},
-      {"spec.ddm.radius: got 5, need 0 to 1", "bind",
+      {"source.ddm.radius: got 5, need 0 to 1", "bind",
        "--deformer (ddm), radius: got 5, need 0 to 1"},
       {"recipe.stages[1].implicit.joints: the rig has no joint 'x'", "render",
        "--deformer stage 2 (implicit), joints: the rig has no joint 'x'"},
-      {"spec.spec: got 'x' at column 3", "bind", "--deformer: got 'x' at column 3"},
-      {"target.spec.spec: got 'x'", "render", "--deformer: got 'x'"},
-      {"targets[1].spec.spec: got 'x'", "compare", "--deformers number 2: got 'x'"},
+      {"source.recipe_text: got 'x' at column 3", "bind", "--deformer: got 'x' at column 3"},
+      {"target.source.recipe_text: got 'x'", "render", "--deformer: got 'x'"},
+      {"targets[1].source.recipe_text: got 'x'", "compare", "--deformers number 2: got 'x'"},
       {"targets[2]: its rig is another", "compare", "--deformers number 3: its rig is another"},
-      {"dqs: spec.dqs.blend: got 5", "compare", "dqs: --deformers (dqs), blend: got 5"},
-      {"spec.numerics: got a", "bind", "--numerics: got a"},
+      {"dqs: recipe.dqs.blend: got 5", "compare", "dqs: --deformers (dqs), blend: got 5"},
+      {"source.determinism_digest: got a", "bind", "--determinism digest: got a"},
       {"deformer: byte 4 is not UTF-8", "bind", "--deformer: byte 4 is not UTF-8"},
       {"ttl: got 0 s", "bind", "--ttl: got 0 s"},
       {"capsule.inner: got nan", "weights", "--inner: got nan"},
@@ -47,7 +47,7 @@ TEST(InTypedWords, NamesOptionsInsteadOfFields) {
       {"max_influences: got 300", "bind", "max_influences: got 300"},
       {"hero.glb: nodes[3]: no mesh", "bind", "hero.glb: nodes[3]: no mesh"},
       {"poses: got 3 joints", "bake", "poses: got 3 joints"},
-      {"output.attributes: got A", "render", "--states: got A"},
+      {"output.attributes: got A", "render", "--vertex-status: got A"},
       {"output.muscles: set", "render", "--translucent: set"},
       {"open.output.muscles: set", "render", "--translucent: set"},
       {"output.muscles: set", "bake", "output.muscles: set"},
@@ -59,7 +59,7 @@ TEST(InTypedWords, NamesOptionsInsteadOfFields) {
 
 TEST(InTypedWords, IsWhatErrorsSay) {
   const std::string text =
-      ErrorText(absl::InvalidArgumentError("spec.recipe.stages[0].ddm.radius: got 5"), "bind");
+      ErrorText(absl::InvalidArgumentError("source.recipe.stages[0].ddm.radius: got 5"), "bind");
   EXPECT_THAT(text, StartsWith("sinew: --deformer stage 1 (ddm), radius: got 5\n"));
   EXPECT_THAT(text, HasSubstr("sinew methods")) << "the hint stays";
 }
@@ -193,10 +193,10 @@ TEST(AttachSkeleton, AMeshWithoutAUnitIsTakenForTheSkeletons) {
   EXPECT_EQ(file.rig.up_axis, client::UpAxis::kZ);
 }
 
-TEST(DoubtfulUnits, NamesBothSizesAndTheFactor) {
+TEST(SuspiciousUnits, NamesBothSizesAndTheFactor) {
   const Bounds skeleton = {0, 0, 0, 0, 0, 2};
   const auto doubt = [&](double size) {
-    return DoubtfulUnits(Bounds{0, 0, 0, size, 0, 0}, skeleton);
+    return SuspiciousUnits(Bounds{0, 0, 0, size, 0, 0}, skeleton);
   };
   for (const double size : {0.4, 1.0, 2.0, 3.0, 10.0}) EXPECT_EQ(doubt(size), "") << size;
   EXPECT_EQ(doubt(0), "") << "a point has no size";

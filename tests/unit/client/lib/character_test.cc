@@ -137,7 +137,7 @@ TEST_F(Characters, RefuseToComeBackWithOtherNumerics) {
   ForgetEverything();
   {
     const std::lock_guard lock(server.mutex);
-    server.numerics = "numerics-2";
+    server.determinism_digest = "determinism digest-2";
   }
   EXPECT_TRUE(absl::IsFailedPrecondition(character.Deform({}, OneNumberPose(2)).status()));
 }

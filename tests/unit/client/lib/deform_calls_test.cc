@@ -22,7 +22,7 @@ struct DeformCalls : testing::Test {
   DeformCalls() { server.rigs["rigs/a"] = ""; }
 
   // Frames 1 to `frames`, frame k a pose of the number k.
-  absl::Status Clip(std::size_t frames, const ClipSink& sink, const OutputSpec& output = {}) {
+  absl::Status Clip(std::size_t frames, const ClipSink& sink, const OutputOptions& output = {}) {
     std::vector<float> poses;
     for (std::size_t f = 1; f <= frames; ++f) poses.insert(poses.end(), 12, static_cast<float>(f));
     return client.DeformClip(kTarget, {}, {.joint_transforms = poses, .frames = frames}, output,
@@ -208,7 +208,7 @@ TEST_F(DeformCalls, ACompareOfSeveralBlocksIsThatOfTheWhole) {
   EXPECT_EQ(*second.worst.self_intersections, 25u);
   EXPECT_FALSE(second.mean.jerk.has_value());
   EXPECT_EQ(second.bound_bytes, 77u);
-  EXPECT_EQ(second.numerics, "numerics-1");
+  EXPECT_EQ(second.determinism_digest, "determinism digest-1");
   EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
   EXPECT_EQ(done.back(), 50u);
   ASSERT_EQ(server.counts.compared.size(), 4u) << "pre-rolled poses fill a block too";
@@ -235,10 +235,10 @@ TEST_F(DeformCalls, ACompareThatGoesOnWithOtherNumericsFails) {
   const auto all = Compared(client, 25, 0, [&](std::size_t measured, std::size_t) {
     if (measured != 20) return;  // the first block is whole, the second not yet asked for
     const std::lock_guard lock(server.mutex);
-    server.numerics = "numerics-2";
+    server.determinism_digest = "determinism digest-2";
   });
   EXPECT_TRUE(absl::IsFailedPrecondition(all.status())) << all.status();
-  EXPECT_NE(all.status().message().find("numerics-2"), std::string::npos);
+  EXPECT_NE(all.status().message().find("determinism digest-2"), std::string::npos);
 }
 
 }  // namespace

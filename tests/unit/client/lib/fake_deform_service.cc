@@ -125,7 +125,7 @@ class FakeDeformService : public v1::DeformService::Service {
             *reply.add_frames() = std::move(chunk);
           }
         }
-        if (sent == 0) reply.set_numerics(server_.numerics);
+        if (sent == 0) reply.set_determinism_digest(server_.determinism_digest);
       }
       writer->Write(reply);
       ++sent;
@@ -155,7 +155,7 @@ class FakeDeformService : public v1::DeformService::Service {
         const std::lock_guard lock(server_.mutex);
         if (grpc::Status found = Find(request->targets(t)); !found.ok()) return found;
         if (std::optional<grpc::Status> broken = TakeBreak(sent++)) return *broken;
-        if (i == 0) reply.set_numerics(server_.numerics);
+        if (i == 0) reply.set_determinism_digest(server_.determinism_digest);
         if (IsBad(pose)) {
           *reply.add_problems() = MakeProblem(pose);
         } else if (static_cast<std::uint32_t>(i) >= block.preroll()) {
@@ -186,7 +186,7 @@ class FakeDeformService : public v1::DeformService::Service {
       if (grpc::Status found = Find(request.open().target()); !found.ok()) return found;
       v1::StreamDeformResponse reply;
       v1::StreamOpened& opened = *reply.mutable_opened();
-      opened.set_numerics(server_.numerics);
+      opened.set_determinism_digest(server_.determinism_digest);
       opened.set_vertices(kFakeVertices);
       flow.window = request.open().window() > 0 ? request.open().window() : (flow.latest ? 2 : 8);
       opened.set_window(flow.window);
@@ -274,10 +274,10 @@ class FakeDeformService : public v1::DeformService::Service {
   }
 
   grpc::Status Find(const v1::Target& target) const {
-    if (target.has_spec()) {
-      return server_.rigs.contains(target.spec().rig())
+    if (target.has_source()) {
+      return server_.rigs.contains(target.source().rig())
                  ? grpc::Status::OK
-                 : grpc::Status(grpc::NOT_FOUND, target.spec().rig());
+                 : grpc::Status(grpc::NOT_FOUND, target.source().rig());
     }
     return server_.sessions.contains(target.session())
                ? grpc::Status::OK

@@ -149,21 +149,21 @@ class FakeSessionService : public v1::SessionService::Service {
     {
       const std::lock_guard lock(server_.mutex);
       ++server_.counts.creates;
-      if (!server_.rigs.contains(request->spec().rig())) {
-        return {grpc::NOT_FOUND, request->spec().rig()};
+      if (!server_.rigs.contains(request->source().rig())) {
+        return {grpc::NOT_FOUND, request->source().rig()};
       }
-      const std::string& demanded = request->spec().numerics();
-      if (!demanded.empty() && demanded != server_.numerics) {
-        return {grpc::FAILED_PRECONDITION, "numerics"};
+      const std::string& demanded = request->source().determinism_digest();
+      if (!demanded.empty() && demanded != server_.determinism_digest) {
+        return {grpc::FAILED_PRECONDITION, "determinism_digest"};
       }
       std::string& name = server_.requests[request->request_id()];
       if (name.empty()) {
         name = absl::StrCat("sessions/", ++server_.counts.sessions_made);
         v1::Session& session = server_.sessions[name];
         session.set_name(name);
-        session.set_numerics(server_.numerics);
+        session.set_determinism_digest(server_.determinism_digest);
         session.set_state(v1::Session::STATE_BINDING);
-        *session.mutable_spec() = request->spec();
+        *session.mutable_source() = request->source();
       }
       *response->mutable_session() = server_.sessions[name];
     }
@@ -182,7 +182,7 @@ class FakeSessionService : public v1::SessionService::Service {
     if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
     const std::lock_guard lock(server_.mutex);
     v1::Session& session = server_.sessions[request->name()];
-    if (session.spec().spec() == "never") {
+    if (session.source().recipe_text() == "never") {
       session.set_state(v1::Session::STATE_FAILED);
       session.mutable_problem()->set_code(8);
       session.mutable_problem()->set_reason(v1::REASON_LIMIT);

@@ -75,7 +75,7 @@ class FakeServer {
   std::map<std::string, std::string> partial;   // SHA-256 to bytes so far
   std::map<std::string, v1::Session> sessions;  // by name
   std::map<std::string, std::string> requests;  // request id to session
-  std::string numerics = "numerics-1";
+  std::string determinism_digest = "determinism digest-1";
 
  private:
   std::vector<std::unique_ptr<grpc::Service>> services_;

@@ -122,34 +122,35 @@ TEST(FrameAssembler, RefusesTornTangents) {
   EXPECT_FALSE(other.Add(Parsed(empty)).ok()) << "a channel without data";
 }
 
-v1::Frame WithStates(v1::Frame chunk, const std::string& states) {
+v1::Frame WithVertexStatus(v1::Frame chunk, const std::string& vertex_status) {
   v1::Channel& channel = *chunk.add_channels();
-  channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATES);
+  channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATUS);
   channel.set_encoding(v1::ENCODING_UINT8);
-  channel.set_data(states);
+  channel.set_data(vertex_status);
   return chunk;
 }
 
 TEST(FrameAssembler, JoinsStatesOfChunks) {
   FrameAssembler assembler(true);
-  const v1::Frame first = WithStates(WithTangents(Chunk(3, 0, 3, false), 1), {0, 1, 2});
-  const v1::Frame last = WithStates(WithTangents(Chunk(3, 3, 2, true), 1), {6, 77});
+  const v1::Frame first = WithVertexStatus(WithTangents(Chunk(3, 0, 3, false), 1), {0, 1, 2});
+  const v1::Frame last = WithVertexStatus(WithTangents(Chunk(3, 3, 2, true), 1), {6, 77});
   ASSERT_TRUE(assembler.Add(Parsed(first)).ok());
   const auto data = assembler.Add(Parsed(last));
   ASSERT_TRUE(data.ok()) << data.status();
   const FrameView view(*data);
   EXPECT_EQ(view.state_encoding(), Encoding::kUint8);
   EXPECT_EQ(view.tangents().size(), 5u * 16);
-  std::vector<VertexState> out(5);
-  ASSERT_TRUE(view.CopyStates(out).ok());
-  EXPECT_EQ(out, (std::vector<VertexState>{VertexState::kNotDisplaced, VertexState::kFitted,
-                                           VertexState::kGradientDivergence, VertexState::kOutVert,
-                                           static_cast<VertexState>(77)}));
-  EXPECT_TRUE(absl::IsInvalidArgument(view.CopyStates(std::span(out).first(4))));
+  std::vector<VertexStatus> out(5);
+  ASSERT_TRUE(view.CopyVertexStatus(out).ok());
+  EXPECT_EQ(out,
+            (std::vector<VertexStatus>{VertexStatus::kNotDisplaced, VertexStatus::kFitted,
+                                       VertexStatus::kGradientDivergence, VertexStatus::kExcluded,
+                                       static_cast<VertexStatus>(77)}));
+  EXPECT_TRUE(absl::IsInvalidArgument(view.CopyVertexStatus(std::span(out).first(4))));
 }
 
 TEST(FrameAssembler, RefusesTornStates) {
-  v1::Frame frame = WithStates(Chunk(1, 0, 4, true), {0, 1, 2, 3});
+  v1::Frame frame = WithVertexStatus(Chunk(1, 0, 4, true), {0, 1, 2, 3});
   frame.set_checksum(Parsed(frame).header.checksum());
   v1::Frame flipped = frame;
   (*flipped.mutable_channels(0)->mutable_data())[2] ^= 1;
@@ -158,11 +159,11 @@ TEST(FrameAssembler, RefusesTornStates) {
   cut.mutable_channels(0)->mutable_data()->pop_back();
   EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(cut)).status()));
   FrameAssembler vanish(true);
-  ASSERT_TRUE(vanish.Add(Parsed(WithStates(Chunk(3, 0, 2, false), {1, 1}))).ok());
+  ASSERT_TRUE(vanish.Add(Parsed(WithVertexStatus(Chunk(3, 0, 2, false), {1, 1}))).ok());
   EXPECT_FALSE(vanish.Add(Parsed(Chunk(3, 2, 2, true))).ok());
   FrameAssembler appear(true);
   ASSERT_TRUE(appear.Add(Parsed(Chunk(3, 0, 2, false))).ok());
-  EXPECT_FALSE(appear.Add(Parsed(WithStates(Chunk(3, 2, 2, true), {1, 1}))).ok());
+  EXPECT_FALSE(appear.Add(Parsed(WithVertexStatus(Chunk(3, 2, 2, true), {1, 1}))).ok());
 }
 
 TEST(FrameAssembler, HandsOnMusclesOfTheLastChunk) {
@@ -248,7 +249,7 @@ TEST(FrameView, OfNothingIsEmpty) {
   EXPECT_TRUE(view.CopyPositions({}).ok());
   EXPECT_TRUE(view.tangents().empty());
   EXPECT_EQ(view.tangent_encoding(), Encoding::kUnspecified);
-  EXPECT_TRUE(view.states().empty());
+  EXPECT_TRUE(view.vertex_status().empty());
   EXPECT_EQ(view.state_encoding(), Encoding::kUnspecified);
   EXPECT_TRUE(view.muscles().empty());
 }

@@ -38,8 +38,8 @@ v1::Frame SampleFrame(std::uint64_t number) {
   frame.set_positions(std::string(48, 'p'));
   frame.set_normals(std::string(48, 'n'));
   v1::Channel* channel = frame.add_channels();
-  channel->set_attribute(v1::ATTRIBUTE_VERTEX_STATES);
-  channel->set_data("states");
+  channel->set_attribute(v1::ATTRIBUTE_VERTEX_STATUS);
+  channel->set_data("vertex_status");
   return frame;
 }
 
@@ -175,13 +175,13 @@ TEST(FrameParser, AgreesOnUnusualButValidEncodings) {
 TEST(FrameParser, TakesTheBulkWithoutACopy) {
   v1::DeformClipResponse reply;
   *reply.add_frames() = SampleFrame(1);
-  reply.set_numerics("n1");
+  reply.set_determinism_digest("n1");
   reply.mutable_frames(0)->set_positions(std::string(5000, 'q'));
   const std::string bytes = reply.SerializeAsString();
   const auto message = Whole(bytes);
   const auto parsed = ParseClipReply(message);
   ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(parsed->rest.numerics(), "n1");
+  EXPECT_EQ(parsed->rest.determinism_digest(), "n1");
   ASSERT_EQ(parsed->chunks[0].positions.size(), 1u);
   const Piece piece = parsed->chunks[0].positions[0], all = message->pieces()[0];
   EXPECT_TRUE(piece.data() >= all.data() && piece.data() + piece.size() <= all.data() + all.size());
@@ -192,7 +192,7 @@ TEST(FrameParser, MergesADeformReplyThatComesInParts) {
   first.mutable_frame()->set_frame(4);
   first.mutable_frame()->set_positions("abc");
   second.mutable_frame()->set_positions("xyz!");
-  second.set_numerics("n2");
+  second.set_determinism_digest("n2");
   const std::string bytes = first.SerializeAsString() + second.SerializeAsString();
   v1::DeformResponse generated;
   ASSERT_TRUE(generated.ParseFromString(bytes));
@@ -210,7 +210,7 @@ TEST(FrameParser, MergesADeformReplyThatComesInParts) {
 TEST(BulkChecksum, IsOfTheBulkInFieldOrderHoweverItIsCut) {
   v1::DeformResponse reply;
   *reply.mutable_frame() = SampleFrame(1);
-  const std::string bulk = std::string(48, 'p') + std::string(48, 'n') + "states";
+  const std::string bulk = std::string(48, 'p') + std::string(48, 'n') + "vertex_status";
   const std::string bytes = reply.SerializeAsString();
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
     const auto parsed = ParseDeformReply(Cut(bytes, cut));

@@ -7,29 +7,29 @@
 namespace sinew::client {
 namespace {
 
-TEST(FromSpec, TakesTextAndJson) {
-  const auto text = FromSpec("rigs/x", "dqs(blend=0.5)", "abc");
+TEST(FromRecipe, TakesTextAndJson) {
+  const auto text = FromRecipe("rigs/x", "dqs(blend=0.5)", "abc");
   ASSERT_TRUE(text.ok());
-  EXPECT_EQ(text->spec(), "dqs(blend=0.5)");
-  EXPECT_EQ(text->numerics(), "abc");
-  const auto json = FromSpec("rigs/x", " {\"stages\": [{\"dqs\": {\"blend\": 0.5}}]}", "");
+  EXPECT_EQ(text->source(), "dqs(blend=0.5)");
+  EXPECT_EQ(text->determinism_digest(), "abc");
+  const auto json = FromRecipe("rigs/x", " {\"stages\": [{\"dqs\": {\"blend\": 0.5}}]}", "");
   ASSERT_TRUE(json.ok()) << json.status();
   ASSERT_EQ(json->recipe().stages_size(), 1);
   EXPECT_EQ(json->recipe().stages(0).dqs().blend(), 0.5f);
   EXPECT_FALSE(json->recipe().stages(0).dqs().has_max_influences());
 }
 
-TEST(FromSpec, RefusesWhatIsNoRecipe) {
+TEST(FromRecipe, RefusesWhatIsNoRecipe) {
   for (const char* bad :
        {"", "  ", "{", "{\"stage\": []}", "{\"stages\": [{\"dqs\": {\"blendd\": 1}}]}",
         "{\"stages\": [{\"nothing\": {}}]}", "{\"stages\": [{\"dqs\": {\"blend\": \"x\"}}]}",
         "{\"stages\": [{\"ddm\": {\"variant\": -1}}]}", "{} {}"}) {
-    EXPECT_TRUE(absl::IsInvalidArgument(FromSpec("rigs/x", bad, "").status())) << bad;
+    EXPECT_TRUE(absl::IsInvalidArgument(FromRecipe("rigs/x", bad, "").status())) << bad;
   }
-  EXPECT_TRUE(absl::IsInvalidArgument(FromSpec("", "lbs", "").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(FromRecipe("", "lbs", "").status()));
 }
 
-TEST(FromSpec, SaysWhatIsWrongWithJsonInItsOwnWords) {
+TEST(FromRecipe, SaysWhatIsWrongWithJsonInItsOwnWords) {
   const std::pair<const char*, const char*> rows[] = {
       {R"({"stage": []})",
        "deformer: got JSON with \"stage\", need {\"stages\": [{\"lbs\": {}}, ...]}"},
@@ -50,18 +50,18 @@ TEST(FromSpec, SaysWhatIsWrongWithJsonInItsOwnWords) {
       {"{} {}", "deformer: got no JSON, need "},
   };
   for (const auto& [json, said] : rows) {
-    const std::string message(FromSpec("rigs/x", json, "").status().message());
+    const std::string message(FromRecipe("rigs/x", json, "").status().message());
     EXPECT_EQ(message.substr(0, std::string(said).size()), said) << json;
     EXPECT_EQ(message.find("sinew.v1"), std::string::npos) << message;
   }
   const std::string near(
-      FromSpec("rigs/x", R"({"stages": [{"implcit": {}}]})", "").status().message());
+      FromRecipe("rigs/x", R"({"stages": [{"implcit": {}}]})", "").status().message());
   EXPECT_NE(near.find("; did you mean implicit?"), std::string::npos) << near;
 }
 
 TEST(FromTarget, NeedsSessionOrRig) {
   EXPECT_EQ(FromTarget({.session = "sessions/1"})->session(), "sessions/1");
-  EXPECT_EQ(FromTarget({.rig = "rigs/x", .deformer = "lbs"})->spec().rig(), "rigs/x");
+  EXPECT_EQ(FromTarget({.rig = "rigs/x", .deformer = "lbs"})->source().rig(), "rigs/x");
   EXPECT_TRUE(absl::IsInvalidArgument(FromTarget({}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(FromTarget({.session = "s", .rig = "rigs/x"}).status()));
 }
@@ -80,24 +80,24 @@ TEST(ToSession, RoundTripsTheResolvedRecipe) {
   message.set_state(v1::Session::STATE_READY);
   const Session session = ToSession(message);
   EXPECT_EQ(session.state, SessionState::kReady);
-  const auto spec = FromSpec("rigs/x", session.recipe_json, "");
-  ASSERT_TRUE(spec.ok()) << spec.status();
-  EXPECT_EQ(spec->recipe().SerializeAsString(), message.recipe().SerializeAsString());
+  const auto recipe_text = FromRecipe("rigs/x", session.recipe_json, "");
+  ASSERT_TRUE(recipe_text.ok()) << recipe_text.status();
+  EXPECT_EQ(recipe_text->recipe().SerializeAsString(), message.recipe().SerializeAsString());
 }
 
 // A text that is no UTF-8 would come back from gRPC as an error without a word.
-TEST(FromSpec, RefusesWhatIsNoUtf8) {
+TEST(FromRecipe, RefusesWhatIsNoUtf8) {
   for (const char* good : {"lbs # \xc3\xa9", "\xe2\x82\xac", "\xf0\x9f\x98\x80", "\xef\xbf\xbf"}) {
-    EXPECT_TRUE(FromSpec("rigs/x", good, "").ok()) << good;
+    EXPECT_TRUE(FromRecipe("rigs/x", good, "").ok()) << good;
   }
   for (const char* bad : {"lbs\xff", "\xc3", "\xc0\x80", "\xe0\x80\x80", "\xed\xa0\x80",
                           "\xf4\x90\x80\x80", "a\x80z", "\xe2\x82", "{\"stages\": \"\xfe\"}"}) {
-    const auto spec = FromSpec("rigs/x", bad, "");
-    EXPECT_TRUE(absl::IsInvalidArgument(spec.status())) << bad;
-    EXPECT_EQ(spec.status().message().find("deformer: byte "), 0u) << spec.status();
+    const auto recipe_text = FromRecipe("rigs/x", bad, "");
+    EXPECT_TRUE(absl::IsInvalidArgument(recipe_text.status())) << bad;
+    EXPECT_EQ(recipe_text.status().message().find("deformer: byte "), 0u) << recipe_text.status();
   }
-  EXPECT_TRUE(absl::IsInvalidArgument(FromSpec("rigs/\xff", "lbs", "").status()));
-  EXPECT_TRUE(absl::IsInvalidArgument(FromSpec("rigs/x", "lbs", "\xff").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(FromRecipe("rigs/\xff", "lbs", "").status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(FromRecipe("rigs/x", "lbs", "\xff").status()));
 }
 
 }  // namespace

@@ -41,12 +41,12 @@ TEST(IsBroken, KnowsWhatProxiesMakeOfADeadReplica) {
 
 TEST(IsLost, NeedsNotFoundOrBoundDataGone) {
   EXPECT_TRUE(IsLost(absl::NotFoundError("sessions/x")));
-  EXPECT_FALSE(IsLost(absl::FailedPreconditionError("other numerics")));
+  EXPECT_FALSE(IsLost(absl::FailedPreconditionError("other determinism digest")));
   v1::Problem problem;
   problem.set_code(static_cast<int>(absl::StatusCode::kFailedPrecondition));
   problem.set_reason(v1::REASON_NOT_READY);
   EXPECT_TRUE(IsLost(ToStatus(problem)));
-  problem.set_reason(v1::REASON_NUMERICS_MISMATCH);
+  problem.set_reason(v1::REASON_DETERMINISM_MISMATCH);
   EXPECT_FALSE(IsLost(ToStatus(problem)));
   EXPECT_FALSE(IsLost(absl::OkStatus()));
 }

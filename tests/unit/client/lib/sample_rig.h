@@ -23,7 +23,6 @@ inline RigData SampleRig() {
   quad.face_vertices = {0, 1, 2, 3, 0, 1, 4};
   quad.weld = {0, 1, 2, 3, 0};
   quad.normals.assign(15, 0.25f);
-  quad.corner_normals.assign(21, 0.5f);
   quad.tangents.assign(20, -0.5f);
   quad.skin.geometry_bind[3] = 7;
   quad.skin.joints = {0, 1};

@@ -91,12 +91,12 @@ TEST(WaitSession, ShowsProgressAndSurvivesABreak) {
   const Client client = *Client::Connect(server.Options());
   const Session session = *client.CreateSession({.rig = "rigs/a", .deformer = "lbs"});
   server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "away");
-  std::vector<SessionState> states;
-  const auto ready =
-      client.WaitSession(session.name, [&](const Session& now) { states.push_back(now.state); });
+  std::vector<SessionState> vertex_status;
+  const auto ready = client.WaitSession(
+      session.name, [&](const Session& now) { vertex_status.push_back(now.state); });
   ASSERT_TRUE(ready.ok()) << ready.status();
   EXPECT_EQ(ready->state, SessionState::kReady);
-  EXPECT_EQ(states,
+  EXPECT_EQ(vertex_status,
             (std::vector{SessionState::kBinding, SessionState::kBinding, SessionState::kReady}));
 }
 

@@ -120,13 +120,13 @@ TEST_F(StreamCalls, RefusesToGoOnWithOtherNumerics) {
   auto stream = client.OpenStream(kTarget, {});
   {
     const std::lock_guard lock(server.mutex);
-    server.numerics = "numerics-2";
+    server.determinism_digest = "determinism digest-2";
   }
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(stream->Next(absl::Seconds(20)).ok());
   const absl::Status status = stream->Next(absl::Seconds(20)).status();
   EXPECT_TRUE(absl::IsFailedPrecondition(status)) << status;
-  EXPECT_EQ(Details(status).reason, "NUMERICS_MISMATCH");
+  EXPECT_EQ(Details(status).reason, "DETERMINISM_MISMATCH");
 }
 
 TEST_F(StreamCalls, ReportsABadPoseInItsPlace) {

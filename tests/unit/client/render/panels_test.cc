@@ -105,7 +105,7 @@ TEST(ComposePanels, CutsTextThatFitsNoFewLines) {
   EXPECT_LE(sheet->height, 400u);
 }
 
-// The whole of a spec can be read below a small picture: more lines, not fewer letters.
+// The whole of a recipe can be read below a small picture: more lines, not fewer letters.
 TEST(ComposePanels, GivesLongTextMoreLines) {
   const auto height = [](const std::string& label, const std::string& title) {
     const Panel panel = {Image(200, 100, kRed), label, ""};
@@ -116,8 +116,8 @@ TEST(ComposePanels, GivesLongTextMoreLines) {
     return sheet->height;
   };
   const std::uint32_t one = height("ddm", "Elbow");
-  const std::string spec = "ddm(laplacian=cotangent, alpha=0.5, iterations=20, radius=0.25)";
-  EXPECT_GT(height(spec, "Elbow"), one);
+  const std::string recipe_text = "ddm(laplacian=cotangent, alpha=0.5, iterations=20, radius=0.25)";
+  EXPECT_GT(height(recipe_text, "Elbow"), one);
   EXPECT_GT(height("ddm", "a title that has many words and more than one line of them"), one);
   // The legend's title moves above its bar.
   const Panel panel = {Image(200, 100, kRed), "", ""};
@@ -192,9 +192,9 @@ TEST(Font, WrapsTextBehindSpacesAndMarks) {
   ASSERT_TRUE(font.ok()) << font.status();
   const auto words = font->Wrap("one two three four", 20, font->Width("one two thre", 20), 9);
   EXPECT_EQ(words, (std::vector<std::string>{"one two", "three four"}));
-  const auto spec =
+  const auto recipe_text =
       font->Wrap("ddm(alpha=0.5,radius=2)", 20, font->Width("ddm(alpha=0.5,ra", 20), 9);
-  EXPECT_EQ(spec, (std::vector<std::string>{"ddm(alpha=0.5,", "radius=2)"}));
+  EXPECT_EQ(recipe_text, (std::vector<std::string>{"ddm(alpha=0.5,", "radius=2)"}));
   const auto title = font->Wrap("hand, Fist, frame 12 (0.50 s)", 20,
                                 font->Width("hand, Fist, frame 12 (0.50 ", 20), 9);
   EXPECT_EQ(title, (std::vector<std::string>{"hand, Fist, frame 12", "(0.50 s)"}))

@@ -85,8 +85,8 @@ TEST(Lint, FindsEachDamage) {
   }
 }
 
-TEST(RigFacts, CountsTheTube) {
-  const RigFacts facts = CountRig(Tube());
+TEST(RigTraits, CountsTheTube) {
+  const RigTraits facts = CountRig(Tube());
   ASSERT_EQ(facts.meshes.size(), 1U);
   EXPECT_EQ(facts.meshes[0].vertices, 22U);
   EXPECT_EQ(facts.meshes[0].max_influences, 2U);

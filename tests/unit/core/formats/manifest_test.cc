@@ -24,7 +24,7 @@ Manifest Example() {
   manifest.rig = "sha256-aa";
   manifest.recipe = "lbs | delta_mush(iterations=20)";
   manifest.recipe_digest = "sha256-bb";
-  manifest.numerics = "lbs.1";
+  manifest.determinism_digest = "lbs.1";
   manifest.frame_hashes = {0x0123456789abcdefULL, 7};
   manifest.meshes = {{"body", 0, 3}, {"eyes \"left\"", 3, 2}};
   return manifest;
@@ -59,7 +59,7 @@ TEST(Manifest, ReadsBackEveryField) {
   EXPECT_EQ(read->rig, wrote.rig);
   EXPECT_EQ(read->recipe, wrote.recipe);
   EXPECT_EQ(read->recipe_digest, wrote.recipe_digest);
-  EXPECT_EQ(read->numerics, wrote.numerics);
+  EXPECT_EQ(read->determinism_digest, wrote.determinism_digest);
   EXPECT_EQ(read->frame_hashes, wrote.frame_hashes);
   ASSERT_EQ(read->meshes.size(), 2u);
   EXPECT_EQ(read->meshes[1].name, "eyes \"left\"");
@@ -117,7 +117,7 @@ TEST(Manifest, RefusesCorruptedJson) {
       {Replace(json, "\"fps\": 29.97", "\"fps\": null"), "manifest.fps"},
       {Replace(json, "\"up_axis\": \"Z\"", "\"up_axis\": \"X\""), "'X'"},
       {Replace(json, "\"units\": {", "\"units\": 1, \"u\": {"), "manifest.units"},
-      {Replace(json, "\"spec\"", "\"spek\""), "manifest.recipe.spec"},
+      {Replace(json, "\"recipe\"", "\"spek\""), "manifest.recipe.recipe"},
       {Replace(json, "\"first_vertex\": 3", "\"first_vertex\": 2"), "need to start at 3"},
       {Replace(json, "\"first_vertex\": 3", "\"first_vertex\": \"3\""), "meshes[1].first_vertex"},
       {Replace(json, "\"vertices\": 3", "\"vertices\": 18446744073709551615"), "end by 5"},

@@ -35,11 +35,13 @@ TEST(Flipped, BeginsWhereTheClosedFormSays) {
 TEST(Flipped, BeyondLinearIsWhatTheMethodDoesItself) {
   const Rig rig = TubeRig({.rings = 101, .around = 32});
   for (const double degrees : {90.0, 150.0}) {
-    for (const char* spec : {"lbs", "dqs", "cor"}) {
-      const FrameMetrics figures = Measured(rig, spec, BendPose(rig, degrees));
-      EXPECT_GT(*figures.flipped_fraction, 0.001) << spec << degrees;
-      EXPECT_EQ(*figures.flipped_beyond_linear > 0, std::string_view(spec) != "lbs") << spec;
-      EXPECT_LT(*figures.flipped_beyond_linear, 0.5 * *figures.flipped_fraction) << spec << degrees;
+    for (const char* recipe_text : {"lbs", "dqs", "cor"}) {
+      const FrameMetrics figures = Measured(rig, recipe_text, BendPose(rig, degrees));
+      EXPECT_GT(*figures.flipped_fraction, 0.001) << recipe_text << degrees;
+      EXPECT_EQ(*figures.flipped_beyond_linear > 0, std::string_view(recipe_text) != "lbs")
+          << recipe_text;
+      EXPECT_LT(*figures.flipped_beyond_linear, 0.5 * *figures.flipped_fraction)
+          << recipe_text << degrees;
     }
   }
   // One vertex pushed past its neighbours, far from the bend, whatever the size of the character.
@@ -78,14 +80,16 @@ TEST(Flipped, AreThoseOfTheExactMethods) {
         {"cor", reference::CorPosed(rest, centres, rig.influences(), skin)},
         {"lbs | delta_mush", reference::DeltaMush(rig, true, smooth, 1, linear, still)},
         {"ddm(truncation=0, pop_guard=false)", ddm.Evaluate(skin, false)}};
-    for (const auto& [spec, points] : methods) {
+    for (const auto& [recipe_text, points] : methods) {
       std::vector<Vec3f> rounded;
       for (const Vec3d& p : points) rounded.push_back(ToFloat(p));
-      const FrameMetrics ours = Measured(rig, spec, pose), want = Measured(rig, rounded, pose);
+      const FrameMetrics ours = Measured(rig, recipe_text, pose),
+                         want = Measured(rig, rounded, pose);
       // One face may lie so flat that rounding turns it.
       const double one_face = 1.0 / static_cast<double>(rig.mesh().faces());
-      EXPECT_GT(*want.flipped_fraction, 2 * one_face) << spec << degrees;
-      EXPECT_NEAR(*ours.flipped_fraction, *want.flipped_fraction, one_face) << spec << degrees;
+      EXPECT_GT(*want.flipped_fraction, 2 * one_face) << recipe_text << degrees;
+      EXPECT_NEAR(*ours.flipped_fraction, *want.flipped_fraction, one_face)
+          << recipe_text << degrees;
     }
   }
 }

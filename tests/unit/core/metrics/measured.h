@@ -12,10 +12,11 @@
 
 namespace sinew::metrics {
 
-inline std::vector<Vec3f> Deformed(const Rig& rig, const char* spec, std::span<const Affine> pose,
+inline std::vector<Vec3f> Deformed(const Rig& rig, const char* recipe_text,
+                                   std::span<const Affine> pose,
                                    std::span<const float> controls = {}) {
   Task task;
-  const auto deformer = Deformer::Bind(rig, *ParseSpec(spec), task);
+  const auto deformer = Deformer::Bind(rig, *ParseRecipe(recipe_text), task);
   EXPECT_TRUE(deformer.ok()) << deformer.status();
   std::vector<Vec3f> positions(rig.vertices());
   FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};
@@ -36,9 +37,9 @@ inline FrameMetrics Measured(const Rig& rig, std::span<const Vec3f> positions,
   return *figures;
 }
 
-inline FrameMetrics Measured(const Rig& rig, const char* spec, std::span<const Affine> pose,
+inline FrameMetrics Measured(const Rig& rig, const char* recipe_text, std::span<const Affine> pose,
                              bool self_intersections = false) {
-  return Measured(rig, Deformed(rig, spec, pose), pose, self_intersections);
+  return Measured(rig, Deformed(rig, recipe_text, pose), pose, self_intersections);
 }
 
 }  // namespace sinew::metrics

@@ -147,10 +147,10 @@ TEST(Edges, DistortAsInTheReferenceTable) {
 TEST(Figures, OfAShapeAreThoseOfItsOffsets) {
   const Rig rig = testing::TubeWithShapes();
   const auto pose = RestPose(rig);
-  const auto bulged = [&](const char* spec, float value) {
+  const auto bulged = [&](const char* recipe_text, float value) {
     std::vector<float> controls(rig.controls().size(), 0.0f);
     controls[1] = value;
-    return Measured(rig, Deformed(rig, spec, pose, controls), pose);
+    return Measured(rig, Deformed(rig, recipe_text, pose, controls), pose);
   };
   EXPECT_NEAR(*bulged("shapes | lbs", 0).edge_distortion, 0, 1e-6);
   const FrameMetrics linear = bulged("shapes | lbs", 1), dual = bulged("shapes | dqs", 1);

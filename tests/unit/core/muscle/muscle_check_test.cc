@@ -138,7 +138,7 @@ TEST(MuscleCheck, MusclesThatLeaveTheMeshAreDoubtful) {
   const auto doubtful = [](const std::function<void(RigSource&)>& change) {
     RigSource source = TubeWithMusclesSource();
     change(source);
-    return DoubtfulMuscles(testing::MakeRig(std::move(source)));
+    return SuspiciousMuscles(testing::MakeRig(std::move(source)));
   };
   EXPECT_TRUE(doubtful([](RigSource&) {}).empty());
   const struct {
@@ -174,14 +174,14 @@ TEST(MuscleCheck, MusclesInAnotherUnitAreDoubtful) {
       }
       muscle.wrap.centre = factor * muscle.wrap.centre;
     }
-    return DoubtfulMuscles(testing::MakeRig(std::move(source)));
+    return SuspiciousMuscles(testing::MakeRig(std::move(source)));
   };
   EXPECT_TRUE(doubtful(1).empty());
   EXPECT_TRUE(doubtful(0.5).empty()) << "small ones are no mistake";
   for (const double factor : {0.01, 0.001, 1e-6}) {
     const auto found = doubtful(factor);
     ASSERT_EQ(found.size(), TubeWithMusclesSource().muscles.size()) << factor;
-    for (const DoubtfulMuscle& muscle : found) {
+    for (const SuspiciousMuscle& muscle : found) {
       EXPECT_THAT(muscle.what, HasSubstr("in another unit than the character's")) << factor;
     }
   }

@@ -189,10 +189,11 @@ TEST(MuscleSkin, AMuscleOutsideOfTheSkinDoesNothing) {
 }
 
 // Of the rig's skin behind a recipe, file order.
-std::vector<Vec3f> Skin(const Rig& rig, const char* spec, std::span<const Affine> pose) {
+std::vector<Vec3f> Skin(const Rig& rig, const char* recipe_text, std::span<const Affine> pose) {
   using testing::ValueOrDie;
   Task task;
-  const Deformer deformer = ValueOrDie(Deformer::Bind(rig, ValueOrDie(ParseSpec(spec)), task));
+  const Deformer deformer =
+      ValueOrDie(Deformer::Bind(rig, ValueOrDie(ParseRecipe(recipe_text)), task));
   std::vector<Vec3f> skin(rig.vertices());
   FrameOut out{.positions = std::as_writable_bytes(std::span(skin))};
   Workspace workspace;
@@ -244,8 +245,8 @@ TEST(MuscleSkin, ImplicitSkinRisesByTheSwell) {
   const double rest = top(testing::RestPose(rig));
   for (const double degrees : {40.0, 80.0}) {
     const auto pose = testing::BendPose(rig, degrees);
-    const auto highest = [&](const char* spec) {
-      const auto skin = Skin(rig, spec, pose);
+    const auto highest = [&](const char* recipe_text) {
+      const auto skin = Skin(rig, recipe_text, pose);
       float y = 0;
       for (std::size_t v = 0; v < skin.size(); ++v) {
         if (rig.mesh().positions()[v].x < -0.6f) y = std::max(y, skin[v].y);

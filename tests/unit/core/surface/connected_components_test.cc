@@ -116,7 +116,7 @@ Rig LimbsAndBall() {
 
 TEST(SkinShells, LimbsOfAPuppetAndTheBallsInItsJointsAreItsOwn) {
   const Rig rig = LimbsAndBall();
-  for (const Shell shell : ShellsOf(rig)) EXPECT_EQ(shell, Shell::kPuppet);
+  for (const Shell shell : ShellsOf(rig)) EXPECT_EQ(shell, Shell::kRigidComponent);
 }
 
 TEST(SkinShells, APuppetMovesAsSkinned) {
@@ -138,9 +138,9 @@ TEST(SkinShells, APuppetIsNotCorrected) {
   const Rig rig = LimbsAndBall();
   const auto pose = testing::BendPose(rig, 100);
   const auto skinned = metrics::Deformed(rig, "dqs", pose);
-  for (const char* spec : {"dqs | bulge_free", "dqs | bulge_free(method=bisector)", "dqs | relax",
-                           "implicit_skinning"}) {
-    EXPECT_EQ(metrics::Deformed(rig, spec, pose), skinned) << spec;
+  for (const char* recipe_text : {"dqs | bulge_free", "dqs | bulge_free(method=bisector)",
+                                  "dqs | relax", "implicit_skinning"}) {
+    EXPECT_EQ(metrics::Deformed(rig, recipe_text, pose), skinned) << recipe_text;
   }
 }
 
@@ -168,8 +168,8 @@ TEST(SkinShells, WhatIsOpenOrRigidLiesOnTheSkin) {
   const std::size_t sleeve_at = 41 * 16 + 2, ring_at = sleeve_at + 9 * 16, ball_at = ring_at + 50;
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
     EXPECT_EQ(shells[v], v < sleeve_at ? Shell::kSkin
-                         : v < ball_at ? Shell::kIsland
-                                       : Shell::kPuppet)
+                         : v < ball_at ? Shell::kAttachedComponent
+                                       : Shell::kRigidComponent)
         << v;
   }
 }
@@ -200,7 +200,7 @@ TEST(SkinShells, IslandsGoAlongWithSkinThatIsCarriedLikeThem) {
   mesh.parts[0].face_count += 3;
   const testing::RoundedLimb rest(std::array<AffineD, 2>{});
   const testing::LimbProjection limb(testing::MakeRig(source), rest);
-  ASSERT_EQ(limb.skin().Count(PointRole::kIsland), 9u);
+  ASSERT_EQ(limb.skin().Count(PointRole::kAttachedComponent), 9u);
   // The skin below moves by what the field says: here out by a tenth.
   const testing::RoundedLimb wider(
       std::array<AffineD, 2>{AffineD{{1, 0, 0, 0, 0, 1.1, 0, 0, 0, 0, 1.1, 0}},

@@ -40,9 +40,10 @@ TEST(HeldBack, NothingWhereTheAreaIsKept) {
   const Smoothing s(rig);
   // A thinner tube has so much less area, nearly.
   for (const double part : {1.0, 0.85}) {
-    const auto factors = HeldBackSteps(rig.mesh(), s.welded, s.weights, Thinner(s.rest, part), 0.8);
+    const auto factors =
+        MaxSmoothingSteps(rig.mesh(), s.welded, s.weights, Thinner(s.rest, part), 0.8);
     for (const double factor : factors) EXPECT_EQ(factor, 1) << part;
-    const NeighbourWeights same = HoldBack(s.weights, factors);
+    const NeighbourWeights same = LimitSmoothing(s.weights, factors);
     EXPECT_EQ(same.weights, s.weights.weights);
     EXPECT_EQ(same.neighbours, s.weights.neighbours);
   }
@@ -54,7 +55,7 @@ TEST(HeldBack, TakesTheSquareOfThePartThatIsKept) {
   for (const auto& [part, keep, want] :
        {std::tuple(0.4, 0.8, 0.25), std::tuple(0.5, 1.0, 0.25), std::tuple(0.02, 0.8, 0.01)}) {
     for (const double factor :
-         HeldBackSteps(rig.mesh(), s.welded, s.weights, Thinner(s.rest, part), keep)) {
+         MaxSmoothingSteps(rig.mesh(), s.welded, s.weights, Thinner(s.rest, part), keep)) {
       EXPECT_NEAR(factor, want, 1e-6) << part;  // open ends: no caps, whose area goes by the square
     }
   }
@@ -68,7 +69,7 @@ TEST(HeldBack, IsSmooth) {
   for (Vec3d& p : smoothed) {
     if (p.x > 0) p = {p.x, 0.4 * p.y, 0.4 * p.z};
   }
-  const auto factors = HeldBackSteps(rig.mesh(), s.welded, s.weights, smoothed, 0.8);
+  const auto factors = MaxSmoothingSteps(rig.mesh(), s.welded, s.weights, smoothed, 0.8);
   double largest = 0;
   for (std::uint32_t p = 0; p < s.rest.size(); ++p) {
     for (std::uint64_t k = s.weights.offsets[p]; k < s.weights.offsets[p + 1]; ++k) {
@@ -88,7 +89,7 @@ TEST(HeldBack, IsFiniteOnEveryRig) {
     for (const double size : {0.0, 1.0}) {
       std::vector<Vec3d> smoothed;
       for (const Vec3d& p : s.rest) smoothed.push_back(size * p);
-      const auto factors = HeldBackSteps(named.rig.mesh(), s.welded, s.weights, smoothed, 0.8);
+      const auto factors = MaxSmoothingSteps(named.rig.mesh(), s.welded, s.weights, smoothed, 0.8);
       for (const double factor : factors) {
         EXPECT_GE(factor, size == 0 ? 0.01 : 1) << named.name;
         EXPECT_LE(factor, 1) << named.name;
@@ -106,7 +107,7 @@ TEST(HeldBack, WeightsAreThoseOfTheFormula) {
       factors.push_back(0.05 + 0.95 * static_cast<double>(p * 7 % 11) / 10);
     }
     const NeighbourWeights& n = s.weights;
-    const NeighbourWeights held = HoldBack(n, factors);
+    const NeighbourWeights held = LimitSmoothing(n, factors);
     EXPECT_FALSE(held.even);
     const auto entry = [](const NeighbourWeights& of, std::uint32_t p, std::uint32_t q) {
       for (std::uint64_t k = of.offsets[p]; k < of.offsets[p + 1]; ++k) {

@@ -250,7 +250,7 @@ TEST(Geodesic, TheLastBoneGoesOnHalfTheWayOutOfTheBody) {
   std::uint32_t joint = 0;
   for (const Case& c : cases) body.bones.push_back({joint++, c.root, c.tip});
   const Skin skin = SkinOf(body);
-  const auto bones = LongLastBones(skin, Task());
+  const auto bones = ExtendLeafBones(skin, Task());
   ASSERT_EQ(bones.size(), std::size(cases));
   const double unit = skin.diagonal / MeshOf(body).diagonal();
   for (std::size_t k = 0; k < bones.size(); ++k) {

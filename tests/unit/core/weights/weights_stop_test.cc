@@ -52,7 +52,7 @@ Clock::duration TimeToStop(const Body& body, std::uint32_t resolution, double pr
   return ended - asked;
 }
 
-constexpr std::uint32_t kMostBones = 16384;
+constexpr std::uint32_t kMaxBones = 16384;
 constexpr double kVoxelsMade = 0.2, kJointsDone = 0.89;  // of the progress
 
 // A slab of 1 x 1 x 0.03 and the most bones there may be, all of one joint, `height` above its
@@ -64,8 +64,8 @@ Body Slab(double height) {
         {(k & 1) != 0 ? 1.0 : 0.0, (k & 2) != 0 ? 1.0 : 0.0, (k & 4) != 0 ? 0.03 : 0.0});
   }
   body.faces = {{0, 2, 3, 1}, {4, 5, 7, 6}, {0, 1, 5, 4}, {2, 6, 7, 3}, {0, 4, 6, 2}, {1, 3, 7, 5}};
-  for (std::uint32_t b = 0; b < kMostBones; ++b) {
-    const double y = 0.05 + 0.9 * b / kMostBones;
+  for (std::uint32_t b = 0; b < kMaxBones; ++b) {
+    const double y = 0.05 + 0.9 * b / kMaxBones;
     body.bones.push_back({0, {0.05, y, 0.015 + height}, {0.95, y, 0.015 + height}});
   }
   return body;

@@ -51,9 +51,10 @@ TEST(Status, InvalidFieldNamesTheField) {
 }
 
 TEST(Status, PathsGrowOnTheWayUp) {
-  const absl::Status status = WithPath(WithPath(InvalidField("blend", "got 2"), "dqs"), "spec");
-  EXPECT_EQ(status.message(), "spec.dqs.blend: got 2");
-  EXPECT_EQ(FieldOf(status), "spec.dqs.blend");
+  const absl::Status status =
+      WithPath(WithPath(InvalidField("blend", "got 2"), "dqs"), "recipe_text");
+  EXPECT_EQ(status.message(), "source.dqs.blend: got 2");
+  EXPECT_EQ(FieldOf(status), "source.dqs.blend");
   EXPECT_EQ(ReasonOf(status), v1::REASON_INVALID_FIELD);
   EXPECT_TRUE(WithPath(absl::OkStatus(), "x").ok());
 }

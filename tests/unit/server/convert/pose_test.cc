@@ -22,9 +22,6 @@ TEST(ConvertPose, LayoutsFollowTheRig) {
   layout.add_joints("nobody");
   EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.joints[1]");
   layout.clear_joints();
-  layout.set_instances(2);
-  EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.instances");
-  layout.set_instances(1);
   layout.set_space(static_cast<v1::Space>(5));
   EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.space");
   layout.set_space(v1::SPACE_LOCAL);
@@ -33,65 +30,66 @@ TEST(ConvertPose, LayoutsFollowTheRig) {
 }
 
 TEST(ConvertOutput, WhatIsNotBuiltIsRefused) {
-  const std::vector<std::pair<const char*, std::function<void(v1::OutputSpec&)>>> table = {
+  const std::vector<std::pair<const char*, std::function<void(v1::OutputOptions&)>>> table = {
       {"output.attributes[1]",
-       [](v1::OutputSpec& o) {
+       [](v1::OutputOptions& o) {
          o.add_attributes(v1::ATTRIBUTE_POSITIONS);
          o.add_attributes(v1::ATTRIBUTE_VELOCITIES);
        }},
       {"output.attributes[0]",
-       [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_VELOCITIES); }},
+       [](v1::OutputOptions& o) { o.add_attributes(v1::ATTRIBUTE_VELOCITIES); }},
       {"output.attributes[0]",
-       [](v1::OutputSpec& o) { o.add_attributes(static_cast<v1::Attribute>(42)); }},
-      {"output.attributes", [](v1::OutputSpec& o) { o.add_attributes(v1::ATTRIBUTE_NORMALS); }},
-      {"output.encodings", [](v1::OutputSpec& o) { o.add_encodings(v1::ENCODING_Q16); }},
+       [](v1::OutputOptions& o) { o.add_attributes(static_cast<v1::Attribute>(42)); }},
+      {"output.attributes", [](v1::OutputOptions& o) { o.add_attributes(v1::ATTRIBUTE_NORMALS); }},
+      {"output.encodings", [](v1::OutputOptions& o) { o.add_encodings(v1::ENCODING_Q16); }},
       {"output.normal_encodings",
-       [](v1::OutputSpec& o) { o.add_normal_encodings(v1::ENCODING_OCT8); }},
-      {"output.compressions", [](v1::OutputSpec& o) { o.add_compressions(v1::COMPRESSION_ZSTD); }},
-      {"output.ranges", [](v1::OutputSpec& o) { o.add_ranges()->set_count(1); }},
-      {"output.chunk_bytes", [](v1::OutputSpec& o) { o.set_chunk_bytes(4095); }},
+       [](v1::OutputOptions& o) { o.add_normal_encodings(v1::ENCODING_OCT8); }},
+      {"output.compressions",
+       [](v1::OutputOptions& o) { o.add_compressions(v1::COMPRESSION_ZSTD); }},
+      {"output.ranges", [](v1::OutputOptions& o) { o.add_ranges()->set_count(1); }},
+      {"output.chunk_bytes", [](v1::OutputOptions& o) { o.set_chunk_bytes(4095); }},
   };
   for (const auto& [field, ask] : table) {
-    v1::OutputSpec spec;
-    ask(spec);
-    const auto output = ToOutput(spec, {});
+    v1::OutputOptions options;
+    ask(options);
+    const auto output = ToOutput(options, {});
     EXPECT_EQ(output.status().code(), absl::StatusCode::kInvalidArgument) << field;
     EXPECT_EQ(FieldOf(output.status()), field);
   }
 }
 
 TEST(ConvertOutput, AnAllowedListTakesWhatIsThere) {
-  v1::OutputSpec spec;
-  spec.add_encodings(v1::ENCODING_Q16);
-  spec.add_encodings(v1::ENCODING_FLOAT32);
-  spec.add_compressions(v1::COMPRESSION_NONE);
-  EXPECT_TRUE(ToOutput(spec, {}).ok());
+  v1::OutputOptions options;
+  options.add_encodings(v1::ENCODING_Q16);
+  options.add_encodings(v1::ENCODING_FLOAT32);
+  options.add_compressions(v1::COMPRESSION_NONE);
+  EXPECT_TRUE(ToOutput(options, {}).ok());
 }
 
 TEST(ConvertOutput, ChunksHoldWholeBlocks) {
-  v1::OutputSpec spec;
-  EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 87376u);
-  spec.add_attributes(v1::ATTRIBUTE_POSITIONS);
-  spec.add_attributes(v1::ATTRIBUTE_NORMALS);
-  EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 43680u);
-  spec.set_chunk_bytes(4096);
-  EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 160u);
-  spec.add_attributes(v1::ATTRIBUTE_TANGENTS);
-  EXPECT_EQ(ToOutput(spec, {})->BytesPerVertex(), 40u);
-  EXPECT_EQ(ToOutput(spec, {})->ChunkVertices(), 96u);
-  spec.add_attributes(v1::ATTRIBUTE_VERTEX_STATES);
-  EXPECT_EQ(ToOutput(spec, {})->BytesPerVertex(), 41u);
-  EXPECT_TRUE(ToOutput(spec, {})->states);
-  EXPECT_FALSE(ToOutput(spec, {})->muscles);
-  spec.set_muscles(true);
-  EXPECT_EQ(ToOutput(spec, {})->BytesPerVertex(), 41u);
-  EXPECT_TRUE(ToOutput(spec, {})->muscles);
+  v1::OutputOptions options;
+  EXPECT_EQ(ToOutput(options, {})->ChunkVertices(), 87376u);
+  options.add_attributes(v1::ATTRIBUTE_POSITIONS);
+  options.add_attributes(v1::ATTRIBUTE_NORMALS);
+  EXPECT_EQ(ToOutput(options, {})->ChunkVertices(), 43680u);
+  options.set_chunk_bytes(4096);
+  EXPECT_EQ(ToOutput(options, {})->ChunkVertices(), 160u);
+  options.add_attributes(v1::ATTRIBUTE_TANGENTS);
+  EXPECT_EQ(ToOutput(options, {})->BytesPerVertex(), 40u);
+  EXPECT_EQ(ToOutput(options, {})->ChunkVertices(), 96u);
+  options.add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
+  EXPECT_EQ(ToOutput(options, {})->BytesPerVertex(), 41u);
+  EXPECT_TRUE(ToOutput(options, {})->vertex_status);
+  EXPECT_FALSE(ToOutput(options, {})->muscles);
+  options.set_muscles(true);
+  EXPECT_EQ(ToOutput(options, {})->BytesPerVertex(), 41u);
+  EXPECT_TRUE(ToOutput(options, {})->muscles);
   StreamConfig limits;
   limits.chunk_bytes = 8192;
-  spec.set_chunk_bytes(8192);
-  EXPECT_TRUE(ToOutput(spec, limits).ok());
-  spec.set_chunk_bytes(8193);
-  EXPECT_EQ(ToOutput(spec, limits).status().code(), absl::StatusCode::kResourceExhausted);
+  options.set_chunk_bytes(8192);
+  EXPECT_TRUE(ToOutput(options, limits).ok());
+  options.set_chunk_bytes(8193);
+  EXPECT_EQ(ToOutput(options, limits).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 }  // namespace

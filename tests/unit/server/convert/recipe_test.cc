@@ -28,15 +28,15 @@ TEST(ConvertRecipe, ProtoAndRegistryNameTheSameParameters) {
 }
 
 TEST(ConvertRecipe, DefaultsComeBackFilledInAndResolveToThemselves) {
-  for (const char* spec : {"lbs", "dqs", "dqs(blend=0.25)", "ddm(variant=0, radius=0.03)",
-                           "enhanced_ddm(lambda=0.1, pop_guard=false)"}) {
-    const auto recipe = ParseSpec(spec);
+  for (const char* source : {"lbs", "dqs", "dqs(blend=0.25)", "ddm(variant=0, radius=0.03)",
+                             "enhanced_ddm(lambda=0.1, pop_guard=false)"}) {
+    const auto recipe = ParseRecipe(source);
     ASSERT_TRUE(recipe.ok()) << recipe.status();
     const v1::Recipe proto = ToProto(*recipe);
     const auto back = ToRecipe(proto);
     ASSERT_TRUE(back.ok()) << back.status();
-    EXPECT_EQ(FormatSpec(*back), FormatSpec(*recipe));
-    EXPECT_EQ(Numerics(*back), Numerics(*recipe));
+    EXPECT_EQ(FormatRecipe(*back), FormatRecipe(*recipe));
+    EXPECT_EQ(DeterminismDigest(*back), DeterminismDigest(*recipe));
   }
 }
 
@@ -87,24 +87,24 @@ TEST(ConvertRecipe, StagesThatAreNotBuiltAreRefused) {
 }
 
 TEST(ConvertRecipe, TextIsReadWhereARecipeIs) {
-  v1::SessionSpec spec;
+  v1::SessionSource source;
   SessionConfig limits;
-  EXPECT_EQ(FieldOf(RecipeOf(spec, limits).status()), "spec.deformer");
-  spec.set_spec("dqs(blend=0.5)");
-  ASSERT_TRUE(RecipeOf(spec, limits).ok());
-  EXPECT_EQ(ToProto(*RecipeOf(spec, limits)).stages(0).dqs().blend(), 0.5f);
-  spec.set_spec("no_such_method");
-  EXPECT_EQ(RecipeOf(spec, limits).status().code(), absl::StatusCode::kInvalidArgument);
-  limits.spec_bytes = 3;
-  spec.set_spec("lbs");
-  EXPECT_TRUE(RecipeOf(spec, limits).ok());
-  spec.set_spec("lbs ");
-  EXPECT_EQ(RecipeOf(spec, limits).status().code(), absl::StatusCode::kResourceExhausted);
-  spec.mutable_recipe()->add_stages()->mutable_dqs()->set_blend(0.5f);
-  limits.spec_bytes = spec.recipe().ByteSizeLong();
-  EXPECT_TRUE(RecipeOf(spec, limits).ok());
-  --limits.spec_bytes;
-  EXPECT_EQ(RecipeOf(spec, limits).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(FieldOf(RecipeOf(source, limits).status()), "source.recipe");
+  source.set_recipe_text("dqs(blend=0.5)");
+  ASSERT_TRUE(RecipeOf(source, limits).ok());
+  EXPECT_EQ(ToProto(*RecipeOf(source, limits)).stages(0).dqs().blend(), 0.5f);
+  source.set_recipe_text("no_such_method");
+  EXPECT_EQ(RecipeOf(source, limits).status().code(), absl::StatusCode::kInvalidArgument);
+  limits.recipe_bytes = 3;
+  source.set_recipe_text("lbs");
+  EXPECT_TRUE(RecipeOf(source, limits).ok());
+  source.set_recipe_text("lbs ");
+  EXPECT_EQ(RecipeOf(source, limits).status().code(), absl::StatusCode::kResourceExhausted);
+  source.mutable_recipe()->add_stages()->mutable_dqs()->set_blend(0.5f);
+  limits.recipe_bytes = source.recipe().ByteSizeLong();
+  EXPECT_TRUE(RecipeOf(source, limits).ok());
+  --limits.recipe_bytes;
+  EXPECT_EQ(RecipeOf(source, limits).status().code(), absl::StatusCode::kResourceExhausted);
 }
 
 }  // namespace

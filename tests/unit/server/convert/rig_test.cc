@@ -147,7 +147,6 @@ v1::Skin& Skin0(v1::Rig& rig) {
 TEST(ConvertRig, WrongValuesAreNamed) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<BadRig> table = {
-      {"rig.required_features[0]", [](v1::Rig& r) { r.add_required_features("telepathy"); }},
       {"rig.muscles[0].origin.at", [](v1::Rig& r) { r.add_muscles(); }},
       {"rig.meters_per_unit", [](v1::Rig& r) { r.set_meters_per_unit(-1); }},
       {"rig.meters_per_unit", [](v1::Rig& r) { r.set_meters_per_unit(1.0 / 0.0); }},
@@ -192,7 +191,6 @@ TEST(ConvertRig, WrongValuesAreNamed) {
        [](v1::Rig& r) {
          *Mesh0(r).mutable_normals() = FloatArray({0, 1, 0}, 3);
        }},
-      {"rig.meshes[0].corner_normals", [](v1::Rig& r) { Mesh0(r).mutable_corner_normals(); }},
       {"rig.meshes[0].tangents",
        [](v1::Rig& r) {
          *Mesh0(r).mutable_tangents() = FloatArray({0, 1, 0, 1}, 4);

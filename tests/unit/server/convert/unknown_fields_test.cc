@@ -33,8 +33,10 @@ TEST(UnknownFields, PathsLeadThere) {
 
 TEST(UnknownFields, EveryMessageIsLookedAt) {
   v1::StreamOpen open;
-  AddUnknown(*open.mutable_target()->mutable_spec()->mutable_recipe()->add_stages()->mutable_dqs());
-  EXPECT_EQ(FieldOf(RefuseUnknownFields(open, "open")), "open.target.spec.recipe.stages[0].dqs.99");
+  AddUnknown(
+      *open.mutable_target()->mutable_source()->mutable_recipe()->add_stages()->mutable_dqs());
+  EXPECT_EQ(FieldOf(RefuseUnknownFields(open, "open")),
+            "open.target.source.recipe.stages[0].dqs.99");
   v1::DeformRequest request;
   AddUnknown(*request.mutable_pose());
   EXPECT_EQ(FieldOf(RefuseUnknownFields(request, "")), "pose.99");

@@ -21,8 +21,8 @@
 namespace sinew::server {
 namespace {
 
-TEST(StreamWindow, FramesRiseStrictlyFromOne) {
-  StreamWindow window(false, 8, 64);
+TEST(FlowWindow, FramesRiseStrictlyFromOne) {
+  FlowWindow window(false, 8, 64);
   EXPECT_EQ(FieldOf(window.Take(0, 0)), "poses.frame");
   EXPECT_TRUE(window.Take(5, 0).ok());
   EXPECT_FALSE(window.Take(5, 0).ok());
@@ -31,8 +31,8 @@ TEST(StreamWindow, FramesRiseStrictlyFromOne) {
   EXPECT_EQ(window.last_taken(), 6u);
 }
 
-TEST(StreamWindow, OnlyAWindowfulIsUnacknowledged) {
-  StreamWindow window(false, 2, 4);
+TEST(FlowWindow, OnlyAWindowfulIsUnacknowledged) {
+  FlowWindow window(false, 2, 4);
   for (std::uint64_t frame = 1; frame <= 3; ++frame) ASSERT_TRUE(window.Take(frame, 0).ok());
   EXPECT_TRUE(window.MayStart(0));
   window.Start(1);
@@ -45,14 +45,14 @@ TEST(StreamWindow, OnlyAWindowfulIsUnacknowledged) {
   EXPECT_EQ(window.unacknowledged(), 1u);
 }
 
-TEST(StreamWindow, TwoReadyFramesAreEnough) {
-  StreamWindow window(false, 8, 4);
+TEST(FlowWindow, TwoReadyFramesAreEnough) {
+  FlowWindow window(false, 8, 4);
   EXPECT_TRUE(window.MayStart(1));
   EXPECT_FALSE(window.MayStart(2));
 }
 
-TEST(StreamWindow, BacklogHoldsAtTheLimitAndOnePast) {
-  StreamWindow window(false, 2, 3);
+TEST(FlowWindow, BacklogHoldsAtTheLimitAndOnePast) {
+  FlowWindow window(false, 2, 3);
   std::size_t waiting = 0;
   for (std::uint64_t frame = 1; frame <= 2; ++frame) {
     ASSERT_TRUE(window.Take(frame, 0).ok());
@@ -66,8 +66,8 @@ TEST(StreamWindow, BacklogHoldsAtTheLimitAndOnePast) {
   EXPECT_EQ(ReasonOf(status), v1::REASON_BACKLOG);
 }
 
-TEST(StreamWindow, LatestReplacesAndStartsOnlyWhenNothingIsReady) {
-  StreamWindow window(true, 2, 1);
+TEST(FlowWindow, LatestReplacesAndStartsOnlyWhenNothingIsReady) {
+  FlowWindow window(true, 2, 1);
   EXPECT_TRUE(window.replaces());
   EXPECT_TRUE(window.MayStart(0));
   EXPECT_FALSE(window.MayStart(1));
@@ -77,8 +77,8 @@ TEST(StreamWindow, LatestReplacesAndStartsOnlyWhenNothingIsReady) {
   }
 }
 
-TEST(StreamWindow, AcknowledgementsCannotRunAhead) {
-  StreamWindow window(false, 8, 64);
+TEST(FlowWindow, AcknowledgementsCannotRunAhead) {
+  FlowWindow window(false, 8, 64);
   ASSERT_TRUE(window.Take(3, 0).ok());
   EXPECT_FALSE(window.Acknowledge(3).ok());
   window.Start(3);
@@ -87,8 +87,8 @@ TEST(StreamWindow, AcknowledgementsCannotRunAhead) {
   EXPECT_FALSE(window.Acknowledge(4).ok());
 }
 
-TEST(StreamWindow, AResumedStreamGoesOnBehindReceived) {
-  StreamWindow window(false, 8, 64);
+TEST(FlowWindow, AResumedStreamGoesOnBehindReceived) {
+  FlowWindow window(false, 8, 64);
   EXPECT_TRUE(window.Acknowledge(41).ok());
   EXPECT_FALSE(window.Take(41, 0).ok());
   EXPECT_TRUE(window.Take(42, 0).ok());
@@ -113,18 +113,18 @@ TEST(LruOrder, OldestGoFirstAndPinnedStay) {
   EXPECT_EQ(order.bytes(), 40u);
 }
 
-TEST(Gate, CountsUpToTheLimitAndClosesForGood) {
-  Gate gate(2, "max-things", "things");
+TEST(ConcurrencyLimit, CountsUpToTheLimitAndClosesForGood) {
+  ConcurrencyLimit gate(2, "max-things", "things");
   auto first = gate.Enter();
   auto second = gate.Enter();
   ASSERT_TRUE(first.ok() && second.ok());
   EXPECT_EQ(gate.Enter().status().code(), absl::StatusCode::kResourceExhausted);
-  *second = Gate::Pass();
+  *second = ConcurrencyLimit::Permit();
   EXPECT_EQ(gate.count(), 1u);
   gate.Close();
   EXPECT_EQ(ReasonOf(gate.Enter().status()), v1::REASON_DRAINING);
   EXPECT_FALSE(gate.WaitEmpty(std::chrono::milliseconds(1)));
-  *first = Gate::Pass();
+  *first = ConcurrencyLimit::Permit();
   EXPECT_TRUE(gate.WaitEmpty(std::chrono::milliseconds(0)));
 }
 
@@ -214,12 +214,14 @@ TEST(Arenas, RunEverythingAndWaitForIt) {
   EXPECT_EQ(ran, 100);
 }
 
-TEST(Fenced, ExceptionsBecomeStatuses) {
-  EXPECT_EQ(Fenced([]() -> absl::Status { throw std::bad_alloc(); }).code(),
+TEST(CatchExceptions, ExceptionsBecomeStatuses) {
+  EXPECT_EQ(CatchExceptions([]() -> absl::Status { throw std::bad_alloc(); }).code(),
             absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(Fenced([]() -> absl::StatusOr<int> { throw std::runtime_error("x"); }).status().code(),
+  EXPECT_EQ(CatchExceptions([]() -> absl::StatusOr<int> { throw std::runtime_error("x"); })
+                .status()
+                .code(),
             absl::StatusCode::kInternal);
-  EXPECT_EQ(*Fenced([]() -> absl::StatusOr<int> { return 7; }), 7);
+  EXPECT_EQ(*CatchExceptions([]() -> absl::StatusOr<int> { return 7; }), 7);
 }
 
 }  // namespace

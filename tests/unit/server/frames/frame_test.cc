@@ -19,7 +19,7 @@ namespace {
 
 v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string& positions,
                                    const std::string& normals, const std::string& tangents,
-                                   const std::string& states,
+                                   const std::string& vertex_status,
                                    std::span<const PosedMuscle> muscles) {
   v1::StreamDeformResponse response;
   v1::Frame& frame = *response.add_frames();
@@ -55,11 +55,11 @@ v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string&
     channel.set_encoding(v1::ENCODING_FLOAT32);
     channel.set_data(tangents);
   }
-  if (!states.empty()) {
+  if (!vertex_status.empty()) {
     v1::Channel& channel = *frame.add_channels();
-    channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATES);
+    channel.set_attribute(v1::ATTRIBUTE_VERTEX_STATUS);
     channel.set_encoding(v1::ENCODING_UINT8);
-    channel.set_data(states);
+    channel.set_data(vertex_status);
   }
   AddMuscles(muscles, frame);
   return response;
@@ -67,7 +67,7 @@ v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string&
 
 std::string ByHand(const FrameHeader& header, const std::string& positions,
                    const std::string& normals, const std::string& tangents,
-                   const std::string& states, const std::string& muscles) {
+                   const std::string& vertex_status, const std::string& muscles) {
   std::vector<std::byte> room(kHeadRoom);
   const std::byte* start = WriteFrameHeader(header, room.data() + room.size());
   std::string bytes(reinterpret_cast<const char*>(start),
@@ -79,7 +79,7 @@ std::string ByHand(const FrameHeader& header, const std::string& positions,
   };
   if (!normals.empty()) append(MakeNormalsTag(normals.size()), normals);
   if (!tangents.empty()) append(MakeTangentsTag(tangents.size()), tangents);
-  if (!states.empty()) append(MakeStatesTag(states.size()), states);
+  if (!vertex_status.empty()) append(MakeVertexStatusTag(vertex_status.size()), vertex_status);
   return bytes + muscles;
 }
 
@@ -119,14 +119,15 @@ TEST(FrameHeader, IsWhatTheGeneratedSerialiserWrites) {
     const std::string tangents(random() % 2 == 0 ? positions.size() / 3 * 4 : 0, 't');
     header.normal_bytes = normals.size();
     header.tangent_bytes = tangents.size();
-    const std::string states(random() % 2 == 0 ? positions.size() / 12 : 0, '\1');
-    header.state_bytes = states.size();
+    const std::string vertex_status(random() % 2 == 0 ? positions.size() / 12 : 0, '\1');
+    header.vertex_status_bytes = vertex_status.size();
     const std::vector<PosedMuscle> muscles = SomeMuscles(random() % 4);
     const std::string fields = MuscleFields(muscles);
     ASSERT_EQ(fields.size(), muscles.size() * kMuscleBytes);
     header.muscle_bytes = fields.size();
-    ASSERT_EQ(ByHand(header, positions, normals, tangents, states, fields),
-              Generated(header, positions, normals, tangents, states, muscles).SerializeAsString());
+    ASSERT_EQ(ByHand(header, positions, normals, tangents, vertex_status, fields),
+              Generated(header, positions, normals, tangents, vertex_status, muscles)
+                  .SerializeAsString());
   }
 }
 
@@ -139,7 +140,7 @@ TEST(FrameHeader, TheLongestFitsIntoItsRoom) {
   header.bounds.emplace();
   header.timing = {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}};
   header.position_bytes = header.normal_bytes = header.tangent_bytes = 1u << 29;
-  header.state_bytes = header.muscle_bytes = 1u << 29;
+  header.vertex_status_bytes = header.muscle_bytes = 1u << 29;
   std::vector<std::byte> room(kHeadRoom);
   EXPECT_GE(WriteFrameHeader(header, room.data() + room.size()), room.data());
   // Pieces behind the first have neither bounds nor skipped, and half the room.
@@ -173,8 +174,8 @@ OutgoingFrame MakeFrame(FramePool& pool, std::uint64_t number, std::uint32_t ver
     std::iota(values.begin(), values.end(), -1.0f);
     std::memcpy(frame.tangents().data(), values.data(), frame.tangents().size());
   }
-  for (std::size_t v = 0; v < frame.states().size(); ++v) {
-    frame.states()[v] = static_cast<std::byte>((v + number) % 7);
+  for (std::size_t v = 0; v < frame.vertex_status().size(); ++v) {
+    frame.vertex_status()[v] = static_cast<std::byte>((v + number) % 7);
   }
   if (output.muscles) frame.muscles = MuscleFields(SomeMuscles(3));
   frame.frame = number;
@@ -186,26 +187,30 @@ TEST(OutgoingFrame, ArraysStandOnCacheLines) {
   const auto pool = FramePool::Create(1 << 30, 1 << 20);
   for (const std::uint32_t vertices : {1u, 15u, 160u, 161u, 5000u}) {
     OutgoingFrame frame(
-        *pool, {.normals = true, .tangents = true, .states = true, .chunk_bytes = 4096}, vertices);
+        *pool, {.normals = true, .tangents = true, .vertex_status = true, .chunk_bytes = 4096},
+        vertices);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.positions().data()) % 64, 0u);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.normals().data()) % 64, 0u);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.tangents().data()) % 64, 0u);
     EXPECT_EQ(frame.positions().size(), vertices * 12u);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.states().data()) % 64, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(frame.vertex_status().data()) % 64, 0u);
     EXPECT_EQ(frame.tangents().size(), vertices * 16u);
-    EXPECT_EQ(frame.states().size(), vertices);
+    EXPECT_EQ(frame.vertex_status().size(), vertices);
   }
 }
 
 TEST(Outbox, LargeFramesLeaveInPieces) {
   const auto pool = FramePool::Create(1 << 30, 1 << 20);
-  const Output output{
-      .normals = true, .tangents = true, .states = true, .muscles = true, .chunk_bytes = 64 << 10};
+  const Output output{.normals = true,
+                      .tangents = true,
+                      .vertex_status = true,
+                      .muscles = true,
+                      .chunk_bytes = 64 << 10};
   constexpr std::uint32_t kVertices = 10'000;
   Outbox outbox;
   outbox.Push(MakeFrame(*pool, 5, kVertices, output));
   EXPECT_EQ(outbox.frames_ready(), 1u);
-  std::string positions, normals, tangents, states;
+  std::string positions, normals, tangents, vertex_status;
   std::uint64_t completed = 0, messages = 0;
   while (!outbox.empty()) {
     grpc::ByteBuffer buffer;
@@ -220,13 +225,13 @@ TEST(Outbox, LargeFramesLeaveInPieces) {
     EXPECT_EQ(channel.attribute(), v1::ATTRIBUTE_TANGENTS);
     EXPECT_EQ(channel.encoding(), v1::ENCODING_FLOAT32);
     EXPECT_EQ(piece.vertex_count() * 16, channel.data().size());
-    const v1::Channel& of_states = piece.channels(1);
-    EXPECT_EQ(of_states.attribute(), v1::ATTRIBUTE_VERTEX_STATES);
-    EXPECT_EQ(of_states.encoding(), v1::ENCODING_UINT8);
-    EXPECT_EQ(piece.vertex_count(), of_states.data().size());
+    const v1::Channel& of_status = piece.channels(1);
+    EXPECT_EQ(of_status.attribute(), v1::ATTRIBUTE_VERTEX_STATUS);
+    EXPECT_EQ(of_status.encoding(), v1::ENCODING_UINT8);
+    EXPECT_EQ(piece.vertex_count(), of_status.data().size());
     EXPECT_EQ(piece.muscles_size(), piece.last_chunk() ? 3 : 0);
     const std::string bulk =
-        piece.positions() + piece.normals() + channel.data() + of_states.data();
+        piece.positions() + piece.normals() + channel.data() + of_status.data();
     EXPECT_LE(bulk.size(), output.chunk_bytes);
     EXPECT_EQ(piece.vertex_offset() * 12, positions.size());
     EXPECT_EQ(piece.vertex_count() * 12, piece.positions().size());
@@ -236,7 +241,7 @@ TEST(Outbox, LargeFramesLeaveInPieces) {
     positions += piece.positions();
     normals += piece.normals();
     tangents += channel.data();
-    states += of_states.data();
+    vertex_status += of_status.data();
     ++messages;
     EXPECT_EQ(piece.last_chunk(), outbox.empty());
     EXPECT_EQ(piece.timing().previous_send_ns(), piece.last_chunk() ? 77u : 0u);
@@ -248,7 +253,8 @@ TEST(Outbox, LargeFramesLeaveInPieces) {
   EXPECT_EQ(std::memcmp(positions.data(), again.positions().data(), positions.size()), 0);
   EXPECT_EQ(std::memcmp(normals.data(), again.normals().data(), normals.size()), 0);
   EXPECT_EQ(std::memcmp(tangents.data(), again.tangents().data(), tangents.size()), 0);
-  EXPECT_EQ(std::memcmp(states.data(), again.states().data(), states.size()), 0);
+  EXPECT_EQ(std::memcmp(vertex_status.data(), again.vertex_status().data(), vertex_status.size()),
+            0);
 }
 
 TEST(Outbox, SmallFramesTravelTogether) {

@@ -30,8 +30,8 @@ class BoundCacheTest : public ::testing::Test {
 
   void Open(bool on_disk = false) {
     cache_.reset();
-    auto cache = BoundCache::Open(config_, on_disk ? folder_.string() : "", arenas_, timers_,
-                                  metrics_, MakeLog({.format = "text", .level = "off"}));
+    auto cache = DeformerCache::Open(config_, on_disk ? folder_.string() : "", arenas_, timers_,
+                                     metrics_, MakeLog({.format = "text", .level = "off"}));
     ASSERT_TRUE(cache.ok()) << cache.status();
     cache_ = *std::move(cache);
   }
@@ -40,14 +40,14 @@ class BoundCacheTest : public ::testing::Test {
     return ConvertRig(testing::TubeRig({.rings = rings}).SerializeAsString(), {})->rig;
   }
 
-  absl::StatusOr<BoundCache::Use> Acquire(const std::shared_ptr<const Rig>& rig,
-                                          const std::string& spec,
-                                          const std::stop_token& stop = {}) {
-    const Recipe recipe = *ParseSpec(spec);
-    return cache_->Acquire(rig, recipe, Numerics(recipe), stop);
+  absl::StatusOr<DeformerCache::Use> Acquire(const std::shared_ptr<const Rig>& rig,
+                                             const std::string& recipe_text,
+                                             const std::stop_token& stop = {}) {
+    const Recipe recipe = *ParseRecipe(recipe_text);
+    return cache_->Acquire(rig, recipe, DeterminismDigest(recipe), stop);
   }
 
-  static Bound::Snapshot Wait(Bound& bound) {
+  static BoundDeformer::Snapshot Wait(BoundDeformer& bound) {
     std::promise<void> done;
     bound.WhenDone([&] { done.set_value(); });
     done.get_future().wait();
@@ -55,12 +55,12 @@ class BoundCacheTest : public ::testing::Test {
   }
 
   // A bind that takes many seconds, so that others wait behind it until it is cancelled.
-  BoundCache::Use Block() {
+  DeformerCache::Use Block() {
     const auto rig =
         ConvertRig(
             testing::TubeRig({.rings = 400, .segments = 50, .joints = 100}).SerializeAsString(), {})
             ->rig;
-    BoundCache::Use use =
+    DeformerCache::Use use =
         *Acquire(rig, "ddm(smoothing=explicit, lambda=1, iterations=1000, truncation=0)");
     while (cache_->binds_running() == 0) std::this_thread::yield();
     return use;
@@ -71,7 +71,7 @@ class BoundCacheTest : public ::testing::Test {
   Arenas arenas_{2};
   Timers timers_;
   Metrics metrics_{"0", "scalar"};
-  std::unique_ptr<BoundCache> cache_;
+  std::unique_ptr<DeformerCache> cache_;
 };
 
 TEST_F(BoundCacheTest, EqualRigAndRecipeShareOneBind) {
@@ -83,8 +83,8 @@ TEST_F(BoundCacheTest, EqualRigAndRecipeShareOneBind) {
   ASSERT_TRUE(first.ok() && second.ok() && other.ok());
   EXPECT_EQ(first->get(), second->get());
   EXPECT_NE(first->get(), other->get());
-  EXPECT_EQ(Wait(**first).state, Bound::State::kReady);
-  EXPECT_EQ(Wait(**other).state, Bound::State::kReady);
+  EXPECT_EQ(Wait(**first).state, BoundDeformer::State::kReady);
+  EXPECT_EQ(Wait(**other).state, BoundDeformer::State::kReady);
   EXPECT_EQ((*first)->deformer()->vertices(), 72u);
   EXPECT_EQ(metrics_.binds_bound.Value(), 2);
   EXPECT_EQ(cache_->entries(), 2u);
@@ -92,7 +92,7 @@ TEST_F(BoundCacheTest, EqualRigAndRecipeShareOneBind) {
 
 TEST_F(BoundCacheTest, UnusedDataGoesByAgeAndUsedDataStays) {
   const auto rig = MakeRig();
-  const Recipe recipe = *ParseSpec("dqs");
+  const Recipe recipe = *ParseRecipe("dqs");
   Task task;
   // Room for one that is bound and one that is about to be.
   config_.bound_bytes = Deformer::Bind(*rig, recipe, task)->bytes() +
@@ -118,7 +118,7 @@ TEST_F(BoundCacheTest, UnusedDataGoesByAgeAndUsedDataStays) {
 TEST_F(BoundCacheTest, ABindNobodyWaitsForIsCancelled) {
   Open();
   const auto rig = MakeRig();
-  BoundCache::Use blocking = Block();
+  DeformerCache::Use blocking = Block();
   auto waiting = Acquire(rig, "ddm");
   auto also = Acquire(rig, "ddm");
   ASSERT_TRUE(waiting.ok() && also.ok());
@@ -131,16 +131,16 @@ TEST_F(BoundCacheTest, ABindNobodyWaitsForIsCancelled) {
   // Asked for again, it is a fresh bind.
   auto again = Acquire(rig, "ddm");
   ASSERT_TRUE(again.ok());
-  EXPECT_EQ(blocking->snapshot().state, Bound::State::kBinding);
+  EXPECT_EQ(blocking->snapshot().state, BoundDeformer::State::kBinding);
   blocking.reset();  // cancels what runs
-  EXPECT_EQ(Wait(**again).state, Bound::State::kReady);
+  EXPECT_EQ(Wait(**again).state, BoundDeformer::State::kReady);
 }
 
 TEST_F(BoundCacheTest, TheLineIsBounded) {
   config_.queued = 1;
   Open();
   const auto rig = MakeRig();
-  const BoundCache::Use blocking = Block();
+  const DeformerCache::Use blocking = Block();
   const auto waiting = Acquire(rig, "dqs");
   EXPECT_TRUE(waiting.ok());
   EXPECT_EQ(Acquire(rig, "dqs(blend=0.5)").status().code(), absl::StatusCode::kResourceExhausted);
@@ -149,7 +149,7 @@ TEST_F(BoundCacheTest, TheLineIsBounded) {
 
 TEST_F(BoundCacheTest, MemoryIsBoundedBeforeWork) {
   const auto rig = MakeRig();
-  config_.memory_bytes = Deformer::Estimate(*rig, *ParseSpec("ddm"), Task())->peak_bytes;
+  config_.memory_bytes = Deformer::Estimate(*rig, *ParseRecipe("ddm"), Task())->peak_bytes;
   Open();
   EXPECT_TRUE(Acquire(rig, "ddm").ok());
   config_.memory_bytes -= 1;
@@ -158,15 +158,15 @@ TEST_F(BoundCacheTest, MemoryIsBoundedBeforeWork) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(ReasonOf(refused), v1::REASON_LIMIT);
   EXPECT_NE(refused.message().find("max-bind-bytes"), std::string::npos) << refused;
-  EXPECT_EQ(cache_->Estimate(*rig, *ParseSpec("ddm"), {}).status(), refused);
+  EXPECT_EQ(cache_->Estimate(*rig, *ParseRecipe("ddm"), {}).status(), refused);
 }
 
 TEST_F(BoundCacheTest, EstimatesEndWithTheirCall) {
   Open();
   std::stop_source stop;
-  EXPECT_TRUE(cache_->Estimate(*MakeRig(), *ParseSpec("ddm"), stop.get_token()).ok());
+  EXPECT_TRUE(cache_->Estimate(*MakeRig(), *ParseRecipe("ddm"), stop.get_token()).ok());
   stop.request_stop();
-  EXPECT_EQ(cache_->Estimate(*MakeRig(), *ParseSpec("ddm"), stop.get_token()).status().code(),
+  EXPECT_EQ(cache_->Estimate(*MakeRig(), *ParseRecipe("ddm"), stop.get_token()).status().code(),
             absl::StatusCode::kCancelled);
   EXPECT_EQ(Acquire(MakeRig(), "ddm", stop.get_token()).status().code(),
             absl::StatusCode::kCancelled);
@@ -183,7 +183,7 @@ TEST_F(BoundCacheTest, EstimatesTakeLimitedTime) {
           testing::TubeRig({.rings = 3000, .segments = 10, .joints = 1000}).SerializeAsString(), {})
           ->rig;
   const absl::Status late =
-      cache_->Estimate(*rig, *ParseSpec("ddm(lambda=1000, iterations=100)"), {}).status();
+      cache_->Estimate(*rig, *ParseRecipe("ddm(lambda=1000, iterations=100)"), {}).status();
   EXPECT_EQ(late.code(), absl::StatusCode::kResourceExhausted) << late;
   EXPECT_NE(late.message().find("max-bind-seconds"), std::string::npos) << late;
 }
@@ -214,13 +214,13 @@ TEST_F(BoundCacheTest, BoundDataIsReadBackFromDisk) {
   std::vector<float> bound;
   {
     const auto use = *Acquire(rig, "ddm");
-    ASSERT_EQ(Wait(*use).state, Bound::State::kReady);
+    ASSERT_EQ(Wait(*use).state, BoundDeformer::State::kReady);
     bound = Evaluate(*use->deformer(), *rig);
   }
   Open(true);
   {
     const auto use = *Acquire(rig, "ddm");
-    ASSERT_EQ(Wait(*use).state, Bound::State::kReady);
+    ASSERT_EQ(Wait(*use).state, BoundDeformer::State::kReady);
     EXPECT_EQ(Evaluate(*use->deformer(), *rig), bound);
   }
   EXPECT_EQ(metrics_.binds_bound.Value(), 1);
@@ -238,7 +238,7 @@ TEST_F(BoundCacheTest, DamagedFilesAreBoundAgain) {
   std::ofstream(folder_ / "bound" / files[0].name, std::ios::binary) << bytes;
   Open(true);
   const auto use = *Acquire(rig, "dqs");
-  EXPECT_EQ(Wait(*use).state, Bound::State::kReady);
+  EXPECT_EQ(Wait(*use).state, BoundDeformer::State::kReady);
   EXPECT_EQ(metrics_.binds_bound.Value(), 2);
   EXPECT_EQ(metrics_.binds_loaded.Value(), 0);
 }
@@ -254,8 +254,8 @@ TEST_F(BoundCacheTest, FilesGoByAgeOverTheBudget) {
   EXPECT_EQ(ListFiles(folder_ / "bound").size(), 1u);
 }
 
-TEST(Bound, WaitersAreToldOnceAndCanLeave) {
-  Bound bound("key", nullptr, {}, {});
+TEST(BoundDeformer, WaitersAreToldOnceAndCanLeave) {
+  BoundDeformer bound("key", nullptr, {}, {});
   int told = 0;
   bound.WhenDone([&] { ++told; });
   const auto id = bound.WhenDone([&] { told += 100; });

@@ -15,13 +15,13 @@ class SessionTableTest : public ::testing::Test {
  protected:
   SessionTableTest() { config_.count = 3; }
 
-  std::shared_ptr<Session> Make(const std::string& spec) {
+  std::shared_ptr<Session> Make(const std::string& source) {
     auto session = std::make_shared<Session>();
     session->name = RandomSessionName();
-    session->spec.set_rig("rigs/sha256-x");
-    session->spec.set_spec(spec);
-    session->numerics = spec;
-    session->bound = std::make_shared<Bound>("key", nullptr, Recipe{}, BindEstimate{});
+    session->source.set_rig("rigs/sha256-x");
+    session->source.set_recipe_text(source);
+    session->determinism_digest = source;
+    session->bound = std::make_shared<BoundDeformer>("key", nullptr, Recipe{}, BindEstimate{});
     return session;
   }
 
@@ -59,15 +59,15 @@ TEST_F(SessionTableTest, ARequestIdStandsForOneSession) {
   auto again = Make("lbs");
   again->request_id = "r1";
   EXPECT_EQ(table.Add(again, seconds(10), now_)->session, first);
-  EXPECT_EQ(*table.FindRequest("r1", first->spec, now_), first);
+  EXPECT_EQ(*table.FindRequest("r1", first->source, now_), first);
   auto other = Make("dqs");
   other->request_id = "r1";
   EXPECT_EQ(table.Add(other, seconds(10), now_).status().code(), absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(table.FindRequest("r1", other->spec, now_).status().code(),
+  EXPECT_EQ(table.FindRequest("r1", other->source, now_).status().code(),
             absl::StatusCode::kAlreadyExists);
-  EXPECT_EQ(*table.FindRequest("", first->spec, now_), nullptr);
+  EXPECT_EQ(*table.FindRequest("", first->source, now_), nullptr);
   EXPECT_TRUE(table.Delete(first->name).ok());
-  EXPECT_EQ(*table.FindRequest("r1", first->spec, now_), nullptr);
+  EXPECT_EQ(*table.FindRequest("r1", first->source, now_), nullptr);
 }
 
 TEST_F(SessionTableTest, ALeaseThatIsOverAnswersNobody) {
@@ -76,12 +76,12 @@ TEST_F(SessionTableTest, ALeaseThatIsOverAnswersNobody) {
   for (const auto& session : {first, second, third}) session->request_id = "r1";
   const auto over = now_ + seconds(10);
   ASSERT_TRUE(table.Add(first, seconds(10), now_).ok());
-  EXPECT_EQ(*table.FindRequest("r1", first->spec, over), nullptr);
+  EXPECT_EQ(*table.FindRequest("r1", first->source, over), nullptr);
   EXPECT_TRUE(first->ended);
   ASSERT_TRUE(table.Add(second, seconds(10), now_).ok());
   EXPECT_EQ(table.Add(third, seconds(10), over)->session, third);
   EXPECT_TRUE(second->ended);
-  EXPECT_EQ(*table.FindRequest("r1", third->spec, over), third);
+  EXPECT_EQ(*table.FindRequest("r1", third->source, over), third);
   EXPECT_EQ(table.count(), 1u);
   auto shared = Make("dqs"), again = Make("dqs");
   shared->shared = again->shared = true;

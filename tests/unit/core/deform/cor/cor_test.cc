@@ -223,8 +223,8 @@ TEST(Cor, SaysHowManyPiecesItIntegrated) {
   Task task;
   const auto pieces = [&](bool refine) {
     const Cor cor = ValueOrDie(Cor::Bind({rig, *layout, {}}, {.refine = refine}, task));
-    EXPECT_EQ(cor.Measures()[1].value, 0);
-    return cor.Measures()[0].value;
+    EXPECT_EQ(cor.Statistics()[1].value, 0);
+    return cor.Statistics()[0].value;
   };
   EXPECT_EQ(pieces(false), 128);
   EXPECT_GT(pieces(true), 200);

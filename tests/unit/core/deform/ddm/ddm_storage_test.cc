@@ -30,7 +30,7 @@ DdmParams ParamsOf(std::uint32_t variant, Storage storage, float alpha = 0) {
   return params;
 }
 
-double BySpec(std::uint16_t half) {
+double ByRecipe(std::uint16_t half) {
   const int exponent = half >> 10 & 31, mantissa = half & 1023;
   const double magnitude =
       exponent == 0 ? std::ldexp(mantissa, -24) : std::ldexp(1024 + mantissa, exponent - 25);
@@ -44,7 +44,7 @@ TEST(Half, ComesBackFromFloatAndIsWhatTheStandardSays) {
     for (std::uint32_t bits = 0; bits < 0x10000; ++bits) {
       const auto half = static_cast<std::uint16_t>(bits);
       if ((half & kHalfMagnitude) >= 0x7c00) continue;
-      EXPECT_EQ(double{FromHalf(half)}, BySpec(half)) << bits;
+      EXPECT_EQ(double{FromHalf(half)}, ByRecipe(half)) << bits;
       EXPECT_EQ(ToHalf(FromHalf(half)), half) << bits;
     }
   }
@@ -58,12 +58,12 @@ TEST(Half, RoundsToTheNearestAndToEvenBetweenTwo) {
   for (int k = 0; k < 200000; ++k) {
     const float value = std::copysign(std::exp2(size(random)), sign(random));
     const std::uint16_t half = ToHalf(value);
-    const double error = std::abs(BySpec(half) - double{value});
+    const double error = std::abs(ByRecipe(half) - double{value});
     for (const int step : {-1, 1}) {
       const int beside = (half & kHalfMagnitude) + step;
       if (beside < 0) continue;
       const auto other = static_cast<std::uint16_t>((half & 0x8000) | beside);
-      ASSERT_LE(error, std::abs(BySpec(other) - double{value})) << value;
+      ASSERT_LE(error, std::abs(ByRecipe(other) - double{value})) << value;
     }
   }
   EXPECT_EQ(ToHalf(1 + 0x1p-11f), kHalfOne);
@@ -139,14 +139,14 @@ TEST(DdmStorage, MeasuresWhatBindingFoundOut) {
   const Rig rig = testing::TubeRig(kChain);
   Ddm method;
   method.tables = BoundDdm(rig, ParamsOf(0, Storage::kFloat32)).tables();
-  EXPECT_THAT(method.Measures(), ElementsAre(Field(&Measure::name, "dropped_mass"),
-                                             Field(&Measure::name, "smoothing_radius")));
-  EXPECT_EQ(method.Measures()[0].value, double{method.tables.dropped});
-  EXPECT_NEAR(method.Measures()[1].value, 4, 1e-6);  // sqrt(4 steps of 4)
+  EXPECT_THAT(method.Statistics(), ElementsAre(Field(&BindStatistic::name, "dropped_mass"),
+                                               Field(&BindStatistic::name, "smoothing_radius")));
+  EXPECT_EQ(method.Statistics()[0].value, double{method.tables.dropped});
+  EXPECT_NEAR(method.Statistics()[1].value, 4, 1e-6);  // sqrt(4 steps of 4)
   method.tables = BoundDdm(rig, ParamsOf(2, Storage::kFloat16)).tables();
-  ASSERT_EQ(method.Measures().size(), 3u);
-  EXPECT_EQ(method.Measures()[2].name, "storage_error");
-  EXPECT_EQ(method.Measures()[2].value, double{method.tables.storage_error});
+  ASSERT_EQ(method.Statistics().size(), 3u);
+  EXPECT_EQ(method.Statistics()[2].name, "storage_error");
+  EXPECT_EQ(method.Statistics()[2].value, double{method.tables.storage_error});
 }
 
 TEST(DdmStorage, PredictsTheSizeOfEveryTable) {

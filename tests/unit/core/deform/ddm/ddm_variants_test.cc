@@ -326,8 +326,8 @@ TEST(DdmVariants, StayFiniteWhateverTheJointsDo) {
 }
 
 TEST(DdmVariants, AreRefusedByNameWhereTheyDoNotExist) {
-  const auto message = [](std::string_view spec) {
-    const auto recipe = ParseSpec(spec);
+  const auto message = [](std::string_view recipe_text) {
+    const auto recipe = ParseRecipe(recipe_text);
     EXPECT_EQ((recipe.ok() ? CheckRecipe(*recipe) : recipe.status()).code(),
               absl::StatusCode::kInvalidArgument);
     return std::string((recipe.ok() ? CheckRecipe(*recipe) : recipe.status()).message());
@@ -341,8 +341,8 @@ TEST(DdmVariants, AreRefusedByNameWhereTheyDoNotExist) {
   EXPECT_THAT(message("ddm(variant=6)"), HasSubstr("ddm.variant: got 6, need 0 to 5"));
   EXPECT_THAT(message("enhanced_ddm(smoothing=explicit)"),
               HasSubstr("enhanced_ddm.lambda: got 4, explicit smoothing needs 0 to 1"));
-  for (const char* spec : {"ddm(variant=1)", "ddm(variant=5)", "enhanced_ddm(variant=4)"}) {
-    EXPECT_TRUE(CheckRecipe(*ParseSpec(spec)).ok()) << spec;
+  for (const char* recipe_text : {"ddm(variant=1)", "ddm(variant=5)", "enhanced_ddm(variant=4)"}) {
+    EXPECT_TRUE(CheckRecipe(*ParseRecipe(recipe_text)).ok()) << recipe_text;
   }
 }
 

@@ -47,13 +47,13 @@ TEST(DeltaMushBind, RefusesWhatItCannotDo) {
 }
 
 TEST(DeltaMushBind, RecipeRefusesValuesOutOfRange) {
-  for (const char* spec :
+  for (const char* recipe_text :
        {"delta_mush(step=1.1)", "delta_mush(step=-0.1)", "delta_mush(step=nan)",
         "delta_mush(iterations=1001)", "delta_mush(displacement=11)", "delta_mush(radius=2)",
         "delta_mush(laplacian=mean)", "delta_mush(step=0, radius=0.1)"}) {
-    const auto recipe = ParseSpec(spec);
-    EXPECT_EQ(recipe.status().code(), absl::StatusCode::kInvalidArgument) << spec;
-    EXPECT_THAT(std::string(recipe.status().message()), HasSubstr("delta_mush.")) << spec;
+    const auto recipe = ParseRecipe(recipe_text);
+    EXPECT_EQ(recipe.status().code(), absl::StatusCode::kInvalidArgument) << recipe_text;
+    EXPECT_THAT(std::string(recipe.status().message()), HasSubstr("delta_mush.")) << recipe_text;
   }
 }
 
@@ -67,7 +67,7 @@ TEST(DeltaMushBind, RadiusGivesTheStepsThatTravelThatFar) {
     const DeltaMush mush = BindMush(rig, *layout, {.step = step, .radius = 0.05f});
     EXPECT_EQ(mush.iterations, static_cast<std::uint32_t>(std::ceil(edges * edges / double{step})));
     EXPECT_GT(mush.iterations, 1u);
-    EXPECT_EQ(mush.Measures().front().value, mush.iterations);
+    EXPECT_EQ(mush.Statistics().front().value, mush.iterations);
   }
 }
 

@@ -13,9 +13,10 @@
 namespace sinew {
 namespace {
 
-std::vector<Vec3f> Positions(const Rig& rig, const char* spec, std::span<const Affine> pose) {
+std::vector<Vec3f> Positions(const Rig& rig, const char* recipe_text,
+                             std::span<const Affine> pose) {
   Task task;
-  const auto deformer = Deformer::Bind(rig, *ParseSpec(spec), task);
+  const auto deformer = Deformer::Bind(rig, *ParseRecipe(recipe_text), task);
   EXPECT_TRUE(deformer.ok()) << deformer.status();
   std::vector<Vec3f> points(rig.vertices());
   FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
@@ -76,10 +77,11 @@ TEST(Deformer, PermutingTheVerticesPermutesTheResultExactly) {
   for (std::uint32_t& corner : shuffled.mesh.face_vertices) corner = place[corner];
   const Rig a = testing::MakeRig(source), b = testing::MakeRig(std::move(shuffled));
   const auto pose = testing::BendPose(a, 80);
-  for (const char* spec : {"lbs", "dqs"}) {
-    const auto pa = Positions(a, spec, pose), pb = Positions(b, spec, pose);
+  for (const char* recipe_text : {"lbs", "dqs"}) {
+    const auto pa = Positions(a, recipe_text, pose), pb = Positions(b, recipe_text, pose);
     for (std::size_t v = 0; v < n; ++v) {
-      ASSERT_EQ(std::memcmp(&pa[v], &pb[place[v]], sizeof(Vec3f)), 0) << spec << " vertex " << v;
+      ASSERT_EQ(std::memcmp(&pa[v], &pb[place[v]], sizeof(Vec3f)), 0)
+          << recipe_text << " vertex " << v;
     }
   }
 }
@@ -95,12 +97,12 @@ TEST(Deformer, AMeshInOtherUnitsThanItsSkeletonDeformsAlike) {
   }
   const Rig a = testing::MakeRig(metres), b = testing::MakeRig(std::move(centimetres));
   const auto pose = testing::BendPose(a, 70);
-  for (const char* spec : {"lbs", "dqs", "ddm", "enhanced_ddm"}) {
-    const auto pa = Positions(a, spec, pose), pb = Positions(b, spec, pose);
+  for (const char* recipe_text : {"lbs", "dqs", "ddm", "enhanced_ddm"}) {
+    const auto pa = Positions(a, recipe_text, pose), pb = Positions(b, recipe_text, pose);
     for (std::size_t v = 0; v < pa.size(); ++v) {
-      ASSERT_NEAR(pa[v].x, pb[v].x, 1e-5) << spec << " vertex " << v;
-      ASSERT_NEAR(pa[v].y, pb[v].y, 1e-5) << spec << " vertex " << v;
-      ASSERT_NEAR(pa[v].z, pb[v].z, 1e-5) << spec << " vertex " << v;
+      ASSERT_NEAR(pa[v].x, pb[v].x, 1e-5) << recipe_text << " vertex " << v;
+      ASSERT_NEAR(pa[v].y, pb[v].y, 1e-5) << recipe_text << " vertex " << v;
+      ASSERT_NEAR(pa[v].z, pb[v].z, 1e-5) << recipe_text << " vertex " << v;
     }
   }
 }
@@ -108,17 +110,17 @@ TEST(Deformer, AMeshInOtherUnitsThanItsSkeletonDeformsAlike) {
 // A joint flattened to nothing along one axis keeps its rotation, as it did just before.
 TEST(Deformer, FlatteningAJointDoesNotPop) {
   const Rig rig = testing::TubeRig();
-  for (const char* spec : {"lbs", "dqs", "enhanced_ddm"}) {
+  for (const char* recipe_text : {"lbs", "dqs", "enhanced_ddm"}) {
     std::vector<std::vector<Vec3f>> frames;
     for (const double z : {1e-6, 0.0, -1e-6}) {
       auto pose = testing::BendPose(rig, 90);
       pose.back() = ToFloat(Compose(ToDouble(pose.back()), testing::ScaleMotion({1, 1, z})));
-      frames.push_back(Positions(rig, spec, pose));
+      frames.push_back(Positions(rig, recipe_text, pose));
     }
     for (std::size_t v = 0; v < rig.vertices(); ++v) {
       for (std::size_t k = 1; k < frames.size(); ++k) {
         const Vec3d d = ToDouble(frames[k][v]) - ToDouble(frames[0][v]);
-        ASSERT_LT(Dot(d, d), 1e-8) << spec << " vertex " << v;
+        ASSERT_LT(Dot(d, d), 1e-8) << recipe_text << " vertex " << v;
       }
     }
   }
@@ -136,14 +138,14 @@ TEST(Deformer, EstimateRefusesWhatBindRefuses) {
             absl::StatusCode::kInvalidArgument);
   EXPECT_EQ(Deformer::Estimate(rig, {params}, task).status().code(),
             absl::StatusCode::kInvalidArgument);
-  for (const char* spec : {"ddm(radius=1)", "ddm(smoothing=explicit, radius=1)"}) {
+  for (const char* recipe_text : {"ddm(radius=1)", "ddm(smoothing=explicit, radius=1)"}) {
     // Two small pieces far apart: the radius is some million edges.
     RigSource source = testing::TubeSource();
     for (std::size_t v = 0; v < 32; ++v) source.mesh.positions[v].x -= 1e6f;
     const Rig wide = testing::MakeRig(std::move(source));
-    const auto estimate = Deformer::Estimate(wide, *ParseSpec(spec), task);
-    const auto bound = Deformer::Bind(wide, *ParseSpec(spec), task);
-    EXPECT_EQ(estimate.status().code(), bound.status().code()) << spec;
+    const auto estimate = Deformer::Estimate(wide, *ParseRecipe(recipe_text), task);
+    const auto bound = Deformer::Bind(wide, *ParseRecipe(recipe_text), task);
+    EXPECT_EQ(estimate.status().code(), bound.status().code()) << recipe_text;
     EXPECT_NE(bound.status().code(), absl::StatusCode::kInternal) << bound.status();
   }
 }
@@ -151,18 +153,18 @@ TEST(Deformer, EstimateRefusesWhatBindRefuses) {
 TEST(Deformer, GivesStatesOnlyWhereAStageWritesThem) {
   const Rig rig = testing::OneTriangle();
   Task task;
-  const auto deformer = Deformer::Bind(rig, *ParseSpec("lbs"), task);
+  const auto deformer = Deformer::Bind(rig, *ParseRecipe("lbs"), task);
   ASSERT_TRUE(deformer.ok()) << deformer.status();
-  EXPECT_FALSE(deformer->has_states());
-  std::vector<std::byte> positions(rig.vertices() * 12), states(rig.vertices());
-  FrameOut out{.positions = positions, .states = states};
+  EXPECT_FALSE(deformer->has_vertex_status());
+  std::vector<std::byte> positions(rig.vertices() * 12), vertex_status(rig.vertices());
+  FrameOut out{.positions = positions, .vertex_status = vertex_status};
   Workspace workspace;
   const auto status =
       deformer->Evaluate({.joints = testing::RestPose(rig)}, out, workspace, nullptr, task);
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(status.message().find("implicit"), absl::string_view::npos) << status;
-  EXPECT_FALSE(WritesStates(*ParseSpec("dqs | bulge_free")));
-  EXPECT_TRUE(WritesStates(*ParseSpec("implicit_skinning")));
+  EXPECT_FALSE(WritesVertexStatus(*ParseRecipe("dqs | bulge_free")));
+  EXPECT_TRUE(WritesVertexStatus(*ParseRecipe("implicit_skinning")));
 }
 
 // Also from tables that were saved: a deformer keeps no rig.
@@ -181,7 +183,7 @@ TEST(Deformer, PosesTheMusclesOfItsRig) {
   source.muscles[1].origin.at.y = -1;
   const Rig rig = testing::MakeRig(std::move(source));
   Task task;
-  const auto bound = Deformer::Bind(rig, *ParseSpec("lbs"), task);
+  const auto bound = Deformer::Bind(rig, *ParseRecipe("lbs"), task);
   ASSERT_TRUE(bound.ok()) << bound.status();
   TableWriter writer;
   bound->Save(writer);

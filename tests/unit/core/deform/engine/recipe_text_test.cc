@@ -16,7 +16,7 @@ namespace {
 using ::testing::HasSubstr;
 
 TEST(Spec, ReadsParametersAndFillsInDefaults) {
-  const auto recipe = ParseSpec("  ddm( radius = 0.03,laplacian=uniform , pop_guard=false)");
+  const auto recipe = ParseRecipe("  ddm( radius = 0.03,laplacian=uniform , pop_guard=false)");
   ASSERT_TRUE(recipe.ok()) << recipe.status();
   const auto& ddm = std::get<DdmParams>(recipe->at(0));
   EXPECT_FLOAT_EQ(*ddm.radius, 0.03f);
@@ -27,27 +27,28 @@ TEST(Spec, ReadsParametersAndFillsInDefaults) {
 
 TEST(Spec, TextOfEveryMethodReadsBackTheSame) {
   for (const MethodInfo& method : ListMethods()) {
-    const auto recipe = ParseSpec(method.example);
+    const auto recipe = ParseRecipe(method.example);
     ASSERT_TRUE(recipe.ok()) << recipe.status();
-    const std::string text = FormatSpec(*recipe);
-    const auto again = ParseSpec(text);
+    const std::string text = FormatRecipe(*recipe);
+    const auto again = ParseRecipe(text);
     ASSERT_TRUE(again.ok()) << text << ": " << again.status();
-    EXPECT_EQ(FormatSpec(*again), text);
-    EXPECT_EQ(Numerics(*again), Numerics(*recipe));
+    EXPECT_EQ(FormatRecipe(*again), text);
+    EXPECT_EQ(DeterminismDigest(*again), DeterminismDigest(*recipe));
   }
 }
 
 TEST(Spec, PresetsStandForTheirStages) {
-  const auto text = [](const char* spec) { return FormatSpec(*ParseSpec(spec)); };
+  const auto text = [](const char* recipe_text) { return FormatRecipe(*ParseRecipe(recipe_text)); };
   EXPECT_EQ(text("bulge_free_dqs"), text("dqs | bulge_free"));
   EXPECT_EQ(text("bulge_free_dqs | delta_mush"), text("dqs | bulge_free | delta_mush"));
   EXPECT_EQ(text("shapes | bulge_free_dqs"), text("shapes | dqs | bulge_free"));
   EXPECT_EQ(text("shapes | delta_mush"), text("shapes | lbs | delta_mush"));
   EXPECT_EQ(text("delta_mush(iterations=20)"), text("lbs | delta_mush(iterations=20)"));
-  EXPECT_EQ(text("dqs | delta_mush"), FormatSpec({DqsParams{}, DeltaMushParams{}}));
+  EXPECT_EQ(text("dqs | delta_mush"), FormatRecipe({DqsParams{}, DeltaMushParams{}}));
   for (const PresetInfo& preset : ListPresets()) {
     EXPECT_FALSE(preset.summary.empty());
-    EXPECT_EQ(text(std::string(preset.name).c_str()), text(std::string(preset.spec).c_str()));
+    EXPECT_EQ(text(std::string(preset.name).c_str()),
+              text(std::string(preset.recipe_text).c_str()));
   }
 }
 
@@ -64,33 +65,37 @@ TEST(Spec, BoundsThemselvesAreAllowed) {
 }
 
 TEST(Spec, PresetsRefuseWhatTheyCannotPassOn) {
-  const absl::Status given = ParseSpec("bulge_free_dqs(strength=0.5)").status();
+  const absl::Status given = ParseRecipe("bulge_free_dqs(strength=0.5)").status();
   EXPECT_EQ(given.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(given.message().find("dqs | bulge_free"), std::string::npos) << given;
-  EXPECT_FALSE(ParseSpec("delta_mush(iterations=x)").ok());
-  EXPECT_FALSE(ParseSpec("delta_mush(no_such=1)").ok());
+  EXPECT_FALSE(ParseRecipe("delta_mush(iterations=x)").ok());
+  EXPECT_FALSE(ParseRecipe("delta_mush(no_such=1)").ok());
 }
 
 TEST(Spec, EmptyTextIsNone) {
-  for (const auto& [spec, plain] : {std::pair{"dqs | implicit(joints=\"\")", "dqs | implicit"},
-                                    {"dqs(blend_map=\"\", blend=0.5)", "dqs(blend=0.5)"}}) {
-    const auto recipe = ParseSpec(spec);
+  for (const auto& [recipe_text, plain] :
+       {std::pair{"dqs | implicit(joints=\"\")", "dqs | implicit"},
+        {"dqs(blend_map=\"\", blend=0.5)", "dqs(blend=0.5)"}}) {
+    const auto recipe = ParseRecipe(recipe_text);
     ASSERT_TRUE(recipe.ok()) << recipe.status();
-    EXPECT_EQ(FormatSpec(*recipe), FormatSpec(*ParseSpec(plain)));
+    EXPECT_EQ(FormatRecipe(*recipe), FormatRecipe(*ParseRecipe(plain)));
   }
 }
 
 TEST(Spec, QuotesNamesThatNeedIt) {
-  const auto recipe = ParseSpec("dqs(blend_map=\"left arm, outer\")");
+  const auto recipe = ParseRecipe("dqs(blend_map=\"left arm, outer\")");
   ASSERT_TRUE(recipe.ok()) << recipe.status();
   EXPECT_EQ(std::get<DqsParams>(recipe->at(0)).blend_map, "left arm, outer");
-  EXPECT_THAT(FormatSpec(*recipe), HasSubstr("blend_map=\"left arm, outer\""));
+  EXPECT_THAT(FormatRecipe(*recipe), HasSubstr("blend_map=\"left arm, outer\""));
 }
 
 TEST(Spec, NumericsFollowParameters) {
-  EXPECT_EQ(Numerics(*ParseSpec("dqs")), Numerics(*ParseSpec("dqs(blend=1)")));
-  EXPECT_NE(Numerics(*ParseSpec("dqs")), Numerics(*ParseSpec("dqs(blend=0.5)")));
-  EXPECT_NE(Numerics(*ParseSpec("ddm")), Numerics(*ParseSpec("enhanced_ddm")));
+  EXPECT_EQ(DeterminismDigest(*ParseRecipe("dqs")),
+            DeterminismDigest(*ParseRecipe("dqs(blend=1)")));
+  EXPECT_NE(DeterminismDigest(*ParseRecipe("dqs")),
+            DeterminismDigest(*ParseRecipe("dqs(blend=0.5)")));
+  EXPECT_NE(DeterminismDigest(*ParseRecipe("ddm")),
+            DeterminismDigest(*ParseRecipe("enhanced_ddm")));
 }
 
 TEST(Spec, RefusesWithTheReason) {
@@ -127,12 +132,12 @@ TEST(Spec, RefusesWithTheReason) {
       {"lbs | implicit(step=newtn)", "got 'newtn', need newton, fixed; did you mean newton?"},
       {"lbs | dqs", "dqs reads rest positions, but the stage before it writes posed ones"},
   };
-  for (const auto& [spec, message] : cases) {
-    const auto recipe = ParseSpec(spec);
-    EXPECT_EQ(recipe.status().code(), absl::StatusCode::kInvalidArgument) << spec;
-    EXPECT_THAT(std::string(recipe.status().message()), HasSubstr(message)) << spec;
+  for (const auto& [recipe_text, message] : cases) {
+    const auto recipe = ParseRecipe(recipe_text);
+    EXPECT_EQ(recipe.status().code(), absl::StatusCode::kInvalidArgument) << recipe_text;
+    EXPECT_THAT(std::string(recipe.status().message()), HasSubstr(message)) << recipe_text;
   }
-  EXPECT_FALSE(ParseSpec(std::string(5000, 'a')).ok());
+  EXPECT_FALSE(ParseRecipe(std::string(5000, 'a')).ok());
 }
 
 TEST(Registry, ExamplesStandBehindTheMethodThatSuits) {
@@ -173,7 +178,7 @@ TEST(Registry, ListsTheValuesThatAnIntegerMayHave) {
       for (double value = *parameter.minimum; value <= *parameter.maximum + 1; ++value) {
         const std::string text = absl::StrCat(value);
         const bool allowed = std::ranges::count(parameter.choices, text) == 1;
-        EXPECT_EQ(ParseSpec(absl::StrCat(method.name, "(", parameter.name, "=", text, ")")).ok(),
+        EXPECT_EQ(ParseRecipe(absl::StrCat(method.name, "(", parameter.name, "=", text, ")")).ok(),
                   allowed)
             << method.name << " " << text;
       }

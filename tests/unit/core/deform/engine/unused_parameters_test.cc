@@ -15,7 +15,7 @@ std::vector<Vec3f> Bent(const Recipe& recipe) {
   const Rig rig = testing::TubeRig({.joints = 3});
   Task task;
   const auto deformer = Deformer::Bind(rig, recipe, task);
-  EXPECT_TRUE(deformer.ok()) << FormatSpec(recipe) << ": " << deformer.status();
+  EXPECT_TRUE(deformer.ok()) << FormatRecipe(recipe) << ": " << deformer.status();
   std::vector<Vec3f> points(rig.vertices());
   if (!deformer.ok()) return points;
   FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
@@ -26,7 +26,7 @@ std::vector<Vec3f> Bent(const Recipe& recipe) {
 }
 
 struct Case {
-  const char* spec;
+  const char* recipe_text;
   const char* without;  // the same with the default in place of what is reported
   const char* path;
   const char* why;
@@ -56,13 +56,13 @@ TEST(UnusedParameters, ReportsWhatChangesNothing) {
       {"dqs(blend=0, signs=parent)", "dqs(blend=0)", "dqs.signs", "blend is 0"},
   };
   for (const Case& c : cases) {
-    const auto unused = UnusedParameters(*ParseSpec(c.spec));
-    ASSERT_EQ(unused.size(), 1u) << c.spec;
+    const auto unused = UnusedParameters(*ParseRecipe(c.recipe_text));
+    ASSERT_EQ(unused.size(), 1u) << c.recipe_text;
     EXPECT_EQ(unused[0].path, c.path);
     EXPECT_NE(unused[0].what.find(c.why), std::string::npos) << unused[0].what;
-    EXPECT_TRUE(UnusedParameters(*ParseSpec(c.without)).empty()) << c.without;
-    const auto with = Bent(*ParseSpec(c.spec)), without = Bent(*ParseSpec(c.without));
-    EXPECT_TRUE(with == without) << c.spec << " and " << c.without << " differ";
+    EXPECT_TRUE(UnusedParameters(*ParseRecipe(c.without)).empty()) << c.without;
+    const auto with = Bent(*ParseRecipe(c.recipe_text)), without = Bent(*ParseRecipe(c.without));
+    EXPECT_TRUE(with == without) << c.recipe_text << " and " << c.without << " differ";
   }
 }
 
@@ -78,37 +78,37 @@ TEST(UnusedParameters, KeepsQuietAboutWhatCounts) {
       {"dqs | bulge_free(softness=0)", "dqs | bulge_free"},
       {"dqs | bulge_free(strongest=true, softness=0)", "dqs | bulge_free(strongest=true)"},
   };
-  for (const auto& [spec, other] : cases) {
-    EXPECT_TRUE(UnusedParameters(*ParseSpec(spec)).empty()) << spec;
-    EXPECT_FALSE(Bent(*ParseSpec(spec)) == Bent(*ParseSpec(other)))
-        << spec << " and " << other << " are the same: report it";
+  for (const auto& [recipe_text, other] : cases) {
+    EXPECT_TRUE(UnusedParameters(*ParseRecipe(recipe_text)).empty()) << recipe_text;
+    EXPECT_FALSE(Bent(*ParseRecipe(recipe_text)) == Bent(*ParseRecipe(other)))
+        << recipe_text << " and " << other << " are the same: report it";
   }
 }
 
 TEST(UnusedParameters, NamesTheStage) {
   const auto unused = UnusedParameters(
-      *ParseSpec("shapes | dqs(blend=0, signs=parent) | delta_mush(radius=0.1, iterations=4)"));
+      *ParseRecipe("shapes | dqs(blend=0, signs=parent) | delta_mush(radius=0.1, iterations=4)"));
   ASSERT_EQ(unused.size(), 2u);
   EXPECT_EQ(unused[0].stage, 1u);
   EXPECT_EQ(unused[1].stage, 2u);
 }
 
 TEST(UnusedWithoutMuscles, AreStagesAndParametersOfMuscles) {
-  const auto stage = UnusedWithoutMuscles(*ParseSpec("dqs | muscle(strength=2)"));
+  const auto stage = UnusedWithoutMuscles(*ParseRecipe("dqs | muscle(strength=2)"));
   ASSERT_EQ(stage.size(), 1u);
   EXPECT_EQ(stage[0].stage, 1u);
   EXPECT_EQ(stage[0].path, "muscle");
   EXPECT_EQ(stage[0].what, "the rig has no muscles: the stage does nothing");
-  const auto parameter = UnusedWithoutMuscles(*ParseSpec("dqs | implicit(muscles=false)"));
+  const auto parameter = UnusedWithoutMuscles(*ParseRecipe("dqs | implicit(muscles=false)"));
   ASSERT_EQ(parameter.size(), 1u);
   EXPECT_EQ(parameter[0].path, "implicit.muscles");
-  EXPECT_TRUE(UnusedWithoutMuscles(*ParseSpec("dqs | implicit | relax")).empty());
+  EXPECT_TRUE(UnusedWithoutMuscles(*ParseRecipe("dqs | implicit | relax")).empty());
 }
 
 TEST(UnusedParameters, SeatsForImplicitSkinningFollowTheirDescriptions) {
-  const auto paths = [](const char* spec) {
+  const auto paths = [](const char* recipe_text) {
     std::vector<std::string> found;
-    for (const UnusedParameter& unused : UnusedParameters(*ParseSpec(spec))) {
+    for (const UnusedParameter& unused : UnusedParameters(*ParseRecipe(recipe_text))) {
       found.push_back(unused.path);
     }
     return found;

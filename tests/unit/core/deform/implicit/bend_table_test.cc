@@ -109,8 +109,8 @@ TEST_F(BendTable, ImplicitWithTheSharpUnion) {
     Print("dqs | implicit", row.degrees, got);
     std::printf(
         "  displaced %zu, divergence %zu, pit %zu, evaluations a vertex %.2f\n",
-        limb_.rig().vertices() - run.First(VertexState::kNotDisplaced),
-        run.First(VertexState::kGradientDivergence), run.First(VertexState::kPotentialPit),
+        limb_.rig().vertices() - run.First(VertexStatus::kNotDisplaced),
+        run.First(VertexStatus::kGradientDivergence), run.First(VertexStatus::kPotentialPit),
         static_cast<double>(run.counts.evaluations) / static_cast<double>(limb_.rig().vertices()));
     EXPECT_NEAR(got.signed_volume, row.signed_volume, 5e-4);
     EXPECT_NEAR(got.whole, testing::ExactUnion(row.degrees), 2e-3);
@@ -121,7 +121,7 @@ TEST_F(BendTable, ImplicitWithTheSharpUnion) {
     EXPECT_NEAR(got.edge_rms, row.edge_rms, 0.01);
     EXPECT_NEAR(got.edge_max, row.edge_max, 0.05);
     EXPECT_GT(got.edge_min, 0.03);
-    EXPECT_EQ(run.Last(VertexState::kNbIterMax), 0u);
+    EXPECT_EQ(run.Last(VertexStatus::kIterationLimit), 0u);
     // The cost model: 3.4 to 4.8 evaluations a vertex.
     EXPECT_LT(static_cast<double>(run.counts.evaluations),
               static_cast<double>(limb_.rig().vertices()) * 4.8 * 1.3);
@@ -138,7 +138,7 @@ TEST_F(BendTable, StraysThatReturnTakeTheOverlapWithThem) {
     EXPECT_LT(got.overlap, 1e-4);
     EXPECT_NEAR(got.whole, testing::ExactUnion(degrees), degrees > 120 ? 8e-3 : 2e-3);
     EXPECT_NEAR(got.bulge, 1, degrees > 120 ? 0.02 : 2e-3);
-    EXPECT_EQ(run.Last(VertexState::kNbIterMax), 0u);
+    EXPECT_EQ(run.Last(VertexStatus::kIterationLimit), 0u);
   }
 }
 

@@ -32,9 +32,10 @@ using testing::ValueOrDie;
 
 struct Ran {
   std::vector<Vec3d> start, points;
-  std::vector<std::uint8_t> states;
-  std::size_t Count(VertexState state) const {
-    return static_cast<std::size_t>(std::ranges::count(states, static_cast<std::uint8_t>(state)));
+  std::vector<std::uint8_t> vertex_status;
+  std::size_t Count(VertexStatus state) const {
+    return static_cast<std::size_t>(
+        std::ranges::count(vertex_status, static_cast<std::uint8_t>(state)));
   }
 };
 
@@ -46,9 +47,12 @@ Ran Deformed(const Rig& rig, const ImplicitParams& params, std::span<const Affin
   EXPECT_TRUE(implicit.Check(*start.layout, rig.bindings().size()).ok());
   PosedRig posed;
   posed.joints = pose;
-  Ran ran{.start = start.points, .points = {}, .states = std::vector<std::uint8_t>(rig.vertices())};
+  Ran ran{.start = start.points,
+          .points = {},
+          .vertex_status = std::vector<std::uint8_t>(rig.vertices())};
   ran.points = testing::FileOrder(
-      *start.layout, testing::RunBound(implicit, *start.layout, posed, start.blocks, ran.states));
+      *start.layout,
+      testing::RunBound(implicit, *start.layout, posed, start.blocks, ran.vertex_status));
   return ran;
 }
 
@@ -63,7 +67,7 @@ TEST(Implicit, RestAndARigidMotionMoveNothing) {
     const Ran moved =
         Deformed(rig, {.op = op}, testing::Moved(testing::RigidMotion({0.6, 0, 0.8}, 75), rest));
     const double farthest = testing::MaxDistance(moved.points, moved.start);
-    const std::size_t still_points = moved.Count(VertexState::kNotDisplaced);
+    const std::size_t still_points = moved.Count(VertexStatus::kNotDisplaced);
     std::printf("rigid motion, %s: %zu not displaced, farthest %.1e\n",
                 std::string(ChoiceNames(op)[static_cast<std::size_t>(op)]).c_str(), still_points,
                 farthest);
@@ -85,7 +89,7 @@ TEST(Implicit, TheBindPoseMovesNothing) {
   source.rest_local[1] = Compose(source.rest_local[1], {{c, -s, 0, 0, s, c, 0, 0, 0, 0, 1, 0}});
   const Ran ran = Deformed(testing::MakeRig(source), {}, bound);
   EXPECT_EQ(ran.points, ran.start);
-  EXPECT_GE(ran.Count(VertexState::kNotDisplaced), 2592u);
+  EXPECT_GE(ran.Count(VertexStatus::kNotDisplaced), 2592u);
 }
 
 // Skin between many joints goes as skinned; between two, all of the way.
@@ -146,12 +150,12 @@ TEST(Implicit, SkinBetweenSiblingsIsLeftToTheStageBefore) {
 TEST(Implicit, SkinNearSiblingsIsTrackedWhereItIsProjected) {
   const Rig rig = testing::MakeRig(testing::PalmSource());
   Task task;
-  const auto tracking = ValueOrDie(ParseSpec("dqs | implicit(tracking=true)"));
+  const auto tracking = ValueOrDie(ParseRecipe("dqs | implicit(tracking=true)"));
   const Deformer tracked = ValueOrDie(Deformer::Bind(rig, tracking, task));
   std::vector<Vec3f> points(rig.vertices());
-  std::vector<std::uint8_t> states(rig.vertices());
+  std::vector<std::uint8_t> vertex_status(rig.vertices());
   FrameOut out{.positions = std::as_writable_bytes(std::span(points)),
-               .states = std::as_writable_bytes(std::span(states))};
+               .vertex_status = std::as_writable_bytes(std::span(vertex_status))};
   Workspace workspace;
   StreamState state;
   for (int degrees = 4; degrees <= 80; degrees += 4) {
@@ -168,7 +172,7 @@ TEST(Implicit, SkinNearSiblingsIsTrackedWhereItIsProjected) {
       continue;
     }
     EXPECT_EQ(apart, 0) << v;
-    EXPECT_EQ(states[v], once.states[v]) << v;
+    EXPECT_EQ(vertex_status[v], once.vertex_status[v]) << v;
     sent += testing::Distance(once.points[v], once.start[v]) > 1e-3 ? 1 : 0;
   }
   EXPECT_GT(sent, 10u);
@@ -194,7 +198,7 @@ TEST(Implicit, SeamsStayClosed) {
   split.mesh.parts[0].vertex_count = static_cast<std::uint32_t>(split.mesh.positions.size());
   const Rig rig = testing::MakeRig(split);
   const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 100));
-  EXPECT_GT(ran.Count(VertexState::kGradientDivergence), 100u);
+  EXPECT_GT(ran.Count(VertexStatus::kGradientDivergence), 100u);
   std::map<std::tuple<float, float, float>, Vec3d> at;
   for (std::size_t v = 0; v < ran.points.size(); ++v) {
     const Vec3f& u = rig.mesh().positions()[v];
@@ -209,7 +213,7 @@ TEST(Implicit, RigsWithoutLimbsAreLeftToTheStageBefore) {
                          testing::IsolatedVertex(), testing::TouchingLips()}) {
     const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 80));
     EXPECT_EQ(ran.points, ran.start);
-    EXPECT_EQ(ran.Count(VertexState::kFitted), 0u);
+    EXPECT_EQ(ran.Count(VertexStatus::kFitted), 0u);
   }
 }
 
@@ -219,7 +223,7 @@ TEST(Implicit, SaysHowManyPointsStay) {
   Task task;
   const Implicit implicit = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
   std::map<std::string, double> figures;
-  for (const Measure& m : implicit.Measures()) figures[std::string(m.name)] = m.value;
+  for (const BindStatistic& m : implicit.Statistics()) figures[std::string(m.name)] = m.value;
   EXPECT_EQ(figures["border_points"], 64);
   EXPECT_EQ(figures["island_points"], 0);
   EXPECT_EQ(figures["puppet_points"], 0);
@@ -229,11 +233,11 @@ TEST(Implicit, SaysHowManyPointsStay) {
 TEST(Implicit, RefusesJointsItDoesNotKnow) {
   const Rig rig = testing::TubeRig();
   Task task;
-  const auto refusal = [&](const char* spec) {
-    const auto recipe = ParseSpec(spec);
+  const auto refusal = [&](const char* recipe_text) {
+    const auto recipe = ParseRecipe(recipe_text);
     if (!recipe.ok()) return recipe.status();
     const absl::Status status = Deformer::Bind(rig, *recipe, task).status();
-    EXPECT_EQ(Deformer::Estimate(rig, *recipe, task).status(), status) << spec;
+    EXPECT_EQ(Deformer::Estimate(rig, *recipe, task).status(), status) << recipe_text;
     return status;
   };
   EXPECT_TRUE(refusal("dqs | implicit(joints=\"joint1 blend elbow\")").ok());
@@ -258,8 +262,8 @@ TEST(Implicit, OperatorsOfSingleJointsAct) {
 TEST(Implicit, TrackingClosesFoldsWithoutOverlap) {
   const Rig rig = testing::CanonicalCylinder();
   Task task;
-  const auto deformer =
-      ValueOrDie(Deformer::Bind(rig, ValueOrDie(ParseSpec("dqs | implicit(tracking=true)")), task));
+  const auto deformer = ValueOrDie(
+      Deformer::Bind(rig, ValueOrDie(ParseRecipe("dqs | implicit(tracking=true)")), task));
   EXPECT_FALSE(deformer.frames_independent());
   const auto triangles = testing::TrianglesOf(rig.mesh());
   const auto overlap = [&](StreamState* state, double degrees) {

@@ -22,15 +22,17 @@
 namespace sinew::testing {
 
 struct Projected {
-  std::vector<Vec3d> start, points;   // [V]
-  std::vector<std::uint8_t> states;   // [V]
-  AlignedVector<PointBlock> in, out;  // blocks
+  std::vector<Vec3d> start, points;         // [V]
+  std::vector<std::uint8_t> vertex_status;  // [V]
+  AlignedVector<PointBlock> in, out;        // blocks
   ProjectionCounts counts;
 
-  std::size_t First(VertexState state) const {
+  std::size_t First(VertexStatus state) const {
     return counts.first[static_cast<std::size_t>(state)];
   }
-  std::size_t Last(VertexState state) const { return counts.last[static_cast<std::size_t>(state)]; }
+  std::size_t Last(VertexStatus state) const {
+    return counts.last[static_cast<std::size_t>(state)];
+  }
 };
 
 // The part of a vertex's strongest binding.
@@ -75,9 +77,9 @@ class LimbProjection {
                   const ProjectionOptions& options, const Task& task = Task()) const {
     Projected result;
     result.in.assign(in.begin(), in.end());
-    result.states.resize(rig_.vertices());
+    result.vertex_status.resize(rig_.vertices());
     result.out = RunBound(Projection{skin_, field, options, result.counts}, *layout_, PosedRig(),
-                          in, result.states, task);
+                          in, result.vertex_status, task);
     result.start = FileOrder(*layout_, result.in);
     result.points = FileOrder(*layout_, result.out);
     return result;

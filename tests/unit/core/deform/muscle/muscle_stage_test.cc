@@ -22,14 +22,16 @@ using testing::ValueOrDie;
 
 struct Result {
   std::vector<Vec3f> positions;
-  std::vector<StageMeasure> measures;
+  std::vector<BindStatistic> statistics;
 };
 
-Result Behind(const Rig& rig, const char* spec, std::span<const Affine> pose,
+Result Behind(const Rig& rig, const char* recipe_text, std::span<const Affine> pose,
               const std::vector<float>& controls = {}) {
   Task task;
-  const Deformer deformer = ValueOrDie(Deformer::Bind(rig, ValueOrDie(ParseSpec(spec)), task));
-  Result result{.positions = std::vector<Vec3f>(rig.vertices()), .measures = deformer.Measures()};
+  const Deformer deformer =
+      ValueOrDie(Deformer::Bind(rig, ValueOrDie(ParseRecipe(recipe_text)), task));
+  Result result{.positions = std::vector<Vec3f>(rig.vertices()),
+                .statistics = deformer.Statistics()};
   FrameOut out{.positions = std::as_writable_bytes(std::span(result.positions))};
   Workspace workspace;
   const absl::Status status =
@@ -156,8 +158,8 @@ TEST(MuscleStageTest, ABellyOutsideOfTheSkinMovesNothing) {
       }
       const Rig rig = MakeRig(std::move(moved));
       const Result pushed = Behind(rig, "lbs | muscle", testing::RestPose(rig));
-      const auto counted = std::ranges::find(pushed.measures, "muscles", &StageMeasure::name);
-      ASSERT_NE(counted, pushed.measures.end());
+      const auto counted = std::ranges::find(pushed.statistics, "muscles", &BindStatistic::name);
+      ASSERT_NE(counted, pushed.statistics.end());
       EXPECT_EQ(counted->value, static_cast<double>(up > 0 ? all - 1 : all)) << inside_out;
       const Result tense = Behind(rig, "lbs | muscle", testing::RestPose(rig), {1});
       const std::size_t top = Nearest(rig, {-0.87, 0.5, 0});
@@ -213,8 +215,8 @@ TEST(MuscleStageTest, WithoutMusclesItSaysSoAndDoesNothing) {
   const auto pose = testing::BendPose(rig, 50);
   const Result plain = Behind(rig, "lbs", pose), pushed = Behind(rig, "lbs | muscle", pose);
   for (std::size_t v = 0; v < rig.vertices(); ++v) EXPECT_EQ(Moved(plain, pushed, v), 0);
-  ASSERT_EQ(pushed.measures.size(), 2u);
-  EXPECT_EQ(pushed.measures[0].value, 0);
+  ASSERT_EQ(pushed.statistics.size(), 2u);
+  EXPECT_EQ(pushed.statistics[0].value, 0);
 }
 
 }  // namespace

@@ -290,7 +290,7 @@ TEST(Relax, BordersStay) {
     EXPECT_EQ(static_cast<float>(out[v].y), static_cast<float>(posed[v].y)) << v;
     EXPECT_EQ(static_cast<float>(out[v].z), static_cast<float>(posed[v].z)) << v;
   }
-  EXPECT_EQ(relaxing.relax().Measures().front().value, 16);
+  EXPECT_EQ(relaxing.relax().Statistics().front().value, 16);
 }
 
 TEST(Relax, CheckRefusesTablesThatDoNotFit) {

@@ -78,11 +78,11 @@ TEST(BlendTargets, StaysFinite) {
   for (const float c : Blend({1e-38f, 2e-38f}, 3e38)) EXPECT_TRUE(std::isfinite(c));
 }
 
-std::vector<Vec3d> Evaluated(const Rig& rig, const std::string& spec, std::span<const Affine> pose,
-                             std::span<const float> controls) {
+std::vector<Vec3d> Evaluated(const Rig& rig, const std::string& recipe_text,
+                             std::span<const Affine> pose, std::span<const float> controls) {
   Task task;
   const auto deformer =
-      testing::ValueOrDie(Deformer::Bind(rig, testing::ValueOrDie(ParseSpec(spec)), task));
+      testing::ValueOrDie(Deformer::Bind(rig, testing::ValueOrDie(ParseRecipe(recipe_text)), task));
   std::vector<Vec3f> points(rig.vertices());
   FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
   Workspace workspace;
@@ -132,7 +132,7 @@ TEST(Shapes, ARigWithoutShapesPassesThrough) {
   const Shapes shapes = testing::ValueOrDie(Shapes::Bind({rig, *layout, {}}, {}, task));
   EXPECT_TRUE(shapes.Check(*layout, 2).ok());
   EXPECT_EQ(shapes.Facts().controls, 0u);
-  EXPECT_EQ(shapes.Measures().front().value, 0);
+  EXPECT_EQ(shapes.Statistics().front().value, 0);
   const auto pose = testing::BendPose(rig, 50);
   EXPECT_EQ(MaxDistance(Evaluated(rig, "shapes | lbs", pose, {}), Evaluated(rig, "lbs", pose, {})),
             0);
@@ -264,14 +264,14 @@ TEST(Shapes, ARigsTargetAtZeroIsRefused) {
 }
 
 TEST(Shapes, StandBeforeTheSkin) {
-  EXPECT_TRUE(ParseSpec("shapes | dqs").ok());
+  EXPECT_TRUE(ParseRecipe("shapes | dqs").ok());
   Task task;
   const Rig rig = testing::TubeWithShapes();
-  for (const char* spec : {"shapes", "lbs | shapes"}) {
-    const auto recipe = ParseSpec(spec);
+  for (const char* recipe_text : {"shapes", "lbs | shapes"}) {
+    const auto recipe = ParseRecipe(recipe_text);
     const absl::Status status =
         recipe.ok() ? Deformer::Bind(rig, *recipe, task).status() : recipe.status();
-    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << spec;
+    EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << recipe_text;
   }
 }
 

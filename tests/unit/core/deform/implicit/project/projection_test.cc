@@ -60,8 +60,8 @@ TEST(Projection, LeavesTheRestMeshAloneToTheBit) {
   const Projected run = Cylinder().RunOn(rest, RestLimb(), {});
   EXPECT_TRUE(SameBits(run.in, run.out));
   // The centres of the caps lie on the axis, where the field is 1.
-  EXPECT_EQ(run.First(VertexState::kOutVert), 2u);
-  EXPECT_EQ(run.First(VertexState::kNotDisplaced), 2592u);
+  EXPECT_EQ(run.First(VertexStatus::kExcluded), 2u);
+  EXPECT_EQ(run.First(VertexStatus::kNotDisplaced), 2592u);
   EXPECT_EQ(run.counts.evaluations, 2592u);
   const auto pose = testing::RestPose(Cylinder().rig());
   const Projected skinned = Cylinder().Run<Dqs>(pose, PosedLimb(pose), {});
@@ -80,7 +80,7 @@ TEST(Projection, FollowsARigidMotion) {
     const auto moved_pose = testing::Moved(motion, pose);
     const Projected still = limb.Run<Dqs>(pose, PosedLimb(pose), {});
     const Projected moved = limb.Run<Dqs>(moved_pose, PosedLimb(moved_pose), {});
-    EXPECT_GT(still.First(VertexState::kFitted), 200u);
+    EXPECT_GT(still.First(VertexStatus::kFitted), 200u);
     std::size_t near = 0;
     double farthest = 0;
     for (std::size_t v = 0; v < still.points.size(); ++v) {
@@ -108,7 +108,7 @@ TEST(Projection, JointsThatTurnAsOneMoveRigidly) {
   const auto pose = testing::Moved(motion, testing::RestPose(limb.rig()));
   const Projected run = limb.Run<Lbs>(pose, RoundedLimb(std::array{motion, motion}), {});
   EXPECT_TRUE(SameBits(run.in, run.out));
-  EXPECT_EQ(run.First(VertexState::kNotDisplaced), 2592u);
+  EXPECT_EQ(run.First(VertexStatus::kNotDisplaced), 2592u);
 }
 
 // T7.
@@ -116,12 +116,12 @@ TEST(Projection, TwistIsMendedWhereItWasPinchedAndNowhereElse) {
   for (const double degrees : {30.0, 90.0, 135.0, 179.0}) {
     const auto pose = testing::TwistPose(Cylinder().rig(), degrees);
     const Projected run = Cylinder().Run<Dqs>(pose, PosedLimb(pose), {});
-    EXPECT_EQ(run.First(VertexState::kNotDisplaced), 2592u) << degrees;
+    EXPECT_EQ(run.First(VertexStatus::kNotDisplaced), 2592u) << degrees;
   }
   const auto pose = testing::TwistPose(Cylinder().rig(), 90);
   const Projected run = Cylinder().Run<Lbs>(pose, PosedLimb(pose), {});
-  EXPECT_GT(run.First(VertexState::kFitted), 300u);
-  EXPECT_EQ(run.First(VertexState::kFitted) + run.First(VertexState::kNotDisplaced), 2592u);
+  EXPECT_GT(run.First(VertexStatus::kFitted), 300u);
+  EXPECT_EQ(run.First(VertexStatus::kFitted) + run.First(VertexStatus::kNotDisplaced), 2592u);
   double least = HUGE_VAL;
   for (std::size_t v = 0; v < 2592; ++v) {
     least = std::min(least, std::hypot(run.points[v].y, run.points[v].z));
@@ -145,16 +145,16 @@ TEST(Projection, BendsStopAtTheOtherPart) {
     const auto volume =
         testing::MeasureOverlap(testing::TrianglesOf(Cylinder().rig().mesh()), run.points);
     EXPECT_NEAR(volume.Union() / testing::CanonicalVolume(), c.whole, 2e-3) << c.degrees;
-    const auto stopped = static_cast<double>(run.First(VertexState::kGradientDivergence));
+    const auto stopped = static_cast<double>(run.First(VertexStatus::kGradientDivergence));
     EXPECT_NEAR(stopped, static_cast<double>(c.divergence),
                 std::max(4.0, 0.15 * static_cast<double>(c.divergence)))
         << c.degrees;
-    EXPECT_EQ(run.Last(VertexState::kNbIterMax), 0u) << c.degrees;
+    EXPECT_EQ(run.Last(VertexStatus::kIterationLimit), 0u) << c.degrees;
     std::printf(
         "bend %.0f, sigma .35: not displaced %zu, fitted %zu, divergence %zu, pit %zu, "
         "evaluations a vertex %.2f\n",
-        c.degrees, run.First(VertexState::kNotDisplaced), run.First(VertexState::kFitted),
-        run.First(VertexState::kGradientDivergence), run.First(VertexState::kPotentialPit),
+        c.degrees, run.First(VertexStatus::kNotDisplaced), run.First(VertexStatus::kFitted),
+        run.First(VertexStatus::kGradientDivergence), run.First(VertexStatus::kPotentialPit),
         static_cast<double>(run.counts.evaluations) / 2594);
   }
 }
@@ -167,7 +167,7 @@ TEST(Projection, FittedPointsLieOnTheirLevel) {
     const Projected run = Cylinder().Run<Dqs>(pose, field, {.newton = newton, .smoothing = 0});
     std::size_t fitted = 0;
     for (std::size_t v = 0; v < run.points.size(); ++v) {
-      if (run.states[v] != static_cast<std::uint8_t>(VertexState::kFitted)) continue;
+      if (run.vertex_status[v] != static_cast<std::uint8_t>(VertexStatus::kFitted)) continue;
       const std::uint32_t p = Cylinder().skin().lane_point[Cylinder().layout().lane[v]];
       const double level = double{Cylinder().skin().potential[p]};
       EXPECT_LT(std::abs(field.At(run.points[v], Contact::kCrease).value - level), 2e-5) << v;
@@ -202,13 +202,13 @@ TEST(Projection, ThreadsDoNotChangeBits) {
   const RoundedLimb field = PosedLimb(pose);
   const auto start = testing::RunMethod<Dqs>(Cylinder().rig(), {}, pose).blocks;
   const Projected serial = Cylinder().RunOn(start, field, {}, Task({.parallel = false}));
-  EXPECT_GT(serial.First(VertexState::kGradientDivergence), 50u);
+  EXPECT_GT(serial.First(VertexStatus::kGradientDivergence), 50u);
   for (const int threads : {1, 2, 5}) {
     tbb::task_arena arena(threads);
     arena.execute([&] {
       const Projected run = Cylinder().RunOn(start, field, {});
       EXPECT_TRUE(SameBits(serial.out, run.out)) << threads;
-      EXPECT_EQ(serial.states, run.states) << threads;
+      EXPECT_EQ(serial.vertex_status, run.vertex_status) << threads;
       EXPECT_EQ(serial.counts.evaluations, run.counts.evaluations) << threads;
     });
   }
@@ -297,7 +297,7 @@ TEST(Projection, IsTheReferenceInDouble) {
     std::size_t near = 0, alike = 0;
     for (std::size_t v = 0; v < want.points.size(); ++v) {
       near += Distance(run.points[v], want.points[v]) < 2e-4 ? 1 : 0;
-      alike += run.states[v] == static_cast<std::uint8_t>(want.states[v]) ? 1 : 0;
+      alike += run.vertex_status[v] == static_cast<std::uint8_t>(want.vertex_status[v]) ? 1 : 0;
     }
     const std::size_t vertices = want.points.size();
     std::printf("reference at %.0f: %zu of %zu points within 2e-4, %zu states alike\n", c.degrees,
@@ -330,10 +330,10 @@ TEST(Projection, NoSkinLiesOnTheOtherLimb) {
 TEST(Projection, WithoutContactNothingStopsAtCreasesNorIsSmoothed) {
   const auto pose = testing::BendPose(Cylinder().rig(), 100);
   const Projected run = Cylinder().Run<Dqs>(pose, PosedLimb(pose), {.contact = false});
-  EXPECT_EQ(run.First(VertexState::kGradientDivergence), 0u);
-  EXPECT_EQ(run.Last(VertexState::kGradientDivergence), 0u);
+  EXPECT_EQ(run.First(VertexStatus::kGradientDivergence), 0u);
+  EXPECT_EQ(run.Last(VertexStatus::kGradientDivergence), 0u);
   // Steps that ran out are all that is taken up again.
-  const auto out = static_cast<std::size_t>(VertexState::kNbIterMax);
+  const auto out = static_cast<std::size_t>(VertexStatus::kIterationLimit);
   EXPECT_EQ(run.counts.last[1], run.counts.first[1] + run.counts.first[out]);
 }
 
@@ -346,7 +346,7 @@ TEST(Projection, KnowsNoUnits) {
   const Projected scaled = Cylinder().Run<Lbs>(large, PosedLimb(large), {});
   const Projected plain = Cylinder().Run<Lbs>(pose, PosedLimb(pose), {});
   EXPECT_EQ(scaled.counts.first, plain.counts.first);
-  EXPECT_GT(run.First(VertexState::kFitted), 0u);
+  EXPECT_GT(run.First(VertexStatus::kFitted), 0u);
   for (std::size_t v = 0; v < run.points.size(); ++v) {
     EXPECT_LT(Distance(scale * plain.points[v], scaled.points[v]), 1e-3) << v;
   }
@@ -370,7 +370,7 @@ TEST(Projection, BordersStayAndIslandsFollowTheSkinBelow) {
   mesh.face_offsets.push_back(static_cast<std::uint32_t>(mesh.face_vertices.size()));
   mesh.parts[0].vertex_count += 3;
   const LimbProjection limb(testing::MakeRig(source), RestLimb());
-  EXPECT_EQ(limb.skin().Count(PointRole::kIsland), 3u);
+  EXPECT_EQ(limb.skin().Count(PointRole::kAttachedComponent), 3u);
   EXPECT_EQ(limb.skin().Count(PointRole::kBorder), 2u);
   EXPECT_EQ(limb.skin().Count(PointRole::kNoField), 2u);
   const auto pose = testing::BendPose(limb.rig(), -90);  // the joint's far side bulges
@@ -382,7 +382,7 @@ TEST(Projection, BordersStayAndIslandsFollowTheSkinBelow) {
   for (std::size_t v = first; v < first + 3; ++v) {
     EXPECT_LT(Distance(run.points[v], run.start[v] + shift), 0.05) << v;
     EXPECT_NE(run.points[v], run.start[v]);
-    EXPECT_EQ(run.states[v], static_cast<std::uint8_t>(VertexState::kOutVert));
+    EXPECT_EQ(run.vertex_status[v], static_cast<std::uint8_t>(VertexStatus::kExcluded));
   }
 }
 
@@ -441,7 +441,7 @@ class NoisyLimb : public RoundedLimb {
 TEST(Projection, TakesNoNoiseForContactNorForAWayToGo) {
   const NoisyLimb noisy(std::array<AffineD, 2>{});
   const Projected run = Cylinder().RunOn(RestBlocks(Cylinder()), noisy, {});
-  EXPECT_EQ(run.First(VertexState::kNotDisplaced), 2592u);
+  EXPECT_EQ(run.First(VertexStatus::kNotDisplaced), 2592u);
   EXPECT_EQ(run.points, run.start);
 }
 

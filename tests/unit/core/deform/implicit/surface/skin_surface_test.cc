@@ -95,7 +95,7 @@ AlignedVector<PointBlock> RestBlocks(const LimbProjection& limb) {
 // Least distance from the axis of the rim at x = 5, where the limb is pressed on.
 double RimOf(const LimbProjection& limb) {
   const Projected pressed = limb.RunOn(RestBlocks(limb), Fitting(4.9f), {});
-  EXPECT_GT(pressed.Last(VertexState::kGradientDivergence), 0u);
+  EXPECT_GT(pressed.Last(VertexStatus::kGradientDivergence), 0u);
   double least = HUGE_VAL;
   for (std::size_t v = 0; v < limb.rig().vertices(); ++v) {
     const Vec3f& rest = limb.rig().mesh().positions()[v];

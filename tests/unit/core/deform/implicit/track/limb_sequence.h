@@ -45,14 +45,14 @@ class LimbSequence {
     if (const absl::Status status = surface_.Check(*layout_); !status.ok()) {
       ValueOrDie<int>(status);
     }
-    skin_.emplace(ValueOrDie(Deformer::Bind(rig_, *ParseSpec("dqs"), task)));
+    skin_.emplace(ValueOrDie(Deformer::Bind(rig_, *ParseRecipe("dqs"), task)));
     Begin();
   }
 
   const Rig& rig() const { return rig_; }
   const BlockLayout& layout() const { return *layout_; }
   const SkinSurface& surface() const { return surface_; }
-  const std::vector<std::uint8_t>& states() const { return states_; }
+  const std::vector<std::uint8_t>& vertex_status() const { return states_; }
 
   void Begin() {
     state_.assign(TrackingState(surface_.points()), 0.0f);
@@ -101,7 +101,7 @@ class LimbSequence {
            .in_is_rest = false,
            .in = skinned,
            .out = out,
-           .states = states_,
+           .vertex_status = states_,
            .rest = layout_->rest,
            .before = &posed_before,
            .begins = begins_});

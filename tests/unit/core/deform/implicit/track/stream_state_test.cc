@@ -26,9 +26,9 @@ const Rig& Limb() {
   return *kRig;
 }
 
-Deformer BindTo(const Rig& rig, const std::string& spec) {
+Deformer BindTo(const Rig& rig, const std::string& recipe_text) {
   Task task;
-  return testing::ValueOrDie(Deformer::Bind(rig, *ParseSpec(spec), task));
+  return testing::ValueOrDie(Deformer::Bind(rig, *ParseRecipe(recipe_text), task));
 }
 
 const Deformer& Tracker() {
@@ -179,7 +179,7 @@ TEST(StreamState, APoseCostsABoundedNumberOfSteps) {
   pose[1].m[3] += 1e5f;
   const Frame frame = Evaluate(Tracker(), pose, &state);
   EXPECT_TRUE(frame.status.ok()) << frame.status;
-  EXPECT_EQ(frame.replayed_steps, kMostReplaySteps);
+  EXPECT_EQ(frame.replayed_steps, kMaxReplaySteps);
 }
 
 TEST(StreamState, ARigidMotionOfTheWholeCharacterIsOneStep) {

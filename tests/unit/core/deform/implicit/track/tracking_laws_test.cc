@@ -31,10 +31,10 @@ TEST(TrackingLaws, RestStaysBitByBit) {
     EXPECT_TRUE(SameBits(limb.Bend(0), rest)) << frame;
   }
   std::size_t out = 0;
-  for (const std::uint8_t state : limb.states()) {
-    out += state == static_cast<std::uint8_t>(VertexState::kOutVert) ? 1 : 0;
-    EXPECT_TRUE(state == static_cast<std::uint8_t>(VertexState::kOutVert) ||
-                state == static_cast<std::uint8_t>(VertexState::kNotDisplaced));
+  for (const std::uint8_t state : limb.vertex_status()) {
+    out += state == static_cast<std::uint8_t>(VertexStatus::kExcluded) ? 1 : 0;
+    EXPECT_TRUE(state == static_cast<std::uint8_t>(VertexStatus::kExcluded) ||
+                state == static_cast<std::uint8_t>(VertexStatus::kNotDisplaced));
   }
   EXPECT_EQ(out, 2u) << "the middles of both ends, where the field is flat";
 }
@@ -48,26 +48,26 @@ TEST(TrackingLaws, StatesSayWhatHoldsAPoint) {
   const auto skinned = testing::FileOrder(limb.layout(), limb.Skinned(pose));
   const testing::RoundedLimb field{
       std::span<const AffineD>(testing::SkinMatrices(limb.rig(), pose))};
-  std::map<VertexState, int> count;
+  std::map<VertexStatus, int> count;
   for (std::size_t v = 0; v < points.size(); ++v) {
-    const auto state = static_cast<VertexState>(limb.states()[v]);
+    const auto state = static_cast<VertexStatus>(limb.vertex_status()[v]);
     ++count[state];
     const double inner = std::min(field.Part(0, points[v]).value, field.Part(1, points[v]).value);
     const double shift = testing::Distance(points[v], skinned[v]);
-    if (state == VertexState::kGradientDivergence) {
+    if (state == VertexStatus::kGradientDivergence) {
       EXPECT_GE(inner, 0.51) << v << " lies in both limbs";
-    } else if (state == VertexState::kFitted || state == VertexState::kNotDisplaced) {
+    } else if (state == VertexStatus::kFitted || state == VertexStatus::kNotDisplaced) {
       EXPECT_LE(inner, 0.53) << v;
-      EXPECT_EQ(state == VertexState::kFitted, shift > 1e-3) << v;
+      EXPECT_EQ(state == VertexStatus::kFitted, shift > 1e-3) << v;
       EXPECT_NEAR(field.At(points[v], Contact::kCrease).value, 0.5, 0.03) << v;
     }
   }
-  EXPECT_GE(count[VertexState::kGradientDivergence], 20);
-  EXPECT_GE(count[VertexState::kFitted], 200);
-  EXPECT_GE(count[VertexState::kNotDisplaced], 200);
-  EXPECT_LE(count[VertexState::kNbIterMax], 10);
-  EXPECT_EQ(count[VertexState::kOutVert], 2);
-  EXPECT_EQ(count[VertexState::kNormGradNull] + count[VertexState::kPotentialPit], 0);
+  EXPECT_GE(count[VertexStatus::kGradientDivergence], 20);
+  EXPECT_GE(count[VertexStatus::kFitted], 200);
+  EXPECT_GE(count[VertexStatus::kNotDisplaced], 200);
+  EXPECT_LE(count[VertexStatus::kIterationLimit], 10);
+  EXPECT_EQ(count[VertexStatus::kExcluded], 2);
+  EXPECT_EQ(count[VertexStatus::kZeroGradient] + count[VertexStatus::kPotentialPit], 0);
 }
 
 TEST(TrackingLaws, APoseThatStaysComesToRest) {
@@ -110,7 +110,7 @@ TEST(TrackingLaws, ARigidMotionCarriesTheWholeSequence) {
 TEST(TrackingLaws, TheSizeOfThePoseDoesNotMatter) {
   const Rig rig = testing::CanonicalCylinder();
   Task task;
-  const auto recipe = testing::ValueOrDie(ParseSpec("dqs | implicit(tracking=true)"));
+  const auto recipe = testing::ValueOrDie(ParseRecipe("dqs | implicit(tracking=true)"));
   const Deformer deformer = testing::ValueOrDie(Deformer::Bind(rig, recipe, task));
   const auto tracked = [&](double scale) {
     std::vector<Vec3f> positions(rig.vertices());
@@ -232,7 +232,7 @@ TEST(TrackingLaws, APartInASpaceOfItsOwnIsTrackedWhereItStands) {
   const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 70, {4, -3, 2});
   const Rig rig = testing::MakeRig(CylinderAndItsCopyElsewhere(motion));
   Task task;
-  const auto recipe = testing::ValueOrDie(ParseSpec("dqs | implicit(tracking=true)"));
+  const auto recipe = testing::ValueOrDie(ParseRecipe("dqs | implicit(tracking=true)"));
   const Deformer deformer = testing::ValueOrDie(Deformer::Bind(rig, recipe, task));
   std::vector<Vec3f> positions(rig.vertices());
   FrameOut out{.positions = std::as_writable_bytes(std::span(positions))};

@@ -11,40 +11,40 @@ namespace {
 
 using grpc::StatusCode;
 
-constexpr char kSpec[] = "lbs | implicit";
+constexpr char kRecipe[] = "lbs | implicit";
 
-class StatesTest : public ServerTest {
+class VertexStatusTest : public ServerTest {
  protected:
   v1::DeformRequest RequestFor(const std::string& rig, const TubeShape& shape,
-                               const std::string& spec = kSpec) {
+                               const std::string& recipe_text = kRecipe) {
     v1::DeformRequest request;
-    request.mutable_target()->mutable_spec()->set_rig(rig);
-    request.mutable_target()->mutable_spec()->set_spec(spec);
+    request.mutable_target()->mutable_source()->set_rig(rig);
+    request.mutable_target()->mutable_source()->set_recipe_text(recipe_text);
     *request.mutable_pose() = TubePose(3, 0.7f, shape);
     request.mutable_output()->add_attributes(v1::ATTRIBUTE_POSITIONS);
-    request.mutable_output()->add_attributes(v1::ATTRIBUTE_VERTEX_STATES);
+    request.mutable_output()->add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
     return request;
   }
 };
 
-std::string StatesOf(const v1::Frame& frame, bool whole = true) {
-  return ChannelOf(frame, v1::ATTRIBUTE_VERTEX_STATES, v1::ENCODING_UINT8, whole);
+std::string VertexStatusOf(const v1::Frame& frame, bool whole = true) {
+  return ChannelOf(frame, v1::ATTRIBUTE_VERTEX_STATUS, v1::ENCODING_UINT8, whole);
 }
 
-TEST_F(StatesTest, ComeAsAChannel) {
+TEST_F(VertexStatusTest, ComeAsAChannel) {
   Start();
   const TubeShape shape;
   v1::DeformResponse response;
   EXPECT_CODE(stubs().Deform(RequestFor(stubs().UploadTube(shape), shape), response),
               StatusCode::OK);
-  const std::string states = StatesOf(response.frame());
-  ASSERT_EQ(states.size(), shape.vertices());
-  EXPECT_TRUE(std::all_of(states.begin(), states.end(), [](char s) {
-    return v1::VertexState_IsValid(static_cast<unsigned char>(s));
+  const std::string vertex_status = VertexStatusOf(response.frame());
+  ASSERT_EQ(vertex_status.size(), shape.vertices());
+  EXPECT_TRUE(std::all_of(vertex_status.begin(), vertex_status.end(), [](char s) {
+    return v1::VertexStatus_IsValid(static_cast<unsigned char>(s));
   }));
 }
 
-TEST_F(StatesTest, OfStreamsComeInPiecesWithTheSameBytes) {
+TEST_F(VertexStatusTest, OfStreamsComeInPiecesWithTheSameBytes) {
   Start();
   const TubeShape shape{.rings = 60, .segments = 100};
   const std::string rig = stubs().UploadTube(shape);
@@ -53,7 +53,7 @@ TEST_F(StatesTest, OfStreamsComeInPiecesWithTheSameBytes) {
   v1::DeformResponse whole;
   EXPECT_CODE(stubs().Deform(request, whole), StatusCode::OK);
   for (const std::uint32_t chunk : {4096u, 0u}) {
-    v1::StreamOpen open = OpenSpec(rig, kSpec);
+    v1::StreamOpen open = OpenRecipe(rig, kRecipe);
     *open.mutable_output() = request.output();
     open.mutable_output()->set_chunk_bytes(chunk);
     Stream stream(stubs(), open);
@@ -61,18 +61,18 @@ TEST_F(StatesTest, OfStreamsComeInPiecesWithTheSameBytes) {
     const auto answers = stream.ReadUntil(3);
     ASSERT_EQ(answers.size(), 1u);
     EXPECT_SAME_BYTES(answers[0].frame.positions(), whole.frame().positions());
-    EXPECT_SAME_BYTES(StatesOf(answers[0].frame, false), StatesOf(whole.frame()));
+    EXPECT_SAME_BYTES(VertexStatusOf(answers[0].frame, false), VertexStatusOf(whole.frame()));
   }
 }
 
-TEST_F(StatesTest, OfClipsComeInPieces) {
+TEST_F(VertexStatusTest, OfClipsComeInPieces) {
   Start();
   const TubeShape shape{.rings = 60, .segments = 100};
   ExpectClipInPieces(stubs(), RequestFor(stubs().UploadTube(shape), shape), 20'000,
-                     [](const v1::Frame& frame) { return StatesOf(frame); });
+                     [](const v1::Frame& frame) { return VertexStatusOf(frame); });
 }
 
-TEST_F(StatesTest, OfARecipeThatWritesNoneAreRefused) {
+TEST_F(VertexStatusTest, OfARecipeThatWritesNoneAreRefused) {
   Start();
   v1::DeformResponse response;
   const grpc::Status refused =
@@ -82,13 +82,13 @@ TEST_F(StatesTest, OfARecipeThatWritesNoneAreRefused) {
   EXPECT_NE(refused.error_message().find("implicit"), std::string::npos) << refused.error_message();
 }
 
-TEST_F(StatesTest, AreNamedByTheServer) {
+TEST_F(VertexStatusTest, AreNamedByTheServer) {
   Start();
-  ExpectNamedByTheServer(stubs(), v1::ATTRIBUTE_VERTEX_STATES);
+  ExpectNamedByTheServer(stubs(), v1::ATTRIBUTE_VERTEX_STATUS);
 }
 
 // The tube moves by 0.7 along x, and so do its muscles.
-TEST_F(StatesTest, MusclesComeWithTheLastPiece) {
+TEST_F(VertexStatusTest, MusclesComeWithTheLastPiece) {
   Start();
   const TubeShape shape{.rings = 60, .segments = 100};
   v1::Rig rig = TubeRig(shape);
@@ -121,7 +121,7 @@ TEST_F(StatesTest, MusclesComeWithTheLastPiece) {
     EXPECT_NEAR(b.radii(1), 0.1, 1e-5);
   }
 
-  v1::StreamOpen open = OpenSpec(name, "lbs");
+  v1::StreamOpen open = OpenRecipe(name, "lbs");
   *open.mutable_output() = request.output();
   open.mutable_output()->set_chunk_bytes(4096);
   Stream stream(stubs(), open);
@@ -135,7 +135,7 @@ TEST_F(StatesTest, MusclesComeWithTheLastPiece) {
   }
 }
 
-TEST_F(StatesTest, MusclesOfARigWithoutThemAreRefused) {
+TEST_F(VertexStatusTest, MusclesOfARigWithoutThemAreRefused) {
   Start();
   v1::DeformRequest request = RequestFor(stubs().UploadTube(), {}, "dqs");
   request.mutable_output()->clear_attributes();

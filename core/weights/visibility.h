@@ -1,4 +1,4 @@
-// sight.h - whether a point of the skin sees a point of a bone through the body.
+// visibility.h - whether a point of the skin sees a point of a bone through the body.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -14,13 +14,13 @@ namespace sinew::weights {
 // Rays through the skin's triangles. Only a face met from its front blocks, where the line would
 // re-enter the body: leaving the body does not hide a bone that lies outside it, passing through
 // the gap between two limbs does. The skin must outlive it.
-class Sight {
+class Visibility {
  public:
   // kResourceExhausted: the ray tracer has no memory.
-  static absl::StatusOr<Sight> Create(const Skin& skin);
-  Sight(Sight&&) noexcept;
-  Sight& operator=(Sight&&) noexcept;
-  ~Sight();
+  static absl::StatusOr<Visibility> Create(const Skin& skin);
+  Visibility(Visibility&&) noexcept;
+  Visibility& operator=(Visibility&&) noexcept;
+  ~Visibility();
 
   // Faces around the point itself never block. Thread-safe; the answer does not depend on how the
   // search tree was built, because its tests are conservative and each triangle is tested alone.
@@ -33,7 +33,7 @@ class Sight {
 
  private:
   struct Rays;
-  explicit Sight(std::unique_ptr<Rays> rays);
+  explicit Visibility(std::unique_ptr<Rays> rays);
   std::unique_ptr<Rays> rays_;
 };
 

@@ -1,4 +1,4 @@
-#include "core/weights/sight.h"
+#include "core/weights/visibility.h"
 
 #include <absl/strings/str_cat.h>
 #include <embree3/rtcore.h>
@@ -23,7 +23,7 @@ struct ReleaseScene {
 
 }  // namespace
 
-struct Sight::Rays {
+struct Visibility::Rays {
   const Skin* skin = nullptr;
   std::vector<Vec3f> vertices;  // one more than points: Embree reads 16 bytes
   std::unique_ptr<std::remove_pointer_t<RTCDevice>, ReleaseDevice> device;
@@ -47,12 +47,12 @@ struct Sight::Rays {
   }
 };
 
-Sight::Sight(std::unique_ptr<Rays> rays) : rays_(std::move(rays)) {}
-Sight::Sight(Sight&&) noexcept = default;
-Sight& Sight::operator=(Sight&&) noexcept = default;
-Sight::~Sight() = default;
+Visibility::Visibility(std::unique_ptr<Rays> rays) : rays_(std::move(rays)) {}
+Visibility::Visibility(Visibility&&) noexcept = default;
+Visibility& Visibility::operator=(Visibility&&) noexcept = default;
+Visibility::~Visibility() = default;
 
-absl::StatusOr<Sight> Sight::Create(const Skin& skin) {
+absl::StatusOr<Visibility> Visibility::Create(const Skin& skin) {
   auto rays = std::make_unique<Rays>();
   rays->skin = &skin;
   for (const Vec3d& p : skin.points) rays->vertices.push_back(ToFloat(p));
@@ -77,7 +77,7 @@ absl::StatusOr<Sight> Sight::Create(const Skin& skin) {
   rtcCommitScene(rays->scene.get());
   switch (const RTCError error = rtcGetDeviceError(rays->device.get())) {
     case RTC_ERROR_NONE:
-      return Sight(std::move(rays));
+      return Visibility(std::move(rays));
     case RTC_ERROR_OUT_OF_MEMORY:
       return absl::ResourceExhaustedError("weights: no memory for the ray tracer");
     default:
@@ -85,7 +85,7 @@ absl::StatusOr<Sight> Sight::Create(const Skin& skin) {
   }
 }
 
-bool Sight::Sees(std::uint32_t point, const Vec3d& target) const {
+bool Visibility::Sees(std::uint32_t point, const Vec3d& target) const {
   const Vec3d& from = rays_->skin->points[point];
   Vec3d way = target - from;
   const double length = Length(way);

@@ -1,0 +1,57 @@
+// law_recipes.h - the recipes that every law is tried on.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "core/deform/engine/registry.h"
+
+namespace sinew::testing {
+
+// One entry a method, with its defaults, and the recipes whose options change the code path.
+inline std::vector<std::string> LawRecipes() {
+  std::vector<std::string> recipes;
+  for (const MethodInfo& method : ListMethods()) recipes.push_back(method.example);
+  recipes.insert(recipes.end(), {"lbs(max_influences=1)",
+                                 "dqs(blend=0.5)",
+                                 "dqs(signs=parent)",
+                                 "dqs | bulge_free(strongest=true, softness=0)",
+                                 "dqs | bulge_free(method=bisector)",
+                                 "spherical_blend(centres=per_set)",
+                                 "spherical_blend(max_influences=2)",
+                                 "spherical_blend(centres=per_set, max_influences=2)",
+                                 "cor(sigma=0.5, refine=false, max_influences=2)",
+                                 "ddm(truncation=0)",
+                                 "ddm(laplacian=uniform, keep_area=0, alpha=0.5)",
+                                 "ddm(smoothing=explicit, lambda=0.5, iterations=8)",
+                                 "enhanced_ddm(radius=0.05, pop_guard=false)",
+                                 "dqs | delta_mush(laplacian=uniform, keep_area=0, step=1)",
+                                 "lbs | delta_mush(laplacian=inverse_distance, pin_borders=false)",
+                                 "lbs | delta_mush(radius=0.03, step=0.8)",
+                                 "ddm(variant=1)",
+                                 "ddm(variant=1, alpha=0.5, storage=float16)",
+                                 "ddm(variant=2)",
+                                 "ddm(variant=2, alpha=0.5, storage=float16)",
+                                 "ddm(variant=3, alpha=0.5)",
+                                 "ddm(variant=3, storage=float16)",
+                                 "ddm(variant=4)",
+                                 "ddm(variant=4, alpha=0.5, storage=float16)",
+                                 "ddm(variant=5, alpha=0.5)",
+                                 "ddm(variant=5, storage=float16)",
+                                 "ddm(storage=float16)",
+                                 "enhanced_ddm(alpha=0.5, storage=float16)",
+                                 "enhanced_ddm(variant=2, storage=float16)",
+                                 "enhanced_ddm(variant=3, alpha=0.5)",
+                                 "enhanced_ddm(variant=4)",
+                                 "dqs | bulge_free | muscle(strength=2)",
+                                 "shapes(strength=0.5) | shapes | dqs",
+                                 "lbs | implicit",
+                                 "dqs | bulge_free | implicit | relax",
+                                 "dqs | implicit(contact=false, step=fixed, operator=blend)",
+                                 "dqs | implicit(operator=bulge, controller=camel, samples=20)",
+                                 "dqs | implicit(tracking=true)",
+                                 "dqs | relax(iterations=4, strength=1)"});
+  return recipes;
+}
+
+}  // namespace sinew::testing
