@@ -76,7 +76,7 @@ void FindTarget(Runtime& runtime, const v1::Target& target, std::stop_token stop
     case v1::Target::kSession:
       done(runtime.sessions.Use(target.session(), std::chrono::system_clock::now()));
       return;
-    case v1::Target::kRecipe: {
+    case v1::Target::kSource: {
       const absl::Status posted =
           runtime.workers.Post([&runtime, source = target.source(), stop, done, path] {
             auto session = CatchExceptions([&] { return SharedSession(runtime, source, stop); });
@@ -86,7 +86,7 @@ void FindTarget(Runtime& runtime, const v1::Target& target, std::stop_token stop
       return;
     }
     default:
-      done(InvalidField(path, "not set, need a session or a recipe"));
+      done(InvalidField(path, "not set, need a session or a source"));
   }
 }
 

@@ -114,7 +114,7 @@ Method ToMethod(const v1::Method& method) {
 }
 
 Preset ToPreset(const v1::Preset& preset) {
-  return {.name = preset.name(), .source = preset.recipe_text(), .summary = preset.summary()};
+  return {.name = preset.name(), .recipe_text = preset.recipe_text(), .summary = preset.summary()};
 }
 
 RigSummary ToRigSummary(const v1::RigSummary& summary) {
@@ -144,7 +144,7 @@ Session ToSession(const v1::Session& session) {
   Session result;
   result.name = session.name();
   result.rig = session.source().rig();
-  result.source = session.source().recipe_text();
+  result.recipe_text = session.source().recipe_text();
   if (session.has_recipe()) result.recipe_json = ToJson(session.recipe());
   result.determinism_digest = session.determinism_digest();
   result.state = static_cast<SessionState>(session.state());

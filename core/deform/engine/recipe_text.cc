@@ -179,7 +179,7 @@ class Scanner {
     const std::string got =
         at_ < text_.size() ? absl::StrCat("'", std::string(1, text_[at_]), "'") : "the end";
     return absl::InvalidArgumentError(
-        absl::StrCat("recipe: got ", got, " at column ", at_ + 1, ", need ", AbslView(need)));
+        absl::StrCat("recipe_text: got ", got, " at column ", at_ + 1, ", need ", AbslView(need)));
   }
 
  private:
@@ -208,7 +208,7 @@ absl::StatusOr<Values> ParseValues(Scanner& scanner) {
     for (const auto& [known, unused] : values) {
       if (known == key) {
         return absl::InvalidArgumentError(
-            absl::StrCat("recipe: parameter '", key, "' stands twice"));
+            absl::StrCat("recipe_text: parameter '", key, "' stands twice"));
       }
     }
     values.emplace_back(key, *value);
@@ -236,7 +236,7 @@ absl::StatusOr<Recipe> ExpandPreset(const PresetInfo& preset, const Values& valu
                            MakeStageAt(before + stages.size() - 1, preset.name, values));
   } else if (!values.empty()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("recipe: ", AbslView(preset.name), " takes no parameters, write ",
+        absl::StrCat("recipe_text: ", AbslView(preset.name), " takes no parameters, write ",
                      AbslView(preset.recipe_text), " to set those of its stages"));
   }
   return stages;
@@ -271,7 +271,8 @@ absl::StatusOr<Recipe> ParseStages(std::string_view recipe_text, bool presets) {
       recipe.push_back(std::move(params));
     }
     if (recipe.size() > kMaxStages) {
-      return absl::InvalidArgumentError(absl::StrCat("recipe: more than ", kMaxStages, " stages"));
+      return absl::InvalidArgumentError(
+          absl::StrCat("recipe_text: more than ", kMaxStages, " stages"));
     }
   } while (scanner.Take('|'));
   if (!scanner.Done()) return scanner.Wrong("'|' or the end");
@@ -288,8 +289,8 @@ bool IsPlain(std::string_view text) {
 
 absl::StatusOr<Recipe> ParseRecipe(std::string_view recipe_text) {
   if (recipe_text.size() > kMaxRecipeBytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("recipe: got ", recipe_text.size(), " bytes, need at most ", kMaxRecipeBytes));
+    return absl::InvalidArgumentError(absl::StrCat("recipe_text: got ", recipe_text.size(),
+                                                   " bytes, need at most ", kMaxRecipeBytes));
   }
   SINEW_ASSIGN_OR_RETURN(Recipe recipe, ParseStages(recipe_text, true));
   SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
@@ -311,7 +312,7 @@ absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& val
   for (const PresetInfo& preset : ListPresets()) {
     if (std::ranges::find(names, preset.name) == names.end()) names.emplace_back(preset.name);
   }
-  return absl::InvalidArgumentError(absl::StrCat("recipe: got method '", AbslView(method),
+  return absl::InvalidArgumentError(absl::StrCat("recipe_text: got method '", AbslView(method),
                                                  "', need one of ", absl::StrJoin(names, ", "),
                                                  DidYouMean(method, names)));
 }
