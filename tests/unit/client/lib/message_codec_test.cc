@@ -10,7 +10,7 @@ namespace {
 TEST(FromRecipe, TakesTextAndJson) {
   const auto text = FromRecipe("rigs/x", "dqs(blend=0.5)", "abc");
   ASSERT_TRUE(text.ok());
-  EXPECT_EQ(text->source(), "dqs(blend=0.5)");
+  EXPECT_EQ(text->recipe_text(), "dqs(blend=0.5)");
   EXPECT_EQ(text->determinism_digest(), "abc");
   const auto json = FromRecipe("rigs/x", " {\"stages\": [{\"dqs\": {\"blend\": 0.5}}]}", "");
   ASSERT_TRUE(json.ok()) << json.status();
