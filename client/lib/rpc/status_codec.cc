@@ -81,10 +81,11 @@ absl::Status ToStatus(const v1::Problem& problem) {
 }
 
 Problem ToProblem(const v1::Problem& problem) {
-  return {.code = ToCode(problem.code()),
-          .reason = ReasonName(problem.reason()),
+  return {.severity = problem.code() == 0 ? Severity::kWarning : Severity::kError,
           .message = problem.message(),
           .field = problem.field(),
+          .code = ToCode(problem.code()),
+          .reason = ReasonName(problem.reason()),
           .metadata = {problem.metadata().begin(), problem.metadata().end()}};
 }
 

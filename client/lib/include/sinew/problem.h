@@ -1,12 +1,13 @@
-// problem.h - what a program may know of an error or a warning beside its text.
+// problem.h - errors and warnings in a form that programs can use.
 //
-// Included by sinew/messages.h. Values that own what they hold. Names of fields are those of the
-// wire (package sinew.v1).
+// Included by sinew/messages.h. Plain values. Field paths are those of the wire (package sinew.v1)
+// or, for a file, a place in it.
 #pragma once
 
 #include <absl/status/status.h>
 #include <absl/time/time.h>
 
+#include <cstdint>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,33 +15,51 @@
 
 namespace sinew::client {
 
-// A warning, or why a session failed.
-struct Problem {
-  absl::StatusCode code = absl::StatusCode::kOk;  // kOk: a warning
-  std::string reason;                             // as ErrorDetails::reason
-  std::string message;                            // "field: what was got, what is allowed"
-  std::string field;                              // path within the request; empty: none to blame
-  std::map<std::string, std::string> metadata;    // what a program may need of the message
+enum class Severity : std::uint8_t {
+  kInfo = 1,     // worth knowing, nothing to do
+  kWarning = 2,  // will show in the result, or part of the input was not kept
+  kError = 3     // the server refuses the input, or the session failed
 };
 
-// What the server attached to an error beside code and message; empty where it said nothing.
+constexpr const char* SeverityName(Severity severity) {
+  switch (severity) {
+    case Severity::kInfo:
+      return "info";
+    case Severity::kWarning:
+      return "warning";
+    default:
+      return "error";
+  }
+}
+
+// A note, a warning or an error about a rig, a file, a recipe or a session.
+struct Problem {
+  Severity severity = Severity::kWarning;
+  std::string message = {};  // what is wrong, what was found, what is allowed
+  std::string field = {};    // path in the request, or place in the file; empty: the whole
+  absl::StatusCode code = absl::StatusCode::kOk;     // kOk unless `severity` is kError
+  std::string reason = {};                           // as ErrorDetails::reason
+  std::map<std::string, std::string> metadata = {};  // values of the message, by name
+};
+
+// What the server attached to an error besides code and message; empty where it sent nothing.
 struct ErrorDetails {
   struct Violation {
-    std::string field;  // path within the request, or the name of the limit
+    std::string field;  // path in the request, or the name of the limit
     std::string description;
   };
   std::string reason;  // a name of sinew.v1.Reason without its prefix, e.g. "USE_STREAM",
                        // "DETERMINISM_MISMATCH"
-  std::string domain;  // "sinew" for this server's errors
-  std::map<std::string, std::string> metadata;  // numbers of the message, by name
+  std::string domain;  // "sinew" for errors of a Sinew server
+  std::map<std::string, std::string> metadata;  // values of the message, by name
   std::string field;                            // the first of `fields`, or empty
-  std::vector<Violation> fields;                // which fields of the request were wrong
-  std::vector<Violation> limits;                // which limits were passed
-  std::optional<absl::Duration> retry_delay;    // unset: waiting does not help, or nobody knows
+  std::vector<Violation> fields;                // the invalid fields of the request
+  std::vector<Violation> limits;                // the limits that were exceeded
+  std::optional<absl::Duration> retry_delay;    // unset: a retry is unlikely to help
 };
 
-// Reads the details of any status this library returned. Never fails: what cannot be read is left
-// out.
+// Reads the details of any status that this library returned. Never fails: unreadable details are
+// left out.
 ErrorDetails Details(const absl::Status& status);
 
 }  // namespace sinew::client
