@@ -96,24 +96,25 @@ absl::Status CheckMuscleSizes(std::span<const Muscle> muscles, const MuscleTable
   return absl::OkStatus();
 }
 
-std::vector<SuspiciousMuscle> SuspiciousMuscles(const Rig& rig) {
-  std::vector<SuspiciousMuscle> doubtful;
+std::vector<Problem> SuspiciousMuscles(const Rig& rig) {
+  std::vector<Problem> suspicious;
   const double diagonal = rig.mesh().diagonal();
-  if (rig.muscles().empty() || !(diagonal > 0)) return doubtful;
+  if (rig.muscles().empty() || !(diagonal > 0)) return suspicious;
   const std::vector<AffineD> pose = BindPose(rig);
-  if (!MeshesShareASpace(rig, pose)) return doubtful;
+  if (!MeshesShareASpace(rig, pose)) return suspicious;
   const Bones bones(rig, pose);
   const std::vector<float> slack(rig.controls().size());
   for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
     const Muscle& muscle = rig.muscles()[m];
     const double bone = BoneOf(bones, rig.muscle_tables(), rig.muscle_tables().rows[m]);
     if (std::isfinite(bone) && std::max(muscle.width, muscle.depth) < kThinPart * bone) {
-      doubtful.push_back(
-          {m, absl::StrCat("'", muscle.name, "' has semi-axes of ", absl::SixDigits(muscle.width),
-                           " and ", absl::SixDigits(muscle.depth), " beside a bone of ",
-                           absl::SixDigits(bone),
-                           ": are its lengths in another unit than the character's, such as metres "
-                           "beside millimetres?")});
+      suspicious.push_back(
+          {Severity::kWarning, absl::StrCat("muscles[", m, "]"),
+           absl::StrCat("'", muscle.name, "' has semi-axes of ", absl::SixDigits(muscle.width),
+                        " and ", absl::SixDigits(muscle.depth), " beside a bone of ",
+                        absl::SixDigits(bone),
+                        ": are its lengths in another unit than the character's, such as metres "
+                        "beside millimetres?")});
       continue;
     }
     const MuscleState state = PoseMuscle(rig.muscle_tables(), m, pose, slack);
@@ -122,12 +123,13 @@ std::vector<SuspiciousMuscle> SuspiciousMuscles(const Rig& rig) {
       beyond = std::max(beyond, Beyond(rig.mesh(), node.point, {}));
     }
     if (beyond <= kDoubtfulPart * diagonal) continue;
-    doubtful.push_back(
-        {m, absl::StrCat("'", muscle.name, "' reaches ", absl::SixDigits(beyond),
-                         " out of the character's bounding box, whose diagonal is ",
-                         absl::SixDigits(diagonal), ": are its lengths and joints right?")});
+    suspicious.push_back(
+        {Severity::kWarning, absl::StrCat("muscles[", m, "]"),
+         absl::StrCat("'", muscle.name, "' reaches ", absl::SixDigits(beyond),
+                      " out of the character's bounding box, whose diagonal is ",
+                      absl::SixDigits(diagonal), ": are its lengths and joints right?")});
   }
-  return doubtful;
+  return suspicious;
 }
 
 }  // namespace sinew

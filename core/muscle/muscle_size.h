@@ -4,9 +4,9 @@
 #include <absl/status/status.h>
 
 #include <span>
-#include <string>
 #include <vector>
 
+#include "core/base/problem.h"
 #include "core/muscle/muscle.h"
 #include "core/muscle/posed_muscle.h"
 
@@ -21,16 +21,11 @@ class Rig;
 absl::Status CheckMuscleSizes(std::span<const Muscle> muscles, const MuscleTables& tables,
                               double diagonal);
 
-struct SuspiciousMuscle {
-  std::size_t muscle = 0;  // of the rig
-  std::string what;        // "'biceps' reaches 0.4 out of ..."
-};
-
-// Muscles that are most likely not what they are meant to be. In the pose the mesh was modelled in,
-// their path or their belly, slack, leaves its bounding box by more than a twentieth of the
-// diagonal; or the belly is a thread, thinner than 1/300 of each bone that its points belong to, as
-// where lengths are in another unit. None of a rig whose meshes are kept in spaces of their own,
-// which have no box together. O(joints + points of muscles).
-std::vector<SuspiciousMuscle> SuspiciousMuscles(const Rig& rig);
+// Warnings of muscles ("muscles[3]") that are most likely not what they are meant to be. In the
+// pose the mesh was modelled in, their path or their belly, slack, leaves its bounding box by more
+// than a twentieth of the diagonal; or the belly is a thread, thinner than 1/300 of each bone that
+// its points belong to, as where lengths are in another unit. None of a rig whose meshes are kept
+// in spaces of their own, which have no box together. O(joints + points of muscles).
+std::vector<Problem> SuspiciousMuscles(const Rig& rig);
 
 }  // namespace sinew

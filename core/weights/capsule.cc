@@ -260,9 +260,10 @@ absl::StatusOr<Computed> CapsuleWeights(const Skin& skin, const WeightOptions& o
   }
   if (!computed.unseen.empty()) {
     computed.notes.push_back(
-        absl::StrCat(computed.unseen.size(),
-                     " points see no bone or lie outside every capsule: each follows the bone "
-                     "nearest to it; a larger outer radius covers more"));
+        {Severity::kInfo, "mesh",
+         absl::StrCat(computed.unseen.size(),
+                      " points see no bone or lie outside every capsule: each follows the bone "
+                      "nearest to it; a larger outer radius covers more")});
   }
   return computed;
 }

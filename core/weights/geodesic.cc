@@ -352,10 +352,11 @@ absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Segment
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   }
   if (outside > 0 && voxels.count() > 0) {
-    computed.notes.push_back(absl::StrCat(outside.load(),
-                                          outside == 1 ? " joint has" : " joints have",
-                                          " no bone inside the mesh: distances start from the "
-                                          "inside nearest to them"));
+    computed.notes.push_back(
+        {Severity::kInfo, "joints",
+         absl::StrCat(outside.load(), outside == 1 ? " joint has" : " joints have",
+                      " no bone inside the mesh: distances start from the inside nearest to "
+                      "them")});
   }
   computed.unseen = ReachOthers(skin, task, computed.columns);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -392,11 +393,13 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (voxels.count() == 0) {
     computed.notes.push_back(
-        "the mesh encloses nothing, or is thinner than a voxel: straight-line distances");
+        {Severity::kWarning, "mesh",
+         "the mesh encloses nothing, or is thinner than a voxel: straight-line distances"});
   } else if (!computed.unseen.empty()) {
-    computed.notes.push_back(absl::StrCat(computed.unseen.size(),
-                                          " points are not reached through the body or along the "
-                                          "skin: straight-line distances"));
+    computed.notes.push_back({Severity::kInfo, "mesh",
+                              absl::StrCat(computed.unseen.size(),
+                                           " points are not reached through the body or along the "
+                                           "skin: straight-line distances")});
   }
   return computed;
 }

@@ -297,12 +297,14 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
   computed.unseen = std::move(sources.unseen);
   if (!computed.unseen.empty()) {
     computed.notes.push_back(
-        absl::StrCat(computed.unseen.size(),
-                     " points do not see their nearest bone: their weights come from neighbours",
-                     sources.dark > 0 ? absl::StrCat(", or, for ", sources.dark,
-                                                     " on pieces that see no bone at all, from the "
-                                                     "nearest bone")
-                                      : std::string()));
+        {Severity::kInfo, "mesh",
+         absl::StrCat(computed.unseen.size(),
+                      " points do not see their nearest bone: their weights come from neighbours",
+                      sources.dark > 0
+                          ? absl::StrCat(", or, for ", sources.dark,
+                                         " on pieces that see no bone at all, from the "
+                                         "nearest bone")
+                          : std::string())});
   }
   return computed;
 }

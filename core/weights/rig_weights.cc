@@ -336,9 +336,9 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
       result.report.unseen.push_back(vertices[v]);
     }
     if (std::string note = NoteOnBoneless(skeleton, bones, input.carriers); !note.empty()) {
-      computed.report.notes.push_back(std::move(note));
+      computed.report.notes.push_back({Severity::kWarning, "joints", std::move(note)});
     }
-    for (std::string& note : computed.report.notes) {
+    for (Problem& note : computed.report.notes) {
       if (std::find(result.report.notes.begin(), result.report.notes.end(), note) ==
           result.report.notes.end()) {
         result.report.notes.push_back(std::move(note));

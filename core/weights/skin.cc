@@ -120,9 +120,10 @@ void NoteFarBones(const Mesh& mesh, std::span<const Bone> bones, Skin& skin) {
     if (count++ == 0) first = bone.joint;
   }
   if (count == 0) return;
-  skin.notes.push_back(absl::StrCat(count, count == 1 ? " bone lies" : " bones lie",
-                                    " far outside the mesh, the first of joint ", first,
-                                    ": other units, or a control that should be left out?"));
+  skin.notes.push_back({Severity::kWarning, "joints",
+                        absl::StrCat(count, count == 1 ? " bone lies" : " bones lie",
+                                     " far outside the mesh, the first of joint ", first,
+                                     ": other units, or a control that should be left out?")});
 }
 
 }  // namespace
@@ -165,7 +166,10 @@ absl::StatusOr<Skin> MakeSkin(const Mesh& mesh, std::span<const Bone> bones) {
   skin.triangles = Triangles(mesh, skin.welded);
   skin.neighbours = TriangleNeighbours(mesh, skin.welded);
   skin.side = Side(skin);
-  if (skin.side < 0) skin.notes.push_back("the faces are wound inside out: taken the other way");
+  if (skin.side < 0) {
+    skin.notes.push_back(
+        {Severity::kWarning, "mesh", "the faces are wound inside out: taken the other way"});
+  }
   FillNormals(skin);
 
   std::vector<std::uint32_t> order(bones.size());

@@ -11,10 +11,10 @@
 #include <cstdint>
 #include <functional>
 #include <span>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "core/base/problem.h"
 #include "core/base/types.h"
 #include "core/base/vectors.h"
 #include "core/mesh/mesh.h"
@@ -53,7 +53,7 @@ struct Skin {
   std::vector<std::uint32_t> joints;         // [J] owners of bones, rising
   std::vector<Segment> segments;             // by owner
   std::vector<std::uint32_t> first_segment;  // [J + 1]
-  std::vector<std::string> notes;
+  std::vector<Problem> notes;
 
   std::span<const Segment> bones(std::size_t owner) const { return OfOwner(segments, owner); }
   // Of anything in the order of `segments`.
@@ -93,7 +93,7 @@ struct Columns {
 struct Computed {
   Columns columns;                    // not negative but for rounding; rows need not sum to 1
   std::vector<std::uint32_t> unseen;  // points, rising
-  std::vector<std::string> notes;
+  std::vector<Problem> notes;
 };
 
 // A method's share of the progress bar, as parts of the whole, and of the memory limit.

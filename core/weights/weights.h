@@ -11,9 +11,9 @@
 
 #include <cstdint>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "core/base/problem.h"
 #include "core/base/types.h"
 #include "core/mesh/mesh.h"
 #include "core/parallel/task.h"
@@ -65,7 +65,7 @@ struct WeightReport {
   // with heat they take what flows in from their neighbours.
   std::vector<std::uint32_t> unseen;
   std::vector<std::uint32_t> idle_joints;  // own bones but carry nothing, rising
-  std::vector<std::string> notes;          // for people
+  std::vector<Problem> notes;              // for people
 };
 
 struct ComputedWeights {

@@ -83,18 +83,14 @@ v1::Estimate ToProto(const BindEstimate& estimate) {
 }
 
 void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session) {
-  std::vector<UnusedParameter> all = UnusedParameters(recipe);
-  if (rig.muscles().empty()) {
-    for (UnusedParameter& unused : UnusedWithoutMuscles(recipe)) all.push_back(std::move(unused));
-  }
-  for (const UnusedParameter& unused : all) {
-    AddWarning(absl::StrCat("source.recipe.stages[", unused.stage, "].", unused.path), unused.what,
-               session);
-  }
-  if (!UsesMuscles(recipe)) return;
-  for (const SuspiciousMuscle& doubtful : SuspiciousMuscles(rig)) {
-    AddWarning(absl::StrCat("rig.muscles[", doubtful.muscle, "]"), doubtful.what, session);
-  }
+  const auto add = [&](const char* input, const std::vector<Problem>& problems) {
+    for (const Problem& problem : problems) {
+      AddWarning(absl::StrCat(input, ".", problem.field), problem.message, session);
+    }
+  };
+  add("source.recipe", UnusedParameters(recipe));
+  if (rig.muscles().empty()) add("source.recipe", UnusedWithoutMuscles(recipe));
+  if (UsesMuscles(recipe)) add("rig", SuspiciousMuscles(rig));
 }
 
 v1::Session ToProto(const SessionTable::Lease& lease) {

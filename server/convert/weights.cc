@@ -276,9 +276,9 @@ v1::WeightsReport ToProto(const WeightReport& report) {
     proto.add_unseen_vertices(vertex);
   }
   for (const std::uint32_t joint : report.idle_joints) proto.add_idle_joints(joint);
-  for (const std::string& note : report.notes) {
+  for (const Problem& note : report.notes) {
     if (proto.notes_size() == kNotesListed) break;
-    proto.add_notes(note.substr(0, kNoteBytes));
+    proto.add_notes(note.message.substr(0, kNoteBytes));
   }
   return proto;
 }

@@ -88,8 +88,8 @@ Rows Unread(const ImplicitParams& p) {
 
 }  // namespace
 
-std::vector<UnusedParameter> UnusedParameters(const Recipe& recipe) {
-  std::vector<UnusedParameter> unused;
+std::vector<Problem> UnusedParameters(const Recipe& recipe) {
+  std::vector<Problem> unused;
   for (std::size_t k = 0; k < recipe.size(); ++k) {
     const auto [rows, defaults] = std::visit(
         []<class P>(const P& params) { return std::pair(Unread(params), StageValues(P{})); },
@@ -101,23 +101,27 @@ std::vector<UnusedParameter> UnusedParameters(const Recipe& recipe) {
           std::find(defaults.begin(), defaults.end(), std::pair(name, value)) != defaults.end();
       if (row == rows.end() || is_default) continue;
       unused.push_back(
-          {k, absl::StrCat(AbslView(StageName(recipe[k])), ".", name),
+          {Severity::kWarning,
+           absl::StrCat("stages[", k, "].", AbslView(StageName(recipe[k])), ".", name),
            absl::StrCat("got ", value, ", which has no effect: ", AbslView(row->second))});
     }
   }
   return unused;
 }
 
-std::vector<UnusedParameter> UnusedWithoutMuscles(const Recipe& recipe) {
-  std::vector<UnusedParameter> unused;
+std::vector<Problem> UnusedWithoutMuscles(const Recipe& recipe) {
+  std::vector<Problem> unused;
   for (std::size_t k = 0; k < recipe.size(); ++k) {
+    const auto warn = [&](std::string_view field, std::string message) {
+      unused.push_back({Severity::kWarning, absl::StrCat("stages[", k, "].", AbslView(field)),
+                        std::move(message)});
+    };
     if (std::holds_alternative<MuscleParams>(recipe[k])) {
-      unused.push_back({k, "muscle", "the rig has no muscles: the stage does nothing"});
+      warn("muscle", "the rig has no muscles: the stage does nothing");
     }
     const auto* implicit = std::get_if<ImplicitParams>(&recipe[k]);
     if (implicit != nullptr && !implicit->muscles) {
-      unused.push_back(
-          {k, "implicit.muscles", "got false, which has no effect: the rig has no muscles"});
+      warn("implicit.muscles", "got false, which has no effect: the rig has no muscles");
     }
   }
   return unused;

@@ -155,8 +155,8 @@ TEST(MuscleCheck, MusclesThatLeaveTheMeshAreDoubtful) {
   for (const auto& [what, change] : rows) {
     const auto found = doubtful([&](RigSource& s) { change(s.muscles[1]); });
     ASSERT_EQ(found.size(), 1u) << what;
-    EXPECT_EQ(found[0].muscle, 1u);
-    EXPECT_THAT(found[0].what, HasSubstr("out of the character's bounding box")) << what;
+    EXPECT_EQ(found[0].field, "muscles[1]");
+    EXPECT_THAT(found[0].message, HasSubstr("out of the character's bounding box")) << what;
   }
 }
 
@@ -181,8 +181,8 @@ TEST(MuscleCheck, MusclesInAnotherUnitAreDoubtful) {
   for (const double factor : {0.01, 0.001, 1e-6}) {
     const auto found = doubtful(factor);
     ASSERT_EQ(found.size(), TubeWithMusclesSource().muscles.size()) << factor;
-    for (const SuspiciousMuscle& muscle : found) {
-      EXPECT_THAT(muscle.what, HasSubstr("in another unit than the character's")) << factor;
+    for (const Problem& muscle : found) {
+      EXPECT_THAT(muscle.message, HasSubstr("in another unit than the character's")) << factor;
     }
   }
 }

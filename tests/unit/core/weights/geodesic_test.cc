@@ -275,8 +275,8 @@ TEST(Geodesic, BonesOutsideStartFromTheNearestInside) {
   const auto computed =
       ComputeWeights(MeshOf(body), body.bones, {.method = WeightMethod::kGeodesic}, task);
   ASSERT_TRUE(computed.ok()) << computed.status();
-  EXPECT_TRUE(std::ranges::any_of(computed->report.notes, [](const std::string& note) {
-    return note.find("1 joint has no bone inside") != std::string::npos;
+  EXPECT_TRUE(std::ranges::any_of(computed->report.notes, [](const Problem& note) {
+    return note.message.find("1 joint has no bone inside") != std::string::npos;
   }));
   const auto weights = testing::Dense(computed->influences, 3);
   EXPECT_GT(weights[80 * 32][2], 0.05);  // the end near it

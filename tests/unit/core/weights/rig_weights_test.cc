@@ -159,9 +159,9 @@ TEST(RigWeights, JointsInOnePlaceAreNamed) {
     return testing::ValueOrDie(ComputeRigWeights(input, {.method = WeightMethod::kCapsule}, {}))
         .report.notes;
   };
-  const auto said = [](const std::vector<std::string>& all) {
+  const auto said = [](const std::vector<Problem>& all) {
     return std::ranges::count_if(
-        all, [](const std::string& note) { return note.starts_with("1 joint has no bone"); });
+        all, [](const Problem& note) { return note.message.starts_with("1 joint has no bone"); });
   };
   EXPECT_EQ(said(notes()), 0);
   const AffineD along{{1, 0, 0, 2, 0, 1, 0, 0, 0, 0, 1, 0}};

@@ -270,7 +270,7 @@ TEST_P(EveryWay, ReportsJointsThatCarryNothing) {
   const auto computed = ComputeWeights(MeshOf(body), body.bones, options, task);
   ASSERT_TRUE(computed.ok()) << computed.status();
   EXPECT_EQ(computed->report.idle_joints, std::vector<std::uint32_t>{9});
-  EXPECT_NE(computed->report.notes.at(0).find("far outside the mesh, the first of joint 9"),
+  EXPECT_NE(computed->report.notes.at(0).message.find("far outside the mesh, the first of joint 9"),
             std::string::npos);
 }
 

@@ -1,5 +1,6 @@
 #include "core/deform/engine/unused_parameters.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -28,7 +29,7 @@ std::vector<Vec3f> Bent(const Recipe& recipe) {
 struct Case {
   const char* recipe_text;
   const char* without;  // the same with the default in place of what is reported
-  const char* path;
+  const char* field;    // behind "stages[k]."
   const char* why;
 };
 
@@ -58,8 +59,8 @@ TEST(UnusedParameters, ReportsWhatChangesNothing) {
   for (const Case& c : cases) {
     const auto unused = UnusedParameters(*ParseRecipe(c.recipe_text));
     ASSERT_EQ(unused.size(), 1u) << c.recipe_text;
-    EXPECT_EQ(unused[0].path, c.path);
-    EXPECT_NE(unused[0].what.find(c.why), std::string::npos) << unused[0].what;
+    EXPECT_THAT(unused[0].field, ::testing::EndsWith(std::string("].") + c.field));
+    EXPECT_THAT(unused[0].message, ::testing::HasSubstr(c.why));
     EXPECT_TRUE(UnusedParameters(*ParseRecipe(c.without)).empty()) << c.without;
     const auto with = Bent(*ParseRecipe(c.recipe_text)), without = Bent(*ParseRecipe(c.without));
     EXPECT_TRUE(with == without) << c.recipe_text << " and " << c.without << " differ";
@@ -89,37 +90,38 @@ TEST(UnusedParameters, NamesTheStage) {
   const auto unused = UnusedParameters(
       *ParseRecipe("shapes | dqs(blend=0, signs=parent) | delta_mush(radius=0.1, iterations=4)"));
   ASSERT_EQ(unused.size(), 2u);
-  EXPECT_EQ(unused[0].stage, 1u);
-  EXPECT_EQ(unused[1].stage, 2u);
+  EXPECT_EQ(unused[0].field, "stages[1].dqs.signs");
+  EXPECT_EQ(unused[1].field, "stages[2].delta_mush.iterations");
 }
 
 TEST(UnusedWithoutMuscles, AreStagesAndParametersOfMuscles) {
   const auto stage = UnusedWithoutMuscles(*ParseRecipe("dqs | muscle(strength=2)"));
   ASSERT_EQ(stage.size(), 1u);
-  EXPECT_EQ(stage[0].stage, 1u);
-  EXPECT_EQ(stage[0].path, "muscle");
-  EXPECT_EQ(stage[0].what, "the rig has no muscles: the stage does nothing");
+  EXPECT_EQ(stage[0].severity, Severity::kWarning);
+  EXPECT_EQ(stage[0].field, "stages[1].muscle");
+  EXPECT_THAT(stage[0].message, ::testing::HasSubstr("no muscles"));
   const auto parameter = UnusedWithoutMuscles(*ParseRecipe("dqs | implicit(muscles=false)"));
   ASSERT_EQ(parameter.size(), 1u);
-  EXPECT_EQ(parameter[0].path, "implicit.muscles");
+  EXPECT_EQ(parameter[0].field, "stages[1].implicit.muscles");
   EXPECT_TRUE(UnusedWithoutMuscles(*ParseRecipe("dqs | implicit | relax")).empty());
 }
 
 TEST(UnusedParameters, SeatsForImplicitSkinningFollowTheirDescriptions) {
   const auto paths = [](const char* recipe_text) {
     std::vector<std::string> found;
-    for (const UnusedParameter& unused : UnusedParameters(*ParseRecipe(recipe_text))) {
-      found.push_back(unused.path);
+    for (const Problem& unused : UnusedParameters(*ParseRecipe(recipe_text))) {
+      found.push_back(unused.field);
     }
     return found;
   };
   using Paths = std::vector<std::string>;
-  EXPECT_EQ(paths("dqs | implicit(attraction=0.5)"), Paths{"implicit.attraction"});
+  EXPECT_EQ(paths("dqs | implicit(attraction=0.5)"), Paths{"stages[1].implicit.attraction"});
   EXPECT_EQ(paths("dqs | implicit(tracking=true, attraction=0.5)"), Paths{});
-  EXPECT_EQ(paths("dqs | implicit(bulge=0.5)"), Paths{"implicit.bulge"});
+  EXPECT_EQ(paths("dqs | implicit(bulge=0.5)"), Paths{"stages[1].implicit.bulge"});
   EXPECT_EQ(paths("dqs | implicit(operator=bulge, bulge=0.5, controller=finger)"), Paths{});
-  EXPECT_EQ(paths("dqs | implicit(controller=finger)"), Paths{"implicit.controller"});
-  EXPECT_EQ(paths("dqs | implicit(contact=false, smoothing=9)"), Paths{"implicit.smoothing"});
+  EXPECT_EQ(paths("dqs | implicit(controller=finger)"), Paths{"stages[1].implicit.controller"});
+  EXPECT_EQ(paths("dqs | implicit(contact=false, smoothing=9)"),
+            Paths{"stages[1].implicit.smoothing"});
 }
 
 }  // namespace
