@@ -45,6 +45,7 @@ Runtime::Runtime(const Config& c)
       transfers(c.rigs.transfers, "max-transfers", "calls"),
       arenas(c.Threads()),
       frames(FramePool::Create(c.compute.frame_bytes, kIdleFrameBytes)),
+      evaluators{config.streams, config.compute.inline_microseconds, metrics, *frames},
       comparisons(FramePool::Create(c.compare.bytes, 0, "comparisons", "max-compare-bytes")),
       sessions(c.sessions),
       workers(kWorkers, kWaitingCalls) {}

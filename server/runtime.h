@@ -12,6 +12,7 @@
 #include "server/base/config.h"
 #include "server/base/log.h"
 #include "server/base/metrics.h"
+#include "server/frames/evaluator.h"
 #include "server/frames/frame_pool.h"
 #include "server/store/deformer_cache.h"
 #include "server/store/folder_lock.h"
@@ -57,6 +58,7 @@ class Runtime {
   Timers timers;
   Arenas arenas;
   const std::shared_ptr<FramePool> frames;
+  const EvaluatorContext evaluators;
   const std::shared_ptr<FramePool> comparisons;  // reservations alone: they starve no frames
   std::unique_ptr<RigStore> rigs;
   std::unique_ptr<UploadTable> uploads;

@@ -3,6 +3,6 @@
 
 namespace sinew::server {
 
-inline constexpr char kVersion[] = SINEW_VERSION;
+extern const char kVersion[];
 
 }  // namespace sinew::server

@@ -1,5 +1,6 @@
 #include "server/calls/call.h"
 
+#include <absl/strings/str_cat.h>
 #include <grpc/grpc.h>
 
 namespace sinew::server {

@@ -3,19 +3,17 @@
 #pragma once
 
 #include <absl/status/statusor.h>
-#include <absl/strings/str_cat.h>
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <chrono>
-#include <exception>
 #include <memory>
-#include <new>
 #include <stop_token>
 #include <string>
 #include <type_traits>
 #include <utility>
 
+#include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
 #include "server/runtime.h"
 
@@ -59,19 +57,6 @@ class Call {
   std::stop_source stop_;
   bool ended_ = false;
 };
-
-// Runs `body`; exceptions become kResourceExhausted (memory) or kInternal. Result: absl::Status or
-// a StatusOr.
-template <class Body>
-auto CatchExceptions(Body&& body) -> decltype(body()) {
-  try {
-    return std::forward<Body>(body)();
-  } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("server: out of memory");
-  } catch (const std::exception& error) {
-    return absl::InternalError(absl::StrCat("server: ", error.what()));
-  }
-}
 
 // Ends a call whose reader blocks a write and with it every status: `final` (code and message, no
 // details) goes past what is waiting. The reactor must have been finished.

@@ -61,7 +61,7 @@ absl::Status ClipCall::Receive(const grpc::ByteBuffer& bytes) {
 absl::Status ClipCall::Prepare(std::shared_ptr<Session> session) {
   if (ended_) return absl::OkStatus();
   session_ = session;
-  SINEW_ASSIGN_OR_RETURN(evaluator_, Evaluator::Create(runtime_, std::move(session),
+  SINEW_ASSIGN_OR_RETURN(evaluator_, Evaluator::Create(runtime_.evaluators, std::move(session),
                                                        request_.layout(), request_.output()));
   SINEW_ASSIGN_OR_RETURN(reservation_,
                          runtime_.frames->Reserve(kBuffers * evaluator_->frame_bytes()));

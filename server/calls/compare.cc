@@ -193,7 +193,7 @@ absl::Status CompareCall::Begin(v1::CompareDeformersResponse& response) {
   const Rig& rig = session->bound->rig();
   response.set_determinism_digest(session->determinism_digest);
   SINEW_ASSIGN_OR_RETURN(measured_.evaluator,
-                         Evaluator::Create(runtime_, session, request_.layout(), {}));
+                         Evaluator::Create(runtime_.evaluators, session, request_.layout(), {}));
   const absl::Status bound = measured_.evaluator->Ready();
   if (!bound.ok()) return WithPath(bound, TargetPath(static_cast<std::size_t>(target_)));
   measured_.jerk.emplace(FramesPerSecond(), rig.mesh().diagonal());

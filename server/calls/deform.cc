@@ -67,7 +67,7 @@ absl::Status DeformCall::Prepare(std::shared_ptr<Session> session) {
   const std::lock_guard lock(mutex_);
   if (ended_) return absl::OkStatus();
   session_ = session;
-  SINEW_ASSIGN_OR_RETURN(evaluator_, Evaluator::Create(runtime_, std::move(session),
+  SINEW_ASSIGN_OR_RETURN(evaluator_, Evaluator::Create(runtime_.evaluators, std::move(session),
                                                        request_->layout(), request_->output()));
   SINEW_RETURN_IF_ERROR(CheckSize());
   SINEW_ASSIGN_OR_RETURN(reservation_, runtime_.frames->Reserve(evaluator_->frame_bytes()));

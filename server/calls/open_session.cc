@@ -6,8 +6,8 @@
 
 #include "core/base/status.h"
 #include "core/deform/engine/deformer.h"
+#include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
-#include "server/calls/call.h"
 #include "server/convert/recipe.h"
 #include "server/convert/unknown_fields.h"
 

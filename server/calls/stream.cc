@@ -152,7 +152,7 @@ void StreamCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {
 absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
   session_ = session;
   absl::StatusOr<std::unique_ptr<Evaluator>> evaluator =
-      Evaluator::Create(runtime_, std::move(session), open_.layout(), open_.output());
+      Evaluator::Create(runtime_.evaluators, std::move(session), open_.layout(), open_.output());
   if (!evaluator.ok()) return WithPath(evaluator.status(), "open");
   evaluator_ = *std::move(evaluator);
   for (Waiting& waiting : waiting_) Vet(waiting);

@@ -9,8 +9,8 @@
 
 #include "core/base/status.h"
 #include "core/deform/engine/registry.h"
+#include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
-#include "server/calls/call.h"
 #include "server/convert/posed_muscle.h"
 #include "server/convert/unknown_fields.h"
 
@@ -26,12 +26,12 @@ std::uint64_t NanosecondsSince(Clock::time_point start) {
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(Runtime& runtime,
+absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(const EvaluatorContext& context,
                                                              std::shared_ptr<Session> session,
                                                              const v1::PoseLayout& layout,
                                                              const v1::OutputOptions& output) {
   SINEW_ASSIGN_OR_RETURN(PoseFormat format, ToPoseFormat(layout, session->bound->rig()));
-  SINEW_ASSIGN_OR_RETURN(const Output wanted, ToOutput(output, runtime.config.streams));
+  SINEW_ASSIGN_OR_RETURN(const Output wanted, ToOutput(output, context.limits));
   if (wanted.tangents && session->bound->rig().mesh().tangents().empty()) {
     return InvalidField(
         "output.attributes",
@@ -46,12 +46,12 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(Runtime& runtime,
     return InvalidField("output.muscles", "set, but the rig has no muscles");
   }
   return std::unique_ptr<Evaluator>(
-      new Evaluator(runtime, std::move(session), std::move(format), wanted));
+      new Evaluator(context, std::move(session), std::move(format), wanted));
 }
 
-Evaluator::Evaluator(Runtime& runtime, std::shared_ptr<Session> session, PoseFormat format,
-                     Output output)
-    : runtime_(runtime),
+Evaluator::Evaluator(const EvaluatorContext& context, std::shared_ptr<Session> session,
+                     PoseFormat format, Output output)
+    : context_(context),
       session_(std::move(session)),
       format_(std::move(format)),
       output_(output),
@@ -69,7 +69,7 @@ absl::Status Evaluator::Ready() {
 
 bool Evaluator::Cheap() const {
   const double seconds = session_->bound->frame_cost.seconds();
-  return !stateful() && seconds > 0 && seconds * 1e6 < runtime_.config.compute.inline_microseconds;
+  return !stateful() && seconds > 0 && seconds * 1e6 < context_.inline_microseconds;
 }
 
 absl::Status Evaluator::Check(const v1::Pose& pose) const {
@@ -114,7 +114,7 @@ absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose&
   SINEW_RETURN_IF_ERROR(Read(pose));
   const bool stateless = !stateful();
   if (!output && stateless) return std::nullopt;
-  OutgoingFrame frame(*runtime_.frames, output_, vertices_);
+  OutgoingFrame frame(context_.pool, output_, vertices_);
   FrameOut out{.positions = frame.positions(),
                .normals = frame.normals(),
                .tangents = frame.tangents(),
@@ -133,8 +133,8 @@ absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose&
   frame.time = pose.time();
   frame.bounds = out.bounds;
   frame.replayed_steps = TakeReplayed();
-  runtime_.metrics.evaluate_seconds.Observe(static_cast<double>(frame.timing.evaluate_ns) * 1e-9);
-  runtime_.metrics.encode_seconds.Observe(static_cast<double>(frame.timing.encode_ns) * 1e-9);
+  context_.metrics.evaluate_seconds.Observe(static_cast<double>(frame.timing.evaluate_ns) * 1e-9);
+  context_.metrics.encode_seconds.Observe(static_cast<double>(frame.timing.encode_ns) * 1e-9);
   return frame;
 }
 

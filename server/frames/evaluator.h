@@ -14,19 +14,29 @@
 
 #include "core/deform/engine/deformer.h"
 #include "core/rig/pose.h"
+#include "server/base/config.h"
+#include "server/base/metrics.h"
 #include "server/convert/pose.h"
+#include "server/frames/frame_pool.h"
 #include "server/frames/outbox.h"
-#include "server/runtime.h"
 #include "server/store/session_table.h"
 #include "sinew/v1/pose.pb.h"
 
 namespace sinew::server {
 
+// What the evaluators of a server share; must outlive them.
+struct EvaluatorContext {
+  const StreamConfig& limits;
+  double inline_microseconds;
+  Metrics& metrics;
+  FramePool& pool;
+};
+
 // One evaluation at a time.
 class Evaluator {
  public:
   // The session may still be binding. kInvalidArgument: the layout, or output.
-  static absl::StatusOr<std::unique_ptr<Evaluator>> Create(Runtime& runtime,
+  static absl::StatusOr<std::unique_ptr<Evaluator>> Create(const EvaluatorContext& context,
                                                            std::shared_ptr<Session> session,
                                                            const v1::PoseLayout& layout,
                                                            const v1::OutputOptions& output);
@@ -76,11 +86,12 @@ class Evaluator {
   std::span<const Affine> joints() const { return joints_; }
 
  private:
-  Evaluator(Runtime& runtime, std::shared_ptr<Session> session, PoseFormat format, Output output);
+  Evaluator(const EvaluatorContext& context, std::shared_ptr<Session> session, PoseFormat format,
+            Output output);
   absl::Status Read(const v1::Pose& pose);
   absl::Status Run(StreamState* state, bool parallel, FrameOut& out);
 
-  Runtime& runtime_;
+  const EvaluatorContext& context_;
   const std::shared_ptr<Session> session_;
   const PoseFormat format_;
   const Output output_;

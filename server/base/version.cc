@@ -1,0 +1,7 @@
+#include "server/base/version.h"
+
+namespace sinew::server {
+
+const char kVersion[] = SINEW_VERSION;
+
+}  // namespace sinew::server
