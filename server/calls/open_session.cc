@@ -32,7 +32,7 @@ absl::StatusOr<std::shared_ptr<Session>> SharedSession(Runtime& runtime,
 }  // namespace
 
 absl::StatusOr<ResolvedSource> ResolveSource(Runtime& runtime, const v1::SessionSource& source) {
-  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(source, "recipe_text"));
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(source, "source"));
   SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("source.rig", source.rig()));
   ResolvedSource resolved;
   SINEW_ASSIGN_OR_RETURN(resolved.recipe, RecipeOf(source, runtime.config.sessions));

@@ -51,8 +51,7 @@ TEST(Status, InvalidFieldNamesTheField) {
 }
 
 TEST(Status, PathsGrowOnTheWayUp) {
-  const absl::Status status =
-      WithPath(WithPath(InvalidField("blend", "got 2"), "dqs"), "recipe_text");
+  const absl::Status status = WithPath(WithPath(InvalidField("blend", "got 2"), "dqs"), "source");
   EXPECT_EQ(status.message(), "source.dqs.blend: got 2");
   EXPECT_EQ(FieldOf(status), "source.dqs.blend");
   EXPECT_EQ(ReasonOf(status), v1::REASON_INVALID_FIELD);
