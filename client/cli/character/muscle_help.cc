@@ -11,7 +11,7 @@ struct Member {
   const char *name, *unit, *range, *otherwise, *what;
 };
 
-// As core/muscle/muscle.h checks them; the table in client/README.md says the same.
+// As core/muscle/muscle.h checks them; client/docs/muscles.md has the same table.
 constexpr Member kMembers[] = {
     {"name", "-", "unique", "needed", "what messages call it"},
     {"origin, insertion", "-", "{joint, at}", "needed",

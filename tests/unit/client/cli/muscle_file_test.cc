@@ -77,7 +77,7 @@ TEST(MuscleFile, EveryMemberIsRead) {
 }
 
 TEST(MuscleFile, TheDescriptionsShowATextThatIsRead) {
-  const std::string readme = TextOf("/client/README.md");
+  const std::string readme = TextOf("/client/docs/muscles.md");
   const std::string fence = "```json\n";
   const std::size_t at = readme.find(fence);
   ASSERT_NE(at, std::string::npos);
@@ -110,7 +110,7 @@ TEST(MuscleFile, TheDescriptionsNameEveryMember) {
     EXPECT_GE(more.size(), 2u);
     members.insert(members.end(), more.begin(), more.end());
   }
-  const std::string readme = TextOf("/client/README.md"), help = MuscleHelp();
+  const std::string readme = TextOf("/client/docs/muscles.md"), help = MuscleHelp();
   const std::string table = help.substr(0, help.find("Example"));
   for (const std::string& member : members) {
     EXPECT_THAT(readme, HasSubstr("`" + member + "`"));
