@@ -6,6 +6,7 @@ import unittest
 import file_rules
 import include_rules
 import sources
+import word_rules
 
 # (file, line that must be flagged, line that must not)
 INCLUDES = (
@@ -77,6 +78,19 @@ FILES = (
     ("deploy/demo.sh", "echo \tx\n", "a tab", "echo\n"),
 )
 
+# (file, text that must be flagged, text that must not)
+WORDS = (
+    ("core/rig/rig.cc", "// what became of a vertex\n", "// status of a vertex\n"),
+    ("core/rig/rig.cc", "// a name that there\n// is not\n", "// an unknown name\n"),
+    ("core/rig/rig.cc", 'Error("parameter x stands "\n      "twice");\n', 'Error("duplicate parameter x");\n'),
+    ("core/rig/rig.cc", "// Nobody reads this.\n", "// No caller reads this; bodies and a nobody_like do not count.\n"),
+    ("core/rig/rig.cc", "// x stands in y\n", "// x stands for y; y stands in for x\n"),
+    ("core/rig/rig.cc", "// the bake goes on with it\n", "// the bake goes to disk\n"),
+    ("core/rig/rig.cc", "  // T4. the limb\n", "  // the limb; Vec<T4>.x\n"),
+    ("core/rig/rig.cc", "TEST(Bulge, WhoAsksIsTold) {}\n", "TEST(Bulge, ReportsFraction) {}\n"),
+    ("client/docs/a.md", "skin is drawn anew\n", "skin is drawn again\n"),
+)
+
 
 class Lint(unittest.TestCase):
     def test_flags_each_forbidden_include(self):
@@ -96,6 +110,12 @@ class Lint(unittest.TestCase):
                 self.assertIn(words, findings[0])
                 if good is not None:
                     self.assertEqual(file_rules.check(path, good), [])
+
+    def test_flags_each_bad_phrase(self):
+        for path, bad, good in WORDS:
+            with self.subTest(text=bad):
+                self.assertTrue(word_rules.check(path, bad))
+                self.assertEqual(word_rules.check(path, good), [])
 
     def test_sees_the_tree(self):
         listed = sources.files()
