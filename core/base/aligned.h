@@ -1,5 +1,4 @@
-// aligned.h - vectors whose storage starts at a cache line, for data that kernels load in whole
-// lanes.
+// aligned.h - vectors aligned to 64 bytes, as kernels need them.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +7,8 @@
 
 namespace sinew {
 
-inline constexpr std::size_t kAlignment = 64;  // bytes: a cache line and the widest SIMD register
+inline constexpr std::size_t kAlignment =
+    64;  // bytes: one cache line, and the widest SIMD register
 
 template <class T>
 struct AlignedAllocator {

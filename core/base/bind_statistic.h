@@ -1,4 +1,4 @@
-// bind_statistic.h - a figure that binding a stage found out and a user should see.
+// bind_statistic.h - a value computed while a stage is bound, shown to the user.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace sinew {
 
-// For example the influence mass that truncation dropped. Texts are literals.
+// For example the influence mass dropped by truncation. The texts are literals.
 struct BindStatistic {
   std::string_view name;
   double value = 0;
-  std::string_view unit;  // empty = a plain number
+  std::string_view unit;  // empty: dimensionless
   std::string_view description;
-  std::size_t stage = 0;  // of the recipe; set by Deformer
+  std::size_t stage = 0;  // index in the recipe; set by Deformer
 };
 
 }  // namespace sinew

@@ -1,10 +1,9 @@
-// closest_names.h - what somebody meant who typed a name that there is not.
+// closest_names.h - suggests close matches for a misspelled name.
 //
-// Names are bytes; only ASCII letters lose their case. Nothing here fails but for memory; every
-// function is thread-safe. A header alone: the client library uses it too, which links nothing of
-// core.
+// Names are bytes; case is ignored for ASCII letters only. Thread-safe. Header-only, because the
+// client library also uses it and does not link core.
 //
-//   message += DidYouMean(typed, names);  // "; did you mean forearm_l or forearm_r?"
+//    message += DidYouMean(typed, names);  // "; did you mean forearm_l or forearm_r?"
 #pragma once
 
 #include <absl/strings/ascii.h>
@@ -23,9 +22,9 @@
 
 namespace sinew {
 
-inline constexpr std::size_t kLongestTypedName = 100;  // nobody slips so long
+inline constexpr std::size_t kLongestTypedName = 100;  // longer input is not worth an edit distance
 
-// Bytes to insert, remove or replace (Levenshtein's distance). Cost O(a * b): keep them short.
+// Levenshtein distance in bytes. Cost O(|a| |b|).
 inline std::size_t EditDistance(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -40,10 +39,10 @@ inline std::size_t EditDistance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// How far `name` is from what was typed, both in lower case: 0 = the same, 1 = one is part of the
-// other, else edits, at most 1 + a fifth of what was typed; nothing: too far.
+// Distance of `name` from the typed text, both lower case: 0 if equal, 1 if one contains the other,
+// else the edit distance if it is at most 1 + |typed| / 5; otherwise nothing.
 inline std::optional<std::size_t> NameDistance(const std::string& typed, const std::string& name) {
-  constexpr std::size_t kMinPart = 3;  // shorter ones are part of too much
+  constexpr std::size_t kMinPart = 3;  // shorter texts are part of too many names
   if (typed == name) return 0;
   if (std::min(typed.size(), name.size()) >= kMinPart &&
       (absl::StrContains(name, typed) || absl::StrContains(typed, name))) {
@@ -54,9 +53,8 @@ inline std::optional<std::size_t> NameDistance(const std::string& typed, const s
                                                                : std::nullopt;
 }
 
-// "; did you mean a, b or c?": up to three of `names` that `typed` may be a slip or a part of, the
-// nearest first, equally near ones as they stand in `names`. Empty: none is near, or `typed` is
-// longer than kLongestTypedName. Cost O(names).
+// "; did you mean a, b or c?": up to three of `names`, nearest first, ties in the order of `names`.
+// Empty if none is close or `typed` is longer than kLongestTypedName. Cost O(names).
 inline std::string DidYouMean(std::string_view typed, std::span<const std::string> names) {
   constexpr std::size_t kMaxNames = 3;
   if (typed.size() > kLongestTypedName) return {};

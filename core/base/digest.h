@@ -1,4 +1,4 @@
-// digest.h - SHA-256 of bytes fed piece by piece, as lower-case hex (OpenSSL).
+// digest.h - incremental SHA-256 as lower-case hex (OpenSSL).
 #pragma once
 
 #include <cstddef>
@@ -19,7 +19,7 @@ class Sha256 {
   Sha256& operator=(Sha256&&) noexcept;
 
   void Update(std::string_view bytes);
-  // Feeds the count and the values, so that neighbouring arrays cannot be confused.
+  // Hashes the count and then the values, so that bytes cannot move between adjacent arrays.
   template <class T>
   void UpdateArray(std::span<const T> values) {
     static_assert(std::is_trivially_copyable_v<T>);
@@ -27,7 +27,7 @@ class Sha256 {
     Update({reinterpret_cast<const char*>(&count), sizeof count});
     Update({reinterpret_cast<const char*>(values.data()), values.size_bytes()});
   }
-  // 64 hex digits. The object is spent afterwards.
+  // 64 hex digits. The object must not be used afterwards.
   std::string Hex();
 
  private:
@@ -35,7 +35,7 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
-// Of one string.
+// The digest of one string.
 std::string Sha256Hex(std::string_view bytes);
 
 }  // namespace sinew

@@ -8,11 +8,11 @@
 namespace sinew {
 namespace {
 
-constexpr int kInputs = 512;  // each function: variants differ at one input in tens
+constexpr int kInputs = 512;  // each function; the variants differ at one input in a few dozen
 
 std::string Digest() {
   using Function = double (*)(double);
-  // Each over the range it is used in: all of (0, 1), or stretched to (0, 40).
+  // Each function over the range it is used in: (0, 1), or stretched to (0, 40).
   static constexpr Function kOfUnit[] = {
       [](double x) { return std::acos(x); },
       [](double x) { return std::asin(x); },
@@ -31,7 +31,7 @@ std::string Digest() {
   const auto add = [&](std::span<const Function> functions, double range) {
     for (const Function function : functions) {
       for (int i = 1; i <= kInputs; ++i) {
-        // volatile: the compiler's own arithmetic would round exactly.
+        // volatile: constant folding in the compiler would round exactly.
         const volatile double x = range * i / (kInputs + 1.0);
         const double value = function(x);
         digest.Update({reinterpret_cast<const char*>(&value), sizeof value});

@@ -1,13 +1,13 @@
-// math_library.h - which bits the C library's mathematical functions give on this machine.
+// math_library.h - identifies the results of the C library's mathematical functions.
 #pragma once
 
 #include <string>
 
 namespace sinew {
 
-// A digest of their results at fixed inputs. The C library picks variants by the processor (with
-// and without fused multiply-add) and its versions differ in the last place, while everything else
-// in core is exactly rounded. Equal digests, equal bits, as far as the inputs can show it.
+// A digest of their results at fixed inputs. The C library selects variants by processor (with and
+// without fused multiply-add), and its versions differ in the last place; everything else in core
+// is exactly rounded. Machines with equal digests are expected to produce equal bits.
 const std::string& MathLibraryDigest();
 
 }  // namespace sinew

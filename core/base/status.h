@@ -1,5 +1,5 @@
-// status.h - what Debian's Abseil lacks: early return on a failed absl::Status, and
-// std::string_view in messages.
+// status.h - early return on a failed absl::Status, and std::string_view in messages; Debian's
+// Abseil has neither.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -26,7 +26,7 @@
 
 namespace sinew {
 
-// Abseil's own view type in this build is not std's and converts only by hand.
+// In this Abseil build absl::string_view is not std::string_view and converts only explicitly.
 inline absl::string_view AbslView(std::string_view s) {
   return {s.data(), s.size()};
 }

@@ -92,7 +92,7 @@ absl::StatusOr<TableReader> TableReader::Open(std::string_view bytes) {
   if (header.version != kVersion) {
     return Damaged(absl::StrCat("format version ", header.version, ", need ", kVersion));
   }
-  if (header.header_hash != HashOf(header)) return Damaged("header checksum");
+  if (header.header_hash != HashOf(header)) return Damaged("header checksum mismatch");
   if (header.file_bytes != bytes.size()) {
     return Damaged(absl::StrCat("has ", bytes.size(), " bytes, need ", header.file_bytes));
   }
@@ -106,7 +106,7 @@ absl::StatusOr<TableReader> TableReader::Open(std::string_view bytes) {
     std::memcpy(directory.data(), bytes.data() + sizeof header, directory_bytes);
   }
   if (XXH3_64bits(directory.data(), directory_bytes) != header.directory_hash) {
-    return Damaged("directory checksum");
+    return Damaged("directory checksum mismatch");
   }
   TableReader reader;
   reader.bytes_ = bytes;
@@ -116,22 +116,22 @@ absl::StatusOr<TableReader> TableReader::Open(std::string_view bytes) {
     if (entry.offset > bytes.size() || entry.bytes > bytes.size() - entry.offset ||
         entry.offset < covered || entry.element_bytes == 0 ||
         entry.bytes % entry.element_bytes != 0) {
-      return Damaged(absl::StrCat("table ", name, ": bad extent"));
+      return Damaged(absl::StrCat("table ", name, ": extent outside the file"));
     }
     for (std::size_t i = covered; i < entry.offset; ++i) {
-      if (bytes[i] != '\0') return Damaged(absl::StrCat("padding before table ", name));
+      if (bytes[i] != '\0') return Damaged(absl::StrCat("nonzero padding before table ", name));
     }
     if (XXH3_64bits(bytes.data() + entry.offset, entry.bytes) != entry.hash) {
-      return Damaged(absl::StrCat("table ", name, ": checksum"));
+      return Damaged(absl::StrCat("table ", name, ": checksum mismatch"));
     }
     covered = entry.offset + entry.bytes;
     if (!reader.directory_.emplace(name, Entry{entry.element_bytes, entry.offset, entry.bytes})
              .second) {
-      return Damaged(absl::StrCat("table ", name, ": twice"));
+      return Damaged(absl::StrCat("table ", name, ": duplicate"));
     }
   }
   for (std::size_t i = covered; i < bytes.size(); ++i) {
-    if (bytes[i] != '\0') return Damaged("padding at the end");
+    if (bytes[i] != '\0') return Damaged("nonzero padding at the end");
   }
   return reader;
 }

@@ -1,10 +1,10 @@
-// table_io.h - named arrays to bytes and back, checksummed: the format of saved bound data.
+// table_io.h - named arrays to bytes and back, with checksums: the format of saved bound data.
 //
 // File: 64-byte header (magic, version, endianness, table count, directory size, XXH3-64 of the
-// directory, of which the header is part), the directory (name, element size, element count,
-// offset, XXH3-64), then the tables, each at a multiple of 64 bytes. Every byte of a file is under
-// a checksum or must be zero, and the file's length is known from its directory: a file that is
-// cut, extended or changed anywhere is refused.
+// directory including the header), the directory (name, element size, element count, offset,
+// XXH3-64), then the tables, each at a multiple of 64 bytes. Every byte is covered by a checksum or
+// must be zero, and the directory determines the file's length, so truncated, extended or modified
+// files are rejected.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -46,20 +46,20 @@ class TableWriter {
 
 class TableReader {
  public:
-  // Checks every checksum. kDataLoss: cut, extended, changed, another version or another byte
-  // order. Keeps a view of `bytes`, which must outlive it.
+  // Verifies all checksums. kDataLoss: truncated, extended, modified, another version or byte
+  // order. Keeps a view of `bytes`, which must outlive the reader.
   static absl::StatusOr<TableReader> Open(std::string_view bytes);
 
-  // A table as it lies in the file.
+  // A view of one table in the file.
   struct Table {
     std::string_view name;
     std::size_t element_bytes;
     std::span<const std::byte> bytes;
   };
-  // All of them, by name.
+  // All tables, sorted by name.
   std::vector<Table> Tables() const;
 
-  // Copies a table out. kDataLoss: no such table, or of another element size.
+  // Copies a table out. kDataLoss: no such table, or another element size.
   template <class Vector>
   absl::Status Read(std::string_view name, Vector& values) const {
     using T = typename Vector::value_type;

@@ -1,10 +1,9 @@
-// types.h - the plain values every ring shares: points, matrices, dual quaternions.
+// types.h - plain value types shared by all layers: points, matrices, dual quaternions.
 //
-// PODs without a library, so that kernels and headers stay free of Eigen. Matrices are row-major
-// for column vectors: m[r * 3 + c], of an affine m[r * 4 + c], whose last row 0 0 0 1 is not kept.
-// Lengths are scene units. Nothing here checks its input or fails; NaN and infinity pass through.
-// What is float is data and what kernels read; what is double is how results on the way to them are
-// computed, to be rounded once.
+// PODs without Eigen, for kernels and public headers. Matrices are row-major and act on column
+// vectors: m[r * 3 + c], for affines m[r * 4 + c] without the last row 0 0 0 1. Lengths are scene
+// units. Nothing validates its input; NaN and infinity propagate. float is for data that kernels
+// read, double for the computations that produce it, rounded once.
 #pragma once
 
 #include <array>
@@ -13,7 +12,7 @@
 
 namespace sinew {
 
-// Points, directions and offsets; a Vec4f is a tangent with its handedness in w.
+// Points, directions and offsets. A Vec4f is a tangent with its handedness in w.
 struct Vec3f {
   float x = 0, y = 0, z = 0;
   bool operator==(const Vec3f&) const = default;
@@ -27,7 +26,7 @@ struct Vec3d {
   bool operator==(const Vec3d&) const = default;
 };
 
-// The identity unless set, as an affine is.
+// Identity by default.
 struct Mat3 {
   std::array<float, 9> m{1, 0, 0, 0, 1, 0, 0, 0, 1};
 };
@@ -35,8 +34,7 @@ struct Mat3d {
   std::array<double, 9> m{1, 0, 0, 0, 1, 0, 0, 0, 1};
 };
 
-// A motion, or a change of space: applied to points with its translation m[3], m[7], m[11], to
-// directions without.
+// A transform: applied to points with the translation m[3], m[7], m[11], to directions without.
 struct Affine {
   std::array<float, 12> m{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 };
@@ -44,13 +42,13 @@ struct AffineD {
   std::array<double, 12> m{1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 };
 
-// A rigid motion: unit quaternion (w, x, y, z) and 0.5 * (0, t) * real.
+// A rigid transform: unit quaternion (w, x, y, z) and 0.5 * (0, t) * real.
 struct DualQuat {
   std::array<float, 4> real{1, 0, 0, 0};
   std::array<float, 4> dual{0, 0, 0, 0};
 };
 
-// Arrays of these are buffers of clients and tables of kernels.
+// Clients and kernels rely on the layout of arrays of these.
 static_assert(sizeof(Vec3f) == 12 && sizeof(Vec4f) == 16 && sizeof(Affine) == 48 &&
               sizeof(Mat3) == 36);
 static_assert(sizeof(DualQuat) == 32);
@@ -77,21 +75,20 @@ inline Vec3f ToFloat(const Vec3d& a) {
   return {static_cast<float>(a.x), static_cast<float>(a.y), static_cast<float>(a.z)};
 }
 
-// Exact; and rounded to nearest, beyond float's range to infinity.
+// To double: exact. To float: rounded to nearest; values beyond float's range become infinity.
 AffineD ToDouble(const Affine& a);
 Affine ToFloat(const AffineD& a);
 
-// a then-after b: the motion that first applies b, then a.
+// The transform that applies b first, then a.
 AffineD Compose(const AffineD& a, const AffineD& b);
-// The point p moved by a.
 Vec3d Apply(const AffineD& a, const Vec3d& p);
-// The left 3x3.
+// The left 3x3 block.
 Mat3d Linear(const AffineD& a);
 Vec3d Translation(const AffineD& a);
-// Inverse of an invertible affine; the determinant must not be 0.
+// The determinant must not be 0.
 AffineD Inverse(const AffineD& a);
 double Determinant(const Mat3d& a);
-// a b, and a v.
+// The products a b and a v.
 Mat3d Multiply(const Mat3d& a, const Mat3d& b);
 Vec3d Multiply(const Mat3d& a, const Vec3d& v);
 Mat3d Transpose(const Mat3d& a);

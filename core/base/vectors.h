@@ -1,4 +1,4 @@
-// vectors.h - lengths and directions of vectors.
+// vectors.h - length and direction of a vector.
 #pragma once
 
 #include <cmath>
@@ -11,7 +11,7 @@ inline double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
 }
 
-// Of length 1; 0 stays 0.
+// v / |v|; a zero vector stays zero.
 inline Vec3d Unit(const Vec3d& v) {
   const double length = Length(v);
   return length > 0 ? (1 / length) * v : Vec3d{};

@@ -1,8 +1,7 @@
 // byte_order.h - float32, float64 and int32 from and to bytes of either order.
 //
-// For the point-cache readers and writers only. Sinew runs on little-endian machines (x86-64,
-// ARM64), which lets whole frames of the little-endian formats be copied and hashed as they lie in
-// memory.
+// For the point-cache formats only. Sinew runs on little-endian machines (x86-64, ARM64), so whole
+// frames of little-endian formats are copied and hashed as they are in memory.
 #pragma once
 
 #include <bit>
@@ -18,7 +17,7 @@ static_assert(std::endian::native == std::endian::little,
 
 enum class ByteOrder : std::uint8_t { kLittle, kBig };
 
-// Reads 4 or 8 bytes at `bytes` as a T (float, double, std::uint32_t, ...); no alignment needed.
+// Reads a T of 4 or 8 bytes (float, double, std::uint32_t, ...); no alignment needed.
 template <class T>
 T LoadBytes(const std::byte* bytes, ByteOrder order) {
   static_assert(sizeof(T) == 4 || sizeof(T) == 8);
@@ -33,7 +32,7 @@ T LoadBytes(const std::byte* bytes, ByteOrder order) {
   }
 }
 
-// Appends the 4 bytes of `value` (float or std::uint32_t) to `out`.
+// Appends the 4 bytes of `value` (float or std::uint32_t).
 template <class T>
 void AppendBytes(T value, ByteOrder order, std::string& out) {
   static_assert(sizeof(T) == 4);

@@ -41,12 +41,12 @@ absl::Status CheckCacheSize(const char* format, std::span<const std::byte> bytes
   }
   const std::uint64_t available =
       bytes.size() < layout.data_offset ? 0 : bytes.size() - layout.data_offset;
-  // Divided, not multiplied: frames * vertices * 12 may pass 2^64.
+  // Divide rather than multiply: frames * vertices * 12 may overflow 64 bits.
   const std::uint64_t frame_bytes = std::uint64_t{info.vertices} * 12;
   if (available % frame_bytes != 0 || available / frame_bytes != info.frames) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        format, ": ", available, " bytes behind the header, need exactly ", info.frames,
-        " frames of ", info.vertices, " vertices, ", frame_bytes, " bytes each"));
+    return absl::InvalidArgumentError(
+        absl::StrCat(format, ": ", available, " bytes after the header, need exactly ", info.frames,
+                     " frames of ", info.vertices, " vertices, ", frame_bytes, " bytes each"));
   }
   return absl::OkStatus();
 }

@@ -1,4 +1,4 @@
-// cache_layout.h - what every point-cache format says about itself, and where its frames lie.
+// cache_layout.h - header fields common to all point-cache formats, and the location of the frames.
 #pragma once
 
 #include <absl/status/status.h>
@@ -21,7 +21,7 @@ struct CacheInfo {
   std::uint32_t vertices = 0;  // points per sample, [1, kMaxCacheCount]
   double first_frame = 0;      // frame number of sample 0, finite
   double frame_step = 1;       // frames between samples, > 0
-  double fps = 24;  // frames per second, > 0; 0 = the file does not say (.pc2, .npy, .mdd)
+  double fps = 24;             // frames per second, > 0; 0 = not stored (.pc2, .npy, .mdd)
 };
 
 // A parsed header: sample k is [vertices * 3] float32 at data_offset + k * vertices * 12.
@@ -32,13 +32,12 @@ struct CacheLayout {
   std::vector<float> times;  // [frames] seconds for .mdd, empty for the others
 };
 
-// Checks what a header is about to promise.
-// kInvalidArgument: a count is 0 or above kMaxCacheCount, a number is not finite, a step or rate is
-// not positive.
+// Validates the header fields. kInvalidArgument: a count is 0 or above kMaxCacheCount, a number is
+// not finite, a step or rate is not positive.
 absl::Status CheckCacheInfo(const CacheInfo& info);
 
-// Checks that `bytes` holds exactly the frames the counts promise behind `layout.data_offset`, no
-// byte less or more. Safe for any counts. kInvalidArgument with both sizes.
+// Checks that exactly the frames promised by the counts follow `layout.data_offset` in `bytes`.
+// Safe for any counts. kInvalidArgument reports both sizes.
 absl::Status CheckCacheSize(const char* format, std::span<const std::byte> bytes,
                             const CacheLayout& layout);
 

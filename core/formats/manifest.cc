@@ -28,7 +28,7 @@ absl::Status CheckPositive(const char* field, double value) {
 absl::Status CheckMeshes(const Manifest& manifest) {
   std::uint64_t next = 0;
   for (const ManifestMesh& mesh : manifest.meshes) {
-    // Against what is left, so that no sum can wrap around.
+    // Compare with what is left, so that the sum cannot overflow.
     if (mesh.first_vertex != next || mesh.vertices > manifest.vertices - next) {
       return absl::InvalidArgumentError(absl::StrCat(
           "manifest.meshes: '", mesh.name, "' has ", mesh.vertices, " vertices from ",
@@ -57,12 +57,12 @@ absl::Status Check(const Manifest& manifest) {
   if (manifest.frame_hashes.size() != manifest.frames) {
     return absl::InvalidArgumentError(
         absl::StrCat("manifest.frame_hashes: ", manifest.frame_hashes.size(), ", need ",
-                     manifest.frames, " (one a frame)"));
+                     manifest.frames, " (one per frame)"));
   }
   return CheckMeshes(manifest);
 }
 
-// Finds members by name and type; the path goes into every message.
+// Finds members by name and type. The path prefixes every message.
 class Reader {
  public:
   Reader(const Json& json, std::string path) : json_(json), path_(std::move(path)) {}
@@ -205,11 +205,11 @@ absl::StatusOr<Manifest> ParseManifest(std::string_view json) {
   try {
     return FromJson(Json::parse(json));
   } catch (const Json::exception& e) {
-    // "[json.exception.parse_error.101] parse error at line 11, column 8: ..."
+    // nlohmann prefixes the text with "[json.exception.parse_error.101] ".
     const absl::string_view what = e.what();
     const std::size_t end = what.find("] ");
     return absl::InvalidArgumentError(
-        absl::StrCat("manifest: not JSON: ", end == what.npos ? what : what.substr(end + 2)));
+        absl::StrCat("manifest: invalid JSON: ", end == what.npos ? what : what.substr(end + 2)));
   }
 }
 

@@ -1,7 +1,7 @@
-// manifest.h - the JSON beside a point cache: what it was made from, and a hash of every frame.
+// manifest.h - the JSON file beside a point cache: its origin and a hash of every frame.
 //
-// The hashes are of the decoded positions, so they are the same whatever format, chunking or
-// encoding the frames took: `verify` needs the cache and its manifest, nothing else.
+// The hashes are of the decoded positions and independent of format, chunking and encoding, so
+// `verify` needs only the cache and its manifest.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -14,7 +14,7 @@
 
 namespace sinew {
 
-// A run of vertices that belongs to one mesh of the rig.
+// A contiguous run of vertices of one mesh.
 struct ManifestMesh {
   std::string name;
   std::uint64_t first_vertex = 0;
@@ -36,20 +36,20 @@ struct Manifest {
   std::string recipe_digest;   // "sha256-<hex>"
   std::string determinism_digest;
   std::vector<std::uint64_t> frame_hashes;  // [frames] HashPositions
-  std::vector<ManifestMesh> meshes;         // contiguous, in rig order, together all vertices
+  std::vector<ManifestMesh> meshes;         // contiguous, in rig order, covering all vertices
 };
 
 // XXH3-64 of [V * 3] positions as little-endian float32.
 std::uint64_t HashPositions(std::span<const float> positions);
 
-// Pretty JSON with a final newline; keys in a fixed order, same bytes for the same manifest. Bytes
-// of names that are not UTF-8 are replaced. kInvalidArgument: frame_hashes or meshes do not match
-// the counts, a number is out of range.
+// Pretty-printed JSON with a final newline; key order is fixed, so equal manifests give equal
+// bytes. Invalid UTF-8 in names is replaced. kInvalidArgument: frame_hashes or meshes do not match
+// the counts, or a number is out of range.
 absl::StatusOr<std::string> EncodeManifest(const Manifest& manifest);
 
-// Reads what EncodeManifest wrote. Keys it does not know are skipped, so that later versions may
-// add some. kInvalidArgument: not JSON, a key missing or of another type, an unknown version, or
-// what EncodeManifest refuses.
+// Parses the output of EncodeManifest. Unknown keys are ignored, so that later versions can add
+// some. kInvalidArgument: invalid JSON, a key missing or of another type, an unknown version, or
+// values that EncodeManifest rejects.
 absl::StatusOr<Manifest> ParseManifest(std::string_view json);
 
 }  // namespace sinew

@@ -37,14 +37,14 @@ absl::StatusOr<CacheLayout> ParseMdd(std::span<const std::byte> bytes) {
   layout.info.vertices = LoadBytes<std::uint32_t>(bytes.data() + 4, ByteOrder::kBig);
   layout.info.fps = 0;
   layout.data_offset = kCountBytes + std::size_t{layout.info.frames} * 4;
-  // Before the times are read: a lying count must not make room for four billion of them.
+  // Check the size before allocating for the times: the count may be forged.
   SINEW_RETURN_IF_ERROR(CheckCacheSize("mdd", bytes, layout));
   layout.times.resize(layout.info.frames);
   for (std::size_t k = 0; k < layout.times.size(); ++k) {
     const float time = LoadBytes<float>(bytes.data() + kCountBytes + k * 4, ByteOrder::kBig);
     if (!std::isfinite(time) || (k > 0 && time < layout.times[k - 1])) {
       return absl::InvalidArgumentError(
-          absl::StrCat("mdd.times[", k, "]: ", time, ", need finite seconds that never fall"));
+          absl::StrCat("mdd.times[", k, "]: ", time, ", need finite, non-decreasing seconds"));
     }
     layout.times[k] = time;
   }

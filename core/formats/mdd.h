@@ -1,8 +1,8 @@
 // mdd.h - the header of .mdd motion files (LightWave, Blender's Mesh Cache).
 //
 // Big-endian: int32 frames, int32 points, float32 time in seconds of every frame; then frames x
-// points x 3 float32. No magic number: what is not an .mdd file is recognised by its size not
-// matching its counts.
+// points x 3 float32. There is no magic number; other files are recognised by a size that does not
+// match their counts.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -19,9 +19,8 @@ namespace sinew {
 // fps. kInvalidArgument: see CheckCacheInfo.
 absl::StatusOr<std::string> EncodeMddHeader(const CacheInfo& info);
 
-// Reads the header and checks it against the size of the whole file `bytes`. The layout's `times`
-// is filled. kInvalidArgument: counts that are not positive, times not finite or falling,
-// truncated, trailing.
+// Parses the header and checks it against the size of the whole file `bytes`; fills `times`.
+// kInvalidArgument: counts not positive, times not finite or decreasing, wrong file size.
 absl::StatusOr<CacheLayout> ParseMdd(std::span<const std::byte> bytes);
 
 }  // namespace sinew

@@ -19,7 +19,7 @@ constexpr std::size_t kMagicBytes = 6;
 constexpr std::size_t kAlignment = 64;  // of the data, as numpy >= 1.14 writes it
 constexpr std::size_t kMaxDimensions = 8;
 
-// Reads the Python dictionary of a header: three known keys, in any order.
+// Parses the Python dictionary of a header: three known keys in any order.
 class Dictionary {
  public:
   explicit Dictionary(std::string_view text) : text_(text) {}
@@ -32,7 +32,7 @@ class Dictionary {
       if (!TakeQuoted(key) || !Take(':')) return Malformed("need a quoted key and a colon");
       const std::size_t which = key == "descr" ? 0 : key == "fortran_order" ? 1 : 2;
       if (which == 2 && key != "shape") return Malformed("need descr, fortran_order and shape");
-      if (seen[which]) return Malformed("a key stands twice");
+      if (seen[which]) return Malformed("duplicate key");
       seen[which] = true;
       SINEW_RETURN_IF_ERROR(which == 0   ? ParseType(header)
                             : which == 1 ? ParseOrder()
@@ -43,7 +43,7 @@ class Dictionary {
       return Malformed("need descr, fortran_order and shape");
     }
     SkipSpace();
-    return at_ == text_.size() ? absl::OkStatus() : Malformed("text behind the dictionary");
+    return at_ == text_.size() ? absl::OkStatus() : Malformed("text after the dictionary");
   }
 
  private:
@@ -123,7 +123,7 @@ class Dictionary {
   std::size_t at_ = 0;
 };
 
-// Overflow-safe: whether `bytes` is the product of the shape and the size of a value.
+// Whether `bytes` is the product of the shape and the value size, without overflow.
 bool HoldsExactly(std::uint64_t bytes, const NpyHeader& header) {
   std::uint64_t need = header.value_bytes;
   for (std::uint64_t size : header.shape) {
@@ -182,7 +182,7 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes) {
   SINEW_RETURN_IF_ERROR(Dictionary(text).Parse(header));
   if (!HoldsExactly(bytes.size() - header.data_offset, header)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        "npy: ", bytes.size() - header.data_offset, " bytes behind the header, need exactly (",
+        "npy: ", bytes.size() - header.data_offset, " bytes after the header, need exactly (",
         absl::StrJoin(header.shape, ", "), ") values of ", header.value_bytes, " bytes"));
   }
   return header;

@@ -1,8 +1,8 @@
 // npy.h - numpy's .npy arrays: point caches out and in, poses in.
 //
 // Written: version 1.0, '<f4', C order, shape (frames, vertices, 3), header padded to a multiple of
-// 64 bytes, as numpy.save does it. Read: versions 1.0 and 2.0, '<f4' or '<f8' in C order;
-// everything else is refused, not guessed.
+// 64 bytes, like numpy.save. Read: versions 1.0 and 2.0, '<f4' or '<f8' in C order; everything else
+// is rejected.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -23,8 +23,8 @@ struct NpyHeader {
   std::size_t data_offset = 0;
 };
 
-// A clip given as matrices: [frames * joints * 12], each 3x4 row-major. Values may be non-finite:
-// the server refuses them.
+// A clip of matrices: [frames * joints * 12], each 3x4 row-major. Values may be non-finite; the
+// server rejects them.
 struct PoseArray {
   std::uint32_t frames = 0;
   std::uint32_t joints = 0;
@@ -34,8 +34,8 @@ struct PoseArray {
 // The header for (frames, vertices, 3) float32. kInvalidArgument: see CheckCacheInfo.
 absl::StatusOr<std::string> EncodeNpyHeader(const CacheInfo& info);
 
-// Reads the header and checks that exactly the promised values follow it.
-// kInvalidArgument: wrong magic, version, type or order, malformed dictionary, truncated, trailing.
+// Parses the header and checks that exactly the promised values follow. kInvalidArgument: wrong
+// magic, version, type or order, malformed dictionary, wrong file size.
 absl::StatusOr<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes);
 
 // A point cache: float32 of shape (frames, vertices, 3). kInvalidArgument: also for any other type
@@ -43,8 +43,8 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes);
 absl::StatusOr<CacheLayout> ParseNpyCache(std::span<const std::byte> bytes);
 
 // Poses: float32 or float64 of shape (frames, joints, 12) or (frames, joints, 3, 4); float64 is
-// rounded once. kInvalidArgument: another shape or type, an empty clip, a finite float64 outside
-// the range of float32.
+// rounded once. kInvalidArgument: another shape or type, no frames, a finite float64 outside the
+// range of float32.
 absl::StatusOr<PoseArray> ReadPosesNpy(std::span<const std::byte> bytes);
 
 }  // namespace sinew

@@ -50,7 +50,7 @@ absl::Status AppendFaces(const ObjPart& part, std::size_t first_vertex, std::str
     if (size < 3 || size > corners - corner) {
       return absl::InvalidArgumentError(absl::StrCat("obj.face_sizes[", f, "]: ", size,
                                                      ", need 3 to the ", corners - corner,
-                                                     " corners left"));
+                                                     " corners left in face_vertices"));
     }
     out += 'f';
     for (const std::size_t end = corner + size; corner < end; ++corner) {

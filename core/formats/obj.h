@@ -1,8 +1,8 @@
 // obj.h - a rest mesh as Wavefront .obj: positions and polygon faces, in cache order.
 //
 // For characters whose importer could not keep the file's vertex order: a cache applies to this
-// mesh. Several meshes become groups of one object, because a reader splits objects, which would
-// break the one vertex numbering.
+// mesh. Several meshes become groups of one object, because separate objects would break the common
+// vertex numbering.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -23,9 +23,9 @@ struct ObjPart {
       face_vertices;  // [sum of face sizes] indices into this part's vertices
 };
 
-// The whole file. Numbers are the shortest that read back to the same float32. Characters of names
-// that .obj cannot carry (blanks, control characters) become '_'. kInvalidArgument: no vertex, a
-// position not finite, face sizes that do not add up, an index out of range.
+// The whole file. Numbers are the shortest that parse back to the same float32. Characters in names
+// that .obj cannot represent (blanks, control characters) become '_'. kInvalidArgument: no vertex,
+// a position not finite, face sizes that do not add up, an index out of range.
 absl::StatusOr<std::string> EncodeObj(std::string_view object, std::span<const ObjPart> parts);
 
 }  // namespace sinew

@@ -10,7 +10,7 @@
 namespace sinew {
 namespace {
 
-constexpr char kMagic[12] = "POINTCACHE2";  // with its terminating zero
+constexpr char kMagic[12] = "POINTCACHE2";  // including its terminating zero
 constexpr std::uint32_t kVersion = 1;
 constexpr std::size_t kHeaderBytes = 32;
 

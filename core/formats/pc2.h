@@ -18,9 +18,8 @@ namespace sinew {
 // The 32 bytes of the header. kInvalidArgument: see CheckCacheInfo.
 absl::StatusOr<std::string> EncodePc2Header(const CacheInfo& info);
 
-// Reads the header and checks it against the size of the whole file `bytes`.
-// kInvalidArgument: wrong magic or version, counts that are not positive, start or step not finite,
-// truncated, trailing.
+// Parses the header and checks it against the size of the whole file `bytes`. kInvalidArgument:
+// wrong magic or version, counts not positive, start or step not finite, wrong file size.
 absl::StatusOr<CacheLayout> ParsePc2(std::span<const std::byte> bytes);
 
 }  // namespace sinew

@@ -1,12 +1,12 @@
-// point_cache.h - one way to write and read every point-cache format.
+// point_cache.h - one interface to write and read every point-cache format.
 //
-// A cache is a header followed by the same positions frame after frame, so a writer needs no more
-// than the header's bytes and then each frame's, which it may write, hash and drop:
+// A cache is a header followed by the positions of each frame, so frames can be written, hashed and
+// dropped one at a time:
 //
-//   SINEW_ASSIGN_OR_RETURN(std::string bytes, EncodeCacheHeader(CacheFormat::kPc2, info));
-//   for (...) AppendCacheFrame(CacheFormat::kPc2, positions, bytes);
+//    SINEW_ASSIGN_OR_RETURN(std::string bytes, EncodeCacheHeader(CacheFormat::kPc2, info));
+//    for (...) AppendCacheFrame(CacheFormat::kPc2, positions, bytes);
 //
-// Bytes only: files, temporary names and renames are the caller's.
+// Handles bytes only; the caller owns files, temporary names and renames.
 #pragma once
 
 #include <absl/status/status.h>
@@ -28,21 +28,20 @@ enum class CacheFormat : std::uint8_t { kPc2, kMdd, kNpy };
 // "pc2", "mdd" or "npy".
 const char* CacheFormatName(CacheFormat format);
 
-// The format called `name`, with or without a leading dot, in any case ("pc2", ".PC2").
-// kInvalidArgument: none of them; the message lists them.
+// The format called `name`, with or without a leading dot, ignoring case ("pc2", ".PC2").
+// kInvalidArgument lists the formats.
 absl::StatusOr<CacheFormat> ParseCacheFormat(std::string_view name);
 
-// The bytes in front of the first frame. kInvalidArgument: see CheckCacheInfo.
+// The bytes before the first frame. kInvalidArgument: see CheckCacheInfo.
 absl::StatusOr<std::string> EncodeCacheHeader(CacheFormat format, const CacheInfo& info);
 
-// Appends one frame of [V * 3] positions to `out`: always V * 12 bytes, any values (NaN keeps its
-// bits).
+// Appends one frame of [V * 3] positions: always V * 12 bytes, any values (NaN payloads are kept).
 void AppendCacheFrame(CacheFormat format, std::span<const float> positions, std::string& out);
 
-// Reads a whole cache that lies in memory (a mapped file, a string).
+// Reads a whole cache from memory (a mapped file, a string).
 //
-// Open checks everything but the positions' values; thereafter only a frame number can be wrong.
-// Thread-safe. The bytes must outlive the reader.
+// Open validates everything except the position values. Thread-safe. The bytes must outlive the
+// reader.
 class CacheReader {
  public:
   // kInvalidArgument: see ParsePc2, ParseMdd and ParseNpyCache.
@@ -51,11 +50,11 @@ class CacheReader {
   const CacheInfo& info() const { return layout_.info; }
   std::uint32_t frames() const { return layout_.info.frames; }
   std::uint32_t vertices() const { return layout_.info.vertices; }
-  // [frames] seconds as stored by .mdd; empty for formats that store none.
+  // [frames] seconds as stored by .mdd; empty for the other formats.
   std::span<const float> times() const { return layout_.times; }
 
-  // Copies frame `frame` into `positions` [vertices * 3]. Values are given as stored, also NaN and
-  // infinity. kOutOfRange: no such frame. kInvalidArgument: `positions` has another size.
+  // Copies frame `frame` into `positions` [vertices * 3], including NaN and infinity. kOutOfRange:
+  // no such frame. kInvalidArgument: wrong size of `positions`.
   absl::Status ReadFrame(std::uint32_t frame, std::span<float> positions) const;
 
  private:

@@ -6,7 +6,8 @@ namespace sinew::metrics {
 namespace {
 
 constexpr double kNoLength = 1e-6;  // of the bounding-box diagonal
-constexpr double kOpposed = 1e-3;   // sum of two directions that tells no plane between them
+constexpr double kOpposed =
+    1e-3;  // directions whose unit vectors sum to less are opposite: no bisecting plane
 
 struct Sum {
   Vec3d sum;
@@ -43,7 +44,7 @@ double BindingBone::Station(const Vec3d& p) const {
 BindingBones::BindingBones(const Rig& rig, const Surface& surface) {
   const std::size_t points = surface.welded.points(), bindings = rig.bindings().size();
   const double no_length = kNoLength * surface.diagonal;
-  std::vector<Sum> children(rig.joints());  // in the joint's own space
+  std::vector<Sum> children(rig.joints());  // in the joint's space
   for (std::size_t j = 0; j < rig.joints(); ++j) {
     const std::uint32_t parent = rig.skeleton().joint(j).parent;
     if (parent != kNoParent) children[parent].Add(Translation(rig.skeleton().rest_local()[j]));
@@ -53,7 +54,8 @@ BindingBones::BindingBones(const Rig& rig, const Surface& surface) {
     strongest.push_back(rig.influences().bindings(surface.welded.first[p])[0]);
     vertices[strongest[p]].Add(surface.rest[p]);
   }
-  std::vector<std::vector<std::uint32_t>> of_joint(rig.joints());  // bindings with a bone
+  std::vector<std::vector<std::uint32_t>> of_joint(
+      rig.joints());  // bindings with a known bone, per joint
   for (std::uint32_t e = 0; e < bindings; ++e) {
     const Binding& binding = rig.bindings()[e];
     BindingBone& bone = bones.emplace_back();

@@ -1,7 +1,9 @@
-// binding_bones.h - the bone each binding carries skin on, and the joints between them. Bind space.
+// binding_bones.h - the bone segment of each binding, and the joints between bones. Bind space.
 //
-// The bone of a binding is the segment from its joint's origin to the mean of its children's
-// origins; where that has no length, or there is no child, to the mean of the vertices it carries.
+// The bone of a binding runs from its joint's origin to the mean of its children's origins; if that
+// has no length or there is no child, to the mean of the vertices whose strongest influence it is.
+// The definition is independent of core/rig/bones.h: metrics must not share assumptions with the
+// methods they judge.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +15,21 @@ namespace sinew::metrics {
 
 struct BindingBone {
   Vec3d from, to;
-  bool known = false;  // it carries points, and its matrix can be inverted
+  bool known = false;  // it is some vertex's strongest influence and its matrix is invertible
 
   double Distance(const Vec3d& p) const;
   double DistanceFromAxis(const Vec3d& p) const;
-  // Where p lies along the bone, a length from `from`; beyond its ends too.
+  // Coordinate of p along the bone, a length from `from`; negative or beyond `to` outside its ends.
   double Station(const Vec3d& p) const;
 };
 
-// Where one bone goes on in another: that of the nearest ancestor that has one. Where meshes bring
-// their own bindings of one joint, the first goes with the first and so on: a tree, at most one
-// parent a binding.
+// A joint between a bone and that of its nearest ancestor with a known bone. If a joint has several
+// bindings (one per mesh), the first is linked to the first, the second to the second and so on.
+// The result is a forest: at most one parent per binding.
 struct BoneJoint {
   std::uint32_t parent = 0, child = 0;  // bindings
   Vec3d centre;                         // the child's origin
-  Vec3d normal;                         // unit, halves the rest angle; from parent to child
+  Vec3d normal;  // unit normal of the plane that bisects the rest angle, from parent to child
 };
 
 struct BindingBones {

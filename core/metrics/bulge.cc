@@ -12,10 +12,10 @@
 namespace sinew::metrics {
 namespace {
 
-constexpr double kNothing = 1e-6;      // of the bounding-box diagonal: no radius
-constexpr std::size_t kStations = 16;  // along a bone's skin
-constexpr double kShares = 0.25;       // of a point's weight
-constexpr int kHalvings = 40;          // of a turn
+constexpr double kNothing = 1e-6;      // times the bounding-box diagonal: smaller radii are ignored
+constexpr std::size_t kStations = 16;  // samples of the radius along a bone
+constexpr double kShares = 0.25;       // minimum share of a point's weight
+constexpr int kHalvings = 40;          // bisection steps for the rotation fraction
 constexpr std::size_t kMaxSiblings = 64;
 constexpr std::uint32_t kNone = 0xffffffff;
 
@@ -25,8 +25,8 @@ double Median(std::vector<double>& values) {
   return *middle;
 }
 
-// The radius of a limb along its bone: medians of the distances of skin whose station is no farther
-// away than the limb is thick.
+// Limb radius along its bone: at each station the median distance of the points within one limb
+// radius of it.
 class Radii {
  public:
   struct Sample {
@@ -65,7 +65,7 @@ class Radii {
   double radius_[kStations + 1] = {};
 };
 
-// The turn from a joint's parent to its child, as a rotation vector.
+// The rotation from a joint's parent to its child, as axis and angle.
 struct Turn {
   Vec3d axis;
   double angle = 0;
@@ -74,14 +74,15 @@ struct Turn {
     const Mat3d r = NearestRotation(linear).rotation;
     const Vec3d twice_sine = {r.m[7] - r.m[5], r.m[2] - r.m[6], r.m[3] - r.m[1]};
     const double sine = Length(twice_sine);
-    if (sine < 1e-9) return {};  // none, or half a turn about who knows what
+    if (sine < 1e-9) return {};  // none, or 180 degrees with an undetermined axis
     return {(1 / sine) * twice_sine, std::atan2(sine, r.m[0] + r.m[4] + r.m[8] - 1)};
   }
   Vec3d Apply(const Vec3d& v, double part) const {
     const double c = std::cos(part * angle), s = std::sin(part * angle);
     return c * v + s * Cross(axis, v) + (1 - c) * Dot(axis, v) * axis;
   }
-  // On the way from one place to the other; the turn need not lead there.
+  // Interpolates from `from` to `to` along the rotation, plus a linear part for the remaining
+  // offset.
   Vec3d Between(const Vec3d& from, const Vec3d& to, double part) const {
     return Apply(from, part) + part * (to - Apply(from, 1));
   }
@@ -89,7 +90,7 @@ struct Turn {
 
 }  // namespace
 
-// The ways back to rest of one pose.
+// Maps one posed frame back to rest. Cases: see bulge.h.
 class Bulge::Frame {
  public:
   Frame(const Bulge& bulge, std::span<const AffineD> skin)
@@ -103,7 +104,8 @@ class Bulge::Frame {
     }
   }
 
-  // Of point p, posed at `at`: how far outside the rest skin. Absent: its bone is flat.
+  // Distance of point p, posed at `at`, outside the rest skin. Absent: the matrix of its bone is
+  // singular.
   std::optional<double> Excess(std::uint32_t p, const Vec3d& at) const {
     const std::uint32_t own = bulge_.bones_.strongest[p];
     if (!usable_[own]) return std::nullopt;
@@ -124,10 +126,11 @@ class Bulge::Frame {
   struct Search {
     std::uint32_t point;
     Vec3d at;
-    // Only skin of this binding counts (kNone: any), and of those joined to it unless strictly.
+    // If not kNone, only skin of this binding counts, and that of adjacent bindings unless
+    // `strictly`.
     std::uint32_t limb = kNone;
     bool strictly = false;
-    std::uint32_t shared = kNone;  // skin of this one does too
+    std::uint32_t shared = kNone;  // skin of this binding also counts
     double excess = std::numeric_limits<double>::infinity();
   };
 
@@ -139,7 +142,7 @@ class Bulge::Frame {
     });
   }
 
-  // `beside`: how far the point is from q.
+  // `beside`: added to the distance of q.
   void Try(const Vec3d& q, Search& search, double beside = 0) const {
     const double reach = Length(q - bulge_.surface_.rest[search.point]);
     Solid::Nearest nearest{.corner = search.point};
@@ -155,7 +158,7 @@ class Bulge::Frame {
     Try(Apply(back_[e], search.at), search);
   }
 
-  // Before the planes of binding e: no farther from the limb there than this.
+  // Case 3, for binding e.
   void TryBefore(std::uint32_t e, Search& search) const {
     if (!usable_[e]) return;
     Vec3d q = Apply(back_[e], search.at);
@@ -170,7 +173,7 @@ class Bulge::Frame {
     if (behind > 0 && behind < search.excess) Try(q, search, behind);
   }
 
-  // Of skin between limbs: as much of the turn between their bones as its weights say.
+  // Case 4.
   void TryWeb(Search& search) const {
     const Pair pair = bulge_.BetweenLimbs(search.point);
     if (!(pair.part > 0) || !usable_[pair.first] || !usable_[pair.second] || !(search.excess > 0)) {
@@ -187,14 +190,14 @@ class Bulge::Frame {
     return joints_[j].parent == e ? joints_[j].child : joints_[j].parent;
   }
 
-  // A binding that the point may lie over, come to by a joint (kNone: its own).
+  // A binding and the joint through which it was reached (kNone: the point's own binding).
   struct Place {
     std::uint32_t binding, by;
   };
   using Open = absl::InlinedVector<Place, 16>;
 
-  // From a binding to those past its joints' planes. They are a tree, and who has gone down does
-  // not go up again, so it ends.
+  // Case 1. Terminates because the joints form a forest and the walk never goes up after going
+  // down.
   void Walk(Place from, Search& search) const {
     Open open = {from};
     while (!open.empty() && search.excess > 0) {
@@ -227,7 +230,8 @@ class Bulge::Frame {
     }
   }
 
-  // From binding e over joint j: to the next bone, which is added to `open`, or between the two.
+  // Crosses joint j from binding e: adds the next bone to `open` if the point is beyond the plane
+  // of both, or tests the joint section if it is beyond the end of e only.
   void Cross(std::uint32_t e, std::uint32_t j, bool may_fold, Search& search, Open& open) const {
     const bool down = joints_[j].parent == e;
     const std::uint32_t next = down ? joints_[j].child : joints_[j].parent;
@@ -241,13 +245,14 @@ class Bulge::Frame {
     }
   }
 
-  // How far a point of bind space lies past joint j's plane.
+  // Signed distance of q beyond joint j's plane, in bind space.
   double Past(std::uint32_t j, bool down, const Vec3d& q) const {
     return (down ? 1 : -1) * Dot(joints_[j].normal, q - joints_[j].centre);
   }
 
-  // Between the bones of joint j, by their motions at `parent` and `child`: where the part of the
-  // turn that ends in the plane takes it.
+  // The point between the two bones of joint j, at the fraction of the rotation that brings it into
+  // the joint's plane, by bisection. `parent` and `child`: the posed point mapped back by each
+  // bone.
   Vec3d Section(std::uint32_t j, const Vec3d& parent, const Vec3d& child) const {
     const BoneJoint& joint = joints_[j];
     const Turn& turn = turns_[j];
@@ -266,7 +271,7 @@ class Bulge::Frame {
   const std::span<const BoneJoint> joints_;
   std::vector<bool> usable_;   // [E]
   std::vector<AffineD> back_;  // [E] posed model space to bind space
-  std::vector<Turn> turns_;    // of joints
+  std::vector<Turn> turns_;    // one per joint
 };
 
 Bulge::Bulge(const Rig& rig, const BindingBones& bones, const Surface& surface,
@@ -295,7 +300,7 @@ void Bulge::MeasureRadii(const EnclosedVolume& volume) {
   const std::size_t points = surface_.rest.size();
   std::vector<bool> encloses(points);
   for (const Triangle& t : volume.triangles()) {
-    // The middle of a fan is a last corner; it goes with the border.
+    // The centre of a fan is always the last corner. It takes the owner of a border point.
     if (t[2] >= owner_.size()) owner_.push_back(owner_[t[0]]);
     for (const std::uint32_t p : t) {
       if (p < points) encloses[p] = true;

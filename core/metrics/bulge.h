@@ -1,31 +1,28 @@
-// bulge.h - how far posed skin stands out of the body that the bones alone would carry along.
+// bulge.h - how far posed skin is outside the body that the bones alone would carry.
 //
-// A joint between round limbs of radius R closes without a bulge where no skin is farther than R
-// from the nearest bone: the posed body is each limb moved rigidly, and at the joint what the
-// section there sweeps as it turns from one limb to the other (a ball, of a round limb). Limbs are
-// not round, so the rest skin takes the place of R. Every posed point goes back to rest by each
-// motion that it may follow, and the one that puts it least outside the rest skin counts:
-//   - That of the bone it lies over: its strongest, or, past a joint's plane, the next. The plane
-//     goes through the joint and halves the rest angle; where limbs fold upon each other a point
-//     lies over both. Beyond the end of one bone and before the next it is as much of the turn
-//     between them as brings the point into the plane.
-//   - That of its bone and those joined to it, wherever the skin it comes to is that bone's own:
-//     what a bone carries goes with it on both sides of a plane.
-//   - That of its bone or of one joined to it, to before the planes of that: a point a hair behind
-//     one is that far from the limb, not out of the body altogether.
-//   - Of skin between limbs (metacarpals, the roots of fingers, thighs), as much of the turn from
-//     its strongest bone to the strongest of another limb, none above or below the first, as its
-//     weights for these two say: limbs that part have no other shape between them.
-//   - That of another child of its bone's parent (fingers of a hand), where the skin it comes to
-//     belongs there, or the point does for a quarter of its weight; of a parent with no more than
-//     kMaxSiblings of them.
-// So neither skin that is carried by one bone alone nor skin that slides is a bulge, be it to where
-// the limb is thicker; nor is the pose's own scale, which goes back too.
+// bulge = max over points of min over cases of d(q) / r. d(q) is the distance of q outside the rest
+// skin (0 inside), in bind space. r is the local limb radius: the median distance from the bone
+// axis of the rest points near the point's station (not the point's own distance, which can be tiny
+// where a bone runs close under the skin). On a cylinder of radius R bulge is max(0, largest
+// distance from the nearest bone / R - 1).
 //
-// Bulge is the distance outside the rest skin over the limb's radius: the median distance from the
-// bone's axis to skin near the point's station along it at rest. A point's own distance would not
-// do: where a bone runs close under the skin any small excess is many times that. On a cylinder
-// bulge is (largest distance from the nearest bone) / R - 1, or 0 if that is less.
+// For a posed point x let q_b = M_b^-1 x, M_b the skin matrix of binding b, and e the point's
+// strongest binding. Each joint has a plane that bisects the rest angle (binding_bones.h). The
+// cases are the rigid motions x may follow:
+//
+// 1. Bone below the point: q_e; where q_e is beyond a joint plane, q_b of the next bone b, and so
+//    on. Where limbs fold, both. Beyond the end of one bone but before the next: x moved back by
+//    the fraction of the joint's rotation that puts it into the plane.
+// 2. Own skin: q_b for b = e and its adjacent bones, if the nearest rest skin belongs to b.
+// 3. Clipped: for the same b, q_b projected before the planes of b, plus the distance projected.
+//    Keeps a point just beyond a plane from counting as far outside.
+// 4. Between limbs (metacarpals, finger roots, thighs): x moved back by the fraction w_s / (w_e +
+//    w_s) of the rotation between e and s, the strongest binding that is neither ancestor nor
+//    descendant of e.
+// 5. Siblings: case 1 from another child of e's parent (at most kMaxSiblings), if the nearest rest
+//    skin belongs to it, or x has a weight of 1/4 or more for it.
+//
+// So skin that follows one bone, slides over the limb, or is scaled by the pose has no bulge.
 #pragma once
 
 #include <cstdint>
@@ -43,11 +40,11 @@ namespace sinew::metrics {
 
 class Bulge {
  public:
-  // Of points of components that enclose a volume. All must outlive it.
+  // Considers points of components that enclose a volume. All arguments must outlive it.
   Bulge(const Rig& rig, const BindingBones& bones, const Surface& surface,
         const EnclosedVolume& volume);
 
-  // The largest. skin: [E] bind space to posed model space. Absent: no point has a limb.
+  // The largest bulge. skin: [E] bind space to posed model space. Absent: no point has a limb.
   std::optional<double> Measure(std::span<const Vec3d> points, std::span<const AffineD> skin,
                                 const Task& task) const;
 
@@ -61,19 +58,19 @@ class Bulge {
   void MeasureRadii(const EnclosedVolume& volume);
   struct Pair {
     std::uint32_t first = 0, second = 0;  // bindings
-    double part = 0;                      // the second's, of the weight of both
+    double part = 0;                      // weight of `second` over the weight of both
   };
-  Pair BetweenLimbs(std::uint32_t p) const;  // part 0: it is not
-  // A quarter of point p's weight or more is the binding's.
+  Pair BetweenLimbs(std::uint32_t p) const;  // part 0: not between limbs
+  // Whether at least a quarter of point p's weight belongs to the binding.
   bool Shares(std::uint32_t p, std::uint32_t binding) const;
 
   const Rig& rig_;
   const BindingBones& bones_;
   const Surface& surface_;
   JointOrder order_;
-  std::vector<std::vector<std::uint32_t>> joints_of_;  // [E] places in bones_.joints
-  std::vector<std::uint32_t> above_;                   // [E] that of them to its parent, or none
-  std::vector<std::uint32_t> owner_;                   // [points of the solid] binding
+  std::vector<std::vector<std::uint32_t>> joints_of_;  // [E] indices into bones_.joints
+  std::vector<std::uint32_t> above_;                   // [E] joint to the parent, or none
+  std::vector<std::uint32_t> owner_;                   // [points of the solid] strongest binding
   std::vector<Measured> measured_;
   Solid solid_;
 };

@@ -12,13 +12,14 @@ double LogRatio(double posed, double rest) {
   return std::log(std::clamp(posed / rest, 1 / kLargestRatio, kLargestRatio));
 }
 
-constexpr double kCreased = 0.5;  // less of its area than this: linear blending folds a face
+constexpr double kCreased =
+    0.5;  // share of its area below which a face counts as folded by linear blending
 
-// det(A) A^-T at length sqrt(3), what a rotation has; 0 where A has rank 1 or less. It turns
-// normals as A turns the surface, also where A mirrors or flattens.
+// det(A) A^-T scaled to Frobenius norm sqrt(3), like a rotation; 0 if A has rank 1 or less.
+// Transforms normals correctly even where A mirrors or flattens.
 struct Cofactor {
   Mat3d unit;
-  double size = 0;  // det(A) A^-T is so many times that
+  double size = 0;  // Frobenius norm of det(A) A^-T over sqrt(3)
 };
 Cofactor CofactorOf(const Mat3d& a) {
   const auto row = [&](std::size_t r) { return Vec3d{a.m[3 * r], a.m[3 * r + 1], a.m[3 * r + 2]}; };

@@ -33,8 +33,8 @@ struct Meter::Tables {
   const BoneDistances thickness;
   const Bulge bulge;
   const Distortion distortion;
-  std::optional<std::vector<FacePair>> crossing_at_rest;  // none: not asked, or beyond measure
-  std::optional<double> twice_at_rest;                    // the same; or nothing is enclosed
+  std::optional<std::vector<FacePair>> crossing_at_rest;  // absent: not requested or over budget
+  std::optional<double> twice_at_rest;                    // same, or nothing is enclosed
 };
 
 absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, const Task& task) {
@@ -55,12 +55,13 @@ absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, cons
 
 std::size_t Meter::Cost(const Rig& rig, const Options& options) {
   constexpr std::size_t kVertex = 384, kCorner = 64, kSolid = 256, kTriangle = 320;
-  constexpr std::size_t kBinding = 1024, kJoint = 128;  // bones, their joints, a frame's motions
-  // Pairs at rest; found, in growing arrays, and joined; or joined, flagged, and the new among
-  // them.
+  constexpr std::size_t kBinding = 1024,
+                        kJoint = 128;  // bytes per bone and per joint, incl. one frame's motions
+  // Bytes per pair: rest pairs, pairs found (growing arrays), then merged, flagged and filtered.
   constexpr std::size_t kPair = 6 * sizeof(FacePair);
   const std::size_t corners = rig.mesh().face_vertices().size();
-  const std::size_t triangles = corners - 2 * rig.mesh().faces();  // faces have three or more
+  const std::size_t triangles =
+      corners - 2 * rig.mesh().faces();  // faces have three or more corners
   std::size_t bytes = rig.vertices() * kVertex + corners * kCorner + triangles * kSolid +
                       rig.bindings().size() * kBinding + rig.joints() * kJoint;
   if (options.self_intersections) {

@@ -11,18 +11,18 @@ namespace sinew::metrics {
 namespace {
 
 constexpr std::size_t kColumns = 440;
-constexpr std::size_t kRows = 16;                       // that share one search for triangles
-constexpr std::size_t kMaxInRow = 64 * (kColumns + 2);  // crossings: layers on average
-constexpr double kMaxCells = 1e8;                       // columns in the bounds of triangles, and
-constexpr double kMaxCellsEach = 1000;                  // as many for each of them
+constexpr std::size_t kRows = 16;                       // rows that share one triangle search
+constexpr std::size_t kMaxInRow = 64 * (kColumns + 2);  // crossings per row: 64 layers on average
+constexpr double kMaxCells = 1e8;       // columns within the triangles' bounds, in total,
+constexpr double kMaxCellsEach = 1000;  // and per triangle
 
-// Cell (i, j) has its column in the middle.
+// The column of cell (i, j) passes through the cell's centre.
 struct Grid {
   double x0, y0, step;
   std::size_t nx, ny;
   double X(std::size_t i) const { return x0 + (static_cast<double>(i) + 0.5) * step; }
   double Y(std::size_t j) const { return y0 + (static_cast<double>(j) + 0.5) * step; }
-  // The first column at x or beyond.
+  // The first column at or after x.
   std::size_t ColumnFrom(double x) const {
     const double i = std::ceil((x - x0) / step - 0.5);
     return static_cast<std::size_t>(std::clamp(i, 0.0, static_cast<double>(nx)));
@@ -49,14 +49,14 @@ Bounds BoundsOf(std::span<const Vec3d> points, const Triangle& t) {
 struct Crossing {
   double z;
   std::uint32_t column;
-  std::int32_t turn;  // +1: the column enters
+  std::int32_t turn;  // +1: the column enters the surface
 };
 
 struct PlanePoint {
   double x, z;
 };
 
-// Where an edge passes y: the same for both triangles that share it.
+// Where an edge crosses y. Bitwise equal for both triangles that share the edge.
 PlanePoint At(std::span<const Vec3d> points, std::uint32_t a, std::uint32_t b, double y) {
   const auto& [low, high] = std::minmax(a, b);
   const Vec3d& p = points[low];
@@ -66,7 +66,7 @@ PlanePoint At(std::span<const Vec3d> points, std::uint32_t a, std::uint32_t b, d
 }
 
 struct Part : Overlap {
-  bool passed = false;  // kMaxInRow
+  bool passed = false;  // kMaxInRow exceeded
 };
 
 class Caster {
@@ -93,8 +93,9 @@ class Caster {
   }
 
  private:
-  // An edge is passed where one end lies at y or below and the other above, and takes the columns
-  // from where it is passed on: so a closed surface is entered as often as it is left.
+  // Half-open rules: an edge is crossed if one end is at or below y and the other above it, and
+  // counts for the columns at or after the crossing. So each column leaves a closed surface as
+  // often as it enters it.
   void Cast(const Triangle& t, double y, std::vector<Crossing>& crossings) const {
     PlanePoint up{}, down{};
     bool passed = false;
@@ -106,7 +107,7 @@ class Caster {
       passed = true;
     }
     if (!passed) return;
-    // Seen from above, a face that looks up rises on its right.
+    // Seen from above, an upward-facing triangle has its rising edge on the right.
     const bool looks_up = up.x > down.x;
     const PlanePoint& left = looks_up ? down : up;
     const PlanePoint& right = looks_up ? up : down;
@@ -122,7 +123,7 @@ class Caster {
     std::sort(row.begin(), row.end(), [](const Crossing& a, const Crossing& b) {
       return std::tie(a.column, a.z, a.turn) < std::tie(b.column, b.z, b.turn);
     });
-    int winding = 0;  // 0 again behind every column
+    int winding = 0;  // 0 again after every column
     for (std::size_t k = 0; k + 1 < row.size(); ++k) {
       winding += row[k].turn;
       if (winding == 0) continue;

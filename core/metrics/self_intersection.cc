@@ -14,16 +14,17 @@ namespace {
 using Box = Eigen::AlignedBox3d;
 using Tree = Eigen::KdBVH<double, 3, int>;
 
-constexpr double kTouching = 1e-6;  // of the rest diagonal
+constexpr double kTouching = 1e-6;  // times the rest diagonal
 
-// A triangle with an area, ready for tests.
+// A triangle with non-zero area, prepared for intersection tests.
 struct Facet {
   Vec3d corner[3];
   Vec3d normal;  // unit length
   std::uint32_t triangle = 0;
 };
 
-// The edge pq, whose ends are dp and dq off the facet's plane, passes through it.
+// Whether edge pq, whose ends have signed distances dp and dq from the facet's plane, passes
+// through the facet.
 bool Pierces(const Vec3d& p, const Vec3d& q, double dp, double dq, const Facet& facet,
              double touching) {
   if (!((dp > touching && dq < -touching) || (dp < -touching && dq > touching))) return false;
@@ -35,7 +36,7 @@ bool Pierces(const Vec3d& p, const Vec3d& q, double dp, double dq, const Facet& 
   return true;
 }
 
-// An edge of `cutting` passes through `cut`.
+// Whether an edge of `cutting` passes through `cut`.
 bool Cuts(const Facet& cutting, const Facet& cut, double touching) {
   double d[3];
   for (std::size_t k = 0; k < 3; ++k) d[k] = Dot(cutting.corner[k] - cut.corner[0], cut.normal);
@@ -53,7 +54,7 @@ bool ShareAPoint(const Triangle& a, const Triangle& b) {
   return false;
 }
 
-// The welded points of every face, rising.
+// The welded points of every face, sorted.
 class FacePoints {
  public:
   FacePoints(const Mesh& mesh, const WeldedPoints& welded, const Task& task) : mesh_(mesh) {
@@ -77,7 +78,7 @@ class FacePoints {
     };
     return std::any_of(few.begin(), few.end(), has);
   }
-  // Steps that Share takes at most.
+  // Upper limit of the steps of Share.
   std::size_t Steps(const FacePair& pair) const {
     const auto [few, many] = Sorted(pair);
     return few.size() * static_cast<std::size_t>(std::bit_width(many.size()));
@@ -98,13 +99,13 @@ class FacePoints {
   std::vector<std::uint32_t> points_;  // parallel to face_vertices
 };
 
-// What has been spent, by all threads together. The sums do not depend on who spends first, so
-// neither does whether the budget is passed.
+// The work done by all threads. Its total does not depend on the order of the threads, so neither
+// does whether the budget is exceeded.
 class Spent {
  public:
   Spent(const Budget& budget, const Task& task) : budget_(budget), task_(task) {}
 
-  // False: stop.
+  // Returns false to stop.
   bool Visit(std::size_t steps) { return (steps_ += steps) <= budget_.steps && GoOn(); }
   bool Find() { return ++pairs_ <= budget_.pairs && GoOn(); }
   bool GoOn() const { return !Passed() && !task_.cancelled(); }
@@ -135,7 +136,7 @@ Box BoxOf(const Facet& facet) {
   return box;
 }
 
-// Asks the tree for what one facet crosses among those behind it.
+// Finds the facets after `facet` that cross it.
 class Query {
  public:
   Query(const Surface& surface, std::span<const Facet> facets, std::span<const Box> boxes,
@@ -152,7 +153,7 @@ class Query {
   Query& operator=(const Query&) = delete;
 
   bool intersectVolume(const Box& box) { return Step() && box.intersects(boxes_[index_]); }
-  // True ends the search.
+  // Returning true ends the search.
   bool intersectObject(int object) {
     const auto other = static_cast<std::size_t>(object);
     if (!Step()) return true;
@@ -171,7 +172,7 @@ class Query {
   }
 
  private:
-  // False once the search is to end. What is shared is asked now and then.
+  // Returns false to end the search. The shared counter is updated only now and then.
   bool Step() {
     constexpr std::size_t kSteps = 1024;
     if (++steps_ < kSteps) return going_;
@@ -184,13 +185,13 @@ class Query {
   const std::span<const Box> boxes_;
   const std::size_t index_;
   Spent& spent_;
-  const std::size_t first_;  // in found: of this facet
+  const std::size_t first_;  // first pair of this facet in `found`
   std::vector<FacePair>& found_;
   std::size_t steps_ = 0;
   bool going_ = true;
 };
 
-// What crosses, also of faces that share a point, with repetitions.
+// Crossing pairs, including faces that share a point, with duplicates.
 std::vector<FacePair> Search(const Surface& surface, std::span<const Vec3d> points,
                              const Task& task, Spent& spent) {
   const std::vector<Facet> facets = MakeFacets(surface, points);

@@ -14,11 +14,11 @@ namespace {
 
 using Box = Eigen::AlignedBox3d;
 
-constexpr double kSame = 1e-9;  // of a squared distance
+constexpr double kSame = 1e-9;  // relative tolerance of squared distances
 
 using Weights = std::array<double, 3>;
 
-// Of the corners, for the point of a triangle that is nearest to q (Ericson, Real-Time Collision
+// Barycentric coordinates of the point of a triangle nearest to q (Ericson, Real-Time Collision
 // Detection, 5.1.5).
 Weights NearestOn(const Vec3d& a, const Vec3d& b, const Vec3d& c, const Vec3d& q) {
   const Vec3d ab = b - a, ac = c - a, aq = q - a, bq = q - b, cq = q - c;
@@ -38,7 +38,7 @@ Weights NearestOn(const Vec3d& a, const Vec3d& b, const Vec3d& c, const Vec3d& q
   return {of_a / all, of_b / all, of_c / all};
 }
 
-// Unit, faces weighted by their angles.
+// Unit vertex normals, weighted by the angles of the faces.
 std::vector<Vec3d> NormalsOf(std::span<const Triangle> triangles, std::span<const Vec3d> points) {
   std::vector<Vec3d> normals(points.size());
   for (const Triangle& t : triangles) {
@@ -68,7 +68,7 @@ Box BoxOf(std::span<const Vec3d> points, const Triangle& t) {
 
 }  // namespace
 
-// Goes through the faces that are nearest, all of them where several are.
+// Visits the nearest faces; all of them in case of a tie.
 class Solid::Query {
  public:
   using Scalar = double;
@@ -77,7 +77,7 @@ class Solid::Query {
 
   double minimumOnVolume(const Box& box) const {
     const double squared = box.squaredExteriorDistance(at_) * (1 - 2 * kSame);
-    return squared > nearest_ ? HUGE_VAL : squared;  // not to be looked into
+    return squared > nearest_ ? HUGE_VAL : squared;  // prunes the box
   }
   double minimumOnObject(int object) {
     const Triangle& t = solid_.triangles_[static_cast<std::size_t>(object)];
@@ -115,7 +115,7 @@ class Solid::Query {
       corners[k] = solid_.points_[(*triangle_)[k]];
       normals[k] = solid_.normals_[(*triangle_)[k]];
     }
-    // How far the rounded surface stands before the face, towards q.
+    // How far the rounded surface is in front of the face, towards q.
     const double round = Dot(ToRoundedFace(corners, normals, weights_, at), from_) / distance;
     return std::max(0.0, distance - std::max(0.0, round));
   }
@@ -123,9 +123,9 @@ class Solid::Query {
   const Solid& solid_;
   const Vec3d q_;
   const Eigen::Vector3d at_;
-  double nearest_;     // squared
-  double facing_ = 0;  // > 0: from before the face, by how much
-  Vec3d from_;         // the nearest point
+  double nearest_;     // squared distance
+  double facing_ = 0;  // distance in front of the face's plane, > 0: outside
+  Vec3d from_;         // vector from the nearest point to q
   const Triangle* triangle_ = nullptr;
   Weights weights_{};
 };

@@ -1,8 +1,8 @@
-// solid.h - the space that a closed surface encloses: how far outside it a point lies.
+// solid.h - the space enclosed by a closed surface: how far outside it a point is.
 //
-// The faces of a coarse mesh stand for a round limb, and cut it: a vertex that turns about the bone
-// would come to lie outside. So faces are rounded, to second order (rounded_face.h). Where a face
-// is flat or hollow it stays as it is.
+// The faces of a coarse mesh cut through the round limb they approximate, so a vertex rotating
+// about the bone would count as outside. Convex faces are therefore rounded to second order
+// (rounded_face.h); flat and concave ones are not.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +22,11 @@ class Solid {
 
   struct Nearest {
     double outside = 0;        // distance from the surface, 0 inside
-    std::uint32_t corner = 0;  // the point that is nearest along the nearest face
+    std::uint32_t corner = 0;  // the corner of the nearest face closest to the nearest point
   };
-  // Of q. reach: the faces are known to be so near; the less, the faster. Where an edge or a corner
-  // is nearest, the face that looks at q or away from it most squarely says on which side q lies.
+  // The nearest surface to q. reach: upper limit of its distance; smaller is faster. If an edge or
+  // a corner is nearest, the face whose normal is most parallel to the connecting line decides on
+  // which side q is.
   Nearest Find(const Vec3d& q, double reach) const;
 
  private:

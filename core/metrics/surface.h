@@ -1,4 +1,4 @@
-// surface.h - a rig's mesh as triangles of welded points: what all measures work on, in double.
+// surface.h - a rig's mesh as triangles of welded points in double, the input of all metrics.
 #pragma once
 
 #include <array>
@@ -17,8 +17,8 @@ namespace sinew::metrics {
 
 using Triangle = std::array<std::uint32_t, 3>;
 
-// P points, T triangles. Polygons are cut into fans from their first corner; triangles that name a
-// point twice are left out, they have no area in any pose.
+// P points, T triangles. Polygons are split into fans from their first corner. Triangles that use a
+// point twice are left out.
 struct Surface {
   WeldedPoints welded;
   std::vector<Vec3d> rest;          // [P] scene units
@@ -31,13 +31,13 @@ struct Surface {
   std::vector<Vec3d> Points(std::span<const Vec3f> positions) const;
 };
 
-// Twice the area, along the normal.
+// Normal with twice the triangle's area as length.
 inline Vec3d AreaVector(std::span<const Vec3d> points, const Triangle& t) {
   return Cross(points[t[1]] - points[t[0]], points[t[2]] - points[t[0]]);
 }
 
-// Sums in parallel, chunk by chunk in a fixed order, so that the number of threads does not change
-// them. body(i, part) adds item i to its chunk's part; join(sum, part) adds a part.
+// Parallel sum in fixed chunks, so that the number of threads does not change the bits. body(i,
+// part) adds item i to its chunk's part; join(sum, part) adds a part.
 template <class Part, std::size_t kGrain = 4096, class Body, class Join>
 Part SumOver(const Task& task, std::size_t n, const Body& body, const Join& join) {
   std::vector<Part> parts((n + kGrain - 1) / kGrain);

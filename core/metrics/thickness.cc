@@ -6,9 +6,9 @@
 namespace sinew::metrics {
 namespace {
 
-constexpr double kNearest = 0.5;         // of the median distance of a bone's vertices
-constexpr double kCarries = 0.5 - 1e-6;  // weight
-constexpr double kNoLength = 1e-6;       // of the bounding-box diagonal
+constexpr double kNearest = 0.5;         // times the median distance of a bone's vertices
+constexpr double kCarries = 0.5 - 1e-6;  // weight needed; allows for rounding
+constexpr double kNoLength = 1e-6;       // times the bounding-box diagonal
 
 }  // namespace
 

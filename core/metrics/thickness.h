@@ -1,8 +1,8 @@
-// thickness.h - how far vertices are from the bone that carries them, posed over rest: below 1 is
-// collapse (the candy wrapper).
+// thickness.h - distance of vertices from their bone, posed over rest. Below 1 is collapse (the
+// candy-wrapper artefact).
 //
-// A bone (see binding_bones.h) is posed by its binding's skin matrix. A vertex is carried by the
-// binding that has half of its weight or more, if there is one.
+// A bone (see binding_bones.h) is posed by its binding's skin matrix. A vertex belongs to the
+// binding that has at least half of its weight, if any.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,12 @@ namespace sinew::metrics {
 
 class BoneDistances {
  public:
-  // Leaves out vertices nearer to their bone than half the median of that bone's vertices
-  // (fingertips, the ends of limbs): their ratios say nothing about thickness. bones must outlive
-  // it.
+  // Ignores vertices nearer to their bone than half the median of that bone's vertices (fingertips,
+  // limb ends), whose ratios say nothing about thickness. bones must outlive it.
   BoneDistances(const BindingBones& bones, const Rig& rig, const Surface& surface);
 
   // Smallest posed distance / rest distance. skin: [E] bind space to posed model space. Absent: no
-  // vertex has a distance.
+  // vertex has a bone.
   std::optional<double> Least(std::span<const Vec3d> points, std::span<const AffineD> skin,
                               const Task& task) const;
 

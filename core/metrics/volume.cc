@@ -12,7 +12,7 @@ constexpr double kFlat = 1e-9;        // 36 pi V^2 / A^3 of a closed component
 constexpr double kFlatOpen = 1e-3;    // of one with borders
 constexpr double kLargestFans = 0.5;  // of the component's own area
 
-// Sets of points that are joined.
+// Union-find over points.
 class Components {
  public:
   explicit Components(std::size_t points) : parent_(points) {
@@ -36,13 +36,13 @@ double SixVolumes(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
   return Dot(a, Cross(b, c));
 }
 
-// One use of an edge by a triangle, from its lower point to its higher one or back.
+// One use of an edge by a triangle.
 struct EdgeUse {
   std::uint32_t low, high;
-  int direction;  // 1: low to high
+  int direction;  // +1: from the lower to the higher index, else -1
 };
 
-// Of one component, at rest.
+// One component at rest.
 struct Shape {
   double six_volumes = 0, twice_area = 0, twice_fans = 0;
   bool open = false;
@@ -50,7 +50,7 @@ struct Shape {
   bool Encloses() const {
     const double volume = six_volumes / 6, area = (twice_area + twice_fans) / 2;
     const double roundness = 36 * std::numbers::pi * volume * volume / (area * area * area);
-    if (!open) return roundness > kFlat;  // false for NaN
+    if (!open) return roundness > kFlat;  // also rejects NaN
     return roundness > kFlatOpen && twice_fans <= kLargestFans * twice_area;
   }
 };
@@ -69,7 +69,7 @@ std::vector<EnclosedVolume::Border> EnclosedVolume::FindBorders(const Surface& s
   std::sort(uses.begin(), uses.end(), [](const EdgeUse& a, const EdgeUse& b) {
     return std::pair(a.low, a.high) < std::pair(b.low, b.high);
   });
-  // What is left of an edge after opposite uses cancel out is a border: so every border closes.
+  // Edges that remain after opposite uses cancel form the border. It is therefore always closed.
   std::vector<std::array<std::uint32_t, 2>> edges;
   Components joined(surface.rest.size());
   for (std::size_t i = 0, end = 0; i < uses.size(); i = end) {
@@ -94,7 +94,7 @@ std::vector<EnclosedVolume::Border> EnclosedVolume::FindBorders(const Surface& s
     Border& border = borders.back();
     border.edges.push_back(edges[i]);
     if (border.points.empty() || border.points.back() != edges[i][0]) {
-      border.points.push_back(edges[i][0]);  // every point of a closed border begins an edge
+      border.points.push_back(edges[i][0]);  // every point of a closed border starts an edge
     }
   }
   return borders;
@@ -112,8 +112,8 @@ EnclosedVolume::EnclosedVolume(const Surface& surface) {
     components.Join(t[0], t[1]);
     components.Join(t[1], t[2]);
   }
-  std::vector<Shape> shapes(surface.rest.size());  // at each component's root
-  // Relative to a point of the component, so that a character far from the origin loses nothing.
+  std::vector<Shape> shapes(surface.rest.size());  // indexed by each component's root
+  // Relative to a point of the component: no cancellation for characters far from the origin.
   const auto at = [&](std::uint32_t root, const Vec3d& p) { return p - surface.rest[root]; };
   for (const Triangle& t : surface.triangles) {
     const std::uint32_t root = components.Root(t[0]);

@@ -1,10 +1,9 @@
 // task.h - the only concurrency type in core: parallel loops, progress, cancellation and the memory
 // budget of one job.
 //
-// Loops cut fixed chunks that depend on n and grain alone, so results do not depend on the number
-// of threads. They run in the oneTBB arena of the calling thread. Every body runs with denormals
-// flushed to zero (FTZ, DAZ), on whatever thread it lands, so that all threads compute the same
-// bits.
+// Loops are cut into chunks that depend on n and grain alone, so results do not depend on the
+// number of threads. They run in the oneTBB arena of the calling thread. Every body runs with
+// denormals flushed to zero (FTZ, DAZ) on every thread, so all threads compute the same bits.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -22,9 +21,9 @@ class Task {
  public:
   struct Options {
     std::stop_token stop{};                                              // default: never cancelled
-    std::size_t memory_limit = std::numeric_limits<std::size_t>::max();  // bytes a bind may hold
-    std::function<void(double)> progress{};  // in [0, 1], rising; any thread
-    bool parallel = true;                    // false: loops run in the caller
+    std::size_t memory_limit = std::numeric_limits<std::size_t>::max();  // bytes one bind may hold
+    std::function<void(double)> progress{};  // in [0, 1], rising; called from any thread
+    bool parallel = true;                    // false: loops run in the calling thread
   };
   Task() = default;
   explicit Task(Options options) : options_(std::move(options)) {}
@@ -41,10 +40,10 @@ class Task {
   absl::Status CheckCancelled() const;
 
   std::size_t memory_limit() const { return options_.memory_limit; }
-  // OK, or kResourceExhausted: so many bytes are more than memory_limit().
+  // OK, or kResourceExhausted if `bytes` exceeds memory_limit().
   absl::Status CheckMemory(std::size_t bytes) const;
 
-  // Progress: the total is set once, before work starts, in arbitrary units; Advance may be called
+  // Progress. The total is set once, before work starts, in arbitrary units; Advance may be called
   // from any thread.
   void SetTotal(double work);
   void Advance(double work);
@@ -55,8 +54,7 @@ class Task {
   std::atomic<double> done_{0};
 };
 
-// While it lives, the calling thread flushes denormals to zero; restores the former mode when it
-// goes.
+// Flushes denormals to zero in the calling thread and restores the former mode when destroyed.
 class DenormalGuard {
  public:
   DenormalGuard();

@@ -58,7 +58,7 @@ void Task::For(std::size_t n, std::size_t grain,
 }
 
 absl::Status Task::CheckCancelled() const {
-  return cancelled() ? absl::CancelledError("stopped on request") : absl::OkStatus();
+  return cancelled() ? absl::CancelledError("cancelled") : absl::OkStatus();
 }
 
 absl::Status Task::CheckMemory(std::size_t bytes) const {

@@ -1,4 +1,5 @@
-// half.h - 16-bit floats of IEEE 754 as their bits, for tables that kernels read by Pack::LoadHalf.
+// half.h - IEEE 754 16-bit floats as bit patterns, for tables that kernels read with
+// Pack::LoadHalf.
 #pragma once
 
 #include <bit>
@@ -9,7 +10,7 @@ namespace sinew {
 
 inline constexpr std::uint16_t kHalfOne = 0x3c00, kHalfMagnitude = 0x7fff;
 
-// Nearest, ties to even. Beyond 65,519: infinity.
+// Rounds to nearest, ties to even. Above 65,519: infinity.
 inline std::uint16_t ToHalf(float value) {
   const auto bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t sign = bits >> 16 & 0x8000u, magnitude = bits & 0x7fffffffu;

@@ -1,7 +1,7 @@
-// levels.h - include before hwy/foreach_target.h in every kernel: leaves out levels that would
-// change the bits.
+// levels.h - disables the Highway targets that would change the bits. Every kernel includes it
+// before hwy/foreach_target.h.
 //
-// SSSE3 and SSE4 have no fused multiply-add; SVE's registers have no size known when compiling.
+// SSSE3 and SSE4 have no fused multiply-add; the register size of SVE is unknown at compile time.
 #pragma once
 
 #ifdef HWY_DISABLED_TARGETS

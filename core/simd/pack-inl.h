@@ -1,15 +1,15 @@
-// pack-inl.h - 16 float lanes on every instruction set: what kernels are written in.
+// pack-inl.h - 16 float lanes on every instruction set. All kernels are written in these packs.
 //
-// Include it once per target, after hwy/foreach_target.h, and use it inside
-// HWY_BEFORE_NAMESPACE() ... HWY_AFTER_NAMESPACE(). A pack is two registers on AVX2 (which hides
-// the latency of a chain of multiply-adds), one on AVX-512, four on NEON, and 16 floats with
-// std::fma on the scalar level, whose results are the same bits because every operation is exactly
-// rounded and none crosses lanes. So write kernels in these alone: a sum over lanes, an approximate
-// reciprocal or a contraction left to the compiler would differ between levels.
+// Include it once per target, after hwy/foreach_target.h, and use it inside HWY_BEFORE_NAMESPACE()
+// ... HWY_AFTER_NAMESPACE(). A pack is two registers on AVX2 (which hides the latency of a chain of
+// multiply-adds), one on AVX-512, four on NEON, and 16 floats with std::fma on the scalar level.
+// The bits are the same on all levels because every operation is exactly rounded and none crosses
+// lanes. Kernels must use nothing else: horizontal sums, approximate reciprocals and compiler
+// contractions differ between levels.
 //
-// Pointers of Load and Store are 64-byte aligned, LoadHalf's 32; StoreInterleaved takes any. NaN:
-// comparisons are false, Min and Max give b, arithmetic gives a NaN of any sign and payload.
-// Denormals are as the thread has them: kernels run under DenormalGuard, which flushes them.
+// Load and Store need 64-byte alignment, LoadHalf 32; StoreInterleaved needs none. NaN: comparisons
+// are false, Min and Max return b, arithmetic returns a NaN of any sign and payload. Kernels run
+// under DenormalGuard, which flushes denormals.
 #if defined(SINEW_CORE_SIMD_PACK_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_SIMD_PACK_INL_H_
 #undef SINEW_CORE_SIMD_PACK_INL_H_
@@ -28,13 +28,13 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// What PowerOfTwo expects on top of its exponent: makes a sum round to whole numbers, and leaves
-// the exponent's bits at the bottom.
+// Added to the exponent before PowerOfTwo: rounds the sum to a whole number and leaves the
+// exponent's bits at the bottom of the mantissa.
 inline constexpr float kPowerBias = 12583039.0f;  // 1.5 * 2^23 + 127
 
 #if HWY_TARGET == HWY_EMU128 || HWY_TARGET == HWY_SCALAR
 
-// One truth a lane: what comparisons give, and IfThenElse and MaskBits take.
+// One boolean per lane: the result of comparisons, the condition of IfThenElse and MaskBits.
 struct PackMask {
   bool m[16];
 };
@@ -47,7 +47,7 @@ struct Pack {
     for (int i = 0; i < 16; ++i) r.v[i] = p[i];
     return r;
   }
-  // 16 float16, see core/simd/half.h; exact.
+  // 16 float16 values (core/simd/half.h); exact.
   static HWY_INLINE Pack LoadHalf(const std::uint16_t* p) {
     Pack r;
     for (int i = 0; i < 16; ++i) r.v[i] = FromHalf(p[i]);
@@ -64,7 +64,6 @@ struct Pack {
   }
 };
 
-// Lane by lane, here as on vectors.
 #define SINEW_PACK_BINARY(name, expression)            \
   HWY_INLINE Pack name(const Pack& a, const Pack& b) { \
     Pack r;                                            \
@@ -109,13 +108,13 @@ HWY_INLINE Pack Abs(const Pack& a) {
   for (int i = 0; i < 16; ++i) r.v[i] = std::fabs(a.v[i]);
   return r;
 }
-// a where the mask holds, else b.
+// Per lane: mask ? a : b.
 HWY_INLINE Pack IfThenElse(const PackMask& mask, const Pack& a, const Pack& b) {
   Pack r;
   for (int i = 0; i < 16; ++i) r.v[i] = mask.m[i] ? a.v[i] : b.v[i];
   return r;
 }
-// 2^n of a = n + kPowerBias, n whole, -126 to 127.
+// 2^n for a = n + kPowerBias, n a whole number in [-126, 127].
 HWY_INLINE Pack PowerOfTwo(const Pack& a) {
   Pack r;
   for (int i = 0; i < 16; ++i) {
@@ -123,7 +122,7 @@ HWY_INLINE Pack PowerOfTwo(const Pack& a) {
   }
   return r;
 }
-// x0 y0 z0 x1 y1 z1 ... to 48 floats.
+// x0 y0 z0 x1 y1 z1 ... as 48 floats.
 HWY_INLINE void StoreInterleaved(const Pack& x, const Pack& y, const Pack& z, float* p) {
   for (int i = 0; i < 16; ++i) {
     p[3 * i] = x.v[i];
@@ -141,7 +140,7 @@ HWY_INLINE std::uint32_t MaskBits(const PackMask& mask) {
 #else  // a vector target
 
 namespace hn = hwy::HWY_NAMESPACE;
-// As many lanes as the target has, 16 at most; a pack is so many vectors of them.
+// As many lanes as the target has, at most 16.
 using PackTag = hn::CappedTag<float, 16>;
 using PackVec = hn::Vec<PackTag>;
 inline constexpr std::size_t kVecLanes = hn::MaxLanes(PackTag());
@@ -160,7 +159,8 @@ struct Pack {
     for (std::size_t i = 0; i < kVecs; ++i) r.v[i] = hn::Load(PackTag(), p + i * kVecLanes);
     return r;
   }
-  // 16 float16, see core/simd/half.h, 32-byte aligned; exact, flushing denormals or not.
+  // 16 float16 values (core/simd/half.h), 32-byte aligned; exact, whether or not denormals are
+  // flushed.
   static HWY_INLINE Pack LoadHalf(const std::uint16_t* p) {
     const hn::Rebind<hwy::float16_t, PackTag> half;
     const auto* const from = reinterpret_cast<const hwy::float16_t*>(p);
@@ -207,8 +207,8 @@ SINEW_PACK_BINARY(operator+, hn::Add(a.v[i], b.v[i]))
 SINEW_PACK_BINARY(operator-, hn::Sub(a.v[i], b.v[i]))
 SINEW_PACK_BINARY(operator*, hn::Mul(a.v[i], b.v[i]))
 SINEW_PACK_BINARY(operator/, hn::Div(a.v[i], b.v[i]))
-// The comparisons a < b ? a : b and a > b ? a : b, so that equal values of opposite sign and NaN
-// come out alike on every level; on x86 that is what one instruction does.
+// Exactly a < b ? a : b and a > b ? a : b, so that NaN and zeros of opposite sign give the same
+// result on every level. On x86 that is a single instruction.
 #if HWY_ARCH_X86
 SINEW_PACK_BINARY(Min, hn::Min(a.v[i], b.v[i]))
 SINEW_PACK_BINARY(Max, hn::Max(a.v[i], b.v[i]))
@@ -252,7 +252,7 @@ HWY_INLINE Pack IfThenElse(const PackMask& mask, const Pack& a, const Pack& b) {
   for (std::size_t i = 0; i < kVecs; ++i) r.v[i] = hn::IfThenElse(mask.m[i], a.v[i], b.v[i]);
   return r;
 }
-// 2^n of a = n + kPowerBias, n whole, -126 to 127.
+// 2^n for a = n + kPowerBias, n a whole number in [-126, 127].
 HWY_INLINE Pack PowerOfTwo(const Pack& a) {
   const hn::RebindToUnsigned<PackTag> bits;
   Pack r;
@@ -262,7 +262,7 @@ HWY_INLINE Pack PowerOfTwo(const Pack& a) {
   }
   return r;
 }
-// x0 y0 z0 x1 y1 z1 ... to 48 floats.
+// x0 y0 z0 x1 y1 z1 ... as 48 floats.
 HWY_INLINE void StoreInterleaved(const Pack& x, const Pack& y, const Pack& z, float* p) {
   for (std::size_t i = 0; i < kVecs; ++i) {
     hn::StoreInterleaved3(x.v[i], y.v[i], z.v[i], PackTag(), p + i * kVecLanes * 3);

@@ -1,8 +1,8 @@
-// point-inl.h - 16 points at a time, and what one affine matrix for all of them makes of them.
+// point-inl.h - 16 points at a time, and affine transforms of them.
 //
-// Points lie in blocks of 16 x, 16 y and 16 z (PointBlock, core/rig/layout.h); matrices are
-// row-major with the translation at the end of each row, as Affine. Sums are nested multiply-adds
-// in one order, innermost last: do not reorder them, frames would change in the last bit.
+// Points are stored in blocks of 16 x, 16 y and 16 z (PointBlock, core/rig/layout.h). Matrices are
+// row-major with the translation at the end of each row, like Affine. Sums are nested
+// multiply-adds, innermost last; reordering them changes the last bit of frames.
 #if defined(SINEW_CORE_SIMD_POINT_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_SIMD_POINT_INL_H_
 #undef SINEW_CORE_SIMD_POINT_INL_H_
@@ -15,7 +15,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// Also a direction, or any three numbers a lane.
+// A point, a direction, or any three numbers per lane.
 struct PackPoint {
   Pack x, y, z;
 };
@@ -25,19 +25,18 @@ HWY_INLINE PackPoint LoadPoint(const float* p) {
   return {Pack::Load(p), Pack::Load(p + 16), Pack::Load(p + 32)};
 }
 
-// The same layout.
 HWY_INLINE void StorePoint(const PackPoint& point, float* p) {
   point.x.Store(p);
   point.y.Store(p + 16);
   point.z.Store(p + 32);
 }
 
-// r . p, r of 3 floats: a direction turned.
+// r . p: one row of a rotated direction.
 HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p) {
   return MulAdd(Pack::Set(r[0]), p.x, MulAdd(Pack::Set(r[1]), p.y, Pack::Set(r[2]) * p.z));
 }
 
-// r . p + c: a point moved.
+// r . p + c: one row of a transformed point.
 HWY_INLINE Pack RowTimes(const float* r, const PackPoint& p, float c) {
   return MulAdd(Pack::Set(r[0]), p.x,
                 MulAdd(Pack::Set(r[1]), p.y, MulAdd(Pack::Set(r[2]), p.z, Pack::Set(c))));

@@ -1,8 +1,7 @@
-// quaternion-inl.h - 16 quaternions at a time, and the sum of quaternions that shares one
-// sign per joint.
+// quaternion-inl.h - 16 quaternions at a time, and their weighted sum with one sign per joint.
 //
-// A block's lanes have their strongest joint in common, so which way round a joint's quaternion is
-// added is one scalar: towards that joint's. Quaternions are w x y z.
+// Quaternions are w x y z. All lanes of a block share their strongest joint, the pivot, so the
+// hemisphere of every other joint's quaternion is one scalar per block.
 #if defined(SINEW_CORE_SIMD_QUATERNION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_SIMD_QUATERNION_INL_H_
 #undef SINEW_CORE_SIMD_QUATERNION_INL_H_
@@ -20,7 +19,7 @@ struct PackQuat {
   Pack w, x, y, z;
 };
 
-// +1, or -1 where q lies in the other hemisphere than the pivot's quaternion p.
+// -1 if q is in the other hemisphere than the pivot's quaternion p, else +1.
 HWY_INLINE float Sign(const float* p, const float* q) {
   return p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3] < 0.0f ? -1.0f : 1.0f;
 }
@@ -42,7 +41,7 @@ HWY_INLINE Pack Length2(const PackQuat& q) {
   return MulAdd(q.w, q.w, MulAdd(q.x, q.x, MulAdd(q.y, q.y, q.z * q.z)));
 }
 
-// v turned by a quaternion that need not be of unit length; by none where it is zero.
+// v rotated by q, which need not have unit length; a zero q leaves v unchanged.
 HWY_INLINE PackPoint Rotate(const PackQuat& q, const PackPoint& v) {
   const Pack scale = Pack::Set(2.0f) / Max(Length2(q), Pack::Set(1e-30f));
   const Pack cx = MulAdd(q.w, v.x, Difference(q.y, v.z, q.z, v.y));

@@ -1,11 +1,11 @@
-// rotation-inl.h - nearest rotation to 16 matrices 3x3 at a time, float32.
+// rotation-inl.h - nearest rotations of 16 3x3 matrices at a time, in float.
 //
-// The rotation R maximising tr(R^T H) over det R = +1, reflections and rank 2 included: scale by
-// the Frobenius norm, find f = s1 + s2 + sign(det) s3 as the largest root of f^4 - 2 f^2 - 8 det f
+// The rotation R that maximises tr(R^T H) over det R = +1, reflections and rank 2 included: scale
+// to Frobenius norm 1, find f = s1 + s2 + sign(det) s3 as the largest root of f^4 - 2 f^2 - 8 det f
 // + 1 - 4 |cof|^2 by five Halley steps from sqrt(3), then R = (H ((f^2 + 1) I - 2 H^T H) + 2 f cof
-// H) / den and one Newton-Schulz step. Error at most 3e-7 rad on matrices of well shaped
-// neighbourhoods, growing as 1 / den. Source: R = df/dH, as in Lin, Chitalu, Komura 2022; Halley
-// steps for float32.
+// H) / den and one Newton-Schulz step. The error is at most 3e-7 rad for well-shaped neighbourhoods
+// and grows as 1 / den. Source: R = df/dH as in Lin, Chitalu, Komura 2022; Halley steps suit float
+// precision.
 #if defined(SINEW_CORE_SIMD_ROTATION_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_SIMD_ROTATION_INL_H_
 #undef SINEW_CORE_SIMD_ROTATION_INL_H_
@@ -18,7 +18,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// Sum over k of a[k] * b[k * stride], k < 3, highest k innermost.
+// Sum over k < 3 of a[k] * b[k * stride], highest k innermost.
 HWY_INLINE Pack Dot3(const Pack* a, const Pack* b, int stride) {
   return MulAdd(a[0], b[0], MulAdd(a[1], b[stride], a[2] * b[2 * stride]));
 }
@@ -29,7 +29,7 @@ HWY_INLINE Pack Norm9(const Pack* h) {
   return sum;
 }
 
-// gram = h^T h as 00 01 02 11 12 22.
+// h^T h as 00 01 02 11 12 22.
 HWY_INLINE void Gram(const Pack* h, Pack* gram) {
   gram[0] = MulAdd(h[0], h[0], MulAdd(h[3], h[3], h[6] * h[6]));
   gram[1] = MulAdd(h[0], h[1], MulAdd(h[3], h[4], h[6] * h[7]));
@@ -39,7 +39,7 @@ HWY_INLINE void Gram(const Pack* h, Pack* gram) {
   gram[5] = MulAdd(h[2], h[2], MulAdd(h[5], h[5], h[8] * h[8]));
 }
 
-// out = h * s, s symmetric as Gram gives it.
+// out = h * s, s symmetric in the order of Gram.
 HWY_INLINE void TimesSymmetric(const Pack* h, const Pack* s, Pack* out) {
   const Pack full[9] = {s[0], s[1], s[2], s[1], s[3], s[4], s[2], s[4], s[5]};
   for (int r = 0; r < 3; ++r) {
@@ -47,7 +47,7 @@ HWY_INLINE void TimesSymmetric(const Pack* h, const Pack* s, Pack* out) {
   }
 }
 
-// Rows are the cross products of the rows of n.
+// Row i is the cross product of the other two rows of n.
 HWY_INLINE void Cofactor(const Pack* n, Pack* out) {
   out[0] = NegMulAdd(n[5], n[7], n[4] * n[8]);
   out[1] = NegMulAdd(n[3], n[8], n[5] * n[6]);
@@ -60,7 +60,7 @@ HWY_INLINE void Cofactor(const Pack* n, Pack* out) {
   out[8] = NegMulAdd(n[1], n[3], n[0] * n[4]);
 }
 
-// Scales h to Frobenius norm 1, in two steps so that squares neither overflow nor vanish. Zero
+// Scales h to Frobenius norm 1, in two steps so that squares neither overflow nor underflow. Zero
 // stays zero.
 HWY_INLINE void NormaliseMatrix(const Pack* h, Pack* out) {
   Pack largest = Abs(h[0]);
@@ -71,7 +71,7 @@ HWY_INLINE void NormaliseMatrix(const Pack* h, Pack* out) {
   for (int i = 0; i < 9; ++i) out[i] = out[i] * second;
 }
 
-// The largest root f; `a` = |cof|^2, `c` = det of a matrix of norm 1.
+// The largest root f, for a = |cof|^2 and c = det of a matrix of norm 1.
 HWY_INLINE Pack SingularSum(const Pack& a, const Pack& c) {
   const Pack one = Pack::Set(1.0f), two = Pack::Set(2.0f), four = Pack::Set(4.0f);
   const Pack constant = NegMulAdd(four, a, one), c8 = Pack::Set(8.0f) * c;
@@ -87,12 +87,12 @@ HWY_INLINE Pack SingularSum(const Pack& a, const Pack& c) {
   return f;
 }
 
-// Below this den five Halley steps and float32 no longer suffice.
+// Below this value of den, five Halley steps in float are not accurate enough.
 inline constexpr float kMinDen = 0.05f;
 
 // r = nearest rotation of h, row-major. Returns den = 2 (s1 + s2) (s2 + s3') (s3' + s1) of h / |h|,
-// s3' = sign(det) s3: where it is below about 0.02 (0 for h = 0) r has lost digits or is not a
-// rotation, though always finite.
+// s3' = sign(det) s3. Below about 0.02 (0 for h = 0) r is inaccurate or not a rotation, but always
+// finite.
 HWY_INLINE Pack NearestRotation16(const Pack* h, Pack* r) {
   Pack n[9];
   NormaliseMatrix(h, n);
@@ -113,7 +113,7 @@ HWY_INLINE Pack NearestRotation16(const Pack* h, Pack* r) {
   const Pack inverse = one / Max(den, Pack::Set(1e-6f)), f_twice = f + f;
   for (int i = 0; i < 9; ++i) rough[i] = MulAdd(f_twice, cofactor[i], rough[i]) * inverse;
 
-  Gram(rough, s);  // R (3 I - R^T R) / 2
+  Gram(rough, s);  // Newton-Schulz: R (3 I - R^T R) / 2
   const Pack half = Pack::Set(-0.5f);
   for (int i = 0; i < 6; ++i) s[i] = half * s[i];
   for (const int i : {0, 3, 5}) s[i] = s[i] + Pack::Set(1.5f);

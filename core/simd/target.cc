@@ -16,7 +16,7 @@ namespace {
 struct Level {
   Isa isa;
   std::string_view name;
-  std::int64_t targets;  // Highway's bit, 0 = not of this architecture
+  std::int64_t targets;  // Highway's target bits; 0 = not of this architecture
 };
 
 constexpr std::int64_t kScalarTargets = HWY_EMU128 | HWY_SCALAR;
@@ -82,7 +82,7 @@ absl::Status ForceIsa(Isa isa) {
     if (isa == Isa::kAuto ? Runs(level, machine) : level.isa == isa) {
       if (!Runs(level, machine)) {
         return absl::InvalidArgumentError(
-            absl::StrCat("isa: this machine cannot run ", AbslView(level.name)));
+            absl::StrCat("isa: this machine does not support ", AbslView(level.name)));
       }
       allowed |= level.targets & machine;
     }

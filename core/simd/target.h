@@ -1,7 +1,7 @@
-// target.h - which instruction set the kernels run on.
+// target.h - selects the instruction set of the kernels.
 //
 // All levels compute the same bits: a kernel is written once over packs of 16 lanes with explicit
-// fused multiply-add, and the scalar level runs the same text with std::fma. Levels without fused
+// fused multiply-add, and the scalar level runs the same code with std::fma. Levels without fused
 // multiply-add are not offered.
 #pragma once
 
@@ -18,11 +18,11 @@ std::string_view IsaName(Isa isa);
 // "auto", "scalar", "avx2", "avx512" or "neon"; kInvalidArgument otherwise.
 absl::Status ParseIsa(std::string_view name, Isa& isa);
 
-// The levels this machine can run, scalar first.
+// The levels this machine supports, scalar first.
 std::vector<Isa> SupportedIsas();
 
-// Makes every kernel use this level from now on, process-wide; call it before evaluating. kAuto:
-// the best there is. kInvalidArgument: this machine cannot run it.
+// Makes every kernel use this level, process-wide; call it before evaluating. kAuto: the best
+// supported level. kInvalidArgument: not supported by this machine.
 absl::Status ForceIsa(Isa isa);
 
 // The level in use.

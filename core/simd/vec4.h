@@ -1,7 +1,7 @@
-// vec4.h - four float lanes, which every 64-bit machine has without dispatch: for loops whose cost
-// is loads of scattered points, not arithmetic.
+// vec4.h - four float lanes, available without dispatch on every 64-bit machine, for loops
+// dominated by loads of scattered points.
 //
-// Use plain sums and products (no fused multiply-add), so that the bits are the same everywhere.
+// Use only sums and products (no fused multiply-add), so that the bits are the same everywhere.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace sinew {
 
 using Vec4 = float __attribute__((vector_size(16), may_alias));
 
-// Element `index` of an array of four floats each, 16-byte aligned.
+// Element `index` of an array of 16-byte aligned groups of four floats.
 inline Vec4 Load4(const float* values, std::size_t index) {
   return *reinterpret_cast<const Vec4*>(values + index * 4);
 }
@@ -25,7 +25,7 @@ inline Vec4 ToVec4(const Vec3f& v) {
   return Vec4{v.x, v.y, v.z, 0};
 }
 
-// Of the first three lanes; the fourth of a cross product is 0.
+// Of the first three lanes. The fourth lane of a cross product is 0.
 inline float Dot3(Vec4 a, Vec4 b) {
   return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
@@ -36,7 +36,7 @@ inline float Length3(Vec4 v) {
   return std::sqrt(Dot3(v, v));
 }
 
-// Turns four elements over: component c of all of them to rows[c][at ...], c < count <= 4.
+// Transposes four elements: component c of all four goes to rows[c][at ...], c < count <= 4.
 inline void StoreColumns(const Vec4 (&v)[4], float (*rows)[16], std::size_t at, std::size_t count) {
   const Vec4 low01 = __builtin_shufflevector(v[0], v[1], 0, 4, 1, 5);
   const Vec4 low23 = __builtin_shufflevector(v[2], v[3], 0, 4, 1, 5);

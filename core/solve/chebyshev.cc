@@ -18,13 +18,13 @@ double Power(double base, std::uint32_t exponent) {
   return result;
 }
 
-// cos(pi i / (2 n)) for i in [0, 4 n), n a power of 2, by halving angles: no library function,
-// whose last bit would depend on the machine.
+// cos(pi i / (2 n)) for i in [0, 4 n), n a power of 2, by halving angles. std::cos is not used: its
+// last bit depends on the C library.
 std::vector<double> CosineTable(std::size_t n) {
   std::vector<double> table(4 * n);
   table[0] = 1;
   table[n] = 0;
-  double half_cosine = std::sqrt(0.5);  // of half the distance between known entries
+  double half_cosine = std::sqrt(0.5);  // for half the angle between known entries
   for (std::size_t step = n; step > 1; step /= 2) {
     for (std::size_t i = 0; i < n; i += step) {
       table[i + step / 2] = (table[i] + table[i + step]) / (2 * half_cosine);
@@ -37,8 +37,8 @@ std::vector<double> CosineTable(std::size_t n) {
   return table;
 }
 
-// Coefficients by cosine quadrature at so many points; stops once they sum to 1 within `tail`.
-// Empty: that does not happen below half as many terms, behind which the quadrature folds.
+// Chebyshev coefficients by cosine quadrature with `samples` points, cut once they sum to 1 within
+// `tail`. Empty if `samples` is too small: the quadrature aliases beyond half as many terms.
 std::vector<double> Expand(absl::FunctionRef<double(double)> f, double tail, std::size_t samples) {
   const std::vector<double> cosine = CosineTable(samples);
   std::vector<double> value(samples);
@@ -74,7 +74,7 @@ std::vector<double> ImplicitSeries(double lambda, std::uint32_t steps, double ta
 }
 
 std::vector<double> ExplicitSeries(double step, std::uint32_t steps, double tail) {
-  if (!(step >= 0 && step <= 1)) return {};  // would grow instead of smooth
+  if (!(step >= 0 && step <= 1)) return {};  // would amplify instead of smooth
   return ExpandUntilFine([&](double x) { return Power(1 - step * (1 - x), steps); }, tail);
 }
 
@@ -107,7 +107,7 @@ void RingGraph::Grow(const NeighbourWeights& n, std::span<const std::uint32_t> s
       for (std::uint64_t k = n.offsets[p]; k < n.offsets[p + 1]; ++k) {
         const std::uint32_t q = n.neighbours[k];
         if (local_[q] != kNone) continue;
-        local_[q] = 0;  // seen; numbered once the ring is sorted
+        local_[q] = 0;  // marks the point as reached; numbered once the ring is sorted
         points_.push_back(q);
       }
     }
@@ -186,7 +186,7 @@ void RunStep(const Step& s, std::size_t rows) {
 
 bool FilterWorkspace::Run(const ChebyshevFilter& filter,
                           absl::FunctionRef<bool(std::size_t)> proceed) {
-  // Y_0 stands in previous_ and becomes current_; the row that Y_1 overwrites is 0, and so is its
+  // previous_ holds Y_0 and becomes current_. The row that Y_1 overwrites is 0, and so is its
   // factor.
   std::swap(previous_, current_);
   const std::size_t seeds = graph_.within(0);
@@ -212,7 +212,7 @@ bool FilterWorkspace::Run(const ChebyshevFilter& filter,
 }
 
 std::size_t FilterWorkspace::CostBytes(std::size_t points, std::size_t rows, std::size_t edges) {
-  // Vectors grown by push_back may hold twice what they need.
+  // Vectors grown by push_back may have twice the capacity they need.
   return points * sizeof(std::uint32_t) + rows * (3 * sizeof(FilterRow) + 2 * 8 + 2 * 8) +
          2 * edges * (sizeof(std::uint32_t) + sizeof(double));
 }

@@ -10,7 +10,7 @@ namespace sinew {
 namespace {
 
 constexpr int kNewtonSteps = 24;
-constexpr double kCloseToAmbiguous = 1e-4;  // den below which the closed form loses digits
+constexpr double kCloseToAmbiguous = 1e-4;  // closed-form den below which digits are lost
 constexpr double kAmbiguous = 1e-9;
 
 NearestRotationResult FromSvd(const Mat3d& h) {

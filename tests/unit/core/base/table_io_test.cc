@@ -17,7 +17,7 @@ std::string Sample() {
   return writer.Finish();
 }
 
-TEST(TableIo, ReadsBackWhatWasWritten) {
+TEST(TableIo, RoundTripsTables) {
   const std::string file = Sample();
   const auto reader = TableReader::Open(file);
   ASSERT_TRUE(reader.ok()) << reader.status();
@@ -33,7 +33,7 @@ TEST(TableIo, ReadsBackWhatWasWritten) {
   EXPECT_EQ(values, (std::vector<double>{0.5, 1.5}));
 }
 
-TEST(TableIo, RefusesAMissingTableAndAnotherElementSize) {
+TEST(TableIo, RejectsMissingTableAndWrongElementSize) {
   const std::string file = Sample();
   const auto reader = TableReader::Open(file);
   ASSERT_TRUE(reader.ok());
@@ -42,7 +42,7 @@ TEST(TableIo, RefusesAMissingTableAndAnotherElementSize) {
   EXPECT_EQ(reader->Read("nothing", shorts).code(), absl::StatusCode::kDataLoss);
 }
 
-TEST(TableIo, RefusesEveryTruncation) {
+TEST(TableIo, RejectsEveryTruncation) {
   const std::string file = Sample();
   for (std::size_t n = 0; n < file.size(); ++n) {
     EXPECT_EQ(TableReader::Open(std::string_view(file).substr(0, n)).status().code(),
@@ -52,7 +52,7 @@ TEST(TableIo, RefusesEveryTruncation) {
   EXPECT_FALSE(TableReader::Open(file + std::string(64, '\0')).ok());
 }
 
-TEST(TableIo, RefusesEveryChangedByte) {
+TEST(TableIo, RejectsEveryChangedByte) {
   const std::string file = Sample();
   for (std::size_t i = 0; i < file.size(); ++i) {
     std::string bad = file;

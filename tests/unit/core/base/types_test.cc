@@ -5,10 +5,11 @@
 namespace sinew {
 namespace {
 
-const AffineD kTurn = {{0, -1, 0, 5, 1, 0, 0, -2, 0, 0, 1, 3}};  // 90 degrees about z, then moved
+const AffineD kTurn = {
+    {0, -1, 0, 5, 1, 0, 0, -2, 0, 0, 1, 3}};  // 90 degrees about z, then a translation
 const AffineD kStretch = {{2, 0.5, 0, 1, 0, 3, 0, 0, 0.25, 0, 4, -1}};
 
-TEST(Affine, ComposeAppliesTheSecondFirst) {
+TEST(Affine, ComposeAppliesSecondArgumentFirst) {
   const Vec3d p = {1, 2, 3};
   const Vec3d both = Apply(Compose(kTurn, kStretch), p);
   const Vec3d twice = Apply(kTurn, Apply(kStretch, p));
@@ -18,7 +19,7 @@ TEST(Affine, ComposeAppliesTheSecondFirst) {
   EXPECT_EQ(Apply(kTurn, {1, 0, 0}), (Vec3d{5, -1, 3}));
 }
 
-TEST(Affine, InverseUndoes) {
+TEST(Affine, InverseUndoesTransform) {
   for (const AffineD& a : {kTurn, kStretch}) {
     const AffineD identity = Compose(Inverse(a), a);
     for (std::size_t i = 0; i < 12; ++i) {

@@ -43,7 +43,7 @@ std::string Replace(std::string text, const std::string& from, const std::string
   return at == std::string::npos ? text : text.replace(at, from.size(), to);
 }
 
-TEST(Manifest, ReadsBackEveryField) {
+TEST(Manifest, RoundTripsEveryField) {
   const Manifest wrote = Example();
   const auto read = ParseManifest(*EncodeManifest(wrote));
   ASSERT_TRUE(read.ok()) << read.status();
@@ -67,14 +67,14 @@ TEST(Manifest, ReadsBackEveryField) {
   EXPECT_EQ(read->meshes[1].vertices, 2u);
 }
 
-TEST(Manifest, WritesHashesAsSixteenHexDigits) {
+TEST(Manifest, HashesHaveSixteenHexDigits) {
   const std::string json = *EncodeManifest(Example());
   EXPECT_THAT(json, HasSubstr("\"0123456789abcdef\""));
   EXPECT_THAT(json, HasSubstr("\"0000000000000007\""));
   EXPECT_EQ(json, *EncodeManifest(Example()));
 }
 
-TEST(Manifest, HashesPositionsAsXxh3) {
+TEST(Manifest, PositionHashIsXxh3) {
   // XXH3-64 of no bytes with seed 0.
   EXPECT_EQ(HashPositions({}), 0x2d06800538d394c2ULL);
   const std::vector<float> a = {1, 2, 3}, b = {1, 2, 3.0000002f};
@@ -82,12 +82,12 @@ TEST(Manifest, HashesPositionsAsXxh3) {
   EXPECT_NE(HashPositions(a), HashPositions(b));
 }
 
-TEST(Manifest, SkipsKeysOfLaterVersions) {
+TEST(Manifest, IgnoresUnknownKeys) {
   const std::string json = Replace(*EncodeManifest(Example()), "{", "{\"later\": [1, {\"x\": 2}],");
   EXPECT_EQ(Message(json), "accepted");
 }
 
-TEST(Manifest, SurvivesNamesThatAreNotUtf8) {
+TEST(Manifest, ReplacesInvalidUtf8InNames) {
   Manifest manifest = Example();
   manifest.meshes[0].name = "caf\xe9";
   const auto json = EncodeManifest(manifest);
@@ -95,7 +95,7 @@ TEST(Manifest, SurvivesNamesThatAreNotUtf8) {
   EXPECT_EQ(ParseManifest(*json)->meshes[0].name, "caf\xef\xbf\xbd");
 }
 
-TEST(Manifest, RefusesCorruptedJson) {
+TEST(Manifest, RejectsCorruptedJson) {
   const std::string json = *EncodeManifest(Example());
   const struct {
     std::string json;
@@ -129,7 +129,7 @@ TEST(Manifest, RefusesCorruptedJson) {
   for (const auto& row : table) EXPECT_THAT(Message(row.json), HasSubstr(row.says));
 }
 
-TEST(Manifest, RefusesEveryTruncation) {
+TEST(Manifest, RejectsEveryTruncation) {
   std::string json = *EncodeManifest(Example());
   json.pop_back();  // the final newline is not needed
   for (std::size_t size = 0; size < json.size(); ++size) {
@@ -137,7 +137,7 @@ TEST(Manifest, RefusesEveryTruncation) {
   }
 }
 
-TEST(Manifest, RefusesToWriteWhatDoesNotAgree) {
+TEST(Manifest, EncodeRejectsInconsistentCounts) {
   const auto refused = [](auto change) {
     Manifest manifest = Example();
     change(manifest);

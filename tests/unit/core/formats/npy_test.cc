@@ -43,7 +43,7 @@ std::string PoseMessage(const std::string& file) {
   return std::string(poses.status().message());
 }
 
-TEST(ReadPosesNpy, TakesBothShapesAndBothTypes) {
+TEST(ReadPosesNpy, AcceptsBothShapesAndTypes) {
   const std::string files[] = {
       File(Header("<f4", "(2, 1, 12)"), Values<float>(24)),
       File(Header("<f8", "(2, 1, 12)"), Values<double>(24)),
@@ -62,7 +62,7 @@ TEST(ReadPosesNpy, TakesBothShapesAndBothTypes) {
   }
 }
 
-TEST(ReadPosesNpy, KeepsValuesThatAreNotFinite) {
+TEST(ReadPosesNpy, KeepsNonFiniteValues) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   std::vector<double> values(12, std::numeric_limits<double>::infinity());
   values[3] = nan;
@@ -73,14 +73,14 @@ TEST(ReadPosesNpy, KeepsValuesThatAreNotFinite) {
   EXPECT_TRUE(std::isinf(poses->values[4]));
 }
 
-TEST(ReadPosesNpy, RefusesDoublesOutsideTheRangeOfFloat) {
+TEST(ReadPosesNpy, RejectsDoublesOutsideFloatRange) {
   std::vector<double> values(12, 1.0);
   values[7] = -1e300;
   const std::string data(reinterpret_cast<const char*>(values.data()), 96);
   EXPECT_THAT(PoseMessage(File(Header("<f8", "(1, 1, 12)"), data)), HasSubstr("value 7"));
 }
 
-TEST(ReadPosesNpy, RefusesBadFiles) {
+TEST(ReadPosesNpy, RejectsBadFiles) {
   const std::string data = Values<float>(12);
   const struct {
     std::string file;
@@ -116,7 +116,7 @@ TEST(ReadPosesNpy, RefusesBadFiles) {
   for (const auto& row : table) EXPECT_THAT(PoseMessage(row.file), HasSubstr(row.says));
 }
 
-TEST(ReadPosesNpy, RefusesEveryTruncation) {
+TEST(ReadPosesNpy, RejectsEveryTruncation) {
   for (char version : {'\x01', '\x02'}) {
     const std::string file = File(Header("<f4", "(1, 1, 12)"), Values<float>(12), version);
     ASSERT_EQ(PoseMessage(file), "accepted");
@@ -127,14 +127,14 @@ TEST(ReadPosesNpy, RefusesEveryTruncation) {
   }
 }
 
-TEST(ParseNpyCache, TakesOnlyFloat32OfThreeColumns) {
+TEST(ParseNpyCache, RejectsOtherTypesAndShapes) {
   EXPECT_TRUE(ParseNpyCache(Bytes(File(Header("<f4", "(2, 2, 3)"), Values<float>(12)))).ok());
   EXPECT_FALSE(ParseNpyCache(Bytes(File(Header("<f8", "(2, 2, 3)"), Values<double>(12)))).ok());
   EXPECT_FALSE(ParseNpyCache(Bytes(File(Header("<f4", "(2, 3, 2)"), Values<float>(12)))).ok());
   EXPECT_FALSE(ParseNpyCache(Bytes(File(Header("<f4", "(0, 2, 3)"), ""))).ok());
 }
 
-TEST(EncodeNpyHeader, PadsAnyCountsTo64) {
+TEST(EncodeNpyHeader, PadsTo64Bytes) {
   for (std::uint32_t count : {1u, 12345u, 0x7fffffffu}) {
     EXPECT_EQ(EncodeNpyHeader({.frames = count, .vertices = count})->size() % 64, 0u);
   }

@@ -14,7 +14,7 @@ const std::vector<float> kSquare = {0, 0, 0, 1, 0, 0, 1, 1.5f, 0, 0, 1, -0.1f};
 const std::vector<std::uint32_t> kQuad = {4}, kQuadCorners = {0, 1, 2, 3};
 const std::vector<std::uint32_t> kTriangleCorners = {0, 1, 2};
 
-TEST(EncodeObj, WritesOneObjectWithAGroupForEachMesh) {
+TEST(EncodeObj, OneGroupPerMesh) {
   const std::vector<ObjPart> parts = {{"left arm", kSquare, kQuad, kQuadCorners},
                                       {"", kSquare, {}, kTriangleCorners}};
   const auto obj = EncodeObj("rest\npose", parts);
@@ -27,7 +27,7 @@ TEST(EncodeObj, WritesOneObjectWithAGroupForEachMesh) {
             "g mesh\nf 5 6 7\n");
 }
 
-TEST(EncodeObj, WritesNumbersThatReadBackExactly) {
+TEST(EncodeObj, NumbersRoundTrip) {
   const std::vector<float> hard = {0.1f, 1.0f / 3, 1e-45f, 3.4028235e38f, -0.0f, 16777217.0f};
   const std::vector<ObjPart> parts = {{"m", hard, {}, {}}};
   const std::string obj = *EncodeObj("o", parts);
@@ -40,7 +40,7 @@ TEST(EncodeObj, WritesNumbersThatReadBackExactly) {
   }
 }
 
-TEST(EncodeObj, RefusesMeshesThatDoNotAgree) {
+TEST(EncodeObj, RejectsInconsistentMeshes) {
   const std::vector<float> not_finite = {0, NAN, 0}, ragged = {0, 0};
   const std::vector<std::uint32_t> out_of_range = {0, 1, 4}, two = {2}, five = {5}, three = {3};
   const std::vector<std::uint32_t> huge = {0xffffffffu};

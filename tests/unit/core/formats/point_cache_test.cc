@@ -40,7 +40,7 @@ std::string Message(CacheFormat format, const std::string& file) {
   return std::string(reader.status().message());
 }
 
-TEST(Pc2, WritesItsHeaderByteForByte) {
+TEST(Pc2, HeaderBytes) {
   EXPECT_EQ(TinyFile(CacheFormat::kPc2).substr(0, 32), Raw("POINTCACHE2\0"
                                                            "\x01\0\0\0"     // version
                                                            "\x01\0\0\0"     // points
@@ -50,7 +50,7 @@ TEST(Pc2, WritesItsHeaderByteForByte) {
   EXPECT_EQ(TinyFile(CacheFormat::kPc2).substr(32, 12), Raw("\0\0\x80\x3f\0\0\0\xc0\0\0\0\x3f"));
 }
 
-TEST(Mdd, WritesItsHeaderByteForByte) {
+TEST(Mdd, HeaderBytes) {
   EXPECT_EQ(TinyFile(CacheFormat::kMdd).substr(0, 16), Raw("\0\0\0\x02"     // frames
                                                            "\0\0\0\x01"     // points
                                                            "\x3f\xc0\0\0"   // 1.5 s
@@ -58,7 +58,7 @@ TEST(Mdd, WritesItsHeaderByteForByte) {
   EXPECT_EQ(TinyFile(CacheFormat::kMdd).substr(16, 12), Raw("\x3f\x80\0\0\xc0\0\0\0\x3f\0\0\0"));
 }
 
-TEST(Npy, WritesItsHeaderByteForByte) {
+TEST(Npy, HeaderBytes) {
   const std::string text = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 1, 3), }";
   const std::string file = TinyFile(CacheFormat::kNpy);
   EXPECT_EQ(file.substr(0, 128),
@@ -67,7 +67,7 @@ TEST(Npy, WritesItsHeaderByteForByte) {
   EXPECT_EQ(file.size(), 128u + 24u);
 }
 
-TEST(PointCache, ReadsBackWhatItWrote) {
+TEST(PointCache, RoundTripsFrames) {
   for (CacheFormat format : kFormats) {
     SCOPED_TRACE(CacheFormatName(format));
     const std::string file = TinyFile(format);
@@ -83,7 +83,7 @@ TEST(PointCache, ReadsBackWhatItWrote) {
   }
 }
 
-TEST(PointCache, KeepsEveryBitOfEveryValue) {
+TEST(PointCache, KeepsAllBitsOfValues) {
   const std::vector<float> odd = {std::bit_cast<float>(0x7fc12345u),      -0.0f,   1e-45f,
                                   std::numeric_limits<float>::infinity(), 3.4e38f, 0};
   for (CacheFormat format : kFormats) {
@@ -100,7 +100,7 @@ TEST(PointCache, KeepsEveryBitOfEveryValue) {
   }
 }
 
-TEST(PointCache, ReadsWhatHeadersSayAboutTime) {
+TEST(PointCache, ReadsTimeFromHeaders) {
   const std::string pc2 = TinyFile(CacheFormat::kPc2), mdd = TinyFile(CacheFormat::kMdd);
   const auto pc2_reader = CacheReader::Open(CacheFormat::kPc2, Bytes(pc2));
   EXPECT_EQ(pc2_reader->info().first_frame, 3);
@@ -110,12 +110,12 @@ TEST(PointCache, ReadsWhatHeadersSayAboutTime) {
   EXPECT_THAT(mdd_reader->times(), ElementsAre(1.5f, 2.0f));
 }
 
-TEST(PointCache, RefusesEveryTruncationAndTrailingByte) {
+TEST(PointCache, RejectsTruncationAndTrailingBytes) {
   for (CacheFormat format : kFormats) {
     SCOPED_TRACE(CacheFormatName(format));
     const std::string file = TinyFile(format);
     for (std::size_t size = 0; size < file.size(); ++size) {
-      // An exact copy, so that a read past the end is one past the allocation.
+      // An exact copy, so that reading past the end is outside the allocation.
       const std::vector<char> cut(file.begin(), file.begin() + static_cast<std::ptrdiff_t>(size));
       EXPECT_FALSE(CacheReader::Open(format, std::as_bytes(std::span(cut))).ok()) << size;
     }
@@ -124,7 +124,7 @@ TEST(PointCache, RefusesEveryTruncationAndTrailingByte) {
   }
 }
 
-TEST(PointCache, RefusesCorruptedHeaders) {
+TEST(PointCache, RejectsCorruptedHeaders) {
   const std::string pc2 = TinyFile(CacheFormat::kPc2), mdd = TinyFile(CacheFormat::kMdd);
   const std::string most = "\xff\xff\xff\xff", half = Raw("\0\0\0\x80"), none = Raw("\0\0\0\0");
   const std::string not_a_number = Raw("\0\0\xc0\x7f"), infinity = Raw("\0\0\x80\x7f");
@@ -156,13 +156,13 @@ TEST(PointCache, RefusesCorruptedHeaders) {
   for (const auto& row : table) EXPECT_THAT(Message(row.format, row.file), HasSubstr(row.says));
 }
 
-TEST(PointCache, SurvivesCountsWhoseProductPasses64Bits) {
+TEST(PointCache, HandlesCountProductOverflow) {
   std::string file = TinyFile(CacheFormat::kPc2);
   file = With(With(file, 16, "\xff\xff\xff\x7f"), 28, "\xff\xff\xff\x7f");
   EXPECT_THAT(Message(CacheFormat::kPc2, file), HasSubstr("need exactly 2147483647 frames"));
 }
 
-TEST(PointCache, RefusesFramesAndBuffersThatDoNotFit) {
+TEST(PointCache, ReadFrameRejectsBadFrameOrBuffer) {
   const std::string file = TinyFile(CacheFormat::kPc2);
   const auto reader = CacheReader::Open(CacheFormat::kPc2, Bytes(file));
   std::vector<float> frame(3), small(2);
@@ -170,7 +170,7 @@ TEST(PointCache, RefusesFramesAndBuffersThatDoNotFit) {
   EXPECT_EQ(reader->ReadFrame(0, small).code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(PointCache, RefusesToWriteWhatItCouldNotRead) {
+TEST(PointCache, EncodeRejectsInvalidInfo) {
   const double nan = std::nan("");
   const CacheInfo table[] = {
       {.frames = 0, .vertices = 1},
@@ -191,7 +191,7 @@ TEST(PointCache, RefusesToWriteWhatItCouldNotRead) {
   }
 }
 
-TEST(PointCache, FindsFormatsByName) {
+TEST(PointCache, ParsesFormatNames) {
   EXPECT_EQ(*ParseCacheFormat("pc2"), CacheFormat::kPc2);
   EXPECT_EQ(*ParseCacheFormat(".MDD"), CacheFormat::kMdd);
   EXPECT_EQ(*ParseCacheFormat(".npy"), CacheFormat::kNpy);

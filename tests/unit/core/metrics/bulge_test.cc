@@ -29,7 +29,7 @@ double BulgeOf(const Rig& rig, std::span<const Vec3f> positions, std::span<const
   return Measured(rig, positions, pose).bulge.value_or(-1);
 }
 
-// The table's tube with y and z multiplied by section(x), and moved by `aside` in y.
+// The reference tube with y and z scaled by section(x), and shifted by `aside` in y.
 RigSource ShapedTube(const std::function<double(double)>& section, double aside = 0) {
   RigSource source = TubeSource({.rings = kRings, .around = kAround});
   for (Vec3f& p : source.mesh.positions) {
@@ -47,7 +47,7 @@ double FromAxis(const Vec3f& p) {
   return std::hypot(p.y, p.z);
 }
 
-TEST(Bulge, OfLinearBlendingIsThatOfTheReferenceTable) {
+TEST(Bulge, LinearBlendMatchesReferenceTable) {
   const Rig rig = TubeRig({.rings = 81, .length = 5});
   const struct { double degrees, bulge; } rows[] = {{60, .015}, {90, .010}, {120, .005}};
   for (const auto& row : rows) {
@@ -56,7 +56,7 @@ TEST(Bulge, OfLinearBlendingIsThatOfTheReferenceTable) {
   }
 }
 
-TEST(Bulge, SkinThatEachPointsStrongestBoneCarriesAloneHasNone) {
+TEST(Bulge, RigidlyCarriedSkinIsZero) {
   for (const auto& [name, rig] : testing::AllRigs()) {
     SCOPED_TRACE(name);
     const auto pose = testing::TurnPose(rig, {0.2, 0.1, 1}, 75);
@@ -73,7 +73,7 @@ TEST(Bulge, SkinThatEachPointsStrongestBoneCarriesAloneHasNone) {
   }
 }
 
-TEST(Bulge, SkinThatSlidesToWhereTheLimbIsThickerHasNone) {
+TEST(Bulge, SkinSlidingToThickerLimbIsZero) {
   const Rig rig = MakeRig(ShapedTube([](double x) { return 1 + 0.2 * x; }));
   std::vector<Vec3f> slid = Positions(rig);
   double growth = 0;
@@ -86,9 +86,9 @@ TEST(Bulge, SkinThatSlidesToWhereTheLimbIsThickerHasNone) {
   EXPECT_NEAR(BulgeOf(rig, slid, RestPose(rig)), 0, 1e-6);
 }
 
-// A vertex over the middle of an edge is no farther from the axis than at its place. Not at the
-// ends, where the caps' edge is rounded too.
-TEST(Bulge, SkinThatTurnsAboutACoarseLimbHasAlmostNone) {
+// Rounded faces put a vertex above the middle of an edge at its own distance from the axis. The
+// ends are excluded, because the edge to the caps is rounded too.
+TEST(Bulge, SkinRotatingAboutCoarseLimbIsSmall) {
   const struct {
     std::size_t around;
     double most;
@@ -104,7 +104,7 @@ TEST(Bulge, SkinThatTurnsAboutACoarseLimbHasAlmostNone) {
   }
 }
 
-TEST(Bulge, OfAnInflatedRingIsTheRatioLessOne) {
+TEST(Bulge, InflatedRingEqualsRatioMinusOne) {
   for (const double factor : {1.02, 1.2}) {
     const Rig rig = TubeRig({.rings = kRings, .around = kAround});
     std::vector<Vec3f> inflated = Positions(rig);
@@ -116,7 +116,7 @@ TEST(Bulge, OfAnInflatedRingIsTheRatioLessOne) {
   }
 }
 
-TEST(Bulge, IsAPartOfTheLimbsRadiusHoweverNearTheBoneIs) {
+TEST(Bulge, RelativeToLimbRadiusForOffCentreBone) {
   constexpr double kAside = 0.45, kExcess = 0.02;  // the bone runs 0.05 under the skin
   const Rig rig = MakeRig(ShapedTube([](double) { return 1; }, kAside));
   std::vector<Vec3f> moved = Positions(rig);
@@ -131,7 +131,7 @@ TEST(Bulge, IsAPartOfTheLimbsRadiusHoweverNearTheBoneIs) {
   EXPECT_NEAR(BulgeOf(rig, moved, RestPose(rig)), kExcess / distances[kAround / 2], 1e-4);
 }
 
-TEST(Bulge, TheRadiusFollowsTheLimb) {
+TEST(Bulge, RadiusFollowsTaperedLimb) {
   const Rig rig = MakeRig(ShapedTube([](double x) { return x < 0 ? 2 : 1; }));
   for (const std::size_t ring : {10, 50}) {
     std::vector<Vec3f> moved = Positions(rig);
@@ -142,7 +142,7 @@ TEST(Bulge, TheRadiusFollowsTheLimb) {
   }
 }
 
-// Two bones side by side that hang from one: the upper and the lower half of the tube.
+// Two sibling bones that carry the upper and the lower half of the tube.
 double BulgeAtTheSeam(float shared) {
   RigSource source =
       TubeSource({.rings = kRings, .around = kAround, .weights = TubeWeights::kRigid});
@@ -172,21 +172,21 @@ double BulgeAtTheSeam(float shared) {
   const auto skin = testing::SkinMatrices(rig, pose);
   std::vector<Vec3f> positions = Positions(rig);
   for (std::size_t v = 0; v < positions.size(); ++v) {
-    if (v == kSeam) continue;  // stays with the upper bone
+    if (v == kSeam) continue;  // follows the upper bone
     const auto binding = rig.influences().bindings(v)[0];
     positions[v] = ToFloat(Apply(skin[binding], ToDouble(positions[v])));
   }
   return BulgeOf(rig, positions, pose);
 }
 
-TEST(Bulge, APointThatTwoSiblingsShareMayFollowEither) {
+TEST(Bulge, PointSharedBySiblingsMayFollowEither) {
   EXPECT_NEAR(BulgeAtTheSeam(0.3F), 0, 1e-6);
   EXPECT_GT(BulgeAtTheSeam(0.1F), 0.1);
 }
 
-// Two bones side by side tilt the same way: what one lifts where they meet, the other presses down.
-// Skin between them that goes with both is no bulge, though it stands out of the one it follows.
-TEST(Bulge, SkinBetweenBonesThatNoJointJoinsMayFollowBoth) {
+// Two parallel bones tilt the same way, so one lifts the skin between them and the other lowers it.
+// Skin that blends both has no bulge, although it is outside the body of either.
+TEST(Bulge, SkinBetweenUnconnectedBonesMayFollowBoth) {
   const Rig rig = MakeRig(testing::PalmSource());
   const auto pose = testing::TurnPose(rig, {1, 0, 0}, 12);
   EXPECT_LT(*Measured(rig, "lbs", pose).bulge, 0.02);
@@ -197,13 +197,13 @@ TEST(Bulge, SkinBetweenBonesThatNoJointJoinsMayFollowBoth) {
     if (std::abs(y) < 0.6) continue;
     carried[v] = ToFloat(Apply(skin[y < 0 ? 0 : 1], ToDouble(carried[v])));
   }
-  // Left behind by both.
+  // Skin that follows neither bone.
   EXPECT_GT(BulgeOf(rig, carried, pose), 0.05);
 }
 
-// A joint wider than what it joins: the section of one limb, turned over the other, stands out of
-// that; a point of it a hair behind its plane is that hair away from the body.
-TEST(Bulge, APointAHairBehindAJointsPlaneIsThatFarOut) {
+// The limb is thickest at the joint, so the section of one limb, rotated over the other, is outside
+// it. A point just beyond its plane must count only with its distance from the plane.
+TEST(Bulge, PointJustBeyondJointPlaneIsSmall) {
   constexpr double kHair = 0.005;
   const Rig rig = MakeRig(ShapedTube([](double x) { return 1.4 - 0.3 * std::abs(x); }));
   const auto pose = testing::BendPose(rig, 100);
@@ -218,9 +218,9 @@ TEST(Bulge, APointAHairBehindAJointsPlaneIsThatFarOut) {
   EXPECT_LT(BulgeOf(rig, posed, pose), 2 * kHair / 0.7);
 }
 
-// Two meshes on one skeleton bring two bindings of every joint: ways through the joints must not
-// double at each.
-TEST(Bulge, TwoBindingsOfEveryJointMeasureAsOne) {
+// Two meshes on one skeleton have two bindings per joint; the number of paths must not double at
+// each joint.
+TEST(Bulge, DuplicateBindingsDoNotMatter) {
   constexpr std::uint32_t kJoints = 40;
   RigSource source =
       TubeSource({.rings = 161, .joints = kJoints, .length = 12, .weights = TubeWeights::kFour});
@@ -234,7 +234,7 @@ TEST(Bulge, TwoBindingsOfEveryJointMeasureAsOne) {
   }
   const Rig twice = MakeRig(std::move(source));
   const auto pose = testing::BendPose(once, 9);
-  std::vector<Vec3f> blown;  // of the pose: out of every bone's skin
+  std::vector<Vec3f> blown;  // outside every bone's skin in the pose
   for (const Vec3f& p : Deformed(once, "lbs", pose)) {
     blown.push_back({p.x, p.y, 1.5F * p.z});
   }
@@ -243,7 +243,7 @@ TEST(Bulge, TwoBindingsOfEveryJointMeasureAsOne) {
   EXPECT_NEAR(BulgeOf(twice, blown, pose), expected, 0.1 * expected);
 }
 
-TEST(Bulge, ThePosesOwnScaleIsNone) {
+TEST(Bulge, PoseScaleIsZero) {
   const Rig rig = TubeRig();
   const AffineD thicker = testing::ScaleMotion({1, 2, 2});
   std::vector<Vec3f> moved;
@@ -254,7 +254,7 @@ TEST(Bulge, ThePosesOwnScaleIsNone) {
   EXPECT_NEAR(BulgeOf(rig, moved, RestPose(rig)), 1, 1e-5) << "that of the skin alone counts";
 }
 
-TEST(Bulge, IsTheSameForAnyNumberOfThreads) {
+TEST(Bulge, SameBitsForAnyThreadCount) {
   const Rig rig = TubeRig({.rings = 101});
   const auto pose = testing::BendPose(rig, 110);
   const auto positions = Deformed(rig, "dqs", pose);
@@ -264,7 +264,7 @@ TEST(Bulge, IsTheSameForAnyNumberOfThreads) {
             meter->Measure(positions, pose, Task({.parallel = false}))->bulge);
 }
 
-TEST(Bulge, ABoneScaledToNothingIsLeftOut) {
+TEST(Bulge, IgnoresBoneScaledToZero) {
   const Rig rig = TubeRig();
   auto pose = RestPose(rig);
   pose[1] = ToFloat(Compose(ToDouble(pose[1]), testing::ScaleMotion({0, 0, 0})));
@@ -273,13 +273,13 @@ TEST(Bulge, ABoneScaledToNothingIsLeftOut) {
   EXPECT_LT(bulge, 1);
 }
 
-TEST(Solid, TellsHowFarOutsideACubeAPointLies) {
+TEST(Solid, DistanceOutsideCube) {
   const Surface cube = Surface::Create(testing::HardCube());
   const EnclosedVolume volume(cube);
   const Solid solid(volume.triangles(), volume.Closed(cube.rest));
   Vec3d middle;
   for (const Vec3d& p : cube.rest) middle = middle + (1.0 / 8) * p;
-  // Nothing is rounded at a corner; an edge is, towards the tangent planes of its ends.
+  // Corners are not rounded; edges are, towards the tangent planes of their ends.
   EXPECT_NEAR(solid.Find(middle + Vec3d{0.6, 0.7, 0.7}, 9).outside, 0.3, 1e-9);
   const double over_edge = solid.Find(middle + Vec3d{0.8, 0.9, 0}, 9).outside;
   EXPECT_LT(over_edge, 0.5);

@@ -1,4 +1,4 @@
-// Which faces a pose turns over, and whose doing it is.
+// Which faces a pose inverts, and whether the method or the pose is the cause.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -22,8 +22,8 @@ using ::sinew::testing::BendPose;
 using ::sinew::testing::Moved;
 using ::sinew::testing::TubeRig;
 
-// The surface folds over on the inner side where tan(angle / 2) = 1 / (2 w' R): 67.4 degrees here.
-TEST(Flipped, BeginsWhereTheClosedFormSays) {
+// The inner side folds where tan(angle / 2) = 1 / (2 w' R): 67.4 degrees here.
+TEST(InvertedFaces, StartAtClosedFormAngle) {
   const Rig rig = TubeRig({.rings = 401, .around = 64});
   EXPECT_EQ(*Measured(rig, "lbs", BendPose(rig, 66)).flipped_fraction, 0);
   EXPECT_GT(*Measured(rig, "lbs", BendPose(rig, 69)).flipped_fraction, 0);
@@ -31,8 +31,9 @@ TEST(Flipped, BeginsWhereTheClosedFormSays) {
             *Measured(rig, "lbs", BendPose(rig, 90)).flipped_fraction);
 }
 
-// None for linear blending; the wider folds of other methods; a face turned over far from any fold.
-TEST(Flipped, BeyondLinearIsWhatTheMethodDoesItself) {
+// Zero for linear blending, for the wider folds of other methods, and positive only for a face
+// inverted far from any fold.
+TEST(InvertedFaces, BeyondLinearExcludesLinearFolds) {
   const Rig rig = TubeRig({.rings = 101, .around = 32});
   for (const double degrees : {90.0, 150.0}) {
     for (const char* recipe_text : {"lbs", "dqs", "cor"}) {
@@ -44,7 +45,7 @@ TEST(Flipped, BeyondLinearIsWhatTheMethodDoesItself) {
           << recipe_text << degrees;
     }
   }
-  // One vertex pushed past its neighbours, far from the bend, whatever the size of the character.
+  // One vertex pushed past its neighbours, far from the bend, at several scales.
   for (const double scale : {1.0, 0.3, 4.0}) {
     const AffineD sized = testing::ScaleMotion({scale, scale, scale});
     const auto pose = Moved(sized, BendPose(rig, 100));
@@ -58,8 +59,9 @@ TEST(Flipped, BeyondLinearIsWhatTheMethodDoesItself) {
   }
 }
 
-// The faces that a method turns over are those of its formulas in double: no fault of ours.
-TEST(Flipped, AreThoseOfTheExactMethods) {
+// The inverted faces are those of the same formulas in double, so they are not caused by float
+// kernels.
+TEST(InvertedFaces, MatchReferenceMethods) {
   const Rig rig = TubeRig({.rings = 61, .around = 16, .joints = 3});
   const auto rest = testing::RestPoints(rig);
   const auto centres = reference::CorCentres(rig, {});
@@ -69,7 +71,7 @@ TEST(Flipped, AreThoseOfTheExactMethods) {
   const auto smooth = [&](const reference::Points& points) {
     return reference::SmoothExplicitly(rig, DeltaMushParams{}, {}, points);
   };
-  const std::vector<Mat3d> still(rig.vertices());  // of points without a frame: none here
+  const std::vector<Mat3d> still(rig.vertices());  // unused: no point has a frame
   for (const double degrees : {100.0, 130.0}) {
     const auto pose = testing::TurnPose(rig, {0.2, 0, 1}, degrees);
     const auto skin = testing::SkinMatrices(rig, pose);
@@ -85,7 +87,7 @@ TEST(Flipped, AreThoseOfTheExactMethods) {
       for (const Vec3d& p : points) rounded.push_back(ToFloat(p));
       const FrameMetrics ours = Measured(rig, recipe_text, pose),
                          want = Measured(rig, rounded, pose);
-      // One face may lie so flat that rounding turns it.
+      // One face may be so flat that rounding inverts it.
       const double one_face = 1.0 / static_cast<double>(rig.mesh().faces());
       EXPECT_GT(*want.flipped_fraction, 2 * one_face) << recipe_text << degrees;
       EXPECT_NEAR(*ours.flipped_fraction, *want.flipped_fraction, one_face)
@@ -94,7 +96,7 @@ TEST(Flipped, AreThoseOfTheExactMethods) {
   }
 }
 
-// A tube of uneven rings: every second one lies close to the one before.
+// A tube with uneven rings: every second ring is close to the one before it.
 Rig UnevenTube(double closer, const testing::TubeOptions& options) {
   RigSource source = testing::TubeSource(options);
   const double step = options.length / static_cast<double>(options.rings - 1);
@@ -105,9 +107,9 @@ Rig UnevenTube(double closer, const testing::TubeOptions& options) {
   return testing::MakeRig(std::move(source));
 }
 
-// Slivers fold when neighbours are smoothed over different places, as uniform weights do.
-TEST(Flipped, SmoothingByCotangentsTurnsNoSlivers) {
-  constexpr double kCloser = 0.8;  // of the rings' distance: edges of 1 to 9
+// Uniform weights would smooth neighbours over different distances and fold slivers.
+TEST(InvertedFaces, CotangentSmoothingInvertsNoSlivers) {
+  constexpr double kCloser = 0.8;  // times the ring distance: edge lengths of 1 to 9
   for (const auto weights : {testing::TubeWeights::kSmooth, testing::TubeWeights::kRigid}) {
     for (const std::size_t around : {8u, 16u}) {
       const Rig rig = UnevenTube(

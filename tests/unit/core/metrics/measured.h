@@ -1,4 +1,4 @@
-// measured.h - a rig posed by a recipe, and the figures of that frame.
+// measured.h - poses a rig with a recipe and measures the frame.
 #pragma once
 
 #include <gtest/gtest.h>

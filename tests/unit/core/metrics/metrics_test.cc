@@ -1,4 +1,4 @@
-// Figures of deformed frames against closed forms of linear blending and dual quaternions on a
+// Metrics of deformed frames against closed forms of linear blending and dual quaternions on a
 // tube, and against naive references.
 #include "core/metrics/meter.h"
 
@@ -35,7 +35,7 @@ double Radians(double degrees) {
   return degrees * std::numbers::pi / 180;
 }
 
-// Positions moved as a whole.
+// All positions transformed by one motion.
 std::vector<Vec3f> MovedPoints(const Rig& rig, const AffineD& motion) {
   std::vector<Vec3f> moved;
   for (const Vec3f& p : rig.mesh().positions()) {
@@ -44,7 +44,7 @@ std::vector<Vec3f> MovedPoints(const Rig& rig, const AffineD& motion) {
   return moved;
 }
 
-TEST(Volume, OfAnOpenTubeIsThatOfThePrism) {
+TEST(Volume, OpenTubeEqualsPrism) {
   for (const bool quads : {false, true}) {
     const Rig rig = TubeRig({.around = 12, .quads = quads});
     const double prism = 12 / 2.0 * 0.25 * std::sin(2 * std::numbers::pi / 12) * 4;
@@ -54,7 +54,7 @@ TEST(Volume, OfAnOpenTubeIsThatOfThePrism) {
   }
 }
 
-TEST(Volume, DoesNotDependOnTheWindingOrTheOrigin) {
+TEST(Volume, InvariantToWindingAndOrigin) {
   RigSource source = TubeSource({.origin = {300, 200, 200}});
   for (std::size_t c = 0; c < source.mesh.face_vertices.size(); c += 3) {
     std::swap(source.mesh.face_vertices[c], source.mesh.face_vertices[c + 1]);
@@ -64,17 +64,17 @@ TEST(Volume, DoesNotDependOnTheWindingOrTheOrigin) {
   EXPECT_NEAR(EnclosedVolume(Surface::Create(inward)).rest().value_or(0), prism, 1e-4);
 }
 
-TEST(Volume, SeesThroughSeams) {
+TEST(Volume, IgnoresSeams) {
   EXPECT_NEAR(EnclosedVolume(Surface::Create(testing::HardCube())).rest().value_or(0), 1, 1e-12);
 }
 
-TEST(Volume, IsAbsentWhereNothingIsEnclosed) {
+TEST(Volume, AbsentWithoutEnclosedVolume) {
   for (const Rig& rig : {testing::OneVertex(), testing::OneTriangle(), testing::TouchingLips()}) {
     EXPECT_FALSE(Measured(rig, rig.mesh().positions(), RestPose(rig)).volume_ratio.has_value());
   }
 }
 
-TEST(Lbs, BendLosesTheVolumeOfTheClosedForm) {
+TEST(LinearBlendMetrics, BendVolumeMatchesClosedForm) {
   const Rig rig = TubeRig({.rings = 121, .around = 64});
   for (const double degrees : {30.0, 60.0, 90.0, 120.0, 150.0}) {
     const double expected = 1 - (1 - std::cos(Radians(degrees))) * kSmoothstep / 4;
@@ -83,7 +83,7 @@ TEST(Lbs, BendLosesTheVolumeOfTheClosedForm) {
   }
 }
 
-TEST(Lbs, TwistLosesTheVolumeAndTheWaistOfTheClosedForm) {
+TEST(LinearBlendMetrics, TwistVolumeAndThicknessMatchClosedForm) {
   const Rig rig = TubeRig({.rings = 121, .around = 64});
   for (const double degrees : {45.0, 90.0, 135.0, 179.0}) {
     const FrameMetrics figures = Measured(rig, "lbs", TwistPose(rig, degrees));
@@ -95,7 +95,7 @@ TEST(Lbs, TwistLosesTheVolumeAndTheWaistOfTheClosedForm) {
   }
 }
 
-TEST(Dqs, KeepsVolumeAndBulgesAsTheClosedFormSays) {
+TEST(DualQuaternionMetrics, VolumeAndBulgeMatchClosedForm) {
   const Rig rig = TubeRig({.rings = 241, .around = 64});
   const double bulge[] = {.039, .067, .088, .102, .112};
   for (int k = 0; k < 5; ++k) {
@@ -106,8 +106,8 @@ TEST(Dqs, KeepsVolumeAndBulgesAsTheClosedFormSays) {
   EXPECT_NEAR(*Measured(rig, "dqs", TwistPose(rig, 135)).minimum_thickness, 1, 1e-4);
 }
 
-// The reference tube: length 10, radius 1, blend 2 wide, 81 x 32 with diagonals that alternate
-// (here at half the size).
+// The reference tube: length 10, radius 1, blend region 2, 81 x 32 vertices with alternating
+// diagonals (here at half the size).
 Rig ReferenceTube() {
   const TubeOptions options{.rings = 81, .around = 32, .length = 5, .radius = 0.5};
   RigSource source = TubeSource(options);
@@ -130,7 +130,7 @@ Rig ReferenceTube() {
   return MakeRig(std::move(source));
 }
 
-TEST(Edges, DistortAsInTheReferenceTable) {
+TEST(EdgeDistortion, MatchesReferenceTable) {
   const Rig rig = ReferenceTube();
   const struct {
     double degrees, lbs, dqs;
@@ -143,8 +143,8 @@ TEST(Edges, DistortAsInTheReferenceTable) {
   EXPECT_NEAR(*Measured(rig, "dqs", TwistPose(rig, 90)).edge_distortion, .124, 6e-3);
 }
 
-// Shapes count: the rest mesh is what everything is beside.
-TEST(Figures, OfAShapeAreThoseOfItsOffsets) {
+// Metrics with shapes are still relative to the rest mesh.
+TEST(Metrics, ShapeMatchesItsOffsets) {
   const Rig rig = testing::TubeWithShapes();
   const auto pose = RestPose(rig);
   const auto bulged = [&](const char* recipe_text, float value) {
@@ -159,7 +159,7 @@ TEST(Figures, OfAShapeAreThoseOfItsOffsets) {
   EXPECT_NEAR(*bulged("lbs", 1).edge_distortion, 0, 1e-6);
 }
 
-TEST(Figures, OfAScaledCharacter) {
+TEST(Metrics, ScaledCharacter) {
   const Rig rig = TubeRig();
   const AffineD twice = testing::ScaleMotion({2, 2, 2});
   const FrameMetrics figures = Measured(rig, MovedPoints(rig, twice), Moved(twice, RestPose(rig)));
@@ -172,7 +172,7 @@ TEST(Figures, OfAScaledCharacter) {
   EXPECT_EQ(*figures.flipped_fraction, 0);
 }
 
-TEST(Figures, OfAMirroredCharacter) {
+TEST(Metrics, MirroredCharacter) {
   const Rig rig = TubeRig();
   const AffineD mirror = testing::ScaleMotion({1, -1, 1});
   const FrameMetrics figures =
@@ -185,7 +185,7 @@ TEST(Figures, OfAMirroredCharacter) {
       << "those across the mirror look back as before";
 }
 
-TEST(Figures, SayNothingOfARigidMotion) {
+TEST(Metrics, InvariantToRigidMotion) {
   const AffineD motion = testing::RigidMotion({1, 2, 3}, 77, {0.5, -1, 2});
   for (const auto& [name, rig] : AllRigs()) {
     SCOPED_TRACE(name);
@@ -202,7 +202,7 @@ TEST(Figures, SayNothingOfARigidMotion) {
   }
 }
 
-TEST(Figures, AreTheSameForAnyNumberOfThreads) {
+TEST(Metrics, SameBitsForAnyThreadCount) {
   const Rig rig = TubeRig({.rings = 301, .around = 64});
   const auto pose = BendPose(rig, 140);
   const auto positions = Deformed(rig, "lbs", pose);
@@ -218,7 +218,7 @@ TEST(Figures, AreTheSameForAnyNumberOfThreads) {
   EXPECT_EQ(a.self_intersections, b.self_intersections);
 }
 
-TEST(Figures, CanBeCancelled) {
+TEST(Metrics, Cancellable) {
   const Rig rig = TubeRig();
   std::stop_source stop;
   const Task task({.stop = stop.get_token()});
@@ -230,15 +230,15 @@ TEST(Figures, CanBeCancelled) {
   EXPECT_TRUE(absl::IsCancelled(Meter::Create(rig, {.self_intersections = true}, task).status()));
 }
 
-TEST(SelfIntersections, OfABentTube) {
+TEST(SelfIntersections, BentTube) {
   const Rig rig = TubeRig();
   EXPECT_EQ(*Measured(rig, "lbs", BendPose(rig, 30), true).self_intersections, 0u);
   EXPECT_GT(*Measured(rig, "lbs", BendPose(rig, 150), true).self_intersections, 10u);
   EXPECT_FALSE(Measured(rig, "lbs", BendPose(rig, 150)).self_intersections.has_value());
 }
 
-// Two quads that touch along an edge at rest; the second is moved.
-TEST(SelfIntersections, CrossingCountsAndTouchingDoesNot) {
+// Two quads that touch along an edge at rest; the second one is moved.
+TEST(SelfIntersections, CountsCrossingButNotTouching) {
   const Rig rig = testing::TouchingLips();
   auto pose = RestPose(rig);
   const auto count = [&](float dx, float dy, float dz) {
@@ -255,7 +255,7 @@ TEST(SelfIntersections, CrossingCountsAndTouchingDoesNot) {
   EXPECT_EQ(count(0.1F, 0.5F, 0.25F), 0u);
 }
 
-TEST(SelfIntersections, OfTheRestPoseAreNotCounted) {
+TEST(SelfIntersections, IgnoresRestPosePairs) {
   const Rig crossed = MakeRig(testing::RigidSource(
       {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.2F, 0.2F, -1}, {0.3F, 0.2F, 1}, {0.2F, 0.3F, 1}},
       {{0, 1, 2}, {3, 4, 5}}));
@@ -266,7 +266,7 @@ TEST(SelfIntersections, OfTheRestPoseAreNotCounted) {
       0u);
 }
 
-// Edge ab passes through triangle t: solved as a linear system.
+// Whether edge ab passes through triangle t, as a linear system.
 bool NaiveHit(const Vec3d& a, const Vec3d& b, const Vec3d t[3]) {
   const auto e = [](const Vec3d& v) { return Eigen::Vector3d(v.x, v.y, v.z); };
   Eigen::Matrix3d m;
@@ -275,7 +275,7 @@ bool NaiveHit(const Vec3d& a, const Vec3d& b, const Vec3d t[3]) {
   return x[0] >= 0 && x[0] <= 1 && x[1] >= 0 && x[2] >= 0 && x[1] + x[2] <= 1;
 }
 
-TEST(SelfIntersections, OfASoupAreThoseOfTestingEveryPair) {
+TEST(SelfIntersections, TriangleSoupMatchesBruteForce) {
   constexpr std::uint32_t kTriangles = 300;
   std::mt19937 random(7);
   std::uniform_real_distribution<float> place(0, 1), size(-0.2F, 0.2F);
@@ -306,8 +306,8 @@ TEST(SelfIntersections, OfASoupAreThoseOfTestingEveryPair) {
   EXPECT_EQ(**CrossingFaces(soup, surface, surface.rest, Task()), expected);
 }
 
-// Two polygons of `corners` corners each: one zigzags in y through the other, which zigzags in z,
-// so that the triangles of their fans cross each other by the million.
+// Two polygons of `corners` corners: one zigzags in y through the other, which zigzags in z, so
+// that millions of their fan triangles cross.
 Rig Zigzags(std::uint32_t corners) {
   std::vector<Vec3f> positions;
   std::vector<std::vector<std::uint32_t>> faces(2);
@@ -322,10 +322,10 @@ Rig Zigzags(std::uint32_t corners) {
   return MakeRig(testing::RigidSource(positions, faces));
 }
 
-TEST(SelfIntersections, OfTwoLargePolygonsAreOnePairAndCostLittle) {
+TEST(SelfIntersections, TwoLargePolygonsAreOnePairWithinBudget) {
   const Rig rig = Zigzags(2000);
   const Surface surface = Surface::Create(rig);
-  // What comparing every corner with every other for each crossing would cost is far beyond.
+  // Comparing every corner pair for every crossing would exceed this by far.
   const Budget budget{.pairs = 10'000, .steps = 50'000'000};
   const auto pairs = CrossingFaces(rig, surface, surface.rest, Task(), budget);
   ASSERT_TRUE(pairs.ok() && pairs->has_value());
@@ -345,7 +345,7 @@ Rig Needles(std::uint32_t count) {
   return MakeRig(testing::RigidSource(positions, faces));
 }
 
-TEST(SelfIntersections, BeyondTheBudgetAreAbsentForAnyNumberOfThreads) {
+TEST(SelfIntersections, AbsentOverBudgetForAnyThreadCount) {
   const Rig rig = Needles(600);
   const Surface surface = Surface::Create(rig);
   const Task parallel, serial({.parallel = false});
@@ -365,7 +365,7 @@ TEST(SelfIntersections, BeyondTheBudgetAreAbsentForAnyNumberOfThreads) {
   EXPECT_FALSE(found({.pairs = all, .steps = all}).has_value());
 }
 
-TEST(SelfIntersections, BeyondMeasureAtRestAreAbsentInEveryPose) {
+TEST(SelfIntersections, AbsentIfRestPoseIsOverBudget) {
   const Rig rig = Needles(1100);  // 604'450 pairs
   EXPECT_FALSE(Measured(rig, rig.mesh().positions(), RestPose(rig), true).self_intersections);
   std::vector<Vec3f> apart(rig.vertices());
@@ -376,14 +376,14 @@ TEST(SelfIntersections, BeyondMeasureAtRestAreAbsentInEveryPose) {
   EXPECT_FALSE(Measured(rig, apart, RestPose(rig), true).self_intersections);
 }
 
-TEST(SelfIntersections, AreReservedFor) {
+TEST(SelfIntersections, CostCoversMemory) {
   const Rig rig = Needles(1000);
   const std::size_t without = Meter::Cost(rig, {});
   EXPECT_GT(Meter::Cost(rig, {.self_intersections = true}),
             without + 3 * sizeof(FacePair) * 1000 * 999 / 2);
 }
 
-TEST(Jerk, OfACubicMotionIsItsThirdDerivative) {
+TEST(Jerk, CubicMotionEqualsThirdDerivative) {
   JerkMeter meter(10, 4);
   const auto frame = [](double t) {
     return std::vector<Vec3f>{{static_cast<float>(5 * t * t * t), 0, 0},
@@ -397,7 +397,7 @@ TEST(Jerk, OfACubicMotionIsItsThirdDerivative) {
   EXPECT_TRUE(meter.Add(frame(0.9), Task()).has_value());
 }
 
-TEST(Summary, TakesMeanAndWorstOfTheFramesThatHaveAValue) {
+TEST(MetricsSummary, MeanAndWorstOverFramesWithValue) {
   MetricsSummary summary;
   FrameMetrics frame;
   frame.volume_ratio = 0.9;

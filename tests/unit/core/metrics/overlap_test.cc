@@ -1,4 +1,4 @@
-// Volume that a surface encloses more than once, against closed forms of balls and boxes.
+// Volume enclosed more than once, against closed forms of balls and boxes.
 #include "core/metrics/overlap.h"
 
 #include <gtest/gtest.h>
@@ -79,7 +79,7 @@ Soup Turned(const AffineD& motion, Soup soup) {
   return soup;
 }
 
-TEST(Overlap, OfTwoBallsIsTheirLens) {
+TEST(Overlap, TwoBallsOverlapInLens) {
   for (const double apart : {2.5, 1.9, 1.5, 0.8}) {
     Soup balls;
     AddBall({3, -1, 2}, balls);
@@ -92,10 +92,10 @@ TEST(Overlap, OfTwoBallsIsTheirLens) {
   }
 }
 
-TEST(Overlap, CountsEveryFurtherLayerInAnyDirection) {
+TEST(Overlap, CountsEveryLayerInAnyDirection) {
   Soup boxes;
   for (const double at : {0.0, 0.25, 0.5}) AddBox({at, at, at}, {1, 1, 1}, boxes);
-  // Of neighbours .75^3 each; what lies in all three counts twice, and so is in both.
+  // Adjacent pairs overlap in .75^3; the volume shared by all three counts twice.
   const double expected = 2 * 0.75 * 0.75 * 0.75;
   for (const double degrees : {0.0, 37.0, 90.0, 171.0}) {
     const Soup turned = Turned(testing::RigidMotion({1, 2, 3}, degrees, {5, degrees, -70}), boxes);
@@ -103,7 +103,7 @@ TEST(Overlap, CountsEveryFurtherLayerInAnyDirection) {
   }
 }
 
-TEST(Overlap, OfAMirroredSurfaceIsInsideOut) {
+TEST(Overlap, MirroredSurfaceIsInsideOut) {
   Soup boxes;
   AddBox({0, 0, 0}, {1, 1, 1}, boxes);
   AddBox({0.5, 0.1, 0.1}, {1, 0.8, 0.8}, boxes);
@@ -116,8 +116,8 @@ TEST(Overlap, OfAMirroredSurfaceIsInsideOut) {
   EXPECT_EQ(mirrored.twice, 0);
 }
 
-// Columns through the edges and corners of a grid of boxes that share them.
-TEST(Overlap, TouchingIsNone) {
+// Columns pass through the shared edges and corners of a grid of boxes.
+TEST(Overlap, TouchingBoxesDoNotOverlap) {
   Soup boxes;
   for (int k = 0; k < 27; ++k) {
     const double x = k % 3, y = k / 3 % 3, z = k / 9;
@@ -128,14 +128,14 @@ TEST(Overlap, TouchingIsNone) {
   EXPECT_NEAR(overlap.inside_out, 0, 1e-12);
 }
 
-TEST(Overlap, OfNothingIsNone) {
+TEST(Overlap, EmptySurfaceIsZero) {
   EXPECT_EQ(OverlapOf({}).twice, 0);
   Soup sheet;
   AddBox({0, 0, 0}, {1, 0, 1}, sheet);
   EXPECT_EQ(OverlapOf(sheet).twice, 0);
 }
 
-TEST(Overlap, IsTheSameForAnyNumberOfThreadsAndCanBeCancelled) {
+TEST(Overlap, SameBitsForAnyThreadCountAndCancellable) {
   Soup balls;
   AddBall({0, 0, 0}, balls);
   AddBall({0.3, 0.7, 0.2}, balls);
@@ -149,7 +149,7 @@ TEST(Overlap, IsTheSameForAnyNumberOfThreadsAndCanBeCancelled) {
   EXPECT_TRUE(absl::IsCancelled(MeasureOverlap(balls.triangles, balls.points, stopped).status()));
 }
 
-TEST(Overlap, BeyondMeasureIsAbsentForAnyNumberOfThreads) {
+TEST(Overlap, AbsentOverBudgetForAnyThreadCount) {
   Soup pile;
   for (int k = 0; k < 33; ++k) AddBox({0, 0, 0.1 * k}, {1, 1, 0.5}, pile);
   const Task parallel, serial({.parallel = false});
@@ -160,7 +160,7 @@ TEST(Overlap, BeyondMeasureIsAbsentForAnyNumberOfThreads) {
   }
   pile.triangles.resize(pile.triangles.size() - 2 * 12);
   EXPECT_TRUE(MeasureOverlap(pile.triangles, pile.points, parallel)->has_value());
-  // Few layers, found only by looking at many cells.
+  // Few layers, but in many cells.
   Soup needles;
   for (std::uint32_t k = 0; k < 1000; ++k) {
     const double z = 1e-3 * k;
@@ -170,8 +170,9 @@ TEST(Overlap, BeyondMeasureIsAbsentForAnyNumberOfThreads) {
   EXPECT_FALSE(MeasureOverlap(needles.triangles, needles.points, parallel)->has_value());
 }
 
-// The figure of a frame: over the volume at rest, less what was there at rest; open ends closed.
-TEST(Overlap, OfAFrameIsWhatThePoseAdds) {
+// Overlap of a frame is relative to the rest volume and excludes overlap at rest; open ends are
+// closed.
+TEST(Overlap, FrameExcludesRestOverlap) {
   const Rig tube = TubeRig();
   EXPECT_EQ(*Measured(tube, "lbs", RestPose(tube), true).overlap, 0);
   EXPECT_EQ(*Measured(tube, "lbs", testing::BendPose(tube, 30), true).overlap, 0);

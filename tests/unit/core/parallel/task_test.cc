@@ -11,7 +11,7 @@
 namespace sinew {
 namespace {
 
-TEST(Task, CoversEveryIndexOnceInFixedChunks) {
+TEST(Task, ForCoversEveryIndexInFixedChunks) {
   for (const int threads : {1, 3}) {
     tbb::task_arena arena(threads);
     arena.execute([] {
@@ -27,7 +27,7 @@ TEST(Task, CoversEveryIndexOnceInFixedChunks) {
   }
 }
 
-TEST(Task, SkipsWhatIsLeftOnceStopped) {
+TEST(Task, ForSkipsRemainingChunksWhenStopped) {
   std::stop_source stop;
   const Task task({.stop = stop.get_token(), .parallel = false});
   std::size_t chunks = 0;
@@ -46,7 +46,7 @@ TEST(Task, ReportsProgressUpToOne) {
   EXPECT_EQ(seen, (std::vector<double>{0.25, 0.5, 0.75, 1, 1}));
 }
 
-TEST(Task, FlushesDenormalsInEveryBodyAndRestoresTheCaller) {
+TEST(Task, FlushesDenormalsInBodiesAndRestoresCaller) {
   const volatile float tiny = std::numeric_limits<float>::min();
   tbb::task_arena arena(3);
   arena.execute([&] {

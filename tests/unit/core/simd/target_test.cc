@@ -5,7 +5,7 @@
 namespace sinew {
 namespace {
 
-TEST(Target, EverySupportedLevelCanBeForced) {
+TEST(Target, ForcesEverySupportedLevel) {
   const auto isas = SupportedIsas();
   ASSERT_FALSE(isas.empty());
   EXPECT_EQ(isas.front(), Isa::kScalar);
@@ -18,7 +18,7 @@ TEST(Target, EverySupportedLevelCanBeForced) {
   EXPECT_EQ(ActiveIsa(), isas.back());
 }
 
-TEST(Target, RefusesUnknownNamesAndForeignLevels) {
+TEST(Target, RejectsUnknownNamesAndUnsupportedLevels) {
   Isa isa = Isa::kAuto;
   EXPECT_TRUE(ParseIsa("avx2", isa).ok());
   EXPECT_EQ(isa, Isa::kAvx2);

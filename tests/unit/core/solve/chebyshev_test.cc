@@ -27,7 +27,7 @@ double Evaluate(const std::vector<double>& series, double t) {
   return sum;
 }
 
-TEST(ChebyshevSeries, ApproximatesImplicitSmoothingWithinItsTail) {
+TEST(ChebyshevSeries, ImplicitErrorWithinTail) {
   for (const auto& [lambda, steps] :
        {std::pair(4.0, 4u), {3.0, 20u}, {100.0, 4u}, {1e-9, 8u}, {1000.0, 1000u}}) {
     for (const double tail : {1e-4, 1e-7, 1e-10}) {
@@ -42,7 +42,7 @@ TEST(ChebyshevSeries, ApproximatesImplicitSmoothingWithinItsTail) {
   }
 }
 
-TEST(ChebyshevSeries, ApproximatesExplicitSmoothingWithFarFewerTermsThanSteps) {
+TEST(ChebyshevSeries, ExplicitNeedsFewerTermsThanSteps) {
   const auto series = ExplicitSeries(0.9, 400, 1e-7);
   EXPECT_LT(series.size(), 150u);
   for (double t = 0; t <= M_PI; t += 0.01) {
@@ -50,17 +50,17 @@ TEST(ChebyshevSeries, ApproximatesExplicitSmoothingWithFarFewerTermsThanSteps) {
   }
 }
 
-TEST(ChebyshevSeries, IsOneTermWithoutSmoothing) {
+TEST(ChebyshevSeries, NoSmoothingGivesOneTerm) {
   EXPECT_EQ(ImplicitSeries(0, 4, 1e-7).size(), 1u);
   EXPECT_EQ(ExplicitSeries(0, 4, 1e-7).size(), 1u);
   EXPECT_EQ(ExplicitSeries(0.5, 0, 1e-7).size(), 1u);
 }
 
-TEST(ChebyshevSeries, RefusesToReachTooFar) {
+TEST(ChebyshevSeries, EmptyAboveMaxDegree) {
   EXPECT_TRUE(ImplicitSeries(1e9, 1, 1e-7).empty());
 }
 
-TEST(ChebyshevSeries, KnowsHowManyRingsMatter) {
+TEST(ChebyshevSeries, RingsWithinTail) {
   const auto series = ImplicitSeries(4, 4, 1e-10);
   std::size_t last = series.size();
   for (const double tail : {1e-9, 1e-7, 1e-4, 1e-2}) {
@@ -148,7 +148,7 @@ TEST(ChebyshevFilter, MatchesExactSolves) {
   }
 }
 
-TEST(ChebyshevFilter, LosesNoMoreThanItsSupportTail) {
+TEST(ChebyshevFilter, TruncationErrorWithinTail) {
   const Rig rig = testing::TubeRig({.rings = 81, .around = 16});
   for (const Weights& weights : AllWeights(rig)) {
     for (const double tail : {1e-2, 1e-3, 1e-4}) {
@@ -157,14 +157,14 @@ TEST(ChebyshevFilter, LosesNoMoreThanItsSupportTail) {
   }
 }
 
-TEST(ChebyshevFilter, LeavesIsolatedPointsAlone) {
+TEST(ChebyshevFilter, KeepsIsolatedPoints) {
   const Rig rig = testing::IsolatedVertex();
   for (const Weights& weights : AllWeights(rig)) {
     EXPECT_LT(FilterError(weights.n, 4, 4, 1e-12, 1e-12), 1e-11) << weights.name;
   }
 }
 
-TEST(ChebyshevFilter, StopsWhenTold) {
+TEST(ChebyshevFilter, StopsOnRequest) {
   const Rig rig = testing::TubeRig();
   const WeldedPoints welded = Weld(rig);
   const NeighbourWeights n = UniformWeights(PolygonNeighbours(rig.mesh(), welded));

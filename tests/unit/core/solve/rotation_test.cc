@@ -30,7 +30,7 @@ Matrix Nearest(const Matrix& h) {
   return ToEigen(NearestRotation(FromEigen(h)).rotation);
 }
 
-TEST(NearestRotation, FindsTheRotationOfRotationTimesStretch) {
+TEST(NearestRotation, RecoversRotationFromPolarProduct) {
   Sampler sampler(1);
   for (int k = 0; k < 2000; ++k) {
     const Matrix r = sampler.Rotation(), g = sampler.Gaussian();
@@ -39,7 +39,7 @@ TEST(NearestRotation, FindsTheRotationOfRotationTimesStretch) {
   }
 }
 
-TEST(NearestRotation, AgreesWithSvdReflectionsIncluded) {
+TEST(NearestRotation, MatchesSvdIncludingReflections) {
   Sampler sampler(2);
   for (int k = 0; k < 20000; ++k) {
     const Matrix h = sampler.Gaussian();
@@ -50,7 +50,7 @@ TEST(NearestRotation, AgreesWithSvdReflectionsIncluded) {
   }
 }
 
-TEST(NearestRotation, IgnoresScale) {
+TEST(NearestRotation, InvariantToScale) {
   Sampler sampler(3);
   const Matrix h = sampler.Gaussian();
   for (int e = -150; e <= 150; e += 15) {
@@ -58,7 +58,7 @@ TEST(NearestRotation, IgnoresScale) {
   }
 }
 
-TEST(NearestRotation, TurnsWithTheMatrix) {
+TEST(NearestRotation, EquivariantUnderRotation) {
   Sampler sampler(4);
   for (int k = 0; k < 200; ++k) {
     const Matrix h = sampler.Neighbourhood(), g = sampler.Rotation();
@@ -67,7 +67,7 @@ TEST(NearestRotation, TurnsWithTheMatrix) {
   }
 }
 
-TEST(NearestRotation, LeavesSymmetricPositiveMatricesAlone) {
+TEST(NearestRotation, SymmetricPositiveMatrixGivesIdentity) {
   Sampler sampler(5);
   for (int k = 0; k < 200; ++k) {
     const Matrix r = sampler.Rotation();
@@ -78,7 +78,7 @@ TEST(NearestRotation, LeavesSymmetricPositiveMatricesAlone) {
   EXPECT_LT(Angle(Nearest(Eigen::Vector3d(1, 1, -1e-3).asDiagonal()), Matrix::Identity()), 1e-7);
 }
 
-TEST(NearestRotation, PrefersNoOtherRotation) {
+TEST(NearestRotation, MaximizesTrace) {
   Sampler sampler(6);
   const Matrix h = Eigen::Vector3d(1, 0.5, -0.6).asDiagonal();
   const Matrix r = Nearest(h);
@@ -88,7 +88,7 @@ TEST(NearestRotation, PrefersNoOtherRotation) {
     EXPECT_LE((sampler.Rotation().transpose() * h).trace(), best + 1e-9);
 }
 
-TEST(NearestRotation, SaysWhenItIsNotUnique) {
+TEST(NearestRotation, ReportsNonUniqueResults) {
   EXPECT_FALSE(NearestRotation({{0, 0, 0, 0, 0, 0, 0, 0, 0}}).unique);
   EXPECT_FALSE(NearestRotation({{1, 0, 0, 0, 0, 0, 0, 0, 0}}).unique);  // rank 1
   EXPECT_FALSE(NearestRotation({{1, 0, 0, 0, 0.5, 0, 0, 0, -0.5}}).unique);
@@ -96,7 +96,7 @@ TEST(NearestRotation, SaysWhenItIsNotUnique) {
   EXPECT_TRUE(NearestRotation({{1e-300, 0, 0, 0, 1e-300, 0, 0, 0, 0}}).unique);
 }
 
-TEST(NearestRotation, StaysAccurateCloseToAmbiguity) {
+TEST(NearestRotation, AccurateNearAmbiguity) {
   Sampler sampler(7);
   for (const double gap : {1e-2, 1e-4, 1e-6, 1e-7}) {
     for (int k = 0; k < 200; ++k) {
@@ -107,9 +107,9 @@ TEST(NearestRotation, StaysAccurateCloseToAmbiguity) {
   }
 }
 
-constexpr float kSharp = 0.05f;  // den above which the kernel vouches for a rotation
+constexpr float kSharp = 0.05f;  // den above which the kernel's rotation is accurate
 
-// Sixteen matrices through the kernel; rows are those of `h` rounded to float.
+// Runs sixteen matrices through the kernel. The rows are those of `h` rounded to float.
 struct Batch {
   AlignedVector<float> h = AlignedVector<float>(144), r = AlignedVector<float>(144),
                        den = AlignedVector<float>(16);
@@ -141,7 +141,7 @@ std::vector<Batch> MakeBatches(int count, Make make) {
   return batches;
 }
 
-// Largest angle to the truth over lanes the kernel vouches for, and the share of those it does not.
+// The largest angle to the reference over accurate lanes, and the share of inaccurate lanes.
 struct Quality {
   double worst = 0, scaled_worst = 0, left = 0;
 };
@@ -165,21 +165,21 @@ Quality Measure(const std::vector<Batch>& batches) {
   return quality;
 }
 
-TEST(NearestRotation16, IsSharpOnNeighbourhoods) {
+TEST(NearestRotation16, AccurateOnNeighbourhoods) {
   Sampler sampler(11);
   const Quality quality = Measure(MakeBatches(4000, [&] { return sampler.Neighbourhood(); }));
   EXPECT_LT(quality.worst, 6e-7);
   EXPECT_LT(quality.left, 0.01);
 }
 
-TEST(NearestRotation16, IsSharpOnGaussianMatricesRelativeToTheirGap) {
+TEST(NearestRotation16, AccurateOnGaussianMatricesRelativeToGap) {
   Sampler sampler(12);
   const Quality quality = Measure(MakeBatches(4000, [&] { return sampler.Gaussian(); }));
   EXPECT_LT(quality.scaled_worst, 3e-7);
   EXPECT_LT(quality.left, 0.1);
 }
 
-TEST(NearestRotation16, IsSharpOnRankTwo) {
+TEST(NearestRotation16, AccurateOnRankTwo) {
   Sampler sampler(13);
   const Quality quality =
       Measure(MakeBatches(1000, [&] { return sampler.WithSingularValues(1, 0.4, 0); }));
@@ -187,14 +187,14 @@ TEST(NearestRotation16, IsSharpOnRankTwo) {
   EXPECT_EQ(quality.left, 0);
 }
 
-TEST(NearestRotation16, IsSharpOnReflections) {
+TEST(NearestRotation16, AccurateOnReflections) {
   Sampler sampler(14);
   const Quality quality =
       Measure(MakeBatches(1000, [&] { return sampler.WithSingularValues(1, 0.7, -0.56); }));
   EXPECT_LT(quality.worst, 1e-5);
 }
 
-TEST(NearestRotation16, LeavesAmbiguousMatricesToOthersAndStaysFinite) {
+TEST(NearestRotation16, AmbiguousMatricesGiveLowDenAndFiniteValues) {
   Sampler sampler(15);
   Batch batch;
   batch.Set(0, Matrix::Zero());
@@ -212,7 +212,7 @@ TEST(NearestRotation16, LeavesAmbiguousMatricesToOthersAndStaysFinite) {
   }
 }
 
-TEST(NearestRotation16, IgnoresScale) {
+TEST(NearestRotation16, InvariantToScale) {
   Sampler sampler(16);
   const Matrix h = sampler.Neighbourhood();
   Batch batch;
@@ -225,7 +225,7 @@ TEST(NearestRotation16, IgnoresScale) {
   }
 }
 
-TEST(NearestRotation16, GivesTheSameBitsOnEveryLevel) {
+TEST(NearestRotation16, SameBitsOnEveryLevel) {
   Sampler sampler(17);
   std::vector<Matrix> matrices;
   for (int k = 0; k < 16 * 300; ++k) {
