@@ -15,14 +15,14 @@
 namespace sinew::weights {
 namespace {
 
-constexpr double kNearest = 0.05;    // of the inner radius: closer than this counts as this
-constexpr double kUncovered = 1e-9;  // sum of fall-offs
+constexpr double kNearest = 0.05;    // times the inner radius: smaller distances count as this
+constexpr double kUncovered = 1e-9;  // sum of fall-offs below which no capsule covers the point
 constexpr std::size_t kHalfPoints = 8;
 constexpr double kMinTaper = 0.5, kMaxTaper = 1.5;
 constexpr double kMinRadius = 1e-6;  // unit space
-constexpr double kJoined = 1e-6;     // unit space: ends of bones that meet
-constexpr double kBehind = -0.5;     // cosine between the skin's normal and away from the bone
-constexpr std::size_t kTries = 8;    // bones a point looks for
+constexpr double kJoined = 1e-6;     // unit space: bones whose ends are closer are joined
+constexpr double kBehind = -0.5;   // cosine between the normal and the direction away from the bone
+constexpr std::size_t kTries = 8;  // nearest bones tested for visibility per point
 constexpr std::size_t kGrain = 256;
 
 double Median(std::vector<double>& values) {
@@ -39,7 +39,7 @@ bool IsBehind(const Skin& skin, std::size_t p, const Closest& closest) {
   return Dot(skin.normals[p], skin.points[p] - closest.point) < kBehind * closest.distance;
 }
 
-// Radii at root and tip of a bone that no point is nearest to.
+// Root and tip radius of a bone that is nearest to no point.
 std::pair<double, double> AloneRadii(const Skin& skin, std::size_t s, double typical) {
   double least = typical;
   for (const Vec3d& p : skin.points) {
@@ -49,17 +49,17 @@ std::pair<double, double> AloneRadii(const Skin& skin, std::size_t s, double typ
   return {least, least};
 }
 
-// Radii at root and tip from the distances of points beside either half.
+// Root and tip radius from the distances of the points beside each half.
 std::pair<double, double> TaperedRadii(double whole, std::vector<double>& root,
                                        std::vector<double>& tip) {
   if (std::min(root.size(), tip.size()) < kHalfPoints) return {whole, whole};
-  // The medians stand for a quarter and three quarters of the way.
+  // The medians apply at 1/4 and 3/4 of the bone; extrapolate to its ends.
   const double a = Median(root), b = Median(tip);
   const double least = kMinTaper * whole, most = kMaxTaper * whole;
   return {std::clamp(1.5 * a - 0.5 * b, least, most), std::clamp(1.5 * b - 0.5 * a, least, most)};
 }
 
-// Which bones meet. Ends in one place are one node.
+// Distance between bones in the graph of joined ends. Coincident ends are one node.
 class Chains {
  public:
   explicit Chains(std::span<const Segment> segments) {
@@ -108,14 +108,14 @@ class Chains {
   absl::flat_hash_set<std::uint64_t> steps_;
 };
 
-// One point after the other; keeps its storage between them.
+// Weights of one point at a time; reuses its storage.
 class PointWeights {
  public:
   PointWeights(const Skin& skin, const std::vector<Capsule>& capsules, const Chains& chains,
                const Visibility& sight, double power)
       : skin_(skin), capsules_(capsules), chains_(chains), sight_(sight), power_(power) {}
 
-  // Fills row p of the columns. False: the point sees no bone, or no capsule holds it.
+  // Writes row p of the columns. False: no bone is visible from the point, or no capsule covers it.
   bool Fill(std::uint32_t p, Columns& columns) {
     Measure(p);
     const auto [own, seen] = OwnBone(p);
@@ -144,7 +144,7 @@ class PointWeights {
     }
   }
 
-  // The bone with the least d - r that the point sees, or else the least of all.
+  // The visible bone with the smallest d - r, or without visibility the smallest of all.
   std::pair<std::size_t, bool> OwnBone(std::uint32_t p) {
     const std::size_t tries = std::min(kTries, outside_.size());
     std::partial_sort(outside_.begin(), outside_.begin() + static_cast<std::ptrdiff_t>(tries),
@@ -170,7 +170,7 @@ class PointWeights {
   const Visibility& sight_;
   double power_;
   std::vector<Closest> near_;                            // [segments]
-  std::vector<std::pair<double, std::size_t>> outside_;  // d - r and the segment
+  std::vector<std::pair<double, std::size_t>> outside_;  // (d - r, segment)
 };
 
 }  // namespace
@@ -189,7 +189,7 @@ double Strength(const Capsule& capsule, double distance, double along, double po
 
 std::vector<Capsule> FitCapsules(const Skin& skin, const WeightOptions& options, const Task& task) {
   const std::size_t bones = skin.segments.size(), points = skin.points.size();
-  // Nearest bone of every point that does not lie behind the skin, and any if all do.
+  // The nearest bone on the inner side of the skin, or the nearest of all if there is none.
   std::vector<std::uint32_t> bone(points);
   std::vector<Closest> nearest(points);
   task.For(points, kGrain, [&](std::size_t begin, std::size_t end) {
@@ -262,8 +262,8 @@ absl::StatusOr<Computed> CapsuleWeights(const Skin& skin, const WeightOptions& o
     computed.notes.push_back(
         {Severity::kInfo, "mesh",
          absl::StrCat(computed.unseen.size(),
-                      " points see no bone or lie outside every capsule: each follows the bone "
-                      "nearest to it; a larger outer radius covers more")});
+                      "points see no bone or lie outside every capsule and follow their nearest "
+                      "bone; a larger outer radius covers more")});
   }
   return computed;
 }

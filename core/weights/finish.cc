@@ -10,7 +10,7 @@ namespace sinew::weights {
 namespace {
 
 constexpr std::size_t kGrain = 1024;  // points
-constexpr double kNothing = 1e-30;    // sum of a row
+constexpr double kNothing = 1e-30;    // sum below which a row is empty
 constexpr std::size_t kCheckEvery = 1 << 16;
 
 void SmoothColumn(const Adjacency& neighbours, std::uint32_t passes, const Task& task,
@@ -32,7 +32,7 @@ void NormaliseRow(const Skin& skin, Columns& columns, std::size_t p) {
   double sum = 0;
   for (std::size_t j = 0; j < skin.joints.size(); ++j) {
     double& w = columns.of(j)[p];
-    w = w > 0 && std::isfinite(w) ? w : 0;  // rounding of a solver may leave the range
+    w = w > 0 && std::isfinite(w) ? w : 0;  // solvers may leave the range by rounding
     sum += w;
   }
   if (!(sum > kNothing)) {
@@ -41,9 +41,9 @@ void NormaliseRow(const Skin& skin, Columns& columns, std::size_t p) {
   for (std::size_t j = 0; j < skin.joints.size(); ++j) columns.of(j)[p] /= sum;
 }
 
-using Row = std::vector<std::pair<double, std::uint32_t>>;  // weight, place in Skin::joints
+using Row = std::vector<std::pair<double, std::uint32_t>>;  // weight, index into Skin::joints
 
-// The weights of a point that stay, strongest first; they sum to 1.
+// The weights of a point that are kept, strongest first; they sum to 1.
 void KeepStrongest(const Columns& columns, std::size_t joints, const WeightOptions& options,
                    std::size_t p, Row& row) {
   row.clear();
@@ -118,7 +118,7 @@ absl::StatusOr<InfluenceSource> Finish(const Skin& skin, const WeightOptions& op
 std::size_t FinishBytes(std::size_t vertices, std::size_t points, std::size_t joints,
                         const WeightOptions& options) {
   const std::size_t most = std::min<std::size_t>(options.max_influences, joints);
-  // One column for every thread that smooths.
+  // One column for each thread that smooths.
   const std::size_t smoothing = options.smooth > 0 ? points * sizeof(double) * joints : 0;
   return points * (8 * most + 16) + vertices * (16 * most + 16) + smoothing;
 }

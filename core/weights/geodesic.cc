@@ -16,20 +16,22 @@ namespace sinew::weights {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr double kNearest = 1e-4;  // of the diagonal
+constexpr double kNearest = 1e-4;  // times the diagonal
 constexpr double kLawPower = 6;
 constexpr double kSampleStep = 0.25;  // voxels, along a bone
 constexpr double kSamePlace = 1e-6;   // unit space
-constexpr double kLongest = 4;        // of its length, that a last bone goes on
+constexpr double kLongest = 4;        // times the bone's length: longest extension of a leaf bone
 constexpr int kOutsideRings = 3;
-constexpr double kStraight = 2;    // steps more than the straight way, for roundings to voxels
-constexpr double kOutward = 0.25;  // voxels a middle may lie beyond the skin's tangent plane
-constexpr std::size_t kMaxDoors = 8;
-constexpr std::size_t kMaxAtOnce = 16;  // joints marched at a time
+constexpr double kStraight = 2;  // voxel steps above the straight line, for rounding
+constexpr double kOutward =
+    0.25;  // voxels: how far a voxel centre may be above the skin's tangent plane
+constexpr std::size_t kMaxLinks = 8;
+constexpr std::size_t kMaxAtOnce = 16;  // joints marched in parallel
 constexpr std::size_t kGrain = 256;
-constexpr std::size_t kCheckEvery = 1 << 16;  // points, or distances to bones
+constexpr std::size_t kCheckEvery =
+    1 << 16;  // points, or distances to bones, between cancellation checks
 
-// The part of a segment within the grid, as parameters; first > second: none.
+// The parameter range of a segment within the grid; first > second: empty.
 std::pair<double, double> Clip(const Voxels& voxels, const Segment& segment) {
   double from = 0, to = 1;
   const Vec3d axis = segment.tip - segment.root, start = segment.root - voxels.origin;
@@ -64,12 +66,12 @@ void SortOnce(std::vector<std::uint32_t>& voxels) {
   voxels.erase(std::unique(voxels.begin(), voxels.end()), voxels.end());
 }
 
-// Whether neighbours lie all around it: one of them is nearer to anything outside.
+// Whether all neighbours exist. Such a voxel is never the nearest to an outside point.
 bool IsEnclosed(const Voxels& voxels, std::size_t voxel) {
   return std::ranges::find(voxels.neighbour[voxel], kNoVoxel) == voxels.neighbour[voxel].end();
 }
 
-// Asks now and then, by the work done, whether to stop.
+// Checks for cancellation once per fixed amount of work.
 class Poll {
  public:
   explicit Poll(const Task& task) : task_(task) {}
@@ -85,16 +87,16 @@ class Poll {
   std::size_t work_ = 0;
 };
 
-// How often `step` leads from a point inside to where it leaves the skin; 0 if skin is met from
-// outside first, or none is met.
-double WayOut(const Skin& skin, const Vec3d& from, const Vec3d& step) {
+// The multiple of `step` at which a ray from an inside point leaves the skin; 0 if it first hits
+// the skin from outside, or not at all.
+double ExitDistance(const Skin& skin, const Vec3d& from, const Vec3d& step) {
   double least = kInfinite, facing = 0;
   for (const auto& t : skin.triangles) {
     const Vec3d a = skin.points[t[0]] - from, b = skin.points[t[1]] - from,
                 c = skin.points[t[2]] - from;
     const Vec3d normal = Cross(b - a, c - a);
     const double along = Dot(normal, step);
-    // Volumes beside the step; what lies on an edge belongs to both sides.
+    // Signed volumes of the edges with the step. A hit on an edge counts for both triangles.
     const double u = Dot(Cross(b, c), step), v = Dot(Cross(c, a), step), w = Dot(Cross(a, b), step);
     if (along == 0 || std::min({u, v, w}) * std::max({u, v, w}) < 0) continue;
     const double at = Dot(normal, a) / along;
@@ -119,21 +121,21 @@ double DistanceTo(std::span<const Segment> bones, const Vec3d& p) {
   return ClosestOnAny(bones, p).distance;
 }
 
-// Voxels on the inner side of the skin around a point, and how far their middles are.
-struct Doors {
-  struct Door {
+// The voxels on the inner side of the skin around a point, with the distances of their centres.
+struct VoxelLinks {
+  struct Link {
     float distance;
     std::uint32_t voxel;
-    bool operator<(const Door& o) const {
+    bool operator<(const Link& o) const {
       return std::tie(distance, voxel) < std::tie(o.distance, o.voxel);
     }
   };
-  std::array<Door, kMaxDoors> door;
+  std::array<Link, kMaxLinks> link;
   std::size_t count = 0;
 };
 
-Doors FindDoors(const Skin& skin, const Voxels& voxels, std::size_t p,
-                std::vector<Doors::Door>& found) {
+VoxelLinks FindLinks(const Skin& skin, const Voxels& voxels, std::size_t p,
+                     std::vector<VoxelLinks::Link>& found) {
   const std::array<std::int32_t, 3> at = voxels.CellOf(skin.points[p]);
   for (std::int32_t reach = 1; reach <= 2; ++reach) {
     found.clear();
@@ -150,17 +152,17 @@ Doors FindDoors(const Skin& skin, const Voxels& voxels, std::size_t p,
     }
     if (!found.empty()) break;
   }
-  Doors doors;
-  doors.count = std::min(kMaxDoors, found.size());
-  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(doors.count),
+  VoxelLinks links;
+  links.count = std::min(kMaxLinks, found.size());
+  std::partial_sort(found.begin(), found.begin() + static_cast<std::ptrdiff_t>(links.count),
                     found.end());
-  std::copy_n(found.begin(), doors.count, doors.door.begin());
-  return doors;
+  std::copy_n(found.begin(), links.count, links.link.begin());
+  return links;
 }
 
-// Carries rows of distances from reached points to others along edges. Whatever is left takes
-// straight lines and is returned. Incomplete when cancelled.
-std::vector<std::uint32_t> ReachOthers(const Skin& skin, const Task& task, Columns& columns) {
+// Extends the distances along edges from reached points to the others. Points that remain use
+// straight-line distances and are returned. Incomplete when cancelled.
+std::vector<std::uint32_t> ExtendAlongEdges(const Skin& skin, const Task& task, Columns& columns) {
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
   std::vector<bool> reached(points, false);
   for (std::size_t j = 0; j < joints && !task.cancelled(); ++j) {
@@ -211,13 +213,13 @@ std::vector<std::uint32_t> ReachOthers(const Skin& skin, const Task& task, Colum
   return left;
 }
 
-// A joint's column of distances, incomplete when cancelled; true if its bones cross no voxel.
+// The distance column of one joint, incomplete when cancelled. True if its bones cross no voxel.
 bool MeasureFrom(const Skin& skin, std::span<const Segment> bones, const Voxels& voxels,
-                 std::span<const Doors> doors, const Task& task, std::span<double> column) {
+                 std::span<const VoxelLinks> links, const Task& task, std::span<double> column) {
   bool outside = false;
   const std::vector<MarchSource> sources = SourcesOf(bones, voxels, task, outside);
-  // Points behind such voxels take the straight way too, so that it does not matter much how the
-  // voxels lie to the skin.
+  // Points next to such voxels also use the straight line, so that results depend less on the
+  // alignment of the voxels with the skin.
   std::vector<std::uint8_t> straight(voxels.count(), 0);
   if (!outside) {
     for (const MarchSource& source : sources) straight[source.voxel] = 1;
@@ -227,19 +229,19 @@ bool MeasureFrom(const Skin& skin, std::span<const Segment> bones, const Voxels&
   for (std::size_t p = 0; p < column.size(); ++p) {
     if (poll.Stops(bones.size())) break;
     column[p] = kInfinite;
-    for (std::size_t k = 0; k < doors[p].count; ++k) {
-      const Doors::Door& door = doors[p].door[k];
-      const double way = straight[door.voxel] != 0
+    for (std::size_t k = 0; k < links[p].count; ++k) {
+      const VoxelLinks::Link& link = links[p].link[k];
+      const double way = straight[link.voxel] != 0
                              ? DistanceTo(bones, skin.points[p])
-                             : voxels.size * distance[door.voxel] + double{door.distance};
+                             : voxels.size * distance[link.voxel] + double{link.distance};
       column[p] = std::min(column[p], way);
-      if (straight[door.voxel] != 0) break;  // there is no shorter one
+      if (straight[link.voxel] != 0) break;  // nothing can be shorter
     }
   }
   return outside;
 }
 
-// Joints marched at a time, so that their fronts fit.
+// Number of joints to march in parallel, limited by the memory for their fronts.
 std::size_t AtOnce(std::size_t voxels, std::size_t held, const Task& task) {
   std::size_t joints = kMaxAtOnce;
   while (joints > 1 && held + joints * voxels * kMarchBytes > task.memory_limit()) joints /= 2;
@@ -265,7 +267,7 @@ std::vector<Segment> ExtendLeafBones(const Skin& skin, const Task& task) {
     const Vec3d axis = bone.tip - bone.root;
     if (Length(axis) <= kSamePlace || leads_on(bone.tip)) continue;
     if (poll.Stops(skin.triangles.size())) break;
-    bone.tip = bone.tip + std::min(kLongest, 0.5 * WayOut(skin, bone.tip, axis)) * axis;
+    bone.tip = bone.tip + std::min(kLongest, 0.5 * ExitDistance(skin, bone.tip, axis)) * axis;
   }
   return bones;
 }
@@ -278,7 +280,8 @@ std::vector<MarchSource> SourcesOf(std::span<const Segment> bones, const Voxels&
     const std::size_t before = ring.size();
     AddCrossed(voxels, bone, ring);
     if (poll.Stops(ring.size() - before + 1)) return {};
-    // Thousands of bones in a small body would hold more than its voxels do.
+    // Bounds the memory: thousands of bones in a small body would otherwise exceed it by
+    // duplicates.
     if (ring.size() > 2 * voxels.count()) SortOnce(ring);
   }
   SortOnce(ring);
@@ -333,10 +336,10 @@ absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Segment
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
   const std::size_t at_once = AtOnce(voxels.count(), held, task);
   SINEW_RETURN_IF_ERROR(task.CheckMemory(held + at_once * voxels.count() * kMarchBytes));
-  std::vector<Doors> doors(points);
+  std::vector<VoxelLinks> links(points);
   task.For(points, kGrain, [&](std::size_t begin, std::size_t end) {
-    std::vector<Doors::Door> found;
-    for (std::size_t p = begin; p < end; ++p) doors[p] = FindDoors(skin, voxels, p, found);
+    std::vector<VoxelLinks::Link> found;
+    for (std::size_t p = begin; p < end; ++p) links[p] = FindLinks(skin, voxels, p, found);
   });
   Computed computed = {Columns(joints, points), {}, {}};
   std::atomic<std::size_t> outside = 0;
@@ -344,7 +347,7 @@ absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Segment
     task.For(std::min(at_once, joints - first), 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t j = first + begin; j < first + end; ++j) {
         const bool is_outside =
-            MeasureFrom(skin, skin.OfOwner(bones, j), voxels, doors, task, computed.columns.of(j));
+            MeasureFrom(skin, skin.OfOwner(bones, j), voxels, links, task, computed.columns.of(j));
         outside += is_outside ? 1 : 0;
         progress.Advance(1 / static_cast<double>(joints));
       }
@@ -354,11 +357,11 @@ absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Segment
   if (outside > 0 && voxels.count() > 0) {
     computed.notes.push_back(
         {Severity::kInfo, "joints",
-         absl::StrCat(outside.load(), outside == 1 ? " joint has" : " joints have",
-                      " no bone inside the mesh: distances start from the inside nearest to "
-                      "them")});
+         absl::StrCat(
+             outside.load(), outside == 1 ? " joint has" : " joints have",
+             " no bone inside the mesh: distances start from the voxel nearest to the bone")});
   }
-  computed.unseen = ReachOthers(skin, task, computed.columns);
+  computed.unseen = ExtendAlongEdges(skin, task, computed.columns);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   return computed;
 }
@@ -366,7 +369,7 @@ absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Segment
 absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& options,
                                          const Progress& progress) {
   const Task& task = progress.task;
-  SINEW_RETURN_IF_ERROR(CheckFaces(skin, "geodesic measures the inside of faces"));
+  SINEW_RETURN_IF_ERROR(CheckFaces(skin, "geodesic needs an inside"));
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
   std::size_t held = progress.held + GeodesicBytes(points, skin.triangles.size(), joints);
   SINEW_ASSIGN_OR_RETURN(const Voxels voxels, MakeVoxels(skin, options.resolution, held, task));
@@ -392,20 +395,20 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
   });
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (voxels.count() == 0) {
-    computed.notes.push_back(
-        {Severity::kWarning, "mesh",
-         "the mesh encloses nothing, or is thinner than a voxel: straight-line distances"});
+    computed.notes.push_back({Severity::kWarning, "mesh",
+                              "the mesh encloses nothing, or is thinner than a voxel: "
+                              "straight-line distances are used"});
   } else if (!computed.unseen.empty()) {
     computed.notes.push_back({Severity::kInfo, "mesh",
                               absl::StrCat(computed.unseen.size(),
-                                           " points are not reached through the body or along the "
-                                           "skin: straight-line distances")});
+                                           "points cannot be reached through the body or along the "
+                                           "skin: straight-line distances are used")});
   }
   return computed;
 }
 
 std::size_t GeodesicBytes(std::size_t points, std::size_t triangles, std::size_t joints) {
-  return points * (joints * sizeof(double) + sizeof(Doors) + 64) + triangles * 6 * 24;
+  return points * (joints * sizeof(double) + sizeof(VoxelLinks) + 64) + triangles * 6 * 24;
 }
 
 }  // namespace sinew::weights

@@ -16,23 +16,24 @@
 namespace sinew::weights {
 namespace {
 
-constexpr double kTie = 1e-4;            // of the nearest distance
-constexpr double kNearest = 1e-3;        // of the median distance
-constexpr double kMinRadius = 1e-6;      // unit space
-constexpr double kMinSource = 1e-9;      // of a row's diagonal: keeps far or tiny pieces solvable
-constexpr double kMaxWork = 5e10;        // operations of a factorisation
-constexpr std::size_t kEntryBytes = 12;  // of a sparse matrix: a double and an int
+constexpr double kTie = 1e-4;        // relative to the nearest distance
+constexpr double kNearest = 1e-3;    // times the median distance
+constexpr double kMinRadius = 1e-6;  // unit space
+constexpr double kMinSource =
+    1e-9;  // relative to the row's diagonal: keeps tiny or far components solvable
+constexpr double kMaxWork = 5e10;        // operations of one factorisation
+constexpr std::size_t kEntryBytes = 12;  // bytes per entry of a sparse matrix: a double and an int
 constexpr std::size_t kGrain = 256;
-// Joints that warm one point, the lower ones: as many as a vertex may follow. So rigs with
-// thousands of joints in one place do not hold as many for every point.
+// Most joints that heat one point (the lower indices): as many as a vertex may have. Limits memory
+// if thousands of joints coincide.
 constexpr std::size_t kMaxTies = kMaxInfluences;
-constexpr std::size_t kMaxAtOnce = 16;                   // joints solved at a time
-constexpr std::size_t kSolveBytes = 2 * sizeof(double);  // of a point
+constexpr std::size_t kMaxAtOnce = 16;                   // joints solved in parallel
+constexpr std::size_t kSolveBytes = 2 * sizeof(double);  // bytes per point
 
 using Matrix = Eigen::SparseMatrix<double>;
 using Permutation = Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int>;
 
-// Distance to a joint's bones as heat takes it, and the bone's point.
+// The heat method's distance to a joint's bones, and the nearest point on them.
 Closest HeatDistance(const Skin& skin, std::size_t p, std::size_t joint, bool facing) {
   Closest best;
   best.distance = std::numeric_limits<double>::infinity();
@@ -47,14 +48,15 @@ Closest HeatDistance(const Skin& skin, std::size_t p, std::size_t joint, bool fa
   return best;
 }
 
-// The nearest joints of one point, those that it sees or else all, and their distance.
+// The nearest visible joints of one point, or if none is visible the nearest of all, and their
+// distance.
 struct Candidates {
   double distance = std::numeric_limits<double>::infinity();
   bool seen = false;
   std::vector<std::uint32_t> joints;
 };
 
-// One point after the other; keeps its storage between them.
+// Handles one point at a time; reuses its storage.
 class CandidateFinder {
  public:
   CandidateFinder(const Skin& skin, const Visibility& sight, bool facing)
@@ -73,7 +75,7 @@ class CandidateFinder {
     const Vec3d* target = nullptr;
     for (std::uint32_t j = 0; j < near_.size() && seen_.size() < kMaxTies; ++j) {
       if (near_[j].distance > found.distance * (1 + kTie)) continue;
-      // Joints in one place ask once.
+      // Coincident joints share one ray.
       if (target == nullptr || !(*target == near_[j].point)) {
         target = &near_[j].point;
         sees = sight_.Sees(p, *target);
@@ -94,25 +96,25 @@ class CandidateFinder {
   std::vector<std::uint32_t> seen_, all_;  // of the nearest joints
 };
 
-// Numbers of connected pieces of skin.
-std::vector<std::uint32_t> Pieces(const Skin& skin) {
-  std::vector<std::uint32_t> piece(skin.points.size());
-  std::iota(piece.begin(), piece.end(), 0u);
+// Connected component of each point.
+std::vector<std::uint32_t> ComponentsOf(const Skin& skin) {
+  std::vector<std::uint32_t> component(skin.points.size());
+  std::iota(component.begin(), component.end(), 0u);
   const auto root = [&](std::uint32_t p) {
-    while (piece[p] != p) p = piece[p] = piece[piece[p]];
+    while (component[p] != p) p = component[p] = component[component[p]];
     return p;
   };
   for (const auto& [a, b, c] : skin.triangles) {
     for (const std::uint32_t other : {b, c}) {
       const std::uint32_t u = root(a), v = root(other);
-      piece[std::max(u, v)] = std::min(u, v);
+      component[std::max(u, v)] = std::min(u, v);
     }
   }
-  for (std::uint32_t p = 0; p < piece.size(); ++p) piece[p] = root(p);
-  return piece;
+  for (std::uint32_t p = 0; p < component.size(); ++p) component[p] = root(p);
+  return component;
 }
 
-// The upper half of K + M H, and M H.
+// The upper triangle of K + M H, and the diagonal M H.
 struct System {
   Matrix upper;
   Eigen::VectorXd source;
@@ -131,7 +133,7 @@ System Assemble(const Skin& skin, const HeatSources& sources) {
     const double own = std::max(stiffness.diagonal[p], 0.0);
     const double strength = sources.of[p].strength;
     double source = strength > 0 ? std::max(stiffness.mass[p] * strength, kMinSource * own) : 0;
-    if (stiffness.mass[p] == 0) source = 1;  // no triangle: nothing but its source
+    if (stiffness.mass[p] == 0) source = 1;  // no triangle: the row is its source alone
     system.source[static_cast<Eigen::Index>(p)] = source;
     entries.emplace_back(static_cast<int>(p), static_cast<int>(p), stiffness.diagonal[p] + source);
   }
@@ -143,11 +145,11 @@ struct FactorSize {
   double entries = 0, work = 0;
 };
 
-// Entries of the Cholesky factor of a matrix given by its upper half, counted along its elimination
-// tree; stops counting beyond the limits.
+// Entries of the Cholesky factor of a matrix given by its upper triangle, counted along the
+// elimination tree; stops at the limits.
 FactorSize CountFactor(const Matrix& upper, double most_entries) {
   const auto n = static_cast<std::size_t>(upper.cols());
-  // By Cauchy and Schwarz so many entries cannot be worked through in time.
+  // By Cauchy-Schwarz, more entries imply more than kMaxWork operations.
   most_entries = std::min(most_entries, std::sqrt(static_cast<double>(n) * kMaxWork));
   std::vector<int> parent(n, -1), seen_from(n), entries(n, 1);
   FactorSize size;
@@ -175,14 +177,14 @@ FactorSize CountFactor(const Matrix& upper, double most_entries) {
 absl::Status CheckFactor(const FactorSize& size, const Task& task, std::size_t& held) {
   if (size.work > kMaxWork || size.entries > std::numeric_limits<int>::max()) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("method: heat on this surface takes ", size.work, " operations or more, need ",
-                     kMaxWork, " or fewer; capsule and geodesic take fewer"));
+        absl::StrCat("method: heat needs ", size.work, " operations or more on this surface, need ",
+                     kMaxWork, " or fewer; capsule and geodesic need fewer"));
   }
   held += static_cast<std::size_t>(size.entries) * kEntryBytes;
   return task.CheckMemory(held);
 }
 
-// Joints solved at a time, so that their vectors fit; `held` holds those of one.
+// Number of joints to solve in parallel, limited by memory; `held` includes the vectors of one.
 std::size_t AtOnce(std::size_t points, std::size_t held, const Task& task) {
   std::size_t joints = kMaxAtOnce;
   while (joints > 1 && held + (joints - 1) * points * kSolveBytes > task.memory_limit()) {
@@ -209,10 +211,10 @@ HeatSources FindHeatSources(const Skin& skin, const Visibility& sight, const Wei
   std::nth_element(distances.begin(), middle, distances.end());
   const double least = std::max(kNearest * *middle, kMinRadius);
 
-  const std::vector<std::uint32_t> piece = Pieces(skin);
+  const std::vector<std::uint32_t> component = ComponentsOf(skin);
   std::vector<bool> warm(points, false);
   for (std::size_t p = 0; p < points; ++p) {
-    if (candidates[p].seen) warm[piece[p]] = true;
+    if (candidates[p].seen) warm[component[p]] = true;
   }
   HeatSources sources;
   sources.of.resize(points);
@@ -220,7 +222,7 @@ HeatSources FindHeatSources(const Skin& skin, const Visibility& sight, const Wei
     Candidates& c = candidates[p];
     if (!c.seen) {
       sources.unseen.push_back(p);
-      if (warm[piece[p]]) continue;
+      if (warm[component[p]]) continue;
       ++sources.dark;
     }
     const double d = std::max(c.distance, least);
@@ -233,7 +235,7 @@ HeatSources FindHeatSources(const Skin& skin, const Visibility& sight, const Wei
 absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& options,
                                      const Progress& progress) {
   const Task& task = progress.task;
-  SINEW_RETURN_IF_ERROR(CheckFaces(skin, "heat spreads over faces"));
+  SINEW_RETURN_IF_ERROR(CheckFaces(skin, "heat needs faces"));
   HeatSources sources;
   {
     SINEW_ASSIGN_OR_RETURN(const Visibility sight, Visibility::Create(skin));
@@ -260,8 +262,8 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
   const Eigen::SimplicialLLT<Matrix, Eigen::Upper, Eigen::NaturalOrdering<int>> factor(ordered);
   if (factor.info() != Eigen::Success) {
     return absl::InvalidArgumentError(
-        "mesh: heat found no solution, its faces differ too much in size; capsule or geodesic "
-        "may do");
+        "mesh: the heat equation has no solution because the faces differ too much in size; try "
+        "capsule or geodesic");
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   progress.Advance(0.4);
@@ -299,11 +301,10 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
     computed.notes.push_back(
         {Severity::kInfo, "mesh",
          absl::StrCat(computed.unseen.size(),
-                      " points do not see their nearest bone: their weights come from neighbours",
+                      " points do not see their nearest bone and get weights from their neighbours",
                       sources.dark > 0
                           ? absl::StrCat(", or, for ", sources.dark,
-                                         " on pieces that see no bone at all, from the "
-                                         "nearest bone")
+                                         " on components that see no bone, from the nearest bone")
                           : std::string())});
   }
   return computed;

@@ -10,21 +10,21 @@ namespace sinew::weights {
 namespace {
 
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
-constexpr std::size_t kCheckEvery = 4096;   // voxels
+constexpr std::size_t kCheckEvery = 4096;   // voxels between cancellation checks
 constexpr std::uint32_t kFar = 0xffffffff;  // not yet in the heap
 
-// Voxels on the front, the nearest on top (ties: the lower number), each once.
+// Binary heap of front voxels, nearest on top (ties: the lower number), each once.
 class Front {
  public:
   explicit Front(std::size_t voxels)
       : distance_(voxels, kInfinite), settled_(distance_), place_(voxels, kFar) {}
 
   bool empty() const { return heap_.empty(); }
-  // Distance of a voxel that left the front, infinite before.
+  // Distance of a settled voxel, infinite before.
   double settled(std::uint32_t v) const { return settled_[v]; }
   std::vector<double> Take() { return std::move(settled_); }
 
-  // Lowers a voxel that is not settled.
+  // Lowers the distance of an unsettled voxel.
   void Lower(std::uint32_t v, double distance) {
     if (!(distance < distance_[v])) return;
     distance_[v] = distance;
@@ -56,7 +56,7 @@ class Front {
     for (; i > 0 && Before(v, heap_[(i - 1) / 2]); i = (i - 1) / 2) Set(i, heap_[(i - 1) / 2]);
     Set(i, v);
   }
-  // Puts v at the top and lets it sink.
+  // Puts v at the top and sifts it down.
   void Sink(std::uint32_t v) {
     std::size_t i = 0;
     for (std::size_t child = 1; child < heap_.size(); child = 2 * i + 1) {
@@ -69,18 +69,18 @@ class Front {
   }
 
   std::vector<double> distance_, settled_;
-  std::vector<std::uint32_t> place_;  // in the heap
+  std::vector<std::uint32_t> place_;  // position in the heap
   std::vector<std::uint32_t> heap_;
 };
 
-// u with sum over axes of max(0, u - a)^2 = 1.
+// The u with sum over axes of max(0, u - a)^2 = 1.
 double Solve(std::array<double, 3> a) {
   if (a[0] > a[1]) std::swap(a[0], a[1]);
   if (a[1] > a[2]) std::swap(a[1], a[2]);
   if (a[0] > a[1]) std::swap(a[0], a[1]);
   double u = a[0] + 1;
   if (u <= a[1]) return u;
-  // Relative to the nearest, so that nothing cancels.
+  // Relative to the smallest value, to avoid cancellation.
   const double b = a[1] - a[0];
   u = a[0] + 0.5 * (b + std::sqrt(2 - b * b));
   if (u <= a[2]) return u;

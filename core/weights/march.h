@@ -1,8 +1,8 @@
 // march.h - distances through voxels from a set of sources, by fast marching.
 //
-// Source: Sethian 1996, the first-order scheme |grad u| = 1 on the 6-neighbourhood. Its error falls
-// with the voxel, unlike that of paths over neighbours, which stay too long by up to 12.8 % however
-// fine the grid.
+// Source: Sethian 1996, the first-order scheme |grad u| = 1 on the 6-neighbourhood. Its error
+// vanishes with the voxel size, unlike that of shortest paths over neighbours, which stay up to
+// 12.8 % too long on any grid.
 #pragma once
 
 #include <cstdint>
@@ -18,13 +18,13 @@ struct MarchSource {
   double distance = 0;  // in voxels
 };
 
-// [voxels] distance in voxels, infinite where no way leads. Depends on the set of sources alone,
-// not on their order. Incomplete when the task is cancelled.
+// [voxels] distances in voxels, infinite where unreachable. Independent of the order of the
+// sources. Incomplete when the task is cancelled.
 std::vector<double> March(const Voxels& voxels, std::span<const MarchSource> sources,
                           const Task& task);
 
-// Bytes March holds and returns for each voxel, with a source in each, and beside
-// it to find them.
+// Bytes per voxel held and returned by March, with a source in each voxel, and those to find the
+// sources.
 inline constexpr std::size_t kMarchBytes =
     2 * sizeof(double) + 2 * sizeof(std::uint32_t) + sizeof(MarchSource) + 2;
 

@@ -12,10 +12,11 @@
 namespace sinew {
 namespace {
 
-// Joints that stood closer than this part of the mesh's size stood alike.
+// Bind poses whose joints differ by less, relative to the mesh's size, are the same.
 constexpr double kSamePlace = 1e-4;
-constexpr std::size_t kRowBytes = 40;      // of a vertex: where its row is, and reports of it
-constexpr std::size_t kJointBytes = 1024;  // of a skeleton and its bones, on their way
+constexpr std::size_t kRowBytes = 40;  // bytes per vertex for its row index and reports
+constexpr std::size_t kJointBytes =
+    1024;  // bytes per joint for skeletons and bones under construction
 
 AffineD Translated(const Vec3d& by) {
   AffineD motion;
@@ -37,14 +38,14 @@ double Diagonal(std::span<const Vec3f> points) {
   return points.empty() ? 0 : std::sqrt(Dot(size, size));
 }
 
-// Parts that are weighed together, and every joint that one of them binds.
+// Mesh parts with the same bind pose, and every joint that one of them binds.
 struct Group {
   std::vector<std::size_t> parts;
   std::vector<std::optional<Vec3d>> places;  // [J] in bind space
   std::vector<Binding> bindings;
 };
 
-// Where the joints of a part stood, none if a binding is singular; by its bindings.
+// Bind positions of a part's joints by its bindings; none if singular.
 std::vector<std::optional<Vec3d>> PlacesOf(std::span<const Binding> part) {
   std::vector<std::optional<Vec3d>> places;
   places.reserve(part.size());
@@ -55,7 +56,7 @@ std::vector<std::optional<Vec3d>> PlacesOf(std::span<const Binding> part) {
   return places;
 }
 
-// Whether the joints of a part stood where those of the group did.
+// Whether the part's joints have the same bind positions as the group's.
 bool Fits(const Group& group, std::span<const Binding> part,
           std::span<const std::optional<Vec3d>> places, double tolerance) {
   if (part.empty() != group.bindings.empty()) return false;
@@ -68,7 +69,7 @@ bool Fits(const Group& group, std::span<const Binding> part,
   return true;
 }
 
-// Bytes of so many groups, and of the inverse binds that come of them.
+// Bytes of the groups and their inverse bind matrices.
 std::size_t GroupBytes(std::size_t groups, std::size_t joints) {
   return groups * joints *
          (sizeof(std::optional<Vec3d>) + 2 * sizeof(Binding) + sizeof(std::optional<AffineD>));
@@ -97,7 +98,7 @@ absl::StatusOr<std::vector<Group>> MakeGroups(const RigWeightsInput& input, cons
       place = places[k];
       group->bindings.push_back(part[k]);
     }
-    // A part whose bindings are all singular is known to be bound, but not where.
+    // A part with only singular bindings is bound, but at unknown positions.
     if (group->bindings.empty() && !part.empty()) group->bindings.push_back(part.front());
   }
   return groups;
@@ -119,8 +120,7 @@ Extent ExtentOf(const MeshSource& mesh, std::span<const std::size_t> parts) {
   return extent;
 }
 
-// Bytes of one group while its weights are computed: its mesh and skeleton, and the places of its
-// vertices in the rig.
+// Bytes of one group while its weights are computed: its mesh, its skeleton and its vertex indices.
 std::size_t ExtractBytes(const RigWeightsInput& input, std::span<const std::size_t> parts) {
   const Extent extent = ExtentOf(input.mesh, parts);
   return extent.vertices * (sizeof(Vec3f) + 2 * sizeof(std::uint32_t)) +
@@ -128,7 +128,7 @@ std::size_t ExtractBytes(const RigWeightsInput& input, std::span<const std::size
          parts.size() * 2 * sizeof(MeshPart) + input.skeleton.joints() * kJointBytes;
 }
 
-// The parts of a group as a mesh of their own; `vertices` [n] are their numbers in the rig.
+// The parts of a group as one mesh; `vertices` [n] are their indices in the rig.
 MeshSource Extract(const MeshSource& from, std::span<const std::size_t> parts,
                    std::vector<std::uint32_t>& vertices) {
   const Extent extent = ExtentOf(from, parts);
@@ -149,7 +149,7 @@ MeshSource Extract(const MeshSource& from, std::span<const std::size_t> parts,
       place[v] = static_cast<std::uint32_t>(vertices.size());
       vertices.push_back(v);
       to.positions.push_back(from.positions[v]);
-      // Welded vertices lie in one part, behind the one that stands for them.
+      // Welded vertices are in one part, after the vertex that represents them.
       if (!from.weld.empty()) to.weld.push_back(place[from.weld[v]]);
     }
     for (std::uint32_t f = part.face_offset; f < part.face_offset + part.face_count; ++f) {
@@ -163,7 +163,7 @@ MeshSource Extract(const MeshSource& from, std::span<const std::size_t> parts,
   return to;
 }
 
-// Bones need places alone, so scales and singular frames do not matter.
+// Bones need positions only, so scales and singular frames are no problem.
 absl::StatusOr<Skeleton> SkeletonOf(const Skeleton& rest, std::span<const AffineD> frames) {
   std::vector<SkeletonJoint> joints;
   std::vector<AffineD> local;
@@ -182,7 +182,7 @@ std::size_t BytesOf(const InfluenceSource& influences) {
          influences.weights.capacity() * sizeof influences.weights[0];
 }
 
-// Rows of the groups' vertices, brought into the order of the rig.
+// Merges the rows of all groups into the rig's vertex order.
 class Merger {
  public:
   explicit Merger(std::size_t vertices) : rows_(vertices) {}
@@ -213,7 +213,7 @@ class Merger {
   }
 
  private:
-  std::vector<std::pair<std::size_t, std::size_t>> rows_;  // [V] group, row in it
+  std::vector<std::pair<std::size_t, std::size_t>> rows_;  // [V] group, row in the group
   std::vector<const InfluenceSource*> sources_;
 };
 
@@ -238,7 +238,7 @@ std::vector<AffineD> BindFrames(const Skeleton& skeleton, std::span<const Bindin
   const auto first = std::find_if(known.begin(), known.end(), bound);
   if (first == known.end()) return {rest.begin(), rest.end()};
 
-  // From the rest pose to bind space, as the nearest bound joint was moved.
+  // Motion from the rest pose to bind space of the nearest bound joint.
   const auto first_known = static_cast<std::size_t>(first - known.begin());
   std::vector<std::size_t> nearest(skeleton.joints(), first_known);
   std::vector<AffineD> frames;
@@ -278,7 +278,7 @@ std::vector<Bone> CarryingBones(const Skeleton& skeleton, std::span<const std::u
   return bones;
 }
 
-// Why joints that should carry skin get none, or empty.
+// A note on carrier joints that got no bone, or empty.
 std::string NoteOnBoneless(const Skeleton& skeleton, std::span<const Bone> bones,
                            std::span<const std::uint8_t> carriers) {
   std::vector<bool> owns(skeleton.joints(), false);
@@ -292,7 +292,7 @@ std::string NoteOnBoneless(const Skeleton& skeleton, std::span<const Bone> bones
   if (count == 0) return {};
   return absl::StrCat(count, count == 1 ? " joint has" : " joints have", " no bone, the first '",
                       skeleton.joint(first).name,
-                      "': in the place of its parent, or of the only joints below it");
+                      "': it coincides with its parent, or with the only joints below it");
 }
 
 absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
@@ -304,12 +304,12 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
   RigWeights result;
   result.group.resize(input.mesh.parts.size());
   std::vector<InfluenceSource> influences(groups.size());
-  // What is held whichever group is at work, and the results so far.
+  // Bytes held regardless of the group, and the results so far.
   const std::size_t held =
       GroupBytes(groups.size(), input.skeleton.joints()) + input.mesh.positions.size() * kRowBytes;
   std::size_t results = 0;
   Merger merger(input.mesh.positions.size());
-  double before = 0;  // part of the vertices that earlier groups had
+  double before = 0;  // share of the vertices in earlier groups
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::size_t other = held + results + ExtractBytes(input, groups[g].parts);
     SINEW_RETURN_IF_ERROR(whole.CheckMemory(other));
@@ -319,7 +319,7 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
     const std::vector<AffineD> frames = BindFrames(input.skeleton, groups[g].bindings);
     SINEW_ASSIGN_OR_RETURN(const Skeleton skeleton, SkeletonOf(input.skeleton, frames));
     const std::vector<Bone> bones = CarryingBones(skeleton, input.carriers);
-    if (bones.empty()) return absl::InvalidArgumentError("joints: none of them may carry skin");
+    if (bones.empty()) return absl::InvalidArgumentError("joints: none is allowed to carry skin");
     const double share = static_cast<double>(vertices.size()) / all;
     Task::Options part = task;
     if (task.progress) {

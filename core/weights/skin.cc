@@ -12,9 +12,10 @@
 namespace sinew::weights {
 namespace {
 
-constexpr double kFarthest = 1e30;   // squares and cubes of it are finite
-constexpr double kTurned = -0.1;     // signed volume over the sum of absolute ones
-constexpr double kFarBones = 0.5;    // of the diagonal, from the mesh's box
+constexpr double kFarthest = 1e30;  // its square and cube are finite
+constexpr double kTurned =
+    -0.1;  // signed volume over the sum of absolute volumes: below, the mesh is inside out
+constexpr double kFarBones = 0.5;    // times the diagonal, from the mesh's bounding box
 constexpr double kNoLength = 1e-12;  // unit space
 
 absl::Status CheckBones(std::span<const Bone> bones) {
@@ -51,7 +52,7 @@ std::vector<std::array<std::uint32_t, 3>> Triangles(const Mesh& mesh, const Weld
       if (a != b && b != c && c != a) triangles.push_back({a, b, c});
     }
   }
-  // Each set of corners once: the first.
+  // Each set of corners once: the first occurrence.
   std::vector<std::pair<std::array<std::uint32_t, 3>, std::uint32_t>> sets;
   sets.reserve(triangles.size());
   for (std::uint32_t t = 0; t < triangles.size(); ++t) {
@@ -72,7 +73,7 @@ std::vector<std::array<std::uint32_t, 3>> Triangles(const Mesh& mesh, const Weld
   return triangles;
 }
 
-// -1 if the surface encloses its volume from outside, else 1. Sheets say nothing.
+// -1 if the mesh is wound inside out, else 1; also 1 for open sheets.
 double Side(const Skin& skin) {
   double sum = 0, size = 0;
   for (const auto& [a, b, c] : skin.triangles) {
@@ -123,7 +124,7 @@ void NoteFarBones(const Mesh& mesh, std::span<const Bone> bones, Skin& skin) {
   skin.notes.push_back({Severity::kWarning, "joints",
                         absl::StrCat(count, count == 1 ? " bone lies" : " bones lie",
                                      " far outside the mesh, the first of joint ", first,
-                                     ": other units, or a control that should be left out?")});
+                                     ": wrong units, or a control that should be left out?")});
 }
 
 }  // namespace
@@ -168,7 +169,7 @@ absl::StatusOr<Skin> MakeSkin(const Mesh& mesh, std::span<const Bone> bones) {
   skin.side = Side(skin);
   if (skin.side < 0) {
     skin.notes.push_back(
-        {Severity::kWarning, "mesh", "the faces are wound inside out: taken the other way"});
+        {Severity::kWarning, "mesh", "the faces are wound inside out; their normals are reversed"});
   }
   FillNormals(skin);
 
@@ -191,13 +192,12 @@ absl::StatusOr<Skin> MakeSkin(const Mesh& mesh, std::span<const Bone> bones) {
 absl::Status CheckFaces(const Skin& skin, std::string_view why) {
   if (!skin.triangles.empty() && skin.diagonal > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("mesh: no face with corners in three places, but ",
-                                                 AbslView(why), "; capsule needs none"));
+                                                 AbslView(why), "; capsule works without"));
 }
 
 std::size_t SkinBytes(const Mesh& mesh, std::size_t bones) {
-  const std::size_t triangles = mesh.face_vertices().size();  // at most
-  // Points, normals and what welding holds on its way; triangles with their sorted copies, and
-  // neighbours.
+  const std::size_t triangles = mesh.face_vertices().size();  // upper limit
+  // Points, normals and the temporaries of welding; triangles with their sorted copies; neighbours.
   return mesh.vertices() * (2 * sizeof(Vec3d) + 150) + triangles * 80 + bones * 128;
 }
 

@@ -1,8 +1,8 @@
 // skin.h - the welded surface and the bones of its joints, in the space weights are computed in.
 //
-// Unit space: relative to the middle of the mesh's box and divided by a power of two so that the
-// mesh lies within 1 of the origin. Absolute constants of the methods refer to it, and millimetres
-// or kilometres give the same bits.
+// Unit space: relative to the centre of the mesh's bounding box, divided by a power of two so that
+// all points lie within 1 of the origin. Absolute constants refer to it; millimetres and kilometres
+// give the same bits.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -24,7 +24,7 @@
 
 namespace sinew::weights {
 
-// A bone in unit space. `owner` is a place in Skin::joints.
+// A bone in unit space. `owner` is an index into Skin::joints.
 struct Segment {
   Vec3d root, tip;
   std::uint32_t owner = 0;
@@ -32,52 +32,51 @@ struct Segment {
 
 struct Closest {
   double distance = 0;
-  double along = 0;  // 0 = root .. 1 = tip
+  double along = 0;  // 0 = root, 1 = tip
   Vec3d point;
 };
-// Of a segment to p; a segment without length is its root.
+// The point of the segment nearest to p; of a zero-length segment its root.
 Closest ClosestOn(const Segment& segment, const Vec3d& p);
 
 struct Skin {
   WeldedPoints welded;
   std::vector<Vec3d> points;  // [P]
-  // [P] outward unit normals, corners weighted by their angles; 0 0 0 = none. A mesh wound inside
-  // out (negative volume) is turned.
+  // [P] outward unit normals, angle-weighted; 0 0 0 = none. Reversed for a mesh wound inside out
+  // (negative volume).
   std::vector<Vec3d> normals;
-  // Fans of the polygons with distinct corners; each set of corners once.
+  // Polygons as fans, without degenerate triangles and duplicates.
   std::vector<std::array<std::uint32_t, 3>> triangles;
-  Adjacency neighbours;  // along the edges of all fans
-  double side = 1;       // -1: turned
-  double diagonal = 0;   // of the mesh's box
+  Adjacency neighbours;  // along the edges of the fans
+  double side = 1;       // -1: normals were reversed
+  double diagonal = 0;   // of the mesh's bounding box
 
-  std::vector<std::uint32_t> joints;         // [J] owners of bones, rising
-  std::vector<Segment> segments;             // by owner
+  std::vector<std::uint32_t> joints;         // [J] joints that own bones, rising
+  std::vector<Segment> segments;             // sorted by owner
   std::vector<std::uint32_t> first_segment;  // [J + 1]
   std::vector<Problem> notes;
 
   std::span<const Segment> bones(std::size_t owner) const { return OfOwner(segments, owner); }
-  // Of anything in the order of `segments`.
+  // The owner's elements of an array parallel to `segments`.
   std::span<const Segment> OfOwner(std::span<const Segment> all, std::size_t owner) const {
     return all.subspan(first_segment[owner], first_segment[owner + 1] - first_segment[owner]);
   }
-  // Index of the joint whose bones are nearest to p; ties go to the lower one.
+  // Index of the joint whose bones are nearest to p; ties: the lower index.
   std::size_t Nearest(const Vec3d& p) const;
 };
 
-// Most bones that are taken.
 inline constexpr std::size_t kMaxBones = 16384;
 
 // kInvalidArgument: no bones or too many, a joint above 65,534, a coordinate that is not finite or
 // beyond 1e30.
 absl::StatusOr<Skin> MakeSkin(const Mesh& mesh, std::span<const Bone> bones);
 
-// kInvalidArgument: no triangle with corners in three places. `why` says what needs one.
+// kInvalidArgument: no triangle with three distinct corners. `why` says what needs one.
 absl::Status CheckFaces(const Skin& skin, std::string_view why);
 
-// Bytes MakeSkin may hold, and its results.
+// Bytes MakeSkin may hold, including the result.
 std::size_t SkinBytes(const Mesh& mesh, std::size_t bones);
 
-// Weights as dense columns, a joint after the other.
+// Weights as dense columns, one per joint.
 struct Columns {
   std::size_t points = 0;
   std::vector<double> values;  // [J][P]
@@ -91,16 +90,16 @@ struct Columns {
 
 // What a method returns.
 struct Computed {
-  Columns columns;                    // not negative but for rounding; rows need not sum to 1
+  Columns columns;                    // non-negative except for rounding; rows need not sum to 1
   std::vector<std::uint32_t> unseen;  // points, rising
   std::vector<Problem> notes;
 };
 
-// A method's share of the progress bar, as parts of the whole, and of the memory limit.
+// A method's share of the progress, and the memory already in use.
 struct Progress {
   Task& task;
-  double whole;          // of the task's total
-  std::size_t held = 0;  // bytes, beside those of the method
+  double whole;          // units of the task's total
+  std::size_t held = 0;  // bytes held by the caller
   void Advance(double part) const { task.Advance(whole * part); }
 };
 

@@ -8,9 +8,9 @@
 namespace sinew::weights {
 namespace {
 
-constexpr double kMargin = 1e-5;  // of the mean edge: least excess of two sides over the third
+constexpr double kMargin = 1e-5;  // times the mean edge: minimum excess of two sides over the third
 
-// Kahan's formula, exact to rounding for needles.
+// Kahan's formula, accurate for needles.
 double Area(double a, double b, double c) {
   if (a < b) std::swap(a, b);
   if (b < c) std::swap(b, c);
@@ -25,7 +25,7 @@ Stiffness MakeStiffness(std::span<const Vec3d> points,
   Stiffness stiffness;
   stiffness.diagonal.assign(points.size(), 0.0);
   stiffness.mass.assign(points.size(), 0.0);
-  std::vector<std::array<double, 3>> sides;  // opposite each corner
+  std::vector<std::array<double, 3>> sides;  // side opposite each corner
   sides.reserve(triangles.size());
   double sum = 0;
   for (const auto& t : triangles) {
@@ -45,7 +45,7 @@ Stiffness MakeStiffness(std::span<const Vec3d> points,
     std::array<double, 3> side = sides[i];
     for (double& length : side) length += stiffness.longer;
     const double area = Area(side[0], side[1], side[2]);
-    if (!(area > 0)) continue;  // all points of the surface lie in one place
+    if (!(area > 0)) continue;  // all points of the surface coincide
     for (std::size_t k = 0; k < 3; ++k) {
       const std::uint32_t a = triangles[i][(k + 1) % 3], b = triangles[i][(k + 2) % 3];
       const double u = side[(k + 1) % 3], v = side[(k + 2) % 3];

@@ -11,8 +11,8 @@ namespace sinew::weights {
 namespace {
 
 constexpr float kShortened = 1e-5f;  // of the ray, at both ends
-constexpr double kTouches = 1e-9;    // unit space: nothing fits between
-constexpr double kBeyond = 8;        // unit space: no skin lies farther away
+constexpr double kTouches = 1e-9;    // unit space: closer than this nothing can be in between
+constexpr double kBeyond = 8;        // unit space: no skin is farther away
 
 struct ReleaseDevice {
   void operator()(RTCDevice device) const { rtcReleaseDevice(device); }
@@ -25,11 +25,11 @@ struct ReleaseScene {
 
 struct Visibility::Rays {
   const Skin* skin = nullptr;
-  std::vector<Vec3f> vertices;  // one more than points: Embree reads 16 bytes
+  std::vector<Vec3f> vertices;  // one more than points: Embree reads 16 bytes per vertex
   std::unique_ptr<std::remove_pointer_t<RTCDevice>, ReleaseDevice> device;
   std::unique_ptr<std::remove_pointer_t<RTCScene>, ReleaseScene> scene;
 
-  // Rejects what does not block: faces around the start, and faces met from behind.
+  // Rejects hits that do not block: faces around the start point, and back faces.
   static void Filter(const RTCFilterFunctionNArguments* args) {
     const Skin& skin = *static_cast<const Rays*>(args->geometryUserPtr)->skin;
     for (unsigned int k = 0; k < args->N; ++k) {
@@ -58,7 +58,7 @@ absl::StatusOr<Visibility> Visibility::Create(const Skin& skin) {
   for (const Vec3d& p : skin.points) rays->vertices.push_back(ToFloat(p));
   rays->vertices.emplace_back();
   rays->device.reset(rtcNewDevice(nullptr));
-  if (rays->device == nullptr) return absl::InternalError("weights: Embree has no device");
+  if (rays->device == nullptr) return absl::InternalError("weights: Embree cannot create a device");
   rays->scene.reset(rtcNewScene(rays->device.get()));
   rtcSetSceneFlags(rays->scene.get(), RTC_SCENE_FLAG_ROBUST);
   if (!skin.triangles.empty()) {
@@ -79,7 +79,7 @@ absl::StatusOr<Visibility> Visibility::Create(const Skin& skin) {
     case RTC_ERROR_NONE:
       return Visibility(std::move(rays));
     case RTC_ERROR_OUT_OF_MEMORY:
-      return absl::ResourceExhaustedError("weights: no memory for the ray tracer");
+      return absl::ResourceExhaustedError("weights: out of memory for the ray tracer");
     default:
       return absl::InternalError(absl::StrCat("weights: Embree error ", static_cast<int>(error)));
   }

@@ -1,4 +1,4 @@
-// visibility.h - whether a point of the skin sees a point of a bone through the body.
+// visibility.h - whether a point of a bone is visible from a point of the skin through the body.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -11,22 +11,22 @@
 
 namespace sinew::weights {
 
-// Rays through the skin's triangles. Only a face met from its front blocks, where the line would
-// re-enter the body: leaving the body does not hide a bone that lies outside it, passing through
-// the gap between two limbs does. The skin must outlive it.
+// Casts rays through the skin's triangles. Only front faces block, where the line would re-enter
+// the body. So a bone outside the body is visible, but not one beyond the gap between two limbs.
+// The skin must outlive it.
 class Visibility {
  public:
-  // kResourceExhausted: the ray tracer has no memory.
+  // kResourceExhausted: out of memory for the ray tracer.
   static absl::StatusOr<Visibility> Create(const Skin& skin);
   Visibility(Visibility&&) noexcept;
   Visibility& operator=(Visibility&&) noexcept;
   ~Visibility();
 
-  // Faces around the point itself never block. Thread-safe; the answer does not depend on how the
-  // search tree was built, because its tests are conservative and each triangle is tested alone.
+  // Faces around the point itself never block. Thread-safe. The result does not depend on the
+  // layout of the search tree: its tests are conservative, and each triangle is tested alone.
   bool Sees(std::uint32_t point, const Vec3d& target) const;
 
-  // Bytes for so many triangles.
+  // Upper limit of the bytes held.
   static std::size_t CostBytes(std::size_t triangles) {
     return (std::size_t{1} << 20) + 320 * triangles;
   }

@@ -14,26 +14,27 @@
 namespace sinew::weights {
 namespace {
 
-constexpr double kPad = 1.37;        // cells around the box; odd, so that no middle lies on a face
-constexpr double kNoGap = 1e-9;      // cells
-constexpr double kMaxTests = 4e9;    // of a cell's middle against a triangle
-constexpr std::int32_t kInside = 4;  // votes
-constexpr std::int32_t kVotes = 0xff;  // bits of votes; above them one a blocked axis
+constexpr double kPad =
+    1.37;  // cells around the bounding box; not a whole number, so that cell centres avoid faces
+constexpr double kNoGap = 1e-9;        // cells
+constexpr double kMaxTests = 4e9;      // tests of a cell centre against a triangle
+constexpr std::int32_t kInside = 4;    // votes
+constexpr std::int32_t kVotes = 0xff;  // bits of the votes; above them one bit per blocked axis
 constexpr int kBlockedBit = 8;
-constexpr double kTestsBetweenChecks = 1 << 20;  // of stopping
-constexpr std::size_t kCheckEvery = 1 << 20;     // crossings or cells
-constexpr std::size_t kUsualCrossings = 4;       // of a column
+constexpr double kTestsBetweenChecks = 1 << 20;  // between cancellation checks
+constexpr std::size_t kCheckEvery = 1 << 20;     // crossings or cells between cancellation checks
+constexpr std::size_t kUsualCrossings = 4;       // expected per column
 
-using Point = std::array<double, 3>;  // in cells; middles lie on whole numbers
+using Point = std::array<double, 3>;  // in cells; centres have integer coordinates
 
-// Where the line through the middles of a column meets the surface.
+// Where the line through the cell centres of a column meets the surface.
 struct Crossing {
   std::uint32_t column;
   std::int32_t sign;
   double at;
 };
 
-// Whether q lies left of the directed edge; both triangles at an edge give opposite answers, even
+// Whether q is left of the directed edge. The two triangles at an edge get opposite answers, even
 // for a point on it.
 bool IsLeft(const Point& a, std::uint32_t id_a, const Point& b, std::uint32_t id_b, std::size_t u,
             std::size_t v, double qu, double qv, double& area) {
@@ -55,7 +56,7 @@ class Voxeliser {
     }
   }
 
-  // Adds the votes of one axis to voxels.number, and its blocked bits.
+  // Adds the votes and the blocked bits of one axis to voxels.number.
   absl::Status Vote(std::size_t axis) {
     SINEW_RETURN_IF_ERROR(FindCrossings(axis));
     SINEW_RETURN_IF_ERROR(GroupByColumn(axis));
@@ -93,14 +94,15 @@ class Voxeliser {
       tests_ += tests;
       if (tests_ > kMaxTests) {
         return absl::ResourceExhaustedError(
-            "resolution: so many large faces take too long, need a lower resolution");
+            "resolution: the large faces of this mesh need too many tests, need a lower "
+            "resolution");
       }
       unchecked += tests;
       if (unchecked > kTestsBetweenChecks) {
         SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
         unchecked = 0;
       }
-      SINEW_RETURN_IF_ERROR(MakeRoom(ColumnCount(axis), static_cast<std::size_t>(tests)));
+      SINEW_RETURN_IF_ERROR(Reserve(ColumnCount(axis), static_cast<std::size_t>(tests)));
       for (std::int32_t j = low_v; j <= high_v; ++j) {
         for (std::int32_t i = low_u; i <= high_u; ++i) {
           double ab = 0, bc = 0, ca = 0;
@@ -118,8 +120,8 @@ class Voxeliser {
     return absl::OkStatus();
   }
 
-  // For so many more crossings, while both the old room and the new are held.
-  absl::Status MakeRoom(std::size_t columns, std::size_t more) {
+  // Reserves space for `more` crossings; checks the limit with the old and the new buffer held.
+  absl::Status Reserve(std::size_t columns, std::size_t more) {
     const std::size_t room = crossings_.capacity(), need = crossings_.size() + more;
     if (need <= room) return absl::OkStatus();
     const std::size_t larger = std::max({need, 2 * room, kUsualCrossings * columns});
@@ -129,7 +131,7 @@ class Voxeliser {
     return absl::OkStatus();
   }
 
-  // Brings the crossings of a column together, in place, and says where each column ends.
+  // Sorts the crossings by column in place and records where each column ends.
   absl::Status GroupByColumn(std::size_t axis) {
     const std::size_t columns = ColumnCount(axis);
     SINEW_RETURN_IF_ERROR(task_.CheckMemory(held_ + crossings_.capacity() * sizeof(Crossing) +
@@ -150,7 +152,7 @@ class Voxeliser {
     return absl::OkStatus();
   }
 
-  // Votes of one column, whose crossings are [begin, end).
+  // Votes of one column with the crossings [begin, end).
   void VoteColumn(std::size_t axis, std::size_t begin, std::size_t end) {
     const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
     std::array<std::int32_t, 3> at{};
@@ -197,7 +199,7 @@ class Voxeliser {
   double tests_ = 0;
 };
 
-// Numbers the inside cells, and joins those next to each other that are not blocked.
+// Numbers the inside cells and links neighbours that are not blocked.
 absl::Status Join(Voxels& voxels, std::size_t held, const Task& task) {
   const auto inside = [](std::int32_t cell) { return (cell & kVotes) >= kInside; };
   const auto count = static_cast<std::size_t>(std::ranges::count_if(voxels.number, inside));
@@ -226,7 +228,7 @@ absl::Status Join(Voxels& voxels, std::size_t held, const Task& task) {
   for (std::size_t k = 0; k < count; ++k) {
     if (k % kCheckEvery == 0) SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     for (std::size_t axis = 0; axis < 3; ++axis) {
-      // The grid's rim is empty: there is a cell before every voxel.
+      // The grid has an empty border, so every voxel has a cell before it.
       const std::int32_t other = voxels.number[voxels.cell[k] - step[axis]];
       if (other == kNoVoxel || (blocked[k] >> axis & 1) != 0) continue;
       voxels.neighbour[k][2 * axis] = other;
@@ -248,7 +250,7 @@ Vec3d Voxels::Middle(std::size_t voxel) const {
 
 std::array<std::int32_t, 3> Voxels::CellOf(const Vec3d& p) const {
   const Vec3d at = (1 / size) * (p - origin);
-  // Beyond the grid it does not matter how far.
+  // Clamped: outside the grid the distance does not matter.
   const auto whole = [](double x) {
     return static_cast<std::int32_t>(std::floor(std::clamp(x, -8.0, 1024.0) + 0.5));
   };

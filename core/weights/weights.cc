@@ -96,7 +96,7 @@ absl::StatusOr<ComputedWeights> ComputeWeights(const Mesh& mesh, std::span<const
                                                const WeightOptions& options, Task& task,
                                                std::size_t held) {
   SINEW_RETURN_IF_ERROR(CheckOptions(options));
-  const DenormalGuard guard;  // as in the loops: the same bits on whatever thread
+  const DenormalGuard guard;  // as in the loops: the same bits on every thread
   task.SetTotal(1);
   held += weights::SkinBytes(mesh, bones.size());
   SINEW_RETURN_IF_ERROR(task.CheckMemory(held));

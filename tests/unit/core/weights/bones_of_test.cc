@@ -1,4 +1,4 @@
-// Which bones a skeleton has: leaves, joints in one place, helpers.
+// The bones of a skeleton: leaves, coincident joints, helpers.
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
@@ -33,12 +33,12 @@ void ExpectBones(const std::vector<Bone>& bones, const std::vector<Bone>& expect
   }
 }
 
-TEST(BonesOf, ChainLeadsToItsChildrenAndTheLeafGoesOnByHalf) {
+TEST(BonesOf, ChainEndsWithLeafExtendedByHalf) {
   ExpectBones(BonesAt({{kNoParent, {1, 0, 0}}, {0, {2, 0, 0}}, {1, {0, 4, 0}}}),
               {{0, {1, 0, 0}, {3, 0, 0}}, {1, {3, 0, 0}, {3, 4, 0}}, {2, {3, 4, 0}, {3, 6, 0}}});
 }
 
-TEST(BonesOf, JointWithSeveralChildrenOwnsABoneToEach) {
+TEST(BonesOf, OneBonePerChild) {
   ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {0, 2, 0}}, {0, {2, 0, 0}}}),
               {{0, {0, 0, 0}, {0, 2, 0}},
                {0, {0, 0, 0}, {2, 0, 0}},
@@ -46,26 +46,26 @@ TEST(BonesOf, JointWithSeveralChildrenOwnsABoneToEach) {
                {2, {2, 0, 0}, {3, 0, 0}}});
 }
 
-TEST(BonesOf, SingleJointIsAPoint) {
+TEST(BonesOf, SingleJointIsPoint) {
   ExpectBones(BonesAt({{kNoParent, {1, 2, 3}}}), {{0, {1, 2, 3}, {1, 2, 3}}});
 }
 
-TEST(BonesOf, OfAChainInOnePlaceTheLastLeadsOn) {
+TEST(BonesOf, CoincidentJointsUseLastChild) {
   ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {0, 0, 0}}, {1, {2, 0, 0}}}),
               {{1, {0, 0, 0}, {2, 0, 0}}, {2, {2, 0, 0}, {3, 0, 0}}});
 }
 
-TEST(BonesOf, TwistJointInItsParentsPlaceOwnsNothing) {
+TEST(BonesOf, CoincidentTwistJointOwnsNoBone) {
   ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {0, 0, 0}}, {0, {2, 0, 0}}}),
               {{0, {0, 0, 0}, {2, 0, 0}}, {2, {2, 0, 0}, {3, 0, 0}}});
 }
 
-TEST(BonesOf, NubsInALeafsPlaceLeaveTheLeafItsBone) {
+TEST(BonesOf, CoincidentEndJointsKeepLeafBone) {
   ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {2, 0, 0}}, {1, {0, 0, 0}}, {1, {1e-9, 0, 0}}}),
               {{0, {0, 0, 0}, {2, 0, 0}}, {1, {2, 0, 0}, {3, 0, 0}}});
 }
 
-TEST(BonesOf, EverythingInOnePlaceIsOnePoint) {
+TEST(BonesOf, CoincidentSkeletonIsOnePoint) {
   ExpectBones(BonesAt({{kNoParent, {1, 0, 0}}, {0, {0, 0, 0}}, {1, {0, 0, 0}}}),
               {{0, {1, 0, 0}, {1, 0, 0}}});
 }

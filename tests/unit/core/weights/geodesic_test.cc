@@ -1,4 +1,4 @@
-// Voxels, distances through them, and the weights they make.
+// Voxels, distances through them, and the resulting weights.
 #include "core/weights/geodesic.h"
 
 #include <gtest/gtest.h>
@@ -23,7 +23,7 @@ using ::sinew::testing::SkinOf;
 using ::sinew::testing::ValueOrDie;
 using ::sinew::testing::WeightsOf;
 
-// A box with corners low and high, faces outwards.
+// A box with corners low and high, faces outward.
 Body Box(const Vec3d& low, const Vec3d& high) {
   Body body;
   for (std::uint32_t k = 0; k < 8; ++k) {
@@ -40,7 +40,7 @@ Voxels VoxelsOf(const Skin& skin, std::uint32_t resolution) {
   return ValueOrDie(MakeVoxels(skin, resolution, 0, task));
 }
 
-// Volume of the voxels in the body's own units.
+// Volume of the voxels in the body's units.
 double Volume(const Body& body, std::uint32_t resolution) {
   const Skin skin = SkinOf(body);
   const Voxels voxels = VoxelsOf(skin, resolution);
@@ -57,19 +57,19 @@ Body WithBone(Body body) {
   return body;
 }
 
-TEST(Voxels, FillAClosedBody) {
+TEST(Voxels, FillClosedBody) {
   EXPECT_NEAR(Volume(Canonical(), 128) / CylinderVolume(32), 1, 0.03);
   EXPECT_NEAR(Volume(Box({0, 0, 0}, {4, 2, 1}), 64) / 8, 1, 0.08);
 }
 
-TEST(Voxels, FillATubeWithoutCaps) {
+TEST(Voxels, FillOpenTube) {
   Body body = Canonical();
   std::erase_if(body.faces, [](const auto& f) { return f[0] >= 81 * 32; });
   body.points.resize(81 * 32);
   EXPECT_NEAR(Volume(body, 128) / CylinderVolume(32), 1, 0.03);
 }
 
-TEST(Voxels, FillABodyWithAHole) {
+TEST(Voxels, FillBodyWithHole) {
   Body body = Canonical();
   std::erase_if(body.faces, [&](const auto& f) {
     return body.points[f[0]].z > 0.7 && std::abs(body.points[f[0]].x) < 1;
@@ -77,7 +77,7 @@ TEST(Voxels, FillABodyWithAHole) {
   EXPECT_NEAR(Volume(body, 128) / CylinderVolume(32), 1, 0.03);
 }
 
-TEST(Voxels, FillOverlappingPartsAndOnesInsideOut) {
+TEST(Voxels, FillOverlappingAndInvertedParts) {
   Body body = WithBone(Cylinder(-5, 1, 1, 31, 32));
   Append(body, Cylinder(-1, 5, 1, 31, 32));
   EXPECT_NEAR(Volume(body, 128) / CylinderVolume(32), 1, 0.03);
@@ -86,13 +86,13 @@ TEST(Voxels, FillOverlappingPartsAndOnesInsideOut) {
   EXPECT_NEAR(Volume(turned, 128) / CylinderVolume(32), 1, 0.03);
 }
 
-TEST(Voxels, SheetsHoldNothing) {
+TEST(Voxels, SheetHasNoVoxels) {
   Body body = Box({0, 0, 0}, {1, 1, 1});
   body.faces = {{0, 2, 3, 1}};
   EXPECT_EQ(VoxelsOf(SkinOf(body), 64).count(), 0u);
 }
 
-TEST(Voxels, NoWayLeadsAcrossAGapThinnerThanAVoxel) {
+TEST(Voxels, SubVoxelGapBlocksPaths) {
   Body body = Box({0, 0, 0}, {4, 1, 1});
   Append(body, Box({0, 1.001, 0}, {4, 2.001, 1}));
   const Skin skin = SkinOf(body);
@@ -110,13 +110,13 @@ TEST(Voxels, NoWayLeadsAcrossAGapThinnerThanAVoxel) {
   }
 }
 
-TEST(March, ConvexBodyHasStraightDistances) {
+TEST(March, StraightDistancesInConvexBody) {
   const Body body = Box({0, 0, 0}, {1, 1, 1});
   const Skin skin = SkinOf(body);
   double last = 1;
   for (const std::uint32_t resolution : {32u, 64u}) {
     const Voxels voxels = VoxelsOf(skin, resolution);
-    // One source with exact distances around it.
+    // One source, exact distances around it.
     const auto centre = static_cast<std::uint32_t>(voxels.At(voxels.CellOf({0.01, 0.02, -0.01})));
     std::vector<MarchSource> sources;
     for (std::uint32_t v = 0; v < voxels.count(); ++v) {
@@ -136,7 +136,7 @@ TEST(March, ConvexBodyHasStraightDistances) {
   }
 }
 
-TEST(March, DoesNotDependOnTheOrderOfSources) {
+TEST(March, IndependentOfSourceOrder) {
   const Skin skin = SkinOf(Canonical());
   const Voxels voxels = VoxelsOf(skin, 48);
   bool outside = false;
@@ -152,7 +152,7 @@ Computed DistancesOf(const Skin& skin, std::uint32_t resolution) {
   return ValueOrDie(BodyDistances(skin, skin.segments, VoxelsOf(skin, resolution), 0, {task, 1}));
 }
 
-TEST(BodyDistances, OfTheCylinderAreStraightWithinAVoxel) {
+TEST(BodyDistances, CylinderDistancesStraightWithinOneVoxel) {
   const Skin skin = SkinOf(Canonical());
   const Computed computed = DistancesOf(skin, 128);
   EXPECT_TRUE(computed.unseen.empty());
@@ -161,13 +161,13 @@ TEST(BodyDistances, OfTheCylinderAreStraightWithinAVoxel) {
     for (std::size_t p = 0; p < skin.points.size(); ++p) {
       const double straight = ClosestOn(skin.segments[j], skin.points[p]).distance;
       const double ours = computed.columns.of(j)[p];
-      EXPECT_GT(ours, straight - 1e-6);  // doors are kept in float
+      EXPECT_GT(ours, straight - 1e-6);  // link distances are stored as float
       EXPECT_LT(ours, 1.03 * straight + 1.2 * voxel);
     }
   }
 }
 
-TEST(BodyDistances, ChangeAlongEdgesByNoMoreThanTheirLengthAndAVoxel) {
+TEST(BodyDistances, EdgeDifferenceBoundedByLengthPlusVoxel) {
   const Skin skin = SkinOf(Legs());
   const Computed computed = DistancesOf(skin, 96);
   const double voxel = VoxelsOf(skin, 96).size;
@@ -180,7 +180,7 @@ TEST(BodyDistances, ChangeAlongEdgesByNoMoreThanTheirLengthAndAVoxel) {
   }
 }
 
-// A horseshoe: two boxes side by side, joined by a third at their far ends.
+// Two parallel boxes joined by a third at their far ends.
 Body Horseshoe(double gap) {
   Body body;
   Append(body, Box({0, 0, 0}, {6, 1, 1}));
@@ -191,13 +191,13 @@ Body Horseshoe(double gap) {
   return body;
 }
 
-TEST(BodyDistances, GoAroundAGapHoweverThin) {
+TEST(BodyDistances, PathsGoAroundThinGap) {
   for (const double gap : {1.0, 0.2, 0.01}) {
     const Body body = Horseshoe(gap);
     const Skin skin = SkinOf(body);
     const Computed computed = DistancesOf(skin, 64);
     const double unit = skin.diagonal / MeshOf(body).diagonal();
-    // From the open end of the first arm to the other arm's bone: along it, then across.
+    // From the open end of the first arm to the other arm's bone: along the arm, then across.
     const double d = computed.columns.of(1)[0] / unit;
     EXPECT_GT(d, 5) << gap;
     EXPECT_LT(d, 8) << gap;
@@ -205,7 +205,7 @@ TEST(BodyDistances, GoAroundAGapHoweverThin) {
   }
 }
 
-TEST(Geodesic, LegsDoNotLeakIntoEachOther) {
+TEST(Geodesic, LegsStaySeparate) {
   const Body body = Legs();
   const auto weights = WeightsOf(body, {.method = WeightMethod::kGeodesic, .resolution = 64});
   for (std::size_t v = 0; v < weights.size(); ++v) {
@@ -213,7 +213,7 @@ TEST(Geodesic, LegsDoNotLeakIntoEachOther) {
   }
 }
 
-TEST(Geodesic, LawOfDistance) {
+TEST(Geodesic, DistanceLaw) {
   EXPECT_DOUBLE_EQ(DistanceLaw(0.1, 0.1, 0.5), 1);
   EXPECT_DOUBLE_EQ(DistanceLaw(0.2, 0.1, 0), 1.0 / 64);
   EXPECT_DOUBLE_EQ(DistanceLaw(0.2, 0.1, 1), 1.0 / 4096);
@@ -223,28 +223,28 @@ TEST(Geodesic, LawOfDistance) {
   EXPECT_EQ(DistanceLaw(2e-4, 0, 0), DistanceLaw(2e-4, 1e-4, 0));
 }
 
-TEST(Geodesic, FallsOffAlongATubeAsInClosedForm) {
+TEST(Geodesic, TubeFallOffMatchesClosedForm) {
   const Body body = Canonical();
   const auto weights = WeightsOf(body, {.method = WeightMethod::kGeodesic});
   for (std::size_t v = 0; v < 81 * 32; ++v) {
     const double x = std::abs(body.points[v].x), r = std::sqrt(1 + x * x);
     const double far = std::pow(0.5 * r + 0.5 * r * r, -6), other = far / (1 + far);
-    if (x > 1.5) continue;  // what is pruned comes from there on
+    if (x > 1.5) continue;  // pruning affects the weights from there on
     EXPECT_NEAR(weights[v][body.points[v].x > 0 ? 0 : 1], other, 0.01) << x;
   }
 }
 
-TEST(Geodesic, TheLastBoneGoesOnHalfTheWayOutOfTheBody) {
+TEST(Geodesic, LeafBoneExtendsHalfwayToSkin) {
   struct Case {
     Vec3d root, tip, end;
   };
-  const Case cases[] = {{{-5, 0, 0}, {0, 0, 0}, {0, 0, 0}},  // the next begins there
+  const Case cases[] = {{{-5, 0, 0}, {0, 0, 0}, {0, 0, 0}},  // the next bone starts there
                         {{0, 0, 0}, {1, 0, 0}, {3, 0, 0}},
-                        {{0, 0, 0}, {0, 0.1, 0}, {0, 0.5, 0}},  // no farther than four times
+                        {{0, 0, 0}, {0, 0.1, 0}, {0, 0.5, 0}},  // at most four times its length
                         {{0, 0, 0}, {0, 0, -0.5}, {0, 0, -0.75}},
-                        {{2, 3, 0}, {2, 2, 0}, {2, 2, 0}},      // from outside
-                        {{3, 0, 0}, {3, 2, 0}, {3, 2, 0}},      // ends outside
-                        {{-2, 0, 0}, {-2, 0, 0}, {-2, 0, 0}}};  // has no direction
+                        {{2, 3, 0}, {2, 2, 0}, {2, 2, 0}},  // from outside
+                        {{3, 0, 0}, {3, 2, 0}, {3, 2, 0}},  // the line leaves the body at its end
+                        {{-2, 0, 0}, {-2, 0, 0}, {-2, 0, 0}}};  // no direction
   Body body = Canonical();
   body.bones.clear();
   std::uint32_t joint = 0;
@@ -254,13 +254,13 @@ TEST(Geodesic, TheLastBoneGoesOnHalfTheWayOutOfTheBody) {
   ASSERT_EQ(bones.size(), std::size(cases));
   const double unit = skin.diagonal / MeshOf(body).diagonal();
   for (std::size_t k = 0; k < bones.size(); ++k) {
-    // The body's middle is the origin; a flat side of the tube lies up to 0.5 % inside its radius.
+    // The body's centre is the origin; facets of the tube are up to 0.5 % inside its radius.
     EXPECT_LT(Length((1 / unit) * bones[k].tip - cases[k].end), 0.005) << k;
     EXPECT_EQ(Length(bones[k].root - skin.segments[k].root), 0) << k;
   }
 }
 
-TEST(Geodesic, TwiceTheResolutionChangesWeightsByLessThanFivePercent) {
+TEST(Geodesic, DoubledResolutionChangesLessThanFivePercent) {
   for (const Body& body : {Canonical(), Horseshoe(0.3)}) {
     const auto coarse = WeightsOf(body, {.method = WeightMethod::kGeodesic, .resolution = 128});
     const auto fine = WeightsOf(body, {.method = WeightMethod::kGeodesic, .resolution = 256});
@@ -268,7 +268,7 @@ TEST(Geodesic, TwiceTheResolutionChangesWeightsByLessThanFivePercent) {
   }
 }
 
-TEST(Geodesic, BonesOutsideStartFromTheNearestInside) {
+TEST(Geodesic, OutsideBonesStartFromNearestVoxel) {
   Body body = Canonical();
   body.bones.push_back({2, {5, 1.4, 0}, {5, 9, 0}});
   Task task;
@@ -283,8 +283,8 @@ TEST(Geodesic, BonesOutsideStartFromTheNearestInside) {
   EXPECT_LT(weights[0][2], 0.05);
 }
 
-TEST(Geodesic, ThinPartsContinueTheBodyAlongTheSkin) {
-  // A fin of no thickness on the cylinder's ridge, joined to it.
+TEST(Geodesic, ThinPartsUseEdgeDistances) {
+  // A fin of zero thickness connected to the cylinder's ridge.
   Body body = Canonical();
   for (std::uint32_t i = 0; i < 81; ++i) {
     body.points.push_back({body.points[i * 32].x, 3, 0});
@@ -302,7 +302,7 @@ TEST(Geodesic, ThinPartsContinueTheBodyAlongTheSkin) {
   EXPECT_GT(weights.back()[1], 0.6);
 }
 
-TEST(Geodesic, MeshThatEnclosesNothingTakesStraightLines) {
+TEST(Geodesic, OpenMeshUsesStraightLines) {
   Body body = Box({0, 0, 0}, {1, 1, 1});
   body.faces = {{0, 2, 3, 1}};
   body.points.resize(4);

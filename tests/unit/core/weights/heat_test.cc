@@ -1,5 +1,5 @@
-// Heat against closed forms, a naive dense solution, Blender's results and surfaces that break
-// solvers.
+// Heat weights against closed forms, a naive dense solution, Blender's results, and hostile
+// surfaces.
 #include "core/weights/heat.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using ::sinew::testing::MeshOf;
 using ::sinew::testing::SharedData;
 using ::sinew::testing::SkinOf;
 
-// Rows before anything is cut or normalised, per vertex.
+// Rows before pruning and normalisation, per vertex.
 std::vector<std::vector<double>> RawHeat(const Body& body, const WeightOptions& options) {
   const Skin skin = SkinOf(body);
   Task task;
@@ -49,7 +49,7 @@ testing::Triangles TrianglesOf(const Body& body) {
   return triangles;
 }
 
-// As the mesh keeps them.
+// Positions rounded to float, as the mesh stores them.
 std::vector<Vec3d> Rounded(const Body& body) {
   std::vector<Vec3d> points;
   for (const Vec3d& p : body.points) points.push_back(ToDouble(ToFloat(p)));
@@ -67,7 +67,7 @@ double WorstSum(const std::vector<std::vector<double>>& rows) {
 }
 
 class TubeDecay : public ::testing::TestWithParam<std::pair<double, double>> {};
-TEST_P(TubeDecay, IsTheClosedForm) {
+TEST_P(TubeDecay, MatchesClosedForm) {
   // w of the far bone = 1/2 exp(-x sqrt(c) / R): the decay length over the first radii.
   const auto [c, length] = GetParam();
   const Body body = Canonical();
@@ -81,7 +81,7 @@ INSTANTIATE_TEST_SUITE_P(Codes, TubeDecay,
                          ::testing::Values(std::pair(1.0, 1.000), std::pair(3.0, 0.578),
                                            std::pair(4.0, 0.500)));
 
-TEST(Heat, AgreesWithTheDenseSolution) {
+TEST(Heat, MatchesDenseSolution) {
   Body knee = Cylinder(-2, 2, 0.5, 17, 12);
   knee.bones = {
       {0, {-2, 0, 0}, {0, 0, 0}}, {1, {0, 0, 0}, {1, 0.1, 0}}, {2, {1, 0.1, 0}, {2, 0, 0}}};
@@ -105,8 +105,8 @@ TEST(Heat, RowsSumToOne) {
   EXPECT_LT(WorstSum(RawHeat(Legs(), {})), 1e-10);
 }
 
-TEST(Heat, WithoutNegativeCotangentsWeightsLieBetweenZeroAndOne) {
-  // Rings an eighth apart and chords of a fifth: no obtuse corner but in the thin cap fans' sum.
+TEST(Heat, NonNegativeCotangentsBoundWeights) {
+  // Ring distance 1/8 and chords of 1/5: no obtuse corners except in the thin cap fans.
   for (const auto& row : RawHeat(Canonical(), {})) {
     for (const double w : row) {
       EXPECT_GT(w, -1e-12);
@@ -115,7 +115,7 @@ TEST(Heat, WithoutNegativeCotangentsWeightsLieBetweenZeroAndOne) {
   }
 }
 
-TEST(Heat, LegsDoNotWarmEachOther) {
+TEST(Heat, LegsStaySeparate) {
   const Body body = Legs();
   const auto rows = RawHeat(body, {});
   for (std::size_t v = 0; v < rows.size(); ++v) {
@@ -123,7 +123,7 @@ TEST(Heat, LegsDoNotWarmEachOther) {
   }
 }
 
-TEST(Heat, BoneInTheGapTakesLittleWhenFacingCounts) {
+TEST(Heat, FacingReducesWeightOfBoneInGap) {
   Body body = Legs();
   body.bones.push_back({3, {0, 0, 0}, {6, 0, 0}});  // a control between the legs
   const auto mean = [&](const WeightOptions& options) {
@@ -136,8 +136,8 @@ TEST(Heat, BoneInTheGapTakesLittleWhenFacingCounts) {
   EXPECT_LT(with, 0.4 * without);
 }
 
-TEST(Heat, PieceThatSeesNoBoneTakesTheNearest) {
-  // A shell around the body: lines from it to the bones re-enter the body's skin.
+TEST(Heat, ComponentWithoutVisibleBoneFollowsNearest) {
+  // A closed component around the body: lines from it to the bones re-enter the body's skin.
   Body body = Canonical();
   body.bones = {{0, {-4, 0, 0}, {0, 0, 0}}, {1, {0, 0, 0}, {4, 0, 0}}};
   testing::Append(body, Cylinder(-5.2, 5.2, 1.2, 21, 16));
@@ -150,7 +150,7 @@ TEST(Heat, PieceThatSeesNoBoneTakesTheNearest) {
   EXPECT_LT(WorstSum(RawHeat(body, {})), 1e-10);
 }
 
-TEST(Heat, DuplicateAndDegenerateFacesChangeNothing) {
+TEST(Heat, IgnoresDuplicateAndDegenerateFaces) {
   const Body body = Canonical();
   Body worse = body;
   for (std::size_t f = 0; f < body.faces.size(); f += 3) {
@@ -164,8 +164,8 @@ TEST(Heat, DuplicateAndDegenerateFacesChangeNothing) {
   EXPECT_LT(MaxDifference(RawHeat(body, {}), RawHeat(worse, {})), 1e-12);
 }
 
-TEST(Heat, FacesWithoutAreaDoNoHarm) {
-  // Faces whose corners lie on a line along the tube.
+TEST(Heat, ZeroAreaFacesAreHarmless) {
+  // Degenerate faces whose corners lie on a line along the tube.
   Body body = Canonical();
   for (std::uint32_t k = 0; k < 32; ++k) body.faces.push_back({k, k + 32, k + 64});
   const auto rows = RawHeat(body, {});
@@ -173,7 +173,7 @@ TEST(Heat, FacesWithoutAreaDoNoHarm) {
   EXPECT_LT(MaxDifference(rows, RawHeat(Canonical(), {})), 0.02);
 }
 
-TEST(Heat, TinyAndFarPiecesAreSolved) {
+TEST(Heat, SolvesTinyAndFarComponents) {
   Body body = Canonical();
   testing::Append(body, testing::Mapped(Cylinder(-1, 1, 1, 5, 8), [](const Vec3d& p) {
                     return 1e-4 * p + Vec3d{0, 4000, 0};
@@ -181,8 +181,8 @@ TEST(Heat, TinyAndFarPiecesAreSolved) {
   EXPECT_LT(WorstSum(RawHeat(body, {})), 1e-6);
 }
 
-TEST(Heat, RefusesASurfaceTooTangledToFactor) {
-  // Random triangles: the factor of such a matrix is nearly dense.
+TEST(Heat, RejectsSurfaceTooCostlyToFactor) {
+  // Random triangles give a nearly dense factor.
   std::mt19937 random(5);
   Body body;
   constexpr std::uint32_t kPoints = 20000;
@@ -202,7 +202,7 @@ TEST(Heat, RefusesASurfaceTooTangledToFactor) {
   EXPECT_TRUE(absl::IsResourceExhausted(computed.status())) << computed.status();
 }
 
-// What Blender does to its solution: below 0.025 nothing, then a ramp to 0.05.
+// Blender's post-processing: 0 below 0.025, then a ramp up to 0.05.
 double BlenderRamp(double w) {
   return w < 0.025 ? 0 : w < 0.05 ? 2 * w - 0.05 : w;
 }
@@ -225,7 +225,7 @@ Difference Compared(const std::vector<std::vector<double>>& ours,
   return d;
 }
 
-TEST(Heat, IsNearBlendersAutomaticWeights) {
+TEST(Heat, CloseToBlenderAutomaticWeights) {
   const auto folder = SharedData() / "fixtures" / "blender";
   if (!std::filesystem::exists(folder / "manifest.json")) {
     GTEST_SKIP() << "no Blender fixtures in " << folder;
@@ -258,7 +258,7 @@ TEST(Heat, IsNearBlendersAutomaticWeights) {
               with.most, without.mean, without.most);
   EXPECT_LT(with.mean, 2e-6);
   EXPECT_LT(with.most, 2e-5);
-  EXPECT_GT(without.mean, 5 * with.mean);  // so the option says what Blender does
+  EXPECT_GT(without.mean, 5 * with.mean);  // so the option matches Blender's behaviour
   EXPECT_LT(without.most, 2e-4);
   EXPECT_GT(paper.mean, 0.02);
 }

@@ -34,16 +34,16 @@ double Height(const AffineD& frame) {
   return frame.m[7];
 }
 
-TEST(BindFrames, WithoutBindingsIsTheRestPose) {
+TEST(BindFrames, NoBindingsGivesRestPose) {
   const Skeleton skeleton = Chain(3);
   const auto frames = BindFrames(skeleton, {});
   ASSERT_EQ(frames.size(), 3u);
   for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(Height(frames[j]), static_cast<double>(j));
 }
 
-TEST(BindFrames, JointsWithoutABindingFollowTheNearestAbove) {
+TEST(BindFrames, UnboundJointsFollowNearestBoundAncestor) {
   const Skeleton skeleton = Chain(4);
-  // Joint 1 was bound 10 up and turned by 90 degrees about z; a singular matrix says nothing.
+  // Joint 1 was bound 10 up and rotated by 90 degrees about z; singular matrices are ignored.
   const AffineD bound{{0, -1, 0, 0, 1, 0, 0, 10, 0, 0, 1, 0}};
   AffineD singular;
   singular.m.fill(0);
@@ -51,15 +51,15 @@ TEST(BindFrames, JointsWithoutABindingFollowTheNearestAbove) {
                                          {.joint = 1, .inverse_bind = Inverse(bound)}};
   const auto frames = BindFrames(skeleton, bindings);
   EXPECT_NEAR(frames[1].m[7], 10, 1e-12);
-  // One above joint 1 at rest, so one along -x of its turned frame.
+  // One above joint 1 at rest, so one along -x of its rotated frame.
   EXPECT_NEAR(frames[2].m[3], -1, 1e-12);
   EXPECT_NEAR(frames[2].m[7], 10, 1e-12);
   EXPECT_NEAR(frames[3].m[3], -2, 1e-12);
-  // The root has none above and takes the first bound one.
+  // The root has no ancestor and follows the first bound joint.
   EXPECT_NEAR(frames[0].m[3], 1, 1e-12);
 }
 
-TEST(CarryingBones, GoToTheNearestCarrierAboveOrNowhere) {
+TEST(CarryingBones, BonesGoToNearestCarrierAncestor) {
   const Skeleton skeleton = Chain(4);
   const auto owners = [&](std::vector<std::uint8_t> carriers) {
     std::vector<std::uint32_t> joints;
@@ -68,12 +68,12 @@ TEST(CarryingBones, GoToTheNearestCarrierAboveOrNowhere) {
     return joints;
   };
   EXPECT_EQ(owners({1, 1, 1, 1}), (std::vector<std::uint32_t>{0, 1, 2, 3}));
-  // 0 has none above; 2's bone goes to 1; the leaf's continuation goes.
+  // Joint 0 has no carrier ancestor; 2's bone goes to 1; the leaf's continuation is dropped.
   EXPECT_EQ(owners({0, 1, 0, 0}), (std::vector<std::uint32_t>{1, 1}));
   EXPECT_TRUE(owners({0, 0, 0, 0}).empty());
 }
 
-// The canonical tube twice: `apart` moves the second one and where its joints stood.
+// The canonical tube twice; `apart` moves the second one together with its bind pose.
 RigWeightsInput TwoTubes(double apart) {
   const RigSource tube = testing::TubeSource({.joints = 3});
   RigWeightsInput input{.mesh = tube.mesh,
@@ -107,7 +107,7 @@ RigWeightsInput TwoTubes(double apart) {
   return input;
 }
 
-TEST(RigWeights, PartsBoundAlikeAreWeighedTogetherAndOthersApart) {
+TEST(RigWeights, GroupsPartsByBindPose) {
   const WeightOptions options{.method = WeightMethod::kCapsule};
   for (const auto& [apart, groups] : {std::pair{0.0, 1u}, {100.0, 2u}}) {
     const RigWeightsInput input = TwoTubes(apart);
@@ -132,8 +132,8 @@ TEST(RigWeights, PartsBoundAlikeAreWeighedTogetherAndOthersApart) {
       };
       const auto [joints, values] = row(v);
       EXPECT_NEAR(std::accumulate(values.begin(), values.end(), 0.0), 1, 1e-5) << v;
-      // Each tube has its own joints where it stands, so both get the same weights, but for what
-      // the coordinates of the far one lost.
+      // Each tube is bound in place, so both get the same weights except for rounding of the far
+      // one.
       const bool tie = values.size() > 1 && values[0] - values[1] < 1e-3f;
       if (groups == 2 && v < vertices / 2 && !tie) {
         EXPECT_EQ(joints.front(), row(v + vertices / 2).first.front()) << v;
@@ -142,7 +142,7 @@ TEST(RigWeights, PartsBoundAlikeAreWeighedTogetherAndOthersApart) {
   }
 }
 
-TEST(RigWeights, JointsThatMayNotCarryDoNot) {
+TEST(RigWeights, ExcludedJointsGetNoWeight) {
   RigWeightsInput input = TwoTubes(0);
   input.carriers[1] = 0;
   const auto weights = ComputeRigWeights(input, {.method = WeightMethod::kCapsule}, {});
@@ -153,7 +153,7 @@ TEST(RigWeights, JointsThatMayNotCarryDoNot) {
       ComputeRigWeights(input, {.method = WeightMethod::kCapsule}, {}).status()));
 }
 
-TEST(RigWeights, JointsInOnePlaceAreNamed) {
+TEST(RigWeights, NotesNameCoincidentJoints) {
   RigWeightsInput input = TwoTubes(0);
   const auto notes = [&] {
     return testing::ValueOrDie(ComputeRigWeights(input, {.method = WeightMethod::kCapsule}, {}))
@@ -173,7 +173,7 @@ TEST(RigWeights, JointsInOnePlaceAreNamed) {
   EXPECT_EQ(said(notes()), 1);
 }
 
-TEST(RigWeights, StopsWhenAsked) {
+TEST(RigWeights, Cancellable) {
   std::stop_source stop;
   stop.request_stop();
   EXPECT_TRUE(

@@ -1,4 +1,4 @@
-// Cotangents and masses: known values, linear precision, and surfaces that have none.
+// Cotangents and masses: known values, linear precision, degenerate surfaces.
 #include "core/weights/stiffness.h"
 
 #include <gtest/gtest.h>
@@ -33,7 +33,7 @@ std::vector<Vec3d> Laplacian(const Stiffness& s, const std::vector<Vec3d>& p) {
   return sums;
 }
 
-TEST(Stiffness, RightIsoscelesGridHasNoDiagonals) {
+TEST(Stiffness, RightIsoscelesGridHasZeroDiagonals) {
   const std::vector<Vec3d> p = {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}};
   const Stiffness s = MakeStiffness(p, Triangles{{0, 1, 2}, {0, 2, 3}});
   const auto w = EdgeWeights(s);
@@ -44,7 +44,7 @@ TEST(Stiffness, RightIsoscelesGridHasNoDiagonals) {
   EXPECT_EQ(s.longer, 0);
 }
 
-TEST(Stiffness, HexagonHasOneOverRootThree) {
+TEST(Stiffness, HexagonWeightsAreOneOverRootThree) {
   std::vector<Vec3d> p = {{0, 0, 0}};
   Triangles triangles;
   for (std::uint32_t k = 0; k < 6; ++k) {
@@ -58,7 +58,7 @@ TEST(Stiffness, HexagonHasOneOverRootThree) {
   }
 }
 
-TEST(Stiffness, TakesLinearFunctionsToZeroInsideAPlane) {
+TEST(Stiffness, LinearFunctionsMapToZeroInPlane) {
   std::mt19937 random(3);
   std::uniform_real_distribution<double> jitter(-0.3, 0.3);
   std::vector<Vec3d> p;
@@ -79,7 +79,7 @@ TEST(Stiffness, TakesLinearFunctionsToZeroInsideAPlane) {
   }
 }
 
-TEST(Stiffness, RigidMotionChangesNothing) {
+TEST(Stiffness, InvariantToRigidMotion) {
   const testing::Body body = testing::Cylinder(-1, 1, 1, 9, 12);
   const AffineD motion = testing::RigidMotion({1, 2, 3}, 50, {0.3, -0.2, 0.5});
   Triangles triangles;
@@ -93,8 +93,8 @@ TEST(Stiffness, RigidMotionChangesNothing) {
   }
 }
 
-TEST(Stiffness, MeanCurvatureOfTheUnitSphereIsMinusTwo) {
-  // x . laplace(x) = -2, in the mean over the area.
+TEST(Stiffness, UnitSphereMeanCurvatureIsMinusTwo) {
+  // x . laplace(x) = -2 on average over the area.
   testing::Body body = testing::Cylinder(-1, 1, 1, 41, 64);
   for (Vec3d& p : body.points) {
     const double ring = std::hypot(p.y, p.z);
@@ -115,8 +115,8 @@ TEST(Stiffness, MeanCurvatureOfTheUnitSphereIsMinusTwo) {
   EXPECT_NEAR(area, 4 * std::numbers::pi, 0.02);
 }
 
-TEST(Stiffness, TrianglesWithoutAreaGetOne) {
-  // A needle whose corners lie on a line, beside a proper triangle.
+TEST(Stiffness, DegenerateTrianglesGetArea) {
+  // A collinear triangle beside a proper one.
   const std::vector<Vec3d> p = {{0, 0, 0}, {2, 0, 0}, {1, 0, 0}, {1, 1, 0}};
   const Stiffness s = MakeStiffness(p, Triangles{{0, 1, 2}, {0, 1, 3}});
   EXPECT_GT(s.longer, 0);

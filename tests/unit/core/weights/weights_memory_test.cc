@@ -1,4 +1,4 @@
-// The memory limit is honest: whoever is let through holds no more than the limit.
+// The memory limit holds: an accepted computation never allocates more than the limit.
 #include <absl/functional/function_ref.h>
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
@@ -13,14 +13,14 @@ namespace {
 
 using ::sinew::testing::Body;
 
-// Runs `work` with the least limit that it accepts.
+// Runs `work` with the smallest limit that it accepts.
 void ExpectWithinTheLeastLimit(absl::FunctionRef<absl::Status(std::size_t)> work) {
   std::size_t high = 1'000'000;
   ASSERT_TRUE(absl::IsResourceExhausted(work(high)));
-  while (!work(high).ok()) high += high / 20;  // refusals come early
+  while (!work(high).ok()) high += high / 20;  // rejections are early, so this is cheap
   const std::size_t peak = testing::PeakOf([&] { ASSERT_TRUE(work(high).ok()); });
   EXPECT_LE(peak, high);
-  EXPECT_GT(peak, high / 20);  // nor is the bound a fairy tale
+  EXPECT_GT(peak, high / 20);  // the estimate is not absurdly high
 }
 
 void ExpectWithinTheLeastLimit(const Body& body, const WeightOptions& options) {
@@ -32,7 +32,7 @@ void ExpectWithinTheLeastLimit(const Body& body, const WeightOptions& options) {
 }
 
 class Memory : public ::testing::TestWithParam<WeightMethod> {};
-TEST_P(Memory, IsWithinTheLeastLimitThatIsAccepted) {
+TEST_P(Memory, PeakWithinSmallestAcceptedLimit) {
   Body body = testing::Legs();
   for (std::uint32_t j = 3; j < 20; ++j) {
     body.bones.push_back({j, {0.3 * j, 1.1, 0}, {0.3 * j + 0.3, 1.1, 0}});
@@ -40,14 +40,14 @@ TEST_P(Memory, IsWithinTheLeastLimitThatIsAccepted) {
   ExpectWithinTheLeastLimit(body, {.method = GetParam(), .smooth = 2, .resolution = 96});
 }
 
-TEST_P(Memory, CountsJointsInOnePlace) {
+TEST_P(Memory, CountsCoincidentJoints) {
   Body body = testing::Canonical();
   body.bones.clear();
   for (std::uint32_t j = 0; j < 1025; ++j) body.bones.push_back({j, {-5, 0, 0}, {5, 0, 0}});
   ExpectWithinTheLeastLimit(body, {.method = GetParam(), .resolution = 16});
 }
 
-// Cylinders, each bound where it stands, far from the others.
+// Cylinders far apart, each bound in place.
 RigWeightsInput Parted(std::uint32_t parts) {
   RigWeightsInput input{.mesh = {},
                         .skeleton = testing::ValueOrDie(Skeleton::Create(
@@ -79,7 +79,7 @@ RigWeightsInput Parted(std::uint32_t parts) {
   return input;
 }
 
-TEST_P(Memory, CountsWhatEarlierPartsLeft) {
+TEST_P(Memory, CountsResultsOfEarlierParts) {
   const RigWeightsInput input = Parted(60);
   ExpectWithinTheLeastLimit([&](std::size_t limit) {
     const auto weights =
@@ -93,7 +93,7 @@ INSTANTIATE_TEST_SUITE_P(Methods, Memory,
                                            WeightMethod::kGeodesic),
                          [](const auto& p) { return testing::NameOf(p.param); });
 
-// Each face crosses a quarter of a million columns of voxels.
+// Each face crosses a quarter of a million voxel columns.
 TEST(VoxelMemory, CountsFewLargeFaces) {
   Body body;
   for (std::uint32_t k = 0; k < 100; ++k) {

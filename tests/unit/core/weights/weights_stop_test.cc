@@ -1,4 +1,4 @@
-// A request to stop is obeyed within a joint, not only between two.
+// Cancellation takes effect within one joint, not only between joints.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,11 +21,10 @@ using ::sinew::testing::Body;
 using ::sinew::testing::MeshOf;
 using Clock = std::chrono::steady_clock;
 
-// Fractions of a second by themselves; the machine may be busy. Each case works far longer unless
-// it is stopped.
+// An idle machine needs fractions of a second. Each case would run far longer without cancellation.
 constexpr std::chrono::seconds kSoon{5};
 
-// How long the weights go on after another thread asks them to stop, 0.1 s after `progress`.
+// Time until ComputeWeights returns after another thread cancels it, 0.1 s after `progress`.
 Clock::duration TimeToStop(const Body& body, std::uint32_t resolution, double progress) {
   const Mesh mesh = MeshOf(body);
   std::stop_source stop;
@@ -53,10 +52,10 @@ Clock::duration TimeToStop(const Body& body, std::uint32_t resolution, double pr
 }
 
 constexpr std::uint32_t kMaxBones = 16384;
-constexpr double kVoxelsMade = 0.2, kJointsDone = 0.89;  // of the progress
+constexpr double kVoxelsMade = 0.2, kJointsDone = 0.89;  // progress values
 
-// A slab of 1 x 1 x 0.03 and the most bones there may be, all of one joint, `height` above its
-// middle.
+// A slab of 1 x 1 x 0.03 with the maximum number of bones, all of one joint, `height` above its
+// centre.
 Body Slab(double height) {
   Body body;
   for (std::uint32_t k = 0; k < 8; ++k) {
@@ -71,15 +70,15 @@ Body Slab(double height) {
   return body;
 }
 
-TEST(Stop, WithinAJointOfManyBonesInside) {
+TEST(Stop, WithinOneJointWithManyBonesInside) {
   EXPECT_LT(TimeToStop(Slab(0), 256, kVoxelsMade), kSoon);
 }
 
-TEST(Stop, WithinAJointOfManyBonesOutside) {
+TEST(Stop, WithinOneJointWithManyBonesOutside) {
   EXPECT_LT(TimeToStop(Slab(10), 512, kVoxelsMade), kSoon);
 }
 
-TEST(Stop, WhileOpenSheetsTakeStraightLines) {
+TEST(Stop, DuringStraightLinesOfOpenSheets) {
   Body sheet;
   constexpr std::uint32_t kSide = 500;
   for (std::uint32_t p = 0; p < kSide * kSide; ++p) {
@@ -93,7 +92,7 @@ TEST(Stop, WhileOpenSheetsTakeStraightLines) {
   EXPECT_LT(TimeToStop(sheet, 16, kJointsDone), kSoon);
 }
 
-TEST(Stop, MarchesNoFartherThanToTheNextLook) {
+TEST(Stop, MarchStopsAtNextCheck) {
   const weights::Skin skin = testing::SkinOf(testing::Canonical());
   const weights::Voxels voxels = testing::ValueOrDie(weights::MakeVoxels(skin, 128, 0, Task()));
   ASSERT_GT(voxels.count(), 20'000u);

@@ -1,4 +1,4 @@
-// What all three ways must keep: sums, limits, motions, threads, cancellation, bad input.
+// Properties of all three methods: sums, limits, motions, threads, cancellation, bad input.
 #include "core/weights/weights.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +27,7 @@ using ::sinew::testing::MaxDifference;
 using ::sinew::testing::MeshOf;
 using ::sinew::testing::WeightsOf;
 
-class EveryWay : public ::testing::TestWithParam<WeightMethod> {
+class EveryMethod : public ::testing::TestWithParam<WeightMethod> {
  protected:
   WeightOptions Options() const {
     WeightOptions options;
@@ -36,12 +36,12 @@ class EveryWay : public ::testing::TestWithParam<WeightMethod> {
     return options;
   }
 };
-INSTANTIATE_TEST_SUITE_P(Methods, EveryWay,
+INSTANTIATE_TEST_SUITE_P(Methods, EveryMethod,
                          ::testing::Values(WeightMethod::kCapsule, WeightMethod::kHeat,
                                            WeightMethod::kGeodesic),
                          [](const auto& p) { return testing::NameOf(p.param); });
 
-// Five bones in a cylinder, two of them a fork.
+// Five bones in a cylinder, two of them form a fork.
 Body Fork() {
   Body body = Canonical();
   body.bones = {{0, {-5, 0, 0}, {-2, 0, 0}},
@@ -73,7 +73,7 @@ void ExpectProper(const ComputedWeights& computed, std::size_t vertices,
   }
 }
 
-TEST_P(EveryWay, RowsSumToOneAndKeepTheLimits) {
+TEST_P(EveryMethod, RowsSumToOneWithinLimits) {
   const Body body = Fork();
   for (const std::uint32_t most : {1u, 2u, 4u}) {
     WeightOptions options = Options();
@@ -83,40 +83,41 @@ TEST_P(EveryWay, RowsSumToOneAndKeepTheLimits) {
     const auto computed = ComputeWeights(MeshOf(body), body.bones, options, task);
     ASSERT_TRUE(computed.ok()) << computed.status();
     ExpectProper(*computed, body.points.size(), options);
-    // What a rig accepts.
+    // The result is valid input for a rig.
     EXPECT_TRUE(Influences::Create(computed->influences, 4).ok());
   }
 }
 
-TEST_P(EveryWay, RigidMotionChangesLittle) {
+TEST_P(EveryMethod, NearlyInvariantToRigidMotion) {
   const AffineD motion = testing::RigidMotion({1, 2, 3}, 40, {10, -20, 5});
   const auto at_rest = WeightsOf(Fork(), Options());
   const auto moved =
       WeightsOf(Mapped(Fork(), [&](const Vec3d& p) { return Apply(motion, p); }), Options());
-  // Voxels lie otherwise in a turned body: the figure is that of a changed resolution.
+  // A rotated body is voxelised differently: 0.08 is the difference that a changed resolution
+  // makes.
   EXPECT_LT(MaxDifference(at_rest, moved), GetParam() == WeightMethod::kGeodesic ? 0.08 : 2e-4);
 }
 
-TEST_P(EveryWay, MillimetresAndKilometresGiveTheSame) {
+TEST_P(EveryMethod, InvariantToUnits) {
   const auto metres = WeightsOf(Fork(), Options());
   for (const double scale : {1.0 / 1024, 1024.0}) {
     const Body scaled = Mapped(Fork(), [&](const Vec3d& p) { return scale * p; });
     EXPECT_EQ(MaxDifference(metres, WeightsOf(scaled, Options())), 0) << scale;
   }
   const Body odd = Mapped(Fork(), [](const Vec3d& p) { return 1e-3 * p; });
-  // Rounding moves the surface across the middles of single voxels.
+  // Rounding moves the surface across single voxel centres.
   EXPECT_LT(MaxDifference(metres, WeightsOf(odd, Options())),
             GetParam() == WeightMethod::kGeodesic ? 0.05 : 1e-3);
 }
 
-TEST_P(EveryWay, MirroredBodyHasMirroredWeights) {
+TEST_P(EveryMethod, MirroredBodyHasMirroredWeights) {
   Body mirrored = Mapped(Fork(), [](const Vec3d& p) { return Vec3d{p.x, -p.y, p.z}; });
   for (auto& face : mirrored.faces) std::ranges::reverse(face);
   EXPECT_LT(MaxDifference(WeightsOf(Fork(), Options()), WeightsOf(mirrored, Options())),
             GetParam() == WeightMethod::kGeodesic ? 0.05 : 1e-5);
 }
 
-TEST_P(EveryWay, OrderOfVerticesAndBonesDoesNotMatter) {
+TEST_P(EveryMethod, IndependentOfVertexAndBoneOrder) {
   const Body body = Fork();
   Body shuffled = body;
   std::vector<std::uint32_t> to(body.points.size());
@@ -137,7 +138,7 @@ TEST_P(EveryWay, OrderOfVerticesAndBonesDoesNotMatter) {
   EXPECT_LT(most, 1e-5);
 }
 
-TEST_P(EveryWay, SeamsStayClosed) {
+TEST_P(EveryMethod, SeamsStayClosed) {
   Body body = Fork();
   const auto first = static_cast<std::uint32_t>(body.points.size());
   for (std::uint32_t i = 0; i < 81; ++i) body.points.push_back(body.points[i * 32]);
@@ -153,7 +154,7 @@ TEST_P(EveryWay, SeamsStayClosed) {
   EXPECT_LT(MaxDifference({cut.begin(), cut.begin() + first}, whole), 1e-5);
 }
 
-TEST_P(EveryWay, SameBitsForAnyThreads) {
+TEST_P(EveryMethod, SameBitsForAnyThreadCount) {
   const Body body = Legs();
   WeightOptions options = Options();
   options.smooth = 3;
@@ -175,7 +176,7 @@ TEST_P(EveryWay, SameBitsForAnyThreads) {
   }
 }
 
-TEST_P(EveryWay, ProgressRisesToTheEnd) {
+TEST_P(EveryMethod, ProgressRisesToEnd) {
   const Body body = Fork();
   std::vector<double> seen;
   std::mutex mutex;
@@ -188,7 +189,7 @@ TEST_P(EveryWay, ProgressRisesToTheEnd) {
   EXPECT_NEAR(*std::ranges::max_element(seen), 1, 1e-9);
 }
 
-TEST_P(EveryWay, StopsWhenCancelledAtAnyMoment) {
+TEST_P(EveryMethod, CancellableAtAnyMoment) {
   const Body body = Fork();
   for (const double moment : {0.01, 0.1, 0.3, 0.6, 0.85}) {
     std::stop_source stop;
@@ -200,7 +201,7 @@ TEST_P(EveryWay, StopsWhenCancelledAtAnyMoment) {
   }
 }
 
-TEST_P(EveryWay, SmoothingFlattensAndKeepsSums) {
+TEST_P(EveryMethod, SmoothingFlattensAndKeepsSums) {
   const Body body = Fork();
   const auto steepest = [&](std::uint32_t passes) {
     WeightOptions options = Options();
@@ -217,12 +218,12 @@ TEST_P(EveryWay, SmoothingFlattensAndKeepsSums) {
   EXPECT_LT(steepest(20), steepest(0));
 }
 
-TEST_P(EveryWay, AwkwardMeshesAndBonesGiveProperWeights) {
-  const std::set<std::string> kWithoutArea = {"one_vertex"};   // no face for heat and distances
-  const std::vector<Bone> bones = {{0, {0, 0, 0}, {0, 0, 0}},  // a point
-                                   {1, {0, 0, 0}, {0, 0, 0}},  // in the same place
+TEST_P(EveryMethod, DegenerateInputGivesValidWeights) {
+  const std::set<std::string> kWithoutArea = {"one_vertex"};   // heat and geodesic need faces
+  const std::vector<Bone> bones = {{0, {0, 0, 0}, {0, 0, 0}},  // root = tip
+                                   {1, {0, 0, 0}, {0, 0, 0}},  // coincident
                                    {2, {0, 0, 0}, {0.3, 0.2, 0.1}},
-                                   {7, {1e6, 0, 0}, {2e6, 0, 1}}};  // far outside
+                                   {7, {1e6, 0, 0}, {2e6, 0, 1}}};  // far outside the mesh
   for (const auto& [name, rig] : testing::AllRigs()) {
     SCOPED_TRACE(name);
     WeightOptions options = Options();
@@ -239,7 +240,7 @@ TEST_P(EveryWay, AwkwardMeshesAndBonesGiveProperWeights) {
   }
 }
 
-TEST_P(EveryWay, MeshWithoutFacesIsToldApart) {
+TEST_P(EveryMethod, RejectsMeshWithoutFacesIfNeeded) {
   Body body;
   body.points = {{0, 0, 0}, {1, 0, 0}, {2, 0, 0}};
   body.bones = {{0, {0, 0, 0}, {0.4, 0, 0}}, {1, {1.6, 0, 0}, {2, 0, 0}}};
@@ -254,14 +255,14 @@ TEST_P(EveryWay, MeshWithoutFacesIsToldApart) {
   EXPECT_NE(computed.status().message().find("mesh: no face"), absl::string_view::npos);
 }
 
-TEST_P(EveryWay, RefusesMoreThanTheMemoryLimit) {
+TEST_P(EveryMethod, RespectsMemoryLimit) {
   const Body body = Fork();
   Task task({.memory_limit = 100'000});
   EXPECT_TRUE(absl::IsResourceExhausted(
       ComputeWeights(MeshOf(body), body.bones, Options(), task).status()));
 }
 
-TEST_P(EveryWay, ReportsJointsThatCarryNothing) {
+TEST_P(EveryMethod, ReportsIdleJoints) {
   Body body = Canonical();
   body.bones.push_back({9, {-900, 0, 0}, {-800, 0, 0}});
   WeightOptions options = Options();
@@ -274,18 +275,18 @@ TEST_P(EveryWay, ReportsJointsThatCarryNothing) {
             std::string::npos);
 }
 
-TEST_P(EveryWay, FacesWoundInsideOutAreTurned) {
+TEST_P(EveryMethod, ReversesInvertedMesh) {
   Body body = Fork();
   for (auto& face : body.faces) std::ranges::reverse(face);
   EXPECT_LT(MaxDifference(WeightsOf(Fork(), Options()), WeightsOf(body, Options())), 1e-5);
 }
 
 struct BadOption {
-  const char* start;  // of the message
+  const char* start;  // prefix of the message
   std::function<void(WeightOptions&)> spoil;
 };
 
-TEST(Weights, RefusesOptionsOutOfRangeByName) {
+TEST(Weights, RejectsOptionsOutOfRange) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<BadOption> table = {
       {"max_influences: got 0,", [](auto& o) { o.max_influences = 0; }},
@@ -317,7 +318,7 @@ TEST(Weights, RefusesOptionsOutOfRangeByName) {
   }
 }
 
-TEST(Weights, RefusesBadBonesByNumber) {
+TEST(Weights, RejectsBadBones) {
   const double inf = std::numeric_limits<double>::infinity();
   const std::vector<std::pair<const char*, std::vector<Bone>>> table = {
       {"bones: none", {}},
