@@ -11,10 +11,10 @@
 namespace sinew {
 namespace {
 
-// Layouts number vertices with int32.
+// Layouts store vertices as int32.
 constexpr std::size_t kMaxVertices = std::numeric_limits<std::int32_t>::max();
 
-// Handedness that was kept in 8 bits.
+// Tolerates handedness that was stored in 8 bits.
 constexpr float kHandednessRounding = 0.01f;
 
 absl::Status Invalid(const std::string& message) {
@@ -54,15 +54,15 @@ absl::Status CheckVertexArrays(const MeshSource& source) {
   }
   if (!source.normals.empty() && source.normals.size() != vertices) {
     return Invalid(absl::StrCat("normals: ", source.normals.size(), " values, need ", vertices,
-                                " (one a vertex) or none"));
+                                " (one per vertex) or none"));
   }
   if (!source.tangents.empty() && source.tangents.size() != vertices) {
     return Invalid(absl::StrCat("tangents: ", source.tangents.size(), " values, need ", vertices,
-                                " (one a vertex) or none"));
+                                " (one per vertex) or none"));
   }
   if (!source.weld.empty() && source.weld.size() != vertices) {
     return Invalid(absl::StrCat("weld: ", source.weld.size(), " values, need ", vertices,
-                                " (one a vertex) or none"));
+                                " (one per vertex) or none"));
   }
   SINEW_RETURN_IF_ERROR(CheckFinite("positions", source.positions));
   SINEW_RETURN_IF_ERROR(CheckFinite("normals", source.normals));
@@ -75,7 +75,7 @@ absl::Status CheckFaces(const MeshSource& source) {
     return Invalid(absl::StrCat(
         "face_offsets: ", offsets.size(), " values",
         offsets.empty() ? "" : absl::StrCat(" from ", offsets.front(), " to ", offsets.back()),
-        ", need them to run from 0 to ", source.face_vertices.size(), " (the corners)"));
+        ", need them to run from 0 to ", source.face_vertices.size(), " (the number of corners)"));
   }
   for (std::size_t f = 0; f + 1 < offsets.size(); ++f) {
     if (offsets[f + 1] < offsets[f] || offsets[f + 1] - offsets[f] < 3) {
@@ -86,7 +86,7 @@ absl::Status CheckFaces(const MeshSource& source) {
   return absl::OkStatus();
 }
 
-// Parts follow one another without gaps, and a face stays within its part.
+// Parts are contiguous and in order, and faces stay within their part.
 absl::Status CheckParts(const MeshSource& source) {
   std::size_t vertex = 0, face = 0;
   const std::size_t faces = source.face_offsets.size() - 1;

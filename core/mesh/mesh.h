@@ -1,7 +1,7 @@
-// mesh.h - a validated polygon mesh: all meshes of a rig in one vertex numbering.
+// mesh.h - a validated polygon mesh: all meshes of a rig with one vertex numbering.
 //
-// Immutable once made. Positions are float32 as uploaded, in bind space (each part's geometry bind
-// is folded into the inverse bind matrices, not here).
+// Immutable. Positions are float32 as uploaded, in bind space (geometry binds are part of the
+// inverse bind matrices).
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -15,32 +15,32 @@
 
 namespace sinew {
 
-// Where one uploaded mesh stands in the one numbering.
+// Location of one uploaded mesh in the common numbering.
 struct MeshPart {
   std::string name;
   std::uint32_t vertex_offset = 0, vertex_count = 0;
   std::uint32_t face_offset = 0, face_count = 0;
 };
 
-// What Mesh::Create takes. Arrays of all parts one after the other; indices count from the first
-// vertex of the rig.
+// Input of Mesh::Create: the arrays of all parts concatenated; indices are relative to the rig's
+// first vertex.
 struct MeshSource {
   std::vector<MeshPart> parts;
   std::vector<Vec3f> positions;              // [V]
-  std::vector<std::uint32_t> face_offsets;   // [F + 1] into face_vertices, rising by 3 or more
+  std::vector<std::uint32_t> face_offsets;   // [F + 1] into face_vertices, 3 or more per face
   std::vector<std::uint32_t> face_vertices;  // [corners]
-  std::vector<Vec3f> normals;  // [V] or empty; a vertex of a part without normals has 0 0 0
-  // [V] or empty: direction x y z of any length, and handedness w, +1 or -1: cross(normal, x y z) *
-  // w is the bitangent. A vertex without a tangent has x y z = 0.
+  std::vector<Vec3f> normals;  // [V] or empty; 0 0 0 for vertices of parts without normals
+  // [V] or empty: direction x y z of any length, and handedness w = +-1: the bitangent is
+  // cross(normal, x y z) * w. x y z = 0: no tangent.
   std::vector<Vec4f> tangents;
-  std::vector<std::uint32_t> weld;  // [V] or empty; equal numbers are one point
+  std::vector<std::uint32_t> weld;  // [V] or empty; vertices with equal numbers are one point
 };
 
 class Mesh {
  public:
-  // kInvalidArgument: no vertices, sizes that disagree, a corner out of range, a value that is not
-  // finite, a handedness that is neither 1 nor -1, parts that do not cover the vertices. Faces may
-  // be degenerate, duplicate or non-manifold.
+  // kInvalidArgument: no vertices, inconsistent sizes, a corner out of range, a value that is not
+  // finite, a handedness other than 1 or -1, parts that do not cover the vertices. Faces may be
+  // degenerate, duplicate or non-manifold.
   static absl::StatusOr<Mesh> Create(MeshSource source);
 
   std::size_t vertices() const { return source_.positions.size(); }
@@ -49,9 +49,9 @@ class Mesh {
   std::span<const Vec3f> positions() const { return source_.positions; }
   std::span<const std::uint32_t> face_offsets() const { return source_.face_offsets; }
   std::span<const std::uint32_t> face_vertices() const { return source_.face_vertices; }
-  std::span<const Vec3f> normals() const { return source_.normals; }    // empty = none were given
-  std::span<const Vec4f> tangents() const { return source_.tangents; }  // as normals
-  std::span<const std::uint32_t> weld() const { return source_.weld; }  // empty = none was given
+  std::span<const Vec3f> normals() const { return source_.normals; }    // may be empty
+  std::span<const Vec4f> tangents() const { return source_.tangents; }  // may be empty
+  std::span<const std::uint32_t> weld() const { return source_.weld; }  // may be empty
   Vec3d minimum() const { return minimum_; }
   Vec3d maximum() const { return maximum_; }
   Vec3d centre() const { return 0.5 * (minimum_ + maximum_); }

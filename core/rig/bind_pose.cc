@@ -17,8 +17,7 @@ bool IsUsable(const Binding& binding) {
   return std::ranges::all_of(joint.m, [](double v) { return std::isfinite(v); });
 }
 
-// Part of the mesh and binding that one of its vertices follows, by rising part; bindings that no
-// vertex follows come last.
+// (mesh part, binding) of all vertices, sorted by part; bindings without vertices come last.
 std::vector<std::pair<std::size_t, std::size_t>> BindingsOfParts(const Rig& rig) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
   const auto parts = rig.mesh().parts();
@@ -46,7 +45,7 @@ class Placing {
         pose_(rig.skeleton().rest_model().begin(), rig.skeleton().rest_model().end()),
         placed_(rig.joints()) {}
 
-  // From a part's space to the pose's, by a joint that stands already, or by the rest pose.
+  // Part space to the pose's space, via a joint already placed, or via the rest pose.
   std::optional<AffineD> MapOf(const Binding& binding) const {
     if (placed_[binding.joint]) return Compose(pose_[binding.joint], binding.inverse_bind);
     return std::nullopt;

@@ -10,18 +10,18 @@
 
 namespace sinew {
 
-// [J] joint to model space where the mesh stands as it was modelled: the inverse of a joint's
-// inverse bind matrix. Parts of the mesh may be kept in spaces of their own: the first part's is
-// taken, and another is brought there by a joint they share, or by how the rest pose holds its
-// joint to one that stands already. Joints without a binding keep their rest place in their parent;
-// such roots, their rest pose.
+// [J] joint to model space in the bind pose: the inverse of each joint's inverse bind matrix. If
+// mesh parts have their own bind spaces, the first part's is used; another part is mapped into it
+// by a joint they share, or by the rest pose of its joint relative to one already placed. Joints
+// without a binding keep their rest transform relative to their parent (roots: their rest pose).
 std::vector<AffineD> BindPose(const Rig& rig);
 
-// [E] From the space that a binding's mesh is kept in to that of BindPose: the identity where each
-// joint has one binding.
+// [E] bind space of each binding to the space of BindPose: the identity if each joint has one
+// binding.
 std::vector<AffineD> ToBindPose(const Rig& rig, const std::vector<AffineD>& bind_pose);
 
-// Where a vertex stands in the bind pose, model space: the blend of `to_pose`, that of ToBindPose.
+// Position of a vertex in the bind pose, model space: the blend of `to_pose`, the result of
+// ToBindPose.
 Vec3d InBindPose(const Rig& rig, std::span<const AffineD> to_pose, std::size_t vertex);
 
 }  // namespace sinew

@@ -12,9 +12,9 @@ namespace sinew {
 namespace {
 
 constexpr double kSumTolerance = 1e-3;
-constexpr double kDropped = 1e-6;  // weights below carry nothing a float32 result shows
+constexpr double kDropped = 1e-6;  // smaller weights change no float32 result
 
-// Vertices with one kind of fault: the first, and how many.
+// The first vertex with one kind of error, and their number.
 struct Fault {
   std::size_t first = 0, count = 0;
   double value = 0;
@@ -39,7 +39,7 @@ absl::StatusOr<Influences> Influences::Create(InfluenceSource source, std::size_
   }
   const std::size_t vertices = source.offsets.size() - 1;
   if (!std::is_sorted(source.offsets.begin(), source.offsets.end())) {
-    return absl::InvalidArgumentError("rig.meshes.skin.influence_counts: offsets do not rise");
+    return absl::InvalidArgumentError("rig.meshes.skin.influence_counts: offsets decrease");
   }
   if (!source.fallback.empty() && source.fallback.size() != vertices) {
     return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.fallback_joint: got ",

@@ -18,7 +18,7 @@ namespace sinew {
 
 struct Binding {
   std::uint16_t joint = 0;
-  AffineD inverse_bind;  // bind space to joint space, the part's geometry bind folded in
+  AffineD inverse_bind;  // bind space to joint space, including the part's geometry bind
 };
 
 struct InfluenceSource {
@@ -29,15 +29,15 @@ struct InfluenceSource {
       fallback{};  // [V] binding for a vertex whose weights sum to 0, -1 = none; or empty
 };
 
-inline constexpr std::size_t kMaxInfluences = 255;  // of one vertex
+inline constexpr std::size_t kMaxInfluences = 255;  // per vertex
 
 class Influences {
  public:
-  // Cleans every row: weights of one binding are added up, zeros and weights under 1e-6 dropped,
-  // the rest normalised in double; strongest first, ties by lower binding. `label(v)` names a
+  // Normalises every row: weights of the same binding are added, those below 1e-6 dropped, the rest
+  // divided by their sum in double; strongest first, ties by lower binding. `label(v)` names a
   // vertex in messages. kInvalidArgument: a negative or non-finite weight, a sum more than 1e-3 off
-  // 1 (and no fallback for 0), a binding out of range, more than kMaxInfluences left. The message
-  // says the first vertex and how many.
+  // 1 (without a fallback for 0), a binding out of range, more than kMaxInfluences left. The
+  // message has the first vertex and the number of them.
   static absl::StatusOr<Influences> Create(InfluenceSource source, std::size_t bindings);
 
   std::size_t vertices() const { return offsets_.size() - 1; }

@@ -15,7 +15,7 @@ absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(absl::StrCat("bound data: layout: ", AbslView(what)));
 }
 
-// File vertices by (pivot, set of bindings, index). The sets are compared as sorted lists.
+// File vertices by (pivot, set of bindings, index). Sets are compared as sorted lists.
 std::vector<std::uint32_t> SortVertices(const Rig& rig) {
   const Influences& influences = rig.influences();
   std::vector<std::uint16_t> sorted(influences.all_bindings().begin(),
@@ -47,7 +47,7 @@ absl::StatusOr<std::shared_ptr<const BlockLayout>> BlockLayout::Create(const Rig
   layout->centre = rig.mesh().centre();
   layout->lane.resize(rig.vertices());
   const Influences& influences = rig.influences();
-  std::size_t lane = kLanes;  // of the open block; kLanes = none is open
+  std::size_t lane = kLanes;  // in the open block; kLanes = no block is open
   for (const std::uint32_t v : SortVertices(rig)) {
     const std::uint16_t pivot = influences.bindings(v).front();
     if (lane == kLanes || layout->pivot.back() != pivot) {
@@ -91,11 +91,11 @@ absl::Status BlockLayout::Check(std::size_t bindings) const {
     }
     if (i % kLanes == 0 && order[i] < 0) return Damaged("an empty block");
     if (i % kLanes > 0 && order[i] >= 0 && order[i - 1] < 0) {
-      return Damaged("padding before a vertex");  // the writer stops at the first
+      return Damaged("padding before a vertex");  // the loop stops at the first padding lane
     }
     used += order[i] >= 0;
   }
-  if (used != vertices) return Damaged("a vertex stands twice");
+  if (used != vertices) return Damaged("duplicate vertex");
   for (const PointBlock& block : rest) {
     for (std::size_t i = 0; i < kLanes; ++i) {
       if (!std::isfinite(block.x[i]) || !std::isfinite(block.y[i]) || !std::isfinite(block.z[i])) {

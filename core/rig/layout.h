@@ -1,11 +1,11 @@
-// layout.h - the order in which every pointwise method runs: blocks of 16 vertices that share a
+// layout.h - the vertex order of all pointwise methods: blocks of 16 vertices that share their
 // strongest joint.
 //
-// Vertices are sorted by (pivot = binding of the largest weight, set of bindings, file index) and
-// cut into blocks of 16 lanes. A block never mixes pivots; its last lanes repeat its first vertex
-// where vertices run out. Each block owns the union of its vertices' bindings, pivot first, then
-// ascending, so a kernel broadcasts one matrix to 16 points and never gathers. The bits of a vertex
-// do not depend on the block it fell into: foreign bindings add exact zeros.
+// Vertices are sorted by (pivot = strongest binding, set of bindings, file index) and split into
+// blocks of 16 lanes. A block has one pivot; unused lanes repeat its first vertex. Each block lists
+// the union of its vertices' bindings, pivot first, then ascending, so a kernel broadcasts one
+// matrix to 16 points and never gathers. The bits of a vertex do not depend on its block: foreign
+// bindings add exact zeros.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,13 +22,13 @@ namespace sinew {
 
 inline constexpr std::size_t kLanes = 16;
 
-// 16 points; lanes of a register.
+// 16 points, one per lane.
 struct alignas(64) PointBlock {
   float x[kLanes], y[kLanes], z[kLanes];
 };
 
-// For each block the bindings its tables speak of. Tables that go with it are aligned
-// float[pairs][fields][16], 0 where a lane does not use the binding.
+// The bindings used by each block. Associated tables are aligned float[pairs][fields][16], 0 where
+// a lane does not use the binding.
 struct BlockJoints {
   std::vector<std::uint32_t> offset;  // [B + 1] into entry
   std::vector<std::uint16_t> entry;   // [pairs] bindings, pivot first, then ascending
@@ -40,22 +40,22 @@ struct BlockJoints {
 // Immutable; one per rig, shared by all stages of a deformer.
 struct BlockLayout {
   std::uint32_t vertices = 0;
-  Vec3d centre{};                    // rest holds position - centre; PosedRig::skin folds it in
-  std::vector<std::int32_t> order;   // [B * 16] file vertex of a lane, -1 = padding
+  Vec3d centre{};                    // rest holds position - centre; PosedRig::skin includes it
+  std::vector<std::int32_t> order;   // [B * 16] file vertex of each lane, -1 = padding
   std::vector<std::uint32_t> lane;   // [V] lane (block * 16 + i) of a file vertex
   std::vector<std::uint16_t> pivot;  // [B] binding
-  BlockJoints skin;                  // of the rig's influences
+  BlockJoints skin;                  // union of the rig's influences
   AlignedVector<PointBlock> rest;    // [B] relative to centre
 
   std::size_t blocks() const { return pivot.size(); }
-  // File vertex whose data a lane holds: its own, or the block's first for padding.
+  // File vertex of a lane; for padding the block's first vertex.
   std::uint32_t Vertex(std::size_t lane_index) const {
     const std::int32_t v = order[lane_index];
     return static_cast<std::uint32_t>(v >= 0 ? v : order[lane_index / kLanes * kLanes]);
   }
 
   static absl::StatusOr<std::shared_ptr<const BlockLayout>> Create(const Rig& rig);
-  // Sizes, ranges and order agree; run after loading. kDataLoss.
+  // Validates loaded tables. kDataLoss.
   absl::Status Check(std::size_t bindings) const;
 
   template <class Self, class Visit>
@@ -71,17 +71,16 @@ struct BlockLayout {
   }
 };
 
-// Block unions of any per-vertex binding lists: rows[v] in file order, each list's first entry
-// irrelevant. The layout's pivot comes first in each block whether a row names it or not.
+// Block unions of per-vertex binding lists: rows[v] in file order, in any order within a row. The
+// layout's pivot comes first in each block even if no row names it.
 BlockJoints UniteRows(const BlockLayout& layout, std::span<const std::uint64_t> row_offsets,
                       std::span<const std::uint16_t> row_bindings);
 
-// Position of a binding within a block's union (an index into BlockJoints::entry); it must be
-// there.
+// Index into BlockJoints::entry of a binding in a block's union; it must be present.
 std::size_t FindPair(const BlockJoints& joints, std::size_t block, std::uint16_t binding);
 
-// OK if `joints` is a well-formed union list for `layout`, with bindings below `bindings`.
-// kDataLoss otherwise.
+// Validates the loaded union list `joints` of `layout`; bindings must be below `bindings`.
+// kDataLoss.
 absl::Status CheckBlockJoints(const BlockLayout& layout, const BlockJoints& joints,
                               std::size_t bindings, std::string_view name);
 

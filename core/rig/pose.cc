@@ -13,7 +13,7 @@
 namespace sinew {
 namespace {
 
-// Places of names among `count` things, each at most once; all of them for an empty list.
+// Indices of `names` among `count` items, without duplicates; all items for an empty list.
 absl::Status Resolve(std::span<const std::string> names, std::size_t count, std::string_view field,
                      const std::function<std::uint32_t(std::string_view)>& find,
                      std::vector<std::uint32_t>& places) {
@@ -27,11 +27,11 @@ absl::Status Resolve(std::span<const std::string> names, std::size_t count, std:
     const std::uint32_t place = find(names[i]);
     if (place >= count) {
       return absl::InvalidArgumentError(absl::StrCat("layout.", AbslView(field), "[", i, "]: got '",
-                                                     names[i], "', which the rig does not have"));
+                                                     names[i], "', which is not in the rig"));
     }
     if (seen[place]) {
       return absl::InvalidArgumentError(
-          absl::StrCat("layout.", AbslView(field), "[", i, "]: got '", names[i], "' twice"));
+          absl::StrCat("layout.", AbslView(field), "[", i, "]: duplicate '", names[i], "'"));
     }
     seen[place] = true;
     places.push_back(place);
@@ -39,13 +39,13 @@ absl::Status Resolve(std::span<const std::string> names, std::size_t count, std:
   return absl::OkStatus();
 }
 
-// Translation, unit quaternion xyzw, scale to a matrix.
+// Matrix of translation, unit quaternion xyzw and scale.
 absl::Status FromTrs(const float* f, std::size_t place, AffineD& matrix) {
   const double length = std::sqrt(double{f[3]} * f[3] + double{f[4]} * f[4] + double{f[5]} * f[5] +
                                   double{f[6]} * f[6]);
   if (!(length > 1e-12)) {
     return absl::InvalidArgumentError(
-        absl::StrCat("pose.joint_transforms: joint ", place, " has a quaternion of length 0"));
+        absl::StrCat("pose.joint_transforms: joint ", place, " has a zero quaternion"));
   }
   const double x = f[3] / length, y = f[4] / length, z = f[5] / length, w = f[6] / length;
   const double sx = f[7], sy = f[8], sz = f[9];
@@ -126,7 +126,7 @@ absl::Status PoseFormat::Read(const Rig& rig, std::string_view joint_bytes,
     std::memcpy(joints.data(), joint_bytes.data(), joint_bytes.size());
     return absl::OkStatus();
   }
-  // Given transforms by joint; the others follow from their rest transform.
+  // Given transforms by joint; unnamed joints follow from their rest transform.
   std::vector<AffineD> given(rig.joints()), model(rig.joints()), local(rig.joints());
   std::vector<bool> has(rig.joints());
   for (std::size_t i = 0; i < joints_.size(); ++i) {

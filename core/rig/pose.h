@@ -1,4 +1,4 @@
-// pose.h - poses as callers send them, to joint-to-model matrices.
+// pose.h - converts poses as received to joint-to-model matrices.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -25,10 +25,10 @@ enum class JointFormat : std::uint8_t {
 };
 enum class PoseSpace : std::uint8_t { kModel = 1, kLocal = 2 };
 
-// How to read the bytes of poses; made once, used for every pose.
+// How to decode the bytes of poses. Created once, used for every pose.
 class PoseFormat {
  public:
-  // Empty name lists mean all, in rig order. kInvalidArgument: an unknown or repeated name.
+  // Empty name lists mean all, in rig order. kInvalidArgument: an unknown or duplicate name.
   static absl::StatusOr<PoseFormat> Create(const Rig& rig, JointFormat format, PoseSpace space,
                                            std::span<const std::string> joints,
                                            std::span<const std::string> controls);
@@ -37,9 +37,9 @@ class PoseFormat {
   std::size_t joint_bytes() const { return joints_.size() * floats_per_joint() * sizeof(float); }
   std::size_t control_bytes() const { return controls_.size() * sizeof(float); }
 
-  // Reads one pose (little-endian float32). joints [J] and controls [K] are resized. A joint that
+  // Decodes one pose (little-endian float32). joints [J] and controls [K] are resized. A joint that
   // is not named keeps its rest transform relative to its parent, a control its default.
-  // kInvalidArgument: wrong byte count, a value that is not finite, a quaternion of length 0.
+  // kInvalidArgument: wrong byte count, a value that is not finite, a zero quaternion.
   absl::Status Read(const Rig& rig, std::string_view joint_bytes, std::string_view control_bytes,
                     std::vector<Affine>& joints, std::vector<float>& controls) const;
 
@@ -47,8 +47,8 @@ class PoseFormat {
   std::size_t floats_per_joint() const { return format_ == JointFormat::kTrs ? 10 : 12; }
   JointFormat format_ = JointFormat::kMatrix3x4;
   PoseSpace space_ = PoseSpace::kModel;
-  bool rig_order_ = true;              // every joint, in order
-  std::vector<std::uint32_t> joints_;  // [named] joint of each place in the bytes
+  bool rig_order_ = true;              // all joints, in rig order
+  std::vector<std::uint32_t> joints_;  // [named] joint of each entry
   std::vector<std::uint32_t> controls_;
 };
 

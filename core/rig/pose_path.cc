@@ -10,8 +10,9 @@
 namespace sinew {
 namespace {
 
-constexpr double kSingular = 1e-9;  // |det| / |A|_F^3 below which a joint carries no one
-constexpr int kHalvings = 3;        // within an eighth of a half turn chords are even to 1e-3
+constexpr double kSingular = 1e-9;  // |det| / |A|_F^3 below which a joint carries no other
+constexpr int kHalvings =
+    3;  // then a chord covers at most 1/8 of 180 degrees and is uniform to 1e-3
 
 using Quaternion = std::array<double, 4>;
 
@@ -48,7 +49,7 @@ Mat3d ToMatrix(const Quaternion& q) {
            1 - 2 * (x * x + y * y)}};
 }
 
-// Of a rotation; its largest component is positive.
+// The sign is chosen so that the largest component is positive.
 Quaternion ToQuaternion(const Mat3d& r) {
   const auto& m = r.m;
   const double trace = m[0] + m[4] + m[8];
@@ -68,7 +69,8 @@ Quaternion ToQuaternion(const Mat3d& r) {
   }
 }
 
-// The rotation at t, the short way at even speed: halved until chords and arcs agree.
+// Shortest-path slerp at t by repeated bisection: chords of the remaining arc are close enough to
+// it.
 Quaternion Turn(Quaternion a, Quaternion b, double t) {
   if (Dot4(a, b) < 0) {
     for (double& v : b) v = -v;
@@ -131,7 +133,7 @@ PoseDistance PosePath::Distance() const {
     const Joint& joint = joints_[j];
     distance.degrees = std::max(distance.degrees, Degrees(joint.from.rotation, joint.to.rotation));
     const Vec3d moved = joint.to.translation - joint.from.translation;
-    double scale = 1;  // translations are in the carrier's own measure
+    double scale = 1;  // translations are in the carrier's units
     if (joint.carrier != kNoParent) {
       const Mat3d m = Linear(ToDouble(to_.joints[joint.carrier]));
       scale = std::cbrt(std::abs(Determinant(m)));

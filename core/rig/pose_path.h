@@ -1,8 +1,8 @@
-// pose_path.h - the poses on the way from one pose to another.
+// pose_path.h - interpolates between two poses.
 //
-// Every joint goes relative to its parent: its rotation turns evenly the short way, translation,
-// stretch and controls go straight. Joints without a parent go relative to joint 0, which alone
-// carries the whole character.
+// Every joint moves relative to its parent: rotations by slerp along the shorter arc, translation,
+// stretch and controls linearly. Roots move relative to joint 0, whose own motion moves the whole
+// character.
 #pragma once
 
 #include <array>
@@ -15,33 +15,33 @@
 
 namespace sinew {
 
-// How far joints go relative to their parents; joint 0 does not count.
+// Largest relative motion of any joint except joint 0.
 struct PoseDistance {
-  double degrees = 0;  // largest turn
-  double length = 0;   // largest translation, scene units
-  double stretch = 0;  // largest change of a stretch, in any entry; 1 = by its own size at rest
+  double degrees = 0;  // rotation
+  double length = 0;   // translation, scene units
+  double stretch = 0;  // change of any entry of the stretch; 1 = the size at rest
 };
 
 class PosePath {
  public:
-  // parent [J], kNoParent = a root, parents before children. Both poses have J joints and equally
-  // many controls; borrowed while the path lives.
+  // parent [J], kNoParent = a root, parents before children. Both poses have J joints and the same
+  // number of controls. All arguments must outlive the path.
   PosePath(std::span<const std::uint32_t> parent, const Pose& from, const Pose& to);
 
   PoseDistance Distance() const;
-  // The pose at t in [0, 1]; 1 is `to`, bit by bit.
+  // The pose at t in [0, 1]; t = 1 is exactly `to`.
   void At(double t, std::vector<Affine>& joints, std::vector<float>& controls) const;
 
  private:
   using Quaternion = std::array<double, 4>;
-  // One end of a joint's way, relative to its carrier.
+  // One end of a joint's path, relative to its carrier.
   struct End {
     Quaternion rotation{1, 0, 0, 0};
     Mat3d stretch;  // rotation * stretch is the linear part
     Vec3d translation;
   };
   struct Joint {
-    std::uint32_t carrier;  // kNoParent: goes in model space
+    std::uint32_t carrier;  // kNoParent: moves in model space
     End from, to;
   };
   static End Split(const AffineD& local, bool rotates);

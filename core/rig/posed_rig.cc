@@ -12,10 +12,10 @@
 namespace sinew {
 namespace {
 
-// det / |A|_F^3 (0.19 for a pure mirror) beyond which a joint counts as mirrored, not as nearly
-// flat.
+// det| / |A|_F^3 (0.19 for a pure mirror) above which a joint counts as mirrored rather than nearly
+// singular.
 constexpr double kMirrored = 0.05;
-constexpr double kRigid = 1e-6;  // |A^T A - I| of a matrix taken as a rotation as it is
+constexpr double kRigid = 1e-6;  // limit of |A^T A - I| for using a matrix as a rotation unchanged
 
 bool IsRotation(const Mat3d& a) {
   const Mat3d g = Multiply(Transpose(a), a);
@@ -25,13 +25,13 @@ bool IsRotation(const Mat3d& a) {
   return Determinant(a) > 0;
 }
 
-// Unit quaternion (w, x, y, z) of a rotation, w >= 0 not enforced: the largest component is
+// Unit quaternion (w, x, y, z) of a rotation; the sign is chosen so that the largest component is
 // positive.
 std::array<double, 4> ToQuaternion(const Mat3d& r) {
   const double trace = r.m[0] + r.m[4] + r.m[8];
   const double size[4] = {trace, r.m[0] * 2 - trace, r.m[4] * 2 - trace, r.m[8] * 2 - trace};
   const auto largest = static_cast<std::size_t>(std::max_element(size, size + 4) - size);
-  const double s = std::sqrt(std::max(0.0, 1 + size[largest]));  // twice that component
+  const double s = std::sqrt(std::max(0.0, 1 + size[largest]));  // twice the largest component
   const double k = 0.5 / s;
   const double yz = r.m[7] - r.m[5], zx = r.m[2] - r.m[6], xy = r.m[3] - r.m[1];
   switch (largest) {
@@ -65,9 +65,9 @@ double FrobeniusCubed(const Mat3d& a) {
   return sum * std::sqrt(sum);
 }
 
-// Rotation part of a joint that also scales. A fully mirrored joint's nearest rotation need not be
-// unique (which axis was mirrored?): take the mirror as one of the x axis of bind space, so that
-// the answer follows every rigid motion and joints mirrored together agree. The mirror stays in the
+// Rotation of a joint that may also scale. The nearest rotation of a mirrored joint need not be
+// unique (which axis was mirrored?): it is taken as a mirror of bind space's x axis, so that the
+// result follows every rigid motion and joints mirrored together agree. The mirror stays in the
 // stretch either way.
 struct JointRotation {
   NearestRotationResult nearest;
@@ -82,7 +82,7 @@ bool IsFinite(std::span<const double> values) {
   return std::ranges::all_of(values, [](double v) { return std::isfinite(v); });
 }
 
-// Of a rest pose's linear part; the identity where that is flat, or out of a double's range.
+// Inverse of a rest pose's linear part; the identity if it is singular or not finite.
 Mat3d RestInverse(const AffineD& rest) {
   if (Flattens(Linear(rest))) return {};
   const Mat3d inverse = Linear(Inverse(rest));
@@ -123,7 +123,7 @@ absl::Status PosedRigTables::Check() const {
     if (j >= parent.size()) return damaged("joint out of range");
   }
   for (std::size_t j = 0; j < parent.size(); ++j) {
-    if (parent[j] != kNoParent && parent[j] >= j) return damaged("parent after its child");
+    if (parent[j] != kNoParent && parent[j] >= j) return damaged("parent after child");
   }
   const auto finite = [](const auto& matrix) { return IsFinite(matrix.m); };
   if (!std::ranges::all_of(inverse_bind, finite) || !std::ranges::all_of(rest_inverse, finite) ||
@@ -136,9 +136,9 @@ absl::Status PosedRigTables::Check() const {
   return absl::OkStatus();
 }
 
-// The rotation of `joint` relative to its rest, or of its nearest ancestor that has one. What a
-// climb finds is kept for all joints on its way: a frame costs one rotation a joint at most,
-// however deep the chains are.
+// The rotation relative to rest of `joint`, or of its nearest ancestor that has one. Results are
+// cached for all joints on the way up, so a frame computes each rotation at most once however deep
+// the chains are.
 const PosedRigBuffer::JointTurn& PosedRigBuffer::TurnOf(const PosedRigTables& tables,
                                                         const Pose& pose, std::uint32_t joint) {
   if (turns_.empty()) turns_.resize(tables.parent.size());
@@ -178,8 +178,8 @@ PosedRig PosedRigBuffer::Compute(const PosedRigTables& tables, const Pose& pose,
     Mat3d rotation = Linear(skin);
     bool mirrored = false;
     if (!IsRotation(rotation)) {
-      // A joint scaled to nothing has no rotation of its own: take its nearest ancestor's that has
-      // one. A flattened joint has one still.
+      // A joint scaled to zero has no rotation and uses that of its nearest ancestor. A joint
+      // flattened in one direction still has one.
       const JointRotation own = RotationOf(rotation);
       const std::uint32_t parent = tables.parent[tables.joint[e]];
       if (own.nearest.unique || parent == kNoParent) {

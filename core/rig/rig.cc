@@ -13,7 +13,7 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kMaxBindings = 65535;  // tables name them in 16 bits
+constexpr std::size_t kMaxBindings = 65535;  // tables store them in 16 bits
 
 absl::Status CheckBindings(std::span<const Binding> bindings, std::size_t joints) {
   if (bindings.empty() || bindings.size() > kMaxBindings) {
@@ -49,7 +49,7 @@ absl::Status CheckControls(std::span<const Control> controls) {
         !(control.minimum <= control.default_value && control.default_value <= control.maximum)) {
       return absl::InvalidArgumentError(absl::StrCat(
           field, ": got minimum ", control.minimum, ", default ", control.default_value,
-          ", maximum ", control.maximum, ", need finite values in this order"));
+          ", maximum ", control.maximum, ", need finite values in ascending order"));
     }
   }
   return absl::OkStatus();
@@ -64,7 +64,7 @@ bool Finite(std::span<const Vec3f> values) {
 
 absl::Status CheckTarget(const ShapeTarget& target, const std::string& field,
                          std::size_t vertices) {
-  // At 0 a control leaves the mesh as it is.
+  // At value 0 a control has no effect.
   if (!std::isfinite(target.weight) || target.weight == 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(field, ".weight: got ", target.weight, ", need a finite value other than 0"));
@@ -79,7 +79,7 @@ absl::Status CheckTarget(const ShapeTarget& target, const std::string& field,
     if (target.vertices[i] >= vertices || (i > 0 && target.vertices[i] <= target.vertices[i - 1])) {
       return absl::InvalidArgumentError(absl::StrCat(field, ".vertices: entry ", i, " is ",
                                                      target.vertices[i],
-                                                     ", need rising numbers below ", vertices));
+                                                     ", need ascending indices below ", vertices));
     }
   }
   if (!Finite(target.offsets) || !Finite(target.normal_offsets)) {
@@ -93,7 +93,7 @@ absl::Status CheckShapes(std::span<const Shape> shapes, std::size_t controls,
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     const std::string field = absl::StrCat("rig.meshes.shapes[", s, "]");
     if (shapes[s].control >= controls) {
-      return absl::InvalidArgumentError(absl::StrCat(field, ".control: is not a control"));
+      return absl::InvalidArgumentError(absl::StrCat(field, ".control: no such control"));
     }
     if (shapes[s].targets.empty()) {
       return absl::InvalidArgumentError(absl::StrCat(field, ".targets: is empty"));
@@ -104,7 +104,7 @@ absl::Status CheckShapes(std::span<const Shape> shapes, std::size_t controls,
           CheckTarget(target, absl::StrCat(field, ".targets[", t, "]"), vertices));
       if (t > 0 && !(target.weight > shapes[s].targets[t - 1].weight)) {
         return absl::InvalidArgumentError(
-            absl::StrCat(field, ".targets[", t, "].weight: need rising weights"));
+            absl::StrCat(field, ".targets[", t, "].weight: need ascending weights"));
       }
     }
   }
@@ -133,12 +133,11 @@ absl::Status CheckMaps(std::span<const VertexMap> maps, std::size_t vertices) {
   return absl::OkStatus();
 }
 
-// Largest difference from 1 of a bind scale that is taken for rounding.
+// Bind scales closer to 1 are attributed to rounding.
 constexpr double kScaleRounding = 1e-3;
 
-// How much larger the rest pose shows the mesh than its bind space holds it: the median over the
-// vertices, each judged by its strongest binding. 1 if the two agree, or nothing sensible can be
-// said.
+// Scale from bind space to the rest pose: the median over the vertices of their strongest bindings'
+// scales. 1 if the two agree, or if the bindings are too inconsistent.
 double BindScale(const Skeleton& skeleton, std::span<const Binding> bindings,
                  const Influences& influences) {
   std::vector<double> of_binding;
@@ -157,9 +156,9 @@ double BindScale(const Skeleton& skeleton, std::span<const Binding> bindings,
   return sensible && std::abs(*middle - 1) > kScaleRounding ? *middle : 1;
 }
 
-// Methods made for rigid joints must see rigid joints: a mesh kept in other units than its skeleton
-// (inverse bind matrices that scale) is brought to the skeleton's. The product of inverse bind and
-// position stays what it was.
+// Converts a mesh stored in other units than its skeleton (inverse bind matrices that scale),
+// because methods for rigid joints need rigid joints. The product of inverse bind and position is
+// unchanged.
 void Rescale(double scale, RigSource& source) {
   const auto stretch = [scale](std::vector<Vec3f>& values) {
     for (Vec3f& v : values) v = ToFloat(scale * ToDouble(v));
@@ -250,7 +249,7 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
     Add(digest, map.name);
     digest.UpdateArray(std::span<const float>(map.values));
   }
-  // All that an author says about a muscle but its name is in these.
+  // These hold every property of a muscle except its name.
   if (!rig.muscles_.empty()) {
     Add(digest, "muscles");
     digest.UpdateArray(std::span<const MuscleRow>(rig.muscle_tables_.rows));
@@ -286,7 +285,7 @@ std::size_t Rig::bytes() const {
   return bytes;
 }
 
-// Weights run from strongest to weakest, and equal ones by binding.
+// Weights are sorted from strongest to weakest, ties by binding.
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex) {
   const auto bindings = rig.influences().bindings(vertex);
   const auto weights = rig.influences().weights(vertex);

@@ -1,7 +1,7 @@
-// rig.h - one validated character: mesh, skeleton, bindings, influences, controls, shapes, maps
-// and muscles that agree.
+// rig.h - one validated character: mesh, skeleton, bindings, influences, controls, shapes, maps and
+// muscles.
 //
-// Immutable after Create, so later code carries no checks. Share it freely across threads.
+// Immutable after Create and shared freely across threads; later code does not check it again.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -20,34 +20,35 @@
 
 namespace sinew {
 
-// A named number a pose may set. The range is for sliders: values beyond it are legal.
+// A named number set by poses. The range is for sliders; values beyond it are legal.
 struct Control {
   std::string name;
   float minimum = 0, maximum = 1, default_value = 0;
 };
 
-// One sculpt of a shape: where it moves which vertices, and their normals.
+// One target of a shape: position and normal offsets of some vertices.
 struct ShapeTarget {
-  float weight = 1;                     // of the control where it is fully on; not 0
-  std::vector<std::uint32_t> vertices;  // rig numbering, rising
+  float weight = 1;                     // value of the control where it is fully on; not 0
+  std::vector<std::uint32_t> vertices;  // rig indices, ascending
   std::vector<Vec3f> offsets;           // [n] bind space
   std::vector<Vec3f> normal_offsets;    // [n] or empty
 };
 
-// Sculpts that one control blends: linear between neighbours and 0, and beyond the last.
+// Targets blended by one control: linear between adjacent targets and 0, extrapolated beyond the
+// last.
 struct Shape {
   std::uint32_t control = 0;         // index into Rig::controls
-  std::vector<ShapeTarget> targets;  // by rising weight
+  std::vector<ShapeTarget> targets;  // by ascending weight
 };
 
-// A painted number per vertex.
+// A named scalar per vertex.
 struct VertexMap {
   std::string name;
-  std::vector<float> values;  // [V]; vertices of parts without it have 1
+  std::vector<float> values;  // [V]; 1 for vertices of parts without the map
 };
 
-// A rig before it is checked. V vertices, J joints, E bindings: a joint with the space that it
-// carries skin from, so that meshes in spaces of their own may share a joint.
+// Input of Rig::Create. V vertices, J joints, E bindings. A binding is a joint with one bind space,
+// so that meshes with their own bind spaces can share a joint.
 struct RigSource {
   MeshSource mesh;                    // [V] positions in bind space
   std::vector<SkeletonJoint> joints;  // [J] parents first
@@ -62,12 +63,12 @@ struct RigSource {
 
 class Rig {
  public:
-  // A mesh kept in other units than its skeleton (the rest pose scales it by the same factor nearly
-  // everywhere) is brought to the skeleton's units, so that joints which only turn are rigid for
-  // every method. kInvalidArgument names the field, what was found and what is allowed.
+  // A mesh in other units than its skeleton (the rest pose scales it by the same factor nearly
+  // everywhere) is converted to the skeleton's units, so that rotating joints are rigid for every
+  // method. kInvalidArgument names the field, the value found and what is allowed.
   static absl::StatusOr<Rig> Create(RigSource source);
 
-  // In the skeleton's units, whatever the source's were.
+  // In the skeleton's units.
   const Mesh& mesh() const { return mesh_; }
   const Skeleton& skeleton() const { return skeleton_; }
   std::span<const Binding> bindings() const { return bindings_; }
@@ -75,16 +76,16 @@ class Rig {
   std::span<const Control> controls() const { return controls_; }
   std::span<const Shape> shapes() const { return shapes_; }
   std::span<const Muscle> muscles() const { return muscles_; }
-  // Of the muscles, as posing them needs it.
+  // The data needed to pose the muscles.
   const MuscleTables& muscle_tables() const { return muscle_tables_; }
-  // nullptr: there is none of that name. Valid as long as the rig.
+  // nullptr if there is none. Valid as long as the rig.
   const VertexMap* FindMap(std::string_view name) const;
 
   std::size_t vertices() const { return mesh_.vertices(); }
   std::size_t joints() const { return skeleton_.joints(); }
-  // SHA-256 of everything above, as hex: equal digests deform alike.
+  // SHA-256 of everything above, as hex: rigs with equal digests deform identically.
   const std::string& digest() const { return digest_; }
-  // Bytes this object holds, roughly.
+  // Approximate bytes held by this object.
   std::size_t bytes() const;
 
  private:
@@ -104,7 +105,7 @@ class Rig {
   std::string digest_;
 };
 
-// The binding of a vertex with the largest weight, ties by lower joint.
+// The binding with the largest weight of a vertex, ties by lower binding.
 std::uint16_t StrongestBinding(const Rig& rig, std::size_t vertex);
 
 }  // namespace sinew

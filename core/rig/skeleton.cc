@@ -11,7 +11,7 @@
 namespace sinew {
 namespace {
 
-// Length of a column of the linear part: the joint's own scale along that axis.
+// Length of a column of the linear part: the scale along that axis.
 double ColumnLength(const AffineD& a, std::size_t column) {
   return std::sqrt(a.m[column] * a.m[column] + a.m[4 + column] * a.m[4 + column] +
                    a.m[8 + column] * a.m[8 + column]);
@@ -39,7 +39,7 @@ absl::StatusOr<Skeleton> Skeleton::Create(std::vector<SkeletonJoint> joints,
   for (std::size_t j = 0; j < joints.size(); ++j) {
     if (joints[j].name.empty()) return Wrong(j, "name", "is empty, need a unique name");
     if (!names.insert(joints[j].name).second) {
-      return Wrong(j, "name", absl::StrCat("got '", joints[j].name, "' twice, need unique names"));
+      return Wrong(j, "name", absl::StrCat("duplicate '", joints[j].name, "'"));
     }
     if (joints[j].parent != kNoParent && joints[j].parent >= j) {
       return Wrong(j, "parent",
@@ -75,7 +75,7 @@ std::uint32_t Skeleton::Find(std::string_view name) const {
 AffineD Skeleton::ToModel(std::size_t j, const AffineD& parent_model, const AffineD& parent_local,
                           const AffineD& local) const {
   if (!joints_[j].compensates_scale) return Compose(parent_model, local);
-  // The parent's own scale still moves the joint's origin, but is taken out of its axes.
+  // The parent's scale moves the joint's origin but does not reach its axes.
   AffineD unscaled = local;
   for (std::size_t row = 0; row < 3; ++row) {
     const double scale = ColumnLength(parent_local, row);

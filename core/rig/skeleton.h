@@ -19,13 +19,14 @@ inline constexpr std::uint32_t kNoParent = 0xffffffffu;
 struct SkeletonJoint {
   std::string name;
   std::uint32_t parent = kNoParent;
-  bool compensates_scale = false;  // the parent's own scale does not reach this joint's linear part
+  bool compensates_scale =
+      false;  // the parent's own scale does not affect this joint's linear part
 };
 
 class Skeleton {
  public:
   // rest_local [J], relative to the parent. kInvalidArgument: no joints, more than 65,535, an empty
-  // or repeated name, a parent that does not come before its child, a matrix that is not finite.
+  // or duplicate name, a parent after its child, a matrix that is not finite.
   static absl::StatusOr<Skeleton> Create(std::vector<SkeletonJoint> joints,
                                          std::vector<AffineD> rest_local);
 
@@ -37,9 +38,8 @@ class Skeleton {
   // Index of a name, or kNoParent.
   std::uint32_t Find(std::string_view name) const;
 
-  // Model transform of joint j from its parent's model transform and its own local one.
-  // `parent_local` is the parent's local transform, whose scale (lengths of its columns) a
-  // compensating joint leaves out.
+  // Model transform of joint j from its parent's model transform and its own local one. A joint
+  // with compensates_scale ignores the scale (column lengths) of `parent_local`.
   AffineD ToModel(std::size_t j, const AffineD& parent_model, const AffineD& parent_local,
                   const AffineD& local) const;
 

@@ -10,7 +10,7 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 1024;  // blocks: some milliseconds
+constexpr std::size_t kGrain = 1024;  // blocks; a few milliseconds of work
 
 }  // namespace
 

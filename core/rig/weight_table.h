@@ -1,6 +1,6 @@
-// weight_table.h - skin weights packed for kernels: per (block, binding) pair 16 lanes of weights.
+// weight_table.h - skin weights packed for kernels: 16 lanes of weights per (block, binding) pair.
 //
-// What every method that blends the rig's own influences binds (lbs, dqs, ...).
+// Shared by all methods that blend the rig's own influences (lbs, dqs, ...).
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,16 +18,16 @@ struct WeightTable {
   BlockJoints joints;
   AlignedVector<float> weights;  // [pairs][16], 0 where a lane does not use the binding
 
-  // max_influences > 0 keeps each vertex's strongest and renormalises them in double; 0 keeps all.
-  // kCancelled.
+  // max_influences > 0 keeps that many strongest weights per vertex and renormalises them in
+  // double; 0 keeps all. kCancelled.
   static absl::StatusOr<WeightTable> Create(const Rig& rig, const BlockLayout& layout,
                                             std::uint32_t max_influences, const Task& task);
-  // Upper bound of what Create allocates and keeps.
+  // Upper limit of the bytes Create allocates and keeps.
   static std::size_t CostBytes(const Rig& rig, const BlockLayout& layout);
-  // Sizes, order and ranges; run after loading. kDataLoss.
+  // Validates loaded tables. kDataLoss.
   absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
 
-  // For the Fields of the method that holds it.
+  // For the Fields function of the method that contains it.
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit("joint_offset", self.joints.offset);

@@ -21,7 +21,7 @@ MeshSource TwoParts() {
   return source;
 }
 
-TEST(Mesh, KeepsArraysAndMeasuresTheBox) {
+TEST(Mesh, KeepsArraysAndMeasuresBoundingBox) {
   const auto mesh = Mesh::Create(TwoParts());
   ASSERT_TRUE(mesh.ok()) << mesh.status();
   EXPECT_EQ(mesh->vertices(), 7u);
@@ -53,9 +53,9 @@ struct BadMesh {
   const char* message;
 };
 
-class MeshRefuses : public ::testing::TestWithParam<BadMesh> {};
+class MeshErrors : public ::testing::TestWithParam<BadMesh> {};
 
-TEST_P(MeshRefuses, WithTheFieldAndWhatIsNeeded) {
+TEST_P(MeshErrors, NameFieldAndRequirement) {
   MeshSource source = TwoParts();
   GetParam().spoil(source);
   const auto mesh = Mesh::Create(source);
@@ -68,7 +68,7 @@ constexpr float kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
 INSTANTIATE_TEST_SUITE_P(
-    Table, MeshRefuses,
+    Table, MeshErrors,
     ::testing::Values(
         BadMesh{"NoVertices", [](MeshSource& s) { s = {}; }, "positions: no vertices"},
         BadMesh{"NanPosition", [](MeshSource& s) { s.positions[3].y = kNan; },

@@ -24,7 +24,7 @@ RigSource ThreeJoints() {
   return source;
 }
 
-TEST(BindPose, IsWhereEachJointWasBound) {
+TEST(BindPose, InvertsInverseBindMatrices) {
   const Rig rig = testing::MakeRig(ThreeJoints());
   const std::vector<AffineD> pose = BindPose(rig);
   ASSERT_EQ(pose.size(), 3u);
@@ -35,7 +35,7 @@ TEST(BindPose, IsWhereEachJointWasBound) {
   }
 }
 
-TEST(BindPose, JointsThatWereNotBoundStayWithTheirParent) {
+TEST(BindPose, UnboundJointsKeepRestRelativeToParent) {
   RigSource source = ThreeJoints();
   source.joints.push_back({.name = "tip", .parent = 2});
   source.rest_local.push_back(Shift(0.5, 0.25));
@@ -46,8 +46,8 @@ TEST(BindPose, JointsThatWereNotBoundStayWithTheirParent) {
   EXPECT_LT(Length(Translation(pose[3]) - expected), 1e-12);
 }
 
-// Two meshes that hold one joint in spaces of their own meet in that of the first.
-TEST(BindPose, BindingsOfOneJointMeet) {
+// Two meshes bind one joint in different bind spaces; both map to that of the first.
+TEST(BindPose, BindingsOfOneJointCoincide) {
   RigSource source = ThreeJoints();
   source.bindings.push_back({1, Compose(source.bindings[1].inverse_bind, Shift(-7, 3))});
   const Rig rig = testing::MakeRig(source);
@@ -57,8 +57,9 @@ TEST(BindPose, BindingsOfOneJointMeet) {
   EXPECT_LT(Length(Apply(to[3], {1, 2, 3}) - Vec3d{-6, 5, 3}), 1e-9);
 }
 
-// The last third is a part of its own, kept ten higher, and alone holds the last joint.
-TEST(BindPose, PartsInSpacesOfTheirOwnStandTogether) {
+// The last third is its own part, bound ten units higher, and is the only part bound to the last
+// joint.
+TEST(BindPose, PartsWithOwnBindSpacesAlign) {
   RigSource source = testing::TubeSource({.rings = 6, .around = 6, .joints = 3, .length = 6});
   const std::vector<AffineD> expected = BindPose(testing::MakeRig(source));
   constexpr std::uint32_t kFrom = 24;
@@ -100,7 +101,7 @@ TEST(BindPose, PartsInSpacesOfTheirOwnStandTogether) {
   }
 }
 
-TEST(BindPose, JointsThatLeaveOutTheirParentsScaleDoSo) {
+TEST(BindPose, RespectsScaleCompensation) {
   RigSource source = testing::TubeSource({.rings = 6, .around = 6, .joints = 3, .length = 6});
   source.rest_local[1] = Compose(source.rest_local[1], {{2, 0, 0, 0, 0, 2, 0, 0, 0, 0, 2, 0}});
   source.joints.push_back({.name = "tip", .parent = 1, .compensates_scale = true});

@@ -1,6 +1,6 @@
-// Skeletons as deep, and rigs with as many bindings, as nobody would draw but anybody may upload:
-// binding must not take a product of depths or counts, with which some of these tests run for
-// minutes. And binding stops wherever it reports.
+// Skeletons of extreme depth and rigs with extreme numbers of bindings, as in hostile uploads. Time
+// proportional to a product of depths or counts would make some of these tests run for minutes.
+// Binding must also be cancellable at each progress report.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,14 +20,14 @@ using testing::Distance;
 using testing::RigidMotion;
 using testing::ValueOrDie;
 
-constexpr std::uint32_t kDepth = 4000;  // joints of a branch
+constexpr std::uint32_t kDepth = 4000;  // joints per branch
 constexpr std::uint32_t kVertices = 10000;
 
 struct Row {
   std::uint32_t first, second;  // bindings
 };
 
-// Vertices of two bindings each, the first a little stronger. No joints yet.
+// Vertices with two bindings each, the first slightly stronger. No joints yet.
 RigSource TwoJointVertices(const std::vector<Row>& rows) {
   std::vector<Vec3f> positions;
   for (std::size_t v = 0; v < rows.size(); ++v) {
@@ -54,7 +54,7 @@ void AddJoint(RigSource& source, std::uint32_t parent, const Vec3d& local) {
 }
 
 // Root 0 at (1, 2, 3), a branch 1 ... kDepth along x and one kDepth + 1 ... 2 kDepth along y;
-// binding e is that of joint e.
+// binding e belongs to joint e.
 Rig Branches(const std::vector<Row>& rows) {
   RigSource source = TwoJointVertices(rows);
   AddJoint(source, kNoParent, {1, 2, 3});
@@ -71,7 +71,7 @@ Rig Branches(const std::vector<Row>& rows) {
   return testing::MakeRig(std::move(source));
 }
 
-// Each vertex between the far ends of both branches, nearly all with a set of its own.
+// Each vertex blends the far ends of both branches, nearly every one with its own set.
 std::vector<Row> AcrossBranches() {
   std::vector<Row> rows;
   for (std::uint32_t v = 0; v < kVertices; ++v) {
@@ -80,7 +80,7 @@ std::vector<Row> AcrossBranches() {
   return rows;
 }
 
-// Each vertex between the two ends of one branch.
+// Each vertex blends both ends of one branch.
 std::vector<Row> AlongBranches() {
   std::vector<Row> rows;
   for (std::uint32_t v = 0; v < kVertices; ++v) {
@@ -109,7 +109,7 @@ M BindTo(const Rig& rig, const BlockLayout& layout, const typename M::Params& pa
   return ValueOrDie(M::Bind({rig, layout, {}}, params, task));
 }
 
-TEST(DeepRigs, SphericalBlendFindsTheCommonAncestorFarAbove) {
+TEST(DeepRigs, SphericalBlendCommonAncestorFarAbove) {
   const Rig rig = Branches(AcrossBranches());
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   const auto blend = BindTo<SphericalBlend>(rig, *layout, PerSet());
@@ -119,7 +119,7 @@ TEST(DeepRigs, SphericalBlendFindsTheCommonAncestorFarAbove) {
   }
 }
 
-TEST(DeepRigs, SphericalBlendFindsTheLowerJointFarBelow) {
+TEST(DeepRigs, SphericalBlendLowerJointFarBelow) {
   const Rig rig = Branches(AlongBranches());
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   const auto blend = BindTo<SphericalBlend>(rig, *layout, PerSet());
@@ -129,8 +129,8 @@ TEST(DeepRigs, SphericalBlendFindsTheLowerJointFarBelow) {
   }
 }
 
-// One vertex of joints all along a branch: each but the root has an ancestor in the set.
-TEST(DeepRigs, SphericalBlendTakesLargeSets) {
+// One vertex with joints all along a branch: each but the root has an ancestor in the set.
+TEST(DeepRigs, SphericalBlendLargeSets) {
   constexpr std::uint32_t kStride = 16;
   RigSource source = TwoJointVertices({{0, 1}});
   AddJoint(source, kNoParent, {});
@@ -144,7 +144,7 @@ TEST(DeepRigs, SphericalBlendTakesLargeSets) {
     source.influences.weights.push_back(0.75f * kStride / kDepth);
   }
   source.influences.offsets.push_back(source.influences.bindings.size());
-  std::reverse(source.bindings.begin(), source.bindings.end());  // ancestors stand last
+  std::reverse(source.bindings.begin(), source.bindings.end());  // ancestors come last
   const Rig rig = testing::MakeRig(std::move(source));
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   const auto blend = BindTo<SphericalBlend>(rig, *layout, PerSet());
@@ -153,7 +153,7 @@ TEST(DeepRigs, SphericalBlendTakesLargeSets) {
             1e-9);
 }
 
-TEST(DeepRigs, BisectorTellsAncestorsFromOthers) {
+TEST(DeepRigs, BisectorIdentifiesAncestors) {
   const BulgeFreeParams params = {.method = BulgeMethod::kBisector};
   const Rig across = Branches(AcrossBranches()), along = Branches(AlongBranches());
   const auto across_layout = ValueOrDie(BlockLayout::Create(across));
@@ -168,8 +168,8 @@ TEST(DeepRigs, BisectorTellsAncestorsFromOthers) {
   }
 }
 
-// A bone without length continues the one that leads to it, however many of them lie there.
-TEST(DeepRigs, BisectorPassesOverThousandsOfJointsInOnePlace) {
+// A zero-length bone continues its parent's, however many coincide.
+TEST(DeepRigs, BisectorSkipsThousandsOfCoincidentJoints) {
   std::vector<Row> rows;
   for (std::uint32_t v = 0; v < kVertices; ++v) rows.push_back({1 + v % 1000, kDepth - v % 999});
   RigSource source = TwoJointVertices(rows);
@@ -187,7 +187,7 @@ TEST(DeepRigs, BisectorPassesOverThousandsOfJointsInOnePlace) {
 }
 
 // Only the root and the last joints of each branch are bound.
-TEST(DeepRigs, DqsFollowsAnAncestorFarAbove) {
+TEST(DeepRigs, DqsAncestorFarAbove) {
   RigSource source = TwoJointVertices({{0, 1}, {1, 2}});
   AddJoint(source, kNoParent, {});
   for (std::uint32_t j = 1; j <= 2 * kDepth; ++j) {
@@ -203,8 +203,8 @@ TEST(DeepRigs, DqsFollowsAnAncestorFarAbove) {
   EXPECT_EQ(dqs.sign_parent, (std::vector<std::uint16_t>{2, 2, 3, 2}));
 }
 
-// Two joints with tens of thousands of bindings each, bound in several poses with some noise.
-TEST(DeepRigs, DqsFollowsTheSamePoseAmongVeryManyBindings) {
+// Two joints with tens of thousands of bindings each, bound in several slightly different poses.
+TEST(DeepRigs, DqsManyBindingsOfOneJoint) {
   constexpr std::uint32_t kBindings = 30000, kPoses = 5;
   RigSource source = TwoJointVertices({{0, 1}, {kBindings, kBindings + 1}});
   AddJoint(source, kNoParent, {});
@@ -225,7 +225,7 @@ TEST(DeepRigs, DqsFollowsTheSamePoseAmongVeryManyBindings) {
   }
 }
 
-// Progress rises to the end, and a bind asked to stop at one of its reports makes no other.
+// Progress rises to 1, and a bind cancelled at one of its reports makes no further one.
 template <class M>
 void ExpectStopsAtEveryReport(const Rig& rig, const typename M::Params& params) {
   SCOPED_TRACE(M::Params::kName);
@@ -255,7 +255,7 @@ void ExpectStopsAtEveryReport(const Rig& rig, const typename M::Params& params) 
   }
 }
 
-TEST(DeepRigs, BindsStopAtEveryReport) {
+TEST(DeepRigs, BindCancellableAtEveryReport) {
   const Rig rig = Branches(AlongBranches());
   SphericalBlendParams weighted;
   weighted.centres = BlendCentres::kWeighted;

@@ -12,7 +12,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
-TEST(Influences, SortsMergesDropsAndNormalises) {
+TEST(Influences, SortsMergesPrunesAndNormalises) {
   const auto influences = Influences::Create(
       {.offsets = {0, 4}, .bindings = {2, 0, 2, 1}, .weights = {0.25f, 0.4995f, 0.25f, 1e-7f}}, 3);
   ASSERT_TRUE(influences.ok()) << influences.status();
@@ -22,14 +22,14 @@ TEST(Influences, SortsMergesDropsAndNormalises) {
   EXPECT_EQ(influences->max_per_vertex(), 2u);
 }
 
-TEST(Influences, BreaksTiesByTheLowerBinding) {
+TEST(Influences, BreaksTiesByLowerBinding) {
   const auto influences =
       Influences::Create({.offsets = {0, 2}, .bindings = {5, 3}, .weights = {0.5f, 0.5f}}, 6);
   ASSERT_TRUE(influences.ok());
   EXPECT_THAT(influences->bindings(0), ElementsAre(3, 5));
 }
 
-TEST(Influences, UsesTheFallbackForAVertexWithoutWeights) {
+TEST(Influences, UsesFallbackForVertexWithoutWeights) {
   const auto influences =
       Influences::Create({.offsets = {0, 0}, .bindings = {}, .weights = {}, .fallback = {4}}, 5);
   ASSERT_TRUE(influences.ok()) << influences.status();
@@ -42,7 +42,7 @@ struct BadCase {
   const char* message;
 };
 
-TEST(Influences, RefusesBadRows) {
+TEST(Influences, RejectsBadRows) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const BadCase cases[] = {
       {{{0, 1}, {0}, {0.998f}, {}}, "vertex 0 sums to 0.998, need 1"},
@@ -64,7 +64,7 @@ TEST(Influences, RefusesBadRows) {
   }
 }
 
-TEST(Influences, AVertexHasAtMost255) {
+TEST(Influences, AtMost255PerVertex) {
   const auto spread = [](std::uint32_t bindings, std::uint32_t times) {
     InfluenceSource source;
     for (std::uint32_t k = 0; k < bindings * times; ++k) {
@@ -80,7 +80,7 @@ TEST(Influences, AVertexHasAtMost255) {
               HasSubstr("influence_counts: vertex 0 has 256 bindings, need 255 or fewer"));
 }
 
-TEST(Influences, AcceptsSumsWithinTheTolerance) {
+TEST(Influences, AcceptsSumsWithinTolerance) {
   for (const float sum : {0.9991f, 1.0009f}) {
     EXPECT_TRUE(Influences::Create({.offsets = {0, 1}, .bindings = {0}, .weights = {sum}}, 1).ok())
         << sum;

@@ -24,8 +24,8 @@ bool Climbs(const std::vector<std::uint32_t>& parents, std::uint32_t joint,
   return joint == ancestor;
 }
 
-// Parents stand before their children, but not next to them: bushes, chains and several roots.
-TEST(JointOrder, AgreesWithClimbing) {
+// Parents precede their children, not necessarily directly: bushes, chains and several roots.
+TEST(JointOrder, MatchesParentWalk) {
   std::mt19937 random(1);
   for (const std::uint32_t reach : {1u, 2u, 10u, 200u}) {
     std::vector<std::uint32_t> parents;
@@ -46,7 +46,7 @@ TEST(JointOrder, AgreesWithClimbing) {
   }
 }
 
-TEST(JointOrder, NumbersEachJointOnceRightBeforeItsDescendants) {
+TEST(JointOrder, IsPreorder) {
   const JointOrder order(Tree({kNoParent, 0, kNoParent, 0, 1, 2}));
   EXPECT_EQ(order.entry(0), 0u);
   EXPECT_EQ(order.end(0), 4u);

@@ -12,7 +12,7 @@
 namespace sinew {
 namespace {
 
-TEST(BlockLayout, HoldsEveryVertexOnceAndNeverMixesPivots) {
+TEST(BlockLayout, EveryVertexOnceAndOnePivotPerBlock) {
   for (const auto& [name, rig] : testing::AllRigs()) {
     const auto layout = *BlockLayout::Create(rig);
     std::set<std::int32_t> seen;
@@ -29,7 +29,7 @@ TEST(BlockLayout, HoldsEveryVertexOnceAndNeverMixesPivots) {
   }
 }
 
-TEST(BlockLayout, UnionsStartWithThePivotThenAscend) {
+TEST(BlockLayout, UnionsStartWithPivotThenAscend) {
   const Rig rig = testing::TubeRig({.joints = 6, .weights = testing::TubeWeights::kFour});
   const auto layout = *BlockLayout::Create(rig);
   for (std::size_t b = 0; b < layout->blocks(); ++b) {
@@ -41,7 +41,7 @@ TEST(BlockLayout, UnionsStartWithThePivotThenAscend) {
   }
 }
 
-TEST(WeightTable, HoldsEachVertexsWeightsAndZeroElsewhere) {
+TEST(WeightTable, HoldsVertexWeightsAndZeroElsewhere) {
   const Rig rig = testing::TubeRig({.joints = 6, .weights = testing::TubeWeights::kFour});
   const auto layout = *BlockLayout::Create(rig);
   const WeightTable table = *WeightTable::Create(rig, *layout, 0, Task());
@@ -61,7 +61,7 @@ TEST(WeightTable, HoldsEachVertexsWeightsAndZeroElsewhere) {
   }
 }
 
-TEST(WeightTable, StopsWhenTheTaskIsCancelled) {
+TEST(WeightTable, Cancellable) {
   const Rig rig = testing::TubeRig({.joints = 6, .weights = testing::TubeWeights::kFour});
   const auto layout = *BlockLayout::Create(rig);
   std::stop_source stop;
@@ -72,7 +72,7 @@ TEST(WeightTable, StopsWhenTheTaskIsCancelled) {
   }
 }
 
-TEST(WeightTable, KeepsTheStrongestAndRenormalises) {
+TEST(WeightTable, KeepsStrongestAndRenormalises) {
   const Rig rig = testing::TubeRig({.joints = 6, .weights = testing::TubeWeights::kFour});
   const auto layout = *BlockLayout::Create(rig);
   const WeightTable table = *WeightTable::Create(rig, *layout, 2, Task());

@@ -1,4 +1,4 @@
-// Poses on the way between poses, and the steps a recipe with state takes along them.
+// Poses between poses, and the steps a stateful recipe takes along them.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -32,7 +32,7 @@ double Difference(std::span<const Affine> a, std::span<const Affine> b) {
   return largest;
 }
 
-TEST(PosePath, JointsTurnEvenlyAboutTheirParents) {
+TEST(PosePath, JointsRotateUniformlyAboutParents) {
   const PosedRigTables tables = Tables(Tube());
   const auto from = testing::BendPose(Tube(), -20), to = testing::BendPose(Tube(), 140);
   const PosePath path(tables.parent, {.joints = from}, {.joints = to});
@@ -43,13 +43,13 @@ TEST(PosePath, JointsTurnEvenlyAboutTheirParents) {
   std::vector<float> controls;
   for (int k = 0; k <= 16; ++k) {
     path.At(k / 16.0, joints, controls);
-    // Even to 1e-3 of an eighth of the way.
+    // Uniform to 1e-3 of an eighth of the way.
     EXPECT_LE(Difference(joints, testing::BendPose(Tube(), -20 + 10 * k)), 2e-3) << k;
   }
   EXPECT_EQ(std::memcmp(joints.data(), to.data(), to.size() * sizeof(Affine)), 0);
 }
 
-TEST(PosePath, ACommonMotionDoesNotCount) {
+TEST(PosePath, CommonMotionIsIgnored) {
   const PosedRigTables tables = Tables(Tube());
   const auto from = testing::BendPose(Tube(), 10);
   const auto to = testing::Moved(testing::RigidMotion({0, 1, 0}, 170, {100, 0, 0}),
@@ -59,7 +59,7 @@ TEST(PosePath, ACommonMotionDoesNotCount) {
   EXPECT_LE(path.Distance().length, 1e-4);
 }
 
-TEST(PosePath, TranslationsStretchesAndControlsGoStraight) {
+TEST(PosePath, TranslationsStretchesAndControlsAreLinear) {
   const PosedRigTables tables = Tables(Tube());
   const auto from = testing::RestPose(Tube());
   auto to = from;
@@ -78,7 +78,7 @@ TEST(PosePath, TranslationsStretchesAndControlsGoStraight) {
   EXPECT_EQ(controls, (std::vector<float>{0.25f, 0.5f}));
 }
 
-TEST(PosePath, JointsScaledToNothingAndMirrorsStayFinite) {
+TEST(PosePath, ZeroScaledAndMirroredJointsStayFinite) {
   const PosedRigTables tables = Tables(Tube());
   auto from = testing::BendPose(Tube(), 30), to = testing::BendPose(Tube(), 80);
   for (const std::size_t i : {0, 1, 2, 4, 5, 6, 8, 9, 10}) {
@@ -97,7 +97,7 @@ TEST(PosePath, JointsScaledToNothingAndMirrorsStayFinite) {
   EXPECT_TRUE(std::isfinite(path.Distance().degrees));
 }
 
-TEST(PoseSteps, FollowInStepsOfFiveDegrees) {
+TEST(PoseSteps, StepsAreAtMostFiveDegrees) {
   const PosedRigTables tables = Tables(Tube());
   const auto steps = [&](double from, double to, double length) {
     const StreamState state = {
@@ -114,7 +114,7 @@ TEST(PoseSteps, FollowInStepsOfFiveDegrees) {
   EXPECT_EQ(steps(150, 20, 0), std::pair(true, std::size_t{10}));
 }
 
-TEST(PoseSteps, ReplayFromRestWithinALimit) {
+TEST(PoseSteps, ReplayFromRestIsLimited) {
   const PosedRigTables tables = Tables(Tube());
   const auto pose = testing::BendPose(Tube(), 150);
   PoseSteps steps(tables, {}, {.joints = pose}, 0);
@@ -129,8 +129,8 @@ TEST(PoseSteps, ReplayFromRestWithinALimit) {
   EXPECT_EQ(PoseSteps(tables, {}, {.joints = far}, 0.1).count(), kMaxReplaySteps);
 }
 
-// Replay starts where the skin lies at rest, whatever the skeleton's own rest pose is.
-TEST(PoseSteps, RestIsThePoseOfTheBind) {
+// Replay starts at the bind pose, whatever the skeleton's own rest pose is.
+TEST(PoseSteps, RestIsBindPose) {
   RigSource source = testing::TubeSource({.joints = 2});
   source.rest_local[1] = Compose(source.rest_local[1], testing::RigidMotion({0, 0, 1}, 40));
   const Rig rig = testing::MakeRig(std::move(source));

@@ -46,7 +46,7 @@ void ExpectNear(const std::vector<Affine>& a, const std::vector<Affine>& b) {
   }
 }
 
-// Local transforms of a pose in model space.
+// Local transforms of a model-space pose.
 std::vector<Affine> ToLocal(const Rig& rig, const std::vector<Affine>& model) {
   std::vector<Affine> local;
   for (std::size_t j = 0; j < model.size(); ++j) {
@@ -58,7 +58,7 @@ std::vector<Affine> ToLocal(const Rig& rig, const std::vector<Affine>& model) {
   return local;
 }
 
-TEST(PoseFormat, TakesModelMatricesAsTheyAre) {
+TEST(PoseFormat, KeepsModelMatrices) {
   const Rig rig = Chain();
   const auto pose = testing::BendPose(rig, 70);
   const auto format = *PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kModel, {}, {});
@@ -94,7 +94,7 @@ TEST(PoseFormat, ReadsTranslationRotationScale) {
   EXPECT_EQ(read->controls, (std::vector<float>{0.25f, 0})) << "defaults";
 }
 
-TEST(PoseFormat, JointsNotNamedKeepTheirRestRelativeToTheParent) {
+TEST(PoseFormat, UnnamedJointsKeepRestRelativeToParent) {
   const Rig rig = Chain();
   const auto rest = testing::RestPose(rig);
   const AffineD motion = testing::RigidMotion({0, 0, 1}, 50, {1, 2, 3});
@@ -107,7 +107,7 @@ TEST(PoseFormat, JointsNotNamedKeepTheirRestRelativeToTheParent) {
   ExpectNear(read->joints, moved);
 }
 
-TEST(PoseFormat, NamesMayComeInAnyOrder) {
+TEST(PoseFormat, AcceptsNamesInAnyOrder) {
   const Rig rig = Chain();
   const auto pose = testing::BendPose(rig, 70);
   std::vector<std::string> names;
@@ -120,7 +120,7 @@ TEST(PoseFormat, NamesMayComeInAnyOrder) {
   ExpectNear(read->joints, pose);
 }
 
-TEST(PoseFormat, RefusesUnknownAndRepeatedNames) {
+TEST(PoseFormat, RejectsUnknownAndDuplicateNames) {
   const Rig rig = Chain();
   for (const auto& [names, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"nobody"}, "layout.joints[0]: got 'nobody'"},
@@ -131,7 +131,7 @@ TEST(PoseFormat, RefusesUnknownAndRepeatedNames) {
   }
 }
 
-TEST(PoseFormat, RefusesBadBytes) {
+TEST(PoseFormat, RejectsBadBytes) {
   const Rig rig = Chain();
   const auto format = *PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kModel, {}, {});
   const std::string good = Bytes(testing::RestPose(rig));

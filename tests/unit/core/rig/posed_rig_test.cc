@@ -18,7 +18,7 @@ using testing::RestPose;
 using testing::ScaleMotion;
 using testing::TubeRig;
 
-// One vertex on a chain of joints, a binding each.
+// One vertex on a chain of joints, one binding per joint.
 RigSource ChainSource(std::uint32_t joints) {
   RigSource source = testing::RigidSource({{0, 0, 0}}, {});
   source.joints.clear();
@@ -32,7 +32,7 @@ RigSource ChainSource(std::uint32_t joints) {
   return source;
 }
 
-// No rotation of its own.
+// Removes the joint's rotation.
 void Flatten(Affine& joint) {
   joint.m = {1, 1, 1, 0, 1, 1, 1, 0, 1, 1, 1, 0};
 }
@@ -41,7 +41,7 @@ Affine Turned(double degrees) {
   return ToFloat(Compose(testing::RigidMotion({0.36, 0.48, 0.8}, degrees), ScaleMotion({1, 2, 1})));
 }
 
-TEST(PosedRig, AJointWithoutARotationTakesItsNearestAncestors) {
+TEST(PosedRig, ZeroScaledJointUsesAncestorRotation) {
   constexpr std::uint32_t kJoints = 60;
   const Rig rig = testing::MakeRig(ChainSource(kJoints));
   const auto tables = PosedRigTables::Create(rig, {});
@@ -67,8 +67,8 @@ TEST(PosedRig, AJointWithoutARotationTakesItsNearestAncestors) {
   }
 }
 
-// Hours if every joint climbed to the root on its own.
-TEST(PosedRig, ADeepChainWithoutRotationsEnds) {
+// Would take hours if every joint walked up to the root.
+TEST(PosedRig, DeepChainWithoutRotationsIsFast) {
   const Rig rig = testing::MakeRig(ChainSource(65'535));
   const auto tables = PosedRigTables::Create(rig, {});
   auto pose = RestPose(rig);
@@ -78,7 +78,7 @@ TEST(PosedRig, ADeepChainWithoutRotationsEnds) {
   EXPECT_EQ(posed.rotations.back().m, Mat3{}.m);
 }
 
-TEST(PosedRig, SaysWhichRotationsAreOfMirrorImages) {
+TEST(PosedRig, MarksMirroredRotations) {
   const Rig rig = TubeRig({.joints = 3});
   const auto tables = PosedRigTables::Create(rig, {});
   PosedRigBuffer buffer;
@@ -97,7 +97,7 @@ TEST(PosedRig, SaysWhichRotationsAreOfMirrorImages) {
   EXPECT_TRUE(buffer.Compute(tables, {.joints = pose}, false).mirrored.empty());
 }
 
-TEST(PosedRig, CheckRefusesMatricesThatAreNotFinite) {
+TEST(PosedRig, CheckRejectsNonFiniteMatrices) {
   const auto tables = PosedRigTables::Create(TubeRig(), {});
   ASSERT_TRUE(tables.Check().ok());
   for (const double bad : {NAN, INFINITY}) {
@@ -110,8 +110,8 @@ TEST(PosedRig, CheckRefusesMatricesThatAreNotFinite) {
   }
 }
 
-// Rest scales multiply along a chain: the inverse must stay finite whatever they come to.
-TEST(PosedRig, ARestPoseBeyondADoublesRangeHasAnInverse) {
+// Rest scales multiply along a chain: the inverse must stay finite even if they overflow.
+TEST(PosedRig, OverflowingRestPoseHasFiniteInverse) {
   for (const double scale : {1e38, 1e-38}) {
     RigSource source = ChainSource(20);
     for (AffineD& local : source.rest_local) local = ScaleMotion({scale, scale, scale});

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Rig, DigestFollowsWhatDeforms) {
+TEST(Rig, DigestCoversDeformationInputs) {
   const Rig a = testing::TubeRig(), b = testing::TubeRig();
   EXPECT_EQ(a.digest(), b.digest());
   EXPECT_EQ(a.digest().size(), 64u);
@@ -25,7 +25,7 @@ TEST(Rig, DigestFollowsWhatDeforms) {
   EXPECT_EQ(testing::MakeRig(std::move(named)).digest(), a.digest());
 }
 
-TEST(Rig, RefusesPartsThatDisagree) {
+TEST(Rig, RejectsInconsistentParts) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const struct {
     std::function<void(RigSource&)> spoil;

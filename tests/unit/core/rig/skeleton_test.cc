@@ -14,7 +14,7 @@ AffineD Move(double x, double y, double z) {
   return {{1, 0, 0, x, 0, 1, 0, y, 0, 0, 1, z}};
 }
 
-TEST(Skeleton, ChainsTheRestPose) {
+TEST(Skeleton, ChainsRestPose) {
   const auto skeleton = Skeleton::Create({{"root"}, {"arm", 0}, {"hand", 1}},
                                          {Move(0, 1, 0), Move(2, 0, 0), Move(3, 0, 0)});
   ASSERT_TRUE(skeleton.ok()) << skeleton.status();
@@ -23,7 +23,7 @@ TEST(Skeleton, ChainsTheRestPose) {
   EXPECT_EQ(skeleton->Find("foot"), kNoParent);
 }
 
-TEST(Skeleton, CompensationKeepsTheParentsScaleOutOfTheAxes) {
+TEST(Skeleton, CompensationExcludesParentScaleFromAxes) {
   const auto skeleton = Skeleton::Create({{"a"}, {"b", 0, true}, {"c", 0, false}},
                                          {AffineD{}, Move(1, 0, 0), Move(1, 0, 0)});
   ASSERT_TRUE(skeleton.ok());
@@ -37,7 +37,7 @@ TEST(Skeleton, CompensationKeepsTheParentsScaleOutOfTheAxes) {
   EXPECT_EQ(c.m[5], 2);
 }
 
-TEST(Skeleton, RefusesBadJoints) {
+TEST(Skeleton, RejectsBadJoints) {
   const double inf = std::numeric_limits<double>::infinity();
   const struct {
     std::vector<SkeletonJoint> joints;
