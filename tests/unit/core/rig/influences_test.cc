@@ -53,7 +53,7 @@ TEST(Influences, RejectsBadRows) {
       {{{0, 1}, {2}, {1}, {}}, "names 2, need less than 2"},
       {{{0, 3}, {0, 1}, {0.5f, 0.5f}, {}}, "add up to 3"},
       {{{0, 2}, {0, 1}, {1}, {}}, "2 joints and 1 weights"},
-      {{{0, 2, 1, 2}, {0, 1}, {1, 1}, {}}, "offsets do not rise"},
+      {{{0, 2, 1, 2}, {0, 1}, {1, 1}, {}}, "influence_counts"},
       {{{0, 0}, {}, {}, {2}}, "fallback_joint: got 2, need less than 2"},
       {{{0, 0}, {}, {}, {0, 0}}, "fallback_joint: got 2 rows, need 1"},
   };

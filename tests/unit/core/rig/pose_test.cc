@@ -149,7 +149,7 @@ TEST(PoseFormat, RejectsBadBytes) {
   const auto trs = *PoseFormat::Create(rig, JointFormat::kTrs, PoseSpace::kLocal, {}, {});
   EXPECT_THAT(
       std::string(ReadPose(rig, trs, Bytes(std::vector<float>(30, 0.0f))).status().message()),
-      HasSubstr("quaternion of length 0"));
+      HasSubstr("pose.joint_transforms: joint 0"));
 }
 
 }  // namespace

@@ -46,7 +46,7 @@ TEST(Rig, RejectsInconsistentParts) {
          s.controls = {{.name = "k"}, {.name = "k"}};
        },
        "unique"},
-      {[](RigSource& s) { s.shapes = {{.control = 0, .targets = {{}}}}; }, "is not a control"},
+      {[](RigSource& s) { s.shapes = {{.control = 0, .targets = {{}}}}; }, "].control"},
       {[](RigSource& s) {
          s.controls = {{.name = "k"}};
          s.shapes = {
@@ -54,7 +54,7 @@ TEST(Rig, RejectsInconsistentParts) {
               .targets = {
                   {.weight = 1, .vertices = {5, 5}, .offsets = {{}, {}}, .normal_offsets = {}}}}};
        },
-       "rising numbers"},
+       "].vertices"},
       {[](RigSource& s) {
          s.maps = {{"paint", {1, 2, 3}}};
        },

@@ -47,7 +47,7 @@ TEST(Skeleton, RejectsBadJoints) {
       {{}, {}, "got 0 joints"},
       {{{"a"}}, {}, "got 0 rows, need one per joint (1)"},
       {{{""}}, {AffineD{}}, "is empty"},
-      {{{"a"}, {"a", 0}}, {AffineD{}, AffineD{}}, "got 'a' twice"},
+      {{{"a"}, {"a", 0}}, {AffineD{}, AffineD{}}, "duplicate 'a'"},
       {{{"a", 0}}, {AffineD{}}, "need an earlier joint"},
       {{{"a", 1}, {"b"}}, {AffineD{}, AffineD{}}, "need an earlier joint"},
       {{{"a"}}, {Move(inf, 0, 0)}, "row 0 is not finite"},
