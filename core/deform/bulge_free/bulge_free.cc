@@ -17,14 +17,14 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 256;  // blocks a chunk: 4,096 vertices, about 20 microseconds
-constexpr double kSoftWidth = 0.02;  // of the rest distance, at softness 1
-constexpr double kTurnedBack = 0.1;  // |sum of two unit directions| below which bones fold up
-constexpr double kBindWork = 100;    // ns an influence
-constexpr double kShellWork = 1000;  // ns a vertex
-constexpr double kBoneWork = 500;    // ns a joint, and a binding
-constexpr std::size_t kLanesAtATime = 4096;  // bound between two looks at whether to stop
-constexpr double kTiny = 1e-30;              // shortest length that has a direction
+constexpr std::size_t kGrain = 256;  // blocks per chunk: 4,096 vertices, about 20 microseconds
+constexpr double kSoftWidth = 0.02;  // relative to the rest distance, at softness 1
+constexpr double kTurnedBack = 0.1;  // |sum of two unit directions| below which bones are folded
+constexpr double kBindWork = 100;    // nanoseconds per influence
+constexpr double kShellWork = 1000;  // nanoseconds per vertex
+constexpr double kBoneWork = 500;    // nanoseconds per joint, and per binding
+constexpr std::size_t kLanesAtATime = 4096;  // lanes between cancellation checks
+constexpr double kTiny = 1e-30;              // shortest length with a direction
 
 double InfluenceWork(const BindInput& input) {
   return kBindWork * static_cast<double>(input.rig.influences().size());
@@ -34,7 +34,7 @@ double BoneWork(const BindInput& input) {
   return kBoneWork * static_cast<double>(input.rig.joints() + input.rig.bindings().size());
 }
 
-// Calls bind(lane) for all lanes; reports their work.
+// Calls bind(lane) for all lanes and reports progress.
 template <class BindLane>
 absl::Status ForEachLane(const BindInput& input, Task& task, BindLane&& bind) {
   const std::size_t lanes = input.layout.order.size();
@@ -48,8 +48,8 @@ absl::Status ForEachLane(const BindInput& input, Task& task, BindLane&& bind) {
   return absl::OkStatus();
 }
 
-// weight^sharpness. Whole exponents by products: std::pow may round differently elsewhere, and
-// bound shares would with it. For others there is no portable way that costs as little.
+// weight^sharpness. Whole exponents use products, because std::pow rounds differently between
+// platforms and the shares are bound data; other exponents have no equally cheap portable form.
 double Sharpened(double weight, float sharpness) {
   if (sharpness != std::floor(sharpness)) return std::pow(weight, double{sharpness});
   double power = weight;
@@ -57,7 +57,7 @@ double Sharpened(double weight, float sharpness) {
   return power;
 }
 
-// Unions of each vertex's strongest bindings.
+// Block unions of each vertex's strongest bindings.
 BlockJoints UniteStrongest(const BindInput& input, std::size_t most) {
   const Influences& influences = input.rig.influences();
   std::vector<std::uint64_t> offsets = {0};
@@ -75,25 +75,26 @@ double ShellWork(const BindInput& input) {
   return kShellWork * static_cast<double>(input.rig.vertices());
 }
 
-// [V] 1 = of a piece that joints alone move, such as a puppet's limbs and the balls between them.
-absl::StatusOr<std::vector<std::uint8_t>> FindPuppets(const BindInput& input,
-                                                      const WeldedPoints& welded, Task& task) {
+// [V] 1 = in a rigid component, such as the separate limbs of a robot.
+absl::StatusOr<std::vector<std::uint8_t>> FindRigidComponents(const BindInput& input,
+                                                              const WeldedPoints& welded,
+                                                              Task& task) {
   const Rig& rig = input.rig;
   const Adjacency ring = TriangleNeighbours(rig.mesh(), welded);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const std::vector<Shell> shells = FindShells(rig, welded, ring, BorderPoints(rig.mesh(), welded));
   task.Advance(ShellWork(input));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  std::vector<std::uint8_t> puppets;
-  puppets.reserve(rig.vertices());
+  std::vector<std::uint8_t> rigid;
+  rigid.reserve(rig.vertices());
   for (const std::uint32_t p : welded.point)
-    puppets.push_back(shells[p] == Shell::kRigidComponent ? 1 : 0);
-  return puppets;
+    rigid.push_back(shells[p] == Shell::kRigidComponent ? 1 : 0);
+  return rigid;
 }
 
-// How far a vertex is pushed, as part of its distance from its strongest bone; 0 where the two
-// largest weights are equal, so that the push may change its sign there, and where the second is no
-// larger than the third, so that either may be the second.
+// Magnitude of the push relative to the distance from the strongest bone; 0 if the two largest
+// weights are equal, where the sign changes, and if the second equals the third, where the second
+// changes.
 double PushCurve(std::span<const double> weights) {
   const double x = weights[1] / (weights[0] + weights[1]);
   const double third = weights.size() > 2 ? weights[2] : 0.0;
@@ -101,21 +102,21 @@ double PushCurve(std::span<const double> weights) {
          (weights[0] + weights[1]);
 }
 
-// Distance of p from the line through root along a unit direction.
+// Distance of p from the line through `root` along a unit direction.
 double LineDistance(const Vec3d& p, const Vec3d& root, const Vec3d& direction) {
   return Length(Cross(p - root, direction));
 }
 
-// A unit direction of bind space in the pose, and by how much its joint stretches it.
+// A unit direction of bind space in the pose, and the joint's stretch along it.
 std::pair<Vec3d, double> Posed(const Affine& skin, const Vec3d& direction) {
   const Vec3d posed = Multiply(Linear(ToDouble(skin)), direction);
   const double length = Length(posed);
   return {length > kTiny ? (1 / length) * posed : Vec3d{}, length};
 }
 
-// Direction and length of the push on vertices of a couple's upper bone: the bisector of the bones'
-// directions without its part along the axis of their relative rotation, times min(1, 2 sqrt(1 -
-// cos(angle / 2))). Fades out where the bones fold onto each other.
+// Direction and magnitude of the push on vertices of a couple's upper bone: the bisector of the
+// bones' directions without its component along their relative rotation's axis, times min(1, 2
+// sqrt(1 - cos(angle / 2))). Fades out where the bones fold.
 Vec3d Push(const Vec3d& upper, const Vec3d& lower, const DualQuat& p, const DualQuat& q) {
   const Vec3d pv = {p.real[1], p.real[2], p.real[3]}, qv = {q.real[1], q.real[2], q.real[3]};
   const double pw = p.real[0], qw = q.real[0];
@@ -144,7 +145,8 @@ bool Finite(std::span<const Vec3d> points) {
 absl::Status BulgeFree::Validate(const BulgeFreeParams& params) {
   if (params.strongest && params.method == BulgeMethod::kBisector) {
     return absl::InvalidArgumentError(
-        "bulge_free.strongest: got true with method=bisector, need method=projection or false");
+        "bulge_free.strongest: got true with method=bisector, need method=projection or "
+        "strongest=false");
   }
   return absl::OkStatus();
 }
@@ -153,7 +155,7 @@ absl::StatusOr<BindCost> BulgeFree::Cost(const BindInput& input, const BulgeFree
   const std::size_t pairs = input.layout.skin.pairs(), bindings = input.rig.bindings().size();
   const std::size_t influences = input.rig.influences().size();
   const bool bisector = params.method == BulgeMethod::kBisector;
-  // The unions are subsets of the skin's, and there are no more couples than pairs.
+  // The unions are subsets of the skin's, and there are at most as many couples as pairs.
   const std::size_t bound =
       pairs * (kLanes * sizeof(float) + sizeof(std::uint16_t)) +
       input.layout.skin.offset.size() * sizeof(std::uint32_t) +
@@ -161,7 +163,7 @@ absl::StatusOr<BindCost> BulgeFree::Cost(const BindInput& input, const BulgeFree
                 : bindings * 2 * sizeof(Vec3d));
   const std::size_t rows = (input.layout.vertices + 1) * sizeof(std::uint64_t) + influences * 2;
   const std::size_t segments = (bindings + input.rig.joints()) * 256;
-  // Welding, and which pieces there are; the skin of leaves, before those, takes less.
+  // Welding and components; finding the skin of leaf bones, earlier, needs less.
   const std::size_t shells = input.layout.vertices * 320 + ShapeWeldBytes(input.rig) +
                              input.rig.mesh().face_vertices().size() * 48 +
                              (input.rig.joints() + bindings) * kShellJointBytes;
@@ -198,11 +200,12 @@ absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreePa
   }
   joints = params.strongest ? UniteStrongest(input, 1) : input.layout.skin;
   shares.resize(joints.pairs() * kLanes);
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> puppets, FindPuppets(input, welded, task));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> rigid,
+                         FindRigidComponents(input, welded, task));
   std::vector<double> powers;
   return ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);
-    if (puppets[v] != 0) return;
+    if (rigid[v] != 0) return;
     const auto weights =
         influences.weights(v).first(params.strongest ? 1 : influences.weights(v).size());
     powers.clear();
@@ -229,12 +232,13 @@ absl::Status BulgeFree::BindBisector(const BindInput& input, const BulgeFreePara
   joints = UniteStrongest(input, 2);
   shares.resize(joints.pairs() * kLanes);
   pair_couple.assign(joints.pairs(), kNoPush);
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> puppets, FindPuppets(input, welded, task));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> rigid,
+                         FindRigidComponents(input, welded, task));
   std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint32_t> known;  // upper, lower
   return ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);
     const auto bindings = influences.bindings(v);
-    if (bindings.size() < 2 || puppets[v] != 0) return;
+    if (bindings.size() < 2 || rigid[v] != 0) return;
     const std::uint16_t first = bindings[0], second = bindings[1];
     const bool is_upper = segments.IsAncestor(first, second);
     if (!is_upper && !segments.IsAncestor(second, first)) return;

@@ -13,8 +13,8 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// p - its nearest point on a bone. What overflows counts as nearest to the root: Min and Max pass
-// over NaN.
+// p minus its nearest point on a bone. On overflow the root counts as nearest, because Min and Max
+// ignore NaN.
 HWY_INLINE PackPoint FromBone(const float* bone, const PackPoint& p) {
   const PackPoint r = {p.x - Pack::Set(bone[0]), p.y - Pack::Set(bone[1]),
                        p.z - Pack::Set(bone[2])};
@@ -28,7 +28,7 @@ HWY_INLINE Pack Length(const PackPoint& v) {
   return Sqrt(MulAdd(v.x, v.x, MulAdd(v.y, v.y, v.z * v.z)));
 }
 
-// What part of `in - c` is to be added: 0 inside rho, down to -1.
+// Factor of `in - c` to add: 0 inside rho, down to -1.
 HWY_INLINE Pack Factor(const Pack& distance, const Pack& rho, const Pack& width) {
   const Pack tiny = Pack::Set(1e-30f), one = Pack::Set(1.0f);
   const Pack beyond = (distance - rho) / Max(width * rho, tiny);

@@ -1,4 +1,4 @@
-// bulge_free_kernel.h - the two corrections of bulging joints, 16 points a time.
+// bulge_free_kernel.h - the two corrections of bulging joints, 16 points at a time.
 #pragma once
 
 #include <cstddef>
@@ -11,15 +11,15 @@ inline constexpr std::size_t kBoneFloats = 8;
 // A push: x y z, 1 unused.
 inline constexpr std::size_t kPushFloats = 4;
 
-// out = in + sum over the block's bindings of share f (in - c), c the bone's point nearest to
-// `in`: f = rho / |in - c| - 1 where that is negative, eased in while |in - c| / rho goes from 1 to
-// 1 + width. rho is the distance at which the binding's matrix alone would put the vertex. Where
-// |in - c| is beyond what a float can square, f = 0.
+// out = in + sum over the block's bindings of share f (in - c), c the bone's point nearest to `in`:
+// f = rho / |in - c| - 1 if negative, eased in while |in - c| / rho grows from 1 to 1 + width. rho
+// is the distance at which the binding's matrix alone would put the vertex. If |in - c|^2
+// overflows, f = 0.
 struct ProjectionKernelArgs {
   const std::uint32_t* pair_offset;  // [B + 1]
   const std::uint16_t* pair_entry;   // [pairs] bindings
   const float* shares;               // [pairs][16], 64-byte aligned
-  const float* skin;                 // [E][12] row-major 3x4, takes `rest` to posed
+  const float* skin;                 // [E][12] row-major 3x4, maps `rest` to the pose
   const float* bones;                // [E][kBoneFloats]
   float width;                       // >= 0
   const float* rest;                 // [B][3][16], 64-byte aligned

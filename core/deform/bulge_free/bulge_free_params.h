@@ -1,14 +1,12 @@
-// bulge_free_params.h - parameters of the correction against bulging joints; the formulas they
-// stand in, and their sources (Kim and Han 2014; Sulema and Rudenko 2020), are in bulge_free.h.
-// Plain numbers without units. Ranges are in Fields, which checks, text form and documentation
-// read; ValidateStage checks them, Bind takes them as checked.
+// bulge_free_params.h - parameters of the correction of bulging joints; formulas are in
+// bulge_free.h.
 #pragma once
 
 #include "core/deform/method/param_doc.h"
 
 namespace sinew {
 
-// Pull back to the rest distance from the bones, or push along the bisector of a hinge.
+// Project to the rest distance from the bones, or push along the bisector of a hinge.
 enum class BulgeMethod : std::uint8_t { kProjection, kBisector };
 inline std::span<const std::string_view> ChoiceNames(BulgeMethod) {
   static constexpr std::array<std::string_view, 2> kNames = {"projection", "bisector"};
@@ -18,9 +16,9 @@ inline std::span<const std::string_view> ChoiceNames(BulgeMethod) {
 struct BulgeFreeParams {
   static constexpr std::string_view kName = "bulge_free";
   float strength = 1;      // factor of the whole correction; 0 = none
-  float softness = 1;      // projection: width of its onset, in 2 % of the rest distance
-  float sharpness = 2;     // projection: exponent of the weights among bones, beta
-  bool strongest = false;  // projection: one bone alone, as published; not for the bisector
+  float softness = 1;      // projection: width of the onset, in units of 2 % of the rest distance
+  float sharpness = 2;     // projection: exponent of the weights in beta
+  bool strongest = false;  // projection: strongest bone only, as published
   BulgeMethod method = BulgeMethod::kProjection;
 
   template <class Self, class Visit>
@@ -29,16 +27,15 @@ struct BulgeFreeParams {
                    "0 = no correction, 1 = back to the rest distance from the bone."},
           self.strength);
     visit(ParamDoc{"softness", "", 0, 10,
-                   "How gently the projection sets in: it is complete 2 % x softness beyond the "
-                   "rest distance; 0 = at once."},
+                   "Softness of the projection's onset: it is complete 2 % x softness beyond the "
+                   "rest distance; 0 = immediate."},
           self.softness);
-    visit(
-        ParamDoc{
-            "sharpness", "", 1, 4,
-            "Exponent of the weights that share the projection among bones: 1 = smooth, 4 = firm."},
-        self.sharpness);
+    visit(ParamDoc{"sharpness", "", 1, 4,
+                   "Exponent of the weights that share the projection among bones: 1 = smooth, 4 = "
+                   "sharp."},
+          self.sharpness);
     visit(ParamDoc{"strongest", "", 0, 0,
-                   "Project towards the strongest bone alone, as first published; jumps where "
+                   "Project towards the strongest bone only, as first published; jumps where "
                    "weights cross."},
           self.strongest);
     visit(ParamDoc{"method", "", 0, 0,

@@ -13,9 +13,9 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 256;  // blocks a chunk: 4,096 vertices, about 20 microseconds
+constexpr std::size_t kGrain = 256;  // blocks per chunk: 4,096 vertices, about 20 microseconds
 
-// Nanoseconds per entry of the surface's lists and of the weight table.
+// Nanoseconds per entry of the surface's lists, and of the weight table.
 constexpr double kSurfaceWork = 40, kTableWork = 50;
 
 double SurfaceWork(const CorSurface& surface) {
@@ -39,7 +39,7 @@ absl::StatusOr<BindCost> Cor::Cost(const BindInput& input, const CorParams& para
   const std::size_t vertices = input.rig.vertices();
   const std::size_t table = WeightTable::CostBytes(input.rig, input.layout);
   const std::size_t bound = table + input.layout.blocks() * sizeof(PointBlock);
-  // Binding lists of a shortened table; rows per vertex and tops per joint of the plan.
+  // Binding lists of a truncated table; the plan's rows per vertex and maxima per joint.
   const std::size_t lists = vertices * 16 + input.rig.influences().size() * 4;
   const std::size_t rows = vertices * 16 + surface.users.size() * 8 + surface.corners.size() * 16 +
                            surface.carriers.size() * 2 + input.rig.bindings().size() * 32;
@@ -67,7 +67,7 @@ absl::StatusOr<Cor> Cor::Bind(const BindInput& input, const CorParams& params, T
     const double announced = plan.work(params.sigma);
     task.Advance(step);
     SINEW_RETURN_IF_ERROR(surface.AddPieces(input.rig, params, task));
-    // Announced before any triangle was split, so what is left now that it is exact is stretched.
+    // The total was announced before triangles were split; scale the rest to the exact number.
     SINEW_RETURN_IF_ERROR(plan.CountPieces(surface, params, task));
     if (!plan.pairs.empty()) plan.pace = announced / plan.work(params.sigma);
     task.Advance(step);
@@ -142,10 +142,9 @@ void Cor::Run(const StageFrame& frame) const {
 }
 
 std::vector<BindStatistic> Cor::Statistics() const {
-  return {{"pieces", pieces, "", "Triangles the centres were integrated over, after splitting."},
-          {"blur", blur, "",
-           "Part by which sigma counts as larger, because so many pieces were grouped; 0 = none "
-           "were."}};
+  return {
+      {"pieces", pieces, "", "Triangles of the centre integrals, after splitting."},
+      {"blur", blur, "", "Relative increase of sigma caused by grouping pieces; 0 = no grouping."}};
 }
 
 }  // namespace sinew

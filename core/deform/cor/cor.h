@@ -1,9 +1,9 @@
-// cor.h - skinning with optimised centres of rotation: rotations are blended as quaternions, about
-// a point per vertex that binding finds.
+// cor.h - optimised centres of rotation: rotations blended as quaternions, about a centre per
+// vertex found at bind.
 //
-// v = sum w M u + (R - sum w R_j)(u - p): for rigid joints R (u - p) + sum w M p. Twists keep their
-// volume as under dual quaternions, and bends bulge less. Source: Le and Hodgins 2016; joints that
-// scale or shear are treated as in dqs, so that a motion common to all joints is exact.
+// v = sum w M u + (R - sum w R_j)(u - p); for rigid joints R (u - p) + sum w M p. Twists keep their
+// volume as with dual quaternions, and bends bulge less. Source: Le and Hodgins 2016. Joints that
+// scale or shear are treated as in dqs, so any motion common to all joints is exact.
 #pragma once
 
 #include "core/deform/method/method.h"
@@ -15,15 +15,14 @@ struct Cor {
   using Params = CorParams;
   static constexpr int kVersion = 1;
   static constexpr std::string_view kSummary =
-      "Rotates each vertex about a centre of its own: twists keep their volume, bends do not "
-      "bulge.";
+      "Rotates each vertex about its own centre: twists keep their volume, bends do not bulge.";
   static constexpr std::string_view kPaper = "Le, Hodgins 2016";
   static constexpr std::string_view kCostClass = "2 x";
 
   WeightTable table;
   std::uint32_t bindings = 0;
-  float pieces = 0;              // of the surface, after splitting
-  float blur = 0;                // part by which grouping widened sigma
+  float pieces = 0;              // number after splitting
+  float blur = 0;                // relative increase of sigma by grouping
   AlignedVector<float> centres;  // [B][3][16] p, relative to the layout's centre
 
   static absl::Status Validate(const CorParams&) { return absl::OkStatus(); }

@@ -12,7 +12,8 @@
 namespace sinew {
 namespace {
 
-constexpr double kRegulariser = 1e-12 / 16;  // of the whole surface's area, which counts as 1
+constexpr double kRegulariser =
+    1e-12 / 16;  // relative to the area of the whole surface, which is 1
 constexpr std::size_t kChunkTerms = 1 << 20;
 constexpr std::size_t kListGrain = 4096;
 
@@ -21,14 +22,14 @@ struct Sums {
   double mass = 0, x = 0, y = 0, z = 0;
 };
 
-// A triangle that carries both joints.
+// A triangle influenced by both joints.
 struct Match {
   const CorCarrier* j;
   const CorCarrier* k;
   std::uint64_t first;  // of its pieces in the pair's list
 };
 
-// Sums of one pair after the other, in their order; the buffers serve all of them.
+// Integrates one pair after another in order, reusing its buffers.
 class Integrator {
  public:
   Integrator(const Rig& rig, const CorSurface& surface, const CorPlan& plan,
@@ -92,7 +93,7 @@ class Integrator {
     origin_ = Position(surface_.corners[matches_.front().j->triangle][0]);
   }
 
-  // Calls add(index within the list, w_j, w_k, mass, moment) for the pieces of one triangle.
+  // Calls add(index in the list, w_j, w_k, mass, moment) for the pieces of one triangle.
   template <class Add>
   void VisitPieces(const Match& match, Add add) const {
     const std::uint32_t t = match.j->triangle;
@@ -132,7 +133,7 @@ class Integrator {
     });
   }
 
-  // One sample per cell that holds a piece, at the mean of its pieces. Only these are visited: a
+  // One sample per occupied cell, at the mean of its pieces. Only occupied cells are visited: a
   // pair may have a quarter of a million cells and few pieces.
   void GroupSamples(const CorPair& pair) {
     const auto [width, count] = CorPlan::CellsOf(pair, sigma_);
@@ -187,7 +188,7 @@ class Integrator {
     const double group_work = plan_.pace * kLanes * plan_.UserWork(pair, sigma_);
     const std::size_t grain =
         std::max<std::size_t>(1, kChunkTerms / (kLanes * samples_.size() + 1));
-    // The kernel squares a difference of products and takes it as an exponent of two.
+    // The kernel squares this difference and uses it as an exponent of two.
     const auto scale = static_cast<float>(std::sqrt(std::numbers::log2e) / sigma_);
     task_.For(groups, grain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t g = begin; g < end; ++g) SumGroup(g, scale);
@@ -228,12 +229,12 @@ class Integrator {
   double sigma_, length_;
   Task& task_;
   std::vector<Sums> sums_;  // [V]
-  // Of the present pair.
-  Vec3d origin_;  // a point of its surface, from which samples count
+  // Of the current pair:
+  Vec3d origin_;  // a point of its surface; samples are relative to it
   std::vector<Match> matches_;
   std::vector<CorSample> samples_;
   std::vector<Cell> cells_;            // empty between pairs
-  std::vector<std::uint32_t> filled_;  // cells of the present pair
+  std::vector<std::uint32_t> filled_;  // occupied cells of the current pair
   std::vector<std::uint32_t> vertices_;
   std::vector<float> weights_j_, weights_k_;  // padded to whole packs
 };

@@ -10,11 +10,11 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// 2^-q for q >= 0, relative error 2e-7; stays at 2^-60 beyond.
+// 2^-q for q >= 0, relative error 2e-7; constant 2^-60 beyond 60.
 HWY_INLINE Pack PowerBelowOne(const Pack& q) {
   const Pack bias = Pack::Set(kPowerBias), capped = Min(q, Pack::Set(60.0f));
   const Pack whole = bias - capped;
-  const Pack f = (bias - whole) - capped;  // the rest of the exponent, -1/2 to 1/2
+  const Pack f = (bias - whole) - capped;  // the remaining exponent, -1/2 to 1/2
   // 2^f, coefficients of the Cephes library.
   Pack p = MulAdd(f, Pack::Set(1.535336188319500e-4f), Pack::Set(1.339887440266574e-3f));
   p = MulAdd(f, p, Pack::Set(9.618437357674640e-3f));

@@ -13,7 +13,7 @@ namespace {
 
 constexpr double kMaxTerms = 4e9;              // about two seconds of one core
 constexpr std::uint64_t kMaxPairs = 16 << 20;  // 0.8 GB of plan
-constexpr double kCell = 1.0 / 16;      // most that the exponent's root changes across a cell
+constexpr double kCell = 1.0 / 16;      // largest change of the exponent's root within a cell
 constexpr std::size_t kMaxCells = 512;  // along either weight: 12 MB of cells
 
 constexpr double kTermWork = 0.5, kListWork = 15, kRowWork = 4, kCellWork = 20;  // nanoseconds
@@ -22,7 +22,7 @@ double SumsOf(const CorPair& pair) {
   return std::ceil(pair.users / static_cast<double>(kLanes)) * kLanes;
 }
 
-// Joints above j that move a vertex together with j: users, and the largest weights.
+// The joints above j that share a vertex with j: number of vertices and largest weights.
 class Partners {
  public:
   Partners(const CorSurface& surface, const Rig& rig) : surface_(surface) {
@@ -42,12 +42,12 @@ class Partners {
     found_.resize(joints);
   }
 
-  // Appends j's pairs, rising.
+  // Appends j's pairs in ascending order.
   void Append(std::size_t j, std::vector<CorPair>& pairs) {
     touched_.clear();
     for (const CorUser& user : surface_.UsersOf(j)) {
       for (std::uint64_t i = offset_[user.vertex + 1]; i-- > offset_[user.vertex];) {
-        const auto [k, weight] = rows_[i];  // rising by joint: from the back to j
+        const auto [k, weight] = rows_[i];  // ascending by joint: scan from the back down to j
         if (k <= j) break;
         Found& found = found_[k];
         if (found.users++ == 0) touched_.push_back(k);
@@ -85,7 +85,7 @@ class Partners {
   std::vector<std::uint16_t> touched_;
 };
 
-// Triangles and pieces of pairs, found by walking the triangles of the lower joint.
+// Counts triangles and pieces per pair by scanning the triangles of the lower joint.
 class CarrierCount {
  public:
   explicit CarrierCount(const CorSurface& surface)
@@ -102,7 +102,7 @@ class CarrierCount {
     }
   }
 
-  // pairs: all of joint j.
+  // pairs: all those with lower joint j.
   void Fill(std::size_t j, std::span<CorPair> pairs) {
     for (CorPair& pair : pairs) {
       slot_[pair.k] = &pair;
@@ -181,9 +181,9 @@ absl::Status CorPlan::CountPieces(const CorSurface& surface, const CorParams& pa
   blur = 0;
   for (const CorPair& pair : pairs) {
     if (!grouped) break;
-    if (pair.pieces == 0) continue;  // no surface carries both joints
+    if (pair.pieces == 0) continue;  // no surface is influenced by both
     const double step = CellsOf(pair, params.sigma).width * pair.reach / params.sigma;
-    blur = std::max(blur, step * step / 12);  // the variance of a cell, added to 1/2
+    blur = std::max(blur, step * step / 12);  // variance of a cell, relative to 1/2
   }
   return absl::OkStatus();
 }

@@ -9,9 +9,9 @@
 namespace sinew {
 namespace {
 
-constexpr double kLongestSide = 0.1;  // of a piece, in weights
+constexpr double kLongestSide = 0.1;  // of a piece, in weight space
 constexpr double kTie = 1e-9;
-constexpr int kCountedHalvings = 4;        // beyond, pieces are bounded by their sides
+constexpr int kCountedHalvings = 4;  // beyond, the number of pieces is estimated from the sides
 constexpr std::size_t kSplitGrain = 4096;  // triangles: at most two million pieces
 
 // Kept weights of one vertex.
@@ -29,7 +29,7 @@ Row KeptRow(const Influences& influences, const CorParams& params, std::size_t v
   return row;
 }
 
-// The joints of a triangle's corners with their weights there.
+// The joints at a triangle's corners with their weights.
 class CornerWeights {
  public:
   CornerWeights(const Rig& rig, const CorParams& params)
@@ -144,8 +144,7 @@ struct Part {
   double area;
 };
 
-// The two halves of a part on either side of the line from the middle of side s to the corner
-// opposite.
+// Splits a part along the line from the midpoint of side s to the opposite corner.
 std::array<Part, 2> Halve(const Part& part, std::size_t s) {
   const std::size_t a = s, b = (s + 1) % 3, c = (s + 2) % 3;
   const double median2 =
@@ -166,7 +165,7 @@ double Longest(const Part& part) {
   return std::max({part.side2[0], part.side2[1], part.side2[2]});
 }
 
-// The side to halve: the first of the longest.
+// The side to split: the first of the longest.
 std::size_t SideToHalve(const Part& part) {
   std::size_t s = 0;
   while (part.side2[s] < Longest(part) * (1 - kTie)) ++s;
@@ -179,7 +178,7 @@ std::uint32_t MostPieces(const Part& part, int counted) {
   if (counted == 0) {
     std::uint32_t most = 2;
     const double limit = kLongestSide * kLongestSide * (1 - 1e-6);
-    // Squared sides of distances of weights are at most 2, which ends after nine halvings.
+    // Squared sides in weight space are at most 2, so this ends after nine steps.
     for (bool odd = true; (odd ? 2 : 3) * longest > limit * most && most < 1024; odd = !odd) {
       most *= 2;
     }

@@ -1,5 +1,5 @@
-// cor_surface.h - the surface as centres of rotation see it: triangles with the weights of their
-// corners, split where weights change fast, and listed by the joints they carry.
+// cor_surface.h - the surface as needed for centres of rotation: triangles with corner weights,
+// split where weights change fast, and listed by joint.
 #pragma once
 
 #include <absl/status/status.h>
@@ -17,51 +17,51 @@
 
 namespace sinew {
 
-// A vertex that a joint moves.
+// A vertex influenced by a joint.
 struct CorUser {
   std::uint32_t vertex;
   float weight;
 };
 
-// A triangle that a joint moves, with its weight at the three corners.
+// A triangle influenced by a joint, with its weights at the corners.
 struct CorCarrier {
   std::uint32_t triangle;
   float weight[3];
 };
 
-// A piece of a triangle: barycentric centroid, and its part of the triangle's area.
+// A piece of a triangle: barycentric centroid and share of the area.
 struct CorPiece {
   float corner[3];
   float area;
 };
 
-// Weights on a straight-sided triangle are a triangle themselves, known by its three sides: the
-// distances of the corners' weights. Appends the pieces that halving the longest
-// side leaves until none exceeds 0.1. Ties: the first of sides 01, 12, 20 within 1e-9 of the
-// longest.
-//   side2  squared distances of weights along 01, 12, 20
+// In weight space a triangle is determined by its three sides, the distances of the corner weights.
+// Appends the pieces after repeatedly halving the longest side until none exceeds 0.1. Ties: the
+// first of sides 01, 12, 20 within 1e-9 of the longest.
+//
+//    side2  squared weight distances along 01, 12, 20
 void SplitCorTriangle(const std::array<double, 3>& side2, std::vector<CorPiece>& pieces);
 
-// No fewer pieces than SplitCorTriangle leaves, in constant time: exact up to five. Source:
-// Stynes 1980, sides after n halvings are at most sqrt(3) 2^(-n/2) of the longest, sqrt(2) for odd
-// n.
+// Upper limit of the number of pieces of SplitCorTriangle in constant time; exact up to five.
+// Source: Stynes 1980, sides after n halvings are at most sqrt(3) 2^(-n/2) of the longest, sqrt(2)
+// for odd n.
 std::uint32_t MostCorPieces(const std::array<double, 3>& side2);
 
 struct CorSurface {
-  // Polygons are cut in fans from their first corner; triangles without area are left out.
+  // Polygons are split into fans; triangles of zero area are left out.
   std::vector<std::array<std::uint32_t, 3>> corners;  // [T] vertices
   std::vector<double> area;                           // [T] parts of the whole surface's
   std::vector<std::uint64_t> first_piece;             // [T] into pieces
-  std::vector<std::uint32_t> piece_count;             // [T] an upper bound, exact after AddPieces
-  std::uint64_t pieces_needed = 0;  // likewise, with the first, which is a whole triangle
-  std::vector<CorPiece> pieces;     // [pieces_needed] after AddPieces
+  std::vector<std::uint32_t> piece_count;             // [T] upper limit, exact after AddPieces
+  std::uint64_t pieces_needed = 0;                    // likewise; an unsplit triangle counts as one
+  std::vector<CorPiece> pieces;                       // [pieces_needed] after AddPieces
 
-  // Rows per joint, rising by vertex and triangle.
+  // Rows per joint, ascending by vertex and triangle.
   std::vector<std::uint64_t> user_offset, carrier_offset;  // [E + 1]
   std::vector<CorUser> users;
   std::vector<CorCarrier> carriers;
 
-  // Weights are those of `params`: the strongest of each vertex, renormalised.
+  // Uses the `params`.max_influences strongest weights of each vertex, renormalised.
   static CorSurface Create(const Rig& rig, const CorParams& params);
   // Splits the triangles. kCancelled.
   absl::Status AddPieces(const Rig& rig, const CorParams& params, const Task& task);
@@ -75,7 +75,7 @@ struct CorSurface {
     return std::span(carriers).subspan(carrier_offset[joint],
                                        carrier_offset[joint + 1] - carrier_offset[joint]);
   }
-  // What Create holds at its peak, growing vectors included, and AddPieces adds to it.
+  // Peak memory of Create, including vector growth, and of AddPieces.
   std::size_t bytes() const;
 };
 

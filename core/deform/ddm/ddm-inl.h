@@ -1,8 +1,8 @@
-// ddm-inl.h - what the kernels of Direct Delta Mush share: rows of either storage, moving points.
+// ddm-inl.h - shared by the Direct Delta Mush kernels: table rows of either storage, and point
+// transforms.
 //
-// A Pack is the same number of 16 points, one a lane; blocks of points are [3][16], matrices
-// row-major and equal for all lanes. Sums have one order, so lanes give the same bits whatever the
-// instruction set.
+// A Pack holds the same number for 16 points. Point blocks are [3][16]; matrices are row-major and
+// shared by all lanes. Sums have a fixed order, so the bits do not depend on the instruction set.
 #if defined(SINEW_CORE_DEFORM_DDM_DDM_INL_H_) == defined(HWY_TARGET_TOGGLE)
 #ifdef SINEW_CORE_DEFORM_DDM_DDM_INL_H_
 #undef SINEW_CORE_DEFORM_DDM_DDM_INL_H_
@@ -18,9 +18,9 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// The fields of one (block, binding) pair of a DdmTable: second moments, first moments, weights,
-// each by its number among the row's fields. As they stand in float32; in float16 (below) moments
-// are multiplied by the unit of their pair and group, the last group being the first moments'.
+// The fields of one (block, binding) pair of a DdmTable: second moments, first moments, weights, by
+// field number. Stored directly in float; in float16 moments are multiplied by the unit of their
+// pair and group (the last group holds the first moments).
 template <bool kHalf>
 struct TableRow {
   const float* values;
@@ -67,7 +67,7 @@ HWY_INLINE void Move(const float* affine, const Pack* u, Pack* y) {
   }
 }
 
-// What a rotation turns: (in - rest) - pc, with pc as in ddm_kernel.h.
+// The vector to rotate: (in - rest) - pc, with pc as in ddm_kernel.h.
 HWY_INLINE void LoadArm(const float* in, const Pack* rest, const Pack* pc, Pack* arm) {
   Load3(in, arm);
   for (int i = 0; i < 3; ++i) arm[i] = (arm[i] - rest[i]) - pc[i];

@@ -18,9 +18,9 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 64;  // blocks a chunk: 1,024 vertices, some 15 microseconds
+constexpr std::size_t kGrain = 64;  // blocks per chunk: 1,024 vertices, about 15 microseconds
 
-// What a variant reads of a pose.
+// Which values of the pose a variant needs.
 bool NeedsRotations(std::uint32_t variant, bool enhanced) {
   return variant == 5 ? false : variant != 3 || enhanced;
 }
@@ -49,10 +49,9 @@ absl::Status DdmTables::Validate(const DdmParams& params, std::string_view metho
   if (!HasVariant(params.variant, enhanced)) {
     return absl::InvalidArgumentError(
         absl::StrCat(AbslView(method), ".variant: got ", params.variant, ", need 0, 2, 3 or 4",
-                     params.variant == 1 ? ": the affine fit has no enhanced form"
-                     : params.variant == 5
-                         ? ": smoothed weights keep the scale of joints already in ddm(variant=5)"
-                         : ""));
+                     params.variant == 1   ? ": the affine fit has no enhanced form"
+                     : params.variant == 5 ? ": ddm(variant=5) already keeps the scale of joints"
+                                           : ""));
   }
   if (params.smoothing == Smoothing::kExplicit && !params.radius.has_value() && params.lambda > 1) {
     return absl::InvalidArgumentError(
@@ -95,8 +94,8 @@ StageFacts DdmTables::Facts(std::string_view method, bool enhanced) const {
 std::vector<BindStatistic> DdmTables::Statistics() const {
   std::vector<BindStatistic> statistics = {
       {"dropped_mass", double{dropped}, "",
-       "Largest share of a vertex's influences that truncation left out."},
-      {"smoothing_radius", double{radius}, "edges", "How far the smoothing reaches."}};
+       "Largest share of a vertex's influences dropped by truncation."},
+      {"smoothing_radius", double{radius}, "edges", "Radius of the smoothing."}};
   if (half != 0) {
     statistics.push_back({"storage_error", double{storage_error}, "bounding-box diagonals",
                           "Largest distance between float16 and float32 storage on probe poses."});

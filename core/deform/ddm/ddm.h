@@ -1,12 +1,11 @@
-// ddm.h - Direct Delta Mush: skinning as if the posed mesh were smoothed and its detail put back,
-// without smoothing anything at run time; and its enhanced form, which keeps scale and shear of
+// ddm.h - Direct Delta Mush: skinning equivalent to smoothing the posed mesh and restoring its
+// detail, without smoothing at run time; and the enhanced form, which keeps scale and shear of
 // joints.
 //
-// Each vertex fits a rotation and a translation to what the pose does to its neighbourhood. The
-// neighbourhood's moments under each joint are all a pose needs; binding computes them. The
-// variants store ever fewer of them: 10, 10, 5, 5, 2 and 1 numbers for each joint of a vertex.
-// Source: Le and Lewis 2019 (Direct Delta Mush Skinning and Variants); Kalentchouk and Hutchinson
-// 2021 (enhanced).
+// Each vertex fits a rotation and a translation to the motion of its neighbourhood. A frame needs
+// only the neighbourhood's moments per joint, which are computed at bind. Variants 0 to 5 store 10,
+// 10, 5, 5, 2 and 1 numbers per joint of a vertex. Source: Le and Lewis 2019 (Direct Delta Mush
+// Skinning and Variants); Kalentchouk and Hutchinson 2021 (enhanced).
 #pragma once
 
 #include "core/base/aligned.h"
@@ -17,55 +16,54 @@
 
 namespace sinew {
 
-// What both forms bind and run. Immutable once bound, so any number of threads may Run it. Lengths
-// are rig units about the layout's centre; a pair is a block of 16 vertices and one of its
-// bindings.
+// Bound data and evaluation of both forms. Immutable; Run is thread-safe. Lengths are rig units
+// relative to the layout's centre. A pair is a block of 16 vertices and one of its bindings.
 struct DdmTables {
   BlockJoints joints;  // the pairs
-  // One of the two, as DdmTable has them: [pairs][fields][16], variant 4 [fields][pairs][16].
+  // Exactly one is filled: [pairs][fields][16], variant 4 [fields][pairs][16] (see DdmTable).
   AlignedVector<float> moments;
   AlignedVector<std::uint16_t> halves;
   std::vector<float> units;  // [pairs][groups] of halves, powers of two
-  // [B][3][16] sum of psi; variant 4: the smoothed rest point, centred as the layout; 5: none.
+  // [B][3][16] sum of psi; variant 4: smoothed rest points relative to the layout's centre; variant
+  // 5: empty.
   AlignedVector<float> centroid;
   AlignedVector<float> fit;  // [B][kDdmFitFields][16] of variant 1
-  // Of the rig; as the parameters; 1: float16; 1: variant 0 is guarded.
+  // half: 1 = float16; pop_guard: 1 = variant 0 is guarded.
   std::uint32_t bindings = 0, variant = 0, half = 0, pop_guard = 1;
   std::uint32_t widest = 0;  // pairs of the largest block
   float alpha = 0;           // > 0: one more field
-  float dropped = 0;         // largest influence mass that truncation left out at a vertex
-  float storage_error = 0;   // of float16: see LargestDifference
-  float radius = 0;          // of the smoothing, in edges
+  float dropped = 0;         // largest influence mass dropped by truncation at a vertex
+  float storage_error = 0;   // of float16; see LargestDifference
+  float radius = 0;          // smoothing radius in edges
 
   // kInvalidArgument: a smoothing radius of more than about 1,000 edges. kCancelled.
   static absl::StatusOr<DdmTables> Bind(const BindInput& input, const DdmParams& params,
                                         const DdmBindOptions& options, Task& task);
   // As Bind, and kResourceExhausted: see BindInput::task.
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const DdmParams& params);
-  // Whether the form has the variant; the enhanced one lacks 1 and 5.
+  // The enhanced form lacks variants 1 and 5.
   static bool HasVariant(std::uint32_t variant, bool enhanced);
-  // kInvalidArgument: a variant that the form lacks, or steps too long for explicit smoothing; the
+  // kInvalidArgument: a variant that the form lacks, or steps too long for explicit smoothing. The
   // message names `method`.
   static absl::Status Validate(const DdmParams& params, std::string_view method, bool enhanced);
-  // kDataLoss: arrays that do not fit the layout, or values out of range.
-  // enhanced: tables of a variant without an enhanced form are damage too.
+  // Validates loaded tables. enhanced: variants without enhanced form are rejected too. kDataLoss.
   absl::Status Check(const BlockLayout& layout, std::size_t binding_count, bool enhanced) const;
-  // One frame; cannot fail, as Check has passed.
-  // enhanced: moments turn by the joints' rotations, points move by their full transforms.
+  // One frame; cannot fail after Check. enhanced: moments are rotated by the joints' rotations,
+  // points moved by their full transforms.
   void Run(const StageFrame& frame, bool enhanced) const;
   StageFacts Facts(std::string_view method, bool enhanced) const;
   std::vector<BindStatistic> Statistics() const;
 
-  std::size_t fields() const;  // numbers of a pair and lane
-  std::size_t groups() const;  // of moments, each with a unit of its own in float16
-  // Where a row of 16 lanes starts.
+  std::size_t fields() const;  // numbers per pair and lane
+  std::size_t groups() const;  // moment groups, each with its own unit in float16
+  // Offset of a row of 16 lanes.
   std::size_t Place(std::size_t pair, std::size_t field) const;
   std::size_t blocks() const { return joints.offset.empty() ? 0 : joints.offset.size() - 1; }
   DdmTable view() const {
     return {moments.data(), half != 0 ? halves.data() : nullptr, units.data(), fields(), groups()};
   }
 
-  // Names are those of saved tables: kVersion rises when they change.
+  // Table names of saved data; changing one needs a new kVersion.
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit("joint_offset", self.joints.offset);
@@ -97,7 +95,7 @@ struct PlainDdm {
   using Params = DdmParams;
   static constexpr bool kEnhanced = false;
   static constexpr std::string_view kSummary =
-      "Direct Delta Mush: smooth bends even from rigid weights; for rigs whose joints rotate.";
+      "Direct Delta Mush: smooth bends even from rigid weights, for rigs whose joints only rotate.";
   static constexpr std::string_view kPaper = "Le, Lewis 2019";
 };
 
@@ -105,11 +103,11 @@ struct StretchingDdm {
   using Params = EnhancedDdmParams;
   static constexpr bool kEnhanced = true;
   static constexpr std::string_view kSummary =
-      "Enhanced Direct Delta Mush: as ddm, and joints may stretch, squash and shear.";
+      "Enhanced Direct Delta Mush: like ddm for joints that also stretch, squash and shear.";
   static constexpr std::string_view kPaper = "Kalentchouk, Hutchinson 2021";
 };
 
-// The method of either form.
+// The method of each form.
 template <class Form>
 struct DdmMethod : Form {
   using Params = typename Form::Params;

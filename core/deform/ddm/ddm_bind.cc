@@ -12,11 +12,11 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kPackGrain = 64;  // blocks
-constexpr double kPackWork = 120;       // nanoseconds a (vertex, joint) pair
+constexpr double kPackWork = 120;       // nanoseconds per (vertex, joint)
 
-constexpr double kHalveWork = 12;  // nanoseconds a (lane, joint) pair
+constexpr double kHalveWork = 12;  // nanoseconds per (lane, joint)
 
-// Nanoseconds of a frame on AVX2: a lane (the rotation), and one joint's fields of a lane.
+// Nanoseconds per frame on AVX2: per lane (the rotation), and per joint of a lane.
 struct FrameTime {
   double block, pair;
 };
@@ -26,7 +26,7 @@ FrameTime TimeOf(const DdmTables& tables) {
   return kTimes[tables.variant];
 }
 
-// What the parameters say about tables still empty.
+// The fields that depend on the parameters alone.
 DdmTables EmptyTables(const DdmParams& params) {
   DdmTables tables;
   tables.variant = params.variant;
@@ -36,11 +36,10 @@ DdmTables EmptyTables(const DdmParams& params) {
   return tables;
 }
 
-// Second moments of a larger mesh come close to the end of float32.
+// Second moments of a larger mesh approach the limit of float.
 constexpr double kLargestDiagonal = 1e18;
 
-// A neighbourhood of less than this part of the diagonal squared has no shape: its moments are
-// rounding errors.
+// Relative to the diagonal squared: second moments below this are rounding errors.
 constexpr double kNoShape = 1e-14;
 
 BlockJoints UniteKept(const BlockLayout& layout, const DdmPlan& plan, const DdmMomentTable& table) {
@@ -57,7 +56,7 @@ BlockJoints UniteKept(const BlockLayout& layout, const DdmPlan& plan, const DdmM
   return UniteRows(layout, offsets, bindings);
 }
 
-// Moments about a point moved by d.
+// Moments about a point shifted by d.
 DdmMoments Shift(const DdmMoments& m, const Vec3d& d) {
   const double w = m[kOmega];
   const double s[3] = {m[kPsi0], m[kPsi1], m[kPsi2]}, v[3] = {d.x, d.y, d.z};
@@ -75,10 +74,10 @@ DdmMoments Shift(const DdmMoments& m, const Vec3d& d) {
   return r;
 }
 
-// What every joint's moments of one lane are divided by.
+// Normalisation of the moments of one lane.
 struct LaneScale {
   double moments = 1, translation = 1;  // 1 / sums over kept joints
-  bool shape = true;                    // false: only omega and w' count
+  bool shape = true;                    // false: only omega and w' are valid
 };
 
 class Packer {
@@ -89,7 +88,7 @@ class Packer {
     least_spread_ = kNoShape * diagonal * diagonal;
   }
 
-  // Returns how many joints the lane has. `scratch` is the caller's to reuse.
+  // Returns the lane's number of joints. `scratch` is reused.
   std::size_t PackLane(std::size_t index, std::vector<DdmMoments>& scratch) const {
     const std::size_t block = index / kLanes, lane = index % kLanes;
     const std::uint32_t v = input_.layout.Vertex(index);
@@ -129,7 +128,7 @@ class Packer {
   }
 
  private:
-  // What the variant stores of a joint's moments, in the order of its fields.
+  // The fields that the variant stores for one joint, in order.
   DdmMoments FieldsOf(const DdmMoments& m, const double* centroid) const {
     if (out_.variant <= 1) return m;
     const double alpha = double{out_.alpha}, w = alpha * m[kTranslation];
@@ -150,7 +149,7 @@ class Packer {
       psi = psi + Vec3d{m[kPsi0], m[kPsi1], m[kPsi2]};
       spread += m[kP00] + m[kP11] + m[kP22];
     }
-    constexpr double kMinTranslation = 1e-6;  // of the kept joints: else omega stands in
+    constexpr double kMinTranslation = 1e-6;  // of the kept joints: below, omega is used instead
     return {1 / omega, translation > kMinTranslation ? 1 / translation : 0,
             spread / omega > least_spread_};
   }
@@ -188,7 +187,7 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
   const DdmTables shape = EmptyTables(params);
   const std::size_t blocks = input.layout.blocks(),
                     lanes = cost.block_pairs * shape.fields() * kLanes;
-  // Points of a block: 3 numbers for the centroid, those of the fit.
+  // Per block: 3 numbers for the centroid, and those of the fit.
   const std::size_t block_floats =
       (shape.variant == 5 ? 0 : 3) + (shape.variant == 1 ? kDdmFitFields : 0);
   const std::size_t joints =
@@ -198,9 +197,9 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
   const std::size_t halved =
       around + lanes * sizeof(std::uint16_t) + cost.block_pairs * shape.groups() * sizeof(float);
   const std::size_t bound = shape.half != 0 ? halved : full;
-  // Lists of joints for the union, and vectors that grew.
+  // Joint lists for the unions, and vector growth.
   const std::size_t union_bytes = cost.rows * 2 + input.rig.vertices() * 8 + cost.block_pairs * 4;
-  // Rounding to float16 holds both tables, the probes' points and their scratch.
+  // Conversion to float16 holds both tables, and the probe poses' points and scratch.
   const std::size_t packing =
       shape.half != 0 ? full + halved + ProbeBytes(input, cost.block_pairs) : full;
   const double pair_lanes = kLanes * static_cast<double>(cost.block_pairs);

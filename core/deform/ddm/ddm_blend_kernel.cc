@@ -45,7 +45,7 @@ HWY_INLINE void DdmBlendBlock(const DdmBlendKernelArgs& args, std::size_t b) {
   }
   float* out = args.out + 48 * b;
   if constexpr (kMatrices) {
-    if constexpr (kHalf) {  // the weights, rounded, miss 1 a little: the pivot takes the rest
+    if constexpr (kHalf) {  // rounded weights do not sum to 1 exactly: the pivot gets the rest
       const Pack missing = Pack::Set(1.0f) - turned_by;
       for (int r = 0; r < 3; ++r) q[r] = MulAdd(missing, Row(pivot.linear + 3 * r, arm), q[r]);
     }

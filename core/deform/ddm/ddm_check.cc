@@ -59,7 +59,7 @@ absl::Status DdmTables::Check(const BlockLayout& layout, std::size_t binding_cou
   }
   for (const std::uint16_t value : halves) {
     if ((value & kHalfMagnitude) > kHalfOne) {
-      return absl::DataLossError("bound data: ddm: a half is not within -1 to 1");
+      return absl::DataLossError("bound data: ddm: a half is outside -1 to 1");
     }
   }
   return absl::OkStatus();

@@ -15,7 +15,7 @@ namespace sinew::HWY_NAMESPACE {
 
 constexpr float kGuardTrace = 2.0f;  // of a rotation by 60 degrees
 
-// What is summed over the bindings of a block.
+// Sums over the bindings of a block.
 struct Sums {
   Pack h[9];            // sum (linear P + e psi^T), row-major
   Pack q[3];            // sum (linear psi + omega e)
@@ -68,7 +68,8 @@ HWY_INLINE void AddJoint(const DdmJoint& joint, const TableRow<kHalf>& row, cons
   }
 }
 
-// |q|^2 trace(R(q)^T r) for a quaternion q of any length: how far r is from it, and |q|^2.
+// q|^2 trace(R(q)^T r) for a quaternion q of any length, which measures the angle between R(q) and
+// r; and |q|^2.
 HWY_INLINE Pack TraceBeside(const Pack* q, const Pack* r, Pack& squared_norm) {
   const Pack ww = q[0] * q[0], xx = q[1] * q[1], yy = q[2] * q[2], zz = q[3] * q[3];
   squared_norm = (ww + xx) + (yy + zz);
@@ -97,8 +98,8 @@ HWY_INLINE void FittedAffine(const Pack* h, const float* fit, Pack* r) {
 
 enum class Fit { kNearestRotation, kAffine };
 
-// One block; returns the lanes left. kBlend: needs the blended quaternion, for the guard or for
-// flat lanes.
+// One block; returns the lanes left to DdmLane. kBlend: computes the blended quaternion, for the
+// guard or for flat lanes.
 template <Fit kFit, bool kBlend, bool kAlpha, bool kHalf>
 HWY_INLINE std::uint32_t DdmBlock(const DdmKernelArgs& args, std::size_t b) {
   Pack rest[3], pc[3], pivot_point[3];
@@ -140,7 +141,7 @@ HWY_INLINE std::uint32_t DdmBlock(const DdmKernelArgs& args, std::size_t b) {
   }
 
   if constexpr (kAlpha) {
-    if constexpr (kHalf) {  // the weights, rounded, miss 1 a little: the pivot takes the rest
+    if constexpr (kHalf) {  // rounded weights do not sum to 1 exactly: the pivot gets the rest
       const Pack missing = Pack::Set(1.0f) - sums.translated;
       for (int r = 0; r < 3; ++r) {
         sums.translation[r] = MulAdd(missing, Row(pivot.linear + 3 * r, pc), sums.translation[r]);
@@ -172,7 +173,7 @@ HWY_INLINE std::uint32_t DdmBlock(const DdmKernelArgs& args, std::size_t b) {
   return ~(MaskBits(sharp) & MaskBits(near)) & 0xffffu;
 }
 
-// A block of variant 1 needs the blended quaternion only where a lane is flat.
+// A block of variant 1 needs the blended quaternion only if a lane is flat.
 template <bool kAlpha, bool kHalf>
 HWY_INLINE std::uint32_t AffineBlock(const DdmKernelArgs& args, std::size_t b) {
   const Pack inverse_trace = Pack::Load(args.fit + kDdmFitFields * 16 * b + 96);

@@ -1,5 +1,5 @@
-// ddm_kernel.h - Direct Delta Mush variants 0 to 3, plain and enhanced, 16 points at a time;
-// variants 4 and 5 are kernels of all methods.
+// ddm_kernel.h - Direct Delta Mush variants 0 to 3, plain and enhanced, for 16 points at a time.
+// Variants 4 and 5 use shared kernels.
 #pragma once
 
 #include <cstddef>
@@ -7,19 +7,18 @@
 
 namespace sinew {
 
-// What a pose means for one binding, as the kernels broadcast it.
+// Per-frame values of one binding.
 struct DdmJoint {
-  float affine[12];     // row-major 3x4: takes centred rest points; moves the points themselves
-  float linear[9];      // row-major: turns the moments. The affine's linear part, or (enhanced) its
-                        // rotation
+  float affine[12];     // row-major 3x4, for centred rest points
+  float linear[9];      // row-major, for moments: the affine's linear part or (enhanced) rotation
   float quaternion[4];  // its rotation, unit, w x y z
   float padding[7];
 };
 static_assert(sizeof(DdmJoint) == 128);
 
-// Rows of fields for each (block, binding) pair, of moments and weights of neighbourhoods about the
-// vertices themselves. In float32, or in float16: then a moment is its half times the unit of its
-// pair and group, weights are halves as they are.
+// Rows of fields per (block, binding) pair: moments and weights of neighbourhoods, about the
+// vertices themselves. float, or float16, where a moment is its half times the unit of its pair and
+// group and weights are plain halves.
 struct DdmTable {
   const float* values;          // [pairs][fields][16], 64-byte aligned; or null:
   const std::uint16_t* halves;  // [pairs][fields][16], 64-byte aligned
@@ -27,14 +26,13 @@ struct DdmTable {
   std::size_t fields, groups;
 };
 
-// Fields of a table row. Moments of a neighbourhood about the vertex itself, as far as a binding
-// moves it: P (00 01 02 11 12 22), psi (0 1 2), omega; and, with translation weights, w'.
+// Fields of a table row: the binding's part of the moments of a neighbourhood about its vertex, P
+// (00 01 02 11 12 22), psi (0 1 2), omega; and, with translation weights, w'.
 inline constexpr std::size_t kDdmFields = 10;
 enum DdmField { kP00, kP01, kP02, kPsi0, kP11, kP12, kPsi1, kP22, kPsi2, kOmega, kTranslation };
 
-// Per block: second moments about the centroid over their determinant, of a neighbourhood scaled to
-// trace 1 (00 01 02 11 12 22), and 1 / trace: negative where float32 is too coarse for them, 0
-// where they are flat.
+// Per block: second moments about the centroid over their determinant, for a neighbourhood scaled
+// to trace 1 (00 01 02 11 12 22), and 1 / trace: negative where float is too coarse, 0 where flat.
 inline constexpr std::size_t kDdmFitFields = 7;
 
 // With y_j = affine_j rest, e_j = y_j - y_pivot, pc = sum_j psi_j (in `centroid`):
@@ -50,8 +48,8 @@ struct DdmKernelArgs {
   const float* fit;                  // [B][kDdmFitFields][16] of variant 1; null: variant 0
   const DdmJoint* joints;            // [E] finite
   const float* rest;                 // [B][3][16] points the table is about
-  const float* in;                   // [B][3][16] rest points to move by R (in - rest); null: rest
-  float* out;                        // [B][3][16], may be `in`
+  const float* in;  // [B][3][16] points; `in` - rest is also rotated by R; null: rest
+  float* out;
   float alpha;
   bool guard;  // also leave lanes whose R is more than 60 degrees from the blended quaternion
 };
@@ -61,8 +59,8 @@ struct DdmKernelArgs {
 // `fit` from second moments too thin for it. Their out is their in (or rest).
 void DdmKernel(const DdmKernelArgs& args, std::size_t begin, std::size_t end, std::uint16_t* left);
 
-// Fields of a table row: psi (0 1 2) and omega of the translation, w of the rotation where it is
-// not omega.
+// Fields of a table row: psi (0 1 2) and omega of the translation, and w of the rotation if it
+// differs from omega.
 inline constexpr std::size_t kDdmBlendFields = 4;
 enum DdmBlendField { kBlendPsi0, kBlendPsi1, kBlendPsi2, kBlendOmega, kBlendTurn };
 
@@ -76,8 +74,8 @@ struct DdmBlendKernelArgs {
   const float* centroid;             // [B][3][16] pc
   const DdmJoint* joints;            // [E] finite
   const float* rest;                 // [B][3][16] points the table is about
-  const float* in;                   // [B][3][16] rest points to move by R (in - rest); may be rest
-  float* out;                        // [B][3][16], may be `in`
+  const float* in;                   // [B][3][16] points the table refers to
+  float* out;
   bool matrices;
 };
 

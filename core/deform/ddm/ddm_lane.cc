@@ -12,8 +12,8 @@ namespace {
 using Quaternion = std::array<double, 4>;  // w x y z
 
 constexpr double kDegree = 3.14159265358979323846 / 180;
-constexpr double kFadeEnd = 85 * kDegree;    // beyond: the blended rotation
-constexpr double kFadeWidth = 25 * kDegree;  // below the difference: the fitted rotation
+constexpr double kFadeEnd = 85 * kDegree;    // from there on the blended rotation
+constexpr double kFadeWidth = 25 * kDegree;  // below kFadeEnd - kFadeWidth the fitted rotation
 
 Mat3d ToMatrix(const Quaternion& q) {
   const double w = q[0], x = q[1], y = q[2], z = q[3];
@@ -34,7 +34,7 @@ struct HalfAngle {
 HalfAngle HalfAngleOf(double trace) {
   const double cosine = std::sqrt(std::clamp((trace + 1) / 4, 0.0, 1.0));
   const double sine = std::sqrt(std::max(0.0, 1 - cosine * cosine));
-  // The arc sine of the little that is missing to the middle of the range, 36.25 degrees.
+  // Series of the arc sine about the middle of the range, 36.25 degrees.
   constexpr double kMiddle = 36.25 * kDegree, kSine = 0.5913096483635824,
                    kCosine = 0.8064446042674828;
   const double d = sine * kCosine - cosine * kSine, d2 = d * d;
@@ -45,7 +45,7 @@ HalfAngle HalfAngleOf(double trace) {
   return {cosine, sine, kMiddle + arc};
 }
 
-// Sine and cosine for angles up to one radian.
+// Sine for angles up to one radian.
 double SmallSine(double a) {
   const double b = a * a;
   return a *
@@ -56,7 +56,7 @@ double SmallCosine(double a) {
   return 1 - b / 2 * (1 - b / 12 * (1 - b / 30 * (1 - b / 56 * (1 - b / 90 * (1 - b / 132)))));
 }
 
-// blended * (blended^T fitted)^s, s falling from 1 to 0 as they are 60 to 85 degrees apart.
+// blended * (blended^T fitted)^s, s falling from 1 to 0 as their angle grows from 60 to 85 degrees.
 Mat3d Fade(const Mat3d& fitted, const Mat3d& blended) {
   const Mat3d apart = Multiply(Transpose(blended), fitted);
   const double trace = apart.m[0] + apart.m[4] + apart.m[8];
@@ -67,7 +67,8 @@ Mat3d Fade(const Mat3d& fitted, const Mat3d& blended) {
   const double t = std::clamp((kFadeEnd - 2 * half.angle) / kFadeWidth, 0.0, 1.0);
   const double angle = half.angle * (t * t * (3 - 2 * t));
   const double scale =
-      SmallSine(angle) / (4 * half.cosine * half.sine);  // of the axis, 2 sin(theta) long
+      SmallSine(angle) /
+      (4 * half.cosine * half.sine);  // times the axis, whose length is 2 sin(theta)
   const Quaternion partial = {SmallCosine(angle), scale * (apart.m[7] - apart.m[5]),
                               scale * (apart.m[2] - apart.m[6]), scale * (apart.m[3] - apart.m[1])};
   return Multiply(blended, ToMatrix(partial));
@@ -197,13 +198,12 @@ Vec3f DdmLane(const DdmKernelArgs& args, std::size_t block, std::size_t lane) {
     AddJoint(args.joints[args.pair_entry[k]], pivot, {args.table, k, lane}, rest, pivot_point, pc,
              sums);
   }
-  // An affine fit to a thin neighbourhood needs the centroid better than float32 has it.
+  // An affine fit to a thin neighbourhood needs the centroid in double.
   const Vec3d centroid = args.fit != nullptr ? sums.psi : pc;
   const double qv[3] = {sums.q.x, sums.q.y, sums.q.z};
   const double pv[3] = {centroid.x, centroid.y, centroid.z};
   for (std::size_t i = 0; i < 9; ++i) sums.h.m[i] -= qv[i / 3] * pv[i % 3];
-  // Opposite quaternions of equal weight leave nothing: any rotation is as good then, the pivot's
-  // is at hand.
+  // Opposite quaternions of equal weight cancel: use the pivot's.
   if (!(Norm(sums.blend) > 1e-6)) {
     for (std::size_t i = 0; i < 4; ++i) sums.blend[i] = double{pivot.quaternion[i]};
   }
@@ -213,7 +213,7 @@ Vec3f DdmLane(const DdmKernelArgs& args, std::size_t block, std::size_t lane) {
 
   Vec3d moved = pivot_point + sums.q;
   if (args.table.fields > kDdmFields) {
-    if (args.table.halves != nullptr) {  // as in the kernel: the pivot takes what rounding missed
+    if (args.table.halves != nullptr) {  // as in the kernel: the pivot gets what rounding lost
       Mat3d linear;
       for (std::size_t i = 0; i < 9; ++i) linear.m[i] = double{pivot.linear[i]};
       sums.translation = sums.translation + (1 - sums.translated) * Multiply(linear, pc);

@@ -16,16 +16,15 @@
 namespace sinew {
 namespace {
 
-constexpr double kRowWork = 17;      // nanoseconds a row and step of the filter
-constexpr double kVertexWork = 350;  // of the plan, a vertex
+constexpr double kRowWork = 17;      // nanoseconds per row and filter step
+constexpr double kVertexWork = 350;  // nanoseconds per vertex of the plan
 constexpr double kMaxSteps = 1e8;
 constexpr std::size_t kOmegaLane = kOmega, kTranslationLane = kTranslation;
 
-// Tails for a truncation: what the series and the support may lose is small beside what truncation
-// drops.
+// Tails relative to the truncation, so that the errors of series and support are small beside it.
 constexpr double kSeriesTail = 1e-7, kSupportTail = 1e-4, kSupportOfTruncation = 0.1;
 constexpr double kExactTail = 1e-10;  // truncation = 0
-constexpr double kMinMass = 1e-8;     // invisible in float32
+constexpr double kMinMass = 1e-8;     // below float resolution
 
 struct Tails {
   double series, support;
@@ -42,7 +41,8 @@ std::vector<double> Series(const DdmSmoothing& s, double step, std::uint32_t ste
   return s.implicit ? ImplicitSeries(step, steps, tail) : ExplicitSeries(step, steps, tail);
 }
 
-// The moments by `main`, the translation weights by `translation`. Either empty: no coefficients.
+// Moments use the coefficients `main`, translation weights `translation`. Either empty: no
+// coefficients.
 ChebyshevFilter MakeFilter(const std::vector<double>& main, const std::vector<double>& translation,
                            double support_tail) {
   ChebyshevFilter filter;
@@ -58,10 +58,10 @@ ChebyshevFilter MakeFilter(const std::vector<double>& main, const std::vector<do
   return filter;
 }
 
-// Points that carry each binding, and their weights.
+// Points influenced by each binding, with their weights.
 struct SeedLists {
   std::vector<std::uint64_t> offsets;  // [E + 1]
-  std::vector<std::uint32_t> points;   // rising within a binding
+  std::vector<std::uint32_t> points;   // ascending within a binding
   std::vector<double> weights;
 
   std::span<const std::uint32_t> row(std::size_t e) const {
@@ -92,7 +92,7 @@ SeedLists MakeSeedLists(const Rig& rig, const WeldedPoints& welded) {
   return lists;
 }
 
-// Workspaces of the threads at work, reused from binding to binding.
+// Workspaces of the active threads, reused between bindings.
 class WorkspacePool {
  public:
   std::unique_ptr<FilterWorkspace> Take() {
@@ -128,7 +128,7 @@ FilterRow SeedRow(const Vec3d& d, double w) {
           0};
 }
 
-// Moments about `from` as moments about `from` + d.
+// Converts moments about `from` to moments about `from` + d.
 DdmMoments Recentre(const FilterRow& m, const Vec3d& d) {
   const double w = m[kOmega];
   const Vec3d s = {m[kPsi0], m[kPsi1], m[kPsi2]};
@@ -151,7 +151,7 @@ Vec3d PointOf(const Rig& rig, const WeldedPoints& welded, std::uint32_t point) {
   return ToDouble(rig.mesh().positions()[welded.first[point]]);
 }
 
-// Fills the seed rows; returns the weighted mean of the seeds, which the moments are about.
+// Fills the seed rows. Returns the weighted mean of the seeds, the moments' reference point.
 Vec3d FillSeeds(const Rig& rig, const WeldedPoints& welded, std::span<const std::uint32_t> seeds,
                 const double* weights, FilterWorkspace& workspace) {
   Vec3d sum;
@@ -229,7 +229,7 @@ DdmPlan MakeDdmPlan(const Rig& rig, const DdmParams& params, const DdmBindOption
       main,
       params.alpha > 0 ? Series(s, s.kappa, s.kappa_steps, tails.series) : std::vector<double>{1.0},
       tails.support);
-  // The largest of J joints has at least 1 / J, so that every point keeps one.
+  // The largest of J shares is at least 1 / J, so every point keeps one.
   plan.keep = std::min(std::max(double{params.truncation}, kMinMass),
                        0.9 / static_cast<double>(rig.bindings().size()));
   return plan;
@@ -364,7 +364,7 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
 
   DdmCost cost;
   RingGraph graph;
-  std::vector<std::uint32_t> seen(layout.blocks(), 0);  // 1 + binding that last touched a block
+  std::vector<std::uint32_t> seen(layout.blocks(), 0);  // 1 + last binding that used the block
   std::size_t most_rows = 0, most_edges = 0, reached = 0;
   cost.block_pairs = layout.blocks();
   for (std::size_t e = 0; e < bindings; ++e) {
@@ -376,7 +376,7 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
     graph.Grow(plan.neighbours, seeds.row(e), plan.filter.rings);
     std::size_t edges = 0;
     for (const std::uint32_t p : graph.points()) {
-      // Held back, a point is its own neighbour too.
+      // With limited smoothing a point is its own neighbour too.
       edges += plan.neighbours.offsets[p + 1] - plan.neighbours.offsets[p] + 1;
       cost.rows += shared[p];
       for (std::uint64_t k = first[p]; k < first[p + 1]; ++k) {
@@ -395,7 +395,7 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
   cost.filter_bytes = workers * FilterWorkspace::CostBytes(points, most_rows, most_edges) +
                       rig.influences().size() * 12 + bindings * 128;
   cost.moment_bytes = reached * kReachedBytes + points * 56;
-  // Hash tables of the welding, neighbours before and after they are made unique, the weights.
+  // Hash tables of welding, neighbours before and after deduplication, weights.
   cost.plan_bytes = rig.vertices() * 160 + ShapeWeldBytes(rig) +
                     rig.mesh().face_vertices().size() * 48 + plan.neighbours.neighbours.size() * 24;
   cost.plan_work = DdmPlanWork(rig);

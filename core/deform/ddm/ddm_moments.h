@@ -1,10 +1,10 @@
-// ddm_moments.h - the slow part of binding Direct Delta Mush: smoothed moments of every joint's
+// ddm_moments.h - the main cost of binding Direct Delta Mush: smoothed moments of every joint's
 // share of the mesh.
 //
 // For welded point i and binding j: Psi_ij = sum_k B_ik w_kj [u_k; 1][u_k; 1]^T (ten numbers) and
-// w'_ij = sum_k C_ik w_kj, with B the smoothing by lambda and C the one by kappa. Every variant
-// stores some of them. Source: Le and Lewis 2019, sections 3 and 4; computed by one polynomial
-// filter per binding (core/solve/chebyshev.h).
+// w'_ij = sum_k C_ik w_kj, where B smooths by lambda and C by kappa. Each variant stores some of
+// them. Source: Le and Lewis 2019, sections 3 and 4; computed by one polynomial filter per binding
+// (core/solve/chebyshev.h).
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,67 +22,66 @@
 
 namespace sinew {
 
-// What the parameters do not say: the form, and what tests alone change.
+// The form, and overrides for tests.
 struct DdmBindOptions {
   bool enhanced = false;
   NegativeWeights negative = NegativeWeights::kClamp;  // cotangents
-  std::optional<double> tail{};                        // of the series; else from truncation
-  std::optional<double> support_tail{};  // beyond the rings worked on; else from truncation
+  std::optional<double> tail{};                        // of the series; default from truncation
+  std::optional<double> support_tail{};  // outside the computed rings; default from truncation
 };
 
 // Parameters in the units of the mesh.
 struct DdmSmoothing {
   bool implicit = true;
-  double lambda = 0;  // of one step
+  double lambda = 0;  // per step
   std::uint32_t steps = 0;
-  double kappa = 0;  // of one step of the translation weights
+  double kappa = 0;  // per step of the translation weights
   std::uint32_t kappa_steps = 0;
 };
 
-// Applies `radius` (lambda = (radius * diagonal / rms_edge)^2 / steps; explicit smoothing takes as
-// many more steps as it needs to stay below 1) and the default of kappa. rms_edge = 0: no
-// neighbours, lambda is irrelevant.
+// Resolves `radius` (lambda = (radius * diagonal / rms_edge)^2 / steps; explicit smoothing uses as
+// many steps as needed to stay below 1) and the default of kappa. rms_edge = 0: no neighbours.
 DdmSmoothing ResolveSmoothing(const DdmParams& params, double diagonal, double rms_edge);
 
-// What can be known before filtering.
+// Everything known before filtering.
 struct DdmPlan {
   WeldedPoints welded;
   NeighbourWeights neighbours;
   ChebyshevFilter filter;      // no coefficients: the smoothing reaches too far
   double radius_in_edges = 0;  // of the smoothing
-  double keep = 0;             // influence mass below which a joint is surely dropped
+  double keep = 0;             // influence mass below which a joint is certainly dropped
 };
 DdmPlan MakeDdmPlan(const Rig& rig, const DdmParams& params, const DdmBindOptions& options);
 
-// Holds the plan's smoothing back where the rest mesh would lose more area than `keep_area` allows.
-// kCancelled. Reports DdmCost::hold_work units of progress.
+// Limits the plan's smoothing where the rest mesh would lose more area than `keep_area` allows.
+// Reports DdmCost::hold_work units of progress. kCancelled.
 absl::Status HoldBackDdm(const Rig& rig, const DdmParams& params, DdmPlan& plan, Task& task);
 
 // Moments about the point itself: P (00 01 02 11 12 22), psi (0 1 2), omega, and w'; scene units.
-// The order is that of DdmField.
+// In the order of DdmField.
 using DdmMoments = std::array<double, 11>;
 
-// Results by binding, and where to find those of a point.
+// Results per binding, and references to them per point.
 class DdmMomentTable {
  public:
   struct Reference {
     std::uint16_t binding;
-    std::uint32_t index;  // among the binding's
+    std::uint32_t index;  // in the binding's list
   };
 
   // kCancelled. Reports DdmCost::filter_work units of progress.
   static absl::StatusOr<DdmMomentTable> Filter(const Rig& rig, const DdmPlan& plan,
                                                const DdmParams& params, Task& task);
 
-  // Joints kept at a point, by rising binding: those with influence mass of at least `truncation`,
-  // else the largest.
+  // Joints kept at a point, ascending by binding: those with influence mass of at least
+  // `truncation`, or only the largest.
   std::span<const Reference> row(std::size_t point) const {
     return {references_.data() + offsets_[point], offsets_[point + 1] - offsets_[point]};
   }
   const DdmMoments& moments(const Reference& r) const {
     return bindings_[r.binding].values[r.index];
   }
-  // Largest sum of omega left out at any point.
+  // Largest omega dropped at any point.
   double dropped() const { return dropped_; }
 
  private:
@@ -100,22 +99,22 @@ class DdmMomentTable {
 // Progress units of making a plan.
 double DdmPlanWork(const Rig& rig);
 
-// What truncation looks at: the larger of a joint's shares of the rotation (omega) and of the
+// The quantity compared with truncation: the larger of a joint's shares of rotation (omega) and
 // translation.
 double InfluenceMass(double omega, double translation, double alpha);
 
-// Upper bounds, by walking the rings but computing nothing.
+// Upper limits, found by visiting the rings without computing.
 struct DdmCost {
-  std::size_t plan_bytes = 0;    // while it binds
+  std::size_t plan_bytes = 0;    // while binding
   std::size_t hold_bytes = 0;    // of HoldBackDdm
   std::size_t filter_bytes = 0;  // workspaces
   std::size_t moment_bytes = 0;
-  std::size_t rows = 0;         // (point, binding) pairs, summed over vertices instead of points
+  std::size_t rows = 0;         // (point, binding) pairs, counted per vertex
   std::size_t block_pairs = 0;  // (block, binding) pairs
   double plan_work = 0, hold_work = 0, filter_work = 0;
 };
-// task: null, or stops the walk. kCancelled; kResourceExhausted: moments alone pass its memory
-// limit.
+// task: null, or cancels the walk. kCancelled; kResourceExhausted: the moments alone exceed its
+// memory limit.
 absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
                                     const DdmParams& params, const DdmPlan& plan, const Task* task);
 

@@ -1,14 +1,13 @@
-// ddm_params.h - parameters of Direct Delta Mush and its enhanced form. Letters are those of Le and
-// Lewis 2019; plain numbers unless a unit stands beside. Ranges and sentences are in Fields, which
-// checks, text form and documentation read; ValidateStage checks them, Bind takes them as checked.
+// ddm_params.h - parameters of Direct Delta Mush and its enhanced form, named as in Le and Lewis
+// 2019.
 #pragma once
 
 #include "core/deform/method/param_doc.h"
 
 namespace sinew {
 
-// Weights of a vertex's neighbours in smoothing: all equal, or by the angles of the rest mesh
-// (never negative, see NegativeWeights::kClamp).
+// Neighbour weights of the smoothing: equal, or cotangents of the rest mesh (never negative, see
+// NegativeWeights::kClamp).
 enum class Laplacian : std::uint8_t { kUniform, kCotangent };
 inline std::span<const std::string_view> ChoiceNames(Laplacian) {
   static constexpr std::array<std::string_view, 2> kNames = {"uniform", "cotangent"};
@@ -22,7 +21,7 @@ inline std::span<const std::string_view> ChoiceNames(Smoothing) {
   return kNames;
 }
 
-// Of bound tables; frames are computed in float32 either way.
+// Storage of bound tables; frames are computed in float.
 enum class Storage : std::uint8_t { kFloat32, kFloat16 };
 inline std::span<const std::string_view> ChoiceNames(Storage) {
   static constexpr std::array<std::string_view, 2> kNames = {"float32", "float16"};
@@ -31,19 +30,19 @@ inline std::span<const std::string_view> ChoiceNames(Storage) {
 
 struct DdmParams {
   static constexpr std::string_view kName = "ddm";
-  std::uint32_t variant = 0;  // 0 to 5: 0 is the full method, the others are cheaper
+  std::uint32_t variant = 0;  // 0 to 5; 0 is the full method, the others are cheaper
   Laplacian laplacian = Laplacian::kCotangent;
   Smoothing smoothing = Smoothing::kImplicit;
   std::uint32_t iterations = 4;  // p, steps
-  float lambda = 4;              // of a step; ignored where radius is set
-  // As lambda, of the translation's weights; counts where alpha > 0; unset = lambda / 3.
+  float lambda = 4;              // per step; ignored if radius is set
+  // Like lambda, for the translation weights; used if alpha > 0. Default: lambda / 3.
   std::optional<float> kappa;
-  float alpha = 0;  // share of the translation that follows those weights
-  // Of the smoothing, in bounding-box diagonals of the rest mesh; sets lambda, and the iterations
-  // of explicit smoothing: see ResolveSmoothing.
+  float alpha = 0;  // share of the translation taken from the translation weights
+  // Smoothing radius in bounding-box diagonals of the rest mesh; sets lambda, and the iterations of
+  // explicit smoothing (see ResolveSmoothing).
   std::optional<float> radius;
-  float truncation = 1e-3f;  // of a vertex's influence mass, which sums to 1
-  bool pop_guard = true;     // variant 0 alone
+  float truncation = 1e-3f;  // of a vertex's influence mass, whose total is 1
+  bool pop_guard = true;     // variant 0 only
   Storage storage = Storage::kFloat32;
   float keep_area = 0.5f;  // see kKeepAreaDoc
 
@@ -56,7 +55,7 @@ struct DdmParams {
             "matrix; 4 = blended rotation about the smoothed point; 5 = smoothed weights only."},
         self.variant);
     visit(ParamDoc{"laplacian", "", 0, 0,
-                   "Neighbour weights: cotangent follows the shape, uniform the edges alone."},
+                   "Neighbour weights: cotangent follows the shape, uniform only the edges."},
           self.laplacian);
     visit(ParamDoc{"smoothing", "", 0, 0, "implicit = backward Euler steps, explicit = Jacobi."},
           self.smoothing);
@@ -80,14 +79,16 @@ struct DdmParams {
     visit(ParamDoc{"pop_guard", "", 0, 0,
                    "Variant 0: fade to the blended rotation where the fitted one would jump."},
           self.pop_guard);
-    visit(ParamDoc{"storage", "", 0, 0,
-                   "Bound tables: float16 takes half the memory; the bind reports the error."},
-          self.storage);
+    visit(
+        ParamDoc{
+            "storage", "", 0, 0,
+            "Storage of bound tables: float16 needs half the memory; the bind reports the error."},
+        self.storage);
     visit(kKeepAreaDoc, self.keep_area);
   }
 };
 
-// As DdmParams without the variants that have no enhanced form (Kalentchouk and Hutchinson 2021).
+// DdmParams without the variants that have no enhanced form (Kalentchouk and Hutchinson 2021).
 struct EnhancedDdmParams : DdmParams {
   static constexpr std::string_view kName = "enhanced_ddm";
   static constexpr std::array<std::uint32_t, 4> kVariants = {0, 2, 3, 4};

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::size_t kGrain = 64;  // blocks
 
-// Group of a field, or -1: a weight, stored as it is.
+// Group of a field; -1 for weights, which are stored directly.
 int GroupOf(std::uint32_t variant, std::size_t field) {
   if (variant >= 4) return -1;
   if (variant >= 2) return field < kBlendOmega ? 0 : -1;
@@ -25,7 +25,7 @@ int GroupOf(std::uint32_t variant, std::size_t field) {
   return field < kOmega ? 0 : -1;
 }
 
-// The smallest power of two that is not below any of the values; 1 for zeros.
+// The smallest power of two not below any value; 1 for zeros.
 float UnitOf(float largest) {
   if (!(largest > 0)) return 1;
   int exponent = 0;
@@ -33,7 +33,7 @@ float UnitOf(float largest) {
   return std::ldexp(1.0f, fraction == 0.5f ? exponent - 1 : exponent);
 }
 
-// Rounds the fields of one pair.
+// Rounds the fields of one pair to float16.
 void HalvePair(const DdmTables& full, std::size_t pair, DdmTables& out) {
   const std::size_t fields = full.fields(), groups = full.groups();
   float largest[2] = {};
@@ -53,7 +53,7 @@ void HalvePair(const DdmTables& full, std::size_t pair, DdmTables& out) {
   });
 }
 
-// The sum of the first moments of each lane, as rounded.
+// Sums each lane's first moments after rounding.
 void SumCentroids(DdmTables& tables, std::size_t block) {
   const bool second = tables.variant <= 1;
   constexpr int kFitted[3] = {kPsi0, kPsi1, kPsi2};
@@ -78,7 +78,7 @@ Mat3d Turn(const Vec3d& axis, double degrees) {
            k * a.x * a.z - s * a.y, k * a.y * a.z + s * a.x, k * a.z * a.z + c}};
 }
 
-// Model transforms with every joint but the roots turned beside its parent.
+// Model transforms with every joint except the roots rotated relative to its parent.
 std::vector<Affine> ProbePose(const Skeleton& skeleton, const Vec3d& axis, double degrees) {
   const Mat3d turn = Turn(axis, degrees);
   AffineD turned;
@@ -205,7 +205,7 @@ double LargestDifference(const BindInput& input, const DdmTables& a, const DdmTa
 }
 
 std::size_t ProbeBytes(const BindInput& input, std::size_t block_pairs) {
-  constexpr std::size_t kJoint = 256;  // transforms in double and float, per binding
+  constexpr std::size_t kJoint = 256;  // bytes per binding: transforms in double and float
   const std::size_t chunks = input.layout.blocks() / kGrain + 1;
   const std::size_t widest = std::min(block_pairs, input.rig.bindings().size());
   return 2 * input.layout.blocks() * sizeof(PointBlock) +

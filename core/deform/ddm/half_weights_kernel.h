@@ -1,4 +1,4 @@
-// half_weights_kernel.h - float16 weights of one block as the float32 that blending kernels read.
+// half_weights_kernel.h - converts the float16 weights of one block to float.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,10 @@
 
 namespace sinew {
 
-// Divides every lane's weights by their sum.
-//   halves  [pairs][16], 32-byte aligned
-//   out     [pairs][16], 64-byte aligned
+// Normalises each lane's weights to sum 1.
+//
+//    halves  [pairs][16], 32-byte aligned
+//    out     [pairs][16], 64-byte aligned
 void HalfWeightsKernel(const std::uint16_t* halves, std::size_t pairs, float* out);
 
 }  // namespace sinew

@@ -18,20 +18,20 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kPointGrain = 4096;  // some 25 microseconds of one step
-constexpr std::size_t kBlockGrain = 128;   // some 20 microseconds
+constexpr std::size_t kPointGrain = 4096;  // about 25 microseconds of one step
+constexpr std::size_t kBlockGrain = 128;   // about 20 microseconds
 
 struct DetailFrame {
   Vec3f tangent, bitangent, normal;
 };
 
-// The smoothed mesh of one pose.
+// The smoothed mesh of one frame.
 struct Smoothed {
   const DeltaMush& mush;
   const float* points;        // [P][4]
-  const float* face_normals;  // as FillFaceNormals leaves them
+  const float* face_normals;  // see FillFaceNormals
 
-  // The frame of point p; false: it has none in this pose.
+  // The frame of point p. False: undefined in this pose.
   bool Frame(std::size_t p, DetailFrame& frame) const {
     const std::int32_t first = mush.frame_points[p * 2], second = mush.frame_points[p * 2 + 1];
     if (first < 0) return false;
@@ -59,7 +59,7 @@ struct Smoothed {
     return true;
   }
 
-  // The frame whose tangent points to a neighbour; false: that is no longer than `least` away.
+  // The frame with its tangent towards a neighbour. False: the edge is not longer than `least`.
   bool Along(std::uint32_t p, std::int32_t neighbour, float least, const Vec3f& normal,
              SurfaceFrame& frame) const {
     const auto q = static_cast<std::uint32_t>(neighbour);
@@ -71,21 +71,22 @@ struct Smoothed {
   }
 };
 
-// How the pivot joint of a block carries detail.
+// How a block's pivot joint transforms detail.
 struct PivotJoint {
   PivotJoint(const PosedRig& posed, std::uint16_t binding)
       : side(SideOf(posed.skin[binding])),
         mirror(posed.mirrored[binding] != 0 ? -1.0f : 1.0f),
         rotation(posed.rotations[binding]) {}
 
-  // Normals follow the winding of the faces, which a mirror turns over; the surface itself stays.
+  // Face normals flip when a joint mirrors; the surface itself does not.
   Vec3f Along(const DetailFrame& f, float t, float b, float n) const {
     const float out = side * n;
     return {t * f.tangent.x + b * f.bitangent.x + out * f.normal.x,
             t * f.tangent.y + b * f.bitangent.y + out * f.normal.y,
             t * f.tangent.z + b * f.bitangent.z + out * f.normal.z};
   }
-  // PosedRig takes a mirror as one of the x axis of bind space, and a nearly flat joint not as one.
+  // PosedRig represents a mirror as one of bind space's x axis; a nearly singular joint does not
+  // count as mirrored.
   Vec3f Turned(float x, float y, float z) const {
     const auto& m = rotation.m;
     const float mirrored = mirror * x;
@@ -93,13 +94,13 @@ struct PivotJoint {
             m[6] * mirrored + m[7] * y + m[8] * z};
   }
 
-  float side;    // -1 where faces turn over
-  float mirror;  // -1 where `rotation` is that of the mirror image
+  float side;    // -1 if faces flip
+  float mirror;  // -1 if `rotation` belongs to the mirrored matrix
   const Mat3& rotation;
 };
 
-// Lane i of block b of the result. Moves the input point by what smoothing and detail add up to, so
-// that points that smoothing leaves alone keep their bits.
+// Lane i of block b. Adds smoothing and detail to the input point, so that points unaffected by
+// smoothing keep their bits.
 void WriteLane(const StageFrame& frame, const Smoothed& smoothed, const Vec3f& origin,
                const PivotJoint& pivot, std::size_t b, std::size_t i) {
   const DeltaMush& mush = smoothed.mush;
@@ -120,7 +121,7 @@ void WriteLane(const StageFrame& frame, const Smoothed& smoothed, const Vec3f& o
   out.z[i] = at.z + ((x[2] - (at.z - origin.z)) + d.z);
 }
 
-// Blocks [begin, end) of the result: all lanes at a time, those without a clear frame on their own.
+// Blocks [begin, end): all lanes with the kernel, lanes without a clear frame individually.
 void WriteBlocks(const StageFrame& frame, const Smoothed& smoothed, const Vec3f& origin,
                  std::size_t begin, std::size_t end) {
   const DeltaMush& mush = smoothed.mush;
@@ -178,12 +179,12 @@ std::vector<BindStatistic> DeltaMush::Statistics() const {
   return {{.name = "smoothing_steps",
            .value = static_cast<double>(iterations),
            .unit = "steps",
-           .description = "Smoothing steps of a frame, as given or as the radius asks for."}};
+           .description = "Smoothing steps per frame, as given or derived from the radius."}};
 }
 
 absl::Status DeltaMush::Check(const BlockLayout& layout, std::size_t) const {
   if (iterations > kMaxMushSteps) return Damaged("too many iterations");
-  if (even > 1) return Damaged("even is neither 0 nor 1");
+  if (even > 1) return Damaged("even must be 0 or 1");
   if (iterations == 0) {
     bool empty = true;
     Fields(*this, [&]<class T>(std::string_view, const T& member) {
@@ -227,7 +228,7 @@ void DeltaMush::Run(const StageFrame& frame) const {
   float* next = now + buffer;
   const std::span<float> face_normals = frame.scratch.subspan(2 * buffer);
 
-  // Near the origin, or a character far away would lose its detail to rounding.
+  // Relative to a vertex: far from the origin, rounding would destroy the detail.
   const std::size_t lane = point_lane.front();
   const PointBlock& block = frame.in[lane / kLanes];
   const Vec3f origin = {block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes]};

@@ -1,13 +1,12 @@
-// delta_mush.h - Delta Mush: smooths the posed mesh and puts the detail of the rest mesh back.
+// delta_mush.h - Delta Mush: smooths the posed mesh and restores the detail of the rest mesh.
 //
-// At bind the rest mesh is smoothed; what that took from each vertex is kept in a frame of the
-// smoothed surface (normal, and direction to one ring neighbour). A pose is smoothed by the same
-// fixed operator, and the detail stands on its frames: v = x + displacement F delta. Cheap rigid
-// weights are the intended input. Source: Mancewicz, Derksen, Rijpkema, Wilson 2014.
+// At bind the rest mesh is smoothed and the difference is stored per vertex in a frame of the
+// smoothed surface (normal, and direction to a one-ring neighbour). A pose is smoothed by the same
+// operator and the detail is added in its frames: v = x + displacement F delta. Meant for cheap
+// rigid weights. Source: Mancewicz, Derksen, Rijpkema, Wilson 2014.
 //
-// The stage sees posed points only. Where shapes moved the points before they were posed, the
-// detail put back is still that of the rest mesh: what is broad in a shape stays, what is as fine
-// as the smoothing is smoothed away. Detail keeps its rest length under joints that scale.
+// The detail is always that of the rest mesh and keeps its rest length under scaling joints. Of
+// preceding shapes the coarse part remains; detail as fine as the smoothing is lost.
 #pragma once
 
 #include "core/base/aligned.h"
@@ -16,39 +15,40 @@
 
 namespace sinew {
 
-inline constexpr std::uint32_t kMaxMushSteps = 1000;  // as many as `iterations` may be
+inline constexpr std::uint32_t kMaxMushSteps = 1000;  // upper limit of `iterations`
 
 struct DeltaMush {
   using Params = DeltaMushParams;
   static constexpr int kVersion = 2;
   static constexpr std::string_view kSummary =
-      "Smooths the posed mesh and puts the rest mesh's detail back; turns rigid weights into soft "
+      "Smooths the posed mesh and restores the rest mesh's detail; turns rigid weights into soft "
       "bends.";
   static constexpr std::string_view kPaper = "Mancewicz, Derksen, Rijpkema, Wilson 2014";
   static constexpr std::string_view kCostClass = "40 x";
 
-  // Points are welded vertices, counted by their lowest lanes. A point that does not move when
-  // smoothed has an empty row. Frame neighbours: the one, and the one that stands in where the
-  // first has no direction along the surface; -1 = none, the detail turns with the pivot joint. So
-  // it does where the smoothed surface is tiny: rounding would choose the frame.
-  std::uint32_t iterations = 0;           // 0: out is in, and every table is empty
-  std::vector<std::uint32_t> point_lane;  // [P] lane whose position a point has
-  std::vector<std::uint32_t> row_offset;  // [P + 1] into neighbours
-  std::vector<std::uint32_t> neighbours;  // points
-  std::vector<float> weights;             // as SmoothKernelArgs
-  std::uint32_t even = 1;                 // weights are per point
-  SurfaceFaces surface;                   // corners are points; no faces when no detail is put back
+  // Points are welded vertices, ordered by their lowest lanes. A point that does not move has an
+  // empty row. Frame neighbours: the preferred one, and a substitute if the edge to the first has
+  // no direction along the surface; -1 = none. Without a frame, or where the smoothed surface is so
+  // small that rounding would determine the frame, detail rotates with the pivot joint.
+  std::uint32_t iterations = 0;            // 0: the stage copies its input and all tables are empty
+  std::vector<std::uint32_t> point_lane;   // [P] lane that holds a point's position
+  std::vector<std::uint32_t> row_offset;   // [P + 1] into neighbours
+  std::vector<std::uint32_t> neighbours;   // points
+  std::vector<float> weights;              // see SmoothKernelArgs
+  std::uint32_t even = 1;                  // 1: one weight per point
+  SurfaceFaces surface;                    // corners are points; empty if displacement is 0
   std::vector<std::int32_t> frame_points;  // [P][2]
-  std::vector<float> frame_turn;           // [P][2] cosine and sine of the rest angle between them
-  std::vector<float> frame_least;          // [P][3] root of area, and edges along it, needed
-  std::vector<std::uint32_t> lane_point;   // [B][16]
-  AlignedVector<float> delta;              // [B][3][16] detail along tangent, bitangent, normal
-  AlignedVector<float> offset;             // [B][3][16] the same in bind space
+  std::vector<float> frame_turn;  // [P][2] cosine and sine of the rest angle between the two
+  std::vector<float>
+      frame_least;  // [P][3] minimum: root of area, and edge lengths along the surface
+  std::vector<std::uint32_t> lane_point;  // [B][16]
+  AlignedVector<float> delta;             // [B][3][16] detail along tangent, bitangent, normal
+  AlignedVector<float> offset;            // [B][3][16] the same in bind space
 
-  // radius needs a step.
+  // radius needs step > 0.
   static absl::Status Validate(const DeltaMushParams& params);
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const DeltaMushParams& params);
-  // kInvalidArgument: the rig has no map of that name, or the radius takes more than 1,000 steps.
+  // kInvalidArgument: no such map, or the radius needs more than 1,000 steps.
   static absl::StatusOr<DeltaMush> Bind(const BindInput& input, const DeltaMushParams& params,
                                         Task& task);
   StageFacts Facts() const;

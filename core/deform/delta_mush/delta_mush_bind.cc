@@ -15,21 +15,21 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kGrain = 4096;  // points
-constexpr double kTie = 1e-5;         // frame neighbours this near the best are as good as the best
-// Squared sine between normal and edge, and area over the squared lengths it came from, below which
-// a rest frame is rounding noise. Above what a pose's frames need, so that the rest pose has them.
+constexpr double kTie = 1e-5;         // frame neighbours this close to the best are equivalent
+// Limits below which a rest frame is rounding noise: squared sine between normal and edge, and area
+// over the squared lengths it came from. Higher than those for poses, so the rest pose always has
+// its frames.
 constexpr double kSteep = 1e-7, kNoArea = 1e-5;
 
-// The edge a frame hangs on, beside the detail that it turns and beside itself at rest: shorter
-// ones turn rounding of the points into motion of the detail. A pose may halve what binding asks
-// for.
+// Minimum length of a frame's edge relative to its detail and to itself at rest: short edges
+// amplify rounding into motion of the detail. Poses may halve the length required at bind.
 constexpr double kBindEdge = 0.02, kPoseEdge = 0.01;
 
-// Nanoseconds, for the progress of binding and the estimate of a frame.
-constexpr double kPlanWork = 800, kStepWork = 12, kDetailWork = 300;  // a vertex
-constexpr double kStepTime = 7, kFrameTime = 30;                      // a vertex
+// Nanoseconds per vertex, for progress and for the estimated frame time.
+constexpr double kPlanWork = 800, kStepWork = 12, kDetailWork = 300;
+constexpr double kStepTime = 7, kFrameTime = 30;
 
-// The welded mesh and what smoothing does to it.
+// The welded mesh and its smoothing operator.
 struct Plan {
   WeldedPoints welded;
   Adjacency ring;
@@ -65,12 +65,12 @@ absl::Status CheckMap(const Rig& rig, const DeltaMushParams& params) {
       absl::StrCat("delta_mush.map: the rig has no vertex map '", params.map, "'"));
 }
 
-// [P] how far a step moves each welded point, 0 to 1.
+// [P] step size of each welded point, 0 to 1.
 std::vector<double> StepOfPoints(const Rig& rig, const WeldedPoints& welded,
                                  const DeltaMushParams& params) {
   std::vector<double> steps(welded.points(), double{params.step});
   if (!params.map.empty()) {
-    // Vertices of one point may be painted differently: their mean.
+    // Vertices of one point may have different map values: use their mean.
     const VertexMap& map = *rig.FindMap(params.map);
     std::vector<double> sum(welded.points(), 0.0), count(welded.points(), 0.0);
     for (std::size_t v = 0; v < welded.point.size(); ++v) {
@@ -100,7 +100,7 @@ NeighbourWeights WeightsOf(const Mesh& mesh, const Plan& plan, MushLaplacian lap
   return UniformWeights(plan.ring);
 }
 
-// The rows of one smoothing step, points in the order of lanes, neighbours in that of the file.
+// The rows of one smoothing step; points in lane order, neighbours in file order.
 void SetRows(const NeighbourWeights& weights, const PointOrder& order,
              const std::vector<double>& steps, DeltaMush& mush) {
   mush.even = weights.even ? 1 : 0;
@@ -113,7 +113,7 @@ void SetRows(const NeighbourWeights& weights, const PointOrder& order,
   for (const std::uint32_t p : order.point) {
     const std::uint64_t begin = weights.offsets[p], end = weights.offsets[p + 1];
     const bool moves =
-        steps[p] > 0 && weights.neighbours[begin] != p;  // an isolated one names itself
+        steps[p] > 0 && weights.neighbours[begin] != p;  // an isolated point lists itself
     for (std::uint64_t k = begin; moves && k < end; ++k) {
       mush.neighbours.push_back(order.number[weights.neighbours[k]]);
       if (!weights.even) mush.weights.push_back(static_cast<float>(steps[p] * weights.weights[k]));
@@ -129,7 +129,7 @@ Vec3d RestOf(const BindInput& input, std::size_t lane) {
   return ToDouble(input.rig.mesh().positions()[input.layout.Vertex(lane)]) - input.layout.centre;
 }
 
-// [P] the rest points after all steps of the very operator that poses go through.
+// [P] rest points after all steps, computed by the same kernel as poses.
 absl::StatusOr<std::vector<Vec3d>> SmoothRest(const BindInput& input, const DeltaMush& mush,
                                               Task& task) {
   std::vector<Vec3d> now, next(mush.points());
@@ -153,7 +153,7 @@ absl::StatusOr<std::vector<Vec3d>> SmoothRest(const BindInput& input, const Delt
   return now;
 }
 
-// Sets the rows of all steps, shorter where the rest mesh would lose more area than `keep_area`
+// Sets the rows of all steps, damped where the rest mesh would lose more area than `keep_area`
 // allows.
 absl::Status SetSteps(const BindInput& input, const Plan& plan, const PointOrder& order,
                       const DeltaMushParams& params, DeltaMush& mush, Task& task) {
@@ -163,7 +163,7 @@ absl::Status SetSteps(const BindInput& input, const Plan& plan, const PointOrder
   SetRows(weights, order, steps, mush);
   if (!(params.keep_area > 0)) return absl::OkStatus();
   SINEW_ASSIGN_OR_RETURN(const std::vector<Vec3d> places, SmoothRest(input, mush, task));
-  std::vector<Vec3d> smoothed;  // in the order of points
+  std::vector<Vec3d> smoothed;  // in point order
   smoothed.reserve(places.size());
   for (const std::uint32_t place : order.number) smoothed.push_back(places[place]);
   const std::vector<double> factors =
@@ -185,7 +185,7 @@ class RestFrames {
     for (std::size_t f = 0; f < surface.face_count(); ++f) areas_.push_back(AreaOf(f));
   }
 
-  // Twice the vector area of the faces around p; 0 0 0 where they say nothing.
+  // Twice the vector area of the faces around p; 0 0 0 if they cancel.
   Vec3d AreaAround(std::size_t p) const {
     Area sum;
     for (std::uint32_t k = surface_.face_offset[p]; k < surface_.face_offset[p + 1]; ++k) {
@@ -195,7 +195,8 @@ class RestFrames {
     return Length(sum.vector) > kNoArea * sum.size ? sum.vector : Vec3d{};
   }
 
-  // Part of the edge from p to q along the surface; 0 0 0 if that is short or has no direction.
+  // Component of the edge from p to q along the surface; 0 0 0 if it is too short to have a
+  // direction.
   Vec3d Along(std::size_t p, std::size_t q, const Vec3d& normal, double least) const {
     const Vec3d e = points_[q] - points_[p];
     const Vec3d t = e - Dot(e, normal) * normal;
@@ -205,7 +206,7 @@ class RestFrames {
  private:
   struct Area {
     Vec3d vector;     // twice the vector area
-    double size = 0;  // the squared lengths it came from
+    double size = 0;  // sum of squared lengths, as scale
   };
   Area AreaOf(std::size_t f) const {
     const auto corners = surface_.Corners(f);
@@ -225,8 +226,8 @@ class RestFrames {
   std::vector<Area> areas_;
 };
 
-// Of the candidates but `taken` the one whose edge runs farthest along the surface; among ties the
-// first. -1: none has a direction.
+// The candidate (except `taken`) with the longest edge along the surface, the first among ties. -1:
+// none has a direction.
 std::int64_t Farthest(std::span<const Vec3d> along, std::int64_t taken) {
   const auto length = [&](std::size_t k) {
     return static_cast<std::int64_t>(k) == taken ? 0 : Length(along[k]);
@@ -239,12 +240,13 @@ std::int64_t Farthest(std::span<const Vec3d> along, std::int64_t taken) {
   return -1;
 }
 
-// Chooses the neighbours that the frame of place p hangs on, and returns that frame at rest.
-//   detail  length of what it turns
+// Chooses the neighbours for the frame of point p and returns its rest frame.
+//
+//    detail  length of the detail in it
 RestFrame SetFrame(const RestFrames& frames, const Adjacency& ring, const PointOrder& order,
                    std::size_t p, double detail, DeltaMush& mush) {
   RestFrame frame;
-  if (mush.row_offset[p] == mush.row_offset[p + 1]) return frame;  // nothing to put back
+  if (mush.row_offset[p] == mush.row_offset[p + 1]) return frame;  // no detail
   const Vec3d area = frames.AreaAround(p);
   const double least = kBindEdge * detail;
   if (!(Length(area) > least * least)) return frame;
@@ -279,7 +281,7 @@ RestFrame SetFrame(const RestFrames& frames, const Adjacency& ring, const PointO
   return frame;
 }
 
-// What smoothing took from each vertex.
+// The difference between rest and smoothed mesh per vertex.
 void SetDetail(const BindInput& input, const Plan& plan, const PointOrder& order,
                std::span<const Vec3d> smoothed, double displacement, const Task& task,
                DeltaMush& mush) {
@@ -311,7 +313,7 @@ void SetDetail(const BindInput& input, const Plan& plan, const PointOrder& order
 absl::Status DeltaMush::Validate(const DeltaMushParams& params) {
   if (params.radius.has_value() && !(params.step > 0)) {
     return absl::InvalidArgumentError(absl::StrCat("delta_mush.step: got ", params.step,
-                                                   ", radius needs more than 0, at most 1"));
+                                                   ", but radius needs more than 0, at most 1"));
   }
   return absl::OkStatus();
 }
@@ -324,15 +326,16 @@ absl::StatusOr<BindCost> DeltaMush::Cost(const BindInput& input, const DeltaMush
     SINEW_ASSIGN_OR_RETURN(const Plan plan, MakePlan(input.rig, params));
     steps = plan.iterations;
   }
-  const double passes = params.keep_area > 0 ? 2 : 1;  // over the rest mesh
+  const double passes =
+      params.keep_area > 0 ? 2 : 1;  // over the rest mesh, for the smoothing limit
   const std::size_t vertices = input.rig.vertices(), lanes = input.layout.order.size();
   const std::size_t corners = input.rig.mesh().face_vertices().size();
   const std::size_t faces = input.rig.mesh().faces();
-  // Both directions of every edge; cutting polygons into triangles adds fewer edges than corners.
+  // Directed edges; triangulating polygons adds fewer edges than corners.
   const std::size_t edges = (params.laplacian == MushLaplacian::kCotangent ? 4 : 2) * corners;
   const std::size_t bound =
       steps == 0 ? 64 : vertices * 44 + edges * 8 + corners * 8 + faces * 4 + lanes * 28 + 64;
-  // Welding, neighbours before and after they are made unique and weighted, borders, frames.
+  // Welding, neighbours before and after deduplication and weighting, borders, frames.
   const std::size_t passing =
       vertices * 380 + ShapeWeldBytes(input.rig) + edges * 36 + corners * 56 + faces * 64;
   return BindCost{.peak_bytes = bound + passing,

@@ -1,4 +1,4 @@
-// delta_mush_kernel.h - Jacobi smoothing of points, a point in four lanes.
+// delta_mush_kernel.h - Jacobi smoothing, one point in four lanes.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,9 @@
 
 namespace sinew {
 
-// packed[p] = (x, y, z) of lane lanes[p] in `blocks` minus origin[3], 0, for p in [begin, end).
-//   blocks  [B][3][16];  packed  [P][4], 16-byte aligned
+// packed[p] = (x, y, z, 0) of lane lanes[p] in `blocks`, minus origin[3], for p in [begin, end).
+//
+//    blocks  [B][3][16];  packed  [P][4], 16-byte aligned
 void GatherPointsKernel(const float* blocks, const std::uint32_t* lanes, const float* origin,
                         float* packed, std::size_t begin, std::size_t end);
 
@@ -15,7 +16,7 @@ void GatherPointsKernel(const float* blocks, const std::uint32_t* lanes, const f
 struct SmoothKernelArgs {
   const std::uint32_t* row_offset;  // [P + 1] into neighbours
   const std::uint32_t* neighbours;
-  const float* weights;  // of each neighbour, or of each point if `even`
+  const float* weights;  // per neighbour, or per point if `even`
   bool even;
   const float* in;  // [P][4], 16-byte aligned
   float* out;       // [P][4], not `in`

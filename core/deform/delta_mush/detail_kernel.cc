@@ -11,10 +11,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// A frame that needs more room than this part above its least is found beyond doubt.
+// A frame whose required size is exceeded by this factor is certainly valid.
 inline constexpr float kClearly = 1.001f;
 
-// Plain sums and products in the order of surface_point.cc: the same bits.
+// No fused multiply-add, same order as surface_point.cc: the same bits.
 HWY_INLINE Pack PlainDot(const PackPoint& a, const PackPoint& b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
@@ -23,11 +23,11 @@ HWY_INLINE PackPoint Scaled(const Pack& s, const PackPoint& a) {
   return {s * a.x, s * a.y, s * a.z};
 }
 
-// What the lanes read from all over the mesh, as rows.
+// Values gathered from all over the mesh, as rows of lanes.
 struct alignas(64) Gathered {
-  float sum[4][16];    // of the area vectors around a point and their sizes
+  float sum[4][16];    // area vectors around a point, and their sizes
   float at[3][16];     // smoothed point
-  float edge[3][16];   // to its neighbour; 0 if there is none
+  float edge[3][16];   // to its frame neighbour; 0 if none
   float still[3][16];  // input point
   float least[2][16];
 };

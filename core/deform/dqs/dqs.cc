@@ -16,27 +16,27 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 256;  // blocks a chunk: 4,096 vertices, about 20 microseconds
+constexpr std::size_t kGrain = 256;  // blocks per chunk: 4,096 vertices, about 20 microseconds
 
-constexpr double kPackWork = 50;                // ns an influence
-constexpr double kFollowWork = 2000;            // ns a binding
-constexpr std::size_t kBindingsAtATime = 4096;  // between two looks at whether to stop
+constexpr double kPackWork = 50;                // nanoseconds per influence
+constexpr double kFollowWork = 2000;            // nanoseconds per binding
+constexpr std::size_t kBindingsAtATime = 4096;  // bindings between cancellation checks
 constexpr std::size_t kMaxFollowed = 64;        // bindings of one joint that are compared
 constexpr double kSamePose = 3 - 1e-6;          // Closeness of rotations 0.001 rad apart
 
-// The rotation that the rest pose gives a binding: the identity where the skin was bound at rest.
+// Rotation of a binding in the rest pose; the identity where bind and rest pose agree.
 Mat3d RestRotation(const Rig& rig, const Binding& binding) {
   const AffineD& rest = rig.skeleton().rest_model()[binding.joint];
   return NearestRotation(Linear(Compose(rest, binding.inverse_bind))).rotation;
 }
 
-// tr(A^T B): the larger, the closer two rotations.
+// tr(A^T B): larger for closer rotations.
 double Closeness(const Mat3d& a, const Mat3d& b) {
   return std::inner_product(a.m.begin(), a.m.end(), b.m.begin(), 0.0);
 }
 
-// Of bindings of one joint those that its descendants may follow: all, or of very many one for each
-// pose that they were bound in.
+// Which of a joint's bindings its descendants may follow: all, or if there are very many, one per
+// bind pose.
 void AppendFollowed(std::span<const std::uint16_t> bindings, std::span<const Mat3d> rest,
                     std::vector<std::uint16_t>& followed) {
   if (bindings.size() <= kMaxFollowed) {
@@ -53,9 +53,9 @@ void AppendFollowed(std::span<const std::uint16_t> bindings, std::span<const Mat
   }
 }
 
-// Fills order and parent as Dqs keeps them. A binding follows one of its nearest ancestor that has
-// any: of those of several skins the one bound in the same pose, since only the relative motion of
-// the two joints must decide. Bindings without such an ancestor follow the first.
+// Fills sign_order and sign_parent. A binding follows a binding of its nearest bound ancestor;
+// among those of several meshes the one with the same bind pose, so that only the relative motion
+// of the two joints decides. Bindings without such an ancestor follow the first.
 absl::Status FollowParents(const Rig& rig, Task& task, std::vector<std::uint16_t>& order,
                            std::vector<std::uint16_t>& parent) {
   const auto bindings = rig.bindings();
@@ -68,13 +68,13 @@ absl::Status FollowParents(const Rig& rig, Task& task, std::vector<std::uint16_t
   rest.reserve(bindings.size());
   parent.reserve(bindings.size());
   for (const Binding& binding : bindings) rest.push_back(RestRotation(rig, binding));
-  std::vector<std::uint32_t> bound(rig.joints());  // nearest of a joint and its ancestors that is
-  std::vector<std::uint32_t> offset = {0};         // [J + 1] into followed
+  std::vector<std::uint32_t> bound(rig.joints());  // nearest bound joint: itself or an ancestor
+  std::vector<std::uint32_t> offset = {0};         // [J + 1] into `followed`
   offset.reserve(rig.joints() + 1);
   std::vector<std::uint16_t> followed;
   followed.reserve(bindings.size());
   std::size_t next = 0, reported = 0;
-  for (std::uint32_t j = 0; j < rig.joints(); ++j) {  // parents come before their children
+  for (std::uint32_t j = 0; j < rig.joints(); ++j) {  // parents come first
     const std::uint32_t above = rig.skeleton().joint(j).parent;
     const std::uint32_t ancestor = above == kNoParent ? kNoParent : bound[above];
     std::span<const std::uint16_t> candidates = {order.data(), 1};
@@ -102,7 +102,7 @@ absl::Status FollowParents(const Rig& rig, Task& task, std::vector<std::uint16_t
   return absl::OkStatus();
 }
 
-// signs[e] = 1 or -1, so that signs[e] q_e lies on the side of what e follows.
+// signs[e] = +-1 puts signs[e] q_e into the hemisphere of the binding that e follows.
 void FillSigns(const PosedRig& posed, std::span<const std::uint16_t> order,
                std::span<const std::uint16_t> parent, std::span<float> signs) {
   for (std::size_t k = 0; k < order.size(); ++k) {
@@ -157,8 +157,8 @@ absl::StatusOr<Dqs> Dqs::Bind(const BindInput& input, const DqsParams& params, T
 }
 
 StageFacts Dqs::Facts() const {
-  // The linear blend's points, one block per 16 lanes of the table's order; a row of stretch and a
-  // sign per binding.
+  // Linear blend points, one block per 16 lanes of the table's order; a stretch row and a sign per
+  // binding.
   const std::size_t blocks = std::max<std::size_t>(table.joints.offset.size(), 1) - 1;
   const std::size_t linear = mixes() ? blocks * 3 * kLanes : 0;
   return {.method = Params::kName,
@@ -202,9 +202,9 @@ absl::Status Dqs::CheckSigns() const {
   std::vector<bool> seen(bindings);
   for (std::size_t k = 0; k < sign_order.size(); ++k) {
     if (sign_order[k] >= bindings || sign_parent[k] >= bindings) return damaged("out of range");
-    if (seen[sign_order[k]]) return damaged("a binding stands twice");
+    if (seen[sign_order[k]]) return damaged("duplicate binding");
     if (k == 0 ? sign_parent[k] != sign_order[k] : !seen[sign_parent[k]]) {
-      return damaged("a binding before the one it follows");
+      return damaged("a binding precedes the one it follows");
     }
     seen[sign_order[k]] = true;
   }

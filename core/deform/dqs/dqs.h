@@ -1,21 +1,21 @@
 // dqs.h - dual quaternion skinning: blends rigid motions instead of matrices, so twisted joints
 // keep their volume.
 //
-// Joints that scale or shear keep their rotation in the quaternion and give what is left, (M - R)
-// u, to the translation of that one vertex. A motion common to all joints is therefore exact,
-// whatever it is. Source: Kavan et al. 2008.
+// Source: Kavan et al. 2008. Joints that scale or shear contribute their rotation to the quaternion
+// and the remainder (M - R) u to the vertex's translation, so any motion common to all joints is
+// exact.
 //
-// q and -q are the same rotation, so each vertex must choose which of the two it adds (`signs`):
-// - strongest: the one on the side of its strongest joint. Right for any two joints, however far
-//   apart: the shorter way round. Three joints can contradict each other, though (a.b < 0, b.c < 0,
-//   c.a < 0, as when each of two twist joints adds 120 degrees): then neighbours whose strongest
-//   joints differ are blended differently and the surface tears where the strongest changes.
-// - parent: each joint takes the side of its nearest ancestor that moves vertices, once per pose.
-//   All vertices agree, so the surface stays whole as long as every joint is within 180 degrees of
-//   its parent: better for chains of twist joints and long spines. Joints farther apart than that
-//   in sum blend the long way round, which between a vertex's joints approaches a full turn only
-//   in error (then strongest takes over, with a jump).
-// Either way only relative rotations count: turning the root changes nothing.
+// q and -q are the same rotation; `signs` chooses the hemisphere:
+//
+// - strongest: that of the vertex's strongest joint. The shorter arc between any two joints. Three
+//   joints can be inconsistent (a.b < 0, b.c < 0, c.a < 0, for example two twist joints of 120
+//   degrees each); then the surface tears where the strongest joint changes.
+// - parent: each joint that of its nearest bound ancestor, once per pose. Consistent for all
+//   vertices, so the surface does not tear while every joint is within 180 degrees of its parent:
+//   better for twist chains and long spines. Joints further apart in total blend the long way; near
+//   a full turn the vertex falls back to `strongest`, with a jump.
+//
+// Either way only relative rotations count, so rotating the root changes nothing.
 #pragma once
 
 #include "core/deform/method/method.h"
@@ -34,10 +34,10 @@ struct Dqs {
   WeightTable table;
   std::uint32_t bindings = 0;
   float blend = 1;
-  // [B][16], blend * blend_map within [0, 1]; empty = `blend` everywhere.
+  // [B][16] blend * blend_map in [0, 1]; empty = `blend` everywhere.
   AlignedVector<float> blend_lanes;
   // signs = parent: all bindings, each after the one it follows; empty = strongest. The first
-  // follows itself, and so does nothing.
+  // follows itself.
   std::vector<std::uint16_t> sign_order, sign_parent;  // [E]
 
   static absl::Status Validate(const DqsParams&) { return absl::OkStatus(); }
@@ -59,7 +59,7 @@ struct Dqs {
   }
 
  private:
-  // Some vertex is not fully dual quaternion: linear blend runs too.
+  // Whether some vertex blends in linear skinning.
   bool mixes() const { return blend < 1 || !blend_lanes.empty(); }
   absl::Status CheckSigns() const;
 };

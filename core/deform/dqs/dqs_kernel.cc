@@ -11,7 +11,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// The dual part of the translation s u: sum += w / 2 * (0, s u) * sign * q.
+// Dual part of the translation s u: sum += w / 2 * (0, s u) * sign * q.
 HWY_INLINE void AddStretch(const Pack& w, float sign, const float* q, const float* s,
                            const PackPoint& u, PackQuat& sum) {
   const Pack half = Pack::Set(0.5f * sign) * w;
@@ -26,7 +26,7 @@ HWY_INLINE void AddStretch(const Pack& w, float sign, const float* q, const floa
   sum.z = NegMulAdd(y, qx, MulAdd(x, qy, MulAdd(z, qw, sum.z)));
 }
 
-// The motion of a dual quaternion that need not be of unit length.
+// Rigid motion of a dual quaternion that need not be normalised.
 HWY_INLINE PackPoint Move(const PackQuat& r, const PackQuat& e, const PackPoint& v) {
   const Pack scale = Pack::Set(2.0f) / Length2(r);
   const Pack cx = MulAdd(r.w, v.x, e.x) + Difference(r.y, v.z, r.z, v.y);
@@ -38,7 +38,7 @@ HWY_INLINE PackPoint Move(const PackQuat& r, const PackQuat& e, const PackPoint&
   return {MulAdd(scale, mx, v.x), MulAdd(scale, my, v.y), MulAdd(scale, mz, v.z)};
 }
 
-// Exact at both ends, so that a lane does not depend on what else its block holds.
+// Exact at both ends, so that a lane does not depend on the other lanes of its block.
 HWY_INLINE Pack Mix(const Pack& linear, const Pack& dual, const Pack& blend) {
   const Pack mixed = MulAdd(blend, dual - linear, linear);
   return IfThenElse(Lt(blend, Pack::Set(1.0f)), mixed, dual);

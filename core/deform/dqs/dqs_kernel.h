@@ -1,4 +1,4 @@
-// dqs_kernel.h - dual quaternion blend of 16 points a time.
+// dqs_kernel.h - dual quaternion blending of 16 points at a time.
 #pragma once
 
 #include <cstddef>
@@ -6,13 +6,13 @@
 
 namespace sinew {
 
-// Below this |b0|^2 of the blended real part, quaternions added by given signs cancel too nearly to
-// be a rotation: two joints of equal weight, 337 degrees apart.
+// Below this |b0|^2 of the blended real part, quaternions with given signs cancel too much to
+// define a rotation (two joints of equal weight, 337 degrees apart).
 inline constexpr float kMinBlend = 0.01f;
 
-// Sums pivot first, then ascending. A quaternion is negated if `signs` says so, relative to the
-// pivot's sign; without signs, and in lanes that kMinBlend rules out, if its dot product with the
-// pivot's quaternion is negative: then |b0| is at least the pivot's weight.
+// Sums pivot first, then ascending. Quaternions are negated as `signs` says, relative to the
+// pivot's sign. Without signs, and in lanes below kMinBlend, they are negated if their dot product
+// with the pivot's is negative; then |b0| is at least the pivot's weight.
 struct DqsKernelArgs {
   const std::uint32_t* pair_offset;  // [B + 1]
   const std::uint16_t* pair_entry;   // [pairs] bindings
@@ -23,8 +23,8 @@ struct DqsKernelArgs {
   const float* in;                   // [B][3][16], 64-byte aligned
   float* out;                        // [B][3][16], may be `in`
   const float* linear;               // [B][3][16] linear blend of `in` to mix with, or null
-  const float* blend_lanes;          // [B][16] part of the dual quaternion blend, or null
-  float blend;                       // the part where blend_lanes is null
+  const float* blend_lanes;          // [B][16] share of the dual quaternion blend, or null
+  float blend;                       // the share if blend_lanes is null
 };
 
 // Blocks [begin, end).

@@ -25,8 +25,8 @@ struct DqsParams {
           self.blend_map);
     visit(kMaxInfluencesDoc, self.max_influences);
     visit(ParamDoc{"signs", "", 0, 0,
-                   "Which way round quaternions are added: strongest = towards the vertex's "
-                   "strongest joint; parent = each joint towards its parent, once per pose."},
+                   "Hemisphere of the blended quaternions: strongest = that of the vertex's "
+                   "strongest joint; parent = that of each joint's parent, once per pose."},
           self.signs);
   }
 };

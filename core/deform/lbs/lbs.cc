@@ -6,8 +6,8 @@
 namespace sinew {
 namespace {
 
-constexpr double kBindWork = 50;     // ns an influence
-constexpr std::size_t kGrain = 512;  // blocks a chunk: 8,192 vertices, about 20 microseconds
+constexpr double kBindWork = 50;     // nanoseconds per influence
+constexpr std::size_t kGrain = 512;  // blocks per chunk: 8,192 vertices, about 20 microseconds
 
 }  // namespace
 

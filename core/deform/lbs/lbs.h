@@ -1,6 +1,6 @@
 // lbs.h - linear blend skinning: v = sum_j w_j M_j u.
 //
-// Source: Magnenat-Thalmann et al. 1988; the layout is that of core/rig/layout.h.
+// Source: Magnenat-Thalmann et al. 1988.
 #pragma once
 
 #include "core/deform/method/method.h"

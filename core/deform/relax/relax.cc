@@ -24,27 +24,27 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kPointGrain = 2048, kBlockGrain = 256;
-// Area vectors whose sum is less than this part of the squared lengths they came from cancel: a
-// point between folded faces has no surface to slide on. It slides less and less towards that.
+// A point whose area vectors sum to less than this part of their squared lengths is between folded
+// faces and has no surface to slide on. Sliding fades out towards that limit.
 constexpr float kNoSurface = 0.005f;
-constexpr std::uint32_t kMaxPasses = 100;  // as many as `iterations` may be
-// Length of the mean of the faces' normals around a point, each by its angle there: from where on a
-// point is a corner or on a ridge, which does not slide off it, and where it lies on smooth skin. A
-// ridge of a right angle has 0.71, a limb of twelve sides 0.97.
+constexpr std::uint32_t kMaxPasses = 100;  // upper limit of `iterations`
+// Length of the angle-weighted mean of the unit face normals around a point: at or below kRidge it
+// is a corner or on a ridge and does not slide, at kSmooth it is on smooth skin. A right-angled
+// ridge has 0.71, a limb of twelve sides 0.97.
 constexpr double kRidge = 0.6, kSmooth = 0.95;
-// Of the squared lengths of a face's edges: a smaller area says nothing of where the face looks.
+// Relative to the squared edge lengths of a face: with a smaller area its normal is undefined.
 constexpr double kSliver = 1e-5;
-// Nanoseconds a vertex, for the progress of binding and the estimate of a frame.
+// Nanoseconds per vertex, for progress and for the estimated frame time.
 constexpr double kBindWork = 1500, kGatherTime = 6, kPassTime = 60;
 
-// Of the squared lengths of a point's faces: a shift as short as a hundred thousandth of them, such
-// as rounding leaves where limbs are rigid, sinks no point.
+// Squared shift relative to the squared lengths of a point's faces: shorter shifts are rounding
+// (rigid limbs) and do not lower the point.
 constexpr float kStill = 1e-10f;
 
-// Faces of more corners lie under no point: to find a point's own in each takes their square.
+// Larger faces are ignored: finding a point's own corner in each is quadratic.
 constexpr std::size_t kMaxCorners = 16;
 
-// The corners before and after one of a face.
+// The previous and next corner of a face.
 struct FaceEdges {
   std::uint32_t previous, next;
 };
@@ -56,7 +56,7 @@ std::size_t FindCorner(std::span<const std::uint32_t> corners, std::size_t point
   return static_cast<std::size_t>(std::ranges::find(corners, point) - corners.begin());
 }
 
-// Twice its vector area; 0 of a sliver.
+// Twice the vector area; 0 for a sliver.
 Vec3d AreaOf(std::span<const std::uint32_t> corners, std::span<const Vec3d> rest) {
   Vec3d area;
   double edges = 0;
@@ -69,15 +69,15 @@ Vec3d AreaOf(std::span<const std::uint32_t> corners, std::span<const Vec3d> rest
   return Length(area) > kSliver * edges ? area : Vec3d{};
 }
 
-// From a to b about the unit normal n, from 0 to 2 pi: corners of polygons may be reflex.
+// Angle from a to b about the unit normal n, 0 to 2 pi: polygon corners may be reflex.
 double AngleAbout(const Vec3d& n, const Vec3d& a, const Vec3d& b) {
-  constexpr double kNoTurn = 1e-9;  // the angle of a spike, give or take rounding
+  constexpr double kNoTurn = 1e-9;  // angles up to here are spikes, up to rounding
   const double across = Dot(Cross(a, b), n), along = Dot(a, b) - Dot(a, n) * Dot(b, n);
   const double angle = std::atan2(across, along);
   return angle < -kNoTurn ? angle + 2 * std::numbers::pi : std::max(angle, 0.0);
 }
 
-// [P] what part of its way a point slides by how the surface is bent there at rest.
+// [P] share of its shift by which a point slides, from the curvature at rest.
 std::vector<double> Smoothness(const SurfaceFaces& surface, std::span<const Vec3d> rest) {
   struct Normals {
     Vec3d sum;
@@ -111,9 +111,10 @@ Vec4 PointOf(const Relax& relax, std::span<const PointBlock> blocks, std::size_t
   return Vec4{block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes], 0};
 }
 
-// Height along the normal, not above the skin, of the face of point p that lies under `shift`.
-// Without it skin that is convex would grow as it slides.
-//   outside  1 where the normal points out of the skin, -1 where it points into it
+// Height along the normal, at most 0, of the face of point p below `shift`. Without it convex skin
+// would grow when sliding.
+//
+//    outside  1 if the normal points outward, -1 if inward
 float FaceBelow(const Relax& relax, const float* points, std::size_t p, const Vec4& normal,
                 const Vec4& shift, float outside) {
   const Vec4 at = Load4(points, p);
@@ -123,18 +124,18 @@ float FaceBelow(const Relax& relax, const float* points, std::size_t p, const Ve
     if (corners.size() > kMaxCorners) continue;
     const FaceEdges edges = EdgesAt(corners, FindCorner(corners, p));
     const Vec4 a = Load4(points, edges.next) - at, b = Load4(points, edges.previous) - at;
-    // Twice the areas, as the normal sees them, of the face and of its parts beside `shift`.
+    // Twice the projected areas of the face and of its parts beside `shift`.
     const float area = Dot3(Cross3(a, b), normal);
     const float by_a = Dot3(Cross3(shift, b), normal), by_b = Dot3(Cross3(a, shift), normal);
     if (!(area > 0 && by_a >= 0 && by_b >= 0)) continue;
     const float height = outside * (by_a * Dot3(a, normal) + by_b * Dot3(b, normal)) / area;
-    const float lowest = -Length3(shift);  // of faces that stand up on the surface
+    const float lowest = -Length3(shift);  // limit for steep faces
     return outside * (height > lowest ? std::min(height, 0.0f) : lowest);
   }
   return 0;
 }
 
-// One pass at one point; `sides` of the skin matrices.
+// One pass for one point; `sides` of the skin matrices.
 Vec4 Relaxed(const Relax& relax, const float* points, const float* face_normals,
              const BlockLayout& layout, SkinSides& sides, std::size_t p) {
   const Vec4 at = Load4(points, p);
@@ -190,7 +191,8 @@ absl::StatusOr<BindCost> Relax::Cost(const BindInput& input, const RelaxParams& 
   const Mesh& mesh = input.rig.mesh();
   const std::size_t vertices = input.rig.vertices(), lanes = input.layout.order.size();
   const std::size_t corners = mesh.face_vertices().size(), faces = mesh.faces();
-  const std::size_t edges = 4 * corners;  // both directions; fans add fewer edges than corners
+  const std::size_t edges =
+      4 * corners;  // directed edges; triangulation adds fewer edges than corners
   const std::size_t bound = vertices * 17 + lanes * 4 + edges * 8 + corners * 8 + faces * 4 + 64;
   const std::size_t passing = vertices * 500 + ShapeWeldBytes(input.rig) + edges * 24 +
                               corners * 136 + faces * 24 +
@@ -239,7 +241,7 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
     const std::uint32_t p = order.point[i];
     const double part = shells[p] == Shell::kRigidComponent ? 0 : smoothness[i];
     for (std::uint64_t k = ring.offsets[p]; k < ring.offsets[p + 1]; ++k) {
-      if (!(part * weights[k] > 0)) break;  // a row is positive, or zero all over
+      if (!(part * weights[k] > 0)) break;  // a row is positive, or all zero
       relax.neighbours.push_back(order.number[ring.neighbours[k]]);
       relax.weights.push_back(static_cast<float>(part * weights[k]));
     }
@@ -264,8 +266,8 @@ std::vector<BindStatistic> Relax::Statistics() const {
   return {{.name = "still_points",
            .value = static_cast<double>(points() - free),
            .unit = {},
-           .description = "Welded points that never slide: on borders, sharp corners and a "
-                          "puppet's pieces, or where faces do not close around them once."}};
+           .description = "Welded points that never slide: on borders, sharp corners and rigid "
+                          "components, or where faces do not close around them once."}};
 }
 
 absl::Status Relax::Check(const BlockLayout& layout, std::size_t) const {
@@ -283,7 +285,7 @@ absl::Status Relax::Check(const BlockLayout& layout, std::size_t) const {
     for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
       const auto corners = surface.Corners(surface.faces[k]);
       if (corners.size() <= kMaxCorners && FindCorner(corners, p) == corners.size()) {
-        return Damaged("a face around a point that is none of its corners");
+        return Damaged("a face in the ring of a point that is not its corner");
       }
     }
   }
@@ -301,7 +303,7 @@ void Relax::Run(const StageFrame& frame) const {
   float* now = frame.scratch.data();
   float* next = now + buffer;
   const std::span<float> face_normals = frame.scratch.subspan(2 * buffer);
-  // Near the origin, where float32 is finest.
+  // Relative to a vertex, where float is finest.
   const Vec4 origin = PointOf(*this, frame.in, 0);
   frame.task.For(points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {

@@ -1,14 +1,14 @@
 // relax.h - tangential relaxation: slides vertices along the posed surface to where their
-// neighbours would carry them as at rest.
+// neighbours would carry them at rest.
 //
-// A point is the mean-value average of its neighbours at rest, seen along its normal. A pass moves
-// each point `strength` of the way to that average of the posed neighbours, without the part along
-// the posed normal, and down to the face under it (of up to 16 corners): what skinning squeezed and
-// stretched evens out, the shape stays, and convex skin does not grow. Rest stays rest, and rigid
-// motions move rigidly. Points on ridges slide less, and sharp corners not at all: they would leave
-// the line that they shape. Borders, points where the surface does not close around them once (see
-// mean_value.h) and pieces that joints alone move (see skin_shells.h) stay. Source: the relaxation
-// step of Vaillant et al. 2013; faces and ridges are ours.
+// At rest each point is the mean-value average of its one-ring, projected along its normal. A pass
+// moves each point by `strength` towards the same average of the posed neighbours, without the
+// component along the posed normal, and down onto the face below it (up to 16 corners), so convex
+// skin does not grow. This evens out stretch and keeps the shape; rest and rigid motions are exact.
+// Points on ridges slide less; sharp corners, borders, points whose faces do not close around them
+// once (mean_value.h) and rigid components (connected_components.h) do not move.
+//
+// Source: the relaxation step of Vaillant et al. 2013; faces and ridges are additions.
 #pragma once
 
 #include "core/deform/method/method.h"
@@ -20,21 +20,22 @@ struct Relax {
   using Params = RelaxParams;
   static constexpr int kVersion = 3;
   static constexpr std::string_view kSummary =
-      "Slides vertices along the posed surface, so that it is stretched evenly; put it last.";
+      "Slides vertices along the posed surface so that it is stretched evenly; use it last.";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
   static constexpr std::string_view kCostClass = "40 x";
 
-  // Points are welded vertices, counted by their lowest lanes.
+  // Points are welded vertices, ordered by their lowest lanes.
   std::uint32_t iterations = 0;
   float strength = 0;
-  std::vector<std::uint32_t> point_lane;  // [P] lane whose position a point has
+  std::vector<std::uint32_t> point_lane;  // [P] lane that holds a point's position
   std::vector<std::uint32_t> lane_point;  // [B * 16]
-  std::vector<std::uint32_t> row_offset;  // [P + 1] into neighbours; empty row: it stays
+  std::vector<std::uint32_t> row_offset;  // [P + 1] into neighbours; empty row: fixed
   std::vector<std::uint32_t> neighbours;  // points
   std::vector<float>
-      weights;  // of each neighbour; not negative, rows sum to the part of its way a point goes
-  std::vector<std::uint8_t> inside_out;  // [P] 1 where its mesh is (see part_triangles.h)
-  SurfaceFaces surface;                  // corners are points
+      weights;  // per neighbour; non-negative, rows sum to the point's share of its shift
+  std::vector<std::uint8_t>
+      inside_out;        // [P] 1 = its mesh is wound inside out (see part_triangles.h)
+  SurfaceFaces surface;  // corners are points
 
   static absl::Status Validate(const RelaxParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const RelaxParams& params);

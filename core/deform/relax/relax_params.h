@@ -14,8 +14,8 @@ struct RelaxParams {
   static void Fields(Self& self, Visit&& visit) {
     visit(ParamDoc{"iterations", "passes", 1, 100, "Passes over the mesh."}, self.iterations);
     visit(ParamDoc{"strength", "", 0, 1,
-                   "Part of the way along the surface to where the neighbours would carry the "
-                   "vertex as at rest."},
+                   "Fraction of the way along the surface to where the neighbours would carry the "
+                   "vertex at rest."},
           self.strength);
   }
 };

@@ -13,13 +13,13 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 64;     // blocks a chunk: its sums (12 KB) stay in the first cache
-constexpr double kBindWork = 20;       // ns an offset
-constexpr double kSearch = 15;         // ns for a target's blocks in a chunk
-constexpr std::size_t kMaxActive = 2;  // targets of one shape with a coefficient
+constexpr std::size_t kGrain = 64;     // blocks per chunk: its sums (12 KB) stay in the L1 cache
+constexpr double kBindWork = 20;       // nanoseconds per offset
+constexpr double kSearch = 15;         // nanoseconds to find a target's blocks in a chunk
+constexpr std::size_t kMaxActive = 2;  // targets of one shape with non-zero coefficients
 constexpr std::size_t kBlockFloats = 3 * kLanes;
 
-// A target that this frame's controls turn on.
+// A target with a non-zero coefficient in this frame.
 struct ActiveTarget {
   float coefficient;
   std::uint32_t target;
@@ -30,7 +30,7 @@ bool Moves(const Vec3f& offset) {
   return offset.x != 0 || offset.y != 0 || offset.z != 0;
 }
 
-// Blocks that a target moves, rising.
+// Blocks with vertices of a target, ascending.
 std::vector<std::uint32_t> BlocksOf(const ShapeTarget& target, const BlockLayout& layout) {
   std::vector<std::uint32_t> blocks;
   for (std::size_t i = 0; i < target.vertices.size(); ++i) {
@@ -57,7 +57,7 @@ void FillOffsets(const ShapeTarget& target, const BlockLayout& layout,
     out[kLanes] = d.y;
     out[2 * kLanes] = d.z;
   }
-  // Padding lanes follow the first vertex of their block.
+  // Padding lanes repeat the first vertex of their block.
   for (std::size_t row = 0; row < blocks.size(); ++row) {
     for (std::size_t i = 1; i < kLanes; ++i) {
       if (layout.order[blocks[row] * kLanes + i] >= 0) continue;
@@ -72,7 +72,7 @@ absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(absl::StrCat("bound data: shapes: ", AbslView(what)));
 }
 
-// Offsets into a list of `count`: from 0 to count, not falling.
+// Whether offsets run from 0 to `count` without decreasing.
 bool Partitions(std::span<const std::uint32_t> offsets, std::size_t parts, std::size_t count) {
   return offsets.size() == parts + 1 && offsets.front() == 0 && offsets.back() == count &&
          std::is_sorted(offsets.begin(), offsets.end());
@@ -88,14 +88,14 @@ void BlendTargets(std::span<const float> weights, double value, double strength,
                   std::span<float> coefficients) {
   std::fill(coefficients.begin(), coefficients.end(), 0.0f);
   if (value == 0) return;
-  // Knot k is target k below the zero knot, and target k - 1 above it.
+  // Knot k is target k below the knot at 0, and target k - 1 above it.
   const std::size_t targets = weights.size();
   const auto zero = static_cast<std::size_t>(
       std::upper_bound(weights.begin(), weights.end(), 0.0f) - weights.begin());
   const auto knot = [&](std::size_t k) {
     return k == zero ? 0.0 : double{weights[k < zero ? k : k - 1]};
   };
-  std::size_t left = 0;  // knot at the left of the segment
+  std::size_t left = 0;  // left knot of the segment
   while (left + 1 < targets && knot(left + 1) <= value) ++left;
   const double t = (value - knot(left)) / (knot(left + 1) - knot(left));
   const auto set = [&](std::size_t k, double part) {
@@ -125,7 +125,7 @@ absl::StatusOr<BindCost> Shapes::Cost(const BindInput& input, const ShapesParams
   const std::size_t bytes = sizeof(Shapes) + (input.rig.shapes().size() + 1) * 8 +
                             (targets + 1) * 8 + pairs * (kBlockFloats * 4 + 4);
   const std::size_t chunks = (input.layout.blocks() + kGrain - 1) / kGrain;
-  // Beside what stays: the blocks of one target, and of all of them while their list grows.
+  // Plus temporaries: the blocks of one target, and those of all targets while their list grows.
   return BindCost{.peak_bytes = bytes + most * 12 + pairs * 8,
                   .bound_bytes = bytes,
                   .work = kBindWork * static_cast<double>(entries),
@@ -184,7 +184,7 @@ absl::Status Shapes::Check(const BlockLayout& layout, std::size_t) const {
     for (std::size_t t = shape_target[s]; t < shape_target[s + 1]; ++t) {
       if (!std::isfinite(target_weight[t]) || target_weight[t] == 0 ||
           (t > shape_target[s] && !(target_weight[t] > target_weight[t - 1]))) {
-        return Damaged("weights of targets do not rise, or one is 0");
+        return Damaged("target weights must ascend and not be 0");
       }
     }
   }
@@ -192,7 +192,7 @@ absl::Status Shapes::Check(const BlockLayout& layout, std::size_t) const {
     const auto blocks =
         std::span(pair_block).subspan(target_pair[t], target_pair[t + 1] - target_pair[t]);
     if (!StrictlyRising(blocks) || (!blocks.empty() && blocks.back() >= layout.blocks())) {
-      return Damaged("blocks of a target do not rise, or are out of range");
+      return Damaged("blocks of a target must ascend and be in range");
     }
   }
   if (!std::all_of(offsets.begin(), offsets.end(), [](float v) { return std::isfinite(v); })) {
@@ -203,7 +203,7 @@ absl::Status Shapes::Check(const BlockLayout& layout, std::size_t) const {
 }
 
 void Shapes::Run(const StageFrame& frame) const {
-  // What the controls turn on, in the order of the targets.
+  // The active targets, in order.
   const auto list = reinterpret_cast<ActiveTarget*>(frame.scratch.data());
   std::size_t count = 0;
   for (std::size_t s = 0; s < shape_control.size(); ++s) {
@@ -214,7 +214,7 @@ void Shapes::Run(const StageFrame& frame) const {
     BlendTargets(std::span(target_weight).subspan(first, targets), double{value}, double{strength},
                  coefficients);
     for (std::size_t t = 0; t < targets; ++t) {
-      // A target that moves nothing is a knot all the same, but no chunk need look for its blocks.
+      // An empty target is a knot, but no chunk needs to search its blocks.
       const bool empty = target_pair[first + t] == target_pair[first + t + 1];
       if (coefficients[t] == 0 || empty) continue;
       list[count++] = {coefficients[t], static_cast<std::uint32_t>(first + t)};
@@ -255,7 +255,8 @@ std::vector<BindStatistic> Shapes::Statistics() const {
   return {{.name = "targets",
            .value = static_cast<double>(target_weight.size()),
            .unit = "",
-           .description = "Sculpts the stage blends; 0 = the rig has no shapes, it does nothing."}};
+           .description = "Shape targets the stage blends; 0 = the rig has no shapes and the stage "
+                          "does nothing."}};
 }
 
 }  // namespace sinew

@@ -1,14 +1,14 @@
-// shapes.h - blend shapes with in-betweens, before the skin: v = u + strength * sum_s d_s(control).
+// shapes.h - blend shapes with in-betweens, applied before skinning: v = u + strength * sum_s
+// d_s(control).
 //
-// A shape's offset d follows its control: nothing at 0, each target's offsets at its weight, linear
-// between neighbours. Beyond the outermost knots (the targets and 0) the last segment goes on, so a
-// shape with one target is control / weight times its offsets for any value, as glTF has it;
-// controls are not clamped to their range. Targets may stand on both sides of 0. Shapes add up in
-// the order of the rig; offsets are in bind space, so the skin turns them.
+// A shape's offset d is piecewise linear in its control: 0 at 0 and each target's offsets at its
+// weight (of either sign), extrapolated beyond the outermost knots. So a shape with one target has
+// control / weight times its offsets for any value, as in glTF; controls are not clamped. Shapes
+// add up in rig order, in bind space.
 //
-// The stage moves points only: normals come from the posed surface, which has the offsets in it,
-// and normal offsets of targets are not read. A rig without shapes is welcome: points pass through,
-// as do those of vertices that no active target moves, with their bits.
+// Moves points only: normals are computed from the posed surface, and the targets' normal offsets
+// are not used. Vertices that no active target moves keep their bits, as does everything if the rig
+// has no shapes.
 #pragma once
 
 #include "core/base/aligned.h"
@@ -20,14 +20,14 @@ struct Shapes {
   using Params = ShapesParams;
   static constexpr int kVersion = 1;
   static constexpr std::string_view kSummary =
-      "Blend shapes: the rig's morph targets, moved by controls, before the skin.";
+      "Blend shapes: the rig's morph targets, driven by controls, applied before skinning.";
   static constexpr std::string_view kPaper = "Parke 1972; Khronos, glTF 2.0";
-  static constexpr std::string_view kCostClass = "0.1 x, and 0.3 x for each dense active target";
+  static constexpr std::string_view kCostClass = "0.1 x, plus 0.3 x per dense active target";
 
-  // S shapes, T targets, P pairs of a target and a block that it moves.
+  // S shapes, T targets, P pairs of a target and a block with its vertices.
   std::vector<std::uint32_t> shape_control;  // [S]
   std::vector<std::uint32_t> shape_target;   // [S + 1] into targets
-  std::vector<float> target_weight;          // [T] rising within a shape, none 0
+  std::vector<float> target_weight;          // [T] ascending within a shape, not 0
   std::vector<std::uint32_t> target_pair;    // [T + 1] into pairs
   std::vector<std::uint32_t> pair_block;     // [P] rising within a target
   AlignedVector<float> offsets;              // [P][3][16]
@@ -54,9 +54,10 @@ struct Shapes {
   }
 };
 
-// How much of each target a control's value means; all 0 at value 0.
-//   weights       [T] >= 1 of them, rising, finite, none 0
-//   coefficients  [T] filled; finite
+// Coefficient of each target for a control's value; all 0 at value 0.
+//
+//    weights       [T >= 1] ascending, finite, not 0
+//    coefficients  [T] output; finite
 void BlendTargets(std::span<const float> weights, double value, double strength,
                   std::span<float> coefficients);
 

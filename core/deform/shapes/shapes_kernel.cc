@@ -24,7 +24,7 @@ void AddOffsetsBlocks(const AddOffsetsArgs& args, std::size_t begin, std::size_t
 void MoveByBlocks(const float* in, const float* sum, float* out, std::size_t blocks) {
   for (std::size_t i = 0; i < blocks * 48; i += 16) {
     const Pack point = Pack::Load(in + i), offset = Pack::Load(sum + i);
-    // A select, because -0 + 0 is +0; written so that a sum that is not a number gets through.
+    // A select, because -0 + 0 is +0; the condition is written so that NaN offsets are added.
     IfThenElse(Le(Abs(offset), Pack::Zero()), point, point + offset).Store(out + i);
   }
 }

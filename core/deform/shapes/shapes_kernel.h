@@ -1,4 +1,4 @@
-// shapes_kernel.h - sums of weighted offsets, 16 points a time.
+// shapes_kernel.h - sums of weighted offsets, 16 points at a time.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ struct AddOffsetsArgs {
 void AddOffsetsKernel(const AddOffsetsArgs& args, std::size_t begin, std::size_t end);
 
 // out = in + sum for [blocks][3][16] floats, 64-byte aligned; out may be `in`. Where the sum is
-// zero, `in` keeps its bits.
+// zero the bits of `in` are kept.
 void MoveByKernel(const float* in, const float* sum, float* out, std::size_t blocks);
 
 }  // namespace sinew

@@ -11,8 +11,8 @@ namespace {
 
 constexpr std::size_t kCheckedLanes = 65536;  // some milliseconds
 
-// Calls visit(lane, set) wherever the set differs from the lane's before. Vertices are sorted by
-// their sets, so that is rare. kCancelled.
+// Calls visit(lane, set) whenever the set differs from the previous lane's. Rare, because vertices
+// are sorted by their sets. kCancelled.
 template <class Visit>
 absl::Status ForEachRun(const Rig& rig, const BlockLayout& layout, std::uint32_t max_influences,
                         const Task& task, Visit&& visit) {
@@ -120,10 +120,9 @@ Vec3d ExpectedCentres::Of(std::span<const std::uint16_t> set) {
   std::sort(entered_.begin(), entered_.end(), [&](std::uint32_t a, std::uint32_t b) {
     return order_.entry(joint(a)) < order_.entry(joint(b));
   });
-  // Descendants of one joint follow each other: whoever enters before the end of a joint that
-  // entered before it descends from that.
+  // In preorder, a joint that enters before the end of an earlier one is its descendant.
   descends_.resize(set.size());
-  std::uint32_t end = 0, end_before = 0;  // latest of all so far; without those of the joint itself
+  std::uint32_t end = 0, end_before = 0;  // latest end so far; the same without the joint itself
   for (std::size_t k = 0; k < set.size(); ++k) {
     const std::uint32_t j = joint(entered_[k]);
     if (k == 0 || j != joint(entered_[k - 1])) end_before = end;
@@ -144,8 +143,8 @@ Vec3d ExpectedCentres::Of(std::span<const std::uint16_t> set) {
   return (1 / static_cast<double>(set.size())) * all;
 }
 
-// Bind origin of a joint that need not be bound itself: then as it rests relative to the joint of
-// binding `near`, whose bind matrix says how bind space lies.
+// Bind origin of a joint. If it is not bound: its rest position relative to the joint of binding
+// `near`, mapped by that bind matrix.
 Vec3d ExpectedCentres::OriginOf(std::uint32_t joint, std::uint16_t near) const {
   if (first_binding_[joint] != kNoBinding) return origins_[first_binding_[joint]];
   const auto rest = rig_.skeleton().rest_model();

@@ -1,5 +1,5 @@
-// joint_sets.h - which sets of bindings move vertices together, and where at bind each set's
-// rotation centre is looked for.
+// joint_sets.h - the sets of bindings that influence vertices, and the expected rotation centre of
+// each at bind.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -17,7 +17,7 @@
 
 namespace sinew {
 
-// The different sets of bindings that vertices follow.
+// The distinct sets of bindings of all vertices.
 struct JointSets {
   std::vector<std::uint32_t> offset;    // [S + 1] into entry
   std::vector<std::uint16_t> entry;     // bindings, ascending within a set
@@ -28,10 +28,10 @@ struct JointSets {
     return std::span(entry).subspan(offset[s], offset[s + 1] - offset[s]);
   }
 
-  // max_influences as in WeightTable: a vertex's set holds the bindings it keeps. kCancelled.
+  // max_influences as in WeightTable: sets contain the bindings kept per vertex. kCancelled.
   static absl::StatusOr<JointSets> Create(const Rig& rig, const BlockLayout& layout,
                                           std::uint32_t max_influences, const Task& task);
-  // Upper bounds of what Create makes, found in one pass without making it.
+  // Upper limits of the sizes, found in one pass without creating the sets.
   struct Bound {
     std::size_t sets = 0, entries = 0;
   };
@@ -39,20 +39,19 @@ struct JointSets {
                                            std::uint32_t max_influences, const Task& task);
 };
 
-// Where each binding's joint lies at bind, relative to `centre`. [E]; a bind matrix that cannot be
-// inverted: where it rests.
+// [E] bind position of each binding's joint, relative to `centre`; its rest position if the bind
+// matrix is singular.
 std::vector<Vec3d> BindOrigins(const Rig& rig, const Vec3d& centre);
 
-// Where a set's joints are expected to agree about a point: the mean bind origin of those that have
-// an ancestor in the set (a joint and its parent: where they meet); if none has, the bind origin of
-// their lowest common ancestor; without one, the mean of all.
+// Where the joints of a set are expected to agree: the mean bind origin of those with an ancestor
+// in the set (for a joint and its parent, the joint between them); if none has one, the bind origin
+// of their lowest common ancestor; without one, the mean of all.
 class ExpectedCentres {
  public:
-  // origins  [E] of BindOrigins;  centre  what they are relative to. Both spans and the rig must
-  // outlive this.
+  // origins  [E] of BindOrigins;  centre  their reference point. All arguments must outlive this.
   ExpectedCentres(const Rig& rig, const Vec3d& centre, std::span<const Vec3d> origins);
 
-  // Of a set of bindings, not empty. O(k log k), whatever the skeleton.
+  // Of a non-empty set of bindings. O(k log k), independent of the skeleton.
   Vec3d Of(std::span<const std::uint16_t> set);
 
  private:
@@ -63,8 +62,8 @@ class ExpectedCentres {
   std::span<const Vec3d> origins_;
   JointOrder order_;
   std::vector<std::uint32_t> first_binding_;  // [J] or kNoBinding
-  std::vector<std::uint32_t> entered_;        // scratch of Of: places in the set by joint's entry
-  std::vector<bool> descends_;                // scratch of Of, by place in the set
+  std::vector<std::uint32_t> entered_;        // scratch of Of: indices in the set by preorder
+  std::vector<bool> descends_;                // scratch of Of, by index in the set
 };
 
 }  // namespace sinew

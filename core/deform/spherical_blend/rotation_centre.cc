@@ -19,7 +19,7 @@ Mat3d Rotation(const PosedRig& posed, std::size_t binding) {
   return r;
 }
 
-// conj(p) q, turned to the hemisphere of w >= 0.
+// conj(p) q in the hemisphere w >= 0.
 std::array<double, 4> Relative(const DualQuat& pivot, const DualQuat& joint) {
   const double pw = pivot.real[0], px = pivot.real[1], py = pivot.real[2], pz = pivot.real[3];
   const double qw = joint.real[0], qx = joint.real[1], qy = joint.real[2], qz = joint.real[3];
@@ -28,7 +28,7 @@ std::array<double, 4> Relative(const DualQuat& pivot, const DualQuat& joint) {
           s * (pw * qy - py * qw - pz * qx + px * qz), s * (pw * qz - pz * qw - px * qy + py * qx)};
 }
 
-// The rotation of q less the identity.
+// The rotation of q minus the identity.
 Mat3d TurnOf(const std::array<double, 4>& q) {
   const auto& [w, x, y, z] = q;
   const double s = 2 / (w * w + x * x + y * y + z * z);
@@ -50,8 +50,8 @@ RigidPart RigidPartOf(const PosedRig& posed, std::size_t binding, const Vec3d& o
 
 Vec3d CentreOf(std::span<const RigidPart> motions, const Vec3d& expected) {
   if (motions.size() < 2) return expected;
-  // Sums over pairs from sums over joints, all relative to the first: as exact as the pairs
-  // themselves.
+  // Sums over pairs from sums over joints, relative to the first joint: as accurate as summing the
+  // pairs.
   const Eigen::Vector3d at(expected.x, expected.y, expected.z);
   const RigidPart& base = motions.front();
   Matrix turns = Matrix::Zero(), normal = Matrix::Zero();

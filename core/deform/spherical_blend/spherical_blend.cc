@@ -12,14 +12,14 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 128;         // blocks a chunk: 2,048 vertices
+constexpr std::size_t kGrain = 128;         // blocks per chunk: 2,048 vertices
 constexpr std::size_t kRelationGrain = 64;  // a few microseconds
 constexpr std::size_t kSetGrain = 32;
 
-// Nanoseconds per influence: packing, then finding its set. Per set and per joint: its expected
-// centre.
+// Nanoseconds per influence for packing and for finding its set; per set and per joint for the
+// expected centre.
 constexpr double kPackWork = 50, kSetWork = 60, kCentreWork = 300, kJointWork = 30;
-constexpr std::size_t kSetsAtATime = 2048;  // between two looks at whether to stop
+constexpr std::size_t kSetsAtATime = 2048;  // sets between cancellation checks
 
 absl::Status Damaged(absl::string_view what) {
   return absl::DataLossError(absl::StrCat("bound data: spherical_blend: ", what));
@@ -29,7 +29,7 @@ bool Finite(const Vec3d& v) {
   return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
 }
 
-// OK if every set names rising bindings of the rig and every lane a set.
+// Checks that sets contain ascending bindings of the rig, and that every lane has a set.
 absl::Status CheckSets(const JointSets& sets, std::size_t lanes, std::size_t bindings) {
   if (sets.offset.size() < 2 || sets.offset.front() != 0 ||
       sets.offset.back() != sets.entry.size() || sets.lane_set.size() != lanes) {
@@ -64,14 +64,14 @@ absl::StatusOr<BindCost> SphericalBlend::Cost(const BindInput& input,
   const std::size_t set_bytes = (sets.sets + 1) * sizeof(std::uint32_t) +
                                 sets.entries * sizeof(std::uint16_t) + sets.sets * sizeof(Vec3d) +
                                 lanes * sizeof(std::uint32_t);
-  // A relation takes two bindings, and no more than one exists per pair.
+  // Each pair has at most one relation, between two bindings.
   const std::size_t always = WeightTable::CostBytes(input.rig, input.layout) +
                              input.rig.bindings().size() * sizeof(Vec3d) +
                              pairs * (sizeof(std::uint32_t) + 2 * sizeof(std::uint16_t));
   const bool weighted = params.centres == BlendCentres::kWeighted;
   const std::size_t bound = always + (weighted ? lanes * sizeof(PointBlock) / kLanes : set_bytes);
-  // While binding: the sets and the runs they are sorted from, growing by doubling; a list of
-  // relations to sort; where joints stand.
+  // While binding: the sets and the runs they are sorted from, with doubling growth; the list of
+  // relations to sort; joint positions.
   const std::size_t peak = always + lanes * sizeof(PointBlock) / kLanes + 4 * set_bytes +
                            pairs * 3 * sizeof(std::uint32_t) +
                            input.rig.joints() * 8 * sizeof(std::uint32_t) +

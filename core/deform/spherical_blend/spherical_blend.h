@@ -1,11 +1,10 @@
-// spherical_blend.h - spherical blend skinning: blended rotations about the point that a vertex's
-// joints agree about best in this frame.
+// spherical_blend.h - spherical blend skinning: blended rotations about the point where a vertex's
+// joints agree best in the frame.
 //
-// Where joints do not say it (their rotations are nearly equal), the centre fades to where they met
-// at bind, so it never runs away. Joints that scale or shear turn about that centre with their
-// rotation and give the rest as linear blend does; a motion common to all joints is exact. Source:
-// Kavan and Zara 2005; weights in the fit (no seams between sets of joints) and its regulariser are
-// ours.
+// Where joints have nearly equal rotations the centre fades to their bind position, so it stays
+// bounded. Joints that scale or shear rotate about that centre and add the remainder as linear
+// blend skinning does; any motion common to all joints is exact. Source: Kavan and Zara 2005;
+// weights in the fit (no seams between joint sets) and the regulariser are additions.
 #pragma once
 
 #include "core/deform/method/method.h"
@@ -18,13 +17,13 @@ struct SphericalBlend {
   using Params = SphericalBlendParams;
   static constexpr int kVersion = 1;
   static constexpr std::string_view kSummary =
-      "Rotations blended about a centre found in each frame: twists keep their volume.";
+      "Rotations blended about a centre computed per frame: twists keep their volume.";
   static constexpr std::string_view kPaper = "Kavan, Zara 2005";
   static constexpr std::string_view kCostClass = "4 x";
 
   WeightTable table;
   std::vector<Vec3d> origins;  // [E] bind origins, relative to the layout's centre
-  // Every pivot with the bindings of its blocks: what a frame computes once.
+  // Every pivot with the bindings of its blocks: computed once per frame.
   std::vector<std::uint32_t> pair_relation;                   // [pairs]; 0 at a block's pivot
   std::vector<std::uint16_t> relation_pivot, relation_joint;  // [U] bindings
   // centres=weighted

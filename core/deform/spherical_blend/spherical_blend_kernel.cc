@@ -12,10 +12,10 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// What the normal equations of a centre sum up, with E and d of relations and the gap e = E p + d
-// at the expected centre p.
+// Sums of a centre's normal equations, with E and d of the relations and the gap e = E p + d at the
+// expected centre p.
 struct CentreSums {
-  Pack weight, pairs;    // sum w so far; sum_{a<b} w_a w_b
+  Pack weight, pairs;    // running sum of w; sum_{a<b} w_a w_b
   Pack gap[3], pull[3];  // sum w e; sum w E^T e
 };
 
@@ -32,8 +32,8 @@ HWY_INLINE void AddGap(const Pack& w, const float* relation, const PackPoint& p,
   }
 }
 
-// x with s x = b; s symmetric as Gram gives it, with eigenvalues of `least` > 0 or more, which
-// bounds the pivots of its decomposition.
+// Solves s x = b. s is symmetric (in the order of Gram) with eigenvalues of at least `least` > 0,
+// which bounds the pivots of the decomposition.
 HWY_INLINE PackPoint SolveSymmetric(const Pack* s, const Pack* b, const Pack& least) {
   const Pack one = Pack::Set(1.0f);
   const Pack i0 = one / Max(s[0], least);
@@ -47,8 +47,9 @@ HWY_INLINE PackPoint SolveSymmetric(const Pack* s, const Pack* b, const Pack& le
   return {NegMulAdd(l1, y, NegMulAdd(l2, z, b[0] * i0)), y, z};
 }
 
-// The centre; `turn` = sum w E. With F the difference of two rotations seen from the pivot,
-// sum_{a<b} w_a w_b F^T F = sum w E^T E - turn^T turn, and E^T E = -(E + E^T) for I + E a rotation.
+// The centre; `turn` = sum w E. With F the difference of two rotations relative to the pivot,
+// sum_{a<b} w_a w_b F^T F = sum w E^T E - turn^T turn, and E^T E = -(E + E^T) because I + E is a
+// rotation.
 HWY_INLINE PackPoint Centre(const Pack* turn, const CentreSums& sums, const PackPoint& expected,
                             float fade) {
   const Pack least = Max(Pack::Set(fade * fade) * sums.pairs, Pack::Set(1e-20f));

@@ -1,4 +1,4 @@
-// spherical_blend_kernel.h - blended rotations about a centre of each frame, 16 points a time.
+// spherical_blend_kernel.h - blended rotations about a centre per frame, 16 points at a time.
 #pragma once
 
 #include <cstddef>
@@ -7,14 +7,14 @@
 namespace sinew {
 
 // out = sum_j w_j M_j u + (R - sum_j w_j R_j) (u - r), u = in, R the rotation of the blended
-// quaternion; sums run pivot first, then ascending. The centre r is the vertex's own,
-// argmin sum_{a<b} w_a w_b (|m_a r - m_b r|^2 + fade^2 |r - expected|^2), where `expected` is
-// given; else that of its set. Everything but M u is computed as seen from the pivot, so that what
-// is small for nearly equal rotations is small to the last digit.
+// quaternion; sums run pivot first, then ascending. With `expected` the centre r is the vertex's
+// own, argmin sum_{a<b} w_a w_b (|m_a r - m_b r|^2 + fade^2 |r - expected|^2); else that of its
+// set. Everything except M u is computed relative to the pivot, so that nearly equal rotations do
+// not cancel.
 struct SphericalBlendKernelArgs {
   const std::uint32_t* pair_offset;    // [B + 1]
   const std::uint16_t* pair_entry;     // [pairs] bindings
-  const std::uint32_t* pair_relation;  // [pairs] rows of relations; a block's first is not read
+  const std::uint32_t* pair_relation;  // [pairs] rows of relations; a block's first is unused
   const float* weights;                // [pairs][16], 64-byte aligned
   const float* skin;                   // [E][12] M row-major 3x4, finite
   const float* rotations;              // [E][9] row-major

@@ -20,7 +20,7 @@ struct SphericalBlendParams {
   static void Fields(Self& self, Visit&& visit) {
     visit(ParamDoc{"centres", "", 0, 0,
                    "weighted = one rotation centre per vertex, without seams; per_set = one per "
-                   "set of joints, as first published."},
+                   "set of joints, as published."},
           self.centres);
     visit(kMaxInfluencesDoc, self.max_influences);
   }

@@ -124,7 +124,7 @@ TEST(PoseFormat, RejectsUnknownAndDuplicateNames) {
   const Rig rig = Chain();
   for (const auto& [names, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"nobody"}, "layout.joints[0]: got 'nobody'"},
-           {{rig.skeleton().joint(1).name, rig.skeleton().joint(1).name}, "twice"}}) {
+           {{rig.skeleton().joint(1).name, rig.skeleton().joint(1).name}, "layout.joints[1]: duplicate"}}) {
     const auto format =
         PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kModel, names, {});
     EXPECT_THAT(std::string(format.status().message()), HasSubstr(message));
