@@ -7,8 +7,8 @@
 
 namespace sinew {
 
-inline constexpr std::size_t kAlignment =
-    64;  // bytes: one cache line, and the widest SIMD register
+// Bytes: one cache line, and the widest SIMD register.
+inline constexpr std::size_t kAlignment = 64;
 
 template <class T>
 struct AlignedAllocator {

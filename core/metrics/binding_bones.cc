@@ -6,8 +6,8 @@ namespace sinew::metrics {
 namespace {
 
 constexpr double kNoLength = 1e-6;  // of the bounding-box diagonal
-constexpr double kOpposed =
-    1e-3;  // directions whose unit vectors sum to less are opposite: no bisecting plane
+// Directions whose unit vectors sum to less are opposite: no bisecting plane.
+constexpr double kOpposed = 1e-3;
 
 struct Sum {
   Vec3d sum;

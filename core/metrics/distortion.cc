@@ -12,8 +12,8 @@ double LogRatio(double posed, double rest) {
   return std::log(std::clamp(posed / rest, 1 / kLargestRatio, kLargestRatio));
 }
 
-constexpr double kCreased =
-    0.5;  // share of its area below which a face counts as folded by linear blending
+// Share of its area below which a face counts as folded by linear blending.
+constexpr double kCreased = 0.5;
 
 // det(A) A^-T scaled to Frobenius norm sqrt(3), like a rotation; 0 if A has rank 1 or less.
 // Transforms normals correctly even where A mirrors or flattens.

@@ -60,8 +60,8 @@ std::size_t Meter::Cost(const Rig& rig, const Options& options) {
   // Bytes per pair: rest pairs, pairs found (growing arrays), then merged, flagged and filtered.
   constexpr std::size_t kPair = 6 * sizeof(FacePair);
   const std::size_t corners = rig.mesh().face_vertices().size();
-  const std::size_t triangles =
-      corners - 2 * rig.mesh().faces();  // faces have three or more corners
+  // Faces have three or more corners.
+  const std::size_t triangles = corners - 2 * rig.mesh().faces();
   std::size_t bytes = rig.vertices() * kVertex + corners * kCorner + triangles * kSolid +
                       rig.bindings().size() * kBinding + rig.joints() * kJoint;
   if (options.self_intersections) {

@@ -11,8 +11,8 @@ namespace sinew {
 namespace {
 
 constexpr double kSingular = 1e-9;  // |det| / |A|_F^3 below which a joint carries no other
-constexpr int kHalvings =
-    3;  // then a chord covers at most 1/8 of 180 degrees and is uniform to 1e-3
+// Then a chord covers at most 1/8 of 180 degrees and is uniform to 1e-3.
+constexpr int kHalvings = 3;
 
 using Quaternion = std::array<double, 4>;
 

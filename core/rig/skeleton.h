@@ -19,8 +19,8 @@ inline constexpr std::uint32_t kNoParent = 0xffffffffu;
 struct SkeletonJoint {
   std::string name;
   std::uint32_t parent = kNoParent;
-  bool compensates_scale =
-      false;  // the parent's own scale does not affect this joint's linear part
+  // The parent's own scale does not affect this joint's linear part.
+  bool compensates_scale = false;
 };
 
 class Skeleton {

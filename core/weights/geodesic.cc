@@ -23,13 +23,13 @@ constexpr double kSamePlace = 1e-6;   // unit space
 constexpr double kLongest = 4;        // times the bone's length: longest extension of a leaf bone
 constexpr int kOutsideRings = 3;
 constexpr double kStraight = 2;  // voxel steps above the straight line, for rounding
-constexpr double kOutward =
-    0.25;  // voxels: how far a voxel centre may be above the skin's tangent plane
+// Voxels: how far a voxel centre may be above the skin's tangent plane.
+constexpr double kOutward = 0.25;
 constexpr std::size_t kMaxLinks = 8;
 constexpr std::size_t kMaxAtOnce = 16;  // joints marched in parallel
 constexpr std::size_t kGrain = 256;
-constexpr std::size_t kCheckEvery =
-    1 << 16;  // points, or distances to bones, between cancellation checks
+// Points, or distances to bones, between cancellation checks.
+constexpr std::size_t kCheckEvery = 1 << 16;
 
 // The parameter range of a segment within the grid; first > second: empty.
 std::pair<double, double> Clip(const Voxels& voxels, const Segment& segment) {

@@ -19,8 +19,8 @@ namespace {
 constexpr double kTie = 1e-4;        // relative to the nearest distance
 constexpr double kNearest = 1e-3;    // times the median distance
 constexpr double kMinRadius = 1e-6;  // unit space
-constexpr double kMinSource =
-    1e-9;  // relative to the row's diagonal: keeps tiny or far components solvable
+// Relative to the row's diagonal: keeps tiny or far components solvable.
+constexpr double kMinSource = 1e-9;
 constexpr double kMaxWork = 5e10;        // operations of one factorisation
 constexpr std::size_t kEntryBytes = 12;  // bytes per entry of a sparse matrix: a double and an int
 constexpr std::size_t kGrain = 256;

@@ -15,8 +15,8 @@ namespace {
 // Bind poses whose joints differ by less, relative to the mesh's size, are the same.
 constexpr double kSamePlace = 1e-4;
 constexpr std::size_t kRowBytes = 40;  // bytes per vertex for its row index and reports
-constexpr std::size_t kJointBytes =
-    1024;  // bytes per joint for skeletons and bones under construction
+// Bytes per joint for skeletons and bones under construction.
+constexpr std::size_t kJointBytes = 1024;
 
 AffineD Translated(const Vec3d& by) {
   AffineD motion;

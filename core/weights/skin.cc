@@ -13,8 +13,8 @@ namespace sinew::weights {
 namespace {
 
 constexpr double kFarthest = 1e30;  // its square and cube are finite
-constexpr double kTurned =
-    -0.1;  // signed volume over the sum of absolute volumes: below, the mesh is inside out
+// Signed volume over the sum of absolute volumes: below, the mesh is inside out.
+constexpr double kTurned = -0.1;
 constexpr double kFarBones = 0.5;    // times the diagonal, from the mesh's bounding box
 constexpr double kNoLength = 1e-12;  // unit space
 

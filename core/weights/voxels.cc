@@ -14,8 +14,8 @@
 namespace sinew::weights {
 namespace {
 
-constexpr double kPad =
-    1.37;  // cells around the bounding box; not a whole number, so that cell centres avoid faces
+// Cells around the bounding box; not a whole number, so that cell centres avoid faces.
+constexpr double kPad = 1.37;
 constexpr double kNoGap = 1e-9;        // cells
 constexpr double kMaxTests = 4e9;      // tests of a cell centre against a triangle
 constexpr std::int32_t kInside = 4;    // votes

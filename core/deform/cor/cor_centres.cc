@@ -12,8 +12,8 @@
 namespace sinew {
 namespace {
 
-constexpr double kRegulariser =
-    1e-12 / 16;  // relative to the area of the whole surface, which is 1
+// Relative to the area of the whole surface, which is 1.
+constexpr double kRegulariser = 1e-12 / 16;
 constexpr std::size_t kChunkTerms = 1 << 20;
 constexpr std::size_t kListGrain = 4096;
 

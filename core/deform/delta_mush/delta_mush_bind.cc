@@ -112,8 +112,8 @@ void SetRows(const NeighbourWeights& weights, const PointOrder& order,
   mush.weights.reserve(weights.even ? order.point.size() : weights.neighbours.size());
   for (const std::uint32_t p : order.point) {
     const std::uint64_t begin = weights.offsets[p], end = weights.offsets[p + 1];
-    const bool moves =
-        steps[p] > 0 && weights.neighbours[begin] != p;  // an isolated point lists itself
+    // An isolated point lists itself.
+    const bool moves = steps[p] > 0 && weights.neighbours[begin] != p;
     for (std::uint64_t k = begin; moves && k < end; ++k) {
       mush.neighbours.push_back(order.number[weights.neighbours[k]]);
       if (!weights.even) mush.weights.push_back(static_cast<float>(steps[p] * weights.weights[k]));
@@ -326,8 +326,8 @@ absl::StatusOr<BindCost> DeltaMush::Cost(const BindInput& input, const DeltaMush
     SINEW_ASSIGN_OR_RETURN(const Plan plan, MakePlan(input.rig, params));
     steps = plan.iterations;
   }
-  const double passes =
-      params.keep_area > 0 ? 2 : 1;  // over the rest mesh, for the smoothing limit
+  // Over the rest mesh, for the smoothing limit.
+  const double passes = params.keep_area > 0 ? 2 : 1;
   const std::size_t vertices = input.rig.vertices(), lanes = input.layout.order.size();
   const std::size_t corners = input.rig.mesh().face_vertices().size();
   const std::size_t faces = input.rig.mesh().faces();

@@ -14,10 +14,11 @@
 namespace sinew {
 namespace {
 
-constexpr std::uint32_t kMaxIterations = 1000, kMaxSmoothing = 50;  // as params allow
-// Nanoseconds a vertex; three hands of 60 joints closing in 15 frames, see character_bench.
+constexpr std::uint32_t kMaxIterations = 1000, kMaxSmoothing = 50;  // limits of the parameters
+// Nanoseconds per vertex, measured on three hands of 60 joints closing in 15 frames
+// (character_bench).
 constexpr double kBindWork = 2500, kFrameTime = 1100, kTrackingTime = 10000;
-constexpr std::size_t kFixedBytes = 4096;  // the object, and tables that do not grow
+constexpr std::size_t kFixedBytes = 4096;  // the object and tables of constant size
 
 absl::StatusOr<FieldOptions> OptionsOf(const Rig& rig, const ImplicitParams& params) {
   FieldOptions options{.op = params.op,
@@ -79,7 +80,7 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   if (params.muscles) {
     SINEW_ASSIGN_OR_RETURN(implicit.muscles, MuscleField::Bind(input.rig, implicit.field, task));
   }
-  // The levels of the skin are those of the field with its muscles.
+  // Rest levels include the muscles.
   const PosedMuscleField bound_muscles(implicit.muscles, bind_pose);
   const PosedLimbField bound_field(implicit.field, bind_pose, bound_muscles.extras());
   SINEW_ASSIGN_OR_RETURN(
@@ -115,7 +116,7 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
   }
   SINEW_RETURN_IF_ERROR(field.Check(joints));
   if (field.parts_of_bindings().size() != bindings) {
-    return absl::DataLossError("bound data: implicit: bindings disagree");
+    return absl::DataLossError("bound data: implicit: inconsistent bindings");
   }
   SINEW_RETURN_IF_ERROR(muscles.Check(joints, field.parts()));
   SINEW_RETURN_IF_ERROR(skin.Check(layout));
@@ -161,23 +162,22 @@ std::vector<BindStatistic> Implicit::Statistics() const {
                           .description = description});
   };
   add("points_without_field", PointRole::kNoField,
-      "Welded points that stay where the stage before leaves them: their joint has no field, or "
-      "it does not tell how deep they lie.");
+      "Welded points that are not projected: their joint has no field, or the field does not fit "
+      "their depth at rest.");
   add("border_points", PointRole::kBorder,
-      "Welded points on open borders, which stay where the stage before leaves them.");
+      "Welded points on open borders, which are not projected.");
   add("island_points", PointRole::kAttachedComponent,
-      "Welded points of pieces that lie on the skin, such as eyes, buttons and sleeves, which go "
-      "with its nearest point as far as the same joints carry both.");
+      "Welded points of components attached to the skin, such as eyes, buttons and sleeves, which "
+      "move with the nearest skin point as far as they share its joints.");
   add("puppet_points", PointRole::kRigidComponent,
-      "Welded points of pieces that joints alone move, such as a puppet's limbs and the balls "
-      "between them, which stay where the stage before leaves them.");
+      "Welded points of rigid components, such as the separate limbs of a robot, which are not "
+      "projected.");
   if (muscles.muscles() > 0) {
     statistics.push_back({.name = "muscles",
                           .value = static_cast<double>(muscles.muscles() - muscles.without_field()),
                           .unit = "muscles",
-                          .description =
-                              "Muscles under the skin; those outside of it, or of a joint "
-                              "without a field, or any above it, do nothing."});
+                          .description = "Muscles under the skin; muscles outside it, or without a "
+                                         "field at their joint or its ancestors, have no effect."});
   }
   return statistics;
 }

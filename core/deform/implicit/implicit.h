@@ -1,13 +1,12 @@
-// implicit.h - implicit skinning: every vertex returns to its own level of a field that moves with
-// the joints, and stops where another limb is met.
+// implicit.h - implicit skinning: projects skinned vertices onto level sets of a scalar field that
+// moves with the joints, up to contact with other limbs.
 //
-// At bind each joint's part of the skin becomes a scalar field, and every vertex remembers the
-// value of the composed field where it lies. In a pose the fields move rigidly with their joints
-// and the skin of the stage before is projected back: what linear blend pinched and dual
-// quaternions blew up comes back, and folds close without passing through each other up to bends
-// of some 120 degrees. Source: Vaillant et al. 2013. See projection.h for the schedule. With
-// `tracking` the skin follows the field from pose to pose instead, see tracking.h; a pose without
-// state is projected all the same.
+// At bind each joint's part of the skin is fitted by a scalar field, and every vertex stores the
+// value of the composed field at its position. In a pose the fields move rigidly with their joints,
+// and the skin of the previous stage is projected back: this restores volume that skinning lost or
+// added, and folds touch without intersecting up to bends of about 120 degrees. Source: Vaillant et
+// al. 2013. The schedule is in projection.h. With `tracking` the skin follows the field from pose
+// to pose (tracking.h); a pose without state is projected.
 #pragma once
 
 #include "core/deform/implicit/field/limb_field.h"
@@ -21,8 +20,8 @@ struct Implicit {
   using Params = ImplicitParams;
   static constexpr int kVersion = 8;
   static constexpr std::string_view kSummary =
-      "Skin that keeps its volume and meets itself without passing through; starts best from dqs "
-      "or dqs | bulge_free.";
+      "Skin that keeps its volume and touches itself without intersecting; use after dqs or dqs | "
+      "bulge_free.";
   static constexpr std::string_view kBehind = "dqs";
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
   static constexpr std::string_view kCostClass = "370 x";
@@ -30,16 +29,16 @@ struct Implicit {
   std::uint32_t contact = 1, newton = 1, iterations = 0, smoothing = 0;
   std::uint32_t tracking = 0;
   float attraction = 0;
-  std::uint32_t joints = 0;  // of the rig
+  std::uint32_t joints = 0;  // number of joints of the rig
   LimbField field;
-  MuscleField muscles;  // none where the recipe says so
+  MuscleField muscles;  // empty if the recipe turns them off
   SkinSurface skin;
-  std::vector<float> inward;  // [points][3] see BindInward; none without tracking
+  std::vector<float> inward;  // [points][3] see BindInward; empty without tracking
 
-  // The syntax of `joints`.
+  // Checks the syntax of `joints`.
   static absl::Status Validate(const ImplicitParams& params);
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const ImplicitParams& params);
-  // kInvalidArgument: `joints` names one that the rig lacks.
+  // kInvalidArgument: `joints` names a joint that is not in the rig.
   static absl::StatusOr<Implicit> Bind(const BindInput& input, const ImplicitParams& params,
                                        Task& task);
   StageFacts Facts() const;

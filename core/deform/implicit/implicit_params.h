@@ -1,7 +1,5 @@
-// implicit_params.h - parameters of implicit skinning (Vaillant et al. 2013; see implicit.h and
-// projection.h). Plain numbers, no lengths: those are taken from the limbs. Ranges and sentences
-// are in Fields, which checks, text form and documentation read; ValidateStage checks them, Bind
-// takes them as checked.
+// implicit_params.h - parameters of implicit skinning (see implicit.h and projection.h). All are
+// dimensionless; lengths follow from the limbs.
 #pragma once
 
 #include "core/deform/implicit/field/field_options.h"
@@ -9,7 +7,7 @@
 
 namespace sinew {
 
-// 0.7 of a Newton step, or the published constant one, 0.05 of a limb's radius.
+// 0.7 of a Newton step, or the published constant step of 0.05 limb radii.
 enum class ProjectionStep : std::uint8_t { kNewton, kFixed };
 inline std::span<const std::string_view> ChoiceNames(ProjectionStep) {
   static constexpr std::array<std::string_view, 2> kNames = {"newton", "fixed"};
@@ -21,15 +19,15 @@ struct ImplicitParams {
   bool contact = true;  // points stop at creases
   FieldOperator op = FieldOperator::kMax;
   FieldController controller = FieldController::kElbow;
-  float bulge = 0.7f;             // m of the bulge profile; operator bulge alone
-  std::string joints{};           // own operators by joint name; see joint_operators.h
-  std::uint32_t samples = 50;     // of a part; domes come on top
-  std::uint32_t iterations = 60;  // most steps of a point in one frame
+  float bulge = 0.7f;             // m of the bulge profile; for operator bulge
+  std::string joints{};           // operators of single joints by name; see joint_operators.h
+  std::uint32_t samples = 50;     // per part, not counting end caps
+  std::uint32_t iterations = 60;  // maximum steps of a point per frame
   ProjectionStep step = ProjectionStep::kNewton;
-  std::uint32_t smoothing = 5;  // passes; 0 = leave creases as they are
+  std::uint32_t smoothing = 5;  // passes; 0 = keep creases
   bool muscles = true;
   bool tracking = false;     // stateful, see tracking.h
-  float attraction = 0.02f;  // of the way to the skinned place, a round; tracking alone
+  float attraction = 0.02f;  // tracking: fraction of the way to the skinned position per round
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
@@ -38,35 +36,38 @@ struct ImplicitParams {
                    "only return to their own level of the field."},
           self.contact);
     visit(ParamDoc{"operator", "", 0, 0,
-                   "How the parts at a joint are composed: max = sharp contact, clean_union = the "
-                   "same surface in a smooth field, blend = an arc of a circle, bulge = swells "
-                   "beside the contact."},
+                   "How parts are composed at a joint: max = sharp contact, clean_union = the same "
+                   "surface in a smooth field, blend = an arc of a circle, bulge = swells beside "
+                   "the contact."},
           self.op);
-    visit(ParamDoc{"controller", "", 0, 0,
-                   "How far blend and bulge open by the angle of the gradients."},
-          self.controller);
+    visit(
+        ParamDoc{"controller", "", 0, 0,
+                 "How far blend and bulge open, as a function of the angle between the gradients."},
+        self.controller);
     visit(ParamDoc{"bulge", "", 0, 0.9, "How much the bulge operator swells."}, self.bulge);
     visit(ParamDoc{"joints", "", 0, 0,
-                   "Own operators of single joints, as 'forearm_l blend elbow; thumb_1 bulge "
+                   "Operators of single joints, as in 'forearm_l blend elbow; thumb_1 bulge "
                    "camel'; quoted in a recipe."},
           self.joints);
     visit(ParamDoc{"samples", "points", 8, 400, "Sample points a part's surface is fitted to."},
           self.samples);
-    visit(ParamDoc{"iterations", "steps", 1, 1000, "Most projection steps of one frame."},
+    visit(ParamDoc{"iterations", "steps", 1, 1000, "Maximum projection steps per frame."},
           self.iterations);
     visit(ParamDoc{"step", "", 0, 0,
-                   "newton = 0.7 of the way at once; fixed = the published constant step."},
+                   "newton = 0.7 of a Newton step; fixed = the published constant step."},
           self.step);
     visit(ParamDoc{"smoothing", "passes", 0, 50, "Laplacian passes over the contact."},
           self.smoothing);
-    visit(ParamDoc{"muscles", "", 0, 0, "The rig's muscles swell under the skin."}, self.muscles);
+    visit(ParamDoc{"muscles", "", 0, 0, "The rig's muscles bulge under the skin."}, self.muscles);
     visit(ParamDoc{"tracking", "", 0, 0,
                    "Follow the surface from frame to frame: handles extreme bends, but a frame "
-                   "depends on those before it."},
+                   "depends on earlier ones."},
           self.tracking);
-    visit(ParamDoc{"attraction", "", 0, 1,
-                   "tracking: pull towards the skinned place along the surface; 0 = free sliding."},
-          self.attraction);
+    visit(
+        ParamDoc{
+            "attraction", "", 0, 1,
+            "tracking: pull towards the skinned position along the surface; 0 = free sliding."},
+        self.attraction);
   }
 };
 

@@ -191,8 +191,8 @@ absl::StatusOr<BindCost> Relax::Cost(const BindInput& input, const RelaxParams& 
   const Mesh& mesh = input.rig.mesh();
   const std::size_t vertices = input.rig.vertices(), lanes = input.layout.order.size();
   const std::size_t corners = mesh.face_vertices().size(), faces = mesh.faces();
-  const std::size_t edges =
-      4 * corners;  // directed edges; triangulation adds fewer edges than corners
+  // Directed edges; triangulation adds fewer edges than corners.
+  const std::size_t edges = 4 * corners;
   const std::size_t bound = vertices * 17 + lanes * 4 + edges * 8 + corners * 8 + faces * 4 + 64;
   const std::size_t passing = vertices * 500 + ShapeWeldBytes(input.rig) + edges * 24 +
                               corners * 136 + faces * 24 +

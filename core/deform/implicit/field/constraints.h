@@ -1,4 +1,4 @@
-// constraints.h - what a part's field passes through.
+// constraints.h - points and normals that a part's field interpolates.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace sinew {
 
-// In radii of the part's bone, about the part's centre.
+// Relative to the part's centre, in radii of its bone.
 struct Constraints {
   std::vector<Vec3d> points, normals;  // unit normals
 

@@ -1,4 +1,4 @@
-// extra_field.h - a primitive beside the fitted parts, e.g. a muscle: how a posed field asks it.
+// extra_field.h - a primitive added to the fitted parts of a posed field, e.g. a muscle.
 #pragma once
 
 #include <limits>
@@ -8,18 +8,19 @@
 
 namespace sinew {
 
-// Of one frame. F = max(part, primitive) takes the place of the part it belongs to, so that the
-// operators of joints act between limbs with their muscles (algorithms: Vaillant et al. 2013).
+// Valid for one frame. F = max(part, primitive) replaces the part, so joint operators act between
+// limbs including their muscles (after Vaillant et al. 2013).
 struct ExtraField {
   virtual ~ExtraField() = default;
   // Raw f (about a distance in model space, < 0 inside) and its outward gradient at 16 points in
   // model space. Thread-safe; finite for finite points; a lane depends on its own point alone.
   virtual void Evaluate(const PointBlock& points, FieldBlock& out) const = 0;
 
-  double radius = 1;  // f at which the compact field has fallen to 0; that of its part: see
-                      // LimbField::radius
-  int part = 0;       // whose place in the tree it takes
-  // Model space; beyond it the primitive counts as 0, so f >= radius must hold on its border.
+  // Value of f where the compact field reaches 0, as LimbField::radius of its part.
+  double radius = 1;
+  int part = 0;  // the part it is combined with
+  // Bounds in model space. Outside, the primitive counts as 0, so f >= radius must hold on the
+  // border.
   Vec3f minimum{-std::numeric_limits<float>::infinity(), -std::numeric_limits<float>::infinity(),
                 -std::numeric_limits<float>::infinity()};
   Vec3f maximum{std::numeric_limits<float>::infinity(), std::numeric_limits<float>::infinity(),

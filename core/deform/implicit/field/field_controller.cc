@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::size_t kSamples = 1000;
 
-// Controls (c, E), left to right, and the slopes of both sides.
+// Controls (c, E) in ascending order, and the slopes of both sides.
 struct Controls {
   double c[3], level[3], slope[2];
 };

@@ -7,14 +7,14 @@ namespace sinew {
 namespace {
 
 constexpr double kUnion = 1 - 1e-6;  // t from which an opening counts as closed
-constexpr double kSlack = 1e-7;      // of a root's range
+constexpr double kSlack = 1e-7;      // relative to a root's range
 constexpr int kBisections = 44;
 
 Composed Union(double hi) {
   return {hi, 0, 1};
 }
 
-// k = m C + q above 1/2 of a diamond.
+// k = m C + q: the border of a diamond above 1/2.
 struct Line {
   double m, q;
 };
@@ -39,8 +39,8 @@ Opening Parabola(double c) {
   return {k, 0.25 / k};
 }
 
-// Solves |(lo - k, hi - k)| = (C - k) rho, k = k(C), for hi <= C <= most by bisection: a fixed
-// number of steps, the same everywhere.
+// Solves |(lo - k, hi - k)| = (C - k) rho, k = k(C), for hi <= C <= most by bisection with a fixed
+// number of steps: the same bits everywhere.
 template <class OpeningAt, class RhoAt>
 Composed Solve(double lo, double hi, double most, OpeningAt opening, RhoAt rho_at) {
   double low = hi, high = most;
@@ -70,7 +70,7 @@ double CircleRho(double /*tan*/, double* /*derivative*/) {
 }  // namespace
 
 Composed BlendFields(double lo, double hi, double t) {
-  // Parallel gradients round t to just below 1, where the last step would divide 0 by 0.
+  // For parallel gradients t rounds to just below 1, and the last step would be 0 / 0.
   if (hi >= kBlendInner || t > kUnion || lo <= Diamond(hi, t, kBlendInner).k) return Union(hi);
   const double off = 0.5 * t, span = 0.5 - off, above_lo = std::max(lo - off, 0.0);
   const bool upper = hi > off && above_lo * above_lo + (hi - off) * (hi - off) > span * span;

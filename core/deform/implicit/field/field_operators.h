@@ -1,8 +1,8 @@
-// field_operators.h - two compact fields to one: union, its smooth twin, blend and bulge.
+// field_operators.h - composition of two compact fields: union, clean union, blend and bulge.
 //
-// Each iso-curve of a gradient-based operator is the line hi = C down to an opening lo = k(C), then
-// a scaled copy of a profile centred at (k, k). Sources: Gourmel et al. 2013, Barthe's arc of a
-// circle, profile and openings as the published implementation of Vaillant et al. 2013 has them.
+// Each level set C of a gradient-based operator is the line hi = C down to an opening lo = k(C),
+// then a scaled copy of a profile centred at (k, k). Sources: Gourmel et al. 2013; Barthe's arc,
+// profile and openings as in the published implementation of Vaillant et al. 2013.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,23 @@ struct Composed {
   double g = 0, d_lo = 0, d_hi = 0;
 };
 
-// An arc of a circle in a diamond opening that closes at kBlendInner; t in [0, 1], 1 = union.
-// Closed form.
+// An arc of a circle in a diamond-shaped opening that closes at kBlendInner; t in [0, 1], 1 =
+// union. Closed form.
 Composed BlendFields(double lo, double hi, double t);
 inline constexpr double kBlendInner = 0.7;
 
-// The union inside of an open parabola: equals max up to the surface 0.5, smooth beyond. At most 1.
+// Union within an open parabola: equals max up to the surface at 0.5, smooth beyond. At most 1.
 Composed CleanUnionFields(double lo, double hi);
 
-// Profile y(s) = 1 - m e^(1 - 1/s) (1 - s) in polar form: rho, the distance at slope tan = s / y.
+// Profile y(s) = 1 - m e^(1 - 1/s) (1 - s) in polar form: rho is the distance in direction tan = s
+// / y.
 class BulgeProfile {
  public:
   static constexpr std::size_t kIntervals = 256;
   static constexpr std::size_t kTable = 2 * (kIntervals + 1);  // rho and its derivative
   // [kTable]; m in [0, 0.9].
   static std::vector<double> MakeTable(double m);
-  // Keeps the view.
+  // `table` must outlive the profile.
   explicit BulgeProfile(std::span<const double> table) : table_(table) {}
   double Rho(double tan, double* derivative = nullptr) const;
 
@@ -39,8 +40,8 @@ class BulgeProfile {
   std::span<const double> table_;
 };
 
-// Swells on both sides of the contact lo = hi and keeps it: there g = max. A diamond that closes at
-// kBulgeInner. Not monotone.
+// Bulges on both sides of the contact lo = hi, where g = max. A diamond-shaped opening that closes
+// at kBulgeInner. Not monotone.
 Composed BulgeFields(double lo, double hi, double t, const BulgeProfile& profile);
 inline constexpr double kBulgeInner = 0.55;
 

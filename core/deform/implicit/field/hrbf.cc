@@ -10,7 +10,7 @@ namespace {
 
 constexpr double kMissed = 1e-6;
 
-// Eigen cuts products by the caches of the machine it runs on, and sums would follow the cut.
+// Eigen blocks products by the machine's cache sizes, which would change the order of sums.
 void FixBlocking() {
   static const bool fixed = (Eigen::setCpuCacheSizes(32 << 10, 512 << 10, 4 << 20), true);
   static_cast<void>(fixed);
@@ -30,8 +30,8 @@ double MeanSpacing(std::span<const Vec3d> points) {
   return mean > 0 && std::isfinite(mean) ? mean : 1;
 }
 
-// Rows (f, grad f) at a point offset by d from a centre whose unknowns are (alpha, -beta); the sign
-// makes the matrix symmetric.
+// Rows (f, grad f) at offset d from a centre with the unknowns (alpha, -beta); the sign makes the
+// matrix symmetric.
 Eigen::Matrix4d Block(const Eigen::Vector3d& d) {
   Eigen::Matrix4d block = Eigen::Matrix4d::Zero();
   const double l = d.norm();
@@ -69,7 +69,7 @@ double Hrbf::Value(const Vec3d& x) const {
 
 Hrbf FitHrbf(std::span<const Vec3d> points, std::span<const Vec3d> normals) {
   FixBlocking();
-  // The system's condition depends on units: spacing 1 is best.
+  // The condition number depends on units: spacing 1 is best.
   const double spacing = MeanSpacing(points);
   const Vec3d origin = points.front();
   const auto n = static_cast<Eigen::Index>(points.size());

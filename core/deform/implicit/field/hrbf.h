@@ -1,9 +1,9 @@
-// hrbf.h - a Hermite radial basis function through points with normals: fit and evaluation in
-// double, for binding and tests.
+// hrbf.h - Hermite radial basis function through points with normals: fit and evaluation in double,
+// for binding and tests.
 //
 // f(x) = sum_j alpha_j l^3 + 3 l (beta_j . d), d = x - c_j, l = |d|: the triharmonic kernel without
-// polynomial part. f = 0 and grad f = normal at every point. Source: Macedo et al. 2011; system in
-// the symmetric form of section 2.4 of Vaillant et al.'s method as restated for this project.
+// polynomial part. f = 0 and grad f = normal at every point. Source: Macedo et al. 2011, with the
+// linear system in symmetric form.
 #pragma once
 
 #include <cstddef>
@@ -29,9 +29,9 @@ struct Hrbf {
   double Value(const Vec3d& x) const;
 };
 
-// Points of any unit, at least 1 and no two in one place; unit normals. Empty where the system is
-// too close to singular: a constraint missed by more than 1e-6 (of the mean spacing, or of 1).
-// Memory: (4 N)^2 doubles; time (4 N)^3 * 2 / 3 flops.
+// At least 1 point in any unit, no two coincident; unit normals. Empty if the system is nearly
+// singular: a constraint violated by more than 1e-6 (of the mean spacing, or of 1). Memory: (4 N)^2
+// doubles; time: (4 N)^3 * 2 / 3 flops.
 Hrbf FitHrbf(std::span<const Vec3d> points, std::span<const Vec3d> normals);
 
 }  // namespace sinew

@@ -14,7 +14,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// Zero in every lane that lies outside of least .. largest.
+// Zero in lanes outside [least, largest].
 HWY_INLINE Pack Within(const PackPoint& p, const float* least, Pack inside) {
   const Pack zero = Pack::Zero();
   inside = IfThenElse(Le(Pack::Set(least[0]), p.x), inside, zero);
@@ -30,7 +30,7 @@ struct Placed {
   PackMask inside;
 };
 
-// What overflows compares false, hence lies outside.
+// Overflow compares false, so such points count as outside.
 HWY_INLINE Placed Place(const float* placed, const float* points) {
   const PackPoint x = LoadPoint(points);
   const PackPoint d = {x.x - Pack::Set(placed[9]), x.y - Pack::Set(placed[10]),
@@ -49,7 +49,7 @@ HWY_INLINE Placed Place(const float* placed, const float* points) {
           mask};
 }
 
-// (1 - x)^3 (3 x^2 + 9 x + 8) / 16 of x in [-1, 1]: 1 at -1, 1/2 at 0, 0 at 1.
+// (1 - x)^3 (3 x^2 + 9 x + 8) / 16 for x in [-1, 1]: 1 at -1, 1/2 at 0, 0 at 1.
 HWY_INLINE Pack Compact(const Pack& x) {
   const Pack rest = Pack::Set(1.0f) - x;
   const Pack quadratic =
@@ -62,7 +62,7 @@ HWY_INLINE Pack Clamped(const PackMask& inside, const Pack& f) {
   return IfThenElse(inside, Max(Min(f, one), Pack::Set(-1.0f)), one);
 }
 
-// l^2 of a centre is kept off 0, where its terms vanish.
+// lower limit of a centre's l^2, whose terms vanish at 0
 inline constexpr float kNear = 1e-36f;
 
 struct RawField {
@@ -70,7 +70,7 @@ struct RawField {
   PackPoint g;
 };
 
-// The even powers of all terms.
+// The polynomial part of all terms.
 HWY_INLINE RawField Polynomial(const float* p, const PackPoint& u) {
   const auto dot = [](const Pack& x, const Pack& y, const Pack& z, const PackPoint& by)
                        HWY_ATTR { return MulAdd(x, by.x, MulAdd(y, by.y, z * by.z)); };
@@ -93,7 +93,7 @@ HWY_INLINE RawField Polynomial(const float* p, const PackPoint& u) {
 HWY_INLINE RawField Sums(const HrbfPart& part, const PackPoint& u) {
   auto [f, g] = Polynomial(part.polynomial, u);
   const Pack r = Pack::Set(part.polynomial[14]), r2 = Pack::Set(-2 * part.polynomial[14]);
-  // One division for two centres is faster on AVX-512 (22 for 25 ns) and slower on AVX2 (39 for
+  // One division for two centres is faster on AVX-512 (22 vs. 25 ns) but slower on AVX2 (39 vs.
   // 31).
   for (std::size_t k = 0; k < part.count; ++k) {
     const float* c = part.centres + k * 8;
@@ -125,7 +125,7 @@ float ReachLanes(const HrbfPart& part, const float* points, float* reach) {
   Pack::Zero().Store(reach);
   const std::uint32_t inside = MaskBits(at.inside);
   if (inside == 0) return 0;
-  // Whole numbers by rounding less a half; on the border of two cells either one is right.
+  // Rounds x - 1/2 to a whole number; at the border of two cells either is correct.
   const auto number = [&](const Pack& u, std::size_t axis) HWY_ATTR {
     const Pack whole = Pack::Set(1 << 23);
     const Pack c = MulAdd(u - Pack::Set(part.placed[16 + axis]), Pack::Set(part.placed[28 + axis]),

@@ -28,7 +28,7 @@ std::optional<E> Find(absl::string_view word) {
   return static_cast<E>(at - names.begin());
 }
 
-// Takes the last word off `text`, and the blanks before it.
+// Removes and returns the last word and the blanks before it.
 absl::string_view TakeLastWord(absl::string_view& text) {
   const std::size_t blank = text.find_last_of(" \t\n\r");
   const std::size_t begin = blank == absl::string_view::npos ? 0 : blank + 1;
@@ -89,7 +89,7 @@ absl::StatusOr<std::vector<JointOperator>> FindJointOperators(
     }
     if (std::ranges::find(found, joint, &JointOperator::joint) != found.end()) {
       return absl::InvalidArgumentError(
-          absl::StrCat("implicit.joints: joint '", entry.joint, "' is named twice"));
+          absl::StrCat("implicit.joints: duplicate joint '", entry.joint, "'"));
     }
     found.push_back({.joint = joint, .op = entry.op, .controller = entry.controller});
   }

@@ -1,4 +1,4 @@
-// joint_operators.h - the text of implicit.joints: operators of single joints.
+// joint_operators.h - parses implicit.joints: operators of single joints.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,13 +18,13 @@ struct NamedOperator {
   FieldController controller = FieldController::kElbow;
 };
 
-// 'forearm_l blend elbow; thumb_1 bulge': entries separated by semicolons; a joint's name (which
-// may hold spaces), an operator, and a controller or none = `controller`. Empty entries are
-// skipped. kInvalidArgument: names implicit.joints, what was got and what is allowed.
+// 'forearm_l blend elbow; thumb_1 bulge': entries separated by semicolons, each a joint name (which
+// may contain spaces), an operator, and an optional controller (default `controller`). Empty
+// entries are skipped. kInvalidArgument names implicit.joints, the entry and what is allowed.
 absl::StatusOr<std::vector<NamedOperator>> ParseJointOperators(std::string_view text,
                                                                FieldController controller);
 
-// kInvalidArgument: a joint that the skeleton lacks, or one that is named twice.
+// kInvalidArgument: an unknown or duplicate joint.
 absl::StatusOr<std::vector<JointOperator>> FindJointOperators(
     const std::vector<NamedOperator>& named, const Skeleton& skeleton);
 

@@ -11,11 +11,13 @@
 namespace sinew {
 namespace {
 
-constexpr double kAlike = 1.6;      // ratio of flesh up to which parts share a radius
-constexpr double kEnd = 0.25;       // of a bone's length: its end
-constexpr double kCapNormal = 0.7;  // |normal . bone| of a vertex that closes an end
-constexpr double kThinnest = 0.5, kThickest = 1.5;  // an end, of flesh
-constexpr double kLeast = 0.75, kMost = 2;          // radius, of flesh
+constexpr double kAlike = 1.6;  // ratio of median radii up to which parts share a support radius
+constexpr double kEnd = 0.25;   // of a bone's length, measured as its end
+constexpr double kCapNormal = 0.7;  // |normal . bone| of vertices that close an end
+constexpr double kThinnest = 0.5,
+                 kThickest = 1.5;  // limits of an end's radius, relative to the median radius
+constexpr double kLeast = 0.75,
+                 kMost = 2;  // limits of the support radius, relative to the median radius
 
 std::vector<Vec3d> PointsOf(const LimbSurface& surface, std::uint32_t joint) {
   std::vector<Vec3d> points;
@@ -23,7 +25,8 @@ std::vector<Vec3d> PointsOf(const LimbSurface& surface, std::uint32_t joint) {
   return points;
 }
 
-// False where there is no flesh. Also gives the largest distance, for the radius.
+// False if all vertices are on the bone. Also computes the largest distance, for the support
+// radius.
 bool Measure(const LimbSurface& surface, LimbBone& bone) {
   std::vector<double> distances;
   for (const std::uint32_t v : surface.VerticesOf(bone.joint)) {
@@ -37,7 +40,7 @@ bool Measure(const LimbSurface& surface, LimbBone& bone) {
   return bone.flesh > 0 && std::isfinite(farthest);
 }
 
-// Thickness at both ends: distance of the nearest vertex that does not close the end.
+// Radius at both ends: distance of the nearest vertex that does not close the end.
 void MeasureEnds(const LimbSurface& surface, LimbBone& bone) {
   const double infinite = std::numeric_limits<double>::infinity();
   double root = infinite, tip = infinite;
@@ -57,7 +60,8 @@ void MeasureEnds(const LimbSurface& surface, LimbBone& bone) {
 }
 
 void LinkParents(const Skeleton& skeleton, std::vector<LimbBone>& bones) {
-  std::vector<std::int32_t> nearest(skeleton.joints(), -1);  // of the joint or above it
+  std::vector<std::int32_t> nearest(skeleton.joints(),
+                                    -1);  // for the joint or its nearest ancestor
   std::size_t next = 0;
   for (std::uint32_t j = 0; j < skeleton.joints(); ++j) {
     const std::uint32_t parent = skeleton.joint(j).parent;
@@ -68,7 +72,7 @@ void LinkParents(const Skeleton& skeleton, std::vector<LimbBone>& bones) {
   }
 }
 
-// Ends of the bones, from the joints where the next parts begin.
+// Moves the bones' ends to the joints where the child parts begin.
 void FindEnds(const Bones& skeleton, const LimbSurface& surface, std::vector<LimbBone>& bones) {
   std::vector<Vec3d> sums(bones.size());
   std::vector<double> children(bones.size());
@@ -95,8 +99,8 @@ void FindEnds(const Bones& skeleton, const LimbSurface& surface, std::vector<Lim
   }
 }
 
-// An end's thickness where another part begins is that of the parts that go on from there; a part
-// on a thinner one (a head on its neck) reaches into it as far as that is thick.
+// An end with child parts has their radius. A part on a thinner one (a head on its neck) extends
+// into it by the thinner one's radius.
 void MeetChildren(std::vector<LimbBone>& bones) {
   for (LimbBone& bone : bones) {
     if (bone.parent < 0) continue;
@@ -120,8 +124,8 @@ void MeetChildren(std::vector<LimbBone>& bones) {
   }
 }
 
-// Where one part goes on in another, both end in one plane: sections across each bone would stand
-// apart on the outer side of a joint that is bent as bound, and cross on the inner one.
+// Adjacent parts share one end plane. Sections across each bone would be apart on the outer side of
+// a joint that is bent at bind, and intersect on the inner side.
 void FindPlanes(std::vector<LimbBone>& bones) {
   constexpr double kOpposed = 1e-6;
   const auto unit_or = [](const Vec3d& v, const Vec3d& otherwise) {
@@ -141,7 +145,7 @@ void FindPlanes(std::vector<LimbBone>& bones) {
   }
 }
 
-// One radius for parts that meet and are alike: groups grow along joints, the most alike first.
+// One support radius for adjacent, similar parts: groups grow along joints, the most similar first.
 void ShareRadii(std::vector<LimbBone>& bones) {
   struct Group {
     double thinnest, thickest, radius;

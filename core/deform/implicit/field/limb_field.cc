@@ -15,11 +15,10 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kAtOnce = 8;  // parts fitted at the same time
+constexpr std::size_t kAtOnce = 8;  // parts fitted in parallel
 constexpr std::uint32_t kMaxSamples = 400;
 constexpr float kMaxBulge = 0.9f;
-// Nanoseconds a corner of the mesh and part: which triangles are near its ends, and rays through
-// these.
+// Nanoseconds per mesh corner and part: finding the triangles near its ends, and casting rays.
 constexpr double kEndTriangle = 10;
 
 enum Figure : std::size_t { kSamples, kClosing, kFolded, kOpen, kWithout, kFigures };
@@ -49,7 +48,7 @@ absl::Status CheckOptions(const Rig& rig, const FieldOptions& options) {
     }
     if (named[own.joint]) {
       return absl::InvalidArgumentError(
-          absl::StrCat("joints: '", rig.skeleton().joint(own.joint).name, "' is named twice"));
+          absl::StrCat("joints: duplicate joint '", rig.skeleton().joint(own.joint).name, "'"));
     }
     named[own.joint] = true;
   }
@@ -80,10 +79,10 @@ std::size_t LimbField::CostBytes(const Rig& rig, const FieldOptions& options) {
   const std::size_t fits = std::min(parts, kAtOnce) * (unknowns * (unknowns + 64) * sizeof(double) +
                                                        options.samples * 40 * 200);
   const std::size_t fixed = 4 * BulgeProfile::kTable * sizeof(double) + 4096;
-  // Numbers of the triangles near an end, and areas.
+  // Indices and areas of the triangles near an end.
   const std::size_t corners = rig.mesh().face_vertices().size();
   const std::size_t near = corners - std::min(corners, 2 * rig.mesh().faces());
-  // A triangle is skin of three parts at most; a vertex, carried by two.
+  // A triangle belongs to at most three parts; a vertex is counted for two.
   return fixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24 + 84) +
          parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kReachCells + 2048) +
          rig.vertices() * (16 + 240) + rig.joints() * 64;
@@ -137,7 +136,7 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const FieldOptions& op
                 {{1, 0, 0, fit.centre.x, 0, 1, 0, fit.centre.y, 0, 0, 1, fit.centre.z}});
     if (!AllFinite(to_joint.m)) continue;
     part_of_bone[b] = part_of_joint[bone.joint] = static_cast<std::int32_t>(field.joint_.size());
-    // The nearest bone above that has a field.
+    // The nearest ancestor with a field.
     std::int32_t above = bone.parent;
     while (above >= 0 && part_of_bone[static_cast<std::size_t>(above)] < 0) {
       above = bones[static_cast<std::size_t>(above)].parent;
@@ -225,19 +224,16 @@ absl::Status LimbField::Check(std::size_t joints) const {
 
 std::vector<BindStatistic> LimbField::Statistics() const {
   return {
-      {"parts", static_cast<double>(parts()), "", "Joints whose skin has a field of its own."},
+      {"parts", static_cast<double>(parts()), "", "Joints with a field of their own."},
       {"parts_without_field", static_cast<double>(without_field_.size()), "",
-       "Joints whose vertices are left as skinned: too few, skin that the joint shares with "
-       "others, "
+       "Joints whose vertices are not projected: too few of them, skin shared with other joints, "
        "or a surface that cannot be closed."},
       {"parts_open", figures_[kOpen], "",
-       "Of these, joints whose surface stayed open after closing samples were added."},
-      {"samples", figures_[kSamples], "points",
-       "Samples of the skin that the fields pass through."},
-      {"closing_samples", figures_[kClosing], "points",
-       "Samples added where a field would have stayed open."},
+       "Of these, joints whose field is not closed even with additional samples."},
+      {"samples", figures_[kSamples], "points", "Skin samples that the fields interpolate."},
+      {"closing_samples", figures_[kClosing], "points", "Samples added to close fields."},
       {"folded_skin", figures_[kFolded], "",
-       "Largest share of a part's skin that faces its bone; up to a half it is left out."},
+       "Largest share of a part's skin that faces its bone; ignored in the fit if at most half."},
   };
 }
 

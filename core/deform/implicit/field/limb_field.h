@@ -1,10 +1,10 @@
 // limb_field.h - the scalar field of a character: one Hermite radial basis function per joint's
-// part of the skin, posed with its joint, composed along the skeleton.
+// part of the skin, posed with its joint and composed along the skeleton.
 //
-// f of a part is about a distance near its surface, < 0 inside; F = t(f / r) is the compact field
-// (see posed_field.h). Parts are fitted to samples of the mesh as it was bound, so neither vertices
-// nor faces are needed to evaluate. Source: Vaillant et al. 2013 (Implicit Skinning), Macedo et al.
-// 2011 (Hermite radial basis functions), Gourmel et al. 2013 (operators).
+// f of a part approximates a distance near its surface, < 0 inside; F = t(f / r) is the compact
+// field (posed_field.h). Parts are fitted to samples of the mesh in its bind pose, so evaluation
+// needs neither vertices nor faces. Sources: Vaillant et al. 2013 (Implicit Skinning), Macedo et
+// al. 2011 (Hermite radial basis functions), Gourmel et al. 2013 (operators).
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -30,40 +30,37 @@
 
 namespace sinew {
 
-// Bound data, immutable. P parts, one per joint whose vertices gave a closed field, by rising
-// joint. Part space: the bind pose's model space moved to the part's centre.
+// Bound data, immutable. P parts, one per joint whose vertices gave a closed field, ascending by
+// joint. Part space: the bind pose's model space relative to the part's centre.
 class LimbField {
  public:
-  // Upper bounds of what Bind holds at any time (what stays is part of it), and of its progress
-  // units.
+  // Upper limits of the memory Bind holds (including its result), and its progress units.
   static std::size_t CostBytes(const Rig& rig, const FieldOptions& options);
   static double Work(const Rig& rig, const FieldOptions& options);
-  // Same result for any thread count. Advances the task by Work in all. kInvalidArgument: a joint
-  // out of range or named twice, a bulge or a sample count out of range. kCancelled.
+  // Independent of the thread count. Advances the task by Work in total. kInvalidArgument: a joint
+  // out of range or duplicate, bulge or samples out of range. kCancelled.
   static absl::StatusOr<LimbField> Bind(const Rig& rig, const FieldOptions& options, Task& task);
-  // Sizes, ranges and finite values; run after loading. kDataLoss.
+  // Validates loaded tables. kDataLoss.
   absl::Status Check(std::size_t joints) const;
 
-  // Model unit: the median over parts of their median distance from skin to bone; > 0. Lengths of
-  // the bind pose's model space.
+  // Length unit: the median over parts of their median distance from skin to bone, > 0, in the bind
+  // pose.
   double unit() const { return unit_; }
   std::size_t parts() const { return joint_.size(); }
-  // [V] file order: the part of a vertex's strongest joint, -1 = that joint has no field. `rig` is
-  // what was bound.
+  // [V] file order: part of a vertex's strongest joint, -1 = no field. `rig`: the bound one.
   std::vector<std::int32_t> PartsOfVertices(const Rig& rig) const;
-  // [E] the part of a binding's joint, -1 = it has no field.
+  // [E] part of a binding's joint, -1 = no field.
   std::span<const std::int32_t> parts_of_bindings() const { return part_of_binding_; }
-  // [P] joint of a part, rising.
+  // [P] joint of a part, ascending.
   std::span<const std::uint32_t> joints() const { return joint_; }
-  // [P] part it hangs from (that of its nearest ancestor joint with a field), -1 = none.
+  // [P] parent part (of the nearest ancestor joint with a field), -1 = none.
   std::span<const std::int32_t> parents() const { return parent_; }
-  // Joints whose vertices gave no field: too little skin of their own, or a surface that could not
-  // be closed.
+  // Joints without a field: too little skin of their own, or a surface that could not be closed.
   std::span<const std::uint32_t> joints_without_field() const { return without_field_; }
-  // f at which a part's F has fallen to 0, lengths of the bind pose.
+  // Value of f where a part's F reaches 0, in bind pose lengths.
   double radius(std::size_t part) const { return radius_[part]; }
   std::vector<BindStatistic> Statistics() const;
-  // Bytes that stay.
+  // Bytes of the bound data.
   std::size_t bytes() const;
 
   template <class Self, class Visit>
@@ -90,11 +87,11 @@ class LimbField {
   friend class PosedLimbField;
   std::vector<std::uint32_t> joint_;
   std::vector<std::int32_t> parent_, part_of_binding_;
-  std::vector<std::uint8_t> op_, controller_;  // [P] of the joint to the part's parent
+  std::vector<std::uint8_t> op_, controller_;  // [P] operator between part and parent
   std::vector<AffineD> to_joint_;              // [P] part space to joint space
   std::vector<double> radius_;                 // [P]
-  std::vector<float> box_;           // [P][6] least x y z, largest x y z of the support, in radii
-  std::vector<std::uint8_t> reach_;  // [P][kReachCells] of the box, see part_reach.h
+  std::vector<float> box_;           // [P][6] min x y z, max x y z of the support grid, in radii
+  std::vector<std::uint8_t> reach_;  // [P][kReachCells] upper bounds in the grid, see part_reach.h
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
   AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
   AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]
@@ -104,7 +101,7 @@ class LimbField {
   double unit_ = 1;
 };
 
-// One frame. A part whose joint is scaled to nothing has F = 0.
+// One frame. A part whose joint is scaled to zero has F = 0.
 class PosedLimbField final : public PosedField {
  public:
   // Extras must outlive it; their parts must be below field.parts().
@@ -118,7 +115,7 @@ class PosedLimbField final : public PosedField {
                                std::span<const std::uint32_t> wanted) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 
-  // For tests: evaluates every part everywhere, which must not change a bit.
+  // For tests: evaluates every part everywhere. Must not change the bits.
   void DisableCulling() { culls_ = false; }
 
  private:
@@ -129,13 +126,13 @@ class PosedLimbField final : public PosedField {
 
   const LimbField& field_;
   BulgeProfile profile_;
-  std::vector<const ExtraField*> extras_;  // by rising part
+  std::vector<const ExtraField*> extras_;  // ascending by part
   std::vector<Affine> frames_;             // [P]
-  AlignedVector<float> placed_;            // [P][kPlacedFloats] what the kernel needs of a part
-  AlignedVector<float> bounds_;            // [P / 16, rounded up][6][16] support in model space
-  double gradient_unit_ = 1;               // a gradient below 1e-9 of it counts as none
+  AlignedVector<float> placed_;            // [P][kPlacedFloats] kernel input per part
+  AlignedVector<float> bounds_;            // [ceil(P / 16)][6][16] support in model space
+  double gradient_unit_ = 1;               // gradients below 1e-9 of it count as zero
   bool culls_ = true;
-  bool maxima_ = true;  // every joint's operator is max
+  bool maxima_ = true;  // all joint operators are max
 };
 
 }  // namespace sinew

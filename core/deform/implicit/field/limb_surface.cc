@@ -64,7 +64,7 @@ LimbSurface MakeLimbSurface(const Rig& rig) {
 
   const WeldedPoints welded = Weld(rig);
   const std::vector<Vec3d> normals = OutwardNormals(mesh, welded, surface.points);
-  std::vector<std::uint32_t> count(rig.joints() + 2);  // a row for triangles of several joints
+  std::vector<std::uint32_t> count(rig.joints() + 2);  // one row is for triangles of several joints
   const auto owner = [&](const Corners& t) -> std::size_t {
     const std::uint16_t j = surface.joint[t[0]];
     return surface.joint[t[1]] == j && surface.joint[t[2]] == j ? j : rig.joints();
@@ -88,8 +88,8 @@ LimbSurface MakeLimbSurface(const Rig& rig) {
 
 std::size_t LimbSurfaceBytes(const Rig& rig) {
   const std::size_t corners = rig.mesh().face_vertices().size();
-  // Points, normals, sums, joints, rows and pairs, welding's own tables; triangles, and of each of
-  // their corners at most a pair and a row's entry.
+  // Points, normals, sums, joints, rows and pairs, welding tables; triangles, with at most one pair
+  // and one row entry per corner.
   return rig.vertices() * (3 * sizeof(Vec3d) + 160) +
          corners * (12 + 3 * (8 + 4 + sizeof(LimbSurface::Skin))) +
          rig.joints() * (24 + 2 * sizeof(AffineD)) + rig.bindings().size() * sizeof(AffineD) +

@@ -1,5 +1,5 @@
-// limb_surface.h - the skin as it was bound, cut into the parts that joints own: vertices by their
-// strongest joint. What fields of parts are fitted to.
+// limb_surface.h - the bind-pose skin divided into the parts of joints (vertices by their strongest
+// joint), as input for fitting fields.
 //
 // Lengths are the rig's units, in the model space of the bind pose. J joints, V vertices in file
 // order; rows are offsets into a flat array.
@@ -16,23 +16,24 @@
 
 namespace sinew {
 
-using Corners = std::array<std::uint32_t, 3>;  // of a triangle: vertices
+using Corners = std::array<std::uint32_t, 3>;  // vertices of a triangle
 
-// Owns its arrays; not changed once made, so any number of threads may read it.
+// Immutable once created; shared by threads.
 struct LimbSurface {
-  std::vector<AffineD> pose;  // [J] the bind pose: a rest pose that bends joints has lost the shape
-  std::vector<Vec3d> points;  // [V] there, model space
-  std::vector<Vec3d> normals;                  // [V] unit, outward; 0 0 0 where no face has an area
-  std::vector<std::uint16_t> joint;            // [V] of the strongest binding
+  std::vector<AffineD>
+      pose;  // [J] the bind pose; a rest pose with bent joints would have lost the shape
+  std::vector<Vec3d> points;         // [V] bind pose positions, model space
+  std::vector<Vec3d> normals;        // [V] outward unit normals; 0 0 0 if no face has an area
+  std::vector<std::uint16_t> joint;  // [V] of the strongest binding
   std::vector<std::uint32_t> vertex_offset;    // [J + 1] into vertices
-  std::vector<std::uint32_t> vertices;         // [V] of a joint, rising
+  std::vector<std::uint32_t> vertices;         // [V] by joint, ascending
   std::vector<std::uint32_t> triangle_offset;  // [J + 1] into triangles
-  std::vector<Corners> triangles;              // all of one joint; behind them the others
+  std::vector<Corners> triangles;  // all corners of one joint; then those with mixed corners
 
-  // A triangle one of whose corners, at least, is the joint's.
+  // A triangle with at least one corner of the joint.
   struct Skin {
     std::uint32_t triangle = 0;
-    std::array<float, 3> weight{};  // of the joint at the corners
+    std::array<float, 3> weight{};  // the joint's weight at the corners
   };
   std::vector<std::uint32_t> skin_offset;  // [J + 1] into skin
   std::vector<Skin> skin;
@@ -49,11 +50,10 @@ struct LimbSurface {
   }
 };
 
-// Polygons are cut into fans. Normals are area-weighted over welded points; those of a mesh that
-// stands inside out (its signed volume is negative) are turned round. Cannot fail: a Rig is
-// checked, every vertex of it has a binding. Cost O(n log n) in corners.
+// Polygons are split into fans. Normals are area-weighted over welded points and reversed for an
+// inside-out mesh (negative signed volume). Cannot fail for a valid rig. O(n log n) in corners.
 LimbSurface MakeLimbSurface(const Rig& rig);
-// Bytes it holds at any time while being made, roughly from above.
+// Upper estimate of the memory needed.
 std::size_t LimbSurfaceBytes(const Rig& rig);
 
 }  // namespace sinew

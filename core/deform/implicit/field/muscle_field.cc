@@ -11,9 +11,9 @@
 namespace sinew {
 namespace {
 
-constexpr double kVertexWork = 30;  // ns a vertex and muscle
-// Less of the limbs' field than this at a belly's middle: it lies outside of the skin by a quarter
-// of the limb's radius or more. Fat up to the skin would then fill what lies between.
+constexpr double kVertexWork = 30;  // nanoseconds per vertex and muscle
+// Minimum of the limbs' field at a belly's centre: below, it is outside the skin by at least a
+// quarter of the limb's radius, and fat up to the skin would fill the gap.
 constexpr float kOutside = 0.25f;
 
 Vec3f Rounded(const Vec3d& v, float towards) {
@@ -23,7 +23,7 @@ Vec3f Rounded(const Vec3d& v, float towards) {
   return {round(v.x), round(v.y), round(v.z)};
 }
 
-// The part of the nearest joint at or above that has one, or -1.
+// The part of the joint or of its nearest ancestor that has one, or -1.
 std::int32_t PartOf(const Rig& rig, const LimbField& limbs, std::uint32_t joint) {
   for (; joint != kNoParent; joint = rig.skeleton().joint(joint).parent) {
     const auto found = std::ranges::lower_bound(limbs.joints(), joint);

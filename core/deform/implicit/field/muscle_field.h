@@ -1,9 +1,9 @@
-// muscle_field.h - the muscles of a rig as primitives beside the parts of its field.
+// muscle_field.h - the muscles of a rig as primitives added to the parts of its field.
 //
-// A muscle takes the place of the part of its origin's joint where it is the stronger of the two,
-// so that the operators of joints still act between limbs; one that crosses a joint belongs to its
-// origin's limb alone. A muscle is blown up by its fat until it touches the rest skin from inside:
-// at rest it changes nothing, however thick the fat.
+// A muscle replaces the part of its origin's joint where its field is larger, so joint operators
+// still act between limbs; a muscle across a joint belongs to its origin's part. Each muscle is
+// inflated by its fat layer until it touches the rest skin from inside, so at rest it has no
+// effect.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -26,20 +26,20 @@ namespace sinew {
 // Bound data, immutable.
 class MuscleField {
  public:
-  // Upper bounds of what Bind holds, and of its progress units.
+  // Upper limits of the memory Bind holds, and of its progress units.
   static std::size_t CostBytes(const Rig& rig);
   static double Work(const Rig& rig);
-  // kCancelled. `limbs` is the field the muscles stand beside.
+  // kCancelled. `limbs`: the field the muscles belong to.
   static absl::StatusOr<MuscleField> Bind(const Rig& rig, const LimbField& limbs, Task& task);
-  // Run after loading. kDataLoss.
+  // Validates loaded tables. kDataLoss.
   absl::Status Check(std::size_t joints, std::size_t parts) const;
 
   std::size_t muscles() const { return tables_.rows.size(); }
-  // Controls that a pose must have.
+  // Number of controls a pose must have.
   std::size_t controls() const { return tables_.controls(); }
   double fat(std::size_t muscle) const { return fat_[muscle]; }
-  // Muscles that do nothing: their origin's joint has no field, nor any above it, or their belly
-  // lies outside of the skin as bound.
+  // Muscles without effect: neither their origin's joint nor an ancestor has a field, or their
+  // belly is outside the skin at bind.
   std::size_t without_field() const;
 
   template <class Self, class Visit>
@@ -66,7 +66,7 @@ struct MuscleExtra final : ExtraField {
   double fat = 0;
 };
 
-// All muscles of one frame; must outlive the PosedLimbField that takes extras().
+// All muscles of one frame. Must outlive the PosedLimbField created from extras().
 class PosedMuscleField {
  public:
   PosedMuscleField(const MuscleField& field, const PosedRig& posed);

@@ -11,7 +11,8 @@
 namespace sinew {
 namespace {
 
-// r, of the largest distance between centres: errors of l count by the slope at the far end.
+// r relative to the largest distance between centres: errors of l are scaled by the slope at the
+// far end.
 constexpr double kFactored = 0.9;
 
 double LargestDistance(const Hrbf& fit) {
@@ -22,12 +23,12 @@ double LargestDistance(const Hrbf& fit) {
   return std::sqrt(largest2);
 }
 
-// An order of the centres in which partial sums, from the polynomial on, stay small all over the
+// An order of the centres that keeps partial sums, starting with the polynomial, small all over the
 // part.
 std::vector<std::size_t> OrderForSums(const Hrbf& fit, double r) {
   constexpr std::size_t kProbes = 48;
   const std::size_t n = fit.size(), probes = std::min(n, kProbes);
-  // What is summed of each centre at some of the centres, where the whole is 0: [n][probes].
+  // Each centre's term at some of the centres, where the total is 0: [n][probes].
   std::vector<double> terms(n * probes), sums(probes);
   for (std::size_t j = 0; j < n; ++j) {
     for (std::size_t k = 0; k < probes; ++k) {
@@ -74,7 +75,7 @@ void AppendPacked(const Hrbf& fit, AlignedVector<float>& centres,
     for (const double v : {c.x, c.y, c.z, a, b.x, b.y, b.z, 0.0}) {
       centres.push_back(static_cast<float>(v));
     }
-    // -a (s^2 + r^2 s) + r b . (u - c) with s = |u - c|^2, by powers of u.
+    // -a (s^2 + r^2 s) + r b . (u - c) with s = |u - c|^2, expanded in powers of u.
     const double cc = Dot(c, c), rr = r * r;
     const std::array<double, 3> at = {c.x, c.y, c.z};
     quartic -= a;

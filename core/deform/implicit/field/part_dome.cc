@@ -15,15 +15,15 @@
 namespace sinew {
 namespace {
 
-// Of the ring, from the section to the top. A ring that is higher lets the fit stand out of the
-// ball between the two, and of the other limb once that has turned; a lower one, above itself.
+// Elevation of the ring between section and top. If higher, the fit leaves the ball between ring
+// and section; if lower, between ring and top.
 constexpr double kRingTilt = std::numbers::pi / 9;
-constexpr double kThinnest = 0.3;                     // a dome, of the part's flesh
-constexpr std::size_t kLevels = 5, kDirections = 12;  // of rays that look for the skin
-constexpr double kHighest = 0.9;                      // sine of the steepest of them
-constexpr double kAhead = 0.3;  // cosine between a ray and the normal of skin that it leaves by
+constexpr double kThinnest = 0.3;  // minimum size of an end cap, relative to the median radius
+constexpr std::size_t kLevels = 5, kDirections = 12;  // rays that search the skin
+constexpr double kHighest = 0.9;                      // sine of the steepest ray
+constexpr double kAhead = 0.3;  // cosine between a ray and the normal of the skin it leaves through
 
-// Triangles that may reach into a ball.
+// Triangles that may intersect a ball.
 std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d& centre,
                                          double radius) {
   std::vector<std::uint32_t> near;
@@ -37,14 +37,14 @@ std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d
   return near;
 }
 
-// The largest ball about the end that the skin has room for, up to `rho`.
+// Radius of the largest ball about the end that fits into the skin, at most `rho`.
 double RoomAt(const LimbSurface& surface, std::span<const std::uint32_t> near, const Vec3d& end,
               const AxesAround& axes, double least, double rho, const Task& task) {
   for (std::size_t i = 0; i < kLevels; ++i) {
     const double sine = kHighest * (2.0 * static_cast<double>(i) / (kLevels - 1) - 1);
     const double cosine = std::sqrt(1 - sine * sine);
     for (std::size_t k = 0; k < kDirections && !task.cancelled(); ++k) {
-      // Every other level is turned by half a step.
+      // Every other level is rotated by half a step.
       const double step = static_cast<double>(k) + 0.5 * static_cast<double>(i % 2);
       const Vec3d way =
           sine * axes.along + cosine * axes.Side(2 * std::numbers::pi * step / kDirections);

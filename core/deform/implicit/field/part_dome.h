@@ -1,4 +1,4 @@
-// part_dome.h - closes a part's field where the limb goes on into other parts.
+// part_dome.h - end caps: close a part's field where the limb continues in other parts.
 #pragma once
 
 #include <cstddef>
@@ -11,20 +11,22 @@
 
 namespace sinew {
 
-// A dome has a top, a ring and a section, of so many directions around the bone.
+// An end cap has a top point, a ring and a section, the latter two with kDomeRing directions around
+// the bone.
 inline constexpr std::size_t kDomeRing = 8, kMaxDome = 1 + 2 * kDomeRing;
 
 enum class BoneEnd { kRoot, kTip };
 
-// Adds a dome at an end of the bone, unless the part's own skin closes it there.
-//   - Where the part's own skin does not reach the end, its section in the plane there is that of
-//   the skin of
-//     other parts: so both parts of a joint meet in the skin, and do not leave a notch between them
-//     that vertices would carry into a bend. Where the skin goes on to the side (a palm beside a
-//     finger, a body beside an arm), the limb is closed there as thick as the end is.
-//   - Beyond, top and ring lie on the ball about the joint that the skin has room for: a joint may
-//     turn any way, and what stands out of that ball would stand out of the skin.
-// Some 70 rays through all triangles near the end; returns early once the task is cancelled.
+// Adds an end cap at an end of the bone, unless the part's own skin closes it there.
+//
+// - Where the part's own skin does not reach the end plane, its section there follows the skin of
+//   other parts. Both parts of a joint then meet in the skin, without a notch between them that
+//   vertices would carry into a bend. Where the skin continues to the side (a palm beside a finger,
+//   a torso beside an arm), the section is as thick as the limb's end.
+// - Top and ring lie on the largest ball about the joint that fits into the skin. A joint may
+//   rotate in any direction, and anything outside that ball would stick out of the skin.
+//
+// Casts about 70 rays through the triangles near the end. Returns early once the task is cancelled.
 void AddDome(const LimbSurface& surface, const LimbBone& bone, const Vec3d& centre, BoneEnd end,
              Constraints& constraints, const Task& task);
 

@@ -17,15 +17,16 @@
 namespace sinew {
 namespace {
 
-// Of the samples: spread evenly; the others go where the fit lies farthest off the skin.
+// Share of the samples that is spread uniformly; the others go where the fit error is largest.
 constexpr double kSpread = 0.6;
 constexpr std::size_t kRounds = 3;
-constexpr double kNear = 0.005;        // of the flesh: on the skin
-constexpr double kApart = 0.35;        // these from others, of the samples' mean distance
-constexpr std::size_t kFaceGrid = 12;  // points along an edge of the box's faces
-constexpr double kStep = 0.25;         // the box grows by, radii
-constexpr double kFarthest = 4;        // from the samples, radii
-constexpr double kPad = 0.02;          // of the box
+constexpr double kNear = 0.005;  // times the median radius: on the skin
+// Distance of these samples from others, relative to the mean distance.
+constexpr double kApart = 0.35;
+constexpr std::size_t kFaceGrid = 12;  // points along an edge of the support box
+constexpr double kStep = 0.25;         // radii by which the box grows
+constexpr double kFarthest = 4;        // radii from the samples
+constexpr double kPad = 0.02;          // margin of the box
 
 using Triple = std::array<double, 3>;
 
@@ -36,7 +37,7 @@ Vec3d ToVec(const Triple& t) {
   return {t[0], t[1], t[2]};
 }
 
-// Least value of the field on a face of a box, and where.
+// Minimum of the field on a face of a box, and its position.
 struct FaceLow {
   double value = INFINITY;
   Vec3d at;
@@ -73,8 +74,8 @@ Box BoxOf(const std::vector<Vec3d>& points) {
   return box;
 }
 
-// Grows the box of the samples until f >= 1 all over its faces. Where it stays lower up to the
-// farthest, `leak` is the lowest place.
+// Grows the box of the samples until f >= 1 on all faces. If that fails up to the maximum size,
+// `leak` is the position of the minimum.
 std::optional<Box> FindSupport(const Hrbf& hrbf, const Box& samples, FaceLow& leak) {
   Box box = samples;
   for (std::size_t i = 0; i < 3; ++i) {
@@ -91,7 +92,7 @@ std::optional<Box> FindSupport(const Hrbf& hrbf, const Box& samples, FaceLow& le
       double& side = face % 2 == 0 ? box.least[axis] : box.largest[axis];
       const double from = face % 2 == 0 ? samples.least[axis] : samples.largest[axis];
       const double next = side + (face % 2 == 0 ? -kStep : kStep);
-      // Samples that lie so far out that a step is lost in rounding are not closed.
+      // Samples so far out that a step is lost to rounding cannot be closed.
       if (std::abs(side - from) >= kFarthest || next == side) {
         if (low.value < leak.value) leak = low;
         continue;
@@ -109,7 +110,7 @@ std::optional<Box> FindSupport(const Hrbf& hrbf, const Box& samples, FaceLow& le
   return box;
 }
 
-// A sample that closes the field towards a leak: on the samples' box, a little outside.
+// Adds a sample that closes the field towards a leak, slightly outside the samples' box.
 void Close(const Box& samples, const Vec3d& leak, double margin, Constraints& constraints) {
   const Triple to = ToTriple(leak);
   Triple p;
@@ -119,8 +120,8 @@ void Close(const Box& samples, const Vec3d& leak, double margin, Constraints& co
   constraints.Add(ToVec(p), Unit(leak - ToVec(p)));
 }
 
-// Adds samples where the field so far is farthest off the skin, until there are `samples`, of
-// `have`. Returns how many there are.
+// Adds samples where the current fit is farthest off the skin, until there are `samples` of `have`.
+// Returns their number.
 std::size_t AddWhereOff(const PartSkin& skin, const LimbBone& bone, const Vec3d& centre,
                         std::size_t samples, std::size_t have, Constraints& constraints,
                         const Task& task) {

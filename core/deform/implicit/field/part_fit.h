@@ -1,5 +1,4 @@
-// part_fit.h - one part's field: samples of its skin, caps where it goes on into other parts, the
-// fit, and the box its support lies in.
+// part_fit.h - fits one part's field: surface samples, end caps, the fit, and its support grid.
 #pragma once
 
 #include <array>
@@ -16,24 +15,24 @@
 
 namespace sinew {
 
-// Points in part space divided by the bone's radius, so that f = 1 is where the compact field ends.
+// Points are in part space divided by the bone's radius: the compact field ends at f = 1.
 struct PartFit {
-  Hrbf hrbf;                                 // no centres = no field
+  Hrbf hrbf;                                 // no centres: no field
   Vec3d centre;                              // of part space, bind pose model space
-  std::array<double, 3> least{}, largest{};  // box of the support: f >= 1 on its faces
+  std::array<double, 3> least{}, largest{};  // bounding box of the support: f >= 1 on its faces
   std::vector<std::uint8_t> reach;           // see part_reach.h
-  std::size_t samples = 0;                   // taken from the skin
-  std::size_t closing = 0;                   // added where the field stayed open
-  double folded = 0;  // share of the skin whose normal points to the bone: left out
-  bool open = false;  // given up: no box was found
+  std::size_t samples = 0;                   // samples on the skin
+  std::size_t closing = 0;                   // samples added to close the field
+  double folded = 0;  // share of the skin whose normal points to the bone; ignored in the fit
+  bool open = false;  // failed: no box closes the field
 };
 
-// Most centres beside the samples: the domes of both ends, the sides, and what closes the field.
+// Maximum centres besides the samples: both end caps, side constraints, closing samples.
 inline constexpr std::size_t kMaxCaps = 2 * kMaxDome + kMaxSides, kMaxClosing = 12;
-inline constexpr int kMaxFits = 4;  // before a part is closed
+inline constexpr int kMaxFits = 4;  // attempts to close a part
 
-// Deterministic. Uses about 8 * (4 * centres)^2 bytes while fitting. Returns early, without a
-// field, once the task is cancelled.
+// Deterministic. Needs about 8 * (4 * centres)^2 bytes. Returns early, without a field, once the
+// task is cancelled.
 PartFit FitPart(const LimbSurface& surface, const LimbBone& bone, std::size_t samples,
                 const Task& task);
 

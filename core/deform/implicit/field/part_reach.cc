@@ -10,8 +10,8 @@
 namespace sinew {
 namespace {
 
-constexpr double kSteeper = 1.25;  // than in the middle, elsewhere in the cell
-constexpr double kCurved = 0.5;    // of its half diagonal squared: what the slope's turning adds
+constexpr double kSteeper = 1.25;  // maximum gradient in a cell relative to its centre
+constexpr double kCurved = 0.5;    // curvature term, times the half diagonal squared
 
 double CompactField(double f) {
   const double x = std::clamp(f, -1.0, 1.0), rest = 1 - x;
@@ -22,7 +22,7 @@ double CompactField(double f) {
 
 std::vector<std::uint8_t> FindReach(const Hrbf& fit, const std::array<double, 3>& least,
                                     const std::array<double, 3>& largest) {
-  static_assert(kReachSide == kLanes, "a row of cells is a block");
+  static_assert(kReachSide == kLanes, "a row of cells is one block");
   AlignedVector<float> centres, polynomial;
   AppendPacked(fit, centres, polynomial);
   const HrbfPart part = {centres.data(), polynomial.data(), fit.size(), nullptr, nullptr};

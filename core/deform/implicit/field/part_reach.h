@@ -1,5 +1,5 @@
-// part_reach.h - how large a part's field can get, cell by cell: so that parts which cannot matter
-// at a point need not be evaluated there.
+// part_reach.h - upper bounds of a part's field per grid cell, to skip parts that cannot matter at
+// a point.
 #pragma once
 
 #include <array>
@@ -10,9 +10,9 @@
 
 namespace sinew {
 
-// [kReachCells] upper bounds of the compact field in the cells of the box, in 255ths. From f and
-// its slope in the middle of each cell, with room for how the slope turns in it. A bound, but no
-// proof: HrbfKernel holds F to it.
+// [kReachCells] upper bounds of the compact field in the cells of the box, in 255ths, from f and
+// its gradient at each cell's centre with a margin for curvature. The bound is not strict:
+// HrbfKernel clamps F to it.
 std::vector<std::uint8_t> FindReach(const Hrbf& fit, const std::array<double, 3>& least,
                                     const std::array<double, 3>& largest);
 

@@ -13,13 +13,16 @@
 namespace sinew {
 namespace {
 
-constexpr double kSlice = 0.6;   // half of the bone's skin that a ring looks at, of its flesh
-constexpr double kBeside = 0.9;  // cosine between a side and skin that lies there
-constexpr double kNarrowest = 0.5, kWidest = 4;  // a side, of the thinnest place around the bone
-constexpr double kFlat = 2;                      // one that takes a ring twice as often, of that
-constexpr double kApart = 0.3;                   // of that, from what is there already
+// Half the length of a ring's slice of the bone's skin, times the median radius.
+constexpr double kSlice = 0.6;
+constexpr double kBeside = 0.9;  // cosine between a side direction and skin in it
+constexpr double kNarrowest = 0.5,
+                 // Limits of a side's distance, relative to the smallest around the bone.
+    kWidest = 4;
+constexpr double kFlat = 2;     // from this relative distance on, a ring needs twice as many points
+constexpr double kApart = 0.3;  // relative distance from existing constraints
 
-// How far the skin reaches to a side of the bone's axis at `at`; 0 = there is none.
+// Extent of the skin to one side of the bone's axis at `at`; 0 = none.
 double ReachOf(std::span<const SurfaceSample> skin, const LimbBone& bone, const Vec3d& at,
                const Vec3d& side) {
   double reach = 0;
@@ -43,7 +46,7 @@ void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const 
   const Vec3d along = bone.tip - bone.root;
   const auto rings = static_cast<std::size_t>(
       std::clamp<double>(std::round(Length(along) / bone.flesh), 1, kMaxRings));
-  // Rings, and half way between them, where a flat part's field would go on.
+  // Rings, and halfway between them, where the field of a flat part would continue.
   for (std::size_t place = 1; place < 2 * rings && !task.cancelled(); ++place) {
     const Vec3d at =
         bone.root + (0.5 * static_cast<double>(place) / static_cast<double>(rings)) * along;
@@ -55,7 +58,7 @@ void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const 
       distance[k] = SkinAlong(surface, own, at, side(k)).distance;
     }
     const double thinnest = *std::ranges::min_element(distance);
-    if (thinnest == INFINITY) continue;  // the bone runs beside its skin
+    if (thinnest == INFINITY) continue;  // the bone is outside its skin
     for (std::size_t k = 0; k < kSideRing; ++k) {
       if (distance[k] < INFINITY) continue;
       const double reach = ReachOf(skin, bone, at, side(k));

@@ -1,4 +1,5 @@
-// part_sides.h - closes a part's field beside its bone, where the skin goes on into other limbs.
+// part_sides.h - side constraints: close a part's field beside its bone, where the skin continues
+// in other limbs.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +17,14 @@ namespace sinew {
 inline constexpr std::size_t kSideRing = 8, kMaxRings = 3;
 inline constexpr std::size_t kMaxSides = kSideRing * (2 * kMaxRings - 1);
 
-// A bone of a palm has skin above and below it, but none to its sides, where its neighbours begin:
-// what a fit makes of that lies far inside of them, and would lift their skin as soon as they move.
-// Wherever a ring of directions around the bone meets no skin of its own, the field ends where its
-// skin does.
-//   skin  drawn from the part's own, model space
-// Some 40 rays through the part's triangles; returns early once the task is cancelled.
+// A bone of a palm has skin above and below, but none at its sides, where its neighbours begin.
+// Unconstrained, the fit would extend far into them and lift their skin as soon as they move.
+// Wherever a ring of directions around the bone meets no skin of the part, the field is closed at
+// the extent of its skin.
+//
+//    skin  drawn from the part's own, model space
+//
+// Casts about 40 rays through the part's triangles. Returns early once the task is cancelled.
 void AddSides(const LimbSurface& surface, const LimbBone& bone, std::span<const SurfaceSample> skin,
               const Vec3d& centre, Constraints& constraints, const Task& task);
 

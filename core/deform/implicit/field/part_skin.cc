@@ -13,11 +13,12 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kCandidates = 40, kMaxVertices = 160;  // for each sample
-constexpr double kCarried = 0.5, kCarriedBehind = 0.9;  // of its weight: skin that is a joint's
+constexpr std::size_t kCandidates = 40, kMaxVertices = 160;  // per sample; in total
+constexpr double kCarried = 0.5,
+                 kCarriedBehind = 0.9;  // minimum weight of skin that belongs to a joint
 constexpr double kWeightRounding = 1e-6;
-// Skin of less than this many times flesh^2, a limb around its bone has 6 and more, is a patch that
-// does not tell where the limb is.
+// Area relative to the median radius squared. A limb around its bone has 6 and more; below this it
+// is a patch that does not determine the limb.
 constexpr double kPatch = 1;
 constexpr double kWidestSpacing = 2;
 
@@ -26,30 +27,30 @@ bool PointsToBone(const LimbBone& bone, const SurfaceSample& s) {
   return Dot(out, s.normal) < -1e-9 * Length(out);
 }
 
-// Before the joints at the bone's ends; all skin of a bone shorter than its flesh is thick, which
-// has no skin of its own between them.
+// Between the joints at the bone's ends. For a bone shorter than its radius, which has no skin in
+// between, all skin.
 bool IsAlong(const LimbBone& bone, const Vec3d& at) {
   if (Length(bone.tip - bone.root) < bone.flesh) return true;
   return Dot(at - bone.root, bone.out_root) <= 0 &&
          (bone.last || Dot(at - bone.tip, bone.out_tip) <= 0);
 }
 
-// Skin slides over the field near joints; far from them it stays where it was bound, on whatever
-// level that is.
+// Skin near joints slides over the field and needs finer samples; far from joints it stays at its
+// bind position.
 double SpacingAt(const LimbBone& bone, const Vec3d& at) {
   double away = std::abs(Dot(at - bone.root, bone.out_root));
   if (!bone.last) away = std::min(away, std::abs(Dot(at - bone.tip, bone.out_tip)));
   return std::clamp(away / bone.flesh, 1.0, kWidestSpacing);
 }
 
-// Skin that joints share follows none of them, and a part that held it would push it out of the
-// body as it turns; more so behind a joint, where a turn goes the other way and the dome stands for
-// it.
+// Skin shared between joints follows none of them, and a part containing it would push it out of
+// the body when rotating. Stricter beyond a joint, where a rotation goes the other way and the end
+// cap represents the limb.
 bool Carries(const LimbBone& bone, const Vec3d& at, double weight) {
   return weight >= (IsAlong(bone, at) ? kCarried : kCarriedBehind) - kWeightRounding;
 }
 
-// Up to `most`, evenly among them all.
+// At most `most`, evenly subsampled.
 std::vector<SurfaceSample> VerticesOf(const LimbSurface& surface, const LimbBone& bone,
                                       std::size_t most) {
   std::vector<std::pair<std::uint32_t, float>> corners;
@@ -76,7 +77,7 @@ std::vector<SurfaceSample> VerticesOf(const LimbSurface& surface, const LimbBone
 PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t samples) {
   PartSkin part;
   const auto skin = surface.SkinOf(bone.joint);
-  std::vector<double> areas;  // up to each triangle
+  std::vector<double> areas;  // cumulative, per triangle
   areas.reserve(skin.size());
   for (const LimbSurface::Skin& s : skin) {
     const auto& t = surface.triangles[s.triangle];
@@ -128,7 +129,7 @@ PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t 
       part.drawn, [&](const SurfaceSample& s) { return PointsToBone(bone, s); });
   if (part.drawn.empty()) return part;
   part.folded = static_cast<double>(folded) / static_cast<double>(part.drawn.size());
-  // A bone that lies outside of its part (a jaw's, clothes') cannot judge.
+  // A bone outside its part (a jaw's, clothes') cannot decide.
   if (part.folded <= 0.5) {
     std::erase_if(part.drawn, [&](const SurfaceSample& s) { return PointsToBone(bone, s); });
   }

@@ -1,4 +1,4 @@
-// part_skin.h - points of the skin that a joint carries, from which its field's samples are taken.
+// part_skin.h - surface samples of the skin that a joint carries.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,15 @@
 namespace sinew {
 
 struct PartSkin {
-  std::vector<SurfaceSample> drawn;     // evenly over the skin
-  std::vector<SurfaceSample> vertices;  // its own, not all of dense ones; none where it has no area
-  double area = 0;                      // of all triangles that the joint has a corner of
-  double folded = 0;  // share of the drawn whose normal points to the bone; up to a half left out
+  std::vector<SurfaceSample> drawn;  // uniform over the skin
+  std::vector<SurfaceSample>
+      vertices;     // the part's vertices, subsampled if dense; empty if it has no area
+  double area = 0;  // of all triangles with a corner of the joint
+  // Share of `drawn` whose normal points to the bone; those are left out if at most half.
+  double folded = 0;
 };
 
-// Some 40 points for each of `samples`, and up to 160 vertices. Deterministic.
+// About 40 points per sample, and up to 160 vertices. Deterministic.
 PartSkin DrawSkin(const LimbSurface& surface, const LimbBone& bone, std::size_t samples);
 
 }  // namespace sinew

@@ -11,11 +11,11 @@ namespace sinew {
 namespace {
 
 constexpr int kBisections = 24;
-constexpr double kDuplicate = 0.05;    // of the mean spacing
-constexpr double kMinDistance = 1e-9;  // of the box
+constexpr double kDuplicate = 0.05;    // relative to the mean spacing
+constexpr double kMinDistance = 1e-9;  // relative to the bounding box
 
-// Squared distance along the surface, about: a chord between points whose normals lean to it
-// bulges.
+// Approximate squared distance along the surface: longer than the chord if the normals lean along
+// it.
 double SurfaceDistance2(const SurfaceSample& a, const SurfaceSample& b) {
   const Vec3d chord = b.point - a.point;
   const double length2 = Dot(chord, chord), length = std::sqrt(length2);
@@ -26,7 +26,7 @@ double SurfaceDistance2(const SurfaceSample& a, const SurfaceSample& b) {
   return length2 * (std::asin(c1) - std::asin(c2)) / (c1 - c2);
 }
 
-// Candidates that keep `distance` from those taken before them.
+// Accepts candidates at `distance` or more from the accepted ones.
 class DartThrow {
  public:
   DartThrow(std::span<const SurfaceSample> candidates, double distance)
@@ -80,7 +80,7 @@ class DartThrow {
 std::vector<SurfaceSample> SpreadSamples(std::span<const SurfaceSample> candidates, double area,
                                          std::size_t count) {
   if (candidates.empty() || count == 0) return {};
-  // An area of 0: candidates that are vertices. Take the box they span.
+  // Candidates that are vertices may have zero area: use their bounding box.
   Vec3d least = candidates.front().point, largest = least;
   for (const SurfaceSample& sample : candidates) {
     const Vec3d& p = sample.point;
@@ -91,7 +91,7 @@ std::vector<SurfaceSample> SpreadSamples(std::span<const SurfaceSample> candidat
   if (!(size2 > 0)) return {candidates.front()};
   const double densest = 2 / (std::numbers::sqrt3 * static_cast<double>(count));
   double low = kDuplicate * std::sqrt(densest * (area > 0 ? std::min(area, size2) : size2));
-  // Slivers have next to no area; cells that much smaller than their box could not be counted.
+  // Limits the number of cells for slivers, whose area is tiny.
   low = std::max(low, kMinDistance * std::sqrt(size2));
   double high = std::sqrt(size2), distance = 0.8 * std::sqrt(densest * (area > 0 ? area : size2));
   distance = std::clamp(distance, low, high);

@@ -1,8 +1,8 @@
-// posed_field.h - the scalar field of a posed character, as projection and tracking see it.
+// posed_field.h - interface of a posed character's scalar field, used by projection and tracking.
 //
-// Compact fields (algorithm: Vaillant et al. 2013): F is 1 deep inside, 0.5 on the surface and 0
-// beyond the reach of every part; its gradient points INWARD. Points are in model space. A lane's
-// bits depend on its own point alone, never on its neighbours in the block.
+// Compact fields (Vaillant et al. 2013): F is 1 deep inside, 0.5 on the surface and 0 outside the
+// support of all parts; its gradient points INWARD. Points are in model space. The bits of a lane
+// depend on its own point alone.
 #pragma once
 
 #include <absl/container/inlined_vector.h>
@@ -21,16 +21,16 @@ struct alignas(64) FieldBlock {
   float value[kLanes], x[kLanes], y[kLanes], z[kLanes];
 };
 
-// That of one part.
+// The same of one part.
 struct PartBlock : FieldBlock {
   std::uint32_t part = 0;
 };
 using PartBlocks = absl::InlinedVector<PartBlock, 8>;
 
-// How parts that collide are composed.
+// Composition of colliding parts.
 enum class Contact : std::uint8_t {
-  kCrease,   // the larger field wins; its gradient jumps where two parts meet
-  kSurface,  // the surface where both are equal becomes part of the surface F = 0.5
+  kCrease,   // maximum; the gradient is discontinuous where two parts meet
+  kSurface,  // the surface of equal fields becomes part of the surface F = 0.5
 };
 
 class PosedField {
@@ -39,19 +39,20 @@ class PosedField {
   // Thread-safe; finite for finite points.
   virtual void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const = 0;
 
-  // The parts the field is composed of; each moves rigidly with its joint.
+  // Number of parts of the composed field. Each moves rigidly with its joint.
   virtual std::size_t parts() const = 0;
-  // The single parts, by rising part; a part that is left out is 0 at all points.
+  // The fields of single parts, ascending by part; omitted parts are 0 at all points.
   virtual PartBlocks EvaluateParts(const PointBlock& points) const = 0;
-  // The same, of `wanted` and of whatever is the largest at a point; others may be left out.
+  // As above, for `wanted` and for the part with the largest field at each point; others may be
+  // omitted.
   virtual PartBlocks EvaluateStrongest(
       const PointBlock& points, [[maybe_unused]] std::span<const std::uint32_t> wanted) const {
     return EvaluateParts(points);
   }
-  // [parts] part space to model space of this pose; part space is the same in every pose.
+  // [parts] part space to this pose's model space. Part space does not depend on the pose.
   virtual std::span<const Affine> PartFrames() const = 0;
 
-  // How much longer the pose makes a length of part space, over all parts; 1 if they say nothing.
+  // Mean scale from part space to model space over all parts; 1 if undefined.
   float Scale() const;
 };
 

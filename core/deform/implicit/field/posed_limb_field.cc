@@ -16,16 +16,16 @@
 namespace sinew {
 namespace {
 
-constexpr double kSteepest = 1e15;    // entries of a placed matrix: beyond, a joint is scaled to
-                                      // nothing
-constexpr double kNoGradient = 1e-9;  // of 1 / unit
-constexpr double kPad = 0.02;         // of a support's bounds
+// Limit of a placed matrix's entries: beyond, the joint is scaled to zero.
+constexpr double kSteepest = 1e15;
+constexpr double kNoGradient = 1e-9;  // relative to 1 / unit
+constexpr double kPad = 0.02;         // margin of a support's bounds
 
-// Cosines between which parts that collide pass from contact to plain union: neighbours bend round
-// each other, others only share a surface where they lie in each other at rest.
+// Cosines between which colliding parts change from contact to plain union. Adjacent parts bend
+// around each other; others share a surface only if they overlap at rest.
 constexpr double kNeighbours[2] = {0.1, 0.3}, kOthers[2] = {0.7, 0.95};
 
-// Bounds that nothing meets.
+// Bounds that intersect nothing.
 constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr Vec3d kNowhere{kInfinite, kInfinite, kInfinite};
 constexpr Vec3d kHere{-kInfinite, -kInfinite, -kInfinite};
@@ -51,7 +51,7 @@ double SmoothStep(const double (&edges)[2], double x) {
   return u * u * (3 - 2 * u);
 }
 
-// Compact field of f / r, see hrbf_kernel.cc, in place of a raw block.
+// Converts a raw block in place to the compact field of f / r, see hrbf_kernel.cc.
 void Compact(const ExtraField& extra, const PointBlock& points, FieldBlock& block) {
   for (std::size_t i = 0; i < kLanes; ++i) {
     const float p[3] = {points.x[i], points.y[i], points.z[i]};
@@ -72,16 +72,16 @@ void Compact(const ExtraField& extra, const PointBlock& points, FieldBlock& bloc
 
 }  // namespace
 
-// The parts that reach a block of points, each with its field there.
+// The parts that reach a block of points, with their fields there.
 class PosedLimbField::Query {
  public:
-  // What of the parts is going to be asked.
+  // Which parts will be queried.
   enum class Need : std::uint8_t {
-    kLargest,  // the largest field at every point
-    kInside,   // that, and every field above 1/2
+    kLargest,  // those with the largest field at some point
+    kInside,   // also all with a field above 1/2
     kAll,
   };
-  // `wanted`: parts that are asked whatever the need.
+  // `wanted`: parts that are evaluated in any case.
   Query(const PosedLimbField& posed, const PointBlock& points, Need need,
         std::span<const std::uint32_t> wanted = {})
       : posed_(posed), points_(points) {
@@ -154,8 +154,8 @@ class PosedLimbField::Query {
     return found;
   }
 
-  // The fields of the parts that can matter at some of the points, those that reach most first:
-  // they make others needless. Leaving those out changes no bit of what is composed.
+  // Evaluates the parts that can matter at some point, those with the largest bounds first, because
+  // they rule out others. Skipped parts do not change the bits of the composition.
   void Evaluate(Need need, std::span<const std::uint32_t> wanted, const Candidates& candidates) {
     absl::InlinedVector<std::uint32_t, 16> order;
     for (std::uint32_t k = 0; k < candidates.size(); ++k) order.push_back(k);
@@ -186,7 +186,7 @@ class PosedLimbField::Query {
     return matters;
   }
 
-  // The block of a part, zero where it had none.
+  // The block of a part, zeroed when created.
   FieldBlock& Own(std::uint32_t part) {
     auto at = std::ranges::lower_bound(entries_, part, {}, &Entry::part);
     if (at == entries_.end() || at->part != part) {
@@ -232,7 +232,7 @@ class PosedLimbField::Query {
                                        : BulgeFields(lo, hi, t, posed_.profile_);
   }
 
-  // Every part meets the one it hangs from in the operator of its joint.
+  // Composes every part with its parent by the operator of its joint.
   void ApplyJoints(Contact contact, FieldBlock& out) const {
     for (std::size_t k = 0; k < size(); ++k) {
       const FieldOperator op = OperatorOf(part(k));
@@ -254,7 +254,7 @@ class PosedLimbField::Query {
     }
   }
 
-  // How much of the contact between two parts counts: 0 = plain union.
+  // Weight of the contact between two parts: 0 = plain union.
   double ContactShare(std::size_t a, std::size_t b, double cosine) const {
     const auto part_a = static_cast<std::int32_t>(part(a));
     const auto part_b = static_cast<std::int32_t>(part(b));
@@ -262,14 +262,14 @@ class PosedLimbField::Query {
     const bool hangs = parent[part(a)] == part_b, carries = parent[part(b)] == part_a;
     if (!hangs && !carries) return 1 - SmoothStep(kOthers, cosine);
     const std::uint32_t joint = part(hangs ? a : b);
-    // Where a blend is open, the parts are meant to melt.
+    // Where a blend is open, the parts are meant to merge.
     const double open =
         OperatorOf(joint) == FieldOperator::kBlend ? FieldOpening(ControllerOf(joint), cosine) : 1;
     return open * (1 - SmoothStep(kNeighbours, cosine));
   }
 
-  // 1/2 + |F1 - F2| where both lie inside: the set F1 = F2 becomes part of the surface. The other
-  // part that takes most away counts.
+  // 1/2 + |F1 - F2| where both points are inside: the set F1 = F2 becomes part of the surface. Uses
+  // the other part with the largest effect.
   void ApplyContact(FieldBlock& out) const {
     for (std::size_t i = 0; i < kLanes; ++i) {
       std::size_t first = 0, inside = 0;
@@ -299,7 +299,7 @@ class PosedLimbField::Query {
   const PosedLimbField& posed_;
   const PointBlock& points_;
   std::array<float, 6> box_;
-  absl::InlinedVector<Entry, 16> entries_;  // by rising part
+  absl::InlinedVector<Entry, 16> entries_;  // ascending by part
   absl::InlinedVector<FieldBlock, 8> blocks_;
 };
 
@@ -331,8 +331,8 @@ void PosedLimbField::SetBounds(std::size_t part, const Vec3d& least, const Vec3d
   for (std::size_t i = 0; i < 6; ++i) own[i] = static_cast<float>(sides[i]);
 }
 
-// Part space in radii from model space, without ever forming a difference of large numbers: origin
-// is what float32 has of the frame's translation, the rest goes into the shift.
+// Part space in radii from model space without differences of large numbers: origin is the frame's
+// translation rounded to float, the remainder is part of the shift.
 void PosedLimbField::Place(std::size_t part, const AffineD& frame) {
   const Mat3d linear = Linear(frame);
   const Vec3d t = Translation(frame);

@@ -1,4 +1,4 @@
-// skin_ray.h - looks for the skin around a bone.
+// skin_ray.h - ray queries against the skin around a bone.
 #pragma once
 
 #include <cmath>
@@ -10,19 +10,19 @@
 
 namespace sinew {
 
-// The skin nearest along a ray.
+// The nearest skin along a ray.
 struct SkinHit {
   double distance = INFINITY;  // none
-  Vec3d normal;                // unit, of the vertices
+  Vec3d normal;                // interpolated unit vertex normal
 };
 
-// Of these triangles; edges count. Unit direction.
+// Nearest hit among `triangles`, edges included. `direction` must be a unit vector.
 SkinHit SkinAlong(const LimbSurface& surface, std::span<const std::uint32_t> triangles,
                   const Vec3d& from, const Vec3d& direction);
 
-// Unit directions around an axis.
+// Two unit vectors perpendicular to an axis.
 struct AxesAround {
-  explicit AxesAround(const Vec3d& axis);  // unit
+  explicit AxesAround(const Vec3d& axis);  // unit vector
 
   Vec3d Side(double angle) const { return std::cos(angle) * u + std::sin(angle) * v; }
 

@@ -17,16 +17,17 @@ namespace {
 
 constexpr float kNewtonUnits = 0.25f, kFixedUnits = 0.05f;  // longest step
 constexpr float kNoGradient = 1e-5f;                        // per unit
-constexpr float kStrayed = 10 * kLevelTolerance;            // smoothed where steps ran out
+constexpr float kStrayed = 10 * kLevelTolerance;            // smoothed if steps ran out
 constexpr std::uint32_t kFirstRings = 6, kLastRings = 3;    // diffusions
-// Where strays came back, rows of a coarse mesh lie on either side of the crease by turns.
+// Where wrong-side points returned, rows of a coarse mesh alternate between the sides of the
+// crease, which needs more passes.
 constexpr std::uint32_t kLastSmoothing = 1, kStraySmoothing = 3;
-constexpr std::size_t kFewNeighbours = 3;  // points with no more are not smoothed
-constexpr float kMinStray = 0.5f;          // of the longest step
-constexpr float kFarthestBack = 2;         // of the way that a stray went: beyond is no contact
-constexpr std::size_t kGrain = 1024;       // points of a sweep
+constexpr std::size_t kFewNeighbours = 3;  // points with at most this many stay
+constexpr float kMinStray = 0.5f;          // relative to the longest step
+constexpr float kFarthestBack = 2;         // times the point's path: beyond is no contact
+constexpr std::size_t kGrain = 1024;       // points per chunk of a sweep
 
-// Takes arrays off the front of a frame's scratch; contents undefined.
+// Allocates arrays from a frame's scratch; contents are undefined.
 class Scratch {
  public:
   explicit Scratch(std::span<float> floats) : floats_(floats) {}
@@ -112,7 +113,7 @@ class Projection {
   bool IsSkin(std::uint32_t p) const { return skin_.IsSkin(p); }
   VertexStatus State(std::uint32_t p) const { return static_cast<VertexStatus>(points_.state[p]); }
 
-  // Steps of the first `count` points of list_, until all have stopped.
+  // Steps the first `count` points of list_ until all have stopped.
   void Fit(std::size_t count, std::uint32_t iterations, bool relax) {
     for (std::size_t i = 0; i < count; ++i) points_.state[list_[i]] = kMovingPoint;
     for (std::uint32_t k = 0; k < iterations && count > 0; ++k) {
@@ -133,8 +134,8 @@ class Projection {
     }
   }
 
-  // Where the neighbours carry point p along the surface, by how far it still is from its level:
-  // 1 - (|d| - 1)^4 of the way.
+  // Relaxed position of point p along the surface, scaled by its remaining distance from the level:
+  // 1 - (|d| - 1)^4.
   Vec4 Relaxed(std::uint32_t p) const {
     const Vec4 at = Load4(points_.at.data(), p);
     const Vec4 g = Load4(points_.gradient.data(), p);
@@ -158,7 +159,7 @@ class Projection {
     frame_.task.For(count, kGrain, [&](std::size_t begin, std::size_t end) {
       for (std::size_t i = begin; i < end; ++i) {
         const std::uint32_t p = list_[i];
-        // A row is positive or zero all over: then its sum is 0 and the point stays.
+        // A row is positive or all zero; then its sum is 0 and the point stays.
         Store4(Relaxed(p), next_.data(), p);
       }
     });
@@ -179,7 +180,7 @@ class Projection {
     return {points_.at[4 * p], points_.at[4 * p + 1], points_.at[4 * p + 2]};
   }
 
-  // Arrived, and not near where it was skinned.
+  // On its level, and far from its skinned position.
   bool MayStray(std::uint32_t p) const {
     const Vec3f from = Skinned(p), to = At(p);
     const float x = to.x - from.x, y = to.y - from.y, z = to.z - from.z;
@@ -187,7 +188,8 @@ class Projection {
     return State(p) == VertexStatus::kFitted && x * x + y * y + z * z > least * least;
   }
 
-  // Follows strays from the contact on, ring by ring, and returns them: they stop there too.
+  // Finds wrong-side points from the contact outward, ring by ring, and returns them; they stop at
+  // contacts too.
   void ReturnFromContact() {
     std::size_t begin = 0, end = flagged_;
     std::ranges::fill(reached_, std::uint8_t{0});
@@ -216,7 +218,7 @@ class Projection {
     }
   }
 
-  // Of the contact as it was before smoothing, what came off it by another limb's side.
+  // Returns points of the unsmoothed contact that left it through another limb's side.
   void ReturnToContact() {
     std::size_t count = 0;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
@@ -231,7 +233,7 @@ class Projection {
     ForStrays(count, true);
   }
 
-  // Keeps those of the first `count` points of list_ that strayed, and returns how many.
+  // Keeps the wrong-side points among the first `count` of list_ and returns their number.
   std::size_t Find(std::size_t count) {
     ForStrays(count, false);
     const auto rest =
@@ -240,7 +242,7 @@ class Projection {
     return static_cast<std::size_t>(rest - list_.begin());
   }
 
-  // Finds strays among the first `count` points of list_, or returns them.
+  // Finds (or with `back` returns) wrong-side points among the first `count` of list_.
   void ForStrays(std::size_t count, bool back) {
     std::sort(list_.begin(), list_.begin() + static_cast<std::ptrdiff_t>(count));
     for (std::size_t i = 0; i < count; ++i) {  // also if cancelled
@@ -278,7 +280,7 @@ class Projection {
     region_[flagged_++] = p;
   }
 
-  // Flags where points stopped short of their level: flagged_ of them, listed in region_.
+  // Flags points that stopped short of their level: flagged_ of them, listed in region_.
   void FlagStopped() {
     std::ranges::fill(flag_, 0.0f);
     std::ranges::fill(next_flag_, 0.0f);
@@ -292,7 +294,7 @@ class Projection {
     }
   }
 
-  // Adds the points within so many rings of those flagged to region_.
+  // Adds the points within `rings` rings of the flagged ones to region_.
   std::size_t Grow(std::uint32_t rings) {
     std::ranges::fill(reached_, std::uint8_t{0});
     std::size_t count = flagged_, begin = 0;
@@ -338,7 +340,7 @@ class Projection {
     }
   }
 
-  // From where p was skinned to the mean of its neighbours there.
+  // Offset from the skinned position of p to the mean of its neighbours' skinned positions.
   Vec4 SkinnedShape(std::uint32_t p) const {
     const Vec4 from = ToVec4(Skinned(p));
     Vec4 shape = {0, 0, 0, 0};
@@ -360,7 +362,8 @@ class Projection {
     return at + flag_[p] * shift;
   }
 
-  // Back to the level what smoothing moved, and what ran out of steps. Everyone else is there.
+  // Steps smoothed points, and those whose steps ran out, back to their level; all others are on
+  // it.
   void Refit(std::size_t region) {
     std::size_t count = 0;
     for (std::uint32_t p = 0; p < skin_.points(); ++p) {
@@ -370,7 +373,7 @@ class Projection {
     Fit(count, options_.fit_iterations, false);
   }
 
-  // A point that the last steps did not move is what it was.
+  // A point not moved by the last steps keeps its first status.
   void KeepFirstVertexStatus() {
     for (std::size_t p = 0; p < skin_.points(); ++p) {
       if (points_.state[p] == static_cast<std::uint8_t>(VertexStatus::kNotDisplaced)) {

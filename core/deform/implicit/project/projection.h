@@ -1,12 +1,12 @@
-// projection.h - brings every point of a posed skin back to its own level of the posed field.
+// projection.h - projects every point of posed skin onto its own level of the posed field.
 //
-// The schedule of a frame: up to `iterations` times { one step of every point that has not
-// stopped; one tangential relaxation of those }; points that left another limb by its side return
-// to the contact, see stray_points.h, now and once more below; where points stopped, six
-// diffusions of that flag, `smoothing` Laplacian passes over it, up to twenty steps back to the
-// level, three diffusions, one more pass. Firm skin keeps its shape as skinned. Every sweep reads
-// one buffer and writes another, so the result depends neither on threads nor on chunks. Source:
-// Vaillant et al. 2013; Newton steps, bisection at creases and the numbers are our own.
+// Schedule of a frame: up to `iterations` times { one step of every active point; one tangential
+// relaxation of these }; wrong-side points return to the contact (stray_points.h), and again below;
+// where points stopped at contacts, six diffusions of that flag, `smoothing` Laplacian passes over
+// the flagged region, up to twenty steps back to the level, three diffusions, one more pass. Points
+// with a feature preservation weight keep their skinned shape. Every sweep reads one buffer and
+// writes another, so results do not depend on threads or chunks. Source: Vaillant et al. 2013;
+// Newton steps, bisection at creases and the constants are additions.
 #pragma once
 
 #include <array>
@@ -20,29 +20,30 @@
 namespace sinew {
 
 struct ProjectionOptions {
-  float unit = 1;       // typical radius of a limb in bind space, see LimbField
-  bool contact = true;  // points stop at creases, and those are smoothed
+  float unit = 1;       // typical limb radius in bind space, see LimbField
+  bool contact = true;  // points stop at creases, which are smoothed
   bool newton = true;   // else steps of 0.05 units
-  float sigma = 0.7f;   // part of the way a Newton step goes
+  float sigma = 0.7f;   // fraction of a Newton step
   std::uint32_t iterations = 60;
   std::uint32_t smoothing = 5;
   bool relax = true;   // tangential relaxation between the steps
-  bool strays = true;  // points that left another limb by its side return, see stray_points.h
+  bool strays = true;  // return wrong-side points, see stray_points.h
   std::uint32_t fit_iterations = 20;
 };
 
-// What a frame did, for tests and benchmarks.
+// Statistics of a frame, for tests and benchmarks.
 struct ProjectionCounts {
-  std::array<std::size_t, 7> first{};  // points by VertexStatus when they first stopped
+  std::array<std::size_t, 7> first{};  // points by VertexStatus at their first stop
   std::array<std::size_t, 7> last{};   // as reported
-  std::size_t evaluations = 0;         // points the field was evaluated at
+  std::size_t evaluations = 0;         // field evaluations in points
 };
 
 std::size_t ProjectionScratch(std::size_t points);  // floats
 
-// Reads frame.in, writes frame.out and, where wanted, frame.states. Thread-safe. Finite for finite
-// input; stops early, with whatever it has, when the task is cancelled.
-//   counts  filled; or null
+// Reads frame.in, writes frame.out and, if requested, frame.states. Thread-safe. Finite for finite
+// input. When the task is cancelled it returns early with partial results.
+//
+//    counts  filled, or null
 void Project(const SkinSurface& skin, const PosedField& field, const ProjectionOptions& options,
              const StageFrame& frame, ProjectionCounts* counts = nullptr);
 

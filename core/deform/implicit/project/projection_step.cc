@@ -11,16 +11,15 @@ namespace {
 
 constexpr float kDivergence = 0.5736f;  // cosine of 55 degrees
 constexpr int kLevelHalvings = 20, kCreaseHalvings = 14;
-constexpr float kLastBit = 0.05f;  // of the longest step
-constexpr float kNoise =
-    1e-3f;  // of F: what float32 leaves of a thin, folded or finely fitted part
+constexpr float kLastBit = 0.05f;  // relative to the longest step
+constexpr float kNoise = 1e-3f;  // of F: precision of thin, folded or finely fitted parts in float
 
-// A point on its way from `from` along the unit vector `along`.
+// A point's search from `from` along the unit vector `along`.
 struct Walk {
   std::uint32_t point = 0;
   float d = 0;  // at `from`
   Vec3f from, along;
-  float low = 0, high = 0;  // what is left of the step; lengths, negative = outward
+  float low = 0, high = 0;  // remaining bracket; lengths, negative = outward
   bool crossing = false;    // rule A, else C
   int halvings = 0;
 
@@ -48,7 +47,7 @@ class Step {
   }
 
  private:
-  // Evaluates the field at place(i), i < count <= 16; the last lanes repeat the last point.
+  // Evaluates the field at place(i), i < count <= 16; unused lanes repeat the last point.
   template <class Place>
   void Evaluate(std::size_t count, Place place) {
     PointBlock at;
@@ -84,7 +83,7 @@ class Step {
     points_.state[p] = static_cast<std::uint8_t>(state);
   }
 
-  // Steps of all points that are still to move, evaluating where the gradient is not known.
+  // Steps of all active points; evaluates the field where it is not known.
   void Start(bool first, std::span<const std::uint32_t> list) {
     std::array<std::uint32_t, kStepGrain> unknown;
     std::size_t count = 0;
@@ -106,7 +105,7 @@ class Step {
     }
   }
 
-  // Where the field is known: stops, or adds a step.
+  // With the field known: stops, or starts a step.
   void SetOut(bool first, std::uint32_t p) {
     const float* known = &points_.gradient[4 * p];
     const Vec3f g = {known[0], known[1], known[2]};
@@ -157,7 +156,7 @@ class Step {
     } else if (rules_.creases && Diverges(walk, g, length)) {
       Search(walk, false, kCreaseHalvings);
     } else if (!(std::abs(d) <= std::abs(walk.d))) {
-      // Nearer than the field can tell is no pit: smoothing would tear the skin off its place.
+      // Within the field's precision it is no pit; smoothing would tear the skin off.
       Stop(p, std::abs(walk.d) < kNoise ? VertexStatus::kFitted : VertexStatus::kPotentialPit);
     } else {
       Move(p, walk.At(walk.high));
@@ -166,11 +165,11 @@ class Step {
     }
   }
 
-  // Stops p at `at`, whose field is known, and takes what is left of the way at once: the field is
-  // linear that near. So the place does not depend on which step came within the tolerance.
+  // Stops p at `at` with known field, and adds the remaining distance at once, where the field is
+  // linear. So the position does not depend on which step came within the tolerance.
   void Arrive(std::uint32_t p, const Vec3f& at, const Vec3f& g, float d) {
     const float length = Length(g);
-    const float rest = d / length;  // to be short beside the steps, or the gradient is none
+    const float rest = d / length;  // short relative to a step unless the gradient vanishes
     const float scale = std::abs(rest) <= kLastBit * rules_.longest ? rest / length : 0;
     Move(p, {at.x + scale * g.x, at.y + scale * g.y, at.z + scale * g.z});
     Stop(p, VertexStatus::kFitted);
@@ -188,7 +187,7 @@ class Step {
     search.halvings = halvings;
   }
 
-  // One more evaluation of every search; those that are done leave.
+  // One more evaluation for every search; removes finished ones.
   void Halve() {
     std::size_t kept = 0;
     for (std::size_t b = 0; b < searches_; b += kLanes) {
@@ -198,14 +197,14 @@ class Step {
       for (std::size_t i = 0; i < lanes; ++i) {
         Walk walk = searching_[b + i];
         if (!Narrow(walk, level_[walk.point] - values_.value[i], Gradient(i))) {
-          searching_[kept++] = walk;  // never ahead of what is still to be read
+          searching_[kept++] = walk;  // never overtakes the read position
         }
       }
     }
     searches_ = kept;
   }
 
-  // True: the search is over, and the point stands where it belongs.
+  // Returns true when the search is finished and the point has its final position.
   bool Narrow(Walk& walk, float d, const Vec3f& g) {
     const float middle = walk.middle();
     --walk.halvings;

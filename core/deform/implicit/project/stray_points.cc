@@ -7,11 +7,11 @@
 namespace sinew {
 namespace {
 
-constexpr float kOffLevel = 0.01f;  // of F: less is what fits that meet differ by
-constexpr float kEqual = 3e-3f;     // of two parts
+constexpr float kOffLevel = 0.01f;  // of F: fits of adjacent parts differ by less
+constexpr float kEqual = 3e-3f;     // tolerance for the equality of two parts
 constexpr int kSteps = 12;
 
-// A point's own part, and the largest of the others.
+// The fields of a point's own part and of the largest other part.
 struct PartSample {
   float value = 0;
   Vec3f gradient{};
@@ -30,7 +30,7 @@ Parts PartsAt(const PartBlocks& blocks, std::uint32_t own, std::size_t i) {
   return parts;
 }
 
-// Another part counts where it is larger than a point's own, so only the largest is asked.
+// Another part matters only if its field is larger than the point's own, so the largest is enough.
 PartBlocks Evaluate(const SkinSurface& skin, const PosedField& field,
                     std::span<const StrayPoint> points) {
   PointBlock block;

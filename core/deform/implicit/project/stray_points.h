@@ -1,9 +1,9 @@
-// stray_points.h - points that left another limb by its side.
+// stray_points.h - wrong-side points: points that left another limb through its side.
 //
-// Skin that lies in another limb leaves it along that limb's gradient, and stops where its own limb
-// is met. At the ends of a deep crease that way leads through the other limb's side: the skin would
-// come to lie on it, turned over, as a lip. Such points go from where they were skinned to where
-// both limbs are equal instead.
+// Skin inside another limb leaves it along that limb's gradient and stops where its own limb is
+// met. At the ends of a deep crease that path leads through the other limb's side, and the skin
+// would end up inverted on top of it, as a lip. Such points move from their skinned position to
+// where both limbs' fields are equal.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,19 @@ namespace sinew {
 struct StrayPoint {
   std::uint32_t point = 0;
   Vec3f at;
-  float farthest = 0;  // it may go
+  float farthest = 0;  // maximum distance of the move
   bool found = false;
 };
 
-// Of points that arrived at their levels, at most kLanes: whether another part is the largest where
-// they are, and their own falls short of the level.
+// For at most kLanes points on their levels: whether another part is the largest at their position
+// and their own falls short of the level.
 void FindStrays(const SkinSurface& skin, const PosedField& field, std::span<StrayPoint> points);
 
-// Moves points, at most kLanes, to where their own part and the largest other are equal. Found: if
-// there is such a place near enough, and it is not outside of both.
-//   longest         of a step
-//   least_gradient  below it there is none
+// Moves at most kLanes points to where the fields of their own and the largest other part are
+// equal. Found: there is such a position near enough, and it is not outside of both.
+//
+//    longest         limit of a step
+//    least_gradient  smaller gradients count as zero
 void ReturnStrays(const SkinSurface& skin, const PosedField& field, float longest,
                   float least_gradient, std::span<StrayPoint> points);
 

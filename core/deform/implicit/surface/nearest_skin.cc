@@ -9,10 +9,10 @@
 namespace sinew {
 namespace {
 
-constexpr double kSlack = 1 + 1e-12;  // the tree's own distances to boxes are rounded
+constexpr double kSlack = 1 + 1e-12;  // the tree rounds its distances to boxes
 
-// One neighbour, the first of those at the least distance. The tree leaves out what is not nearer
-// than worstDist(), hence the slack: a tie must be seen.
+// Result set: the smallest of the points at the least distance. nanoflann prunes boxes that are not
+// nearer than worstDist(), hence the slack for ties.
 class FirstNearest {
  public:
   double worstDist() const {
@@ -23,7 +23,7 @@ class FirstNearest {
       least_ = distance;
       best_ = k;
     }
-    return true;  // go on
+    return true;  // continue
   }
   bool full() const { return true; }
   std::uint32_t best() const { return best_; }
@@ -42,7 +42,7 @@ std::vector<NearestSkin::Place> Sorted(std::vector<NearestSkin::Place> places) {
 
 }  // namespace
 
-// The dataset that nanoflann asks, and its index of it.
+// Dataset adaptor for nanoflann, and the index.
 class NearestSkin::Tree {
  public:
   explicit Tree(std::vector<Place> sorted) : places(std::move(sorted)), index_(3, *this) {}
@@ -56,7 +56,7 @@ class NearestSkin::Tree {
   }
   template <class Box>
   bool kdtree_get_bbox(Box&) const {
-    return false;  // it finds the box itself
+    return false;  // nanoflann computes the bounding box
   }
 
   std::uint32_t Find(const Vec3d& at) const {

@@ -1,4 +1,4 @@
-// nearest_skin.h - the nearest point of the skin to points of islands (eyes, buttons, nails).
+// nearest_skin.h - nearest skin points for attached components (eyes, buttons, nails).
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace sinew {
 
-// Immutable; Find is thread-safe. Among points at the same distance the least by x, y, z wins, so
-// that neither the order of the file nor the search decides; points at one place are alike.
+// Immutable; Find is thread-safe. Among equally distant points the smallest by x, y, z wins, so
+// that the result does not depend on file order or on the search tree.
 class NearestSkin {
  public:
   struct Place {
@@ -21,7 +21,7 @@ class NearestSkin {
   ~NearestSkin();
 
   bool empty() const;
-  // The point nearest to `at`; there must be one.
+  // The point nearest to `at`; there must be at least one.
   std::uint32_t Find(const Vec3d& at) const;
 
  private:

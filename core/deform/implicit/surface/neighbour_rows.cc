@@ -22,7 +22,7 @@ NeighbourRows::NeighbourRows(std::span<const std::uint32_t> offsets,
   }
 }
 
-// False: some offset does not fit.
+// False: an offset does not fit.
 bool NeighbourRows::SetOffsets(std::span<const std::uint32_t> offsets, std::uint32_t shift) {
   shift_ = shift;
   base_.clear();
@@ -58,7 +58,7 @@ bool NeighbourRows::Fits(std::size_t points) const {
         if (At(p, k) >= points) return false;
         continue;
       }
-      // Looked up by order elsewhere, which this loop is to prove first.
+      // At() relies on this order, so it is validated first.
       if (far == far_entry_.size() || far_entry_[far] != k || far_point_[far] >= points) {
         return false;
       }

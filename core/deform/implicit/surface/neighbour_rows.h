@@ -1,8 +1,8 @@
-// neighbour_rows.h - the neighbours of points, and weights for them, in 16 bits each.
+// neighbour_rows.h - compact one-ring lists with weights, 16 bits each.
 //
-// Points that are neighbours are mostly near in number, so a row holds differences; the few that do
-// not fit stand in a list of their own. Weights are whole 65535ths of the largest of their row,
-// which keeps equal ones equal; who uses them divides by their sum.
+// Neighbouring points mostly have close indices, so rows store differences; those that do not fit
+// are in a separate list. Weights are integers relative to the largest of their row (65535), which
+// keeps equal ones equal; users divide by the row's sum.
 #pragma once
 
 #include <cstddef>
@@ -18,9 +18,9 @@ inline constexpr std::uint16_t kLargestWeight = 65535;
 class NeighbourRows {
  public:
   NeighbourRows() = default;
-  // offsets: [P + 1] into neighbours; neighbours: points
+  // offsets: [P + 1] into neighbours; neighbours: point indices
   NeighbourRows(std::span<const std::uint32_t> offsets, std::span<const std::uint32_t> neighbours);
-  // Sizes and ranges for so many points; every neighbour is one of them.
+  // Validates sizes and ranges for `points` points.
   bool Fits(std::size_t points) const;
 
   std::size_t begin(std::size_t point) const { return base_[point >> shift_] + start_[point]; }
@@ -28,7 +28,7 @@ class NeighbourRows {
   std::size_t RowSize(std::size_t point) const { return end(point) - begin(point); }
   // Entries of all rows.
   std::size_t size() const { return step_.size(); }
-  // Entry k, which is in the row of `point`.
+  // Entry k, which belongs to the row of `point`.
   std::uint32_t At(std::size_t point, std::size_t k) const {
     const std::int16_t step = step_[k];
     if (step == kFar) [[unlikely]] {
@@ -53,18 +53,18 @@ class NeighbourRows {
   bool SetOffsets(std::span<const std::uint32_t> offsets, std::uint32_t shift);
   std::uint32_t Far(std::size_t k) const;
 
-  // 2^shift points share a base: 32, or one where 32 have too many neighbours for 16 bits.
+  // 2^shift points share a base: 32, or 1 if 32 have too many neighbours for 16 bits.
   std::uint32_t shift_ = kShift;
-  std::vector<std::uint32_t> base_;       // into step_
-  std::vector<std::uint16_t> start_;      // [P + 1] of rows, less their base
-  std::vector<std::int16_t> step_;        // neighbour less point, or kFar
-  std::vector<std::uint32_t> far_entry_;  // rising: entries that are kFar, and
+  std::vector<std::uint32_t> base_;       // offset into step_
+  std::vector<std::uint16_t> start_;      // [P + 1] of rows, relative to their base
+  std::vector<std::int16_t> step_;        // neighbour - point, or kFar
+  std::vector<std::uint32_t> far_entry_;  // ascending: entries that are kFar, and
   std::vector<std::uint32_t> far_point_;  // their neighbours
 };
 
-// Appends a row of weights: not negative, and not all 0 unless the row is to stay without.
+// Appends a row of weights: non-negative, and not all 0 unless the row is unused.
 void AddWeights(std::span<const double> row, std::vector<std::uint16_t>& weights);
-// The largest of every row of `weights` is kLargestWeight or 0.
+// Whether the largest weight of every row is kLargestWeight or 0.
 bool AreWeights(const NeighbourRows& rows, std::size_t points,
                 std::span<const std::uint16_t> weights);
 

@@ -43,8 +43,9 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
       !Below(island, points()) || !Below(nearest, points())) {
     return damaged("an index out of range");
   }
-  if (!Below(firm, points()) || !std::ranges::is_sorted(firm)) return damaged("firm points");
-  // Every point is in a run.
+  if (!Below(firm, points()) || !std::ranges::is_sorted(firm))
+    return damaged("preserved points out of order");
+  // Every point must be in a run.
   if (run_point.empty() || run_point.front() != 0 || !std::ranges::is_sorted(run_point)) {
     return damaged("runs of parts");
   }
@@ -53,7 +54,7 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
       !std::ranges::all_of(potential, [](float f) { return std::isfinite(f); })) {
     return damaged("a value out of range");
   }
-  // Islands follow skin, never each other: their order does not matter.
+  // Attached components follow skin, never each other, so their order does not matter.
   const auto has_role = [&](PointRole wanted) {
     return [&, wanted](std::uint32_t p) { return RoleOf(p) == wanted; };
   };
@@ -61,7 +62,7 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
       !std::ranges::all_of(nearest, [&](std::uint32_t p) {
         return has_role(PointRole::kSkin)(p) || has_role(PointRole::kRigidComponent)(p);
       })) {
-    return damaged("an island that follows no skin");
+    return damaged("an attached component without a skin point");
   }
   return absl::OkStatus();
 }

@@ -1,9 +1,9 @@
-// skin_surface.h - the welded skin as projection and tracking see it: who may move, who their
-// neighbours are, and which level of the field each point belongs to.
+// skin_surface.h - the welded skin for projection and tracking: roles of points, one-rings, and the
+// field level of each point.
 //
-// Points are welded vertices, counted by their lowest lanes, so that neighbours in number are
-// neighbours on the skin and follow the same joints. Neighbours run along the edges of triangles;
-// larger polygons are cut into fans.
+// Points are welded vertices, ordered by their lowest lanes, so that points with close indices are
+// close on the skin and share joints. Edges are those of triangles; larger polygons are split into
+// fans.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,44 +22,43 @@
 namespace sinew {
 
 enum class PointRole : std::uint8_t {
-  kNoField,            // stays: its part has no field, or the field does not tell how deep it lies
-  kBorder,             // stays: an open border
-  kAttachedComponent,  // eyes, buttons: moves as a point of the skin near it
-  kRigidComponent,     // stays: of a shell that joints alone move, see skin_shells.h
-  kSkin,               // moves along the field
+  kNoField,            // fixed: its part has no field, or the field does not determine its depth
+  kBorder,             // fixed: on an open border
+  kAttachedComponent,  // eyes, buttons: follows a nearby point of the skin
+  kRigidComponent,     // fixed: in a rigid component, see connected_components.h
+  kSkin,               // projected
 };
 
 inline constexpr std::uint8_t kWholeWay = 255;
 
 struct SkinSurface {
-  std::vector<std::uint32_t> point_lane;  // [P] lane whose position a point has
+  std::vector<std::uint32_t> point_lane;  // [P] lane that holds a point's position
   std::vector<std::uint32_t> lane_point;  // [B * 16]
-  // [P] PointRole; of skin, and above it what part of its way it goes, all of it at kWholeWay.
-  // Where two joints of one limb, an ancestor of the other, do not carry all of a point it goes
-  // less far, at 0.4 carried by others, or 0.2 by other limbs, not at all: parts are rigid, and
-  // skin between several of them, or between two fingers, follows their mean, as skinned. Nor
-  // does it where the field does not fit it at rest: from 0.1 off 1/2 on less, from 0.25 not at
-  // all. Two passes of smoothing over the skin end it.
+  // [P] PointRole; values from kSkin up encode the projection weight, with kWholeWay = 1. The
+  // weight is 1 for points governed by one limb (two joints in line). It falls to 0 when influences
+  // outside these reach 0.4, or those of other limbs 0.2: parts are rigid, and skin shared between
+  // several of them follows their blend. It also falls when the field at rest differs from 1/2 by
+  // 0.1 (weight 1) to 0.25 (weight 0). Smoothed twice over the one-ring.
   std::vector<std::uint8_t> role;
   NeighbourRows rows;
-  std::vector<float> cotangent;  // of each neighbour; rest lengths, positive, rows sum to 1 or 0
-  // As above or a row of zeros, see AddWeights and mean_value.h.
+  std::vector<float> cotangent;  // per neighbour; from rest lengths, positive, rows sum to 1 or 0
+  // Mean-value weights, or a row of zeros; see AddWeights and mean_value.h.
   std::vector<std::uint16_t> mean_value;
-  // Points that smoothing leaves a part of their shape as skinned, rising, and what part of 255. A
-  // coarse hoof would lose its edges to a contact; folds need smoothing, and fine or even skin does
-  // not lose by it.
+  // Points with a feature preservation weight, ascending, and the weight in 255ths: smoothing keeps
+  // that fraction of their skinned shape. Preserves the edges of coarse features such as hooves;
+  // smooth and fine skin has weight 0.
   std::vector<std::uint32_t> firm;
   std::vector<std::uint8_t> firmness;
-  std::vector<float> potential;  // [P] the composed field in the bind pose
-  // Runs of points by the part that is largest there: the first point of each, rising from 0.
+  std::vector<float> potential;  // [P] level: the composed field at bind
+  // Runs of points with the same largest part at bind: the first point of each, ascending from 0.
   std::vector<std::uint32_t> run_point;
   std::vector<std::uint16_t> run_part;
-  std::vector<std::uint32_t> island;   // [I] points of role kIsland, rising
-  std::vector<std::uint32_t> nearest;  // [I] the kSkin or kPuppet point each moves with, and
-  std::vector<std::uint8_t> along;     // [I] what part of its way it goes, of 255
+  std::vector<std::uint32_t> island;   // [I] points of attached components, ascending
+  std::vector<std::uint32_t> nearest;  // [I] the skin or rigid-component point each follows, and
+  std::vector<std::uint8_t> along;     // [I] how much of its projection it follows, in 255ths
 
   std::size_t points() const { return point_lane.size(); }
-  // Point p of blocks that a stage gets.
+  // Point p of a stage's blocks.
   Vec3f PointOf(std::span<const PointBlock> blocks, std::size_t p) const {
     const std::size_t lane = point_lane[p];
     const PointBlock& block = blocks[lane / kLanes];
@@ -73,25 +72,25 @@ struct SkinSurface {
       return r >= static_cast<std::uint8_t>(PointRole::kSkin) && r != kWholeWay;
     });
   }
-  // 0 to 1; of skin.
+  // Projection weight of a skin point, 0 to 1.
   float WayOf(std::size_t p) const {
     constexpr int kNone = static_cast<int>(PointRole::kSkin);
     return static_cast<float>(role[p] - kNone) / static_cast<float>(kWholeWay - kNone);
   }
-  // 0 to 1: what part of its shape as skinned point p keeps.
+  // Feature preservation weight of point p, 0 to 1.
   float FirmnessOf(std::uint32_t p) const {
     const auto at = std::ranges::lower_bound(firm, p);
     if (at == firm.end() || *at != p) return 0;
     return static_cast<float>(firmness[static_cast<std::size_t>(at - firm.begin())]) / 255;
   }
   std::size_t Count(PointRole role_of) const;
-  // The part that is largest at point p in the bind pose.
+  // The part with the largest field at point p at bind.
   std::uint32_t PartOf(std::size_t p) const {
     return run_part[static_cast<std::size_t>(std::ranges::upper_bound(run_point, p) -
                                              run_point.begin()) -
                     1];
   }
-  // Sizes, ranges and finite values. kDataLoss.
+  // Validates loaded tables. kDataLoss.
   absl::Status Check(const BlockLayout& layout) const;
 
   template <class Self, class Visit>
@@ -113,38 +112,42 @@ struct SkinSurface {
   }
 };
 
-// Upper bounds in bytes: what a SkinSurface holds, and what binding it holds beside it.
+// Upper limits in bytes: of a SkinSurface, and of what binding it holds in addition.
 struct SkinSurfaceBytes {
   std::size_t bound = 0, passing = 0;
 };
 SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout);
 
-// What the connected components are: see skin_shells.h. Points whose field in the bind pose is
-// below 0.01 or above 0.99, where it hardly falls, stay where the stage before leaves them, as do
-// islands where there is nothing else.
-//   part_of_vertex  [V] below field.parts(), -1 = none
-//   field           of the bind pose
+// Roles follow the connected components (connected_components.h). Points whose field at bind is
+// below 0.01 or above 0.99, where it is nearly constant, are fixed, as are attached components if
+// there is no skin to follow.
+//
+//    part_of_vertex  [V] below field.parts(), -1 = none
+//    field           of the bind pose
+//
 // kCancelled.
 absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
                                             std::span<const std::int32_t> part_of_vertex,
                                             const PosedField& field, const Task& task);
 
-// Positions of the points, [P][4] with 0 in the fourth; `blocks` as a stage gets them.
+// [P][4] point positions with 0 in the fourth component, from a stage's blocks.
 void GatherPoints(const SkinSurface& skin, std::span<const PointBlock> blocks,
                   std::span<float> points, const Task& task);
 
-// Lets skin go its part of the way from where it was skinned.
-//   moved  [P][4]; skin that does not go all of its way is written
+// Blends projected points with their skinned positions by the projection weight.
+//
+//    moved  [P][4]; skin with a weight below 1 is written
 void GoPartOfWay(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                  const Task& task);
 
-// Moves islands with their skin points, and writes blocks: a point that did not move keeps the bits
-// of each of its lanes.
-//   moved  [P][4]; islands are written
+// Moves attached components with their skin points and writes the blocks. A point that did not move
+// keeps the bits of all its lanes.
+//
+//    moved  [P][4]; attached components are written
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task);
 
-// file order <- points
+// Points to file order.
 void ScatterVertexStatus(const SkinSurface& skin, const BlockLayout& layout,
                          std::span<const std::uint8_t> of_point,
                          std::span<std::uint8_t> vertex_status);

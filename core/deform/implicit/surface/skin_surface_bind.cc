@@ -18,23 +18,23 @@
 namespace sinew {
 namespace {
 
-constexpr float kNoDepth = 0.01f;  // a field this near 0 or 1 tells nothing
-// Weight from which a point goes at all: of two joints, and of all that stand in line with the one
-// that holds it most. A thumb that holds a tenth of the palm drags it off the palm's field.
+constexpr float kNoDepth = 0.01f;  // a field this close to 0 or 1 has no usable gradient
+// Minimum weight for projection: of two joints, and of all joints in line with the strongest. A
+// thumb with a tenth of the palm's weight drags it off the palm's field.
 constexpr double kMinOfTwo = 0.6, kMinOfChain = 0.8;
-// Of the field from 1/2, where a point lies at rest: up to the first it goes, from the second on
-// the field does not fit its skin (an ear in the field of the head, a tip that no sample met).
+// Deviation of the field from 1/2 at rest: up to the first the weight is 1; from the second on the
+// field does not fit its skin (an ear in the field of the head, a tip without samples).
 constexpr double kFits = 0.1, kFitsNot = 0.25;
-constexpr int kWaySmoothing = 2;  // passes over the ways of skin
-// Between these skin is more and more firm: how far a point stands out of its ring of neighbours,
-// over the length of its edges; what those span of the field; how alike their ends are carried.
+constexpr int kWaySmoothing = 2;  // smoothing passes over the projection weights
+// Ranges over which feature preservation sets in: height of a point above its one-ring, relative to
+// the edge length; field range along the edges; similarity of the influences at their ends.
 constexpr double kSmooth = 0.35, kSharp = 0.5, kFine = 0.2, kCoarse = 0.3, kLoose = 0.5,
                  kFirm = 0.8;
-constexpr std::size_t kMaxEdges = 64;  // of firm points: hubs of fans are none
-constexpr double kMinAlike = 0.5;      // weight that an island shares with skin to go along
+constexpr std::size_t kMaxEdges = 64;  // of preserved points: excludes hubs of fans
+constexpr double kMinAlike = 0.5;      // minimum weight shared with skin to follow it
 constexpr std::size_t kGrain = 1024;   // points
-constexpr std::size_t kAttachedComponentGrain =
-    64;  // points: each may visit the whole skin at worst
+// Points: each may visit the whole skin in the worst case.
+constexpr std::size_t kAttachedComponentGrain = 64;
 
 std::uint8_t Byte(PointRole role) {
   return static_cast<std::uint8_t>(role);
@@ -60,7 +60,7 @@ void SetRows(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& ring
   for (const std::uint32_t p : order.point) {
     const auto row = ring.row(p);
     const std::size_t first = cotangent.offsets[p];
-    // Without weights, e.g. where faces have no area, a point names itself alone in cotangent.
+    // A point without weights, e.g. with zero-area faces, lists itself in cotangent.
     const bool alone = cotangent.neighbours[first] == p;
     for (std::size_t k = 0; k < row.size(); ++k) {
       neighbours.push_back(order.number[row[k]]);
@@ -72,7 +72,7 @@ void SetRows(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& ring
   skin.rows = NeighbourRows(offsets, neighbours);
 }
 
-// [P] the points of the bind pose, model space.
+// [P] bind pose positions, model space.
 std::vector<Vec3f> BindPoints(const BindInput& input, const SkinSurface& skin) {
   const std::vector<AffineD> to_pose = ToBindPose(input.rig, BindPose(input.rig));
   std::vector<Vec3f> points;
@@ -83,7 +83,7 @@ std::vector<Vec3f> BindPoints(const BindInput& input, const SkinSurface& skin) {
   return points;
 }
 
-// The field at the mesh as it was bound. Returns how steep it is there, [P].
+// Sets the levels from the bind-pose field. Returns its slope at each point, [P].
 std::vector<float> SetPotentials(std::span<const Vec3f> rest, const PosedField& field,
                                  const Task& task, SkinSurface& skin) {
   skin.potential.resize(skin.points());
@@ -121,7 +121,7 @@ std::vector<float> SetPotentials(std::span<const Vec3f> rest, const PosedField& 
   return steepness;
 }
 
-// How firmly one limb, and two joints of it, carry vertex v: 0 to 1, smoothly.
+// Projection weight of vertex v from its influences: by one limb, and by two joints of it.
 double HoldOfLimb(const Rig& rig, const JointOrder& order, std::uint32_t v) {
   const auto bindings = rig.influences().bindings(v);
   const auto weights = rig.influences().weights(v);
@@ -153,7 +153,7 @@ double HoldOfLimb(const Rig& rig, const JointOrder& order, std::uint32_t v) {
                              (chain - kMinOfChain) / (1 - kMinOfChain)));
 }
 
-// Means of each point's value and that of its neighbours, skin alone.
+// Averages each skin point's value with those of its skin neighbours.
 void SmoothOnce(const SkinSurface& skin, std::vector<double>& values) {
   const std::vector<double> before = values;
   for (std::uint32_t p = 0; p < values.size(); ++p) {
@@ -169,8 +169,7 @@ void SmoothOnce(const SkinSurface& skin, std::vector<double>& values) {
   }
 }
 
-// What part of its way skin goes: gradually more or less, or a point that goes tears itself off
-// one beside it that does not.
+// Sets the projection weights. Smooth, so that neighbours do not tear.
 void SetWays(const BindInput& input, SkinSurface& skin) {
   constexpr double kNone = static_cast<double>(PointRole::kSkin);
   const JointOrder order(input.rig.skeleton());
@@ -189,7 +188,7 @@ void SetWays(const BindInput& input, SkinSurface& skin) {
   }
 }
 
-// How far vertices a and b go together: 0 to 1, smoothly, by the weight that they share.
+// Similarity of the influences of vertices a and b, 0 to 1: the weight they share, smoothed.
 double Likeness(const Rig& rig, std::uint32_t a, std::uint32_t b) {
   double shared = 0;
   const auto of_a = rig.influences().bindings(a), of_b = rig.influences().bindings(b);
@@ -202,7 +201,7 @@ double Likeness(const Rig& rig, std::uint32_t a, std::uint32_t b) {
   return SmoothStep((shared - kMinAlike) / (1 - kMinAlike));
 }
 
-// How firm skin is: coarse, carried like its neighbours, and at a sharp edge or next to one.
+// Feature preservation weights: coarse skin with similar influences at or next to a sharp edge.
 void SetFirmness(const BindInput& input, std::span<const Vec3f> rest,
                  std::span<const float> steepness, const Task& task, SkinSurface& skin) {
   std::vector<double> sharp(skin.points()), spans(skin.points());
@@ -281,10 +280,10 @@ void SetIslands(const BindInput& input, const Task& task, SkinSurface& skin) {
 SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
   const std::size_t vertices = rig.vertices(), lanes = layout.order.size();
   const std::size_t corners = rig.mesh().face_vertices().size();
-  const std::size_t edges = 4 * corners;  // both directions; fans add fewer edges than corners
+  const std::size_t edges = 4 * corners;  // directed edges; fans add fewer edges than corners
   return {.bound = vertices * 31 + edges * 16 + lanes * 4 + 64,
-          // Welding, neighbours before and after they are made unique and weighted, borders, rings
-          // of triangles, nearest points.
+          // Welding, neighbours before and after deduplication and weighting, borders, triangle
+          // rings, nearest points.
           .passing = vertices * 570 + (rig.joints() + rig.bindings().size()) * kShellJointBytes +
                      ShapeWeldBytes(rig) + edges * 52 + corners * 104};
 }

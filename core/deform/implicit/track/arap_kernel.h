@@ -5,8 +5,8 @@
 
 namespace sinew {
 
-// r = rotations nearest to h; h and r [9][16] row-major, 64-byte aligned. Returns one bit for each
-// lane where float32 does not do: r is then finite and no more.
+// r = nearest rotations of h; h and r [9][16] row-major, 64-byte aligned. Returns a bit for each
+// lane where float is too inaccurate; there r is finite only.
 std::uint32_t NearestRotationsKernel(const float* h, float* r);
 
 }  // namespace sinew

@@ -15,16 +15,18 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 16;     // blocks of 16 points: some 100 microseconds of a round
-constexpr int kNewtonSteps = 2;        // of a round
-constexpr float kNewton = 0.9f;        // of the way to the level
-constexpr float kRelax = 0.5f;         // of the way to where the neighbours want a point
-constexpr float kStill = 1e-5f;        // of U: a point that would move less rests, with its bits
-constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the field says nothing
-constexpr float kPressed = 0.3f;       // of a neighbourhood's area at rest: from where on it counts
-constexpr float kTrust = 0.06f;        // of U off the surface: skinning so far off pulls no more
-constexpr float kLost = 0.25f;     // of the field of those that carry it: skin so far out is lost
-constexpr float kFollows = 0.98f;  // of its way: skin that goes less far is not tracked
+constexpr std::size_t kGrain = 16;  // blocks of 16 points: about 100 microseconds per round
+constexpr int kNewtonSteps = 2;     // per round
+constexpr float kNewton = 0.9f;     // fraction of a Newton step
+constexpr float kRelax = 0.5f;      // fraction of the relaxation
+// Of U: smaller moves are skipped, so that resting points keep their bits.
+constexpr float kStill = 1e-5f;
+constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the direction is undefined
+// Relative to the neighbourhood's rest area: below, it counts as flattened.
+constexpr float kPressed = 0.3f;
+constexpr float kTrust = 0.06f;  // of U from the surface: skinned positions farther off do not pull
+constexpr float kLost = 0.25f;   // field of the carrying parts below which a point is lost
+constexpr float kFollows = 0.98f;  // minimum projection weight of tracked skin
 
 Vec4 Turned(const Affine& by, Vec4 v) {
   const auto& m = by.m;
@@ -36,12 +38,12 @@ Vec4 Moved(const Affine& by, Vec4 p) {
   return Turned(by, p) + Vec4{by.m[3], by.m[7], by.m[11], 0};
 }
 
-// Of the joint that holds point p most.
+// Binding of the point's strongest joint.
 std::uint16_t HoldingBinding(const BlockLayout& layout, const SkinSurface& skin, std::size_t p) {
   return layout.pivot[skin.point_lane[p] / kLanes];
 }
 
-// As the state of point p.
+// Stores the state of point p.
 void Keep(const StageFrame& frame, std::size_t p, Vec4 at) {
   for (int c = 0; c < 3; ++c) frame.state[p * 3 + static_cast<std::size_t>(c)] = at[c];
 }
@@ -81,12 +83,12 @@ class Step {
   void GiveUp(std::size_t block);
 
   bool OnSkin(std::size_t p) const { return skin_.IsSkin(p); }
-  // What does not stays where it was projected.
+  // Other points keep their projected position.
   bool Follows(std::size_t p) const { return OnSkin(p) && skin_.WayOf(p) >= kFollows; }
   std::size_t Lanes(std::size_t block) const {
     return std::min(kLanes, skin_.points() - block * kLanes);
   }
-  // Of the joint that holds the point most.
+  // Length scale of the point's strongest joint.
   float LengthScale(std::size_t p) const {
     return scales_[HoldingBinding(frame_.layout, skin_, p)];
   }
@@ -117,21 +119,21 @@ class Step {
   const Contact contact_;
   const StageFrame& frame_;
   TrackingBuffers buffers_;
-  std::vector<float> scales_;    // [bindings] of lengths, bind to pose
-  std::vector<Affine> motions_;  // [parts] of points of the pose before, less the identity
-  bool first_ = true;            // the first round: everybody takes part
-  bool last_ = false;            // the last: nobody asks for the field thereafter
+  std::vector<float> scales_;    // [bindings] length scale from bind to pose
+  std::vector<Affine> motions_;  // [parts] motion since the previous pose, minus the identity
+  bool first_ = true;            // first round: all points active
+  bool last_ = false;            // last round: field not queried again
 };
 
 void Step::SetScales() {
   for (const Affine& skin : frame_.posed.skin) {
     const double scale = std::cbrt(std::abs(Determinant(Linear(ToDouble(skin)))));
-    // Rounding is no scale: what does not move keeps its bits.
+    // Suppresses rounding, so that points that do not move keep their bits.
     scales_.push_back(std::abs(scale - 1) < 1e-5 ? 1.0f : static_cast<float>(scale));
   }
 }
 
-// Differences, so that what does not move keeps its bits.
+// Differences, so that points that do not move keep their bits.
 void Step::SetMotions() {
   const auto from = before_.PartFrames(), to = now_.PartFrames();
   motions_.resize(from.size());
@@ -140,7 +142,7 @@ void Step::SetMotions() {
     AffineD motion{};
     if (Determinant(Linear(start)) != 0) motion = Compose(end, Inverse(start));
     for (const std::size_t i : {0, 5, 10}) motion.m[i] -= 1;
-    // A part scaled to nothing carries no one.
+    // A part scaled to zero carries nothing.
     const bool finite = std::ranges::all_of(motion.m, [](double v) { return std::abs(v) < 1e30; });
     motions_[b] = finite ? ToFloat(motion) : Affine{.m = {}};
   }
@@ -180,7 +182,7 @@ Vec4 Step::Held(std::size_t p) const {
   return OnSkin(p) && size > 0 ? held / size : Vec4{0, 0, 0, 0};
 }
 
-// Keeps the field at `points` for the round to come.
+// Stores the field at `points` for the next round.
 void Step::Evaluate(std::size_t block, const PointBlock& points) {
   FieldBlock field;
   now_.Evaluate(points, contact_, field);
@@ -207,16 +209,15 @@ void Step::Predict(std::size_t block) {
       sum += w * Moved(motions_[part.part], at);
       total += w;
     }
-    // Beyond the reach of every part that carries it the stages before know best.
+    // Beyond the reach of its carrying parts a point uses the previous stage's position.
     const bool follows = Follows(p) && total > 0;
     Store4(follows ? at + sum / total : Load4(buffers_.placed, slot), buffers_.next, slot);
   }
   Evaluate(block, Load(buffers_.next, block));
 }
 
-// A part carries skin of its own, of its parent, its children and the parent's other children. A
-// stranger that presses on the skin does not take it along: it would pull it out of its place as it
-// slides by.
+// A part carries its own skin and that of its parent, children and siblings. Another part that
+// presses on the skin must not drag it along when sliding past.
 bool Step::Carries(std::size_t part, std::size_t p) const {
   if (options_.parents.empty()) return true;
   const std::uint16_t binding = HoldingBinding(frame_.layout, skin_, p);
@@ -227,7 +228,7 @@ bool Step::Carries(std::size_t part, std::size_t p) const {
   return above == other || above_other == own || (above >= 0 && above == above_other);
 }
 
-// Whether anything near p moved in the last round.
+// Whether a point near p moved in the last round.
 bool Step::Wakes(std::size_t p) const {
   if (first_ || buffers_.moved[p] > 0) return true;
   for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
@@ -236,11 +237,11 @@ bool Step::Wakes(std::size_t p) const {
   return false;
 }
 
-// What fitting point p's neighbourhood owes to the field; rows of the fit and its trace at rest.
-// Edges alone do not tell a flat neighbourhood from its mirror image, and skin that is pressed flat
-// would fold to keep their lengths. So where the area has shrunk or turned over, inward at rest
-// belongs where the field has inward now; on the two sides of a contact gradients are opposite, and
-// a point that hovers about it goes by the joint that holds it.
+// The field's contribution to the fit of point p's neighbourhood; rows of the fit and its trace at
+// rest. Edge lengths do not distinguish a flat neighbourhood from its mirror image, so flattened
+// skin would fold. Where the area has shrunk or inverted, the rest inward direction is aligned with
+// the field's. Gradients are opposite on the two sides of a contact; a point near it uses the
+// direction of its strongest joint.
 Vec4 Step::Facing(std::size_t p, const Vec4 (&rows)[3], float size) const {
   const float* field = buffers_.field + p / kLanes * kLanes * 4 + p % kLanes;
   const Vec4 gradient = {field[kLanes], field[2 * kLanes], field[3 * kLanes], 0};
@@ -250,13 +251,13 @@ Vec4 Step::Facing(std::size_t p, const Vec4 (&rows)[3], float size) const {
   const Vec4 inward = std::copysign(1 / slope, cosine) * gradient;
   const Vec4 turned = inward[0] * Cross3(rows[1], rows[2]) + inward[1] * Cross3(rows[2], rows[0]) +
                       inward[2] * Cross3(rows[0], rows[1]);
-  // Over that at rest, signed; not a number where the neighbourhood is too small for a square.
+  // Signed area relative to rest; NaN if the neighbourhood is too small for a square.
   const float area = 4 * Dot3(turned, InwardAtRest(p)) / (size * size);
   const float pressed = area > 0 ? std::max(1 - area / kPressed, 0.0f) : 1.0f;
   return pressed * size * cosine * cosine * inward;
 }
 
-// How each awake neighbourhood has turned since rest.
+// Rotation since rest of each active neighbourhood.
 void Step::Rotate(std::size_t block) {
   alignas(64) float h[9 * kLanes] = {}, r[9 * kLanes];
   std::uint32_t awake = 0;
@@ -303,12 +304,12 @@ void Step::Rotate(std::size_t block) {
   }
 }
 
-// Where the neighbours want point p, less where it is.
+// Relaxation offset of point p.
 Vec4 Step::Relaxed(std::size_t p) const {
   const Vec4 at = Load4(buffers_.at, p), rest = Load4(buffers_.rest, p);
   const float* own = buffers_.rotation + p * 12;
   Vec4 sum = {0, 0, 0, 0};
-  if (!(own[3] > 0)) return sum;  // a neighbourhood that is a line or a point
+  if (!(own[3] > 0)) return sum;  // the neighbourhood is a line or a point
   const Vec4 columns[3] = {Load4(own, 0), Load4(own, 1), Load4(own, 2)};
   for (std::size_t k = skin_.rows.begin(p); k < skin_.rows.end(p); ++k) {
     const std::uint32_t q = skin_.rows.At(p, k);
@@ -325,15 +326,15 @@ Vec4 Step::Relaxed(std::size_t p) const {
   return sum;
 }
 
-// Length of a step along the unit gradient.
+// Signed length of a Newton step along the unit gradient.
 float Step::Newton(std::size_t p, float value, float slope) const {
   const float reach = kTrackingReach * unit_;
   const float s = kNewton * (skin_.potential[p] - value) / slope;
   return std::min(std::max(s, -reach), reach);
 }
 
-// Towards where the skin was placed, less so the farther that lies off the surface: it was folded
-// there or driven into another part, and a pull would fold what is tracked.
+// Pull towards the skinned position, which fades with its distance from the surface: far off,
+// skinning was folded or penetrated another part, and the pull would fold tracked skin.
 Vec4 Step::Pulled(std::size_t p, Vec4 gradient) const {
   const Vec4 pull = Load4(buffers_.placed, p) - Load4(buffers_.at, p);
   const float slope = Length3(gradient);
@@ -342,8 +343,8 @@ Vec4 Step::Pulled(std::size_t p, Vec4 gradient) const {
   return off < 1 ? (1 - off) * options_.attraction * pull : Vec4{0, 0, 0, 0};
 }
 
-// Relaxes awake point p along the surface, and pulls it to the skin. False: it rests, where it
-// would hardly move and is at its level.
+// Relaxes active point p along the surface and pulls it to the skin. False: it rests, because the
+// move is tiny and it is on its level.
 bool Step::Slide(std::size_t p, const FieldBlock& field, Vec4& at) const {
   const std::size_t i = p % kLanes;
   const Vec4 gradient = {field.x[i], field.y[i], field.z[i], 0};
@@ -362,7 +363,7 @@ bool Step::Slide(std::size_t p, const FieldBlock& field, Vec4& at) const {
   return true;
 }
 
-// A Newton step of up to 16 points towards their levels.
+// One Newton step of up to 16 points towards their levels.
 void Step::Approach(std::span<const std::uint32_t> points, const FieldBlock& field,
                     PointBlock& at) const {
   for (std::size_t i = 0; i < points.size(); ++i) {
@@ -376,8 +377,8 @@ void Step::Approach(std::span<const std::uint32_t> points, const FieldBlock& fie
   }
 }
 
-// Brings up to 16 points that moved onto their levels, by two steps, and keeps them and the field
-// there for the round to come.
+// Moves up to 16 points onto their levels in two steps and stores them and the field for the next
+// round.
 void Step::Land(std::span<const std::uint32_t> points, const float* at) {
   PointBlock block;
   for (std::size_t i = 0; i < kLanes; ++i) {
@@ -404,7 +405,7 @@ void Step::Land(std::span<const std::uint32_t> points, const float* at) {
   }
 }
 
-// A round of a chunk of blocks. The field is asked for 16 points at a time of those that move.
+// One round of a chunk of blocks. The field is evaluated for 16 moving points at a time.
 void Step::Move(std::size_t begin, std::size_t end) {
   std::copy_n(buffers_.at + begin * kLanes * 4, (end - begin) * kLanes * 4,
               buffers_.next + begin * kLanes * 4);
@@ -428,8 +429,8 @@ void Step::Move(std::size_t begin, std::size_t end) {
   }
 }
 
-// A limb that passes through a stranger takes along what it meets on its way. Skin that was carried
-// so far off its own limb goes back to where it was placed.
+// A penetrating part drags the skin it touches. Points carried too far off their own limb are reset
+// to their skinned position.
 void Step::GiveUp(std::size_t block) {
   PartBlocks parts;
   for (std::size_t i = 0; i < Lanes(block); ++i) {
@@ -472,8 +473,8 @@ void Step::Run() {
   ScatterPoints(skin_, frame_.in, {buffers_.at, skin_.points() * 4}, frame_.out, frame_.task);
 }
 
-// In the rest pose, model space, where the joint that holds a point most has it: parts of the mesh
-// may be kept in spaces of their own.
+// The rest pose by each point's strongest joint, in model space, because mesh parts may have their
+// own bind spaces.
 void Begin(const SkinSurface& skin, const StageFrame& frame) {
   for (std::size_t p = 0; p < skin.points(); ++p) {
     const Affine& to_pose = frame.before->skin[HoldingBinding(frame.layout, skin, p)];

@@ -12,7 +12,7 @@ constexpr std::size_t kGrain = 1024;  // points; whole blocks
 
 }  // namespace
 
-// Of a point the binding that holds it most tells how the mesh stood when it was bound.
+// Uses the strongest binding of each point for the mesh's bind space.
 std::vector<float> BindInward(const BindInput& input, const SkinSurface& skin,
                               const PosedField& bind_pose, const Task& task) {
   const BlockLayout& layout = input.layout;

@@ -1,4 +1,4 @@
-// tracking_buffers.h - what a step of robust tracking has of every point.
+// tracking_buffers.h - per-point scratch of one tracking step.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ inline std::size_t WholeBlocks(std::size_t points) {
   return (points + kLanes - 1) / kLanes;
 }
 
-// Scratch of one step; arrays are padded to whole blocks of 16 points.
+// Arrays are padded to whole blocks of 16 points.
 struct TrackingBuffers {
   TrackingBuffers(std::span<float> scratch, std::size_t points) {
     const std::size_t n = WholeBlocks(points) * kLanes;
@@ -34,13 +34,13 @@ struct TrackingBuffers {
   static constexpr std::size_t kFloats = 6 * 4 + 12 + 2;
 
   float *at, *next;  // [P][4] x y z 0, before and after a round
-  float* rest;       // [P][4] x y z, and how much longer this pose makes a length there
-  float* placed;     // [P][4] by the stages before, or, what goes partly, by projection
-  float* rotation;   // [P][3][4] columns; the fourth of the first is 1 where there is one
+  float* rest;       // [P][4] x y z, and the length scale of this pose
+  float* placed;     // [P][4] by the previous stage or, with a partial weight, by projection
+  float* rotation;   // [P][3][4] columns; the fourth entry of the first is 1 if valid
   float* field;      // [blocks] FieldBlock of the pose at `at`
-  float* held;       // [P][4] unit; where the joint that holds the point has inward, or 0
-  float* awake;      // [P] 1: takes part in this round
-  float* moved;      // [P] 1: did not rest in the last round
+  float* held;       // [P][4] unit inward direction by the strongest joint, or 0
+  float* awake;      // [P] 1: active in this round
+  float* moved;      // [P] 1: moved in the last round
 };
 
 }  // namespace sinew

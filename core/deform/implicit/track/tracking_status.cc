@@ -10,8 +10,8 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kGrain = 64;     // blocks
-constexpr float kDisplaced = 1e-3f;    // of the unit: less is none
-constexpr float kOffLevel = 0.02f;     // of the unit
+constexpr float kDisplaced = 1e-3f;    // relative to unit: smaller displacements count as none
+constexpr float kOffLevel = 0.02f;     // relative to unit
 constexpr float kNoDirection = 1e-5f;  // |gradient| times the unit
 
 }  // namespace

@@ -1,4 +1,4 @@
-// tracking_status.h - what became of each point that was tracked.
+// tracking_status.h - status of each tracked point.
 #pragma once
 
 #include <cstdint>
@@ -12,12 +12,11 @@ namespace sinew {
 
 // [P][4] padded to whole blocks of 16 points, model space.
 struct TrackedPoints {
-  const float *at, *skinned;  // where they are, and where the stages before have them
+  const float *at, *skinned;  // tracked position, and position of the previous stage
 };
 
-// [P] VertexStatus: kGradientDivergence on a surface of contact, which is not there where the
-// larger field wins; kIterationLimit off its level by more than 2 % of `unit`; kNotDisplaced and
-// kFitted on it.
+// [P] VertexStatus: kGradientDivergence on a contact surface (only if contact is on);
+// kIterationLimit off its level by more than 2 % of `unit`; else kNotDisplaced or kFitted.
 std::vector<std::uint8_t> TrackedVertexStatus(const SkinSurface& skin, const PosedField& field,
                                               Contact contact, float unit,
                                               const TrackedPoints& points, const Task& task);

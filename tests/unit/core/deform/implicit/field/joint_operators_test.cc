@@ -52,7 +52,7 @@ TEST(JointOperators, NameJointsOfTheRigOnce) {
   EXPECT_EQ(std::string(found("jiont1 blend").status().message()),
             "implicit.joints: the rig has no joint 'jiont1'; did you mean joint1?");
   EXPECT_EQ(std::string(found("joint1 blend; joint1 max").status().message()),
-            "implicit.joints: joint 'joint1' is named twice");
+            "implicit.joints: duplicate joint 'joint1'");
 }
 
 }  // namespace
