@@ -9,7 +9,7 @@
 #include <set>
 #include <span>
 
-#include "client/cli/text/quantity.h"
+#include "client/cli/base/quantity.h"
 #include "client/rig/rig_units.h"
 
 namespace sinew::cli {

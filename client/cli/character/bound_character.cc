@@ -6,11 +6,11 @@
 #include <algorithm>
 #include <utility>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/character/recipe_text.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/quantity.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

@@ -9,10 +9,10 @@
 #include <filesystem>
 #include <utility>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/files/input_file.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/quantity.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/models/models.h"
 #include "core/formats/npy.h"

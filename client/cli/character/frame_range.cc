@@ -5,8 +5,8 @@
 #include <charconv>
 #include <string_view>
 
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/quantity.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
 
 namespace sinew::cli {
 namespace {

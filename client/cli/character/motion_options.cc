@@ -2,7 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "client/cli/text/number_range.h"
+#include "client/cli/base/number_range.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

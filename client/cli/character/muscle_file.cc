@@ -15,10 +15,10 @@
 #include <utility>
 #include <vector>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/json_text.h"
+#include "client/cli/character/joint_suggestion.h"
 #include "client/cli/files/input_file.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/joint_suggestion.h"
-#include "client/cli/text/json_text.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

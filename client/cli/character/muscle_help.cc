@@ -2,7 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "client/cli/text/table.h"
+#include "client/cli/base/table.h"
 
 namespace sinew::cli {
 namespace {

@@ -6,9 +6,9 @@
 
 #include <filesystem>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/json_text.h"
 #include "client/cli/files/input_file.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/json_text.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

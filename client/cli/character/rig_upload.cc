@@ -1,7 +1,7 @@
 #include "client/cli/character/rig_upload.h"
 
+#include "client/cli/base/quantity.h"
 #include "client/cli/character/muscle_file.h"
-#include "client/cli/text/quantity.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

@@ -8,7 +8,7 @@
 #include <cstddef>
 #include <utility>
 
-#include "client/cli/text/quantity.h"
+#include "client/cli/base/quantity.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/rig/rig_units.h"
 #include "sinew/client.h"

@@ -6,16 +6,16 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
 #include "client/cli/character/bound_character.h"
+#include "client/cli/character/clip_stream.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/character/recipe_text.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/cache_writer.h"
-#include "client/cli/run/clip_stream.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/quantity.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

@@ -4,16 +4,16 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/number_range.h"
+#include "client/cli/base/quantity.h"
+#include "client/cli/base/table.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
+#include "client/cli/commands/bench_run.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/run/bench_run.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/number_range.h"
-#include "client/cli/text/quantity.h"
-#include "client/cli/text/table.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/models/models.h"
 

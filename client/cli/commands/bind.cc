@@ -4,14 +4,14 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
 #include "client/cli/character/character_file.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/character/rig_upload.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/quantity.h"
-#include "client/cli/text/session_json.h"
+#include "client/cli/commands/session_json.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

@@ -5,17 +5,17 @@
 #include <optional>
 #include <utility>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/number_range.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
+#include "client/cli/commands/compare_report.h"
 #include "client/cli/files/output_file.h"
 #include "client/cli/pictures/picture_options.h"
 #include "client/cli/pictures/posed_frame.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/compare_report.h"
-#include "client/cli/text/number_range.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

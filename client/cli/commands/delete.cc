@@ -4,8 +4,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/cli/base/exit_code.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/run/exit_code.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

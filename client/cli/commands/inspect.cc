@@ -6,14 +6,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "client/cli/base/number_range.h"
+#include "client/cli/base/printable.h"
+#include "client/cli/base/quantity.h"
+#include "client/cli/base/table.h"
 #include "client/cli/character/character_file.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/run/local.h"
-#include "client/cli/text/number_range.h"
-#include "client/cli/text/printable.h"
-#include "client/cli/text/quantity.h"
-#include "client/cli/text/table.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/rig/rig_lint.h"
 #include "client/rig/rig_traits.h"

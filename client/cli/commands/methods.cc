@@ -8,10 +8,10 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "client/cli/base/printable.h"
+#include "client/cli/base/quantity.h"
+#include "client/cli/base/table.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/text/printable.h"
-#include "client/cli/text/quantity.h"
-#include "client/cli/text/table.h"
 #include "client/lib/codec/status_macros.h"
 #include "core/base/closest_names.h"
 

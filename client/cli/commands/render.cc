@@ -3,6 +3,8 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/number_range.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
@@ -14,8 +16,6 @@
 #include "client/cli/pictures/posed_picture.h"
 #include "client/cli/pictures/status_picture.h"
 #include "client/cli/pictures/weight_picture.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/number_range.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/rig/rest_pose.h"
 

@@ -3,10 +3,10 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/cli/base/quantity.h"
+#include "client/cli/base/table.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/text/quantity.h"
-#include "client/cli/text/session_json.h"
-#include "client/cli/text/table.h"
+#include "client/cli/commands/session_json.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

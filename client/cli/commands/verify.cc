@@ -5,12 +5,12 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/printable.h"
+#include "client/cli/base/quantity.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/cache_writer.h"
 #include "client/cli/files/input_file.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/printable.h"
-#include "client/cli/text/quantity.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

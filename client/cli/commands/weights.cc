@@ -9,6 +9,10 @@
 #include <optional>
 #include <utility>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/number_range.h"
+#include "client/cli/base/quantity.h"
+#include "client/cli/character/joint_suggestion.h"
 #include "client/cli/character/rig_upload.h"
 #include "client/cli/character/skeleton_file.h"
 #include "client/cli/commands/commands.h"
@@ -16,11 +20,7 @@
 #include "client/cli/pictures/picture_options.h"
 #include "client/cli/pictures/posed_picture.h"
 #include "client/cli/pictures/weight_picture.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/joint_suggestion.h"
-#include "client/cli/text/number_range.h"
-#include "client/cli/text/quantity.h"
-#include "client/cli/text/weights_table.h"
+#include "client/cli/pictures/weights_table.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/rig/rest_pose.h"
 #include "client/rig/rig_units.h"

@@ -10,7 +10,7 @@
 #include <cstring>
 #include <utility>
 
-#include "client/cli/run/exit_code.h"
+#include "client/cli/base/exit_code.h"
 
 namespace sinew::cli {
 namespace {

@@ -13,7 +13,7 @@
 #include <set>
 #include <utility>
 
-#include "client/cli/run/exit_code.h"
+#include "client/cli/base/exit_code.h"
 
 namespace sinew::cli {
 namespace {

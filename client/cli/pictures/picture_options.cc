@@ -10,9 +10,9 @@
 #include <filesystem>
 #include <vector>
 
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/joint_suggestion.h"
-#include "client/cli/text/number_range.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/number_range.h"
+#include "client/cli/character/joint_suggestion.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/render/image.h"
 #include "client/render/render.h"

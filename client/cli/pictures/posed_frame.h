@@ -2,7 +2,7 @@
 #pragma once
 
 #include "client/cli/character/character_file.h"
-#include "client/cli/run/clip_stream.h"
+#include "client/cli/character/clip_stream.h"
 #include "client/cli/run/context.h"
 
 namespace sinew::cli {

@@ -8,7 +8,7 @@
 #include <numbers>
 #include <span>
 
-#include "client/cli/run/exit_code.h"
+#include "client/cli/base/exit_code.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/render/camera.h"
 #include "client/render/colour_ramp.h"

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/text/quantity.h"
+#include "client/cli/base/quantity.h"
 
 namespace sinew::cli {
 namespace {

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <functional>
 
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/joint_suggestion.h"
-#include "client/cli/text/quantity.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
+#include "client/cli/character/joint_suggestion.h"
 #include "client/render/colour_ramp.h"
 #include "client/rig/rest_pose.h"
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "client/cli/pictures/posed_picture.h"
-#include "client/cli/text/weights_table.h"
+#include "client/cli/pictures/weights_table.h"
 #include "client/rig/vertex_influences.h"
 #include "sinew/rig_data.h"
 

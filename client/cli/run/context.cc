@@ -11,11 +11,11 @@
 #include <cstring>
 #include <nlohmann/json.hpp>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/field_names.h"
+#include "client/cli/base/printable.h"
+#include "client/cli/base/quantity.h"
 #include "client/cli/character/muscle_file.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/field_names.h"
-#include "client/cli/text/printable.h"
-#include "client/cli/text/quantity.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "client/cli/base/progress.h"
 #include "client/cli/run/local.h"
-#include "client/cli/run/progress.h"
 #include "sinew/client.h"
 
 namespace sinew::cli {

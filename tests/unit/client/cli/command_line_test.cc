@@ -1,4 +1,4 @@
-#include "client/cli/run/command_line.h"
+#include "client/cli/commands/command_line.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

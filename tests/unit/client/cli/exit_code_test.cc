@@ -1,4 +1,4 @@
-#include "client/cli/run/exit_code.h"
+#include "client/cli/base/exit_code.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

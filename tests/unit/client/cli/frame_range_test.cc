@@ -3,7 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "client/cli/run/exit_code.h"
+#include "client/cli/base/exit_code.h"
 
 namespace sinew::cli {
 namespace {

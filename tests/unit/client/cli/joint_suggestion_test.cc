@@ -1,4 +1,4 @@
-#include "client/cli/text/joint_suggestion.h"
+#include "client/cli/character/joint_suggestion.h"
 
 #include <gtest/gtest.h>
 

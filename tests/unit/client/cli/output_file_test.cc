@@ -9,7 +9,7 @@
 
 #include <utility>
 
-#include "client/cli/run/exit_code.h"
+#include "client/cli/base/exit_code.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::cli {

@@ -1,9 +1,9 @@
-#include "client/cli/text/quantity.h"
+#include "client/cli/base/quantity.h"
 
 #include <gtest/gtest.h>
 
-#include "client/cli/run/bench_run.h"
-#include "client/cli/run/exit_code.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/commands/bench_run.h"
 
 namespace sinew::cli {
 namespace {

@@ -3,8 +3,8 @@
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 
+#include "client/cli/base/exit_code.h"
 #include "client/cli/character/recipe_argument.h"
-#include "client/cli/run/exit_code.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::cli {

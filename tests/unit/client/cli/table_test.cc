@@ -1,8 +1,8 @@
-#include "client/cli/text/table.h"
+#include "client/cli/base/table.h"
 
 #include <gtest/gtest.h>
 
-#include "client/cli/text/printable.h"
+#include "client/cli/base/printable.h"
 
 namespace sinew::cli {
 namespace {

@@ -1,10 +1,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/field_names.h"
 #include "client/cli/character/skeleton_file.h"
-#include "client/cli/run/exit_code.h"
-#include "client/cli/text/field_names.h"
-#include "client/cli/text/weights_table.h"
+#include "client/cli/pictures/weights_table.h"
 #include "client/rig/rig_units.h"
 #include "sinew/client.h"
 

@@ -1,12 +1,12 @@
-#include "client/cli/text/compare_report.h"
+#include "client/cli/commands/compare_report.h"
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/text/quantity.h"
-#include "client/cli/text/table.h"
+#include "client/cli/base/quantity.h"
+#include "client/cli/base/table.h"
 
 namespace sinew::cli {
 namespace {

@@ -1,8 +1,8 @@
-#include "client/cli/text/session_json.h"
+#include "client/cli/commands/session_json.h"
 
 #include <nlohmann/json.hpp>
 
-#include "client/cli/text/quantity.h"
+#include "client/cli/base/quantity.h"
 
 namespace sinew::cli {
 

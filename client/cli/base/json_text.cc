@@ -1,4 +1,4 @@
-#include "client/cli/text/json_text.h"
+#include "client/cli/base/json_text.h"
 
 #include <absl/strings/str_cat.h>
 

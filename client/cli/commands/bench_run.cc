@@ -1,4 +1,4 @@
-#include "client/cli/run/bench_run.h"
+#include "client/cli/commands/bench_run.h"
 
 #include <absl/strings/str_cat.h>
 #include <sys/resource.h>

@@ -1,4 +1,4 @@
-#include "client/cli/run/command_line.h"
+#include "client/cli/commands/command_line.h"
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "client/cli/base/exit_code.h"
 #include "client/cli/character/muscle_help.h"
 #include "client/cli/commands/commands.h"
-#include "client/cli/run/exit_code.h"
 #include "client/lib/rpc/address.h"
 #include "core/base/closest_names.h"
 

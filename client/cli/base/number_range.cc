@@ -1,9 +1,9 @@
-#include "client/cli/text/number_range.h"
+#include "client/cli/base/number_range.h"
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
-#include "client/cli/text/quantity.h"
+#include "client/cli/base/quantity.h"
 
 namespace sinew::cli {
 

@@ -1,4 +1,4 @@
-#include "client/cli/text/field_names.h"
+#include "client/cli/base/field_names.h"
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>

@@ -1,4 +1,4 @@
-#include "client/cli/run/clip_stream.h"
+#include "client/cli/character/clip_stream.h"
 
 #include <absl/strings/str_cat.h>
 
@@ -6,8 +6,8 @@
 #include <stop_token>
 #include <utility>
 
+#include "client/cli/base/exit_code.h"
 #include "client/cli/character/bound_character.h"
-#include "client/cli/run/exit_code.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {

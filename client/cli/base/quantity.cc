@@ -1,10 +1,10 @@
-#include "client/cli/text/quantity.h"
+#include "client/cli/base/quantity.h"
 
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
-#include "client/cli/run/exit_code.h"
+#include "client/cli/base/exit_code.h"
 
 namespace sinew::cli {
 

@@ -1,4 +1,4 @@
-#include "client/cli/text/printable.h"
+#include "client/cli/base/printable.h"
 
 namespace sinew::cli {
 namespace {

@@ -1,11 +1,11 @@
-#include "client/cli/run/exit_code.h"
+#include "client/cli/base/exit_code.h"
 
 #include <absl/strings/cord.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
-#include "client/cli/text/field_names.h"
-#include "client/cli/text/printable.h"
+#include "client/cli/base/field_names.h"
+#include "client/cli/base/printable.h"
 #include "sinew/client.h"
 
 namespace sinew::cli {

@@ -3,8 +3,8 @@
 #include <cstdio>
 #include <exception>
 
-#include "client/cli/run/command_line.h"
-#include "client/cli/run/exit_code.h"
+#include "client/cli/base/exit_code.h"
+#include "client/cli/commands/command_line.h"
 #include "client/cli/run/interrupt.h"
 
 namespace sinew::cli {

@@ -1,11 +1,11 @@
-#include "client/cli/run/progress.h"
+#include "client/cli/base/progress.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <utility>
 
-#include "client/cli/text/printable.h"
+#include "client/cli/base/printable.h"
 
 namespace sinew::cli {
 namespace {

@@ -1,4 +1,4 @@
-#include "client/cli/text/weights_table.h"
+#include "client/cli/pictures/weights_table.h"
 
 #include <absl/strings/str_format.h>
 
@@ -6,8 +6,8 @@
 #include <cmath>
 #include <span>
 
-#include "client/cli/text/quantity.h"
-#include "client/cli/text/table.h"
+#include "client/cli/base/quantity.h"
+#include "client/cli/base/table.h"
 
 namespace sinew::cli {
 namespace {
