@@ -9,7 +9,6 @@
 #include <set>
 #include <span>
 
-#include "client/cli/base/quantity.h"
 #include "client/rig/rig_units.h"
 
 namespace sinew::cli {
@@ -57,8 +56,7 @@ class Linter {
     }
     if (targets == 0) return;
     Say(Severity::kInfo,
-        absl::StrCat(CountText(targets),
-                     targets == 1 ? " morph target moves" : " morph targets move",
+        absl::StrCat(targets, targets == 1 ? " morph target moves" : " morph targets move",
                      " only if the recipe begins with shapes, as in 'shapes | lbs'"));
   }
 
@@ -121,11 +119,10 @@ class Linter {
       at += size;
     }
     if (repeated > 0) {
-      Say(Severity::kWarning, absl::StrCat(CountText(repeated), " faces name a vertex twice"));
+      Say(Severity::kWarning, absl::StrCat(repeated, " faces name a vertex twice"));
     }
     const auto loose = static_cast<std::uint64_t>(std::count(used.begin(), used.end(), false));
-    if (loose > 0)
-      Say(Severity::kInfo, absl::StrCat(CountText(loose), " vertices belong to no face"));
+    if (loose > 0) Say(Severity::kInfo, absl::StrCat(loose, " vertices belong to no face"));
   }
 
   bool CheckSkin(const client::Mesh& mesh) {
@@ -176,17 +173,16 @@ class Linter {
     if (negative > 0)
       Say(Severity::kError, absl::StrCat("influence_weights: ", negative, " are below 0"));
     if (off > 0) {
-      Say(Severity::kError, absl::StrCat("influence_weights: ", CountText(off),
-                                         " vertices do not sum to 1, the first is ", first_off,
-                                         " with ", NumberText(first_sum)));
+      Say(Severity::kError,
+          absl::StrCat("influence_weights: ", off, " vertices do not sum to 1, the first is ",
+                       first_off, " with ", absl::SixDigits(first_sum)));
     }
     if (bare > 0 && skin.fallback_joint) {
       Say(Severity::kInfo,
-          absl::StrCat(CountText(bare), " vertices without weights follow the fallback joint"));
+          absl::StrCat(bare, " vertices without weights follow the fallback joint"));
     } else if (bare > 0) {
       Say(Severity::kError,
-          absl::StrCat(CountText(bare),
-                       " vertices have no weight, and the skin no fallback joint"));
+          absl::StrCat(bare, " vertices have no weight, and the skin no fallback joint"));
     }
   }
 
@@ -210,7 +206,7 @@ class Linter {
     }
     if (split > 0) {
       Say(Severity::kWarning,
-          absl::StrCat(CountText(split), " vertices share their place with one of other weights: ",
+          absl::StrCat(split, " vertices share their place with one of other weights: ",
                        "such seams open when posed"));
     }
   }

@@ -62,7 +62,7 @@ std::optional<std::string> RecipeField(std::string_view path, std::string_view c
   }
   if (!in_source) return std::nullopt;
   if (path == "recipe" || path == "recipe_text" || path == "deformer") return option;
-  if (path == "determinism_digest") return "--determinism digest";
+  if (path == "determinism_digest") return "--determinism-digest";
   if (path == "rig") return "RIG";
   return absl::StrCat(option, StageText(absl::StrCat(".", std::string(path))));
 }

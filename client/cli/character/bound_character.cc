@@ -56,7 +56,7 @@ absl::StatusOr<client::Character> BindCharacter(Context& context, const Characte
   upload->Close();
   bind->Close();
   if (!bound.ok()) return PlacedInMuscleFile(character.muscles, bound.status());
-  context.Warn(bound->session().warnings, character.muscles);
+  context.Warn(PlacedInMuscleFile(character.muscles, bound->session().warnings));
   return bound;
 }
 

@@ -290,6 +290,12 @@ absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& sta
   return placed;
 }
 
+std::vector<client::Problem> PlacedInMuscleFile(const std::string& path,
+                                                std::vector<client::Problem> problems) {
+  for (client::Problem& each : problems) each.message = PlacedInMuscleFile(path, each.message);
+  return problems;
+}
+
 absl::Status ReadMuscleFile(const std::string& path, client::RigData& rig) {
   SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxBytes, "--muscles"));
   return Prefixed(path, ReadMuscles(file.text(), rig));

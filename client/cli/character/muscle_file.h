@@ -7,7 +7,9 @@
 #include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "sinew/problem.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
@@ -31,5 +33,7 @@ absl::Status ReadMuscleFile(const std::string& path, client::RigData& rig);
 // any if `path` is empty, stay as they are.
 absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& status);
 std::string PlacedInMuscleFile(const std::string& path, absl::string_view message);
+std::vector<client::Problem> PlacedInMuscleFile(const std::string& path,
+                                                std::vector<client::Problem> problems);
 
 }  // namespace sinew::cli

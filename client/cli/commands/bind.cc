@@ -103,7 +103,7 @@ void AddBind(CLI::App& app, Command& command) {
   sub->add_option(
       "--ttl", options->ttl,
       "How long the session lives after its last use: 90, 10m, 1h (default: the server's)");
-  sub->add_option("--determinism digest", options->determinism_digest,
+  sub->add_option("--determinism-digest", options->determinism_digest,
                   "Fail unless the server computes with this digest");
   auto* no_wait =
       sub->add_flag("--no-wait", options->no_wait, "Print the name at once; the bind runs on");

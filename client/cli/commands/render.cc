@@ -207,14 +207,14 @@ void AddRender(CLI::App& app, Command& command) {
       R"(All panels share pose and camera; each says how far it lies from the first. Of a deformer that remembers poses, such as
 implicit(tracking=true), every frame from 0 on is computed, as bake does. A lost server is waited for, up to 30 s,
 with a note.
-Vertices of --vertex_status, which --json counts by the same names:
+Vertices of --vertex-status, which --json counts by the same names:
 )",
       VertexStatusHelp(),
       R"(Examples:
   sinew render hero.glb --deformer ddm --frame 12 --out hero.png
   sinew render hero.glb --deformer lbs dqs ddm enhanced_ddm --clip Run --frame 7 --size 640x720 --out run.png
   sinew render model:hand --deformer lbs --deformer ddm --frame 24 --look-at index_proximal --out hand.png --local
-  sinew render hero.glb --deformer implicit_skinning --vertex_status --frame 12 --out vertex_status.png
+  sinew render hero.glb --deformer implicit_skinning --vertex-status --frame 12 --out vertex_status.png
   sinew render hero.glb --weights all --size 320x480 --out weights.png
 See also: sinew methods, sinew bake.)"));
   sub->callback([options, &command] {

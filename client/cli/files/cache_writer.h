@@ -8,10 +8,10 @@
 #include <span>
 #include <string>
 
-#include "client/cli/character/character_file.h"
 #include "client/cli/files/output_file.h"
 #include "core/formats/manifest.h"
 #include "core/formats/point_cache.h"
+#include "sinew/rig_data.h"
 
 namespace sinew::cli {
 

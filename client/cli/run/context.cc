@@ -15,7 +15,6 @@
 #include "client/cli/base/field_names.h"
 #include "client/cli/base/printable.h"
 #include "client/cli/base/quantity.h"
-#include "client/cli/character/muscle_file.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {
@@ -90,9 +89,9 @@ void Context::Warn(const std::string& text) const {
   PrintError("warning: ", text);
 }
 
-void Context::Warn(const std::vector<client::Problem>& problems, const std::string& muscles) const {
+void Context::Warn(const std::vector<client::Problem>& problems) const {
   for (const client::Problem& problem : problems) {
-    WarnOnce(InTypedWords(PlacedInMuscleFile(muscles, problem.message), {}));
+    WarnOnce(InTypedWords(problem.message, {}));
   }
 }
 

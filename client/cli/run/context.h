@@ -57,8 +57,8 @@ class Context {
   // A line to stderr. Notes are silenced by --quiet, warnings are not.
   void Note(const std::string& text) const;
   void Warn(const std::string& text) const;
-  // Of the server, each once; `muscles` is the file that muscles came from, if any.
-  void Warn(const std::vector<client::Problem>& problems, const std::string& muscles = {}) const;
+  // Warnings of the server, each once.
+  void Warn(const std::vector<client::Problem>& problems) const;
   // Unless this command has said the same before.
   void WarnOnce(const std::string& text) const;
 

@@ -36,7 +36,7 @@ TEST(InTypedWords, NamesOptionsInsteadOfFields) {
       {"targets[1].source.recipe_text: got 'x'", "compare", "--deformers number 2: got 'x'"},
       {"targets[2]: its rig is another", "compare", "--deformers number 3: its rig is another"},
       {"dqs: recipe.dqs.blend: got 5", "compare", "dqs: --deformers (dqs), blend: got 5"},
-      {"source.determinism_digest: got a", "bind", "--determinism digest: got a"},
+      {"source.determinism_digest: got a", "bind", "--determinism-digest: got a"},
       {"deformer: byte 4 is not UTF-8", "bind", "--deformer: byte 4 is not UTF-8"},
       {"ttl: got 0 s", "bind", "--ttl: got 0 s"},
       {"capsule.inner: got nan", "weights", "--inner: got nan"},
