@@ -2,21 +2,19 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "client/cli/base/number_range.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {
 
-void AddMotionOptions(CLI::App& app, MotionRequest& request) {
-  auto* clip =
-      app.add_option("--clip", request.clip, "Clip by name or number (default: the first)");
-  app.add_option(
+void AddMotionOptions(OptionSet& set, MotionRequest& request) {
+  const Option clip =
+      set.AddText("--clip", request.clip, "Clip by name or number (default: the first)");
+  set.AddText(
          "--poses", request.poses,
          "Poses instead of a clip: .npy of frames x joints x 12, joint to model, 3x4 row-major")
-      ->excludes(clip);
-  app.add_option("--fps", request.fps, "Frames per second; frame k is the time k / fps")
-      ->capture_default_str()
-      ->check(NumberFrom(0.001, 100'000.0));
+      .Excludes(clip);
+  set.AddNumber("--fps", request.fps, 0.001, 100'000,
+                "Frames per second; frame k is at time k / fps");
 }
 
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

@@ -1,17 +1,16 @@
-// motion_options.h - the options that choose poses, alike in every command that takes some.
+// motion_options.h - the options that choose poses, the same in every command.
 #pragma once
-
-#include <CLI/CLI.hpp>
 
 #include <string>
 
+#include "client/cli/base/options.h"
 #include "client/cli/character/character_file.h"
 #include "client/cli/run/context.h"
 
 namespace sinew::cli {
 
 // Adds --clip, --poses and --fps.
-void AddMotionOptions(CLI::App& app, MotionRequest& request);
+void AddMotionOptions(OptionSet& set, MotionRequest& request);
 
 // ReadMotion, with a note where a choice was made for the user.
 absl::StatusOr<client::ClipData> ChooseMotion(const Context& context,

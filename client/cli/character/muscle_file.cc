@@ -242,10 +242,9 @@ const char* MuscleProfileName(client::MuscleProfile profile) {
   return "ellipsoid";
 }
 
-void AddMusclesOption(CLI::App& app, std::string& path) {
-  app.add_option("--muscles", path,
-                 "Muscles of the character, a .json file as `sinew help muscles` describes it; "
-                 "in place of those FILE has");
+void AddMusclesOption(OptionSet& set, std::string& path) {
+  set.AddText("--muscles", path,
+              "Muscles that replace those of FILE; a .json file, see `sinew help muscles`");
 }
 
 absl::Status ReadMuscles(std::string_view text, client::RigData& rig) {

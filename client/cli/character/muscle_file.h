@@ -4,18 +4,18 @@
 
 #include <absl/status/status.h>
 
-#include <CLI/CLI.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "client/cli/base/options.h"
 #include "sinew/problem.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
 
 // Adds --muscles to a command that takes FILE.
-void AddMusclesOption(CLI::App& app, std::string& path);
+void AddMusclesOption(OptionSet& set, std::string& path);
 
 // As the text writes it: ellipsoid, sine, root_sine or parabola.
 const char* MuscleProfileName(client::MuscleProfile profile);

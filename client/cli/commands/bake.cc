@@ -198,35 +198,32 @@ absl::Status Bake(Context& context, Options options) {
 
 }  // namespace
 
-void AddBake(CLI::App& app, Command& command) {
-  auto* sub =
-      app.add_subcommand("bake", "Deform a clip and write it as a point cache with a manifest");
+void AddBake(CommandList& commands) {
   auto options = std::make_shared<Options>();
-  sub->add_option("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
-      ->required();
-  AddMusclesOption(*sub, options->muscles);
-  sub->add_option("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json")
-      ->required();
-  AddMotionOptions(*sub, options->motion);
-  sub->add_option("--frames", options->frames,
-                  "FIRST-LAST, FIRST- or one, with xSTEP: 0-99x2 (default: all)");
-  sub->add_option("--out", options->out, "The cache; PATH.json is its manifest")->required();
-  sub->add_option("--format", options->format, "pc2, mdd or npy (default: by the extension)");
-  sub->add_flag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
-  sub->footer(
-      R"(Points are in model space, all meshes in one cache, vertices in the order of the file (where the importer cannot keep
-it, NAME.rest.obj is the mesh to apply the cache to, its points as they stand in the file). Files appear whole or not at
-all; a lost server is waited for, up to 30 s, with a note.
-Of a deformer that remembers poses, such as implicit(tracking=true), every frame from 0 on is computed whatever --frames
-keeps, and again after a lost connection: any range and step has the bits of the whole clip.
+  OptionSet set =
+      commands.Add("bake", "Deform a clip and write it as a point cache with a manifest",
+                   [options](Context& context) { return Bake(context, *options); });
+  set.AddText("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
+      .Required();
+  AddMusclesOption(set, options->muscles);
+  set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
+  AddMotionOptions(set, options->motion);
+  set.AddText("--frames", options->frames,
+              "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
+  set.AddText("--out", options->out, "The cache; its manifest is PATH.json").Required();
+  set.AddText("--format", options->format, "pc2, mdd or npy (default: by the extension)");
+  set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
+  set.SetFooter(
+      R"(The cache holds points in model space, all meshes in one cache, vertices in the order of the file. Where the importer
+cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files appear complete or not at all.
+If the connection drops, waits up to 30 s for the server and says so.
+Deformers that remember earlier poses, such as implicit(tracking=true), always compute every frame from 0, whatever
+--frames selects, and again after a lost connection: any range and step has the bits of the whole clip.
 Examples:
   sinew bake hero.glb --deformer ddm --out hero.pc2
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
   sinew bake hero.sinewrig --poses walk.npy --deformer lbs --out walk.npy.cache --format npy
 See also: sinew verify, sinew inspect (clips), sinew render.)");
-  sub->callback([options, &command] {
-    command = [options](Context& context) { return Bake(context, *options); };
-  });
 }
 
 }  // namespace sinew::cli

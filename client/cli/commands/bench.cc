@@ -5,7 +5,6 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/number_range.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
 #include "client/cli/character/bound_character.h"
@@ -146,47 +145,34 @@ absl::Status Bench(Context& context, Options options) {
 
 }  // namespace
 
-void AddBench(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand(
-      "bench", "Load the server with streams; latencies, rates and where the time goes");
+void AddBench(CommandList& commands) {
   auto options = std::make_shared<Options>();
-  auto* file = sub->add_option("FILE", options->file,
-                               "Character file or model:NAME (default: a synthetic tube)");
-  AddMusclesOption(*sub, options->muscles);
-  sub->add_option("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json")
-      ->required();
-  AddMotionOptions(*sub, options->motion);
-  sub->add_option("--vertices", options->vertices, "Size of the synthetic tube, about")
-      ->capture_default_str()
-      ->check(WholeFrom(64, 16'000'000))
-      ->excludes(file);
-  sub->add_option("--streams", options->load.streams, "Streams at a time")
-      ->capture_default_str()
-      ->check(WholeFrom(1, 1024));
-  sub->add_option("--depth", options->load.depth,
-                  "Poses under way per stream; 1 = latency of a single pose")
-      ->capture_default_str()
-      ->check(WholeFrom(1, 256));
-  sub->add_option("--seconds", options->seconds, "Time measured")
-      ->capture_default_str()
-      ->check(NumberFrom(0.1, 86'400.0));
-  sub->add_option("--warmup", options->warmup, "Time before it that does not count")
-      ->capture_default_str()
-      ->check(NumberFrom(0.0, 3600.0));
-  sub->add_option("--chunk-bytes", options->load.output.chunk_bytes,
-                  "Largest message's bulk (default: the server's)")
-      ->check(WholeFrom(4096, 2'000'000'000));
-  sub->add_flag("--normals", options->normals, "Ask for normals too");
-  sub->add_flag("--no-checksums", options->no_checksums, "Neither make nor verify checksums");
-  sub->footer(
+  OptionSet set = commands.Add(
+      "bench", "Load the server with streams; print latencies, rates and where the time goes",
+      [options](Context& context) { return Bench(context, *options); });
+  const Option file = set.AddText("FILE", options->file,
+                                  "Character file or model:NAME (default: a synthetic tube)");
+  AddMusclesOption(set, options->muscles);
+  set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
+  AddMotionOptions(set, options->motion);
+  set.AddWhole("--vertices", options->vertices, 64, 16'000'000,
+               "Approximate size of the synthetic tube")
+      .Excludes(file);
+  set.AddWhole("--streams", options->load.streams, 1, 1024, "Concurrent streams");
+  set.AddWhole("--depth", options->load.depth, 1, 256,
+               "Poses in flight per stream; 1 measures the latency of a single pose");
+  set.AddNumber("--seconds", options->seconds, 0.1, 86'400, "Duration of the measurement");
+  set.AddNumber("--warmup", options->warmup, 0, 3600, "Seconds before it that do not count");
+  set.AddWhole("--chunk-bytes", options->load.output.chunk_bytes, 4096, 2'000'000'000,
+               "Maximum payload of one message (default: the server's)");
+  set.AddFlag("--normals", options->normals, "Request normals too");
+  set.AddFlag("--no-checksums", options->no_checksums, "Neither compute nor verify checksums");
+  set.SetFooter(
       R"(Latency is from handing a pose to the stream until its frame is complete and verified. With --local there is no network.
 Examples:
   sinew bench --deformer lbs --vertices 50000 --depth 1
   sinew bench hero.glb --deformer ddm --streams 8 --depth 4 --seconds 10 --json
 See also: sinew stats, sinew methods.)");
-  sub->callback([options, &command] {
-    command = [options](Context& context) { return Bench(context, *options); };
-  });
 }
 
 }  // namespace sinew::cli

@@ -90,36 +90,33 @@ absl::Status Bind(Context& context, const Options& options) {
 
 }  // namespace
 
-void AddBind(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand(
-      "bind", "Bind a rig to a deformer and print the session's name, sessions/...");
+void AddBind(CommandList& commands) {
   auto options = std::make_shared<Options>();
-  sub->add_option("RIG", options->rig,
-                  "rigs/sha256-... as `sinew upload` prints, or a FILE (uploaded first)")
-      ->required();
-  AddMusclesOption(*sub, options->muscles);
-  sub->add_option("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json")
-      ->required();
-  sub->add_option(
-      "--ttl", options->ttl,
-      "How long the session lives after its last use: 90, 10m, 1h (default: the server's)");
-  sub->add_option("--determinism-digest", options->determinism_digest,
-                  "Fail unless the server computes with this digest");
-  auto* no_wait =
-      sub->add_flag("--no-wait", options->no_wait, "Print the name at once; the bind runs on");
-  sub->add_flag("--dry-run", options->dry_run,
-                "Check and estimate (upper bounds for memory, guesses for time), create nothing")
-      ->excludes(no_wait);
-  sub->footer(R"(Equal rig and deformer share what was bound: the second bind takes no time.
+  OptionSet set =
+      commands.Add("bind", "Bind a rig to a deformer and print the session's name, sessions/...",
+                   [options](Context& context) {
+                     return context.Lost(Bind(context, *options), "no session is ready");
+                   });
+  set.AddText("RIG", options->rig,
+              "rigs/sha256-... as `sinew upload` prints, or a FILE (uploaded first)")
+      .Required();
+  AddMusclesOption(set, options->muscles);
+  set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
+  set.AddText("--ttl", options->ttl,
+              "How long the session lives after its last use: 90, 10m, 1h (default: the server's)");
+  set.AddText("--determinism-digest", options->determinism_digest,
+              "Fail unless the server computes with this digest");
+  const Option no_wait = set.AddFlag("--no-wait", options->no_wait,
+                                     "Print the name at once; the bind continues on the server");
+  set.AddFlag("--dry-run", options->dry_run,
+              "Only check and estimate: upper bounds for memory, guesses for time")
+      .Excludes(no_wait);
+  set.SetFooter(
+      R"(Sessions with equal rig and deformer share their bound data: the second bind takes no time.
 Examples:
   sinew bind hero.glb --deformer ddm
   sinew bind rigs/sha256-0123... --deformer 'enhanced_ddm(radius=0.03)' --ttl 1h
 See also: sinew methods, sinew sessions, sinew delete.)");
-  sub->callback([options, &command] {
-    command = [options](Context& context) {
-      return context.Lost(Bind(context, *options), "no session is ready");
-    };
-  });
 }
 
 }  // namespace sinew::cli

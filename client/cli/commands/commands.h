@@ -1,25 +1,40 @@
-// commands.h - the sub-commands. Each function adds one to `app`; parsing it fills `command`.
+// commands.h - the sub-commands. Each function declares one: its options, its help, what it runs.
 #pragma once
 
-#include <CLI/CLI.hpp>
-
+#include "client/cli/base/options.h"
 #include "client/cli/run/context.h"
 
 namespace sinew::cli {
 
-void AddInspect(CLI::App& app, Command& command);
-void AddMethods(CLI::App& app, Command& command);
-void AddUpload(CLI::App& app, Command& command);
-void AddBind(CLI::App& app, Command& command);
-void AddBake(CLI::App& app, Command& command);
-void AddRender(CLI::App& app, Command& command);
-void AddCompare(CLI::App& app, Command& command);
-void AddWeights(CLI::App& app, Command& command);
-void AddVerify(CLI::App& app, Command& command);
-void AddBench(CLI::App& app, Command& command);
-void AddRigs(CLI::App& app, Command& command);
-void AddSessions(CLI::App& app, Command& command);
-void AddDelete(CLI::App& app, Command& command);
-void AddStats(CLI::App& app, Command& command);
+// Where a sub-command declares itself.
+class CommandList {
+ public:
+  // Parsing sets `chosen` to the command that was named.
+  CommandList(OptionParser& parser, Command& chosen) : parser_(parser), chosen_(chosen) {}
+
+  OptionSet Add(const std::string& name, const std::string& purpose, Command run) {
+    return parser_.AddCommand(name, purpose,
+                              [&chosen = chosen_, run = std::move(run)] { chosen = run; });
+  }
+
+ private:
+  OptionParser& parser_;
+  Command& chosen_;
+};
+
+void AddInspect(CommandList& commands);
+void AddMethods(CommandList& commands);
+void AddUpload(CommandList& commands);
+void AddBind(CommandList& commands);
+void AddBake(CommandList& commands);
+void AddRender(CommandList& commands);
+void AddCompare(CommandList& commands);
+void AddWeights(CommandList& commands);
+void AddVerify(CommandList& commands);
+void AddBench(CommandList& commands);
+void AddRigs(CommandList& commands);
+void AddSessions(CommandList& commands);
+void AddDelete(CommandList& commands);
+void AddStats(CommandList& commands);
 
 }  // namespace sinew::cli

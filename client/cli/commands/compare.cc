@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/number_range.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
@@ -190,48 +189,47 @@ absl::Status Compare(Context& context, Options options) {
 
 }  // namespace
 
-void AddCompare(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand(
-      "compare", "Measure a clip through several deformers: volume, thickness, distortion, jerk");
+void AddCompare(CommandList& commands) {
   auto options = std::make_shared<Options>();
-  sub->add_option("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
-      ->required();
-  AddMusclesOption(*sub, options->muscles);
-  sub->add_option("--deformers,--deformer", options->deformers,
-                  "Specs or @recipe.json; the first is the "
-                  "reference of the picture")
-      ->required()
-      ->expected(1, 64);
-  AddMotionOptions(*sub, options->motion);
-  sub->add_option("--frames", options->frames,
-                  "FIRST-LAST, FIRST- or one, with xSTEP: 0-99x2 (default: all)");
-  sub->add_flag("--no-self-intersections", options->no_self_intersections,
-                "Leave the slow measures out: crossings and overlap");
-  auto* picture = sub->add_option(
-      "--picture", options->picture,
-      "Also draw one frame, PNG: each method coloured by its distance from the first");
-  sub->add_option("--frame", options->frame,
-                  "Frame of the picture (default: the one with the most distorted edges)")
-      ->check(NumberFrom(0.0, 1e9))
-      ->needs(picture);
-  AddPictureOptions(*sub, options->drawing, picture);
-  sub->footer(
-      R"(Against the rest mesh: volume (open borders closed), smallest distance from the bone over its rest value, bulge (how
-far skin stands out of the body that the bones alone would carry along, over the radius of the limb), root mean square
-of ln(edge or area / at rest), area of faces turned over, and of those which linear blending neither turns over nor
-halves (beyond lbs: not the fold of a bend), pairs of faces that cross (not so at rest), volume enclosed twice (overlap:
-not so at rest), third difference in time in bounding-box diagonals / s^3. Of a deformer that remembers poses, such as
-implicit(tracking=true), the frames measured are a motion of their own from rest on: --frames 24 goes there straight,
---frames 0-24 as the clip does; --picture draws the one of a bake. --json has every frame. "-": no meaning here,
-or more crossings than are counted. What shapes stretch counts as stretched. A lost server is waited for, up to 30 s,
-with a note.
+  OptionSet set = commands.Add(
+      "compare", "Measure a clip through several deformers: volume, thickness, distortion, jerk",
+      [options](Context& context) { return Compare(context, *options); });
+  set.AddText("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
+      .Required();
+  AddMusclesOption(set, options->muscles);
+  set.AddList("--deformers,--deformer", options->deformers,
+              "Recipes or @recipe.json; the first is the reference of the picture")
+      .Required()
+      .Values(1, 64);
+  AddMotionOptions(set, options->motion);
+  set.AddText("--frames", options->frames,
+              "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
+  set.AddFlag("--no-self-intersections", options->no_self_intersections,
+              "Skip the slow measurements: crossing faces and overlap");
+  const Option picture =
+      set.AddText("--picture", options->picture,
+                  "Also draw one frame, PNG: each method coloured by its distance from the first");
+  set.AddWhole("--frame", options->frame, 0, 1'000'000'000,
+               "Frame of the picture (default: the one with the most distorted edges)")
+      .Needs(picture);
+  AddPictureOptions(set, options->drawing, picture);
+  set.SetFooter(
+      R"(Columns, each the worst frame; all are relative to the rest mesh:
+  volume     enclosed volume over that at rest; open borders are closed
+  thickness  smallest distance from the bone over its value at rest
+  bulge      how far skin lies outside the body that the bones alone would carry along, over the radius of the limb
+  edges, areas   root mean square of ln(length or area / at rest)
+  flipped    area of inverted faces; "beyond lbs" leaves out faces that linear blending inverts or halves too
+  crossings, overlap   pairs of faces that cross, and volume enclosed twice, where not so at rest
+  jerk       third difference in time, in bounding-box diagonals / s^3
+"-" means: not defined here, or more crossings than are counted. Stretching by shapes counts as stretching.
+--json has every frame. If the connection drops, waits up to 30 s for the server and says so.
+Deformers that remember earlier poses, such as implicit(tracking=true), start from rest at the first frame measured:
+--frames 24 jumps straight to frame 24, --frames 0-24 moves there as the clip does; --picture draws the frame of a bake.
 Examples:
   sinew compare hero.glb --deformers lbs dqs ddm --frames 0-x2
   sinew compare model:hand --deformers lbs dqs ddm --picture hand.png --local
 See also: sinew methods, sinew render, sinew bench.)");
-  sub->callback([options, &command] {
-    command = [options](Context& context) { return Compare(context, *options); };
-  });
 }
 
 }  // namespace sinew::cli

@@ -35,18 +35,16 @@ absl::Status Delete(Context& context, const std::vector<std::string>& names) {
 
 }  // namespace
 
-void AddDelete(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand("delete", "Delete rigs and sessions; prints what is gone");
+void AddDelete(CommandList& commands) {
   auto names = std::make_shared<std::vector<std::string>>();
-  sub->add_option("NAME", *names, "rigs/... or sessions/...")->required();
-  sub->footer(R"(Stops at the first that cannot be deleted.
+  OptionSet set = commands.Add("delete", "Delete rigs and sessions; print the names deleted",
+                               [names](Context& context) { return Delete(context, *names); });
+  set.AddList("NAME", *names, "rigs/... or sessions/...").Required();
+  set.SetFooter(R"(Stops at the first that cannot be deleted.
 Examples:
   sinew delete sessions/0123
   sinew delete $(sinew rigs --json | jq -r '.[].rig')
 See also: sinew rigs, sinew sessions.)");
-  sub->callback([names, &command] {
-    command = [names](Context& context) { return Delete(context, *names); };
-  });
 }
 
 }  // namespace sinew::cli

@@ -6,7 +6,6 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "client/cli/base/number_range.h"
 #include "client/cli/base/printable.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
@@ -99,7 +98,7 @@ std::string MeshTable(const Report& report) {
                CountText(mesh.triangles), CountText(mesh.skin_joints),
                CountText(mesh.max_influences), CountText(mesh.over_four), CountText(mesh.morphs)});
   }
-  return "\n" + table.Text();
+  return absl::StrCat("\n", table.Text());
 }
 
 std::string ClipTable(const Report& report, double fps) {
@@ -120,7 +119,7 @@ std::string ClipTable(const Report& report, double fps) {
                CountText(static_cast<std::uint64_t>(FramesOf(clip, fps))), CountText(clip.channels),
                CountText(clip.keys)});
   }
-  return "\n" + table.Text();
+  return absl::StrCat("\n", table.Text());
 }
 
 // "upper_arm > upper_arm > forearm": the joints the path is fixed to.
@@ -152,7 +151,7 @@ std::string MuscleTable(const client::RigData& rig) {
     table.Add({muscle.name, JointsOf(rig, muscle), WrapName(muscle), NumberText(muscle.width),
                NumberText(muscle.depth), MuscleProfileName(muscle.profile), muscle.activation});
   }
-  return "\n" + table.Text();
+  return absl::StrCat("\n", table.Text());
 }
 
 Json MusclesJson(const client::RigData& rig) {
@@ -208,7 +207,7 @@ std::string FindingList(const Report& report) {
   if (idle > 0 && report.character.kind != CharacterFile::Kind::kImported) {
     table.Add({"info", "joints", absl::StrCat(CountText(idle), " carry no weight")});
   }
-  return table.rows() == 0 ? "\nno findings\n" : "\n" + table.Text();
+  return table.rows() == 0 ? "\nno findings\n" : absl::StrCat("\n", table.Text());
 }
 
 Json MeshesJson(const Report& report) {
@@ -338,25 +337,20 @@ absl::Status Inspect(Context& context, const Options& options) {
 
 }  // namespace
 
-void AddInspect(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand(
-      "inspect",
-      "Meshes, joints, muscles, clips and weights of a character file, and its problems");
+void AddInspect(CommandList& commands) {
   auto options = std::make_shared<Options>();
-  sub->add_option("FILE", options->file, "Character file, .sinewrig or model:NAME")->required();
-  AddMusclesOption(*sub, options->muscles);
-  sub->add_flag("--joints", options->joints, "Print the joint tree");
-  sub->add_option("--fps", options->fps, "Rate at which frames are counted")
-      ->capture_default_str()
-      ->check(NumberFrom(0.001, 100'000.0));
-  sub->footer(R"(Needs no server. Exit code 65 if the file is damaged or a server would refuse it.
+  OptionSet set = commands.Add(
+      "inspect", "Meshes, joints, muscles, clips and weights of a character file, and its problems",
+      [options](Context& context) { return Inspect(context, *options); });
+  set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
+  AddMusclesOption(set, options->muscles);
+  set.AddFlag("--joints", options->joints, "Print the joint tree");
+  set.AddNumber("--fps", options->fps, 0.001, 100'000, "Rate at which frames are counted");
+  set.SetFooter(R"(Needs no server. Exit code 65 if the file is damaged or a server would refuse it.
 Examples:
   sinew inspect hero.glb --joints
-  sinew inspect hero.fbx --json | jq .findings
+  sinew inspect hero.fbx --json | jq .problems
 See also: sinew bake, sinew render, sinew upload.)");
-  sub->callback([options, &command] {
-    command = [options](Context& context) { return Inspect(context, *options); };
-  });
 }
 
 }  // namespace sinew::cli

@@ -113,21 +113,20 @@ absl::Status Methods(Context& context, const std::string& name) {
 
 }  // namespace
 
-void AddMethods(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand(
-      "methods", "Every deformation method with parameters, units, ranges and defaults");
+void AddMethods(CommandList& commands) {
   auto name = std::make_shared<std::string>();
-  sub->add_option("NAME", *name, "Only this method, or this preset with the methods it is made of");
-  sub->footer(
-      R"(Parameters stand behind the name: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'. Text with
-spaces needs double quotes: 'dqs | implicit(joints="elbow blend")'; "" is none.
+  OptionSet set = commands.Add(
+      "methods", "Every deformation method with parameters, units, ranges and defaults",
+      [name](Context& context) { return Methods(context, *name); });
+  set.AddText("NAME", *name, "Only this method, or this preset with the methods of its stages");
+  set.SetFooter(
+      R"(Parameters follow the name in parentheses: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'.
+Text with spaces needs double quotes: 'dqs | implicit(joints="elbow blend")'; "" is the empty text.
 Examples:
   sinew methods
   sinew methods ddm --local
   sinew methods implicit_skinning
 See also: sinew bind, sinew render (several methods side by side).)");
-  sub->callback(
-      [name, &command] { command = [name](Context& context) { return Methods(context, *name); }; });
 }
 
 }  // namespace sinew::cli

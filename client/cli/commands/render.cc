@@ -4,7 +4,6 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/number_range.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
@@ -175,51 +174,47 @@ absl::Status Render(Context& context, Options options) {
 
 }  // namespace
 
-void AddRender(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand("render",
-                                 "Draw one frame, one panel per deformer, without GPU or display");
+void AddRender(CommandList& commands) {
   auto options = std::make_shared<Options>();
-  sub->add_option("FILE", options->file, "Character file, .sinewrig or model:NAME")->required();
-  AddMusclesOption(*sub, options->muscles);
-  auto* deformer = sub->add_option("--deformer", options->deformers,
-                                   "Recipe or @recipe.json; repeat for panels side by side")
-                       ->expected(1, 64);
-  AddMotionOptions(*sub, options->motion);
-  auto* frame = sub->add_option("--frame", options->frame, "Frame of the clip")
-                    ->capture_default_str()
-                    ->check(NumberFrom(0.0, 1e9));
-  sub->add_flag("--vertex-status", options->vertex_status,
-                "Colour vertices by what became of them, with counts (deformers such as implicit)")
-      ->needs(deformer);
-  sub->add_flag("--translucent", options->translucent,
-                "The rig's muscles, as posed, under a see-through skin")
-      ->needs(deformer);
-  sub->add_option(
-         "--weights", options->weights,
-         "Instead of a frame: the mesh at rest coloured by the weights of JOINT, or a panel "
-         "for each joint with all")
-      ->option_text("JOINT|all")
-      ->excludes(deformer)
-      ->excludes(frame);
-  sub->add_option("--out", options->out, "The picture, PNG")->required();
-  AddPictureOptions(*sub, options->picture);
-  sub->footer(absl::StrCat(
-      R"(All panels share pose and camera; each says how far it lies from the first. Of a deformer that remembers poses, such as
-implicit(tracking=true), every frame from 0 on is computed, as bake does. A lost server is waited for, up to 30 s,
-with a note.
-Vertices of --vertex-status, which --json counts by the same names:
+  OptionSet set =
+      commands.Add("render", "Draw one frame, one panel per deformer, without GPU or display",
+                   [options](Context& context) { return Render(context, *options); });
+  set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
+  AddMusclesOption(set, options->muscles);
+  const Option deformer = set.AddList("--deformer", options->deformers,
+                                      "Recipe or @recipe.json; repeat for panels side by side")
+                              .Values(1, 64);
+  AddMotionOptions(set, options->motion);
+  const Option frame =
+      set.AddWhole("--frame", options->frame, 0, 1'000'000'000, "Frame of the clip");
+  set.AddFlag("--vertex-status", options->vertex_status,
+              "Colour vertices by their projection status, with counts (for implicit)")
+      .Needs(deformer);
+  set.AddFlag("--translucent", options->translucent,
+              "Show the posed muscles of the rig under a translucent skin")
+      .Needs(deformer);
+  set.AddText("--weights", options->weights,
+              "Instead of a frame: the rest mesh coloured by the weights of JOINT, or with all one "
+              "panel per joint")
+      .Placeholder("JOINT|all")
+      .Excludes(deformer)
+      .Excludes(frame);
+  set.AddText("--out", options->out, "The picture, PNG").Required();
+  AddPictureOptions(set, options->picture);
+  set.SetFooter(absl::StrCat(
+      R"(All panels share pose and camera; each states its largest distance from the first. Deformers that remember earlier
+poses, such as implicit(tracking=true), compute every frame from 0, as bake does.
+If the connection drops, waits up to 30 s for the server and says so.
+Status of vertices in --vertex-status; --json counts them by the same names:
 )",
       VertexStatusHelp(),
       R"(Examples:
   sinew render hero.glb --deformer ddm --frame 12 --out hero.png
   sinew render hero.glb --deformer lbs dqs ddm enhanced_ddm --clip Run --frame 7 --size 640x720 --out run.png
   sinew render model:hand --deformer lbs --deformer ddm --frame 24 --look-at index_proximal --out hand.png --local
-  sinew render hero.glb --deformer implicit_skinning --vertex-status --frame 12 --out vertex_status.png
+  sinew render hero.glb --deformer implicit_skinning --vertex-status --frame 12 --out status.png
   sinew render hero.glb --weights all --size 320x480 --out weights.png
 See also: sinew methods, sinew bake.)"));
-  sub->callback([options, &command] {
-    command = [options](Context& context) { return Render(context, *options); };
-  });
 }
 
 }  // namespace sinew::cli

@@ -59,13 +59,11 @@ absl::Status Rigs(Context& context) {
 
 }  // namespace
 
-void AddRigs(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand("rigs", "List the rigs the server stores");
-  sub->footer(R"(Examples:
+void AddRigs(CommandList& commands) {
+  commands.Add("rigs", "List the rigs the server stores", Rigs).SetFooter(R"(Examples:
   sinew rigs
   sinew rigs --json
 See also: sinew upload, sinew delete.)");
-  sub->callback([&command] { command = Rigs; });
 }
 
 }  // namespace sinew::cli

@@ -61,18 +61,16 @@ absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
 
 }  // namespace
 
-void AddSessions(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand("sessions",
-                                 "List sessions: state, progress of the bind, when they expire");
+void AddSessions(CommandList& commands) {
   auto names = std::make_shared<std::vector<std::string>>();
-  sub->add_option("NAME", *names, "Only these (default: all)");
-  sub->footer(R"(Examples:
+  OptionSet set =
+      commands.Add("sessions", "List sessions: state, progress of the bind, when they expire",
+                   [names](Context& context) { return Sessions(context, *names); });
+  set.AddList("NAME", *names, "Only these (default: all)");
+  set.SetFooter(R"(Examples:
   sinew sessions
   sinew sessions sessions/0123 --json        # with the recipe, every default filled in
 See also: sinew bind, sinew delete, sinew stats.)");
-  sub->callback([names, &command] {
-    command = [names](Context& context) { return Sessions(context, *names); };
-  });
 }
 
 }  // namespace sinew::cli

@@ -75,18 +75,16 @@ absl::Status Stats(Context& context, bool limits) {
 
 }  // namespace
 
-void AddStats(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand("stats", "Version, load and limits of the server");
+void AddStats(CommandList& commands) {
   auto limits = std::make_shared<bool>(false);
-  sub->add_flag("--limits", *limits, "Every limit on what a client controls");
-  sub->footer(R"(Examples:
+  OptionSet set = commands.Add("stats", "Version, load and limits of the server",
+                               [limits](Context& context) { return Stats(context, *limits); });
+  set.AddFlag("--limits", *limits, "Print the limits on requests instead");
+  set.SetFooter(R"(Examples:
   sinew stats
   sinew stats --limits
   sinew stats --json --server build-host:50051
 See also: sinew rigs, sinew sessions, sinew bench.)");
-  sub->callback([limits, &command] {
-    command = [limits](Context& context) { return Stats(context, *limits); };
-  });
 }
 
 }  // namespace sinew::cli

@@ -36,20 +36,18 @@ absl::Status Upload(Context& context, const Options& options) {
 
 }  // namespace
 
-void AddUpload(CLI::App& app, Command& command) {
-  auto* sub =
-      app.add_subcommand("upload", "Store a rig on the server and print its name, rigs/sha256-...");
+void AddUpload(CommandList& commands) {
   auto options = std::make_shared<Options>();
-  sub->add_option("FILE", options->file, "Character file, .sinewrig or model:NAME")->required();
-  AddMusclesOption(*sub, options->muscles);
-  sub->footer(R"(The name is the SHA-256 of the bytes: uploading the same rig again sends nothing.
+  OptionSet set =
+      commands.Add("upload", "Store a rig on the server and print its name, rigs/sha256-...",
+                   [options](Context& context) { return Upload(context, *options); });
+  set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
+  AddMusclesOption(set, options->muscles);
+  set.SetFooter(R"(The name is the SHA-256 of the bytes: uploading the same rig again sends nothing.
 Examples:
   sinew upload hero.glb
   sinew bind $(sinew upload hero.glb) --deformer ddm
 See also: sinew bind, sinew rigs, sinew delete.)");
-  sub->callback([options, &command] {
-    command = [options](Context& context) { return Upload(context, *options); };
-  });
 }
 
 }  // namespace sinew::cli

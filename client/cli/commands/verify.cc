@@ -113,21 +113,19 @@ absl::Status Verify(const Context& context, const std::vector<std::string>& path
 
 }  // namespace
 
-void AddVerify(CLI::App& app, Command& command) {
-  auto* sub =
-      app.add_subcommand("verify", "Check every frame of point caches against their manifests");
+void AddVerify(CommandList& commands) {
   auto paths = std::make_shared<std::vector<std::string>>();
-  sub->add_option("CACHE", *paths, ".pc2, .mdd or .npy with its manifest (CACHE.json) beside it")
-      ->required();
-  sub->footer(
+  OptionSet set =
+      commands.Add("verify", "Check every frame of point caches against their manifests",
+                   [paths](Context& context) { return Verify(context, *paths); });
+  set.AddList("CACHE", *paths, ".pc2, .mdd or .npy with its manifest (CACHE.json) beside it")
+      .Required();
+  set.SetFooter(
       R"(Needs no server. Checks every cache; exit code 65 if one is bad, with the first frame that differs.
 Examples:
   sinew verify hero.pc2
   sinew verify shots/*.mdd --json
 See also: sinew bake.)");
-  sub->callback([paths, &command] {
-    command = [paths](Context& context) { return Verify(context, *paths); };
-  });
 }
 
 }  // namespace sinew::cli

@@ -10,7 +10,6 @@
 #include <utility>
 
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/number_range.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/joint_suggestion.h"
 #include "client/cli/character/rig_upload.h"
@@ -248,75 +247,65 @@ absl::Status Weigh(Context& context, Options options) {
   return Draw(context, weighted, options, *picture);
 }
 
-void AddMethodOptions(CLI::App& sub, client::WeightsRequest& request) {
-  sub.add_option("--max-influences", request.max_influences, "Joints of one vertex, 1 to 255 (4)")
-      ->check(WholeFrom(1, 255));
-  sub.add_option("--prune", request.prune, "Smaller weights are dropped, 0 to 0.5 (0.01)")
-      ->check(NumberFrom(0, 0.5));
-  sub.add_option("--smooth", request.smooth, "Passes of averaging over neighbours, 0 to 100 (0)")
-      ->check(WholeFrom(0, 100));
-  sub.add_option("--inner", request.inner,
-                 "capsule: radius of full weight, in median distances of a bone's vertices, 0.1 to "
-                 "10 (1.05)")
-      ->check(NumberFrom(0.1, 10));
-  sub.add_option("--outer", request.outer, "capsule: radius where it ends, up to 20 (1.8)")
-      ->check(NumberFrom(0.1, 20));
-  sub.add_option("--falloff", request.falloff,
-                 "capsule: how sharply the nearer bone wins, 0.25 to 8 (1)")
-      ->check(NumberFrom(0.25, 8));
-  sub.add_option("--heat", request.heat,
-                 "heat: strength of the bones, 0.01 to 100; more = firmer (4)")
-      ->check(NumberFrom(0.01, 100));
-  sub.add_option("--resolution", request.resolution,
-                 "geodesic: voxels along the longest side, 16 to 512 (192)")
-      ->check(WholeFrom(16, 512));
-  sub.add_option("--smoothness", request.smoothness, "geodesic: 0 = broad, 1 = firm, 0 to 1 (0.5)")
-      ->check(NumberFrom(0, 1));
+void AddMethodOptions(OptionSet& set, client::WeightsRequest& request) {
+  set.AddWhole("--max-influences", request.max_influences, 1, 255,
+               "Maximum joints of a vertex, 1 to 255 (4)");
+  set.AddNumber("--prune", request.prune, 0, 0.5, "Drop smaller weights, 0 to 0.5 (0.01)");
+  set.AddWhole("--smooth", request.smooth, 0, 100,
+               "Passes of averaging over neighbours, 0 to 100 (0)");
+  set.AddNumber("--inner", request.inner, 0.1, 10,
+                "capsule: radius of full weight, in median distances of a bone's vertices, 0.1 to "
+                "10 (1.05)");
+  set.AddNumber("--outer", request.outer, 0.1, 20,
+                "capsule: radius where the weight reaches 0, up to 20 (1.8)");
+  set.AddNumber("--falloff", request.falloff, 0.25, 8,
+                "capsule: exponent of the distance; larger favours the nearer bone, 0.25 to 8 (1)");
+  set.AddNumber("--heat", request.heat, 0.01, 100,
+                "heat: strength of the bones, 0.01 to 100; larger = sharper borders (4)");
+  set.AddWhole("--resolution", request.resolution, 16, 512,
+               "geodesic: voxels along the longest side, 16 to 512 (192)");
+  set.AddNumber("--smoothness", request.smoothness, 0, 1,
+                "geodesic: 0 = wide transitions, 1 = narrow, 0 to 1 (0.5)");
 }
 
 }  // namespace
 
-void AddWeights(CLI::App& app, Command& command) {
-  auto* sub = app.add_subcommand(
-      "weights", "Compute skin weights, for a character with or without any; print joints");
+void AddWeights(CommandList& commands) {
   auto options = std::make_shared<Options>();
-  sub->add_option("FILE", options->file,
-                  "Character or mesh file (.obj too), .sinewrig or model:NAME")
-      ->required();
-  sub->add_option("--method", options->method, "capsule, heat or geodesic")->required();
-  AddMethodOptions(*sub, options->request);
-  sub->add_flag("--no-facing", options->no_facing,
-                "heat: bones on the outer side of the skin count as near");
-  sub->add_option("--skeleton", options->skeleton,
-                  "File whose joints, in their rest pose, a FILE without joints is given");
-  auto* joints =
-      sub->add_option("--joints", options->request.joints,
-                      "Joints that may carry skin (default: those that do in the file; else all)");
-  sub->add_flag("--all-joints", options->all_joints, "Every joint may carry skin")
-      ->excludes(joints);
-  sub->add_option("--out", options->out, "The character with its new weights, .sinewrig");
-  auto* picture =
-      sub->add_option("--picture", options->picture, "Also draw the weights, a panel a joint, PNG");
-  sub->add_option("--picture-joint", options->picture_joint,
-                  "Draw this joint alone; all = those that carry most")
-      ->capture_default_str()
-      ->needs(picture);
-  AddPictureOptions(*sub, options->drawing, picture);
-  sub->footer(
-      R"(capsule is quick and rough; heat is smooth, and needs bones inside the mesh; geodesic takes gaps, overlaps and open
-meshes. Weights that the file has are replaced. A mesh without joints is brought to the units of
---skeleton; an .obj, which names none, must be in them.
-The .sinewrig goes wherever a character file does; it has no clips, so what moves needs --poses.
+  OptionSet set = commands.Add(
+      "weights", "Compute skin weights for a character with or without any; print its joints",
+      [options](Context& context) {
+        return context.Lost(Weigh(context, *options), "no weights are written");
+      });
+  set.AddText("FILE", options->file, "Character or mesh file (.obj too), .sinewrig or model:NAME")
+      .Required();
+  set.AddText("--method", options->method, "capsule, heat or geodesic").Required();
+  AddMethodOptions(set, options->request);
+  set.AddFlag("--no-facing", options->no_facing,
+              "heat: bones on the outer side of the skin count as near");
+  set.AddText("--skeleton", options->skeleton,
+              "Take the joints, in their rest pose, from this file; for a FILE without joints");
+  const Option joints = set.AddList(
+      "--joints", options->request.joints,
+      "Joints that may get weights (default: those with weights in the file; else all)");
+  set.AddFlag("--all-joints", options->all_joints, "Every joint may get weights").Excludes(joints);
+  set.AddText("--out", options->out, "The character with its new weights, .sinewrig");
+  const Option picture =
+      set.AddText("--picture", options->picture, "Also draw the weights, one panel per joint, PNG");
+  set.AddText("--picture-joint", options->picture_joint,
+              "Draw only this joint; all = the joints with the largest sums of weights")
+      .Needs(picture);
+  AddPictureOptions(set, options->drawing, picture);
+  set.SetFooter(
+      R"(capsule is fast and rough. heat is smooth, and needs bones inside the mesh. geodesic handles gaps, overlaps and open
+meshes. Weights in the file are replaced. A mesh without joints is converted to the units of --skeleton; an .obj states
+none and must be in them. The .sinewrig replaces the character file in every command; it has no clips, so commands that
+need a motion need --poses.
 Examples:
   sinew weights hero.glb --method heat --out hero.sinewrig --picture weights.png
   sinew weights statue.obj --skeleton hero.glb --method geodesic --out statue.sinewrig
   sinew weights model:hand --method capsule --max-influences 2 --local
 See also: sinew inspect, sinew bind, sinew render.)");
-  sub->callback([options, &command] {
-    command = [options](Context& context) {
-      return context.Lost(Weigh(context, *options), "no weights are written");
-    };
-  });
 }
 
 }  // namespace sinew::cli

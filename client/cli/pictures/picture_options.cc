@@ -11,7 +11,6 @@
 #include <vector>
 
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/number_range.h"
 #include "client/cli/character/joint_suggestion.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/render/image.h"
@@ -26,25 +25,21 @@ constexpr std::uint32_t kSmallSide = 400;
 
 }  // namespace
 
-void AddPictureOptions(CLI::App& app, PictureRequest& request, CLI::Option* picture) {
-  CLI::Option* const options[] = {
-      app.add_option("--size", request.size,
-                     "Of each panel, WIDTHxHEIGHT (default 800x800; 400x400 for the "
-                     "weights of more than 6 joints)"),
-      app.add_option("--azimuth", request.options.azimuth,
-                     "Camera around the up axis, degrees; 0 = the front")
-          ->capture_default_str()
-          ->check(NumberFrom(-360.0, 360.0)),
-      app.add_option("--elevation", request.options.elevation, "Camera above the horizon, degrees")
-          ->capture_default_str()
-          ->check(NumberFrom(-85.0, 85.0)),
-      app.add_option("--zoom", request.zoom,
-                     "Times nearer than a view of all (default: 1, with --look-at 4)")
-          ->check(NumberFrom(0.1, 1000.0)),
-      app.add_option("--look-at", request.look_at, "Joint in the middle of the picture"),
-      app.add_flag("--wire", request.options.wire, "Draw the edges of the faces")};
-  for (CLI::Option* option : options) {
-    if (picture != nullptr) option->needs(picture);
+void AddPictureOptions(OptionSet& set, PictureRequest& request, std::optional<Option> picture) {
+  const Option options[] = {
+      set.AddText("--size", request.size,
+                  "Of each panel, WIDTHxHEIGHT (default 800x800; 400x400 for the weights of more "
+                  "than 6 joints)"),
+      set.AddNumber("--azimuth", request.options.azimuth, -360, 360,
+                    "Camera around the up axis, degrees; 0 = the front"),
+      set.AddNumber("--elevation", request.options.elevation, -85, 85,
+                    "Camera above the horizon, degrees"),
+      set.AddNumber("--zoom", request.zoom, 0.1, 1000,
+                    "Magnification; 1 shows everything (default: 1, with --look-at 4)"),
+      set.AddText("--look-at", request.look_at, "Joint at the centre of the picture"),
+      set.AddFlag("--wire", request.options.wire, "Draw the edges of the faces")};
+  for (const Option& option : options) {
+    if (picture) option.Needs(*picture);
   }
 }
 

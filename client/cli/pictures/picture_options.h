@@ -4,12 +4,12 @@
 
 #include <absl/status/statusor.h>
 
-#include <CLI/CLI.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "client/cli/base/options.h"
 #include "client/cli/files/output_file.h"
 #include "client/cli/pictures/posed_picture.h"
 #include "client/cli/run/context.h"
@@ -23,9 +23,9 @@ struct PictureRequest {
   PictureOptions options;
 };
 
-// Adds --size, --azimuth, --elevation, --zoom, --look-at and --wire, which need `picture` where
-// there is one.
-void AddPictureOptions(CLI::App& app, PictureRequest& request, CLI::Option* picture = nullptr);
+// Adds --size, --azimuth, --elevation, --zoom, --look-at and --wire; with `picture`, each of them
+// needs that option.
+void AddPictureOptions(OptionSet& set, PictureRequest& request, std::optional<Option> picture = {});
 
 // Reads --size into the options. UsageError.
 absl::Status ReadPictureSize(PictureRequest& request);

@@ -1,0 +1,238 @@
+#include "client/cli/base/options.h"
+
+#include <absl/strings/match.h>
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
+#include "core/base/closest_names.h"
+
+namespace sinew::cli {
+namespace {
+
+using Values = CLI::results_t;
+
+// An option of one value. CLI11's typed add_option takes seconds to compile for every type; this
+// one is not a template.
+CLI::Option* AddOne(CLI::App& app, const std::string& name, const char* type,
+                    std::function<void(const std::string&)> set, const std::string& shown_default,
+                    const std::string& help) {
+  CLI::Option* option = app.add_option(
+      name,
+      [set = std::move(set)](const Values& values) {
+        set(values.front());
+        return true;
+      },
+      help);
+  option->type_name(type)->expected(1);
+  if (!shown_default.empty()) option->default_str(shown_default);
+  return option;
+}
+
+// "" or why `text` is not a number in the range. CLI11's own Range accepts "nan".
+std::string NumberError(const std::string& text, double low, double high) {
+  double value = 0;
+  if (absl::SimpleAtod(text, &value) && value >= low && value <= high) return {};
+  return absl::StrCat("got \"", text, "\", need a number from ", NumberText(low), " to ",
+                      NumberText(high));
+}
+
+std::string WholeError(const std::string& text, std::int64_t low, std::int64_t high) {
+  std::int64_t value = 0;
+  if (absl::SimpleAtoi(text, &value) && value >= low && value <= high) return {};
+  return absl::StrCat("got \"", text, "\", need a whole number from ", low, " to ", high);
+}
+
+std::vector<std::string> CommandNames(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+  }
+  return names;
+}
+
+// `sinew help` becomes `sinew --help`, `sinew help bake` becomes `sinew bake --help`, and `sinew
+// help dance` the mistake `sinew dance`.
+std::vector<const char*> WithHelp(const CLI::App& app, int argc, const char* const* argv) {
+  std::vector<const char*> arguments(argv, argv + argc);
+  const int help = NextWord(argc, argv, 1);
+  if (help == argc || std::string_view(argv[help]) != "help") return arguments;
+  const int about = NextWord(argc, argv, help + 1);
+  arguments.erase(arguments.begin() + help);
+  if (about == argc || std::ranges::count(CommandNames(app), argv[about]) > 0) {
+    arguments.push_back("--help");
+  }
+  return arguments;
+}
+
+// The options of `command` and of every command.
+std::vector<std::string> OptionNames(const CLI::App& app, const CLI::App& command) {
+  std::vector<std::string> names;
+  for (const CLI::App* each : {&command, &app}) {
+    for (const CLI::Option* option : each->get_options()) {
+      for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+    }
+  }
+  return names;
+}
+
+// Why the parse failed. An unknown command or option comes before what CLI11 reports first: that
+// something required is missing.
+absl::Status Mistake(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command) {
+  for (const std::string& left : app.remaining(/*recurse=*/true)) {
+    const std::string option = left.substr(0, left.find('='));
+    if (&command == &app && !absl::StartsWith(option, "-")) {
+      return UsageError(
+          absl::StrCat(option, ": no such command", DidYouMean(option, CommandNames(app))));
+    }
+    if (!absl::StartsWith(option, "--")) continue;
+    return UsageError(
+        absl::StrCat(option, ": no such option", DidYouMean(option, OptionNames(app, command))));
+  }
+  return UsageError(error.what());
+}
+
+}  // namespace
+
+Option Option::Required() const {
+  option_->required();
+  return *this;
+}
+
+Option Option::Excludes(Option other) const {
+  option_->excludes(other.option_);
+  return *this;
+}
+
+Option Option::Needs(Option other) const {
+  option_->needs(other.option_);
+  return *this;
+}
+
+Option Option::Values(int minimum, int maximum) const {
+  option_->expected(minimum, maximum);
+  return *this;
+}
+
+Option Option::Placeholder(const std::string& text) const {
+  option_->option_text(text);
+  return *this;
+}
+
+Option OptionSet::AddFlag(const std::string& name, bool& value, const std::string& help) {
+  return Option(app_->add_flag_function(
+      name, [&value](std::int64_t times) { value = times > 0; }, help));
+}
+
+Option OptionSet::AddText(const std::string& name, std::string& value, const std::string& help) {
+  return Option(AddOne(
+      *app_, name, "TEXT", [&value](const std::string& text) { value = text; }, value, help));
+}
+
+Option OptionSet::AddList(const std::string& name, std::vector<std::string>& values,
+                          const std::string& help) {
+  CLI::Option* option = app_->add_option(
+      name,
+      [&values](const Values& read) {
+        values = read;
+        return true;
+      },
+      help);
+  option->type_name("TEXT")->expected(CLI::detail::expected_max_vector_size);
+  return Option(option);
+}
+
+Option OptionSet::AddNumber(const std::string& name, const Range<double>& range,
+                            std::function<void(double)> set, const std::string& help) {
+  const double low = range.low, high = range.high;
+  const bool shown = range.initial && *range.initial >= low && *range.initial <= high;
+  const auto read = [set = std::move(set)](const std::string& text) {
+    double value = 0;
+    if (absl::SimpleAtod(text, &value)) set(value);
+  };
+  CLI::Option* option =
+      AddOne(*app_, name, "FLOAT", read, shown ? NumberText(*range.initial) : std::string(), help);
+  option->check([low, high](const std::string& text) { return NumberError(text, low, high); });
+  return Option(option);
+}
+
+Option OptionSet::AddWhole(const std::string& name, const Range<std::int64_t>& range,
+                           std::function<void(std::int64_t)> set, const std::string& help) {
+  const std::int64_t low = range.low, high = range.high;
+  const bool shown = range.initial && *range.initial >= low && *range.initial <= high;
+  const auto read = [set = std::move(set)](const std::string& text) {
+    std::int64_t value = 0;
+    if (absl::SimpleAtoi(text, &value)) set(value);
+  };
+  CLI::Option* option =
+      AddOne(*app_, name, "INT", read, shown ? absl::StrCat(*range.initial) : std::string(), help);
+  option->check([low, high](const std::string& text) { return WholeError(text, low, high); });
+  return Option(option);
+}
+
+void OptionSet::SetFooter(const std::string& text) {
+  app_->footer(text);
+}
+
+OptionParser::OptionParser(const std::string& program, const std::string& purpose,
+                           const std::string& version)
+    : app_(std::make_unique<CLI::App>(purpose, program)) {
+  app_->set_version_flag("--version", version);
+  app_->get_formatter()->column_width(32);
+  app_->fallthrough();
+  app_->require_subcommand(0, 1);
+}
+
+OptionParser::~OptionParser() = default;
+
+OptionSet OptionParser::globals() {
+  return OptionSet(app_.get());
+}
+
+OptionSet OptionParser::AddCommand(const std::string& name, const std::string& purpose,
+                                   std::function<void()> chosen) {
+  CLI::App* command = app_->add_subcommand(name, purpose);
+  command->callback(std::move(chosen));
+  return OptionSet(command);
+}
+
+OptionParser::Result OptionParser::Parse(int argc, const char* const* argv) {
+  Result result;
+  try {
+    const std::vector<const char*> arguments = WithHelp(*app_, argc, argv);
+    app_->parse(static_cast<int>(arguments.size()), arguments.data());
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = app_->get_subcommands();
+    const CLI::App& about = chosen.empty() ? *app_ : *chosen.front();
+    if (!chosen.empty()) result.command = about.get_name();
+    if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
+      result.status = Mistake(error, *app_, about);
+    } else if (error.get_name() == "CallForVersion") {
+      result.text = absl::StrCat(error.what(), "\n");
+    } else {
+      result.text = about.help(chosen.empty() ? "" : app_->get_name(), CLI::AppFormatMode::Normal);
+    }
+    return result;
+  }
+  if (!app_->get_subcommands().empty())
+    result.command = app_->get_subcommands().front()->get_name();
+  return result;
+}
+
+std::string OptionParser::Help() const {
+  return app_->help();
+}
+
+int NextWord(int argc, const char* const* argv, int at) {
+  while (at < argc && argv[at][0] == '-') at += std::string_view(argv[at]) == "--server" ? 2 : 1;
+  return std::min(at, argc);
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,125 @@
+// options.h - the options of a command line, declared with their types, ranges and help.
+//
+// CLI11 parses and formats; only options.cc includes it, because every one of its templates costs
+// seconds of compilation. Variables that options fill must outlive the parser.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace CLI {
+class App;
+class Option;
+}  // namespace CLI
+
+namespace sinew::cli {
+
+// A declared option. A handle: copies name the same option.
+class Option {
+ public:
+  explicit Option(CLI::Option* option) : option_(option) {}
+
+  Option Required() const;
+  Option Excludes(Option other) const;                // at most one of the two may be given
+  Option Needs(Option other) const;                   // an error without the other
+  Option Values(int minimum, int maximum) const;      // of a list
+  Option Placeholder(const std::string& text) const;  // in --help, in place of type and default
+
+ private:
+  CLI::Option* option_;
+};
+
+// The options of one command. A name that begins with "--" is an option ("--quiet,-q" has two
+// spellings), any other a positional argument. Initial values are shown as defaults: text if it is
+// not empty, numbers if they lie in their range.
+class OptionSet {
+ public:
+  explicit OptionSet(CLI::App* app) : app_(app) {}
+
+  Option AddFlag(const std::string& name, bool& value, const std::string& help);
+  Option AddText(const std::string& name, std::string& value, const std::string& help);
+  // One or more values, or the option given several times.
+  Option AddList(const std::string& name, std::vector<std::string>& values,
+                 const std::string& help);
+
+  // A finite number within [low, high]. T: double or optional<double>.
+  template <class T>
+  Option AddNumber(const std::string& name, T& value, double low, double high,
+                   const std::string& help) {
+    std::optional<double> initial;
+    if constexpr (std::same_as<T, double>) initial = value;
+    return AddNumber(
+        name, {low, high, initial}, [&value](double read) { value = read; }, help);
+  }
+
+  // A whole number within [low, high]. T: an integer type that holds both, or an optional of one.
+  template <class T>
+  Option AddWhole(const std::string& name, T& value, std::int64_t low, std::int64_t high,
+                  const std::string& help) {
+    std::optional<std::int64_t> initial;
+    if constexpr (std::integral<T>) initial = static_cast<std::int64_t>(value);
+    const auto set = [&value](std::int64_t read) {
+      if constexpr (std::integral<T>) {
+        value = static_cast<T>(read);
+      } else {
+        value = static_cast<typename T::value_type>(read);
+      }
+    };
+    return AddWhole(name, {low, high, initial}, set, help);
+  }
+
+  // Printed by --help below the options.
+  void SetFooter(const std::string& text);
+
+ private:
+  template <class Number>
+  struct Range {
+    Number low, high;
+    std::optional<Number> initial;
+  };
+
+  Option AddNumber(const std::string& name, const Range<double>& range,
+                   std::function<void(double)> set, const std::string& help);
+  Option AddWhole(const std::string& name, const Range<std::int64_t>& range,
+                  std::function<void(std::int64_t)> set, const std::string& help);
+
+  CLI::App* app_;
+};
+
+// A program with sub-commands: options of all commands may stand anywhere on the command line.
+class OptionParser {
+ public:
+  OptionParser(const std::string& program, const std::string& purpose, const std::string& version);
+  ~OptionParser();
+
+  OptionSet globals();  // of every command; its footer is that of the program
+  OptionSet AddCommand(const std::string& name, const std::string& purpose,
+                       std::function<void()> chosen);  // called when it is parsed without error
+
+  struct Result {
+    std::string command;              // the chosen one, or empty
+    std::optional<std::string> text;  // --help, --version or `help` was given: print this
+    absl::Status status;              // UsageError: the mistake, with near names for a slip
+  };
+  // `PROGRAM help COMMAND` is `PROGRAM COMMAND --help`. Never throws.
+  Result Parse(int argc, const char* const* argv);
+
+  // --help of the program.
+  std::string Help() const;
+
+ private:
+  std::unique_ptr<CLI::App> app_;
+};
+
+// The first argument from `at` on that is neither --server, its value, nor a flag; or `argc`.
+int NextWord(int argc, const char* const* argv, int at);
+
+}  // namespace sinew::cli
