@@ -120,7 +120,7 @@ void DeformerLaws::ExpectFollows(const std::vector<Affine>& pose, const Frame& s
   ASSERT_LE(carrying, MostCarrying(far)) << what;
 }
 
-TEST_P(DeformerLaws, RestPoseGivesTheRestMesh) {
+TEST_P(DeformerLaws, RestPoseGivesRestMesh) {
   const Frame frame = Must(testing::RestPose(rig()));
   for (std::size_t v = 0; v < rig().vertices(); ++v) {
     ASSERT_LE(Distance(ToDouble(rig().mesh().positions()[v]), ToDouble(frame.positions[v])),
@@ -129,7 +129,7 @@ TEST_P(DeformerLaws, RestPoseGivesTheRestMesh) {
   }
 }
 
-TEST_P(DeformerLaws, AuthoredNormalsComeBackAtRest) {
+TEST_P(DeformerLaws, RestPoseGivesAuthoredNormals) {
   if (rig().mesh().normals().empty()) GTEST_SKIP() << "no authored normals";
   const Frame frame = Must(testing::RestPose(rig()));
   for (std::size_t v = 0; v < rig().vertices(); ++v) {
@@ -142,7 +142,7 @@ double DirectionTolerance(const Rig& rig, double reach) {
   return 1e-4 + 1e-5 * reach / std::max(rig.mesh().diagonal(), 1e-3);
 }
 
-TEST_P(DeformerLaws, AuthoredTangentsComeBackAtRest) {
+TEST_P(DeformerLaws, RestPoseGivesAuthoredTangents) {
   if (rig().mesh().tangents().empty()) GTEST_SKIP() << "no authored tangents";
   const Frame frame = Must(testing::RestPose(rig()));
   for (std::size_t v = 0; v < rig().vertices(); ++v) {
@@ -154,7 +154,7 @@ TEST_P(DeformerLaws, AuthoredTangentsComeBackAtRest) {
   }
 }
 
-TEST_P(DeformerLaws, TangentsFollowACommonRigidMotion) {
+TEST_P(DeformerLaws, TangentsFollowRigidMotion) {
   if (rig().mesh().tangents().empty()) GTEST_SKIP() << "no authored tangents";
   const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 137);
   const double tolerance = 5 * DirectionTolerance(rig(), Reach());
@@ -174,7 +174,7 @@ TEST_P(DeformerLaws, TangentsFollowACommonRigidMotion) {
   }
 }
 
-TEST_P(DeformerLaws, FollowsACommonRigidMotion) {
+TEST_P(DeformerLaws, FollowsRigidMotion) {
   const bool fits_reflections = std::holds_alternative<DdmParams>(recipe_.front());
   for (const NamedPose& pose : LawPoses(rig())) {
     // Plain direct delta mush fits a rotation to mirrored neighbourhoods, and on a round limb many
@@ -191,7 +191,7 @@ TEST_P(DeformerLaws, FollowsACommonRigidMotion) {
   }
 }
 
-TEST_P(DeformerLaws, FollowsTheRootThroughAFullTurn) {
+TEST_P(DeformerLaws, FollowsRootThroughFullTurn) {
   const auto pose = testing::BendPose(rig(), 50);
   const Frame still = Must(pose);
   for (int degrees = 0; degrees <= 720; degrees += 45) {
@@ -200,7 +200,7 @@ TEST_P(DeformerLaws, FollowsTheRootThroughAFullTurn) {
   }
 }
 
-TEST_P(DeformerLaws, EveryPoseIsFiniteWithUnitNormalsAndTrueBounds) {
+TEST_P(DeformerLaws, FiniteVerticesUnitNormalsTrueBounds) {
   for (const NamedPose& pose : LawPoses(rig())) {
     const Frame frame = Must(pose.joints);
     std::array<float, 6> bounds = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
@@ -227,7 +227,7 @@ TEST_P(DeformerLaws, EveryPoseIsFiniteWithUnitNormalsAndTrueBounds) {
   }
 }
 
-TEST_P(DeformerLaws, ThreadsAndOrderOfFramesDoNotChangeBits) {
+TEST_P(DeformerLaws, ThreadsAndFrameOrderDoNotChangeBits) {
   const auto poses = LawPoses(rig());
   std::vector<Frame> serial;
   const Task one({.progress = {}, .parallel = false});
@@ -243,7 +243,7 @@ TEST_P(DeformerLaws, ThreadsAndOrderOfFramesDoNotChangeBits) {
   }
 }
 
-TEST_P(DeformerLaws, EveryInstructionSetGivesTheSameBits) {
+TEST_P(DeformerLaws, EveryInstructionSetGivesSameBits) {
   const auto poses = LawPoses(rig());
   std::vector<Frame> scalar;
   for (const Isa isa : SupportedIsas()) {
@@ -264,7 +264,7 @@ TEST_P(DeformerLaws, EveryInstructionSetGivesTheSameBits) {
   ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
 }
 
-TEST_P(DeformerLaws, SavedAndLoadedGivesTheSameBits) {
+TEST_P(DeformerLaws, SaveAndLoadKeepBits) {
   TableWriter writer;
   deformer_->Save(writer);
   const std::string file = writer.Finish();
@@ -290,7 +290,7 @@ std::string Rebuilt(const std::vector<TableReader::Table>& tables, std::size_t c
   return writer.Finish();
 }
 
-TEST_P(DeformerLaws, LoadRefusesEveryShortenedOrMissingTable) {
+TEST_P(DeformerLaws, LoadRejectsShortenedOrMissingTables) {
   TableWriter writer;
   deformer_->Save(writer);
   const std::string file = writer.Finish();
@@ -322,7 +322,7 @@ TEST_P(DeformerLaws, LoadRefusesEveryShortenedOrMissingTable) {
 
 // Wild indices with true checksums: refused, or harmless (a table of plain numbers): then every
 // vertex is written.
-TEST_P(DeformerLaws, LoadOfWildIndicesIsRefusedOrStaysInBounds) {
+TEST_P(DeformerLaws, LoadRejectsOrToleratesWildIndices) {
   TableWriter writer;
   deformer_->Save(writer);
   const std::string file = writer.Finish();
@@ -367,7 +367,7 @@ TEST_P(DeformerLaws, LoadOfWildIndicesIsRefusedOrStaysInBounds) {
   }
 }
 
-TEST_P(DeformerLaws, StopsWhenAsked) {
+TEST_P(DeformerLaws, CancelledBindStops) {
   std::stop_source stop;
   stop.request_stop();
   Task task({.stop = stop.get_token()});
@@ -377,7 +377,7 @@ TEST_P(DeformerLaws, StopsWhenAsked) {
             absl::StatusCode::kCancelled);
 }
 
-TEST_P(DeformerLaws, StopsMidwayOrFinishes) {
+TEST_P(DeformerLaws, CancelMidwayStopsOrFinishes) {
   std::stop_source stop;
   Task task({.stop = stop.get_token(), .progress = [&](double) { stop.request_stop(); }});
   const auto bound = Deformer::Bind(rig(), recipe_, task);
@@ -390,7 +390,7 @@ TEST_P(DeformerLaws, StopsMidwayOrFinishes) {
   }
 }
 
-TEST_P(DeformerLaws, BoundDataStaysWithinTheEstimate) {
+TEST_P(DeformerLaws, BoundDataIsWithinEstimate) {
   const auto estimate = Deformer::Estimate(rig(), recipe_, Task());
   ASSERT_TRUE(estimate.ok());
   EXPECT_LE(deformer_->bytes(), estimate->bound_bytes + 4096);
@@ -404,7 +404,7 @@ TEST_P(DeformerLaws, BoundDataStaysWithinTheEstimate) {
   EXPECT_TRUE(Deformer::Bind(rig(), recipe_, known, &*estimate).ok());
 }
 
-TEST_P(DeformerLaws, RefusesBadPosesAndBuffers) {
+TEST_P(DeformerLaws, RejectsBadPosesAndBuffers) {
   auto pose = testing::RestPose(rig());
   EXPECT_EQ(Evaluate(*deformer_, std::span(pose).first(pose.size() - 1)).status().code(),
             absl::StatusCode::kInvalidArgument);

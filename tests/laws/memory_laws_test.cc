@@ -41,7 +41,7 @@ RigSource ManyInfluences() {
   return source;
 }
 
-// Every face has its corners for itself, and is there twice.
+// Every face has its own corners and occurs twice.
 RigSource SplitFaces() {
   RigSource source = testing::TubeSource({.rings = 60, .around = 30, .joints = 4});
   const MeshSource whole = source.mesh;
@@ -114,7 +114,7 @@ const std::vector<NamedRig>& Rigs() {
 
 class MemoryLaws : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {};
 
-TEST_P(MemoryLaws, EstimateAndBindStayWithinTheEstimate) {
+TEST_P(MemoryLaws, BindMemoryIsWithinEstimate) {
   const Rig& rig = Rigs()[std::get<1>(GetParam())].rig;
   const auto recipe = ParseRecipe(std::get<0>(GetParam()));
   ASSERT_TRUE(recipe.ok()) << recipe.status();

@@ -54,7 +54,7 @@ std::vector<Frame> Sequence(const Deformer& deformer, std::span<const testing::N
   return frames;
 }
 
-TEST(SequenceLaws, EveryPoseMayBeTheNextOne) {
+TEST(SequenceLaws, AnyPoseMayFollowAnother) {
   const std::vector<std::string> recipes = StatefulRecipes();
   ASSERT_FALSE(recipes.empty());
   for (const std::string& recipe_text : recipes) {

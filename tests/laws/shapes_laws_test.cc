@@ -92,7 +92,7 @@ class ShapesLaws : public ::testing::TestWithParam<std::string> {
   Deformer shaped() const { return BindTo(rig(), "shapes | " + GetParam()); }
 };
 
-TEST_P(ShapesLaws, ACommonRigidMotionCarriesTheMovedPoints) {
+TEST_P(ShapesLaws, RigidMotionCarriesMovedPoints) {
   const Deformer deformer = shaped();
   const auto points = moved_rest();
   for (const double far : {0.0, 3.0}) {
@@ -106,7 +106,7 @@ TEST_P(ShapesLaws, ACommonRigidMotionCarriesTheMovedPoints) {
 }
 
 // Far from the other joint's vertices, so that methods which smooth weights count too.
-TEST_P(ShapesLaws, AVertexOfOneJointIsMovedByItsMatrix) {
+TEST_P(ShapesLaws, SingleJointVertexFollowsMatrix) {
   const auto pose = testing::TurnPose(rig(), {0.6, 0, 0.8}, 70);
   const auto skin = testing::SkinMatrices(rig(), pose);
   const auto frame = Must(shaped(), pose, kOn);
@@ -125,7 +125,7 @@ TEST_P(ShapesLaws, AVertexOfOneJointIsMovedByItsMatrix) {
   EXPECT_GE(tested, 100u) << "offsets that count";
 }
 
-TEST_P(ShapesLaws, ControlsAtZeroGiveTheBitsWithoutShapes) {
+TEST_P(ShapesLaws, ZeroControlsGiveBitsWithoutShapes) {
   const Deformer without = plain(), with = shaped(),
                  weak = BindTo(rig(), "shapes(strength=0) | " + GetParam());
   for (const double degrees : {0.0, 80.0, 150.0}) {
@@ -138,9 +138,8 @@ TEST_P(ShapesLaws, ControlsAtZeroGiveTheBitsWithoutShapes) {
   }
 }
 
-// The offset of a vertex is turned by something of its own that depends on the joints alone, and
-// nobody else's.
-TEST_P(ShapesLaws, OffsetsAreCarriedLinearlyAndStayWithTheirVertex) {
+// The offset of a vertex is rotated by a matrix of its own, which depends on the joints only.
+TEST_P(ShapesLaws, OffsetsAreLinearPerVertex) {
   const Deformer deformer = shaped();
   const auto points = moved_rest(), still = rest();
   for (const auto& pose : {testing::BendPose(rig(), 75), testing::TwistPose(rig(), 100)}) {
@@ -160,7 +159,7 @@ TEST_P(ShapesLaws, OffsetsAreCarriedLinearlyAndStayWithTheirVertex) {
   }
 }
 
-TEST_P(ShapesLaws, ThreadsInstructionSetsAndSavingDoNotChangeBits) {
+TEST_P(ShapesLaws, ThreadsIsaAndSavingDoNotChangeBits) {
   const auto pose = testing::BendPose(rig(), 80);
   std::vector<Vec3f> scalar;
   for (const Isa isa : SupportedIsas()) {
@@ -214,7 +213,7 @@ std::string Readable(const ::testing::TestParamInfo<std::string>& info) {
 INSTANTIATE_TEST_SUITE_P(All, ShapesLaws, ::testing::ValuesIn(RestReaders()), Readable);
 
 // Methods that keep nothing of the rest pose cannot tell moved points from a rig made of them.
-TEST(ShapesLaw, LinearBlendAndDualQuaternionsEqualTheDisplacedRigBitByBit) {
+TEST(ShapesLaw, LbsAndDqsEqualDisplacedRigBitwise) {
   RigSource displaced = testing::TubeWithShapesSource();
   const auto points = reference::ShapedRest(ShapedTube(), kOn);
   for (std::size_t v = 0; v < points.size(); ++v) {
@@ -238,7 +237,7 @@ TEST(ShapesLaw, LinearBlendAndDualQuaternionsEqualTheDisplacedRigBitByBit) {
 }
 
 // Stages behind the skin see it with its shapes; at zero they see the bits they saw before.
-TEST(ShapesLaw, EveryMethodKeepsItsBitsBehindShapesAtZero) {
+TEST(ShapesLaw, ZeroShapesChangeNoBit) {
   for (const MethodInfo& method : ListMethods()) {
     const auto pose = testing::BendPose(ShapedTube(), 60);
     const auto expected = Must(BindTo(ShapedTube(), method.example), pose, kOff);

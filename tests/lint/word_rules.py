@@ -20,7 +20,7 @@ PHRASES = (
     ("nobody", "no caller, no session, none"),
     ("somebody", "a caller, a client, one"),
     ("(every|any)body", "all, each, any"),
-    ("(that|which|where) there (is|are) (not|none)", "unknown, missing"),
+    ("(that|which) there (is|are) (not|none)", "unknown, missing"),
     ("who (asks|calls|needs|wants|uses|reads|comes|goes|stops|gets|knows|types?)", "the caller, callers that ..."),
     ("strangers?", "another part, an unknown part"),
     ("anew", "again"),

@@ -42,7 +42,7 @@ Rig TubeWithShapes();
 // at -y, a warped spindle around a cylinder of radius 0.2.
 RigSource TubeWithMusclesSource();
 // A tube whose joints all hang from the first, two of them in one place; its vertices have 1 to 32
-// influences, and every third face is there twice.
+// influences, and every third face occurs twice.
 Rig CrowdedTube();
 // A tube pressed flat, y +-2 and z +-0.5, on two bones side by side at y = -1 and 1 that hang from
 // one joint: "left" and "right", which share the skin at y +-0.6.

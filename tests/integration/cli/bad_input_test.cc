@@ -47,7 +47,7 @@ struct Damage {
   std::function<void(Json&)> apply;
 };
 
-TEST(BadInput, TheUndamagedFileIsGood) {
+TEST(BadInput, AcceptsUndamagedFile) {
   const TemporaryFolder folder;
   WriteAll(folder / "good.gltf", SmallGltf().dump());
   const Finished bake = Sinew(
@@ -55,7 +55,7 @@ TEST(BadInput, TheUndamagedFileIsGood) {
   EXPECT_EQ(bake.exit_code, 0) << bake.err;
 }
 
-TEST(BadInput, DamagedGltf) {
+TEST(BadInput, RejectsDamagedGltf) {
   const Damage rows[] = {
       {"no skin", "skin",
        [](Json& g) {
@@ -96,7 +96,7 @@ TEST(BadInput, DamagedGltf) {
   }
 }
 
-TEST(BadInput, FilesThatAreNoCharacters) {
+TEST(BadInput, RejectsOtherFileTypes) {
   const TemporaryFolder folder;
   const std::string good = SmallGltf().dump();
   const std::string rig = *client::EncodeRig(client::Make("tube")->rig);
@@ -125,7 +125,7 @@ TEST(BadInput, FilesThatAreNoCharacters) {
   ExpectRefused(folder, "model:dragon", "dragon");
 }
 
-TEST(BadInput, RigsThatAServerRefuses) {
+TEST(BadInput, ReportsInvalidRigs) {
   const TemporaryFolder folder;
   client::RigData rig = client::Make("tube")->rig;
   rig.meshes[0].skin.influence_weights[0] += 0.5F;
@@ -142,7 +142,7 @@ struct Wrong {
   const char* words;
 };
 
-TEST(BadInput, WrongArgumentsOfBake) {
+TEST(BadInput, BakeRejectsWrongArguments) {
   const Wrong rows[] = {
       {{"--deformer", "dance"}, 65, "dance"},
       {{"--deformer", "lbs |"}, 65, "sinew: "},
@@ -173,7 +173,7 @@ TEST(BadInput, WrongArgumentsOfBake) {
   }
 }
 
-// Three frames of joints that stand in their origins, but for the last value.
+// Three frames of joints at their origins, but for the last value.
 std::vector<float> Poses(std::size_t joints, float last) {
   std::vector<float> values;
   for (std::size_t k = 0; k < 3 * joints; ++k)
@@ -182,7 +182,7 @@ std::vector<float> Poses(std::size_t joints, float last) {
   return values;
 }
 
-TEST(BadInput, PosesAreCheckedBeforeAndOnTheServer) {
+TEST(BadInput, PosesAreCheckedLocallyAndOnServer) {
   const TemporaryFolder folder;
   const client::RigData rig = client::Make("tube")->rig;
   WriteAll(folder / "tube.sinewrig", *client::EncodeRig(rig));
@@ -208,7 +208,7 @@ TEST(BadInput, PosesAreCheckedBeforeAndOnTheServer) {
   EXPECT_THAT(clip.err, HasSubstr("--poses"));
 }
 
-TEST(BadInput, UnwritablePlacesExit73) {
+TEST(BadInput, UnwritableOutputExits73) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "dir.pc2");
   for (const std::string& out :
@@ -231,7 +231,7 @@ TEST(BadInput, UnwritablePlacesExit73) {
   EXPECT_EQ(full.exit_code, 73) << full.err;
 }
 
-TEST(BadInput, TheCharacterItselfIsNeverOverwritten) {
+TEST(BadInput, CharacterFileIsNeverOverwritten) {
   const TemporaryFolder folder;
   WriteAll(folder / "hero.gltf", SmallGltf().dump());
   const Finished bake = Sinew({"bake", folder / "hero.gltf", "--deformer", "lbs", "--out",
@@ -240,7 +240,7 @@ TEST(BadInput, TheCharacterItselfIsNeverOverwritten) {
   EXPECT_EQ(ReadAll(folder / "hero.gltf"), SmallGltf().dump());
 }
 
-TEST(BadInput, ChangedCachesExit65AndNameTheFrame) {
+TEST(BadInput, ChangedCacheExits65AndNamesFrame) {
   const TemporaryFolder folder;
   const std::string out = folder / "t.pc2";
   ASSERT_EQ(Sinew({"bake", "model:tube", "--deformer", "lbs", "--out", out, "--frames", "10-20x5",
@@ -255,7 +255,7 @@ TEST(BadInput, ChangedCachesExit65AndNameTheFrame) {
   const Finished verify = Sinew({"verify", out});
   EXPECT_EQ(verify.exit_code, 65);
   EXPECT_THAT(verify.out, StartsWith("bad " + out + ": sample 2 (frame 20) has checksum "));
-  EXPECT_EQ(verify.err, "sinew: " + out + ": bad\n") << "the fault is said once";
+  EXPECT_EQ(verify.err, "sinew: " + out + ": bad\n") << "the error is reported once";
   WriteAll(out, bytes.substr(0, bytes.size() - 1));
   EXPECT_EQ(Sinew({"verify", out}).exit_code, 65);
   WriteAll(out, bytes);

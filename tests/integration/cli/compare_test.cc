@@ -43,7 +43,7 @@ Json Figures(Json report) {
   return report;
 }
 
-TEST_F(Compare, JsonHasEveryFrameOfEveryMethodLocallyAsRemotely) {
+TEST_F(Compare, JsonHasEveryFrameLocallyAndRemotely) {
   const Daemon daemon;
   const std::vector<std::string> arguments = {"model:tube", "--deformers", "lbs",    "dqs",
                                               "ddm",        "--frames",    "2-20x3", "--json"};
@@ -110,7 +110,7 @@ TEST_F(Compare, ImplicitSkinningClosesTheHand) {
 
 // The thumb that closes over the fingers presses on their skin, and must not carry it off; nor does
 // skin between fingers slide onto the ball in which the next one ends.
-TEST_F(Compare, TrackingLeavesTheSkinOfAFistInItsPlace) {
+TEST_F(Compare, TrackingKeepsFistSkinInPlace) {
   const Finished finished =
       Local({"model:hand", "--deformers", "dqs", "dqs | implicit(tracking=true)",
              "dqs | bulge_free | implicit(tracking=true)", "--frames", "0-20x2", "--json"});
@@ -124,7 +124,7 @@ TEST_F(Compare, TrackingLeavesTheSkinOfAFistInItsPlace) {
 
 // Shoulders, which many joints share: tracked skin stays in what it leaves when projected unless
 // both go by the same rule.
-TEST_F(Compare, TrackingAWalkOverlapsNoMoreThanProjection) {
+TEST_F(Compare, TrackedWalkOverlapsNoMoreThanProjection) {
   const std::string file = (SharedData() / "models" / "CesiumMan.glb").string();
   if (!std::filesystem::exists(file)) GTEST_SKIP() << "no " << file;
   const Finished finished =
@@ -137,7 +137,7 @@ TEST_F(Compare, TrackingAWalkOverlapsNoMoreThanProjection) {
   EXPECT_LT(tracked, 1.2 * projected);
 }
 
-TEST_F(Compare, TheCylinderClosesTo150Degrees) {
+TEST_F(Compare, CylinderClosesTo150Degrees) {
   const Finished once = Local(
       {"model:cylinder", "--deformers", "implicit_skinning", "--frames", "120-150x30", "--json"});
   ASSERT_EQ(once.exit_code, 0) << once.err;
@@ -161,7 +161,7 @@ TEST_F(Compare, TheCylinderClosesTo150Degrees) {
   }
 }
 
-TEST_F(Compare, TheTableHasARowPerMethod) {
+TEST_F(Compare, TableHasRowPerMethod) {
   const Finished table = Local({"model:tube", "--deformers", "lbs", "enhanced_ddm", "--frames",
                                 "6-8", "--no-self-intersections"});
   EXPECT_EQ(table.exit_code, 0) << table.err;
@@ -171,7 +171,7 @@ TEST_F(Compare, TheTableHasARowPerMethod) {
   EXPECT_THAT(table.out, HasSubstr("3 frames"));
 }
 
-TEST_F(Compare, ThePictureShowsTheFrameAskedForOrTheWorst) {
+TEST_F(Compare, PictureShowsRequestedOrWorstFrame) {
   const std::string chosen = folder_ / "chosen.png", worst = folder_ / "worst.png";
   const std::vector<std::string> base = {
       "model:tube", "--deformers", "lbs",    "dqs",     "--frames",
@@ -201,7 +201,7 @@ TEST_F(Compare, ThePictureShowsTheFrameAskedForOrTheWorst) {
   EXPECT_NE(ReadAll(worst), ReadAll(chosen));
 }
 
-TEST_F(Compare, BadInputExits65AndNamesIt) {
+TEST_F(Compare, BadInputExits65WithItsName) {
   const auto before = folder_.Names();
   const std::string png = folder_ / "x.png";
   const Finished recipe_text = Local(
@@ -209,7 +209,7 @@ TEST_F(Compare, BadInputExits65AndNamesIt) {
   EXPECT_EQ(recipe_text.exit_code, 65) << recipe_text.err;
   EXPECT_THAT(recipe_text.err, HasSubstr("dqs(blend=7)"));
   EXPECT_THAT(recipe_text.out, IsEmpty());
-  EXPECT_EQ(Local({"model:nobody", "--deformers", "lbs"}).exit_code, 65);
+  EXPECT_EQ(Local({"model:unknown", "--deformers", "lbs"}).exit_code, 65);
   EXPECT_EQ(Local({"model:tube", "--deformers", "@missing.json"}).exit_code, 65);
   EXPECT_EQ(Local({"model:tube", "--deformers", "lbs", "--frames", "0-9999"}).exit_code, 65);
   const Finished frame = Local(
@@ -219,7 +219,7 @@ TEST_F(Compare, BadInputExits65AndNamesIt) {
   EXPECT_EQ(folder_.Names(), before);
 }
 
-TEST_F(Compare, MoreDeformersThanTheServerComparesAreRefusedBeforeTheyAreBound) {
+TEST_F(Compare, TooManyDeformersAreRejectedBeforeBind) {
   std::vector<std::string> arguments = {"model:tube", "--deformers"};
   arguments.resize(arguments.size() + 17, "lbs");
   const Finished many = Local(arguments);
@@ -227,7 +227,7 @@ TEST_F(Compare, MoreDeformersThanTheServerComparesAreRefusedBeforeTheyAreBound) 
   EXPECT_THAT(many.err, HasSubstr("got 17, the server compares up to 16"));
 }
 
-TEST_F(Compare, ABadPoseExits65AndIsNamed) {
+TEST_F(Compare, BadPoseExits65WithItsName) {
   const client::RigData rig = client::Make("tube")->rig;
   const std::size_t joints = rig.joints.size();
   WriteAll(folder_ / "tube.sinewrig", *client::EncodeRig(rig));
@@ -243,7 +243,7 @@ TEST_F(Compare, ABadPoseExits65AndIsNamed) {
   EXPECT_THAT(bad.err, HasSubstr("lbs: frame 2"));
 }
 
-TEST_F(Compare, UsageExits64AndWritesElsewhereExit73) {
+TEST_F(Compare, UsageExits64AndUnwritableOutput73) {
   EXPECT_EQ(Local({"model:tube"}).exit_code, 64);
   EXPECT_EQ(Local({"model:tube", "--deformers", "lbs", "--frame", "3"}).exit_code, 64);
   EXPECT_EQ(Local({"model:tube", "--deformers", "lbs", "--size", "99x99"}).exit_code, 64);

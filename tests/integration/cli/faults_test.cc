@@ -67,7 +67,7 @@ std::vector<std::string> LongBake(const TemporaryFolder& inputs, const std::stri
           out};
 }
 
-TEST(Faults, NoServerExits69AndSaysWhatToDo) {
+TEST(Faults, MissingServerExits69WithAdvice) {
   const TemporaryFolder folder;
   std::string address;
   {
@@ -94,14 +94,14 @@ TEST(Faults, NoServerExits69AndSaysWhatToDo) {
   EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
-TEST(Faults, ServerComesFromTheEnvironment) {
+TEST(Faults, ServerAddressFromEnvironment) {
   Daemon daemon;
   const Finished stats = Sinew({"stats"}, {}, {"SINEW_SERVER=" + daemon.address()});
   EXPECT_EQ(stats.exit_code, 0) << stats.err;
 }
 
 // The whole of 127/8 is loopback: an address of this test's own, where the usual port is free.
-TEST(Faults, AServerIsFoundWithoutItsPort) {
+TEST(Faults, AddressWithoutPortUsesDefault) {
   const auto id = static_cast<unsigned>(::getpid());
   const std::string host =
       absl::StrCat("127.", 2 + id / 65536 % 250, ".", id / 256 % 256, ".", id % 256);
@@ -118,7 +118,7 @@ TEST(Faults, AServerIsFoundWithoutItsPort) {
   EXPECT_THAT(refused.err, HasSubstr("dns:///host:50051"));
 }
 
-TEST(Faults, AServerOnIpv6OrASocketIsFound) {
+TEST(Faults, ConnectsToIpv6AndUnixSocket) {
   const TemporaryFolder folder;
   for (const std::string& listen :
        {std::string("[::1]:0"), "unix:" + std::string(folder / "sinewd.sock")}) {
@@ -129,7 +129,7 @@ TEST(Faults, AServerOnIpv6OrASocketIsFound) {
   }
 }
 
-TEST(Faults, BakeSurvivesAKilledServerWithTheSameBits) {
+TEST(Faults, BakeSurvivesKilledServerWithSameBits) {
   const TemporaryFolder inputs, folder, undisturbed;
   WriteLongInputs(inputs);
   auto daemon = std::make_optional<Daemon>();
@@ -156,7 +156,7 @@ TEST(Faults, BakeSurvivesAKilledServerWithTheSameBits) {
 }
 
 // Half a minute is long to look at nothing: the wait is announced when it begins.
-TEST(Faults, ALostServerIsSaidToBeWaitedFor) {
+TEST(Faults, ReportsWaitingForLostServer) {
   const TemporaryFolder folder;
   auto daemon = std::make_optional<Daemon>();
   const std::string address = daemon->address();
@@ -198,7 +198,7 @@ TEST(Faults, ALostServerIsSaidToBeWaitedFor) {
   EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
-TEST(Faults, SignalsEndABakeAndLeaveNothing) {
+TEST(Faults, SignalsEndBakeWithoutLeftovers) {
   const TemporaryFolder inputs;
   WriteLongInputs(inputs);
   for (const int signal : {SIGINT, SIGTERM}) {
@@ -217,7 +217,7 @@ TEST(Faults, SignalsEndABakeAndLeaveNothing) {
   }
 }
 
-TEST(Faults, OutputThatNobodyReadsIsNoCrash) {
+TEST(Faults, ClosedOutputPipeIsNoCrash) {
   const Finished finished = Process({"/bin/sh", "-c",
                                      std::string("{ ") + SINEW_PROGRAM +
                                          " inspect model:hand --json; echo $? >&2; } | true"})
@@ -226,7 +226,7 @@ TEST(Faults, OutputThatNobodyReadsIsNoCrash) {
 }
 
 // `head` leaves when it has enough: that is no error to talk about.
-TEST(Faults, AReaderWhoLeavesIsNoError) {
+TEST(Faults, ClosedPipeReaderIsNoError) {
   for (const char* command : {"methods --local", "inspect model:hand --joints"}) {
     const Finished finished =
         Process({"/bin/sh", "-c",
@@ -236,7 +236,7 @@ TEST(Faults, AReaderWhoLeavesIsNoError) {
   }
 }
 
-TEST(Faults, ALostServerIsNamedWithWhatIsKept) {
+TEST(Faults, LostServerErrorNamesServerAndKeptFiles) {
   const TemporaryFolder folder;
   std::string address;
   {

@@ -50,7 +50,7 @@ constexpr const char* kPublishedDdm = "ddm(laplacian=uniform, keep_area=0)";
 
 class FlippedFaces : public ::testing::TestWithParam<Character> {};
 
-TEST_P(FlippedFaces, AreThoseOfLinearBlending) {
+TEST_P(FlippedFaces, FewBeyondLinearBlending) {
   const Character& character = GetParam();
   std::string file = character.file;
   if (file.rfind("model:", 0) != 0) {

@@ -25,11 +25,11 @@ Finished Bind(const std::string& deformer, std::vector<std::string> more = {}) {
   return Sinew(std::move(arguments));
 }
 
-TEST(Messages, ErrorsNameWhatWasTyped) {
+TEST(Messages, ErrorsNameTypedOption) {
   const std::pair<const char*, const char*> rows[] = {
       {"ddm(radius=5)", "sinew: --deformer stage 1 (ddm), radius: got 5, need 0 to 1"},
-      {"dqs | bulge_free | implicit(joints=\"nobody blend\")",
-       "sinew: --deformer stage 3 (implicit), joints: the rig has no joint 'nobody'"},
+      {"dqs | bulge_free | implicit(joints=\"elbow9 blend\")",
+       "sinew: --deformer stage 3 (implicit), joints: the rig has no joint 'elbow9'"},
       {"dance", "sinew: --deformer: got method 'dance'"},
       {"lbs | lbs", "sinew: --deformer stage 2: lbs reads rest positions"},
       {"{\"stages\": [{\"lbs\": {}}, {\"delta_mush\": {\"step\": 7}}]}",
@@ -47,7 +47,7 @@ TEST(Messages, ErrorsNameWhatWasTyped) {
 }
 
 // What a script writes where its list of joints is empty.
-TEST(Messages, AnEmptyListOfJointsIsNone) {
+TEST(Messages, EmptyJointListMeansNone) {
   const Finished empty = Bind("dqs | bulge_free | implicit(joints=\"\")");
   EXPECT_EQ(empty.exit_code, 0) << empty.err;
   EXPECT_EQ(Bind("dqs | bulge_free | implicit(joints=)").exit_code, 65);
@@ -64,7 +64,7 @@ TEST(Messages, PicturesNameTheirOptions) {
   }
 }
 
-TEST(Messages, BytesThatAreNoUtf8Exit65) {
+TEST(Messages, InvalidUtf8Exits65) {
   const TemporaryFolder folder;
   WriteAll(folder / "bad.json", "{\"stages\": [{\"lbs\xff\": {}}]}");
   const std::pair<std::string, std::string> rows[] = {
@@ -78,7 +78,7 @@ TEST(Messages, BytesThatAreNoUtf8Exit65) {
   }
 }
 
-TEST(Messages, ParametersWithoutEffectAreSaid) {
+TEST(Messages, WarnsOfParametersWithoutEffect) {
   const std::pair<const char*, const char*> rows[] = {
       {"ddm(radius=0.05, lambda=2)", "warning: --deformer stage 1 (ddm), lambda: got 2"},
       {"dqs | bulge_free(method=bisector, sharpness=3)",
@@ -96,7 +96,7 @@ TEST(Messages, ParametersWithoutEffectAreSaid) {
   EXPECT_THAT(Bind("ddm(radius=0.05)").err, Not(HasSubstr("warning")));
 }
 
-TEST(Messages, AStageOfMusclesWithoutMusclesIsSaid) {
+TEST(Messages, WarnsOfMuscleStageWithoutMuscles) {
   const std::string said = "warning: --deformer stage 2 (muscle): the rig has no muscles";
   EXPECT_THAT(Bind("dqs | muscle").err, HasSubstr(said));
   EXPECT_THAT(Bind("dqs | muscle", {"--dry-run"}).err, HasSubstr(said));
@@ -107,7 +107,7 @@ TEST(Messages, AStageOfMusclesWithoutMusclesIsSaid) {
   EXPECT_THAT(arm.err, Not(HasSubstr("warning")));
 }
 
-TEST(Messages, MusclesAreRefusedByTheirPlaceInTheFile) {
+TEST(Messages, MuscleErrorsNamePlaceInFile) {
   const TemporaryFolder folder;
   const std::string file = folder / "arm.json";
   const nlohmann::json example = nlohmann::json::parse(cli::kMuscleExample);
@@ -149,7 +149,7 @@ TEST(Messages, MusclesAreRefusedByTheirPlaceInTheFile) {
   EXPECT_THAT(render.err, HasSubstr(absl::StrCat("sinew: ", file, ": muscles[0].name: got ''")));
 }
 
-TEST(Messages, InspectRefusesWhatAServerDoesThatIsLeftAsItIs) {
+TEST(Messages, InspectAndUploadReportSameMuscleError) {
   const TemporaryFolder folder;
   const std::string file = folder / "arm.json";
   nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
@@ -165,7 +165,7 @@ TEST(Messages, InspectRefusesWhatAServerDoesThatIsLeftAsItIs) {
   EXPECT_THAT(inspect.out, HasSubstr("refuses " + file + ": muscles[0].via: got 41"));
 }
 
-TEST(Messages, StatesNameTheDeformerThatWritesNone) {
+TEST(Messages, NamesDeformerWithoutVertexStatus) {
   const TemporaryFolder folder;
   const auto render = [&](std::vector<std::string> deformers) {
     std::vector<std::string> arguments = {"render",  "model:cylinder", "--vertex-status",
@@ -182,7 +182,7 @@ TEST(Messages, StatesNameTheDeformerThatWritesNone) {
   EXPECT_EQ(two.err, "sinew: lbs: " + one.err.substr(7));
 }
 
-TEST(Messages, MusclesThatLeaveTheCharacterAreWarnedOf) {
+TEST(Messages, WarnsOfMusclesFarOutside) {
   const TemporaryFolder folder;
   const std::string file = folder / "arm.json";
   nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
@@ -202,7 +202,7 @@ TEST(Messages, MusclesThatLeaveTheCharacterAreWarnedOf) {
   EXPECT_THAT(inspect.out, HasSubstr("muscles[0]: 'biceps' reaches 0.3"));
 }
 
-TEST(Messages, MusclesInAnotherUnitAreWarnedOf) {
+TEST(Messages, WarnsOfMusclesInOtherUnit) {
   const TemporaryFolder folder;
   const std::string file = folder / "arm.json";
   nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
@@ -229,7 +229,7 @@ TEST(Messages, MusclesInAnotherUnitAreWarnedOf) {
   EXPECT_THAT(inspect.out, HasSubstr(said));
 }
 
-TEST(Messages, MusclesOutsideOfTheSkinAreCounted) {
+TEST(Messages, CountsMusclesOutsideSkin) {
   const TemporaryFolder folder;
   const std::string file = folder / "arm.json";
   nlohmann::json muscles = nlohmann::json::parse(cli::kMuscleExample);
@@ -256,7 +256,7 @@ TEST(Messages, MusclesOutsideOfTheSkinAreCounted) {
   EXPECT_THAT(Sinew({"inspect", "model:arm", "--muscles", file}).out, HasSubstr(outside));
 }
 
-TEST(Messages, AnEstimateIsCalledAnUpperBound) {
+TEST(Messages, EstimateIsCalledUpperBound) {
   const Finished finished = Bind("ddm", {"--dry-run"});
   EXPECT_THAT(finished.out, AllOf(HasSubstr("bound data at most"), HasSubstr("upper bound"),
                                   HasSubstr("peak memory at most")));

@@ -127,7 +127,7 @@ TEST_P(Models, LocalEqualsRemoteBitForBit) {
   }
 }
 
-TEST_P(Models, FileWithoutItsOrderBringsItsRestMesh) {
+TEST_P(Models, ReorderedFileComesWithRestMesh) {
   const auto report = nlohmann::json::parse(Sinew({"inspect", file_, "--json"}).out);
   const std::string out = folder_ / "walk.pc2";
   const Finished bake = At(BakeArguments("lbs", out));

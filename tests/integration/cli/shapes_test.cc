@@ -164,7 +164,7 @@ class MorphTargets : public ::testing::Test {
 
 Daemon* MorphTargets::daemon_ = nullptr;
 
-TEST_F(MorphTargets, AreBakedAsAViewerShowsThem) {
+TEST_F(MorphTargets, BakeMatchesGltfViewer) {
   for (const char* interpolation : {"STEP", "LINEAR", "CUBICSPLINE"}) {
     const std::string file =
         WriteFile(absl::StrCat(interpolation, ".glb"), MorphedStrip(interpolation).Glb());
@@ -183,7 +183,7 @@ TEST_F(MorphTargets, AreBakedAsAViewerShowsThem) {
   }
 }
 
-TEST_F(MorphTargets, StayAtRestWithoutTheirStageAndThatIsSaid) {
+TEST_F(MorphTargets, WarnsOfMorphsWithoutShapesStage) {
   const std::string file = WriteFile("a.glb", MorphedStrip("LINEAR").Glb());
   const std::string out = folder_ / "a.npy";
   const Finished bake = Run(false, {"bake", file, "--deformer", "dqs", "--fps", "8", "--frames",
@@ -198,7 +198,7 @@ TEST_F(MorphTargets, StayAtRestWithoutTheirStageAndThatIsSaid) {
   EXPECT_EQ(json["meshes"][0]["morph_targets"], 2);
 }
 
-TEST_F(MorphTargets, StrengthScalesThem) {
+TEST_F(MorphTargets, StrengthScalesOffsets) {
   const std::string file = WriteFile("a.glb", MorphedStrip("LINEAR").Glb());
   const auto bake = [&](const char* recipe) {
     const std::string out = folder_ / "a.npy";
@@ -219,7 +219,7 @@ TEST_F(MorphTargets, StrengthScalesThem) {
 }
 
 // A clip that leaves the weights alone shows the file's default ones; so does a picture.
-TEST_F(MorphTargets, StandAtTheFilesDefaultWeights) {
+TEST_F(MorphTargets, StartAtDefaultWeights) {
   GltfBuilder b = MorphedStrip("LINEAR");
   b.doc["animations"][0]["channels"].erase(0);
   const std::string file = WriteFile("a.glb", b.Glb()), out = folder_ / "a.npy";
@@ -230,7 +230,7 @@ TEST_F(MorphTargets, StandAtTheFilesDefaultWeights) {
               ::testing::ElementsAre(0, 0, 0.0625f, 1.03125f, 0, 0, 1, 2, 0, 0, 2, -0.125f));
 }
 
-TEST_F(MorphTargets, AreRendered) {
+TEST_F(MorphTargets, RenderShowsMorphs) {
   const std::string file = WriteFile("a.glb", MorphedStrip("LINEAR").Glb());
   const auto picture = [&](bool local, const char* recipe) {
     const std::string out = folder_ / "a.png";
@@ -245,7 +245,7 @@ TEST_F(MorphTargets, AreRendered) {
   EXPECT_NE(on, picture(false, "shapes(strength=0) | dqs"));
 }
 
-TEST_F(MorphTargets, OfARealCharacterFollowItsClip) {
+TEST_F(MorphTargets, RealCharacterFollowsItsClip) {
   const std::string file = (SharedData() / "models" / "MakeHumanBody.glb").string();
   if (!std::filesystem::exists(file))
     GTEST_SKIP() << "no MakeHumanBody.glb in the shared test data";

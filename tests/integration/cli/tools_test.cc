@@ -44,7 +44,7 @@ class Tools : public ::testing::Test {
 
 Daemon* Tools::daemon_ = nullptr;
 
-TEST_F(Tools, MethodsTellParametersLocallyAsRemotely) {
+TEST_F(Tools, MethodsListsSameParametersLocallyAndRemotely) {
   const Json remote = JsonAt({"methods"});
   EXPECT_EQ(remote, Json::parse(Sinew({"methods", "--json", "--local"}).out));
   std::vector<std::string> names;
@@ -59,7 +59,7 @@ TEST_F(Tools, MethodsTellParametersLocallyAsRemotely) {
   EXPECT_EQ(At({"methods", "dance"}).exit_code, 65);
 }
 
-TEST_F(Tools, SessionsAreListedRenewedByUseAndDeleted) {
+TEST_F(Tools, SessionsAreListedRenewedAndDeleted) {
   const std::string rig = Line(At({"upload", "model:tube"}));
   const std::string session =
       Line(At({"bind", rig, "--deformer", "ddm(iterations=3)", "--ttl", "1h"}));
@@ -87,9 +87,9 @@ TEST_F(Tools, DryRunCreatesNothing) {
   EXPECT_EQ(At({"sessions"}).out, before);
 }
 
-// The C library has variants with and without fused multiply-add; this is how it is told to take
-// the one that an old processor would.
-TEST_F(Tools, AnotherMathLibraryHasOtherNumerics) {
+// The C library has variants with and without fused multiply-add; this setting selects
+// the one for old processors.
+TEST_F(Tools, OtherMathLibraryChangesDeterminismDigest) {
   const auto determinism_digest = [](const std::vector<std::string>& environment) {
     const Finished bound =
         Sinew({"bind", "model:tube", "--deformer", "lbs", "--local", "--json"}, {}, environment);
@@ -106,7 +106,7 @@ TEST_F(Tools, AnotherMathLibraryHasOtherNumerics) {
 #endif
 }
 
-TEST_F(Tools, BakesAndPicturesLeaveNoSession) {
+TEST_F(Tools, BakeAndRenderLeaveNoSession) {
   const std::string before = At({"sessions"}).out;
   const Finished bake = At({"bake", "model:tube", "--deformer", "dqs(blend=0.25)", "--frames", "5",
                             "--out", folder_ / "a.npy"});
@@ -117,7 +117,7 @@ TEST_F(Tools, BakesAndPicturesLeaveNoSession) {
   EXPECT_EQ(At({"sessions"}).out, before);
 }
 
-TEST_F(Tools, RecipeFilesEqualTheirText) {
+TEST_F(Tools, RecipeFileEqualsRecipeText) {
   WriteAll(folder_ / "soft.json", R"({"stages": [{"ddm": {"iterations": 6}}]})");
   ASSERT_EQ(At({"bake", "model:tube", "--deformer", absl::StrCat("@", folder_ / "soft.json"),
                 "--frames", "5", "--out", folder_ / "a.npy"})
@@ -131,7 +131,7 @@ TEST_F(Tools, RecipeFilesEqualTheirText) {
   EXPECT_EQ(ReadAll(folder_ / "a.npy.json"), ReadAll(folder_ / "b.npy.json"));
 }
 
-TEST_F(Tools, TheManifestsRecipeBakesTheSame) {
+TEST_F(Tools, ManifestRecipeBakesSameBits) {
   ASSERT_EQ(At({"bake", "model:tube", "--deformer", "enhanced_ddm", "--frames", "7", "--out",
                 folder_ / "a.npy"})
                 .exit_code,
@@ -143,7 +143,7 @@ TEST_F(Tools, TheManifestsRecipeBakesTheSame) {
   EXPECT_EQ(ReadAll(folder_ / "a.npy"), ReadAll(folder_ / "b.npy"));
 }
 
-TEST_F(Tools, FramesOfARangeAreThoseOfTheWhole) {
+TEST_F(Tools, FrameRangeEqualsPartOfWhole) {
   ASSERT_EQ(At({"bake", "model:tube", "--deformer", "dqs", "--out", folder_ / "all.npy"}).exit_code,
             0);
   ASSERT_EQ(At({"bake", "model:tube", "--deformer", "dqs", "--frames", "3-20x4", "--out",
@@ -160,7 +160,7 @@ TEST_F(Tools, FramesOfARangeAreThoseOfTheWhole) {
     EXPECT_EQ(some->frame_hashes[k], all->frame_hashes[3 + 4 * k]);
 }
 
-TEST_F(Tools, RenderDrawsAPanelPerDeformer) {
+TEST_F(Tools, RenderDrawsPanelPerDeformer) {
   const std::string one = folder_ / "one.png", two = folder_ / "two.png";
   const Json first = JsonAt({"render", "model:tube", "--deformer", "lbs", "--frame", "12", "--size",
                              "160x120", "--out", one});
@@ -182,7 +182,7 @@ TEST_F(Tools, RenderDrawsAPanelPerDeformer) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x.png"));
 }
 
-TEST_F(Tools, RenderLooksAtAJoint) {
+TEST_F(Tools, RenderLooksAtJoint) {
   const auto draw = [&](const std::string& name, std::vector<std::string> more) {
     std::vector<std::string> arguments = {"render",  "model:hand",  "--deformer", "lbs",
                                           "--frame", "6",           "--size",     "96x96",
@@ -205,7 +205,7 @@ TEST_F(Tools, RenderLooksAtAJoint) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "x.png"));
 }
 
-TEST_F(Tools, RenderShowsWeightsWithoutADeformer) {
+TEST_F(Tools, RenderShowsWeightsWithoutDeformer) {
   const Json all = JsonAt({"render", "model:tube", "--weights", "all", "--size", "96x96", "--out",
                            folder_ / "all.png"});
   ASSERT_GE(all["weights"].size(), 2U);
@@ -223,7 +223,7 @@ TEST_F(Tools, RenderShowsWeightsWithoutADeformer) {
   EXPECT_EQ(At({"render", "model:tube", "--out", folder_ / "x.png"}).exit_code, 64);
 }
 
-TEST_F(Tools, RenderAsksForStatesOnlyWhereAStageWritesThem) {
+TEST_F(Tools, RenderRequestsVertexStatusOnlyIfWritten) {
   const Finished refused = At({"render", "model:tube", "--deformer", "lbs", "--vertex-status",
                                "--size", "64x64", "--out", folder_ / "x.png"});
   EXPECT_EQ(refused.exit_code, 65);
@@ -234,7 +234,7 @@ TEST_F(Tools, RenderAsksForStatesOnlyWhereAStageWritesThem) {
   EXPECT_THAT(bare.err, HasSubstr("no muscles"));
 }
 
-TEST_F(Tools, MethodsKnowsPresets) {
+TEST_F(Tools, MethodsShowsPresets) {
   const Json preset = JsonAt({"methods", "implicit_skinning"});
   ASSERT_EQ(preset["presets"].size(), 1U);
   EXPECT_EQ(preset["presets"][0]["name"], "implicit_skinning");
@@ -247,7 +247,7 @@ TEST_F(Tools, MethodsKnowsPresets) {
   EXPECT_THAT(At({"methods", "dance"}).err, HasSubstr("implicit_skinning"));
 }
 
-TEST_F(Tools, BenchSplitsTheTime) {
+TEST_F(Tools, BenchReportsWhereTimeGoes) {
   const Json result = JsonAt({"bench", "--deformer", "dqs", "--vertices", "2000", "--streams", "2",
                               "--depth", "3", "--seconds", "0.4", "--warmup", "0.1", "--normals"});
   EXPECT_GT(result["frames"], 0);
@@ -262,7 +262,7 @@ TEST_F(Tools, BenchSplitsTheTime) {
   EXPECT_THAT(table.out, HasSubstr("p99.9"));
 }
 
-TEST_F(Tools, StatsTellLimits) {
+TEST_F(Tools, StatsListsLimits) {
   const Json stats = JsonAt({"stats"});
   EXPECT_NE(stats["simd"], "");
   EXPECT_FALSE(stats["limits"].empty());
@@ -270,7 +270,7 @@ TEST_F(Tools, StatsTellLimits) {
   EXPECT_THAT(limits.out, HasSubstr(stats["limits"][0]["name"].get<std::string>()));
 }
 
-TEST_F(Tools, MorphsThatNoStageReadsAreSaid) {
+TEST_F(Tools, WarnsOfUnusedMorphs) {
   const std::string body = (SharedData() / "models" / "MakeHumanBody.glb").string();
   if (!std::filesystem::exists(body))
     GTEST_SKIP() << "no MakeHumanBody.glb in the shared test data";

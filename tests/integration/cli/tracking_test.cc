@@ -47,7 +47,7 @@ std::vector<std::string> Bake(const Daemon& server, const std::string& frames,
   return finished.exit_code == 0 ? FramesOf(out) : std::vector<std::string>();
 }
 
-TEST(Tracking, AnyRangeOnAnyServerHasTheBitsOfTheWhole) {
+TEST(Tracking, AnyRangeHasBitsOfWholeClip) {
   const TemporaryFolder folder;
   const Daemon one, other;
   const auto whole = Bake(one, "0-19", folder / "whole.npy");
@@ -67,7 +67,7 @@ TEST(Tracking, AnyRangeOnAnyServerHasTheBitsOfTheWhole) {
 }
 
 // Not the pose alone: what happened to the skin on the way there.
-TEST(Tracking, PicturesShowTheFrameOfABake) {
+TEST(Tracking, RenderShowsBakedFrame) {
   const TemporaryFolder folder;
   const Finished drawn = Sinew({"render", "model:cylinder", "--deformer", "dqs | implicit",
                                 kTracking, "--frame", "130", "--vertex-status", "--size", "64x64",
@@ -81,7 +81,7 @@ TEST(Tracking, PicturesShowTheFrameOfABake) {
       << "the pose alone is projected";
 }
 
-TEST(Tracking, SaysWhatItComputesBesides) {
+TEST(Tracking, ReportsExtraFramesComputed) {
   const TemporaryFolder folder;
   const Daemon server;
   const Finished part = SinewAt(server.address(), BakeArguments("5-9", folder / "a.npy"));
@@ -93,7 +93,7 @@ TEST(Tracking, SaysWhatItComputesBesides) {
   EXPECT_THAT(SinewAt(server.address(), without).err, Not(HasSubstr("are computed")));
 }
 
-TEST(Tracking, AKilledServerChangesNoBit) {
+TEST(Tracking, KilledServerChangesNoBit) {
   const TemporaryFolder folder, undisturbed;
   auto server = std::make_optional<Daemon>();
   const std::string address = server->address();

@@ -86,7 +86,7 @@ class Weights : public ::testing::Test {
 
 Daemon* Weights::daemon_ = nullptr;
 
-TEST_F(Weights, OfAModelGoWhereverACharacterFileDoes) {
+TEST_F(Weights, SinewrigWorksAsCharacterFile) {
   for (const char* method : kMethods) {
     const std::string out = folder_ / absl::StrCat(method, ".sinewrig");
     const Finished weights =
@@ -120,7 +120,7 @@ TEST_F(Weights, OfAModelGoWhereverACharacterFileDoes) {
   }
 }
 
-TEST_F(Weights, TheSameWithoutAServerAndAgain) {
+TEST_F(Weights, SameBytesLocallyAndRepeated) {
   const std::vector<std::string> arguments = {"weights", "model:tube", "--method", "heat"};
   const Finished remote = At(arguments), again = At(arguments);
   std::vector<std::string> local = arguments;
@@ -129,7 +129,7 @@ TEST_F(Weights, TheSameWithoutAServerAndAgain) {
   EXPECT_EQ(Sinew(local).out, remote.out);
 }
 
-TEST_F(Weights, AMeshTakesTheJointsOfAnotherFile) {
+TEST_F(Weights, SkeletonOptionGivesMeshJoints) {
   for (const char* method : kMethods) {
     const std::string out = folder_ / "dressed.sinewrig";
     const Json report = JsonAt({"weights", Bare(), "--skeleton", Whole(), "--method", method,
@@ -143,7 +143,7 @@ TEST_F(Weights, AMeshTakesTheJointsOfAnotherFile) {
   }
 }
 
-TEST_F(Weights, FilesThatDoNotFitAreRefused) {
+TEST_F(Weights, RejectsMismatchedSkeleton) {
   const Finished none = At({"weights", Bare(), "--method", "heat"});
   EXPECT_EQ(none.exit_code, 65);
   EXPECT_THAT(none.err, HasSubstr("--skeleton"));
@@ -164,7 +164,7 @@ TEST_F(Weights, FilesThatDoNotFitAreRefused) {
   EXPECT_EQ(At({"upload", Bare()}).exit_code, 65);
 }
 
-TEST_F(Weights, AnObjGetsTheWeightsOfTheSameMesh) {
+TEST_F(Weights, ObjGetsWeightsOfSameMesh) {
   auto tube = client::Tube({});
   ASSERT_TRUE(tube.ok()) << tube.status();
   client::Mesh& mesh = tube->rig.meshes[0];
@@ -195,7 +195,7 @@ TEST_F(Weights, AnObjGetsTheWeightsOfTheSameMesh) {
 }
 
 // Around the skeleton's root, so that the boxes overlap: only the sizes tell.
-TEST_F(Weights, AMeshInOtherUnitsThanItsSkeletonIsWarnedOf) {
+TEST_F(Weights, WarnsOfMeshInOtherUnits) {
   const auto tube = client::Tube({});
   ASSERT_TRUE(tube.ok()) << tube.status();
   const auto scaled = [&](double factor) {
@@ -231,7 +231,7 @@ TEST_F(Weights, AMeshInOtherUnitsThanItsSkeletonIsWarnedOf) {
   }
 }
 
-TEST_F(Weights, AnObjIsRefusedWhereNothingGivesItJoints) {
+TEST_F(Weights, RejectsObjWithoutSkeleton) {
   WriteAll(folder_ / "statue.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n");
   const std::string obj = folder_ / "statue.obj";
   const Finished alone = At({"weights", obj, "--method", "heat"});
@@ -247,7 +247,7 @@ TEST_F(Weights, AnObjIsRefusedWhereNothingGivesItJoints) {
   }
 }
 
-TEST_F(Weights, ADamagedObjIsRefusedWithItsLine) {
+TEST_F(Weights, DamagedObjErrorNamesLine) {
   const std::string points = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
   const std::pair<std::string, const char*> rows[] = {
       {"", "the file is empty"},
@@ -267,7 +267,7 @@ TEST_F(Weights, ADamagedObjIsRefusedWithItsLine) {
   }
 }
 
-TEST_F(Weights, WrongValuesNameTheOption) {
+TEST_F(Weights, WrongValueErrorNamesOption) {
   // 64: the command line is wrong by itself; 65: it does not fit the character.
   const std::tuple<std::vector<std::string>, int, const char*> rows[] = {
       {{"--method", "magic"}, 64, "--method: got \"magic\", need capsule, heat or geodesic"},
@@ -320,7 +320,7 @@ TEST_F(Weights, WrongValuesNameTheOption) {
   EXPECT_EQ(At({"weights", folder_ / "none.glb", "--method", "heat"}).exit_code, 65);
 }
 
-TEST_F(Weights, ArePicturedAJointAPanel) {
+TEST_F(Weights, PictureHasPanelPerJoint) {
   const std::string png = folder_ / "weights.png";
   const Json report =
       JsonAt({"weights", "model:hand", "--method", "capsule", "--picture", png, "--size", "96x96"});
@@ -342,7 +342,7 @@ TEST_F(Weights, ArePicturedAJointAPanel) {
             65);
 }
 
-TEST_F(Weights, CtrlCEndsTheComputationAndLeavesNoFile) {
+TEST_F(Weights, InterruptLeavesNoFile) {
   const std::string out = folder_ / "never.sinewrig";
   Process process({SINEW_PROGRAM, "weights", Large(), "--method", "heat", "--smooth", "100",
                    "--out", out, "--server", daemon_->address()});
@@ -354,7 +354,7 @@ TEST_F(Weights, CtrlCEndsTheComputationAndLeavesNoFile) {
   EXPECT_TRUE(WaitFor(daemon_->address(), false)) << "the server stops too";
 }
 
-TEST_F(Weights, AreThereBeforeThePictureIsDrawn) {
+TEST_F(Weights, FileIsWrittenBeforePicture) {
   const std::string out = folder_ / "kept.sinewrig", png = folder_ / "never.png";
   Process process({SINEW_PROGRAM, "weights", "model:hand", "--method", "capsule", "--out", out,
                    "--picture", png, "--size", "3200x3200", "--local"});
@@ -373,7 +373,7 @@ TEST_F(Weights, AreThereBeforeThePictureIsDrawn) {
   EXPECT_THAT(left, ::testing::ElementsAre("kept.sinewrig"));
 }
 
-TEST_F(Weights, ALostServerExits69) {
+TEST_F(Weights, LostServerExits69) {
   Daemon own;
   Process process({SINEW_PROGRAM, "weights", Large(), "--method", "heat", "--smooth", "100",
                    "--server", own.address()});
@@ -386,7 +386,7 @@ TEST_F(Weights, ALostServerExits69) {
 // Every real character through every method, beside its author's weights.
 class ModelWeights : public Weights, public ::testing::WithParamInterface<const char*> {};
 
-TEST_P(ModelWeights, AreComputedAndBind) {
+TEST_P(ModelWeights, CanBeComputedAndBound) {
   std::string file = GetParam();
   if (file.rfind("model:", 0) != 0) {
     file = (SharedData() / "models" / GetParam()).string();

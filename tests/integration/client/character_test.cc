@@ -79,7 +79,7 @@ struct CharacterTest : ::testing::Test {
   }
 };
 
-TEST_F(CharacterTest, StreamUnaryAndClipGiveTheSameBits) {
+TEST_F(CharacterTest, StreamUnaryAndClipGiveSameBits) {
   for (const char* deformer : {"lbs", "dqs", "ddm"}) {
     const Character character = Bind(deformer);
     const Frames expected = Expected(character, 40);
@@ -105,7 +105,7 @@ TEST_F(CharacterTest, StreamUnaryAndClipGiveTheSameBits) {
   }
 }
 
-TEST_F(CharacterTest, AClipInBlocksHasTheBitsOfAStreamThoughFramesDependOnThoseBefore) {
+TEST_F(CharacterTest, ClipMatchesStreamForStatefulRecipe) {
   constexpr std::uint64_t kFrames = 24;
   ClientOptions options = QuickOptions(server->address());
   options.clip_block_bytes = 1500;  // six poses
@@ -155,7 +155,7 @@ TEST_F(CharacterTest, AClipInBlocksHasTheBitsOfAStreamThoughFramesDependOnThoseB
   EXPECT_EQ(index, 15u);
 }
 
-TEST_F(CharacterTest, SmallChunksAreJoined) {
+TEST_F(CharacterTest, JoinsSmallChunks) {
   const Character character = Bind("lbs");
   const Frames expected = Expected(character, 5);
   auto stream = character.OpenStream({.output = {.chunk_bytes = 4096}});
@@ -168,7 +168,7 @@ TEST_F(CharacterTest, SmallChunksAreJoined) {
   EXPECT_EQ(Positions((*item)->view), expected[0]);
 }
 
-TEST_F(CharacterTest, NormalsComeWhenAsked) {
+TEST_F(CharacterTest, SendsNormalsOnRequest) {
   const Character character = Bind("lbs");
   const std::vector<float> pose = TubePose(1);
   const auto view = character.Deform({}, {.joint_transforms = pose},
@@ -180,7 +180,7 @@ TEST_F(CharacterTest, NormalsComeWhenAsked) {
   EXPECT_NEAR(length, 1, 1e-5);
 }
 
-TEST_F(CharacterTest, StreamSurvivesATerminatedAndRestartedServer) {
+TEST_F(CharacterTest, StreamSurvivesRestartedServer) {
   const Character character = Bind("ddm");
   auto stream = character.OpenStream({});
   const Frames expected = Expected(character, 300);
@@ -192,7 +192,7 @@ TEST_F(CharacterTest, StreamSurvivesATerminatedAndRestartedServer) {
   EXPECT_GE(stream->info().resumed, 1u);
 }
 
-TEST_F(CharacterTest, StreamSurvivesAKilledServerThatKeepsItsData) {
+TEST_F(CharacterTest, StreamSurvivesKilledServerWithDataDir) {
   const TemporaryFolder data;
   Restart({"--data-dir", data.path().string()});
   const Character character = Bind("ddm");
@@ -207,7 +207,7 @@ TEST_F(CharacterTest, StreamSurvivesAKilledServerThatKeepsItsData) {
   server.reset();
 }
 
-TEST_F(CharacterTest, UnaryCallSurvivesALostSession) {
+TEST_F(CharacterTest, UnaryCallSurvivesLostSession) {
   const Character character = Bind("lbs");
   const Frames expected = Expected(character, 1);
   server->Signal(SIGKILL);
@@ -215,7 +215,7 @@ TEST_F(CharacterTest, UnaryCallSurvivesALostSession) {
   EXPECT_EQ(Expected(character, 1), expected);
 }
 
-TEST_F(CharacterTest, DrainDoesNotWaitForACallerThatTakesNoFrames) {
+TEST_F(CharacterTest, DrainDoesNotWaitForIdleCaller) {
   const Character character = Bind("lbs");
   auto stream = character.OpenStream({});
   const Frames expected = Expected(character, 100);
@@ -227,7 +227,7 @@ TEST_F(CharacterTest, DrainDoesNotWaitForACallerThatTakesNoFrames) {
   EXPECT_EQ(exit_code, 0);
 }
 
-TEST_F(CharacterTest, LatestAnswersTheNewestPose) {
+TEST_F(CharacterTest, LatestModeAnswersNewestPose) {
   const Character character = Bind("lbs");
   const Frames expected = Expected(character, 200);
   auto stream = character.OpenStream({.mode = OrderMode::kLatest});
@@ -250,7 +250,7 @@ TEST_F(CharacterTest, LatestAnswersTheNewestPose) {
   EXPECT_EQ(accounted, 200u);
 }
 
-TEST_F(CharacterTest, ABadPoseIsAProblemAndTheStreamGoesOn) {
+TEST_F(CharacterTest, BadPoseIsProblemAndStreamContinues) {
   const Character character = Bind("lbs");
   auto stream = character.OpenStream({});
   const std::vector<float> good = TubePose(1), tooShort(7, 1.f);
@@ -264,7 +264,7 @@ TEST_F(CharacterTest, ABadPoseIsAProblemAndTheStreamGoesOn) {
   EXPECT_TRUE((*stream->Next(absl::Seconds(60)))->problem.ok());
 }
 
-TEST_F(CharacterTest, PosesWithoutOutputPassTheBacklog) {
+TEST_F(CharacterTest, PosesWithoutOutputMayExceedBacklog) {
   const Character character = Bind("lbs");
   auto stream = character.OpenStream({});
   const std::vector<float> floats = TubePose(3);
@@ -282,7 +282,7 @@ TEST_F(CharacterTest, PosesWithoutOutputPassTheBacklog) {
   EXPECT_EQ((*item)->frame, 300u);
 }
 
-TEST_F(CharacterTest, TheServerDescribesItself) {
+TEST_F(CharacterTest, ServerDescribesItself) {
   const auto client = Client::Connect(QuickOptions(server->address()));
   const auto info = client->GetServerInfo();
   ASSERT_TRUE(info.ok()) << info.status();

@@ -44,7 +44,7 @@ struct OutsideProject : ::testing::Test {
   }
 };
 
-TEST_F(OutsideProject, FindsThePackageByCMake) {
+TEST_F(OutsideProject, FindsPackageByCMake) {
   const std::string build = (work / "build").string();
   const auto [configured, found] =
       Shell("cmake -G Ninja -S " + source + " -B " + build +
@@ -55,7 +55,7 @@ TEST_F(OutsideProject, FindsThePackageByCMake) {
   ExpectItWorks(build + "/outside");
 }
 
-TEST_F(OutsideProject, FindsTheModuleByPkgConfig) {
+TEST_F(OutsideProject, FindsModuleByPkgConfig) {
   const std::string program = (work / "outside").string();
   const std::string modules = "$(find " + prefix + " -name pkgconfig -type d)";
   const auto [output, done] = Shell(
@@ -65,7 +65,7 @@ TEST_F(OutsideProject, FindsTheModuleByPkgConfig) {
   ExpectItWorks(program);
 }
 
-TEST_F(OutsideProject, CompilesTheExampleOfTheReadme) {
+TEST_F(OutsideProject, CompilesReadmeExample) {
   const auto [output, done] = Shell(
       "sed -n '/^```cpp$/,/^```$/{/^```/!p}' " SINEW_SOURCE_DIR "/README.md > " +
       (work / "readme.cc").string() + " && " CXX_COMPILER " -std=c++20 -Wall -Wextra -Werror -I" +

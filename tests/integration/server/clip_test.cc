@@ -52,7 +52,7 @@ class ClipTest : public ServerTest {
   }
 };
 
-TEST_F(ClipTest, AllFramesComeInOrder) {
+TEST_F(ClipTest, SendsAllFramesInOrder) {
   Start();
   const std::string rig = stubs().UploadTube();
   const Clip clip = Run(RequestFor(rig, 100));
@@ -70,7 +70,7 @@ TEST_F(ClipTest, AllFramesComeInOrder) {
   }
 }
 
-TEST_F(ClipTest, LargeFramesComeInPieces) {
+TEST_F(ClipTest, SplitsLargeFrames) {
   Start();
   const TubeShape shape{.rings = 600, .segments = 100};
   v1::DeformClipRequest request = RequestFor(stubs().UploadTube(shape), 5, shape);
@@ -95,7 +95,7 @@ TEST_F(ClipTest, PrerollAndNoOutputSendNothing) {
   EXPECT_EQ(clip.positions.count(7), 0u);
 }
 
-TEST_F(ClipTest, ABadPoseIsAProblemAndTheClipGoesOn) {
+TEST_F(ClipTest, BadPoseIsProblemAndClipContinues) {
   Start();
   v1::DeformClipRequest request = RequestFor(stubs().UploadTube(), 5);
   request.mutable_poses()->mutable_poses(2)->clear_joint_transforms();
@@ -107,7 +107,7 @@ TEST_F(ClipTest, ABadPoseIsAProblemAndTheClipGoesOn) {
   EXPECT_EQ(clip.problems[0].problem().field(), "pose.joint_transforms");
 }
 
-TEST_F(ClipTest, WrongClipsAreNamed) {
+TEST_F(ClipTest, WrongRequestErrorsNameField) {
   config.streams.clip_poses = 5;
   Start();
   const std::string rig = stubs().UploadTube();
@@ -128,7 +128,7 @@ TEST_F(ClipTest, WrongClipsAreNamed) {
   EXPECT_EQ(FieldOf(Run(request).status), "output.ranges");
 }
 
-TEST_F(ClipTest, AReaderWhoStopsIsCutOff) {
+TEST_F(ClipTest, StalledReaderEndsCall) {
   config.streams.stall_seconds = 0.5;
   Start();
   const TubeShape shape{.rings = 600, .segments = 100};

@@ -72,7 +72,7 @@ class CompareTest : public ServerTest {
   }
 };
 
-TEST_F(CompareTest, EveryTargetIsMeasuredOverAllPoses) {
+TEST_F(CompareTest, MeasuresEveryTargetOverAllPoses) {
   Start();
   const Comparison all = Run(RequestFor(stubs().UploadTube(), {"lbs", "dqs"}, 8));
   EXPECT_CODE(all.status, StatusCode::OK);
@@ -99,7 +99,7 @@ TEST_F(CompareTest, EveryTargetIsMeasuredOverAllPoses) {
       << "linear blending loses volume";
 }
 
-TEST_F(CompareTest, PrerollCountsForJerkAlone) {
+TEST_F(CompareTest, PrerollCountsForJerkOnly) {
   Start();
   v1::CompareDeformersRequest request = RequestFor(stubs().UploadTube(), {"lbs"}, 6);
   const Comparison all = Run(request);
@@ -116,7 +116,7 @@ TEST_F(CompareTest, PrerollCountsForJerkAlone) {
   }
 }
 
-TEST_F(CompareTest, ABadPoseIsAProblemAndTheComparisonGoesOn) {
+TEST_F(CompareTest, BadPoseIsProblemAndComparisonContinues) {
   Start();
   v1::CompareDeformersRequest request = RequestFor(stubs().UploadTube(), {"lbs", "dqs"}, 6);
   request.mutable_poses()->mutable_poses(3)->clear_joint_transforms();
@@ -132,7 +132,7 @@ TEST_F(CompareTest, ABadPoseIsAProblemAndTheComparisonGoesOn) {
   }
 }
 
-TEST_F(CompareTest, WrongRequestsAreNamed) {
+TEST_F(CompareTest, WrongRequestErrorsNameField) {
   config.compare.targets = 2;
   config.compare.poses = 5;
   Start();
@@ -156,14 +156,14 @@ TEST_F(CompareTest, WrongRequestsAreNamed) {
   request.set_frames_per_second(std::numeric_limits<double>::quiet_NaN());
   EXPECT_EQ(FieldOf(Run(request).status), "frames_per_second");
   request = RequestFor(rig, {"lbs"}, 3);
-  request.mutable_layout()->add_joints("nobody");
+  request.mutable_layout()->add_joints("unknown");
   EXPECT_EQ(FieldOf(Run(request).status), "layout.joints[0]");
   request = RequestFor(rig, {"lbs"}, 3);
   request.mutable_targets(0)->set_session("sessions/none");
   EXPECT_CODE(Run(request).status, StatusCode::NOT_FOUND);
 }
 
-TEST_F(CompareTest, OnlySoManyRunAtATime) {
+TEST_F(CompareTest, LimitsConcurrency) {
   config.compare.count = 1;
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
@@ -180,7 +180,7 @@ TEST_F(CompareTest, OnlySoManyRunAtATime) {
   EXPECT_CODE(reader->Finish(), StatusCode::CANCELLED);
 }
 
-TEST_F(CompareTest, EndsWithItsDeadlineAndItsSession) {
+TEST_F(CompareTest, EndsWithDeadlineAndSession) {
   Start();
   const TubeShape shape{.rings = 500, .segments = 60};
   const std::string rig = stubs().UploadTube(shape);
@@ -214,7 +214,7 @@ TEST_F(CompareTest, EndsWithItsDeadlineAndItsSession) {
   EXPECT_NE(gone.error_message().find("targets[0]"), std::string::npos) << gone.error_message();
 }
 
-TEST_F(CompareTest, AResetBeginsAnotherSequence) {
+TEST_F(CompareTest, ResetStartsNewSequence) {
   Start();
   v1::CompareDeformersRequest request = RequestFor(stubs().UploadTube(), {"lbs"}, 8);
   request.mutable_poses()->mutable_poses(4)->set_reset(true);
@@ -226,7 +226,7 @@ TEST_F(CompareTest, AResetBeginsAnotherSequence) {
   }
 }
 
-TEST_F(CompareTest, ItsMemoryIsNotThatOfFrames) {
+TEST_F(CompareTest, MemoryIsLimitedSeparately) {
   config.compute.frame_bytes = 1 << 20;
   config.compare.bytes = 1 << 24;
   Start();
@@ -242,7 +242,7 @@ TEST_F(CompareTest, ItsMemoryIsNotThatOfFrames) {
       << refused.error_message();
 }
 
-TEST_F(CompareTest, EndsWhenTheServerDrains) {
+TEST_F(CompareTest, EndsWhenServerDrains) {
   Start();
   const TubeShape shape{.rings = 500, .segments = 60};
   v1::CompareDeformersRequest request = RequestFor(stubs().UploadTube(shape), {"lbs"}, 0);
@@ -262,7 +262,7 @@ TEST_F(CompareTest, EndsWhenTheServerDrains) {
   EXPECT_TRUE(server().WaitDrained(std::chrono::seconds(10)));
 }
 
-TEST_F(CompareTest, AFailedBindNamesItsTarget) {
+TEST_F(CompareTest, FailedBindNamesTarget) {
   config.binds.seconds = 0.5;
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);

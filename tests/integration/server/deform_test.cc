@@ -29,7 +29,7 @@ class DeformTest : public ServerTest {
   }
 };
 
-TEST_F(DeformTest, AMovedPoseMovesEveryVertex) {
+TEST_F(DeformTest, MovedPoseMovesEveryVertex) {
   Start();
   const std::string rig = stubs().UploadTube();
   const std::vector<float> rest = FloatsOf(TubeRig().meshes(0).positions().data());
@@ -56,7 +56,7 @@ TEST_F(DeformTest, AMovedPoseMovesEveryVertex) {
   }
 }
 
-TEST_F(DeformTest, NormalsComeOnRequest) {
+TEST_F(DeformTest, SendsNormalsOnRequest) {
   Start();
   v1::DeformRequest request = RequestFor(stubs().UploadTube(), "lbs");
   request.mutable_output()->add_attributes(v1::ATTRIBUTE_POSITIONS);
@@ -78,7 +78,7 @@ TEST_F(DeformTest, NormalsComeOnRequest) {
   EXPECT_EQ(unchecked.frame().checksum(), 0u);
 }
 
-TEST_F(DeformTest, WrongRequestsAreNamed) {
+TEST_F(DeformTest, WrongRequestErrorsNameField) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::DeformRequest request = RequestFor(rig, "lbs");
@@ -106,7 +106,7 @@ TEST_F(DeformTest, WrongRequestsAreNamed) {
   request.mutable_pose()->set_time(std::numeric_limits<double>::infinity());
   EXPECT_EQ(FailsAt(request), "pose.time");
   request = RequestFor(rig, "lbs");
-  request.mutable_layout()->add_joints("nobody");
+  request.mutable_layout()->add_joints("unknown");
   EXPECT_EQ(FailsAt(request), "layout.joints[0]");
   request = RequestFor(rig, "lbs");
   request.mutable_output()->add_encodings(v1::ENCODING_Q16);
@@ -122,7 +122,7 @@ TEST_F(DeformTest, WrongRequestsAreNamed) {
   EXPECT_CODE(stubs().Deform(request, response), StatusCode::NOT_FOUND);
 }
 
-TEST_F(DeformTest, ASpecMakesOneSharedSession) {
+TEST_F(DeformTest, EqualSourcesShareSession) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::DeformResponse response;
@@ -133,7 +133,7 @@ TEST_F(DeformTest, ASpecMakesOneSharedSession) {
   EXPECT_EQ(stubs().Stats().sessions(), 2u);
 }
 
-TEST_F(DeformTest, AReplyOverFourMebibytesWantsAStream) {
+TEST_F(DeformTest, ReplyOverFourMebibytesIsUseStream) {
   Start();
   // With normals, 24 bytes a vertex: 174,741 is the most that fits beside the header.
   const TubeShape shape{.rings = 1750, .segments = 100};
@@ -153,7 +153,7 @@ TEST_F(DeformTest, AReplyOverFourMebibytesWantsAStream) {
   EXPECT_CODE(stubs().Deform(request, response), StatusCode::OK);
 }
 
-TEST_F(DeformTest, WaitsForTheBindWithinItsDeadline) {
+TEST_F(DeformTest, WaitsForBindWithinDeadline) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
   v1::DeformRequest request = RequestFor(rig, kSlowRecipe);
@@ -175,7 +175,7 @@ TEST_F(DeformTest, WaitsForTheBindWithinItsDeadline) {
   for (std::thread& thread : waiting) thread.join();
 }
 
-TEST_F(DeformTest, AnsweredOnceTheBindIsDone) {
+TEST_F(DeformTest, AnswersOnceBindIsDone) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
   v1::DeformRequest request = RequestFor(rig, "ddm(iterations=30)");
@@ -185,7 +185,7 @@ TEST_F(DeformTest, AnsweredOnceTheBindIsDone) {
   EXPECT_EQ(response.frame().vertex_count(), kSlowTube.vertices());
 }
 
-TEST_F(DeformTest, CallsAtATimeAreBounded) {
+TEST_F(DeformTest, LimitsConcurrentCalls) {
   config.compute.deforms = 1;
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
@@ -203,7 +203,7 @@ TEST_F(DeformTest, CallsAtATimeAreBounded) {
   waiting.join();
 }
 
-TEST_F(DeformTest, FrameMemoryIsBounded) {
+TEST_F(DeformTest, LimitsFrameMemory) {
   config.compute.frame_bytes = 1 << 20;
   Start();
   v1::DeformResponse response;
@@ -213,7 +213,7 @@ TEST_F(DeformTest, FrameMemoryIsBounded) {
   EXPECT_CODE(stubs().Deform(RequestFor(large, "lbs"), response), StatusCode::RESOURCE_EXHAUSTED);
 }
 
-TEST_F(DeformTest, TheInProcessChannelGivesTheSameBits) {
+TEST_F(DeformTest, InProcessChannelGivesSameBits) {
   config.network.listen.push_back("127.0.0.1:0");
   Start();
   EXPECT_EQ(server().addresses().size(), 2u);

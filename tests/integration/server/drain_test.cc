@@ -12,7 +12,7 @@ using grpc::StatusCode;
 
 class DrainTest : public ServerTest {};
 
-TEST_F(DrainTest, StreamsAreToldAnsweredAndEnded) {
+TEST_F(DrainTest, NotifiesAnswersAndEndsStreams) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::StreamOpen open = OpenRecipe(rig, "lbs");
@@ -39,7 +39,7 @@ TEST_F(DrainTest, StreamsAreToldAnsweredAndEnded) {
   EXPECT_TRUE(server().WaitDrained(std::chrono::seconds(10)));
 }
 
-TEST_F(DrainTest, AHalfClosedStreamWithAllItsFramesEndsWell) {
+TEST_F(DrainTest, HalfClosedStreamEndsOkAfterAllFrames) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::StreamOpen open = OpenRecipe(rig, "lbs");
@@ -55,7 +55,7 @@ TEST_F(DrainTest, AHalfClosedStreamWithAllItsFramesEndsWell) {
   EXPECT_CODE(stream.Finish(), StatusCode::OK);
 }
 
-TEST_F(DrainTest, NewWorkIsRefusedAndQuestionsAreAnswered) {
+TEST_F(DrainTest, RejectsNewWorkButAnswersQueries) {
   Start();
   const std::string rig = stubs().UploadTube();
   const v1::Session session = stubs().Create(rig, "lbs");
@@ -79,7 +79,7 @@ TEST_F(DrainTest, NewWorkIsRefusedAndQuestionsAreAnswered) {
   EXPECT_TRUE(server().WaitDrained(std::chrono::milliseconds(0)));
 }
 
-TEST_F(DrainTest, UnderLoadEveryFrameIsAnsweredOrTheStreamSaysWhy) {
+TEST_F(DrainTest, LoadedStreamsAnswerOrReportReason) {
   Start();
   const std::string rig = stubs().UploadTube();
   std::atomic<std::uint64_t> answered{0};
@@ -113,7 +113,7 @@ TEST_F(DrainTest, UnderLoadEveryFrameIsAnsweredOrTheStreamSaysWhy) {
   EXPECT_EQ(clean, 6);
 }
 
-TEST_F(DrainTest, StopEndsWhatStillRuns) {
+TEST_F(DrainTest, StopEndsRunningCalls) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
   Stream idle(stubs(), OpenRecipe(rig, "lbs"));

@@ -45,7 +45,7 @@ class InfoTest : public ServerTest {
   }
 };
 
-TEST_F(InfoTest, DescribesTheServer) {
+TEST_F(InfoTest, DescribesServer) {
   config.compute.threads = 2;
   Start();
   grpc::ClientContext context;
@@ -71,7 +71,7 @@ TEST_F(InfoTest, DescribesTheServer) {
   }
 }
 
-TEST_F(InfoTest, MethodsComeInPagesWithTheirParameters) {
+TEST_F(InfoTest, ListsMethodsInPagesWithParameters) {
   Start();
   std::set<std::string> names, presets;
   v1::ListMethodsRequest request;
@@ -102,7 +102,7 @@ TEST_F(InfoTest, MethodsComeInPagesWithTheirParameters) {
 
 // grpc.health.v1: HealthCheckRequest{string service = 1}, HealthCheckResponse{status = 1}; 1
 // SERVING, 2 NOT_SERVING.
-TEST_F(InfoTest, HealthIsServedPerServiceAndOverall) {
+TEST_F(InfoTest, ServesHealthPerServiceAndOverall) {
   Start();
   std::string response;
   const std::string method = "/grpc.health.v1.Health/Check";
@@ -124,7 +124,7 @@ TEST_F(InfoTest, HealthIsServedPerServiceAndOverall) {
 }
 
 // grpc.reflection.v1alpha: ServerReflectionRequest{string list_services = 7}.
-TEST_F(InfoTest, ReflectionListsTheServices) {
+TEST_F(InfoTest, ReflectionListsServices) {
   Start();
   grpc::GenericStub stub(channel_);
   grpc::ClientContext context;
@@ -157,14 +157,14 @@ TEST_F(InfoTest, ReflectionListsTheServices) {
   queue.Next(&tag, &ok);
 }
 
-TEST_F(InfoTest, ChannelzIsServedOnDemand) {
+TEST_F(InfoTest, ServesChannelzIfEnabled) {
   config.network.channelz = true;
   Start();
   std::string response;
   EXPECT_CODE(Call("/grpc.channelz.v1.Channelz/GetServers", "", response), StatusCode::OK);
 }
 
-TEST_F(InfoTest, TheSidePortSpeaksToProbesAndPrometheus) {
+TEST_F(InfoTest, HttpPortServesProbesAndMetrics) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::DeformRequest request;
@@ -189,7 +189,7 @@ TEST_F(InfoTest, TheSidePortSpeaksToProbesAndPrometheus) {
   EXPECT_EQ(HttpGet("/livez")->status, 200);
 }
 
-TEST_F(InfoTest, TwoServersCannotShareAnAddress) {
+TEST_F(InfoTest, TwoServersCannotShareAddress) {
   Start();
   server::Config second;
   second.log.level = "off";

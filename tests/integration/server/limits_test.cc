@@ -12,7 +12,7 @@ using grpc::StatusCode;
 
 class LimitsTest : public ServerTest {};
 
-TEST_F(LimitsTest, APageHoldsAtMostItsRows) {
+TEST_F(LimitsTest, LimitsRowsOfPage) {
   config.sessions.page = 2;
   Start();
   const std::string rig = stubs().UploadTube();
@@ -36,7 +36,7 @@ TEST_F(LimitsTest, APageHoldsAtMostItsRows) {
   }
 }
 
-TEST_F(LimitsTest, AConnectionCarriesAtMostItsStreams) {
+TEST_F(LimitsTest, LimitsStreamsOfConnection) {
   config.network.streams_per_connection = 2;
   Start();
   const std::string session = stubs().Create(stubs().UploadTube(), "lbs").name();
@@ -59,7 +59,7 @@ TEST_F(LimitsTest, AConnectionCarriesAtMostItsStreams) {
   EXPECT_CODE(get(), StatusCode::OK);  // "and goes on when one ends"
 }
 
-TEST_F(LimitsTest, AMessageHoldsAtMostItsBytes) {
+TEST_F(LimitsTest, LimitsBytesOfMessage) {
   Start();
   const std::string session = stubs().Create(stubs().UploadTube(), "lbs").name();
   const std::size_t limit = config.network.message_bytes + (64 << 10);  // bulk and its wrapping
@@ -84,7 +84,7 @@ TEST_F(LimitsTest, AMessageHoldsAtMostItsBytes) {
   }
 }
 
-TEST_F(LimitsTest, AReplyOverTheServersOwnLimitAsksForAStream) {
+TEST_F(LimitsTest, ReplyOverServerLimitIsUseStream) {
   const TubeShape shape{.rings = 1000, .segments = 100};
   const std::uint64_t reply = 512 + shape.vertices() * 12u;  // what is not vertices counts as 512
   for (const bool past : {false, true}) {

@@ -24,7 +24,7 @@ class RigTest : public ServerTest {
   }
 };
 
-TEST_F(RigTest, UploadsAreKeptVerbatimUnderTheirDigest) {
+TEST_F(RigTest, StoresUploadsVerbatimUnderDigest) {
   Start();
   const std::string bytes = TubeRig().SerializeAsString();
   std::string name;
@@ -58,7 +58,7 @@ TEST_F(RigTest, UploadsAreKeptVerbatimUnderTheirDigest) {
   }
 }
 
-TEST_F(RigTest, AHeaderAloneAsksHowMuchIsHeld) {
+TEST_F(RigTest, HeaderAloneReturnsCommittedBytes) {
   Start();
   const std::string bytes = TubeRig().SerializeAsString();
   const std::string hex = Sha256Hex(bytes);
@@ -97,7 +97,7 @@ TEST_F(RigTest, AHeaderAloneAsksHowMuchIsHeld) {
   EXPECT_EQ(response.rig().name(), RigNameOf(bytes));
 }
 
-TEST_F(RigTest, WrongUploadsSayWhy) {
+TEST_F(RigTest, WrongUploadsReportReason) {
   Start();
   const auto send = [&](const v1::UploadRigRequest& first, const v1::UploadRigRequest* second) {
     grpc::ClientContext context;
@@ -139,7 +139,7 @@ TEST_F(RigTest, WrongUploadsSayWhy) {
   EXPECT_EQ(stubs().Stats().rigs(), 0u);
 }
 
-TEST_F(RigTest, SizesAreBoundedAtTheLimitAndOnePast) {
+TEST_F(RigTest, SizesAreLimitedExactly) {
   const std::string bytes = TubeRig().SerializeAsString();
   config.rigs.bytes = bytes.size();
   config.network.message_bytes = 65'536;
@@ -168,7 +168,7 @@ TEST_F(RigTest, SizesAreBoundedAtTheLimitAndOnePast) {
   }
 }
 
-TEST_F(RigTest, AnUploadNobodyContinuesEndsAndOthersAreBounded) {
+TEST_F(RigTest, AbandonedUploadExpiresAndCountIsLimited) {
   config.streams.stall_seconds = 0.4;
   config.rigs.transfers = 1;
   Start();
@@ -184,7 +184,7 @@ TEST_F(RigTest, AnUploadNobodyContinuesEndsAndOthersAreBounded) {
   EXPECT_CODE(Query(std::string(64, 'a'), 10, ignored), StatusCode::OK);
 }
 
-TEST_F(RigTest, ADownloadNobodyReadsIsCutOff) {
+TEST_F(RigTest, StalledDownloadEnds) {
   config.streams.stall_seconds = 0.4;
   Start();
   const std::string rig = stubs().UploadTube({.rings = 3000, .segments = 100});
@@ -199,7 +199,7 @@ TEST_F(RigTest, ADownloadNobodyReadsIsCutOff) {
   EXPECT_CODE(reader->Finish(), StatusCode::RESOURCE_EXHAUSTED);
 }
 
-TEST_F(RigTest, UnknownAndMalformedNamesAreToldApart) {
+TEST_F(RigTest, DistinguishesUnknownFromMalformedNames) {
   Start();
   v1::GetRigResponse response;
   v1::GetRigRequest request;
@@ -252,7 +252,7 @@ TEST_F(RigTest, ListsInPagesAndDeletes) {
   EXPECT_EQ(stubs().Stats().rigs(), 4u);
 }
 
-TEST_F(RigTest, SessionsGoOnWithoutTheirRig) {
+TEST_F(RigTest, SessionsOutliveDeletedRig) {
   Start();
   const std::string rig = stubs().UploadTube();
   const v1::Session session = stubs().Create(rig, "lbs");

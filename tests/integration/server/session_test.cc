@@ -36,7 +36,7 @@ class SessionTest : public ServerTest {
   }
 };
 
-TEST_F(SessionTest, BindsAndSaysWhatItResolved) {
+TEST_F(SessionTest, BindsAndReturnsResolvedRecipe) {
   Start();
   const std::string rig = stubs().UploadTube();
   const v1::Session created = stubs().Create(rig, "dqs(blend=0.5)");
@@ -54,7 +54,7 @@ TEST_F(SessionTest, BindsAndSaysWhatItResolved) {
   EXPECT_GT(ready.bound_bytes(), 0u);
 }
 
-TEST_F(SessionTest, ProgressIsWatchedAndBounded) {
+TEST_F(SessionTest, ReportsProgressWithinBounds) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
   const auto start = std::chrono::steady_clock::now();
@@ -67,7 +67,7 @@ TEST_F(SessionTest, ProgressIsWatchedAndBounded) {
   EXPECT_LE(messages, 3 + seconds * 10);
 }
 
-TEST_F(SessionTest, RecipesAndTextAreOne) {
+TEST_F(SessionTest, RecipeAndTextShareBind) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::CreateSessionRequest request;
@@ -82,7 +82,7 @@ TEST_F(SessionTest, RecipesAndTextAreOne) {
   EXPECT_EQ(stubs().Stats().bound_entries(), 1u);
 }
 
-TEST_F(SessionTest, WrongSpecsAreNamed) {
+TEST_F(SessionTest, WrongSourceErrorsNameField) {
   Start();
   const std::string rig = stubs().UploadTube();
   const auto fails = [&](v1::CreateSessionRequest request) {
@@ -113,7 +113,7 @@ TEST_F(SessionTest, WrongSpecsAreNamed) {
               StatusCode::NOT_FOUND);
 }
 
-TEST_F(SessionTest, NumericsCanBeDemanded) {
+TEST_F(SessionTest, DeterminismDigestCanBeRequired) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::CreateSessionRequest request = RequestFor(rig, "lbs");
@@ -139,7 +139,7 @@ TEST_F(SessionTest, ValidateOnlyCreatesNothing) {
   EXPECT_EQ(stubs().Stats().bound_entries(), 0u);
 }
 
-TEST_F(SessionTest, ARequestIdIsAnsweredOnce) {
+TEST_F(SessionTest, RequestIdIsIdempotent) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::CreateSessionRequest request = RequestFor(rig, "lbs");
@@ -153,7 +153,7 @@ TEST_F(SessionTest, ARequestIdIsAnsweredOnce) {
   EXPECT_EQ(stubs().Stats().sessions(), 1u);
 }
 
-TEST_F(SessionTest, LimitsHoldAtTheLimitAndOnePast) {
+TEST_F(SessionTest, LimitsAreExact) {
   config.sessions.count = 2;
   config.sessions.max_ttl_seconds = 1000;
   config.sessions.request_id_bytes = 4;
@@ -176,7 +176,7 @@ TEST_F(SessionTest, LimitsHoldAtTheLimitAndOnePast) {
   EXPECT_EQ(ReasonOf(third), "LIMIT");
 }
 
-TEST_F(SessionTest, LeasesEndAndAreRenewedByUse) {
+TEST_F(SessionTest, LeasesExpireAndAreRenewedByUse) {
   Start();
   const std::string rig = stubs().UploadTube();
   v1::CreateSessionRequest request = RequestFor(rig, "lbs");
@@ -201,7 +201,7 @@ TEST_F(SessionTest, LeasesEndAndAreRenewedByUse) {
   EXPECT_EQ(renewed.ttl().seconds(), 50);
 }
 
-TEST_F(SessionTest, AnOpenStreamKeepsItsSession) {
+TEST_F(SessionTest, OpenStreamKeepsSession) {
   Start();
   v1::CreateSessionRequest request = RequestFor(stubs().UploadTube(), "lbs");
   request.mutable_ttl()->set_seconds(1);
@@ -213,7 +213,7 @@ TEST_F(SessionTest, AnOpenStreamKeepsItsSession) {
   EXPECT_CODE(stubs().Get(session.name()), StatusCode::OK);
 }
 
-TEST_F(SessionTest, DeletingCancelsTheBindAndEndsStreams) {
+TEST_F(SessionTest, DeletingCancelsBindAndEndsStreams) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
   const v1::Session slow = stubs().Create(rig, kSlowRecipe);
@@ -231,7 +231,7 @@ TEST_F(SessionTest, DeletingCancelsTheBindAndEndsStreams) {
   EXPECT_CODE(stream.Finish(), StatusCode::NOT_FOUND);
 }
 
-TEST_F(SessionTest, AnotherWaiterKeepsTheBindAlive) {
+TEST_F(SessionTest, OtherWaiterKeepsBindAlive) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
   const v1::Session first = stubs().Create(rig, "ddm(iterations=40)");
@@ -240,7 +240,7 @@ TEST_F(SessionTest, AnotherWaiterKeepsTheBindAlive) {
   EXPECT_EQ(stubs().Watch(second.name()).state(), v1::Session::STATE_READY);
 }
 
-TEST_F(SessionTest, ABindOverItsTimeFailsWithAReason) {
+TEST_F(SessionTest, BindOverTimeLimitFailsWithReason) {
   config.binds.seconds = 0.5;  // the estimate takes a part of that
   Start();
   const v1::Session session = stubs().Create(stubs().UploadTube(kSlowTube), kSlowRecipe);
@@ -256,7 +256,7 @@ TEST_F(SessionTest, ABindOverItsTimeFailsWithAReason) {
   EXPECT_EQ(ReasonOf(refused), "NOT_READY");
 }
 
-TEST_F(SessionTest, ABindOverItsMemoryIsRefused) {
+TEST_F(SessionTest, BindOverMemoryLimitIsRejected) {
   config.binds.memory_bytes = 1 << 20;
   Start();
   v1::Session session;
@@ -282,7 +282,7 @@ TEST_F(SessionTest, ListsInPages) {
   EXPECT_EQ(page.next_page_token(), "");
 }
 
-TEST_F(SessionTest, WatchingIsBoundedAndUnknownSessionsAreNotFound) {
+TEST_F(SessionTest, LimitsWatchesAndRejectsUnknownSessions) {
   config.sessions.watches = 1;
   Start();
   const v1::Session session = stubs().Create(stubs().UploadTube(kSlowTube), kSlowRecipe);

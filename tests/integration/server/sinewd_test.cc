@@ -20,7 +20,7 @@ std::shared_ptr<grpc::Channel> Connect(const SinewdProcess& server) {
   return grpc::CreateCustomChannel(server.address(), grpc::InsecureChannelCredentials(), arguments);
 }
 
-TEST(Sinewd, SaysOneLineWhenItIsReadyAndEndsWell) {
+TEST(Sinewd, PrintsOneLineWhenReadyAndExitsCleanly) {
   SinewdProcess server;
   ASSERT_FALSE(server.address().empty()) << server.err();
   EXPECT_EQ(server.out(), "sinewd: listening on " + server.address() + "\n");
@@ -33,7 +33,7 @@ TEST(Sinewd, SaysOneLineWhenItIsReadyAndEndsWell) {
   EXPECT_EQ(server.out(), "sinewd: listening on " + server.address() + "\n");
 }
 
-TEST(Sinewd, ListensOnSocketsOfBothKinds) {
+TEST(Sinewd, ListensOnTcpAndUnixSockets) {
   const TemporaryFolder folder;
   const std::string path = "unix:" + (folder.path() / "s").string();
   SinewdProcess server({"--listen", path, "--listen", "127.0.0.1:0", "--http", "off"});
@@ -44,7 +44,7 @@ TEST(Sinewd, ListensOnSocketsOfBothKinds) {
   EXPECT_EQ(server.Stop(), 0);
 }
 
-TEST(Sinewd, WrongFlagsAndFilesEndWithTheirCodes) {
+TEST(Sinewd, WrongFlagsAndFilesHaveExitCodes) {
   const TemporaryFolder folder;
   std::string said;
   const auto run = [&](std::vector<std::string> flags) {
@@ -87,7 +87,7 @@ TEST(Sinewd, WrongFlagsAndFilesEndWithTheirCodes) {
   EXPECT_EQ(run({"--http", first.address()}), 69);
 }
 
-TEST(Sinewd, ASocketFileHasOneServer) {
+TEST(Sinewd, SocketFileHasOneServer) {
   const TemporaryFolder folder;
   const std::filesystem::path path = folder.path() / "s";
   const std::vector<std::string> flags = {"--listen", "unix:" + path.string()};
@@ -99,7 +99,7 @@ TEST(Sinewd, ASocketFileHasOneServer) {
   first.Signal(SIGKILL);
   EXPECT_EQ(first.Wait(), -SIGKILL);
   ASSERT_TRUE(std::filesystem::exists(path));
-  SinewdProcess third(flags);  // nobody listens on the file any more
+  SinewdProcess third(flags);  // no server listens on the file now
   EXPECT_EQ(Stubs(Connect(third)).Stats().rigs(), 0u);
   // Another server's file of this name outlives the server.
   std::filesystem::remove(path);
@@ -110,7 +110,7 @@ TEST(Sinewd, ASocketFileHasOneServer) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
-TEST(Sinewd, ADataFolderHasOneServer) {
+TEST(Sinewd, DataDirHasOneServer) {
   const TemporaryFolder folder;
   const std::vector<std::string> flags = {"--data-dir", folder.path().string()};
   SinewdProcess first(flags);
@@ -122,7 +122,7 @@ TEST(Sinewd, ADataFolderHasOneServer) {
   EXPECT_EQ(third.Stop(), 0) << third.err();
 }
 
-TEST(Sinewd, TheReadyFileIsThereWhileTheServerIs) {
+TEST(Sinewd, ReadyFileExistsWhileServerRuns) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "ready").string();
   const std::vector<std::string> failing = {"--data-dir", "/proc/no/such/place", "--ready-file",
@@ -138,13 +138,13 @@ TEST(Sinewd, TheReadyFileIsThereWhileTheServerIs) {
   EXPECT_FALSE(std::filesystem::exists(server.ready_file()));
 }
 
-TEST(Sinewd, LogsAreJsonOnRequest) {
+TEST(Sinewd, LogsJsonIfConfigured) {
   SinewdProcess server({"--log-format", "json"});
   EXPECT_EQ(server.Stop(), 0);
   EXPECT_EQ(server.err().rfind("{\"time\":", 0), 0u) << server.err();
 }
 
-TEST(Sinewd, DrainsWhatIsInFlight) {
+TEST(Sinewd, DrainsWorkInFlight) {
   SinewdProcess server;
   Stubs stubs(Connect(server));
   const std::string rig = stubs.UploadTube();
@@ -167,7 +167,7 @@ TEST(Sinewd, DrainsWhatIsInFlight) {
   EXPECT_EQ(server.Wait(), 0) << server.err();
 }
 
-TEST(Sinewd, ASecondSignalOrTheDeadlineEndsIt) {
+TEST(Sinewd, SecondSignalOrDeadlineEndsDrain) {
   for (const bool second : {true, false}) {
     SinewdProcess server({"--drain-seconds", second ? "600" : "0.3"});
     Stubs stubs(Connect(server));
@@ -193,7 +193,7 @@ TEST(Sinewd, ASecondSignalOrTheDeadlineEndsIt) {
   }
 }
 
-TEST(Sinewd, ADataFolderKeepsRigsAndBoundData) {
+TEST(Sinewd, DataDirKeepsRigsAndBoundData) {
   const TemporaryFolder folder;
   const std::vector<std::string> flags = {"--data-dir", folder.path().string()};
   const std::string bytes = TubeRig().SerializeAsString();
@@ -221,7 +221,7 @@ TEST(Sinewd, ADataFolderKeepsRigsAndBoundData) {
   }
 }
 
-TEST(Sinewd, AnUploadGoesOnAfterAKill) {
+TEST(Sinewd, UploadResumesAfterKill) {
   const TemporaryFolder folder;
   const std::vector<std::string> flags = {"--data-dir", folder.path().string()};
   const std::string bytes = TubeRig({.rings = 300, .segments = 100}).SerializeAsString();
@@ -269,7 +269,7 @@ TEST(Sinewd, AnUploadGoesOnAfterAKill) {
   EXPECT_EQ(response.rig().name(), RigNameOf(bytes));
 }
 
-TEST(Sinewd, EveryInstructionSetThatRunsHereGivesTheSameBits) {
+TEST(Sinewd, EveryInstructionSetGivesSameBits) {
   std::vector<std::string> results;
   for (const char* isa : {"scalar", "avx2", "avx512", "neon"}) {
     SinewdProcess server({"--isa", isa});

@@ -44,7 +44,7 @@ class StateTest : public ServerTest {
   std::string rig_;
 };
 
-TEST_F(StateTest, FramesSayWhereTheirHistoryBegins) {
+TEST_F(StateTest, FramesReportReplayedSteps) {
   Stream stream(stubs(), OpenRecipe(rig_, kTracking));
   EXPECT_TRUE(stream.Opened().stateful());
   EXPECT_EQ(Next(stream, BentPose(1, 10)).replayed_steps(), 5u);
@@ -54,7 +54,7 @@ TEST_F(StateTest, FramesSayWhereTheirHistoryBegins) {
   reset.set_reset(true);
   EXPECT_EQ(Next(stream, reset).replayed_steps(), 30u);
   EXPECT_EQ(Next(stream, BentPose(5, 130)).replayed_steps(), 65u) << "too far";
-  // What happened without output is said by the next frame.
+  // The next frame reports what happened without output.
   reset = BentPose(6, 20);
   reset.set_reset(true);
   reset.set_no_output(true);
@@ -69,13 +69,13 @@ TEST_F(StateTest, FramesSayWhereTheirHistoryBegins) {
   EXPECT_EQ(Next(stream, BentPose(9, 24)).replayed_steps(), 12u);
 }
 
-TEST_F(StateTest, RecipesWithoutStateSayNothing) {
+TEST_F(StateTest, StatelessRecipesReportNoReplay) {
   Stream stream(stubs(), OpenRecipe(rig_, "dqs"));
   EXPECT_FALSE(stream.Opened().stateful());
   EXPECT_EQ(Next(stream, BentPose(1, 90)).replayed_steps(), 0u);
 }
 
-TEST_F(StateTest, EveryStreamHasItsOwn) {
+TEST_F(StateTest, EveryStreamHasItsOwnState) {
   const std::vector<double> bends = {10, 40, 70, 120, 118};
   const auto run = [&](Stream& stream, std::size_t k) {
     return Next(stream, BentPose(k + 1, bends[k])).positions();
@@ -90,7 +90,7 @@ TEST_F(StateTest, EveryStreamHasItsOwn) {
   }
 }
 
-TEST_F(StateTest, OnePoseAloneIsProjected) {
+TEST_F(StateTest, SinglePoseIsProjectedWithoutState) {
   v1::DeformRequest request;
   v1::DeformResponse tracked, projected;
   *request.mutable_pose() = BentPose(1, 80);
@@ -102,7 +102,7 @@ TEST_F(StateTest, OnePoseAloneIsProjected) {
   EXPECT_EQ(tracked.frame().replayed_steps(), 0u);
 }
 
-TEST_F(StateTest, AClipWithAllPosesBeforeItGivesTheBitsOfTheWhole) {
+TEST_F(StateTest, PrerolledClipHasBitsOfWhole) {
   const auto run = [&](std::uint32_t preroll) {
     v1::DeformClipRequest request;
     *request.mutable_target() = OpenRecipe(rig_, kTracking).target();

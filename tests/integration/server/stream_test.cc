@@ -25,7 +25,7 @@ class StreamTest : public ServerTest {
   std::string rig_;
 };
 
-TEST_F(StreamTest, EveryFrameComesInOrder) {
+TEST_F(StreamTest, SendsEveryFrameInOrder) {
   StartWithTube();
   Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
   const v1::StreamOpened opened = stream.Opened();
@@ -56,7 +56,7 @@ TEST_F(StreamTest, EveryFrameComesInOrder) {
   EXPECT_CODE(stream.Finish(), StatusCode::OK);
 }
 
-TEST_F(StreamTest, LargeFramesComeInPiecesWithTheSameBits) {
+TEST_F(StreamTest, SplitFramesHaveSameBits) {
   const TubeShape shape{.rings = 600, .segments = 100};
   StartWithTube(shape);
   v1::DeformRequest request;
@@ -80,7 +80,7 @@ TEST_F(StreamTest, LargeFramesComeInPiecesWithTheSameBits) {
   }
 }
 
-TEST_F(StreamTest, NoMoreThanAWindowIsUnacknowledged) {
+TEST_F(StreamTest, LimitsUnacknowledgedFramesToWindow) {
   StartWithTube();
   v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_window(3);
@@ -99,7 +99,7 @@ TEST_F(StreamTest, NoMoreThanAWindowIsUnacknowledged) {
   EXPECT_CODE(stream.Finish(), StatusCode::OK);
 }
 
-TEST_F(StreamTest, LatestSkipsWhatIsOverdue) {
+TEST_F(StreamTest, LatestModeSkipsOverduePoses) {
   StartWithTube();
   v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_mode(v1::ORDER_MODE_LATEST);
@@ -118,7 +118,7 @@ TEST_F(StreamTest, LatestSkipsWhatIsOverdue) {
   EXPECT_EQ(answers[0].frame.skipped(), 197u);
 }
 
-TEST_F(StreamTest, LatestAnswersTheNewestPoseAndAccountsForTheRest) {
+TEST_F(StreamTest, LatestModeAnswersNewestAndCountsSkipped) {
   const TubeShape shape{.rings = 100, .segments = 20};
   StartWithTube(shape);
   v1::StreamOpen open = OpenRecipe(rig_, "dqs");
@@ -143,7 +143,7 @@ TEST_F(StreamTest, LatestAnswersTheNewestPoseAndAccountsForTheRest) {
   EXPECT_EQ(frames + skipped, 900u);
 }
 
-TEST_F(StreamTest, BadPosesAreProblemsAndTheStreamGoesOn) {
+TEST_F(StreamTest, BadPoseIsProblemAndStreamContinues) {
   StartWithTube();
   Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
   stream.Opened();
@@ -178,7 +178,7 @@ TEST_F(StreamTest, BadPosesAreProblemsAndTheStreamGoesOn) {
   EXPECT_EQ(answers[5].frame.vertex_count(), 72u);
 }
 
-TEST_F(StreamTest, ProblemsTakePlacesInTheWindow) {
+TEST_F(StreamTest, ProblemsCountTowardsWindow) {
   StartWithTube();
   v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_window(2);
@@ -194,7 +194,7 @@ TEST_F(StreamTest, ProblemsTakePlacesInTheWindow) {
   EXPECT_EQ(stream.ReadUntil(3, false).size(), 1u);
 }
 
-TEST_F(StreamTest, NoOutputPosesAreNotAnswered) {
+TEST_F(StreamTest, PosesWithoutOutputAreNotAnswered) {
   StartWithTube();
   Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
   stream.Opened();
@@ -209,7 +209,7 @@ TEST_F(StreamTest, NoOutputPosesAreNotAnswered) {
   EXPECT_EQ(answers[0].frame.frame(), 300u);
 }
 
-TEST_F(StreamTest, FramesMustRise) {
+TEST_F(StreamTest, FrameNumbersMustIncrease) {
   StartWithTube();
   for (const std::uint64_t second : {0u, 3u, 2u}) {
     Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
@@ -223,7 +223,7 @@ TEST_F(StreamTest, FramesMustRise) {
   }
 }
 
-TEST_F(StreamTest, ResumingStartsBehindReceived) {
+TEST_F(StreamTest, ResumeStartsAfterReceived) {
   StartWithTube();
   Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
   stream.Opened();
@@ -236,7 +236,7 @@ TEST_F(StreamTest, ResumingStartsBehindReceived) {
   EXPECT_EQ(FieldOf(stream.Finish()), "received");
 }
 
-TEST_F(StreamTest, WrongOpenersAreNamed) {
+TEST_F(StreamTest, WrongOpenErrorsNameField) {
   StartWithTube();
   const auto fails = [&](const v1::StreamOpen& open) {
     Stream stream(stubs(), open);
@@ -264,7 +264,7 @@ TEST_F(StreamTest, WrongOpenersAreNamed) {
   EXPECT_CODE(lost.Finish(), StatusCode::NOT_FOUND);
 }
 
-TEST_F(StreamTest, TheFirstMessageOpensAndNoOther) {
+TEST_F(StreamTest, OnlyFirstMessageOpens) {
   StartWithTube();
   grpc::ClientContext context;
   auto call = stubs().deforms->StreamDeform(&context);
@@ -283,7 +283,7 @@ TEST_F(StreamTest, TheFirstMessageOpensAndNoOther) {
   EXPECT_EQ(FieldOf(twice.Finish()), "open");
 }
 
-TEST_F(StreamTest, PosesMayComeWhileTheBindRuns) {
+TEST_F(StreamTest, AcceptsPosesWhileBinding) {
   const TubeShape shape{.rings = 200, .segments = 50};
   StartWithTube(shape);
   Stream stream(stubs(), OpenRecipe(rig_, "ddm(iterations=20)"));
@@ -292,14 +292,14 @@ TEST_F(StreamTest, PosesMayComeWhileTheBindRuns) {
   EXPECT_EQ(stream.ReadUntil(20).size(), 20u);
 }
 
-TEST_F(StreamTest, ACancelledStreamLetsGoOfItsBind) {
+TEST_F(StreamTest, CancelledStreamReleasesBind) {
   config.sessions.shared_ttl_seconds = 1;
   StartWithTube(kSlowTube);
   {
     Stream stream(stubs(), OpenRecipe(rig_, kSlowRecipe));
     while (stubs().Stats().binds_running() == 0) std::this_thread::yield();
   }
-  // The shared session's lease ends, and with it the bind nobody waits for.
+  // The lease of the shared session ends, and with it a bind without waiters.
   for (int i = 0; i < 500 && stubs().Stats().binds_running() != 0; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
   }
@@ -307,7 +307,7 @@ TEST_F(StreamTest, ACancelledStreamLetsGoOfItsBind) {
   EXPECT_EQ(stubs().Stats().streams(), 0u);
 }
 
-TEST_F(StreamTest, LimitsHoldAtTheLimitAndOnePast) {
+TEST_F(StreamTest, LimitsAreExact) {
   config.streams.window = 16;
   config.streams.backlog = 4;
   config.streams.chunk_bytes = 1 << 20;
@@ -348,7 +348,7 @@ TEST_F(StreamTest, LimitsHoldAtTheLimitAndOnePast) {
   EXPECT_EQ(ReasonOf(status), "BACKLOG");
 }
 
-TEST_F(StreamTest, BytesBeforeTheSessionIsFoundAreBounded) {
+TEST_F(StreamTest, LimitsPoseBytesBeforeSessionIsFound) {
   config.streams.backlog = 4;
   config.streams.waiting_pose_bytes = 1024;
   StartWithTube();
@@ -382,7 +382,7 @@ TEST_F(StreamTest, BytesBeforeTheSessionIsFoundAreBounded) {
   EXPECT_CODE(small->Finish(), StatusCode::OK);
 }
 
-TEST_F(StreamTest, AFullWindowWithoutAcknowledgementEndsTheStream) {
+TEST_F(StreamTest, FullWindowWithoutAcknowledgementEndsStream) {
   config.streams.stall_seconds = 0.3;
   StartWithTube();
   v1::StreamOpen open = OpenRecipe(rig_, "lbs");
@@ -395,7 +395,7 @@ TEST_F(StreamTest, AFullWindowWithoutAcknowledgementEndsTheStream) {
   EXPECT_EQ(ReasonOf(status), "WINDOW_STALLED");
 }
 
-TEST_F(StreamTest, AnIdleStreamWithRoomGoesOn) {
+TEST_F(StreamTest, IdleStreamWithRoomContinues) {
   config.streams.stall_seconds = 0.3;
   StartWithTube();
   Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
@@ -407,7 +407,7 @@ TEST_F(StreamTest, AnIdleStreamWithRoomGoesOn) {
   EXPECT_EQ(stream.ReadUntil(2).size(), 1u);
 }
 
-TEST_F(StreamTest, AStreamThatIsNeverOpenedEnds) {
+TEST_F(StreamTest, UnopenedStreamEnds) {
   config.streams.stall_seconds = 0.3;
   StartWithTube();
   grpc::ClientContext context;
@@ -417,7 +417,7 @@ TEST_F(StreamTest, AStreamThatIsNeverOpenedEnds) {
   EXPECT_EQ(ReasonOf(call->Finish()), "WINDOW_STALLED");
 }
 
-TEST_F(StreamTest, ASilentReaderIsBoundedAndCostsOthersNothing) {
+TEST_F(StreamTest, SilentReaderDoesNotSlowOthers) {
   config.streams.stall_seconds = 1;
   const TubeShape shape{.rings = 600, .segments = 100};  // 720 kB a frame
   StartWithTube(shape);
@@ -437,7 +437,7 @@ TEST_F(StreamTest, ASilentReaderIsBoundedAndCostsOthersNothing) {
   EXPECT_CODE(silent.Finish(), StatusCode::RESOURCE_EXHAUSTED);
 }
 
-TEST_F(StreamTest, CancelsAtRandomPointsLeaveNothingBehind) {
+TEST_F(StreamTest, RandomCancelsLeaveNothingBehind) {
   StartWithTube({.rings = 100, .segments = 50});
   const TubeShape shape{.rings = 100, .segments = 50};
   std::mt19937 random(11);
@@ -473,7 +473,7 @@ TEST_F(StreamTest, ManyStreamsShareOneSession) {
   EXPECT_EQ(stubs().Stats().frames_sent(), 400u);
 }
 
-TEST_F(StreamTest, InlineAndArenaGiveTheSameBits) {
+TEST_F(StreamTest, InlineAndArenaGiveSameBits) {
   const TubeShape shape{.rings = 100, .segments = 20};
   std::set<std::string> results;
   for (const double microseconds : {0.0, 10'000.0}) {

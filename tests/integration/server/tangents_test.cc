@@ -30,7 +30,7 @@ std::string TangentsOf(const v1::Frame& frame, bool whole = true) {
   return ChannelOf(frame, v1::ATTRIBUTE_TANGENTS, v1::ENCODING_FLOAT32, whole);
 }
 
-TEST_F(TangentsTest, ComeAsAChannelWithAndWithoutNormals) {
+TEST_F(TangentsTest, AreSentWithAndWithoutNormals) {
   Start();
   const TubeShape shape{.tangents = true};
   const std::string rig = stubs().UploadTube(shape);
@@ -54,7 +54,7 @@ TEST_F(TangentsTest, ComeAsAChannelWithAndWithoutNormals) {
   EXPECT_SAME_BYTES(TangentsOf(response.frame()), alone);
 }
 
-TEST_F(TangentsTest, OfStreamsComeInPiecesWithTheSameBits) {
+TEST_F(TangentsTest, SplitStreamFramesHaveSameBits) {
   Start();
   const TubeShape shape{.rings = 600, .segments = 100, .tangents = true};
   const std::string rig = stubs().UploadTube(shape);
@@ -76,14 +76,14 @@ TEST_F(TangentsTest, OfStreamsComeInPiecesWithTheSameBits) {
   }
 }
 
-TEST_F(TangentsTest, OfClipsComeInPieces) {
+TEST_F(TangentsTest, ClipFramesAreSplit) {
   Start();
   const TubeShape shape{.rings = 60, .segments = 100, .tangents = true};
   ExpectClipInPieces(stubs(), RequestFor(stubs().UploadTube(shape), shape, false), 50'000,
                      [](const v1::Frame& frame) { return TangentsOf(frame); });
 }
 
-TEST_F(TangentsTest, OfARigWithoutThemAreRefused) {
+TEST_F(TangentsTest, RigWithoutTangentsIsRejected) {
   Start();
   v1::DeformResponse response;
   const grpc::Status refused =
@@ -93,7 +93,7 @@ TEST_F(TangentsTest, OfARigWithoutThemAreRefused) {
   EXPECT_NE(refused.error_message().find("the rig has no tangents"), std::string::npos);
 }
 
-TEST_F(TangentsTest, AreNamedByTheServer) {
+TEST_F(TangentsTest, ServerListsAttribute) {
   Start();
   ExpectNamedByTheServer(stubs(), v1::ATTRIBUTE_TANGENTS);
 }

@@ -31,7 +31,7 @@ std::string VertexStatusOf(const v1::Frame& frame, bool whole = true) {
   return ChannelOf(frame, v1::ATTRIBUTE_VERTEX_STATUS, v1::ENCODING_UINT8, whole);
 }
 
-TEST_F(VertexStatusTest, ComeAsAChannel) {
+TEST_F(VertexStatusTest, IsSentAsChannel) {
   Start();
   const TubeShape shape;
   v1::DeformResponse response;
@@ -44,7 +44,7 @@ TEST_F(VertexStatusTest, ComeAsAChannel) {
   }));
 }
 
-TEST_F(VertexStatusTest, OfStreamsComeInPiecesWithTheSameBytes) {
+TEST_F(VertexStatusTest, SplitStreamFramesHaveSameBytes) {
   Start();
   const TubeShape shape{.rings = 60, .segments = 100};
   const std::string rig = stubs().UploadTube(shape);
@@ -65,14 +65,14 @@ TEST_F(VertexStatusTest, OfStreamsComeInPiecesWithTheSameBytes) {
   }
 }
 
-TEST_F(VertexStatusTest, OfClipsComeInPieces) {
+TEST_F(VertexStatusTest, ClipFramesAreSplit) {
   Start();
   const TubeShape shape{.rings = 60, .segments = 100};
   ExpectClipInPieces(stubs(), RequestFor(stubs().UploadTube(shape), shape), 20'000,
                      [](const v1::Frame& frame) { return VertexStatusOf(frame); });
 }
 
-TEST_F(VertexStatusTest, OfARecipeThatWritesNoneAreRefused) {
+TEST_F(VertexStatusTest, RecipeWithoutStatusIsRejected) {
   Start();
   v1::DeformResponse response;
   const grpc::Status refused =
@@ -82,13 +82,13 @@ TEST_F(VertexStatusTest, OfARecipeThatWritesNoneAreRefused) {
   EXPECT_NE(refused.error_message().find("implicit"), std::string::npos) << refused.error_message();
 }
 
-TEST_F(VertexStatusTest, AreNamedByTheServer) {
+TEST_F(VertexStatusTest, ServerListsAttribute) {
   Start();
   ExpectNamedByTheServer(stubs(), v1::ATTRIBUTE_VERTEX_STATUS);
 }
 
 // The tube moves by 0.7 along x, and so do its muscles.
-TEST_F(VertexStatusTest, MusclesComeWithTheLastPiece) {
+TEST_F(VertexStatusTest, MusclesAreSentWithLastPiece) {
   Start();
   const TubeShape shape{.rings = 60, .segments = 100};
   v1::Rig rig = TubeRig(shape);
@@ -135,7 +135,7 @@ TEST_F(VertexStatusTest, MusclesComeWithTheLastPiece) {
   }
 }
 
-TEST_F(VertexStatusTest, MusclesOfARigWithoutThemAreRefused) {
+TEST_F(VertexStatusTest, RigWithoutMusclesIsRejected) {
   Start();
   v1::DeformRequest request = RequestFor(stubs().UploadTube(), {}, "dqs");
   request.mutable_output()->clear_attributes();

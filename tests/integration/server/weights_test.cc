@@ -79,7 +79,7 @@ class WeightsTest : public ServerTest {
 constexpr v1::WeightMethod kMethods[] = {v1::WEIGHT_METHOD_CAPSULE, v1::WEIGHT_METHOD_HEAT,
                                          v1::WEIGHT_METHOD_GEODESIC};
 
-TEST_F(WeightsTest, AMeshWithoutSkinWaitsForItsWeightsAndThenDeforms) {
+TEST_F(WeightsTest, MeshWithoutSkinNeedsComputedWeights) {
   Start();
   const std::string bare = Put(Bare());
   grpc::ClientContext context;
@@ -126,7 +126,7 @@ TEST_F(WeightsTest, AMeshWithoutSkinWaitsForItsWeightsAndThenDeforms) {
   }
 }
 
-TEST_F(WeightsTest, AnOldSkinIsReplacedInThePoseItWasBoundIn) {
+TEST_F(WeightsTest, ReplacesSkinInBindPose) {
   Start();
   // Bound 7 above the rest pose: positions and inverse binds agree with each other, not with it.
   v1::Rig rig = TubeRig();
@@ -154,7 +154,7 @@ TEST_F(WeightsTest, AnOldSkinIsReplacedInThePoseItWasBoundIn) {
   }
 }
 
-TEST_F(WeightsTest, SingularBindingsAreSkipped) {
+TEST_F(WeightsTest, SkipsSingularBindMatrices) {
   Start();
   v1::Rig rig = TubeRig();
   const std::string plain = Put(rig);
@@ -175,7 +175,7 @@ TEST_F(WeightsTest, SingularBindingsAreSkipped) {
   EXPECT_EQ(inverse(Put(rig)), kept);
 }
 
-TEST_F(WeightsTest, EqualRequestsGiveOneRig) {
+TEST_F(WeightsTest, EqualRequestsGiveSameRig) {
   Start();
   const std::string bare = Put(Bare());
   std::set<std::string> names;
@@ -194,7 +194,7 @@ TEST_F(WeightsTest, EqualRequestsGiveOneRig) {
   EXPECT_EQ(names.count(Run(explicit_defaults).rig.name()), 0u);
 }
 
-TEST_F(WeightsTest, OnlyTheNamedJointsCarry) {
+TEST_F(WeightsTest, OnlyNamedJointsCarrySkin) {
   Start();
   v1::Rig rig = Bare();
   rig.mutable_joints(1)->set_helper(true);
@@ -211,7 +211,7 @@ TEST_F(WeightsTest, OnlyTheNamedJointsCarry) {
   EXPECT_EQ(carriers(request), std::set<std::uint32_t>{1});
 }
 
-TEST_F(WeightsTest, RefusesWhatIsWrongByField) {
+TEST_F(WeightsTest, WrongRequestErrorsNameField) {
   Start();
   const std::string bare = Put(Bare());
   const auto refused = [&](auto spoil) {
@@ -243,7 +243,7 @@ TEST_F(WeightsTest, RefusesWhatIsWrongByField) {
               r.mutable_geodesic()->set_resolution(15);
             }),
             "geodesic.resolution");
-  EXPECT_EQ(refused([](R r) { r.add_joints("nobody"); }), "joints[0]");
+  EXPECT_EQ(refused([](R r) { r.add_joints("unknown"); }), "joints[0]");
   EXPECT_EQ(refused([](R r) {
               r.add_joints("joint0");
               r.add_joints("joint0");
@@ -260,7 +260,7 @@ TEST_F(WeightsTest, RefusesWhatIsWrongByField) {
   EXPECT_EQ(stubs().Stats().rigs(), 1u);
 }
 
-TEST_F(WeightsTest, ACancelledCallAndAPassedDeadlineEndTheWork) {
+TEST_F(WeightsTest, CancelAndDeadlineEndWork) {
   config.weights.count = 2;  // the cancelled one may still be letting go
   Start();
   const std::string slow = Put(Bare(kSlow));
@@ -292,7 +292,7 @@ TEST_F(WeightsTest, ACancelledCallAndAPassedDeadlineEndTheWork) {
   EXPECT_EQ(stubs().Stats().rigs(), 3u) << "two bare ones and one result";
 }
 
-TEST_F(WeightsTest, DrainingEndsTheWork) {
+TEST_F(WeightsTest, DrainingEndsWork) {
   Start();
   const std::string slow = Put(Bare(kSlow));
   grpc::ClientContext context;
@@ -307,7 +307,7 @@ TEST_F(WeightsTest, DrainingEndsTheWork) {
   EXPECT_EQ(ReasonOf(status), "DRAINING");
 }
 
-TEST_F(WeightsTest, CallsAreBoundedAtTheLimitAndOnePast) {
+TEST_F(WeightsTest, CallLimitIsExact) {
   config.weights.count = 2;
   Start();
   const v1::ComputeWeightsRequest slow = Request(Put(Bare(kSlow)), v1::WEIGHT_METHOD_HEAT);
@@ -328,7 +328,7 @@ TEST_F(WeightsTest, CallsAreBoundedAtTheLimitAndOnePast) {
   }
 }
 
-TEST_F(WeightsTest, ResolutionIsBoundedAtTheLimitAndOnePast) {
+TEST_F(WeightsTest, ResolutionLimitIsExact) {
   config.weights.resolution = 32;
   Start();
   v1::ComputeWeightsRequest request = Request(Put(Bare()), v1::WEIGHT_METHOD_GEODESIC);
@@ -341,7 +341,7 @@ TEST_F(WeightsTest, ResolutionIsBoundedAtTheLimitAndOnePast) {
   EXPECT_NE(past.error_message().find("max-weight-resolution"), std::string::npos);
 }
 
-TEST_F(WeightsTest, InfluencesAreBoundedAtTheLimitAndOnePast) {
+TEST_F(WeightsTest, InfluenceLimitIsExact) {
   config.rigs.influences = 2;
   Start();
   v1::ComputeWeightsRequest request = Request(Put(Bare()), v1::WEIGHT_METHOD_HEAT);
@@ -351,7 +351,7 @@ TEST_F(WeightsTest, InfluencesAreBoundedAtTheLimitAndOnePast) {
   EXPECT_CODE(Run(request).status, StatusCode::RESOURCE_EXHAUSTED);
 }
 
-TEST_F(WeightsTest, MemoryIsBoundedAtTheLimitAndOnePast) {
+TEST_F(WeightsTest, MemoryLimitIsExact) {
   const auto run = [&](std::uint64_t limit) {
     config.weights.memory_bytes = limit;
     Start();
@@ -382,7 +382,7 @@ TEST_F(WeightsTest, MemoryIsBoundedAtTheLimitAndOnePast) {
   EXPECT_CODE(enough, StatusCode::OK);
 }
 
-TEST_F(WeightsTest, TimeIsBounded) {
+TEST_F(WeightsTest, TimeIsLimited) {
   config.weights.seconds = 0.05;
   Start();
   const grpc::Status status = Run(Request(Put(Bare(kSlow)), v1::WEIGHT_METHOD_HEAT)).status;
@@ -391,7 +391,7 @@ TEST_F(WeightsTest, TimeIsBounded) {
   EXPECT_NE(status.error_message().find("max-weight-seconds"), std::string::npos);
 }
 
-TEST_F(WeightsTest, TheNewRigCountsAsOne) {
+TEST_F(WeightsTest, NewRigCountsTowardsLimit) {
   Start();
   const std::uint64_t result =
       Run(Request(Put(Bare()), v1::WEIGHT_METHOD_CAPSULE)).rig.size_bytes();
