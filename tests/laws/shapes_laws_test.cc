@@ -185,7 +185,7 @@ TEST_P(ShapesLaws, ThreadsIsaAndSavingDoNotChangeBits) {
   EXPECT_TRUE(SameBits(scalar, Must(*loaded, pose, kOn)));
 }
 
-TEST_P(ShapesLaws, AnyControlGivesFinitePointsOrAnError) {
+TEST_P(ShapesLaws, AnyControlGivesFinitePointsOrError) {
   const Deformer deformer = shaped();
   const auto pose = testing::BendPose(rig(), 80);
   for (const float value : {-3.0f, 7.5f, 1e6f, -1e30f, 3e38f, 1e-42f}) {

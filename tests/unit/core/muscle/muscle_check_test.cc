@@ -26,7 +26,7 @@ struct Bad {
   std::function<void(RigSource&)> spoil;
 };
 
-TEST(MuscleCheck, WrongValuesAreNamed) {
+TEST(MuscleCheck, ErrorsNameField) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto set = [](auto&& change) { return [change](RigSource& s) { change(s.muscles[1]); }; };
   const std::vector<Bad> table = {
@@ -77,7 +77,7 @@ TEST(MuscleCheck, WrongValuesAreNamed) {
   }
 }
 
-TEST(MuscleCheck, NoneIsLargerThanTheMesh) {
+TEST(MuscleCheck, LimitsSizeToMesh) {
   const double most = testing::MakeRig(TubeWithMusclesSource()).mesh().diagonal();
   ASSERT_GT(most, 1);
   using Set = void (*)(Muscle&, double);
@@ -111,7 +111,7 @@ TEST(MuscleCheck, NoneIsLargerThanTheMesh) {
               HasSubstr("rig.muscles[1].insertion: got a belly of "));
 }
 
-TEST(MuscleCheck, SizesAreJudgedInTheUnitsOfTheRestPose) {
+TEST(MuscleCheck, ChecksSizesInRestPoseUnits) {
   // The mesh in centimetres under a skeleton in metres, as files have it.
   RigSource source = TubeWithMusclesSource();
   for (Vec3f& p : source.mesh.positions) p = {100 * p.x, 100 * p.y, 100 * p.z};
@@ -124,7 +124,7 @@ TEST(MuscleCheck, SizesAreJudgedInTheUnitsOfTheRestPose) {
               HasSubstr("rig.muscles[0].width: got 90, need at most"));
 }
 
-TEST(MuscleCheck, ADirectionAlongTheBellyIsRefused) {
+TEST(MuscleCheck, RejectsDirectionAlongBelly) {
   RigSource source = TubeWithMusclesSource();
   source.muscles[0].via.clear();
   source.muscles[0].origin.at = {0.3, 0.2, 0};
@@ -134,7 +134,7 @@ TEST(MuscleCheck, ADirectionAlongTheBellyIsRefused) {
   EXPECT_THAT(std::string(rig.status().message()), HasSubstr("rig.muscles[0].width_direction"));
 }
 
-TEST(MuscleCheck, MusclesThatLeaveTheMeshAreDoubtful) {
+TEST(MuscleCheck, MuscleOutsideMeshIsSuspicious) {
   const auto doubtful = [](const std::function<void(RigSource&)>& change) {
     RigSource source = TubeWithMusclesSource();
     change(source);
@@ -161,7 +161,7 @@ TEST(MuscleCheck, MusclesThatLeaveTheMeshAreDoubtful) {
 }
 
 // A file in metres beside a character in millimetres: every length of it a thousandth.
-TEST(MuscleCheck, MusclesInAnotherUnitAreDoubtful) {
+TEST(MuscleCheck, MuscleInOtherUnitsIsSuspicious) {
   const auto doubtful = [](double factor) {
     RigSource source = TubeWithMusclesSource();
     for (Muscle& muscle : source.muscles) {
@@ -187,7 +187,7 @@ TEST(MuscleCheck, MusclesInAnotherUnitAreDoubtful) {
   }
 }
 
-TEST(MuscleCheck, EveryNumberIsPartOfTheDigest) {
+TEST(MuscleCheck, DigestCoversEveryNumber) {
   const auto digest = [](const std::function<void(Muscle&)>& change) {
     RigSource source = TubeWithMusclesSource();
     change(source.muscles[1]);
@@ -219,7 +219,7 @@ TEST(MuscleCheck, EveryNumberIsPartOfTheDigest) {
   EXPECT_EQ(digests[0], digest([](Muscle& m) { m.name = "other"; }));
 }
 
-TEST(MuscleCheck, PosesOfARigTakeItsControls) {
+TEST(MuscleCheck, PosedMusclesUseControls) {
   const Rig rig = testing::MakeRig(TubeWithMusclesSource());
   const auto pose = testing::BendPose(rig, 60);
   const std::vector<float> tense = {1};

@@ -30,7 +30,7 @@ double Integral(MuscleProfile profile, double warp) {
   return sum / kSteps;
 }
 
-TEST(MuscleLaw, ProfilesHaveTheAreasOfTheirFormulas) {
+TEST(MuscleLaw, ProfileAreasMatchFormulas) {
   EXPECT_NEAR(ProfileArea(MuscleProfile::kEllipsoid, 1), 2.0 / 3, 1e-15);
   EXPECT_NEAR(ProfileArea(MuscleProfile::kSine, 1), 0.5, 1e-15);
   EXPECT_NEAR(ProfileArea(MuscleProfile::kRootSine, 1), 0.63662, 1e-6);
@@ -42,7 +42,7 @@ TEST(MuscleLaw, ProfilesHaveTheAreasOfTheirFormulas) {
   }
 }
 
-TEST(MuscleLaw, OneOverTheWarpIsTheMirrorImage) {
+TEST(MuscleLaw, InverseWarpMirrorsProfile) {
   for (const MuscleProfile profile : kProfiles) {
     for (const double u : {0.05, 0.3, 0.5, 0.8, 0.99}) {
       EXPECT_NEAR(ProfileRadius(profile, 2.5, u), ProfileRadius(profile, 0.4, 1 - u), 1e-14);
@@ -51,7 +51,7 @@ TEST(MuscleLaw, OneOverTheWarpIsTheMirrorImage) {
   }
 }
 
-TEST(MuscleLaw, SlopeIsTheDerivative) {
+TEST(MuscleLaw, SlopeIsDerivative) {
   for (const MuscleProfile profile : kProfiles) {
     for (const double warp : {0.6, 1.0, 2.0}) {
       for (const double u : {0.2, 0.45, 0.7}) {
@@ -65,7 +65,7 @@ TEST(MuscleLaw, SlopeIsTheDerivative) {
   }
 }
 
-TEST(MuscleLaw, VolumeStaysToTwelveDigits) {
+TEST(MuscleLaw, ConservesVolumeToTwelveDigits) {
   const BellyAxes rest = {0.6, 0.45};
   for (const MuscleProfile profile : kProfiles) {
     const double volume = BellyVolume(rest, 2.5, profile, 1);
@@ -113,7 +113,7 @@ TEST(MuscleLaw, ElbowTable) {
   EXPECT_NEAR(At(Tables(Elbow(25, 6, 7.25)), 150).radii[1] / 2, 1.363, 6e-4);
 }
 
-TEST(MuscleLaw, RadiusGainsNoMoreThanRootTwo) {
+TEST(MuscleLaw, RadiusGrowsAtMostRootTwo) {
   const MuscleTables tables = Tables(Elbow(25, 24, 0.2 * 49));
   for (int degrees = 0; degrees <= 179; ++degrees) {
     const MuscleState state = At(tables, degrees);
@@ -123,7 +123,7 @@ TEST(MuscleLaw, RadiusGainsNoMoreThanRootTwo) {
   }
 }
 
-TEST(MuscleLaw, ActivationWidensTowardsTheSkin) {
+TEST(MuscleLaw, ActivationWidensTowardsSkin) {
   Muscle muscle = Elbow(25, 4, 7.25);
   muscle.activation = 0;
   muscle.tension = 1.44;

@@ -36,7 +36,7 @@ double Distance(const Vec3d& a, const Vec3d& b) {
   return std::sqrt(Dot(a - b, a - b));
 }
 
-TEST(MusclePath, AroundACylinderIsTwoTangentsAndAnArc) {
+TEST(MusclePath, CylinderWrapIsTangentsAndArc) {
   // Both ends 5 from the axis, radius 3: tangents of 4, cos(angle to the tangent point) = 3 / 5.
   const double angle = 2.8, arc = 3 * (angle - 2 * std::acos(0.6));
   const Vec3d from = {5, 0, 0}, to = {5 * std::cos(angle), 5 * std::sin(angle), 0};
@@ -50,12 +50,12 @@ TEST(MusclePath, AroundACylinderIsTwoTangentsAndAnArc) {
   }
 }
 
-TEST(MusclePath, MissesTheCylinderInAStraightLine) {
+TEST(MusclePath, StraightWhenMissingCylinder) {
   EXPECT_NEAR(Around({5, 1, 0}, {4, 4, 2}, Cylinder(3, 0.6)).back().at,
               Distance({5, 1, 0}, {4, 4, 2}), 1e-12);
 }
 
-TEST(MusclePath, LengthAndItsDerivativeAreContinuousAtLiftOff) {
+TEST(MusclePath, LengthAndDerivativeContinuousAtLiftOff) {
   const double lift = 2 * std::acos(0.6);
   const auto length = [](double angle) {
     return Around({5, 0, 0}, {5 * std::cos(angle), 5 * std::sin(angle), 0.5}, Cylinder(3, angle))
@@ -70,7 +70,7 @@ TEST(MusclePath, LengthAndItsDerivativeAreContinuousAtLiftOff) {
   }
 }
 
-TEST(MusclePath, KeepsTheSideOfTheRestPose) {
+TEST(MusclePath, KeepsRestPoseSide) {
   // Straight at rest, then turned past half a turn: the arc goes on growing instead of taking the
   // other, shorter way.
   double last = 0;
@@ -89,7 +89,7 @@ TEST(MusclePath, KeepsTheSideOfTheRestPose) {
               Around({5, 0, 0}, to, Cylinder(3, 2.0)).back().at, 1e-12);
 }
 
-TEST(MusclePath, AroundASphereInThePlaneOfItsEnds) {
+TEST(MusclePath, SphereWrapInPlaneOfEnds) {
   const double angle = 2.8;
   WrapSolid sphere = {
       .shape = WrapShape::kSphere, .centre = {1, 2, 3}, .axis = {0, 0, 1}, .radius = 3};
@@ -106,7 +106,7 @@ TEST(MusclePath, AroundASphereInThePlaneOfItsEnds) {
   EXPECT_NEAR(Around(from, opposite, sphere).back().at, 8 + 3 * (pi - 2 * std::acos(0.6)), 1e-9);
 }
 
-TEST(MusclePath, EndsInsideAreMovedToTheSurface) {
+TEST(MusclePath, EndsInsideMoveToSurface) {
   for (const double inside : {2.999999, 1.0, 1e-14, 0.0}) {
     const auto path = Around({inside, 0, 0}, {0, 5, 0}, Cylinder(3, 1.5));
     EXPECT_TRUE(std::isfinite(path.back().at)) << inside;
@@ -133,7 +133,7 @@ Muscle Wrapped() {
   return muscle;
 }
 
-TEST(MusclePath, AHingeStretchesAWrappedExtensorSteadily) {
+TEST(MusclePath, HingeStretchesWrappedExtensorMonotonically) {
   const MuscleTables tables = Tables(Wrapped());
   double last = 0;
   for (int degrees = -20; degrees <= 150; degrees += 2) {
@@ -151,7 +151,7 @@ TEST(MusclePath, AHingeStretchesAWrappedExtensorSteadily) {
   EXPECT_NEAR(grown, 2.2 * pi / 180, 1e-9);
 }
 
-TEST(MusclePath, AHingeShortensAFlexorWithViaSteadily) {
+TEST(MusclePath, HingeShortensFlexorWithViaMonotonically) {
   Muscle muscle = Wrapped();
   muscle.wrap = {};
   muscle.via = {OnUpper(-3, 2)};
@@ -163,7 +163,7 @@ TEST(MusclePath, AHingeShortensAFlexorWithViaSteadily) {
   }
 }
 
-TEST(MusclePath, CoincidentViaPointsChangeNothing) {
+TEST(MusclePath, IgnoresCoincidentViaPoints) {
   Muscle muscle = Wrapped();
   muscle.wrap = {};
   muscle.via = {OnUpper(-3, 2)};
@@ -174,7 +174,7 @@ TEST(MusclePath, CoincidentViaPointsChangeNothing) {
   for (std::size_t i = 0; i < 12; ++i) EXPECT_NEAR(once.frame.m[i], thrice.frame.m[i], 1e-12);
 }
 
-TEST(MusclePath, FramesAreRightHandedAndTurnWithTheBone) {
+TEST(MusclePath, FramesAreRightHandedAndFollowBone) {
   const MuscleTables tables = Tables(Wrapped());
   Vec3d last;
   for (int degrees = 0; degrees <= 150; degrees += 5) {
@@ -188,7 +188,7 @@ TEST(MusclePath, FramesAreRightHandedAndTurnWithTheBone) {
   }
 }
 
-TEST(MusclePath, NothingIsNanWhereTheEndsMeet) {
+TEST(MusclePath, FiniteWhenEndsCoincide) {
   Muscle muscle = Wrapped();
   for (const bool wraps : {false, true}) {
     if (!wraps) muscle.wrap = {};
@@ -218,7 +218,7 @@ TEST(MusclePath, NothingIsNanWhereTheEndsMeet) {
   }
 }
 
-TEST(MusclePath, AFigureScaledAsAWholeKeepsItsMuscles) {
+TEST(MusclePath, InvariantToCharacterScale) {
   const MuscleTables tables = Tables(Wrapped());
   auto joints = testing::Bent(60);
   const std::vector<float> controls = {0};

@@ -73,7 +73,7 @@ Muscle Biceps() {
   return muscle;
 }
 
-TEST(MuscleSkin, WithAViaPointTheSkinRisesByTheSwellOfTheBelly) {
+TEST(MuscleSkin, ViaPointSkinRisesByBellySwell) {
   Muscle muscle = Biceps();
   muscle.via = {OnUpper(-0.5, 0.3)};
   const Limb limb(muscle);
@@ -87,14 +87,14 @@ TEST(MuscleSkin, WithAViaPointTheSkinRisesByTheSwellOfTheBelly) {
   }
 }
 
-TEST(MuscleSkin, WithoutAViaPointTheWholeLineLiftsOff) {
+TEST(MuscleSkin, WithoutViaPointWholeLineLiftsOff) {
   const Limb limb(Biceps());
   const double predicted = 1 + limb.Swell(60), measured = limb.SkinRadius(60);
   std::printf("bowstring, 60 degrees: predicted %.4f, measured %.4f\n", predicted, measured);
   EXPECT_GT(measured - predicted, 0.15);
 }
 
-TEST(MuscleSkin, FatIsWhatTheRestPoseLeaves) {
+TEST(MuscleSkin, FatFillsRestGap) {
   RigSource source = testing::TubeWithMusclesSource();
   const auto fat = [](const RigSource& from) {
     const Rig rig = testing::MakeRig(from);
@@ -112,7 +112,7 @@ TEST(MuscleSkin, FatIsWhatTheRestPoseLeaves) {
   EXPECT_EQ(fat(source).fat, 0.5);
 }
 
-TEST(MuscleSkin, TheFootprintIsTheSkinOfItsJoints) {
+TEST(MuscleSkin, FootprintIsSkinOfItsJoints) {
   RigSource source = testing::TubeSource({.rings = 41, .joints = 5});
   source.muscles = testing::TubeWithMusclesSource().muscles;
   source.muscles.resize(1);
@@ -129,7 +129,7 @@ TEST(MuscleSkin, TheFootprintIsTheSkinOfItsJoints) {
   EXPECT_EQ(MostUnderMuscles(rig), expected);
 }
 
-TEST(MuscleSkin, AMuscleTakesThePlaceOfItsOriginsPart) {
+TEST(MuscleSkin, MuscleReplacesPartOfOrigin) {
   const Rig rig = testing::MakeRig(testing::TubeWithMusclesSource());
   Task task;
   const auto limbs = LimbField::Bind(rig, {}, task);
@@ -170,7 +170,7 @@ TEST(MuscleSkin, AMuscleTakesThePlaceOfItsOriginsPart) {
 }
 
 // Its fat, up to the skin, would fill what lies between.
-TEST(MuscleSkin, AMuscleOutsideOfTheSkinDoesNothing) {
+TEST(MuscleSkin, MuscleOutsideSkinHasNoEffect) {
   for (const double away : {0.0, 1.0, 20.0}) {
     RigSource source = testing::TubeWithMusclesSource();
     source.muscles.resize(1);
@@ -202,7 +202,7 @@ std::vector<Vec3f> Skin(const Rig& rig, const char* recipe_text, std::span<const
   return skin;
 }
 
-TEST(MuscleSkin, ImplicitSkinIsNeverInsideABelly) {
+TEST(MuscleSkin, ImplicitSkinStaysOutsideBelly) {
   const Rig rig = testing::MakeRig(testing::TubeWithMusclesSource());
   const MuscleFootprint footprint = MakeFootprint(rig, MakeBindPoseSkin(rig), 0);
   const std::vector<float> controls = {0};
@@ -235,7 +235,7 @@ TEST(MuscleSkin, ImplicitSkinIsNeverInsideABelly) {
   }
 }
 
-TEST(MuscleSkin, ImplicitSkinRisesByTheSwell) {
+TEST(MuscleSkin, ImplicitSkinRisesBySwell) {
   const Rig rig = testing::MakeRig(testing::TubeWithMusclesSource());
   // The top of the belly: it swells, and as it shortens it slides along its slanting line.
   const auto top = [&](std::span<const Affine> joints) {

@@ -114,12 +114,12 @@ Rig LimbsAndBall() {
                                   Ball()}));
 }
 
-TEST(SkinShells, LimbsOfAPuppetAndTheBallsInItsJointsAreItsOwn) {
+TEST(ConnectedComponents, SeparateLimbsAndJointBallsAreRigid) {
   const Rig rig = LimbsAndBall();
   for (const Shell shell : ShellsOf(rig)) EXPECT_EQ(shell, Shell::kRigidComponent);
 }
 
-TEST(SkinShells, APuppetMovesAsSkinned) {
+TEST(ConnectedComponents, RigidComponentsAreNotProjected) {
   const Rig rig = LimbsAndBall();
   const auto pose = testing::BendPose(rig, 100);
   const auto start = testing::RunMethod<Dqs>(rig, {}, pose);
@@ -134,7 +134,7 @@ TEST(SkinShells, APuppetMovesAsSkinned) {
 }
 
 // Nor is it corrected as skin is.
-TEST(SkinShells, APuppetIsNotCorrected) {
+TEST(ConnectedComponents, RigidComponentsAreNotCorrected) {
   const Rig rig = LimbsAndBall();
   const auto pose = testing::BendPose(rig, 100);
   const auto skinned = metrics::Deformed(rig, "dqs", pose);
@@ -145,7 +145,7 @@ TEST(SkinShells, APuppetIsNotCorrected) {
 }
 
 // One joint may carry nearly all of a skin that bends all the same.
-TEST(SkinShells, SkinOfTwoPartsIsSkinHoweverUneven) {
+TEST(ConnectedComponents, TwoUnevenPartsAreSkin) {
   const Rig rig = testing::MakeRig(
       Puppet({{.from = -5, .to = 0.3, .rings = 40, .radius = kLimb, .lower = [](double x) {
                  return x > 0.1 ? 1.0 : 0.0;
@@ -154,7 +154,7 @@ TEST(SkinShells, SkinOfTwoPartsIsSkinHoweverUneven) {
 }
 
 // A sleeve lies on the skin, whatever carries it; a ball does not.
-TEST(SkinShells, WhatIsOpenOrRigidLiesOnTheSkin) {
+TEST(ConnectedComponents, OpenOrRigidComponentsAreAttached) {
   const Piece skin = {.from = -5, .to = 5, .rings = 41, .radius = kLimb, .lower = kBlended};
   const Piece sleeve = {.from = -1,
                         .to = 1,
@@ -175,7 +175,7 @@ TEST(SkinShells, WhatIsOpenOrRigidLiesOnTheSkin) {
 }
 
 // A button goes along with the skin under it as far as the same joints carry both.
-TEST(SkinShells, IslandsGoAlongWithSkinThatIsCarriedLikeThem) {
+TEST(ConnectedComponents, AttachedComponentsFollowSimilarlyInfluencedSkin) {
   RigSource source = testing::CanonicalCylinderSource();
   MeshSource& mesh = source.mesh;
   const auto first = static_cast<std::uint32_t>(mesh.positions.size());

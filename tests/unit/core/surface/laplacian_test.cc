@@ -19,14 +19,14 @@ namespace {
 using ::sinew::testing::MakeRig;
 using ::sinew::testing::RigidSource;
 
-TEST(Weld, JoinsSeamsAndNothingElse) {
+TEST(Weld, JoinsOnlySeams) {
   const WeldedPoints welded = Weld(testing::SeamDuplicateVertices());
   EXPECT_EQ(welded.points(), 6u);
   EXPECT_EQ(welded.point, (std::vector<std::uint32_t>{0, 1, 2, 3, 1, 4, 5, 2}));
   EXPECT_EQ(welded.first, (std::vector<std::uint32_t>{0, 1, 2, 3, 5, 6}));
 }
 
-TEST(Weld, KeepsPointsOfDifferentWeightsApart) {
+TEST(Weld, SeparatesDifferentWeights) {
   EXPECT_EQ(Weld(testing::TouchingLips()).points(), 8u);
 }
 
@@ -37,7 +37,7 @@ TEST(Weld, JoinsAcrossParts) {
   EXPECT_EQ(Weld(MakeRig(std::move(source))).points(), 4u);
 }
 
-TEST(Weld, TakesDistancesRelativeToTheDiagonal) {
+TEST(Weld, DistanceIsRelativeToDiagonal) {
   const auto points = [](float gap) {
     return Weld(MakeRig(RigidSource({{0, 0, 0}, {gap, 0, 0}, {1000, 0, 0}}, {}))).points();
   };
@@ -45,7 +45,7 @@ TEST(Weld, TakesDistancesRelativeToTheDiagonal) {
   EXPECT_EQ(points(3e-3f), 3u);
 }
 
-TEST(Weld, JoinsAcrossCellsOfTheSearchLattice) {
+TEST(Weld, JoinsAcrossGridCells) {
   // Pairs 0.5e-6 apart at arbitrary places: some straddle a cell border.
   std::mt19937 random(1);
   std::uniform_real_distribution<float> unit(0, 1);
@@ -58,7 +58,7 @@ TEST(Weld, JoinsAcrossCellsOfTheSearchLattice) {
   EXPECT_EQ(Weld(MakeRig(RigidSource(positions, {}))).points(), 202u);
 }
 
-TEST(Weld, KeepsPointsOfDifferentShapesApart) {
+TEST(Weld, SeparatesDifferentShapeOffsets) {
   RigSource source = RigidSource({{0, 0, 0}, {0, 0, 0}, {0, 0, 0}, {1, 0, 0}}, {});
   source.controls = {{.name = "smile"}};
   ShapeTarget target;
@@ -69,13 +69,13 @@ TEST(Weld, KeepsPointsOfDifferentShapesApart) {
   EXPECT_EQ(welded.point, (std::vector<std::uint32_t>{0, 1, 0, 2}));
 }
 
-TEST(Weld, ObeysTheMeshsOwnNumbers) {
+TEST(Weld, UsesGivenWeldNumbers) {
   RigSource source = RigidSource({{0, 0, 0}, {0, 0, 0}, {1, 0, 0}, {2, 0, 0}}, {});
   source.mesh.weld = {7, 3, 9, 7};
   EXPECT_EQ(Weld(MakeRig(std::move(source))).point, (std::vector<std::uint32_t>{0, 1, 2, 0}));
 }
 
-TEST(Weld, SurvivesCoincidentMeshes) {
+TEST(Weld, HandlesCoincidentMeshes) {
   EXPECT_EQ(Weld(MakeRig(RigidSource({{1, 1, 1}, {1, 1, 1}}, {}))).points(), 1u);
   EXPECT_EQ(Weld(testing::OneVertex()).points(), 1u);
 }
@@ -92,7 +92,7 @@ TEST(Adjacency, FollowsPolygonEdgesAcrossSeams) {
   EXPECT_EQ(row(2), (std::vector<std::uint32_t>{1, 3, 5}));
 }
 
-TEST(Adjacency, IsSymmetricSortedAndWithoutItself) {
+TEST(Adjacency, IsSymmetricSortedAndIrreflexive) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const WeldedPoints welded = Weld(named.rig);
     for (const Adjacency& a : {PolygonNeighbours(named.rig.mesh(), welded),
@@ -111,7 +111,7 @@ TEST(Adjacency, IsSymmetricSortedAndWithoutItself) {
   }
 }
 
-TEST(Adjacency, KnowsItsMeanEdge) {
+TEST(Adjacency, MeanEdge) {
   const Rig rig = MakeRig(RigidSource({{0, 0, 0}, {3, 0, 0}, {3, 4, 0}}, {{0, 1, 2}}));
   EXPECT_NEAR(RmsEdge(rig.mesh(), Weld(rig), Polygons(rig)), std::sqrt(50.0 / 3), 1e-12);
   const Rig alone = testing::OneVertex();
@@ -122,7 +122,7 @@ std::vector<std::uint8_t> Borders(const Rig& rig) {
   return BorderPoints(rig.mesh(), Weld(rig));
 }
 
-TEST(BorderPoints, AreTheEndsOfEdgesWithOneFace) {
+TEST(BorderPoints, EndsOfEdgesWithOneFace) {
   const auto tube = Borders(testing::TubeRig({.rings = 5, .around = 8}));
   for (std::size_t v = 0; v < tube.size(); ++v) EXPECT_EQ(tube[v], v < 8 || v >= 32) << v;
   EXPECT_EQ(Borders(testing::OneTriangle()), (std::vector<std::uint8_t>{1, 1, 1}));
@@ -133,7 +133,7 @@ TEST(BorderPoints, AreTheEndsOfEdgesWithOneFace) {
   EXPECT_EQ(Borders(fan), (std::vector<std::uint8_t>{0, 1, 1, 1, 1}));
 }
 
-TEST(BorderPoints, CountFacesNotCorners) {
+TEST(BorderPoints, CountsFacesNotCorners) {
   // A face that runs along an edge twice is still one face; two faces alike are two.
   EXPECT_EQ(Borders(MakeRig(RigidSource({{0, 0, 0}, {1, 0, 0}, {2, 1, 0}}, {{0, 1, 2, 1}}))),
             (std::vector<std::uint8_t>{1, 1, 1}));
@@ -142,7 +142,7 @@ TEST(BorderPoints, CountFacesNotCorners) {
       (std::vector<std::uint8_t>{0, 0, 0}));
 }
 
-TEST(PointOrder, CountsPointsByTheirLowestLanes) {
+TEST(PointOrder, OrdersByLowestLane) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const auto layout = BlockLayout::Create(named.rig);
     ASSERT_TRUE(layout.ok());
@@ -176,7 +176,7 @@ double EdgeWeight(const NeighbourWeights& n, std::uint32_t a, std::uint32_t b) {
   return 0;
 }
 
-TEST(NeighbourWeights, RowsSumToOneAndAreSelfAdjointOnEveryRig) {
+TEST(NeighbourWeights, RowsSumToOneAndAreSelfAdjoint) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     for (const NeighbourWeights& n :
          {UniformWeights(Polygons(named.rig)), Cotangents(named.rig, NegativeWeights::kClamp),
@@ -197,7 +197,7 @@ TEST(NeighbourWeights, RowsSumToOneAndAreSelfAdjointOnEveryRig) {
   }
 }
 
-TEST(NeighbourWeights, CotangentsOfARightTriangle) {
+TEST(NeighbourWeights, CotangentsOfRightTriangle) {
   const Rig rig = testing::OneTriangle();  // right angle at 0
   const NeighbourWeights n = Cotangents(rig, NegativeWeights::kKeep);
   EXPECT_NEAR(EdgeWeight(n, 0, 1), 0.5, 1e-12);
@@ -205,7 +205,7 @@ TEST(NeighbourWeights, CotangentsOfARightTriangle) {
   EXPECT_NEAR(EdgeWeight(n, 1, 2), 0, 1e-12);
 }
 
-TEST(NeighbourWeights, InverseDistancesOfARightTriangle) {
+TEST(NeighbourWeights, InverseDistancesOfRightTriangle) {
   const NeighbourWeights n =
       InverseDistances(MakeRig(RigidSource({{0, 0, 0}, {3, 0, 0}, {3, 4, 0}}, {{0, 1, 2}})));
   EXPECT_NEAR(EdgeWeight(n, 0, 1), 1.0 / 3, 1e-12);
@@ -214,7 +214,7 @@ TEST(NeighbourWeights, InverseDistancesOfARightTriangle) {
   EXPECT_FALSE(n.even);
 }
 
-TEST(NeighbourWeights, InverseDistancesOfCoincidentPointsAreFinite) {
+TEST(NeighbourWeights, InverseDistancesFiniteForCoincidentPoints) {
   RigSource source = RigidSource({{0, 0, 0}, {0, 0, 0}, {2, 0, 0}}, {{0, 1, 2}});
   source.mesh.weld = {0, 1, 2};
   const NeighbourWeights n = InverseDistances(MakeRig(std::move(source)));
@@ -225,7 +225,7 @@ TEST(NeighbourWeights, InverseDistancesOfCoincidentPointsAreFinite) {
   EXPECT_EQ(EdgeWeight(InverseDistances(MakeRig(std::move(one))), 0, 1), 1);
 }
 
-TEST(NeighbourWeights, ClampLiftsNegativeCotangentsAndKeepDoesNot) {
+TEST(NeighbourWeights, ClampRemovesNegativeCotangents) {
   const Rig rig = MakeRig(RigidSource({{0, 0, 0}, {4, 0, 0}, {2, 0.2f, 0}}, {{0, 1, 2}}));
   EXPECT_LT(EdgeWeight(Cotangents(rig, NegativeWeights::kKeep), 0, 1), -1);
   const NeighbourWeights clamped = Cotangents(rig, NegativeWeights::kClamp);
@@ -234,7 +234,7 @@ TEST(NeighbourWeights, ClampLiftsNegativeCotangentsAndKeepDoesNot) {
   EXPECT_NEAR(EdgeWeight(clamped, 0, 1), 1e-3 * mean, 1e-6);
 }
 
-TEST(NeighbourWeights, DoNotDependOnWhereTheMeshLies) {
+TEST(NeighbourWeights, InvariantToTranslation) {
   const NeighbourWeights near = Cotangents(testing::TubeRig(), NegativeWeights::kClamp);
   const NeighbourWeights far =
       Cotangents(testing::TubeRig({.origin = {64, 32, 16}}), NegativeWeights::kClamp);

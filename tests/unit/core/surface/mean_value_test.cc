@@ -66,12 +66,12 @@ std::vector<Vec3f> Circle(int n) {
   return points;
 }
 
-TEST(MeanValue, RegularHexagonCountsEvenly) {
+TEST(MeanValue, RegularHexagonHasEqualWeights) {
   const Rig rig = Fan(Circle(6));
   for (const double w : Weighted(rig).row(0)) EXPECT_NEAR(w, 1.0 / 6, 1e-7);
 }
 
-TEST(MeanValue, ManyTrianglesRoundOnePointAreWalkedInAnyOrder) {
+TEST(MeanValue, LargeFanInAnyOrder) {
   constexpr std::uint32_t kCount = 200'000;
   const auto circle = Circle(kCount);
   std::vector<Vec3f> positions(kCount + 1);
@@ -91,7 +91,7 @@ TEST(MeanValue, ManyTrianglesRoundOnePointAreWalkedInAnyOrder) {
   EXPECT_LT(*std::ranges::max_element(row), 1.01 / kCount);
 }
 
-TEST(MeanValue, PlanarRingAveragesToItsPoint) {
+TEST(MeanValue, PlanarRingReproducesPoint) {
   const std::vector<Vec3f> ring = {
       {2, 0.5f, 0}, {0.5f, 1.5f, 0}, {-1, 1, 0}, {-1.5f, -1, 0}, {1, -0.75f, 0}};
   const Rig rig = Fan(ring, {0.25f, 0.125f, 0});
@@ -108,7 +108,7 @@ TEST(MeanValue, PlanarRingAveragesToItsPoint) {
   EXPECT_NEAR(mean.z, 0, 1e-12);
 }
 
-TEST(MeanValue, CurvedRingAveragesToItsPointAlongTheSurface) {
+TEST(MeanValue, CurvedRingReproducesPointAlongSurface) {
   const Rig rig = testing::CanonicalCylinder();
   const Weighted weighted(rig);
   for (std::size_t p = 32 * 20; p < 32 * 21; ++p) {
@@ -121,7 +121,7 @@ TEST(MeanValue, CurvedRingAveragesToItsPointAlongTheSurface) {
   }
 }
 
-TEST(MeanValue, RefusesBordersFoldsAndPointsOutsideTheirRing) {
+TEST(MeanValue, RejectsBordersFoldsAndPointsOutsideRing) {
   const Rig open = testing::TubeRig({.rings = 5, .around = 8});
   const Weighted tube(open);
   for (std::size_t p = 0; p < 40; ++p) EXPECT_EQ(tube.Rejected(p), p < 8 || p >= 32) << p;
@@ -143,7 +143,7 @@ TEST(MeanValue, RefusesBordersFoldsAndPointsOutsideTheirRing) {
   EXPECT_TRUE(Weighted(turned).Rejected(0));
 }
 
-TEST(MeanValue, RefusesRingsThatAreNotOneFan) {
+TEST(MeanValue, RejectsRingsOfSeveralFans) {
   // Two fans that share their middle.
   std::vector<Vec3f> positions = {{0, 0, 0}};
   Faces faces;
@@ -163,7 +163,7 @@ TEST(MeanValue, RefusesRingsThatAreNotOneFan) {
   for (std::size_t p = 0; p < degenerate.ring.points(); ++p) EXPECT_TRUE(degenerate.Rejected(p));
 }
 
-TEST(MeanValue, FacesThatAreThereTwiceCountOnce) {
+TEST(MeanValue, DuplicateFacesCountOnce) {
   Faces faces;
   const auto around = Circle(5);
   std::vector<Vec3f> positions = {{0, 0, 0}};

@@ -10,7 +10,7 @@ namespace {
 constexpr TubePose kPoses[] = {TubePose::kBend45, TubePose::kTwist90};
 constexpr TubeMethod kMethods[] = {TubeMethod::kLbs, TubeMethod::kDqs, TubeMethod::kDdm};
 
-TEST(NormalErrors, RulesThatStartFromRestNormalsAreFarOff) {
+TEST(NormalErrors, RotatedRestNormalsAreFarOff) {
   const RuleErrors bend = MeasureRules(TubeMethod::kLbs, TubePose::kBend45, 61, 32);
   EXPECT_NEAR(bend.rotated.max, 29.65, 0.01);
   EXPECT_NEAR(bend.rotated.mean, 1.696, 0.001);
@@ -24,13 +24,13 @@ TEST(NormalErrors, RulesThatStartFromRestNormalsAreFarOff) {
   EXPECT_NEAR(MeasureRules(TubeMethod::kDdm, TubePose::kTwist90, 61, 32).rotated.max, 5.72, 0.05);
 }
 
-TEST(NormalErrors, TheGradientOfTheWeightsIsAllThatIsMissing) {
+TEST(NormalErrors, WeightGradientExplainsError) {
   for (const TubePose pose : kPoses) {
     EXPECT_LT(MeasureRules(TubeMethod::kLbs, pose, 61, 32).gradient.max, 1e-4);
   }
 }
 
-TEST(NormalErrors, RecomputedAreWithinADegreeOnTheTable) {
+TEST(NormalErrors, RecomputedWithinOneDegreeOnTable) {
   for (const TubePose pose : kPoses) {
     for (const TubeMethod method : kMethods) {
       for (const bool quads : {false, true}) {
@@ -50,7 +50,7 @@ TEST(NormalErrors, RecomputedAreWithinADegreeOnTheTable) {
   }
 }
 
-TEST(NormalErrors, RecomputedFallWithTheSquareOfTheEdge) {
+TEST(NormalErrors, RecomputedErrorIsQuadraticInEdge) {
   for (const TubeMethod method : {TubeMethod::kLbs, TubeMethod::kDqs}) {
     for (const TubePose pose : kPoses) {
       const double coarse = MeasureRecomputed(method, pose, {31, 16}).mean;
@@ -63,7 +63,7 @@ TEST(NormalErrors, RecomputedFallWithTheSquareOfTheEdge) {
 }
 
 // Triangles cut one way lean the normals of an open end; authored normals take that out.
-TEST(NormalErrors, AuthoredNormalsTakeOutWhatTheRestMeshIsOff) {
+TEST(NormalErrors, AuthoredNormalsRemoveRestError) {
   for (const TubePose pose : kPoses) {
     const double plain = MeasureRecomputed(TubeMethod::kLbs, pose, {.authored = false}).max;
     EXPECT_NEAR(plain, 1.88, 0.01);

@@ -88,7 +88,7 @@ Rig Ball(const Vec3d& radii) {
   return testing::MakeRig(testing::RigidSource(std::move(positions), faces));
 }
 
-TEST(Normals, OfABallPointAwayFromItsCentre) {
+TEST(Normals, BallNormalsPointOutward) {
   const Rig ball = Ball({2, 2, 2});
   const auto normals = Normals(ball, RestPose(ball));
   for (std::size_t v = 0; v < normals.size(); ++v) {
@@ -98,7 +98,7 @@ TEST(Normals, OfABallPointAwayFromItsCentre) {
   }
 }
 
-TEST(Normals, OfAnEllipsoidFollowItsGradient) {
+TEST(Normals, EllipsoidNormalsMatchGradient) {
   const Rig ellipsoid = Ball({1, 2, 0.5});
   const auto normals = Normals(ellipsoid, RestPose(ellipsoid));
   for (std::size_t v = 0; v < normals.size(); ++v) {
@@ -109,13 +109,13 @@ TEST(Normals, OfAnEllipsoidFollowItsGradient) {
   }
 }
 
-TEST(Normals, OfAPolygonOfAnySizeAreItsVectorArea) {
+TEST(Normals, PolygonNormalIsVectorArea) {
   const Rig pentagon = testing::MakeRig(testing::RigidSource(
       {{0, 0, 1}, {2, 0, 1}, {3, 1, 1}, {1, 0.5f, 1}, {0, 2, 1}}, {{0, 1, 2, 3, 4}}));
   for (const Vec3d& n : Normals(pentagon, RestPose(pentagon))) EXPECT_EQ(n, (Vec3d{0, 0, 1}));
 }
 
-TEST(Normals, OfATubePointAwayFromItsAxis) {
+TEST(Normals, TubeNormalsPointAwayFromAxis) {
   for (const bool quads : {false, true}) {
     const Rig tube = TubeRig({.quads = quads});
     const auto normals = Normals(tube, RestPose(tube));
@@ -128,7 +128,7 @@ TEST(Normals, OfATubePointAwayFromItsAxis) {
   }
 }
 
-TEST(Normals, AgreeWithTheReferenceOnAnyPose) {
+TEST(Normals, MatchReferenceOnAnyPose) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     if (!named.rig.mesh().normals().empty()) continue;
     for (const auto& pose :
@@ -148,7 +148,7 @@ TEST(Normals, AgreeWithTheReferenceOnAnyPose) {
   }
 }
 
-TEST(Normals, AFaceCountsOnceWhereItsCornersRepeat) {
+TEST(Normals, FaceWithRepeatedCornerCountsOnce) {
   const Rig rig = testing::MakeRig(testing::RigidSource(
       {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {1, 0, 1}}, {{0, 1, 1, 2}, {0, 3, 1}}));
   const auto want = reference::Normals(rig.mesh(), Weld(rig).point, testing::RestPoints(rig));
@@ -156,7 +156,7 @@ TEST(Normals, AFaceCountsOnceWhereItsCornersRepeat) {
   EXPECT_NEAR(want[1].z, std::sqrt(0.5), 1e-12);
 }
 
-TEST(Normals, SeamsStayClosedAndLipsStayApart) {
+TEST(Normals, SeamsStayClosedAndLipsSeparate) {
   const Rig seam = testing::SeamDuplicateVertices();
   const auto closed = Normals(seam, RestPose(seam));
   EXPECT_EQ(closed[1], closed[4]);
@@ -169,7 +169,7 @@ TEST(Normals, SeamsStayClosedAndLipsStayApart) {
   EXPECT_NEAR(apart[7].y, std::sqrt(0.5), 1e-6);
 }
 
-TEST(Normals, GivenWeldNumbersWin) {
+TEST(Normals, UsesGivenWeldNumbers) {
   RigSource source = testing::RigidSource({{0, 0, 0},
                                            {1, 0, 0},
                                            {1, 1, 0},  //
@@ -185,7 +185,7 @@ TEST(Normals, GivenWeldNumbersWin) {
   EXPECT_NEAR(Normals(joined, RestPose(joined))[0].x, std::sqrt(0.5), 1e-6);
 }
 
-TEST(Normals, HardEdgesComeBackAtRestAndFollowAnyMotion) {
+TEST(Normals, HardEdgesExactAtRestAndUnderMotion) {
   const Rig cube = testing::HardCube();
   const AffineD motions[] = {AffineD{}, RigidMotion({1, 2, 3}, 77, {4, 5, 6}),
                              ScaleMotion({3, 3, 3}), ScaleMotion({-1, 1, 1}),
@@ -209,7 +209,7 @@ Rig LeaningTube() {
   return testing::MakeRig(std::move(source));
 }
 
-TEST(Normals, AuthoredShadingComesBackAtRest) {
+TEST(Normals, AuthoredNormalsExactAtRest) {
   const Rig tube = LeaningTube();
   const auto normals = Normals(tube, RestPose(tube));
   for (std::size_t v = 0; v < normals.size(); ++v) {
@@ -219,7 +219,7 @@ TEST(Normals, AuthoredShadingComesBackAtRest) {
   }
 }
 
-TEST(Normals, ZeroAuthoredNormalMeansTheSurface) {
+TEST(Normals, ZeroAuthoredNormalUsesSurface) {
   RigSource source = testing::TubeSource({.quads = true});
   const Rig plain = testing::MakeRig(source);
   source.mesh.normals.resize(source.mesh.positions.size());
@@ -228,7 +228,7 @@ TEST(Normals, ZeroAuthoredNormalMeansTheSurface) {
   EXPECT_LT(MaxDistance(Normals(plain, pose), Normals(zeros, pose)), 1e-6);
 }
 
-TEST(Normals, TurnWithTheWholeFigure) {
+TEST(Normals, RotateWithCharacter) {
   for (const Rig& rig : {TubeRig(), LeaningTube(), testing::NonmanifoldEdge(),
                          testing::IsolatedVertex(), testing::DegenerateFan()}) {
     const auto pose = BendPose(rig, 100);
@@ -241,7 +241,7 @@ TEST(Normals, TurnWithTheWholeFigure) {
   }
 }
 
-TEST(Normals, MirroredFollowTheWinding) {
+TEST(Normals, MirroredNormalsFollowWinding) {
   for (const Rig& rig : {TubeRig(), LeaningTube(), testing::IsolatedVertex()}) {
     const auto pose = BendPose(rig, 60);
     const auto still = Normals(rig, pose);
@@ -253,7 +253,7 @@ TEST(Normals, MirroredFollowTheWinding) {
   }
 }
 
-TEST(Normals, VerticesWithoutFacesKeepTheirOwn) {
+TEST(Normals, IsolatedVerticesKeepAuthoredNormals) {
   RigSource source =
       testing::RigidSource({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {5, 5, 5}, {6, 6, 6}}, {{0, 1, 2}});
   source.mesh.normals = {{}, {}, {}, {0, 2, 0}, {}};
@@ -266,7 +266,7 @@ TEST(Normals, VerticesWithoutFacesKeepTheirOwn) {
   EXPECT_LT(Distance(turned[4], {0, -1, 0}), 1e-6);
 }
 
-TEST(Normals, OfBothSidesOfASheetFallBackToTheAuthored) {
+TEST(Normals, TwoSidedSheetUsesAuthoredNormals) {
   RigSource source =
       testing::RigidSource({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}, {0, 2, 1}});
   source.mesh.normals = {{0, 0, -1}, {0, 1, 0}, {}};
@@ -277,7 +277,7 @@ TEST(Normals, OfBothSidesOfASheetFallBackToTheAuthored) {
   EXPECT_EQ(normals[2], (Vec3d{0, 0, 1}));
 }
 
-TEST(Normals, AreFiniteAndUnitWhateverThePose) {
+TEST(Normals, FiniteAndUnitForAnyPose) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     for (const Vec3d& scale : {Vec3d{0, 0, 0}, Vec3d{1, 0, 1}, Vec3d{1e-12, 1e-12, 1e-12},
                                Vec3d{1e12, 1e12, 1e12}, Vec3d{1e-30, 1, 1e3}, Vec3d{-1, -1, -1}}) {
@@ -287,7 +287,7 @@ TEST(Normals, AreFiniteAndUnitWhateverThePose) {
   }
 }
 
-TEST(Normals, EvenScaleOfAnySizeChangesNothing) {
+TEST(Normals, InvariantToUniformScale) {
   const Rig tube = TubeRig();
   const auto want = Normals(tube, BendPose(tube, 90));
   for (const double scale : {1e-15, 1e-9, 1e9, 1e15}) {
@@ -313,14 +313,14 @@ Rig Polygons(std::uint32_t corners, std::size_t faces) {
 }
 
 // Hours if each corner walked around the whole face.
-TEST(Normals, AHugePolygonWithoutAreaEnds) {
+TEST(Normals, HandlesHugeDegeneratePolygon) {
   const Rig rig = Polygons(400'000, 1);
   for (const Vec3d& n : Normals(rig, Moved(ScaleMotion({1, 0, 0}), RestPose(rig)))) {
     ASSERT_EQ(n, (Vec3d{0, 0, 1}));
   }
 }
 
-TEST(Normals, PolygonsOfAnySizeSumUpInDouble) {
+TEST(Normals, LargePolygonsSumInDouble) {
   for (const std::uint32_t corners : {5u, 8u, 9u, 1000u}) {
     for (const double scale : {1e-15, 1.0, 1e15}) {
       const auto motion = Compose(RigidMotion({1, 0, 0}, 90), ScaleMotion({scale, scale, scale}));
@@ -334,7 +334,7 @@ TEST(Normals, PolygonsOfAnySizeSumUpInDouble) {
   }
 }
 
-TEST(Normals, BindStopsWhenAsked) {
+TEST(Normals, BindCancellable) {
   const Rig rig = TubeRig();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   std::stop_source stop;
@@ -343,7 +343,7 @@ TEST(Normals, BindStopsWhenAsked) {
   EXPECT_EQ(NormalFinisher::Bind(rig, *layout, task).status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(Normals, SameBitsForAnyNumberOfThreads) {
+TEST(Normals, SameBitsForAnyThreadCount) {
   const Rig tube = TubeRig({.rings = 401, .around = 64});
   const PosedMesh posed = RunMethod<Lbs>(tube, {}, BendPose(tube, 90));
   const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(tube, *posed.layout, Task()));
@@ -352,7 +352,7 @@ TEST(Normals, SameBitsForAnyNumberOfThreads) {
   EXPECT_EQ(RunFinisher(finisher, posed, Task()), RunFinisher(finisher, posed, Task(options)));
 }
 
-TEST(Normals, CostCoversWhatIsKept) {
+TEST(Normals, CostCoversBoundData) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const auto layout = testing::ValueOrDie(BlockLayout::Create(named.rig));
     const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(named.rig, *layout, Task()));
@@ -365,7 +365,7 @@ TEST(Normals, CostCoversWhatIsKept) {
 }
 
 // Each table cut short or with an index that points outside must be refused after loading.
-TEST(Normals, CheckRefusesDamagedTables) {
+TEST(Normals, CheckRejectsDamagedTables) {
   const Rig rig = LeaningTube();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   const auto bound = testing::ValueOrDie(NormalFinisher::Bind(rig, *layout, Task()));

@@ -35,7 +35,7 @@ std::vector<Vec3d> Thinner(std::vector<Vec3d> points, double part) {
   return points;
 }
 
-TEST(HeldBack, NothingWhereTheAreaIsKept) {
+TEST(SmoothingLimit, OneWhereAreaIsKept) {
   const Rig rig = testing::TubeRig({.rings = 21, .around = 24});
   const Smoothing s(rig);
   // A thinner tube has so much less area, nearly.
@@ -49,7 +49,7 @@ TEST(HeldBack, NothingWhereTheAreaIsKept) {
   }
 }
 
-TEST(HeldBack, TakesTheSquareOfThePartThatIsKept) {
+TEST(SmoothingLimit, SquareOfKeptArea) {
   const Rig rig = testing::TubeRig({.rings = 21, .around = 24});
   const Smoothing s(rig);
   for (const auto& [part, keep, want] :
@@ -62,7 +62,7 @@ TEST(HeldBack, TakesTheSquareOfThePartThatIsKept) {
 }
 
 // Half of the tube collapses: the factors pass from one level to the other over a few rings.
-TEST(HeldBack, IsSmooth) {
+TEST(SmoothingLimit, IsSmooth) {
   const Rig rig = testing::TubeRig({.rings = 41, .around = 24});
   const Smoothing s(rig);
   auto smoothed = s.rest;
@@ -82,7 +82,7 @@ TEST(HeldBack, IsSmooth) {
   EXPECT_EQ(*std::ranges::max_element(factors), 1);
 }
 
-TEST(HeldBack, IsFiniteOnEveryRig) {
+TEST(SmoothingLimit, FiniteOnEveryRig) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const Smoothing s(named.rig);
     // Smoothed to a point, and not at all: whatever there is without area keeps what it has.
@@ -99,7 +99,7 @@ TEST(HeldBack, IsFiniteOnEveryRig) {
 }
 
 // I - F (I - N) entry by entry; rows sum to 1 and rise; self-adjoint by degree / F.
-TEST(HeldBack, WeightsAreThoseOfTheFormula) {
+TEST(SmoothingLimit, WeightsMatchFormula) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const Smoothing s(named.rig);
     std::vector<double> factors;

@@ -75,7 +75,7 @@ Vec3d Blended(std::span<const AffineD> skin, double x, double angle) {
   return (1 - w) * Apply(skin[0], p) + w * Apply(skin[1], p);
 }
 
-TEST(Tangents, FollowTheTextureOnATwistedAndOnABentTube) {
+TEST(Tangents, FollowTextureOnTwistedAndBentTube) {
   const testing::TubeOptions options = {.quads = true};
   const Rig tube = TexturedTube(options);
   for (const bool twist : {true, false}) {
@@ -109,7 +109,7 @@ TEST(Tangents, FollowTheTextureOnATwistedAndOnABentTube) {
   }
 }
 
-TEST(Tangents, FollowEvenScaleAndMirrorsExactly) {
+TEST(Tangents, ExactUnderUniformScaleAndMirror) {
   const AffineD motions[] = {AffineD{}, RigidMotion({1, 2, 3}, 77, {4, 5, 6}),
                              ScaleMotion({3, 3, 3}), ScaleMotion({-1, 1, 1}),
                              Compose(RigidMotion({0, 1, 1}, 130), ScaleMotion({2, 2, -2}))};
@@ -129,7 +129,7 @@ TEST(Tangents, FollowEvenScaleAndMirrorsExactly) {
 }
 
 // A slanted scale shears the texture of a flat sheet; tangents follow, normals stay.
-TEST(Tangents, FollowAShearInThePlane) {
+TEST(Tangents, FollowInPlaneShear) {
   std::vector<Vec3f> positions;
   std::vector<std::vector<std::uint32_t>> faces;
   for (std::uint32_t i = 0; i < 9; ++i) {
@@ -148,7 +148,7 @@ TEST(Tangents, FollowAShearInThePlane) {
   }
 }
 
-TEST(Tangents, VerticesWithoutOneGetNone) {
+TEST(Tangents, ZeroTangentStaysZero) {
   RigSource source = testing::TubeSource({.rings = 5, .around = 6});
   source.mesh.tangents.assign(source.mesh.positions.size(), {1, 0, 0, 1});
   source.mesh.tangents[7] = {0, 0, 0, 1};
@@ -162,7 +162,7 @@ TEST(Tangents, VerticesWithoutOneGetNone) {
   }
 }
 
-TEST(Tangents, AcrossASeamKeepTheirOwn) {
+TEST(Tangents, SeamVerticesKeepOwnTangents) {
   RigSource source = testing::RigidSource(
       {{0, 0, 0}, {1, 0, 0}, {1, 1, 0}, {0, 1, 0}, {1, 0, 0}, {2, 0, 0}, {2, 1, 0}, {1, 1, 0}},
       {{0, 1, 2, 3}, {4, 5, 6, 7}});
@@ -176,7 +176,7 @@ TEST(Tangents, AcrossASeamKeepTheirOwn) {
   }
 }
 
-TEST(Tangents, OfVerticesWithoutFacesTurnWithTheirJoint) {
+TEST(Tangents, IsolatedVerticesRotateWithJoint) {
   RigSource source =
       testing::RigidSource({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {5, 5, 5}}, {{0, 1, 2}});
   source.mesh.tangents = {{1, 0, 0, 1}, {1, 0, 0, 1}, {1, 0, 0, 1}, {0, 0, 7, 1}};
@@ -187,7 +187,7 @@ TEST(Tangents, OfVerticesWithoutFacesTurnWithTheirJoint) {
   EXPECT_LT(Distance(surface.normal(3), {0, 0, 1}), 1e-6);
 }
 
-TEST(Tangents, AlongTheNormalStillGiveATangent) {
+TEST(Tangents, TangentAlongNormalGivesValidTangent) {
   RigSource source = testing::RigidSource({{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, {{0, 1, 2}});
   source.mesh.tangents.assign(3, {0, 0, -1, 1});
   const Rig rig = testing::MakeRig(std::move(source));
@@ -199,7 +199,7 @@ TEST(Tangents, AlongTheNormalStillGiveATangent) {
 }
 
 // Every rig, tangents in every direction, poses that flatten and burst it.
-TEST(Tangents, AreFiniteUnitAndAcrossTheNormalWhateverThePose) {
+TEST(Tangents, UnitAndPerpendicularForAnyPose) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     for (const Vec4f& tangent : {Vec4f{1, 0, 0, 1}, Vec4f{0, 1e-20f, 0, -1}, Vec4f{3, -1, 2, 1}}) {
       const Mesh& mesh = named.rig.mesh();
@@ -225,7 +225,7 @@ TEST(Tangents, AreFiniteUnitAndAcrossTheNormalWhateverThePose) {
   }
 }
 
-TEST(Tangents, AloneHaveTheSameBitsAsWithNormalsAndOnAnyThreads) {
+TEST(Tangents, SameBitsWithoutNormalsAndOnAnyThreads) {
   const Rig tube = TexturedTube({.rings = 201, .around = 64});
   const PosedMesh posed = RunMethod<Lbs>(tube, {}, BendPose(tube, 90));
   const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(tube, *posed.layout, Task()));
@@ -243,7 +243,7 @@ TEST(Tangents, AloneHaveTheSameBitsAsWithNormalsAndOnAnyThreads) {
   EXPECT_EQ(alone, both.tangents);
 }
 
-TEST(Tangents, CheckRefusesDamagedTables) {
+TEST(Tangents, CheckRejectsDamagedTables) {
   const Rig rig = TexturedTube({.rings = 5, .around = 6});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   const auto bound = testing::ValueOrDie(NormalFinisher::Bind(rig, *layout, Task()));

@@ -30,7 +30,7 @@ RigSource Legs() {
   return source;
 }
 
-TEST(BoneSegments, ReachToTheChildren) {
+TEST(BoneSegments, EndAtChildren) {
   const Rig rig = testing::MakeRig(Legs());
   const Vec3d centre = {0.5, 2, -1};
   const BoneSegments segments(rig, Weld(rig), centre);
@@ -45,7 +45,7 @@ TEST(BoneSegments, ReachToTheChildren) {
   }
 }
 
-TEST(BoneSegments, CouplesKnowWhoIsAbove) {
+TEST(BoneSegments, CouplesOrderAncestorFirst) {
   const Rig rig = testing::MakeRig(Legs());
   const BoneSegments segments(rig, Weld(rig), {});
   EXPECT_TRUE(segments.IsAncestor(0, 1));
@@ -86,7 +86,7 @@ void ExpectLeaf(const RigSource& source, const Vec3d& tip) {
   }
 }
 
-TEST(BoneSegments, LeafReachesThroughItsSkin) {
+TEST(BoneSegments, LeafExtendsThroughItsSkin) {
   ExpectLeaf(Leaf(Limb()), {0, 2, 4});
   // Cut along a seam: the same skin.
   std::vector<Vec3f> cut = Limb();
@@ -96,14 +96,14 @@ TEST(BoneSegments, LeafReachesThroughItsSkin) {
   ExpectLeaf(Leaf({{1, 2, 0}, {-1, 2, 0}, {0, 3, 0}, {0, 1, 0}}), {0, 3, 0});
 }
 
-TEST(BoneSegments, LeafWithoutSkinIsAPoint) {
+TEST(BoneSegments, LeafWithoutSkinIsPoint) {
   RigSource source = Leaf(Limb());
   for (std::uint32_t& e : source.influences.bindings) e = 0;
   ExpectLeaf(source, {0, 2, 0});
 }
 
 // A lid in front of its joint is no limb.
-TEST(BoneSegments, LeafThatCarriesFromAfarIsAPoint) {
+TEST(BoneSegments, LeafWithDistantSkinIsPoint) {
   std::vector<Vec3f> lid = {{0, 2, 4}};
   for (const float x : {-1.0f, 0.0f, 1.0f}) {
     for (const float y : {1.0f, 2.0f, 3.0f}) lid.push_back({x, y, 3});
@@ -118,7 +118,7 @@ TEST(BoneSegments, LeafThatCarriesFromAfarIsAPoint) {
 }
 
 // What a leaf carries less of than another joint is not its skin.
-TEST(BoneSegments, LeafCountsWhatItMostlyCarries) {
+TEST(BoneSegments, LeafUsesDominantSkin) {
   std::vector<Vec3f> points = Limb();
   points.push_back({5, -7, 9});
   RigSource source = Leaf(points);
@@ -131,7 +131,7 @@ TEST(BoneSegments, LeafCountsWhatItMostlyCarries) {
 }
 
 // Meshes that bring their own bindings of one joint: its bone is that of all their skin.
-TEST(BoneSegments, BindingsOfALeafShareItsSkin) {
+TEST(BoneSegments, LeafBindingsShareSkin) {
   RigSource source = Leaf(Limb());
   source.bindings.push_back(source.bindings[1]);
   source.influences.bindings[0] = 2;
@@ -139,7 +139,7 @@ TEST(BoneSegments, BindingsOfALeafShareItsSkin) {
 }
 
 // Bound elsewhere than at rest: bones are where the bind had them.
-TEST(BoneSegments, LieInBindSpace) {
+TEST(BoneSegments, AreInBindSpace) {
   RigSource source = Legs();
   const AffineD moved = testing::RigidMotion({1, 2, 3}, 50, {4, 5, 6});
   for (Binding& binding : source.bindings) {
@@ -151,14 +151,14 @@ TEST(BoneSegments, LieInBindSpace) {
   EXPECT_LT(Distance(segments.segment(1).tip, Apply(moved, {1, -4, 0})), 1e-6);
 }
 
-TEST(BoneSegments, OneJointHasNoDirection) {
+TEST(BoneSegments, SingleJointHasNoDirection) {
   const Rig rig = testing::OneTriangle();
   const BoneSegments segments(rig, Weld(rig), {});
   EXPECT_EQ(segments.segment(0).root, Vec3d{});
   EXPECT_FALSE(segments.IsAncestor(0, 0));
 }
 
-TEST(BoneSegments, FlatBindStaysFinite) {
+TEST(BoneSegments, SingularBindStaysFinite) {
   RigSource source = Legs();
   for (std::size_t i = 0; i < 3; ++i) source.bindings[3].inverse_bind.m[i] = 0;
   const auto rig = Rig::Create(std::move(source));

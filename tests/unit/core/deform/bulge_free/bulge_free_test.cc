@@ -62,7 +62,7 @@ double Tolerance(const Rig& rig) {
   return 2 * testing::PosedTolerance(rig);
 }
 
-TEST(BulgeFree, ProjectionAgreesWithTheReference) {
+TEST(BulgeFree, ProjectionMatchesReference) {
   for (const NamedRig& named : Rigs()) {
     const Rig& rig = named.rig;
     const auto bones = reference::RestBones(rig);
@@ -83,7 +83,7 @@ TEST(BulgeFree, ProjectionAgreesWithTheReference) {
   }
 }
 
-TEST(BulgeFree, BisectorAgreesWithTheReference) {
+TEST(BulgeFree, BisectorMatchesReference) {
   for (const auto& rig : {EndedTube(), EndedTube({.joints = 5, .weights = TubeWeights::kFour})}) {
     for (const auto& pose : {BendPose(rig, 80), testing::TurnPose(rig, {1, 2, 3}, -35),
                              Moved(RigidMotion({1, 1, 0}, 400, {3, 1, -2}), BendPose(rig, 35))}) {
@@ -100,7 +100,7 @@ TEST(BulgeFree, BisectorAgreesWithTheReference) {
   }
 }
 
-TEST(BulgeFree, StrengthFades) {
+TEST(BulgeFree, StrengthScalesCorrection) {
   const Rig rig = EndedTube();
   const auto pose = BendPose(rig, 90);
   const PosedMesh before = RunMethod<Dqs>(rig, {}, pose);
@@ -117,7 +117,7 @@ TEST(BulgeFree, StrengthFades) {
   }
 }
 
-TEST(BulgeFree, TwistIsUntouched) {
+TEST(BulgeFree, KeepsTwist) {
   for (const Rig& rig : {EndedTube(), TubeRig()}) {
     for (const double degrees : {45, 120, 179}) {
       const auto pose = TwistPose(rig, degrees);
@@ -130,7 +130,7 @@ TEST(BulgeFree, TwistIsUntouched) {
   }
 }
 
-TEST(BulgeFree, PointsInsideStay) {
+TEST(BulgeFree, KeepsPointsInside) {
   const Rig rig = EndedTube();
   const auto bones = reference::RestBones(rig);
   const auto pose = BendPose(rig, 100);
@@ -153,7 +153,7 @@ TEST(BulgeFree, PointsInsideStay) {
   EXPECT_GT(inside, 20u);
 }
 
-TEST(BulgeFree, NeverFartherThanAtRestFromTheOnlyBone) {
+TEST(BulgeFree, SingleBoneDistanceAtMostRest) {
   const Rig rig = EndedTube();
   const auto bones = reference::RestBones(rig);
   for (const double degrees : {30, 90, 150}) {
@@ -170,7 +170,7 @@ TEST(BulgeFree, NeverFartherThanAtRestFromTheOnlyBone) {
   }
 }
 
-TEST(BulgeFree, OneInfluenceStaysWhateverItsJointDoes) {
+TEST(BulgeFree, KeepsVerticesWithOneInfluence) {
   const Rig rig = EndedTube({.weights = TubeWeights::kRigid});
   std::vector<Affine> pose = BendPose(rig, 70);
   pose[1] = ToFloat(Compose(ToDouble(pose[1]), ScaleMotion({2, 0.5, 3})));
@@ -185,7 +185,7 @@ TEST(BulgeFree, OneInfluenceStaysWhateverItsJointDoes) {
 }
 
 // A distance kept from bind would pull the whole figure back to its rest size.
-TEST(BulgeFree, FollowsAFigureThatScalesAsAWhole) {
+TEST(BulgeFree, FollowsUniformScale) {
   for (const Rig& rig : {EndedTube(), TubeRig()}) {
     const AffineD twice = ScaleMotion({2, 2, 2});
     const auto pose = BendPose(rig, 80), scaled = Moved(twice, pose);
@@ -198,7 +198,7 @@ TEST(BulgeFree, FollowsAFigureThatScalesAsAWhole) {
 }
 
 // Behind a stage that moved the rest points, the distances are those of the moved points.
-TEST(BulgeFree, ReadsTheRestPointsOfTheFrame) {
+TEST(BulgeFree, UsesFrameRestPoints) {
   const Rig rig = EndedTube();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   AlignedVector<PointBlock> swollen = layout->rest;
@@ -214,7 +214,7 @@ TEST(BulgeFree, ReadsTheRestPointsOfTheFrame) {
 }
 
 // Neither pulled onto the bone, nor NaN: as they are.
-TEST(BulgeFree, PointsBeyondWhatAFloatCanSquareStay) {
+TEST(BulgeFree, KeepsPointsWhoseSquareOverflows) {
   const Rig rig = EndedTube();
   const auto rest = RestPose(rig);
   const auto far = Moved(RigidMotion({1, 0, 0}, 0, {-3e38, 0, 0}), rest);
@@ -232,7 +232,7 @@ TEST(BulgeFree, PointsBeyondWhatAFloatCanSquareStay) {
 }
 
 // Whole exponents are products, whose bits are the same everywhere.
-TEST(BulgeFree, WholeSharpnessIsAProduct) {
+TEST(BulgeFree, IntegerSharpnessIsProduct) {
   const Rig rig = EndedTube({.joints = 5, .weights = TubeWeights::kFour});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   for (const int sharpness : {1, 2, 3, 4}) {
@@ -261,7 +261,7 @@ TEST(BulgeFree, WholeSharpnessIsAProduct) {
 }
 
 // A limb that ends without a joint is corrected as with one there.
-TEST(BulgeFree, LeafIsCorrectedLikeABoneWithAnEnd) {
+TEST(BulgeFree, LeafMatchesBoneWithEnd) {
   const Rig leaf = TubeRig(), ended = EndedTube();
   for (const double degrees : {30, 90, 150}) {
     for (const BulgeFreeParams& params : Projections()) {
@@ -274,7 +274,7 @@ TEST(BulgeFree, LeafIsCorrectedLikeABoneWithAnEnd) {
 }
 
 // Both halves of a bent limb are each other's mirror image in the plane that halves the bend.
-TEST(BulgeFree, HalvesOfABentLimbAreMirrorImages) {
+TEST(BulgeFree, BentLimbHalvesAreMirrored) {
   const testing::TubeOptions options;
   const Rig rig = TubeRig(options);
   for (const double degrees : {60, 90, 120, -75}) {
@@ -299,7 +299,7 @@ TEST(BulgeFree, HalvesOfABentLimbAreMirrorImages) {
 }
 
 // Its bone lies in its skin, however its joint is turned, mirrored or scaled within itself.
-TEST(BulgeFree, AxesOfALeafDoNotMatter) {
+TEST(BulgeFree, InvariantToLeafAxes) {
   const Rig rig = TubeRig();
   const auto pose = BendPose(rig, 80);
   const auto want = DqsCorrected(rig, {}, pose);
@@ -315,7 +315,7 @@ TEST(BulgeFree, AxesOfALeafDoNotMatter) {
   }
 }
 
-TEST(BulgeFree, BonesWithoutLengthArePoints) {
+TEST(BulgeFree, ZeroLengthBonesArePoints) {
   // All joints in one place, and vertices on it.
   RigSource source = testing::RigidSource({{0, 0, 0}, {0, 1, 0}}, {});
   source.joints.push_back({.name = "same", .parent = 0});
@@ -330,7 +330,7 @@ TEST(BulgeFree, BonesWithoutLengthArePoints) {
   }
 }
 
-TEST(BulgeFree, RigidMotionOfTheFigureCommutes) {
+TEST(BulgeFree, CommutesWithRigidMotion) {
   const Rig rig = EndedTube({.joints = 5, .weights = TubeWeights::kFour});
   const auto pose = BendPose(rig, 35);
   for (const BulgeFreeParams& params : {BulgeFreeParams{}, kBisector}) {
@@ -345,7 +345,7 @@ TEST(BulgeFree, RigidMotionOfTheFigureCommutes) {
 }
 
 // Bound in another place and turned: the same posed points.
-TEST(BulgeFree, WhereItWasBoundDoesNotMatter) {
+TEST(BulgeFree, InvariantToBindPose) {
   const AffineD moved = RigidMotion({1, 2, 3}, 70, {2, -1, 1});
   for (RigSource source : {EndedTubeSource(), testing::TubeSource()}) {
     const Rig rig = testing::MakeRig(source);
@@ -363,7 +363,7 @@ TEST(BulgeFree, WhereItWasBoundDoesNotMatter) {
 }
 
 // The push depends neither on the order of bindings nor on how joints are turned within themselves.
-TEST(BulgeFree, BisectorIgnoresOrderAndAxesOfJoints) {
+TEST(BulgeFree, BisectorInvariantToJointOrderAndAxes) {
   RigSource source = EndedTubeSource();
   std::swap(source.bindings[0], source.bindings[1]);
   for (std::uint32_t& e : source.influences.bindings) e = 1 - e;
@@ -381,7 +381,7 @@ TEST(BulgeFree, BisectorIgnoresOrderAndAxesOfJoints) {
 }
 
 // Fingers side by side do not meet end to end.
-TEST(BulgeFree, BisectorLeavesSiblingsAlone) {
+TEST(BulgeFree, BisectorIgnoresSiblings) {
   RigSource source = testing::RigidSource({{0, 1, 0}, {1, 1, 1}}, {});
   for (const char* name : {"left", "right"}) {
     source.joints.push_back({.name = name, .parent = 0});
@@ -398,7 +398,7 @@ TEST(BulgeFree, BisectorLeavesSiblingsAlone) {
             0);
 }
 
-TEST(BulgeFree, HalvingTheStepHalvesTheMotion) {
+TEST(BulgeFree, ContinuousInPose) {
   const Rig rig = EndedTube();
   for (const BulgeFreeParams& params : {BulgeFreeParams{}, kBisector}) {
     std::vector<double> angles;
@@ -409,7 +409,7 @@ TEST(BulgeFree, HalvingTheStepHalvesTheMotion) {
 }
 
 // Bones that fold onto each other, and past it: the push fades out instead of turning round.
-TEST(BulgeFree, BisectorFadesWhereBonesFold) {
+TEST(BulgeFree, BisectorFadesForFoldedBones) {
   const Rig rig = EndedTube();
   const auto push = [&](double degrees) {
     const auto pose = BendPose(rig, degrees);
@@ -421,7 +421,7 @@ TEST(BulgeFree, BisectorFadesWhereBonesFold) {
   EXPECT_LT(push(180.1), 2e-3);
 }
 
-TEST(BulgeFree, StrongestBisectorIsRefused) {
+TEST(BulgeFree, RejectsStrongestBisector) {
   const absl::Status status =
       BulgeFree::Validate({.strongest = true, .method = BulgeMethod::kBisector});
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
@@ -430,7 +430,7 @@ TEST(BulgeFree, StrongestBisectorIsRefused) {
   EXPECT_TRUE(BulgeFree::Validate(kBisector).ok());
 }
 
-TEST(BulgeFree, CheckRefusesTablesThatDoNotFit) {
+TEST(BulgeFree, CheckRejectsInconsistentTables) {
   const Rig rig = EndedTube();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   Task task;

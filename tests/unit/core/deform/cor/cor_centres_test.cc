@@ -45,7 +45,7 @@ std::vector<NamedRig> SmallRigs() {
   return rigs;
 }
 
-TEST(CorCentres, AgreeWithBruteForce) {
+TEST(CorCentres, MatchBruteForce) {
   for (const NamedRig& named : SmallRigs()) {
     for (const float sigma : {0.02f, 0.1f, 1.0f}) {
       for (const bool refine : {false, true}) {
@@ -62,12 +62,12 @@ TEST(CorCentres, AgreeWithBruteForce) {
   }
 }
 
-TEST(CorCentres, RefiningMattersOnCoarseMeshes) {
+TEST(CorCentres, RefinementImprovesCoarseMeshes) {
   const Rig rig = TubeRig({.rings = 12, .around = 7});  // no ring on the joint: not symmetric
   EXPECT_GT(MaxDistance(Centres(rig, {.refine = true}), Centres(rig, {.refine = false})), 1e-3);
 }
 
-TEST(CorCentres, SplitsUntilNoSideExceedsATenth) {
+TEST(CorCentres, SplitsUntilSidesAtMostOneTenth) {
   // Weights (1,0,0) (0,1,0) (0,0,1): every piece's weights are its barycentric coordinates.
   std::vector<CorPiece> pieces;
   SplitCorTriangle({2, 2, 2}, pieces);
@@ -92,7 +92,7 @@ TEST(CorCentres, SplitsUntilNoSideExceedsATenth) {
   }
 }
 
-TEST(CorCentres, PiecesAreNeverMoreThanBounded) {
+TEST(CorCentres, PieceCountWithinBound) {
   testing::Random random;
   std::vector<CorPiece> pieces;
   std::size_t all = 0, most = 0;
@@ -122,7 +122,7 @@ TEST(CorCentres, PiecesAreNeverMoreThanBounded) {
   EXPECT_LT(most, 4 * all);
 }
 
-TEST(CorCentres, TooManyPairsAreRefusedBeforeTheyAreListed) {
+TEST(CorCentres, RejectsTooManyPairsEarly) {
   constexpr std::size_t kJoints = 6000, kEach = 255;
   RigSource source = TubeSource({.rings = 60, .around = 10, .joints = 1});
   source.bindings.resize(kJoints, source.bindings[0]);
@@ -141,7 +141,7 @@ TEST(CorCentres, TooManyPairsAreRefusedBeforeTheyAreListed) {
   EXPECT_TRUE(CorPlan::CheckPairs(*rig, {.max_influences = 8}).ok());
 }
 
-TEST(CorCentres, OneInfluenceAndNoSurfaceLeaveTheVertexWhereItIs) {
+TEST(CorCentres, OneInfluenceOrNoSurfaceGivesVertex) {
   for (const NamedRig& named : testing::AllRigs()) {
     const auto centres = Centres(named.rig);
     const auto rest = RestPoints(named.rig);
@@ -164,7 +164,7 @@ TEST(CorCentres, OneInfluenceAndNoSurfaceLeaveTheVertexWhereItIs) {
   }
 }
 
-TEST(CorCentres, NearlyOneInfluenceStaysFinite) {
+TEST(CorCentres, FiniteForNearlyOneInfluence) {
   const Rig rig = MakeRig(testing::Weighted(kCoarse, [](double x, std::size_t, std::size_t j) {
     return j == 0 ? 1.0 : 2e-6 + (x > 0 ? 1e-5 : 0.0);
   }));
@@ -173,7 +173,7 @@ TEST(CorCentres, NearlyOneInfluenceStaysFinite) {
 }
 
 // Directions all around: no centre lies beyond the farthest vertex in any of them.
-TEST(CorCentres, LieWithinTheHullOfTheMesh) {
+TEST(CorCentres, WithinConvexHull) {
   for (const NamedRig& named : SmallRigs()) {
     const auto centres = Centres(named.rig), rest = RestPoints(named.rig);
     testing::Random random;
@@ -189,7 +189,7 @@ TEST(CorCentres, LieWithinTheHullOfTheMesh) {
 }
 
 // Rings of a tube share their weights, and vertices along a seam are there twice.
-TEST(CorCentres, EqualWeightsHaveEqualCentres) {
+TEST(CorCentres, EqualWeightsGiveEqualCentres) {
   const TubeOptions options = {.rings = 31, .around = 9};
   RigSource source = TubeSource(options);
   const std::size_t vertices = source.mesh.positions.size();
@@ -223,7 +223,7 @@ TEST(CorCentres, EqualWeightsHaveEqualCentres) {
   }
 }
 
-TEST(CorCentres, FollowRigidMotionsAndScalesOfTheRestMesh) {
+TEST(CorCentres, EquivariantUnderSimilarities) {
   const TubeOptions options = {
       .rings = 21, .around = 8, .joints = 6, .weights = TubeWeights::kFour};
   const auto still = Centres(TubeRig(options));
@@ -240,7 +240,7 @@ TEST(CorCentres, FollowRigidMotionsAndScalesOfTheRestMesh) {
 }
 
 // sigma -> infinity and two joints: one centre for all, the mean of the surface by b_j b_k.
-TEST(CorCentres, AreOneMeanWhenSigmaIsLarge) {
+TEST(CorCentres, LargeSigmaGivesOneMean) {
   const Rig rig = TubeRig(kCoarse);
   const auto centres = Centres(rig, {.sigma = 10, .refine = false});
   const auto rest = RestPoints(rig);
@@ -267,7 +267,7 @@ TEST(CorCentres, AreOneMeanWhenSigmaIsLarge) {
   }
 }
 
-TEST(CorCentres, GroupingPiecesHardlyMovesThem) {
+TEST(CorCentres, GroupingHardlyChangesCentres) {
   for (const NamedRig& named : SmallRigs()) {
     for (const float sigma : {0.1f, 1.0f}) {
       const auto exact = Centres(named.rig, {.sigma = sigma});
@@ -282,7 +282,7 @@ TEST(CorCentres, GroupingPiecesHardlyMovesThem) {
   EXPECT_LT(MaxDistance(exact, grouped), 3e-4 * dense.mesh().diagonal());
 }
 
-TEST(CorCentres, GroupingBoundsTheWork) {
+TEST(CorCentres, GroupingBoundsWork) {
   // Every vertex and triangle carries all 32 joints: 2.8e11 terms one by one.
   const Rig rig = MakeRig(BroadWeights({.rings = 601, .around = 20, .joints = 32}));
   const CorParams params;
@@ -298,7 +298,7 @@ bool SameBits(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Vec3d)) == 0;
 }
 
-TEST(CorCentres, ThreadsDoNotChangeBits) {
+TEST(CorCentres, SameBitsForAnyThreadCount) {
   const Rig rig = TubeRig({.rings = 401, .around = 30, .joints = 6, .weights = TubeWeights::kFour});
   for (const bool grouped : {false, true}) {
     std::vector<Vec3d> first;
@@ -313,7 +313,7 @@ TEST(CorCentres, ThreadsDoNotChangeBits) {
   }
 }
 
-TEST(CorBind, ProgressRisesToTheEndAndCancellingStops) {
+TEST(CorBind, ProgressRisesAndBindIsCancellable) {
   const Rig rig = TubeRig({.rings = 201, .around = 30, .joints = 6, .weights = TubeWeights::kFour});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   const BindInput input = {rig, *layout, {}};

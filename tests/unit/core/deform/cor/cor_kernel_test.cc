@@ -55,7 +55,7 @@ std::vector<double> Sum(const std::vector<CorSample>& samples, float aj, float a
   return sums;
 }
 
-TEST(CorKernel, IsAPowerOfTwoUpToItsCap) {
+TEST(CorKernel, PowerOfTwoUpToCap) {
   for (float root = 0; root < 12; root += 0.0137f) {
     const auto sums = Sum({{.bj = 0, .bk = root, .mass = 1, .x = 2, .y = -3, .z = 0}}, 1, 0);
     for (std::size_t i = 0; i < 16; ++i) {
@@ -69,7 +69,7 @@ TEST(CorKernel, IsAPowerOfTwoUpToItsCap) {
   }
 }
 
-TEST(CorKernel, SumsAddUpWhateverTheirNumber) {
+TEST(CorKernel, SumsForAnySampleCount) {
   for (const std::size_t count : {0u, 1u, 127u, 128u, 129u, 100000u}) {
     const std::vector<CorSample> samples(count, {0.5f, 0.5f, 0.1f, 0, 0, 0.1f});
     alignas(64) float a[16];
@@ -156,14 +156,14 @@ TEST(CentreBlendKernel, SameBitsOnEveryInstructionSet) {
   ExpectSameBits([&] { return input.Result(); });
 }
 
-TEST(CentreBlendKernel, MayWriteOverItsInput) {
+TEST(CentreBlendKernel, AllowsInPlaceOutput) {
   BlendInput input;
   const auto want = input.Result();
   input.Run(input.in.data());
   EXPECT_TRUE(SameBits(want, input.in));
 }
 
-TEST(CentreBlendKernel, SignsOfQuaternionsDoNotMatter) {
+TEST(CentreBlendKernel, InvariantToQuaternionSigns) {
   const BlendInput input;
   const auto want = input.Result();
   for (unsigned flips = 1; flips < 512; flips += 7) {
@@ -175,7 +175,7 @@ TEST(CentreBlendKernel, SignsOfQuaternionsDoNotMatter) {
   }
 }
 
-TEST(CentreBlendKernel, IsTheLinearBlendWhereTheCentreIsThePoint) {
+TEST(CentreBlendKernel, CentreAtPointGivesLinearBlend) {
   BlendInput input;
   input.centre = input.in;
   AlignedVector<float> linear(input.in.size());
@@ -190,7 +190,7 @@ TEST(CentreBlendKernel, IsTheLinearBlendWhereTheCentreIsThePoint) {
 }
 
 // Rotations that cancel say nothing: the point keeps its offset from the moved centre.
-TEST(CentreBlendKernel, StaysFiniteWithoutARotation) {
+TEST(CentreBlendKernel, FiniteWithoutRotation) {
   BlendInput input;
   for (float& w : input.turn) w = 0;
   for (const float value : input.Result()) EXPECT_TRUE(std::isfinite(value));

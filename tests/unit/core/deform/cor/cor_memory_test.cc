@@ -28,7 +28,7 @@ void ExpectWithin(const Rig& rig, const CorParams& params, double at_least,
   EXPECT_GE(static_cast<double>(peak), at_least * static_cast<double>(cost.peak_bytes)) << name;
 }
 
-TEST(CorMemory, StaysBelowWhatIsAnnounced) {
+TEST(CorMemory, PeakWithinEstimate) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     ExpectWithin(named.rig, {}, 0, named.name);
   }

@@ -52,7 +52,7 @@ std::vector<NamedRig> Rigs() {
   return rigs;
 }
 
-TEST(Cor, AgreesWithTheReference) {
+TEST(Cor, MatchesReference) {
   for (const NamedRig& named : Rigs()) {
     const auto centres = reference::CorCentres(named.rig, {});
     const auto poses = HardPoses(named.rig);
@@ -83,7 +83,7 @@ double Bulge(std::span<const Affine> pose, std::span<const Vec3d> posed) {
 }
 
 // The published behaviour on the tube with smooth weights, to its last digit.
-TEST(Cor, TubeKeepsItsVolume) {
+TEST(Cor, TubeKeepsVolume) {
   const Rig rig = TubeRig();
   struct Row {
     std::vector<Affine> pose;
@@ -104,7 +104,7 @@ TEST(Cor, TubeKeepsItsVolume) {
   }
 }
 
-TEST(Cor, OneInfluenceIsLinearBlendToTheBit) {
+TEST(Cor, OneInfluenceHasLinearBlendBits) {
   for (const TubeWeights weights : {TubeWeights::kRigid, TubeWeights::kSmooth}) {
     const Rig rig = TubeRig({.weights = weights});
     for (const auto& pose : {BendPose(rig, 80), TwistPose(rig, 170)}) {
@@ -118,7 +118,7 @@ TEST(Cor, OneInfluenceIsLinearBlendToTheBit) {
   }
 }
 
-TEST(Cor, EqualsLinearBlendUnderTranslations) {
+TEST(Cor, EqualsLinearBlendForTranslations) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
   std::vector<Affine> pose = RestPose(rig);
   for (std::size_t j = 0; j < pose.size(); ++j) {
@@ -140,18 +140,18 @@ TEST(Cor, CommonAffineMotionIsExact) {
   }
 }
 
-TEST(Cor, HalvingTheStepHalvesTheMove) {
+TEST(Cor, ContinuousInPose) {
   const Rig rig = TubeRig();
   ExpectHalvedSteps({{20, 90, 150}}, [&](double degrees) {
     return RunMethod<Cor>(rig, {}, BendPose(rig, degrees)).points;
   });
 }
 
-TEST(Cor, StretchSetsInSmoothly) {
+TEST(Cor, StretchIsContinuous) {
   ExpectStretchSetsInSmoothly<Cor>();
 }
 
-TEST(Cor, KeepsTheStrongestInfluences) {
+TEST(Cor, KeepsStrongestInfluences) {
   const Rig rig = TubeRig({.joints = 6, .weights = TubeWeights::kFour});
   const auto pose = BendPose(rig, 40);
   EXPECT_EQ(MaxDistance(RunMethod<Cor>(rig, {.max_influences = 4}, pose).points,
@@ -163,7 +163,7 @@ TEST(Cor, KeepsTheStrongestInfluences) {
 }
 
 // A stage before this one moved the rest points: centres stay, points turn about them.
-TEST(Cor, TurnsDisplacedPointsAboutTheSameCentres) {
+TEST(Cor, RotatesDisplacedPointsAboutSameCentres) {
   const Rig rig = TubeRig({.rings = 31, .around = 8});
   const auto pose = BendPose(rig, 70);
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
@@ -194,7 +194,7 @@ TEST(Cor, TurnsDisplacedPointsAboutTheSameCentres) {
   EXPECT_LT(MaxDistance(testing::FileOrder(*layout, blocks), want), 4 * PosedTolerance(rig));
 }
 
-TEST(Cor, CheckRefusesTablesThatDoNotFit) {
+TEST(Cor, CheckRejectsInconsistentTables) {
   const Rig rig = TubeRig({.rings = 9, .around = 8});
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;
@@ -217,7 +217,7 @@ TEST(Cor, CheckRefusesTablesThatDoNotFit) {
   }
 }
 
-TEST(Cor, SaysHowManyPiecesItIntegrated) {
+TEST(Cor, ReportsPieceCount) {
   const Rig rig = TubeRig({.rings = 9, .around = 8});
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;

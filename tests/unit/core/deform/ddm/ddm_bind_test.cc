@@ -44,7 +44,7 @@ std::vector<AffineD> RandomAffines(std::size_t count, unsigned seed) {
   return affines;
 }
 
-TEST(DdmBind, InfluencesSumToOneOnEveryRig) {
+TEST(DdmBind, InfluencesSumToOne) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     for (const float truncation : {0.0f, 1e-3f, 0.5f}) {
       DdmParams params;
@@ -77,7 +77,7 @@ TEST(DdmBind, CentroidsAreSmoothedRestPoints) {
   }
 }
 
-TEST(DdmBind, TranslationsAreTheSmoothedLinearBlend) {
+TEST(DdmBind, TranslationsAreSmoothedLinearBlend) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const DdmParams params = ExactParams();
   const BoundDdm ddm(rig, params);
@@ -100,7 +100,7 @@ TEST(DdmBind, TranslationsAreTheSmoothedLinearBlend) {
   }
 }
 
-TEST(DdmBind, NeighbourhoodsHaveNoNegativeSpread) {
+TEST(DdmBind, NeighbourhoodCovarianceIsNonNegative) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const BoundDdm ddm(named.rig);
     for (std::size_t v = 0; v < named.rig.vertices(); ++v) {
@@ -119,7 +119,7 @@ TEST(DdmBind, NeighbourhoodsHaveNoNegativeSpread) {
   }
 }
 
-TEST(DdmBind, TruncationDropsSmallInfluencesAndSaysHowMuch) {
+TEST(DdmBind, TruncationReportsDroppedInfluence) {
   const Rig rig = testing::TubeRig({.rings = 81, .around = 16, .joints = 8, .length = 8});
   float last = 0;
   for (const float truncation : {0.0f, 1e-3f, 1e-2f, 1e-1f}) {
@@ -139,7 +139,7 @@ TEST(DdmBind, TruncationDropsSmallInfluencesAndSaysHowMuch) {
   EXPECT_LT(last, 0.5f);
 }
 
-TEST(DdmBind, KeepsTheLargestInfluenceHoweverSmall) {
+TEST(DdmBind, KeepsLargestInfluence) {
   RigSource source = testing::GridSource(4);
   for (std::uint16_t j = 1; j < 5; ++j) {
     source.joints.push_back({.name = "joint" + std::to_string(j), .parent = 0});
@@ -162,7 +162,7 @@ TEST(DdmBind, KeepsTheLargestInfluenceHoweverSmall) {
   EXPECT_NEAR(ddm.tables().dropped, 0.75, 1e-4);
 }
 
-TEST(DdmBind, GivesTheSameTablesForAnyNumberOfThreads) {
+TEST(DdmBind, SameTablesForAnyThreadCount) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const BoundDdm serial(rig, {}, {}, false), parallel(rig, {}, {}, true);
   EXPECT_EQ(serial.tables().moments, parallel.tables().moments);
@@ -170,7 +170,7 @@ TEST(DdmBind, GivesTheSameTablesForAnyNumberOfThreads) {
   EXPECT_EQ(serial.tables().joints, parallel.tables().joints);
 }
 
-TEST(DdmBind, RefusesWhatItCannotDo) {
+TEST(DdmBind, RejectsInvalidParameters) {
   const Rig rig = testing::TubeRig();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   const auto error = [&](auto change) {
@@ -195,7 +195,7 @@ TEST(DdmBind, RefusesWhatItCannotDo) {
   EXPECT_THAT(std::string(bound.status().message()), HasSubstr("radius: smoothing over"));
 }
 
-TEST(DdmBind, RefusesMeshesBeyondFloat32AndTakesVeryLargeAndSmallOnes) {
+TEST(DdmBind, RejectsOnlyMeshesBeyondFloatRange) {
   for (const float size : {1e-12f, 1e15f, 1e20f}) {
     RigSource source = testing::GridSource(5);
     for (Vec3f& p : source.mesh.positions) p = {p.x * size, p.y * size, 0};
@@ -216,7 +216,7 @@ TEST(DdmBind, RefusesMeshesBeyondFloat32AndTakesVeryLargeAndSmallOnes) {
   }
 }
 
-TEST(DdmBind, StopsOnRequestBetweenSteps) {
+TEST(DdmBind, CancellableBetweenSteps) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   std::stop_source stop;
@@ -236,7 +236,7 @@ TEST(DdmBind, StopsOnRequestBetweenSteps) {
             absl::StatusCode::kCancelled);
 }
 
-TEST(DdmBind, ReportsRisingProgressUpToTheEnd) {
+TEST(DdmBind, ProgressRisesToEnd) {
   const Rig rig = testing::TubeRig({.rings = 401, .around = 16, .joints = 8});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   double last = 0;
@@ -255,7 +255,7 @@ TEST(DdmBind, ReportsRisingProgressUpToTheEnd) {
   EXPECT_LE(last, 1.0);
 }
 
-TEST(DdmBind, PredictsTheSizeOfItsTables) {
+TEST(DdmBind, PredictsTableSize) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     for (const float alpha : {0.0f, 0.5f}) {
       DdmParams params;
@@ -269,7 +269,7 @@ TEST(DdmBind, PredictsTheSizeOfItsTables) {
   }
 }
 
-TEST(DdmSmoothing, TakesRadiusAsAPartOfTheDiagonal) {
+TEST(DdmSmoothing, RadiusIsRelativeToDiagonal) {
   DdmParams params;
   params.radius = 0.1f;
   const DdmSmoothing s = ResolveSmoothing(params, 10, 0.25);
@@ -284,7 +284,7 @@ TEST(DdmSmoothing, TakesRadiusAsAPartOfTheDiagonal) {
   EXPECT_EQ(e.kappa_steps, 4u);
 }
 
-TEST(DdmSmoothing, TakesLambdaWithoutARadius) {
+TEST(DdmSmoothing, UsesLambdaWithoutRadius) {
   DdmParams params;
   params.kappa = 1.5f;
   const DdmSmoothing s = ResolveSmoothing(params, 10, 0.25);
@@ -294,7 +294,7 @@ TEST(DdmSmoothing, TakesLambdaWithoutARadius) {
   EXPECT_EQ(ResolveSmoothing(params, 10, 0).lambda, 4);  // nothing to measure by
 }
 
-TEST(DdmTables, CheckKnowsTheVariantsOfTheForm) {
+TEST(DdmTables, CheckRejectsVariantsOfOtherForm) {
   const Rig rig = testing::TubeRig();
   for (std::uint32_t variant = 0; variant < 6; ++variant) {
     DdmParams params;
@@ -312,7 +312,7 @@ TEST(DdmTables, CheckKnowsTheVariantsOfTheForm) {
   }
 }
 
-TEST(DdmTables, CheckFindsDamage) {
+TEST(DdmTables, CheckRejectsDamagedTables) {
   const Rig rig = testing::TubeRig();
   const BoundDdm ddm(rig);
   const auto damaged = [&](auto change) {

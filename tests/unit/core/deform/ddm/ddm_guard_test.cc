@@ -37,7 +37,7 @@ struct Figures {
   double with, without;
 };
 
-TEST(PopGuard, TamesTheJumpsOfTheFittedRotation) {
+TEST(PopGuard, LimitsJumpsOfFittedRotation) {
   // The far end itself moves by 2 sin(half a degree) * 2.06 = 0.036 a step when bent.
   for (const Figures& f : {Figures{1, 16, false, .009, .188},
                            {1, 16, true, .073, .186},
@@ -50,7 +50,7 @@ TEST(PopGuard, TamesTheJumpsOfTheFittedRotation) {
   }
 }
 
-TEST(PopGuard, ChangesNothingInMildPoses) {
+TEST(PopGuard, NoEffectInMildPoses) {
   const Rig rig = testing::TubeRig();
   DdmParams off;
   off.pop_guard = false;
@@ -82,7 +82,7 @@ std::vector<Mat3d> Rotations(const BoundDdm& ddm, const std::vector<Affine>& pos
   return rotations;
 }
 
-TEST(FittedRotation, NeverLeapsWhereItIsDistinct) {
+TEST(FittedRotation, ContinuousWhereUnique) {
   const Rig rig = testing::TubeRig({.rings = 41, .around = 16});
   const DdmParams params = testing::ExactParams(1, 16);
   const BoundDdm ddm(rig, params);
@@ -119,7 +119,7 @@ double AngleAboutX(const Mat3d& r) {
   return std::atan2(r.m[7], r.m[4]) * 180 / M_PI;
 }
 
-TEST(PopGuard, FadesFromFittedToBlendedBetween60And85Degrees) {
+TEST(PopGuard, FadesToBlendedFrom60To85Degrees) {
   for (double apart = 1; apart < 179; apart += 0.25) {
     const Mat3d r = ChooseRotation(RotationAboutX(apart), {2, 0, 0, 0}, true);
     const double t = std::clamp((85 - apart) / 25, 0.0, 1.0);
@@ -130,7 +130,7 @@ TEST(PopGuard, FadesFromFittedToBlendedBetween60And85Degrees) {
   }
 }
 
-TEST(PopGuard, TakesTheBlendedRotationWhereNoneFits) {
+TEST(PopGuard, UsesBlendedRotationWithoutFit) {
   const double half = 50 * M_PI / 180;
   const Mat3d nothing{{0, 0, 0, 0, 0, 0, 0, 0, 0}};
   for (const bool guard : {false, true}) {

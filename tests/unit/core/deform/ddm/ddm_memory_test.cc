@@ -35,7 +35,7 @@ Measured BindMeasured(const Rig& rig, const DdmParams& params) {
 // Small things that do not grow with the mesh: scheduler, cosine tables.
 constexpr std::size_t kFixed = 1 << 20;
 
-TEST(DdmMemory, StaysBelowWhatIsAnnounced) {
+TEST(DdmMemory, PeakWithinEstimate) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const Measured measured = BindMeasured(named.rig, {});
     EXPECT_LE(measured.peak, measured.announced + kFixed) << named.name;
@@ -62,7 +62,7 @@ TEST(DdmMemory, StaysBelowWhatIsAnnounced) {
   }
 }
 
-TEST(DdmMemory, CountsEveryVariantAndStorage) {
+TEST(DdmMemory, EstimateCoversEveryVariantAndStorage) {
   const Rig rig = testing::TubeRig({.rings = 400,
                                     .around = 50,
                                     .joints = 20,
@@ -82,7 +82,7 @@ TEST(DdmMemory, CountsEveryVariantAndStorage) {
 }
 
 // Every joint reaches the whole mesh: what is announced is known long before all of it is walked.
-TEST(DdmMemory, CostStopsAtTheLimitAndWhenAsked) {
+TEST(DdmMemory, CostStopsAtLimitAndWhenCancelled) {
   const Rig rig = testing::TubeRig({.rings = 1500, .around = 6, .joints = 1500, .length = 20});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   DdmParams params;
@@ -104,7 +104,7 @@ TEST(DdmMemory, CostStopsAtTheLimitAndWhenAsked) {
   EXPECT_EQ(cost(Task({.stop = stop.get_token()})).code(), absl::StatusCode::kCancelled);
 }
 
-TEST(DdmMemory, CountsShapes) {
+TEST(DdmMemory, EstimateCoversShapes) {
   RigSource source = testing::TubeSource({.rings = 200, .around = 50});
   source.controls = {{.name = "a"}};
   source.shapes = {{.control = 0, .targets = {}}};

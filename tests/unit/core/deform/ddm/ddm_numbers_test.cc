@@ -35,7 +35,7 @@ const Row kTable[] = {
     {5, {.969, .707}, {.946, .383}, {.939, .707}, {.876, .009}},
 };
 
-TEST(DdmNumbers, MatchTheReferenceTableOfTheTube) {
+TEST(DdmNumbers, TubeMatchesReferenceTable) {
   const testing::TubeOptions tube = {.weights = testing::TubeWeights::kRigid};
   const Rig rig = testing::TubeRig(tube);
   const double rest = testing::TubeVolume(tube, testing::RestPoints(rig));
@@ -153,7 +153,7 @@ class DdmFixtures : public ::testing::TestWithParam<Fixture> {
   }
 };
 
-TEST_P(DdmFixtures, AreMetByTheReference) {
+TEST_P(DdmFixtures, ReferenceMatches) {
   const Fixture& f = GetParam();
   DdmReferenceParams params;
   params.laplacian = f.laplacian;
@@ -168,7 +168,7 @@ TEST_P(DdmFixtures, AreMetByTheReference) {
   }
 }
 
-TEST_P(DdmFixtures, AreMetInFloat) {
+TEST_P(DdmFixtures, FloatKernelMatches) {
   const Fixture& f = GetParam();
   DdmParams params = testing::ExactParams(static_cast<float>(f.lambda), f.iterations);
   params.kappa = static_cast<float>(f.kappa);

@@ -26,7 +26,7 @@ using testing::RestPoints;
 using testing::StretchedPose;
 using testing::Transformed;
 
-TEST(Ddm, LeavesTheRestPoseAloneOnEveryRig) {
+TEST(Ddm, KeepsRestPose) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     for (const bool guard : {false, true}) {
       for (const float alpha : {0.0f, 0.8f, 1.0f}) {
@@ -47,7 +47,7 @@ TEST(Ddm, LeavesTheRestPoseAloneOnEveryRig) {
   }
 }
 
-TEST(Ddm, FollowsACommonRigidMotionHoweverFar) {
+TEST(Ddm, FollowsCommonRigidMotion) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const BoundDdm ddm(named.rig);
     const double diagonal = std::max(1.0, named.rig.mesh().diagonal());
@@ -68,7 +68,7 @@ TEST(Ddm, FollowsACommonRigidMotionHoweverFar) {
   }
 }
 
-TEST(Ddm, TurnsWithTheWholePose) {
+TEST(Ddm, RotatesWithPose) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const BoundDdm ddm(rig);
   const auto pose = testing::TurnPose(rig, {1, 0, 1}, 30);
@@ -77,7 +77,7 @@ TEST(Ddm, TurnsWithTheWholePose) {
             1e-5);
 }
 
-TEST(Ddm, MovesByACommonTranslationWhateverWasTruncated) {
+TEST(Ddm, FollowsCommonTranslationDespiteTruncation) {
   const Rig rig = testing::TubeRig({.rings = 81, .around = 16, .joints = 8, .length = 8});
   for (const float truncation : {1e-3f, 0.05f, 0.3f}) {
     for (const float alpha : {0.0f, 0.7f}) {
@@ -95,7 +95,7 @@ TEST(Ddm, MovesByACommonTranslationWhateverWasTruncated) {
   }
 }
 
-TEST(Ddm, BecomesLinearBlendAsSmoothingVanishes) {
+TEST(Ddm, NoSmoothingGivesLinearBlend) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   for (const bool bend : {false, true}) {
     const auto pose = bend ? testing::TurnPose(rig, {0, 1, 1}, 40) : StretchedPose(rig);
@@ -114,7 +114,7 @@ TEST(Ddm, BecomesLinearBlendAsSmoothingVanishes) {
   }
 }
 
-TEST(Ddm, AgreesWithTheFormulasInDouble) {
+TEST(Ddm, MatchesReference) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const auto pose = testing::TurnPose(rig, {1, 1, 1}, 35), stretched = StretchedPose(rig);
   for (const Laplacian laplacian : {Laplacian::kUniform, Laplacian::kCotangent}) {
@@ -143,7 +143,7 @@ TEST(Ddm, AgreesWithTheFormulasInDouble) {
   }
 }
 
-TEST(Ddm, SmoothsMuchTheSameExplicitlyAndImplicitly) {
+TEST(Ddm, ExplicitAndImplicitSmoothingAreClose) {
   const Rig rig = testing::TubeRig({.weights = testing::TubeWeights::kRigid});
   const DdmParams implicit = ExactParams(1, 16);
   DdmParams stepwise = ExactParams(0.5f, 32);
@@ -155,7 +155,7 @@ TEST(Ddm, SmoothsMuchTheSameExplicitlyAndImplicitly) {
   EXPECT_GT(apart, 1e-5);
 }
 
-TEST(Ddm, TranslationWeightsDoNotTouchTheRotation) {
+TEST(Ddm, TranslationWeightsKeepRotation) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const auto pose = testing::TurnPose(rig, {1, 1, 1}, 35);
   const auto arms = [&](float alpha) {
@@ -175,7 +175,7 @@ TEST(Ddm, TranslationWeightsDoNotTouchTheRotation) {
   EXPECT_LT(MaxDistance(arms(0), arms(1)), 3e-6);
 }
 
-TEST(Ddm, TurnsMovedRestPointsAndNeverMirrorsThemOnFlatMeshes) {
+TEST(Ddm, RotatesDisplacedPointsWithoutMirroring) {
   const Rig rig = testing::MakeRig(testing::GridSource(12));
   const BoundDdm ddm(rig);
   AlignedVector<PointBlock> in = ddm.layout().rest;
@@ -191,7 +191,7 @@ TEST(Ddm, TurnsMovedRestPointsAndNeverMirrorsThemOnFlatMeshes) {
             2e-5);
 }
 
-TEST(Ddm, MovesMovedRestPointsInDoubtfulLanesToo) {
+TEST(Ddm, HandlesDisplacedPointsInFallbackLanes) {
   const Rig rig = testing::OneVertex();  // no neighbours: every lane is left to the slow path
   const BoundDdm ddm(rig);
   AlignedVector<PointBlock> in = ddm.layout().rest;
@@ -204,7 +204,7 @@ TEST(Ddm, MovesMovedRestPointsInDoubtfulLanesToo) {
   EXPECT_LT(Distance(got[0], Apply(motion, {3, 2, 3})), 1e-5);
 }
 
-TEST(Ddm, KeepsSeamsClosed) {
+TEST(Ddm, SeamsStayClosed) {
   // The tube with every vertex doubled, faces split between the copies.
   RigSource source = testing::TubeSource({.rings = 31, .around = 16});
   const auto vertices = static_cast<std::uint32_t>(source.mesh.positions.size());
@@ -235,7 +235,7 @@ TEST(Ddm, KeepsSeamsClosed) {
   }
 }
 
-TEST(Ddm, DoesNotDependOnTheOrderOfVertices) {
+TEST(Ddm, IndependentOfVertexOrder) {
   RigSource source = testing::TubeSource(testing::kChainTube);
   const Rig rig = testing::MakeRig(source);
   std::vector<std::uint32_t> order(rig.vertices());
@@ -262,7 +262,7 @@ TEST(Ddm, DoesNotDependOnTheOrderOfVertices) {
     EXPECT_LT(Distance(got[place[v]], want[v]), 2e-6);
 }
 
-TEST(Ddm, MirrorsWithMeshAndPose) {
+TEST(Ddm, MirroredInputGivesMirroredResult) {
   const auto mirror = [](const AffineD& a) {
     AffineD m = a;
     for (const std::size_t i : {1, 2, 3, 4, 8}) m.m[i] = -m.m[i];
@@ -282,7 +282,7 @@ TEST(Ddm, MirrorsWithMeshAndPose) {
   EXPECT_LT(MaxDistance(BoundDdm(mirrored).Run(mirrored_pose), want), 3e-6);
 }
 
-TEST(Ddm, GivesTheSameBitsOnEveryLevelAndForAnyNumberOfThreads) {
+TEST(Ddm, SameBitsOnEveryLevelAndThreadCount) {
   const Rig rig = testing::TubeRig(
       {.rings = 161, .around = 24, .joints = 6, .weights = testing::TubeWeights::kFour});
   for (const float alpha : {0.0f, 0.5f}) {
@@ -309,7 +309,7 @@ TEST(Ddm, GivesTheSameBitsOnEveryLevelAndForAnyNumberOfThreads) {
   ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
 }
 
-TEST(Ddm, StaysFiniteWhateverTheJointsDo) {
+TEST(Ddm, FiniteForAnyPose) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const std::size_t joints = named.rig.joints();
     const std::vector<std::vector<Affine>> poses = {
@@ -344,7 +344,7 @@ TEST(Ddm, StaysFiniteWhateverTheJointsDo) {
   }
 }
 
-TEST(EnhancedDdm, IsPlainForRigidJointsBitForBit) {
+TEST(EnhancedDdm, EqualsPlainForRigidJoints) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const BoundDdm ddm(named.rig);
     const auto pose = testing::TurnPose(named.rig, {1, 2, 1}, 50);
@@ -354,7 +354,7 @@ TEST(EnhancedDdm, IsPlainForRigidJointsBitForBit) {
   }
 }
 
-TEST(EnhancedDdm, FollowsACommonAffineMotionThatPlainDoesNot) {
+TEST(EnhancedDdm, FollowsCommonAffineMotionUnlikePlain) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     AffineD motion = Compose(testing::RigidMotion({1, 0, 1}, 100, {1, 2, 3}),
                              testing::ScaleMotion({1.7, 0.6, 1.1}));
@@ -370,7 +370,7 @@ TEST(EnhancedDdm, FollowsACommonAffineMotionThatPlainDoesNot) {
   }
 }
 
-TEST(EnhancedDdm, FollowsAMirroredJointExactly) {
+TEST(EnhancedDdm, FollowsMirroredJoint) {
   const Rig rig = testing::MakeRig(testing::GridSource(6));
   const BoundDdm ddm(rig);
   for (const Vec3d& scale :
@@ -383,7 +383,7 @@ TEST(EnhancedDdm, FollowsAMirroredJointExactly) {
   }
 }
 
-TEST(EnhancedDdm, TurnsWithTheWholePose) {
+TEST(EnhancedDdm, RotatesWithPose) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const BoundDdm ddm(rig);
   const auto pose = StretchedPose(rig);
@@ -393,7 +393,7 @@ TEST(EnhancedDdm, TurnsWithTheWholePose) {
             1e-5);
 }
 
-TEST(EnhancedDdm, FollowsItsJointWhereNothingElseReaches) {
+TEST(EnhancedDdm, FollowsOnlyJoint) {
   // A chain of joints that pass scale on and joints that do not; far from other joints a vertex
   // moves with its own.
   RigSource source = testing::TubeSource({.rings = 161,

@@ -37,7 +37,7 @@ double ByRecipe(std::uint16_t half) {
   return half >> 15 ? -magnitude : magnitude;
 }
 
-TEST(Half, ComesBackFromFloatAndIsWhatTheStandardSays) {
+TEST(Half, RoundTripsAndMatchesStandard) {
   for (const bool flush : {false, true}) {
     std::unique_ptr<DenormalGuard> guard;
     if (flush) guard = std::make_unique<DenormalGuard>();
@@ -52,7 +52,7 @@ TEST(Half, ComesBackFromFloatAndIsWhatTheStandardSays) {
   EXPECT_TRUE(std::isnan(FromHalf(0x7e00)) && std::isnan(FromHalf(ToHalf(NAN))));
 }
 
-TEST(Half, RoundsToTheNearestAndToEvenBetweenTwo) {
+TEST(Half, RoundsToNearestEven) {
   std::mt19937 random(3);
   std::uniform_real_distribution<float> size(-28, 15), sign(-1, 1);
   for (int k = 0; k < 200000; ++k) {
@@ -72,7 +72,7 @@ TEST(Half, RoundsToTheNearestAndToEvenBetweenTwo) {
   EXPECT_EQ(ToHalf(0x3p-25f), 2);
 }
 
-TEST(DdmStorage, TakesHalfTheMemoryInFloat16) {
+TEST(DdmStorage, Float16HalvesMemory) {
   const Rig rig = testing::TubeRig(kChain);
   for (std::uint32_t variant = 0; variant < 6; ++variant) {
     for (const float alpha : {0.0f, 0.5f}) {
@@ -91,7 +91,7 @@ TEST(DdmStorage, TakesHalfTheMemoryInFloat16) {
   }
 }
 
-TEST(DdmStorage, ReportsAnErrorThatOtherPosesMeet) {
+TEST(DdmStorage, ReportedErrorHoldsForOtherPoses) {
   const Rig rig = testing::TubeRig(kChain);
   for (std::uint32_t variant = 0; variant < 6; ++variant) {
     const BoundDdm full(rig, ParamsOf(variant, Storage::kFloat32));
@@ -109,7 +109,7 @@ TEST(DdmStorage, ReportsAnErrorThatOtherPosesMeet) {
   }
 }
 
-TEST(DdmStorage, MeasuresTheFormThatRuns) {
+TEST(DdmStorage, MeasuresOwnForm) {
   // Joints that rest unevenly scaled shear when they turn: there the forms differ.
   RigSource source = testing::TubeSource(kChain);
   for (std::size_t j = 1; j < source.rest_local.size(); ++j) {
@@ -133,7 +133,7 @@ TEST(DdmStorage, MeasuresTheFormThatRuns) {
   }
 }
 
-TEST(DdmStorage, MeasuresWhatBindingFoundOut) {
+TEST(DdmStorage, ReportsBindStatistics) {
   using ::testing::ElementsAre;
   using ::testing::Field;
   const Rig rig = testing::TubeRig(kChain);
@@ -149,7 +149,7 @@ TEST(DdmStorage, MeasuresWhatBindingFoundOut) {
   EXPECT_EQ(method.Statistics()[2].value, double{method.tables.storage_error});
 }
 
-TEST(DdmStorage, PredictsTheSizeOfEveryTable) {
+TEST(DdmStorage, PredictsTableSizes) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     for (std::uint32_t variant = 0; variant < 6; ++variant) {
       for (const Storage storage : {Storage::kFloat32, Storage::kFloat16}) {
@@ -167,7 +167,7 @@ TEST(DdmStorage, PredictsTheSizeOfEveryTable) {
   }
 }
 
-TEST(DdmStorage, CheckFindsDamage) {
+TEST(DdmStorage, CheckRejectsDamagedTables) {
   const Rig rig = testing::TubeRig();
   const auto damaged = [&](std::uint32_t variant, Storage storage, auto change) {
     const BoundDdm ddm(rig, ParamsOf(variant, storage, 0.5f));

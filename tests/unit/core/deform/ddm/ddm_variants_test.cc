@@ -46,7 +46,7 @@ DdmParams ParamsOf(const Form& form, float alpha = 0, Storage storage = Storage:
   return params;
 }
 
-TEST(DdmVariants, AgreeWithTheFormulasInDouble) {
+TEST(DdmVariants, MatchReference) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const auto turned = testing::TurnPose(rig, {1, 1, 1}, 35), stretched = StretchedPose(rig);
   for (const Form& form : kForms) {
@@ -78,7 +78,7 @@ TEST(DdmVariants, DifferFromEachOther) {
   }
 }
 
-TEST(DdmVariants, LeaveTheRestPoseAloneAndFollowRigidMotions) {
+TEST(DdmVariants, KeepRestPoseAndFollowRigidMotions) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const auto rest = RestPoints(named.rig);
     const double diagonal = std::max(1.0, named.rig.mesh().diagonal());
@@ -105,7 +105,7 @@ TEST(DdmVariants, LeaveTheRestPoseAloneAndFollowRigidMotions) {
   }
 }
 
-TEST(DdmVariants, BecomeLinearBlendAsSmoothingVanishes) {
+TEST(DdmVariants, NoSmoothingGivesLinearBlend) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const auto pose = testing::TurnPose(rig, {0, 1, 1}, 40), stretched = StretchedPose(rig);
   for (const Form& form : kForms) {
@@ -125,7 +125,7 @@ TEST(DdmVariants, BecomeLinearBlendAsSmoothingVanishes) {
   }
 }
 
-TEST(DdmVariants, FourIsTwoInTheLimitOfTranslationByWeights) {
+TEST(DdmVariants, FourEqualsTwoWithAlphaOne) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const auto bent = testing::TurnPose(rig, {0, 1, 1}, 40), stretched = StretchedPose(rig);
   DdmParams two = ParamsOf({2, false}, 1), four = ParamsOf({4, false});
@@ -142,7 +142,7 @@ TEST(DdmVariants, FourIsTwoInTheLimitOfTranslationByWeights) {
   EXPECT_LT(MaxDistance(BoundDdm(rig, two).Run(bent), BoundDdm(rig, four).Run(bent)), 4e-6);
 }
 
-TEST(DdmVariants, FiveIsLinearBlendWithSmoothedWeightsToTheBit) {
+TEST(DdmVariants, FiveHasBitsOfSmoothedLinearBlend) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const auto pose = StretchedPose(rig);
   for (const float alpha : {0.0f, 0.8f}) {
@@ -182,7 +182,7 @@ TEST(DdmVariants, FiveIsLinearBlendWithSmoothedWeightsToTheBit) {
   }
 }
 
-TEST(DdmVariants, FourTurnsAboutTheSmoothedPoint) {
+TEST(DdmVariants, FourRotatesAboutSmoothedPoint) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   const DdmParams params = ParamsOf({4, false});
   const BoundDdm ddm(rig, params);
@@ -220,7 +220,7 @@ Rig Sheet(double height) {
   return testing::MakeRig(std::move(source));
 }
 
-TEST(DdmVariants, OneBlendsWhereNeighbourhoodsAreFlat) {
+TEST(DdmVariants, OneUsesBlendedRotationForFlatNeighbourhoods) {
   const Rig sheet = Sheet(0);
   const auto pose = testing::BendPose(sheet, 70);
   EXPECT_LT(MaxDistance(BoundDdm(sheet, ParamsOf({1, false})).Run(pose),
@@ -228,7 +228,7 @@ TEST(DdmVariants, OneBlendsWhereNeighbourhoodsAreFlat) {
             2e-6 * sheet.mesh().diagonal());
 }
 
-TEST(DdmVariants, OneIsExactAtRestAndNearItsFormulaHoweverThin) {
+TEST(DdmVariants, OneIsAccurateForThinNeighbourhoods) {
   for (const double height : {3.0, 1.0, 0.3, 0.1, 0.03, 0.01}) {
     const Rig sheet = Sheet(height);
     const DdmParams params = ParamsOf({1, false});
@@ -252,7 +252,7 @@ TEST(DdmVariants, OneIsExactAtRestAndNearItsFormulaHoweverThin) {
   }
 }
 
-TEST(DdmVariants, TurnMovedRestPoints) {
+TEST(DdmVariants, RotateDisplacedPoints) {
   const Rig rig = testing::TubeRig(testing::kChainTube);
   for (const Form& form : kForms) {
     const BoundDdm ddm(rig, ParamsOf(form, 0.5f));
@@ -273,7 +273,7 @@ TEST(DdmVariants, TurnMovedRestPoints) {
   }
 }
 
-TEST(DdmVariants, GiveTheSameBitsOnEveryLevelAndForAnyNumberOfThreads) {
+TEST(DdmVariants, SameBitsOnEveryLevelAndThreadCount) {
   const Rig rig = testing::TubeRig(
       {.rings = 121, .around = 16, .joints = 6, .weights = testing::TubeWeights::kFour});
   for (const Form& form : kForms) {
@@ -301,7 +301,7 @@ TEST(DdmVariants, GiveTheSameBitsOnEveryLevelAndForAnyNumberOfThreads) {
   ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
 }
 
-TEST(DdmVariants, StayFiniteWhateverTheJointsDo) {
+TEST(DdmVariants, FiniteForAnyPose) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const std::size_t joints = named.rig.joints();
     const std::vector<std::vector<Affine>> poses = {
@@ -325,7 +325,7 @@ TEST(DdmVariants, StayFiniteWhateverTheJointsDo) {
   }
 }
 
-TEST(DdmVariants, AreRefusedByNameWhereTheyDoNotExist) {
+TEST(DdmVariants, UnknownVariantErrorsNameMethod) {
   const auto message = [](std::string_view recipe_text) {
     const auto recipe = ParseRecipe(recipe_text);
     EXPECT_EQ((recipe.ok() ? CheckRecipe(*recipe) : recipe.status()).code(),

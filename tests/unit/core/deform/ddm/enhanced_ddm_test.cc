@@ -24,7 +24,7 @@ DdmParams ParamsOf(std::uint32_t variant) {
   return params;
 }
 
-TEST(EnhancedDdmVariants, FollowACommonAffineMotionExactly) {
+TEST(EnhancedDdmVariants, FollowCommonAffineMotion) {
   AffineD motion = Compose(testing::RigidMotion({1, 0, 1}, 100, {1, 2, 3}),
                            testing::ScaleMotion({1.7, 0.6, 1.1}));
   motion.m[1] += 0.4;
@@ -48,7 +48,7 @@ TEST(EnhancedDdmVariants, FollowACommonAffineMotionExactly) {
   }
 }
 
-TEST(EnhancedDdmVariants, ArePlainForRigidJoints) {
+TEST(EnhancedDdmVariants, EqualPlainForRigidJoints) {
   const Rig rig = testing::TubeRig({.rings = 61, .around = 12, .joints = 5});
   const auto pose = testing::TurnPose(rig, {1, 2, 1}, 50);
   for (const std::uint32_t variant : kVariants) {
@@ -144,7 +144,7 @@ TEST(EnhancedDdmVariants, FollowScaleCompensatingChildren) {
   ExpectFollowsItsJoints(chain);
 }
 
-TEST(EnhancedDdmVariants, MixScalePropagatingAndScaleCompensatingJointsInOneHierarchy) {
+TEST(EnhancedDdmVariants, MixPropagatingAndCompensatingJoints) {
   const Chain chain = StretchedChain({2}), propagating = StretchedChain({});
   EXPECT_GT(Shear(chain.pose[1]), 0.1);
   EXPECT_GT(Shear(chain.pose[3]), 0.1);
@@ -157,7 +157,7 @@ TEST(EnhancedDdmVariants, MixScalePropagatingAndScaleCompensatingJointsInOneHier
   ExpectFollowsItsJoints(chain);
 }
 
-TEST(EnhancedDdmVariants, ScaleWithTheWholeSkeleton) {
+TEST(EnhancedDdmVariants, ScaleWithSkeleton) {
   const Rig rig = testing::TubeRig({.rings = 61, .around = 12, .joints = 5});
   const auto pose = testing::Moved(testing::ScaleMotion({2, 2, 2}), testing::RestPose(rig));
   auto want = RestPoints(rig);

@@ -74,7 +74,7 @@ struct Fixture {
 };
 
 // Our understanding of the modifier is complete.
-TEST(CorrectiveSmooth, ReferenceIsBlenders) {
+TEST(CorrectiveSmooth, ReferenceMatchesBlender) {
   if (!fs::exists(Root())) GTEST_SKIP() << "no fixtures at " << Root();
   const int cases = VisitCases(Root(), [](const fs::path& file, const Case& c) {
     const Fixture f(file, c);
@@ -87,7 +87,7 @@ TEST(CorrectiveSmooth, ReferenceIsBlenders) {
 
 // Plain smoothing with uniform weights is the same operator. With detail, frames differ; length
 // weighting follows the pose's own edges and is weaker by the valence.
-TEST(CorrectiveSmooth, DeltaMushSmoothsAlikeAndPutsDetailBackOnFramesOfItsOwn) {
+TEST(CorrectiveSmooth, DeltaMushDiffersOnlyInFrames) {
   if (!fs::exists(Root())) GTEST_SKIP() << "no fixtures at " << Root();
   std::map<std::string, double> farthest;
   VisitCases(Root(), [&](const fs::path& file, const Case& c) {

@@ -29,7 +29,7 @@ absl::Status BindStatus(const Rig& rig, const DeltaMushParams& params) {
   return bound;
 }
 
-TEST(DeltaMushBind, RefusesWhatItCannotDo) {
+TEST(DeltaMushBind, RejectsInvalidParameters) {
   const Rig rig = TubeRig();
   struct Bad {
     DeltaMushParams params;
@@ -46,7 +46,7 @@ TEST(DeltaMushBind, RefusesWhatItCannotDo) {
   }
 }
 
-TEST(DeltaMushBind, RecipeRefusesValuesOutOfRange) {
+TEST(DeltaMushBind, RecipeRejectsValuesOutOfRange) {
   for (const char* recipe_text :
        {"delta_mush(step=1.1)", "delta_mush(step=-0.1)", "delta_mush(step=nan)",
         "delta_mush(iterations=1001)", "delta_mush(displacement=11)", "delta_mush(radius=2)",
@@ -57,7 +57,7 @@ TEST(DeltaMushBind, RecipeRefusesValuesOutOfRange) {
   }
 }
 
-TEST(DeltaMushBind, RadiusGivesTheStepsThatTravelThatFar) {
+TEST(DeltaMushBind, RadiusDeterminesSteps) {
   const Rig rig = TubeRig();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   const WeldedPoints welded = Weld(rig);
@@ -71,7 +71,7 @@ TEST(DeltaMushBind, RadiusGivesTheStepsThatTravelThatFar) {
   }
 }
 
-TEST(DeltaMushBind, MeshesWithoutEdgesNeedNoSteps) {
+TEST(DeltaMushBind, NoStepsWithoutEdges) {
   for (const DeltaMushParams& params : {DeltaMushParams{}, DeltaMushParams{.radius = 0.5f}}) {
     const Rig rig = testing::OneVertex();
     const auto layout = ValueOrDie(BlockLayout::Create(rig));
@@ -79,7 +79,7 @@ TEST(DeltaMushBind, MeshesWithoutEdgesNeedNoSteps) {
   }
 }
 
-TEST(DeltaMushBind, StopsBetweenSteps) {
+TEST(DeltaMushBind, CancellableBetweenSteps) {
   const Rig rig = TubeRig();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   std::stop_source stop;
@@ -92,7 +92,7 @@ TEST(DeltaMushBind, StopsBetweenSteps) {
   EXPECT_EQ(DeltaMush::Bind(input, params, task).status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(DeltaMushBind, CheckRefusesTablesThatDoNotFit) {
+TEST(DeltaMushBind, CheckRejectsInconsistentTables) {
   const Rig rig = TubeRig();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   const DeltaMush bound = BindMush(rig, *layout, {.laplacian = MushLaplacian::kCotangent});

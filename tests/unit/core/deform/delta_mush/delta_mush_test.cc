@@ -54,7 +54,7 @@ Points Reference(const Rig& rig, const DeltaMushParams& params, std::span<const 
 
 // Where faces say nothing, detail turns with the joint: the same a hair above flat and a hair
 // below.
-TEST(DeltaMush, DetailPassesThroughAFlatJoint) {
+TEST(DeltaMush, DetailSurvivesFlatJoint) {
   const Rig rig = testing::DegenerateFan();
   const auto at = [&](double thickness) {
     return Mush(rig, {}, Moved(testing::ScaleMotion({1, 1, thickness}), RestPose(rig)));
@@ -102,7 +102,7 @@ std::vector<DeltaMushParams> Options() {
           {.iterations = 12, .step = 0.75f, .laplacian = MushLaplacian::kInverseDistance}};
 }
 
-TEST(DeltaMush, AgreesWithTheReference) {
+TEST(DeltaMush, MatchesReference) {
   const Rig rigs[] = {TubeRig({.rings = 21, .around = 12, .weights = TubeWeights::kRigid}),
                       TubeRig({.rings = 21, .around = 12, .joints = 5, .quads = true}), Capsule()};
   for (const Rig& rig : rigs) {
@@ -118,7 +118,7 @@ TEST(DeltaMush, AgreesWithTheReference) {
   }
 }
 
-TEST(DeltaMush, SmoothedPartIsTheReferencesSmoothing) {
+TEST(DeltaMush, SmoothingMatchesReference) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     for (DeltaMushParams params : Options()) {
       params.displacement = 0;
@@ -132,7 +132,7 @@ TEST(DeltaMush, SmoothedPartIsTheReferencesSmoothing) {
   }
 }
 
-TEST(DeltaMush, DetailKeepsItsLength) {
+TEST(DeltaMush, DetailKeepsLength) {
   const Rig rig = Capsule();
   DeltaMushParams plain;
   plain.displacement = 0;
@@ -152,7 +152,7 @@ bool SameBits(const AlignedVector<PointBlock>& a, const AlignedVector<PointBlock
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
 }
 
-TEST(DeltaMush, NoStepsIsTheInputBitForBit) {
+TEST(DeltaMush, NoStepsKeepsInputBits) {
   const Rig rig = TubeRig();
   auto posed = RunMethod<Lbs>(rig, {}, BendPose(rig, 100));
   posed.blocks[0].x[3] = -0.0f;
@@ -165,7 +165,7 @@ TEST(DeltaMush, NoStepsIsTheInputBitForBit) {
 }
 
 // Float32 results stay put where smoothing does nothing.
-TEST(DeltaMush, PinnedAndUnpaintedPointsKeepTheirPlace) {
+TEST(DeltaMush, PinnedAndUnpaintedPointsStay) {
   RigSource source = testing::TubeSource();
   std::vector<float> map(source.mesh.positions.size(), 1.0f);
   for (std::size_t v = 800; v < 900; ++v) map[v] = v % 2 == 0 ? 0.0f : -3.0f;
@@ -186,7 +186,7 @@ TEST(DeltaMush, PinnedAndUnpaintedPointsKeepTheirPlace) {
   EXPECT_GT(moved, 800u);
 }
 
-TEST(DeltaMush, MapScalesTheStepWithinItsRange) {
+TEST(DeltaMush, MapScalesStepWithinRange) {
   RigSource source = testing::TubeSource({.rings = 21, .around = 12});
   std::vector<float> map;
   for (std::size_t v = 0; v < source.mesh.positions.size(); ++v) {
@@ -203,7 +203,7 @@ TEST(DeltaMush, MapScalesTheStepWithinItsRange) {
 }
 
 // The whole figure mirrored gives the mirrored figure, detail and all.
-TEST(DeltaMush, MirroredFiguresMirror) {
+TEST(DeltaMush, MirroredInputGivesMirroredResult) {
   const Rig rig = Capsule();
   for (const Vec3d& scale : {Vec3d{-1, 1, 1}, Vec3d{1, -1, 1}, Vec3d{1, 1, -1}}) {
     const auto pose = BendPose(rig, 60);
@@ -213,7 +213,7 @@ TEST(DeltaMush, MirroredFiguresMirror) {
   }
 }
 
-TEST(DeltaMush, SeamsStayClosedAndLipsApart) {
+TEST(DeltaMush, SeamsStayClosedAndLipsSeparate) {
   const Rig seam = testing::SeamDuplicateVertices();
   const DeltaMushParams params = {.pin_borders = false};
   const Points closed = Mush(seam, params, BendPose(seam, 40));
@@ -227,7 +227,7 @@ TEST(DeltaMush, SeamsStayClosedAndLipsApart) {
 }
 
 // Where the first neighbour's edge comes to stand on the surface, the second carries the frame.
-TEST(DeltaMush, SecondNeighbourCarriesTheSameFrame) {
+TEST(DeltaMush, SecondNeighbourGivesSameFrame) {
   const Rig rig = Capsule();
   const auto pose = BendPose(rig, 50);
   const auto posed = RunMethod<Lbs>(rig, {}, pose);
@@ -244,7 +244,7 @@ TEST(DeltaMush, SecondNeighbourCarriesTheSameFrame) {
   EXPECT_GT(MaxDistance(first, second), 1e-4);  // it did come into play
 }
 
-TEST(DeltaMush, WithoutAFrameDetailTurnsWithTheJoint) {
+TEST(DeltaMush, WithoutFrameDetailFollowsJoint) {
   const Rig rig = Capsule();
   const auto pose = Moved(testing::RigidMotion({1, 2, 3}, 100, {1, 0, 0}), RestPose(rig));
   const auto posed = RunMethod<Lbs>(rig, {}, pose);

@@ -82,7 +82,7 @@ std::vector<std::uint32_t> Parents(const Rig& rig) {
   return parents;
 }
 
-TEST(DqsSigns, ByParentAgreesWithTheReference) {
+TEST(DqsSigns, ParentMatchesReference) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const Rig& rig = named.rig;
     for (const auto& pose :
@@ -101,7 +101,7 @@ TEST(DqsSigns, ByParentAgreesWithTheReference) {
 }
 
 // Each joint 120 degrees on from its parent: the first and the last are nearer the other way round.
-TEST(DqsSigns, ThreeJointsThatContradictEachOther) {
+TEST(DqsSigns, ThreeInconsistentJoints) {
   const Rig rig = Chain({{{0, 1, 0}, {{2, 0.34f}, {1, 0.33f}, {0, 0.33f}}},
                          {{0, 1, 0}, {{2, 0.33f}, {1, 0.34f}, {0, 0.33f}}},
                          {{0, 1, 0}, {{2, 0.33f}, {1, 0.33f}, {0, 0.34f}}}});
@@ -113,7 +113,7 @@ TEST(DqsSigns, ThreeJointsThatContradictEachOther) {
 }
 
 // Two twist joints pass a turn of 240 degrees on: the surface follows all the way.
-TEST(DqsSigns, TwistChainStaysWhole) {
+TEST(DqsSigns, TwistChainDoesNotTear) {
   const testing::TubeOptions options = {.rings = 81, .joints = 5, .weights = TubeWeights::kFour};
   const Rig rig = TubeRig(options);
   const auto largest_step = [&](const DqsParams& params) {
@@ -128,7 +128,7 @@ TEST(DqsSigns, TwistChainStaysWhole) {
   EXPECT_GT(largest_step(kStrongest), 0.6);
 }
 
-TEST(DqsSigns, RulesAgreeWhereJointsDo) {
+TEST(DqsSigns, RulesAgreeForConsistentJoints) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
   for (const auto& pose : {testing::BendPose(rig, 40), testing::TwistPose(rig, -44)}) {
     EXPECT_EQ(MaxDistance(RunMethod<Dqs>(rig, ByParent(), pose).points,
@@ -138,7 +138,7 @@ TEST(DqsSigns, RulesAgreeWhereJointsDo) {
 }
 
 // Quaternions that cancel fall back lane by lane; the others keep to their parents' side.
-TEST(DqsSigns, CancellingLanesFollowTheStrongest) {
+TEST(DqsSigns, CancellingLanesFollowStrongest) {
   const Rig rig = Chain({{{0, 1, 0}, {{2, 0.5f}, {0, 0.5f}}},
                          {{0, 1, 0}, {{0, 0.6f}, {1, 0.4f}}},
                          {{0, 1, 0}, {{0, 0.4f}, {1, 0.3f}, {2, 0.3f}}}});
@@ -166,7 +166,7 @@ TEST(DqsSigns, CancellingLanesFollowTheStrongest) {
 
 // The root itself has no binding, and a second root none in common with the first: signs still
 // depend on relative rotations alone.
-TEST(DqsSigns, FollowFullTurnsOfTheRoot) {
+TEST(DqsSigns, FollowFullTurnsOfRoot) {
   const std::vector<Vertex> vertices = {{{0, 1, 0}, {{0, 0.5f}, {1, 0.3f}, {2, 0.2f}}},
                                         {{0, 1, 1}, {{1, 0.4f}, {2, 0.35f}, {0, 0.25f}}},
                                         {{1, 0, 1}, {{2, 0.7f}, {0, 0.3f}}}};
@@ -187,7 +187,7 @@ TEST(DqsSigns, FollowFullTurnsOfTheRoot) {
 }
 
 // The same joints in two skins, the second bound with its geometry turned: both deform alike.
-TEST(DqsSigns, EachSkinFollowsItsOwnParents) {
+TEST(DqsSigns, EachMeshFollowsItsOwnParents) {
   RigSource source =
       Source({kNoParent, 0}, {0, 1, 0, 1},
              {{{0, 1, 0}, {{0, 0.5f}, {1, 0.5f}}}, {ToFloat(At(-100)), {{2, 0.5f}, {3, 0.5f}}}});
@@ -200,7 +200,7 @@ TEST(DqsSigns, EachSkinFollowsItsOwnParents) {
   }
 }
 
-TEST(DqsSigns, CheckRefusesChainsThatDoNotFit) {
+TEST(DqsSigns, CheckRejectsInconsistentChains) {
   const Rig rig = Chain({{{0, 1, 0}, {{2, 0.5f}, {0, 0.5f}}}});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   Task task;

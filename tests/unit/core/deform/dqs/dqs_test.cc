@@ -47,7 +47,7 @@ DqsParams Params(float blend, std::uint32_t max_influences = 0, const char* map 
   return {.blend = blend, .blend_map = map, .max_influences = max_influences};
 }
 
-TEST(Dqs, AgreesWithTheReference) {
+TEST(Dqs, MatchesReference) {
   for (const NamedRig& named : AllRigs()) {
     const auto poses = HardPoses(named.rig);
     for (std::size_t i = 0; i < poses.size(); ++i) {
@@ -60,7 +60,7 @@ TEST(Dqs, AgreesWithTheReference) {
   }
 }
 
-TEST(Lbs, AgreesWithTheReference) {
+TEST(Lbs, MatchesReference) {
   for (const NamedRig& named : AllRigs()) {
     const auto poses = HardPoses(named.rig);
     for (std::size_t i = 0; i < poses.size(); ++i) {
@@ -74,7 +74,7 @@ TEST(Lbs, AgreesWithTheReference) {
 }
 
 // The published behaviour of both methods on the tube with smooth weights, to its last digit.
-TEST(SkinningTable, TubeKeepsOrLosesItsVolume) {
+TEST(SkinningTable, TubeVolumes) {
   const Rig rig = TubeRig();
   struct Row {
     std::vector<Affine> pose;
@@ -94,7 +94,7 @@ TEST(SkinningTable, TubeKeepsOrLosesItsVolume) {
   }
 }
 
-TEST(Dqs, EqualsLinearBlendUnderTranslations) {
+TEST(Dqs, EqualsLinearBlendForTranslations) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
   std::vector<Affine> pose = RestPose(rig);
   for (std::size_t j = 0; j < pose.size(); ++j) {
@@ -105,7 +105,7 @@ TEST(Dqs, EqualsLinearBlendUnderTranslations) {
             1e-6);
 }
 
-TEST(Dqs, OneInfluenceMovesRigidlyOrNot) {
+TEST(Dqs, OneInfluenceFollowsItsMatrix) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
   const std::vector<Affine> pose = ScaledPose(rig, {-2, 0.5, 3});
   const auto skin = SkinMatrices(rig, pose);
@@ -116,7 +116,7 @@ TEST(Dqs, OneInfluenceMovesRigidlyOrNot) {
   EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, Params(1, 1), pose).points, want), 1e-5);
 }
 
-TEST(Dqs, CommonMotionIsExactWhateverItIs) {
+TEST(Dqs, CommonAffineMotionIsExact) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
   const AffineD shear = {{1, 0.5, 0, 1, 0, 0.8, -0.25, 2, 0.125, 0, 1.5, 3}};
   for (const AffineD& motion : {RigidMotion({1, 2, 3}, 200, {1, -2, 3}), ScaleMotion({2, 2, 2}),
@@ -130,7 +130,7 @@ TEST(Dqs, CommonMotionIsExactWhateverItIs) {
 
 // A figure mirrored as a whole: the blend of rotations mirrors with it, up to which axis the mirror
 // is taken for.
-TEST(Dqs, MirroredFigureTurnsWithItsRoot) {
+TEST(Dqs, MirroredCharacterRotatesWithRoot) {
   const Rig rig = TubeRig();
   const auto mirrored = Moved(ScaleMotion({1, -1, 1}), BendPose(rig, 100));
   auto want = RunMethod<Dqs>(rig, {}, mirrored).points;
@@ -139,7 +139,7 @@ TEST(Dqs, MirroredFigureTurnsWithItsRoot) {
   EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, mirrored)).points, want), 2e-5);
 }
 
-TEST(Dqs, FollowsFullTurnsOfTheRoot) {
+TEST(Dqs, FollowsFullTurnsOfRoot) {
   const Rig rig = TubeRig();
   for (const auto& pose : {BendPose(rig, 135), TwistPose(rig, 179)}) {
     const auto still = RunMethod<Dqs>(rig, {}, pose).points;
@@ -153,18 +153,18 @@ TEST(Dqs, FollowsFullTurnsOfTheRoot) {
   }
 }
 
-TEST(Dqs, HalvingTheStepHalvesTheMotion) {
+TEST(Dqs, ContinuousInPose) {
   const Rig rig = TubeRig();
   ExpectHalvedSteps({{0, 25, 50, 75, 100, 125, 150}}, [&](double degrees) {
     return RunMethod<Dqs>(rig, {}, BendPose(rig, degrees)).points;
   });
 }
 
-TEST(Dqs, StretchSetsInSmoothly) {
+TEST(Dqs, StretchIsContinuous) {
   ExpectStretchSetsInSmoothly<Dqs>();
 }
 
-TEST(Dqs, JointScaledToNothingStaysFinite) {
+TEST(Dqs, ZeroScaledJointStaysFinite) {
   for (const TubeWeights weights : {TubeWeights::kSmooth, TubeWeights::kRigid}) {
     const Rig rig = TubeRig({.weights = weights});
     const auto points = RunMethod<Dqs>(rig, {}, ScaledPose(rig, {0, 0, 0})).points;
@@ -179,7 +179,7 @@ Rig RigWithMap(std::vector<float> values) {
   return testing::MakeRig(std::move(source));
 }
 
-TEST(Dqs, BlendGoesFromLinearToDualQuaternion) {
+TEST(Dqs, BlendInterpolatesLinearAndDualQuaternion) {
   const Rig rig = TubeRig();
   for (const auto& pose : {TwistPose(rig, 120), ScaledPose(rig, {1.5, 0.5, 2})}) {
     const auto linear = RunMethod<Lbs>(rig, {}, pose).points;
@@ -213,7 +213,7 @@ TEST(Dqs, BlendMapMultipliesPerVertex) {
   }
 }
 
-TEST(Dqs, UnknownBlendMapIsNamed) {
+TEST(Dqs, ErrorNamesUnknownBlendMap) {
   const Rig rig = RigWithMap({});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   Task task;
@@ -223,7 +223,7 @@ TEST(Dqs, UnknownBlendMapIsNamed) {
   EXPECT_THAT(std::string(bound.status().message()), HasSubstr("'nothing'"));
 }
 
-TEST(Dqs, CheckRefusesTablesThatDoNotFit) {
+TEST(Dqs, CheckRejectsInconsistentTables) {
   const Rig rig = RigWithMap({});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   Task task;
@@ -319,7 +319,7 @@ TEST(DqsKernel, SameBitsOnEveryInstructionSet) {
   }
 }
 
-TEST(DqsKernel, SignsOfQuaternionsDoNotMatter) {
+TEST(DqsKernel, InvariantToQuaternionSigns) {
   const KernelInput input(false);
   const std::vector<float> want = input.Run();
   for (unsigned flips = 1; flips < 512; flips += 7) {
@@ -331,7 +331,7 @@ TEST(DqsKernel, SignsOfQuaternionsDoNotMatter) {
   }
 }
 
-TEST(DqsKernel, MayWriteOverItsInput) {
+TEST(DqsKernel, AllowsInPlaceOutput) {
   KernelInput input(true);
   const std::vector<float> want = input.Run();
   DqsKernel({.pair_offset = input.offset.data(),

@@ -28,7 +28,7 @@ std::vector<Vec3f> Positions(const Rig& rig, const char* recipe_text,
 
 // The textbook elbow: a point that the upper arm alone would carry to (3, 1), and the forearm
 // alone, bent by 90 degrees, to (5, 1), lands at (3.4, 1) with weights 0.8 and 0.2.
-TEST(Lbs, BlendsTheTextbookElbow) {
+TEST(Lbs, BlendsTextbookElbow) {
   // Rest: elbow at (4, 0); the point at (3, 1) relative to the bind pose. The forearm turns by -90
   // degrees about the elbow: (3, 1) - (4, 0) = (-1, 1) goes to (1, 1), that is (5, 1).
   RigSource source;
@@ -52,7 +52,7 @@ TEST(Lbs, BlendsTheTextbookElbow) {
 }
 
 // The bits of a vertex do not depend on the block it fell into.
-TEST(Deformer, PermutingTheVerticesPermutesTheResultExactly) {
+TEST(Deformer, PermutedVerticesPermuteResult) {
   const RigSource source =
       testing::TubeSource({.joints = 5, .weights = testing::TubeWeights::kFour});
   RigSource shuffled = source;
@@ -88,7 +88,7 @@ TEST(Deformer, PermutingTheVerticesPermutesTheResultExactly) {
 
 // A mesh in centimetres on a skeleton in metres deforms like the same mesh in metres, detail
 // included.
-TEST(Deformer, AMeshInOtherUnitsThanItsSkeletonDeformsAlike) {
+TEST(Deformer, InvariantToMeshUnits) {
   const RigSource metres = testing::TubeSource({.joints = 3});
   RigSource centimetres = metres;
   for (Vec3f& p : centimetres.mesh.positions) p = {p.x * 100, p.y * 100, p.z * 100};
@@ -108,7 +108,7 @@ TEST(Deformer, AMeshInOtherUnitsThanItsSkeletonDeformsAlike) {
 }
 
 // A joint flattened to nothing along one axis keeps its rotation, as it did just before.
-TEST(Deformer, FlatteningAJointDoesNotPop) {
+TEST(Deformer, FlatteningJointDoesNotPop) {
   const Rig rig = testing::TubeRig();
   for (const char* recipe_text : {"lbs", "dqs", "enhanced_ddm"}) {
     std::vector<std::vector<Vec3f>> frames;
@@ -126,7 +126,7 @@ TEST(Deformer, FlatteningAJointDoesNotPop) {
   }
 }
 
-TEST(Deformer, EstimateRefusesWhatBindRefuses) {
+TEST(Deformer, EstimateRejectsWhatBindRejects) {
   const Rig rig = testing::OneTriangle();
   Task task;
   EXPECT_EQ(Deformer::Estimate(rig, {}, task).status().code(), absl::StatusCode::kInvalidArgument);
@@ -150,7 +150,7 @@ TEST(Deformer, EstimateRefusesWhatBindRefuses) {
   }
 }
 
-TEST(Deformer, GivesStatesOnlyWhereAStageWritesThem) {
+TEST(Deformer, VertexStatusOnlyFromStagesThatWriteIt) {
   const Rig rig = testing::OneTriangle();
   Task task;
   const auto deformer = Deformer::Bind(rig, *ParseRecipe("lbs"), task);
@@ -168,7 +168,7 @@ TEST(Deformer, GivesStatesOnlyWhereAStageWritesThem) {
 }
 
 // Also from tables that were saved: a deformer keeps no rig.
-TEST(Deformer, PosesTheMusclesOfItsRig) {
+TEST(Deformer, PosesMuscles) {
   RigSource source = testing::TubeSource({.joints = 2});
   source.controls = {{.name = "tension", .default_value = 1}};
   Muscle muscle;

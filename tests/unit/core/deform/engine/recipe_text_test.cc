@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Spec, ReadsParametersAndFillsInDefaults) {
+TEST(RecipeText, ParsesParametersAndFillsDefaults) {
   const auto recipe = ParseRecipe("  ddm( radius = 0.03,laplacian=uniform , pop_guard=false)");
   ASSERT_TRUE(recipe.ok()) << recipe.status();
   const auto& ddm = std::get<DdmParams>(recipe->at(0));
@@ -25,7 +25,7 @@ TEST(Spec, ReadsParametersAndFillsInDefaults) {
   EXPECT_EQ(ddm.iterations, 4u);
 }
 
-TEST(Spec, TextOfEveryMethodReadsBackTheSame) {
+TEST(RecipeText, EveryMethodRoundTrips) {
   for (const MethodInfo& method : ListMethods()) {
     const auto recipe = ParseRecipe(method.example);
     ASSERT_TRUE(recipe.ok()) << recipe.status();
@@ -37,7 +37,7 @@ TEST(Spec, TextOfEveryMethodReadsBackTheSame) {
   }
 }
 
-TEST(Spec, PresetsStandForTheirStages) {
+TEST(RecipeText, PresetsExpandToStages) {
   const auto text = [](const char* recipe_text) { return FormatRecipe(*ParseRecipe(recipe_text)); };
   EXPECT_EQ(text("bulge_free_dqs"), text("dqs | bulge_free"));
   EXPECT_EQ(text("bulge_free_dqs | delta_mush"), text("dqs | bulge_free | delta_mush"));
@@ -52,7 +52,7 @@ TEST(Spec, PresetsStandForTheirStages) {
   }
 }
 
-TEST(Spec, BoundsThemselvesAreAllowed) {
+TEST(RecipeText, AcceptsRangeLimits) {
   for (const MethodInfo& method : ListMethods()) {
     for (const ParameterInfo& parameter : method.parameters) {
       if (!parameter.minimum || *parameter.minimum == *parameter.maximum) continue;
@@ -64,7 +64,7 @@ TEST(Spec, BoundsThemselvesAreAllowed) {
   }
 }
 
-TEST(Spec, PresetsRefuseWhatTheyCannotPassOn) {
+TEST(RecipeText, PresetsRejectUnknownParameters) {
   const absl::Status given = ParseRecipe("bulge_free_dqs(strength=0.5)").status();
   EXPECT_EQ(given.code(), absl::StatusCode::kInvalidArgument);
   EXPECT_NE(given.message().find("dqs | bulge_free"), std::string::npos) << given;
@@ -72,7 +72,7 @@ TEST(Spec, PresetsRefuseWhatTheyCannotPassOn) {
   EXPECT_FALSE(ParseRecipe("delta_mush(no_such=1)").ok());
 }
 
-TEST(Spec, EmptyTextIsNone) {
+TEST(RecipeText, EmptyQuotesAreEmptyText) {
   for (const auto& [recipe_text, plain] :
        {std::pair{"dqs | implicit(joints=\"\")", "dqs | implicit"},
         {"dqs(blend_map=\"\", blend=0.5)", "dqs(blend=0.5)"}}) {
@@ -82,14 +82,14 @@ TEST(Spec, EmptyTextIsNone) {
   }
 }
 
-TEST(Spec, QuotesNamesThatNeedIt) {
+TEST(RecipeText, QuotesNamesIfNeeded) {
   const auto recipe = ParseRecipe("dqs(blend_map=\"left arm, outer\")");
   ASSERT_TRUE(recipe.ok()) << recipe.status();
   EXPECT_EQ(std::get<DqsParams>(recipe->at(0)).blend_map, "left arm, outer");
   EXPECT_THAT(FormatRecipe(*recipe), HasSubstr("blend_map=\"left arm, outer\""));
 }
 
-TEST(Spec, NumericsFollowParameters) {
+TEST(RecipeText, DeterminismDigestCoversParameters) {
   EXPECT_EQ(DeterminismDigest(*ParseRecipe("dqs")),
             DeterminismDigest(*ParseRecipe("dqs(blend=1)")));
   EXPECT_NE(DeterminismDigest(*ParseRecipe("dqs")),
@@ -98,7 +98,7 @@ TEST(Spec, NumericsFollowParameters) {
             DeterminismDigest(*ParseRecipe("enhanced_ddm")));
 }
 
-TEST(Spec, RefusesWithTheReason) {
+TEST(RecipeText, RejectsInvalidText) {
   const std::pair<const char*, const char*> cases[] = {
       {"", "got the end at column 1, need a method's name"},
       {"lbs |", "got the end at column 6"},
@@ -140,7 +140,7 @@ TEST(Spec, RefusesWithTheReason) {
   EXPECT_FALSE(ParseRecipe(std::string(5000, 'a')).ok());
 }
 
-TEST(Registry, ExamplesStandBehindTheMethodThatSuits) {
+TEST(Registry, ExamplesParse) {
   for (const MethodInfo& method : ListMethods()) {
     const bool behind_dqs = method.name == "bulge_free" || method.name == "implicit";
     const bool behind_lbs = method.reads == "posed" && !behind_dqs;
@@ -167,7 +167,7 @@ TEST(Registry, DescribesEveryParameter) {
 
 // What is listed is what binds: each choice is a recipe, each number of the range that is not
 // listed none.
-TEST(Registry, ListsTheValuesThatAnIntegerMayHave) {
+TEST(Registry, ListsAllowedIntegerValues) {
   std::size_t listed = 0;
   for (const MethodInfo& method : ListMethods()) {
     for (const ParameterInfo& parameter : method.parameters) {

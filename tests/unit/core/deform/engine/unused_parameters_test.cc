@@ -34,7 +34,7 @@ struct Case {
 };
 
 // What is reported has no effect: the bits of a strong bend are the same without it.
-TEST(UnusedParameters, ReportsWhatChangesNothing) {
+TEST(UnusedParameters, ReportsParametersWithoutEffect) {
   const Case cases[] = {
       {"ddm(radius=0.05, lambda=2)", "ddm(radius=0.05)", "ddm.lambda", "radius"},
       {"ddm(radius=0.05, lambda=0.5, smoothing=explicit)", "ddm(radius=0.05, smoothing=explicit)",
@@ -68,7 +68,7 @@ TEST(UnusedParameters, ReportsWhatChangesNothing) {
 }
 
 // The same parameters where they count, and others: nothing is reported, and they do change.
-TEST(UnusedParameters, KeepsQuietAboutWhatCounts) {
+TEST(UnusedParameters, SilentForEffectiveParameters) {
   const std::pair<const char*, const char*> cases[] = {
       {"ddm(lambda=2)", "ddm"},
       {"ddm(radius=0.05, iterations=2)", "ddm(radius=0.05)"},
@@ -94,7 +94,7 @@ TEST(UnusedParameters, NamesTheStage) {
   EXPECT_EQ(unused[1].field, "stages[2].delta_mush.iterations");
 }
 
-TEST(UnusedWithoutMuscles, AreStagesAndParametersOfMuscles) {
+TEST(UnusedWithoutMuscles, ReportsMuscleStagesAndParameters) {
   const auto stage = UnusedWithoutMuscles(*ParseRecipe("dqs | muscle(strength=2)"));
   ASSERT_EQ(stage.size(), 1u);
   EXPECT_EQ(stage[0].severity, Severity::kWarning);
@@ -106,7 +106,7 @@ TEST(UnusedWithoutMuscles, AreStagesAndParametersOfMuscles) {
   EXPECT_TRUE(UnusedWithoutMuscles(*ParseRecipe("dqs | implicit | relax")).empty());
 }
 
-TEST(UnusedParameters, SeatsForImplicitSkinningFollowTheirDescriptions) {
+TEST(UnusedParameters, CoversImplicitSkinningParameters) {
   const auto paths = [](const char* recipe_text) {
     std::vector<std::string> found;
     for (const Problem& unused : UnusedParameters(*ParseRecipe(recipe_text))) {

@@ -128,7 +128,7 @@ TEST_F(BendTable, ImplicitWithTheSharpUnion) {
   }
 }
 
-TEST_F(BendTable, StraysThatReturnTakeTheOverlapWithThem) {
+TEST_F(BendTable, ReturningWrongSidePointsRemovesOverlap) {
   PrintHead();
   for (const double degrees : {60.0, 90.0, 120.0, 150.0}) {
     const auto pose = Bend(degrees);

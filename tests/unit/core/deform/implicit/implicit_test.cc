@@ -57,7 +57,7 @@ Ran Deformed(const Rig& rig, const ImplicitParams& params, std::span<const Affin
 }
 
 // T4 and T6 with fitted fields.
-TEST(Implicit, RestAndARigidMotionMoveNothing) {
+TEST(Implicit, KeepsRestAndRigidMotion) {
   const Rig rig = testing::CanonicalCylinder();
   const auto rest = testing::RestPose(rig);
   for (const FieldOperator op : {FieldOperator::kMax, FieldOperator::kBlend, FieldOperator::kBulge,
@@ -82,7 +82,7 @@ TEST(Implicit, RestAndARigidMotionMoveNothing) {
 }
 
 // Levels are those of the mesh as it was bound, whatever the rest pose does to it.
-TEST(Implicit, TheBindPoseMovesNothing) {
+TEST(Implicit, KeepsBindPose) {
   RigSource source = testing::CanonicalCylinderSource();
   const std::vector<Affine> bound = testing::RestPose(testing::MakeRig(source));
   const double c = std::cos(1.2), s = std::sin(1.2);
@@ -93,7 +93,7 @@ TEST(Implicit, TheBindPoseMovesNothing) {
 }
 
 // Skin between many joints goes as skinned; between two, all of the way.
-TEST(Implicit, SkinThatManyJointsShareFollowsTheirMean) {
+TEST(Implicit, SkinOfManyJointsFollowsInput) {
   RigSource source = testing::CanonicalCylinderSource();
   for (int k = 0; k < 3; ++k) {
     source.joints.push_back({.name = "twin" + std::to_string(k), .parent = 0});
@@ -130,7 +130,7 @@ TEST(Implicit, SkinThatManyJointsShareFollowsTheirMean) {
 
 // Between limbs that no joint joins there is no limb for skin to lie on: it goes as skinned.
 // Two rows of a fine palm lie between it and skin that goes: ways change gradually.
-TEST(Implicit, SkinBetweenSiblingsIsLeftToTheStageBefore) {
+TEST(Implicit, SkinBetweenSiblingsFollowsInput) {
   const Rig rig = testing::MakeRig(testing::PalmSource(128));
   const Ran ran = Deformed(rig, {}, testing::TurnPose(rig, {1, 0, 0}, 40));
   std::size_t between = 0, moved = 0;
@@ -147,7 +147,7 @@ TEST(Implicit, SkinBetweenSiblingsIsLeftToTheStageBefore) {
 }
 
 // And what goes part of its way does not slide off on the next limb, however long it is tracked.
-TEST(Implicit, SkinNearSiblingsIsTrackedWhereItIsProjected) {
+TEST(Implicit, SkinNearSiblingsIsTrackedAtProjection) {
   const Rig rig = testing::MakeRig(testing::PalmSource());
   Task task;
   const auto tracking = ValueOrDie(ParseRecipe("dqs | implicit(tracking=true)"));
@@ -208,7 +208,7 @@ TEST(Implicit, SeamsStayClosed) {
   EXPECT_EQ(at.size(), 2594u);
 }
 
-TEST(Implicit, RigsWithoutLimbsAreLeftToTheStageBefore) {
+TEST(Implicit, RigsWithoutLimbsFollowInput) {
   for (const Rig& rig : {testing::OneVertex(), testing::OneTriangle(), testing::DegenerateFan(),
                          testing::IsolatedVertex(), testing::TouchingLips()}) {
     const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 80));
@@ -217,7 +217,7 @@ TEST(Implicit, RigsWithoutLimbsAreLeftToTheStageBefore) {
   }
 }
 
-TEST(Implicit, SaysHowManyPointsStay) {
+TEST(Implicit, ReportsFixedPoints) {
   const Rig rig = testing::TubeRig();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;
@@ -230,7 +230,7 @@ TEST(Implicit, SaysHowManyPointsStay) {
   EXPECT_EQ(figures["points_without_field"], 0);
 }
 
-TEST(Implicit, RefusesJointsItDoesNotKnow) {
+TEST(Implicit, RejectsUnknownJoints) {
   const Rig rig = testing::TubeRig();
   Task task;
   const auto refusal = [&](const char* recipe_text) {
@@ -248,7 +248,7 @@ TEST(Implicit, RefusesJointsItDoesNotKnow) {
   EXPECT_THAT(std::string(refusal("implicit").message()), HasSubstr("reads posed positions"));
 }
 
-TEST(Implicit, OperatorsOfSingleJointsAct) {
+TEST(Implicit, OperatorsOfSingleJoints) {
   const Rig rig = testing::CanonicalCylinder();
   const auto pose = testing::BendPose(rig, 90);
   const Ran all = Deformed(rig, {.op = FieldOperator::kBlend}, pose);
@@ -288,7 +288,7 @@ TEST(Implicit, TrackingClosesFoldsWithoutOverlap) {
 }
 
 // Millimetres, kilometres.
-TEST(Implicit, KnowsNoUnits) {
+TEST(Implicit, InvariantToUnits) {
   const RigSource source = testing::CanonicalCylinderSource();
   const Rig rig = testing::MakeRig(source);
   const Ran plain = Deformed(rig, {}, testing::BendPose(rig, 90));
@@ -308,7 +308,7 @@ TEST(Implicit, KnowsNoUnits) {
   }
 }
 
-TEST(Implicit, AVertexFarAwayNeitherStopsTheBindNorSpoilsTheRest) {
+TEST(Implicit, HandlesDistantVertex) {
   for (const float far : {1e6f, 1e12f, 1e18f, 1e30f}) {
     RigSource source = testing::CanonicalCylinderSource();
     source.mesh.positions[500].y = far;
@@ -321,7 +321,7 @@ TEST(Implicit, AVertexFarAwayNeitherStopsTheBindNorSpoilsTheRest) {
 }
 
 // Points take their own cotangents and nobody else's, also beside points and faces without any.
-TEST(Implicit, EveryRowOfCotangentsIsWhole) {
+TEST(Implicit, CotangentRowsSumToOne) {
   auto rigs = testing::AllRigs();
   RigSource source = testing::CanonicalCylinderSource();
   source.mesh.positions[500] = source.mesh.positions[501];  // faces without area
@@ -344,7 +344,7 @@ TEST(Implicit, EveryRowOfCotangentsIsWhole) {
   }
 }
 
-TEST(Implicit, KeepsLessThan64BytesAVertexBesideItsFields) {
+TEST(Implicit, UsesUnder64BytesPerVertexWithoutFields) {
   for (const bool quads : {false, true}) {
     const Rig rig =
         testing::TubeRig({.rings = 600, .around = 50, .joints = 60, .length = 60, .quads = quads});
@@ -371,7 +371,7 @@ void SpoilRows(Implicit& implicit, std::string_view table) {
   });
 }
 
-TEST(Implicit, CheckRefusesTablesThatDoNotFit) {
+TEST(Implicit, CheckRejectsInconsistentTables) {
   const Rig rig = testing::CanonicalCylinder();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;

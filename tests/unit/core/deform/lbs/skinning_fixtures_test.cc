@@ -38,7 +38,7 @@ double Allowed(const std::string& pose) {
   return 1e-5;
 }
 
-TEST(Blender, LinearAndDualQuaternionBlend) {
+TEST(MatchesBlender, LinearAndDualQuaternionBlend) {
   const fs::path root = testing::SharedData() / "fixtures" / "blender";
   if (!fs::exists(root)) GTEST_SKIP() << "no fixtures at " << root;
   int cases = 0;
@@ -62,7 +62,7 @@ TEST(Blender, LinearAndDualQuaternionBlend) {
   EXPECT_GE(cases, 16);
 }
 
-TEST(Libigl, LinearAndDualQuaternionBlend) {
+TEST(MatchesLibigl, LinearAndDualQuaternionBlend) {
   const fs::path root = testing::SharedData() / "fixtures" / "ddm" / "tube";
   if (!fs::exists(root)) GTEST_SKIP() << "no fixtures at " << root;
   for (const std::string name : {"pose0", "pose1", "pose2"}) {

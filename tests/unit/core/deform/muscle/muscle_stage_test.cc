@@ -58,7 +58,7 @@ std::size_t Nearest(const Rig& rig, const Vec3d& p) {
   return best;
 }
 
-TEST(MuscleStageTest, RestIsRest) {
+TEST(MuscleStage, KeepsRestPose) {
   const Rig rig = MakeRig(TubeWithMusclesSource());
   const auto pose = testing::RestPose(rig);
   const Result plain = Behind(rig, "lbs", pose),
@@ -66,7 +66,7 @@ TEST(MuscleStageTest, RestIsRest) {
   for (std::size_t v = 0; v < rig.vertices(); ++v) EXPECT_LE(Moved(plain, pushed, v), 1e-6);
 }
 
-TEST(MuscleStageTest, RestIsRestAlsoWithTenseMuscles) {
+TEST(MuscleStage, KeepsRestPoseWithTenseMuscles) {
   RigSource source = TubeWithMusclesSource();
   source.controls.front().default_value = 1;
   const Rig rig = MakeRig(std::move(source));
@@ -81,7 +81,7 @@ TEST(MuscleStageTest, RestIsRestAlsoWithTenseMuscles) {
   EXPECT_GT(sunk, 0.02);
 }
 
-TEST(MuscleStageTest, TheSkinAboveTheBellyRisesByItsSwell) {
+TEST(MuscleStage, SkinRisesByBellySwell) {
   const Rig rig = MakeRig(TubeWithMusclesSource());
   const std::size_t top = Nearest(rig, {-0.87, 0.5, 0}), below = Nearest(rig, {-1.9, -0.5, 0});
   for (const double degrees : {30.0, 60.0, 90.0}) {
@@ -98,7 +98,7 @@ TEST(MuscleStageTest, TheSkinAboveTheBellyRisesByItsSwell) {
   }
 }
 
-TEST(MuscleStageTest, AStretchedMuscleLetsTheSkinSink) {
+TEST(MuscleStage, StretchedMuscleLowersSkin) {
   const Rig rig = MakeRig(TubeWithMusclesSource());
   const auto pose = testing::BendPose(rig, 80);
   const std::size_t v = Nearest(rig, {-0.9, -0.5, 0});
@@ -106,7 +106,7 @@ TEST(MuscleStageTest, AStretchedMuscleLetsTheSkinSink) {
             Behind(rig, "lbs", pose).positions[v].y + 0.002);
 }
 
-TEST(MuscleStageTest, TensionPushesWithoutMotion) {
+TEST(MuscleStage, TensionPushesWithoutMotion) {
   const Rig rig = MakeRig(TubeWithMusclesSource());
   const auto pose = testing::RestPose(rig);
   const Result slack = Behind(rig, "lbs | muscle", pose, {0});
@@ -115,7 +115,7 @@ TEST(MuscleStageTest, TensionPushesWithoutMotion) {
   EXPECT_GT(tense.positions[top].y, slack.positions[top].y + 0.02);
 }
 
-TEST(MuscleStageTest, MirroredJointsPushOutwardsToo) {
+TEST(MuscleStage, MirroredJointsPushOutward) {
   const Rig rig = MakeRig(TubeWithMusclesSource());
   const auto bend = testing::BendPose(rig, 70);
   const auto mirrored = testing::Moved(testing::ScaleMotion({-1, 1, 1}), bend);
@@ -127,7 +127,7 @@ TEST(MuscleStageTest, MirroredJointsPushOutwardsToo) {
   }
 }
 
-TEST(MuscleStageTest, AFigureTwiceAsLargeSwellsTwiceAsMuch) {
+TEST(MuscleStage, SwellScalesWithCharacter) {
   const Rig rig = MakeRig(TubeWithMusclesSource());
   const auto bend = testing::BendPose(rig, 70);
   const auto larger = testing::Moved(testing::ScaleMotion({2, 2, 2}), bend);
@@ -140,7 +140,7 @@ TEST(MuscleStageTest, AFigureTwiceAsLargeSwellsTwiceAsMuch) {
 }
 
 // However the faces are wound; and inside, it pushes outwards.
-TEST(MuscleStageTest, ABellyOutsideOfTheSkinMovesNothing) {
+TEST(MuscleStage, BellyOutsideSkinHasNoEffect) {
   for (const bool inside_out : {false, true}) {
     RigSource source = TubeWithMusclesSource();
     if (inside_out) {
@@ -170,7 +170,7 @@ TEST(MuscleStageTest, ABellyOutsideOfTheSkinMovesNothing) {
   }
 }
 
-TEST(MuscleStageTest, OverlappingMusclesDoNotAddUp) {
+TEST(MuscleStage, OverlappingMusclesDoNotAddUp) {
   RigSource source = TubeWithMusclesSource();
   source.muscles.resize(1);
   const Rig once = MakeRig(source);
@@ -185,7 +185,7 @@ TEST(MuscleStageTest, OverlappingMusclesDoNotAddUp) {
   EXPECT_LE(Moved(plain, b, top), 1.05 * Moved(plain, a, top));
 }
 
-TEST(MuscleStageTest, SeamsStayClosed) {
+TEST(MuscleStage, SeamsStayClosed) {
   RigSource source = TubeWithMusclesSource();
   // Every vertex twice, as along a seam; the second half of the faces uses the copies.
   const std::size_t count = source.mesh.positions.size();
@@ -210,7 +210,7 @@ TEST(MuscleStageTest, SeamsStayClosed) {
   }
 }
 
-TEST(MuscleStageTest, WithoutMusclesItSaysSoAndDoesNothing) {
+TEST(MuscleStage, NoEffectWithoutMuscles) {
   const Rig rig = testing::TubeRig();
   const auto pose = testing::BendPose(rig, 50);
   const Result plain = Behind(rig, "lbs", pose), pushed = Behind(rig, "lbs | muscle", pose);

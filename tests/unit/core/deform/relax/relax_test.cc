@@ -126,13 +126,13 @@ Points Slid(const Rig& rig) {
   return points;
 }
 
-TEST(Relax, LeavesRestAlone) {
+TEST(Relax, KeepsRestPose) {
   const Rig rig = testing::CanonicalCylinder();
   const Points rest = testing::RestPoints(rig);
   EXPECT_LT(MaxDistance(Relaxing(rig, {.iterations = 20, .strength = 1}).Run(rest), rest), 3e-6);
 }
 
-TEST(Relax, FollowsARigidMotion) {
+TEST(Relax, FollowsRigidMotion) {
   const Rig rig = testing::CanonicalCylinder();
   const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 137, {30, -20, 50});
   const Relaxing relaxing(rig, {});
@@ -143,7 +143,7 @@ TEST(Relax, FollowsARigidMotion) {
   EXPECT_LT(MaxDistance(relaxing.Run(moved), want), 3e-5);
 }
 
-TEST(Relax, IsTheReferenceInDouble) {
+TEST(Relax, MatchesReference) {
   const Rig rig = testing::CanonicalCylinder();
   for (const RelaxParams& params :
        {RelaxParams{}, RelaxParams{.iterations = 1, .strength = 1}, RelaxParams{.iterations = 7}}) {
@@ -178,7 +178,7 @@ TEST(Relax, ConvexSkinDoesNotGrow) {
 }
 
 // Normals that follow the winding of its faces point into it.
-TEST(Relax, SkinInsideOutDoesNotGrow) {
+TEST(Relax, InvertedSkinDoesNotGrow) {
   RigSource source = testing::TubeSource(kRound);
   for (std::size_t f = 0; f + 1 < source.mesh.face_offsets.size(); ++f) {
     std::reverse(source.mesh.face_vertices.begin() + source.mesh.face_offsets[f],
@@ -190,7 +190,7 @@ TEST(Relax, SkinInsideOutDoesNotGrow) {
 }
 
 // As do those of skin whose joints mirror it.
-TEST(Relax, MirroredSkinIsTheMirrorImage) {
+TEST(Relax, MirroredInputGivesMirroredResult) {
   const Rig rig = testing::TubeRig(kRound);
   const Relaxing relaxing(rig, {});
   Points turned = WentAround(rig), want = relaxing.Run(turned);
@@ -203,7 +203,7 @@ TEST(Relax, MirroredSkinIsTheMirrorImage) {
 
 // Courses of bricks: corners lie in the middle of sides, where the angle of a face is straight, or
 // somewhat more or less.
-TEST(Relax, FlatSkinSlidesWhateverItsFaces) {
+TEST(Relax, FlatSkinSlidesForAnyFaces) {
   constexpr std::uint32_t kSide = 14;
   for (const double off : {-0.1, 0.0, 0.1}) {  // of such a corner from its side
     RigSource source = testing::TubeSource({.rings = 2, .around = kSide * kSide / 2});
@@ -251,7 +251,7 @@ TEST(Relax, RidgesSlideLess) {
 }
 
 // However few sides lie on one side of it: a cap of one face, and the wall of a cylinder.
-TEST(Relax, TheRimOfACapIsARidge) {
+TEST(Relax, CapRimIsRidge) {
   constexpr std::uint32_t kAround = 32;
   RigSource source = testing::TubeSource({.rings = 9, .around = kAround});
   MeshSource& mesh = source.mesh;
@@ -266,7 +266,7 @@ TEST(Relax, TheRimOfACapIsARidge) {
   EXPECT_LT(Distance(out[8 * kAround], posed[8 * kAround]), 0.3 * 0.02);
 }
 
-TEST(Relax, SlidesBackWithoutLeavingTheSurface) {
+TEST(Relax, SlidesBackAlongSurface) {
   const Rig rig = testing::CanonicalCylinder();
   const Points rest = testing::RestPoints(rig), slid = Slid(rig);
   const Points back = Relaxing(rig, {.iterations = 10}).Run(slid);
@@ -279,7 +279,7 @@ TEST(Relax, SlidesBackWithoutLeavingTheSurface) {
   EXPECT_LT(after, 0.2 * before);
 }
 
-TEST(Relax, BordersStay) {
+TEST(Relax, KeepsBorders) {
   const Rig rig = testing::TubeRig({.rings = 9, .around = 8});
   Points posed = testing::RestPoints(rig);
   for (Vec3d& p : posed) p.x += 0.1 * p.y;
@@ -293,7 +293,7 @@ TEST(Relax, BordersStay) {
   EXPECT_EQ(relaxing.relax().Statistics().front().value, 16);
 }
 
-TEST(Relax, CheckRefusesTablesThatDoNotFit) {
+TEST(Relax, CheckRejectsInconsistentTables) {
   const Rig rig = testing::CanonicalCylinder();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   const Relaxing relaxing(rig, {});

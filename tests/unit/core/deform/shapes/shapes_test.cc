@@ -27,7 +27,7 @@ std::vector<float> Blend(std::vector<float> weights, double value, double streng
   return coefficients;
 }
 
-TEST(BlendTargets, OneTargetIsLinearForAnyValue) {
+TEST(BlendTargets, OneTargetIsLinear) {
   EXPECT_THAT(Blend({1}, 0), ElementsAre(0));
   EXPECT_THAT(Blend({1}, 1), ElementsAre(1));
   EXPECT_THAT(Blend({1}, 0.3f), ElementsAre(0.3f));
@@ -38,7 +38,7 @@ TEST(BlendTargets, OneTargetIsLinearForAnyValue) {
   EXPECT_THAT(Blend({4}, 1, -10), ElementsAre(-2.5f));
 }
 
-TEST(BlendTargets, InBetweensAreLinearBetweenNeighbours) {
+TEST(BlendTargets, InBetweensArePiecewiseLinear) {
   EXPECT_THAT(Blend({0.5f, 1}, 0.25), ElementsAre(0.5f, 0));
   EXPECT_THAT(Blend({0.5f, 1}, 0.5), ElementsAre(1, 0));
   EXPECT_THAT(Blend({0.5f, 1}, 0.75), ElementsAre(0.5f, 0.5f));
@@ -46,7 +46,7 @@ TEST(BlendTargets, InBetweensAreLinearBetweenNeighbours) {
   EXPECT_THAT(Blend({0.25f, 0.5f, 1}, 0.375), ElementsAre(0.5f, 0.5f, 0));
 }
 
-TEST(BlendTargets, BeyondTheOutermostKnotsTheLastSegmentGoesOn) {
+TEST(BlendTargets, ExtrapolatesBeyondOutermostKnots) {
   EXPECT_THAT(Blend({0.5f, 1}, 1.5), ElementsAre(-1, 2));
   EXPECT_THAT(Blend({0.5f, 1}, -0.5), ElementsAre(-1, 0));
   EXPECT_THAT(Blend({-2, -1}, -3), ElementsAre(2, -1));
@@ -63,7 +63,7 @@ TEST(BlendTargets, TargetsOnBothSidesOfZero) {
 }
 
 // A partition of the way from 0: the weights, blended, are the value itself.
-TEST(BlendTargets, ReproducesTheWeightsThemselves) {
+TEST(BlendTargets, ReproducesKnotWeights) {
   const std::vector<float> weights = {-3, -0.7f, 0.1f, 0.4f, 5};
   for (double value = -8; value <= 8; value += 0.0625) {
     const auto c = Blend(weights, value);
@@ -94,7 +94,7 @@ std::vector<Vec3d> Evaluated(const Rig& rig, const std::string& recipe_text,
   return result;
 }
 
-TEST(Shapes, EqualTheReferenceUnderLinearBlend) {
+TEST(Shapes, MatchReferenceWithLinearBlend) {
   const Rig rig = testing::TubeWithShapes();
   const auto pose = testing::BendPose(rig, 65);
   const auto skin = testing::SkinMatrices(rig, pose);
@@ -115,7 +115,7 @@ TEST(Shapes, EqualTheReferenceUnderLinearBlend) {
   }
 }
 
-TEST(Shapes, WithoutControlsUseTheDefaults) {
+TEST(Shapes, MissingControlsUseDefaults) {
   RigSource source = testing::TubeWithShapesSource();
   source.controls[2].default_value = 0.5f;
   const Rig rig = testing::MakeRig(std::move(source));
@@ -125,7 +125,7 @@ TEST(Shapes, WithoutControlsUseTheDefaults) {
   EXPECT_LE(MaxDistance(expected, Evaluated(rig, "shapes | lbs", pose, {})), 1e-6);
 }
 
-TEST(Shapes, ARigWithoutShapesPassesThrough) {
+TEST(Shapes, RigWithoutShapesPassesThrough) {
   const Rig rig = testing::TubeRig();
   Task task;
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
@@ -139,7 +139,7 @@ TEST(Shapes, ARigWithoutShapesPassesThrough) {
 }
 
 // A sparse target costs the blocks it touches, and one of zeros nothing.
-TEST(Shapes, KeepsOnlyBlocksThatMove) {
+TEST(Shapes, StoresOnlyMovedBlocks) {
   RigSource source = testing::TubeWithShapesSource();
   ShapeTarget still;
   for (std::uint32_t v = 0; v < source.mesh.positions.size(); ++v) {
@@ -161,7 +161,7 @@ TEST(Shapes, KeepsOnlyBlocksThatMove) {
 }
 
 // An in-between that shows the mesh as it is: no offsets, yet a knot.
-TEST(Shapes, ATargetThatMovesNothingIsStillAKnot) {
+TEST(Shapes, EmptyTargetIsKnot) {
   RigSource source = testing::TubeWithShapesSource();
   Shape shape = source.shapes.front();
   shape.targets.resize(1);
@@ -184,7 +184,7 @@ TEST(Shapes, ATargetThatMovesNothingIsStillAKnot) {
 }
 
 // Every chunk asks each active target for its blocks, though it moves but one.
-TEST(Shapes, AFrameCostsASearchPerTargetAndChunk) {
+TEST(Shapes, FrameCostsSearchPerTargetAndChunk) {
   const auto frame_ns = [](std::size_t targets) {
     RigSource source = testing::TubeWithShapesSource();
     source.shapes.assign(
@@ -203,7 +203,7 @@ TEST(Shapes, AFrameCostsASearchPerTargetAndChunk) {
   EXPECT_GE(many - few, 1000 * (20 + 5 * chunks));
 }
 
-TEST(Shapes, PaddingLanesFollowTheirBlocksFirstVertex) {
+TEST(Shapes, PaddingLanesRepeatFirstVertex) {
   const Rig rig = testing::TubeWithShapes();
   Task task;
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
@@ -221,7 +221,7 @@ TEST(Shapes, PaddingLanesFollowTheirBlocksFirstVertex) {
   EXPECT_GT(padding, 0u) << "or nothing was tested";
 }
 
-TEST(Shapes, StopsWhenAsked) {
+TEST(Shapes, Cancellable) {
   const Rig rig = testing::TubeWithShapes();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   std::stop_source stop;
@@ -231,7 +231,7 @@ TEST(Shapes, StopsWhenAsked) {
             absl::StatusCode::kCancelled);
 }
 
-TEST(Shapes, CheckRefusesDamage) {
+TEST(Shapes, CheckRejectsDamagedTables) {
   const Rig rig = testing::TubeWithShapes();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   Task task;
@@ -254,7 +254,7 @@ TEST(Shapes, CheckRefusesDamage) {
   EXPECT_TRUE(refused([](Shapes& s) { s.strength = 11; }));
 }
 
-TEST(Shapes, ARigsTargetAtZeroIsRefused) {
+TEST(Shapes, RigRejectsTargetAtZero) {
   RigSource source = testing::TubeWithShapesSource();
   source.shapes[0].targets[0].weight = 0;
   const auto rig = Rig::Create(std::move(source));
@@ -263,7 +263,7 @@ TEST(Shapes, ARigsTargetAtZeroIsRefused) {
               ::testing::HasSubstr("rig.meshes.shapes[0].targets[0].weight: got 0"));
 }
 
-TEST(Shapes, StandBeforeTheSkin) {
+TEST(Shapes, ApplyBeforeSkinning) {
   EXPECT_TRUE(ParseRecipe("shapes | dqs").ok());
   Task task;
   const Rig rig = testing::TubeWithShapes();

@@ -39,7 +39,7 @@ double Degrees(double radians) {
   return radians * 180 / M_PI;
 }
 
-TEST(CentreOf, SharedJointIsFoundAtAnyAngle) {
+TEST(CentreOf, FindsSharedJointAtAnyAngle) {
   const Vec3d shared = {0.3, -1.7, 2.1};
   const AffineD whole = RigidMotion({1, 2, -1}, 77, {4, -3, 2});
   for (const double angle : {3.1, 1.0, 1e-1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-9, 0.0}) {
@@ -52,7 +52,7 @@ TEST(CentreOf, SharedJointIsFoundAtAnyAngle) {
 
 // Where the expected centre is wrong, the true one wins as soon as the angle is well above the
 // fade.
-TEST(CentreOf, FadesFromTheAxisToTheExpectedCentre) {
+TEST(CentreOf, FadesFromAxisToExpectedCentre) {
   const Vec3d on_axis = {0.3, -1.7, 2.1}, axis = {0.6, 0, 0.8}, expected = {1, 0, 0.5};
   const auto from_axis = [&](const Vec3d& p) {
     const Vec3d off = Cross(p - on_axis, axis);
@@ -81,7 +81,7 @@ TEST(CentreOf, ThreeJointsAboutOnePoint) {
   EXPECT_LT(Distance(CentreOf(motions, {5.1, 6, -7}), shared), fade2);
 }
 
-TEST(CentreOf, OneJointAndEqualJointsKeepTheExpectedCentre) {
+TEST(CentreOf, OneOrEqualJointsGiveExpectedCentre) {
   const auto m = Motion(RigidMotion({1, 2, 3}, 40, {1, 1, 1}));
   auto slid = m;
   slid.translation = slid.translation + Vec3d{3, 0, 0};
@@ -121,7 +121,7 @@ Rig Figure(const std::vector<std::vector<std::uint32_t>>& rows,
 }
 
 // All joints lie one higher at bind than they rest.
-TEST(ExpectedCentre, IsWhereTheJointsMeet) {
+TEST(ExpectedCentre, JointBetweenParentAndChild) {
   const Rig rig = Figure({{0}}, {0, 1, 2, 3, 4});
   const Vec3d centre = {0.5, -0.5, 4};
   const auto origins = BindOrigins(rig, centre);
@@ -147,14 +147,14 @@ TEST(ExpectedCentre, CommonAncestorNeedNotBeBound) {
   EXPECT_LT(Distance(r, {0, 0, 1}), 1e-12) << "the root, as it lies in bind space";
 }
 
-TEST(BindOrigins, FlatBindMatrixFallsBackToTheRestPose) {
+TEST(BindOrigins, SingularBindMatrixUsesRestPose) {
   RigSource source = testing::TubeSource();
   source.bindings[1].inverse_bind = testing::ScaleMotion({1, 0, 1});
   const Rig rig = testing::MakeRig(std::move(source));
   EXPECT_LT(Distance(BindOrigins(rig, {1, 2, 3})[1], {-1, -2, -3}), 1e-12);
 }
 
-TEST(JointSets, EverySetOnceAndEveryLaneItsOwn) {
+TEST(JointSets, EverySetOnceAndOnePerLane) {
   const Rig rig =
       Figure({{0, 1}, {1, 0}, {2}, {0, 1, 3}, {3, 1, 0}, {1}, {0, 3}, {0, 1}, {4, 2}, {2}},
              {0, 1, 2, 3, 4});
@@ -180,7 +180,7 @@ TEST(JointSets, EverySetOnceAndEveryLaneItsOwn) {
   }
 }
 
-TEST(JointSets, StopWhenTheTaskIsCancelled) {
+TEST(JointSets, Cancellable) {
   const Rig rig = testing::TubeRig({});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   std::stop_source stop;

@@ -58,7 +58,7 @@ std::vector<std::vector<Affine>> Poses(const Rig& rig) {
   return poses;
 }
 
-TEST(SphericalBlend, AgreesWithTheReference) {
+TEST(SphericalBlend, MatchesReference) {
   for (const NamedRig& named : AllRigs()) {
     const auto poses = Poses(named.rig);
     for (std::size_t i = 0; i < poses.size(); ++i) {
@@ -90,7 +90,7 @@ Rig Truncated(const TubeOptions& options, const Rig& rig, std::size_t kept) {
   return testing::MakeRig(std::move(source));
 }
 
-TEST(SphericalBlend, TruncationIsThatOfTheRig) {
+TEST(SphericalBlend, TruncationMatchesRig) {
   const TubeOptions options = {.joints = 5, .weights = TubeWeights::kFour};
   const Rig rig = TubeRig(options);
   const Rig two = Truncated(options, rig, 2);
@@ -103,7 +103,7 @@ TEST(SphericalBlend, TruncationIsThatOfTheRig) {
   }
 }
 
-TEST(SphericalBlend, OneInfluenceIsLinearBlendToTheBit) {
+TEST(SphericalBlend, OneInfluenceHasLinearBlendBits) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
   const auto pose = WithLast(BendPose(rig, 40), ScaleMotion({-2, 0.5, 3}));
   const auto linear = RunMethod<Lbs>(rig, {.max_influences = 1}, pose).points;
@@ -114,7 +114,7 @@ TEST(SphericalBlend, OneInfluenceIsLinearBlendToTheBit) {
   }
 }
 
-TEST(SphericalBlend, EqualRotationsAreLinearBlend) {
+TEST(SphericalBlend, EqualRotationsGiveLinearBlend) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
   std::vector<Affine> pose = Moved(RigidMotion({1, 2, 3}, 100), RestPose(rig));
   for (std::size_t j = 0; j < pose.size(); ++j) {
@@ -126,7 +126,7 @@ TEST(SphericalBlend, EqualRotationsAreLinearBlend) {
   }
 }
 
-TEST(SphericalBlend, CommonMotionIsExactWhateverItIs) {
+TEST(SphericalBlend, CommonAffineMotionIsExact) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
   const AffineD shear = {{1, 0.5, 0, 1, 0, 0.8, -0.25, 2, 0.125, 0, 1.5, 3}};
   for (const AffineD& motion : {RigidMotion({1, 2, 3}, 200, {1, -2, 3}), ScaleMotion({2, 2, 2}),
@@ -141,7 +141,7 @@ TEST(SphericalBlend, CommonMotionIsExactWhateverItIs) {
 
 // Two joints that share a point: blended rotations about it are what dual quaternions give, and
 // rings move as one. The volumes are those published for dual quaternions.
-TEST(SphericalBlend, TubeKeepsItsRingsAndItsVolume) {
+TEST(SphericalBlend, TubeKeepsRingsAndVolume) {
   const Rig rig = TubeRig();
   const TubeOptions options;
   const struct {
@@ -207,7 +207,7 @@ TEST(SphericalBlend, WeightedCentresHaveNoSeams) {
 }
 
 // The weight of the third joint from nothing to a lot: the weighted centre goes along smoothly.
-TEST(SphericalBlend, WeightedCentresAreSmoothInTheWeights) {
+TEST(SphericalBlend, WeightedCentresAreContinuousInWeights) {
   std::vector<std::vector<double>> rows;
   for (double third = 2e-6; third < 0.3; third *= 1.3) {
     rows.push_back({0.6 * (1 - third), 0.4 * (1 - third), third});
@@ -243,7 +243,7 @@ TEST(SphericalBlend, SmallAnglesFadeToLinearBlend) {
   }
 }
 
-TEST(SphericalBlend, NoPopsOnTheWayFromNothingToHalfATurn) {
+TEST(SphericalBlend, ContinuousFromZeroTo180Degrees) {
   const Rig rig = TubeRig({.rings = 31, .joints = 3, .weights = TubeWeights::kFour});
   for (const BlendCentres centres : kBoth) {
     std::vector<Vec3d> last;
@@ -262,7 +262,7 @@ TEST(SphericalBlend, NoPopsOnTheWayFromNothingToHalfATurn) {
   }
 }
 
-TEST(SphericalBlend, FollowsRigidMotionsFarAway) {
+TEST(SphericalBlend, FollowsLargeRigidMotions) {
   const Rig rig = TubeRig({.rings = 31, .joints = 4, .weights = TubeWeights::kFour});
   for (const double turn : {1e-3, 0.3, 2.0, 70.0}) {
     const auto pose = WithLast(BendPose(rig, turn), RigidMotion({1, 0, 2}, turn, {0.7, 0.4, -1}));
@@ -278,7 +278,7 @@ TEST(SphericalBlend, FollowsRigidMotionsFarAway) {
   }
 }
 
-TEST(SphericalBlend, RigFarFromTheOriginMovesAlike) {
+TEST(SphericalBlend, InvariantToRigOrigin) {
   const TubeOptions near = {.rings = 31, .joints = 3, .weights = TubeWeights::kFour};
   TubeOptions far = near;
   far.origin = {512, -1024, 256};
@@ -292,7 +292,7 @@ TEST(SphericalBlend, RigFarFromTheOriginMovesAlike) {
 }
 
 // Joints that share an axis, turn alike, lie on each other or have half a turn between them.
-TEST(SphericalBlend, DegenerateFitsStayFiniteAndNear) {
+TEST(SphericalBlend, DegenerateFitsStayFiniteAndClose) {
   const Rig rig = TubeRig({.rings = 31, .joints = 4, .weights = TubeWeights::kFour});
   auto coaxial = RestPose(rig), alike = Moved(RigidMotion({1, 1, 1}, 90), RestPose(rig));
   for (std::size_t j = 0; j < coaxial.size(); ++j) {
@@ -315,7 +315,7 @@ TEST(SphericalBlend, DegenerateFitsStayFiniteAndNear) {
   }
 }
 
-TEST(SphericalBlend, OrderOfInfluencesAndVerticesDoesNotMatter) {
+TEST(SphericalBlend, IndependentOfInfluenceAndVertexOrder) {
   const TubeOptions options = {.rings = 31, .joints = 5, .weights = TubeWeights::kFour};
   RigSource source = testing::TubeSource(options), turned = source;
   for (std::size_t v = 0; v + 1 < source.influences.offsets.size(); ++v) {
@@ -333,7 +333,7 @@ TEST(SphericalBlend, OrderOfInfluencesAndVerticesDoesNotMatter) {
 }
 
 // Shapes move the points before skinning: only where the centre is expected stays as bound.
-TEST(SphericalBlend, ReadsPointsThatShapesMoved) {
+TEST(SphericalBlend, UsesDisplacedPoints) {
   const Rig rig = TubeRig({.rings = 31, .joints = 3, .weights = TubeWeights::kFour});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   const auto pose = BendPose(rig, 70);
@@ -366,7 +366,7 @@ TEST(SphericalBlend, ReadsPointsThatShapesMoved) {
   }
 }
 
-TEST(SphericalBlend, CheckRefusesTablesThatDoNotFit) {
+TEST(SphericalBlend, CheckRejectsInconsistentTables) {
   const Rig rig = TubeRig({.joints = 3, .weights = TubeWeights::kFour});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   for (const BlendCentres centres : kBoth) {

@@ -21,7 +21,7 @@ void ExpectWithinCost(const Rig& rig, std::uint32_t samples) {
   EXPECT_LE(peak, LimbField::CostBytes(rig, options)) << samples << " samples";
 }
 
-TEST(FieldMemory, StaysWithinItsCost) {
+TEST(FieldMemory, PeakWithinEstimate) {
   for (const auto& [name, rig] : testing::AllRigs()) {
     SCOPED_TRACE(name);
     for (const std::uint32_t samples : {8u, 50u}) ExpectWithinCost(rig, samples);
@@ -30,7 +30,7 @@ TEST(FieldMemory, StaysWithinItsCost) {
   ExpectWithinCost(testing::TubeRig({.rings = 601, .around = 64, .joints = 20, .length = 40}), 50);
 }
 
-TEST(FieldMemory, RefusesWhatTheTaskMayNotHold) {
+TEST(FieldMemory, RespectsMemoryLimit) {
   const Rig rig = testing::TubeRig();
   Task task({.memory_limit = LimbField::CostBytes(rig, {}) - 1});
   EXPECT_EQ(LimbField::Bind(rig, {}, task).status().code(), absl::StatusCode::kResourceExhausted);

@@ -36,7 +36,7 @@ Samples Capsule(std::size_t count, double scale = 1) {
   return samples;
 }
 
-TEST(Hrbf, PassesThroughItsSamplesWithTheirNormals) {
+TEST(Hrbf, InterpolatesSamplesAndNormals) {
   for (const std::size_t count : {std::size_t{8}, std::size_t{52}, std::size_t{200}}) {
     const Samples s = Capsule(count);
     const Hrbf fit = FitHrbf(s.points, s.normals);
@@ -49,7 +49,7 @@ TEST(Hrbf, PassesThroughItsSamplesWithTheirNormals) {
   }
 }
 
-TEST(Hrbf, GradientIsThatOfTheValue) {
+TEST(Hrbf, GradientIsDerivative) {
   const Samples s = Capsule(52);
   const Hrbf fit = FitHrbf(s.points, s.normals);
   CounterRandom random(3);
@@ -66,7 +66,7 @@ TEST(Hrbf, GradientIsThatOfTheValue) {
   }
 }
 
-TEST(Hrbf, ScalesWithItsPointsFromMillimetresToKilometres) {
+TEST(Hrbf, InvariantToUnits) {
   const Samples s = Capsule(52);
   const Hrbf fit = FitHrbf(s.points, s.normals);
   for (const double scale : {1e-3, 0.1, 70.0, 1e6}) {
@@ -83,7 +83,7 @@ TEST(Hrbf, ScalesWithItsPointsFromMillimetresToKilometres) {
   }
 }
 
-TEST(Hrbf, FollowsRigidMotionsAndMirrors) {
+TEST(Hrbf, EquivariantUnderRigidMotionsAndMirrors) {
   const Samples s = Capsule(52);
   const Hrbf fit = FitHrbf(s.points, s.normals);
   for (const bool mirror : {false, true}) {
@@ -103,12 +103,12 @@ TEST(Hrbf, FollowsRigidMotionsAndMirrors) {
   }
 }
 
-TEST(Hrbf, RefusesWhatCannotBeSolved) {
+TEST(Hrbf, RejectsSingularSystems) {
   const Vec3d p = {1, 2, 3};
   EXPECT_EQ(FitHrbf(std::vector{p, p}, std::vector<Vec3d>{{1, 0, 0}, {0, 1, 0}}).size(), 0u);
 }
 
-TEST(SpreadSamples, KeepsItsCountAndItsDistance) {
+TEST(SpreadSamples, RespectsCountAndDistance) {
   std::vector<SurfaceSample> candidates;
   const Samples s = Capsule(2000);
   for (std::size_t i = 0; i < s.points.size(); ++i) {
@@ -128,7 +128,7 @@ TEST(SpreadSamples, KeepsItsCountAndItsDistance) {
   }
 }
 
-TEST(SpreadSamples, LeavesMoreRoomWhereSpacingIsWider) {
+TEST(SpreadSamples, RespectsLocalSpacing) {
   std::vector<SurfaceSample> candidates;
   const Samples s = Capsule(4000);
   for (std::size_t i = 0; i < s.points.size(); ++i) {
@@ -146,7 +146,7 @@ TEST(SpreadSamples, LeavesMoreRoomWhereSpacingIsWider) {
   EXPECT_NEAR(wide / dense, 2, 0.2);
 }
 
-TEST(SpreadSamples, TakesWhatThereIs) {
+TEST(SpreadSamples, AcceptsAllOfFewCandidates) {
   const SurfaceSample one = {{1, 2, 3}, {1, 0, 0}};
   EXPECT_EQ(SpreadSamples(std::vector<SurfaceSample>{}, 1, 50).size(), 0u);
   EXPECT_EQ(SpreadSamples(std::vector(9, one), 1, 50).size(), 1u);
@@ -154,7 +154,7 @@ TEST(SpreadSamples, TakesWhatThereIs) {
   EXPECT_EQ(SpreadSamples(std::vector{one, two, one, two}, 0, 50).size(), 2u);
 }
 
-TEST(LimbBones, KnowTheCanonicalLimb) {
+TEST(LimbBones, CanonicalLimb) {
   for (const double scale : {1e-3, 1.0, 1e5}) {
     const Rig rig = testing::CanonicalLimb({.scale = scale});
     const LimbSurface surface = MakeLimbSurface(rig);
@@ -175,7 +175,7 @@ TEST(LimbBones, KnowTheCanonicalLimb) {
 }
 
 // Bound bent by 60 degrees: both parts end in the plane that halves the angle.
-TEST(LimbBones, OfABentLimbMeetInOnePlane) {
+TEST(LimbBones, BentLimbBonesShareEndPlane) {
   RigSource source = testing::CanonicalSource();
   const AffineD bend = testing::RigidMotion({0, 0, 1}, 60);
   for (Vec3f& p : source.mesh.positions) {
@@ -190,7 +190,7 @@ TEST(LimbBones, OfABentLimbMeetInOnePlane) {
   EXPECT_NEAR(std::acos(bones[0].out_tip.x), 0.5236, 0.02);  // 30 degrees
 }
 
-TEST(PartFit, FollowsTheCylinderAndClosesItsOpenEnd) {
+TEST(PartFit, FitsCylinderAndClosesOpenEnd) {
   const Rig rig = testing::CanonicalLimb();
   const LimbSurface surface = MakeLimbSurface(rig);
   const auto bones = MakeLimbBones(rig, surface);
@@ -215,7 +215,7 @@ TEST(PartFit, FollowsTheCylinderAndClosesItsOpenEnd) {
 
 // The bone runs a quarter of the radius off the middle: the dome keeps to the ball that fits on the
 // near side, as a bend turns the far one there, while the section follows the skin on both.
-TEST(PartFit, DomesKeepToTheBallAboutTheJoint) {
+TEST(PartFit, EndCapsStayInsideJointBall) {
   RigSource source = testing::CanonicalSource();
   for (Vec3f& p : source.mesh.positions) p.y += 0.25F;
   const Rig rig = testing::MakeRig(source);

@@ -14,7 +14,7 @@ namespace {
 using ::testing::HasSubstr;
 using testing::ValueOrDie;
 
-TEST(JointOperators, AreANameAnOperatorAndMaybeAController) {
+TEST(JointOperators, ParseNameOperatorAndOptionalController) {
   const auto all = ValueOrDie(
       ParseJointOperators(" forearm_l blend camel; Bip01 L Thumb  bulge ;;mixamorig:Neck max",
                           FieldController::kFinger));
@@ -29,7 +29,7 @@ TEST(JointOperators, AreANameAnOperatorAndMaybeAController) {
   EXPECT_TRUE(ValueOrDie(ParseJointOperators(" ; ", FieldController::kElbow)).empty());
 }
 
-TEST(JointOperators, SayWhatIsWrong) {
+TEST(JointOperators, ErrorsNameEntry) {
   for (const char* text : {"forearm", "forearm blend elbow extra", "blend", "blend elbow",
                            "forearm union", "ok max; forearm elbow"}) {
     const auto status = ParseJointOperators(text, FieldController::kElbow).status();
@@ -40,7 +40,7 @@ TEST(JointOperators, SayWhatIsWrong) {
   }
 }
 
-TEST(JointOperators, NameJointsOfTheRigOnce) {
+TEST(JointOperators, RejectUnknownAndDuplicateJoints) {
   const Rig rig = testing::TubeRig();
   const auto found = [&](const char* text) {
     return FindJointOperators(ValueOrDie(ParseJointOperators(text, FieldController::kElbow)),

@@ -25,7 +25,7 @@ using testing::RestPose;
 using testing::SameBits;
 using testing::With;
 
-TEST(LimbField, BindsTheSameOnAnyNumberOfThreads) {
+TEST(LimbField, SameBitsForAnyThreadCount) {
   const Rig rig = testing::TubeRig({.joints = 20, .length = 40, .radius = 0.5});
   const auto saved = [](const LimbField& field) {
     TableWriter tables;
@@ -39,7 +39,7 @@ TEST(LimbField, BindsTheSameOnAnyNumberOfThreads) {
   EXPECT_EQ(a.parts(), 20u);
 }
 
-TEST(LimbField, SavesAndLoads) {
+TEST(LimbField, RoundTripsThroughTables) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig, With(FieldOperator::kBulge));
   TableWriter writer;
@@ -70,7 +70,7 @@ struct Spoil {
   }
 };
 
-TEST(LimbField, CheckRefusesDamagedTables) {
+TEST(LimbField, CheckRejectsDamagedTables) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig);
   EXPECT_TRUE(field.Check(2).ok());
@@ -89,7 +89,7 @@ TEST(LimbField, CheckRefusesDamagedTables) {
   }
 }
 
-TEST(LimbField, RefusesOptionsOutOfRange) {
+TEST(LimbField, RejectsOptionsOutOfRange) {
   const Rig rig = CanonicalLimb();
   const auto code = [&](std::function<void(FieldOptions&)> change) {
     FieldOptions options;
@@ -107,7 +107,7 @@ TEST(LimbField, RefusesOptionsOutOfRange) {
   EXPECT_EQ(code([](FieldOptions& o) { o.joints = {{.joint = 1}, {.joint = 1}}; }), invalid);
 }
 
-TEST(LimbField, StopsWhenCancelledAndReportsItsProgress) {
+TEST(LimbField, CancellableAndReportsProgress) {
   const Rig rig = testing::TubeRig({.joints = 20, .length = 40, .radius = 0.5});
   double last = 0;
   Task task({.progress = [&](double done) { last = done; }});
@@ -120,7 +120,7 @@ TEST(LimbField, StopsWhenCancelledAndReportsItsProgress) {
   EXPECT_EQ(LimbField::Bind(rig, {}, stopped).status().code(), absl::StatusCode::kCancelled);
 }
 
-TEST(LimbField, AwkwardRigsBindAndStayFinite) {
+TEST(LimbField, DegenerateRigsStayFinite) {
   for (const auto& [name, rig] : testing::AllRigs()) {
     SCOPED_TRACE(name);
     const LimbField field = BindField(rig, With(FieldOperator::kBlend, FieldController::kCamel));

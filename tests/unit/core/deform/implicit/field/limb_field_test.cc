@@ -31,7 +31,7 @@ double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
 }
 
-TEST(LimbField, IsHalfOnTheSkinAndFallsToNothing) {
+TEST(LimbField, HalfOnSkinAndZeroOutside) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig);
   EXPECT_EQ(field.parts(), 2u);
@@ -51,7 +51,7 @@ TEST(LimbField, IsHalfOnTheSkinAndFallsToNothing) {
   EXPECT_GT(AskField(*rest, std::vector<Vec3d>{{2, 0, 0}})[0].value, 0.85);
 }
 
-TEST(LimbField, FollowsItsReference) {
+TEST(LimbField, MatchesReference) {
   const Rig rig = CanonicalLimb();
   const auto points = Cloud({1, 1, 0}, {6, 4, 2}, 3000);
   const FieldOptions options[] = {With(FieldOperator::kMax), With(FieldOperator::kCleanUnion),
@@ -80,7 +80,7 @@ TEST(LimbField, FollowsItsReference) {
   }
 }
 
-TEST(LimbField, MovesWithItsJoints) {
+TEST(LimbField, MovesWithJoints) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig);
   const auto points = Cloud({0, 1, 0}, {6, 4, 2}, 500);
@@ -106,7 +106,7 @@ TEST(LimbField, MovesWithItsJoints) {
   }
 }
 
-TEST(LimbField, MirroredRigGivesTheMirroredField) {
+TEST(LimbField, MirroredRigGivesMirroredField) {
   const Rig rig = CanonicalLimb(), mirrored = CanonicalLimb({.mirrored = true});
   const LimbField a = BindField(rig), b = BindField(mirrored);
   FieldInPose rest(a, RestPose(rig)), other(b, RestPose(mirrored));
@@ -118,7 +118,7 @@ TEST(LimbField, MirroredRigGivesTheMirroredField) {
   }
 }
 
-TEST(LimbField, IsTheSameFromMillimetresToKilometresAndFarAway) {
+TEST(LimbField, InvariantToUnitsAndOrigin) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig);
   const auto points = Cloud({0, 1, 0}, {6, 4, 2}, 500);
@@ -143,7 +143,7 @@ TEST(LimbField, IsTheSameFromMillimetresToKilometresAndFarAway) {
   }
 }
 
-TEST(LimbField, JointScaledToNothingHasNoField) {
+TEST(LimbField, ZeroScaledJointHasNoField) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig);
   for (const double scale : {0.0, 1e-30, 1e-20, 1e-12}) {
@@ -166,7 +166,7 @@ TEST(LimbField, JointScaledToNothingHasNoField) {
   EXPECT_EQ(AskField(*flat, std::vector<Vec3d>{{3, 0, 0}})[0].value, 0);
 }
 
-TEST(LimbField, ContactPutsTheMeetingPlaneOnTheSurface) {
+TEST(LimbField, ContactPlaneIsOnSurface) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig);
   FieldInPose bent(field, BendPose(rig, 150));
@@ -185,7 +185,7 @@ TEST(LimbField, ContactPutsTheMeetingPlaneOnTheSurface) {
   EXPECT_GT(inside, 3u);
 }
 
-TEST(LimbField, EveryLevelAndNeighbourhoodGivesTheSameBits) {
+TEST(LimbField, SameBitsOnEveryLevelAndBlock) {
   const Rig rig = CanonicalLimb();
   const auto points = Cloud({1, 1, 0}, {6, 4, 2}, 640);
   for (const FieldOperator op : {FieldOperator::kMax, FieldOperator::kBlend}) {
@@ -208,7 +208,7 @@ TEST(LimbField, EveryLevelAndNeighbourhoodGivesTheSameBits) {
   }
 }
 
-TEST(LimbField, OpenTubesAreClosed) {
+TEST(LimbField, ClosesOpenTubes) {
   const Rig rig = CanonicalLimb({.closed = false});
   const LimbField field = BindField(rig);
   ASSERT_EQ(field.parts(), 2u);
@@ -217,7 +217,7 @@ TEST(LimbField, OpenTubesAreClosed) {
   EXPECT_GT(AskField(*rest, std::vector<Vec3d>{{4, 0, 0}})[0].value, 0.7);
 }
 
-TEST(LimbField, OwnOperatorOfOneJoint) {
+TEST(LimbField, OperatorOfSingleJoint) {
   const Rig rig = CanonicalLimb();
   FieldOptions options;
   options.joints = {{1, FieldOperator::kBlend, FieldController::kFlatDown}};
@@ -277,7 +277,7 @@ Rig Star() {
 
 // Blending with the fold of the parent and its siblings instead jumps where another of them wins,
 // because its gradient meets at another angle: here by 0.05.
-TEST(LimbField, BranchesComposeWithoutJumps) {
+TEST(LimbField, BranchesComposeContinuously) {
   const FieldController camel = FieldController::kCamel;
   EXPECT_GT(BlendFields(0.45, 0.5, FieldOpening(camel, 0)).g -
                 BlendFields(0.45, 0.5, FieldOpening(camel, 1)).g,
@@ -315,7 +315,7 @@ struct Ball final : ExtraField {
   }
 };
 
-TEST(LimbField, ExtrasTakeTheirPartsPlace) {
+TEST(LimbField, ExtrasReplaceTheirParts) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig, With(FieldOperator::kBlend, FieldController::kElbow));
   Ball ball;
@@ -343,7 +343,7 @@ TEST(LimbField, ExtrasTakeTheirPartsPlace) {
 }
 
 // A chain whose parts hardly reach each other: what is left out is neither wanted nor the largest.
-TEST(LimbField, StrongestPartsAreThoseOfAll) {
+TEST(LimbField, StrongestPartsMatchFullEvaluation) {
   const Rig rig = testing::TubeRig({.rings = 301, .joints = 12, .length = 24});
   const LimbField field = BindField(rig);
   FieldInPose rest(field, RestPose(rig));
@@ -380,7 +380,7 @@ TEST(LimbField, StrongestPartsAreThoseOfAll) {
   EXPECT_GT(left_out, 0u);
 }
 
-TEST(LimbField, PartsAreToldApart) {
+TEST(LimbField, DistinguishesParts) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig);
   FieldInPose bent(field, BendPose(rig, 60));

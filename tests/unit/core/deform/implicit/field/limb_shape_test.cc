@@ -80,7 +80,7 @@ Shape BendShape(const LimbField& field, const Rig& rig, double degrees) {
   return shape;
 }
 
-TEST(LimbShape, CanonicalBendKeepsItsRadius) {
+TEST(LimbShape, CanonicalBendKeepsRadius) {
   const Rig rig = CanonicalLimb();
   for (const std::uint32_t samples : {30u, 50u, 100u, 200u}) {
     FieldOptions options;

@@ -73,7 +73,7 @@ std::vector<Vec3d> Points(const MuscleState& state, int count) {
   return points;
 }
 
-TEST(MuscleFieldTest, EllipsoidIsTheFormula) {
+TEST(MuscleField, EllipsoidMatchesFormula) {
   Muscle muscle = Straight(MuscleProfile::kEllipsoid);
   muscle.depth = 1.5;
   const MuscleTables tables = Tables(muscle);
@@ -90,7 +90,7 @@ TEST(MuscleFieldTest, EllipsoidIsTheFormula) {
   }
 }
 
-TEST(MuscleFieldTest, FormulaAgreesWithDifferences) {
+TEST(MuscleField, GradientMatchesDifferences) {
   const Vec3d r = {1.5, 0.6, 0.4};
   for (const Vec3d& p : {Vec3d{0.3, 0.5, 0.2}, Vec3d{1.6, 0.1, -0.3}, Vec3d{-0.7, 0.2, 0.6}}) {
     const double h = 1e-6;
@@ -104,7 +104,7 @@ TEST(MuscleFieldTest, FormulaAgreesWithDifferences) {
   }
 }
 
-TEST(MuscleFieldTest, UnitGradientOnTheSurfaceAndNoneInTheCentre) {
+TEST(MuscleField, GradientOnSurfaceAndInCentre) {
   const MuscleTables tables = Tables(Straight(MuscleProfile::kEllipsoid));
   const MuscleState state = At(tables, 30);
   const MuscleShape shape = MakeMuscleShape(tables.rows[0], state);
@@ -122,7 +122,7 @@ TEST(MuscleFieldTest, UnitGradientOnTheSurfaceAndNoneInTheCentre) {
   EXPECT_LE(Length(centre.gradient), 1.01);
 }
 
-TEST(MuscleFieldTest, StraightSpindleIsTheFormula) {
+TEST(MuscleField, StraightSpindleMatchesFormula) {
   for (const auto& [profile, warp] : {std::pair{MuscleProfile::kSine, 1.0},
                                       {MuscleProfile::kSine, 1.5},
                                       {MuscleProfile::kParabola, 1 / 1.5}}) {
@@ -147,7 +147,7 @@ TEST(MuscleFieldTest, StraightSpindleIsTheFormula) {
   }
 }
 
-TEST(MuscleFieldTest, EllipticAndBentSpindlesAgreeWithDifferences) {
+TEST(MuscleField, EllipticAndBentSpindlesMatchDifferences) {
   Muscle muscle = Straight(MuscleProfile::kRootSine);
   muscle.depth = 1.5;
   muscle.via = {OnUpper(-3, 5), OnLower(1, 5)};
@@ -170,7 +170,7 @@ TEST(MuscleFieldTest, EllipticAndBentSpindlesAgreeWithDifferences) {
   EXPECT_LE(bad, all / 20) << all;
 }
 
-TEST(MuscleFieldTest, SwappedEndsGiveTheSameSurface) {
+TEST(MuscleField, SwappedEndsGiveSameSurface) {
   for (const MuscleProfile profile : {MuscleProfile::kEllipsoid, MuscleProfile::kParabola}) {
     Muscle muscle = Straight(profile);
     if (profile != MuscleProfile::kEllipsoid) muscle.warp = 1.6;
@@ -191,7 +191,7 @@ TEST(MuscleFieldTest, SwappedEndsGiveTheSameSurface) {
   }
 }
 
-TEST(MuscleFieldTest, FarAndHugePointsAreFinite) {
+TEST(MuscleField, FiniteForFarAndHugePoints) {
   for (const MuscleProfile profile : {MuscleProfile::kEllipsoid, MuscleProfile::kSine}) {
     for (const double size : {1e-3, 1.0, 1e3}) {  // millimetres and kilometres
       Muscle muscle = Straight(profile);
@@ -209,7 +209,7 @@ TEST(MuscleFieldTest, FarAndHugePointsAreFinite) {
   }
 }
 
-TEST(MuscleFieldTest, BeyondTheBoxItIsAtLeastThatFar) {
+TEST(MuscleField, DistanceBoundOutsideBox) {
   for (const MuscleProfile profile : {MuscleProfile::kEllipsoid, MuscleProfile::kRootSine}) {
     Muscle muscle = Straight(profile);
     muscle.depth = 1.1;
@@ -235,7 +235,7 @@ TEST(MuscleFieldTest, BeyondTheBoxItIsAtLeastThatFar) {
   }
 }
 
-TEST(MuscleFieldTest, EveryInstructionSetGivesTheSameBits) {
+TEST(MuscleField, SameBitsOnEveryInstructionSet) {
   for (const MuscleProfile profile : {MuscleProfile::kEllipsoid, MuscleProfile::kSine}) {
     Muscle muscle = Straight(profile);
     muscle.via = {OnUpper(-3, 5)};

@@ -39,7 +39,7 @@ constexpr FieldOperator kOperators[] = {FieldOperator::kCleanUnion, FieldOperato
                                         FieldOperator::kBulge};
 constexpr double kOpenings[] = {0, 0.2, 0.43, 0.7, 0.999, 1};
 
-TEST(CompactFieldReference, HasTheTabledValues) {
+TEST(CompactFieldReference, MatchesTable) {
   EXPECT_DOUBLE_EQ(reference::CompactField(0), 0.5);
   EXPECT_NEAR(reference::CompactField(-0.5), 0.896484, 1e-6);
   EXPECT_NEAR(reference::CompactField(0.5), 0.103516, 1e-6);
@@ -47,7 +47,7 @@ TEST(CompactFieldReference, HasTheTabledValues) {
   EXPECT_NEAR(reference::CompactField(0.9), 0.001158, 1e-6);
 }
 
-TEST(CompactFieldReference, EndsWithoutSlopeOrCurvature) {
+TEST(CompactFieldReference, ZeroSlopeAndCurvatureAtEnds) {
   const auto f = reference::CompactField;
   for (const double end : {-1.0, 1.0}) {
     const double h = 1e-4, inside = end - std::copysign(h, end), deeper = inside - (end - inside);
@@ -57,7 +57,7 @@ TEST(CompactFieldReference, EndsWithoutSlopeOrCurvature) {
   }
 }
 
-TEST(Controller, HasTheTabledValues) {
+TEST(Controller, MatchesTable) {
   EXPECT_NEAR(Kappa(0.25), 0.05105, 1e-5);
   EXPECT_NEAR(Kappa(0.5), 0.44121, 1e-5);
   EXPECT_NEAR(Kappa(0.75), 0.92016, 1e-5);
@@ -77,7 +77,7 @@ TEST(Controller, HasTheTabledValues) {
   }
 }
 
-TEST(Controller, TableFollowsItsFormulaAndEndsExactly) {
+TEST(Controller, TableMatchesFormulaAndEnds) {
   for (std::size_t k = 0; k < 5; ++k) {
     const auto controller = static_cast<FieldController>(k);
     for (int i = -1005; i <= 1005; ++i) {
@@ -92,7 +92,7 @@ TEST(Controller, TableFollowsItsFormulaAndEndsExactly) {
   }
 }
 
-TEST(Bulge, ProfileHasTheTabledValues) {
+TEST(Bulge, ProfileMatchesTable) {
   const BulgeProfile profile(Table(0.7));
   const double want[] = {1, 1.00615, 0.99352, 1.07067, 1.41421};
   for (int i = 0; i <= 4; ++i) {
@@ -104,7 +104,7 @@ TEST(Bulge, ProfileHasTheTabledValues) {
   }
 }
 
-TEST(Blend, HasTheSampleValues) {
+TEST(Blend, MatchesSampleValues) {
   EXPECT_NEAR(BlendFields(.40, .45, 0).g, .54189, 1e-5);
   EXPECT_NEAR(BlendFields(.40, .45, .3).g, .51912, 1e-5);
   const Composed seven = BlendFields(.40, .45, .7);
@@ -113,7 +113,7 @@ TEST(Blend, HasTheSampleValues) {
   EXPECT_NEAR(seven.d_lo, .40290, 1e-5);
 }
 
-TEST(Operators, AgreeWithBisectionOnTheirDefinition) {
+TEST(Operators, MatchBisectionOfDefinition) {
   for (const FieldOperator op : kOperators) {
     for (const double t : kOpenings) {
       const int n = op == FieldOperator::kBulge ? 30 : 120;
@@ -164,7 +164,7 @@ TEST(Operators, KeepTheirInvariants) {
   }
 }
 
-TEST(Operators, DerivativesAreThoseOfTheValue) {
+TEST(Operators, DerivativesMatchDifferences) {
   const double h = 1e-6;
   for (const FieldOperator op : kOperators) {
     for (const double t : {0.0, 0.2, 0.43, 0.7}) {
@@ -191,7 +191,7 @@ TEST(Operators, DerivativesAreThoseOfTheValue) {
   }
 }
 
-TEST(Operators, AreContinuousWhereTheirPiecesMeet) {
+TEST(Operators, ContinuousBetweenPieces) {
   for (const FieldOperator op : kOperators) {
     const bool bulges = op == FieldOperator::kBulge;
     for (const double t : {0.0, 0.2, 0.43, 0.7, 0.99}) {
@@ -209,7 +209,7 @@ TEST(Operators, AreContinuousWhereTheirPiecesMeet) {
   }
 }
 
-TEST(Bulge, WithoutSwellIsTheUnion) {
+TEST(Bulge, ZeroBulgeIsUnion) {
   const BulgeProfile none(Table(0));
   for (int i = 0; i <= 50; ++i) {
     for (int k = 0; k <= i; ++k) {
@@ -218,7 +218,7 @@ TEST(Bulge, WithoutSwellIsTheUnion) {
   }
 }
 
-TEST(Bulge, SwellsBesideTheContactAndNotOnIt) {
+TEST(Bulge, SwellsOnlyBesideContact) {
   const BulgeProfile profile(Table(0.7));
   for (const double t : {0.0, 0.3}) {
     EXPECT_NEAR(BulgeFields(0.45, 0.45, t, profile).g, 0.45, 1e-9);

@@ -55,7 +55,7 @@ double LargestTerms(const Hrbf& fit, const Vec3d& x) {
   return sum;
 }
 
-TEST(PackedHrbf, IsTheFitWithoutItsCancellation) {
+TEST(PackedHrbf, MatchesFitWithLessCancellation) {
   double terms = 0;
   for (const Rig& rig : {testing::CanonicalLimb(), testing::MakeRig(testing::PalmSource())}) {
     const LimbSurface surface = MakeLimbSurface(rig);
@@ -86,7 +86,7 @@ TEST(PackedHrbf, IsTheFitWithoutItsCancellation) {
 }
 
 // Each power of the split by itself.
-TEST(PackedHrbf, OfOneCentreIsItsTerm) {
+TEST(PackedHrbf, OneCentreEqualsItsTerm) {
   const Vec3d c = {0.5, -0.25, 0.125};
   for (const auto& [alpha, beta] :
        {std::pair<double, Vec3d>{2, {}}, {0, {1, 0, 0}}, {0, {0, 1, 0}}, {-1, {0.5, -2, 3}}}) {

@@ -37,7 +37,7 @@ std::vector<Fitted> FitAll(const Rig& rig) {
 }
 
 // The forearm holds most of a vertex up to a radius before its joint.
-TEST(PartFit, SkinBehindTheJointIsLeftToTheDome) {
+TEST(PartFit, IgnoresSkinBeyondJoint) {
   RigSource source = testing::CanonicalSource();
   InfluenceSource rows{.offsets = {0}, .bindings = {}, .weights = {}};
   for (const Vec3f& p : source.mesh.positions) {
@@ -62,7 +62,7 @@ TEST(PartFit, SkinBehindTheJointIsLeftToTheDome) {
 
 // A sleeve of skin in the middle that two joints of four carry evenly with others: no part holds
 // it.
-TEST(PartFit, SkinThatSeveralJointsShareIsNobodys) {
+TEST(PartFit, IgnoresSharedSkin) {
   RigSource source = testing::CanonicalSource();
   for (int k = 0; k < 2; ++k) {
     source.joints.push_back({.name = k == 0 ? "c" : "d", .parent = 0});
@@ -92,7 +92,7 @@ TEST(PartFit, SkinThatSeveralJointsShareIsNobodys) {
 }
 
 // Bones side by side: each field ends where its skin does, not inside of the other.
-TEST(PartFit, EndsBesideTheBoneWhereItsSkinDoes) {
+TEST(PartFit, ClosesSidesAtSkinExtent) {
   const std::vector<Fitted> all = FitAll(testing::MakeRig(testing::PalmSource()));
   ASSERT_EQ(all.size(), 2u);
   for (const Fitted& fitted : all) {
@@ -112,7 +112,7 @@ TEST(PartFit, EndsBesideTheBoneWhereItsSkinDoes) {
 }
 
 // A rest pose that bends the limb shows neither its sections nor its lengths.
-TEST(PartFit, RestPoseDoesNotMatter) {
+TEST(PartFit, InvariantToRestPose) {
   RigSource source = testing::CanonicalSource();
   const double c = std::cos(1.2), s = std::sin(1.2);
   RigSource bent = source;

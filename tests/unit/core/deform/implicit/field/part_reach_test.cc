@@ -46,7 +46,7 @@ Compared Compare(const PartFit& fit, int points) {
   return compared;
 }
 
-TEST(PartReach, BoundsTheFieldOfEveryPart) {
+TEST(PartReach, BoundsEveryPartsField) {
   std::vector<testing::NamedRig> rigs = testing::AllRigs();
   rigs.push_back({"limb", testing::CanonicalLimb()});
   rigs.push_back({"chain", testing::TubeRig({.rings = 301, .joints = 12, .length = 24})});

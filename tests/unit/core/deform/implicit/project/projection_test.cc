@@ -55,7 +55,7 @@ AlignedVector<PointBlock> RestBlocks(const LimbProjection& limb) {
 }
 
 // T4.
-TEST(Projection, LeavesTheRestMeshAloneToTheBit) {
+TEST(Projection, KeepsRestMeshBits) {
   const auto rest = RestBlocks(Cylinder());
   const Projected run = Cylinder().RunOn(rest, RestLimb(), {});
   EXPECT_TRUE(SameBits(run.in, run.out));
@@ -70,7 +70,7 @@ TEST(Projection, LeavesTheRestMeshAloneToTheBit) {
 
 // T5. On a cylinder none of whose rings lies where both parts are equal: which of them wins there
 // is rounding's choice.
-TEST(Projection, FollowsARigidMotion) {
+TEST(Projection, FollowsRigidMotion) {
   RigSource source = testing::CanonicalCylinderSource();
   for (Vec3f& p : source.mesh.positions) p.x += 0.04f * (1 - p.x * p.x / 25);
   const LimbProjection limb(testing::MakeRig(source), RestLimb());
@@ -95,7 +95,7 @@ TEST(Projection, FollowsARigidMotion) {
 }
 
 // T6. Skin of two parts: what is of one part alone is not projected at all.
-TEST(Projection, JointsThatTurnAsOneMoveRigidly) {
+TEST(Projection, CommonRotationMovesRigidly) {
   RigSource source = testing::CanonicalCylinderSource();
   source.influences = {.offsets = {0}, .bindings = {}, .weights = {}};
   for (std::size_t v = 0; v < source.mesh.positions.size(); ++v) {
@@ -112,7 +112,7 @@ TEST(Projection, JointsThatTurnAsOneMoveRigidly) {
 }
 
 // T7.
-TEST(Projection, TwistIsMendedWhereItWasPinchedAndNowhereElse) {
+TEST(Projection, RepairsTwistOnlyWherePinched) {
   for (const double degrees : {30.0, 90.0, 135.0, 179.0}) {
     const auto pose = testing::TwistPose(Cylinder().rig(), degrees);
     const Projected run = Cylinder().Run<Dqs>(pose, PosedLimb(pose), {});
@@ -133,7 +133,7 @@ TEST(Projection, TwistIsMendedWhereItWasPinchedAndNowhereElse) {
 }
 
 // T8, at the notes' slower step.
-TEST(Projection, BendsStopAtTheOtherPart) {
+TEST(Projection, BendsStopAtOtherPart) {
   struct Case {
     double degrees, whole;
     std::size_t divergence;
@@ -160,7 +160,7 @@ TEST(Projection, BendsStopAtTheOtherPart) {
 }
 
 // What is said to be fitted is on its level; without smoothing, nothing moves afterwards.
-TEST(Projection, FittedPointsLieOnTheirLevel) {
+TEST(Projection, FittedPointsAreOnLevel) {
   const auto pose = testing::BendPose(Cylinder().rig(), 100);
   const RoundedLimb field = PosedLimb(pose);
   for (const bool newton : {true, false}) {
@@ -178,7 +178,7 @@ TEST(Projection, FittedPointsLieOnTheirLevel) {
 }
 
 // T9: more steps never leave a fitted or moving point farther from its level.
-TEST(Projection, StepsNeverLeadAwayFromTheLevel) {
+TEST(Projection, StepsNeverIncreaseLevelDistance) {
   const auto pose = testing::BendPose(Cylinder().rig(), 80);
   const RoundedLimb field = PosedLimb(pose);
   std::vector<double> before(Cylinder().rig().vertices(), HUGE_VAL);
@@ -197,7 +197,7 @@ TEST(Projection, StepsNeverLeadAwayFromTheLevel) {
 }
 
 // T10.
-TEST(Projection, ThreadsDoNotChangeBits) {
+TEST(Projection, SameBitsForAnyThreadCount) {
   const auto pose = testing::BendPose(Cylinder().rig(), 115);
   const RoundedLimb field = PosedLimb(pose);
   const auto start = testing::RunMethod<Dqs>(Cylinder().rig(), {}, pose).blocks;
@@ -215,7 +215,7 @@ TEST(Projection, ThreadsDoNotChangeBits) {
 }
 
 // T12.
-TEST(Projection, PermutedVerticesGivePermutedPoints) {
+TEST(Projection, IndependentOfVertexOrder) {
   RigSource source = testing::CanonicalCylinderSource();
   const auto vertices = static_cast<std::uint32_t>(source.mesh.positions.size());
   std::vector<std::uint32_t> order(vertices);  // new number -> old
@@ -251,7 +251,7 @@ TEST(Projection, PermutedVerticesGivePermutedPoints) {
 }
 
 // T13: bent the other way, the other side of the limb does the same.
-TEST(Projection, MirroredBendGivesTheMirroredSkin) {
+TEST(Projection, MirroredInputGivesMirroredResult) {
   const auto left = testing::BendPose(Cylinder().rig(), 90);
   const auto right = testing::BendPose(Cylinder().rig(), -90);
   const Projected a = Cylinder().Run<Dqs>(left, PosedLimb(left), {.relax = false});
@@ -269,7 +269,7 @@ TEST(Projection, MirroredBendGivesTheMirroredSkin) {
 }
 
 // The whole schedule beside the reference. Thresholds send a few points another way.
-TEST(Projection, IsTheReferenceInDouble) {
+TEST(Projection, MatchesReference) {
   struct Case {
     double degrees;
     ProjectionOptions options;
@@ -308,7 +308,7 @@ TEST(Projection, IsTheReferenceInDouble) {
 }
 
 // At the ends of a deep crease the way out of the other limb leads through its side.
-TEST(Projection, NoSkinLiesOnTheOtherLimb) {
+TEST(Projection, NoWrongSidePointsRemain) {
   for (const double degrees : {100.0, 110.0, 120.0}) {
     const auto pose = testing::BendPose(Cylinder().rig(), degrees);
     const RoundedLimb field = PosedLimb(pose);
@@ -327,7 +327,7 @@ TEST(Projection, NoSkinLiesOnTheOtherLimb) {
   }
 }
 
-TEST(Projection, WithoutContactNothingStopsAtCreasesNorIsSmoothed) {
+TEST(Projection, WithoutContactNoCreaseStopsOrSmoothing) {
   const auto pose = testing::BendPose(Cylinder().rig(), 100);
   const Projected run = Cylinder().Run<Dqs>(pose, PosedLimb(pose), {.contact = false});
   EXPECT_EQ(run.First(VertexStatus::kGradientDivergence), 0u);
@@ -338,7 +338,7 @@ TEST(Projection, WithoutContactNothingStopsAtCreasesNorIsSmoothed) {
 }
 
 // In millimetres and in kilometres, near and on a scaled character: the same shape.
-TEST(Projection, KnowsNoUnits) {
+TEST(Projection, InvariantToUnits) {
   const auto pose = testing::BendPose(Cylinder().rig(), 90);
   const Projected run = Cylinder().Run<Dqs>(pose, PosedLimb(pose), {});
   const double scale = 4;  // exact
@@ -352,7 +352,7 @@ TEST(Projection, KnowsNoUnits) {
   }
 }
 
-TEST(Projection, BordersStayAndIslandsFollowTheSkinBelow) {
+TEST(Projection, BordersStayAndAttachedComponentsFollow) {
   RigSource source = testing::CanonicalCylinderSource();
   MeshSource& mesh = source.mesh;
   mesh.face_vertices.resize(mesh.face_vertices.size() - 3);  // a hole in the last cap
@@ -414,7 +414,7 @@ class WildField : public PosedField {
   int kind_;
 };
 
-TEST(Projection, EndsWithFiniteNumbersWhateverTheFieldSays) {
+TEST(Projection, FiniteForAnyField) {
   const auto pose = testing::BendPose(Cylinder().rig(), 150);
   for (const int kind : {0, 1, 2}) {
     const Projected run = Cylinder().Run<Lbs>(pose, WildField(kind), {.iterations = 1000});
@@ -438,7 +438,7 @@ class NoisyLimb : public RoundedLimb {
   }
 };
 
-TEST(Projection, TakesNoNoiseForContactNorForAWayToGo) {
+TEST(Projection, NoiseIsNeitherContactNorDirection) {
   const NoisyLimb noisy(std::array<AffineD, 2>{});
   const Projected run = Cylinder().RunOn(RestBlocks(Cylinder()), noisy, {});
   EXPECT_EQ(run.First(VertexStatus::kNotDisplaced), 2592u);

@@ -32,7 +32,7 @@ std::vector<Place> Lattice(int side) {
   return places;
 }
 
-TEST(NearestSkin, IsTheNearestAndTheFirstOfEqualOnes) {
+TEST(NearestSkin, NearestAndFirstAmongTies) {
   const std::vector<Place> places = Lattice(9);
   const NearestSkin skin(places);
   std::mt19937 random(7);
@@ -46,7 +46,7 @@ TEST(NearestSkin, IsTheNearestAndTheFirstOfEqualOnes) {
   }
 }
 
-TEST(NearestSkin, DoesNotDependOnTheOrder) {
+TEST(NearestSkin, IndependentOfOrder) {
   std::vector<Place> places = Lattice(6);
   const NearestSkin skin(places);
   std::ranges::shuffle(places, std::mt19937(3));
@@ -57,7 +57,7 @@ TEST(NearestSkin, DoesNotDependOnTheOrder) {
   }
 }
 
-TEST(NearestSkin, OneAndNoneAndManyAtOnePlace) {
+TEST(NearestSkin, OneZeroAndManyCoincidentPoints) {
   EXPECT_TRUE(NearestSkin({}).empty());
   EXPECT_EQ(NearestSkin({{{1, 2, 3}, 5}}).Find({-9, 0, 1e30}), 5u);
   EXPECT_EQ(NearestSkin(std::vector<Place>(100, {{1, 2, 3}, 8})).Find({1, 2, 3}), 8u);

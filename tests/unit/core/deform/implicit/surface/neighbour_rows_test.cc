@@ -35,7 +35,7 @@ void ExpectRows(const NeighbourRows& rows, const Rows& expected) {
   }
 }
 
-TEST(NeighbourRows, KeepsNeighboursNearAndFar) {
+TEST(NeighbourRows, StoresNearAndFarNeighbours) {
   constexpr std::uint32_t kPoints = 200'000;
   const std::vector<std::int64_t> steps = {1,      -1,      32'767, -32'767,
                                            32'768, -32'768, 32'769, 150'000};
@@ -56,7 +56,7 @@ TEST(NeighbourRows, KeepsNeighboursNearAndFar) {
 }
 
 // The hub of a fan has more neighbours than 16 bits count, at any place among others.
-TEST(NeighbourRows, DamagedFarListsAreRefused) {
+TEST(NeighbourRows, RejectsDamagedFarLists) {
   constexpr std::uint32_t kPoints = 100'000;
   Rows far(kPoints);
   for (std::uint32_t p = 0; p < 4; ++p) far[p] = {p + 1, kPoints - 1 - p};
@@ -79,7 +79,7 @@ TEST(NeighbourRows, DamagedFarListsAreRefused) {
   EXPECT_TRUE(fits("row_far_point", [](List& list) { list[2] = 0; }));
 }
 
-TEST(NeighbourRows, KeepsAHub) {
+TEST(NeighbourRows, StoresHub) {
   constexpr std::uint32_t kPoints = 70'000;
   for (const std::uint32_t hub : {0u, 31u, 32u, kPoints - 1}) {
     Rows expected(kPoints, std::vector<std::uint32_t>{hub});
@@ -91,7 +91,7 @@ TEST(NeighbourRows, KeepsAHub) {
 }
 
 // A row of weights each, and as many neighbours.
-TEST(NeighbourRows, WeightsAreExactToTheLastBit) {
+TEST(NeighbourRows, WeightsAreExact) {
   CounterRandom random(3);
   Rows rows;
   std::vector<std::uint16_t> weights;

@@ -105,7 +105,7 @@ double RimOf(const LimbProjection& limb) {
   return least;
 }
 
-TEST(SkinSurface, ACoarseEdgeThatIsPressedOnStays) {
+TEST(SkinSurface, PreservesCoarseEdgeUnderContact) {
   const LimbProjection limb(Limb(11, 8), Fitting());
   const double rim = RimOf(limb);
   std::printf("rim %.3f\n", rim);
@@ -114,7 +114,7 @@ TEST(SkinSurface, ACoarseEdgeThatIsPressedOnStays) {
 }
 
 // Firm is what is sharp and carried like its neighbours.
-TEST(SkinSurface, EvenOrSharedSkinIsNotFirm) {
+TEST(SkinSurface, SmoothOrSharedSkinIsNotPreserved) {
   const auto firmest = [](const LimbProjection& limb, double from, double to) {
     float most = 0;
     for (std::uint32_t p = 0; p < limb.skin().points(); ++p) {
@@ -147,7 +147,7 @@ TEST(SkinSurface, EvenOrSharedSkinIsNotFirm) {
 }
 
 // The field of an ear that lies in the head's at rest says nothing once it has left it.
-TEST(SkinSurface, SkinThatTheFieldDoesNotFitStaysAsSkinned) {
+TEST(SkinSurface, SkinOffFieldIsNotProjected) {
   const LimbProjection limb(Limb(81, 16), Block(kNowhere, 2));
   const AlignedVector<PointBlock> rest = RestBlocks(limb);
   const Projected run = limb.RunOn(rest, Fitting(), {});
@@ -161,7 +161,7 @@ TEST(SkinSurface, SkinThatTheFieldDoesNotFitStaysAsSkinned) {
   EXPECT_GT(beyond, 300u);
 }
 
-TEST(SkinSurface, WaysChangeGradually) {
+TEST(SkinSurface, ProjectionWeightsAreSmooth) {
   const LimbProjection limb(Limb(81, 16), Block(kNowhere, 2));
   const SkinSurface& skin = limb.skin();
   float least = 1, most = 0, step = 0;

@@ -74,7 +74,7 @@ double Overlap(const Frame& frame) {
   return 100 * volumes.overlap / testing::CanonicalVolume();
 }
 
-TEST(StreamState, ASequenceBeginsAtRestAndGoesOn) {
+TEST(StreamState, SequenceStartsAtRest) {
   EXPECT_FALSE(Tracker().frames_independent());
   StreamState state;
   const Frame first = Bend(Tracker(), 10, &state);
@@ -89,7 +89,7 @@ TEST(StreamState, ASequenceBeginsAtRestAndGoesOn) {
   EXPECT_EQ(Bend(Tracker(), 101, &state).replayed_steps, 0u);
 }
 
-TEST(StreamState, DeepBendsCloseWithoutOverlapHoweverTheyAreReached) {
+TEST(StreamState, DeepBendsCloseWithoutOverlap) {
   StreamState stepped, jumped;
   Frame frame;
   for (int degrees = 1; degrees <= 150; ++degrees) frame = Bend(Tracker(), degrees, &stepped);
@@ -101,7 +101,7 @@ TEST(StreamState, DeepBendsCloseWithoutOverlapHoweverTheyAreReached) {
   EXPECT_LE(Overlap(jump), 0.1);
 }
 
-TEST(StreamState, TheSamePosesSinceAResetGiveTheSameBits) {
+TEST(StreamState, SamePosesAfterResetGiveSameBits) {
   const auto run = [](StreamState& state, const Deformer& deformer) {
     state = {};
     Frame frame;
@@ -129,7 +129,7 @@ TEST(StreamState, TheSamePosesSinceAResetGiveTheSameBits) {
 
 // A pose reached in one call by sub-steps, or pose by pose, differs: the sub-steps of a call are
 // part of the promise, other poses are not.
-TEST(StreamState, WithoutStateEveryPoseStandsAlone) {
+TEST(StreamState, WithoutStatePosesAreIndependent) {
   const Deformer plain = BindTo(Limb(), "dqs | implicit");
   StreamState untouched;
   for (const double degrees : {90.0, 30.0, 90.0}) {
@@ -141,7 +141,7 @@ TEST(StreamState, WithoutStateEveryPoseStandsAlone) {
   EXPECT_TRUE(untouched.empty()) << "a recipe without state leaves it alone";
 }
 
-TEST(StreamState, AStateOfAnotherDeformerIsRefused) {
+TEST(StreamState, RejectsStateOfOtherDeformer) {
   StreamState state;
   ASSERT_TRUE(Bend(Tracker(), 20, &state).status.ok());
   for (StreamState wrong : {state, state, state}) {
@@ -156,7 +156,7 @@ TEST(StreamState, AStateOfAnotherDeformerIsRefused) {
   }
 }
 
-TEST(StreamState, ErrorsBeforehandKeepItAndLaterOnesEmptyIt) {
+TEST(StreamState, EarlyErrorsKeepStateLaterErrorsClearIt) {
   StreamState state;
   ASSERT_TRUE(Bend(Tracker(), 20, &state).status.ok());
   auto pose = testing::BendPose(Limb(), 25);
@@ -173,7 +173,7 @@ TEST(StreamState, ErrorsBeforehandKeepItAndLaterOnesEmptyIt) {
   EXPECT_EQ(Bend(Tracker(), 30, &state).replayed_steps, 15u);
 }
 
-TEST(StreamState, APoseCostsABoundedNumberOfSteps) {
+TEST(StreamState, StepsPerPoseAreBounded) {
   StreamState state;
   auto pose = testing::BendPose(Limb(), 20);
   pose[1].m[3] += 1e5f;
@@ -182,7 +182,7 @@ TEST(StreamState, APoseCostsABoundedNumberOfSteps) {
   EXPECT_EQ(frame.replayed_steps, kMaxReplaySteps);
 }
 
-TEST(StreamState, ARigidMotionOfTheWholeCharacterIsOneStep) {
+TEST(StreamState, CommonRigidMotionIsOneStep) {
   StreamState state, moved;
   for (int degrees = 4; degrees <= 40; degrees += 4) {
     const auto pose = testing::BendPose(Limb(), degrees);
@@ -239,7 +239,7 @@ RigSource TwoLimbs() {
 }
 
 // What passes through a limb does not take its skin along.
-TEST(StreamState, AStrangerThatPassesThroughLeavesTheSkinToItsLimb) {
+TEST(StreamState, PenetratingPartDoesNotDragSkin) {
   const Rig rig = testing::MakeRig(TwoLimbs());
   const Deformer tracker = BindTo(rig, kTracking), skinned = BindTo(rig, "dqs");
   const auto rest = testing::RestPose(rig);

@@ -24,7 +24,7 @@ bool SameBits(std::span<const Vec3d> a, std::span<const Vec3d> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-TEST(TrackingLaws, RestStaysBitByBit) {
+TEST(TrackingLaws, KeepsRestBits) {
   LimbSequence limb(0.02f);
   const auto rest = testing::RestPoints(limb.rig());
   for (int frame = 0; frame < 3; ++frame) {
@@ -40,7 +40,7 @@ TEST(TrackingLaws, RestStaysBitByBit) {
 }
 
 // Against the fields of both parts in closed form.
-TEST(TrackingLaws, StatesSayWhatHoldsAPoint) {
+TEST(TrackingLaws, VertexStatusMatchesContact) {
   LimbSequence limb(0.02f);
   std::vector<Vec3d> points;
   for (int degrees = 5; degrees <= 120; degrees += 5) points = limb.Bend(degrees);
@@ -70,7 +70,7 @@ TEST(TrackingLaws, StatesSayWhatHoldsAPoint) {
   EXPECT_EQ(count[VertexStatus::kZeroGradient] + count[VertexStatus::kPotentialPit], 0);
 }
 
-TEST(TrackingLaws, APoseThatStaysComesToRest) {
+TEST(TrackingLaws, ConstantPoseConverges) {
   LimbSequence limb(0.02f);
   for (int degrees = 5; degrees <= 60; degrees += 5) limb.Bend(degrees);
   std::vector<Vec3d> before = limb.Bend(60), now;
@@ -83,7 +83,7 @@ TEST(TrackingLaws, APoseThatStaysComesToRest) {
 
 // The ring at the joint lies where both parts' fields are equal: there, and later on both sides of
 // the contact, rounding chooses the gradient, and neighbours follow.
-TEST(TrackingLaws, ARigidMotionCarriesTheWholeSequence) {
+TEST(TrackingLaws, SequenceFollowsRigidMotion) {
   LimbSequence still(0.02f), carried(0.02f);
   for (int degrees = 3; degrees <= 120; degrees += 3) {
     const auto pose = testing::BendPose(still.rig(), degrees);
@@ -107,7 +107,7 @@ TEST(TrackingLaws, ARigidMotionCarriesTheWholeSequence) {
 }
 
 // A character that is scaled as a whole.
-TEST(TrackingLaws, TheSizeOfThePoseDoesNotMatter) {
+TEST(TrackingLaws, InvariantToPoseScale) {
   const Rig rig = testing::CanonicalCylinder();
   Task task;
   const auto recipe = testing::ValueOrDie(ParseRecipe("dqs | implicit(tracking=true)"));
@@ -141,7 +141,7 @@ TEST(TrackingLaws, TheSizeOfThePoseDoesNotMatter) {
   }
 }
 
-TEST(TrackingLaws, ThreadsAndInstructionSetsDoNotChangeBits) {
+TEST(TrackingLaws, SameBitsForAnyThreadsAndInstructionSet) {
   std::vector<Vec3d> first;
   for (const Isa isa : SupportedIsas()) {
     ASSERT_TRUE(ForceIsa(isa).ok());
@@ -160,7 +160,7 @@ TEST(TrackingLaws, ThreadsAndInstructionSetsDoNotChangeBits) {
 }
 
 // Copies of a point, as texture seams make them, stay together and change nobody's bits.
-TEST(TrackingLaws, SplitVerticesMoveAsOnePoint) {
+TEST(TrackingLaws, SplitVerticesMoveTogether) {
   RigSource split = testing::CanonicalCylinderSource();
   const auto whole = split;
   const std::size_t vertices = whole.mesh.positions.size();
@@ -228,7 +228,7 @@ RigSource CylinderAndItsCopyElsewhere(const AffineD& motion) {
   return source;
 }
 
-TEST(TrackingLaws, APartInASpaceOfItsOwnIsTrackedWhereItStands) {
+TEST(TrackingLaws, PartWithOwnBindSpaceIsTracked) {
   const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 70, {4, -3, 2});
   const Rig rig = testing::MakeRig(CylinderAndItsCopyElsewhere(motion));
   Task task;
@@ -258,7 +258,7 @@ TEST(TrackingLaws, APartInASpaceOfItsOwnIsTrackedWhereItStands) {
 }
 
 // Joints scaled to nothing, and a pose that leaves the field far behind.
-TEST(TrackingLaws, NoPoseGivesWhatIsNotFinite) {
+TEST(TrackingLaws, FiniteForAnyPose) {
   LimbSequence limb(0.02f);
   const auto finite = [](std::span<const Vec3d> points) {
     return std::ranges::all_of(points, [](const Vec3d& p) {

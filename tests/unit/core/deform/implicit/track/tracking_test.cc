@@ -57,7 +57,7 @@ double AtPart(std::vector<double>& values, double part) {
   return values[static_cast<std::size_t>(rank)];
 }
 
-TEST(Tracking, OneStepIsTheDescriptionInDouble) {
+TEST(Tracking, OneStepMatchesReference) {
   for (const double from : {0.0, 40.0, 100.0}) {
     LimbSequence limb(0.02f);
     std::vector<Vec3d> previous = testing::RestPoints(limb.rig());
@@ -116,7 +116,7 @@ TEST(Tracking, OneStepIsTheDescriptionInDouble) {
   }
 }
 
-TEST(Tracking, BendsTo150DegreesWithoutOverlap) {
+TEST(Tracking, Bends150DegreesWithoutOverlap) {
   for (const float attraction : {0.0f, 0.02f}) {
     for (const int step : {1, 2, 5}) {
       LimbSequence limb(attraction);
@@ -141,7 +141,7 @@ TEST(Tracking, BendsTo150DegreesWithoutOverlap) {
 
 // Half of the skin around a deep crease is pressed flat, where folding over would keep its edges at
 // their lengths.
-TEST(Tracking, SkinPressedFlatDoesNotTurnOver) {
+TEST(Tracking, FlattenedSkinDoesNotInvert) {
   for (const float attraction : {0.0f, 0.02f}) {
     LimbSequence limb(attraction);
     double worst = 0;
@@ -154,7 +154,7 @@ TEST(Tracking, SkinPressedFlatDoesNotTurnOver) {
   }
 }
 
-TEST(Tracking, ReturnsToRestAsFarAsAttractionSays) {
+TEST(Tracking, ReturnToRestDependsOnAttraction) {
   struct Case {
     float attraction;
     double error, idle;
@@ -182,7 +182,7 @@ TEST(Tracking, ReturnsToRestAsFarAsAttractionSays) {
   }
 }
 
-TEST(Tracking, ReplayFromRestEqualsTheSteppedResult) {
+TEST(Tracking, ReplayFromRestEqualsStepping) {
   LimbSequence stepped(0.02f), replayed(0.02f);
   std::vector<Vec3d> a, b;
   for (int degrees = 1; degrees <= 150; ++degrees) a = stepped.Bend(degrees);
@@ -203,7 +203,7 @@ TEST(Tracking, ReplayFromRestEqualsTheSteppedResult) {
 }
 
 // acc = |p(k+1) - 2 p(k) + p(k-1)| / (R dtheta) over a bend of 0 to 130 degrees, |x| < 2 R.
-TEST(Tracking, IsSmoothInTime) {
+TEST(Tracking, ContinuousInTime) {
   for (const float attraction : {0.0f, 0.02f}) {
     LimbSequence limb(attraction);
     const auto rest = testing::RestPoints(limb.rig());
