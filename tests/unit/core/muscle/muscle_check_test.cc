@@ -1,4 +1,4 @@
-// What Rig::Create says about muscles.
+// Errors and warnings of Rig::Create about muscles.
 #include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -112,7 +112,7 @@ TEST(MuscleCheck, LimitsSizeToMesh) {
 }
 
 TEST(MuscleCheck, ChecksSizesInRestPoseUnits) {
-  // The mesh in centimetres under a skeleton in metres, as files have it.
+  // A mesh in centimetres with a skeleton in metres, as some files have it.
   RigSource source = TubeWithMusclesSource();
   for (Vec3f& p : source.mesh.positions) p = {100 * p.x, 100 * p.y, 100 * p.z};
   for (Binding& binding : source.bindings) {
@@ -160,7 +160,7 @@ TEST(MuscleCheck, MuscleOutsideMeshIsSuspicious) {
   }
 }
 
-// A file in metres beside a character in millimetres: every length of it a thousandth.
+// A muscle file in metres for a character in millimetres: all lengths are a thousandth.
 TEST(MuscleCheck, MuscleInOtherUnitsIsSuspicious) {
   const auto doubtful = [](double factor) {
     RigSource source = TubeWithMusclesSource();
@@ -228,7 +228,7 @@ TEST(MuscleCheck, PosedMusclesUseControls) {
   ASSERT_EQ(slack.size(), 2u);
   EXPECT_GT(tensed[0].radii[1], slack[0].radii[1] * 1.1f);
   EXPECT_EQ(tensed[1].radii[1], slack[1].radii[1]);
-  EXPECT_NEAR(slack[0].frame.m[3] - -0.87, 0, 0.2);  // in the middle of the upper half
+  EXPECT_NEAR(slack[0].frame.m[3] - -0.87, 0, 0.2);  // at the centre of the upper half
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// How a belly swells: constant volume, the square-root law, activation, the elbow's table.
+// Swelling of a belly: constant volume, square-root law, activation, the elbow's table.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -80,7 +80,7 @@ TEST(MuscleLaw, ConservesVolumeToTwelveDigits) {
                   1e-14);
     }
   }
-  // The ellipsoid of these semi-axes has this volume.
+  // The volume of the ellipsoid with these semi-axes.
   EXPECT_NEAR(BellyVolume(rest, 2.5, MuscleProfile::kEllipsoid, 1),
               4.0 / 3 * std::numbers::pi * 1.25 * 0.6 * 0.45, 1e-14);
 }
@@ -131,7 +131,7 @@ TEST(MuscleLaw, ActivationWidensTowardsSkin) {
   const MuscleState slack = At(tables, 30), tense = At(tables, 30, 1), over = At(tables, 30, 7);
   EXPECT_NEAR(tense.radii[1] / slack.radii[1], 1.2, 1e-12);
   EXPECT_NEAR(tense.radii[2] / slack.radii[2], 1 / 1.2, 1e-12);
-  EXPECT_EQ(over.radii[1], tense.radii[1]);  // no more than all of it
+  EXPECT_EQ(over.radii[1], tense.radii[1]);                                    // clamped to 1
   EXPECT_NEAR(slack.frame.m[5], std::cos(std::asin(slack.frame.m[4])), 1e-6);  // width along +y
 }
 

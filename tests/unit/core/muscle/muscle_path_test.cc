@@ -1,4 +1,4 @@
-// Paths: via points, wrapping, the side kept from the rest pose, and frames.
+// Paths: via points, wrapping, the side kept from the rest pose, frames.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -41,7 +41,7 @@ TEST(MusclePath, CylinderWrapIsTangentsAndArc) {
   const double angle = 2.8, arc = 3 * (angle - 2 * std::acos(0.6));
   const Vec3d from = {5, 0, 0}, to = {5 * std::cos(angle), 5 * std::sin(angle), 0};
   EXPECT_NEAR(Around(from, to, Cylinder(3, angle)).back().at, 8 + arc, 1e-12);
-  // Height grows evenly along the unrolled way.
+  // Height is linear along the unrolled path.
   const auto path = Around({5, 0, -1}, {to.x, to.y, 5}, Cylinder(3, angle));
   EXPECT_NEAR(path.back().at, std::hypot(8 + arc, 6), 1e-12);
   for (const PathNode& node : path) {
@@ -71,8 +71,8 @@ TEST(MusclePath, LengthAndDerivativeContinuousAtLiftOff) {
 }
 
 TEST(MusclePath, KeepsRestPoseSide) {
-  // Straight at rest, then turned past half a turn: the arc goes on growing instead of taking the
-  // other, shorter way.
+  // Straight at rest, then rotated past 180 degrees: the arc keeps growing instead of switching to
+  // the shorter side.
   double last = 0;
   for (double angle = 2.0; angle < 5; angle += 0.05) {
     const Vec3d to = {5 * std::cos(angle), 5 * std::sin(angle), 0};
@@ -81,7 +81,7 @@ TEST(MusclePath, KeepsRestPoseSide) {
     EXPECT_LT(length - last, last == 0 ? 100 : 0.05 * 5.1);
     last = length;
   }
-  // The mirrored figure goes the mirrored way.
+  // The mirrored limb has the mirrored path.
   WrapSolid mirrored = Cylinder(3, 2.0);
   mirrored.mirrored = true;
   const Vec3d to = {5 * std::cos(4.0), 5 * std::sin(4.0), 0};
@@ -101,7 +101,7 @@ TEST(MusclePath, SphereWrapInPlaneOfEnds) {
   for (const PathNode& node : path) {
     EXPECT_NEAR(Dot(node.point - sphere.centre, Cross(e, f)), 0, 1e-9);
   }
-  // Opposite ends: any plane does, the rest pose's is taken.
+  // For opposite ends any plane is valid; the rest pose's is used.
   const Vec3d opposite = sphere.centre - 5.0 * e;
   EXPECT_NEAR(Around(from, opposite, sphere).back().at, 8 + 3 * (pi - 2 * std::acos(0.6)), 1e-9);
 }
@@ -146,7 +146,7 @@ TEST(MusclePath, HingeStretchesWrappedExtensorMonotonically) {
     }
     last = length;
   }
-  // Around the end of the bone, by the lever arm: the radius.
+  // Around the end of the bone, with the radius as lever arm.
   const double grown = At(tables, 121).path_length - At(tables, 120).path_length;
   EXPECT_NEAR(grown, 2.2 * pi / 180, 1e-9);
 }
@@ -194,7 +194,8 @@ TEST(MusclePath, FiniteWhenEndsCoincide) {
     if (!wraps) muscle.wrap = {};
     if (wraps) muscle = Wrapped();
     const MuscleTables tables = Tables(muscle);
-    // The lower joint is put where the insertion falls on the origin; then everything on a point.
+    // Moves the lower joint until the insertion coincides with the origin, then scales everything
+    // to a point.
     auto joints = testing::Bent(0);
     const Vec3d origin = Apply(joints[0], muscle.origin.at);
     joints[1] = {{1, 0, 0, origin.x - muscle.insertion.at.x, 0, 1, 0,

@@ -1,4 +1,4 @@
-// What a belly does to the skin above it: bowstrings, via points, fat.
+// The effect of a belly on the skin above it: bowstringing, via points, fat.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -43,7 +43,7 @@ struct Limb {
     const MuscleShape shape = MakeMuscleShape(tables.rows[0], At(tables, 0));
     for (double x = -6; x < 0; x += 0.01) fat = std::min(fat, Value(shape, 0, x, 1));
   }
-  // The skin's largest radius above the belly, on the upper bone: where max(bone, muscle) = 1/2.
+  // Largest radius of the skin above the belly, on the upper bone: where max(bone, muscle) = 1/2.
   double SkinRadius(double degrees) const {
     const MuscleShape shape = MakeMuscleShape(tables.rows[0], At(tables, degrees));
     double radius = 0;
@@ -103,7 +103,7 @@ TEST(MuscleSkin, FatFillsRestGap) {
   const MuscleFootprint calibrated = fat(source);
   EXPECT_GT(calibrated.fat, 0.02);
   EXPECT_LT(calibrated.fat, 0.2);
-  // No vertex lies inside of the belly with its fat, and one on it.
+  // No vertex is inside the belly with its fat, and one is on it.
   EXPECT_EQ(*std::min_element(calibrated.values.begin(), calibrated.values.end()),
             static_cast<float>(calibrated.fat));
   source.muscles[0].fat = 0.01;
@@ -149,7 +149,7 @@ TEST(MuscleSkin, MuscleReplacesPartOfOrigin) {
     EXPECT_EQ(extra->part, 0);
     EXPECT_NEAR(extra->radius, limbs->radius(0), 1e-5);
   }
-  // Above the flexor the bent field swells, and nothing changes far below.
+  // Above the flexor the bent field swells; far below nothing changes.
   const auto bent = testing::BendPose(rig, 80);
   PosedRig moved;
   moved.joints = bent;
@@ -169,7 +169,7 @@ TEST(MuscleSkin, MuscleReplacesPartOfOrigin) {
   EXPECT_EQ(a.value[1], b.value[1]);
 }
 
-// Its fat, up to the skin, would fill what lies between.
+// Otherwise its fat would fill the gap up to the skin.
 TEST(MuscleSkin, MuscleOutsideSkinHasNoEffect) {
   for (const double away : {0.0, 1.0, 20.0}) {
     RigSource source = testing::TubeWithMusclesSource();
@@ -188,7 +188,7 @@ TEST(MuscleSkin, MuscleOutsideSkinHasNoEffect) {
   }
 }
 
-// Of the rig's skin behind a recipe, file order.
+// The rig's skin after a recipe, file order.
 std::vector<Vec3f> Skin(const Rig& rig, const char* recipe_text, std::span<const Affine> pose) {
   using testing::ValueOrDie;
   Task task;
@@ -237,7 +237,7 @@ TEST(MuscleSkin, ImplicitSkinStaysOutsideBelly) {
 
 TEST(MuscleSkin, ImplicitSkinRisesBySwell) {
   const Rig rig = testing::MakeRig(testing::TubeWithMusclesSource());
-  // The top of the belly: it swells, and as it shortens it slides along its slanting line.
+  // The top of the belly: it swells, and slides along its slanted line as it shortens.
   const auto top = [&](std::span<const Affine> joints) {
     const PosedMuscle muscle = PoseMuscles(rig, {.joints = joints})[0];
     return double{muscle.frame.m[7]} + double{muscle.radii[1]};

@@ -1,4 +1,4 @@
-// two_joints.h - an upper bone along x up to the origin and a lower one behind it, bent about z.
+// two_joints.h - an upper bone along x up to the origin and a lower one beyond, bent about z.
 #pragma once
 
 #include <cmath>
@@ -27,7 +27,7 @@ inline std::vector<AffineD> Bent(double degrees) {
   return {shoulder, {{c, -s, 0, 0, s, c, 0, 0, 0, 0, 1, 0}}};
 }
 
-// A point of model space at rest, on the upper or the lower bone.
+// A point of model space at rest, fixed to the upper or the lower bone.
 inline MusclePoint OnUpper(double x, double y, double z = 0) {
   return {0, {x + kUpper, y, z}};
 }

@@ -1,5 +1,4 @@
-// A skin of several connected components: what projection moves, what goes as skinned, what goes
-// along with the skin it lies on.
+// Roles of the connected components of a skin: projected, not projected, or attached to other skin.
 #include "core/surface/connected_components.h"
 
 #include <gtest/gtest.h>
@@ -28,11 +27,11 @@ using testing::ValueOrDie;
 struct Piece {
   double from = 0, to = 1;  // along x
   std::uint32_t rings = 9, spokes = 16;
-  std::function<double(double)> radius, lower;  // by x; lower = weight of the second joint
+  std::function<double(double)> radius, lower;  // of x; lower: weight of the second joint
   bool closed = true;
 };
 
-// Pieces around x, on joints at -5 and 0.
+// Components around the x axis, on joints at -5 and 0.
 RigSource Puppet(const std::vector<Piece>& pieces) {
   RigSource source = testing::CanonicalCylinderSource();
   MeshSource& mesh = source.mesh;
@@ -107,7 +106,7 @@ std::vector<Shell> ShellsOf(const Rig& rig) {
   return shells;
 }
 
-// Two limbs and the ball between them, which has more vertices than both, but less skin.
+// Two limbs and the ball between them, which has more vertices than both, but less area.
 Rig LimbsAndBall() {
   return testing::MakeRig(Puppet({{.from = -5, .to = 0.3, .radius = kLimb, .lower = kUpper},
                                   {.from = -0.3, .to = 5, .radius = kLimb, .lower = kLower},
@@ -133,7 +132,7 @@ TEST(ConnectedComponents, RigidComponentsAreNotProjected) {
   EXPECT_EQ(testing::FileOrder(*start.layout, out), start.points);
 }
 
-// Nor is it corrected as skin is.
+// Correction methods skip them too.
 TEST(ConnectedComponents, RigidComponentsAreNotCorrected) {
   const Rig rig = LimbsAndBall();
   const auto pose = testing::BendPose(rig, 100);
@@ -144,7 +143,7 @@ TEST(ConnectedComponents, RigidComponentsAreNotCorrected) {
   }
 }
 
-// One joint may carry nearly all of a skin that bends all the same.
+// One joint may have nearly all the weight of a skin that still bends.
 TEST(ConnectedComponents, TwoUnevenPartsAreSkin) {
   const Rig rig = testing::MakeRig(
       Puppet({{.from = -5, .to = 0.3, .rings = 40, .radius = kLimb, .lower = [](double x) {
@@ -153,7 +152,7 @@ TEST(ConnectedComponents, TwoUnevenPartsAreSkin) {
   for (const Shell shell : ShellsOf(rig)) EXPECT_EQ(shell, Shell::kSkin);
 }
 
-// A sleeve lies on the skin, whatever carries it; a ball does not.
+// A sleeve is attached to the skin, whatever its influences; a ball is not.
 TEST(ConnectedComponents, OpenOrRigidComponentsAreAttached) {
   const Piece skin = {.from = -5, .to = 5, .rings = 41, .radius = kLimb, .lower = kBlended};
   const Piece sleeve = {.from = -1,
@@ -174,12 +173,12 @@ TEST(ConnectedComponents, OpenOrRigidComponentsAreAttached) {
   }
 }
 
-// A button goes along with the skin under it as far as the same joints carry both.
+// A button follows the skin below it as far as they share joints.
 TEST(ConnectedComponents, AttachedComponentsFollowSimilarlyInfluencedSkin) {
   RigSource source = testing::CanonicalCylinderSource();
   MeshSource& mesh = source.mesh;
   const auto first = static_cast<std::uint32_t>(mesh.positions.size());
-  const std::vector<float> lower = {1, 0.6F, 0};  // of three buttons over skin of the second joint
+  const std::vector<float> lower = {1, 0.6F, 0};  // of three buttons above skin of the second joint
   for (const float weight : lower) {
     for (const Vec3f& p :
          {Vec3f{1.05F, 1.05F, 0.05F}, Vec3f{0.95F, 1.05F, 0.05F}, Vec3f{1, 1.05F, -0.05F}}) {
@@ -201,7 +200,7 @@ TEST(ConnectedComponents, AttachedComponentsFollowSimilarlyInfluencedSkin) {
   const testing::RoundedLimb rest(std::array<AffineD, 2>{});
   const testing::LimbProjection limb(testing::MakeRig(source), rest);
   ASSERT_EQ(limb.skin().Count(PointRole::kAttachedComponent), 9u);
-  // The skin below moves by what the field says: here out by a tenth.
+  // The skin below moves to the field's level: here outward by 0.1.
   const testing::RoundedLimb wider(
       std::array<AffineD, 2>{AffineD{{1, 0, 0, 0, 0, 1.1, 0, 0, 0, 0, 1.1, 0}},
                              AffineD{{1, 0, 0, 0, 0, 1.1, 0, 0, 0, 0, 1.1, 0}}});

@@ -46,7 +46,7 @@ TEST(Weld, DistanceIsRelativeToDiagonal) {
 }
 
 TEST(Weld, JoinsAcrossGridCells) {
-  // Pairs 0.5e-6 apart at arbitrary places: some straddle a cell border.
+  // Pairs 0.5e-6 apart at random positions: some straddle a grid cell border.
   std::mt19937 random(1);
   std::uniform_real_distribution<float> unit(0, 1);
   std::vector<Vec3f> positions = {{0, 0, 0}, {4096, 0, 0}};
@@ -63,7 +63,7 @@ TEST(Weld, SeparatesDifferentShapeOffsets) {
   source.controls = {{.name = "smile"}};
   ShapeTarget target;
   target.vertices = {1, 2};
-  target.offsets = {{0, 1, 0}, {0, 0, 0}};  // an offset of 0 is none
+  target.offsets = {{0, 1, 0}, {0, 0, 0}};  // a zero offset equals none
   source.shapes = {{.control = 0, .targets = {target}}};
   const WeldedPoints welded = Weld(MakeRig(std::move(source)));
   EXPECT_EQ(welded.point, (std::vector<std::uint32_t>{0, 1, 0, 2}));
@@ -134,7 +134,7 @@ TEST(BorderPoints, EndsOfEdgesWithOneFace) {
 }
 
 TEST(BorderPoints, CountsFacesNotCorners) {
-  // A face that runs along an edge twice is still one face; two faces alike are two.
+  // A face using an edge twice is still one face; two identical faces are two.
   EXPECT_EQ(Borders(MakeRig(RigidSource({{0, 0, 0}, {1, 0, 0}, {2, 1, 0}}, {{0, 1, 2, 1}}))),
             (std::vector<std::uint8_t>{1, 1, 1}));
   EXPECT_EQ(

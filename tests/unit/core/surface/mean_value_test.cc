@@ -1,4 +1,4 @@
-// Mean-value weights of one-rings: what they reproduce, and which rings they refuse.
+// Mean-value weights of one-rings: what they reproduce, and which rings they reject.
 #include "core/surface/mean_value.h"
 
 #include <gtest/gtest.h>
@@ -47,7 +47,7 @@ struct Weighted {
   std::vector<double> weights;
 };
 
-// Vertex 0 amid a ring of others.
+// Vertex 0 in the middle of a ring.
 Rig Fan(const std::vector<Vec3f>& around, const Vec3f& centre = {}) {
   std::vector<Vec3f> positions = {centre};
   positions.insert(positions.end(), around.begin(), around.end());
@@ -76,7 +76,7 @@ TEST(MeanValue, LargeFanInAnyOrder) {
   const auto circle = Circle(kCount);
   std::vector<Vec3f> positions(kCount + 1);
   Faces faces;
-  // Steps by a number without a factor in common: no order helps the walk.
+  // Steps by a coprime number, so that no order helps the walk.
   const auto place = [](std::uint64_t k) {
     return 1 + static_cast<std::uint32_t>(k * 76'543 % kCount);
   };
@@ -127,11 +127,11 @@ TEST(MeanValue, RejectsBordersFoldsAndPointsOutsideRing) {
   for (std::size_t p = 0; p < 40; ++p) EXPECT_EQ(tube.Rejected(p), p < 8 || p >= 32) << p;
 
   auto outside = Circle(6);
-  for (Vec3f& p : outside) p.x += 2;  // the faces turn over on the near side
+  for (Vec3f& p : outside) p.x += 2;  // the faces invert on the near side
   const Rig folded = Fan(outside);
   EXPECT_TRUE(Weighted(folded).Rejected(0));
 
-  // Seen along the normal, an edge turns back by more than the next one goes on.
+  // Seen along the normal, an edge turns back further than the next one advances.
   auto back = Circle(8);
   const auto at = [](double degrees) {
     const double angle = degrees * std::numbers::pi / 180;
@@ -144,7 +144,7 @@ TEST(MeanValue, RejectsBordersFoldsAndPointsOutsideRing) {
 }
 
 TEST(MeanValue, RejectsRingsOfSeveralFans) {
-  // Two fans that share their middle.
+  // Two fans with a common centre.
   std::vector<Vec3f> positions = {{0, 0, 0}};
   Faces faces;
   for (const float z : {1.0f, -1.0f}) {

@@ -14,7 +14,7 @@ TEST(NormalErrors, RotatedRestNormalsAreFarOff) {
   const RuleErrors bend = MeasureRules(TubeMethod::kLbs, TubePose::kBend45, 61, 32);
   EXPECT_NEAR(bend.rotated.max, 29.65, 0.01);
   EXPECT_NEAR(bend.rotated.mean, 1.696, 0.001);
-  EXPECT_NEAR(bend.cofactor.max, 29.65, 0.01);  // no better: weights change, bones are rigid
+  EXPECT_NEAR(bend.cofactor.max, 29.65, 0.01);  // no better: weights vary, bones are rigid
   EXPECT_NEAR(bend.cofactor.mean, 1.560, 0.001);
   const RuleErrors twist = MeasureRules(TubeMethod::kLbs, TubePose::kTwist90, 61, 32);
   EXPECT_NEAR(twist.rotated.max, 24.00, 0.01);
@@ -38,7 +38,7 @@ TEST(NormalErrors, RecomputedWithinOneDegreeOnTable) {
         EXPECT_LT(error.max, 0.94);
         EXPECT_LT(error.mean, 0.15);
         const NormalError rotated = MeasureRules(method, pose, 61, 32).rotated;
-        // Turned by dual quaternions about the axis, a tube is the one surface that only rotates.
+        // Twisted by dual quaternions, a tube is the one surface that only rotates.
         if (method == TubeMethod::kDqs && pose == TubePose::kTwist90) {
           EXPECT_LT(rotated.max, 1e-4);
           continue;
@@ -57,12 +57,12 @@ TEST(NormalErrors, RecomputedErrorIsQuadraticInEdge) {
       const double middle = MeasureRecomputed(method, pose, {61, 32}).mean;
       const double fine = MeasureRecomputed(method, pose, {121, 64}).mean;
       EXPECT_GT(coarse / middle, 3.5);
-      EXPECT_GT(middle / fine, 2.4);  // rings now lie on the kinks of the weights
+      EXPECT_GT(middle / fine, 2.4);  // rings now coincide with the kinks of the weights
     }
   }
 }
 
-// Triangles cut one way lean the normals of an open end; authored normals take that out.
+// Diagonals in one direction tilt the normals of an open end; authored normals correct that.
 TEST(NormalErrors, AuthoredNormalsRemoveRestError) {
   for (const TubePose pose : kPoses) {
     const double plain = MeasureRecomputed(TubeMethod::kLbs, pose, {.authored = false}).max;

@@ -59,7 +59,7 @@ void ExpectUnit(const std::vector<Vec3d>& normals, const std::string& name) {
   }
 }
 
-// cof(A) n, normalised: where a normal goes under the linear part of a motion.
+// cof(A) n, normalised: a normal transformed by the linear part of a motion.
 Vec3d MovedNormal(const AffineD& motion, const Vec3d& n) {
   const Mat3d inverse = Linear(Inverse(motion));
   const double side = Determinant(Linear(motion)) < 0 ? -1 : 1;
@@ -67,7 +67,7 @@ Vec3d MovedNormal(const AffineD& motion, const Vec3d& n) {
   return (1 / std::sqrt(Dot(moved, moved))) * moved;
 }
 
-// A closed ball of quads and triangles; faces point outwards.
+// A closed ball of quads and triangles; faces point outward.
 Rig Ball(const Vec3d& radii) {
   constexpr std::uint32_t kRings = 15, kAround = 24;
   std::vector<Vec3f> positions = {ToFloat(Vec3d{0, 0, radii.z}), ToFloat(Vec3d{0, 0, -radii.z})};
@@ -93,7 +93,7 @@ TEST(Normals, BallNormalsPointOutward) {
   const auto normals = Normals(ball, RestPose(ball));
   for (std::size_t v = 0; v < normals.size(); ++v) {
     const Vec3d away = 0.5 * ToDouble(ball.mesh().positions()[v]);
-    // Areas of quads grow away from the poles and pull normals there by up to 2.8 degrees.
+    // Quad areas grow away from the poles and tilt normals there by up to 2.8 degrees.
     EXPECT_GT(Dot(normals[v], away), std::cos(3 * std::numbers::pi / 180)) << v;
   }
 }
@@ -121,7 +121,7 @@ TEST(Normals, TubeNormalsPointAwayFromAxis) {
     const auto normals = Normals(tube, RestPose(tube));
     for (std::size_t v = 0; v < normals.size(); ++v) {
       const Vec3d p = ToDouble(tube.mesh().positions()[v]);
-      // Triangles cut one way tilt the end rings, whose vertices have one neighbour row only.
+      // Diagonals in one direction tilt the end rings, which have neighbours on one side only.
       const bool end = std::abs(p.x) > 1.99;
       EXPECT_GT(Dot(normals[v], Vec3d{0, 2 * p.y, 2 * p.z}), end && !quads ? 0.995 : 0.99999) << v;
     }
@@ -139,8 +139,7 @@ TEST(Normals, MatchReferenceOnAnyPose) {
       const auto got = Normals(named.rig, posed);
       ExpectUnit(got, named.name);
       for (std::size_t v = 0; v < want.size(); ++v) {
-        // Where the reference has nothing to say, or only noise of points on one line, any unit
-        // normal will do.
+        // Where the reference is undefined or noise of collinear points, any unit normal is fine.
         if (want[v] == Vec3d{} || named.name == "degenerate_fan") continue;
         EXPECT_LT(Distance(got[v], want[v]), 1e-5) << named.name << " vertex " << v;
       }
@@ -199,12 +198,11 @@ TEST(Normals, HardEdgesExactAtRestAndUnderMotion) {
   }
 }
 
-// A tube whose shading leans along the axis, as no surface normal does.
+// A tube whose authored normals lean along the axis, unlike its surface normals.
 Rig LeaningTube() {
   RigSource source = testing::TubeSource();
   for (const Vec3f& p : source.mesh.positions) {
-    source.mesh.normals.push_back(
-        ToFloat(Vec3d{3, 5 * p.y, 8 * p.z}));  // need not be of unit length
+    source.mesh.normals.push_back(ToFloat(Vec3d{3, 5 * p.y, 8 * p.z}));  // need not be unit length
   }
   return testing::MakeRig(std::move(source));
 }
@@ -296,8 +294,7 @@ TEST(Normals, InvariantToUniformScale) {
   }
 }
 
-// A regular polygon in the xy plane, and as many more with the same corners, every other one turned
-// over.
+// A regular polygon in the xy plane, and copies with the same corners, every other one inverted.
 Rig Polygons(std::uint32_t corners, std::size_t faces) {
   std::vector<Vec3f> positions;
   std::vector<std::uint32_t> around, back;
@@ -312,7 +309,7 @@ Rig Polygons(std::uint32_t corners, std::size_t faces) {
   return testing::MakeRig(testing::RigidSource(positions, lists));
 }
 
-// Hours if each corner walked around the whole face.
+// Would take hours if each corner walked around the whole face.
 TEST(Normals, HandlesHugeDegeneratePolygon) {
   const Rig rig = Polygons(400'000, 1);
   for (const Vec3d& n : Normals(rig, Moved(ScaleMotion({1, 0, 0}), RestPose(rig)))) {
@@ -364,7 +361,7 @@ TEST(Normals, CostCoversBoundData) {
   }
 }
 
-// Each table cut short or with an index that points outside must be refused after loading.
+// Truncated tables and out-of-range indices must be rejected after loading.
 TEST(Normals, CheckRejectsDamagedTables) {
   const Rig rig = LeaningTube();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));

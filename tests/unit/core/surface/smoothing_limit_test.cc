@@ -1,4 +1,4 @@
-// Where smoothing is held back, and what that makes of the neighbour weights.
+// Where smoothing is limited, and the resulting neighbour weights.
 #include "core/surface/smoothing_limit.h"
 
 #include <gtest/gtest.h>
@@ -29,7 +29,7 @@ struct Smoothing {
   std::vector<Vec3d> rest;  // [P]
 };
 
-// Rest points with every distance from the x axis multiplied by `part`.
+// Rest points with their distance from the x axis multiplied by `part`.
 std::vector<Vec3d> Thinner(std::vector<Vec3d> points, double part) {
   for (Vec3d& p : points) p = {p.x, part * p.y, part * p.z};
   return points;
@@ -38,7 +38,7 @@ std::vector<Vec3d> Thinner(std::vector<Vec3d> points, double part) {
 TEST(SmoothingLimit, OneWhereAreaIsKept) {
   const Rig rig = testing::TubeRig({.rings = 21, .around = 24});
   const Smoothing s(rig);
-  // A thinner tube has so much less area, nearly.
+  // The area of a tube is proportional to its radius, nearly.
   for (const double part : {1.0, 0.85}) {
     const auto factors =
         MaxSmoothingSteps(rig.mesh(), s.welded, s.weights, Thinner(s.rest, part), 0.8);
@@ -56,12 +56,12 @@ TEST(SmoothingLimit, SquareOfKeptArea) {
        {std::tuple(0.4, 0.8, 0.25), std::tuple(0.5, 1.0, 0.25), std::tuple(0.02, 0.8, 0.01)}) {
     for (const double factor :
          MaxSmoothingSteps(rig.mesh(), s.welded, s.weights, Thinner(s.rest, part), keep)) {
-      EXPECT_NEAR(factor, want, 1e-6) << part;  // open ends: no caps, whose area goes by the square
+      EXPECT_NEAR(factor, want, 1e-6) << part;  // open ends: no caps, whose area would be quadratic
     }
   }
 }
 
-// Half of the tube collapses: the factors pass from one level to the other over a few rings.
+// Half of the tube collapses: the factors change over a few rings.
 TEST(SmoothingLimit, IsSmooth) {
   const Rig rig = testing::TubeRig({.rings = 41, .around = 24});
   const Smoothing s(rig);
@@ -77,7 +77,7 @@ TEST(SmoothingLimit, IsSmooth) {
     }
   }
   EXPECT_GT(largest, 0.05);
-  EXPECT_LT(largest, 0.5);  // 0.75 without the blurring
+  EXPECT_LT(largest, 0.5);  // 0.75 without blurring
   EXPECT_NEAR(*std::ranges::min_element(factors), 0.25, 1e-6);
   EXPECT_EQ(*std::ranges::max_element(factors), 1);
 }
@@ -85,7 +85,7 @@ TEST(SmoothingLimit, IsSmooth) {
 TEST(SmoothingLimit, FiniteOnEveryRig) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const Smoothing s(named.rig);
-    // Smoothed to a point, and not at all: whatever there is without area keeps what it has.
+    // Smoothed to a point, and not at all: faces without area keep the factor 1.
     for (const double size : {0.0, 1.0}) {
       std::vector<Vec3d> smoothed;
       for (const Vec3d& p : s.rest) smoothed.push_back(size * p);

@@ -68,7 +68,7 @@ Vec3d Unit(const Vec3d& v) {
   return (1 / std::sqrt(Dot(v, v))) * v;
 }
 
-// Where linear blend moves the point at (x, angle) of the table's tube, in double.
+// Linear blend position of the point (x, angle) of the reference tube, in double.
 Vec3d Blended(std::span<const AffineD> skin, double x, double angle) {
   const double t = std::clamp(x + 0.5, 0.0, 1.0), w = t * t * (3 - 2 * t);
   const Vec3d p = {x, 0.5 * std::cos(angle), 0.5 * std::sin(angle)};
@@ -95,7 +95,7 @@ TEST(Tangents, FollowTextureOnTwistedAndBentTube) {
         const Vec3d moved = along(h) - along(-h);
         const Vec3d n = surface.normal(v);
         worst = std::max(worst, Degrees(surface.tangent(v), Unit(moved - Dot(moved, n) * n)));
-        // What the blended matrix alone makes of it.
+        // Transformed by the blended matrix alone.
         const Vec4f& authored = tube.mesh().tangents()[v];
         const double t = std::clamp(x + 0.5, 0.0, 1.0), w = t * t * (3 - 2 * t);
         const Vec3d rest = {authored.x, authored.y, authored.z};
@@ -120,7 +120,7 @@ TEST(Tangents, ExactUnderUniformScaleAndMirror) {
       for (std::size_t v = 0; v < rig.vertices(); ++v) {
         const Mat3d m = Linear(motion);
         EXPECT_LT(Distance(moved.tangent(v), Unit(Multiply(m, rest.tangent(v)))), 2e-5) << v;
-        // Through the mirror too: the handedness stays because the normal turns with the winding.
+        // Also when mirrored: the handedness stays, because the normal flips with the winding.
         EXPECT_LT(Distance(moved.bitangent(v), Unit(Multiply(m, rest.bitangent(v)))), 2e-5) << v;
         EXPECT_EQ(moved.tangents[v].w, rig.mesh().tangents()[v].w) << v;
       }
@@ -198,7 +198,7 @@ TEST(Tangents, TangentAlongNormalGivesValidTangent) {
   }
 }
 
-// Every rig, tangents in every direction, poses that flatten and burst it.
+// Every rig, random tangents, degenerate poses.
 TEST(Tangents, UnitAndPerpendicularForAnyPose) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     for (const Vec4f& tangent : {Vec4f{1, 0, 0, 1}, Vec4f{0, 1e-20f, 0, -1}, Vec4f{3, -1, 2, 1}}) {

@@ -15,7 +15,7 @@ AffineD At(const Vec3d& p) {
   return {{1, 0, 0, p.x, 0, 1, 0, p.y, 0, 0, 1, p.z}};
 }
 
-// hip (0 0 0) with two legs, of which one has a foot; a joint on top of the foot; bound at rest.
+// hip (0 0 0) with two legs, one with a foot; a joint coincident with the foot; bound at rest.
 RigSource Legs() {
   RigSource source = testing::RigidSource({{0, 0, 0}, {1, 0, 0}, {0, 10, 0}}, {});
   source.joints = {{.name = "hip"},
@@ -37,7 +37,7 @@ TEST(BoneSegments, EndAtChildren) {
   const Vec3d want[][2] = {{{0, 0, 0}, {0, -2, 0}},     // mean of two children
                            {{1, -1, 0}, {1, -4, 0}},    // its only child
                            {{-1, -3, 0}, {-1, -3, 0}},  // none: a point
-                           {{1, -4, 0}, {1, -4, 0}},    // a child in the same place
+                           {{1, -4, 0}, {1, -4, 0}},    // a coincident child
                            {{1, -4, 0}, {1, -4, 0}}};
   for (std::size_t e = 0; e < 5; ++e) {
     EXPECT_LT(Distance(segments.segment(e).root, want[e][0] - centre), 1e-12) << e;
@@ -54,15 +54,15 @@ TEST(BoneSegments, CouplesOrderAncestorFirst) {
   EXPECT_FALSE(segments.IsAncestor(1, 2));
   EXPECT_FALSE(segments.IsAncestor(1, 1));
   const double diagonal = std::sqrt(0.5);
-  const BoneCouple hip = segments.Couple(0, 1);  // not to the mean of both legs
+  const BoneCouple hip = segments.Couple(0, 1);  // not towards the mean of both legs
   EXPECT_LT(Distance(hip.upper, {diagonal, -diagonal, 0}), 1e-12);
   EXPECT_LT(Distance(hip.lower, {0, -1, 0}), 1e-12);
-  const BoneCouple toe = segments.Couple(3, 4);  // two points continue the leg
+  const BoneCouple toe = segments.Couple(3, 4);  // two zero-length bones continue the leg
   EXPECT_LT(Distance(toe.upper, {0, -1, 0}), 1e-12);
   EXPECT_LT(Distance(toe.lower, {0, -1, 0}), 1e-12);
 }
 
-// A root at 0 and a leaf at (0, 2, 0) that carries all points.
+// A root at 0 and a leaf at (0, 2, 0) whose joint has all points.
 RigSource Leaf(std::vector<Vec3f> points) {
   RigSource source = testing::RigidSource(std::move(points), {});
   source.joints.push_back({.name = "leaf", .parent = 0});
@@ -88,11 +88,11 @@ void ExpectLeaf(const RigSource& source, const Vec3d& tip) {
 
 TEST(BoneSegments, LeafExtendsThroughItsSkin) {
   ExpectLeaf(Leaf(Limb()), {0, 2, 4});
-  // Cut along a seam: the same skin.
+  // Split along a seam: the same skin.
   std::vector<Vec3f> cut = Limb();
   cut.push_back(cut[0]);
   ExpectLeaf(Leaf(cut), {0, 2, 4});
-  // Skin around the joint itself tells no direction: on along the bone that leads to it.
+  // Skin symmetric about the joint defines no direction: continue the parent's bone.
   ExpectLeaf(Leaf({{1, 2, 0}, {-1, 2, 0}, {0, 3, 0}, {0, 1, 0}}), {0, 3, 0});
 }
 
@@ -102,7 +102,7 @@ TEST(BoneSegments, LeafWithoutSkinIsPoint) {
   ExpectLeaf(source, {0, 2, 0});
 }
 
-// A lid in front of its joint is no limb.
+// An eyelid in front of its joint is no limb.
 TEST(BoneSegments, LeafWithDistantSkinIsPoint) {
   std::vector<Vec3f> lid = {{0, 2, 4}};
   for (const float x : {-1.0f, 0.0f, 1.0f}) {
@@ -117,7 +117,7 @@ TEST(BoneSegments, LeafWithDistantSkinIsPoint) {
   ExpectLeaf(Leaf(lid), {0, 2, 4});
 }
 
-// What a leaf carries less of than another joint is not its skin.
+// Skin with a larger weight for another joint does not count.
 TEST(BoneSegments, LeafUsesDominantSkin) {
   std::vector<Vec3f> points = Limb();
   points.push_back({5, -7, 9});
@@ -130,7 +130,7 @@ TEST(BoneSegments, LeafUsesDominantSkin) {
   ExpectLeaf(source, {0, 2, 4});
 }
 
-// Meshes that bring their own bindings of one joint: its bone is that of all their skin.
+// Several meshes with their own bindings of one joint: its bone uses all their skin.
 TEST(BoneSegments, LeafBindingsShareSkin) {
   RigSource source = Leaf(Limb());
   source.bindings.push_back(source.bindings[1]);
@@ -138,7 +138,7 @@ TEST(BoneSegments, LeafBindingsShareSkin) {
   ExpectLeaf(source, {0, 2, 4});
 }
 
-// Bound elsewhere than at rest: bones are where the bind had them.
+// Bound in another pose than rest: bones are in bind space.
 TEST(BoneSegments, AreInBindSpace) {
   RigSource source = Legs();
   const AffineD moved = testing::RigidMotion({1, 2, 3}, 50, {4, 5, 6});

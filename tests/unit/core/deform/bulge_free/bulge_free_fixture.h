@@ -1,4 +1,4 @@
-// bulge_free_fixture.h - a stage that poses, and bulge_free behind it.
+// bulge_free_fixture.h - a skinning stage followed by bulge_free.
 #pragma once
 
 #include <vector>
@@ -24,7 +24,7 @@ inline Rig EndedTube(const TubeOptions& options = {}) {
   return MakeRig(EndedTubeSource(options));
 }
 
-// Runs bulge_free on points that `before` posed from `rest` (default: the rig's).
+// Runs bulge_free on points that `before` skinned from `rest` (default: the rig's).
 inline std::vector<Vec3d> Correct(const Rig& rig, const BulgeFreeParams& params,
                                   std::span<const Affine> pose, const PosedMesh& before,
                                   std::span<const PointBlock> rest = {}) {

@@ -1,4 +1,4 @@
-// What bulge_free does to the shape of bent limbs: the figures of the reference tables.
+// The effect of bulge_free on bent limbs: the figures of the reference tables.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -22,10 +22,10 @@ using testing::SkinMatrices;
 using testing::TubeOptions;
 
 struct Shape {
-  double volume, bulge, collapse;  // parts of the rest volume and of the radius
+  double volume, bulge, collapse;  // relative to the rest volume and the radius
 };
 
-// Of a tube of two bones: the distance of its points from the nearer posed bone.
+// For a tube of two bones: distances of its points from the nearer posed bone.
 Shape Measure(const TubeOptions& options, const Rig& rig, std::span<const Affine> pose,
               const std::vector<Vec3d>& points) {
   std::vector<Bone> bones = reference::RestBones(rig);
@@ -53,7 +53,7 @@ BulgeFreeParams AtOnce(float sharpness, bool strongest = false) {
   return {.softness = 0, .sharpness = sharpness, .strongest = strongest};
 }
 
-// Bulge of dual quaternions on the bent tube, and what is left of it.
+// Bulge of dual quaternions on the bent tube, before and after correction.
 TEST(BulgeFreeTable, BentTube) {
   const Rig rig = EndedTube();
   for (const auto& [degrees, bulge] : {std::pair{60, 0.065}, {90, 0.087}, {120, 0.102}}) {
@@ -71,13 +71,13 @@ TEST(BulgeFreeTable, BentTube) {
     EXPECT_NEAR(shape.bulge, 1 + row.bulge, 1e-3);
     EXPECT_NEAR(shape.volume, row.volume, 1e-3);
   }
-  // The soft start leaves a quarter of its 2 % at most.
+  // The soft onset leaves at most a quarter of its 2 %.
   EXPECT_NEAR(Corrected(rig, {.strongest = true}, 90).bulge, 1.005, 1e-3);
   EXPECT_NEAR(Corrected(rig, {}, 90).bulge, 1.006, 1e-3);
   EXPECT_NEAR(Corrected(rig, {}, 90).volume, 0.9885, 5e-4);
 }
 
-// The cylinder of radius 1, length 10, weights over a half-width of 1 (here at half its size).
+// The cylinder of radius 1, length 10, weights over a half-width of 1 (here at half the size).
 TEST(BulgeFreeTable, BentCylinder) {
   const TubeOptions options = {.rings = 81, .length = 5, .radius = 0.5};
   const Rig rig = EndedTube(options);
@@ -101,7 +101,7 @@ TEST(BulgeFreeTable, BentCylinder) {
   }
 }
 
-// The bisector on the bent tube: most of the bulge goes, less volume with it.
+// The bisector on the bent tube removes most of the bulge and costs less volume.
 TEST(BulgeFreeTable, BisectorOnTheBentTube) {
   const Rig rig = EndedTube();
   struct Row {
@@ -117,7 +117,7 @@ TEST(BulgeFreeTable, BisectorOnTheBentTube) {
   }
 }
 
-// Two fingers 35 degrees to either side of x and skin between them; they spread by 30 degrees more.
+// Two fingers 35 degrees to either side of x with skin between them, spread by another 30 degrees.
 RigSource Fingers(std::size_t vertices) {
   RigSource source;
   source.joints = {{.name = "palm"},
@@ -144,7 +144,7 @@ RigSource Fingers(std::size_t vertices) {
   return source;
 }
 
-// Largest difference of the correction between neighbours, as part of their rest distance.
+// Largest difference of the correction between neighbours, relative to their rest distance.
 double Jump(std::size_t vertices, const BulgeFreeParams& params) {
   const Rig rig = testing::MakeRig(Fingers(vertices));
   auto pose = testing::RestPose(rig);
@@ -165,8 +165,8 @@ double Jump(std::size_t vertices, const BulgeFreeParams& params) {
   return largest * static_cast<double>(vertices - 1) / 0.6;
 }
 
-// Where the weights of two fingers cross, the strongest bone's correction jumps however fine the
-// mesh; shared among bones it does not, the less so the less sharply.
+// Where the weights of two fingers cross, the correction by the strongest bone jumps on any mesh;
+// shared among bones it is continuous, and flatter for lower sharpness.
 TEST(BulgeFreeTable, ContinuityBetweenFingers) {
   const double strongest = Jump(101, AtOnce(1, true)), sharp = Jump(101, AtOnce(4)),
                smooth = Jump(101, AtOnce(1));

@@ -40,7 +40,7 @@ using testing::TwistPose;
 
 constexpr BulgeFreeParams kBisector = {.method = BulgeMethod::kBisector};
 
-// Every option that changes what is computed.
+// All options that change the computation.
 std::vector<BulgeFreeParams> Projections() {
   return {{},
           {.softness = 0},
@@ -57,7 +57,7 @@ std::vector<NamedRig> Rigs() {
   return rigs;
 }
 
-// Of two stages, one on the other.
+// For two consecutive stages.
 double Tolerance(const Rig& rig) {
   return 2 * testing::PosedTolerance(rig);
 }
@@ -94,7 +94,8 @@ TEST(BulgeFree, BisectorMatchesReference) {
         const auto got =
             Correct(rig, {.strength = strength, .method = BulgeMethod::kBisector}, pose, before);
         EXPECT_LT(MaxDistance(got, want), 1e-5);
-        EXPECT_EQ(MaxDistance(got, before.points) > 0.01, strength > 0);  // it does something
+        EXPECT_EQ(MaxDistance(got, before.points) > 0.01,
+                  strength > 0);  // the correction has an effect
       }
     }
   }
@@ -184,7 +185,7 @@ TEST(BulgeFree, KeepsVerticesWithOneInfluence) {
   }
 }
 
-// A distance kept from bind would pull the whole figure back to its rest size.
+// Distances stored at bind would shrink the whole character to its rest size.
 TEST(BulgeFree, FollowsUniformScale) {
   for (const Rig& rig : {EndedTube(), TubeRig()}) {
     const AffineD twice = ScaleMotion({2, 2, 2});
@@ -197,7 +198,7 @@ TEST(BulgeFree, FollowsUniformScale) {
   }
 }
 
-// Behind a stage that moved the rest points, the distances are those of the moved points.
+// After a stage that moved the rest points, distances are those of the moved points.
 TEST(BulgeFree, UsesFrameRestPoints) {
   const Rig rig = EndedTube();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
@@ -213,7 +214,7 @@ TEST(BulgeFree, UsesFrameRestPoints) {
   EXPECT_GT(MaxDistance(Correct(rig, {}, pose, before), before.points), 0.1);
 }
 
-// Neither pulled onto the bone, nor NaN: as they are.
+// Neither pulled onto the bone nor NaN.
 TEST(BulgeFree, KeepsPointsWhoseSquareOverflows) {
   const Rig rig = EndedTube();
   const auto rest = RestPose(rig);
@@ -231,7 +232,7 @@ TEST(BulgeFree, KeepsPointsWhoseSquareOverflows) {
   }
 }
 
-// Whole exponents are products, whose bits are the same everywhere.
+// Products have the same bits on every machine.
 TEST(BulgeFree, IntegerSharpnessIsProduct) {
   const Rig rig = EndedTube({.joints = 5, .weights = TubeWeights::kFour});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
@@ -260,7 +261,7 @@ TEST(BulgeFree, IntegerSharpnessIsProduct) {
   }
 }
 
-// A limb that ends without a joint is corrected as with one there.
+// A limb that ends without a joint is corrected like one with an end joint.
 TEST(BulgeFree, LeafMatchesBoneWithEnd) {
   const Rig leaf = TubeRig(), ended = EndedTube();
   for (const double degrees : {30, 90, 150}) {
@@ -273,7 +274,7 @@ TEST(BulgeFree, LeafMatchesBoneWithEnd) {
   }
 }
 
-// Both halves of a bent limb are each other's mirror image in the plane that halves the bend.
+// Both halves of a bent limb are mirror images in the bisecting plane.
 TEST(BulgeFree, BentLimbHalvesAreMirrored) {
   const testing::TubeOptions options;
   const Rig rig = TubeRig(options);
@@ -284,7 +285,7 @@ TEST(BulgeFree, BentLimbHalvesAreMirrored) {
     const Vec3d normal = {std::cos(half), std::sin(half), 0};
     for (const BulgeFreeParams& params : {BulgeFreeParams{}, {.softness = 0, .sharpness = 4}}) {
       const auto after = Correct(rig, params, pose, before);
-      double most[2] = {};  // moved, of either half
+      double most[2] = {};  // maximum motion per half
       for (std::size_t v = 0; v < after.size(); ++v) {
         const std::size_t ring = v / options.around, opposite = options.rings - 1 - ring;
         const Vec3d& p = after[opposite * options.around + v % options.around];
@@ -298,7 +299,7 @@ TEST(BulgeFree, BentLimbHalvesAreMirrored) {
   }
 }
 
-// Its bone lies in its skin, however its joint is turned, mirrored or scaled within itself.
+// The bone follows the skin, however its joint's axes are rotated, mirrored or scaled.
 TEST(BulgeFree, InvariantToLeafAxes) {
   const Rig rig = TubeRig();
   const auto pose = BendPose(rig, 80);
@@ -316,7 +317,7 @@ TEST(BulgeFree, InvariantToLeafAxes) {
 }
 
 TEST(BulgeFree, ZeroLengthBonesArePoints) {
-  // All joints in one place, and vertices on it.
+  // All joints coincide, and vertices are on them.
   RigSource source = testing::RigidSource({{0, 0, 0}, {0, 1, 0}}, {});
   source.joints.push_back({.name = "same", .parent = 0});
   source.rest_local.emplace_back();
@@ -344,7 +345,7 @@ TEST(BulgeFree, CommutesWithRigidMotion) {
   }
 }
 
-// Bound in another place and turned: the same posed points.
+// Bound in another, rotated place: the same posed points.
 TEST(BulgeFree, InvariantToBindPose) {
   const AffineD moved = RigidMotion({1, 2, 3}, 70, {2, -1, 1});
   for (RigSource source : {EndedTubeSource(), testing::TubeSource()}) {
@@ -362,7 +363,7 @@ TEST(BulgeFree, InvariantToBindPose) {
   }
 }
 
-// The push depends neither on the order of bindings nor on how joints are turned within themselves.
+// The push depends neither on the order of bindings nor on the joints' axes.
 TEST(BulgeFree, BisectorInvariantToJointOrderAndAxes) {
   RigSource source = EndedTubeSource();
   std::swap(source.bindings[0], source.bindings[1]);
@@ -380,7 +381,7 @@ TEST(BulgeFree, BisectorInvariantToJointOrderAndAxes) {
       5e-6);
 }
 
-// Fingers side by side do not meet end to end.
+// Parallel fingers are not connected end to end.
 TEST(BulgeFree, BisectorIgnoresSiblings) {
   RigSource source = testing::RigidSource({{0, 1, 0}, {1, 1, 1}}, {});
   for (const char* name : {"left", "right"}) {
@@ -408,7 +409,7 @@ TEST(BulgeFree, ContinuousInPose) {
   }
 }
 
-// Bones that fold onto each other, and past it: the push fades out instead of turning round.
+// Bones folded onto each other and beyond: the push fades out instead of reversing.
 TEST(BulgeFree, BisectorFadesForFoldedBones) {
   const Rig rig = EndedTube();
   const auto push = [&](double degrees) {

@@ -1,4 +1,4 @@
-// bound_cor.h - centres of rotation on their own, and rigs whose weights are worth a centre.
+// bound_cor.h - computes centres of rotation alone, and rigs with non-trivial weights.
 #pragma once
 
 #include <cmath>
@@ -37,7 +37,7 @@ class Random {
   std::uint32_t state_ = 12345;
 };
 
-// Replaces a tube's weights: weight(x, around, joint) before they are made to sum up to 1.
+// Replaces a tube's weights by weight(x, around, joint), normalised.
 template <class Weight>
 RigSource Weighted(const TubeOptions& options, Weight weight) {
   RigSource source = TubeSource(options);
@@ -60,7 +60,7 @@ RigSource Weighted(const TubeOptions& options, Weight weight) {
   return source;
 }
 
-// Every vertex moved by every joint, the nearest most.
+// Every vertex influenced by every joint, the nearest most.
 inline RigSource BroadWeights(const TubeOptions& options) {
   return Weighted(options, [&](double x, std::size_t around, std::size_t j) {
     const double at =
@@ -70,7 +70,7 @@ inline RigSource BroadWeights(const TubeOptions& options) {
   });
 }
 
-// Weights without rhyme or reason: neighbours have nothing in common.
+// Random, uncorrelated weights.
 inline RigSource NoisyWeights(const TubeOptions& options) {
   Random random;
   return Weighted(options, [&](double, std::size_t around, std::size_t j) {

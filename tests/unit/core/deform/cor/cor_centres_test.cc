@@ -63,19 +63,19 @@ TEST(CorCentres, MatchBruteForce) {
 }
 
 TEST(CorCentres, RefinementImprovesCoarseMeshes) {
-  const Rig rig = TubeRig({.rings = 12, .around = 7});  // no ring on the joint: not symmetric
+  const Rig rig = TubeRig({.rings = 12, .around = 7});  // no ring at the joint: not symmetric
   EXPECT_GT(MaxDistance(Centres(rig, {.refine = true}), Centres(rig, {.refine = false})), 1e-3);
 }
 
 TEST(CorCentres, SplitsUntilSidesAtMostOneTenth) {
-  // Weights (1,0,0) (0,1,0) (0,0,1): every piece's weights are its barycentric coordinates.
+  // Weights (1,0,0) (0,1,0) (0,0,1): a piece's weights are its barycentric coordinates.
   std::vector<CorPiece> pieces;
   SplitCorTriangle({2, 2, 2}, pieces);
   double area = 0;
   for (const CorPiece& piece : pieces) {
     area += piece.area;
     EXPECT_NEAR(piece.corner[0] + piece.corner[1] + piece.corner[2], 1, 1e-6);
-    // A side of at least 0.05 once belonged to it, so it is no sliver of the whole.
+    // Pieces come from sides of at least 0.05, so they are no slivers.
     EXPECT_LE(piece.area, 0.1 * 0.1 / 2);
   }
   EXPECT_NEAR(area, 1, 1e-6);
@@ -84,7 +84,7 @@ TEST(CorCentres, SplitsUntilSidesAtMostOneTenth) {
   for (const auto& [side2, count] :
        {std::pair<std::array<double, 3>, std::size_t>{{0, 0, 0}, 1},
         {{0.01, 0.01, 0.01}, 1},
-        {{0.0101, 0, 0.0101}, 3},  // halves of 0.05, one median still as long as a side
+        {{0.0101, 0, 0.0101}, 3},  // halves of 0.05, one median as long as a side
         {{0.0101, 0.0025, 0.0025}, 2}}) {
     pieces.clear();
     SplitCorTriangle(side2, pieces);
@@ -97,7 +97,7 @@ TEST(CorCentres, PieceCountWithinBound) {
   std::vector<CorPiece> pieces;
   std::size_t all = 0, most = 0;
   for (int i = 0; i < 20000; ++i) {
-    // Three corners of weights in the plane; every fourth on a line, every fifth short.
+    // Three corners in the plane of weights; every fourth collinear, every fifth short.
     double at[3][2];
     const double scale = i % 5 == 0 ? 0.3 : 1.0;
     for (auto& p : at) {
@@ -172,7 +172,7 @@ TEST(CorCentres, FiniteForNearlyOneInfluence) {
   EXPECT_LT(MaxDistance(Centres(rig), want), 1e-4 * rig.mesh().diagonal());
 }
 
-// Directions all around: no centre lies beyond the farthest vertex in any of them.
+// In no direction is a centre beyond the farthest vertex.
 TEST(CorCentres, WithinConvexHull) {
   for (const NamedRig& named : SmallRigs()) {
     const auto centres = Centres(named.rig), rest = RestPoints(named.rig);
@@ -188,7 +188,7 @@ TEST(CorCentres, WithinConvexHull) {
   }
 }
 
-// Rings of a tube share their weights, and vertices along a seam are there twice.
+// Vertices of a ring share weights, and seam vertices are duplicated.
 TEST(CorCentres, EqualWeightsGiveEqualCentres) {
   const TubeOptions options = {.rings = 31, .around = 9};
   RigSource source = TubeSource(options);
@@ -207,7 +207,7 @@ TEST(CorCentres, EqualWeightsGiveEqualCentres) {
   }
   for (std::size_t c = 0; c < source.mesh.face_vertices.size(); ++c) {
     std::uint32_t& v = source.mesh.face_vertices[c];
-    const std::size_t column = c / 6 % options.around;  // two triangles a column
+    const std::size_t column = c / 6 % options.around;  // two triangles per column
     if (v % options.around == 0 && v < vertices && column == options.around - 1) v = twin[v];
   }
   source.mesh.parts[0].vertex_count = static_cast<std::uint32_t>(source.mesh.positions.size());
@@ -239,7 +239,7 @@ TEST(CorCentres, EquivariantUnderSimilarities) {
   }
 }
 
-// sigma -> infinity and two joints: one centre for all, the mean of the surface by b_j b_k.
+// sigma -> infinity and two joints: one common centre, the mean of the surface weighted by b_j b_k.
 TEST(CorCentres, LargeSigmaGivesOneMean) {
   const Rig rig = TubeRig(kCoarse);
   const auto centres = Centres(rig, {.sigma = 10, .refine = false});
@@ -283,7 +283,7 @@ TEST(CorCentres, GroupingHardlyChangesCentres) {
 }
 
 TEST(CorCentres, GroupingBoundsWork) {
-  // Every vertex and triangle carries all 32 joints: 2.8e11 terms one by one.
+  // Every vertex and triangle is influenced by all 32 joints: 2.8e11 terms without grouping.
   const Rig rig = MakeRig(BroadWeights({.rings = 601, .around = 20, .joints = 32}));
   const CorParams params;
   const CorSurface surface = CorSurface::Create(rig, params);

@@ -31,7 +31,7 @@ bool SameBits(const Values& a, const Values& b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0;
 }
 
-// On every instruction set, `run` must give the bits of the scalar one.
+// On every instruction set `run` must give the scalar bits.
 template <class Run>
 void ExpectSameBits(Run run) {
   ASSERT_TRUE(ForceIsa(Isa::kScalar).ok());
@@ -189,7 +189,7 @@ TEST(CentreBlendKernel, CentreAtPointGivesLinearBlend) {
   EXPECT_TRUE(SameBits(input.Result(), linear));
 }
 
-// Rotations that cancel say nothing: the point keeps its offset from the moved centre.
+// Rotations that cancel: the point keeps its offset from the moved centre.
 TEST(CentreBlendKernel, FiniteWithoutRotation) {
   BlendInput input;
   for (float& w : input.turn) w = 0;

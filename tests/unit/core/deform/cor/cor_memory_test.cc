@@ -1,4 +1,4 @@
-// What binding really allocates, against what it announces.
+// Actual allocations of binding, against the estimate.
 #include <gtest/gtest.h>
 
 #include "core/deform/cor/cor.h"
@@ -12,10 +12,10 @@ namespace {
 using testing::TubeOptions;
 using testing::TubeWeights;
 
-// Small things that do not grow with the mesh: scheduler.
+// Allocations independent of the mesh: scheduler.
 constexpr std::size_t kFixed = 1 << 20;
 
-// at_least: the part of the announced bytes that binding must really need.
+// at_least: minimum share of the estimate that binding uses.
 void ExpectWithin(const Rig& rig, const CorParams& params, double at_least,
                   const std::string& name) {
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));

@@ -66,7 +66,7 @@ TEST(Cor, MatchesReference) {
   }
 }
 
-// How far the tube stands out beyond its radius, from the nearer of the two posed bones.
+// Largest distance of the tube from the nearer posed bone, beyond its radius.
 double Bulge(std::span<const Affine> pose, std::span<const Vec3d> posed) {
   const AffineD bend = ToDouble(pose.back());
   const Vec3d ends[2] = {{-2, 0, 0}, Apply(bend, {2, 0, 0})};
@@ -82,7 +82,7 @@ double Bulge(std::span<const Affine> pose, std::span<const Vec3d> posed) {
   return bulge;
 }
 
-// The published behaviour on the tube with smooth weights, to its last digit.
+// The published values for the tube with smooth weights, to the last digit.
 TEST(Cor, TubeKeepsVolume) {
   const Rig rig = TubeRig();
   struct Row {
@@ -162,7 +162,7 @@ TEST(Cor, KeepsStrongestInfluences) {
             1e-30);
 }
 
-// A stage before this one moved the rest points: centres stay, points turn about them.
+// If a previous stage moved the rest points, centres stay and points rotate about them.
 TEST(Cor, RotatesDisplacedPointsAboutSameCentres) {
   const Rig rig = TubeRig({.rings = 31, .around = 8});
   const auto pose = BendPose(rig, 70);

@@ -1,4 +1,4 @@
-// bound_ddm.h - a bound Direct Delta Mush with everything that running it takes.
+// bound_ddm.h - a bound Direct Delta Mush with everything needed to run it.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace sinew::testing {
 
-// As published, everything kept: for comparison with formulas.
+// As published, without truncation: for comparison with formulas.
 inline DdmParams ExactParams(float lambda = 4, std::uint32_t iterations = 4) {
   DdmParams params;
   params.lambda = lambda;
@@ -39,7 +39,7 @@ class BoundDdm {
     }
   }
 
-  // Posed blocks. `in`: moved rest points, or empty.
+  // Posed blocks. `in`: displaced rest points, or empty.
   AlignedVector<PointBlock> RunBlocks(std::span<const Affine> pose, bool enhanced = false,
                                       std::span<const PointBlock> in = {}) const {
     const DenormalGuard guard;
@@ -64,7 +64,7 @@ class BoundDdm {
     return FileOrder(*layout_, RunBlocks(pose, enhanced));
   }
 
-  // Field (of variants 0 and 1) of every binding at a vertex, 0 where it has no row; float32.
+  // A field (of variants 0 and 1) of every binding at a vertex, 0 without a row; float.
   std::vector<double> Field(std::size_t vertex, DdmField field) const {
     std::vector<double> values(rig_.bindings().size(), 0.0);
     const std::size_t block = layout_->lane[vertex] / kLanes, lane = layout_->lane[vertex] % kLanes;

@@ -1,4 +1,4 @@
-// What binding computes: the identities of the moments, truncation, parameters, limits.
+// Binding: identities of the moments, truncation, parameters, limits.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -291,7 +291,7 @@ TEST(DdmSmoothing, UsesLambdaWithoutRadius) {
   EXPECT_EQ(s.lambda, 4);
   EXPECT_EQ(s.kappa, 1.5);
   params.radius = 0.1f;
-  EXPECT_EQ(ResolveSmoothing(params, 10, 0).lambda, 4);  // nothing to measure by
+  EXPECT_EQ(ResolveSmoothing(params, 10, 0).lambda, 4);  // no edges
 }
 
 TEST(DdmTables, CheckRejectsVariantsOfOtherForm) {

@@ -1,5 +1,4 @@
-// How far vertices jump from one degree to the next, with and without the guard: the figures of the
-// notes.
+// Motion of vertices from one degree to the next, with and without the guard.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +37,7 @@ struct Figures {
 };
 
 TEST(PopGuard, LimitsJumpsOfFittedRotation) {
-  // The far end itself moves by 2 sin(half a degree) * 2.06 = 0.036 a step when bent.
+  // When bent, the far end moves by 2 sin(half a degree) * 2.06 = 0.036 per step.
   for (const Figures& f : {Figures{1, 16, false, .009, .188},
                            {1, 16, true, .073, .186},
                            {3, 20, false, .056, .53},
@@ -61,7 +60,7 @@ TEST(PopGuard, NoEffectInMildPoses) {
   }
 }
 
-// The rotation of every vertex: what moving the rest points along each axis adds.
+// The rotation of every vertex, from displacing the rest points along each axis.
 std::vector<Mat3d> Rotations(const BoundDdm& ddm, const std::vector<Affine>& pose) {
   const auto still = ddm.Run(pose);
   std::vector<Mat3d> rotations(still.size());

@@ -1,4 +1,4 @@
-// What binding really allocates, against what it announces.
+// Actual allocations of binding, against the estimate.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -32,7 +32,7 @@ Measured BindMeasured(const Rig& rig, const DdmParams& params) {
   return measured;
 }
 
-// Small things that do not grow with the mesh: scheduler, cosine tables.
+// Allocations independent of the mesh: scheduler, cosine tables.
 constexpr std::size_t kFixed = 1 << 20;
 
 TEST(DdmMemory, PeakWithinEstimate) {
@@ -81,7 +81,7 @@ TEST(DdmMemory, EstimateCoversEveryVariantAndStorage) {
   }
 }
 
-// Every joint reaches the whole mesh: what is announced is known long before all of it is walked.
+// Every joint reaches the whole mesh: the limit is exceeded long before the walk is complete.
 TEST(DdmMemory, CostStopsAtLimitAndWhenCancelled) {
   const Rig rig = testing::TubeRig({.rings = 1500, .around = 6, .joints = 1500, .length = 20});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
@@ -94,7 +94,7 @@ TEST(DdmMemory, CostStopsAtLimitAndWhenCancelled) {
   constexpr std::size_t kLimit = 8 << 20;
   const absl::Status poor = cost(Task({.memory_limit = kLimit}));
   ASSERT_EQ(poor.code(), absl::StatusCode::kResourceExhausted) << poor;
-  // Of a walk through all of it the message would name some gigabyte.
+  // After a full walk the message would name about a gigabyte.
   std::size_t known = 0;
   ASSERT_EQ(std::sscanf(std::string(poor.message()).c_str(), "bind: may need %zu", &known), 1);
   EXPECT_GT(known, kLimit);

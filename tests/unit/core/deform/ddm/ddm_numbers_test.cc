@@ -1,5 +1,5 @@
-// Known results: the reference table of the tube, and exact arrays made by an independent program
-// (skips without them).
+// Known results: the reference table of the tube, and exact arrays from an independent program
+// (skipped without them).
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -53,7 +53,7 @@ TEST(DdmNumbers, TubeMatchesReferenceTable) {
       expect(testing::BendPose(rig, 90), row.bend90);
       expect(testing::BendPose(rig, 135), row.bend135);
       expect(testing::TwistPose(rig, 90), row.twist90);
-      // Half a turn apart, rounding to float16 decides some rotations of variant 0.
+      // At 180 degrees, float16 rounding decides some rotations of variant 0.
       if (row.variant == 0 && storage == Storage::kFloat16) continue;
       expect(testing::TwistPose(rig, 179), row.twist179);
     }
@@ -110,7 +110,7 @@ reference::DdmMesh ReadMesh(const std::string& weights) {
   return mesh;
 }
 
-// The same as a rig: float positions and weights, joints without a bind of their own.
+// The same as a rig: float positions and weights, identity bind matrices.
 Rig ToRig(const reference::DdmMesh& mesh) {
   std::vector<Vec3f> positions;
   for (const Vec3d& p : mesh.rest) positions.push_back(ToFloat(p));

@@ -1,4 +1,4 @@
-// What running does: the laws of the method, plain and enhanced.
+// Laws of the method, plain and enhanced.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -55,7 +55,7 @@ TEST(Ddm, FollowsCommonRigidMotion) {
       const AffineD motion = testing::RigidMotion(
           {1, 2, 3}, 200, {distance * diagonal, -0.5 * distance * diagonal, 0});
       const auto want = Transformed(motion, RestPoints(named.rig));
-      // Float32 resolution of coordinates of this size, some steps of it.
+      // A few float steps at coordinates of this size.
       const double tolerance = 6e-7 * (diagonal + Reach(want));
       for (const bool enhanced : {false, true}) {
         EXPECT_LE(
@@ -162,7 +162,7 @@ TEST(Ddm, TranslationWeightsKeepRotation) {
     DdmParams params = ExactParams();
     params.alpha = alpha;
     const BoundDdm ddm(rig, params);
-    // R d for a displacement d of every rest point: what moving the rest points adds.
+    // R d for a displacement d of every rest point.
     AlignedVector<PointBlock> in = ddm.layout().rest;
     for (PointBlock& block : in) {
       for (float& x : block.x) x += 1;
@@ -192,7 +192,7 @@ TEST(Ddm, RotatesDisplacedPointsWithoutMirroring) {
 }
 
 TEST(Ddm, HandlesDisplacedPointsInFallbackLanes) {
-  const Rig rig = testing::OneVertex();  // no neighbours: every lane is left to the slow path
+  const Rig rig = testing::OneVertex();  // no neighbours: every lane uses the fallback
   const BoundDdm ddm(rig);
   AlignedVector<PointBlock> in = ddm.layout().rest;
   for (PointBlock& block : in) {
@@ -394,8 +394,8 @@ TEST(EnhancedDdm, RotatesWithPose) {
 }
 
 TEST(EnhancedDdm, FollowsOnlyJoint) {
-  // A chain of joints that pass scale on and joints that do not; far from other joints a vertex
-  // moves with its own.
+  // A chain with joints that propagate scale and joints that do not; far from other joints a vertex
+  // follows its own.
   RigSource source = testing::TubeSource({.rings = 161,
                                           .around = 8,
                                           .joints = 4,

@@ -1,4 +1,4 @@
-// Tables in float16: what they take, what they cost in precision, what damage is found.
+// float16 tables: memory, precision, detection of damage.
 #include "core/deform/ddm/ddm_storage.h"
 
 #include <gmock/gmock.h>
@@ -110,7 +110,7 @@ TEST(DdmStorage, ReportedErrorHoldsForOtherPoses) {
 }
 
 TEST(DdmStorage, MeasuresOwnForm) {
-  // Joints that rest unevenly scaled shear when they turn: there the forms differ.
+  // Joints with non-uniform rest scale shear when they rotate, so the forms differ.
   RigSource source = testing::TubeSource(kChain);
   for (std::size_t j = 1; j < source.rest_local.size(); ++j) {
     source.rest_local[j] = Compose(source.rest_local[j], testing::ScaleMotion({1, 3, 0.25}));

@@ -1,4 +1,4 @@
-// Variants 1 to 5, plain and enhanced: formulas, limits, and what every variant owes.
+// Variants 1 to 5, plain and enhanced: formulas, limits, common laws.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -137,7 +137,7 @@ TEST(DdmVariants, FourEqualsTwoWithAlphaOne) {
                 4e-6);
     }
   }
-  four.alpha = 0.4f;  // of no effect while kappa = lambda
+  four.alpha = 0.4f;  // no effect while kappa = lambda
   four.kappa = four.lambda;
   EXPECT_LT(MaxDistance(BoundDdm(rig, two).Run(bent), BoundDdm(rig, four).Run(bent)), 4e-6);
 }
@@ -197,7 +197,7 @@ TEST(DdmVariants, FourRotatesAboutSmoothedPoint) {
   }
 }
 
-// A bent sheet of two joints whose middle bulges by `height`.
+// A bent sheet of two joints whose centre bulges by `height`.
 Rig Sheet(double height) {
   constexpr std::uint32_t kSide = 14;
   RigSource source = testing::GridSource(kSide);
@@ -209,7 +209,8 @@ Rig Sheet(double height) {
     Vec3f& p = source.mesh.positions[v];
     source.influences.bindings[v] = p.x < kSide / 2.0f ? 0 : 1;
     const double x = double{p.x} / kSide - 0.5, y = double{p.y} / kSide - 0.5;
-    // In no coordinate plane: rounding of the moments hits the thin direction too.
+    // Not parallel to a coordinate plane, so that rounding of the moments affects the thin
+    // direction too.
     const double z = height * std::cos(9 * x) * std::cos(7 * y);
     p = ToFloat(Apply(testing::RigidMotion({1, 2, 3}, 50), {p.x, p.y, z}));
   }
@@ -234,9 +235,9 @@ TEST(DdmVariants, OneIsAccurateForThinNeighbourhoods) {
     const DdmParams params = ParamsOf({1, false});
     const BoundDdm ddm(sheet, params);
     const double diagonal = sheet.mesh().diagonal();
-    // 2.5e-6 at height 0.3, where det / trace^3 is some 5e-4: thin, but above kThinShape, so
-    // float32 multiplies cof(H), rounded to 1e-7 of its largest entry, by an inverse that is a
-    // thousand times larger across the sheet. Below kThinShape double does it, to 1e-7.
+    // At height 0.3 det / trace^3 is about 5e-4: thin, but above kThinShape, so float multiplies
+    // cof(H), rounded to 1e-7 of its largest entry, by an inverse that is a thousand times larger
+    // across the sheet: 2.5e-6. Below kThinShape the double fallback gives 1e-7.
     EXPECT_LT(MaxDistance(ddm.Run(testing::RestPose(sheet)), RestPoints(sheet)), 3e-6 * diagonal)
         << height;
     const auto pose = testing::BendPose(sheet, 40);

@@ -57,7 +57,7 @@ TEST(EnhancedDdmVariants, EqualPlainForRigidJoints) {
   }
 }
 
-// A posed chain whose joints scale unevenly; joint `compensating` leaves its parent's scale out.
+// A posed chain with non-uniformly scaling joints; joint `compensating` ignores its parent's scale.
 struct Chain {
   Rig rig;
   std::vector<Affine> pose;
@@ -99,7 +99,7 @@ double Shear(const Affine& a) {
   return largest;
 }
 
-// Every vertex that one joint alone reaches moves as with linear blend, all others by the formulas.
+// Vertices reached by one joint alone follow linear blending, all others the formulas.
 void ExpectFollowsItsJoints(const Chain& chain) {
   const auto skin = testing::SkinMatrices(chain.rig, chain.pose);
   const auto rest = RestPoints(chain.rig);
@@ -134,7 +134,7 @@ void ExpectFollowsItsJoints(const Chain& chain) {
 
 TEST(EnhancedDdmVariants, FollowChildrenOfNonUniformlyScaledParents) {
   const Chain chain = StretchedChain({});
-  EXPECT_GT(Shear(chain.pose[2]), 0.1);  // the scale propagates, and turns to shear
+  EXPECT_GT(Shear(chain.pose[2]), 0.1);  // the scale propagates and becomes shear
   ExpectFollowsItsJoints(chain);
 }
 
@@ -148,7 +148,7 @@ TEST(EnhancedDdmVariants, MixPropagatingAndCompensatingJoints) {
   const Chain chain = StretchedChain({2}), propagating = StretchedChain({});
   EXPECT_GT(Shear(chain.pose[1]), 0.1);
   EXPECT_GT(Shear(chain.pose[3]), 0.1);
-  // Joint 2 leaves out the scale of joint 1 alone.
+  // Joint 2 ignores the scale of joint 1 only.
   double apart = 0;
   for (std::size_t i = 0; i < 12; ++i) {
     apart = std::max(apart, std::abs(double{chain.pose[2].m[i]} - propagating.pose[2].m[i]));

@@ -1,5 +1,5 @@
-// Delta mush beside Blender's Corrective Smooth, which differs in its frames (one per face corner).
-// Skips where the data is absent.
+// Delta Mush against Blender's Corrective Smooth, whose frames differ (one per face corner).
+// Skipped without the data.
 #include <gtest/gtest.h>
 
 #include <charconv>
@@ -19,11 +19,11 @@ namespace {
 namespace fs = std::filesystem;
 
 struct Case {
-  std::string input;  // file of the points that the modifier got
+  std::string input;  // file with the modifier's input points
   reference::CorrectiveSmoothOptions options;
 };
 
-// dqs_cs_simple_f0.5_i10_only_s0.5: input, weights, factor, iterations, and options that are set.
+// dqs_cs_simple_f0.5_i10_only_s0.5: input, weights, factor, iterations, options.
 Case ReadName(const std::string& name) {
   Case c;
   c.input = name.starts_with("dqs_") ? "dqs.f64" : "lbs.f64";
@@ -73,7 +73,7 @@ struct Fixture {
   Rig rig;
 };
 
-// Our understanding of the modifier is complete.
+// The reference reproduces the modifier.
 TEST(CorrectiveSmooth, ReferenceMatchesBlender) {
   if (!fs::exists(Root())) GTEST_SKIP() << "no fixtures at " << Root();
   const int cases = VisitCases(Root(), [](const fs::path& file, const Case& c) {
@@ -85,8 +85,8 @@ TEST(CorrectiveSmooth, ReferenceMatchesBlender) {
   EXPECT_GE(cases, 50);
 }
 
-// Plain smoothing with uniform weights is the same operator. With detail, frames differ; length
-// weighting follows the pose's own edges and is weaker by the valence.
+// Smoothing alone with uniform weights is the same operator. With detail the frames differ;
+// Blender's length weighting uses the pose's edges and is weaker by the valence.
 TEST(CorrectiveSmooth, DeltaMushDiffersOnlyInFrames) {
   if (!fs::exists(Root())) GTEST_SKIP() << "no fixtures at " << Root();
   std::map<std::string, double> farthest;

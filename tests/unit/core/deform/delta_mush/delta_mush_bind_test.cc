@@ -1,4 +1,4 @@
-// What binding delta mush refuses, derives and checks.
+// Binding Delta Mush: errors, derived values, table checks.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Delta mush against its reference, and what must hold whatever the mesh.
+// Delta Mush against its reference, and laws for any mesh.
 #include "core/deform/delta_mush/delta_mush.h"
 
 #include <gtest/gtest.h>
@@ -52,8 +52,8 @@ Points Reference(const Rig& rig, const DeltaMushParams& params, std::span<const 
       testing::PivotRotations(rig, SkinMatrices(rig, pose), reference::RotationBySvd));
 }
 
-// Where faces say nothing, detail turns with the joint: the same a hair above flat and a hair
-// below.
+// Where face normals are undefined, detail rotates with the joint: continuous just above and below
+// flat.
 TEST(DeltaMush, DetailSurvivesFlatJoint) {
   const Rig rig = testing::DegenerateFan();
   const auto at = [&](double thickness) {
@@ -63,7 +63,7 @@ TEST(DeltaMush, DetailSurvivesFlatJoint) {
   EXPECT_LT(MaxDistance(at(-1e-4), at(1e-4)), 1e-3);
 }
 
-// A closed bumpy body of quads and triangles, two joints: a tube whose ends are points.
+// A closed bumpy body of quads and triangles with two joints: a tube whose ends are points.
 Rig Capsule() {
   RigSource source = testing::TubeSource(
       {.rings = 13, .around = 9, .weights = TubeWeights::kRigid, .quads = true});
@@ -164,7 +164,7 @@ TEST(DeltaMush, NoStepsKeepsInputBits) {
   }
 }
 
-// Float32 results stay put where smoothing does nothing.
+// Points that are not smoothed keep their bits.
 TEST(DeltaMush, PinnedAndUnpaintedPointsStay) {
   RigSource source = testing::TubeSource();
   std::vector<float> map(source.mesh.positions.size(), 1.0f);
@@ -202,7 +202,7 @@ TEST(DeltaMush, MapScalesStepWithinRange) {
             5e-6);
 }
 
-// The whole figure mirrored gives the mirrored figure, detail and all.
+// Mirroring the character mirrors the result, including detail.
 TEST(DeltaMush, MirroredInputGivesMirroredResult) {
   const Rig rig = Capsule();
   for (const Vec3d& scale : {Vec3d{-1, 1, 1}, Vec3d{1, -1, 1}, Vec3d{1, 1, -1}}) {
@@ -226,7 +226,8 @@ TEST(DeltaMush, SeamsStayClosedAndLipsSeparate) {
   EXPECT_GT(Distance(open[0], open[7]), 0.9);
 }
 
-// Where the first neighbour's edge comes to stand on the surface, the second carries the frame.
+// Where the first neighbour's edge becomes perpendicular to the surface, the second defines the
+// frame.
 TEST(DeltaMush, SecondNeighbourGivesSameFrame) {
   const Rig rig = Capsule();
   const auto pose = BendPose(rig, 50);
@@ -239,9 +240,10 @@ TEST(DeltaMush, SecondNeighbourGivesSameFrame) {
   const Points first = run(posed, pose);
   for (std::size_t p = 0; p < mush.points(); ++p) mush.frame_least[p * 3 + 1] = 1e30f;
   const Points second = run(posed, pose);
-  EXPECT_LT(MaxDistance(run(rest, RestPose(rig)), RestPoints(rig)), 1e-5);  // the turn is right
+  EXPECT_LT(MaxDistance(run(rest, RestPose(rig)), RestPoints(rig)),
+            1e-5);  // the stored angle is right
   EXPECT_LT(MaxDistance(first, second), 0.1);
-  EXPECT_GT(MaxDistance(first, second), 1e-4);  // it did come into play
+  EXPECT_GT(MaxDistance(first, second), 1e-4);  // the substitute was used
 }
 
 TEST(DeltaMush, WithoutFrameDetailFollowsJoint) {
@@ -261,8 +263,8 @@ struct TubeRow {
   double volume, radius;
 };
 
-// The published behaviour of delta mush with rigid weights, smoothed implicitly as in the table:
-// the reference's frames are those of the method.
+// Published behaviour of Delta Mush with rigid weights and implicit smoothing; the reference uses
+// the method's frames.
 TEST(DeltaMushTable, TubeWithImplicitSmoothing) {
   const TubeOptions options = {.weights = TubeWeights::kRigid};
   const Rig rig = TubeRig(options);

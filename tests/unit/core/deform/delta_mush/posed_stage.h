@@ -1,4 +1,4 @@
-// posed_stage.h - delta mush behind another stage, or on points of the test's own.
+// posed_stage.h - Delta Mush after another stage, or on given points.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace sinew::testing {
 
-// Runs a bound stage on posed points given in file order.
+// Runs a bound stage on posed points in file order.
 inline std::vector<Vec3d> RunMush(const Rig& rig, const BlockLayout& layout, const DeltaMush& mush,
                                   std::span<const Affine> pose, std::span<const PointBlock> in) {
   const PosedRigTables tables = PosedRigTables::Create(rig, layout.centre);
@@ -28,7 +28,7 @@ inline DeltaMush BindMush(const Rig& rig, const BlockLayout& layout,
   return mush;
 }
 
-// Delta mush of any posed points, [V] in file order.
+// Delta Mush of given posed points, [V] in file order.
 inline std::vector<Vec3d> MushOf(const Rig& rig, const DeltaMushParams& params,
                                  std::span<const Affine> pose, std::span<const Vec3d> posed) {
   const auto layout = ValueOrDie(BlockLayout::Create(rig));

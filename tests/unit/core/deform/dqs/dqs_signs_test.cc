@@ -1,4 +1,4 @@
-// Which way round dual quaternions are added: dqs(signs=...).
+// Hemisphere rules of dual quaternions: dqs(signs=...).
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -59,7 +59,7 @@ RigSource Source(const std::vector<std::uint32_t>& parents,
   return source;
 }
 
-// Joints turned about x by these many degrees.
+// Joints rotated about x by the given degrees.
 std::vector<Affine> Turned(const std::vector<double>& degrees) {
   std::vector<Affine> pose;
   for (const double d : degrees) pose.push_back(ToFloat(RigidMotion({1, 0, 0}, d)));
@@ -100,19 +100,19 @@ TEST(DqsSigns, ParentMatchesReference) {
   }
 }
 
-// Each joint 120 degrees on from its parent: the first and the last are nearer the other way round.
+// Each joint 120 degrees from its parent: the first and the last are closer the other way round.
 TEST(DqsSigns, ThreeInconsistentJoints) {
   const Rig rig = Chain({{{0, 1, 0}, {{2, 0.34f}, {1, 0.33f}, {0, 0.33f}}},
                          {{0, 1, 0}, {{2, 0.33f}, {1, 0.34f}, {0, 0.33f}}},
                          {{0, 1, 0}, {{2, 0.33f}, {1, 0.33f}, {0, 0.34f}}}});
   const auto pose = Turned({0, 120, 240});
   const auto strongest = RunMethod<Dqs>(rig, kStrongest, pose).points;
-  EXPECT_NEAR(Distance(strongest[0], strongest[2]), std::sqrt(3.0), 0.05);  // torn apart
+  EXPECT_NEAR(Distance(strongest[0], strongest[2]), std::sqrt(3.0), 0.05);  // torn
   const auto by_parent = RunMethod<Dqs>(rig, ByParent(), pose).points;
   for (const Vec3d& p : by_parent) EXPECT_LT(Distance(p, At(120)), 0.03);
 }
 
-// Two twist joints pass a turn of 240 degrees on: the surface follows all the way.
+// Two twist joints with 240 degrees in total: the surface follows all the way.
 TEST(DqsSigns, TwistChainDoesNotTear) {
   const testing::TubeOptions options = {.rings = 81, .joints = 5, .weights = TubeWeights::kFour};
   const Rig rig = TubeRig(options);
@@ -137,7 +137,7 @@ TEST(DqsSigns, RulesAgreeForConsistentJoints) {
   }
 }
 
-// Quaternions that cancel fall back lane by lane; the others keep to their parents' side.
+// Cancelling lanes fall back individually; the others keep their parents' hemisphere.
 TEST(DqsSigns, CancellingLanesFollowStrongest) {
   const Rig rig = Chain({{{0, 1, 0}, {{2, 0.5f}, {0, 0.5f}}},
                          {{0, 1, 0}, {{0, 0.6f}, {1, 0.4f}}},
@@ -148,7 +148,7 @@ TEST(DqsSigns, CancellingLanesFollowStrongest) {
   EXPECT_EQ(Distance(by_parent[0], strongest[0]), 0);
   EXPECT_LT(Distance(by_parent[0], At(-5)), 1e-5);
   EXPECT_GT(Distance(by_parent[2], strongest[2]), 0.1);
-  // Short of cancelling, the way round the chain is kept.
+  // Below cancellation, the direction along the chain is kept.
   const auto near = RunMethod<Dqs>(rig, ByParent(), Turned({0, 150, 300})).points;
   EXPECT_LT(Distance(near[0], At(150)), 1e-5);
   for (const Isa isa : SupportedIsas()) {
@@ -159,13 +159,13 @@ TEST(DqsSigns, CancellingLanesFollowStrongest) {
   ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
   for (double d = 160; d < 200; d += 0.25) {
     for (const Vec3d& p : RunMethod<Dqs>(rig, ByParent(), Turned({0, d, 2 * d})).points) {
-      EXPECT_NEAR(Dot(p, p), 1, 1e-5) << d;  // a rotation about the origin, whatever the weights
+      EXPECT_NEAR(Dot(p, p), 1, 1e-5) << d;  // a rotation about the origin for any weights
     }
   }
 }
 
-// The root itself has no binding, and a second root none in common with the first: signs still
-// depend on relative rotations alone.
+// The root has no binding, and a second root is unrelated: signs still depend on relative rotations
+// alone.
 TEST(DqsSigns, FollowFullTurnsOfRoot) {
   const std::vector<Vertex> vertices = {{{0, 1, 0}, {{0, 0.5f}, {1, 0.3f}, {2, 0.2f}}},
                                         {{0, 1, 1}, {{1, 0.4f}, {2, 0.35f}, {0, 0.25f}}},
@@ -186,7 +186,7 @@ TEST(DqsSigns, FollowFullTurnsOfRoot) {
   }
 }
 
-// The same joints in two skins, the second bound with its geometry turned: both deform alike.
+// The same joints in two meshes, the second with a rotated bind: both deform alike.
 TEST(DqsSigns, EachMeshFollowsItsOwnParents) {
   RigSource source =
       Source({kNoParent, 0}, {0, 1, 0, 1},

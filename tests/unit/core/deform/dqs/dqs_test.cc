@@ -73,7 +73,7 @@ TEST(Lbs, MatchesReference) {
   }
 }
 
-// The published behaviour of both methods on the tube with smooth weights, to its last digit.
+// The published values of both methods on the tube with smooth weights, to the last digit.
 TEST(SkinningTable, TubeVolumes) {
   const Rig rig = TubeRig();
   struct Row {
@@ -128,8 +128,8 @@ TEST(Dqs, CommonAffineMotionIsExact) {
   }
 }
 
-// A figure mirrored as a whole: the blend of rotations mirrors with it, up to which axis the mirror
-// is taken for.
+// Mirroring the whole character mirrors the blend of rotations, up to the choice of the mirror
+// axis.
 TEST(Dqs, MirroredCharacterRotatesWithRoot) {
   const Rig rig = TubeRig();
   const auto mirrored = Moved(ScaleMotion({1, -1, 1}), BendPose(rig, 100));
@@ -245,7 +245,7 @@ TEST(Dqs, CheckRejectsInconsistentTables) {
   EXPECT_TRUE(refused([](Dqs& d) { d.table.joints.entry[0] = 7; }));
 }
 
-// A kernel's input with every feature: stretched and rigid joints, mixed lanes, quaternions of both
+// A kernel input with all features: stretched and rigid joints, mixed lanes, quaternions of both
 // signs.
 struct KernelInput {
   explicit KernelInput(bool mixed) {

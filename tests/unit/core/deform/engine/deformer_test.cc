@@ -26,11 +26,11 @@ std::vector<Vec3f> Positions(const Rig& rig, const char* recipe_text,
   return points;
 }
 
-// The textbook elbow: a point that the upper arm alone would carry to (3, 1), and the forearm
-// alone, bent by 90 degrees, to (5, 1), lands at (3.4, 1) with weights 0.8 and 0.2.
+// A point that the upper arm alone would move to (3, 1), and the forearm alone, bent by 90 degrees,
+// to (5, 1), is at (3.4, 1) with weights 0.8 and 0.2.
 TEST(Lbs, BlendsTextbookElbow) {
-  // Rest: elbow at (4, 0); the point at (3, 1) relative to the bind pose. The forearm turns by -90
-  // degrees about the elbow: (3, 1) - (4, 0) = (-1, 1) goes to (1, 1), that is (5, 1).
+  // Rest: elbow at (4, 0); the point is at (3, 1) in bind pose. The forearm rotates by -90 degrees
+  // about the elbow: (3, 1) - (4, 0) = (-1, 1) becomes (1, 1), that is (5, 1).
   RigSource source;
   source.mesh.parts = {{.name = "point", .vertex_offset = 0, .vertex_count = 1}};
   source.mesh.positions = {{3, 1, 0}};
@@ -51,7 +51,7 @@ TEST(Lbs, BlendsTextbookElbow) {
   EXPECT_NEAR(landed.z, 0.0, 1e-6);
 }
 
-// The bits of a vertex do not depend on the block it fell into.
+// The bits of a vertex do not depend on its block.
 TEST(Deformer, PermutedVerticesPermuteResult) {
   const RigSource source =
       testing::TubeSource({.joints = 5, .weights = testing::TubeWeights::kFour});
@@ -86,8 +86,8 @@ TEST(Deformer, PermutedVerticesPermuteResult) {
   }
 }
 
-// A mesh in centimetres on a skeleton in metres deforms like the same mesh in metres, detail
-// included.
+// A mesh in centimetres on a skeleton in metres deforms like the same mesh in metres, including
+// detail.
 TEST(Deformer, InvariantToMeshUnits) {
   const RigSource metres = testing::TubeSource({.joints = 3});
   RigSource centimetres = metres;
@@ -107,7 +107,7 @@ TEST(Deformer, InvariantToMeshUnits) {
   }
 }
 
-// A joint flattened to nothing along one axis keeps its rotation, as it did just before.
+// A joint flattened to zero along one axis keeps its rotation.
 TEST(Deformer, FlatteningJointDoesNotPop) {
   const Rig rig = testing::TubeRig();
   for (const char* recipe_text : {"lbs", "dqs", "enhanced_ddm"}) {
@@ -139,7 +139,7 @@ TEST(Deformer, EstimateRejectsWhatBindRejects) {
   EXPECT_EQ(Deformer::Estimate(rig, {params}, task).status().code(),
             absl::StatusCode::kInvalidArgument);
   for (const char* recipe_text : {"ddm(radius=1)", "ddm(smoothing=explicit, radius=1)"}) {
-    // Two small pieces far apart: the radius is some million edges.
+    // Two small components far apart: the radius is about a million edges.
     RigSource source = testing::TubeSource();
     for (std::size_t v = 0; v < 32; ++v) source.mesh.positions[v].x -= 1e6f;
     const Rig wide = testing::MakeRig(std::move(source));
@@ -167,7 +167,7 @@ TEST(Deformer, VertexStatusOnlyFromStagesThatWriteIt) {
   EXPECT_TRUE(WritesVertexStatus(*ParseRecipe("implicit_skinning")));
 }
 
-// Also from tables that were saved: a deformer keeps no rig.
+// Also from saved tables: a deformer keeps no rig.
 TEST(Deformer, PosesMuscles) {
   RigSource source = testing::TubeSource({.joints = 2});
   source.controls = {{.name = "tension", .default_value = 1}};

@@ -126,7 +126,8 @@ TEST(RecipeText, RejectsInvalidText) {
       {"ddm(pop_guard=1)", "need true or false"},
       {"lbs(speed=3)", "recipe.stages[0].lbs.speed: unknown parameter"},
       {"dqs | bulge_free | implicit(joints=elbow)", "recipe.stages[2].implicit.joints: got"},
-      {"shapes | delta_mush(step=7)", "recipe.stages[2].delta_mush.step: got 7"},  // behind its lbs
+      {"shapes | delta_mush(step=7)",
+       "recipe.stages[2].delta_mush.step: got 7"},  // stage index after the inserted lbs
       {"lbs | implcit", "muscle, bulge_free_dqs, implicit_skinning; did you mean implicit?"},
       {"lbs | implicit(trakcing=true)", "attraction; did you mean tracking?"},
       {"lbs | implicit(step=newtn)", "got 'newtn', need newton, fixed; did you mean newton?"},
@@ -165,8 +166,8 @@ TEST(Registry, DescribesEveryParameter) {
   }
 }
 
-// What is listed is what binds: each choice is a recipe, each number of the range that is not
-// listed none.
+// The listed values are exactly those that bind: each choice parses, and unlisted numbers of the
+// range do not.
 TEST(Registry, ListsAllowedIntegerValues) {
   std::size_t listed = 0;
   for (const MethodInfo& method : ListMethods()) {

@@ -28,12 +28,12 @@ std::vector<Vec3f> Bent(const Recipe& recipe) {
 
 struct Case {
   const char* recipe_text;
-  const char* without;  // the same with the default in place of what is reported
+  const char* without;  // the same with the default for the reported parameter
   const char* field;    // behind "stages[k]."
   const char* why;
 };
 
-// What is reported has no effect: the bits of a strong bend are the same without it.
+// Reported parameters have no effect: the bits of a strong bend are the same without them.
 TEST(UnusedParameters, ReportsParametersWithoutEffect) {
   const Case cases[] = {
       {"ddm(radius=0.05, lambda=2)", "ddm(radius=0.05)", "ddm.lambda", "radius"},
@@ -67,7 +67,8 @@ TEST(UnusedParameters, ReportsParametersWithoutEffect) {
   }
 }
 
-// The same parameters where they count, and others: nothing is reported, and they do change.
+// The same parameters where they matter, and others: nothing is reported, and they change the
+// result.
 TEST(UnusedParameters, SilentForEffectiveParameters) {
   const std::pair<const char*, const char*> cases[] = {
       {"ddm(lambda=2)", "ddm"},

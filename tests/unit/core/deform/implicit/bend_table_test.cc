@@ -1,5 +1,5 @@
-// The bend and twist tables of the canonical cylinder: volumes, overlap, bulge, collapse and edges
-// of each method, printed, and held to the figures of two independent programs.
+// Bend and twist tables of the canonical cylinder: volumes, overlap, bulge, collapse and edges per
+// method, printed and compared with the figures of two independent programs.
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -44,7 +44,7 @@ class BendTable : public ::testing::Test {
     return Measure(pose, testing::RunMethod<Method>(limb_.rig(), {}, pose).points);
   }
 
-  // Behind dual quaternions.
+  // After dual quaternions.
   std::vector<Vec3d> RunImplicit(const ImplicitParams& params, std::span<const Affine> pose) const {
     const auto start = testing::RunMethod<Dqs>(limb_.rig(), {}, pose);
     Task task;
@@ -102,7 +102,7 @@ TEST_F(BendTable, ImplicitWithTheSharpUnion) {
                          Row{90, .9903, .9903, 0, 1.000, .733, .193, 2.22},
                          Row{120, .9704, .9702, .00018, 1.004, .529, .233, 2.70}}) {
     const auto pose = Bend(row.degrees);
-    ProjectionOptions published;  // strays are ours, below
+    ProjectionOptions published;  // without the wrong-side rule, tested below
     published.strays = false;
     const auto run = limb_.Run<Dqs>(pose, RoundedLimb(Skin(pose)), published);
     const LimbFigures got = Measure(pose, run.points);
@@ -122,7 +122,7 @@ TEST_F(BendTable, ImplicitWithTheSharpUnion) {
     EXPECT_NEAR(got.edge_max, row.edge_max, 0.05);
     EXPECT_GT(got.edge_min, 0.03);
     EXPECT_EQ(run.Last(VertexStatus::kIterationLimit), 0u);
-    // The cost model: 3.4 to 4.8 evaluations a vertex.
+    // Cost: 3.4 to 4.8 evaluations per vertex.
     EXPECT_LT(static_cast<double>(run.counts.evaluations),
               static_cast<double>(limb_.rig().vertices()) * 4.8 * 1.3);
   }
@@ -142,7 +142,7 @@ TEST_F(BendTable, ReturningWrongSidePointsRemovesOverlap) {
   }
 }
 
-// The notes' row has another schedule (sigma .35, uniform weights), and so another tolerance.
+// The published row uses another schedule (sigma .35, uniform weights), hence the tolerance.
 TEST_F(BendTable, ImplicitWithTheElbowBlend) {
   const LimbProjection blended(testing::CanonicalCylinder(),
                                testing::BlendLimb(std::array<AffineD, 2>{}));
@@ -164,7 +164,7 @@ TEST_F(BendTable, ImplicitWithTheElbowBlend) {
   }
 }
 
-// The product's own fields, fitted to samples of the mesh.
+// The stage's own fields, fitted to samples of the mesh.
 TEST_F(BendTable, ImplicitWithFittedFields) {
   PrintHead();
   for (const std::uint32_t samples : {50u, 100u}) {

@@ -1,4 +1,4 @@
-// The stage as a whole: fields of its own, seams, awkward rigs, refusals.
+// The stage as a whole: fitted fields, seams, degenerate rigs, errors.
 #include "core/deform/implicit/implicit.h"
 
 #include <gmock/gmock.h>
@@ -39,7 +39,7 @@ struct Ran {
   }
 };
 
-// Behind dual quaternions.
+// After dual quaternions.
 Ran Deformed(const Rig& rig, const ImplicitParams& params, std::span<const Affine> pose) {
   const auto start = testing::RunMethod<Dqs>(rig, {}, pose);
   Task task;
@@ -56,7 +56,7 @@ Ran Deformed(const Rig& rig, const ImplicitParams& params, std::span<const Affin
   return ran;
 }
 
-// T4 and T6 with fitted fields.
+// With fitted fields.
 TEST(Implicit, KeepsRestAndRigidMotion) {
   const Rig rig = testing::CanonicalCylinder();
   const auto rest = testing::RestPose(rig);
@@ -74,14 +74,14 @@ TEST(Implicit, KeepsRestAndRigidMotion) {
     if (op == FieldOperator::kMax) {
       EXPECT_EQ(moved.points, moved.start);
       EXPECT_GE(still_points, 2592u);
-    } else {  // where gradients are parallel, rounding of their angle opens an operator a little
+    } else {  // for parallel gradients, rounding of their angle opens an operator slightly
       EXPECT_LT(farthest, 0.01);
       EXPECT_GE(still_points, rig.vertices() - rig.vertices() / 25);
     }
   }
 }
 
-// Levels are those of the mesh as it was bound, whatever the rest pose does to it.
+// Levels belong to the mesh in its bind pose, whatever the rest pose is.
 TEST(Implicit, KeepsBindPose) {
   RigSource source = testing::CanonicalCylinderSource();
   const std::vector<Affine> bound = testing::RestPose(testing::MakeRig(source));
@@ -92,7 +92,7 @@ TEST(Implicit, KeepsBindPose) {
   EXPECT_GE(ran.Count(VertexStatus::kNotDisplaced), 2592u);
 }
 
-// Skin between many joints goes as skinned; between two, all of the way.
+// Skin shared by many joints is not projected; skin of two joints is, fully.
 TEST(Implicit, SkinOfManyJointsFollowsInput) {
   RigSource source = testing::CanonicalCylinderSource();
   for (int k = 0; k < 3; ++k) {
@@ -119,7 +119,7 @@ TEST(Implicit, SkinOfManyJointsFollowsInput) {
   const Ran ran = Deformed(rig, {}, testing::BendPose(rig, 100));
   std::size_t moved = 0;
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
-    if (within(v, 0.3F)) {  // two rings from skin that goes: ways change gradually
+    if (within(v, 0.3F)) {  // two rings from projected skin: weights are smooth
       EXPECT_EQ(ran.points[v], ran.start[v]);
     } else {
       moved += ran.points[v] == ran.start[v] ? 0 : 1;
@@ -128,8 +128,8 @@ TEST(Implicit, SkinOfManyJointsFollowsInput) {
   EXPECT_GT(moved, 50u);
 }
 
-// Between limbs that no joint joins there is no limb for skin to lie on: it goes as skinned.
-// Two rows of a fine palm lie between it and skin that goes: ways change gradually.
+// Skin between siblings has no limb to be projected to. Two rows of a fine palm are in between,
+// because projection weights are smooth.
 TEST(Implicit, SkinBetweenSiblingsFollowsInput) {
   const Rig rig = testing::MakeRig(testing::PalmSource(128));
   const Ran ran = Deformed(rig, {}, testing::TurnPose(rig, {1, 0, 0}, 40));
@@ -146,7 +146,7 @@ TEST(Implicit, SkinBetweenSiblingsFollowsInput) {
   EXPECT_GT(moved, 50u);
 }
 
-// And what goes part of its way does not slide off on the next limb, however long it is tracked.
+// Partially projected skin does not slide onto the next limb, however long it is tracked.
 TEST(Implicit, SkinNearSiblingsIsTrackedAtProjection) {
   const Rig rig = testing::MakeRig(testing::PalmSource());
   Task task;
@@ -180,7 +180,7 @@ TEST(Implicit, SkinNearSiblingsIsTrackedAtProjection) {
 }
 
 TEST(Implicit, SeamsStayClosed) {
-  // Every face has its corners for itself.
+  // Every face has its own corners.
   const RigSource whole = testing::CanonicalCylinderSource();
   RigSource split = whole;
   split.mesh.positions.clear();
@@ -258,7 +258,7 @@ TEST(Implicit, OperatorsOfSingleJoints) {
   EXPECT_GT(testing::MaxDistance(one.points, none.points), 0.02);
 }
 
-// Far beyond what projection can do from a start that is folded through itself.
+// Projection cannot resolve this start, which is folded through itself.
 TEST(Implicit, TrackingClosesFoldsWithoutOverlap) {
   const Rig rig = testing::CanonicalCylinder();
   Task task;
@@ -320,11 +320,11 @@ TEST(Implicit, HandlesDistantVertex) {
   }
 }
 
-// Points take their own cotangents and nobody else's, also beside points and faces without any.
+// Points use their own cotangents only, also beside points and faces without any.
 TEST(Implicit, CotangentRowsSumToOne) {
   auto rigs = testing::AllRigs();
   RigSource source = testing::CanonicalCylinderSource();
-  source.mesh.positions[500] = source.mesh.positions[501];  // faces without area
+  source.mesh.positions[500] = source.mesh.positions[501];  // zero-area faces
   rigs.push_back({"no_area", testing::MakeRig(source)});
   source.mesh.positions[500].y = 1e30f;
   rigs.push_back({"far", testing::MakeRig(std::move(source))});
@@ -357,7 +357,7 @@ TEST(Implicit, UsesUnder64BytesPerVertexWithoutFields) {
   }
 }
 
-// Gives the fourth entry of one table of the rows, or a new one, a value that fits nowhere.
+// Sets the fourth entry of one row table, or a new one, to an invalid value.
 void SpoilRows(Implicit& implicit, std::string_view table) {
   NeighbourRows::Fields(implicit.skin.rows, [&](std::string_view name, auto& values) {
     if (name != table) return;

@@ -1,5 +1,5 @@
-// limb_projection.h - projection of the canonical cylinder, or any rig, on a field of the test's
-// choice, and what the result is worth.
+// limb_projection.h - projects the canonical cylinder, or any rig, on a given field, and measures
+// the result.
 #pragma once
 
 #include <algorithm>
@@ -44,7 +44,7 @@ inline std::vector<std::int32_t> StrongestParts(const Rig& rig) {
   return parts;
 }
 
-// Projection alone, as a method that is bound.
+// Projection alone, as a bound method.
 struct Projection {
   const SkinSurface& skin;
   const PosedField& field;
@@ -84,7 +84,7 @@ class LimbProjection {
     result.points = FileOrder(*layout_, result.out);
     return result;
   }
-  // Behind a method with its defaults.
+  // After a method with its defaults.
   template <class Method>
   Projected Run(std::span<const Affine> pose, const PosedField& field,
                 const ProjectionOptions& options) const {
@@ -99,7 +99,7 @@ class LimbProjection {
 
 // Columns of the bend and twist tables; the canonical cylinder, radius 1.
 struct LimbFigures {
-  double signed_volume = 0, whole = 0, overlap = 0;  // of the mesh at rest
+  double signed_volume = 0, whole = 0, overlap = 0;  // of the rest mesh
   double bulge = 0, collapse = HUGE_VAL;             // distance from the nearest bone
   double edge_rms = 0, edge_max = 0, edge_min = HUGE_VAL;
 };
@@ -141,7 +141,7 @@ inline LimbFigures MeasureLimb(const Rig& rig, std::span<const AffineD> skin,
   for (const auto& t : triangles) {
     for (std::size_t c = 0; c < 3; ++c) {
       const std::uint32_t a = t[c], b = t[(c + 1) % 3];
-      if (a > b) continue;  // closed: every edge twice
+      if (a > b) continue;  // closed: every edge occurs twice
       const double rest_length =
           Distance(ToDouble(rig.mesh().positions()[a]), ToDouble(rig.mesh().positions()[b]));
       const double ratio = Distance(points[a], points[b]) / rest_length;

@@ -1,5 +1,5 @@
-// Both blends against what Blender 3.4 and libigl make of the same input. Skips where the data is
-// absent.
+// Linear and dual quaternion blending against Blender 3.4 and libigl on the same input. Skipped
+// without the data.
 #include <gtest/gtest.h>
 
 #include <filesystem>

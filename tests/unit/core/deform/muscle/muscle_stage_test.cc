@@ -1,4 +1,4 @@
-// The stage without fields: rest, swell, strength, what it leaves alone.
+// The stage without fields: rest, swell, strength, unaffected skin.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -44,7 +44,7 @@ double Moved(const Result& a, const Result& b, std::size_t v) {
   return testing::Distance(ToDouble(a.positions[v]), ToDouble(b.positions[v]));
 }
 
-// The vertex of the tube nearest to the point.
+// Index of the tube vertex nearest to p.
 std::size_t Nearest(const Rig& rig, const Vec3d& p) {
   std::size_t best = 0;
   double nearest = std::numeric_limits<double>::infinity();
@@ -89,7 +89,7 @@ TEST(MuscleStage, SkinRisesByBellySwell) {
     const Result plain = Behind(rig, "lbs", pose), pushed = Behind(rig, "lbs | muscle", pose);
     const double swell = PoseMuscles(rig, {.joints = pose})[0].radii[1] - 0.22;
     EXPECT_GT(swell, 0.004);
-    // Nearly in the belly's middle: most of the profile, all of the footprint.
+    // Close to the belly's centre: most of the profile, all of the footprint.
     EXPECT_NEAR(Moved(plain, pushed, top) / swell, 0.97, 0.04) << degrees;
     EXPECT_GT(pushed.positions[top].y, plain.positions[top].y);
     EXPECT_EQ(Moved(plain, pushed, below), 0);
@@ -139,7 +139,7 @@ TEST(MuscleStage, SwellScalesWithCharacter) {
   }
 }
 
-// However the faces are wound; and inside, it pushes outwards.
+// For any winding of the faces; inside, it pushes outward.
 TEST(MuscleStage, BellyOutsideSkinHasNoEffect) {
   for (const bool inside_out : {false, true}) {
     RigSource source = TubeWithMusclesSource();

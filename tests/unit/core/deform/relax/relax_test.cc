@@ -1,4 +1,4 @@
-// Tangential relaxation: rest stays, rigid motions carry over, slid vertices slide back.
+// Tangential relaxation: rest and rigid motions are exact, slid vertices slide back.
 #include "core/deform/relax/relax.h"
 
 #include <gtest/gtest.h>
@@ -55,14 +55,14 @@ class Relaxing {
   Relax relax_;
 };
 
-// What stands before and after a point in a triangle.
+// The previous and next corner of a point in a triangle.
 std::pair<Vec3d, Vec3d> EdgesAt(const std::vector<std::size_t>& face, std::size_t p,
                                 const Points& at) {
   const auto k = static_cast<std::size_t>(std::find(face.begin(), face.end(), p) - face.begin());
   return {at[face[(k + 1) % 3]] - at[p], at[face[(k + 2) % 3]] - at[p]};
 }
 
-// What part of its way a point goes: none where its surface is a corner, all where it is smooth.
+// The share of its shift by which a point moves: 0 at corners, 1 on smooth surface.
 double Smoothness(const reference::MushMesh& mesh, std::size_t p) {
   Vec3d sum;
   double size = 0;
@@ -77,7 +77,7 @@ double Smoothness(const reference::MushMesh& mesh, std::size_t p) {
   return t * t * (3 - 2 * t);
 }
 
-// Along the normal, down to the face that lies under a point's shift.
+// Height along the normal of the face below a point's shift.
 double FaceBelow(const reference::MushMesh& mesh, std::size_t p, const Points& at, const Vec3d& n,
                  const Vec3d& shift) {
   for (const auto& face : mesh.faces) {
@@ -116,7 +116,7 @@ Points Reference(const Rig& rig, const RelaxParams& params, const Points& posed)
   return mesh.OfVertices(at);
 }
 
-// Slides every vertex along the cylinder by a wave of its own.
+// Slides every vertex along the cylinder by a wave.
 Points Slid(const Rig& rig) {
   Points points = testing::RestPoints(rig);
   for (std::size_t v = 0; v + 2 < points.size(); ++v) {
@@ -152,7 +152,7 @@ TEST(Relax, MatchesReference) {
   }
 }
 
-// A tube of radius 1 whose points went around it, each by an angle of its own.
+// A tube of radius 1 whose points are shifted around the axis by individual angles.
 const testing::TubeOptions kRound = {.rings = 21, .around = 16, .radius = 1};
 Points WentAround(const Rig& rig) {
   Points turned = testing::RestPoints(rig);
@@ -169,15 +169,14 @@ void ExpectItDidNotGrow(const Points& out, const Points& turned) {
   EXPECT_GT(MaxDistance(out, turned), 0.1);
 }
 
-// Seen along the limb, a point that slides around it stays within the polygon of its ring, however
-// far it goes.
+// Seen along the limb, a point that slides around it stays inside the polygon of its ring.
 TEST(Relax, ConvexSkinDoesNotGrow) {
   const Rig rig = testing::TubeRig(kRound);
   const Points turned = WentAround(rig);
   ExpectItDidNotGrow(Relaxing(rig, {.iterations = 1, .strength = 1}).Run(turned), turned);
 }
 
-// Normals that follow the winding of its faces point into it.
+// Face normals point inward.
 TEST(Relax, InvertedSkinDoesNotGrow) {
   RigSource source = testing::TubeSource(kRound);
   for (std::size_t f = 0; f + 1 < source.mesh.face_offsets.size(); ++f) {
@@ -201,11 +200,10 @@ TEST(Relax, MirroredInputGivesMirroredResult) {
   EXPECT_LT(MaxDistance(relaxing.Run(turned, mirror), want), 1e-6);
 }
 
-// Courses of bricks: corners lie in the middle of sides, where the angle of a face is straight, or
-// somewhat more or less.
+// A brick pattern: corners in the middle of sides, where the face's angle is about 180 degrees.
 TEST(Relax, FlatSkinSlidesForAnyFaces) {
   constexpr std::uint32_t kSide = 14;
-  for (const double off : {-0.1, 0.0, 0.1}) {  // of such a corner from its side
+  for (const double off : {-0.1, 0.0, 0.1}) {  // distance of such a corner from its side
     RigSource source = testing::TubeSource({.rings = 2, .around = kSide * kSide / 2});
     MeshSource& mesh = source.mesh;
     const auto at = [](std::uint32_t row, std::uint32_t k) { return row * kSide + k; };
@@ -235,8 +233,7 @@ TEST(Relax, FlatSkinSlidesForAnyFaces) {
   }
 }
 
-// Four sides around: its ridges are right angles, and slide a fifth of the way; one of twelve
-// slides all of it.
+// Four sides: right-angled ridges slide a fifth of the way; with twelve sides all of it.
 TEST(Relax, RidgesSlideLess) {
   const auto share = [](std::size_t around) {
     const Rig rig = testing::TubeRig({.rings = 9, .around = around});
@@ -250,7 +247,7 @@ TEST(Relax, RidgesSlideLess) {
   EXPECT_NEAR(share(4), 0.2, 0.05);
 }
 
-// However few sides lie on one side of it: a cap of one face, and the wall of a cylinder.
+// However few sides one face has: a cap of one polygon, and the wall of a cylinder.
 TEST(Relax, CapRimIsRidge) {
   constexpr std::uint32_t kAround = 32;
   RigSource source = testing::TubeSource({.rings = 9, .around = kAround});

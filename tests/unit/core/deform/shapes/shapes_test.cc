@@ -62,7 +62,7 @@ TEST(BlendTargets, TargetsOnBothSidesOfZero) {
   EXPECT_THAT(Blend({-2, -1, 1}, -1.25), ElementsAre(0.25f, 0.75f, 0));
 }
 
-// A partition of the way from 0: the weights, blended, are the value itself.
+// Blending the knots' own weights gives the control's value.
 TEST(BlendTargets, ReproducesKnotWeights) {
   const std::vector<float> weights = {-3, -0.7f, 0.1f, 0.4f, 5};
   for (double value = -8; value <= 8; value += 0.0625) {
@@ -160,7 +160,7 @@ TEST(Shapes, StoresOnlyMovedBlocks) {
   EXPECT_LE(cost.bound_bytes, 4096u);
 }
 
-// An in-between that shows the mesh as it is: no offsets, yet a knot.
+// An in-between without offsets is still a knot.
 TEST(Shapes, EmptyTargetIsKnot) {
   RigSource source = testing::TubeWithShapesSource();
   Shape shape = source.shapes.front();
@@ -183,7 +183,7 @@ TEST(Shapes, EmptyTargetIsKnot) {
   EXPECT_NEAR(moved(0.75f), 0.5 * whole, 1e-6);
 }
 
-// Every chunk asks each active target for its blocks, though it moves but one.
+// Every chunk searches each active target's blocks, though it moves but one.
 TEST(Shapes, FrameCostsSearchPerTargetAndChunk) {
   const auto frame_ns = [](std::size_t targets) {
     RigSource source = testing::TubeWithShapesSource();

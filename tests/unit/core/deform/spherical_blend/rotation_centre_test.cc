@@ -1,5 +1,4 @@
-// The double part of spherical blend skinning: sets of joints, where they meet, what they agree
-// about.
+// The double part of spherical blend skinning: joint sets, expected centres, fitted centres.
 #include "core/deform/spherical_blend/rotation_centre.h"
 
 #include <gtest/gtest.h>
@@ -50,8 +49,7 @@ TEST(CentreOf, FindsSharedJointAtAnyAngle) {
   }
 }
 
-// Where the expected centre is wrong, the true one wins as soon as the angle is well above the
-// fade.
+// If the expected centre is wrong, the true one dominates once the angle is well above the fade.
 TEST(CentreOf, FadesFromAxisToExpectedCentre) {
   const Vec3d on_axis = {0.3, -1.7, 2.1}, axis = {0.6, 0, 0.8}, expected = {1, 0, 0.5};
   const auto from_axis = [&](const Vec3d& p) {
@@ -63,7 +61,7 @@ TEST(CentreOf, FadesFromAxisToExpectedCentre) {
     const std::vector<RigidPart> motions = {Motion({}),
                                             Motion(TurnAbout(on_axis, axis, Degrees(angle)))};
     const double off = from_axis(CentreOf(motions, expected)) / from_axis(expected);
-    // The normal equations of one pair: 4 sin^2(angle / 2) across the axis against the fade.
+    // Normal equations of one pair: 4 sin^2(angle / 2) perpendicular to the axis against the fade.
     const double pull = 4 * std::pow(std::sin(angle / 2), 2), fade = kCentreFade * kCentreFade;
     EXPECT_NEAR(off, fade / (pull + fade), 1e-9) << angle;
     EXPECT_GT(off, last);
@@ -120,7 +118,7 @@ Rig Figure(const std::vector<std::vector<std::uint32_t>>& rows,
   return testing::MakeRig(std::move(source));
 }
 
-// All joints lie one higher at bind than they rest.
+// At bind all joints are one unit higher than at rest.
 TEST(ExpectedCentre, JointBetweenParentAndChild) {
   const Rig rig = Figure({{0}}, {0, 1, 2, 3, 4});
   const Vec3d centre = {0.5, -0.5, 4};

@@ -49,7 +49,7 @@ std::vector<Vec3d> Reference(const Rig& rig, BlendCentres centres, std::span<con
                                    centres == BlendCentres::kPerSet);
 }
 
-// Further ones pull joints out of their sockets, or hardly turn them.
+// Some poses pull joints out of their sockets, or hardly rotate them.
 std::vector<std::vector<Affine>> Poses(const Rig& rig) {
   auto poses = testing::HardPoses(rig);
   poses.push_back(BendPose(rig, 0.3));
@@ -72,7 +72,7 @@ TEST(SphericalBlend, MatchesReference) {
   }
 }
 
-// A copy of the tube's rig that holds only each vertex's `kept` strongest influences.
+// A copy of the tube's rig with only each vertex's `kept` strongest influences.
 Rig Truncated(const TubeOptions& options, const Rig& rig, std::size_t kept) {
   RigSource source = testing::TubeSource(options);
   source.influences = {.offsets = {0}, .bindings = {}, .weights = {}};
@@ -139,8 +139,8 @@ TEST(SphericalBlend, CommonAffineMotionIsExact) {
   }
 }
 
-// Two joints that share a point: blended rotations about it are what dual quaternions give, and
-// rings move as one. The volumes are those published for dual quaternions.
+// Two joints that share a point: blended rotations about it equal dual quaternions, and rings move
+// rigidly. The volumes are those published for dual quaternions.
 TEST(SphericalBlend, TubeKeepsRingsAndVolume) {
   const Rig rig = TubeRig();
   const TubeOptions options;
@@ -164,7 +164,7 @@ TEST(SphericalBlend, TubeKeepsRingsAndVolume) {
   }
 }
 
-// Vertices at one place on the arm a - b - c, each with its own weights of the first joints.
+// Coincident vertices on the arm a - b - c with given weights of the first joints.
 Rig ArmRig(const std::vector<std::vector<double>>& rows) {
   RigSource source = testing::RigidSource(std::vector<Vec3f>(rows.size(), {0.2f, 1, 0.1f}), {});
   source.joints = {{.name = "a"}, {.name = "b", .parent = 0}, {.name = "c", .parent = 1}};
@@ -184,7 +184,7 @@ Rig ArmRig(const std::vector<std::vector<double>>& rows) {
   return testing::MakeRig(std::move(source));
 }
 
-// c goes its own way.
+// c moves independently.
 std::vector<Affine> ArmPose(const Rig& rig) {
   std::vector<Affine> pose = BendPose(rig, 100);
   pose.back() =
@@ -206,7 +206,7 @@ TEST(SphericalBlend, WeightedCentresHaveNoSeams) {
   }
 }
 
-// The weight of the third joint from nothing to a lot: the weighted centre goes along smoothly.
+// The weight of the third joint grows from 0: the weighted centre is continuous.
 TEST(SphericalBlend, WeightedCentresAreContinuousInWeights) {
   std::vector<std::vector<double>> rows;
   for (double third = 2e-6; third < 0.3; third *= 1.3) {
@@ -220,8 +220,8 @@ TEST(SphericalBlend, WeightedCentresAreContinuousInWeights) {
   }
 }
 
-// The joint pulled out of its socket and turned by ever less: what spherical blend adds to linear
-// blend vanishes with the angle, though the point the joints agree about runs away.
+// A joint pulled out of its socket with decreasing rotation: the correction to linear blending
+// vanishes with the angle, though the fitted point goes to infinity.
 TEST(SphericalBlend, SmallAnglesFadeToLinearBlend) {
   const Rig rig = TubeRig();
   for (const BlendCentres centres : kBoth) {
@@ -231,8 +231,8 @@ TEST(SphericalBlend, SmallAnglesFadeToLinearBlend) {
       const auto skin = SkinMatrices(rig, pose);
       const auto linear = reference::Lbs(RestPoints(rig), rig.influences(), skin);
       const auto want = Reference(rig, centres, pose), got = Posed(rig, centres, pose);
-      // |R - sum w R_j| <= angle^2 / 8; how far a point can be from the joint; how far the centre
-      // can be from the joint that is 1.07 out of place.
+      // R - sum w R_j| <= angle^2 / 8, times the distance of a point from the joint plus that of
+      // the centre from the joint, which is displaced by 1.07.
       const double lever = 1 + 1.07 * angle / (angle * angle + 1e-4);
       const double bound = 1.05 * angle * angle / 8 * lever + 1e-13;
       EXPECT_LT(MaxDistance(want, linear), bound) << angle;
@@ -285,13 +285,13 @@ TEST(SphericalBlend, InvariantToRigOrigin) {
   const Rig here = TubeRig(near), there = TubeRig(far);
   for (const BlendCentres centres : kBoth) {
     const auto want = Posed(here, centres, BendPose(here, 60));
-    // Centred on the mesh, both are the same numbers, but for the rounding of the far pose itself.
+    // Relative to the mesh both have the same numbers, except for rounding of the far pose.
     const auto got = Posed(there, centres, BendPose(there, 60));
     EXPECT_LT(MaxDistance(got, Transformed(RigidMotion({0, 0, 1}, 0, far.origin), want)), 5e-4);
   }
 }
 
-// Joints that share an axis, turn alike, lie on each other or have half a turn between them.
+// Joints that share an axis, rotate alike, coincide or differ by 180 degrees.
 TEST(SphericalBlend, DegenerateFitsStayFiniteAndClose) {
   const Rig rig = TubeRig({.rings = 31, .joints = 4, .weights = TubeWeights::kFour});
   auto coaxial = RestPose(rig), alike = Moved(RigidMotion({1, 1, 1}, 90), RestPose(rig));
@@ -332,7 +332,7 @@ TEST(SphericalBlend, IndependentOfInfluenceAndVertexOrder) {
   }
 }
 
-// Shapes move the points before skinning: only where the centre is expected stays as bound.
+// Shapes displace the points before skinning; the expected centre remains that of the bind.
 TEST(SphericalBlend, UsesDisplacedPoints) {
   const Rig rig = TubeRig({.rings = 31, .joints = 3, .weights = TubeWeights::kFour});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
@@ -359,7 +359,7 @@ TEST(SphericalBlend, UsesDisplacedPoints) {
                .state = {},
                .in_is_rest = false,
                .in = blocks,
-               .out = blocks});  // over its input
+               .out = blocks});  // in place
     const auto want = reference::SphericalBlend(rig, SkinMatrices(rig, pose), points,
                                                 centres == BlendCentres::kPerSet);
     EXPECT_LT(MaxDistance(testing::FileOrder(*layout, blocks), want), PosedTolerance(rig));

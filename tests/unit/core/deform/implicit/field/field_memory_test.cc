@@ -1,4 +1,4 @@
-// What binding a field really allocates, against what it announces.
+// Actual allocations of binding a field, against the estimate.
 #include <gtest/gtest.h>
 
 #include "core/deform/implicit/field/limb_field.h"

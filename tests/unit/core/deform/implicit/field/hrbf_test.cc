@@ -1,4 +1,4 @@
-// The fit: constraints, gradient, scale law, rigid motions; and the samples it is made from.
+// The fit: constraints, gradient, scaling, rigid motions; and the sampling.
 #include "core/deform/implicit/field/hrbf.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ struct Samples {
   std::vector<Vec3d> points, normals;
 };
 
-// A capsule, every surface point with its normal.
+// A capsule: surface points with normals.
 Samples Capsule(std::size_t count, double scale = 1) {
   Samples samples;
   CounterRandom random(7);
@@ -174,7 +174,7 @@ TEST(LimbBones, CanonicalLimb) {
   }
 }
 
-// Bound bent by 60 degrees: both parts end in the plane that halves the angle.
+// Bound with a bend of 60 degrees: both parts end in the bisecting plane.
 TEST(LimbBones, BentLimbBonesShareEndPlane) {
   RigSource source = testing::CanonicalSource();
   const AffineD bend = testing::RigidMotion({0, 0, 1}, 60);
@@ -199,7 +199,7 @@ TEST(PartFit, FitsCylinderAndClosesOpenEnd) {
     EXPECT_EQ(fit.closing, 0u);
     EXPECT_EQ(fit.folded, 0);
     EXPECT_FALSE(fit.open);
-    // One dome where the other part follows; the closed end keeps to its own skin.
+    // One end cap where the other part follows; the closed end uses its own skin.
     EXPECT_EQ(fit.hrbf.size(), fit.samples + 1 + kDomeRing);
     const double side = bone.joint == 0 ? -1 : 1;
     for (double x = 0.5; x <= 4; x += 0.25) {
@@ -213,8 +213,9 @@ TEST(PartFit, FitsCylinderAndClosesOpenEnd) {
   }
 }
 
-// The bone runs a quarter of the radius off the middle: the dome keeps to the ball that fits on the
-// near side, as a bend turns the far one there, while the section follows the skin on both.
+// The bone is off the centre by a quarter of the radius: the end cap stays in the ball that fits on
+// the near side, because a bend rotates the far side there; the section follows the skin on both
+// sides.
 TEST(PartFit, EndCapsStayInsideJointBall) {
   RigSource source = testing::CanonicalSource();
   for (Vec3f& p : source.mesh.positions) p.y += 0.25F;
@@ -230,7 +231,7 @@ TEST(PartFit, EndCapsStayInsideJointBall) {
     };
     EXPECT_NEAR(value(0, 1.25), 0, 0.06);
     EXPECT_NEAR(value(0, -0.75), 0, 0.06);
-    // A little over the ring, 0.75 from the joint on all sides.
+    // Just above the ring, 0.75 from the joint on all sides.
     EXPECT_GT(value(0.53, 0.8), 0.02);
     EXPECT_LT(value(0.53, 0.4), -0.02);
     EXPECT_NEAR(value(0.53, -0.53), 0, 0.06);

@@ -1,4 +1,4 @@
-// What binding a field refuses, reports, saves and survives.
+// Binding a field: errors, progress, saving, degenerate rigs.
 #include <gtest/gtest.h>
 
 #include <cmath>

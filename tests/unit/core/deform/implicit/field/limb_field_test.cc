@@ -1,4 +1,4 @@
-// The posed field: against its reference in double, and what holds whatever the rig.
+// The posed field: against its reference in double, and laws for any rig.
 #include "core/deform/implicit/field/limb_field.h"
 
 #include <gtest/gtest.h>
@@ -66,7 +66,7 @@ TEST(LimbField, MatchesReference) {
       std::size_t off = 0;
       for (std::size_t i = 0; i < points.size(); ++i) {
         const auto want = reference::LimbFieldAt(field, bent.pose(), points[i], contact);
-        // The controllers' tables are cut into 1,000; bulge is steep beside the contact.
+        // The controllers' tables have 1,000 entries; bulge is steep beside the contact.
         const bool opens = option.op == FieldOperator::kBlend;
         EXPECT_NEAR(got[i].value, want.value,
                     option.op == FieldOperator::kBulge ? 2e-3
@@ -74,7 +74,7 @@ TEST(LimbField, MatchesReference) {
                                                        : 2e-4);
         off += Length(got[i].gradient - want.gradient) > 0.01 ? 1 : 0;
       }
-      // The bulge's slope is steep beside the contact, and a crease may go to either side.
+      // Bulge is steep beside the contact, and either side of a crease is valid.
       EXPECT_LT(off, points.size() / 50) << static_cast<int>(option.op);
     }
   }
@@ -110,7 +110,7 @@ TEST(LimbField, MirroredRigGivesMirroredField) {
   const Rig rig = CanonicalLimb(), mirrored = CanonicalLimb({.mirrored = true});
   const LimbField a = BindField(rig), b = BindField(mirrored);
   FieldInPose rest(a, RestPose(rig)), other(b, RestPose(mirrored));
-  // The samples are drawn alike from mirrored triangles whose corners are in another order.
+  // Mirrored triangles have another corner order, but samples are drawn alike.
   for (const Vec3d& p : testing::RestPoints(rig)) {
     if (std::abs(p.x) > 3.9) continue;
     EXPECT_NEAR(AskField(*rest, std::vector{p})[0].value,
@@ -230,8 +230,8 @@ TEST(LimbField, OperatorOfSingleJoint) {
   EXPECT_FALSE(SameBits(AskField(*a, points), AskField(*c, points)));
 }
 
-// Three closed cylinders of radius 1 that meet at the origin: the root's along -x, two that hang
-// from it along +x and +y.
+// Three closed cylinders of radius 1 that meet at the origin: the root's along -x, two children
+// along +x and +y.
 Rig Star() {
   RigSource source;
   auto& mesh = source.mesh;
@@ -275,8 +275,8 @@ Rig Star() {
   return testing::MakeRig(std::move(source));
 }
 
-// Blending with the fold of the parent and its siblings instead jumps where another of them wins,
-// because its gradient meets at another angle: here by 0.05.
+// Blending with the union of the parent and its siblings would jump where another of them becomes
+// the largest, because its gradient differs: here by 0.05.
 TEST(LimbField, BranchesComposeContinuously) {
   const FieldController camel = FieldController::kCamel;
   EXPECT_GT(BlendFields(0.45, 0.5, FieldOpening(camel, 0)).g -
@@ -329,7 +329,7 @@ TEST(LimbField, ExtrasReplaceTheirParts) {
   EXPECT_NEAR(AskField(*with, std::vector{top})[0].value, 0.5, 1e-6);
   EXPECT_LT(AskField(*without, std::vector{top})[0].value, 0.3);
   EXPECT_NEAR(AskField(*with, std::vector{top})[0].gradient.y, -15.0 / 16, 1e-5);
-  // Bounds that hold the support change no bit; nor does culling.
+  // Neither tight bounds nor culling change a bit.
   const auto points = Cloud({2, 1, 0}, {4, 2, 2}, 320);
   const auto want = AskField(*with, points);
   Ball bounded = ball;
@@ -342,7 +342,7 @@ TEST(LimbField, ExtrasReplaceTheirParts) {
   EXPECT_TRUE(SameBits(AskField(*culled, points), want));
 }
 
-// A chain whose parts hardly reach each other: what is left out is neither wanted nor the largest.
+// A chain whose parts hardly overlap: omitted parts are neither wanted nor the largest.
 TEST(LimbField, StrongestPartsMatchFullEvaluation) {
   const Rig rig = testing::TubeRig({.rings = 301, .joints = 12, .length = 24});
   const LimbField field = BindField(rig);
@@ -400,7 +400,7 @@ TEST(LimbField, DistinguishesParts) {
   for (std::size_t i = 0; i < kLanes; ++i) {
     EXPECT_EQ(double{std::max(values[i], values[16 + i])}, whole[i].value);
   }
-  // A point carried by its part's frame keeps its value.
+  // A point moved by its part's frame keeps its value.
   ASSERT_EQ((*bent).PartFrames().size(), 2u);
   FieldInPose rest(field, RestPose(rig));
   const Vec3d p = {3, 0.8, 0.2};

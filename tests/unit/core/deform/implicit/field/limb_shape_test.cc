@@ -1,4 +1,4 @@
-// What the fitted limb looks like when it bends: the surface F = iso of the canonical cylinder.
+// Shape of the bent fitted limb: the surface F = iso of the canonical cylinder.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -39,10 +39,10 @@ Vec3d Bent(const Vec3d& v, double radians) {
 }
 
 struct Shape {
-  double bulge = 0, dent = 0;  // of the outer side, by the radius
+  double bulge = 0, dent = 0;  // of the outer side, relative to the radius
 };
 
-// Newton steps to each vertex's own level of the field, with a stop where the gradient turns.
+// Newton steps to each vertex's own level, with a stop where the gradient turns.
 Shape BendShape(const LimbField& field, const Rig& rig, double degrees) {
   const double radians = degrees * 3.14159265358979323846 / 180;
   const std::vector<Vec3d> rest = RestPoints(rig);

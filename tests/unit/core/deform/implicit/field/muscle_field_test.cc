@@ -1,4 +1,4 @@
-// The primitive: against the formulas, differences, and its own mirror image.
+// The primitive: against formulas, differences and its mirror image.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -135,7 +135,7 @@ TEST(MuscleField, StraightSpindleMatchesFormula) {
       const Vec3d local = InBelly(state, p) + Vec3d{state.radii[0], 0, 0};
       const double u = local.x / state.belly_length;
       if (std::abs(u) < 0.03 || std::abs(u - 1) < 0.03 || std::hypot(local.y, local.z) < 0.1) {
-        continue;  // no gradient on the axis, and the tips are blunter than the formula
+        continue;  // no gradient on the axis, and blunter tips than the formula
       }
       const auto expected =
           reference::SpindleField(local, state.belly_length, state.radii[1], profile, warp);

@@ -1,5 +1,5 @@
-// Compact fields, controllers and operators: check values, invariants, and agreement with bisection
-// on the definition.
+// Compact fields, controllers and operators: check values, invariants, and bisection of the
+// definition.
 #include "core/deform/implicit/field/field_operators.h"
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ const std::vector<double>& Table(double m) {
   return m == 0 ? none : usual;
 }
 
-// Either order of the arguments.
+// In either order of the arguments.
 Composed Apply(FieldOperator op, double a, double b, double t) {
   const double lo = std::min(a, b), hi = std::max(a, b);
   switch (op) {
@@ -171,7 +171,7 @@ TEST(Operators, DerivativesMatchDifferences) {
       std::vector<double> errors;
       for (int i = 1; i < 100; ++i) {
         for (int k = 1; k < i; ++k) {
-          // Off the lines where operators have kinks.
+          // Off the kinks of the operators.
           const double hi = i / 101.7 * 0.69, lo = k / 103.1 * 0.69;
           const Composed g = Apply(op, lo, hi, t);
           const auto at = [&](double a, double b) { return Apply(op, a, b, t).g; };

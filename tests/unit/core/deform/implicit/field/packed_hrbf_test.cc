@@ -1,4 +1,4 @@
-// What the kernel sums is the fit, split so that float32 does for it.
+// The kernel's sum equals the fit, in a form suited to float.
 #include "core/deform/implicit/field/packed_hrbf.h"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ namespace {
 struct Packed {
   explicit Packed(const Hrbf& fit) { AppendPacked(fit, centres, polynomial); }
 
-  // The fit again, with its coefficients as float32 holds them.
+  // The fit with its coefficients rounded to float.
   Hrbf Rounded() const {
     Hrbf fit;
     for (std::size_t k = 0; k < centres.size(); k += kCentreFloats) {
@@ -73,7 +73,7 @@ TEST(PackedHrbf, MatchesFitWithLessCancellation) {
       }
       for (const Vec3d& x : testing::Cloud(middle, half, 2000)) {
         const HrbfValue want = rounded.At(x), got = packed.At(x);
-        if (std::abs(want.f) > 1) continue;  // where the compact field ends
+        if (std::abs(want.f) > 1) continue;  // beyond the compact field
         terms = std::max(terms, LargestTerms(rounded, x));
         EXPECT_NEAR(got.f, want.f, 1.5e-4);
         EXPECT_LT(Length(got.gradient - want.gradient), 1e-3);
@@ -81,11 +81,11 @@ TEST(PackedHrbf, MatchesFitWithLessCancellation) {
       }
     }
   }
-  // 60 terms as they stand leave this times 1e-7 and more.
+  // 60 terms summed directly have an error of this times 1e-7 or more.
   EXPECT_GT(terms, 1e4);
 }
 
-// Each power of the split by itself.
+// Each power of the split separately.
 TEST(PackedHrbf, OneCentreEqualsItsTerm) {
   const Vec3d c = {0.5, -0.25, 0.125};
   for (const auto& [alpha, beta] :

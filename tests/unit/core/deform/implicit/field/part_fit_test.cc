@@ -1,5 +1,5 @@
-// What a part's field is made of: the skin that its joint carries, in the pose it was bound in, and
-// domes that no turn of the joint brings out of the skin.
+// Constraints of a part's field: the skin of its joint in the bind pose, and end caps that no joint
+// rotation moves out of the skin.
 #include "core/deform/implicit/field/part_fit.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ std::vector<Fitted> FitAll(const Rig& rig) {
   return all;
 }
 
-// The forearm holds most of a vertex up to a radius before its joint.
+// The forearm has most of the weight up to one radius before its joint.
 TEST(PartFit, IgnoresSkinBeyondJoint) {
   RigSource source = testing::CanonicalSource();
   InfluenceSource rows{.offsets = {0}, .bindings = {}, .weights = {}};
@@ -60,8 +60,7 @@ TEST(PartFit, IgnoresSkinBeyondJoint) {
   EXPECT_GE(behind, 1 + kDomeRing);
 }
 
-// A sleeve of skin in the middle that two joints of four carry evenly with others: no part holds
-// it.
+// Skin in the middle shared evenly between two of four joints and others: no part includes it.
 TEST(PartFit, IgnoresSharedSkin) {
   RigSource source = testing::CanonicalSource();
   for (int k = 0; k < 2; ++k) {
@@ -85,13 +84,13 @@ TEST(PartFit, IgnoresSharedSkin) {
     EXPECT_GT(fitted.fit.samples, 0u);
     for (std::size_t i = 0; i < fitted.centres.size(); ++i) {
       const Vec3d& c = fitted.centres[i];
-      // Half way from a row that is carried to one that is shared.
+      // Halfway between a row of one joint and a shared one.
       EXPECT_FALSE(c.x > 1.07 && c.x < 2.93) << "joint " << fitted.bone.joint << " at " << c.x;
     }
   }
 }
 
-// Bones side by side: each field ends where its skin does, not inside of the other.
+// Parallel bones: each field ends at its own skin, not inside the other.
 TEST(PartFit, ClosesSidesAtSkinExtent) {
   const std::vector<Fitted> all = FitAll(testing::MakeRig(testing::PalmSource()));
   ASSERT_EQ(all.size(), 2u);
@@ -101,9 +100,9 @@ TEST(PartFit, ClosesSidesAtSkinExtent) {
       return fitted.fit.hrbf.Value((1 / fitted.bone.radius) * (at - fitted.fit.centre));
     };
     EXPECT_LT(value({0, side, 0}), -0.15) << "its own bone";
-    for (double x = -1.5; x <= 1.5; x += 0.1) {  // at its rings as between them
+    for (double x = -1.5; x <= 1.5; x += 0.1) {  // at rings and between them
       EXPECT_NEAR(value({x, side, 0.4}), 0, 0.15) << "its own skin";
-      // What an open side comes to there: -0.18 all the way.
+      // The value at an open side: -0.18 throughout.
       EXPECT_GT(value({x, -0.2 * side, 0}), -0.05) << "beside it";
       EXPECT_GT(value({x, -0.5 * side, 0}), -0.05) << "farther on";
       EXPECT_GT(value({x, -side, 0}), 0) << "the other bone";
@@ -111,7 +110,7 @@ TEST(PartFit, ClosesSidesAtSkinExtent) {
   }
 }
 
-// A rest pose that bends the limb shows neither its sections nor its lengths.
+// The rest pose bends the limb; sections and lengths come from the bind pose.
 TEST(PartFit, InvariantToRestPose) {
   RigSource source = testing::CanonicalSource();
   const double c = std::cos(1.2), s = std::sin(1.2);

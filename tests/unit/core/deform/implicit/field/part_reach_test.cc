@@ -1,4 +1,4 @@
-// Bounds of a part's field: they hold everywhere in its box, and where fields meet they tell apart.
+// Bounds of a part's field: valid everywhere in its box, and tight enough to skip parts.
 #include "core/deform/implicit/field/part_reach.h"
 
 #include <gtest/gtest.h>
@@ -23,8 +23,8 @@ double CompactField(double f) {
 }
 
 struct Compared {
-  double most_over = -1;  // F above its bound
-  double slack = 0;       // bound above F, on average
+  double most_over = -1;  // F minus its bound
+  double slack = 0;       // bound minus F, mean
 };
 
 Compared Compare(const PartFit& fit, int points) {

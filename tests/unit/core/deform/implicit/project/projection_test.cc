@@ -1,4 +1,4 @@
-// Projection on fields in closed form: invariants, states, and the reference in double.
+// Projection on closed-form fields: invariants, status, and the reference in double.
 #include "core/deform/implicit/project/projection.h"
 
 #include <gtest/gtest.h>
@@ -42,7 +42,7 @@ bool SameBits(std::span<const PointBlock> a, std::span<const PointBlock> b) {
   return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
-// Blocks of the rest mesh as a stage would hand them on that returns it exactly.
+// Rest mesh blocks, as a stage would pass them that does nothing.
 AlignedVector<PointBlock> RestBlocks(const LimbProjection& limb) {
   AlignedVector<PointBlock> blocks(limb.layout().blocks());
   for (std::size_t i = 0; i < limb.layout().order.size(); ++i) {
@@ -54,12 +54,11 @@ AlignedVector<PointBlock> RestBlocks(const LimbProjection& limb) {
   return blocks;
 }
 
-// T4.
 TEST(Projection, KeepsRestMeshBits) {
   const auto rest = RestBlocks(Cylinder());
   const Projected run = Cylinder().RunOn(rest, RestLimb(), {});
   EXPECT_TRUE(SameBits(run.in, run.out));
-  // The centres of the caps lie on the axis, where the field is 1.
+  // The centres of the caps are on the axis, where the field is 1.
   EXPECT_EQ(run.First(VertexStatus::kExcluded), 2u);
   EXPECT_EQ(run.First(VertexStatus::kNotDisplaced), 2592u);
   EXPECT_EQ(run.counts.evaluations, 2592u);
@@ -68,8 +67,8 @@ TEST(Projection, KeepsRestMeshBits) {
   EXPECT_TRUE(SameBits(skinned.in, skinned.out));
 }
 
-// T5. On a cylinder none of whose rings lies where both parts are equal: which of them wins there
-// is rounding's choice.
+// On a cylinder without a ring where both parts are equal: there rounding would decide which of
+// them is larger.
 TEST(Projection, FollowsRigidMotion) {
   RigSource source = testing::CanonicalCylinderSource();
   for (Vec3f& p : source.mesh.positions) p.x += 0.04f * (1 - p.x * p.x / 25);
@@ -94,7 +93,7 @@ TEST(Projection, FollowsRigidMotion) {
   }
 }
 
-// T6. Skin of two parts: what is of one part alone is not projected at all.
+// Skin of one part alone is not projected.
 TEST(Projection, CommonRotationMovesRigidly) {
   RigSource source = testing::CanonicalCylinderSource();
   source.influences = {.offsets = {0}, .bindings = {}, .weights = {}};
@@ -111,7 +110,6 @@ TEST(Projection, CommonRotationMovesRigidly) {
   EXPECT_EQ(run.First(VertexStatus::kNotDisplaced), 2592u);
 }
 
-// T7.
 TEST(Projection, RepairsTwistOnlyWherePinched) {
   for (const double degrees : {30.0, 90.0, 135.0, 179.0}) {
     const auto pose = testing::TwistPose(Cylinder().rig(), degrees);
@@ -132,7 +130,7 @@ TEST(Projection, RepairsTwistOnlyWherePinched) {
   EXPECT_NEAR(volume.signed_volume / testing::CanonicalVolume(), 0.9995, 5e-4);
 }
 
-// T8, at the notes' slower step.
+// With the published, slower step.
 TEST(Projection, BendsStopAtOtherPart) {
   struct Case {
     double degrees, whole;
@@ -159,7 +157,7 @@ TEST(Projection, BendsStopAtOtherPart) {
   }
 }
 
-// What is said to be fitted is on its level; without smoothing, nothing moves afterwards.
+// Points reported as fitted are on their level; without smoothing nothing moves afterwards.
 TEST(Projection, FittedPointsAreOnLevel) {
   const auto pose = testing::BendPose(Cylinder().rig(), 100);
   const RoundedLimb field = PosedLimb(pose);
@@ -177,7 +175,7 @@ TEST(Projection, FittedPointsAreOnLevel) {
   }
 }
 
-// T9: more steps never leave a fitted or moving point farther from its level.
+// More steps never leave a fitted or moving point farther from its level.
 TEST(Projection, StepsNeverIncreaseLevelDistance) {
   const auto pose = testing::BendPose(Cylinder().rig(), 80);
   const RoundedLimb field = PosedLimb(pose);
@@ -196,7 +194,6 @@ TEST(Projection, StepsNeverIncreaseLevelDistance) {
   }
 }
 
-// T10.
 TEST(Projection, SameBitsForAnyThreadCount) {
   const auto pose = testing::BendPose(Cylinder().rig(), 115);
   const RoundedLimb field = PosedLimb(pose);
@@ -214,7 +211,6 @@ TEST(Projection, SameBitsForAnyThreadCount) {
   }
 }
 
-// T12.
 TEST(Projection, IndependentOfVertexOrder) {
   RigSource source = testing::CanonicalCylinderSource();
   const auto vertices = static_cast<std::uint32_t>(source.mesh.positions.size());
@@ -250,13 +246,13 @@ TEST(Projection, IndependentOfVertexOrder) {
   EXPECT_GE(near, vertices - 12);
 }
 
-// T13: bent the other way, the other side of the limb does the same.
+// Bent the other way, the other side of the limb does the same.
 TEST(Projection, MirroredInputGivesMirroredResult) {
   const auto left = testing::BendPose(Cylinder().rig(), 90);
   const auto right = testing::BendPose(Cylinder().rig(), -90);
   const Projected a = Cylinder().Run<Dqs>(left, PosedLimb(left), {.relax = false});
   const Projected b = Cylinder().Run<Dqs>(right, PosedLimb(right), {.relax = false});
-  // Diagonals are not mirrored, so smoothing is not either: compare where it is not at work.
+  // Diagonals are not mirrored, so smoothed regions are excluded.
   std::size_t compared = 0;
   for (std::size_t v = 0; v < 2592; ++v) {
     const std::size_t ring = v / 32, k = v % 32, w = ring * 32 + (48 - k) % 32;  // y to -y
@@ -268,7 +264,7 @@ TEST(Projection, MirroredInputGivesMirroredResult) {
   EXPECT_GT(compared, 1800u);
 }
 
-// The whole schedule beside the reference. Thresholds send a few points another way.
+// The whole schedule against the reference. Thresholds let a few points differ.
 TEST(Projection, MatchesReference) {
   struct Case {
     double degrees;
@@ -286,7 +282,7 @@ TEST(Projection, MatchesReference) {
       };
     };
     ProjectionOptions options = c.options;
-    options.strays = false;  // which the reference knows nothing of
+    options.strays = false;  // not in the reference
     const Projected run = Cylinder().Run<Dqs>(pose, field, options);
     const reference::ProjectionRules rules = {.newton = c.options.newton,
                                               .contact = c.options.contact,
@@ -307,7 +303,7 @@ TEST(Projection, MatchesReference) {
   }
 }
 
-// At the ends of a deep crease the way out of the other limb leads through its side.
+// At the ends of a deep crease the path out of the other limb leads through its side.
 TEST(Projection, NoWrongSidePointsRemain) {
   for (const double degrees : {100.0, 110.0, 120.0}) {
     const auto pose = testing::BendPose(Cylinder().rig(), degrees);
@@ -316,7 +312,7 @@ TEST(Projection, NoWrongSidePointsRemain) {
     std::size_t strayed = 0;
     for (std::size_t v = 0; v < 2592; ++v) {
       const Vec3d rest = ToDouble(Cylinder().rig().mesh().positions()[v]);
-      if (std::abs(rest.x) < 0.05) continue;  // of both
+      if (std::abs(rest.x) < 0.05) continue;  // of both parts
       const std::size_t own = rest.x < 0 ? 0 : 1;
       const double of_own = field.Part(own, run.points[v]).value;
       const double of_other = field.Part(1 - own, run.points[v]).value;
@@ -332,12 +328,12 @@ TEST(Projection, WithoutContactNoCreaseStopsOrSmoothing) {
   const Projected run = Cylinder().Run<Dqs>(pose, PosedLimb(pose), {.contact = false});
   EXPECT_EQ(run.First(VertexStatus::kGradientDivergence), 0u);
   EXPECT_EQ(run.Last(VertexStatus::kGradientDivergence), 0u);
-  // Steps that ran out are all that is taken up again.
+  // Only points whose steps ran out are stepped again.
   const auto out = static_cast<std::size_t>(VertexStatus::kIterationLimit);
   EXPECT_EQ(run.counts.last[1], run.counts.first[1] + run.counts.first[out]);
 }
 
-// In millimetres and in kilometres, near and on a scaled character: the same shape.
+// In millimetres and kilometres, close and on a scaled character: the same shape.
 TEST(Projection, InvariantToUnits) {
   const auto pose = testing::BendPose(Cylinder().rig(), 90);
   const Projected run = Cylinder().Run<Dqs>(pose, PosedLimb(pose), {});
@@ -375,7 +371,7 @@ TEST(Projection, BordersStayAndAttachedComponentsFollow) {
   EXPECT_EQ(limb.skin().Count(PointRole::kNoField), 2u);
   const auto pose = testing::BendPose(limb.rig(), -90);  // the joint's far side bulges
   const Projected run = limb.Run<Dqs>(pose, RoundedLimb(SkinMatrices(limb.rig(), pose)), {});
-  // The first vertex of the ring at 0.5 lies below the button.
+  // The first vertex of the ring at 0.5 is below the button.
   const std::size_t below = 44 * 32;
   const Vec3d shift = run.points[below] - run.start[below];
   EXPECT_GT(std::sqrt(Dot(shift, shift)), 0.02);
@@ -386,7 +382,7 @@ TEST(Projection, BordersStayAndAttachedComponentsFollow) {
   }
 }
 
-// A field that says anything at all.
+// A field with arbitrary values.
 class WildField : public PosedField {
  public:
   explicit WildField(int kind) : kind_(kind) {}
@@ -424,8 +420,8 @@ TEST(Projection, FiniteForAnyField) {
   }
 }
 
-// The limb with what float32 leaves of a field that was fitted to a thin part: anything within
-// 7e-4, another at the next point.
+// The limb with the noise that float leaves in the field of a thin part: up to 7e-4, varying from
+// point to point.
 class NoisyLimb : public RoundedLimb {
  public:
   using RoundedLimb::RoundedLimb;

@@ -13,7 +13,7 @@ namespace {
 
 using Place = NearestSkin::Place;
 
-// Every place looked at.
+// By brute force.
 const Vec3d& Nearest(const std::vector<Place>& places, const Vec3d& at) {
   const auto key = [&](const Place& place) {
     const Vec3d d = place.at - at;
@@ -22,7 +22,7 @@ const Vec3d& Nearest(const std::vector<Place>& places, const Vec3d& at) {
   return std::ranges::min_element(places, {}, key)->at;
 }
 
-// Points on a lattice, so that many are equally far from a point between them.
+// Points on a grid, so that many are equally far from a point between them.
 std::vector<Place> Lattice(int side) {
   std::vector<Place> places;
   for (int i = 0; i < side * side * side; ++i) {
@@ -38,7 +38,7 @@ TEST(NearestSkin, NearestAndFirstAmongTies) {
   std::mt19937 random(7);
   std::uniform_int_distribution<int> cell(-4, 20);
   for (int trial = 0; trial < 2000; ++trial) {
-    // Half steps: corners, edges, faces and middles of cells, inside and out.
+    // Half steps: corners, edges, faces and centres of cells, inside and outside.
     const Vec3d at = {0.05 * cell(random), 0.05 * cell(random), 0.05 * cell(random)};
     const Vec3d found = places[skin.Find(at)].at, expected = Nearest(places, at);
     EXPECT_EQ(std::tie(found.x, found.y, found.z), std::tie(expected.x, expected.y, expected.z))

@@ -1,4 +1,4 @@
-// Rows of neighbours and weights in 16 bits: what goes in comes out.
+// 16-bit rows of neighbours and weights round-trip.
 #include "core/deform/implicit/surface/neighbour_rows.h"
 
 #include <gtest/gtest.h>
@@ -55,12 +55,12 @@ TEST(NeighbourRows, StoresNearAndFarNeighbours) {
   ExpectRows(rows, expected);
 }
 
-// The hub of a fan has more neighbours than 16 bits count, at any place among others.
+// The hub of a fan has more neighbours than 16 bits can count, at any index.
 TEST(NeighbourRows, RejectsDamagedFarLists) {
   constexpr std::uint32_t kPoints = 100'000;
   Rows far(kPoints);
   for (std::uint32_t p = 0; p < 4; ++p) far[p] = {p + 1, kPoints - 1 - p};
-  // The far lists of rows with four far entries, changed.
+  // Modifies the far lists of rows with four far entries.
   const auto fits = [&](std::string_view list, auto change) {
     NeighbourRows rows = Make(far);
     NeighbourRows::Fields(rows, [&]<class T>(std::string_view name, T& member) {

@@ -1,4 +1,4 @@
-// What part of its way skin goes, and what of its shape a contact leaves it.
+// Projection weights and feature preservation weights.
 #include "core/deform/implicit/surface/skin_surface.h"
 
 #include <gtest/gtest.h>
@@ -18,8 +18,8 @@ using testing::Projected;
 
 constexpr double kEnd = 5;
 
-// A limb along x, radius 1 from -5 to 5, as part 0. Another that fills what lies beyond x = `wall`
-// is part 1. From x = `lifted` on the first is larger by 0.3: it does not fit its skin.
+// A limb along x, radius 1 from -5 to 5, as part 0. Another part 1 that fills the space beyond x =
+// `wall`. From x = `lifted` on the first is larger by 0.3 and does not fit its skin.
 class Block : public PosedField {
  public:
   explicit Block(float wall, float lifted) : wall_(wall), lifted_(lifted) {}
@@ -92,7 +92,7 @@ AlignedVector<PointBlock> RestBlocks(const LimbProjection& limb) {
   return testing::RunMethod<Lbs>(limb.rig(), {}, testing::RestPose(limb.rig())).blocks;
 }
 
-// Least distance from the axis of the rim at x = 5, where the limb is pressed on.
+// Smallest distance from the axis of the rim at x = 5, where the limb is pressed on.
 double RimOf(const LimbProjection& limb) {
   const Projected pressed = limb.RunOn(RestBlocks(limb), Fitting(4.9f), {});
   EXPECT_GT(pressed.Last(VertexStatus::kGradientDivergence), 0u);
@@ -113,7 +113,7 @@ TEST(SkinSurface, PreservesCoarseEdgeUnderContact) {
   EXPECT_LT(rim, 1.01);
 }
 
-// Firm is what is sharp and carried like its neighbours.
+// Only sharp skin with influences like its neighbours is preserved.
 TEST(SkinSurface, SmoothOrSharedSkinIsNotPreserved) {
   const auto firmest = [](const LimbProjection& limb, double from, double to) {
     float most = 0;
@@ -146,7 +146,7 @@ TEST(SkinSurface, SmoothOrSharedSkinIsNotPreserved) {
   EXPECT_LT(firmest(LimbProjection(testing::MakeRig(shared), Fitting()), kEnd - 0.1, kEnd), 0.3f);
 }
 
-// The field of an ear that lies in the head's at rest says nothing once it has left it.
+// An ear inside the head's field at rest: that field is meaningless once it has left it.
 TEST(SkinSurface, SkinOffFieldIsNotProjected) {
   const LimbProjection limb(Limb(81, 16), Block(kNowhere, 2));
   const AlignedVector<PointBlock> rest = RestBlocks(limb);
@@ -154,7 +154,7 @@ TEST(SkinSurface, SkinOffFieldIsNotProjected) {
   std::size_t beyond = 0;
   for (std::size_t v = 0; v < limb.rig().vertices(); ++v) {
     const float x = limb.rig().mesh().positions()[v].x;
-    if (x > 1.7f && x < 2.3f) continue;  // ways change gradually, over two rings
+    if (x > 1.7f && x < 2.3f) continue;  // projection weights are smooth over two rings
     EXPECT_EQ(run.points[v], run.start[v]) << x;
     beyond += x > 2 ? 1 : 0;
   }

@@ -1,4 +1,4 @@
-// limb_sequence.h - the canonical cylinder tracked through bends, on its field in closed form.
+// limb_sequence.h - the canonical cylinder tracked through bends on its closed-form field.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@
 
 namespace sinew::testing {
 
-// What tracking knows of a two-joint limb whose field is that of RoundedLimb.
+// The bound data of a two-joint limb whose field is RoundedLimb.
 inline SkinSurface LimbSurface(const Rig& rig, const BlockLayout& layout) {
   const std::array<AffineD, 2> still{};
   const RoundedLimb field{std::span<const AffineD>(still)};
@@ -60,7 +60,7 @@ class LimbSequence {
     pose_ = RestPose(rig_);
   }
 
-  // What the stage before makes of a pose.
+  // The previous stage's result for a pose.
   AlignedVector<PointBlock> Skinned(std::span<const Affine> pose) const {
     std::vector<Vec3f> points(rig_.vertices());
     FrameOut out{.positions = std::as_writable_bytes(std::span(points))};
@@ -78,7 +78,7 @@ class LimbSequence {
     return blocks;
   }
 
-  // One step to a pose; positions in file order.
+  // One step to a pose. Returns positions in file order.
   std::vector<Vec3d> To(std::span<const Affine> pose) {
     const DenormalGuard guard;
     const RoundedLimb before{std::span<const AffineD>(SkinMatrices(rig_, pose_))};

@@ -1,4 +1,4 @@
-// Recipes with state through the deformer: what a sequence, a jump, an error and no state give.
+// Stateful recipes through the deformer: sequences, jumps, errors, no state.
 #include <gtest/gtest.h>
 #include <tbb/task_arena.h>
 
@@ -83,7 +83,7 @@ TEST(StreamState, SequenceStartsAtRest) {
   for (int degrees = 15; degrees <= 60; degrees += 5) {
     EXPECT_EQ(Bend(Tracker(), degrees, &state).replayed_steps, 0u);
   }
-  // Twelve steps of five degrees follow, more do not.
+  // Twelve steps of five degrees are followed; more are not.
   EXPECT_EQ(Bend(Tracker(), 0, &state).replayed_steps, 0u);
   EXPECT_EQ(Bend(Tracker(), 100, &state).replayed_steps, 50u);
   EXPECT_EQ(Bend(Tracker(), 101, &state).replayed_steps, 0u);
@@ -127,8 +127,8 @@ TEST(StreamState, SamePosesAfterResetGiveSameBits) {
   EXPECT_TRUE(SameBits(first, run(state, *loaded)));
 }
 
-// A pose reached in one call by sub-steps, or pose by pose, differs: the sub-steps of a call are
-// part of the promise, other poses are not.
+// Reaching a pose in one call by sub-steps differs from reaching it pose by pose: the sub-steps of
+// a call are defined, other poses are not.
 TEST(StreamState, WithoutStatePosesAreIndependent) {
   const Deformer plain = BindTo(Limb(), "dqs | implicit");
   StreamState untouched;
@@ -195,12 +195,12 @@ TEST(StreamState, CommonRigidMotionIsOneStep) {
       largest = std::max(
           largest, testing::Distance(Apply(motion, ToDouble(a.points[v])), ToDouble(b.points[v])));
     }
-    // Up to 200 radii away, where a float rounds by 1.5e-5, carried on over ten frames.
+    // Up to 200 radii away, where float rounds by 1.5e-5, accumulated over ten frames.
     EXPECT_LE(largest, 2e-3) << degrees;
   }
 }
 
-// Two limbs beside each other, the second on the first one's root: their ends are strangers.
+// Two parallel limbs, the second attached to the first one's root: their ends are not adjacent.
 RigSource TwoLimbs() {
   const testing::TubeOptions one = {.rings = 41, .around = 24};
   testing::TubeOptions other = one;
@@ -238,7 +238,7 @@ RigSource TwoLimbs() {
   return both;
 }
 
-// What passes through a limb does not take its skin along.
+// A penetrating part does not drag the skin of a limb.
 TEST(StreamState, PenetratingPartDoesNotDragSkin) {
   const Rig rig = testing::MakeRig(TwoLimbs());
   const Deformer tracker = BindTo(rig, kTracking), skinned = BindTo(rig, "dqs");
@@ -246,7 +246,7 @@ TEST(StreamState, PenetratingPartDoesNotDragSkin) {
   StreamState state;
   for (int step = 0; step <= 64; ++step) {
     auto pose = rest;
-    pose[3].m[11] -= 0.05f * static_cast<float>(step);  // the other end, through the first
+    pose[3].m[11] -= 0.05f * static_cast<float>(step);  // the other end moves through the first
     const Frame tracked = Evaluate(tracker, pose, &state), want = Evaluate(skinned, pose, nullptr);
     ASSERT_TRUE(tracked.status.ok()) << tracked.status;
     double farthest = 0;

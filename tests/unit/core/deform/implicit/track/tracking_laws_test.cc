@@ -1,4 +1,4 @@
-// What holds for every sequence: rest, rigid motions, threads and instruction sets, bad poses.
+// Laws of every sequence: rest, rigid motions, threads and instruction sets, bad poses.
 #include <gtest/gtest.h>
 #include <tbb/task_arena.h>
 
@@ -39,7 +39,7 @@ TEST(TrackingLaws, KeepsRestBits) {
   EXPECT_EQ(out, 2u) << "the middles of both ends, where the field is flat";
 }
 
-// Against the fields of both parts in closed form.
+// With the closed-form fields of both parts.
 TEST(TrackingLaws, VertexStatusMatchesContact) {
   LimbSequence limb(0.02f);
   std::vector<Vec3d> points;
@@ -81,8 +81,8 @@ TEST(TrackingLaws, ConstantPoseConverges) {
   EXPECT_LE(testing::MaxDistance(before, now), 1e-4);
 }
 
-// The ring at the joint lies where both parts' fields are equal: there, and later on both sides of
-// the contact, rounding chooses the gradient, and neighbours follow.
+// At the ring at the joint both parts' fields are equal: there, and later on both sides of the
+// contact, rounding decides the gradient, and neighbours follow.
 TEST(TrackingLaws, SequenceFollowsRigidMotion) {
   LimbSequence still(0.02f), carried(0.02f);
   for (int degrees = 3; degrees <= 120; degrees += 3) {
@@ -106,7 +106,7 @@ TEST(TrackingLaws, SequenceFollowsRigidMotion) {
   }
 }
 
-// A character that is scaled as a whole.
+// The whole character scaled.
 TEST(TrackingLaws, InvariantToPoseScale) {
   const Rig rig = testing::CanonicalCylinder();
   Task task;
@@ -159,12 +159,13 @@ TEST(TrackingLaws, SameBitsForAnyThreadsAndInstructionSet) {
   ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
 }
 
-// Copies of a point, as texture seams make them, stay together and change nobody's bits.
+// Duplicates of a point, as at texture seams, stay together and do not change the bits of other
+// points.
 TEST(TrackingLaws, SplitVerticesMoveTogether) {
   RigSource split = testing::CanonicalCylinderSource();
   const auto whole = split;
   const std::size_t vertices = whole.mesh.positions.size();
-  // The second half of the faces gets copies of its own.
+  // The second half of the faces uses its own copies.
   std::vector<std::uint32_t> copy(vertices, 0);
   MeshSource& mesh = split.mesh;
   for (std::size_t c = mesh.face_vertices.size() / 2; c < mesh.face_vertices.size(); ++c) {
@@ -196,7 +197,7 @@ TEST(TrackingLaws, SplitVerticesMoveTogether) {
   EXPECT_LE(testing::MaxDistance(pa, std::span(pb).first(vertices)), 2e-2);
 }
 
-// The cylinder twice, in one place: as it is, and as a part that is kept in a space of its own.
+// The cylinder twice in one place: once as it is, once as a part with its own bind space.
 RigSource CylinderAndItsCopyElsewhere(const AffineD& motion) {
   RigSource source = testing::CanonicalCylinderSource();
   const RigSource one = source;
@@ -257,7 +258,7 @@ TEST(TrackingLaws, PartWithOwnBindSpaceIsTracked) {
   }
 }
 
-// Joints scaled to nothing, and a pose that leaves the field far behind.
+// Joints scaled to zero, and a pose far outside the field.
 TEST(TrackingLaws, FiniteForAnyPose) {
   LimbSequence limb(0.02f);
   const auto finite = [](std::span<const Vec3d> points) {

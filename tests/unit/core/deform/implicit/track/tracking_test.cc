@@ -1,4 +1,4 @@
-// The tracker against its description in double, and its figures on the canonical cylinder.
+// Tracking against its reference in double, and its figures on the canonical cylinder.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,7 +23,7 @@ double Union(const testing::OverlapVolumes& volumes) {
   return volumes.Union() / testing::CanonicalVolume();
 }
 
-// Percent of the area at rest that faces away from where its joints, blended, turn it.
+// Percent of the rest area that is inverted relative to its blended joints.
 double TurnedOver(const LimbSequence& limb, std::span<const Affine> pose,
                   std::span<const Vec3d> points) {
   const auto rest = testing::RestPoints(limb.rig());
@@ -109,8 +109,8 @@ TEST(Tracking, OneStepMatchesReference) {
     const double all = AtPart(errors, 1), most = AtPart(errors, 0.99);
     std::printf("step behind %3.0f degrees: largest error %.1e R, 99 %% of vertices %.1e R\n", from,
                 all, most);
-    // A point may rest once it would move less than 1e-5; beside a contact, whose field has a
-    // kink, rounding decides to which side it steps.
+    // A point may rest once it would move less than 1e-5; beside a contact, where the field has a
+    // kink, rounding decides its side.
     EXPECT_LE(most, 5e-5) << from;
     EXPECT_LE(all, from < 60 ? 2e-4 : 5e-3) << from;
   }
@@ -139,8 +139,8 @@ TEST(Tracking, Bends150DegreesWithoutOverlap) {
   }
 }
 
-// Half of the skin around a deep crease is pressed flat, where folding over would keep its edges at
-// their lengths.
+// Half of the skin around a deep crease is flattened, where folding over would preserve edge
+// lengths.
 TEST(Tracking, FlattenedSkinDoesNotInvert) {
   for (const float attraction : {0.0f, 0.02f}) {
     LimbSequence limb(attraction);
@@ -197,7 +197,7 @@ TEST(Tracking, ReplayFromRestEqualsStepping) {
   EXPECT_LE(Overlap(volumes), 0.05);
   EXPECT_NEAR(Union(volumes), testing::ExactUnion(150), 0.002);
   EXPECT_LE(rms, 0.05);
-  // What one jump gives is the reason to replay.
+  // The result of one jump is why replay exists.
   LimbSequence jumped(0.02f);
   EXPECT_GE(Overlap(jumped.Measure(jumped.Bend(150))), 1);
 }
