@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# The whole of Sinew in one command: installs, builds, starts a server, deforms a character with several methods, checks
-# the result and draws it.
+# Shows Sinew in one command: installs what is missing, builds, starts a server, deforms a character with several
+# methods, checks the results and draws them.
 #
 # usage: deploy/demo.sh [MODEL]
-#   MODEL   a rigged, animated .glb, .gltf, .fbx or .dae file; default: model:hand, a hand made by Sinew
-# Writes build/demo/: a point cache per method with its manifest, methods.png, and compare.png coloured by the distance
-# from linear blend; of Sinew's own characters implicit.png (a joint that closes), muscles.png (an arm with muscles
-# under its skin) and weights.png (skin weights by heat). The server listens on a free loopback port and is stopped at
-# the end.
+#   MODEL   a rigged, animated .glb, .gltf, .fbx or .dae file; default: model:hand, which is built in
+# Writes to build/demo: a point cache with its manifest per method; methods.png; compare.png, coloured by the distance
+# from linear blend; and of built-in characters implicit.png (a closing joint), muscles.png (an arm with muscles under
+# its skin) and weights.png (skin weights by heat). The server listens on a free loopback port and is stopped at the
+# end.
 set -euo pipefail
 if [[ ${1:-} == -h || ${1:-} == --help || $# -gt 1 ]]; then
   sed -n '2,10s/^# \{0,1\}//p' "$0"
@@ -33,7 +33,7 @@ bold='' plain=''
 step() { printf '\n%s== %s%s\n' "$bold" "$*" "$plain"; }
 # number NAME JSON: the first number of that name.
 number() { sed -n "s/.*\"$1\": *\(-\{0,1\}[0-9.][0-9.eE+-]*\).*/\1/p" <<<"$2" | head -n 1; }
-# milliseconds COMMAND...: runs it and leaves the wall time in $elapsed and what it printed in $printed.
+# milliseconds COMMAND...: runs it; sets $elapsed to the wall time and $printed to its output.
 milliseconds() {
   local start=${EPOCHREALTIME//[^0-9]/}
   printed=$("$@")
@@ -42,7 +42,7 @@ milliseconds() {
 
 deploy/install-deps.sh build
 if [[ ! -x build/release/bin/sinewd || ! -x build/release/bin/sinew ]]; then
-  step "Build (once, about ten minutes on two cores)"
+  step "Build (once, some minutes on two cores)"
 fi
 mkdir -p build
 if command -v ccache >/dev/null; then
@@ -113,23 +113,23 @@ step "Draw the methods side by side"
 picture=$out/methods.png
 $sinew render "$model" "${deformers[@]}" --frame $((frames / 2)) --size 560x560 --out $picture
 
-step "Measure them against each other"
-specs=()
-for line in "${methods[@]}"; do specs+=("${line% *}"); done
-$sinew compare "$model" --deformers "${specs[@]}" --frames 0-$((frames - 1))x12 --picture $out/compare.png \
+step "Compare the methods"
+recipes=()
+for line in "${methods[@]}"; do recipes+=("${line% *}"); done
+$sinew compare "$model" --deformers "${recipes[@]}" --frames 0-$((frames - 1))x12 --picture $out/compare.png \
   --size 560x560
 
 step "Close a joint with implicit skinning"
 $sinew render model:cylinder --deformer lbs --deformer dqs --deformer implicit_skinning --frame 110 --azimuth 75 \
   --size 400x400 --out $out/implicit.png
 
-step "Flex an arm with muscles under its skin"
+step "Flex an arm with muscles"
 $sinew render model:arm --deformer 'dqs | implicit' --translucent --frame 24 --size 400x400 --out $out/muscles.png
 
 step "Compute skin weights by heat"
 $sinew weights model:tube --method heat --picture $out/weights.png --size 300x300 --out $out/tube.sinewrig
 
-step "What the server did"
+step "Server statistics"
 $sinew stats
 
 step "Summary"
@@ -137,10 +137,10 @@ printf '%-15s %8s %7s %10s %12s  %s\n' method "bind ms" frames "frames/s" bytes 
 printf '%s\n' "${rows[@]}"
 cat <<TEXT
 
-pictures   $picture (frame $((frames / 2))), $out/compare.png (distance from the first method)
-           $out/implicit.png (a joint that closes), $out/muscles.png (under the skin), $out/weights.png (by heat)
-rig        $out/tube.sinewrig: the tube with its computed weights
-manifests  beside each cache: checksums per frame, for \`sinew verify\`
+pictures   $picture (frame $((frames / 2))), $out/compare.png (distance from the first method),
+           $out/implicit.png (a closing joint), $out/muscles.png, $out/weights.png (by heat)
+rig        $out/tube.sinewrig: a tube with computed weights
+manifests  FILE.json beside each cache: a checksum per frame, for \`sinew verify\`
 server log $out/sinewd.log
-Apply a .pc2 or .mdd in Blender: modifier Mesh Cache on the mesh it came from.
+In Blender, apply a .pc2 or .mdd with the modifier Mesh Cache, on the mesh it came from.
 TEXT
