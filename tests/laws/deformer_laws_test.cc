@@ -1,5 +1,4 @@
-// What every method must satisfy, on every asset: a new method passes this before its own tests are
-// read.
+// Laws of every method on every asset: a new method must pass these first.
 #include <gtest/gtest.h>
 #include <tbb/task_arena.h>
 
@@ -49,7 +48,7 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
     return frame.ok() ? *std::move(frame) : Frame{};
   }
   double diagonal() const { return std::max(rig().mesh().diagonal(), 1e-3); }
-  // What float32 can hold at the mesh's distance from the origin.
+  // Float precision at the mesh's distance from the origin.
   double Tolerance(double reach) const { return 1e-5 * diagonal() + 4e-7 * reach; }
   double Reach() const {
     const Vec3d lo = rig().mesh().minimum(), hi = rig().mesh().maximum();
@@ -59,9 +58,9 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
     return reach;
   }
 
-  // Implicit skinning chooses a side for vertices that lie between limbs, and fields near their
-  // axes and directions taken from a posed surface carry the rounding of points further. How far is
-  // measured: a vertex may go twice as far as it does when the joints are shifted by rounding.
+  // Implicit skinning chooses a side for vertices between limbs, and fields near their axes and
+  // directions of posed surfaces amplify rounding. The amplification is measured: a vertex may move
+  // twice as far as it does when the joints are shifted by rounding.
   bool CarriesRounding() const {
     return std::ranges::any_of(recipe_, [](const StageParams& params) {
       const auto name = StageName(params);
@@ -73,7 +72,7 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
                              [&](std::span<const Affine> joints) { return Must(joints); });
   }
   std::size_t MostCarrying(double far) const;
-  // What a common motion to `far` diagonals from the origin makes of a pose.
+  // Applies a common motion up to `far` diagonals from the origin to a pose.
   void ExpectFollows(const std::vector<Affine>& pose, const Frame& still, const AffineD& motion,
                      double far, const std::string& what) const;
 
@@ -81,12 +80,12 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
   std::unique_ptr<Deformer> deformer_;
 };
 
-constexpr double kCarried = 2;      // of the spread, which tries find from below
+constexpr double kCarried = 2;      // times the spread, of which the tries find a lower limit
 constexpr double kFarthest = 0.15;  // diagonals
-constexpr double kTurned = 0.2;     // of a tangent, radians
+constexpr double kTurned = 0.2;     // radians of a tangent
 
-// Vertices that may need the allowance: few, or the method has become unstable. Far from the origin
-// a limb scaled to nothing drowns in rounding.
+// Limit for the number of vertices that need the allowance; more would mean an unstable method. Far
+// from the origin a limb scaled to zero is lost to rounding.
 std::size_t DeformerLaws::MostCarrying(double far) const {
   return std::max<std::size_t>(10, rig().vertices() / (far >= 10 ? 7 : 20));
 }
@@ -110,12 +109,12 @@ void DeformerLaws::ExpectFollows(const std::vector<Affine>& pose, const Frame& s
     const double carried = std::min(kCarried * spread.positions[v], kFarthest * diagonal());
     if (distance[v] <= tolerance + carried) continue;
     ++beyond;
-    // Tries that shift all points of a joint alike miss some that rounding by itself would flip.
+    // Tries shift all points of a joint alike and miss some that individual rounding would flip.
     ASSERT_TRUE(CarriesRounding() && far >= 10 && distance[v] <= kFarthest * diagonal())
         << what << " vertex " << v << ": " << distance[v] << ", tolerance " << tolerance
         << ", spread " << spread.positions[v];
   }
-  // One that changes sides takes those around it along.
+  // A vertex that changes sides drags its neighbours along.
   ASSERT_LE(beyond, 1 + rig().vertices() / (far >= 10 ? 80 : 250)) << what;
   ASSERT_LE(carrying, MostCarrying(far)) << what;
 }
@@ -137,7 +136,7 @@ TEST_P(DeformerLaws, RestPoseGivesAuthoredNormals) {
   }
 }
 
-// Rounding of a coordinate over the length of an edge tilts a direction.
+// Rounding of a coordinate relative to the edge length tilts a direction.
 double DirectionTolerance(const Rig& rig, double reach) {
   return 1e-4 + 1e-5 * reach / std::max(rig.mesh().diagonal(), 1e-3);
 }
@@ -177,10 +176,10 @@ TEST_P(DeformerLaws, TangentsFollowRigidMotion) {
 TEST_P(DeformerLaws, FollowsRigidMotion) {
   const bool fits_reflections = std::holds_alternative<DdmParams>(recipe_.front());
   for (const NamedPose& pose : LawPoses(rig())) {
-    // Plain direct delta mush fits a rotation to mirrored neighbourhoods, and on a round limb many
-    // fit equally well.
+    // Plain Direct Delta Mush fits rotations to mirrored neighbourhoods; on a round limb many fit
+    // equally well.
     if (fits_reflections && pose.name == "mirrored") continue;
-    // A root scaled to nothing says nothing about its rotation.
+    // The rotation of a root scaled to zero is undefined.
     if (rig().joints() == 1 && pose.name == "shrunk") continue;
     const Frame still = Must(pose.joints);
     for (const double far : {0.0, 10.0, 100.0}) {
@@ -279,7 +278,7 @@ TEST_P(DeformerLaws, SaveAndLoadKeepBits) {
   }
 }
 
-// A file rebuilt from `tables` with one of them changed, its checksums true.
+// Rebuilds a file from `tables` with one of them changed and valid checksums.
 std::string Rebuilt(const std::vector<TableReader::Table>& tables, std::size_t changed,
                     std::span<const std::byte> bytes) {
   TableWriter writer;
@@ -320,8 +319,8 @@ TEST_P(DeformerLaws, LoadRejectsShortenedOrMissingTables) {
   }
 }
 
-// Wild indices with true checksums: refused, or harmless (a table of plain numbers): then every
-// vertex is written.
+// Invalid indices with valid checksums are rejected, or harmless (a table of plain numbers) and
+// every vertex is written.
 TEST_P(DeformerLaws, LoadRejectsOrToleratesWildIndices) {
   TableWriter writer;
   deformer_->Save(writer);

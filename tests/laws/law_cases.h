@@ -1,4 +1,4 @@
-// law_cases.h - the rigs and poses that laws are tried on.
+// law_cases.h - the rigs and poses of the laws.
 #pragma once
 
 #include <string>
@@ -19,8 +19,7 @@ struct NamedPose {
   std::vector<Affine> joints;
 };
 
-// No two joints of a chain end up half a turn apart: there the shorter way between them is
-// anybody's choice.
+// No two joints of a chain end up 180 degrees apart, where the shorter arc is ambiguous.
 inline std::vector<NamedPose> LawPoses(const Rig& rig) {
   const auto rest = RestPose(rig);
   std::vector<NamedPose> poses = {
@@ -31,7 +30,7 @@ inline std::vector<NamedPose> LawPoses(const Rig& rig) {
       {"mirrored", Moved(ScaleMotion({-1, 1, 1}), BendPose(rig, 40))},
       {"stretched", Moved(ScaleMotion({2, 0.5, 1}), BendPose(rig, 30))},
   };
-  // The last joint alone: scaled to nothing, and dropped onto the root.
+  // Only the last joint: scaled to zero, and moved onto the root.
   auto shrunk = rest, coincident = BendPose(rig, 50);
   for (const std::size_t i : {0, 1, 2, 4, 5, 6, 8, 9, 10}) shrunk.back().m[i] = 0;
   for (const std::size_t i : {3, 7, 11}) coincident.back().m[i] = coincident.front().m[i];

@@ -1,4 +1,4 @@
-// law_frame.h - a frame of a deformer, and how far rounding of its pose carries each vertex.
+// law_frame.h - a frame of a deformer, and how rounding of its pose moves each vertex.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -18,8 +18,8 @@ namespace sinew::testing {
 
 struct Frame {
   std::vector<Vec3f> positions, normals;
-  std::vector<Vec4f> tangents;              // of rigs that have them
-  std::vector<std::uint8_t> vertex_status;  // of recipes that write them
+  std::vector<Vec4f> tangents;              // for rigs with tangents
+  std::vector<std::uint8_t> vertex_status;  // for recipes that write it
   std::array<float, 6> bounds{};
 
   bool SameBits(const Frame& other) const {
@@ -56,8 +56,8 @@ inline Vec3d Direction(const Vec4f& t) {
   return {t.x, t.y, t.z};
 }
 
-// How far each vertex goes from `still`, and its tangent turns, when every joint of its pose is
-// shifted on its own by at most `size` along each axis: the most of 32 fixed tries.
+// How far each vertex moves from `still`, and its tangent rotates, when every joint of the pose is
+// shifted individually by at most `size` along each axis: the maximum of 32 fixed tries.
 struct RoundingSpread {
   std::vector<double> positions, tangents;
 };

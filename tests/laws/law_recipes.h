@@ -1,4 +1,4 @@
-// law_recipes.h - the recipes that every law is tried on.
+// law_recipes.h - the recipes of the laws.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace sinew::testing {
 
-// One entry a method, with its defaults, and the recipes whose options change the code path.
+// One entry per method with its defaults, and recipes whose options change the code path.
 inline std::vector<std::string> LawRecipes() {
   std::vector<std::string> recipes;
   for (const MethodInfo& method : ListMethods()) recipes.push_back(method.example);

@@ -1,5 +1,5 @@
-// What estimating and binding really allocate, against what the estimate announces: every method,
-// on every asset and on rigs large enough to tell.
+// Actual allocations of estimate and bind, against the estimate: every method, every asset, and
+// rigs large enough to matter.
 #include <gtest/gtest.h>
 
 #include <cctype>
@@ -22,10 +22,10 @@ namespace {
 using testing::NamedRig;
 using testing::TubeWeights;
 
-// Small things that do not grow with the mesh: scheduler, cosine tables.
+// Allocations independent of the mesh: scheduler, cosine tables.
 constexpr std::size_t kFixed = 1 << 20;
 
-// Every vertex follows every joint.
+// Every vertex is influenced by every joint.
 RigSource ManyInfluences() {
   constexpr std::size_t kJoints = 254;
   RigSource source = testing::TubeSource({.rings = 100, .around = 12, .joints = kJoints});

@@ -1,4 +1,4 @@
-// What every recipe with state must satisfy when poses follow each other.
+// Laws of every stateful recipe for sequences of poses.
 #include <gtest/gtest.h>
 
 #include <cmath>

@@ -1,5 +1,5 @@
-// What every method that reads rest points must make of points that blend shapes moved, whether it
-// kept the rest pose of its bind or not.
+// Laws of every method that reads rest points, for points displaced by blend shapes, whether or not
+// it stores its bind pose.
 #include <gtest/gtest.h>
 #include <tbb/task_arena.h>
 
@@ -29,7 +29,7 @@ const Rig& ShapedTube() {
   return *kRig;
 }
 
-// Recipes whose first stage reads rest points, without shapes before it.
+// Recipes whose first stage reads rest points, without shapes.
 std::vector<std::string> RestReaders() {
   std::vector<std::string> recipes;
   for (const MethodInfo& method : ListMethods()) {
@@ -105,7 +105,7 @@ TEST_P(ShapesLaws, RigidMotionCarriesMovedPoints) {
   }
 }
 
-// Far from the other joint's vertices, so that methods which smooth weights count too.
+// Far from the other joint's vertices, so that methods which smooth weights are covered too.
 TEST_P(ShapesLaws, SingleJointVertexFollowsMatrix) {
   const auto pose = testing::TurnPose(rig(), {0.6, 0, 0.8}, 70);
   const auto skin = testing::SkinMatrices(rig(), pose);
@@ -212,7 +212,8 @@ std::string Readable(const ::testing::TestParamInfo<std::string>& info) {
 
 INSTANTIATE_TEST_SUITE_P(All, ShapesLaws, ::testing::ValuesIn(RestReaders()), Readable);
 
-// Methods that keep nothing of the rest pose cannot tell moved points from a rig made of them.
+// Methods that store nothing of the rest pose cannot distinguish displaced points from a rig made
+// of them.
 TEST(ShapesLaw, LbsAndDqsEqualDisplacedRigBitwise) {
   RigSource displaced = testing::TubeWithShapesSource();
   const auto points = reference::ShapedRest(ShapedTube(), kOn);
@@ -229,14 +230,14 @@ TEST(ShapesLaw, LbsAndDqsEqualDisplacedRigBitwise) {
     EXPECT_TRUE(
         SameBits(std::span(expected).first(points.size()), std::span(frame).first(points.size())))
         << recipe_text;
-    // Normals of the moved surface: the rig of moved points has the same ones.
+    // Normals of the displaced surface: the rig of displaced points has the same ones.
     for (std::size_t v = points.size(); v < frame.size(); ++v) {
       ASSERT_LE(Distance(ToDouble(expected[v]), ToDouble(frame[v])), 1e-5);
     }
   }
 }
 
-// Stages behind the skin see it with its shapes; at zero they see the bits they saw before.
+// Later stages see the displaced skin; at zero they see the same bits as before.
 TEST(ShapesLaw, ZeroShapesChangeNoBit) {
   for (const MethodInfo& method : ListMethods()) {
     const auto pose = testing::BendPose(ShapedTube(), 60);

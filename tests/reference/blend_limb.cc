@@ -15,7 +15,7 @@ double Kappa(double x) {
   return 1 - std::exp(1 - 1 / (1 - std::exp(1 - 1 / x)));
 }
 
-// The boundary below which the union holds.
+// Border of the union region.
 double Opening(double c, double t) {
   if (c <= 0.5) return t * c;
   if (c >= kInner) return c;
@@ -27,7 +27,7 @@ double Opening(double c, double t) {
 double ElbowOpening(double cosine) {
   const double c = std::clamp(cosine, -1.0, 1.0);
   if (c <= 0.7) return 0.43 + 0.57 * Kappa(std::clamp((0.7 - c) / 0.5, 0.0, 1.0));
-  // The right control point lies beyond 1: divided by the value there.
+  // The right control point is beyond 1: divide by the value there.
   return 0.43 + 0.57 * Kappa((c - 0.7) / 0.5) / Kappa(0.6);
 }
 
@@ -49,7 +49,7 @@ FieldSample BlendLimb::Blend(const Vec3d& point) const {
   const double cosine = lengths > 1e-18 ? Dot(a.gradient, b.gradient) / lengths : 1;
   const double t = std::tan(ElbowOpening(cosine) * std::numbers::pi / 4);
   if (t > 1 - 1e-6) return a.value >= b.value ? a : b;
-  // The controller's own change is left out of the gradient, as everywhere.
+  // The controller's derivative is ignored in the gradient, by definition of the method.
   const double h = 1e-6;
   const double da =
       (ArcBlend(a.value + h, b.value, t) - ArcBlend(a.value - h, b.value, t)) / (2 * h);

@@ -24,8 +24,7 @@ double Smoothstep(double x) {
   return t * t * (3 - 2 * t);
 }
 
-// Of the points whose largest weight is the joint's (of equal ones, the first joint's): each once,
-// however many vertices lie there.
+// Distinct positions of the points whose largest weight is the joint's (ties: the first joint's).
 std::vector<Vec3d> SkinOf(const Rig& rig, std::uint32_t joint) {
   std::vector<Vec3d> skin;
   for (const std::uint32_t v : Weld(rig).first) {
@@ -42,8 +41,8 @@ std::vector<Vec3d> SkinOf(const Rig& rig, std::uint32_t joint) {
   return skin;
 }
 
-// Where a bone that is a point ends: through the middle of its skin, as far as that goes, if a
-// tenth of it is no farther than half of that.
+// Tip of a zero-length bone: through the centre of its skin as far as that extends, if a tenth of
+// the skin is no farther than half of that.
 Vec3d TipInSkin(const Rig& rig, std::uint32_t joint) {
   const auto at = [&](std::uint32_t j) { return Translation(rig.skeleton().rest_model()[j]); };
   const double no_length = 1e-6 * rig.mesh().diagonal();

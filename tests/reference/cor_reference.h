@@ -1,4 +1,4 @@
-// cor_reference.h - centres of rotation in double, straight from the formulas: every vertex against
+// cor_reference.h - centres of rotation in double, directly from the formulas: every vertex against
 // every triangle.
 #pragma once
 
@@ -18,14 +18,15 @@ struct CorReferenceParams {
   std::size_t max_influences = 0;  // 0 = all
 };
 
-// [V] centres in bind space. Le and Hodgins 2016, one point a triangle; with refine the side whose
-// ends differ most in weights is halved until none differs by more than 0.1 (ties within 1e-9: the
-// first of 01, 12, 20).
+// [V] centres in bind space. Le and Hodgins 2016 with one sample per triangle; with refine the side
+// with the largest weight difference is halved until none exceeds 0.1 (ties within 1e-9: the first
+// of 01, 12, 20).
 std::vector<Vec3d> CorCentres(const Rig& rig, const CorReferenceParams& params);
 
-// v = sum w M u + (R - sum w R_j) (u - p), R the normalised sum of quaternions, signs as the
-// strongest joint's.
-//   points  [V] u;  centres  [V] p;  skin  [E]
+// v = sum w M u + (R - sum w R_j) (u - p), R the normalised sum of quaternions in the strongest
+// joint's hemisphere.
+//
+//    points  [V] u;  centres  [V] p;  skin  [E]
 std::vector<Vec3d> CorPosed(std::span<const Vec3d> points, std::span<const Vec3d> centres,
                             const Influences& influences, std::span<const AffineD> skin);
 

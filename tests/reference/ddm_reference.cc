@@ -227,12 +227,12 @@ std::vector<DdmReference::Transform> DdmReference::Transforms(std::size_t vertex
                                                               std::span<const AffineD> skin,
                                                               bool enhanced) const {
   const Eigen::Vector3d u = ToEigen(mesh_.rest[vertex]);
-  const Eigen::Vector3d pivot(0.3, -0.2, 0.7);  // any
+  const Eigen::Vector3d pivot(0.3, -0.2, 0.7);  // arbitrary
   std::vector<Transform> transforms;
   for (const AffineD& matrix : skin) {
     Transform m = Eigen::Map<const Eigen::Matrix<double, 3, 4, Eigen::RowMajor>>(matrix.m.data());
     if (enhanced) {
-      // M = Mr Ms, Mr rigid and Ms the scale and shear about the pivot; D moves by Ms u - u.
+      // M = Mr Ms with Mr rigid and Ms the scale and shear about the pivot; D moves by Ms u - u.
       const Eigen::Matrix3d r = RotationOf(m.leftCols<3>());
       const Eigen::Vector3d t = m * pivot.homogeneous() - r * pivot;
       const Eigen::Vector3d scaled = r.transpose() * (m * u.homogeneous() - t);

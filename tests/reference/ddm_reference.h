@@ -1,4 +1,4 @@
-// ddm_reference.h - Direct Delta Mush in double, straight from the formulas: every joint at every
+// ddm_reference.h - Direct Delta Mush in double, directly from the formulas: every joint at every
 // vertex, sparse solves.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace sinew::reference {
 
-// Vertices that coincide with equal weights count as one point.
+// Coincident vertices with equal weights are one point.
 struct DdmMesh {
   std::vector<Vec3d> rest;                        // [V]
   std::vector<std::vector<std::uint32_t>> faces;  // corners
@@ -22,7 +22,7 @@ struct DdmMesh {
 };
 DdmMesh MeshOf(const Rig& rig);
 
-// How negative cotangents are treated.
+// Treatment of negative cotangents.
 enum class Cotangents { kClamped, kRaw };
 
 // As DdmParams, in double.
@@ -37,13 +37,14 @@ struct DdmReferenceParams {
   Cotangents cotangents = Cotangents::kClamped;
 };
 
-// The p-fold smoothing step, explicit or implicit.
+// The repeated smoothing step, explicit or implicit.
 class DdmSmoother {
  public:
   DdmSmoother(const DdmMesh& mesh, const DdmReferenceParams& params);
-  // params' steps by `lambda` (implicit), or as many explicit steps of params.lambda as give the
-  // same amount.
-  //   columns  [V x n];  returns B columns
+  // params' steps with `lambda` (implicit), or the equivalent number of explicit steps of
+  // params.lambda.
+  //
+  //    columns  [V x n];  returns B columns
   Eigen::MatrixXd Apply(const Eigen::MatrixXd& columns, double lambda) const;
 
  private:
@@ -54,7 +55,7 @@ class DdmSmoother {
   std::vector<Eigen::Index> point_;  // [V]
   Eigen::SparseMatrix<double> adjacency_;
   Eigen::VectorXd degree_;
-  Eigen::VectorXd held_;  // [P] part of its steps that a point takes
+  Eigen::VectorXd held_;  // [P] share of the steps applied to a point
 };
 
 // All variants without truncation and guard. 0 <= alpha <= 1, below 1 for variants 0 and 1.
@@ -62,15 +63,14 @@ class DdmReference {
  public:
   DdmReference(const DdmMesh& mesh, const DdmReferenceParams& params);
 
-  // enhanced: joints' rotations turn, their full transforms move (Kalentchouk and Hutchinson 2021,
-  // eq. 1).
+  // enhanced: moments use the joints' rotations, points their full transforms (Kalentchouk and
+  // Hutchinson 2021, eq. 1).
   std::vector<Vec3d> Evaluate(std::span<const AffineD> skin, bool enhanced) const;
   // The rotation R of x = R (u - p) + q at each vertex.
   std::vector<Mat3d> Rotations(std::span<const AffineD> skin) const;
-  // Ratio (s2 + sign(det) s3) / |H| at each vertex: where it is small, the rotation of variant 0 is
-  // ambiguous.
+  // (s2 + sign(det) s3) / |H| at each vertex: small where the rotation of variant 0 is ambiguous.
   std::vector<double> Distinctness(std::span<const AffineD> skin) const;
-  // det / trace^3 of each neighbourhood: where it is small, variant 1 blends.
+  // det / trace^3 of each neighbourhood: small where variant 1 uses the blended rotation.
   std::vector<double> Shapes() const;
   const DdmSmoother& smoother() const { return smoother_; }
   // omega, the weights of the translation.

@@ -40,7 +40,7 @@ std::vector<bool> Borders(const std::vector<std::vector<std::size_t>>& faces, st
   return border;
 }
 
-// Half the cotangents opposite edge (a, b) of the fans of all faces.
+// Half the cotangents opposite edge (a, b) in the fans of all faces.
 double CotangentOf(const MushMesh& mesh, std::size_t a, std::size_t b) {
   double sum = 0;
   for (const auto& face : mesh.faces) {
@@ -64,7 +64,7 @@ double CotangentOf(const MushMesh& mesh, std::size_t a, std::size_t b) {
 
 using Rows = std::vector<std::vector<std::pair<std::size_t, double>>>;
 
-// Edge weights of every point's ring, before division by their sum.
+// Unnormalised edge weights of every point's one-ring.
 Rows EdgeWeights(const MushMesh& mesh, MushLaplacian laplacian, double diagonal) {
   Rows rows(mesh.points());
   double sum = 0, positive = 0;
@@ -94,7 +94,7 @@ struct Frame {
   Vec3d t, b, n;
 };
 
-// Area-weighted normals of a mesh whose points lie at `at`.
+// Area-weighted normals for the point positions `at`.
 Points NormalsAt(const MushMesh& mesh, const Points& at) {
   Points normals(mesh.points());
   std::vector<double> size(mesh.points(), 0.0);
@@ -123,7 +123,7 @@ Frame FrameAt(const Points& at, const Vec3d& normal, std::size_t p, std::size_t 
   return {true, t, Cross(normal, t), normal};
 }
 
-// The neighbour to hang the frame of p on; p itself if there is none.
+// The neighbour that defines the frame of p; p itself if there is none.
 std::size_t FrameNeighbour(const MushMesh& mesh, const Points& at, const Vec3d& n, std::size_t p) {
   const auto along = [&](std::size_t q) {
     const Vec3d e = at[q] - at[p];
@@ -280,7 +280,7 @@ namespace {
 
 struct Corner {
   Frame frame;
-  double angle = 0;  // that the outline turns by
+  double angle = 0;  // rotation of the outline
 };
 
 Corner CornerAt(const Vec3d& before, const Vec3d& at, const Vec3d& after) {

@@ -1,5 +1,5 @@
-// delta_mush_reference.h - Delta Mush and Blender's Corrective Smooth in double, straight from
-// their descriptions.
+// delta_mush_reference.h - Delta Mush and Blender's Corrective Smooth in double, directly from
+// their definitions.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ namespace sinew::reference {
 
 using Points = std::vector<Vec3d>;
 
-// Vertices that coincide with equal weights, as one point; its faces and neighbours.
+// Coincident vertices with equal weights are one point, with its faces and neighbours.
 struct MushMesh {
   MushMesh(const Rig& rig, bool cut_into_triangles);
   std::size_t points() const { return ring.size(); }
-  // Of the vertices' positions the points' own; and back.
+  // Converts between positions of vertices and of points.
   Points OfPoints(std::span<const Vec3d> vertices) const;
   Points OfVertices(std::span<const Vec3d> points) const;
 
@@ -28,20 +28,22 @@ struct MushMesh {
   std::vector<std::size_t> point;               // [V]
   std::vector<std::size_t> first;               // [P] vertex
   std::vector<std::vector<std::size_t>> faces;  // corners as points
-  std::vector<std::set<std::size_t>> ring;      // [P] in the order of the file
+  std::vector<std::set<std::size_t>> ring;      // [P] in file order
 };
 
-// X <- X + h (N X - X), `iterations` times; positions of points. With keep_area, h is multiplied by
-// (area around the rest point once smoothed / before / keep_area)^2, at least 0.01 and at most 1,
-// after three rounds of F <- (F + N F) / 2.
-//   map  [V] or empty
+// X <- X + h (N X - X), `iterations` times, on points. With keep_area, h is multiplied by (area
+// around the smoothed rest point / area before / keep_area)^2, clamped to 0.01 .. 1, after three
+// rounds of F <- (F + N F) / 2.
+//
+//    map  [V] or empty
 Points SmoothExplicitly(const Rig& rig, const DeltaMushParams& params, std::span<const float> map,
                         const Points& vertices);
 
 using Smoother = std::function<Points(const Points&)>;
 
-// v = S(y) + displacement F(S(y)) F(S(u))^T (u - S(u)); smooth is S, on vertices.
-//   posed  [V] y;  turn  [V] what turns the detail of a vertex whose smoothed mesh has no frame
+// v = S(y) + displacement F(S(y)) F(S(u))^T (u - S(u)); `smooth` is S, on vertices.
+//
+//    posed  [V] y;  turn  [V] rotation of the detail where the smoothed mesh has no frame
 Points DeltaMush(const Rig& rig, bool cut_into_triangles, const Smoother& smooth,
                  double displacement, std::span<const Vec3d> posed, std::span<const Mat3d> turn);
 

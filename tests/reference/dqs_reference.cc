@@ -20,7 +20,7 @@ Eigen::Quaterniond DualPart(const Eigen::Quaterniond& r, const Eigen::Vector3d& 
   return Eigen::Quaterniond(0.5 * product.coeffs());
 }
 
-// Moves v by the normalised dual quaternion (real, dual).
+// Transforms v by the normalised dual quaternion (real, dual).
 Eigen::Vector3d Move(const Eigen::Vector4d& real, const Eigen::Vector4d& dual,
                      const Eigen::Vector3d& v) {
   const double length = real.norm();

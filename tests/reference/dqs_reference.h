@@ -1,4 +1,4 @@
-// dqs_reference.h - dual quaternion skinning in double, straight from the formulas.
+// dqs_reference.h - dual quaternion skinning in double, directly from the formulas.
 #pragma once
 
 #include <span>
@@ -9,22 +9,24 @@
 
 namespace sinew::reference {
 
-// Kavan et al. 2008; signs follow the influence of largest weight (ties: lowest binding). A joint
-// that is not rigid moves vertex u by [R_j | M_j u - R_j u], R_j the nearest rotation of its linear
+// Kavan et al. 2008; signs follow the influence with the largest weight (ties: lowest binding). A
+// non-rigid joint moves vertex u by [R_j | M_j u - R_j u], R_j the nearest rotation of its linear
 // part.
-//   rest  [V];  skin  [E] rest to posed
+//
+//    rest  [V];  skin  [E] rest to posed
 std::vector<Vec3d> Dqs(std::span<const Vec3d> rest, const Influences& influences,
                        std::span<const AffineD> skin);
 
-// The same with each binding's quaternion on the side of its parent's, once for all vertices; where
-// the blended real part is shorter than 0.1, as above.
-//   parent  [E] binding of the parent joint, before its children; kNoParent = a root
+// The same with each binding's quaternion in its parent's hemisphere, for all vertices; falls back
+// to the above where the blended real part is shorter than 0.1.
+//
+//    parent  [E] binding of the parent joint, before its children; kNoParent = a root
 std::vector<Vec3d> DqsByParent(std::span<const Vec3d> rest, const Influences& influences,
                                std::span<const AffineD> skin,
                                std::span<const std::uint32_t> parent);
 
-// The rotation part of a matrix, determinant +1: the orthogonal factor of its singular values. A
-// mirror is taken as one of the x axis and left to the stretch.
+// The orthogonal factor of a matrix by SVD, determinant +1. A mirror is taken as one of the x axis
+// and stays in the stretch.
 Mat3d RotationBySvd(const Mat3d& a);
 
 }  // namespace sinew::reference

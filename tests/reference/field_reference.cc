@@ -47,7 +47,7 @@ double Solve(double lo, double hi, double most, const std::function<double(doubl
   return low;
 }
 
-// The members of a bound field by name.
+// Members of a bound field by name.
 struct Tables {
   std::vector<std::uint32_t> joint, offset;
   std::vector<std::int32_t> parent;
@@ -96,7 +96,7 @@ FieldSample PartAt(const Tables& t, std::size_t p, std::span<const Affine> joint
   for (std::uint32_t k = t.offset[p]; k < t.offset[p + 1]; ++k) {
     const float* c = t.centres.data() + 8 * k;
     const Vec3d d = u - Vec3d{double{c[0]}, double{c[1]}, double{c[2]}};
-    // As packed_hrbf.h stores them; the polynomial is nothing but a part of the same sum.
+    // In the layout of packed_hrbf.h; the polynomial is part of the same sum.
     const Vec3d beta = (1.0 / 3) * Vec3d{double{c[4]}, double{c[5]}, double{c[6]}};
     const double alpha = -2 * r * double{c[3]}, l = std::sqrt(Dot(d, d));
     if (l == 0) continue;

@@ -1,5 +1,5 @@
-// field_reference.h - compact fields, operators and their composition in double, naively from the
-// formulas: operators by bisection on their definition, no closed form, no table.
+// field_reference.h - compact fields, operators and their composition in double, directly from the
+// formulas: bisection instead of closed forms and tables.
 #pragma once
 
 #include <functional>
@@ -13,7 +13,7 @@ namespace sinew::reference {
 // t_r(f) of x = f / r.
 double CompactField(double x);
 
-// g(a, b) of an operator at opening t; m is bulge's.
+// g(a, b) of an operator with opening t; m is the parameter of bulge.
 double ComposeFields(FieldOperator op, double a, double b, double t, double m);
 
 struct FieldSample {

@@ -13,8 +13,8 @@ double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
 }
 
-// Half the cotangents opposite each edge of triangles, as rows that sum to 1; weak edges raised to
-// 1e-3 of the mean positive weight.
+// Half the cotangents opposite each edge of triangles, as rows that sum to 1; weak edges are raised
+// to 1e-3 of the mean positive weight.
 std::vector<WeightRow> CotangentRows(const MushMesh& mesh) {
   std::vector<std::map<std::size_t, double>> weights(mesh.points());
   for (const auto& face : mesh.faces) {
@@ -98,7 +98,7 @@ class Schedule {
     return s == VertexStatus::kGradientDivergence || s == VertexStatus::kPotentialPit;
   }
 
-  // One step of p, known as `now`; true: it stopped.
+  // One step of p with known field `now`; true: it stopped.
   bool Step(std::size_t p, Known& now) {
     const double length = Length(now.gradient);
     const Vec3d u = (1 / length) * now.gradient;
@@ -141,7 +141,7 @@ class Schedule {
     return std::abs(now.d) < kEps ? Arrive(p, now) : false;
   }
 
-  // The rest of the way at once, if it is short.
+  // Adds the remaining distance at once if it is short.
   bool Arrive(std::size_t p, const Known& known) {
     const double longest = (rules_.newton ? 0.25 : 0.05) * rules_.unit;
     const double square = Dot(known.gradient, known.gradient);

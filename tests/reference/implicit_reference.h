@@ -1,5 +1,5 @@
-// implicit_reference.h - the projection of implicit skinning in double, written from the rules, one
-// point at a time.
+// implicit_reference.h - the projection of implicit skinning in double, directly from the rules,
+// one point at a time.
 #pragma once
 
 #include <array>
@@ -22,11 +22,10 @@ struct FieldValue {
 };
 using Field = std::function<FieldValue(const Vec3d&)>;
 
-// Neighbours of a point and what each counts.
+// Neighbours of a point with their weights.
 using WeightRow = std::vector<std::pair<std::size_t, double>>;
 
-// Mean-value weights of the welded points of a rig whose faces are triangles; an empty row where
-// there are none.
+// Mean-value weights of the welded points of a triangle mesh; an empty row if undefined.
 std::vector<WeightRow> MeanValueRows(const MushMesh& mesh);
 
 struct ProjectionRules {
@@ -38,13 +37,14 @@ struct ProjectionRules {
 struct ProjectionResult {
   std::vector<Vec3d> points;                // [V]
   std::vector<VertexStatus> vertex_status;  // [V]
-  std::array<int, 7> first{};               // points by state when they first stopped
+  std::array<int, 7> first{};               // points by status at their first stop
   std::size_t evaluations = 0;
 };
 
-// The whole schedule. Triangles only; every vertex of a closed mesh with a part takes part, unless
-// its rest field says nothing.
-//   posed  [V] what the stages before made
+// The whole schedule, for closed triangle meshes. Moves every vertex that has a part and a usable
+// rest level.
+//
+//    posed  [V] result of the previous stages
 ProjectionResult Project(const Rig& rig, const Field& rest, const Field& field,
                          std::span<const Vec3d> posed, const ProjectionRules& rules);
 

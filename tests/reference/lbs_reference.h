@@ -1,4 +1,4 @@
-// lbs_reference.h - linear blend skinning in double, straight from the formula.
+// lbs_reference.h - linear blend skinning in double, directly from the formula.
 #pragma once
 
 #include <span>

@@ -1,5 +1,5 @@
-// muscle_reference.h - the field of an ellipsoid and of a straight spindle, from the formulas, in
-// double.
+// muscle_reference.h - the field of an ellipsoid and of a straight spindle in double, from the
+// formulas.
 #pragma once
 
 #include "core/base/types.h"
@@ -12,7 +12,7 @@ struct MuscleField {
   Vec3d gradient;
 };
 
-// f = k0 (k0 - 1) / k1, k0 = |p / r|, k1 = |p / r^2|; p in the ellipsoid's own axes, not 0.
+// f = k0 (k0 - 1) / k1, k0 = |p / r|, k1 = |p / r^2|; p along the ellipsoid's axes, not 0.
 MuscleField EllipsoidField(const Vec3d& p, const Vec3d& r);
 
 // A round spindle along x from 0 to `length`: (|yz| - rho(u)) / sqrt(1 + rho'(u)^2), u the nearest

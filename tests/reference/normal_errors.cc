@@ -47,7 +47,7 @@ std::vector<Affine> PoseOf(const Rig& rig, TubePose pose) {
   return pose == TubePose::kBend45 ? testing::BendPose(rig, 45) : testing::TwistPose(rig, 90);
 }
 
-// The form whose figures are known.
+// The configuration with published figures.
 DdmParams PublishedDdm() {
   DdmParams params;
   params.laplacian = Laplacian::kUniform;

@@ -1,4 +1,4 @@
-// normal_errors.h - how far normals made by different rules are off, on the bent and twisted tube.
+// normal_errors.h - errors of normals by different rules on the bent and twisted tube.
 #pragma once
 
 #include <cstddef>
@@ -10,23 +10,23 @@ namespace sinew::reference {
 enum class TubePose { kBend45, kTwist90 };
 enum class TubeMethod { kLbs, kDqs, kDdm };
 
-// Degrees against the normal of the smooth deformed surface, over all vertices.
+// Angles in degrees to the normal of the smooth deformed surface, over all vertices.
 struct NormalError {
   double max = 0, mean = 0;
 };
 
-// Rules that start from the rest normal. The cofactor and the gradient-corrected rule differ from
-// the rotated one for lbs only.
+// Rules based on the rest normal. The cofactor and the gradient-corrected rule differ from the
+// rotated one for lbs only.
 struct RuleErrors {
   NormalError rotated, cofactor, gradient;
 };
 RuleErrors MeasureRules(TubeMethod method, TubePose pose, std::size_t rings, std::size_t around);
 
-// The engine's own, from posed float32 vertices.
+// The engine's normals, from posed float vertices.
 struct TubeMesh {
   std::size_t rings = 61, around = 32;
   bool quads = false;
-  bool authored = true;  // the tube's true normals, as a file brings them; else none are given
+  bool authored = true;  // with the tube's exact normals; else without normals
 };
 NormalError MeasureRecomputed(TubeMethod method, TubePose pose, const TubeMesh& mesh);
 

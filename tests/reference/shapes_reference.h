@@ -1,4 +1,4 @@
-// shapes_reference.h - blend shapes in double, dense and slow, from their definition.
+// shapes_reference.h - blend shapes in double, dense, from their definition.
 #pragma once
 
 #include <span>
@@ -9,7 +9,7 @@
 
 namespace sinew::reference {
 
-// Rest positions with all shapes added: each is a polyline through (0, no offset) and its targets.
+// Rest positions plus all shapes: each is a polyline through (0, no offset) and its targets.
 std::vector<Vec3d> ShapedRest(const Rig& rig, std::span<const float> controls, double strength = 1);
 
 }  // namespace sinew::reference

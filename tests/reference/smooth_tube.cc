@@ -68,7 +68,7 @@ AffineD BlendedMotion(const AffineD* skin, double w) {
   return motion;
 }
 
-// Slope at place `at` of the polynomial through values at 0, 1, ... by Lagrange's formula.
+// Derivative at `at` of the polynomial through values at 0, 1, ... by Lagrange's formula.
 Vec3d Slope(std::span<const Vec3d> values, std::size_t at) {
   const std::size_t n = values.size();
   Vec3d slope;
@@ -128,7 +128,7 @@ Vec3d SmoothTube::Cofactor(double x, double angle) const {
 Vec3d SmoothTube::GradientCorrected(double x, double angle) const {
   const Vec3d p = {x, radius_ * std::cos(angle), radius_ * std::sin(angle)};
   const Mat3d a = BlendedLinear(x);
-  // Weights change along the tube only: by the slope for the second joint, against it for the
+  // Weights vary along the tube only: with the slope for the second joint, and its negative for the
   // first.
   const Vec3d along =
       Multiply(a, Vec3d{1, 0, 0}) + WeightSlope(x) * (Apply(skin_[1], p) - Apply(skin_[0], p));

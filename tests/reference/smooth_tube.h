@@ -1,8 +1,8 @@
-// smooth_tube.h - the table's tube as a smooth surface in double: where a method moves it, its true
-// normals, and what simpler rules make of the rest normals.
+// smooth_tube.h - the reference tube as a smooth surface in double: posed positions, exact normals,
+// and normals by simpler rules.
 //
-// Points are named by x along the tube (joints at -2 and 0, smoothstep weights over length 1 about
-// 0) and the angle around it. True normals are central differences of the smooth map.
+// Points are given by x along the tube (joints at -2 and 0, smoothstep weights over length 1 about
+// 0) and the angle around it. Exact normals are central differences of the smooth map.
 #pragma once
 
 #include <span>
@@ -24,10 +24,10 @@ class SmoothTube {
   Vec3d Normal(double x, double angle) const;
   // The blended linear part applied to the rest normal.
   Vec3d Rotated(double x, double angle) const;
-  // Its cofactors applied instead: exact where weights do not change.
+  // Its cofactor matrix instead: exact where weights are constant.
   Vec3d Cofactor(double x, double angle) const;
-  // Cross product of the rest tangents under the blended linear part and the gradient of the
-  // weights. kLbs only.
+  // Cross product of the rest tangents transformed by the blended linear part plus the gradient of
+  // the weights. kLbs only.
   Vec3d GradientCorrected(double x, double angle) const;
 
  private:
@@ -37,8 +37,8 @@ class SmoothTube {
   double radius_;
 };
 
-// Unit normals of the smooth surface through a deformed grid of rings * around points, ring after
-// ring, by differences of order eight (of lower order at the ends of the tube).
+// Unit normals of the smooth surface through a deformed grid of rings * around points, ring by
+// ring, by differences of order eight (lower at the tube's ends).
 std::vector<Vec3d> GridNormals(std::span<const Vec3d> points, std::size_t rings,
                                std::size_t around);
 

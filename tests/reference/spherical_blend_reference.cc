@@ -28,7 +28,7 @@ Vec3d Origin(const Rig& rig, std::size_t binding) {
   return Translation(Inverse(rig.bindings()[binding].inverse_bind));
 }
 
-// A joint and all above it, the joint first.
+// A joint followed by its ancestors.
 std::vector<std::uint32_t> Path(const Rig& rig, std::size_t binding) {
   std::vector<std::uint32_t> path = {rig.bindings()[binding].joint};
   while (rig.skeleton().joint(path.back()).parent != kNoParent) {

@@ -1,4 +1,4 @@
-// spherical_blend_reference.h - spherical blend skinning in double, straight from the formulas.
+// spherical_blend_reference.h - spherical blend skinning in double, directly from the formulas.
 #pragma once
 
 #include <span>
@@ -9,25 +9,28 @@
 
 namespace sinew::reference {
 
-// A term of the fit of a rotation centre: a binding and how much it counts (1 in the paper).
+// A term of the fit of a rotation centre: a binding and its weight (1 in the paper).
 struct CentreTerm {
   std::size_t binding;
   double weight;
 };
 
-// argmin over r of sum_{a<b} w_a w_b (|m_a r - m_b r|^2 + (1e-2)^2 |r - expected|^2), by the
+// argmin over r of sum_{a<b} w_a w_b (|m_a r - m_b r|^2 + (1e-2)^2 |r - expected|^2), from the
 // stacked rows of all pairs. m_j = [R_j | M_j c_j - R_j c_j], c_j the bind origin of the joint.
-//   skin  [E] rest to posed
+//
+//    skin  [E] rest to posed
 Vec3d RotationCentre(const Rig& rig, std::span<const AffineD> skin,
                      std::span<const CentreTerm> terms, const Vec3d& expected);
 
-// Mean bind origin of the terms' joints that have an ancestor among them; else the bind origin of
-// the lowest common ancestor, which must be bound; else the mean of all.
+// Mean bind origin of the terms' joints with an ancestor among them; else the bind origin of the
+// lowest common ancestor, which must be bound; else the mean of all.
 Vec3d ExpectedCentre(const Rig& rig, std::span<const CentreTerm> terms);
 
-// v = sum w M u + (R - sum w R_j) (u - r). Signs of quaternions follow the influence of largest
-// weight.
-//   points  [V] that move, the rest points unless shapes moved them;  per_set  equal weights in r
+// v = sum w M u + (R - sum w R_j) (u - r). Signs of quaternions follow the influence with the
+// largest weight.
+//
+//    points  [V] points to move, the rest points or displaced by shapes;  per_set  equal weights in
+//    r
 std::vector<Vec3d> SphericalBlend(const Rig& rig, std::span<const AffineD> skin,
                                   std::span<const Vec3d> points, bool per_set);
 

@@ -18,8 +18,8 @@ Vec3d Of(const Vector3d& v) {
   return {v[0], v[1], v[2]};
 }
 
-// w_ij = half the sum of the cotangents opposite the edge, no less than 1e-3 of the mean of the
-// positive ones.
+// w_ij = half the sum of the cotangents opposite the edge, at least 1e-3 of the mean positive
+// weight.
 std::vector<std::map<std::uint32_t, double>> Cotangents(const TrackingStep& step) {
   std::vector<std::map<std::uint32_t, double>> rows(step.rest.size());
   for (const auto& t : step.triangles) {
@@ -83,7 +83,7 @@ std::vector<Vec3d> Track(const TrackingStep& step) {
         h += w * (p[i] - p[j]) * edge.transpose();
         size += w * edge.squaredNorm();
       }
-      // Pressed flat or turned over, it goes by which way is inward.
+      // If flattened or inverted, the inward direction decides.
       Vector3d inward = Of(step.field(Of(p[i])).second);
       if (step.iso[i] >= 0 && inward.norm() > 0) {
         inward.normalize();

@@ -1,5 +1,5 @@
-// tracking_reference.h - one step of iso-surface tracking in double, straight from its description,
-// for meshes without coincident vertices.
+// tracking_reference.h - one tracking step in double, directly from its definition, for meshes
+// without coincident vertices.
 #pragma once
 
 #include <array>
@@ -15,12 +15,12 @@ namespace sinew::reference {
 struct TrackingStep {
   std::vector<std::array<std::uint32_t, 3>> triangles;
   std::vector<Vec3d> rest, previous, skinned;
-  // Unit gradients of the field at rest, and the same turned with the joint that holds the vertex.
+  // Unit gradients of the field at rest, and the same rotated with the vertex's strongest joint.
   std::vector<Vec3d> inward, held;
-  std::vector<double> iso;  // below 0: follows the skin
+  std::vector<double> iso;  // negative: follows the input
   double unit = 1, attraction = 0;
   int rounds = 8;
-  // Compact fields of single parts in the pose before, and how each part has moved since.
+  // Compact fields of single parts in the previous pose, and the motion of each part since.
   std::function<double(std::size_t part, const Vec3d&)> part_before;
   std::vector<AffineD> motion;
   // The composed field of the pose: value and gradient.

@@ -19,7 +19,7 @@ Vec3d NearestOn(const Bone& bone, const Vec3d& p) {
   return bone.root + std::clamp(Dot(p - bone.root, axis) / squared, 0.0, 1.0) * axis;
 }
 
-// Whether the line from point i to `to` meets the front of a triangle that does not touch i.
+// Whether the segment from point i to `to` hits the front of a triangle that does not contain i.
 bool Blocked(std::span<const Vec3d> points, const Triangles& triangles, std::uint32_t i,
              const Vec3d& to) {
   const Vec3d from = points[i], way = to - from;

@@ -1,5 +1,5 @@
-// weights_reference.h - skin weights in double, naive: every triangle tested for every ray, dense
-// systems, formulas as the sources write them.
+// weights_reference.h - skin weights in double by brute force: every triangle tested for every ray,
+// dense systems, formulas as in the sources.
 #pragma once
 
 #include <array>
@@ -15,12 +15,13 @@ namespace sinew::testing {
 using DenseWeights = std::vector<std::vector<double>>;  // [point][joint]
 using Triangles = std::vector<std::array<std::uint32_t, 3>>;
 
-// Capsules of one radius pair per bone, nothing kept apart: phi / max(d, inner / 20)^power over its
-// sum; outside all, 1 for the bone with the least d - inner. One bone a joint.
+// Capsules with one pair of radii per bone and without separation of limbs: phi / max(d, inner /
+// 20)^power over its sum; outside all, 1 for the bone with the smallest d - inner. One bone per
+// joint.
 DenseWeights CapsuleReference(std::span<const Vec3d> points, std::span<const Bone> bones,
                               double inner, double outer, double power);
 
-// Baran and Popovic's system, solved densely. Triangles must have areas and wind outwards.
+// Baran and Popovic's system, solved densely. Triangles must have non-zero areas and face outward.
 DenseWeights HeatReference(std::span<const Vec3d> points, const Triangles& triangles,
                            std::span<const Bone> bones, std::size_t joints, double c, bool facing);
 

@@ -33,7 +33,7 @@ void* operator new(std::size_t bytes, std::align_val_t alignment) {
   const auto align = static_cast<std::size_t>(alignment);
   return Count(std::aligned_alloc(align, (bytes + align - 1) / align * align));
 }
-// The sorts of the standard library ask so, and give back as above.
+// std::stable_sort allocates with nothrow and frees with the delete above.
 void* operator new(std::size_t bytes, const std::nothrow_t&) noexcept {
   void* block = std::malloc(bytes);
   return block == nullptr ? nullptr : Count(block);

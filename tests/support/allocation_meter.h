@@ -1,4 +1,4 @@
-// allocation_meter.h - bytes that operator new holds, and their peak, of the whole program.
+// allocation_meter.h - current and peak bytes allocated by operator new in the whole program.
 //
 // Linking it replaces operator new and delete. Thread-safe.
 #pragma once
@@ -7,12 +7,12 @@
 
 namespace sinew::testing {
 
-// Forgets the peak so far; Peak then counts from what is held now.
+// Resets the peak to the bytes currently allocated.
 void StartPeak();
-// Most bytes held at a time since StartPeak, beyond what was held then.
+// Peak since StartPeak, beyond the bytes allocated then.
 std::size_t Peak();
 
-// Most bytes that `work` holds beyond what was held before.
+// Peak bytes that `work` allocates beyond those allocated before.
 template <class Work>
 std::size_t PeakOf(Work work) {
   StartPeak();

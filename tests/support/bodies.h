@@ -1,4 +1,4 @@
-// bodies.h - simple bodies with bones, and dense weights, for the tests of computed weights.
+// bodies.h - simple bodies with bones, and dense weights, for tests of computed weights.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ inline Mesh MeshOf(const Body& body) {
   return ValueOrDie(Mesh::Create(std::move(source)));
 }
 
-// A closed cylinder along x: rings of `around` points, then the middles of both caps. Diagonals of
+// A closed cylinder along x: rings of `around` points, then the centres of both caps. Diagonals of
 // the sides alternate. No bones.
 inline Body Cylinder(double from, double to, double radius, std::uint32_t rings,
                      std::uint32_t around, const Vec3d& shift = {}) {
@@ -77,7 +77,7 @@ inline Body Canonical() {
   return body;
 }
 
-// Adds the points, faces and bones of another body, its joints `joints` higher.
+// Adds the points, faces and bones of another body; its joint indices are raised by `joints`.
 inline void Append(Body& body, const Body& other, std::uint32_t joints = 0) {
   const auto first = static_cast<std::uint32_t>(body.points.size());
   body.points.insert(body.points.end(), other.points.begin(), other.points.end());
@@ -91,7 +91,7 @@ inline void Append(Body& body, const Body& other, std::uint32_t joints = 0) {
   }
 }
 
-// Every point and bone moved.
+// Every point and bone transformed by `map`.
 inline Body Mapped(Body body, const std::function<Vec3d(const Vec3d&)>& map) {
   for (Vec3d& p : body.points) p = map(p);
   for (Bone& bone : body.bones) {
@@ -101,8 +101,8 @@ inline Body Mapped(Body body, const std::function<Vec3d(const Vec3d&)>& map) {
   return body;
 }
 
-// Two legs beside each other with a gap of 0.2 between their skins, whose bones hang from one hip:
-// joint 0 the hip, 1 and 2 the legs. Points of leg 1 come first.
+// Two parallel legs with a gap of 0.2 between their skins and one hip: joint 0 the hip, 1 and 2 the
+// legs. Points of leg 1 come first.
 inline Body Legs() {
   Body body = Cylinder(0, 6, 1, 49, 24, {0, 1.1, 0});
   body.bones = {{0, {-1, 0, 0}, {0, 1.1, 0}}, {1, {0, 1.1, 0}, {6, 1.1, 0}}};
@@ -141,7 +141,7 @@ inline weights::Skin SkinOf(const Body& body) {
   return ValueOrDie(weights::MakeSkin(MeshOf(body), body.bones));
 }
 
-// Largest difference of two tables; infinite if shapes differ or a value is not a number.
+// Largest difference of two tables; infinite if shapes differ or a value is NaN.
 inline double MaxDifference(const std::vector<std::vector<double>>& a,
                             const std::vector<std::vector<double>>& b) {
   if (a.size() != b.size()) return HUGE_VAL;

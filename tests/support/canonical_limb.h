@@ -1,5 +1,4 @@
-// canonical_limb.h - the cylinder that implicit skinning is measured on, and fields asked point by
-// point.
+// canonical_limb.h - the cylinder for measuring implicit skinning, and pointwise field queries.
 #pragma once
 
 #include <cmath>
@@ -111,7 +110,8 @@ struct FieldPoint {
   Vec3d gradient;
 };
 
-// Points in file order, 16 a time; the last block is filled up with its first point.
+// Evaluates the field at points in file order, 16 at a time; the last block is padded with its
+// first point.
 inline std::vector<FieldPoint> AskField(const PosedField& field, std::span<const Vec3d> points,
                                         Contact contact = Contact::kCrease) {
   std::vector<FieldPoint> answers;
@@ -133,7 +133,7 @@ inline std::vector<FieldPoint> AskField(const PosedField& field, std::span<const
   return answers;
 }
 
-// A field in a pose; keeps the pose.
+// A field in a pose, which it stores.
 class FieldInPose {
  public:
   FieldInPose(const LimbField& field, std::vector<Affine> pose,
@@ -155,7 +155,7 @@ class FieldInPose {
   PosedLimbField posed_;
 };
 
-// Evenly drawn from a box, representable in float32.
+// Uniform random points of a box, representable in float.
 inline std::vector<Vec3d> Cloud(const Vec3d& centre, const Vec3d& half, std::size_t count) {
   std::vector<Vec3d> points;
   CounterRandom random(11);
@@ -176,7 +176,7 @@ inline FieldOptions With(FieldOperator op, FieldController controller = FieldCon
 inline bool SameBits(std::span<const FieldPoint> a, std::span<const FieldPoint> b) {
   if (a.size() != b.size()) return false;
   for (std::size_t i = 0; i < a.size(); ++i) {
-    // Bits of what FieldBlock held; -0 and 0 differ.
+    // Bitwise: -0 and 0 differ.
     if (std::memcmp(&a[i], &b[i], sizeof(FieldPoint)) != 0) return false;
   }
   return true;

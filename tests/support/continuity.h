@@ -1,5 +1,5 @@
-// continuity.h - poses that change little change little: what holds of every method that blends
-// motions.
+// continuity.h - small changes of a pose cause small changes of the result: holds for every method
+// that blends motions.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@
 
 namespace sinew::testing {
 
-// Half a degree further moves the points half as far as a degree; `points` of an angle.
+// Half a degree moves the points half as far as a degree; `points` as a function of the angle.
 template <class Points>
 void ExpectHalvedSteps(std::span<const double> angles, const Points& points) {
   for (const double degrees : angles) {
@@ -22,7 +22,7 @@ void ExpectHalvedSteps(std::span<const double> angles, const Points& points) {
   }
 }
 
-// The joint that is a little off rigid must not jump where it starts to count as stretched.
+// A nearly rigid joint must not cause a jump where it starts to count as stretched.
 template <class Method>
 void ExpectStretchSetsInSmoothly() {
   const Rig rig = TubeRig();

@@ -1,4 +1,4 @@
-// fixture_files.h - raw arrays of other programs' results as points, poses and rigs.
+// fixture_files.h - reads raw arrays of other programs' results as points, poses and rigs.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ inline std::vector<Vec3d> ReadPoints(const std::filesystem::path& path) {
   return points;
 }
 
-// 4x4 row-major matrices that take rest positions: joints without a bind of their own.
+// 4x4 row-major matrices for rest positions: joints with identity bind matrices.
 inline std::vector<Affine> ReadPose(const std::filesystem::path& path) {
   const auto values = ReadArray<double>(path);
   std::vector<Affine> pose(values.size() / 16);
@@ -46,7 +46,7 @@ inline std::vector<Affine> ReadPose(const std::filesystem::path& path) {
   return pose;
 }
 
-// Rows of dense weights, made to sum up to 1 as the other programs do when blending.
+// Rows of dense weights, normalised as the other programs do when blending.
 inline InfluenceSource ReadWeights(const std::filesystem::path& path, std::size_t vertices) {
   const auto values = ReadArray<double>(path);
   const std::size_t joints = values.size() / vertices;
@@ -65,7 +65,7 @@ inline InfluenceSource ReadWeights(const std::filesystem::path& path, std::size_
   return source;
 }
 
-// Corners of each face; files of int32.
+// Corners of each face, from int32 files.
 inline std::vector<std::vector<std::size_t>> ReadFaces(const std::filesystem::path& sizes,
                                                        const std::filesystem::path& indices) {
   const auto corners = ReadArray<std::int32_t>(indices);
@@ -78,7 +78,7 @@ inline std::vector<std::vector<std::size_t>> ReadFaces(const std::filesystem::pa
   return faces;
 }
 
-// One mesh whose joints all rest at the origin.
+// One mesh whose joints are all at the origin at rest.
 inline Rig ReadRig(const std::filesystem::path& rest, const std::filesystem::path& weights,
                    std::size_t joints, const std::vector<std::vector<std::size_t>>& faces = {}) {
   RigSource source;

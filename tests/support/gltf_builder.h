@@ -1,5 +1,4 @@
-// gltf_builder.h - writes small glTF files for tests: JSON that a test may bend at will, and one
-// buffer.
+// gltf_builder.h - writes small glTF files for tests: editable JSON and one buffer.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +13,7 @@
 
 namespace sinew::testing {
 
-// A path in the test's temporary folder that no other test uses.
+// A unique path in the test's temporary folder.
 inline std::string TemporaryPath(const std::string& name) {
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
   std::string unique = std::string(info->test_suite_name()) + "." + info->name() + "." + name;

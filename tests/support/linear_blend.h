@@ -1,4 +1,4 @@
-// linear_blend.h - linear blend skinning in double, to see where an imported rig puts its vertices.
+// linear_blend.h - linear blend skinning of imported rigs in double.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// overlap.h - volumes of a posed mesh that is closed: signed, enclosed twice, and of the union.
+// overlap.h - volumes of a posed closed mesh: signed, overlapping, and of the union.
 #pragma once
 
 #include <span>
@@ -12,7 +12,7 @@ struct OverlapVolumes {
   double signed_volume = 0;
   double overlap = 0;   // integral of w - 1 where the winding number w is 2 or more
   double inverted = 0;  // integral of -w where w is negative
-  // signed volume less the integral of w - [w >= 1]: its error scales with the overlap alone.
+  // Signed volume minus the integral of w - [w >= 1]: its error is proportional to the overlap.
   double Union() const { return signed_volume - overlap + inverted; }
 };
 

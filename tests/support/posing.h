@@ -1,5 +1,5 @@
-// posing.h - poses that are hard on every method, and what results are held against: tolerances,
-// moved points, the shape of a posed tube.
+// posing.h - hard poses, and helpers to judge results: tolerances, moved points, the shape of a
+// posed tube.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace sinew::testing {
 
-// Of a tube whose joints all bend, for methods whose tables name many joints.
+// For a tube whose joints all bend, for methods whose tables list many joints.
 inline const TubeOptions kChainTube = {
     .rings = 61, .around = 12, .joints = 5, .weights = TubeWeights::kFour};
 
@@ -26,7 +26,7 @@ inline double Reach(std::span<const Vec3d> points) {
   return largest;
 }
 
-// What float32 keeps of coordinates this large: 1e-5 of the diagonal near the origin, rounding
+// Float precision of coordinates of this size: 1e-5 of the diagonal near the origin, rounding
 // farther out.
 inline double PosedTolerance(const Rig& rig) {
   const Vec3d corners[] = {rig.mesh().minimum(), rig.mesh().maximum()};
@@ -38,7 +38,7 @@ inline std::vector<Vec3d> Transformed(const AffineD& motion, std::vector<Vec3d> 
   return points;
 }
 
-// The last joint with a motion of its own first.
+// The pose with `motion` applied to the last joint first.
 inline std::vector<Affine> WithLast(std::vector<Affine> pose, const AffineD& motion) {
   pose.back() = ToFloat(Compose(ToDouble(pose.back()), motion));
   return pose;
@@ -61,8 +61,7 @@ inline std::vector<Affine> StretchedPose(const Rig& rig) {
   return pose;
 }
 
-// None has two joints exactly 180 degrees apart: either way of blending is as good as the other
-// there.
+// No pose has two joints exactly 180 degrees apart, where both ways of blending are valid.
 inline std::vector<std::vector<Affine>> HardPoses(const Rig& rig) {
   return {RestPose(rig),
           BendPose(rig, 80),
@@ -74,7 +73,7 @@ inline std::vector<std::vector<Affine>> HardPoses(const Rig& rig) {
           Moved(ScaleMotion({-2, 2, 2}), TwistPose(rig, 30))};
 }
 
-// Volume and least ring radius of the table's tube, as parts of those at rest.
+// Volume and smallest ring radius of the reference tube, relative to rest.
 struct TubeShape {
   double volume, radius;
 };

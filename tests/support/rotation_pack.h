@@ -1,5 +1,5 @@
 // rotation_pack.h - the batched rotation of core/simd/rotation-inl.h as a plain function, on the
-// level in use.
+// active level.
 #pragma once
 
 namespace sinew::testing {

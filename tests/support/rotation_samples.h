@@ -1,4 +1,5 @@
-// rotation_samples.h - matrices of every kind a rotation is fitted to, and the answer by SVD.
+// rotation_samples.h - random matrices of every kind that rotations are fitted to, and the solution
+// by SVD.
 #pragma once
 
 #include <Eigen/Dense>
@@ -49,7 +50,7 @@ class Sampler {
   Matrix WithSingularValues(double a, double b, double c) {
     return Rotation() * Eigen::Vector3d(a, b, c).asDiagonal() * Rotation();
   }
-  // A neighbourhood whose parts turned by three rotations up to 120 degrees apart.
+  // A neighbourhood whose parts are rotated by up to 120 degrees relative to each other.
   Matrix Neighbourhood() {
     Matrix h = Matrix::Zero();
     const Matrix common = Rotation();

@@ -106,7 +106,7 @@ RoundedLimb::RoundedLimb(std::span<const Affine> skin)
 
 FieldSample RoundedLimb::Part(std::size_t part, const Vec3d& point) const {
   Vec3d p = Apply(inverse_[part], point);
-  const double along = part == 0 ? -p.x : p.x;  // the half axis runs away from the joint
+  const double along = part == 0 ? -p.x : p.x;  // the half axis points away from the joint
   if (along > 0) p.x = 0;
   const double distance = Length(p), x = distance - 1;
   if (x >= 1) return {};

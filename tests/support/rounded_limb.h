@@ -20,7 +20,7 @@ namespace sinew::testing {
 
 RigSource CanonicalCylinderSource();
 Rig CanonicalCylinder();
-// Volume of the mesh at rest: what ratios are taken of.
+// Rest volume of the mesh, the reference of ratios.
 double CanonicalVolume();
 // Union of the posed parts over the cylinder's volume.
 double ExactUnion(double degrees);
@@ -32,7 +32,7 @@ struct FieldSample {
 
 class RoundedLimb : public PosedField {
  public:
-  // skin [2]: what moved each part since rest.
+  // skin [2]: motion of each part since rest.
   explicit RoundedLimb(std::span<const AffineD> skin);
   explicit RoundedLimb(std::span<const Affine> skin);
 

@@ -1,5 +1,4 @@
-// run_method.h - one method on its own: bind it to a rig, run it on a pose, keep what later steps
-// need.
+// run_method.h - binds one method to a rig and runs it on a pose.
 #pragma once
 
 #include <cmath>
@@ -76,7 +75,7 @@ PosedMesh RunMethod(const Rig& rig, const typename M::Params& params,
   return mesh;
 }
 
-// What a bound method makes of posed blocks; it writes `states` ([V] or empty) beside.
+// Runs a bound method on posed blocks; also writes `states` ([V] or empty).
 template <class M>
 AlignedVector<PointBlock> RunBound(const M& method, const BlockLayout& layout,
                                    const PosedRig& posed, std::span<const PointBlock> in,

@@ -83,7 +83,7 @@ Rig HardCube() {
       const auto first = static_cast<std::uint32_t>(positions.size());
       for (const auto& [a, b] :
            {std::pair{-1.0f, -1.0f}, {1.0f, -1.0f}, {1.0f, 1.0f}, {-1.0f, 1.0f}}) {
-        // Seen from outside, the corners run counter-clockwise.
+        // Seen from outside, corners are counter-clockwise.
         float p[3] = {}, n[3] = {}, t[3] = {};
         p[axis] = side;
         p[(axis + 1) % 3] = a * side;
@@ -109,7 +109,7 @@ Rig TexturedTube(const TubeOptions& options) {
     const double y = (double{p.y} - options.origin.y) / options.radius;
     const double z = (double{p.z} - options.origin.z) / options.radius;
     source.mesh.normals.push_back(ToFloat(Vec3d{0, y, z}));
-    // Three lengths along the tube, four around it.
+    // Three units along the tube, four around it.
     source.mesh.tangents.push_back({3, static_cast<float>(-4 * z), static_cast<float>(4 * y), -1});
   }
   return MakeRig(std::move(source));
@@ -140,7 +140,7 @@ Rig CrowdedTube() {
   double x = 0;
   for (std::size_t j = 1; j < kJoints; ++j) {
     x += source.rest_local[j].m[3];
-    source.rest_local[j].m[3] = x;  // relative to the first
+    source.rest_local[j].m[3] = x;  // relative to the parent
     source.joints[j].parent = 0;
   }
   source.rest_local[2] = source.rest_local[1];

@@ -1,4 +1,4 @@
-// small_rigs.h - tiny and awkward characters, each with the name of what it is for.
+// small_rigs.h - small and degenerate characters, named after their purpose.
 #pragma once
 
 #include <string>
@@ -23,33 +23,33 @@ Rig OneVertex();  // no faces
 Rig OneTriangle();
 Rig DegenerateFan();          // a fan whose triangles have no area, repeated corners among them
 Rig NonmanifoldEdge();        // three triangles on one edge
-Rig SeamDuplicateVertices();  // a quad cut along a seam: the seam's vertices exist twice, weights
-                              // equal
-Rig TouchingLips();           // two quads that meet at rest but follow different joints
-Rig IsolatedVertex();         // a triangle and a vertex of no face
+Rig SeamDuplicateVertices();  // a quad split along a seam: duplicate vertices with equal weights
+Rig TouchingLips();           // two quads that touch at rest but follow different joints
+Rig IsolatedVertex();         // a triangle and a vertex without faces
 Rig HardCube();  // unit cube, 24 vertices, authored normals and tangents along the axes
-// A tube with its true normals, and tangents (5 long) that wind around it; left-handed.
+// A left-handed tube with exact normals, and tangents of length 5 that wind around it.
 Rig TexturedTube(const TubeOptions& options = {});
-// A tube with controls and shapes, every coordinate and offset a multiple of 1 / 1024 and the
-// centre where the plain tube has it, so that sums with simple weights are exact:
-//   "pinch"   both ends, far from the joint: one target at 1, sparse
-//   "bulge"   around the joint: targets at -1, 0.5 and 1
-//   "sway"    one target at 1 that moves nearly every vertex, and a second shape with one at -2
+// A tube with controls and shapes. Coordinates and offsets are multiples of 1 / 1024 and the centre
+// is that of the plain tube, so sums with simple weights are exact:
+//
+//    "pinch"   both ends, far from the joint: one target at 1, sparse
+//    "bulge"   around the joint: targets at -1, 0.5 and 1
+//    "sway"    one target at 1 that moves nearly every vertex, and a second shape with one at -2
 RigSource TubeWithShapesSource();
 Rig TubeWithShapes();
-// A tube with two muscles across its joint at x = 0, bent by turning about z: "flexor" at +y, an
-// ellipsoid with a via point 0.5 radii before the joint, tensed by the control "tense"; "extensor"
-// at -y, a warped spindle around a cylinder of radius 0.2.
+// A tube bent about z with two muscles across its joint at x = 0: "flexor" at +y, an ellipsoid with
+// a via point 0.5 radii before the joint, tensed by the control "tense"; "extensor" at -y, a warped
+// spindle around a cylinder of radius 0.2.
 RigSource TubeWithMusclesSource();
-// A tube whose joints all hang from the first, two of them in one place; its vertices have 1 to 32
+// A tube whose joints are all children of the first, two of them coincident; vertices have 1 to 32
 // influences, and every third face occurs twice.
 Rig CrowdedTube();
-// A tube pressed flat, y +-2 and z +-0.5, on two bones side by side at y = -1 and 1 that hang from
-// one joint: "left" and "right", which share the skin at y +-0.6.
+// A flattened tube, y +-2 and z +-0.5, on two parallel sibling bones at y = -1 and 1: "left" and
+// "right", which share the skin at |y| < 0.6.
 RigSource PalmSource(std::size_t around = 64);
-Rig TubeFarOrigin();  // the table's tube, 100 diagonals away
+Rig TubeFarOrigin();  // the reference tube, 100 diagonals away
 
-// All of the above and the table's tubes.
+// All of the above and the reference tubes.
 std::vector<NamedRig> AllRigs();
 
 }  // namespace sinew::testing

@@ -1,4 +1,4 @@
-// temporary_folder.h - a folder that vanishes with the test.
+// temporary_folder.h - a folder that is deleted after the test.
 #pragma once
 
 #include <unistd.h>
@@ -28,7 +28,7 @@ class TemporaryFolder {
   const std::filesystem::path& path() const { return path_; }
   std::string operator/(const std::string& name) const { return (path_ / name).string(); }
 
-  // Names in the folder, hidden ones too, sorted.
+  // Sorted names in the folder, including hidden ones.
   std::vector<std::string> Names() const {
     std::vector<std::string> names;
     for (const auto& entry : std::filesystem::directory_iterator(path_)) {

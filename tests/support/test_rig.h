@@ -1,4 +1,4 @@
-// test_rig.h - a small character as the wire has it: a tube along y with a chain of joints, and
+// test_rig.h - a small character in protocol messages: a tube along y with a chain of joints, and
 // poses for it.
 #pragma once
 
@@ -49,7 +49,7 @@ struct TubeShape {
   std::uint32_t vertices() const { return rings * segments; }
 };
 
-// Every vertex is held by the two joints nearest to its height.
+// Every vertex is influenced by the two joints nearest in height.
 inline v1::Mesh TubeMesh(const TubeShape& shape) {
   std::vector<float> positions, weights;
   std::vector<std::uint32_t> faces, sizes, counts, held;

@@ -1,4 +1,4 @@
-// testdata.h - where the optional real characters and reference outputs lie.
+// testdata.h - location of the optional real characters and reference outputs.
 #pragma once
 
 #include <cstdlib>
@@ -8,7 +8,7 @@
 namespace sinew::testing {
 
 // The folder of shared test data: $SINEW_SHARED_DATA, else ../shared/data beside the repository.
-// May not exist: skip then.
+// Tests skip if it does not exist.
 inline std::filesystem::path SharedData() {
   if (const char* set = std::getenv("SINEW_SHARED_DATA")) return set;
   return std::filesystem::path(SINEW_SOURCE_DIR).parent_path() / "shared" / "data";

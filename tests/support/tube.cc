@@ -20,7 +20,7 @@ double JointX(const TubeOptions& o, std::size_t j) {
   return o.length * (static_cast<double>(j) / static_cast<double>(o.joints) - 0.5);
 }
 
-// How far a point at x has passed joint j, 0 to 1.
+// Weight of a point at x relative to joint j, 0 before to 1 beyond.
 double Passed(const TubeOptions& o, double x, std::size_t j) {
   if (j == 0) return 1;
   if (j >= o.joints) return 0;

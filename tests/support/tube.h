@@ -1,5 +1,4 @@
-// tube.h - the tube every method is measured on: along x, rings in the yz plane, joints evenly
-// spaced.
+// tube.h - the reference tube of all methods: along x, rings in the yz plane, equidistant joints.
 //
 // The default is the tube of the reference tables: length 4, radius 0.5, 61 rings of 32, two joints
 // at x = -2 and 0.
@@ -16,8 +15,8 @@ namespace sinew::testing {
 
 enum class TubeWeights {
   kSmooth,  // smoothstep over length 1 about each joint
-  kRigid,   // 0 or 1; half and half on a ring that lies on a joint
-  kFour,    // the four nearest joints, falling with distance
+  kRigid,   // 0 or 1; 1/2 each on a ring at a joint
+  kFour,    // the four nearest joints, decreasing with distance
 };
 
 struct TubeOptions {
@@ -27,21 +26,20 @@ struct TubeOptions {
   double length = 4;
   double radius = 0.5;
   TubeWeights weights = TubeWeights::kSmooth;
-  Vec3d origin{};      // where the middle of the tube lies
-  bool quads = false;  // otherwise each quad (i, k) is cut along (i, k + 1), (i + 1, k)
+  Vec3d origin{};      // centre of the tube
+  bool quads = false;  // otherwise each quad (i, k) is split along (i, k + 1), (i + 1, k)
 };
 
-// Vertex (i, k) is number i * around + k, at angle 2 pi k / around; faces point outwards; open
-// ends.
+// Vertex (i, k) has index i * around + k and angle 2 pi k / around; faces point outward; open ends.
 RigSource TubeSource(const TubeOptions& options = {});
 // Aborts with the message on an error.
 Rig TubeRig(const TubeOptions& options = {});
 Rig MakeRig(RigSource source);
 
-// Joint-to-model matrices, rounded to float as a caller sends them.
+// Joint-to-model matrices, rounded to float as callers send them.
 std::vector<Affine> RestPose(const Rig& rig);
-// Every joint but the roots turned by `degrees` about an axis through its origin, relative to its
-// parent.
+// Every joint except the roots rotated by `degrees` about an axis through its origin, relative to
+// its parent.
 std::vector<Affine> TurnPose(const Rig& rig, const Vec3d& axis, double degrees);
 // About z and about x (the tube's axis).
 std::vector<Affine> BendPose(const Rig& rig, double degrees);
@@ -52,10 +50,10 @@ std::vector<Affine> Moved(const AffineD& motion, std::span<const Affine> pose);
 AffineD RigidMotion(const Vec3d& axis, double degrees, const Vec3d& translation = {});
 AffineD ScaleMotion(const Vec3d& scale);
 
-// joint * inverse_bind of every binding: rest position to posed position.
+// joint * inverse_bind of every binding: rest to posed position.
 std::vector<AffineD> SkinMatrices(const Rig& rig, std::span<const Affine> pose);
 
-// Signed volume of a tube's points, ends closed by fans around the ring means.
+// Signed volume of a tube's points; the ends are closed by fans around the ring means.
 double TubeVolume(const TubeOptions& options, std::span<const Vec3d> points);
 // Smallest distance of a point from the mean of its ring, divided by the radius.
 double TubeMinRadius(const TubeOptions& options, std::span<const Vec3d> points);

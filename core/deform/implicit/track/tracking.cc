@@ -15,15 +15,13 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kGrain = 16;  // blocks of 16 points: about 100 microseconds per round
-constexpr int kNewtonSteps = 2;     // per round
-constexpr float kNewton = 0.9f;     // fraction of a Newton step
-constexpr float kRelax = 0.5f;      // fraction of the relaxation
-// Of U: smaller moves are skipped, so that resting points keep their bits.
-constexpr float kStill = 1e-5f;
+constexpr std::size_t kGrain = 16;     // blocks of 16 points: about 100 microseconds per round
+constexpr int kNewtonSteps = 2;        // per round
+constexpr float kNewton = 0.9f;        // fraction of a Newton step
+constexpr float kRelax = 0.5f;         // fraction of the relaxation
+constexpr float kStill = 1e-5f;        // of U: smaller moves are skipped, which keeps the bits
 constexpr float kNoDirection = 1e-5f;  // |gradient| U below which the direction is undefined
-// Relative to the neighbourhood's rest area: below, it counts as flattened.
-constexpr float kPressed = 0.3f;
+constexpr float kPressed = 0.3f;       // of a neighbourhood's rest area: below, it is flattened
 constexpr float kTrust = 0.06f;  // of U from the surface: skinned positions farther off do not pull
 constexpr float kLost = 0.25f;   // field of the carrying parts below which a point is lost
 constexpr float kFollows = 0.98f;  // minimum projection weight of tracked skin
