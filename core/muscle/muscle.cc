@@ -14,7 +14,7 @@
 namespace sinew {
 namespace {
 
-constexpr double kSteepest = 8;  // slope of a profile
+constexpr double kSteepest = 8;  // limit of a profile's slope
 constexpr double kMinWarp = 0.1, kMaxWarp = 10;
 constexpr double kMinTension = 0.25, kMaxTension = 4;
 constexpr int kQuadratureSteps = 4096;

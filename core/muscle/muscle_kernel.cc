@@ -22,16 +22,16 @@ HWY_INLINE MusclePoint3 SetPoint(const float* p) {
   return {Pack::Set(p[0]), Pack::Set(p[1]), Pack::Set(p[2])};
 }
 
-// f = k0 (k0 - radius) / k1 for p with its axes along those of an ellipsoid of unit size 1, blown
-// up by `radius`; k0 = |p / r|, k1 = |p / r^2|. Everything is taken relative to the least
-// semi-axis, so that no power of a length over- or underflows.
+// f = k0 (k0 - radius) / k1 for p along the axes of an ellipsoid with semi-axes r, inflated by
+// `radius`; k0 = |p / r|, k1 = |p / r^2|. Everything is relative to the smallest semi-axis, so that
+// no power of a length over- or underflows.
 struct Section {
   Pack value;             // f
   MusclePoint3 gradient;  // along the axes
-  Pack by_radius;         // derivative by `radius`
+  Pack by_radius;         // derivative with respect to `radius`
 };
 
-// inverse: 1 / r; ratio: least r / r; inside(lane): too close to the centre for a direction.
+// inverse: 1 / r; ratio: smallest r / r; inside(lane): too close to the centre for a direction.
 HWY_INLINE Section MakeSection(const MusclePoint3& p, const MusclePoint3& inverse,
                                const MusclePoint3& ratio, const Pack& least, const Pack& radius) {
   const MusclePoint3 q = {p.x * inverse.x, p.y * inverse.y, p.z * inverse.z};
@@ -80,11 +80,11 @@ void Ellipsoid(const MuscleKernelArgs& args) {
         {back(x.x, y.x, z.x), back(x.y, y.y, z.y), back(x.z, y.z, z.z)}, args.out);
 }
 
-// What is kept of the nearest segment.
+// Values of the nearest segment.
 struct Nearest {
   Pack distance2, across, down, beyond;  // offset along width, depth and tangent
-  Pack radius, slope, bend;              // profile and its derivatives by length
-  Pack free;                             // 1 where the nearest point slides along the segment
+  Pack radius, slope, bend;              // profile and its derivatives along the segment
+  Pack free;                             // 1 if the nearest point is inside the segment
   MusclePoint3 width, depth, tangent;
 };
 
@@ -142,7 +142,7 @@ void Cylinder(const MuscleKernelArgs& args) {
   const Pack steep2 = MulAdd(area * n.slope, n.slope, one);
   const Pack steep = Sqrt(steep2);
   const MusclePoint3& g = section.gradient;
-  // Along the line both the profile and its slope change.
+  // Along the line both profile and slope vary.
   const Pack turn = section.value * area * n.slope * n.bend / steep2;
   const Pack sliding = n.free * (section.by_radius * n.slope - turn);
   const Pack forward = g.z + sliding;

@@ -9,11 +9,11 @@
 namespace sinew {
 namespace {
 
-constexpr int kArcSteps = 24;  // nodes of an arc
+constexpr int kArcSteps = 24;  // nodes per arc
 constexpr double kTiny = 1e-12;
 
-// Around a circle in the plane of unit vectors e (towards `from`) and f, counter-clockwise; heights
-// along `axis` grow evenly.
+// Polar coordinates around a circle in the plane of unit vectors e (towards `from`) and f,
+// counter-clockwise; height along `axis` is linear in the arc length.
 struct Unrolled {
   Vec3d centre, e, f, axis;
   double radius;
@@ -23,7 +23,7 @@ struct Unrolled {
   }
 };
 
-// From distance `a` at angle 0 to distance `b` at `angle` (either sign), rising from `low` to
+// From distance `a` at angle 0 to distance `b` at `angle` (either sign), with height from `low` to
 // `high`; a, b >= radius.
 void AppendAround(const Unrolled& on, double a, double b, double angle, double low, double high,
                   const Vec3d& to, std::vector<PathNode>& path) {
@@ -33,7 +33,7 @@ void AppendAround(const Unrolled& on, double a, double b, double angle, double l
   const double arc = std::abs(angle) - leave - arrive;
   const double rise = high - low, start = path.back().at;
   if (!(arc > 0)) {
-    // Of the points on the surface where an end lies inside.
+    // For an end inside: of its projection to the surface.
     const double plane2 = a * a + b * b - 2 * a * b * std::cos(angle);
     path.push_back({start + std::sqrt(std::max(0.0, plane2) + rise * rise), to});
     return;
@@ -85,7 +85,7 @@ void AppendWrapped(const Vec3d& to, const WrapSolid& wrap, std::vector<PathNode>
   if (wrap.shape == WrapShape::kSphere) {
     const Vec3d normal = Cross(p, q);
     const double size = Length(normal);
-    // Where both ends and the centre lie on a line, in the plane of the rest pose.
+    // If both ends and the centre are collinear, use the plane of the rest pose.
     if (size > kTiny * (Length(p) * Length(q) + kTiny)) axis = (1 / size) * normal;
     const Vec3d out = p - Dot(p, axis) * axis;
     if (!(Length(out) > kTiny)) axis = AnyPerpendicular((1 / std::max(Length(p), kTiny)) * p);
@@ -107,7 +107,8 @@ void AppendWrapped(const Vec3d& to, const WrapSolid& wrap, std::vector<PathNode>
 
 Vec3d PointAt(std::span<const PathNode> path, double at) {
   if (path.size() < 2) return path.front().point;
-  // The first leg that ends beyond, or the last of any length; before the start, the first of any.
+  // The first leg that ends beyond, or the last non-degenerate one; before the start, the first
+  // non-degenerate one.
   std::size_t leg = 0;
   for (std::size_t k = 0; k + 1 < path.size(); ++k) {
     if (path[k + 1].at - path[k].at <= kTiny * path.back().at) continue;

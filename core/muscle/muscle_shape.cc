@@ -51,7 +51,7 @@ MuscleShape Ellipsoid(const MuscleState& state) {
 }
 
 // A cylinder along the belly's part of the path, in segments of equal length; width and depth are
-// carried from segment to segment by the smallest turn.
+// parallel-transported.
 MuscleShape Cylinder(const MuscleRow& row, const MuscleState& state) {
   const auto profile = static_cast<MuscleProfile>(row.profile);
   MuscleShape shape;
@@ -95,7 +95,7 @@ MuscleShape Cylinder(const MuscleRow& row, const MuscleState& state) {
     Push(width, shape.values);
     Push(Cross(tangent, width), shape.values);
     PushEach({some ? length : 0, r0, s0, c2, c3}, shape.values);
-    // Of the quadratic slope: at its ends, and where it turns if that lies between them.
+    // Extrema of the quadratic slope: at its ends and at its vertex if in between.
     const double turn = c3 != 0 ? std::clamp(-c2 / (3 * c3), 0.0, 1.0) : 0;
     for (const double t : {0.0, turn, 1.0}) {
       steepest = std::max(steepest, std::abs(s0 + t * (2 * c2 + t * 3 * c3)) * inverse);
@@ -108,7 +108,7 @@ MuscleShape Cylinder(const MuscleRow& row, const MuscleState& state) {
   return shape;
 }
 
-// Joints a muscle is fixed to, and those from its ends up to where they meet.
+// Joints a muscle is fixed to, and those from its ends up to their common ancestor.
 std::set<std::uint32_t> JointsUnder(const Rig& rig, const Muscle& muscle) {
   const auto line = [&](std::uint32_t joint) {
     std::vector<std::uint32_t> up;
@@ -123,7 +123,7 @@ std::set<std::uint32_t> JointsUnder(const Rig& rig, const Muscle& muscle) {
   if (meet == from.end()) return joints;
   joints.insert(from.begin(), meet);
   joints.insert(to.begin(), std::ranges::find(to, *meet));
-  // Where one end hangs below the other, the upper joint is the muscle's own.
+  // If one end's joint is an ancestor of the other's, it is included itself.
   return joints;
 }
 
@@ -144,7 +144,7 @@ void EvaluateMuscle(const MuscleShape& shape, double fat, const PointBlock& poin
 }
 
 MuscleBox BoxBelow(const MuscleShape& shape, double value) {
-  // f >= least (k0 - 1) about an ellipsoid, and >= least (k0 - 1) / steepest about a cylinder.
+  // f >= least (k0 - 1) around an ellipsoid, and >= least (k0 - 1) / steepest around a cylinder.
   const double grown = 1 + std::max(0.0, value) * shape.steepest / shape.least;
   Vec3d half = grown * shape.half;
   if (!shape.ellipsoid) half = grown * shape.largest * Vec3d{1, 1, 1};

@@ -14,8 +14,8 @@
 namespace sinew {
 namespace {
 
-constexpr double kMinBelly = 1e-3;  // of the rest path
-constexpr double kMinAxis = 1e-9;   // width and depth, of the rest path
+constexpr double kMinBelly = 1e-3;  // relative to the rest path
+constexpr double kMinAxis = 1e-9;   // width and depth relative to the rest path
 constexpr double kMinScale = 1e-6;
 constexpr double kTiny = 1e-12;
 
@@ -32,7 +32,7 @@ double Size(const AffineD& joint) {
   return Determinant(Linear(joint));
 }
 
-// How much larger a joint is than at rest, by its volume.
+// Scale of a joint relative to rest, from the volume.
 double Scale(double size, double rest) {
   const double scale = std::cbrt(std::abs(size)) / std::max(std::cbrt(std::abs(rest)), 1e-100);
   return std::isfinite(scale) && std::abs(rest) > 0 ? std::max(scale, kMinScale) : 1;
@@ -89,7 +89,7 @@ MuscleState PoseOne(const MuscleTables& tables, std::size_t muscle, const JointO
   const Vec3d begin = PointAt(state.path, state.belly_from);
   const Vec3d end = PointAt(state.path, state.belly_from + state.belly_length);
 
-  // The width keeps its direction in the origin's joint, carried along as the chord turns.
+  // The width keeps its direction in the origin's joint and is transported with the chord.
   const Vec3d usual = Unit(Multiply(Linear(base), row.chord), row.chord);
   const Vec3d across = Multiply(Linear(base), row.across);
   const double span = Length(end - begin);
@@ -115,7 +115,7 @@ double LegDistance(const Vec3d& a, const Vec3d& b, const Vec3d& centre) {
   return Length(centre - (a + t * along));
 }
 
-// The wrap's row: the leg of the rest path that passes nearest to it, and the side it passes on.
+// Fills the wrap's columns: the rest leg nearest to the obstacle, and its side.
 void RestWrap(const MuscleWrap& wrap, std::span<const Vec3d> points, const AffineD& joint,
               MuscleRow& row) {
   row.wrap_shape = static_cast<std::uint32_t>(wrap.shape);
@@ -135,7 +135,8 @@ void RestWrap(const MuscleWrap& wrap, std::span<const Vec3d> points, const Affin
   }
   const Vec3d &a = points[row.wrap_leg], &b = points[row.wrap_leg + 1];
   if (wrap.shape == WrapShape::kSphere) {
-    // In joint space, so that it turns with the joint; only where nothing else says the plane.
+    // In joint space, so that it rotates with the joint; used only if the ends do not define a
+    // plane.
     const Vec3d normal = Unit(Cross(a - centre, b - centre), {0, 0, 1});
     const Mat3d turn = Transpose(Linear(joint));
     row.wrap_axis = Unit(Multiply(turn, normal), {0, 0, 1});
@@ -144,8 +145,8 @@ void RestWrap(const MuscleWrap& wrap, std::span<const Vec3d> points, const Affin
   row.wrap_angle = AngleAbout(centre, axis, a, b);
 }
 
-// Direction from the bone to the belly, across the chord. The bone: from the origin's joint to the
-// insertion's, or to the muscle's middle if it stays on one joint.
+// Direction from the bone to the belly, perpendicular to the chord. The bone: from the origin's
+// joint to the insertion's, or to the muscle's middle if both are the same.
 Vec3d AwayFromBone(const Vec3d& bone_from, const Vec3d& bone_to, const Vec3d& belly,
                    const Vec3d& chord) {
   const Vec3d bone = bone_to - bone_from;
@@ -188,7 +189,7 @@ absl::StatusOr<MuscleRow> RestRow(const Muscle& muscle, const std::string& field
   const double length = path.back().at;
   if (!(length > 0) || !std::isfinite(length)) {
     return absl::InvalidArgumentError(absl::StrCat(
-        field, ".insertion: coincides with the origin at rest, need a path of some length"));
+        field, ".insertion: coincides with the origin at rest, need a path of non-zero length"));
   }
   row.belly = length - row.origin_tendon - row.insertion_tendon;
   if (!(row.belly >= kMinBelly * length)) {
@@ -196,7 +197,7 @@ absl::StatusOr<MuscleRow> RestRow(const Muscle& muscle, const std::string& field
                                                    " and ", row.insertion_tendon, " on a path of ",
                                                    length, " at rest, need a belly between them"));
   }
-  // Thinner ones leave float32's range within their fields.
+  // Thinner bellies exceed the range of float in their fields.
   if (!(std::min(row.width, row.depth) >= kMinAxis * length)) {
     return absl::InvalidArgumentError(
         absl::StrCat(field, row.width < row.depth ? ".width: got " : ".depth: got ",
@@ -213,12 +214,12 @@ absl::StatusOr<MuscleRow> RestRow(const Muscle& muscle, const std::string& field
   if (Dot(muscle.width_direction, muscle.width_direction) > 0) {
     const Vec3d wanted = Minus(Unit(Multiply(Linear(base), muscle.width_direction), {}), chord);
     if (Length(wanted) < 1e-6) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          field, ".width_direction: lies along the belly, need a direction across it"));
+      return absl::InvalidArgumentError(
+          absl::StrCat(field, ".width_direction: is along the belly, need a direction across it"));
     }
     across = Unit(wanted, across);
   }
-  // Into joint space. A flat joint has none: the identity serves.
+  // To joint space. A singular joint uses the identity.
   const bool flat = !(std::abs(row.origin_size) > 0) || !std::isfinite(1 / row.origin_size);
   const Mat3d inverse = flat ? Mat3d{} : Linear(Inverse(base));
   row.chord = Multiply(inverse, chord);

@@ -1,7 +1,7 @@
-// posed_muscle.h - muscles in a pose: where their bellies are and how thick.
+// posed_muscle.h - muscles in a pose: position and thickness of their bellies.
 //
-// Stateless: a pure function of joints and controls. A joint that scales takes the lengths of the
-// muscles that start at it along, so a figure scaled as a whole keeps its muscles.
+// Stateless: a function of joints and controls. Lengths scale with the origin's joint, so a
+// uniformly scaled character keeps its muscles.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -28,7 +28,7 @@ struct PosedMuscle {
   float radii[3];
 };
 
-// What posing needs of one muscle, in plain numbers that can be saved.
+// The data needed to pose one muscle, in plain values that can be saved.
 struct MuscleRow {
   double origin_tendon, insertion_tendon;
   double belly;  // rest length
@@ -36,9 +36,9 @@ struct MuscleRow {
   double fat;                      // < 0 = unset
   double wrap_radius, wrap_angle;  // at rest about the axis
   Vec3d wrap_centre, wrap_axis;    // joint space; of a sphere the rest plane's normal
-  Vec3d chord, across;  // rest directions of chord and width, in the space of the origin's joint
-  double origin_size, wrap_size;  // rest determinants of those joints' linear parts
-  std::uint32_t profile, wrap_shape, wrap_joint, wrap_leg;  // the leg of the path that is wrapped
+  Vec3d chord, across;  // rest directions of chord and width in the space of the origin's joint
+  double origin_size, wrap_size;  // rest determinants of the linear parts of these joints
+  std::uint32_t profile, wrap_shape, wrap_joint, wrap_leg;  // wrap_leg: the leg around the obstacle
   std::uint32_t first_point, points;                        // origin, via points, insertion
   std::uint32_t control;                                    // kNoControl = not activated
   std::uint32_t unused;
@@ -53,13 +53,12 @@ struct MuscleTables {
   std::vector<MuscleRow> rows;
   std::vector<MusclePointRow> points;
 
-  // kInvalidArgument: as CheckMuscles, or ends that coincide at rest, or tendons that leave no
-  // belly there.
+  // kInvalidArgument: as CheckMuscles, or coincident ends at rest, or tendons that leave no belly.
   static absl::StatusOr<MuscleTables> Create(std::span<const Muscle> muscles,
                                              const Skeleton& skeleton, std::size_t controls);
-  // Run after loading. kDataLoss.
+  // Validates loaded tables. kDataLoss.
   absl::Status Check(std::size_t joints) const;
-  // Controls and joints that a pose must have.
+  // Number of controls and joints that a pose must have.
   std::size_t controls() const;
   std::size_t joints() const;
 
@@ -74,7 +73,7 @@ struct MuscleTables {
 struct MuscleState {
   std::vector<PathNode> path;  // origin to insertion
   double path_length = 0;
-  double scale = 1;                         // of lengths, by the origin's joint
+  double scale = 1;                         // length scale of the origin's joint
   double belly_from = 0, belly_length = 0;  // along the path
   double activation = 0;
   AffineD frame;  // as PosedMuscle
@@ -82,15 +81,15 @@ struct MuscleState {
 };
 
 // joints [J] joint to model, finite; controls [K], at least tables.controls(). Never NaN: a belly
-// whose ends meet keeps the direction it has in the space of its origin's joint; thickness and
-// length keep a millionth of their rest where a joint is scaled to nothing.
+// with coincident ends keeps its direction in the space of its origin's joint; thickness and length
+// are at least a millionth of rest if a joint is scaled to zero.
 MuscleState PoseMuscle(const MuscleTables& tables, std::size_t muscle,
                        std::span<const AffineD> joints, std::span<const float> controls);
 MuscleState PoseMuscle(const MuscleTables& tables, std::size_t muscle,
                        std::span<const Affine> joints, std::span<const float> controls);
 std::vector<PosedMuscle> PoseMuscles(const MuscleTables& tables, std::span<const Affine> joints,
                                      std::span<const float> controls);
-// For callers that have the rig at hand; empty controls of the pose are the defaults.
+// For callers with a rig; empty controls are the defaults.
 std::vector<PosedMuscle> PoseMuscles(const Rig& rig, const Pose& pose);
 
 }  // namespace sinew

@@ -19,7 +19,7 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kWriterGrain = 1024;  // blocks a chunk
+constexpr std::size_t kWriterGrain = 1024;  // blocks per chunk
 constexpr double kSecondsOfWork = 1e-9;     // see BindCost::work
 
 struct StageRecord {
@@ -28,13 +28,14 @@ struct StageRecord {
 };
 
 std::size_t LayoutCostBytes(const Rig& rig) {
-  // Order, lanes and rest points padded to whole blocks: at most one part-filled block per binding.
+  // Order, lanes and rest points, padded to whole blocks: at most one partly filled block per
+  // binding.
   const std::size_t lanes = rig.vertices() + rig.bindings().size() * kLanes;
   return lanes * (sizeof(PointBlock) / kLanes + 2 * sizeof(std::uint32_t)) +
          rig.influences().size() * 16 + FieldBytes(rig.muscle_tables());
 }
 
-// What binding all stages takes together; stages bind one after the other.
+// Total cost of all stages, which bind one after the other.
 absl::StatusOr<BindEstimate> TotalCost(const Rig& rig, const BlockLayout& layout,
                                        const Recipe& recipe, const Task& task) {
   BindCost total;
@@ -105,13 +106,13 @@ absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
   if (out.vertex_status.empty()) return absl::OkStatus();
   if (!deformer.has_vertex_status()) {
     return absl::InvalidArgumentError(
-        absl::StrCat("output: got states, but no stage of the recipe writes them, need ",
+        absl::StrCat("output: got vertex_status, but no stage of the recipe writes it, need ",
                      VertexStatusMethods()));
   }
   return CheckBuffer("vertex_status", out.vertex_status, vertices);
 }
 
-// Posed blocks into the caller's buffer, in file order.
+// Writes posed blocks to the caller's buffer in file order.
 absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points, FrameOut& out,
                    const Task& task) {
   const WriterKernelArgs args = {
@@ -179,19 +180,19 @@ absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Ta
   deformer.normals_ = std::make_shared<const NormalFinisher>(std::move(normals));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (absl::Status status = deformer.CheckStages(); !status.ok()) {
-    return absl::InternalError(absl::StrCat("bind made bad tables: ", status.message()));
+    return absl::InternalError(absl::StrCat("bind produced invalid tables: ", status.message()));
   }
   return deformer;
 }
 
-// Tables against each other, and what follows from the stages' facts. kDataLoss.
+// Validates the stages' tables together and derives totals from their facts. kDataLoss.
 absl::Status Deformer::CheckStages() {
   const std::size_t bindings = tables_.joint.size();
   SINEW_RETURN_IF_ERROR(tables_.Check());
   SINEW_RETURN_IF_ERROR(layout_->Check(bindings));
   SINEW_RETURN_IF_ERROR(muscles_.Check(joints()));
   if (muscles_.controls() > controls()) {
-    return absl::DataLossError("bound data: muscles read controls that the rig lacks");
+    return absl::DataLossError("bound data: muscles read controls that are not in the rig");
   }
   SINEW_RETURN_IF_ERROR(normals_->Check(*layout_));
   scratch_floats_ = normals_->scratch_floats();
@@ -205,10 +206,10 @@ absl::Status Deformer::CheckStages() {
     const StageFacts facts = stage->Facts();
     if (facts.in != space) return absl::DataLossError("bound data: stages do not chain");
     if (facts.controls > controls()) {
-      return absl::DataLossError("bound data: a stage reads controls that the rig lacks");
+      return absl::DataLossError("bound data: a stage reads controls that are not in the rig");
     }
     if (facts.joints > joints()) {
-      return absl::DataLossError("bound data: a stage reads joints that the rig lacks");
+      return absl::DataLossError("bound data: a stage reads joints that are not in the rig");
     }
     space = facts.out;
     scratch_floats_ = std::max(scratch_floats_, facts.scratch_floats);
@@ -227,14 +228,14 @@ absl::Status Deformer::CheckStages() {
   return absl::OkStatus();
 }
 
-// One pose through the stages.
+// Runs one pose through the stages.
 struct Deformer::Step {
   const PosedRig& posed;
-  std::size_t stages;        // run the first so many
+  std::size_t stages;        // number of stages to run
   std::span<float> state{};  // of all stages; empty = stateless
   const PosedRig* before = nullptr;
   bool begins = false;
-  std::span<std::uint8_t> vertex_status{};  // empty = not wanted
+  std::span<std::uint8_t> vertex_status{};  // empty = not requested
 };
 
 absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(const Step& step,
@@ -246,8 +247,8 @@ absl::StatusOr<std::span<const PointBlock>> Deformer::RunStages(const Step& step
   std::size_t state_at = 0;
   for (std::size_t k = 0; k < step.stages; ++k) {
     const StageFacts facts = stages_[k]->Facts();
-    if (k > 0 && !facts.pointwise) slot = 1 - slot;  // others may write where they read
-    // Rest points that a stage moved are kept: posed stages may still read them.
+    if (k > 0 && !facts.pointwise) slot = 1 - slot;  // other stages must not write what they read
+    // Displaced rest points are kept for later stages that read them.
     auto& blocks = facts.out == Space::kRest ? workspace.rest[slot] : workspace.blocks[slot];
     blocks.resize(layout_->blocks());
     std::span<float> stage_state;
@@ -284,7 +285,7 @@ absl::Status Deformer::CheckState(const StreamState& state) const {
   return absl::InvalidArgumentError(
       absl::StrCat("state: got ", state.joints.size(), " joints, ", state.controls.size(),
                    " controls and ", state.floats.size(), " floats, need ", joints(), ", ",
-                   controls(), " and ", state_floats_, ", or an empty one"));
+                   controls(), " and ", state_floats_, ", or an empty state"));
 }
 
 absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace,
@@ -294,7 +295,7 @@ absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& work
   if (frames_independent()) state = nullptr;
   if (state != nullptr) SINEW_RETURN_IF_ERROR(CheckState(*state));
   const absl::Status status = EvaluateChecked(pose, out, workspace, state, task);
-  if (!status.ok() && state != nullptr) *state = {};  // it stands between two poses
+  if (!status.ok() && state != nullptr) *state = {};  // it is between two poses
   return status;
 }
 
@@ -385,11 +386,11 @@ absl::StatusOr<Deformer> Deformer::Load(const TableReader& tables) {
                                                  tables, absl::StrCat("stage/", k, "/")));
     deformer.stages_.push_back(std::move(stage));
   }
-  // Without its last record a recipe may still chain.
+  // The remaining stages may chain even if the last record is missing.
   const std::string beyond = absl::StrCat("stage/", records.size(), "/");
   for (const TableReader::Table& table : tables.Tables()) {
     if (table.name.starts_with(beyond)) {
-      return absl::DataLossError("bound data: a stage's tables without its record");
+      return absl::DataLossError("bound data: tables of a stage without its record");
     }
   }
   SINEW_RETURN_IF_ERROR(deformer.CheckStages());

@@ -1,5 +1,5 @@
-// params.h - the closed list of methods' parameters. Each struct names its members once, in Fields;
-// the text form, range checks, keys of bound data and ListMethods all come from there.
+// params.h - the closed list of all methods' parameters. Each struct lists its members in Fields,
+// from which the text form, range checks, keys of bound data and ListMethods are derived.
 #pragma once
 
 #include <variant>
@@ -19,7 +19,7 @@
 
 namespace sinew {
 
-// Adding a method adds its parameters here and the method to the list in registry.cc.
+// A new method adds its parameters here and itself to the list in registry.cc, in the same order.
 using StageParams = std::variant<LbsParams, DqsParams, BulgeFreeParams, SphericalBlendParams,
                                  CorParams, DeltaMushParams, DdmParams, EnhancedDdmParams,
                                  ShapesParams, ImplicitParams, RelaxParams, MuscleParams>;

@@ -6,7 +6,7 @@
 namespace sinew {
 namespace {
 
-// So much more than a whole number of steps is rounding of the poses.
+// tolerance for rounding of the poses, in steps
 constexpr double kSlack = 1e-3;
 
 double StepsOf(const PoseDistance& distance, double degrees, double step_length) {

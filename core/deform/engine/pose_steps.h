@@ -1,5 +1,5 @@
-// pose_steps.h - how a recipe with state goes from the pose it stands at to the next: small steps,
-// or all the way from rest.
+// pose_steps.h - how a stateful recipe gets from its current pose to the next: by small steps, or
+// by replay from rest.
 #pragma once
 
 #include <cstddef>
@@ -11,37 +11,36 @@
 
 namespace sinew {
 
-// What a stream of poses carries from frame to frame (recipes with stateful stages only). Belongs
-// to one stream; empty = nothing came yet.
+// State of a pose stream (stateful recipes only). Belongs to one stream; empty = at the start.
 struct StreamState {
-  std::vector<Affine> joints;  // [J] of the pose evaluated last
+  std::vector<Affine> joints;  // [J] joints of the last evaluated pose
   std::vector<float> controls;
   std::vector<float> floats;  // of the stages, at that pose
 
   bool empty() const { return joints.empty(); }
 };
 
-// Within a step no joint turns by more than this relative to its parent, moves farther than the
-// stages allow, or stretches by more than a quarter.
+// Limits of one step: rotation of a joint relative to its parent, and change of stretch;
+// translation is limited by the stages.
 inline constexpr double kStepDegrees = 5, kStepStretch = 0.25;
-// A pose that is more steps away than this does not follow from the one before: it is reached from
-// rest, in shorter steps. Their number is what a single pose can cost at most.
+// A pose more than kMaxSteps away is reached from rest instead, in at most kMaxReplaySteps steps,
+// which limits the cost of one pose.
 inline constexpr std::size_t kMaxSteps = 12, kMaxReplaySteps = 90;
 inline constexpr double kReplayDegrees = 2;
 
 class PoseSteps {
  public:
-  // All borrowed. to.controls has K values. step_length: scene units; 0 = no limit.
+  // Arguments must outlive it. to.controls has K values. step_length: scene units; 0 = no limit.
   PoseSteps(const PosedRigTables& tables, const StreamState& state, const Pose& to,
             double step_length);
 
-  // True: from rest, not from the pose of the state.
+  // Whether the steps start at rest rather than at the state's pose.
   bool replays() const { return replays_; }
-  // 1 or more.
+  // At least 1.
   std::size_t count() const { return count_; }
-  // Where the way starts.
+  // The pose before the first step.
   Pose start() const { return {.joints = from_joints_, .controls = from_controls_}; }
-  // The pose after `step` steps, 1 .. count(); the last is `to`. Valid until the call after next.
+  // The pose after step 1 .. count(); the last is `to`. Valid until the call after next.
   Pose At(std::size_t step);
 
  private:
@@ -50,7 +49,7 @@ class PoseSteps {
   std::vector<float> from_controls_;
   bool replays_ = false;
   std::size_t count_ = 1;
-  std::vector<PosePath> path_;  // one
+  std::vector<PosePath> path_;  // at most one
   std::vector<Affine> joints_[2];
   std::vector<float> controls_[2];
 };

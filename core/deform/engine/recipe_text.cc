@@ -21,7 +21,7 @@ constexpr std::size_t kMaxRecipeBytes = 4096;
 
 using Values = std::vector<std::pair<std::string, std::string>>;
 
-// Shortest text that reads back as the same float.
+// Shortest text that parses back to the same float.
 std::string NumberText(float value) {
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
@@ -96,7 +96,7 @@ std::string Allowed(const ParamDoc& doc) {
   }
 }
 
-// The default parameters of every method, in the order of StageParams.
+// Default parameters of every method, in the order of StageParams.
 template <std::size_t... I>
 std::vector<StageParams> Defaults(std::index_sequence<I...>) {
   return {StageParams(std::in_place_index<I>)...};
@@ -105,7 +105,7 @@ std::vector<StageParams> Defaults() {
   return Defaults(std::make_index_sequence<std::variant_size_v<StageParams>>());
 }
 
-// What `value` may have been meant to say, where `T` is a choice.
+// Suggestions for a misspelled choice.
 template <class T>
 std::string NearChoice([[maybe_unused]] const std::string& value) {
   if constexpr (std::is_enum_v<T>) {
@@ -139,7 +139,7 @@ absl::Status SetParameter(P& params, const std::string& key, const std::string& 
   return status;
 }
 
-// Reads a recipe character by character; positions in messages count from 1.
+// Parses a recipe; columns in messages count from 1.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) : text_(text) {}
@@ -154,14 +154,14 @@ class Scanner {
     ++at_;
     return true;
   }
-  // A name or number; empty if none stands here.
+  // A name or number; empty if there is none.
   std::string Word() {
     SkipSpace();
     std::string word;
     while (at_ < text_.size() && IsWord(text_[at_])) word += text_[at_++];
     return word;
   }
-  // A word, or a quoted string, which may be empty; nothing if none stands here.
+  // A word, or a quoted string, which may be empty; nothing if there is neither.
   std::optional<std::string> Value() {
     SkipSpace();
     if (at_ < text_.size() && text_[at_] == '"') {
@@ -208,7 +208,7 @@ absl::StatusOr<Values> ParseValues(Scanner& scanner) {
     for (const auto& [known, unused] : values) {
       if (known == key) {
         return absl::InvalidArgumentError(
-            absl::StrCat("recipe_text: parameter '", key, "' stands twice"));
+            absl::StrCat("recipe_text: duplicate parameter '", key, "'"));
       }
     }
     values.emplace_back(key, *value);
@@ -219,15 +219,15 @@ absl::StatusOr<Values> ParseValues(Scanner& scanner) {
 
 absl::StatusOr<Recipe> ParseStages(std::string_view recipe_text, bool presets);
 
-// MakeStage whose errors name the stage by its place in the recipe.
+// MakeStage with errors that name the stage's index in the recipe.
 absl::StatusOr<StageParams> MakeStageAt(std::size_t k, std::string_view method,
                                         const Values& values) {
   absl::StatusOr<StageParams> params = MakeStage(method, values);
   return params.ok() ? params : OfStage(k, method, params.status());
 }
 
-// The stages a preset stands for, behind `before` others; the last takes the values.
-// kInvalidArgument: it takes none.
+// The stages of a preset after `before` others; the values go to the last one. kInvalidArgument:
+// the preset has no parameters.
 absl::StatusOr<Recipe> ExpandPreset(const PresetInfo& preset, const Values& values,
                                     std::size_t before) {
   SINEW_ASSIGN_OR_RETURN(Recipe stages, ParseStages(preset.recipe_text, false));
@@ -242,7 +242,7 @@ absl::StatusOr<Recipe> ExpandPreset(const PresetInfo& preset, const Values& valu
   return stages;
 }
 
-// The preset that `name` means behind `before`, if any.
+// The preset called `name` that is valid after `before`, or null.
 const PresetInfo* FindPreset(std::string_view name, const Recipe& before) {
   const auto known = Defaults();
   const bool method = std::any_of(known.begin(), known.end(), [&](const StageParams& params) {
@@ -279,7 +279,7 @@ absl::StatusOr<Recipe> ParseStages(std::string_view recipe_text, bool presets) {
   return recipe;
 }
 
-// True if text can stand in a recipe without quotes.
+// Whether the text needs no quotes in a recipe.
 bool IsPlain(std::string_view text) {
   Scanner scanner(text);
   return !text.empty() && text.front() != '"' && scanner.Word() == text;

@@ -1,6 +1,5 @@
 // recipe_text.h - recipes as text: `stage | stage`, each `name` or `name(key=value, ...)`. A value
-// is a word, or text in double quotes; "" is the empty text, for a parameter that takes text as
-// good as none.
+// is a word or text in double quotes; "" is the empty text.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -14,19 +13,19 @@
 
 namespace sinew {
 
-// kInvalidArgument: unknown stage or parameter (with what exists), a value out of range, a syntax
-// error with its column, or more than 16 stages.
+// kInvalidArgument: unknown stage or parameter (with the existing ones), a value out of range, a
+// syntax error with its column, or more than 16 stages.
 absl::StatusOr<Recipe> ParseRecipe(std::string_view recipe_text);
 
 // One stage by name and parameter values as text. Errors as ParseRecipe.
 absl::StatusOr<StageParams> MakeStage(
     std::string_view method, const std::vector<std::pair<std::string, std::string>>& values);
 
-// Every parameter of a stage with its value as text, in order; unset optional ones are left out.
+// Every parameter of a stage with its value as text, in order, without unset optional ones.
 std::vector<std::pair<std::string, std::string>> StageValues(const StageParams& params);
 std::string_view StageName(const StageParams& params);
 
-// The text form with every default filled in; ParseRecipe of it gives the same recipe.
+// The text form with all defaults filled in; parses back to the same recipe.
 std::string FormatRecipe(const Recipe& recipe);
 
 }  // namespace sinew

@@ -27,8 +27,7 @@ namespace {
 template <class... M>
 struct MethodList {};
 
-// The list. A method stands here once; its parameters stand in StageParams (params.h), in the same
-// order.
+// All methods, in the order of StageParams (params.h).
 using AllMethods = MethodList<Lbs, Dqs, BulgeFree, SphericalBlend, Cor, DeltaMush, Ddm, EnhancedDdm,
                               Shapes, Implicit, Relax, MuscleStage>;
 
@@ -125,7 +124,7 @@ struct Describe {
   }
 };
 
-// The method to show this one behind, where it is not the plainest.
+// The stage put before this method in examples, if not lbs.
 template <class M>
 std::string_view ShownBehind() {
   if constexpr (requires { M::kBehind; }) return M::kBehind;
@@ -181,10 +180,10 @@ const std::vector<MethodInfo>& ListMethods() {
 
 std::span<const PresetInfo> ListPresets() {
   static constexpr PresetInfo kPresets[] = {
-      {"bulge_free_dqs", "dqs | bulge_free", "Dual quaternions without their bulging joints."},
-      {"delta_mush", "lbs | delta_mush", "Linear blend, smoothed, with its detail put back."},
+      {"bulge_free_dqs", "dqs | bulge_free", "Dual quaternions without bulging joints."},
+      {"delta_mush", "lbs | delta_mush", "Linear blend, smoothed, with its detail restored."},
       {"implicit_skinning", "dqs | bulge_free | implicit | relax",
-       "Skin that keeps its volume and meets itself without passing through."},
+       "Skin that keeps its volume and touches itself without intersecting."},
   };
   return kPresets;
 }
@@ -194,7 +193,7 @@ absl::Status ValidateStage(const StageParams& params) {
     absl::Status status;
     M::Params::Fields(p, [&]<class T>(const ParamDoc& doc, const T& member) {
       const auto check = [&](double value) {
-        // Bounds as a float holds them: 0.01 is one of its own.
+        // The bounds as floats: 0.01 as a float must be accepted.
         if (!(value >= double{static_cast<float>(doc.minimum)} &&
               value <= double{static_cast<float>(doc.maximum)}) &&
             status.ok()) {
@@ -230,10 +229,10 @@ absl::Status CheckRecipe(const Recipe& recipe) {
       return absl::InvalidArgumentError(absl::StrCat(
           "recipe.stages[", k, "]: ", AbslView(facts.method), " reads ",
           facts.in == Space::kRest ? "rest" : "posed", " positions, but ",
-          k == 0 ? "the first stage gets rest ones"
-                 : absl::StrCat("the stage before it writes ",
-                                space == Space::kRest ? "rest ones" : "posed ones"),
-          space == Space::kRest ? "; put a method that poses the mesh before it, such as lbs"
+          k == 0 ? "the first stage gets rest positions"
+                 : absl::StrCat("the previous stage writes ",
+                                space == Space::kRest ? "rest positions" : "posed positions"),
+          space == Space::kRest ? "; put a method that poses the mesh, such as lbs, before it"
                                 : ""));
     }
     space = facts.out;

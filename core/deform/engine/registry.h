@@ -1,4 +1,4 @@
-// registry.h - the one list of methods, and what is known about each.
+// registry.h - the list of all methods and their descriptions.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -22,12 +22,12 @@ struct ParameterInfo {
   std::string name, type, unit, default_value,
       description;  // type: number integer boolean choice map
   std::optional<double> minimum, maximum;
-  std::vector<std::string> choices;  // of a choice, or of an integer that has no whole range
+  std::vector<std::string> choices;  // of a choice, or of an integer with gaps in its range
 };
 
 struct MethodInfo {
   std::string name, summary, reads, paper, cost_class;
-  std::string example;  // the shortest recipe with this method that poses a mesh
+  std::string example;  // the shortest valid recipe with this method
   int version = 0;
   std::vector<ParameterInfo> parameters;
 };
@@ -35,14 +35,14 @@ struct MethodInfo {
 // Every method, in the order of StageParams.
 const std::vector<MethodInfo>& ListMethods();
 
-// A name for a whole recipe. One named like a method stands for it where nothing has posed the mesh
-// yet, and hands its parameters to the recipe's last stage.
+// A named recipe. One with the name of a method replaces it where nothing has posed the mesh yet,
+// and passes its parameters to the last stage.
 struct PresetInfo {
   std::string_view name, recipe_text, summary;
 };
 std::span<const PresetInfo> ListPresets();
 
-// A bound method with its type erased; made by registry.cc alone.
+// A type-erased bound method; created by registry.cc only.
 class Stage {
  public:
   virtual ~Stage() = default;
@@ -54,21 +54,22 @@ class Stage {
   virtual std::vector<BindStatistic> Statistics() const = 0;
 };
 
-// Ranges of every parameter, and what a method asks beyond ranges. kInvalidArgument names stage and
+// Checks ranges, and what a method requires beyond them. kInvalidArgument names stage and
 // parameter.
 absl::Status ValidateStage(const StageParams& params);
-// What is wrong with a parameter of stage `k`, "ddm.radius: ...", with the stage before it as in
-// recipe.stages[1].ddm.radius; anything else stays as it is.
+// Prefixes an error "ddm.radius: ..." of stage `k` with recipe.stages[k]; other errors are
+// unchanged.
 absl::Status OfStage(std::size_t k, std::string_view method, const absl::Status& status);
-// Every stage, and that their spaces chain from rest to posed. kInvalidArgument.
+// Validates every stage, and that their spaces chain from rest to posed. kInvalidArgument.
 absl::Status CheckRecipe(const Recipe& recipe);
-// False for a stage that moves rest points.
+// False for stages that move rest points.
 bool PosesTheMesh(const StageParams& params);
-// A stage tells what becomes of each vertex (VertexStatus).
+// Whether a stage writes VertexStatus.
 bool WritesVertexStatus(const Recipe& recipe);
-// The methods that do, as "a or b".
+// The methods that write VertexStatus, as "a or b".
 std::string VertexStatusMethods();
-// kInvalidArgument: the rig lacks what the stage needs; names it by its place behind input.before.
+// kInvalidArgument: the rig lacks something the stage needs; names the stage by its index after
+// input.before.
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params);
 absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
                                                        const StageParams& params, Task& task);

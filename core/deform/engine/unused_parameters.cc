@@ -13,12 +13,12 @@
 namespace sinew {
 namespace {
 
-// A parameter that is not read, and why.
+// (unused parameter, reason).
 using Rows = std::vector<std::pair<std::string_view, std::string_view>>;
 
 class Finder {
  public:
-  // The first reason counts.
+  // Adds the parameter unless it is read; the first reason wins.
   void Unless(bool read, std::string_view parameter, std::string_view why) {
     if (!read) rows_.emplace_back(parameter, why);
   }
@@ -62,7 +62,7 @@ Rows Unread(const DeltaMushParams& p) {
 // Both forms of ddm.
 Rows UnreadDdm(const DdmParams& p) {
   Finder find;
-  // Explicit steps may become more than asked for, never fewer.
+  // Explicit smoothing may take more steps than given, never fewer.
   find.Unless(!p.radius, "lambda", "it follows from radius");
   find.Unless(!p.kappa || p.alpha > 0, "kappa", "alpha is 0");
   find.Unless(p.variant == 0, "pop_guard", "variant is not 0");

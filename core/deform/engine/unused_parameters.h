@@ -1,4 +1,4 @@
-// unused_parameters.h - parameters that were set but have no effect beside others.
+// unused_parameters.h - finds parameters that are set but have no effect.
 #pragma once
 
 #include <vector>
@@ -8,12 +8,12 @@
 
 namespace sinew {
 
-// Parameters with a value other than their default that the stage does not read because of the
-// values of others, as warnings of fields such as "stages[1].ddm.lambda". In the order of stages
-// and their Fields.
+// Warnings for non-default parameters that the stage ignores because of other parameters, with
+// fields such as "stages[1].ddm.lambda", in the order of stages and Fields.
 std::vector<Problem> UnusedParameters(const Recipe& recipe);
 
-// Stages ("muscle") and parameters of `recipe` that have no effect on a rig without muscles.
+// Warnings for stages ("muscle") and parameters of `recipe` without effect on a rig without
+// muscles.
 std::vector<Problem> UnusedWithoutMuscles(const Recipe& recipe);
 
 }  // namespace sinew

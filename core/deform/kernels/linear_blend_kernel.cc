@@ -11,7 +11,7 @@ HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
 void LinearBlendBlocks(const LinearBlendKernelArgs& given, std::size_t begin, std::size_t end) {
-  const LinearBlendKernelArgs args = given;  // a copy, as stores might change what is referred to
+  const LinearBlendKernelArgs args = given;  // a copy, so that stores cannot alias it
   for (std::size_t b = begin; b < end; ++b) {
     const PackPoint u = LoadPoint(args.in + b * 48);
     PackPoint sum = {Pack::Zero(), Pack::Zero(), Pack::Zero()};

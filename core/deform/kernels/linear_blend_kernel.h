@@ -1,5 +1,4 @@
-// linear_blend_kernel.h - linear blend of 16 points a time; shared by the methods that blend
-// matrices.
+// linear_blend_kernel.h - linear blending of 16 points at a time.
 #pragma once
 
 #include <cstddef>

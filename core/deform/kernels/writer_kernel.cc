@@ -12,7 +12,7 @@
 HWY_BEFORE_NAMESPACE();
 namespace sinew::HWY_NAMESPACE {
 
-// 16 vertices that follow each other.
+// 16 consecutive vertices.
 HWY_INLINE bool IsRun(const std::int32_t* order) {
   const auto first = static_cast<std::uint32_t>(order[0]);
   std::uint32_t differs = 0;
@@ -26,7 +26,7 @@ WriterKernelResult WriteBlocks(const WriterKernelArgs& args, std::size_t begin, 
   const float* first = args.in + begin * 48;
   Pack low[3], high[3];
   for (std::size_t c = 0; c < 3; ++c) low[c] = high[c] = Pack::Load(first + c * 16);
-  Pack zero = Pack::Zero();  // stays 0 as long as every value is finite
+  Pack zero = Pack::Zero();  // stays 0 while every value is finite
   HWY_ALIGN float packed[48];
   for (std::size_t b = begin; b < end; ++b) {
     const float* in = args.in + b * 48;
@@ -38,7 +38,7 @@ WriterKernelResult WriteBlocks(const WriterKernelArgs& args, std::size_t begin, 
     }
     StoreInterleaved(p[0], p[1], p[2], packed);
     const std::int32_t* order = args.order + b * 16;
-    if (IsRun(order)) {  // as most are
+    if (IsRun(order)) {  // the usual case
       std::memcpy(args.out + static_cast<std::size_t>(order[0]) * 12, packed, sizeof packed);
       continue;
     }

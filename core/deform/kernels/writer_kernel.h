@@ -1,4 +1,4 @@
-// writer_kernel.h - posed blocks to packed xyz in file order, with bounds.
+// writer_kernel.h - converts posed blocks to packed xyz in file order, with bounds.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct WriterKernelArgs {
 
 struct WriterKernelResult {
   float minimum[3], maximum[3];
-  bool finite;  // false: some coordinate is infinite or not a number
+  bool finite;  // false: some coordinate is infinite or NaN
 };
 
 // Blocks [begin, end); at least one.

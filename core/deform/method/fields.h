@@ -1,8 +1,8 @@
-// fields.h - save, load and size of anything that names its members in Fields(self, visit).
+// fields.h - saves, loads and measures objects that list their members in Fields(self, visit).
 //
-// `visit(name, member)` once a member, always in the same order; names are unique within the object
-// and those of the saved tables. Members are arrays of plain values, or such values themselves,
-// which become tables of one. Sizes are bytes. Thread-safe for different objects.
+// `visit(name, member)` is called once per member, always in the same order; names are unique and
+// become those of the saved tables. Members are arrays of plain values, or single values, which
+// become tables of one. Thread-safe for different objects.
 #pragma once
 
 #include <absl/status/status.h>
@@ -19,7 +19,7 @@
 
 namespace sinew {
 
-// Told apart from plain values by its elements.
+// Detects arrays by their element type.
 template <class T>
 concept ArrayField = requires(const T& t) {
   typename T::value_type;
@@ -27,7 +27,7 @@ concept ArrayField = requires(const T& t) {
   t.size();
 };
 
-// Adds a table `prefix` + name for each member, in the order of Fields. Cost O(bytes).
+// Adds a table `prefix` + name per member, in the order of Fields.
 template <class Object>
 void SaveFields(TableWriter& tables, std::string_view prefix, const Object& object) {
   Object::Fields(object, [&]<class T>(std::string_view name, const T& member) {
@@ -40,8 +40,8 @@ void SaveFields(TableWriter& tables, std::string_view prefix, const Object& obje
   });
 }
 
-// The reverse. Says nothing of values: the object's Check does. kDataLoss: a table is missing or of
-// another shape; the object is then filled in part.
+// The reverse. Values are validated by the object's Check. kDataLoss: a table is missing or has
+// another shape; the object is then partly filled.
 template <class Object>
 absl::Status LoadFields(const TableReader& tables, std::string_view prefix, Object& object) {
   absl::Status status;
@@ -63,7 +63,7 @@ absl::Status LoadFields(const TableReader& tables, std::string_view prefix, Obje
   return status;
 }
 
-// Of the object and its arrays' elements, without what they hold in reserve.
+// Bytes of the object and its arrays' elements, without spare capacity.
 template <class Object>
 std::size_t FieldBytes(const Object& object) {
   std::size_t bytes = sizeof(Object);

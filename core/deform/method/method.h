@@ -1,8 +1,8 @@
-// method.h - what the author of a deformation method writes: a plain struct of arrays that
-// satisfies `Method`.
+// method.h - the interface of a deformation method: a plain struct of arrays that satisfies the
+// concept `Method`.
 //
-// Binding may fail, running may not: everything is checked at the door (Bind, Load + Check, the
-// public Evaluate). A method registers itself by one word in registry.cc.
+// Binding may fail, running cannot: everything is validated beforehand (Bind, Load + Check,
+// Deformer::Evaluate). A method is registered in registry.cc.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -32,28 +32,28 @@ struct StageFacts {
   bool rotations = false;   // needs PosedRig::rotations and dual_quats
   std::size_t scratch_floats = 0;  // per evaluation
   std::size_t state_floats = 0;    // per stream; 0 = frames are independent
-  double step_length = 0;  // with state: farthest that a joint may move relative to its parent from
-                           // one Run to the next, scene units; 0 = any
-  std::size_t controls = 0;    // PosedRig::controls must hold at least these
-  std::size_t joints = 0;      // and PosedRig::joints these
-  bool vertex_status = false;  // writes every byte of StageFrame::states if asked to
+  double step_length = 0;  // stateful: maximum motion of a joint relative to its parent between two
+                           // Runs, scene units; 0 = any
+  std::size_t controls = 0;    // minimum size of PosedRig::controls
+  std::size_t joints = 0;      // minimum size of PosedRig::joints
+  bool vertex_status = false;  // writes every byte of StageFrame::vertex_status if requested
 };
 
 struct BindInput {
   const Rig& rig;
   const BlockLayout& layout;
-  std::span<const StageParams> before;  // the stages that run before this one
-  // Cost stops early: kCancelled, kResourceExhausted once it knows that more than
-  // task->memory_limit() is needed. Null: it does neither.
+  std::span<const StageParams> before;  // the stages before this one
+  // Lets Cost stop early: kCancelled, or kResourceExhausted as soon as more than
+  // task->memory_limit() is needed. May be null.
   const Task* task = nullptr;
 };
 
-// Upper bounds, known before the bind starts.
+// Known before the bind starts. Bytes are upper limits.
 struct BindCost {
   std::size_t peak_bytes = 0;   // while binding, beyond the rig
-  std::size_t bound_bytes = 0;  // what stays
-  double work = 0;              // progress units: about a nanosecond of one core each
-  double frame_ns = 0;          // of one core for one frame, a guess
+  std::size_t bound_bytes = 0;  // of the result
+  double work = 0;              // progress units, about a nanosecond of one core each
+  double frame_ns = 0;          // rough, one core
 };
 
 struct StageFrame {
@@ -61,20 +61,19 @@ struct StageFrame {
   const PosedRig& posed;
   const Task& task;
   std::span<float> scratch;  // [scratch_floats], 64-byte aligned, contents undefined
-  std::span<float> state;    // empty = stateless; moved on by Run
-  bool in_is_rest;  // false behind a stage that moved the rest points: methods that baked them add
+  std::span<float> state;    // empty = stateless; updated by Run
+  bool in_is_rest;  // false after a stage that moved the rest points: methods that stored them add
                     // R (in - rest)
   std::span<const PointBlock> in;           // [B] centred rest points, or posed points
-  std::span<PointBlock> out;                // [B] padding lanes are written too
-  std::span<std::uint8_t> vertex_status{};  // [V] file order: what became of each vertex, see
-                                            // VertexStatus; empty = not wanted
-  std::span<const PointBlock> rest{};  // [B] the centred rest points of this frame: the layout's,
-                                       // or what the last stage that moved them wrote
-  const PosedRig* before = nullptr;    // with state: the pose that it stands at
-  bool begins = false;  // with state: a new sequence, `state` is undefined and `before` is the rest
+  std::span<PointBlock> out;                // [B] including padding lanes
+  std::span<std::uint8_t> vertex_status{};  // [V] file order; empty = not requested
+  std::span<const PointBlock> rest{};  // [B] this frame's centred rest points: the layout's, or as
+                                       // moved by an earlier stage
+  const PosedRig* before = nullptr;    // stateful: the pose that `state` belongs to
+  bool begins = false;  // stateful: a new sequence, `state` is undefined and `before` is the rest
 };
 
-// Stands for any visitor of Fields in the concept.
+// Represents any visitor of Fields in the concept.
 struct AnyField {
   template <class T>
   void operator()(std::string_view, T&) const {}
@@ -85,24 +84,26 @@ concept Method = requires(M m, const M& c, const typename M::Params& p, const Bi
                           const StageFrame& f) {
   {
     M::kVersion
-    } -> std::convertible_to<int>;  // rises when tables or results change: part of every key
+    } -> std::convertible_to<int>;  // raised when tables or results change; part of every key
   { M::kSummary } -> std::convertible_to<std::string_view>;
   { M::kPaper } -> std::convertible_to<std::string_view>;
-  { M::kCostClass } -> std::convertible_to<std::string_view>;  // a frame, beside plain linear blend
-  { M::Validate(p) } -> std::same_as<absl::Status>;            // what ranges alone cannot say
-  { M::Cost(b, p) } -> std::same_as<absl::StatusOr<BindCost>>;  // refuses what Bind would
+  {
+    M::kCostClass
+    } -> std::convertible_to<std::string_view>;      // cost of a frame relative to linear blending
+  { M::Validate(p) } -> std::same_as<absl::Status>;  // constraints beyond ranges
+  { M::Cost(b, p) } -> std::same_as<absl::StatusOr<BindCost>>;  // rejects what Bind would reject
   { M::Bind(b, p, t) } -> std::same_as<absl::StatusOr<M>>;  // slow, cancellable, reports progress
   { c.Facts() } -> std::same_as<StageFacts>;
   {
     c.Check(b.layout, std::size_t{})
-    } -> std::same_as<absl::Status>;  // tables against layout and binding count
+    } -> std::same_as<absl::Status>;  // validates tables against layout and binding count
   { c.Run(f) } -> std::same_as<void>;
-  M::Fields(m, AnyField{});  // visits (name, member) of every array and number: save, load and size
-                             // come from it
+  M::Fields(
+      m, AnyField{});  // visits (name, member) of every array and number, for save, load and size
 };
 
-// A method may also have `std::vector<BindStatistic> Statistics() const`, and `kBehind`: the method
-// that examples show it behind, instead of lbs.
+// Optional members: `std::vector<BindStatistic> Statistics() const`, and `kBehind`, the stage
+// before the method in examples instead of lbs.
 template <class M>
 concept HasStatistics = requires(const M& m) {
   { m.Statistics() } -> std::same_as<std::vector<BindStatistic>>;

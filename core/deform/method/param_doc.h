@@ -1,4 +1,4 @@
-// param_doc.h - what a method's parameter is: its name, unit, range and one sentence.
+// param_doc.h - describes a method's parameter: name, unit, range and one sentence.
 #pragma once
 
 #include <array>
@@ -10,26 +10,25 @@
 
 namespace sinew {
 
-// What a parameter is, beside its C++ member (float, uint32, bool, an enum with ChoiceNames,
-// std::string for the name of a vertex map, or std::optional of a number where "unset" means
-// something of its own).
+// Describes a C++ member: float, uint32, bool, an enum with ChoiceNames, std::string for the name
+// of a vertex map, or std::optional of a number if "unset" has a meaning.
 struct ParamDoc {
   std::string_view name;
-  std::string_view unit;            // empty = a plain number
+  std::string_view unit;            // empty = dimensionless
   double minimum = 0, maximum = 0;  // inclusive; unused for bool, choices and maps
   std::string_view description;
-  // Of an integer: the values there are, where not all of the range; the method's Validate refuses
-  // the others and says why.
+  // The allowed values of an integer whose range has gaps; the method's Validate rejects the
+  // others.
   std::span<const std::uint32_t> only{};
 };
 
-// Parameters that several methods share.
+// Parameters shared by several methods.
 inline constexpr ParamDoc kMaxInfluencesDoc = {
     "max_influences", "influences", 0, 255,
     "Keep only the strongest influences of each vertex; 0 keeps all."};
 inline constexpr ParamDoc kKeepAreaDoc = {
     "keep_area", "", 0, 1,
-    "Part of its area that the rest mesh keeps when smoothed: where it would keep less, as on thin "
-    "limbs of few vertices, steps are shorter. 0 = nowhere, as published."};
+    "Minimum share of its area that the rest mesh keeps when smoothed: where it would keep less, "
+    "as on thin limbs with few vertices, steps are shorter. 0 = no limit, as published."};
 
 }  // namespace sinew

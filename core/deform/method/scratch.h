@@ -1,4 +1,4 @@
-// scratch.h - sizes of the buffers that stages share one scratch area for.
+// scratch.h - buffer sizes for stages that share one scratch area.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace sinew {
 
-// Floats rounded up, so that the buffer behind them begins at a cache line.
+// Rounds up to whole cache lines, so that the next buffer is aligned.
 constexpr std::size_t WholeLines(std::size_t floats) {
   return (floats + kLanes - 1) / kLanes * kLanes;
 }

@@ -1,4 +1,4 @@
-// stretch.h - what each joint does beside turning and moving, for the methods that blend rotations.
+// stretch.h - scale and shear of each joint, for the methods that blend rotations.
 #pragma once
 
 #include <cstddef>
@@ -8,12 +8,13 @@ namespace sinew {
 
 struct PosedRig;
 
-// A row per binding: 9 of M - R row-major, 1 if any of them counts, 2 unused.
+// Row per binding: 9 of M - R row-major, 1 if any of them is significant, 2 unused.
 inline constexpr std::size_t kStretchFloats = 12;
 
-// M is the linear part of posed.skin, R of posed.rotations. A row counts where it exceeds what
-// matrices composed in float32 are off by.
-//   stretch  [E][kStretchFloats]
+// M is the linear part of posed.skin, R of posed.rotations. A row is significant if it exceeds the
+// rounding of matrices composed in float.
+//
+//    stretch  [E][kStretchFloats]
 void FillStretch(const PosedRig& posed, std::span<float> stretch);
 
 }  // namespace sinew

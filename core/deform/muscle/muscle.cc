@@ -14,9 +14,9 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kBlockGrain = 1024;  // blocks: some 20 microseconds of copying
-constexpr std::size_t kAnchorGrain = 512;  // points: some 20 microseconds
-constexpr std::size_t kSwellFloats = 4;    // width and depth in the pose, and as at rest
+constexpr std::size_t kBlockGrain = 1024;  // blocks: about 20 microseconds of copying
+constexpr std::size_t kAnchorGrain = 512;  // points: about 20 microseconds
+constexpr std::size_t kSwellFloats = 4;    // width and depth in the pose and at rest
 
 absl::Status Damaged(std::string_view what) {
   return absl::DataLossError(absl::StrCat("bound data: muscle: ", AbslView(what)));
@@ -51,11 +51,11 @@ std::vector<BindStatistic> MuscleStage::Statistics() const {
   return {{.name = "muscles",
            .value = static_cast<double>(std::ranges::count(moves, 1)),
            .unit = "muscles",
-           .description = "Muscles under the skin, near enough to move it."},
+           .description = "Muscles under the skin and close enough to move it."},
           {.name = "anchored_points",
            .value = static_cast<double>(anchored()),
            .unit = "points",
-           .description = "Points of the skin that muscles move; vertices of a seam count once."}};
+           .description = "Skin points moved by muscles; vertices of a seam count once."}};
 }
 
 absl::Status MuscleStage::Check(const BlockLayout& layout, std::size_t) const {
@@ -65,7 +65,7 @@ absl::Status MuscleStage::Check(const BlockLayout& layout, std::size_t) const {
            [&]<class T>(std::string_view, const T& member) { empty = empty && member.empty(); });
     return empty ? absl::OkStatus() : Damaged("tables without anchors");
   }
-  // That the pose has the joints follows from Facts.
+  // Facts guarantees the number of joints.
   SINEW_RETURN_IF_ERROR(muscles.Check(muscles.joints()));
   if (!AreRowOffsets(anchor_offset, anchored(), anchors.size()) ||
       lane_anchor.size() != layout.order.size()) {

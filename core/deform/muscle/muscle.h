@@ -1,14 +1,12 @@
-// muscle.h - muscles that push the skin along its normals: swelling without fields, behind any
-// stage that poses.
+// muscle.h - muscles that push the skin along its normals: swelling without fields, after any
+// skinning stage.
 //
-// At bind every vertex near a muscle's rest belly is anchored to it: where along the belly (u), on
-// which side of the section, and how strongly, falling smoothly from 1 where the belly touches the
-// skin to 0 a semi-axis farther. In a pose it moves along the posed normal by as much as the
-// belly's radius there has grown: share * (radius(pose) - radius(rest)). Where muscles overlap,
-// shares of a vertex that add up to more than 1 are scaled down to 1. A belly that lies outside of
-// the skin as bound moves nothing. No contact, no lifting of the
-// skin where a belly leaves the bone: that is what `implicit` does with the same muscles, at its
-// price.
+// At bind every vertex near a muscle's rest belly is anchored to it with a position along the belly
+// (u), a direction in its section and a share, which falls smoothly from 1 where the belly touches
+// the skin to 0 one semi-axis away. In a pose it moves along the posed normal by share *
+// (radius(pose) - radius(rest)). If the shares of overlapping muscles sum to more than 1 they are
+// scaled to 1. A belly outside the skin at bind has no effect. There is no contact, and skin does
+// not lift where a belly leaves the bone; `implicit` does both at a higher cost.
 #pragma once
 
 #include "core/base/aligned.h"
@@ -18,29 +16,30 @@
 
 namespace sinew {
 
-// One muscle's hold on one point.
+// The attachment of a point to a muscle.
 struct MuscleAnchor {
   std::uint32_t muscle;
-  float share;         // strength and nearness times the profile at u; < 0 where faces look inwards
-  float across, down;  // unit direction in the section: along the width, along the depth
+  float share;         // strength and nearness times the profile at u; < 0 if faces point inward
+  float across, down;  // unit direction in the section: along width and depth
 };
 
 struct MuscleStage {
   using Params = MuscleParams;
   static constexpr int kVersion = 4;
   static constexpr std::string_view kSummary =
-      "The rig's muscles swell as their joints bend and push the skin along its normals; cheap, "
+      "The rig's muscles swell as their joints bend and push the skin along its normals; fast, "
       "without contact.";
   static constexpr std::string_view kPaper = "Scheepers, Parent, Carlson, May 1997";
   static constexpr std::string_view kCostClass = "5 x";
 
-  // Without muscles, or without skin over them, every table is empty and out is in.
+  // Without muscles, or without skin above them, all tables are empty and the stage copies its
+  // input.
   MuscleTables muscles;
   std::vector<BellyAxes> rest_axes;          // [muscles] at rest, with the controls' default values
-  std::vector<std::uint32_t> anchor_offset;  // [A + 1] into anchors, of anchored points
+  std::vector<std::uint32_t> anchor_offset;  // [A + 1] into anchors, per anchored point
   std::vector<MuscleAnchor> anchors;
   std::vector<std::uint32_t> anchor_lane;  // [A] lowest lane of the point
-  std::vector<std::int32_t> lane_anchor;   // [B][16] of a lane's point, -1 = none
+  std::vector<std::int32_t> lane_anchor;   // [B][16] anchored point of a lane, -1 = none
   SurfaceFaces surface;                    // corners are lanes, points are anchored points
 
   static absl::Status Validate(const MuscleParams&) { return absl::OkStatus(); }

@@ -14,12 +14,12 @@
 namespace sinew {
 namespace {
 
-constexpr double kPairWork = 60;                // ns a vertex under a muscle
-constexpr double kVertexWork = 400;             // ns a vertex: welding, faces
-constexpr double kFaceNs = 8;                   // of a frame, a corner
-constexpr std::size_t kAnchorsAtATime = 65536;  // bound between two looks at whether to stop
+constexpr double kPairWork = 60;                // nanoseconds per vertex under a muscle
+constexpr double kVertexWork = 400;             // nanoseconds per vertex: welding, faces
+constexpr double kFaceNs = 8;                   // nanoseconds per corner of a frame
+constexpr std::size_t kAnchorsAtATime = 65536;  // between cancellation checks
 
-// A vertex's place at a rest belly.
+// Position of a vertex relative to a rest belly.
 struct BellyPlace {
   double u;
   Vec3d offset;  // from the belly's line
@@ -29,7 +29,7 @@ BellyPlace PlaceOf(const MuscleRow& row, const MuscleState& rest, const Vec3d& p
   const auto point = [&](double u) {
     return PointAt(rest.path, rest.belly_from + u * rest.belly_length);
   };
-  // The belly's line in as many straight pieces as its field has; an ellipsoid has one.
+  // The belly's line with the segments of its field; an ellipsoid has one.
   const bool straight = static_cast<MuscleProfile>(row.profile) == MuscleProfile::kEllipsoid;
   const int pieces = straight ? 1 : static_cast<int>(kMuscleSegments);
   BellyPlace best = {};
@@ -48,13 +48,14 @@ BellyPlace PlaceOf(const MuscleRow& row, const MuscleState& rest, const Vec3d& p
 }
 
 struct PointAnchor {
-  std::uint32_t place;  // of the point, in the order of lanes
+  std::uint32_t place;  // of the point, in lane order
   MuscleAnchor anchor;
 };
 
-// Appends the anchors of one muscle; none if most of the skin beside its belly turns its outside to
-// it.
-//   normals  [P] outward, of welded points
+// Appends the anchors of one muscle; none if most of the skin beside its belly faces it from
+// outside.
+//
+//    normals  [P] outward, of welded points
 void AnchorTo(const MuscleFootprint& footprint, const MuscleRow& row, std::uint32_t muscle,
               const BindPoseSkin& skin, const WeldedPoints& welded, std::span<const Vec3d> normals,
               const PointOrder& order, float strength, std::vector<PointAnchor>& out) {
@@ -81,7 +82,7 @@ void AnchorTo(const MuscleFootprint& footprint, const MuscleRow& row, std::uint3
   if (covered < 0) out.resize(before);
 }
 
-// Shares of a point that add up to more than the strength are scaled down to it.
+// Scales the shares of a point down if they sum to more than the strength.
 void LimitShares(std::span<PointAnchor> row, float strength) {
   double sum = 0;
   for (const PointAnchor& each : row) sum += each.anchor.share;
@@ -166,7 +167,7 @@ absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const Musc
     bound.lane_anchor[i] =
         static_cast<std::int32_t>(row_of_point[welded.point[input.layout.Vertex(i)]]) - 1;
   }
-  // Points that no muscle holds share one row behind the last, which is cut off.
+  // Points without anchors share one last row, which is cut off.
   const auto count = static_cast<std::uint32_t>(bound.anchored());
   std::vector<std::uint32_t> point(rig.vertices());
   for (std::size_t v = 0; v < point.size(); ++v) {

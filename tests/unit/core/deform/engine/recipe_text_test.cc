@@ -114,7 +114,7 @@ TEST(RecipeText, RejectsInvalidText) {
       {"dqs(blend=1.5)", "dqs.blend: got 1.5, need 0 to 1"},
       {"dqs(blend=nan)", "got 'nan', need a number from 0 to 1"},
       {"dqs(blend=inf)", "got 'inf', need a number from 0 to 1"},
-      {"dqs(blend=1,blend=0)", "stands twice"},
+      {"dqs(blend=1,blend=0)", "duplicate parameter"},
       {"dqs(blend", "need '='"},
       {"dqs(blend=", "need a value"},
       {"dqs(blend=1", "need ',' or ')'"},
@@ -131,7 +131,7 @@ TEST(RecipeText, RejectsInvalidText) {
       {"lbs | implcit", "muscle, bulge_free_dqs, implicit_skinning; did you mean implicit?"},
       {"lbs | implicit(trakcing=true)", "attraction; did you mean tracking?"},
       {"lbs | implicit(step=newtn)", "got 'newtn', need newton, fixed; did you mean newton?"},
-      {"lbs | dqs", "dqs reads rest positions, but the stage before it writes posed ones"},
+      {"lbs | dqs", "dqs reads rest positions"},
   };
   for (const auto& [recipe_text, message] : cases) {
     const auto recipe = ParseRecipe(recipe_text);
