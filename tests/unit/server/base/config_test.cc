@@ -92,7 +92,7 @@ TEST(Config, WrongFlagsAreUsageErrors) {
   }
 }
 
-TEST(Config, AFlagWithOneValueIsGivenOnce) {
+TEST(Config, RejectsRepeatedFlag) {
   Config config;
   VisitOptions(config, [&](const Option& option, auto& member) {
     using Member = std::decay_t<decltype(member)>;
@@ -113,7 +113,7 @@ TEST(Config, AFlagWithOneValueIsGivenOnce) {
   EXPECT_EQ(line.exit_code, 64) << line.text;
 }
 
-TEST(Config, HelpAndVersionEndWell) {
+TEST(Config, HelpAndVersionExitCleanly) {
   Config config;
   const CommandLine help = Parse({"--help"}, config);
   EXPECT_FALSE(help.run);
@@ -144,7 +144,7 @@ TEST_F(ConfigFile, EveryOptionHasAKey) {
   });
 }
 
-TEST_F(ConfigFile, FlagsWinOverTheFile) {
+TEST_F(ConfigFile, FlagsOverrideFile) {
   const std::string path = Write("threads: 2\nlisten: ['127.0.0.1:0']\nmax_window: 17\n");
   Config config;
   const CommandLine line = Parse({"--config", path, "--threads", "5"}, config);
@@ -154,7 +154,7 @@ TEST_F(ConfigFile, FlagsWinOverTheFile) {
   EXPECT_EQ(config.network.listen.front(), "127.0.0.1:0");
 }
 
-TEST_F(ConfigFile, JsonIsAccepted) {
+TEST_F(ConfigFile, AcceptsJson) {
   Config config;
   const auto status = LoadConfigFile(Write(R"({"listen": ["127.0.0.1:0"], "threads": 2})"), config);
   EXPECT_TRUE(status.ok()) << status;
@@ -186,7 +186,7 @@ TEST_F(ConfigFile, WrongFilesAreConfigurationErrors) {
   EXPECT_EQ(Parse({"--config", "/no/such/file"}, config).exit_code, 78);
 }
 
-TEST_F(ConfigFile, UnknownKeyIsNamed) {
+TEST_F(ConfigFile, UnknownKeyErrorNamesKey) {
   Config config;
   const auto status = LoadConfigFile(Write("thraeds: 1\n"), config);
   EXPECT_NE(status.message().find("thraeds: unknown key"), absl::string_view::npos) << status;

@@ -10,7 +10,7 @@
 namespace sinew::server {
 namespace {
 
-TEST(Status, AllCodesSurviveBothWays) {
+TEST(Status, CodesSurviveRoundTrip) {
   for (int code = 0; code <= 16; ++code) {
     const absl::Status status(static_cast<absl::StatusCode>(code), code == 0 ? "" : "why");
     const grpc::Status sent = ToGrpc(status);
@@ -19,7 +19,7 @@ TEST(Status, AllCodesSurviveBothWays) {
   }
 }
 
-TEST(Status, DetailsSurviveBothWays) {
+TEST(Status, DetailsSurviveRoundTrip) {
   const absl::Status status =
       WithRetry(LimitPassed("data", 5, 4, "bytes", "max-x"), absl::Milliseconds(1500));
   EXPECT_EQ(FromGrpc(ToGrpc(status)), status);
@@ -43,14 +43,14 @@ TEST(Status, DetailsSurviveBothWays) {
   EXPECT_TRUE(info && quota && retry);
 }
 
-TEST(Status, InvalidFieldNamesTheField) {
+TEST(Status, InvalidFieldNamesField) {
   const absl::Status status = InvalidField("rig.meshes[0].positions", "got 7 rows");
   EXPECT_EQ(status.message(), "rig.meshes[0].positions: got 7 rows");
   EXPECT_EQ(FieldOf(status), "rig.meshes[0].positions");
   EXPECT_EQ(ReasonOf(status), v1::REASON_INVALID_FIELD);
 }
 
-TEST(Status, PathsGrowOnTheWayUp) {
+TEST(Status, WithPathPrependsPath) {
   const absl::Status status = WithPath(WithPath(InvalidField("blend", "got 2"), "dqs"), "source");
   EXPECT_EQ(status.message(), "source.dqs.blend: got 2");
   EXPECT_EQ(FieldOf(status), "source.dqs.blend");
@@ -58,7 +58,7 @@ TEST(Status, PathsGrowOnTheWayUp) {
   EXPECT_TRUE(WithPath(absl::OkStatus(), "x").ok());
 }
 
-TEST(Status, DetailsAreMadeFromALeadingPath) {
+TEST(Status, LeadingPathBecomesField) {
   EXPECT_EQ(FieldOf(WithDetails(absl::InvalidArgumentError("a.b[3].c: got 1"))), "a.b[3].c");
   EXPECT_EQ(FieldOf(WithDetails(absl::InvalidArgumentError("no path here: x"))), "");
   EXPECT_EQ(FieldOf(WithDetails(absl::NotFoundError("a: x"))), "");
@@ -66,7 +66,7 @@ TEST(Status, DetailsAreMadeFromALeadingPath) {
   EXPECT_EQ(LeadingPath(": c"), "");
 }
 
-TEST(Status, LongMessagesAreCutBetweenCharacters) {
+TEST(Status, LongMessagesAreCutAtCharacterBoundary) {
   std::string text(1023, 'x');
   for (int i = 0; i < 100; ++i) text += "\xc3\xa4";  // a two-byte character across the cut
   const grpc::Status sent = ToGrpc(InvalidField("f", text));
@@ -76,7 +76,7 @@ TEST(Status, LongMessagesAreCutBetweenCharacters) {
   EXPECT_NE(static_cast<unsigned char>(cut[cut.size() - 4]), 0xc3);
 }
 
-TEST(Status, ProblemsSayTheSame) {
+TEST(Status, ProblemsEqualTheirStatus) {
   const v1::Problem problem = ToProblem(InvalidField("pose.controls", "got 4 bytes"));
   EXPECT_EQ(problem.code(), 3);
   EXPECT_EQ(problem.reason(), v1::REASON_INVALID_FIELD);
@@ -91,7 +91,7 @@ TEST(Status, ProblemsAreShortAndPrintable) {
   EXPECT_LE(problem.message().size(), 2048u);
 }
 
-TEST(Status, DrainingTellsToTryElsewhere) {
+TEST(Status, DrainingSuggestsRetryElsewhere) {
   EXPECT_EQ(Draining().code(), absl::StatusCode::kUnavailable);
   EXPECT_EQ(ReasonOf(Draining()), v1::REASON_DRAINING);
 }

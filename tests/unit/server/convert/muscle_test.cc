@@ -58,7 +58,7 @@ absl::StatusOr<ConvertedRig> Convert(const v1::Rig& rig, const RigConfig& limits
   return ConvertRig(rig.SerializeAsString(), limits);
 }
 
-TEST(ConvertMuscle, EveryFieldArrives) {
+TEST(ConvertMuscle, ConvertsEveryField) {
   const auto converted = Convert(Sample());
   ASSERT_TRUE(converted.ok()) << converted.status();
   ASSERT_EQ(converted->rig->muscles().size(), 1u);
@@ -85,7 +85,7 @@ TEST(ConvertMuscle, EveryFieldArrives) {
   EXPECT_EQ(muscle.activation, 0u);
 }
 
-TEST(ConvertMuscle, UnsetFieldsAreTheDefaults) {
+TEST(ConvertMuscle, UnsetFieldsUseDefaults) {
   v1::Rig rig = Sample();
   v1::Muscle& muscle = *rig.mutable_muscles(0);
   for (const int field : {4, 5, 10, 11, 12, 13, 14, 15}) {
@@ -108,7 +108,7 @@ struct Bad {
   std::function<void(v1::Muscle&)> spoil;
 };
 
-TEST(ConvertMuscle, WrongValuesAreNamed) {
+TEST(ConvertMuscle, WrongValueErrorsNameField) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<Bad> table = {
       {"rig.muscles[0].name", [](v1::Muscle& m) { m.clear_name(); }},
@@ -152,7 +152,7 @@ TEST(ConvertMuscle, WrongValuesAreNamed) {
   }
 }
 
-TEST(ConvertMuscle, LimitsAreKept) {
+TEST(ConvertMuscle, EnforcesLimits) {
   v1::Rig rig = Sample();
   *rig.add_muscles() = rig.muscles(0);
   rig.mutable_muscles(1)->set_name("again");

@@ -12,14 +12,14 @@
 namespace sinew::server {
 namespace {
 
-TEST(ConvertPose, LayoutsFollowTheRig) {
+TEST(ConvertPose, LayoutsFollowRig) {
   const auto rig = ConvertRig(testing::TubeRig().SerializeAsString(), {})->rig;
   v1::PoseLayout layout;
   EXPECT_EQ(ToPoseFormat(layout, *rig)->joint_bytes(), 3u * 12 * 4);
   layout.set_joint_format(v1::JOINT_FORMAT_TRS);
   layout.add_joints("joint2");
   EXPECT_EQ(ToPoseFormat(layout, *rig)->joint_bytes(), 10u * 4);
-  layout.add_joints("nobody");
+  layout.add_joints("unknown");
   EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.joints[1]");
   layout.clear_joints();
   layout.set_space(static_cast<v1::Space>(5));
@@ -29,7 +29,7 @@ TEST(ConvertPose, LayoutsFollowTheRig) {
   EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.joint_format");
 }
 
-TEST(ConvertOutput, WhatIsNotBuiltIsRefused) {
+TEST(ConvertOutput, RejectsUnimplementedOptions) {
   const std::vector<std::pair<const char*, std::function<void(v1::OutputOptions&)>>> table = {
       {"output.attributes[1]",
        [](v1::OutputOptions& o) {
@@ -58,7 +58,7 @@ TEST(ConvertOutput, WhatIsNotBuiltIsRefused) {
   }
 }
 
-TEST(ConvertOutput, AnAllowedListTakesWhatIsThere) {
+TEST(ConvertOutput, SelectsFirstSupportedEntry) {
   v1::OutputOptions options;
   options.add_encodings(v1::ENCODING_Q16);
   options.add_encodings(v1::ENCODING_FLOAT32);

@@ -14,7 +14,7 @@
 namespace sinew::server {
 namespace {
 
-TEST(ConvertRecipe, ProtoAndRegistryNameTheSameParameters) {
+TEST(ConvertRecipe, ProtoAndRegistryHaveSameParameters) {
   for (const MethodInfo& method : ListMethods()) {
     const auto* stage = v1::Stage::descriptor()->FindFieldByName(method.name);
     ASSERT_NE(stage, nullptr) << method.name;
@@ -27,7 +27,7 @@ TEST(ConvertRecipe, ProtoAndRegistryNameTheSameParameters) {
   }
 }
 
-TEST(ConvertRecipe, DefaultsComeBackFilledInAndResolveToThemselves) {
+TEST(ConvertRecipe, ResolvedDefaultsAreStable) {
   for (const char* source : {"lbs", "dqs", "dqs(blend=0.25)", "ddm(variant=0, radius=0.03)",
                              "enhanced_ddm(lambda=0.1, pop_guard=false)"}) {
     const auto recipe = ParseRecipe(source);
@@ -48,7 +48,7 @@ TEST(ConvertRecipe, PresenceMattersNotValue) {
   EXPECT_EQ(ToProto(*ToRecipe(unset)).stages(0).dqs().blend(), 1.0f);
 }
 
-TEST(ConvertRecipe, AnyFloatSurvives) {
+TEST(ConvertRecipe, FloatsSurviveRoundTrip) {
   v1::Recipe recipe;
   for (const float value : {0.1f, 1.0f / 3, 1e-7f, 0.99999994f}) {
     recipe.Clear();
@@ -57,7 +57,7 @@ TEST(ConvertRecipe, AnyFloatSurvives) {
   }
 }
 
-TEST(ConvertRecipe, WrongRecipesAreNamed) {
+TEST(ConvertRecipe, WrongRecipeErrorsNameField) {
   v1::Recipe recipe;
   EXPECT_EQ(FieldOf(ToRecipe(recipe).status()), "recipe.stages");
   recipe.add_stages();
@@ -74,7 +74,7 @@ TEST(ConvertRecipe, WrongRecipesAreNamed) {
   EXPECT_EQ(ReasonOf(ToRecipe(recipe).status()), v1::REASON_UNKNOWN_FIELD);
 }
 
-TEST(ConvertRecipe, StagesThatAreNotBuiltAreRefused) {
+TEST(ConvertRecipe, AcceptsOnlyRegisteredMethods) {
   for (int i = 0; i < v1::Stage::descriptor()->field_count(); ++i) {
     const auto* field = v1::Stage::descriptor()->field(i);
     v1::Recipe recipe;
@@ -86,7 +86,7 @@ TEST(ConvertRecipe, StagesThatAreNotBuiltAreRefused) {
   }
 }
 
-TEST(ConvertRecipe, TextIsReadWhereARecipeIs) {
+TEST(ConvertRecipe, AcceptsTextInPlaceOfRecipe) {
   v1::SessionSource source;
   SessionConfig limits;
   EXPECT_EQ(FieldOf(RecipeOf(source, limits).status()), "source.recipe");

@@ -25,7 +25,7 @@ absl::StatusOr<ConvertedRig> Convert(const v1::Rig& rig, const RigConfig& limits
   return ConvertRig(rig.SerializeAsString(), limits);
 }
 
-TEST(ConvertRig, ASummaryDescribesIt) {
+TEST(ConvertRig, SummaryDescribesRig) {
   const auto converted = Convert(TubeRig());
   ASSERT_TRUE(converted.ok()) << converted.status();
   EXPECT_EQ(converted->rig->vertices(), 72u);
@@ -36,7 +36,7 @@ TEST(ConvertRig, ASummaryDescribesIt) {
   EXPECT_EQ(converted->summary.bounds().maximum(1), 2.0f);
 }
 
-TEST(ConvertRig, MeshesShareOneNumbering) {
+TEST(ConvertRig, MeshesShareOneVertexNumbering) {
   v1::Rig rig = TubeRig();
   v1::Mesh second = TubeMesh({.rings = 3, .segments = 4});
   second.set_name("small");
@@ -52,7 +52,7 @@ TEST(ConvertRig, MeshesShareOneNumbering) {
   EXPECT_LT(mesh.face_vertices().back(), 84u);
 }
 
-TEST(ConvertRig, EqualBindingsAreOne) {
+TEST(ConvertRig, MergesEqualBindings) {
   v1::Rig rig = TubeRig();
   *rig.add_meshes() = TubeMesh({});
   const auto same = Convert(rig);
@@ -64,7 +64,7 @@ TEST(ConvertRig, EqualBindingsAreOne) {
   EXPECT_EQ(other->rig->bindings().size(), 6u);
 }
 
-TEST(ConvertRig, GeometryBindComesBeforeInverseBind) {
+TEST(ConvertRig, AppliesGeometryBindBeforeInverseBind) {
   v1::Rig rig = TubeRig({.joints = 1});
   v1::Skin& skin = *rig.mutable_meshes(0)->mutable_skin();
   // Scaling by 2, then moving down by 1: the order shows in the translation.
@@ -83,7 +83,7 @@ TEST(ConvertRig, GeometryBindComesBeforeInverseBind) {
   EXPECT_NEAR(in_joint.z, 2.0 * given[2], 1e-6);
 }
 
-TEST(ConvertRig, MapsAreFilledWithOneWhereAMeshLacksThem) {
+TEST(ConvertRig, MissingMapsAreFilledWithOne) {
   v1::Rig rig = TubeRig({.rings = 2, .segments = 3});
   for (int m = 0; m < 2; ++m) {
     v1::Mesh mesh = TubeMesh({.rings = 2, .segments = 3});
@@ -144,7 +144,7 @@ v1::Skin& Skin0(v1::Rig& rig) {
   return *Mesh0(rig).mutable_skin();
 }
 
-TEST(ConvertRig, WrongValuesAreNamed) {
+TEST(ConvertRig, WrongValueErrorsNameField) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<BadRig> table = {
       {"rig.muscles[0].origin.at", [](v1::Rig& r) { r.add_muscles(); }},
@@ -226,7 +226,7 @@ TEST(ConvertRig, WrongValuesAreNamed) {
        }},
       {"rig.meshes[0].skin.fallback_joint", [](v1::Rig& r) { Skin0(r).set_fallback_joint(3); }},
       {"rig.meshes[0].shapes[0].control",
-       [](v1::Rig& r) { Mesh0(r).add_shapes()->set_control("nobody"); }},
+       [](v1::Rig& r) { Mesh0(r).add_shapes()->set_control("unknown"); }},
       {"rig.meshes[0].maps[0].name", [](v1::Rig& r) { Mesh0(r).add_maps(); }},
   };
   for (const BadRig& bad : table) {
@@ -239,7 +239,7 @@ TEST(ConvertRig, WrongValuesAreNamed) {
   }
 }
 
-TEST(ConvertRig, AMeshWithoutASkinIsKeptForItsWeights) {
+TEST(ConvertRig, KeepsMeshWithoutSkin) {
   v1::Rig rig = TubeRig();
   *rig.add_meshes() = rig.meshes(0);
   rig.mutable_meshes(1)->clear_skin();
@@ -251,7 +251,7 @@ TEST(ConvertRig, AMeshWithoutASkinIsKeptForItsWeights) {
   EXPECT_FALSE(Convert(TubeRig())->summary.without_weights());
 }
 
-TEST(ConvertRig, TheMessageSaysWhatItGotAndNeeds) {
+TEST(ConvertRig, ErrorStatesFoundAndAllowedValue) {
   v1::Rig rig = TubeRig();
   rig.mutable_meshes(0)->mutable_positions()->set_columns(2);
   rig.mutable_meshes(0)->mutable_positions()->set_rows(7);
@@ -259,7 +259,7 @@ TEST(ConvertRig, TheMessageSaysWhatItGotAndNeeds) {
             "rig.meshes[0].positions: got 7 rows of 2 columns, need rows of 3");
 }
 
-TEST(ConvertRig, ANonFinitePositionIsRefused) {
+TEST(ConvertRig, RejectsNonFinitePosition) {
   v1::Rig rig = TubeRig();
   std::vector<float> positions = testing::FloatsOf(rig.meshes(0).positions().data());
   positions[5] = std::numeric_limits<float>::infinity();
@@ -267,7 +267,7 @@ TEST(ConvertRig, ANonFinitePositionIsRefused) {
   EXPECT_EQ(Convert(rig).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(ConvertRig, TangentsBelongToTheRig) {
+TEST(ConvertRig, TangentsAreKept) {
   const auto plain = Convert(TubeRig());
   v1::Rig rig = TubeRig({.tangents = true});
   const auto with = Convert(rig);
@@ -289,14 +289,14 @@ TEST(ConvertRig, TangentsBelongToTheRig) {
   EXPECT_NE(refused.message().find("tangents: vertex 0"), std::string::npos) << refused;
 }
 
-TEST(ConvertRig, WeldIsOnAllMeshesOrOnNone) {
+TEST(ConvertRig, WeldIsOnAllMeshesOrNone) {
   v1::Rig rig = TubeRig({.rings = 2, .segments = 3});
   *rig.add_meshes() = rig.meshes(0);
   *rig.mutable_meshes(0)->mutable_weld() = IntArray({0, 1, 2, 3, 4, 5});
   EXPECT_EQ(FieldOf(Convert(rig).status()), "rig.meshes.weld");
 }
 
-TEST(ConvertRig, LimitsHoldAtTheLimitAndOnePast) {
+TEST(ConvertRig, LimitsAreExact) {
   const v1::Rig rig = TubeRig();
   RigConfig limits;
   limits.vertices = 72;
@@ -330,7 +330,7 @@ TEST(ConvertRig, LimitsHoldAtTheLimitAndOnePast) {
   EXPECT_TRUE(refused(fewer, rig));
 }
 
-TEST(ConvertRig, LimitsOfOneVertexFaceChainAndShapesHoldAtTheLimitAndOnePast) {
+TEST(ConvertRig, PerElementLimitsAreExact) {
   v1::Rig rig = TubeRig();
   rig.add_controls()->set_name("smile");
   for (const float weight : {0.5f, 1.0f}) {
@@ -365,8 +365,9 @@ TEST(ConvertRig, LimitsOfOneVertexFaceChainAndShapesHoldAtTheLimitAndOnePast) {
   }
 }
 
-// What a hostile rig may ask of every frame, with the limits as they are unless told otherwise.
-TEST(ConvertRig, TheDefaultsBoundAVertexAFaceAndAChain) {
+// What a hostile rig may demand of every frame; limits are the defaults unless the row changes
+// them.
+TEST(ConvertRig, DefaultsLimitVertexFaceAndChain) {
   const auto code = [](const v1::Rig& rig) { return Convert(rig).status().code(); };
   const auto ring = [](std::uint32_t corners) {
     v1::Rig rig = TubeRig();
@@ -395,7 +396,7 @@ TEST(ConvertRig, TheDefaultsBoundAVertexAFaceAndAChain) {
   EXPECT_EQ(code(spread(256)), absl::StatusCode::kResourceExhausted);
 }
 
-TEST(ConvertRig, ARowCountThatWrapsAroundIsRefused) {
+TEST(ConvertRig, RejectsOverflowingRowCount) {
   v1::Rig rig = TubeRig();
   rig.mutable_meshes(0)->mutable_positions()->set_rows(std::uint64_t{1} << 62);
   EXPECT_EQ(Convert(rig).status().code(), absl::StatusCode::kResourceExhausted);
@@ -404,7 +405,7 @@ TEST(ConvertRig, ARowCountThatWrapsAroundIsRefused) {
   EXPECT_EQ(Convert(weights).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(ConvertRig, TornBytesAreRefused) {
+TEST(ConvertRig, RejectsTruncatedBytes) {
   const std::string bytes = TubeRig().SerializeAsString();
   for (std::size_t cut = 1; cut < bytes.size(); cut += 37) {
     EXPECT_FALSE(ConvertRig(bytes.substr(0, cut), {}).ok()) << cut;

@@ -13,7 +13,7 @@ void AddUnknown(google::protobuf::Message& message) {
   message.GetReflection()->MutableUnknownFields(&message)->AddVarint(99, 1);
 }
 
-TEST(UnknownFields, KnownOnesPass) {
+TEST(UnknownFields, AcceptsKnownFields) {
   v1::Rig rig;
   rig.add_joints()->set_name("a");
   rig.add_meshes()->mutable_skin()->mutable_inverse_bind()->set_columns(12);
@@ -21,7 +21,7 @@ TEST(UnknownFields, KnownOnesPass) {
   EXPECT_FALSE(HasUnknownFields(rig));
 }
 
-TEST(UnknownFields, PathsLeadThere) {
+TEST(UnknownFields, ReportsPath) {
   v1::Rig rig;
   rig.add_meshes();
   AddUnknown(*rig.add_meshes()->mutable_skin()->mutable_inverse_bind());
@@ -31,7 +31,7 @@ TEST(UnknownFields, PathsLeadThere) {
   EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(UnknownFields, EveryMessageIsLookedAt) {
+TEST(UnknownFields, ChecksEveryMessage) {
   v1::StreamOpen open;
   AddUnknown(
       *open.mutable_target()->mutable_source()->mutable_recipe()->add_stages()->mutable_dqs());

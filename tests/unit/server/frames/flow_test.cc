@@ -21,7 +21,7 @@
 namespace sinew::server {
 namespace {
 
-TEST(FlowWindow, FramesRiseStrictlyFromOne) {
+TEST(FlowWindow, FrameNumbersIncreaseFromOne) {
   FlowWindow window(false, 8, 64);
   EXPECT_EQ(FieldOf(window.Take(0, 0)), "poses.frame");
   EXPECT_TRUE(window.Take(5, 0).ok());
@@ -31,7 +31,7 @@ TEST(FlowWindow, FramesRiseStrictlyFromOne) {
   EXPECT_EQ(window.last_taken(), 6u);
 }
 
-TEST(FlowWindow, OnlyAWindowfulIsUnacknowledged) {
+TEST(FlowWindow, LimitsUnacknowledgedFramesToWindow) {
   FlowWindow window(false, 2, 4);
   for (std::uint64_t frame = 1; frame <= 3; ++frame) ASSERT_TRUE(window.Take(frame, 0).ok());
   EXPECT_TRUE(window.MayStart(0));
@@ -51,7 +51,7 @@ TEST(FlowWindow, TwoReadyFramesAreEnough) {
   EXPECT_FALSE(window.MayStart(2));
 }
 
-TEST(FlowWindow, BacklogHoldsAtTheLimitAndOnePast) {
+TEST(FlowWindow, BacklogLimitIsExact) {
   FlowWindow window(false, 2, 3);
   std::size_t waiting = 0;
   for (std::uint64_t frame = 1; frame <= 2; ++frame) {
@@ -66,7 +66,7 @@ TEST(FlowWindow, BacklogHoldsAtTheLimitAndOnePast) {
   EXPECT_EQ(ReasonOf(status), v1::REASON_BACKLOG);
 }
 
-TEST(FlowWindow, LatestReplacesAndStartsOnlyWhenNothingIsReady) {
+TEST(FlowWindow, LatestModeReplacesAndStartsWhenNothingIsReady) {
   FlowWindow window(true, 2, 1);
   EXPECT_TRUE(window.replaces());
   EXPECT_TRUE(window.MayStart(0));
@@ -77,7 +77,7 @@ TEST(FlowWindow, LatestReplacesAndStartsOnlyWhenNothingIsReady) {
   }
 }
 
-TEST(FlowWindow, AcknowledgementsCannotRunAhead) {
+TEST(FlowWindow, AcknowledgementsCannotExceedSentFrames) {
   FlowWindow window(false, 8, 64);
   ASSERT_TRUE(window.Take(3, 0).ok());
   EXPECT_FALSE(window.Acknowledge(3).ok());
@@ -87,24 +87,24 @@ TEST(FlowWindow, AcknowledgementsCannotRunAhead) {
   EXPECT_FALSE(window.Acknowledge(4).ok());
 }
 
-TEST(FlowWindow, AResumedStreamGoesOnBehindReceived) {
+TEST(FlowWindow, ResumedStreamContinuesAfterReceived) {
   FlowWindow window(false, 8, 64);
   EXPECT_TRUE(window.Acknowledge(41).ok());
   EXPECT_FALSE(window.Take(41, 0).ok());
   EXPECT_TRUE(window.Take(42, 0).ok());
 }
 
-TEST(LruOrder, OldestGoFirstAndPinnedStay) {
+TEST(LruOrder, EvictsOldestFirstAndKeepsPinned) {
   LruOrder order;
   order.Touch("a", 10);
   order.Touch("b", 20);
   order.Touch("c", 30);
   order.Touch("a");
   EXPECT_EQ(order.bytes(), 60u);
-  const auto nobody = [](const std::string&) { return false; };
-  EXPECT_TRUE(order.Over(60, true, nobody).empty());
-  EXPECT_EQ(order.Over(59, true, nobody), std::vector<std::string>{"b"});
-  EXPECT_EQ(order.Over(35, true, nobody), (std::vector<std::string>{"b", "c"}));
+  const auto none_used = [](const std::string&) { return false; };
+  EXPECT_TRUE(order.Over(60, true, none_used).empty());
+  EXPECT_EQ(order.Over(59, true, none_used), std::vector<std::string>{"b"});
+  EXPECT_EQ(order.Over(35, true, none_used), (std::vector<std::string>{"b", "c"}));
   const auto b_is = [](const std::string& key) { return key == "b"; };
   EXPECT_EQ(order.Over(0, true, b_is), (std::vector<std::string>{"c", "a"}));
   EXPECT_EQ(order.Over(10, false, b_is), std::vector<std::string>{"c"});
@@ -113,7 +113,7 @@ TEST(LruOrder, OldestGoFirstAndPinnedStay) {
   EXPECT_EQ(order.bytes(), 40u);
 }
 
-TEST(ConcurrencyLimit, CountsUpToTheLimitAndClosesForGood) {
+TEST(ConcurrencyLimit, CountsUpToLimitAndCloses) {
   ConcurrencyLimit gate(2, "max-things", "things");
   auto first = gate.Enter();
   auto second = gate.Enter();
@@ -128,7 +128,7 @@ TEST(ConcurrencyLimit, CountsUpToTheLimitAndClosesForGood) {
   EXPECT_TRUE(gate.WaitEmpty(std::chrono::milliseconds(0)));
 }
 
-TEST(Workers, RunWhatTheyTookAndRefuseTheRest) {
+TEST(Workers, RunAcceptedJobsAndRejectTheRest) {
   Workers workers(1, 2);
   std::promise<void> busy, release;
   ASSERT_TRUE(workers
@@ -148,7 +148,7 @@ TEST(Workers, RunWhatTheyTookAndRefuseTheRest) {
   EXPECT_EQ(workers.Post([] {}).code(), absl::StatusCode::kUnavailable);
 }
 
-TEST(BindQueue, IsBoundedAndKeepsOrder) {
+TEST(BindQueue, IsLimitedAndKeepsOrder) {
   Arenas arenas(2);
   BindQueue queue(2, arenas);
   std::promise<void> busy, release;
@@ -190,7 +190,7 @@ TEST(Timers, CallLaterRepeatedlyAndNotAfterCancel) {
   EXPECT_GE(last, 3);
 }
 
-TEST(Timers, AFunctionMayCancelItself) {
+TEST(Timers, CallbackMayCancelItself) {
   Timers timers;
   std::promise<void> ran;
   std::atomic<Timers::Id> id{0};
@@ -214,7 +214,7 @@ TEST(Arenas, RunEverythingAndWaitForIt) {
   EXPECT_EQ(ran, 100);
 }
 
-TEST(CatchExceptions, ExceptionsBecomeStatuses) {
+TEST(CatchExceptions, ConvertsExceptionsToStatus) {
   EXPECT_EQ(CatchExceptions([]() -> absl::Status { throw std::bad_alloc(); }).code(),
             absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(CatchExceptions([]() -> absl::StatusOr<int> { throw std::runtime_error("x"); })

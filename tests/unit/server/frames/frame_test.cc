@@ -95,7 +95,7 @@ std::vector<PosedMuscle> SomeMuscles(std::size_t count) {
   return muscles;
 }
 
-TEST(FrameHeader, IsWhatTheGeneratedSerialiserWrites) {
+TEST(FrameHeader, EqualsGeneratedSerialiser) {
   std::mt19937_64 random(7);
   const auto pick = [&](std::uint64_t value) { return random() % 3 == 0 ? 0 : value; };
   for (int round = 0; round < 2000; ++round) {
@@ -131,7 +131,7 @@ TEST(FrameHeader, IsWhatTheGeneratedSerialiserWrites) {
   }
 }
 
-TEST(FrameHeader, TheLongestFitsIntoItsRoom) {
+TEST(FrameHeader, LongestHeaderFits) {
   FrameHeader header;
   header.frame = header.vertex_offset = header.checksum = ~std::uint64_t{0};
   header.vertex_count = header.skipped = header.replayed_steps = ~std::uint32_t{0};
@@ -183,7 +183,7 @@ OutgoingFrame MakeFrame(FramePool& pool, std::uint64_t number, std::uint32_t ver
   return frame;
 }
 
-TEST(OutgoingFrame, ArraysStandOnCacheLines) {
+TEST(OutgoingFrame, ArraysAreCacheLineAligned) {
   const auto pool = FramePool::Create(1 << 30, 1 << 20);
   for (const std::uint32_t vertices : {1u, 15u, 160u, 161u, 5000u}) {
     OutgoingFrame frame(
@@ -199,7 +199,7 @@ TEST(OutgoingFrame, ArraysStandOnCacheLines) {
   }
 }
 
-TEST(Outbox, LargeFramesLeaveInPieces) {
+TEST(Outbox, SplitsLargeFrames) {
   const auto pool = FramePool::Create(1 << 30, 1 << 20);
   const Output output{.normals = true,
                       .tangents = true,
@@ -257,7 +257,7 @@ TEST(Outbox, LargeFramesLeaveInPieces) {
             0);
 }
 
-TEST(Outbox, SmallFramesTravelTogether) {
+TEST(Outbox, SendsSmallFramesTogether) {
   const auto pool = FramePool::Create(1 << 30, 1 << 20);
   Outbox outbox;
   v1::StreamDeformResponse problem;
@@ -274,7 +274,7 @@ TEST(Outbox, SmallFramesTravelTogether) {
   EXPECT_EQ(outbox.frames_ready(), 5u);
 }
 
-TEST(FramePool, BuffersComeBackAndSlicesHoldThem) {
+TEST(FramePool, SlicesHoldBuffersUntilReleased) {
   const auto pool = FramePool::Create(1 << 20, 1 << 20);
   const std::byte* address = nullptr;
   {
@@ -292,7 +292,7 @@ TEST(FramePool, BuffersComeBackAndSlicesHoldThem) {
   EXPECT_EQ(pool->Acquire(9'900).data(), address);
 }
 
-TEST(FramePool, SlicesOutliveThePool) {
+TEST(FramePool, SlicesOutlivePool) {
   grpc::Slice slice;
   {
     auto pool = FramePool::Create(1 << 20, 1 << 20);
@@ -301,7 +301,7 @@ TEST(FramePool, SlicesOutliveThePool) {
   EXPECT_EQ(slice.size(), 100u);
 }
 
-TEST(FramePool, ReservationsAreBoundedAtTheLimitAndOnePast) {
+TEST(FramePool, ReservationLimitIsExact) {
   const auto pool = FramePool::Create(100, 0);
   auto first = pool->Reserve(60);
   ASSERT_TRUE(first.ok());
@@ -313,7 +313,7 @@ TEST(FramePool, ReservationsAreBoundedAtTheLimitAndOnePast) {
   EXPECT_FALSE(pool->Reserve(~std::uint64_t{0}).ok());
 }
 
-TEST(FramePool, KeepsOnlyWhatItMay) {
+TEST(FramePool, KeepsNoMoreThanBudget) {
   const auto pool = FramePool::Create(1 << 30, 8192);
   { const FrameBuffer a = pool->Acquire(4096), b = pool->Acquire(4096), c = pool->Acquire(4096); }
   EXPECT_EQ(pool->idle_bytes(), 8192u);

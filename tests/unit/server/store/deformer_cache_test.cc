@@ -21,9 +21,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-class BoundCacheTest : public ::testing::Test {
+class DeformerCacheTest : public ::testing::Test {
  protected:
-  ~BoundCacheTest() override {
+  ~DeformerCacheTest() override {
     cache_.reset();
     fs::remove_all(folder_);
   }
@@ -74,7 +74,7 @@ class BoundCacheTest : public ::testing::Test {
   std::unique_ptr<DeformerCache> cache_;
 };
 
-TEST_F(BoundCacheTest, EqualRigAndRecipeShareOneBind) {
+TEST_F(DeformerCacheTest, EqualRigAndRecipeShareOneBind) {
   Open();
   const auto rig = MakeRig();
   const auto first = Acquire(rig, "lbs");
@@ -90,7 +90,7 @@ TEST_F(BoundCacheTest, EqualRigAndRecipeShareOneBind) {
   EXPECT_EQ(cache_->entries(), 2u);
 }
 
-TEST_F(BoundCacheTest, UnusedDataGoesByAgeAndUsedDataStays) {
+TEST_F(DeformerCacheTest, EvictsUnusedDataByAgeKeepsUsed) {
   const auto rig = MakeRig();
   const Recipe recipe = *ParseRecipe("dqs");
   Task task;
@@ -115,7 +115,7 @@ TEST_F(BoundCacheTest, UnusedDataGoesByAgeAndUsedDataStays) {
   EXPECT_NE((*used)->deformer(), nullptr);
 }
 
-TEST_F(BoundCacheTest, ABindNobodyWaitsForIsCancelled) {
+TEST_F(DeformerCacheTest, CancelsBindWithoutWaiters) {
   Open();
   const auto rig = MakeRig();
   DeformerCache::Use blocking = Block();
@@ -136,7 +136,7 @@ TEST_F(BoundCacheTest, ABindNobodyWaitsForIsCancelled) {
   EXPECT_EQ(Wait(**again).state, BoundDeformer::State::kReady);
 }
 
-TEST_F(BoundCacheTest, TheLineIsBounded) {
+TEST_F(DeformerCacheTest, LimitsQueuedBinds) {
   config_.queued = 1;
   Open();
   const auto rig = MakeRig();
@@ -147,7 +147,7 @@ TEST_F(BoundCacheTest, TheLineIsBounded) {
   EXPECT_EQ(cache_->binds_queued(), 1u);
 }
 
-TEST_F(BoundCacheTest, MemoryIsBoundedBeforeWork) {
+TEST_F(DeformerCacheTest, LimitsMemoryBeforeWork) {
   const auto rig = MakeRig();
   config_.memory_bytes = Deformer::Estimate(*rig, *ParseRecipe("ddm"), Task())->peak_bytes;
   Open();
@@ -161,7 +161,7 @@ TEST_F(BoundCacheTest, MemoryIsBoundedBeforeWork) {
   EXPECT_EQ(cache_->Estimate(*rig, *ParseRecipe("ddm"), {}).status(), refused);
 }
 
-TEST_F(BoundCacheTest, EstimatesEndWithTheirCall) {
+TEST_F(DeformerCacheTest, EstimateEndsWithItsCall) {
   Open();
   std::stop_source stop;
   EXPECT_TRUE(cache_->Estimate(*MakeRig(), *ParseRecipe("ddm"), stop.get_token()).ok());
@@ -173,7 +173,7 @@ TEST_F(BoundCacheTest, EstimatesEndWithTheirCall) {
   EXPECT_EQ(cache_->entries(), 0u);
 }
 
-TEST_F(BoundCacheTest, EstimatesTakeLimitedTime) {
+TEST_F(DeformerCacheTest, LimitsEstimateTime) {
   config_.seconds = 0.02;
   config_.memory_bytes = ~std::uint64_t{0};
   Open();
@@ -188,7 +188,7 @@ TEST_F(BoundCacheTest, EstimatesTakeLimitedTime) {
   EXPECT_NE(late.message().find("max-bind-seconds"), std::string::npos) << late;
 }
 
-TEST_F(BoundCacheTest, ABindThatFailsIsForgotten) {
+TEST_F(DeformerCacheTest, FailedBindIsNotCached) {
   Open();
   const auto use = Acquire(MakeRig(), "dqs(blend_map=nowhere)");
   const absl::Status status = use.ok() ? Wait(**use).error : use.status();
@@ -208,7 +208,7 @@ std::vector<float> Evaluate(const Deformer& deformer, const Rig& rig) {
   return positions;
 }
 
-TEST_F(BoundCacheTest, BoundDataIsReadBackFromDisk) {
+TEST_F(DeformerCacheTest, ReadsBoundDataFromDisk) {
   Open(true);
   const auto rig = MakeRig();
   std::vector<float> bound;
@@ -227,7 +227,7 @@ TEST_F(BoundCacheTest, BoundDataIsReadBackFromDisk) {
   EXPECT_EQ(metrics_.binds_loaded.Value(), 1);
 }
 
-TEST_F(BoundCacheTest, DamagedFilesAreBoundAgain) {
+TEST_F(DeformerCacheTest, BindsAgainIfFileIsDamaged) {
   Open(true);
   const auto rig = MakeRig();
   { Wait(**Acquire(rig, "dqs")); }
@@ -243,7 +243,7 @@ TEST_F(BoundCacheTest, DamagedFilesAreBoundAgain) {
   EXPECT_EQ(metrics_.binds_loaded.Value(), 0);
 }
 
-TEST_F(BoundCacheTest, FilesGoByAgeOverTheBudget) {
+TEST_F(DeformerCacheTest, DeletesOldestFilesOverBudget) {
   Open(true);
   const auto rig = MakeRig();
   { Wait(**Acquire(rig, "dqs")); }
@@ -254,22 +254,22 @@ TEST_F(BoundCacheTest, FilesGoByAgeOverTheBudget) {
   EXPECT_EQ(ListFiles(folder_ / "bound").size(), 1u);
 }
 
-TEST(BoundDeformer, WaitersAreToldOnceAndCanLeave) {
+TEST(BoundDeformer, NotifiesWaitersOnceAndLetsThemLeave) {
   BoundDeformer bound("key", nullptr, {}, {});
-  int told = 0;
-  bound.WhenDone([&] { ++told; });
-  const auto id = bound.WhenDone([&] { told += 100; });
+  int notified = 0;
+  bound.WhenDone([&] { ++notified; });
+  const auto id = bound.WhenDone([&] { notified += 100; });
   bound.Forget(id);
   EXPECT_EQ(ReasonOf(bound.CheckReady()), v1::REASON_NOT_READY);
   bound.Finish(absl::InternalError("why"));
-  EXPECT_EQ(told, 1);
-  bound.WhenDone([&] { ++told; });
-  EXPECT_EQ(told, 2);
+  EXPECT_EQ(notified, 1);
+  bound.WhenDone([&] { ++notified; });
+  EXPECT_EQ(notified, 2);
   EXPECT_EQ(bound.snapshot().error.message(), "why");
   EXPECT_EQ(bound.CheckReady().code(), absl::StatusCode::kFailedPrecondition);
 }
 
-TEST(CostMean, FollowsWhatFramesCost) {
+TEST(CostMean, FollowsFrameCost) {
   CostMean mean;
   EXPECT_EQ(mean.seconds(), 0);
   mean.Add(1);

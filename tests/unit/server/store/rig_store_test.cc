@@ -61,7 +61,7 @@ class RigStoreTest : public ::testing::TestWithParam<bool> {
   const UploadTable::Time now_ = std::chrono::system_clock::now();
 };
 
-TEST_P(RigStoreTest, KeepsBytesVerbatimUnderTheirDigest) {
+TEST_P(RigStoreTest, StoresBytesVerbatimUnderDigest) {
   const auto store = OpenStore();
   const Sample sample = MakeSample("a");
   EXPECT_EQ(store->Get(sample.hex).status().code(), absl::StatusCode::kNotFound);
@@ -106,7 +106,7 @@ TEST_P(RigStoreTest, DeletesAndForgets) {
   EXPECT_TRUE(ListFiles(folder_ / "rigs").empty());
 }
 
-TEST_P(RigStoreTest, LimitsHoldAtTheLimitAndOnePast) {
+TEST_P(RigStoreTest, LimitsAreExact) {
   const Sample a = MakeSample("a"), b = MakeSample("b");
   config_.count = 1;
   {
@@ -133,7 +133,7 @@ TEST_P(RigStoreTest, LimitsHoldAtTheLimitAndOnePast) {
   }
 }
 
-TEST_P(RigStoreTest, ParsedRigsGoByAgeUnlessTheyAreUsed) {
+TEST_P(RigStoreTest, EvictsUnusedParsedRigsByAge) {
   const Sample a = MakeSample("a"), b = MakeSample("b"), c = MakeSample("c");
   config_.parsed_bytes = ConvertRig(a.bytes, config_)->rig->bytes() * 3 / 2;  // room for one
   const auto store = OpenStore();
@@ -167,7 +167,7 @@ TEST_P(RigStoreTest, UploadsGrowAndFinish) {
   EXPECT_NE(uploads->Append(sample.header, 0, bytes, now_)->rig, nullptr);
 }
 
-TEST_P(RigStoreTest, WrongUploadsAreRefusedAndForgotten) {
+TEST_P(RigStoreTest, RejectsAndDropsWrongUploads) {
   const auto store = OpenStore();
   const auto uploads = *UploadTable::Open(config_, *store);
   Sample sample = MakeSample("a");
@@ -186,7 +186,7 @@ TEST_P(RigStoreTest, WrongUploadsAreRefusedAndForgotten) {
   EXPECT_TRUE(uploads->Append(sample.header, 0, sample.bytes, now_).ok());
 }
 
-TEST_P(RigStoreTest, WrongHeadersAreNamed) {
+TEST_P(RigStoreTest, WrongHeaderErrorsNameField) {
   const auto store = OpenStore();
   const auto uploads = *UploadTable::Open(config_, *store);
   v1::UploadHeader header = MakeSample("a").header;
@@ -201,7 +201,7 @@ TEST_P(RigStoreTest, WrongHeadersAreNamed) {
   EXPECT_EQ(FieldOf(uploads->Query(header).status()), "header.size_bytes");
 }
 
-TEST_P(RigStoreTest, UploadLimitsHoldAtTheLimitAndOnePast) {
+TEST_P(RigStoreTest, UploadLimitsAreExact) {
   const Sample a = MakeSample("a"), b = MakeSample("b");
   config_.bytes = a.bytes.size();
   config_.uploads = 1;
@@ -220,7 +220,7 @@ TEST_P(RigStoreTest, UploadLimitsHoldAtTheLimitAndOnePast) {
             absl::StatusCode::kResourceExhausted);
 }
 
-TEST_P(RigStoreTest, AnIdleUploadGivesWayToANewOne) {
+TEST_P(RigStoreTest, NewUploadReplacesIdleOne) {
   const Sample a = MakeSample("a"), b = MakeSample("b"), c = MakeSample("c");
   config_.uploads = 2;
   const auto store = OpenStore();
@@ -239,7 +239,7 @@ TEST_P(RigStoreTest, AnIdleUploadGivesWayToANewOne) {
   EXPECT_NE(uploads->Append(b.header, 50, b.bytes.substr(50), later)->rig, nullptr);
 }
 
-TEST_P(RigStoreTest, DeletedAndStoredAtOnceIsAllOrNothing) {
+TEST_P(RigStoreTest, ConcurrentDeleteAndStoreIsAtomic) {
   const auto store = OpenStore();
   const Sample sample = MakeSample("a");
   std::thread deleting([&] {
@@ -273,7 +273,7 @@ TEST_P(RigStoreTest, UnfinishedUploadsExpire) {
   EXPECT_TRUE(ListFiles(folder_ / "uploads").empty());
 }
 
-TEST_P(RigStoreTest, SendersOfOneRigShareTheUpload) {
+TEST_P(RigStoreTest, SendersOfSameRigShareUpload) {
   const auto store = OpenStore();
   const auto uploads = *UploadTable::Open(config_, *store);
   const Sample sample = MakeSample("a");
@@ -297,7 +297,7 @@ INSTANTIATE_TEST_SUITE_P(Places, RigStoreTest, ::testing::Bool(),
 class DataFolder : public RigStoreTest {};
 INSTANTIATE_TEST_SUITE_P(Places, DataFolder, ::testing::Values(true));
 
-TEST_P(DataFolder, SurvivesTheStore) {
+TEST_P(DataFolder, OutlivesStore) {
   const Sample whole = MakeSample("a"), half = MakeSample("b");
   {
     const auto store = OpenStore();
@@ -318,7 +318,7 @@ TEST_P(DataFolder, SurvivesTheStore) {
   EXPECT_TRUE(ListFiles(folder_ / "uploads").empty());
 }
 
-TEST_P(DataFolder, AnUploadKilledAfterItsLastByteFinishes) {
+TEST_P(DataFolder, UploadKilledAfterLastByteFinishes) {
   const Sample good = MakeSample("a"), damaged = MakeSample("b");
   const auto store = OpenStore();
   fs::create_directories(folder_ / "uploads");
@@ -342,7 +342,7 @@ TEST_P(DataFolder, AnUploadKilledAfterItsLastByteFinishes) {
   EXPECT_TRUE(ListFiles(folder_ / "uploads").empty());
 }
 
-TEST_P(DataFolder, ARigOutlivesAFailedRead) {
+TEST_P(DataFolder, RigSurvivesFailedRead) {
   const Sample sample = MakeSample("a");
   { ASSERT_TRUE(OpenStore()->Put(sample.hex, sample.bytes, {}).ok()); }
   const auto store = OpenStore();
@@ -355,7 +355,7 @@ TEST_P(DataFolder, ARigOutlivesAFailedRead) {
   EXPECT_TRUE(store->Get(sample.hex).ok());
 }
 
-TEST_P(DataFolder, ARigWithoutItsFileIsForgotten) {
+TEST_P(DataFolder, RigWithoutFileIsDropped) {
   const Sample sample = MakeSample("a");
   { ASSERT_TRUE(OpenStore()->Put(sample.hex, sample.bytes, {}).ok()); }
   const auto store = OpenStore();
@@ -377,7 +377,7 @@ TEST_P(DataFolder, DamagedBytesAreNeverUsed) {
   EXPECT_TRUE(store->Put(sample.hex, sample.bytes, {}).ok());
 }
 
-TEST_P(DataFolder, ForeignFilesAreLeftAlone) {
+TEST_P(DataFolder, IgnoresForeignFiles) {
   { OpenStore(); }
   std::ofstream(folder_ / "rigs" / "notes.txt") << "mine";
   std::ofstream(folder_ / "rigs" / "sha256-short.sinewrig") << "x";
@@ -385,14 +385,14 @@ TEST_P(DataFolder, ForeignFilesAreLeftAlone) {
   EXPECT_TRUE(fs::exists(folder_ / "rigs" / "notes.txt"));
 }
 
-TEST(RigStore, AnUnusableFolderIsAnError) {
+TEST(RigStore, UnusableFolderIsAnError) {
   RigConfig config;
   config.data_dir = "/proc/no/such/place";
   EXPECT_EQ(RigStore::Open(config, QuietLog()).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 
-TEST(Files, WritesAreWholeOrAbsent) {
+TEST(Files, WritesAreAtomic) {
   const fs::path path = fs::path(::testing::TempDir()) / ("atomic" + std::to_string(::getpid()));
   ASSERT_TRUE(WriteAtomically(path, "one").ok());
   ASSERT_TRUE(WriteAtomically(path, "two").ok());
@@ -402,7 +402,7 @@ TEST(Files, WritesAreWholeOrAbsent) {
   EXPECT_FALSE(WriteAtomically("/no/such/folder/file", "x").ok());
 }
 
-TEST(Files, ABareNameStandsInTheWorkingFolder) {
+TEST(Files, BareNameIsInWorkingFolder) {
   const fs::path name = "bare" + std::to_string(::getpid());
   const absl::Status status = WriteAtomically(name, "one");
   EXPECT_TRUE(status.ok()) << status;

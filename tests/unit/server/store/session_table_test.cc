@@ -29,7 +29,7 @@ class SessionTableTest : public ::testing::Test {
   const SessionTable::Time now_{seconds(1'000'000)};
 };
 
-TEST_F(SessionTableTest, LeasesEndAfterTheLastUse) {
+TEST_F(SessionTableTest, LeasesEndAfterLastUse) {
   SessionTable table(config_);
   const auto added = table.Add(Make("lbs"), seconds(10), now_);
   ASSERT_TRUE(added.ok());
@@ -44,14 +44,14 @@ TEST_F(SessionTableTest, LeasesEndAfterTheLastUse) {
   EXPECT_EQ(table.count(), 0u);
 }
 
-TEST_F(SessionTableTest, RenewalMayChangeTheLease) {
+TEST_F(SessionTableTest, RenewalMayChangeLease) {
   SessionTable table(config_);
   const std::string name = table.Add(Make("lbs"), seconds(10), now_)->session->name;
   EXPECT_EQ(table.Renew(name, seconds(100), now_)->expires, now_ + seconds(100));
   EXPECT_EQ(table.Renew(name, seconds(0), now_ + seconds(5))->expires, now_ + seconds(105));
 }
 
-TEST_F(SessionTableTest, ARequestIdStandsForOneSession) {
+TEST_F(SessionTableTest, RequestIdIdentifiesOneSession) {
   SessionTable table(config_);
   auto first = Make("lbs");
   first->request_id = "r1";
@@ -70,7 +70,7 @@ TEST_F(SessionTableTest, ARequestIdStandsForOneSession) {
   EXPECT_EQ(*table.FindRequest("r1", first->source, now_), nullptr);
 }
 
-TEST_F(SessionTableTest, ALeaseThatIsOverAnswersNobody) {
+TEST_F(SessionTableTest, ExpiredLeaseIsNotFound) {
   SessionTable table(config_);
   auto first = Make("lbs"), second = Make("lbs"), third = Make("lbs");
   for (const auto& session : {first, second, third}) session->request_id = "r1";
@@ -104,7 +104,7 @@ TEST_F(SessionTableTest, SharedSessionsAreFoundUntilTheyFail) {
   EXPECT_EQ(table.count(), 0u);
 }
 
-TEST_F(SessionTableTest, TheirNumberIsBoundedAtTheLimitAndOnePast) {
+TEST_F(SessionTableTest, SessionLimitIsExact) {
   SessionTable table(config_);
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(table.Add(Make("lbs"), seconds(10), now_).ok());
   const auto refused = table.Add(Make("lbs"), seconds(10), now_);
@@ -124,7 +124,7 @@ TEST_F(SessionTableTest, ListsInPagesByName) {
   EXPECT_FALSE(more);
 }
 
-TEST_F(SessionTableTest, NamesTellNothing) {
+TEST_F(SessionTableTest, NamesAreUnpredictable) {
   EXPECT_NE(RandomSessionName(), RandomSessionName());
   EXPECT_EQ(RandomSessionName().rfind("sessions/", 0), 0u);
   EXPECT_EQ(RandomSessionName().size(), 9u + 32u);
