@@ -210,7 +210,21 @@ v1::Problem ToProblem(const absl::Status& status) {
   problem.set_reason(ReasonOf(status));
   problem.set_message(Shortened(Printable(StdView(status.message()))));
   problem.set_field(FieldOf(status));
+  problem.set_severity(v1::SEVERITY_ERROR);
   return problem;
+}
+
+v1::Problem ToProto(const Problem& problem, std::string_view path) {
+  v1::Problem proto;
+  std::string field = problem.field;
+  if (!path.empty()) field = absl::StrCat(AbslView(path), field.empty() ? "" : ".", field);
+  proto.set_message(Shortened(
+      Printable(field.empty() ? problem.message : absl::StrCat(field, ": ", problem.message))));
+  proto.set_field(Shortened(Printable(field)));
+  proto.set_severity(problem.severity == Severity::kInfo      ? v1::SEVERITY_INFO
+                     : problem.severity == Severity::kWarning ? v1::SEVERITY_WARNING
+                                                              : v1::SEVERITY_ERROR);
+  return proto;
 }
 
 }  // namespace sinew::server

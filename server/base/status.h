@@ -14,6 +14,7 @@
 #include <string>
 #include <string_view>
 
+#include "core/base/problem.h"
 #include "sinew/v1/problem.pb.h"
 
 namespace sinew::server {
@@ -53,5 +54,9 @@ absl::Status WithDetails(absl::Status status);
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);
 v1::Problem ToProblem(const absl::Status& status);
+
+// A problem that is no error of the call. `path`: where the input of the problem is in the request;
+// empty = problem.field is the whole path.
+v1::Problem ToProto(const Problem& problem, std::string_view path = {});
 
 }  // namespace sinew::server

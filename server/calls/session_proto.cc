@@ -40,27 +40,21 @@ v1::Session::State ToProto(BoundDeformer::State state) {
   return v1::Session::STATE_UNSPECIFIED;
 }
 
-void AddWarning(const std::string& field, const std::string& what, v1::Session& session) {
-  v1::Problem& warning = *session.add_warnings();
-  warning.set_field(field);
-  warning.set_message(absl::StrCat(field, ": ", what));
-}
-
-// Of a stage that was to move with them; `moving`: how many of the rig's muscles its bind found
-// under the skin.
-void WarnOfIdleMuscles(const Recipe& recipe, std::size_t stage, std::size_t muscles, double moving,
-                       v1::Session& session) {
-  const double idle = static_cast<double>(muscles) - moving;
-  if (!(idle > 0)) return;
+// `used`: how many of the rig's `muscles` the bind of the stage found under the skin.
+void AddUnusedMuscles(const Recipe& recipe, std::size_t stage, std::size_t muscles, double used,
+                      v1::Session& session) {
+  const double unused = static_cast<double>(muscles) - used;
+  if (!(unused > 0)) return;
   const auto* pushing = std::get_if<MuscleParams>(&recipe[stage]);
   if (pushing != nullptr && pushing->strength == 0) return;
-  AddWarning(absl::StrCat("source.recipe.stages[", stage, "]"),
-             absl::StrCat("got ", muscles, " muscles, ", idle,
-                          " of which do nothing: they lie outside of the skin",
-                          pushing != nullptr ? ", or far below it"
-                                             : ", or none of the joints at and above their origin "
-                                               "has a field"),
-             session);
+  const char* const why = pushing != nullptr
+                              ? "they lie outside the skin or far below it"
+                              : "they lie outside the skin, or no joint at or above their origin "
+                                "has a field";
+  *session.add_warnings() = ToProto(
+      Problem{.field = absl::StrCat("stages[", stage, "]"),
+              .message = absl::StrCat(unused, " of ", muscles, " muscles have no effect: ", why)},
+      "source.recipe");
 }
 
 bool UsesMuscles(const Recipe& recipe) {
@@ -83,10 +77,8 @@ v1::Estimate ToProto(const BindEstimate& estimate) {
 }
 
 void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session) {
-  const auto add = [&](const char* input, const std::vector<Problem>& problems) {
-    for (const Problem& problem : problems) {
-      AddWarning(absl::StrCat(input, ".", problem.field), problem.message, session);
-    }
+  const auto add = [&](const char* path, const std::vector<Problem>& problems) {
+    for (const Problem& problem : problems) *session.add_warnings() = ToProto(problem, path);
   };
   add("source.recipe", UnusedParameters(recipe));
   if (rig.muscles().empty()) add("source.recipe", UnusedWithoutMuscles(recipe));
@@ -113,7 +105,7 @@ v1::Session ToProto(const SessionTable::Lease& lease) {
     const std::size_t muscles = session.bound->rig().muscles().size();
     for (const BindStatistic& from : deformer->Statistics()) {
       if (from.name == "muscles") {
-        WarnOfIdleMuscles(session.bound->recipe(), from.stage, muscles, from.value, proto);
+        AddUnusedMuscles(session.bound->recipe(), from.stage, muscles, from.value, proto);
       }
       v1::BindStatistic& statistic = *proto.add_statistics();
       statistic.set_stage(static_cast<std::uint32_t>(from.stage));

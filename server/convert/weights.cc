@@ -21,8 +21,7 @@
 namespace sinew::server {
 namespace {
 
-constexpr int kUnseenListed = 1000, kNotesListed = 100;
-constexpr std::size_t kNoteBytes = 500;
+constexpr int kUnseenListed = 1000, kWarningsListed = 100;
 
 // Sets `to` if the field is there. Bounds as a float holds them: 0.01 is one of its own.
 template <class Number>
@@ -276,9 +275,9 @@ v1::WeightsReport ToProto(const WeightReport& report) {
     proto.add_unseen_vertices(vertex);
   }
   for (const std::uint32_t joint : report.idle_joints) proto.add_idle_joints(joint);
-  for (const Problem& note : report.notes) {
-    if (proto.notes_size() == kNotesListed) break;
-    proto.add_notes(note.message.substr(0, kNoteBytes));
+  for (const Problem& warning : report.notes) {
+    if (proto.warnings_size() == kWarningsListed) break;
+    *proto.add_warnings() = ToProto(warning);
   }
   return proto;
 }

@@ -19,7 +19,6 @@ absl::StatusOr<client::UploadedRig> UploadCharacter(Context& context,
       context.call());
   line->Close();
   if (!uploaded.ok()) return PlacedInMuscleFile(character.muscles, uploaded.status());
-  context.Warn(uploaded->warnings);
   return uploaded;
 }
 

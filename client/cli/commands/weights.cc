@@ -120,7 +120,7 @@ absl::StatusOr<CharacterFile> Fetch(const Context& context, const client::Client
 void NoteReport(const Context& context, const client::RigData& rig,
                 const client::WeightsReport& report,
                 const std::optional<WeightDifference>& difference) {
-  for (const std::string& note : report.notes) context.Note(note);
+  context.Warn(report.warnings);
   if (report.unseen_count > 0) {
     std::string list;
     for (std::size_t i = 0; i < std::min<std::size_t>(5, report.unseen_vertices.size()); ++i) {
@@ -160,6 +160,8 @@ nlohmann::ordered_json ReportJson(const Options& options, const std::string& sou
   for (const std::uint32_t joint : result.report.idle_joints) {
     if (joint < weighted.rig.joints.size()) idle.push_back(weighted.rig.joints[joint].name);
   }
+  std::vector<std::string> warnings;
+  for (const client::Problem& warning : result.report.warnings) warnings.push_back(warning.message);
   Json json = {
       {"rig", result.rig.name},
       {"source_rig", source},
@@ -169,7 +171,7 @@ nlohmann::ordered_json ReportJson(const Options& options, const std::string& sou
       {"unseen",
        {{"count", result.report.unseen_count}, {"vertices", result.report.unseen_vertices}}},
       {"idle_joints", idle},
-      {"notes", result.report.notes}};
+      {"warnings", warnings}};
   if (difference) {
     json["difference"] = {{"mean_absolute", difference->mean_absolute},
                           {"moved", difference->moved}};

@@ -76,9 +76,6 @@ absl::StatusOr<UploadedRig> Client::UploadRig(std::string_view bytes,
             absl::StrCat("rig.name: got ", response.rig().name(), ", need ", expected));
       }
       result.rig = ToRigSummary(response.rig());
-      for (const v1::Problem& warning : response.warnings()) {
-        result.warnings.push_back(ToProblem(warning));
-      }
       result.was_stored = ask && result.sent_bytes == 0;
       if (!ask) result.sent_bytes += bytes.size() - held;
       return result;

@@ -47,6 +47,20 @@ std::string ReasonName(v1::Reason reason) {
   return std::string(absl::StripPrefix(name, "REASON_"));
 }
 
+// A severity that this client does not know is taken for an error if the problem has an error code.
+Severity ToSeverity(const v1::Problem& problem) {
+  switch (problem.severity()) {
+    case v1::SEVERITY_INFO:
+      return Severity::kInfo;
+    case v1::SEVERITY_WARNING:
+      return Severity::kWarning;
+    case v1::SEVERITY_ERROR:
+      return Severity::kError;
+    default:
+      return problem.code() == 0 ? Severity::kWarning : Severity::kError;
+  }
+}
+
 }  // namespace
 
 absl::Status FromGrpc(const grpc::Status& status) {
@@ -68,7 +82,6 @@ absl::Status ToStatus(const v1::Problem& problem) {
   google::rpc::ErrorInfo info;
   info.set_reason(ReasonName(problem.reason()));
   info.set_domain("sinew");
-  *info.mutable_metadata() = problem.metadata();
   AttachDetail(result, info);
   if (!problem.field().empty()) {
     google::rpc::BadRequest bad;
@@ -81,12 +94,11 @@ absl::Status ToStatus(const v1::Problem& problem) {
 }
 
 Problem ToProblem(const v1::Problem& problem) {
-  return {.severity = problem.code() == 0 ? Severity::kWarning : Severity::kError,
+  return {.severity = ToSeverity(problem),
           .message = problem.message(),
           .field = problem.field(),
           .code = ToCode(problem.code()),
-          .reason = ReasonName(problem.reason()),
-          .metadata = {problem.metadata().begin(), problem.metadata().end()}};
+          .reason = ReasonName(problem.reason())};
 }
 
 ErrorDetails Details(const absl::Status& status) {

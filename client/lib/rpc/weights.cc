@@ -33,10 +33,15 @@ absl::StatusOr<v1::ComputeWeightsRequest> FromRequest(const WeightsRequest& from
 }
 
 WeightsReport ToReport(const v1::WeightsReport& report) {
-  return {.unseen_count = report.unseen_count(),
-          .unseen_vertices = {report.unseen_vertices().begin(), report.unseen_vertices().end()},
-          .idle_joints = {report.idle_joints().begin(), report.idle_joints().end()},
-          .notes = {report.notes().begin(), report.notes().end()}};
+  WeightsReport result{
+      .unseen_count = report.unseen_count(),
+      .unseen_vertices = {report.unseen_vertices().begin(), report.unseen_vertices().end()},
+      .idle_joints = {report.idle_joints().begin(), report.idle_joints().end()},
+      .warnings = {}};
+  for (const v1::Problem& warning : report.warnings()) {
+    result.warnings.push_back(ToProblem(warning));
+  }
+  return result;
 }
 
 }  // namespace

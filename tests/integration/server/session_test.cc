@@ -93,7 +93,7 @@ TEST_F(SessionTest, WrongSourceErrorsNameField) {
   };
   EXPECT_EQ(fails(RequestFor("nonsense", "lbs")), "source.rig");
   v1::CreateSessionRequest request = RequestFor(rig, "lbs");
-  request.mutable_source()->clear_source();
+  request.mutable_source()->clear_recipe_text();
   EXPECT_EQ(fails(request), "source.recipe");
   EXPECT_EQ(fails(RequestFor(rig, "dqs(blend=2)")).rfind("source.", 0), 0u);
   EXPECT_EQ(fails(RequestFor(rig, "no_such_method")).rfind("source.", 0), 0u);

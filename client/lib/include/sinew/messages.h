@@ -142,9 +142,8 @@ struct RigSummary {
 // What UploadRig did.
 struct UploadedRig {
   RigSummary rig;
-  std::vector<Problem> warnings;  // what is doubtful about the rig
-  bool was_stored = false;        // the server had it already: nothing was sent
-  std::uint64_t sent_bytes = 0;   // of the rig, after resuming
+  bool was_stored = false;       // the server had it already: nothing was sent
+  std::uint64_t sent_bytes = 0;  // of the rig, after resuming
 };
 
 // A failed session says why in Session::problem and stays so.

@@ -37,9 +37,8 @@ struct Problem {
   Severity severity = Severity::kWarning;
   std::string message = {};  // what is wrong, what was found, what is allowed
   std::string field = {};    // path in the request, or place in the file; empty: the whole
-  absl::StatusCode code = absl::StatusCode::kOk;     // kOk unless `severity` is kError
-  std::string reason = {};                           // as ErrorDetails::reason
-  std::map<std::string, std::string> metadata = {};  // values of the message, by name
+  absl::StatusCode code = absl::StatusCode::kOk;  // kOk unless `severity` is kError
+  std::string reason = {};                        // as ErrorDetails::reason
 };
 
 // What the server attached to an error besides code and message; empty where it sent nothing.

@@ -53,7 +53,7 @@ struct WeightsReport {
                                    // with heat what their neighbours have
   std::vector<std::uint64_t> unseen_vertices;  // the first 1000 of them, rising, rig numbering
   std::vector<std::uint32_t> idle_joints;      // that carry nothing though they may, rising
-  std::vector<std::string> notes;              // for people, at most 100
+  std::vector<Problem> warnings;               // at most 100
 };
 
 struct WeightedRig {

@@ -124,7 +124,7 @@ class FakeRigService : public v1::RigService::Service {
     for (const std::uint64_t vertex : {4, 7})
       response.mutable_report()->add_unseen_vertices(vertex);
     response.mutable_report()->add_idle_joints(1);
-    response.mutable_report()->add_notes("a note");
+    response.mutable_report()->add_warnings()->set_message("a warning");
     writer->Write(response);
     return grpc::Status::OK;
   }

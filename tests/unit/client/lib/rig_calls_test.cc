@@ -112,7 +112,8 @@ TEST(ComputeWeights, SendsWhatIsSetAndReadsTheReport) {
   EXPECT_EQ(weighted->report.unseen_count, 3u);
   EXPECT_EQ(weighted->report.unseen_vertices, (std::vector<std::uint64_t>{4, 7}));
   EXPECT_EQ(weighted->report.idle_joints, (std::vector<std::uint32_t>{1}));
-  EXPECT_EQ(weighted->report.notes, (std::vector<std::string>{"a note"}));
+  ASSERT_EQ(weighted->report.warnings.size(), 1u);
+  EXPECT_EQ(weighted->report.warnings[0].message, "a warning");
   EXPECT_EQ(seen, (std::vector<double>{0, 0.5, 1}));
   ASSERT_EQ(server.counts.weighed.size(), 1u);
   const v1::ComputeWeightsRequest& request = server.counts.weighed[0];
