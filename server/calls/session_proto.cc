@@ -28,7 +28,7 @@ std::chrono::nanoseconds Seconds(double seconds) {
       static_cast<std::int64_t>(seconds * static_cast<double>(kNanosecondsPerSecond)));
 }
 
-v1::Session::State ToProto(BoundDeformer::State state) {
+v1::Session::State ToState(BoundDeformer::State state) {
   switch (state) {
     case BoundDeformer::State::kBinding:
       return v1::Session::STATE_BINDING;
@@ -51,7 +51,7 @@ void AddUnusedMuscles(const Recipe& recipe, std::size_t stage, std::size_t muscl
                               ? "they lie outside the skin or far below it"
                               : "they lie outside the skin, or no joint at or above their origin "
                                 "has a field";
-  *session.add_warnings() = ToProto(
+  *session.add_warnings() = server::ToProto(
       Problem{.field = absl::StrCat("stages[", stage, "]"),
               .message = absl::StrCat(unused, " of ", muscles, " muscles have no effect: ", why)},
       "source.recipe");
@@ -93,7 +93,7 @@ v1::Session ToProto(const SessionTable::Lease& lease) {
   *proto.mutable_source() = session.source;
   *proto.mutable_recipe() = session.recipe;
   proto.set_determinism_digest(session.determinism_digest);
-  proto.set_state(ToProto(now.state));
+  proto.set_state(ToState(now.state));
   proto.set_progress(static_cast<float>(now.progress));
   *proto.mutable_estimate() = ToProto(session.bound->estimate());
   AddWarnings(session.bound->recipe(), session.bound->rig(), proto);
