@@ -13,7 +13,7 @@
 namespace sinew {
 namespace {
 
-// What a shape does to one vertex.
+// A shape target's offset of one vertex.
 struct ShapeOffset {
   std::uint32_t target = 0;  // counted over all shapes
   Vec3f offset, normal_offset;
@@ -26,7 +26,7 @@ struct ShapeOffset {
   }
 };
 
-// Shape offsets of each vertex as compressed rows; offsets of zero are left out.
+// Non-zero shape offsets of each vertex as compressed rows.
 struct ShapeRows {
   std::vector<std::uint64_t> offsets;
   std::vector<ShapeOffset> entries;
@@ -63,7 +63,7 @@ ShapeRows CollectShapeRows(const Rig& rig) {
   return rows;
 }
 
-// A vertex, compared by its weights and shape offsets.
+// Compares vertices by their weights and shape offsets.
 struct RowHash {
   const Rig* rig;
   const ShapeRows* shapes;
@@ -96,7 +96,7 @@ std::vector<std::uint32_t> RowClasses(const Rig& rig) {
   return classes;
 }
 
-// Lattice cells whose size is the welding distance; what lies in one cell and class is one point.
+// Grid cells of the welding distance; vertices in one cell and class are one point.
 struct Cell {
   std::uint32_t row_class = 0;
   std::array<std::int32_t, 3> at{};
@@ -117,12 +117,12 @@ bool Near(const Vec3f& a, const Vec3f& b, double distance) {
   return Dot(d, d) <= distance * distance;
 }
 
-// Joins every cell with those of its 26 neighbours whose leading vertex is near its own.
+// Joins every cell with those of its 26 neighbours whose leading vertex is close to its own.
 void JoinNeighbours(std::span<const Cell> cells, std::span<const Vec3f> leading, double distance,
                     const absl::flat_hash_map<Cell, std::uint32_t>& index,
                     std::vector<std::uint32_t>& parent) {
   for (std::uint32_t c = 0; c < cells.size(); ++c) {
-    for (int n = 14; n < 27; ++n) {  // half of them: the other half look back
+    for (int n = 14; n < 27; ++n) {  // half of them; the others are symmetric
       Cell other = cells[c];
       other.at[0] += n / 9 - 1;
       other.at[1] += n / 3 % 3 - 1;
@@ -135,7 +135,7 @@ void JoinNeighbours(std::span<const Cell> cells, std::span<const Vec3f> leading,
   }
 }
 
-// [V] a number that vertices of one point share: near ones of one class.
+// [V] a number shared by the vertices of one point: close ones of one class.
 std::vector<std::uint32_t> WeldByPosition(const Mesh& mesh,
                                           std::span<const std::uint32_t> classes) {
   const double distance = 1e-6 * mesh.diagonal();
@@ -172,7 +172,7 @@ std::vector<std::uint32_t> WeldByPosition(const Mesh& mesh,
   return group;
 }
 
-// Rows from directed edges that `visit` names, in any order and with repetitions.
+// Rows of the directed edges passed to `visit`, in any order and with duplicates.
 template <class VisitEdges>
 Adjacency FromEdges(std::size_t points, VisitEdges visit) {
   std::vector<std::uint64_t> offsets(points + 1, 0);
@@ -191,7 +191,7 @@ Adjacency FromEdges(std::size_t points, VisitEdges visit) {
   Adjacency adjacency;
   adjacency.offsets.reserve(points + 1);
   adjacency.offsets.push_back(0);
-  std::uint64_t end = 0;  // rows are made unique in place, never ahead of what is still to be read
+  std::uint64_t end = 0;  // rows are deduplicated in place, writing behind the read position
   for (std::size_t p = 0; p < points; ++p) {
     const auto begin = raw.begin() + static_cast<std::ptrdiff_t>(offsets[p]);
     const auto stop = raw.begin() + static_cast<std::ptrdiff_t>(offsets[p + 1]);

@@ -1,8 +1,8 @@
-// adjacency.h - welded points of a rig and their neighbours along polygon edges.
+// adjacency.h - welded points of a rig and their one-rings.
 //
-// A mesh that comes from a file is cut along texture seams and hard edges. Whatever smooths or sums
-// over neighbours works on welded points instead and copies its results back to the vertices, or
-// the cuts would open.
+// Meshes from files are split along texture seams and hard edges. Smoothing and sums over
+// neighbours work on welded points and copy their results back to the vertices, so that seams stay
+// closed.
 #pragma once
 
 #include <cstdint>
@@ -14,30 +14,29 @@
 
 namespace sinew {
 
-// Which vertices are one point.
+// Partition of the vertices into points.
 struct WeldedPoints {
   std::vector<std::uint32_t>
-      point;  // [V] point of a vertex; points are numbered by their first vertex
+      point;  // [V] point of a vertex; points are ordered by their first vertex
   std::vector<std::uint32_t> first;  // [P] lowest vertex of a point
 
   std::size_t points() const { return first.size(); }
 };
 
-// Vertices whose numbers in the mesh's own weld array agree. Without such an array: vertices of the
-// whole rig within 1e-6 of the bounding-box diagonal of each other (up to 1.7e-6 within a cell of
-// the search lattice) that have equal weights and equal shape offsets; closed under chains.
-// Independent of the order of vertices. Cost O(V + influences + shape offsets).
+// Welds vertices with equal numbers in the mesh's weld array. Without one: vertices of the whole
+// rig within 1e-6 of the bounding-box diagonal (up to 1.7e-6 within a grid cell) with equal weights
+// and equal shape offsets, transitively. Independent of the order of vertices. O(V + influences +
+// shape offsets).
 WeldedPoints Weld(const Rig& rig);
-// Bytes that this takes for the rig's shapes, beside those for its vertices.
+// Additional bytes needed for the rig's shapes.
 std::size_t ShapeWeldBytes(const Rig& rig);
-// Weld for a mesh without a rig: the mesh's own weld array, or positions alone.
+// Welds by the mesh's own weld array, or by positions alone.
 WeldedPoints Weld(const Mesh& mesh);
 
-// Welded points in the order of their lowest lanes, so that work along blocks is work along
-// points.
+// Welded points ordered by their lowest lanes, so that loops over blocks are loops over points.
 struct PointOrder {
-  std::vector<std::uint32_t> point;   // [P] welded point of a place
-  std::vector<std::uint32_t> number;  // [P] place of a welded point
+  std::vector<std::uint32_t> point;   // [P] welded point at an index
+  std::vector<std::uint32_t> number;  // [P] index of a welded point
   std::vector<std::uint32_t> lane;    // [P] lowest lane of a welded point
 };
 PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout);
@@ -45,7 +44,7 @@ PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout);
 // Compressed rows of neighbours.
 struct Adjacency {
   std::vector<std::uint64_t> offsets;     // [P + 1] into neighbours
-  std::vector<std::uint32_t> neighbours;  // rising within a row, never the point itself
+  std::vector<std::uint32_t> neighbours;  // ascending within a row, never the point itself
 
   std::size_t points() const { return offsets.size() - 1; }
   std::span<const std::uint32_t> row(std::size_t p) const {
@@ -53,14 +52,14 @@ struct Adjacency {
   }
 };
 
-// Points joined by an edge of some polygon, each once; an isolated point has an empty row.
-// Degenerate, duplicate and non-manifold faces are fine. Cost O(corners).
+// Points joined by a polygon edge, each once; an isolated point has an empty row. Degenerate,
+// duplicate and non-manifold faces are allowed. O(corners).
 Adjacency PolygonNeighbours(const Mesh& mesh, const WeldedPoints& welded);
 
-// As above, with the polygons cut into fans of triangles from their first corner.
+// As above, with polygons split into fans from their first corner.
 Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded);
 
-// [P] 1 for both ends of an edge that belongs to exactly one face, else 0. Cost O(corners log).
+// [P] 1 for both ends of an edge that belongs to exactly one face, else 0. O(corners log).
 std::vector<std::uint8_t> BorderPoints(const Mesh& mesh, const WeldedPoints& welded);
 
 // Root of the mean squared edge length, scene units; 0 without edges.

@@ -10,9 +10,9 @@
 namespace sinew {
 namespace {
 
-constexpr double kCarried = 0.95;  // share of a rigid shell's weight on one joint
+constexpr double kCarried = 0.95;  // weight of one joint in a rigid component
 
-// The points of one component after the other, and where each ends.
+// The points of each component, and where each ends.
 struct Components {
   std::vector<std::uint32_t> points;
   std::vector<std::size_t> ends;
@@ -61,7 +61,7 @@ std::vector<double> Areas(const Rig& rig, const WeldedPoints& welded) {
   return areas;
 }
 
-// Sums by numbers below a size, cleared in the time of those that were used.
+// Sparse sums by index; clearing costs only the used entries.
 class Tally {
  public:
   explicit Tally(std::size_t size) : sums_(size, 0.0), used_(size, 0) {}
@@ -97,7 +97,7 @@ std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const 
   const auto owner = [&](std::uint32_t p) {
     return rig.bindings()[StrongestBinding(rig, welded.first[p])].joint;
   };
-  std::vector<double> skin(rig.joints(), 0.0);  // area that a joint carries most of
+  std::vector<double> skin(rig.joints(), 0.0);  // area that each joint influences most
   for (const std::uint32_t p : components.points) skin[owner(p)] += areas[p];
   std::vector<Shell> shells(welded.points());
   Tally owned(rig.joints()), carried(rig.joints());

@@ -1,4 +1,4 @@
-// connected_components.h - the connected components of a skin, and what moves each.
+// connected_components.h - the connected components of a skin and their roles.
 #pragma once
 
 #include <cstddef>
@@ -12,21 +12,21 @@
 namespace sinew {
 
 enum class Shell : std::uint8_t {
-  kSkin,            // some joint owes it at least half of its area
-  kRigidComponent,  // its own shape, that joints alone move: what one joint carries of its own
-                    // skin, and closed pieces that bend but are not skin (the balls in a puppet's
-                    // joints)
-  kAttachedComponent,  // lies on others: eyes, buttons, nails, clothes
+  kSkin,               // deformable skin: holds at least half of some joint's area
+  kRigidComponent,     // rigid or closed without being skin: moved by joints alone (separate limbs,
+                       // balls in the joints of a puppet)
+  kAttachedComponent,  // attached to other skin: eyes, buttons, nails, clothes
 };
 
-// Held by FindShells for each joint and each binding.
+// Bytes FindShells needs per joint and per binding.
 inline constexpr std::size_t kShellJointBytes = 160;
 
-// [P] of the component a welded point belongs to. A joint's skin is what it carries most of; areas
-// are those of the bind pose. Pieces without area are islands. Linear; holds some 40 bytes a vertex
-// beside.
-//   ring    neighbours along the edges of triangles
-//   border  [P] as BorderPoints finds them
+// [P] role of each welded point's component. A joint's area is that of the points it influences
+// most, in the bind pose. Components of zero area are attached. Linear; needs about 40 bytes per
+// vertex.
+//
+//    ring    neighbours along the edges of triangles
+//    border  [P] of BorderPoints
 std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring,
                               std::span<const std::uint8_t> border);
 

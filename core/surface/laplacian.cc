@@ -9,9 +9,9 @@ namespace {
 
 constexpr double kClampFraction = 1e-3;  // of the mean positive weight
 constexpr double kCoincident = 1e-9;     // of the diagonal
-constexpr double kFlatTriangle = 1e-14;  // |cross| over the longest edge squared
+constexpr double kFlatTriangle = 1e-14;  // |cross| over the longest edge squared: degenerate below
 
-// Divides rows by their sums; rows without a positive sum become isolated.
+// Normalises rows; rows without a positive sum become isolated.
 NeighbourWeights Normalise(const Adjacency& adjacency, const std::vector<double>& edge_weights) {
   NeighbourWeights n;
   const std::size_t points = adjacency.points();
@@ -90,7 +90,7 @@ NeighbourWeights UniformWeights(const Adjacency& polygon_neighbours) {
 
 NeighbourWeights InverseDistanceWeights(const Mesh& mesh, const WeldedPoints& welded,
                                         const Adjacency& polygon_neighbours) {
-  // A mesh that is one point has no distances: all count the same.
+  // If the mesh is a single point, all neighbours count the same.
   const double least = mesh.diagonal() > 0 ? kCoincident * mesh.diagonal() : 1;
   std::vector<double> weights;
   weights.reserve(polygon_neighbours.neighbours.size());

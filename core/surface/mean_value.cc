@@ -10,9 +10,10 @@
 namespace sinew {
 namespace {
 
-constexpr double kNoNormal = 1e-5;  // |vector area| over the squared lengths it came from
+// |vector area| over the squared lengths it came from: undefined below.
+constexpr double kNoNormal = 1e-5;
 
-// The edge of a triangle that lies opposite the point, in the direction of its winding.
+// The edge of a triangle opposite the point, in winding direction.
 struct RingEdge {
   std::uint32_t from, to;
   auto operator<=>(const RingEdge&) const = default;
@@ -57,7 +58,7 @@ Rings CollectRings(const Mesh& mesh, const WeldedPoints& welded) {
   return rings;
 }
 
-// [P] unit normals; 0 0 0 where the faces say nothing.
+// [P] unit normals; 0 0 0 if undefined.
 std::vector<Vec3d> PointNormals(const Mesh& mesh, const WeldedPoints& welded) {
   std::vector<Vec3d> normals(welded.points());
   std::vector<double> sizes(welded.points(), 0.0);
@@ -90,7 +91,7 @@ std::vector<Vec3d> PointNormals(const Mesh& mesh, const WeldedPoints& welded) {
   return normals;
 }
 
-// Sorted ring edges in walking order; false: they are not one closed fan.
+// Sorts ring edges into walking order; false: they are not one closed fan.
 bool WalkOnce(std::span<const RingEdge> ring, std::vector<RingEdge>& walk) {
   walk.clear();
   if (ring.size() < 3) return false;
@@ -100,7 +101,7 @@ bool WalkOnce(std::span<const RingEdge> ring, std::vector<RingEdge>& walk) {
     if (next == ring.begin() || next == ring.end() || next->from != walk.back().to) return false;
     walk.push_back(*next);
   }
-  // As many steps that never met the first edge again, and now do: each edge once.
+  // The walk used every edge once and returns to the first only now.
   return walk.back().to == walk.front().from;
 }
 
@@ -149,7 +150,7 @@ std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welde
     ring =
         ring.first(static_cast<std::size_t>(std::unique(ring.begin(), ring.end()) - ring.begin()));
     const auto row = triangle_neighbours.row(p);
-    // A ring that names a neighbour twice has fewer neighbours than edges.
+    // A ring with a repeated neighbour has fewer neighbours than edges.
     if (ring.size() != row.size() || normals[p] == Vec3d{} || !WalkOnce(ring, walk) ||
         !WeighRing(walk, rest[p], normals[p], rest, weights)) {
       continue;

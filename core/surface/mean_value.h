@@ -1,8 +1,7 @@
-// mean_value.h - how the neighbours around a welded point average to the point itself.
+// mean_value.h - mean-value weights of a welded point's one-ring.
 //
-// Neighbours are projected onto the plane of the point's normal (area-weighted, of the polygons
-// around it); in that plane the mean of the neighbours is the point. Source: Floater 2003, with
-// signed angles.
+// Neighbours are projected onto the plane of the point's normal (area-weighted, of the surrounding
+// polygons), where their weighted mean is the point. Source: Floater 2003, with signed angles.
 #pragma once
 
 #include <vector>
@@ -12,10 +11,10 @@
 
 namespace sinew {
 
-// A weight for each entry of the rows of `triangle_neighbours`, in double. A row sums to 1 and is
-// positive, or is 0 all over: the point lies on a border or where faces do not close around it
-// once, has no normal, or lies outside the convex hull of its projected neighbours. Faces that are
-// there twice count once. Cost O(corners log valence).
+// A weight per entry of `triangle_neighbours`, in double. A row sums to 1 and is positive, or is
+// all 0 if the point is on a border, its faces do not close around it once, it has no normal, or it
+// is outside the convex hull of its projected neighbours. Duplicate faces count once. O(corners log
+// valence).
 std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welded,
                                      const Adjacency& triangle_neighbours);
 

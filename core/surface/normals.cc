@@ -14,11 +14,11 @@
 namespace sinew {
 namespace {
 
-constexpr std::size_t kPackGrain = 1024;  // blocks
+constexpr std::size_t kPackGrain = 1024;  // blocks per chunk
 constexpr std::size_t kPointGrain = 4096;
-constexpr std::size_t kPointBatch = 256;  // sums that stay in the nearest cache
+constexpr std::size_t kPointBatch = 256;  // sums that stay in the L1 cache
 
-// cof(A) n / |cof(A) n| for the linear part A of a skin matrix; n where that vanishes.
+// cof(A) n / |cof(A) n| for the linear part A of a skin matrix; n if that vanishes.
 Vec3f MovedNormal(const Affine& skin, const Vec3f& normal) {
   const auto row = [&](std::size_t r) {
     return Vec3d{skin.m[r * 4], skin.m[r * 4 + 1], skin.m[r * 4 + 2]};
@@ -38,16 +38,16 @@ struct PosedSurface {
   const float* face_normals;
 };
 
-// The shading normal of row k in the frame at its point.
+// The authored normal of row k in the frame of its point.
 Vec3f Shaded(const Vec3f& shading, const SurfaceFrame& frame, const Vec3f& n, float side) {
   const Vec3f &t = frame.tangent, &b = frame.bitangent;
-  // A mirror turns the normal over, not the tangents: -M n' needs them turned as well.
+  // A mirror flips the normal but not the tangents, so the tangents are flipped too: -M n'.
   const float st = side * shading.x, sb = side * shading.y, sn = shading.z;
   return {st * t.x + sb * b.x + sn * n.x, st * t.y + sb * b.y + sn * n.y,
           st * t.z + sb * b.z + sn * n.z};
 }
 
-// Normals and tangents of all vertices of point p, whose faces sum up to `sum`.
+// Normals and tangents of all vertices of point p with the face sum `sum`.
 void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, SkinSides& sides,
                 const SurfaceOut& out) {
   const NormalTables& tables = posed.tables;
@@ -132,7 +132,7 @@ absl::Status NormalFinisher::Check(const BlockLayout& layout) const {
   }
   std::vector<bool> seen(layout.vertices);
   for (const std::uint32_t v : t.vertices) {
-    if (v >= layout.vertices || seen[v]) return Damaged("vertices are not each there once");
+    if (v >= layout.vertices || seen[v]) return Damaged("duplicate or missing vertex");
     seen[v] = true;
   }
   if (!AreUnit(t.rest_normals) || !AreUnit(t.shading)) return Damaged("a normal is not a unit");
@@ -152,9 +152,9 @@ std::size_t NormalFinisher::CostBytes(const Rig& rig) {
   for (const Shape& shape : rig.shapes()) {
     for (const ShapeTarget& target : shape.targets) offsets += target.vertices.size();
   }
-  // Kept: 8 bytes a corner, 4 a face, 44 a vertex. The rest is neighbours, welding and the rest
-  // surface, for a while; blocks that are not full add up to one block per binding.
-  // With tangents 12 bytes a neighbour, two neighbours a corner at most, and 32 a vertex.
+  // Kept: 8 bytes per corner, 4 per face, 44 per vertex. Temporary: neighbours, welding and the
+  // rest surface; partial blocks add at most one block per binding. Tangents: 12 bytes per
+  // neighbour, at most two neighbours per corner, and 32 per vertex.
   const auto corners = mesh.face_offsets();
   std::size_t polygons = 0;
   for (std::size_t f = 0; f < mesh.faces(); ++f) polygons += corners[f + 1] - corners[f] > 4;

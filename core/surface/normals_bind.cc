@@ -14,14 +14,14 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kPointGrain = 4096;
-constexpr double kSameNormal = 1e-6;  // authored normals this near the surface's need no frame
+constexpr double kSameNormal = 1e-6;  // authored normals closer to the surface's need no frame
 
 using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-// The positions as uploaded, as a pose would hold them: what the rest pose is compared with.
+// The uploaded positions in the layout of a pose, to compute rest values.
 struct RestSurface {
   AlignedVector<float> packed;
-  std::vector<Vec3f> normals;  // [P] unit, or 0 0 0 where the faces say nothing
+  std::vector<Vec3f> normals;  // [P] unit, or 0 0 0 if undefined
 };
 
 RestSurface MakeRestSurface(const Mesh& mesh, const BlockLayout& layout, const NormalTables& tables,
@@ -54,8 +54,7 @@ RestSurface MakeRestSurface(const Mesh& mesh, const BlockLayout& layout, const N
   return rest;
 }
 
-// Authored normals of unit length, or what the surface says, or 0 0 1. In the order of
-// tables.vertices.
+// Unit authored normals, else the surface's, else 0 0 1. In the order of tables.vertices.
 void SetRestNormals(const Mesh& mesh, const RestSurface& rest, NormalTables& tables) {
   tables.rest_normals.resize(tables.vertices.size());
   for (std::size_t p = 0; p < tables.points(); ++p) {
@@ -77,7 +76,7 @@ bool NeedsFrame(const NormalTables& tables, std::size_t p, const Vec3f& surface)
   return false;
 }
 
-// The neighbour whose direction along the surface is longest: a lane, or -1.
+// The neighbour with the longest edge along the surface: a lane, or -1.
 std::int32_t FrameNeighbour(const float* packed, std::uint32_t lane, const Vec3f& normal,
                             std::span<const std::uint32_t> lanes) {
   const auto at = [&](std::size_t l) {
@@ -88,7 +87,7 @@ std::int32_t FrameNeighbour(const float* packed, std::uint32_t lane, const Vec3f
   for (const std::uint32_t neighbour : lanes) {
     const Vec3d along = Cross(at(neighbour) - at(lane), ToDouble(normal));
     SurfaceFrame frame;
-    // A later neighbour must be clearly longer, so that rounding does not choose.
+    // A later neighbour must be clearly longer, so that rounding does not decide.
     if (Dot(along, along) > longest * (1 + 1e-5) &&
         MakeFrame(packed, lane, neighbour, normal, frame)) {
       longest = Dot(along, along);

@@ -5,8 +5,8 @@
 namespace sinew {
 namespace {
 
-// Plain sums and products also because a fused multiply-add would keep the product of parallel
-// vectors from coming out as 0.
+// Uses no fused multiply-add, which would also keep cross products of parallel vectors from being
+// exactly 0.
 
 // y z x w
 Vec4 Rotate(const Vec4& v) {

@@ -1,4 +1,4 @@
-// normals_kernel.h - face normals and their sums about points, a point in four lanes.
+// normals_kernel.h - face normals and their sums around points, one point in four lanes.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@ namespace sinew {
 // Blocks [begin, end) of [3][16] coordinates to [16][4]: x y z 0. All pointers 64-byte aligned.
 void PackPointsKernel(const float* blocks, float* packed, std::size_t begin, std::size_t end);
 
-// normals[f] = twice the vector area of face f (Newell) and, in the fourth lane, the squared
-// lengths it came from: how large the area could be.
+// normals[f] = twice the vector area of face f (Newell) and, in the fourth lane, the sum of the
+// squared lengths, a scale for rounding.
 void TriangleNormalsKernel(const std::uint32_t* corners, const float* packed, float* normals,
                            std::size_t begin, std::size_t end);
 void QuadNormalsKernel(const std::uint32_t* corners, const float* packed, float* normals,

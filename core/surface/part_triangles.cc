@@ -11,7 +11,7 @@ double OutsideOf(const Mesh& mesh, const MeshPart& part, std::span<const Vec3d> 
   for (std::uint32_t v = 0; v < part.vertex_count; ++v) {
     middle = middle + (1.0 / part.vertex_count) * points[part.vertex_offset + v];
   }
-  double volume = 0;  // six times
+  double volume = 0;  // six times the volume
   ForEachTriangle(mesh, part, [&](const std::array<std::uint32_t, 3>& t) {
     const Vec3d a = points[t[0]] - middle;
     volume += Dot(a, Cross(points[t[1]] - points[t[0]], points[t[2]] - points[t[0]]));

@@ -1,4 +1,4 @@
-// part_triangles.h - the triangles of a mesh, part by part, and which of its sides is outside.
+// part_triangles.h - the triangles of a mesh by part, and the parts' orientation.
 #pragma once
 
 #include <array>
@@ -12,7 +12,7 @@
 
 namespace sinew {
 
-// Visits the vertices of each triangle; polygons are cut into fans from their first corner.
+// Visits the vertices of each triangle; polygons are split into fans from their first corner.
 template <class Visit>
 void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
   for (std::uint32_t f = part.face_offset; f < part.face_offset + part.face_count; ++f) {
@@ -24,16 +24,16 @@ void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
   }
 }
 
-// -1 where a part stands inside out, that is, its signed volume about its middle is negative; else
-// 1.
-//   points  [V] of the whole mesh, in any space that does not mirror
+// -1 if a part is wound inside out (its signed volume about its centre is negative), else 1.
+//
+//    points  [V] of the whole mesh, in any space that does not mirror
 double OutsideOf(const Mesh& mesh, const MeshPart& part, std::span<const Vec3d> points);
 
-// [V] 1 where its part does.
+// [V] 1 if the vertex's part is inside out.
 std::vector<std::uint8_t> InsideOut(const Mesh& mesh, std::span<const Vec3d> points);
 
-// [P] outward unit normals of welded points, faces weighted by their area; 0 0 0 where none has
-// one. points as above. Linear.
+// [P] outward unit normals of welded points, area-weighted; 0 0 0 if undefined. points: as above.
+// Linear.
 std::vector<Vec3d> OutwardNormals(const Mesh& mesh, const WeldedPoints& welded,
                                   std::span<const Vec3d> points);
 

@@ -1,8 +1,8 @@
-// rounded_face.h - the smooth surface that a flat face stands for.
+// rounded_face.h - the smooth surface approximated by a flat face.
 //
-// Half of Phong tessellation (Boubekeur and Alexa 2008): a point of the face goes half of the way
-// to the tangent planes of its corners. A circle cut into n chords is met within its radius / n^4
-// times some 35, 0.9 % for eight.
+// Half of Phong tessellation (Boubekeur and Alexa 2008): a point of the face moves halfway to the
+// tangent planes of its corners. For a circle of n chords the error is about 35 / n^4 of the
+// radius, 0.9 % for eight.
 #pragma once
 
 #include <array>
@@ -12,7 +12,8 @@
 
 namespace sinew {
 
-// From point `at` of a face to the rounded surface. weights: barycentric, of `at`; normals: unit.
+// Offset from point `at` of a face to the rounded surface. weights: barycentric coordinates of
+// `at`; normals: unit.
 inline Vec3d ToRoundedFace(const std::array<Vec3d, 3>& corners, const std::array<Vec3d, 3>& normals,
                            const std::array<double, 3>& weights, const Vec3d& at) {
   Vec3d shift;

@@ -1,5 +1,5 @@
-// skin_sides.h - where normals that follow the winding of faces point into the skin: faces turn
-// over where a joint mirrors, while the skin's outside stays.
+// skin_sides.h - the side of posed faces: a mirroring joint flips their normals, but not the
+// outside of the skin.
 #pragma once
 
 #include <cstdint>
@@ -9,12 +9,12 @@
 
 namespace sinew {
 
-// -1 where a skin matrix mirrors, else 1.
+// -1 if a skin matrix mirrors, else 1.
 inline float SideOf(const Affine& skin) {
   return Determinant(Linear(ToDouble(skin))) < 0 ? -1.0f : 1.0f;
 }
 
-// The same by bindings. Points that follow one another share their pivot as a rule.
+// By binding, cached: consecutive points usually share their pivot.
 class SkinSides {
  public:
   explicit SkinSides(std::span<const Affine> skin) : skin_(skin) {}

@@ -7,15 +7,15 @@
 namespace sinew {
 namespace {
 
-constexpr double kMinFactor = 0.01;  // so that the product of LimitSmoothing stays finite
-constexpr int kBlurs = 3;            // each takes half of every factor from its neighbours
+constexpr double kMinFactor = 0.01;  // keeps the product in LimitSmoothing finite
+constexpr int kBlurs = 3;            // each averages a factor with its neighbours'
 
 double TwiceArea(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
   const Vec3d cross = Cross(b - a, c - a);
   return std::sqrt(Dot(cross, cross));
 }
 
-// [P] area of the triangles around a point once smoothed, over the one at rest; 1 without any.
+// [P] area of the triangles around a point after smoothing over that at rest; 1 without area.
 std::vector<double> AreaKept(const Mesh& mesh, const WeldedPoints& welded,
                              std::span<const Vec3d> smoothed) {
   std::vector<double> rest(welded.points(), 0.0), after(welded.points(), 0.0);
@@ -50,7 +50,7 @@ std::vector<double> MaxSmoothingSteps(const Mesh& mesh, const WeldedPoints& weld
   }
   for (int blur = 0; blur < kBlurs; ++blur) {
     for (std::size_t p = 0; p < factors.size(); ++p) {
-      double more = 0;  // of the neighbours: factors that are all 1 stay so, to the bit
+      double more = 0;  // sum of the differences, so that factors of 1 stay exactly 1
       for (std::uint64_t k = n.offsets[p]; k < n.offsets[p + 1]; ++k) {
         more += n.weights[k] * (factors[n.neighbours[k]] - factors[p]);
       }
@@ -70,7 +70,7 @@ NeighbourWeights LimitSmoothing(NeighbourWeights n, std::span<const double> fact
   held.weights.reserve(n.neighbours.size() + n.points());
   held.degree = std::move(n.degree);
   for (std::uint32_t p = 0; p < factors.size(); ++p) {
-    bool stays = false;  // the point has its entry among its neighbours
+    bool stays = false;  // the point is among its own neighbours
     const auto add = [&](std::uint32_t q, double weight) {
       held.neighbours.push_back(q);
       held.weights.push_back(weight);

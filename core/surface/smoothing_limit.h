@@ -1,8 +1,8 @@
-// smoothing_limit.h - where smoothing a surface has to be held back, or it would collapse.
+// smoothing_limit.h - limits smoothing where it would collapse a surface.
 //
-// Smoothing over more than the thickness of a limb draws the limb onto its axis. What is left of
-// the surface there says little about where the detail taken from it points, and as soon as a joint
-// bends the detail of neighbours crosses: faces turn over that linear blending leaves alone.
+// Smoothing beyond the thickness of a limb shrinks the limb onto its axis. The remaining surface
+// hardly defines the directions of the removed detail, and as soon as a joint bends, the detail of
+// neighbours crosses and faces invert.
 #pragma once
 
 #include <span>
@@ -12,19 +12,19 @@
 
 namespace sinew {
 
-// [P] by what to multiply the step of each point, 0.01 to 1. With r the area that the triangles
-// around a point have once smoothed over the one they had: 1 where r >= keep, else (r / keep)^2;
-// these are then blurred over the neighbours.
-//   n         neighbours the smoothing averages over
-//   smoothed  [P] the rest points, smoothed without holding back
-//   keep      > 0
+// [P] factor for the step of each point, 0.01 to 1. With r the area of the triangles around a point
+// after unlimited smoothing over the area before: 1 if r >= keep, else (r / keep)^2; then blurred
+// over the neighbours.
+//
+//    n         neighbours of the smoothing
+//    smoothed  [P] the rest points after unlimited smoothing
+//    keep      > 0
 std::vector<double> MaxSmoothingSteps(const Mesh& mesh, const WeldedPoints& welded,
                                       const NeighbourWeights& n, std::span<const Vec3d> smoothed,
                                       double keep);
 
-// I - F (I - N), F = diag(factors), factors in (0, 1]: every kind of smoothing by it takes
-// `factors` of its steps. Self-adjoint in the product weighted by degree / factors. n itself if all
-// are 1.
+// I - F (I - N), F = diag(factors), factors in (0, 1]: scales the smoothing steps by `factors`.
+// Self-adjoint in the inner product weighted by degree / factors. Exactly n if all factors are 1.
 NeighbourWeights LimitSmoothing(NeighbourWeights n, std::span<const double> factors);
 
 }  // namespace sinew

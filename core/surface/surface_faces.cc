@@ -14,7 +14,7 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kFaceGrain = 8192;
-constexpr std::size_t kWalkedCorners = 8;  // faces of more are walked around once a frame
+constexpr std::size_t kWalkedCorners = 8;  // larger faces are walked once per frame
 
 using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
@@ -94,7 +94,8 @@ absl::Status SurfaceFaces::Check(std::size_t corner_limit, std::size_t points,
     return damaged("sizes disagree");
   }
   for (std::size_t f = 0; f + 1 < polygon_offset.size(); ++f) {
-    if (polygon_offset[f + 1] - polygon_offset[f] < 3) return damaged("a face too small");
+    if (polygon_offset[f + 1] - polygon_offset[f] < 3)
+      return damaged("a face with fewer than three corners");
   }
   if (!Below(triangles, corner_limit) || !Below(quads, corner_limit) ||
       !Below(polygons, corner_limit) || !Below(faces, face_count())) {
@@ -111,7 +112,7 @@ SurfaceFaces MakeSurfaceFaces(const Mesh& mesh, std::span<const std::uint32_t> c
   Pairs incident;  // point, face
   std::vector<std::uint32_t> around;
   std::uint32_t number = 0;
-  for (std::size_t size = 3; size <= 5; ++size) {  // 5 stands for more
+  for (std::size_t size = 3; size <= 5; ++size) {  // 5 means 5 or more
     auto& corners = size == 3 ? surface.triangles : size == 4 ? surface.quads : surface.polygons;
     for (const std::uint32_t f : faces) {
       const auto vertices = FaceVertices(mesh, f);

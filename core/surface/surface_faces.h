@@ -1,7 +1,7 @@
-// surface_faces.h - the faces around each point of a surface, in the form kernels sum them up.
+// surface_faces.h - the faces around each point of a surface, in the form used by kernels.
 //
-// Whoever owns such a table says what a corner is: a place in a packed array of x y z 0 (lanes of
-// a layout, or points).
+// Corners are indices into a packed array of x y z 0 chosen by the owner (lanes of a layout, or
+// points).
 #pragma once
 
 #include <absl/status/status.h>
@@ -19,7 +19,7 @@
 
 namespace sinew {
 
-// Twice a vector area, and the squared lengths it came from, where float32 does not do.
+// Twice a vector area and the sum of the squared lengths, in double for cases beyond float.
 struct FaceArea {
   Vec3d sum;
   double size = 0;
@@ -28,26 +28,26 @@ struct FaceArea {
   void Walk(std::span<const std::uint32_t> corners, const float* packed);
 };
 
-// Faces are counted through by their number of corners: triangles, quads, others.
+// Faces are ordered by their number of corners: triangles, quads, others.
 struct SurfaceFaces {
   std::vector<std::uint32_t> triangles;       // [3 T] corners
   std::vector<std::uint32_t> quads;           // [4 Q]
   std::vector<std::uint32_t> polygon_offset;  // [N + 1] into polygons
   std::vector<std::uint32_t> polygons;
   std::vector<std::uint32_t> face_offset;  // [P + 1] into faces
-  std::vector<std::uint32_t> faces;        // faces around a point, rising
+  std::vector<std::uint32_t> faces;        // faces around a point, ascending
 
   std::size_t face_count() const {
     return triangles.size() / 3 + quads.size() / 4 + polygon_offset.size() - 1;
   }
-  // Floats that FillFaceNormals writes, and where among them those of a polygon's FaceArea start.
+  // Floats that FillFaceNormals writes, and the offset of a polygon's FaceArea among them.
   std::size_t normal_floats() const { return AreaPlace(face_count()); }
   std::size_t AreaPlace(std::size_t face) const {
     const std::size_t polygon = face - triangles.size() / 3 - quads.size() / 4;
     return face_count() * 4 + polygon * sizeof(FaceArea) / sizeof(float);
   }
   std::span<const std::uint32_t> Corners(std::size_t face) const;
-  // Sizes agree, corners lie below `corner_limit`, offsets fit `points`. kDataLoss.
+  // Validates sizes, corners below `corner_limit`, and offsets for `points`. kDataLoss.
   absl::Status Check(std::size_t corner_limit, std::size_t points, std::string_view name) const;
 
   template <class Self, class Visit>
@@ -61,27 +61,27 @@ struct SurfaceFaces {
   }
 };
 
-// Faces in the order of their lowest corner, so that neighbours on the surface are neighbours in
-// memory.
-//   corner  [V] of a vertex;  point  [V] of a vertex, below `points`
+// Faces are sorted by their lowest corner for locality.
+//
+//    corner  [V] of a vertex;  point  [V] of a vertex, below `points`
 SurfaceFaces MakeSurfaceFaces(const Mesh& mesh, std::span<const std::uint32_t> corner,
                               std::span<const std::uint32_t> point, std::size_t points);
 
-// One area vector [faces][4] per face (see normals_kernel.h) from packed [corners][4]; both 16-byte
-// aligned. Behind them one FaceArea per polygon, for AddFaceArea.
+// Writes an area vector [faces][4] per face (see normals_kernel.h) from packed [corners][4], both
+// 16-byte aligned, followed by a FaceArea per polygon, for AddFaceArea.
 void FillFaceNormals(const SurfaceFaces& faces, std::span<const float> packed,
                      std::span<float> normals, const Task& task);
 
-// Adds the area of a face; packed and normals as FillFaceNormals had and left them. Does not walk
-// around large polygons: that would take the square of their corners over all their points.
+// Adds the area of a face, with packed and normals from FillFaceNormals. Large polygons are not
+// walked again: over all their points that would be quadratic.
 void AddFaceArea(const SurfaceFaces& faces, const float* packed, const float* normals,
                  std::size_t face, FaceArea& area);
 
-// Rows from (row, value) pairs; values keep their order within a row.
+// Rows of (row, value) pairs; values keep their order within a row.
 void MakeRows(std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs, std::size_t rows,
               std::vector<std::uint32_t>& offsets, std::vector<std::uint32_t>& values);
 
-// Offsets of `rows` rows over `total` values: from 0, never falling.
+// Whether offsets run from 0 to `total` without decreasing.
 bool AreRowOffsets(std::span<const std::uint32_t> offsets, std::size_t rows, std::size_t total);
 
 }  // namespace sinew

@@ -6,7 +6,7 @@
 namespace sinew {
 namespace {
 
-// In double, whose range holds the squares of any float32.
+// In double, which cannot overflow for squares of floats.
 bool ExactNormal(const SurfaceFaces& faces, const float* packed, const float* face_normals,
                  std::size_t p, Vec3f& normal) {
   FaceArea area;

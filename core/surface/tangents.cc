@@ -9,22 +9,22 @@
 namespace sinew {
 namespace {
 
-// Squared sine below which a direction along an axis is rounding noise.
+// Squared sine below which a direction is rounding noise.
 constexpr double kParallel = 1e-8;
-// Squared lengths between which float32 neither overflows nor loses terms that count, and the part
-// of one that must be left for float32 to hold it.
+// Range of squared lengths in which float neither overflows nor loses significant terms, and the
+// minimum remaining share after cancellation.
 constexpr float kSmallest = 1e-30f, kLargest = 1e34f, kClear = 0.01f;
-// A tangent that stands out of its surface by less lies in it.
+// A tangent that leaves its surface by less is in it.
 constexpr double kInSurface = 1e-6;
-// Determinant over squared trace of the edges' moments below which they lie on one line.
+// Determinant over squared trace of the edges' second moments below which they are collinear.
 constexpr double kOneLine = 1e-8;
 
 Vec3d PackedPoint(const float* packed, std::size_t lane) {
   return {packed[lane * 4], packed[lane * 4 + 1], packed[lane * 4 + 2]};
 }
 
-// v without its part along n, of unit length. False: nothing is left. n is a rounded unit vector:
-// next to it what its length is off by would show.
+// The unit vector of v's component perpendicular to n. False: v is parallel to n. The rounding of
+// n's length is corrected for.
 bool Orthogonal(const Vec3d& v, const Vec3d& n, Vec3d& unit) {
   const double size2 = Dot(v, v);
   const Vec3d across = v - (Dot(v, n) / Dot(n, n)) * n;
@@ -34,7 +34,7 @@ bool Orthogonal(const Vec3d& v, const Vec3d& n, Vec3d& unit) {
   return true;
 }
 
-// Some direction across n: of the axis that n is farthest from.
+// Any direction perpendicular to n, from the axis farthest from n.
 Vec3d AnyAcross(const Vec3d& n) {
   const double x = std::abs(n.x), y = std::abs(n.y), z = std::abs(n.z);
   const Vec3d axis = x <= y && x <= z ? Vec3d{1, 0, 0} : y <= z ? Vec3d{0, 1, 0} : Vec3d{0, 0, 1};
@@ -43,15 +43,15 @@ Vec3d AnyAcross(const Vec3d& n) {
   return unit;
 }
 
-// The tangent moved by its pivot alone: what is left where the surface says nothing.
+// The tangent transformed by its pivot, if the surface is undefined.
 Vec3d MovedByPivot(const Vec3d& rest, const Affine& skin, const Vec3d& normal) {
   Vec3d unit;
   if (Orthogonal(Multiply(Linear(ToDouble(skin)), rest), normal, unit)) return unit;
   return Orthogonal(rest, normal, unit) ? unit : AnyAcross(normal);
 }
 
-// Weights of the edges around `lane` in the axes x and y, in pairs, the largest of them 1 or -1.
-// Empty: the edges lie on one line.
+// Weights of the edges around `lane` for the axes x and y, in pairs, the largest of them 1 or -1.
+// Empty: the edges are collinear.
 std::vector<float> AxisWeights(const float* packed, std::uint32_t lane,
                                std::span<const std::uint32_t> ring, const Vec3d& x,
                                const Vec3d& y) {
@@ -73,7 +73,7 @@ std::vector<float> AxisWeights(const float* packed, std::uint32_t lane,
   std::vector<double> exact;
   double largest = 0;
   for (const Edge& edge : edges) {
-    // By Cramer's rule; the determinant is a common factor.
+    // Cramer's rule without the common factor 1 / determinant.
     for (const double w : {yy * edge.x - xy * edge.y, xx * edge.y - xy * edge.x}) {
       exact.push_back(edge.weight * w);
       largest = std::max(largest, std::abs(exact.back()));
@@ -106,20 +106,20 @@ float Dot3(const Vec3f& a, const Vec3f& b) {
   return a.x * b.x + a.y * b.y + a.z * b.z;
 }
 
-// v without its part along the unit vector n.
+// The component of v perpendicular to the unit vector n.
 Vec3f Across(const Vec3f& v, const Vec3f& n) {
   const float along = Dot3(v, n);
   return {v.x - along * n.x, v.y - along * n.y, v.z - along * n.z};
 }
 
-// Where float32 loses nothing that counts; else false. As ExactTangent.
+// ExactTangent in float; false where float would lose significant digits.
 bool QuickTangent(const Vec3f& c, const TangentPoint& point, const Vec3f& normal, Vec3f& unit) {
   const Vec3f &x = point.x, &y = point.y, &n = point.normal;
   const Vec3f sum = {c.x * x.x + c.y * y.x, c.x * x.y + c.y * y.y, c.x * x.z + c.y * y.z};
   const float size2 = Dot3(sum, sum);
   if (!(size2 > kSmallest && size2 < kLargest)) return false;
   Vec3f along = Across(sum, n);
-  float clear2 = size2;  // what must be left of
+  float clear2 = size2;  // minimum remaining share
   if (c.z != 0) {
     const float along2 = Dot3(along, along), rest2 = c.x * c.x + c.y * c.y;
     if (!(along2 > kClear * size2 && rest2 > kClear)) return false;
@@ -135,13 +135,13 @@ bool QuickTangent(const Vec3f& c, const TangentPoint& point, const Vec3f& normal
   return true;
 }
 
-// The same in double, with what stands out of the surface. False: the axes have vanished.
+// The same in double, including the component out of the surface. False: the axes have vanished.
 bool ExactTangent(const Vec3f& coordinates, const TangentPoint& point, const Vec3d& normal,
                   Vec3d& unit) {
   const Vec3d c = ToDouble(coordinates), n = ToDouble(point.normal);
   const Vec3d sum = c.x * ToDouble(point.x) + c.y * ToDouble(point.y);
   const Vec3d along = sum - Dot(sum, n) * n;
-  // As long in the plane as at rest, however much the surface grew.
+  // Keeps the ratio of in-plane to normal component at rest, however much the surface grew.
   const double length2 = Dot(along, along), rest2 = c.x * c.x + c.y * c.y;
   if (length2 == 0 && rest2 != 0) return false;
   const double scale = length2 > 0 ? std::sqrt(rest2 / length2) : 0;

@@ -1,15 +1,15 @@
-// tangents.h - authored tangents carried along a posed surface; a part of normals.
+// tangents.h - authored tangents on a posed surface; part of NormalFinisher.
 //
 // A tangent is a direction of the texture on the surface, so it stretches and shears with it. At
-// bind each point gets two axes across its surface normal, as weighted sums of the edges around it:
-// the weights of the least-squares gradient over these edges (edges count 1 / length^2). The same
-// sums over the posed edges, brought back across the posed normal, are the posed axes, and the
-// tangent keeps its coordinates in them: exact for every linear motion of a flat neighbourhood.
-// What of the tangent stands out of that plane (hard edges) stays along the surface normal. Made
-// orthogonal to the vertex's output normal and of unit length in the end.
+// bind each point gets two axes perpendicular to its surface normal, as weighted sums of its edges:
+// the weights of the least-squares gradient over these edges (with edge weights 1 / length^2). The
+// same sums of the posed edges, projected perpendicular to the posed normal, are the posed axes, in
+// which the tangent keeps its coordinates: exact for linear motions of a flat neighbourhood. A
+// component out of the plane (hard edges) stays along the surface normal. The result is made
+// orthogonal to the output normal and normalised.
 //
-// Handedness never changes: output normals follow the winding of the faces, so that a mirror turns
-// them over and cross(normal, tangent) * w stays the moved bitangent.
+// Handedness is constant: output normals follow the winding of the faces, which a mirror flips, so
+// cross(normal, tangent) * w is the transformed bitangent.
 #pragma once
 
 #include <absl/status/status.h>
@@ -25,15 +25,15 @@ namespace sinew {
 
 struct NormalTables;
 
-// All empty = the rig has no tangents.
+// Empty if the rig has no tangents.
 struct TangentTables {
   std::vector<std::uint32_t> ring_offset;  // [P + 1] into ring_lane
   std::vector<std::uint32_t> ring_lane;    // lanes of a point's neighbours; none = no axes
-  std::vector<float> ring_weight;          // [2 a neighbour] of its edge in both axes, -1 to 1
+  std::vector<float> ring_weight;          // [2 per neighbour] of its edge in both axes, -1 to 1
   // In the order of NormalTables::vertices:
-  std::vector<Vec3f> coordinates;    // [V] unit: along both axes and along the surface normal; or 0
-  std::vector<Vec4f> rest_tangents;  // [V] unit, orthogonal to rest_normals, handedness; 0 0 0 0 =
-                                     // none was given
+  std::vector<Vec3f> coordinates;  // [V] unit: along both axes and the surface normal; or 0
+  std::vector<Vec4f>
+      rest_tangents;  // [V] unit, orthogonal to rest_normals, handedness; 0 0 0 0 = no tangent
 
   bool empty() const { return rest_tangents.empty(); }
 
@@ -57,27 +57,28 @@ struct PointRings {
   }
 };
 
-//   packed   [lanes][4] rest positions
-//   surface  [P] unit normals of the rest surface, or 0 0 0 where the faces say nothing
 // Empty if the mesh has no tangents. `tables` must have its rest_normals.
+//
+//    packed   [lanes][4] rest positions
+//    surface  [P] unit normals of the rest surface, or 0 0 0 if undefined
 TangentTables BindTangents(const Mesh& mesh, const NormalTables& tables, const PointRings& rings,
                            const float* packed, std::span<const Vec3f> surface);
 
-// What a point's tangents need of its pose.
+// A point's values for posing its tangents.
 struct TangentPoint {
-  bool found = false;  // false: the pivot moves its tangents
-  Vec3f x, y;          // posed axes, not yet across the normal
-  Vec3f normal;        // of the posed surface, on the side to which the rest one turns
+  bool found = false;  // false: tangents follow the pivot
+  Vec3f x, y;          // posed axes, not yet perpendicular to the normal
+  Vec3f normal;        // of the posed surface, on the side of the rotated rest normal
 };
-// The axes of point p, whose posed surface normal is `surface`; side: -1 where its pivot mirrors.
+// The axes of point p with posed surface normal `surface`; side: -1 if its pivot mirrors.
 TangentPoint PoseAxes(const TangentTables& tables, std::size_t p, const float* packed,
                       std::uint32_t lane, const Vec3f& surface, float side);
 // The tangent of row k. normal: the vertex's output normal; skin: of its pivot binding. Unit,
-// orthogonal to `normal`; 0 0 0 0 where none was given.
+// orthogonal to `normal`; 0 0 0 0 if there is none.
 Vec4f PosedTangent(const TangentTables& tables, std::size_t k, const TangentPoint& point,
                    const Vec3f& normal, const Affine& skin);
 
-// Sizes and ranges; run after loading. kDataLoss.
+// Validates loaded tables. kDataLoss.
 absl::Status CheckTangents(const TangentTables& tables, const NormalTables& normals);
 
 }  // namespace sinew

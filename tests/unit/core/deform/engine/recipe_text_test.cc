@@ -141,7 +141,7 @@ TEST(RecipeText, RejectsInvalidText) {
   EXPECT_FALSE(ParseRecipe(std::string(5000, 'a')).ok());
 }
 
-TEST(Registry, ExamplesParse) {
+TEST(Registry, ExamplesPutSuitableStageFirst) {
   for (const MethodInfo& method : ListMethods()) {
     const bool behind_dqs = method.name == "bulge_free" || method.name == "implicit";
     const bool behind_lbs = method.reads == "posed" && !behind_dqs;
