@@ -38,7 +38,7 @@ HWY_INLINE Section MakeSection(const MusclePoint3& p, const MusclePoint3& invers
   const MusclePoint3 h = {q.x * ratio.x, q.y * ratio.y, q.z * ratio.z};
   const Pack k0 = Sqrt(DotOf(q, q)), k1 = Sqrt(DotOf(h, h));
   const Pack near = Pack::Set(1e-6f), far = Pack::Set(1e6f), zero = Pack::Zero();
-  const PackMask centre = Lt(k0, near), told = Lt(k0, far);
+  const PackMask centre = Lt(k0, near), bounded = Lt(k0, far);
   const Pack safe0 = IfThenElse(centre, Pack::Set(1.0f), k0);
   const Pack safe1 = IfThenElse(centre, Pack::Set(1.0f), k1);
   const Pack excess = k0 - radius;
@@ -47,14 +47,15 @@ HWY_INLINE Section MakeSection(const MusclePoint3& p, const MusclePoint3& invers
   const Pack bend = height / (safe1 * safe1);
   const auto along = [&](const Pack& each, const Pack& share) HWY_ATTR {
     const Pack g = NegMulAdd(bend * share, share, out) * each;
-    return IfThenElse(told, IfThenElse(centre, zero, g), zero);
+    return IfThenElse(bounded, IfThenElse(centre, zero, g), zero);
   };
   Section section;
   const Pack inside = zero - least * radius;
   section.value =
-      IfThenElse(told, IfThenElse(centre, inside, height * least), Pack::Set(1e6f) * least);
+      IfThenElse(bounded, IfThenElse(centre, inside, height * least), Pack::Set(1e6f) * least);
   section.gradient = {along(h.x, ratio.x), along(h.y, ratio.y), along(h.z, ratio.z)};
-  section.by_radius = IfThenElse(told, IfThenElse(centre, zero, zero - k0 / safe1 * least), zero);
+  section.by_radius =
+      IfThenElse(bounded, IfThenElse(centre, zero, zero - k0 / safe1 * least), zero);
   return section;
 }
 

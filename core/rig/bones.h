@@ -21,8 +21,8 @@ class Bones {
   const Vec3d& tip(std::uint32_t joint) const { return tips_[joint]; }
   // Of any length; a bone without length continues the one that leads to it. 0 0 0 = none.
   Vec3d Direction(std::uint32_t joint) const;
-  // Of a bone that is a point: to the middle of the skin it mostly carries, or, where that tells
-  // nothing, as above. Unit, or 0 0 0.
+  // Of a bone that is a point: to the centre of the skin it mostly carries, or, if that has no
+  // direction, as above. Unit, or 0 0 0.
   Vec3d DirectionInto(std::uint32_t joint, std::span<const Vec3d> skin) const;
   // Below it a bone is a point.
   double no_length() const { return no_length_; }
@@ -38,7 +38,7 @@ class Bones {
 // How far points lie from `root` along a unit direction; 0 where none does.
 double Reach(const Vec3d& root, const Vec3d& direction, std::span<const Vec3d> points);
 
-// A matrix that flattens space, so that nothing can be told back.
+// Whether a matrix is singular.
 bool Flattens(const Mat3d& a);
 
 }  // namespace sinew

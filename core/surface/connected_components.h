@@ -14,7 +14,7 @@ namespace sinew {
 enum class Shell : std::uint8_t {
   kSkin,               // deformable skin: holds at least half of some joint's area
   kRigidComponent,     // rigid or closed without being skin: moved by joints alone (separate limbs,
-                       // balls in the joints of a puppet)
+                       // balls in the joints of a segmented doll)
   kAttachedComponent,  // attached to other skin: eyes, buttons, nails, clothes
 };
 

@@ -1,4 +1,4 @@
-// Where a skeleton carries skin; the rules stand in weights.h.
+// Where a skeleton carries skin; the rules are in weights.h.
 #include <algorithm>
 #include <cmath>
 

@@ -51,10 +51,10 @@ void ProjectionBlocks(const ProjectionKernelArgs& args, std::size_t begin, std::
       const Pack share = Pack::Load(args.shares + std::size_t{k} * 16);
       const Pack distance = Length(offset);
       const Pack f = share * Factor(distance, rho, width);
-      const PackMask told = Lt(distance, infinite);
-      sum.x = IfThenElse(told, MulAdd(f, offset.x, sum.x), sum.x);
-      sum.y = IfThenElse(told, MulAdd(f, offset.y, sum.y), sum.y);
-      sum.z = IfThenElse(told, MulAdd(f, offset.z, sum.z), sum.z);
+      const PackMask finite = Lt(distance, infinite);
+      sum.x = IfThenElse(finite, MulAdd(f, offset.x, sum.x), sum.x);
+      sum.y = IfThenElse(finite, MulAdd(f, offset.y, sum.y), sum.y);
+      sum.z = IfThenElse(finite, MulAdd(f, offset.z, sum.z), sum.z);
     }
     StorePoint({v.x + sum.x, v.y + sum.y, v.z + sum.z}, args.out + b * 48);
   }

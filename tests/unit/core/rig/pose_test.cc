@@ -123,7 +123,7 @@ TEST(PoseFormat, AcceptsNamesInAnyOrder) {
 TEST(PoseFormat, RejectsUnknownAndDuplicateNames) {
   const Rig rig = Chain();
   for (const auto& [names, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
-           {{"nobody"}, "layout.joints[0]: got 'nobody'"},
+           {{"unknown"}, "layout.joints[0]: got 'unknown'"},
            {{rig.skeleton().joint(1).name, rig.skeleton().joint(1).name}, "layout.joints[1]: duplicate"}}) {
     const auto format =
         PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kModel, names, {});

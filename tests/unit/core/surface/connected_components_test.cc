@@ -32,7 +32,7 @@ struct Piece {
 };
 
 // Components around the x axis, on joints at -5 and 0.
-RigSource Puppet(const std::vector<Piece>& pieces) {
+RigSource SegmentedBody(const std::vector<Piece>& pieces) {
   RigSource source = testing::CanonicalCylinderSource();
   MeshSource& mesh = source.mesh;
   mesh = {};
@@ -78,7 +78,7 @@ RigSource Puppet(const std::vector<Piece>& pieces) {
       triangle(cap + 1, at(last, k), at(last, k + 1));
     }
   }
-  mesh.parts = {{"puppet", 0, static_cast<std::uint32_t>(mesh.positions.size()), 0,
+  mesh.parts = {{"segments", 0, static_cast<std::uint32_t>(mesh.positions.size()), 0,
                  static_cast<std::uint32_t>(mesh.face_offsets.size() - 1)}};
   return source;
 }
@@ -108,9 +108,9 @@ std::vector<Shell> ShellsOf(const Rig& rig) {
 
 // Two limbs and the ball between them, which has more vertices than both, but less area.
 Rig LimbsAndBall() {
-  return testing::MakeRig(Puppet({{.from = -5, .to = 0.3, .radius = kLimb, .lower = kUpper},
-                                  {.from = -0.3, .to = 5, .radius = kLimb, .lower = kLower},
-                                  Ball()}));
+  return testing::MakeRig(SegmentedBody({{.from = -5, .to = 0.3, .radius = kLimb, .lower = kUpper},
+                                         {.from = -0.3, .to = 5, .radius = kLimb, .lower = kLower},
+                                         Ball()}));
 }
 
 TEST(ConnectedComponents, SeparateLimbsAndJointBallsAreRigid) {
@@ -146,9 +146,9 @@ TEST(ConnectedComponents, RigidComponentsAreNotCorrected) {
 // One joint may have nearly all the weight of a skin that still bends.
 TEST(ConnectedComponents, TwoUnevenPartsAreSkin) {
   const Rig rig = testing::MakeRig(
-      Puppet({{.from = -5, .to = 0.3, .rings = 40, .radius = kLimb, .lower = [](double x) {
-                 return x > 0.1 ? 1.0 : 0.0;
-               }}}));
+      SegmentedBody({{.from = -5, .to = 0.3, .rings = 40, .radius = kLimb, .lower = [](double x) {
+                        return x > 0.1 ? 1.0 : 0.0;
+                      }}}));
   for (const Shell shell : ShellsOf(rig)) EXPECT_EQ(shell, Shell::kSkin);
 }
 
@@ -162,7 +162,7 @@ TEST(ConnectedComponents, OpenOrRigidComponentsAreAttached) {
                         .closed = false};
   const Piece ring = {
       .from = 2, .to = 2.2, .rings = 3, .radius = [](double) { return 1.05; }, .lower = kLower};
-  const Rig rig = testing::MakeRig(Puppet({skin, sleeve, ring, Ball()}));
+  const Rig rig = testing::MakeRig(SegmentedBody({skin, sleeve, ring, Ball()}));
   const std::vector<Shell> shells = ShellsOf(rig);
   const std::size_t sleeve_at = 41 * 16 + 2, ring_at = sleeve_at + 9 * 16, ball_at = ring_at + 50;
   for (std::size_t v = 0; v < rig.vertices(); ++v) {

@@ -134,7 +134,7 @@ TEST(ExpectedCentre, JointBetweenParentAndChild) {
   EXPECT_TRUE(near(at({1, 3}), {0, 0, 1})) << "siblings: their parent";
   EXPECT_TRUE(near(at({2, 3}), {0, 0, 1})) << "cousins: their lowest common ancestor";
   EXPECT_TRUE(near(at({2, 4}), {5.5, 5, 5.5})) << "nothing in common: the mean";
-  EXPECT_TRUE(near(at({0, 1, 4}), {1, 0, 1})) << "a stranger has no say";
+  EXPECT_TRUE(near(at({0, 1, 4}), {1, 0, 1})) << "unrelated joints have no influence";
   EXPECT_TRUE(near(at({3}), {0, -1, 1}));
 }
 
