@@ -90,8 +90,9 @@ class Tally {
 
 }  // namespace
 
-std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const Adjacency& ring,
-                              std::span<const std::uint8_t> border) {
+std::vector<ComponentRole> FindComponentRoles(const Rig& rig, const WeldedPoints& welded,
+                                              const Adjacency& ring,
+                                              std::span<const std::uint8_t> border) {
   const std::vector<double> areas = Areas(rig, welded);
   const Components components = FindComponents(ring);
   const auto owner = [&](std::uint32_t p) {
@@ -99,7 +100,7 @@ std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const 
   };
   std::vector<double> skin(rig.joints(), 0.0);  // area that each joint influences most
   for (const std::uint32_t p : components.points) skin[owner(p)] += areas[p];
-  std::vector<Shell> shells(welded.points());
+  std::vector<ComponentRole> roles(welded.points());
   Tally owned(rig.joints()), carried(rig.joints());
   std::size_t begin = 0;
   for (const std::size_t end : components.ends) {
@@ -121,14 +122,14 @@ std::vector<Shell> FindShells(const Rig& rig, const WeldedPoints& welded, const 
     for (const std::size_t joint : carried.used()) most = std::max(most, carried[joint]);
     const bool rigid = total > 0 && most >= kCarried * total;
     const bool open = std::ranges::any_of(points, [&](std::uint32_t p) { return border[p] != 0; });
-    Shell shell = owners > 0 ? Shell::kSkin : Shell::kAttachedComponent;
+    ComponentRole role = owners > 0 ? ComponentRole::kSkin : ComponentRole::kAttachedComponent;
     if (owners > 0 ? owners == 1 && rigid : total > 0 && !rigid && !open)
-      shell = Shell::kRigidComponent;
-    for (const std::uint32_t p : points) shells[p] = shell;
+      role = ComponentRole::kRigidComponent;
+    for (const std::uint32_t p : points) roles[p] = role;
     owned.Clear();
     carried.Clear();
   }
-  return shells;
+  return roles;
 }
 
 }  // namespace sinew

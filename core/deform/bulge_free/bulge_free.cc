@@ -21,8 +21,8 @@ constexpr std::size_t kGrain = 256;  // blocks per chunk: 4,096 vertices, about 
 constexpr double kSoftWidth = 0.02;  // relative to the rest distance, at softness 1
 constexpr double kTurnedBack = 0.1;  // |sum of two unit directions| below which bones are folded
 constexpr double kBindWork = 100;    // nanoseconds per influence
-constexpr double kShellWork = 1000;  // nanoseconds per vertex
-constexpr double kBoneWork = 500;    // nanoseconds per joint, and per binding
+constexpr double kComponentWork = 1000;      // nanoseconds per vertex
+constexpr double kBoneWork = 500;            // nanoseconds per joint, and per binding
 constexpr std::size_t kLanesAtATime = 4096;  // lanes between cancellation checks
 constexpr double kTiny = 1e-30;              // shortest length with a direction
 
@@ -71,8 +71,8 @@ BlockJoints UniteStrongest(const BindInput& input, std::size_t most) {
   return UniteRows(input.layout, offsets, bindings);
 }
 
-double ShellWork(const BindInput& input) {
-  return kShellWork * static_cast<double>(input.rig.vertices());
+double ComponentWork(const BindInput& input) {
+  return kComponentWork * static_cast<double>(input.rig.vertices());
 }
 
 // [V] 1 = in a rigid component, such as the separate limbs of a robot.
@@ -82,13 +82,14 @@ absl::StatusOr<std::vector<std::uint8_t>> FindRigidComponents(const BindInput& i
   const Rig& rig = input.rig;
   const Adjacency ring = TriangleNeighbours(rig.mesh(), welded);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  const std::vector<Shell> shells = FindShells(rig, welded, ring, BorderPoints(rig.mesh(), welded));
-  task.Advance(ShellWork(input));
+  const std::vector<ComponentRole> roles =
+      FindComponentRoles(rig, welded, ring, BorderPoints(rig.mesh(), welded));
+  task.Advance(ComponentWork(input));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<std::uint8_t> rigid;
   rigid.reserve(rig.vertices());
   for (const std::uint32_t p : welded.point)
-    rigid.push_back(shells[p] == Shell::kRigidComponent ? 1 : 0);
+    rigid.push_back(roles[p] == ComponentRole::kRigidComponent ? 1 : 0);
   return rigid;
 }
 
@@ -164,13 +165,13 @@ absl::StatusOr<BindCost> BulgeFree::Cost(const BindInput& input, const BulgeFree
   const std::size_t rows = (input.layout.vertices + 1) * sizeof(std::uint64_t) + influences * 2;
   const std::size_t segments = (bindings + input.rig.joints()) * 256;
   // Welding and components; finding the skin of leaf bones, earlier, needs less.
-  const std::size_t shells = input.layout.vertices * 320 + ShapeWeldBytes(input.rig) +
-                             input.rig.mesh().face_vertices().size() * 48 +
-                             (input.rig.joints() + bindings) * kShellJointBytes;
+  const std::size_t components = input.layout.vertices * 320 + ShapeWeldBytes(input.rig) +
+                                 input.rig.mesh().face_vertices().size() * 48 +
+                                 (input.rig.joints() + bindings) * kComponentJointBytes;
   return BindCost{
-      .peak_bytes = 2 * bound + 2 * rows + segments + shells + (bisector ? pairs * 64 : 0),
+      .peak_bytes = 2 * bound + 2 * rows + segments + components + (bisector ? pairs * 64 : 0),
       .bound_bytes = bound,
-      .work = BoneWork(input) + ShellWork(input) + InfluenceWork(input),
+      .work = BoneWork(input) + ComponentWork(input) + InfluenceWork(input),
       .frame_ns = (bisector ? 0.4 : 2.6) * static_cast<double>(influences)};
 }
 

@@ -166,10 +166,10 @@ std::vector<BindStatistic> Implicit::Statistics() const {
       "their depth at rest.");
   add("border_points", PointRole::kBorder,
       "Welded points on open borders, which are not projected.");
-  add("island_points", PointRole::kAttachedComponent,
+  add("attached_points", PointRole::kAttachedComponent,
       "Welded points of components attached to the skin, such as eyes, buttons and sleeves, which "
       "move with the nearest skin point as far as they share its joints.");
-  add("puppet_points", PointRole::kRigidComponent,
+  add("rigid_points", PointRole::kRigidComponent,
       "Welded points of rigid components, such as the separate limbs of a robot, which are not "
       "projected.");
   if (muscles.muscles() > 0) {

@@ -194,9 +194,9 @@ absl::StatusOr<BindCost> Relax::Cost(const BindInput& input, const RelaxParams& 
   // Directed edges; triangulation adds fewer edges than corners.
   const std::size_t edges = 4 * corners;
   const std::size_t bound = vertices * 17 + lanes * 4 + edges * 8 + corners * 8 + faces * 4 + 64;
-  const std::size_t passing = vertices * 500 + ShapeWeldBytes(input.rig) + edges * 24 +
-                              corners * 136 + faces * 24 +
-                              (input.rig.joints() + input.rig.bindings().size()) * kShellJointBytes;
+  const std::size_t passing =
+      vertices * 500 + ShapeWeldBytes(input.rig) + edges * 24 + corners * 136 + faces * 24 +
+      (input.rig.joints() + input.rig.bindings().size()) * kComponentJointBytes;
   return BindCost{
       .peak_bytes = bound + passing,
       .bound_bytes = bound,
@@ -224,7 +224,8 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
   const Adjacency ring = TriangleNeighbours(mesh, welded);
   const std::vector<double> weights = MeanValueWeights(mesh, welded, ring);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  const std::vector<Shell> shells = FindShells(input.rig, welded, ring, BorderPoints(mesh, welded));
+  const std::vector<ComponentRole> roles =
+      FindComponentRoles(input.rig, welded, ring, BorderPoints(mesh, welded));
   std::vector<Vec3d> places, rest;
   places.reserve(mesh.vertices());
   rest.reserve(order.point.size());
@@ -239,7 +240,7 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
   relax.row_offset.push_back(0);
   for (std::size_t i = 0; i < relax.points(); ++i) {
     const std::uint32_t p = order.point[i];
-    const double part = shells[p] == Shell::kRigidComponent ? 0 : smoothness[i];
+    const double part = roles[p] == ComponentRole::kRigidComponent ? 0 : smoothness[i];
     for (std::uint64_t k = ring.offsets[p]; k < ring.offsets[p + 1]; ++k) {
       if (!(part * weights[k] > 0)) break;  // a row is positive, or all zero
       relax.neighbours.push_back(order.number[ring.neighbours[k]]);

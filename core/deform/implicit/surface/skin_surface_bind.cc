@@ -284,7 +284,8 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
   return {.bound = vertices * 31 + edges * 16 + lanes * 4 + 64,
           // Welding, neighbours before and after deduplication and weighting, borders, triangle
           // rings, nearest points.
-          .passing = vertices * 570 + (rig.joints() + rig.bindings().size()) * kShellJointBytes +
+          .passing = vertices * 570 +
+                     (rig.joints() + rig.bindings().size()) * kComponentJointBytes +
                      ShapeWeldBytes(rig) + edges * 52 + corners * 104};
 }
 
@@ -307,13 +308,13 @@ absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
   const std::vector<float> steepness = SetPotentials(rest, field, task, skin);
 
   const std::vector<std::uint8_t> border = BorderPoints(mesh, welded);
-  const std::vector<Shell> shells = FindShells(input.rig, welded, ring, border);
+  const std::vector<ComponentRole> roles = FindComponentRoles(input.rig, welded, ring, border);
   for (const std::uint32_t p : order.point) {
     const float depth = skin.potential[skin.role.size()];
     PointRole role = PointRole::kSkin;
-    if (shells[p] == Shell::kAttachedComponent) {
+    if (roles[p] == ComponentRole::kAttachedComponent) {
       role = PointRole::kAttachedComponent;
-    } else if (shells[p] == Shell::kRigidComponent) {
+    } else if (roles[p] == ComponentRole::kRigidComponent) {
       role = PointRole::kRigidComponent;
     } else if (part_of_vertex[welded.first[p]] < 0 ||
                !(depth >= kNoDepth && depth <= 1 - kNoDepth)) {

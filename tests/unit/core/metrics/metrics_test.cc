@@ -179,10 +179,10 @@ TEST(Metrics, MirroredCharacter) {
       Measured(rig, MovedPoints(rig, mirror), Moved(mirror, RestPose(rig)));
   EXPECT_NEAR(*figures.volume_ratio, -1, 1e-5);
   EXPECT_NEAR(*figures.edge_distortion, 0, 1e-5);
-  EXPECT_EQ(*figures.flipped_fraction, 0) << "the faces look where the mirrored bones turn them";
+  EXPECT_EQ(*figures.flipped_fraction, 0) << "faces follow the mirrored bones";
   const FrameMetrics inside_out = Measured(rig, MovedPoints(rig, mirror), RestPose(rig));
   EXPECT_NEAR(*inside_out.flipped_fraction, 0.5, 0.02)
-      << "those across the mirror look back as before";
+      << "faces across the mirror are inverted as before";
 }
 
 TEST(Metrics, InvariantToRigidMotion) {
@@ -249,7 +249,7 @@ TEST(SelfIntersections, CountsCrossingButNotTouching) {
     return *Measured(rig, moved, pose, true).self_intersections;
   };
   EXPECT_EQ(count(0, 0, 0), 0u);
-  EXPECT_EQ(count(0.25F, 0, 0), 0u) << "still edge on edge";
+  EXPECT_EQ(count(0.25F, 0, 0), 0u) << "still touching";
   EXPECT_EQ(count(0.25F, 0.5F, 1e-4F), 0u) << "the edge hangs just over the other quad";
   EXPECT_EQ(count(0.1F, 0.5F, -0.25F), 1u);
   EXPECT_EQ(count(0.1F, 0.5F, 0.25F), 0u);

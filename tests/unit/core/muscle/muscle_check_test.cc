@@ -177,7 +177,7 @@ TEST(MuscleCheck, MuscleInOtherUnitsIsSuspicious) {
     return SuspiciousMuscles(testing::MakeRig(std::move(source)));
   };
   EXPECT_TRUE(doubtful(1).empty());
-  EXPECT_TRUE(doubtful(0.5).empty()) << "small ones are no mistake";
+  EXPECT_TRUE(doubtful(0.5).empty()) << "small muscles are valid";
   for (const double factor : {0.01, 0.001, 1e-6}) {
     const auto found = doubtful(factor);
     ASSERT_EQ(found.size(), TubeWithMusclesSource().muscles.size()) << factor;

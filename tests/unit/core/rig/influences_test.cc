@@ -75,7 +75,7 @@ TEST(Influences, AtMost255PerVertex) {
     return Influences::Create(std::move(source), bindings).status();
   };
   EXPECT_TRUE(spread(255, 1).ok());
-  EXPECT_TRUE(spread(255, 2).ok()) << "of one binding they are one";
+  EXPECT_TRUE(spread(255, 2).ok()) << "merged, because they are of one binding";
   EXPECT_THAT(std::string(spread(256, 1).message()),
               HasSubstr("influence_counts: vertex 0 has 256 bindings, need 255 or fewer"));
 }

@@ -93,7 +93,7 @@ TEST(PosedRig, MarksMirroredRotations) {
       << "nearly flat";
   auto pose = Moved(ScaleMotion({-1, 1, 1}), rest);
   Flatten(pose[2]);
-  EXPECT_EQ(mirrored(pose), (std::vector<int>{1, 1, 1})) << "the last takes its parent's";
+  EXPECT_EQ(mirrored(pose), (std::vector<int>{1, 1, 1})) << "the last joint uses its parent's";
   EXPECT_TRUE(buffer.Compute(tables, {.joints = pose}, false).mirrored.empty());
 }
 

@@ -12,7 +12,7 @@ TEST(Target, ForcesEverySupportedLevel) {
   for (const Isa isa : isas) {
     ASSERT_TRUE(ForceIsa(isa).ok());
     EXPECT_EQ(ActiveIsa(), isa);
-    EXPECT_EQ(SupportedIsas(), isas) << "forcing one hides none";
+    EXPECT_EQ(SupportedIsas(), isas) << "forcing a level hides no other";
   }
   ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
   EXPECT_EQ(ActiveIsa(), isas.back());

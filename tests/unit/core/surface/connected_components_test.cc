@@ -97,13 +97,13 @@ Piece Ball() {
           .lower = kBlended};
 }
 
-std::vector<Shell> ShellsOf(const Rig& rig) {
+std::vector<ComponentRole> RolesOf(const Rig& rig) {
   const WeldedPoints welded = Weld(rig);
-  const std::vector<Shell> of_points = FindShells(
+  const std::vector<ComponentRole> of_points = FindComponentRoles(
       rig, welded, TriangleNeighbours(rig.mesh(), welded), BorderPoints(rig.mesh(), welded));
-  std::vector<Shell> shells;
-  for (std::size_t v = 0; v < rig.vertices(); ++v) shells.push_back(of_points[welded.point[v]]);
-  return shells;
+  std::vector<ComponentRole> roles;
+  for (std::size_t v = 0; v < rig.vertices(); ++v) roles.push_back(of_points[welded.point[v]]);
+  return roles;
 }
 
 // Two limbs and the ball between them, which has more vertices than both, but less area.
@@ -115,7 +115,7 @@ Rig LimbsAndBall() {
 
 TEST(ConnectedComponents, SeparateLimbsAndJointBallsAreRigid) {
   const Rig rig = LimbsAndBall();
-  for (const Shell shell : ShellsOf(rig)) EXPECT_EQ(shell, Shell::kRigidComponent);
+  for (const ComponentRole role : RolesOf(rig)) EXPECT_EQ(role, ComponentRole::kRigidComponent);
 }
 
 TEST(ConnectedComponents, RigidComponentsAreNotProjected) {
@@ -149,7 +149,7 @@ TEST(ConnectedComponents, TwoUnevenPartsAreSkin) {
       SegmentedBody({{.from = -5, .to = 0.3, .rings = 40, .radius = kLimb, .lower = [](double x) {
                         return x > 0.1 ? 1.0 : 0.0;
                       }}}));
-  for (const Shell shell : ShellsOf(rig)) EXPECT_EQ(shell, Shell::kSkin);
+  for (const ComponentRole role : RolesOf(rig)) EXPECT_EQ(role, ComponentRole::kSkin);
 }
 
 // A sleeve is attached to the skin, whatever its influences; a ball is not.
@@ -163,12 +163,12 @@ TEST(ConnectedComponents, OpenOrRigidComponentsAreAttached) {
   const Piece ring = {
       .from = 2, .to = 2.2, .rings = 3, .radius = [](double) { return 1.05; }, .lower = kLower};
   const Rig rig = testing::MakeRig(SegmentedBody({skin, sleeve, ring, Ball()}));
-  const std::vector<Shell> shells = ShellsOf(rig);
+  const std::vector<ComponentRole> roles = RolesOf(rig);
   const std::size_t sleeve_at = 41 * 16 + 2, ring_at = sleeve_at + 9 * 16, ball_at = ring_at + 50;
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
-    EXPECT_EQ(shells[v], v < sleeve_at ? Shell::kSkin
-                         : v < ball_at ? Shell::kAttachedComponent
-                                       : Shell::kRigidComponent)
+    EXPECT_EQ(roles[v], v < sleeve_at ? ComponentRole::kSkin
+                        : v < ball_at ? ComponentRole::kAttachedComponent
+                                      : ComponentRole::kRigidComponent)
         << v;
   }
 }

@@ -176,7 +176,7 @@ TEST(Implicit, SkinNearSiblingsIsTrackedAtProjection) {
     sent += testing::Distance(once.points[v], once.start[v]) > 1e-3 ? 1 : 0;
   }
   EXPECT_GT(sent, 10u);
-  EXPECT_GT(elsewhere, 10u) << "what goes all of its way is tracked";
+  EXPECT_GT(elsewhere, 10u) << "fully projected skin is tracked";
 }
 
 TEST(Implicit, SeamsStayClosed) {
@@ -225,8 +225,8 @@ TEST(Implicit, ReportsFixedPoints) {
   std::map<std::string, double> figures;
   for (const BindStatistic& m : implicit.Statistics()) figures[std::string(m.name)] = m.value;
   EXPECT_EQ(figures["border_points"], 64);
-  EXPECT_EQ(figures["island_points"], 0);
-  EXPECT_EQ(figures["puppet_points"], 0);
+  EXPECT_EQ(figures["attached_points"], 0);
+  EXPECT_EQ(figures["rigid_points"], 0);
   EXPECT_EQ(figures["points_without_field"], 0);
 }
 

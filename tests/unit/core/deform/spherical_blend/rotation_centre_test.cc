@@ -127,14 +127,14 @@ TEST(ExpectedCentre, JointBetweenParentAndChild) {
     return ExpectedCentres(rig, centre, origins).Of(set) + centre;
   };
   const auto near = [](const Vec3d& a, const Vec3d& b) { return Distance(a, b) < 1e-12; };
-  EXPECT_TRUE(near(at({0, 1}), {1, 0, 1})) << "a parent and its child meet at the child";
-  EXPECT_TRUE(near(at({0, 2}), {2, 1, 1})) << "so do joints further apart on a chain";
+  EXPECT_TRUE(near(at({0, 1}), {1, 0, 1})) << "parent and child: the child";
+  EXPECT_TRUE(near(at({0, 2}), {2, 1, 1})) << "ancestor and descendant: the descendant";
   EXPECT_TRUE(near(at({0, 1, 2}), {1.5, 0.5, 1})) << "a chain: the mean of all but the first";
   EXPECT_TRUE(near(at({0, 1, 3}), {0.5, -0.5, 1})) << "siblings and their parent";
   EXPECT_TRUE(near(at({1, 3}), {0, 0, 1})) << "siblings: their parent";
   EXPECT_TRUE(near(at({2, 3}), {0, 0, 1})) << "cousins: their lowest common ancestor";
-  EXPECT_TRUE(near(at({2, 4}), {5.5, 5, 5.5})) << "nothing in common: the mean";
-  EXPECT_TRUE(near(at({0, 1, 4}), {1, 0, 1})) << "unrelated joints have no influence";
+  EXPECT_TRUE(near(at({2, 4}), {5.5, 5, 5.5})) << "unrelated: the mean";
+  EXPECT_TRUE(near(at({0, 1, 4}), {1, 0, 1})) << "an unrelated joint does not count";
   EXPECT_TRUE(near(at({3}), {0, -1, 1}));
 }
 
@@ -142,7 +142,7 @@ TEST(ExpectedCentre, CommonAncestorNeedNotBeBound) {
   const Rig rig = Figure({{0}}, {2, 3});
   const auto origins = BindOrigins(rig, {});
   const Vec3d r = ExpectedCentres(rig, {}, origins).Of(std::vector<std::uint16_t>{0, 1});
-  EXPECT_LT(Distance(r, {0, 0, 1}), 1e-12) << "the root, as it lies in bind space";
+  EXPECT_LT(Distance(r, {0, 0, 1}), 1e-12) << "the root, in bind space";
 }
 
 TEST(BindOrigins, SingularBindMatrixUsesRestPose) {

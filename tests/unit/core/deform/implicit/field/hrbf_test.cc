@@ -206,7 +206,8 @@ TEST(PartFit, FitsCylinderAndClosesOpenEnd) {
       EXPECT_LT(std::abs(fit.hrbf.Value(Vec3d{side * x, 1, 0} - fit.centre)), 0.03);
     }
     // The ball that fits between the 32 flat faces.
-    EXPECT_NEAR(fit.hrbf.Value(Vec3d{-side, 0, 0} - fit.centre), 0.0043, 5e-4) << "dome's top";
+    EXPECT_NEAR(fit.hrbf.Value(Vec3d{-side, 0, 0} - fit.centre), 0.0043, 5e-4)
+        << "top of the end cap";
     for (double x = 5.2; x <= 7; x += 0.1) {
       EXPECT_GT(fit.hrbf.Value(Vec3d{side * x, 0, 0} - fit.centre), 0) << "no second body at " << x;
     }

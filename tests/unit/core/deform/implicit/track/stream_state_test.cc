@@ -138,7 +138,7 @@ TEST(StreamState, WithoutStatePosesAreIndependent) {
     EXPECT_TRUE(SameBits(stateless, Bend(plain, degrees, nullptr)));
     EXPECT_TRUE(SameBits(stateless, Bend(plain, degrees, &untouched)));
   }
-  EXPECT_TRUE(untouched.empty()) << "a recipe without state leaves it alone";
+  EXPECT_TRUE(untouched.empty()) << "a stateless recipe ignores it";
 }
 
 TEST(StreamState, RejectsStateOfOtherDeformer) {
@@ -152,7 +152,7 @@ TEST(StreamState, RejectsStateOfOtherDeformer) {
     ++kind;
     const Frame frame = Bend(Tracker(), 25, &wrong);
     EXPECT_EQ(frame.status.code(), absl::StatusCode::kInvalidArgument) << frame.status;
-    EXPECT_FALSE(wrong.empty()) << "refused beforehand";
+    EXPECT_FALSE(wrong.empty()) << "rejected before evaluation";
   }
 }
 
@@ -162,7 +162,7 @@ TEST(StreamState, EarlyErrorsKeepStateLaterErrorsClearIt) {
   auto pose = testing::BendPose(Limb(), 25);
   pose[1].m[0] = std::nanf("");
   EXPECT_FALSE(Evaluate(Tracker(), pose, &state).status.ok());
-  EXPECT_EQ(Bend(Tracker(), 25, &state).replayed_steps, 0u) << "went on from 20";
+  EXPECT_EQ(Bend(Tracker(), 25, &state).replayed_steps, 0u) << "continued from 20";
 
   std::stop_source stop;
   stop.request_stop();

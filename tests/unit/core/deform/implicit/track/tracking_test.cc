@@ -177,7 +177,7 @@ TEST(Tracking, ReturnToRestDependsOnAttraction) {
     EXPECT_LE(back, error);
     EXPECT_LE(ten, idle);
     if (attraction == 0) {
-      EXPECT_GE(back, 0.1) << "free sliding does not come back by itself";
+      EXPECT_GE(back, 0.1) << "without attraction it does not return";
     }
   }
 }
