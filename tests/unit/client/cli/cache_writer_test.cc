@@ -34,7 +34,7 @@ Manifest ManifestOf(const client::RigData& rig) {
   return manifest;
 }
 
-TEST(CacheWriter, AllFilesAppearTogetherAtTheEnd) {
+TEST(CacheWriter, FilesAppearTogetherAtEnd) {
   const TemporaryFolder folder;
   const client::RigData rig = Rig();
   auto writer = CacheWriter::Create({.path = folder / "t.pc2", .rest_mesh = true}, InfoOf(rig));
@@ -79,7 +79,7 @@ TEST(CacheWriter, BadManifestLeavesNothing) {
   EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
-TEST(CacheWriter, ManifestThatCannotBeWrittenExits73BeforeAnyWork) {
+TEST(CacheWriter, UnwritableManifestExits73BeforeWork) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "t.pc2.json");
   EXPECT_EQ(ExitCode(CacheWriter::Create({.path = folder / "t.pc2"}, InfoOf(Rig())).status()),
@@ -87,7 +87,7 @@ TEST(CacheWriter, ManifestThatCannotBeWrittenExits73BeforeAnyWork) {
   EXPECT_THAT(folder.Names(), ElementsAre("t.pc2.json"));
 }
 
-TEST(CacheWriter, NamesTheFilesBeside) {
+TEST(CacheWriter, NamesAccompanyingFiles) {
   EXPECT_EQ(ManifestPath("a/walk.pc2"), "a/walk.pc2.json");
   EXPECT_EQ(RestPath("a/walk.pc2"), "a/walk.rest.obj");
   EXPECT_EQ(RestPath("a.b/walk"), "a.b/walk.rest.obj");

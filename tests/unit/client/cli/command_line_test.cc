@@ -34,7 +34,7 @@ TEST(CommandLine, HelpListsEveryCommandAndAQuickStart) {
   for (const char* command : kCommands) EXPECT_THAT(line.output, HasSubstr(command));
 }
 
-TEST(CommandLine, EveryCommandTeachesByExample) {
+TEST(CommandLine, EveryCommandHasExamples) {
   for (const char* command : kCommands) {
     const CommandLine line = Parse({command, "--help"});
     EXPECT_EQ(line.exit_code, 0) << command;
@@ -56,7 +56,7 @@ TEST(CommandLine, HelpIsAlsoACommand) {
   EXPECT_THAT(Parse({"help", "render"}).output, HasSubstr("sinew help muscles"));
 }
 
-TEST(CommandLine, HelpStandsBehindOptionsOfEveryCommand) {
+TEST(CommandLine, HelpFollowsGlobalOptions) {
   const std::string render = Parse({"render", "--help"}).output;
   EXPECT_EQ(Parse({"--local", "help", "render"}).output, render);
   EXPECT_EQ(Parse({"help", "--local", "render"}).output, render);
@@ -67,7 +67,7 @@ TEST(CommandLine, HelpStandsBehindOptionsOfEveryCommand) {
   EXPECT_TRUE(Parse({"--server", "help", "rigs"}).command) << "help is a name of a server here";
 }
 
-TEST(CommandLine, MistakesExit64WithAWayOut) {
+TEST(CommandLine, MistakesExit64WithAdvice) {
   const std::vector<std::vector<const char*>> rows = {
       {},
       {"dance"},
@@ -110,7 +110,7 @@ TEST(CommandLine, MistakesExit64WithAWayOut) {
   }
 }
 
-TEST(CommandLine, GlobalsStandAnywhere) {
+TEST(CommandLine, GlobalOptionsMayBeAnywhere) {
   for (const auto& line : {Parse({"--json", "-q", "--server", "h:1", "rigs"}),
                            Parse({"rigs", "--json", "-q", "--server", "h:1"})}) {
     ASSERT_TRUE(line.command) << line.errors;
@@ -120,7 +120,7 @@ TEST(CommandLine, GlobalsStandAnywhere) {
   }
 }
 
-TEST(CommandLine, ServerComesFromTheEnvironmentUnlessGiven) {
+TEST(CommandLine, ServerDefaultsToEnvironment) {
   setenv("SINEW_SERVER", "farm:7", 1);
   EXPECT_EQ(Parse({"rigs"}).globals.server, "farm:7");
   EXPECT_EQ(Parse({"rigs", "--server", "h:1"}).globals.server, "h:1");
@@ -132,7 +132,7 @@ TEST(CommandLine, ServerComesFromTheEnvironmentUnlessGiven) {
   EXPECT_EQ(Parse({"rigs"}).globals.server, "127.0.0.1:50051");
 }
 
-TEST(CommandLine, RenderTakesSpecsTogetherOrOneByOne) {
+TEST(CommandLine, RenderAcceptsDeformersTogetherOrRepeated) {
   EXPECT_TRUE(Parse({"render", "a.glb", "--deformer", "lbs", "dqs | bulge_free", "--out", "a.png"})
                   .command);
   EXPECT_TRUE(Parse({"render", "a.glb", "--deformer", "lbs", "--deformer", "dqs", "--out", "a.png"})
@@ -140,12 +140,12 @@ TEST(CommandLine, RenderTakesSpecsTogetherOrOneByOne) {
   EXPECT_TRUE(Parse({"render", "--deformer", "lbs", "--out", "a.png", "a.glb"}).command);
 }
 
-TEST(CommandLine, CompareTakesTheOptionOfTheOtherCommandsToo) {
+TEST(CommandLine, CompareAlsoAcceptsDeformerOption) {
   EXPECT_TRUE(Parse({"compare", "a.glb", "--deformer", "lbs", "--deformer", "dqs"}).command);
   EXPECT_TRUE(Parse({"compare", "a.glb", "--deformers", "lbs", "dqs"}).command);
 }
 
-TEST(CommandLine, OptionsThatThereAreNotAreNamedWithWhatIsNear) {
+TEST(CommandLine, UnknownOptionsComeWithSuggestions) {
   const struct {
     std::vector<const char*> arguments;
     const char* said;
@@ -169,7 +169,7 @@ TEST(CommandLine, OptionsThatThereAreNotAreNamedWithWhatIsNear) {
   }
 }
 
-TEST(CommandLine, AnOptionWithOneValueIsGivenOnce) {
+TEST(CommandLine, RejectsRepeatedOption) {
   const std::vector<std::vector<const char*>> rows = {
       {"inspect", "a.glb", "--fps", "24", "--fps", "25"},
       {"render", "a.glb", "--deformer", "lbs", "--out", "a.png", "--frame", "1", "--frame", "2"},

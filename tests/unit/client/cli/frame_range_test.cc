@@ -27,7 +27,7 @@ TEST(FrameRange, ReadsEveryForm) {
   }
 }
 
-TEST(FrameRange, RefusesEverythingElseAsUsage) {
+TEST(FrameRange, RejectsOtherForms) {
   for (const char* text :
        {"", "x", "-", "-5", "5-4", "0-9x", "0-9x0", "0-9x-1", "0-9 ", " 0", "0..9", "1e3",
         "0-9x2x2", "99999999999", "99999999999999999999", "0-1-2", "a-b", "+1", "0x"}) {
@@ -37,7 +37,7 @@ TEST(FrameRange, RefusesEverythingElseAsUsage) {
   }
 }
 
-TEST(FrameRange, ResolvesAgainstTheClip) {
+TEST(FrameRange, ResolvesAgainstClip) {
   const auto resolve = [](const char* text) {
     return *ResolveFrames(*ParseFrameRange(text), 48, "clip 'run'", 24);
   };
@@ -49,7 +49,7 @@ TEST(FrameRange, ResolvesAgainstTheClip) {
   EXPECT_EQ(FrameCount(*ResolveFrames({}, 48, "c", 24)), 48);
 }
 
-TEST(FrameRange, BeyondTheClipIsSaidInWordsOfTheOption) {
+TEST(FrameRange, OutOfRangeErrorNamesOption) {
   const auto said = [](const FrameRange& range) {
     return std::string(ResolveFrames(range, 48, "clip 'run'", 24).status().message());
   };
@@ -60,7 +60,7 @@ TEST(FrameRange, BeyondTheClipIsSaidInWordsOfTheOption) {
   EXPECT_EQ(said(*ParseFrameRange("90-")), "--frames: got 90-" + allowed);
 }
 
-TEST(FrameRange, BeyondTheClipIsBadInputAndSaysWhatThereIs) {
+TEST(FrameRange, OutOfRangeErrorNamesAvailableFrames) {
   for (const char* text : {"48", "0-48", "100-", "40-60x5"}) {
     const auto range = ResolveFrames(*ParseFrameRange(text), 48, "clip 'run'", 24);
     ASSERT_FALSE(range.ok()) << text;

@@ -7,7 +7,7 @@
 namespace sinew::cli {
 namespace {
 
-TEST(NearNames, SlipsAndPartsAreNearAndNothingElse) {
+TEST(NearNames, TyposAndPartsAreClose) {
   const std::vector<std::string> names = {"index_proximal", "index_distal", "thumb_distal", "Hips",
                                           "a"};
   const struct {
@@ -27,7 +27,7 @@ TEST(NearNames, SlipsAndPartsAreNearAndNothingElse) {
   EXPECT_EQ(DidYouMean(std::string(1000, 'i'), names), "");
 }
 
-TEST(NearNames, TheNearestThreeComeFirst) {
+TEST(NearNames, ReturnsClosestThreeFirst) {
   const std::vector<std::string> names = {"leg_1_end", "leg_1x", "leg_1", "leg_2", "leg_1y"};
   EXPECT_EQ(DidYouMean("leg_1", names), "; did you mean leg_1, leg_1_end or leg_1x?");
 }

@@ -22,7 +22,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 
-TEST(OutputFile, NothingUnderTheNameUntilCommit) {
+TEST(OutputFile, NameIsAbsentUntilCommit) {
   const TemporaryFolder folder;
   auto file = OutputFile::Create(folder / "a.bin");
   ASSERT_TRUE(file.ok()) << file.status();
@@ -46,7 +46,7 @@ TEST(OutputFile, DroppedWithoutCommitLeavesNothing) {
   EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
-TEST(OutputFile, OldContentStaysUntilCommitAndIsReplacedWhole) {
+TEST(OutputFile, ReplacesOldContentOnCommit) {
   const TemporaryFolder folder;
   WriteAll(folder / "a.bin", "a long old content");
   {
@@ -60,7 +60,7 @@ TEST(OutputFile, OldContentStaysUntilCommitAndIsReplacedWhole) {
   EXPECT_EQ(ReadAll(folder / "a.bin"), "new");
 }
 
-TEST(OutputFile, WithoutOverwriteAnExistingFileIsRefused) {
+TEST(OutputFile, NoOverwriteRejectsExistingFile) {
   const TemporaryFolder folder;
   WriteAll(folder / "a.bin", "old");
   EXPECT_EQ(ExitCode(OutputFile::Create(folder / "a.bin", false).status()), kExitCannotWrite);
@@ -72,7 +72,7 @@ TEST(OutputFile, WithoutOverwriteAnExistingFileIsRefused) {
   EXPECT_EQ(ReadAll(folder / "b.bin"), "somebody else's");
 }
 
-TEST(OutputFile, PlacesThatCannotBeWrittenExit73AndAreNamed) {
+TEST(OutputFile, UnwritablePathExits73WithItsName) {
   const TemporaryFolder folder;
   WriteAll(folder / "file", "");
   for (const std::string& path :
@@ -100,7 +100,7 @@ TEST(OutputFile, PlacesThatCannotBeWrittenExit73AndAreNamed) {
   _exit(code);
 }
 
-TEST(OutputFile, FullDiskExits73AndLeavesTheOldFile) {
+TEST(OutputFile, FullDiskExits73AndKeepsOldFile) {
   const TemporaryFolder folder;
   WriteAll(folder / "a.bin", "old");
   EXPECT_EXIT(WriteOnFullDisk(folder / "a.bin"), ::testing::ExitedWithCode(kExitCannotWrite), "");
@@ -108,7 +108,7 @@ TEST(OutputFile, FullDiskExits73AndLeavesTheOldFile) {
   EXPECT_THAT(folder.Names(), ElementsAre("a.bin"));
 }
 
-TEST(OutputFile, LinksAreFollowed) {
+TEST(OutputFile, FollowsLinks) {
   const TemporaryFolder folder;
   std::filesystem::create_directory(folder / "real");
   WriteAll(folder / "real/a.bin", "old");
@@ -120,7 +120,7 @@ TEST(OutputFile, LinksAreFollowed) {
   EXPECT_EQ(ReadAll(folder / "real/a.bin"), "new");
 }
 
-TEST(OutputFile, RemoveTemporaryFilesClearsWhatIsOpen) {
+TEST(OutputFile, RemoveTemporaryFilesRemovesOpenFiles) {
   const TemporaryFolder folder;
   auto one = OutputFile::Create(folder / "a.bin");
   auto two = OutputFile::Create(folder / "a.bin");

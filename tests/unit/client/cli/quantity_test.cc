@@ -15,7 +15,7 @@ TEST(Quantity, CountsHaveCommas) {
   EXPECT_EQ(CountText(12'345'678), "12,345,678");
 }
 
-TEST(Quantity, BytesStayBelowAThousand) {
+TEST(Quantity, BytesUseUnitsBelowAThousand) {
   EXPECT_EQ(BytesText(1), "1 byte");
   EXPECT_EQ(BytesText(999), "999 bytes");
   EXPECT_EQ(BytesText(1000), "1.0 kB");
@@ -23,7 +23,7 @@ TEST(Quantity, BytesStayBelowAThousand) {
   EXPECT_EQ(BytesText(UINT64_MAX), "18.4 EB");
 }
 
-TEST(Quantity, DurationsPickTheirUnit) {
+TEST(Quantity, DurationsSelectUnit) {
   EXPECT_EQ(DurationText(absl::ZeroDuration()), "0 s");
   EXPECT_EQ(DurationText(absl::Microseconds(420)), "420 us");
   EXPECT_EQ(DurationText(absl::Microseconds(4200)), "4.2 ms");
@@ -34,7 +34,7 @@ TEST(Quantity, DurationsPickTheirUnit) {
   EXPECT_EQ(DurationText(-absl::Seconds(2)), "-2 s");
 }
 
-TEST(Quantity, TimesAreSecondsUnlessAUnitIsGiven) {
+TEST(Quantity, TimesDefaultToSeconds) {
   EXPECT_EQ(*ParseDuration("--ttl", "90"), absl::Seconds(90));
   EXPECT_EQ(*ParseDuration("--ttl", "1h30m"), absl::Minutes(90));
   EXPECT_EQ(*ParseDuration("--ttl", "0.5"), absl::Milliseconds(500));
@@ -45,7 +45,7 @@ TEST(Quantity, TimesAreSecondsUnlessAUnitIsGiven) {
   }
 }
 
-TEST(Spread, IsNearestRank) {
+TEST(Spread, UsesNearestRank) {
   std::vector<double> values;
   for (int k = 100; k >= 1; --k) values.push_back(k);
   const Spread spread = SpreadOf(values);

@@ -15,7 +15,7 @@ namespace {
 
 using client::VertexStatus;
 
-TEST(StatePicture, ColoursVerticesAndCountsThem) {
+TEST(StatePicture, ColoursAndCountsVertices) {
   const VertexStatus vertex_status[] = {VertexStatus::kFitted, VertexStatus::kNotDisplaced,
                                         VertexStatus::kFitted, VertexStatus::kExcluded,
                                         static_cast<VertexStatus>(200)};
@@ -32,7 +32,7 @@ TEST(StatePicture, ColoursVerticesAndCountsThem) {
   EXPECT_EQ(panel.swatches[3].text, "unknown 1");
 }
 
-TEST(StatePicture, ColoursOfALegendAreToldApart) {
+TEST(StatePicture, LegendColoursAreDistinguishable) {
   std::vector<VertexStatus> vertex_status;
   for (std::size_t k = 0; k <= client::kVertexStatus; ++k) {
     vertex_status.push_back(static_cast<VertexStatus>(k));
@@ -55,14 +55,14 @@ TEST(StatePicture, ColoursOfALegendAreToldApart) {
   }
 }
 
-TEST(StatePicture, JsonNamesEveryState) {
+TEST(StatePicture, JsonNamesEveryStatus) {
   const VertexStatus vertex_status[] = {VertexStatus::kIterationLimit};
   const auto json = VertexStatusJson(CountVertexStatus(vertex_status));
   EXPECT_EQ(json.dump(), R"({"not_displaced":0,"fitted":0,"contact":0,"pit":0,"out_of_steps":1,)"
                          R"("no_gradient":0,"excluded":0})");
 }
 
-TEST(StatePicture, HelpExplainsEveryNameOfTheLegend) {
+TEST(StatePicture, HelpExplainsEveryLegendName) {
   std::vector<VertexStatus> vertex_status;
   for (std::size_t k = 0; k < client::kVertexStatus; ++k) {
     vertex_status.push_back(static_cast<VertexStatus>(k));

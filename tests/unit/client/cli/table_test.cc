@@ -7,7 +7,7 @@
 namespace sinew::cli {
 namespace {
 
-TEST(Table, AlignsColumnsAndLeavesNoBlanksAtTheEnd) {
+TEST(Table, AlignsColumnsWithoutTrailingBlanks) {
   Table table({{"name"}, {"count", Table::Align::kRight}, {"what"}});
   table.Add({"lbs", "7", "fast"});
   table.Add({"enhanced_ddm", "12,597", ""});
@@ -24,7 +24,7 @@ TEST(Table, CountsCodePointsNotBytes) {
   EXPECT_EQ(table.Text(), "a      b\nH\xc3\xa4nde  1\nhands  2\n");
 }
 
-TEST(Table, MissingCellsAreEmptyFurtherOnesDropped) {
+TEST(Table, MissingCellsAreEmptyExtraOnesDropped) {
   Table table({{"a"}, {"b"}});
   table.Add({"1"});
   table.Add({"1", "2", "3"});
@@ -32,13 +32,13 @@ TEST(Table, MissingCellsAreEmptyFurtherOnesDropped) {
   EXPECT_EQ(table.rows(), 2U);
 }
 
-TEST(Table, NamesFromFilesCannotSteerTheTerminal) {
+TEST(Table, EscapesControlCharacters) {
   Table table({{"joint"}});
   table.Add({"\x1b]0;title\a\nnext\xc2\x9b"});
   EXPECT_EQ(table.Text(), "joint\n?]0;title??next?\n");
 }
 
-TEST(Printable, ReplacesWhatIsNotUtf8) {
+TEST(Printable, ReplacesInvalidUtf8) {
   EXPECT_EQ(Printable("a\xff\xc3(b"), "a\xef\xbf\xbd\xef\xbf\xbd(b");
   EXPECT_EQ(Printable("\xe2\x82\xac 5"), "\xe2\x82\xac 5");
   EXPECT_EQ(Printable("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");

@@ -36,7 +36,7 @@ client::RigData Rig(std::size_t joints) {
   return rig;
 }
 
-TEST(WeightPicture, ReadsWhatAJointCarries) {
+TEST(WeightPicture, ReadsWeightsOfJoint) {
   const auto weights = ReadWeights(Rig(3), "--weights", "j1");
   ASSERT_TRUE(weights.ok()) << weights.status();
   ASSERT_EQ(weights->joints.size(), 1u);
@@ -53,7 +53,7 @@ TEST(WeightPicture, ReadsWhatAJointCarries) {
       << "the fallback";
 }
 
-TEST(WeightPicture, RefusesWhatIsNotThere) {
+TEST(WeightPicture, RejectsUnknownJoint) {
   const absl::Status unknown = ReadWeights(Rig(3), "--weights", "tail").status();
   EXPECT_TRUE(absl::IsInvalidArgument(unknown)) << unknown;
   EXPECT_EQ(unknown.message(),
@@ -70,7 +70,7 @@ TEST(WeightPicture, RefusesWhatIsNotThere) {
   EXPECT_TRUE(ReadWeights(torn, "--weights", "j0").ok());
 }
 
-TEST(WeightPicture, KeepsTheHeaviestOfMany) {
+TEST(WeightPicture, KeepsHeaviestJoints) {
   client::RigData rig = Rig(60);
   client::Mesh& mesh = rig.meshes[1];
   mesh.positions.assign(60 * 3, 0);
@@ -94,7 +94,7 @@ TEST(WeightPicture, KeepsTheHeaviestOfMany) {
   EXPECT_EQ(heavy, 21u) << "every third, and j1 of the first mesh, wherever they stand";
 }
 
-TEST(WeightPicture, DrawsTheMeshAtRest) {
+TEST(WeightPicture, DrawsMeshAtRest) {
   const client::RigData rig = Rig(3);
   PictureOptions options;
   const auto panels = WeightPanels(rig, *ReadWeights(rig, "--weights", "all"), options);
@@ -108,7 +108,7 @@ TEST(WeightPicture, DrawsTheMeshAtRest) {
   EXPECT_EQ(RestJoints(rig)[2 * 12 + 3], 2.f);
 }
 
-TEST(WeightPicture, DrawsTheRestPoseWhereItIsNotTheBindPose) {
+TEST(WeightPicture, DrawsRestPoseNotBindPose) {
   client::RigData rig = Rig(2);
   rig.meshes.resize(1);  // moves by 10 in x to bind space
   client::Skin& skin = rig.meshes[0].skin;

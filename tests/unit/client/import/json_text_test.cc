@@ -5,7 +5,7 @@
 namespace sinew::client {
 namespace {
 
-TEST(JsonText, APlaceIsItsLineAndColumn) {
+TEST(JsonText, PlaceIsLineAndColumn) {
   const std::string text = "{\n  \"a\" 1\r\n}";
   EXPECT_EQ(PlaceInText(text, 1), "line 1, column 1");
   EXPECT_EQ(PlaceInText(text, 2), "line 1, column 2") << "a line's end belongs to the line";
@@ -15,7 +15,7 @@ TEST(JsonText, APlaceIsItsLineAndColumn) {
   EXPECT_EQ(PlaceInText(text, text.size() + 1), "line 3, column 2") << "the end";
 }
 
-TEST(JsonText, APlaceOutsideTheTextIsItsNearestEnd) {
+TEST(JsonText, PlaceOutsideTextIsClamped) {
   EXPECT_EQ(PlaceInText("", 0), "line 1, column 1");
   EXPECT_EQ(PlaceInText("", 1), "line 1, column 1");
   EXPECT_EQ(PlaceInText("ab", 0), "line 1, column 1");

@@ -49,7 +49,7 @@ TEST(Obj, KeepsPointsAndFacesInTheirOrder) {
   EXPECT_EQ(scene->statistics.meshes[0].triangles, 4u);
 }
 
-TEST(Obj, EndsOfLinesAndCommentsOfOtherProgramsAreRead) {
+TEST(Obj, ReadsForeignLineEndsAndComments) {
   for (const char* text :
        {"\xEF\xBB\xBFv 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n", "v 0 0 0\rv 1 0 0\rv 0 1 0\rf 1 2 3",
         "v 0 0 0#a\n#\n\n\tv\t1 0 0\nv 0 1 0 # b\nf 1 2 3#c"}) {
@@ -60,7 +60,7 @@ TEST(Obj, EndsOfLinesAndCommentsOfOtherProgramsAreRead) {
   }
 }
 
-TEST(Obj, FacesHaveAnyNumberOfCorners) {
+TEST(Obj, ReadsFacesOfAnySize) {
   std::string text, face = "f";
   for (int k = 1; k <= 1000; ++k) {
     absl::StrAppend(&text, "v ", k, " 0 0\n");
@@ -73,7 +73,7 @@ TEST(Obj, FacesHaveAnyNumberOfCorners) {
 }
 
 // As EncodeObj writes them.
-TEST(Obj, ShortestDecimalsComeBackAsTheSameNumbers) {
+TEST(Obj, ShortestDecimalsRoundTrip) {
   std::mt19937 random(5);
   std::normal_distribution<float> normal(0, 20);
   std::vector<float> want;
@@ -93,7 +93,7 @@ TEST(Obj, ShortestDecimalsComeBackAsTheSameNumbers) {
   EXPECT_EQ(scene->rig.meshes[0].positions, want);
 }
 
-TEST(Obj, DamagedFilesAreReadOrRefused) {
+TEST(Obj, DamagedFilesAreReadOrRejected) {
   const std::string whole =
       "mtllib a.mtl\no a\nv 0 0 0\nv 1e0 -1.5 .25 1\nv 0 1 0\nv 0 0 1\nvt 0 0\nvn 0 0 1\ng a\n"
       "f 1/1/1 2//1 3 # a\r\nt a 9/9/9 1\nusemtl b\nf -4 -3 -2 -1\nl 1 2\ns off\nf 4 2 1\n";
@@ -121,7 +121,7 @@ TEST(Obj, DamagedFilesAreReadOrRefused) {
 }
 
 // Nor what stands behind a point: tinyobjloader keeps the names, and computes the numbers.
-TEST(Obj, WhatIsNotReadCostsNothing) {
+TEST(Obj, IgnoredLinesUseNoMemory) {
   std::string text =
       "v 0 0 0 1e2147483649 1e2147483649\nv 1 0 0\nv 0 1 0\nvt 1e2147483649\nf 1 2 3\ng";
   for (std::size_t k = 0; k < (4u << 20); ++k) text += " a";
@@ -132,7 +132,7 @@ TEST(Obj, WhatIsNotReadCostsNothing) {
   EXPECT_LT(peak, 64u << 10);
 }
 
-TEST(Obj, WrongLinesAreNamed) {
+TEST(Obj, ErrorsNameLine) {
   const std::string points = "v 0 0 0\nv 1 0 0\nv 0 1 0\n";
   const std::pair<std::string, const char*> rows[] = {
       {"# nothing\n", "no vertex, need at least one"},

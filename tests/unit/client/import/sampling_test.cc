@@ -80,7 +80,7 @@ TEST(Sampling, StepsAtTheFrameOfTheKeyDespiteRounding) {
   EXPECT_EQ(TipAt(scene, 3, 60)[3], 1) << "between two keys the first holds";
 }
 
-TEST(Sampling, TurnsTheShorterWayAtConstantSpeed) {
+TEST(Sampling, RotatesShorterWayAtConstantSpeed) {
   const auto half = [](double degrees) { return degrees * std::numbers::pi / 360; };
   // 0 to 120 degrees about z, the second key with the opposite sign.
   const ImportedScene scene =

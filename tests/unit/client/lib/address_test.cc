@@ -8,7 +8,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-TEST(Address, WithoutAPortHasThatOfTheServer) {
+TEST(Address, MissingPortBecomesDefault) {
   const std::pair<const char*, const char*> rows[] = {
       {"localhost", "localhost:50051"},
       {"farm-7.example_net", "farm-7.example_net:50051"},
@@ -23,7 +23,7 @@ TEST(Address, WithoutAPortHasThatOfTheServer) {
   }
 }
 
-TEST(Address, ThatNamesItsPortOrNeedsNoneStays) {
+TEST(Address, KeepsExplicitPort) {
   for (const char* address :
        {"localhost:1", "10.0.0.7:65535", "[::1]:50051", "[fe80::1%eth0]:7", "unix:/run/sinew.sock",
         "unix:sinew.sock", "unix:///run/sinew.sock", "unix-abstract:sinew", "vsock:2:50051",
@@ -33,7 +33,7 @@ TEST(Address, ThatNamesItsPortOrNeedsNoneStays) {
   }
 }
 
-TEST(Address, IsRefusedWhereAnotherServerWouldAnswer) {
+TEST(Address, RejectsAmbiguousPort) {
   for (const char* address : {"",
                               ":50051",
                               "localhost:",

@@ -30,7 +30,7 @@ TEST(UploadRig, SendsPiecesOnceAndSkipsWhatIsStored) {
   EXPECT_EQ(*client.DownloadRig(first->rig.name), bytes);
 }
 
-TEST(UploadRig, ContinuesWhereItBroke) {
+TEST(UploadRig, ResumesAfterDisconnect) {
   FakeServer server;
   server.faults.upload_breaks_after = 450;
   ClientOptions options = server.Options();
@@ -44,7 +44,7 @@ TEST(UploadRig, ContinuesWhereItBroke) {
   EXPECT_EQ(server.rigs[uploaded->rig.name], bytes);
 }
 
-TEST(UploadRig, DoesNotRepeatARefusal) {
+TEST(UploadRig, DoesNotRetryRejection) {
   FakeServer server;
   server.faults.fail_next_call = grpc::Status(grpc::INVALID_ARGUMENT, "rig: no joints");
   const Client client = *Client::Connect(server.Options());
@@ -53,7 +53,7 @@ TEST(UploadRig, DoesNotRepeatARefusal) {
   EXPECT_TRUE(absl::IsInvalidArgument(client.UploadRig("").status()));
 }
 
-TEST(DownloadRig, ResumesAndChecksTheHash) {
+TEST(DownloadRig, ResumesAndChecksHash) {
   FakeServer server;
   const Client client = *Client::Connect(server.Options());
   const std::string bytes = *EncodeRig(SampleRig());
@@ -87,7 +87,7 @@ TEST(ForEachRig, WalksAllPages) {
   EXPECT_EQ(names, "abcdeabc");
 }
 
-TEST(DeleteRig, TakesTheSecondNotFoundForDone) {
+TEST(DeleteRig, TreatsNotFoundOnRetryAsDone) {
   FakeServer server;
   server.rigs["rigs/a"] = "";
   server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "answer lost");
@@ -96,7 +96,7 @@ TEST(DeleteRig, TakesTheSecondNotFoundForDone) {
   EXPECT_TRUE(absl::IsNotFound(client.DeleteRig("rigs/a")));
 }
 
-TEST(ComputeWeights, SendsWhatIsSetAndReadsTheReport) {
+TEST(ComputeWeights, SendsSetOptionsAndReadsReport) {
   FakeServer server;
   server.rigs["rigs/a"] = "";
   const Client client = *Client::Connect(server.Options());
@@ -125,7 +125,7 @@ TEST(ComputeWeights, SendsWhatIsSetAndReadsTheReport) {
   EXPECT_EQ(request.joints_size(), 2);
 }
 
-TEST(ComputeWeights, IsAskedAgainAfterABreakButNotAfterARefusal) {
+TEST(ComputeWeights, RetriesDisconnectsButNotRejections) {
   FakeServer server;
   server.rigs["rigs/a"] = "";
   const Client client = *Client::Connect(server.Options());
@@ -141,7 +141,7 @@ TEST(ComputeWeights, IsAskedAgainAfterABreakButNotAfterARefusal) {
   EXPECT_EQ(server.counts.weighed.size(), 4u);
 }
 
-TEST(ComputeWeights, EndsWithAStop) {
+TEST(ComputeWeights, EndsOnStop) {
   FakeServer server;
   server.rigs["rigs/a"] = "";
   const Client client = *Client::Connect(server.Options());

@@ -55,7 +55,7 @@ TEST(RigCodec, EqualRigsGiveEqualBytesAndName) {
             "rigs/sha256-ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
 }
 
-TEST(RigCodec, TakesTheSmallestIndexType) {
+TEST(RigCodec, UsesSmallestIndexType) {
   RigData rig = SampleRig();
   v1::Rig message = ToMessage(rig);
   EXPECT_EQ(message.meshes(0).face_vertices().type(), v1::ARRAY_TYPE_UINT16);
@@ -70,7 +70,7 @@ TEST(RigCodec, TakesTheSmallestIndexType) {
   EXPECT_EQ(FromMessage(wide)->meshes[0].face_vertices[0], 65536u);
 }
 
-TEST(EncodeRig, RefusesShapesThatDoNotAgree) {
+TEST(EncodeRig, RejectsMismatchedShapes) {
   const std::pair<const char*, std::function<void(RigData&)>> cases[] = {
       {"rig.joints[1].parent", [](RigData& r) { r.joints[1].parent = 1; }},
       {"rig.joints[0].parent", [](RigData& r) { r.joints[0].parent = -2; }},
@@ -105,7 +105,7 @@ TEST(EncodeRig, RefusesShapesThatDoNotAgree) {
   }
 }
 
-TEST(DecodeRig, RefusesEveryTruncationOrReadsAWholeRig) {
+TEST(DecodeRig, TruncationsAreRejectedOrWholeRigs) {
   const std::string bytes = *EncodeRig(SampleRig());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const auto rig = DecodeRig(std::string_view(bytes).substr(0, size));
@@ -113,7 +113,7 @@ TEST(DecodeRig, RefusesEveryTruncationOrReadsAWholeRig) {
   }
 }
 
-TEST(DecodeRig, RefusesArraysThatLie) {
+TEST(DecodeRig, RejectsArraysWithWrongCounts) {
   const std::pair<const char*, std::function<void(v1::Rig&)>> cases[] = {
       {"type", [](v1::Rig& r) { r.mutable_rest_local()->set_type(v1::ARRAY_TYPE_UINT32); }},
       {"unset", [](v1::Rig& r) { r.mutable_rest_local()->clear_type(); }},
@@ -141,7 +141,7 @@ TEST(DecodeRig, RefusesArraysThatLie) {
   }
 }
 
-TEST(DecodeRig, RefusesMeaningItWouldLose) {
+TEST(DecodeRig, RejectsUnsupportedFields) {
   v1::Rig rig = ToMessage(SampleRig());
   const std::string bytes = rig.SerializeAsString();
   EXPECT_TRUE(absl::IsUnimplemented(DecodeRig(bytes + "\xa0\x06\x01").status()));
@@ -156,7 +156,7 @@ TEST(DecodeRig, RefusesMeaningItWouldLose) {
   EXPECT_TRUE(absl::IsInvalidArgument(DecodeRig("not a rig at all").status()));
 }
 
-TEST(RigCodec, AMeshMayHaveNoSkinYet) {
+TEST(RigCodec, AcceptsMeshWithoutSkin) {
   RigData rig = SampleRig();
   rig.meshes[1].skin = {};
   const auto bytes = EncodeRig(rig);

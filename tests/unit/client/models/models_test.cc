@@ -70,7 +70,7 @@ class BuiltInModel : public ::testing::TestWithParam<Case> {
   const Model* model_ = nullptr;
 };
 
-TEST_P(BuiltInModel, IsWatertightAndOneManifold) {
+TEST_P(BuiltInModel, IsWatertightManifold) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> edges;
   std::size_t at = 0;
   for (const std::uint32_t size : mesh().face_sizes) {
@@ -201,7 +201,7 @@ TEST_P(BuiltInModel, ClipStartsAtRestAndLoops) {
   EXPECT_GT(inner, 0.01) << "it moves, by a degree a frame or more";
 }
 
-TEST_P(BuiltInModel, IsTheSameEveryTime) {
+TEST_P(BuiltInModel, IsDeterministic) {
   const auto again = GetParam().make();
   ASSERT_TRUE(again.ok());
   EXPECT_EQ(again->rig.meshes[0].positions, mesh().positions);
@@ -212,7 +212,7 @@ TEST_P(BuiltInModel, IsTheSameEveryTime) {
 INSTANTIATE_TEST_SUITE_P(All, BuiltInModel, ::testing::ValuesIn(Cases()),
                          [](const auto& test) { return test.param.name; });
 
-TEST(Hand, HasTwentyJointsAndReaches) {
+TEST(Hand, HasTwentyJointsAndExtent) {
   const auto hand = Hand();
   ASSERT_TRUE(hand.ok());
   EXPECT_EQ(hand->rig.joints.size(), 20u);
@@ -234,7 +234,7 @@ TEST(Hand, HasTwentyJointsAndReaches) {
   EXPECT_GT(fist[11], 0.02f) << "on the palm's side";
 }
 
-TEST(Tube, GivesAsManyInfluencesAsAsked) {
+TEST(Tube, HasRequestedInfluences) {
   for (const std::uint32_t influences : {1u, 2u, 3u, 5u, 8u}) {
     const auto tube = Tube({.rings = 400, .joints = 12, .influences = influences});
     ASSERT_TRUE(tube.ok());
@@ -269,7 +269,7 @@ TEST(Arm, RefusesOptionsOutOfRange) {
   EXPECT_EQ(Arm({.frames = 0}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
-TEST(Models, AreMadeByName) {
+TEST(Models, CanBeCreatedByName) {
   for (const std::string& name : ModelNames()) {
     const auto model = Make(name);
     ASSERT_TRUE(model.ok()) << model.status();

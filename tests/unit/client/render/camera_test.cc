@@ -27,7 +27,7 @@ Eigen::Vector2d Project(const Camera& camera, double aspect, const Vector3d& poi
   return {offset.dot(right) / (slope * aspect), offset.dot(back.cross(right)) / slope};
 }
 
-TEST(FrameMeshes, TouchesTheMarginsAndCentres) {
+TEST(FrameMeshes, TouchesMarginsAndCentres) {
   const auto mesh = testing::Cube();
   const std::span<const float> meshes[] = {mesh.positions};
   for (double aspect : {0.5, 1.0, 16.0 / 9, 4.0}) {
@@ -77,7 +77,7 @@ TEST(FrameMeshes, LooksAtTheFrontForEitherUpAxis) {
   EXPECT_EQ(z_up->ground, -1);
 }
 
-TEST(FrameMeshes, StandsOffASinglePoint) {
+TEST(FrameMeshes, KeepsDistanceFromSinglePoint) {
   const std::vector<float> point = {3, 4, 5};
   const std::span<const float> meshes[] = {point};
   const auto camera = FrameMeshes(meshes, {});

@@ -12,7 +12,7 @@ double Luminance(Rgb c) {
   return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
 }
 
-TEST(ColourRamp, BrightensAllTheWay) {
+TEST(ColourRamp, BrightensMonotonically) {
   // Up to the rounding of a channel.
   for (int k = 0; k < 256; ++k) {
     EXPECT_LT(Luminance(RampColour(k / 256.0)), Luminance(RampColour((k + 1) / 256.0)) + 0.6) << k;
@@ -21,7 +21,7 @@ TEST(ColourRamp, BrightensAllTheWay) {
   EXPECT_EQ(RampColour(1), (Rgb{253, 231, 37}));
 }
 
-TEST(ColourRamp, HeatDarkensAllTheWay) {
+TEST(ColourRamp, HeatDarkensMonotonically) {
   const auto heat = [](int k) { return RampColour(k / 256.0, Ramp::kHeat); };
   for (int k = 0; k < 256; ++k) {
     EXPECT_GT(Luminance(heat(k)) + 0.6, Luminance(heat(k + 1))) << k;

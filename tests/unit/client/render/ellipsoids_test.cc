@@ -13,7 +13,7 @@ PosedMuscle Muscle() {
   return {.frame = {0, 0, 1, 1, 1, 0, 0, 2, 0, 1, 0, 3}, .radii = {2, 0.5f, 0.25f}};
 }
 
-TEST(DrawMuscles, PutsEveryPointOnTheEllipsoid) {
+TEST(DrawMuscles, PointsAreOnEllipsoid) {
   const PosedMuscle muscles[] = {Muscle()};
   const Ellipsoids drawn = DrawMuscles(muscles);
   const std::size_t vertices = drawn.positions.size() / 3;
@@ -56,7 +56,7 @@ TEST(DrawMuscles, TurnsFacesOutwards) {
   EXPECT_LT(volume, whole);
 }
 
-TEST(DrawMuscles, LeavesOutWhatCannotBeDrawn) {
+TEST(DrawMuscles, OmitsUndrawableMuscles) {
   PosedMuscle muscles[] = {Muscle(), Muscle(), Muscle()};
   const std::size_t one = DrawMuscles(std::span(muscles).first(1)).positions.size();
   muscles[0].radii[1] = 0;

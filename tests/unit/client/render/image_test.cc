@@ -17,7 +17,7 @@ std::span<const std::byte> Bytes(const std::string& text) {
   return std::as_bytes(std::span(text.data(), text.size()));
 }
 
-TEST(Png, ReadsBackEveryPixel) {
+TEST(Png, RoundTripsEveryPixel) {
   const auto png = EncodePng(Pattern());
   ASSERT_TRUE(png.ok()) << png.status();
   EXPECT_EQ(png->substr(0, 8), "\x89PNG\r\n\x1a\n");
@@ -29,11 +29,11 @@ TEST(Png, ReadsBackEveryPixel) {
   EXPECT_EQ(image->At(4, 2), (Rgb{0, 255, 128}));
 }
 
-TEST(Png, WritesTheSameBytesForTheSamePicture) {
+TEST(Png, SamePictureGivesSameBytes) {
   EXPECT_EQ(*EncodePng(Pattern()), *EncodePng(Pattern()));
 }
 
-TEST(Png, RefusesImagesThatDoNotAgree) {
+TEST(Png, RejectsMismatchedImages) {
   Image ragged = Pattern(), wide = Pattern(), flat;
   ragged.rgb.pop_back();
   wide.width = kMaxImageSide + 1;

@@ -94,7 +94,7 @@ TEST(ComposePanels, DrawsTheWholeRampInTheLegend) {
   }
 }
 
-TEST(ComposePanels, CutsTextThatFitsNoFewLines) {
+TEST(ComposePanels, TruncatesLongText) {
   const std::string long_text(5000, 'w');
   const Panel panel = {Image(64, 64, kRed), long_text, "\xff\xfe broken"};
   const auto sheet = ComposePanels(
@@ -128,7 +128,7 @@ TEST(ComposePanels, GivesLongTextMoreLines) {
   EXPECT_GT(ComposePanels({&panel, 1}, options)->height, beside);
 }
 
-TEST(ComposePanels, ShowsWhatColoursMean) {
+TEST(ComposePanels, DrawsLegend) {
   constexpr Rgb kGreen = {10, 180, 40}, kWhite = {255, 255, 255};
   Panel panels[] = {{Image(200, 100, kRed), "one", ""}, {Image(200, 100, kBlue), "two", ""}};
   panels[1].swatches = {{kGreen, "fitted 12"}, {kWhite, "excluded 3"}};
@@ -146,7 +146,7 @@ TEST(ComposePanels, ShowsWhatColoursMean) {
   EXPECT_GT(red.bottom, green.bottom) << "those of all stand below those of one";
 }
 
-TEST(ComposePanels, CommonSwatchesStandApartFromThoseOfAPanel) {
+TEST(ComposePanels, SeparatesCommonFromPanelSwatches) {
   constexpr Rgb kGreen = {30, 160, 60};
   std::vector<Panel> panels = {{Image(200, 200, kBlue), "lbs", "note", {}}};
   panels[0].swatches = {{kGreen, "fitted 12"}};
@@ -187,7 +187,7 @@ TEST(Font, MeasuresAndFitsText) {
   EXPECT_EQ(font->Width("\xff", 20), font->Width("\xef\xbf\xbd", 20));
 }
 
-TEST(Font, WrapsTextBehindSpacesAndMarks) {
+TEST(Font, WrapsTextAfterSpacesAndPunctuation) {
   auto font = Font::Open();
   ASSERT_TRUE(font.ok()) << font.status();
   const auto words = font->Wrap("one two three four", 20, font->Width("one two thre", 20), 9);

@@ -57,7 +57,7 @@ bool HasWrongSideColour(Rgb c) {
   return c[1] > 2 * c[0] && c[2] > 2 * c[0];
 }
 
-TEST(Render, GivesTheSameBytesForAnyNumberOfThreads) {
+TEST(Render, ThreadsDoNotChangeBytes) {
   const TestMesh mesh = Sphere();
   RenderOptions options;
   options.width = 160;
@@ -72,7 +72,7 @@ TEST(Render, GivesTheSameBytesForAnyNumberOfThreads) {
   }
 }
 
-TEST(Render, LeavesTheProcessItsThreads) {
+TEST(Render, LeavesThreadLimitUnchanged) {
   const auto allowed = [] {
     return tbb::global_control::active_value(tbb::global_control::max_allowed_parallelism);
   };
@@ -181,7 +181,7 @@ TEST(Render, KeepsSharpEdgesSharp) {
   for (std::uint32_t x = 20; x < 76; ++x) EXPECT_NEAR(image.At(x, 48)[0], middle, 6) << x;
 }
 
-TEST(Render, TellsWhetherAWrongSideIsSeen) {
+TEST(Render, ReportsVisibleBackFaces) {
   TestMesh mesh = Cube();
   RenderOptions options = Plain();
   bool seen = true;
@@ -194,7 +194,7 @@ TEST(Render, TellsWhetherAWrongSideIsSeen) {
   EXPECT_TRUE(seen);
 }
 
-TEST(Render, ShowsWhatStandsInsideASeeThroughMesh) {
+TEST(Render, ShowsContentOfTranslucentMesh) {
   const TestMesh skin = Sphere();
   TestMesh core = Sphere();
   for (float& x : core.positions) x *= 0.3f;
@@ -270,7 +270,7 @@ TEST(Render, ShadesTheGroundUnderTheMesh) {
   EXPECT_EQ(MustRender(mesh.View(), below, options).At(0, 95), (Rgb{200, 200, 200}));
 }
 
-TEST(Render, DrawsTheSameAtAnyScaleAndPlace) {
+TEST(Render, IsInvariantToScaleAndPosition) {
   const TestMesh mesh = Cube();
   const Image here = MustRender(mesh.View(), Frame(mesh, 0.5, 0.3), Plain());
   for (const auto& [scale, offset] : {std::pair{1e-20f, 0.0f}, {1e30f, 0.0f}, {1.0f, 65536.0f}}) {
@@ -301,7 +301,7 @@ TEST(Render, SurvivesFlatAndCollapsedMeshes) {
   }
 }
 
-TEST(Render, TakesAHugeFanInStride) {
+TEST(Render, DrawsHugeFan) {
   // All faces share one vertex: pairwise work at it would take hours.
   constexpr std::uint32_t kRim = 200000;
   TestMesh fan;
