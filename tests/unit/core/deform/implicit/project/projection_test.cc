@@ -88,7 +88,8 @@ TEST(Projection, FollowsRigidMotion) {
       farthest = std::max(farthest, d);
     }
     std::printf("rigid motion at %.0f: %zu within 1e-5, farthest %.1e\n", degrees, near, farthest);
-    EXPECT_GE(near, still.points.size() - 26) << degrees;
+    // Rounding flips a threshold of the schedule at up to 1 % of the points.
+    EXPECT_GE(near, still.points.size() * 99 / 100) << degrees;
     EXPECT_LT(farthest, 1e-3) << degrees;
   }
 }
