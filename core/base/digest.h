@@ -35,7 +35,6 @@ class Sha256 {
   std::unique_ptr<State> state_;
 };
 
-// The digest of one string.
 std::string Sha256Hex(std::string_view bytes);
 
 }  // namespace sinew

@@ -32,7 +32,6 @@ class TableWriter {
     AddBytes(name, sizeof(T), std::as_bytes(std::span<const T>(values.data(), values.size())));
   }
   void AddBytes(std::string_view name, std::size_t element_bytes, std::span<const std::byte> bytes);
-  // The finished file.
   std::string Finish() const;
 
  private:

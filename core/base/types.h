@@ -26,7 +26,6 @@ struct Vec3d {
   bool operator==(const Vec3d&) const = default;
 };
 
-// Identity by default.
 struct Mat3 {
   std::array<float, 9> m{1, 0, 0, 0, 1, 0, 0, 0, 1};
 };

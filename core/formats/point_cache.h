@@ -25,7 +25,6 @@ namespace sinew {
 
 enum class CacheFormat : std::uint8_t { kPc2, kMdd, kNpy };
 
-// "pc2", "mdd" or "npy".
 const char* CacheFormatName(CacheFormat format);
 
 // The format called `name`, with or without a leading dot, ignoring case ("pc2", ".PC2").

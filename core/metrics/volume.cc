@@ -42,7 +42,6 @@ struct EdgeUse {
   int direction;  // +1: from the lower to the higher index, else -1
 };
 
-// One component at rest.
 struct Shape {
   double six_volumes = 0, twice_area = 0, twice_fans = 0;
   bool open = false;

@@ -81,7 +81,6 @@ void Ellipsoid(const MuscleKernelArgs& args) {
         {back(x.x, y.x, z.x), back(x.y, y.y, z.y), back(x.z, y.z, z.z)}, args.out);
 }
 
-// Values of the nearest segment.
 struct Nearest {
   Pack distance2, across, down, beyond;  // offset along width, depth and tangent
   Pack radius, slope, bend;              // profile and its derivatives along the segment

@@ -40,7 +40,6 @@ struct MuscleBox {
 // Outside this box f >= value.
 MuscleBox BoxBelow(const MuscleShape& shape, double value);
 
-// A rig's bind-pose skin.
 struct BindPoseSkin {
   std::vector<AffineD> pose;         // [J] the bind pose
   std::vector<Vec3d> points;         // [V] bind pose positions, model space

@@ -35,7 +35,6 @@ double Beyond(const Mesh& mesh, const Vec3d& point, const Vec3d& around) {
   return beyond;
 }
 
-// Half the sides of the box around a belly.
 Vec3d HalfBox(const MuscleState& state) {
   Axes half;
   for (std::size_t c = 0; c < 3; ++c) {

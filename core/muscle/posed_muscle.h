@@ -69,7 +69,6 @@ struct MuscleTables {
   }
 };
 
-// One muscle in full.
 struct MuscleState {
   std::vector<PathNode> path;  // origin to insertion
   double path_length = 0;

@@ -36,7 +36,6 @@ class Task {
            absl::FunctionRef<void(std::size_t, std::size_t)> body) const;
 
   bool cancelled() const { return options_.stop.stop_requested(); }
-  // OK, or kCancelled.
   absl::Status CheckCancelled() const;
 
   std::size_t memory_limit() const { return options_.memory_limit; }

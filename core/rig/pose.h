@@ -33,7 +33,6 @@ class PoseFormat {
                                            std::span<const std::string> joints,
                                            std::span<const std::string> controls);
 
-  // Bytes a pose must have.
   std::size_t joint_bytes() const { return joints_.size() * floats_per_joint() * sizeof(float); }
   std::size_t control_bytes() const { return controls_.size() * sizeof(float); }
 

@@ -85,7 +85,6 @@ class Rig {
   std::size_t joints() const { return skeleton_.joints(); }
   // SHA-256 of everything above, as hex: rigs with equal digests deform identically.
   const std::string& digest() const { return digest_; }
-  // Approximate bytes held by this object.
   std::size_t bytes() const;
 
  private:

@@ -220,14 +220,12 @@ SINEW_PACK_COMPARE(Lt, Lt)
 SINEW_PACK_COMPARE(Le, Le)
 SINEW_PACK_COMPARE(Gt, Gt)
 
-// a * b + c, rounded once.
 HWY_INLINE Pack MulAdd(const Pack& a, const Pack& b, const Pack& c) {
   Pack r;
   HWY_UNROLL(4)
   for (std::size_t i = 0; i < kVecs; ++i) r.v[i] = hn::MulAdd(a.v[i], b.v[i], c.v[i]);
   return r;
 }
-// c - a * b, rounded once.
 HWY_INLINE Pack NegMulAdd(const Pack& a, const Pack& b, const Pack& c) {
   Pack r;
   HWY_UNROLL(4)
@@ -252,7 +250,6 @@ HWY_INLINE Pack IfThenElse(const PackMask& mask, const Pack& a, const Pack& b) {
   for (std::size_t i = 0; i < kVecs; ++i) r.v[i] = hn::IfThenElse(mask.m[i], a.v[i], b.v[i]);
   return r;
 }
-// 2^n for a = n + kPowerBias, n a whole number in [-126, 127].
 HWY_INLINE Pack PowerOfTwo(const Pack& a) {
   const hn::RebindToUnsigned<PackTag> bits;
   Pack r;
@@ -262,13 +259,11 @@ HWY_INLINE Pack PowerOfTwo(const Pack& a) {
   }
   return r;
 }
-// x0 y0 z0 x1 y1 z1 ... as 48 floats.
 HWY_INLINE void StoreInterleaved(const Pack& x, const Pack& y, const Pack& z, float* p) {
   for (std::size_t i = 0; i < kVecs; ++i) {
     hn::StoreInterleaved3(x.v[i], y.v[i], z.v[i], PackTag(), p + i * kVecLanes * 3);
   }
 }
-// Bit i is lane i.
 HWY_INLINE std::uint32_t MaskBits(const PackMask& mask) {
   std::uint32_t bits = 0;
   for (std::size_t i = 0; i < kVecs; ++i) {

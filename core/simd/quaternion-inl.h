@@ -24,7 +24,6 @@ HWY_INLINE float Sign(const float* p, const float* q) {
   return p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3] < 0.0f ? -1.0f : 1.0f;
 }
 
-// sum += w * sign * q
 HWY_INLINE void Add(const Pack& w, float sign, const float* q, PackQuat& sum) {
   sum.w = MulAdd(w, Pack::Set(sign * q[0]), sum.w);
   sum.x = MulAdd(w, Pack::Set(sign * q[1]), sum.x);

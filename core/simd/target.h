@@ -25,7 +25,6 @@ std::vector<Isa> SupportedIsas();
 // supported level. kInvalidArgument: not supported by this machine.
 absl::Status ForceIsa(Isa isa);
 
-// The level in use.
 Isa ActiveIsa();
 
 }  // namespace sinew

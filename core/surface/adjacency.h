@@ -41,7 +41,6 @@ struct PointOrder {
 };
 PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout);
 
-// Compressed rows of neighbours.
 struct Adjacency {
   std::vector<std::uint64_t> offsets;     // [P + 1] into neighbours
   std::vector<std::uint32_t> neighbours;  // ascending within a row, never the point itself

@@ -40,7 +40,6 @@ NeighbourWeights Normalise(const Adjacency& adjacency, const std::vector<double>
   return n;
 }
 
-// Adds to both directions of edge (a, b).
 void AddEdge(const Adjacency& adjacency, std::uint32_t a, std::uint32_t b, double value,
              std::vector<double>& weights) {
   for (const auto& [from, to] : {std::pair(a, b), std::pair(b, a)}) {

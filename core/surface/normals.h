@@ -79,7 +79,6 @@ class NormalFinisher {
 
   // Whether the rig has authored tangents.
   bool has_tangents() const { return !tables_.tangents.empty(); }
-  // Floats of scratch Run needs.
   std::size_t scratch_floats() const;
   // Finite unit normals for any finite positions. A point whose faces have no area, or cancel, uses
   // its rest normal, transformed by its pivot binding. The same bits for any number of threads and

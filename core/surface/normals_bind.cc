@@ -97,7 +97,6 @@ std::int32_t FrameNeighbour(const float* packed, std::uint32_t lane, const Vec3f
   return best;
 }
 
-// The lanes of every point's neighbours.
 PointRings MakeRings(const Mesh& mesh, const WeldedPoints& welded, const PointOrder& order) {
   const Adjacency adjacency = PolygonNeighbours(mesh, welded);
   PointRings rings;

@@ -47,7 +47,6 @@ struct TangentTables {
   }
 };
 
-// The lanes of each point's neighbours.
 struct PointRings {
   std::vector<std::uint32_t> offset;  // [P + 1] into lane
   std::vector<std::uint32_t> lane;

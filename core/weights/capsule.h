@@ -24,7 +24,6 @@ struct Capsule {
 
 // phi at `distance` from the bone; along: 0 = root, 1 = tip.
 double FallOff(const Capsule& capsule, double distance, double along);
-// The strength a.
 double Strength(const Capsule& capsule, double distance, double along, double power);
 
 // [segments] radii fitted to the skin, times the options' factors: the median distance of the

@@ -96,7 +96,6 @@ class CandidateFinder {
   std::vector<std::uint32_t> seen_, all_;  // of the nearest joints
 };
 
-// Connected component of each point.
 std::vector<std::uint32_t> ComponentsOf(const Skin& skin) {
   std::vector<std::uint32_t> component(skin.points.size());
   std::iota(component.begin(), component.end(), 0u);

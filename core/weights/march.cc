@@ -24,7 +24,6 @@ class Front {
   double settled(std::uint32_t v) const { return settled_[v]; }
   std::vector<double> Take() { return std::move(settled_); }
 
-  // Lowers the distance of an unsettled voxel.
   void Lower(std::uint32_t v, double distance) {
     if (!(distance < distance_[v])) return;
     distance_[v] = distance;

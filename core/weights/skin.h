@@ -88,7 +88,6 @@ struct Columns {
   }
 };
 
-// What a method returns.
 struct Computed {
   Columns columns;                    // non-negative except for rounding; rows need not sum to 1
   std::vector<std::uint32_t> unseen;  // points, rising

@@ -27,7 +27,6 @@ struct ProjectionKernelArgs {
   float* out;                        // [B][3][16], may be `in`
 };
 
-// Blocks [begin, end).
 void ProjectionKernel(const ProjectionKernelArgs& args, std::size_t begin, std::size_t end);
 
 // out = in + sum over the block's pairs of share * push.
@@ -41,7 +40,6 @@ struct PushKernelArgs {
 };
 inline constexpr std::uint32_t kNoPush = 0xffffffffu;
 
-// Blocks [begin, end).
 void PushKernel(const PushKernelArgs& args, std::size_t begin, std::size_t end);
 
 }  // namespace sinew

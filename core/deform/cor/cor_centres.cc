@@ -17,7 +17,6 @@ constexpr double kRegulariser = 1e-12 / 16;
 constexpr std::size_t kChunkTerms = 1 << 20;
 constexpr std::size_t kListGrain = 4096;
 
-// Mass and first moments.
 struct Sums {
   double mass = 0, x = 0, y = 0, z = 0;
 };

@@ -14,7 +14,6 @@ constexpr double kTie = 1e-9;
 constexpr int kCountedHalvings = 4;  // beyond, the number of pieces is estimated from the sides
 constexpr std::size_t kSplitGrain = 4096;  // triangles: at most two million pieces
 
-// Kept weights of one vertex.
 struct Row {
   std::span<const std::uint16_t> bindings;
   std::span<const double> weights;

@@ -48,12 +48,10 @@ struct TableRow<true> {
   HWY_INLINE Pack Weight(int f) const { return Pack::LoadHalf(halves + 16 * f); }
 };
 
-// The coordinates of a block's points.
 HWY_INLINE void Load3(const float* block, Pack* p) {
   for (int i = 0; i < 3; ++i) p[i] = Pack::Load(block + 16 * i);
 }
 
-// Row r of a row-major matrix times v.
 HWY_INLINE Pack Row(const float* row, const Pack* v) {
   return MulAdd(Pack::Set(row[0]), v[0], MulAdd(Pack::Set(row[1]), v[1], Pack::Set(row[2]) * v[2]));
 }

@@ -20,7 +20,6 @@ namespace {
 
 constexpr std::size_t kGrain = 64;  // blocks per chunk: 1,024 vertices, about 15 microseconds
 
-// Which values of the pose a variant needs.
 bool NeedsRotations(std::uint32_t variant, bool enhanced) {
   return variant == 5 ? false : variant != 3 || enhanced;
 }

@@ -107,7 +107,6 @@ struct StretchingDdm {
   static constexpr std::string_view kPaper = "Kalentchouk, Hutchinson 2021";
 };
 
-// The method of each form.
 template <class Form>
 struct DdmMethod : Form {
   using Params = typename Form::Params;

@@ -15,7 +15,6 @@ namespace sinew::HWY_NAMESPACE {
 
 constexpr float kGuardTrace = 2.0f;  // of a rotation by 60 degrees
 
-// Sums over the bindings of a block.
 struct Sums {
   Pack h[9];            // sum (linear P + e psi^T), row-major
   Pack q[3];            // sum (linear psi + omega e)

@@ -79,7 +79,6 @@ struct DdmBlendKernelArgs {
   bool matrices;
 };
 
-// Blocks [begin, end).
 void DdmBlendKernel(const DdmBlendKernelArgs& args, std::size_t begin, std::size_t end);
 
 }  // namespace sinew

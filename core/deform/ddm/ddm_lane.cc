@@ -93,7 +93,6 @@ Vec3d Column(const float* block, std::size_t lane) {
   return {block[lane], block[16 + lane], block[32 + lane]};
 }
 
-// Reads one pair of a table.
 struct LaneRow {
   const DdmTable& table;
   std::size_t pair, lane;

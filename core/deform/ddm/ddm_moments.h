@@ -30,7 +30,6 @@ struct DdmBindOptions {
   std::optional<double> support_tail{};  // outside the computed rings; default from truncation
 };
 
-// Parameters in the units of the mesh.
 struct DdmSmoothing {
   bool implicit = true;
   double lambda = 0;  // per step
@@ -96,7 +95,6 @@ class DdmMomentTable {
   double dropped_ = 0;
 };
 
-// Progress units of making a plan.
 double DdmPlanWork(const Rig& rig);
 
 // The quantity compared with truncation: the larger of a joint's shares of rotation (omega) and

@@ -33,7 +33,6 @@ float UnitOf(float largest) {
   return std::ldexp(1.0f, fraction == 0.5f ? exponent - 1 : exponent);
 }
 
-// Rounds the fields of one pair to float16.
 void HalvePair(const DdmTables& full, std::size_t pair, DdmTables& out) {
   const std::size_t fields = full.fields(), groups = full.groups();
   float largest[2] = {};

@@ -25,7 +25,6 @@ struct DetailFrame {
   Vec3f tangent, bitangent, normal;
 };
 
-// The smoothed mesh of one frame.
 struct Smoothed {
   const DeltaMush& mush;
   const float* points;        // [P][4]

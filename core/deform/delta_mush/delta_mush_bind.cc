@@ -29,7 +29,6 @@ constexpr double kBindEdge = 0.02, kPoseEdge = 0.01;
 constexpr double kPlanWork = 800, kStepWork = 12, kDetailWork = 300;
 constexpr double kStepTime = 7, kFrameTime = 30;
 
-// The welded mesh and its smoothing operator.
 struct Plan {
   WeldedPoints welded;
   Adjacency ring;
@@ -177,7 +176,6 @@ struct RestFrame {
   Vec3d tangent, bitangent, normal;
 };
 
-// Frames of the smoothed rest mesh.
 class RestFrames {
  public:
   RestFrames(const SurfaceFaces& surface, std::span<const Vec3d> points)

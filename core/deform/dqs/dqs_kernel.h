@@ -27,7 +27,6 @@ struct DqsKernelArgs {
   float blend;                       // the share if blend_lanes is null
 };
 
-// Blocks [begin, end).
 void DqsKernel(const DqsKernelArgs& args, std::size_t begin, std::size_t end);
 
 }  // namespace sinew

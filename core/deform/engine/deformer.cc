@@ -228,7 +228,6 @@ absl::Status Deformer::CheckStages() {
   return absl::OkStatus();
 }
 
-// Runs one pose through the stages.
 struct Deformer::Step {
   const PosedRig& posed;
   std::size_t stages;        // number of stages to run

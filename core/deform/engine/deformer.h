@@ -108,13 +108,11 @@ class Deformer {
   bool has_tangents() const;
   // Whether frames can have vertex status.
   bool has_vertex_status() const { return has_vertex_status_; }
-  // Number of muscles of the rig.
   std::size_t muscles() const { return muscles_.rows.size(); }
   std::size_t controls() const { return tables_.control_defaults.size(); }
   const BlockLayout& layout() const { return *layout_; }
   // Statistics of the bind, by stage.
   std::vector<BindStatistic> Statistics() const;
-  // Bytes of bound data.
   std::size_t bytes() const;
   // Whether no stage is stateful, so that frames can be evaluated in any order.
   bool frames_independent() const { return state_floats_ == 0; }

@@ -40,13 +40,11 @@ struct ParamsOf<MethodList<M...>> {
 static_assert(std::is_same_v<ParamsOf<AllMethods>::type, StageParams>,
               "params.h and registry.cc list the same methods in the same order");
 
-// Calls visit.template operator()<M>() for every method.
 template <class... M, class Visit>
 void ForEach(MethodList<M...>, Visit&& visit) {
   (visit.template operator()<M>(), ...);
 }
 
-// The method whose parameters are P.
 template <class P, class List>
 struct MethodFor;
 template <class P, class First, class... Rest>
@@ -93,7 +91,6 @@ auto WithMethod(const StageParams& params, Body&& body) {
       params);
 }
 
-// Describes one member of a parameter struct.
 struct Describe {
   ParameterInfo& info;
 

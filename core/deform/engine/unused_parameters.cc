@@ -28,7 +28,6 @@ class Finder {
   Rows rows_;
 };
 
-// Methods without such parameters.
 template <class P>
 Rows Unread(const P&) {
   return {};
@@ -59,7 +58,6 @@ Rows Unread(const DeltaMushParams& p) {
   return find.Take();
 }
 
-// Both forms of ddm.
 Rows UnreadDdm(const DdmParams& p) {
   Finder find;
   // Explicit smoothing may take more steps than given, never fewer.

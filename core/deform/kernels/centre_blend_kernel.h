@@ -24,7 +24,6 @@ struct CentreBlendKernelArgs {
   float* out;                        // [B][3][16], may be `in`
 };
 
-// Blocks [begin, end).
 void CentreBlendKernel(const CentreBlendKernelArgs& args, std::size_t begin, std::size_t end);
 
 }  // namespace sinew

@@ -16,7 +16,6 @@ struct LinearBlendKernelArgs {
   float* out;                        // [B][3][16], may be `in`
 };
 
-// Blocks [begin, end).
 void LinearBlendKernel(const LinearBlendKernelArgs& args, std::size_t begin, std::size_t end);
 
 }  // namespace sinew

@@ -16,7 +16,6 @@
 
 namespace sinew {
 
-// The attachment of a point to a muscle.
 struct MuscleAnchor {
   std::uint32_t muscle;
   float share;         // strength and nearness times the profile at u; < 0 if faces point inward

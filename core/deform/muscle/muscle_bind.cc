@@ -19,7 +19,6 @@ constexpr double kVertexWork = 400;             // nanoseconds per vertex: weldi
 constexpr double kFaceNs = 8;                   // nanoseconds per corner of a frame
 constexpr std::size_t kAnchorsAtATime = 65536;  // between cancellation checks
 
-// Position of a vertex relative to a rest belly.
 struct BellyPlace {
   double u;
   Vec3d offset;  // from the belly's line

@@ -203,7 +203,6 @@ absl::Status Shapes::Check(const BlockLayout& layout, std::size_t) const {
 }
 
 void Shapes::Run(const StageFrame& frame) const {
-  // The active targets, in order.
   const auto list = reinterpret_cast<ActiveTarget*>(frame.scratch.data());
   std::size_t count = 0;
   for (std::size_t s = 0; s < shape_control.size(); ++s) {

@@ -27,7 +27,6 @@ struct SphericalBlendKernelArgs {
   float fade;                          // rad
 };
 
-// Blocks [begin, end).
 void SphericalBlendKernel(const SphericalBlendKernelArgs& args, std::size_t begin, std::size_t end);
 
 }  // namespace sinew

@@ -16,7 +16,6 @@ void FixBlocking() {
   static_cast<void>(fixed);
 }
 
-// Mean distance to the nearest other point.
 double MeanSpacing(std::span<const Vec3d> points) {
   double sum = 0;
   for (const Vec3d& p : points) {

@@ -89,7 +89,6 @@ HWY_INLINE RawField Polynomial(const float* p, const PackPoint& u) {
            MulAdd(twice, u.z, MulAdd(square, bz, mu.z + h.z))}};
 }
 
-// f and its gradient at u.
 HWY_INLINE RawField Sums(const HrbfPart& part, const PackPoint& u) {
   auto [f, g] = Polynomial(part.polynomial, u);
   const Pack r = Pack::Set(part.polynomial[14]), r2 = Pack::Set(-2 * part.polynomial[14]);

@@ -136,7 +136,6 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const FieldOptions& op
                 {{1, 0, 0, fit.centre.x, 0, 1, 0, fit.centre.y, 0, 0, 1, fit.centre.z}});
     if (!AllFinite(to_joint.m)) continue;
     part_of_bone[b] = part_of_joint[bone.joint] = static_cast<std::int32_t>(field.joint_.size());
-    // The nearest ancestor with a field.
     std::int32_t above = bone.parent;
     while (above >= 0 && part_of_bone[static_cast<std::size_t>(above)] < 0) {
       above = bones[static_cast<std::size_t>(above)].parent;

@@ -60,7 +60,6 @@ class LimbField {
   // Value of f where a part's F reaches 0, in bind pose lengths.
   double radius(std::size_t part) const { return radius_[part]; }
   std::vector<BindStatistic> Statistics() const;
-  // Bytes of the bound data.
   std::size_t bytes() const;
 
   template <class Self, class Visit>

@@ -57,7 +57,6 @@ class MuscleField {
   std::vector<std::int32_t> part_;    // -1 = none
 };
 
-// One muscle in one frame.
 struct MuscleExtra final : ExtraField {
   void Evaluate(const PointBlock& points, FieldBlock& out) const override {
     EvaluateMuscle(shape, fat, points, out);

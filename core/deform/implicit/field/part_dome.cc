@@ -23,7 +23,6 @@ constexpr std::size_t kLevels = 5, kDirections = 12;  // rays that search the sk
 constexpr double kHighest = 0.9;                      // sine of the steepest ray
 constexpr double kAhead = 0.3;  // cosine between a ray and the normal of the skin it leaves through
 
-// Triangles that may intersect a ball.
 std::vector<std::uint32_t> TrianglesNear(const LimbSurface& surface, const Vec3d& centre,
                                          double radius) {
   std::vector<std::uint32_t> near;

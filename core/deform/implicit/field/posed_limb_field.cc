@@ -121,7 +121,6 @@ class PosedLimbField::Query {
   struct Entry {
     std::uint32_t part, block;
   };
-  // A part that may reach some of the points.
   struct alignas(64) Candidate {
     float reach[kLanes];  // upper bounds of its field
     float largest;

@@ -26,7 +26,6 @@ class NeighbourRows {
   std::size_t begin(std::size_t point) const { return base_[point >> shift_] + start_[point]; }
   std::size_t end(std::size_t point) const { return begin(point + 1); }
   std::size_t RowSize(std::size_t point) const { return end(point) - begin(point); }
-  // Entries of all rows.
   std::size_t size() const { return step_.size(); }
   // Entry k, which belongs to the row of `point`.
   std::uint32_t At(std::size_t point, std::size_t k) const {

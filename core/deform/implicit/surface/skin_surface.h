@@ -58,7 +58,6 @@ struct SkinSurface {
   std::vector<std::uint8_t> along;     // [I] how much of its projection it follows, in 255ths
 
   std::size_t points() const { return point_lane.size(); }
-  // Point p of a stage's blocks.
   Vec3f PointOf(std::span<const PointBlock> blocks, std::size_t p) const {
     const std::size_t lane = point_lane[p];
     const PointBlock& block = blocks[lane / kLanes];
@@ -147,7 +146,6 @@ void GoPartOfWay(const SkinSurface& skin, std::span<const PointBlock> in, std::s
 void ScatterPoints(const SkinSurface& skin, std::span<const PointBlock> in, std::span<float> moved,
                    std::span<PointBlock> out, const Task& task);
 
-// Points to file order.
 void ScatterVertexStatus(const SkinSurface& skin, const BlockLayout& layout,
                          std::span<const std::uint8_t> of_point,
                          std::span<std::uint8_t> vertex_status);

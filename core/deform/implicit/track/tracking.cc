@@ -41,12 +41,10 @@ std::uint16_t HoldingBinding(const BlockLayout& layout, const SkinSurface& skin,
   return layout.pivot[skin.point_lane[p] / kLanes];
 }
 
-// Stores the state of point p.
 void Keep(const StageFrame& frame, std::size_t p, Vec4 at) {
   for (int c = 0; c < 3; ++c) frame.state[p * 3 + static_cast<std::size_t>(c)] = at[c];
 }
 
-// One step from pose to pose.
 class Step {
  public:
   Step(const SkinSurface& skin, const PosedField& before, const PosedField& now,
@@ -86,7 +84,6 @@ class Step {
   std::size_t Lanes(std::size_t block) const {
     return std::min(kLanes, skin_.points() - block * kLanes);
   }
-  // Length scale of the point's strongest joint.
   float LengthScale(std::size_t p) const {
     return scales_[HoldingBinding(frame_.layout, skin_, p)];
   }
@@ -302,7 +299,6 @@ void Step::Rotate(std::size_t block) {
   }
 }
 
-// Relaxation offset of point p.
 Vec4 Step::Relaxed(std::size_t p) const {
   const Vec4 at = Load4(buffers_.at, p), rest = Load4(buffers_.rest, p);
   const float* own = buffers_.rotation + p * 12;
