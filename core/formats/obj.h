@@ -17,10 +17,9 @@ namespace sinew {
 
 struct ObjPart {
   std::string name;
-  std::span<const float> positions;           // [V * 3] finite
-  std::span<const std::uint32_t> face_sizes;  // [F] each >= 3; empty = all triangles
-  std::span<const std::uint32_t>
-      face_vertices;  // [sum of face sizes] indices into this part's vertices
+  std::span<const float> positions;              // [V * 3] finite
+  std::span<const std::uint32_t> face_sizes;     // [F] each >= 3; empty = all triangles
+  std::span<const std::uint32_t> face_vertices;  // [sum of face sizes] into this part
 };
 
 // The whole file. Numbers are the shortest that parse back to the same float32. Characters in names

@@ -37,9 +37,8 @@ struct FrameMetrics {
   std::optional<double> flipped_fraction;
   std::optional<double> flipped_beyond_linear;  // part of flipped_fraction; 0 for linear blending
   std::optional<std::uint64_t> self_intersections;  // pairs of faces, see self_intersection.h
-  std::optional<double>
-      overlap;  // volume enclosed twice or more and not so at rest, over the rest volume
-  std::optional<double> jerk;  // bounding-box diagonals / s^3
+  std::optional<double> overlap;  // added volume enclosed twice or more, over the rest volume
+  std::optional<double> jerk;     // bounding-box diagonals / s^3
 };
 
 class Meter {

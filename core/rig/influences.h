@@ -22,11 +22,10 @@ struct Binding {
 };
 
 struct InfluenceSource {
-  std::vector<std::uint64_t> offsets;   // [V + 1] into bindings and weights
-  std::vector<std::uint32_t> bindings;  // [n]
-  std::vector<float> weights;           // [n]
-  std::vector<std::int32_t>
-      fallback{};  // [V] binding for a vertex whose weights sum to 0, -1 = none; or empty
+  std::vector<std::uint64_t> offsets;    // [V + 1] into bindings and weights
+  std::vector<std::uint32_t> bindings;   // [n]
+  std::vector<float> weights;            // [n]
+  std::vector<std::int32_t> fallback{};  // [V] binding if all weights are 0, -1 = none; or empty
 };
 
 inline constexpr std::size_t kMaxInfluences = 255;  // per vertex

@@ -75,8 +75,7 @@ class PosedRigBuffer {
   AlignedVector<Mat3> rotations_;
   AlignedVector<DualQuat> dual_quats_;
   std::vector<std::uint8_t> mirrored_;
-  std::vector<JointTurn>
-      turns_;  // [J] cache of this frame; empty until a joint needs an ancestor's rotation
+  std::vector<JointTurn> turns_;  // [J] cache of this frame; may be empty
   std::vector<float> controls_;
 };
 

@@ -144,8 +144,7 @@ std::vector<std::uint32_t> WeldByPosition(const Mesh& mesh,
   absl::flat_hash_map<Cell, std::uint32_t> index;
   index.reserve(mesh.vertices());
   std::vector<Cell> cells;
-  std::vector<Vec3f>
-      leading;  // lexicographically first of a cell, so that the order of vertices does not matter
+  std::vector<Vec3f> leading;  // lexicographically first of each cell: independent of the order
   std::vector<std::uint32_t> group(mesh.vertices());
   for (std::uint32_t v = 0; v < group.size(); ++v) {
     const Vec3f& u = mesh.positions()[v];

@@ -16,8 +16,7 @@ namespace sinew {
 
 // Partition of the vertices into points.
 struct WeldedPoints {
-  std::vector<std::uint32_t>
-      point;  // [V] point of a vertex; points are ordered by their first vertex
+  std::vector<std::uint32_t> point;  // [V] points are ordered by their first vertex
   std::vector<std::uint32_t> first;  // [P] lowest vertex of a point
 
   std::size_t points() const { return first.size(); }

@@ -17,9 +17,8 @@ struct NeighbourWeights {
   std::vector<std::uint64_t> offsets;     // [P + 1]
   std::vector<std::uint32_t> neighbours;  // ascending within a row; an isolated point lists itself
   std::vector<double> weights;            // row sums are 1
-  std::vector<double>
-      degree;         // [P] sum of edge weights before normalisation; 1 for an isolated point
-  bool even = false;  // every weight is 1 / row size
+  std::vector<double> degree;             // [P] unnormalised sum; 1 for an isolated point
+  bool even = false;                      // every weight is 1 / row size
 
   std::size_t points() const { return degree.size(); }
 };

@@ -43,12 +43,10 @@ struct NormalTables : SurfaceFaces {
   std::vector<std::uint32_t> vertex_offset;  // [P + 1] into vertices
   std::vector<std::uint32_t> vertices;       // [V] file vertices of a point
   std::vector<std::uint32_t> point_lane;     // [P] lane that holds a point's position
-  std::vector<std::int32_t>
-      neighbour_lane;          // [P] lane of the frame's neighbour, -1 = no frame; or empty
-  std::vector<Vec3f> shading;  // [V] as vertices: authored normal in the frame; or empty
-  std::vector<Vec3f>
-      rest_normals;        // [V] as vertices: unit normal, authored, of the surface, or 0 0 1
-  TangentTables tangents;  // in their own order
+  std::vector<std::int32_t> neighbour_lane;  // [P] of the frame, -1 = no frame; or empty
+  std::vector<Vec3f> shading;       // [V] as vertices: authored normal in the frame; or empty
+  std::vector<Vec3f> rest_normals;  // [V] as vertices: authored, of the surface, or 0 0 1
+  TangentTables tangents;           // in their own order
 
   std::size_t points() const { return point_lane.size(); }
   template <class Self, class Visit>

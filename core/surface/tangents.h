@@ -31,9 +31,8 @@ struct TangentTables {
   std::vector<std::uint32_t> ring_lane;    // lanes of a point's neighbours; none = no axes
   std::vector<float> ring_weight;          // [2 per neighbour] of its edge in both axes, -1 to 1
   // In the order of NormalTables::vertices:
-  std::vector<Vec3f> coordinates;  // [V] unit: along both axes and the surface normal; or 0
-  std::vector<Vec4f>
-      rest_tangents;  // [V] unit, orthogonal to rest_normals, handedness; 0 0 0 0 = no tangent
+  std::vector<Vec3f> coordinates;    // [V] unit: along both axes and the surface normal; or 0
+  std::vector<Vec4f> rest_tangents;  // [V] unit, orthogonal to rest_normals; 0 0 0 0 = none
 
   bool empty() const { return rest_tangents.empty(); }
 

@@ -21,19 +21,17 @@
 namespace sinew {
 
 struct RigWeightsInput {
-  MeshSource mesh;    // bind space of each part
-  Skeleton skeleton;  // at rest
-  std::vector<std::vector<Binding>>
-      bindings;  // [parts] as bound, geometry bind included; empty: the part is in the rest pose
-  std::vector<std::uint8_t> carriers;  // [J] 1 = may carry skin
+  MeshSource mesh;                             // bind space of each part
+  Skeleton skeleton;                           // at rest
+  std::vector<std::vector<Binding>> bindings;  // [parts] geometry bind included; empty: rest pose
+  std::vector<std::uint8_t> carriers;          // [J] 1 = may carry skin
 };
 
 struct RigWeights {
   InfluenceSource influences;        // [V] by joint
   WeightReport report;               // indices: vertices of the rig, joints of the skeleton
   std::vector<std::uint32_t> group;  // [parts] group number; parts computed together share one
-  std::vector<std::vector<std::optional<AffineD>>>
-      inverse_bind;  // [groups][J] bind space to joint space; none = the joint's frame is singular
+  std::vector<std::vector<std::optional<AffineD>>> inverse_bind;  // [groups][J] none: singular
 };
 
 // Inverse of a bind matrix or frame; none if it is singular or the inverse is not finite.

@@ -38,9 +38,8 @@ struct DeltaMush {
   std::uint32_t even = 1;                  // 1: one weight per point
   SurfaceFaces surface;                    // corners are points; empty if displacement is 0
   std::vector<std::int32_t> frame_points;  // [P][2]
-  std::vector<float> frame_turn;  // [P][2] cosine and sine of the rest angle between the two
-  std::vector<float>
-      frame_least;  // [P][3] minimum: root of area, and edge lengths along the surface
+  std::vector<float> frame_turn;   // [P][2] cosine and sine of the rest angle between the two
+  std::vector<float> frame_least;  // [P][3] minimum: root of area, edge lengths
   std::vector<std::uint32_t> lane_point;  // [B][16]
   AlignedVector<float> delta;             // [B][3][16] detail along tangent, bitangent, normal
   AlignedVector<float> offset;            // [B][3][16] the same in bind space

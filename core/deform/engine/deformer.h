@@ -44,11 +44,10 @@ enum class Encoding : std::uint8_t { kFloat32 = 1 };
 // One whole frame in the caller's memory.
 struct FrameOut {
   Encoding encoding = Encoding::kFloat32;
-  std::span<std::byte> positions{};  // [V * 12] little-endian float32 x y z in file order
-  std::span<std::byte> normals{};    // [V * 12] unit length; empty = not requested
-  std::span<std::byte> tangents{};   // [V * 16] unit x y z, handedness w; empty = not requested
-  std::span<std::byte>
-      vertex_status{};  // [V] VertexStatus of the last stage that writes it; empty = not requested
+  std::span<std::byte> positions{};      // [V * 12] little-endian float32 x y z in file order
+  std::span<std::byte> normals{};        // [V * 12] unit length; empty = not requested
+  std::span<std::byte> tangents{};       // [V * 16] unit x y z, handedness w; empty = not requested
+  std::span<std::byte> vertex_status{};  // [V] VertexStatus; empty = not requested
   // Output: every muscle of the rig, in order; null = not requested.
   std::vector<PosedMuscle>* muscles = nullptr;
   std::array<float, 6> bounds{};     // output: minimum x y z, maximum x y z

@@ -31,11 +31,9 @@ struct Relax {
   std::vector<std::uint32_t> lane_point;  // [B * 16]
   std::vector<std::uint32_t> row_offset;  // [P + 1] into neighbours; empty row: fixed
   std::vector<std::uint32_t> neighbours;  // points
-  std::vector<float>
-      weights;  // per neighbour; non-negative, rows sum to the point's share of its shift
-  std::vector<std::uint8_t>
-      inside_out;        // [P] 1 = its mesh is wound inside out (see part_triangles.h)
-  SurfaceFaces surface;  // corners are points
+  std::vector<float> weights;  // per neighbour; rows sum to the point's share of its shift
+  std::vector<std::uint8_t> inside_out;  // [P] 1 = inside out (part_triangles.h)
+  SurfaceFaces surface;                  // corners are points
 
   static absl::Status Validate(const RelaxParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const RelaxParams& params);

@@ -20,8 +20,7 @@ using Corners = std::array<std::uint32_t, 3>;  // vertices of a triangle
 
 // Immutable once created; shared by threads.
 struct LimbSurface {
-  std::vector<AffineD>
-      pose;  // [J] the bind pose; a rest pose with bent joints would have lost the shape
+  std::vector<AffineD> pose;         // [J] bind pose; a bent rest pose loses the shape
   std::vector<Vec3d> points;         // [V] bind pose positions, model space
   std::vector<Vec3d> normals;        // [V] outward unit normals; 0 0 0 if no face has an area
   std::vector<std::uint16_t> joint;  // [V] of the strongest binding

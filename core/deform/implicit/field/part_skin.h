@@ -11,10 +11,9 @@
 namespace sinew {
 
 struct PartSkin {
-  std::vector<SurfaceSample> drawn;  // uniform over the skin
-  std::vector<SurfaceSample>
-      vertices;     // the part's vertices, subsampled if dense; empty if it has no area
-  double area = 0;  // of all triangles with a corner of the joint
+  std::vector<SurfaceSample> drawn;     // uniform over the skin
+  std::vector<SurfaceSample> vertices;  // of the part, subsampled if dense
+  double area = 0;                      // of all triangles with a corner of the joint
   // Share of `drawn` whose normal points to the bone; those are left out if at most half.
   double folded = 0;
 };
