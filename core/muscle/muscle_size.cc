@@ -14,9 +14,10 @@
 namespace sinew {
 namespace {
 
-constexpr double kDoubtfulPart = 0.05;   // of the diagonal, beyond the box
-constexpr double kThinPart = 1.0 / 300;  // of the shortest bone that the muscle belongs to
-constexpr double kSameSpace = 1e-3;      // of 1 and of the diagonal: inverse binds are rounded
+constexpr double kDoubtfulPart = 0.05;   // times the diagonal, outside the bounding box
+constexpr double kThinPart = 1.0 / 300;  // times the shortest bone of the muscle's joints
+// Tolerance for rounded inverse bind matrices, relative to 1 and to the diagonal.
+constexpr double kSameSpace = 1e-3;
 
 using Axes = std::array<double, 3>;
 
@@ -24,7 +25,8 @@ Axes AxesOf(const Vec3d& v) {
   return {v.x, v.y, v.z};
 }
 
-// How far `point`, with `around` on each side, lies beyond the mesh's box; at most 0: inside.
+// How far a box of half size `around` about `point` extends beyond the mesh's bounding box; at most
+// 0 if inside.
 double Beyond(const Mesh& mesh, const Vec3d& point, const Vec3d& around) {
   const Axes low = AxesOf(mesh.minimum()), high = AxesOf(mesh.maximum());
   const Axes at = AxesOf(point), half = AxesOf(around);
@@ -57,7 +59,7 @@ bool MeshesShareASpace(const Rig& rig, const std::vector<AffineD>& bind_pose) {
   return true;
 }
 
-// Length of the shortest bone among those of the muscle's points; infinite: no joint has one.
+// Length of the shortest bone of the muscle's joints; infinite if none has one.
 double BoneOf(const Bones& bones, const MuscleTables& tables, const MuscleRow& row) {
   double shortest = INFINITY;
   for (std::uint32_t p = row.first_point; p < row.first_point + row.points; ++p) {

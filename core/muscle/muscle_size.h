@@ -1,4 +1,4 @@
-// muscle_size.h - muscles beside the mesh they lie in.
+// muscle_size.h - plausibility checks of muscles against their mesh.
 #pragma once
 
 #include <absl/status/status.h>
@@ -14,18 +14,16 @@ namespace sinew {
 
 class Rig;
 
-// Refuses muscles that cannot be meant for the mesh: no two of its points lie further apart than
-// `diagonal`, that of its bounding box at rest, so a semi-axis of a belly, a fat layer or a wrap's
-// radius beyond it reaches past the whole character from wherever it lies. 0, a mesh of one point,
-// says nothing. `tables` are those of `muscles`. kInvalidArgument names the field as CheckMuscles.
+// Rejects muscles whose semi-axes, fat, wrap radius or point distances exceed `diagonal`, that of
+// the mesh's bounding box at rest (0: no check). `tables` are those of `muscles`. kInvalidArgument
+// names the field as CheckMuscles does.
 absl::Status CheckMuscleSizes(std::span<const Muscle> muscles, const MuscleTables& tables,
                               double diagonal);
 
-// Warnings of muscles ("muscles[3]") that are most likely not what they are meant to be. In the
-// pose the mesh was modelled in, their path or their belly, slack, leaves its bounding box by more
-// than a twentieth of the diagonal; or the belly is a thread, thinner than 1/300 of each bone that
-// its points belong to, as where lengths are in another unit. None of a rig whose meshes are kept
-// in spaces of their own, which have no box together. O(joints + points of muscles).
+// Warnings ("muscles[3]") about muscles that are probably wrong: in the bind pose the path or the
+// slack belly leaves the mesh's bounding box by more than a twentieth of its diagonal, or the belly
+// is thinner than 1/300 of every bone its points belong to (wrong units). None for rigs whose
+// meshes have their own bind spaces. O(joints + points of muscles).
 std::vector<Problem> SuspiciousMuscles(const Rig& rig);
 
 }  // namespace sinew
