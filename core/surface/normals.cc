@@ -135,7 +135,8 @@ absl::Status NormalFinisher::Check(const BlockLayout& layout) const {
     if (v >= layout.vertices || seen[v]) return Damaged("duplicate or missing vertex");
     seen[v] = true;
   }
-  if (!AreUnit(t.rest_normals) || !AreUnit(t.shading)) return Damaged("a normal is not a unit");
+  if (!AreUnit(t.rest_normals) || !AreUnit(t.shading))
+    return Damaged("a normal is not of unit length");
   SINEW_RETURN_IF_ERROR(CheckTangents(t.tangents, t));
   if (t.neighbour_lane.empty() && t.shading.empty()) return absl::OkStatus();
   if (t.neighbour_lane.size() != t.points() || t.shading.size() != layout.vertices ||

@@ -262,7 +262,7 @@ absl::StatusOr<Computed> CapsuleWeights(const Skin& skin, const WeightOptions& o
     computed.notes.push_back(
         {Severity::kInfo, "mesh",
          absl::StrCat(computed.unseen.size(),
-                      "points see no bone or lie outside every capsule and follow their nearest "
+                      " points see no bone or lie outside every capsule and follow their nearest "
                       "bone; a larger outer radius covers more")});
   }
   return computed;

@@ -369,7 +369,7 @@ absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Segment
 absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& options,
                                          const Progress& progress) {
   const Task& task = progress.task;
-  SINEW_RETURN_IF_ERROR(CheckFaces(skin, "geodesic needs an inside"));
+  SINEW_RETURN_IF_ERROR(CheckFaces(skin, "geodesic needs faces"));
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
   std::size_t held = progress.held + GeodesicBytes(points, skin.triangles.size(), joints);
   SINEW_ASSIGN_OR_RETURN(const Voxels voxels, MakeVoxels(skin, options.resolution, held, task));
@@ -399,10 +399,11 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
                               "the mesh encloses nothing, or is thinner than a voxel: "
                               "straight-line distances are used"});
   } else if (!computed.unseen.empty()) {
-    computed.notes.push_back({Severity::kInfo, "mesh",
-                              absl::StrCat(computed.unseen.size(),
-                                           "points cannot be reached through the body or along the "
-                                           "skin: straight-line distances are used")});
+    computed.notes.push_back(
+        {Severity::kInfo, "mesh",
+         absl::StrCat(computed.unseen.size(),
+                      " points cannot be reached through the body or along the "
+                      "skin: straight-line distances are used")});
   }
   return computed;
 }

@@ -191,7 +191,7 @@ absl::StatusOr<Skin> MakeSkin(const Mesh& mesh, std::span<const Bone> bones) {
 
 absl::Status CheckFaces(const Skin& skin, std::string_view why) {
   if (!skin.triangles.empty() && skin.diagonal > 0) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("mesh: no face with corners in three places, but ",
+  return absl::InvalidArgumentError(absl::StrCat("mesh: no face with three distinct corners, but ",
                                                  AbslView(why), "; capsule works without"));
 }
 

@@ -94,8 +94,7 @@ class Voxeliser {
       tests_ += tests;
       if (tests_ > kMaxTests) {
         return absl::ResourceExhaustedError(
-            "resolution: the large faces of this mesh need too many tests, need a lower "
-            "resolution");
+            "resolution: too many tests for the mesh's large faces, need a lower resolution");
       }
       unchecked += tests;
       if (unchecked > kTestsBetweenChecks) {
