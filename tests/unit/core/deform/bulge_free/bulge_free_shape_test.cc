@@ -102,7 +102,7 @@ TEST(BulgeFreeTable, BentCylinder) {
 }
 
 // The bisector on the bent tube removes most of the bulge and costs less volume.
-TEST(BulgeFreeTable, BisectorOnTheBentTube) {
+TEST(BulgeFreeTable, BisectorOnBentTube) {
   const Rig rig = EndedTube();
   struct Row {
     double degrees, bulge, volume;

@@ -87,7 +87,7 @@ TEST(UnusedParameters, SilentForEffectiveParameters) {
   }
 }
 
-TEST(UnusedParameters, NamesTheStage) {
+TEST(UnusedParameters, NamesStage) {
   const auto unused = UnusedParameters(
       *ParseRecipe("shapes | dqs(blend=0, signs=parent) | delta_mush(radius=0.1, iterations=4)"));
   ASSERT_EQ(unused.size(), 2u);

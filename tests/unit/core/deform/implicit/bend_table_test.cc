@@ -96,7 +96,7 @@ TEST_F(BendTable, DualQuaternions) {
   }
 }
 
-TEST_F(BendTable, ImplicitWithTheSharpUnion) {
+TEST_F(BendTable, ImplicitWithSharpUnion) {
   PrintHead();
   for (const Row& row : {Row{60, .9975, .9972, 0, 1.000, .911, .155, 1.79},
                          Row{90, .9903, .9903, 0, 1.000, .733, .193, 2.22},
@@ -143,7 +143,7 @@ TEST_F(BendTable, ReturningWrongSidePointsRemovesOverlap) {
 }
 
 // The published row uses another schedule (sigma .35, uniform weights), hence the tolerance.
-TEST_F(BendTable, ImplicitWithTheElbowBlend) {
+TEST_F(BendTable, ImplicitWithElbowBlend) {
   const LimbProjection blended(testing::CanonicalCylinder(),
                                testing::BlendLimb(std::array<AffineD, 2>{}));
   PrintHead();
