@@ -31,10 +31,10 @@ bool IsNumber(absl::string_view word, T& value) {
   return read.ec == std::errc() && read.ptr == end;
 }
 
-// Feeds tinyobjloader line by line. It reports no wrong line, reads as 0 what is no number, takes
-// comments behind a face for corners, and keeps the names of a group whoever wants them: so it gets
-// the points and faces alone, each checked first and without what stands behind. Its callbacks,
-// unlike its arrays, know faces of more than 255 corners.
+// Feeds tinyobjloader line by line. It reports no invalid line, reads non-numbers as 0, takes
+// comments after a face for corners, and stores all group names. So it receives only points and
+// faces, each validated first and without trailing text. Its callbacks, unlike its arrays, support
+// faces of more than 255 corners.
 class Reader : private std::streambuf {
  public:
   explicit Reader(absl::string_view text) : rest_(text) {
@@ -110,7 +110,7 @@ class Reader : private std::streambuf {
     return absl::OkStatus();
   }
 
-  // A weight and a colour may stand behind x y z.
+  // A weight and a colour may follow x y z.
   template <class Word>
   absl::Status KeepVertex(Word word, Word end, absl::string_view& line) const {
     for (std::size_t c = 0; c < 3; ++c) {
@@ -166,7 +166,7 @@ class Reader : private std::streambuf {
     mesh_.face_sizes.push_back(static_cast<std::uint32_t>(corners.size()));
   }
 
-  // Faces may stand before their vertices.
+  // Faces may precede their vertices.
   absl::Status CheckLast() {
     if (last_ <= static_cast<std::int64_t>(mesh_.vertices())) return absl::OkStatus();
     number_ = last_line_;

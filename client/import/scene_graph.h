@@ -22,7 +22,7 @@ namespace sinew::client {
 
 struct SceneNode {
   std::string name;  // as in the file: may be empty or repeat
-  std::string path;  // where it stands in the file, for messages
+  std::string path;  // path in the file, for messages
   std::int32_t parent = -1;
   Trs trs;
   std::optional<Affine> matrix;  // instead of `trs`, unless a track animates the node

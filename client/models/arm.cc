@@ -44,7 +44,7 @@ std::vector<ChainJoint> MakeJoints() {
   return {{"upper_arm", -1, at(0)}, {"forearm", 0, at(kElbow)}, {"hand", 1, at(kWrist)}};
 }
 
-// The arm is straight at rest: height says all.
+// The arm is straight at rest, so the height alone decides.
 void AddWeights(double y, Skin& skin) {
   const double fore = SmoothStep(kElbow - kElbowWidth, kElbow + kElbowWidth, y);
   const double hand = SmoothStep(kWrist - kWristWidth, kWrist + kWristWidth, y);

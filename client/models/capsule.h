@@ -1,4 +1,4 @@
-// capsule.h - the shape limbs are made of: a tapered capsule, and how several flow together.
+// capsule.h - a tapered capsule, the shape of limbs, and the blend of several.
 #pragma once
 
 #include <Eigen/Core>

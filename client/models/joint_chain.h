@@ -16,15 +16,15 @@ struct ChainJoint {
   Eigen::Affine3d rest;  // joint to model
 };
 
-// Puts the joints into the rig, with rest_local, and into the skin, with the inverses of their
-// rests.
+// Adds the joints to the rig, with rest_local, and to the skin, with their inverse rest matrices.
 void AddJoints(const std::vector<ChainJoint>& joints, RigData& rig, Skin& skin);
 
 // Appends one frame to the clip: every joint turned by `local[j]` in its own rest frame.
 void AppendFrame(const std::vector<ChainJoint>& joints,
                  const std::vector<Eigen::Quaterniond>& local, ClipData& clip);
 
-// A frame at `origin` whose y axis points along `y` and whose z axis is as close as may be to `z`.
+// A frame at `origin` whose y axis points along `y` and whose z axis is as close as possible to
+// `z`.
 Eigen::Affine3d Frame(const Eigen::Vector3d& origin, const Eigen::Vector3d& y,
                       const Eigen::Vector3d& z);
 

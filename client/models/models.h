@@ -1,4 +1,4 @@
-// models.h - rigged characters made by formula, for demos, tests and benchmarks without any file.
+// models.h - procedural rigged characters for demos, tests and benchmarks.
 //
 // Every model is one watertight mesh with outward faces, weights that sum to 1, a skeleton whose
 // rest pose undoes its inverse binds, and a clip that loops: the frame after the last equals the
@@ -35,7 +35,7 @@ struct TubeOptions {
 // vertices.
 absl::StatusOr<Model> Tube(const TubeOptions& options = {});
 
-// The cylinder that the figures of bends in papers are of: along +Y, ten radii long, a joint in its
+// The cylinder of the figures in papers: along +Y, ten radii long, a joint in its
 // middle, weights that change over one radius to either side of it. Its clip bends the joint by one
 // degree a frame, so that frame 90 is bent by 90 degrees: to 150 degrees and back.
 struct CylinderOptions {
@@ -70,7 +70,7 @@ struct ArmOptions {
 // run. kInvalidArgument: an option out of range.
 absl::StatusOr<Model> Arm(const ArmOptions& options = {});
 
-// What Make knows: "arm", "cylinder", "hand", "tube".
+// Names for Make: "arm", "cylinder", "hand", "tube".
 std::vector<std::string> ModelNames();
 
 // The model of that name with its defaults. kNotFound: no such model, the message lists them.

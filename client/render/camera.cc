@@ -28,7 +28,7 @@ absl::Status Check(const Framing& framing) {
   return CheckRange("margin", framing.margin, 0, 0.4);
 }
 
-// The largest value of each expression over all points decides; see below.
+// Largest value of each expression over all points; see below.
 struct Extremes {
   double right = -std::numeric_limits<double>::infinity(), left = right, top = right,
          bottom = right;
@@ -78,8 +78,8 @@ absl::StatusOr<Camera> FrameMeshes(std::span<const std::span<const float>> meshe
   }
   const double depth = std::max((extreme.right + extreme.left) / (2 * slope_x),
                                 (extreme.top + extreme.bottom) / (2 * slope_y));
-  // What has no width from here (a point, a line along the view) gives no distance: stand off by
-  // something instead.
+  // A mesh without width in this view (a point, a line along the view) gives no distance: use a
+  // fixed one.
   const double offset =
       std::max({1e-3 * (extreme.near - extreme.far), 1e-6 * std::abs(extreme.near), 1e-6});
   const bool has_width = depth - extreme.near > 1e-9 * std::abs(extreme.near);

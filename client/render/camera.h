@@ -1,4 +1,4 @@
-// camera.h - where a picture is taken from, and framing that fits it to what is shown.
+// camera.h - where a picture is taken from, and framing that fits it to the shown meshes.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -17,7 +17,7 @@ struct Camera {
   Point target = {0, 0, 0};    // looked at
   Point up = {0, 1, 0};        // unit length; also the normal of the ground
   double field_of_view = 0.5;  // radians, from the lower to the upper edge of the picture, (0, 3]
-  double ground = 0;           // scene units along `up`: where the ground lies
+  double ground = 0;           // scene units along `up`: height of the ground
 };
 
 struct Framing {
@@ -30,8 +30,8 @@ struct Framing {
 };
 
 // The camera that sees all points of all `meshes` (each [V * 3], scene units) as large as the
-// margin allows, centred. Given the frames of several methods or of a whole clip it makes pictures
-// that compare. The ground lies below the lowest point. Cost O(points), exact, no search.
+// margin allows, centred. Pass the frames of several methods, or of a whole clip, to get
+// comparable pictures. The ground lies below the lowest point. Cost O(points), exact, no search.
 // kInvalidArgument: no point, a point not finite, a value of `framing` out of range.
 absl::StatusOr<Camera> FrameMeshes(std::span<const std::span<const float>> meshes,
                                    const Framing& framing);

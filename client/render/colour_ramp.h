@@ -11,11 +11,11 @@ namespace sinew::client {
 
 enum class Ramp : std::uint8_t {
   kViridis,  // dark blue to yellow: quantities
-  kHeat,     // clay over orange to dark red: what stands out from nothing
+  kHeat,     // clay over orange to dark red: deviations from zero
 };
 
-// Viridis rises in brightness all the way, evenly, and heat falls: both can be read without colour
-// vision. Values outside [0, 1] are clamped, NaN is magenta.
+// Viridis increases in brightness monotonically and evenly, heat decreases: both can be read
+// without colour vision. Values outside [0, 1] are clamped, NaN is magenta.
 Rgb RampColour(double value, Ramp ramp = Ramp::kViridis);
 
 // Colours for MeshView::colours: [V * 3] sRGB in [0, 1], `low` at the ramp's start, `high` at its

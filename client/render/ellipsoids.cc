@@ -21,7 +21,8 @@ bool Drawable(const PosedMuscle& muscle) {
                      [](float r) { return std::isfinite(r) && r > 0; });
 }
 
-// A point of the unit sphere in the muscle's axes as a vertex; normals go with the inverse radii.
+// A point of the unit sphere in the muscle's axes as a vertex; normals scale with the inverse
+// radii.
 void AddVertex(const PosedMuscle& muscle, const Vector3d& unit, Rgb colour, Ellipsoids& out) {
   Vector3d normal = Vector3d::Zero(), point = Vector3d::Zero();
   for (int axis = 0; axis < 3; ++axis) {

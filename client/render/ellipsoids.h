@@ -24,15 +24,15 @@ struct Ellipsoids {
   }
 };
 
-// Of a muscle's radii: skin that lies on a belly does so at its vertices, and its flat faces
-// between them would cut into it.
+// Factor on a muscle's radii: skin on a belly touches it at vertices only, and its flat faces
+// would cut into the belly.
 inline constexpr float kDrawnPart = 0.97f;
 
-// One ellipsoid a muscle, neighbours in the list in different reds. Muscles whose numbers are not
-// finite or whose radii are not all positive are left out.
+// One ellipsoid a muscle, consecutive ones in different reds. Muscles whose numbers are not
+// finite or whose radii are not all positive are omitted.
 Ellipsoids DrawMuscles(std::span<const PosedMuscle> muscles);
 
-// The first of their colours, for legends: flesh far darker than the red of contact.
+// The first of their colours, for legends; much darker than the red of contact.
 inline constexpr Rgb kMuscleColour = {118, 34, 52};
 
 }  // namespace sinew::client

@@ -6,7 +6,7 @@
 namespace sinew::client {
 namespace {
 
-// Frees what libpng holds on every way out. Its simplified interface reports errors by return
+// Frees libpng's memory on every return. Its simplified interface reports errors by return
 // value: no longjmp.
 struct PngControl {
   png_image png{};

@@ -10,9 +10,9 @@ using Eigen::Vector3f;
 
 constexpr float kSameNormal =
     0.9f;                        // cosine below which two pixels are different pieces of surface
-constexpr float kSamePlane = 4;  // pixels' widths off the tangent plane beyond which they are
+constexpr float kSamePlane = 4;  // pixels' widths off the tangent plane beyond which they differ
 
-// How much `other` says about the light at `centre`, [0, 1].
+// Weight of `other` for the light at `centre`, [0, 1].
 float Likeness(const Layer& centre, const Layer& other, float footprint) {
   const float cosine = centre.normal.dot(other.normal);
   if (cosine < kSameNormal) return 0;

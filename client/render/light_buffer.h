@@ -2,7 +2,7 @@
 //
 // Sixteen shadow rays a pixel leave grain. Shadow and occlusion are therefore kept apart from the
 // light they dim, smoothed over neighbouring pixels that see the same smooth piece of surface, and
-// only then multiplied in: the grain goes, the edges and the shading stay.
+// only then multiplied in. This removes the grain and keeps edges and shading.
 #pragma once
 
 #include <Eigen/Core>
@@ -11,8 +11,8 @@
 
 namespace sinew::client {
 
-// The light of those samples of a pixel that met one kind of surface; what is seen through another
-// surface adds its share.
+// The light of those samples of a pixel that hit one kind of surface. A surface seen through
+// another one contributes its share.
 struct Layer {
   Eigen::Vector3f key = Eigen::Vector3f::Zero();      // linear light, dimmed by `visible`
   Eigen::Vector3f ambient = Eigen::Vector3f::Zero();  // linear light, dimmed by `open`
@@ -25,7 +25,7 @@ struct Layer {
 
 struct LitPixel {
   Eigen::Vector3f plain = Eigen::Vector3f::Zero();  // linear light that nothing dims
-  Layer mesh, inside, ground;                       // inside: what stands within a see-through mesh
+  Layer mesh, inside, ground;                       // inside: seen through a translucent mesh
   float footprint = 0;                              // width of a pixel where the surface is
 };
 

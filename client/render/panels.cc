@@ -17,10 +17,10 @@ constexpr Rgb kPaper = {250, 250, 250};
 constexpr Rgb kInk = {28, 30, 34};
 constexpr Rgb kFaint = {96, 100, 108};
 constexpr double kWantedAspect = 16.0 / 9;
-// Lines of a text that does not fit into one; more are cut off.
+// Maximum number of lines of wrapped text.
 constexpr std::size_t kLabelLines = 4, kNoteLines = 4, kTitleLines = 3;
 
-// Swatches that stand beside each other.
+// A row of swatches.
 using SwatchRow = std::vector<Swatch>;
 
 // Text of one panel, cut into lines.
@@ -90,7 +90,7 @@ int SwatchWidth(Font& font, const Swatch& swatch, int size) {
   return size + size / 2 + font.Width(swatch.text, size);
 }
 
-// As many in a row as fit `width`; a text that is too long for a row of its own is cut.
+// Fills rows of `width`; a text longer than a row is truncated.
 std::vector<SwatchRow> Rows(Font& font, std::span<const Swatch> swatches, int size, int width) {
   std::vector<SwatchRow> rows;
   int used = 0;
@@ -108,7 +108,7 @@ std::vector<SwatchRow> Rows(Font& font, std::span<const Swatch> swatches, int si
   return rows;
 }
 
-// Sizes of texts from the pictures, then the lines and rows that they need.
+// Text sizes follow from the picture size, then the number of lines and rows.
 void PlanPanelTexts(Font& font, std::span<const Panel> panels, Sheet& sheet) {
   for (const Panel& panel : panels) {
     PanelText& text = sheet.texts.emplace_back();
@@ -122,7 +122,7 @@ void PlanPanelTexts(Font& font, std::span<const Panel> panels, Sheet& sheet) {
   }
 }
 
-// What stands above and below all panels; sheet.width is known.
+// The parts above and below all panels; needs sheet.width.
 void PlanCommonTexts(Font& font, const PanelOptions& options, Sheet& sheet) {
   const int room = sheet.width - 2 * sheet.gap;
   while (sheet.title_size > sheet.label_size &&
@@ -144,7 +144,7 @@ void PlanCommonTexts(Font& font, const PanelOptions& options, Sheet& sheet) {
   sheet.swatches = Rows(font, options.swatches, sheet.note_size, room);
   sheet.swatch_height = static_cast<int>(sheet.swatches.size()) * sheet.NoteLine();
   if (sheet.swatch_height > 0) sheet.swatch_height += sheet.note_size / 2;
-  // Right below the panels they would be read as one panel's.
+  // A gap, so that they are not read as belonging to one panel.
   if (sheet.swatch_height > 0 && !options.legend) sheet.swatch_space = sheet.note_size;
 }
 
@@ -196,8 +196,8 @@ void Copy(const Image& from, int left, int top, Image& to) {
   }
 }
 
-// Lines of text, centred in `width`, the first one's baseline at `baseline`. Returns the last
-// one's.
+// Lines of text, centred in `width`, the first one's baseline at `baseline`. Returns the
+// last baseline.
 int DrawLines(Font& font, std::span<const std::string> lines, int size, int left, int width,
               int baseline, Rgb colour, Image& sheet) {
   for (const std::string& line : lines) {
@@ -250,7 +250,7 @@ void DrawPanel(Font* font, const Panel& panel, const PanelText* text, const Shee
   DrawSwatches(*font, text->swatches, plan.note_size, left, plan.cell_width, next, sheet);
 }
 
-// The ramp in the middle, its ends' texts beside it, the title in front or above.
+// The ramp in the middle with the text of its ends on both sides, the title before or above it.
 void DrawLegend(Font& font, const Legend& legend, const Sheet& plan, Image& sheet) {
   const int size = plan.note_size, space = size * 3 / 4;
   const int bar = plan.width / 3;

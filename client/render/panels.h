@@ -13,7 +13,7 @@
 
 namespace sinew::client {
 
-// What one colour means.
+// The meaning of one colour.
 struct Swatch {
   Rgb colour = {};
   std::string text;
@@ -26,7 +26,7 @@ struct Panel {
   std::vector<Swatch> swatches = {};  // colours of this picture, below the note
 };
 
-// The colour ramp with what its ends mean.
+// The colour ramp with the values of its ends.
 struct Legend {
   std::string title;  // quantity and unit
   std::string low;    // text at the ramp's start
@@ -36,16 +36,16 @@ struct Legend {
 
 struct PanelOptions {
   std::string title;                  // above all, may be empty
-  std::uint32_t columns = 0;          // 0 = as many as make the whole about 16 : 9
+  std::uint32_t columns = 0;          // 0 = chosen for about 16 : 9
   std::optional<Legend> legend;       // below all
   std::vector<Swatch> swatches = {};  // colours of all pictures, below the legend
 };
 
 inline constexpr int kMinTextWidth = 180;  // pixels
 
-// Lays the panels out row by row; each stands in a cell as large as the largest picture, and at
-// least kMinTextWidth wide where there is text. Text that does not fit gets smaller or goes on in
-// the next line, up to a few lines; what is longer still is cut with an ellipsis. Needs the font
+// Lays the panels out row by row, in cells of the size of the largest picture and, with text, at
+// least kMinTextWidth wide. Text that does not fit is made smaller or wrapped to a few lines;
+// longer text is truncated with an ellipsis. Needs the font
 // DejaVu Sans (Debian package fonts-dejavu-core) when there is text to draw. kInvalidArgument: no
 // panel, an empty or malformed image, a result above kMaxImageSide. kFailedPrecondition: no font.
 absl::StatusOr<Image> ComposePanels(std::span<const Panel> panels, const PanelOptions& options);

@@ -21,11 +21,12 @@ namespace {
 
 using Eigen::Vector3f;
 
-constexpr std::int64_t kBandRows = 128;  // rows whose light is held in memory at a time
+constexpr std::int64_t kBandRows = 128;  // rows processed at a time
 constexpr std::uint32_t kMaxSamples = 1024;
-constexpr float kKeySpread = 0.16f;       // radius of the key light over its distance: soft shadows
-constexpr float kOcclusionReach = 0.55f;  // local units; farther things do not hide the sky
-constexpr double kSeenPart = 1e-4;        // of a picture; single rays slip through at edges
+constexpr float kKeySpread = 0.16f;  // radius of the key light over its distance: soft shadows
+constexpr float kOcclusionReach =
+    0.55f;                          // local units; more distant surfaces do not occlude the sky
+constexpr double kSeenPart = 1e-4;  // of a picture; single rays slip through at edges
 constexpr float kTwoPi = 6.2831853f;
 
 absl::Status Check(const RenderOptions& options) {
@@ -56,14 +57,14 @@ float Fraction(float value) {
   return value - std::floor(value);
 }
 
-// Bits of k mirrored behind the binary point: van der Corput's sequence.
+// Bits of k reversed after the binary point: van der Corput's sequence.
 float Mirrored(std::uint32_t k) {
   std::uint32_t bits = 0;
   for (int b = 0; b < 32; ++b) bits |= (k >> b & 1u) << (31 - b);
   return Unit(bits);
 }
 
-// Three axes at right angles; `up` is the one directions are spread around.
+// An orthonormal basis around `up`.
 struct Frame {
   Vector3f side, across, up;
   explicit Frame(const Vector3f& axis)
@@ -73,8 +74,8 @@ struct Frame {
   }
 };
 
-// Sample i of a pixel: its place in the pixel, and its place in the even pattern of points on light
-// and sky.
+// Sample i of a pixel: its position in the pixel, and in the even pattern of points on light and
+// sky.
 struct Pattern {
   float x, y;          // [0, 1)
   float step;          // [0, 1): squared radius on the unit disk
@@ -93,7 +94,7 @@ std::vector<Pattern> MakePattern(std::uint32_t samples) {
   return pattern;
 }
 
-// How one pixel shifts and turns the pattern, so that neighbours differ.
+// Shift and rotation of the pattern in one pixel, so that neighbours differ.
 struct Turn {
   float step, cosine, sine, length;
   Turn(std::uint32_t x, std::uint32_t y) {
@@ -106,7 +107,7 @@ struct Turn {
   }
 };
 
-// A surface and the rays against it.
+// A surface and its ray tracer.
 struct Solid {
   const Surface& surface;
   Tracer tracer;
@@ -117,13 +118,13 @@ absl::StatusOr<Solid> MakeSolid(const Surface& surface) {
   return Solid{surface, std::move(tracer)};
 }
 
-// What the rays of a packet meet on one kind of surface, and what share of each ray's light it is.
+// Hits of a packet on one kind of surface, and the share of each ray's light.
 struct Met {
   std::array<std::optional<Sample>, kPacket> samples;
   std::array<float, kPacket> shares{};
 };
 
-// Fills the pixels of a picture; one for a picture, used by all threads.
+// Fills the pixels of one picture; shared by all threads.
 class Painter {
  public:
   // inside: null = the mesh is solid.
@@ -154,7 +155,7 @@ class Painter {
     return light;
   }
 
-  // Samples so far that met a wrong side.
+  // Number of samples that hit a wrong side.
   std::uint64_t wrong_side() const { return wrong_side_.load(std::memory_order_relaxed); }
 
  private:
@@ -171,7 +172,7 @@ class Painter {
     Met mesh, inside, ground;
     const float centre_y = y + 0.5f;
     for (std::size_t k = 0; k < kPacket; ++k) {
-      float share = 1;  // of the ray's light that nothing has kept yet
+      float share = 1;  // of the ray's light not yet absorbed
       const bool first = hits[k] && !(inner[k] && inner[k]->distance < hits[k]->distance);
       if (first) {
         mesh.samples[k] = studio_.AtHit(mesh_.surface, *rays[k], *hits[k]);
@@ -193,7 +194,7 @@ class Painter {
     AddMet(ground, mesh_, rays, pattern, turn, light.ground, light);
   }
 
-  // Sends the shadow rays of what was met past `blocker` and adds its light to `layer`.
+  // Traces the shadow rays of the hits against `blocker` and adds their light to `layer`.
   void AddMet(const Met& met, const Solid& blocker, const Rays& rays, const Pattern* pattern,
               const Turn& turn, Layer& layer, LitPixel& light) const {
     Rays key_rays, sky_rays;
@@ -227,8 +228,8 @@ class Painter {
     layer.samples += 1;
   }
 
-  // One ray to a point of the key light, one into the sky, of all lengths: near things hide more of
-  // the sky than far.
+  // One ray to a point of the key light, and one into the sky of varying length: near surfaces
+  // occlude more of the sky than distant ones.
   void AimRays(const Sample& sample, const Pattern& pattern, const Turn& turn,
                std::optional<Ray>& key, std::optional<Ray>& sky) const {
     const float step = Fraction(pattern.step + turn.step), radius = std::sqrt(step);

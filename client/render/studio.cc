@@ -139,8 +139,8 @@ Sample Studio::AtHit(const Surface& surface, const Ray& ray, const Hit& hit) con
   if (back) face = -face;
   const float side = normal.dot(face) < 0 ? -1.0f : 1.0f;
   sample.normal = side * normal;
-  // Shadow rays start on the smooth surface that the normals pretend, else the light's edge shows
-  // every triangle. Source: Hanika, Hacking the Shadow Terminator, 2021.
+  // Shadow rays start on the smooth surface implied by the normals; otherwise the edge of the light
+  // shows every triangle. Source: Hanika, Hacking the Shadow Terminator, 2021.
   sample.origin = sample.point + kLift * face;
   for (std::size_t k = 0; k < 3; ++k) {
     const Vector3f n = side * normals[k];

@@ -1,5 +1,4 @@
-// studio.h - the lights, the clay and the ground: what a seen point looks like before anything
-// shades it.
+// studio.h - lights, clay and ground: the light of a visible point before shadows.
 #pragma once
 
 #include <Eigen/Core>
@@ -10,7 +9,7 @@
 
 namespace sinew::client {
 
-// One seen point with the light it would get in the open.
+// One visible point with its unshadowed light.
 struct Sample {
   Eigen::Vector3f point;   // local units
   Eigen::Vector3f origin;  // where its shadow rays start
@@ -21,11 +20,11 @@ struct Sample {
   bool wrong_side = false;  // a back face, or a normal that points inwards
 };
 
-// Fixed for one picture; lights turn with the camera, so that every view reads alike. Thread-safe.
+// Fixed for one picture; lights turn with the camera, so that all views look alike. Thread-safe.
 class Studio {
  public:
-  // For pictures of `surface` and what stands beside it. kInvalidArgument: a camera without
-  // direction, or values that are not finite.
+  // For pictures of `surface` and of other surfaces in its units. kInvalidArgument: a camera
+  // without direction, or values that are not finite.
   static absl::StatusOr<Studio> Create(const Surface& surface, const Camera& camera,
                                        const RenderOptions& options);
 
@@ -35,23 +34,23 @@ class Studio {
   // Width of a pixel at `distance` along a camera ray.
   float Footprint(float distance) const { return pixel_ * distance; }
 
-  // Of a hit on `surface`: the one this studio was made for, or one beside it.
+  // Of a hit on `surface`: the one this studio was made for, or another in its units.
   Sample AtHit(const Surface& surface, const Ray& ray, const Hit& hit) const;
 
-  // Part of the light that a see-through skin keeps to itself where it is hit: the more, the more
-  // the ray grazes it, so that its outline stays.
+  // Opacity of translucent skin at a hit: higher at grazing angles, so that its outline is
+  // visible.
   float Opacity(const Ray& ray, const Sample& skin) const;
 
-  // The ground where `ray` meets it, if there is ground and it is near enough to show a shadow.
+  // The ground where `ray` meets it, if the ground is drawn and near enough to show a shadow.
   std::optional<Sample> AtGround(const Ray& ray, float y) const;
 
-  // Whether `ray` comes from above and runs into the ground within its length.
+  // Whether `ray` hits the ground from above within its length.
   bool MeetsGround(const Ray& ray) const {
     return ground_seen_ && up_.dot(ray.origin) > ground_ &&
            up_.dot(ray.origin + ray.length * ray.direction) < ground_;
   }
 
-  // Linear colour behind everything; `y` in pixels.
+  // Linear colour of the background; `y` in pixels.
   Eigen::Vector3f Background(float y) const;
 
   const Eigen::Vector3f& key_direction() const { return key_direction_; }

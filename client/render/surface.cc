@@ -56,7 +56,7 @@ Vector3d PointOf(const MeshView& mesh, std::size_t v) {
   return {mesh.positions[v * 3], mesh.positions[v * 3 + 1], mesh.positions[v * 3 + 2]};
 }
 
-// Where the middle of the mesh becomes the origin, at a size of 1.
+// Moves the centre of the mesh to the origin, at size 1.
 void ChoosePlace(const MeshView& mesh, Surface& surface) {
   Vector3d low = Vector3d::Constant(std::numeric_limits<double>::infinity()), high = -low;
   for (std::size_t v = 0; v < mesh.positions.size() / 3; ++v) {
@@ -170,7 +170,7 @@ void SmoothNormals(Surface& surface) {
   surface.normals.resize(triangles);
   for (std::size_t point = 0; point < weld.size(); ++point) {
     const std::span around(corners.data() + begin[point], begin[point + 1] - begin[point]);
-    // Comparing all pairs at the hub of a huge fan would take for ever.
+    // Comparing all pairs at the hub of a huge fan would be quadratic.
     const bool smooth_all = around.size() > kCreaseCorners;
     Vector3f sum = Vector3f::Zero();
     for (std::uint32_t c : around) sum += angle[c] * face_normal[c / 3];

@@ -1,5 +1,5 @@
-// surface.h - a checked mesh cut into triangles, moved and scaled to a size that ray tracing in
-// float32 likes.
+// surface.h - a validated, triangulated mesh, moved and scaled to a size suitable for ray tracing
+// in float32.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -14,7 +14,7 @@
 namespace sinew::client {
 
 struct Surface {
-  Eigen::Vector3d centre;  // scene point that became the origin
+  Eigen::Vector3d centre;  // scene point at the local origin
   double scale =
       1;  // scene unit in units of this surface; its bounding box has a half diagonal of 1
 
@@ -31,7 +31,7 @@ struct Surface {
 
 // kInvalidArgument: see Render.
 absl::StatusOr<Surface> MakeSurface(const MeshView& mesh);
-// The same, moved and scaled as `beside` is, so that rays meet both.
+// The same in the local units of `beside`, so that rays can hit both.
 absl::StatusOr<Surface> MakeSurface(const MeshView& mesh, const Surface& beside);
 
 // sRGB in [0, 1] to linear light, and back.

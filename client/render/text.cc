@@ -17,7 +17,7 @@ constexpr std::array kFontFiles = {
     "/usr/share/fonts/TTF/DejaVuSans.ttf",
 };
 constexpr char32_t kReplacement = 0xfffd;
-constexpr std::string_view kMarks = ",;|()";  // a line may end behind one
+constexpr std::string_view kMarks = ",;|()";  // a line may end after one
 constexpr std::string_view kEllipsis = "\xe2\x80\xa6";
 
 // Takes the first character off `text`.
@@ -66,7 +66,7 @@ struct Font::Face {
     if (library != nullptr) FT_Done_FreeType(library);
   }
 
-  // Calls visit(glyph slot, pen x) for each character of `text` and returns the pen behind the
+  // Calls visit(glyph slot, pen x) for each character of `text` and returns the pen after the
   // last.
   template <class Visit>
   int Walk(std::string_view text, int size, const Visit& visit) {

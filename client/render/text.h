@@ -26,15 +26,15 @@ class Font {
   // U+FFFD.
   int Width(std::string_view text, int size);
 
-  // `text`, or as much of its start as fits `width` pixels with an ellipsis behind it.
+  // `text`, or as much of its start as fits `width` pixels followed by an ellipsis.
   std::string Fit(std::string_view text, int size, int width);
 
-  // `text` in lines of at most `width` pixels, cut behind a space or mark where there is one; what
-  // is beyond `most` lines (1 or more) is left out with an ellipsis.
+  // `text` in lines of at most `width` pixels, broken after a space or mark if possible; text
+  // beyond `most` lines (1 or more) is replaced by an ellipsis.
   std::vector<std::string> Wrap(std::string_view text, int size, int width, std::size_t most);
 
-  // Draws `text` with its left end at `x` and its baseline at `y`; what lies outside the image is
-  // clipped.
+  // Draws `text` with its left end at `x` and its baseline at `y`; clipped to
+  // the image.
   void Draw(std::string_view text, int size, int x, int y, Rgb colour, Image& image);
 
  private:

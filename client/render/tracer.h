@@ -1,4 +1,4 @@
-// tracer.h - rays against a surface, sixteen at a time: Embree behind values that free themselves.
+// tracer.h - rays against a surface, sixteen at a time: RAII wrappers for Embree.
 //
 // Coordinates are the surface's own (Surface::ToLocal). The tree is built by one thread, so that
 // equal surfaces and rays give equal hits with any number of threads.
@@ -37,8 +37,8 @@ struct Hit {
 // A packet of rays; lanes without a ray stay empty.
 using Rays = std::array<std::optional<Ray>, kPacket>;
 
-// Thread-safe once created. The surface must outlive it and stay as it is: its points and triangles
-// are not copied.
+// Thread-safe once created. The surface must outlive it unchanged: its points and triangles are
+// not copied.
 class Tracer {
  public:
   // kResourceExhausted: no memory. kInternal: Embree failed.
@@ -47,7 +47,7 @@ class Tracer {
   // The nearest hit of each ray; nothing for misses and empty lanes.
   std::array<std::optional<Hit>, kPacket> Nearest(const Rays& rays) const;
 
-  // Bit k: something stands in the way of ray k; 0 for empty lanes. Cheaper than Nearest.
+  // Bit k: ray k is blocked; 0 for empty lanes. Cheaper than Nearest.
   std::uint32_t Blocked(const Rays& rays) const;
 
  private:

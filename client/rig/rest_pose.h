@@ -7,9 +7,8 @@
 
 namespace sinew::cli {
 
-// [V * 3] the mesh in model space as the joints' rest pose shows it, blended linearly: other than
-// bind space where joints do not rest where they were bound. A vertex that no joint carries stands
-// in bind space.
+// [V * 3] the mesh in model space in the rest pose, by linear blending. Differs from bind space if
+// the rest pose differs from the bind pose. Vertices without influences stay in bind space.
 std::vector<float> RestPositions(const client::RigData& rig);
 
 // [J * 12] joint to model at rest.

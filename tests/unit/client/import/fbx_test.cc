@@ -55,7 +55,7 @@ Obj ReadObj(const std::string& path) {
   return out;
 }
 
-// Maya's control point for each of our vertices, by walking the corners of both, which stand in the
+// Maya's control point for each of our vertices, by walking the corners of both, which are in the
 // same order.
 std::vector<std::size_t> MatchControlPoints(const Mesh& mesh, const Obj& obj) {
   std::vector<std::size_t> match(mesh.vertices(), obj.points.size());

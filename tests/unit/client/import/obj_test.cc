@@ -1,4 +1,4 @@
-// Wavefront .obj: the mesh as it stands in the file, and files that are none.
+// Wavefront .obj: the mesh in file order, and invalid files.
 #include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -120,7 +120,7 @@ TEST(Obj, DamagedFilesAreReadOrRejected) {
   EXPECT_LT(read, 2700u);
 }
 
-// Nor what stands behind a point: tinyobjloader keeps the names, and computes the numbers.
+// Nor text after a point: tinyobjloader keeps the names, and computes the numbers.
 TEST(Obj, IgnoredLinesUseNoMemory) {
   std::string text =
       "v 0 0 0 1e2147483649 1e2147483649\nv 1 0 0\nv 0 1 0\nvt 1e2147483649\nf 1 2 3\ng";

@@ -72,7 +72,7 @@ TEST(ComposePanels, DrawsEveryText) {
   EXPECT_GT(label, 100u);
   EXPECT_GT(ink({picture, "linear blend", ""}, {.title = "Elbow", .columns = 0, .legend = {}}),
             label);
-  // Labels are told apart by what they say.
+  // Labels differ by their text.
   const Panel a = {picture, "lbs", ""}, b = {picture, "dqs", ""};
   EXPECT_NE(ComposePanels({&a, 1}, {})->rgb, ComposePanels({&b, 1}, {})->rgb);
 }
@@ -143,7 +143,7 @@ TEST(ComposePanels, DrawsLegend) {
   EXPECT_GE(green.left, blue.left);
   EXPECT_GT(green.top, blue.bottom);
   EXPECT_GT(red.pixels, 200u * 100u);
-  EXPECT_GT(red.bottom, green.bottom) << "those of all stand below those of one";
+  EXPECT_GT(red.bottom, green.bottom) << "common swatches are below those of a panel";
 }
 
 TEST(ComposePanels, SeparatesCommonFromPanelSwatches) {
@@ -198,7 +198,7 @@ TEST(Font, WrapsTextAfterSpacesAndPunctuation) {
   const auto title = font->Wrap("hand, Fist, frame 12 (0.50 s)", 20,
                                 font->Width("hand, Fist, frame 12 (0.50 ", 20), 9);
   EXPECT_EQ(title, (std::vector<std::string>{"hand, Fist, frame 12", "(0.50 s)"}))
-      << "what stands in brackets stays together";
+      << "text in brackets is not broken";
   const auto early = font->Wrap("lbs | ddm(alpha=0.5, radius=2)", 20,
                                 font->Width("lbs | ddm(alpha=0.5, rad", 20), 9);
   EXPECT_EQ(early, (std::vector<std::string>{"lbs | ddm(alpha=0.5,", "radius=2)"}));
