@@ -8,7 +8,7 @@
 
 #include "core/base/digest.h"
 #include "core/base/status.h"
-#include "core/muscle/muscle_size.h"
+#include "core/rig/muscle_size.h"
 
 namespace sinew {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "core/deform/engine/unused_parameters.h"
-#include "core/muscle/muscle_size.h"
+#include "core/rig/muscle_size.h"
 #include "server/base/status.h"
 
 namespace sinew::server {

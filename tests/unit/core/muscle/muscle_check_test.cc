@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/vectors.h"
-#include "core/muscle/muscle_size.h"
+#include "core/rig/muscle_size.h"
 #include "core/rig/pose.h"
 #include "tests/support/small_rigs.h"
 

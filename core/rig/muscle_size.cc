@@ -1,4 +1,4 @@
-#include "core/muscle/muscle_size.h"
+#include "core/rig/muscle_size.h"
 
 #include <absl/strings/str_cat.h>
 
