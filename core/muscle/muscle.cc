@@ -131,7 +131,7 @@ double SquaredRadius(MuscleProfile profile, double x) {
 
 }  // namespace
 
-absl::Status CheckMuscles(std::span<const Muscle> muscles, const Skeleton& skeleton,
+absl::Status CheckMuscles(std::span<const Muscle> muscles, std::size_t joints,
                           std::size_t controls) {
   if (muscles.size() > kMaxMuscles) {
     return Wrong("rig.muscles",
@@ -143,7 +143,7 @@ absl::Status CheckMuscles(std::span<const Muscle> muscles, const Skeleton& skele
     if (muscles[m].name.empty() || !names.insert(muscles[m].name).second) {
       return Wrong(field + ".name", absl::StrCat("got '", muscles[m].name, "', need unique names"));
     }
-    SINEW_RETURN_IF_ERROR(CheckMuscle(field, muscles[m], skeleton.joints(), controls));
+    SINEW_RETURN_IF_ERROR(CheckMuscle(field, muscles[m], joints, controls));
   }
   return absl::OkStatus();
 }

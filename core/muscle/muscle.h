@@ -16,7 +16,6 @@
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/rig/skeleton.h"
 
 namespace sinew {
 
@@ -72,7 +71,7 @@ struct Muscle {
 
 // All checks that do not need the rest pose. kInvalidArgument names the field, as in
 // rig.muscles[3].via[0].joint.
-absl::Status CheckMuscles(std::span<const Muscle> muscles, const Skeleton& skeleton,
+absl::Status CheckMuscles(std::span<const Muscle> muscles, std::size_t joints,
                           std::size_t controls);
 
 // Warped profile at u (0 outside [0, 1]), and its derivative, limited to +-8 at blunt ends.

@@ -8,8 +8,6 @@
 
 #include "core/base/status.h"
 #include "core/base/vectors.h"
-#include "core/rig/pose.h"
-#include "core/rig/rig.h"
 
 namespace sinew {
 namespace {
@@ -158,8 +156,7 @@ Vec3d AwayFromBone(const Vec3d& bone_from, const Vec3d& bone_to, const Vec3d& be
 }
 
 absl::StatusOr<MuscleRow> RestRow(const Muscle& muscle, const std::string& field,
-                                  const Skeleton& skeleton, MuscleTables& tables) {
-  const auto joints = skeleton.rest_model();
+                                  std::span<const AffineD> joints, MuscleTables& tables) {
   MuscleRow row = {};
   row.profile = static_cast<std::uint32_t>(muscle.profile);
   row.width = muscle.width;
@@ -245,13 +242,13 @@ PosedMuscle Rounded(const MuscleState& state) {
 }  // namespace
 
 absl::StatusOr<MuscleTables> MuscleTables::Create(std::span<const Muscle> muscles,
-                                                  const Skeleton& skeleton, std::size_t controls) {
-  SINEW_RETURN_IF_ERROR(CheckMuscles(muscles, skeleton, controls));
+                                                  std::span<const AffineD> rest,
+                                                  std::size_t controls) {
+  SINEW_RETURN_IF_ERROR(CheckMuscles(muscles, rest.size(), controls));
   MuscleTables tables;
   for (std::size_t m = 0; m < muscles.size(); ++m) {
-    SINEW_ASSIGN_OR_RETURN(
-        const MuscleRow row,
-        RestRow(muscles[m], absl::StrCat("rig.muscles[", m, "]"), skeleton, tables));
+    SINEW_ASSIGN_OR_RETURN(const MuscleRow row,
+                           RestRow(muscles[m], absl::StrCat("rig.muscles[", m, "]"), rest, tables));
     tables.rows.push_back(row);
   }
   return tables;
@@ -327,14 +324,6 @@ std::vector<PosedMuscle> PoseMuscles(const MuscleTables& tables, std::span<const
     posed.push_back(Rounded(PoseMuscle(tables, m, joints, controls)));
   }
   return posed;
-}
-
-std::vector<PosedMuscle> PoseMuscles(const Rig& rig, const Pose& pose) {
-  std::vector<float> controls(pose.controls.begin(), pose.controls.end());
-  if (controls.empty()) {
-    for (const Control& control : rig.controls()) controls.push_back(control.default_value);
-  }
-  return PoseMuscles(rig.muscle_tables(), pose.joints, controls);
 }
 
 }  // namespace sinew

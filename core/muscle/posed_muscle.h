@@ -13,12 +13,8 @@
 #include "core/base/types.h"
 #include "core/muscle/muscle.h"
 #include "core/muscle/muscle_path.h"
-#include "core/rig/skeleton.h"
 
 namespace sinew {
-
-struct Pose;
-class Rig;
 
 // A belly as an ellipsoid. frame: belly to model space, rotation and centre; its columns are the
 // directions of chord (origin to insertion), width and depth, right-handed. radii: semi-axes along
@@ -53,9 +49,10 @@ struct MuscleTables {
   std::vector<MuscleRow> rows;
   std::vector<MusclePointRow> points;
 
-  // kInvalidArgument: as CheckMuscles, or coincident ends at rest, or tendons that leave no belly.
+  // rest: [J] joint to model in the rest pose. kInvalidArgument: as CheckMuscles, or coincident ends
+  // at rest, or tendons that leave no belly.
   static absl::StatusOr<MuscleTables> Create(std::span<const Muscle> muscles,
-                                             const Skeleton& skeleton, std::size_t controls);
+                                             std::span<const AffineD> rest, std::size_t controls);
   // Validates loaded tables. kDataLoss.
   absl::Status Check(std::size_t joints) const;
   // Number of controls and joints that a pose must have.
@@ -88,7 +85,5 @@ MuscleState PoseMuscle(const MuscleTables& tables, std::size_t muscle,
                        std::span<const Affine> joints, std::span<const float> controls);
 std::vector<PosedMuscle> PoseMuscles(const MuscleTables& tables, std::span<const Affine> joints,
                                      std::span<const float> controls);
-// For callers with a rig; empty controls are the defaults.
-std::vector<PosedMuscle> PoseMuscles(const Rig& rig, const Pose& pose);
 
 }  // namespace sinew

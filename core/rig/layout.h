@@ -15,17 +15,11 @@
 #include <vector>
 
 #include "core/base/aligned.h"
+#include "core/base/point_block.h"
 #include "core/base/types.h"
 #include "core/rig/rig.h"
 
 namespace sinew {
-
-inline constexpr std::size_t kLanes = 16;
-
-// 16 points, one per lane.
-struct alignas(64) PointBlock {
-  float x[kLanes], y[kLanes], z[kLanes];
-};
 
 // The bindings used by each block. Associated tables are aligned float[pairs][fields][16], 0 where
 // a lane does not use the binding.

@@ -158,4 +158,12 @@ absl::Status PoseFormat::Read(const Rig& rig, std::string_view joint_bytes,
   return absl::OkStatus();
 }
 
+std::vector<PosedMuscle> PoseMuscles(const Rig& rig, const Pose& pose) {
+  std::vector<float> controls(pose.controls.begin(), pose.controls.end());
+  if (controls.empty()) {
+    for (const Control& control : rig.controls()) controls.push_back(control.default_value);
+  }
+  return PoseMuscles(rig.muscle_tables(), pose.joints, controls);
+}
+
 }  // namespace sinew

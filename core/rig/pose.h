@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/muscle/posed_muscle.h"
 #include "core/rig/rig.h"
 
 namespace sinew {
@@ -18,6 +19,9 @@ struct Pose {
   std::span<const Affine> joints;     // [J] joint to model space
   std::span<const float> controls{};  // [K], or empty = all defaults
 };
+
+// The rig's muscles in a pose.
+std::vector<PosedMuscle> PoseMuscles(const Rig& rig, const Pose& pose);
 
 enum class JointFormat : std::uint8_t {
   kMatrix3x4 = 1,  // 12 floats: 3x4 row-major

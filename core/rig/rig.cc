@@ -203,8 +203,9 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
   SINEW_RETURN_IF_ERROR(CheckControls(source.controls));
   SINEW_RETURN_IF_ERROR(CheckShapes(source.shapes, source.controls.size(), mesh.vertices()));
   SINEW_RETURN_IF_ERROR(CheckMaps(source.maps, mesh.vertices()));
-  SINEW_ASSIGN_OR_RETURN(MuscleTables muscle_tables,
-                         MuscleTables::Create(source.muscles, skeleton, source.controls.size()));
+  SINEW_ASSIGN_OR_RETURN(
+      MuscleTables muscle_tables,
+      MuscleTables::Create(source.muscles, skeleton.rest_model(), source.controls.size()));
   SINEW_RETURN_IF_ERROR(CheckMuscleSizes(source.muscles, muscle_tables, mesh.diagonal()));
   Rig rig(std::move(mesh), std::move(skeleton), std::move(influences));
   rig.bindings_ = std::move(source.bindings);

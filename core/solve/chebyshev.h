@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "core/base/aligned.h"
-#include "core/surface/laplacian.h"
+#include "core/solve/neighbour_weights.h"
 
 namespace sinew {
 

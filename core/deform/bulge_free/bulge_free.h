@@ -17,6 +17,7 @@
 // -9.6, 10.4.
 #pragma once
 
+#include "core/deform/bulge_free/bulge_free_params.h"
 #include "core/deform/method/method.h"
 
 namespace sinew {

@@ -6,6 +6,7 @@
 // scale or shear are treated as in dqs, so any motion common to all joints is exact.
 #pragma once
 
+#include "core/deform/cor/cor_params.h"
 #include "core/deform/method/method.h"
 #include "core/rig/weight_table.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "core/base/types.h"
-#include "core/deform/engine/params.h"
+#include "core/deform/cor/cor_params.h"
 #include "core/parallel/task.h"
 #include "core/rig/rig.h"
 

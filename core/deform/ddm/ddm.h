@@ -12,6 +12,7 @@
 #include "core/base/status.h"
 #include "core/deform/ddm/ddm_kernel.h"
 #include "core/deform/ddm/ddm_moments.h"
+#include "core/deform/ddm/ddm_params.h"
 #include "core/deform/method/method.h"
 
 namespace sinew {

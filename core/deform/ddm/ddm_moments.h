@@ -15,6 +15,7 @@
 #include <span>
 #include <vector>
 
+#include "core/deform/ddm/ddm_params.h"
 #include "core/deform/method/method.h"
 #include "core/solve/chebyshev.h"
 #include "core/surface/adjacency.h"

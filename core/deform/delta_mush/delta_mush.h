@@ -10,6 +10,7 @@
 #pragma once
 
 #include "core/base/aligned.h"
+#include "core/deform/delta_mush/delta_mush_params.h"
 #include "core/deform/method/method.h"
 #include "core/surface/surface_faces.h"
 

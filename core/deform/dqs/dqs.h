@@ -18,6 +18,7 @@
 // Either way only relative rotations count, so rotating the root changes nothing.
 #pragma once
 
+#include "core/deform/dqs/dqs_params.h"
 #include "core/deform/method/method.h"
 #include "core/rig/weight_table.h"
 

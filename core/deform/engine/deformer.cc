@@ -43,7 +43,7 @@ absl::StatusOr<BindEstimate> TotalCost(const Rig& rig, const BlockLayout& layout
   std::size_t peak = total.bound_bytes;
   for (std::size_t k = 0; k < recipe.size(); ++k) {
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    const BindInput input = {rig, layout, std::span(recipe).first(k), &task};
+    const BindInput input = {rig, layout, k, &task};
     SINEW_ASSIGN_OR_RETURN(const BindCost cost, StageCost(input, recipe[k]));
     peak = std::max(peak, total.bound_bytes + cost.peak_bytes);
     total.bound_bytes += cost.bound_bytes;
@@ -171,7 +171,7 @@ absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Ta
   deformer.tables_ = PosedRigTables::Create(rig, deformer.layout_->centre);
   deformer.muscles_ = rig.muscle_tables();
   for (std::size_t k = 0; k < recipe.size(); ++k) {
-    const BindInput input = {rig, *deformer.layout_, std::span(recipe).first(k), &task};
+    const BindInput input = {rig, *deformer.layout_, k, &task};
     SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, recipe[k], task));
     deformer.stages_.push_back(std::move(stage));
   }

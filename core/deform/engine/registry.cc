@@ -267,7 +267,7 @@ std::string VertexStatusMethods() {
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params) {
   const absl::StatusOr<BindCost> cost =
       WithMethod(params, [&]<class M>(const typename M::Params& p) { return M::Cost(input, p); });
-  if (!cost.ok()) return OfStage(input.before.size(), StageName(params), cost.status());
+  if (!cost.ok()) return OfStage(input.stage, StageName(params), cost.status());
   return cost;
 }
 
@@ -277,7 +277,7 @@ absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
       params,
       [&]<class M>(const typename M::Params& p) -> absl::StatusOr<std::shared_ptr<const Stage>> {
         absl::StatusOr<M> method = M::Bind(input, p, task);
-        if (!method.ok()) return OfStage(input.before.size(), StageName(params), method.status());
+        if (!method.ok()) return OfStage(input.stage, StageName(params), method.status());
         return std::shared_ptr<const Stage>(std::make_shared<Bound<M>>(*std::move(method)));
       });
 }

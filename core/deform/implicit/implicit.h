@@ -11,6 +11,7 @@
 
 #include "core/deform/implicit/field/limb_field.h"
 #include "core/deform/implicit/field/muscle_field.h"
+#include "core/deform/implicit/implicit_params.h"
 #include "core/deform/implicit/surface/skin_surface.h"
 #include "core/deform/method/method.h"
 

@@ -3,6 +3,7 @@
 // Source: Magnenat-Thalmann et al. 1988.
 #pragma once
 
+#include "core/deform/lbs/lbs_params.h"
 #include "core/deform/method/method.h"
 #include "core/rig/weight_table.h"
 

@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "core/base/bind_statistic.h"
-#include "core/deform/engine/params.h"
 #include "core/parallel/task.h"
 #include "core/rig/layout.h"
 #include "core/rig/posed_rig.h"
@@ -42,7 +41,7 @@ struct StageFacts {
 struct BindInput {
   const Rig& rig;
   const BlockLayout& layout;
-  std::span<const StageParams> before;  // the stages before this one
+  std::size_t stage = 0;  // its place in the recipe, for messages
   // Lets Cost stop early: kCancelled, or kResourceExhausted as soon as more than
   // task->memory_limit() is needed. May be null.
   const Task* task = nullptr;

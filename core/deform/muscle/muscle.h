@@ -11,6 +11,7 @@
 
 #include "core/base/aligned.h"
 #include "core/deform/method/method.h"
+#include "core/deform/muscle/muscle_params.h"
 #include "core/muscle/posed_muscle.h"
 #include "core/surface/surface_faces.h"
 

@@ -7,8 +7,8 @@
 #include "core/base/vectors.h"
 #include "core/deform/muscle/muscle.h"
 #include "core/muscle/muscle_kernel.h"
-#include "core/muscle/muscle_shape.h"
 #include "core/surface/adjacency.h"
+#include "core/surface/muscle_footprint.h"
 #include "core/surface/part_triangles.h"
 
 namespace sinew {

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "core/deform/method/method.h"
+#include "core/deform/relax/relax_params.h"
 #include "core/surface/surface_faces.h"
 
 namespace sinew {

@@ -13,6 +13,7 @@
 
 #include "core/base/aligned.h"
 #include "core/deform/method/method.h"
+#include "core/deform/shapes/shapes_params.h"
 
 namespace sinew {
 

@@ -9,6 +9,7 @@
 
 #include "core/deform/method/method.h"
 #include "core/deform/spherical_blend/joint_sets.h"
+#include "core/deform/spherical_blend/spherical_blend_params.h"
 #include "core/rig/weight_table.h"
 
 namespace sinew {

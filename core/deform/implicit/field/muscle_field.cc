@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "core/base/status.h"
+#include "core/surface/muscle_footprint.h"
 
 namespace sinew {
 namespace {

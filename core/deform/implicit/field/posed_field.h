@@ -11,17 +11,12 @@
 #include <cstdint>
 #include <span>
 
+#include "core/base/point_block.h"
 #include "core/base/types.h"
-#include "core/rig/layout.h"
 
 namespace sinew {
 
-// F and its gradient at 16 points.
-struct alignas(64) FieldBlock {
-  float value[kLanes], x[kLanes], y[kLanes], z[kLanes];
-};
-
-// The same of one part.
+// F and its gradient at 16 points, of one part.
 struct PartBlock : FieldBlock {
   std::uint32_t part = 0;
 };

@@ -36,7 +36,7 @@ inline MusclePoint OnLower(double x, double y, double z = 0) {
 }
 
 inline MuscleTables Tables(const Muscle& muscle) {
-  return ValueOrDie(MuscleTables::Create(std::vector{muscle}, TwoJoints(), 1));
+  return ValueOrDie(MuscleTables::Create(std::vector{muscle}, TwoJoints().rest_model(), 1));
 }
 
 inline MuscleState At(const MuscleTables& tables, double degrees, float activation = 0) {

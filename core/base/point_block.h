@@ -1,0 +1,20 @@
+// point_block.h - points, and samples of a scalar field at them, in blocks of 16 lanes.
+#pragma once
+
+#include <cstddef>
+
+namespace sinew {
+
+inline constexpr std::size_t kLanes = 16;
+
+// 16 points, one per lane.
+struct alignas(64) PointBlock {
+  float x[kLanes], y[kLanes], z[kLanes];
+};
+
+// A field's value and gradient at 16 points.
+struct alignas(64) FieldBlock {
+  float value[kLanes], x[kLanes], y[kLanes], z[kLanes];
+};
+
+}  // namespace sinew
