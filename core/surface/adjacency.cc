@@ -253,6 +253,8 @@ PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout) {
   std::iota(order.point.begin(), order.point.end(), 0u);
   std::ranges::sort(order.point, {}, [&](std::uint32_t p) { return order.lane[p]; });
   for (std::uint32_t i = 0; i < order.point.size(); ++i) order.number[order.point[i]] = i;
+  order.vertex.reserve(welded.point.size());
+  for (const std::uint32_t p : welded.point) order.vertex.push_back(order.number[p]);
   return order;
 }
 

@@ -37,6 +37,7 @@ struct PointOrder {
   std::vector<std::uint32_t> point;   // [P] welded point at an index
   std::vector<std::uint32_t> number;  // [P] index of a welded point
   std::vector<std::uint32_t> lane;    // [P] lowest lane of a welded point
+  std::vector<std::uint32_t> vertex;  // [V] place of a vertex's point
 };
 PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout);
 

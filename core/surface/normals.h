@@ -32,6 +32,7 @@
 #include "core/parallel/task.h"
 #include "core/rig/layout.h"
 #include "core/rig/rig.h"
+#include "core/surface/rig_surface.h"
 #include "core/surface/surface_faces.h"
 #include "core/surface/tangents.h"
 
@@ -72,8 +73,7 @@ struct SurfaceOut {
 class NormalFinisher {
  public:
   // kCancelled.
-  static absl::StatusOr<NormalFinisher> Bind(const Rig& rig, const BlockLayout& layout,
-                                             const Task& task);
+  static absl::StatusOr<NormalFinisher> Bind(const RigSurface& surface, const Task& task);
 
   // Whether the rig has authored tangents.
   bool has_tangents() const { return !tables_.tangents.empty(); }

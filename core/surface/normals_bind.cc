@@ -97,8 +97,8 @@ std::int32_t FrameNeighbour(const float* packed, std::uint32_t lane, const Vec3f
   return best;
 }
 
-PointRings MakeRings(const Mesh& mesh, const WeldedPoints& welded, const PointOrder& order) {
-  const Adjacency adjacency = PolygonNeighbours(mesh, welded);
+// The lanes of every point's neighbours.
+PointRings MakeRings(const Adjacency& adjacency, const PointOrder& order) {
   PointRings rings;
   rings.offset = {0};
   for (const std::uint32_t point : order.point) {
@@ -135,29 +135,27 @@ void SetShading(const Mesh& mesh, const PointRings& rings, const RestSurface& re
 
 }  // namespace
 
-absl::StatusOr<NormalFinisher> NormalFinisher::Bind(const Rig& rig, const BlockLayout& layout,
-                                                    const Task& task) {
-  const WeldedPoints welded = Weld(rig);
-  const PointOrder order = OrderPoints(welded, layout);
+absl::StatusOr<NormalFinisher> NormalFinisher::Bind(const RigSurface& surface, const Task& task) {
+  const Rig& rig = surface.rig();
+  const BlockLayout& layout = surface.layout();
+  const PointOrder& order = surface.order();
   NormalFinisher finisher;
   NormalTables& tables = finisher.tables_;
   tables.lanes = static_cast<std::uint32_t>(layout.order.size());
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   Pairs members;  // point, vertex
   for (std::uint32_t v = 0; v < rig.vertices(); ++v) {
-    members.emplace_back(order.number[welded.point[v]], v);
+    members.emplace_back(order.vertex[v], v);
   }
   MakeRows(members, order.point.size(), tables.vertex_offset, tables.vertices);
   for (const std::uint32_t point : order.point) tables.point_lane.push_back(order.lane[point]);
-  std::vector<std::uint32_t> point(rig.vertices());
-  for (std::size_t v = 0; v < point.size(); ++v) point[v] = order.number[welded.point[v]];
   static_cast<SurfaceFaces&>(tables) =
-      MakeSurfaceFaces(rig.mesh(), layout.lane, point, order.point.size());
+      MakeSurfaceFaces(rig.mesh(), layout.lane, order.vertex, order.point.size());
   const RestSurface rest = MakeRestSurface(rig.mesh(), layout, tables, task);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SetRestNormals(rig.mesh(), rest, tables);
   if (rig.mesh().normals().empty() && rig.mesh().tangents().empty()) return finisher;
-  const PointRings rings = MakeRings(rig.mesh(), welded, order);
+  const PointRings rings = MakeRings(surface.polygons(), order);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SetShading(rig.mesh(), rings, rest, tables);
   tables.tangents = BindTangents(rig.mesh(), tables, rings, rest.packed.data(), rest.normals);

@@ -69,18 +69,24 @@ DeformerCache::~DeformerCache() {
 
 absl::StatusOr<BindEstimate> DeformerCache::Estimate(const Rig& rig, const Recipe& recipe,
                                                      const std::stop_token& stop) const {
+  SINEW_ASSIGN_OR_RETURN(const BindPlan plan, Plan(rig, recipe, stop));
+  return plan.estimate();
+}
+
+absl::StatusOr<BindPlan> DeformerCache::Plan(const Rig& rig, const Recipe& recipe,
+                                             const std::stop_token& stop) const {
   std::stop_source source;
   const std::stop_callback cancelled(stop, [&source] { source.request_stop(); });
   const TimeLimit time(timers_, config_.seconds, "bind", "max-bind-seconds",
                        [source]() mutable { source.request_stop(); });
   const Task task({.stop = source.get_token(), .memory_limit = config_.memory_bytes});
-  const absl::StatusOr<BindEstimate> estimate = Deformer::Estimate(rig, recipe, task);
-  if (absl::IsResourceExhausted(estimate.status())) {
-    return LimitPassed("bind", StdView(absl::StripPrefix(estimate.status().message(), "bind: ")),
+  absl::StatusOr<BindPlan> plan = Deformer::Plan(rig, recipe, task);
+  if (absl::IsResourceExhausted(plan.status())) {
+    return LimitPassed("bind", StdView(absl::StripPrefix(plan.status().message(), "bind: ")),
                        "max-bind-bytes");
   }
-  if (!estimate.ok()) return WithDetails(time.Named(estimate.status()));
-  return estimate;
+  if (!plan.ok()) return WithDetails(time.Named(plan.status()));
+  return plan;
 }
 
 absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const std::shared_ptr<const Rig>& rig,
@@ -94,13 +100,15 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const std::shared_ptr<
       return MakeUse(found->second);
     }
   }
-  SINEW_ASSIGN_OR_RETURN(const BindEstimate estimate, Estimate(*rig, recipe, stop));
+  SINEW_ASSIGN_OR_RETURN(BindPlan planned, Plan(*rig, recipe, stop));
+  const BindEstimate estimate = planned.estimate();
+  const auto plan = std::make_shared<BindPlan>(std::move(planned));
   const std::lock_guard lock(mutex_);
   auto found = entries_.find(key);
   if (found == entries_.end()) {
     SINEW_RETURN_IF_ERROR(MakeRoom(estimate.bound_bytes));
     auto bound = std::make_shared<BoundDeformer>(key, rig, recipe, estimate);
-    SINEW_RETURN_IF_ERROR(queue_.Push([this, bound] { Run(bound); }));
+    SINEW_RETURN_IF_ERROR(queue_.Push([this, bound, plan] { Run(bound, *plan); }));
     order_.Touch(key, estimate.bound_bytes);
     found = entries_.emplace(key, Entry{.bound = std::move(bound)}).first;
   }
@@ -138,13 +146,13 @@ absl::Status DeformerCache::MakeRoom(std::uint64_t bytes) {
       absl::Seconds(30));
 }
 
-void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound) {
+void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan& plan) {
   const TimeLimit time(timers_, config_.seconds, "bind", "max-bind-seconds",
                        [bound] { bound->Cancel(); });
   const auto start = std::chrono::steady_clock::now();
   absl::StatusOr<Deformer> result = absl::InternalError("bind: did not run");
   try {
-    result = LoadOrBind(*bound);
+    result = LoadOrBind(*bound, plan);
   } catch (const std::bad_alloc&) {
     result = absl::ResourceExhaustedError("bind: out of memory");
   } catch (const std::exception& error) {
@@ -175,7 +183,7 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound) {
   bound->Finish(std::move(result));
 }
 
-absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound) {
+absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound, BindPlan& plan) {
   if (bound.stop_token().stop_requested()) return absl::CancelledError("bind: nobody waits for it");
   if (!folder_.empty()) {
     absl::StatusOr<Deformer> loaded = Load(bound);
@@ -193,8 +201,7 @@ absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound) {
              .memory_limit = config_.memory_bytes,
              .progress = [&bound](double progress) { bound.SetProgress(progress); }});
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<Deformer> deformer =
-      Deformer::Bind(bound.rig(), bound.recipe(), task, &bound.estimate());
+  absl::StatusOr<Deformer> deformer = Deformer::Bind(std::move(plan), task);
   if (deformer.ok()) {
     metrics_.binds_bound.Increment();
     bound.bind_seconds = SecondsSince(start);

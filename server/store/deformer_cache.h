@@ -70,8 +70,10 @@ class DeformerCache {
   Use MakeUse(Entry& entry);
   void Release(const std::shared_ptr<BoundDeformer>& bound);
   absl::Status MakeRoom(std::uint64_t bytes);
-  void Run(const std::shared_ptr<BoundDeformer>& bound);
-  absl::StatusOr<Deformer> LoadOrBind(BoundDeformer& bound);
+  absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe,
+                                const std::stop_token& stop) const;
+  void Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan& plan);
+  absl::StatusOr<Deformer> LoadOrBind(BoundDeformer& bound, BindPlan& plan);
   absl::StatusOr<Deformer> Load(const BoundDeformer& bound) const;
   void Save(const BoundDeformer& bound, const Deformer& deformer);
   std::filesystem::path PathOf(const BoundDeformer& bound) const;

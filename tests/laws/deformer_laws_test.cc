@@ -400,7 +400,9 @@ TEST_P(DeformerLaws, BoundDataIsWithinEstimate) {
   EXPECT_EQ(Deformer::Estimate(rig(), recipe_, poor).status().code(),
             absl::StatusCode::kResourceExhausted);
   Task known({.memory_limit = estimate->peak_bytes});
-  EXPECT_TRUE(Deformer::Bind(rig(), recipe_, known, &*estimate).ok());
+  absl::StatusOr<BindPlan> plan = Deformer::Plan(rig(), recipe_, Task());
+  ASSERT_TRUE(plan.ok());
+  EXPECT_TRUE(Deformer::Bind(*std::move(plan), known).ok());
 }
 
 TEST_P(DeformerLaws, RejectsBadPosesAndBuffers) {

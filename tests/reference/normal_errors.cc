@@ -111,7 +111,8 @@ NormalError MeasureRecomputed(TubeMethod method, TubePose pose, const TubeMesh& 
       method == TubeMethod::kLbs   ? testing::RunMethod<Lbs>(rig, {}, joints)
       : method == TubeMethod::kDqs ? testing::RunMethod<Dqs>(rig, {}, joints)
                                    : testing::RunMethod<Ddm>(rig, PublishedDdm(), joints);
-  const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(rig, *posed.layout, Task()));
+  const auto finisher =
+      testing::ValueOrDie(NormalFinisher::Bind(RigSurface(rig, *posed.layout), Task()));
   std::vector<Vec3f> normals(rig.vertices());
   AlignedVector<float> scratch(finisher.scratch_floats());
   finisher.Run(*posed.layout, posed.skin, posed.blocks, scratch,

@@ -98,7 +98,7 @@ inline Rig CanonicalLimb(const CanonicalOptions& options = {}) {
 
 inline LimbField BindField(const Rig& rig, const FieldOptions& options = {}) {
   Task task;
-  LimbField field = ValueOrDie(LimbField::Bind(rig, options, task));
+  LimbField field = ValueOrDie(LimbField::Bind(rig, Weld(rig), options, task));
   if (const absl::Status status = field.Check(rig.joints()); !status.ok()) {
     ValueOrDie<int>(status);
   }

@@ -11,8 +11,6 @@
 #include "core/base/vectors.h"
 #include "core/deform/bulge_free/bone_segments.h"
 #include "core/deform/bulge_free/bulge_free_kernel.h"
-#include "core/surface/adjacency.h"
-#include "core/surface/connected_components.h"
 
 namespace sinew {
 namespace {
@@ -76,20 +74,14 @@ double ComponentWork(const BindInput& input) {
 }
 
 // [V] 1 = in a rigid component, such as the separate limbs of a robot.
-absl::StatusOr<std::vector<std::uint8_t>> FindRigidComponents(const BindInput& input,
-                                                              const WeldedPoints& welded,
-                                                              Task& task) {
-  const Rig& rig = input.rig;
-  const Adjacency ring = TriangleNeighbours(rig.mesh(), welded);
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  const std::vector<ComponentRole> roles =
-      FindComponentRoles(rig, welded, ring, BorderPoints(rig.mesh(), welded));
+std::vector<std::uint8_t> FindRigidComponents(const BindInput& input, Task& task) {
+  const std::vector<ComponentRole>& roles = input.surface.components();
   task.Advance(ComponentWork(input));
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<std::uint8_t> rigid;
-  rigid.reserve(rig.vertices());
-  for (const std::uint32_t p : welded.point)
+  rigid.reserve(input.rig.vertices());
+  for (const std::uint32_t p : input.surface.welded().point) {
     rigid.push_back(roles[p] == ComponentRole::kRigidComponent ? 1 : 0);
+  }
   return rigid;
 }
 
@@ -172,7 +164,9 @@ absl::StatusOr<BindCost> BulgeFree::Cost(const BindInput& input, const BulgeFree
       .peak_bytes = 2 * bound + 2 * rows + segments + components + (bisector ? pairs * 64 : 0),
       .bound_bytes = bound,
       .work = BoneWork(input) + ComponentWork(input) + InfluenceWork(input),
-      .frame_ns = (bisector ? 0.4 : 2.6) * static_cast<double>(influences)};
+      .frame_ns = (bisector ? 0.4 : 2.6) * static_cast<double>(influences),
+      .surface = RigSurface::kWelded | RigSurface::kTriangles | RigSurface::kBorder |
+                 RigSurface::kComponents};
 }
 
 absl::StatusOr<BulgeFree> BulgeFree::Bind(const BindInput& input, const BulgeFreeParams& params,
@@ -189,9 +183,7 @@ absl::StatusOr<BulgeFree> BulgeFree::Bind(const BindInput& input, const BulgeFre
 absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreeParams& params,
                                        Task& task) {
   const Influences& influences = input.rig.influences();
-  const WeldedPoints welded = Weld(input.rig);
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  const BoneSegments segments(input.rig, welded, input.layout.centre);
+  const BoneSegments segments(input.rig, input.surface.welded(), input.layout.centre);
   task.Advance(BoneWork(input));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   width = static_cast<float>(kSoftWidth * params.softness);
@@ -201,8 +193,8 @@ absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreePa
   }
   joints = params.strongest ? UniteStrongest(input, 1) : input.layout.skin;
   shares.resize(joints.pairs() * kLanes);
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> rigid,
-                         FindRigidComponents(input, welded, task));
+  const std::vector<std::uint8_t> rigid = FindRigidComponents(input, task);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::vector<double> powers;
   return ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);
@@ -225,16 +217,14 @@ absl::Status BulgeFree::BindProjection(const BindInput& input, const BulgeFreePa
 absl::Status BulgeFree::BindBisector(const BindInput& input, const BulgeFreeParams& params,
                                      Task& task) {
   const Influences& influences = input.rig.influences();
-  const WeldedPoints welded = Weld(input.rig);
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  const BoneSegments segments(input.rig, welded, input.layout.centre);
+  const BoneSegments segments(input.rig, input.surface.welded(), input.layout.centre);
   task.Advance(BoneWork(input));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   joints = UniteStrongest(input, 2);
   shares.resize(joints.pairs() * kLanes);
   pair_couple.assign(joints.pairs(), kNoPush);
-  SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint8_t> rigid,
-                         FindRigidComponents(input, welded, task));
+  const std::vector<std::uint8_t> rigid = FindRigidComponents(input, task);
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   std::map<std::pair<std::uint16_t, std::uint16_t>, std::uint32_t> known;  // upper, lower
   return ForEachLane(input, task, [&](std::size_t i) {
     const std::uint32_t v = input.layout.Vertex(i);

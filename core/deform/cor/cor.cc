@@ -27,15 +27,26 @@ double TableWork(const Rig& rig) {
   return kTableWork * static_cast<double>(rig.influences().size());
 }
 
+struct Prepared {
+  CorSurface surface;
+  CorPlan plan;
+};
+
+absl::StatusOr<Prepared> Prepare(const BindInput& input, const CorParams& params,
+                                 const Task& task) {
+  Prepared prepared{.surface = CorSurface::Create(input.rig, params), .plan = {}};
+  SINEW_ASSIGN_OR_RETURN(prepared.plan, CorPlan::Create(prepared.surface, input.rig, params, task));
+  return prepared;
+}
+
 }  // namespace
 
 absl::StatusOr<BindCost> Cor::Cost(const BindInput& input, const CorParams& params) {
   SINEW_RETURN_IF_ERROR(CorPlan::CheckPairs(input.rig, params));
-  const CorSurface surface = CorSurface::Create(input.rig, params);
   const Task unstoppable;
-  SINEW_ASSIGN_OR_RETURN(const CorPlan plan,
-                         CorPlan::Create(surface, input.rig, params,
-                                         input.task != nullptr ? *input.task : unstoppable));
+  SINEW_ASSIGN_OR_RETURN(Prepared prepared,
+                         Prepare(input, params, input.task != nullptr ? *input.task : unstoppable));
+  const auto& [surface, plan] = prepared;
   const std::size_t vertices = input.rig.vertices();
   const std::size_t table = WeightTable::CostBytes(input.rig, input.layout);
   const std::size_t bound = table + input.layout.blocks() * sizeof(PointBlock);
@@ -44,13 +55,16 @@ absl::StatusOr<BindCost> Cor::Cost(const BindInput& input, const CorParams& para
   const std::size_t rows = vertices * 16 + surface.users.size() * 8 + surface.corners.size() * 16 +
                            surface.carriers.size() * 2 + input.rig.bindings().size() * 32;
   const std::size_t pairs = plan.pairs.size() * 3 * sizeof(CorPair);
-  return BindCost{
+  const BindCost cost = {
       .peak_bytes = std::max(
           bound + lists + vertices * sizeof(Vec3d),
           surface.bytes() + pairs + std::max(rows, plan.peak_bytes(vertices, params.sigma))),
       .bound_bytes = bound,
       .work = plan.work(params.sigma) + SurfaceWork(surface) + TableWork(input.rig),
-      .frame_ns = 1.2 * static_cast<double>(input.rig.influences().size())};
+      .frame_ns = 1.2 * static_cast<double>(input.rig.influences().size()),
+      .plan_bytes = surface.bytes() + pairs};
+  if (input.plan != nullptr) input.plan->emplace<Prepared>(std::move(prepared));
+  return cost;
 }
 
 absl::StatusOr<Cor> Cor::Bind(const BindInput& input, const CorParams& params, Task& task) {
@@ -60,12 +74,13 @@ absl::StatusOr<Cor> Cor::Bind(const BindInput& input, const CorParams& params, T
   cor.bindings = static_cast<std::uint32_t>(input.rig.bindings().size());
   std::vector<Vec3d> centres;
   {
-    CorSurface surface = CorSurface::Create(input.rig, params);
-    const double surface_work = SurfaceWork(surface), step = surface_work / 3;
-    task.Advance(step);
-    SINEW_ASSIGN_OR_RETURN(CorPlan plan, CorPlan::Create(surface, input.rig, params, task));
-    const double announced = plan.work(params.sigma);
-    task.Advance(step);
+    std::optional<Prepared> kept = TakePlan<Prepared>(input);
+    if (!kept) {
+      SINEW_ASSIGN_OR_RETURN(kept, Prepare(input, params, task));
+    }
+    auto& [surface, plan] = *kept;
+    const double step = SurfaceWork(surface) / 3, announced = plan.work(params.sigma);
+    task.Advance(2 * step);
     SINEW_RETURN_IF_ERROR(surface.AddPieces(input.rig, params, task));
     // The total was announced before triangles were split; scale the rest to the exact number.
     SINEW_RETURN_IF_ERROR(plan.CountPieces(surface, params, task));

@@ -1,6 +1,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "core/base/status.h"
@@ -180,7 +182,7 @@ absl::Status CheckRadius(const DdmPlan& plan) {
 
 absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams& params) {
   SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
-  const DdmPlan plan = MakeDdmPlan(input.rig, params, {});
+  DdmPlan plan = MakeDdmPlan(input.surface, params, {});
   SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   SINEW_ASSIGN_OR_RETURN(const DdmCost cost,
                          EstimateDdm(input.rig, input.layout, params, plan, input.task));
@@ -204,6 +206,7 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
       shape.half != 0 ? full + halved + ProbeBytes(input, cost.block_pairs) : full;
   const double pair_lanes = kLanes * static_cast<double>(cost.block_pairs);
   const FrameTime time = TimeOf(shape);
+  if (input.plan != nullptr) input.plan->emplace<DdmPlan>(std::move(plan));
   return BindCost{
       .peak_bytes = cost.plan_bytes +
                     std::max(cost.hold_bytes, cost.moment_bytes + std::max(cost.filter_bytes,
@@ -212,14 +215,17 @@ absl::StatusOr<BindCost> DdmTables::Cost(const BindInput& input, const DdmParams
       .work = cost.plan_work + cost.hold_work + cost.filter_work +
               kPackWork * static_cast<double>(cost.rows) +
               (shape.half != 0 ? kHalveWork * pair_lanes : 0),
-      .frame_ns = kLanes * time.block * static_cast<double>(blocks) + time.pair * pair_lanes};
+      .frame_ns = kLanes * time.block * static_cast<double>(blocks) + time.pair * pair_lanes,
+      .surface = RigSurface::kWelded,
+      .plan_bytes = cost.plan_bytes};
 }
 
 absl::StatusOr<DdmTables> DdmTables::Bind(const BindInput& input, const DdmParams& params,
                                           const DdmBindOptions& options, Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SINEW_RETURN_IF_ERROR(CheckSize(input.rig));
-  DdmPlan plan = MakeDdmPlan(input.rig, params, options);
+  std::optional<DdmPlan> kept = TakePlan<DdmPlan>(input);
+  DdmPlan plan = kept ? *std::move(kept) : MakeDdmPlan(input.surface, params, options);
   SINEW_RETURN_IF_ERROR(CheckRadius(plan));
   task.Advance(DdmPlanWork(input.rig));
   SINEW_RETURN_IF_ERROR(HoldBackDdm(input.rig, params, plan, task));

@@ -209,10 +209,11 @@ DdmSmoothing ResolveSmoothing(const DdmParams& params, double diagonal, double r
   return s;
 }
 
-DdmPlan MakeDdmPlan(const Rig& rig, const DdmParams& params, const DdmBindOptions& options) {
+DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
+                    const DdmBindOptions& options) {
+  const Rig& rig = surface.rig();
   const Mesh& mesh = rig.mesh();
-  DdmPlan plan;
-  plan.welded = Weld(rig);
+  DdmPlan plan{.welded = surface.welded()};
   const Adjacency polygon = PolygonNeighbours(mesh, plan.welded);
   const double rms_edge = RmsEdge(mesh, plan.welded, polygon);
   if (params.laplacian == Laplacian::kUniform) {

@@ -45,13 +45,14 @@ DdmSmoothing ResolveSmoothing(const DdmParams& params, double diagonal, double r
 
 // Everything known before filtering.
 struct DdmPlan {
-  WeldedPoints welded;
-  NeighbourWeights neighbours;
-  ChebyshevFilter filter;      // no coefficients: the smoothing reaches too far
+  const WeldedPoints& welded;  // of the surface
+  NeighbourWeights neighbours{};
+  ChebyshevFilter filter{};    // no coefficients: the smoothing reaches too far
   double radius_in_edges = 0;  // of the smoothing
   double keep = 0;             // influence mass below which a joint is certainly dropped
 };
-DdmPlan MakeDdmPlan(const Rig& rig, const DdmParams& params, const DdmBindOptions& options);
+DdmPlan MakeDdmPlan(const RigSurface& surface, const DdmParams& params,
+                    const DdmBindOptions& options);
 
 // Limits the plan's smoothing where the rest mesh would lose more area than `keep_area` allows.
 // Reports DdmCost::hold_work units of progress. kCancelled.

@@ -7,7 +7,6 @@
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/deform/delta_mush/delta_mush.h"
-#include "core/surface/adjacency.h"
 #include "core/surface/laplacian.h"
 #include "core/surface/smoothing_limit.h"
 
@@ -30,18 +29,17 @@ constexpr double kPlanWork = 800, kStepWork = 12, kDetailWork = 300;
 constexpr double kStepTime = 7, kFrameTime = 30;
 
 struct Plan {
-  WeldedPoints welded;
-  Adjacency ring;
+  const WeldedPoints& welded;
+  const Adjacency& ring;
   std::uint32_t iterations = 0;
 };
 
-absl::StatusOr<Plan> MakePlan(const Rig& rig, const DeltaMushParams& params) {
-  Plan plan;
-  plan.welded = Weld(rig);
-  plan.ring = params.laplacian == MushLaplacian::kCotangent
-                  ? TriangleNeighbours(rig.mesh(), plan.welded)
-                  : PolygonNeighbours(rig.mesh(), plan.welded);
-  plan.iterations = params.step > 0 ? params.iterations : 0;
+absl::StatusOr<Plan> MakePlan(const RigSurface& surface, const DeltaMushParams& params) {
+  const Rig& rig = surface.rig();
+  const bool cotangent = params.laplacian == MushLaplacian::kCotangent;
+  Plan plan{.welded = surface.welded(),
+            .ring = cotangent ? surface.triangles() : surface.polygons(),
+            .iterations = params.step > 0 ? params.iterations : 0};
   const double edge = RmsEdge(rig.mesh(), plan.welded, plan.ring);
   if (!params.radius.has_value()) {
     if (edge == 0) plan.iterations = 0;
@@ -65,8 +63,9 @@ absl::Status CheckMap(const Rig& rig, const DeltaMushParams& params) {
 }
 
 // [P] step size of each welded point, 0 to 1.
-std::vector<double> StepOfPoints(const Rig& rig, const WeldedPoints& welded,
-                                 const DeltaMushParams& params) {
+std::vector<double> StepOfPoints(const RigSurface& surface, const DeltaMushParams& params) {
+  const Rig& rig = surface.rig();
+  const WeldedPoints& welded = surface.welded();
   std::vector<double> steps(welded.points(), double{params.step});
   if (!params.map.empty()) {
     // Vertices of one point may have different map values: use their mean.
@@ -79,7 +78,7 @@ std::vector<double> StepOfPoints(const Rig& rig, const WeldedPoints& welded,
     for (std::size_t p = 0; p < steps.size(); ++p) steps[p] *= sum[p] / count[p];
   }
   if (params.pin_borders) {
-    const std::vector<std::uint8_t> border = BorderPoints(rig.mesh(), welded);
+    const std::vector<std::uint8_t>& border = surface.border();
     for (std::size_t p = 0; p < steps.size(); ++p) {
       if (border[p] != 0) steps[p] = 0;
     }
@@ -158,7 +157,7 @@ absl::Status SetSteps(const BindInput& input, const Plan& plan, const PointOrder
                       const DeltaMushParams& params, DeltaMush& mush, Task& task) {
   const Mesh& mesh = input.rig.mesh();
   const NeighbourWeights weights = WeightsOf(mesh, plan, params.laplacian);
-  std::vector<double> steps = StepOfPoints(input.rig, plan.welded, params);
+  std::vector<double> steps = StepOfPoints(input.surface, params);
   SetRows(weights, order, steps, mush);
   if (!(params.keep_area > 0)) return absl::OkStatus();
   SINEW_ASSIGN_OR_RETURN(const std::vector<Vec3d> places, SmoothRest(input, mush, task));
@@ -321,7 +320,7 @@ absl::StatusOr<BindCost> DeltaMush::Cost(const BindInput& input, const DeltaMush
   SINEW_RETURN_IF_ERROR(CheckMap(input.rig, params));
   std::uint32_t steps = params.iterations;
   if (params.radius.has_value()) {
-    SINEW_ASSIGN_OR_RETURN(const Plan plan, MakePlan(input.rig, params));
+    SINEW_ASSIGN_OR_RETURN(const Plan plan, MakePlan(input.surface, params));
     steps = plan.iterations;
   }
   // Over the rest mesh, for the smoothing limit.
@@ -336,12 +335,15 @@ absl::StatusOr<BindCost> DeltaMush::Cost(const BindInput& input, const DeltaMush
   // Welding, neighbours before and after deduplication and weighting, borders, frames.
   const std::size_t passing =
       vertices * 380 + ShapeWeldBytes(input.rig) + edges * 36 + corners * 56 + faces * 64;
-  return BindCost{.peak_bytes = bound + passing,
-                  .bound_bytes = bound,
-                  .work = static_cast<double>(vertices) *
-                          (kPlanWork + kDetailWork + kStepWork * passes * steps),
-                  .frame_ns = static_cast<double>(vertices) *
-                              (steps == 0 ? 1 : kFrameTime + kStepTime * steps)};
+  return BindCost{
+      .peak_bytes = bound + passing,
+      .bound_bytes = bound,
+      .work =
+          static_cast<double>(vertices) * (kPlanWork + kDetailWork + kStepWork * passes * steps),
+      .frame_ns = static_cast<double>(vertices) * (steps == 0 ? 1 : kFrameTime + kStepTime * steps),
+      .surface = RigSurface::kWelded | RigSurface::kOrder | RigSurface::kBorder |
+                 (params.laplacian == MushLaplacian::kCotangent ? RigSurface::kTriangles
+                                                                : RigSurface::kPolygons)};
 }
 
 absl::StatusOr<DeltaMush> DeltaMush::Bind(const BindInput& input, const DeltaMushParams& params,
@@ -351,21 +353,19 @@ absl::StatusOr<DeltaMush> DeltaMush::Bind(const BindInput& input, const DeltaMus
   SINEW_RETURN_IF_ERROR(CheckMap(input.rig, params));
   const Mesh& mesh = input.rig.mesh();
   const auto vertices = static_cast<double>(input.rig.vertices());
-  SINEW_ASSIGN_OR_RETURN(const Plan plan, MakePlan(input.rig, params));
+  SINEW_ASSIGN_OR_RETURN(const Plan plan, MakePlan(input.surface, params));
   DeltaMush mush;
   mush.iterations = plan.iterations;
   if (mush.iterations == 0) return mush;
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
 
-  const PointOrder order = OrderPoints(plan.welded, input.layout);
+  const PointOrder& order = input.surface.order();
   const std::size_t points = order.point.size();
   for (const std::uint32_t p : order.point) mush.point_lane.push_back(order.lane[p]);
   SINEW_RETURN_IF_ERROR(SetSteps(input, plan, order, params, mush, task));
-  std::vector<std::uint32_t> point(input.rig.vertices());
-  for (std::size_t v = 0; v < point.size(); ++v) point[v] = order.number[plan.welded.point[v]];
   mush.lane_point.resize(input.layout.order.size());
   for (std::size_t i = 0; i < mush.lane_point.size(); ++i) {
-    mush.lane_point[i] = point[input.layout.Vertex(i)];
+    mush.lane_point[i] = order.vertex[input.layout.Vertex(i)];
   }
   task.Advance(kPlanWork * vertices);
 
@@ -378,7 +378,7 @@ absl::StatusOr<DeltaMush> DeltaMush::Bind(const BindInput& input, const DeltaMus
   mush.surface.polygon_offset = {0};
   mush.surface.face_offset.assign(points + 1, 0);
   if (params.displacement != 0) {
-    mush.surface = MakeSurfaceFaces(mesh, point, point, points);
+    mush.surface = MakeSurfaceFaces(mesh, order.vertex, order.vertex, points);
     SetDetail(input, plan, order, smoothed, double{params.displacement}, task, mush);
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "core/base/digest.h"
 #include "core/base/math_library.h"
@@ -15,6 +16,7 @@
 #include "core/deform/method/fields.h"
 #include "core/deform/method/method.h"
 #include "core/surface/normals.h"
+#include "core/surface/rig_surface.h"
 
 namespace sinew {
 namespace {
@@ -33,29 +35,6 @@ std::size_t LayoutCostBytes(const Rig& rig) {
   const std::size_t lanes = rig.vertices() + rig.bindings().size() * kLanes;
   return lanes * (sizeof(PointBlock) / kLanes + 2 * sizeof(std::uint32_t)) +
          rig.influences().size() * 16 + FieldBytes(rig.muscle_tables());
-}
-
-// Total cost of all stages, which bind one after the other.
-absl::StatusOr<BindEstimate> TotalCost(const Rig& rig, const BlockLayout& layout,
-                                       const Recipe& recipe, const Task& task) {
-  BindCost total;
-  total.bound_bytes = LayoutCostBytes(rig) + NormalFinisher::CostBytes(rig);
-  std::size_t peak = total.bound_bytes;
-  for (std::size_t k = 0; k < recipe.size(); ++k) {
-    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    const BindInput input = {rig, layout, k, &task};
-    SINEW_ASSIGN_OR_RETURN(const BindCost cost, StageCost(input, recipe[k]));
-    peak = std::max(peak, total.bound_bytes + cost.peak_bytes);
-    total.bound_bytes += cost.bound_bytes;
-    total.work += cost.work;
-    total.frame_ns += cost.frame_ns;
-  }
-  total.peak_bytes = std::max(peak, total.bound_bytes);
-  SINEW_RETURN_IF_ERROR(task.CheckMemory(total.peak_bytes));
-  return BindEstimate{.peak_bytes = total.peak_bytes,
-                      .bound_bytes = total.bound_bytes,
-                      .bind_seconds = total.work * kSecondsOfWork,
-                      .frame_seconds = total.frame_ns * 1e-9};
 }
 
 absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t controls) {
@@ -146,37 +125,81 @@ absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points
 
 Deformer::Deformer() = default;
 
-absl::StatusOr<BindEstimate> Deformer::Estimate(const Rig& rig, const Recipe& recipe,
-                                                const Task& task) {
-  SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
-  SINEW_ASSIGN_OR_RETURN(const auto layout, BlockLayout::Create(rig));
-  return TotalCost(rig, *layout, recipe, task);
+// What binding all stages takes together; stages bind one after the other, and keep what they built
+// of the surface.
+absl::Status BindPlan::AddCosts(const Task& task) {
+  std::vector<BindCost> costs;
+  std::uint32_t surface = 0;
+  std::size_t plan_bytes = 0;
+  for (std::size_t k = 0; k < recipe_.size(); ++k) {
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+    const BindInput input = {*rig_, *layout_, *surface_, k, &task, &stages_[k]};
+    SINEW_ASSIGN_OR_RETURN(const BindCost cost, StageCost(input, recipe_[k]));
+    costs.push_back(cost);
+    surface |= cost.surface;
+    plan_bytes += cost.plan_bytes;
+  }
+  std::size_t bound = LayoutCostBytes(*rig_) + NormalFinisher::CostBytes(*rig_), peak = bound;
+  double work = 0, frame_ns = 0;
+  for (const BindCost& cost : costs) {
+    const std::size_t of_others =
+        RigSurface::Bytes(*rig_, surface & ~cost.surface) + plan_bytes - cost.plan_bytes;
+    peak = std::max(peak, bound + cost.peak_bytes + of_others);
+    bound += cost.bound_bytes;
+    work += cost.work;
+    frame_ns += cost.frame_ns;
+  }
+  peak = std::max(peak, bound + RigSurface::Bytes(*rig_, surface));
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(peak));
+  estimate_ = {.peak_bytes = peak,
+               .bound_bytes = bound,
+               .bind_seconds = work * kSecondsOfWork,
+               .frame_seconds = frame_ns * 1e-9};
+  return absl::OkStatus();
 }
 
-absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Task& task,
-                                        const BindEstimate* known) {
+absl::StatusOr<BindPlan> Deformer::Plan(const Rig& rig, const Recipe& recipe, const Task& task) {
   SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const DenormalGuard guard;
+  BindPlan plan;
+  plan.rig_ = &rig;
+  plan.recipe_ = recipe;
+  SINEW_ASSIGN_OR_RETURN(plan.layout_, BlockLayout::Create(rig));
+  plan.surface_ = std::make_shared<const RigSurface>(rig, *plan.layout_);
+  plan.stages_.resize(recipe.size());
+  SINEW_RETURN_IF_ERROR(plan.AddCosts(task));
+  return plan;
+}
+
+absl::StatusOr<BindEstimate> Deformer::Estimate(const Rig& rig, const Recipe& recipe,
+                                                const Task& task) {
+  SINEW_ASSIGN_OR_RETURN(const BindPlan plan, Plan(rig, recipe, task));
+  return plan.estimate();
+}
+
+absl::StatusOr<Deformer> Deformer::Bind(const Rig& rig, const Recipe& recipe, Task& task) {
+  SINEW_ASSIGN_OR_RETURN(BindPlan plan, Plan(rig, recipe, task));
+  return Bind(std::move(plan), task);
+}
+
+absl::StatusOr<Deformer> Deformer::Bind(BindPlan plan, Task& task) {
+  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(plan.estimate_.peak_bytes));
+  const DenormalGuard guard;
   Deformer deformer;
-  SINEW_ASSIGN_OR_RETURN(deformer.layout_, BlockLayout::Create(rig));
-  BindEstimate estimate;
-  if (known != nullptr) {
-    estimate = *known;
-    SINEW_RETURN_IF_ERROR(task.CheckMemory(estimate.peak_bytes));
-  } else {
-    SINEW_ASSIGN_OR_RETURN(estimate, TotalCost(rig, *deformer.layout_, recipe, task));
-  }
-  task.SetTotal(estimate.bind_seconds / kSecondsOfWork);
-  deformer.tables_ = PosedRigTables::Create(rig, deformer.layout_->centre);
+  const Rig& rig = *plan.rig_;
+  deformer.layout_ = plan.layout_;
+  task.SetTotal(plan.estimate_.bind_seconds / kSecondsOfWork);
+  deformer.tables_ = PosedRigTables::Create(rig, plan.layout_->centre);
   deformer.muscles_ = rig.muscle_tables();
-  for (std::size_t k = 0; k < recipe.size(); ++k) {
-    const BindInput input = {rig, *deformer.layout_, k, &task};
-    SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, recipe[k], task));
+  for (std::size_t k = 0; k < plan.recipe_.size(); ++k) {
+    const BindInput input = {rig, *plan.layout_, *plan.surface_, k, &task, &plan.stages_[k]};
+    SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, plan.recipe_[k], task));
     deformer.stages_.push_back(std::move(stage));
+    plan.stages_[k].reset();
   }
-  SINEW_ASSIGN_OR_RETURN(NormalFinisher normals,
-                         NormalFinisher::Bind(rig, *deformer.layout_, task));
+  SINEW_ASSIGN_OR_RETURN(NormalFinisher normals, NormalFinisher::Bind(*plan.surface_, task));
   deformer.normals_ = std::make_shared<const NormalFinisher>(std::move(normals));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (absl::Status status = deformer.CheckStages(); !status.ok()) {

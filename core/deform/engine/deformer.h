@@ -13,6 +13,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <any>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -34,6 +35,7 @@
 namespace sinew {
 
 class NormalFinisher;
+class RigSurface;
 class Stage;
 class TableReader;
 class TableWriter;
@@ -70,18 +72,36 @@ struct BindEstimate {
   double frame_seconds = 0;  // rough, one core
 };
 
+// What estimating worked out and binding goes on with: the block layout, parts of the surface and
+// plans of stages. Borrows the rig.
+class BindPlan {
+ public:
+  const BindEstimate& estimate() const { return estimate_; }
+
+ private:
+  friend class Deformer;
+  absl::Status AddCosts(const Task& task);
+
+  const Rig* rig_ = nullptr;
+  Recipe recipe_;
+  std::shared_ptr<const BlockLayout> layout_;
+  std::shared_ptr<const RigSurface> surface_;
+  std::vector<std::any> stages_;  // see BindInput::plan
+  BindEstimate estimate_;
+};
+
 class Deformer {
  public:
   // kInvalidArgument: parameters out of range, spaces do not chain, an unknown map.
   // kResourceExhausted: needs more than task.memory_limit(), reported before that much is used.
   // kCancelled.
+  static absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe, const Task& task);
   static absl::StatusOr<BindEstimate> Estimate(const Rig& rig, const Recipe& recipe,
                                                const Task& task);
 
-  // Errors as Estimate. `known`: the result of Estimate for the same rig and recipe; null: computes
-  // it.
-  static absl::StatusOr<Deformer> Bind(const Rig& rig, const Recipe& recipe, Task& task,
-                                       const BindEstimate* known = nullptr);
+  // Errors as Plan. The rig of a plan must still exist.
+  static absl::StatusOr<Deformer> Bind(BindPlan plan, Task& task);
+  static absl::StatusOr<Deformer> Bind(const Rig& rig, const Recipe& recipe, Task& task);
 
   // kDataLoss: wrong checksum, version or contents. Load(Save(d)) evaluates to the same bits as d.
   static absl::StatusOr<Deformer> Load(const TableReader& tables);

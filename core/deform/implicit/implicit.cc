@@ -55,7 +55,10 @@ absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitPa
                   .bound_bytes = field_bytes + surface.bound,
                   .work = LimbField::Work(input.rig, options) + kBindWork * vertices +
                           (muscles ? MuscleField::Work(input.rig) : 0),
-                  .frame_ns = (params.tracking ? kTrackingTime : kFrameTime) * vertices};
+                  .frame_ns = (params.tracking ? kTrackingTime : kFrameTime) * vertices,
+                  .surface = RigSurface::kWelded | RigSurface::kOrder | RigSurface::kTriangles |
+                             RigSurface::kBorder | RigSurface::kComponents |
+                             RigSurface::kMeanValue};
 }
 
 absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitParams& params,
@@ -70,7 +73,8 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
   implicit.tracking = params.tracking ? 1 : 0;
   implicit.attraction = params.attraction;
   implicit.joints = static_cast<std::uint32_t>(input.rig.joints());
-  SINEW_ASSIGN_OR_RETURN(implicit.field, LimbField::Bind(input.rig, options, task));
+  SINEW_ASSIGN_OR_RETURN(implicit.field,
+                         LimbField::Bind(input.rig, input.surface.welded(), options, task));
   const std::vector<Affine> joints = JointsOfBindPose(input.rig);
   std::vector<float> controls;
   for (const Control& control : input.rig.controls()) controls.push_back(control.default_value);

@@ -7,10 +7,13 @@
 
 #include <absl/status/statusor.h>
 
+#include <any>
 #include <concepts>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "core/base/bind_statistic.h"
@@ -18,6 +21,7 @@
 #include "core/rig/layout.h"
 #include "core/rig/posed_rig.h"
 #include "core/rig/rig.h"
+#include "core/surface/rig_surface.h"
 
 namespace sinew {
 
@@ -41,11 +45,21 @@ struct StageFacts {
 struct BindInput {
   const Rig& rig;
   const BlockLayout& layout;
+  const RigSurface& surface;
   std::size_t stage = 0;  // its place in the recipe, for messages
   // Lets Cost stop early: kCancelled, or kResourceExhausted as soon as more than
   // task->memory_limit() is needed. May be null.
   const Task* task = nullptr;
+  // Where Cost may leave what it worked out for the Bind that follows. Null: nothing is kept.
+  std::any* plan = nullptr;
 };
+
+// The plan that Cost left, if any.
+template <class Plan>
+std::optional<Plan> TakePlan(const BindInput& input) {
+  Plan* const kept = input.plan == nullptr ? nullptr : std::any_cast<Plan>(input.plan);
+  return kept == nullptr ? std::nullopt : std::optional<Plan>(std::move(*kept));
+}
 
 // Known before the bind starts. Bytes are upper limits.
 struct BindCost {
@@ -53,6 +67,8 @@ struct BindCost {
   std::size_t bound_bytes = 0;  // of the result
   double work = 0;              // progress units, about a nanosecond of one core each
   double frame_ns = 0;          // rough, one core
+  std::uint32_t surface = 0;    // RigSurface::Part flags that Cost or Bind build; in peak_bytes
+  std::size_t plan_bytes = 0;   // of BindInput::plan; in peak_bytes
 };
 
 struct StageFrame {

@@ -7,7 +7,6 @@
 #include "core/base/vectors.h"
 #include "core/deform/muscle/muscle.h"
 #include "core/muscle/muscle_kernel.h"
-#include "core/surface/adjacency.h"
 #include "core/surface/muscle_footprint.h"
 #include "core/surface/part_triangles.h"
 
@@ -106,7 +105,7 @@ absl::StatusOr<BindCost> MuscleStage::Cost(const BindInput& input, const MuscleP
       rig.muscle_tables().points.size() * sizeof(MusclePointRow);
   const std::size_t bound = tables + pairs * sizeof(MuscleAnchor) + anchored * 12 + lanes * 4 +
                             (corners * 2 + faces * 2 + anchored + 8) * sizeof(std::uint32_t);
-  const std::size_t binding = rig.vertices() * 185 + ShapeWeldBytes(rig) +
+  const std::size_t binding = rig.vertices() * 189 + ShapeWeldBytes(rig) +
                               rig.influences().size() * 24 + corners * 48 + faces * 48 +
                               pairs * 3 * sizeof(PointAnchor);
   return BindCost{
@@ -114,7 +113,8 @@ absl::StatusOr<BindCost> MuscleStage::Cost(const BindInput& input, const MuscleP
       .bound_bytes = bound,
       .work = kPairWork * static_cast<double>(pairs) +
               kVertexWork * static_cast<double>(rig.vertices()),
-      .frame_ns = kFaceNs * static_cast<double>(corners) + 20 * static_cast<double>(pairs)};
+      .frame_ns = kFaceNs * static_cast<double>(corners) + 20 * static_cast<double>(pairs),
+      .surface = RigSurface::kWelded | RigSurface::kOrder};
 }
 
 absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const MuscleParams& params,
@@ -123,8 +123,8 @@ absl::StatusOr<MuscleStage> MuscleStage::Bind(const BindInput& input, const Musc
   MuscleStage bound;
   const Rig& rig = input.rig;
   if (rig.muscles().empty() || params.strength == 0) return bound;
-  const WeldedPoints welded = Weld(rig);
-  const PointOrder order = OrderPoints(welded, input.layout);
+  const WeldedPoints& welded = input.surface.welded();
+  const PointOrder& order = input.surface.order();
   const BindPoseSkin skin = MakeBindPoseSkin(rig);
   const std::vector<Vec3d> normals = OutwardNormals(rig.mesh(), welded, skin.points);
   const std::vector<std::uint8_t> inside_out = InsideOut(rig.mesh(), skin.points);

@@ -12,9 +12,6 @@
 #include "core/base/vectors.h"
 #include "core/deform/method/scratch.h"
 #include "core/simd/vec4.h"
-#include "core/surface/adjacency.h"
-#include "core/surface/connected_components.h"
-#include "core/surface/mean_value.h"
 #include "core/surface/normals_kernel.h"
 #include "core/surface/part_triangles.h"
 #include "core/surface/skin_sides.h"
@@ -201,7 +198,9 @@ absl::StatusOr<BindCost> Relax::Cost(const BindInput& input, const RelaxParams& 
       .peak_bytes = bound + passing,
       .bound_bytes = bound,
       .work = kBindWork * static_cast<double>(vertices),
-      .frame_ns = static_cast<double>(vertices) * (kGatherTime + kPassTime * params.iterations)};
+      .frame_ns = static_cast<double>(vertices) * (kGatherTime + kPassTime * params.iterations),
+      .surface = RigSurface::kWelded | RigSurface::kOrder | RigSurface::kTriangles |
+                 RigSurface::kBorder | RigSurface::kComponents | RigSurface::kMeanValue};
 }
 
 absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& params, Task& task) {
@@ -210,22 +209,19 @@ absl::StatusOr<Relax> Relax::Bind(const BindInput& input, const RelaxParams& par
   Relax relax;
   relax.iterations = params.iterations;
   relax.strength = params.strength;
-  const WeldedPoints welded = Weld(input.rig);
-  const PointOrder order = OrderPoints(welded, input.layout);
+  const WeldedPoints& welded = input.surface.welded();
+  const PointOrder& order = input.surface.order();
   for (const std::uint32_t p : order.point) relax.point_lane.push_back(order.lane[p]);
-  std::vector<std::uint32_t> point(input.rig.vertices());
-  for (std::size_t v = 0; v < point.size(); ++v) point[v] = order.number[welded.point[v]];
   for (std::size_t i = 0; i < input.layout.order.size(); ++i) {
-    relax.lane_point.push_back(point[input.layout.Vertex(i)]);
+    relax.lane_point.push_back(order.vertex[input.layout.Vertex(i)]);
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  relax.surface = MakeSurfaceFaces(mesh, point, point, order.point.size());
+  relax.surface = MakeSurfaceFaces(mesh, order.vertex, order.vertex, order.point.size());
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  const Adjacency ring = TriangleNeighbours(mesh, welded);
-  const std::vector<double> weights = MeanValueWeights(mesh, welded, ring);
+  const Adjacency& ring = input.surface.triangles();
+  const std::vector<double>& weights = input.surface.mean_value();
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  const std::vector<ComponentRole> roles =
-      FindComponentRoles(input.rig, welded, ring, BorderPoints(mesh, welded));
+  const std::vector<ComponentRole>& roles = input.surface.components();
   std::vector<Vec3d> places, rest;
   places.reserve(mesh.vertices());
   rest.reserve(order.point.size());

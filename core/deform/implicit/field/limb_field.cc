@@ -96,11 +96,12 @@ double LimbField::Work(const Rig& rig, const FieldOptions& options) {
               kEndTriangle * static_cast<double>(rig.mesh().face_vertices().size()));
 }
 
-absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const FieldOptions& options, Task& task) {
+absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& welded,
+                                          const FieldOptions& options, Task& task) {
   SINEW_RETURN_IF_ERROR(CheckOptions(rig, options));
   SINEW_RETURN_IF_ERROR(task.CheckMemory(CostBytes(rig, options)));
   const double work = Work(rig, options), surface_work = 300 * static_cast<double>(rig.vertices());
-  const LimbSurface surface = MakeLimbSurface(rig);
+  const LimbSurface surface = MakeLimbSurface(rig, welded);
   const std::vector<LimbBone> bones = MakeLimbBones(rig, surface);
   task.Advance(surface_work);
   std::vector<PartFit> fits(bones.size());

@@ -27,6 +27,7 @@
 #include "core/parallel/task.h"
 #include "core/rig/posed_rig.h"
 #include "core/rig/rig.h"
+#include "core/surface/adjacency.h"
 
 namespace sinew {
 
@@ -39,7 +40,8 @@ class LimbField {
   static double Work(const Rig& rig, const FieldOptions& options);
   // Independent of the thread count. Advances the task by Work in total. kInvalidArgument: a joint
   // out of range or duplicate, bulge or samples out of range. kCancelled.
-  static absl::StatusOr<LimbField> Bind(const Rig& rig, const FieldOptions& options, Task& task);
+  static absl::StatusOr<LimbField> Bind(const Rig& rig, const WeldedPoints& welded,
+                                        const FieldOptions& options, Task& task);
   // Validates loaded tables. kDataLoss.
   absl::Status Check(std::size_t joints) const;
 

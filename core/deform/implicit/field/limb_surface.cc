@@ -7,7 +7,6 @@
 
 #include "core/base/vectors.h"
 #include "core/rig/bind_pose.h"
-#include "core/surface/adjacency.h"
 #include "core/surface/part_triangles.h"
 #include "core/surface/surface_faces.h"
 
@@ -47,7 +46,7 @@ void AddSkin(const Rig& rig, LimbSurface& surface) {
 
 }  // namespace
 
-LimbSurface MakeLimbSurface(const Rig& rig) {
+LimbSurface MakeLimbSurface(const Rig& rig, const WeldedPoints& welded) {
   LimbSurface surface;
   const Mesh& mesh = rig.mesh();
   surface.pose = BindPose(rig);
@@ -62,7 +61,6 @@ LimbSurface MakeLimbSurface(const Rig& rig) {
   }
   MakeRows(owned, rig.joints(), surface.vertex_offset, surface.vertices);
 
-  const WeldedPoints welded = Weld(rig);
   const std::vector<Vec3d> normals = OutwardNormals(mesh, welded, surface.points);
   std::vector<std::uint32_t> count(rig.joints() + 2);  // one row is for triangles of several joints
   const auto owner = [&](const Corners& t) -> std::size_t {

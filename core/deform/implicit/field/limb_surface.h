@@ -13,6 +13,7 @@
 
 #include "core/base/types.h"
 #include "core/rig/rig.h"
+#include "core/surface/adjacency.h"
 
 namespace sinew {
 
@@ -51,7 +52,7 @@ struct LimbSurface {
 
 // Polygons are split into fans. Normals are area-weighted over welded points and reversed for an
 // inside-out mesh (negative signed volume). Cannot fail for a valid rig. O(n log n) in corners.
-LimbSurface MakeLimbSurface(const Rig& rig);
+LimbSurface MakeLimbSurface(const Rig& rig, const WeldedPoints& welded);
 // Upper estimate of the memory needed.
 std::size_t LimbSurfaceBytes(const Rig& rig);
 

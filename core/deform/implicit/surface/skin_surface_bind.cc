@@ -10,10 +10,7 @@
 #include "core/deform/implicit/surface/skin_surface.h"
 #include "core/rig/bind_pose.h"
 #include "core/rig/joint_order.h"
-#include "core/surface/adjacency.h"
-#include "core/surface/connected_components.h"
 #include "core/surface/laplacian.h"
-#include "core/surface/mean_value.h"
 
 namespace sinew {
 namespace {
@@ -48,10 +45,12 @@ Vec3d RestOf(const SkinSurface& skin, const BlockLayout& layout, std::uint32_t p
   return ToDouble(skin.PointOf(layout.rest, point));
 }
 
-void SetRows(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& ring,
-             const PointOrder& order, SkinSurface& skin) {
-  const NeighbourWeights cotangent = CotangentWeights(mesh, welded, ring, NegativeWeights::kClamp);
-  const std::vector<double> mean_value = MeanValueWeights(mesh, welded, ring);
+void SetRows(const RigSurface& surface, SkinSurface& skin) {
+  const Adjacency& ring = surface.triangles();
+  const PointOrder& order = surface.order();
+  const NeighbourWeights cotangent =
+      CotangentWeights(surface.rig().mesh(), surface.welded(), ring, NegativeWeights::kClamp);
+  const std::vector<double>& mean_value = surface.mean_value();
   skin.cotangent.reserve(ring.neighbours.size());
   skin.mean_value.reserve(ring.neighbours.size());
   std::vector<std::uint32_t> offsets = {0}, neighbours;
@@ -284,7 +283,7 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
   return {.bound = vertices * 31 + edges * 16 + lanes * 4 + 64,
           // Welding, neighbours before and after deduplication and weighting, borders, triangle
           // rings, nearest points.
-          .passing = vertices * 570 +
+          .passing = vertices * 574 +
                      (rig.joints() + rig.bindings().size()) * kComponentJointBytes +
                      ShapeWeldBytes(rig) + edges * 52 + corners * 104};
 }
@@ -292,23 +291,21 @@ SkinSurfaceBytes SkinSurfaceCost(const Rig& rig, const BlockLayout& layout) {
 absl::StatusOr<SkinSurface> BindSkinSurface(const BindInput& input,
                                             std::span<const std::int32_t> part_of_vertex,
                                             const PosedField& field, const Task& task) {
-  const Mesh& mesh = input.rig.mesh();
   SkinSurface skin;
-  const WeldedPoints welded = Weld(input.rig);
-  const Adjacency ring = TriangleNeighbours(mesh, welded);
-  const PointOrder order = OrderPoints(welded, input.layout);
+  const WeldedPoints& welded = input.surface.welded();
+  const PointOrder& order = input.surface.order();
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   for (const std::uint32_t p : order.point) skin.point_lane.push_back(order.lane[p]);
   for (std::size_t i = 0; i < input.layout.order.size(); ++i) {
-    skin.lane_point.push_back(order.number[welded.point[input.layout.Vertex(i)]]);
+    skin.lane_point.push_back(order.vertex[input.layout.Vertex(i)]);
   }
-  SetRows(mesh, welded, ring, order, skin);
+  SetRows(input.surface, skin);
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   const std::vector<Vec3f> rest = BindPoints(input, skin);
   const std::vector<float> steepness = SetPotentials(rest, field, task, skin);
 
-  const std::vector<std::uint8_t> border = BorderPoints(mesh, welded);
-  const std::vector<ComponentRole> roles = FindComponentRoles(input.rig, welded, ring, border);
+  const std::vector<std::uint8_t>& border = input.surface.border();
+  const std::vector<ComponentRole>& roles = input.surface.components();
   for (const std::uint32_t p : order.point) {
     const float depth = skin.potential[skin.role.size()];
     PointRole role = PointRole::kSkin;

@@ -106,7 +106,7 @@ DqsParams ByParent() {
 template <class M>
 M BindTo(const Rig& rig, const BlockLayout& layout, const typename M::Params& params) {
   Task task;
-  return ValueOrDie(M::Bind({rig, layout, {}}, params, task));
+  return ValueOrDie(M::Bind({rig, layout, RigSurface(rig, layout)}, params, task));
 }
 
 TEST(DeepRigs, SphericalBlendCommonAncestorFarAbove) {
@@ -230,7 +230,7 @@ template <class M>
 void ExpectStopsAtEveryReport(const Rig& rig, const typename M::Params& params) {
   SCOPED_TRACE(M::Params::kName);
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
-  const BindInput input = {rig, *layout, {}};
+  const BindInput input = {rig, *layout, RigSurface(rig, *layout)};
   const double work = ValueOrDie(M::Cost(input, params)).work;
   int reports = 0;
   double last = 0;

@@ -40,7 +40,8 @@ std::vector<float> RunFinisher(const NormalFinisher& finisher, const PosedMesh& 
 }
 
 std::vector<Vec3d> Normals(const Rig& rig, const PosedMesh& posed) {
-  const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(rig, *posed.layout, Task()));
+  const auto finisher =
+      testing::ValueOrDie(NormalFinisher::Bind(RigSurface(rig, *posed.layout), Task()));
   EXPECT_TRUE(finisher.Check(*posed.layout).ok());
   const std::vector<float> out = RunFinisher(finisher, posed, Task());
   std::vector<Vec3d> normals;
@@ -337,13 +338,15 @@ TEST(Normals, BindCancellable) {
   std::stop_source stop;
   stop.request_stop();
   const Task task({.stop = stop.get_token()});
-  EXPECT_EQ(NormalFinisher::Bind(rig, *layout, task).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(NormalFinisher::Bind(RigSurface(rig, *layout), task).status().code(),
+            absl::StatusCode::kCancelled);
 }
 
 TEST(Normals, SameBitsForAnyThreadCount) {
   const Rig tube = TubeRig({.rings = 401, .around = 64});
   const PosedMesh posed = RunMethod<Lbs>(tube, {}, BendPose(tube, 90));
-  const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(tube, *posed.layout, Task()));
+  const auto finisher =
+      testing::ValueOrDie(NormalFinisher::Bind(RigSurface(tube, *posed.layout), Task()));
   Task::Options options;
   options.parallel = false;
   EXPECT_EQ(RunFinisher(finisher, posed, Task()), RunFinisher(finisher, posed, Task(options)));
@@ -352,7 +355,8 @@ TEST(Normals, SameBitsForAnyThreadCount) {
 TEST(Normals, CostCoversBoundData) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const auto layout = testing::ValueOrDie(BlockLayout::Create(named.rig));
-    const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(named.rig, *layout, Task()));
+    const auto finisher =
+        testing::ValueOrDie(NormalFinisher::Bind(RigSurface(named.rig, *layout), Task()));
     std::size_t kept = 0;
     NormalFinisher::Fields(finisher, [&]<class T>(std::string_view, const T& field) {
       if constexpr (!std::is_arithmetic_v<T>) kept += field.size() * sizeof(field[0]);
@@ -365,7 +369,7 @@ TEST(Normals, CostCoversBoundData) {
 TEST(Normals, CheckRejectsDamagedTables) {
   const Rig rig = LeaningTube();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  const auto bound = testing::ValueOrDie(NormalFinisher::Bind(rig, *layout, Task()));
+  const auto bound = testing::ValueOrDie(NormalFinisher::Bind(RigSurface(rig, *layout), Task()));
   ASSERT_TRUE(bound.Check(*layout).ok());
   int tables = 0;
   for (const bool cut : {true, false}) {

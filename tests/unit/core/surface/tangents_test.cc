@@ -53,7 +53,8 @@ Surface Finish(const NormalFinisher& finisher, const PosedMesh& posed, const Tas
 
 Surface Finish(const Rig& rig, std::span<const Affine> pose) {
   const PosedMesh posed = RunMethod<Lbs>(rig, {}, pose);
-  const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(rig, *posed.layout, Task()));
+  const auto finisher =
+      testing::ValueOrDie(NormalFinisher::Bind(RigSurface(rig, *posed.layout), Task()));
   EXPECT_TRUE(finisher.has_tangents());
   EXPECT_TRUE(finisher.Check(*posed.layout).ok());
   return Finish(finisher, posed);
@@ -228,7 +229,8 @@ TEST(Tangents, UnitAndPerpendicularForAnyPose) {
 TEST(Tangents, SameBitsWithoutNormalsAndOnAnyThreads) {
   const Rig tube = TexturedTube({.rings = 201, .around = 64});
   const PosedMesh posed = RunMethod<Lbs>(tube, {}, BendPose(tube, 90));
-  const auto finisher = testing::ValueOrDie(NormalFinisher::Bind(tube, *posed.layout, Task()));
+  const auto finisher =
+      testing::ValueOrDie(NormalFinisher::Bind(RigSurface(tube, *posed.layout), Task()));
   const Surface both = Finish(finisher, posed);
   Task::Options options;
   options.parallel = false;
@@ -246,7 +248,7 @@ TEST(Tangents, SameBitsWithoutNormalsAndOnAnyThreads) {
 TEST(Tangents, CheckRejectsDamagedTables) {
   const Rig rig = TexturedTube({.rings = 5, .around = 6});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  const auto bound = testing::ValueOrDie(NormalFinisher::Bind(rig, *layout, Task()));
+  const auto bound = testing::ValueOrDie(NormalFinisher::Bind(RigSurface(rig, *layout), Task()));
   int tables = 0;
   NormalTables names;
   TangentTables::Fields(names.tangents, [&](std::string_view name, auto&) {

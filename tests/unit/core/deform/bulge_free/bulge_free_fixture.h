@@ -30,7 +30,8 @@ inline std::vector<Vec3d> Correct(const Rig& rig, const BulgeFreeParams& params,
                                   std::span<const PointBlock> rest = {}) {
   Task task;
   const BlockLayout& layout = *before.layout;
-  const BulgeFree method = ValueOrDie(BulgeFree::Bind({rig, layout, {}}, params, task));
+  const BulgeFree method =
+      ValueOrDie(BulgeFree::Bind({rig, layout, RigSurface(rig, layout)}, params, task));
   if (const absl::Status status = method.Check(layout, rig.bindings().size()); !status.ok()) {
     ValueOrDie<int>(status);
   }

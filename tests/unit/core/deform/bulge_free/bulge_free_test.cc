@@ -238,8 +238,9 @@ TEST(BulgeFree, IntegerSharpnessIsProduct) {
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   for (const int sharpness : {1, 2, 3, 4}) {
     Task task;
-    const BulgeFree bound = testing::ValueOrDie(
-        BulgeFree::Bind({rig, *layout, {}}, {.sharpness = static_cast<float>(sharpness)}, task));
+    const BulgeFree bound =
+        testing::ValueOrDie(BulgeFree::Bind({rig, *layout, RigSurface(rig, *layout)},
+                                            {.sharpness = static_cast<float>(sharpness)}, task));
     for (std::size_t v = 0; v < rig.vertices(); ++v) {
       const auto weights = rig.influences().weights(v);
       const auto power = [&](double w) {
@@ -436,7 +437,8 @@ TEST(BulgeFree, CheckRejectsInconsistentTables) {
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   Task task;
   for (const BulgeFreeParams& params : {BulgeFreeParams{}, kBisector}) {
-    const BulgeFree bound = testing::ValueOrDie(BulgeFree::Bind({rig, *layout, {}}, params, task));
+    const BulgeFree bound = testing::ValueOrDie(
+        BulgeFree::Bind({rig, *layout, RigSurface(rig, *layout)}, params, task));
     ASSERT_TRUE(bound.Check(*layout, 2).ok());
     const bool bisector = params.method == BulgeMethod::kBisector;
     const auto refused = [&](auto spoil) {
@@ -463,9 +465,10 @@ TEST(BulgeFree, CheckRejectsInconsistentTables) {
     EXPECT_TRUE(refused([](BulgeFree& m) { m.upper_direction.back().y = std::nan(""); }));
     EXPECT_TRUE(refused([](BulgeFree& m) { m.lower_direction.clear(); }));
   }
-  EXPECT_EQ(
-      testing::ValueOrDie(BulgeFree::Bind({rig, *layout, {}}, {}, task)).Check(*layout, 3).code(),
-      absl::StatusCode::kDataLoss);
+  EXPECT_EQ(testing::ValueOrDie(BulgeFree::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task))
+                .Check(*layout, 3)
+                .code(),
+            absl::StatusCode::kDataLoss);
 }
 
 }  // namespace

@@ -316,7 +316,7 @@ TEST(CorCentres, SameBitsForAnyThreadCount) {
 TEST(CorBind, ProgressRisesAndBindIsCancellable) {
   const Rig rig = TubeRig({.rings = 201, .around = 30, .joints = 6, .weights = TubeWeights::kFour});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  const BindInput input = {rig, *layout, {}};
+  const BindInput input = {rig, *layout, RigSurface(rig, *layout)};
   const auto cost = testing::ValueOrDie(Cor::Cost(input, {}));
   double last = 0;
   int calls = 0;

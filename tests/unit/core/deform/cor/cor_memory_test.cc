@@ -19,7 +19,7 @@ constexpr std::size_t kFixed = 1 << 20;
 void ExpectWithin(const Rig& rig, const CorParams& params, double at_least,
                   const std::string& name) {
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  const BindInput input = {rig, *layout, {}};
+  const BindInput input = {rig, *layout, RigSurface(rig, *layout)};
   const auto cost = testing::ValueOrDie(Cor::Cost(input, params));
   Task task;
   const std::size_t peak =

@@ -168,7 +168,7 @@ TEST(Cor, RotatesDisplacedPointsAboutSameCentres) {
   const auto pose = BendPose(rig, 70);
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;
-  const Cor cor = ValueOrDie(Cor::Bind({rig, *layout, {}}, {}, task));
+  const Cor cor = ValueOrDie(Cor::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
   const PosedRigTables tables = PosedRigTables::Create(rig, layout->centre);
   PosedRigBuffer buffer;
   const PosedRig posed = buffer.Compute(tables, {.joints = pose}, true);
@@ -198,7 +198,7 @@ TEST(Cor, CheckRejectsInconsistentTables) {
   const Rig rig = TubeRig({.rings = 9, .around = 8});
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;
-  const Cor bound = ValueOrDie(Cor::Bind({rig, *layout, {}}, {}, task));
+  const Cor bound = ValueOrDie(Cor::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
   ASSERT_TRUE(bound.Check(*layout, 2).ok());
   EXPECT_EQ(bound.Check(*layout, 1).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(bound.Check(*layout, 3).code(), absl::StatusCode::kDataLoss);
@@ -222,7 +222,8 @@ TEST(Cor, ReportsPieceCount) {
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;
   const auto pieces = [&](bool refine) {
-    const Cor cor = ValueOrDie(Cor::Bind({rig, *layout, {}}, {.refine = refine}, task));
+    const Cor cor =
+        ValueOrDie(Cor::Bind({rig, *layout, RigSurface(rig, *layout)}, {.refine = refine}, task));
     EXPECT_EQ(cor.Statistics()[1].value, 0);
     return cor.Statistics()[0].value;
   };

@@ -33,7 +33,8 @@ class BoundDdm {
                     const DdmBindOptions& options = {}, bool parallel = true)
       : rig_(rig), task_({.parallel = parallel}) {
     layout_ = ValueOrDie(BlockLayout::Create(rig));
-    tables_ = ValueOrDie(DdmTables::Bind({rig, *layout_, {}}, params, options, task_));
+    tables_ = ValueOrDie(
+        DdmTables::Bind({rig, *layout_, RigSurface(rig, *layout_)}, params, options, task_));
     if (const auto status = tables_.Check(*layout_, rig.bindings().size(), false); !status.ok()) {
       ValueOrDie<int>(status);
     }

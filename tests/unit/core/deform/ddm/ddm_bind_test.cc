@@ -177,7 +177,7 @@ TEST(DdmBind, RejectsInvalidParameters) {
     DdmParams params;
     change(params);
     Task task;
-    const auto bound = Ddm::Bind({rig, *layout, {}}, params, task);
+    const auto bound = Ddm::Bind({rig, *layout, RigSurface(rig, *layout)}, params, task);
     EXPECT_EQ(bound.status().code(), absl::StatusCode::kInvalidArgument);
     return std::string(bound.status().message());
   };
@@ -202,7 +202,7 @@ TEST(DdmBind, RejectsOnlyMeshesBeyondFloatRange) {
     const Rig rig = testing::MakeRig(std::move(source));
     const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
     Task task;
-    const auto bound = Ddm::Bind({rig, *layout, {}}, {}, task);
+    const auto bound = Ddm::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task);
     if (size > 1e18f) {
       EXPECT_THAT(std::string(bound.status().message()), HasSubstr("diagonal"));
       continue;
@@ -227,12 +227,12 @@ TEST(DdmBind, CancellableBetweenSteps) {
                    if (++calls == 5) stop.request_stop();
                  },
              .parallel = false});
-  task.SetTotal(Ddm::Cost({rig, *layout, {}}, {})->work);
-  const auto bound = Ddm::Bind({rig, *layout, {}}, {}, task);
+  task.SetTotal(Ddm::Cost({rig, *layout, RigSurface(rig, *layout)}, {})->work);
+  const auto bound = Ddm::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task);
   EXPECT_EQ(bound.status().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(calls, 5);
   Task stopped({.stop = stop.get_token()});
-  EXPECT_EQ(Ddm::Bind({rig, *layout, {}}, {}, stopped).status().code(),
+  EXPECT_EQ(Ddm::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, stopped).status().code(),
             absl::StatusCode::kCancelled);
 }
 
@@ -248,8 +248,8 @@ TEST(DdmBind, ProgressRisesToEnd) {
                    ++calls;
                  },
              .parallel = false});
-  task.SetTotal(Ddm::Cost({rig, *layout, {}}, {})->work);
-  ASSERT_TRUE(Ddm::Bind({rig, *layout, {}}, {}, task).ok());
+  task.SetTotal(Ddm::Cost({rig, *layout, RigSurface(rig, *layout)}, {})->work);
+  ASSERT_TRUE(Ddm::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task).ok());
   EXPECT_GT(calls, 100);
   EXPECT_GT(last, 0.7);
   EXPECT_LE(last, 1.0);

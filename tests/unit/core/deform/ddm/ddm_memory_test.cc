@@ -21,7 +21,7 @@ struct Measured {
 
 Measured BindMeasured(const Rig& rig, const DdmParams& params) {
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  const BindInput input = {rig, *layout, {}};
+  const BindInput input = {rig, *layout, RigSurface(rig, *layout)};
   Task task;
   Measured measured;
   measured.announced = DdmTables::Cost(input, params)->peak_bytes;

@@ -117,7 +117,7 @@ TEST(DdmStorage, MeasuresOwnForm) {
   }
   const Rig rig = testing::MakeRig(std::move(source));
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  const BindInput input = {rig, *layout, {}};
+  const BindInput input = {rig, *layout, RigSurface(rig, *layout)};
   Task task;
   for (const std::uint32_t variant : {0u, 2u, 3u, 4u}) {
     const auto bind = [&](Storage storage, bool enhanced) {

@@ -24,8 +24,9 @@ using testing::ValueOrDie;
 absl::Status BindStatus(const Rig& rig, const DeltaMushParams& params) {
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;
-  const absl::Status bound = DeltaMush::Bind({rig, *layout, {}}, params, task).status();
-  EXPECT_EQ(DeltaMush::Cost({rig, *layout, {}}, params).status(), bound);
+  const absl::Status bound =
+      DeltaMush::Bind({rig, *layout, RigSurface(rig, *layout)}, params, task).status();
+  EXPECT_EQ(DeltaMush::Cost({rig, *layout, RigSurface(rig, *layout)}, params).status(), bound);
   return bound;
 }
 
@@ -87,7 +88,7 @@ TEST(DeltaMushBind, CancellableBetweenSteps) {
                if (done > 0.5) stop.request_stop();
              }});
   const DeltaMushParams params = {.iterations = 1000};
-  const BindInput input = {rig, *layout, {}};
+  const BindInput input = {rig, *layout, RigSurface(rig, *layout)};
   task.SetTotal(ValueOrDie(DeltaMush::Cost(input, params)).work);
   EXPECT_EQ(DeltaMush::Bind(input, params, task).status().code(), absl::StatusCode::kCancelled);
 }

@@ -21,7 +21,8 @@ inline std::vector<Vec3d> RunMush(const Rig& rig, const BlockLayout& layout, con
 inline DeltaMush BindMush(const Rig& rig, const BlockLayout& layout,
                           const DeltaMushParams& params) {
   Task task;
-  const DeltaMush mush = ValueOrDie(DeltaMush::Bind({rig, layout, {}}, params, task));
+  const DeltaMush mush =
+      ValueOrDie(DeltaMush::Bind({rig, layout, RigSurface(rig, layout)}, params, task));
   if (const absl::Status status = mush.Check(layout, rig.bindings().size()); !status.ok()) {
     ValueOrDie<int>(status);
   }

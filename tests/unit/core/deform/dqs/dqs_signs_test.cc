@@ -204,7 +204,8 @@ TEST(DqsSigns, CheckRejectsInconsistentChains) {
   const Rig rig = Chain({{{0, 1, 0}, {{2, 0.5f}, {0, 0.5f}}}});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   Task task;
-  const Dqs bound = testing::ValueOrDie(Dqs::Bind({rig, *layout, {}}, ByParent(), task));
+  const Dqs bound =
+      testing::ValueOrDie(Dqs::Bind({rig, *layout, RigSurface(rig, *layout)}, ByParent(), task));
   ASSERT_TRUE(bound.Check(*layout, 3).ok());
   EXPECT_THAT(bound.sign_order, ::testing::ElementsAre(2, 1, 0));
   EXPECT_THAT(bound.sign_parent, ::testing::ElementsAre(2, 2, 1));

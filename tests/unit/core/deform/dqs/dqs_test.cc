@@ -217,7 +217,8 @@ TEST(Dqs, ErrorNamesUnknownBlendMap) {
   const Rig rig = RigWithMap({});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   Task task;
-  const auto bound = Dqs::Bind({rig, *layout, {}}, Params(1, 0, "nothing"), task);
+  const auto bound =
+      Dqs::Bind({rig, *layout, RigSurface(rig, *layout)}, Params(1, 0, "nothing"), task);
   ASSERT_FALSE(bound.ok());
   EXPECT_EQ(bound.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(bound.status().message()), HasSubstr("'nothing'"));
@@ -227,8 +228,8 @@ TEST(Dqs, CheckRejectsInconsistentTables) {
   const Rig rig = RigWithMap({});
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   Task task;
-  const Dqs bound =
-      testing::ValueOrDie(Dqs::Bind({rig, *layout, {}}, Params(0.5f, 0, "twist_only"), task));
+  const Dqs bound = testing::ValueOrDie(
+      Dqs::Bind({rig, *layout, RigSurface(rig, *layout)}, Params(0.5f, 0, "twist_only"), task));
   ASSERT_TRUE(bound.Check(*layout, 2).ok());
   EXPECT_EQ(bound.Check(*layout, 1).code(), absl::StatusCode::kDataLoss);
   EXPECT_EQ(bound.Check(*layout, 3).code(), absl::StatusCode::kDataLoss);

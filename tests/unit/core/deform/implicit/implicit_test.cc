@@ -221,7 +221,8 @@ TEST(Implicit, ReportsFixedPoints) {
   const Rig rig = testing::TubeRig();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;
-  const Implicit implicit = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
+  const Implicit implicit =
+      ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
   std::map<std::string, double> figures;
   for (const BindStatistic& m : implicit.Statistics()) figures[std::string(m.name)] = m.value;
   EXPECT_EQ(figures["border_points"], 64);
@@ -331,7 +332,8 @@ TEST(Implicit, CotangentRowsSumToOne) {
   for (const auto& [name, rig] : rigs) {
     const auto layout = ValueOrDie(BlockLayout::Create(rig));
     Task task;
-    const Implicit bound = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
+    const Implicit bound =
+        ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
     const NeighbourRows& rows = bound.skin.rows;
     for (std::size_t p = 0; p < bound.skin.points(); ++p) {
       if (rows.RowSize(p) == 0) continue;
@@ -350,7 +352,8 @@ TEST(Implicit, UsesUnder64BytesPerVertexWithoutFields) {
         testing::TubeRig({.rings = 600, .around = 50, .joints = 60, .length = 60, .quads = quads});
     const auto layout = ValueOrDie(BlockLayout::Create(rig));
     Task task;
-    const Implicit bound = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
+    const Implicit bound =
+        ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
     ASSERT_EQ(bound.field.parts(), 60u);
     const std::size_t bytes = FieldBytes(bound.skin);
     EXPECT_LT(static_cast<double>(bytes) / static_cast<double>(rig.vertices()), 64.0);
@@ -375,7 +378,8 @@ TEST(Implicit, CheckRejectsInconsistentTables) {
   const Rig rig = testing::CanonicalCylinder();
   const auto layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;
-  const Implicit bound = ValueOrDie(Implicit::Bind({rig, *layout, {}}, {}, task));
+  const Implicit bound =
+      ValueOrDie(Implicit::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
   const auto refused = [&](auto spoil) {
     Implicit spoilt = bound;
     spoil(spoilt);

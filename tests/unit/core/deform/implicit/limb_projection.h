@@ -66,7 +66,8 @@ class LimbProjection {
   LimbProjection(Rig rig, const PosedField& rest)
       : rig_(std::move(rig)), layout_(ValueOrDie(BlockLayout::Create(rig_))) {
     Task task;
-    skin_ = ValueOrDie(BindSkinSurface({rig_, *layout_, {}}, StrongestParts(rig_), rest, task));
+    skin_ = ValueOrDie(BindSkinSurface({rig_, *layout_, RigSurface(rig_, *layout_)},
+                                       StrongestParts(rig_), rest, task));
     if (const absl::Status status = skin_.Check(*layout_); !status.ok()) ValueOrDie<int>(status);
   }
   const Rig& rig() const { return rig_; }

@@ -30,7 +30,7 @@ class Relaxing {
   Relaxing(const Rig& rig, const RelaxParams& params)
       : rig_(rig), layout_(ValueOrDie(BlockLayout::Create(rig))) {
     Task task;
-    relax_ = ValueOrDie(Relax::Bind({rig, *layout_, {}}, params, task));
+    relax_ = ValueOrDie(Relax::Bind({rig, *layout_, RigSurface(rig, *layout_)}, params, task));
     EXPECT_TRUE(relax_.Check(*layout_, rig.bindings().size()).ok());
   }
   // Points in file order; all joints' skin matrices are `skin`.

@@ -129,7 +129,8 @@ TEST(Shapes, RigWithoutShapesPassesThrough) {
   const Rig rig = testing::TubeRig();
   Task task;
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  const Shapes shapes = testing::ValueOrDie(Shapes::Bind({rig, *layout, {}}, {}, task));
+  const Shapes shapes =
+      testing::ValueOrDie(Shapes::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
   EXPECT_TRUE(shapes.Check(*layout, 2).ok());
   EXPECT_EQ(shapes.Facts().controls, 0u);
   EXPECT_EQ(shapes.Statistics().front().value, 0);
@@ -150,12 +151,13 @@ TEST(Shapes, StoresOnlyMovedBlocks) {
   const Rig rig = testing::MakeRig(std::move(source));
   Task task;
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  const Shapes shapes = testing::ValueOrDie(Shapes::Bind({rig, *layout, {}}, {}, task));
+  const Shapes shapes =
+      testing::ValueOrDie(Shapes::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
   EXPECT_EQ(shapes.target_pair[1], 0u);
   EXPECT_GE(shapes.pair_block.size(), 14u) << "two patches of 100 vertices each";
   EXPECT_LE(shapes.pair_block.size(), 16u);
   EXPECT_EQ(shapes.Facts().controls, 3u);
-  const auto cost = testing::ValueOrDie(Shapes::Cost({rig, *layout, {}}, {}));
+  const auto cost = testing::ValueOrDie(Shapes::Cost({rig, *layout, RigSurface(rig, *layout)}, {}));
   EXPECT_GE(cost.bound_bytes, shapes.offsets.size() * 4 + shapes.pair_block.size() * 4);
   EXPECT_LE(cost.bound_bytes, 4096u);
 }
@@ -195,7 +197,9 @@ TEST(Shapes, FrameCostsSearchPerTargetAndChunk) {
     const Rig rig = testing::MakeRig(std::move(source));
     const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
     const double chunks = std::ceil(static_cast<double>(layout->blocks()) / 64);
-    return std::pair(testing::ValueOrDie(Shapes::Cost({rig, *layout, {}}, {})).frame_ns, chunks);
+    return std::pair(
+        testing::ValueOrDie(Shapes::Cost({rig, *layout, RigSurface(rig, *layout)}, {})).frame_ns,
+        chunks);
   };
   const auto [few, chunks] = frame_ns(1);
   const auto [many, same] = frame_ns(1001);
@@ -207,7 +211,8 @@ TEST(Shapes, PaddingLanesRepeatFirstVertex) {
   const Rig rig = testing::TubeWithShapes();
   Task task;
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
-  const Shapes shapes = testing::ValueOrDie(Shapes::Bind({rig, *layout, {}}, {}, task));
+  const Shapes shapes =
+      testing::ValueOrDie(Shapes::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
   std::size_t padding = 0;
   for (std::size_t p = 0; p < shapes.pair_block.size(); ++p) {
     for (std::size_t i = 0; i < kLanes; ++i) {
@@ -227,7 +232,7 @@ TEST(Shapes, Cancellable) {
   std::stop_source stop;
   stop.request_stop();
   Task task({.stop = stop.get_token()});
-  EXPECT_EQ(Shapes::Bind({rig, *layout, {}}, {}, task).status().code(),
+  EXPECT_EQ(Shapes::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task).status().code(),
             absl::StatusCode::kCancelled);
 }
 
@@ -235,7 +240,8 @@ TEST(Shapes, CheckRejectsDamagedTables) {
   const Rig rig = testing::TubeWithShapes();
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   Task task;
-  const Shapes good = testing::ValueOrDie(Shapes::Bind({rig, *layout, {}}, {}, task));
+  const Shapes good =
+      testing::ValueOrDie(Shapes::Bind({rig, *layout, RigSurface(rig, *layout)}, {}, task));
   ASSERT_TRUE(good.Check(*layout, 2).ok());
   const auto refused = [&](auto&& damage) {
     Shapes bad = good;

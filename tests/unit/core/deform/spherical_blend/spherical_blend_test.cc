@@ -348,8 +348,8 @@ TEST(SphericalBlend, UsesDisplacedPoints) {
   const PosedRig posed = buffer.Compute(tables, {.joints = pose}, true);
   for (const BlendCentres centres : kBoth) {
     Task task;
-    const auto bound =
-        testing::ValueOrDie(SphericalBlend::Bind({rig, *layout, {}}, {.centres = centres}, task));
+    const auto bound = testing::ValueOrDie(
+        SphericalBlend::Bind({rig, *layout, RigSurface(rig, *layout)}, {.centres = centres}, task));
     AlignedVector<float> scratch(bound.Facts().scratch_floats);
     AlignedVector<PointBlock> blocks = moved;
     bound.Run({.layout = *layout,
@@ -371,8 +371,8 @@ TEST(SphericalBlend, CheckRejectsInconsistentTables) {
   const auto layout = testing::ValueOrDie(BlockLayout::Create(rig));
   for (const BlendCentres centres : kBoth) {
     Task task;
-    const auto bound =
-        testing::ValueOrDie(SphericalBlend::Bind({rig, *layout, {}}, {.centres = centres}, task));
+    const auto bound = testing::ValueOrDie(
+        SphericalBlend::Bind({rig, *layout, RigSurface(rig, *layout)}, {.centres = centres}, task));
     ASSERT_TRUE(bound.Check(*layout, 3).ok());
     EXPECT_EQ(bound.Check(*layout, 2).code(), absl::StatusCode::kDataLoss);
     EXPECT_EQ(bound.Check(*layout, 4).code(), absl::StatusCode::kDataLoss);

@@ -14,7 +14,7 @@ void ExpectWithinCost(const Rig& rig, std::uint32_t samples) {
   options.samples = samples;
   const std::size_t peak = testing::PeakOf([&] {
     Task task;
-    const auto field = LimbField::Bind(rig, options, task);
+    const auto field = LimbField::Bind(rig, Weld(rig), options, task);
     ASSERT_TRUE(field.ok());
     EXPECT_LE(field->bytes(), LimbField::CostBytes(rig, options));
   });
@@ -33,7 +33,8 @@ TEST(FieldMemory, PeakWithinEstimate) {
 TEST(FieldMemory, RespectsMemoryLimit) {
   const Rig rig = testing::TubeRig();
   Task task({.memory_limit = LimbField::CostBytes(rig, {}) - 1});
-  EXPECT_EQ(LimbField::Bind(rig, {}, task).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(LimbField::Bind(rig, Weld(rig), {}, task).status().code(),
+            absl::StatusCode::kResourceExhausted);
 }
 
 }  // namespace

@@ -157,7 +157,7 @@ TEST(SpreadSamples, AcceptsAllOfFewCandidates) {
 TEST(LimbBones, CanonicalLimb) {
   for (const double scale : {1e-3, 1.0, 1e5}) {
     const Rig rig = testing::CanonicalLimb({.scale = scale});
-    const LimbSurface surface = MakeLimbSurface(rig);
+    const LimbSurface surface = MakeLimbSurface(rig, Weld(rig));
     const auto bones = MakeLimbBones(rig, surface);
     ASSERT_EQ(bones.size(), 2u);
     EXPECT_EQ(bones[1].parent, 0);
@@ -182,7 +182,7 @@ TEST(LimbBones, BentLimbBonesShareEndPlane) {
     if (p.x > 0) p = ToFloat(Apply(bend, ToDouble(p)));
   }
   const Rig rig = testing::MakeRig(std::move(source));
-  const auto bones = MakeLimbBones(rig, MakeLimbSurface(rig));
+  const auto bones = MakeLimbBones(rig, MakeLimbSurface(rig, Weld(rig)));
   ASSERT_EQ(bones.size(), 2u);
   EXPECT_NEAR(Length(bones[0].out_tip + bones[1].out_root), 0, 1e-6);
   EXPECT_NEAR(Dot(bones[0].out_tip, bones[0].direction), Dot(bones[0].out_tip, bones[1].direction),
@@ -192,7 +192,7 @@ TEST(LimbBones, BentLimbBonesShareEndPlane) {
 
 TEST(PartFit, FitsCylinderAndClosesOpenEnd) {
   const Rig rig = testing::CanonicalLimb();
-  const LimbSurface surface = MakeLimbSurface(rig);
+  const LimbSurface surface = MakeLimbSurface(rig, Weld(rig));
   const auto bones = MakeLimbBones(rig, surface);
   for (const LimbBone& bone : bones) {
     const PartFit fit = FitPart(surface, bone, 50, Task());
@@ -221,7 +221,7 @@ TEST(PartFit, EndCapsStayInsideJointBall) {
   RigSource source = testing::CanonicalSource();
   for (Vec3f& p : source.mesh.positions) p.y += 0.25F;
   const Rig rig = testing::MakeRig(source);
-  const LimbSurface surface = MakeLimbSurface(rig);
+  const LimbSurface surface = MakeLimbSurface(rig, Weld(rig));
   const auto bones = MakeLimbBones(rig, surface);
   ASSERT_EQ(bones.size(), 2u);
   for (const LimbBone& bone : bones) {

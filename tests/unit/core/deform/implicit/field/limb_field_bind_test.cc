@@ -33,8 +33,8 @@ TEST(LimbField, SameBitsForAnyThreadCount) {
     return tables.Finish();
   };
   Task alone({.parallel = false}), all;
-  const auto a = testing::ValueOrDie(LimbField::Bind(rig, {}, alone));
-  const auto b = testing::ValueOrDie(LimbField::Bind(rig, {}, all));
+  const auto a = testing::ValueOrDie(LimbField::Bind(rig, Weld(rig), {}, alone));
+  const auto b = testing::ValueOrDie(LimbField::Bind(rig, Weld(rig), {}, all));
   EXPECT_EQ(saved(a), saved(b));
   EXPECT_EQ(a.parts(), 20u);
 }
@@ -95,7 +95,7 @@ TEST(LimbField, RejectsOptionsOutOfRange) {
     FieldOptions options;
     change(options);
     Task task;
-    return LimbField::Bind(rig, options, task).status().code();
+    return LimbField::Bind(rig, Weld(rig), options, task).status().code();
   };
   const auto invalid = absl::StatusCode::kInvalidArgument;
   EXPECT_EQ(code([](FieldOptions&) {}), absl::StatusCode::kOk);
@@ -112,12 +112,13 @@ TEST(LimbField, CancellableAndReportsProgress) {
   double last = 0;
   Task task({.progress = [&](double done) { last = done; }});
   task.SetTotal(LimbField::Work(rig, {}));
-  EXPECT_TRUE(LimbField::Bind(rig, {}, task).ok());
+  EXPECT_TRUE(LimbField::Bind(rig, Weld(rig), {}, task).ok());
   EXPECT_NEAR(last, 1, 1e-9);
   std::stop_source stop;
   Task stopped({.stop = stop.get_token(), .progress = [&](double) { stop.request_stop(); }});
   stopped.SetTotal(LimbField::Work(rig, {}));
-  EXPECT_EQ(LimbField::Bind(rig, {}, stopped).status().code(), absl::StatusCode::kCancelled);
+  EXPECT_EQ(LimbField::Bind(rig, Weld(rig), {}, stopped).status().code(),
+            absl::StatusCode::kCancelled);
 }
 
 TEST(LimbField, DegenerateRigsStayFinite) {

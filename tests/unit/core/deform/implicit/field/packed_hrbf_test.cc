@@ -58,7 +58,7 @@ double LargestTerms(const Hrbf& fit, const Vec3d& x) {
 TEST(PackedHrbf, MatchesFitWithLessCancellation) {
   double terms = 0;
   for (const Rig& rig : {testing::CanonicalLimb(), testing::MakeRig(testing::PalmSource())}) {
-    const LimbSurface surface = MakeLimbSurface(rig);
+    const LimbSurface surface = MakeLimbSurface(rig, Weld(rig));
     for (const LimbBone& bone : MakeLimbBones(rig, surface)) {
       const PartFit part = FitPart(surface, bone, 50, Task());
       const Packed packed(part.hrbf);

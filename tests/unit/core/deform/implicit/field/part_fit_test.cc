@@ -24,7 +24,7 @@ struct Fitted {
 };
 
 std::vector<Fitted> FitAll(const Rig& rig) {
-  const LimbSurface surface = MakeLimbSurface(rig);
+  const LimbSurface surface = MakeLimbSurface(rig, Weld(rig));
   std::vector<Fitted> all;
   for (const LimbBone& bone : MakeLimbBones(rig, surface)) {
     Fitted fitted{bone, FitPart(surface, bone, 50, Task()), {}};

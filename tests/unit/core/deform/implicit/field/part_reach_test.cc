@@ -53,7 +53,7 @@ TEST(PartReach, BoundsEveryPartsField) {
   const Task task;
   std::size_t parts = 0;
   for (const auto& [name, rig] : rigs) {
-    const LimbSurface surface = MakeLimbSurface(rig);
+    const LimbSurface surface = MakeLimbSurface(rig, Weld(rig));
     for (const LimbBone& bone : MakeLimbBones(rig, surface)) {
       const PartFit fit = FitPart(surface, bone, 50, task);
       if (fit.hrbf.size() == 0) continue;

@@ -28,7 +28,8 @@ inline SkinSurface LimbSurface(const Rig& rig, const BlockLayout& layout) {
     part_of_vertex.push_back(rig.influences().bindings(v).front());
   }
   const Task task;
-  return ValueOrDie(BindSkinSurface({rig, layout, {}}, part_of_vertex, field, task));
+  return ValueOrDie(
+      BindSkinSurface({rig, layout, RigSurface(rig, layout)}, part_of_vertex, field, task));
 }
 
 class LimbSequence {
@@ -41,7 +42,7 @@ class LimbSequence {
     surface_ = LimbSurface(rig_, *layout_);
     const std::array<AffineD, 2> still{};
     const RoundedLimb field{std::span<const AffineD>(still)};
-    inward_ = BindInward({rig_, *layout_, {}}, surface_, field, task);
+    inward_ = BindInward({rig_, *layout_, RigSurface(rig_, *layout_)}, surface_, field, task);
     if (const absl::Status status = surface_.Check(*layout_); !status.ok()) {
       ValueOrDie<int>(status);
     }
