@@ -9,6 +9,7 @@
 #include <random>
 #include <vector>
 
+#include "core/surface/laplacian.h"
 #include "tests/support/small_rigs.h"
 #include "tests/support/tube.h"
 
