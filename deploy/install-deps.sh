@@ -13,7 +13,7 @@ set -euo pipefail
 build=(
   g++ cmake ninja-build pkg-config git ca-certificates python3
   libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc libabsl-dev
-  libeigen3-dev libnanoflann-dev libtbb-dev libhwy-dev libssl-dev libxxhash-dev nlohmann-json3-dev
+  libeigen3-dev libnanoflann-dev libtbb-dev libhwy-dev libssl-dev libxxhash-dev nlohmann-json3-dev libutfcpp-dev
   prometheus-cpp-dev libcpp-httplib-dev libyaml-cpp-dev libspdlog-dev libcli11-dev
   libtinygltf-dev libtinyobjloader-dev libassimp-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
   libgtest-dev libgmock-dev

@@ -54,8 +54,9 @@ std::string Hint(const absl::Status& status, const std::string& command) {
     return "see `sinew rigs`, or `sinew upload FILE`";
   }
   if (absl::StartsWith(field, "source.recipe_text") || absl::StartsWith(field, "source.recipe") ||
-      absl::StartsWith(message, "source.") || absl::StartsWith(message, "recipe.") ||
-      (absl::StartsWith(message, "deformer") && !absl::IsNotFound(status))) {
+      absl::StartsWith(message, "source.") ||
+      ((absl::StartsWith(message, "deformer") || absl::StartsWith(message, "recipe")) &&
+       !absl::IsNotFound(status))) {
     return "see `sinew methods` for names, parameters and ranges";
   }
   // As servers put it: files have such words in their names.

@@ -45,7 +45,7 @@ std::string StageText(std::string_view rest) {
 // A field of a SessionSource, or of the recipe in it.
 std::optional<std::string> RecipeField(std::string_view path, std::string_view command) {
   std::string option = command == "compare" ? "--deformers" : "--deformer";
-  if (path == "deformer") return option;
+  if (path == "deformer" || path == "recipe") return option;
   bool in_source = Strip(path, "target.");
   if (Strip(path, "targets")) {
     const auto index = StripIndex(path);

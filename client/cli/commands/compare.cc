@@ -80,13 +80,13 @@ absl::StatusOr<std::vector<ComparedMethod>> Measure(Context& context, const clie
   client::CallOptions call = context.call();
   call.deadline = absl::InfiniteDuration();  // as long as it takes; Ctrl-C ends it
   const auto line = context.MakeProgress("Measure");
-  const auto report = [&](std::size_t done, std::size_t total) {
+  options.progress = [&](std::size_t done, std::size_t total) {
     measured = done;
     wanted = total;
     line->Update(static_cast<double>(done) / static_cast<double>(total),
                  absl::StrCat("frame ", done, " of ", total));
   };
-  auto compared = client::Character::Compare(characters, {}, poses, options, report, call);
+  auto compared = client::Character::Compare(characters, poses, options, call);
   if (!compared.ok()) {
     return context.Lost(compared.status(), absl::StrCat("of ", measured, " of ", wanted,
                                                         " frames measured none is kept"));

@@ -280,7 +280,7 @@ absl::Status AskAServer(const Context& context, const CharacterFile& character,
   const auto rig = service->client().UploadRig(std::string_view(character.rig_bytes));
   if (!rig.ok()) return PlacedInMuscleFile(character.muscles, rig.status());
   if (character.rig.muscles.empty()) return absl::OkStatus();
-  auto session = service->client().CreateSession({.rig = rig->rig.name, .deformer = "lbs | muscle"},
+  auto session = service->client().CreateSession({.rig = rig->rig.name, .recipe = "lbs | muscle"},
                                                  context.call());
   if (session.ok()) session = service->client().WaitSession(session->name, {}, context.call());
   if (absl::IsResourceExhausted(session.status())) return absl::OkStatus();  // the rig was taken

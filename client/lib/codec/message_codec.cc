@@ -9,9 +9,9 @@
 #include <utility>
 
 #include "client/lib/codec/recipe_json.h"
+#include "client/lib/codec/status_codec.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/lib/codec/utf8.h"
-#include "client/lib/rpc/status_codec.h"
 
 namespace sinew::client {
 namespace {
@@ -20,12 +20,6 @@ template <class To, class From>
 std::vector<To> ToEnums(const From& values) {
   std::vector<To> result;
   for (const int value : values) result.push_back(static_cast<To>(value));
-  return result;
-}
-
-std::vector<Problem> ToProblems(const google::protobuf::RepeatedPtrField<v1::Problem>& problems) {
-  std::vector<Problem> result;
-  for (const v1::Problem& problem : problems) result.push_back(ToProblem(problem));
   return result;
 }
 
@@ -165,24 +159,24 @@ Session ToSession(const v1::Session& session) {
   return result;
 }
 
-absl::StatusOr<v1::SessionSource> FromRecipe(const std::string& rig, const std::string& deformer,
+absl::StatusOr<v1::SessionSource> FromRecipe(const std::string& rig, const std::string& recipe,
                                              const std::string& determinism_digest) {
   if (rig.empty()) return absl::InvalidArgumentError("rig: got \"\", need rigs/sha256-<hex>");
   SINEW_RETURN_IF_ERROR(CheckUtf8("rig", rig));
-  SINEW_RETURN_IF_ERROR(CheckUtf8("deformer", deformer));
+  SINEW_RETURN_IF_ERROR(CheckUtf8("recipe", recipe));
   SINEW_RETURN_IF_ERROR(CheckUtf8("determinism_digest", determinism_digest));
-  const std::size_t first = deformer.find_first_not_of(" \t\r\n");
+  const std::size_t first = recipe.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) {
-    return absl::InvalidArgumentError("deformer: got \"\", need text such as \"ddm\" or JSON");
+    return absl::InvalidArgumentError("recipe: got \"\", need text such as \"ddm\" or JSON");
   }
   v1::SessionSource source;
   source.set_rig(rig);
   source.set_determinism_digest(determinism_digest);
-  if (deformer[first] != '{') {
-    source.set_recipe_text(deformer);
+  if (recipe[first] != '{') {
+    source.set_recipe_text(recipe);
     return source;
   }
-  SINEW_ASSIGN_OR_RETURN(*source.mutable_recipe(), ParseRecipeJson(deformer));
+  SINEW_ASSIGN_OR_RETURN(*source.mutable_recipe(), ParseRecipeJson(recipe));
   return source;
 }
 
@@ -190,10 +184,10 @@ absl::StatusOr<v1::Target> FromTarget(const Target& target) {
   v1::Target result;
   if (target.session.empty()) {
     SINEW_ASSIGN_OR_RETURN(*result.mutable_source(),
-                           FromRecipe(target.rig, target.deformer, target.determinism_digest));
+                           FromRecipe(target.rig, target.recipe, target.determinism_digest));
     return result;
   }
-  if (!target.rig.empty() || !target.deformer.empty()) {
+  if (!target.rig.empty() || !target.recipe.empty()) {
     return absl::InvalidArgumentError("target: got a session and a rig, need one of them");
   }
   result.set_session(target.session);

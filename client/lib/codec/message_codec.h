@@ -22,7 +22,7 @@ Session ToSession(const v1::Session& session);
 // Text form or JSON (first character beside blanks is '{').
 //   kInvalidArgument: JSON that is no recipe, with unknown keys among the reasons; no rig,
 //   no deformer.
-absl::StatusOr<v1::SessionSource> FromRecipe(const std::string& rig, const std::string& deformer,
+absl::StatusOr<v1::SessionSource> FromRecipe(const std::string& rig, const std::string& recipe,
                                              const std::string& determinism_digest);
 
 // kInvalidArgument: neither session nor rig, or both.

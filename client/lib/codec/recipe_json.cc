@@ -107,14 +107,14 @@ absl::Status CheckStage(const std::string& place, const Json& stage) {
 // The first thing wrong with a text that is no recipe; ok if none is found.
 absl::Status CheckRecipe(const std::string& text) {
   const Json recipe = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-  if (!recipe.is_object()) return Wrong("deformer", absl::StrCat("got no JSON, ", kForm));
+  if (!recipe.is_object()) return Wrong("recipe", absl::StrCat("got no JSON, ", kForm));
   for (const auto& [name, value] : recipe.items()) {
     if (name == "stages") continue;
-    return Wrong("deformer", absl::StrCat("got JSON with \"", name, "\", ", kForm));
+    return Wrong("recipe", absl::StrCat("got JSON with \"", name, "\", ", kForm));
   }
   const auto stages = recipe.find("stages");
   if (stages == recipe.end() || !stages->is_array()) {
-    return Wrong("deformer", absl::StrCat("got JSON without an array of stages, ", kForm));
+    return Wrong("recipe", absl::StrCat("got JSON without an array of stages, ", kForm));
   }
   for (std::size_t k = 0; k < stages->size(); ++k) {
     SINEW_RETURN_IF_ERROR(CheckStage(absl::StrCat("recipe.stages[", k, "]"), (*stages)[k]));
@@ -129,7 +129,7 @@ absl::StatusOr<v1::Recipe> ParseRecipeJson(const std::string& text) {
   if (Reads(text, recipe)) return recipe;
   // The parser's own words are those of messages.
   SINEW_RETURN_IF_ERROR(CheckRecipe(text));
-  return Wrong("deformer", absl::StrCat("got JSON that is no recipe, ", kForm));
+  return Wrong("recipe", absl::StrCat("got JSON that is no recipe, ", kForm));
 }
 
 }  // namespace sinew::client

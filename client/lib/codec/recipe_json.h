@@ -10,7 +10,7 @@
 namespace sinew::client {
 
 // kInvalidArgument: no recipe; the message names the place as the server does
-// (recipe.stages[1].implicit.tracking), or begins with "deformer".
+// (recipe.stages[1].implicit.tracking), or begins with "recipe".
 absl::StatusOr<v1::Recipe> ParseRecipeJson(const std::string& text);
 
 }  // namespace sinew::client

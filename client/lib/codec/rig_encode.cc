@@ -1,8 +1,11 @@
+#include <absl/strings/escaping.h>
 #include <absl/strings/str_cat.h>
 #include <google/protobuf/io/coded_stream.h>
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+#include <openssl/sha.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 #include <limits>
@@ -12,7 +15,6 @@
 #include <utility>
 
 #include "client/lib/codec/rig_codec.h"
-#include "client/lib/codec/sha256.h"
 #include "client/lib/codec/status_macros.h"
 #include "sinew/client.h"
 
@@ -274,7 +276,11 @@ absl::StatusOr<std::string> EncodeRig(const RigData& rig) {
 }
 
 std::string RigName(std::string_view bytes) {
-  return absl::StrCat("rigs/sha256-", Sha256Hex(bytes));
+  std::array<unsigned char, SHA256_DIGEST_LENGTH> digest;
+  SHA256(reinterpret_cast<const unsigned char*>(bytes.data()), bytes.size(), digest.data());
+  return absl::StrCat(
+      "rigs/sha256-",
+      absl::BytesToHexString({reinterpret_cast<const char*>(digest.data()), digest.size()}));
 }
 
 }  // namespace sinew::client

@@ -1,4 +1,4 @@
-#include "client/lib/rpc/status_codec.h"
+#include "client/lib/codec/status_codec.h"
 
 #include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
@@ -99,6 +99,38 @@ Problem ToProblem(const v1::Problem& problem) {
           .field = problem.field(),
           .code = ToCode(problem.code()),
           .reason = ReasonName(problem.reason())};
+}
+
+absl::Status InvalidField(const std::string& field, const std::string& what) {
+  v1::Problem problem;
+  problem.set_code(static_cast<int>(absl::StatusCode::kInvalidArgument));
+  problem.set_reason(v1::REASON_INVALID_FIELD);
+  problem.set_field(field);
+  problem.set_message(absl::StrCat(field, ": ", what));
+  return ToStatus(problem);
+}
+
+absl::Status DeterminismMismatch(const std::string& got, const std::string& need) {
+  v1::Problem problem;
+  problem.set_code(static_cast<int>(absl::StatusCode::kFailedPrecondition));
+  problem.set_reason(v1::REASON_DETERMINISM_MISMATCH);
+  problem.set_field("determinism_digest");
+  problem.set_message(absl::StrCat("determinism digest: got ", got,
+                                   " after the connection broke, need ", need, " as before"));
+  return ToStatus(problem);
+}
+
+bool ExceededLimit(const absl::Status& status, const std::string& limit) {
+  if (!absl::IsResourceExhausted(status)) return false;
+  const std::vector<ErrorDetails::Violation> limits = Details(status).limits;
+  return std::any_of(limits.begin(), limits.end(),
+                     [&](const auto& exceeded) { return exceeded.field == limit; });
+}
+
+std::vector<Problem> ToProblems(const google::protobuf::RepeatedPtrField<v1::Problem>& problems) {
+  std::vector<Problem> result;
+  for (const v1::Problem& problem : problems) result.push_back(ToProblem(problem));
+  return result;
 }
 
 ErrorDetails Details(const absl::Status& status) {

@@ -4,8 +4,12 @@
 
 #include <absl/status/status.h>
 #include <google/protobuf/duration.pb.h>
+#include <google/protobuf/repeated_ptr_field.h>
 #include <google/protobuf/timestamp.pb.h>
 #include <grpcpp/support/status.h>
+
+#include <string>
+#include <vector>
 
 #include "sinew/messages.h"
 #include "sinew/v1/problem.pb.h"
@@ -20,6 +24,16 @@ absl::Status FromGrpc(const grpc::Status& status);
 absl::Status ToStatus(const v1::Problem& problem);
 
 Problem ToProblem(const v1::Problem& problem);
+std::vector<Problem> ToProblems(const google::protobuf::RepeatedPtrField<v1::Problem>& problems);
+
+// kInvalidArgument "field: what", with `field` in its Details.
+absl::Status InvalidField(const std::string& field, const std::string& what);
+
+// kFailedPrecondition with reason DETERMINISM_MISMATCH: after a break, another server continues.
+absl::Status DeterminismMismatch(const std::string& got, const std::string& need);
+
+// True if the server refused a request for exceeding the limit of that name.
+bool ExceededLimit(const absl::Status& status, const std::string& limit);
 
 absl::Duration ToDuration(const google::protobuf::Duration& duration);
 absl::Time ToTime(const google::protobuf::Timestamp& time);

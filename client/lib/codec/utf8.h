@@ -1,13 +1,14 @@
-// utf8.h - texts that the wire can carry: protobuf's strings are UTF-8.
+// utf8.h - checks text that becomes a protobuf string, which must be UTF-8.
 #pragma once
 
 #include <absl/status/status.h>
 
-#include <string_view>
+#include <string>
 
 namespace sinew::client {
 
-// kInvalidArgument: not UTF-8, with the place of the first wrong byte; `field` names the text.
-absl::Status CheckUtf8(std::string_view field, std::string_view text);
+// kInvalidArgument: not UTF-8, with the position of the first invalid byte. `field` names the text.
+// Without this check gRPC would fail to serialise the request and give no reason.
+absl::Status CheckUtf8(const std::string& field, const std::string& text);
 
 }  // namespace sinew::client

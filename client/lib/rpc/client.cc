@@ -5,16 +5,13 @@
 #include "client/lib/codec/message_codec.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
-#include "client/lib/rpc/status_codec.h"
 
 namespace sinew::client {
 
 absl::StatusOr<ServerInfo> Client::GetServerInfo(const CallOptions& call) const {
-  v1::GetServerInfoResponse response;
-  SINEW_RETURN_IF_ERROR(
-      connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
-        return FromGrpc(connection_->info().GetServerInfo(&context, {}, &response));
-      }));
+  SINEW_ASSIGN_OR_RETURN(
+      const auto response,
+      connection_->Call(connection_->info(), &InfoStub::GetServerInfo, {}, call));
   return ToServerInfo(response);
 }
 
@@ -22,11 +19,9 @@ absl::StatusOr<MethodList> Client::ListMethods(const CallOptions& call) const {
   MethodList list;
   v1::ListMethodsRequest request;
   do {
-    v1::ListMethodsResponse response;
-    SINEW_RETURN_IF_ERROR(
-        connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
-          return FromGrpc(connection_->info().ListMethods(&context, request, &response));
-        }));
+    SINEW_ASSIGN_OR_RETURN(
+        const auto response,
+        connection_->Call(connection_->info(), &InfoStub::ListMethods, request, call));
     for (const v1::Method& method : response.methods()) list.methods.push_back(ToMethod(method));
     for (const v1::Preset& preset : response.presets()) list.presets.push_back(ToPreset(preset));
     request.set_page_token(response.next_page_token());

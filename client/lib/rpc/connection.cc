@@ -6,9 +6,7 @@
 #include <grpcpp/support/channel_arguments.h>
 
 #include <algorithm>
-#include <condition_variable>
 #include <limits>
-#include <mutex>
 #include <stop_token>
 #include <string>
 #include <utility>
@@ -22,15 +20,15 @@ namespace sinew::client {
 namespace {
 
 constexpr std::size_t kLargestMessage = std::size_t{1} << 30;
-// A stop is noticed between two slices.
+// A stop takes effect between two slices.
 constexpr int kReconnectSlices = 5;
 const absl::Duration kReconnectSlice = absl::Milliseconds(50);
 constexpr std::size_t kLargestRequest = std::size_t{4} << 20;  // of the server
 
-absl::Status CheckRange(const char* field, std::size_t value, std::size_t least, std::size_t most) {
-  if (value >= least && value <= most) return absl::OkStatus();
+absl::Status CheckRange(const char* field, std::size_t value, std::size_t min, std::size_t max) {
+  if (value >= min && value <= max) return absl::OkStatus();
   return absl::InvalidArgumentError(
-      absl::StrCat(field, ": got ", value, ", need ", least, " to ", most));
+      absl::StrCat(field, ": got ", value, ", need ", min, " to ", max));
 }
 
 absl::Status CheckMetadata(const std::map<std::string, std::string>& metadata) {
@@ -55,7 +53,7 @@ absl::Status CheckOptions(const ClientOptions& options) {
       CheckRange("max_receive_bytes", options.max_receive_bytes, 64 << 10, kLargestMessage));
   SINEW_RETURN_IF_ERROR(CheckRange("piece_bytes", options.piece_bytes, 1, kLargestRequest - 4096));
   SINEW_RETURN_IF_ERROR(
-      CheckRange("clip_block_bytes", options.clip_block_bytes, 1, kLargestRequest - 4096));
+      CheckRange("compare_block_bytes", options.compare_block_bytes, 1, kLargestRequest - 4096));
   if (options.deadline <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "deadline: got ", absl::FormatDuration(options.deadline), ", need more than 0"));
@@ -74,11 +72,11 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
   arguments.SetMaxSendMessageSize(-1);
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, Milliseconds(options.keepalive_time));
   arguments.SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, Milliseconds(options.keepalive_timeout));
-  // gRPC waits up to two minutes between its own attempts to connect, far longer than ours.
+  // gRPC's default is to wait up to two minutes between attempts to connect.
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS,
                    Milliseconds(options.retry.initial_backoff));
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, Milliseconds(options.retry.max_backoff));
-  // Clients to one address do not share a socket: one that stops reading must not slow another.
+  // One socket per client: a client that stops reading must not slow down another.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return arguments;
 }
@@ -102,14 +100,6 @@ absl::StatusOr<Client> FromChannel(std::shared_ptr<grpc::Channel> channel,
 
 const ClientOptions& Client::options() const {
   return connection_->options();
-}
-
-bool SleepFor(absl::Duration duration, const std::stop_token& stop) {
-  std::mutex mutex;
-  std::condition_variable_any wake;
-  std::unique_lock lock(mutex);
-  wake.wait_for(lock, stop, absl::ToChronoMilliseconds(duration), [] { return false; });
-  return !stop.stop_requested();
 }
 
 Connection::Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options,
@@ -156,47 +146,14 @@ absl::Status Connection::RunOnce(
   return absl::UnavailableError(absl::StrCat("the call was broken off: ", status.message()));
 }
 
-absl::Status Connection::Run(const CallOptions& call, Repeat repeat,
+absl::Status Connection::Run(const CallOptions& call,
                              absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const {
   const absl::Time deadline = Deadline(call);
-  Retrier retrier(*this, repeat, deadline, call.stop);
+  Recovery recovery(*this, Repeat::kAttempts, deadline, call.stop);
   while (true) {
     absl::Status status = RunOnce(deadline, call.stop, attempt);
-    if (status.ok() || !retrier.Again(status)) {
-      return call.stop.stop_requested() && !status.ok()
-                 ? absl::CancelledError("cancelled by the caller")
-                 : status;
-    }
+    if (status.ok() || !recovery.TryAgain(status)) return status;
   }
-}
-
-Retrier::Retrier(const Connection& connection, Repeat repeat, absl::Time deadline,
-                 std::stop_token stop)
-    : connection_(connection), repeat_(repeat), deadline_(deadline), stop_(std::move(stop)) {}
-
-bool Retrier::Again(const absl::Status& status) {
-  if (repeat_ == Repeat::kNever || !IsBroken(status, stop_.stop_requested())) return false;
-  const RetryPolicy& policy = connection_.options().retry;
-  const absl::Time now = absl::Now();
-  if (attempt_ == 0) first_failure_ = now;
-  ++attempt_;
-  const absl::Duration delay = NextDelay(policy, attempt_, status);
-  if (now + delay >= deadline_) return false;
-  if (repeat_ == Repeat::kAttempts && attempt_ >= policy.max_attempts) return false;
-  if (repeat_ == Repeat::kPersist && now + delay >= first_failure_ + policy.resume_for) {
-    return false;
-  }
-  const WaitNotice& notice = connection_.options().on_wait;
-  if (repeat_ == Repeat::kPersist && attempt_ == 1 && notice) {
-    notice(status, std::min(policy.resume_for, deadline_ - now));
-  }
-  if (!SleepFor(delay, stop_)) return false;
-  connection_.Reconnect(stop_);
-  return true;
-}
-
-void Retrier::Progress() {
-  attempt_ = 0;
 }
 
 }  // namespace sinew::client

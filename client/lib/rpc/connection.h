@@ -1,17 +1,19 @@
-// connection.h - the channel, its stubs, and the one place where a call is started, cancelled and
-// repeated.
+// connection.h - the channel and its stubs; starts, cancels and repeats calls.
 #pragma once
 
 #include <absl/functional/function_ref.h>
-#include <absl/status/status.h>
+#include <absl/status/statusor.h>
 #include <absl/time/time.h>
 #include <grpcpp/channel.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
 
-#include <functional>
 #include <memory>
+#include <stop_token>
 
+#include "client/lib/codec/status_codec.h"
+#include "client/lib/codec/status_macros.h"
+#include "client/lib/rpc/recovery.h"
 #include "sinew/client.h"
 #include "sinew/v1/info_service.grpc.pb.h"
 #include "sinew/v1/rig_service.grpc.pb.h"
@@ -19,20 +21,9 @@
 
 namespace sinew::client {
 
-// What happens after an error that IsBroken.
-enum class Repeat {
-  kNever,
-  kAttempts,  // RetryPolicy::max_attempts
-  kPersist,   // for RetryPolicy::resume_for
-};
-
-// Makes again what the server has lost and returns the target to use instead. Empty: a loss is
-// final.
-using HealTarget = std::function<absl::StatusOr<Target>(const std::stop_token&)>;
-inline constexpr int kMaxHeals = 3;  // in a row, without a frame in between
-
-// Waits, but not beyond a requested stop. False if it was requested.
-bool SleepFor(absl::Duration duration, const std::stop_token& stop);
+using InfoStub = v1::InfoService::StubInterface;
+using RigStub = v1::RigService::StubInterface;
+using SessionStub = v1::SessionService::StubInterface;
 
 class Connection {
  public:
@@ -42,59 +33,65 @@ class Connection {
   // The channel ends in this process: received buffers are the server's own and must be copied.
   bool in_process() const { return in_process_; }
   grpc::GenericStub& raw() { return raw_; }
-  v1::InfoService::StubInterface& info() { return *info_; }
-  v1::RigService::StubInterface& rigs() { return *rigs_; }
-  v1::SessionService::StubInterface& sessions() { return *sessions_; }
+  InfoStub& info() { return *info_; }
+  RigStub& rigs() { return *rigs_; }
+  SessionStub& sessions() { return *sessions_; }
 
   absl::Time Deadline(const CallOptions& call) const;
 
   // A context with the client's metadata; an infinite deadline sets none.
   std::unique_ptr<grpc::ClientContext> NewContext(absl::Time deadline) const;
 
-  // Runs `attempt` with a fresh context until it succeeds, fails for good or `repeat` is exhausted;
-  // a stop cancels the context. CANCELLED that nobody here asked for is returned as kUnavailable.
-  absl::Status Run(const CallOptions& call, Repeat repeat,
+  // Runs `attempt`, each time with a new context, until it succeeds or RetryPolicy::max_attempts is
+  // reached; a stop cancels the context.
+  absl::Status Run(const CallOptions& call,
                    absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const;
 
-  // Gives a broken channel a moment to connect, however long it wanted to wait itself. Without this
-  // nothing would look at its sockets between calls that fail at once, but for a poller of gRPC's
-  // own every 5 s.
-  void Reconnect(const std::stop_token& stop) const;
+  // Run of a call with one reply.
+  template <class Stub, class Request, class Response>
+  absl::StatusOr<Response> Call(Stub& stub,
+                                grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&,
+                                                             Response*),
+                                const Request& request, const CallOptions& call) const {
+    Response response;
+    SINEW_RETURN_IF_ERROR(Run(call, [&](grpc::ClientContext& context) {
+      return FromGrpc((stub.*method)(&context, request, &response));
+    }));
+    return response;
+  }
 
-  // One attempt of it.
+  // Call of a deletion. kNotFound is success after a failed attempt: the server may have deleted
+  // the object before its reply was lost.
+  template <class Stub, class Request, class Response>
+  absl::Status Delete(Stub& stub,
+                      grpc::Status (Stub::*method)(grpc::ClientContext*, const Request&, Response*),
+                      const Request& request, const CallOptions& call) const {
+    int attempts = 0;
+    Response response;
+    const absl::Status status = Run(call, [&](grpc::ClientContext& context) {
+      ++attempts;
+      return FromGrpc((stub.*method)(&context, request, &response));
+    });
+    return attempts > 1 && absl::IsNotFound(status) ? absl::OkStatus() : status;
+  }
+
+  // One attempt. kUnavailable instead of kCancelled if the caller requested no stop: proxies cancel
+  // the calls of a dead replica.
   absl::Status RunOnce(absl::Time deadline, const std::stop_token& stop,
                        absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const;
+
+  // Lets a broken channel connect now instead of after gRPC's own backoff. Calls that fail at once
+  // do not poll the channel's sockets; gRPC itself does so only every 5 s.
+  void Reconnect(const std::stop_token& stop) const;
 
  private:
   const ClientOptions options_;
   const bool in_process_;
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub raw_;
-  const std::unique_ptr<v1::InfoService::StubInterface> info_;
-  const std::unique_ptr<v1::RigService::StubInterface> rigs_;
-  const std::unique_ptr<v1::SessionService::StubInterface> sessions_;
-};
-
-// Counts failed attempts of one piece of work and waits between them.
-class Retrier {
- public:
-  // Gives up at `deadline` whatever `repeat` says. `connection` must outlive it.
-  Retrier(const Connection& connection, Repeat repeat, absl::Time deadline, std::stop_token stop);
-
-  // After a failure: waits and returns true if the work should be tried again; false if `status` is
-  // final.
-  bool Again(const absl::Status& status);
-
-  // The work got further: what comes next is a first attempt.
-  void Progress();
-
- private:
-  const Connection& connection_;
-  const Repeat repeat_;
-  const absl::Time deadline_;
-  const std::stop_token stop_;
-  int attempt_ = 0;
-  absl::Time first_failure_ = absl::InfiniteFuture();
+  const std::unique_ptr<InfoStub> info_;
+  const std::unique_ptr<RigStub> rigs_;
+  const std::unique_ptr<SessionStub> sessions_;
 };
 
 }  // namespace sinew::client

@@ -4,40 +4,93 @@
 #include <utility>
 
 #include "client/lib/codec/message_codec.h"
-#include "client/lib/codec/sha256.h"
+#include "client/lib/codec/status_codec.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
-#include "client/lib/rpc/status_codec.h"
 #include "sinew/client.h"
 
 namespace sinew::client {
 namespace {
 
-constexpr char kNamePrefix[] = "rigs/sha256-";
-
-// One UploadRig call: the header, then the bytes from `offset` on in pieces; none if offset is the
-// end.
-absl::Status SendPieces(Connection& connection, grpc::ClientContext& context,
-                        const v1::UploadHeader& header, std::string_view bytes, std::size_t offset,
-                        const UploadProgress& progress, v1::UploadRigResponse& response) {
-  const auto writer = connection.rigs().UploadRig(&context, &response);
-  v1::UploadRigRequest request;
-  *request.mutable_header() = header;
-  request.set_offset(offset);
-  bool open = writer->Write(request);
-  while (open && offset < bytes.size()) {
-    const std::size_t size = std::min(connection.options().piece_bytes, bytes.size() - offset);
-    request.Clear();
-    request.set_offset(offset);
-    request.set_data(bytes.data() + offset, size);
-    open = writer->Write(request);
-    if (!open) break;
-    offset += size;
-    if (progress) progress(offset, bytes.size());
+// An upload in calls that each send the header and the bytes behind those the server holds.
+class Upload {
+ public:
+  Upload(Connection& connection, std::string_view bytes, const UploadProgress& progress)
+      : connection_(connection), name_(RigName(bytes)), bytes_(bytes), progress_(progress) {
+    header_.set_sha256(name_.substr(name_.rfind('-') + 1));
+    header_.set_size_bytes(bytes.size());
   }
-  if (open) writer->WritesDone();
-  return FromGrpc(writer->Finish());
-}
+
+  absl::StatusOr<UploadedRig> Run(const CallOptions& call) {
+    const absl::Time deadline = connection_.Deadline(call);
+    Recovery recovery(connection_, Repeat::kAttempts, deadline, call.stop);
+    while (true) {
+      absl::Status status = Attempt(deadline, call.stop, recovery);
+      if (status.ok()) return Result();
+      if (!recovery.TryAgain(status)) return status;
+    }
+  }
+
+ private:
+  // Asks what the server holds, then sends the rest until the rig is stored.
+  absl::Status Attempt(absl::Time deadline, const std::stop_token& stop, Recovery& recovery) {
+    std::size_t held = 0;
+    for (bool ask = true;; ask = false) {
+      SINEW_RETURN_IF_ERROR(connection_.RunOnce(deadline, stop, [&](grpc::ClientContext& context) {
+        return Send(context, ask ? std::string_view() : bytes_, held);
+      }));
+      const std::size_t now = response_.has_rig() ? bytes_.size() : response_.committed_bytes();
+      if (!ask) sent_bytes_ += now - std::min(now, held);
+      if (response_.has_rig()) return absl::OkStatus();
+      if (now > bytes_.size() || (!ask && now <= held)) {
+        return absl::InternalError(
+            absl::StrCat("committed_bytes: got ", now, " after ", held, " of ", bytes_.size()));
+      }
+      if (now > held) recovery.Progress();
+      held = now;
+    }
+  }
+
+  // One UploadRig call: the header, then the pieces of `bytes` from `offset` on.
+  absl::Status Send(grpc::ClientContext& context, std::string_view bytes, std::size_t offset) {
+    response_.Clear();
+    const auto writer = connection_.rigs().UploadRig(&context, &response_);
+    v1::UploadRigRequest request;
+    *request.mutable_header() = header_;
+    request.set_offset(offset);
+    bool open = writer->Write(request);
+    while (open && offset < bytes.size()) {
+      const std::size_t size = std::min(connection_.options().piece_bytes, bytes.size() - offset);
+      request.Clear();
+      request.set_offset(offset);
+      request.set_data(bytes.data() + offset, size);
+      open = writer->Write(request);
+      if (!open) break;
+      offset += size;
+      if (progress_) progress_(offset, bytes.size());
+    }
+    if (open) writer->WritesDone();
+    return FromGrpc(writer->Finish());
+  }
+
+  absl::StatusOr<UploadedRig> Result() const {
+    if (response_.rig().name() != name_) {
+      return absl::DataLossError(
+          absl::StrCat("rig.name: got ", response_.rig().name(), ", need ", name_));
+    }
+    return UploadedRig{.rig = ToRigSummary(response_.rig()),
+                       .was_stored = sent_bytes_ == 0,
+                       .sent_bytes = sent_bytes_};
+  }
+
+  Connection& connection_;
+  const std::string name_;
+  const std::string_view bytes_;
+  const UploadProgress& progress_;
+  v1::UploadHeader header_;
+  v1::UploadRigResponse response_;  // of the last call
+  std::uint64_t sent_bytes_ = 0;    // in calls that succeeded
+};
 
 }  // namespace
 
@@ -45,50 +98,7 @@ absl::StatusOr<UploadedRig> Client::UploadRig(std::string_view bytes,
                                               const UploadProgress& progress,
                                               const CallOptions& call) const {
   if (bytes.empty()) return absl::InvalidArgumentError("bytes: got 0, need a serialised rig");
-  v1::UploadHeader header;
-  header.set_sha256(Sha256Hex(bytes));
-  header.set_size_bytes(bytes.size());
-  const absl::Time deadline = connection_->Deadline(call);
-  Retrier retrier(*connection_, Repeat::kAttempts, deadline, call.stop);
-  UploadedRig result;
-  std::size_t held = 0;  // what the server said it has
-  bool ask = true;       // the next call sends the header alone
-  while (true) {
-    v1::UploadRigResponse response;
-    const absl::Status status =
-        connection_->RunOnce(deadline, call.stop, [&](grpc::ClientContext& context) {
-          return SendPieces(*connection_, context, header, ask ? std::string_view() : bytes, held,
-                            progress, response);
-        });
-    if (!status.ok()) {
-      if (!retrier.Again(status)) {
-        return call.stop.stop_requested() ? absl::CancelledError("cancelled by the caller")
-                                          : status;
-      }
-      ask = true;
-      held = 0;
-      continue;
-    }
-    if (response.has_rig()) {
-      const std::string expected = absl::StrCat(kNamePrefix, header.sha256());
-      if (response.rig().name() != expected) {
-        return absl::DataLossError(
-            absl::StrCat("rig.name: got ", response.rig().name(), ", need ", expected));
-      }
-      result.rig = ToRigSummary(response.rig());
-      result.was_stored = ask && result.sent_bytes == 0;
-      if (!ask) result.sent_bytes += bytes.size() - held;
-      return result;
-    }
-    if (response.committed_bytes() > bytes.size() || (!ask && response.committed_bytes() <= held)) {
-      return absl::InternalError(absl::StrCat("committed_bytes: got ", response.committed_bytes(),
-                                              " after ", held, " of ", bytes.size()));
-    }
-    if (response.committed_bytes() > held) retrier.Progress();
-    if (!ask) result.sent_bytes += response.committed_bytes() - held;
-    held = response.committed_bytes();
-    ask = false;
-  }
+  return Upload(*connection_, bytes, progress).Run(call);
 }
 
 absl::StatusOr<UploadedRig> Client::UploadRig(const RigData& rig, const UploadProgress& progress,
@@ -100,11 +110,8 @@ absl::StatusOr<UploadedRig> Client::UploadRig(const RigData& rig, const UploadPr
 absl::StatusOr<RigSummary> Client::GetRig(const std::string& name, const CallOptions& call) const {
   v1::GetRigRequest request;
   request.set_name(name);
-  v1::GetRigResponse response;
-  SINEW_RETURN_IF_ERROR(
-      connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
-        return FromGrpc(connection_->rigs().GetRig(&context, request, &response));
-      }));
+  SINEW_ASSIGN_OR_RETURN(const auto response,
+                         connection_->Call(connection_->rigs(), &RigStub::GetRig, request, call));
   return ToRigSummary(response.rig());
 }
 
@@ -132,7 +139,7 @@ absl::StatusOr<std::string> Client::DownloadRig(const std::string& name,
     }
     return FromGrpc(reader->Finish());
   };
-  SINEW_RETURN_IF_ERROR(connection_->Run(call, Repeat::kAttempts, attempt));
+  SINEW_RETURN_IF_ERROR(connection_->Run(call, attempt));
   if (RigName(bytes) != name) {
     return absl::DataLossError(
         absl::StrCat(name, ": got ", bytes.size(), " bytes of another SHA-256, ", RigName(bytes)));
@@ -143,26 +150,16 @@ absl::StatusOr<std::string> Client::DownloadRig(const std::string& name,
 absl::Status Client::DeleteRig(const std::string& name, const CallOptions& call) const {
   v1::DeleteRigRequest request;
   request.set_name(name);
-  int attempts = 0;
-  const absl::Status status =
-      connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
-        ++attempts;
-        v1::DeleteRigResponse response;
-        return FromGrpc(connection_->rigs().DeleteRig(&context, request, &response));
-      });
-  // An earlier attempt may have done it before its answer was lost.
-  return attempts > 1 && absl::IsNotFound(status) ? absl::OkStatus() : status;
+  return connection_->Delete(connection_->rigs(), &RigStub::DeleteRig, request, call);
 }
 
 absl::Status Client::ForEachRig(const std::function<bool(const RigSummary&)>& each,
                                 const CallOptions& call) const {
   v1::ListRigsRequest request;
   do {
-    v1::ListRigsResponse response;
-    SINEW_RETURN_IF_ERROR(
-        connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
-          return FromGrpc(connection_->rigs().ListRigs(&context, request, &response));
-        }));
+    SINEW_ASSIGN_OR_RETURN(
+        const auto response,
+        connection_->Call(connection_->rigs(), &RigStub::ListRigs, request, call));
     for (const v1::RigSummary& rig : response.rigs()) {
       if (!each(ToRigSummary(rig))) return absl::OkStatus();
     }

@@ -4,15 +4,15 @@
 #include <utility>
 
 #include "client/lib/codec/message_codec.h"
+#include "client/lib/codec/status_codec.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
-#include "client/lib/rpc/status_codec.h"
 #include "sinew/client.h"
 
 namespace sinew::client {
 namespace {
 
-// 128 random bits: the server answers a repeated id with the session it made the first time.
+// 128 random bits. The server answers a repeated id with the session of the first request.
 std::string NewRequestId() {
   absl::BitGen generator;
   return absl::StrCat(absl::Hex(absl::Uniform<std::uint64_t>(generator), absl::kZeroPad16),
@@ -30,15 +30,13 @@ absl::StatusOr<Session> Client::CreateSession(const SessionRequest& request,
                                               const CallOptions& call) const {
   v1::CreateSessionRequest message;
   SINEW_ASSIGN_OR_RETURN(*message.mutable_source(),
-                         FromRecipe(request.rig, request.deformer, request.determinism_digest));
+                         FromRecipe(request.rig, request.recipe, request.determinism_digest));
   if (request.ttl != absl::ZeroDuration()) *message.mutable_ttl() = FromDuration(request.ttl);
   message.set_request_id(NewRequestId());
   message.set_validate_only(request.validate_only);
-  v1::CreateSessionResponse response;
-  SINEW_RETURN_IF_ERROR(
-      connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
-        return FromGrpc(connection_->sessions().CreateSession(&context, message, &response));
-      }));
+  SINEW_ASSIGN_OR_RETURN(
+      const auto response,
+      connection_->Call(connection_->sessions(), &SessionStub::CreateSession, message, call));
   return ToSession(response.session());
 }
 
@@ -55,25 +53,24 @@ absl::StatusOr<Session> Client::WaitSession(const std::string& name,
     }
     return FromGrpc(reader->Finish());
   };
-  SINEW_RETURN_IF_ERROR(connection_->Run(call, Repeat::kAttempts, attempt));
+  SINEW_RETURN_IF_ERROR(connection_->Run(call, attempt));
   switch (last.session().state()) {
     case v1::Session::STATE_READY:
       return ToSession(last.session());
     case v1::Session::STATE_FAILED:
       return BindFailure(last.session());
     default:
-      return absl::InternalError(absl::StrCat(name, ": the watch ended while it was binding"));
+      return absl::InternalError(
+          absl::StrCat(name, ": WatchSession ended while the session was binding"));
   }
 }
 
 absl::StatusOr<Session> Client::GetSession(const std::string& name, const CallOptions& call) const {
   v1::GetSessionRequest request;
   request.set_name(name);
-  v1::GetSessionResponse response;
-  SINEW_RETURN_IF_ERROR(
-      connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
-        return FromGrpc(connection_->sessions().GetSession(&context, request, &response));
-      }));
+  SINEW_ASSIGN_OR_RETURN(
+      const auto response,
+      connection_->Call(connection_->sessions(), &SessionStub::GetSession, request, call));
   return ToSession(response.session());
 }
 
@@ -82,37 +79,25 @@ absl::StatusOr<Session> Client::RenewSession(const std::string& name, absl::Dura
   v1::RenewSessionRequest request;
   request.set_name(name);
   if (ttl != absl::ZeroDuration()) *request.mutable_ttl() = FromDuration(ttl);
-  v1::RenewSessionResponse response;
-  SINEW_RETURN_IF_ERROR(
-      connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
-        return FromGrpc(connection_->sessions().RenewSession(&context, request, &response));
-      }));
+  SINEW_ASSIGN_OR_RETURN(
+      const auto response,
+      connection_->Call(connection_->sessions(), &SessionStub::RenewSession, request, call));
   return ToSession(response.session());
 }
 
 absl::Status Client::DeleteSession(const std::string& name, const CallOptions& call) const {
   v1::DeleteSessionRequest request;
   request.set_name(name);
-  int attempts = 0;
-  const absl::Status status =
-      connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
-        ++attempts;
-        v1::DeleteSessionResponse response;
-        return FromGrpc(connection_->sessions().DeleteSession(&context, request, &response));
-      });
-  // An earlier attempt may have done it before its answer was lost.
-  return attempts > 1 && absl::IsNotFound(status) ? absl::OkStatus() : status;
+  return connection_->Delete(connection_->sessions(), &SessionStub::DeleteSession, request, call);
 }
 
 absl::Status Client::ForEachSession(const std::function<bool(const Session&)>& each,
                                     const CallOptions& call) const {
   v1::ListSessionsRequest request;
   do {
-    v1::ListSessionsResponse response;
-    SINEW_RETURN_IF_ERROR(
-        connection_->Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) {
-          return FromGrpc(connection_->sessions().ListSessions(&context, request, &response));
-        }));
+    SINEW_ASSIGN_OR_RETURN(
+        const auto response,
+        connection_->Call(connection_->sessions(), &SessionStub::ListSessions, request, call));
     for (const v1::Session& session : response.sessions()) {
       if (!each(ToSession(session))) return absl::OkStatus();
     }

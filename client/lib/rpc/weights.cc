@@ -1,10 +1,10 @@
 #include "sinew/weights.h"
 
 #include "client/lib/codec/message_codec.h"
+#include "client/lib/codec/status_codec.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/lib/codec/utf8.h"
 #include "client/lib/rpc/connection.h"
-#include "client/lib/rpc/status_codec.h"
 #include "sinew/client.h"
 
 namespace sinew::client {
@@ -60,7 +60,7 @@ absl::StatusOr<WeightedRig> Client::ComputeWeights(const WeightsRequest& request
     }
     return FromGrpc(reader->Finish());
   };
-  SINEW_RETURN_IF_ERROR(connection_->Run(call, Repeat::kAttempts, attempt));
+  SINEW_RETURN_IF_ERROR(connection_->Run(call, attempt));
   if (!last.has_rig()) {
     return absl::InternalError("weights: the call ended without a rig");
   }

@@ -4,9 +4,9 @@
 #include <utility>
 
 #include "client/lib/codec/status_macros.h"
-#include "client/lib/rpc/compare.h"
 #include "client/lib/rpc/connection.h"
 #include "client/lib/rpc/retry.h"
+#include "client/lib/stream/compare.h"
 #include "client/lib/stream/deform_clip.h"
 #include "client/lib/stream/stream_core.h"
 
@@ -15,10 +15,10 @@ struct Character::State {
   Client client;
   const std::string rig_bytes;
   const std::string rig_name;
-  const std::string deformer;
+  const std::string recipe;
   const CharacterOptions options;
 
-  std::mutex making;  // held while the session is made, so that it is made once
+  std::mutex making;  // held while a session is made, so that concurrent calls make only one
   mutable std::mutex mutex;
   Session session;  // guarded by mutex
 
@@ -26,7 +26,7 @@ struct Character::State {
       : client(c),
         rig_bytes(std::move(bytes)),
         rig_name(RigName(rig_bytes)),
-        deformer(std::move(d)),
+        recipe(std::move(d)),
         options(o) {}
 
   std::string SessionName() const {
@@ -34,7 +34,7 @@ struct Character::State {
     return session.name;
   }
 
-  // Uploads and binds again unless somebody else has done so since `lost` was in use.
+  // Uploads and binds again, unless another call has already replaced the session `lost`.
   absl::Status Make(const std::string& lost, const CallOptions& call) {
     const std::lock_guard making_lock(making);
     if (const std::string name = SessionName(); !name.empty() && name != lost) {
@@ -48,7 +48,7 @@ struct Character::State {
     }
     SINEW_ASSIGN_OR_RETURN(const Session created,
                            client.CreateSession({.rig = rig_name,
-                                                 .deformer = deformer,
+                                                 .recipe = recipe,
                                                  .ttl = options.ttl,
                                                  .determinism_digest = determinism_digest},
                                                 call));
@@ -59,51 +59,45 @@ struct Character::State {
     return absl::OkStatus();
   }
 
-  // A target for one stream or clip, and how to get another when it is lost.
+  // The target of one stream or comparison, and how to replace it after a loss.
   struct InUse {
     Target target;
-    HealTarget heal;
+    RestoreTarget restore;
   };
   static absl::StatusOr<InUse> Use(const std::shared_ptr<State>& state, const CallOptions& call) {
     auto used = std::make_shared<std::string>(state->SessionName());
-    HealTarget heal = [state, used](const std::stop_token& stop) -> absl::StatusOr<Target> {
+    RestoreTarget restore = [state, used](const std::stop_token& stop) -> absl::StatusOr<Target> {
       SINEW_RETURN_IF_ERROR(state->Make(*used, {.stop = stop}));
       *used = state->SessionName();
       return Target{.session = *used};
     };
-    if (used->empty()) SINEW_RETURN_IF_ERROR(heal(call.stop).status());
-    return InUse{.target = {.session = *used}, .heal = std::move(heal)};
+    if (used->empty()) SINEW_RETURN_IF_ERROR(restore(call.stop).status());
+    return InUse{.target = {.session = *used}, .restore = std::move(restore)};
   }
 };
 
 namespace {
 
-// Runs `use` with the session's name; makes the session again when it is lost, and waits when the
-// server is away.
+// Runs `use` with the session's name until it succeeds or recovery gives up.
 template <class State, class Use>
 absl::Status KeepAlive(State& state, const Connection& connection, const CallOptions& call,
                        const Use& use) {
-  Retrier retrier(connection, Repeat::kPersist, connection.Deadline(call), call.stop);
-  for (int heals = 0;;) {
-    const std::string name = state.SessionName();
+  std::string name;
+  Recovery recovery(connection, Repeat::kPersist, connection.Deadline(call), call.stop,
+                    [&](const std::stop_token&) { return state.Make(name, call); });
+  while (true) {
+    name = state.SessionName();
     absl::Status status = name.empty() ? absl::NotFoundError("session: released") : use(name);
-    if (IsLost(status) && heals < kMaxHeals) {
-      status = state.Make(name, call);
-      if (status.ok()) {
-        ++heals;
-        continue;
-      }
-    }
-    if (status.ok() || !retrier.Again(status)) return status;
+    if (status.ok() || !recovery.TryAgain(status)) return status;
   }
 }
 
 }  // namespace
 
 absl::StatusOr<Character> Character::Create(const Client& client, std::string rig_bytes,
-                                            std::string deformer, const CharacterOptions& options,
+                                            std::string recipe, const CharacterOptions& options,
                                             const CallOptions& call) {
-  auto state = std::make_shared<State>(client, std::move(rig_bytes), std::move(deformer), options);
+  auto state = std::make_shared<State>(client, std::move(rig_bytes), std::move(recipe), options);
   SINEW_RETURN_IF_ERROR(state->Make({}, call));
   return Character(std::move(state));
 }
@@ -135,21 +129,23 @@ absl::StatusOr<FrameView> Character::Deform(const PoseLayout& layout, const Pose
 
 absl::StatusOr<Stream> Character::OpenStream(const StreamOptions& options,
                                              const CallOptions& call) const {
-  SINEW_ASSIGN_OR_RETURN(const auto use, State::Use(state_, call));
-  return client::OpenStream(state_->client.connection_, use.target, options, use.heal, call);
+  SINEW_ASSIGN_OR_RETURN(auto use, State::Use(state_, call));
+  return client::OpenStream(state_->client.connection_, use.target, options, std::move(use.restore),
+                            call);
 }
 
-absl::Status Character::DeformClip(const PoseLayout& layout, const ClipPoses& poses,
-                                   const OutputOptions& output, const ClipSink& sink,
-                                   const CallOptions& call) const {
-  SINEW_ASSIGN_OR_RETURN(const auto use, State::Use(state_, call));
-  return client::DeformClip(state_->client.connection_, use.target, layout, poses, output, sink,
-                            use.heal, call);
+absl::Status Character::DeformClip(const ClipPoses& poses, const ClipOptions& options,
+                                   const ClipSink& sink, const CallOptions& call) const {
+  const auto open = [&] {
+    return OpenStream({.layout = options.layout, .output = options.output}, call);
+  };
+  return client::DeformClip(poses, options, sink, open, call.stop);
 }
 
-absl::StatusOr<std::vector<TargetMetrics>> Character::Compare(
-    std::span<const Character> characters, const PoseLayout& layout, const ClipPoses& poses,
-    const CompareOptions& options, const CompareProgress& progress, const CallOptions& call) {
+absl::StatusOr<std::vector<TargetMetrics>> Character::Compare(std::span<const Character> characters,
+                                                              const ClipPoses& poses,
+                                                              const CompareOptions& options,
+                                                              const CallOptions& call) {
   if (characters.empty()) {
     return absl::InvalidArgumentError("characters: got none, need one or more");
   }
@@ -160,18 +156,18 @@ absl::StatusOr<std::vector<TargetMetrics>> Character::Compare(
     SINEW_ASSIGN_OR_RETURN(uses.emplace_back(), State::Use(character.state_, call));
     targets.push_back(uses.back().target);
   }
-  const HealTargets heal = [&](const std::stop_token& stop) -> absl::StatusOr<std::vector<Target>> {
+  const RestoreTargets restore =
+      [&](const std::stop_token& stop) -> absl::StatusOr<std::vector<Target>> {
     for (std::size_t i = 0; i < uses.size(); ++i) {
-      const absl::Status there =
+      const absl::Status found =
           client.WaitSession(targets[i].session, {}, {.stop = stop}).status();
-      if (there.ok()) continue;
-      if (!IsLost(there)) return there;
-      SINEW_ASSIGN_OR_RETURN(targets[i], uses[i].heal(stop));
+      if (found.ok()) continue;
+      if (!IsLost(found)) return found;
+      SINEW_ASSIGN_OR_RETURN(targets[i], uses[i].restore(stop));
     }
     return targets;
   };
-  return client::Compare(*client.connection_, targets, layout, poses, options, progress, heal,
-                         call);
+  return client::Compare(*client.connection_, targets, poses, options, restore, call);
 }
 
 absl::Status Character::Release(const CallOptions& call) const {

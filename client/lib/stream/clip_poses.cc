@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <functional>
 
 #include "client/lib/codec/status_macros.h"
 
@@ -28,6 +29,13 @@ absl::Status CheckClipPoses(const ClipPoses& poses) {
   if (poses.first_frame == 0) {
     return absl::InvalidArgumentError("poses.first_frame: got 0, need 1 or more");
   }
+  if (!poses.outputs.empty() &&
+      (poses.outputs.back() >= poses.frames ||
+       std::ranges::adjacent_find(poses.outputs, std::greater_equal<>()) != poses.outputs.end())) {
+    return absl::InvalidArgumentError(absl::StrCat("poses.outputs: got ", poses.outputs.size(),
+                                                   " indices, need rising ones below ",
+                                                   poses.frames));
+  }
   return absl::OkStatus();
 }
 
@@ -39,20 +47,6 @@ Pose ClipPose(const ClipPoses& poses, std::size_t index) {
             .frame = poses.first_frame + index};
   if (!poses.times.empty()) pose.time = poses.times[index];
   return pose;
-}
-
-std::size_t ClipBlockFrames(const ClipPoses& poses, std::size_t bytes, std::size_t most) {
-  constexpr std::size_t kPoseHeader = 48;
-  const std::size_t floats = (poses.joint_transforms.size() + poses.controls.size()) / poses.frames;
-  const std::size_t each = floats * sizeof(float) + kPoseHeader;
-  return std::clamp<std::size_t>(bytes / each, 1, most);
-}
-
-bool PassedLimit(const absl::Status& status, const char* limit) {
-  if (!absl::IsResourceExhausted(status)) return false;
-  const std::vector<ErrorDetails::Violation> limits = Details(status).limits;
-  return std::any_of(limits.begin(), limits.end(),
-                     [&](const auto& passed) { return passed.field == limit; });
 }
 
 }  // namespace sinew::client

@@ -1,4 +1,4 @@
-#include "client/lib/rpc/compare.h"
+#include "client/lib/stream/compare.h"
 
 #include <absl/strings/str_cat.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
@@ -9,21 +9,21 @@
 #include <utility>
 
 #include "client/lib/codec/message_codec.h"
+#include "client/lib/codec/status_codec.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
 #include "client/lib/rpc/raw_call.h"
-#include "client/lib/rpc/retry.h"
-#include "client/lib/rpc/status_codec.h"
+#include "client/lib/rpc/recovery.h"
 #include "client/lib/stream/clip_poses.h"
 #include "sinew/client.h"
 
 namespace sinew::client {
 namespace {
 
-constexpr char kPosesLimit[] = "max-compare-poses";
-constexpr std::size_t kMaxBlockFrames = 250;  // so that a break costs little
-constexpr std::size_t kPreroll = 3;           // what jerk looks back
-constexpr std::size_t kStatePreroll = 60;     // in which a recipe with state builds it up again
+constexpr std::size_t kMaxBlockFrames = 250;  // bounds what a broken connection repeats
+// Poses sent again before each block.
+constexpr std::size_t kPreroll = 3;        // jerk is a third difference
+constexpr std::size_t kStatePreroll = 60;  // rebuilds the state of a recipe that has one
 
 struct Field {
   std::optional<double> FrameMetrics::*value;
@@ -62,45 +62,42 @@ FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   return metrics;
 }
 
-// A comparison on its way, block after block.
+// True if the server refused a request because it exceeded the limit on poses.
+bool TooManyPoses(const absl::Status& status) {
+  return ExceededLimit(status, "max-compare-poses");
+}
+
+// Measures block after block.
 class Comparison {
  public:
   Comparison(Connection& connection, v1::CompareDeformersRequest header, const ClipPoses& poses,
-             const CompareProgress& progress, const HealTargets& heal)
+             const CompareProgress& progress)
       : connection_(connection),
         header_(std::move(header)),
         poses_(poses),
         progress_(progress),
-        heal_(heal),
         targets_(static_cast<std::size_t>(header_.targets_size())) {}
 
-  absl::StatusOr<std::vector<TargetMetrics>> Run(const CallOptions& call) {
-    Retrier retrier(connection_, heal_ ? Repeat::kPersist : Repeat::kAttempts,
-                    absl::InfiniteFuture(), call.stop);
-    std::size_t most = kMaxBlockFrames;
-    int heals = 0;
+  absl::StatusOr<std::vector<TargetMetrics>> Run(const CallOptions& call,
+                                                 const RestoreTargets& restore) {
+    Recovery recovery(
+        connection_, restore ? Repeat::kPersist : Repeat::kAttempts, absl::InfiniteFuture(),
+        call.stop,
+        restore ? Restore([&](const auto& stop) { return SetTargets(restore(stop)); }) : Restore());
+    std::size_t max_frames = kMaxBlockFrames;
     while (next_ < poses_.frames) {
-      const std::size_t end = BlockEnd(most);
+      const std::size_t end = BlockEnd(max_frames);
       absl::Status status =
           connection_.RunOnce(connection_.Deadline(call), call.stop,
                               [&](grpc::ClientContext& context) { return RunBlock(context, end); });
       if (status.ok()) {
         next_ = end;
-        heals = 0;
-        retrier.Progress();
-        continue;
+        recovery.Progress();
+      } else if (TooManyPoses(status) && end - next_ > 1) {
+        max_frames = (end - next_) / 2;
+      } else if (!recovery.TryAgain(status)) {
+        return status;
       }
-      if (PassedLimit(status, kPosesLimit) && end - next_ > 1) {
-        most = (end - next_) / 2;
-        continue;
-      }
-      if (heal_ && IsLost(status) && heals < kMaxHeals) {
-        status = Heal(call.stop);
-        ++heals;
-        if (status.ok()) continue;
-      }
-      if (retrier.Again(status)) continue;
-      return call.stop.stop_requested() ? absl::CancelledError("cancelled by the caller") : status;
     }
     for (TargetMetrics& target : targets_) Summarise(target);
     return std::move(targets_);
@@ -115,21 +112,29 @@ class Comparison {
     return std::min(next_, stateful ? kStatePreroll : kPreroll);
   }
 
-  // What is pre-rolled is sent with the block, and so counts against its bytes.
-  std::size_t BlockEnd(std::size_t most) const {
-    const std::size_t bytes = connection_.options().clip_block_bytes;
-    const std::size_t fit = ClipBlockFrames(poses_, bytes, most + Preroll());
+  // The preroll counts against the bytes of the block.
+  std::size_t BlockEnd(std::size_t max_frames) const {
+    const std::size_t bytes = connection_.options().compare_block_bytes;
+    const std::size_t fit = BlockFrames(bytes, max_frames + Preroll());
     const std::size_t fresh = fit > Preroll() ? fit - Preroll() : 1;
     return std::min(poses_.frames, next_ + fresh);
   }
 
-  absl::Status Heal(const std::stop_token& stop) {
-    SINEW_ASSIGN_OR_RETURN(const std::vector<Target> targets, heal_(stop));
+  absl::Status SetTargets(const absl::StatusOr<std::vector<Target>>& targets) {
+    SINEW_RETURN_IF_ERROR(targets.status());
     header_.clear_targets();
-    for (const Target& target : targets) {
+    for (const Target& target : *targets) {
       SINEW_ASSIGN_OR_RETURN(*header_.add_targets(), FromTarget(target));
     }
     return absl::OkStatus();
+  }
+
+  // Poses that make about `bytes` of a request, from 1 to `max_frames`.
+  std::size_t BlockFrames(std::size_t bytes, std::size_t max_frames) const {
+    constexpr std::size_t kPoseHeader = 48;
+    const std::size_t floats =
+        (poses_.joint_transforms.size() + poses_.controls.size()) / poses_.frames;
+    return std::clamp<std::size_t>(bytes / (floats * sizeof(float) + kPoseHeader), 1, max_frames);
   }
 
   v1::CompareDeformersRequest Request(std::size_t end) const {
@@ -142,7 +147,7 @@ class Comparison {
     return request;
   }
 
-  // Measures the poses from next_ to `end` and keeps what came back, if all of it did.
+  // Measures the poses from next_ to `end`. Keeps the result only if it is complete.
   absl::Status RunBlock(grpc::ClientContext& context, std::size_t end) {
     RawCall call(connection_, kCompareMethod, context, Request(end));
     std::vector<TargetMetrics> block(targets_.size());
@@ -152,7 +157,7 @@ class Comparison {
       if (!grpc::SerializationTraits<v1::CompareDeformersResponse>::Deserialize(&buffer, &reply)
                .ok() ||
           reply.target() >= block.size()) {
-        return absl::InternalError("CompareDeformers: got a reply that cannot be read");
+        return absl::InternalError("CompareDeformers: got an invalid reply");
       }
       Take(reply, block[reply.target()]);
       Report(block);
@@ -171,7 +176,7 @@ class Comparison {
     if (!reply.determinism_digest().empty()) target.determinism_digest = reply.determinism_digest();
     for (const v1::FrameMetrics& frame : reply.frames()) target.frames.push_back(ToMetrics(frame));
     for (const v1::FrameProblem& problem : reply.problems()) {
-      if (problem.frame() < poses_.first_frame + next_) continue;  // said by the block before
+      if (problem.frame() < poses_.first_frame + next_) continue;  // of the preroll
       target.problems.push_back({problem.frame(), ToStatus(problem.problem())});
     }
     if (reply.has_summary()) {
@@ -194,9 +199,7 @@ class Comparison {
       TargetMetrics& target = targets_[t];
       if (!target.determinism_digest.empty() &&
           target.determinism_digest != block[t].determinism_digest) {
-        return absl::FailedPreconditionError(
-            absl::StrCat("determinism digest: got ", block[t].determinism_digest,
-                         " within a comparison that began with ", target.determinism_digest));
+        return DeterminismMismatch(block[t].determinism_digest, target.determinism_digest);
       }
       target.determinism_digest = std::move(block[t].determinism_digest);
       target.bind_seconds = block[t].bind_seconds;
@@ -212,7 +215,6 @@ class Comparison {
   v1::CompareDeformersRequest header_;
   const ClipPoses& poses_;
   const CompareProgress& progress_;
-  const HealTargets& heal_;
   std::vector<TargetMetrics> targets_;
   std::size_t next_ = 0;
 };
@@ -251,9 +253,8 @@ void Summarise(TargetMetrics& target) {
 }
 
 absl::StatusOr<std::vector<TargetMetrics>> Compare(
-    Connection& connection, std::span<const Target> targets, const PoseLayout& layout,
-    const ClipPoses& poses, const CompareOptions& options, const CompareProgress& progress,
-    const HealTargets& heal, const CallOptions& call) {
+    Connection& connection, std::span<const Target> targets, const ClipPoses& poses,
+    const CompareOptions& options, const RestoreTargets& restore, const CallOptions& call) {
   if (targets.empty()) return absl::InvalidArgumentError("targets: got none, need one or more");
   if (poses.frames == 0) return absl::InvalidArgumentError("poses: got none, need one or more");
   SINEW_RETURN_IF_ERROR(CheckClipPoses(poses));
@@ -265,17 +266,17 @@ absl::StatusOr<std::vector<TargetMetrics>> Compare(
   for (const Target& target : targets) {
     SINEW_ASSIGN_OR_RETURN(*header.add_targets(), FromTarget(target));
   }
-  *header.mutable_layout() = FromLayout(layout);
+  *header.mutable_layout() = FromLayout(options.layout);
   header.set_frames_per_second(options.frames_per_second);
   header.set_self_intersections(options.self_intersections);
-  return Comparison(connection, std::move(header), poses, progress, heal).Run(call);
+  return Comparison(connection, std::move(header), poses, options.progress).Run(call, restore);
 }
 
-absl::StatusOr<std::vector<TargetMetrics>> Client::Compare(
-    std::span<const Target> targets, const PoseLayout& layout, const ClipPoses& poses,
-    const CompareOptions& options, const CompareProgress& progress, const CallOptions& call) const {
-  return client::Compare(*connection_, targets, layout, poses, options, progress, /*heal=*/{},
-                         call);
+absl::StatusOr<std::vector<TargetMetrics>> Client::Compare(std::span<const Target> targets,
+                                                           const ClipPoses& poses,
+                                                           const CompareOptions& options,
+                                                           const CallOptions& call) const {
+  return client::Compare(*connection_, targets, poses, options, /*restore=*/{}, call);
 }
 
 }  // namespace sinew::client

@@ -13,16 +13,16 @@
 
 namespace sinew::client {
 
-// Makes again what the server lost of the targets; all of them, in order.
-using HealTargets = std::function<absl::StatusOr<std::vector<Target>>(const std::stop_token& stop)>;
+// Makes what the server lost of the targets again and returns all targets, in order.
+using RestoreTargets =
+    std::function<absl::StatusOr<std::vector<Target>>(const std::stop_token& stop)>;
 
-// Mean and worst of the frames. Blocks are measured apart, so the server's summaries do not do.
+// Fills in mean and worst from the frames. The server's own summaries cover one block each.
 void Summarise(TargetMetrics& target);
 
-// As Client::Compare; repeats a block after a break and, with `heal`, after a loss.
+// As Client::Compare. Repeats a block after a break and, with `restore`, after a loss.
 absl::StatusOr<std::vector<TargetMetrics>> Compare(
-    Connection& connection, std::span<const Target> targets, const PoseLayout& layout,
-    const ClipPoses& poses, const CompareOptions& options, const CompareProgress& progress,
-    const HealTargets& heal, const CallOptions& call);
+    Connection& connection, std::span<const Target> targets, const ClipPoses& poses,
+    const CompareOptions& options, const RestoreTargets& restore, const CallOptions& call);
 
 }  // namespace sinew::client

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "client/lib/codec/message_codec.h"
+#include "client/lib/codec/status_codec.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
 #include "client/lib/rpc/raw_call.h"
-#include "client/lib/rpc/status_codec.h"
 #include "client/lib/stream/frame_assembler.h"
 #include "client/lib/stream/frame_parser.h"
 #include "sinew/client.h"
@@ -37,7 +37,7 @@ absl::StatusOr<FrameView> DeformOnce(Connection& connection, const v1::DeformReq
                                      bool verify, const CallOptions& call) {
   FrameView view;
   const absl::Status status =
-      connection.Run(call, Repeat::kAttempts, [&](grpc::ClientContext& context) -> absl::Status {
+      connection.Run(call, [&](grpc::ClientContext& context) -> absl::Status {
         RawCall raw(connection, kDeformMethod, context, request);
         grpc::ByteBuffer reply, extra;
         const bool replied = raw.Read(reply);
@@ -49,12 +49,6 @@ absl::StatusOr<FrameView> DeformOnce(Connection& connection, const v1::DeformReq
       });
   if (!status.ok()) return status;
   return view;
-}
-
-bool RefusesResponseBytes(const absl::Status& status) {
-  const std::vector<ErrorDetails::Violation> limits = Details(status).limits;
-  return std::any_of(limits.begin(), limits.end(),
-                     [](const auto& limit) { return limit.field == "max-response-bytes"; });
 }
 
 }  // namespace
@@ -79,7 +73,7 @@ absl::StatusOr<FrameView> Client::Deform(const Target& target, const PoseLayout&
   CallOptions rest = call;
   rest.deadline = std::max(end - absl::Now(), absl::Milliseconds(1));
   absl::StatusOr<FrameView> large = DeformOnce(*connection_, request, output.checksums, rest);
-  return RefusesResponseBytes(large.status()) ? view : large;
+  return ExceededLimit(large.status(), "max-response-bytes") ? view : large;
 }
 
 }  // namespace sinew::client

@@ -7,216 +7,111 @@
 #include <stop_token>
 #include <utility>
 
-#include "client/lib/codec/message_codec.h"
+#include "client/lib/codec/status_codec.h"
 #include "client/lib/codec/status_macros.h"
-#include "client/lib/rpc/raw_call.h"
-#include "client/lib/rpc/retry.h"
-#include "client/lib/rpc/status_codec.h"
 #include "client/lib/stream/clip_poses.h"
-#include "client/lib/stream/frame_items.h"
-#include "client/lib/stream/frame_parser.h"
+#include "client/lib/stream/pose_queue.h"
 #include "client/lib/stream/stream_core.h"
 
 namespace sinew::client {
 namespace {
 
-constexpr char kPosesLimit[] = "max-clip-poses";
-constexpr std::size_t kMaxBlockFrames = 10'000;  // a server's default of that limit
-// One in so many poses that are sent again brings a frame all the same: it makes room for more.
-constexpr std::size_t kSignOfLife = 16;
+constexpr int kMaxBreaks = 5;  // in a row, without a new frame
 
-// A clip on its way: which frames have been handed over.
-class ClipCall {
+class ClipRun {
  public:
-  ClipCall(std::shared_ptr<Connection> connection, const PoseLayout& layout, const ClipPoses& poses,
-           const OutputOptions& output, const ClipSink& sink)
-      : connection_(std::move(connection)),
-        layout_(layout),
-        poses_(poses),
-        output_(output),
-        sink_(sink) {
-    *header_.mutable_layout() = FromLayout(layout);
-    *header_.mutable_output() = FromOutput(output);
-  }
+  ClipRun(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
+          const std::stop_token& stop)
+      : poses_(poses), options_(options), sink_(sink), stop_(stop) {}
 
-  absl::Status SetTarget(Target target) {
-    SINEW_ASSIGN_OR_RETURN(*header_.mutable_target(), FromTarget(target));
-    target_ = std::move(target);
-    return absl::OkStatus();
-  }
-
-  bool done() const { return next_ >= poses_.frames; }
-  std::size_t next() const { return next_; }
-  // Set once the sink has refused a frame.
-  const absl::Status& refused() const { return refused_; }
-
-  // What is left has to go through a stream.
-  bool needs_stream() const { return stateful_ && next_ > 0; }
-
-  // Sends the poses from next() on that fit one request and hands over what comes back.
-  absl::Status RunBlock(grpc::ClientContext& context) {
-    const std::size_t end = std::min(poses_.frames, next_ + BlockFrames());
-    sent_ = end - next_;
-    RawCall call(*connection_, kDeformClipMethod, context, Request(end));
-    FrameAssembler assembler(output_.checksums);
-    grpc::ByteBuffer buffer;
-    while (call.Read(buffer)) SINEW_RETURN_IF_ERROR(TakeReply(buffer, end, assembler));
-    SINEW_RETURN_IF_ERROR(FromGrpc(call.Finish()));
-    return Complete(end);
-  }
-
-  // Sends all poses and hands over the frames from next() on. kUnavailable: the connection broke,
-  // and the state with it.
-  absl::Status RunStream(const CallOptions& options) {
-    SINEW_ASSIGN_OR_RETURN(Stream stream,
-                           OpenStream(connection_, target_, {.layout = layout_, .output = output_},
-                                      /*heal=*/{}, options));
-    const std::stop_callback cancel(options.stop, [&] { stream.Cancel(); });
-    SINEW_RETURN_IF_ERROR(CheckDeterminismDigest(stream.info().determinism_digest));
-    for (std::size_t sent = 0; !done();) {
-      for (; sent < poses_.frames && stream.room() > 0; ++sent) {
-        Pose pose = ClipPose(poses_, sent);
-        pose.no_output = sent < next_ && sent % kSignOfLife != 0;
-        SINEW_RETURN_IF_ERROR(stream.Send(pose).status());
-      }
-      if (sent == poses_.frames) stream.Finish();
-      SINEW_ASSIGN_OR_RETURN(const std::optional<StreamItem> item, stream.Next());
-      if (stream.info().resumed > 0) {
-        return absl::UnavailableError("the connection broke, and the deformer's state with it");
-      }
-      if (!item) break;
-      if (item->frame >= Number(next_)) SINEW_RETURN_IF_ERROR(HandOver(*item, poses_.frames));
+  absl::Status Run(absl::FunctionRef<absl::StatusOr<Stream>()> open) {
+    for (int breaks = 0; breaks < kMaxBreaks; ++breaks) {
+      const std::size_t before = next_;
+      SINEW_ASSIGN_OR_RETURN(Stream stream, open());
+      SINEW_ASSIGN_OR_RETURN(const bool complete, RunStream(stream));
+      if (complete) return absl::OkStatus();
+      if (next_ > before) breaks = 0;
     }
-    return Complete(poses_.frames);
-  }
-
-  // True if `status` says that the server takes fewer poses at a time than were sent: the next
-  // block is half as long.
-  bool Shrink(const absl::Status& status) {
-    if (sent_ < 2 || !PassedLimit(status, kPosesLimit)) return false;
-    most_frames_ = sent_ / 2;
-    return true;
+    return absl::UnavailableError(absl::StrCat("the connection broke ", kMaxBreaks,
+                                               " times before frame ", poses_.first_frame + next_,
+                                               " was reached"));
   }
 
  private:
-  std::uint64_t Number(std::size_t index) const { return poses_.first_frame + index; }
-
-  absl::Status Complete(std::size_t end) const {
-    if (next_ >= end) return absl::OkStatus();
-    return absl::InternalError(absl::StrCat("DeformClip: got frames up to ", Number(next_) - 1,
-                                            ", need ", Number(end) - 1));
-  }
-
-  std::size_t BlockFrames() const {
-    return ClipBlockFrames(poses_, connection_->options().clip_block_bytes, most_frames_);
-  }
-
-  v1::DeformClipRequest Request(std::size_t end) const {
-    v1::DeformClipRequest request = header_;
-    for (std::size_t i = next_; i < end; ++i) {
-      *request.mutable_poses()->add_poses() = FromPose(ClipPose(poses_, i));
+  // A stream without state resumes by itself. One with state would go on from the rest pose, so
+  // every pose is sent again from the first: false asks for a new stream.
+  absl::StatusOr<bool> RunStream(Stream& stream) {
+    const std::stop_callback cancel(stop_, [&] { stream.Cancel(); });
+    const StreamInfo opened = stream.info();
+    SINEW_RETURN_IF_ERROR(CheckDigest(opened.determinism_digest));
+    std::size_t sent = 0;
+    while (true) {
+      SINEW_RETURN_IF_ERROR(SendSome(stream, opened.stateful, sent));
+      SINEW_ASSIGN_OR_RETURN(const std::optional<StreamItem> item, stream.Next());
+      if (!item) return true;
+      if (opened.stateful && stream.info().resumed > 0) return false;
+      SINEW_RETURN_IF_ERROR(Take(*item));
     }
-    return request;
   }
 
-  absl::Status TakeReply(const grpc::ByteBuffer& buffer, std::size_t end,
-                         FrameAssembler& assembler) {
-    SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
-                           MessageBytes::From(buffer, connection_->in_process()));
-    SINEW_ASSIGN_OR_RETURN(auto reply, ParseClipReply(std::move(bytes)));
-    SINEW_RETURN_IF_ERROR(CheckDeterminismDigest(reply.rest.determinism_digest()));
-    stateful_ = stateful_ || reply.rest.stateful();
-    return ForEachItem(
-        std::move(reply.chunks), reply.rest.problems(), assembler,
-        [&](std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data) {
-          FrameView view = data == nullptr ? FrameView() : FrameView(std::move(data));
-          return HandOver({.frame = frame, .problem = std::move(problem), .view = std::move(view)},
-                          end);
-        });
-  }
-
-  absl::Status HandOver(const StreamItem& item, std::size_t end) {
-    if (next_ >= end || item.frame != Number(next_)) {
-      return absl::InternalError(
-          absl::StrCat("DeformClip: got frame ", item.frame, ", need ", Number(next_)));
+  absl::Status SendSome(Stream& stream, bool stateful, std::size_t& sent) const {
+    for (; sent < poses_.frames && stream.room() > 0; ++sent) {
+      const bool wanted = sent >= next_ && IsOutput(sent);
+      if (!wanted && !stateful) continue;
+      Pose pose = ClipPose(poses_, sent);
+      // Next returns only with a frame: without one now and then, a long run of poses without
+      // output would fill the queue and leave nothing to wait for.
+      pose.no_output = !wanted && sent % kProbeEvery != 0;
+      SINEW_RETURN_IF_ERROR(stream.Send(pose).status());
     }
-    refused_ = sink_(item);
-    if (refused_.ok()) ++next_;
-    return refused_;
+    if (sent == poses_.frames) stream.Finish();
+    return absl::OkStatus();
   }
 
-  absl::Status CheckDeterminismDigest(const std::string& determinism_digest) {
-    if (determinism_digest.empty()) return absl::OkStatus();
-    if (determinism_digest_.empty()) determinism_digest_ = determinism_digest;
-    if (determinism_digest_ == determinism_digest) return absl::OkStatus();
-    return absl::FailedPreconditionError(
-        absl::StrCat("determinism digest: got ", determinism_digest,
-                     " within a clip that began with ", determinism_digest_));
+  absl::Status Take(const StreamItem& item) {
+    const auto index = static_cast<std::size_t>(item.frame - poses_.first_frame);
+    if (options_.progress) options_.progress(index + 1, poses_.frames);
+    if (index < next_ || (item.problem.ok() && !IsOutput(index))) return absl::OkStatus();
+    next_ = index + 1;
+    return sink_(item);
   }
 
-  const std::shared_ptr<Connection> connection_;
-  Target target_;
-  v1::DeformClipRequest header_;
-  const PoseLayout& layout_;
+  bool IsOutput(std::size_t index) const {
+    return poses_.outputs.empty() || std::ranges::binary_search(poses_.outputs, index);
+  }
+
+  absl::Status CheckDigest(const std::string& digest) {
+    if (determinism_digest_.empty()) determinism_digest_ = digest;
+    if (determinism_digest_ == digest) return absl::OkStatus();
+    return DeterminismMismatch(digest, determinism_digest_);
+  }
+
   const ClipPoses& poses_;
-  const OutputOptions& output_;
+  const ClipOptions& options_;
   const ClipSink& sink_;
-  std::size_t next_ = 0;
-  std::size_t sent_ = 0;  // poses of the last block
-  bool stateful_ = false;
-  std::size_t most_frames_ = kMaxBlockFrames;
+  const std::stop_token& stop_;
+  std::size_t next_ = 0;  // behind the last pose whose frame or problem the sink got
   std::string determinism_digest_;
-  absl::Status refused_;
 };
 
 }  // namespace
 
-absl::Status DeformClip(const std::shared_ptr<Connection>& connection, const Target& target,
-                        const PoseLayout& layout, const ClipPoses& poses,
-                        const OutputOptions& output, const ClipSink& sink, const HealTarget& heal,
-                        const CallOptions& call) {
+absl::Status DeformClip(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
+                        absl::FunctionRef<absl::StatusOr<Stream>()> open,
+                        const std::stop_token& stop) {
   if (!sink) return absl::InvalidArgumentError("sink: got none, need a function");
   SINEW_RETURN_IF_ERROR(CheckClipPoses(poses));
-  ClipCall clip(connection, layout, poses, output, sink);
-  SINEW_RETURN_IF_ERROR(clip.SetTarget(target));
-  Retrier retrier(*connection, heal ? Repeat::kPersist : Repeat::kAttempts, absl::InfiniteFuture(),
-                  call.stop);
-  int heals = 0;
-  while (!clip.done()) {
-    const std::size_t before = clip.next();
-    absl::Status status = clip.needs_stream()
-                              ? clip.RunStream(call)
-                              : connection->RunOnce(connection->Deadline(call), call.stop,
-                                                    [&](grpc::ClientContext& context) {
-                                                      return clip.RunBlock(context);
-                                                    });
-    if (clip.next() > before) {
-      retrier.Progress();
-      heals = 0;
-    }
-    if (status.ok()) continue;
-    if (!clip.refused().ok()) return clip.refused();
-    if (clip.Shrink(status)) continue;
-    if (heal && IsLost(status) && heals < kMaxHeals) {
-      const absl::StatusOr<Target> again = heal(call.stop);
-      status = again.status();
-      if (status.ok()) {
-        SINEW_RETURN_IF_ERROR(clip.SetTarget(*again));
-        ++heals;
-        continue;
-      }
-    }
-    if (!retrier.Again(status)) {
-      return call.stop.stop_requested() ? absl::CancelledError("cancelled by the caller") : status;
-    }
-  }
-  return absl::OkStatus();
+  if (poses.frames == 0) return absl::OkStatus();
+  return ClipRun(poses, options, sink, stop).Run(open);
 }
 
-absl::Status Client::DeformClip(const Target& target, const PoseLayout& layout,
-                                const ClipPoses& poses, const OutputOptions& output,
-                                const ClipSink& sink, const CallOptions& call) const {
-  return client::DeformClip(connection_, target, layout, poses, output, sink, /*heal=*/{}, call);
+absl::Status Client::DeformClip(const Target& target, const ClipPoses& poses,
+                                const ClipOptions& options, const ClipSink& sink,
+                                const CallOptions& call) const {
+  const auto open = [&] {
+    return OpenStream(target, {.layout = options.layout, .output = options.output}, call);
+  };
+  return client::DeformClip(poses, options, sink, open, call.stop);
 }
 
 }  // namespace sinew::client

@@ -1,22 +1,21 @@
-// deform_clip.h - a clip in blocks: what Client::DeformClip and Character::DeformClip share.
+// deform_clip.h - a clip through an ordered stream: what Client::DeformClip and
+// Character::DeformClip share.
 #pragma once
 
+#include <absl/functional/function_ref.h>
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
-#include <memory>
+#include <stop_token>
 
-#include "client/lib/rpc/connection.h"
 #include "sinew/client.h"
 
 namespace sinew::client {
 
-// As Client::DeformClip; continues behind the last frame after a break and, with `heal`, after a
-// loss. State ends with a call: what does not fit the first block of a recipe that has some goes
-// through one stream, all poses from the first again, so that every frame has the bits it has in a
-// stream of the whole.
-absl::Status DeformClip(const std::shared_ptr<Connection>& connection, const Target& target,
-                        const PoseLayout& layout, const ClipPoses& poses,
-                        const OutputOptions& output, const ClipSink& sink, const HealTarget& heal,
-                        const CallOptions& call);
+// As Client::DeformClip. `open` opens an ordered stream of the clip's target; it is called again
+// where a break has lost the state of the recipe.
+absl::Status DeformClip(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
+                        absl::FunctionRef<absl::StatusOr<Stream>()> open,
+                        const std::stop_token& stop);
 
 }  // namespace sinew::client

@@ -84,8 +84,8 @@ Encoding FrameView::normal_encoding() const {
 Encoding FrameView::tangent_encoding() const {
   return data_ ? data_->tangent_encoding : Encoding::kUnspecified;
 }
-Encoding FrameView::state_encoding() const {
-  return data_ ? data_->state_encoding : Encoding::kUnspecified;
+Encoding FrameView::vertex_status_encoding() const {
+  return data_ ? data_->vertex_status_encoding : Encoding::kUnspecified;
 }
 const ByteSpans& FrameView::positions() const {
   return (data_ ? *data_ : Empty()).positions;
@@ -116,7 +116,7 @@ absl::Status FrameView::CopyTangents(std::span<float> out) const {
 }
 
 absl::Status FrameView::CopyVertexStatus(std::span<VertexStatus> out) const {
-  return CopyDecoded("vertex_status", state_encoding(), vertex_status(),
+  return CopyDecoded("vertex_status", vertex_status_encoding(), vertex_status(),
                      std::as_writable_bytes(out), Encoding::kUint8);
 }
 

@@ -88,7 +88,7 @@ absl::Status FrameAssembler::Check(const FrameChunk& chunk) const {
        normal_encoding != frame_->normal_encoding ||
        chunk.positions.empty() != positions_.empty() || chunk.normals.empty() != normals_.empty() ||
        !Continues(tangents, frame_->tangent_encoding, tangents_) ||
-       !Continues(vertex_status, frame_->state_encoding, states_))) {
+       !Continues(vertex_status, frame_->vertex_status_encoding, vertex_status_))) {
     return absl::InternalError(absl::StrCat(
         "frame ", header.frame(), ": got a chunk that does not continue frame ", frame_->frame));
   }
@@ -117,7 +117,7 @@ void FrameAssembler::Append(FrameChunk& chunk) {
     frame_->encoding = static_cast<Encoding>(header.encoding());
     frame_->normal_encoding = static_cast<Encoding>(header.normal_encoding());
     frame_->tangent_encoding = FindChannel(chunk, v1::ATTRIBUTE_TANGENTS).encoding;
-    frame_->state_encoding = FindChannel(chunk, v1::ATTRIBUTE_VERTEX_STATUS).encoding;
+    frame_->vertex_status_encoding = FindChannel(chunk, v1::ATTRIBUTE_VERTEX_STATUS).encoding;
   }
   frame_->vertices += header.vertex_count();
   frame_->skipped = std::max(frame_->skipped, header.skipped());
@@ -145,7 +145,7 @@ void FrameAssembler::Append(FrameChunk& chunk) {
     pieces.insert(pieces.end(), data.begin(), data.end());
   };
   append(v1::ATTRIBUTE_TANGENTS, tangents_);
-  append(v1::ATTRIBUTE_VERTEX_STATUS, states_);
+  append(v1::ATTRIBUTE_VERTEX_STATUS, vertex_status_);
   if (frame_->bytes.empty() || frame_->bytes.back() != chunk.bytes) {
     frame_->bytes.push_back(std::move(chunk.bytes));
   }
@@ -161,7 +161,7 @@ absl::StatusOr<std::shared_ptr<FrameData>> FrameAssembler::Add(FrameChunk chunk)
   frame_->positions = ByteSpans(std::exchange(positions_, {}));
   frame_->normals = ByteSpans(std::exchange(normals_, {}));
   frame_->tangents = ByteSpans(std::exchange(tangents_, {}));
-  frame_->vertex_status = ByteSpans(std::exchange(states_, {}));
+  frame_->vertex_status = ByteSpans(std::exchange(vertex_status_, {}));
   return std::exchange(frame_, nullptr);
 }
 

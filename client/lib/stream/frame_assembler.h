@@ -23,7 +23,8 @@ struct FrameData {
   std::uint32_t skipped = 0, replayed_steps = 0;
   std::uint32_t chunks = 0;
   Encoding encoding = Encoding::kUnspecified, normal_encoding = Encoding::kUnspecified;
-  Encoding tangent_encoding = Encoding::kUnspecified, state_encoding = Encoding::kUnspecified;
+  Encoding tangent_encoding = Encoding::kUnspecified,
+           vertex_status_encoding = Encoding::kUnspecified;
   ByteSpans positions, normals, tangents, vertex_status;
   std::vector<PosedMuscle> muscles;
   std::vector<std::shared_ptr<const MessageBytes>> bytes;  // what the spans refer to
@@ -50,7 +51,7 @@ class FrameAssembler {
 
   const bool verify_;
   std::shared_ptr<FrameData> frame_;
-  Pieces positions_, normals_, tangents_, states_;
+  Pieces positions_, normals_, tangents_, vertex_status_;
 };
 
 }  // namespace sinew::client

@@ -3,8 +3,8 @@
 #include <limits>
 #include <utility>
 
+#include "client/lib/codec/status_codec.h"
 #include "client/lib/codec/status_macros.h"
-#include "client/lib/rpc/status_codec.h"
 
 namespace sinew::client {
 

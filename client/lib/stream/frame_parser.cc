@@ -15,8 +15,7 @@
 namespace sinew::client {
 namespace {
 
-constexpr std::array<std::uint32_t, 1> kFrames = {
-    1};  // frames of a stream and clip, frame of Deform
+constexpr std::array<std::uint32_t, 1> kFrames = {1};  // `frames` of a stream, `frame` of Deform
 constexpr std::array<std::uint32_t, 3> kBulk = {v1::Frame::kPositionsFieldNumber,
                                                 v1::Frame::kNormalsFieldNumber,
                                                 v1::Frame::kChannelsFieldNumber};
@@ -56,22 +55,6 @@ absl::Status ParseChunk(const Pieces& message, FrameChunk& chunk) {
   return absl::OkStatus();
 }
 
-template <class Reply>
-absl::StatusOr<ParsedReply<Reply>> ParseRepeated(std::shared_ptr<const MessageBytes> bytes,
-                                                 const char* name) {
-  SplitResult split;
-  ParsedReply<Reply> reply;
-  if (!SplitMessage(bytes->pieces(), kFrames, split) || !reply.rest.ParseFromString(split.rest)) {
-    return Malformed(name);
-  }
-  reply.chunks.resize(split.taken.size());
-  for (std::size_t i = 0; i < split.taken.size(); ++i) {
-    reply.chunks[i].bytes = bytes;
-    SINEW_RETURN_IF_ERROR(ParseChunk(split.taken[i].second, reply.chunks[i]));
-  }
-  return reply;
-}
-
 }  // namespace
 
 absl::StatusOr<std::shared_ptr<const MessageBytes>> MessageBytes::From(
@@ -95,12 +78,17 @@ MessageBytes::MessageBytes(std::vector<grpc::Slice> slices) : slices_(std::move(
 
 absl::StatusOr<ParsedReply<v1::StreamDeformResponse>> ParseStreamReply(
     std::shared_ptr<const MessageBytes> bytes) {
-  return ParseRepeated<v1::StreamDeformResponse>(std::move(bytes), "StreamDeformResponse");
-}
-
-absl::StatusOr<ParsedReply<v1::DeformClipResponse>> ParseClipReply(
-    std::shared_ptr<const MessageBytes> bytes) {
-  return ParseRepeated<v1::DeformClipResponse>(std::move(bytes), "DeformClipResponse");
+  SplitResult split;
+  ParsedReply<v1::StreamDeformResponse> reply;
+  if (!SplitMessage(bytes->pieces(), kFrames, split) || !reply.rest.ParseFromString(split.rest)) {
+    return Malformed("StreamDeformResponse");
+  }
+  reply.chunks.resize(split.taken.size());
+  for (std::size_t i = 0; i < split.taken.size(); ++i) {
+    reply.chunks[i].bytes = bytes;
+    SINEW_RETURN_IF_ERROR(ParseChunk(split.taken[i].second, reply.chunks[i]));
+  }
+  return reply;
 }
 
 absl::StatusOr<ParsedReply<v1::DeformResponse>> ParseDeformReply(

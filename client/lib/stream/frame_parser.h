@@ -40,7 +40,7 @@ struct FrameChunk {
   std::shared_ptr<const MessageBytes> bytes;
 };
 
-// A reply of any of the three deform calls.
+// A reply of a deform call.
 template <class Reply>
 struct ParsedReply {
   Reply rest;  // without its frames
@@ -49,8 +49,6 @@ struct ParsedReply {
 
 // kInternal: not a valid message. Accepts exactly what the generated parser accepts.
 absl::StatusOr<ParsedReply<v1::StreamDeformResponse>> ParseStreamReply(
-    std::shared_ptr<const MessageBytes> bytes);
-absl::StatusOr<ParsedReply<v1::DeformClipResponse>> ParseClipReply(
     std::shared_ptr<const MessageBytes> bytes);
 // At most one chunk.
 absl::StatusOr<ParsedReply<v1::DeformResponse>> ParseDeformReply(

@@ -11,7 +11,6 @@ namespace {
 constexpr std::uint32_t kDefaultBacklog = 64;  // of a server that does not say
 // Poses on the way beyond the window: enough to hide a round trip.
 constexpr std::uint32_t kMaxAhead = 48;
-constexpr std::size_t kProbeEvery = 32;
 
 std::uint32_t DefaultWindow(OrderMode mode) {
   return mode == OrderMode::kOrdered ? 8 : 2;

@@ -22,6 +22,10 @@
 
 namespace sinew::client {
 
+// In a run of poses without output, one in so many asks for a frame all the same: the server's
+// answer allows further poses to be sent.
+inline constexpr std::size_t kProbeEvery = 16;
+
 struct QueuedPose {
   std::uint64_t frame = 0;
   bool no_output = false;      // no frame will answer it

@@ -44,7 +44,7 @@ StreamInfo Stream::info() const {
 }
 
 absl::StatusOr<Stream> OpenStream(std::shared_ptr<Connection> connection, const Target& target,
-                                  const StreamOptions& options, HealTarget heal,
+                                  const StreamOptions& options, RestoreTarget restore,
                                   const CallOptions& call) {
   v1::StreamOpen open;
   SINEW_ASSIGN_OR_RETURN(*open.mutable_target(), FromTarget(target));
@@ -53,14 +53,14 @@ absl::StatusOr<Stream> OpenStream(std::shared_ptr<Connection> connection, const 
   open.set_mode(static_cast<v1::OrderMode>(options.mode));
   open.set_window(options.window);
   auto core = std::make_shared<StreamCore>(std::move(connection), std::move(open), options,
-                                           std::move(heal));
+                                           std::move(restore));
   SINEW_RETURN_IF_ERROR(core->Start(call));
   return Stream(std::move(core));
 }
 
 absl::StatusOr<Stream> Client::OpenStream(const Target& target, const StreamOptions& options,
                                           const CallOptions& call) const {
-  return client::OpenStream(connection_, target, options, /*heal=*/{}, call);
+  return client::OpenStream(connection_, target, options, /*restore=*/{}, call);
 }
 
 }  // namespace sinew::client

@@ -6,10 +6,11 @@
 #include <utility>
 
 #include "client/lib/codec/message_codec.h"
+#include "client/lib/codec/status_codec.h"
 #include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/raw_call.h"
+#include "client/lib/rpc/recovery.h"
 #include "client/lib/rpc/retry.h"
-#include "client/lib/rpc/status_codec.h"
 #include "client/lib/stream/frame_items.h"
 #include "client/lib/stream/frame_parser.h"
 
@@ -49,10 +50,10 @@ struct StreamCore::Call {
 };
 
 StreamCore::StreamCore(std::shared_ptr<Connection> connection, v1::StreamOpen open,
-                       const StreamOptions& options, HealTarget heal)
+                       const StreamOptions& options, RestoreTarget restore)
     : connection_(std::move(connection)),
       verify_(options.output.checksums),
-      heal_(std::move(heal)),
+      restore_(std::move(restore)),
       open_(std::move(open)),
       poses_(options.mode, options.window, options.max_queued) {}
 
@@ -108,7 +109,7 @@ absl::StatusOr<std::optional<StreamItem>> StreamCore::Next(absl::Duration timeou
   } else if (!changed_.wait_until(lock, absl::ToChronoTime(absl::Now() + timeout), decided)) {
     return absl::DeadlineExceededError("stream: no frame within the timeout");
   }
-  if (cancelled_) return absl::CancelledError("stream: cancelled by the caller");
+  if (cancelled_) return absl::CancelledError("cancelled by the caller");
   if (ready_.empty()) {
     if (ended_->ok()) return std::nullopt;
     return *ended_;
@@ -148,15 +149,19 @@ StreamInfo StreamCore::info() const {
 }
 
 void StreamCore::Run() {
-  Retrier opening(*connection_, Repeat::kAttempts, absl::InfiniteFuture(), stop_.get_token());
-  Retrier resuming(*connection_, Repeat::kPersist, absl::InfiniteFuture(), stop_.get_token());
+  const auto restore =
+      restore_ ? Restore([this](const auto&) { return RestoreLost(); }) : Restore();
+  Recovery opening(*connection_, Repeat::kAttempts, absl::InfiniteFuture(), stop_.get_token(),
+                   restore);
+  Recovery resuming(*connection_, Repeat::kPersist, absl::InfiniteFuture(), stop_.get_token(),
+                    restore);
   while (true) {
     absl::Status status = Settle(RunCall());
     Lock lock(mutex_);
     if (progressed_) resuming.Progress();
-    Retrier& retrier = opened_ ? resuming : opening;
+    Recovery& recovery = opened_ ? resuming : opening;
     lock.unlock();
-    if (status.ok() || !Reopen(status, retrier)) {
+    if (status.ok() || !recovery.TryAgain(status)) {
       lock.lock();
       ended_ = std::move(status);
       changed_.notify_all();
@@ -169,7 +174,7 @@ void StreamCore::Run() {
 absl::Status StreamCore::Settle(absl::Status status) {
   const Lock lock(mutex_);
   const bool drained = std::exchange(draining_, false);
-  if (cancelled_) return absl::CancelledError("stream: cancelled by the caller");
+  if (cancelled_) return absl::CancelledError("cancelled by the caller");
   const bool complete = finishing_ && poses_.answered_all();
   poses_.Requeue();
   // Nothing is missing, so how the call ended does not matter.
@@ -181,19 +186,9 @@ absl::Status StreamCore::Settle(absl::Status status) {
   return status;
 }
 
-// Waits, or makes what was lost again. False if the stream ends here, with `status`.
-bool StreamCore::Reopen(absl::Status& status, Retrier& retrier) {
-  if (heal_ && IsLost(status) && heals_ < kMaxHeals) {
-    status = Heal();
-    if (status.ok()) return true;
-  }
-  return retrier.Again(status);
-}
-
-absl::Status StreamCore::Heal() {
-  SINEW_ASSIGN_OR_RETURN(const Target target, heal_(stop_.get_token()));
+absl::Status StreamCore::RestoreLost() {
+  SINEW_ASSIGN_OR_RETURN(const Target target, restore_(stop_.get_token()));
   SINEW_ASSIGN_OR_RETURN(*open_.mutable_target(), FromTarget(target));
-  ++heals_;
   return absl::OkStatus();
 }
 
@@ -209,7 +204,7 @@ absl::Status StreamCore::RunCall() {
   {
     const Lock lock(mutex_);
     progressed_ = false;
-    if (cancelled_) return absl::CancelledError("stream: cancelled by the caller");
+    if (cancelled_) return absl::CancelledError("cancelled by the caller");
     call.writing = true;  // until the call has started
     call_ = &call;
   }
@@ -338,13 +333,7 @@ absl::Status StreamCore::TakeOpened(const v1::StreamOpened& opened) {
   const Lock lock(mutex_);
   if (opened_ && (opened.determinism_digest() != info_.determinism_digest ||
                   opened.vertices() != info_.vertices)) {
-    v1::Problem problem;
-    problem.set_code(static_cast<int>(absl::StatusCode::kFailedPrecondition));
-    problem.set_reason(v1::REASON_DETERMINISM_MISMATCH);
-    problem.set_field("determinism_digest");
-    problem.set_message(absl::StrCat("determinism digest: got ", opened.determinism_digest(),
-                                     " after reopening a stream of ", info_.determinism_digest));
-    return ToStatus(problem);
+    return DeterminismMismatch(opened.determinism_digest(), info_.determinism_digest);
   }
   const std::uint32_t resumed = opened_ ? info_.resumed + 1 : 0;
   info_ = {.session = opened.session(),
@@ -376,7 +365,6 @@ absl::Status StreamCore::TakeItem(std::uint64_t frame, absl::Status problem,
                     .view = data == nullptr || pose.probe ? FrameView() : FrameView(data)});
   SkipProbes(lock);
   progressed_ = true;
-  heals_ = 0;
   changed_.notify_all();
   return absl::OkStatus();
 }

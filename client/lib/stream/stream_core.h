@@ -14,6 +14,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -29,13 +30,16 @@
 
 namespace sinew::client {
 
+// Makes what the server lost again and returns the target to use from then on.
+using RestoreTarget = std::function<absl::StatusOr<Target>(const std::stop_token&)>;
+
 // Thread-safe. Writes are started by whichever thread has something to say, reads by the stream's
 // thread.
 class StreamCore {
  public:
-  // heal  may be empty: a lost session then ends the stream
+  // restore  empty: a lost session ends the stream
   StreamCore(std::shared_ptr<Connection> connection, v1::StreamOpen open,
-             const StreamOptions& options, HealTarget heal);
+             const StreamOptions& options, RestoreTarget restore);
   ~StreamCore();
 
   // Opens the stream and waits until the server has accepted it. Once. kDeadlineExceeded: not
@@ -64,8 +68,7 @@ class StreamCore {
   bool OnRead(Call& call, const grpc::ByteBuffer& buffer, FrameAssembler& assembler,
               absl::Status& failure);
   absl::Status Settle(absl::Status status);
-  absl::Status Heal();  // asks for another target where the session is lost
-  bool Reopen(absl::Status& status, Retrier& retrier);
+  absl::Status RestoreLost();  // replaces the target of `open_`
 
   // Takes answers to probes, which Send adds among poses without output, off the front.
   void SkipProbes(const Lock& lock);
@@ -82,7 +85,7 @@ class StreamCore {
 
   const std::shared_ptr<Connection> connection_;
   const bool verify_;
-  const HealTarget heal_;
+  const RestoreTarget restore_;
   v1::StreamOpen open_;  // the stream thread's once it runs
 
   mutable std::mutex mutex_;
@@ -94,7 +97,6 @@ class StreamCore {
   bool opened_ = false;      // at least once
   bool progressed_ = false;  // this call has brought something
   bool finishing_ = false, cancelled_ = false, draining_ = false;
-  int heals_ = 0;                    // since the last progress
   std::uint64_t last_answered_ = 0;  // while draining: no pose beyond it will be answered
   std::optional<absl::Status> ended_;
 
@@ -104,7 +106,7 @@ class StreamCore {
 
 // Opens a stream on `target`; what Client::OpenStream and Character::OpenStream share.
 absl::StatusOr<Stream> OpenStream(std::shared_ptr<Connection> connection, const Target& target,
-                                  const StreamOptions& options, HealTarget heal,
+                                  const StreamOptions& options, RestoreTarget restore,
                                   const CallOptions& call);
 
 }  // namespace sinew::client

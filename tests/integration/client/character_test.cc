@@ -96,7 +96,7 @@ TEST_F(CharacterTest, StreamUnaryAndClipGiveSameBits) {
     }
     std::size_t index = 0;
     const absl::Status status = character.DeformClip(
-        {}, {.joint_transforms = poses, .frames = 40}, {}, [&](const StreamItem& item) {
+        {.joint_transforms = poses, .frames = 40}, {}, [&](const StreamItem& item) {
           EXPECT_EQ(Positions(item.view), expected[index++]);
           return absl::OkStatus();
         });
@@ -108,7 +108,7 @@ TEST_F(CharacterTest, StreamUnaryAndClipGiveSameBits) {
 TEST_F(CharacterTest, ClipMatchesStreamForStatefulRecipe) {
   constexpr std::uint64_t kFrames = 24;
   ClientOptions options = QuickOptions(server->address());
-  options.clip_block_bytes = 1500;  // six poses
+  options.compare_block_bytes = 1500;  // six poses
   const auto client = Client::Connect(options);
   const auto character =
       Character::Create(*client, *EncodeRig(MakeTube(40, 16)), "dqs | implicit(tracking=true)");
@@ -139,16 +139,16 @@ TEST_F(CharacterTest, ClipMatchesStreamForStatefulRecipe) {
     ++index;
     return absl::OkStatus();
   };
-  absl::Status status = character->DeformClip({}, clip, {}, sink);
+  absl::Status status = character->DeformClip(clip, {}, sink);
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(index, kFrames);
   index = 0;
-  status = client->DeformClip({.session = character->session().name}, {}, clip, {}, sink);
+  status = client->DeformClip({.session = character->session().name}, clip, {}, sink);
   EXPECT_TRUE(status.ok()) << status;
   EXPECT_EQ(index, kFrames);
   // What the sink says ends a clip within the stream too.
   index = 0;
-  status = character->DeformClip({}, clip, {}, [&](const StreamItem&) {
+  status = character->DeformClip(clip, {}, [&](const StreamItem&) {
     return ++index < 15 ? absl::OkStatus() : absl::AbortedError("enough");
   });
   EXPECT_EQ(status, absl::AbortedError("enough"));
@@ -296,7 +296,7 @@ TEST_F(CharacterTest, ServerDescribesItself) {
   EXPECT_EQ(uploaded->rig.vertices, 60u * 32u);
   EXPECT_EQ(*client->DownloadRig(uploaded->rig.name), rig);
   const auto session =
-      client->CreateSession({.rig = uploaded->rig.name, .deformer = "{\"stages\":[{\"lbs\":{}}]}"});
+      client->CreateSession({.rig = uploaded->rig.name, .recipe = "{\"stages\":[{\"lbs\":{}}]}"});
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_EQ(client->WaitSession(session->name)->state, SessionState::kReady);
   EXPECT_TRUE(client->RenewSession(session->name, absl::Minutes(1)).ok());

@@ -1,4 +1,4 @@
-// character.h - a rig and a deformer that keep themselves alive on the server.
+// character.h - a rig bound to a recipe, kept available on the server.
 #pragma once
 
 #include <absl/status/status.h>
@@ -15,46 +15,42 @@ namespace sinew::client {
 
 struct CharacterOptions {
   absl::Duration ttl = absl::ZeroDuration();  // of its session; 0 = the server's default
-  std::string determinism_digest = {};        // demanded digest, or empty
-  UploadProgress upload_progress = {};        // also called when something lost is made again
-  SessionProgress session_progress = {};
+  std::string determinism_digest = {};        // required digest, or empty
+  UploadProgress upload_progress = {};        // also called when a lost rig is uploaded again
+  SessionProgress session_progress = {};      // also called when a lost session is made again
 };
 
-// One bound character. Owns the rig's bytes; when the server lost the rig or the session (restart,
-// expiry, another replica) it uploads and binds again by itself, and demands the determinism digest
-// it started with, so that frames before and after are of one kind. Cheap to copy, copies share the
-// session; thread-safe.
+// One bound character. Owns the bytes of the rig. If the server has lost the rig or the session
+// (restart, expiry, another replica), uploads and binds again; the new session must have the same
+// determinism digest, so that all frames are computed alike. Cheap to copy; copies share the
+// session. Thread-safe.
 class Character {
  public:
-  // Uploads the rig (unless stored), creates a session and waits until it is READY.
-  //   rig_bytes  as EncodeRig writes them or a .sinewrig file holds them
-  //   deformer   text form, or JSON of sinew.v1.Recipe
+  // Uploads the rig unless it is stored, creates a session and waits until it is READY.
+  //   rig_bytes  from EncodeRig or a .sinewrig file
+  //   recipe     text, or JSON of sinew.v1.Recipe
   // Errors of UploadRig, CreateSession and WaitSession.
   static absl::StatusOr<Character> Create(const Client& client, std::string rig_bytes,
-                                          std::string deformer,
-                                          const CharacterOptions& options = {},
+                                          std::string recipe, const CharacterOptions& options = {},
                                           const CallOptions& call = {});
 
-  Session session() const;  // as last created or seen READY
+  Session session() const;  // as of its creation or the last bind
   const std::string& rig_name() const;
   const Client& client() const;
 
-  // As the calls of Client, on this character.
+  // The calls of Client, with this character as the target.
   absl::StatusOr<FrameView> Deform(const PoseLayout& layout, const Pose& pose,
                                    const OutputOptions& output = {},
                                    const CallOptions& call = {}) const;
   absl::StatusOr<Stream> OpenStream(const StreamOptions& options,
                                     const CallOptions& call = {}) const;
-  absl::Status DeformClip(const PoseLayout& layout, const ClipPoses& poses,
-                          const OutputOptions& output, const ClipSink& sink,
+  absl::Status DeformClip(const ClipPoses& poses, const ClipOptions& options, const ClipSink& sink,
                           const CallOptions& call = {}) const;
 
-  // As Client::Compare, on characters of one rig and one server.
+  // As Client::Compare. All characters must have the same rig and the same server.
   static absl::StatusOr<std::vector<TargetMetrics>> Compare(std::span<const Character> characters,
-                                                            const PoseLayout& layout,
                                                             const ClipPoses& poses,
                                                             const CompareOptions& options = {},
-                                                            const CompareProgress& progress = {},
                                                             const CallOptions& call = {});
 
   // Deletes the session now instead of letting it expire; the next call makes a new one.

@@ -1,7 +1,8 @@
-// compare.h - what deformed frames are measured by, and the comparison of several deformers.
+// compare.h - quality metrics of deformed frames, and the comparison of several recipes.
 //
-// Included by sinew/client.h. Every ratio is against the rest mesh, also where shapes moved
-// it: what they stretch counts as stretched. What has no meaning for a mesh or a frame is absent.
+// Included by sinew/client.h. Every ratio is relative to the rest mesh, also where shapes are
+// active: a shape that stretches a face counts as distortion. A metric that is undefined for a mesh
+// or a frame is absent.
 #pragma once
 
 #include <absl/status/status.h>
@@ -13,27 +14,29 @@
 #include <string>
 #include <vector>
 
+#include "sinew/stream.h"
+
 namespace sinew::client {
 
 struct FrameMetrics {
   std::uint64_t frame = 0;                  // the pose's number
-  double evaluate_seconds = 0;              // of the deformer alone, on the server
+  double evaluate_seconds = 0;              // of the deformation alone, on the server
   std::optional<double> volume_ratio;       // signed volume; open borders are closed by fans
-  std::optional<double> minimum_thickness;  // smallest distance of a vertex from the bone that
-                                            // carries it, over its rest distance
-  std::optional<double> bulge;              // how far skin stands out of the body that its bones
-                                            // alone would carry along, over the limb's radius;
-                                            // largest. Absent: a mesh that encloses nothing
-  std::optional<double> edge_distortion;    // root mean square of ln(length / rest length)
-  std::optional<double> worst_edge;         // largest |ln|
-  std::optional<double> area_distortion;    // rms of ln(area / rest area), weighted by rest area
-  std::optional<double> flipped_fraction;   // of the rest area: faces turned against their bones
-  std::optional<double> flipped_beyond_linear;  // the part of it that linear blending of the same
-                                                // pose neither turns nor shrinks to half
-  std::optional<std::uint64_t> self_intersections;  // pairs of faces that cross, not so at rest;
-                                                    // absent also where they are too many
-  std::optional<double> overlap;     // volume enclosed twice, not so at rest, over that at rest
-  std::uint32_t replayed_steps = 0;  // recipes with state: as FrameView::replayed_steps
+  std::optional<double> minimum_thickness;  // smallest ratio of a vertex's distance from its bone
+                                            // to the distance at rest
+  std::optional<double> bulge;  // largest distance of the skin outside the body that rigid motion
+                                // of the bones would give, over the limb's radius. Absent: the mesh
+                                // encloses no volume
+  std::optional<double> edge_distortion;   // root mean square of ln(length / rest length)
+  std::optional<double> worst_edge;        // largest |ln|
+  std::optional<double> area_distortion;   // rms of ln(area / rest area), weighted by rest area
+  std::optional<double> flipped_fraction;  // inverted faces, as a fraction of the rest area
+  std::optional<double> flipped_beyond_linear;  // the part of it whose faces linear blending of the
+                                                // same pose neither inverts nor shrinks to half
+  std::optional<std::uint64_t> self_intersections;  // pairs of faces that intersect, but not at
+                                                    // rest; also absent if there are too many
+  std::optional<double> overlap;     // volume enclosed twice, but not at rest, over the rest volume
+  std::uint32_t replayed_steps = 0;  // as FrameView::replayed_steps
   std::optional<double> jerk;        // rms third difference in time, bounding-box diagonals / s^3
 };
 
@@ -43,23 +46,25 @@ struct PoseProblem {
   absl::Status problem;
 };
 
-// One deformer over all poses.
+// One recipe over all poses.
 struct TargetMetrics {
-  std::string determinism_digest;    // digest of the resolved recipe and method versions
+  std::string determinism_digest;    // of the resolved recipe and the method versions
   std::vector<FrameMetrics> frames;  // in order
   std::vector<PoseProblem> problems;
   FrameMetrics mean;        // over the frames that have a value; `frame` is 0
   FrameMetrics worst;       // smallest volume and thickness, largest of the others; `frame` is 0
-  double bind_seconds = 0;  // what computing the bound data took; 0 = it was read back from disk
+  double bind_seconds = 0;  // time to compute the bound data; 0 = it was read from disk
   std::uint64_t bound_bytes = 0;
 };
 
-struct CompareOptions {
-  double frames_per_second = 24;   // of the poses as they are given, for jerk; > 0
-  bool self_intersections = true;  // the slow measures: these and overlap
-};
-
-// Called with what has been measured and will be measured in all, frames times targets.
+// Called with the number of frames measured so far and of all frames, over all targets.
 using CompareProgress = std::function<void(std::size_t done, std::size_t total)>;
+
+struct CompareOptions {
+  PoseLayout layout = {};
+  double frames_per_second = 24;   // of the poses, for jerk; > 0
+  bool self_intersections = true;  // also measure the two slow metrics: these and overlap
+  CompareProgress progress = {};
+};
 
 }  // namespace sinew::client

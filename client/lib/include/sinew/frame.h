@@ -1,8 +1,7 @@
-// frame.h - one deformed frame, read where it arrived.
+// frame.h - one deformed frame, without a copy of what the network delivered.
 //
-// A frame's bytes lie in the pieces in which they came from the network: a view is a list of byte
-// spans, and most cuts between spans go through the middle of a float. Copy it out with CopyTo, or
-// walk the spans.
+// Included by sinew/stream.h. A frame arrives in pieces: a view is a list of byte spans, and most
+// boundaries between spans lie within a float. Copy the values with CopyTo, or walk the spans.
 #pragma once
 
 #include <absl/status/status.h>
@@ -19,7 +18,7 @@
 
 namespace sinew::client {
 
-// Bytes in pieces, in order. Borrowed: valid as long as a FrameView of the same frame lives.
+// Bytes in pieces, in order. Valid as long as a FrameView of the same frame exists.
 class ByteSpans {
  public:
   ByteSpans() = default;
@@ -29,7 +28,7 @@ class ByteSpans {
   bool empty() const { return size_ == 0; }
   std::span<const std::span<const std::byte>> spans() const { return spans_; }
 
-  // All bytes at once if they lie together, else an empty span.
+  // All bytes if they are contiguous, else an empty span.
   std::span<const std::byte> Contiguous() const;
 
   // Copies all bytes. `out` must have exactly this size.
@@ -47,18 +46,17 @@ struct FrameTiming {
   absl::Duration queue, evaluate, encode, previous_send;
 };
 
-// The ellipsoid of a muscle's belly in model space.
+// A muscle belly as an ellipsoid in model space.
 struct PosedMuscle {
-  std::array<float, 12> frame{};  // 3x4 row-major: columns are the directions of length, width and
+  std::array<float, 12> frame{};  // 3x4 row-major; columns: unit vectors along length, width and
                                   // depth, then the centre
   std::array<float, 3> radii{};   // semi-axes along them
 };
 
-struct FrameData;  // inside the library
+struct FrameData;  // private to the library
 
 // A complete frame whose checksums were verified (unless OutputOptions::checksums is false). Cheap
-// to copy: copies share the bytes. A kept view keeps its network buffers. Const calls are
-// thread-safe.
+// to copy: copies share the bytes. A view keeps its network buffers alive. Thread-safe.
 class FrameView {
  public:
   FrameView() = default;  // no frame
@@ -71,31 +69,32 @@ class FrameView {
   std::uint64_t vertices() const;       // in rig order, over all meshes
   std::array<float, 6> bounds() const;  // of the positions: min xyz, max xyz; zeros if not sent
   FrameTiming timing() const;
-  std::uint32_t skipped()
-      const;  // LATEST: poses dropped since the frame before, here and on the server
-  // Recipes with state: steps from rest that stand in for the poses before this frame, as at the
-  // start of every call, behind `reset`, a jump, or a stream opened again behind the caller's back;
-  // 0 = the frame continues the one before.
+  // Latest streams: poses dropped since the previous frame, by the client and the server.
+  std::uint32_t skipped() const;
+  // Recipes with state: number of steps from the rest pose that replace the poses before this
+  // frame. That happens at the start of a call, after `reset` or a jump, and after the library has
+  // opened a stream again. 0 = the frame continues the previous one.
   std::uint32_t replayed_steps() const;
-  std::uint32_t chunks() const;       // messages it came in
-  Encoding encoding() const;          // of positions
-  Encoding normal_encoding() const;   // kUnspecified = no normals
-  Encoding tangent_encoding() const;  // kUnspecified = no tangents
-  Encoding state_encoding() const;    // kUnspecified = no vertex status
+  std::uint32_t chunks() const;             // number of messages it arrived in
+  Encoding encoding() const;                // of positions
+  Encoding normal_encoding() const;         // kUnspecified = no normals
+  Encoding tangent_encoding() const;        // kUnspecified = no tangents
+  Encoding vertex_status_encoding() const;  // kUnspecified = no vertex status
 
   // [V * 3] little-endian float32 if the encoding is kFloat32; tangents [V * 4]: x y z and
-  // handedness w, cross(normal, x y z) * w is the bitangent. States: [V] a VertexStatus each.
+  // handedness w, cross(normal, x y z) * w is the bitangent. Vertex status: [V] a VertexStatus
+  // each.
   const ByteSpans& positions() const;
   const ByteSpans& normals() const;
   const ByteSpans& tangents() const;
   const ByteSpans& vertex_status() const;
 
-  // Every muscle of the rig, in its order, if OutputOptions::muscles; valid as long as a view of
-  // this frame lives.
+  // Every muscle of the rig, in rig order, if OutputOptions::muscles. Valid as long as a view of
+  // this frame exists.
   std::span<const PosedMuscle> muscles() const;
 
-  // Decoded values. `out` is [V * 3], of tangents [V * 4], of states [V]; a state may have a number
-  // that this library does not know.
+  // Decoded values. `out` is [V * 3], for tangents [V * 4], for vertex status [V]. A status may be
+  // a number that this library does not know.
   //   kInvalidArgument: wrong size. kUnimplemented: an encoding this library cannot decode.
   absl::Status CopyPositions(std::span<float> out) const;
   absl::Status CopyNormals(std::span<float> out) const;

@@ -1,4 +1,6 @@
-// stream.h - poses in, frames out: what every deform call is told, and the two-way stream.
+// stream.h - poses and the options of every deform call; the bidirectional stream.
+//
+// Included by sinew/client.h.
 #pragma once
 
 #include <absl/status/status.h>
@@ -21,7 +23,7 @@ enum class JointFormat : std::uint8_t { kMatrix3x4 = 1, kTrs = 2 };
 enum class Space : std::uint8_t { kModel = 1, kLocal = 2 };
 enum class OrderMode : std::uint8_t { kOrdered = 1, kLatest = 2 };
 
-// How the floats of poses are to be read.
+// Layout of the floats of poses.
 struct PoseLayout {
   JointFormat joint_format =
       JointFormat::kMatrix3x4;  // 12 floats a joint; kTrs: 10 (t xyz, q xyzw, s xyz)
@@ -31,48 +33,48 @@ struct PoseLayout {
   std::vector<std::string> controls = {};  // likewise
 };
 
-// One pose; borrowed during the call it is given to.
+// One pose; borrowed during the call.
 struct Pose {
   std::span<const float> joint_transforms;  // [joints of the layout * 12 or 10]
   std::span<const float> controls = {};     // [controls of the layout] or empty
   std::uint64_t frame = 0;                  // strictly rising within a stream; 0 = the next number
-  std::optional<double> time = {};          // s, handed back with the frame
-  bool reset = false;                       // forget what stateful stages carry: start from rest
-  bool no_output = false;                   // advance state only: no frame comes back
+  std::optional<double> time = {};          // s, returned with the frame
+  bool reset = false;                       // discard the state of the recipe: start from rest
+  bool no_output = false;                   // only advance the state: no frame is returned
 };
 
-// What comes back.
+// What a frame contains.
 struct OutputOptions {
-  std::vector<Attribute> attributes = {};  // empty = positions
-  std::vector<Encoding> encodings = {};    // allowed for positions, best first; empty = float32
+  std::vector<Attribute> attributes = {};       // empty = positions
+  std::vector<Encoding> encodings = {};         // of positions, preferred first; empty = float32
   std::vector<Encoding> normal_encodings = {};  // empty = float32
   std::vector<Compression> compressions = {};   // empty = none
-  std::uint32_t chunk_bytes = 0;                // largest message's bulk; 0 = the server's 1 MiB
-  bool muscles = false;                         // the rig's muscles as each pose has them
-  bool checksums = true;  // false: the server leaves them out and nothing is verified
+  std::uint32_t chunk_bytes = 0;                // vertex data per message; 0 = the server's 1 MiB
+  bool muscles = false;                         // also the rig's muscles in each pose
+  bool checksums = true;  // false: the server omits them and the client verifies nothing
 };
 
-// What a deform call works on: a session, or a rig and a deformer (the server then keeps a
+// What a deform call works on: a session, or a rig and a recipe (the server then keeps a
 // short-lived session).
 struct Target {
-  std::string session = {};   // sessions/...; empty = use the fields below
-  std::string rig = {};       // rigs/sha256-...
-  std::string deformer = {};  // text form, or JSON of sinew.v1.Recipe (first character '{')
-  std::string determinism_digest = {};  // demanded digest, or empty
+  std::string session = {};             // sessions/...; empty = use the fields below
+  std::string rig = {};                 // rigs/sha256-...
+  std::string recipe = {};              // text, or JSON of sinew.v1.Recipe (starts with "{")
+  std::string determinism_digest = {};  // required digest, or empty
 };
 
 struct StreamOptions {
   PoseLayout layout = {};
   OutputOptions output = {};
   OrderMode mode = OrderMode::kOrdered;
-  std::uint32_t window = 0;  // frames the server may send ahead of Next(); 0 = 8 ordered, 2 latest
-  std::size_t max_queued = 64;  // ordered: poses that Send keeps beyond those on the wire
+  std::uint32_t window = 0;     // frames the server may send ahead of Next; 0 = 8 ordered, 2 latest
+  std::size_t max_queued = 64;  // ordered: poses that Send queues besides those already sent
 };
 
-// What Next returns for one pose: a frame, or why there is none.
+// The result of one pose: a frame, or the error that prevented it.
 struct StreamItem {
   std::uint64_t frame = 0;
-  absl::Status problem;  // not ok: this pose could not be used; the stream goes on
+  absl::Status problem;  // not ok: this pose could not be used; the stream continues
   FrameView view;        // empty if problem is not ok
 };
 
@@ -80,24 +82,24 @@ struct StreamInfo {
   std::string session, determinism_digest;
   std::uint64_t vertices = 0;
   std::uint32_t window = 0, chunk_bytes = 0;
-  std::uint32_t resumed = 0;  // times the stream was opened again behind the caller's back
+  std::uint32_t resumed = 0;  // how often the library has opened the stream again
   bool stateful = false;      // frames depend on the poses before them
 };
 
-class StreamCore;  // inside the library
+class StreamCore;  // private to the library
 
-// A stream of poses and frames. Made by Client::OpenStream or Character::OpenStream; the destructor
-// cancels.
+// A stream of poses and frames, from Client::OpenStream or Character::OpenStream. The destructor
+// cancels it.
 //
-// A reader thread of its own receives; what Next has returned is acknowledged to the server, so a
-// caller that stops calling Next is sent at most `window` further frames. When the connection
-// breaks, the replica dies or the server drains, the stream opens again, with backoff, behind the
-// last frame that arrived: an ordered stream then repeats the poses that have no frame yet, a
-// latest one only the newest. Frames of an ordered stream come in order, each once. It ends with
-// FAILED_PRECONDITION rather than continue with other determinism digest. The state of a recipe
-// that has one is lost with the call: the first frame behind the break is reached from rest and
-// says so (FrameView::replayed_steps). Send and Next may be called from two threads; neither from
-// two at once.
+// A thread of its own receives. Frames that Next has returned are acknowledged to the server, so
+// that a caller who stops calling Next gets at most `window` further frames. When the connection
+// breaks or the server drains, the stream opens again, with backoff, behind the last frame that
+// arrived: an ordered stream repeats the poses that have no frame yet, a latest stream only the
+// newest. Frames of an ordered stream arrive in order, each once. If the new server has another
+// determinism digest, the stream ends with FAILED_PRECONDITION. The state of a recipe is lost with
+// the connection: the first frame after a break starts from the rest pose, see
+// FrameView::replayed_steps. Send and Next may be called from two threads, but neither from two at
+// once.
 class Stream {
  public:
   explicit Stream(std::shared_ptr<StreamCore> core);
@@ -106,20 +108,20 @@ class Stream {
   ~Stream();
 
   // Queues a copy of the pose and returns its frame number. Never blocks.
-  //   kResourceExhausted: ordered and `max_queued` poses wait: call Next. A latest stream drops an
-  //   older pose instead. kInvalidArgument: frame not above the one before. kFailedPrecondition:
-  //   after Finish. Any other code: the stream has ended with it.
+  //   kResourceExhausted: ordered, and `max_queued` poses are queued: call Next. A latest stream
+  //   drops an older pose instead. kInvalidArgument: the frame number is not above the last one.
+  //   kFailedPrecondition: after Finish. Any other code: the stream has ended with it.
   absl::StatusOr<std::uint64_t> Send(const Pose& pose);
 
-  // Poses that Send would take now.
+  // Number of poses that Send would accept now.
   std::size_t room() const;
 
   // Waits for the next frame. nullopt: Finish was called and all frames were returned.
-  //   kDeadlineExceeded: nothing within `timeout`; the stream goes on. Any other code: it has ended
-  //   with it.
+  //   kDeadlineExceeded: nothing within `timeout`; the stream continues. Any other code: the stream
+  //   has ended with it.
   absl::StatusOr<std::optional<StreamItem>> Next(absl::Duration timeout = absl::InfiniteDuration());
 
-  // No more poses will come.
+  // Ends the sending side: no pose follows.
   void Finish();
 
   // Ends the stream from any thread; Next returns kCancelled.

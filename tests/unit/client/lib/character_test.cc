@@ -65,14 +65,14 @@ TEST_F(Characters, ComparisonsOutliveALostSession) {
                                        *Character::Create(client, *EncodeRig(SampleRig()), "dqs")};
   const std::vector<float> poses(12 * 20, 1);
   ForgetEverything();
-  const auto all = Character::Compare(both, {}, {.joint_transforms = poses, .frames = 20});
+  const auto all = Character::Compare(both, {.joint_transforms = poses, .frames = 20});
   ASSERT_TRUE(all.ok()) << all.status();
   const std::string kept = both[1].session().name;
   {
     const std::lock_guard lock(server.mutex);
     server.sessions.erase(both[0].session().name);
   }
-  const auto again = Character::Compare(both, {}, {.joint_transforms = poses, .frames = 20});
+  const auto again = Character::Compare(both, {.joint_transforms = poses, .frames = 20});
   ASSERT_TRUE(again.ok()) << again.status();
   ASSERT_EQ(again->size(), 2u);
   for (const TargetMetrics& target : *again) EXPECT_EQ(target.frames.size(), 20u);
@@ -97,7 +97,7 @@ TEST_F(Characters, ComparisonsOutliveASessionLostOnTheWay) {
     std::size_t last = 0;
     const auto progress = [&](std::size_t done, std::size_t) { last = done; };
     const auto all =
-        Character::Compare(both, {}, {.joint_transforms = poses, .frames = 20}, {}, progress);
+        Character::Compare(both, {.joint_transforms = poses, .frames = 20}, {.progress = progress});
     ASSERT_TRUE(all.ok()) << after << ": " << all.status();
     EXPECT_FALSE(server.faults.break_stream_with.has_value()) << after << ": was never lost";
     EXPECT_EQ(server.counts.sessions_made, 2) << after;
@@ -118,7 +118,7 @@ TEST_F(Characters, ClipsOutliveALostSession) {
   std::vector<float> poses(12 * 20, 1);
   std::vector<std::uint64_t> frames;
   const absl::Status status = character.DeformClip(
-      {}, {.joint_transforms = poses, .frames = 20}, {}, [&](const StreamItem& item) {
+      {.joint_transforms = poses, .frames = 20}, {}, [&](const StreamItem& item) {
         frames.push_back(item.frame);
         if (item.frame == 5) {
           const std::lock_guard lock(server.mutex);
@@ -137,7 +137,7 @@ TEST_F(Characters, RefuseToComeBackWithOtherNumerics) {
   ForgetEverything();
   {
     const std::lock_guard lock(server.mutex);
-    server.determinism_digest = "determinism digest-2";
+    server.determinism_digest = "digest-2";
   }
   EXPECT_TRUE(absl::IsFailedPrecondition(character.Deform({}, OneNumberPose(2)).status()));
 }

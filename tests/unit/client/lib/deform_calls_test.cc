@@ -8,7 +8,7 @@
 namespace sinew::client {
 namespace {
 
-const Target kTarget{.rig = "rigs/a", .deformer = "lbs"};
+const Target kTarget{.rig = "rigs/a", .recipe = "lbs"};
 
 std::vector<float> Positions(const FrameView& view) {
   std::vector<float> positions(view.vertices() * 3);
@@ -25,8 +25,8 @@ struct DeformCalls : testing::Test {
   absl::Status Clip(std::size_t frames, const ClipSink& sink, const OutputOptions& output = {}) {
     std::vector<float> poses;
     for (std::size_t f = 1; f <= frames; ++f) poses.insert(poses.end(), 12, static_cast<float>(f));
-    return client.DeformClip(kTarget, {}, {.joint_transforms = poses, .frames = frames}, output,
-                             sink);
+    return client.DeformClip(kTarget, {.joint_transforms = poses, .frames = frames},
+                             {.output = output}, sink);
   }
 };
 
@@ -42,7 +42,7 @@ TEST_F(DeformCalls, DeformReturnsTheFrame) {
   EXPECT_EQ(view->time(), 1.25);
   EXPECT_EQ(Positions(*view), ExpectedPositions(5));
   EXPECT_TRUE(
-      absl::IsNotFound(client.Deform({.rig = "rigs/b", .deformer = "lbs"}, {}, pose).status()));
+      absl::IsNotFound(client.Deform({.rig = "rigs/b", .recipe = "lbs"}, {}, pose).status()));
 }
 
 TEST_F(DeformCalls, DeformRefusesAWrongChecksum) {
@@ -74,42 +74,61 @@ TEST_F(DeformCalls, DeformAllowsALargeReplyOnlyWhereItIsNeeded) {
   EXPECT_EQ(server.counts.max_response_bytes, Sizes{(1 << 20) - (32 << 10)});
 }
 
-TEST_F(DeformCalls, ClipBlocksStayWithinTheServersPoses) {
-  std::size_t taken = 0;
-  const ClipSink count = [&](const StreamItem&) {
-    ++taken;
-    return absl::OkStatus();
-  };
-  server.faults.most_clip_poses = 10'000;
-  EXPECT_TRUE(Clip(10'001, count).ok());
-  EXPECT_EQ(taken, 10'001u);
-  EXPECT_EQ(server.counts.clips, 2);
-
-  taken = 0;
-  server.counts.clips = 0;
-  server.faults.most_clip_poses = 6;
-  const absl::Status status = Clip(20, count);
-  EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ(taken, 20u);
-  EXPECT_EQ(server.counts.clips, 4) << "20 and 10 are refused, 5 at a time are not";
-  server.faults.most_clip_poses = 0;
-  EXPECT_TRUE(absl::IsResourceExhausted(Clip(20, count)));
-}
-
-TEST_F(DeformCalls, ClipComesInBlocksAndInOrder) {
-  ClientOptions options = server.Options();
-  options.clip_block_bytes = 1000;  // ten poses
-  client = *Client::Connect(options);
+TEST_F(DeformCalls, ClipReturnsEveryFrameInOrder) {
   std::uint64_t next = 1;
-  const absl::Status status = Clip(25, [&](const StreamItem& item) {
+  const absl::Status status = Clip(300, [&](const StreamItem& item) {
     EXPECT_EQ(item.frame, next);
     EXPECT_EQ(Positions(item.view), ExpectedPositions(static_cast<float>(next)));
     ++next;
     return absl::OkStatus();
   });
   EXPECT_TRUE(status.ok()) << status;
-  EXPECT_EQ(next, 26u);
-  EXPECT_EQ(server.counts.clips, 3);
+  EXPECT_EQ(next, 301u);
+  EXPECT_EQ(server.counts.streams, 1);
+}
+
+// The frames of a clip of 100 poses from frame 5 on of which three are wanted.
+struct ClipOutputs : DeformCalls {
+  std::vector<std::uint64_t> frames;
+  std::vector<std::size_t> progress;
+
+  absl::Status Run() {
+    const std::vector<float> poses(100 * 12, 1);
+    const std::vector<std::size_t> outputs = {0, 40, 77};
+    return client.DeformClip(
+        kTarget, {.joint_transforms = poses, .frames = 100, .first_frame = 5, .outputs = outputs},
+        {.progress = [&](std::size_t done, std::size_t) { progress.push_back(done); }},
+        [&](const StreamItem& item) {
+          frames.push_back(item.frame);
+          return absl::OkStatus();
+        });
+  }
+};
+
+TEST_F(ClipOutputs, StatelessClipSendsOnlyWantedPoses) {
+  EXPECT_TRUE(Run().ok());
+  EXPECT_EQ(frames, (std::vector<std::uint64_t>{5, 45, 82}));
+  EXPECT_EQ(server.counts.poses, 3u);
+}
+
+TEST_F(ClipOutputs, StatefulClipSendsAllPosesAgainAfterBreak) {
+  server.stateful = true;
+  server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+  server.faults.break_after_frames = 5;  // poses 0, 16, 32, 40 and 48 have frames
+  const absl::Status status = Run();
+  EXPECT_TRUE(status.ok()) << status;
+  EXPECT_EQ(frames, (std::vector<std::uint64_t>{5, 45, 82}));
+  EXPECT_GE(server.counts.poses, 200u);
+  EXPECT_FALSE(std::ranges::is_sorted(progress)) << "starts again";
+}
+
+TEST_F(ClipOutputs, RefusesIndicesThatDoNotRise) {
+  const std::vector<float> poses(24, 1);
+  const ClipSink sink = [](const StreamItem&) { return absl::OkStatus(); };
+  for (const std::vector<std::size_t>& outputs : {std::vector<std::size_t>{1, 0}, {0, 0}, {0, 2}}) {
+    const ClipPoses clip = {.joint_transforms = poses, .frames = 2, .outputs = outputs};
+    EXPECT_TRUE(absl::IsInvalidArgument(client.DeformClip(kTarget, clip, {}, sink)));
+  }
 }
 
 TEST_F(DeformCalls, ClipContinuesBehindTheLastFrame) {
@@ -122,7 +141,7 @@ TEST_F(DeformCalls, ClipContinuesBehindTheLastFrame) {
               }).ok());
   ASSERT_EQ(frames.size(), 20u) << "no frame twice";
   EXPECT_EQ(frames.back(), 20u);
-  EXPECT_EQ(server.counts.clips, 2);
+  EXPECT_EQ(server.counts.streams, 2);
 }
 
 TEST_F(DeformCalls, ClipReportsBadPosesAndGoesOn) {
@@ -130,7 +149,7 @@ TEST_F(DeformCalls, ClipReportsBadPosesAndGoesOn) {
   poses[12] = std::numeric_limits<float>::quiet_NaN();
   std::string seen;
   EXPECT_TRUE(client
-                  .DeformClip(kTarget, {}, {.joint_transforms = poses, .frames = 3}, {},
+                  .DeformClip(kTarget, {.joint_transforms = poses, .frames = 3}, {},
                               [&](const StreamItem& item) {
                                 seen += item.problem.ok() ? 'f' : 'p';
                                 return absl::OkStatus();
@@ -147,14 +166,14 @@ TEST_F(DeformCalls, ClipEndsWithTheSinksError) {
   });
   EXPECT_EQ(status, absl::UnavailableError("disk full"));
   EXPECT_EQ(taken, 3);
-  EXPECT_EQ(server.counts.clips, 1);
+  EXPECT_EQ(server.counts.streams, 1);
 }
 
 TEST_F(DeformCalls, ClipRefusesWhatDoesNotDivide) {
   const std::vector<float> poses(25, 1);
   const ClipSink sink = [](const StreamItem&) { return absl::OkStatus(); };
   const auto code = [&](const ClipPoses& clip, const ClipSink& to) {
-    return client.DeformClip(kTarget, {}, clip, {}, to).code();
+    return client.DeformClip(kTarget, clip, {}, to).code();
   };
   EXPECT_EQ(code({.joint_transforms = poses, .frames = 2}, sink),
             absl::StatusCode::kInvalidArgument);
@@ -181,13 +200,14 @@ absl::StatusOr<std::vector<TargetMetrics>> Compared(const Client& client, std::s
     poses.insert(poses.end(), 12,
                  f == bad ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(f));
   }
-  const Target targets[] = {kTarget, {.rig = "rigs/a", .deformer = "dqs"}};
-  return client.Compare(targets, {}, {.joint_transforms = poses, .frames = frames}, {}, progress);
+  const Target targets[] = {kTarget, {.rig = "rigs/a", .recipe = "dqs"}};
+  return client.Compare(targets, {.joint_transforms = poses, .frames = frames},
+                        {.progress = progress});
 }
 
 TEST_F(DeformCalls, ACompareOfSeveralBlocksIsThatOfTheWhole) {
   ClientOptions options = server.Options();
-  options.clip_block_bytes = 1000;  // ten poses
+  options.compare_block_bytes = 1000;  // ten poses
   client = *Client::Connect(options);
   std::vector<std::size_t> done;
   const auto all = Compared(client, 25, 9, [&](std::size_t measured, std::size_t total) {
@@ -208,7 +228,7 @@ TEST_F(DeformCalls, ACompareOfSeveralBlocksIsThatOfTheWhole) {
   EXPECT_EQ(*second.worst.self_intersections, 25u);
   EXPECT_FALSE(second.mean.jerk.has_value());
   EXPECT_EQ(second.bound_bytes, 77u);
-  EXPECT_EQ(second.determinism_digest, "determinism digest-1");
+  EXPECT_EQ(second.determinism_digest, "digest-1");
   EXPECT_TRUE(std::is_sorted(done.begin(), done.end()));
   EXPECT_EQ(done.back(), 50u);
   ASSERT_EQ(server.counts.compared.size(), 4u) << "pre-rolled poses fill a block too";
@@ -224,21 +244,21 @@ TEST_F(DeformCalls, ACompareGoesOnAfterABreakAndWithinTheServersPoses) {
   const auto all = Compared(client, 12);
   ASSERT_TRUE(all.ok()) << all.status();
   for (const TargetMetrics& target : *all) EXPECT_EQ(target.frames.size(), 12u);
-  EXPECT_TRUE(absl::IsInvalidArgument(client.Compare({}, {}, {}).status()));
+  EXPECT_TRUE(absl::IsInvalidArgument(client.Compare({}, {}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(Compared(client, 0).status()));
 }
 
 TEST_F(DeformCalls, ACompareThatGoesOnWithOtherNumericsFails) {
   ClientOptions options = server.Options();
-  options.clip_block_bytes = 1000;  // ten poses
+  options.compare_block_bytes = 1000;  // ten poses
   client = *Client::Connect(options);
   const auto all = Compared(client, 25, 0, [&](std::size_t measured, std::size_t) {
     if (measured != 20) return;  // the first block is whole, the second not yet asked for
     const std::lock_guard lock(server.mutex);
-    server.determinism_digest = "determinism digest-2";
+    server.determinism_digest = "digest-2";
   });
   EXPECT_TRUE(absl::IsFailedPrecondition(all.status())) << all.status();
-  EXPECT_NE(all.status().message().find("determinism digest-2"), std::string::npos);
+  EXPECT_NE(all.status().message().find("digest-2"), std::string::npos);
 }
 
 }  // namespace

@@ -100,39 +100,6 @@ class FakeDeformService : public v1::DeformService::Service {
     return grpc::Status::OK;
   }
 
-  grpc::Status DeformClip(grpc::ServerContext*, const v1::DeformClipRequest* request,
-                          grpc::ServerWriter<v1::DeformClipResponse>* writer) override {
-    if (grpc::Status fault = TakeFault(server_); !fault.ok()) return fault;
-    {
-      const std::lock_guard lock(server_.mutex);
-      if (static_cast<std::size_t>(request->poses().poses_size()) >
-          server_.faults.most_clip_poses) {
-        return LimitPassed("max-clip-poses");
-      }
-    }
-    std::size_t sent = 0;
-    for (const v1::Pose& pose : request->poses().poses()) {
-      v1::DeformClipResponse reply;
-      {
-        const std::lock_guard lock(server_.mutex);
-        if (sent == 0) ++server_.counts.clips;
-        if (grpc::Status found = Find(request->target()); !found.ok()) return found;
-        if (std::optional<grpc::Status> broken = TakeBreak(sent)) return *broken;
-        if (IsBad(pose)) {
-          *reply.add_problems() = MakeProblem(pose);
-        } else {
-          for (v1::Frame& chunk : MakeFrame(pose, true, server_.faults.wrong_checksum)) {
-            *reply.add_frames() = std::move(chunk);
-          }
-        }
-        if (sent == 0) reply.set_determinism_digest(server_.determinism_digest);
-      }
-      writer->Write(reply);
-      ++sent;
-    }
-    return grpc::Status::OK;
-  }
-
   // Frame k has the volume k * 10^(target) and k crossings.
   grpc::Status CompareDeformers(grpc::ServerContext*, const v1::CompareDeformersRequest* request,
                                 grpc::ServerWriter<v1::CompareDeformersResponse>* writer) override {
@@ -188,6 +155,7 @@ class FakeDeformService : public v1::DeformService::Service {
       v1::StreamOpened& opened = *reply.mutable_opened();
       opened.set_determinism_digest(server_.determinism_digest);
       opened.set_vertices(kFakeVertices);
+      opened.set_stateful(server_.stateful);
       flow.window = request.open().window() > 0 ? request.open().window() : (flow.latest ? 2 : 8);
       opened.set_window(flow.window);
       stream->Write(reply);
@@ -213,6 +181,7 @@ class FakeDeformService : public v1::DeformService::Service {
     while (stream.Read(&request)) {
       const std::lock_guard lock(server_.mutex);
       if (request.has_received()) Acknowledge(flow, request.received());
+      server_.counts.poses += static_cast<std::size_t>(request.poses_size());
       for (const v1::Pose& pose : request.poses()) {
         if (flow.latest && !flow.waiting.empty()) {
           flow.waiting.clear();

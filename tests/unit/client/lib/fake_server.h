@@ -41,7 +41,6 @@ struct Faults {
   bool wrong_checksum = false;
   std::size_t largest_reply = 0;  // Deform: needs max_response_bytes of as much, or USE_STREAM
   std::size_t largest_allowed = ~std::size_t{0};  // max_response_bytes above it are a passed limit
-  std::size_t most_clip_poses = ~std::size_t{0};  // of one DeformClip, more are a passed limit
   std::size_t most_compare_poses = ~std::size_t{0};  // of one CompareDeformers
   bool repeat_frames = false;                        // sends every frame twice
   std::optional<grpc::Status> break_weights;         // after some progress; once
@@ -49,7 +48,8 @@ struct Faults {
 
 // What was seen.
 struct Counts {
-  int calls = 0, streams = 0, creates = 0, sessions_made = 0, clips = 0;
+  int calls = 0, streams = 0, creates = 0, sessions_made = 0;
+  std::size_t poses = 0;  // over all streams
   std::uint64_t uploaded_bytes = 0;
   std::size_t most_unacknowledged = 0;  // poses of one stream beyond `received`
   std::vector<std::uint64_t> acknowledged;
@@ -75,7 +75,8 @@ class FakeServer {
   std::map<std::string, std::string> partial;   // SHA-256 to bytes so far
   std::map<std::string, v1::Session> sessions;  // by name
   std::map<std::string, std::string> requests;  // request id to session
-  std::string determinism_digest = "determinism digest-1";
+  std::string determinism_digest = "digest-1";
+  bool stateful = false;  // what streams say of their recipe
 
  private:
   std::vector<std::unique_ptr<grpc::Service>> services_;

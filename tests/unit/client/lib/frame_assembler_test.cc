@@ -138,7 +138,7 @@ TEST(FrameAssembler, JoinsStatesOfChunks) {
   const auto data = assembler.Add(Parsed(last));
   ASSERT_TRUE(data.ok()) << data.status();
   const FrameView view(*data);
-  EXPECT_EQ(view.state_encoding(), Encoding::kUint8);
+  EXPECT_EQ(view.vertex_status_encoding(), Encoding::kUint8);
   EXPECT_EQ(view.tangents().size(), 5u * 16);
   std::vector<VertexStatus> out(5);
   ASSERT_TRUE(view.CopyVertexStatus(out).ok());
@@ -250,7 +250,7 @@ TEST(FrameView, OfNothingIsEmpty) {
   EXPECT_TRUE(view.tangents().empty());
   EXPECT_EQ(view.tangent_encoding(), Encoding::kUnspecified);
   EXPECT_TRUE(view.vertex_status().empty());
-  EXPECT_EQ(view.state_encoding(), Encoding::kUnspecified);
+  EXPECT_EQ(view.vertex_status_encoding(), Encoding::kUnspecified);
   EXPECT_TRUE(view.muscles().empty());
 }
 

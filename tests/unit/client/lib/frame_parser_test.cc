@@ -173,15 +173,15 @@ TEST(FrameParser, AgreesOnUnusualButValidEncodings) {
 }
 
 TEST(FrameParser, TakesTheBulkWithoutACopy) {
-  v1::DeformClipResponse reply;
+  v1::StreamDeformResponse reply;
   *reply.add_frames() = SampleFrame(1);
-  reply.set_determinism_digest("n1");
+  reply.mutable_notice()->set_last_frame(7);
   reply.mutable_frames(0)->set_positions(std::string(5000, 'q'));
   const std::string bytes = reply.SerializeAsString();
   const auto message = Whole(bytes);
-  const auto parsed = ParseClipReply(message);
+  const auto parsed = ParseStreamReply(message);
   ASSERT_TRUE(parsed.ok());
-  EXPECT_EQ(parsed->rest.determinism_digest(), "n1");
+  EXPECT_EQ(parsed->rest.notice().last_frame(), 7u);
   ASSERT_EQ(parsed->chunks[0].positions.size(), 1u);
   const Piece piece = parsed->chunks[0].positions[0], all = message->pieces()[0];
   EXPECT_TRUE(piece.data() >= all.data() && piece.data() + piece.size() <= all.data() + all.size());

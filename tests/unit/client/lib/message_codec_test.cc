@@ -32,8 +32,8 @@ TEST(FromRecipe, RefusesWhatIsNoRecipe) {
 TEST(FromRecipe, SaysWhatIsWrongWithJsonInItsOwnWords) {
   const std::pair<const char*, const char*> rows[] = {
       {R"({"stage": []})",
-       "deformer: got JSON with \"stage\", need {\"stages\": [{\"lbs\": {}}, ...]}"},
-      {R"({"stages": 3})", "deformer: got JSON without an array of stages, need "},
+       "recipe: got JSON with \"stage\", need {\"stages\": [{\"lbs\": {}}, ...]}"},
+      {R"({"stages": 3})", "recipe: got JSON without an array of stages, need "},
       {R"({"stages": [{"dqs": {}}, {"implcit": {}}]})",
        "recipe.stages[1]: got method 'implcit', need one of lbs, dqs, "},
       {R"({"stages": [{"dqs": {}, "lbs": {}}]})",
@@ -47,7 +47,7 @@ TEST(FromRecipe, SaysWhatIsWrongWithJsonInItsOwnWords) {
        "recipe.stages[0].dqs.blend: got \"a\", need a number"},
       {R"({"stages": [{"dqs": {"blendMap": "a"}}, {"lbs": {"maxInfluences": -1}}]})",
        "recipe.stages[1].lbs.maxInfluences: got -1, need a whole number from 0"},
-      {"{} {}", "deformer: got no JSON, need "},
+      {"{} {}", "recipe: got no JSON, need "},
   };
   for (const auto& [json, said] : rows) {
     const std::string message(FromRecipe("rigs/x", json, "").status().message());
@@ -61,7 +61,7 @@ TEST(FromRecipe, SaysWhatIsWrongWithJsonInItsOwnWords) {
 
 TEST(FromTarget, NeedsSessionOrRig) {
   EXPECT_EQ(FromTarget({.session = "sessions/1"})->session(), "sessions/1");
-  EXPECT_EQ(FromTarget({.rig = "rigs/x", .deformer = "lbs"})->source().rig(), "rigs/x");
+  EXPECT_EQ(FromTarget({.rig = "rigs/x", .recipe = "lbs"})->source().rig(), "rigs/x");
   EXPECT_TRUE(absl::IsInvalidArgument(FromTarget({}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(FromTarget({.session = "s", .rig = "rigs/x"}).status()));
 }
@@ -94,7 +94,7 @@ TEST(FromRecipe, RefusesWhatIsNoUtf8) {
                           "\xf4\x90\x80\x80", "a\x80z", "\xe2\x82", "{\"stages\": \"\xfe\"}"}) {
     const auto recipe_text = FromRecipe("rigs/x", bad, "");
     EXPECT_TRUE(absl::IsInvalidArgument(recipe_text.status())) << bad;
-    EXPECT_EQ(recipe_text.status().message().find("deformer: byte "), 0u) << recipe_text.status();
+    EXPECT_EQ(recipe_text.status().message().find("recipe: byte "), 0u) << recipe_text.status();
   }
   EXPECT_TRUE(absl::IsInvalidArgument(FromRecipe("rigs/\xff", "lbs", "").status()));
   EXPECT_TRUE(absl::IsInvalidArgument(FromRecipe("rigs/x", "lbs", "\xff").status()));

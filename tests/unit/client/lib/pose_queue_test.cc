@@ -209,7 +209,7 @@ int SendWithoutOutput(PoseQueue queue) {
 }
 
 TEST(PoseQueue, ALongRunWithoutOutputIsProbed) {
-  EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 8, 1000)), 300 / 32);
+  EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 8, 1000)), 300 / kProbeEvery);
   EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 8, 1000, 1)), 300 / 9)
       << "a small backlog needs more";
   EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 1, 1000, 1)), 150);

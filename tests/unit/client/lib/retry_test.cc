@@ -5,7 +5,7 @@
 #include <cmath>
 #include <limits>
 
-#include "client/lib/rpc/status_codec.h"
+#include "client/lib/codec/status_codec.h"
 #include "google/rpc/error_details.pb.h"
 
 namespace sinew::client {

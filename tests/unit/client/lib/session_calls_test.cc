@@ -65,7 +65,7 @@ TEST(Connect, RefusesOptionsOutOfRange) {
   EXPECT_EQ(code([](ClientOptions& o) { o.max_receive_bytes = ~std::size_t{0}; }), bad);
   EXPECT_EQ(code([](ClientOptions& o) { o.piece_bytes = 0; }), bad);
   EXPECT_EQ(code([](ClientOptions& o) { o.piece_bytes = 4 << 20; }), bad);
-  EXPECT_EQ(code([](ClientOptions& o) { o.clip_block_bytes = 5 << 20; }), bad);
+  EXPECT_EQ(code([](ClientOptions& o) { o.compare_block_bytes = 5 << 20; }), bad);
   EXPECT_EQ(code([](ClientOptions& o) { o.retry.max_attempts = 0; }), bad);
   EXPECT_EQ(code([](ClientOptions& o) { o.metadata["Upper"] = "x"; }), bad);
   EXPECT_EQ(code([](ClientOptions& o) { o.metadata["x"] = "\n"; }), bad);
@@ -76,12 +76,12 @@ TEST(CreateSession, IsMadeOnceHoweverOftenItIsTried) {
   server.rigs["rigs/a"] = "";
   const Client client = *Client::Connect(server.Options());
   server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "answer lost");
-  const auto session = client.CreateSession({.rig = "rigs/a", .deformer = "lbs"});
+  const auto session = client.CreateSession({.rig = "rigs/a", .recipe = "lbs"});
   ASSERT_TRUE(session.ok()) << session.status();
   EXPECT_EQ(server.counts.creates, 2);
   EXPECT_EQ(server.sessions.size(), 1u);
   EXPECT_EQ(session->state, SessionState::kBinding);
-  EXPECT_EQ(client.CreateSession({.rig = "rigs/a", .deformer = "lbs"})->name, "sessions/2")
+  EXPECT_EQ(client.CreateSession({.rig = "rigs/a", .recipe = "lbs"})->name, "sessions/2")
       << "another call is another session";
 }
 
@@ -89,7 +89,7 @@ TEST(WaitSession, ShowsProgressAndSurvivesABreak) {
   FakeServer server;
   server.rigs["rigs/a"] = "";
   const Client client = *Client::Connect(server.Options());
-  const Session session = *client.CreateSession({.rig = "rigs/a", .deformer = "lbs"});
+  const Session session = *client.CreateSession({.rig = "rigs/a", .recipe = "lbs"});
   server.faults.fail_next_call = grpc::Status(grpc::UNAVAILABLE, "away");
   std::vector<SessionState> vertex_status;
   const auto ready = client.WaitSession(
@@ -104,7 +104,7 @@ TEST(WaitSession, TurnsAFailedBindIntoItsError) {
   FakeServer server;
   server.rigs["rigs/a"] = "";
   const Client client = *Client::Connect(server.Options());
-  const Session session = *client.CreateSession({.rig = "rigs/a", .deformer = "never"});
+  const Session session = *client.CreateSession({.rig = "rigs/a", .recipe = "never"});
   const absl::Status status = client.WaitSession(session.name).status();
   EXPECT_TRUE(absl::IsResourceExhausted(status)) << status;
   EXPECT_EQ(Details(status).reason, "LIMIT");

@@ -1,4 +1,4 @@
-#include "client/lib/rpc/status_codec.h"
+#include "client/lib/codec/status_codec.h"
 
 #include <gtest/gtest.h>
 

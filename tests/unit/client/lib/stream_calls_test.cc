@@ -8,7 +8,7 @@
 namespace sinew::client {
 namespace {
 
-const Target kTarget{.rig = "rigs/a", .deformer = "lbs"};
+const Target kTarget{.rig = "rigs/a", .recipe = "lbs"};
 
 struct StreamCalls : testing::Test {
   FakeServer server;
@@ -120,7 +120,7 @@ TEST_F(StreamCalls, RefusesToGoOnWithOtherNumerics) {
   auto stream = client.OpenStream(kTarget, {});
   {
     const std::lock_guard lock(server.mutex);
-    server.determinism_digest = "determinism digest-2";
+    server.determinism_digest = "digest-2";
   }
   for (int i = 0; i < 3; ++i) ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
   for (int i = 0; i < 2; ++i) EXPECT_TRUE(stream->Next(absl::Seconds(20)).ok());

@@ -4,7 +4,7 @@
 #include <optional>
 #include <random>
 
-#include "client/lib/rpc/compare.h"
+#include "client/lib/stream/compare.h"
 #include "core/metrics/meter.h"
 
 namespace sinew::client {

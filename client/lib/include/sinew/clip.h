@@ -1,0 +1,44 @@
+// clip.h - a whole clip in one call: its poses, what the caller wants of them, and the frames.
+//
+// Included by sinew/client.h.
+#pragma once
+
+#include <absl/status/status.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+
+#include "sinew/stream.h"
+
+namespace sinew::client {
+
+// Poses of a clip, one after the other; borrowed during the call.
+struct ClipPoses {
+  std::span<const float> joint_transforms;  // [frames * joints * 12 or 10]
+  std::span<const float> controls = {};     // [frames * controls] or empty
+  std::size_t frames = 0;
+  std::uint64_t first_frame = 1;       // number of the first pose; the others follow
+  std::span<const double> times = {};  // [frames] s, or empty
+  // DeformClip: rising indices of the poses whose frames are wanted; empty = all. A recipe with
+  // state evaluates the poses between and before them too.
+  std::span<const std::size_t> outputs = {};
+};
+
+// Called with the number of poses evaluated so far and of all poses, from the thread that called
+// DeformClip. Starts again from 1 when a broken connection has lost the state of the recipe. Poses
+// without output are reported now and then.
+using ClipProgress = std::function<void(std::size_t done, std::size_t total)>;
+
+struct ClipOptions {
+  PoseLayout layout = {};
+  OutputOptions output = {};
+  ClipProgress progress = {};
+};
+
+// Called once for each wanted pose, in order, and for any other pose that could not be used. An
+// error ends the call with that error.
+using ClipSink = std::function<absl::Status(const StreamItem&)>;
+
+}  // namespace sinew::client

@@ -1,0 +1,75 @@
+#include "client/lib/rpc/recovery.h"
+
+#include <absl/time/clock.h>
+
+#include <algorithm>
+#include <condition_variable>
+#include <mutex>
+#include <utility>
+
+#include "client/lib/rpc/connection.h"
+#include "client/lib/rpc/retry.h"
+
+namespace sinew::client {
+namespace {
+
+constexpr int kMaxRestores = 3;
+
+// False if a stop was requested.
+bool SleepFor(absl::Duration duration, const std::stop_token& stop) {
+  std::mutex mutex;
+  std::condition_variable_any wake;
+  std::unique_lock lock(mutex);
+  wake.wait_for(lock, stop, absl::ToChronoMilliseconds(duration), [] { return false; });
+  return !stop.stop_requested();
+}
+
+}  // namespace
+
+Recovery::Recovery(const Connection& connection, Repeat repeat, absl::Time deadline,
+                   std::stop_token stop, Restore restore)
+    : connection_(connection),
+      repeat_(repeat),
+      deadline_(deadline),
+      stop_(std::move(stop)),
+      restore_(std::move(restore)) {}
+
+bool Recovery::TryAgain(absl::Status& status) {
+  if (Restored(status) || Waited(status)) return true;
+  if (stop_.stop_requested()) status = absl::CancelledError("cancelled by the caller");
+  return false;
+}
+
+bool Recovery::Restored(absl::Status& status) {
+  if (!restore_ || !IsLost(status) || restores_ == kMaxRestores) return false;
+  status = restore_(stop_);
+  if (status.ok()) ++restores_;
+  return status.ok();
+}
+
+bool Recovery::Waited(const absl::Status& status) {
+  if (!IsBroken(status, stop_.stop_requested())) return false;
+  const RetryPolicy& policy = connection_.options().retry;
+  const absl::Time now = absl::Now();
+  if (failures_ == 0) first_failure_ = now;
+  ++failures_;
+  const absl::Duration delay = NextDelay(policy, failures_, status);
+  if (now + delay >= deadline_) return false;
+  if (repeat_ == Repeat::kAttempts && failures_ >= policy.max_attempts) return false;
+  if (repeat_ == Repeat::kPersist && now + delay >= first_failure_ + policy.resume_for) {
+    return false;
+  }
+  const WaitNotice& notice = connection_.options().on_wait;
+  if (repeat_ == Repeat::kPersist && failures_ == 1 && notice) {
+    notice(status, std::min(policy.resume_for, deadline_ - now));
+  }
+  if (!SleepFor(delay, stop_)) return false;
+  connection_.Reconnect(stop_);
+  return true;
+}
+
+void Recovery::Progress() {
+  failures_ = restores_ = 0;
+}
+
+}  // namespace sinew::client

@@ -1,0 +1,52 @@
+// recovery.h - what happens after a failed attempt: wait and repeat it, restore what the server
+// lost, or give up. Every call and stream of the library decides this here.
+#pragma once
+
+#include <absl/status/status.h>
+#include <absl/time/time.h>
+
+#include <functional>
+#include <stop_token>
+
+namespace sinew::client {
+
+class Connection;
+
+// How long an attempt is repeated while its errors are IsBroken.
+enum class Repeat {
+  kAttempts,  // RetryPolicy::max_attempts
+  kPersist,   // for RetryPolicy::resume_for
+};
+
+// Makes the sessions and rigs again that the server no longer has.
+using Restore = std::function<absl::Status(const std::stop_token&)>;
+
+// For one piece of work and one thread.
+class Recovery {
+ public:
+  // Gives up at `deadline` at the latest. Without `restore`, a lost session or rig is a final
+  // error. `connection` must outlive it.
+  Recovery(const Connection& connection, Repeat repeat, absl::Time deadline, std::stop_token stop,
+           Restore restore = {});
+
+  // After a failed attempt. True: repeat it; this call has waited, or restored what was lost.
+  // False: give up with `status`, which says kCancelled after a stop, or why restoring failed.
+  bool TryAgain(absl::Status& status);
+
+  // The work got further: the next failure counts as the first.
+  void Progress();
+
+ private:
+  bool Restored(absl::Status& status);
+  bool Waited(const absl::Status& status);
+
+  const Connection& connection_;
+  const Repeat repeat_;
+  const absl::Time deadline_;
+  const std::stop_token stop_;
+  const Restore restore_;
+  int failures_ = 0, restores_ = 0;  // since the last progress
+  absl::Time first_failure_ = absl::InfiniteFuture();
+};
+
+}  // namespace sinew::client
