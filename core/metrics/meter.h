@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/metrics/summary.h"
 #include "core/parallel/task.h"
 #include "core/rig/rig.h"
 
@@ -83,19 +84,6 @@ class JerkMeter {
   std::deque<std::vector<Vec3f>> frames_;  // newest last
 };
 
-// Mean and worst of many frames, each metric over the frames that have it. Worst is the smallest
-// volume and thickness and the largest of the others; the mean of a count is rounded.
-class MetricsSummary {
- public:
-  void Add(const FrameMetrics& frame);
-  std::uint64_t frames() const { return frames_; }
-  FrameMetrics Mean() const;
-  const FrameMetrics& worst() const { return worst_; }
-
- private:
-  std::uint64_t frames_ = 0, counted_ = 0;  // counted_: frames with self-intersections
-  FrameMetrics sum_, worst_;
-  std::vector<std::uint64_t> counts_;
-};
+using MetricsSummary = Summary<FrameMetrics>;
 
 }  // namespace sinew::metrics

@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "core/base/bulk_checksum.h"
 #include "core/base/status.h"
 #include "server/base/status.h"
 #include "server/calls/open_session.h"
 #include "server/convert/posed_muscle.h"
 #include "server/convert/unknown_fields.h"
-#include "server/frames/checksum.h"
 
 namespace sinew::server {
 namespace {

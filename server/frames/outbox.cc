@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "core/base/aligned.h"
-#include "server/frames/checksum.h"
+#include "core/base/bulk_checksum.h"
 
 namespace sinew::server {
 namespace {

@@ -50,7 +50,7 @@ std::string ToJson(const v1::Recipe& recipe) {
   google::protobuf::util::JsonPrintOptions options;
   options.preserve_proto_field_names = true;
   std::string json;
-  // Printing a message of our own can only fail for lack of memory; an empty text then says so.
+  // Fails only without memory.
   if (!google::protobuf::util::MessageToJsonString(recipe, &json, options).ok()) json.clear();
   return json;
 }
@@ -161,13 +161,13 @@ Session ToSession(const v1::Session& session) {
 
 absl::StatusOr<v1::SessionSource> FromRecipe(const std::string& rig, const std::string& recipe,
                                              const std::string& determinism_digest) {
-  if (rig.empty()) return absl::InvalidArgumentError("rig: got \"\", need rigs/sha256-<hex>");
+  if (rig.empty()) return InvalidField("rig", "got \"\", need rigs/sha256-<hex>");
   SINEW_RETURN_IF_ERROR(CheckUtf8("rig", rig));
   SINEW_RETURN_IF_ERROR(CheckUtf8("recipe", recipe));
   SINEW_RETURN_IF_ERROR(CheckUtf8("determinism_digest", determinism_digest));
   const std::size_t first = recipe.find_first_not_of(" \t\r\n");
   if (first == std::string::npos) {
-    return absl::InvalidArgumentError("recipe: got \"\", need text such as \"ddm\" or JSON");
+    return InvalidField("recipe", "got \"\", need text such as \"ddm\" or JSON");
   }
   v1::SessionSource source;
   source.set_rig(rig);
@@ -188,7 +188,7 @@ absl::StatusOr<v1::Target> FromTarget(const Target& target) {
     return result;
   }
   if (!target.rig.empty() || !target.recipe.empty()) {
-    return absl::InvalidArgumentError("target: got a session and a rig, need one of them");
+    return InvalidField("target", "got a session and a rig or recipe, need one of them");
   }
   result.set_session(target.session);
   return result;

@@ -1,4 +1,4 @@
-// message_codec.h - messages of sinew.v1 to and from the plain structs of the installed headers.
+// message_codec.h - converts between messages of sinew.v1 and the structs of the public headers.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -19,9 +19,8 @@ Preset ToPreset(const v1::Preset& preset);
 RigSummary ToRigSummary(const v1::RigSummary& summary);
 Session ToSession(const v1::Session& session);
 
-// Text form or JSON (first character beside blanks is '{').
-//   kInvalidArgument: JSON that is no recipe, with unknown keys among the reasons; no rig,
-//   no deformer.
+// `recipe` is text, or JSON if its first character after white space is '{'.
+//   kInvalidArgument: no rig, no recipe, or JSON that is not a recipe; names the field.
 absl::StatusOr<v1::SessionSource> FromRecipe(const std::string& rig, const std::string& recipe,
                                              const std::string& determinism_digest);
 
@@ -31,7 +30,6 @@ absl::StatusOr<v1::Target> FromTarget(const Target& target);
 v1::PoseLayout FromLayout(const PoseLayout& layout);
 v1::OutputOptions FromOutput(const OutputOptions& output);
 
-// With pose.frame as it stands.
 v1::Pose FromPose(const Pose& pose);
 
 }  // namespace sinew::client

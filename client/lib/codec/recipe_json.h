@@ -1,4 +1,4 @@
-// recipe_json.h - JSON of a recipe as the message it stands for.
+// recipe_json.h - parses the JSON form of a recipe.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -9,8 +9,8 @@
 
 namespace sinew::client {
 
-// kInvalidArgument: no recipe; the message names the place as the server does
-// (recipe.stages[1].implicit.tracking), or begins with "recipe".
+// kInvalidArgument: not a recipe. The field is a path such as recipe.stages[1].implicit.tracking,
+// or "recipe".
 absl::StatusOr<v1::Recipe> ParseRecipeJson(const std::string& text);
 
 }  // namespace sinew::client

@@ -1,5 +1,5 @@
-// rig_codec.h - RigData to and from the message sinew.v1.Rig; EncodeRig and DecodeRig are in
-// sinew/client.h.
+// rig_codec.h - converts between RigData and the message sinew.v1.Rig. EncodeRig and DecodeRig are
+// in sinew/client.h.
 #pragma once
 
 #include <absl/status/status.h>
@@ -10,15 +10,15 @@
 
 namespace sinew::client {
 
-// Checks what the wire needs: array sizes that agree, parents before children, indices that fit.
-//   kInvalidArgument: with the path of the field, e.g. rig.meshes[0].positions.
+// Checks what the message can represent: consistent array sizes, parents before children.
+//   kInvalidArgument: names the field, e.g. rig.meshes[0].positions.
 absl::Status CheckShapes(const RigData& rig);
 
-// `rig` must have passed CheckShapes. Index arrays take the smallest type the message allows.
+// `rig` must have passed CheckShapes. Index arrays use the smallest type that the message allows.
 v1::Rig ToMessage(const RigData& rig);
 
-// kInvalidArgument: an array whose type, size and bytes disagree. kUnimplemented: fields this
-// version does not know.
+// kInvalidArgument: an array whose type, size and bytes disagree. kUnimplemented: a field of a
+// newer version.
 absl::StatusOr<RigData> FromMessage(const v1::Rig& rig);
 
 }  // namespace sinew::client

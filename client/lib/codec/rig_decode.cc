@@ -29,7 +29,7 @@ std::size_t TypeSize(v1::ArrayType type) {
   }
 }
 
-// Values in the array if its type, rows, columns and bytes agree.
+// The number of values, if type, rows, columns and bytes agree.
 absl::StatusOr<std::size_t> CheckArray(const std::string& path, const v1::Array& array,
                                        std::uint32_t columns, bool floats) {
   const std::size_t size = TypeSize(array.type());
@@ -84,7 +84,7 @@ absl::Status ReadIndices(const std::string& path, const v1::Array& array,
   return absl::OkStatus();
 }
 
-// Path of the first field this version does not know, or empty.
+// Path of the first unknown field, or empty.
 std::string UnknownField(const google::protobuf::Message& message, const std::string& path) {
   const google::protobuf::Reflection& reflection = *message.GetReflection();
   if (const auto& unknown = reflection.GetUnknownFields(message); !unknown.empty()) {
@@ -111,7 +111,7 @@ std::string UnknownField(const google::protobuf::Message& message, const std::st
 absl::Status CheckKnown(const v1::Rig& rig) {
   if (const std::string path = UnknownField(rig, "rig"); !path.empty()) {
     return absl::UnimplementedError(
-        absl::StrCat(path, ": got a field of a newer version, need one this version knows"));
+        absl::StrCat(path, ": unknown field, the file was written by a newer version"));
   }
   return absl::OkStatus();
 }
@@ -303,7 +303,7 @@ absl::StatusOr<RigData> DecodeRig(std::string_view bytes) {
   v1::Rig rig;
   if (bytes.empty() || !rig.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
     return absl::InvalidArgumentError(
-        absl::StrCat("rig: got ", bytes.size(), " bytes that are no sinew.v1.Rig"));
+        absl::StrCat("rig: got ", bytes.size(), " bytes that are not a sinew.v1.Rig"));
   }
   return FromMessage(rig);
 }

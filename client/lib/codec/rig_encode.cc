@@ -21,7 +21,7 @@
 namespace sinew::client {
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "arrays travel as they lie in memory");
+static_assert(std::endian::native == std::endian::little, "arrays are sent as they are in memory");
 
 constexpr std::array<float, 12> kIdentity = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};
 
@@ -124,7 +124,7 @@ void SetNarrowed(v1::Array& array, v1::ArrayType type, std::span<const std::uint
   SetArray<T>(array, type, 1, narrow);
 }
 
-// Takes the smallest type that holds all values and that the field allows.
+// Uses the smallest type that holds all values and that the field allows.
 void SetIndices(v1::Array& array, std::span<const std::uint32_t> values, bool allow8,
                 bool allow16) {
   const std::uint32_t most = values.empty() ? 0 : *std::max_element(values.begin(), values.end());

@@ -5,8 +5,8 @@
 namespace sinew::client {
 namespace {
 
-constexpr int kDeepestGroup = 100;  // the generated parser's limit
-constexpr std::uint64_t kLargestField = (1u << 29) - 1;
+constexpr int kMaxGroupDepth = 100;  // the generated parser's limit
+constexpr std::uint64_t kMaxField = (1u << 29) - 1;
 
 enum WireType : std::uint32_t {
   kVarint = 0,
@@ -25,7 +25,7 @@ class SpanReader {
 
   std::size_t left() const { return left_; }
 
-  // Reads a byte and, if wanted, appends it to `copy`.
+  // Reads a byte and appends it to `copy`, unless null.
   bool Byte(std::byte& value, std::string* copy) {
     if (left_ == 0) return false;
     value = pieces_[piece_][offset_];
@@ -95,7 +95,7 @@ bool ReadTag(SpanReader& reader, std::string& copy, std::uint64_t& number, std::
   if (!reader.Varint(tag, &copy)) return false;
   number = tag >> 3;
   type = static_cast<std::uint32_t>(tag & 7);
-  return number != 0 && number <= kLargestField;
+  return number != 0 && number <= kMaxField;
 }
 
 bool CopyValue(SpanReader& reader, std::uint32_t type, std::string& rest) {
@@ -123,7 +123,7 @@ bool CopyGroup(SpanReader& reader, std::uint64_t number, std::string& rest) {
     if (!ReadTag(reader, rest, inner, type)) return false;
     if (type == kGroupStart) {
       open.push_back(inner);
-      if (open.size() > kDeepestGroup) return false;
+      if (open.size() > kMaxGroupDepth) return false;
     } else if (type == kGroupEnd) {
       if (open.back() != inner) return false;
       open.pop_back();

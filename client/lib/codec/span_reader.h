@@ -1,9 +1,8 @@
-// span_reader.h - a walk over a protobuf message that lies in pieces, taking chosen bytes fields
-// without copying them.
+// span_reader.h - extracts bytes fields from a protobuf message that is stored in pieces, without
+// copying them.
 //
-// The fields taken are the bulk ones; everything else is small and is handed, byte for byte, to the
-// generated parser, so that a message means here exactly what it means there: unknown fields,
-// merging, any order of fields.
+// Only the large fields are extracted. All others are copied unchanged for the generated parser, so
+// that unknown fields, merging and the order of fields have exactly protobuf's semantics.
 #pragma once
 
 #include <cstddef>
@@ -23,9 +22,8 @@ std::size_t TotalSize(const Pieces& pieces);
 // All bytes in one string.
 std::string Flatten(const Pieces& pieces);
 
-// What SplitMessage found.
 struct SplitResult {
-  // Length-delimited fields whose number was asked for, in the order they came: number and payload.
+  // The requested length-delimited fields in the order of the message: number and payload.
   std::vector<std::pair<std::uint32_t, Pieces>> taken;
   // All other fields, tags included.
   std::string rest;
@@ -33,9 +31,9 @@ struct SplitResult {
 
 // Splits a serialised message.
 //   message  borrowed; `taken` refers to it
-//   take     numbers of bytes or message fields; occurrences of another wire type go to `rest`
-// Returns false if the bytes are no protobuf message: a varint over ten bytes, field number zero, a
-// length beyond the end, an unmatched group. Cost: O(fields) plus a copy of `rest`.
+//   take     numbers of bytes or message fields; other wire types of these numbers go to `rest`
+// Returns false if the bytes are not a protobuf message: a varint over ten bytes, field number
+// zero, a length beyond the end, an unmatched group. Cost: O(fields) plus a copy of `rest`.
 bool SplitMessage(const Pieces& message, std::span<const std::uint32_t> take, SplitResult& result);
 
 }  // namespace sinew::client

@@ -15,11 +15,11 @@ namespace sinew::client {
 namespace {
 
 constexpr char kTypePrefix[] = "type.googleapis.com/";
-constexpr int kLastCode = 16;
+constexpr int kMaxCode = 16;
 
 absl::StatusCode ToCode(int code) {
-  return code >= 0 && code <= kLastCode ? static_cast<absl::StatusCode>(code)
-                                        : absl::StatusCode::kUnknown;
+  return code >= 0 && code <= kMaxCode ? static_cast<absl::StatusCode>(code)
+                                       : absl::StatusCode::kUnknown;
 }
 
 template <class Detail>
@@ -47,7 +47,7 @@ std::string ReasonName(v1::Reason reason) {
   return std::string(absl::StripPrefix(name, "REASON_"));
 }
 
-// A severity that this client does not know is taken for an error if the problem has an error code.
+// An unknown severity is an error if the problem has an error code.
 Severity ToSeverity(const v1::Problem& problem) {
   switch (problem.severity()) {
     case v1::SEVERITY_INFO:
@@ -167,9 +167,8 @@ absl::Time ToTime(const google::protobuf::Timestamp& time) {
 }
 
 google::protobuf::Duration FromDuration(absl::Duration duration) {
-  const absl::Duration most =
-      absl::Seconds(315'576'000'000);  // the largest google.protobuf.Duration
-  duration = std::clamp(duration, -most, most);
+  const absl::Duration max = absl::Seconds(315'576'000'000);  // of google.protobuf.Duration
+  duration = std::clamp(duration, -max, max);
   google::protobuf::Duration result;
   result.set_seconds(absl::IDivDuration(duration, absl::Seconds(1), &duration));
   result.set_nanos(static_cast<std::int32_t>(absl::ToInt64Nanoseconds(duration)));

@@ -1,5 +1,5 @@
-// status_codec.h - gRPC statuses and problems inside messages as absl::Status, details kept as
-// payloads.
+// status_codec.h - converts gRPC statuses and Problem messages to absl::Status, with their details
+// as payloads; times and durations.
 #pragma once
 
 #include <absl/status/status.h>
@@ -20,7 +20,7 @@ namespace sinew::client {
 // trailer becomes a payload under its type URL.
 absl::Status FromGrpc(const grpc::Status& status);
 
-// As the error it describes; a code outside 1..16 becomes kUnknown.
+// The error that a problem describes; a code outside 1..16 becomes kUnknown.
 absl::Status ToStatus(const v1::Problem& problem);
 
 Problem ToProblem(const v1::Problem& problem);
@@ -38,7 +38,7 @@ bool ExceededLimit(const absl::Status& status, const std::string& limit);
 absl::Duration ToDuration(const google::protobuf::Duration& duration);
 absl::Time ToTime(const google::protobuf::Timestamp& time);
 
-// Clamped to what the message can hold.
+// Clamped to the range of the message.
 google::protobuf::Duration FromDuration(absl::Duration duration);
 
 }  // namespace sinew::client

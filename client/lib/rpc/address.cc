@@ -14,8 +14,8 @@ namespace sinew::client {
 namespace {
 
 constexpr char kDefaultPort[] = ":50051";
-constexpr const char* kWithoutPorts[] = {"unix:", "unix-abstract:", "vsock:", "xds:"};
-constexpr const char* kWithHosts[] = {"dns:", "ipv4:", "ipv6:"};
+constexpr const char* kSchemesWithoutPort[] = {"unix:", "unix-abstract:", "vsock:", "xds:"};
+constexpr const char* kSchemesWithHosts[] = {"dns:", "ipv4:", "ipv6:"};
 
 bool IsPort(absl::string_view text) {
   std::uint32_t port = 0;
@@ -29,7 +29,7 @@ bool IsIpv6(absl::string_view text) {
   return ::inet_pton(AF_INET6, without_zone.c_str(), &address) == 1;
 }
 
-// No value: neither a host nor one with a port.
+// No value: neither host nor host:port.
 std::optional<std::string> WithPort(absl::string_view text) {
   if (IsIpv6(text)) return absl::StrCat("[", text, "]", kDefaultPort);
   std::size_t end = text.find(':');
@@ -46,9 +46,9 @@ std::optional<std::string> WithPort(absl::string_view text) {
   return std::string(text);
 }
 
-// Of every host in what stands behind a scheme, the list of which follows the authority, if any.
-// In such a target brackets may be escaped.
-bool NamesPorts(absl::string_view text) {
+// `text` is a target without its scheme: an optional authority and a list of hosts, whose brackets
+// may be escaped.
+bool AllHostsHavePorts(absl::string_view text) {
   const std::vector<absl::string_view> hosts =
       absl::StrSplit(text.substr(text.rfind('/') + 1), ',');
   return std::ranges::all_of(hosts, [](absl::string_view host) {
@@ -64,16 +64,16 @@ bool NamesPorts(absl::string_view text) {
 
 absl::StatusOr<std::string> TargetOf(const std::string& option, const std::string& address) {
   const auto starts = [&](const char* scheme) { return absl::StartsWith(address, scheme); };
-  if (std::ranges::any_of(kWithoutPorts, starts)) return address;
-  if (std::ranges::any_of(kWithHosts, starts)) {
-    if (NamesPorts(absl::string_view(address).substr(address.find(':') + 1))) return address;
+  if (std::ranges::any_of(kSchemesWithoutPort, starts)) return address;
+  if (std::ranges::any_of(kSchemesWithHosts, starts)) {
+    if (AllHostsHavePorts(absl::string_view(address).substr(address.find(':') + 1))) return address;
   } else if (const std::optional<std::string> target = WithPort(address)) {
     return *target;
   }
   return absl::InvalidArgumentError(absl::StrCat(
       option, ": got \"", address,
-      "\", need host or host:port (1 to 65535; 50051 where none is named), [IPv6]:port, "
-      "unix:/path, or a target of gRPC with its port such as dns:///host:50051"));
+      "\", need host or host:port (port 1 to 65535, default 50051), [IPv6]:port, unix:/path, "
+      "or a gRPC target with its port such as dns:///host:50051"));
 }
 
 }  // namespace sinew::client

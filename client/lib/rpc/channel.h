@@ -1,5 +1,4 @@
-// channel.h - a client on a gRPC channel made elsewhere. Not installed: for `sinew --local` and
-// tests.
+// channel.h - a client on an existing gRPC channel. Not installed: for `sinew --local` and tests.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -10,10 +9,9 @@
 
 namespace sinew::client {
 
-// A client that speaks through `channel`; the address in `options` is not used.
-//   in_process  the channel ends in this process: frames are copied out of the server's buffer pool
-//   on arrival, because
-//               there a frame kept by the caller would keep the server's buffer
+// Ignores the address in `options`.
+//   in_process  the server is in this process: frames are copied on arrival, because a FrameView
+//               would otherwise hold buffers of the server's pool
 //   kInvalidArgument: no channel, or an option out of range.
 absl::StatusOr<Client> FromChannel(std::shared_ptr<grpc::Channel> channel,
                                    const ClientOptions& options, bool in_process);

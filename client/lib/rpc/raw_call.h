@@ -1,8 +1,8 @@
-// raw_call.h - a call whose messages are byte buffers, driven by the thread that uses it.
+// raw_call.h - a blocking call whose messages are byte buffers.
 //
-// gRPC 1.51 offers raw messages for queues and callbacks only. A queue of its own per call makes
-// every step blocking, keeps the caller's thread and, unlike the callback API, does not nap (see
-// the design's figures: first reply after a pause of a second up to 86 ms later).
+// gRPC 1.51 has no blocking API for raw messages. A completion queue per call, polled by the
+// calling thread, has lower latency than the callback API, whose first reply after a second of
+// silence came up to 86 ms later.
 #pragma once
 
 #include <google/protobuf/message_lite.h>
@@ -19,20 +19,18 @@ namespace sinew::client {
 
 inline constexpr char kDeformMethod[] = "/sinew.v1.DeformService/Deform";
 inline constexpr char kStreamDeformMethod[] = "/sinew.v1.DeformService/StreamDeform";
-inline constexpr char kDeformClipMethod[] = "/sinew.v1.DeformService/DeformClip";
 inline constexpr char kCompareMethod[] = "/sinew.v1.DeformService/CompareDeformers";
 
-// Serialises into one slice.
+// One slice.
 grpc::ByteBuffer ToBuffer(const google::protobuf::MessageLite& message);
 
-// One request, then any number of replies. Used by one thread; the context may be cancelled by
-// another.
+// One request, then any number of replies. For one thread; another may cancel the context.
 class RawCall {
  public:
   // Starts the call, sends `request` and half-closes.
   RawCall(Connection& connection, const char* method, grpc::ClientContext& context,
           const google::protobuf::MessageLite& request);
-  // Cancels if Finish was not reached.
+  // Cancels the call unless Finish was called.
   ~RawCall();
 
   // False at the end of the replies.

@@ -52,8 +52,7 @@ absl::Status CheckPolicy(const RetryPolicy& policy) {
 }
 
 absl::Duration BackoffDelay(const RetryPolicy& policy, int attempt, double random) {
-  // The exponent is capped because a duration times infinity would be infinite even for a zero
-  // backoff.
+  // The exponent is capped: zero backoff times infinity would be infinite.
   const double factor = std::pow(policy.multiplier, std::clamp(attempt - 1, 0, 100));
   const absl::Duration base = std::min(policy.initial_backoff * factor, policy.max_backoff);
   return base * (1 - policy.jitter + 2 * policy.jitter * random);

@@ -33,15 +33,10 @@ absl::StatusOr<v1::ComputeWeightsRequest> FromRequest(const WeightsRequest& from
 }
 
 WeightsReport ToReport(const v1::WeightsReport& report) {
-  WeightsReport result{
-      .unseen_count = report.unseen_count(),
-      .unseen_vertices = {report.unseen_vertices().begin(), report.unseen_vertices().end()},
-      .idle_joints = {report.idle_joints().begin(), report.idle_joints().end()},
-      .warnings = {}};
-  for (const v1::Problem& warning : report.warnings()) {
-    result.warnings.push_back(ToProblem(warning));
-  }
-  return result;
+  return {.unseen_count = report.unseen_count(),
+          .unseen_vertices = {report.unseen_vertices().begin(), report.unseen_vertices().end()},
+          .idle_joints = {report.idle_joints().begin(), report.idle_joints().end()},
+          .warnings = ToProblems(report.warnings())};
 }
 
 }  // namespace
@@ -51,7 +46,7 @@ absl::StatusOr<WeightedRig> Client::ComputeWeights(const WeightsRequest& request
                                                    const CallOptions& call) const {
   SINEW_ASSIGN_OR_RETURN(const v1::ComputeWeightsRequest message, FromRequest(request));
   v1::ComputeWeightsResponse last;
-  // Equal requests give equal rigs, so a broken one may be asked again.
+  // Equal requests give equal rigs, so a broken call may be repeated.
   const auto attempt = [&](grpc::ClientContext& context) -> absl::Status {
     last.Clear();
     const auto reader = connection_->rigs().ComputeWeights(&context, message);

@@ -13,7 +13,8 @@ absl::Status CheckClipPoses(const ClipPoses& poses) {
   if (poses.frames == 0) {
     return poses.joint_transforms.empty()
                ? absl::OkStatus()
-               : absl::InvalidArgumentError("poses.frames: got 0 with joint transforms");
+               : absl::InvalidArgumentError(
+                     "poses.frames: got 0 with joint transforms, need 1 or more");
   }
   const auto check = [&](const char* field, std::size_t got) -> absl::Status {
     if (got % poses.frames == 0) return absl::OkStatus();

@@ -15,6 +15,7 @@
 #include "client/lib/rpc/raw_call.h"
 #include "client/lib/rpc/recovery.h"
 #include "client/lib/stream/clip_poses.h"
+#include "core/metrics/summary.h"
 #include "sinew/client.h"
 
 namespace sinew::client {
@@ -24,22 +25,6 @@ constexpr std::size_t kMaxBlockFrames = 250;  // bounds what a broken connection
 // Poses sent again before each block.
 constexpr std::size_t kPreroll = 3;        // jerk is a third difference
 constexpr std::size_t kStatePreroll = 60;  // rebuilds the state of a recipe that has one
-
-struct Field {
-  std::optional<double> FrameMetrics::*value;
-  bool small_is_worst;
-};
-// In the order of core/metrics/meter.cc, whose summary this is again.
-constexpr Field kFields[] = {{&FrameMetrics::volume_ratio, true},
-                             {&FrameMetrics::minimum_thickness, true},
-                             {&FrameMetrics::bulge, false},
-                             {&FrameMetrics::edge_distortion, false},
-                             {&FrameMetrics::worst_edge, false},
-                             {&FrameMetrics::area_distortion, false},
-                             {&FrameMetrics::flipped_fraction, false},
-                             {&FrameMetrics::flipped_beyond_linear, false},
-                             {&FrameMetrics::overlap, false},
-                             {&FrameMetrics::jerk, false}};
 
 FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   FrameMetrics metrics;
@@ -60,6 +45,23 @@ FrameMetrics ToMetrics(const v1::FrameMetrics& proto) {
   metrics.replayed_steps = proto.replayed_steps();
   if (proto.has_jerk()) metrics.jerk = proto.jerk();
   return metrics;
+}
+
+// Fills in mean and worst from the frames. The server's own summaries cover one block each.
+void Summarise(TargetMetrics& target) {
+  metrics::Summary<FrameMetrics> summary;
+  double seconds = 0, max_seconds = 0;
+  for (const FrameMetrics& frame : target.frames) {
+    summary.Add(frame);
+    seconds += frame.evaluate_seconds;
+    max_seconds = std::max(max_seconds, frame.evaluate_seconds);
+  }
+  target.mean = summary.Mean();
+  target.worst = summary.worst();
+  target.worst.evaluate_seconds = max_seconds;
+  if (!target.frames.empty()) {
+    target.mean.evaluate_seconds = seconds / static_cast<double>(target.frames.size());
+  }
 }
 
 // True if the server refused a request because it exceeded the limit on poses.
@@ -220,37 +222,6 @@ class Comparison {
 };
 
 }  // namespace
-
-void Summarise(TargetMetrics& target) {
-  for (const auto& [member, small_is_worst] : kFields) {
-    double sum = 0, count = 0;
-    std::optional<double>& worst = target.worst.*member;
-    for (const FrameMetrics& frame : target.frames) {
-      const std::optional<double>& value = frame.*member;
-      if (!value) continue;
-      sum += *value;
-      ++count;
-      if (!worst || (small_is_worst ? *value < *worst : *value > *worst)) worst = value;
-    }
-    if (count > 0) target.mean.*member = sum / count;
-  }
-  double seconds = 0, pairs = 0, counted = 0;
-  for (const FrameMetrics& frame : target.frames) {
-    seconds += frame.evaluate_seconds;
-    target.worst.evaluate_seconds = std::max(target.worst.evaluate_seconds, frame.evaluate_seconds);
-    if (!frame.self_intersections) continue;
-    pairs += static_cast<double>(*frame.self_intersections);
-    ++counted;
-    target.worst.self_intersections =
-        std::max(target.worst.self_intersections.value_or(0), *frame.self_intersections);
-  }
-  if (counted > 0) {
-    target.mean.self_intersections = static_cast<std::uint64_t>(std::llround(pairs / counted));
-  }
-  if (!target.frames.empty()) {
-    target.mean.evaluate_seconds = seconds / static_cast<double>(target.frames.size());
-  }
-}
 
 absl::StatusOr<std::vector<TargetMetrics>> Compare(
     Connection& connection, std::span<const Target> targets, const ClipPoses& poses,

@@ -17,9 +17,6 @@ namespace sinew::client {
 using RestoreTargets =
     std::function<absl::StatusOr<std::vector<Target>>(const std::stop_token& stop)>;
 
-// Fills in mean and worst from the frames. The server's own summaries cover one block each.
-void Summarise(TargetMetrics& target);
-
 // As Client::Compare. Repeats a block after a break and, with `restore`, after a loss.
 absl::StatusOr<std::vector<TargetMetrics>> Compare(
     Connection& connection, std::span<const Target> targets, const ClipPoses& poses,

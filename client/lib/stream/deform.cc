@@ -16,9 +16,9 @@
 namespace sinew::client {
 namespace {
 
-// Room for what surrounds a frame in a unary reply.
+// For everything besides the frame in a unary reply.
 constexpr std::size_t kHeaderRoom = 32 << 10;
-// Largest reply of a request that does not say how large it may be.
+// Largest reply to a request without max_response_bytes.
 constexpr std::size_t kDefaultResponseBytes = 4 << 20;
 
 absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool copy, bool verify) {
@@ -29,7 +29,7 @@ absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool copy, b
   FrameAssembler assembler(verify);
   SINEW_ASSIGN_OR_RETURN(std::shared_ptr<FrameData> frame,
                          assembler.Add(std::move(reply.chunks.front())));
-  if (frame == nullptr) return absl::InternalError("DeformResponse.frame: got a part of a frame");
+  if (frame == nullptr) return absl::InternalError("DeformResponse.frame: got an incomplete frame");
   return FrameView(std::move(frame));
 }
 
@@ -62,14 +62,14 @@ absl::StatusOr<FrameView> Client::Deform(const Target& target, const PoseLayout&
   *request.mutable_pose() = FromPose(pose);
   if (pose.frame == 0) request.mutable_pose()->set_frame(1);
   *request.mutable_output() = FromOutput(output);
-  const std::size_t most = connection_->options().max_receive_bytes - kHeaderRoom;
-  if (most < kDefaultResponseBytes) request.set_max_response_bytes(most);
+  const std::size_t max_bytes = connection_->options().max_receive_bytes - kHeaderRoom;
+  if (max_bytes < kDefaultResponseBytes) request.set_max_response_bytes(max_bytes);
   const absl::Time end = connection_->Deadline(call);
   absl::StatusOr<FrameView> view = DeformOnce(*connection_, request, output.checksums, call);
-  // A server may refuse a request that allows more than its own limit, so only a reply that needs
-  // more asks for it.
-  if (most <= kDefaultResponseBytes || Details(view.status()).reason != "USE_STREAM") return view;
-  request.set_max_response_bytes(most);
+  // A server may refuse a max_response_bytes above its own limit, so it is raised only if needed.
+  if (max_bytes <= kDefaultResponseBytes || Details(view.status()).reason != "USE_STREAM")
+    return view;
+  request.set_max_response_bytes(max_bytes);
   CallOptions rest = call;
   rest.deadline = std::max(end - absl::Now(), absl::Milliseconds(1));
   absl::StatusOr<FrameView> large = DeformOnce(*connection_, request, output.checksums, rest);

@@ -27,7 +27,7 @@ std::size_t VertexBytes(Encoding encoding) {
   }
 }
 
-// One attribute of a chunk's channels; nothing if it has none.
+// The channel of one attribute; empty if the chunk has none.
 struct ChannelView {
   Encoding encoding = Encoding::kUnspecified;
   Pieces data;
@@ -43,7 +43,7 @@ ChannelView FindChannel(const FrameChunk& chunk, v1::Attribute attribute) {
   return {};
 }
 
-// Whether `next` goes on with what the pieces of a frame have carried so far.
+// Whether `next` has the encoding and presence of the channel in the chunks before.
 bool Continues(const ChannelView& next, Encoding encoding, const Pieces& before) {
   return next.encoding == encoding && next.data.empty() == before.empty();
 }
@@ -103,7 +103,7 @@ absl::Status FrameAssembler::Check(const FrameChunk& chunk) const {
   if (verify_ && header.checksum() != 0 && header.checksum() != BulkChecksum(chunk)) {
     return absl::DataLossError(absl::StrCat("frame ", header.frame(),
                                             ": the checksum of the chunk at vertex ",
-                                            header.vertex_offset(), " does not fit its bytes"));
+                                            header.vertex_offset(), " does not match its bytes"));
   }
   return absl::OkStatus();
 }

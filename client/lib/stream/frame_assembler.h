@@ -1,4 +1,4 @@
-// frame_assembler.h - puts the pieces of a frame together and checks each of them.
+// frame_assembler.h - joins the chunks of a frame and verifies each of them.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -13,7 +13,7 @@
 
 namespace sinew::client {
 
-// What a FrameView shows.
+// The data behind a FrameView.
 struct FrameData {
   std::uint64_t frame = 0;
   double time = 0;
@@ -30,19 +30,18 @@ struct FrameData {
   std::vector<std::shared_ptr<const MessageBytes>> bytes;  // what the spans refer to
 };
 
-// Takes the chunks of one stream in the order they come. Not thread-safe.
+// For the chunks of one stream in order of arrival. Not thread-safe.
 class FrameAssembler {
  public:
-  // verify  compare checksums that were sent
+  // verify  compare the checksums that the server sent
   explicit FrameAssembler(bool verify) : verify_(verify) {}
 
-  // The frame this chunk completes, or nothing yet.
-  //   kDataLoss: the checksum does not fit, or bytes do not fit the counts of the header; a muscle
-  //   without 12 and 3 numbers.
+  // The frame that this chunk completes, or null.
+  //   kDataLoss: wrong checksum, or data that does not have the size in the header.
   //   kInternal: chunks that overlap, leave a gap, mix frames or change their encoding.
   absl::StatusOr<std::shared_ptr<FrameData>> Add(FrameChunk chunk);
 
-  // A frame has begun and not ended.
+  // A frame is incomplete.
   bool open() const { return frame_ != nullptr; }
 
  private:

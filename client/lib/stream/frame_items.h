@@ -1,4 +1,4 @@
-// frame_items.h - the frames and problems of one reply in the order of their poses.
+// frame_items.h - merges the frames and problems of one reply in the order of their poses.
 #pragma once
 
 #include <absl/functional/function_ref.h>
@@ -14,12 +14,12 @@
 
 namespace sinew::client {
 
-// Called with a complete frame, or with null and the reason why pose `frame` has none.
+// Called with a complete frame, or with null and the error of pose `frame`.
 using ItemSink = absl::FunctionRef<absl::Status(std::uint64_t frame, absl::Status problem,
                                                 std::shared_ptr<FrameData> data)>;
 
-// Feeds the chunks to `assembler` and hands over what is complete; the two lists of a reply are
-// merged by number. Errors of FrameAssembler::Add and of `sink`, which end it.
+// Adds the chunks to `assembler` and calls `sink` for each complete frame and each problem, by
+// rising frame number. Returns the first error of FrameAssembler::Add or `sink`.
 absl::Status ForEachItem(std::vector<FrameChunk> chunks,
                          const google::protobuf::RepeatedPtrField<v1::FrameProblem>& problems,
                          FrameAssembler& assembler, ItemSink sink);

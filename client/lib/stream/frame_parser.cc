@@ -1,16 +1,13 @@
 #include "client/lib/stream/frame_parser.h"
 
 #include <absl/strings/str_cat.h>
-#include <xxhash.h>
-#if defined(__x86_64__)
-#include <xxh_x86dispatch.h>  // the same values with the widest registers of the machine
-#endif
 
 #include <array>
 #include <memory>
 #include <utility>
 
 #include "client/lib/codec/status_macros.h"
+#include "core/base/bulk_checksum.h"
 
 namespace sinew::client {
 namespace {
@@ -23,7 +20,7 @@ constexpr std::array<std::uint32_t, 1> kChannelData = {v1::Channel::kDataFieldNu
 
 absl::Status Malformed(const char* what) {
   return absl::InternalError(
-      absl::StrCat(what, ": the server sent bytes that are no such message"));
+      absl::StrCat(what, ": the server sent bytes that are not such a message"));
 }
 
 absl::Status ParseChannel(const Pieces& message, FrameChunk& chunk) {
@@ -43,7 +40,7 @@ absl::Status ParseChunk(const Pieces& message, FrameChunk& chunk) {
     return Malformed("Frame");
   }
   for (auto& [number, pieces] : split.taken) {
-    // A field that comes twice means its last value.
+    // The last value of a repeated scalar field wins, as in the generated parser.
     if (number == v1::Frame::kPositionsFieldNumber) {
       chunk.positions = std::move(pieces);
     } else if (number == v1::Frame::kNormalsFieldNumber) {
@@ -70,7 +67,7 @@ absl::StatusOr<std::shared_ptr<const MessageBytes>> MessageBytes::From(
 }
 
 MessageBytes::MessageBytes(std::vector<grpc::Slice> slices) : slices_(std::move(slices)) {
-  // From slices_, not the argument: small slices hold their bytes inside themselves.
+  // From slices_, not the argument: small slices store their bytes inline.
   for (const grpc::Slice& slice : slices_) {
     pieces_.push_back(std::as_bytes(std::span(slice.begin(), slice.size())));
   }
@@ -99,10 +96,10 @@ absl::StatusOr<ParsedReply<v1::DeformResponse>> ParseDeformReply(
     return Malformed("DeformResponse");
   }
   if (split.taken.empty()) return reply;
-  // A message field that comes in parts means all parts merged, which is their concatenation.
+  // Protobuf merges the occurrences of a message field; concatenating their bytes does the same.
   Pieces whole;
   for (auto& [number, pieces] : split.taken) {
-    // Each must be a message of its own: one cut off must not borrow from the next.
+    // Each must be valid on its own: a truncated one must not continue into the next.
     SplitResult part;
     if (!SplitMessage(pieces, kBulk, part)) return Malformed("Frame");
     whole.insert(whole.end(), pieces.begin(), pieces.end());
@@ -114,20 +111,12 @@ absl::StatusOr<ParsedReply<v1::DeformResponse>> ParseDeformReply(
 }
 
 std::uint64_t BulkChecksum(const FrameChunk& chunk) {
-  // The one-shot call is faster where the bytes lie together, as small frames do.
-  if (chunk.positions.size() == 1 && chunk.normals.empty() && chunk.channels.empty()) {
-    return XXH3_64bits(chunk.positions[0].data(), chunk.positions[0].size());
+  Pieces pieces = chunk.positions;
+  pieces.insert(pieces.end(), chunk.normals.begin(), chunk.normals.end());
+  for (const Pieces& channel : chunk.channels) {
+    pieces.insert(pieces.end(), channel.begin(), channel.end());
   }
-  const std::unique_ptr<XXH3_state_t, XXH_errorcode (*)(XXH3_state_t*)> state(XXH3_createState(),
-                                                                              XXH3_freeState);
-  XXH3_64bits_reset(state.get());
-  const auto add = [&](const Pieces& pieces) {
-    for (const Piece& piece : pieces) XXH3_64bits_update(state.get(), piece.data(), piece.size());
-  };
-  add(chunk.positions);
-  add(chunk.normals);
-  for (const Pieces& channel : chunk.channels) add(channel);
-  return XXH3_64bits_digest(state.get());
+  return sinew::BulkChecksum(pieces);
 }
 
 }  // namespace sinew::client

@@ -1,5 +1,5 @@
-// frame_parser.h - replies that carry frames, read where they arrived: headers by the generated
-// parser, bulk in place.
+// frame_parser.h - parses replies that contain frames: headers by the generated parser, vertex data
+// in place.
 #pragma once
 
 #include <absl/status/status.h>
@@ -16,11 +16,11 @@
 
 namespace sinew::client {
 
-// The bytes of one message; frames hold on to them.
+// The bytes of one message, shared by the frames in it.
 class MessageBytes {
  public:
-  // Refers to the buffer's slices; with `copy`, copies them into memory of its own.
-  //   kInternal: the buffer cannot be read (compressed in a way gRPC cannot undo).
+  // References the slices of the buffer, or copies them if `copy`.
+  //   kInternal: the buffer cannot be read (a compression that gRPC does not know).
   static absl::StatusOr<std::shared_ptr<const MessageBytes>> From(const grpc::ByteBuffer& buffer,
                                                                   bool copy);
   explicit MessageBytes(std::vector<grpc::Slice> slices);
@@ -32,11 +32,11 @@ class MessageBytes {
   Pieces pieces_;
 };
 
-// One Frame message: a piece of a frame.
+// One Frame message: a frame or a part of one.
 struct FrameChunk {
-  v1::Frame header;  // all fields but the bulk
+  v1::Frame header;  // all fields except the vertex data
   Pieces positions, normals;
-  std::vector<Pieces> channels;  // their data, in order
+  std::vector<Pieces> channels;  // data of each channel
   std::shared_ptr<const MessageBytes> bytes;
 };
 
@@ -54,7 +54,7 @@ absl::StatusOr<ParsedReply<v1::StreamDeformResponse>> ParseStreamReply(
 absl::StatusOr<ParsedReply<v1::DeformResponse>> ParseDeformReply(
     std::shared_ptr<const MessageBytes> bytes);
 
-// XXH3-64 of the chunk's bulk bytes in field order.
+// XXH3-64 of the chunk's vertex data in field order.
 std::uint64_t BulkChecksum(const FrameChunk& chunk);
 
 }  // namespace sinew::client

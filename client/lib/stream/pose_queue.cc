@@ -8,8 +8,8 @@
 namespace sinew::client {
 namespace {
 
-constexpr std::uint32_t kDefaultBacklog = 64;  // of a server that does not say
-// Poses on the way beyond the window: enough to hide a round trip.
+constexpr std::uint32_t kDefaultBacklog = 64;  // of older servers, which do not report it
+// Poses in flight in excess of the window: enough to hide a round trip.
 constexpr std::uint32_t kMaxAhead = 48;
 
 std::uint32_t DefaultWindow(OrderMode mode) {
@@ -38,7 +38,7 @@ absl::StatusOr<std::uint64_t> PoseQueue::Check(std::uint64_t wanted) const {
   }
   if (room() == 0) {
     return absl::ResourceExhaustedError(absl::StrCat(
-        "pose: ", waiting_.size(), " poses wait to be sent; take frames with Next first"));
+        "pose: ", waiting_.size(), " poses are queued; receive frames with Next first"));
   }
   return number;
 }

@@ -1,14 +1,12 @@
-// pose_queue.h - the poses of one stream on their way: waiting, on the wire, answered,
-// acknowledged.
+// pose_queue.h - the poses of one stream: waiting, sent, answered, acknowledged.
 //
-// Pure bookkeeping without clock, lock or socket. Every pose has a frame number; numbers rise
-// strictly.
+// Bookkeeping only, without clock, lock or socket. Frame numbers of poses rise strictly.
 //
 //   Push -> [waiting] -> TakeNext -> [sent] -> Answer -> (frame goes to the caller) -> Consume ->
 //   TakeAcknowledgement
 //
-// A server keeps window + backlog poses beyond the last acknowledgement and ends the stream past
-// that, so TakeNext stops there at the latest, and gives nothing before the server has said both.
+// A server keeps window + backlog poses after the last acknowledgement and ends a stream that sends
+// more. TakeNext respects that limit, and returns nothing before the server has granted both.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -28,81 +26,81 @@ inline constexpr std::size_t kProbeEvery = 16;
 
 struct QueuedPose {
   std::uint64_t frame = 0;
-  bool no_output = false;      // no frame will answer it
-  bool probe = false;          // answered by a frame that the caller has not asked for
-  bool reset = false;          // forgets the poses before
+  bool no_output = false;      // the server sends no frame for it
+  bool probe = false;          // the caller wants no frame, but the library requested one
+  bool reset = false;          // discards the state from the poses before
   grpc::Slice wire = {};       // a StreamDeformRequest that holds this pose alone
-  std::uint32_t replaced = 0;  // LATEST: poses dropped here in its favour
+  std::uint32_t replaced = 0;  // LATEST: poses that it replaced in this queue
 };
 
 class PoseQueue {
  public:
-  // A `window` of 0 stands for the server's default until Open.
+  // `window` 0: the server's default, until Open.
   PoseQueue(OrderMode mode, std::uint32_t window, std::size_t max_queued);
 
-  // The server has accepted the call. `window` and `backlog` as it has granted them; 0, which only
-  // older servers say, leaves the window and stands for a backlog of 64.
+  // The server has accepted the call and granted `window` and `backlog`. 0, from older servers:
+  // keeps the window, and a backlog of 64.
   void Open(std::uint32_t window, std::uint32_t backlog);
 
-  // Number the next pose gets if it asks for `wanted` (0 = the one after the last).
+  // The frame number of the next pose, which requests `wanted` (0 = the number after the last).
   //   kInvalidArgument: not above the last. kResourceExhausted: no room.
   absl::StatusOr<std::uint64_t> Check(std::uint64_t wanted) const;
 
-  // Poses without output are not answered, so a long run of them could pass the server's backlog
-  // unseen. True if the next such pose must ask for a frame after all, to be taken by us.
+  // Poses without output are not answered, so a long run of them would reach the server's limit.
+  // True if the next such pose must request a frame all the same, for the library itself.
   bool WantsProbe() const;
 
-  // LATEST: the next pose replaces one with `reset`, so it must reset in its place.
+  // LATEST: the next pose replaces one with `reset`, so it must reset instead.
   bool ReplacesReset() const;
 
-  // Adds a pose whose number Check has allowed. LATEST: drops what waits.
+  // Adds a pose with a number from Check. LATEST: drops the poses that wait.
   void Push(QueuedPose pose);
 
-  // Poses that Push has room for.
+  // Number of poses that Push would accept.
   std::size_t room() const;
 
-  // The next pose to send, or null while none waits, too many are unacknowledged, or the call is
-  // not open. It counts as sent.
+  // The next pose to send, which then counts as sent. Null: no pose waits, too many are not
+  // acknowledged, or the call is not open.
   const QueuedPose* TakeNext();
 
-  // A frame or a problem came for pose `frame`; a problem may also come for one without output.
-  // Returns that pose; its `replaced` includes that of skipped poses.
-  //   kInternal: no such pose was sent, or an ordered one before it has no answer yet.
+  // A frame or a problem for pose `frame` has arrived; problems also arrive for poses without
+  // output. Returns that pose; its `replaced` includes that of skipped poses.
+  //   kInternal: no such pose was sent, or an earlier pose of an ordered stream has no answer yet.
   absl::StatusOr<QueuedPose> Answer(std::uint64_t frame);
 
-  // The caller took the answer for `frame`.
+  // The caller has received the answer for `frame`.
   void Consume(std::uint64_t frame);
 
-  // The number to acknowledge with the next message, if it is worth one.
-  //   anyway  even a single one: the message carries poses, or the server waits for it
+  // The number to acknowledge with the next message, if enough answers were consumed.
+  //   anyway  acknowledge even one: the message is sent in any case, or the server waits for it
   std::optional<std::uint64_t> TakeAcknowledgement(bool anyway);
 
-  // The stream broke: what has no answer waits again (LATEST: the newest alone), nothing is on the
-  // wire, and the next call is not open yet.
+  // The stream broke: poses without an answer wait again (LATEST: only the newest), and the next
+  // call is not open yet.
   void Requeue();
 
-  // Every pose that wants an answer has one, and none waits.
+  // No pose waits, and every pose with output has an answer.
   bool answered_all() const { return waiting_.empty() && !first_unanswered(); }
   // The lowest number sent and not answered.
   std::optional<std::uint64_t> first_unanswered() const;
 
  private:
-  // Most poses sent beyond the last acknowledgement.
+  // Maximum number of poses sent after the last acknowledgement.
   std::size_t limit() const { return std::size_t{window_} + ahead_; }
   bool full() const { return beyond_.size() >= limit(); }
 
   const OrderMode mode_;
   const std::size_t max_queued_;
   std::uint32_t window_;
-  std::uint32_t ahead_;         // poses to send beyond the window
+  std::uint32_t ahead_;         // poses to send in excess of the window
   bool open_ = false;           // the server has accepted the call
-  std::size_t silent_run_ = 0;  // poses without output since the last with
-  std::uint64_t last_ = 0;      // highest number given out
+  std::size_t silent_run_ = 0;  // poses without output since the last one with output
+  std::uint64_t last_ = 0;      // highest number so far
   std::deque<QueuedPose> waiting_;
-  std::deque<QueuedPose> sent_;       // beyond the last answer
-  std::deque<std::uint64_t> beyond_;  // numbers sent on this call beyond the last acknowledgement
-  std::uint64_t consumed_ = 0;        // last number the caller took
-  std::uint32_t consumed_since_ = 0;  // answers taken since the last acknowledgement
+  std::deque<QueuedPose> sent_;       // after the last answer
+  std::deque<std::uint64_t> beyond_;  // numbers sent on this call after the last acknowledgement
+  std::uint64_t consumed_ = 0;        // last number that the caller has received
+  std::uint32_t consumed_since_ = 0;  // answers received since the last acknowledgement
   std::uint64_t acknowledged_ = 0;
   std::uint64_t first_of_call_ = 0;  // lowest number sent on this call, 0 = none
 };

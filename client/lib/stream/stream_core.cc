@@ -17,9 +17,9 @@
 namespace sinew::client {
 namespace {
 
-constexpr std::size_t kBatchBytes = 512 << 10;  // poses of one message, except a single larger one
+constexpr std::size_t kBatchBytes = 512 << 10;  // of poses per message, unless one pose is larger
 
-// What the tags of the completion queue mean.
+// Tags of the completion queue.
 enum Event : std::intptr_t { kStarted = 1, kRead, kWritten, kFinished };
 void* Tag(Event event) {
   return reinterpret_cast<void*>(static_cast<std::intptr_t>(event));
@@ -31,8 +31,8 @@ grpc::Slice ToSlice(const v1::StreamDeformRequest& request) {
 
 }  // namespace
 
-// One StreamDeform call. All but `writing`, `half_closed` and `opener` belongs to the stream's
-// thread; those three and the start of writes are guarded by the core's mutex.
+// One StreamDeform call. The core's mutex guards `writing`, `half_closed`, `opener` and the start
+// of writes; the rest belongs to the stream's thread.
 struct StreamCore::Call {
   std::unique_ptr<grpc::ClientContext> context;
   grpc::CompletionQueue queue;
@@ -170,18 +170,18 @@ void StreamCore::Run() {
   }
 }
 
-// What the end of a call means for the stream; its unanswered poses wait again.
+// Decides what the end of a call means for the stream. Unanswered poses wait again.
 absl::Status StreamCore::Settle(absl::Status status) {
   const Lock lock(mutex_);
   const bool drained = std::exchange(draining_, false);
   if (cancelled_) return absl::CancelledError("cancelled by the caller");
   const bool complete = finishing_ && poses_.answered_all();
   poses_.Requeue();
-  // Nothing is missing, so how the call ended does not matter.
+  // Every frame has arrived, so the status of the call does not matter.
   if (complete && (status.ok() || IsBroken(status, false))) return absl::OkStatus();
   if (status.ok() || drained) {
     return absl::UnavailableError(
-        absl::StrCat("stream: the server ended it early: ", status.message()));
+        absl::StrCat("stream: ended early by the server: ", status.message()));
   }
   return status;
 }
@@ -259,7 +259,7 @@ void StreamCore::OnWritten(Call& call, bool ok) {
   StartWrites(lock);
 }
 
-// False once reading is pointless.
+// False: stop reading.
 bool StreamCore::OnRead(Call& call, const grpc::ByteBuffer& buffer, FrameAssembler& assembler,
                         absl::Status& failure) {
   failure = TakeReply(buffer, assembler);
@@ -284,7 +284,8 @@ void StreamCore::StartWrites(const Lock& lock) {
   }
 }
 
-// Messages concatenated are one message: each pose was serialised once, however often it is sent.
+// Concatenated messages are one merged message, so each pose is serialised only once, however often
+// it is sent.
 std::vector<grpc::Slice> StreamCore::NextMessage(const Lock& /*lock*/) {
   if (call_->opener) return {*std::exchange(call_->opener, std::nullopt)};
   std::vector<grpc::Slice> message;
@@ -323,8 +324,8 @@ absl::Status StreamCore::TakeReply(const grpc::ByteBuffer& buffer, FrameAssemble
     draining_ = true;
     last_answered_ = reply.rest.notice().last_frame();
   }
-  // A caller that takes no frames must not hold up the server's end: the rest is as good from
-  // elsewhere.
+  // A caller that does not call Next must not delay the shutdown of the server. Another server can
+  // compute the rest.
   if (draining_ && ready_.size() >= info_.window) call_->context->TryCancel();
   return absl::OkStatus();
 }

@@ -1,10 +1,10 @@
-// stream_core.h - what a Stream does: one thread that owns the call, reads it, and opens it again
-// when it breaks.
+// stream_core.h - implements Stream: one thread owns the call, reads from it, and opens it again
+// after a break.
 //
-// Poses and frames are those of sinew/stream.h, whose words on order, errors and resumption hold. A
-// pose is serialised once and kept until its frame has come; what came is acknowledged when the
-// caller has taken it, which holds the server back. The state below is guarded by `mutex_`; a
-// function that takes a Lock wants it held, the others take it themselves.
+// Order, errors and resumption are those of sinew/stream.h. A pose is serialised once and kept
+// until its frame has arrived. A frame is acknowledged when the caller has received it, which
+// limits what the server sends. `mutex_` guards the state below: functions with a Lock parameter
+// require it, the others acquire it.
 #pragma once
 
 #include <absl/status/status.h>
@@ -33,8 +33,7 @@ namespace sinew::client {
 // Makes what the server lost again and returns the target to use from then on.
 using RestoreTarget = std::function<absl::StatusOr<Target>(const std::stop_token&)>;
 
-// Thread-safe. Writes are started by whichever thread has something to say, reads by the stream's
-// thread.
+// Thread-safe. Any thread starts writes; only the stream's thread reads.
 class StreamCore {
  public:
   // restore  empty: a lost session ends the stream
@@ -42,8 +41,8 @@ class StreamCore {
              const StreamOptions& options, RestoreTarget restore);
   ~StreamCore();
 
-  // Opens the stream and waits until the server has accepted it. Once. kDeadlineExceeded: not
-  // within the call's deadline; any other error: how the opening ended, after its retries.
+  // Opens the stream and waits until the server has accepted it. Call once. kDeadlineExceeded: not
+  // within the deadline. Any other error: that of the last attempt.
   absl::Status Start(const CallOptions& call);
 
   // As the members of Stream.
@@ -55,14 +54,14 @@ class StreamCore {
   StreamInfo info() const;
 
  private:
-  struct Call;  // one RPC: its context, queue and what is being written
+  struct Call;  // one RPC: context, queue and write state
   using Lock = std::unique_lock<std::mutex>;
 
-  // The stream's thread: calls one after the other until one ends for good.
+  // The stream's thread: one call after the other until one is final.
   void Run();
   absl::Status RunCall();
-  // Events of one call until nothing is in flight. `status` is what the server ended it with,
-  // `failure` why this side gave it up.
+  // Handles the events of one call until nothing is in flight. `status`: from the server;
+  // `failure`: the error for which the client cancelled.
   void Pump(Call& call, grpc::Status& status, absl::Status& failure);
   void OnWritten(Call& call, bool ok);
   bool OnRead(Call& call, const grpc::ByteBuffer& buffer, FrameAssembler& assembler,
@@ -70,15 +69,15 @@ class StreamCore {
   absl::Status Settle(absl::Status status);
   absl::Status RestoreLost();  // replaces the target of `open_`
 
-  // Takes answers to probes, which Send adds among poses without output, off the front.
+  // Removes answers to probes from the front; see PoseQueue::WantsProbe.
   void SkipProbes(const Lock& lock);
-  // Writes what waits, unless a write is in flight: gRPC takes one at a time.
+  // Writes what waits, unless a write is in flight: gRPC allows one at a time.
   void StartWrites(const Lock& lock);
   std::vector<grpc::Slice> NextMessage(const Lock& lock);
   bool NothingMoreToSend(const Lock& lock) const;
 
-  // What a reply brings. Errors end the call: frames that nobody asked for, damaged ones
-  // (kDataLoss), another server's determinism digest (kFailedPrecondition).
+  // Handles a reply. Errors end the call: frames that were not requested, damaged frames
+  // (kDataLoss), another determinism digest (kFailedPrecondition).
   absl::Status TakeReply(const grpc::ByteBuffer& buffer, FrameAssembler& assembler);
   absl::Status TakeOpened(const v1::StreamOpened& opened);
   absl::Status TakeItem(std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data);
@@ -86,25 +85,25 @@ class StreamCore {
   const std::shared_ptr<Connection> connection_;
   const bool verify_;
   const RestoreTarget restore_;
-  v1::StreamOpen open_;  // the stream thread's once it runs
+  v1::StreamOpen open_;  // used by the stream's thread only
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   PoseQueue poses_;
-  std::deque<StreamItem> ready_;  // an empty view without a problem: a probe, not for the caller
+  std::deque<StreamItem> ready_;  // an empty view without a problem answers a probe
   StreamInfo info_;
   Call* call_ = nullptr;     // while one is open
   bool opened_ = false;      // at least once
-  bool progressed_ = false;  // this call has brought something
+  bool progressed_ = false;  // this call has returned a frame or a problem
   bool finishing_ = false, cancelled_ = false, draining_ = false;
-  std::uint64_t last_answered_ = 0;  // while draining: no pose beyond it will be answered
+  std::uint64_t last_answered_ = 0;  // while draining: the server answers no pose after it
   std::optional<absl::Status> ended_;
 
   std::stop_source stop_;
   std::thread thread_;
 };
 
-// Opens a stream on `target`; what Client::OpenStream and Character::OpenStream share.
+// What Client::OpenStream and Character::OpenStream share.
 absl::StatusOr<Stream> OpenStream(std::shared_ptr<Connection> connection, const Target& target,
                                   const StreamOptions& options, RestoreTarget restore,
                                   const CallOptions& call);

@@ -1,8 +1,8 @@
-// messages.h - what the server says about itself, its rigs and sessions, as plain structs.
+// messages.h - descriptions of the server, its rigs and its sessions as plain structs.
 //
-// Included by sinew/client.h; the numbers of enumerations are those of the wire (package sinew.v1).
-// All are values that own what they hold. What the server left out keeps its default; enumerators
-// of a later version arrive as their numbers. Names of fields in messages are those of the wire.
+// Included by sinew/client.h. All structs own their data. Enumerations have the numbers of the wire
+// (package sinew.v1); values of a later version keep their number. Fields that the server did not
+// send keep their default.
 #pragma once
 
 #include <absl/time/time.h>
@@ -19,9 +19,9 @@
 
 namespace sinew::client {
 
-// Of bulk numbers, always little-endian. float32: x y z a vertex, of tangents x y z w. q16: 16 bits
-// a coordinate within the frame's box; oct8, oct16: normals, 2 x 8 or 2 x 16 bits; uint8: one byte
-// a vertex. ServerInfo lists those the server writes.
+// Of vertex data, always little-endian. float32: x y z per vertex, for tangents x y z w. q16: 16
+// bits per coordinate within the frame's bounding box. oct8, oct16: octahedral normals, 2 x 8 or 2
+// x 16 bits. uint8: one byte per vertex. ServerInfo lists the encodings that the server can write.
 enum class Encoding : std::uint8_t {
   kUnspecified = 0,
   kFloat32 = 1,
@@ -31,10 +31,10 @@ enum class Encoding : std::uint8_t {
   kOct16 = 5,
   kUint8 = 6
 };
-// Of a message's bulk, after its encoding.
+// Of a message's vertex data, applied after the encoding.
 enum class Compression : std::uint8_t { kUnspecified = 0, kNone = 1, kZstd = 2, kMeshopt = 3 };
-// What a frame may hold of each vertex: model space, rig units; normals and tangents have length 1,
-// a tangent's w is its handedness, 1 or -1.
+// Vertex attributes of a frame: in model space and rig units. Normals and tangents have length 1;
+// the w of a tangent is its handedness, 1 or -1.
 enum class Attribute : std::uint8_t {
   kUnspecified = 0,
   kPositions = 1,
@@ -44,32 +44,32 @@ enum class Attribute : std::uint8_t {
   kVertexStatus = 5
 };
 
-// What became of a vertex in a stage that projects, such as implicit. Names: Vaillant et al. 2013.
+// Result of the projection of a vertex in a stage such as implicit. Names: Vaillant et al. 2013.
 enum class VertexStatus : std::uint8_t {
-  kNotDisplaced = 0,        // already on its surface
-  kFitted = 1,              // moved onto its surface
-  kGradientDivergence = 2,  // stopped at a crease: another part is met
-  kPotentialPit = 3,        // stopped where the field would lead away
-  kIterationLimit = 4,      // ran out of steps
-  kZeroGradient = 5,        // no direction to move in
+  kNotDisplaced = 0,        // was already on its iso-surface
+  kFitted = 1,              // projected onto its iso-surface
+  kGradientDivergence = 2,  // stopped at a crease, where the gradient turns
+  kPotentialPit = 3,        // stopped where the field value moved away from its target
+  kIterationLimit = 4,      // reached the maximum number of steps
+  kZeroGradient = 5,        // the field has no gradient there
   kExcluded = 6             // excluded at bind
 };
 inline constexpr std::size_t kVertexStatus = 7;
 
-// A limit on what a client controls. Passing one is kResourceExhausted or kInvalidArgument.
+// A limit on requests. Exceeding it is kResourceExhausted or kInvalidArgument.
 struct Limit {
-  std::string name;         // as the server's flag without "--"
-  std::uint64_t value = 0;  // the most that is allowed
+  std::string name;         // the server's flag without "--"
+  std::uint64_t value = 0;  // the maximum
   std::string unit;         // "bytes", "vertices", "seconds", ...
   std::string description;
 };
 
-// As of the call: each number alone, not one moment for all.
+// Each number is current, but they are not one consistent snapshot.
 struct ServerStats {
-  // Stored rigs and their bytes; live leases; bound rigs in memory, which sessions share, and
-  // theirs.
+  // Stored rigs and their bytes; live sessions; bound rigs in memory, shared by sessions, and their
+  // bytes.
   std::uint64_t rigs = 0, rig_bytes = 0, sessions = 0, bound_entries = 0, bound_bytes = 0;
-  // Open streams; frames since the start; seconds since then; binds that run, and that wait.
+  // Open streams; frames sent since the start; seconds since the start; running and queued binds.
   std::uint64_t streams = 0, frames_sent = 0, uptime_seconds = 0, binds_running = 0,
                 binds_queued = 0;
 };
@@ -77,7 +77,7 @@ struct ServerStats {
 struct ServerInfo {
   std::string version;
   std::string simd;           // instruction set in use: scalar, avx2, avx512 or neon
-  std::uint32_t threads = 0;  // that evaluate frames
+  std::uint32_t threads = 0;  // for evaluating frames
   std::vector<Limit> limits;
   std::vector<Encoding> encodings, normal_encodings;  // of positions; of normals
   std::vector<Compression> compressions;
@@ -85,33 +85,33 @@ struct ServerInfo {
   ServerStats stats;
 };
 
-// Of a method, as the text form takes it: name(parameter=value).
+// A parameter of a method. In a recipe text: method(parameter=value).
 struct Parameter {
   std::string name;
   std::string type;                        // "number", "integer", "boolean", "choice" or "map"
-  std::string unit;                        // empty = a plain number
-  std::string default_value;               // as the text form writes it
-  std::optional<double> minimum, maximum;  // inclusive; unset: no number, or any
-  std::vector<std::string> choices;        // of a choice, or of an integer without a whole range
+  std::string unit;                        // empty = dimensionless
+  std::string default_value;               // as written in a recipe text
+  std::optional<double> minimum, maximum;  // inclusive; unset: no limit, or not a number
+  std::vector<std::string> choices;        // of a choice, or of an integer with only some values
   std::string description;
 };
 
-// A stage that a recipe may name.
+// A method that a stage of a recipe can use.
 struct Method {
   std::string name;
   std::string summary;        // one sentence
-  std::string reads;          // "rest" or "posed": the mesh it starts from
+  std::string reads;          // its input mesh: "rest" or "posed" (by the stages before)
   std::string paper;          // source of its formulas
-  std::string cost_class;     // of a frame beside plain linear blend, as "4 x"
+  std::string cost_class;     // time per frame relative to linear blend skinning, e.g. "4 x"
   std::string example;        // the shortest recipe with this method that poses a mesh
-  std::uint32_t version = 0;  // raised whenever its vertices change; part of determinism digest
+  std::uint32_t version = 0;  // raised whenever its results change; part of determinism digests
   std::vector<Parameter> parameters;
 };
 
-// A name for a whole recipe.
+// A named recipe.
 struct Preset {
   std::string name;
-  std::string recipe_text;  // what it stands for, in text form
+  std::string recipe_text;  // its definition
   std::string summary;      // one sentence
 };
 
@@ -120,14 +120,15 @@ struct MethodList {
   std::vector<Preset> presets;
 };
 
-// Where a mesh's vertices stand in the rig's one numbering: [vertex_offset, vertex_offset +
+// The vertices of a mesh in the numbering over all meshes: [vertex_offset, vertex_offset +
 // vertex_count).
 struct MeshRange {
   std::string name;
   std::uint64_t vertex_offset = 0, vertex_count = 0, face_count = 0;
 };
 
-// A stored rig. Its name is the SHA-256 of its bytes, so equal rigs have one name on every server.
+// A stored rig. Its name contains the SHA-256 of its bytes, so equal rigs have the same name on
+// every server.
 struct RigSummary {
   std::string name;  // rigs/sha256-<hex>
   std::uint64_t size_bytes = 0, vertices = 0, faces = 0;
@@ -136,51 +137,51 @@ struct RigSummary {
   std::vector<MeshRange> meshes;  // in rig order
   std::array<float, 6> bounds{};  // min xyz, max xyz, rig units
   absl::Time create_time = absl::InfinitePast();
-  bool without_weights = false;  // a mesh has no skin: see Client::ComputeWeights
+  bool without_weights = false;  // some mesh has no skin: see Client::ComputeWeights
 };
 
-// What UploadRig did.
+// The result of UploadRig.
 struct UploadedRig {
   RigSummary rig;
-  bool was_stored = false;       // the server had it already: nothing was sent
-  std::uint64_t sent_bytes = 0;  // of the rig, after resuming
+  bool was_stored = false;       // the server already had the rig: nothing was sent
+  std::uint64_t sent_bytes = 0;  // of the rig, without the calls that failed
 };
 
-// A failed session says why in Session::problem and stays so.
+// kFailed is final; Session::problem says why.
 enum class SessionState : std::uint8_t { kUnspecified = 0, kBinding = 1, kReady = 2, kFailed = 3 };
 
-// Made before the bind: bytes are upper bounds, times are guesses. Kept while the session
-// lives; most held at a time while binding; of the bind; of one frame.
+// Made before the bind: memory of the bound data, peak memory of the bind, time of the bind and of
+// one frame. Bytes are upper bounds, times are rough.
 struct Estimate {
   std::uint64_t bound_bytes = 0, peak_bytes = 0;
   absl::Duration bind_time, frame_time;
 };
 
-// A figure that binding one stage found out, e.g. the influence mass that truncation dropped.
+// A figure that a stage computed at bind, e.g. the fraction of the weights that truncation dropped.
 struct BindStatistic {
   std::uint32_t stage = 0;  // of the resolved recipe, from 0
   std::string name;
   double value = 0;
-  std::string unit;  // empty = a plain number
+  std::string unit;  // empty = dimensionless
   std::string description;
 };
 
-// A lease on a rig bound to a recipe. Any call that uses it renews it; after that or DeleteSession
-// its name is kNotFound. Sessions of equal rig and recipe share what is bound.
+// A lease on a rig bound to a recipe. Each call that uses it renews it. After it has expired or was
+// deleted, its name is kNotFound. Sessions of the same rig and recipe share the bound data.
 struct Session {
-  std::string name;         // sessions/<opaque>
-  std::string rig;          // rigs/sha256-...
-  std::string recipe_text;  // as asked, if it was asked as text
-  std::string recipe_json;  // resolved: every default filled in; accepted wherever a deformer is
-  std::string determinism_digest;  // digest of resolved recipe and method versions
+  std::string name;                // sessions/<opaque>
+  std::string rig;                 // rigs/sha256-...
+  std::string recipe_text;         // as in the request, if it was text
+  std::string recipe_json;         // resolved: with every default; accepted wherever a recipe is
+  std::string determinism_digest;  // of the resolved recipe and the method versions
   SessionState state = SessionState::kUnspecified;
   double progress = 0;  // of the bind, 0 to 1
   Estimate estimate;
-  Problem problem;     // why it failed
-  absl::Duration ttl;  // it expires so long after its last use
+  Problem problem;     // of a failed session
+  absl::Duration ttl;  // time from its last use until it expires
   absl::Time expire_time = absl::InfinitePast();
-  std::uint64_t bound_bytes = 0;          // what the bind made; 0 until it is ready
-  std::vector<Problem> warnings;          // e.g. parameters that have no effect beside others
+  std::uint64_t bound_bytes = 0;          // memory of the bound data; 0 until it is ready
+  std::vector<Problem> warnings;          // e.g. parameters without effect
   std::vector<BindStatistic> statistics;  // once it is ready
 };
 

@@ -1,10 +1,9 @@
-// rig_data.h - a rigged character and its motion as plain vectors, the currency between importers,
-// the client library and its users.
+// rig_data.h - a rigged character and its motion as plain vectors, shared by the importers, the
+// client library and its users.
 //
 // Conventions: column vectors; matrices are 3x4 row-major (12 floats, translation last in each
-// row); lengths are the file's own unit (`meters_per_unit` says how long it is); a joint's parent
-// always precedes it. Nothing here is validated: the server (and EncodeRig, for what would not fit
-// the wire) checks every value.
+// row); lengths are in the unit of the file (see `meters_per_unit`); a joint's parent precedes
+// it. These structs validate nothing: the server checks every value, and EncodeRig the array sizes.
 #pragma once
 
 #include <array>
@@ -21,16 +20,16 @@ enum class UpAxis : std::uint8_t { kUnspecified = 0, kY = 1, kZ = 2 };
 struct Joint {
   std::string name;                // unique within the rig, not empty
   std::int32_t parent = -1;        // index of a joint before this one; -1 = a root
-  bool compensates_scale = false;  // the parent's scale does not reach this joint's linear part,
-                                   // as Maya's segment scale compensate
-  bool helper = false;             // true: only there to carry a transform, no skin names it
-  std::string source_path = {};    // where it stood in the file, for messages
+  bool compensates_scale = false;  // its linear part does not inherit the scale of the parent, as
+                                   // with Maya's segment scale compensate
+  bool helper = false;             // only carries a transform, no skin uses it
+  std::string source_path = {};    // its place in the file, for messages
 };
 
-// Which joints move which vertex. Influences are stored vertex after vertex, without padding:
-// those of vertex v are the influence_counts[v] entries behind the ones of all vertices before it.
-// Bind space is where the vertices stood when they were bound: at rest, joint to model times
-// inverse bind times geometry bind takes a mesh position to model space.
+// Skin weights. Influences are stored vertex after vertex, without padding: those of vertex v are
+// the influence_counts[v] entries after those of all vertices before it. Bind space is the space of
+// the vertices when they were bound. At rest, joint to model times inverse bind times geometry bind
+// maps a mesh position to model space.
 struct Skin {
   std::array<float, 12> geometry_bind = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0};  // mesh to bind space
   std::vector<std::uint32_t> joints;            // [S] indices into RigData::joints
@@ -38,15 +37,15 @@ struct Skin {
   std::vector<std::uint32_t> influence_counts;  // [V]
   std::vector<std::uint32_t> influence_joints;  // [sum of counts] indices into `joints` above
   std::vector<float> influence_weights;  // [sum of counts] >= 0, each vertex sums to 1 within 1e-3
-  // Index into `joints`: carries vertices without weights.
+  // Index into `joints`: the joint of vertices without weights.
   std::optional<std::uint32_t> fallback_joint;
 
-  // No weights yet: see Client::ComputeWeights.
+  // Without weights, see Client::ComputeWeights.
   bool empty() const { return joints.empty() && influence_counts.empty(); }
 };
 
-// One sculpt of a shape: sparse offsets from the mesh, fully on when the control has the value
-// `weight` (not 0). Linear between neighbouring targets and 0, and beyond the last.
+// One target of a shape: sparse offsets from the mesh, fully applied where the control has the
+// value `weight` (not 0). Linear between 0 and neighbouring targets; extrapolated beyond the last.
 struct ShapeTarget {
   float weight = 1;
   std::vector<std::uint32_t> vertices = {};  // [n] rising; empty = all vertices in order
@@ -59,7 +58,7 @@ struct Shape {
   std::vector<ShapeTarget> targets;  // by rising weight; more than one = in-betweens
 };
 
-// A number for every vertex, which parameters of methods may name: how strong, how soft.
+// A scalar per vertex. Parameters of methods can refer to it by name.
 struct VertexMap {
   std::string name;           // unique within the mesh
   std::vector<float> values;  // [V] finite
@@ -71,7 +70,7 @@ struct Mesh {
   std::vector<std::uint32_t> face_sizes;  // [F] each >= 3; empty = all triangles
   std::vector<std::uint32_t>
       face_vertices;                // [sum of face sizes] indices into this mesh's vertices
-  std::vector<std::uint32_t> weld;  // [V] or empty: vertices of equal number are one point
+  std::vector<std::uint32_t> weld;  // [V] or empty: vertices with equal numbers are one point
   std::vector<float> normals;       // [V * 3] or empty
   std::vector<float> tangents;      // [V * 4] x y z and handedness 1 or -1; or empty
   Skin skin;
@@ -82,7 +81,7 @@ struct Mesh {
   std::size_t vertices() const { return positions.size() / 3; }
 };
 
-// A number that poses set beside the joints: it drives shapes and tenses muscles.
+// A scalar input of each pose besides the joints. Drives shapes and activates muscles.
 struct Control {
   std::string name;  // unique within the rig
   std::optional<float> minimum, maximum;
@@ -94,7 +93,7 @@ struct MusclePoint {
   std::array<float, 3> at = {};  // joint space
 };
 
-// What a muscle's path bends around; the side is that of the rest pose.
+// An obstacle that the path of a muscle bends around, on the side of the rest pose.
 struct MuscleWrap {
   enum class Shape : std::uint8_t { kCylinder = 1, kSphere = 2 };
   Shape shape = Shape::kCylinder;
@@ -104,8 +103,8 @@ struct MuscleWrap {
   float radius = 0;                       // > 0
 };
 
-// Radius along the belly, u from 0 to 1. An ellipsoid stands on the straight chord of the belly,
-// the others follow its path.
+// Radius along the belly, u from 0 to 1. An ellipsoid lies on the straight chord of the belly, the
+// others follow its path.
 enum class MuscleProfile : std::uint8_t {
   kEllipsoid = 1,
   kSine = 2,      // sin(pi u)
@@ -113,28 +112,28 @@ enum class MuscleProfile : std::uint8_t {
   kParabola = 4,  // 4 u (1 - u)
 };
 
-// A muscle between two tendons of constant length; its belly keeps its volume. Lengths are those
-// of the rest pose.
+// A muscle between two tendons of constant length, whose belly keeps its volume. Lengths are in the
+// rest pose.
 struct Muscle {
   std::string name;               // unique within the rig
-  MusclePoint origin, insertion;  // the origin's joint carries the belly
+  MusclePoint origin, insertion;  // the belly moves with the origin's joint
   std::vector<MusclePoint> via;   // from origin to insertion
   std::optional<MuscleWrap> wrap;
   float origin_tendon = 0, insertion_tendon = 0;  // together shorter than the path at rest
   float width = 0, depth = 0;                     // semi-axes of the belly at rest, > 0
-  // In the space of the origin's joint; unset = away from the bone. Tension widens the belly.
+  // In the space of the origin's joint; unset = away from the bone. Activation widens the belly.
   std::optional<std::array<float, 3>> width_direction;
   MuscleProfile profile = MuscleProfile::kEllipsoid;
   float warp = 1;            // 0.1 to 10; 1 for an ellipsoid; 1 / warp is the mirror image
-  float tension = 1.3f;      // width / depth grows by this at full activation; 0.25 to 4
-  std::optional<float> fat;  // between belly and skin; unset = what the rest pose leaves
-  std::string activation;    // name of the control that tenses it; empty = never
+  float tension = 1.3f;      // factor on width / depth at full activation; 0.25 to 4
+  std::optional<float> fat;  // thickness between belly and skin; unset = as in the rest pose
+  std::string activation;    // name of the control that activates it; empty = none
 };
 
-// Vertices of all meshes are numbered one mesh after the other; frames, caches and reports use that
-// numbering. Equal contents have equal bytes (EncodeRig), and so one name on every server.
+// Vertices are numbered over all meshes, one mesh after the other; frames, caches and reports use
+// that numbering. Equal rigs have equal bytes (EncodeRig) and so the same name on every server.
 struct RigData {
-  std::string label;  // what a person calls it, e.g. the file name
+  std::string label;  // for people, e.g. the file name
   double meters_per_unit = 1;
   UpAxis up_axis = UpAxis::kY;
   std::vector<Joint> joints;  // [J] parents first

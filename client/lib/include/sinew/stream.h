@@ -92,7 +92,7 @@ class StreamCore;  // private to the library
 // cancels it.
 //
 // A thread of its own receives. Frames that Next has returned are acknowledged to the server, so
-// that a caller who stops calling Next gets at most `window` further frames. When the connection
+// that a caller that stops calling Next gets at most `window` further frames. When the connection
 // breaks or the server drains, the stream opens again, with backoff, behind the last frame that
 // arrived: an ordered stream repeats the poses that have no frame yet, a latest stream only the
 // newest. Frames of an ordered stream arrive in order, each once. If the new server has another

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
+#include "core/base/bulk_checksum.h"
 #include "server/convert/posed_muscle.h"
-#include "server/frames/checksum.h"
 #include "server/frames/frame_header.h"
 #include "server/frames/outbox.h"
 #include "sinew/v1/deform_service.pb.h"

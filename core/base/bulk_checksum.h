@@ -1,0 +1,47 @@
+// bulk_checksum.h - the checksum of the vertex data of a frame: XXH3-64 over its arrays in order.
+//
+// Header-only, because the client library uses it and links no library of core.
+#pragma once
+
+#include <xxhash.h>
+#if defined(__x86_64__)
+#include <xxh_x86dispatch.h>  // same values, best instruction set at run time
+#endif
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <iterator>
+#include <memory>
+#include <new>
+#include <ranges>
+#include <span>
+
+namespace sinew {
+
+// `pieces` is a range of std::span<const std::byte>; only their concatenation matters.
+template <std::ranges::forward_range Pieces>
+std::uint64_t BulkChecksum(const Pieces& pieces) {
+  const auto filled = [](std::span<const std::byte> piece) { return !piece.empty(); };
+  const auto first = std::ranges::find_if(pieces, filled);
+  if (first == pieces.end()) return XXH3_64bits(nullptr, 0);
+  // The one-shot call is faster than the streaming one.
+  if (std::find_if(std::next(first), pieces.end(), filled) == pieces.end()) {
+    return XXH3_64bits(first->data(), first->size());
+  }
+  const std::unique_ptr<XXH3_state_t, decltype(&XXH3_freeState)> state(XXH3_createState(),
+                                                                       &XXH3_freeState);
+  if (state == nullptr) throw std::bad_alloc();
+  XXH3_64bits_reset(state.get());
+  for (const std::span<const std::byte> piece : pieces) {
+    XXH3_64bits_update(state.get(), piece.data(), piece.size());
+  }
+  return XXH3_64bits_digest(state.get());
+}
+
+inline std::uint64_t BulkChecksum(std::initializer_list<std::span<const std::byte>> arrays) {
+  return BulkChecksum<std::initializer_list<std::span<const std::byte>>>(arrays);
+}
+
+}  // namespace sinew
