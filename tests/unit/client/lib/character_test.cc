@@ -23,13 +23,13 @@ struct Characters : testing::Test {
   }
 };
 
-TEST_F(Characters, AreUploadedBoundAndReady) {
+TEST_F(Characters, CreateUploadsAndBinds) {
   EXPECT_EQ(character.session().state, SessionState::kReady);
   EXPECT_EQ(character.rig_name(), RigName(*EncodeRig(SampleRig())));
   EXPECT_TRUE(character.Deform({}, OneNumberPose(2)).ok());
 }
 
-TEST_F(Characters, MakeALostSessionAgain) {
+TEST_F(Characters, RestoreLostSession) {
   const std::string before = character.session().name;
   ForgetEverything();
   const auto view = character.Deform({}, OneNumberPose(2));
@@ -39,7 +39,7 @@ TEST_F(Characters, MakeALostSessionAgain) {
   EXPECT_EQ(server.sessions.size(), 1u);
 }
 
-TEST_F(Characters, StreamsOutliveALostSession) {
+TEST_F(Characters, StreamSurvivesLostSession) {
   for (const std::size_t after : {0, 3, 12}) {
     auto stream = character.OpenStream({});
     ASSERT_TRUE(stream.ok()) << stream.status();
@@ -60,7 +60,7 @@ TEST_F(Characters, StreamsOutliveALostSession) {
   }
 }
 
-TEST_F(Characters, ComparisonsOutliveALostSession) {
+TEST_F(Characters, CompareSurvivesLostSession) {
   const std::vector<Character> both = {character,
                                        *Character::Create(client, *EncodeRig(SampleRig()), "dqs")};
   const std::vector<float> poses(12 * 20, 1);
@@ -81,7 +81,7 @@ TEST_F(Characters, ComparisonsOutliveALostSession) {
 }
 
 // The server is killed between two replies of a call and comes back knowing nothing.
-TEST_F(Characters, ComparisonsOutliveASessionLostOnTheWay) {
+TEST_F(Characters, CompareSurvivesLossDuringCall) {
   const std::vector<Character> both = {character,
                                        *Character::Create(client, *EncodeRig(SampleRig()), "dqs")};
   const std::vector<float> poses(12 * 20, 1);
@@ -114,7 +114,7 @@ TEST_F(Characters, ComparisonsOutliveASessionLostOnTheWay) {
   }
 }
 
-TEST_F(Characters, ClipsOutliveALostSession) {
+TEST_F(Characters, ClipSurvivesLostSession) {
   std::vector<float> poses(12 * 20, 1);
   std::vector<std::uint64_t> frames;
   const absl::Status status = character.DeformClip(
@@ -133,7 +133,7 @@ TEST_F(Characters, ClipsOutliveALostSession) {
   EXPECT_EQ(frames.back(), 20u);
 }
 
-TEST_F(Characters, RefuseToComeBackWithOtherNumerics) {
+TEST_F(Characters, RefuseChangedDeterminismDigest) {
   ForgetEverything();
   {
     const std::lock_guard lock(server.mutex);
@@ -142,7 +142,7 @@ TEST_F(Characters, RefuseToComeBackWithOtherNumerics) {
   EXPECT_TRUE(absl::IsFailedPrecondition(character.Deform({}, OneNumberPose(2)).status()));
 }
 
-TEST_F(Characters, AreMadeAgainAfterRelease) {
+TEST_F(Characters, NextCallAfterReleaseRestores) {
   EXPECT_TRUE(character.Release().ok());
   EXPECT_TRUE(server.sessions.empty());
   EXPECT_TRUE(character.Release().ok());
@@ -150,7 +150,7 @@ TEST_F(Characters, AreMadeAgainAfterRelease) {
   EXPECT_EQ(server.sessions.size(), 1u);
 }
 
-TEST_F(Characters, ReportABindThatFails) {
+TEST_F(Characters, CreateReportsFailedBind) {
   EXPECT_TRUE(absl::IsResourceExhausted(
       Character::Create(client, *EncodeRig(SampleRig()), "never").status()));
 }
@@ -179,7 +179,7 @@ TEST(FromChannel, WorksInProcess) {
   }
 }
 
-TEST(FromChannel, NeedsAChannel) {
+TEST(FromChannel, RequiresChannel) {
   EXPECT_TRUE(absl::IsInvalidArgument(FromChannel(nullptr, {}, true).status()));
 }
 

@@ -30,7 +30,7 @@ struct DeformCalls : testing::Test {
   }
 };
 
-TEST_F(DeformCalls, DeformReturnsTheFrame) {
+TEST_F(DeformCalls, DeformReturnsFrame) {
   const OneNumberPose floats(5);
   Pose pose = floats;
   pose.frame = 44;
@@ -45,14 +45,14 @@ TEST_F(DeformCalls, DeformReturnsTheFrame) {
       absl::IsNotFound(client.Deform({.rig = "rigs/b", .recipe = "lbs"}, {}, pose).status()));
 }
 
-TEST_F(DeformCalls, DeformRefusesAWrongChecksum) {
+TEST_F(DeformCalls, DeformRefusesWrongChecksum) {
   server.faults.wrong_checksum = true;
   const OneNumberPose pose(1);
   EXPECT_TRUE(absl::IsDataLoss(client.Deform(kTarget, {}, pose).status()));
   EXPECT_TRUE(client.Deform(kTarget, {}, pose, {.checksums = false}).ok());
 }
 
-TEST_F(DeformCalls, DeformAllowsALargeReplyOnlyWhereItIsNeeded) {
+TEST_F(DeformCalls, DeformRaisesReplyLimitOnlyIfNeeded) {
   using Sizes = std::vector<std::uint64_t>;
   const std::uint64_t most = (64 << 20) - (32 << 10);
   const OneNumberPose pose(1);
@@ -131,7 +131,7 @@ TEST_F(ClipOutputs, RefusesIndicesThatDoNotRise) {
   }
 }
 
-TEST_F(DeformCalls, ClipContinuesBehindTheLastFrame) {
+TEST_F(DeformCalls, ClipResumesAfterLastFrame) {
   server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
   server.faults.break_after_frames = 7;
   std::vector<std::uint64_t> frames;
@@ -144,7 +144,7 @@ TEST_F(DeformCalls, ClipContinuesBehindTheLastFrame) {
   EXPECT_EQ(server.counts.streams, 2);
 }
 
-TEST_F(DeformCalls, ClipReportsBadPosesAndGoesOn) {
+TEST_F(DeformCalls, ClipReportsInvalidPoseAndContinues) {
   std::vector<float> poses(36, 1);
   poses[12] = std::numeric_limits<float>::quiet_NaN();
   std::string seen;
@@ -158,7 +158,7 @@ TEST_F(DeformCalls, ClipReportsBadPosesAndGoesOn) {
   EXPECT_EQ(seen, "fpf");
 }
 
-TEST_F(DeformCalls, ClipEndsWithTheSinksError) {
+TEST_F(DeformCalls, ClipReturnsErrorOfSink) {
   int taken = 0;
   // A code that would be worth another attempt if the network had said it.
   const absl::Status status = Clip(10, [&](const StreamItem&) {
@@ -169,7 +169,7 @@ TEST_F(DeformCalls, ClipEndsWithTheSinksError) {
   EXPECT_EQ(server.counts.streams, 1);
 }
 
-TEST_F(DeformCalls, ClipRefusesWhatDoesNotDivide) {
+TEST_F(DeformCalls, ClipRefusesInconsistentSizes) {
   const std::vector<float> poses(25, 1);
   const ClipSink sink = [](const StreamItem&) { return absl::OkStatus(); };
   const auto code = [&](const ClipPoses& clip, const ClipSink& to) {
@@ -205,7 +205,7 @@ absl::StatusOr<std::vector<TargetMetrics>> Compared(const Client& client, std::s
                         {.progress = progress});
 }
 
-TEST_F(DeformCalls, ACompareOfSeveralBlocksIsThatOfTheWhole) {
+TEST_F(DeformCalls, CompareInBlocksMatchesWhole) {
   ClientOptions options = server.Options();
   options.compare_block_bytes = 1000;  // ten poses
   client = *Client::Connect(options);
@@ -237,7 +237,7 @@ TEST_F(DeformCalls, ACompareOfSeveralBlocksIsThatOfTheWhole) {
   EXPECT_EQ(server.counts.compared[1].poses(0).frame(), 8u);
 }
 
-TEST_F(DeformCalls, ACompareGoesOnAfterABreakAndWithinTheServersPoses) {
+TEST_F(DeformCalls, CompareSurvivesBreakAndPoseLimit) {
   server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
   server.faults.break_after_frames = 7;
   server.faults.most_compare_poses = 8;
@@ -248,7 +248,7 @@ TEST_F(DeformCalls, ACompareGoesOnAfterABreakAndWithinTheServersPoses) {
   EXPECT_TRUE(absl::IsInvalidArgument(Compared(client, 0).status()));
 }
 
-TEST_F(DeformCalls, ACompareThatGoesOnWithOtherNumericsFails) {
+TEST_F(DeformCalls, CompareRefusesChangedDeterminismDigest) {
   ClientOptions options = server.Options();
   options.compare_block_bytes = 1000;  // ten poses
   client = *Client::Connect(options);

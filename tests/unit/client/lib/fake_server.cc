@@ -109,7 +109,7 @@ class FakeRigService : public v1::RigService::Service {
     std::optional<grpc::Status> fault;
     {
       const std::lock_guard lock(server_.mutex);
-      server_.counts.weighed.push_back(*request);
+      server_.counts.weights_requests.push_back(*request);
       if (!server_.rigs.contains(request->rig())) return {grpc::NOT_FOUND, request->rig()};
       fault = std::exchange(server_.faults.break_weights, std::nullopt);
     }

@@ -1,5 +1,5 @@
-// fake_server.h - a server on a loopback port whose answers and faults a test decides. Its
-// "deformation" is a formula, so that every frame can be checked: see ExpectedPositions.
+// fake_server.h - a server on a loopback port with faults that a test chooses. Its positions follow
+// a formula, so that every frame can be checked: see ExpectedPositions.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -28,7 +28,7 @@ inline constexpr std::size_t kFakeVertices = 100;
 // [kFakeVertices * 3]: the pose's first number, plus the index.
 std::vector<float> ExpectedPositions(float pose);
 
-// What to do wrong; read and written under FakeServer::mutex.
+// Faults; guarded by FakeServer::mutex.
 struct Faults {
   std::optional<grpc::Status> fail_next_call;  // any call but a stream; once
   std::size_t upload_breaks_after = 0;         // bytes received by one call; once
@@ -46,7 +46,7 @@ struct Faults {
   std::optional<grpc::Status> break_weights;         // after some progress; once
 };
 
-// What was seen.
+// What the server received.
 struct Counts {
   int calls = 0, streams = 0, creates = 0, sessions_made = 0;
   std::size_t poses = 0;  // over all streams
@@ -55,7 +55,7 @@ struct Counts {
   std::vector<std::uint64_t> acknowledged;
   std::vector<std::uint64_t> max_response_bytes;  // of each Deform
   std::vector<v1::PoseBlock> compared;            // of each CompareDeformers
-  std::vector<v1::ComputeWeightsRequest> weighed;
+  std::vector<v1::ComputeWeightsRequest> weights_requests;
 };
 
 class FakeServer {

@@ -103,7 +103,7 @@ TEST(FrameAssembler, JoinsTangentsOfChunks) {
   EXPECT_TRUE(absl::IsInvalidArgument(view.CopyTangents(std::span(out).first(55))));
 }
 
-TEST(FrameAssembler, RefusesTornTangents) {
+TEST(FrameAssembler, RefusesIncompleteTangents) {
   v1::Frame frame = WithTangents(Chunk(1, 0, 8, true), 1);
   frame.set_checksum(Parsed(frame).header.checksum());
   v1::Frame flipped = frame;
@@ -130,7 +130,7 @@ v1::Frame WithVertexStatus(v1::Frame chunk, const std::string& vertex_status) {
   return chunk;
 }
 
-TEST(FrameAssembler, JoinsStatesOfChunks) {
+TEST(FrameAssembler, JoinsVertexStatusOfChunks) {
   FrameAssembler assembler(true);
   const v1::Frame first = WithVertexStatus(WithTangents(Chunk(3, 0, 3, false), 1), {0, 1, 2});
   const v1::Frame last = WithVertexStatus(WithTangents(Chunk(3, 3, 2, true), 1), {6, 77});
@@ -149,7 +149,7 @@ TEST(FrameAssembler, JoinsStatesOfChunks) {
   EXPECT_TRUE(absl::IsInvalidArgument(view.CopyVertexStatus(std::span(out).first(4))));
 }
 
-TEST(FrameAssembler, RefusesTornStates) {
+TEST(FrameAssembler, RefusesIncompleteVertexStatus) {
   v1::Frame frame = WithVertexStatus(Chunk(1, 0, 4, true), {0, 1, 2, 3});
   frame.set_checksum(Parsed(frame).header.checksum());
   v1::Frame flipped = frame;
@@ -166,7 +166,7 @@ TEST(FrameAssembler, RefusesTornStates) {
   EXPECT_FALSE(appear.Add(Parsed(WithVertexStatus(Chunk(3, 2, 2, true), {1, 1}))).ok());
 }
 
-TEST(FrameAssembler, HandsOnMusclesOfTheLastChunk) {
+TEST(FrameAssembler, ReturnsMusclesOfLastChunk) {
   FrameAssembler assembler(true);
   v1::Frame last = Chunk(3, 10, 4, true);
   for (int k = 0; k < 2; ++k) {
@@ -186,7 +186,7 @@ TEST(FrameAssembler, HandsOnMusclesOfTheLastChunk) {
   EXPECT_TRUE(absl::IsDataLoss(FrameAssembler(true).Add(Parsed(torn)).status()));
 }
 
-TEST(FrameAssembler, ShowsASingleSliceAsOne) {
+TEST(FrameAssembler, SingleSliceIsContiguous) {
   FrameAssembler assembler(true);
   const FrameView view(*assembler.Add(Parsed(Chunk(1, 0, 8, true))));
   const auto bytes = view.positions().Contiguous();
@@ -194,7 +194,7 @@ TEST(FrameAssembler, ShowsASingleSliceAsOne) {
   EXPECT_EQ(std::memcmp(bytes.data(), Values(8).data(), 96), 0);
 }
 
-TEST(FrameAssembler, DetectsEveryFlippedBulkByte) {
+TEST(FrameAssembler, DetectsEveryFlippedByte) {
   for (std::size_t byte = 0; byte < 96; ++byte) {
     v1::Frame frame = Chunk(1, 0, 8, true);
     frame.set_checksum(Parsed(frame).header.checksum());
@@ -204,11 +204,11 @@ TEST(FrameAssembler, DetectsEveryFlippedBulkByte) {
   }
 }
 
-TEST(FrameAssembler, TakesFramesWithoutAChecksum) {
+TEST(FrameAssembler, AcceptsFramesWithoutChecksum) {
   EXPECT_TRUE(FrameAssembler(true).Add(Parsed(Chunk(1, 0, 8, true), false)).ok());
 }
 
-TEST(FrameAssembler, RefusesTornFrames) {
+TEST(FrameAssembler, RefusesIncompleteFrames) {
   const std::pair<const char*, std::function<void(v1::Frame&)>> cases[] = {
       {"gap", [](v1::Frame& f) { f.set_vertex_offset(11); }},
       {"overlap", [](v1::Frame& f) { f.set_vertex_offset(9); }},
@@ -232,7 +232,7 @@ TEST(FrameAssembler, RefusesTornFrames) {
   EXPECT_FALSE(FrameAssembler(true).Add(Parsed(Chunk(3, 5, 4, true))).ok()) << "starts late";
 }
 
-TEST(FrameView, OfAnUnknownEncodingKeepsItsBytes) {
+TEST(FrameView, KeepsBytesOfUnknownEncoding) {
   v1::Frame frame = Chunk(1, 0, 4, true);
   frame.set_encoding(static_cast<v1::Encoding>(99));
   const FrameView view(*FrameAssembler(true).Add(Parsed(frame)));
@@ -241,7 +241,7 @@ TEST(FrameView, OfAnUnknownEncodingKeepsItsBytes) {
   EXPECT_EQ(view.positions().size(), 48u);
 }
 
-TEST(FrameView, OfNothingIsEmpty) {
+TEST(FrameView, DefaultIsEmpty) {
   const FrameView view;
   EXPECT_TRUE(view.empty());
   EXPECT_EQ(view.vertices(), 0u);

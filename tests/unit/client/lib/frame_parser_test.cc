@@ -85,21 +85,21 @@ void ExpectSameAsGenerated(const std::string& bytes, const std::shared_ptr<const
   EXPECT_EQ(Rebuild(*ours), generated.SerializeAsString()) << what;
 }
 
-TEST(FrameParser, AgreesWithTheGeneratedParserAtEveryCut) {
+TEST(FrameParser, MatchesGeneratedParserAtEveryCut) {
   const std::string bytes = SampleReply().SerializeAsString();
   for (std::size_t cut = 0; cut <= bytes.size(); ++cut) {
     ExpectSameAsGenerated(bytes, Cut(bytes, cut), "cut " + std::to_string(cut));
   }
 }
 
-TEST(FrameParser, ReadsAMessageInSlicesOfOneByte) {
+TEST(FrameParser, ReadsSlicesOfOneByte) {
   const std::string bytes = SampleReply().SerializeAsString();
   std::vector<grpc::Slice> slices;
   for (const char& byte : bytes) slices.emplace_back(&byte, 1);
   ExpectSameAsGenerated(bytes, std::make_shared<const MessageBytes>(slices), "bytes");
 }
 
-TEST(FrameParser, AgreesWithTheGeneratedParserOnEveryTruncation) {
+TEST(FrameParser, MatchesGeneratedParserOnEveryTruncation) {
   const std::string bytes = SampleReply().SerializeAsString();
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const std::string part = bytes.substr(0, size);
@@ -107,7 +107,7 @@ TEST(FrameParser, AgreesWithTheGeneratedParserOnEveryTruncation) {
   }
 }
 
-TEST(FrameParser, AgreesWithTheGeneratedParserOnDamagedBytes) {
+TEST(FrameParser, MatchesGeneratedParserOnDamagedBytes) {
   const std::string bytes = SampleReply().SerializeAsString();
   std::mt19937 random(1);
   for (int round = 0; round < 20000; ++round) {
@@ -121,7 +121,7 @@ TEST(FrameParser, AgreesWithTheGeneratedParserOnDamagedBytes) {
   }
 }
 
-TEST(FrameParser, AgreesOnUnusualButValidEncodings) {
+TEST(FrameParser, MatchesGeneratedParserOnUnusualEncodings) {
   const std::string bytes = SampleReply().SerializeAsString();
   const std::string frame = SampleFrame(5).SerializeAsString();
   const auto wrap = [](const std::string& message) {
@@ -172,7 +172,7 @@ TEST(FrameParser, AgreesOnUnusualButValidEncodings) {
   }
 }
 
-TEST(FrameParser, TakesTheBulkWithoutACopy) {
+TEST(FrameParser, ReferencesVertexDataWithoutCopy) {
   v1::StreamDeformResponse reply;
   *reply.add_frames() = SampleFrame(1);
   reply.mutable_notice()->set_last_frame(7);
@@ -187,7 +187,7 @@ TEST(FrameParser, TakesTheBulkWithoutACopy) {
   EXPECT_TRUE(piece.data() >= all.data() && piece.data() + piece.size() <= all.data() + all.size());
 }
 
-TEST(FrameParser, MergesADeformReplyThatComesInParts) {
+TEST(FrameParser, MergesRepeatedFrameFields) {
   v1::DeformResponse first, second;
   first.mutable_frame()->set_frame(4);
   first.mutable_frame()->set_positions("abc");
@@ -207,7 +207,7 @@ TEST(FrameParser, MergesADeformReplyThatComesInParts) {
   EXPECT_FALSE(ParseDeformReply(Whole(std::string("\x0a\x01\x08\x0a\x01\x08", 6))).ok());
 }
 
-TEST(BulkChecksum, IsOfTheBulkInFieldOrderHoweverItIsCut) {
+TEST(BulkChecksum, CoversVertexDataInFieldOrder) {
   v1::DeformResponse reply;
   *reply.mutable_frame() = SampleFrame(1);
   const std::string bulk = std::string(48, 'p') + std::string(48, 'n') + "vertex_status";
@@ -222,7 +222,7 @@ TEST(BulkChecksum, IsOfTheBulkInFieldOrderHoweverItIsCut) {
             XXH3_64bits(bulk.data(), 48));
 }
 
-TEST(MessageBytes, CopiesWhenAsked) {
+TEST(MessageBytes, CopiesOnRequest) {
   const std::string text(1000, 'x');
   const grpc::Slice slice(text);
   const auto shared = MessageBytes::From(grpc::ByteBuffer(&slice, 1), false);

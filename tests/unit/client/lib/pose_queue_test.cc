@@ -46,18 +46,18 @@ TEST(PoseQueue, NumbersPosesAndRefusesLowOnes) {
   EXPECT_EQ(queue.room(), 4u);
 }
 
-TEST(PoseQueue, StaysWithinTheServersBacklog) {
+TEST(PoseQueue, StaysWithinBacklog) {
   PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 1000);
   for (std::uint64_t f = 1; f <= 200; ++f) Push(queue, f);
   EXPECT_EQ(TakeAll(queue).size(), 56u);
   EXPECT_TRUE(queue.Answer(1).ok());
-  EXPECT_TRUE(TakeAll(queue).empty()) << "an answer nobody has taken is not acknowledged";
+  EXPECT_TRUE(TakeAll(queue).empty()) << "an answer is acknowledged only after Consume";
   queue.Consume(1);
   EXPECT_EQ(queue.TakeAcknowledgement(false), 1u) << "a full backlog must be acknowledged at once";
   EXPECT_EQ(TakeAll(queue), Range(57, 57));
 }
 
-TEST(PoseQueue, SendsNothingBeforeTheServerHasOpened) {
+TEST(PoseQueue, SendsNothingBeforeOpen) {
   PoseQueue queue(OrderMode::kOrdered, 8, 100);
   Push(queue, 1);
   EXPECT_TRUE(TakeAll(queue).empty());
@@ -65,7 +65,7 @@ TEST(PoseQueue, SendsNothingBeforeTheServerHasOpened) {
   EXPECT_EQ(TakeAll(queue), Range(1, 1));
 }
 
-TEST(PoseQueue, TakesTheServersBacklogAsItsLimit) {
+TEST(PoseQueue, LimitIsBacklogOfServer) {
   const struct {
     std::uint32_t window, backlog;
     std::size_t sent;
@@ -96,7 +96,7 @@ TEST(PoseQueue, AcknowledgesHalfWindowsOrAlongWithPoses) {
   EXPECT_EQ(queue.TakeAcknowledgement(true), std::nullopt) << "said already";
 }
 
-TEST(PoseQueue, OrderedAnswersComeInOrder) {
+TEST(PoseQueue, RequiresOrderedAnswers) {
   PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 100);
   for (std::uint64_t f = 1; f <= 4; ++f) Push(queue, f, f == 2);
   TakeAll(queue);
@@ -111,7 +111,7 @@ TEST(PoseQueue, OrderedAnswersComeInOrder) {
   EXPECT_TRUE(queue.answered_all());
 }
 
-TEST(PoseQueue, APoseWithoutOutputMayBeAProblem) {
+TEST(PoseQueue, AcceptsProblemOfPoseWithoutOutput) {
   PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 100);
   Push(queue, 1, true);
   Push(queue, 2);
@@ -120,7 +120,7 @@ TEST(PoseQueue, APoseWithoutOutputMayBeAProblem) {
   EXPECT_TRUE(queue.Answer(2).ok());
 }
 
-TEST(PoseQueue, LatestDropsWhatWaitsAndCountsIt) {
+TEST(PoseQueue, LatestCountsDroppedPoses) {
   PoseQueue queue = OpenQueue(OrderMode::kLatest, 2, 1);
   Push(queue, 1);
   EXPECT_EQ(TakeAll(queue), Range(1, 1));
@@ -136,7 +136,7 @@ TEST(PoseQueue, LatestDropsWhatWaitsAndCountsIt) {
   EXPECT_TRUE(queue.answered_all());
 }
 
-TEST(PoseQueue, RepeatsUnansweredPosesAfterABreak) {
+TEST(PoseQueue, RepeatsUnansweredPosesAfterBreak) {
   PoseQueue queue = OpenQueue(OrderMode::kOrdered, 8, 100);
   for (std::uint64_t f = 1; f <= 6; ++f) Push(queue, f);
   for (int i = 0; i < 5; ++i) queue.TakeNext();
@@ -154,7 +154,7 @@ TEST(PoseQueue, RepeatsUnansweredPosesAfterABreak) {
   EXPECT_EQ(queue.TakeAcknowledgement(true), 3u);
 }
 
-TEST(PoseQueue, LatestKeepsTheResetOfWhatItDrops) {
+TEST(PoseQueue, LatestKeepsResetOfDroppedPose) {
   PoseQueue queue = OpenQueue(OrderMode::kLatest, 2, 1);
   EXPECT_FALSE(queue.ReplacesReset());
   queue.Push({.frame = 1, .reset = true});
@@ -166,7 +166,7 @@ TEST(PoseQueue, LatestKeepsTheResetOfWhatItDrops) {
   EXPECT_FALSE(ordered.ReplacesReset());
 }
 
-TEST(PoseQueue, LatestRepeatsTheNewestAlone) {
+TEST(PoseQueue, LatestRepeatsOnlyNewestPose) {
   PoseQueue queue = OpenQueue(OrderMode::kLatest, 2, 1);
   for (std::uint64_t f = 1; f <= 3; ++f) {
     Push(queue, f);
@@ -208,7 +208,7 @@ int SendWithoutOutput(PoseQueue queue) {
   return probes;
 }
 
-TEST(PoseQueue, ALongRunWithoutOutputIsProbed) {
+TEST(PoseQueue, ProbesLongRunsWithoutOutput) {
   EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 8, 1000)), 300 / kProbeEvery);
   EXPECT_EQ(SendWithoutOutput(OpenQueue(OrderMode::kOrdered, 8, 1000, 1)), 300 / 9)
       << "a small backlog needs more";

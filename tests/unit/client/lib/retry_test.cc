@@ -11,7 +11,7 @@
 namespace sinew::client {
 namespace {
 
-TEST(IsBroken, KnowsWhatProxiesMakeOfADeadReplica) {
+TEST(IsBroken, RecognisesProxyErrorsForDeadReplica) {
   struct Case {
     absl::StatusCode code;
     const char* message;
@@ -39,7 +39,7 @@ TEST(IsBroken, KnowsWhatProxiesMakeOfADeadReplica) {
   }
 }
 
-TEST(IsLost, NeedsNotFoundOrBoundDataGone) {
+TEST(IsLost, RequiresNotFoundOrNotReady) {
   EXPECT_TRUE(IsLost(absl::NotFoundError("sessions/x")));
   EXPECT_FALSE(IsLost(absl::FailedPreconditionError("other determinism digest")));
   v1::Problem problem;
@@ -51,7 +51,7 @@ TEST(IsLost, NeedsNotFoundOrBoundDataGone) {
   EXPECT_FALSE(IsLost(absl::OkStatus()));
 }
 
-TEST(BackoffDelay, GrowsToItsBoundAndStaysWithinTheJitter) {
+TEST(BackoffDelay, GrowsToMaximumWithinJitter) {
   const RetryPolicy policy{.initial_backoff = absl::Milliseconds(100),
                            .max_backoff = absl::Seconds(1),
                            .multiplier = 2,
@@ -69,7 +69,7 @@ TEST(BackoffDelay, GrowsToItsBoundAndStaysWithinTheJitter) {
   EXPECT_EQ(BackoffDelay(none, 1000, 0.5), absl::ZeroDuration());
 }
 
-TEST(NextDelay, IsAtLeastWhatTheServerAskedFor) {
+TEST(NextDelay, RespectsRetryDelayOfServer) {
   absl::Status status = absl::UnavailableError("draining");
   google::rpc::RetryInfo info;
   info.mutable_retry_delay()->set_seconds(3);
@@ -84,7 +84,7 @@ TEST(NextDelay, IsAtLeastWhatTheServerAskedFor) {
   EXPECT_LE(NextDelay({}, 1, status), absl::Milliseconds(125)) << "another replica may be up";
 }
 
-TEST(CheckPolicy, RefusesWhatCannotBeMeant) {
+TEST(CheckPolicy, RefusesValuesOutOfRange) {
   EXPECT_TRUE(CheckPolicy({}).ok());
   EXPECT_TRUE(absl::IsInvalidArgument(CheckPolicy({.max_attempts = 0})));
   EXPECT_TRUE(absl::IsInvalidArgument(CheckPolicy({.initial_backoff = -absl::Seconds(1)})));

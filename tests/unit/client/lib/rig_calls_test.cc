@@ -115,8 +115,8 @@ TEST(ComputeWeights, SendsSetOptionsAndReadsReport) {
   ASSERT_EQ(weighted->report.warnings.size(), 1u);
   EXPECT_EQ(weighted->report.warnings[0].message, "a warning");
   EXPECT_EQ(seen, (std::vector<double>{0, 0.5, 1}));
-  ASSERT_EQ(server.counts.weighed.size(), 1u);
-  const v1::ComputeWeightsRequest& request = server.counts.weighed[0];
+  ASSERT_EQ(server.counts.weights_requests.size(), 1u);
+  const v1::ComputeWeightsRequest& request = server.counts.weights_requests[0];
   EXPECT_EQ(request.method(), v1::WEIGHT_METHOD_GEODESIC);
   EXPECT_EQ(request.prune(), 0.25f);
   EXPECT_FALSE(request.has_max_influences() || request.has_smooth() || request.has_heat() ||
@@ -131,14 +131,14 @@ TEST(ComputeWeights, RetriesDisconnectsButNotRejections) {
   const Client client = *Client::Connect(server.Options());
   server.faults.break_weights = grpc::Status(grpc::UNAVAILABLE, "broken off");
   EXPECT_TRUE(client.ComputeWeights({.rig = "rigs/a"}).ok());
-  EXPECT_EQ(server.counts.weighed.size(), 2u);
+  EXPECT_EQ(server.counts.weights_requests.size(), 2u);
   server.faults.break_weights = grpc::Status(grpc::INVALID_ARGUMENT, "prune: got 1");
   EXPECT_TRUE(absl::IsInvalidArgument(client.ComputeWeights({.rig = "rigs/a"}).status()));
-  EXPECT_EQ(server.counts.weighed.size(), 3u);
+  EXPECT_EQ(server.counts.weights_requests.size(), 3u);
   EXPECT_TRUE(absl::IsNotFound(client.ComputeWeights({.rig = "rigs/b"}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(
       client.ComputeWeights({.rig = "rigs/a", .joints = {"\xff"}}).status()));
-  EXPECT_EQ(server.counts.weighed.size(), 4u);
+  EXPECT_EQ(server.counts.weights_requests.size(), 4u);
 }
 
 TEST(ComputeWeights, EndsOnStop) {

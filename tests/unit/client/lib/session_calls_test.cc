@@ -7,7 +7,7 @@
 namespace sinew::client {
 namespace {
 
-TEST(Calls, AreRepeatedWhenTheServerIsAway) {
+TEST(Calls, RetryWhenServerIsUnavailable) {
   FakeServer server;
   const Client client = *Client::Connect(server.Options());
   for (const grpc::StatusCode code : {grpc::UNAVAILABLE, grpc::CANCELLED}) {
@@ -19,7 +19,7 @@ TEST(Calls, AreRepeatedWhenTheServerIsAway) {
   EXPECT_TRUE(absl::IsInternal(client.GetServerInfo().status()));
 }
 
-TEST(Calls, GiveUpAfterTheirAttempts) {
+TEST(Calls, GiveUpAfterMaxAttempts) {
   ClientOptions options;
   {
     FakeServer server;
@@ -29,14 +29,14 @@ TEST(Calls, GiveUpAfterTheirAttempts) {
   EXPECT_TRUE(absl::IsUnavailable(Client::Connect(options)->GetServerInfo().status()));
 }
 
-TEST(Calls, CarryMetadata) {
+TEST(Calls, SendMetadata) {
   FakeServer server;
   ClientOptions options = server.Options();
   options.metadata["x-sinew-test"] = "hello";
   EXPECT_EQ(Client::Connect(options)->GetServerInfo()->version, "hello");
 }
 
-TEST(Calls, EndWithAStopOrTheDeadline) {
+TEST(Calls, EndAtStopOrDeadline) {
   FakeServer server;
   const Client client = *Client::Connect(server.Options());
   EXPECT_TRUE(
@@ -71,7 +71,7 @@ TEST(Connect, RefusesOptionsOutOfRange) {
   EXPECT_EQ(code([](ClientOptions& o) { o.metadata["x"] = "\n"; }), bad);
 }
 
-TEST(CreateSession, IsMadeOnceHoweverOftenItIsTried) {
+TEST(CreateSession, RetryCreatesOneSession) {
   FakeServer server;
   server.rigs["rigs/a"] = "";
   const Client client = *Client::Connect(server.Options());
@@ -85,7 +85,7 @@ TEST(CreateSession, IsMadeOnceHoweverOftenItIsTried) {
       << "another call is another session";
 }
 
-TEST(WaitSession, ShowsProgressAndSurvivesABreak) {
+TEST(WaitSession, ReportsProgressAcrossBreak) {
   FakeServer server;
   server.rigs["rigs/a"] = "";
   const Client client = *Client::Connect(server.Options());
@@ -100,7 +100,7 @@ TEST(WaitSession, ShowsProgressAndSurvivesABreak) {
             (std::vector{SessionState::kBinding, SessionState::kBinding, SessionState::kReady}));
 }
 
-TEST(WaitSession, TurnsAFailedBindIntoItsError) {
+TEST(WaitSession, ReturnsErrorOfFailedBind) {
   FakeServer server;
   server.rigs["rigs/a"] = "";
   const Client client = *Client::Connect(server.Options());

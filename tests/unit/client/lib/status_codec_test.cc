@@ -8,7 +8,7 @@
 namespace sinew::client {
 namespace {
 
-TEST(FromGrpc, MapsAllSeventeenCodesOneToOne) {
+TEST(FromGrpc, MapsAllCodesOneToOne) {
   for (int code = 0; code <= 16; ++code) {
     const absl::Status status =
         FromGrpc(grpc::Status(static_cast<grpc::StatusCode>(code), "message"));
@@ -17,7 +17,7 @@ TEST(FromGrpc, MapsAllSeventeenCodesOneToOne) {
   }
 }
 
-TEST(Details, ReadsWhatTheTrailerHeld) {
+TEST(Details, ReadsStatusTrailer) {
   google::rpc::Status trailer;
   google::rpc::ErrorInfo info;
   info.set_reason("REASON_LIMIT");
@@ -49,7 +49,7 @@ TEST(Details, ReadsWhatTheTrailerHeld) {
   EXPECT_EQ(details.retry_delay, absl::Milliseconds(250));
 }
 
-TEST(Details, LeavesOutWhatCannotBeRead) {
+TEST(Details, IgnoresUnreadablePayloads) {
   const ErrorDetails none = Details(absl::NotFoundError("x"));
   EXPECT_TRUE(none.reason.empty() && none.field.empty() && !none.retry_delay);
   EXPECT_TRUE(Details(absl::OkStatus()).reason.empty());
@@ -60,7 +60,7 @@ TEST(Details, LeavesOutWhatCannotBeRead) {
   EXPECT_TRUE(Details(broken).reason.empty());
 }
 
-TEST(ToStatus, KeepsReasonAndFieldOfAProblem) {
+TEST(ToStatus, KeepsReasonAndField) {
   v1::Problem problem;
   problem.set_code(3);
   problem.set_reason(v1::REASON_INVALID_FIELD);
@@ -76,7 +76,7 @@ TEST(ToStatus, KeepsReasonAndFieldOfAProblem) {
   EXPECT_EQ(ToStatus(problem).code(), absl::StatusCode::kUnknown);
 }
 
-TEST(Durations, SurviveTheRoundTripAndAreClamped) {
+TEST(Durations, RoundTripAndClamp) {
   for (const absl::Duration d : {absl::ZeroDuration(), absl::Nanoseconds(1), -absl::Seconds(1.5),
                                  absl::Hours(1) + absl::Nanoseconds(999'999'999)}) {
     EXPECT_EQ(ToDuration(FromDuration(d)), d);

@@ -50,7 +50,7 @@ TEST_F(StreamCalls, OrderedStreamReturnsEveryFrame) {
   EXPECT_LE(server.counts.most_unacknowledged, 8u + 64u);
 }
 
-TEST_F(StreamCalls, ResumesBehindTheLastFrameAfterEveryKindOfBreak) {
+TEST_F(StreamCalls, ResumesAfterEveryKindOfBreak) {
   const grpc::Status breaks[] = {
       {grpc::UNAVAILABLE, "connection lost"},
       {grpc::CANCELLED, "RST_STREAM with error code 8"},
@@ -71,12 +71,12 @@ TEST_F(StreamCalls, ResumesBehindTheLastFrameAfterEveryKindOfBreak) {
   }
 }
 
-TEST_F(StreamCalls, SaysOnceABreakThatItWaits) {
-  std::vector<std::string> reasons;  // told before the frames behind the break arrive
+TEST_F(StreamCalls, NotifiesOncePerBreak) {
+  std::vector<std::string> reasons;  // complete before the frames after the break arrive
   ClientOptions options = server.Options();
-  options.on_wait = [&](const absl::Status& why, absl::Duration longest) {
+  options.on_wait = [&](const absl::Status& why, absl::Duration max_wait) {
     reasons.emplace_back(why.message());
-    EXPECT_EQ(longest, options.retry.resume_for);
+    EXPECT_EQ(max_wait, options.retry.resume_for);
   };
   client = *Client::Connect(options);
   auto stream = client.OpenStream(kTarget, {});
@@ -93,7 +93,7 @@ TEST_F(StreamCalls, SaysOnceABreakThatItWaits) {
   }
 }
 
-TEST_F(StreamCalls, GoesOnElsewhereWhenTheServerDrains) {
+TEST_F(StreamCalls, ResumesWhenServerDrains) {
   for (const std::size_t after : {1, 5, 8, 20}) {
     server.faults.drain_after_frames = after;
     auto stream = client.OpenStream(kTarget, {});
@@ -103,7 +103,7 @@ TEST_F(StreamCalls, GoesOnElsewhereWhenTheServerDrains) {
   }
 }
 
-TEST_F(StreamCalls, EndsWithErrorsThatAreNotBreaks) {
+TEST_F(StreamCalls, EndsOnOtherErrors) {
   server.faults.break_stream_with = grpc::Status(grpc::RESOURCE_EXHAUSTED, "too many");
   server.faults.break_after_frames = 3;
   auto stream = client.OpenStream(kTarget, {});
@@ -114,7 +114,7 @@ TEST_F(StreamCalls, EndsWithErrorsThatAreNotBreaks) {
   EXPECT_EQ(server.counts.streams, 1);
 }
 
-TEST_F(StreamCalls, RefusesToGoOnWithOtherNumerics) {
+TEST_F(StreamCalls, RefusesChangedDeterminismDigest) {
   server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
   server.faults.break_after_frames = 2;
   auto stream = client.OpenStream(kTarget, {});
@@ -129,7 +129,7 @@ TEST_F(StreamCalls, RefusesToGoOnWithOtherNumerics) {
   EXPECT_EQ(Details(status).reason, "DETERMINISM_MISMATCH");
 }
 
-TEST_F(StreamCalls, ReportsABadPoseInItsPlace) {
+TEST_F(StreamCalls, ReportsInvalidPoseInOrder) {
   auto stream = client.OpenStream(kTarget, {});
   for (const float number : {1.f, std::numeric_limits<float>::infinity(), 3.f}) {
     ASSERT_TRUE(stream->Send(OneNumberPose(number)).ok());
@@ -142,7 +142,7 @@ TEST_F(StreamCalls, ReportsABadPoseInItsPlace) {
   EXPECT_TRUE((*stream->Next())->problem.ok());
 }
 
-TEST_F(StreamCalls, EndsOnAWrongChecksum) {
+TEST_F(StreamCalls, EndsOnWrongChecksum) {
   server.faults.wrong_checksum = true;
   auto stream = client.OpenStream(kTarget, {});
   ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
@@ -151,7 +151,7 @@ TEST_F(StreamCalls, EndsOnAWrongChecksum) {
   SendAndTake(*unchecked, 10);
 }
 
-TEST_F(StreamCalls, EndsOnAFrameNobodyAskedFor) {
+TEST_F(StreamCalls, EndsOnUnrequestedFrame) {
   server.faults.repeat_frames = true;
   auto stream = client.OpenStream(kTarget, {});
   ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
@@ -159,7 +159,7 @@ TEST_F(StreamCalls, EndsOnAFrameNobodyAskedFor) {
   EXPECT_TRUE(absl::IsInternal(stream->Next(absl::Seconds(20)).status()));
 }
 
-TEST_F(StreamCalls, ASlowConsumerIsSentNoMoreThanTheWindow) {
+TEST_F(StreamCalls, WindowLimitsFramesToSlowConsumer) {
   auto stream = client.OpenStream(kTarget, {.window = 4, .max_queued = 16});
   int taken = 0;
   absl::Status full;
@@ -175,7 +175,7 @@ TEST_F(StreamCalls, ASlowConsumerIsSentNoMoreThanTheWindow) {
   EXPECT_LE(server.counts.most_unacknowledged, 4u + 64u);
 }
 
-TEST_F(StreamCalls, LatestSkipsAndCountsWhatItSkipped) {
+TEST_F(StreamCalls, LatestCountsSkippedPoses) {
   auto stream = client.OpenStream(kTarget, {.mode = OrderMode::kLatest});
   ASSERT_TRUE(stream.ok()) << stream.status();
   constexpr std::uint64_t kPoses = 2000;
@@ -199,7 +199,7 @@ TEST_F(StreamCalls, LatestSkipsAndCountsWhatItSkipped) {
   EXPECT_EQ(accounted, kPoses);
 }
 
-TEST_F(StreamCalls, LatestResumesWithTheNewestPose) {
+TEST_F(StreamCalls, LatestResumesWithNewestPose) {
   server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
   server.faults.break_after_frames = 1;
   auto stream = client.OpenStream(kTarget, {.mode = OrderMode::kLatest});
@@ -217,7 +217,7 @@ TEST_F(StreamCalls, LatestResumesWithTheNewestPose) {
   EXPECT_EQ(last, 50u);
 }
 
-TEST_F(StreamCalls, PosesWithoutOutputBringNoFrame) {
+TEST_F(StreamCalls, PosesWithoutOutputReturnNoFrame) {
   auto stream = client.OpenStream(kTarget, {.max_queued = 64});
   const OneNumberPose floats(7);
   for (std::uint64_t sent = 1; sent <= 200;) {
@@ -236,13 +236,13 @@ TEST_F(StreamCalls, PosesWithoutOutputBringNoFrame) {
   EXPECT_EQ(*stream->Next(absl::Seconds(20)), std::nullopt);
 }
 
-TEST_F(StreamCalls, NextWaitsNoLongerThanAsked) {
+TEST_F(StreamCalls, NextRespectsTimeout) {
   auto stream = client.OpenStream(kTarget, {});
   EXPECT_TRUE(absl::IsDeadlineExceeded(stream->Next(absl::Milliseconds(5)).status()));
   SendAndTake(*stream, 3);
 }
 
-TEST_F(StreamCalls, CancelWakesAWaitingReader) {
+TEST_F(StreamCalls, CancelWakesNext) {
   auto stream = client.OpenStream(kTarget, {});
   std::thread canceller([&] {
     absl::SleepFor(absl::Milliseconds(20));
@@ -253,7 +253,7 @@ TEST_F(StreamCalls, CancelWakesAWaitingReader) {
   EXPECT_TRUE(absl::IsCancelled(stream->Next().status()));
 }
 
-TEST_F(StreamCalls, DestructionAtAnyMomentIsClean) {
+TEST_F(StreamCalls, DestructorCancelsAtAnyTime) {
   for (int i = 0; i < 100; ++i) {
     auto stream = client.OpenStream(kTarget, {});
     ASSERT_TRUE(stream.ok()) << stream.status();
@@ -264,7 +264,7 @@ TEST_F(StreamCalls, DestructionAtAnyMomentIsClean) {
   }
 }
 
-TEST_F(StreamCalls, OpeningReportsWhyItFailed) {
+TEST_F(StreamCalls, OpenStreamReportsErrors) {
   EXPECT_TRUE(absl::IsNotFound(client.OpenStream({.session = "sessions/none"}, {}).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(client.OpenStream({}, {}).status()));
   std::stop_source stopped;
