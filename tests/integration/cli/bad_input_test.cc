@@ -13,6 +13,7 @@
 #include "tests/integration/cli/poses_file.h"
 #include "tests/integration/cli/process.h"
 #include "tests/integration/cli/small_gltf.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
@@ -227,7 +228,7 @@ TEST(BadInput, UnwritableOutputExits73) {
   EXPECT_EQ(kept.exit_code, 73);
   EXPECT_EQ(ReadAll(folder / "old.pc2"), "old");
   const Finished full =
-      Process({"/bin/sh", "-c", std::string(SINEW_PROGRAM) + " --help > /dev/full"}).Wait();
+      Process({"/bin/sh", "-c", ProgramPath("sinew") + " --help > /dev/full"}).Wait();
   EXPECT_EQ(full.exit_code, 73) << full.err;
 }
 

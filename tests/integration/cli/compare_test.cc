@@ -11,8 +11,8 @@
 #include "sinew/client.h"
 #include "tests/integration/cli/poses_file.h"
 #include "tests/integration/cli/process.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/testdata.h"
 
 namespace sinew::testing {
 namespace {

@@ -14,6 +14,7 @@
 #include "sinew/client.h"
 #include "tests/integration/cli/poses_file.h"
 #include "tests/integration/cli/process.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
@@ -56,7 +57,7 @@ void WriteLongInputs(const TemporaryFolder& inputs) {
 }
 
 std::vector<std::string> LongBake(const TemporaryFolder& inputs, const std::string& out) {
-  return {SINEW_PROGRAM,
+  return {ProgramPath("sinew"),
           "bake",
           inputs / "tube.sinewrig",
           "--poses",
@@ -167,7 +168,7 @@ TEST(Faults, ReportsWaitingForLostServer) {
       {"compare", "model:hand", "--deformers", kSlow, "implicit_skinning"}};
   std::vector<std::unique_ptr<Process>> running;
   for (std::vector<std::string> arguments : commands) {
-    arguments.insert(arguments.begin(), SINEW_PROGRAM);
+    arguments.insert(arguments.begin(), ProgramPath("sinew"));
     arguments.insert(arguments.end(), {"--server", address});
     running.push_back(std::make_unique<Process>(arguments));
   }
@@ -218,10 +219,10 @@ TEST(Faults, SignalsEndBakeWithoutLeftovers) {
 }
 
 TEST(Faults, ClosedOutputPipeIsNoCrash) {
-  const Finished finished = Process({"/bin/sh", "-c",
-                                     std::string("{ ") + SINEW_PROGRAM +
-                                         " inspect model:hand --json; echo $? >&2; } | true"})
-                                .Wait();
+  const Finished finished =
+      Process({"/bin/sh", "-c",
+               "{ " + ProgramPath("sinew") + " inspect model:hand --json; echo $? >&2; } | true"})
+          .Wait();
   EXPECT_THAT(finished.err, ::testing::AnyOf(HasSubstr("73\n"), HasSubstr("0\n")));
 }
 
@@ -230,7 +231,7 @@ TEST(Faults, ClosedPipeReaderIsNoError) {
   for (const char* command : {"methods --local", "inspect model:hand --joints"}) {
     const Finished finished =
         Process({"/bin/sh", "-c",
-                 std::string("{ ") + SINEW_PROGRAM + " " + command + "; echo $? >&2; } | true"})
+                 "{ " + ProgramPath("sinew") + " " + command + "; echo $? >&2; } | true"})
             .Wait();
     EXPECT_THAT(finished.err, ::testing::AnyOf("73\n", "0\n")) << command;
   }

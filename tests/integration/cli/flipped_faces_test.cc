@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "tests/integration/cli/process.h"
-#include "tests/support/testdata.h"
+#include "tests/support/paths.h"
 
 namespace sinew::testing {
 namespace {

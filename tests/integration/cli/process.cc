@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include "tests/support/paths.h"
 
 extern char** environ;
 
@@ -114,8 +115,8 @@ bool Process::ReadErrorsUntil(const std::string& text) {
 
 Daemon::Daemon(const std::string& listen, const std::vector<std::string>& flags)
     : process_([&] {
-        std::vector<std::string> arguments = {SINEWD_PROGRAM, "--listen",    listen, "--http",
-                                              "off",          "--log-level", "error"};
+        std::vector<std::string> arguments = {
+            ProgramPath("sinewd"), "--listen", listen, "--http", "off", "--log-level", "error"};
         arguments.insert(arguments.end(), flags.begin(), flags.end());
         return arguments;
       }()) {
@@ -126,7 +127,7 @@ Daemon::Daemon(const std::string& listen, const std::vector<std::string>& flags)
 
 Finished Sinew(std::vector<std::string> arguments, const std::string& folder,
                const std::vector<std::string>& environment) {
-  arguments.insert(arguments.begin(), SINEW_PROGRAM);
+  arguments.insert(arguments.begin(), ProgramPath("sinew"));
   return Process(arguments, folder, environment).Wait();
 }
 

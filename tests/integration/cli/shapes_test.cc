@@ -16,8 +16,8 @@
 #include "tests/integration/cli/process.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/linear_blend.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/testdata.h"
 
 namespace sinew::testing {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "core/formats/manifest.h"
 #include "tests/integration/cli/process.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/testdata.h"
 
 namespace sinew::testing {
 namespace {

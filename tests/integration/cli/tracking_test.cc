@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/integration/cli/process.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
@@ -99,7 +100,7 @@ TEST(Tracking, KilledServerChangesNoBit) {
   const std::string address = server->address();
   const auto whole = Bake(*server, "20-47", undisturbed / "a.npy");
   std::vector<std::string> arguments = BakeArguments("20-47", folder / "a.npy");
-  arguments.insert(arguments.begin(), SINEW_PROGRAM);
+  arguments.insert(arguments.begin(), ProgramPath("sinew"));
   arguments.insert(arguments.end(), {"--server", address});
   Process bake(arguments);
   // Until some frames are there: the cache is written as they come.

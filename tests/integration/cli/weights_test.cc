@@ -18,8 +18,8 @@
 #include "sinew/client.h"
 #include "tests/integration/cli/process.h"
 #include "tests/integration/cli/small_gltf.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
-#include "tests/support/testdata.h"
 
 namespace sinew::testing {
 namespace {
@@ -344,7 +344,7 @@ TEST_F(Weights, PictureHasPanelPerJoint) {
 
 TEST_F(Weights, InterruptLeavesNoFile) {
   const std::string out = folder_ / "never.sinewrig";
-  Process process({SINEW_PROGRAM, "weights", Large(), "--method", "heat", "--smooth", "100",
+  Process process({ProgramPath("sinew"), "weights", Large(), "--method", "heat", "--smooth", "100",
                    "--out", out, "--server", daemon_->address()});
   ASSERT_TRUE(WaitFor(daemon_->address(), true));
   process.Signal(SIGINT);
@@ -356,8 +356,8 @@ TEST_F(Weights, InterruptLeavesNoFile) {
 
 TEST_F(Weights, FileIsWrittenBeforePicture) {
   const std::string out = folder_ / "kept.sinewrig", png = folder_ / "never.png";
-  Process process({SINEW_PROGRAM, "weights", "model:hand", "--method", "capsule", "--out", out,
-                   "--picture", png, "--size", "3200x3200", "--local"});
+  Process process({ProgramPath("sinew"), "weights", "model:hand", "--method", "capsule", "--out",
+                   out, "--picture", png, "--size", "3200x3200", "--local"});
   EXPECT_THAT(process.ReadLine(), StartsWith("rigs/sha256-"));
   EXPECT_TRUE(std::filesystem::exists(out));
   EXPECT_TRUE(process.ReadErrorsUntil("Draw ")) << "no terminal, but lines now and then";
@@ -375,7 +375,7 @@ TEST_F(Weights, FileIsWrittenBeforePicture) {
 
 TEST_F(Weights, LostServerExits69) {
   Daemon own;
-  Process process({SINEW_PROGRAM, "weights", Large(), "--method", "heat", "--smooth", "100",
+  Process process({ProgramPath("sinew"), "weights", Large(), "--method", "heat", "--smooth", "100",
                    "--server", own.address()});
   ASSERT_TRUE(WaitFor(own.address(), true));
   own.process().Signal(SIGKILL);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "tests/integration/server/sinewd_process.h"
+#include "tests/support/paths.h"
 
 namespace sinew::client {
 namespace {
@@ -24,15 +25,16 @@ std::pair<std::string, bool> Shell(const std::string& command) {
 }
 
 struct OutsideProject : ::testing::Test {
-  const std::filesystem::path work = std::filesystem::path(WORK_DIR) / "outside_project";
+  const std::filesystem::path work = testing::BuildFolder() / "outside_project";
   const std::string prefix = (work / "prefix").string();
-  const std::string source = SINEW_SOURCE_DIR "/tests/integration/client/outside_project";
+  const std::string repository = testing::SourceFolder().string();
+  const std::string source = repository + "/tests/integration/client/outside_project";
 
   void SetUp() override {
     std::filesystem::remove_all(work);
     std::filesystem::create_directories(work);
-    const auto [output, done] =
-        Shell("cmake --install " BUILD_DIR " --component client --prefix " + prefix);
+    const auto [output, done] = Shell("cmake --install " + testing::BuildFolder().string() +
+                                      " --component client --prefix " + prefix);
     ASSERT_TRUE(done) << output;
   }
 
@@ -67,7 +69,7 @@ TEST_F(OutsideProject, FindsModuleByPkgConfig) {
 
 TEST_F(OutsideProject, CompilesReadmeExample) {
   const auto [output, done] = Shell(
-      "sed -n '/^```cpp$/,/^```$/{/^```/!p}' " SINEW_SOURCE_DIR "/README.md > " +
+      "sed -n '/^```cpp$/,/^```$/{/^```/!p}' " + repository + "/README.md > " +
       (work / "readme.cc").string() + " && " CXX_COMPILER " -std=c++20 -Wall -Wextra -Werror -I" +
       prefix + "/include -c -o " + (work / "readme.o").string() + " " +
       (work / "readme.cc").string() + " && nm -C " + (work / "readme.o").string());

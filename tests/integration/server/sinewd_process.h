@@ -3,8 +3,6 @@
 //
 //   SinewdProcess server({"--threads", "1"});
 //   auto channel = grpc::CreateChannel(server.address(), grpc::InsecureChannelCredentials());
-//
-// The binary is SINEWD_BINARY (a compile definition: $<TARGET_FILE:sinewd>).
 #pragma once
 
 #include <fcntl.h>
@@ -23,6 +21,8 @@
 #include <thread>
 #include <utility>
 #include <vector>
+
+#include "tests/support/paths.h"
 
 namespace sinew::testing {
 
@@ -61,7 +61,7 @@ class SinewdProcess {
       return std::ranges::any_of(flags,
                                  [&](const std::string& flag) { return flag.starts_with(name); });
     };
-    std::vector<std::string> arguments{SINEWD_BINARY};
+    std::vector<std::string> arguments{ProgramPath("sinewd")};
     if (!has("--listen")) arguments.insert(arguments.end(), {"--listen", "127.0.0.1:0"});
     if (!has("--ready-file")) {
       arguments.insert(arguments.end(), {"--ready-file", ready_file_.string()});

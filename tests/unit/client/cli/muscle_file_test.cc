@@ -13,6 +13,7 @@
 #include "client/cli/character/muscle_help.h"
 #include "client/models/models.h"
 #include "sinew/client.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::cli {
@@ -27,14 +28,14 @@ client::RigData Arm() {
 }
 
 std::string TextOf(const char* path) {
-  std::ifstream file(std::string(SINEW_SOURCE_DIR) + path);
+  std::ifstream file(sinew::testing::SourceFolder() / path);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
 }
 
 std::string ExampleText() {
-  return TextOf("/deploy/arm_muscles.json");
+  return TextOf("deploy/arm_muscles.json");
 }
 
 TEST(MuscleFile, TheExampleIsTheArmsOwnMuscles) {
@@ -77,7 +78,7 @@ TEST(MuscleFile, EveryMemberIsRead) {
 }
 
 TEST(MuscleFile, TheDescriptionsShowATextThatIsRead) {
-  const std::string readme = TextOf("/client/docs/muscles.md");
+  const std::string readme = TextOf("client/docs/muscles.md");
   const std::string fence = "```json\n";
   const std::size_t at = readme.find(fence);
   ASSERT_NE(at, std::string::npos);
@@ -110,7 +111,7 @@ TEST(MuscleFile, TheDescriptionsNameEveryMember) {
     EXPECT_GE(more.size(), 2u);
     members.insert(members.end(), more.begin(), more.end());
   }
-  const std::string readme = TextOf("/client/docs/muscles.md"), help = MuscleHelp();
+  const std::string readme = TextOf("client/docs/muscles.md"), help = MuscleHelp();
   const std::string table = help.substr(0, help.find("Example"));
   for (const std::string& member : members) {
     EXPECT_THAT(readme, HasSubstr("`" + member + "`"));

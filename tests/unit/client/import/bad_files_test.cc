@@ -15,7 +15,7 @@
 
 #include "client/import/import.h"
 #include "tests/support/gltf_builder.h"
-#include "tests/support/testdata.h"
+#include "tests/support/paths.h"
 
 // libassimp 5.2 loses what it had read of a damaged file, 24 KB over all of these.
 extern "C" const char* __lsan_default_suppressions();

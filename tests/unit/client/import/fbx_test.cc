@@ -15,7 +15,7 @@
 #include "client/import/import.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/linear_blend.h"
-#include "tests/support/testdata.h"
+#include "tests/support/paths.h"
 
 namespace sinew::client {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "client/import/import.h"
 #include "tests/support/linear_blend.h"
-#include "tests/support/testdata.h"
+#include "tests/support/paths.h"
 
 namespace sinew::client {
 namespace {

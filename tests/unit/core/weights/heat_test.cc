@@ -12,7 +12,7 @@
 #include "tests/reference/weights_reference.h"
 #include "tests/support/bodies.h"
 #include "tests/support/fixture_files.h"
-#include "tests/support/testdata.h"
+#include "tests/support/paths.h"
 
 namespace sinew::weights {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "tests/reference/ddm_reference.h"
-#include "tests/support/testdata.h"
+#include "tests/support/paths.h"
 #include "tests/unit/core/deform/ddm/bound_ddm.h"
 
 namespace sinew {

@@ -10,7 +10,7 @@
 
 #include "tests/reference/delta_mush_reference.h"
 #include "tests/support/fixture_files.h"
-#include "tests/support/testdata.h"
+#include "tests/support/paths.h"
 #include "tests/unit/core/deform/delta_mush/posed_stage.h"
 
 namespace sinew {

@@ -9,8 +9,8 @@
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/lbs/lbs.h"
 #include "tests/support/fixture_files.h"
+#include "tests/support/paths.h"
 #include "tests/support/run_method.h"
-#include "tests/support/testdata.h"
 
 namespace sinew {
 namespace {
