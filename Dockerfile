@@ -10,7 +10,7 @@ COPY proto proto
 COPY core core
 COPY server server
 COPY client client
-RUN cmake --preset release -DSINEW_BUILD_TESTS=OFF -DSINEW_BUILD_BENCH=OFF \
+RUN cmake --preset release -DSINEW_BUILD_TESTS=OFF \
  && cmake --build --preset release --target sinewd \
  && strip build/release/bin/sinewd
 

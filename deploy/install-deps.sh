@@ -11,7 +11,7 @@ set -euo pipefail
 
 # Libraries are in the order of the folders that need them: proto and core, server, client, tests.
 build=(
-  g++ cmake ninja-build pkg-config git ca-certificates python3
+  g++ mold cmake ninja-build pkg-config git ca-certificates python3
   libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc libabsl-dev
   libeigen3-dev libnanoflann-dev libtbb-dev libhwy-dev libssl-dev libxxhash-dev nlohmann-json3-dev libutfcpp-dev
   prometheus-cpp-dev libcpp-httplib-dev libyaml-cpp-dev libspdlog-dev libcli11-dev
