@@ -8,7 +8,7 @@ import sources
 
 TOP_LEVEL = {
     "proto", "core", "server", "client", "tests", "deploy", "CMakeLists.txt", "Dockerfile", "README.md",
-    "CMakePresets.json", ".clang-format", ".clang-tidy", ".ci", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".gitignore",
+    "CMakePresets.json", ".clang-format", ".editorconfig", ".ci", "LICENSE", "CHANGELOG.md", "CONTRIBUTING.md", ".gitignore",
     ".dockerignore",
 }
 # Names that say nothing: a thing is called by what it does.
