@@ -31,7 +31,7 @@ std::vector<std::uint64_t> Range(std::uint64_t first, std::uint64_t last) {
   return frames;
 }
 
-TEST(PoseQueue, NumbersPosesAndRefusesLowOnes) {
+TEST(PoseQueue, NumbersPosesAndRejectsLowNumbers) {
   PoseQueue queue = OpenQueue(OrderMode::kOrdered, 0, 4);
   EXPECT_EQ(*queue.Check(0), 1u);
   Push(queue, 5);
