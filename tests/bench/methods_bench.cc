@@ -4,9 +4,8 @@
 //   methods_bench --vertices 50000 --recipe lbs --recipe 'ddm(variant=2)'
 //
 // Rounds are interleaved over all methods and figures are medians, because machines change speed
-// under foreign load. The prototype column is what a throw-away program reached with the same
-// layout on AVX2 (four influences, one thread). A recipe with shapes runs on a tube with four
-// targets, each of which moves every vertex: at rest, with one and with all of them on.
+// under other load. A recipe with shapes runs on a tube with four targets, each of
+// which moves every vertex: at rest, with one and with all of them on.
 #include <malloc.h>
 #include <tbb/task_arena.h>
 
@@ -137,14 +136,13 @@ class Entry {
     copy_.push_back(TimeOf([&] { Copy(); }));
   }
 
-  void Print(double prototype) const {
+  void Print() const {
     const auto vertices = static_cast<double>(positions_.size() / 12);
     const double one = Median(one_) / vertices * 1e9, copy = Median(copy_) / vertices * 1e9;
-    std::printf("%-44s %8.0f %8.0f %9.1f %8.0f %8.2f %8.2f %8.2f %7.1f", Name().c_str(),
+    std::printf("%-44s %8.0f %8.0f %9.1f %8.0f %8.2f %8.2f %8.2f %7.1f\n", Name().c_str(),
                 bind_one_ * 1e3, bind_two_ * 1e3, static_cast<double>(peak_bytes_) / 1e6,
                 static_cast<double>(deformer_->bytes()) / vertices, one,
                 Median(two_) / vertices * 1e9, copy, one / copy);
-    std::printf(prototype > 0 ? " %9.1f\n" : "         -\n", prototype);
   }
   const std::string& recipe_text() const { return recipe_text_; }
   bool normals() const { return !normals_.empty(); }
@@ -191,8 +189,7 @@ class Entry {
   volatile std::uint64_t sink_ = 0;
 };
 
-// What everybody writes first: one vertex after the other, gathering its matrices. Nanoseconds a
-// vertex.
+// The naive loop: one vertex after the other, gathering its matrices. Nanoseconds per vertex.
 double OneVertexAtATime(const Rig& rig) {
   const auto pose = testing::TurnPose(rig, {0.6, 0, 0.8}, 4);
   std::vector<Affine> skin;
@@ -219,13 +216,6 @@ double OneVertexAtATime(const Rig& rig) {
     }
   });
   return seconds / static_cast<double>(rig.vertices()) * 1e9;
-}
-
-double Prototype(const Entry& entry) {
-  if (entry.source() == "lbs") return entry.normals() ? 3.9 : 2.0;
-  if (entry.normals()) return 0;
-  if (entry.source() == "dqs") return 4.4;
-  return entry.source() == "ddm(storage=float16)" ? 17.2 : 0;
 }
 
 std::vector<std::string> AllRecipes() {
@@ -266,11 +256,11 @@ void Run(std::size_t vertices, const std::vector<std::string>& recipes, int roun
   std::printf("\n%zu vertices, %zu joints, 4 influences; %s; one vertex at a time, LBS: %.2f ns\n",
               rig.vertices(), kJoints, std::string(IsaName(ActiveIsa())).c_str(),
               Median(one_at_a_time));
-  std::printf("%-44s %8s %8s %9s %8s %8s %8s %8s %7s %9s\n", "", "bind 1T", "bind 2T", "peak",
-              "bound", "frame1T", "frame2T", "copy", "frame/", "prototype");
-  std::printf("%-44s %8s %8s %9s %8s %8s %8s %8s %7s %9s\n", "recipe_text", "ms", "ms", "MB",
-              "B/vert", "ns/vert", "ns/vert", "ns/vert", "copy", "ns/vert");
-  for (const auto& entry : entries) entry->Print(Prototype(*entry));
+  std::printf("%-44s %8s %8s %9s %8s %8s %8s %8s %7s\n", "", "bind 1T", "bind 2T", "peak", "bound",
+              "frame1T", "frame2T", "copy", "frame/");
+  std::printf("%-44s %8s %8s %9s %8s %8s %8s %8s %7s\n", "recipe_text", "ms", "ms", "MB", "B/vert",
+              "ns/vert", "ns/vert", "ns/vert", "copy");
+  for (const auto& entry : entries) entry->Print();
   std::fflush(stdout);
 }
 

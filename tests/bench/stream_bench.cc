@@ -222,7 +222,7 @@ class Client {
     }
   }
 
-  // Waiting wakes nobody: the first pose after a pause of more than a second.
+  // Latency of the first pose after a pause of more than a second.
   void PrintPauses() {
     if (options_.pauses == 0) return;
     auto stream = Open(false, true);

@@ -71,7 +71,7 @@ Run Once(const Mesh& mesh, const testing::Body& body, const WeightOptions& optio
 void Bench(std::uint32_t vertices, std::uint32_t joints, std::uint32_t resolution, int rounds) {
   const testing::Body body = Chain(vertices, joints);
   const Mesh mesh = testing::MeshOf(body);
-  // Where heat's bar stands after its sources, its ordering, its factor and its solutions.
+  // Progress of heat after its sources, ordering, factorisation and solutions.
   const std::vector<double> marks = {0.05 + 0.85 * 0.2, 0.05 + 0.85 * 0.3, 0.05 + 0.85 * 0.7, 0.9};
   constexpr WeightMethod kMethods[] = {WeightMethod::kCapsule, WeightMethod::kHeat,
                                        WeightMethod::kGeodesic};
