@@ -72,8 +72,8 @@ struct BindEstimate {
   double frame_seconds = 0;  // rough, one core
 };
 
-// What estimating worked out and binding goes on with: the block layout, parts of the surface and
-// plans of stages. Borrows the rig.
+// Results of an estimate that a bind reuses: the block layout, parts of the surface and plans of
+// stages. Borrows the rig.
 class BindPlan {
  public:
   const BindEstimate& estimate() const { return estimate_; }
