@@ -47,7 +47,6 @@ fi
 mkdir -p build
 if command -v ccache >/dev/null; then
   export CMAKE_CXX_COMPILER_LAUNCHER=${CMAKE_CXX_COMPILER_LAUNCHER:-ccache}
-  export CCACHE_SLOPPINESS=${CCACHE_SLOPPINESS:-pch_defines,time_macros}  # needed with precompiled headers
 fi
 [[ -s build/release/build.ninja ]] || cmake --preset release >build/release.configure.log 2>&1 || {
   cat build/release.configure.log >&2
