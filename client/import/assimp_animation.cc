@@ -130,7 +130,7 @@ class ClipReader {
 
 absl::Status ReadAssimpAnimations(
     const aiScene& source, const std::unordered_map<std::string, std::uint32_t>& node_of_name,
-    AnimatedScene& scene, std::vector<ClipInfo>& clips, std::vector<Finding>& findings) {
+    AnimatedScene& scene, std::vector<ClipInfo>& clips, std::vector<Problem>& problems) {
   UniqueNames names;
   for (unsigned a = 0; a < source.mNumAnimations; ++a) {
     const aiAnimation& animation = *source.mAnimations[a];
@@ -138,8 +138,7 @@ absl::Status ReadAssimpAnimations(
     ClipReader reader(animation, path, node_of_name, scene);
     SINEW_ASSIGN_OR_RETURN(SourceClip clip, reader.Read());
     if (reader.lost() > 0) {
-      findings.push_back({Finding::Severity::kLost,
-                          absl::StrCat(reader.lost(), " channels of unknown nodes"), path});
+      problems.push_back(Lost(absl::StrCat(reader.lost(), " channels of unknown nodes"), path));
     }
     ClipInfo info;
     info.name = names.Take(animation.mName.C_Str(), absl::StrCat("clip_", a));

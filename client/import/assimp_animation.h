@@ -21,6 +21,6 @@ namespace sinew::client {
 // bad numbers.
 absl::Status ReadAssimpAnimations(
     const aiScene& source, const std::unordered_map<std::string, std::uint32_t>& node_of_name,
-    AnimatedScene& scene, std::vector<ClipInfo>& clips, std::vector<Finding>& findings);
+    AnimatedScene& scene, std::vector<ClipInfo>& clips, std::vector<Problem>& problems);
 
 }  // namespace sinew::client

@@ -200,22 +200,21 @@ void AssimpMeshBuilder::AddTargets(const aiMesh& part, std::uint32_t corner) {
   }
 }
 
-absl::Status AssimpMeshBuilder::Finish(std::vector<Finding>& findings, Mesh& mesh,
+absl::Status AssimpMeshBuilder::Finish(std::vector<Problem>& problems, Mesh& mesh,
                                        MeshStatistics& statistics,
                                        std::vector<std::string>& target_names,
                                        std::vector<float>& target_weights) {
   if (mesh_.face_sizes.empty())
     return absl::InvalidArgumentError(absl::StrCat(path_, ": the mesh has no faces"));
-  if (skinned_) SINEW_RETURN_IF_ERROR(collector_.Finish(findings, statistics));
+  if (skinned_) SINEW_RETURN_IF_ERROR(collector_.Finish(problems, statistics));
   if (small_faces_ > 0) {
-    findings.push_back(
-        {Finding::Severity::kLost, absl::StrCat(small_faces_, " points and lines"), path_});
+    problems.push_back(Lost(absl::StrCat(small_faces_, " points and lines"), path_));
   }
   if (uneven_targets_) {
-    findings.push_back({Finding::Severity::kWarning, "parts differ in their morph targets", path_});
+    problems.push_back({Severity::kWarning, "parts differ in their morph targets", path_});
   }
   if (has_normals_) {
-    findings.push_back({Finding::Severity::kInfo,
+    problems.push_back({Severity::kInfo,
                         "normals per corner are not kept: the server computes one per vertex",
                         path_});
   }

@@ -42,7 +42,7 @@ class AssimpMeshBuilder {
 
   // The mesh without names, shapes in target order; `target_names` and `target_weights` parallel to
   // them. kInvalidArgument: vertices without weights, no faces.
-  absl::Status Finish(std::vector<Finding>& findings, Mesh& mesh, MeshStatistics& statistics,
+  absl::Status Finish(std::vector<Problem>& problems, Mesh& mesh, MeshStatistics& statistics,
                       std::vector<std::string>& target_names, std::vector<float>& target_weights);
 
  private:

@@ -17,7 +17,6 @@
 
 #include "client/import/assimp_animation.h"
 #include "client/import/assimp_fence.h"
-#include "client/import/assimp_guard.h"
 #include "client/import/assimp_mesh.h"
 #include "client/import/placed_mesh.h"
 #include "client/import/scene_graph.h"
@@ -53,7 +52,7 @@ class SceneReader {
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
     SINEW_RETURN_IF_ERROR(ReadMeshes());
     SINEW_RETURN_IF_ERROR(
-        ReadAssimpAnimations(source_, node_of_name_, *scene_, out_.clips, out_.findings));
+        ReadAssimpAnimations(source_, node_of_name_, *scene_, out_.clips, out_.problems));
     out_.keeps_file_order = false;
     out_.statistics.format = FormatName(format_);
     out_.statistics.nodes = nodes_.size();
@@ -110,8 +109,8 @@ class SceneReader {
         open.emplace_back(node->mChildren[c], static_cast<std::int32_t>(index));
     }
     if (repeated > 0) {
-      out_.findings.push_back(
-          {Finding::Severity::kWarning,
+      out_.problems.push_back(
+          {Severity::kWarning,
            absl::StrCat(repeated, " nodes repeat a name; bones and channels go to the first"),
            "nodes"});
     }
@@ -157,8 +156,8 @@ class SceneReader {
       }
     }
     if (count == 0) return;
-    out_.findings.push_back(
-        {Finding::Severity::kWarning,
+    out_.problems.push_back(
+        {Severity::kWarning,
          absl::StrCat(count,
                       " joints compensate the scale of their parents, which is not applied; "
                       "wrong where parents are scaled"),
@@ -174,9 +173,8 @@ class SceneReader {
           return absl::InvalidArgumentError(absl::StrCat(scene_->nodes[n].path, ": mesh ", index));
         const aiMesh& part = *source_.mMeshes[index];
         if (part.mNumBones == 0 && !joint_of_bone_.empty()) {
-          out_.findings.push_back({Finding::Severity::kLost,
-                                   absl::StrCat("mesh '", part.mName.C_Str(), "' without skin"),
-                                   scene_->nodes[n].path});
+          out_.problems.push_back(Lost(absl::StrCat("mesh '", part.mName.C_Str(), "' without skin"),
+                                       scene_->nodes[n].path));
           continue;
         }
         if (builders.empty() || !builders.back()->Fits(part)) {
@@ -199,7 +197,7 @@ class SceneReader {
     std::vector<std::string> target_names;
     std::vector<float> target_weights;
     SINEW_RETURN_IF_ERROR(
-        builder.Finish(out_.findings, mesh, statistics, target_names, target_weights));
+        builder.Finish(out_.problems, mesh, statistics, target_names, target_weights));
     if (mesh.skin.empty()) PlaceMesh(WorldTransform(*scene_, node), mesh);
     const std::string& name = scene_->nodes[node].name;
     mesh.name =
@@ -225,12 +223,11 @@ class SceneReader {
     std::map<std::string, std::size_t> sculpts;
     for (const std::string& name : names) {
       if (name.empty() || ++sculpts[name] != 2) continue;
-      out_.findings.push_back(
-          {Finding::Severity::kLost,
-           absl::StrCat("in-betweens of the blend shape '", name,
-                        "': its sculpts become controls of their own, and its keys drive the "
-                        "first of them alone"),
-           path});
+      out_.problems.push_back(
+          Lost(absl::StrCat("in-betweens of the blend shape '", name,
+                            "': its sculpts become controls of their own, and its keys drive the "
+                            "first of them alone"),
+               path));
     }
   }
 
@@ -257,25 +254,14 @@ const aiScene* Parse(Assimp::Importer& importer, const std::string& bytes, Assim
                                      format == AssimpFormat::kFbx ? "fbx" : "dae");
 }
 
-}  // namespace
-
-absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format,
-                                             const ImportOptions& options) {
-  SINEW_RETURN_IF_ERROR(format == AssimpFormat::kFbx ? CheckFbxStructure(bytes)
-                                                     : CheckColladaStructure(bytes));
-  const auto parse_only = [&] {
-    Assimp::Importer importer;
-    Parse(importer, bytes, format);
-  };
-  if (const absl::Status trial = TryInChild(parse_only, bytes.size()); !trial.ok()) {
-    return absl::Status(trial.code(), absl::StrCat(FormatName(format), ": ", trial.message()));
-  }
+absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, AssimpFormat format,
+                                           const ImportOptions& options) {
   // Assimp 5.2 does not find the mesh that a COLLADA morph names, and drops a skin on top of one.
   const bool morphs = format == AssimpFormat::kCollada && absl::StrContains(bytes, "<morph");
   const auto refused = [&](absl::string_view reason) {
     return absl::InvalidArgumentError(absl::StrCat(
         FormatName(format), ": ", reason,
-        morphs ? " (COLLADA files with morph targets are not read: save it as glTF)" : ""));
+        morphs ? " (COLLADA files with morph targets are not supported: save it as glTF)" : ""));
   };
   try {
     Assimp::Importer importer;
@@ -287,15 +273,24 @@ absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFor
     absl::StatusOr<ImportedScene> read = SceneReader(*scene, format, options.allow_no_skin).Read();
     if (!read.ok()) return morphs ? refused(read.status().message()) : read.status();
     if (morphs) {
-      read->findings.push_back({Finding::Severity::kLost,
-                                "morph targets, and meshes with a skin on top of them: COLLADA "
-                                "files with morph targets are not read whole, save it as glTF",
-                                "library_controllers"});
+      read->problems.push_back(
+          Lost("morph targets, and meshes with a skin on top of them: COLLADA files with morph "
+               "targets are not read completely, save it as glTF",
+               "library_controllers"));
     }
     return read;
   } catch (const std::exception& e) {
     return refused(e.what());
   }
+}
+
+}  // namespace
+
+absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format,
+                                             const ImportOptions& options) {
+  const auto trial = [&] { return ParseAndRead(bytes, format, options).status(); };
+  SINEW_RETURN_IF_ERROR(TryInChild(trial, bytes.size(), FormatName(format)));
+  return ParseAndRead(bytes, format, options);
 }
 
 }  // namespace sinew::client

@@ -89,7 +89,7 @@ absl::Status CheckWeightCount(const Track& track, const AnimatedScene& scene,
 }  // namespace
 
 absl::Status ReadGltfAnimations(const tinygltf::Model& model, AnimatedScene& scene,
-                                std::vector<ClipInfo>& clips, std::vector<Finding>& findings) {
+                                std::vector<ClipInfo>& clips, std::vector<Problem>& problems) {
   UniqueNames names;
   for (std::size_t a = 0; a < model.animations.size(); ++a) {
     const tinygltf::Animation& animation = model.animations[a];
@@ -112,20 +112,18 @@ absl::Status ReadGltfAnimations(const tinygltf::Model& model, AnimatedScene& sce
         std::unique(clip.tracks.begin(), clip.tracks.end(),
                     [&](const Track& l, const Track& r) { return target(l) == target(r); });
     if (repeats != clip.tracks.end()) {
-      findings.push_back({Finding::Severity::kLost,
-                          absl::StrCat(clip.tracks.end() - repeats,
-                                       " channels that animate a property a second time"),
-                          path});
+      problems.push_back(Lost(absl::StrCat(clip.tracks.end() - repeats,
+                                           " channels that animate a property a second time"),
+                              path));
       clip.tracks.erase(repeats, clip.tracks.end());
     }
     if (without_node > 0) {
-      findings.push_back({Finding::Severity::kLost,
-                          absl::StrCat(without_node, " channels that animate no node"), path});
+      problems.push_back(Lost(absl::StrCat(without_node, " channels that animate no node"), path));
     }
     for (const Track& track : clip.tracks) {
       SINEW_RETURN_IF_ERROR(CheckWeightCount(track, scene, path));
       if (!scene.nodes[track.node].matrix || track.property == TrackProperty::kWeights) continue;
-      findings.push_back({Finding::Severity::kWarning,
+      problems.push_back({Severity::kWarning,
                           "an animated node is given as a matrix, split into its parts",
                           scene.nodes[track.node].path});
     }

@@ -16,6 +16,6 @@ namespace sinew::client {
 // kInvalidArgument: missing samplers or nodes, wrong counts, times that fall, unknown
 // interpolation.
 absl::Status ReadGltfAnimations(const tinygltf::Model& model, AnimatedScene& scene,
-                                std::vector<ClipInfo>& clips, std::vector<Finding>& findings);
+                                std::vector<ClipInfo>& clips, std::vector<Problem>& problems);
 
 }  // namespace sinew::client

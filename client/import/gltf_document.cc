@@ -242,7 +242,7 @@ std::string GltfPath(const char* list, std::size_t index, const std::string& nam
 
 absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const std::string& path,
                                                  std::uint64_t max_bytes,
-                                                 std::vector<Finding>& findings) {
+                                                 std::vector<Problem>& problems) {
   const bool binary = absl::StartsWith(bytes, "glTF");
   SINEW_ASSIGN_OR_RETURN(const absl::string_view text, JsonText(bytes, binary));
   SideFiles side_files = {std::filesystem::path(path).parent_path().string(), max_bytes};
@@ -273,12 +273,10 @@ absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const
   }
   // What the parser complains about but passes over is missing from the model.
   if (!error.empty()) {
-    findings.push_back(
-        {Finding::Severity::kLost, std::string(absl::StripSuffix(error, "\n")), "file"});
+    problems.push_back(Lost(std::string(absl::StripSuffix(error, "\n")), "file"));
   }
   if (!warning.empty()) {
-    findings.push_back(
-        {Finding::Severity::kInfo, std::string(absl::StripSuffix(warning, "\n")), "file"});
+    problems.push_back({Severity::kInfo, std::string(absl::StripSuffix(warning, "\n")), "file"});
   }
   return model;
 }

@@ -18,13 +18,13 @@ namespace sinew::client {
 // Parses `bytes` (GLB or JSON, by its magic). Buffers are loaded, images are not.
 //   path      of the file; its side files must be regular, at most `max_bytes` long, and, links
 //             followed, in its folder or below
-//   findings  gets the parser's warnings
+//   problems  gets the parser's warnings
 // kInvalidArgument: not glTF 2, damaged (with line and column of its JSON), nested too deeply, a
 // key twice in one object, a required extension that is not supported, a buffer whose URI leaves
 // the folder or has a scheme other than data.
 absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const std::string& path,
                                                  std::uint64_t max_bytes,
-                                                 std::vector<Finding>& findings);
+                                                 std::vector<Problem>& problems);
 
 // "nodes[3] 'Body'": where an element stands.
 std::string GltfPath(const char* list, std::size_t index, const std::string& name);

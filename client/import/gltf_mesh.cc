@@ -25,8 +25,8 @@ using Attributes = std::map<std::string, int>;
 class MeshReader {
  public:
   MeshReader(const tinygltf::Model& model, const Skin& skin, const std::string& path,
-             std::vector<Finding>& findings)
-      : model_(model), path_(path), findings_(findings), influences_(path, out_.mesh.skin) {
+             std::vector<Problem>& problems)
+      : model_(model), path_(path), problems_(problems), influences_(path, out_.mesh.skin) {
     out_.mesh.skin.joints = skin.joints;
     out_.mesh.skin.inverse_bind = skin.inverse_bind;
   }
@@ -42,7 +42,7 @@ class MeshReader {
     }
     if (out_.mesh.positions.empty())
       return absl::InvalidArgumentError(absl::StrCat(path_, ": the mesh has no vertices"));
-    if (skinned()) SINEW_RETURN_IF_ERROR(influences_.Finish(findings_, out_.statistics));
+    if (skinned()) SINEW_RETURN_IF_ERROR(influences_.Finish(problems_, out_.statistics));
     if (!all_normals_) out_.mesh.normals.clear();
     if (!all_tangents_ || !TangentsAreSound()) out_.mesh.tangents.clear();
     out_.statistics.primitives = mesh.primitives.size();
@@ -130,11 +130,10 @@ class MeshReader {
       const bool finite = std::all_of(t.begin(), t.end(), [](float x) { return std::isfinite(x); });
       const bool absent = t[0] == 0 && t[1] == 0 && t[2] == 0;
       if (finite && (absent || std::abs(std::abs(t[3]) - 1) < 0.01f)) continue;
-      findings_.push_back(
-          {Finding::Severity::kLost,
-           absl::StrCat("tangents: vertex ", i / 4, " has (", t[0], ", ", t[1], ", ", t[2], ", ",
-                        t[3], "), need finite numbers and a handedness of 1 or -1"),
-           path_});
+      problems_.push_back(
+          Lost(absl::StrCat("tangents: vertex ", i / 4, " has (", t[0], ", ", t[1], ", ", t[2],
+                            ", ", t[3], "), need finite numbers and a handedness of 1 or -1"),
+               path_));
       return false;
     }
     return true;
@@ -241,8 +240,8 @@ class MeshReader {
           return absl::InvalidArgumentError(
               absl::StrCat(where, ": mode ", primitive.mode, ", need 0 to 6"));
         }
-        findings_.push_back(
-            {Finding::Severity::kWarning, "points or lines: vertices kept, without faces", where});
+        problems_.push_back(
+            {Severity::kWarning, "points or lines: vertices kept, without faces", where});
         return absl::OkStatus();
     }
   }
@@ -275,25 +274,23 @@ class MeshReader {
         mesh.primitives.begin(), mesh.primitives.end(),
         [&](const tinygltf::Primitive& p) { return p.targets.size() != targets_.size(); });
     if (uneven)
-      findings_.push_back(
-          {Finding::Severity::kWarning, "primitives differ in their morph targets", path_});
+      problems_.push_back({Severity::kWarning, "primitives differ in their morph targets", path_});
   }
 
   void Report() {
     if (degenerate_ > 0) {
-      findings_.push_back({Finding::Severity::kInfo,
+      problems_.push_back({Severity::kInfo,
                            absl::StrCat(degenerate_, " triangles name a vertex twice, left out"),
                            path_});
     }
     if (tangent_offsets_) {
-      findings_.push_back(
-          {Finding::Severity::kLost, "tangent offsets of the morph targets", path_});
+      problems_.push_back(Lost("tangent offsets of the morph targets", path_));
     }
   }
 
   const tinygltf::Model& model_;
   const std::string& path_;
-  std::vector<Finding>& findings_;
+  std::vector<Problem>& problems_;
   GltfMesh out_;
   InfluenceCollector influences_;  // after out_, into which it writes
   std::vector<DenseTarget> targets_;
@@ -306,12 +303,12 @@ class MeshReader {
 
 absl::StatusOr<GltfMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
                                       const Skin& skin, const std::string& path,
-                                      std::vector<Finding>& findings) {
+                                      std::vector<Problem>& problems) {
   if (node.mesh < 0 || static_cast<std::size_t>(node.mesh) >= model.meshes.size()) {
     return absl::InvalidArgumentError(
         absl::StrCat(path, ": mesh ", node.mesh, ", the file has ", model.meshes.size()));
   }
-  return MeshReader(model, skin, path, findings)
+  return MeshReader(model, skin, path, problems)
       .Read(model.meshes[static_cast<std::size_t>(node.mesh)], node);
 }
 

@@ -21,12 +21,12 @@ struct GltfMesh {
 };
 
 // Reads mesh `node.mesh`; `skin` holds joints and inverse binds (none: a mesh without a skin),
-// `path` names the node in messages and findings. Vertices are those of every primitive's POSITION
+// `path` names the node in messages and problems. Vertices are those of every primitive's POSITION
 // accessor in order, also if primitives share it. Strips and fans become triangles; degenerate
 // triangles are left out; points and lines keep their vertices. kInvalidArgument: anything wrong
 // with accessors, counts, indices, weights.
 absl::StatusOr<GltfMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
                                       const Skin& skin, const std::string& path,
-                                      std::vector<Finding>& findings);
+                                      std::vector<Problem>& problems);
 
 }  // namespace sinew::client

@@ -163,7 +163,7 @@ absl::Status AddMesh(const tinygltf::Model& model, std::size_t node_index, const
                      ImportedScene& out) {
   const tinygltf::Node& node = model.nodes[node_index];
   const std::string& path = scene.nodes[node_index].path;
-  SINEW_ASSIGN_OR_RETURN(GltfMesh read, ReadGltfMesh(model, node, skin, path, out.findings));
+  SINEW_ASSIGN_OR_RETURN(GltfMesh read, ReadGltfMesh(model, node, skin, path, out.problems));
   const std::string& mesh_name = model.meshes[static_cast<std::size_t>(node.mesh)].name;
   read.mesh.name =
       mesh_names.Take(node.name.empty() ? mesh_name : node.name, absl::StrCat("mesh_", node_index));
@@ -207,8 +207,7 @@ absl::Status ReadMeshes(const tinygltf::Model& model,
       continue;
     }
     if (node.skin < 0) {
-      out.findings.push_back(
-          {Finding::Severity::kLost, "a mesh without skin", scene.nodes[n].path});
+      out.problems.push_back(Lost("a mesh without skin", scene.nodes[n].path));
       continue;
     }
     if (static_cast<std::size_t>(node.skin) >= skins.size()) {
@@ -231,7 +230,7 @@ absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::stri
                                        const ImportOptions& options) {
   ImportedScene out;
   SINEW_ASSIGN_OR_RETURN(const tinygltf::Model model,
-                         LoadGltfDocument(bytes, path, options.max_file_bytes, out.findings));
+                         LoadGltfDocument(bytes, path, options.max_file_bytes, out.problems));
   if (model.skins.empty() && !options.allow_no_skin)
     return absl::InvalidArgumentError(
         "skins: the file has none, need a skinned mesh; `sinew weights` computes weights");
@@ -240,7 +239,7 @@ absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::stri
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> wanted, CollectJointNodes(model));
   const std::vector<std::int32_t> joint_of_node = BuildSkeleton(wanted, *scene, out.rig);
   SINEW_RETURN_IF_ERROR(ReadMeshes(model, joint_of_node, options.allow_no_skin, *scene, out));
-  SINEW_RETURN_IF_ERROR(ReadGltfAnimations(model, *scene, out.clips, out.findings));
+  SINEW_RETURN_IF_ERROR(ReadGltfAnimations(model, *scene, out.clips, out.problems));
   out.rig.meters_per_unit = 1;  // the glTF specification: metres, +Y up
   out.rig.up_axis = UpAxis::kY;
   out.keeps_file_order = true;

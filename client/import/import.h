@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "sinew/problem.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::client {
@@ -34,20 +35,10 @@ struct ClipInfo {
   double duration() const { return end; }  // the clip is played from 0 to `end`
 };
 
-// Something the user should know about the file.
-struct Finding {
-  enum class Severity : std::uint8_t {
-    kInfo,     // noteworthy, nothing to do
-    kWarning,  // we changed something, or the file is doubtful
-    kLost,     // did not survive the import
-  };
-  Severity severity = Severity::kInfo;
-  std::string what;
-  std::string where;  // path in the file, e.g. "nodes[3] 'Body'"
-};
-
-// "info", "warning" or "lost".
-const char* SeverityName(Finding::Severity severity);
+// `Problem::reason` of content that the import does not keep. `field` is a path in the file, such
+// as "nodes[3] 'Body'".
+inline constexpr char kLostReason[] = "LOST";
+Problem Lost(const std::string& message, const std::string& field);
 
 // What the source held for one mesh of the rig (same index).
 struct MeshStatistics {
@@ -79,7 +70,7 @@ struct SourceStatistics {
 struct ImportedScene {
   RigData rig;  // one Mesh per node that carries a skinned mesh, ordered by node index
   std::vector<ClipInfo> clips;
-  std::vector<Finding> findings;
+  std::vector<Problem> problems;
   bool keeps_file_order = true;  // the vertex order is that of the file
   SourceStatistics statistics;
   std::shared_ptr<const AnimatedScene> animation;  // for SampleClip and RestPose
@@ -109,7 +100,7 @@ struct ImportOptions {
 // .obj: one mesh of all points and faces, in their order; no unit, no up axis.
 //
 // Joint and control names are unique (`name.2`), parents precede children, a skin's fallback joint
-// is never invented. Whatever was changed or could not be kept is listed in `findings`.
+// is never invented. Whatever was changed or could not be kept is listed in `problems`.
 // Thread-safe; cost O(file).
 // kNotFound: no such file. kInvalidArgument: wrong type, damaged, unsupported extension, no skin,
 // bad weights, too large.

@@ -66,7 +66,7 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
   return absl::OkStatus();
 }
 
-absl::Status InfluenceCollector::Finish(std::vector<Finding>& findings,
+absl::Status InfluenceCollector::Finish(std::vector<Problem>& problems,
                                         MeshStatistics& statistics) const {
   if (without_weights_ > 0) {
     return absl::InvalidArgumentError(
@@ -74,15 +74,15 @@ absl::Status InfluenceCollector::Finish(std::vector<Finding>& findings,
                      first_without_weights_, "; need every vertex bound to a joint"));
   }
   if (normalised_ > 0) {
-    findings.push_back(
-        {Finding::Severity::kWarning,
+    problems.push_back(
+        {Severity::kWarning,
          absl::StrCat("weights of ", normalised_, " vertices normalised, their sums ran from ",
                       lowest_sum_, " to ", highest_sum_),
          mesh_});
   }
   if (merged_vertices_ > 0) {
-    findings.push_back(
-        {Finding::Severity::kInfo,
+    problems.push_back(
+        {Severity::kInfo,
          absl::StrCat(merged_vertices_, " vertices name a joint twice, weights added"), mesh_});
   }
   statistics.skin_joints = skin_.joints.size();

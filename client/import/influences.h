@@ -37,7 +37,7 @@ class InfluenceCollector {
   // Reports what was changed and fills the influence fields of `statistics`.
   // kInvalidArgument: vertices without weights, names the first and how many (a fallback joint is
   // never invented).
-  absl::Status Finish(std::vector<Finding>& findings, MeshStatistics& statistics) const;
+  absl::Status Finish(std::vector<Problem>& problems, MeshStatistics& statistics) const;
 
  private:
   std::string mesh_;

@@ -25,16 +25,9 @@ std::size_t SourceStatistics::max_influences() const {
   return n;
 }
 
-const char* SeverityName(Finding::Severity severity) {
-  switch (severity) {
-    case Finding::Severity::kInfo:
-      return "info";
-    case Finding::Severity::kWarning:
-      return "warning";
-    case Finding::Severity::kLost:
-      return "lost";
-  }
-  return "";
+Problem Lost(const std::string& message, const std::string& field) {
+  return {
+      .severity = Severity::kWarning, .message = message, .field = field, .reason = kLostReason};
 }
 
 void CompleteStatistics(ImportedScene& scene) {
@@ -53,8 +46,8 @@ void CompleteStatistics(ImportedScene& scene) {
     for (const std::uint32_t joint : mesh.skin.influence_joints)
       weighted[mesh.skin.joints[joint]] = true;
     if (statistics.vertices_over_four_influences > 0) {
-      scene.findings.push_back(
-          {Finding::Severity::kInfo,
+      scene.problems.push_back(
+          {Severity::kInfo,
            absl::StrCat(statistics.vertices_over_four_influences,
                         " vertices have more than 4 influences, up to ", statistics.max_influences),
            mesh.name});
@@ -63,15 +56,15 @@ void CompleteStatistics(ImportedScene& scene) {
   scene.statistics.joints_without_weights =
       static_cast<std::size_t>(std::count(weighted.begin(), weighted.end(), false));
   if (scene.statistics.joints_without_weights > 0) {
-    scene.findings.push_back({Finding::Severity::kInfo,
+    scene.problems.push_back({Severity::kInfo,
                               absl::StrCat(scene.statistics.joints_without_weights, " of ",
                                            rig.joints.size(), " joints carry no weight"),
                               "skins"});
   }
   if (!scene.keeps_file_order) {
-    scene.findings.push_back(
-        {Finding::Severity::kInfo,
-         "the file's vertex order is not kept; use the rest mesh in cache order", "meshes"});
+    scene.problems.push_back(
+        {Severity::kInfo, "the file's vertex order is not kept; use the rest mesh in cache order",
+         "meshes"});
   }
 }
 

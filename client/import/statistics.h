@@ -6,7 +6,7 @@
 namespace sinew::client {
 
 // Completes `scene.statistics` (vertices, faces, triangles, joints without weights) from the rig
-// and adds the findings that follow from it. `statistics.meshes` must be parallel to `rig.meshes`.
+// and adds the problems that follow from it. `statistics.meshes` must be parallel to `rig.meshes`.
 void CompleteStatistics(ImportedScene& scene);
 
 }  // namespace sinew::client

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <fstream>
 #include <iterator>
+#include <random>
 #include <set>
 #include <sstream>
 #include <string>
@@ -191,36 +192,38 @@ std::string Models(const std::vector<std::pair<std::uint64_t, std::uint64_t>>& c
   return fbx.bytes + std::string(200, '\0');
 }
 
-TEST(FbxImport, RefusesCyclesAndSeveralParentsOfModels) {
-  EXPECT_THAT(
-      std::string(ImportFile(testing::WriteFile("cycle.fbx", Models({{1, 0}, {2, 1}, {1, 2}})))
-                      .status()
-                      .message()),
-      HasSubstr("model 1"));
-  EXPECT_THAT(
-      std::string(
-          ImportFile(testing::WriteFile("loop.fbx", Models({{2, 3}, {3, 2}}))).status().message()),
-      HasSubstr("cycle"));
-  EXPECT_THAT(
-      std::string(
-          ImportFile(testing::WriteFile("two.fbx", Models({{3, 1}, {3, 2}}))).status().message()),
-      HasSubstr("several parents"));
+absl::StatusCode CodeOf(const std::string& bytes) {
+  return ImportFile(testing::WriteFile("x.fbx", bytes)).status().code();
+}
+
+TEST(FbxImport, RefusesCyclesAndSeveralParents) {
+  EXPECT_EQ(CodeOf(Models({{1, 0}, {2, 1}, {1, 2}})), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CodeOf(Models({{2, 3}, {3, 2}})), absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(CodeOf(Models({{3, 1}, {3, 2}})), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(FbxImport, RefusesDeepNesting) {
   FbxRecords fbx;
   for (int i = 0; i < 100'000; ++i) fbx.Open("A");
   for (int i = 0; i < 100'000; ++i) fbx.Close(true);
-  EXPECT_THAT(
-      std::string(ImportFile(testing::WriteFile("deep.fbx", fbx.bytes + std::string(200, '\0')))
-                      .status()
-                      .message()),
-      HasSubstr("nested deeper"));
+  EXPECT_EQ(CodeOf(fbx.bytes + std::string(200, '\0')), absl::StatusCode::kInvalidArgument);
   std::string ascii = "; FBX 7.4.0 project file\nFBXHeaderExtension:  {\n";
   for (int i = 0; i < 100'000; ++i) ascii += "A: {\n";
-  EXPECT_THAT(
-      std::string(ImportFile(testing::WriteFile("deep_ascii.fbx", ascii)).status().message()),
-      HasSubstr("nested deeper"));
+  EXPECT_EQ(CodeOf(ascii), absl::StatusCode::kInvalidArgument);
+}
+
+// Among these files are some that crash Assimp 5.2.5.
+TEST(FbxImport, SurvivesFlippedBytes) {
+  NEED_MAYA_OR_SKIP();
+  std::ifstream in(MayaPath("7700_binary.fbx"), std::ios::binary);
+  const std::string whole((std::istreambuf_iterator<char>(in)), {});
+  std::mt19937 random(9);
+  for (int round = 0; round < 60; ++round) {
+    std::string bent = whole;
+    for (int i = 0; i <= round % 8; ++i) bent[random() % bent.size()] = static_cast<char>(random());
+    const absl::StatusCode code = CodeOf(bent);
+    EXPECT_TRUE(code == absl::StatusCode::kOk || code == absl::StatusCode::kInvalidArgument);
+  }
 }
 
 // A quad of one bone with a blend shape channel, of two sculpts or one. The channel's percentage
@@ -335,9 +338,8 @@ Connections:  {
 }
 
 bool Lost(const ImportedScene& scene, const std::string& words) {
-  return std::any_of(scene.findings.begin(), scene.findings.end(), [&](const Finding& finding) {
-    return finding.severity == Finding::Severity::kLost &&
-           finding.what.find(words) != std::string::npos;
+  return std::any_of(scene.problems.begin(), scene.problems.end(), [&](const Problem& problem) {
+    return problem.reason == kLostReason && problem.message.find(words) != std::string::npos;
   });
 }
 
@@ -380,8 +382,7 @@ TEST(FbxImport, RefusesCyclesInAscii) {
       "\"Null\" {\n }\n"
       " Model: 2, \"Model::b\", \"Null\" {\n }\n}\nConnections:  {\n C: \"OO\",1,2\n C: "
       "\"OO\",2,1\n}\n";
-  EXPECT_THAT(std::string(ImportFile(testing::WriteFile("cycle.fbx", ascii)).status().message()),
-              HasSubstr("cycle"));
+  EXPECT_EQ(CodeOf(ascii), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(FbxImport, RefusesAFileWithoutSkin) {

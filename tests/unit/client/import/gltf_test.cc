@@ -25,9 +25,13 @@ ImportedScene Import(const GltfBuilder& builder) {
   return scene.ok() ? *std::move(scene) : ImportedScene();
 }
 
-bool HasFinding(const ImportedScene& scene, Finding::Severity severity, const std::string& text) {
-  for (const Finding& finding : scene.findings) {
-    if (finding.severity == severity && finding.what.find(text) != std::string::npos) return true;
+bool HasProblem(const ImportedScene& scene, Severity severity, const std::string& text,
+                const std::string& reason = {}) {
+  for (const Problem& problem : scene.problems) {
+    if (problem.severity == severity && problem.reason == reason &&
+        problem.message.find(text) != std::string::npos) {
+      return true;
+    }
   }
   return false;
 }
@@ -54,7 +58,7 @@ TEST(GltfImport, ReadsTheStripAsItIs) {
   EXPECT_EQ(mesh.skin.inverse_bind[12 + 7], -1) << "column-major in the file, row-major in the rig";
   EXPECT_EQ(scene.rig.rest_local[12 + 7], 1);
   EXPECT_TRUE(scene.keeps_file_order);
-  EXPECT_TRUE(scene.findings.empty());
+  EXPECT_TRUE(scene.problems.empty());
   EXPECT_EQ(scene.statistics.format, "glTF binary");
   EXPECT_EQ(scene.statistics.file_bytes, MakeStrip().Glb().size());
 }
@@ -102,7 +106,7 @@ TEST(GltfImport, LeavesOutDegenerateTriangles) {
   Primitive(b)["indices"] = b.AddAccessor<std::uint8_t>({0, 1, 1, 0, 2, 3}, "SCALAR");
   const ImportedScene scene = Import(b);
   EXPECT_THAT(scene.rig.meshes.at(0).face_vertices, ElementsAre(0, 2, 3));
-  EXPECT_TRUE(HasFinding(scene, Finding::Severity::kInfo, "1 triangles name a vertex twice"));
+  EXPECT_TRUE(HasProblem(scene, Severity::kInfo, "1 triangles name a vertex twice"));
 }
 
 TEST(GltfImport, KeepsVerticesOfPointsAndLines) {
@@ -113,7 +117,7 @@ TEST(GltfImport, KeepsVerticesOfPointsAndLines) {
   const ImportedScene scene = Import(b);
   EXPECT_EQ(scene.rig.vertices(), 8u);
   EXPECT_EQ(scene.statistics.faces(), 2u);
-  EXPECT_TRUE(HasFinding(scene, Finding::Severity::kWarning, "without faces"));
+  EXPECT_TRUE(HasProblem(scene, Severity::kWarning, "without faces"));
 }
 
 TEST(GltfImport, RepeatsASharedAccessorForEveryPrimitive) {
@@ -174,7 +178,7 @@ TEST(GltfImport, NormalisesQuantisedWeightsAndSaysSo) {
   EXPECT_THAT(scene.rig.meshes.at(0).skin.influence_weights,
               ElementsAre(1, 0.5f, 0.5f, static_cast<float>(64.0 / 255),
                           static_cast<float>(191.0 / 255), 1));
-  EXPECT_TRUE(HasFinding(scene, Finding::Severity::kWarning, "weights of 1 vertices normalised"));
+  EXPECT_TRUE(HasProblem(scene, Severity::kWarning, "weights of 1 vertices normalised"));
   Primitive(b)["attributes"]["WEIGHTS_0"] = b.AddAccessor<std::uint16_t>(
       {65535, 0, 0, 0, 32767, 32767, 0, 0, 16384, 49151, 0, 0, 65535, 0, 0, 0}, "VEC4", true);
   EXPECT_EQ(Import(b).rig.meshes.at(0).skin.influence_weights[1], 0.5f);
@@ -200,7 +204,7 @@ TEST(GltfImport, AddsUpAJointThatAVertexNamesTwice) {
   const ImportedScene scene = Import(b);
   EXPECT_THAT(scene.rig.meshes.at(0).skin.influence_counts, ElementsAre(1, 1, 2, 1));
   EXPECT_EQ(scene.rig.meshes[0].skin.influence_weights[1], 1);
-  EXPECT_TRUE(HasFinding(scene, Finding::Severity::kInfo, "name a joint twice"));
+  EXPECT_TRUE(HasProblem(scene, Severity::kInfo, "name a joint twice"));
 }
 
 TEST(GltfImport, TakesMissingInverseBindsAsIdentity) {
@@ -295,7 +299,7 @@ TEST(GltfImport, ReadsMatrixNodes) {
 TEST(GltfImport, ReportsMeshesWithoutSkinAsLost) {
   GltfBuilder b = MakeStrip();
   b.Push("nodes", {{"name", "prop"}, {"mesh", 0}});
-  EXPECT_TRUE(HasFinding(Import(b), Finding::Severity::kLost, "without skin"));
+  EXPECT_TRUE(HasProblem(Import(b), Severity::kWarning, "without skin", kLostReason));
 }
 
 TEST(GltfImport, ReportsChannelsWithoutNodeAsLost) {
@@ -305,7 +309,7 @@ TEST(GltfImport, ReportsChannelsWithoutNodeAsLost) {
       {{"sampler", 0}, {"target", {{"path", "translation"}}}});
   const ImportedScene scene = Import(b);
   EXPECT_EQ(scene.clips.at(0).channels, 1u);
-  EXPECT_TRUE(HasFinding(scene, Finding::Severity::kLost, "node"));
+  EXPECT_TRUE(HasProblem(scene, Severity::kWarning, "node", kLostReason));
 }
 
 TEST(GltfImport, ReadsTangentsUnlessServersWouldRefuseThem) {
@@ -321,7 +325,8 @@ TEST(GltfImport, ReadsTangentsUnlessServersWouldRefuseThem) {
     } else {
       EXPECT_TRUE(scene.rig.meshes[0].tangents.empty());
     }
-    EXPECT_EQ(HasFinding(scene, Finding::Severity::kLost, "tangents: vertex 3"), handedness == 0);
+    EXPECT_EQ(HasProblem(scene, Severity::kWarning, "tangents: vertex 3", kLostReason),
+              handedness == 0);
   }
 }
 
@@ -429,7 +434,7 @@ TEST(GltfImport, SkinnedFilesAreReadAsEverWithTheOption) {
   const auto scene = ImportFile(b.Write(), {.allow_no_skin = true});
   ASSERT_TRUE(scene.ok()) << scene.status();
   EXPECT_EQ(scene->rig.meshes.size(), 1u);
-  EXPECT_TRUE(HasFinding(*scene, Finding::Severity::kLost, "without skin"));
+  EXPECT_TRUE(HasProblem(*scene, Severity::kWarning, "without skin", kLostReason));
 }
 
 TEST(GltfImport, AFileOfNothingIsRefusedEvenThen) {

@@ -53,8 +53,8 @@ TEST_P(Character, HasTheCountsOfItsReadme) {
   EXPECT_EQ(clip.keys, e.keys);
   EXPECT_NEAR(clip.start, e.start, 1e-3);
   EXPECT_NEAR(clip.end, e.end, 5e-3);
-  for (const Finding& finding : scene->findings)
-    EXPECT_NE(finding.severity, Finding::Severity::kLost) << finding.what;
+  for (const Problem& problem : scene->problems)
+    EXPECT_NE(problem.reason, kLostReason) << problem.message;
 }
 
 INSTANTIATE_TEST_SUITE_P(

@@ -1,0 +1,129 @@
+#include "client/cli/base/request_field.h"
+
+#include <absl/strings/numbers.h>
+#include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
+
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace sinew::cli {
+namespace {
+
+// "stages[2]" of a path.
+struct Step {
+  std::string name;
+  std::optional<std::uint32_t> index;
+};
+
+std::vector<Step> Steps(std::string_view path) {
+  std::vector<Step> steps;
+  for (const std::string& part :
+       std::vector<std::string>(absl::StrSplit(std::string(path), '.', absl::SkipEmpty()))) {
+    const std::vector<std::string> sides = absl::StrSplit(part, absl::ByAnyChar("[]"));
+    Step& step = steps.emplace_back(Step{sides[0], {}});
+    std::uint32_t index = 0;
+    if (sides.size() > 1 && absl::SimpleAtoi(sides[1], &index)) step.index = index;
+  }
+  return steps;
+}
+
+// A field of a SessionSource or of a recipe, taken apart.
+struct RecipeField {
+  std::optional<std::uint32_t> target, stage;
+  std::vector<std::string> rest;  // below the stage, or of the source
+};
+
+std::optional<RecipeField> ParseRecipeField(std::string_view path) {
+  const std::vector<Step> steps = Steps(path);
+  RecipeField field;
+  std::size_t at = 0;
+  const auto is = [&](std::string_view name) { return at < steps.size() && steps[at].name == name; };
+  bool in_source = false;
+  if (is("target") || is("targets")) {
+    field.target = steps[at++].index;
+    in_source = true;
+  }
+  if (is("source")) {
+    ++at;
+    in_source = true;
+  }
+  if (is("recipe") || is("recipe_text")) {
+    ++at;
+    in_source = true;
+    if (is("stages")) field.stage = steps[at++].index;
+  }
+  if (!in_source) return std::nullopt;
+  for (; at < steps.size(); ++at) field.rest.push_back(steps[at].name);
+  return field;
+}
+
+struct Row {
+  std::string_view command, field, option;
+};
+
+constexpr Row kRows[] = {
+    {"bind", "ttl", "--ttl"},
+    {"render", "output.attributes", "--vertex-status"},
+    {"render", "open.output.attributes", "--vertex-status"},
+    {"render", "output.muscles", "--translucent"},
+    {"render", "open.output.muscles", "--translucent"},
+    {"weights", "method", "--method"},
+    {"weights", "max_influences", "--max-influences"},
+    {"weights", "prune", "--prune"},
+    {"weights", "smooth", "--smooth"},
+    {"weights", "capsule", "--inner, --outer, --falloff"},
+    {"weights", "capsule.inner", "--inner"},
+    {"weights", "capsule.outer", "--outer"},
+    {"weights", "capsule.falloff", "--falloff"},
+    {"weights", "heat", "--heat"},
+    {"weights", "heat.strength", "--heat"},
+    {"weights", "geodesic", "--resolution, --smoothness"},
+    {"weights", "geodesic.resolution", "--resolution"},
+    {"weights", "geodesic.smoothness", "--smoothness"},
+    {"weights", "joints", "--joints"},
+};
+
+}  // namespace
+
+bool IsRecipeField(std::string_view path) {
+  const std::optional<RecipeField> field = ParseRecipeField(path);
+  return field && !(field->rest.size() == 1 &&
+                    (field->rest[0] == "rig" || field->rest[0] == "determinism_digest"));
+}
+
+std::string OptionForField(std::string_view path, std::string_view command) {
+  for (const Row& row : kRows) {
+    if (row.command == command && path.substr(0, path.find('[')) == row.field) {
+      return std::string(row.option);
+    }
+  }
+  const std::optional<RecipeField> field = ParseRecipeField(path);
+  if (!field) return {};
+  const std::vector<std::string>& rest = field->rest;
+  if (rest.size() == 1 && rest[0] == "determinism_digest") return "--determinism-digest";
+  if (rest.size() == 1 && rest[0] == "rig") return "RIG";
+  std::string text = command == "compare" ? "--deformers" : "--deformer";
+  if (field->target) absl::StrAppend(&text, " number ", *field->target + 1);
+  if (field->stage) absl::StrAppend(&text, " stage ", *field->stage + 1);
+  if (rest.empty()) return text;
+  absl::StrAppend(&text, " (", rest[0], ")");  // the method
+  if (rest.size() > 1) {
+    absl::StrAppend(&text, ", ", absl::StrJoin(rest.begin() + 1, rest.end(), "."));
+  }
+  return text;
+}
+
+std::string NameOption(std::string_view message, std::string_view field,
+                       std::string_view command) {
+  const std::string option = field.empty() ? std::string() : OptionForField(field, command);
+  const std::string shown = option.empty() ? std::string(field) : option;
+  std::string text(message);
+  const std::size_t at = field.empty() ? std::string::npos : text.find(field);
+  if (at != std::string::npos) return text.replace(at, field.size(), shown);
+  return shown.empty() ? text : absl::StrCat(shown, ": ", text);
+}
+
+}  // namespace sinew::cli
