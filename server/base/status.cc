@@ -91,6 +91,7 @@ absl::Status LimitPassed(std::string_view path, std::string_view what,
   violation.set_subject(std::string(limit_name));
   violation.set_description(std::string(what));
   Attach(status, failure);
+  AttachField(status, path, what);
   return WithReason(std::move(status), v1::REASON_LIMIT);
 }
 

@@ -1,11 +1,10 @@
 #include "client/cli/base/exit_code.h"
 
 #include <absl/strings/cord.h>
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 
-#include "client/cli/base/field_names.h"
 #include "client/cli/base/printable.h"
+#include "client/cli/base/request_field.h"
 #include "sinew/client.h"
 
 namespace sinew::cli {
@@ -13,6 +12,7 @@ namespace {
 
 constexpr char kPart[] = "sinew.cli/part";
 constexpr char kGone[] = "gone";
+constexpr char kHint[] = "sinew.cli/hint";
 
 absl::Status InPart(absl::Status status, const char* part) {
   status.SetPayload(kPart, absl::Cord(part));
@@ -30,12 +30,12 @@ bool IsHardLimit(const absl::Status& status) {
   return !details.retry_delay && !details.limits.empty();
 }
 
+// How to proceed, or empty.
 std::string Hint(const absl::Status& status, const std::string& command) {
-  const std::string see =
-      absl::StrCat("see `sinew ", command, command.empty() ? "" : " ", "--help`");
+  if (const auto hint = status.GetPayload(kHint)) return std::string(*hint);
   switch (ExitCode(status)) {
     case kExitUsage:
-      return see;
+      return absl::StrCat("see `sinew ", command, command.empty() ? "" : " ", "--help`");
     case kExitUnavailable:
       return "start a server with `sinewd`, name another with --server ADDR, or add --local to "
              "work without one";
@@ -43,31 +43,12 @@ std::string Hint(const absl::Status& status, const std::string& command) {
       return "this may pass: try again, or see `sinew stats --limits`";
     case kExitNotPermitted:
       return "the server at this address does not allow it for you";
-    case kExitBadInput:
-      break;
     default:
-      return {};
+      break;
   }
-  const std::string message(status.message());
   const std::string field = client::Details(status).field;
-  if (field == "source.rig" || absl::StartsWith(message, "source.rig:")) {
-    return "see `sinew rigs`, or `sinew upload FILE`";
-  }
-  if (absl::StartsWith(field, "source.recipe_text") || absl::StartsWith(field, "source.recipe") ||
-      absl::StartsWith(message, "source.") ||
-      ((absl::StartsWith(message, "deformer") || absl::StartsWith(message, "recipe")) &&
-       !absl::IsNotFound(status))) {
-    return "see `sinew methods` for names, parameters and ranges";
-  }
-  // As servers put it: files have such words in their names.
-  if (absl::IsNotFound(status) &&
-      (absl::StrContains(message, "session: ") || absl::StrContains(message, "the session was"))) {
-    return "see `sinew sessions`; a session expires some time after its last use";
-  }
-  if (absl::IsNotFound(status) && absl::StrContains(message, "no such rig")) {
-    return "see `sinew rigs`, or `sinew upload FILE`";
-  }
-  return {};
+  if (OptionForField(field, command) == "RIG") return "see `sinew rigs`, or `sinew upload FILE`";
+  return IsRecipeField(field) ? kRecipeHint : "";
 }
 
 }  // namespace
@@ -81,7 +62,7 @@ absl::Status OutputError(const std::string& message) {
 }
 
 absl::Status ReaderGone() {
-  return InPart(OutputError("stdout: nobody reads it"), kGone);
+  return InPart(OutputError("stdout: closed by its reader"), kGone);
 }
 
 absl::Status Prefixed(const std::string& what, const absl::Status& status) {
@@ -90,6 +71,11 @@ absl::Status Prefixed(const std::string& what, const absl::Status& status) {
   status.ForEachPayload(
       [&](absl::string_view url, const absl::Cord& payload) { prefixed.SetPayload(url, payload); });
   return prefixed;
+}
+
+absl::Status WithHint(absl::Status status, const std::string& hint) {
+  if (!status.ok()) status.SetPayload(kHint, absl::Cord(hint));
+  return status;
 }
 
 int ExitCode(const absl::Status& status) {
@@ -124,12 +110,10 @@ int ExitCode(const absl::Status& status) {
 
 std::string ErrorText(const absl::Status& status, const std::string& command) {
   if (IsInPart(status, kGone)) return {};
-  std::string message(status.message());
-  const std::string field = client::Details(status).field;
-  if (!field.empty() && !absl::StrContains(message, field))
-    message = absl::StrCat(field, ": ", message);
+  std::string message = NameOption({status.message().data(), status.message().size()},
+                                   client::Details(status).field, command);
   if (message.empty()) message = absl::StatusCodeToString(status.code());
-  std::string text = absl::StrCat("sinew: ", Printable(InTypedWords(message, command)), "\n");
+  std::string text = absl::StrCat("sinew: ", Printable(message), "\n");
   const std::string hint = Hint(status, command);
   if (!hint.empty()) absl::StrAppend(&text, "sinew: ", hint, "\n");
   return text;

@@ -1,7 +1,7 @@
 // exit_code.h - the one place where errors become exit codes and the text a person reads.
 //
-// A status says what went wrong; where it matters, UsageError and OutputError add in what part of
-// the program, because the same code means another exit then.
+// The code of a status decides the exit code, except that UsageError and OutputError mark errors of
+// the command line and of writing, which have exit codes of their own.
 #pragma once
 
 #include <absl/status/status.h>
@@ -25,17 +25,22 @@ absl::Status UsageError(const std::string& message);
 // Something could not be written: exit 73.
 absl::Status OutputError(const std::string& message);
 
-// The reader of our stdout has left, as `head` does: exit 73, and nothing to say about it.
+// The reader of stdout has closed it, as `head` does: exit 73 without a message.
 absl::Status ReaderGone();
 
-// "what: message", code and details kept. For saying which file or frame an error is about.
+// "what: message", with the same code and details: states the file or frame of an error.
 absl::Status Prefixed(const std::string& what, const absl::Status& status);
+
+// Adds a second line of the error text that says how to proceed, such as "see `sinew rigs`".
+absl::Status WithHint(absl::Status status, const std::string& hint);
+inline constexpr char kRecipeHint[] = "see `sinew methods` for names, parameters and ranges";
 
 // The exit code of any status; see the table in the source. OK gives 0.
 int ExitCode(const absl::Status& status);
 
-// "sinew: MESSAGE" and, where we know one, a second line that says how to mend it. Ends with a
-// newline; control characters are replaced. `command` is the sub-command's name, or empty.
+// "sinew: MESSAGE" and, where there is one, a line with a hint. A field of a request that the
+// details name is replaced by the option that fills it. Ends with a newline; control characters are
+// replaced. `command` is the sub-command's name, or empty.
 std::string ErrorText(const absl::Status& status, const std::string& command);
 
 }  // namespace sinew::cli

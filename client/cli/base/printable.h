@@ -6,11 +6,11 @@
 
 namespace sinew::cli {
 
-// Control characters (also escape, delete and those of C1) become '?', bytes that are not UTF-8
-// U+FFFD. A newline stays if `lines` is set.
+// Control characters (C0, delete, C1) become '?', sequences that are not well-formed UTF-8 become
+// U+FFFD. Newlines are kept if `lines` is set.
 std::string Printable(std::string_view text, bool lines = false);
 
-// Code points of UTF-8 text: columns, as far as the names in character files go.
+// Code points of UTF-8 text, which approximates its columns on a terminal.
 std::size_t Columns(std::string_view text);
 
 }  // namespace sinew::cli

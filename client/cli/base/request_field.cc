@@ -40,7 +40,9 @@ std::optional<RecipeField> ParseRecipeField(std::string_view path) {
   const std::vector<Step> steps = Steps(path);
   RecipeField field;
   std::size_t at = 0;
-  const auto is = [&](std::string_view name) { return at < steps.size() && steps[at].name == name; };
+  const auto is = [&](std::string_view name) {
+    return at < steps.size() && steps[at].name == name;
+  };
   bool in_source = false;
   if (is("target") || is("targets")) {
     field.target = steps[at++].index;
@@ -116,8 +118,7 @@ std::string OptionForField(std::string_view path, std::string_view command) {
   return text;
 }
 
-std::string NameOption(std::string_view message, std::string_view field,
-                       std::string_view command) {
+std::string NameOption(std::string_view message, std::string_view field, std::string_view command) {
   const std::string option = field.empty() ? std::string() : OptionForField(field, command);
   const std::string shown = option.empty() ? std::string(field) : option;
   std::string text(message);

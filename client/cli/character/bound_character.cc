@@ -78,11 +78,10 @@ void WarnUnusedControls(const Context& context, const client::RigData& rig,
 }
 
 void WarnLosses(const Context& context, const CharacterFile& character) {
-  for (const client::Finding& finding : character.findings) {
-    if (finding.severity == client::Finding::Severity::kLost) {
-      context.Warn(
-          absl::StrCat("lost: ", finding.what, finding.where.empty() ? "" : " at ", finding.where));
-    }
+  for (const client::Problem& problem : character.problems) {
+    if (problem.reason != client::kLostReason) continue;
+    context.Warn(absl::StrCat("not imported: ", problem.message,
+                              problem.field.empty() ? "" : " at ", problem.field));
   }
 }
 

@@ -56,7 +56,7 @@ absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
   SINEW_ASSIGN_OR_RETURN(client::ImportedScene scene, client::ImportFile(file, options));
   CharacterFile character;
   character.clips = scene.clips;
-  character.findings = scene.findings;
+  character.problems = scene.problems;
   character.keeps_file_order = scene.keeps_file_order;
   character.statistics = scene.statistics;
   SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(scene.rig));

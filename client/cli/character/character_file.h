@@ -24,7 +24,7 @@ struct CharacterFile {
   std::string rig_bytes;  // what is uploaded
   std::string muscles;    // the file of its muscles, or empty
   std::vector<client::ClipInfo> clips;
-  std::vector<client::Finding> findings;
+  std::vector<client::Problem> problems;
   bool keeps_file_order = true;
   client::SourceStatistics statistics;         // of imported files
   std::optional<client::ImportedScene> scene;  // of imported files

@@ -4,11 +4,11 @@
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_replace.h>
 #include <absl/strings/strip.h>
 
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <initializer_list>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -266,33 +266,46 @@ absl::Status ReadMuscles(std::string_view text, client::RigData& rig) {
   return absl::OkStatus();
 }
 
-std::string PlacedInMuscleFile(const std::string& path, absl::string_view message) {
-  if (path.empty() || !absl::StartsWith(message, "rig.muscles")) return std::string(message);
-  std::string placed(absl::StripPrefix(message, "rig."));
-  const std::size_t end = placed.find(": ");
-  for (const auto& [wire, written] : {std::pair(".origin_tendon: ", ".tendons[0]: "),
-                                      std::pair(".insertion_tendon: ", ".tendons[1]: ")}) {
-    const std::size_t at = placed.find(wire);
-    if (at < end) placed.replace(at, std::strlen(wire), written);
-  }
-  return absl::StrCat(path, ": ", placed);
+namespace {
+
+constexpr char kFieldDetails[] = "type.googleapis.com/google.rpc.BadRequest";
+
+// The place in the file that a field of a request was read from: "rig.muscles[1].origin_tendon" was
+// muscles[1].tendons[0]. Empty: not a field of muscles.
+std::string PlaceOf(absl::string_view field) {
+  if (!absl::StartsWith(field, "rig.muscles")) return {};
+  return absl::StrReplaceAll(
+      absl::StripPrefix(field, "rig."),
+      {{".origin_tendon", ".tendons[0]"}, {".insertion_tendon", ".tendons[1]"}});
 }
 
-absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& status) {
-  const std::string message = PlacedInMuscleFile(path, status.message());
-  if (message == status.message()) return status;
-  // Details would name the field of the request again.
-  if (absl::IsInvalidArgument(status)) return absl::InvalidArgumentError(message);
-  absl::Status placed(status.code(), message);
-  status.ForEachPayload(
-      [&](absl::string_view url, const absl::Cord& payload) { placed.SetPayload(url, payload); });
-  return placed;
+// `message` with the path of the file and the place in front, in place of the field.
+std::string Placed(const std::string& path, absl::string_view message, absl::string_view field) {
+  absl::ConsumePrefix(&message, field);
+  absl::ConsumePrefix(&message, ": ");
+  return absl::StrCat(path, ": ", PlaceOf(field), ": ", message);
 }
+
+}  // namespace
 
 std::vector<client::Problem> PlacedInMuscleFile(const std::string& path,
                                                 std::vector<client::Problem> problems) {
-  for (client::Problem& each : problems) each.message = PlacedInMuscleFile(path, each.message);
+  for (client::Problem& each : problems) {
+    if (path.empty() || PlaceOf(each.field).empty()) continue;
+    each.message = Placed(path, each.message, each.field);
+    each.field.clear();
+  }
   return problems;
+}
+
+absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& status) {
+  const std::string field = client::Details(status).field;
+  if (path.empty() || PlaceOf(field).empty()) return status;
+  absl::Status placed(status.code(), Placed(path, status.message(), field));
+  status.ForEachPayload(
+      [&](absl::string_view url, const absl::Cord& payload) { placed.SetPayload(url, payload); });
+  placed.ErasePayload(kFieldDetails);  // the place is in the message now
+  return placed;
 }
 
 absl::Status ReadMuscleFile(const std::string& path, client::RigData& rig) {

@@ -28,11 +28,10 @@ absl::Status ReadMuscles(std::string_view text, client::RigData& rig);
 // As above from a file; messages begin with its name. kNotFound: no such file.
 absl::Status ReadMuscleFile(const std::string& path, client::RigData& rig);
 
-// What the server says of muscles that came from the text at `path`, as ReadMuscleFile would say
-// it: "rig.muscles[1].origin_tendon: ..." as "FILE: muscles[1].tendons[0]: ...". Other errors, and
-// any if `path` is empty, stay as they are.
+// An error or warnings of the server about muscles that came from the file at `path`, in terms of
+// that file: the field rig.muscles[1].origin_tendon becomes "FILE: muscles[1].tendons[0]". Others,
+// and all if `path` is empty, are returned unchanged.
 absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& status);
-std::string PlacedInMuscleFile(const std::string& path, absl::string_view message);
 std::vector<client::Problem> PlacedInMuscleFile(const std::string& path,
                                                 std::vector<client::Problem> problems);
 

@@ -3,6 +3,7 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <utf8.h>
 
 #include <filesystem>
 
@@ -16,12 +17,22 @@ namespace {
 
 constexpr std::uint64_t kMaxRecipeBytes = 64 << 10;
 
-// A recipe as it stands; JSON of a recipe, which people write, as the library takes it: without
-// comments. `place` says where the text stands.
+absl::Status Wrong(const std::string& what) {
+  return WithHint(absl::InvalidArgumentError(absl::StrCat("--deformer: ", what)), kRecipeHint);
+}
+
+// Recipe text is returned unchanged, JSON without the comments that people write. `place` says
+// where the text comes from.
 absl::StatusOr<std::string> Checked(const std::string& text, const std::string& place) {
-  if (!absl::StartsWith(text, "{")) return text;
+  if (!absl::StartsWith(text, "{")) {
+    const auto bad = utf8::find_invalid(text);
+    if (bad == std::string::npos) return text;
+    return Wrong(absl::StrCat("byte ", bad, " is not UTF-8"));
+  }
   const absl::StatusOr<nlohmann::json> json = ParseJson(text);
-  if (!json.ok()) return Prefixed("deformer", Prefixed(place, json.status()));
+  if (!json.ok()) {
+    return WithHint(Prefixed("--deformer", Prefixed(place, json.status())), kRecipeHint);
+  }
   return json->dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
@@ -34,12 +45,10 @@ absl::StatusOr<std::string> ReadRecipe(const std::string& argument) {
   }
   if (argument[0] != '@') return Checked(argument, "JSON");
   const std::string path = argument.substr(1);
-  SINEW_ASSIGN_OR_RETURN(const InputFile file, InputFile::Open(path, kMaxRecipeBytes, "deformer"));
-  std::string text(absl::StripAsciiWhitespace({file.text().data(), file.text().size()}));
-  if (text.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("deformer: ", path, " is empty, need a recipe or JSON of a recipe"));
-  }
+  SINEW_ASSIGN_OR_RETURN(const InputFile file,
+                         InputFile::Open(path, kMaxRecipeBytes, "--deformer"));
+  const std::string text(absl::StripAsciiWhitespace({file.text().data(), file.text().size()}));
+  if (text.empty()) return Wrong(path + " is empty, need a recipe or JSON of a recipe");
   return Checked(text, path);
 }
 

@@ -1,5 +1,4 @@
-// recipe_argument.h - what --deformer takes: recipe text, JSON of a recipe, or @FILE that holds
-// either.
+// recipe_argument.h - the value of --deformer: recipe text, JSON of a recipe, or @FILE with either.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -8,9 +7,9 @@
 
 namespace sinew::cli {
 
-// The text to send. Whether it names stages that exist is the server's to say.
+// The text to send. The server checks that its stages exist.
 //   UsageError: empty. kNotFound: no such file. kInvalidArgument: unreadable, empty, over 64 KiB,
-//   or JSON that is none. kAlreadyExists: JSON with a key twice.
+//   not UTF-8, or not JSON. kAlreadyExists: JSON with a duplicate key.
 absl::StatusOr<std::string> ReadRecipe(const std::string& argument);
 
 // One line for labels: the argument itself, or the name of its file.

@@ -71,8 +71,11 @@ absl::Status Bind(Context& context, const Options& options) {
   request.validate_only = options.dry_run;
   SINEW_ASSIGN_OR_RETURN(request.rig, RigOf(context, options.rig, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
-  SINEW_ASSIGN_OR_RETURN(client::Session session,
-                         connection.CreateSession(request, context.call()));
+  absl::StatusOr<client::Session> created = connection.CreateSession(request, context.call());
+  if (absl::IsNotFound(created.status())) {
+    return WithHint(created.status(), "see `sinew rigs`, or `sinew upload FILE`");
+  }
+  SINEW_ASSIGN_OR_RETURN(client::Session session, std::move(created));
   if (!options.no_wait && !options.dry_run) {
     SINEW_ASSIGN_OR_RETURN(session, Wait(context, connection, session.name));
   }

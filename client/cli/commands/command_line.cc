@@ -15,21 +15,25 @@ namespace {
 constexpr char kPurpose[] =
     "Skin deformation by a Sinew server: inspect, bind, bake and draw rigged characters.";
 constexpr char kQuickStart[] = R"(Quick start:
-  sinewd &                                                 # a server (or add --local to any command)
-  sinew inspect hero.glb                                   # what is in the file, what is wrong with it
+  sinewd &                                                 # a server; or add --local to any command
+  sinew inspect hero.glb                                   # contents of the file, and its problems
+  sinew methods                                            # deformation methods and their parameters
   sinew bake hero.glb --deformer ddm --out hero.pc2        # a clip as a point cache, with a manifest
   sinew render hero.glb --deformer lbs --deformer ddm --frame 12 --out hero.png
 
 FILE is .glb, .gltf, .fbx, .dae, .sinewrig, or a built-in model: model:arm, model:cylinder, model:hand, model:tube.
---muscles FILE.json gives a character muscles; `sinew help muscles` describes the file.
-A deformer is `name`, `name(key=value, ...)`, stages joined by `|`, or @FILE with JSON of a recipe; see `sinew methods`.
-`sinew help COMMAND` has examples. Data go to stdout, all else to stderr.
+--muscles FILE.json adds muscles to a character; `sinew help muscles` describes the file.
+--deformer is a recipe: `name`, `name(key=value, ...)`, stages joined by `|`, or @FILE with JSON; see `sinew methods`.
+`sinew help COMMAND` has examples. Data goes to stdout, everything else to stderr.
 Exit codes: 0 ok, 64 usage, 65 bad input, 69 server unavailable, 70 internal, 73 cannot write, 75 try again,
 77 not permitted.)";
 
+std::string DefaultServer() {
+  const char* named = std::getenv("SINEW_SERVER");
+  return named != nullptr && *named != '\0' ? named : "127.0.0.1:50051";
+}
+
 void AddGlobals(OptionSet set, Globals& globals) {
-  const char* set_server = std::getenv("SINEW_SERVER");
-  globals.server = set_server != nullptr && *set_server != '\0' ? set_server : "127.0.0.1:50051";
   const Option server = set.AddText("--server", globals.server,
                                     "Server to use: host, host:port (50051 if none is named) or "
                                     "unix:/path (default: $SINEW_SERVER, else 127.0.0.1:50051)")
@@ -97,6 +101,8 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
     return line;
   }
   if (line.globals.local) return line;
+  line.globals.names_server = !line.globals.server.empty();
+  if (!line.globals.names_server) line.globals.server = DefaultServer();
   const absl::StatusOr<std::string> server = client::TargetOf("--server", line.globals.server);
   if (!server.ok()) {
     return Mistake(std::move(line), UsageError(std::string(server.status().message())));

@@ -23,6 +23,9 @@ absl::Status Delete(Context& context, const std::vector<std::string>& names) {
     const bool is_rig = absl::StartsWith(name, "rigs/");
     const absl::Status status = is_rig ? connection.DeleteRig(name, context.call())
                                        : connection.DeleteSession(name, context.call());
+    if (absl::IsNotFound(status)) {
+      return WithHint(status, is_rig ? "see `sinew rigs`" : "see `sinew sessions`");
+    }
     if (!status.ok()) {
       return absl::StrContains(status.message(), name) ? status : Prefixed(name, status);
     }

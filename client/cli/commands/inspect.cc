@@ -32,7 +32,7 @@ struct Options {
 struct Report {
   CharacterFile character;
   RigTraits facts;
-  std::vector<LintFinding> lint;
+  std::vector<client::Problem> problems;  // of the import, a server, and the rig
 };
 
 std::string FormatOf(const CharacterFile& character) {
@@ -194,20 +194,19 @@ std::string JointTree(const client::RigData& rig) {
   return text;
 }
 
-std::string FindingList(const Report& report) {
-  Table table({{"finding"}, {"where"}, {"what"}});
-  for (const client::Finding& finding : report.character.findings) {
-    table.Add({client::SeverityName(finding.severity), finding.where, finding.what});
-  }
-  for (const LintFinding& finding : report.lint) {
-    table.Add({SeverityName(finding.severity), finding.where, finding.what});
+std::string ProblemList(const Report& report) {
+  Table table({{"problem"}, {"where"}, {"what"}});
+  for (const client::Problem& problem : report.problems) {
+    const bool lost = problem.reason == client::kLostReason;
+    table.Add(
+        {lost ? "lost" : client::SeverityName(problem.severity), problem.field, problem.message});
   }
   const std::size_t idle = report.facts.joints_without_weights.size();
   // Importers find it themselves.
   if (idle > 0 && report.character.kind != CharacterFile::Kind::kImported) {
     table.Add({"info", "joints", absl::StrCat(CountText(idle), " carry no weight")});
   }
-  return table.rows() == 0 ? "\nno findings\n" : absl::StrCat("\n", table.Text());
+  return table.rows() == 0 ? "\nno problems\n" : absl::StrCat("\n", table.Text());
 }
 
 Json MeshesJson(const Report& report) {
@@ -228,7 +227,7 @@ Json MeshesJson(const Report& report) {
 Json ReportJson(const Report& report, double fps) {
   const CharacterFile& character = report.character;
   Json joints = Json::array(), controls = Json::array(), clips = Json::array(),
-       findings = Json::array(), lint = Json::array(), idle = Json::array();
+       problems = Json::array(), idle = Json::array();
   for (const client::Joint& joint : character.rig.joints) {
     joints.push_back({{"name", joint.name}, {"parent", joint.parent}, {"helper", joint.helper}});
   }
@@ -241,15 +240,11 @@ Json ReportJson(const Report& report, double fps) {
                      {"channels", clip.channels},
                      {"keys", clip.keys}});
   }
-  for (const client::Finding& finding : character.findings) {
-    findings.push_back({{"severity", client::SeverityName(finding.severity)},
-                        {"where", finding.where},
-                        {"what", finding.what}});
-  }
-  for (const LintFinding& finding : report.lint) {
-    lint.push_back({{"severity", SeverityName(finding.severity)},
-                    {"where", finding.where},
-                    {"what", finding.what}});
+  for (const client::Problem& problem : report.problems) {
+    problems.push_back({{"severity", client::SeverityName(problem.severity)},
+                        {"where", problem.field},
+                        {"message", problem.message},
+                        {"reason", problem.reason}});
   }
   for (const std::size_t j : report.facts.joints_without_weights)
     idle.push_back(character.rig.joints[j].name);
@@ -268,14 +263,13 @@ Json ReportJson(const Report& report, double fps) {
           {"muscles", MusclesJson(character.rig)},
           {"fps", fps},
           {"clips", clips},
-          {"findings", findings},
-          {"lint", lint}};
+          {"problems", problems}};
 }
 
-// Whether a server takes the rig, asked of the one that --local uses, and what it doubts of its
-// muscles.
-absl::Status AskAServer(const Context& context, const CharacterFile& character,
-                        std::vector<LintFinding>& lint) {
+// Uploads the rig to a server in this process, which checks it, and binds its muscles for their
+// warnings.
+absl::Status AskServer(const Context& context, const CharacterFile& character,
+                       std::vector<client::Problem>& problems) {
   SINEW_ASSIGN_OR_RETURN(const std::unique_ptr<LocalService> service, LocalService::Start());
   const auto rig = service->client().UploadRig(std::string_view(character.rig_bytes));
   if (!rig.ok()) return PlacedInMuscleFile(character.muscles, rig.status());
@@ -283,56 +277,47 @@ absl::Status AskAServer(const Context& context, const CharacterFile& character,
   auto session = service->client().CreateSession({.rig = rig->rig.name, .recipe = "lbs | muscle"},
                                                  context.call());
   if (session.ok()) session = service->client().WaitSession(session->name, {}, context.call());
-  if (absl::IsResourceExhausted(session.status())) return absl::OkStatus();  // the rig was taken
+  if (absl::IsResourceExhausted(session.status())) return absl::OkStatus();  // the rig is valid
   if (!session.ok()) return PlacedInMuscleFile(character.muscles, session.status());
-  for (const client::Problem& warning : session->warnings) {
-    lint.push_back({LintFinding::Severity::kWarning, "",
-                    PlacedInMuscleFile(character.muscles, warning.message)});
+  for (client::Problem& warning : PlacedInMuscleFile(character.muscles, session->warnings)) {
+    problems.push_back({.message = std::move(warning.message)});
   }
   return absl::OkStatus();
 }
 
-// The fault that a server finds, or the limit that it passes: one with limits of its own may take
-// the file, one that is started without a word does not.
-absl::Status CheckAsAServer(const Context& context, const CharacterFile& character,
-                            std::vector<LintFinding>& lint) {
-  const absl::Status taken = AskAServer(context, character, lint);
-  const std::string what(taken.message());
-  const bool limit = absl::IsResourceExhausted(taken);
-  if (!limit && !absl::IsInvalidArgument(taken)) return absl::OkStatus();
-  lint.push_back({LintFinding::Severity::kError, "",
-                  absl::StrCat(limit ? "a server with its limits unchanged refuses " : "", what)});
-  return taken;
-}
-
-bool HasError(const std::vector<LintFinding>& lint) {
-  return std::ranges::find(lint, LintFinding::Severity::kError, &LintFinding::severity) !=
-         lint.end();
+// Adds what is wrong with the rig to `problems`. An error: a server with default settings refuses
+// it, because it is invalid or exceeds a limit.
+absl::Status CheckRig(const Context& context, const CharacterFile& character,
+                      std::vector<client::Problem>& problems) {
+  const absl::Status accepted = AskServer(context, character, problems);
+  if (accepted.ok()) {
+    const std::vector<client::Problem> lint = Lint(character.rig);
+    problems.insert(problems.end(), lint.begin(), lint.end());
+  }
+  const bool limit = absl::IsResourceExhausted(accepted);
+  if (!limit && !absl::IsInvalidArgument(accepted)) return absl::OkStatus();
+  problems.push_back({.severity = client::Severity::kError,
+                      .message = absl::StrCat(limit ? "a server with default limits refuses " : "",
+                                              accepted.message()),
+                      .code = accepted.code()});
+  return accepted;
 }
 
 absl::Status Inspect(Context& context, const Options& options) {
   Report report;
   SINEW_ASSIGN_OR_RETURN(report.character, ReadCharacter(options.file, options.muscles));
   report.facts = CountRig(report.character.rig);
-  report.lint = Lint(report.character.rig);
-  const absl::Status refused = HasError(report.lint)
-                                   ? absl::OkStatus()
-                                   : CheckAsAServer(context, report.character, report.lint);
+  report.problems = report.character.problems;
+  const absl::Status accepted = CheckRig(context, report.character, report.problems);
   if (context.json()) {
     context.PrintJson(ReportJson(report, options.fps));
   } else {
     context.Print(absl::StrCat(Overview(report), MeshTable(report),
                                MuscleTable(report.character.rig), ClipTable(report, options.fps),
                                options.joints ? JointTree(report.character.rig) : "",
-                               FindingList(report)));
+                               ProblemList(report)));
   }
-  if (!refused.ok()) return refused;
-  for (const LintFinding& finding : report.lint) {
-    if (finding.severity != LintFinding::Severity::kError) continue;
-    return absl::InvalidArgumentError(absl::StrCat(
-        options.file, ": ", finding.where, finding.where.empty() ? "" : ": ", finding.what));
-  }
-  return absl::OkStatus();
+  return accepted;
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-// sinew methods: every deformer with its parameters.
+// sinew methods: every deformation method with its parameters.
 #include <absl/algorithm/container.h>
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
@@ -65,7 +65,7 @@ std::string ListText(const client::MethodList& list) {
     absl::StrAppend(&text, text.empty() ? "" : "\n", MethodText(method));
   }
   if (list.presets.empty()) return text;
-  Table table({{"preset"}, {"stands for"}, {"what"}});
+  Table table({{"preset"}, {"recipe"}, {"what"}});
   for (const client::Preset& preset : list.presets)
     table.Add({preset.name, preset.recipe_text, preset.summary});
   return absl::StrCat(text, "\n", table.Text());
@@ -88,12 +88,12 @@ absl::Status KeepOnly(const std::string& name, client::MethodList& list) {
   std::erase_if(list.methods,
                 [&](const client::Method& method) { return !wanted.contains(method.name); });
   if (!list.methods.empty() || !list.presets.empty()) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat("NAME: got \"", name, "\", this server has ",
+  return absl::NotFoundError(absl::StrCat("NAME: got \"", name, "\", need one of ",
                                           absl::StrJoin(names, ", "), DidYouMean(name, names)));
 }
 
 absl::Status Methods(Context& context, const std::string& name) {
-  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.ConnectIfNamed());
   SINEW_ASSIGN_OR_RETURN(client::MethodList list, connection.ListMethods(context.call()));
   if (!name.empty()) SINEW_RETURN_IF_ERROR(KeepOnly(name, list));
   if (!context.json()) {
@@ -120,11 +120,12 @@ void AddMethods(CommandList& commands) {
       [name](Context& context) { return Methods(context, *name); });
   set.AddText("NAME", *name, "Only this method, or this preset with the methods of its stages");
   set.SetFooter(
-      R"(Parameters follow the name in parentheses: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'.
+      R"(Lists the methods built into this program; with --server those of a server.
+Parameters follow the name in parentheses: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'.
 Text with spaces needs double quotes: 'dqs | implicit(joints="elbow blend")'; "" is the empty text.
 Examples:
   sinew methods
-  sinew methods ddm --local
+  sinew methods ddm --json
   sinew methods implicit_skinning
 See also: sinew bind, sinew render (several methods side by side).)");
 }

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
 #include "client/cli/commands/commands.h"
@@ -12,7 +13,9 @@
 namespace sinew::cli {
 namespace {
 
-constexpr std::size_t kShortRig = 24;  // of a rig's name: enough to tell rigs apart
+constexpr std::size_t kShortRig = 24;  // characters of a rig's name, enough to be unique
+constexpr char kExpiryHint[] =
+    "see `sinew sessions`; a session expires some time after its last use";
 
 void AddRow(const client::Session& session, Table& table) {
   const bool failed = session.state == client::SessionState::kFailed;
@@ -28,7 +31,10 @@ absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   std::vector<client::Session> sessions;
   for (const std::string& name : names) {
-    SINEW_ASSIGN_OR_RETURN(sessions.emplace_back(), connection.GetSession(name, context.call()));
+    const auto session = connection.GetSession(name, context.call());
+    if (absl::IsNotFound(session.status())) return WithHint(session.status(), kExpiryHint);
+    SINEW_RETURN_IF_ERROR(session.status());
+    sessions.push_back(*session);
   }
   if (names.empty()) {
     SINEW_RETURN_IF_ERROR(connection.ForEachSession(

@@ -12,9 +12,9 @@
 #include <nlohmann/json.hpp>
 
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/field_names.h"
 #include "client/cli/base/printable.h"
 #include "client/cli/base/quantity.h"
+#include "client/cli/base/request_field.h"
 #include "client/lib/codec/status_macros.h"
 
 namespace sinew::cli {
@@ -49,6 +49,11 @@ absl::StatusOr<client::Client> Context::Connect() {
   };
   SINEW_ASSIGN_OR_RETURN(client_, client::Client::Connect(options));
   return *client_;
+}
+
+absl::StatusOr<client::Client> Context::ConnectIfNamed() {
+  globals_.local |= !globals_.names_server;
+  return Connect();
 }
 
 absl::Status Context::CheckStop() const {
@@ -91,7 +96,7 @@ void Context::Warn(const std::string& text) const {
 
 void Context::Warn(const std::vector<client::Problem>& problems) const {
   for (const client::Problem& problem : problems) {
-    WarnOnce(InTypedWords(problem.message, {}));
+    WarnOnce(NameOption(problem.message, problem.field, {}));
   }
 }
 

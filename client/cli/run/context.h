@@ -19,7 +19,8 @@
 namespace sinew::cli {
 
 struct Globals {
-  std::string server;  // address
+  std::string server;         // address
+  bool names_server = false;  // --server was given
   bool local = false;
   bool json = false;
   bool quiet = false;
@@ -35,6 +36,8 @@ class Context {
   // The client of --server, or of a server started in this process on first use. Errors of Connect
   // and Start.
   absl::StatusOr<client::Client> Connect();
+  // The same, but without --server always one in this process: for what every server answers alike.
+  absl::StatusOr<client::Client> ConnectIfNamed();
 
   // Options of every call: Ctrl-C cancels it.
   client::CallOptions call() const { return {.stop = stop_}; }

@@ -1,10 +1,13 @@
 #include "client/cli/base/exit_code.h"
 
+#include <absl/strings/cord.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <set>
 #include <utility>
+
+#include "google/rpc/error_details.pb.h"
 
 namespace sinew::cli {
 namespace {
@@ -14,7 +17,7 @@ using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
 
-// One row per code of absl::Status: the contract's exit codes.
+// One row per code of absl::Status.
 constexpr std::pair<absl::StatusCode, int> kCodes[] = {
     {absl::StatusCode::kOk, 0},
     {absl::StatusCode::kCancelled, 75},
@@ -35,7 +38,7 @@ constexpr std::pair<absl::StatusCode, int> kCodes[] = {
     {absl::StatusCode::kUnauthenticated, 77},
 };
 
-TEST(ExitCode, EveryStatusCodeHasOne) {
+TEST(ExitCode, MapsEveryStatusCode) {
   std::set<int> seen;
   for (const auto& [code, exit] : kCodes) {
     EXPECT_EQ(ExitCode(absl::Status(code, "what")), exit) << absl::StatusCodeToString(code);
@@ -48,35 +51,53 @@ TEST(ExitCode, CodesOfLaterVersionsAreInternal) {
   EXPECT_EQ(ExitCode(absl::Status(static_cast<absl::StatusCode>(99), "what")), 70);
 }
 
-TEST(ExitCode, PartOfTheProgramDecidesFirst) {
+TEST(ExitCode, UsageAndOutputErrorsOverrideTheCode) {
   EXPECT_EQ(ExitCode(UsageError("--frames: got x")), 64);
   EXPECT_EQ(ExitCode(OutputError("out: cannot write")), 73);
   EXPECT_EQ(ExitCode(Prefixed("a.pc2", OutputError("full"))), 73) << "a prefix keeps the part";
 }
 
-TEST(ExitCode, TextNamesProgramMessageAndMend) {
+TEST(ExitCode, TextHasMessageAndHint) {
   const std::string text = ErrorText(absl::UnavailableError("server: no connection"), "bake");
   EXPECT_THAT(text, StartsWith("sinew: server: no connection\n"));
   EXPECT_THAT(text, AllOf(HasSubstr("sinewd"), HasSubstr("--server"), HasSubstr("--local")));
   EXPECT_THAT(ErrorText(UsageError("--frames: got x"), "bake"), HasSubstr("sinew bake --help"));
-  EXPECT_THAT(ErrorText(absl::InvalidArgumentError("source.recipe_text: got nope"), "bind"),
-              HasSubstr("sinew methods"));
 }
 
-TEST(ExitCode, HintsOfRigsAndSessionsAreForThoseOfServers) {
-  const auto text = [](const char* message) {
-    return ErrorText(absl::NotFoundError(message), "bake");
-  };
-  EXPECT_THAT(text("rigs/sha256-12: no such rig on this server"), HasSubstr("sinew rigs"));
-  EXPECT_THAT(text("session: no sessions/12 on this server, or its lease is over"),
-              HasSubstr("sinew sessions"));
-  EXPECT_THAT(text("targets[1]: the session was deleted"), HasSubstr("sinew sessions"));
-  for (const char* file : {"original.glb: no such file", "session_1.fbx: no such file"}) {
-    EXPECT_EQ(text(file), "sinew: " + std::string(file) + "\n");
+// An error of a server about one field of a request.
+absl::Status FieldError(const std::string& field) {
+  google::rpc::BadRequest details;
+  details.add_field_violations()->set_field(field);
+  absl::Status status = absl::InvalidArgumentError(field + ": got nope");
+  status.SetPayload("type.googleapis.com/google.rpc.BadRequest",
+                    absl::Cord(details.SerializeAsString()));
+  return status;
+}
+
+TEST(ExitCode, FieldOfTheDetailsDecidesTheHint) {
+  EXPECT_THAT(ErrorText(FieldError("source.recipe_text"), "bind"),
+              AllOf(StartsWith("sinew: --deformer: got nope\n"), HasSubstr("sinew methods")));
+  EXPECT_THAT(ErrorText(FieldError("source.rig"), "bind"),
+              AllOf(StartsWith("sinew: RIG: got nope\n"), HasSubstr("sinew rigs")));
+  EXPECT_EQ(ErrorText(FieldError("ttl"), "bind"), "sinew: --ttl: got nope\n");
+}
+
+TEST(ExitCode, MessagesAreNotParsed) {
+  for (const char* message :
+       {"source.recipe_text: got nope", "session: no such file", "original.glb: no such rig"}) {
+    EXPECT_EQ(ErrorText(absl::NotFoundError(message), "bind"),
+              "sinew: " + std::string(message) + "\n");
   }
 }
 
-TEST(ExitCode, AReaderThatLeftIsNoNews) {
+TEST(ExitCode, WithHintAddsASecondLine) {
+  const absl::Status status = WithHint(absl::NotFoundError("rigs/1: none"), "see `sinew rigs`");
+  EXPECT_EQ(ErrorText(status, "bind"), "sinew: rigs/1: none\nsinew: see `sinew rigs`\n");
+  EXPECT_EQ(ExitCode(status), 65);
+  EXPECT_TRUE(WithHint(absl::OkStatus(), "x").ok());
+}
+
+TEST(ExitCode, ClosedStdoutHasNoMessage) {
   EXPECT_EQ(ExitCode(ReaderGone()), 73);
   EXPECT_EQ(ErrorText(ReaderGone(), "inspect"), "");
 }
@@ -88,7 +109,7 @@ TEST(ExitCode, TextHasNoControlCharacters) {
   EXPECT_THAT(text, HasSubstr("joint ?[31mred??"));
 }
 
-TEST(ExitCode, EmptyMessageStillSaysSomething) {
+TEST(ExitCode, EmptyMessageShowsTheCode) {
   EXPECT_THAT(ErrorText(absl::Status(absl::StatusCode::kInternal, ""), ""), HasSubstr("INTERNAL"));
 }
 

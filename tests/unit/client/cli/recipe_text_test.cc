@@ -46,20 +46,20 @@ TEST(SpecArgument, ReadsTextAndFiles) {
     EXPECT_EQ(ExitCode(ReadRecipe(absl::StrCat("@", folder / name)).status()), kExitBadInput)
         << name;
   }
-  EXPECT_EQ(
-      ReadRecipe(absl::StrCat("@", folder / "none.json")).status().message(),
-      absl::StrCat("deformer: cannot read ", folder / "none.json", ": No such file or directory"));
+  EXPECT_EQ(ReadRecipe(absl::StrCat("@", folder / "none.json")).status().message(),
+            absl::StrCat("--deformer: cannot read ", folder / "none.json",
+                         ": No such file or directory"));
   EXPECT_EQ(ReadRecipe("{\"stages\":\n  [nothing]}").status().message(),
-            "deformer: JSON: line 2, column 5: not JSON");
+            "--deformer: JSON: line 2, column 5: not JSON");
   testing::WriteAll(folder / "twice.json", R"({"stages": [{"lbs": {}}], "stages": []})");
   const absl::Status twice = ReadRecipe(absl::StrCat("@", folder / "twice.json")).status();
   EXPECT_EQ(ExitCode(twice), kExitBadInput);
-  EXPECT_EQ(twice.message(), absl::StrCat("deformer: ", folder / "twice.json",
+  EXPECT_EQ(twice.message(), absl::StrCat("--deformer: ", folder / "twice.json",
                                           ": stages: given twice, need it once"));
   EXPECT_EQ(ReadRecipe(R"({"stages": [{"lbs": {}}, {"delta_mush": {"step": 1, "step": 1}}]})")
                 .status()
                 .message(),
-            "deformer: JSON: stages[1].delta_mush.step: given twice, need it once");
+            "--deformer: JSON: stages[1].delta_mush.step: given twice, need it once");
   EXPECT_EQ(RecipeLabel("@/some/where/soft.json"), "soft");
   EXPECT_EQ(RecipeLabel("dqs | bulge_free"), "dqs | bulge_free");
 }

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include "client/cli/base/exit_code.h"
-#include "client/cli/base/field_names.h"
 #include "client/cli/character/skeleton_file.h"
 #include "client/cli/pictures/weights_table.h"
 #include "client/rig/rig_units.h"
@@ -15,54 +14,6 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
-
-TEST(InTypedWords, NamesOptionsInsteadOfFields) {
-  const struct {
-    const char *message, *command, *typed;
-  } rows[] = {
-      {"source.recipe.stages[0].ddm.radius: got 5", "bind",
-       "--deformer stage 1 (ddm), radius: got 5"},
-      {"source.recipe.stages[1]: bulge_free reads posed positions", "bake",
-       "--deformer stage 2: bulge_free reads posed positions"},
-      {"recipe.stages[0]: relax reads posed positions", "bind",
-       "--deformer stage 1: relax reads posed positions"},
-      {"recipe.stages: no stage poses the mesh", "bind", "--deformer: no stage poses the mesh"},
-      {"source.ddm.radius: got 5, need 0 to 1", "bind",
-       "--deformer (ddm), radius: got 5, need 0 to 1"},
-      {"recipe.stages[1].implicit.joints: the rig has no joint 'x'", "render",
-       "--deformer stage 2 (implicit), joints: the rig has no joint 'x'"},
-      {"source.recipe_text: got 'x' at column 3", "bind", "--deformer: got 'x' at column 3"},
-      {"target.source.recipe_text: got 'x'", "render", "--deformer: got 'x'"},
-      {"targets[1].source.recipe_text: got 'x'", "compare", "--deformers number 2: got 'x'"},
-      {"targets[2]: its rig is another", "compare", "--deformers number 3: its rig is another"},
-      {"dqs: recipe.dqs.blend: got 5", "compare", "dqs: --deformers (dqs), blend: got 5"},
-      {"source.determinism_digest: got a", "bind", "--determinism-digest: got a"},
-      {"deformer: byte 4 is not UTF-8", "bind", "--deformer: byte 4 is not UTF-8"},
-      {"ttl: got 0 s", "bind", "--ttl: got 0 s"},
-      {"capsule.inner: got nan", "weights", "--inner: got nan"},
-      {"max_influences: got 300", "weights", "--max-influences: got 300"},
-      {"heat: set, but the method is CAPSULE", "weights", "--heat: set, but the method is CAPSULE"},
-      {"joints[3]: got \"tail\"", "weights", "--joints: got \"tail\""},
-      // What is no field of a request stays.
-      {"max_influences: got 300", "bind", "max_influences: got 300"},
-      {"hero.glb: nodes[3]: no mesh", "bind", "hero.glb: nodes[3]: no mesh"},
-      {"poses: got 3 joints", "bake", "poses: got 3 joints"},
-      {"output.attributes: got A", "render", "--vertex-status: got A"},
-      {"output.muscles: set", "render", "--translucent: set"},
-      {"open.output.muscles: set", "render", "--translucent: set"},
-      {"output.muscles: set", "bake", "output.muscles: set"},
-      {"no colon", "bake", "no colon"},
-      {"", "", ""},
-  };
-  for (const auto& row : rows) EXPECT_EQ(InTypedWords(row.message, row.command), row.typed);
-}
-
-TEST(InTypedWords, IsWhatErrorsSay) {
-  const std::string text =
-      ErrorText(absl::InvalidArgumentError("source.recipe.stages[0].ddm.radius: got 5"), "bind");
-  EXPECT_THAT(text, StartsWith("sinew: --deformer stage 1 (ddm), radius: got 5\n"));
-  EXPECT_THAT(text, HasSubstr("sinew methods")) << "the hint stays";
-}
 
 client::RigData TwoVertices(std::vector<float> weights) {
   client::RigData rig;
