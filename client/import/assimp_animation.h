@@ -16,7 +16,7 @@ namespace sinew::client {
 
 // Appends every animation to `scene.clips` and `clips`. All keys are linear: Assimp has baked or
 // dropped the rest.
-//   node_of_name  the node a channel's name stands for
+//   node_of_name  the node of a channel's name
 // Channels whose node or mesh is unknown are reported as lost. kInvalidArgument: times that fall,
 // bad numbers.
 absl::Status ReadAssimpAnimations(

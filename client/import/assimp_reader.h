@@ -17,8 +17,8 @@ enum class AssimpFormat : std::uint8_t { kFbx, kCollada };
 //            makes)
 //   FBX      scale inheritance other than the common kind is reported, not applied; blend shapes
 //            without in-betweens come with names, offsets and keys, but start at 0 whatever
-//            percentage the file sets; in-betweens are reported, not put together
-//   COLLADA  a file with morph targets is refused, naming the way out
+//            percentage the file sets; in-betweens are reported, not read
+//   COLLADA  a file with morph targets is refused; the message suggests glTF
 absl::StatusOr<ImportedScene> ReadWithAssimp(const std::string& bytes, AssimpFormat format,
                                              const ImportOptions& options);
 

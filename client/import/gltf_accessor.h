@@ -16,7 +16,7 @@ struct Elements {
   std::size_t count = 0;
   std::size_t width = 0;       // components per element: 1, 3, 4, 16...
   bool is_float = false;       // stored as float32; otherwise as integers
-  bool normalised = false;     // integers stand for [0, 1] or [-1, 1]; already converted
+  bool normalised = false;     // integers represent [0, 1] or [-1, 1]; already converted
   std::vector<double> values;  // [count * width]
 };
 

@@ -11,7 +11,7 @@
 
 namespace sinew::client {
 
-// Appends every animation to `scene.clips` and `clips`; tracks of one node stand together.
+// Appends every animation to `scene.clips` and `clips`; tracks of one node are consecutive.
 // `scene.nodes` parallel to the model's. Channels that target no node are reported as lost.
 // kInvalidArgument: missing samplers or nodes, wrong counts, times that fall, unknown
 // interpolation.

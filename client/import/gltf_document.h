@@ -26,7 +26,7 @@ absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const
                                                  std::uint64_t max_bytes,
                                                  std::vector<Problem>& problems);
 
-// "nodes[3] 'Body'": where an element stands.
+// "nodes[3] 'Body'": the place of an element.
 std::string GltfPath(const char* list, std::size_t index, const std::string& name);
 
 }  // namespace sinew::client

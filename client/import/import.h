@@ -78,7 +78,7 @@ struct ImportedScene {
 
 struct ImportOptions {
   std::uint64_t max_file_bytes = std::uint64_t{2} << 30;  // a larger file (or side file) is refused
-  // A file in which no mesh has a skin is read too: all its meshes as they stand in the scene, with
+  // A file in which no mesh has a skin is read too: all its meshes as placed in the scene, with
   // an empty skin, and what joints it has (FBX and COLLADA: none). Neither may be missing.
   // Wavefront .obj, which never has either, is read with it alone.
   bool allow_no_skin = false;
@@ -134,7 +134,7 @@ absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip
 absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, const std::string& clip,
                                     const SampleOptions& options = {});
 
-// One frame: the nodes as they stand in the file, controls at their defaults. `scene` must come
+// One frame: the nodes as the file places them, controls at their defaults. `scene` must come
 // from ImportFile.
 ClipData RestPose(const ImportedScene& scene);
 

@@ -1,5 +1,4 @@
-// json_text.h - where JSON that people write is wrong: a place they can find, a key that stands
-// twice.
+// json_text.h - locates errors in JSON for people: line and column, duplicate keys.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +10,7 @@
 namespace sinew::client {
 
 // "line 3, column 14" of the byte that a parser stopped at, counted from 1 as parsers do; columns
-// are characters of UTF-8. Bytes behind the end stand for the end.
+// are characters of UTF-8. Offsets beyond the end count as the end.
 std::string PlaceInText(std::string_view text, std::size_t byte);
 
 // Follows a parser into objects and arrays and keeps the first key that an object has twice.

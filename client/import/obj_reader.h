@@ -1,4 +1,4 @@
-// obj_reader.h - Wavefront .obj: a mesh without joints and weights, for those who compute them.
+// obj_reader.h - Wavefront .obj: a mesh without joints and weights, as input for computing them.
 #pragma once
 
 #include <absl/status/statusor.h>

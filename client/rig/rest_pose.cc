@@ -25,7 +25,7 @@ void Compose(const float* a, const float* b, float* out) {
   }
 }
 
-// [J] bind space to where the joint has it at rest; the identity for joints that the skin lacks.
+// [J] bind space to the rest pose of each joint; the identity for joints outside the skin.
 std::vector<Matrix> Carried(const client::Skin& skin, std::span<const float> rest) {
   std::vector<Matrix> carried(rest.size() / 12, kIdentity);
   const std::size_t slots = std::min(skin.joints.size(), skin.inverse_bind.size() / 12);
@@ -38,7 +38,7 @@ std::vector<Matrix> Carried(const client::Skin& skin, std::span<const float> res
   return carried;
 }
 
-// The blend of the joints that carry a vertex; the identity if none does.
+// The blend of the joints of a vertex; the identity if it has none.
 Matrix Blended(std::span<const JointWeight> row, const std::vector<Matrix>& carried) {
   std::array<double, 12> sum = {};
   double weight = 0;

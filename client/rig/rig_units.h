@@ -1,4 +1,4 @@
-// rig_units.h - a mesh and a skeleton of one rig that most likely stand in different units.
+// rig_units.h - detects a mesh and a skeleton in different units.
 #pragma once
 
 #include <array>
@@ -10,16 +10,16 @@ namespace sinew::cli {
 
 using Bounds = std::array<double, 6>;  // min xyz, max xyz
 
-// Of joint origins at rest, in model space; inside out without joints.
+// Of joint origins at rest, in model space; empty (minimum above maximum) without joints.
 Bounds JointBounds(const client::RigData& rig);
 Bounds MeshBounds(const client::RigData& rig);
 
-// Why a mesh in one box can hardly belong to a skeleton in the other: both sizes, and the factor
-// that most likely lies between their units. Empty: nothing is wrong, or a box has no size.
+// A warning if the sizes of the two boxes suggest different units: both sizes, and the likely
+// factor between the units. Empty: the sizes match, or a box has no size.
 std::string SuspiciousUnits(const Bounds& mesh, const Bounds& skeleton);
 
-// The same of a rig without skin; of one that is bound, bind matrices tell where its joints stand
-// in the mesh, and it is empty.
+// The same for the mesh and joints of a rig without skin. Empty for a rig with skin, whose bind
+// matrices place its joints in the mesh.
 std::string SuspiciousUnits(const client::RigData& rig);
 
 }  // namespace sinew::cli

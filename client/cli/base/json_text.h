@@ -1,4 +1,4 @@
-// json_text.h - JSON that people write: comments are allowed, a key that stands twice is not.
+// json_text.h - JSON written by people: comments are allowed, duplicate keys are not.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -8,7 +8,7 @@
 
 namespace sinew::cli {
 
-// kInvalidArgument: not JSON, with line and column. kAlreadyExists: a key that an object has twice,
+// kInvalidArgument: not JSON, with line and column. kAlreadyExists: a duplicate key in an object,
 // with its path as in muscles[1].width.
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view text);
 

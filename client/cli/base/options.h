@@ -94,7 +94,7 @@ class OptionSet {
   CLI::App* app_;
 };
 
-// A program with sub-commands: options of all commands may stand anywhere on the command line.
+// A program with sub-commands. Global options may appear anywhere on the command line.
 class OptionParser {
  public:
   OptionParser(const std::string& program, const std::string& purpose, const std::string& version);

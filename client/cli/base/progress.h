@@ -1,4 +1,4 @@
-// progress.h - how far a command is: one line on a terminal, a few lines in a log.
+// progress.h - progress of a command: one line on a terminal, a few lines in a log.
 #pragma once
 
 #include <chrono>
@@ -9,7 +9,7 @@
 
 namespace sinew::cli {
 
-// Puts the cursor of a terminal where a line began, and the line out of sight.
+// Moves the cursor of a terminal to the start of the line and erases the line.
 inline constexpr char kWipeLine[] = "\r\x1b[K";
 
 // Thread-safe: the client library reports from its own threads.
@@ -17,8 +17,8 @@ class Progress {
  public:
   enum class Form {
     kNone,
-    kBar,    // redraws one line of stderr, at most ten times a second, and wipes it at the end
-    kLines,  // a line after a second and every ten seconds from then on, for what is no terminal
+    kBar,    // redraws one line of stderr, at most ten times a second, and erases it at the end
+    kLines,  // a line after a second and then every ten seconds, for output that is not a terminal
   };
   // The time begins with the first update.
   Progress(Form form, std::string label) : form_(form), label_(std::move(label)) {}
@@ -26,7 +26,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  // `fraction` in [0, 1]; `detail` stands behind the bar.
+  // `fraction` in [0, 1]; `detail` is shown after the bar.
   void Update(double fraction, const std::string& detail = {});
 
   // Wipes the line; later updates draw nothing.

@@ -55,7 +55,7 @@ absl::StatusOr<FrameRange> ParseFrameRange(const std::string& text) {
   if (!range) {
     return UsageError(
         absl::StrCat("--frames: got \"", text,
-                     "\", need FIRST, FIRST-LAST or FIRST-, with xSTEP behind it for every "
+                     "\", need FIRST, FIRST-LAST or FIRST-, followed by xSTEP for every "
                      "STEP-th frame, e.g. 0-99x2"));
   }
   return *range;

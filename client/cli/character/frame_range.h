@@ -17,8 +17,8 @@ struct FrameRange {
   const char* option = "--frames";        // that set it, for messages
 };
 
-// "12", "0-99", "10-" (to the end), each with "xSTEP" behind it. UsageError (exit 64) for anything
-// else.
+// "12", "0-99", "10-" (to the end), each optionally followed by "xSTEP". UsageError (exit 64) for
+// anything else.
 absl::StatusOr<FrameRange> ParseFrameRange(const std::string& text);
 
 // `range` with its last frame filled in and made one that is hit. kOutOfRange: it reaches beyond

@@ -1,4 +1,4 @@
-// joint_suggestion.h - joints by the names that somebody typed.
+// joint_suggestion.h - finds a joint by a typed name.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -11,8 +11,8 @@
 
 namespace sinew::cli {
 
-// The joint of that name. kInvalidArgument: none; the message begins with "got", names what is
-// near, and says where joints are listed.
+// The joint of that name. kInvalidArgument: there is none; the message begins with "got", suggests
+// similar names, and says how to list the joints.
 absl::StatusOr<std::size_t> FindJoint(const client::RigData& rig, const std::string& name);
 
 }  // namespace sinew::cli

@@ -1,4 +1,4 @@
-// muscle_file.h - muscles as a JSON text that an author writes beside a character file, for
+// muscle_file.h - muscles as a JSON file that an author writes for a character, for
 // --muscles FILE.json. muscle_help.h describes its members.
 #pragma once
 
@@ -17,12 +17,12 @@ namespace sinew::cli {
 // Adds --muscles to a command that takes FILE.
 void AddMusclesOption(OptionSet& set, std::string& path);
 
-// As the text writes it: ellipsoid, sine, root_sine or parabola.
+// As the file spells it: ellipsoid, sine, root_sine or parabola.
 const char* MuscleProfileName(client::MuscleProfile profile);
 
-// Puts the muscles of a text in place of those of the rig. kInvalidArgument: not JSON, a member
+// Replaces the muscles of the rig by those of a text. kInvalidArgument: not JSON, a member
 // that is missing, unknown or of another type, a joint the rig does not have; the message begins
-// with the place, as in muscles[1].origin.joint. kAlreadyExists: a member that stands twice.
+// with the place, as in muscles[1].origin.joint. kAlreadyExists: a duplicate member.
 absl::Status ReadMuscles(std::string_view text, client::RigData& rig);
 
 // As above from a file; messages begin with its name. kNotFound: no such file.

@@ -63,7 +63,8 @@ std::string MuscleHelp() {
       "\nLengths are in the character's unit (see `sinew inspect`), at most 1e9; width, depth, fat "
       "and "
       "radius are\nat most as long as the diagonal of the character's bounding box, the belly at "
-      "most twice.\nEach member stands once.\nMuscles move the skin only if the recipe says so: "
+      "most twice.\nDuplicate members are refused.\nMuscles move the skin only if the recipe says "
+      "so: "
       "see `sinew methods muscle` "
       "and `sinew methods implicit`.\n\nExample, a file for model:arm:\n",
       kMuscleExample,

@@ -1,4 +1,4 @@
-// muscle_help.h - `sinew help muscles`: the text of --muscles, member by member.
+// muscle_help.h - `sinew help muscles`: documents the file of --muscles, member by member.
 #pragma once
 
 #include <string>

@@ -103,7 +103,7 @@ absl::StatusOr<std::vector<std::string>> AttachSkeleton(const CharacterFile& ske
     // Also false for numbers that are none.
     if (joints[c] <= skin[c + 3] && skin[c] <= joints[c + 3]) continue;
     return absl::InvalidArgumentError(absl::StrCat(
-        "--skeleton: the joints of ", skeleton.label, " stand at ", Text(joints), ", the mesh of ",
+        "--skeleton: the joints of ", skeleton.label, " are at ", Text(joints), ", the mesh of ",
         mesh.label, " at ", Text(skin), " (in the skeleton's units), need boxes that overlap",
         doubt.empty() ? "" : "; ", doubt));
   }

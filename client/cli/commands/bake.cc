@@ -156,11 +156,11 @@ void Report(const Context& context, const CharacterFile& character, const client
   context.PrintJson(json);
 }
 
-// What is there of a bake that could not go on.
+// What is left of a bake that failed.
 std::string KeptText(const std::string& out, std::size_t received, std::size_t frames) {
   std::error_code error;
-  return absl::StrCat("of ", received, " of ", frames, " frames received none is kept, ", out,
-                      std::filesystem::exists(out, error) ? " is as it was" : " is not written");
+  return absl::StrCat(received, " of ", frames, " frames were received, none is kept; ", out,
+                      std::filesystem::exists(out, error) ? " is unchanged" : " is not written");
 }
 
 absl::Status Bake(Context& context, Options options) {

@@ -1,4 +1,4 @@
-// sinew bench: a load tool; prints what a client sees and where the time goes.
+// sinew bench: a load generator; prints latencies, rates and where the time goes.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 

@@ -38,7 +38,7 @@ absl::StatusOr<client::Session> Wait(Context& context, const client::Client& con
   const auto line = context.MakeProgress("Bind");
   absl::StatusOr<client::Session> session = connection.WaitSession(
       name, [line](const client::Session& seen) { line->Update(seen.progress); }, context.call());
-  // Whoever stops waiting wants no bind; a session shared with others only loses this lease.
+  // An interrupted user does not need the bind; a session shared with others only loses this lease.
   if (absl::IsCancelled(session.status())) (void)connection.DeleteSession(name, {});
   return session;
 }
@@ -48,7 +48,7 @@ void PrintEstimate(const Context& context, const client::Session& session) {
   context.Print(absl::StrCat("bind about ", DurationText(estimate.bind_time), "\nframe about ",
                              DurationText(estimate.frame_time), "\nbound data at most ",
                              BytesText(estimate.bound_bytes),
-                             ", an upper bound: often a fraction of it is needed\npeak memory "
+                             ", an upper bound, often several times what is needed\npeak memory "
                              "at most ",
                              BytesText(estimate.peak_bytes), ", an upper bound\n"));
 }

@@ -35,7 +35,7 @@ struct BoundMethod {
   client::Character character;
 };
 
-// Asked first: binding may take long.
+// Before binding, which may take long.
 absl::Status CheckCount(Context& context, std::size_t deformers) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   SINEW_ASSIGN_OR_RETURN(const client::ServerInfo info, connection.GetServerInfo(context.call()));
@@ -78,7 +78,7 @@ absl::StatusOr<std::vector<ComparedMethod>> Measure(Context& context, const clie
   options.frames_per_second = clip.fps / static_cast<double>(clip.step);
   options.self_intersections = self_intersections;
   client::CallOptions call = context.call();
-  call.deadline = absl::InfiniteDuration();  // as long as it takes; Ctrl-C ends it
+  call.deadline = absl::InfiniteDuration();  // Ctrl-C ends it
   const auto line = context.MakeProgress("Measure");
   options.progress = [&](std::size_t done, std::size_t total) {
     measured = done;
@@ -88,8 +88,8 @@ absl::StatusOr<std::vector<ComparedMethod>> Measure(Context& context, const clie
   };
   auto compared = client::Character::Compare(characters, poses, options, call);
   if (!compared.ok()) {
-    return context.Lost(compared.status(), absl::StrCat("of ", measured, " of ", wanted,
-                                                        " frames measured none is kept"));
+    return context.Lost(compared.status(), absl::StrCat(measured, " of ", wanted,
+                                                        " frames were measured, none is kept"));
   }
   auto& metrics = *compared;
   line->Close();

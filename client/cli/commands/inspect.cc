@@ -1,4 +1,4 @@
-// sinew inspect: what a character file holds, what its import lost, what is doubtful about it.
+// sinew inspect: contents of a character file, and its problems.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
@@ -202,9 +202,9 @@ std::string ProblemList(const Report& report) {
         {lost ? "lost" : client::SeverityName(problem.severity), problem.field, problem.message});
   }
   const std::size_t idle = report.facts.joints_without_weights.size();
-  // Importers find it themselves.
+  // Importers report it themselves.
   if (idle > 0 && report.character.kind != CharacterFile::Kind::kImported) {
-    table.Add({"info", "joints", absl::StrCat(CountText(idle), " carry no weight")});
+    table.Add({"info", "joints", absl::StrCat(CountText(idle), " have no weights")});
   }
   return table.rows() == 0 ? "\nno problems\n" : absl::StrCat("\n", table.Text());
 }

@@ -30,7 +30,7 @@ struct Options {
   PictureRequest picture;
 };
 
-// What a picture shows, and what --json says of it beside that.
+// What a picture shows, and what --json reports about it.
 struct Drawing {
   std::vector<PosedPanel> panels;
   nlohmann::ordered_json facts = nlohmann::ordered_json::object();
@@ -79,14 +79,14 @@ absl::Status AddDeformed(Context& context, const CharacterFile& character,
   return absl::OkStatus();
 }
 
-// The pose to draw; a file without clips is drawn as it stands.
+// The pose to draw; a file without clips is drawn in its rest pose.
 absl::StatusOr<client::ClipData> PoseToDraw(const Context& context, const CharacterFile& character,
                                             const Options& options) {
   const bool still = character.clips.empty() && options.motion.poses.empty();
   if (!still || !options.motion.clip.empty()) {
     return ChooseMotion(context, character, options.motion);
   }
-  context.Note(absl::StrCat(character.label, " has no clip: drawn as it stands in the file"));
+  context.Note(absl::StrCat(character.label, " has no clip: drawn in its rest pose"));
   if (character.scene) return client::RestPose(*character.scene);
   client::ClipData rest;
   rest.name = "rest";
@@ -118,8 +118,9 @@ absl::StatusOr<Drawing> DrawWeights(const Context& context, const CharacterFile&
   SINEW_ASSIGN_OR_RETURN(const RigWeights weights, ReadWeights(rig, "--weights", options.weights));
   SINEW_RETURN_IF_ERROR(AimPicture(rig, RestJoints(rig), options.picture));
   if (options.weights == "all" && weights.carrying > weights.joints.size()) {
-    context.Note(absl::StrCat("the ", weights.joints.size(), " joints that carry most of ",
-                              weights.carrying, " that carry anything"));
+    context.Note(absl::StrCat("the ", weights.joints.size(),
+                              " joints with the largest sums of weights, of ", weights.carrying,
+                              " with weights"));
   }
   options.picture.options.title = absl::StrCat(character.label, ", weights at rest");
   Drawing drawing;

@@ -1,4 +1,4 @@
-// sinew rigs: what the server stores.
+// sinew rigs: lists the rigs the server stores.
 #include <absl/strings/str_cat.h>
 
 #include <nlohmann/json.hpp>

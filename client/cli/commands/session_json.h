@@ -1,4 +1,4 @@
-// session_json.h - a session as JSON, alike in every command that prints one.
+// session_json.h - a session as JSON, the same in every command that prints one.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

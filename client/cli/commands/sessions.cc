@@ -1,4 +1,4 @@
-// sinew sessions: what is bound, and how far.
+// sinew sessions: lists sessions with the progress of their bind.
 #include <absl/strings/str_format.h>
 
 #include <nlohmann/json.hpp>

@@ -1,4 +1,4 @@
-// sinew stats: what the server is, does and allows.
+// sinew stats: version, load and limits of the server.
 #include <absl/strings/str_cat.h>
 
 #include <nlohmann/json.hpp>

@@ -104,7 +104,7 @@ absl::Status Verify(const Context& context, const std::vector<std::string>& path
   }
   if (context.json()) context.PrintJson(json);
   if (bad.empty()) return absl::OkStatus();
-  // What is wrong with each stands in its row.
+  // The row of each cache states what is wrong.
   return absl::DataLossError(
       paths.size() == 1
           ? absl::StrCat(bad[0], ": bad")

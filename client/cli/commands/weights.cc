@@ -42,7 +42,7 @@ absl::StatusOr<client::WeightMethod> ReadMethod(const std::string& name) {
   return UsageError(absl::StrCat("--method: got \"", name, "\", need capsule, heat or geodesic"));
 }
 
-// Refuses options of another method than the one asked for.
+// Refuses options of other methods than --method.
 absl::Status CheckMethodOptions(const Options& options) {
   const client::WeightsRequest& r = options.request;
   const struct {
@@ -63,7 +63,7 @@ absl::Status CheckMethodOptions(const Options& options) {
   return absl::OkStatus();
 }
 
-// The joints that carry something in a character with weights; none of one without.
+// The joints with weights; none for a character without weights.
 std::vector<std::string> Carriers(const client::RigData& rig) {
   std::vector<std::string> names;
   for (const JointShare& share : JointShares(rig)) {
@@ -72,7 +72,7 @@ std::vector<std::string> Carriers(const client::RigData& rig) {
   return names;
 }
 
-// The character to weigh, and in `carriers` the joints that carried skin so far.
+// The character, and in `carriers` the joints that have weights in the file.
 absl::StatusOr<CharacterFile> ReadInput(const Context& context, const Options& options,
                                         std::vector<std::string>& carriers) {
   const client::ImportOptions import{.allow_no_skin = true};
@@ -101,12 +101,12 @@ absl::StatusOr<client::WeightedRig> Compute(Context& context, const client::Clie
                                             const client::WeightsRequest& request) {
   const auto line = context.MakeProgress("Weights");
   client::CallOptions call = context.call();
-  call.deadline = absl::InfiniteDuration();  // as long as it takes; Ctrl-C ends it
+  call.deadline = absl::InfiniteDuration();  // Ctrl-C ends it
   return connection.ComputeWeights(
       request, [line](double part) { line->Update(part); }, call);
 }
 
-// The new rig as a character, so that other steps take it.
+// The new rig as a character, for the following steps.
 absl::StatusOr<CharacterFile> Fetch(const Context& context, const client::Client& connection,
                                     const std::string& label, const std::string& name) {
   CharacterFile weighted;
@@ -137,11 +137,11 @@ void NoteReport(const Context& context, const client::RigData& rig,
       absl::StrAppend(&idle, idle.empty() ? "" : ", ", rig.joints[joint].name);
     }
   }
-  if (!idle.empty()) context.Note(absl::StrCat("joints that carry nothing: ", idle));
+  if (!idle.empty()) context.Note(absl::StrCat("joints without weights: ", idle));
   if (difference) {
     context.Note(absl::StrFormat(
         "against the file's own weights: mean absolute difference %.4f, %.1f %% of a vertex's "
-        "weight lies elsewhere",
+        "weight moved to other joints",
         difference->mean_absolute, difference->moved * 100));
   }
 }
@@ -196,7 +196,7 @@ absl::StatusOr<std::optional<OutputFile>> Open(const std::string& path) {
   return std::optional<OutputFile>(std::move(file));
 }
 
-// `weighted` as a picture, a panel a joint.
+// Draws one panel per joint.
 absl::Status Draw(const Context& context, const CharacterFile& weighted, Options options,
                   OutputFile& out) {
   SINEW_ASSIGN_OR_RETURN(const RigWeights weights,
@@ -219,7 +219,7 @@ absl::Status Weigh(Context& context, Options options) {
     const absl::StatusOr<std::size_t> found = FindJoint(character.rig, joint);
     if (!found.ok()) return Prefixed("--joints", found.status());
   }
-  if (options.picture_joint != "all") {  // before the server works for nothing
+  if (options.picture_joint != "all") {  // before the server starts to work
     SINEW_RETURN_IF_ERROR(
         ReadWeights(character.rig, "--picture-joint", options.picture_joint).status());
   }
@@ -245,7 +245,7 @@ absl::Status Weigh(Context& context, Options options) {
     context.Print(absl::StrCat(result.rig.name, "\n", WeightsText(weighted.rig)));
   }
   if (!picture) return absl::OkStatus();
-  SINEW_RETURN_IF_ERROR(CheckOutput());  // the weights are there before the slow part begins
+  SINEW_RETURN_IF_ERROR(CheckOutput());  // print the weights before the slow part
   return Draw(context, weighted, options, *picture);
 }
 

@@ -15,7 +15,7 @@
 
 namespace sinew::cli {
 
-// "walk.pc2" -> "walk.pc2.json": where the manifest of a cache lies.
+// "walk.pc2" -> "walk.pc2.json": the manifest of a cache.
 std::string ManifestPath(const std::string& cache);
 // "walk.pc2" -> "walk.rest.obj".
 std::string RestPath(const std::string& cache);

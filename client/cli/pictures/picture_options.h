@@ -1,5 +1,4 @@
-// picture_options.h - the options that say how a picture is taken, alike in every command that
-// draws one.
+// picture_options.h - the options of a picture, the same in every command that draws one.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -30,12 +29,12 @@ void AddPictureOptions(OptionSet& set, PictureRequest& request, std::optional<Op
 // Reads --size into the options. UsageError.
 absl::Status ReadPictureSize(PictureRequest& request);
 
-// Points the camera at the joint of --look-at, whose place `joints` [J * 12], joint to model,
-// tells, and reads --zoom. kNotFound: no such joint.
+// Points the camera at the joint of --look-at, placed by `joints` [J * 12], joint to model, and
+// reads --zoom. kNotFound: no such joint.
 absl::Status AimPicture(const client::RigData& rig, std::span<const float> joints,
                         PictureRequest& request);
 
-// Without --size, so many panels that they would take minutes are made smaller.
+// Without --size, shrinks the panels if there are so many that drawing would take minutes.
 void ShrinkPanels(std::size_t panels, PictureRequest& request);
 
 // UsageError: `path` does not end in .png. `option` names it.

@@ -43,7 +43,7 @@ struct PictureOptions {
 // and sets the legend. One panel: nothing.
 void ColourByDistance(std::vector<PosedPanel>& panels, PictureOptions& options);
 
-// Draws the panels, all meshes of `rig` together; behind the first, a note says how far each lies
+// Draws the panels, all meshes of `rig` together; after the first, a note states how far each is
 // from it. Where a surface is seen from its inside, a swatch says so. kInvalidArgument: no panel,
 // or positions that are not finite (a pose that blew up); errors of client::Render.
 absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,

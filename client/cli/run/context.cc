@@ -21,13 +21,13 @@ namespace sinew::cli {
 
 namespace {
 
-// Whether a line of stderr can be wiped; on what is no such terminal it would stay.
+// Whether stderr is a terminal that can erase a line.
 bool WipesLines() {
   const char* kind = std::getenv("TERM");
   return (kind == nullptr || std::strcmp(kind, "dumb") != 0) && ::isatty(STDERR_FILENO) == 1;
 }
 
-// A line of its own, whatever progress line stands there.
+// Prints a line of its own, in place of a progress line.
 void PrintError(const char* kind, const std::string& text) {
   std::fprintf(stderr, "%ssinew: %s%s\n", WipesLines() ? kWipeLine : "", kind,
                Printable(text).c_str());
@@ -106,8 +106,8 @@ void Context::WarnOnce(const std::string& text) const {
 
 namespace {
 
-// Whether the other end of stdout is closed, as `head` closes it when it has enough.
-bool NobodyReads() {
+// Whether the other end of stdout is closed, as `head` closes it.
+bool ReaderClosed() {
   pollfd out = {.fd = STDOUT_FILENO, .events = 0, .revents = 0};
   return ::poll(&out, 1, 0) == 1 && (out.revents & POLLERR) != 0;
 }
@@ -117,7 +117,7 @@ bool NobodyReads() {
 absl::Status CheckOutput() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
-  if (errno == EPIPE || NobodyReads()) return ReaderGone();
+  if (errno == EPIPE || ReaderClosed()) return ReaderGone();
   return OutputError(
       absl::StrCat("stdout: cannot write: ", std::strerror(errno != 0 ? errno : EIO)));
 }

@@ -1,4 +1,4 @@
-// context.h - what every command is given: the global options, the server, and where to print.
+// context.h - what every command gets: the global options, the server, and where to print.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -36,7 +36,8 @@ class Context {
   // The client of --server, or of a server started in this process on first use. Errors of Connect
   // and Start.
   absl::StatusOr<client::Client> Connect();
-  // The same, but without --server always one in this process: for what every server answers alike.
+  // The same, but without --server always one in this process: for what does not depend on the
+  // server.
   absl::StatusOr<client::Client> ConnectIfNamed();
 
   // Options of every call: Ctrl-C cancels it.
@@ -45,15 +46,15 @@ class Context {
   // kCancelled once Ctrl-C was pressed.
   absl::Status CheckStop() const;
 
-  // A progress line on a terminal; elsewhere nothing, or, with `slow`, lines now and then. Nothing
-  // with --quiet.
+  // A progress line on a terminal; elsewhere nothing, or lines every few seconds with `slow`.
+  // Nothing with --quiet.
   std::shared_ptr<Progress> MakeProgress(const std::string& label, bool slow = false) const;
 
-  // An error after which a command has nothing to show: where the server is lost, says which one,
-  // and what became of what had been done.
+  // The error of a command that failed. If the server is unavailable, adds its address and `kept`,
+  // which states what happened to the work done so far.
   absl::Status Lost(const absl::Status& status, const std::string& kept) const;
 
-  // Data, to stdout. CheckOutput tells whether all of it got there.
+  // Data, to stdout. CheckOutput reports whether all of it was written.
   void Print(const std::string& text) const;
   void PrintJson(const nlohmann::ordered_json& json) const;
 
@@ -62,7 +63,7 @@ class Context {
   void Warn(const std::string& text) const;
   // Warnings of the server, each once.
   void Warn(const std::vector<client::Problem>& problems) const;
-  // Unless this command has said the same before.
+  // Unless this command has printed the same warning before.
   void WarnOnce(const std::string& text) const;
 
  private:

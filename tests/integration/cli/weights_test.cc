@@ -112,7 +112,7 @@ TEST_F(Weights, SinewrigWorksAsCharacterFile) {
                                             "--out",  png, "--size",     "64x64"};
     const Finished render = At(still);
     EXPECT_EQ(render.exit_code, 0) << render.err;
-    EXPECT_THAT(render.err, HasSubstr("has no clip: drawn as it stands"));
+    EXPECT_THAT(render.err, HasSubstr("has no clip: drawn in its rest pose"));
     EXPECT_THAT(ReadAll(png), StartsWith("\x89PNG"));
     std::vector<std::string> moving = still;
     moving.insert(moving.end(), {"--clip", "walk"});

@@ -1,4 +1,4 @@
-// Muscles as JSON: what is read, and what is said about a text that is wrong.
+// Muscles as JSON: valid files, and errors in others.
 #include "client/cli/character/muscle_file.h"
 
 #include <absl/strings/str_split.h>
@@ -12,8 +12,8 @@
 
 #include "client/cli/character/muscle_help.h"
 #include "client/models/models.h"
+#include "google/rpc/error_details.pb.h"
 #include "sinew/client.h"
-#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::cli {
@@ -28,17 +28,17 @@ client::RigData Arm() {
 }
 
 std::string TextOf(const char* path) {
-  std::ifstream file(sinew::testing::SourceFolder() / path);
+  std::ifstream file(std::string(SINEW_SOURCE_DIR) + path);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
 }
 
 std::string ExampleText() {
-  return TextOf("deploy/arm_muscles.json");
+  return TextOf("/deploy/arm_muscles.json");
 }
 
-TEST(MuscleFile, TheExampleIsTheArmsOwnMuscles) {
+TEST(MuscleFile, ExampleEqualsMusclesOfTheArm) {
   const client::RigData arm = Arm();
   client::RigData read = arm;
   read.muscles.clear();
@@ -48,7 +48,7 @@ TEST(MuscleFile, TheExampleIsTheArmsOwnMuscles) {
   EXPECT_EQ(*client::EncodeRig(read), *client::EncodeRig(arm));
 }
 
-TEST(MuscleFile, EveryMemberIsRead) {
+TEST(MuscleFile, ReadsEveryMember) {
   client::RigData rig = Arm();
   const absl::Status status = ReadMuscles(R"({"muscles": [{
     "name": "m", "origin": {"joint": "forearm", "at": [1, 2, 3]},
@@ -77,8 +77,8 @@ TEST(MuscleFile, EveryMemberIsRead) {
   EXPECT_EQ(*client::EncodeRig(*back), *client::EncodeRig(rig));
 }
 
-TEST(MuscleFile, TheDescriptionsShowATextThatIsRead) {
-  const std::string readme = TextOf("client/docs/muscles.md");
+TEST(MuscleFile, HelpShowsAValidFile) {
+  const std::string readme = TextOf("/client/docs/muscles.md");
   const std::string fence = "```json\n";
   const std::size_t at = readme.find(fence);
   ASSERT_NE(at, std::string::npos);
@@ -93,7 +93,7 @@ TEST(MuscleFile, TheDescriptionsShowATextThatIsRead) {
   EXPECT_EQ(read.muscles[0].width, arm.muscles[0].width);
 }
 
-TEST(MuscleFile, TheDescriptionsNameEveryMember) {
+TEST(MuscleFile, HelpNamesEveryMember) {
   client::RigData rig = Arm();
   const auto names = [&](const char* text) {
     // "unknown member, need one of name, origin, ..."
@@ -111,7 +111,7 @@ TEST(MuscleFile, TheDescriptionsNameEveryMember) {
     EXPECT_GE(more.size(), 2u);
     members.insert(members.end(), more.begin(), more.end());
   }
-  const std::string readme = TextOf("client/docs/muscles.md"), help = MuscleHelp();
+  const std::string readme = TextOf("/client/docs/muscles.md"), help = MuscleHelp();
   const std::string table = help.substr(0, help.find("Example"));
   for (const std::string& member : members) {
     EXPECT_THAT(readme, HasSubstr("`" + member + "`"));
@@ -119,7 +119,7 @@ TEST(MuscleFile, TheDescriptionsNameEveryMember) {
   }
 }
 
-TEST(MuscleFile, NamesThatAreNearAreSaid) {
+TEST(MuscleFile, SuggestsSimilarNames) {
   client::RigData rig = Arm();
   EXPECT_THAT(std::string(ReadMuscles(R"({"muscles": [{"widht": 1}]})", rig).message()),
               ::testing::EndsWith("activation; did you mean width?"));
@@ -135,7 +135,7 @@ struct Bad {
   void (*spoil)(Json& muscles);
 };
 
-TEST(MuscleFile, WrongTextsAreNamedByPlace) {
+TEST(MuscleFile, ErrorsNameThePlace) {
   const Bad table[] = {
       {"top level: has no \"muscles\"", [](Json& j) { j.erase("muscles"); }},
       {"top level: got 3", [](Json& j) { j = 3; }},
@@ -194,14 +194,14 @@ TEST(MuscleFile, WrongTextsAreNamedByPlace) {
             "muscles[0].name: got an array of 1, need a string");
 }
 
-TEST(MuscleFile, BrokenTextIsNamedByLineAndColumn) {
+TEST(MuscleFile, InvalidJsonIsLocatedByLineAndColumn) {
   client::RigData rig = Arm();
   EXPECT_EQ(
       ReadMuscles("{\"muscles\": [\n  {\"name\": \"a\",\n   \"width\" 3}\n]}\n", rig).message(),
       "line 3, column 12: not JSON");
 }
 
-TEST(MuscleFile, AMemberThatStandsTwiceIsRefused) {
+TEST(MuscleFile, RefusesDuplicateMembers) {
   const std::pair<const char*, const char*> rows[] = {
       {R"({"muscles": [], "muscles": []})", "muscles: given twice"},
       {R"({"muscles": [{}, {"width": 1, "depth": 2, "width": 3}]})",
@@ -217,24 +217,42 @@ TEST(MuscleFile, AMemberThatStandsTwiceIsRefused) {
   }
 }
 
-TEST(MuscleFile, WhatTheServerSaysStandsInWordsOfTheFile) {
+// An error of a server about `field` of a request.
+absl::Status FieldError(absl::StatusCode code, const std::string& field) {
+  google::rpc::BadRequest details;
+  details.add_field_violations()->set_field(field);
+  absl::Status status(code, field + ": got -1");
+  status.SetPayload("type.googleapis.com/google.rpc.BadRequest",
+                    absl::Cord(details.SerializeAsString()));
+  return status;
+}
+
+TEST(MuscleFile, ServerFieldsBecomePlacesInTheFile) {
   const std::pair<const char*, const char*> rows[] = {
-      {"rig.muscles[2].insertion_tendon: got -1", "arm.json: muscles[2].tendons[1]: got -1"},
-      {"rig.muscles[2].origin_tendon: got 5", "arm.json: muscles[2].tendons[0]: got 5"},
-      {"rig.muscles[0].wrap.axis: got 0 0 0", "arm.json: muscles[0].wrap.axis: got 0 0 0"},
-      {"rig.muscles[1]: got tendons of 1", "arm.json: muscles[1]: got tendons of 1"},
-      {"rig.joints[1]: got 5", "rig.joints[1]: got 5"},
+      {"rig.muscles[2].insertion_tendon", "arm.json: muscles[2].tendons[1]: got -1"},
+      {"rig.muscles[2].origin_tendon", "arm.json: muscles[2].tendons[0]: got -1"},
+      {"rig.muscles[0].wrap.axis", "arm.json: muscles[0].wrap.axis: got -1"},
+      {"rig.muscles[1]", "arm.json: muscles[1]: got -1"},
+      {"rig.joints[1]", "rig.joints[1]: got -1"},
   };
-  for (const auto& [wire, said] : rows) {
-    EXPECT_EQ(PlacedInMuscleFile("arm.json", absl::InvalidArgumentError(wire)).message(), said);
-    EXPECT_EQ(PlacedInMuscleFile("", absl::InvalidArgumentError(wire)).message(), wire);
+  for (const auto& [field, message] : rows) {
+    const absl::Status status = FieldError(absl::StatusCode::kInvalidArgument, field);
+    EXPECT_EQ(PlacedInMuscleFile("arm.json", status).message(), message);
+    EXPECT_EQ(PlacedInMuscleFile("", status), status);
+    const std::vector<client::Problem> problems = PlacedInMuscleFile(
+        "arm.json", {{.message = std::string(status.message()), .field = field}});
+    EXPECT_EQ(problems[0].message, message);
   }
-  absl::Status limit = absl::ResourceExhaustedError("rig.muscles: got 2000");
+}
+
+TEST(MuscleFile, PlacedErrorsKeepOtherDetails) {
+  absl::Status limit = FieldError(absl::StatusCode::kResourceExhausted, "rig.muscles");
   limit.SetPayload("details", absl::Cord("limit"));
   const absl::Status placed = PlacedInMuscleFile("arm.json", limit);
   EXPECT_EQ(placed.code(), limit.code());
-  EXPECT_EQ(placed.message(), "arm.json: muscles: got 2000");
-  EXPECT_EQ(placed.GetPayload("details"), absl::Cord("limit")) << "or patience would be advised";
+  EXPECT_EQ(placed.message(), "arm.json: muscles: got -1");
+  EXPECT_EQ(placed.GetPayload("details"), absl::Cord("limit"));
+  EXPECT_EQ(client::Details(placed).field, "") << "the message states the place";
 }
 
 TEST(MuscleFile, MessagesBeginWithTheFile) {

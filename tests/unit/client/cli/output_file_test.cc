@@ -67,9 +67,9 @@ TEST(OutputFile, NoOverwriteRejectsExistingFile) {
   // One that appears meanwhile is kept too.
   auto file = OutputFile::Create(folder / "b.bin", false);
   ASSERT_TRUE(file.ok());
-  WriteAll(folder / "b.bin", "somebody else's");
+  WriteAll(folder / "b.bin", "other content");
   EXPECT_EQ(ExitCode(file->Commit()), kExitCannotWrite);
-  EXPECT_EQ(ReadAll(folder / "b.bin"), "somebody else's");
+  EXPECT_EQ(ReadAll(folder / "b.bin"), "other content");
 }
 
 TEST(OutputFile, UnwritablePathExits73WithItsName) {

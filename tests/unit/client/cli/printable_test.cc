@@ -28,17 +28,25 @@ TEST(Printable, ReplacesMalformedSequences) {
       "\x80",              // lone continuation
   };
   for (const std::string_view row : rows) {
-    const std::string text = Printable("a" + std::string(row) + "b");
+    std::string input = "a";
+    input += row;
+    input += 'b';
+    const std::string text = Printable(input);
     EXPECT_EQ(text.find(row), std::string::npos);
-    EXPECT_EQ(text.substr(0, 4), std::string("a") + kMark);
+    EXPECT_EQ(text.substr(1, 3), kMark);
     EXPECT_EQ(text.back(), 'b');
   }
+}
+
+TEST(Printable, KeepsTextAfterMalformedSequences) {
+  EXPECT_EQ(Printable("a\xff\xc3(b"), "a\xef\xbf\xbd\xef\xbf\xbd(b");
+  EXPECT_EQ(Printable("\xe2\x82"), kMark) << "truncated at the end";
 }
 
 TEST(Printable, ReplacesControlCharacters) {
   EXPECT_EQ(Printable("\x1b[31m\a\x7f\xc2\x9b"), "?[31m???");
   EXPECT_EQ(Printable("a\nb"), "a?b");
-  EXPECT_EQ(Printable("a\nb", /*lines=*/true), "a\nb");
+  EXPECT_EQ(Printable("a\nb\tc", /*lines=*/true), "a\nb?c");
 }
 
 TEST(Columns, CountsCodePoints) {

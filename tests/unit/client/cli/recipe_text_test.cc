@@ -32,7 +32,7 @@ TEST(RecipeText, LeavesOtherTextAlone) {
   }
 }
 
-TEST(SpecArgument, ReadsTextAndFiles) {
+TEST(RecipeArgument, ReadsTextAndFiles) {
   const testing::TemporaryFolder folder;
   testing::WriteAll(folder / "r.json", "\n {\"stages\": []} \n");
   testing::WriteAll(folder / "empty.json", " \n");

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "client/cli/base/printable.h"
-
 namespace sinew::cli {
 namespace {
 
@@ -36,13 +34,6 @@ TEST(Table, EscapesControlCharacters) {
   Table table({{"joint"}});
   table.Add({"\x1b]0;title\a\nnext\xc2\x9b"});
   EXPECT_EQ(table.Text(), "joint\n?]0;title??next?\n");
-}
-
-TEST(Printable, ReplacesInvalidUtf8) {
-  EXPECT_EQ(Printable("a\xff\xc3(b"), "a\xef\xbf\xbd\xef\xbf\xbd(b");
-  EXPECT_EQ(Printable("\xe2\x82\xac 5"), "\xe2\x82\xac 5");
-  EXPECT_EQ(Printable("\xe2\x82"), "\xef\xbf\xbd\xef\xbf\xbd");
-  EXPECT_EQ(Printable("a\nb\tc", true), "a\nb?c");
 }
 
 }  // namespace

@@ -91,7 +91,7 @@ TEST(WeightPicture, KeepsHeaviestJoints) {
     last = joint.joint;
     heavy += joint.sum >= 1 ? 1 : 0;
   }
-  EXPECT_EQ(heavy, 21u) << "every third, and j1 of the first mesh, wherever they stand";
+  EXPECT_EQ(heavy, 21u) << "every third, and j1 of the first mesh, wherever they are";
 }
 
 TEST(WeightPicture, DrawsMeshAtRest) {

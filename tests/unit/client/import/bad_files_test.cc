@@ -389,7 +389,7 @@ TEST(BadFile, BrokenJsonIsNamedByLineAndColumn) {
               HasSubstr("glTF: JSON broken at line 3, column 11"));
 }
 
-TEST(BadFile, KeysThatStandTwiceAreRefused) {
+TEST(BadFile, RefusesDuplicateKeys) {
   const auto message = [](const std::string& members) {
     const std::string text = R"({"asset": {"version": "2.0"}, )" + members + "}";
     return std::string(ImportFile(testing::WriteFile("x.gltf", text)).status().message());

@@ -397,7 +397,7 @@ GltfBuilder WithoutSkin() {
   return b;
 }
 
-TEST(GltfImport, ReadsMeshesWithoutSkinWhereTheyStandIfAsked) {
+TEST(GltfImport, ReadsMeshesWithoutSkinOnRequest) {
   GltfBuilder b = WithoutSkin();
   b.doc["nodes"][1]["children"] = {0, 2};
   b.doc["nodes"][1]["scale"] = {2, 2, 2};
