@@ -254,35 +254,35 @@ absl::StatusOr<MuscleTables> MuscleTables::Create(std::span<const Muscle> muscle
   return tables;
 }
 
-absl::Status MuscleTables::Check(std::size_t joints) const {
-  const auto damaged = [](absl::string_view what) {
-    return absl::DataLossError(absl::StrCat("bound data: muscles: ", what));
-  };
+bool IsSound(const MuscleRow& row) {
+  return row.points >= 2 && row.wrap_leg < row.points - 1 &&
+         row.profile <= static_cast<std::uint32_t>(MuscleProfile::kParabola) &&
+         row.wrap_shape <= static_cast<std::uint32_t>(WrapShape::kSphere) &&
+         Finite({row.origin_tendon, row.insertion_tendon, row.fat, row.wrap_angle, row.origin_size,
+                 row.wrap_size, row.belly, row.width, row.depth, row.wrap_radius, row.tension}) &&
+         Finite(row.wrap_centre) && Finite(row.wrap_axis) && Finite(row.chord) &&
+         Finite(row.across) && row.belly > 0 && row.width > 0 && row.depth > 0 && row.tension > 0 &&
+         row.wrap_radius >= 0 && row.warp >= 0.1 && row.warp <= 10;
+}
+
+absl::Status MuscleTables::Check(std::size_t joint_count) const {
+  SINEW_RETURN_IF_ERROR(CheckFields("muscles", *this, {}));
   std::size_t used = 0;
   for (const MuscleRow& row : rows) {
-    if (row.first_point != used || row.points < 2 || row.points > points.size() - used) {
-      return damaged("points: sizes disagree");
+    if (row.first_point != used || row.points > points.size() - used) {
+      return absl::DataLossError(absl::StrCat("bound data: muscles: points ", row.first_point,
+                                              " and ", row.points, " more, need them from ", used,
+                                              ", of ", points.size()));
     }
     used += row.points;
-    if (row.profile > static_cast<std::uint32_t>(MuscleProfile::kParabola) ||
-        row.wrap_shape > static_cast<std::uint32_t>(WrapShape::kSphere) ||
-        row.wrap_joint >= joints || row.wrap_leg >= row.points - 1) {
-      return damaged("a value out of range");
-    }
-    if (!Finite({row.origin_tendon, row.insertion_tendon, row.fat, row.wrap_angle, row.origin_size,
-                 row.wrap_size, row.belly, row.width, row.depth, row.wrap_radius, row.tension}) ||
-        !Finite(row.wrap_centre) || !Finite(row.wrap_axis) || !Finite(row.chord) ||
-        !Finite(row.across)) {
-      return damaged("a value is not finite");
-    }
-    if (!(row.belly > 0 && row.width > 0 && row.depth > 0 && row.tension > 0 &&
-          row.wrap_radius >= 0 && row.warp >= 0.1 && row.warp <= 10)) {
-      return damaged("a length out of range");
-    }
   }
-  if (used != points.size()) return damaged("points: sizes disagree");
-  for (const MusclePointRow& point : points) {
-    if (point.joint >= joints || !Finite(point.at)) return damaged("a point out of range");
+  if (used != points.size()) {
+    return absl::DataLossError(
+        absl::StrCat("bound data: muscles: got ", points.size(), " points, need ", used));
+  }
+  if (joints() > joint_count) {
+    return absl::DataLossError(
+        absl::StrCat("bound data: muscles: need ", joints(), " joints, got ", joint_count));
   }
   return absl::OkStatus();
 }

@@ -6,10 +6,12 @@
 
 #include <absl/status/statusor.h>
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
 
+#include "core/base/table_schema.h"
 #include "core/base/types.h"
 #include "core/muscle/muscle.h"
 #include "core/muscle/muscle_path.h"
@@ -45,6 +47,9 @@ struct MusclePointRow {
 };
 inline constexpr std::uint32_t kNoControl = 0xffffffffu;
 
+// Enums, lengths and indices within the row are in range.
+bool IsSound(const MuscleRow& row);
+
 struct MuscleTables {
   std::vector<MuscleRow> rows;
   std::vector<MusclePointRow> points;
@@ -61,8 +66,10 @@ struct MuscleTables {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("muscle_rows", self.rows);
-    visit("muscle_points", self.points);
+    visit("muscle_rows", self.rows, rule::Each("finite numbers in range", IsSound));
+    visit("muscle_points", self.points, rule::Each("a finite point", [](const MusclePointRow& row) {
+            return std::isfinite(row.at.x) && std::isfinite(row.at.y) && std::isfinite(row.at.z);
+          }));
   }
 };
 

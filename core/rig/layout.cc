@@ -3,7 +3,6 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "core/base/status.h"
@@ -72,41 +71,26 @@ absl::StatusOr<std::shared_ptr<const BlockLayout>> BlockLayout::Create(const Rig
 }
 
 absl::Status BlockLayout::Check(std::size_t bindings) const {
-  if (vertices == 0 || lane.size() != vertices || pivot.empty() ||
-      order.size() != blocks() * kLanes || rest.size() != blocks()) {
-    return Damaged("sizes disagree");
-  }
-  if (!std::isfinite(centre.x) || !std::isfinite(centre.y) || !std::isfinite(centre.z)) {
-    return Damaged("centre is not finite");
-  }
+  SINEW_RETURN_IF_ERROR(CheckFields("layout", *this, Sizes(bindings)));
   for (std::size_t v = 0; v < vertices; ++v) {
-    if (lane[v] >= order.size() || order[lane[v]] != static_cast<std::int32_t>(v)) {
-      return Damaged("lanes and order disagree");
+    if (order[lane[v]] != static_cast<std::int32_t>(v)) {
+      return Damaged(absl::StrCat("lane: vertex ", v, " has lane ", lane[v],
+                                  ", which holds vertex ", order[lane[v]]));
     }
   }
   std::size_t used = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
-    if (order[i] >= static_cast<std::int64_t>(vertices) || order[i] < -1) {
-      return Damaged("order out of range");
-    }
-    if (i % kLanes == 0 && order[i] < 0) return Damaged("an empty block");
-    if (i % kLanes > 0 && order[i] >= 0 && order[i - 1] < 0) {
-      return Damaged("padding before a vertex");  // the loop stops at the first padding lane
+    // The writer of frames stops at the first padding lane of a block.
+    if (order[i] >= 0 ? i % kLanes > 0 && order[i - 1] < 0 : i % kLanes == 0) {
+      return Damaged(absl::StrCat("order: lane ", i, ": need vertices before padding in a block"));
     }
     used += order[i] >= 0;
   }
-  if (used != vertices) return Damaged("duplicate vertex");
-  for (const PointBlock& block : rest) {
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      if (!std::isfinite(block.x[i]) || !std::isfinite(block.y[i]) || !std::isfinite(block.z[i])) {
-        return Damaged("a rest position is not finite");
-      }
-    }
+  if (used != vertices) {
+    return Damaged(
+        absl::StrCat("order: got ", used, " vertices, need each of ", vertices, " once"));
   }
-  for (const std::uint16_t p : pivot) {
-    if (p >= bindings) return Damaged("pivot out of range");
-  }
-  return CheckBlockJoints(*this, skin, bindings, "skin");
+  return CheckBlockJoints(*this, skin);
 }
 
 BlockJoints UniteRows(const BlockLayout& layout, std::span<const std::uint64_t> row_offsets,
@@ -142,26 +126,19 @@ std::size_t FindPair(const BlockJoints& joints, std::size_t block, std::uint16_t
                                   joints.entry.begin());
 }
 
-absl::Status CheckBlockJoints(const BlockLayout& layout, const BlockJoints& joints,
-                              std::size_t bindings, std::string_view name) {
-  const auto damaged = [&](std::string_view what) {
-    return absl::DataLossError(
-        absl::StrCat("bound data: ", AbslView(name), " joints: ", AbslView(what)));
-  };
-  if (joints.offset.size() != layout.blocks() + 1 || joints.offset.front() != 0 ||
-      joints.offset.back() != joints.entry.size()) {
-    return damaged("sizes disagree");
-  }
+absl::Status CheckBlockJoints(const BlockLayout& layout, const BlockJoints& joints) {
   for (std::size_t b = 0; b < layout.blocks(); ++b) {
-    if (joints.offset[b + 1] <= joints.offset[b] || joints.offset[b + 1] > joints.entry.size()) {
-      return damaged("offsets do not rise");
+    const std::uint32_t first = joints.offset[b];
+    if (joints.entry[first] != layout.pivot[b]) {
+      return absl::DataLossError(absl::StrCat("bound data: joints of block ", b, ": the first is ",
+                                              joints.entry[first], ", need the pivot ",
+                                              layout.pivot[b]));
     }
-    if (joints.entry[joints.offset[b]] != layout.pivot[b]) return damaged("pivot is not first");
-    for (std::uint32_t k = joints.offset[b]; k < joints.offset[b + 1]; ++k) {
-      if (joints.entry[k] >= bindings) return damaged("out of range");
-      if (k > joints.offset[b] + 1 && joints.entry[k] <= joints.entry[k - 1]) {
-        return damaged("not ascending");
-      }
+    for (std::uint32_t k = first + 2; k < joints.offset[b + 1]; ++k) {
+      if (joints.entry[k] > joints.entry[k - 1]) continue;
+      return absl::DataLossError(absl::StrCat("bound data: joints of block ", b, ": ",
+                                              joints.entry[k], " behind ", joints.entry[k - 1],
+                                              ", need rising bindings"));
     }
   }
   return absl::OkStatus();

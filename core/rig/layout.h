@@ -12,10 +12,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "core/base/aligned.h"
 #include "core/base/point_block.h"
+#include "core/base/table_schema.h"
 #include "core/base/types.h"
 #include "core/rig/rig.h"
 
@@ -29,6 +31,14 @@ struct BlockJoints {
 
   std::size_t pairs() const { return entry.size(); }
   bool operator==(const BlockJoints&) const = default;
+
+  // For the Fields of what holds it.
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit, std::string_view offset_name = "joint_offset",
+                     std::string_view entry_name = "joint_entry") {
+    visit(offset_name, self.offset, rule::Offsets(rule::Blocks(), self.entry.size(), 1));
+    visit(entry_name, self.entry, rule::Below(rule::Bindings()));
+  }
 };
 
 // Immutable; one per rig, shared by all stages of a deformer.
@@ -49,19 +59,21 @@ struct BlockLayout {
   }
 
   static absl::StatusOr<std::shared_ptr<const BlockLayout>> Create(const Rig& rig);
+  TableSizes Sizes(std::size_t bindings) const {
+    return {.vertices = vertices, .blocks = blocks(), .lanes = order.size(), .bindings = bindings};
+  }
   // Validates loaded tables. kDataLoss.
   absl::Status Check(std::size_t bindings) const;
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("vertices", self.vertices);
-    visit("centre", self.centre);
-    visit("order", self.order);
-    visit("lane", self.lane);
-    visit("pivot", self.pivot);
-    visit("skin_offset", self.skin.offset);
-    visit("skin_entry", self.skin.entry);
-    visit("rest", self.rest);
+    visit("vertices", self.vertices, rule::Positive());
+    visit("centre", self.centre, rule::Finite());
+    visit("order", self.order, rule::Size(self.blocks() * kLanes), rule::Below(self.vertices, -1));
+    visit("lane", self.lane, rule::Size(self.vertices), rule::Below(self.order.size()));
+    visit("pivot", self.pivot, rule::Size(1, rule::kAnySize), rule::Below(rule::Bindings()));
+    BlockJoints::Fields(self.skin, visit, "skin_offset", "skin_entry");
+    visit("rest", self.rest, rule::Size(self.blocks()), rule::Finite());
   }
 };
 
@@ -73,9 +85,8 @@ BlockJoints UniteRows(const BlockLayout& layout, std::span<const std::uint64_t> 
 // Index into BlockJoints::entry of a binding in a block's union; it must be present.
 std::size_t FindPair(const BlockJoints& joints, std::size_t block, std::uint16_t binding);
 
-// Validates the loaded union list `joints` of `layout`; bindings must be below `bindings`.
-// kDataLoss.
-absl::Status CheckBlockJoints(const BlockLayout& layout, const BlockJoints& joints,
-                              std::size_t bindings, std::string_view name);
+// Each block's row begins with its pivot and rises behind it; `joints` obeys its rules in Fields.
+// kDataLoss otherwise.
+absl::Status CheckBlockJoints(const BlockLayout& layout, const BlockJoints& joints);
 
 }  // namespace sinew

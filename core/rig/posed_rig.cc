@@ -111,27 +111,11 @@ PosedRigTables PosedRigTables::Create(const Rig& rig, const Vec3d& centre) {
 }
 
 absl::Status PosedRigTables::Check() const {
-  const auto damaged = [](absl::string_view what) {
-    return absl::DataLossError(absl::StrCat("bound data: bindings: ", what));
-  };
-  if (joint.empty() || inverse_bind.size() != joint.size() || parent.empty() ||
-      rest_inverse.size() != parent.size() || rest.size() != parent.size() ||
-      control_defaults.size() != controls) {
-    return damaged("sizes disagree");
-  }
-  for (const std::uint16_t j : joint) {
-    if (j >= parent.size()) return damaged("joint out of range");
-  }
+  SINEW_RETURN_IF_ERROR(CheckFields("rig", *this, {}));
   for (std::size_t j = 0; j < parent.size(); ++j) {
-    if (parent[j] != kNoParent && parent[j] >= j) return damaged("parent after child");
-  }
-  const auto finite = [](const auto& matrix) { return IsFinite(matrix.m); };
-  if (!std::ranges::all_of(inverse_bind, finite) || !std::ranges::all_of(rest_inverse, finite) ||
-      !std::ranges::all_of(rest, finite)) {
-    return damaged("a matrix is not finite");
-  }
-  for (const float value : control_defaults) {
-    if (!std::isfinite(value)) return damaged("a control is not finite");
+    if (parent[j] == kNoParent || parent[j] < j) continue;
+    return absl::DataLossError(absl::StrCat("bound data: rig: parent: that of joint ", j, " is ",
+                                            parent[j], ", need a joint before it"));
   }
   return absl::OkStatus();
 }

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "core/base/aligned.h"
+#include "core/base/table_schema.h"
 #include "core/base/types.h"
 #include "core/rig/pose.h"
 #include "core/rig/skeleton.h"
@@ -45,13 +46,14 @@ struct PosedRigTables {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("joint", self.joint);
-    visit("inverse_bind", self.inverse_bind);
-    visit("parent", self.parent);
-    visit("rest_inverse", self.rest_inverse);
-    visit("rest", self.rest);
-    visit("controls", self.controls);
-    visit("control_defaults", self.control_defaults);
+    visit("joint", self.joint, rule::Size(1, rule::kAnySize), rule::Below(self.parent.size()));
+    visit("inverse_bind", self.inverse_bind, rule::Size(self.joint.size()), rule::Finite());
+    visit("parent", self.parent, rule::Size(1, rule::kAnySize),
+          rule::Below(self.parent.size(), kNoParent));
+    visit("rest_inverse", self.rest_inverse, rule::Size(self.parent.size()), rule::Finite());
+    visit("rest", self.rest, rule::Size(self.parent.size()), rule::Finite());
+    visit("controls", self.controls, rule::Equals{self.control_defaults.size()});
+    visit("control_defaults", self.control_defaults, rule::Finite());
   }
 };
 

@@ -59,18 +59,8 @@ std::size_t WeightTable::CostBytes(const Rig&, const BlockLayout& layout) {
 }
 
 absl::Status WeightTable::Check(const BlockLayout& layout, std::size_t bindings) const {
-  SINEW_RETURN_IF_ERROR(CheckBlockJoints(layout, joints, bindings, "weight"));
-  if (weights.size() != joints.pairs() * kLanes) {
-    return absl::DataLossError(absl::StrCat("bound data: weights: got ", weights.size(),
-                                            " values, need ", joints.pairs() * kLanes));
-  }
-  for (const float weight : weights) {
-    if (!(weight >= 0 && weight <= 1.0001f)) {
-      return absl::DataLossError(
-          absl::StrCat("bound data: weights: got ", weight, ", need 0 to 1"));
-    }
-  }
-  return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(CheckFields("weights", *this, layout.Sizes(bindings)));
+  return CheckBlockJoints(layout, joints);
 }
 
 }  // namespace sinew

@@ -30,9 +30,9 @@ struct WeightTable {
   // For the Fields function of the method that contains it.
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("joint_offset", self.joints.offset);
-    visit("joint_entry", self.joints.entry);
-    visit("weights", self.weights);
+    BlockJoints::Fields(self.joints, visit);
+    visit("weights", self.weights, rule::Size(self.joints.pairs() * kLanes),
+          rule::Within{0, 1.0001f});
   }
 };
 

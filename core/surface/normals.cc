@@ -78,17 +78,6 @@ void WritePoint(const PosedSurface& posed, std::size_t p, const float* sum, Skin
   }
 }
 
-absl::Status Damaged(std::string_view what) {
-  return absl::DataLossError(absl::StrCat("bound data: normals: ", AbslView(what)));
-}
-
-bool AreUnit(std::span<const Vec3f> normals) {
-  return std::ranges::all_of(normals, [](const Vec3f& n) {
-    const double length2 = Dot(ToDouble(n), ToDouble(n));
-    return length2 > 0.999 && length2 < 1.001;
-  });
-}
-
 }  // namespace
 
 std::size_t NormalFinisher::scratch_floats() const {
@@ -120,31 +109,7 @@ void NormalFinisher::Run(const BlockLayout& layout, std::span<const Affine> skin
 }
 
 absl::Status NormalFinisher::Check(const BlockLayout& layout) const {
-  const NormalTables& t = tables_;
-  SINEW_RETURN_IF_ERROR(t.SurfaceFaces::Check(t.lanes, t.points(), "normals"));
-  if (t.lanes != layout.order.size() ||
-      !AreRowOffsets(t.vertex_offset, t.points(), t.vertices.size()) ||
-      t.vertices.size() != layout.vertices || t.rest_normals.size() != layout.vertices) {
-    return Damaged("sizes disagree");
-  }
-  if (!std::ranges::all_of(t.point_lane, [&](std::uint32_t lane) { return lane < t.lanes; })) {
-    return Damaged("an index out of range");
-  }
-  std::vector<bool> seen(layout.vertices);
-  for (const std::uint32_t v : t.vertices) {
-    if (v >= layout.vertices || seen[v]) return Damaged("duplicate or missing vertex");
-    seen[v] = true;
-  }
-  if (!AreUnit(t.rest_normals) || !AreUnit(t.shading))
-    return Damaged("a normal is not of unit length");
-  SINEW_RETURN_IF_ERROR(CheckTangents(t.tangents, t));
-  if (t.neighbour_lane.empty() && t.shading.empty()) return absl::OkStatus();
-  if (t.neighbour_lane.size() != t.points() || t.shading.size() != layout.vertices ||
-      !std::ranges::all_of(t.neighbour_lane,
-                           [&](std::int64_t lane) { return lane >= -1 && lane < t.lanes; })) {
-    return Damaged("frames are out of range");
-  }
-  return absl::OkStatus();
+  return CheckFields("normals", *this, layout.Sizes(0));
 }
 
 std::size_t NormalFinisher::CostBytes(const Rig& rig) {

@@ -52,15 +52,19 @@ struct NormalTables : SurfaceFaces {
   std::size_t points() const { return point_lane.size(); }
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("lanes", self.lanes);
-    SurfaceFaces::Fields(self, visit);
-    visit("vertex_offset", self.vertex_offset);
-    visit("vertices", self.vertices);
-    visit("point_lane", self.point_lane);
-    visit("neighbour_lane", self.neighbour_lane);
-    visit("shading", self.shading);
-    visit("rest_normals", self.rest_normals);
-    TangentTables::Fields(self.tangents, visit);
+    const std::size_t points = self.points(), vertices = self.vertices.size();
+    const bool framed = !self.neighbour_lane.empty() || !self.shading.empty();
+    visit("lanes", self.lanes, rule::Equals{rule::Lanes()});
+    SurfaceFaces::Fields(self, visit, self.lanes, points);
+    visit("vertex_offset", self.vertex_offset, rule::Offsets(points, vertices));
+    visit("vertices", self.vertices, rule::Size(rule::Vertices()),
+          rule::Distinct{rule::Vertices()});
+    visit("point_lane", self.point_lane, rule::Below(self.lanes));
+    visit("neighbour_lane", self.neighbour_lane, rule::Size(framed ? points : 0),
+          rule::Below(self.lanes, -1));
+    visit("shading", self.shading, rule::Size(framed ? vertices : 0), rule::UnitLength());
+    visit("rest_normals", self.rest_normals, rule::Size(vertices), rule::UnitLength());
+    TangentTables::Fields(self.tangents, visit, points, self.lanes, vertices);
   }
 };
 

@@ -1,13 +1,10 @@
 #include "core/surface/surface_faces.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cstring>
 #include <limits>
 #include <numeric>
 
-#include "core/base/status.h"
 #include "core/surface/normals_kernel.h"
 
 namespace sinew {
@@ -42,10 +39,6 @@ Vec3d PackedPoint(const float* packed, std::size_t corner) {
   return {packed[corner * 4], packed[corner * 4 + 1], packed[corner * 4 + 2]};
 }
 
-bool Below(std::span<const std::uint32_t> values, std::size_t limit) {
-  return std::ranges::all_of(values, [&](std::uint32_t value) { return value < limit; });
-}
-
 }  // namespace
 
 void FaceArea::Walk(std::span<const std::uint32_t> corners, const float* packed) {
@@ -57,11 +50,6 @@ void FaceArea::Walk(std::span<const std::uint32_t> corners, const float* packed)
     size += Dot(last, last) + Dot(next, next);
     last = next;
   }
-}
-
-bool AreRowOffsets(std::span<const std::uint32_t> offsets, std::size_t rows, std::size_t total) {
-  return offsets.size() == rows + 1 && offsets.front() == 0 && offsets.back() == total &&
-         std::ranges::is_sorted(offsets);
 }
 
 void MakeRows(std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs, std::size_t rows,
@@ -81,27 +69,6 @@ std::span<const std::uint32_t> SurfaceFaces::Corners(std::size_t face) const {
   if (face < q) return std::span(quads).subspan(face * 4, 4);
   const std::uint32_t begin = polygon_offset[face - q], end = polygon_offset[face - q + 1];
   return std::span(polygons).subspan(begin, end - begin);
-}
-
-absl::Status SurfaceFaces::Check(std::size_t corner_limit, std::size_t points,
-                                 std::string_view name) const {
-  const auto damaged = [&](absl::string_view what) {
-    return absl::DataLossError(absl::StrCat("bound data: ", AbslView(name), ": ", what));
-  };
-  if (triangles.size() % 3 != 0 || quads.size() % 4 != 0 || polygon_offset.empty() ||
-      !AreRowOffsets(polygon_offset, polygon_offset.size() - 1, polygons.size()) ||
-      !AreRowOffsets(face_offset, points, faces.size())) {
-    return damaged("sizes disagree");
-  }
-  for (std::size_t f = 0; f + 1 < polygon_offset.size(); ++f) {
-    if (polygon_offset[f + 1] - polygon_offset[f] < 3)
-      return damaged("a face with fewer than three corners");
-  }
-  if (!Below(triangles, corner_limit) || !Below(quads, corner_limit) ||
-      !Below(polygons, corner_limit) || !Below(faces, face_count())) {
-    return damaged("an index out of range");
-  }
-  return absl::OkStatus();
 }
 
 SurfaceFaces MakeSurfaceFaces(const Mesh& mesh, std::span<const std::uint32_t> corner,

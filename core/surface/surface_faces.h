@@ -4,15 +4,13 @@
 // points).
 #pragma once
 
-#include <absl/status/status.h>
-
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "core/base/table_schema.h"
 #include "core/base/types.h"
 #include "core/mesh/mesh.h"
 #include "core/parallel/task.h"
@@ -47,17 +45,17 @@ struct SurfaceFaces {
     return face_count() * 4 + polygon * sizeof(FaceArea) / sizeof(float);
   }
   std::span<const std::uint32_t> Corners(std::size_t face) const;
-  // Validates sizes, corners below `corner_limit`, and offsets for `points`. kDataLoss.
-  absl::Status Check(std::size_t corner_limit, std::size_t points, std::string_view name) const;
 
+  // For the Fields of what holds it. Corners lie below `corner_limit`.
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    visit("triangles", self.triangles);
-    visit("quads", self.quads);
-    visit("polygon_offset", self.polygon_offset);
-    visit("polygons", self.polygons);
-    visit("face_offset", self.face_offset);
-    visit("faces", self.faces);
+  static void Fields(Self& self, Visit&& visit, rule::Extent corner_limit, std::size_t points) {
+    visit("triangles", self.triangles, rule::MultipleOf{3}, rule::Below(corner_limit));
+    visit("quads", self.quads, rule::MultipleOf{4}, rule::Below(corner_limit));
+    visit("polygon_offset", self.polygon_offset,
+          rule::Offsets(rule::kAnySize, self.polygons.size(), 3));
+    visit("polygons", self.polygons, rule::Below(corner_limit));
+    visit("face_offset", self.face_offset, rule::Offsets(points, self.faces.size()));
+    visit("faces", self.faces, rule::Below(self.face_count()));
   }
 };
 
@@ -80,8 +78,5 @@ void AddFaceArea(const SurfaceFaces& faces, const float* packed, const float* no
 // Rows of (row, value) pairs; values keep their order within a row.
 void MakeRows(std::span<const std::pair<std::uint32_t, std::uint32_t>> pairs, std::size_t rows,
               std::vector<std::uint32_t>& offsets, std::vector<std::uint32_t>& values);
-
-// Whether offsets run from 0 to `total` without decreasing.
-bool AreRowOffsets(std::span<const std::uint32_t> offsets, std::size_t rows, std::size_t total);
 
 }  // namespace sinew

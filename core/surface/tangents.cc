@@ -212,36 +212,4 @@ Vec4f PosedTangent(const TangentTables& tables, std::size_t k, const TangentPoin
   return {t.x, t.y, t.z, rest.w};
 }
 
-absl::Status CheckTangents(const TangentTables& t, const NormalTables& normals) {
-  const auto damaged = [](const char* what) {
-    return absl::DataLossError(std::string("bound data: tangents: ") + what);
-  };
-  const std::size_t rows = normals.vertices.size();
-  if (t.empty() && t.ring_offset.empty() && t.ring_lane.empty() && t.ring_weight.empty() &&
-      t.coordinates.empty()) {
-    return absl::OkStatus();
-  }
-  if (t.rest_tangents.size() != rows || t.coordinates.size() != rows ||
-      t.ring_offset.size() != normals.points() + 1 || t.ring_offset.front() != 0 ||
-      t.ring_offset.back() != t.ring_lane.size() ||
-      t.ring_weight.size() != t.ring_lane.size() * 2 || !std::ranges::is_sorted(t.ring_offset)) {
-    return damaged("sizes disagree");
-  }
-  if (!std::ranges::all_of(t.ring_lane, [&](std::uint32_t lane) { return lane < normals.lanes; })) {
-    return damaged("an index out of range");
-  }
-  const auto within = [](float value) { return std::abs(value) <= 1.001f; };
-  if (!std::ranges::all_of(t.ring_weight, within) ||
-      !std::ranges::all_of(
-          t.coordinates,
-          [&](const Vec3f& c) { return within(c.x) && within(c.y) && within(c.z); }) ||
-      !std::ranges::all_of(t.rest_tangents, [&](const Vec4f& v) {
-        const double length2 = Dot({v.x, v.y, v.z}, {v.x, v.y, v.z});
-        return v == Vec4f{} || (length2 > 0.999 && length2 < 1.001 && std::abs(v.w) == 1);
-      })) {
-    return damaged("a value out of range");
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace sinew

@@ -18,6 +18,7 @@
 #include <span>
 #include <vector>
 
+#include "core/base/table_schema.h"
 #include "core/base/types.h"
 #include "core/mesh/mesh.h"
 
@@ -36,13 +37,23 @@ struct TangentTables {
 
   bool empty() const { return rest_tangents.empty(); }
 
+  // For NormalTables, with these numbers of points, lanes and vertices.
   template <class Self, class Visit>
-  static void Fields(Self& self, Visit&& visit) {
-    visit("ring_offset", self.ring_offset);
-    visit("ring_lane", self.ring_lane);
-    visit("ring_weight", self.ring_weight);
-    visit("coordinates", self.coordinates);
-    visit("rest_tangents", self.rest_tangents);
+  static void Fields(Self& self, Visit&& visit, std::size_t points, std::size_t lanes,
+                     std::size_t vertices) {
+    const bool none = self.empty();
+    visit("ring_offset", self.ring_offset, rule::Size(none ? 0 : points + 1),
+          rule::Offsets(none ? rule::kAnySize : points, self.ring_lane.size(), 0, none));
+    visit("ring_lane", self.ring_lane, rule::Size(0, none ? 0 : rule::kAnySize),
+          rule::Below(lanes));
+    visit("ring_weight", self.ring_weight, rule::Size(self.ring_lane.size() * 2),
+          rule::Within{-1.001f, 1.001f});
+    visit("coordinates", self.coordinates, rule::Size(none ? 0 : vertices),
+          rule::Within{-1.001f, 1.001f});
+    visit("rest_tangents", self.rest_tangents, rule::SizeOrEmpty{vertices},
+          rule::Each("0 0 0 0 or a unit vector with a handedness of -1 or 1", [](const Vec4f& t) {
+            return t == Vec4f{} || (rule::IsUnit(t) && (t.w == -1 || t.w == 1));
+          }));
   }
 };
 
@@ -75,8 +86,5 @@ TangentPoint PoseAxes(const TangentTables& tables, std::size_t p, const float* p
 // orthogonal to `normal`; 0 0 0 0 if there is none.
 Vec4f PosedTangent(const TangentTables& tables, std::size_t k, const TangentPoint& point,
                    const Vec3f& normal, const Affine& skin);
-
-// Validates loaded tables. kDataLoss.
-absl::Status CheckTangents(const TangentTables& tables, const NormalTables& normals);
 
 }  // namespace sinew

@@ -289,7 +289,7 @@ std::string Rebuilt(const std::vector<TableReader::Table>& tables, std::size_t c
   return writer.Finish();
 }
 
-TEST_P(DeformerLaws, LoadRejectsShortenedOrMissingTables) {
+TEST_P(DeformerLaws, LoadRejectsShortLongOrMissingTables) {
   TableWriter writer;
   deformer_->Save(writer);
   const std::string file = writer.Finish();
@@ -307,6 +307,15 @@ TEST_P(DeformerLaws, LoadRejectsShortenedOrMissingTables) {
       EXPECT_EQ(loaded.status().code(), absl::StatusCode::kDataLoss)
           << tables[i].name << " cut to " << keep << " bytes: " << loaded.status();
     }
+    // One value too many: a copy of the last.
+    std::vector<std::byte> longer(tables[i].bytes.begin(), tables[i].bytes.end());
+    const auto last = tables[i].bytes.last(tables[i].element_bytes);
+    longer.insert(longer.end(), last.begin(), last.end());
+    const std::string extended = Rebuilt(tables, i, longer);
+    const auto of_longer = TableReader::Open(extended);
+    ASSERT_TRUE(of_longer.ok());
+    EXPECT_EQ(Deformer::Load(*of_longer).status().code(), absl::StatusCode::kDataLoss)
+        << tables[i].name << " with a value too many";
     TableWriter without;
     for (std::size_t k = 0; k < tables.size(); ++k) {
       if (k != i) without.AddBytes(tables[k].name, tables[k].element_bytes, tables[k].bytes);

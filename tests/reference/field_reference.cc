@@ -60,7 +60,7 @@ struct Tables {
 struct Collect {
   Tables& to;
   template <class T>
-  void operator()(std::string_view name, const T& member) const {
+  void operator()(std::string_view name, const T& member, const auto&...) const {
     const auto take = [&]<class U>(std::string_view wanted, std::vector<U>& out) {
       if constexpr (requires { requires std::same_as<typename T::value_type, U>; }) {
         if (name == wanted) out.assign(member.begin(), member.end());

@@ -123,16 +123,6 @@ Vec3d Push(const Vec3d& upper, const Vec3d& lower, const DualQuat& p, const Dual
   return amount * (bisector - Dot(axis, bisector) * axis);
 }
 
-absl::Status Damaged(std::string_view what) {
-  return absl::DataLossError(absl::StrCat("bound data: bulge_free: ", AbslView(what)));
-}
-
-bool Finite(std::span<const Vec3d> points) {
-  return std::all_of(points.begin(), points.end(), [](const Vec3d& p) {
-    return std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z);
-  });
-}
-
 }  // namespace
 
 absl::Status BulgeFree::Validate(const BulgeFreeParams& params) {
@@ -263,35 +253,8 @@ StageFacts BulgeFree::Facts() const {
 }
 
 absl::Status BulgeFree::Check(const BlockLayout& layout, std::size_t binding_count) const {
-  SINEW_RETURN_IF_ERROR(CheckBlockJoints(layout, joints, binding_count, "bulge_free"));
-  if (shares.size() != joints.pairs() * kLanes) return Damaged("shares: sizes disagree");
-  for (const float share : shares) {
-    if (!std::isfinite(share)) return Damaged("a share is not finite");
-  }
-  if (!(width >= 0 && std::isfinite(width))) return Damaged("width out of range");
-  if (!Finite(root) || !Finite(tip) || !Finite(upper_direction) || !Finite(lower_direction)) {
-    return Damaged("a bone is not finite");
-  }
-  if (projects()) {
-    if (root.size() != binding_count || tip.size() != binding_count || !upper.empty() ||
-        !pair_couple.empty()) {
-      return Damaged("bones: sizes disagree");
-    }
-    return absl::OkStatus();
-  }
-  if (!tip.empty() || pair_couple.size() != joints.pairs() || lower.size() != upper.size() ||
-      upper_direction.size() != upper.size() || lower_direction.size() != upper.size()) {
-    return Damaged("couples: sizes disagree");
-  }
-  for (std::size_t c = 0; c < upper.size(); ++c) {
-    if (upper[c] >= binding_count || lower[c] >= binding_count) {
-      return Damaged("couples: out of range");
-    }
-  }
-  for (const std::uint32_t couple : pair_couple) {
-    if (couple != kNoPush && couple >= upper.size()) return Damaged("pairs: out of range");
-  }
-  return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, layout.Sizes(binding_count)));
+  return CheckBlockJoints(layout, joints);
 }
 
 void BulgeFree::Run(const StageFrame& frame) const {

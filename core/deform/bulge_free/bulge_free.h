@@ -17,6 +17,7 @@
 // -9.6, 10.4.
 #pragma once
 
+#include "core/deform/bulge_free/bulge_free_kernel.h"
 #include "core/deform/bulge_free/bulge_free_params.h"
 #include "core/deform/method/method.h"
 
@@ -52,17 +53,19 @@ struct BulgeFree {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("joint_offset", self.joints.offset);
-    visit("joint_entry", self.joints.entry);
-    visit("shares", self.shares);
-    visit("width", self.width);
-    visit("root", self.root);
-    visit("tip", self.tip);
-    visit("pair_couple", self.pair_couple);
-    visit("upper", self.upper);
-    visit("lower", self.lower);
-    visit("upper_direction", self.upper_direction);
-    visit("lower_direction", self.lower_direction);
+    BlockJoints::Fields(self.joints, visit);
+    const std::size_t pairs = self.joints.pairs(), couples = self.upper.size();
+    visit("shares", self.shares, rule::Size(pairs * kLanes), rule::Finite());
+    visit("width", self.width, rule::NotNegative());
+    visit("root", self.root, rule::SizeOrEmpty{rule::Bindings()}, rule::Finite());
+    visit("tip", self.tip, rule::Size(self.root.size()), rule::Finite());
+    visit("pair_couple", self.pair_couple, rule::Size(self.projects() ? 0 : pairs),
+          rule::Below(couples, kNoPush));
+    visit("upper", self.upper, rule::Size(0, self.projects() ? 0 : rule::kAnySize),
+          rule::Below(rule::Bindings()));
+    visit("lower", self.lower, rule::Size(couples), rule::Below(rule::Bindings()));
+    visit("upper_direction", self.upper_direction, rule::Size(couples), rule::Finite());
+    visit("lower_direction", self.lower_direction, rule::Size(couples), rule::Finite());
   }
 
  private:

@@ -116,25 +116,8 @@ StageFacts Cor::Facts() const {
 }
 
 absl::Status Cor::Check(const BlockLayout& layout, std::size_t binding_count) const {
-  SINEW_RETURN_IF_ERROR(table.Check(layout, binding_count));
-  if (bindings != binding_count) {
-    return absl::DataLossError(
-        absl::StrCat("bound data: bindings: got ", bindings, ", need ", binding_count));
-  }
-  if (centres.size() != layout.order.size() * 3) {
-    return absl::DataLossError(absl::StrCat("bound data: centres: got ", centres.size(),
-                                            " values, need ", layout.order.size() * 3));
-  }
-  for (const float value : centres) {
-    if (!std::isfinite(value)) return absl::DataLossError("bound data: centres: not finite");
-  }
-  for (const float value : {pieces, blur}) {
-    if (!std::isfinite(value) || value < 0) {
-      return absl::DataLossError(
-          absl::StrCat("bound data: pieces, blur: got ", value, ", need a finite number from 0"));
-    }
-  }
-  return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, layout.Sizes(binding_count)));
+  return CheckBlockJoints(layout, table.joints);
 }
 
 void Cor::Run(const StageFrame& frame) const {

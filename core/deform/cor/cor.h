@@ -37,10 +37,10 @@ struct Cor {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     WeightTable::Fields(self.table, visit);
-    visit("bindings", self.bindings);
-    visit("pieces", self.pieces);
-    visit("blur", self.blur);
-    visit("centres", self.centres);
+    visit("bindings", self.bindings, rule::Equals{rule::Bindings()});
+    visit("pieces", self.pieces, rule::NotNegative());
+    visit("blur", self.blur, rule::NotNegative());
+    visit("centres", self.centres, rule::Size(rule::Lanes(3)), rule::Finite());
   }
 };
 

@@ -10,6 +10,7 @@
 #include "core/base/status.h"
 #include "core/deform/ddm/ddm_kernel.h"
 #include "core/deform/ddm/ddm_lane.h"
+#include "core/deform/ddm/ddm_storage.h"
 #include "core/deform/ddm/half_weights_kernel.h"
 #include "core/deform/kernels/centre_blend_kernel.h"
 #include "core/deform/kernels/linear_blend_kernel.h"
@@ -56,6 +57,21 @@ absl::Status DdmTables::Validate(const DdmParams& params, std::string_view metho
     return absl::InvalidArgumentError(
         absl::StrCat(AbslView(method), ".lambda: got ", params.lambda,
                      ", explicit smoothing needs 0 to 1 (or a radius)"));
+  }
+  return absl::OkStatus();
+}
+
+absl::Status DdmTables::Check(const BlockLayout& layout, std::size_t binding_count,
+                              bool enhanced) const {
+  SINEW_RETURN_IF_ERROR(CheckFields("ddm", *this, layout.Sizes(binding_count)));
+  SINEW_RETURN_IF_ERROR(CheckBlockJoints(layout, joints));
+  if (!HasVariant(variant, enhanced)) {
+    return absl::DataLossError(absl::StrCat("bound data: ddm: variant: value 0 is ", variant,
+                                            ", need ", enhanced ? "0, 2, 3 or 4" : "0 to 5"));
+  }
+  if (widest != WidestBlock(joints)) {
+    return absl::DataLossError(absl::StrCat("bound data: ddm: widest: value 0 is ", widest,
+                                            ", need ", WidestBlock(joints)));
   }
   return absl::OkStatus();
 }

@@ -14,6 +14,7 @@
 #include "core/deform/ddm/ddm_moments.h"
 #include "core/deform/ddm/ddm_params.h"
 #include "core/deform/method/method.h"
+#include "core/simd/half.h"
 
 namespace sinew {
 
@@ -67,22 +68,27 @@ struct DdmTables {
   // Table names of saved data; changing one needs a new kVersion.
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("joint_offset", self.joints.offset);
-    visit("joint_entry", self.joints.entry);
-    visit("moments", self.moments);
-    visit("halves", self.halves);
-    visit("units", self.units);
-    visit("centroid", self.centroid);
-    visit("fit", self.fit);
-    visit("bindings", self.bindings);
-    visit("variant", self.variant);
-    visit("half", self.half);
-    visit("pop_guard", self.pop_guard);
-    visit("widest", self.widest);
-    visit("alpha", self.alpha);
-    visit("dropped", self.dropped);
-    visit("storage_error", self.storage_error);
-    visit("radius", self.radius);
+    BlockJoints::Fields(self.joints, visit);
+    const bool half = self.half != 0;
+    const std::size_t pairs = self.joints.pairs(), values = pairs * self.fields() * kLanes;
+    visit("moments", self.moments, rule::Size(half ? 0 : values), rule::Finite());
+    visit("halves", self.halves, rule::Size(half ? values : 0),
+          rule::Each("a half from -1 to 1",
+                     [](std::uint16_t value) { return (value & kHalfMagnitude) <= kHalfOne; }));
+    visit("units", self.units, rule::Size(half ? pairs * self.groups() : 0), rule::Finite());
+    visit("centroid", self.centroid, rule::Size(rule::Lanes(self.variant == 5 ? 0 : 3)),
+          rule::Finite());
+    visit("fit", self.fit, rule::Size(rule::Lanes(self.variant == 1 ? kDdmFitFields : 0)),
+          rule::Finite());
+    visit("bindings", self.bindings, rule::Equals{rule::Bindings()});
+    visit("variant", self.variant, rule::Within{0, 5});
+    visit("half", self.half, rule::Within{0, 1});
+    visit("pop_guard", self.pop_guard, rule::Within{0, 1});
+    visit("widest", self.widest, rule::Any());  // Check compares it with the joints
+    visit("alpha", self.alpha, rule::Within{0, 1});
+    visit("dropped", self.dropped, rule::Finite());
+    visit("storage_error", self.storage_error, rule::Finite());
+    visit("radius", self.radius, rule::Finite());
   }
 
  private:

@@ -149,18 +149,6 @@ void WriteBlocks(const StageFrame& frame, const Smoothed& smoothed, const Vec3f&
   }
 }
 
-absl::Status Damaged(std::string_view what) {
-  return absl::DataLossError(absl::StrCat("bound data: delta_mush: ", AbslView(what)));
-}
-
-bool AllBelow(std::span<const std::uint32_t> values, std::size_t limit) {
-  return std::ranges::all_of(values, [&](std::uint32_t value) { return value < limit; });
-}
-
-bool AllFinite(std::span<const float> values) {
-  return std::ranges::all_of(values, [](float value) { return std::isfinite(value); });
-}
-
 }  // namespace
 
 StageFacts DeltaMush::Facts() const {
@@ -181,39 +169,8 @@ std::vector<BindStatistic> DeltaMush::Statistics() const {
            .description = "Smoothing steps per frame, as given or derived from the radius."}};
 }
 
-absl::Status DeltaMush::Check(const BlockLayout& layout, std::size_t) const {
-  if (iterations > kMaxMushSteps) return Damaged("too many iterations");
-  if (even > 1) return Damaged("even must be 0 or 1");
-  if (iterations == 0) {
-    bool empty = true;
-    Fields(*this, [&]<class T>(std::string_view, const T& member) {
-      if constexpr (requires { member.empty(); }) empty = empty && member.empty();
-    });
-    return empty ? absl::OkStatus() : Damaged("tables without iterations");
-  }
-  const std::size_t lanes = layout.order.size();
-  if (points() == 0 || points() > lanes ||
-      !AreRowOffsets(row_offset, points(), neighbours.size()) ||
-      weights.size() != (even == 1 ? points() : neighbours.size()) ||
-      frame_points.size() != points() * 2 || frame_turn.size() != points() * 2 ||
-      frame_least.size() != points() * 3 || lane_point.size() != lanes ||
-      delta.size() != lanes * 3 || offset.size() != lanes * 3) {
-    return Damaged("sizes disagree");
-  }
-  SINEW_RETURN_IF_ERROR(surface.Check(points(), points(), Params::kName));
-  const auto is_point = [&](std::int64_t p) {
-    return p >= -1 && p < static_cast<std::int64_t>(points());
-  };
-  if (!AllBelow(point_lane, lanes) || !AllBelow(neighbours, points()) ||
-      !AllBelow(lane_point, points()) || !std::ranges::all_of(frame_points, is_point)) {
-    return Damaged("an index out of range");
-  }
-  if (!std::ranges::all_of(weights, [](float w) { return w >= 0 && w <= 1; }) ||
-      !AllFinite(frame_turn) || !AllFinite(frame_least) || !AllFinite(delta) ||
-      !AllFinite(offset)) {
-    return Damaged("a value out of range");
-  }
-  return absl::OkStatus();
+absl::Status DeltaMush::Check(const BlockLayout& layout, std::size_t bindings) const {
+  return CheckFields(Params::kName, *this, layout.Sizes(bindings), iterations == 0);
 }
 
 void DeltaMush::Run(const StageFrame& frame) const {

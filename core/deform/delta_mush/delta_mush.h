@@ -59,19 +59,20 @@ struct DeltaMush {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("iterations", self.iterations);
-    visit("point_lane", self.point_lane);
-    visit("row_offset", self.row_offset);
-    visit("neighbours", self.neighbours);
-    visit("weights", self.weights);
-    visit("even", self.even);
-    SurfaceFaces::Fields(self.surface, visit);
-    visit("frame_points", self.frame_points);
-    visit("frame_turn", self.frame_turn);
-    visit("frame_least", self.frame_least);
-    visit("lane_point", self.lane_point);
-    visit("delta", self.delta);
-    visit("offset", self.offset);
+    const std::size_t points = self.points(), edges = self.neighbours.size();
+    visit("iterations", self.iterations, rule::Within{0, kMaxMushSteps});
+    visit("point_lane", self.point_lane, rule::Size(1, rule::Lanes()), rule::Below(rule::Lanes()));
+    visit("row_offset", self.row_offset, rule::Offsets(points, edges));
+    visit("neighbours", self.neighbours, rule::Below(points));
+    visit("weights", self.weights, rule::Size(self.even == 1 ? points : edges), rule::Within{0, 1});
+    visit("even", self.even, rule::Within{0, 1});
+    SurfaceFaces::Fields(self.surface, visit, points, points);
+    visit("frame_points", self.frame_points, rule::Size(points * 2), rule::Below(points, -1));
+    visit("frame_turn", self.frame_turn, rule::Size(points * 2), rule::Finite());
+    visit("frame_least", self.frame_least, rule::Size(points * 3), rule::Finite());
+    visit("lane_point", self.lane_point, rule::Size(rule::Lanes()), rule::Below(points));
+    visit("delta", self.delta, rule::Size(rule::Lanes(3)), rule::Finite());
+    visit("offset", self.offset, rule::Size(rule::Lanes(3)), rule::Finite());
   }
 };
 

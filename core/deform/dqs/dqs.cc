@@ -170,41 +170,14 @@ StageFacts Dqs::Facts() const {
 }
 
 absl::Status Dqs::Check(const BlockLayout& layout, std::size_t binding_count) const {
-  SINEW_RETURN_IF_ERROR(table.Check(layout, binding_count));
-  if (bindings != binding_count) {
-    return absl::DataLossError(
-        absl::StrCat("bound data: bindings: got ", bindings, ", need ", binding_count));
-  }
-  if (!(blend >= 0 && blend <= 1)) {
-    return absl::DataLossError(absl::StrCat("bound data: blend: got ", blend, ", need 0 to 1"));
-  }
-  if (!blend_lanes.empty() && blend_lanes.size() != layout.order.size()) {
-    return absl::DataLossError(absl::StrCat("bound data: blend_lanes: got ", blend_lanes.size(),
-                                            " values, need ", layout.order.size()));
-  }
-  for (const float lane : blend_lanes) {
-    if (!(lane >= 0 && lane <= 1)) {
-      return absl::DataLossError(
-          absl::StrCat("bound data: blend_lanes: got ", lane, ", need 0 to 1"));
-    }
-  }
-  return CheckSigns();
-}
-
-absl::Status Dqs::CheckSigns() const {
-  const auto damaged = [](std::string_view what) {
-    return absl::DataLossError(absl::StrCat("bound data: signs: ", AbslView(what)));
-  };
-  if (sign_order.size() != sign_parent.size() ||
-      (!sign_order.empty() && sign_order.size() != bindings)) {
-    return damaged("sizes disagree");
-  }
+  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, layout.Sizes(binding_count)));
+  SINEW_RETURN_IF_ERROR(CheckBlockJoints(layout, table.joints));
   std::vector<bool> seen(bindings);
   for (std::size_t k = 0; k < sign_order.size(); ++k) {
-    if (sign_order[k] >= bindings || sign_parent[k] >= bindings) return damaged("out of range");
-    if (seen[sign_order[k]]) return damaged("duplicate binding");
     if (k == 0 ? sign_parent[k] != sign_order[k] : !seen[sign_parent[k]]) {
-      return damaged("a binding precedes the one it follows");
+      return absl::DataLossError(absl::StrCat("bound data: dqs: sign_parent: binding ",
+                                              sign_order[k], " follows ", sign_parent[k],
+                                              ", need one before it"));
     }
     seen[sign_order[k]] = true;
   }

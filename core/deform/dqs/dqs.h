@@ -52,17 +52,18 @@ struct Dqs {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     WeightTable::Fields(self.table, visit);
-    visit("bindings", self.bindings);
-    visit("blend", self.blend);
-    visit("blend_lanes", self.blend_lanes);
-    visit("sign_order", self.sign_order);
-    visit("sign_parent", self.sign_parent);
+    visit("bindings", self.bindings, rule::Equals{rule::Bindings()});
+    visit("blend", self.blend, rule::Within{0, 1});
+    visit("blend_lanes", self.blend_lanes, rule::SizeOrEmpty{rule::Lanes()}, rule::Within{0, 1});
+    visit("sign_order", self.sign_order, rule::SizeOrEmpty{rule::Bindings()},
+          rule::Distinct{rule::Bindings()});
+    visit("sign_parent", self.sign_parent, rule::Size(self.sign_order.size()),
+          rule::Below(rule::Bindings()));
   }
 
  private:
   // Whether some vertex blends in linear skinning.
   bool mixes() const { return blend < 1 || !blend_lanes.empty(); }
-  absl::Status CheckSigns() const;
 };
 
 }  // namespace sinew

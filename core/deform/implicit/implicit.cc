@@ -114,21 +114,18 @@ StageFacts Implicit::Facts() const {
 }
 
 absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) const {
-  if (contact > 1 || newton > 1 || tracking > 1 || !(attraction >= 0 && attraction <= 1) ||
-      iterations > kMaxIterations || smoothing > kMaxSmoothing) {
-    return absl::DataLossError("bound data: implicit: a parameter out of range");
-  }
+  TableSizes sizes = layout.Sizes(bindings);
+  sizes.joints = joints;
+  sizes.field_parts = field.parts();
+  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, sizes));
   SINEW_RETURN_IF_ERROR(field.Check(joints));
   if (field.parts_of_bindings().size() != bindings) {
-    return absl::DataLossError("bound data: implicit: inconsistent bindings");
+    return absl::DataLossError(absl::StrCat("bound data: implicit: field_part_of_binding: got ",
+                                            field.parts_of_bindings().size(), " values, need ",
+                                            bindings));
   }
   SINEW_RETURN_IF_ERROR(muscles.Check(joints, field.parts()));
-  SINEW_RETURN_IF_ERROR(skin.Check(layout));
-  if (inward.size() != (tracking != 0 ? skin.points() * 3 : 0) ||
-      !std::ranges::all_of(inward, [](float d) { return d >= -1 && d <= 1; })) {
-    return absl::DataLossError("bound data: implicit: a direction out of range");
-  }
-  return absl::OkStatus();
+  return skin.Check(layout);
 }
 
 void Implicit::Run(const StageFrame& frame) const {

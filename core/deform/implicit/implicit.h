@@ -49,17 +49,18 @@ struct Implicit {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("contact", self.contact);
-    visit("newton", self.newton);
-    visit("iterations", self.iterations);
-    visit("smoothing", self.smoothing);
-    visit("tracking", self.tracking);
-    visit("attraction", self.attraction);
-    visit("joints", self.joints);
+    visit("contact", self.contact, rule::Within{0, 1});
+    visit("newton", self.newton, rule::Within{0, 1});
+    visit("iterations", self.iterations, rule::Within{0, 1000});
+    visit("smoothing", self.smoothing, rule::Within{0, 50});
+    visit("tracking", self.tracking, rule::Within{0, 1});
+    visit("attraction", self.attraction, rule::Within{0, 1});
+    visit("joints", self.joints, rule::Any());  // Facts: the rig has them
     LimbField::Fields(self.field, visit);
     MuscleField::Fields(self.muscles, visit);
     SkinSurface::Fields(self.skin, visit);
-    visit("inward", self.inward);
+    visit("inward", self.inward, rule::Size(self.tracking != 0 ? self.skin.points() * 3 : 0),
+          rule::Within{-1, 1});
   }
 };
 

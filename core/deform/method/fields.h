@@ -1,8 +1,9 @@
 // fields.h - saves, loads and measures objects that list their members in Fields(self, visit).
 //
-// `visit(name, member)` is called once per member, always in the same order; names are unique and
-// become those of the saved tables. Members are arrays of plain values, or single values, which
-// become tables of one. Thread-safe for different objects.
+// `visit(name, member, rules...)` is called once per member, always in the same order; names are
+// unique and become those of the saved tables. Members are arrays of plain values, or single
+// values, which become tables of one. Rules: core/base/table_schema.h. Thread-safe for different
+// objects.
 #pragma once
 
 #include <absl/status/status.h>
@@ -16,21 +17,14 @@
 
 #include "core/base/status.h"
 #include "core/base/table_io.h"
+#include "core/base/table_schema.h"
 
 namespace sinew {
-
-// Detects arrays by their element type.
-template <class T>
-concept ArrayField = requires(const T& t) {
-  typename T::value_type;
-  t.data();
-  t.size();
-};
 
 // Adds a table `prefix` + name per member, in the order of Fields.
 template <class Object>
 void SaveFields(TableWriter& tables, std::string_view prefix, const Object& object) {
-  Object::Fields(object, [&]<class T>(std::string_view name, const T& member) {
+  Object::Fields(object, [&]<class T>(std::string_view name, const T& member, const auto&...) {
     const std::string full = absl::StrCat(AbslView(prefix), AbslView(name));
     if constexpr (ArrayField<T>) {
       tables.Add(full, member);
@@ -45,7 +39,7 @@ void SaveFields(TableWriter& tables, std::string_view prefix, const Object& obje
 template <class Object>
 absl::Status LoadFields(const TableReader& tables, std::string_view prefix, Object& object) {
   absl::Status status;
-  Object::Fields(object, [&]<class T>(std::string_view name, T& member) {
+  Object::Fields(object, [&]<class T>(std::string_view name, T& member, const auto&...) {
     if (!status.ok()) return;
     const std::string full = absl::StrCat(AbslView(prefix), AbslView(name));
     if constexpr (ArrayField<T>) {
@@ -67,7 +61,7 @@ absl::Status LoadFields(const TableReader& tables, std::string_view prefix, Obje
 template <class Object>
 std::size_t FieldBytes(const Object& object) {
   std::size_t bytes = sizeof(Object);
-  Object::Fields(object, [&]<class T>(std::string_view, const T& member) {
+  Object::Fields(object, [&]<class T>(std::string_view, const T& member, const auto&...) {
     if constexpr (ArrayField<T>) bytes += member.size() * sizeof(typename T::value_type);
   });
   return bytes;

@@ -90,8 +90,8 @@ struct StageFrame {
 
 // Represents any visitor of Fields in the concept.
 struct AnyField {
-  template <class T>
-  void operator()(std::string_view, T&) const {}
+  template <class T, class... Rules>
+  void operator()(std::string_view, T&, const Rules&...) const {}
 };
 
 template <class M>
@@ -113,8 +113,8 @@ concept Method = requires(M m, const M& c, const typename M::Params& p, const Bi
     c.Check(b.layout, std::size_t{})
     } -> std::same_as<absl::Status>;  // validates tables against layout and binding count
   { c.Run(f) } -> std::same_as<void>;
-  M::Fields(
-      m, AnyField{});  // visits (name, member) of every array and number, for save, load and size
+  M::Fields(m, AnyField{});  // visits (name, member, rules) of every array and number, for save,
+                             // load, size and CheckFields
 };
 
 // Optional members: `std::vector<BindStatistic> Statistics() const`, and `kBehind`, the stage

@@ -18,10 +18,6 @@ constexpr std::size_t kBlockGrain = 1024;  // blocks: about 20 microseconds of c
 constexpr std::size_t kAnchorGrain = 512;  // points: about 20 microseconds
 constexpr std::size_t kSwellFloats = 4;    // width and depth in the pose and at rest
 
-absl::Status Damaged(std::string_view what) {
-  return absl::DataLossError(absl::StrCat("bound data: muscle: ", AbslView(what)));
-}
-
 // Radius of an elliptic section in a unit direction.
 float SectionRadius(float width, float depth, const MuscleAnchor& anchor) {
   const float x = anchor.across / width, y = anchor.down / depth;
@@ -58,41 +54,11 @@ std::vector<BindStatistic> MuscleStage::Statistics() const {
            .description = "Skin points moved by muscles; vertices of a seam count once."}};
 }
 
-absl::Status MuscleStage::Check(const BlockLayout& layout, std::size_t) const {
-  if (anchored() == 0) {
-    bool empty = true;
-    Fields(*this,
-           [&]<class T>(std::string_view, const T& member) { empty = empty && member.empty(); });
-    return empty ? absl::OkStatus() : Damaged("tables without anchors");
-  }
-  // Facts guarantees the number of joints.
-  SINEW_RETURN_IF_ERROR(muscles.Check(muscles.joints()));
-  if (!AreRowOffsets(anchor_offset, anchored(), anchors.size()) ||
-      lane_anchor.size() != layout.order.size()) {
-    return Damaged("sizes disagree");
-  }
-  SINEW_RETURN_IF_ERROR(surface.Check(layout.order.size(), anchored(), Params::kName));
-  if (rest_axes.size() != muscles.rows.size() ||
-      !std::ranges::all_of(rest_axes, [](const BellyAxes& axes) {
-        return axes.width > 0 && axes.depth > 0 && std::isfinite(axes.width + axes.depth);
-      })) {
-    return Damaged("rest axes out of range");
-  }
-  for (const MuscleAnchor& anchor : anchors) {
-    const float length2 = anchor.across * anchor.across + anchor.down * anchor.down;
-    if (anchor.muscle >= muscles.rows.size() || !std::isfinite(anchor.share) ||
-        !(length2 > 0.9f && length2 < 1.1f)) {
-      return Damaged("an anchor out of range");
-    }
-  }
-  const auto is_lane = [&](std::uint32_t lane) { return lane < layout.order.size(); };
-  const auto is_anchor = [&](std::int64_t a) {
-    return a >= -1 && a < static_cast<std::int64_t>(anchored());
-  };
-  if (!std::ranges::all_of(anchor_lane, is_lane) || !std::ranges::all_of(lane_anchor, is_anchor)) {
-    return Damaged("an index out of range");
-  }
-  return absl::OkStatus();
+absl::Status MuscleStage::Check(const BlockLayout& layout, std::size_t bindings) const {
+  TableSizes sizes = layout.Sizes(bindings);
+  sizes.joints = muscles.joints();  // Facts guarantees that the rig has them
+  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, sizes, anchored() == 0));
+  return muscles.Check(sizes.joints);
 }
 
 void MuscleStage::Run(const StageFrame& frame) const {

@@ -9,6 +9,8 @@
 // not lift where a belly leaves the bone; `implicit` does both at a higher cost.
 #pragma once
 
+#include <cmath>
+
 #include "core/base/aligned.h"
 #include "core/deform/method/method.h"
 #include "core/deform/muscle/muscle_params.h"
@@ -55,12 +57,23 @@ struct MuscleStage {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     MuscleTables::Fields(self.muscles, visit);
-    visit("rest_axes", self.rest_axes);
-    visit("anchor_offset", self.anchor_offset);
-    visit("anchors", self.anchors);
-    visit("anchor_lane", self.anchor_lane);
-    visit("lane_anchor", self.lane_anchor);
-    SurfaceFaces::Fields(self.surface, visit);
+    const std::size_t anchored = self.anchored(), muscles = self.muscles.rows.size();
+    visit("rest_axes", self.rest_axes, rule::Size(muscles),
+          rule::Each("finite semi-axes above 0", [](const BellyAxes& axes) {
+            return axes.width > 0 && axes.depth > 0 && std::isfinite(axes.width + axes.depth);
+          }));
+    visit("anchor_offset", self.anchor_offset, rule::Offsets(anchored, self.anchors.size()));
+    visit("anchors", self.anchors,
+          rule::Each("a muscle of the table, a finite share and a unit direction",
+                     [muscles](const MuscleAnchor& anchor) {
+                       const float length2 =
+                           anchor.across * anchor.across + anchor.down * anchor.down;
+                       return anchor.muscle < muscles && std::isfinite(anchor.share) &&
+                              length2 > 0.9f && length2 < 1.1f;
+                     }));
+    visit("anchor_lane", self.anchor_lane, rule::Below(rule::Lanes()));
+    visit("lane_anchor", self.lane_anchor, rule::Size(rule::Lanes()), rule::Below(anchored, -1));
+    SurfaceFaces::Fields(self.surface, visit, rule::Lanes(), anchored);
   }
 };
 

@@ -24,7 +24,6 @@ constexpr std::size_t kPointGrain = 2048, kBlockGrain = 256;
 // A point whose area vectors sum to less than this part of their squared lengths is between folded
 // faces and has no surface to slide on. Sliding fades out towards that limit.
 constexpr float kNoSurface = 0.005f;
-constexpr std::uint32_t kMaxPasses = 100;  // upper limit of `iterations`
 // Length of the angle-weighted mean of the unit face normals around a point: at or below kRidge it
 // is a corner or on a ridge and does not slide, at kSmooth it is on smooth skin. A right-angled
 // ridge has 0.71, a limb of twelve sides 0.97.
@@ -174,14 +173,6 @@ void WriteBlock(const Relax& relax, std::span<const PointBlock> in, const float*
   }
 }
 
-absl::Status Damaged(absl::string_view what) {
-  return absl::DataLossError(absl::StrCat("bound data: relax: ", what));
-}
-
-bool Below(std::span<const std::uint32_t> values, std::size_t limit) {
-  return std::ranges::all_of(values, [&](std::uint32_t value) { return value < limit; });
-}
-
 }  // namespace
 
 absl::StatusOr<BindCost> Relax::Cost(const BindInput& input, const RelaxParams& params) {
@@ -267,30 +258,15 @@ std::vector<BindStatistic> Relax::Statistics() const {
                           "components, or where faces do not close around them once."}};
 }
 
-absl::Status Relax::Check(const BlockLayout& layout, std::size_t) const {
-  const std::size_t lanes = layout.order.size();
-  if (iterations > kMaxPasses || !(strength >= 0 && strength <= 1)) {
-    return Damaged("a parameter out of range");
-  }
-  if (points() == 0 || points() > lanes || lane_point.size() != lanes ||
-      inside_out.size() != points() || !AreRowOffsets(row_offset, points(), neighbours.size()) ||
-      weights.size() != neighbours.size()) {
-    return Damaged("sizes disagree");
-  }
-  SINEW_RETURN_IF_ERROR(surface.Check(points(), points(), Params::kName));
+absl::Status Relax::Check(const BlockLayout& layout, std::size_t bindings) const {
+  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, layout.Sizes(bindings)));
   for (std::size_t p = 0; p < points(); ++p) {
     for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
       const auto corners = surface.Corners(surface.faces[k]);
-      if (corners.size() <= kMaxCorners && FindCorner(corners, p) == corners.size()) {
-        return Damaged("a face in the ring of a point that is not its corner");
-      }
+      if (corners.size() > kMaxCorners || FindCorner(corners, p) < corners.size()) continue;
+      return absl::DataLossError(absl::StrCat("bound data: relax: faces: face ", surface.faces[k],
+                                              " of point ", p, ", need one with this corner"));
     }
-  }
-  if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !Below(neighbours, points())) {
-    return Damaged("an index out of range");
-  }
-  if (!std::ranges::all_of(weights, [](float w) { return w >= 0 && w <= 1; })) {
-    return Damaged("a value out of range");
   }
   return absl::OkStatus();
 }

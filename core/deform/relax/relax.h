@@ -47,15 +47,16 @@ struct Relax {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("iterations", self.iterations);
-    visit("strength", self.strength);
-    visit("point_lane", self.point_lane);
-    visit("lane_point", self.lane_point);
-    visit("row_offset", self.row_offset);
-    visit("neighbours", self.neighbours);
-    visit("weights", self.weights);
-    visit("inside_out", self.inside_out);
-    SurfaceFaces::Fields(self.surface, visit);
+    const std::size_t points = self.points(), edges = self.neighbours.size();
+    visit("iterations", self.iterations, rule::Within{0, 100});
+    visit("strength", self.strength, rule::Within{0, 1});
+    visit("point_lane", self.point_lane, rule::Size(1, rule::Lanes()), rule::Below(rule::Lanes()));
+    visit("lane_point", self.lane_point, rule::Size(rule::Lanes()), rule::Below(points));
+    visit("row_offset", self.row_offset, rule::Offsets(points, edges));
+    visit("neighbours", self.neighbours, rule::Below(points));
+    visit("weights", self.weights, rule::Size(edges), rule::Within{0, 1});
+    visit("inside_out", self.inside_out, rule::Size(points), rule::Within{0, 1});
+    SurfaceFaces::Fields(self.surface, visit, points, points);
   }
 };
 

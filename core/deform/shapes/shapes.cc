@@ -68,20 +68,6 @@ void FillOffsets(const ShapeTarget& target, const BlockLayout& layout,
   }
 }
 
-absl::Status Damaged(std::string_view what) {
-  return absl::DataLossError(absl::StrCat("bound data: shapes: ", AbslView(what)));
-}
-
-// Whether offsets run from 0 to `count` without decreasing.
-bool Partitions(std::span<const std::uint32_t> offsets, std::size_t parts, std::size_t count) {
-  return offsets.size() == parts + 1 && offsets.front() == 0 && offsets.back() == count &&
-         std::is_sorted(offsets.begin(), offsets.end());
-}
-
-bool StrictlyRising(std::span<const std::uint32_t> values) {
-  return std::adjacent_find(values.begin(), values.end(), std::greater_equal<>()) == values.end();
-}
-
 }  // namespace
 
 void BlendTargets(std::span<const float> weights, double value, double strength,
@@ -174,32 +160,8 @@ StageFacts Shapes::Facts() const {
           .controls = controls};
 }
 
-absl::Status Shapes::Check(const BlockLayout& layout, std::size_t) const {
-  const std::size_t targets = target_weight.size(), pairs = pair_block.size();
-  if (!Partitions(shape_target, shape_control.size(), targets) || !StrictlyRising(shape_target) ||
-      !Partitions(target_pair, targets, pairs) || offsets.size() != pairs * kBlockFloats) {
-    return Damaged("sizes disagree");
-  }
-  for (std::size_t s = 0; s < shape_control.size(); ++s) {
-    for (std::size_t t = shape_target[s]; t < shape_target[s + 1]; ++t) {
-      if (!std::isfinite(target_weight[t]) || target_weight[t] == 0 ||
-          (t > shape_target[s] && !(target_weight[t] > target_weight[t - 1]))) {
-        return Damaged("target weights must ascend and not be 0");
-      }
-    }
-  }
-  for (std::size_t t = 0; t < targets; ++t) {
-    const auto blocks =
-        std::span(pair_block).subspan(target_pair[t], target_pair[t + 1] - target_pair[t]);
-    if (!StrictlyRising(blocks) || (!blocks.empty() && blocks.back() >= layout.blocks())) {
-      return Damaged("blocks of a target must ascend and be in range");
-    }
-  }
-  if (!std::all_of(offsets.begin(), offsets.end(), [](float v) { return std::isfinite(v); })) {
-    return Damaged("an offset is not finite");
-  }
-  if (!(std::abs(strength) <= 10)) return Damaged("strength out of range");
-  return absl::OkStatus();
+absl::Status Shapes::Check(const BlockLayout& layout, std::size_t bindings) const {
+  return CheckFields(Params::kName, *this, layout.Sizes(bindings));
 }
 
 void Shapes::Run(const StageFrame& frame) const {

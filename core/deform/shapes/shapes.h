@@ -45,13 +45,17 @@ struct Shapes {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("shape_control", self.shape_control);
-    visit("shape_target", self.shape_target);
-    visit("target_weight", self.target_weight);
-    visit("target_pair", self.target_pair);
-    visit("pair_block", self.pair_block);
-    visit("offsets", self.offsets);
-    visit("strength", self.strength);
+    const std::size_t targets = self.target_weight.size(), pairs = self.pair_block.size();
+    visit("shape_control", self.shape_control, rule::Any());  // Facts: the rig has the controls
+    visit("shape_target", self.shape_target, rule::Offsets(self.shape_control.size(), targets, 1));
+    visit("target_weight", self.target_weight, rule::Finite(),
+          rule::Each("no 0", [](float weight) { return weight != 0; }),
+          rule::Rising{self.shape_target});
+    visit("target_pair", self.target_pair, rule::Offsets(targets, pairs));
+    visit("pair_block", self.pair_block, rule::Below(rule::Blocks()),
+          rule::Rising{self.target_pair});
+    visit("offsets", self.offsets, rule::Size(pairs * 3 * kLanes), rule::Finite());
+    visit("strength", self.strength, rule::Within{-10, 10});
   }
 };
 

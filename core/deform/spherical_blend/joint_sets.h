@@ -28,6 +28,18 @@ struct JointSets {
     return std::span(entry).subspan(offset[s], offset[s + 1] - offset[s]);
   }
 
+  // For the Fields of what holds it. used: there are sets, else every table is empty.
+  template <class Self, class Visit>
+  static void Fields(Self& self, Visit&& visit, bool used) {
+    const std::size_t most = used ? rule::kAnySize : 0;
+    visit("set_offset", self.offset, rule::Size(used ? 2 : 0, most),
+          rule::Offsets(rule::kAnySize, self.entry.size(), 1, !used));
+    visit("set_entry", self.entry, rule::Size(0, most), rule::Below(rule::Bindings()),
+          rule::Rising{self.offset});
+    visit("lane_set", self.lane_set, rule::Size(rule::Lanes(used ? 1 : 0)),
+          rule::Below(self.size()));
+  }
+
   // max_influences as in WeightTable: sets contain the bindings kept per vertex. kCancelled.
   static absl::StatusOr<JointSets> Create(const Rig& rig, const BlockLayout& layout,
                                           std::uint32_t max_influences, const Task& task);

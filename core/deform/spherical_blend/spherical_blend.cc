@@ -21,37 +21,6 @@ constexpr std::size_t kSetGrain = 32;
 constexpr double kPackWork = 50, kSetWork = 60, kCentreWork = 300, kJointWork = 30;
 constexpr std::size_t kSetsAtATime = 2048;  // sets between cancellation checks
 
-absl::Status Damaged(absl::string_view what) {
-  return absl::DataLossError(absl::StrCat("bound data: spherical_blend: ", what));
-}
-
-bool Finite(const Vec3d& v) {
-  return std::isfinite(v.x) && std::isfinite(v.y) && std::isfinite(v.z);
-}
-
-// Checks that sets contain ascending bindings of the rig, and that every lane has a set.
-absl::Status CheckSets(const JointSets& sets, std::size_t lanes, std::size_t bindings) {
-  if (sets.offset.size() < 2 || sets.offset.front() != 0 ||
-      sets.offset.back() != sets.entry.size() || sets.lane_set.size() != lanes) {
-    return Damaged("sets: sizes disagree");
-  }
-  for (std::size_t s = 0; s < sets.size(); ++s) {
-    if (sets.offset[s + 1] <= sets.offset[s] || sets.offset[s + 1] > sets.entry.size()) {
-      return Damaged("sets: offsets do not rise");
-    }
-    for (std::uint32_t k = sets.offset[s]; k < sets.offset[s + 1]; ++k) {
-      if (sets.entry[k] >= bindings) return Damaged("sets: a binding is out of range");
-      if (k > sets.offset[s] && sets.entry[k] <= sets.entry[k - 1]) {
-        return Damaged("sets: bindings do not rise");
-      }
-    }
-  }
-  for (const std::uint32_t set : sets.lane_set) {
-    if (set >= sets.size()) return Damaged("lane_set: out of range");
-  }
-  return absl::OkStatus();
-}
-
 }  // namespace
 
 absl::StatusOr<BindCost> SphericalBlend::Cost(const BindInput& input,
@@ -169,41 +138,17 @@ StageFacts SphericalBlend::Facts() const {
 }
 
 absl::Status SphericalBlend::Check(const BlockLayout& layout, std::size_t bindings) const {
-  SINEW_RETURN_IF_ERROR(table.Check(layout, bindings));
-  if (origins.size() != bindings || !std::ranges::all_of(origins, Finite)) {
-    return Damaged("origins: need a finite point per binding");
-  }
-  if (pair_relation.size() != table.joints.pairs() ||
-      relation_joint.size() != relation_pivot.size()) {
-    return Damaged("relations: sizes disagree");
-  }
+  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, layout.Sizes(bindings)));
+  SINEW_RETURN_IF_ERROR(CheckBlockJoints(layout, table.joints));
   for (std::size_t b = 0; b < layout.blocks(); ++b) {
     for (std::uint32_t k = table.joints.offset[b] + 1; k < table.joints.offset[b + 1]; ++k) {
       const std::uint32_t relation = pair_relation[k];
       if (relation >= relation_pivot.size() || relation_pivot[relation] != layout.pivot[b] ||
           relation_joint[relation] != table.joints.entry[k]) {
-        return Damaged("relations: do not fit the joints");
+        return absl::DataLossError(absl::StrCat(
+            "bound data: spherical_blend: pair_relation: value ", k, " is ", relation,
+            ", need that of bindings ", layout.pivot[b], " and ", table.joints.entry[k]));
       }
-    }
-  }
-  for (const auto relation : {std::span(relation_pivot), std::span(relation_joint)}) {
-    for (const std::uint16_t binding : relation) {
-      if (binding >= bindings) return Damaged("relations: a binding is out of range");
-    }
-  }
-  if (per_set()) {
-    SINEW_RETURN_IF_ERROR(CheckSets(sets, layout.order.size(), bindings));
-    if (set_expected.size() != sets.size() || !std::ranges::all_of(set_expected, Finite)) {
-      return Damaged("set_expected: need a finite point per set");
-    }
-    return absl::OkStatus();
-  }
-  if (expected.size() != layout.blocks() || sets.size() != 0) {
-    return Damaged("expected: sizes disagree");
-  }
-  for (const PointBlock& block : expected) {
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      if (!Finite({block.x[i], block.y[i], block.z[i]})) return Damaged("expected: not finite");
     }
   }
   return absl::OkStatus();

@@ -44,15 +44,14 @@ struct SphericalBlend {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     WeightTable::Fields(self.table, visit);
-    visit("origins", self.origins);
-    visit("pair_relation", self.pair_relation);
-    visit("relation_pivot", self.relation_pivot);
-    visit("relation_joint", self.relation_joint);
-    visit("expected", self.expected);
-    visit("set_offset", self.sets.offset);
-    visit("set_entry", self.sets.entry);
-    visit("lane_set", self.sets.lane_set);
-    visit("set_expected", self.set_expected);
+    visit("origins", self.origins, rule::Size(rule::Bindings()), rule::Finite());
+    visit("pair_relation", self.pair_relation, rule::Size(self.table.joints.pairs()));
+    visit("relation_pivot", self.relation_pivot, rule::Below(rule::Bindings()));
+    visit("relation_joint", self.relation_joint, rule::Size(self.relation_pivot.size()),
+          rule::Below(rule::Bindings()));
+    visit("expected", self.expected, rule::SizeOrEmpty{rule::Blocks()}, rule::Finite());
+    JointSets::Fields(self.sets, visit, self.per_set());
+    visit("set_expected", self.set_expected, rule::Size(self.sets.size()), rule::Finite());
   }
 
  private:

@@ -21,8 +21,6 @@ constexpr float kMaxBulge = 0.9f;
 // Nanoseconds per mesh corner and part: finding the triangles near its ends, and casting rays.
 constexpr double kEndTriangle = 10;
 
-enum Figure : std::size_t { kSamples, kClosing, kFolded, kOpen, kWithout, kFigures };
-
 std::size_t MostCentres(const FieldOptions& options) {
   return options.samples + options.samples / 10 + 1 + kMaxCaps + kMaxClosing;
 }
@@ -53,10 +51,6 @@ absl::Status CheckOptions(const Rig& rig, const FieldOptions& options) {
     named[own.joint] = true;
   }
   return absl::OkStatus();
-}
-
-absl::Status Damaged(std::string_view what) {
-  return absl::DataLossError(absl::StrCat("bound data: field: ", AbslView(what)));
 }
 
 double Median(std::vector<double> values, double otherwise) {
@@ -179,45 +173,16 @@ std::vector<std::int32_t> LimbField::PartsOfVertices(const Rig& rig) const {
 }
 
 absl::Status LimbField::Check(std::size_t joints) const {
-  const std::size_t n = parts();
-  if (parent_.size() != n || op_.size() != n || controller_.size() != n || to_joint_.size() != n ||
-      radius_.size() != n || box_.size() != 6 * n || reach_.size() != kReachCells * n ||
-      polynomials_.size() != kPolynomialFloats * n || centre_offset_.size() != n + 1 ||
-      figures_.size() != kFigures ||
-      figures_[kWithout] != static_cast<double>(without_field_.size())) {
-    return Damaged("sizes disagree");
+  SINEW_RETURN_IF_ERROR(CheckFields("field", *this, {.joints = joints}));
+  for (std::size_t p = 0; p < parts(); ++p) {
+    if (parent_[p] < static_cast<std::int32_t>(p)) continue;
+    return absl::DataLossError(absl::StrCat("bound data: field: field_parent: that of part ", p,
+                                            " is ", parent_[p], ", need a part before it"));
   }
-  if (centre_offset_.front() != 0 || !std::ranges::is_sorted(centre_offset_) ||
-      centres_.size() != std::size_t{centre_offset_.back()} * kCentreFloats) {
-    return Damaged("centres: sizes disagree");
-  }
-  for (std::size_t p = 0; p < n; ++p) {
-    if (joint_[p] >= joints || (p > 0 && joint_[p] <= joint_[p - 1])) {
-      return Damaged("joint out of range");
-    }
-    if (parent_[p] < -1 || parent_[p] >= static_cast<std::int32_t>(p)) {
-      return Damaged("parent out of range");
-    }
-    if (op_[p] >= ChoiceNames(FieldOperator{}).size() ||
-        controller_[p] >= ChoiceNames(FieldController{}).size()) {
-      return Damaged("operator out of range");
-    }
-    if (!(radius_[p] > 0) || !std::isfinite(radius_[p])) return Damaged("radius out of range");
-    if (!AllFinite(to_joint_[p].m)) return Damaged("a matrix is not finite");
-  }
-  for (const std::int32_t part : part_of_binding_) {
-    if (part < -1 || part >= static_cast<std::int64_t>(n)) return Damaged("part out of range");
-  }
-  for (const std::uint32_t j : without_field_) {
-    if (j >= joints) return Damaged("joint out of range");
-  }
-  if (!AllFinite(centres_) || !AllFinite(polynomials_) || !AllFinite(box_) ||
-      !AllFinite(figures_)) {
-    return Damaged("a value is not finite");
-  }
-  if (!(unit_ > 0) || !std::isfinite(unit_)) return Damaged("unit out of range");
-  if (bulge_profile_.size() != BulgeProfile::kTable || !AllFinite(bulge_profile_)) {
-    return Damaged("bulge out of range");
+  if (figures_[kWithout] != static_cast<double>(without_field_.size())) {
+    return absl::DataLossError(absl::StrCat("bound data: field: field_without: got ",
+                                            without_field_.size(), " values, need ",
+                                            figures_[kWithout]));
   }
   return absl::OkStatus();
 }

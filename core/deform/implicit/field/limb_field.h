@@ -66,26 +66,34 @@ class LimbField {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("field_joint", self.joint_);
-    visit("field_parent", self.parent_);
-    visit("field_part_of_binding", self.part_of_binding_);
-    visit("field_operator", self.op_);
-    visit("field_controller", self.controller_);
-    visit("field_to_joint", self.to_joint_);
-    visit("field_radius", self.radius_);
-    visit("field_box", self.box_);
-    visit("field_reach", self.reach_);
-    visit("field_centre_offset", self.centre_offset_);
-    visit("field_centres", self.centres_);
-    visit("field_polynomials", self.polynomials_);
-    visit("field_without", self.without_field_);
-    visit("field_figures", self.figures_);
-    visit("field_unit", self.unit_);
-    visit("field_bulge_profile", self.bulge_profile_);
+    const std::size_t parts = self.parts();
+    visit("field_joint", self.joint_, rule::Below(rule::Joints()), rule::Rising());
+    visit("field_parent", self.parent_, rule::Size(parts), rule::Below(parts, -1));
+    visit("field_part_of_binding", self.part_of_binding_, rule::Below(parts, -1));
+    visit("field_operator", self.op_, rule::Size(parts),
+          rule::Below(ChoiceNames(FieldOperator{}).size()));
+    visit("field_controller", self.controller_, rule::Size(parts),
+          rule::Below(ChoiceNames(FieldController{}).size()));
+    visit("field_to_joint", self.to_joint_, rule::Size(parts), rule::Finite());
+    visit("field_radius", self.radius_, rule::Size(parts), rule::Positive());
+    visit("field_box", self.box_, rule::Size(6 * parts), rule::Finite());
+    visit("field_reach", self.reach_, rule::Size(kReachCells * parts));
+    visit("field_centre_offset", self.centre_offset_,
+          rule::Offsets(parts, self.centres_.size() / kCentreFloats));
+    visit("field_centres", self.centres_, rule::MultipleOf{kCentreFloats}, rule::Finite());
+    visit("field_polynomials", self.polynomials_, rule::Size(kPolynomialFloats * parts),
+          rule::Finite());
+    visit("field_without", self.without_field_, rule::Below(rule::Joints()));
+    visit("field_figures", self.figures_, rule::Size(kFigures), rule::Finite());
+    visit("field_unit", self.unit_, rule::Positive());
+    visit("field_bulge_profile", self.bulge_profile_, rule::Size(BulgeProfile::kTable),
+          rule::Finite());
   }
 
  private:
   friend class PosedLimbField;
+  // Places in figures_.
+  enum Figure : std::size_t { kSamples, kClosing, kFolded, kOpen, kWithout, kFigures };
   std::vector<std::uint32_t> joint_;
   std::vector<std::int32_t> parent_, part_of_binding_;
   std::vector<std::uint8_t> op_, controller_;  // [P] operator between part and parent

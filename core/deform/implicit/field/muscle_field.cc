@@ -85,20 +85,8 @@ absl::StatusOr<MuscleField> MuscleField::Bind(const Rig& rig, const LimbField& l
 }
 
 absl::Status MuscleField::Check(std::size_t joints, std::size_t parts) const {
-  SINEW_RETURN_IF_ERROR(tables_.Check(joints));
-  const auto damaged = [](absl::string_view what) {
-    return absl::DataLossError(absl::StrCat("bound data: muscle field: ", what));
-  };
-  if (fat_.size() != muscles() || radius_.size() != muscles() || part_.size() != muscles()) {
-    return damaged("sizes disagree");
-  }
-  for (std::size_t m = 0; m < muscles(); ++m) {
-    if (!std::isfinite(fat_[m]) || !(radius_[m] > 0) || !std::isfinite(radius_[m]) ||
-        part_[m] < -1 || part_[m] >= static_cast<std::int64_t>(parts)) {
-      return damaged("a value out of range");
-    }
-  }
-  return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(CheckFields("muscle field", *this, {.field_parts = parts}));
+  return tables_.Check(joints);
 }
 
 std::size_t MuscleField::without_field() const {

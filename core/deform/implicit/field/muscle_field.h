@@ -45,9 +45,10 @@ class MuscleField {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     MuscleTables::Fields(self.tables_, visit);
-    visit("muscle_fat", self.fat_);
-    visit("muscle_radius", self.radius_);
-    visit("muscle_part", self.part_);
+    visit("muscle_fat", self.fat_, rule::Size(self.muscles()), rule::Finite());
+    visit("muscle_radius", self.radius_, rule::Size(self.muscles()), rule::Positive());
+    visit("muscle_part", self.part_, rule::Size(self.muscles()),
+          rule::Below(rule::FieldParts(), -1));
   }
 
  private:

@@ -11,6 +11,8 @@
 #include <span>
 #include <vector>
 
+#include "core/base/table_schema.h"
+
 namespace sinew {
 
 inline constexpr std::uint16_t kLargestWeight = 65535;
@@ -38,12 +40,13 @@ class NeighbourRows {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("row_shift", self.shift_);
-    visit("row_base", self.base_);
-    visit("row_start", self.start_);
-    visit("row_step", self.step_);
-    visit("row_far_entry", self.far_entry_);
-    visit("row_far_point", self.far_point_);
+    // Packed: Fits checks them as a whole.
+    visit("row_shift", self.shift_, rule::Any());
+    visit("row_base", self.base_, rule::Any());
+    visit("row_start", self.start_, rule::Any());
+    visit("row_step", self.step_, rule::Any());
+    visit("row_far_entry", self.far_entry_, rule::Any());
+    visit("row_far_point", self.far_point_, rule::Any());
   }
 
  private:

@@ -16,10 +16,6 @@ bool Same(const Vec4& a, const Vec4& b) {
   return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
 
-bool Below(std::span<const std::uint32_t> values, std::size_t limit) {
-  return std::ranges::all_of(values, [&](std::uint32_t value) { return value < limit; });
-}
-
 }  // namespace
 
 std::size_t SkinSurface::Count(PointRole role_of) const {
@@ -29,30 +25,17 @@ std::size_t SkinSurface::Count(PointRole role_of) const {
 }
 
 absl::Status SkinSurface::Check(const BlockLayout& layout) const {
+  SINEW_RETURN_IF_ERROR(CheckFields("skin", *this, layout.Sizes(0)));
   const auto damaged = [](absl::string_view what) {
-    return absl::DataLossError(absl::StrCat("bound data: implicit: ", what));
+    return absl::DataLossError(absl::StrCat("bound data: skin: ", what));
   };
-  const std::size_t lanes = layout.order.size();
-  if (points() == 0 || points() > lanes || lane_point.size() != lanes || role.size() != points() ||
-      firmness.size() != firm.size() || potential.size() != points() ||
-      run_part.size() != run_point.size() || cotangent.size() != rows.size() ||
-      nearest.size() != island.size() || along.size() != island.size()) {
-    return damaged("sizes disagree");
+  if (!rows.Fits(points())) return damaged("rows: need one of valid neighbours for each point");
+  if (!AreWeights(rows, points(), mean_value)) {
+    return damaged(absl::StrCat("mean_value: need 0 or ", kLargestWeight, " as largest of a row"));
   }
-  if (!Below(point_lane, lanes) || !Below(lane_point, points()) || !rows.Fits(points()) ||
-      !Below(island, points()) || !Below(nearest, points())) {
-    return damaged("an index out of range");
-  }
-  if (!Below(firm, points()) || !std::ranges::is_sorted(firm))
-    return damaged("preserved points out of order");
-  // Every point must be in a run.
-  if (run_point.empty() || run_point.front() != 0 || !std::ranges::is_sorted(run_point)) {
-    return damaged("runs of parts");
-  }
-  const auto weight = [](float w) { return w >= 0 && w <= 1; };
-  if (!std::ranges::all_of(cotangent, weight) || !AreWeights(rows, points(), mean_value) ||
-      !std::ranges::all_of(potential, [](float f) { return std::isfinite(f); })) {
-    return damaged("a value out of range");
+  // Every point is in a run.
+  if (run_point.front() != 0) {
+    return damaged(absl::StrCat("run_point: got ", run_point.front(), " first, need 0"));
   }
   // Attached components follow skin, never each other, so their order does not matter.
   const auto has_role = [&](PointRole wanted) {
@@ -62,7 +45,7 @@ absl::Status SkinSurface::Check(const BlockLayout& layout) const {
       !std::ranges::all_of(nearest, [&](std::uint32_t p) {
         return has_role(PointRole::kSkin)(p) || has_role(PointRole::kRigidComponent)(p);
       })) {
-    return damaged("an attached component without a skin point");
+    return damaged("island, nearest: need points of attached components that follow others");
   }
   return absl::OkStatus();
 }

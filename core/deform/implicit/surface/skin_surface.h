@@ -94,20 +94,21 @@ struct SkinSurface {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit("point_lane", self.point_lane);
-    visit("lane_point", self.lane_point);
-    visit("role", self.role);
+    const std::size_t points = self.points(), edges = self.rows.size();
+    visit("point_lane", self.point_lane, rule::Size(1, rule::Lanes()), rule::Below(rule::Lanes()));
+    visit("lane_point", self.lane_point, rule::Size(rule::Lanes()), rule::Below(points));
+    visit("role", self.role, rule::Size(points));
     NeighbourRows::Fields(self.rows, visit);
-    visit("cotangent", self.cotangent);
-    visit("mean_value", self.mean_value);
-    visit("firm", self.firm);
-    visit("firmness", self.firmness);
-    visit("potential", self.potential);
-    visit("run_point", self.run_point);
-    visit("run_part", self.run_part);
-    visit("island", self.island);
-    visit("nearest", self.nearest);
-    visit("along", self.along);
+    visit("cotangent", self.cotangent, rule::Size(edges), rule::Within{0, 1});
+    visit("mean_value", self.mean_value, rule::Size(edges));
+    visit("firm", self.firm, rule::Below(points), rule::Sorted());
+    visit("firmness", self.firmness, rule::Size(self.firm.size()));
+    visit("potential", self.potential, rule::Size(points), rule::Finite());
+    visit("run_point", self.run_point, rule::Size(1, rule::kAnySize), rule::Sorted());
+    visit("run_part", self.run_part, rule::Size(self.run_point.size()));
+    visit("island", self.island, rule::Below(points));
+    visit("nearest", self.nearest, rule::Size(self.island.size()), rule::Below(points));
+    visit("along", self.along, rule::Size(self.island.size()));
   }
 };
 

@@ -358,9 +358,11 @@ TEST(Normals, CostCoversBoundData) {
     const auto finisher =
         testing::ValueOrDie(NormalFinisher::Bind(RigSurface(named.rig, *layout), Task()));
     std::size_t kept = 0;
-    NormalFinisher::Fields(finisher, [&]<class T>(std::string_view, const T& field) {
-      if constexpr (!std::is_arithmetic_v<T>) kept += field.size() * sizeof(field[0]);
-    });
+    NormalFinisher::Fields(finisher,
+                           [&]<class T>(std::string_view, const T& field, const auto&...) {
+                             if constexpr (!std::is_arithmetic_v<T>)
+                               kept += field.size() * sizeof(field[0]);
+                           });
     EXPECT_LE(kept, NormalFinisher::CostBytes(named.rig)) << named.name;
   }
 }
@@ -373,25 +375,27 @@ TEST(Normals, CheckRejectsDamagedTables) {
   ASSERT_TRUE(bound.Check(*layout).ok());
   int tables = 0;
   for (const bool cut : {true, false}) {
-    NormalFinisher::Fields(bound, [&]<class Field>(std::string_view name, const Field&) {
-      NormalFinisher damaged = bound;
-      bool changed = false;
-      NormalFinisher::Fields(damaged, [&]<class T>(std::string_view other, T& field) {
-        if (other != name) return;
-        if constexpr (std::is_arithmetic_v<T>) {
-          changed = true;
-          field += 16;
-        } else if (!field.empty()) {
-          changed = true;
-          cut ? field.pop_back()
-              : static_cast<void>(
-                    std::memset(static_cast<void*>(&field[field.size() / 2]), 0x7f, 4));
-        }
-      });
-      if (!changed) return;
-      ++tables;
-      EXPECT_EQ(damaged.Check(*layout).code(), absl::StatusCode::kDataLoss) << name << cut;
-    });
+    NormalFinisher::Fields(
+        bound, [&]<class Field>(std::string_view name, const Field&, const auto&...) {
+          NormalFinisher damaged = bound;
+          bool changed = false;
+          NormalFinisher::Fields(
+              damaged, [&]<class T>(std::string_view other, T& field, const auto&...) {
+                if (other != name) return;
+                if constexpr (std::is_arithmetic_v<T>) {
+                  changed = true;
+                  field += 16;
+                } else if (!field.empty()) {
+                  changed = true;
+                  cut ? field.pop_back()
+                      : static_cast<void>(
+                            std::memset(static_cast<void*>(&field[field.size() / 2]), 0x7f, 4));
+                }
+              });
+          if (!changed) return;
+          ++tables;
+          EXPECT_EQ(damaged.Check(*layout).code(), absl::StatusCode::kDataLoss) << name << cut;
+        });
   }
   EXPECT_GE(tables, 18);
 }

@@ -362,16 +362,17 @@ TEST(Implicit, UsesUnder64BytesPerVertexWithoutFields) {
 
 // Sets the fourth entry of one row table, or a new one, to an invalid value.
 void SpoilRows(Implicit& implicit, std::string_view table) {
-  NeighbourRows::Fields(implicit.skin.rows, [&](std::string_view name, auto& values) {
-    if (name != table) return;
-    if constexpr (std::is_integral_v<std::decay_t<decltype(values)>>) {
-      values = 4;
-    } else {
-      using Value = std::decay_t<decltype(values.front())>;
-      if (values.size() < 4) values.resize(4);
-      values[3] = std::numeric_limits<Value>::max();
-    }
-  });
+  NeighbourRows::Fields(implicit.skin.rows,
+                        [&](std::string_view name, auto& values, const auto&...) {
+                          if (name != table) return;
+                          if constexpr (std::is_integral_v<std::decay_t<decltype(values)>>) {
+                            values = 4;
+                          } else {
+                            using Value = std::decay_t<decltype(values.front())>;
+                            if (values.size() < 4) values.resize(4);
+                            values[3] = std::numeric_limits<Value>::max();
+                          }
+                        });
 }
 
 TEST(Implicit, CheckRejectsInconsistentTables) {

@@ -58,7 +58,7 @@ struct Spoil {
   std::string_view wanted;
   double value;
   template <class T>
-  void operator()(std::string_view name, T& member) const {
+  void operator()(std::string_view name, T& member, const auto&...) const {
     if (name != wanted) return;
     if constexpr (requires { member[0].m; }) {
       member[0].m[0] = value;

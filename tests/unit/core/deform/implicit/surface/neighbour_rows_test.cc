@@ -63,7 +63,7 @@ TEST(NeighbourRows, RejectsDamagedFarLists) {
   // Modifies the far lists of rows with four far entries.
   const auto fits = [&](std::string_view list, auto change) {
     NeighbourRows rows = Make(far);
-    NeighbourRows::Fields(rows, [&]<class T>(std::string_view name, T& member) {
+    NeighbourRows::Fields(rows, [&]<class T>(std::string_view name, T& member, const auto&...) {
       if constexpr (std::is_same_v<T, std::vector<std::uint32_t>>) {
         if (name == list) change(member);
       }

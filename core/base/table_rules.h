@@ -1,0 +1,197 @@
+// table_rules.h - rules about the sizes, indices and order of saved tables; see table_schema.h.
+#pragma once
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+namespace sinew {
+
+// Sizes of what the tables are for; those a caller does not know are 0.
+struct TableSizes {
+  std::size_t vertices = 0, blocks = 0, lanes = 0, bindings = 0, joints = 0;
+  std::size_t field_parts = 0;
+};
+
+namespace rule {
+
+// A number of elements, or a multiple of one of TableSizes.
+struct Extent {
+  Extent(std::size_t elements) : count(elements) {}  // NOLINT: numbers are extents
+  Extent(std::size_t TableSizes::*of, std::size_t times) : size(of), count(times) {}
+  std::size_t In(const TableSizes& rig) const {
+    return size == nullptr ? count : rig.*size * count;
+  }
+  std::size_t TableSizes::*size = nullptr;
+  std::size_t count;
+};
+inline Extent Vertices(std::size_t times = 1) {
+  return {&TableSizes::vertices, times};
+}
+inline Extent Blocks(std::size_t times = 1) {
+  return {&TableSizes::blocks, times};
+}
+inline Extent Lanes(std::size_t times = 1) {
+  return {&TableSizes::lanes, times};
+}
+inline Extent Bindings() {
+  return {&TableSizes::bindings, 1};
+}
+inline Extent Joints() {
+  return {&TableSizes::joints, 1};
+}
+inline Extent FieldParts() {
+  return {&TableSizes::field_parts, 1};
+}
+inline constexpr std::size_t kAnySize = std::numeric_limits<std::size_t>::max();
+
+// "value 5 is 7, need ..." for the first that is not good.
+template <class V, class Good, class... Need>
+std::string CheckEach(std::span<const V> values, const Good& good, const Need&... need) {
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (good(values[i])) continue;
+    std::string got;
+    if constexpr (std::is_arithmetic_v<V>) got = absl::StrCat(" is ", values[i]);
+    return absl::StrCat("value ", i, got, ", need ", need...);
+  }
+  return {};
+}
+
+// Exactly `size` elements, or between two sizes.
+struct Size {
+  explicit Size(Extent size) : low(size), high(size) {}
+  Size(Extent least, Extent most) : low(least), high(most) {}
+  template <class V>
+  std::string Check(std::span<const V> values, const TableSizes& rig) const {
+    const std::size_t least = low.In(rig), most = high.In(rig);
+    if (values.size() >= least && values.size() <= most) return {};
+    return absl::StrCat("got ", values.size(), " values, need ", least,
+                        most == least      ? std::string()
+                        : most == kAnySize ? std::string(" or more")
+                                           : absl::StrCat(" to ", most));
+  }
+  Extent low, high;
+};
+
+struct SizeOrEmpty {
+  template <class V>
+  std::string Check(std::span<const V> values, const TableSizes& rig) const {
+    if (values.empty() || values.size() == size.In(rig)) return {};
+    return absl::StrCat("got ", values.size(), " values, need 0 or ", size.In(rig));
+  }
+  Extent size;
+};
+
+struct MultipleOf {
+  template <class V>
+  std::string Check(std::span<const V> values, const TableSizes&) const {
+    if (values.size() % count == 0) return {};
+    return absl::StrCat("got ", values.size(), " values, need a multiple of ", count);
+  }
+  std::size_t count;
+};
+
+// Indices from 0 to below `limit`, or the one value that means none.
+struct Below {
+  explicit Below(Extent below, std::optional<std::int64_t> no_index = {})
+      : limit(below), none(no_index) {}
+  template <class V>
+  std::string Check(std::span<const V> values, const TableSizes& rig) const {
+    const auto end = static_cast<std::int64_t>(limit.In(rig));
+    return CheckEach(
+        values, [&](std::int64_t index) { return (index >= 0 && index < end) || index == none; },
+        "an index below ", end, none ? absl::StrCat(" or ", *none) : std::string());
+  }
+  Extent limit;
+  std::optional<std::int64_t> none;
+};
+
+// A number that must equal a size.
+struct Equals {
+  template <class V>
+  std::string Check(std::span<const V> values, const TableSizes& rig) const {
+    return CheckEach(
+        values, [&](std::size_t value) { return value == size.In(rig); }, size.In(rig));
+  }
+  Extent size;
+};
+
+// Compressed rows: offsets of `rows` rows over `total` values, from 0, never falling, each row with
+// at least `least` values.
+struct Offsets {
+  Offsets(Extent row_count, std::size_t values, std::size_t least_values = 0,
+          bool may_be_empty = false)
+      : rows(row_count), total(values), least(least_values), or_empty(may_be_empty) {}
+  template <class V>
+  std::string Check(std::span<const V> values, const TableSizes& rig) const {
+    const std::size_t count = rows.In(rig);
+    if (values.empty() && or_empty) return {};
+    if (values.empty() || (count != kAnySize && values.size() != count + 1)) {
+      return absl::StrCat("got ", values.size(), " offsets, need ",
+                          count == kAnySize ? std::string("some") : absl::StrCat(count + 1));
+    }
+    if (values.front() != 0 || values.back() != total) {
+      return absl::StrCat("from ", values.front(), " to ", values.back(), ", need 0 to ", total);
+    }
+    for (std::size_t i = 0; i + 1 < values.size(); ++i) {
+      if (values[i + 1] >= values[i] && values[i + 1] - values[i] >= least) continue;
+      return absl::StrCat("row ", i, " from ", values[i], " to ", values[i + 1], ", need at least ",
+                          least, " values");
+    }
+    return {};
+  }
+  Extent rows;  // kAnySize: as many as there are
+  std::size_t total, least;
+  bool or_empty;  // the table may lack, then it has no offset at all
+};
+
+// Values that rise strictly; with offsets, within each row of them.
+struct Rising {
+  template <class V>
+  std::string Check(std::span<const V> values, const TableSizes&) const {
+    auto row = offsets.begin();
+    for (std::size_t i = 1; i < values.size(); ++i) {
+      while (row != offsets.end() && *row < i) ++row;
+      if (values[i] > values[i - 1] || (row != offsets.end() && *row == i)) continue;
+      return absl::StrCat("value ", i, " is ", values[i], " behind ", values[i - 1],
+                          ", need rising values");
+    }
+    return {};
+  }
+  std::span<const std::uint32_t> offsets{};
+};
+
+// Values that never fall.
+struct Sorted {
+  template <class V>
+  std::string Check(std::span<const V> values, const TableSizes&) const {
+    return std::ranges::is_sorted(values) ? std::string() : std::string("need sorted values");
+  }
+};
+
+// Indices below `limit`, none of them twice.
+struct Distinct {
+  template <class V>
+  std::string Check(std::span<const V> values, const TableSizes& rig) const {
+    std::vector<char> seen(limit.In(rig), 0);
+    return CheckEach(
+        values,
+        [&](std::size_t index) {
+          return index < seen.size() && std::exchange(seen[index], 1) == 0;
+        },
+        "each index below ", seen.size(), " once");
+  }
+  Extent limit;
+};
+
+}  // namespace rule
+}  // namespace sinew
