@@ -24,11 +24,10 @@ RUN /tmp/install-deps.sh runtime \
  && groupadd --gid 10001 sinew \
  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin sinew
 COPY LICENSE /usr/share/doc/sinew/copyright
-COPY deploy/healthcheck.sh /usr/local/bin/sinew-healthcheck
 COPY --from=build /src/build/release/bin/sinewd /usr/local/bin/sinewd
 USER 10001:10001
 EXPOSE 50051
 STOPSIGNAL SIGTERM
 # The standard gRPC health service, asked from inside; arguments of `docker run` follow the entry point's.
-HEALTHCHECK --interval=10s --timeout=6s --start-period=5s --retries=3 CMD ["sinew-healthcheck", "127.0.0.1", "50051"]
+HEALTHCHECK --interval=10s --timeout=6s --start-period=5s --retries=3 CMD ["sinewd", "--probe", "127.0.0.1:50051"]
 ENTRYPOINT ["sinewd", "--listen", "0.0.0.0:50051"]

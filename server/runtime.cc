@@ -11,14 +11,14 @@ namespace sinew::server {
 namespace {
 
 constexpr std::size_t kWorkers = 2;          // blocking work: disk, parsing
-constexpr std::size_t kWaitingCalls = 1024;  // for them
+constexpr std::size_t kWaitingCalls = 1024;  // for a worker
 constexpr std::uint64_t kIdleFrameBytes = std::uint64_t{256} << 20;
 constexpr std::chrono::milliseconds kTick{250};
 
 }  // namespace
 
-absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config) {
-  std::unique_ptr<Runtime> runtime(new Runtime(config));
+absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, Clock& clock) {
+  std::unique_ptr<Runtime> runtime(new Runtime(config, clock));
   if (const std::string& folder = config.rigs.data_dir; !folder.empty()) {
     SINEW_ASSIGN_OR_RETURN(runtime->data_lock, FolderLock::Take(folder));
   }
@@ -32,8 +32,9 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config) {
   return runtime;
 }
 
-Runtime::Runtime(const Config& c)
-    : config(c),
+Runtime::Runtime(const Config& c, Clock& server_clock)
+    : clock(server_clock),
+      config(c),
       log(MakeLog(c.log)),
       metrics(kVersion, std::string(IsaName(ActiveIsa()))),
       work(std::numeric_limits<std::uint64_t>::max(), "", "calls"),
@@ -43,12 +44,14 @@ Runtime::Runtime(const Config& c)
       watches(c.sessions.watches, "max-watches", "calls"),
       weights(c.weights.count, "max-weight-calls", "calls"),
       transfers(c.rigs.transfers, "max-transfers", "calls"),
+      timers(clock),
       arenas(c.Threads()),
       frames(FramePool::Create(c.compute.frame_bytes, kIdleFrameBytes)),
       evaluators{config.streams, config.compute.inline_microseconds, metrics, *frames},
       comparisons(FramePool::Create(c.compare.bytes, 0, "comparisons", "max-compare-bytes")),
       sessions(c.sessions),
-      workers(kWorkers, kWaitingCalls) {}
+      workers(kWorkers, kWaitingCalls),
+      started_(clock.Now()) {}
 
 Runtime::~Runtime() {
   timers.Stop();
@@ -59,36 +62,36 @@ Runtime::~Runtime() {
   arenas.Wait();  // for what the last binds have posted
 }
 
-void Runtime::AddStream(const std::shared_ptr<LiveStream>& stream) {
-  const std::lock_guard lock(mutex_);
+void Runtime::AddCall(const std::shared_ptr<LiveCall>& call) {
+  const absl::MutexLock lock(&mutex_);
   std::erase_if(live_, [](const auto& known) { return known.expired(); });
-  live_.push_back(stream);
+  live_.push_back(call);
 }
 
-std::vector<std::shared_ptr<LiveStream>> Runtime::LiveStreams() {
-  std::vector<std::shared_ptr<LiveStream>> streams_now;
-  const std::lock_guard lock(mutex_);
+std::vector<std::shared_ptr<LiveCall>> Runtime::LiveCalls() {
+  std::vector<std::shared_ptr<LiveCall>> calls;
+  const absl::MutexLock lock(&mutex_);
   for (const auto& known : live_) {
-    if (auto stream = known.lock()) streams_now.push_back(std::move(stream));
+    if (auto call = known.lock()) calls.push_back(std::move(call));
   }
-  return streams_now;
+  return calls;
 }
 
 void Runtime::Drain() {
   if (work.closed()) return;
   work.Close();
   log->info("draining");
-  for (const auto& stream : LiveStreams()) stream->Drain();
+  for (const auto& call : LiveCalls()) call->Drain();
 }
 
 void Runtime::Tick() {
-  const auto now = std::chrono::steady_clock::now();
-  for (const auto& stream : LiveStreams()) stream->Tick(now);
-  const auto clock = std::chrono::system_clock::now();
-  if (const std::size_t ended = sessions.Expire(clock); ended > 0) {
+  const Clock::Time now = clock.Now();
+  for (const auto& call : LiveCalls()) call->Tick(now);
+  const Clock::WallTime wall = clock.WallNow();
+  if (const std::size_t ended = sessions.Expire(wall); ended > 0) {
     log->info("{} session(s) expired", ended);
   }
-  uploads->Expire(clock);
+  uploads->Expire(wall);
 }
 
 v1::ServerStats Runtime::Stats() const {
@@ -100,7 +103,7 @@ v1::ServerStats Runtime::Stats() const {
   stats.set_bound_bytes(bound->bytes());
   stats.set_streams(streams.count());
   stats.set_frames_sent(static_cast<std::uint64_t>(metrics.frames.Value()));
-  const auto up = std::chrono::steady_clock::now() - started_;
+  const auto up = clock.Now() - started_;
   stats.set_uptime_seconds(
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(up).count()));
   stats.set_binds_running(bound->binds_running());

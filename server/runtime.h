@@ -2,13 +2,15 @@
 // globals.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
 
 #include <chrono>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "server/base/clock.h"
 #include "server/base/config.h"
 #include "server/base/log.h"
 #include "server/base/metrics.h"
@@ -26,14 +28,13 @@
 
 namespace sinew::server {
 
-// An open call that lasts, as the rest of the server sees it. Calls come from the timer thread or
-// from Drain.
-class LiveStream {
+// An open call that lasts. Called by the timer thread or by Runtime::Drain.
+class LiveCall {
  public:
-  virtual ~LiveStream() = default;
-  // Twice a second or more often: is the reader still there, does the session still live?
-  virtual void Tick(std::chrono::steady_clock::time_point now) = 0;
-  // The server drains: answer what is here, tell the client, end.
+  virtual ~LiveCall() = default;
+  // Several times a second: ends the call if its client has stalled or its session is gone.
+  virtual void Tick(Clock::Time now) = 0;
+  // The server drains: notifies the client, answers what has been received, ends.
   virtual void Drain() = 0;
 };
 
@@ -41,10 +42,12 @@ class Runtime {
  public:
   // Opens the stores. kFailedPrecondition: data_dir cannot be used, or another
   // server uses it.
-  static absl::StatusOr<std::unique_ptr<Runtime>> Create(const Config& config);
+  static absl::StatusOr<std::unique_ptr<Runtime>> Create(const Config& config,
+                                                         Clock& clock = RealClock());
   ~Runtime();
 
-  std::unique_ptr<FolderLock> data_lock;  // outlives all that writes under data_dir
+  Clock& clock;
+  std::unique_ptr<FolderLock> data_lock;  // outlives everything that writes under data_dir
   const Config config;
   const Log log;
   Metrics metrics;
@@ -66,19 +69,20 @@ class Runtime {
   SessionTable sessions;
   Workers workers;
 
-  void AddStream(const std::shared_ptr<LiveStream>& stream);
-  // Closes `work` and tells every open stream; again: nothing.
+  // From now on the call is ticked and notified of a drain.
+  void AddCall(const std::shared_ptr<LiveCall>& call);
+  // Begins draining: closes `work` and notifies open calls. Idempotent.
   void Drain();
   v1::ServerStats Stats() const;
 
  private:
-  explicit Runtime(const Config& config);
+  Runtime(const Config& config, Clock& clock);
   void Tick();
-  std::vector<std::shared_ptr<LiveStream>> LiveStreams();
+  std::vector<std::shared_ptr<LiveCall>> LiveCalls();
 
-  const std::chrono::steady_clock::time_point started_ = std::chrono::steady_clock::now();
-  std::mutex mutex_;
-  std::vector<std::weak_ptr<LiveStream>> live_;
+  const Clock::Time started_;
+  absl::Mutex mutex_;
+  std::vector<std::weak_ptr<LiveCall>> live_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sinew::server

@@ -91,9 +91,9 @@ inside podman healthcheck run "$name" >/dev/null || {
   fail "not healthy after 10 s"
 }
 step "healthy"
-# 127.0.0.1 of the namespace, from outside the container: the port is really open.
-inside deploy/healthcheck.sh 127.0.0.1 50051 || fail "port 50051 does not answer"
-inside deploy/healthcheck.sh 127.0.0.1 1 2>/dev/null && fail "the health check cannot fail"
+# In the namespace that the container shares.
+podman exec "$name" sinewd --probe 127.0.0.1:50051 || fail "port 50051 does not answer"
+podman exec "$name" sinewd --probe 127.0.0.1:1 2>/dev/null && fail "the health check cannot fail"
 user=$(podman exec "$name" id -u)
 [[ $user == 10001 ]] || fail "runs as uid $user, need 10001"
 inside podman stop -t 10 "$name" >/dev/null

@@ -251,6 +251,10 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   std::string file;
   app.add_option("--config", file, "YAML or JSON file; its keys are the flags' names")
       ->type_name("PATH");
+  std::string probe;
+  app.add_option("--probe", probe,
+                 "Check the health of the server at this address and exit: 0 serving, 1 not")
+      ->type_name("HOST:PORT");
   std::map<std::string, Values> given;
   AddFlags(app, config, given);
   try {
@@ -274,7 +278,8 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   }
   absl::Status status = Apply(std::move(given), config);
   if (status.ok()) status = config.Validate();
-  return status.ok() ? CommandLine{} : failed(kUsage, status);
+  if (!status.ok()) return failed(kUsage, status);
+  return {.run = true, .exit_code = 0, .text = {}, .probe = std::move(probe)};
 }
 
 }  // namespace sinew::server

@@ -132,6 +132,7 @@ struct CommandLine {
   bool run = true;    // false: print `text` and leave with `exit_code`
   int exit_code = 0;  // 0 after --help or --version, 64 usage, 78 configuration
   std::string text;
+  std::string probe;  // address of --probe: check its health instead of serving
 };
 
 // Reads flags over the file named by --config over `config`, and validates the result.

@@ -1,9 +1,12 @@
-// call.h - what every RPC has in common, once: admission, duration and code in the metrics,
-// exceptions, status text, details, cancellation against deadline, and the log.
+// call.h - what all RPCs share: admission while draining, metrics, the log, status details, and
+// whether a cancelled call has passed its deadline.
 #pragma once
 
 #include <absl/status/statusor.h>
+#include <absl/strings/str_cat.h>
+#include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/server_context.h>
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <chrono>
@@ -22,7 +25,7 @@ namespace sinew::server {
 // One method of a service; made when the server starts.
 struct RpcMethod {
   MethodMetrics metrics;
-  bool work = false;      // refused while draining, and waited for by it
+  bool work = false;      // refused while draining; a drain waits for it
   bool blocking = false;  // unary calls: the body runs on the workers
 };
 
@@ -43,7 +46,7 @@ class Call {
 
   Runtime& runtime() const { return runtime_; }
 
-  // The client is gone or its deadline has passed: tells what works for the call.
+  // Requests stop of the work in progress for the call. Thread-safe, like stop_token.
   void Cancel() { stop_.request_stop(); }
   std::stop_token stop_token() const { return stop_.get_token(); }
 
@@ -58,14 +61,25 @@ class Call {
   bool ended_ = false;
 };
 
-// Ends a call whose reader blocks a write and with it every status: `final` (code and message, no
-// details) goes past what is waiting. The reactor must have been finished.
+// Ends a call whose reader blocks a write: `final` (code and message, no details) overtakes what is
+// waiting. The reactor must have been finished.
 void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final);
 
-// RESOURCE_EXHAUSTED, reason WINDOW_STALLED: the peer let `seconds` pass without `what`.
+// RESOURCE_EXHAUSTED, reason WINDOW_STALLED: `what` for `seconds`.
 absl::Status Stalled(const std::string& what, double seconds);
 
-// Takes care of itself until the call is done.
+// Parses a raw request. kInvalidArgument: the bytes are not one.
+template <class Request>
+absl::Status ParseRequest(const grpc::ByteBuffer& bytes, Request& request) {
+  grpc::ByteBuffer copy(bytes);  // refers to the same slices
+  if (grpc::SerializationTraits<Request>::Deserialize(&copy, &request).ok()) {
+    return absl::OkStatus();
+  }
+  return InvalidField("request",
+                      absl::StrCat("the bytes are not a ", Request::descriptor()->name()));
+}
+
+// Deletes itself when the call is done.
 class UnaryReactor final : public grpc::ServerUnaryReactor {
  public:
   UnaryReactor(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
@@ -76,8 +90,8 @@ class UnaryReactor final : public grpc::ServerUnaryReactor {
   Call call;
 };
 
-// A unary RPC: calls body(request, *response) -> absl::Status, or body(request, *response, stop) if
-// it wants to know when nobody waits any more, and finishes the call with it.
+// A unary RPC: calls body(request, *response) -> absl::Status or body(request, *response, stop) and
+// finishes the call with the result. `stop` is requested when the call is cancelled.
 template <class Request, class Response, class Body>
 grpc::ServerUnaryReactor* RunUnary(Runtime& runtime, const RpcMethod& method,
                                    grpc::CallbackServerContext* context, const Request* request,

@@ -1,7 +1,7 @@
 // clip.h - DeformClip: a block of poses in one message, all frames back in order.
 //
-// There is no way back for acknowledgements: gRPC's own window and two frames here bound what a
-// slow reader can pile up.
+// The client cannot acknowledge frames, so gRPC's flow control and two frames here bound what
+// accumulates for a slow reader.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
@@ -14,41 +14,34 @@
 
 namespace sinew::server {
 
-class ClipCall : public FrameCall<grpc::ServerWriteReactor<grpc::ByteBuffer>>,
-                 public LiveStream,
-                 public std::enable_shared_from_this<ClipCall> {
+class ClipCall final : public FrameCall<ClipCall, grpc::ServerWriteReactor<grpc::ByteBuffer>> {
  public:
-  // Takes care of itself until the call is done.
   static grpc::ServerWriteReactor<grpc::ByteBuffer>* Start(Runtime& runtime,
                                                            const RpcMethod& method,
                                                            grpc::CallbackServerContext* context,
                                                            const grpc::ByteBuffer* request);
 
-  ClipCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
-      : FrameCall(runtime, method, context) {}
-
-  void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
-  void Tick(std::chrono::steady_clock::time_point now) override;
-  void Drain() override {}  // answered to the end
+  ClipCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
+           const grpc::ByteBuffer* request)
+      : FrameCall(runtime, method, context), bytes_(request) {}
 
  private:
-  // All but Evaluate are called with mutex_ held.
-  absl::Status Receive(const grpc::ByteBuffer& bytes);
-  absl::Status Prepare(std::shared_ptr<Session> session);
-  void Ready();
-  void Pump();
-  void Evaluate(const v1::Pose& pose, bool output);
+  friend CallReactor;
+  absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Pump() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Prepare(std::shared_ptr<Session> session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnBound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Evaluates the next pose; unlocks the mutex meanwhile.
+  void EvaluateNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  std::shared_ptr<ClipCall> self_;  // until OnDone
-  v1::DeformClipRequest request_;
-  FramePool::Reservation reservation_;
+  const grpc::ByteBuffer* const bytes_;
+  v1::DeformClipRequest request_;  // constant after OnStart
+  FramePool::Reservation reservation_ ABSL_GUARDED_BY(mutex_);
+  bool ready_ ABSL_GUARDED_BY(mutex_) = false;
+  bool evaluating_ ABSL_GUARDED_BY(mutex_) = false;
+  int next_ ABSL_GUARDED_BY(mutex_) = 0;  // pose
+  // Set once, before ready_; then used by one evaluation at a time.
   std::unique_ptr<Evaluator> evaluator_;
-  std::shared_ptr<Session> session_;
-  std::uint64_t bind_wait_ = 0;
-  bool ready_ = false, evaluating_ = false;
-  int next_ = 0;  // pose
 };
 
 }  // namespace sinew::server

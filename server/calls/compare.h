@@ -1,16 +1,15 @@
 // compare.h - CompareDeformers: a block of poses through several targets of one rig, each frame
 // measured.
 //
-// Targets one after the other, pose after pose; every step is a job of its own on the pose arena,
-// so that frames of other calls come in between. One message waits at most beside the one being
-// written: a slow reader slows the comparison down.
+// Targets follow each other, and poses within a target. Every pose is a job of its own in the pose
+// arena, so that frames of other calls run in between. At most one message waits besides the one
+// being written: a slow reader slows the comparison down.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
 
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <vector>
 
 #include "core/metrics/meter.h"
@@ -20,28 +19,23 @@
 
 namespace sinew::server {
 
-class CompareCall : public FrameCall<grpc::ServerWriteReactor<grpc::ByteBuffer>>,
-                    public LiveStream,
-                    public std::enable_shared_from_this<CompareCall> {
+class CompareCall final
+    : public FrameCall<CompareCall, grpc::ServerWriteReactor<grpc::ByteBuffer>> {
  public:
-  // Takes care of itself until the call is done.
   static grpc::ServerWriteReactor<grpc::ByteBuffer>* Start(Runtime& runtime,
                                                            const RpcMethod& method,
                                                            grpc::CallbackServerContext* context,
                                                            const grpc::ByteBuffer* request);
 
-  CompareCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
-      : FrameCall(runtime, method, context) {}
-
-  void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
-  void Tick(std::chrono::steady_clock::time_point now) override;
-  void Drain() override;  // it may take hours: not answered to the end
+  CompareCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
+              const grpc::ByteBuffer* request)
+      : FrameCall(runtime, method, context), bytes_(request) {}
 
  private:
-  // What is kept of the target that is being measured; touched by one job at a time.
+  friend CallReactor;
+  // Of the target that is being measured.
   struct Measured {
+    std::shared_ptr<Session> session;
     std::unique_ptr<Evaluator> evaluator;
     std::optional<metrics::JerkMeter> jerk;
     metrics::MetricsSummary summary;
@@ -49,36 +43,36 @@ class CompareCall : public FrameCall<grpc::ServerWriteReactor<grpc::ByteBuffer>>
     double worst_evaluate_seconds = 0;
   };
 
-  // With mutex_ held.
-  absl::Status Receive(const grpc::ByteBuffer& bytes);
-  void FindNext();
-  absl::Status Found(std::shared_ptr<Session> session);
-  absl::Status Prepare();
-  void WaitForBind();
-  void Pump();
-  void Stop(const absl::Status& status);
+  absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnDrain() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);  // it may take hours: not finished
+  void Pump() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckRequest() const;
+  void FindNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Found(std::shared_ptr<Session> session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Prepare() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void WaitForBind() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnBound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Measures the next pose; unlocks the mutex meanwhile.
+  void MeasureNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  // Without it, one at a time.
-  void Step();
-  absl::StatusOr<v1::CompareDeformersResponse> MeasureNext();
-  absl::Status Begin(v1::CompareDeformersResponse& response);
+  // Without the mutex, by one job at a time.
+  absl::StatusOr<v1::CompareDeformersResponse> Measure(int target, int pose);
+  absl::Status BeginTarget(int target, v1::CompareDeformersResponse& response);
   absl::Status MeasurePose(const v1::Pose& pose, bool output,
                            v1::CompareDeformersResponse& response);
   v1::MetricsSummary Summary() const;
 
   double FramesPerSecond() const;
-  bool LastPose() const { return pose_ + 1 == request_.poses().poses_size(); }
+  bool IsLast(int pose) const { return pose + 1 == request_.poses().poses_size(); }
 
-  std::shared_ptr<CompareCall> self_;  // until OnDone
-  v1::CompareDeformersRequest request_;
-  FramePool::Reservation reservation_;              // until no job measures any more
-  std::vector<std::shared_ptr<Session>> sessions_;  // one a target
-  std::stop_source stop_;
-  std::uint64_t bind_wait_ = 0;  // on the session of target_
-  bool ready_ = false;           // that session is bound
-  bool working_ = false;
-  int target_ = 0, pose_ = 0;  // to be measured next
+  const grpc::ByteBuffer* const bytes_;
+  v1::CompareDeformersRequest request_;  // constant after OnStart
+  FramePool::Reservation reservation_ ABSL_GUARDED_BY(mutex_);
+  bool ready_ ABSL_GUARDED_BY(mutex_) = false;  // the session of target_ is bound
+  bool measuring_ ABSL_GUARDED_BY(mutex_) = false;
+  int target_ ABSL_GUARDED_BY(mutex_) = 0, pose_ ABSL_GUARDED_BY(mutex_) = 0;  // next
 
+  // Used by one job at a time.
   std::optional<metrics::Meter> meter_;
   Measured measured_;
   std::vector<Vec3f> positions_;  // [V] of the frame being measured

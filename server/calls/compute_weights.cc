@@ -35,49 +35,38 @@ std::string Serialised(const v1::Rig& rig) {
 grpc::ServerWriteReactor<v1::ComputeWeightsResponse>* ComputeWeightsCall::Start(
     Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
     const v1::ComputeWeightsRequest* request) {
-  auto weigh = std::make_shared<ComputeWeightsCall>(runtime, method, context);
-  weigh->self_ = weigh;
-  absl::Status status = weigh->call_.Begin();
-  if (status.ok()) {
-    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.weights.Enter();
-    status = pass.status();
-    if (pass.ok()) weigh->permit_ = *std::move(pass);
-  }
-  if (status.ok()) status = CatchExceptions([&] { return weigh->Receive(*request); });
-  // Held until the timer is there: the job may be over at once.
-  const std::lock_guard lock(weigh->mutex_);
-  if (status.ok()) status = runtime.bound->InLine([weigh] { weigh->Run(); });
-  if (!status.ok()) {
-    weigh->End(status);
-    return weigh.get();
-  }
-  runtime.AddStream(weigh);
-  weigh->timer_ = runtime.timers.Every(kPeriod, [weak = weigh->weak_from_this()] {
-    if (const auto self = weak.lock()) self->Look();
-  });
-  return weigh.get();
+  auto call = std::make_shared<ComputeWeightsCall>(runtime, method, context, request);
+  Launch(call, runtime.weights);
+  return call.get();
 }
 
-absl::Status ComputeWeightsCall::Receive(const v1::ComputeWeightsRequest& request) {
-  request_ = request;
+absl::Status ComputeWeightsCall::OnStart() {
   SINEW_ASSIGN_OR_RETURN(
       options_, ReadWeightOptions(request_, runtime_.config.weights, runtime_.config.rigs));
   SINEW_ASSIGN_OR_RETURN(hex_, ParseRigName("rig", request_.rig()));
-  if (runtime_.rigs->Has(hex_)) return absl::OkStatus();
-  return absl::NotFoundError(absl::StrCat(request_.rig(), ": no such rig on this server"));
+  if (!runtime_.rigs->Has(hex_)) {
+    return absl::NotFoundError(absl::StrCat(request_.rig(), ": no such rig on this server"));
+  }
+  SINEW_RETURN_IF_ERROR(runtime_.bound->Enqueue([self = Self()] { self->Run(); }));
+  runtime_.AddCall(Self());
+  timer_ = runtime_.timers.Every(kPeriod, [weak = weak_from_this()] {
+    if (const auto self = weak.lock()) self->SendUpdate();
+  });
+  return absl::OkStatus();
 }
 
 void ComputeWeightsCall::Run() {
-  ConcurrencyLimit::Permit pass;  // what runs counts, also for a client that is gone
+  // A job counts against the limit until it is done, even if the client is gone before.
+  std::shared_ptr<ConcurrencyLimit::Permit> permit;
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     if (ended_) return;
-    pass = std::move(permit_);
+    permit = permit_;
   }
   absl::StatusOr<v1::ComputeWeightsResponse> response = CatchExceptions([&] { return Compute(); });
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
+  permit.reset();
   if (ended_) return;
-  permit_ = std::move(pass);
   if (!response.ok()) {
     End(response.status());
     return;
@@ -130,8 +119,8 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Store(const v1::R
   return response;
 }
 
-void ComputeWeightsCall::Look() {
-  const std::lock_guard lock(mutex_);
+void ComputeWeightsCall::SendUpdate() {
+  const absl::MutexLock lock(&mutex_);
   WriteNext();
 }
 
@@ -142,76 +131,30 @@ void ComputeWeightsCall::WriteNext() {
     last_sent_ = true;
   } else {
     const float now = progress_.load();
-    if (now == said_) return;
-    said_ = now;
+    if (now == sent_progress_) return;
+    sent_progress_ = now;
     response_.set_progress(now);
   }
-  writing_ = true;
-  write_start_ = std::chrono::steady_clock::now();
+  WriteStarted();
   StartWrite(&response_);
 }
 
 void ComputeWeightsCall::OnWriteDone(bool ok) {
-  const std::lock_guard lock(mutex_);
-  writing_ = false;
-  if (!ok) {
-    call_.Cancel();
-    End(absl::CancelledError("weights: the client is gone"));
-  } else if (last_sent_) {
+  const absl::MutexLock lock(&mutex_);
+  if (!WriteDone(ok)) return;
+  if (last_sent_) {
     End(absl::OkStatus());
-  } else if (computed_) {  // it was done during this write
+  } else if (computed_) {  // during this write
     WriteNext();
   }
-  FinishOnce();
 }
 
-// A write under way is let out first, so that the status arrives with its details.
-void ComputeWeightsCall::End(const absl::Status& status) {
-  if (ended_) return;
-  ended_ = true;
-  permit_ = ConcurrencyLimit::Permit();  // before the client knows: it may come again at once
-  final_ = call_.End(status);
-  if (!writing_ || absl::IsCancelled(status)) FinishOnce();
+void ComputeWeightsCall::OnDrain() {
+  End(Draining());
 }
 
-void ComputeWeightsCall::FinishOnce() {
-  if (!ended_ || finished_) return;
-  finished_ = true;
-  Finish(final_);
-}
-
-void ComputeWeightsCall::Stop(const absl::Status& status) {
-  call_.Cancel();  // what is being computed is for nobody
-  const std::lock_guard lock(mutex_);
-  End(status);
-}
-
-void ComputeWeightsCall::OnCancel() {
-  Stop(absl::CancelledError("weights: cancelled"));
-}
-
-void ComputeWeightsCall::Drain() {
-  Stop(Draining());
-}
-
-void ComputeWeightsCall::Tick(std::chrono::steady_clock::time_point now) {
-  const std::chrono::duration<double> limit(runtime_.config.streams.stall_seconds);
-  const std::lock_guard lock(mutex_);
-  if (!writing_ || now - write_start_ <= limit) return;
-  call_.Cancel();
-  End(Stalled("nothing has been read", limit.count()));
-  if (finished_) return;
-  FinishOnce();
-  CutOff(*context_, final_);
-}
-
-void ComputeWeightsCall::OnDone() {
-  call_.Cancel();
-  {
-    const std::lock_guard lock(mutex_);
-    runtime_.timers.Cancel(timer_);
-  }
-  self_.reset();
+void ComputeWeightsCall::OnEnd() {
+  runtime_.timers.Cancel(timer_);
 }
 
 }  // namespace sinew::server

@@ -1,58 +1,45 @@
-// deform.h - Deform: one pose, one frame, no state. Waits for a bind without holding a thread.
+// deform.h - Deform: one pose, without state, and one frame in the reply.
 #pragma once
 
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <memory>
-#include <mutex>
 
-#include "server/calls/call.h"
+#include "server/calls/call_reactor.h"
 #include "server/frames/evaluator.h"
 #include "sinew/v1/deform_service.pb.h"
 
 namespace sinew::server {
 
-class DeformCall : public grpc::ServerUnaryReactor,
-                   public std::enable_shared_from_this<DeformCall> {
+class DeformCall final : public CallReactor<DeformCall, grpc::ServerUnaryReactor> {
  public:
-  // Takes care of itself until the call is done.
   static grpc::ServerUnaryReactor* Start(Runtime& runtime, const RpcMethod& method,
                                          grpc::CallbackServerContext* context,
-                                         const v1::DeformRequest* request,
-                                         v1::DeformResponse* response);
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response);
 
   DeformCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
-             const v1::DeformRequest* request, v1::DeformResponse* response)
-      : runtime_(runtime),
-        request_(request),
-        response_(response),
-        call_(runtime, method, context) {}
-
-  void OnCancel() override;
-  void OnDone() override;
+             const grpc::ByteBuffer* request, grpc::ByteBuffer* response)
+      : CallReactor(runtime, method, context), bytes_(request), response_(response) {}
 
  private:
-  absl::Status Check() const;
-  absl::Status Prepare(std::shared_ptr<Session> session);
-  absl::Status CheckSize() const;
-  void RunWhenBound();
-  void Run(bool parallel);
-  absl::Status Evaluate(bool parallel);
-  void End(const absl::Status& status);
-  void EndLocked(const absl::Status& status);
+  friend CallReactor;
+  absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Found(absl::StatusOr<std::shared_ptr<Session>> session);
+  absl::Status Prepare(std::shared_ptr<Session> session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status CheckSize() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnBound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { EvaluatePose(true); }
+  // Evaluates and ends the call; unlocks the mutex during the evaluation.
+  void EvaluatePose(bool parallel) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Answer(OutgoingFrame frame) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  Runtime& runtime_;
-  const v1::DeformRequest* const request_;
-  v1::DeformResponse* const response_;
-  std::shared_ptr<DeformCall> self_;  // until OnDone
-  std::mutex mutex_;
-  Call call_;
-  bool ended_ = false, evaluating_ = false;
-  ConcurrencyLimit::Permit permit_;
-  FramePool::Reservation reservation_;
-  std::unique_ptr<Evaluator> evaluator_;
-  std::shared_ptr<Session> session_;
-  std::uint64_t bind_wait_ = 0;
+  const grpc::ByteBuffer* const bytes_;
+  grpc::ByteBuffer* const response_;
+  v1::DeformRequest request_;  // constant after OnStart
+  FramePool::Reservation reservation_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
+  std::unique_ptr<Evaluator> evaluator_;  // set once, then used by one evaluation
 };
 
 }  // namespace sinew::server

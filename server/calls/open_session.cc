@@ -18,7 +18,7 @@ absl::StatusOr<std::shared_ptr<Session>> SharedSession(Runtime& runtime,
                                                        const v1::SessionSource& source,
                                                        const std::stop_token& stop) {
   SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(runtime, source));
-  const auto now = std::chrono::system_clock::now();
+  const auto now = runtime.clock.WallNow();
   if (auto known = runtime.sessions.FindShared(source.rig(), resolved.determinism_digest, now))
     return known;
   SINEW_ASSIGN_OR_RETURN(auto session, MakeSession(runtime, source, resolved, stop));
@@ -74,7 +74,7 @@ void FindTarget(Runtime& runtime, const v1::Target& target, std::stop_token stop
                 const std::string& path) {
   switch (target.target_case()) {
     case v1::Target::kSession:
-      done(runtime.sessions.Use(target.session(), std::chrono::system_clock::now()));
+      done(runtime.sessions.Use(target.session(), runtime.clock.WallNow()));
       return;
     case v1::Target::kSource: {
       const absl::Status posted =

@@ -7,36 +7,28 @@
 
 #include "core/base/status.h"
 #include "server/base/status.h"
-#include "server/calls/open_session.h"
 #include "server/convert/unknown_fields.h"
 
 namespace sinew::server {
 namespace {
 
 constexpr std::uint32_t kOrderedWindow = 8, kLatestWindow = 2;
-// In the transport, ready, ready, being filled.
+// Frames in the transport, ready (two) and being evaluated.
 constexpr std::uint64_t kBuffers = 4;
 
 }  // namespace
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamCall::Start(
     Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context) {
-  auto stream = std::make_shared<StreamCall>(runtime, method, context);
-  stream->self_ = stream;
-  const std::lock_guard lock(stream->mutex_);
-  absl::Status status = stream->call_.Begin();
-  if (status.ok()) {
-    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.streams.Enter();
-    status = pass.status();
-    if (pass.ok()) stream->permit_ = *std::move(pass);
-  }
-  if (!status.ok()) {
-    stream->End(status);
-    return stream.get();
-  }
-  runtime.AddStream(stream);
-  stream->StartRead(&stream->read_);
-  return stream.get();
+  auto call = std::make_shared<StreamCall>(runtime, method, context);
+  Launch(call, runtime.streams);
+  return call.get();
+}
+
+absl::Status StreamCall::OnStart() {
+  runtime_.AddCall(Self());
+  StartRead(&read_);
+  return absl::OkStatus();
 }
 
 void StreamCall::OnReadDone(bool ok) {
@@ -46,20 +38,25 @@ void StreamCall::OnReadDone(bool ok) {
       !grpc::SerializationTraits<v1::StreamDeformRequest>::Deserialize(&read_, &request).ok()) {
     status = InvalidField("request", "the bytes are not a StreamDeformRequest");
   }
-  std::unique_lock lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   if (ended_) return;
   if (!ok) {
     reads_done_ = true;
-    if (!opened_) EndWith(InvalidField("open", "the stream ended without one"));
+    if (!opened_) End(InvalidField("open", "not set, need it in the first message"));
   } else {
-    if (status.ok()) status = CatchExceptions([&] { return Receive(request); });
+    if (status.ok()) {
+      status = CatchExceptions([&] {
+        mutex_.AssertHeld();
+        return Receive(request);
+      });
+    }
     if (!status.ok()) {
-      EndWith(status);
+      End(status);
       return;
     }
     StartRead(&read_);
   }
-  Pump(lock);
+  Pump();
 }
 
 absl::Status StreamCall::Receive(v1::StreamDeformRequest& request) {
@@ -75,7 +72,7 @@ absl::Status StreamCall::Receive(v1::StreamDeformRequest& request) {
     SINEW_RETURN_IF_ERROR(window_->Acknowledge(request.received()));
     if (!window_->full()) full_since_.reset();
   }
-  for (v1::Pose& pose : *request.mutable_poses()) SINEW_RETURN_IF_ERROR(Take(pose));
+  for (v1::Pose& pose : *request.mutable_poses()) SINEW_RETURN_IF_ERROR(Accept(pose));
   return absl::OkStatus();
 }
 
@@ -96,18 +93,12 @@ absl::Status StreamCall::Open(const v1::StreamOpen& open) {
         std::min<std::uint64_t>(latest ? kLatestWindow : kOrderedWindow, limits.window)));
   }
   window_.emplace(latest, open_.window(), limits.backlog);
-  FindTarget(runtime_, open_.target(), call_.stop_token(),
-             [self = shared_from_this()](absl::StatusOr<std::shared_ptr<Session>> session) {
-               self->runtime_.arenas.Post([self, session = std::move(session)]() mutable {
-                 const std::lock_guard lock(self->mutex_);
-                 self->Found(std::move(session));
-               });
-             });
+  FindSession(open_.target(), "open.target", &StreamCall::Prepare);
   return absl::OkStatus();
 }
 
-absl::Status StreamCall::Take(v1::Pose& pose) {
-  if (draining_) {  // the notice said so
+absl::Status StreamCall::Accept(v1::Pose& pose) {
+  if (draining_) {  // after the last_frame of the notice
     left_out_ = true;
     return absl::OkStatus();
   }
@@ -117,22 +108,22 @@ absl::Status StreamCall::Take(v1::Pose& pose) {
     if (waiting_.front().pose.reset()) pose.set_reset(true);
     runtime_.metrics.skipped.Increment();
     waiting_.clear();
-    unvetted_bytes_ = 0;
+    unchecked_bytes_ = 0;
   }
-  waiting_.push_back({std::move(pose), Clock::now(), absl::OkStatus()});
+  waiting_.push_back({std::move(pose), runtime_.clock.Now(), absl::OkStatus()});
   if (evaluator_ != nullptr) {
-    Vet(waiting_.back());
+    Check(waiting_.back());
     return absl::OkStatus();
   }
-  unvetted_bytes_ += waiting_.back().pose.ByteSizeLong();
+  unchecked_bytes_ += waiting_.back().pose.ByteSizeLong();
   const std::uint64_t limit = runtime_.config.streams.waiting_pose_bytes;
-  if (unvetted_bytes_ <= limit) return absl::OkStatus();
-  return LimitPassed("poses", unvetted_bytes_, limit, "bytes before the stream is open",
+  if (unchecked_bytes_ <= limit) return absl::OkStatus();
+  return LimitPassed("poses", unchecked_bytes_, limit, "bytes before the stream is open",
                      "max-waiting-pose-bytes");
 }
 
 // A pose that cannot be evaluated waits for its answer without its bytes.
-void StreamCall::Vet(Waiting& waiting) const {
+void StreamCall::Check(Waiting& waiting) const {
   waiting.refused = evaluator_->Check(waiting.pose);
   if (waiting.refused.ok()) return;
   v1::Pose bare;
@@ -141,45 +132,28 @@ void StreamCall::Vet(Waiting& waiting) const {
   waiting.pose = std::move(bare);
 }
 
-void StreamCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {
-  if (ended_) return;
-  const absl::Status status = session.ok()
-                                  ? CatchExceptions([&] { return Prepare(*std::move(session)); })
-                                  : WithPath(session.status(), "open");
-  if (!status.ok()) EndWith(status);
-}
-
 absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
-  session_ = session;
-  absl::StatusOr<std::unique_ptr<Evaluator>> evaluator =
-      Evaluator::Create(runtime_.evaluators, std::move(session), open_.layout(), open_.output());
+  sessions_.push_back(session);
+  absl::StatusOr<std::unique_ptr<Evaluator>> evaluator = Evaluator::Create(
+      runtime_.evaluators, session, open_.layout(), open_.output(), call_.stop_token());
   if (!evaluator.ok()) return WithPath(evaluator.status(), "open");
   evaluator_ = *std::move(evaluator);
-  for (Waiting& waiting : waiting_) Vet(waiting);
+  for (Waiting& waiting : waiting_) Check(waiting);
   SINEW_ASSIGN_OR_RETURN(reservation_,
                          runtime_.frames->Reserve(kBuffers * evaluator_->frame_bytes()));
-  // The bind may be over at any moment, also here and now: what follows it runs in the arena,
-  // without this lock.
-  bind_wait_ = session_->bound->WhenDone([self = shared_from_this()] {
-    self->runtime_.arenas.Post([self] {
-      std::unique_lock lock(self->mutex_);
-      self->Ready();
-      self->Pump(lock);
-    });
-  });
+  WhenBound(session, &StreamCall::OnBound);
   return absl::OkStatus();
 }
 
-void StreamCall::Ready() {
-  if (ended_) return;
+void StreamCall::OnBound() {
   if (const absl::Status status = evaluator_->Ready(); !status.ok()) {
-    EndWith(status);
+    End(status);
     return;
   }
   v1::StreamDeformResponse response;
   v1::StreamOpened& opened = *response.mutable_opened();
-  opened.set_session(session_->name);
-  opened.set_determinism_digest(session_->determinism_digest);
+  opened.set_session(sessions_[0]->name);
+  opened.set_determinism_digest(sessions_[0]->determinism_digest);
   opened.set_vertices(evaluator_->vertices());
   opened.set_window(open_.window());
   opened.set_chunk_bytes(evaluator_->output().chunk_bytes);
@@ -187,61 +161,59 @@ void StreamCall::Ready() {
   opened.set_stateful(evaluator_->stateful());
   outbox_.Push(response);
   ready_ = true;
+  Pump();
 }
 
-// Starts what may start: a write, and one evaluation after the other.
-void StreamCall::Pump(std::unique_lock<std::mutex>& lock) {
+void StreamCall::Pump() {
   while (true) {
     WriteNext();
     EndIfDone();
     if (ended_ || !ready_ || evaluating_ || waiting_.empty()) return;
-    // A client that sends no more cannot acknowledge either: what it has sent is bounded, so answer
-    // it all.
+    // A client that sends no more cannot acknowledge either. What it has sent is bounded, so all of
+    // it is answered.
     if (!reads_done_ && !window_->MayStart(outbox_.frames_ready())) return;
     if (reads_done_ && outbox_.frames_ready() >= 2) return;
     evaluating_ = true;
     if (!evaluator_->Cheap()) {
-      StartInArena();
+      // Taken out of the queue here: in LATEST mode a newer pose replaces only what has not
+      // started.
+      runtime_.arenas.Post([self = Self(), waiting = std::make_shared<Waiting>(TakeFirst())] {
+        const absl::MutexLock lock(&self->mutex_);
+        self->EvaluatePose(*waiting, true);
+        self->Pump();
+      });
       return;
     }
-    const Waiting waiting = std::move(waiting_.front());
-    waiting_.pop_front();
-    lock.unlock();
-    Evaluate(waiting, false);
-    lock.lock();
+    EvaluatePose(TakeFirst(), false);
   }
 }
 
-void StreamCall::StartInArena() {
-  auto waiting = std::make_shared<Waiting>(std::move(waiting_.front()));
+StreamCall::Waiting StreamCall::TakeFirst() {
+  Waiting first = std::move(waiting_.front());
   waiting_.pop_front();
-  runtime_.arenas.Post([self = shared_from_this(), waiting] {
-    self->Evaluate(*waiting, true);
-    std::unique_lock lock(self->mutex_);
-    self->Pump(lock);
-  });
+  return first;
 }
 
-void StreamCall::Evaluate(const Waiting& waiting, bool parallel) {
-  const auto started = Clock::now();
+void StreamCall::EvaluatePose(const Waiting& waiting, bool parallel) {
+  mutex_.Unlock();
+  const Clock::Time started = runtime_.clock.Now();
   auto result = CatchExceptions([&]() -> absl::StatusOr<std::optional<OutgoingFrame>> {
     if (!waiting.refused.ok()) {
       if (waiting.pose.reset()) evaluator_->Reset();
       return waiting.refused;
     }
-    return evaluator_->Evaluate(waiting.pose, parallel, !waiting.pose.no_output());
+    return evaluator_->EvaluateFrame(waiting.pose, parallel, !waiting.pose.no_output());
   });
-  const std::lock_guard lock(mutex_);
+  mutex_.Lock();
   evaluating_ = false;
-  if (!ended_) Answered(waiting, std::move(result), started);
+  if (!ended_) Answer(waiting, std::move(result), started);
 }
 
-void StreamCall::Answered(const Waiting& waiting,
-                          absl::StatusOr<std::optional<OutgoingFrame>> result,
-                          Clock::time_point started) {
-  if (result.ok() && !result->has_value()) return;  // asked for no output
+void StreamCall::Answer(const Waiting& waiting, absl::StatusOr<std::optional<OutgoingFrame>> result,
+                        Clock::Time started) {
+  if (result.ok() && !result->has_value()) return;  // no output was requested
   window_->Start(waiting.pose.frame());
-  if (window_->full() && !full_since_) full_since_ = Clock::now();
+  if (window_->full() && !full_since_) full_since_ = runtime_.clock.Now();
   if (!result.ok()) {
     v1::StreamDeformResponse response;
     v1::FrameProblem& problem = *response.add_problems();
@@ -260,63 +232,34 @@ void StreamCall::Answered(const Waiting& waiting,
   outbox_.Push(std::move(frame));
 }
 
-void StreamCall::OnWriteDone(bool ok) {
-  std::unique_lock lock(mutex_);
-  if (Wrote(ok)) Pump(lock);
-}
-
 void StreamCall::EndIfDone() {
   if (ended_ || !waiting_.empty() || evaluating_ || writing_ || !outbox_.empty()) return;
-  // A client that asked for no more has got it all, also while draining.
-  if (reads_done_ && ready_ && !left_out_) EndWith(absl::OkStatus());
-  if (draining_) EndWith(Draining());
+  // A client that has half-closed and has all its answers is done, also while draining.
+  if (reads_done_ && ready_ && !left_out_) End(absl::OkStatus());
+  if (draining_) End(Draining());
 }
 
-void StreamCall::EndWith(const absl::Status& status) {
+void StreamCall::OnEnd() {
   waiting_.clear();
-  if (evaluator_ != nullptr) evaluator_->Stop();  // what runs is for nobody
-  End(status);
+  FrameCall::OnEnd();
 }
 
-void StreamCall::OnCancel() {
-  call_.Cancel();
-  std::uint64_t waiting = 0;
-  {
-    const std::lock_guard lock(mutex_);
-    EndWith(absl::CancelledError("stream: cancelled"));
-    waiting = bind_wait_;
-  }
-  if (waiting != 0) session_->bound->Forget(waiting);
-}
-
-void StreamCall::OnDone() {
-  if (bind_wait_ != 0) session_->bound->Forget(bind_wait_);
-  self_.reset();
-}
-
-void StreamCall::Tick(Clock::time_point now) {
-  const std::lock_guard lock(mutex_);
-  const std::chrono::duration<double> limit(runtime_.config.streams.stall_seconds);
-  CutIfBlocked(now, limit);
-  if (ended_) return;
-  if (!opened_ && now - created_ > limit) {
-    EndWith(Stalled("it has not been opened", limit.count()));
-  } else if (full_since_ && !reads_done_ && now - *full_since_ > limit) {
-    EndWith(Stalled(absl::StrCat(window_->unacknowledged(), " frames have not been acknowledged"),
-                    limit.count()));
-  } else if (session_ != nullptr && session_->ended.load()) {
-    EndWith(absl::NotFoundError("session: it was deleted"));
-  } else if (session_ != nullptr) {  // an open stream is a use
-    runtime_.sessions.Use(session_->name, std::chrono::system_clock::now()).IgnoreError();
+void StreamCall::OnTick(Clock::Time now) {
+  if (!opened_ && now - created_ > stall_limit()) {
+    End(Stalled("it has not been opened", stall_limit().count()));
+  } else if (full_since_ && !reads_done_ && now - *full_since_ > stall_limit()) {
+    End(Stalled(absl::StrCat(window_->unacknowledged(), " frames have not been acknowledged"),
+                stall_limit().count()));
+  } else {
+    FrameCall::OnTick(now);
   }
 }
 
-void StreamCall::Drain() {
-  std::unique_lock lock(mutex_);
-  if (ended_ || draining_) return;
+void StreamCall::OnDrain() {
+  if (draining_) return;
   draining_ = true;
   if (!opened_ || !ready_) {
-    EndWith(Draining());
+    End(Draining());
     return;
   }
   v1::StreamDeformResponse response;
@@ -326,7 +269,7 @@ void StreamCall::Drain() {
       static_cast<std::int64_t>(runtime_.config.network.drain_seconds));
   notice.set_last_frame(window_->last_taken());
   outbox_.Push(response);
-  Pump(lock);
+  Pump();
 }
 
 }  // namespace sinew::server

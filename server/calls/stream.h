@@ -1,14 +1,13 @@
-// stream.h - StreamDeform: poses in, frames out, at the same time.
+// stream.h - StreamDeform: poses in and frames out concurrently.
 //
-// Life: the first message opens (target, layout, output, mode, window); poses that come while the
-// session still binds wait; then one pose after the other is evaluated, where it arrives if that is
-// cheap, else in the pose arena, and the frames are written one message at a time. Poses are always
-// read, so that `received` behind them is seen.
+// The first message opens the stream (target, layout, output, mode, window). Poses that arrive
+// while the session still binds wait. Then one pose is evaluated at a time, on the thread where it
+// arrived if that is cheap, else in the pose arena, and frames are written one message at a time.
+// Poses are always read, so that a `received` that follows them is seen.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
 
-#include <atomic>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -20,64 +19,62 @@
 
 namespace sinew::server {
 
-class StreamCall : public FrameCall<grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>>,
-                   public LiveStream,
-                   public std::enable_shared_from_this<StreamCall> {
+class StreamCall final
+    : public FrameCall<StreamCall, grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
  public:
-  // Takes care of itself until the call is done.
   static grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Start(
       Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context);
 
   StreamCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
-      : FrameCall(runtime, method, context) {}
+      : FrameCall(runtime, method, context), created_(runtime.clock.Now()) {}
 
   void OnReadDone(bool ok) override;
-  void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
-  void Tick(std::chrono::steady_clock::time_point now) override;
-  void Drain() override;
 
  private:
+  friend CallReactor;
   struct Waiting {
     v1::Pose pose;
-    Clock::time_point arrived;
+    Clock::Time arrived;
     absl::Status refused;  // else evaluated in its turn
   };
 
-  // All but Evaluate are called with mutex_ held.
-  absl::Status Receive(v1::StreamDeformRequest& request);
-  absl::Status Open(const v1::StreamOpen& open);
-  absl::Status Take(v1::Pose& pose);
-  void Vet(Waiting& waiting) const;
-  void Found(absl::StatusOr<std::shared_ptr<Session>> session);
-  absl::Status Prepare(std::shared_ptr<Session> session);
-  void Ready();
-  void Pump(std::unique_lock<std::mutex>& lock);
-  void StartInArena();
-  void Evaluate(const Waiting& waiting, bool parallel);
-  void Answered(const Waiting& waiting, absl::StatusOr<std::optional<OutgoingFrame>> result,
-                Clock::time_point started);
-  void EndIfDone();
-  void EndWith(const absl::Status& status);
+  absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnTick(Clock::Time now) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnDrain() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnEnd() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Pump() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  std::shared_ptr<StreamCall> self_;  // until OnDone
-  grpc::ByteBuffer read_;
-  v1::StreamOpen open_;
-  bool opened_ = false;  // the first message was read
-  bool ready_ = false;   // bound; poses may be evaluated
-  bool reads_done_ = false, evaluating_ = false, draining_ = false;
-  bool left_out_ = false;  // a pose came too late, while draining
-  FramePool::Reservation reservation_;
-  std::optional<FlowWindow> window_;
-  std::deque<Waiting> waiting_;
-  std::uint64_t unvetted_bytes_ = 0;  // of waiting poses, until their format is known
+  absl::Status Receive(v1::StreamDeformRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Open(const v1::StreamOpen& open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Accept(v1::Pose& pose) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Check(Waiting& waiting) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status Prepare(std::shared_ptr<Session> session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnBound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Waiting TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Unlocks the mutex during the evaluation.
+  void EvaluatePose(const Waiting& waiting, bool parallel) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Answer(const Waiting& waiting, absl::StatusOr<std::optional<OutgoingFrame>> result,
+              Clock::Time started) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void EndIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  const Clock::Time created_;
+  grpc::ByteBuffer read_;  // gRPC's until OnReadDone
+  v1::StreamOpen open_ ABSL_GUARDED_BY(mutex_);
+  bool opened_ ABSL_GUARDED_BY(mutex_) = false;  // the first message was read
+  bool ready_ ABSL_GUARDED_BY(mutex_) = false;   // bound: poses may be evaluated
+  bool reads_done_ ABSL_GUARDED_BY(mutex_) = false;
+  bool evaluating_ ABSL_GUARDED_BY(mutex_) = false;
+  bool draining_ ABSL_GUARDED_BY(mutex_) = false;
+  bool left_out_ ABSL_GUARDED_BY(mutex_) = false;  // a pose arrived after the drain began
+  FramePool::Reservation reservation_ ABSL_GUARDED_BY(mutex_);
+  std::optional<FlowWindow> window_ ABSL_GUARDED_BY(mutex_);
+  std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
+  // Of waiting poses that cannot be checked yet, because their format is unknown.
+  std::uint64_t unchecked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint32_t skipped_ ABSL_GUARDED_BY(mutex_) = 0;  // poses replaced since the last frame
+  std::optional<Clock::Time> full_since_ ABSL_GUARDED_BY(mutex_);
+  // Set once, before ready_; then used by one evaluation at a time.
   std::unique_ptr<Evaluator> evaluator_;
-  std::shared_ptr<Session> session_;
-  std::uint64_t bind_wait_ = 0;  // id of what waits for the bind
-  std::uint32_t skipped_ = 0;    // poses replaced since the last frame
-  std::optional<Clock::time_point> full_since_;
-  const Clock::time_point created_ = Clock::now();
 };
 
 }  // namespace sinew::server

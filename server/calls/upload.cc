@@ -1,6 +1,5 @@
 #include "server/calls/upload.h"
 
-#include <chrono>
 #include <utility>
 
 #include "core/base/status.h"
@@ -8,68 +7,55 @@
 #include "server/convert/unknown_fields.h"
 
 namespace sinew::server {
+namespace {
+
+absl::Status HeaderMissing() {
+  return InvalidField("header", "not set, need it in the first message");
+}
+
+}  // namespace
 
 grpc::ServerReadReactor<v1::UploadRigRequest>* UploadCall::Start(
     Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
     v1::UploadRigResponse* response) {
-  auto upload = std::make_shared<UploadCall>(runtime, method, context, response);
-  upload->self_ = upload;
-  absl::Status status = upload->call_.Begin();
-  if (status.ok()) {
-    absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime.transfers.Enter();
-    status = pass.status();
-    if (pass.ok()) upload->permit_ = *std::move(pass);
-  }
-  if (!status.ok()) {
-    upload->End(status);
-    return upload.get();
-  }
-  runtime.AddStream(upload);
-  upload->Read();
-  return upload.get();
+  auto call = std::make_shared<UploadCall>(runtime, method, context, response);
+  Launch(call, runtime.transfers);
+  return call.get();
+}
+
+absl::Status UploadCall::OnStart() {
+  runtime_.AddCall(Self());
+  Read();
+  return absl::OkStatus();
 }
 
 void UploadCall::Read() {
-  const std::lock_guard lock(mutex_);
-  if (ended_) return;
-  reading_ = true;
-  read_start_ = std::chrono::steady_clock::now();
+  read_start_ = runtime_.clock.Now();
   StartRead(&request_);
 }
 
-void UploadCall::Tick(std::chrono::steady_clock::time_point now) {
-  const std::chrono::duration<double> limit(runtime_.config.streams.stall_seconds);
-  {
-    const std::lock_guard lock(mutex_);
-    if (!reading_ || now - read_start_ <= limit) return;
-  }
-  End(Stalled("nothing has been sent", limit.count()));
+void UploadCall::OnTick(Clock::Time now) {
+  if (!read_start_ || now - *read_start_ <= stall_limit()) return;
+  End(Stalled("nothing has been sent", stall_limit().count()));
 }
 
 void UploadCall::OnReadDone(bool ok) {
-  {
-    const std::lock_guard lock(mutex_);
-    reading_ = false;
-    if (ended_) return;
-  }
-  if (!ok) {  // all was sent; what is held has been said
-    End(header_.sha256().empty() ? InvalidField("header", "not set, need it in the first message")
-                                 : absl::OkStatus());
+  const absl::MutexLock lock(&mutex_);
+  read_start_.reset();
+  if (ended_) return;
+  if (!ok) {  // half-closed; the reply says how much is stored
+    End(header_.sha256().empty() ? HeaderMissing() : absl::OkStatus());
     return;
   }
   absl::Status status = CatchExceptions([&] { return CheckMessage(); });
-  if (status.ok()) {
-    status = runtime_.workers.Post([self = shared_from_this()] { self->Append(); });
-  }
+  if (status.ok()) status = runtime_.workers.Post([self = Self()] { self->Append(); });
   if (!status.ok()) End(status);
 }
 
 absl::Status UploadCall::CheckMessage() {
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
   if (header_.sha256().empty()) {
-    if (!request_.has_header()) {
-      return InvalidField("header", "not set, need it in the first message");
-    }
+    if (!request_.has_header()) return HeaderMissing();
     header_ = request_.header();
   } else if (request_.has_header()) {
     return InvalidField("header", "set again, need it in the first message only");
@@ -82,39 +68,23 @@ absl::Status UploadCall::CheckMessage() {
 }
 
 void UploadCall::Append() {
-  auto progress = CatchExceptions([&] {
+  const auto progress = CatchExceptions([&] {
     return runtime_.uploads->Append(header_, request_.offset(), request_.data(),
-                                    std::chrono::system_clock::now());
+                                    runtime_.clock.WallNow());
   });
+  const absl::MutexLock lock(&mutex_);
+  if (ended_) return;
   if (!progress.ok()) {
     End(progress.status());
     return;
   }
-  bool complete = false;
-  {
-    const std::lock_guard lock(mutex_);
-    if (ended_) return;
-    response_->set_committed_bytes(progress->committed);
-    complete = progress->rig != nullptr;
-    if (complete) *response_->mutable_rig() = progress->rig->summary;
-  }
-  if (complete) {
-    End(absl::OkStatus());
-  } else {
+  response_->set_committed_bytes(progress->committed);
+  if (progress->rig == nullptr) {
     Read();
+    return;
   }
-}
-
-void UploadCall::End(const absl::Status& status) {
-  const std::lock_guard lock(mutex_);
-  if (ended_) return;
-  ended_ = true;
-  permit_ = ConcurrencyLimit::Permit();  // before the client knows: it may come again at once
-  Finish(call_.End(status));
-}
-
-void UploadCall::OnCancel() {
-  End(absl::CancelledError("upload: cancelled"));
+  *response_->mutable_rig() = progress->rig->summary;
+  End(absl::OkStatus());
 }
 
 }  // namespace sinew::server

@@ -1,25 +1,18 @@
-// upload.h - UploadRig: pieces of a rig in, its summary or the number of bytes held out.
-//
-// Pieces are written on the workers, one at a time; the next is read when the last is kept, so a
-// sender is slowed to what the disk takes.
+// upload.h - UploadRig: pieces of a rig's bytes, appended on the workers.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
 
-#include <chrono>
-#include <memory>
-#include <mutex>
+#include <optional>
 
-#include "server/calls/call.h"
+#include "server/calls/call_reactor.h"
 #include "sinew/v1/rig_service.pb.h"
 
 namespace sinew::server {
 
-class UploadCall : public grpc::ServerReadReactor<v1::UploadRigRequest>,
-                   public LiveStream,
-                   public std::enable_shared_from_this<UploadCall> {
+class UploadCall final
+    : public CallReactor<UploadCall, grpc::ServerReadReactor<v1::UploadRigRequest>> {
  public:
-  // Takes care of itself until the call is done.
   static grpc::ServerReadReactor<v1::UploadRigRequest>* Start(Runtime& runtime,
                                                               const RpcMethod& method,
                                                               grpc::CallbackServerContext* context,
@@ -27,30 +20,22 @@ class UploadCall : public grpc::ServerReadReactor<v1::UploadRigRequest>,
 
   UploadCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
              v1::UploadRigResponse* response)
-      : runtime_(runtime), response_(response), call_(runtime, method, context) {}
+      : CallReactor(runtime, method, context), response_(response) {}
 
   void OnReadDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override { self_.reset(); }
-  void Tick(std::chrono::steady_clock::time_point now) override;
-  void Drain() override {}  // answered to the end
 
  private:
+  friend CallReactor;
+  absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnTick(Clock::Time now) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Read() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckMessage();
-  void Read();
   void Append();
-  void End(const absl::Status& status);
 
-  Runtime& runtime_;
-  v1::UploadRigResponse* const response_;
-  std::shared_ptr<UploadCall> self_;  // until OnDone
-  std::mutex mutex_;
-  Call call_;
-  ConcurrencyLimit::Permit permit_;
-  bool ended_ = false;
-  bool reading_ = false;  // waits for the client
-  std::chrono::steady_clock::time_point read_start_;
-  v1::UploadRigRequest request_;  // touched by one of reader and worker at a time
+  v1::UploadRigResponse* const response_ ABSL_PT_GUARDED_BY(mutex_);
+  std::optional<Clock::Time> read_start_ ABSL_GUARDED_BY(mutex_);  // set while a read is pending
+  // Used by gRPC, OnReadDone and the worker in turn.
+  v1::UploadRigRequest request_;
   v1::UploadHeader header_;
 };
 

@@ -1,53 +1,41 @@
-// watch_session.h - WatchSession: the session whenever its state or progress changes, at most ten
-// times a second.
+// watch_session.h - WatchSession: a session's state and progress until its bind is over.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
 
-#include <memory>
-#include <mutex>
 #include <string>
 
-#include "server/calls/call.h"
+#include "server/calls/call_reactor.h"
 #include "sinew/v1/session_service.pb.h"
 
 namespace sinew::server {
 
-class WatchSessionCall : public grpc::ServerWriteReactor<v1::WatchSessionResponse>,
-                         public std::enable_shared_from_this<WatchSessionCall> {
+class WatchSessionCall final
+    : public CallReactor<WatchSessionCall, grpc::ServerWriteReactor<v1::WatchSessionResponse>> {
  public:
-  // Takes care of itself until the call is done.
   static grpc::ServerWriteReactor<v1::WatchSessionResponse>* Start(
       Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
       const v1::WatchSessionRequest* request);
 
   WatchSessionCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
-                   std::string name)
-      : runtime_(runtime), name_(std::move(name)), call_(runtime, method, context) {}
+                   const v1::WatchSessionRequest* request)
+      : CallReactor(runtime, method, context), name_(request->name()) {}
 
   void OnWriteDone(bool ok) override;
-  void OnCancel() override;
-  void OnDone() override;
 
  private:
-  void Look();
-  void LookWhenBound();
-  void End(const absl::Status& status);
+  friend CallReactor;
+  absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnEnd() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnBound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void SendUpdate() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  Runtime& runtime_;
   const std::string name_;
-  std::shared_ptr<WatchSessionCall> self_;  // until OnDone
-  std::mutex mutex_;
-  Call call_;
-  ConcurrencyLimit::Permit permit_;
-  bool ended_ = false, writing_ = false;
-  bool last_said_ = false;  // READY or FAILED is on its way
-  double progress_ = -1;    // said last
-  bool bound_ = false;      // the bind is over
-  std::weak_ptr<Session> session_;
-  std::uint64_t bind_wait_ = 0;  // id of what waits for the bind
-  Timers::Id timer_ = 0;
-  v1::WatchSessionResponse response_;
+  bool bound_ ABSL_GUARDED_BY(mutex_) = false;      // the bind is over
+  bool last_sent_ ABSL_GUARDED_BY(mutex_) = false;  // READY or FAILED has been written
+  double sent_progress_ ABSL_GUARDED_BY(mutex_) = -1;
+  Timers::Id timer_ ABSL_GUARDED_BY(mutex_) = 0;
+  v1::WatchSessionResponse response_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sinew::server

@@ -13,8 +13,6 @@ namespace sinew::server {
 // What one muscle adds to a serialised frame.
 inline constexpr std::size_t kMuscleBytes = 67;
 
-void AddMuscles(std::span<const PosedMuscle> muscles, v1::Frame& frame);
-
 // The bytes of Frame.muscles, [muscles * kMuscleBytes]: appended to a serialised frame they are its
 // muscles.
 std::string MuscleFields(std::span<const PosedMuscle> muscles);

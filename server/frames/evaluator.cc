@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <limits>
 #include <utility>
 
 #include "core/base/status.h"
@@ -17,11 +18,11 @@
 namespace sinew::server {
 namespace {
 
-using Clock = std::chrono::steady_clock;
+using Stopwatch = std::chrono::steady_clock;
 
-std::uint64_t NanosecondsSince(Clock::time_point start) {
+std::uint64_t NanosecondsSince(Stopwatch::time_point start) {
   return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Clock::now() - start).count());
+      std::chrono::duration_cast<std::chrono::nanoseconds>(Stopwatch::now() - start).count());
 }
 
 }  // namespace
@@ -29,9 +30,11 @@ std::uint64_t NanosecondsSince(Clock::time_point start) {
 absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(const EvaluatorContext& context,
                                                              std::shared_ptr<Session> session,
                                                              const v1::PoseLayout& layout,
-                                                             const v1::OutputOptions& output) {
+                                                             const v1::OutputOptions& output,
+                                                             std::stop_token stop, bool one_piece) {
   SINEW_ASSIGN_OR_RETURN(PoseFormat format, ToPoseFormat(layout, session->bound->rig()));
-  SINEW_ASSIGN_OR_RETURN(const Output wanted, ToOutput(output, context.limits));
+  SINEW_ASSIGN_OR_RETURN(Output wanted, ToOutput(output, context.limits));
+  if (one_piece) wanted.chunk_bytes = std::numeric_limits<std::uint32_t>::max();
   if (wanted.tangents && session->bound->rig().mesh().tangents().empty()) {
     return InvalidField(
         "output.attributes",
@@ -46,16 +49,17 @@ absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(const EvaluatorCont
     return InvalidField("output.muscles", "set, but the rig has no muscles");
   }
   return std::unique_ptr<Evaluator>(
-      new Evaluator(context, std::move(session), std::move(format), wanted));
+      new Evaluator(context, std::move(session), std::move(format), wanted, std::move(stop)));
 }
 
 Evaluator::Evaluator(const EvaluatorContext& context, std::shared_ptr<Session> session,
-                     PoseFormat format, Output output)
+                     PoseFormat format, Output output, std::stop_token stop)
     : context_(context),
       session_(std::move(session)),
       format_(std::move(format)),
       output_(output),
-      vertices_(static_cast<std::uint32_t>(session_->bound->rig().vertices())) {}
+      vertices_(static_cast<std::uint32_t>(session_->bound->rig().vertices())),
+      stop_(std::move(stop)) {}
 
 std::size_t Evaluator::muscle_bytes() const {
   return output_.muscles ? session_->bound->rig().muscles().size() * kMuscleBytes : 0;
@@ -92,15 +96,15 @@ absl::Status Evaluator::Read(const v1::Pose& pose) {
   return status.ok() ? status : WithDetails(status);
 }
 
-absl::Status Evaluator::Run(StreamState* state, bool parallel, FrameOut& out) {
-  const Task task({.stop = stop_.get_token(), .parallel = parallel});
-  const auto start = Clock::now();
+absl::Status Evaluator::RunDeformer(StreamState* state, bool parallel, FrameOut& out) {
+  const Task task({.stop = stop_, .parallel = parallel});
+  const auto start = Stopwatch::now();
   const absl::Status status = CatchExceptions([&]() -> absl::Status {
     return deformer_->Evaluate({.joints = joints_, .controls = controls_}, out, workspace_, state,
                                task);
   });
   if (!status.ok()) return WithDetails(status);
-  if (out.replayed_steps > 0) {  // not what a frame costs
+  if (out.replayed_steps > 0) {  // not the cost of one frame
     replayed_steps_ = std::max(replayed_steps_, out.replayed_steps);
     return status;
   }
@@ -108,22 +112,18 @@ absl::Status Evaluator::Run(StreamState* state, bool parallel, FrameOut& out) {
   return status;
 }
 
-absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose& pose,
-                                                                 bool parallel, bool output) {
-  if (pose.reset()) Reset();
-  SINEW_RETURN_IF_ERROR(Read(pose));
-  const bool stateless = !stateful();
-  if (!output && stateless) return std::nullopt;
+absl::StatusOr<OutgoingFrame> Evaluator::MakeFrame(const v1::Pose& pose, StreamState* state,
+                                                   bool parallel, bool output) {
   OutgoingFrame frame(context_.pool, output_, vertices_);
   FrameOut out{.positions = frame.positions(),
                .normals = frame.normals(),
                .tangents = frame.tangents(),
                .vertex_status = frame.vertex_status()};
   if (output_.muscles) out.muscles = &muscles_;
-  const auto start = Clock::now();
-  SINEW_RETURN_IF_ERROR(Run(stateless ? nullptr : &state_, parallel, out));
-  if (!output) return std::nullopt;
-  const auto evaluated = Clock::now();
+  const auto start = Stopwatch::now();
+  SINEW_RETURN_IF_ERROR(RunDeformer(state, parallel, out));
+  if (!output) return frame;  // was scratch memory
+  const auto evaluated = Stopwatch::now();
   frame.timing.evaluate_ns = static_cast<std::uint64_t>(
       std::chrono::duration_cast<std::chrono::nanoseconds>(evaluated - start).count());
   frame.Seal();
@@ -132,21 +132,32 @@ absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::Evaluate(const v1::Pose&
   frame.frame = pose.frame();
   frame.time = pose.time();
   frame.bounds = out.bounds;
-  frame.replayed_steps = TakeReplayed();
   context_.metrics.evaluate_seconds.Observe(static_cast<double>(frame.timing.evaluate_ns) * 1e-9);
   context_.metrics.encode_seconds.Observe(static_cast<double>(frame.timing.encode_ns) * 1e-9);
   return frame;
 }
 
-absl::Status Evaluator::EvaluateNext(const v1::Pose& pose, bool parallel, FrameOut& out) {
+absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::EvaluateFrame(const v1::Pose& pose,
+                                                                      bool parallel, bool output) {
   if (pose.reset()) Reset();
   SINEW_RETURN_IF_ERROR(Read(pose));
-  return Run(stateful() ? &state_ : nullptr, parallel, out);
+  if (!output && !stateful()) return std::nullopt;
+  SINEW_ASSIGN_OR_RETURN(OutgoingFrame frame,
+                         MakeFrame(pose, stateful() ? &state_ : nullptr, parallel, output));
+  if (!output) return std::nullopt;
+  frame.replayed_steps = TakeReplayed();
+  return frame;
 }
 
-absl::Status Evaluator::EvaluateOnce(const v1::Pose& pose, bool parallel, FrameOut& out) {
+absl::StatusOr<OutgoingFrame> Evaluator::EvaluateAlone(const v1::Pose& pose, bool parallel) {
   SINEW_RETURN_IF_ERROR(Read(pose));
-  return Run(nullptr, parallel, out);
+  return MakeFrame(pose, nullptr, parallel, true);
+}
+
+absl::Status Evaluator::EvaluateInto(const v1::Pose& pose, bool parallel, FrameOut& out) {
+  if (pose.reset()) Reset();
+  SINEW_RETURN_IF_ERROR(Read(pose));
+  return RunDeformer(stateful() ? &state_ : nullptr, parallel, out);
 }
 
 }  // namespace sinew::server

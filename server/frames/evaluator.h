@@ -1,5 +1,5 @@
-// evaluator.h - poses of one call to frames: the session's deformer, the layout of the poses,
-// scratch and state.
+// evaluator.h - turns the poses of one call into frames: the session's deformer, the layout of the
+// poses, scratch memory and state.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -35,11 +35,15 @@ struct EvaluatorContext {
 // One evaluation at a time.
 class Evaluator {
  public:
-  // The session may still be binding. kInvalidArgument: the layout, or output.
+  // The session may still be binding. `stop` ends the evaluation in progress, and all later ones,
+  // with kCancelled. one_piece: frames are not cut, whatever output.chunk_bytes says.
+  // kInvalidArgument: the layout or the output.
   static absl::StatusOr<std::unique_ptr<Evaluator>> Create(const EvaluatorContext& context,
                                                            std::shared_ptr<Session> session,
                                                            const v1::PoseLayout& layout,
-                                                           const v1::OutputOptions& output);
+                                                           const v1::OutputOptions& output,
+                                                           std::stop_token stop,
+                                                           bool one_piece = false);
 
   // Call once before the first pose, after the bind is over. kFailedPrecondition: it failed.
   absl::Status Ready();
@@ -51,45 +55,43 @@ class Evaluator {
   std::size_t frame_bytes() const {
     return OutgoingFrame::BufferBytes(output_, vertices_) + muscle_bytes();
   }
-  // Of the posed muscles in a frame, if wanted.
+  // Of the posed muscles in a frame, if requested.
   std::size_t muscle_bytes() const;
 
-  // True: frames depend on the poses before them; their state is this evaluator's. Once Ready.
+  // True: frames depend on earlier poses, whose state this evaluator holds. Once Ready.
   bool stateful() const { return deformer_ != nullptr && !deformer_->frames_independent(); }
-  // Forgets the poses before.
+  // Discards the state of earlier poses.
   void Reset() { state_ = {}; }
-  // What runs ends soon with kCancelled, and so does every later evaluation. Any thread.
-  void Stop() { stop_.request_stop(); }
 
-  // True: the next frame probably costs less than handing it to another thread. One with state may
-  // cost many times the one before it.
+  // True: the next frame probably costs less than passing it to another thread. Never of stateful
+  // recipes: a frame may cost many times the one before.
   bool Cheap() const;
 
-  // What can be said of a pose before its turn: unknown fields and byte counts. kInvalidArgument.
+  // Checks what does not depend on earlier poses: unknown fields and byte counts. kInvalidArgument.
   absl::Status Check(const v1::Pose& pose) const;
 
-  // The frame of a pose, sealed; none if the pose asks for no output. parallel: use the calling
-  // arena's threads. kInvalidArgument: the pose is wrong; with an unknown field also the reason
+  // The next frame of a sequence, sealed; none if `output` is false. parallel: use the threads of
+  // the calling arena. kInvalidArgument: the pose is wrong; with an unknown field also the reason
   // UNKNOWN_FIELD.
-  absl::StatusOr<std::optional<OutgoingFrame>> Evaluate(const v1::Pose& pose, bool parallel,
-                                                        bool output);
-
-  // Without state, into `out`, whose spans are set. Errors as Evaluate.
-  absl::Status EvaluateOnce(const v1::Pose& pose, bool parallel, FrameOut& out);
-  // The same as the next frame of a stream.
-  absl::Status EvaluateNext(const v1::Pose& pose, bool parallel, FrameOut& out);
-  // The steps from rest that lie behind the frame evaluated last and were not asked for yet; see
-  // Frame.replayed_steps.
+  absl::StatusOr<std::optional<OutgoingFrame>> EvaluateFrame(const v1::Pose& pose, bool parallel,
+                                                             bool output);
+  // The frame of one pose without state, sealed. Errors as EvaluateFrame.
+  absl::StatusOr<OutgoingFrame> EvaluateAlone(const v1::Pose& pose, bool parallel);
+  // The next frame of a sequence into `out`, whose spans are set. Errors as EvaluateFrame.
+  absl::Status EvaluateInto(const v1::Pose& pose, bool parallel, FrameOut& out);
+  // Replayed steps since the last call of this function; see Frame.replayed_steps.
   std::uint32_t TakeReplayed() { return std::exchange(replayed_steps_, 0); }
 
-  // Of the pose evaluated last, [J] joint to model.
+  // Of the last pose, [J] joint to model.
   std::span<const Affine> joints() const { return joints_; }
 
  private:
   Evaluator(const EvaluatorContext& context, std::shared_ptr<Session> session, PoseFormat format,
-            Output output);
+            Output output, std::stop_token stop);
   absl::Status Read(const v1::Pose& pose);
-  absl::Status Run(StreamState* state, bool parallel, FrameOut& out);
+  absl::StatusOr<OutgoingFrame> MakeFrame(const v1::Pose& pose, StreamState* state, bool parallel,
+                                          bool output);
+  absl::Status RunDeformer(StreamState* state, bool parallel, FrameOut& out);
 
   const EvaluatorContext& context_;
   const std::shared_ptr<Session> session_;
@@ -103,7 +105,7 @@ class Evaluator {
   Workspace workspace_;
   StreamState state_;
   std::uint32_t replayed_steps_ = 0;
-  std::stop_source stop_;
+  const std::stop_token stop_;
 };
 
 }  // namespace sinew::server

@@ -85,13 +85,13 @@ FramePool::Reservation& FramePool::Reservation::operator=(Reservation&& other) n
 
 void FramePool::Reservation::Return() {
   if (pool_ == nullptr) return;
-  const std::lock_guard lock(pool_->mutex_);
+  const absl::MutexLock lock(&pool_->mutex_);
   pool_->reserved_ -= bytes_;
   bytes_ = 0;
 }
 
 absl::StatusOr<FramePool::Reservation> FramePool::Reserve(std::uint64_t bytes) {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   if (bytes > limit_ || reserved_ > limit_ - bytes) {
     return WithRetry(LimitPassed(subject_, reserved_ + bytes, limit_, "bytes", option_),
                      absl::Seconds(1));
@@ -104,7 +104,7 @@ FrameBuffer FramePool::Acquire(std::size_t bytes) {
   const std::size_t capacity = ClassOf(bytes);
   FrameBuffer::Block* block = nullptr;
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     if (const auto found = idle_.find(capacity); found != idle_.end() && !found->second.empty()) {
       block = found->second.back();
       found->second.pop_back();
@@ -122,7 +122,7 @@ FrameBuffer FramePool::Acquire(std::size_t bytes) {
 
 void FramePool::Take(FrameBuffer::Block* block) {
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     if (idle_bytes_ + block->capacity <= kept_) {
       idle_[block->capacity].push_back(block);
       idle_bytes_ += block->capacity;
@@ -133,7 +133,7 @@ void FramePool::Take(FrameBuffer::Block* block) {
 }
 
 std::uint64_t FramePool::idle_bytes() const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   return idle_bytes_;
 }
 

@@ -6,14 +6,15 @@
 // reservations, taken when a call starts.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
 #include <grpcpp/support/slice.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -84,9 +85,11 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
 
   const std::uint64_t limit_, kept_;
   const std::string_view subject_, option_;
-  mutable std::mutex mutex_;
-  std::uint64_t reserved_ = 0, idle_bytes_ = 0;
-  std::map<std::size_t, std::vector<FrameBuffer::Block*>> idle_;  // by capacity
+  mutable absl::Mutex mutex_;
+  std::uint64_t reserved_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::uint64_t idle_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::size_t, std::vector<FrameBuffer::Block*>> idle_
+      ABSL_GUARDED_BY(mutex_);  // by capacity
 };
 
 }  // namespace sinew::server

@@ -1,11 +1,11 @@
 #include "server/process/heartbeat.h"
 
+#include <absl/base/thread_annotations.h>
+#include <absl/synchronization/mutex.h>
 #include <grpcpp/client_context.h>
 #include <grpcpp/generic/generic_stub.h>
 
 #include <chrono>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 namespace sinew::server {
@@ -24,12 +24,14 @@ struct Beat {
 
 struct Heartbeat::State {
   explicit State(std::shared_ptr<grpc::Channel> channel) : stub(std::move(channel)) {}
-  std::unique_ptr<Beat> beat;  // of the call under way, or the last one
+  bool Idle() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return !beating; }
+
   grpc::GenericStub stub;
   std::function<bool()> wanted;
-  std::mutex mutex;
-  std::condition_variable idle;
-  bool beating = false, stopping = false;
+  absl::Mutex mutex;
+  std::unique_ptr<Beat> beat ABSL_GUARDED_BY(mutex);  // of the pending call, or the last one
+  bool beating ABSL_GUARDED_BY(mutex) = false;
+  bool stopping ABSL_GUARDED_BY(mutex) = false;
 };
 
 Heartbeat::Heartbeat(Timers& timers, std::shared_ptr<grpc::Channel> channel,
@@ -39,7 +41,7 @@ Heartbeat::Heartbeat(Timers& timers, std::shared_ptr<grpc::Channel> channel,
   timer_ = timers_.Every(kPeriod, [state = state_] {
     Beat* beat = nullptr;
     {
-      const std::lock_guard lock(state->mutex);
+      const absl::MutexLock lock(&state->mutex);
       if (state->beating || state->stopping || !state->wanted()) return;
       state->beating = true;
       state->beat = std::make_unique<Beat>();
@@ -50,19 +52,18 @@ Heartbeat::Heartbeat(Timers& timers, std::shared_ptr<grpc::Channel> channel,
     beat->context.set_deadline(std::chrono::system_clock::now() + kDeadline);
     state->stub.UnaryCall(&beat->context, kMethod, grpc::StubOptions(), &beat->request,
                           &beat->response, [state](const grpc::Status&) {
-                            const std::lock_guard lock(state->mutex);
+                            const absl::MutexLock lock(&state->mutex);
                             state->beating = false;
-                            state->idle.notify_all();
                           });
   });
 }
 
 Heartbeat::~Heartbeat() {
   timers_.Cancel(timer_);
-  std::unique_lock lock(state_->mutex);
+  const absl::MutexLock lock(&state_->mutex);
   state_->stopping = true;
   if (state_->beating) state_->beat->context.TryCancel();  // its answer may take the whole deadline
-  state_->idle.wait(lock, [this] { return !state_->beating; });
+  state_->mutex.Await(absl::Condition(state_.get(), &State::Idle));
 }
 
 }  // namespace sinew::server

@@ -1,9 +1,21 @@
-// main.cc - sinewd: reads the command line and serves.
+// main.cc - sinewd: reads the command line and serves, or probes another server.
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include "server/base/config.h"
+#include "server/process/probe.h"
 #include "server/process/serve.h"
+
+namespace {
+
+int Probe(const std::string& address) {
+  const absl::Status health = sinew::server::ProbeHealth(address);
+  if (!health.ok()) std::fprintf(stderr, "sinewd: %s\n", std::string(health.message()).c_str());
+  return health.ok() ? 0 : 1;
+}
+
+}  // namespace
 
 int main(int argc, char** argv) {
   sinew::server::BlockSignals();
@@ -14,7 +26,7 @@ int main(int argc, char** argv) {
     std::fprintf(line.exit_code == 0 ? stdout : stderr, "%s\n", line.text.c_str());
     return line.exit_code;
   }
-  const int code = sinew::server::Serve(config);
+  const int code = line.probe.empty() ? sinew::server::Serve(config) : Probe(line.probe);
   // Threads of gRPC may still be tidying up, and static destructors must not run under them.
   std::fflush(nullptr);
   std::_Exit(code);

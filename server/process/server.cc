@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/synchronization/mutex.h>
 #include <grpc/grpc.h>
 #include <grpcpp/ext/channelz_service_plugin.h>
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
@@ -62,7 +63,7 @@ void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
 
 class Server::State {
  public:
-  static absl::StatusOr<std::unique_ptr<State>> Start(const Config& config);
+  static absl::StatusOr<std::unique_ptr<State>> Start(const Config& config, Clock& clock);
   // Buffers of messages are freed by threads of ours, some after the last of gRPC's own objects:
   // the library stays.
   State() { grpc_init(); }
@@ -90,17 +91,18 @@ class Server::State {
 
  private:
   absl::Status Listen(const NetworkConfig& config);
-  std::mutex stopping_;
+  absl::Mutex stopping_;  // held by Stop
   SocketFiles socket_files_;
 };
 
-absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config& config) {
+absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config& config,
+                                                                    Clock& clock) {
   SINEW_RETURN_IF_ERROR(config.Validate());
   Isa isa = Isa::kAuto;
   SINEW_RETURN_IF_ERROR(ParseIsa(config.compute.isa, isa));
   SINEW_RETURN_IF_ERROR(ForceIsa(isa));
   auto state = std::make_unique<State>();
-  SINEW_ASSIGN_OR_RETURN(state->runtime, Runtime::Create(config));
+  SINEW_ASSIGN_OR_RETURN(state->runtime, Runtime::Create(config, clock));
   Runtime& runtime = *state->runtime;
   if (ActiveIsa() == Isa::kScalar && isa == Isa::kAuto) {
     runtime.log->warn("no fused multiply-add on this machine: frames are evaluated slowly");
@@ -186,7 +188,7 @@ void Server::State::Drain() {
 }
 
 void Server::State::Stop() {
-  const std::lock_guard lock(stopping_);
+  const absl::MutexLock lock(&stopping_);
   http.reset();
   heartbeat.reset();  // its channel would keep the server waiting
   if (server != nullptr) {
@@ -202,8 +204,8 @@ void Server::State::Stop() {
   runtime.reset();
 }
 
-absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config) {
-  SINEW_ASSIGN_OR_RETURN(auto state, State::Start(config));
+absl::StatusOr<std::unique_ptr<Server>> Server::Start(const Config& config, Clock& clock) {
+  SINEW_ASSIGN_OR_RETURN(auto state, State::Start(config, clock));
   return std::unique_ptr<Server>(new Server(std::move(state)));
 }
 

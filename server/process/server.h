@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "server/base/clock.h"
 #include "server/base/config.h"
 
 namespace sinew::server {
@@ -26,7 +27,8 @@ class Server {
  public:
   // Binds every address and answers calls from then on. kInvalidArgument: the configuration is
   // wrong; kUnavailable: an address cannot be bound; kFailedPrecondition: data_dir cannot be used.
-  static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config);
+  static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config,
+                                                       Clock& clock = RealClock());
 
   // Stops at once if still running.
   ~Server();

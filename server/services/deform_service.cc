@@ -18,8 +18,8 @@ DeformService::DeformService(Runtime& runtime)
                .work = true} {}
 
 grpc::ServerUnaryReactor* DeformService::Deform(grpc::CallbackServerContext* context,
-                                                const v1::DeformRequest* request,
-                                                v1::DeformResponse* response) {
+                                                const grpc::ByteBuffer* request,
+                                                grpc::ByteBuffer* response) {
   return DeformCall::Start(runtime_, deform_, context, request, response);
 }
 

@@ -1,5 +1,5 @@
-// deform_service.h - sinew.v1.DeformService. Calls that send frames are raw: their messages are put
-// together from the buffers that frames were evaluated into.
+// deform_service.h - sinew.v1.DeformService. Calls that send frames are raw: their messages are
+// assembled from the buffers that frames were evaluated into.
 #pragma once
 
 #include "server/calls/call.h"
@@ -8,7 +8,7 @@
 
 namespace sinew::server {
 
-using RawDeformService = v1::DeformService::WithCallbackMethod_Deform<
+using RawDeformService = v1::DeformService::WithRawCallbackMethod_Deform<
     v1::DeformService::WithRawCallbackMethod_StreamDeform<
         v1::DeformService::WithRawCallbackMethod_DeformClip<
             v1::DeformService::WithRawCallbackMethod_CompareDeformers<
@@ -19,8 +19,8 @@ class DeformService final : public RawDeformService {
   explicit DeformService(Runtime& runtime);
 
   grpc::ServerUnaryReactor* Deform(grpc::CallbackServerContext* context,
-                                   const v1::DeformRequest* request,
-                                   v1::DeformResponse* response) override;
+                                   const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* response) override;
   grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamDeform(
       grpc::CallbackServerContext* context) override;
   grpc::ServerWriteReactor<grpc::ByteBuffer>* DeformClip(grpc::CallbackServerContext* context,

@@ -14,14 +14,6 @@
 #include "server/services/page.h"
 
 namespace sinew::server {
-namespace {
-
-SessionTable::Time Now() {
-  return std::chrono::system_clock::now();
-}
-
-}  // namespace
-
 SessionService::SessionService(Runtime& runtime)
     : runtime_(runtime),
       create_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/CreateSession"),
@@ -63,16 +55,18 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
     return ValidateOnly(request.source(), *response.mutable_session(), stop);
   SINEW_ASSIGN_OR_RETURN(auto session,
                          runtime_.sessions.FindRequest(request.request_id(), request.source(),
-                                                       std::chrono::system_clock::now()));
+                                                       runtime_.clock.WallNow()));
   if (session == nullptr) {
     SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved,
                            ResolveSource(runtime_, request.source()));
     SINEW_ASSIGN_OR_RETURN(session, MakeSession(runtime_, request.source(), resolved, stop));
     session->request_id = request.request_id();
-    SINEW_ASSIGN_OR_RETURN(const auto added, runtime_.sessions.Add(session, ttl, Now()));
+    SINEW_ASSIGN_OR_RETURN(const auto added,
+                           runtime_.sessions.Add(session, ttl, runtime_.clock.WallNow()));
     session = added.session;
   }
-  SINEW_ASSIGN_OR_RETURN(const auto lease, runtime_.sessions.Get(session->name, Now()));
+  SINEW_ASSIGN_OR_RETURN(const auto lease,
+                         runtime_.sessions.Get(session->name, runtime_.clock.WallNow()));
   *response.mutable_session() = ToProto(lease);
   return absl::OkStatus();
 }
@@ -96,7 +90,8 @@ grpc::ServerUnaryReactor* SessionService::GetSession(grpc::CallbackServerContext
   return RunUnary(
       runtime_, get_, context, request, response,
       [this](const v1::GetSessionRequest& asked, v1::GetSessionResponse& answer) -> absl::Status {
-        SINEW_ASSIGN_OR_RETURN(const auto lease, runtime_.sessions.Get(asked.name(), Now()));
+        SINEW_ASSIGN_OR_RETURN(const auto lease,
+                               runtime_.sessions.Get(asked.name(), runtime_.clock.WallNow()));
         *answer.mutable_session() = ToProto(lease);
         return absl::OkStatus();
       });
@@ -138,8 +133,9 @@ grpc::ServerUnaryReactor* SessionService::RenewSession(grpc::CallbackServerConte
                       SINEW_ASSIGN_OR_RETURN(
                           ttl, ReadTtl(asked.ttl(), runtime_.config.sessions.max_ttl_seconds));
                     }
-                    SINEW_ASSIGN_OR_RETURN(const auto lease,
-                                           runtime_.sessions.Renew(asked.name(), ttl, Now()));
+                    SINEW_ASSIGN_OR_RETURN(
+                        const auto lease,
+                        runtime_.sessions.Renew(asked.name(), ttl, runtime_.clock.WallNow()));
                     *answer.mutable_session() = ToProto(lease);
                     return absl::OkStatus();
                   });

@@ -19,13 +19,13 @@ BoundDeformer::BoundDeformer(std::string key, std::shared_ptr<const Rig> rig, Re
     : key_(std::move(key)), rig_(std::move(rig)), recipe_(std::move(recipe)), estimate_(estimate) {}
 
 BoundDeformer::Snapshot BoundDeformer::snapshot() const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const double progress = state_ == State::kReady ? 1.0 : progress_.load(std::memory_order_relaxed);
   return {state_, progress, error_};
 }
 
 std::shared_ptr<const Deformer> BoundDeformer::deformer() const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   return deformer_;
 }
 
@@ -40,7 +40,7 @@ absl::Status BoundDeformer::CheckReady() const {
 
 std::uint64_t BoundDeformer::WhenDone(std::function<void()> done) {
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     if (state_ == State::kBinding) {
       waiting_.emplace(++last_id_, std::move(done));
       return last_id_;
@@ -53,7 +53,7 @@ std::uint64_t BoundDeformer::WhenDone(std::function<void()> done) {
 void BoundDeformer::Forget(std::uint64_t id) {
   std::function<void()>
       dropped;  // destroyed after the lock: it may hold the last reference to a call
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   if (const auto found = waiting_.find(id); found != waiting_.end()) {
     dropped = std::move(found->second);
     waiting_.erase(found);
@@ -63,7 +63,7 @@ void BoundDeformer::Forget(std::uint64_t id) {
 void BoundDeformer::Finish(absl::StatusOr<Deformer> result) {
   std::map<std::uint64_t, std::function<void()>> waiting;
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     if (result.ok()) {
       deformer_ = std::make_shared<const Deformer>(*std::move(result));
       state_ = State::kReady;

@@ -1,14 +1,15 @@
 // bound_deformer.h - one rig bound by one recipe: while it is being made, and once it is there.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
 
 #include <atomic>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 
@@ -72,12 +73,12 @@ class BoundDeformer {
   const BindEstimate estimate_;
   std::stop_source stop_;
   std::atomic<double> progress_{0};
-  mutable std::mutex mutex_;
-  State state_ = State::kBinding;
-  absl::Status error_;
-  std::shared_ptr<const Deformer> deformer_;
-  std::map<std::uint64_t, std::function<void()>> waiting_;
-  std::uint64_t last_id_ = 0;
+  mutable absl::Mutex mutex_;
+  State state_ ABSL_GUARDED_BY(mutex_) = State::kBinding;
+  absl::Status error_ ABSL_GUARDED_BY(mutex_);
+  std::shared_ptr<const Deformer> deformer_ ABSL_GUARDED_BY(mutex_);
+  std::map<std::uint64_t, std::function<void()>> waiting_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t last_id_ ABSL_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace sinew::server

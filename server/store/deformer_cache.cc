@@ -61,7 +61,7 @@ DeformerCache::DeformerCache(const BindConfig& config, Arenas& arenas, Timers& t
 
 DeformerCache::~DeformerCache() {
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     for (auto& [key, entry] : entries_) entry.bound->Cancel();
   }
   queue_.Stop();
@@ -95,7 +95,7 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const std::shared_ptr<
                                                           const std::stop_token& stop) {
   const std::string key = absl::StrCat(rig->digest(), "-", determinism_digest);
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     if (const auto found = entries_.find(key); found != entries_.end()) {
       return MakeUse(found->second);
     }
@@ -103,7 +103,7 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const std::shared_ptr<
   SINEW_ASSIGN_OR_RETURN(BindPlan planned, Plan(*rig, recipe, stop));
   const BindEstimate estimate = planned.estimate();
   const auto plan = std::make_shared<BindPlan>(std::move(planned));
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   auto found = entries_.find(key);
   if (found == entries_.end()) {
     SINEW_RETURN_IF_ERROR(MakeRoom(estimate.bound_bytes));
@@ -121,7 +121,7 @@ DeformerCache::Use DeformerCache::MakeUse(Entry& entry) {
 }
 
 void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound) {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const auto found = entries_.find(bound->key());
   if (found == entries_.end() || found->second.bound != bound || --found->second.uses > 0) return;
   if (found->second.over) {
@@ -134,7 +134,10 @@ void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound) {
 }
 
 absl::Status DeformerCache::MakeRoom(std::uint64_t bytes) {
-  const auto used = [this](const std::string& key) { return entries_.at(key).uses > 0; };
+  const auto used = [this](const std::string& key) {
+    mutex_.AssertHeld();
+    return entries_.at(key).uses > 0;
+  };
   const std::uint64_t budget = bytes < config_.bound_bytes ? config_.bound_bytes - bytes : 0;
   for (const std::string& key : order_.Over(budget, true, used)) {
     order_.Remove(key);
@@ -169,7 +172,7 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan& p
                result->bytes());
   }
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     const auto found = entries_.find(bound->key());
     const bool listed = found != entries_.end() && found->second.bound == bound;
     if (listed && result.ok()) {
@@ -184,7 +187,9 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan& p
 }
 
 absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound, BindPlan& plan) {
-  if (bound.stop_token().stop_requested()) return absl::CancelledError("bind: nobody waits for it");
+  if (bound.stop_token().stop_requested()) {
+    return absl::CancelledError("bind cancelled: no session is waiting for it");
+  }
   if (!folder_.empty()) {
     absl::StatusOr<Deformer> loaded = Load(bound);
     if (loaded.ok()) {
@@ -247,17 +252,17 @@ void DeformerCache::Save(const BoundDeformer& bound, const Deformer& deformer) {
   }
 }
 
-absl::Status DeformerCache::InLine(std::function<void()> job) {
+absl::Status DeformerCache::Enqueue(std::function<void()> job) {
   return queue_.Push(std::move(job));
 }
 
 std::size_t DeformerCache::entries() const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   return entries_.size();
 }
 
 std::uint64_t DeformerCache::bytes() const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   return order_.bytes();
 }
 

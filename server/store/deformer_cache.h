@@ -6,14 +6,15 @@
 // read back instead of bound again.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
 
 #include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <stop_token>
 #include <string>
 
@@ -49,9 +50,9 @@ class DeformerCache {
   absl::StatusOr<Use> Acquire(const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
                               const std::string& determinism_digest, const std::stop_token& stop);
 
-  // Calls `job`, which must not throw, on the thread and arena of binds, in line with them.
+  // Calls `job`, which must not throw, on the thread and arena of binds, queued with them.
   // kResourceExhausted: too many wait.
-  absl::Status InLine(std::function<void()> job);
+  absl::Status Enqueue(std::function<void()> job);
 
   std::size_t entries() const;
   std::uint64_t bytes() const;
@@ -67,9 +68,9 @@ class DeformerCache {
 
   DeformerCache(const BindConfig& config, Arenas& arenas, Timers& timers, Metrics& metrics,
                 Log log);
-  Use MakeUse(Entry& entry);
+  Use MakeUse(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Release(const std::shared_ptr<BoundDeformer>& bound);
-  absl::Status MakeRoom(std::uint64_t bytes);
+  absl::Status MakeRoom(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe,
                                 const std::stop_token& stop) const;
   void Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan& plan);
@@ -83,9 +84,10 @@ class DeformerCache {
   Metrics& metrics_;
   const Log log_;
   std::filesystem::path folder_;
-  mutable std::mutex mutex_;
-  std::map<std::string, Entry> entries_;
-  LruOrder order_;  // bytes: the estimate while binding, then what it holds
+  mutable absl::Mutex mutex_;
+  std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
+  // Bytes: the estimate while binding, then the actual size.
+  LruOrder order_ ABSL_GUARDED_BY(mutex_);
   BindQueue queue_;
 };
 

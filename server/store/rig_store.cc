@@ -72,6 +72,7 @@ absl::StatusOr<std::unique_ptr<RigStore>> RigStore::Open(const RigConfig& config
 }
 
 void RigStore::ReadIndex() {
+  const absl::MutexLock lock(&mutex_);
   for (const FileFacts& file : ListFiles(folder_)) {
     if (absl::EndsWith(file.name, ".tmp")) RemoveQuietly(folder_ / file.name);
     if (!absl::StartsWith(file.name, kFilePrefix) || !absl::EndsWith(file.name, kFileSuffix)) {
@@ -99,7 +100,7 @@ fs::path RigStore::PathOf(const std::string& hex) const {
 }
 
 std::shared_ptr<RigStore::Entry> RigStore::Find(const std::string& hex) const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const auto found = entries_.find(hex);
   return found == entries_.end() ? nullptr : found->second;
 }
@@ -121,7 +122,7 @@ absl::StatusOr<std::string> RigStore::VerifiedBytes(const std::string& hex, cons
     fs::rename(PathOf(hex), aside, ignored);
     log_->error("{}: bytes do not have this digest any more, moved aside", RigName(hex));
   }
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   if (const auto found = entries_.find(hex);
       found != entries_.end() && found->second.get() == &entry) {
     stored_bytes_ -= found->second->size;
@@ -133,12 +134,13 @@ absl::StatusOr<std::string> RigStore::VerifiedBytes(const std::string& hex, cons
 
 void RigStore::Parsed(const std::string& hex, Entry& entry,
                       std::shared_ptr<const StoredRig> parsed) {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   if (entry.listed == nullptr) entry.listed = Shortened(parsed->summary);
   parsed_.Touch(hex, parsed->rig->bytes());
   entry.parsed = std::move(parsed);
   // A rig in use is held by others besides its entry; dropping it here would free nothing.
   const auto pinned = [&](const std::string& key) {
+    mutex_.AssertHeld();
     const auto found = entries_.find(key);
     return found != entries_.end() && found->second->parsed != nullptr &&
            found->second->parsed->rig.use_count() > 1;
@@ -154,10 +156,10 @@ void RigStore::Parsed(const std::string& hex, Entry& entry,
 absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Get(const std::string& hex) {
   const std::shared_ptr<Entry> entry = Find(hex);
   if (entry == nullptr) return Unknown(hex);
-  const std::lock_guard loading(entry->loading);
+  const absl::MutexLock loading(&entry->loading);
   if (Find(hex) != entry) return Unknown(hex);  // deleted, or not stored after all
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     if (entry->parsed != nullptr) {
       parsed_.Touch(hex, entry->parsed->rig->bytes());
       return entry->parsed;
@@ -170,7 +172,7 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Get(const std::string
   parsed->summary = std::move(converted.summary);
   Complete(parsed->summary, hex, entry->size);
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     if (entry->listed != nullptr) {
       *parsed->summary.mutable_create_time() = entry->listed->create_time();
     }
@@ -187,7 +189,7 @@ absl::StatusOr<v1::RigSummary> RigStore::Summary(const std::string& hex) {
 absl::StatusOr<std::string> RigStore::Bytes(const std::string& hex) {
   const std::shared_ptr<Entry> entry = Find(hex);
   if (entry == nullptr) return Unknown(hex);
-  const std::lock_guard loading(entry->loading);
+  const absl::MutexLock loading(&entry->loading);
   if (Find(hex) != entry) return Unknown(hex);
   return VerifiedBytes(hex, *entry);
 }
@@ -215,9 +217,9 @@ absl::Status RigStore::Keep(const std::string& hex, const std::string& bytes, co
   auto entry = std::make_shared<Entry>();
   entry->size = bytes.size();
   if (folder_.empty()) entry->bytes = std::make_shared<const std::string>(bytes);
-  const std::lock_guard loading(entry->loading);  // who finds the entry waits for its file
+  const absl::MutexLock loading(&entry->loading);  // who finds the entry waits for its file
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     if (entries_.find(hex) != entries_.end()) return absl::OkStatus();
     if (entries_.size() >= config_.count) {
       return WithRetry(LimitPassed("rig", entries_.size() + 1, config_.count, "rigs", "max-rigs"),
@@ -240,7 +242,7 @@ absl::Status RigStore::Keep(const std::string& hex, const std::string& bytes, co
     if (status.ok()) status = WriteAtomically(summary, parsed->summary.SerializeAsString());
   }
   if (!status.ok()) {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     stored_bytes_ -= entry->size;
     entries_.erase(hex);
     return status;
@@ -268,8 +270,8 @@ absl::Status RigStore::Delete(const std::string& hex) {
   fs::path aside = PathOf(hex);
   aside += ".deleted.tmp";  // removed at the next start at the latest
   {
-    const std::lock_guard loading(entry->loading);  // its file may still be on its way
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock loading(&entry->loading);  // its file may still be on its way
+    const absl::MutexLock lock(&mutex_);
     const auto found = entries_.find(hex);
     if (found == entries_.end() || found->second != entry) return Unknown(hex);
     stored_bytes_ -= entry->size;
@@ -292,7 +294,7 @@ absl::Status RigStore::Delete(const std::string& hex) {
 std::vector<v1::RigSummary> RigStore::List(const std::string& after, std::size_t count,
                                            bool& more) {
   std::vector<v1::RigSummary> rigs;
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   auto it = entries_.upper_bound(after);
   for (; it != entries_.end() && rigs.size() < count; ++it) {
     if (it->second->listed != nullptr) {
@@ -308,12 +310,12 @@ std::vector<v1::RigSummary> RigStore::List(const std::string& after, std::size_t
 }
 
 std::size_t RigStore::count() const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   return entries_.size();
 }
 
 std::uint64_t RigStore::stored_bytes() const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   return stored_bytes_;
 }
 

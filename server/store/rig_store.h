@@ -6,12 +6,13 @@
 // block on the disk and on parsing, so they belong on the workers; all are thread-safe.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
 
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -76,11 +77,12 @@ class RigStore {
 
  private:
   struct Entry {
-    std::mutex loading;                        // one parse at a time
+    absl::Mutex loading;                       // one parse at a time
     std::shared_ptr<const std::string> bytes;  // memory only
     std::uint64_t size = 0;
-    std::shared_ptr<const StoredRig> parsed;       // or null; guarded by the store's mutex
-    std::shared_ptr<const v1::RigSummary> listed;  // or null; without joints and controls
+    // Or null; guarded by the store's mutex.
+    std::shared_ptr<const StoredRig> parsed;
+    std::shared_ptr<const v1::RigSummary> listed;  // without joints and controls
   };
 
   RigStore(const RigConfig& config, Log log) : config_(config), log_(std::move(log)) {}
@@ -95,10 +97,10 @@ class RigStore {
   const RigConfig config_;
   const Log log_;
   std::filesystem::path folder_;
-  mutable std::mutex mutex_;
-  std::map<std::string, std::shared_ptr<Entry>> entries_;
-  std::uint64_t stored_bytes_ = 0;
-  LruOrder parsed_;
+  mutable absl::Mutex mutex_;
+  std::map<std::string, std::shared_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t stored_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  LruOrder parsed_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sinew::server

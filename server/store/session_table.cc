@@ -40,12 +40,12 @@ std::string RandomSessionName() {
 absl::StatusOr<SessionTable::Lease> SessionTable::Add(std::shared_ptr<Session> session,
                                                       Duration ttl, Time now) {
   Dropped dropped;
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const std::string shared_key = SharedKey(session->source.rig(), session->determinism_digest);
   // Two requests may have come here at once; the first one stands.
   if (const Lease* first = Listed(requests_, session->request_id, now, dropped)) {
     if (SameSource(first->session->source, session->source)) return *first;
-    return absl::AlreadyExistsError("request_id: stood for another recipe before");
+    return absl::AlreadyExistsError("request_id was already used with a different recipe");
   }
   if (session->shared) {
     if (const Lease* first = Listed(shared_, shared_key, now, dropped)) return *first;
@@ -66,17 +66,17 @@ absl::StatusOr<std::shared_ptr<Session>> SessionTable::FindRequest(const std::st
                                                                    const v1::SessionSource& source,
                                                                    Time now) {
   Dropped dropped;
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const Lease* lease = Listed(requests_, request_id, now, dropped);
   if (lease == nullptr) return std::shared_ptr<Session>();
   if (SameSource(lease->session->source, source)) return lease->session;
-  return absl::AlreadyExistsError("request_id: stood for another recipe before");
+  return absl::AlreadyExistsError("request_id was already used with a different recipe");
 }
 
 std::shared_ptr<Session> SessionTable::FindShared(const std::string& rig,
                                                   const std::string& determinism_digest, Time now) {
   Dropped dropped;
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   Lease* lease = Listed(shared_, SharedKey(rig, determinism_digest), now, dropped);
   if (lease == nullptr) return nullptr;
   // A failed bind is tried again by whoever asks next.
@@ -106,14 +106,14 @@ absl::StatusOr<SessionTable::Sessions::iterator> SessionTable::Find(const std::s
 }
 
 absl::StatusOr<SessionTable::Lease> SessionTable::Get(const std::string& name, Time now) const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const auto found = sessions_.find(name);
   if (found == sessions_.end() || found->second.expires <= now) return Unknown(name);
   return found->second;
 }
 
 absl::StatusOr<std::shared_ptr<Session>> SessionTable::Use(const std::string& name, Time now) {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   SINEW_ASSIGN_OR_RETURN(const auto found, Find(name, now));
   found->second.expires = now + found->second.ttl;
   return found->second.session;
@@ -121,7 +121,7 @@ absl::StatusOr<std::shared_ptr<Session>> SessionTable::Use(const std::string& na
 
 absl::StatusOr<SessionTable::Lease> SessionTable::Renew(const std::string& name, Duration ttl,
                                                         Time now) {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   SINEW_ASSIGN_OR_RETURN(const auto found, Find(name, now));
   if (ttl.count() > 0) found->second.ttl = ttl;
   found->second.expires = now + found->second.ttl;
@@ -139,7 +139,7 @@ void SessionTable::Erase(Sessions::iterator it, Dropped& dropped) {
 
 absl::Status SessionTable::Delete(const std::string& name) {
   Dropped dropped;
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const auto found = sessions_.find(name);
   if (found == sessions_.end()) return Unknown(name);
   Erase(found, dropped);
@@ -148,7 +148,7 @@ absl::Status SessionTable::Delete(const std::string& name) {
 
 std::size_t SessionTable::Expire(Time now) {
   Dropped dropped;
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   for (auto it = sessions_.begin(); it != sessions_.end();) {
     const auto next = std::next(it);
     if (it->second.expires <= now) Erase(it, dropped);
@@ -160,7 +160,7 @@ std::size_t SessionTable::Expire(Time now) {
 std::vector<SessionTable::Lease> SessionTable::List(const std::string& after, std::size_t count,
                                                     bool& more) const {
   std::vector<Lease> leases;
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   auto it = sessions_.upper_bound(after);
   for (; it != sessions_.end() && leases.size() < count; ++it) leases.push_back(it->second);
   more = it != sessions_.end();
@@ -169,7 +169,7 @@ std::vector<SessionTable::Lease> SessionTable::List(const std::string& after, st
 
 void SessionTable::Clear() {
   Sessions dropped;
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   for (auto& [name, lease] : sessions_) lease.session->ended.store(true);
   dropped.swap(sessions_);
   requests_.clear();
@@ -177,7 +177,7 @@ void SessionTable::Clear() {
 }
 
 std::size_t SessionTable::count() const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   return sessions_.size();
 }
 

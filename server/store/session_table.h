@@ -4,14 +4,15 @@
 // and tell nothing. Time is handed in, so that leases can be tested without waiting. Thread-safe.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -76,19 +77,21 @@ class SessionTable {
 
  private:
   using Sessions = std::map<std::string, Lease>;
-  absl::StatusOr<Sessions::iterator> Find(const std::string& name, Time now);
+  absl::StatusOr<Sessions::iterator> Find(const std::string& name, Time now)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // Declared before the lock by whoever erases, so that sessions are freed without it.
   using Dropped = std::vector<std::shared_ptr<Session>>;
   using Names = std::map<std::string, std::string>;
   // The session listed under `key`, or null; one whose lease is over is erased.
-  Lease* Listed(const Names& names, const std::string& key, Time now, Dropped& dropped);
-  void Erase(Sessions::iterator it, Dropped& dropped);
+  Lease* Listed(const Names& names, const std::string& key, Time now, Dropped& dropped)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Erase(Sessions::iterator it, Dropped& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const SessionConfig config_;
-  mutable std::mutex mutex_;
-  Sessions sessions_;
-  Names requests_;  // request_id to name
-  Names shared_;    // rig + determinism digest to name
+  mutable absl::Mutex mutex_;
+  Sessions sessions_ ABSL_GUARDED_BY(mutex_);
+  Names requests_ ABSL_GUARDED_BY(mutex_);  // request_id to name
+  Names shared_ ABSL_GUARDED_BY(mutex_);    // rig + determinism digest to name
 };
 
 // A fresh random session name.

@@ -37,6 +37,7 @@ absl::StatusOr<std::unique_ptr<UploadTable>> UploadTable::Open(const RigConfig& 
 }
 
 void UploadTable::ReadFolder() {
+  const absl::MutexLock lock(&mutex_);
   for (const FileFacts& file : ListFiles(folder_)) {
     if (!absl::EndsWith(file.name, kSuffix)) continue;
     auto upload = std::make_shared<Upload>();
@@ -70,18 +71,22 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Query(const v1::UploadHeader&
     SINEW_ASSIGN_OR_RETURN(auto rig, rigs_.Get(header.sha256()));
     return Progress{header.size_bytes(), std::move(rig)};
   }
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const auto found = uploads_.find(KeyOf(header));
   return Progress{found == uploads_.end() ? 0 : found->second->held, nullptr};
 }
 
 absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
     const v1::UploadHeader& header, std::uint64_t more, Time now) {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const std::string key = KeyOf(header);
   auto found = uploads_.find(key);
-  const auto too_large = [&] { return more > 0 && bytes_ + more > config_.upload_bytes; };
+  const auto too_large = [&] {
+    mutex_.AssertHeld();
+    return more > 0 && bytes_ + more > config_.upload_bytes;
+  };
   const auto too_many = [&] {
+    mutex_.AssertHeld();
     return found == uploads_.end() && uploads_.size() >= config_.uploads;
   };
   while ((too_large() || too_many()) && EvictOldest(key, now)) {
@@ -114,11 +119,11 @@ bool UploadTable::EvictOldest(const std::string& but, Time now) {
   }
   if (oldest == uploads_.end()) return false;
   const std::shared_ptr<Upload> upload = oldest->second;
-  // Others take `writing` before the table's mutex, so it must not be waited for here.
-  const std::unique_lock writing(upload->writing, std::try_to_lock);
-  if (!writing.owns_lock()) return false;
+  // Other functions lock `writing` before the table's mutex, so waiting for it here could deadlock.
+  if (!upload->writing.TryLock()) return false;
   upload->over = true;
   Drop(oldest);
+  upload->writing.Unlock();
   return true;
 }
 
@@ -141,7 +146,7 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Append(const v1::UploadHeader
                                               header.size_bytes()));
   }
   SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<Upload> upload, FindOrAdd(header, data.size(), now));
-  const std::lock_guard writing(upload->writing);
+  const absl::MutexLock writing(&upload->writing);
   std::uint64_t added = 0;
   absl::Status status;
   if (upload->over) {
@@ -155,7 +160,7 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Append(const v1::UploadHeader
     if (status.ok()) added = fresh.size();
   }
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     upload->held += added;
     bytes_ -= data.size() - added;
   }
@@ -182,7 +187,7 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Finish(const v1::UploadHeader
 }
 
 void UploadTable::Forget(const std::string& key) {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const auto found = uploads_.find(key);
   if (found != uploads_.end()) Drop(found);
 }
@@ -197,13 +202,13 @@ void UploadTable::Expire(Time now) {
   const auto limit = std::chrono::duration<double>(config_.upload_seconds);
   std::vector<std::pair<std::string, std::shared_ptr<Upload>>> old;
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     for (const auto& entry : uploads_) {
       if (now - entry.second->touched > limit) old.push_back(entry);
     }
   }
   for (const auto& [key, upload] : old) {
-    const std::lock_guard writing(upload->writing);
+    const absl::MutexLock writing(&upload->writing);
     if (std::exchange(upload->over, true)) continue;
     Forget(key);
   }

@@ -6,14 +6,15 @@
 // block; all are thread-safe.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
 
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 
@@ -52,12 +53,12 @@ class UploadTable {
 
  private:
   struct Upload {
-    std::mutex writing;
+    absl::Mutex writing;
     std::string bytes;           // memory only
     std::filesystem::path path;  // else
     std::uint64_t held = 0;
-    bool over = false;  // finished or dropped; guarded by `writing`
-    Time touched;       // guarded by the table's mutex
+    bool over ABSL_GUARDED_BY(writing) = false;  // finished or dropped
+    Time touched;                                // guarded by the table's mutex
   };
 
   UploadTable(const RigConfig& config, RigStore& rigs) : config_(config), rigs_(rigs) {}
@@ -66,9 +67,9 @@ class UploadTable {
   absl::StatusOr<std::shared_ptr<Upload>> FindOrAdd(const v1::UploadHeader& header,
                                                     std::uint64_t more, Time now);
   using Uploads = std::map<std::string, std::shared_ptr<Upload>>;
-  // With the table's mutex held. False: none but `but` is idle.
-  bool EvictOldest(const std::string& but, Time now);
-  void Drop(Uploads::iterator it);
+  // False: no upload except `but` is idle.
+  bool EvictOldest(const std::string& but, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Drop(Uploads::iterator it) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Write(Upload& upload, std::string_view data);
   absl::StatusOr<Progress> Finish(const v1::UploadHeader& header, Upload& upload);
   void Forget(const std::string& key);
@@ -76,9 +77,9 @@ class UploadTable {
   const RigConfig config_;
   RigStore& rigs_;
   std::filesystem::path folder_;
-  std::mutex mutex_;
-  Uploads uploads_;          // by "<hex>-<size>"
-  std::uint64_t bytes_ = 0;  // held and about to be held
+  absl::Mutex mutex_;
+  Uploads uploads_ ABSL_GUARDED_BY(mutex_);          // by "<hex>-<size>"
+  std::uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // held and about to be held
 };
 
 }  // namespace sinew::server

@@ -1,11 +1,11 @@
 #include "server/threads/arena.h"
 
+#include <absl/base/thread_annotations.h>
+#include <absl/synchronization/mutex.h>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 #include <utility>
 
 namespace sinew::server {
@@ -21,9 +21,9 @@ struct Arenas::State {
   std::size_t bind_threads;
   tbb::global_control limit;
   tbb::task_arena pose, bind;
-  std::mutex mutex;
-  std::condition_variable empty;
-  std::size_t posted = 0;
+  absl::Mutex mutex;
+  std::size_t posted ABSL_GUARDED_BY(mutex) = 0;
+  bool Idle() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return posted == 0; }
 };
 
 Arenas::Arenas(std::size_t threads) : state_(std::make_unique<State>(threads)) {}
@@ -33,13 +33,13 @@ Arenas::~Arenas() {
 }
 
 void Arenas::Wait() {
-  std::unique_lock lock(state_->mutex);
-  state_->empty.wait(lock, [this] { return state_->posted == 0; });
+  const absl::MutexLock lock(&state_->mutex);
+  state_->mutex.Await(absl::Condition(state_.get(), &State::Idle));
 }
 
 void Arenas::Post(std::function<void()> work) {
   {
-    const std::lock_guard lock(state_->mutex);
+    const absl::MutexLock lock(&state_->mutex);
     ++state_->posted;
   }
   auto held =
@@ -48,8 +48,8 @@ void Arenas::Post(std::function<void()> work) {
     // Isolated: a frame that waits for its own loop must not pick up another frame.
     tbb::this_task_arena::isolate([&] { (*held)(); });
     *held = nullptr;  // what it holds may be the last reference to a call
-    const std::lock_guard lock(state->mutex);
-    if (--state->posted == 0) state->empty.notify_all();
+    const absl::MutexLock lock(&state->mutex);
+    --state->posted;
   });
 }
 

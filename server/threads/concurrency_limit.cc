@@ -1,5 +1,7 @@
 #include "server/threads/concurrency_limit.h"
 
+#include <absl/time/time.h>
+
 #include <utility>
 
 #include "server/base/status.h"
@@ -8,19 +10,18 @@ namespace sinew::server {
 
 ConcurrencyLimit::Permit& ConcurrencyLimit::Permit::operator=(Permit&& other) noexcept {
   Return();
-  gate_ = std::exchange(other.gate_, nullptr);
+  limit_ = std::exchange(other.limit_, nullptr);
   return *this;
 }
 
 void ConcurrencyLimit::Permit::Return() {
-  if (gate_ == nullptr) return;
-  const std::lock_guard lock(gate_->mutex_);
-  if (--gate_->count_ == 0) gate_->empty_.notify_all();
-  gate_ = nullptr;
+  if (limit_ == nullptr) return;
+  const absl::MutexLock lock(&limit_->mutex_);
+  --limit_->count_;
 }
 
 absl::StatusOr<ConcurrencyLimit::Permit> ConcurrencyLimit::Enter() {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   if (closed_) return Draining();
   if (count_ >= limit_) {
     return WithRetry(LimitPassed("server", count_ + 1, limit_, unit_, name_), absl::Seconds(1));
@@ -30,23 +31,24 @@ absl::StatusOr<ConcurrencyLimit::Permit> ConcurrencyLimit::Enter() {
 }
 
 void ConcurrencyLimit::Close() {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   closed_ = true;
 }
 
 bool ConcurrencyLimit::closed() const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   return closed_;
 }
 
 std::uint64_t ConcurrencyLimit::count() const {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   return count_;
 }
 
 bool ConcurrencyLimit::WaitEmpty(std::chrono::milliseconds timeout) {
-  std::unique_lock lock(mutex_);
-  return empty_.wait_for(lock, timeout, [this] { return count_ == 0; });
+  const absl::MutexLock lock(&mutex_);
+  return mutex_.AwaitWithTimeout(absl::Condition(this, &ConcurrencyLimit::Empty),
+                                 absl::FromChrono(timeout));
 }
 
 }  // namespace sinew::server

@@ -1,20 +1,19 @@
-// concurrency_limit.h - who may come in: bounded numbers of calls, and no new work while the server
-// drains.
+// concurrency_limit.h - admission: limits on the number of concurrent calls, and no new work while
+// the server drains.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
 
 #include <chrono>
-#include <condition_variable>
 #include <cstdint>
-#include <memory>
-#include <mutex>
 #include <string_view>
 
 namespace sinew::server {
 
-// Counts what runs of one kind, up to a limit. Thread-safe. Passes are given back when they are
-// destroyed and must not outlive the gate.
+// Counts what runs of one kind, up to a limit. Thread-safe. Permits are returned by their
+// destructors and must not outlive the limit.
 class ConcurrencyLimit {
  public:
   // name: the limit's option; unit: what is counted.
@@ -24,15 +23,15 @@ class ConcurrencyLimit {
   class Permit {
    public:
     Permit() = default;
-    Permit(Permit&& other) noexcept : gate_(other.gate_) { other.gate_ = nullptr; }
+    Permit(Permit&& other) noexcept : limit_(other.limit_) { other.limit_ = nullptr; }
     Permit& operator=(Permit&& other) noexcept;
     ~Permit() { Return(); }
 
    private:
     friend class ConcurrencyLimit;
-    explicit Permit(ConcurrencyLimit* gate) : gate_(gate) {}
+    explicit Permit(ConcurrencyLimit* limit) : limit_(limit) {}
     void Return();
-    ConcurrencyLimit* gate_ = nullptr;
+    ConcurrencyLimit* limit_ = nullptr;
   };
 
   // kUnavailable after Close; kResourceExhausted at the limit.
@@ -41,16 +40,17 @@ class ConcurrencyLimit {
   void Close();
   bool closed() const;
   std::uint64_t count() const;
-  // True once nothing is inside; waits up to `timeout` for that.
+  // Waits up to `timeout` until no permit is out. True: none is.
   bool WaitEmpty(std::chrono::milliseconds timeout);
 
  private:
+  bool Empty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return count_ == 0; }
+
   const std::uint64_t limit_;
   const std::string_view name_, unit_;
-  mutable std::mutex mutex_;
-  std::condition_variable empty_;
-  std::uint64_t count_ = 0;
-  bool closed_ = false;
+  mutable absl::Mutex mutex_;
+  std::uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+  bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace sinew::server

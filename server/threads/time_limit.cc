@@ -14,6 +14,7 @@ TimeLimit::TimeLimit(Timers& timers, double seconds, std::string_view what, std:
       seconds_(seconds),
       what_(what),
       option_(option),
+      start_(timers.clock().Now()),
       id_(timers.After(std::chrono::nanoseconds(static_cast<std::int64_t>(seconds * 1e9)),
                        [late = late_, stop = std::move(stop)] {
                          late->store(true);
@@ -26,7 +27,7 @@ TimeLimit::~TimeLimit() {
 
 absl::Status TimeLimit::Named(const absl::Status& status) const {
   if (!absl::IsCancelled(status) || !late_->load()) return status;
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start_;
+  const std::chrono::duration<double> taken = timers_.clock().Now() - start_;
   return LimitPassed(what_, static_cast<std::uint64_t>(std::ceil(taken.count())),
                      static_cast<std::uint64_t>(seconds_), "seconds", option_);
 }

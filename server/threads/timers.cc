@@ -5,7 +5,7 @@
 
 namespace sinew::server {
 
-Timers::Timers() : thread_([this] { Loop(); }) {}
+Timers::Timers(Clock& clock) : clock_(clock), thread_([this] { Loop(); }) {}
 
 Timers::~Timers() {
   Stop();
@@ -13,11 +13,11 @@ Timers::~Timers() {
 
 void Timers::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     stopping_ = true;
     entries_.clear();
+    changed_.SignalAll();
   }
-  changed_.notify_all();
   if (thread_.joinable()) thread_.join();
 }
 
@@ -31,15 +31,15 @@ Timers::Id Timers::Every(std::chrono::nanoseconds period, std::function<void()> 
 
 Timers::Id Timers::Add(std::chrono::nanoseconds delay, std::chrono::nanoseconds period,
                        std::function<void()> call) {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   const Id id = ++last_;
-  if (!stopping_) entries_.emplace(Clock::now() + delay, Entry{id, period, std::move(call)});
-  changed_.notify_all();
+  if (!stopping_) entries_.emplace(clock_.Now() + delay, Entry{id, period, std::move(call)});
+  changed_.SignalAll();
   return id;
 }
 
 void Timers::Cancel(Id id) {
-  const std::lock_guard lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   if (id == running_) running_cancelled_ = true;
   const auto found = std::find_if(entries_.begin(), entries_.end(),
                                   [&](const auto& entry) { return entry.second.id == id; });
@@ -47,27 +47,24 @@ void Timers::Cancel(Id id) {
 }
 
 void Timers::Loop() {
-  std::unique_lock lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   while (!stopping_) {
-    if (entries_.empty()) {
-      changed_.wait(lock);
-      continue;
-    }
     const auto first = entries_.begin();
-    if (const auto due = first->first; due > Clock::now()) {
-      changed_.wait_until(lock, due);
+    const Clock::Time due = first == entries_.end() ? Clock::Time::max() : first->first;
+    if (due > clock_.Now()) {
+      clock_.WaitUntil(due, changed_, mutex_);
       continue;
     }
     Entry entry = std::move(first->second);
     entries_.erase(first);
     running_ = entry.id;
     running_cancelled_ = false;
-    lock.unlock();
+    mutex_.Unlock();
     entry.call();
-    lock.lock();
+    mutex_.Lock();
     running_ = 0;
     if (entry.period.count() > 0 && !running_cancelled_ && !stopping_) {
-      entries_.emplace(Clock::now() + entry.period, std::move(entry));
+      entries_.emplace(clock_.Now() + entry.period, std::move(entry));
     }
   }
 }

@@ -16,39 +16,36 @@ Workers::~Workers() {
 
 void Workers::Stop() {
   {
-    const std::lock_guard lock(mutex_);
+    const absl::MutexLock lock(&mutex_);
     stopping_ = true;
   }
-  changed_.notify_all();
   for (std::thread& thread : threads_) {
     if (thread.joinable()) thread.join();
   }
 }
 
 absl::Status Workers::Post(std::function<void()> work) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (stopping_) return Draining();
-    if (work_.size() >= queue_) {
-      return WithRetry(LimitPassed("server", work_.size() + 1, queue_, "waiting calls", "workers"),
-                       absl::Seconds(1));
-    }
-    work_.push_back(std::move(work));
+  const absl::MutexLock lock(&mutex_);
+  if (stopping_) return Draining();
+  if (work_.size() >= queue_) {
+    return WithRetry(LimitPassed("server", work_.size() + 1, queue_, "waiting calls", "workers"),
+                     absl::Seconds(1));
   }
-  changed_.notify_one();
+  work_.push_back(std::move(work));
   return absl::OkStatus();
 }
 
 void Workers::Loop() {
-  std::unique_lock lock(mutex_);
+  const absl::MutexLock lock(&mutex_);
   while (true) {
-    changed_.wait(lock, [this] { return stopping_ || !work_.empty(); });
+    mutex_.Await(absl::Condition(this, &Workers::Wanted));
     if (work_.empty()) return;
-    const std::function<void()> work = std::move(work_.front());
+    std::function<void()> work = std::move(work_.front());
     work_.pop_front();
-    lock.unlock();
+    mutex_.Unlock();
     work();
-    lock.lock();
+    work = nullptr;  // what it holds may be the last reference to a call
+    mutex_.Lock();
   }
 }
 

@@ -2,13 +2,13 @@
 // threads free.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/status/status.h>
+#include <absl/synchronization/mutex.h>
 
-#include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -24,17 +24,17 @@ class Workers {
 
   // kResourceExhausted: the queue is full; `work` is then not called.
   absl::Status Post(std::function<void()> work);
-  // Runs what is queued and ends the threads; Post is refused afterwards. Called again, does
-  // nothing.
+  // Runs what is queued and ends the threads; Post is refused afterwards. Idempotent.
   void Stop();
 
  private:
   void Loop();
+  bool Wanted() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || !work_.empty(); }
+
   const std::size_t queue_;
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  std::deque<std::function<void()>> work_;
-  bool stopping_ = false;
+  absl::Mutex mutex_;
+  std::deque<std::function<void()>> work_ ABSL_GUARDED_BY(mutex_);
+  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };
 

@@ -11,6 +11,7 @@
 #include "server/process/server.h"
 #include "tests/integration/server/stream_client.h"
 #include "tests/integration/server/stubs.h"
+#include "tests/support/fake_clock.h"
 #include "tests/support/test_rig.h"
 
 namespace sinew::testing {
@@ -27,8 +28,8 @@ class ServerTest : public ::testing::Test {
     config.network.listen = {"127.0.0.1:0"};
     config.log.level = "off";
   }
-  void Start() {
-    auto started = server::Server::Start(config);
+  void Start(server::Clock& clock = server::RealClock()) {
+    auto started = server::Server::Start(config, clock);
     ASSERT_TRUE(started.ok()) << started.status();
     server_ = *std::move(started);
     grpc::ChannelArguments arguments;
@@ -55,6 +56,7 @@ class ServerTest : public ::testing::Test {
   }
 
   server::Config config;
+  FakeClock clock;  // for Start
   std::unique_ptr<server::Server> server_;
   std::shared_ptr<grpc::Channel> channel_;
   std::unique_ptr<Stubs> stubs_;

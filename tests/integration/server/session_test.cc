@@ -1,7 +1,5 @@
 #include <gtest/gtest.h>
 
-#include <thread>
-
 #include "tests/integration/server/server_fixture.h"
 
 namespace sinew::testing {
@@ -177,7 +175,7 @@ TEST_F(SessionTest, LimitsAreExact) {
 }
 
 TEST_F(SessionTest, LeasesExpireAndAreRenewedByUse) {
-  Start();
+  Start(clock);
   const std::string rig = stubs().UploadTube();
   v1::CreateSessionRequest request = RequestFor(rig, "lbs");
   request.mutable_ttl()->set_seconds(1);
@@ -188,11 +186,10 @@ TEST_F(SessionTest, LeasesExpireAndAreRenewedByUse) {
   v1::DeformRequest deform;
   deform.mutable_target()->set_session(used.name());
   *deform.mutable_pose() = TubePose(1);
-  const auto end = std::chrono::steady_clock::now() + std::chrono::milliseconds(1700);
-  while (std::chrono::steady_clock::now() < end) {
+  for (int i = 0; i < 3; ++i) {
     v1::DeformResponse response;
     EXPECT_CODE(stubs().Deform(deform, response), StatusCode::OK);
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+    clock.Advance(std::chrono::milliseconds(600));
   }
   EXPECT_CODE(stubs().Get(used.name()), StatusCode::OK);
   EXPECT_CODE(stubs().Get(unused.name()), StatusCode::NOT_FOUND);
@@ -202,14 +199,14 @@ TEST_F(SessionTest, LeasesExpireAndAreRenewedByUse) {
 }
 
 TEST_F(SessionTest, OpenStreamKeepsSession) {
-  Start();
+  Start(clock);
   v1::CreateSessionRequest request = RequestFor(stubs().UploadTube(), "lbs");
   request.mutable_ttl()->set_seconds(1);
   v1::Session session;
   EXPECT_CODE(stubs().Create(request, session), StatusCode::OK);
   Stream stream(stubs(), OpenFor(session.name()));
   EXPECT_EQ(stream.Opened().session(), session.name());
-  std::this_thread::sleep_for(std::chrono::milliseconds(1700));
+  for (int i = 0; i < 6; ++i) clock.Advance(std::chrono::milliseconds(300));
   EXPECT_CODE(stubs().Get(session.name()), StatusCode::OK);
 }
 

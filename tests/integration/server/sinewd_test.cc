@@ -144,6 +144,16 @@ TEST(Sinewd, LogsJsonIfConfigured) {
   EXPECT_EQ(server.err().rfind("{\"time\":", 0), 0u) << server.err();
 }
 
+TEST(Sinewd, ProbeExitCodeTellsHealth) {
+  const auto probe = [](const std::string& address) {
+    return SinewdProcess({"--probe", address}, false).Wait();
+  };
+  SinewdProcess server;
+  EXPECT_EQ(probe(server.address()), 0);
+  EXPECT_EQ(server.Stop(), 0);
+  EXPECT_EQ(probe(server.address()), 1);
+}
+
 TEST(Sinewd, DrainsWorkInFlight) {
   SinewdProcess server;
   Stubs stubs(Connect(server));

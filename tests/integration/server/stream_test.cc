@@ -15,8 +15,8 @@ using grpc::StatusCode;
 
 class StreamTest : public ServerTest {
  protected:
-  void StartWithTube(const TubeShape& shape = {}) {
-    Start();
+  void StartWithTube(const TubeShape& shape = {}, server::Clock& time = server::RealClock()) {
+    Start(time);
     rig_ = stubs().UploadTube(shape);
   }
   void WaitForFrames(std::uint64_t count) {
@@ -397,12 +397,12 @@ TEST_F(StreamTest, FullWindowWithoutAcknowledgementEndsStream) {
 
 TEST_F(StreamTest, IdleStreamWithRoomContinues) {
   config.streams.stall_seconds = 0.3;
-  StartWithTube();
+  StartWithTube({}, clock);
   Stream stream(stubs(), OpenRecipe(rig_, "lbs"));
   stream.Opened();
   stream.Send(TubePose(1));
   stream.ReadUntil(1);
-  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  clock.Advance(std::chrono::milliseconds(1200));
   stream.Send(TubePose(2));
   EXPECT_EQ(stream.ReadUntil(2).size(), 1u);
 }
@@ -420,7 +420,7 @@ TEST_F(StreamTest, UnopenedStreamEnds) {
 TEST_F(StreamTest, SilentReaderDoesNotSlowOthers) {
   config.streams.stall_seconds = 1;
   const TubeShape shape{.rings = 600, .segments = 100};  // 720 kB a frame
-  StartWithTube(shape);
+  StartWithTube(shape, clock);
   v1::StreamOpen open = OpenRecipe(rig_, "lbs");
   open.set_window(64);
   Stream silent(stubs(), open);
@@ -432,7 +432,7 @@ TEST_F(StreamTest, SilentReaderDoesNotSlowOthers) {
     EXPECT_EQ(other.ReadUntil(frame).size(), 1u);
   }
   EXPECT_LT(stubs().Stats().frames_sent(), 20u + 16);  // 46 MB were never made
-  std::this_thread::sleep_for(std::chrono::milliseconds(1800));
+  clock.Advance(std::chrono::milliseconds(1800));
   EXPECT_EQ(stubs().Stats().streams(), 1u);
   EXPECT_CODE(silent.Finish(), StatusCode::RESOURCE_EXHAUSTED);
 }

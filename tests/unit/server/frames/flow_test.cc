@@ -1,4 +1,4 @@
-// The small rules behind calls: windows, eviction, gates, queues, timers.
+// What calls are built from: flow windows, eviction, concurrency limits, queues, timers.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -9,14 +9,15 @@
 #include <string>
 #include <vector>
 
+#include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
-#include "server/calls/call.h"
 #include "server/frames/flow_window.h"
 #include "server/store/lru.h"
 #include "server/threads/bind_queue.h"
 #include "server/threads/concurrency_limit.h"
 #include "server/threads/timers.h"
 #include "server/threads/workers.h"
+#include "tests/support/fake_clock.h"
 
 namespace sinew::server {
 namespace {
@@ -114,18 +115,18 @@ TEST(LruOrder, EvictsOldestFirstAndKeepsPinned) {
 }
 
 TEST(ConcurrencyLimit, CountsUpToLimitAndCloses) {
-  ConcurrencyLimit gate(2, "max-things", "things");
-  auto first = gate.Enter();
-  auto second = gate.Enter();
+  ConcurrencyLimit limit(2, "max-things", "things");
+  auto first = limit.Enter();
+  auto second = limit.Enter();
   ASSERT_TRUE(first.ok() && second.ok());
-  EXPECT_EQ(gate.Enter().status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(limit.Enter().status().code(), absl::StatusCode::kResourceExhausted);
   *second = ConcurrencyLimit::Permit();
-  EXPECT_EQ(gate.count(), 1u);
-  gate.Close();
-  EXPECT_EQ(ReasonOf(gate.Enter().status()), v1::REASON_DRAINING);
-  EXPECT_FALSE(gate.WaitEmpty(std::chrono::milliseconds(1)));
+  EXPECT_EQ(limit.count(), 1u);
+  limit.Close();
+  EXPECT_EQ(ReasonOf(limit.Enter().status()), v1::REASON_DRAINING);
+  EXPECT_FALSE(limit.WaitEmpty(std::chrono::milliseconds(1)));
   *first = ConcurrencyLimit::Permit();
-  EXPECT_TRUE(gate.WaitEmpty(std::chrono::milliseconds(0)));
+  EXPECT_TRUE(limit.WaitEmpty(std::chrono::milliseconds(0)));
 }
 
 TEST(Workers, RunAcceptedJobsAndRejectTheRest) {
@@ -170,39 +171,35 @@ TEST(BindQueue, IsLimitedAndKeepsOrder) {
   EXPECT_EQ(order, (std::vector<int>{1, 2}));
 }
 
-TEST(Timers, CallLaterRepeatedlyAndNotAfterCancel) {
-  Timers timers;
-  std::promise<void> once;
-  std::atomic<int> beats{0}, never{0};
-  std::promise<void> third;
-  timers.After(std::chrono::milliseconds(1), [&] { once.set_value(); });
-  const auto cancelled = timers.After(std::chrono::hours(1), [&] { ++never; });
-  const auto beating = timers.Every(std::chrono::milliseconds(1), [&] {
-    if (++beats == 3) third.set_value();
-  });
+TEST(Timers, CallOnceRepeatedlyAndNotAfterCancel) {
+  testing::FakeClock clock;
+  Timers timers(clock);
+  std::atomic<int> once{0}, beats{0}, never{0};
+  timers.After(std::chrono::milliseconds(10), [&] { ++once; });
+  const auto cancelled = timers.After(std::chrono::milliseconds(20), [&] { ++never; });
+  const auto beating = timers.Every(std::chrono::milliseconds(10), [&] { ++beats; });
   timers.Cancel(cancelled);
-  once.get_future().wait();
-  third.get_future().wait();
+  clock.Advance(std::chrono::milliseconds(9));
+  EXPECT_EQ(once, 0);
+  for (int i = 0; i < 3; ++i) clock.Advance(std::chrono::milliseconds(10));
+  EXPECT_EQ(once, 1);
+  EXPECT_EQ(beats, 3);
   timers.Cancel(beating);
-  timers.Stop();
+  clock.Advance(std::chrono::hours(1));
+  EXPECT_EQ(beats, 3);
   EXPECT_EQ(never, 0);
-  const int last = beats;
-  EXPECT_GE(last, 3);
 }
 
 TEST(Timers, CallbackMayCancelItself) {
-  Timers timers;
-  std::promise<void> ran;
+  testing::FakeClock clock;
+  Timers timers(clock);
   std::atomic<Timers::Id> id{0};
   std::atomic<int> calls{0};
   id = timers.Every(std::chrono::milliseconds(5), [&] {
     timers.Cancel(id);
-    if (++calls == 1) ran.set_value();
+    ++calls;
   });
-  ran.get_future().wait();
-  std::promise<void> later;
-  timers.After(std::chrono::milliseconds(30), [&] { later.set_value(); });
-  later.get_future().wait();
+  for (int i = 0; i < 3; ++i) clock.Advance(std::chrono::milliseconds(5));
   EXPECT_EQ(calls, 1);
 }
 

@@ -69,7 +69,7 @@ class DeformerCacheTest : public ::testing::Test {
   BindConfig config_;
   fs::path folder_ = fs::path(::testing::TempDir()) / ("bound" + std::to_string(::getpid()));
   Arenas arenas_{2};
-  Timers timers_;
+  Timers timers_{RealClock()};
   Metrics metrics_{"0", "scalar"};
   std::unique_ptr<DeformerCache> cache_;
 };

@@ -1,0 +1,28 @@
+// clock.h - the time of timers, leases and stall limits. Tests inject a clock that they advance.
+#pragma once
+
+#include <absl/synchronization/mutex.h>
+
+#include <chrono>
+
+namespace sinew::server {
+
+// Thread-safe.
+class Clock {
+ public:
+  using Time = std::chrono::steady_clock::time_point;
+  using WallTime = std::chrono::system_clock::time_point;
+
+  virtual ~Clock() = default;
+
+  virtual Time Now() const = 0;
+  virtual WallTime WallNow() const = 0;
+  // Waits on `changed`, releasing `mutex`, until it is signalled or `due` has come. May return
+  // early.
+  virtual void WaitUntil(Time due, absl::CondVar& changed, absl::Mutex& mutex) = 0;
+};
+
+// The computer's clock.
+Clock& RealClock();
+
+}  // namespace sinew::server

@@ -1,0 +1,80 @@
+"""Checks the lock annotations of the server (ABSL_GUARDED_BY and others) with clang's -Wthread-safety.
+
+usage: thread_safety.py BUILD_FOLDER      (needs its compile_commands.json)
+Exit code: 0 no violation, 1 violations, 77 clang is not installed.
+"""
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+FLAGS = ["-fsyntax-only", "-Wno-everything", "-Wthread-safety", "-Werror=thread-safety"]
+PLANTED = """
+#include <absl/base/thread_annotations.h>
+#include <absl/synchronization/mutex.h>
+struct Counter {
+  int Next() { return ++count; }
+  absl::Mutex mutex;
+  int count ABSL_GUARDED_BY(mutex) = 0;
+};
+"""
+
+
+def includes(command):
+    """The include paths, macros and language standard of a compile command."""
+    words = shlex.split(command)
+    kept = []
+    for word, after in zip(words, words[1:] + [""]):
+        if word in ("-isystem", "-I"):
+            kept += [word, after]
+        elif re.match(r"-(I|D|std=)", word):
+            kept.append(word)
+    return kept
+
+
+def check(clang, flags, source, folder):
+    done = subprocess.run([clang, *flags, *FLAGS, str(source)], cwd=folder, capture_output=True, text=True)
+    return done.returncode, done.stderr
+
+
+def main():
+    clang = shutil.which("clang++-14") or shutil.which("clang++")
+    if clang is None:
+        print("skipped: clang++ is not installed (deploy/install-deps.sh test)")
+        return 77
+    build = pathlib.Path(sys.argv[1])
+    commands = json.loads((build / "compile_commands.json").read_text())
+    jobs = []
+    for entry in commands:
+        source = pathlib.Path(entry["file"])
+        if (ROOT / "server") not in source.parents or "utex" not in source.read_text():
+            continue
+        jobs.append((clang, includes(entry["command"]), source, entry["directory"]))
+    if not jobs:
+        print("no source of the server is in compile_commands.json")
+        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        planted = pathlib.Path(folder) / "planted.cc"
+        planted.write_text(PLANTED)
+        code, errors = check(clang, jobs[0][1], planted, folder)
+        if code == 0 or "requires holding mutex" not in errors:
+            print("the planted violation was not found:\n" + errors)
+            return 1
+    failed = 0
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        for job, (code, errors) in zip(jobs, pool.map(lambda job: check(*job), jobs)):
+            if code != 0:
+                failed = 1
+                print(f"{job[2].relative_to(ROOT)}:\n{errors}")
+    print(f"{len(jobs)} files checked")
+    return failed
+
+
+sys.exit(main())
