@@ -14,6 +14,7 @@
 #include "client/models/models.h"
 #include "google/rpc/error_details.pb.h"
 #include "sinew/client.h"
+#include "tests/support/paths.h"
 #include "tests/support/temporary_folder.h"
 
 namespace sinew::cli {
@@ -28,14 +29,14 @@ client::RigData Arm() {
 }
 
 std::string TextOf(const char* path) {
-  std::ifstream file(std::string(SINEW_SOURCE_DIR) + path);
+  std::ifstream file(sinew::testing::SourceFolder() / path);
   std::stringstream text;
   text << file.rdbuf();
   return text.str();
 }
 
 std::string ExampleText() {
-  return TextOf("/deploy/arm_muscles.json");
+  return TextOf("deploy/arm_muscles.json");
 }
 
 TEST(MuscleFile, ExampleEqualsMusclesOfTheArm) {
@@ -78,7 +79,7 @@ TEST(MuscleFile, ReadsEveryMember) {
 }
 
 TEST(MuscleFile, HelpShowsAValidFile) {
-  const std::string readme = TextOf("/client/docs/muscles.md");
+  const std::string readme = TextOf("client/docs/muscles.md");
   const std::string fence = "```json\n";
   const std::size_t at = readme.find(fence);
   ASSERT_NE(at, std::string::npos);
@@ -111,7 +112,7 @@ TEST(MuscleFile, HelpNamesEveryMember) {
     EXPECT_GE(more.size(), 2u);
     members.insert(members.end(), more.begin(), more.end());
   }
-  const std::string readme = TextOf("/client/docs/muscles.md"), help = MuscleHelp();
+  const std::string readme = TextOf("client/docs/muscles.md"), help = MuscleHelp();
   const std::string table = help.substr(0, help.find("Example"));
   for (const std::string& member : members) {
     EXPECT_THAT(readme, HasSubstr("`" + member + "`"));
