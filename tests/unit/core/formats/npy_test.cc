@@ -100,7 +100,7 @@ TEST(ReadPosesNpy, RejectsBadFiles) {
       {File("{'descr': '<f4' 'fortran_order': False}", data), "comma"},
       {File("{'descr", data), "quoted key"},
       {File("", data), "dictionary"},
-      {File(Header("<f4", "(1, 1, 12)") + "x", data), "behind the dictionary"},
+      {File(Header("<f4", "(1, 1, 12)") + "x", data), "after the dictionary"},
       {File(Header("<f4", "(1, 1, -12)"), data), "whole numbers"},
       {File(Header("<f4", "(1, 1, 12"), data), "whole numbers"},
       {File(Header("<f4", "(99999999999999999999, 1, 12)"), data), "whole numbers"},
