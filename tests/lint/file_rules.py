@@ -26,6 +26,10 @@ def place(path):
         findings.append(f"{path}:1: top-level entry {parts[0]} is not one of the fixed ones")
     findings += [f"{path}:1: the name '{part}' says nothing, call it by what it does"
                  for part in parts if BANNED.search(part)]
+    if parts[:2] == ["tests", "unit"] and path.endswith(".cc"):
+        tested = "/".join(parts[2:-1])
+        if not (tested and (sources.ROOT / tested).is_dir()):
+            findings.append(f"{path}:1: tests/unit mirrors the code, but there is no folder '{tested}'")
     return findings
 
 

@@ -76,6 +76,8 @@ FILES = (
     ("core/rig/rig.cc", "int x;\n\n", "line end", "int x;\n"),
     ("core/rig/rig.cc", "int x;  // TO" + "DO later\n", "unfinished", "int todos;\n"),
     ("deploy/demo.sh", "echo \tx\n", "a tab", "echo\n"),
+    ("tests/unit/rig/rig_test.cc", "int x;\n", "mirrors the code", None),
+    ("tests/unit/rig_test.cc", "int x;\n", "mirrors the code", None),
 )
 
 # (file, text that must be flagged, text that must not)
