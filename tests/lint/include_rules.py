@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Who may include what: core knows no server, kernels know only lanes of floats, methods do not know each other.
+"""Which folder may include which: dependencies point downward, kernels see only lanes of floats, methods do not know
+each other.
 
-CMake cannot enforce this, because Debian's headers are on the include path of every target. Each file belongs to the
-first ring of RINGS that matches it and may include only what that ring allows; includes are written from the
-repository root, so the first part of a path shows the ring.
+Includes are written from the repository root, so a path names its folder. FOLDERS lists every folder from the bottom
+up with the folders and libraries it may include; a folder may only name folders above it in the list, so the list
+itself cannot contain a cycle. Debian's headers are on the include path of every target, so only this check sees a
+library in the wrong place.
 """
 
 import functools
@@ -30,78 +32,132 @@ LIBRARIES = (
     ("assimp", ("assimp/",)),
     ("tinygltf", ("tiny_gltf.h", "stb_image")),
     ("tinyobjloader", ("tiny_obj_loader.h",)),
+    ("utfcpp", ("utf8.h", "utf8cpp/", "utf8/")),
     ("cli11", ("CLI/",)),
     ("spdlog", ("spdlog/",)),
     ("prometheus", ("prometheus/",)),
     ("httplib", ("httplib.h",)),
     ("yaml", ("yaml-cpp/",)),
     ("gtest", ("gtest/", "gmock/")),
+    ("benchmark", ("benchmark/",)),
 )
 
-# Files that need more than their ring, each for one reason: (file, further includes).
-EXTRA = (
-    ("core/parallel/tbb_task.cc", ("tbb",)),  # the one scheduler
-    ("core/deform/registry.cc", ("core/deform/*/*.h",)),  # the one list of methods
-    ("server/arena.cc", ("tbb",)),  # where frames and binds are computed
-    ("client/cli/command_line.cc", ("client/lib/rpc/address.h",)),  # --server takes what Connect takes
-    # --local: the server and a client on one in-process channel
-    ("client/cli/local.*", ("grpc", "server/process/server.h", "server/base/config.h", "client/lib/rpc/channel.h")),
+# (folder, folders below that it may include, libraries, libraries that only its sources may include).
+# The C++ standard library and Abseil are free everywhere. `sinew` stands for the client's installed headers.
+FOLDERS = (
+    # The deformation core: no gRPC, no protobuf, no files.
+    ("core/base", "", "xxhash", "openssl"),
+    ("core/parallel", "", "", "tbb"),
+    ("core/formats", "core/base", "", "json xxhash"),
+    ("core/mesh", "core/base", "", ""),
+    ("core/simd", "core/base", "highway", ""),
+    ("core/solve", "core/base", "", "eigen"),
+    ("core/deform/kernels", "core/simd", "", ""),
+    ("core/muscle", "core/base core/simd", "", ""),
+    ("core/rig", "core/base core/mesh core/muscle core/parallel core/solve", "", ""),
+    ("core/surface", "core/base core/mesh core/muscle core/parallel core/rig core/simd core/solve", "", ""),
+    ("core/deform/implicit/field",
+     "core/base core/muscle core/parallel core/rig core/simd core/surface",
+     "", "eigen"),
+    ("core/deform/method", "core/base core/parallel core/rig core/surface", "", ""),
+    ("core/metrics", "core/base core/parallel core/rig core/solve core/surface", "", "eigen"),
+    ("core/weights", "core/base core/mesh core/parallel core/rig core/surface", "", "eigen embree"),
+    ("core/deform/bulge_free", "core/base core/deform/method core/rig core/simd core/surface", "", ""),
+    ("core/deform/cor", "core/base core/deform/kernels core/deform/method core/parallel core/rig core/simd", "", ""),
+    ("core/deform/ddm",
+     "core/base core/deform/kernels core/deform/method core/rig core/simd core/solve core/surface",
+     "", ""),
+    ("core/deform/delta_mush", "core/base core/deform/method core/simd core/surface", "", ""),
+    ("core/deform/dqs", "core/base core/deform/kernels core/deform/method core/rig core/simd core/solve", "", ""),
+    ("core/deform/implicit/surface",
+     "core/base core/deform/implicit/field core/deform/method core/rig core/simd core/surface",
+     "", "nanoflann"),
+    ("core/deform/lbs", "core/base core/deform/kernels core/deform/method core/rig", "", ""),
+    ("core/deform/muscle", "core/base core/deform/method core/muscle core/surface", "", ""),
+    ("core/deform/relax", "core/base core/deform/method core/simd core/surface", "", ""),
+    ("core/deform/shapes", "core/base core/deform/method core/simd", "", ""),
+    ("core/deform/spherical_blend", "core/base core/deform/method core/parallel core/rig core/simd", "", "eigen"),
+    ("core/deform/implicit/project",
+     "core/deform/implicit/field core/deform/implicit/surface core/deform/method core/simd",
+     "", ""),
+    ("core/deform/implicit/track",
+     "core/base core/deform/implicit/field core/deform/implicit/surface core/deform/method "
+     "core/parallel core/rig core/simd core/solve",
+     "", ""),
+    ("core/deform/implicit",
+     "core/base core/deform/implicit/field core/deform/implicit/project core/deform/implicit/surface "
+     "core/deform/implicit/track core/deform/method core/rig",
+     "", ""),
+    ("core/deform/engine",
+     "core/base core/deform/bulge_free core/deform/cor core/deform/ddm core/deform/delta_mush "
+     "core/deform/dqs core/deform/implicit core/deform/kernels core/deform/lbs core/deform/method "
+     "core/deform/muscle core/deform/relax core/deform/shapes core/deform/spherical_blend core/muscle "
+     "core/parallel core/rig core/surface",
+     "", ""),
+    # The client library. The installed headers need no library but Abseil.
+    ("client/lib/include/sinew", "sinew", "", ""),
+    ("client/lib/codec", "core/base sinew", "grpc proto", "json openssl utfcpp"),
+    ("client/lib/rpc", "client/lib/codec sinew", "grpc proto", ""),
+    ("client/lib/stream", "client/lib/codec client/lib/rpc core/base core/metrics sinew", "grpc proto", ""),
+    # The server does no geometry: it converts, calls core and converts back.
+    ("server/base", "core/base", "grpc prometheus proto spdlog", "cli11 json yaml"),
+    ("server/threads", "server/base", "", "tbb"),
+    ("server/convert",
+     "core/base core/deform/engine core/deform/method core/metrics core/muscle core/rig core/weights "
+     "server/base",
+     "proto", ""),
+    ("server/store",
+     "core/base core/deform/engine core/rig server/base server/convert server/threads",
+     "proto", "openssl"),
+    ("server/frames",
+     "core/base core/deform/engine core/rig server/base server/convert server/store",
+     "grpc proto", ""),
+    ("server", "core/base core/simd server/base server/frames server/store server/threads", "", ""),
+    ("server/calls",
+     "core/base core/deform/engine core/metrics core/rig core/weights server server/base "
+     "server/convert server/frames server/store server/threads",
+     "grpc proto", ""),
+    ("server/services",
+     "core/base core/deform/engine core/simd server server/base server/calls server/convert",
+     "grpc", ""),
+    ("server/process",
+     "core/base core/simd server server/base server/services server/threads",
+     "grpc", "httplib json"),
+    # Importers, pictures and the command line, which runs a server in its process for --local.
+    ("client/rig", "sinew", "", ""),
+    ("client/import", "client/lib/codec client/rig sinew", "assimp tinygltf", "json tinyobjloader"),
+    ("client/models", "client/lib/codec sinew", "eigen", ""),
+    ("client/render", "client/lib/codec sinew", "eigen embree", "freetype png tbb"),
+    ("client/cli/base", "client/import core/base sinew", "json", "cli11 utfcpp"),
+    ("client/cli/files", "client/cli/base client/lib/codec core/formats sinew", "", ""),
+    ("client/cli/run",
+     "client/cli/base client/cli/files client/lib/codec client/lib/rpc server/base server/process "
+     "sinew",
+     "json", ""),
+    ("client/cli/character",
+     "client/cli/base client/cli/files client/cli/run client/import client/lib/codec client/models "
+     "client/rig core/base core/formats sinew",
+     "", "json utfcpp"),
+    ("client/cli/pictures",
+     "client/cli/base client/cli/character client/cli/files client/cli/run client/lib/codec "
+     "client/render client/rig sinew",
+     "json", ""),
+    ("client/cli/commands",
+     "client/cli/base client/cli/character client/cli/files client/cli/pictures client/cli/run "
+     "client/lib/codec client/lib/rpc client/models client/rig core/base sinew",
+     "json", ""),
+    ("client/cli", "client/cli/base client/cli/commands client/cli/run", "", ""),
 )
 
-STD = ("std", "absl")
-CORE_HEADERS = STD + ("core/base/*.h", "core/parallel/*.h", "core/geometry/*.h", "core/solve/*.h", "core/rig/*.h")
-CORE_SOURCES = CORE_HEADERS + ("eigen", "nanoflann", "core/simd/*.h")
+# Files that need more than their folder, each for one reason.
+EXTRA = {}
 
-# A ring: (its files, what they may include). `*` stays within a folder, `**` does not; OWN is the file's own folder.
-RINGS = (
-    # Kernels know lanes of floats and nothing else: they are compiled once per instruction set.
+# A kernel is compiled once per instruction set: whatever else it included would be compiled that often too, and an
+# inline function of a library could then run instructions that the processor lacks.
+KERNELS = (
     ("core/**_kernel.cc", ("std", "highway", "core/base/types.h", "core/simd/*.h", "OWN/*_kernel.h", "OWN/*-inl.h")),
     ("core/**_kernel.h", ("std", "core/base/types.h")),
     ("core/**-inl.h", ("std", "highway", "core/base/types.h", "core/simd/*.h", "OWN/*-inl.h")),
-    ("core/base/*.h", STD + ("core/base/*.h",)),
-    ("core/base/*.cc", STD + ("openssl", "xxhash", "core/base/*.h")),
-    ("core/simd/*", STD + ("highway", "core/base/*.h", "core/simd/*.h")),
-    ("core/parallel/*", STD + ("core/base/*.h", "core/parallel/*.h")),
-    ("core/formats/*", STD + ("json", "xxhash", "core/base/*.h", "core/formats/*.h")),
-    ("core/geometry/*.h", CORE_HEADERS),
-    ("core/geometry/*.cc", CORE_SOURCES),
-    ("core/solve/*.h", CORE_HEADERS),
-    ("core/solve/*.cc", CORE_SOURCES),
-    ("core/rig/*.h", CORE_HEADERS),
-    ("core/rig/*.cc", CORE_SOURCES),
-    # Figures of deformed frames: they see positions and poses, no method.
-    ("core/metrics/*.h", CORE_HEADERS + ("OWN/*.h",)),
-    ("core/metrics/*.cc", CORE_SOURCES + ("OWN/*.h",)),
-    # The scalar field of a character and its muscles; weights for a mesh that has none.
-    ("core/field/*.h", CORE_HEADERS + ("OWN/*.h",)),
-    ("core/field/*.cc", CORE_SOURCES + ("OWN/*.h",)),
-    ("core/weights/*.h", CORE_HEADERS + ("OWN/*.h",)),
-    ("core/weights/*.cc", CORE_SOURCES + ("embree", "OWN/*.h")),
-    # Methods do not know each other: what they share lies below them or beside deformer.h.
-    ("core/deform/*.h", CORE_HEADERS + ("core/deform/implicit/field/field_options.h", "core/deform/*.h", "core/deform/*/*_params.h")),
-    ("core/deform/*.cc", CORE_HEADERS + ("core/simd/*.h", "core/deform/*.h")),
-    ("core/deform/*/*.h", CORE_HEADERS + ("core/field/*.h", "core/deform/*.h", "OWN/*.h")),
-    ("core/deform/*/*.cc", CORE_SOURCES + ("core/field/*.h", "core/deform/*.h", "OWN/*.h")),
-    # The server does no mathematics: only convert sees meshes and messages together.
-    ("server/convert/*", STD + ("proto", "grpc", "core/base/*.h", "core/parallel/task.h", "core/geometry/*.h",
-                                "core/rig/*.h", "core/deform/*.h", "core/metrics/*.h", "core/weights/*.h",
-                                "server/**.h")),
-    ("server/**", STD + ("proto", "grpc", "json", "xxhash", "openssl", "cli11", "spdlog", "prometheus",
-                         "httplib", "yaml", "core/base/*.h", "core/parallel/*.h", "core/simd/target.h",
-                         "core/rig/*.h", "core/deform/*.h", "core/metrics/*.h", "core/weights/*.h", "server/**.h")),
-    # The installed headers name no library but absl, so that users need none.
-    ("client/cpp/include/**", STD + ("sinew/*.h",)),
-    ("client/cpp/*", STD + ("proto", "grpc", "json", "xxhash", "openssl", "core/base/closest_names.h", "sinew/*.h",
-                            "client/cpp/*.h")),
-    ("client/import/*", STD + ("assimp", "tinygltf", "tinyobjloader", "json", "eigen", "sinew/*.h",
-                               "client/lib/codec/status_macros.h", "OWN/*.h")),
-    ("client/models/*", STD + ("eigen", "sinew/*.h", "client/lib/codec/status_macros.h", "OWN/*.h")),
-    ("client/render/*", STD + ("embree", "png", "freetype", "tbb", "eigen", "sinew/*.h",
-                               "client/lib/codec/status_macros.h", "OWN/*.h")),
-    ("client/cli/*", STD + ("json", "cli11", "xxhash", "sinew/*.h", "client/lib/codec/status_macros.h",
-                            "client/import/*.h", "client/models/*.h", "client/render/*.h", "core/formats/*.h",
-                            "core/base/closest_names.h", "OWN/*.h")),
-    ("tests/**", ("**",)),
 )
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)
@@ -111,7 +167,7 @@ OWN_FOLDERS = ("core/", "server/", "client/", "tests/", "sinew/", "google/rpc/")
 
 @functools.cache
 def glob(pattern):
-    """A pattern of RINGS as a regular expression."""
+    """A pattern with `*` (within a folder) and `**` (across folders) as a regular expression."""
     return re.compile(re.escape(pattern).replace(r"\*\*", ".*").replace(r"\*", "[^/]*"))
 
 
@@ -131,15 +187,37 @@ def kind(include, quote):
     return "std" if quote == "<" and STANDARD.fullmatch(include) else include
 
 
+@functools.cache
+def rule(folder):
+    """The row of FOLDERS for a folder, or None."""
+    return next((row for row in FOLDERS if row[0] == folder), None)
+
+
+def allowed(path, what):
+    """Whether the file may include what `kind` said."""
+    for pattern, includes in KERNELS:
+        if matches(path, pattern):
+            own = path.rsplit("/", 1)[0]
+            return any(matches(what, include.replace("OWN", own)) for include in includes)
+    folder, below, libraries, in_sources = rule(path.rsplit("/", 1)[0])
+    if what in ("std", "absl") or what in libraries.split():
+        return True
+    if path.endswith(".cc") and what in in_sources.split():
+        return True
+    if what.startswith("sinew/"):
+        return "sinew" in below.split()
+    if "/" in what and what.rsplit("/", 1)[0] in (folder, *below.split()):
+        return True
+    return any(matches(what, extra) or what == extra for extra in EXTRA.get(path, ()))
+
+
 def check(path, text):
     """The findings of one file, as 'path:line: what'."""
-    ring = next((ring for ring in RINGS if matches(path, ring[0])), None)
-    if ring is None:
-        return [f"{path}:1: no ring of tests/lint/include_rules.py covers this folder"]
-    pattern, allowed = ring
-    allowed += tuple(include for file, extra in EXTRA if matches(path, file) for include in extra)
-    own = path.rsplit("/", 1)[0]
-    allowed = [rule.replace("OWN/", own + "/") for rule in allowed]
+    if path.startswith("tests/"):
+        return []
+    folder = path.rsplit("/", 1)[0]
+    if rule(folder) is None:
+        return [f"{path}:1: FOLDERS in tests/lint/include_rules.py does not list {folder}"]
     findings = []
     for found in INCLUDE.finditer(text):
         quote, include = found.groups()
@@ -147,14 +225,25 @@ def check(path, text):
         what = kind(include, quote)
         if quote == '"' and what == include and not include.startswith(OWN_FOLDERS):
             findings.append(f'{path}:{line}: "{include}" is not written from the repository root')
-        elif not any(matches(what, rule) for rule in allowed):
-            findings.append(f"{path}:{line}: {pattern} may not include {include} ({what}); allowed: "
-                            + " ".join(allowed))
+        elif not allowed(path, what):
+            findings.append(f"{path}:{line}: {folder} may not include {include}"
+                            + ("" if what == include else f" ({what})") + ", see FOLDERS")
+    return findings
+
+
+def order():
+    """Findings about FOLDERS itself: a folder may only name folders above it in the list."""
+    findings = []
+    seen = {"sinew"}
+    for folder, below, _, _ in FOLDERS:
+        findings += [f"tests/lint/include_rules.py:1: {folder} names {name}, which is not above it"
+                     for name in below.split() if name not in seen]
+        seen.add(folder)
     return findings
 
 
 def main():
-    findings = []
+    findings = order()
     for path in sources.files():
         if path.endswith((".h", ".cc")):
             findings += check(path, (sources.ROOT / path).read_text(encoding="utf-8"))
