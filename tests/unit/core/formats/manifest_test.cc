@@ -101,12 +101,12 @@ TEST(Manifest, RejectsCorruptedJson) {
     std::string json;
     const char* says;
   } table[] = {
-      {"", "not JSON"},
+      {"", "invalid JSON"},
       {"[]", "need a JSON object"},
       {"null", "need a JSON object"},
-      {std::string(100000, '['), "not JSON"},
-      {json + "x", "not JSON"},
-      {json.substr(0, json.size() / 2), "not JSON"},
+      {std::string(100000, '['), "invalid JSON"},
+      {json + "x", "invalid JSON"},
+      {json.substr(0, json.size() / 2), "invalid JSON"},
       {Replace(json, "\"manifest_version\": 1", "\"manifest_version\": 2"), "version: 2, need 1"},
       {Replace(json, "\"manifest_version\": 1", "\"manifest_version\": \"1\""), "whole number"},
       {Replace(json, "\"vertices\": 5", "\"vertices\": -5"), "manifest.vertices"},
@@ -117,7 +117,7 @@ TEST(Manifest, RejectsCorruptedJson) {
       {Replace(json, "\"fps\": 29.97", "\"fps\": null"), "manifest.fps"},
       {Replace(json, "\"up_axis\": \"Z\"", "\"up_axis\": \"X\""), "'X'"},
       {Replace(json, "\"units\": {", "\"units\": 1, \"u\": {"), "manifest.units"},
-      {Replace(json, "\"recipe\"", "\"spek\""), "manifest.recipe.recipe"},
+      {Replace(json, "\"recipe_text\"", "\"spek\""), "manifest.recipe.recipe_text"},
       {Replace(json, "\"first_vertex\": 3", "\"first_vertex\": 2"), "need to start at 3"},
       {Replace(json, "\"first_vertex\": 3", "\"first_vertex\": \"3\""), "meshes[1].first_vertex"},
       {Replace(json, "\"vertices\": 3", "\"vertices\": 18446744073709551615"), "end by 5"},

@@ -95,7 +95,7 @@ TEST(ReadPosesNpy, RejectsBadFiles) {
       {File("{'descr': '<f4', 'fortran_order': True, 'shape': (1, 1, 12), }", data), "C order"},
       {File("{'descr': '<f4', 'fortran_order': Maybe, 'shape': (1, 1, 12), }", data), "True or"},
       {File("{'descr': '<f4', 'shape': (1, 1, 12), }", data), "fortran_order"},
-      {File("{'descr': '<f4', 'descr': '<f4', 'shape': (1, 1, 12), }", data), "twice"},
+      {File("{'descr': '<f4', 'descr': '<f4', 'shape': (1, 1, 12), }", data), "duplicate key"},
       {File("{'descr': '<f4', 'more': 1}", data), "shape"},
       {File("{'descr': '<f4' 'fortran_order': False}", data), "comma"},
       {File("{'descr", data), "quoted key"},
