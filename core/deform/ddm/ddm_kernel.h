@@ -58,6 +58,9 @@ struct DdmKernelArgs {
 // than float32: where R is close to ambiguous, with `guard` far from the blended rotation, with
 // `fit` from second moments too thin for it. Their out is their in (or rest).
 void DdmKernel(const DdmKernelArgs& args, std::size_t begin, std::size_t end, std::uint16_t* left);
+// The same for tables in float16; DdmKernel calls it.
+void DdmHalfKernel(const DdmKernelArgs& args, std::size_t begin, std::size_t end,
+                   std::uint16_t* left);
 
 // Fields of a table row: psi (0 1 2) and omega of the translation, and w of the rotation if it
 // differs from omega.
