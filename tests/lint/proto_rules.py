@@ -41,7 +41,7 @@ def main():
         print(f"skipped: needs buf (https://buf.build/docs/cli) or npm to install {PACKAGE}; or set SINEW_BUF")
         return 77
     if sys.argv[1:] == ["--accept"]:
-        return run(buf, "build", "proto", "-o", BASELINE)
+        return run(buf, "build", "proto", "--exclude-source-info", "-o", BASELINE)
     lint = run(buf, "lint", "proto")
     breaking = run(buf, "breaking", "proto", "--against", BASELINE)
     if breaking != 0:
