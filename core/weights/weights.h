@@ -16,31 +16,13 @@
 #include "core/base/types.h"
 #include "core/mesh/mesh.h"
 #include "core/parallel/task.h"
+#include "core/rig/bones.h"
 #include "core/rig/influences.h"
 #include "core/rig/skeleton.h"
 
 namespace sinew {
 
 enum class WeightMethod : std::uint8_t { kCapsule, kHeat, kGeodesic };
-
-// A segment that carries skin for a joint, in model space of the rest pose. A joint may own
-// several; the nearest counts. root = tip is allowed.
-struct Bone {
-  std::uint32_t joint = 0;
-  Vec3d root, tip;
-};
-
-// The bones of a skeleton at rest, by rising joint:
-// - a joint owns a bone to each child that lies elsewhere ("elsewhere": farther than 1e-6 of the
-//   skeleton's extent);
-// - a joint below which everything lies in its own place ends a limb: its bone continues the one
-//   that leads to it by half its length, or is a point if none does. Joints below it own nothing;
-// - a joint in its parent's place that ends no limb of its own, because the parent has bones
-//   elsewhere (a twist joint, an attachment), owns nothing;
-// - of joints in one place along a chain, the last owns the bone that leads on.
-// Controls far off the skin (poles, targets, a root on the ground) are bones like others: leave
-// them out before ComputeWeights.
-std::vector<Bone> BonesOf(const Skeleton& skeleton);
 
 struct WeightOptions {
   WeightMethod method = WeightMethod::kHeat;

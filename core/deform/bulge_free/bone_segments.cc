@@ -5,15 +5,6 @@
 #include "core/base/vectors.h"
 
 namespace sinew {
-namespace {
-
-// Of a limb's points lie along the nearer half of its bone: .18 to .9 of the last bones of five
-// characters. Of their eyelids, breasts and crowns at most .02 do; a bone that ends amid those
-// would pull their edges along with their middle, as if they bulged.
-constexpr double kLimb = 0.1;
-
-}  // namespace
-
 BoneSegments::BoneSegments(const Rig& rig, const WeldedPoints& welded, const Vec3d& centre)
     : rig_(rig), order_(rig.skeleton()), bones_(rig, rig.skeleton().rest_model()) {
   to_bind_.reserve(rig.bindings().size());
@@ -39,26 +30,15 @@ BoneSegments::BoneSegments(const Rig& rig, const WeldedPoints& welded, const Vec
 
 std::vector<Vec3d> BoneSegments::FindTips(const WeldedPoints& welded,
                                           std::span<const AffineD> at_rest) const {
-  std::vector<Vec3d> tips;
-  std::vector<bool> is_point;
-  for (std::uint32_t j = 0; j < rig_.joints(); ++j) {
-    tips.push_back(bones_.tip(j));
-    is_point.push_back(Length(tips[j] - bones_.origin(j)) <= bones_.no_length());
-  }
-  std::vector<std::vector<Vec3d>> skin(rig_.joints());  // of those joints
+  std::vector<std::vector<Vec3d>> skin(rig_.joints());  // of bones that are points
   for (const std::uint32_t v : welded.first) {
     const std::uint16_t e = StrongestBinding(rig_, v), joint = rig_.bindings()[e].joint;
-    if (!is_point[joint] || Flattens(Linear(at_rest[e]))) continue;
+    if (!bones_.IsPoint(joint) || Flattens(Linear(at_rest[e]))) continue;
     skin[joint].push_back(Apply(at_rest[e], ToDouble(rig_.mesh().positions()[v])));
   }
+  std::vector<Vec3d> tips;
   for (std::uint32_t j = 0; j < rig_.joints(); ++j) {
-    if (skin[j].empty()) continue;
-    const Vec3d root = bones_.origin(j), direction = bones_.DirectionInto(j, skin[j]);
-    const double reach = Reach(root, direction, skin[j]);
-    const auto near = std::ranges::count_if(
-        skin[j], [&](const Vec3d& p) { return Dot(p - root, direction) < 0.5 * reach; });
-    if (static_cast<double>(near) < kLimb * static_cast<double>(skin[j].size())) continue;
-    tips[j] = root + reach * direction;
+    tips.push_back(skin[j].empty() ? bones_.tip(j) : bones_.LimbTip(j, skin[j]));
   }
   return tips;
 }

@@ -12,9 +12,7 @@
 
 namespace sinew {
 
-// Ends of a bone, see core/rig/bones.h. One without length there, such as a leaf's, reaches from
-// its joint through the middle of the skin that the joint mostly carries, as far as that does; it
-// stays a point where no such skin lies along it (an eyelid, carried from afar, is no limb).
+// Ends of a bone, see core/rig/bones.h: those of leaves by LimbTip.
 struct BoneSegment {
   Vec3d root, tip;
 };

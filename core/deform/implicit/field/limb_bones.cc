@@ -72,29 +72,19 @@ void LinkParents(const Skeleton& skeleton, std::vector<LimbBone>& bones) {
   }
 }
 
-// Moves the bones' ends to the joints where the child parts begin.
+// Ends of the bones, see core/rig/bones.h.
 void FindEnds(const Bones& skeleton, const LimbSurface& surface, std::vector<LimbBone>& bones) {
-  std::vector<Vec3d> sums(bones.size());
-  std::vector<double> children(bones.size());
-  for (const LimbBone& bone : bones) {
-    if (bone.parent < 0) continue;
-    const auto parent = static_cast<std::size_t>(bone.parent);
-    sums[parent] = sums[parent] + skeleton.origin(bone.joint);
-    ++children[parent];
-  }
-  for (std::size_t b = 0; b < bones.size(); ++b) {
-    LimbBone& bone = bones[b];
+  for (LimbBone& bone : bones) {
     bone.root = skeleton.origin(bone.joint);
-    bone.tip = children[b] > 0 ? (1 / children[b]) * sums[b] : skeleton.tip(bone.joint);
-    const double length = Length(bone.tip - bone.root);
-    if (length > skeleton.no_length()) {
-      bone.direction = (1 / length) * (bone.tip - bone.root);
+    bone.tip = skeleton.tip(bone.joint);
+    if (!skeleton.IsPoint(bone.joint)) {
+      bone.direction = (1 / Length(bone.tip - bone.root)) * (bone.tip - bone.root);
       continue;
     }
     const std::vector<Vec3d> part = PointsOf(surface, bone.joint);
     bone.direction = skeleton.DirectionInto(bone.joint, part);
     if (bone.direction == Vec3d{}) bone.direction = {1, 0, 0};
-    const double reach = children[b] == 0 ? Reach(bone.root, bone.direction, part) : 0;
+    const double reach = skeleton.is_leaf(bone.joint) ? Reach(bone.root, bone.direction, part) : 0;
     bone.tip = bone.root + reach * bone.direction;
   }
 }
@@ -193,15 +183,15 @@ Vec3d LimbBone::Nearest(const Vec3d& p, double* place) const {
 }
 
 std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface) {
-  const Bones skeleton(rig, surface.pose);
   std::vector<LimbBone> bones;
+  std::vector<std::uint8_t> carriers(rig.joints(), 0);
   for (std::uint32_t j = 0; j < rig.joints(); ++j) {
     if (surface.VerticesOf(j).size() < kFewestSamples) continue;
     if (Flattens(Linear(surface.pose[j]))) continue;
     bones.emplace_back().joint = j;
+    carriers[j] = 1;
   }
-  LinkParents(rig.skeleton(), bones);
-  FindEnds(skeleton, surface, bones);
+  FindEnds(Bones(rig, surface.pose, carriers), surface, bones);
   const auto thin =
       std::ranges::remove_if(bones, [&](LimbBone& bone) { return !Measure(surface, bone); });
   bones.erase(thin.begin(), thin.end());
