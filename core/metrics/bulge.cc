@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/median.h"
 #include "core/rig/bones.h"
 #include "core/solve/rotation.h"
 
@@ -18,12 +19,6 @@ constexpr double kShares = 0.25;       // minimum share of a point's weight
 constexpr int kHalvings = 40;          // bisection steps for the rotation fraction
 constexpr std::size_t kMaxSiblings = 64;
 constexpr std::uint32_t kNone = 0xffffffff;
-
-double Median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 // Limb radius along its bone: at each station the median distance of the points within one limb
 // radius of it.

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include "core/base/median.h"
+
 namespace sinew::metrics {
 namespace {
 
@@ -26,9 +28,7 @@ BoneDistances::BoneDistances(const BindingBones& bones, const Rig& rig, const Su
   std::vector<double> nearest(distances.size());
   for (std::size_t e = 0; e < distances.size(); ++e) {
     if (distances[e].empty()) continue;
-    const auto middle = distances[e].begin() + static_cast<std::ptrdiff_t>(distances[e].size() / 2);
-    std::nth_element(distances[e].begin(), middle, distances[e].end());
-    nearest[e] = std::max(kNearest * *middle, kNoLength * surface.diagonal);
+    nearest[e] = std::max(kNearest * Median(distances[e]), kNoLength * surface.diagonal);
   }
   for (const Carried& c : carried) {
     if (c.distance > nearest[bones.strongest[c.point]]) carried_.push_back(c);

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "core/base/digest.h"
+#include "core/base/median.h"
 #include "core/base/status.h"
 #include "core/rig/muscle_size.h"
 
@@ -150,10 +151,9 @@ double BindScale(const Skeleton& skeleton, std::span<const Binding> bindings,
     scales.push_back(of_binding[influences.bindings(v).front()]);
   }
   if (scales.empty()) return 1;
-  const auto middle = scales.begin() + static_cast<std::ptrdiff_t>(scales.size() / 2);
-  std::nth_element(scales.begin(), middle, scales.end());
-  const bool sensible = *middle > 1e-9 && *middle < 1e9;
-  return sensible && std::abs(*middle - 1) > kScaleRounding ? *middle : 1;
+  const double scale = Median(scales);
+  const bool sensible = scale > 1e-9 && scale < 1e9;
+  return sensible && std::abs(scale - 1) > kScaleRounding ? scale : 1;
 }
 
 // Converts a mesh stored in other units than its skeleton (inverse bind matrices that scale),

@@ -9,6 +9,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/median.h"
 #include "core/base/status.h"
 #include "core/weights/visibility.h"
 
@@ -24,12 +25,6 @@ constexpr double kJoined = 1e-6;     // unit space: bones whose ends are closer 
 constexpr double kBehind = -0.5;   // cosine between the normal and the direction away from the bone
 constexpr std::size_t kTries = 8;  // nearest bones tested for visibility per point
 constexpr std::size_t kGrain = 256;
-
-double Median(std::vector<double>& values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 double Inner(const Capsule& c, double along) {
   return c.inner_root + along * (c.inner_tip - c.inner_root);

@@ -248,6 +248,38 @@ std::size_t AtOnce(std::size_t voxels, std::size_t held, const Task& task) {
   return joints;
 }
 
+// The voxels that bones cross, each once. Stopped: those found so far.
+std::vector<std::uint32_t> CrossedBy(std::span<const Segment> bones, const Voxels& voxels,
+                                     Poll& poll) {
+  std::vector<std::uint32_t> crossed;
+  for (const Segment& bone : bones) {
+    const std::size_t before = crossed.size();
+    AddCrossed(voxels, bone, crossed);
+    if (poll.Stops(crossed.size() - before + 1)) break;
+    // Bounds the memory: thousands of bones in a small body would otherwise exceed it by
+    // duplicates.
+    if (crossed.size() > 2 * voxels.count()) SortOnce(crossed);
+  }
+  SortOnce(crossed);
+  return crossed;
+}
+
+// The voxel nearest to bones outside of the body, or none. Stopped: none.
+std::vector<std::uint32_t> NearestTo(std::span<const Segment> bones, const Voxels& voxels,
+                                     Poll& poll) {
+  std::vector<std::uint32_t> nearest;
+  double least = kInfinite;
+  for (std::uint32_t v = 0; v < voxels.count(); ++v) {
+    if (IsEnclosed(voxels, v)) continue;
+    if (poll.Stops(bones.size())) return {};
+    const double distance = DistanceTo(bones, voxels.Middle(v));
+    if (!(distance < least)) continue;
+    least = distance;
+    nearest = {v};
+  }
+  return nearest;
+}
+
 }  // namespace
 
 std::vector<Segment> ExtendLeafBones(const Skin& skin, const Task& task) {
@@ -275,28 +307,10 @@ std::vector<Segment> ExtendLeafBones(const Skin& skin, const Task& task) {
 std::vector<MarchSource> SourcesOf(std::span<const Segment> bones, const Voxels& voxels,
                                    const Task& task, bool& outside) {
   Poll poll(task);
-  std::vector<std::uint32_t> ring;
-  for (const Segment& bone : bones) {
-    const std::size_t before = ring.size();
-    AddCrossed(voxels, bone, ring);
-    if (poll.Stops(ring.size() - before + 1)) return {};
-    // Bounds the memory: thousands of bones in a small body would otherwise exceed it by
-    // duplicates.
-    if (ring.size() > 2 * voxels.count()) SortOnce(ring);
-  }
-  SortOnce(ring);
+  std::vector<std::uint32_t> ring = CrossedBy(bones, voxels, poll);
   outside = ring.empty();
-  if (outside) {
-    double least = kInfinite;
-    for (std::uint32_t v = 0; v < voxels.count(); ++v) {
-      if (IsEnclosed(voxels, v)) continue;
-      if (poll.Stops(bones.size())) return {};
-      const double distance = DistanceTo(bones, voxels.Middle(v));
-      if (!(distance < least)) continue;
-      least = distance;
-      ring = {v};
-    }
-  }
+  if (outside) ring = NearestTo(bones, voxels, poll);
+  if (task.cancelled()) return {};
   std::vector<std::uint8_t> seen(voxels.count(), 0);
   for (const std::uint32_t v : ring) seen[v] = 1;
   std::vector<MarchSource> sources;

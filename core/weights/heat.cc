@@ -10,6 +10,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/base/median.h"
 #include "core/base/status.h"
 #include "core/weights/stiffness.h"
 
@@ -206,9 +207,7 @@ HeatSources FindHeatSources(const Skin& skin, const Visibility& sight, const Wei
   });
   std::vector<double> distances;
   for (const Candidates& c : candidates) distances.push_back(c.distance);
-  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(points / 2);
-  std::nth_element(distances.begin(), middle, distances.end());
-  const double least = std::max(kNearest * *middle, kMinRadius);
+  const double least = std::max(kNearest * Median(distances), kMinRadius);
 
   const std::vector<std::uint32_t> component = ComponentsOf(skin);
   std::vector<bool> warm(points, false);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/base/median.h"
 #include "core/base/vectors.h"
 #include "core/rig/bones.h"
 
@@ -32,9 +33,7 @@ bool Measure(const LimbSurface& surface, LimbBone& bone) {
   for (const std::uint32_t v : surface.VerticesOf(bone.joint)) {
     distances.push_back(Length(surface.points[v] - bone.Nearest(surface.points[v])));
   }
-  const auto middle = distances.begin() + static_cast<std::ptrdiff_t>(distances.size() / 2);
-  std::nth_element(distances.begin(), middle, distances.end());
-  bone.flesh = *middle;
+  bone.flesh = Median(distances);
   const double farthest = *std::max_element(distances.begin(), distances.end());
   bone.radius = std::clamp(farthest, kLeast * bone.flesh, kMost * bone.flesh);
   return bone.flesh > 0 && std::isfinite(farthest);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/median.h"
 #include "core/base/status.h"
 #include "core/deform/implicit/field/limb_bones.h"
 #include "core/deform/implicit/field/limb_surface.h"
@@ -51,13 +52,6 @@ absl::Status CheckOptions(const Rig& rig, const FieldOptions& options) {
     named[own.joint] = true;
   }
   return absl::OkStatus();
-}
-
-double Median(std::vector<double> values, double otherwise) {
-  if (values.empty()) return otherwise;
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
 }
 
 template <class Values>
@@ -159,7 +153,7 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
   }
   field.figures_[kWithout] = static_cast<double>(field.without_field_.size());
   const double size = rig.mesh().diagonal();
-  field.unit_ = Median(std::move(flesh), size > 0 ? 0.05 * size : 1);
+  field.unit_ = !flesh.empty() ? Median(flesh) : size > 0 ? 0.05 * size : 1;
   return field;
 }
 

@@ -7,6 +7,7 @@
 #include <limits>
 #include <optional>
 
+#include "core/base/smooth_step.h"
 #include "core/deform/implicit/field/field_controller.h"
 #include "core/deform/implicit/field/field_operators.h"
 #include "core/deform/implicit/field/hrbf_kernel.h"
@@ -44,11 +45,6 @@ void Put(const Lane& lane, std::size_t i, FieldBlock& block) {
   block.x[i] = static_cast<float>(lane.gradient.x);
   block.y[i] = static_cast<float>(lane.gradient.y);
   block.z[i] = static_cast<float>(lane.gradient.z);
-}
-
-double SmoothStep(const double (&edges)[2], double x) {
-  const double u = std::clamp((x - edges[0]) / (edges[1] - edges[0]), 0.0, 1.0);
-  return u * u * (3 - 2 * u);
 }
 
 // Converts a raw block in place to the compact field of f / r, see hrbf_kernel.cc.
@@ -259,12 +255,12 @@ class PosedLimbField::Query {
     const auto part_b = static_cast<std::int32_t>(part(b));
     const auto& parent = posed_.field_.parent_;
     const bool hangs = parent[part(a)] == part_b, carries = parent[part(b)] == part_a;
-    if (!hangs && !carries) return 1 - SmoothStep(kOthers, cosine);
+    if (!hangs && !carries) return 1 - SmoothStep(kOthers[0], kOthers[1], cosine);
     const std::uint32_t joint = part(hangs ? a : b);
     // Where a blend is open, the parts are meant to merge.
     const double open =
         OperatorOf(joint) == FieldOperator::kBlend ? FieldOpening(ControllerOf(joint), cosine) : 1;
-    return open * (1 - SmoothStep(kNeighbours, cosine));
+    return open * (1 - SmoothStep(kNeighbours[0], kNeighbours[1], cosine));
   }
 
   // 1/2 + |F1 - F2| where both points are inside: the set F1 = F2 becomes part of the surface. Uses
