@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "core/base/bulk_checksum.h"
 #include "core/base/status.h"
 #include "server/base/status.h"
 #include "server/convert/unknown_fields.h"
