@@ -18,7 +18,7 @@ build=(
   libtinygltf-dev libtinyobjloader-dev libassimp-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
   libgtest-dev libgmock-dev
 )
-test=(python3-grpcio python3-protobuf python3-numpy clang-format-14)
+test=(python3-grpcio python3-protobuf python3-numpy clang-14 clang-format-14)
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0
   libcpp-httplib0.11 libprometheus-cpp-core1.0 libspdlog1.10 libyaml-cpp0.7
