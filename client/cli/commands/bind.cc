@@ -63,7 +63,7 @@ void NoteMeasures(const Context& context, const client::Session& session) {
 
 absl::Status Bind(Context& context, const Options& options) {
   client::SessionRequest request;
-  SINEW_ASSIGN_OR_RETURN(request.deformer, ReadRecipe(options.deformer));
+  SINEW_ASSIGN_OR_RETURN(request.recipe, ReadRecipe(options.deformer));
   if (!options.ttl.empty()) {
     SINEW_ASSIGN_OR_RETURN(request.ttl, ParseDuration("--ttl", options.ttl));
   }
