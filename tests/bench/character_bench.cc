@@ -29,6 +29,7 @@
 #include "core/deform/method/fields.h"
 #include "core/deform/method/vertex_status.h"
 #include "core/simd/target.h"
+#include "core/surface/rig_surface.h"
 #include "server/convert/rig.h"
 #include "sinew/client.h"
 #include "tests/support/run_method.h"
@@ -177,7 +178,8 @@ void PrintWork(const Character& character, const Implicit& bound) {
 void PrintBytes(const Character& character) {
   const auto layout = ValueOrDie(BlockLayout::Create(*character.rig));
   Task task;
-  const Implicit bound = ValueOrDie(Implicit::Bind({*character.rig, *layout, {}}, {}, task));
+  const Implicit bound = ValueOrDie(
+      Implicit::Bind({*character.rig, *layout, RigSurface(*character.rig, *layout)}, {}, task));
   const auto vertices = static_cast<double>(character.rig->vertices());
   const std::size_t skin = FieldBytes(bound.skin);
   std::printf("  bound data: %.1f bytes a vertex beyond layout and fields; %zu fields %.0f KB\n",

@@ -17,6 +17,7 @@
 #include "core/rig/layout.h"
 #include "core/rig/posed_rig.h"
 #include "core/rig/rig.h"
+#include "core/surface/rig_surface.h"
 
 namespace sinew::testing {
 
@@ -51,7 +52,8 @@ PosedMesh RunMethod(const Rig& rig, const typename M::Params& params,
   PosedMesh mesh;
   mesh.layout = ValueOrDie(BlockLayout::Create(rig));
   Task task;
-  const M method = ValueOrDie(M::Bind({rig, *mesh.layout, {}}, params, task));
+  const M method =
+      ValueOrDie(M::Bind({rig, *mesh.layout, RigSurface(rig, *mesh.layout)}, params, task));
   if (const absl::Status status = method.Check(*mesh.layout, rig.bindings().size()); !status.ok()) {
     ValueOrDie<int>(status);
   }

@@ -1,5 +1,6 @@
 // Roles of the connected components of a skin: projected, not projected, or attached to other skin.
 #include "core/surface/connected_components.h"
+#include "core/surface/rig_surface.h"
 
 #include <gtest/gtest.h>
 
@@ -123,7 +124,8 @@ TEST(ConnectedComponents, RigidComponentsAreNotProjected) {
   const auto pose = testing::BendPose(rig, 100);
   const auto start = testing::RunMethod<Dqs>(rig, {}, pose);
   Task task;
-  const Implicit implicit = ValueOrDie(Implicit::Bind({rig, *start.layout, {}}, {}, task));
+  const Implicit implicit =
+      ValueOrDie(Implicit::Bind({rig, *start.layout, RigSurface(rig, *start.layout)}, {}, task));
   ASSERT_TRUE(implicit.Check(*start.layout, rig.bindings().size()).ok());
   EXPECT_EQ(implicit.field.parts(), 2u);
   PosedRig posed;

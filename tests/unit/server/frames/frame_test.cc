@@ -61,7 +61,11 @@ v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string&
     channel.set_encoding(v1::ENCODING_UINT8);
     channel.set_data(vertex_status);
   }
-  AddMuscles(muscles, frame);
+  for (const PosedMuscle& from : muscles) {
+    v1::PosedMuscle& muscle = *frame.add_muscles();
+    for (const float value : from.frame.m) muscle.add_frame(value);
+    for (const float radius : from.radii) muscle.add_radii(radius);
+  }
   return response;
 }
 

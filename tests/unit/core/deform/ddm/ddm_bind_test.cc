@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "core/deform/method/fields.h"
+#include "core/surface/rig_surface.h"
 #include "tests/reference/ddm_reference.h"
 #include "tests/reference/lbs_reference.h"
 #include "tests/support/posing.h"
@@ -190,7 +191,7 @@ TEST(DdmBind, RejectsInvalidParameters) {
   params.radius = 1;
   params.iterations = 1;
   Task task;
-  const auto bound = Ddm::Bind({fine, *fine_layout, {}}, params, task);
+  const auto bound = Ddm::Bind({fine, *fine_layout, RigSurface(fine, *fine_layout)}, params, task);
   EXPECT_EQ(bound.status().code(), absl::StatusCode::kInvalidArgument);
   EXPECT_THAT(std::string(bound.status().message()), HasSubstr("radius: smoothing over"));
 }
@@ -261,7 +262,8 @@ TEST(DdmBind, PredictsTableSize) {
       DdmParams params;
       params.alpha = alpha;
       const BoundDdm ddm(named.rig, params);
-      const BindCost cost = *DdmTables::Cost({named.rig, ddm.layout(), {}}, params);
+      const BindCost cost =
+          *DdmTables::Cost({named.rig, ddm.layout(), RigSurface(named.rig, ddm.layout())}, params);
       const std::size_t bytes = FieldBytes(ddm.tables()) - sizeof(DdmTables);
       EXPECT_GE(cost.bound_bytes, bytes) << named.name;
       EXPECT_LE(cost.bound_bytes, 4 * bytes) << named.name;

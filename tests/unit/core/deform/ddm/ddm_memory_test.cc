@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/deform/ddm/ddm.h"
+#include "core/surface/rig_surface.h"
 #include "tests/support/allocation_meter.h"
 #include "tests/support/run_method.h"
 #include "tests/support/small_rigs.h"
@@ -89,7 +90,7 @@ TEST(DdmMemory, CostStopsAtLimitAndWhenCancelled) {
   params.lambda = 1000;
   params.iterations = 100;
   const auto cost = [&](const Task& task) {
-    return DdmTables::Cost({rig, *layout, {}, &task}, params).status();
+    return DdmTables::Cost({rig, *layout, RigSurface(rig, *layout), 0, &task}, params).status();
   };
   constexpr std::size_t kLimit = 8 << 20;
   const absl::Status poor = cost(Task({.memory_limit = kLimit}));

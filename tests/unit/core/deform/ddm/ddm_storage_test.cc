@@ -1,5 +1,6 @@
 // float16 tables: memory, precision, detection of damage.
 #include "core/deform/ddm/ddm_storage.h"
+#include "core/surface/rig_surface.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -156,7 +157,8 @@ TEST(DdmStorage, PredictsTableSizes) {
         for (const float alpha : {0.0f, 0.5f}) {
           const DdmParams params = ParamsOf(variant, storage, alpha);
           const BoundDdm ddm(named.rig, params);
-          const BindCost cost = *DdmTables::Cost({named.rig, ddm.layout(), {}}, params);
+          const BindCost cost = *DdmTables::Cost(
+              {named.rig, ddm.layout(), RigSurface(named.rig, ddm.layout())}, params);
           const std::size_t bytes = FieldBytes(ddm.tables()) - sizeof(DdmTables);
           EXPECT_GE(cost.bound_bytes, bytes) << named.name << " variant " << variant;
           EXPECT_LE(cost.bound_bytes, 4 * bytes) << named.name << " variant " << variant;

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "core/deform/implicit/implicit.h"
+#include "core/surface/rig_surface.h"
 #include "tests/reference/blend_limb.h"
 #include "tests/unit/core/deform/implicit/limb_projection.h"
 
@@ -48,8 +49,8 @@ class BendTable : public ::testing::Test {
   std::vector<Vec3d> RunImplicit(const ImplicitParams& params, std::span<const Affine> pose) const {
     const auto start = testing::RunMethod<Dqs>(limb_.rig(), {}, pose);
     Task task;
-    const Implicit implicit =
-        testing::ValueOrDie(Implicit::Bind({limb_.rig(), *start.layout, {}}, params, task));
+    const Implicit implicit = testing::ValueOrDie(Implicit::Bind(
+        {limb_.rig(), *start.layout, RigSurface(limb_.rig(), *start.layout)}, params, task));
     PosedRig posed;
     posed.joints = pose;
     return testing::FileOrder(*start.layout,

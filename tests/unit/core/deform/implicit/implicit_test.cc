@@ -1,5 +1,6 @@
 // The stage as a whole: fitted fields, seams, degenerate rigs, errors.
 #include "core/deform/implicit/implicit.h"
+#include "core/surface/rig_surface.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -43,7 +44,8 @@ struct Ran {
 Ran Deformed(const Rig& rig, const ImplicitParams& params, std::span<const Affine> pose) {
   const auto start = testing::RunMethod<Dqs>(rig, {}, pose);
   Task task;
-  const Implicit implicit = ValueOrDie(Implicit::Bind({rig, *start.layout, {}}, params, task));
+  const Implicit implicit = ValueOrDie(
+      Implicit::Bind({rig, *start.layout, RigSurface(rig, *start.layout)}, params, task));
   EXPECT_TRUE(implicit.Check(*start.layout, rig.bindings().size()).ok());
   PosedRig posed;
   posed.joints = pose;
