@@ -157,7 +157,8 @@ EXTRA = {}
 KERNELS = (
     ("core/**_kernel.cc", ("std", "highway", "core/base/types.h", "core/simd/*.h", "OWN/*_kernel.h", "OWN/*-inl.h")),
     ("core/**_kernel.h", ("std", "core/base/types.h")),
-    ("core/**-inl.h", ("std", "highway", "core/base/types.h", "core/simd/*.h", "OWN/*-inl.h")),
+    ("core/**-inl.h",
+     ("std", "highway", "core/base/types.h", "core/simd/*.h", "OWN/*_kernel.h", "OWN/*-inl.h")),
 )
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]', re.MULTILINE)

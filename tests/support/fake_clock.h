@@ -1,4 +1,4 @@
-// fake_clock.h - a server's clock that stands still until a test advances it.
+// fake_clock.h - a server clock that only moves when a test advances it.
 #pragma once
 
 #include <absl/base/thread_annotations.h>

@@ -335,9 +335,9 @@ TEST(DdmVariants, UnknownVariantErrorsNameMethod) {
   };
   using ::testing::HasSubstr;
   EXPECT_THAT(message("enhanced_ddm(variant=1)"),
-              HasSubstr("enhanced_ddm.variant: got 1, need 0, 2, 3 or 4: the affine fit has no"));
+              HasSubstr("enhanced_ddm.variant: got 1, need 0, 2, 3 or 4"));
   EXPECT_THAT(message("enhanced_ddm(variant=5)"),
-              HasSubstr("enhanced_ddm.variant: got 5, need 0, 2, 3 or 4: smoothed weights keep"));
+              HasSubstr("enhanced_ddm.variant: got 5, need 0, 2, 3 or 4"));
   EXPECT_THAT(message("enhanced_ddm(variant=6)"), HasSubstr("got 6, need 0, 2, 3 or 4"));
   EXPECT_THAT(message("ddm(variant=6)"), HasSubstr("ddm.variant: got 6, need 0 to 5"));
   EXPECT_THAT(message("enhanced_ddm(smoothing=explicit)"),

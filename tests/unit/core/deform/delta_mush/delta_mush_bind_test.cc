@@ -39,7 +39,7 @@ TEST(DeltaMushBind, RejectsInvalidParameters) {
   const Bad bads[] = {{{.map = "nothing"}, "delta_mush.map: the rig has no vertex map 'nothing'"},
                       {{.radius = 1}, "delta_mush.radius: got 1, which takes "},
                       {{.step = 1e-4f, .radius = 0.05f}, "need at most 1000: lower radius"},
-                      {{.step = 0, .radius = 0.05f}, "delta_mush.step: got 0, radius needs"}};
+                      {{.step = 0, .radius = 0.05f}, "delta_mush.step: got 0, "}};
   for (const Bad& bad : bads) {
     const absl::Status status = BindStatus(rig, bad.params);
     EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument);
