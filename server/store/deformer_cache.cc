@@ -102,13 +102,15 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const std::shared_ptr<
   }
   SINEW_ASSIGN_OR_RETURN(BindPlan planned, Plan(*rig, recipe, stop));
   const BindEstimate estimate = planned.estimate();
-  const auto plan = std::make_shared<BindPlan>(std::move(planned));
   const absl::MutexLock lock(&mutex_);
   auto found = entries_.find(key);
   if (found == entries_.end()) {
     SINEW_RETURN_IF_ERROR(MakeRoom(estimate.bound_bytes));
     auto bound = std::make_shared<BoundDeformer>(key, rig, recipe, estimate);
-    SINEW_RETURN_IF_ERROR(queue_.Push([this, bound, plan] { Run(bound, *plan); }));
+    // A plan may take as much memory as a bind, so at most one waits; other binds plan again.
+    std::shared_ptr<BindPlan> plan;
+    if (queue_.queued() == 0) plan = std::make_shared<BindPlan>(std::move(planned));
+    SINEW_RETURN_IF_ERROR(queue_.Push([this, bound, plan] { Run(bound, plan.get()); }));
     order_.Touch(key, estimate.bound_bytes);
     found = entries_.emplace(key, Entry{.bound = std::move(bound)}).first;
   }
@@ -149,7 +151,7 @@ absl::Status DeformerCache::MakeRoom(std::uint64_t bytes) {
       absl::Seconds(30));
 }
 
-void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan& plan) {
+void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan* plan) {
   const TimeLimit time(timers_, config_.seconds, "bind", "max-bind-seconds",
                        [bound] { bound->Cancel(); });
   const auto start = std::chrono::steady_clock::now();
@@ -186,7 +188,7 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan& p
   bound->Finish(std::move(result));
 }
 
-absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound, BindPlan& plan) {
+absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound, BindPlan* plan) {
   if (bound.stop_token().stop_requested()) {
     return absl::CancelledError("bind cancelled: no session is waiting for it");
   }
@@ -206,7 +208,9 @@ absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound, BindPla
              .memory_limit = config_.memory_bytes,
              .progress = [&bound](double progress) { bound.SetProgress(progress); }});
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<Deformer> deformer = Deformer::Bind(std::move(plan), task);
+  absl::StatusOr<Deformer> deformer = plan == nullptr
+                                          ? Deformer::Bind(bound.rig(), bound.recipe(), task)
+                                          : Deformer::Bind(std::move(*plan), task);
   if (deformer.ok()) {
     metrics_.binds_bound.Increment();
     bound.bind_seconds = SecondsSince(start);

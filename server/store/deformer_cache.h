@@ -73,8 +73,9 @@ class DeformerCache {
   absl::Status MakeRoom(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe,
                                 const std::stop_token& stop) const;
-  void Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan& plan);
-  absl::StatusOr<Deformer> LoadOrBind(BoundDeformer& bound, BindPlan& plan);
+  // plan: null = plan again.
+  void Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan* plan);
+  absl::StatusOr<Deformer> LoadOrBind(BoundDeformer& bound, BindPlan* plan);
   absl::StatusOr<Deformer> Load(const BoundDeformer& bound) const;
   void Save(const BoundDeformer& bound, const Deformer& deformer);
   std::filesystem::path PathOf(const BoundDeformer& bound) const;
