@@ -1,4 +1,6 @@
 // main.cc - sinewd: reads the command line and serves, or probes another server.
+#include <absl/synchronization/mutex.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -20,6 +22,9 @@ int Probe(const std::string& address) {
 int main(int argc, char** argv) {
   sinew::server::BlockSignals();
   sinew::server::TuneMalloc();
+  // Debian builds Abseil with deadlock detection: each lock, also those of gRPC, would cost a
+  // global spin lock.
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
   sinew::server::Config config;
   const sinew::server::CommandLine line = sinew::server::ParseCommandLine(argc, argv, config);
   if (!line.run) {
