@@ -84,12 +84,14 @@ absl::Status DeformCall::CheckSize() const {
 }
 
 void DeformCall::EvaluatePose(bool parallel) {
+  auto permit = permit_;  // a cancelled call counts until its evaluation has returned
   mutex_.Unlock();
   absl::StatusOr<OutgoingFrame> frame = CatchExceptions([&]() -> absl::StatusOr<OutgoingFrame> {
     SINEW_RETURN_IF_ERROR(evaluator_->Ready());
     return evaluator_->EvaluateAlone(request_.pose(), parallel);
   });
   mutex_.Lock();
+  permit.reset();
   if (ended_) return;
   if (frame.ok()) Answer(*std::move(frame));
   End(frame.status());
