@@ -9,11 +9,13 @@
 #include <stop_token>
 #include <string>
 #include <thread>
+#include <vector>
 
 #include "core/deform/engine/recipe_text.h"
 #include "server/base/files.h"
 #include "server/base/status.h"
 #include "server/convert/rig.h"
+#include "tests/support/allocation_meter.h"
 #include "tests/support/test_rig.h"
 
 namespace sinew::server {
@@ -145,6 +147,26 @@ TEST_F(DeformerCacheTest, LimitsQueuedBinds) {
   EXPECT_TRUE(waiting.ok());
   EXPECT_EQ(Acquire(rig, "dqs(blend=0.5)").status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(cache_->binds_queued(), 1u);
+}
+
+TEST_F(DeformerCacheTest, WaitingBindsHoldNoPlans) {
+  Open();
+  const auto rig = MakeRig(200);
+  std::promise<void> go;
+  ASSERT_TRUE(cache_->Enqueue([ready = go.get_future().share()] { ready.wait(); }).ok());
+  while (cache_->binds_running() == 0) std::this_thread::yield();
+  std::vector<DeformerCache::Use> uses;
+  const auto acquire = [&](int tenths) {
+    uses.push_back(*Acquire(rig, "cor(sigma=0." + std::to_string(tenths) + ")"));
+  };
+  const std::size_t one = testing::PeakOf([&] { acquire(1); });
+  const std::size_t eight = testing::PeakOf([&] {
+    for (int k = 2; k <= 9; ++k) acquire(k);
+  });
+  EXPECT_LT(eight, one + one / 2);
+  uses.resize(1);
+  go.set_value();
+  EXPECT_EQ(Wait(*uses[0]).state, BoundDeformer::State::kReady);
 }
 
 TEST_F(DeformerCacheTest, LimitsMemoryBeforeWork) {
