@@ -54,8 +54,8 @@ struct MuscleTables {
   std::vector<MuscleRow> rows;
   std::vector<MusclePointRow> points;
 
-  // rest: [J] joint to model in the rest pose. kInvalidArgument: as CheckMuscles, or coincident ends
-  // at rest, or tendons that leave no belly.
+  // rest: [J] joint to model in the rest pose. kInvalidArgument: as CheckMuscles, or coincident
+  // ends at rest, or tendons that leave no belly.
   static absl::StatusOr<MuscleTables> Create(std::span<const Muscle> muscles,
                                              std::span<const AffineD> rest, std::size_t controls);
   // Validates loaded tables. kDataLoss.

@@ -124,7 +124,8 @@ TEST(PoseFormat, RejectsUnknownAndDuplicateNames) {
   const Rig rig = Chain();
   for (const auto& [names, message] : std::vector<std::pair<std::vector<std::string>, std::string>>{
            {{"unknown"}, "layout.joints[0]: got 'unknown'"},
-           {{rig.skeleton().joint(1).name, rig.skeleton().joint(1).name}, "layout.joints[1]: duplicate"}}) {
+           {{rig.skeleton().joint(1).name, rig.skeleton().joint(1).name},
+            "layout.joints[1]: duplicate"}}) {
     const auto format =
         PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kModel, names, {});
     EXPECT_THAT(std::string(format.status().message()), HasSubstr(message));
