@@ -1,4 +1,4 @@
-// address.h - the forms of address a server can be told to listen on.
+// address.h - the addresses that a server can listen on.
 #pragma once
 
 #include <absl/status/statusor.h>

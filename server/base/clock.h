@@ -22,7 +22,7 @@ class Clock {
   virtual void WaitUntil(Time due, absl::CondVar& changed, absl::Mutex& mutex) = 0;
 };
 
-// The computer's clock.
+// The system clocks.
 Clock& RealClock();
 
 }  // namespace sinew::server

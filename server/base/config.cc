@@ -96,13 +96,13 @@ absl::Status CheckRange(const Option& option, const Member& member) {
   return absl::OkStatus();
 }
 
-// `-` and `_` are one, so that files may use either.
+// Configuration files may use `-` or `_`.
 std::string Canonical(std::string key) {
   std::replace(key.begin(), key.end(), '_', '-');
   return key;
 }
 
-// Sets every option that `given` names; what is left over is unknown.
+// Sets every option in `given`; a key without an option is an error.
 absl::Status Apply(std::map<std::string, Values> given, Config& config) {
   absl::Status status;
   VisitOptions(config, [&](const Option& option, auto& member) {
@@ -117,7 +117,7 @@ absl::Status Apply(std::map<std::string, Values> given, Config& config) {
   return status;
 }
 
-// Pipes may be given, so there is no size to ask for beforehand.
+// The path may be a pipe, so the size is not known beforehand.
 absl::StatusOr<std::string> ReadConfigText(const std::string& path) {
   constexpr std::size_t kMaximum = 1 << 20;
   const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
@@ -190,7 +190,7 @@ void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>
       flag->expected(1);
     }
     if constexpr (!std::is_same_v<Member, std::vector<std::string>>) {
-      flag->multi_option_policy(CLI::MultiOptionPolicy::Throw);  // twice is a slip
+      flag->multi_option_policy(CLI::MultiOptionPolicy::Throw);  // repeated: likely a mistake
     }
     flag->type_name(option.unit.empty() ? "" : std::string(option.unit));
   });
@@ -236,21 +236,21 @@ absl::Status LoadConfigFile(const std::string& path, Config& config) {
     if (!given.ok()) return prefixed(given.status().message());
     const absl::Status status = Apply(*given, config);
     return status.ok() ? status : prefixed(status.message());
-  } catch (const std::exception& error) {  // yaml-cpp's own and those of the library below it
+  } catch (const std::exception& error) {  // of yaml-cpp or the standard library
     return prefixed(error.what());
   }
 }
 
 CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) {
   constexpr int kUsage = 64, kConfiguration = 78;
-  CLI::App app("sinewd deforms skinned characters for clients over gRPC", "sinewd");
+  CLI::App app("sinewd deforms skinned characters over gRPC", "sinewd");
   app.set_version_flag("--version", std::string("sinewd ") + kVersion);
   app.footer(
-      "Exit codes: 0 clean drain, 1 work was cut off, 64 usage, 69 an address cannot be bound,\n"
-      "78 configuration or data-dir");
+      "Exit codes: 0 drained, 1 calls were cut off, 64 usage error, 69 an address cannot be "
+      "bound,\n"
+      "78 invalid configuration or data-dir");
   std::string file;
-  app.add_option("--config", file, "YAML or JSON file; its keys are the flags' names")
-      ->type_name("PATH");
+  app.add_option("--config", file, "YAML or JSON file; keys are flag names")->type_name("PATH");
   std::string probe;
   app.add_option("--probe", probe,
                  "Check the health of the server at this address and exit: 0 serving, 1 not")

@@ -1,8 +1,7 @@
-// config.h - everything sinewd can be told, one struct per component.
+// config.h - the configuration of sinewd, one struct per component.
 //
-// Defaults stand here; names, units, ranges and help texts stand once, in config_options.h, from
-// which command-line flags, the keys of the configuration file, the range checks and the limits in
-// GetServerInfo all come.
+// Defaults are defined here; names, units, ranges and help texts in config_options.h. Command-line
+// flags, configuration keys, range checks and the limits in GetServerInfo come from that table.
 #pragma once
 
 #include <absl/status/status.h>
@@ -20,7 +19,7 @@ struct NetworkConfig {
   bool channelz = false;
   std::uint64_t streams_per_connection = 256;
   std::uint64_t message_bytes = 4 << 20;  // largest message a client may send
-  double drain_seconds = 30;              // for work in flight, after the first SIGTERM
+  double drain_seconds = 30;              // time for running calls after the first SIGTERM
 };
 
 struct LogConfig {
@@ -31,7 +30,7 @@ struct LogConfig {
 struct ComputeConfig {
   std::uint64_t threads = 0;  // 0 = one per core
   std::string isa = "auto";
-  double inline_microseconds = 250;  // frames that cost less are evaluated where their pose arrives
+  double inline_microseconds = 250;  // cheaper frames are evaluated on the receiving thread
   std::uint64_t deforms = 1024;      // Deform and DeformClip calls at a time
   std::uint64_t frame_bytes = std::uint64_t{2} << 30;  // frame buffers of all calls together
 };
@@ -45,33 +44,33 @@ struct RigConfig {
   std::uint64_t controls = 4'096;         // of one rig
   std::uint64_t influences = 255;         // of one vertex, as sent
   std::uint64_t face_corners = 1'024;     // of one face
-  std::uint64_t joint_depth = 1'024;      // joints from a root to any joint, both counted
+  std::uint64_t joint_depth = 1'024;      // joints on a path from a root, both ends counted
   std::uint64_t targets = 65'536;         // of all shapes of one rig
   std::uint64_t muscles = 1'024;          // of one rig
   std::uint64_t muscle_vias = 32;         // via points of one muscle
-  std::uint64_t summary_bytes = 3 << 20;  // names, joints, controls of one rig, as GetRig answers
+  std::uint64_t summary_bytes = 3 << 20;  // names, joints, controls of one rig in a GetRig reply
   std::uint64_t count = 10'000;           // stored rigs
   std::uint64_t stored_bytes = std::uint64_t{4} << 30;  // of all stored rigs, serialised
   std::uint64_t parsed_bytes = std::uint64_t{1} << 30;  // of parsed rigs that no session uses
   std::uint64_t uploads = 64;                           // unfinished uploads kept
   std::uint64_t upload_bytes = std::uint64_t{1} << 30;  // of all unfinished uploads
   std::uint64_t transfers = 256;                        // UploadRig and DownloadRig calls at a time
-  double upload_seconds = 3600;  // an unfinished upload is kept after its last piece
+  double upload_seconds = 3600;  // how long an unfinished upload is kept after its last data
 };
 
 struct BindConfig {
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // one bind may hold
   double seconds = 3600;                                // one bind may take
-  std::uint64_t queued = 64;                            // binds that wait
+  std::uint64_t queued = 64;                            // waiting binds
   std::uint64_t bound_bytes = std::uint64_t{4} << 30;   // bound data in memory
   std::uint64_t disk_bytes = std::uint64_t{8} << 30;    // bound data under data_dir
 };
 
 struct SessionConfig {
   std::uint64_t count = 4096;
-  double ttl_seconds = 600;  // when the client names none
+  double ttl_seconds = 600;  // if the client requests none
   double max_ttl_seconds = 86'400;
-  double shared_ttl_seconds = 60;     // of sessions made for a Target with a recipe
+  double shared_ttl_seconds = 60;     // of sessions created for a Target with a recipe
   std::uint64_t recipe_bytes = 4096;  // of a recipe, as text or serialised
   std::uint64_t request_id_bytes = 128;
   std::uint64_t page = 1000;     // rows of a List reply
@@ -80,10 +79,10 @@ struct SessionConfig {
 
 struct StreamConfig {
   std::uint64_t count = 1024;
-  std::uint64_t window = 256;                  // largest a client may ask for
-  std::uint64_t backlog = 64;                  // poses kept beyond the window
-  std::uint64_t waiting_pose_bytes = 8 << 20;  // of poses sent before their format is known
-  std::uint64_t chunk_bytes = 64 << 20;        // largest a client may ask for
+  std::uint64_t window = 256;                  // largest a client may request
+  std::uint64_t backlog = 64;                  // poses queued beyond the window
+  std::uint64_t waiting_pose_bytes = 8 << 20;  // of poses received before their session is found
+  std::uint64_t chunk_bytes = 64 << 20;        // largest a client may request
   std::uint64_t response_bytes = 64 << 20;     // largest a client may allow for Deform
   std::uint64_t clip_poses = 10'000;
   double stall_seconds = 30;
@@ -114,28 +113,27 @@ struct Config {
   CompareConfig compare;
   WeightsConfig weights;
 
-  // Every value within its range, and values that agree with each other. kInvalidArgument names the
-  // option.
+  // Checks ranges and that values are consistent. kInvalidArgument names the option.
   absl::Status Validate() const;
 
-  // Threads that evaluate: compute.threads, or the machine's cores.
+  // Threads that evaluate frames: compute.threads, or one per core.
   std::uint64_t Threads() const;
 };
 
-// Reads keys of a YAML or JSON file over `config`. kInvalidArgument: unreadable, malformed, an
-// unknown or repeated key, a value of the wrong type; names file and key. Ranges are left to
-// Validate.
+// Overwrites `config` with the keys of a YAML or JSON file. kInvalidArgument: unreadable,
+// malformed, an unknown or repeated key, a value of the wrong type; names file and key. Does not
+// check ranges; see Validate.
 absl::Status LoadConfigFile(const std::string& path, Config& config);
 
-// How a program's command line ended.
+// Result of parsing a command line.
 struct CommandLine {
-  bool run = true;    // false: print `text` and leave with `exit_code`
+  bool run = true;    // false: print `text` and exit with `exit_code`
   int exit_code = 0;  // 0 after --help or --version, 64 usage, 78 configuration
   std::string text;
   std::string probe;  // address of --probe: check its health instead of serving
 };
 
-// Reads flags over the file named by --config over `config`, and validates the result.
+// Overwrites `config` with the file named by --config, then with flags, and validates the result.
 CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config);
 
 }  // namespace sinew::server

@@ -1,5 +1,4 @@
-// config_options.h - the one table of options: name, unit, range and sentence of each member of
-// Config.
+// config_options.h - the table of options: name, unit, range and help of each member of Config.
 //
 // A flag is --NAME; the key in a configuration file is NAME, with `-` or `_` between words.
 #pragma once
@@ -16,8 +15,8 @@ namespace sinew::server {
 struct Option {
   std::string_view name, unit, help;
   double minimum = 0, maximum = 0;             // of numbers, inclusive
-  bool limit = false;                          // on what clients control: listed by GetServerInfo
-  std::vector<std::string_view> choices = {};  // of strings; empty = free
+  bool limit = false;                          // limits clients; listed by GetServerInfo
+  std::vector<std::string_view> choices = {};  // of strings; empty = any
 };
 
 // Calls visit(Option, member&) for every option. Members are std::string, std::vector<std::string>,
@@ -29,16 +28,18 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   visit(Option{"listen", "",
                "Address to serve on, host:port (port 0 = any) or unix:/path; repeatable"},
         n.listen);
-  visit(Option{"http", "", "Address of metrics and probes, host:port, or off"}, n.http);
-  visit(Option{"ready-file", "", "JSON file written once ready: addresses, http, pid"},
+  visit(Option{"http", "", "Address of metrics and health probes, host:port, or off"}, n.http);
+  visit(Option{"ready-file", "", "JSON file written when ready: addresses, http, pid"},
         n.ready_file);
-  visit(Option{"channelz", "", "Serve gRPC's channelz"}, n.channelz);
-  visit(Option{"drain-seconds", "seconds", "Time for work in flight after SIGTERM", 0, 86'400},
+  visit(Option{"channelz", "", "Serve gRPC channelz"}, n.channelz);
+  visit(Option{"drain-seconds", "seconds", "Time for running calls to finish after SIGTERM", 0,
+               86'400},
         n.drain_seconds);
-  visit(Option{"log-format", "", "Form of log lines", 0, 0, false, {"text", "json"}}, c.log.format);
+  visit(Option{"log-format", "", "Format of log lines", 0, 0, false, {"text", "json"}},
+        c.log.format);
   visit(Option{"log-level",
                "",
-               "Least severity logged",
+               "Lowest severity logged",
                0,
                0,
                false,
@@ -55,123 +56,121 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
                {"auto", "scalar", "avx2", "avx512", "neon"}},
         c.compute.isa);
   visit(Option{"inline-microseconds", "microseconds",
-               "Frames that cost less are evaluated where their pose arrives", 0, 10'000},
+               "Cheaper frames are evaluated on the receiving thread", 0, 10'000},
         c.compute.inline_microseconds);
-  visit(Option{"data-dir", "", "Folder that keeps rigs and bound data; none = memory only"},
+  visit(Option{"data-dir", "", "Folder for rigs and bound data; empty = memory only"},
         c.rigs.data_dir);
 
-  visit(Option{"max-streams-per-connection", "calls", "Calls at a time on one connection", 1,
-               65'535, true},
+  visit(Option{"max-streams-per-connection", "calls", "Concurrent calls per connection", 1, 65'535,
+               true},
         n.streams_per_connection);
-  visit(Option{"max-message-bytes", "bytes", "Bulk of one message from a client", 65'536, 1 << 30,
-               true},
-        n.message_bytes);
-  visit(Option{"max-deforms", "calls", "Deform and DeformClip calls at a time", 1, 1e6, true},
+  visit(
+      Option{"max-message-bytes", "bytes", "Largest message from a client", 65'536, 1 << 30, true},
+      n.message_bytes);
+  visit(Option{"max-deforms", "calls", "Concurrent Deform and DeformClip calls", 1, 1e6, true},
         c.compute.deforms);
-  visit(Option{"max-frame-bytes", "bytes", "Frame buffers of all calls together", 1 << 20, kHuge,
-               true},
+  visit(Option{"max-frame-bytes", "bytes", "Total size of frame buffers", 1 << 20, kHuge, true},
         c.compute.frame_bytes);
   auto& r = c.rigs;
-  visit(Option{"max-rig-bytes", "bytes", "One serialised rig", 1024, 2147483647.0, true}, r.bytes);
-  visit(Option{"max-rig-vertices", "vertices", "Vertices of one rig", 1, 100e6, true}, r.vertices);
-  visit(Option{"max-rig-joints", "joints", "Joints of one rig", 1, 65'535, true}, r.joints);
-  visit(Option{"max-rig-meshes", "meshes", "Meshes of one rig", 1, 65'535, true}, r.meshes);
-  visit(Option{"max-rig-controls", "controls", "Controls of one rig", 1, 65'535, true}, r.controls);
-  visit(Option{"max-vertex-influences", "influences", "Influences of one vertex", 1, 255, true},
+  visit(Option{"max-rig-bytes", "bytes", "Size of a serialised rig", 1024, 2147483647.0, true},
+        r.bytes);
+  visit(Option{"max-rig-vertices", "vertices", "Vertices per rig", 1, 100e6, true}, r.vertices);
+  visit(Option{"max-rig-joints", "joints", "Joints per rig", 1, 65'535, true}, r.joints);
+  visit(Option{"max-rig-meshes", "meshes", "Meshes per rig", 1, 65'535, true}, r.meshes);
+  visit(Option{"max-rig-controls", "controls", "Controls per rig", 1, 65'535, true}, r.controls);
+  visit(Option{"max-vertex-influences", "influences", "Influences per vertex", 1, 255, true},
         r.influences);
-  visit(Option{"max-face-corners", "corners", "Corners of one face", 3, 65'535, true},
-        r.face_corners);
-  visit(Option{"max-joint-depth", "joints", "Joints from a root to any joint, both counted", 1,
+  visit(Option{"max-face-corners", "corners", "Corners per face", 3, 65'535, true}, r.face_corners);
+  visit(Option{"max-joint-depth", "joints", "Joints on a path from a root, both ends counted", 1,
                65'535, true},
         r.joint_depth);
-  visit(Option{"max-rig-targets", "targets", "Targets of all shapes of one rig", 1, 1e6, true},
-        r.targets);
-  visit(Option{"max-rig-muscles", "muscles", "Muscles of one rig", 0, 4096, true}, r.muscles);
-  visit(Option{"max-muscle-vias", "points", "Via points of one muscle", 0, 64, true},
-        r.muscle_vias);
+  visit(Option{"max-rig-targets", "targets", "Morph targets per rig", 1, 1e6, true}, r.targets);
+  visit(Option{"max-rig-muscles", "muscles", "Muscles per rig", 0, 4096, true}, r.muscles);
+  visit(Option{"max-muscle-vias", "points", "Via points per muscle", 0, 64, true}, r.muscle_vias);
   visit(Option{"max-summary-bytes", "bytes",
-               "Names, joints and controls of one rig, as GetRig answers", 1024, 4e6, true},
+               "Names, joints and controls of a rig in a GetRig reply", 1024, 4e6, true},
         r.summary_bytes);
   visit(Option{"max-rigs", "rigs", "Stored rigs", 1, 1e7, true}, r.count);
-  visit(Option{"max-stored-bytes", "bytes", "All stored rigs, serialised", 1024, kHuge, true},
+  visit(Option{"max-stored-bytes", "bytes", "Total size of stored rigs, serialised", 1024, kHuge,
+               true},
         r.stored_bytes);
   visit(
-      Option{"max-parsed-bytes", "bytes", "Parsed rigs kept though no session uses them", 0, kHuge},
+      Option{"max-parsed-bytes", "bytes", "Parsed rigs kept in memory without a session", 0, kHuge},
       r.parsed_bytes);
-  visit(Option{"max-uploads", "uploads", "Unfinished uploads kept", 1, 1e6, true}, r.uploads);
-  visit(Option{"max-upload-bytes", "bytes", "All unfinished uploads", 1024, kHuge, true},
+  visit(Option{"max-uploads", "uploads", "Unfinished uploads", 1, 1e6, true}, r.uploads);
+  visit(Option{"max-upload-bytes", "bytes", "Total size of unfinished uploads", 1024, kHuge, true},
         r.upload_bytes);
-  visit(Option{"max-transfers", "calls", "UploadRig and DownloadRig calls at a time", 1, 1e6, true},
-        r.transfers);
-  visit(Option{"max-upload-seconds", "seconds", "An unfinished upload is kept after its last piece",
-               1, 1e7, true},
+  visit(
+      Option{"max-transfers", "calls", "Concurrent UploadRig and DownloadRig calls", 1, 1e6, true},
+      r.transfers);
+  visit(Option{"max-upload-seconds", "seconds",
+               "How long an unfinished upload is kept after its last data", 1, 1e7, true},
         r.upload_seconds);
-  visit(Option{"max-bind-bytes", "bytes", "Memory one bind may hold", 1 << 20, kHuge, true},
+  visit(Option{"max-bind-bytes", "bytes", "Memory per bind", 1 << 20, kHuge, true},
         c.binds.memory_bytes);
-  visit(Option{"max-bind-seconds", "seconds", "Time one bind may take", 0.001, 1e7, true},
-        c.binds.seconds);
-  visit(Option{"max-queued-binds", "binds", "Binds that wait", 1, 1e6, true}, c.binds.queued);
+  visit(Option{"max-bind-seconds", "seconds", "Time per bind", 0.001, 1e7, true}, c.binds.seconds);
+  visit(Option{"max-queued-binds", "binds", "Waiting binds", 1, 1e6, true}, c.binds.queued);
   visit(Option{"max-bound-bytes", "bytes", "Bound data in memory", 1 << 10, kHuge, true},
         c.binds.bound_bytes);
   visit(Option{"max-bound-disk-bytes", "bytes", "Bound data under data-dir", 0, kHuge},
         c.binds.disk_bytes);
   auto& s = c.sessions;
-  visit(Option{"max-sessions", "sessions", "Sessions at a time", 1, 1e7, true}, s.count);
-  visit(Option{"session-ttl-seconds", "seconds", "Lease of a session when the client names none", 1,
-               1e7},
-        s.ttl_seconds);
-  visit(Option{"max-session-ttl-seconds", "seconds", "Longest lease a client may ask for", 1, 1e7,
-               true},
+  visit(Option{"max-sessions", "sessions", "Concurrent sessions", 1, 1e7, true}, s.count);
+  visit(
+      Option{"session-ttl-seconds", "seconds", "Session lease if the client requests none", 1, 1e7},
+      s.ttl_seconds);
+  visit(Option{"max-session-ttl-seconds", "seconds", "Longest session lease a client may request",
+               1, 1e7, true},
         s.max_ttl_seconds);
   visit(Option{"shared-ttl-seconds", "seconds",
-               "Lease of a session made for a Target with a recipe", 1, 1e7},
+               "Lease of a session created for a Target with a recipe", 1, 1e7},
         s.shared_ttl_seconds);
-  visit(Option{"max-recipe-bytes", "bytes", "A recipe, as text or serialised", 16, 1 << 20, true},
-        s.recipe_bytes);
-  visit(Option{"max-request-id-bytes", "bytes", "CreateSession's request_id", 1, 4096, true},
-        s.request_id_bytes);
-  visit(Option{"max-page-size", "rows", "Rows of one List reply; more are given in pages", 1,
-               100'000, true},
-        s.page);
-  visit(Option{"max-watches", "calls", "WatchSession calls at a time", 1, 1e6, true}, s.watches);
-  auto& t = c.streams;
-  visit(Option{"max-streams", "streams", "StreamDeform calls at a time", 1, 1e6, true}, t.count);
-  visit(Option{"max-window", "frames", "Frames sent beyond the last acknowledged one", 1, 65'536,
+  visit(Option{"max-recipe-bytes", "bytes", "Size of a recipe, as text or serialised", 16, 1 << 20,
                true},
+        s.recipe_bytes);
+  visit(
+      Option{"max-request-id-bytes", "bytes", "Size of request_id in CreateSession", 1, 4096, true},
+      s.request_id_bytes);
+  visit(Option{"max-page-size", "rows", "Rows per page of a List reply", 1, 100'000, true}, s.page);
+  visit(Option{"max-watches", "calls", "Concurrent WatchSession calls", 1, 1e6, true}, s.watches);
+  auto& t = c.streams;
+  visit(Option{"max-streams", "streams", "Concurrent StreamDeform calls", 1, 1e6, true}, t.count);
+  visit(Option{"max-window", "frames", "Unacknowledged frames per stream", 1, 65'536, true},
         t.window);
-  visit(Option{"max-backlog", "poses", "Poses kept beyond the window", 1, 65'536, true}, t.backlog);
+  visit(Option{"max-backlog", "poses", "Poses queued beyond the window", 1, 65'536, true},
+        t.backlog);
   visit(Option{"max-waiting-pose-bytes", "bytes",
-               "Poses of one stream that come before its session is found", 1024, kHuge, true},
+               "Poses of a stream received before its session is found", 1024, kHuge, true},
         t.waiting_pose_bytes);
-  visit(Option{"max-chunk-bytes", "bytes", "Bulk of one Frame message", 4096, 2e9, true},
+  visit(Option{"max-chunk-bytes", "bytes", "Bulk data per Frame message", 4096, 2e9, true},
         t.chunk_bytes);
-  visit(Option{"max-response-bytes", "bytes", "Deform's reply, where max_response_bytes allows it",
-               4096, 2e9, true},
+  visit(Option{"max-response-bytes", "bytes", "Largest max_response_bytes of Deform", 4096, 2e9,
+               true},
         t.response_bytes);
-  visit(Option{"max-clip-poses", "poses", "Poses of one DeformClip", 1, 1e7, true}, t.clip_poses);
-  visit(Option{"max-stall-seconds", "seconds", "A stream may stand without acknowledgement", 0.1,
+  visit(Option{"max-clip-poses", "poses", "Poses per DeformClip call", 1, 1e7, true}, t.clip_poses);
+  visit(Option{"max-stall-seconds", "seconds", "Time a stream may wait for an acknowledgement", 0.1,
                1e6, true},
         t.stall_seconds);
   auto& m = c.compare;
-  visit(Option{"max-compares", "calls", "CompareDeformers calls at a time", 1, 1e6, true}, m.count);
-  visit(Option{"max-compare-targets", "targets", "Targets of one CompareDeformers", 1, 4096, true},
-        m.targets);
-  visit(Option{"max-compare-poses", "poses", "Poses of one CompareDeformers", 1, 1e7, true},
+  visit(Option{"max-compares", "calls", "Concurrent CompareDeformers calls", 1, 1e6, true},
+        m.count);
+  visit(
+      Option{"max-compare-targets", "targets", "Targets per CompareDeformers call", 1, 4096, true},
+      m.targets);
+  visit(Option{"max-compare-poses", "poses", "Poses per CompareDeformers call", 1, 1e7, true},
         m.poses);
-  visit(Option{"max-compare-bytes", "bytes", "Memory that all CompareDeformers hold together",
-               1 << 20, kHuge, true},
+  visit(Option{"max-compare-bytes", "bytes", "Total memory of CompareDeformers calls", 1 << 20,
+               kHuge, true},
         m.bytes);
   auto& w = c.weights;
-  visit(Option{"max-weight-calls", "calls", "ComputeWeights calls at a time", 1, 1e6, true},
+  visit(Option{"max-weight-calls", "calls", "Concurrent ComputeWeights calls", 1, 1e6, true},
         w.count);
-  visit(Option{"max-weight-bytes", "bytes", "Memory one ComputeWeights may hold", 1 << 20, kHuge,
-               true},
+  visit(Option{"max-weight-bytes", "bytes", "Memory per ComputeWeights call", 1 << 20, kHuge, true},
         w.memory_bytes);
-  visit(
-      Option{"max-weight-seconds", "seconds", "Time one ComputeWeights may take", 0.001, 1e7, true},
-      w.seconds);
-  visit(Option{"max-weight-resolution", "voxels",
-               "Voxels along the longest side that ComputeWeights may use", 16, 512, true},
+  visit(Option{"max-weight-seconds", "seconds", "Time per ComputeWeights call", 0.001, 1e7, true},
+        w.seconds);
+  visit(Option{"max-weight-resolution", "voxels", "Voxels along the longest side in ComputeWeights",
+               16, 512, true},
         w.resolution);
 }
 

@@ -1,5 +1,4 @@
-// files.h - the few things the server does with files: whole reads, atomic writes, appends. Errors
-// name the path.
+// files.h - file operations: whole reads, atomic writes, appends. Errors name the path.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -13,7 +12,7 @@
 
 namespace sinew::server {
 
-// Makes the folder and its parents. kFailedPrecondition: it cannot be made or written to.
+// Creates the folder and its parents. kFailedPrecondition: cannot be created or written to.
 absl::Status MakeFolder(const std::filesystem::path& folder);
 
 // kNotFound: no such file; kInternal: cannot be read.
@@ -22,17 +21,17 @@ absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path);
 absl::StatusOr<std::string> ReadPiece(const std::filesystem::path& path, std::uint64_t offset,
                                       std::size_t count);
 
-// Writes to a temporary name beside it, flushes to the disk and renames: the file is whole or
-// absent. kResourceExhausted: the disk is full; kInternal: another failure. Nothing is left behind
-// then.
+// Writes a temporary file in the same folder, flushes it to disk and renames it: the file is whole
+// or absent. kResourceExhausted: the disk is full; kInternal: another failure. An error leaves no
+// temporary file.
 absl::Status WriteAtomically(const std::filesystem::path& path, std::string_view bytes);
 
-// Appends, then leaves the file at `size` + bytes; whatever stood behind `size` is cut off first.
+// Truncates the file to `size` bytes, or extends it, then appends `bytes`.
 absl::Status AppendAt(const std::filesystem::path& path, std::uint64_t size,
                       std::string_view bytes);
 
-// Flushes a finished file to the disk and moves it; the new name is durable on
-// return. After an error there is no file of the new name, unless an older one stood there.
+// Flushes a finished file to disk and renames it; the new name is durable on return. After an error
+// no file has the new name, unless an older one had it.
 absl::Status MoveDurably(const std::filesystem::path& from, const std::filesystem::path& to);
 
 void RemoveQuietly(const std::filesystem::path& path);

@@ -1,4 +1,4 @@
-// log.h - the server's log: one line an event on stderr, as text or as JSON.
+// log.h - the server's log: one line per event on stderr, as text or JSON.
 #pragma once
 
 #include <spdlog/logger.h>

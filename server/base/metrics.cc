@@ -17,14 +17,17 @@ Metrics::Metrics(const std::string& version, const std::string& simd)
       frame_bytes(Count("sinew_frame_bytes_total", "Bulk bytes of frames sent")),
       skipped(Count("sinew_poses_skipped_total", "Poses replaced by newer ones")),
       frame_problems(Count("sinew_frame_problems_total", "Poses answered by a problem")),
-      queue_seconds(Seconds("sinew_frame_queue_seconds", "From pose received to evaluation")),
-      evaluate_seconds(Seconds("sinew_frame_evaluate_seconds", "Evaluation of a frame")),
-      encode_seconds(Seconds("sinew_frame_encode_seconds", "Checksums of a frame")),
-      send_seconds(Seconds("sinew_frame_send_seconds", "From write to handed to the kernel")),
-      bind_seconds(Seconds("sinew_bind_seconds", "Binds that were computed")),
-      binds_bound(Count("sinew_binds_total", "Binds by how they ended", {{"outcome", "bound"}})),
-      binds_loaded(Count("sinew_binds_total", "Binds by how they ended", {{"outcome", "loaded"}})),
-      binds_failed(Count("sinew_binds_total", "Binds by how they ended", {{"outcome", "failed"}})) {
+      queue_seconds(
+          Seconds("sinew_frame_queue_seconds", "Time from receiving a pose to evaluating it")),
+      evaluate_seconds(Seconds("sinew_frame_evaluate_seconds", "Time to evaluate a frame")),
+      encode_seconds(
+          Seconds("sinew_frame_encode_seconds", "Time to compute the checksums of a frame")),
+      send_seconds(
+          Seconds("sinew_frame_send_seconds", "Time from write to hand-over to the kernel")),
+      bind_seconds(Seconds("sinew_bind_seconds", "Time to compute a bind")),
+      binds_bound(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "bound"}})),
+      binds_loaded(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "loaded"}})),
+      binds_failed(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "failed"}})) {
   prometheus::BuildGauge()
       .Name("sinew_build_info")
       .Help("Version and instruction set; always 1")
@@ -41,9 +44,9 @@ Metrics::Metrics(const std::string& version, const std::string& simd)
   gauge("sinew_bound_entries", "Bound rigs in memory", &v1::ServerStats::bound_entries);
   gauge("sinew_bound_bytes", "Bytes of bound data in memory", &v1::ServerStats::bound_bytes);
   gauge("sinew_streams", "Open StreamDeform calls", &v1::ServerStats::streams);
-  gauge("sinew_uptime_seconds", "Since start", &v1::ServerStats::uptime_seconds);
-  gauge("sinew_binds_running", "Binds that run", &v1::ServerStats::binds_running);
-  gauge("sinew_binds_queued", "Binds that wait", &v1::ServerStats::binds_queued);
+  gauge("sinew_uptime_seconds", "Time since start", &v1::ServerStats::uptime_seconds);
+  gauge("sinew_binds_running", "Running binds", &v1::ServerStats::binds_running);
+  gauge("sinew_binds_queued", "Waiting binds", &v1::ServerStats::binds_queued);
 }
 
 prometheus::Counter& Metrics::Count(const char* name, const char* help,
@@ -67,7 +70,7 @@ MethodMetrics Metrics::AddMethod(const std::string& name) {
                       .Register(registry_);
   auto& in_flight = prometheus::BuildGauge()
                         .Name("sinew_rpcs_in_flight")
-                        .Help("Calls that run")
+                        .Help("Running calls")
                         .Register(registry_);
   return {.name = name,
           .calls = &calls,

@@ -1,4 +1,4 @@
-// metrics.h - what the server counts, served at /metrics. One registry a server; names start with
+// metrics.h - the server's metrics, served at /metrics. One registry per server; names start with
 // sinew_.
 #pragma once
 
@@ -29,7 +29,7 @@ struct MethodMetrics {
 
 // Thread-safe.
 class Metrics {
-  prometheus::Registry registry_;  // before what it hands out
+  prometheus::Registry registry_;  // declared before the metrics that refer to it
 
  public:
   Metrics(const std::string& version, const std::string& simd);
@@ -37,8 +37,8 @@ class Metrics {
   MethodMetrics AddMethod(const std::string& name);
 
   prometheus::Counter& frames;          // sent
-  prometheus::Counter& frame_bytes;     // bulk of them
-  prometheus::Counter& skipped;         // poses replaced by newer ones, LATEST
+  prometheus::Counter& frame_bytes;     // bulk bytes of sent frames
+  prometheus::Counter& skipped;         // poses replaced by newer ones in mode LATEST
   prometheus::Counter& frame_problems;  // poses answered by a problem
   prometheus::Histogram& queue_seconds;
   prometheus::Histogram& evaluate_seconds;
@@ -49,7 +49,7 @@ class Metrics {
   prometheus::Counter& binds_loaded;
   prometheus::Counter& binds_failed;
 
-  // The text exposition format, with gauges of `stats`.
+  // All metrics in the text exposition format, with gauges from `stats`.
   std::string Text(const v1::ServerStats& stats);
 
  private:

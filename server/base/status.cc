@@ -16,7 +16,7 @@ namespace {
 constexpr char kUrlPrefix[] = "type.googleapis.com/";
 constexpr char kDomain[] = "sinew";
 
-// Trailers over gRPC's default of 8 KiB would turn any error into another one.
+// gRPC replaces an error whose trailers exceed its default limit of 8 KiB.
 constexpr std::size_t kMessageBytes = 1024, kDetailBytes = 1400;
 
 std::string Shortened(std::string_view message) {
@@ -27,7 +27,7 @@ std::string Shortened(std::string_view message) {
   return std::string(message.substr(0, end)) + "...";
 }
 
-// Control characters, which clients' names may bring, as \xNN.
+// Writes control characters, which names from clients may contain, as \xNN.
 std::string Printable(std::string_view text) {
   std::string printable;
   for (const char c : text) {

@@ -1,9 +1,8 @@
-// status.h - errors on their way to a client: absl::Status with google.rpc details, and
-// grpc::Status.
+// status.h - errors sent to clients: absl::Status with google.rpc details, and grpc::Status.
 //
-// Details ride as payloads of the absl::Status, keyed by type URL, and as google.rpc.Status in the
-// binary trailer `grpc-status-details-bin`. All 17 codes survive both ways. Inside sessions and
-// streams the same error is a Problem.
+// Details are payloads of the absl::Status, keyed by type URL, and a google.rpc.Status in the
+// binary trailer `grpc-status-details-bin`. All 17 codes are preserved in both directions. Inside
+// sessions and streams the same error is a Problem.
 #pragma once
 
 #include <absl/status/status.h>
@@ -24,17 +23,16 @@ namespace sinew::server {
 absl::Status InvalidField(std::string_view path, std::string_view what);
 
 // RESOURCE_EXHAUSTED: message "path: got N unit, limit M (--limit)", reason LIMIT, QuotaFailure
-// naming the limit. Or with `what` for "got N unit, limit M".
+// naming the limit. The second form has `what` instead of "got N unit, limit M".
 absl::Status LimitPassed(std::string_view path, std::uint64_t got, std::uint64_t limit,
                          std::string_view unit, std::string_view limit_name);
 absl::Status LimitPassed(std::string_view path, std::string_view what, std::string_view limit_name);
 
-// Adds ErrorInfo with the reason's name, in place of one that is there.
+// Adds ErrorInfo with the reason's name, replacing an existing one.
 absl::Status WithReason(absl::Status status, v1::Reason reason);
 // Adds RetryInfo.
 absl::Status WithRetry(absl::Status status, absl::Duration delay);
-// Puts "path." before the message and before the field in the details: errors found deeper gain
-// their way up.
+// Prepends "path." to the message and to the field in the details.
 absl::Status WithPath(const absl::Status& status, std::string_view path);
 
 // UNAVAILABLE, reason DRAINING.
@@ -47,16 +45,16 @@ std::string FieldOf(const absl::Status& status);
 // Path at the start of a message "path: what", or empty: letters, digits, `_`, `.`, `[n]`.
 std::string_view LeadingPath(std::string_view message);
 
-// An INVALID_ARGUMENT or OUT_OF_RANGE without details whose message begins with a path gains those
-// of InvalidField.
+// An INVALID_ARGUMENT or OUT_OF_RANGE without details whose message begins with a path receives
+// the details of InvalidField.
 absl::Status WithDetails(absl::Status status);
 
 grpc::Status ToGrpc(const absl::Status& status);
 absl::Status FromGrpc(const grpc::Status& status);
 v1::Problem ToProblem(const absl::Status& status);
 
-// A problem that is no error of the call. `path`: where the input of the problem is in the request;
-// empty = problem.field is the whole path.
+// A problem that does not fail the call. `path`: prefix of problem.field in the request; empty =
+// problem.field is the whole path.
 v1::Problem ToProto(const Problem& problem, std::string_view path = {});
 
 }  // namespace sinew::server

@@ -1,4 +1,4 @@
-// version.h - the software's version, from the build.
+// version.h - the software version, set by the build.
 #pragma once
 
 namespace sinew::server {

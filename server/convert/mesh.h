@@ -19,16 +19,16 @@ namespace sinew::server {
 
 class MeshFlattener {
  public:
-  // All must outlive this. Joints and controls of `source` are there already.
+  // All must outlive this. Joints and controls of `source` must already be set.
   MeshFlattener(const v1::Rig& rig, const RigConfig& limits, RigSource& source);
 
   // Appends mesh `m`; call it once for each in order. kInvalidArgument with the field's path;
   // kResourceExhausted: a limit on a vertex or a face.
   absl::Status Add(int m);
-  // What can be said only with all meshes at hand.
+  // Checks that need all meshes. Call it after the last Add.
   absl::Status Finish();
-  // Meshes without a skin so far. The first joint holds them meanwhile, so that all else can be
-  // checked.
+  // Meshes without a skin so far. They are bound to the first joint for now, so that
+  // everything else can be checked.
   int without_skin() const { return without_skin_; }
 
  private:

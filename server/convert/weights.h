@@ -17,17 +17,17 @@ namespace sinew::server {
 absl::StatusOr<WeightOptions> ReadWeightOptions(const v1::ComputeWeightsRequest& request,
                                                 const WeightsConfig& limits, const RigConfig& rigs);
 
-// A rig as uploaded, for the joints that `request` names. kInvalidArgument: a joint that the rig
-// lacks or that stands twice; else as ReadRig.
+// A rig as uploaded, for the joints that `request` names. kInvalidArgument: an unknown or
+// duplicate joint; otherwise as ReadRig.
 absl::StatusOr<RigWeightsInput> ReadWeightsInput(const v1::Rig& rig,
                                                  const v1::ComputeWeightsRequest& request,
                                                  const RigConfig& limits);
 
-// What the core says of options, under the names they have in the request.
+// Replaces core's names of options in an error by the names of the request's fields.
 absl::Status WithRequestField(const absl::Status& status);
 
-// The rig with its skins replaced by `weights`, which were computed from `input`; all else stays.
-// kInvalidArgument: a joint that would carry skin has a singular frame.
+// The rig with its skins replaced by `weights`, which were computed from `input`; the rest is
+// unchanged. kInvalidArgument: a joint that would carry skin has a singular frame.
 absl::Status ReplaceSkins(const RigWeightsInput& input, const RigWeights& weights, v1::Rig& rig);
 
 v1::WeightsReport ToProto(const WeightReport& report);

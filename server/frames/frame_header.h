@@ -34,14 +34,14 @@ struct FrameHeader {
   std::size_t muscle_bytes = 0;         // of serialised fields behind all bulk; 0 = none
 };
 
-// Room to keep before the positions; no header is longer.
+// Space reserved before the positions; no header is longer.
 inline constexpr std::size_t kHeadRoom = 256;
 
-// Writes wrapper, header fields and the tag and length of `positions` so that the last byte stands
+// Writes wrapper, header fields and the tag and length of `positions` so that the last byte is just
 // before `end`. Returns the first byte.
 std::byte* WriteFrameHeader(const FrameHeader& header, std::byte* end);
 
-// What stands before bulk bytes that follow the positions.
+// Precedes bulk bytes that follow the positions.
 struct BulkTag {
   std::array<std::byte, 24> bytes;
   std::size_t size;

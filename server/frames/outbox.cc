@@ -9,7 +9,7 @@
 namespace sinew::server {
 namespace {
 
-constexpr std::size_t kPieceHeader = 128;  // room for the header of a piece that is not the first
+constexpr std::size_t kPieceHeader = 128;  // space for the header of a later piece
 constexpr std::size_t kPointBytes = 12, kTangentBytes = 16;
 
 std::size_t RoundUp(std::size_t bytes) {
@@ -20,8 +20,8 @@ struct Places {
   std::size_t positions, normals, tangents, vertex_status, end;
 };
 
-// Headers of later pieces, head room, positions, normals, tangents, states; the arrays start on
-// cache lines.
+// Headers of later pieces, head room, positions, normals, tangents, vertex status; the arrays start
+// on cache lines.
 Places Plan(const Output& output, std::size_t vertices) {
   const std::size_t pieces = (vertices + output.ChunkVertices() - 1) / output.ChunkVertices();
   const std::size_t positions = RoundUp((pieces - 1) * kPieceHeader) + kHeadRoom;

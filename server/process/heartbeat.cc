@@ -29,7 +29,7 @@ struct Heartbeat::State {
   grpc::GenericStub stub;
   std::function<bool()> wanted;
   absl::Mutex mutex;
-  std::unique_ptr<Beat> beat ABSL_GUARDED_BY(mutex);  // of the pending call, or the last one
+  std::unique_ptr<Beat> beat ABSL_GUARDED_BY(mutex);  // of the running or the last call
   bool beating ABSL_GUARDED_BY(mutex) = false;
   bool stopping ABSL_GUARDED_BY(mutex) = false;
 };
@@ -62,7 +62,7 @@ Heartbeat::~Heartbeat() {
   timers_.Cancel(timer_);
   const absl::MutexLock lock(&state_->mutex);
   state_->stopping = true;
-  if (state_->beating) state_->beat->context.TryCancel();  // its answer may take the whole deadline
+  if (state_->beating) state_->beat->context.TryCancel();  // its reply may take until the deadline
   state_->mutex.Await(absl::Condition(state_.get(), &State::Idle));
 }
 

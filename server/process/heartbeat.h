@@ -1,8 +1,8 @@
 // heartbeat.h - keeps gRPC's callback threads awake while streams are open.
 //
-// In gRPC 1.51 these threads sleep for 100 ms after a second without events, and a pose that comes
-// then waits for them. A tiny call through the in-process channel, more often than once a second,
-// passes their queue; a grpc::Alarm does not.
+// In gRPC 1.51 these threads sleep for 100 ms after a second without events, which delays a pose
+// that arrives meanwhile. A small call through the in-process channel, more than once per second,
+// prevents this; a grpc::Alarm does not, because it does not pass through their queue.
 #pragma once
 
 #include <grpcpp/channel.h>
@@ -16,9 +16,10 @@ namespace sinew::server {
 
 class Heartbeat {
  public:
-  // wanted: asked before every beat. Both must outlive this object.
+  // wanted: called before every beat; no call is made if it returns false. It and `timers` must
+  // outlive this object.
   Heartbeat(Timers& timers, std::shared_ptr<grpc::Channel> channel, std::function<bool()> wanted);
-  // No beat starts any more; returns once the last one is over.
+  // Stops the timer and waits for a running call.
   ~Heartbeat();
   Heartbeat(const Heartbeat&) = delete;
   Heartbeat& operator=(const Heartbeat&) = delete;

@@ -22,9 +22,9 @@ struct HttpPort::State {
 
 namespace {
 
-constexpr std::size_t kThreads = 2;       // a scrape and a probe at a time
+constexpr std::size_t kThreads = 2;       // for one scrape and one probe concurrently
 constexpr time_t kTimeoutSeconds = 5;     // for a peer that sends or reads nothing
-constexpr std::size_t kBodyBytes = 1024;  // no page takes a body
+constexpr std::size_t kBodyBytes = 1024;  // no page accepts a body
 
 void AddPages(httplib::Server& server, const HttpPort::Pages& pages) {
   server.Get("/metrics", [&pages](const httplib::Request&, httplib::Response& response) {
@@ -65,7 +65,7 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(const std::string& add
   server.set_write_timeout(kTimeoutSeconds);
   server.set_keep_alive_timeout(kTimeoutSeconds);
   server.set_payload_max_length(kBodyBytes);
-  // The library's own default lets a second server share the port in silence.
+  // By default the library lets a second server share the port without an error.
   server.set_socket_options([](socket_t socket) {
     const int yes = 1;
     setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
@@ -79,7 +79,7 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(const std::string& add
   state->address =
       v6 ? absl::StrCat("[", parsed.host, "]:", port) : absl::StrCat(parsed.host, ":", port);
   state->thread = std::thread([&server] { server.listen_after_bind(); });
-  // stop() before the thread runs would be lost.
+  // A stop() before the thread runs would have no effect.
   while (!server.is_running()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   return std::unique_ptr<HttpPort>(new HttpPort(std::move(state)));
 }

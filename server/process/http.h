@@ -1,4 +1,4 @@
-// http.h - the side port: /metrics for Prometheus, /livez and /readyz (?verbose) for probes.
+// http.h - the HTTP port: /metrics for Prometheus, /livez and /readyz (?verbose) for probes.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -13,7 +13,7 @@ class HttpPort {
  public:
   struct Probe {
     bool ready = false;
-    std::string verbose;  // one "[+]name ok" or "[-]name why" line a check
+    std::string verbose;  // one "[+]name ok" or "[-]name why" line per check
   };
   struct Pages {
     std::function<std::string()> metrics;  // text exposition format
@@ -25,7 +25,7 @@ class HttpPort {
   HttpPort(const HttpPort&) = delete;
   HttpPort& operator=(const HttpPort&) = delete;
 
-  // With the port in place of 0.
+  // host:port with the actual port if it was 0.
   const std::string& address() const;
 
  private:

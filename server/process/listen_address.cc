@@ -50,7 +50,7 @@ std::optional<struct stat> SocketFacts(const std::string& path) {
   return facts;
 }
 
-// 0 if it can be bound, else why not.
+// 0 if it can be bound, otherwise errno.
 int BindError(const sockaddr* name, socklen_t size) {
   const Socket socket(name->sa_family);
   const int yes = 1;
@@ -107,7 +107,8 @@ absl::Status SocketFiles::MakeRoom(const std::vector<std::string>& addresses) {
     const int error = ConnectError(path);
     if (error == ECONNREFUSED) ::unlink(path.c_str());
     if (error == ECONNREFUSED || error == ENOENT) continue;
-    // Nothing but a refusal says that nobody listens: a full queue or a lack of permission do not.
+    // Only ECONNREFUSED means that there is no listener; a full queue and a lack of permission do
+    // not.
     const int why = error == 0 || error == EAGAIN ? EADDRINUSE : error;
     return absl::UnavailableError(
         absl::StrCat("listen: cannot bind ", address, ": ", strerror(why)));
@@ -135,7 +136,7 @@ void SocketFiles::SaveOthers() {
 
 void SocketFiles::RestoreOthers() {
   for (const auto& [path, second] : saved_) {
-    // Fails if a file is there, which then is not ours to replace.
+    // Fails if the file exists; it then belongs to a server started since and must stay.
     (void)!::link(second.c_str(), path.c_str());
     ::unlink(second.c_str());
   }

@@ -1,5 +1,4 @@
-// listen_address.h - what surrounds the binding of addresses: sockets that are files, and why one
-// cannot be bound.
+// listen_address.h - socket files, and the reason why an address cannot be bound.
 #pragma once
 
 #include <absl/status/status.h>
@@ -11,19 +10,21 @@
 
 namespace sinew::server {
 
-// "cannot bind ADDRESS: why". Tries to bind it once more, for gRPC does not say. kUnavailable.
+// kUnavailable: "cannot bind ADDRESS: why". Binds it once more to find the reason, which gRPC does
+// not report.
 absl::Status CannotBind(const std::string& option, const std::string& address);
 
 // The socket files of a server. gRPC removes a file of that name before it binds and when it stops
-// listening, whoever made it; this keeps other servers' sockets from that. Not thread-safe.
+// listening, even if another server created it; this class protects the sockets of other servers.
+// Not thread-safe.
 class SocketFiles {
  public:
-  // Before binding: removes socket files that nobody listens on. kUnavailable: somebody does, or
-  // that cannot be told.
+  // Before binding: removes socket files without a listener. kUnavailable: there is a listener, or
+  // this cannot be determined.
   static absl::Status MakeRoom(const std::vector<std::string>& addresses);
   // After binding: remembers the files at these addresses as this server's.
   void Own(const std::vector<std::string>& addresses);
-  // Around the end of listening: files that have since been replaced by another server stay.
+  // Before and after gRPC stops listening: keep files that another server has since replaced.
   void SaveOthers();
   void RestoreOthers();
 
@@ -34,7 +35,7 @@ class SocketFiles {
     ino_t inode;
   };
   std::vector<File> own_;
-  std::vector<std::pair<std::string, std::string>> saved_;  // path, its second name
+  std::vector<std::pair<std::string, std::string>> saved_;  // path and a temporary second link
 };
 
 }  // namespace sinew::server

@@ -32,7 +32,7 @@ int main(int argc, char** argv) {
     return line.exit_code;
   }
   const int code = line.probe.empty() ? sinew::server::Serve(config) : Probe(line.probe);
-  // Threads of gRPC may still be tidying up, and static destructors must not run under them.
+  // gRPC threads may still be cleaning up; static destructors must not run concurrently with them.
   std::fflush(nullptr);
   std::_Exit(code);
 }

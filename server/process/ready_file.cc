@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::size_t kReadBytes = 64 << 10;
 
-// 0 if the file names no process; nothing if there is no regular file.
+// The process id in the file, 0 if it has none; nullopt if there is no regular file.
 std::optional<std::int64_t> PidIn(const std::string& path) {
   std::error_code ignored;
   if (path.empty() || !std::filesystem::is_regular_file(path, ignored)) return std::nullopt;
@@ -41,7 +41,7 @@ std::string ProgramOf(std::int64_t pid) {
 void RemoveStaleReadyFile(const std::string& path) {
   const auto pid = PidIn(path);
   if (!pid) return;
-  // A number may have gone to another program since.
+  // The process id may have been reused by another program.
   const bool live = *pid > 0 && *pid != ::getpid() && ProgramOf(*pid) == ProgramOf(::getpid());
   if (!live) RemoveQuietly(path);
 }

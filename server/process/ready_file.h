@@ -1,4 +1,4 @@
-// ready_file.h - the file that tells others where a server listens, for as long as it does.
+// ready_file.h - a file with the addresses of a server, which exists while it listens.
 #pragma once
 
 #include <absl/status/status.h>
@@ -8,16 +8,16 @@
 
 namespace sinew::server {
 
-// Every path may be empty: then nothing happens.
+// With an empty path all of these do nothing.
 
-// Before starting: removes what a server that runs no more has left.
+// Before starting: removes a file left by a server that no longer runs.
 void RemoveStaleReadyFile(const std::string& path);
-// Whether a file can be written there, so that no server says that it listens and then ends.
+// Checks before listening that the file can be written. kInvalidArgument: it cannot.
 absl::Status CheckReadyFile(const std::string& path);
 // JSON: addresses, http, pid. Errors as WriteAtomically.
 absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses,
                             const std::string& http_address);
-// Removes the file if this process has written it last.
+// Removes the file if this process was the last to write it.
 void RemoveOwnReadyFile(const std::string& path);
 
 }  // namespace sinew::server

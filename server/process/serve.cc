@@ -31,8 +31,8 @@ void Complain(const absl::Status& status) {
   std::fprintf(stderr, "sinewd: %s\n", std::string(status.message()).c_str());
 }
 
-// Waits for work in flight until it is done, the deadline passes or a second signal comes. True:
-// all done.
+// Waits until running calls are finished, the deadline passes or a second signal arrives. True: all
+// are finished.
 bool DrainUntilDone(Server& server, double seconds, const sigset_t& signals) {
   server.Drain();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
@@ -59,7 +59,7 @@ void TuneMalloc() {
 }
 
 int Serve(const Config& config) {
-  // What gRPC has to say about its own insides is no line of this program's log.
+  // gRPC's internal messages do not belong in this program's log.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   const std::string& ready_file = config.network.ready_file;
   RemoveStaleReadyFile(ready_file);
@@ -73,7 +73,7 @@ int Serve(const Config& config) {
     return absl::IsUnavailable(started.status()) ? kUnavailable : kConfiguration;
   }
   Server& server = **started;
-  // The line first: whoever finds the file finds the line.
+  // Print the line first, so that it is there once the file exists.
   std::printf("sinewd: listening on %s\n", absl::StrJoin(server.addresses(), ", ").c_str());
   std::fflush(stdout);
   if (const absl::Status status =

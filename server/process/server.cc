@@ -31,10 +31,10 @@ namespace {
 
 constexpr std::array<const char*, 4> kServices = {"sinew.v1.RigService", "sinew.v1.SessionService",
                                                   "sinew.v1.DeformService", "sinew.v1.InfoService"};
-constexpr int kMessageSlack = 64 << 10;               // what a message holds besides its bulk
-constexpr std::chrono::milliseconds kLastWords{500};  // for answers on their way out
+constexpr int kMessageSlack = 64 << 10;  // for the fields of a message besides its bulk data
+constexpr std::chrono::milliseconds kLastWords{500};  // for replies still being sent
 
-// gRPC installs these for every server built later in this process, and only once.
+// gRPC applies these to every server built later in this process; install them only once.
 void InstallPlugins(bool channelz) {
   static std::once_flag always, on_demand;
   std::call_once(always, [] {
@@ -53,7 +53,7 @@ void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
                              static_cast<int>(config.streams_per_connection));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
-  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // finds peers that vanished
+  builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // detects lost peers
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, config.channelz ? 1 : 0);
   builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second server must not share a port
@@ -64,8 +64,8 @@ void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
 class Server::State {
  public:
   static absl::StatusOr<std::unique_ptr<State>> Start(const Config& config, Clock& clock);
-  // Buffers of messages are freed by threads of ours, some after the last of gRPC's own objects:
-  // the library stays.
+  // Our threads free message buffers, some of them after the last gRPC object: keep the library
+  // initialised.
   State() { grpc_init(); }
   ~State() {
     Stop();
@@ -190,7 +190,7 @@ void Server::State::Drain() {
 void Server::State::Stop() {
   const absl::MutexLock lock(&stopping_);
   http.reset();
-  heartbeat.reset();  // its channel would keep the server waiting
+  heartbeat.reset();  // the server would wait for its channel
   if (server != nullptr) {
     runtime->work.Close();
     socket_files_.SaveOthers();
@@ -198,7 +198,7 @@ void Server::State::Stop() {
                      (runtime->work.count() == 0 ? kLastWords : std::chrono::milliseconds(0)));
     server->Wait();
   }
-  // Services are told of calls until the server is gone, and need the runtime until then.
+  // Services receive calls, and need the runtime, until the server is destroyed.
   server.reset();
   socket_files_.RestoreOthers();
   runtime.reset();

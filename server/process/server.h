@@ -25,17 +25,17 @@ namespace sinew::server {
 
 class Server {
  public:
-  // Binds every address and answers calls from then on. kInvalidArgument: the configuration is
+  // Binds every address and starts to serve. kInvalidArgument: the configuration is
   // wrong; kUnavailable: an address cannot be bound; kFailedPrecondition: data_dir cannot be used.
   static absl::StatusOr<std::unique_ptr<Server>> Start(const Config& config,
                                                        Clock& clock = RealClock());
 
-  // Stops at once if still running.
+  // Calls Stop if still running.
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
 
-  // Where it listens, with the ports in place of 0: "127.0.0.1:41234", "unix:/path".
+  // Listening addresses, with actual ports in place of 0: "127.0.0.1:41234", "unix:/path".
   const std::vector<std::string>& addresses() const;
   // "127.0.0.1:9464", or empty.
   const std::string& http_address() const;
@@ -44,13 +44,13 @@ class Server {
   // server.
   std::shared_ptr<grpc::Channel> InProcessChannel();
 
-  // Refuses new work from now on (UNAVAILABLE), turns health and readiness off and tells open
-  // streams. Returns at once; calling it again changes nothing.
+  // Refuses new work from now on (UNAVAILABLE), reports not serving and not ready, and
+  // notifies open streams. Returns immediately; a second call has no effect.
   void Drain();
-  // True once, after Drain, no work is in flight. Waits up to `timeout` for that.
+  // After Drain: waits up to `timeout` until no call is running. True: none is.
   bool WaitDrained(std::chrono::milliseconds timeout);
-  // Ends what still runs, waits for it and closes the sockets. Any thread but one of the server's
-  // own.
+  // Cancels running calls, waits for them and closes the sockets. Call it from any thread except
+  // the server's own.
   void Stop();
 
  private:

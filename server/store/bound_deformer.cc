@@ -52,7 +52,7 @@ std::uint64_t BoundDeformer::WhenDone(std::function<void()> done) {
 
 void BoundDeformer::Forget(std::uint64_t id) {
   std::function<void()>
-      dropped;  // destroyed after the lock: it may hold the last reference to a call
+      dropped;  // destroyed after unlocking: it may hold the last reference to a call
   const absl::MutexLock lock(&mutex_);
   if (const auto found = waiting_.find(id); found != waiting_.end()) {
     dropped = std::move(found->second);

@@ -1,4 +1,4 @@
-// bound_deformer.h - one rig bound by one recipe: while it is being made, and once it is there.
+// bound_deformer.h - one rig bound with one recipe, during and after the bind.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -17,18 +17,18 @@
 
 namespace sinew::server {
 
-// Running mean of what a frame costs; says where the next one is evaluated. Thread-safe.
+// Running mean of frame times; decides on which thread the next frame is evaluated. Thread-safe.
 class CostMean {
  public:
   void Add(double seconds);
-  // 0 = nothing is known yet.
+  // 0 = no frame yet.
   double seconds() const { return seconds_.load(std::memory_order_relaxed); }
 
  private:
   std::atomic<double> seconds_{0};
 };
 
-// Thread-safe. State goes from binding to ready or failed once.
+// Thread-safe. The state changes once, from binding to ready or failed.
 class BoundDeformer {
  public:
   enum class State { kBinding, kReady, kFailed };
@@ -52,10 +52,10 @@ class BoundDeformer {
   // OK once ready; kFailedPrecondition with reason NOT_READY if it failed.
   absl::Status CheckReady() const;
 
-  // Calls `done` once, when the bind is over: on the bind thread, or here and now. It must be
-  // short.
+  // Calls `done` once: on the bind thread when the bind ends, or immediately if it has ended.
+  // `done` must be short. Returns an id for Forget.
   std::uint64_t WhenDone(std::function<void()> done);
-  // `done` is not called any more, unless it is being called already.
+  // Cancels the call of `done`, unless it has already started.
   void Forget(std::uint64_t id);
 
   void Cancel() { stop_.request_stop(); }
@@ -64,7 +64,7 @@ class BoundDeformer {
   void Finish(absl::StatusOr<Deformer> result);
 
   CostMean frame_cost;
-  std::atomic<double> bind_seconds{0};  // what computing it took; 0 = read from disk, or not done
+  std::atomic<double> bind_seconds{0};  // 0 = loaded from disk, or not finished
 
  private:
   const std::string key_;

@@ -28,7 +28,7 @@ double SecondsSince(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-// Clients' text on one line of bounded length.
+// Text from a client as one line of bounded length.
 std::string ForLog(const std::string& text) {
   constexpr std::size_t kBytes = 200;
   std::string line = absl::CHexEscape(text.substr(0, kBytes));
@@ -180,7 +180,7 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan* p
     if (listed && result.ok()) {
       found->second.over = true;
       order_.Touch(bound->key(), result->bytes());
-    } else if (listed) {  // the next to ask may try again
+    } else if (listed) {  // a later request may try again
       order_.Remove(bound->key());
       entries_.erase(found);
     }

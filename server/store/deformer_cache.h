@@ -1,9 +1,9 @@
-// deformer_cache.h - bound data by rig digest and determinism digest: made once, shared by all who
-// ask, kept while it fits.
+// deformer_cache.h - bound data by rig digest and determinism digest: bound once, shared by all
+// sessions, kept while it fits.
 //
-// What somebody uses is never dropped: a new bind that would not fit beside it is refused. What
-// nobody uses goes by age of last use. With a data folder, bound data is also kept as files and
-// read back instead of bound again.
+// Data in use is never dropped: a new bind that would not fit beside it is refused. Unused data is
+// dropped in order of last use. With a data folder, bound data is also kept as files, which are
+// loaded instead of binding again.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -35,23 +35,24 @@ class DeformerCache {
                                                              const std::string& data_dir,
                                                              Arenas& arenas, Timers& timers,
                                                              Metrics& metrics, Log log);
-  // Cancels what binds and waits for it. Uses must not outlive the cache.
+  // Cancels running and waiting binds and waits for them. Uses must not outlive the cache.
   ~DeformerCache();
 
-  // What a bind would take, within its limits of memory and time. Blocks. kInvalidArgument: the
+  // Memory and time of a bind, within their limits. Blocks. kInvalidArgument: the
   // recipe does not fit the rig; kResourceExhausted: memory or time; kCancelled: `stop`.
   absl::StatusOr<BindEstimate> Estimate(const Rig& rig, const Recipe& recipe,
                                         const std::stop_token& stop) const;
 
-  // A use of bound data that is there, being made, or started now. When the last use of data that
-  // is still being made goes, its bind is cancelled. Blocks for the estimate, which `stop` ends.
-  // Errors: those of Estimate; kResourceExhausted: bound data in memory, or too many binds wait.
+  // A use of bound data that exists, is being bound, or starts to be bound now. When the last use
+  // of data that is still being bound is released, its bind is cancelled. Blocks for the estimate,
+  // which `stop` cancels. Errors: those of Estimate; kResourceExhausted: too much bound data in
+  // memory, or too many waiting binds.
   using Use = std::shared_ptr<BoundDeformer>;
   absl::StatusOr<Use> Acquire(const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
                               const std::string& determinism_digest, const std::stop_token& stop);
 
-  // Calls `job`, which must not throw, on the thread and arena of binds, queued with them.
-  // kResourceExhausted: too many wait.
+  // Queues `job`, which must not throw, with the binds and calls it on their thread and arena.
+  // kResourceExhausted: too many are waiting.
   absl::Status Enqueue(std::function<void()> job);
 
   std::size_t entries() const;
@@ -63,7 +64,7 @@ class DeformerCache {
   struct Entry {
     std::shared_ptr<BoundDeformer> bound;
     std::size_t uses = 0;
-    bool over = false;  // bind ended well
+    bool over = false;  // the bind succeeded
   };
 
   DeformerCache(const BindConfig& config, Arenas& arenas, Timers& timers, Metrics& metrics,

@@ -1,4 +1,4 @@
-// folder_lock.h - one server to a folder.
+// folder_lock.h - ensures that only one server uses a folder.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -8,10 +8,11 @@
 
 namespace sinew::server {
 
-// Holds FOLDER/lock (flock) until destroyed or until the process ends, however it ends.
+// Holds FOLDER/lock (flock) until destroyed. The kernel releases it if the process is killed.
 class FolderLock {
  public:
-  // Makes the folder if need be. kFailedPrecondition: it cannot be used, or another server has it.
+  // Creates the folder if needed. kFailedPrecondition: it cannot be used, or another server uses
+  // it.
   static absl::StatusOr<std::unique_ptr<FolderLock>> Take(const std::filesystem::path& folder);
   ~FolderLock();
   FolderLock(const FolderLock&) = delete;

@@ -1,5 +1,4 @@
-// lru.h - which entries of a cache go first when it holds too much. Only keys and sizes: the policy
-// without the cache.
+// lru.h - least-recently-used order of cache entries. Holds keys and sizes, not the entries.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +13,16 @@ namespace sinew::server {
 // Not thread-safe.
 class LruOrder {
  public:
-  // Puts `key` last in line, with a new size.
+  // Marks `key` as just used and sets its size.
   void Touch(const std::string& key, std::uint64_t bytes);
-  // Puts a key that is there last in line.
+  // Marks an existing key as just used.
   void Touch(const std::string& key);
   void Remove(const std::string& key);
   std::uint64_t bytes() const { return bytes_; }
   std::size_t size() const { return entries_.size(); }
 
-  // Keys to drop, oldest use first, until those left hold at most `budget`. Keys that are `pinned`
-  // stay, whatever they hold; `count_pinned` says whether their bytes count against the budget.
+  // Keys to drop, least recently used first, so that the rest hold at most `budget` bytes. `pinned`
+  // keys are never dropped; `count_pinned`: whether their bytes count against the budget.
   std::vector<std::string> Over(std::uint64_t budget, bool count_pinned,
                                 const std::function<bool(const std::string&)>& pinned) const;
 
@@ -32,7 +31,7 @@ class LruOrder {
     std::uint64_t bytes;
     std::list<std::string>::iterator place;
   };
-  std::list<std::string> order_;  // oldest use first
+  std::list<std::string> order_;  // least recently used first
   std::map<std::string, Entry> entries_;
   std::uint64_t bytes_ = 0;
 };

@@ -22,7 +22,7 @@ constexpr char kPrefix[] = "rigs/sha256-";
 constexpr char kFilePrefix[] = "sha256-";
 constexpr char kFileSuffix[] = ".sinewrig";
 constexpr char kSummarySuffix[] = ".summary";
-constexpr absl::Duration kFullRetry = absl::Seconds(10);  // rigs go when somebody deletes them
+constexpr absl::Duration kFullRetry = absl::Seconds(10);  // time for a client to delete rigs
 
 bool IsHex(const std::string& text) {
   return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
@@ -113,14 +113,14 @@ absl::StatusOr<std::string> RigStore::VerifiedBytes(const std::string& hex, cons
   if (entry.bytes != nullptr) return *entry.bytes;
   absl::StatusOr<std::string> bytes = ReadWholeFile(PathOf(hex));
   if (bytes.ok() && Sha256Hex(*bytes) == hex) return bytes;
-  // A disk that fails now may answer later: the rig stays.
+  // A read error may be temporary: keep the rig.
   if (!bytes.ok() && !absl::IsNotFound(bytes.status())) return bytes;
   if (bytes.ok()) {
     fs::path aside = PathOf(hex);
     aside += ".damaged";
     std::error_code ignored;
     fs::rename(PathOf(hex), aside, ignored);
-    log_->error("{}: bytes do not have this digest any more, moved aside", RigName(hex));
+    log_->error("{}: the bytes no longer have this digest; moved aside", RigName(hex));
   }
   const absl::MutexLock lock(&mutex_);
   if (const auto found = entries_.find(hex);
@@ -129,7 +129,7 @@ absl::StatusOr<std::string> RigStore::VerifiedBytes(const std::string& hex, cons
     entries_.erase(found);
   }
   return absl::DataLossError(
-      absl::StrCat(RigName(hex), ": the stored bytes are damaged, upload it again"));
+      absl::StrCat(RigName(hex), ": the stored bytes are damaged; upload the rig again"));
 }
 
 void RigStore::Parsed(const std::string& hex, Entry& entry,
@@ -138,7 +138,7 @@ void RigStore::Parsed(const std::string& hex, Entry& entry,
   if (entry.listed == nullptr) entry.listed = Shortened(parsed->summary);
   parsed_.Touch(hex, parsed->rig->bytes());
   entry.parsed = std::move(parsed);
-  // A rig in use is held by others besides its entry; dropping it here would free nothing.
+  // A rig in use has owners besides its entry, so dropping it here would free no memory.
   const auto pinned = [&](const std::string& key) {
     mutex_.AssertHeld();
     const auto found = entries_.find(key);
@@ -157,7 +157,7 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Get(const std::string
   const std::shared_ptr<Entry> entry = Find(hex);
   if (entry == nullptr) return Unknown(hex);
   const absl::MutexLock loading(&entry->loading);
-  if (Find(hex) != entry) return Unknown(hex);  // deleted, or not stored after all
+  if (Find(hex) != entry) return Unknown(hex);  // deleted, or storing it failed
   {
     const absl::MutexLock lock(&mutex_);
     if (entry->parsed != nullptr) {
@@ -199,7 +199,7 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Put(const std::string
                                                                const fs::path& path) {
   if (Has(hex)) {
     auto stored = Get(hex);
-    if (!absl::IsNotFound(stored.status())) return stored;  // else it has just been deleted
+    if (!absl::IsNotFound(stored.status())) return stored;  // otherwise it has just been deleted
   }
   SINEW_ASSIGN_OR_RETURN(ConvertedRig converted, ConvertRig(bytes, config_));
   auto parsed = std::make_shared<StoredRig>();
@@ -217,7 +217,7 @@ absl::Status RigStore::Keep(const std::string& hex, const std::string& bytes, co
   auto entry = std::make_shared<Entry>();
   entry->size = bytes.size();
   if (folder_.empty()) entry->bytes = std::make_shared<const std::string>(bytes);
-  const absl::MutexLock loading(&entry->loading);  // who finds the entry waits for its file
+  const absl::MutexLock loading(&entry->loading);  // readers of the entry wait for its file
   {
     const absl::MutexLock lock(&mutex_);
     if (entries_.find(hex) != entries_.end()) return absl::OkStatus();
@@ -230,7 +230,7 @@ absl::Status RigStore::Keep(const std::string& hex, const std::string& bytes, co
                                    "bytes", "max-stored-bytes"),
                        kFullRetry);
     }
-    // Its place is taken before the disk is asked, so that the limits hold whoever else is storing.
+    // Reserve the bytes before writing, so that concurrent calls cannot exceed the limits.
     stored_bytes_ += entry->size;
     entries_.emplace(hex, entry);
   }
@@ -270,14 +270,14 @@ absl::Status RigStore::Delete(const std::string& hex) {
   fs::path aside = PathOf(hex);
   aside += ".deleted.tmp";  // removed at the next start at the latest
   {
-    const absl::MutexLock loading(&entry->loading);  // its file may still be on its way
+    const absl::MutexLock loading(&entry->loading);  // its file may still be being written
     const absl::MutexLock lock(&mutex_);
     const auto found = entries_.find(hex);
     if (found == entries_.end() || found->second != entry) return Unknown(hex);
     stored_bytes_ -= entry->size;
     parsed_.Remove(hex);
     entries_.erase(found);
-    // Without the lock a Put of the same rig may bring new files of these names.
+    // Without the lock, a Put of the same rig could create new files with these names.
     if (!folder_.empty()) {
       fs::path summary = PathOf(hex);
       summary += kSummarySuffix;

@@ -1,9 +1,9 @@
-// rig_store.h - rigs by the SHA-256 of their bytes: kept verbatim, in memory or under a data
-// folder, parsed on demand.
+// rig_store.h - rigs by the SHA-256 of their bytes: stored verbatim, in memory or in a data folder,
+// and parsed on demand.
 //
-// On disk a rig is `rigs/sha256-<hex>.sinewrig` with its summary beside it. Bytes are hashed again
-// when they are read back: a file that changed is moved aside and reported, never used. Calls may
-// block on the disk and on parsing, so they belong on the workers; all are thread-safe.
+// On disk a rig is `rigs/sha256-<hex>.sinewrig` with its summary in a second file. Bytes are
+// hashed again when read: a changed file is moved aside and reported, never used. Calls may block
+// on the disk and on parsing, so make them on the workers; all are thread-safe.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -26,7 +26,7 @@
 
 namespace sinew::server {
 
-// A parsed rig with what GetRig says about it.
+// A parsed rig and its GetRig reply.
 struct StoredRig {
   std::shared_ptr<const Rig> rig;
   v1::RigSummary summary;
@@ -43,14 +43,14 @@ class RigStore {
 
   // Whether the bytes of this digest are stored.
   bool Has(const std::string& hex) const;
-  // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or gone, and so is the rig;
-  // kInternal: they cannot be read now.
+  // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or missing, and the rig was
+  // removed; kInternal: temporary read error.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const std::string& hex);
   absl::StatusOr<v1::RigSummary> Summary(const std::string& hex);
-  // All its bytes, hashed again. Errors as Get.
+  // All bytes of the rig, hashed again. Errors as Get.
   absl::StatusOr<std::string> Bytes(const std::string& hex);
 
-  // Stores bytes whose SHA-256 is `hex`. `path`: a file that holds them already and may be moved,
+  // Stores bytes whose SHA-256 is `hex`. `path`: a file that already holds them and may be moved,
   // or empty. kInvalidArgument, kResourceExhausted: as ConvertRig, or the store is full.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Put(const std::string& hex,
                                                        const std::string& bytes,
@@ -64,10 +64,10 @@ class RigStore {
   };
   absl::StatusOr<Piece> Read(const std::string& hex, std::uint64_t offset, std::size_t count) const;
 
-  // kNotFound. Sessions that use the rig go on.
+  // kNotFound. Sessions that use the rig continue.
   absl::Status Delete(const std::string& hex);
 
-  // Summaries without joints and controls, by name, behind `after`; `more` says whether some are
+  // Summaries without joints and controls, sorted by name, after `after`; `more`: whether any are
   // left.
   std::vector<v1::RigSummary> List(const std::string& after, std::size_t count, bool& more);
 
@@ -80,7 +80,7 @@ class RigStore {
     absl::Mutex loading;                       // one parse at a time
     std::shared_ptr<const std::string> bytes;  // memory only
     std::uint64_t size = 0;
-    // Or null; guarded by the store's mutex.
+    // May be null; guarded by the store's mutex.
     std::shared_ptr<const StoredRig> parsed;
     std::shared_ptr<const v1::RigSummary> listed;  // without joints and controls
   };

@@ -42,7 +42,7 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Add(std::shared_ptr<Session> s
   Dropped dropped;
   const absl::MutexLock lock(&mutex_);
   const std::string shared_key = SharedKey(session->source.rig(), session->determinism_digest);
-  // Two requests may have come here at once; the first one stands.
+  // Of two concurrent requests the first one adds the session.
   if (const Lease* first = Listed(requests_, session->request_id, now, dropped)) {
     if (SameSource(first->session->source, session->source)) return *first;
     return absl::AlreadyExistsError("request_id was already used with a different recipe");
@@ -79,7 +79,7 @@ std::shared_ptr<Session> SessionTable::FindShared(const std::string& rig,
   const absl::MutexLock lock(&mutex_);
   Lease* lease = Listed(shared_, SharedKey(rig, determinism_digest), now, dropped);
   if (lease == nullptr) return nullptr;
-  // A failed bind is tried again by whoever asks next.
+  // After a failed bind the next request tries again.
   if (lease->session->bound->snapshot().state == BoundDeformer::State::kFailed) {
     Erase(sessions_.find(lease->session->name), dropped);
     return nullptr;
@@ -134,7 +134,7 @@ void SessionTable::Erase(Sessions::iterator it, Dropped& dropped) {
   if (!session->request_id.empty()) requests_.erase(session->request_id);
   if (session->shared) shared_.erase(SharedKey(session->source.rig(), session->determinism_digest));
   sessions_.erase(it);
-  dropped.push_back(session);  // freed by the caller, without the lock
+  dropped.push_back(session);  // freed by the caller after unlocking
 }
 
 absl::Status SessionTable::Delete(const std::string& name) {

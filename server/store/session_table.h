@@ -1,7 +1,7 @@
 // session_table.h - sessions: leases on bound data.
 //
-// A session ends `ttl` after its last use, at its deletion, or with the server. Names are random
-// and tell nothing. Time is handed in, so that leases can be tested without waiting. Thread-safe.
+// A session ends `ttl` after its last use, when deleted, or with the server. Names are random. The
+// time is a parameter, so that leases can be tested without waiting. Thread-safe.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -22,14 +22,14 @@
 
 namespace sinew::server {
 
-// Constant but for the lease.
+// Constant except `ended`.
 struct Session {
   std::string name;  // sessions/<32 hex digits>
   v1::SessionSource source;
   v1::Recipe recipe;  // with every default filled in
   std::string determinism_digest;
-  std::string request_id;  // or empty
-  bool shared = false;     // made for a Target with a recipe
+  std::string request_id;  // may be empty
+  bool shared = false;     // created for a Target with a recipe
   DeformerCache::Use bound;
   std::atomic<bool> ended{false};
 };
@@ -47,31 +47,31 @@ class SessionTable {
     Time expires;
   };
 
-  // Adds a session, or, for a request_id or a shared one that is there already, gives the first one
-  // again. kAlreadyExists: the request_id stood for another recipe; kResourceExhausted: too many
-  // sessions.
+  // Adds a session, or returns the existing one with the same request_id or, if shared, with the
+  // same rig and digest. kAlreadyExists: the request_id was used with another recipe;
+  // kResourceExhausted: too many sessions.
   absl::StatusOr<Lease> Add(std::shared_ptr<Session> session, Duration ttl, Time now);
 
-  // The session of an earlier request with this id whose lease goes on, or null. kAlreadyExists: it
-  // had another recipe.
+  // The session of an earlier request with this id, or null if there is none or it has expired.
+  // kAlreadyExists: it had another recipe.
   absl::StatusOr<std::shared_ptr<Session>> FindRequest(const std::string& request_id,
                                                        const v1::SessionSource& source, Time now);
-  // The shared session for this rig and determinism digest, renewed, or null.
+  // The shared session for this rig and determinism digest, with its lease renewed, or null.
   std::shared_ptr<Session> FindShared(const std::string& rig, const std::string& determinism_digest,
                                       Time now);
 
-  // By name, with the lease as it stands. kNotFound.
+  // A session and its lease, which is not renewed. kNotFound.
   absl::StatusOr<Lease> Get(const std::string& name, Time now) const;
-  // Renews it by use. kNotFound.
+  // A session, with its lease renewed. kNotFound.
   absl::StatusOr<std::shared_ptr<Session>> Use(const std::string& name, Time now);
-  // ttl zero = keep the former one. kNotFound.
+  // ttl 0 = keep the current one. kNotFound.
   absl::StatusOr<Lease> Renew(const std::string& name, Duration ttl, Time now);
   absl::Status Delete(const std::string& name);
-  // Ends sessions whose lease is over; how many.
+  // Ends sessions whose lease is over and returns their number.
   std::size_t Expire(Time now);
-  // By name, behind `after`.
+  // Sorted by name, after `after`; `more`: whether any are left.
   std::vector<Lease> List(const std::string& after, std::size_t count, bool& more) const;
-  // Ends them all.
+  // Ends all sessions.
   void Clear();
   std::size_t count() const;
 
@@ -79,7 +79,7 @@ class SessionTable {
   using Sessions = std::map<std::string, Lease>;
   absl::StatusOr<Sessions::iterator> Find(const std::string& name, Time now)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Declared before the lock by whoever erases, so that sessions are freed without it.
+  // Callers that erase declare it before their lock, so that sessions are freed after unlocking.
   using Dropped = std::vector<std::shared_ptr<Session>>;
   using Names = std::map<std::string, std::string>;
   // The session listed under `key`, or null; one whose lease is over is erased.
@@ -94,7 +94,7 @@ class SessionTable {
   Names shared_ ABSL_GUARDED_BY(mutex_);    // rig + determinism digest to name
 };
 
-// A fresh random session name.
+// A new random session name.
 std::string RandomSessionName();
 
 }  // namespace sinew::server

@@ -16,7 +16,7 @@ namespace sinew::server {
 namespace {
 
 constexpr char kSuffix[] = ".part";
-// An upload touched since then is not given up for another one.
+// An upload touched within this time is not dropped in favour of another one.
 constexpr std::chrono::seconds kIdle{10};
 
 std::string KeyOf(const v1::UploadHeader& header) {
@@ -137,7 +137,7 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Append(const v1::UploadHeader
                                                           std::uint64_t offset,
                                                           std::string_view data, Time now) {
   SINEW_ASSIGN_OR_RETURN(Progress progress, Query(header));
-  // An upload whose last byte came just before the server was killed waits for nothing but its end.
+  // An upload whose last byte arrived just before the server was killed only needs to be finished.
   const bool complete = progress.committed >= header.size_bytes();
   if (progress.rig != nullptr || (data.empty() && !complete)) return progress;
   if (offset > header.size_bytes() || data.size() > header.size_bytes() - offset) {
@@ -150,7 +150,7 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Append(const v1::UploadHeader
   std::uint64_t added = 0;
   absl::Status status;
   if (upload->over) {
-    status = absl::UnavailableError("data: another sender ended this upload, ask again");
+    status = absl::UnavailableError("data: another sender ended this upload; try again");
   } else if (offset > upload->held) {
     status = absl::OutOfRangeError(
         absl::StrCat("offset: got ", offset, ", the server holds ", upload->held, " bytes"));
@@ -180,7 +180,7 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Finish(const v1::UploadHeader
   }
   if (const std::string got = Sha256Hex(bytes); got != header.sha256()) {
     return absl::DataLossError(
-        absl::StrCat("header.sha256: the bytes have ", got, ", promised was ", header.sha256()));
+        absl::StrCat("header.sha256: got bytes with ", got, ", need ", header.sha256()));
   }
   SINEW_ASSIGN_OR_RETURN(auto rig, rigs_.Put(header.sha256(), bytes, upload.path));
   return Progress{header.size_bytes(), std::move(rig)};

@@ -1,8 +1,8 @@
-// upload_table.h - rigs whose bytes are not all here yet.
+// upload_table.h - unfinished uploads of rigs.
 //
-// An upload is known by digest and size and grows from its start, so it can go on after a lost
-// connection, and, under a data folder, after the server was killed. Several senders of one rig
-// share it: bytes that are already held are passed over, and one sender writes at a time. Calls may
+// An upload is identified by digest and size and is filled from its start, so it can be resumed
+// after a lost connection and, with a data folder, after a restart of the server. Several senders
+// of one rig share it: bytes already held are skipped, and one sender writes at a time. Calls may
 // block; all are thread-safe.
 #pragma once
 
@@ -36,26 +36,26 @@ class UploadTable {
   // Finds the unfinished uploads of an earlier run. kFailedPrecondition: the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<UploadTable>> Open(const RigConfig& config, RigStore& rigs);
 
-  // What is held already. kInvalidArgument: the header is malformed; kResourceExhausted: the rig is
-  // too large.
+  // The bytes held so far. kInvalidArgument: the header is malformed; kResourceExhausted: the rig
+  // is too large.
   absl::StatusOr<Progress> Query(const v1::UploadHeader& header);
 
-  // Adds bytes that stand at `offset`, or none. Once the last one is held, the rig is checked and
-  // stored; if that fails, the upload is forgotten. Where a limit is reached, the upload untouched
-  // for longest gives way, if it has been idle for 10 s. kOutOfRange: a gap, or bytes beyond the
-  // size; kDataLoss: another SHA-256 than promised; kInvalidArgument: not a valid rig;
+  // Adds the bytes at `offset`; `data` may be empty. When all bytes are held, the rig is checked
+  // and stored; if that fails, the upload is dropped. At a limit, the upload untouched for longest
+  // is dropped if it has been idle for 10 s. kOutOfRange: a gap, or bytes beyond the size;
+  // kDataLoss: the SHA-256 differs from the header's; kInvalidArgument: not a valid rig;
   // kResourceExhausted: a limit.
   absl::StatusOr<Progress> Append(const v1::UploadHeader& header, std::uint64_t offset,
                                   std::string_view data, Time now);
 
-  // Forgets uploads untouched for longer than the limit.
+  // Drops uploads untouched for longer than the limit.
   void Expire(Time now);
 
  private:
   struct Upload {
     absl::Mutex writing;
     std::string bytes;           // memory only
-    std::filesystem::path path;  // else
+    std::filesystem::path path;  // if there is a data folder
     std::uint64_t held = 0;
     bool over ABSL_GUARDED_BY(writing) = false;  // finished or dropped
     Time touched;                                // guarded by the table's mutex
@@ -67,7 +67,7 @@ class UploadTable {
   absl::StatusOr<std::shared_ptr<Upload>> FindOrAdd(const v1::UploadHeader& header,
                                                     std::uint64_t more, Time now);
   using Uploads = std::map<std::string, std::shared_ptr<Upload>>;
-  // False: no upload except `but` is idle.
+  // False: no upload other than `but` is idle.
   bool EvictOldest(const std::string& but, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Drop(Uploads::iterator it) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Write(Upload& upload, std::string_view data);
@@ -79,7 +79,7 @@ class UploadTable {
   std::filesystem::path folder_;
   absl::Mutex mutex_;
   Uploads uploads_ ABSL_GUARDED_BY(mutex_);          // by "<hex>-<size>"
-  std::uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // held and about to be held
+  std::uint64_t bytes_ ABSL_GUARDED_BY(mutex_) = 0;  // held and reserved
 };
 
 }  // namespace sinew::server
