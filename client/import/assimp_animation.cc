@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "client/import/unique_names.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

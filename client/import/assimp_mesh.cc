@@ -8,7 +8,7 @@
 #include <cstring>
 #include <utility>
 
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

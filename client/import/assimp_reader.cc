@@ -22,7 +22,7 @@
 #include "client/import/scene_graph.h"
 #include "client/import/statistics.h"
 #include "client/import/unique_names.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

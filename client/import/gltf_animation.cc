@@ -11,7 +11,7 @@
 #include "client/import/gltf_accessor.h"
 #include "client/import/gltf_document.h"
 #include "client/import/unique_names.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

@@ -17,7 +17,7 @@
 #include <utility>
 
 #include "client/import/json_text.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

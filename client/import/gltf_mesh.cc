@@ -12,7 +12,7 @@
 #include "client/import/gltf_accessor.h"
 #include "client/import/influences.h"
 #include "client/import/morph_targets.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

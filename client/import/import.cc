@@ -14,7 +14,7 @@
 #include "client/import/assimp_reader.h"
 #include "client/import/gltf_reader.h"
 #include "client/import/obj_reader.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

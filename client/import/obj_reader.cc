@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "client/import/statistics.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

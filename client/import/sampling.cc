@@ -9,7 +9,7 @@
 
 #include "client/import/import.h"
 #include "client/import/scene_graph.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

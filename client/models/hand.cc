@@ -9,11 +9,11 @@
 #include <numbers>
 #include <vector>
 
-#include "client/lib/codec/status_macros.h"
 #include "client/models/capsule.h"
 #include "client/models/joint_chain.h"
 #include "client/models/models.h"
 #include "client/models/surface_nets.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

@@ -7,9 +7,9 @@
 #include <numbers>
 #include <vector>
 
-#include "client/lib/codec/status_macros.h"
 #include "client/models/joint_chain.h"
 #include "client/models/models.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

@@ -7,7 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

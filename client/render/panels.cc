@@ -6,9 +6,9 @@
 #include <cmath>
 #include <utility>
 
-#include "client/lib/codec/status_macros.h"
 #include "client/render/colour_ramp.h"
 #include "client/render/text.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

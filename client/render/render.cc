@@ -10,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "client/lib/codec/status_macros.h"
 #include "client/render/light_buffer.h"
 #include "client/render/studio.h"
 #include "client/render/surface.h"
 #include "client/render/tracer.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

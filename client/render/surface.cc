@@ -8,7 +8,7 @@
 #include <limits>
 #include <numeric>
 
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

@@ -97,7 +97,7 @@ FOLDERS = (
     # The client library. The installed headers need no library but Abseil.
     ("client/lib/include/sinew", "sinew", "", ""),
     ("client/lib/codec", "core/base sinew", "grpc proto", "json openssl utfcpp"),
-    ("client/lib/rpc", "client/lib/codec sinew", "grpc proto", ""),
+    ("client/lib/rpc", "client/lib/codec core/base sinew", "grpc proto", ""),
     ("client/lib/stream", "client/lib/codec client/lib/rpc core/base core/metrics sinew", "grpc proto", ""),
     # The server does no geometry: it converts, calls core and converts back.
     ("server/base", "core/base", "grpc prometheus proto spdlog", "cli11 json yaml"),
@@ -125,13 +125,13 @@ FOLDERS = (
      "grpc", "httplib json"),
     # Importers, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "sinew", "", ""),
-    ("client/import", "client/lib/codec client/rig sinew", "assimp tinygltf", "json tinyobjloader"),
-    ("client/models", "client/lib/codec sinew", "eigen", ""),
-    ("client/render", "client/lib/codec sinew", "eigen embree", "freetype png tbb"),
+    ("client/import", "client/rig core/base sinew", "assimp tinygltf", "json tinyobjloader"),
+    ("client/models", "core/base sinew", "eigen", ""),
+    ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
     ("client/cli/base", "client/import core/base sinew", "json", "cli11 utfcpp"),
-    ("client/cli/files", "client/cli/base client/lib/codec core/formats sinew", "", ""),
+    ("client/cli/files", "client/cli/base core/base core/formats sinew", "", ""),
     ("client/cli/run",
-     "client/cli/base client/cli/files client/lib/codec client/lib/rpc server/base server/process "
+     "client/cli/base client/cli/files client/lib/rpc core/base server/base server/process "
      "sinew",
      "json", ""),
     ("client/cli/character",
@@ -139,8 +139,8 @@ FOLDERS = (
      "client/rig core/base core/formats sinew",
      "", "json utfcpp"),
     ("client/cli/pictures",
-     "client/cli/base client/cli/character client/cli/files client/cli/run client/lib/codec "
-     "client/render client/rig sinew",
+     "client/cli/base client/cli/character client/cli/files client/cli/run client/render "
+     "client/rig core/base sinew",
      "json", ""),
     ("client/cli/commands",
      "client/cli/base client/cli/character client/cli/files client/cli/pictures client/cli/run "

@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 #include "sinew/client.h"
 #include "tests/integration/client/test_character.h"
 

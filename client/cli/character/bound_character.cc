@@ -11,7 +11,7 @@
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/character/recipe_text.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

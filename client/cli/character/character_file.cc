@@ -13,8 +13,8 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/files/input_file.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/models/models.h"
+#include "core/base/status.h"
 #include "core/formats/npy.h"
 #include "sinew/client.h"
 

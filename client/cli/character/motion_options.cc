@@ -2,7 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 

@@ -19,7 +19,7 @@
 #include "client/cli/base/json_text.h"
 #include "client/cli/character/joint_suggestion.h"
 #include "client/cli/files/input_file.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

@@ -10,7 +10,7 @@
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/json_text.h"
 #include "client/cli/files/input_file.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

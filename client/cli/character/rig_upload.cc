@@ -2,7 +2,7 @@
 
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/muscle_file.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 

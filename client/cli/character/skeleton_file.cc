@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "client/cli/base/quantity.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/rig/rig_units.h"
+#include "core/base/status.h"
 #include "sinew/client.h"
 
 namespace sinew::cli {

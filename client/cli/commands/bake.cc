@@ -16,7 +16,7 @@
 #include "client/cli/character/recipe_text.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/cache_writer.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

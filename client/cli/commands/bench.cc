@@ -13,8 +13,8 @@
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/bench_run.h"
 #include "client/cli/commands/commands.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/models/models.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

@@ -12,7 +12,7 @@
 #include <thread>
 #include <utility>
 
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

@@ -15,7 +15,7 @@
 #include "client/cli/files/output_file.h"
 #include "client/cli/pictures/picture_options.h"
 #include "client/cli/pictures/posed_frame.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/commands/commands.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

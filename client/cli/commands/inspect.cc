@@ -13,9 +13,9 @@
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/run/local.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/rig/rig_lint.h"
 #include "client/rig/rig_traits.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

@@ -12,8 +12,8 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/base/table.h"
 #include "client/cli/commands/commands.h"
-#include "client/lib/codec/status_macros.h"
 #include "core/base/closest_names.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

@@ -15,8 +15,8 @@
 #include "client/cli/pictures/posed_picture.h"
 #include "client/cli/pictures/status_picture.h"
 #include "client/cli/pictures/weight_picture.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/rig/rest_pose.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

@@ -8,7 +8,7 @@
 #include "client/cli/base/table.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/session_json.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

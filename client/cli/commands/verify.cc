@@ -11,7 +11,7 @@
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/cache_writer.h"
 #include "client/cli/files/input_file.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

@@ -20,9 +20,9 @@
 #include "client/cli/pictures/posed_picture.h"
 #include "client/cli/pictures/weight_picture.h"
 #include "client/cli/pictures/weights_table.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/rig/rest_pose.h"
 #include "client/rig/rig_units.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

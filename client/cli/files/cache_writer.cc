@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 #include "core/formats/obj.h"
 
 namespace sinew::cli {

@@ -12,9 +12,9 @@
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/joint_suggestion.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/render/image.h"
 #include "client/render/render.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

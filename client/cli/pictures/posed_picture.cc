@@ -9,12 +9,12 @@
 #include <span>
 
 #include "client/cli/base/exit_code.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/render/camera.h"
 #include "client/render/colour_ramp.h"
 #include "client/render/ellipsoids.h"
 #include "client/render/panels.h"
 #include "client/render/render.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 namespace {

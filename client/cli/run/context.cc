@@ -15,7 +15,7 @@
 #include "client/cli/base/printable.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/base/request_field.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::cli {
 

@@ -2,8 +2,8 @@
 
 #include <utility>
 
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/channel.h"
+#include "core/base/status.h"
 #include "server/base/config.h"
 #include "server/process/server.h"
 

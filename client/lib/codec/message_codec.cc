@@ -10,8 +10,8 @@
 
 #include "client/lib/codec/recipe_json.h"
 #include "client/lib/codec/status_codec.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/codec/utf8.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

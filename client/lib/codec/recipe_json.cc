@@ -11,8 +11,8 @@
 #include <vector>
 
 #include "client/lib/codec/status_codec.h"
-#include "client/lib/codec/status_macros.h"
 #include "core/base/closest_names.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "client/lib/codec/rig_codec.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 #include "sinew/client.h"
 
 namespace sinew::client {

@@ -15,7 +15,7 @@
 #include <utility>
 
 #include "client/lib/codec/rig_codec.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 #include "sinew/client.h"
 
 namespace sinew::client {

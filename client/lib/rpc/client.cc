@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "client/lib/codec/message_codec.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 

@@ -11,10 +11,10 @@
 #include <string>
 #include <utility>
 
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/address.h"
 #include "client/lib/rpc/channel.h"
 #include "client/lib/rpc/retry.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

@@ -12,8 +12,8 @@
 #include <stop_token>
 
 #include "client/lib/codec/status_codec.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/recovery.h"
+#include "core/base/status.h"
 #include "sinew/client.h"
 #include "sinew/v1/info_service.grpc.pb.h"
 #include "sinew/v1/rig_service.grpc.pb.h"

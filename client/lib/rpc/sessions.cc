@@ -5,8 +5,8 @@
 
 #include "client/lib/codec/message_codec.h"
 #include "client/lib/codec/status_codec.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
+#include "core/base/status.h"
 #include "sinew/client.h"
 
 namespace sinew::client {

@@ -3,12 +3,12 @@
 #include <mutex>
 #include <utility>
 
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
 #include "client/lib/rpc/retry.h"
 #include "client/lib/stream/compare.h"
 #include "client/lib/stream/deform_clip.h"
 #include "client/lib/stream/stream_core.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 struct Character::State {

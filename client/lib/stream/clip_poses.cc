@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 

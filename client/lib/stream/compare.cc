@@ -10,11 +10,11 @@
 
 #include "client/lib/codec/message_codec.h"
 #include "client/lib/codec/status_codec.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
 #include "client/lib/rpc/raw_call.h"
 #include "client/lib/rpc/recovery.h"
 #include "client/lib/stream/clip_poses.h"
+#include "core/base/status.h"
 #include "core/metrics/summary.h"
 #include "sinew/client.h"
 

@@ -6,11 +6,11 @@
 
 #include "client/lib/codec/message_codec.h"
 #include "client/lib/codec/status_codec.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
 #include "client/lib/rpc/raw_call.h"
 #include "client/lib/stream/frame_assembler.h"
 #include "client/lib/stream/frame_parser.h"
+#include "core/base/status.h"
 #include "sinew/client.h"
 
 namespace sinew::client {

@@ -8,10 +8,10 @@
 #include <utility>
 
 #include "client/lib/codec/status_codec.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/stream/clip_poses.h"
 #include "client/lib/stream/pose_queue.h"
 #include "client/lib/stream/stream_core.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "client/lib/codec/status_codec.h"
-#include "client/lib/codec/status_macros.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 

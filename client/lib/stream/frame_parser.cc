@@ -6,8 +6,8 @@
 #include <memory>
 #include <utility>
 
-#include "client/lib/codec/status_macros.h"
 #include "core/base/bulk_checksum.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {

@@ -3,9 +3,9 @@
 #include <utility>
 
 #include "client/lib/codec/message_codec.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/connection.h"
 #include "client/lib/stream/stream_core.h"
+#include "core/base/status.h"
 #include "sinew/client.h"
 
 namespace sinew::client {

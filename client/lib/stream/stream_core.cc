@@ -7,12 +7,12 @@
 
 #include "client/lib/codec/message_codec.h"
 #include "client/lib/codec/status_codec.h"
-#include "client/lib/codec/status_macros.h"
 #include "client/lib/rpc/raw_call.h"
 #include "client/lib/rpc/recovery.h"
 #include "client/lib/rpc/retry.h"
 #include "client/lib/stream/frame_items.h"
 #include "client/lib/stream/frame_parser.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
