@@ -183,7 +183,7 @@ absl::Status Compare(Context& context, Options options) {
     context.Note(absl::StrCat(options.picture, ": frame ", frame));
   }
   for (const BoundMethod& method : bound) ReleaseCharacter(context, method.character);
-  context.json() ? context.PrintJson(json) : context.Print(CompareText(character, clip, methods));
+  context.PrintResult(json, CompareText(character, clip, methods));
   return absl::OkStatus();
 }
 

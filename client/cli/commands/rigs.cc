@@ -49,11 +49,7 @@ absl::Status Rigs(Context& context) {
         return true;
       },
       context.call()));
-  if (context.json()) {
-    context.PrintJson(json);
-  } else {
-    context.Print(table.Text());
-  }
+  context.PrintResult(json, table.Text());
   return absl::OkStatus();
 }
 

@@ -57,11 +57,7 @@ absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
     json.push_back(SessionJson(session));
     AddRow(session, table);
   }
-  if (context.json()) {
-    context.PrintJson(json);
-  } else {
-    context.Print(table.Text());
-  }
+  context.PrintResult(json, table.Text());
   return absl::OkStatus();
 }
 

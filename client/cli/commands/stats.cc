@@ -65,11 +65,7 @@ std::string LimitsText(const client::ServerInfo& info) {
 absl::Status Stats(Context& context, bool limits) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   SINEW_ASSIGN_OR_RETURN(const client::ServerInfo info, connection.GetServerInfo(context.call()));
-  if (context.json()) {
-    context.PrintJson(InfoJson(info));
-  } else {
-    context.Print(limits ? LimitsText(info) : StatsText(info));
-  }
+  context.PrintResult(InfoJson(info), limits ? LimitsText(info) : StatsText(info));
   return absl::OkStatus();
 }
 

@@ -21,16 +21,13 @@ absl::Status Upload(Context& context, const Options& options) {
                          ReadCharacter(options.file, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::UploadedRig uploaded, UploadCharacter(context, character));
   const client::RigSummary& rig = uploaded.rig;
-  if (context.json()) {
-    context.PrintJson({{"rig", rig.name},
+  context.PrintResult({{"rig", rig.name},
                        {"bytes", rig.size_bytes},
                        {"sent_bytes", uploaded.sent_bytes},
                        {"was_stored", uploaded.was_stored},
                        {"vertices", rig.vertices},
-                       {"joints", rig.joints.size()}});
-  } else {
-    context.Print(rig.name + "\n");
-  }
+                       {"joints", rig.joints.size()}},
+                      rig.name + "\n");
   return absl::OkStatus();
 }
 

@@ -86,6 +86,10 @@ void Context::PrintJson(const nlohmann::ordered_json& json) const {
   Print(json.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n");
 }
 
+void Context::PrintResult(const nlohmann::ordered_json& json, const std::string& text) const {
+  globals_.json ? PrintJson(json) : Print(text);
+}
+
 void Context::Note(const std::string& text) const {
   if (!globals_.quiet) PrintError("", text);
 }

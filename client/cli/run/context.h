@@ -57,6 +57,8 @@ class Context {
   // Data, to stdout. CheckOutput reports whether all of it was written.
   void Print(const std::string& text) const;
   void PrintJson(const nlohmann::ordered_json& json) const;
+  // `json` with --json, else `text`.
+  void PrintResult(const nlohmann::ordered_json& json, const std::string& text) const;
 
   // A line to stderr. Notes are silenced by --quiet, warnings are not.
   void Note(const std::string& text) const;
