@@ -206,7 +206,7 @@ absl::Status AssimpMeshBuilder::Finish(std::vector<Problem>& problems, Mesh& mes
                                        std::vector<float>& target_weights) {
   if (mesh_.face_sizes.empty())
     return absl::InvalidArgumentError(absl::StrCat(path_, ": the mesh has no faces"));
-  if (skinned_) SINEW_RETURN_IF_ERROR(collector_.Finish(problems, statistics));
+  if (skinned_) SINEW_RETURN_IF_ERROR(collector_.Finish(problems));
   if (small_faces_ > 0) {
     problems.push_back(Lost(absl::StrCat(small_faces_, " points and lines"), path_));
   }
@@ -228,7 +228,6 @@ absl::Status AssimpMeshBuilder::Finish(std::vector<Problem>& problems, Mesh& mes
   }
   statistics.primitives = parts_;
   statistics.source_vertices = corners_;
-  statistics.morph_targets = targets_.size();
   target_names = std::move(target_names_);
   target_weights = std::move(target_weights_);
   mesh = std::move(mesh_);

@@ -19,8 +19,8 @@
 #include "client/import/assimp_fence.h"
 #include "client/import/assimp_mesh.h"
 #include "client/import/placed_mesh.h"
+#include "client/import/problems.h"
 #include "client/import/scene_graph.h"
-#include "client/import/statistics.h"
 #include "client/import/unique_names.h"
 #include "core/base/status.h"
 
@@ -55,9 +55,8 @@ class SceneReader {
         ReadAssimpAnimations(source_, node_of_name_, *scene_, out_.clips, out_.problems));
     out_.keeps_file_order = false;
     out_.statistics.format = FormatName(format_);
-    out_.statistics.nodes = nodes_.size();
     out_.animation = scene_;
-    CompleteStatistics(out_);
+    AddRigProblems(out_);
     return std::move(out_);
   }
 

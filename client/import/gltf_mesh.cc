@@ -42,7 +42,7 @@ class MeshReader {
     }
     if (out_.mesh.positions.empty())
       return absl::InvalidArgumentError(absl::StrCat(path_, ": the mesh has no vertices"));
-    if (skinned()) SINEW_RETURN_IF_ERROR(influences_.Finish(problems_, out_.statistics));
+    if (skinned()) SINEW_RETURN_IF_ERROR(influences_.Finish(problems_));
     if (!all_normals_) out_.mesh.normals.clear();
     if (!all_tangents_ || !TangentsAreSound()) out_.mesh.tangents.clear();
     out_.statistics.primitives = mesh.primitives.size();
@@ -269,7 +269,6 @@ class MeshReader {
       out_.target_names.push_back(named ? names.Get(index).Get<std::string>() : std::string());
       out_.target_weights.push_back(t < weights.size() ? static_cast<float>(weights[t]) : 0.0f);
     }
-    out_.statistics.morph_targets = targets_.size();
     const bool uneven = std::any_of(
         mesh.primitives.begin(), mesh.primitives.end(),
         [&](const tinygltf::Primitive& p) { return p.targets.size() != targets_.size(); });

@@ -17,7 +17,7 @@ struct GltfMesh {
   Mesh mesh;                              // shapes in target order, their controls not yet named
   std::vector<std::string> target_names;  // from the file, may be empty or repeat
   std::vector<float> target_weights;      // defaults
-  MeshStatistics statistics;              // what only the source knows, and the influences
+  MeshStatistics statistics;              // what only the source knows
 };
 
 // Reads mesh `node.mesh`; `skin` holds joints and inverse binds (none: a mesh without a skin),

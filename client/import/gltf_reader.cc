@@ -13,8 +13,8 @@
 #include "client/import/gltf_document.h"
 #include "client/import/gltf_mesh.h"
 #include "client/import/placed_mesh.h"
+#include "client/import/problems.h"
 #include "client/import/scene_graph.h"
-#include "client/import/statistics.h"
 #include "client/import/unique_names.h"
 #include "core/base/status.h"
 
@@ -244,9 +244,8 @@ absl::StatusOr<ImportedScene> ReadGltf(const std::string& bytes, const std::stri
   out.rig.up_axis = UpAxis::kY;
   out.keeps_file_order = true;
   out.statistics.format = absl::StartsWith(bytes, "glTF") ? "glTF binary" : "glTF";
-  out.statistics.nodes = model.nodes.size();
   out.animation = std::move(scene);
-  CompleteStatistics(out);
+  AddRigProblems(out);
   return out;
 }
 

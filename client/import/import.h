@@ -42,28 +42,14 @@ Problem Lost(const std::string& message, const std::string& field);
 
 // What the source held for one mesh of the rig (same index).
 struct MeshStatistics {
-  std::string name;
   std::size_t primitives = 0;       // glTF primitives, or material parts
   std::size_t source_vertices = 0;  // as stored in the file or handed out by the reader
-  std::size_t vertices = 0;         // in the rig
-  std::size_t faces = 0;            // in the rig
-  std::size_t triangles = 0;        // the faces, cut into triangles
-  std::size_t skin_joints = 0;
-  std::size_t max_influences = 0;  // of a vertex, zero weights not counted
-  std::size_t vertices_over_four_influences = 0;
-  std::size_t morph_targets = 0;
 };
 
 struct SourceStatistics {
   std::string format;  // "glTF binary", "glTF", "FBX", "COLLADA" or "Wavefront"
   std::size_t file_bytes = 0;
-  std::size_t nodes = 0;
-  std::size_t joints_without_weights = 0;
   std::vector<MeshStatistics> meshes;  // one per mesh of the rig
-
-  std::size_t vertices() const;
-  std::size_t faces() const;
-  std::size_t max_influences() const;
 };
 
 // A whole character file. Cheap to copy apart from the rig's arrays.

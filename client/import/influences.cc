@@ -55,8 +55,6 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
     highest_sum_ = std::max(highest_sum_, sum);
   }
   merged_vertices_ += repeats ? 1 : 0;
-  over_four_ += merged_.size() > 4 ? 1 : 0;
-  max_influences_ = std::max(max_influences_, merged_.size());
   skin_.influence_counts.push_back(static_cast<std::uint32_t>(merged_.size()));
   for (const Influence& influence : merged_) {
     skin_.influence_joints.push_back(influence.joint);
@@ -66,8 +64,7 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
   return absl::OkStatus();
 }
 
-absl::Status InfluenceCollector::Finish(std::vector<Problem>& problems,
-                                        MeshStatistics& statistics) const {
+absl::Status InfluenceCollector::Finish(std::vector<Problem>& problems) const {
   if (without_weights_ > 0) {
     return absl::InvalidArgumentError(
         absl::StrCat(mesh_, ": ", without_weights_, " vertices have no weight, the first is ",
@@ -85,9 +82,6 @@ absl::Status InfluenceCollector::Finish(std::vector<Problem>& problems,
         {Severity::kInfo,
          absl::StrCat(merged_vertices_, " vertices name a joint twice, weights added"), mesh_});
   }
-  statistics.skin_joints = skin_.joints.size();
-  statistics.max_influences = max_influences_;
-  statistics.vertices_over_four_influences = over_four_;
   return absl::OkStatus();
 }
 

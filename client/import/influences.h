@@ -34,17 +34,17 @@ class InfluenceCollector {
   // under kCheck. `vertex` names it.
   absl::Status Add(std::span<const Influence> influences, std::size_t vertex, WeightPolicy policy);
 
-  // Reports what was changed and fills the influence fields of `statistics`.
+  // Reports what was changed.
   // kInvalidArgument: vertices without weights, names the first and how many (a fallback joint is
   // never invented).
-  absl::Status Finish(std::vector<Problem>& problems, MeshStatistics& statistics) const;
+  absl::Status Finish(std::vector<Problem>& problems) const;
 
  private:
   std::string mesh_;
   Skin& skin_;
   std::vector<Influence> merged_;
   std::size_t without_weights_ = 0, first_without_weights_ = 0;
-  std::size_t normalised_ = 0, merged_vertices_ = 0, over_four_ = 0, max_influences_ = 0;
+  std::size_t normalised_ = 0, merged_vertices_ = 0;
   double lowest_sum_ = 1, highest_sum_ = 1;
 };
 

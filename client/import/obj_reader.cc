@@ -18,7 +18,7 @@
 #include <utility>
 #include <vector>
 
-#include "client/import/statistics.h"
+#include "client/import/problems.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -58,7 +58,7 @@ class Reader : private std::streambuf {
     return CheckLast();
   }
 
-  ImportedScene Finish(std::size_t bytes) {
+  ImportedScene Finish() {
     ImportedScene scene;
     mesh_.name = "mesh";
     mesh_.source_path = "all objects and groups";
@@ -66,11 +66,8 @@ class Reader : private std::streambuf {
     scene.rig.up_axis = UpAxis::kUnspecified;
     scene.rig.meshes.push_back(std::move(mesh_));
     scene.statistics.format = "Wavefront";
-    scene.statistics.file_bytes = bytes;
-    MeshStatistics& statistics = scene.statistics.meshes.emplace_back();
-    statistics.primitives = 1;
-    statistics.source_vertices = scene.rig.vertices();
-    CompleteStatistics(scene);
+    scene.statistics.meshes.push_back({.primitives = 1, .source_vertices = scene.rig.vertices()});
+    AddRigProblems(scene);
     return scene;
   }
 
@@ -187,7 +184,7 @@ class Reader : private std::streambuf {
 absl::StatusOr<ImportedScene> ReadObj(std::string_view text) {
   Reader reader({text.data(), text.size()});
   SINEW_RETURN_IF_ERROR(reader.Read());
-  return reader.Finish(text.size());
+  return reader.Finish();
 }
 
 }  // namespace sinew::client

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "client/import/import.h"
+#include "client/rig/rig_traits.h"
 #include "tests/support/gltf_builder.h"
 #include "tests/support/linear_blend.h"
 #include "tests/support/paths.h"
@@ -115,14 +116,15 @@ TEST(FbxImport, KeepsControlPointsPolygonsAndEmptyClusters) {
   NEED_MAYA_OR_SKIP();
   const auto scene = ImportFile(MayaPath("7700_binary.fbx"));
   ASSERT_TRUE(scene.ok()) << scene.status();
-  const MeshStatistics& mesh = scene->statistics.meshes.at(0);
+  const cli::RigTraits traits = cli::CountRig(scene->rig);
+  const cli::MeshTraits& mesh = traits.meshes.at(0);
   EXPECT_EQ(mesh.vertices, 804u);
-  EXPECT_EQ(mesh.source_vertices, 3256u);
+  EXPECT_EQ(scene->statistics.meshes.at(0).source_vertices, 3256u);
   EXPECT_EQ(mesh.faces, 826u);
   EXPECT_EQ(mesh.triangles, 1604u);
   EXPECT_EQ(mesh.max_influences, 4u);
   EXPECT_EQ(scene->rig.joints.size(), 45u);
-  EXPECT_EQ(scene->statistics.joints_without_weights, 13u);
+  EXPECT_EQ(traits.joints_without_weights.size(), 13u);
   EXPECT_FALSE(scene->keeps_file_order);
   EXPECT_DOUBLE_EQ(scene->rig.meters_per_unit, 0.01);
   EXPECT_EQ(scene->rig.up_axis, UpAxis::kY);

@@ -14,6 +14,7 @@
 
 #include "client/import/import.h"
 #include "client/import/obj_reader.h"
+#include "client/rig/rig_traits.h"
 #include "tests/support/allocation_meter.h"
 #include "tests/support/gltf_builder.h"
 
@@ -45,8 +46,8 @@ TEST(Obj, KeepsPointsAndFacesInTheirOrder) {
   EXPECT_TRUE(scene->keeps_file_order);
   EXPECT_EQ(scene->rig.meters_per_unit, 0) << "unspecified";
   EXPECT_EQ(scene->rig.up_axis, UpAxis::kUnspecified);
-  EXPECT_EQ(scene->statistics.vertices(), 6u);
-  EXPECT_EQ(scene->statistics.meshes[0].triangles, 4u);
+  EXPECT_EQ(scene->rig.vertices(), 6u);
+  EXPECT_EQ(cli::CountRig(scene->rig).meshes[0].triangles, 4u);
 }
 
 TEST(Obj, ReadsForeignLineEndsAndComments) {
