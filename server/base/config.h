@@ -129,8 +129,8 @@ absl::Status LoadConfigFile(const std::string& path, Config& config);
 struct CommandLine {
   bool run = true;    // false: print `text` and exit with `exit_code`
   int exit_code = 0;  // 0 after --help or --version, 64 usage, 78 configuration
-  std::string text;
-  std::string probe;  // address of --probe: check its health instead of serving
+  std::string text = {};
+  std::string probe = {};  // address of --probe: check its health instead of serving
 };
 
 // Overwrites `config` with the file named by --config, then with flags, and validates the result.

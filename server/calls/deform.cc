@@ -98,8 +98,8 @@ void DeformCall::EvaluatePose(bool parallel) {
 }
 
 void DeformCall::Answer(OutgoingFrame frame) {
-  static_assert(v1::DeformResponse::kFrameFieldNumber ==
-                v1::StreamDeformResponse::kFramesFieldNumber);
+  static_assert(int{v1::DeformResponse::kFrameFieldNumber} ==
+                int{v1::StreamDeformResponse::kFramesFieldNumber});
   v1::DeformResponse rest;  // all fields but the frame
   rest.set_determinism_digest(session_->determinism_digest);
   std::vector<grpc::Slice> slices;

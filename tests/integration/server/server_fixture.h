@@ -28,8 +28,8 @@ class ServerTest : public ::testing::Test {
     config.network.listen = {"127.0.0.1:0"};
     config.log.level = "off";
   }
-  void Start(server::Clock& clock = server::RealClock()) {
-    auto started = server::Server::Start(config, clock);
+  void Start(server::Clock& time = server::RealClock()) {
+    auto started = server::Server::Start(config, time);
     ASSERT_TRUE(started.ok()) << started.status();
     server_ = *std::move(started);
     grpc::ChannelArguments arguments;
