@@ -179,7 +179,9 @@ TEST_F(RigTest, AbandonedUploadExpiresAndCountIsLimited) {
   grpc::Status other;
   // The call is opened while queries run, so a query may hold the only permit when it arrives.
   for (int attempt = 0; attempt < 20 && other.ok(); ++attempt) {
-    if (silent != nullptr) EXPECT_EQ(ReasonOf(silent->Finish()), "LIMIT");
+    if (silent != nullptr) {
+      EXPECT_EQ(ReasonOf(silent->Finish()), "LIMIT");
+    }
     silent.reset();
     context.emplace();
     silent = stubs().rigs->UploadRig(&*context, &response);
