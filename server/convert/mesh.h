@@ -27,7 +27,7 @@ class MeshFlattener {
   absl::Status Add(int m);
   // Checks that need all meshes. Call it after the last Add.
   absl::Status Finish();
-  // Meshes without a skin so far. They are bound to the first joint for now, so that
+  // Meshes without a skin so far. They are bound to the first joint, so that
   // everything else can be checked.
   int without_skin() const { return without_skin_; }
 
