@@ -61,7 +61,7 @@ TEST(RigInfluences, AreSparseAndMerged) {
   EXPECT_EQ(JointShares(rig)[2].share, 1.0);
 }
 
-TEST(RigInfluences, OfManyJointsTakeNoMoreThanTheirWeights) {
+TEST(RigInfluences, MemoryWithManyJointsFollowsWeights) {
   client::RigData rig = TwoVertices({0.25f, 0.75f, 1});
   rig.joints.resize(50'000, {.name = "more", .parent = 0});
   client::Mesh& mesh = rig.meshes[0];
@@ -108,7 +108,7 @@ client::RigData OneTriangle(std::vector<float> positions) {
   return mesh;
 }
 
-TEST(AttachSkeleton, BringsTheMeshToTheSkeletonsUnitsAndUpAxis) {
+TEST(AttachSkeleton, ConvertsMeshToSkeletonUnitsAndUpAxis) {
   client::RigData skeleton = CentimetreSkeleton();
   skeleton.joints = {{.name = "hip"}, {.name = "head", .parent = 0}};
   skeleton.rest_local = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 10, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 150};
@@ -127,7 +127,7 @@ TEST(AttachSkeleton, BringsTheMeshToTheSkeletonsUnitsAndUpAxis) {
   EXPECT_EQ(file.rig_bytes, *client::EncodeRig(file.rig));
 }
 
-TEST(AttachSkeleton, AMeshWithoutAUnitIsTakenForTheSkeletons) {
+TEST(AttachSkeleton, MeshWithoutUnitUsesSkeletonUnit) {
   client::RigData skeleton = CentimetreSkeleton();
   skeleton.joints = {{.name = "hip"}};
   skeleton.rest_local = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 1};

@@ -126,7 +126,7 @@ TEST(ColladaImport, RefusesMorphTargetsWithAWayOut) {
 }
 
 // Beside a mesh that can be read.
-TEST(ColladaImport, NeverDropsAMeshOfSkinOnMorphSilently) {
+TEST(ColladaImport, ReportsDroppedSkinOnMorphMesh) {
   std::string dae = WithMorph(kDae, "#g2");
   const std::size_t begin = dae.find("<controller id=\"c\""),
                     end = dae.find("</library_controllers>");

@@ -199,7 +199,7 @@ TEST(GltfImport, KeepsAllInfluenceSets) {
   EXPECT_EQ(scene.rig.meshes[0].skin.influence_joints[1], 1u);
 }
 
-TEST(GltfImport, AddsUpAJointThatAVertexNamesTwice) {
+TEST(GltfImport, SumsRepeatedJointOfVertex) {
   GltfBuilder b = MakeStrip();
   Primitive(b)["attributes"]["JOINTS_0"] =
       b.AddAccessor<std::uint8_t>({0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0}, "VEC4");
@@ -259,7 +259,7 @@ TEST(GltfImport, IgnoresTheMeshNodesOwnTransform) {
   EXPECT_EQ(RestPose(plain).joint_transforms, RestPose(moved).joint_transforms);
 }
 
-TEST(GltfImport, FoldsNodesBetweenAndAboveJointsWithTheirAnimation) {
+TEST(GltfImport, FoldsAnimatedNodesIntoJoints) {
   GltfBuilder b = MakeStrip();  // top (moved) -> root -> between (animated, turned) -> tip
   b.doc["nodes"][1]["children"] = {4};
   b.Push("nodes", {{"name", "top"}, {"children", {1}}, {"translation", {10, 0, 0}}});
@@ -430,7 +430,7 @@ TEST(GltfImport, AMirroredMeshWithoutSkinKeepsItsOutside) {
   EXPECT_NEAR(mesh.normals[8], -0.8 / std::hypot(0.3, 0.8), 1e-6);
 }
 
-TEST(GltfImport, SkinnedFilesAreReadAsEverWithTheOption) {
+TEST(GltfImport, OptionDoesNotChangeSkinnedFiles) {
   GltfBuilder b = MakeStrip();
   b.Push("nodes", {{"name", "Prop"}, {"mesh", 0}});
   const auto scene = ImportFile(b.Write(), {.allow_no_skin = true});

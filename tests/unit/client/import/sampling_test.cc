@@ -69,7 +69,7 @@ TEST(Sampling, CountsFramesFromZeroToTheLastKey) {
   EXPECT_EQ(clip->name, "clip");
 }
 
-TEST(Sampling, StepsAtTheFrameOfTheKeyDespiteRounding) {
+TEST(Sampling, StepsAtKeyFrameDespiteRounding) {
   std::vector<float> times, values;
   for (int k = 0; k <= 60; ++k) {
     times.push_back(static_cast<float>(k / 30.0));

@@ -237,7 +237,7 @@ TEST(Render, ShowsGivenColours) {
   EXPECT_NEAR(image.At(66, 48)[2], image.At(66, 48)[0], 30);
 }
 
-TEST(Render, DrawsTheEdgesOfFacesButNotOfTriangles) {
+TEST(Render, DrawsFaceEdgesButNotTriangleEdges) {
   const TestMesh mesh = Cube();
   const Camera camera = Frame(mesh, 0, 0.0);
   RenderOptions options = Plain();

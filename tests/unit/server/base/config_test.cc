@@ -38,7 +38,7 @@ TEST(Config, DefaultsAreValid) {
   EXPECT_TRUE(Config().Validate().ok());
 }
 
-TEST(Config, EveryOptionHasAUniqueNameAndAHelpText) {
+TEST(Config, OptionsHaveUniqueNamesAndHelp) {
   Config config;
   std::set<std::string_view> names;
   VisitOptions(config, [&](const Option& option, auto&) {

@@ -67,7 +67,7 @@ TEST(FlowWindow, BacklogLimitIsExact) {
   EXPECT_EQ(ReasonOf(status), v1::REASON_BACKLOG);
 }
 
-TEST(FlowWindow, LatestModeReplacesAndStartsWhenNothingIsReady) {
+TEST(FlowWindow, LatestModeReplacesAndStartsWhenIdle) {
   FlowWindow window(true, 2, 1);
   EXPECT_TRUE(window.replaces());
   EXPECT_TRUE(window.MayStart(0));
