@@ -196,18 +196,23 @@ TEST_F(RigTest, AbandonedUploadExpiresAndCountIsLimited) {
 
 TEST_F(RigTest, StalledDownloadEnds) {
   config.streams.stall_seconds = 0.4;
+  config.rigs.transfers = 1;
   Start(clock);
-  const std::string rig = stubs().UploadTube({.rings = 3000, .segments = 100});
-  grpc::ClientContext context;
   v1::DownloadRigRequest request;
-  request.set_name(rig);
+  request.set_name(stubs().UploadTube({.rings = 3000, .segments = 100}));
+  grpc::ClientContext context;
   auto reader = stubs().rigs->DownloadRig(&context, request);
   v1::DownloadRigResponse piece;
   EXPECT_TRUE(reader->Read(&piece));
-  for (int i = 0; i < 20; ++i) {
+  request.set_offset(piece.size_bytes());
+  // Nothing more is read, so the server's next writes block; only then may its time run out.
+  grpc::Status other;
+  do {
     clock.Advance(std::chrono::milliseconds(300));
-    stubs().Stats();  // time for a write that is not blocked
-  }
+    grpc::ClientContext other_context;
+    other = stubs().rigs->DownloadRig(&other_context, request)->Finish();
+  } while (other.error_code() == StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_CODE(other, StatusCode::OK);
   while (reader->Read(&piece)) {
   }
   EXPECT_CODE(reader->Finish(), StatusCode::RESOURCE_EXHAUSTED);
