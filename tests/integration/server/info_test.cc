@@ -1,11 +1,10 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
-#include <httplib.h>
 
 #include <set>
 #include <thread>
 
-#include "server/base/address.h"
+#include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
 
 namespace sinew::testing {
@@ -38,11 +37,7 @@ class InfoTest : public ServerTest {
     }
     return status;
   }
-  httplib::Result HttpGet(const std::string& path) {
-    const auto address = server::ParseHostPort("http", server().http_address());
-    httplib::Client client(address->host, address->port);
-    return client.Get(path);
-  }
+  HttpReply Get(const std::string& path) { return HttpGet(server().http_address(), path); }
 };
 
 TEST_F(InfoTest, DescribesServer) {
@@ -172,11 +167,11 @@ TEST_F(InfoTest, HttpPortServesProbesAndMetrics) {
   *request.mutable_pose() = TubePose(1);
   v1::DeformResponse response;
   EXPECT_CODE(stubs().Deform(request, response), StatusCode::OK);
-  EXPECT_EQ(HttpGet("/livez")->status, 200);
-  EXPECT_EQ(HttpGet("/readyz")->body, "ok\n");
-  EXPECT_NE(HttpGet("/readyz?verbose")->body.find("[+]serving ok"), std::string::npos);
-  EXPECT_EQ(HttpGet("/nothing")->status, 404);
-  const std::string metrics = HttpGet("/metrics")->body;
+  EXPECT_EQ(Get("/livez").status, 200);
+  EXPECT_EQ(Get("/readyz").body, "ok\n");
+  EXPECT_NE(Get("/readyz?verbose").body.find("[+]serving ok"), std::string::npos);
+  EXPECT_EQ(Get("/nothing").status, 404);
+  const std::string metrics = Get("/metrics").body;
   for (const char* line :
        {"sinew_frames_total 1\n", "sinew_rigs 1\n", "sinew_sessions 1\n",
         "sinew_binds_total{outcome=\"bound\"} 1\n", "sinew_build_info{",
@@ -185,8 +180,8 @@ TEST_F(InfoTest, HttpPortServesProbesAndMetrics) {
     EXPECT_NE(metrics.find(line), std::string::npos) << line << metrics;
   }
   server().Drain();
-  EXPECT_EQ(HttpGet("/readyz")->status, 503);
-  EXPECT_EQ(HttpGet("/livez")->status, 200);
+  EXPECT_EQ(Get("/readyz").status, 503);
+  EXPECT_EQ(Get("/livez").status, 200);
 }
 
 TEST_F(InfoTest, TwoServersCannotShareAddress) {

@@ -6,6 +6,9 @@
 #include <set>
 #include <thread>
 
+#include <absl/strings/str_cat.h>
+
+#include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
 
 namespace sinew::testing {
@@ -21,6 +24,13 @@ class StreamTest : public ServerTest {
   }
   void WaitForFrames(std::uint64_t count) {
     while (stubs().Stats().frames_sent() < count) std::this_thread::yield();
+  }
+  // Waits until the server knows that `count` messages have been written. A client may have read a
+  // message before that, and a write that is pending while the clock advances counts as stalled.
+  void WaitForWrites(int count) {
+    const std::string line = absl::StrCat("\nsinew_frame_send_seconds_count ", count, "\n");
+    while (HttpGet(server().http_address(), "/metrics").body.find(line) == std::string::npos) {
+    }
   }
   std::string rig_;
 };
@@ -402,6 +412,7 @@ TEST_F(StreamTest, IdleStreamWithRoomContinues) {
   stream.Opened();
   stream.Send(TubePose(1));
   stream.ReadUntil(1);
+  WaitForWrites(2);
   clock.Advance(std::chrono::milliseconds(1200));
   stream.Send(TubePose(2));
   EXPECT_EQ(stream.ReadUntil(2).size(), 1u);

@@ -1,0 +1,17 @@
+// http_get.h - GET from a server's HTTP port. Apart from the tests, because httplib.h compiles
+// slowly.
+#pragma once
+
+#include <string>
+
+namespace sinew::testing {
+
+struct HttpReply {
+  int status = 0;  // 0: no reply
+  std::string body;
+};
+
+// address: "127.0.0.1:9464".
+HttpReply HttpGet(const std::string& address, const std::string& path);
+
+}  // namespace sinew::testing
