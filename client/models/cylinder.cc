@@ -4,16 +4,15 @@
 #include <utility>
 #include <vector>
 
-#include "client/models/capsule.h"
 #include "client/models/joint_chain.h"
 #include "client/models/models.h"
+#include "core/base/smooth_step.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
 
 using Eigen::Quaterniond;
-using Eigen::Vector3d;
 
 constexpr double kRadius = 0.1, kLength = 10 * kRadius, kJoint = kLength / 2;
 constexpr std::uint32_t kLargestBend = 150;  // degrees
@@ -32,9 +31,9 @@ void AddWeights(double y, Skin& skin) {
 
 }  // namespace
 
-absl::StatusOr<Model> Cylinder(const CylinderOptions& options) {
-  SINEW_ASSIGN_OR_RETURN(Model tube, Tube({.rings = options.rings,
-                                           .segments = options.segments,
+absl::StatusOr<Model> Cylinder() {
+  SINEW_ASSIGN_OR_RETURN(Model tube, Tube({.rings = 81,
+                                           .segments = 32,
                                            .joints = 1,
                                            .radius = kRadius,
                                            .length = kLength,
@@ -45,10 +44,7 @@ absl::StatusOr<Model> Cylinder(const CylinderOptions& options) {
   mesh.skin = {};
   Model model;
   model.rig.label = "cylinder";
-  const auto at = [](double y) {
-    return Frame(Vector3d(0, y, 0), Vector3d::UnitY(), Vector3d::UnitZ());
-  };
-  const std::vector<ChainJoint> joints = {{"upper", -1, at(0)}, {"lower", 0, at(kJoint)}};
+  const std::vector<ChainJoint> joints = {{"upper", 0}, {"lower", kJoint}};
   AddJoints(joints, model.rig, mesh.skin);
   for (std::size_t v = 0; v < mesh.vertices(); ++v) {
     AddWeights(mesh.positions[v * 3 + 1], mesh.skin);
@@ -57,7 +53,8 @@ absl::StatusOr<Model> Cylinder(const CylinderOptions& options) {
   model.clip.name = "bend";
   for (std::uint32_t frame = 0; frame < 2 * kLargestBend; ++frame) {
     const std::uint32_t degrees = frame <= kLargestBend ? frame : 2 * kLargestBend - frame;
-    const Quaterniond bend(Eigen::AngleAxisd(degrees * std::numbers::pi / 180, Vector3d::UnitX()));
+    const Quaterniond bend(
+        Eigen::AngleAxisd(degrees * std::numbers::pi / 180, Eigen::Vector3d::UnitX()));
     AppendFrame(joints, {Quaterniond::Identity(), bend}, model.clip);
   }
   return model;

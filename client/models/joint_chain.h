@@ -1,8 +1,7 @@
-// joint_chain.h - a skeleton laid out by joint positions and axes, and its poses as model matrices.
+// joint_chain.h - a chain of joints, straight along +Y at rest, and its poses as model matrices.
 #pragma once
 
 #include <Eigen/Geometry>
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -10,10 +9,10 @@
 
 namespace sinew::client {
 
+// The child of the joint before it, with the axes of the model at rest.
 struct ChainJoint {
   std::string name;
-  std::int32_t parent = -1;
-  Eigen::Affine3d rest;  // joint to model
+  double y = 0;  // of its origin at rest
 };
 
 // Adds the joints to the rig, with rest_local, and to the skin, with their inverse rest matrices.
@@ -22,10 +21,5 @@ void AddJoints(const std::vector<ChainJoint>& joints, RigData& rig, Skin& skin);
 // Appends one frame to the clip: every joint turned by `local[j]` in its own rest frame.
 void AppendFrame(const std::vector<ChainJoint>& joints,
                  const std::vector<Eigen::Quaterniond>& local, ClipData& clip);
-
-// A frame at `origin` whose y axis points along `y` and whose z axis is as close as possible to
-// `z`.
-Eigen::Affine3d Frame(const Eigen::Vector3d& origin, const Eigen::Vector3d& y,
-                      const Eigen::Vector3d& z);
 
 }  // namespace sinew::client

@@ -1,8 +1,8 @@
-// models.h - procedural rigged characters for demos, tests and benchmarks.
+// models.h - rigged characters for demos, tests and benchmarks.
 //
 // Every model is one watertight mesh with outward faces, weights that sum to 1, a skeleton whose
 // rest pose undoes its inverse binds, and a clip that loops: the frame after the last equals the
-// first.
+// first. All lengths are in metres.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -20,7 +20,7 @@ struct Model {
   ClipData clip;  // joint-to-model matrices; controls if the rig has any
 };
 
-// A closed tube along +Y from the origin, metres; quads with a fan of triangles at each end.
+// A closed tube along +Y from the origin; quads with a fan of triangles at each end.
 struct TubeOptions {
   std::uint32_t rings = 41;      // of vertices along the length, 2 to 1,000,000
   std::uint32_t segments = 24;   // around, 3 to 10,000
@@ -38,42 +38,20 @@ absl::StatusOr<Model> Tube(const TubeOptions& options = {});
 // The cylinder of the figures in papers: along +Y, ten radii long, a joint in its
 // middle, weights that change over one radius to either side of it. Its clip bends the joint by one
 // degree a frame, so that frame 90 is bent by 90 degrees: to 150 degrees and back.
-struct CylinderOptions {
-  std::uint32_t rings = 81;     // as of Tube
-  std::uint32_t segments = 32;  // as of Tube
-};
-
-absl::StatusOr<Model> Cylinder(const CylinderOptions& options = {});
-
-// A right hand, palm towards +Z, fingers along +Y, thumb towards +X; metres, 0.19 from wrist to the
-// tip of the middle finger. 20 joints: wrist, three of the thumb, four of each finger.
-struct HandOptions {
-  std::uint32_t resolution =
-      104;  // grid cells along its height; vertices grow with the square: 60 to 400
-  std::uint32_t frames =
-      48;  // of the clip, which closes into a fist and opens, at 24 fps; 1 to 100,000
-};
-
-// All faces are quads; about 9,000 vertices by default, at most 4 influences. Same bits on every
-// run. kInvalidArgument: an option out of range.
-absl::StatusOr<Model> Hand(const HandOptions& options = {});
-
-// A right arm along +Y from the shoulder, elbow bending towards +Z; metres, 0.7 long. 3 joints:
-// upper_arm, forearm, hand. Two muscles: the biceps with a via point near the elbow, and the
-// triceps wrapped around it; the control "biceps_tension" tenses the biceps.
-struct ArmOptions {
-  std::uint32_t resolution = 130;  // grid cells along its height: 60 to 400
-  std::uint32_t frames = 48;  // of the clip, which curls and stretches, at 24 fps; 1 to 100,000
-};
-
-// All faces are quads; about 5,000 vertices by default, at most 2 influences. Same bits on every
-// run. kInvalidArgument: an option out of range.
-absl::StatusOr<Model> Arm(const ArmOptions& options = {});
+absl::StatusOr<Model> Cylinder();
 
 // Names for Make: "arm", "cylinder", "hand", "tube".
 std::vector<std::string> ModelNames();
 
-// The model of that name with its defaults. kNotFound: no such model, the message lists them.
+// The model of that name with its defaults. The arm and the hand are files, see assets/README.md:
+//   arm   A right arm along +Y from the shoulder, elbow bending towards +Z, 0.7 long, all quads. 3
+//         joints: upper_arm, forearm, hand; at most 2 influences. Two muscles: the biceps with a
+//         via point near the elbow, and the triceps wrapped around it; the control
+//         "biceps_tension" tenses the biceps.
+//   hand  A right hand, palm towards +Z, fingers along +Y, thumb towards +X, 0.19 from wrist to the
+//         tip of the middle finger, all quads. 20 joints: wrist, three of the thumb, four of each
+//         finger; at most 4 influences. Its clip closes into a fist and opens.
+// kNotFound: no such model, the message lists them.
 absl::StatusOr<Model> Make(const std::string& name);
 
 }  // namespace sinew::client

@@ -102,9 +102,7 @@ absl::StatusOr<Model> Tube(const TubeOptions& options) {
   SINEW_RETURN_IF_ERROR(Check(options));
   std::vector<ChainJoint> joints;
   for (std::uint32_t j = 0; j < options.joints; ++j) {
-    const Eigen::Vector3d origin(0, options.length * j / options.joints, 0);
-    joints.push_back({absl::StrCat("joint_", j), static_cast<std::int32_t>(j) - 1,
-                      Frame(origin, Eigen::Vector3d::UnitY(), Eigen::Vector3d::UnitZ())});
+    joints.push_back({absl::StrCat("joint_", j), options.length * j / options.joints});
   }
   Model model;
   model.rig.label = "tube";

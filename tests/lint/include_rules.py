@@ -126,7 +126,7 @@ FOLDERS = (
     # Importers, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "sinew", "", ""),
     ("client/import", "client/rig core/base sinew", "assimp tinygltf", "json tinyobjloader"),
-    ("client/models", "core/base sinew", "eigen", ""),
+    ("client/models", "core/base sinew", "eigen", "proto"),
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
     ("client/cli/base", "client/import core/base sinew", "json", "cli11 utfcpp"),
     ("client/cli/files", "client/cli/base core/base core/formats sinew", "", ""),

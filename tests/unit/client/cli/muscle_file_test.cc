@@ -25,7 +25,7 @@ using ::testing::StartsWith;
 using Json = nlohmann::json;
 
 client::RigData Arm() {
-  return client::Arm({.resolution = 60, .frames = 1})->rig;
+  return client::Make("arm")->rig;
 }
 
 std::string TextOf(const char* path) {
