@@ -2,6 +2,8 @@
 
 #include <httplib.h>
 
+#include <cstdlib>
+
 #include "server/base/address.h"
 
 namespace sinew::testing {
@@ -12,6 +14,19 @@ HttpReply HttpGet(const std::string& address, const std::string& path) {
   httplib::Client client(parsed->host, parsed->port);
   const httplib::Result result = client.Get(path);
   return result ? HttpReply{result->status, result->body} : HttpReply{};
+}
+
+std::string MetricOf(const std::string& address, const std::string& name) {
+  const std::string text = "\n" + HttpGet(address, "/metrics").body, key = "\n" + name + " ";
+  const std::size_t found = text.find(key);
+  if (found == std::string::npos) return "";
+  const std::size_t begin = found + key.size();
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+int RunningCalls(const std::string& address, const std::string& method) {
+  return std::atoi(
+      MetricOf(address, "sinew_rpcs_in_flight{method=\"sinew.v1." + method + "\"}").c_str());
 }
 
 }  // namespace sinew::testing

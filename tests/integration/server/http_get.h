@@ -14,4 +14,10 @@ struct HttpReply {
 // address: "127.0.0.1:9464".
 HttpReply HttpGet(const std::string& address, const std::string& path);
 
+// A value at /metrics, or "".
+std::string MetricOf(const std::string& address, const std::string& name);
+
+// How many calls of "RigService/UploadRig" run.
+int RunningCalls(const std::string& address, const std::string& method);
+
 }  // namespace sinew::testing
