@@ -171,7 +171,7 @@ TEST_F(CompareTest, LimitsConcurrency) {
   *slow.mutable_poses()->add_poses() = TubePose(1, 0, kSlowTube);
   grpc::ClientContext context;
   auto reader = stubs().deforms->CompareDeformers(&context, slow);
-  while (stubs().Stats().sessions() == 0) std::this_thread::yield();  // it is in
+  stubs().WaitFor(&v1::ServerStats::sessions, 1);  // it has been admitted
   EXPECT_CODE(Run(RequestFor(rig, {}, 0)).status, StatusCode::RESOURCE_EXHAUSTED);
   context.TryCancel();
   v1::CompareDeformersResponse response;
@@ -192,7 +192,7 @@ TEST_F(CompareTest, EndsWithDeadlineAndSession) {
     *request.mutable_poses()->add_poses() = TubePose(i, 0, shape);
   }
   grpc::ClientContext hurried;
-  hurried.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(500));
+  hurried.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(100));
   v1::CompareDeformersResponse response;
   auto reader = stubs().deforms->CompareDeformers(&hurried, request);
   while (reader->Read(&response)) {
@@ -263,12 +263,16 @@ TEST_F(CompareTest, EndsWhenServerDrains) {
 }
 
 TEST_F(CompareTest, FailedBindNamesTarget) {
-  config.binds.seconds = 0.5;
-  Start();
+  config.binds.seconds = 5;
+  config.sessions.shared_ttl_seconds = config.sessions.max_ttl_seconds;
+  Start(clock);
   const std::string rig = stubs().UploadTube(kSlowTube);
   v1::CompareDeformersRequest request = RequestFor(rig, {kSlowRecipe}, 0);
   *request.mutable_poses()->add_poses() = TubePose(1, 0, kSlowTube);
-  const Comparison all = Run(request);
+  Comparison all;
+  std::thread comparing([&] { all = Run(request); });
+  ExceedBindTime();
+  comparing.join();
   EXPECT_CODE(all.status, StatusCode::FAILED_PRECONDITION);
   EXPECT_EQ(ReasonOf(all.status), "NOT_READY");
   EXPECT_NE(all.status.error_message().find("targets[0]"), std::string::npos);

@@ -5,6 +5,7 @@
 #include <limits>
 #include <thread>
 
+#include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
 
 namespace sinew::testing {
@@ -161,17 +162,25 @@ TEST_F(DeformTest, WaitsForBindWithinDeadline) {
   v1::DeformResponse response;
   EXPECT_CODE(stubs().Deform(request, response, std::chrono::milliseconds(150)),
               StatusCode::DEADLINE_EXCEEDED);
-  // Nobody's thread is held: other calls are answered while several wait.
+  const auto running = [&] {
+    return RunningCalls(server().http_address(), "DeformService/Deform");
+  };
+  while (running() != 0) {
+  }
+  // Nobody's thread is held: other calls are answered while many wait.
+  constexpr int kCalls = 20;
+  std::vector<grpc::ClientContext> contexts(kCalls);
   std::vector<std::thread> waiting;
-  for (int i = 0; i < 8; ++i) {
+  for (grpc::ClientContext& context : contexts) {
     waiting.emplace_back([&] {
       v1::DeformResponse ignored;
-      EXPECT_CODE(stubs().Deform(request, ignored, std::chrono::milliseconds(700)),
-                  StatusCode::DEADLINE_EXCEEDED);
+      EXPECT_CODE(stubs().deforms->Deform(&context, request, &ignored), StatusCode::CANCELLED);
     });
   }
-  // Asked again and again, the server answers at once.
-  while (stubs().Stats().binds_running() == 0) std::this_thread::yield();
+  while (running() != kCalls) {
+  }
+  stubs().WaitFor(&v1::ServerStats::binds_running, 1);
+  for (grpc::ClientContext& context : contexts) context.TryCancel();
   for (std::thread& thread : waiting) thread.join();
 }
 
@@ -190,16 +199,17 @@ TEST_F(DeformTest, LimitsConcurrentCalls) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
   v1::DeformRequest slow = RequestFor(rig, kSlowRecipe);
+  grpc::ClientContext context;
   std::thread waiting([&] {
     v1::DeformResponse response;
-    EXPECT_CODE(stubs().Deform(slow, response, std::chrono::milliseconds(1500)),
-                StatusCode::DEADLINE_EXCEEDED);
+    EXPECT_CODE(stubs().deforms->Deform(&context, slow, &response), StatusCode::CANCELLED);
   });
-  while (stubs().Stats().binds_running() == 0) std::this_thread::yield();
+  stubs().WaitFor(&v1::ServerStats::binds_running, 1);
   v1::DeformResponse response;
   const grpc::Status refused = stubs().Deform(RequestFor(rig, "lbs"), response);
   EXPECT_CODE(refused, StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(ReasonOf(refused), "LIMIT");
+  context.TryCancel();
   waiting.join();
 }
 

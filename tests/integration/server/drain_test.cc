@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <semaphore>
 #include <thread>
 
 #include "tests/integration/server/server_fixture.h"
@@ -21,12 +22,12 @@ TEST_F(DrainTest, NotifiesAnswersAndEndsStreams) {
   stream.Opened();
   for (std::uint64_t frame = 1; frame <= 6; ++frame) stream.Send(TubePose(frame));
   stream.ReadUntil(2, false);
-  while (stubs().Stats().frames_sent() < 2) std::this_thread::yield();
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for the poses to arrive
+  stream.Acknowledge(1);
+  stream.ReadUntil(3, false);  // so the server has read what was sent before the 1
   server().Drain();
-  EXPECT_FALSE(server().WaitDrained(std::chrono::milliseconds(50)));
+  EXPECT_FALSE(server().WaitDrained(std::chrono::milliseconds(0)));
   stream.Send(TubePose(7));  // too late: the notice named the last frame
-  stream.Acknowledge(2);
+  stream.Acknowledge(3);
   const auto answers = stream.ReadUntil(6);
   EXPECT_EQ(answers.back().frame.frame(), 6u);
   ASSERT_EQ(stream.notices.size(), 1u);
@@ -46,12 +47,13 @@ TEST_F(DrainTest, HalfClosedStreamEndsOkAfterAllFrames) {
   open.set_window(2);
   Stream stream(stubs(), open);
   stream.Opened();
-  for (std::uint64_t frame = 1; frame <= 4; ++frame) stream.Send(TubePose(frame));
+  for (std::uint64_t frame = 1; frame <= 5; ++frame) stream.Send(TubePose(frame));
   stream.ReadUntil(2, false);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));  // for the poses to arrive
+  stream.Acknowledge(1);
+  stream.ReadUntil(3, false);  // so the server has read what was sent before the 1
   server().Drain();
   stream.HalfClose();
-  EXPECT_EQ(stream.ReadUntil(4, false).size(), 2u);
+  EXPECT_EQ(stream.ReadUntil(5, false).size(), 2u);
   EXPECT_CODE(stream.Finish(), StatusCode::OK);
 }
 
@@ -83,7 +85,7 @@ TEST_F(DrainTest, RejectsNewWorkButAnswersQueries) {
 TEST_F(DrainTest, LoadedStreamsAnswerOrReportReason) {
   Start();
   const std::string rig = stubs().UploadTube();
-  std::atomic<std::uint64_t> answered{0};
+  std::counting_semaphore answered(0);
   std::atomic<int> clean{0};
   std::vector<std::thread> clients;
   for (int c = 0; c < 6; ++c) {
@@ -97,7 +99,7 @@ TEST_F(DrainTest, LoadedStreamsAnswerOrReportReason) {
         if (answers.empty()) break;
         EXPECT_EQ(answers.back().frame.frame(), frame);
         last = frame;
-        ++answered;
+        answered.release();
       }
       const grpc::Status status = stream.Finish();
       EXPECT_CODE(status, StatusCode::UNAVAILABLE);
@@ -107,7 +109,7 @@ TEST_F(DrainTest, LoadedStreamsAnswerOrReportReason) {
       ++clean;
     });
   }
-  while (answered < 300) std::this_thread::yield();
+  for (int i = 0; i < 300; ++i) answered.acquire();
   server().Drain();
   EXPECT_TRUE(server().WaitDrained(std::chrono::seconds(20)));
   for (std::thread& client : clients) client.join();
@@ -120,7 +122,7 @@ TEST_F(DrainTest, StopEndsRunningCalls) {
   Stream idle(stubs(), OpenRecipe(rig, "lbs"));
   idle.Opened();
   Stream binding(stubs(), OpenRecipe(rig, kSlowRecipe));
-  while (stubs().Stats().binds_running() == 0) std::this_thread::yield();
+  stubs().WaitFor(&v1::ServerStats::binds_running, 1);
   server().Stop();
   EXPECT_FALSE(idle.Finish().ok());
   EXPECT_FALSE(binding.Finish().ok());

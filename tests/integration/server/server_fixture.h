@@ -4,6 +4,7 @@
 #include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <utility>
@@ -39,6 +40,12 @@ class ServerTest : public ::testing::Test {
     channel_ = grpc::CreateCustomChannel(server_->addresses().front(),
                                          grpc::InsecureChannelCredentials(), arguments);
     stubs_ = std::make_unique<Stubs>(channel_);
+  }
+  // Advances the clock until the bind that runs is over. What it waits for must be allowed to
+  // take long: the clock advances far while the bind notices that it should stop.
+  void ExceedBindTime() {
+    stubs().WaitFor(&v1::ServerStats::binds_running, 1);
+    while (stubs().Stats().binds_running() != 0) clock.Advance(std::chrono::seconds(1));
   }
   Stubs& stubs() { return *stubs_; }
   server::Server& server() { return *server_; }

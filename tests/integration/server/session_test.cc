@@ -238,9 +238,11 @@ TEST_F(SessionTest, OtherWaiterKeepsBindAlive) {
 }
 
 TEST_F(SessionTest, BindOverTimeLimitFailsWithReason) {
-  config.binds.seconds = 0.5;  // the estimate takes a part of that
-  Start();
+  config.binds.seconds = 5;
+  config.sessions.ttl_seconds = config.sessions.max_ttl_seconds;
+  Start(clock);
   const v1::Session session = stubs().Create(stubs().UploadTube(kSlowTube), kSlowRecipe);
+  ExceedBindTime();
   const v1::Session failed = stubs().Watch(session.name());
   EXPECT_EQ(failed.state(), v1::Session::STATE_FAILED);
   EXPECT_EQ(failed.problem().code(), StatusCode::RESOURCE_EXHAUSTED);

@@ -3,7 +3,6 @@
 
 #include <fstream>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "tests/integration/server/server_fixture.h"
@@ -18,6 +17,22 @@ std::shared_ptr<grpc::Channel> Connect(const SinewdProcess& server) {
   grpc::ChannelArguments arguments;
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
   return grpc::CreateCustomChannel(server.address(), grpc::InsecureChannelCredentials(), arguments);
+}
+
+// Of a stream with a window of 1: pose 3 has arrived, and the window is full.
+void FillWindow(Stream& stream) {
+  stream.Opened();
+  for (std::uint64_t frame = 1; frame <= 3; ++frame) stream.Send(TubePose(frame));
+  stream.ReadUntil(1, false);
+  stream.Acknowledge(1);
+  stream.ReadUntil(2, false);
+}
+
+// Of a stream on which nothing else can arrive.
+void WaitForNotice(Stream& stream) {
+  v1::StreamDeformResponse response;
+  ASSERT_TRUE(stream.Read(response));
+  EXPECT_TRUE(response.has_notice());
 }
 
 TEST(Sinewd, PrintsOneLineWhenReadyAndExitsCleanly) {
@@ -163,16 +178,12 @@ TEST(Sinewd, DrainsWorkInFlight) {
   open.mutable_target()->mutable_source()->set_recipe_text("lbs");
   open.set_window(1);
   Stream stream(stubs, open);
-  stream.Opened();
-  stream.Send(TubePose(1));
-  stream.Send(TubePose(2));
-  stream.ReadUntil(1, false);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  FillWindow(stream);
   server.Signal(SIGTERM);
-  std::this_thread::sleep_for(std::chrono::milliseconds(100));
+  WaitForNotice(stream);
   EXPECT_FALSE(server.HasEnded());
-  stream.Acknowledge(1);
-  EXPECT_EQ(stream.ReadUntil(2).back().frame.frame(), 2u);
+  stream.Acknowledge(2);
+  EXPECT_EQ(stream.ReadUntil(3).back().frame.frame(), 3u);
   EXPECT_CODE(stream.Finish(), StatusCode::UNAVAILABLE);
   EXPECT_EQ(server.Wait(), 0) << server.err();
 }
@@ -187,14 +198,10 @@ TEST(Sinewd, SecondSignalOrDeadlineEndsDrain) {
     open.mutable_target()->mutable_source()->set_recipe_text("lbs");
     open.set_window(1);
     Stream stream(stubs, open);
-    stream.Opened();
-    stream.Send(TubePose(1));
-    stream.Send(TubePose(2));
-    stream.ReadUntil(1, false);
-    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    FillWindow(stream);
     server.Signal(SIGTERM);
+    WaitForNotice(stream);
     if (second) {
-      std::this_thread::sleep_for(std::chrono::milliseconds(200));
       EXPECT_FALSE(server.HasEnded());
       server.Signal(SIGTERM);
     }

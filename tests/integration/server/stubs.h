@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -140,6 +141,11 @@ class Stubs {
     v1::GetServerInfoResponse response;
     EXPECT_CODE(info->GetServerInfo(&context, {}, &response), grpc::StatusCode::OK);
     return response.stats();
+  }
+  // Asks until `statistic` has this value.
+  void WaitFor(std::uint64_t (v1::ServerStats::*statistic)() const, std::uint64_t value) {
+    while ((Stats().*statistic)() != value) {
+    }
   }
 
   std::unique_ptr<v1::RigService::Stub> rigs;

@@ -283,11 +283,9 @@ TEST_F(WeightsTest, CancelAndDeadlineEndWork) {
   // What was cancelled has let go: the next, quick one gets through, and nothing was stored.
   grpc::Status next;
   const std::string quick = Put(Bare());
-  for (int i = 0; i < 200; ++i) {
+  do {
     next = Run(Request(quick, v1::WEIGHT_METHOD_CAPSULE)).status;
-    if (next.error_code() != StatusCode::RESOURCE_EXHAUSTED) break;
-    std::this_thread::sleep_for(std::chrono::milliseconds(50));
-  }
+  } while (next.error_code() == StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_CODE(next, StatusCode::OK);
   EXPECT_EQ(stubs().Stats().rigs(), 3u) << "two bare ones and one result";
 }
@@ -383,9 +381,14 @@ TEST_F(WeightsTest, MemoryLimitIsExact) {
 }
 
 TEST_F(WeightsTest, TimeIsLimited) {
-  config.weights.seconds = 0.05;
-  Start();
-  const grpc::Status status = Run(Request(Put(Bare(kSlow)), v1::WEIGHT_METHOD_HEAT)).status;
+  config.weights.seconds = 5;
+  config.streams.stall_seconds = 1e6;
+  Start(clock);
+  const v1::ComputeWeightsRequest request = Request(Put(Bare(kSlow)), v1::WEIGHT_METHOD_HEAT);
+  grpc::Status status;
+  std::thread computing([&] { status = Run(request).status; });
+  ExceedBindTime();
+  computing.join();
   EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(ReasonOf(status), "LIMIT");
   EXPECT_NE(status.error_message().find("max-weight-seconds"), std::string::npos);
