@@ -47,8 +47,8 @@ inline std::vector<std::string> LawRecipes() {
                                  "shapes(strength=0.5) | shapes | dqs",
                                  "lbs | implicit",
                                  "dqs | bulge_free | implicit | relax",
-                                 "dqs | implicit(contact=false, step=fixed, operator=blend)",
-                                 "dqs | implicit(operator=bulge, controller=camel, samples=20)",
+                                 "dqs | implicit(contact=false)",
+                                 "dqs | implicit(samples=20)",
                                  "dqs | implicit(tracking=true)",
                                  "dqs | relax(iterations=4, strength=1)"});
   return recipes;

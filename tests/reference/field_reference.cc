@@ -6,52 +6,13 @@
 #include <string_view>
 #include <vector>
 
-#include "core/deform/implicit/field/field_controller.h"
-
 namespace sinew::reference {
 namespace {
-
-constexpr double kPi = 3.14159265358979323846;
-
-double DiamondOpening(double c, double t, double inner) {
-  if (c <= 0.5) return t * c;
-  if (c >= inner) return c;
-  return 0.5 * t + (c - 0.5) / (inner - 0.5) * (inner - 0.5 * t);
-}
-
-double ParabolaOpening(double c) {
-  return c <= 0.5 ? 2 * c * c : std::sqrt(c / 2);
-}
-
-// Distance to y(s) = 1 - m e^(1 - 1/s) (1 - s) along slope `tan`.
-double BulgeRho(double tan, double m) {
-  double low = 0, high = 1;
-  const auto y = [m](double s) { return 1 - m * std::exp(1 - 1 / s) * (1 - s); };
-  for (int i = 0; i < 200; ++i) {
-    const double s = 0.5 * (low + high);
-    (s / y(s) < tan ? low : high) = s;
-  }
-  return low > 0 ? std::hypot(low, y(low)) : 1;
-}
-
-double Solve(double lo, double hi, double most, const std::function<double(double)>& opening,
-             const std::function<double(double)>& rho) {
-  if (lo <= opening(hi)) return hi;
-  double low = hi, high = most;
-  for (int i = 0; i < 100; ++i) {
-    const double c = 0.5 * (low + high), k = opening(c);
-    const double a = std::max(lo - k, 0.0), b = std::max(hi - k, 0.0);
-    const double slope = b > 0 ? std::min(a / b, 1.0) : 1;
-    (std::hypot(a, b) > (c - k) * rho(slope) ? low : high) = c;
-  }
-  return low;
-}
 
 // Members of a bound field by name.
 struct Tables {
   std::vector<std::uint32_t> joint, offset;
   std::vector<std::int32_t> parent;
-  std::vector<std::uint8_t> op, controller;
   std::vector<AffineD> to_joint;
   std::vector<double> radius;
   std::vector<float> box, centres, polynomials;
@@ -68,8 +29,6 @@ struct Collect {
     };
     take("field_joint", to.joint);
     take("field_parent", to.parent);
-    take("field_operator", to.op);
-    take("field_controller", to.controller);
     take("field_to_joint", to.to_joint);
     take("field_radius", to.radius);
     take("field_box", to.box);
@@ -120,27 +79,8 @@ double CompactField(double x) {
   return -3.0 / 16 * std::pow(x, 5) + 5.0 / 8 * std::pow(x, 3) - 15.0 / 16 * x + 0.5;
 }
 
-double ComposeFields(FieldOperator op, double a, double b, double t, double m) {
-  const double lo = std::min(a, b), hi = std::max(a, b);
-  const auto circle = [](double) { return 1.0; };
-  switch (op) {
-    case FieldOperator::kMax:
-      return hi;
-    case FieldOperator::kCleanUnion:
-      return std::min(1.0, Solve(lo, hi, 1.2, ParabolaOpening, circle));
-    case FieldOperator::kBlend:
-      return Solve(
-          lo, hi, 0.7, [&](double c) { return DiamondOpening(c, t, 0.7); }, circle);
-    case FieldOperator::kBulge:
-      return Solve(
-          lo, hi, 0.55, [&](double c) { return DiamondOpening(c, t, 0.55); },
-          [&](double tan) { return BulgeRho(tan, m); });
-  }
-  return hi;
-}
-
 FieldSample LimbFieldAt(const LimbField& field, std::span<const Affine> joints, const Vec3d& x,
-                        Contact contact, double m) {
+                        Contact contact) {
   Tables t;
   LimbField::Fields(field, Collect{t});
   std::vector<FieldSample> parts;
@@ -150,24 +90,6 @@ FieldSample LimbFieldAt(const LimbField& field, std::span<const Affine> joints, 
   for (std::size_t p = 0; p < parts.size(); ++p) {
     if (parts[p].value > parts[first].value) first = p;
     if (parts[p].value > out.value) out = parts[p];
-  }
-  const auto opening = [&](std::size_t joint, double cosine) {
-    return std::tan(ControllerLevel(static_cast<FieldController>(t.controller[joint]), cosine) *
-                    kPi / 4);
-  };
-  for (std::size_t p = 0; p < parts.size(); ++p) {
-    const auto op = static_cast<FieldOperator>(t.op[p]);
-    if (t.parent[p] < 0 || (op == FieldOperator::kCleanUnion && contact == Contact::kSurface)) {
-      continue;
-    }
-    const FieldSample &a = parts[p], &b = parts[static_cast<std::size_t>(t.parent[p])];
-    const double open = opening(p, Cosine(a.gradient, b.gradient, field.unit()));
-    const auto g = [&](double fa, double fb) { return ComposeFields(op, fa, fb, open, m); };
-    const double value = g(a.value, b.value), h = 1e-6;
-    if (value <= out.value) continue;
-    out.value = value;
-    out.gradient = (g(a.value + h, b.value) - g(a.value - h, b.value)) / (2 * h) * a.gradient +
-                   (g(a.value, b.value + h) - g(a.value, b.value - h)) / (2 * h) * b.gradient;
   }
   if (contact == Contact::kCrease || parts.empty()) return out;
   const auto step = [](double from, double to, double c) {
@@ -181,11 +103,7 @@ FieldSample LimbFieldAt(const LimbField& field, std::span<const Affine> joints, 
     const double c = Cosine(parts[first].gradient, parts[p].gradient, field.unit());
     const bool hangs = t.parent[p] == static_cast<std::int32_t>(first);
     const bool carries = t.parent[first] == static_cast<std::int32_t>(p);
-    double share = 1 - (hangs || carries ? step(0.1, 0.3, c) : step(0.7, 0.95, c));
-    const std::size_t joint = hangs ? p : first;
-    if ((hangs || carries) && static_cast<FieldOperator>(t.op[joint]) == FieldOperator::kBlend) {
-      share *= opening(joint, c);
-    }
+    const double share = 1 - (hangs || carries ? step(0.1, 0.3, c) : step(0.7, 0.95, c));
     if (share * (parts[p].value - 0.5) <= most) continue;
     most = share * (parts[p].value - 0.5);
     taken = share * parts[p].gradient;

@@ -102,9 +102,8 @@ class Schedule {
   bool Step(std::size_t p, Known& now) {
     const double length = Length(now.gradient);
     const Vec3d u = (1 / length) * now.gradient;
-    const double newton =
+    const double s =
         std::clamp(rules_.sigma * now.d / length, -0.25 * rules_.unit, 0.25 * rules_.unit);
-    const double s = rules_.newton ? newton : std::copysign(0.05 * rules_.unit, now.d);
     const Vec3d start = at_[p], end = start + s * u;
     const Known next = At(p, end);
     const auto stop = [&](VertexStatus state) {
@@ -143,7 +142,7 @@ class Schedule {
 
   // Adds the remaining distance at once if it is short.
   bool Arrive(std::size_t p, const Known& known) {
-    const double longest = (rules_.newton ? 0.25 : 0.05) * rules_.unit;
+    const double longest = 0.25 * rules_.unit;
     const double square = Dot(known.gradient, known.gradient);
     if (std::abs(known.d) / std::sqrt(square) <= 0.05 * longest) {
       at_[p] = at_[p] + (known.d / square) * known.gradient;

@@ -30,7 +30,7 @@ std::vector<WeightRow> MeanValueRows(const MushMesh& mesh);
 
 struct ProjectionRules {
   double unit = 1, sigma = 0.7;
-  bool newton = true, contact = true, relax = true;
+  bool contact = true, relax = true;
   int iterations = 60, smoothing = 5, fit_iterations = 20;
 };
 

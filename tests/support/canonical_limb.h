@@ -96,9 +96,9 @@ inline Rig CanonicalLimb(const CanonicalOptions& options = {}) {
   return MakeRig(CanonicalSource(options));
 }
 
-inline LimbField BindField(const Rig& rig, const FieldOptions& options = {}) {
+inline LimbField BindField(const Rig& rig, std::size_t samples = 50) {
   Task task;
-  LimbField field = ValueOrDie(LimbField::Bind(rig, Weld(rig), options, task));
+  LimbField field = ValueOrDie(LimbField::Bind(rig, Weld(rig), samples, task));
   if (const absl::Status status = field.Check(rig.joints()); !status.ok()) {
     ValueOrDie<int>(status);
   }
@@ -164,13 +164,6 @@ inline std::vector<Vec3d> Cloud(const Vec3d& centre, const Vec3d& half, std::siz
     points.push_back(ToDouble(ToFloat(centre + Vec3d{u.x * half.x, u.y * half.y, u.z * half.z})));
   }
   return points;
-}
-
-inline FieldOptions With(FieldOperator op, FieldController controller = FieldController::kElbow) {
-  FieldOptions options;
-  options.op = op;
-  options.controller = controller;
-  return options;
 }
 
 inline bool SameBits(std::span<const FieldPoint> a, std::span<const FieldPoint> b) {

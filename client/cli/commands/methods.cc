@@ -122,7 +122,7 @@ void AddMethods(CommandList& commands) {
   set.SetFooter(
       R"(Lists the methods built into this program; with --server those of a server.
 Parameters follow the name in parentheses: 'ddm(iterations=8, lambda=2)', 'ddm(radius=0.03)'.
-Text with spaces needs double quotes: 'dqs | implicit(joints="elbow blend")'; "" is the empty text.
+Text with spaces needs double quotes: 'lbs | delta_mush(map="soft skin")'; "" is the empty text.
 Examples:
   sinew methods
   sinew methods ddm --json

@@ -77,10 +77,6 @@ Rows Unread(const ImplicitParams& p) {
   Finder find;
   find.Unless(p.contact, "smoothing", "contact is false");
   find.Unless(p.tracking, "attraction", "tracking is false");
-  if (!p.joints.empty()) return find.Take();  // joints may have other operators
-  const bool opens = p.op == FieldOperator::kBlend || p.op == FieldOperator::kBulge;
-  find.Unless(opens, "controller", "operator is neither blend nor bulge");
-  find.Unless(p.op == FieldOperator::kBulge, "bulge", "operator is not bulge");
   return find.Take();
 }
 

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "core/base/status.h"
-#include "core/deform/implicit/field/joint_operators.h"
 #include "core/deform/implicit/project/projection.h"
 #include "core/deform/implicit/track/tracking.h"
 #include "core/rig/bind_pose.h"
@@ -20,17 +19,6 @@ constexpr std::uint32_t kMaxIterations = 1000, kMaxSmoothing = 50;  // limits of
 constexpr double kBindWork = 2500, kFrameTime = 1100, kTrackingTime = 10000;
 constexpr std::size_t kFixedBytes = 4096;  // the object and tables of constant size
 
-absl::StatusOr<FieldOptions> OptionsOf(const Rig& rig, const ImplicitParams& params) {
-  FieldOptions options{.op = params.op,
-                       .controller = params.controller,
-                       .bulge = params.bulge,
-                       .joints = {},
-                       .samples = params.samples};
-  SINEW_ASSIGN_OR_RETURN(const auto named, ParseJointOperators(params.joints, params.controller));
-  SINEW_ASSIGN_OR_RETURN(options.joints, FindJointOperators(named, rig.skeleton()));
-  return options;
-}
-
 std::vector<Affine> JointsOfBindPose(const Rig& rig) {
   std::vector<Affine> pose;
   for (const AffineD& joint : BindPose(rig)) pose.push_back(ToFloat(joint));
@@ -39,21 +27,16 @@ std::vector<Affine> JointsOfBindPose(const Rig& rig) {
 
 }  // namespace
 
-absl::Status Implicit::Validate(const ImplicitParams& params) {
-  return ParseJointOperators(params.joints, params.controller).status();
-}
-
 absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitParams& params) {
-  SINEW_ASSIGN_OR_RETURN(const FieldOptions options, OptionsOf(input.rig, params));
   const bool muscles = params.muscles && !input.rig.muscles().empty();
-  const std::size_t field_bytes =
-      LimbField::CostBytes(input.rig, options) + (muscles ? MuscleField::CostBytes(input.rig) : 0);
+  const std::size_t field_bytes = LimbField::CostBytes(input.rig, params.samples) +
+                                  (muscles ? MuscleField::CostBytes(input.rig) : 0);
   SkinSurfaceBytes surface = SkinSurfaceCost(input.rig, input.layout);
   surface.bound += kFixedBytes + (params.tracking ? 12 * input.rig.vertices() : 0);
   const auto vertices = static_cast<double>(input.rig.vertices());
   return BindCost{.peak_bytes = field_bytes + surface.bound + surface.passing,
                   .bound_bytes = field_bytes + surface.bound,
-                  .work = LimbField::Work(input.rig, options) + kBindWork * vertices +
+                  .work = LimbField::Work(input.rig, params.samples) + kBindWork * vertices +
                           (muscles ? MuscleField::Work(input.rig) : 0),
                   .frame_ns = (params.tracking ? kTrackingTime : kFrameTime) * vertices,
                   .surface = RigSurface::kWelded | RigSurface::kOrder | RigSurface::kTriangles |
@@ -64,17 +47,15 @@ absl::StatusOr<BindCost> Implicit::Cost(const BindInput& input, const ImplicitPa
 absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitParams& params,
                                         Task& task) {
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  SINEW_ASSIGN_OR_RETURN(const FieldOptions options, OptionsOf(input.rig, params));
   Implicit implicit;
   implicit.contact = params.contact ? 1 : 0;
-  implicit.newton = params.step == ProjectionStep::kNewton ? 1 : 0;
   implicit.iterations = params.iterations;
   implicit.smoothing = params.smoothing;
   implicit.tracking = params.tracking ? 1 : 0;
   implicit.attraction = params.attraction;
   implicit.joints = static_cast<std::uint32_t>(input.rig.joints());
   SINEW_ASSIGN_OR_RETURN(implicit.field,
-                         LimbField::Bind(input.rig, input.surface.welded(), options, task));
+                         LimbField::Bind(input.rig, input.surface.welded(), params.samples, task));
   const std::vector<Affine> joints = JointsOfBindPose(input.rig);
   std::vector<float> controls;
   for (const Control& control : input.rig.controls()) controls.push_back(control.default_value);
@@ -136,7 +117,6 @@ void Implicit::Run(const StageFrame& frame) const {
     Project(skin, posed,
             {.unit = static_cast<float>(field.unit()),
              .contact = contact != 0,
-             .newton = newton != 0,
              .iterations = iterations,
              .smoothing = smoothing},
             frame);

@@ -19,7 +19,7 @@ namespace sinew {
 
 struct Implicit {
   using Params = ImplicitParams;
-  static constexpr int kVersion = 8;
+  static constexpr int kVersion = 9;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and touches itself without intersecting; use after dqs or dqs | "
       "bulge_free.";
@@ -27,7 +27,7 @@ struct Implicit {
   static constexpr std::string_view kPaper = "Vaillant et al. 2013";
   static constexpr std::string_view kCostClass = "370 x";
 
-  std::uint32_t contact = 1, newton = 1, iterations = 0, smoothing = 0;
+  std::uint32_t contact = 1, iterations = 0, smoothing = 0;
   std::uint32_t tracking = 0;
   float attraction = 0;
   std::uint32_t joints = 0;  // number of joints of the rig
@@ -36,10 +36,8 @@ struct Implicit {
   SkinSurface skin;
   std::vector<float> inward;  // [points][3] see BindInward; empty without tracking
 
-  // Checks the syntax of `joints`.
-  static absl::Status Validate(const ImplicitParams& params);
+  static absl::Status Validate(const ImplicitParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const ImplicitParams& params);
-  // kInvalidArgument: `joints` names a joint that is not in the rig.
   static absl::StatusOr<Implicit> Bind(const BindInput& input, const ImplicitParams& params,
                                        Task& task);
   StageFacts Facts() const;
@@ -50,7 +48,6 @@ struct Implicit {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit("contact", self.contact, rule::Within{0, 1});
-    visit("newton", self.newton, rule::Within{0, 1});
     visit("iterations", self.iterations, rule::Within{0, 1000});
     visit("smoothing", self.smoothing, rule::Within{0, 50});
     visit("tracking", self.tracking, rule::Within{0, 1});

@@ -28,8 +28,8 @@ Finished Bind(const std::string& deformer, std::vector<std::string> more = {}) {
 TEST(Messages, ErrorsNameTypedOption) {
   const std::pair<const char*, const char*> rows[] = {
       {"ddm(radius=5)", "sinew: --deformer stage 1 (ddm), radius: got 5, need 0 to 1"},
-      {"dqs | bulge_free | implicit(joints=\"elbow9 blend\")",
-       "sinew: --deformer stage 3 (implicit), joints: the rig has no joint 'elbow9'"},
+      {"shapes | dqs | delta_mush(map=\"elbow 9\")",
+       "sinew: --deformer stage 3 (delta_mush), map: the rig has no vertex map 'elbow 9'"},
       {"dance", "sinew: --deformer: got method 'dance'"},
       {"lbs | lbs", "sinew: --deformer stage 2: lbs reads rest positions"},
       {"{\"stages\": [{\"lbs\": {}}, {\"delta_mush\": {\"step\": 7}}]}",
@@ -46,11 +46,11 @@ TEST(Messages, ErrorsNameTypedOption) {
   }
 }
 
-// What a script writes where its list of joints is empty.
-TEST(Messages, EmptyJointListMeansNone) {
-  const Finished empty = Bind("dqs | bulge_free | implicit(joints=\"\")");
+// What a script writes where its variable is empty.
+TEST(Messages, EmptyMapMeansNone) {
+  const Finished empty = Bind("lbs | delta_mush(map=\"\")");
   EXPECT_EQ(empty.exit_code, 0) << empty.err;
-  EXPECT_EQ(Bind("dqs | bulge_free | implicit(joints=)").exit_code, 65);
+  EXPECT_EQ(Bind("lbs | delta_mush(map=)").exit_code, 65);
 }
 
 TEST(Messages, PicturesNameTheirOptions) {

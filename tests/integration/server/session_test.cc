@@ -95,7 +95,7 @@ TEST_F(SessionTest, WrongSourceErrorsNameField) {
   EXPECT_EQ(fails(request), "source.recipe");
   EXPECT_EQ(fails(RequestFor(rig, "dqs(blend=2)")).rfind("source.", 0), 0u);
   EXPECT_EQ(fails(RequestFor(rig, "no_such_method")).rfind("source.", 0), 0u);
-  request.mutable_source()->mutable_recipe()->add_stages()->mutable_implicit()->set_operator_(
+  request.mutable_source()->mutable_recipe()->add_stages()->mutable_delta_mush()->set_laplacian(
       "dance");
   EXPECT_EQ(fails(request).rfind("source.recipe.stages[0]", 0), 0u);
   request = RequestFor(rig, "lbs");

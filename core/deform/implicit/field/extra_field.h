@@ -8,8 +8,8 @@
 
 namespace sinew {
 
-// Valid for one frame. F = max(part, primitive) replaces the part, so joint operators act between
-// limbs including their muscles (after Vaillant et al. 2013).
+// Valid for one frame. F = max(part, primitive) replaces the part, so contact acts between limbs
+// including their muscles (after Vaillant et al. 2013).
 struct ExtraField {
   virtual ~ExtraField() = default;
   // Raw f (about a distance in model space, < 0 inside) and its outward gradient at 16 points in

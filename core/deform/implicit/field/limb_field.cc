@@ -17,41 +17,15 @@ namespace sinew {
 namespace {
 
 constexpr std::size_t kAtOnce = 8;  // parts fitted in parallel
-constexpr std::uint32_t kMaxSamples = 400;
-constexpr float kMaxBulge = 0.9f;
 // Nanoseconds per mesh corner and part: finding the triangles near its ends, and casting rays.
 constexpr double kEndTriangle = 10;
 
-std::size_t MostCentres(const FieldOptions& options) {
-  return options.samples + options.samples / 10 + 1 + kMaxCaps + kMaxClosing;
+std::size_t MostCentres(std::size_t samples) {
+  return samples + samples / 10 + 1 + kMaxCaps + kMaxClosing;
 }
 
 std::size_t MostParts(const Rig& rig) {
   return std::min(rig.joints(), rig.vertices() / kFewestSamples);
-}
-
-absl::Status CheckOptions(const Rig& rig, const FieldOptions& options) {
-  if (options.samples < 8 || options.samples > kMaxSamples) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("samples: got ", options.samples, ", need 8 to ", kMaxSamples));
-  }
-  if (!(options.bulge >= 0 && options.bulge <= kMaxBulge)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("bulge: got ", options.bulge, ", need 0 to ", kMaxBulge));
-  }
-  std::vector<bool> named(rig.joints());
-  for (const JointOperator& own : options.joints) {
-    if (own.joint >= rig.joints()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("joints: got joint ", own.joint, ", need less than ", rig.joints()));
-    }
-    if (named[own.joint]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("joints: duplicate joint '", rig.skeleton().joint(own.joint).name, "'"));
-    }
-    named[own.joint] = true;
-  }
-  return absl::OkStatus();
 }
 
 template <class Values>
@@ -61,23 +35,23 @@ bool AllFinite(const Values& values) {
 
 }  // namespace
 
-std::size_t LimbField::CostBytes(const Rig& rig, const FieldOptions& options) {
-  const std::size_t centres = MostCentres(options), parts = MostParts(rig);
+std::size_t LimbField::CostBytes(const Rig& rig, std::size_t samples) {
+  const std::size_t centres = MostCentres(samples), parts = MostParts(rig);
   const std::size_t unknowns = 4 * centres;
-  const std::size_t fits = std::min(parts, kAtOnce) * (unknowns * (unknowns + 64) * sizeof(double) +
-                                                       options.samples * 40 * 200);
-  const std::size_t fixed = 4 * BulgeProfile::kTable * sizeof(double) + 4096;
+  const std::size_t fits =
+      std::min(parts, kAtOnce) * (unknowns * (unknowns + 64) * sizeof(double) + samples * 40 * 200);
+  constexpr std::size_t kFixed = 4096;
   // Indices and areas of the triangles near an end.
   const std::size_t corners = rig.mesh().face_vertices().size();
   const std::size_t near = corners - std::min(corners, 2 * rig.mesh().faces());
   // A triangle belongs to at most three parts; a vertex is counted for two.
-  return fixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24 + 84) +
+  return kFixed + LimbSurfaceBytes(rig) + fits + near * (std::min(parts, kAtOnce) * 12 + 24 + 84) +
          parts * (2 * centres * (kCentreFloats * sizeof(float) + 56) + 3 * kReachCells + 2048) +
          rig.vertices() * (16 + 240) + rig.joints() * 64;
 }
 
-double LimbField::Work(const Rig& rig, const FieldOptions& options) {
-  const auto unknowns = static_cast<double>(4 * (options.samples + 2 * kMaxDome));
+double LimbField::Work(const Rig& rig, std::size_t samples) {
+  const auto unknowns = static_cast<double>(4 * (samples + 2 * kMaxDome));
   return static_cast<double>(rig.vertices()) * 300 +
          static_cast<double>(MostParts(rig)) *
              (kMaxFits * unknowns * unknowns * unknowns * 0.4 + 2e6 +
@@ -85,10 +59,9 @@ double LimbField::Work(const Rig& rig, const FieldOptions& options) {
 }
 
 absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& welded,
-                                          const FieldOptions& options, Task& task) {
-  SINEW_RETURN_IF_ERROR(CheckOptions(rig, options));
-  SINEW_RETURN_IF_ERROR(task.CheckMemory(CostBytes(rig, options)));
-  const double work = Work(rig, options), surface_work = 300 * static_cast<double>(rig.vertices());
+                                          std::size_t samples, Task& task) {
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(CostBytes(rig, samples)));
+  const double work = Work(rig, samples), surface_work = 300 * static_cast<double>(rig.vertices());
   const LimbSurface surface = MakeLimbSurface(rig, welded);
   const std::vector<LimbBone> bones = MakeLimbBones(rig, surface);
   task.Advance(surface_work);
@@ -97,7 +70,7 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     const std::size_t n = std::min(kAtOnce, bones.size() - from);
     task.For(n, 1, [&](std::size_t begin, std::size_t end) {
       for (std::size_t b = from + begin; b < from + end; ++b) {
-        fits[b] = FitPart(surface, bones[b], options.samples, task);
+        fits[b] = FitPart(surface, bones[b], samples, task);
       }
     });
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -107,13 +80,10 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
 
   LimbField field;
-  field.bulge_profile_ = BulgeProfile::MakeTable(static_cast<double>(options.bulge));
   field.figures_.assign(kFigures, 0);
   field.centre_offset_ = {0};
   std::vector<std::int32_t> part_of_bone(bones.size(), -1), part_of_joint(rig.joints(), -1);
   std::vector<double> flesh;
-  std::vector<JointOperator> own(rig.joints(), {0, options.op, options.controller});
-  for (const JointOperator& named : options.joints) own[named.joint] = named;
   for (std::size_t b = 0; b < bones.size(); ++b) {
     const LimbBone& bone = bones[b];
     const PartFit& fit = fits[b];
@@ -131,8 +101,6 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     }
     field.parent_.push_back(above < 0 ? -1 : part_of_bone[static_cast<std::size_t>(above)]);
     field.joint_.push_back(bone.joint);
-    field.op_.push_back(static_cast<std::uint8_t>(own[bone.joint].op));
-    field.controller_.push_back(static_cast<std::uint8_t>(own[bone.joint].controller));
     field.to_joint_.push_back(to_joint);
     field.radius_.push_back(bone.radius);
     flesh.push_back(bone.flesh);

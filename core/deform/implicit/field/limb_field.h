@@ -1,10 +1,10 @@
 // limb_field.h - the scalar field of a character: one Hermite radial basis function per joint's
-// part of the skin, posed with its joint and composed along the skeleton.
+// part of the skin, posed with its joint. The composed field is their maximum.
 //
 // f of a part approximates a distance near its surface, < 0 inside; F = t(f / r) is the compact
 // field (posed_field.h). Parts are fitted to samples of the mesh in its bind pose, so evaluation
 // needs neither vertices nor faces. Sources: Vaillant et al. 2013 (Implicit Skinning), Macedo et
-// al. 2011 (Hermite radial basis functions), Gourmel et al. 2013 (operators).
+// al. 2011 (Hermite radial basis functions).
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -19,8 +19,6 @@
 #include "core/base/bind_statistic.h"
 #include "core/base/types.h"
 #include "core/deform/implicit/field/extra_field.h"
-#include "core/deform/implicit/field/field_operators.h"
-#include "core/deform/implicit/field/field_options.h"
 #include "core/deform/implicit/field/hrbf_kernel.h"
 #include "core/deform/implicit/field/packed_hrbf.h"
 #include "core/deform/implicit/field/posed_field.h"
@@ -35,13 +33,13 @@ namespace sinew {
 // joint. Part space: the bind pose's model space relative to the part's centre.
 class LimbField {
  public:
-  // Upper limits of the memory Bind holds (including its result), and its progress units.
-  static std::size_t CostBytes(const Rig& rig, const FieldOptions& options);
-  static double Work(const Rig& rig, const FieldOptions& options);
-  // Independent of the thread count. Advances the task by Work in total. kInvalidArgument: a joint
-  // out of range or duplicate, bulge or samples out of range. kCancelled.
+  // Upper limits of the memory Bind holds (including its result), and its progress units. samples:
+  // surface samples per part.
+  static std::size_t CostBytes(const Rig& rig, std::size_t samples);
+  static double Work(const Rig& rig, std::size_t samples);
+  // Independent of the thread count. Advances the task by Work in total. kCancelled.
   static absl::StatusOr<LimbField> Bind(const Rig& rig, const WeldedPoints& welded,
-                                        const FieldOptions& options, Task& task);
+                                        std::size_t samples, Task& task);
   // Validates loaded tables. kDataLoss.
   absl::Status Check(std::size_t joints) const;
 
@@ -70,10 +68,6 @@ class LimbField {
     visit("field_joint", self.joint_, rule::Below(rule::Joints()), rule::Rising());
     visit("field_parent", self.parent_, rule::Size(parts), rule::Below(parts, -1));
     visit("field_part_of_binding", self.part_of_binding_, rule::Below(parts, -1));
-    visit("field_operator", self.op_, rule::Size(parts),
-          rule::Below(ChoiceNames(FieldOperator{}).size()));
-    visit("field_controller", self.controller_, rule::Size(parts),
-          rule::Below(ChoiceNames(FieldController{}).size()));
     visit("field_to_joint", self.to_joint_, rule::Size(parts), rule::Finite());
     visit("field_radius", self.radius_, rule::Size(parts), rule::Positive());
     visit("field_box", self.box_, rule::Size(6 * parts), rule::Finite());
@@ -86,8 +80,6 @@ class LimbField {
     visit("field_without", self.without_field_, rule::Below(rule::Joints()));
     visit("field_figures", self.figures_, rule::Size(kFigures), rule::Finite());
     visit("field_unit", self.unit_, rule::Positive());
-    visit("field_bulge_profile", self.bulge_profile_, rule::Size(BulgeProfile::kTable),
-          rule::Finite());
   }
 
  private:
@@ -96,17 +88,15 @@ class LimbField {
   enum Figure : std::size_t { kSamples, kClosing, kFolded, kOpen, kWithout, kFigures };
   std::vector<std::uint32_t> joint_;
   std::vector<std::int32_t> parent_, part_of_binding_;
-  std::vector<std::uint8_t> op_, controller_;  // [P] operator between part and parent
-  std::vector<AffineD> to_joint_;              // [P] part space to joint space
-  std::vector<double> radius_;                 // [P]
+  std::vector<AffineD> to_joint_;    // [P] part space to joint space
+  std::vector<double> radius_;       // [P]
   std::vector<float> box_;           // [P][6] min x y z, max x y z of the support grid, in radii
   std::vector<std::uint8_t> reach_;  // [P][kReachCells] upper bounds in the grid, see part_reach.h
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
   AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
   AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]
   std::vector<std::uint32_t> without_field_;
-  std::vector<double> figures_;        // see Statistics
-  std::vector<double> bulge_profile_;  // see BulgeProfile
+  std::vector<double> figures_;  // see Statistics
   double unit_ = 1;
 };
 
@@ -134,14 +124,12 @@ class PosedLimbField final : public PosedField {
   HrbfPart PartAt(std::size_t part) const;
 
   const LimbField& field_;
-  BulgeProfile profile_;
   std::vector<const ExtraField*> extras_;  // ascending by part
   std::vector<Affine> frames_;             // [P]
   AlignedVector<float> placed_;            // [P][kPlacedFloats] kernel input per part
   AlignedVector<float> bounds_;            // [ceil(P / 16)][6][16] support in model space
   double gradient_unit_ = 1;               // gradients below 1e-9 of it count as zero
   bool culls_ = true;
-  bool maxima_ = true;  // all joint operators are max
 };
 
 }  // namespace sinew

@@ -5,11 +5,8 @@
 #include <bit>
 #include <cmath>
 #include <limits>
-#include <optional>
 
 #include "core/base/smooth_step.h"
-#include "core/deform/implicit/field/field_controller.h"
-#include "core/deform/implicit/field/field_operators.h"
 #include "core/deform/implicit/field/hrbf_kernel.h"
 #include "core/deform/implicit/field/limb_field.h"
 #include "core/rig/bones.h"
@@ -91,15 +88,13 @@ class PosedLimbField::Query {
       MaxFieldKernel(raw.value, own.value);
     }
   }
-  static Need NeedOf(const PosedLimbField& posed, Contact contact) {
-    if (!posed.maxima_) return Need::kAll;
+  static Need NeedOf(Contact contact) {
     return contact == Contact::kSurface ? Need::kInside : Need::kLargest;
   }
 
   void Compose(Contact contact, FieldBlock& out) const {
     out = {};
     for (std::size_t k = 0; k < size(); ++k) MaxFieldKernel(block(k).value, out.value);
-    if (!posed_.maxima_) ApplyJoints(contact, out);
     if (contact == Contact::kSurface) ApplyContact(out);
   }
 
@@ -197,14 +192,6 @@ class PosedLimbField::Query {
                               extra.minimum.z <= box_[5] && extra.maximum.z >= box_[2]);
   }
 
-  std::optional<std::size_t> SlotOf(std::int32_t part) const {
-    if (part < 0) return std::nullopt;
-    const auto at =
-        std::ranges::lower_bound(entries_, static_cast<std::uint32_t>(part), {}, &Entry::part);
-    if (at == entries_.end() || at->part != static_cast<std::uint32_t>(part)) return std::nullopt;
-    return static_cast<std::size_t>(at - entries_.begin());
-  }
-
   double Cosine(const Vec3d& a, const Vec3d& b) const {
     const double size = std::sqrt(Dot(a, a)) * std::sqrt(Dot(b, b));
     const double least = kNoGradient * posed_.gradient_unit_;
@@ -212,55 +199,14 @@ class PosedLimbField::Query {
     return std::clamp(Dot(a, b) / size, -1.0, 1.0);
   }
 
-  FieldOperator OperatorOf(std::uint32_t part) const {
-    return static_cast<FieldOperator>(posed_.field_.op_[part]);
-  }
-  FieldController ControllerOf(std::uint32_t part) const {
-    return static_cast<FieldController>(posed_.field_.controller_[part]);
-  }
-
-  Composed Apply(std::uint32_t joint, double lo, double hi, double cosine) const {
-    const FieldOperator op = OperatorOf(joint);
-    if (op == FieldOperator::kCleanUnion) return CleanUnionFields(lo, hi);
-    const double t = FieldOpening(ControllerOf(joint), cosine);
-    return op == FieldOperator::kBlend ? BlendFields(lo, hi, t)
-                                       : BulgeFields(lo, hi, t, posed_.profile_);
-  }
-
-  // Composes every part with its parent by the operator of its joint.
-  void ApplyJoints(Contact contact, FieldBlock& out) const {
-    for (std::size_t k = 0; k < size(); ++k) {
-      const FieldOperator op = OperatorOf(part(k));
-      if (op == FieldOperator::kMax ||
-          (op == FieldOperator::kCleanUnion && contact == Contact::kSurface)) {
-        continue;
-      }
-      const std::optional<std::size_t> parent = SlotOf(posed_.field_.parent_[part(k)]);
-      if (!parent) continue;
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        if (!(block(k).value[i] > 0 && block(*parent).value[i] > 0)) continue;
-        Lane a = At(block(k), i), b = At(block(*parent), i);
-        if (a.f > b.f) std::swap(a, b);
-        const Composed met = Apply(part(k), a.f, b.f, Cosine(a.gradient, b.gradient));
-        if (met.g > double{out.value[i]}) {
-          Put({met.g, met.d_lo * a.gradient + met.d_hi * b.gradient}, i, out);
-        }
-      }
-    }
-  }
-
   // Weight of the contact between two parts: 0 = plain union.
   double ContactShare(std::size_t a, std::size_t b, double cosine) const {
     const auto part_a = static_cast<std::int32_t>(part(a));
     const auto part_b = static_cast<std::int32_t>(part(b));
     const auto& parent = posed_.field_.parent_;
-    const bool hangs = parent[part(a)] == part_b, carries = parent[part(b)] == part_a;
-    if (!hangs && !carries) return 1 - SmoothStep(kOthers[0], kOthers[1], cosine);
-    const std::uint32_t joint = part(hangs ? a : b);
-    // Where a blend is open, the parts are meant to merge.
-    const double open =
-        OperatorOf(joint) == FieldOperator::kBlend ? FieldOpening(ControllerOf(joint), cosine) : 1;
-    return open * (1 - SmoothStep(kNeighbours[0], kNeighbours[1], cosine));
+    const bool adjacent = parent[part(a)] == part_b || parent[part(b)] == part_a;
+    const double* between = adjacent ? kNeighbours : kOthers;
+    return 1 - SmoothStep(between[0], between[1], cosine);
   }
 
   // 1/2 + |F1 - F2| where both points are inside: the set F1 = F2 becomes part of the surface. Uses
@@ -301,7 +247,6 @@ class PosedLimbField::Query {
 PosedLimbField::PosedLimbField(const LimbField& field, const PosedRig& posed,
                                std::span<const ExtraField* const> extras)
     : field_(field),
-      profile_(field.bulge_profile_),
       extras_(extras.begin(), extras.end()),
       placed_(field.parts() * kPlacedFloats),
       bounds_((field.parts() + kLanes - 1) / kLanes * 6 * kLanes),
@@ -312,7 +257,6 @@ PosedLimbField::PosedLimbField(const LimbField& field, const PosedRig& posed,
         sinew::Compose(ToDouble(posed.joints[field.joint_[p]]), field.to_joint_[p]);
     frames_.push_back(ToFloat(frame));
     Place(p, frame);
-    if (static_cast<FieldOperator>(field.op_[p]) != FieldOperator::kMax) maxima_ = false;
   }
   for (std::size_t p = field.parts(); p < bounds_.size() / 6; ++p) SetBounds(p, kNowhere, kHere);
 }
@@ -370,7 +314,7 @@ HrbfPart PosedLimbField::PartAt(std::size_t part) const {
 }
 
 void PosedLimbField::Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const {
-  Query(*this, points, Query::NeedOf(*this, contact)).Compose(contact, out);
+  Query(*this, points, Query::NeedOf(contact)).Compose(contact, out);
 }
 
 PartBlocks PosedLimbField::EvaluateParts(const PointBlock& points) const {

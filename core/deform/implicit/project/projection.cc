@@ -15,10 +15,10 @@
 namespace sinew {
 namespace {
 
-constexpr float kNewtonUnits = 0.25f, kFixedUnits = 0.05f;  // longest step
-constexpr float kNoGradient = 1e-5f;                        // per unit
-constexpr float kStrayed = 10 * kLevelTolerance;            // smoothed if steps ran out
-constexpr std::uint32_t kFirstRings = 6, kLastRings = 3;    // diffusions
+constexpr float kLongestStep = 0.25f;                     // in units
+constexpr float kNoGradient = 1e-5f;                      // per unit
+constexpr float kStrayed = 10 * kLevelTolerance;          // smoothed if steps ran out
+constexpr std::uint32_t kFirstRings = 6, kLastRings = 3;  // diffusions
 // Where wrong-side points returned, rows of a coarse mesh alternate between the sides of the
 // crease, which needs more passes.
 constexpr std::uint32_t kLastSmoothing = 1, kStraySmoothing = 3;
@@ -64,9 +64,8 @@ class Projection {
     list_ = scratch.Take<std::uint32_t>(count);
     region_ = scratch.Take<std::uint32_t>(count);
     const float unit = options.unit * field.Scale();
-    rules_ = {.newton = options.newton,
-              .sigma = options.sigma,
-              .longest = (options.newton ? kNewtonUnits : kFixedUnits) * unit,
+    rules_ = {.sigma = options.sigma,
+              .longest = kLongestStep * unit,
               .creases = options.contact,
               .least_gradient = kNoGradient / unit};
   }

@@ -22,7 +22,6 @@ namespace sinew {
 struct ProjectionOptions {
   float unit = 1;       // typical limb radius in bind space, see LimbField
   bool contact = true;  // points stop at creases, which are smoothed
-  bool newton = true;   // else steps of 0.05 units
   float sigma = 0.7f;   // fraction of a Newton step
   std::uint32_t iterations = 60;
   std::uint32_t smoothing = 5;

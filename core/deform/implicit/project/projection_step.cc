@@ -129,7 +129,7 @@ class Step {
             .d = d,
             .from = At(p),
             .along = {g[0] / length, g[1] / length, g[2] / length},
-            .high = rules_.newton ? newton : std::copysign(rules_.longest, d)};
+            .high = newton};
   }
 
   void MakeSteps() {

@@ -26,9 +26,8 @@ inline constexpr std::uint8_t kMovingPoint = 255;  // besides VertexStatus: stil
 inline constexpr std::size_t kStepGrain = 256;     // maximum points per AdvancePoints
 
 struct StepRules {
-  bool newton = true;  // sigma d / |grad F|, at most `longest`; else always `longest`
-  float sigma = 0.7f;
-  float longest = 0;         // model units
+  float sigma = 0.7f;        // fraction of a Newton step d / |grad F|
+  float longest = 0;         // of a step, model units
   bool creases = true;       // rule C
   float least_gradient = 0;  // per model unit; smaller gradients count as zero
 };

@@ -14,7 +14,7 @@ TEST(OptionForField, NamesTheOptionOfEachField) {
       {"recipe.stages[0]", "bind", "--deformer stage 1"},
       {"recipe.stages", "bind", "--deformer"},
       {"source.ddm.radius", "bind", "--deformer (ddm), radius"},
-      {"recipe.stages[1].implicit.joints", "render", "--deformer stage 2 (implicit), joints"},
+      {"recipe.stages[1].implicit.samples", "render", "--deformer stage 2 (implicit), samples"},
       {"source.recipe_text", "bind", "--deformer"},
       {"target.source.recipe_text", "render", "--deformer"},
       {"targets[1].source.recipe_text", "compare", "--deformers number 2"},

@@ -133,7 +133,7 @@ TEST(MuscleSkin, FootprintIsSkinOfItsJoints) {
 TEST(MuscleSkin, MuscleReplacesPartOfOrigin) {
   const Rig rig = testing::MakeRig(testing::TubeWithMusclesSource());
   Task task;
-  const auto limbs = LimbField::Bind(rig, Weld(rig), {}, task);
+  const auto limbs = LimbField::Bind(rig, Weld(rig), 50, task);
   ASSERT_TRUE(limbs.ok()) << limbs.status();
   const auto muscles = MuscleField::Bind(rig, *limbs, task);
   ASSERT_TRUE(muscles.ok()) << muscles.status();
@@ -181,7 +181,7 @@ TEST(MuscleSkin, MuscleOutsideSkinHasNoEffect) {
     source.muscles[0].insertion.at.y += away;
     const Rig rig = testing::MakeRig(source);
     Task task;
-    const auto limbs = LimbField::Bind(rig, Weld(rig), {}, task);
+    const auto limbs = LimbField::Bind(rig, Weld(rig), 50, task);
     ASSERT_TRUE(limbs.ok()) << limbs.status();
     const auto muscles = MuscleField::Bind(rig, *limbs, task);
     ASSERT_TRUE(muscles.ok()) << muscles.status();

@@ -74,7 +74,7 @@ TEST(RecipeText, PresetsRejectUnknownParameters) {
 
 TEST(RecipeText, EmptyQuotesAreEmptyText) {
   for (const auto& [recipe_text, plain] :
-       {std::pair{"dqs | implicit(joints=\"\")", "dqs | implicit"},
+       {std::pair{"lbs | delta_mush(map=\"\")", "lbs | delta_mush"},
         {"dqs(blend_map=\"\", blend=0.5)", "dqs(blend=0.5)"}}) {
     const auto recipe = ParseRecipe(recipe_text);
     ASSERT_TRUE(recipe.ok()) << recipe.status();
@@ -120,18 +120,20 @@ TEST(RecipeText, RejectsInvalidText) {
       {"dqs(blend=1", "need ',' or ')'"},
       {"dqs(blend=\"\")", "dqs.blend: got '', need a number from 0 to 1"},
       {"dqs(\"\"=1)", "need a parameter name"},
-      {"dqs | implicit(joints=\")", "got '\"' at column 23, need a value"},
+      {"lbs | delta_mush(map=\")", "got '\"' at column 22, need a value"},
       {"\"\"", "need a method's name"},
       {"ddm(laplacian=mean_value)", "need uniform, cotangent"},
       {"ddm(pop_guard=1)", "need true or false"},
       {"lbs(speed=3)", "recipe.stages[0].lbs.speed: unknown parameter"},
-      {"dqs | bulge_free | implicit(joints=elbow)", "recipe.stages[2].implicit.joints: got"},
+      {"dqs | bulge_free | implicit(samples=7)", "recipe.stages[2].implicit.samples: got 7"},
       {"shapes | delta_mush(step=7)",
        "recipe.stages[2].delta_mush.step: got 7"},  // stage index after the inserted lbs
       {"lbs | implcit", "muscle, bulge_free_dqs, implicit_skinning; did you mean implicit?"},
       {"lbs | implicit(trakcing=true)", "attraction; did you mean tracking?"},
-      {"lbs | implicit(step=newtn)", "got 'newtn', need newton, fixed; did you mean newton?"},
+      {"lbs | bulge_free(method=bisectr)",
+       "got 'bisectr', need projection, bisector; did you mean bisector?"},
       {"lbs | dqs", "dqs reads rest positions"},
+      {"implicit", "implicit reads posed positions"},
   };
   for (const auto& [recipe_text, message] : cases) {
     const auto recipe = ParseRecipe(recipe_text);

@@ -118,9 +118,6 @@ TEST(UnusedParameters, CoversImplicitSkinningParameters) {
   using Paths = std::vector<std::string>;
   EXPECT_EQ(paths("dqs | implicit(attraction=0.5)"), Paths{"stages[1].implicit.attraction"});
   EXPECT_EQ(paths("dqs | implicit(tracking=true, attraction=0.5)"), Paths{});
-  EXPECT_EQ(paths("dqs | implicit(bulge=0.5)"), Paths{"stages[1].implicit.bulge"});
-  EXPECT_EQ(paths("dqs | implicit(operator=bulge, bulge=0.5, controller=finger)"), Paths{});
-  EXPECT_EQ(paths("dqs | implicit(controller=finger)"), Paths{"stages[1].implicit.controller"});
   EXPECT_EQ(paths("dqs | implicit(contact=false, smoothing=9)"),
             Paths{"stages[1].implicit.smoothing"});
 }

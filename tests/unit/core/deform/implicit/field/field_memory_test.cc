@@ -10,15 +10,13 @@ namespace sinew {
 namespace {
 
 void ExpectWithinCost(const Rig& rig, std::uint32_t samples) {
-  FieldOptions options;
-  options.samples = samples;
   const std::size_t peak = testing::PeakOf([&] {
     Task task;
-    const auto field = LimbField::Bind(rig, Weld(rig), options, task);
+    const auto field = LimbField::Bind(rig, Weld(rig), samples, task);
     ASSERT_TRUE(field.ok());
-    EXPECT_LE(field->bytes(), LimbField::CostBytes(rig, options));
+    EXPECT_LE(field->bytes(), LimbField::CostBytes(rig, samples));
   });
-  EXPECT_LE(peak, LimbField::CostBytes(rig, options)) << samples << " samples";
+  EXPECT_LE(peak, LimbField::CostBytes(rig, samples)) << samples << " samples";
 }
 
 TEST(FieldMemory, PeakWithinEstimate) {
@@ -32,8 +30,8 @@ TEST(FieldMemory, PeakWithinEstimate) {
 
 TEST(FieldMemory, RespectsMemoryLimit) {
   const Rig rig = testing::TubeRig();
-  Task task({.memory_limit = LimbField::CostBytes(rig, {}) - 1});
-  EXPECT_EQ(LimbField::Bind(rig, Weld(rig), {}, task).status().code(),
+  Task task({.memory_limit = LimbField::CostBytes(rig, 50) - 1});
+  EXPECT_EQ(LimbField::Bind(rig, Weld(rig), 50, task).status().code(),
             absl::StatusCode::kResourceExhausted);
 }
 

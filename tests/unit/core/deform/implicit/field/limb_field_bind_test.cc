@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <functional>
 #include <stop_token>
 
 #include "core/base/table_io.h"
@@ -23,7 +22,6 @@ using testing::FieldInPose;
 using testing::FieldPoint;
 using testing::RestPose;
 using testing::SameBits;
-using testing::With;
 
 TEST(LimbField, SameBitsForAnyThreadCount) {
   const Rig rig = testing::TubeRig({.joints = 20, .length = 40, .radius = 0.5});
@@ -33,15 +31,15 @@ TEST(LimbField, SameBitsForAnyThreadCount) {
     return tables.Finish();
   };
   Task alone({.parallel = false}), all;
-  const auto a = testing::ValueOrDie(LimbField::Bind(rig, Weld(rig), {}, alone));
-  const auto b = testing::ValueOrDie(LimbField::Bind(rig, Weld(rig), {}, all));
+  const auto a = testing::ValueOrDie(LimbField::Bind(rig, Weld(rig), 50, alone));
+  const auto b = testing::ValueOrDie(LimbField::Bind(rig, Weld(rig), 50, all));
   EXPECT_EQ(saved(a), saved(b));
   EXPECT_EQ(a.parts(), 20u);
 }
 
 TEST(LimbField, RoundTripsThroughTables) {
   const Rig rig = CanonicalLimb();
-  const LimbField field = BindField(rig, With(FieldOperator::kBulge));
+  const LimbField field = BindField(rig);
   TableWriter writer;
   SaveFields(writer, "x.", field);
   const std::string bytes = writer.Finish();
@@ -77,11 +75,10 @@ TEST(LimbField, CheckRejectsDamagedTables) {
   EXPECT_EQ(field.Check(1).code(), absl::StatusCode::kDataLoss);
   const double nan = std::nan("");
   const std::pair<std::string_view, double> spoils[] = {
-      {"field_joint", 7},      {"field_joint", 1},         {"field_parent", 0},
-      {"field_parent", -2},    {"field_operator", 4},      {"field_controller", 5},
-      {"field_to_joint", nan}, {"field_radius", 0},        {"field_radius", nan},
-      {"field_box", nan},      {"field_centre_offset", 1}, {"field_centres", nan},
-      {"field_figures", nan},  {"field_unit", 0},          {"field_bulge_profile", nan}};
+      {"field_joint", 7},     {"field_joint", 1},      {"field_parent", 0},
+      {"field_parent", -2},   {"field_to_joint", nan}, {"field_radius", 0},
+      {"field_radius", nan},  {"field_box", nan},      {"field_centre_offset", 1},
+      {"field_centres", nan}, {"field_figures", nan},  {"field_unit", 0}};
   for (const auto& [name, value] : spoils) {
     LimbField spoilt = field;
     LimbField::Fields(spoilt, Spoil{name, value});
@@ -89,42 +86,24 @@ TEST(LimbField, CheckRejectsDamagedTables) {
   }
 }
 
-TEST(LimbField, RejectsOptionsOutOfRange) {
-  const Rig rig = CanonicalLimb();
-  const auto code = [&](std::function<void(FieldOptions&)> change) {
-    FieldOptions options;
-    change(options);
-    Task task;
-    return LimbField::Bind(rig, Weld(rig), options, task).status().code();
-  };
-  const auto invalid = absl::StatusCode::kInvalidArgument;
-  EXPECT_EQ(code([](FieldOptions&) {}), absl::StatusCode::kOk);
-  EXPECT_EQ(code([](FieldOptions& o) { o.samples = 7; }), invalid);
-  EXPECT_EQ(code([](FieldOptions& o) { o.samples = 401; }), invalid);
-  EXPECT_EQ(code([](FieldOptions& o) { o.bulge = 0.95f; }), invalid);
-  EXPECT_EQ(code([](FieldOptions& o) { o.bulge = std::nanf(""); }), invalid);
-  EXPECT_EQ(code([](FieldOptions& o) { o.joints = {{.joint = 2}}; }), invalid);
-  EXPECT_EQ(code([](FieldOptions& o) { o.joints = {{.joint = 1}, {.joint = 1}}; }), invalid);
-}
-
 TEST(LimbField, CancellableAndReportsProgress) {
   const Rig rig = testing::TubeRig({.joints = 20, .length = 40, .radius = 0.5});
   double last = 0;
   Task task({.progress = [&](double done) { last = done; }});
-  task.SetTotal(LimbField::Work(rig, {}));
-  EXPECT_TRUE(LimbField::Bind(rig, Weld(rig), {}, task).ok());
+  task.SetTotal(LimbField::Work(rig, 50));
+  EXPECT_TRUE(LimbField::Bind(rig, Weld(rig), 50, task).ok());
   EXPECT_NEAR(last, 1, 1e-9);
   std::stop_source stop;
   Task stopped({.stop = stop.get_token(), .progress = [&](double) { stop.request_stop(); }});
-  stopped.SetTotal(LimbField::Work(rig, {}));
-  EXPECT_EQ(LimbField::Bind(rig, Weld(rig), {}, stopped).status().code(),
+  stopped.SetTotal(LimbField::Work(rig, 50));
+  EXPECT_EQ(LimbField::Bind(rig, Weld(rig), 50, stopped).status().code(),
             absl::StatusCode::kCancelled);
 }
 
 TEST(LimbField, DegenerateRigsStayFinite) {
   for (const auto& [name, rig] : testing::AllRigs()) {
     SCOPED_TRACE(name);
-    const LimbField field = BindField(rig, With(FieldOperator::kBlend, FieldController::kCamel));
+    const LimbField field = BindField(rig);
     EXPECT_GT(field.unit(), 0);
     ASSERT_EQ(field.PartsOfVertices(rig).size(), rig.vertices());
     const double size = rig.mesh().diagonal();

@@ -7,7 +7,6 @@
 #include <cmath>
 #include <cstring>
 
-#include "core/deform/implicit/field/field_controller.h"
 #include "core/simd/target.h"
 #include "tests/reference/field_reference.h"
 #include "tests/support/canonical_limb.h"
@@ -25,10 +24,27 @@ using testing::FieldInPose;
 using testing::FieldPoint;
 using testing::RestPose;
 using testing::SameBits;
-using testing::With;
 
 double Length(const Vec3d& v) {
   return std::sqrt(Dot(v, v));
+}
+
+TEST(CompactFieldReference, MatchesTable) {
+  EXPECT_DOUBLE_EQ(reference::CompactField(0), 0.5);
+  EXPECT_NEAR(reference::CompactField(-0.5), 0.896484, 1e-6);
+  EXPECT_NEAR(reference::CompactField(0.5), 0.103516, 1e-6);
+  EXPECT_NEAR(reference::CompactField(-0.25), 0.724792, 1e-6);
+  EXPECT_NEAR(reference::CompactField(0.9), 0.001158, 1e-6);
+}
+
+TEST(CompactFieldReference, ZeroSlopeAndCurvatureAtEnds) {
+  const auto f = reference::CompactField;
+  for (const double end : {-1.0, 1.0}) {
+    const double h = 1e-4, inside = end - std::copysign(h, end), deeper = inside - (end - inside);
+    EXPECT_NEAR((f(end) - f(inside)) / h, 0, 1e-6);
+    EXPECT_NEAR((f(end) - 2 * f(inside) + f(deeper)) / (h * h), 0, 1e-3);
+    EXPECT_EQ(f(2 * end), f(end));
+  }
 }
 
 TEST(LimbField, HalfOnSkinAndZeroOutside) {
@@ -54,29 +70,17 @@ TEST(LimbField, HalfOnSkinAndZeroOutside) {
 TEST(LimbField, MatchesReference) {
   const Rig rig = CanonicalLimb();
   const auto points = Cloud({1, 1, 0}, {6, 4, 2}, 3000);
-  const FieldOptions options[] = {With(FieldOperator::kMax), With(FieldOperator::kCleanUnion),
-                                  With(FieldOperator::kBlend, FieldController::kElbow),
-                                  With(FieldOperator::kBlend, FieldController::kCamel),
-                                  With(FieldOperator::kBulge, FieldController::kFinger)};
-  for (const FieldOptions& option : options) {
-    const LimbField field = BindField(rig, option);
-    FieldInPose bent(field, BendPose(rig, 90));
-    for (const Contact contact : {Contact::kCrease, Contact::kSurface}) {
-      const auto got = AskField(*bent, points, contact);
-      std::size_t off = 0;
-      for (std::size_t i = 0; i < points.size(); ++i) {
-        const auto want = reference::LimbFieldAt(field, bent.pose(), points[i], contact);
-        // The controllers' tables have 1,000 entries; bulge is steep beside the contact.
-        const bool opens = option.op == FieldOperator::kBlend;
-        EXPECT_NEAR(got[i].value, want.value,
-                    option.op == FieldOperator::kBulge ? 2e-3
-                    : opens                            ? 3e-4
-                                                       : 2e-4);
-        off += Length(got[i].gradient - want.gradient) > 0.01 ? 1 : 0;
-      }
-      // Bulge is steep beside the contact, and either side of a crease is valid.
-      EXPECT_LT(off, points.size() / 50) << static_cast<int>(option.op);
+  const LimbField field = BindField(rig);
+  FieldInPose bent(field, BendPose(rig, 90));
+  for (const Contact contact : {Contact::kCrease, Contact::kSurface}) {
+    const auto got = AskField(*bent, points, contact);
+    std::size_t off = 0;
+    for (std::size_t i = 0; i < points.size(); ++i) {
+      const auto want = reference::LimbFieldAt(field, bent.pose(), points[i], contact);
+      EXPECT_NEAR(got[i].value, want.value, 2e-4);
+      off += Length(got[i].gradient - want.gradient) > 0.01 ? 1 : 0;
     }
+    EXPECT_LT(off, points.size() / 50) << "either side of a crease is valid";
   }
 }
 
@@ -188,24 +192,22 @@ TEST(LimbField, ContactPlaneIsOnSurface) {
 TEST(LimbField, SameBitsOnEveryLevelAndBlock) {
   const Rig rig = CanonicalLimb();
   const auto points = Cloud({1, 1, 0}, {6, 4, 2}, 640);
-  for (const FieldOperator op : {FieldOperator::kMax, FieldOperator::kBlend}) {
-    const LimbField field = BindField(rig, With(op, FieldController::kFinger));
-    FieldInPose bent(field, BendPose(rig, 100));
-    ASSERT_TRUE(ForceIsa(Isa::kScalar).ok());
-    const auto want = AskField(*bent, points, Contact::kSurface);
-    for (const Isa isa : SupportedIsas()) {
-      ASSERT_TRUE(ForceIsa(isa).ok());
-      EXPECT_TRUE(SameBits(AskField(*bent, points, Contact::kSurface), want)) << IsaName(isa);
-    }
-    ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
-    std::vector<FieldPoint> alone;
-    for (const Vec3d& p : points) {
-      alone.push_back(AskField(*bent, std::vector{p}, Contact::kSurface)[0]);
-    }
-    EXPECT_TRUE(SameBits(alone, want)) << "a lane depends on its own point alone";
-    (*bent).DisableCulling();
-    EXPECT_TRUE(SameBits(AskField(*bent, points, Contact::kSurface), want)) << "culling";
+  const LimbField field = BindField(rig);
+  FieldInPose bent(field, BendPose(rig, 100));
+  ASSERT_TRUE(ForceIsa(Isa::kScalar).ok());
+  const auto want = AskField(*bent, points, Contact::kSurface);
+  for (const Isa isa : SupportedIsas()) {
+    ASSERT_TRUE(ForceIsa(isa).ok());
+    EXPECT_TRUE(SameBits(AskField(*bent, points, Contact::kSurface), want)) << IsaName(isa);
   }
+  ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
+  std::vector<FieldPoint> alone;
+  for (const Vec3d& p : points) {
+    alone.push_back(AskField(*bent, std::vector{p}, Contact::kSurface)[0]);
+  }
+  EXPECT_TRUE(SameBits(alone, want)) << "a lane depends on its own point alone";
+  (*bent).DisableCulling();
+  EXPECT_TRUE(SameBits(AskField(*bent, points, Contact::kSurface), want)) << "culling";
 }
 
 TEST(LimbField, ClosesOpenTubes) {
@@ -215,19 +217,6 @@ TEST(LimbField, ClosesOpenTubes) {
   FieldInPose rest(field, RestPose(rig));
   EXPECT_EQ(AskField(*rest, std::vector<Vec3d>{{8, 0, 0}})[0].value, 0);
   EXPECT_GT(AskField(*rest, std::vector<Vec3d>{{4, 0, 0}})[0].value, 0.7);
-}
-
-TEST(LimbField, OperatorOfSingleJoint) {
-  const Rig rig = CanonicalLimb();
-  FieldOptions options;
-  options.joints = {{1, FieldOperator::kBlend, FieldController::kFlatDown}};
-  const LimbField own = BindField(rig, options),
-                  all = BindField(rig, With(FieldOperator::kBlend, FieldController::kFlatDown)),
-                  none = BindField(rig);
-  const auto points = Cloud({0, 1, 0}, {2, 2, 1}, 160);
-  FieldInPose a(own, BendPose(rig, 60)), b(all, BendPose(rig, 60)), c(none, BendPose(rig, 60));
-  EXPECT_TRUE(SameBits(AskField(*a, points), AskField(*b, points)));
-  EXPECT_FALSE(SameBits(AskField(*a, points), AskField(*c, points)));
 }
 
 // Three closed cylinders of radius 1 that meet at the origin: the root's along -x, two children
@@ -275,15 +264,9 @@ Rig Star() {
   return testing::MakeRig(std::move(source));
 }
 
-// Blending with the union of the parent and its siblings would jump where another of them becomes
-// the largest, because its gradient differs: here by 0.05.
 TEST(LimbField, BranchesComposeContinuously) {
-  const FieldController camel = FieldController::kCamel;
-  EXPECT_GT(BlendFields(0.45, 0.5, FieldOpening(camel, 0)).g -
-                BlendFields(0.45, 0.5, FieldOpening(camel, 1)).g,
-            0.04);
   const Rig rig = Star();
-  const LimbField field = BindField(rig, With(FieldOperator::kBlend, camel));
+  const LimbField field = BindField(rig);
   ASSERT_EQ(field.parts(), 3u);
   EXPECT_EQ(field.parents()[2], 0);
   FieldInPose rest(field, RestPose(rig));
@@ -317,7 +300,7 @@ struct Ball final : ExtraField {
 
 TEST(LimbField, ExtrasReplaceTheirParts) {
   const Rig rig = CanonicalLimb();
-  const LimbField field = BindField(rig, With(FieldOperator::kBlend, FieldController::kElbow));
+  const LimbField field = BindField(rig);
   Ball ball;
   ball.centre = {2, 1, 0};
   ball.size = 0.5;

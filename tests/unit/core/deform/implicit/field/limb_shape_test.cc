@@ -83,9 +83,7 @@ Shape BendShape(const LimbField& field, const Rig& rig, double degrees) {
 TEST(LimbShape, CanonicalBendKeepsRadius) {
   const Rig rig = CanonicalLimb();
   for (const std::uint32_t samples : {30u, 50u, 100u, 200u}) {
-    FieldOptions options;
-    options.samples = samples;
-    const LimbField field = testing::BindField(rig, options);
+    const LimbField field = testing::BindField(rig, samples);
     for (const double degrees : {30.0, 60.0, 90.0, 120.0}) {
       const Shape shape = BendShape(field, rig, degrees);
       std::printf("samples %u bend %g: bulge %.4f dent %.4f\n", samples, degrees, shape.bulge,

@@ -162,18 +162,16 @@ TEST(Projection, BendsStopAtOtherPart) {
 TEST(Projection, FittedPointsAreOnLevel) {
   const auto pose = testing::BendPose(Cylinder().rig(), 100);
   const RoundedLimb field = PosedLimb(pose);
-  for (const bool newton : {true, false}) {
-    const Projected run = Cylinder().Run<Dqs>(pose, field, {.newton = newton, .smoothing = 0});
-    std::size_t fitted = 0;
-    for (std::size_t v = 0; v < run.points.size(); ++v) {
-      if (run.vertex_status[v] != static_cast<std::uint8_t>(VertexStatus::kFitted)) continue;
-      const std::uint32_t p = Cylinder().skin().lane_point[Cylinder().layout().lane[v]];
-      const double level = double{Cylinder().skin().potential[p]};
-      EXPECT_LT(std::abs(field.At(run.points[v], Contact::kCrease).value - level), 2e-5) << v;
-      ++fitted;
-    }
-    EXPECT_GT(fitted, 250u);
+  const Projected run = Cylinder().Run<Dqs>(pose, field, {.smoothing = 0});
+  std::size_t fitted = 0;
+  for (std::size_t v = 0; v < run.points.size(); ++v) {
+    if (run.vertex_status[v] != static_cast<std::uint8_t>(VertexStatus::kFitted)) continue;
+    const std::uint32_t p = Cylinder().skin().lane_point[Cylinder().layout().lane[v]];
+    const double level = double{Cylinder().skin().potential[p]};
+    EXPECT_LT(std::abs(field.At(run.points[v], Contact::kCrease).value - level), 2e-5) << v;
+    ++fitted;
   }
+  EXPECT_GT(fitted, 250u);
 }
 
 // More steps never leave a fitted or moving point farther from its level.
@@ -271,9 +269,8 @@ TEST(Projection, MatchesReference) {
     double degrees;
     ProjectionOptions options;
   };
-  for (const Case& c :
-       {Case{60, {}}, Case{90, {}}, Case{120, {}}, Case{90, {.newton = false}},
-        Case{90, {.contact = false}}, Case{90, {.smoothing = 0}}, Case{90, {.relax = false}}}) {
+  for (const Case& c : {Case{60, {}}, Case{90, {}}, Case{120, {}}, Case{90, {.contact = false}},
+                        Case{90, {.smoothing = 0}}, Case{90, {.relax = false}}}) {
     const auto pose = testing::BendPose(Cylinder().rig(), c.degrees);
     const RoundedLimb field = PosedLimb(pose);
     const auto as_field = [](const RoundedLimb& limb) -> reference::Field {
@@ -285,8 +282,7 @@ TEST(Projection, MatchesReference) {
     ProjectionOptions options = c.options;
     options.strays = false;  // not in the reference
     const Projected run = Cylinder().Run<Dqs>(pose, field, options);
-    const reference::ProjectionRules rules = {.newton = c.options.newton,
-                                              .contact = c.options.contact,
+    const reference::ProjectionRules rules = {.contact = c.options.contact,
                                               .relax = c.options.relax,
                                               .smoothing = static_cast<int>(c.options.smoothing)};
     const auto want = reference::Project(Cylinder().rig(), as_field(RestLimb()), as_field(field),
