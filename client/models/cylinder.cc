@@ -7,7 +7,6 @@
 #include "client/models/joint_chain.h"
 #include "client/models/models.h"
 #include "core/base/smooth_step.h"
-#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
@@ -31,14 +30,14 @@ void AddWeights(double y, Skin& skin) {
 
 }  // namespace
 
-absl::StatusOr<Model> Cylinder() {
-  SINEW_ASSIGN_OR_RETURN(Model tube, Tube({.rings = 81,
-                                           .segments = 32,
-                                           .joints = 1,
-                                           .radius = kRadius,
-                                           .length = kLength,
-                                           .influences = 1,
-                                           .frames = 1}));
+Model Cylinder() {
+  Model tube = Tube({.rings = 81,
+                     .segments = 32,
+                     .joints = 1,
+                     .radius = kRadius,
+                     .length = kLength,
+                     .influences = 1,
+                     .frames = 1});
   Mesh& mesh = tube.rig.meshes[0];
   mesh.name = "cylinder";
   mesh.skin = {};

@@ -31,14 +31,13 @@ struct TubeOptions {
   std::uint32_t frames = 48;     // of the clip, which bends and twists, at 24 fps; 1 to 100,000
 };
 
-// Vertices: rings * segments + 2. kInvalidArgument: an option out of range, or over 16,777,216
-// vertices.
-absl::StatusOr<Model> Tube(const TubeOptions& options = {});
+// Vertices: rings * segments + 2, at most 16,777,216.
+Model Tube(const TubeOptions& options = {});
 
 // The cylinder of the figures in papers: along +Y, ten radii long, a joint in its
 // middle, weights that change over one radius to either side of it. Its clip bends the joint by one
 // degree a frame, so that frame 90 is bent by 90 degrees: to 150 degrees and back.
-absl::StatusOr<Model> Cylinder();
+Model Cylinder();
 
 // Names for Make: "arm", "cylinder", "hand", "tube".
 std::vector<std::string> ModelNames();

@@ -9,40 +9,13 @@
 
 #include "client/models/joint_chain.h"
 #include "client/models/models.h"
-#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
 
 constexpr double kTurn = 2 * std::numbers::pi;
-constexpr std::uint64_t kMaxVertices = std::uint64_t{1} << 24;
 constexpr double kBend = 100 * kTurn / 360,
                  kTwist = 120 * kTurn / 360;  // of the whole tube, at the extremes
-
-absl::Status CheckRange(const char* name, std::uint32_t value, std::uint32_t low,
-                        std::uint32_t high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("tube.", name, ": got ", value, ", need ", low, " to ", high));
-}
-
-absl::Status Check(const TubeOptions& o) {
-  SINEW_RETURN_IF_ERROR(CheckRange("rings", o.rings, 2, 1'000'000));
-  SINEW_RETURN_IF_ERROR(CheckRange("segments", o.segments, 3, 10'000));
-  SINEW_RETURN_IF_ERROR(CheckRange("joints", o.joints, 1, 1'000));
-  SINEW_RETURN_IF_ERROR(CheckRange("influences", o.influences, 1, std::min(16u, o.joints)));
-  SINEW_RETURN_IF_ERROR(CheckRange("frames", o.frames, 1, 100'000));
-  if (!(o.radius > 0) || !(o.length > 0) || !std::isfinite(o.radius) || !std::isfinite(o.length)) {
-    return absl::InvalidArgumentError(absl::StrCat("tube: radius ", o.radius, ", length ", o.length,
-                                                   ", need both finite and above 0"));
-  }
-  const std::uint64_t vertices = std::uint64_t{o.rings} * o.segments + 2;
-  if (vertices > kMaxVertices) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("tube: ", vertices, " vertices, need at most ", kMaxVertices));
-  }
-  return absl::OkStatus();
-}
 
 void AddSurface(const TubeOptions& o, Mesh& mesh) {
   for (std::uint32_t ring = 0; ring < o.rings; ++ring) {
@@ -98,8 +71,7 @@ void AddWeights(const TubeOptions& o, double y, Skin& skin) {
 
 }  // namespace
 
-absl::StatusOr<Model> Tube(const TubeOptions& options) {
-  SINEW_RETURN_IF_ERROR(Check(options));
+Model Tube(const TubeOptions& options) {
   std::vector<ChainJoint> joints;
   for (std::uint32_t j = 0; j < options.joints; ++j) {
     joints.push_back({absl::StrCat("joint_", j), options.length * j / options.joints});

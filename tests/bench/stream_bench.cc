@@ -120,12 +120,12 @@ class Client {
  public:
   Client(const Options& options, Ports ports) : options_(options), ports_(ports) {
     const client::Model model =
-        Check(client::Tube({.rings = static_cast<std::uint32_t>(options.vertices / 50),
-                            .segments = 50,
-                            .joints = 50,
-                            .length = 10,
-                            .influences = 4,
-                            .frames = 2}));
+        client::Tube({.rings = static_cast<std::uint32_t>(options.vertices / 50),
+                      .segments = 50,
+                      .joints = 50,
+                      .length = 10,
+                      .influences = 4,
+                      .frames = 2});
     pose_.assign(model.clip.joint_transforms.begin(),
                  model.clip.joint_transforms.begin() +
                      static_cast<std::ptrdiff_t>(model.rig.joints.size() * 12));
@@ -252,7 +252,9 @@ class Client {
 int main(int argc, char** argv) {
   sinew::bench::Options options;
   CLI::App app("Stream rates beside raw gRPC, both measured now.");
-  app.add_option("--vertices", options.vertices, "of the tube")->capture_default_str();
+  app.add_option("--vertices", options.vertices, "of the tube")
+      ->check(CLI::Range(100, 16'000'000))
+      ->capture_default_str();
   app.add_option("--rounds", options.rounds)->capture_default_str();
   app.add_option("--seconds", options.seconds, "per row and round")->capture_default_str();
   app.add_option("--pauses", options.pauses, "of 1.02 s, for the last line")->capture_default_str();

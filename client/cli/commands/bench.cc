@@ -34,7 +34,7 @@ absl::StatusOr<CharacterFile> SyntheticTube(std::uint32_t vertices) {
   tube.segments = vertices < 512 ? 8 : 32;
   tube.rings = std::max(2U, (vertices - 2) / tube.segments);
   tube.influences = 4;
-  SINEW_ASSIGN_OR_RETURN(client::Model model, client::Tube(tube));
+  client::Model model = client::Tube(tube);
   CharacterFile character;
   character.kind = CharacterFile::Kind::kModel;
   character.label = "synthetic tube";

@@ -16,7 +16,7 @@ using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
 client::RigData Rig() {
-  return client::Tube({.rings = 3, .segments = 3, .joints = 2})->rig;
+  return client::Tube({.rings = 3, .segments = 3, .joints = 2}).rig;
 }
 
 CacheInfo InfoOf(const client::RigData& rig) {

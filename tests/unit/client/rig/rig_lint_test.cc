@@ -17,7 +17,7 @@ using ::testing::Contains;
 using ::testing::IsEmpty;
 
 client::RigData Tube() {
-  return client::Tube({.rings = 5, .segments = 4, .joints = 2, .influences = 2})->rig;
+  return client::Tube({.rings = 5, .segments = 4, .joints = 2, .influences = 2}).rig;
 }
 
 std::vector<std::string> Messages(const client::RigData& rig, Severity severity) {
