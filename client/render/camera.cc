@@ -6,27 +6,14 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-
-#include "core/base/status.h"
+#include <numbers>
 
 namespace sinew::client {
 namespace {
 
 using Eigen::Vector3d;
 
-absl::Status CheckRange(const char* field, double value, double low, double high) {
-  if (value >= low && value <= high) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("framing.", field, ": ", value, ", need ", low, " to ", high));
-}
-
-absl::Status Check(const Framing& framing) {
-  SINEW_RETURN_IF_ERROR(CheckRange("azimuth", framing.azimuth, -1e3, 1e3));
-  SINEW_RETURN_IF_ERROR(CheckRange("elevation", framing.elevation, -1.5, 1.5));
-  SINEW_RETURN_IF_ERROR(CheckRange("field_of_view", framing.field_of_view, 1e-3, 3));
-  SINEW_RETURN_IF_ERROR(CheckRange("aspect", framing.aspect, 1e-4, 1e4));
-  return CheckRange("margin", framing.margin, 0, 0.4);
-}
+constexpr double kFieldOfView = 0.45;  // radians, before zooming
 
 // Largest value of each expression over all points; see below.
 struct Extremes {
@@ -40,17 +27,18 @@ struct Extremes {
 
 absl::StatusOr<Camera> FrameMeshes(std::span<const std::span<const float>> meshes,
                                    const Framing& framing) {
-  SINEW_RETURN_IF_ERROR(Check(framing));
+  const double azimuth = framing.azimuth * std::numbers::pi / 180;
+  const double elevation = framing.elevation * std::numbers::pi / 180;
   const bool z_up = framing.up == UpAxis::kZ;
   const Vector3d up = z_up ? Vector3d(0, 0, 1) : Vector3d(0, 1, 0);
   const Vector3d front = z_up ? Vector3d(0, -1, 0) : Vector3d(0, 0, 1);
   const Vector3d side = up.cross(front);
   // Camera axes: `back` points from the target to the eye.
-  const Vector3d level = std::cos(framing.azimuth) * front + std::sin(framing.azimuth) * side;
-  const Vector3d back = std::cos(framing.elevation) * level + std::sin(framing.elevation) * up;
+  const Vector3d level = std::cos(azimuth) * front + std::sin(azimuth) * side;
+  const Vector3d back = std::cos(elevation) * level + std::sin(elevation) * up;
   const Vector3d right = up.cross(back).normalized();
   const Vector3d top = back.cross(right);
-  const double slope_y = std::tan(framing.field_of_view / 2) * (1 - 2 * framing.margin);
+  const double slope_y = std::tan(kFieldOfView / 2) * (1 - 2 * kMargin);
   const double slope_x = slope_y * framing.aspect;
 
   // A point at (x, y, z) is inside if |x - eye.x| <= slope_x * (eye.z - z), and likewise y: four
@@ -86,13 +74,20 @@ absl::StatusOr<Camera> FrameMeshes(std::span<const std::span<const float>> meshe
   const double eye_z = has_width ? depth : extreme.near + offset;
   const double eye_x = (extreme.right - extreme.left) / 2,
                eye_y = (extreme.top - extreme.bottom) / 2;
-  const Vector3d target = right * eye_x + top * eye_y + back * extreme.near;
-  const Vector3d eye = target + back * (eye_z - extreme.near);
+  Vector3d target = right * eye_x + top * eye_y + back * extreme.near;
+  Vector3d eye = target + back * (eye_z - extreme.near);
+  if (framing.look_at) {
+    const Vector3d at(framing.look_at->data()), away = eye - target;
+    const double length = away.norm();
+    const double in_front = (away / length).dot(eye - at);
+    target = at;
+    eye = at + away / length * (in_front > 0 ? in_front : length);
+  }
   Camera camera;
   camera.eye = {eye.x(), eye.y(), eye.z()};
   camera.target = {target.x(), target.y(), target.z()};
   camera.up = {up.x(), up.y(), up.z()};
-  camera.field_of_view = framing.field_of_view;
+  camera.field_of_view = 2 * std::atan(std::tan(kFieldOfView / 2) / framing.zoom);
   camera.ground = extreme.lowest;
   return camera;
 }

@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 
 #include <array>
+#include <optional>
 #include <span>
 
 #include "sinew/rig_data.h"
@@ -20,19 +21,22 @@ struct Camera {
   double ground = 0;           // scene units along `up`: height of the ground
 };
 
+// Part of the picture's height and width left free on each side.
+inline constexpr double kMargin = 0.08;
+
 struct Framing {
-  UpAxis up = UpAxis::kY;       // kUnspecified counts as kY
-  double azimuth = 0.6;         // radians around `up`; 0 looks at the front (along -Z or +Y)
-  double elevation = 0.25;      // radians above the horizon, (-1.5, 1.5)
-  double field_of_view = 0.45;  // radians, vertical, (0, 3]
-  double aspect = 16.0 / 9;     // width / height of the picture
-  double margin = 0.08;  // of the picture's height and width left free on each side, [0, 0.4]
+  UpAxis up = UpAxis::kY;             // kUnspecified counts as kY
+  double azimuth = 35;                // degrees around `up`; 0 looks at the front (along -Z or +Y)
+  double elevation = 14;              // degrees above the horizon, [-85, 85]
+  double aspect = 16.0 / 9;           // width / height of the picture
+  double zoom = 1;                    // magnification: above 1, less than the whole mesh is seen
+  std::optional<Point> look_at = {};  // the middle of the picture; unset = the middle of the mesh
 };
 
 // The camera that sees all points of all `meshes` (each [V * 3], scene units) as large as the
-// margin allows, centred. Pass the frames of several methods, or of a whole clip, to get
-// comparable pictures. The ground lies below the lowest point. Cost O(points), exact, no search.
-// kInvalidArgument: no point, a point not finite, a value of `framing` out of range.
+// margin allows, centred; then turned to `look_at` and zoomed. Pass the frames of several methods,
+// or of a whole clip, to get comparable pictures. The ground lies below the lowest point. Cost
+// O(points), exact, no search. kInvalidArgument: no point, a point not finite.
 absl::StatusOr<Camera> FrameMeshes(std::span<const std::span<const float>> meshes,
                                    const Framing& framing);
 

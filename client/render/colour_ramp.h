@@ -1,7 +1,6 @@
-// colour_ramp.h - numbers as colours: weights, distances, differences.
+// colour_ramp.h - numbers as colours: weights, distances.
 #pragma once
 
-#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -9,18 +8,11 @@
 
 namespace sinew::client {
 
-enum class Ramp : std::uint8_t {
-  kViridis,  // dark blue to yellow: quantities
-  kHeat,     // clay over orange to dark red: deviations from zero
-};
+// From clay at 0 over orange to dark red at 1. Brightness decreases monotonically and evenly: the
+// ramp can be read without colour vision. Values outside [0, 1] are clamped, NaN is magenta.
+Rgb RampColour(double value);
 
-// Viridis increases in brightness monotonically and evenly, heat decreases: both can be read
-// without colour vision. Values outside [0, 1] are clamped, NaN is magenta.
-Rgb RampColour(double value, Ramp ramp = Ramp::kViridis);
-
-// Colours for MeshView::colours: [V * 3] sRGB in [0, 1], `low` at the ramp's start, `high` at its
-// end (low < high; equal bounds give the ramp's start).
-std::vector<float> RampColours(std::span<const float> values, double low, double high,
-                               Ramp ramp = Ramp::kViridis);
+// Colours for MeshView::colours: [V * 3] sRGB in [0, 1], values from 0 to `high` > 0 over the ramp.
+std::vector<float> RampColours(std::span<const float> values, double high);
 
 }  // namespace sinew::client

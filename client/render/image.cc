@@ -4,20 +4,6 @@
 #include "client/render/image.h"
 
 namespace sinew::client {
-namespace {
-
-// Frees libpng's memory on every return. Its simplified interface reports errors by return
-// value: no longjmp.
-struct PngControl {
-  png_image png{};
-  PngControl() { png.version = PNG_IMAGE_VERSION; }
-  ~PngControl() { png_image_free(&png); }
-  PngControl(const PngControl&) = delete;
-  PngControl& operator=(const PngControl&) = delete;
-};
-
-}  // namespace
-
 Image::Image(std::uint32_t width_in, std::uint32_t height_in, Rgb fill)
     : width(width_in), height(height_in), rgb(std::size_t{width_in} * height_in * 3) {
   for (std::size_t k = 0; k < rgb.size(); ++k) rgb[k] = fill[k % 3];
@@ -44,36 +30,20 @@ absl::StatusOr<std::string> EncodePng(const Image& image) {
     return absl::InvalidArgumentError(
         absl::StrCat("image.rgb: ", image.rgb.size(), " bytes, need ", size));
   }
-  PngControl control;
-  control.png.width = image.width;
-  control.png.height = image.height;
-  control.png.format = PNG_FORMAT_RGB;
-  png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(control.png);
+  // libpng's simplified interface reports errors by return value, without longjmp, and frees what
+  // it allocated for writing.
+  png_image png{};
+  png.version = PNG_IMAGE_VERSION;
+  png.width = image.width;
+  png.height = image.height;
+  png.format = PNG_FORMAT_RGB;
+  png_alloc_size_t bytes = PNG_IMAGE_PNG_SIZE_MAX(png);
   std::string out(bytes, '\0');
-  if (png_image_write_to_memory(&control.png, out.data(), &bytes, 0, image.rgb.data(), 0,
-                                nullptr) == 0) {
-    return absl::InternalError(absl::StrCat("png: ", control.png.message));
+  if (png_image_write_to_memory(&png, out.data(), &bytes, 0, image.rgb.data(), 0, nullptr) == 0) {
+    return absl::InternalError(absl::StrCat("png: ", png.message));
   }
   out.resize(bytes);
   return out;
-}
-
-absl::StatusOr<Image> ReadPng(std::span<const std::byte> bytes) {
-  PngControl control;
-  if (png_image_begin_read_from_memory(&control.png, bytes.data(), bytes.size()) == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("png: ", control.png.message));
-  }
-  if (control.png.width > kMaxImageSide || control.png.height > kMaxImageSide) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "png: ", control.png.width, " x ", control.png.height, ", need at most ", kMaxImageSide));
-  }
-  control.png.format = PNG_FORMAT_RGB;
-  Image image(control.png.width, control.png.height, {0, 0, 0});
-  const png_color white = {255, 255, 255};
-  if (png_image_finish_read(&control.png, &white, image.rgb.data(), 0, nullptr) == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("png: ", control.png.message));
-  }
-  return image;
 }
 
 }  // namespace sinew::client

@@ -6,7 +6,6 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -32,9 +31,5 @@ struct Image {
 // bytes. kInvalidArgument: a side is 0 or above kMaxImageSide, or `rgb` has another size.
 // kInternal: libpng failed.
 absl::StatusOr<std::string> EncodePng(const Image& image);
-
-// Reads any PNG as 8-bit sRGB; transparency is laid over white.
-// kInvalidArgument: not a PNG, damaged or truncated, a side above kMaxImageSide.
-absl::StatusOr<Image> ReadPng(std::span<const std::byte> bytes);
 
 }  // namespace sinew::client

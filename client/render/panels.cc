@@ -29,7 +29,12 @@ struct PanelText {
   std::vector<SwatchRow> swatches;
 };
 
-// Everything in pixels, from the largest picture.
+// Distance between the baselines of text of a size.
+constexpr int LineOf(int size) {
+  return size * 3 / 2;
+}
+
+// Everything in pixels, from the size of the pictures.
 struct Sheet {
   int columns = 1, rows = 1;
   int cell_width = 0, cell_height = 0;  // of the pictures
@@ -41,26 +46,7 @@ struct Sheet {
   std::vector<PanelText> texts;
   std::vector<std::string> title, legend;  // legend: its title where it does not fit beside the bar
   std::vector<SwatchRow> swatches;
-
-  int LabelLine() const { return label_size * 3 / 2; }
-  int NoteLine() const { return note_size * 3 / 2; }
-  int TitleLine() const { return title_size * 3 / 2; }
 };
-
-absl::Status Check(std::span<const Panel> panels) {
-  if (panels.empty()) return absl::InvalidArgumentError("panels: 0, need at least 1");
-  for (std::size_t k = 0; k < panels.size(); ++k) {
-    const Image& image = panels[k].image;
-    const bool sized = image.width >= 1 && image.height >= 1 && image.width <= kMaxImageSide &&
-                       image.height <= kMaxImageSide;
-    if (!sized || image.rgb.size() != std::size_t{image.width} * image.height * 3) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "panels[", k, "].image: ", image.width, " x ", image.height, " with ", image.rgb.size(),
-          " bytes, need 1 to ", kMaxImageSide, " on each side and 3 bytes a pixel"));
-    }
-  }
-  return absl::OkStatus();
-}
 
 int BestColumns(int panels, int cell_width, int cell_height) {
   int best = 1;
@@ -76,14 +62,6 @@ int BestColumns(int panels, int cell_width, int cell_height) {
     }
   }
   return best;
-}
-
-bool HasText(std::span<const Panel> panels, const PanelOptions& options) {
-  bool text = !options.title.empty() || options.legend || !options.swatches.empty();
-  for (const Panel& panel : panels) {
-    text |= !panel.label.empty() || !panel.note.empty() || !panel.swatches.empty();
-  }
-  return text;
 }
 
 int SwatchWidth(Font& font, const Swatch& swatch, int size) {
@@ -117,8 +95,8 @@ void PlanPanelTexts(Font& font, std::span<const Panel> panels, Sheet& sheet) {
     text.swatches = Rows(font, panel.swatches, sheet.note_size, sheet.cell_width);
     const auto small_lines = static_cast<int>(text.note.size() + text.swatches.size());
     sheet.text_height =
-        std::max(sheet.text_height, static_cast<int>(text.label.size()) * sheet.LabelLine() +
-                                        small_lines * sheet.NoteLine());
+        std::max(sheet.text_height, static_cast<int>(text.label.size()) * LineOf(sheet.label_size) +
+                                        small_lines * LineOf(sheet.note_size));
   }
 }
 
@@ -130,7 +108,7 @@ void PlanCommonTexts(Font& font, const PanelOptions& options, Sheet& sheet) {
     --sheet.title_size;
   }
   sheet.title = font.Wrap(options.title, sheet.title_size, room, kTitleLines);
-  sheet.title_height = static_cast<int>(sheet.title.size()) * sheet.TitleLine();
+  sheet.title_height = static_cast<int>(sheet.title.size()) * LineOf(sheet.title_size);
   if (options.legend) {
     const Legend& legend = *options.legend;
     const int size = sheet.note_size, texts = font.Width(legend.title, size) +
@@ -139,40 +117,34 @@ void PlanCommonTexts(Font& font, const PanelOptions& options, Sheet& sheet) {
     if (texts + sheet.width / 3 + 6 * size > room) {
       sheet.legend = font.Wrap(legend.title, size, room, kNoteLines);
     }
-    sheet.legend_height = size * 5 / 2 + static_cast<int>(sheet.legend.size()) * sheet.NoteLine();
+    sheet.legend_height =
+        size * 5 / 2 + static_cast<int>(sheet.legend.size()) * LineOf(sheet.note_size);
   }
   sheet.swatches = Rows(font, options.swatches, sheet.note_size, room);
-  sheet.swatch_height = static_cast<int>(sheet.swatches.size()) * sheet.NoteLine();
+  sheet.swatch_height = static_cast<int>(sheet.swatches.size()) * LineOf(sheet.note_size);
   if (sheet.swatch_height > 0) sheet.swatch_height += sheet.note_size / 2;
   // A gap, so that they are not read as belonging to one panel.
   if (sheet.swatch_height > 0 && !options.legend) sheet.swatch_space = sheet.note_size;
 }
 
-// font: null where there is no text.
-absl::StatusOr<Sheet> Plan(Font* font, std::span<const Panel> panels, const PanelOptions& options) {
+absl::StatusOr<Sheet> Plan(Font& font, std::span<const Panel> panels, const PanelOptions& options) {
   Sheet sheet;
-  for (const Panel& panel : panels) {
-    sheet.cell_width = std::max(sheet.cell_width, static_cast<int>(panel.image.width));
-    sheet.cell_height = std::max(sheet.cell_height, static_cast<int>(panel.image.height));
-  }
+  sheet.cell_width = static_cast<int>(panels[0].image.width);
+  sheet.cell_height = static_cast<int>(panels[0].image.height);
   const int base = std::min(sheet.cell_width, sheet.cell_height);
   sheet.label_size = std::clamp(base / 18, 13, 64);
   sheet.note_size = std::clamp(base / 24, 11, 48);
   sheet.title_size = std::clamp(base / 13, 16, 96);
   sheet.gap = std::max(4, base / 40);
-  if (font != nullptr) sheet.cell_width = std::max(sheet.cell_width, kMinTextWidth);
+  sheet.cell_width = std::max(sheet.cell_width, kMinTextWidth);
   const auto count = static_cast<int>(std::min<std::size_t>(panels.size(), kMaxImageSide));
-  sheet.columns = options.columns == 0 ? BestColumns(count, sheet.cell_width, sheet.cell_height)
-                                       : static_cast<int>(std::min<std::uint32_t>(
-                                             options.columns, static_cast<std::uint32_t>(count)));
+  sheet.columns = BestColumns(count, sheet.cell_width, sheet.cell_height);
   sheet.rows = (count + sheet.columns - 1) / sheet.columns;
   const std::int64_t width =
       std::int64_t{sheet.columns} * (sheet.cell_width + sheet.gap) + sheet.gap;
   sheet.width = static_cast<int>(std::min<std::int64_t>(width, kMaxImageSide));
-  if (font != nullptr) {
-    PlanPanelTexts(*font, panels, sheet);
-    PlanCommonTexts(*font, options, sheet);
-  }
+  PlanPanelTexts(font, panels, sheet);
+  PlanCommonTexts(font, options, sheet);
   const std::int64_t height =
       std::int64_t{sheet.rows} * (sheet.cell_height + sheet.text_height + sheet.gap) + sheet.gap +
       sheet.title_height + sheet.legend_height + sheet.swatch_space + sheet.swatch_height;
@@ -202,7 +174,7 @@ int DrawLines(Font& font, std::span<const std::string> lines, int size, int left
               int baseline, Rgb colour, Image& sheet) {
   for (const std::string& line : lines) {
     font.Draw(line, size, left + (width - font.Width(line, size)) / 2, baseline, colour, sheet);
-    baseline += size * 3 / 2;
+    baseline += LineOf(size);
   }
   return baseline;
 }
@@ -230,24 +202,21 @@ void DrawSwatches(Font& font, std::span<const SwatchRow> rows, int size, int lef
       font.Draw(swatch.text, size, x + size + size / 2, baseline, kFaint, sheet);
       x += size + SwatchWidth(font, swatch, size);
     }
-    baseline += size * 3 / 2;
+    baseline += LineOf(size);
   }
 }
 
-void DrawPanel(Font* font, const Panel& panel, const PanelText* text, const Sheet& plan, int left,
+void DrawPanel(Font& font, const Image& image, const PanelText& text, const Sheet& plan, int left,
                int top, Image& sheet) {
-  const int inset_x = (plan.cell_width - static_cast<int>(panel.image.width)) / 2;
-  const int inset_y = (plan.cell_height - static_cast<int>(panel.image.height)) / 2;
-  Copy(panel.image, left + inset_x, top + inset_y, sheet);
-  if (font == nullptr) return;
+  Copy(image, left + (plan.cell_width - static_cast<int>(image.width)) / 2, top, sheet);
   const int below = top + plan.cell_height;
-  DrawLines(*font, text->label, plan.label_size, left, plan.cell_width,
+  DrawLines(font, text.label, plan.label_size, left, plan.cell_width,
             below + plan.label_size * 5 / 4, kInk, sheet);
-  const int first =
-      below + static_cast<int>(text->label.size()) * plan.LabelLine() + plan.note_size * 5 / 4;
+  const int first = below + static_cast<int>(text.label.size()) * LineOf(plan.label_size) +
+                    plan.note_size * 5 / 4;
   const int next =
-      DrawLines(*font, text->note, plan.note_size, left, plan.cell_width, first, kFaint, sheet);
-  DrawSwatches(*font, text->swatches, plan.note_size, left, plan.cell_width, next, sheet);
+      DrawLines(font, text.note, plan.note_size, left, plan.cell_width, first, kFaint, sheet);
+  DrawSwatches(font, text.swatches, plan.note_size, left, plan.cell_width, next, sheet);
 }
 
 // The ramp in the middle with the text of its ends on both sides, the title before or above it.
@@ -259,7 +228,7 @@ void DrawLegend(Font& font, const Legend& legend, const Sheet& plan, Image& shee
   const bool above = !plan.legend.empty();
   if (above) {
     DrawLines(font, plan.legend, size, plan.gap, plan.width - 2 * plan.gap,
-              baseline - static_cast<int>(plan.legend.size()) * plan.NoteLine(), kInk, sheet);
+              baseline - static_cast<int>(plan.legend.size()) * LineOf(size), kInk, sheet);
   }
   const std::string title = above ? std::string() : legend.title;
   const std::string low = font.Fit(legend.low, size, room / (above ? 2 : 4));
@@ -271,8 +240,8 @@ void DrawLegend(Font& font, const Legend& legend, const Sheet& plan, Image& shee
   font.Draw(low, size, x, baseline, kFaint, sheet);
   x += font.Width(low, size) + space;
   for (int column = 0; column < bar; ++column) {
-    FillBox(x + column, baseline - size, 1, size + size / 4,
-            RampColour((column + 0.5) / bar, legend.ramp), sheet);
+    FillBox(x + column, baseline - size, 1, size + size / 4, RampColour((column + 0.5) / bar),
+            sheet);
   }
   font.Draw(high, size, x + bar + space, baseline, kFaint, sheet);
 }
@@ -280,28 +249,22 @@ void DrawLegend(Font& font, const Legend& legend, const Sheet& plan, Image& shee
 }  // namespace
 
 absl::StatusOr<Image> ComposePanels(std::span<const Panel> panels, const PanelOptions& options) {
-  SINEW_RETURN_IF_ERROR(Check(panels));
-  std::optional<Font> font;
-  if (HasText(panels, options)) {
-    SINEW_ASSIGN_OR_RETURN(font, Font::Open());
-  }
-  Font* const pen = font ? &*font : nullptr;
-  SINEW_ASSIGN_OR_RETURN(const Sheet plan, Plan(pen, panels, options));
+  SINEW_ASSIGN_OR_RETURN(Font font, Font::Open());
+  SINEW_ASSIGN_OR_RETURN(const Sheet plan, Plan(font, panels, options));
   Image sheet(static_cast<std::uint32_t>(plan.width), static_cast<std::uint32_t>(plan.height),
               kPaper);
   for (std::size_t k = 0; k < panels.size(); ++k) {
     const int column = static_cast<int>(k) % plan.columns, row = static_cast<int>(k) / plan.columns;
-    DrawPanel(pen, panels[k], pen == nullptr ? nullptr : &plan.texts[k], plan,
+    DrawPanel(font, panels[k].image, plan.texts[k], plan,
               plan.gap + column * (plan.cell_width + plan.gap),
               plan.gap + plan.title_height + row * (plan.cell_height + plan.text_height + plan.gap),
               sheet);
   }
-  if (pen == nullptr) return sheet;
   const int room = plan.width - 2 * plan.gap;
-  DrawLines(*pen, plan.title, plan.title_size, plan.gap, room, plan.gap + plan.title_size, kInk,
+  DrawLines(font, plan.title, plan.title_size, plan.gap, room, plan.gap + plan.title_size, kInk,
             sheet);
-  if (options.legend) DrawLegend(*pen, *options.legend, plan, sheet);
-  DrawSwatches(*pen, plan.swatches, plan.note_size, plan.gap, room,
+  if (options.legend) DrawLegend(font, *options.legend, plan, sheet);
+  DrawSwatches(font, plan.swatches, plan.note_size, plan.gap, room,
                plan.height - plan.gap - plan.swatch_height + plan.note_size, sheet);
   return sheet;
 }

@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "client/render/colour_ramp.h"
 #include "client/render/image.h"
 
 namespace sinew::client {
@@ -31,23 +30,21 @@ struct Legend {
   std::string title;  // quantity and unit
   std::string low;    // text at the ramp's start
   std::string high;   // text at its other end
-  Ramp ramp = Ramp::kViridis;
 };
 
 struct PanelOptions {
   std::string title;                  // above all, may be empty
-  std::uint32_t columns = 0;          // 0 = chosen for about 16 : 9
   std::optional<Legend> legend;       // below all
   std::vector<Swatch> swatches = {};  // colours of all pictures, below the legend
 };
 
 inline constexpr int kMinTextWidth = 180;  // pixels
 
-// Lays the panels out row by row, in cells of the size of the largest picture and, with text, at
-// least kMinTextWidth wide. Text that does not fit is made smaller or wrapped to a few lines;
-// longer text is truncated with an ellipsis. Needs the font
-// DejaVu Sans (Debian package fonts-dejavu-core) when there is text to draw. kInvalidArgument: no
-// panel, an empty or malformed image, a result above kMaxImageSide. kFailedPrecondition: no font.
+// Lays out one or more panels with pictures of one size row by row, in cells at least kMinTextWidth
+// wide, with as many columns as give about 16 : 9. Text that does not fit is made smaller or
+// wrapped to a few lines; longer text is truncated with an ellipsis. Needs the font DejaVu Sans
+// (Debian package fonts-dejavu-core). kInvalidArgument: a result above kMaxImageSide.
+// kFailedPrecondition: no font.
 absl::StatusOr<Image> ComposePanels(std::span<const Panel> panels, const PanelOptions& options);
 
 }  // namespace sinew::client

@@ -22,25 +22,11 @@ namespace {
 using Eigen::Vector3f;
 
 constexpr std::int64_t kBandRows = 128;  // rows processed at a time
-constexpr std::uint32_t kMaxSamples = 1024;
-constexpr float kKeySpread = 0.16f;  // radius of the key light over its distance: soft shadows
+constexpr float kKeySpread = 0.16f;      // radius of the key light over its distance: soft shadows
 constexpr float kOcclusionReach =
     0.55f;                          // local units; more distant surfaces do not occlude the sky
 constexpr double kSeenPart = 1e-4;  // of a picture; single rays slip through at edges
 constexpr float kTwoPi = 6.2831853f;
-
-absl::Status Check(const RenderOptions& options) {
-  if (options.width < 1 || options.width > kMaxRenderSide || options.height < 1 ||
-      options.height > kMaxRenderSide) {
-    return absl::InvalidArgumentError(absl::StrCat("render: ", options.width, " x ", options.height,
-                                                   " pixels, need 1 to ", kMaxRenderSide));
-  }
-  if (options.samples < 1 || options.samples > kMaxSamples) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("render.samples: ", options.samples, ", need 1 to ", kMaxSamples));
-  }
-  return absl::OkStatus();
-}
 
 // A well-mixed number for a pixel (the finaliser of MurmurHash3).
 std::uint32_t Mix(std::uint32_t h) {
@@ -83,13 +69,15 @@ struct Pattern {
   float length;        // [0, 1): of the sky ray
 };
 
-std::vector<Pattern> MakePattern(std::uint32_t samples) {
-  std::vector<Pattern> pattern;
-  for (std::uint32_t i = 0; i < samples; ++i) {
-    const float even = (static_cast<float>(i) + 0.5f) / static_cast<float>(samples);
+// One for each ray of a packet, which is a pixel.
+std::array<Pattern, kPacket> MakePattern() {
+  std::array<Pattern, kPacket> pattern;
+  for (std::uint32_t i = 0; i < kPacket; ++i) {
+    const float even = (static_cast<float>(i) + 0.5f) / kPacket;
     const float mirrored = Mirrored(i), turn = kTwoPi * mirrored;
-    pattern.push_back({even, mirrored + 0.5f / static_cast<float>(samples), even, std::cos(turn),
-                       std::sin(turn), Fraction(0.618034f * static_cast<float>(i))});
+    pattern[i] = {even,           mirrored + 0.5f / kPacket,
+                  even,           std::cos(turn),
+                  std::sin(turn), Fraction(0.618034f * static_cast<float>(i))};
   }
   return pattern;
 }
@@ -107,17 +95,6 @@ struct Turn {
   }
 };
 
-// A surface and its ray tracer.
-struct Solid {
-  const Surface& surface;
-  Tracer tracer;
-};
-
-absl::StatusOr<Solid> MakeSolid(const Surface& surface) {
-  SINEW_ASSIGN_OR_RETURN(Tracer tracer, Tracer::Create(surface));
-  return Solid{surface, std::move(tracer)};
-}
-
 // Hits of a packet on one kind of surface, and the share of each ray's light.
 struct Met {
   std::array<std::optional<Sample>, kPacket> samples;
@@ -128,27 +105,19 @@ struct Met {
 class Painter {
  public:
   // inside: null = the mesh is solid.
-  Painter(const Studio& studio, const Solid& mesh, const Solid* inside,
-          const RenderOptions& options)
-      : studio_(studio),
-        mesh_(mesh),
-        inside_(inside),
-        key_(studio.key_direction()),
-        pattern_(MakePattern((options.samples + kPacket - 1) / kPacket * kPacket)) {}
+  Painter(const Studio& studio, const Tracer& mesh, const Tracer* inside)
+      : studio_(studio), mesh_(mesh), inside_(inside), key_(studio.key_direction()) {}
 
   LitPixel Paint(std::uint32_t x, std::uint32_t y) const {
     LitPixel light;
-    const Turn turn(x, y);
-    for (std::size_t first = 0; first < pattern_.size(); first += kPacket) {
-      AddPacket(static_cast<float>(x), static_cast<float>(y), turn, &pattern_[first], light);
-    }
-    const float part = 1 / static_cast<float>(pattern_.size());
-    light.plain *= part;
+    AddPixel(static_cast<float>(x), static_cast<float>(y), Turn(x, y), light);
+    constexpr float kPart = 1.0f / kPacket;
+    light.plain *= kPart;
     light.footprint /=
         std::max(1.0f, light.mesh.samples + light.inside.samples + light.ground.samples);
     for (Layer* layer : {&light.mesh, &light.inside, &light.ground}) {
-      layer->key *= part;
-      layer->ambient *= part;
+      layer->key *= kPart;
+      layer->ambient *= kPart;
       layer->point /= std::max(1.0f, layer->samples);
       layer->normal.stableNormalize();
     }
@@ -159,29 +128,28 @@ class Painter {
   std::uint64_t wrong_side() const { return wrong_side_.load(std::memory_order_relaxed); }
 
  private:
-  // Adds the samples of `pattern` [kPacket] to the sums in `light`.
-  void AddPacket(float x, float y, const Turn& turn, const Pattern* pattern,
-                 LitPixel& light) const {
+  // Adds the samples of one pixel to the sums in `light`.
+  void AddPixel(float x, float y, const Turn& turn, LitPixel& light) const {
     Rays rays;
     for (std::size_t k = 0; k < kPacket; ++k) {
-      rays[k] = studio_.CameraRay(x + pattern[k].x, y + pattern[k].y);
+      rays[k] = studio_.CameraRay(x + pattern_[k].x, y + pattern_[k].y);
     }
-    const auto hits = mesh_.tracer.Nearest(rays);
+    const auto hits = mesh_.Nearest(rays);
     std::array<std::optional<Hit>, kPacket> inner;
-    if (inside_ != nullptr) inner = inside_->tracer.Nearest(rays);
+    if (inside_ != nullptr) inner = inside_->Nearest(rays);
     Met mesh, inside, ground;
     const float centre_y = y + 0.5f;
     for (std::size_t k = 0; k < kPacket; ++k) {
       float share = 1;  // of the ray's light not yet absorbed
       const bool first = hits[k] && !(inner[k] && inner[k]->distance < hits[k]->distance);
       if (first) {
-        mesh.samples[k] = studio_.AtHit(mesh_.surface, *rays[k], *hits[k]);
+        mesh.samples[k] = studio_.AtHit(mesh_.surface(), *rays[k], *hits[k]);
         mesh.shares[k] = inside_ == nullptr ? 1 : studio_.Opacity(*rays[k], *mesh.samples[k]);
         share -= mesh.shares[k];
       }
       if (share <= 0) continue;
       if (inner[k]) {
-        inside.samples[k] = studio_.AtHit(inside_->surface, *rays[k], *inner[k]);
+        inside.samples[k] = studio_.AtHit(inside_->surface(), *rays[k], *inner[k]);
         inside.shares[k] = share;
         continue;
       }
@@ -189,24 +157,24 @@ class Painter {
       ground.shares[k] = share;
       if (!ground.samples[k]) light.plain += share * studio_.Background(centre_y);
     }
-    AddMet(mesh, mesh_, rays, pattern, turn, light.mesh, light);
-    if (inside_ != nullptr) AddMet(inside, *inside_, rays, pattern, turn, light.inside, light);
-    AddMet(ground, mesh_, rays, pattern, turn, light.ground, light);
+    AddMet(mesh, mesh_, rays, turn, light.mesh, light);
+    if (inside_ != nullptr) AddMet(inside, *inside_, rays, turn, light.inside, light);
+    AddMet(ground, mesh_, rays, turn, light.ground, light);
   }
 
   // Traces the shadow rays of the hits against `blocker` and adds their light to `layer`.
-  void AddMet(const Met& met, const Solid& blocker, const Rays& rays, const Pattern* pattern,
-              const Turn& turn, Layer& layer, LitPixel& light) const {
+  void AddMet(const Met& met, const Tracer& blocker, const Rays& rays, const Turn& turn,
+              Layer& layer, LitPixel& light) const {
     Rays key_rays, sky_rays;
     bool any = false;
     for (std::size_t k = 0; k < kPacket; ++k) {
       if (!met.samples[k]) continue;
       any = true;
-      AimRays(*met.samples[k], pattern[k], turn, key_rays[k], sky_rays[k]);
+      AimRays(*met.samples[k], pattern_[k], turn, key_rays[k], sky_rays[k]);
     }
     if (!any) return;
-    const std::uint32_t shadowed = blocker.tracer.Blocked(key_rays);
-    const std::uint32_t covered = blocker.tracer.Blocked(sky_rays);
+    const std::uint32_t shadowed = blocker.Blocked(key_rays);
+    const std::uint32_t covered = blocker.Blocked(sky_rays);
     for (std::size_t k = 0; k < kPacket; ++k) {
       if (!met.samples[k]) continue;
       const Sample& sample = *met.samples[k];
@@ -242,10 +210,10 @@ class Painter {
   }
 
   const Studio& studio_;
-  const Solid& mesh_;
-  const Solid* const inside_;
+  const Tracer& mesh_;
+  const Tracer* const inside_;
   Frame key_;
-  std::vector<Pattern> pattern_;  // a multiple of kPacket
+  const std::array<Pattern, kPacket> pattern_ = MakePattern();
   mutable std::atomic<std::uint64_t> wrong_side_{0};
 };
 
@@ -278,18 +246,20 @@ void PaintBand(const Painter& painter, std::int64_t first, std::int64_t last, Im
 
 absl::StatusOr<Image> Render(const MeshView& mesh, const Camera& camera,
                              const RenderOptions& options) {
-  SINEW_RETURN_IF_ERROR(Check(options));
-  SINEW_ASSIGN_OR_RETURN(const Surface surface, MakeSurface(mesh));
-  SINEW_ASSIGN_OR_RETURN(const Studio studio, Studio::Create(surface, camera, options));
-  SINEW_ASSIGN_OR_RETURN(const Solid solid, MakeSolid(surface));
-  Surface inner_surface;
-  std::optional<Solid> inner;
-  if (!options.inside.positions.empty()) {
-    SINEW_ASSIGN_OR_RETURN(inner_surface, MakeSurface(options.inside, surface));
-    SINEW_ASSIGN_OR_RETURN(Solid made, MakeSolid(inner_surface));
-    inner.emplace(std::move(made));
+  if (options.width < 1 || options.width > kMaxRenderSide || options.height < 1 ||
+      options.height > kMaxRenderSide) {
+    return absl::InvalidArgumentError(absl::StrCat("render: ", options.width, " x ", options.height,
+                                                   " pixels, need 1 to ", kMaxRenderSide));
   }
-  const Painter painter(studio, solid, inner ? &*inner : nullptr, options);
+  SINEW_ASSIGN_OR_RETURN(Surface surface, MakeSurface(mesh));
+  SINEW_ASSIGN_OR_RETURN(const Studio studio, Studio::Create(surface, camera, options));
+  SINEW_ASSIGN_OR_RETURN(const Tracer solid, Tracer::Create(std::move(surface)));
+  std::optional<Tracer> inner;
+  if (!options.inside.positions.empty()) {
+    SINEW_ASSIGN_OR_RETURN(Surface inside, MakeSurface(options.inside, &solid.surface()));
+    SINEW_ASSIGN_OR_RETURN(inner, Tracer::Create(std::move(inside)));
+  }
+  const Painter painter(studio, solid, inner ? &*inner : nullptr);
   Image image(options.width, options.height, {0, 0, 0});
   for (std::int64_t first = 0; first < options.height; first += kBandRows) {
     const std::int64_t last = std::min<std::int64_t>(options.height, first + kBandRows);
@@ -300,7 +270,7 @@ absl::StatusOr<Image> Render(const MeshView& mesh, const Camera& camera,
     }
   }
   if (options.wrong_side_seen != nullptr) {
-    const double samples = double{1} * options.samples * options.width * options.height;
+    const double samples = double{kPacket} * options.width * options.height;
     *options.wrong_side_seen = static_cast<double>(painter.wrong_side()) > kSeenPart * samples;
   }
   return image;

@@ -36,7 +36,6 @@ struct MeshView {
 struct RenderOptions {
   std::uint32_t width = 1280;     // pixels, [1, kMaxRenderSide]
   std::uint32_t height = 720;     // pixels, [1, kMaxRenderSide]
-  std::uint32_t samples = 16;     // rays a pixel, [1, 1024], rounded up to a multiple of 16
   std::optional<Rgb> background;  // one colour; unset = a light grey gradient
   bool ground = true;             // shadow on the ground (never when the camera is below it)
   bool wire = false;              // edges of the faces drawn over the surface

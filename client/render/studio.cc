@@ -1,10 +1,10 @@
 #include "client/render/studio.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
+
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
@@ -39,10 +39,6 @@ absl::Status Check(const Camera& camera) {
     return absl::InvalidArgumentError(
         "camera: eye and target coincide, or up lies along the view, need a direction");
   }
-  if (!(camera.field_of_view > 0 && camera.field_of_view <= 3)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("camera.field_of_view: ", camera.field_of_view, ", need above 0 to 3"));
-  }
   return absl::OkStatus();
 }
 
@@ -60,7 +56,7 @@ float SmoothStep(float low, float high, float value) {
 
 absl::StatusOr<Studio> Studio::Create(const Surface& surface, const Camera& camera,
                                       const RenderOptions& options) {
-  if (absl::Status status = Check(camera); !status.ok()) return status;
+  SINEW_RETURN_IF_ERROR(Check(camera));
   Studio studio(options);
   const Vector3d up = Vector3d(camera.up.data()).stableNormalized();
   const Vector3d back =

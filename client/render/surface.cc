@@ -1,5 +1,6 @@
 #include "client/render/surface.h"
 
+#include <absl/container/flat_hash_map.h>
 #include <absl/strings/str_cat.h>
 
 #include <Eigen/Geometry>
@@ -112,22 +113,14 @@ absl::Status CutFaces(const MeshView& mesh, Surface& surface) {
   return absl::OkStatus();
 }
 
-// For each vertex the number of its point: vertices at equal positions (seams of a file) share one.
+// For each vertex the first at its position: at a seam of a file several share one.
 std::vector<std::uint32_t> WeldPoints(const Surface& surface) {
-  const std::size_t vertices = surface.points.size() - 1;
-  std::vector<std::uint32_t> order(vertices), weld(vertices);
-  std::iota(order.begin(), order.end(), 0u);
-  const auto key = [&](std::uint32_t v) {
+  std::vector<std::uint32_t> weld(surface.points.size() - 1);
+  absl::flat_hash_map<std::array<float, 3>, std::uint32_t> first;
+  first.reserve(weld.size());
+  for (std::uint32_t v = 0; v < weld.size(); ++v) {
     const Vector3f& p = surface.points[v];
-    return std::array{p.x(), p.y(), p.z()};
-  };
-  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
-    const auto key_a = key(a), key_b = key(b);
-    return key_a != key_b ? key_a < key_b : a < b;
-  });
-  for (std::size_t k = 0; k < vertices; ++k) {
-    const bool same = k > 0 && key(order[k]) == key(order[k - 1]);
-    weld[order[k]] = same ? weld[order[k - 1]] : order[k];
+    weld[v] = first.try_emplace({p.x(), p.y(), p.z()}, v).first->second;
   }
   return weld;
 }
@@ -203,18 +196,15 @@ float ToSrgb(float linear) {
   return linear <= 0.0031308f ? linear * 12.92f : 1.055f * std::pow(linear, 1 / 2.4f) - 0.055f;
 }
 
-absl::StatusOr<Surface> MakeSurface(const MeshView& mesh) {
-  SINEW_RETURN_IF_ERROR(CheckValues(mesh));
-  Surface place;
-  ChoosePlace(mesh, place);
-  return MakeSurface(mesh, place);
-}
-
-absl::StatusOr<Surface> MakeSurface(const MeshView& mesh, const Surface& beside) {
+absl::StatusOr<Surface> MakeSurface(const MeshView& mesh, const Surface* beside) {
   SINEW_RETURN_IF_ERROR(CheckValues(mesh));
   Surface surface;
-  surface.centre = beside.centre;
-  surface.scale = beside.scale;
+  if (beside == nullptr) {
+    ChoosePlace(mesh, surface);
+  } else {
+    surface.centre = beside->centre;
+    surface.scale = beside->scale;
+  }
   SINEW_RETURN_IF_ERROR(CutFaces(mesh, surface));
   PlacePoints(mesh, surface);
   if (mesh.normals.empty()) {

@@ -29,10 +29,9 @@ struct Surface {
   }
 };
 
+// In the local units of `beside`, so that rays can hit both; null = in units of its own.
 // kInvalidArgument: see Render.
-absl::StatusOr<Surface> MakeSurface(const MeshView& mesh);
-// The same in the local units of `beside`, so that rays can hit both.
-absl::StatusOr<Surface> MakeSurface(const MeshView& mesh, const Surface& beside);
+absl::StatusOr<Surface> MakeSurface(const MeshView& mesh, const Surface* beside = nullptr);
 
 // sRGB in [0, 1] to linear light, and back.
 float ToLinear(float srgb);

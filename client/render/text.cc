@@ -91,7 +91,6 @@ struct Font::Face {
 
 Font::Font(std::unique_ptr<Face> face) : face_(std::move(face)) {}
 Font::Font(Font&&) noexcept = default;
-Font& Font::operator=(Font&&) noexcept = default;
 Font::~Font() = default;
 
 absl::StatusOr<Font> Font::Open() {

@@ -19,7 +19,6 @@ class Font {
   // Opens DejaVu Sans. kFailedPrecondition: it is not installed (the message names the package).
   static absl::StatusOr<Font> Open();
   Font(Font&&) noexcept;
-  Font& operator=(Font&&) noexcept;
   ~Font();
 
   // Width in pixels of one line of UTF-8 `text` at `size` pixels per em. Malformed bytes show as

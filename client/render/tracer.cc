@@ -49,7 +49,7 @@ Valid Fill(const Rays& rays, RTCRay16& out) {
 
 }  // namespace
 
-absl::StatusOr<Tracer> Tracer::Create(const Surface& surface) {
+absl::StatusOr<Tracer> Tracer::Create(Surface surface) {
   Device device(rtcNewDevice(nullptr));
   if (device == nullptr) return absl::InternalError("render: Embree has no device");
   Scene scene(rtcNewScene(device.get()));
@@ -68,7 +68,7 @@ absl::StatusOr<Tracer> Tracer::Create(const Surface& surface) {
   // would limit the whole process.
   tbb::task_arena(1).execute([&] { rtcCommitScene(scene.get()); });
   SINEW_RETURN_IF_ERROR(DeviceStatus(device.get()));
-  return Tracer(std::move(device), std::move(scene));
+  return Tracer(std::move(surface), std::move(device), std::move(scene));
 }
 
 std::array<std::optional<Hit>, kPacket> Tracer::Nearest(const Rays& rays) const {

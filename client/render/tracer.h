@@ -37,12 +37,13 @@ struct Hit {
 // A packet of rays; lanes without a ray stay empty.
 using Rays = std::array<std::optional<Ray>, kPacket>;
 
-// Thread-safe once created. The surface must outlive it unchanged: its points and triangles are
-// not copied.
+// A surface and its tree. Thread-safe once created.
 class Tracer {
  public:
   // kResourceExhausted: no memory. kInternal: Embree failed.
-  static absl::StatusOr<Tracer> Create(const Surface& surface);
+  static absl::StatusOr<Tracer> Create(Surface surface);
+
+  const Surface& surface() const { return surface_; }
 
   // The nearest hit of each ray; nothing for misses and empty lanes.
   std::array<std::optional<Hit>, kPacket> Nearest(const Rays& rays) const;
@@ -58,8 +59,10 @@ class Tracer {
   using Device = std::unique_ptr<std::remove_pointer_t<RTCDevice>, Release>;
   using Scene = std::unique_ptr<std::remove_pointer_t<RTCScene>, Release>;
 
-  Tracer(Device device, Scene scene) : device_(std::move(device)), scene_(std::move(scene)) {}
+  Tracer(Surface surface, Device device, Scene scene)
+      : surface_(std::move(surface)), device_(std::move(device)), scene_(std::move(scene)) {}
 
+  Surface surface_;  // Embree reads its points and triangles, which stay in place when it is moved
   Device device_;
   Scene scene_;
 };

@@ -30,9 +30,9 @@ void AddPictureOptions(OptionSet& set, PictureRequest& request, std::optional<Op
       set.AddText("--size", request.size,
                   "Of each panel, WIDTHxHEIGHT (default 800x800; 400x400 for the weights of more "
                   "than 6 joints)"),
-      set.AddNumber("--azimuth", request.options.azimuth, -360, 360,
+      set.AddNumber("--azimuth", request.options.framing.azimuth, -360, 360,
                     "Camera around the up axis, degrees; 0 = the front"),
-      set.AddNumber("--elevation", request.options.elevation, -85, 85,
+      set.AddNumber("--elevation", request.options.framing.elevation, -85, 85,
                     "Camera above the horizon, degrees"),
       set.AddNumber("--zoom", request.zoom, 0.1, 1000,
                     "Magnification; 1 shows everything (default: 1, with --look-at 4)"),
@@ -64,7 +64,7 @@ void ShrinkPanels(std::size_t panels, PictureRequest& request) {
 
 absl::Status AimPicture(const client::RigData& rig, std::span<const float> joints,
                         PictureRequest& request) {
-  request.options.zoom = request.zoom.value_or(request.look_at.empty() ? 1 : kJointZoom);
+  request.options.framing.zoom = request.zoom.value_or(request.look_at.empty() ? 1 : kJointZoom);
   if (request.look_at.empty()) return absl::OkStatus();
   const absl::StatusOr<std::size_t> joint = FindJoint(rig, request.look_at);
   if (!joint.ok()) return Prefixed("--look-at", joint.status());
@@ -73,7 +73,7 @@ absl::Status AimPicture(const client::RigData& rig, std::span<const float> joint
         absl::StrCat("--look-at: the rest pose has no place for \"", request.look_at, "\""));
   }
   const std::span<const float> matrix = joints.subspan(*joint * 12, 12);
-  request.options.look_at = client::Point{matrix[3], matrix[7], matrix[11]};
+  request.options.framing.look_at = client::Point{matrix[3], matrix[7], matrix[11]};
   return absl::OkStatus();
 }
 

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 #include <span>
 
 #include "client/cli/base/exit_code.h"
@@ -84,46 +83,6 @@ std::string NoteOf(const std::vector<PosedPanel>& panels, std::size_t k) {
                          first.size() <= kShortLabel ? first : std::string("the first"));
 }
 
-double Radians(double degrees) {
-  return degrees * std::numbers::pi / 180;
-}
-
-// Turns the camera's middle to `options.look_at`, keeping its distance from there, and narrows its
-// view.
-void Aim(const PictureOptions& options, client::Camera& camera) {
-  if (options.look_at) {
-    client::Point back;
-    double length = 0, depth = 0;
-    for (std::size_t c = 0; c < 3; ++c) {
-      back[c] = camera.eye[c] - camera.target[c];
-      length += back[c] * back[c];
-    }
-    length = std::sqrt(length);
-    for (std::size_t c = 0; c < 3; ++c) {
-      depth += back[c] / length * (camera.eye[c] - (*options.look_at)[c]);
-    }
-    if (!(depth > 0)) depth = length;  // a point behind the camera
-    camera.target = *options.look_at;
-    for (std::size_t c = 0; c < 3; ++c) camera.eye[c] = camera.target[c] + back[c] / length * depth;
-  }
-  camera.field_of_view = 2 * std::atan(std::tan(camera.field_of_view / 2) / options.zoom);
-}
-
-absl::StatusOr<client::Camera> CameraFor(const client::RigData& rig,
-                                         const std::vector<PosedPanel>& panels,
-                                         const PictureOptions& options) {
-  std::vector<std::span<const float>> points;
-  for (const PosedPanel& panel : panels) points.emplace_back(panel.positions);
-  client::Framing framing;
-  framing.up = rig.up_axis;
-  framing.azimuth = Radians(options.azimuth);
-  framing.elevation = Radians(options.elevation);
-  framing.aspect = static_cast<double>(options.width) / options.height;
-  SINEW_ASSIGN_OR_RETURN(client::Camera camera, client::FrameMeshes(points, framing));
-  Aim(options, camera);
-  return camera;
-}
-
 }  // namespace
 
 void ColourByDistance(std::vector<PosedPanel>& panels, PictureOptions& options) {
@@ -140,19 +99,23 @@ void ColourByDistance(std::vector<PosedPanel>& panels, PictureOptions& options) 
   const double high = RoundUp(std::max(largest, kEqual));
   for (std::size_t k = 1; k < panels.size(); ++k) {
     for (float& d : distances[k - 1]) d = static_cast<float>(d * percent);
-    panels[k].colours = client::RampColours(distances[k - 1], 0, high, client::Ramp::kHeat);
+    panels[k].colours = client::RampColours(distances[k - 1], high);
   }
   options.legend = client::Legend{
       .title = absl::StrCat("Distance from ", panels[0].label, ", % of the bounding-box diagonal"),
       .low = "0 %",
-      .high = absl::StrFormat("%g %%", high),
-      .ramp = client::Ramp::kHeat};
+      .high = absl::StrFormat("%g %%", high)};
 }
 
 absl::StatusOr<client::Image> DrawPanels(const client::RigData& rig,
                                          const std::vector<PosedPanel>& panels,
                                          const PictureOptions& options) {
-  SINEW_ASSIGN_OR_RETURN(const client::Camera camera, CameraFor(rig, panels, options));
+  std::vector<std::span<const float>> points;
+  for (const PosedPanel& panel : panels) points.emplace_back(panel.positions);
+  client::Framing framing = options.framing;
+  framing.up = rig.up_axis;
+  framing.aspect = static_cast<double>(options.width) / options.height;
+  SINEW_ASSIGN_OR_RETURN(const client::Camera camera, client::FrameMeshes(points, framing));
   client::RenderOptions render;
   render.width = options.width;
   render.height = options.height;

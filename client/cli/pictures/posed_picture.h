@@ -30,10 +30,8 @@ struct PosedPanel {
 struct PictureOptions {
   std::string title;
   std::uint32_t width = 800, height = 800;  // of each panel
-  double azimuth = 35, elevation = 14;      // degrees
+  client::Framing framing;                  // `up` and `aspect` follow from rig and size
   bool wire = false;
-  double zoom = 1;                       // above 1: nearer than all of the mesh
-  std::optional<client::Point> look_at;  // model space, the middle of the picture; unset = the mesh
   std::optional<client::Legend> legend;  // of the colours
   // Called now and then with the part that is drawn, up to 1; false stops with kCancelled.
   std::function<bool(double)> progress{};

@@ -56,11 +56,9 @@ std::vector<PosedPanel> WeightPanels(const client::RigData& rig, const RigWeight
     panel.note = absl::StrFormat("%s vertices, up to %.3g", CountText(joint.vertices),
                                  static_cast<double>(joint.largest));
     panel.positions = positions;
-    panel.colours =
-        client::RampColours(WeightsOf(weights.influences, joint.joint), 0, 1, client::Ramp::kHeat);
+    panel.colours = client::RampColours(WeightsOf(weights.influences, joint.joint), 1);
   }
-  options.legend = client::Legend{
-      .title = "Weight of the joint", .low = "0", .high = "1", .ramp = client::Ramp::kHeat};
+  options.legend = client::Legend{.title = "Weight of the joint", .low = "0", .high = "1"};
   return panels;
 }
 

@@ -31,7 +31,7 @@ TEST(FrameMeshes, TouchesMarginsAndCentres) {
   const auto mesh = testing::Cube();
   const std::span<const float> meshes[] = {mesh.positions};
   for (double aspect : {0.5, 1.0, 16.0 / 9, 4.0}) {
-    for (double azimuth : {0.0, 0.6, -2.5}) {
+    for (double azimuth : {0.0, 35.0, -140.0}) {
       Framing framing;
       framing.aspect = aspect;
       framing.azimuth = azimuth;
@@ -44,7 +44,7 @@ TEST(FrameMeshes, TouchesMarginsAndCentres) {
         low = low.cwiseMin(at);
         high = high.cwiseMax(at);
       }
-      const double limit = 1 - 2 * framing.margin;
+      const double limit = 1 - 2 * kMargin;
       EXPECT_NEAR(std::max(high.x(), high.y()), limit, 1e-9);
       EXPECT_LE(std::max(-low.x(), -low.y()), limit + 1e-9);
       // The tighter direction touches both sides.
@@ -85,23 +85,34 @@ TEST(FrameMeshes, KeepsDistanceFromSinglePoint) {
   EXPECT_GT((AsVector(camera->eye) - AsVector(camera->target)).norm(), 0);
 }
 
-TEST(FrameMeshes, RefusesBadInput) {
-  const std::vector<float> good = {0, 0, 0, 1, 1, 1}, bad = {0, NAN, 0}, none;
-  const auto code = [](const std::vector<float>& positions, const Framing& framing) {
-    const std::span<const float> meshes[] = {positions};
-    return FrameMeshes(meshes, framing).status().code();
+TEST(FrameMeshes, LooksAtThePointAndZooms) {
+  const auto mesh = testing::Cube();
+  const std::span<const float> meshes[] = {mesh.positions};
+  const auto whole = FrameMeshes(meshes, {});
+  const auto part = FrameMeshes(meshes, {.zoom = 4, .look_at = Point{1, 1, 1}});
+  ASSERT_TRUE(whole.ok() && part.ok());
+  const double aspect = Framing().aspect;
+  EXPECT_NEAR(Project(*part, aspect, Vector3d(1, 1, 1)).norm(), 0, 1e-9);
+  // Seen from the same distance and direction, but four times as large.
+  const auto depth = [](const Camera& camera) {
+    const Vector3d back = AsVector(camera.eye) - AsVector(camera.target);
+    return back.normalized().dot(AsVector(camera.eye) - Vector3d(1, 1, 1));
   };
-  const double nan = std::nan("");
-  EXPECT_EQ(code(good, {}), absl::StatusCode::kOk);
-  EXPECT_EQ(code(bad, {}), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(code(none, {}), absl::StatusCode::kInvalidArgument);
-  EXPECT_EQ(FrameMeshes({}, {}).status().code(), absl::StatusCode::kInvalidArgument);
-  for (const Framing& framing :
-       {Framing{.azimuth = nan}, Framing{.elevation = 1.6}, Framing{.field_of_view = 0},
-        Framing{.field_of_view = 3.2}, Framing{.aspect = 0}, Framing{.aspect = nan},
-        Framing{.margin = 0.5}, Framing{.margin = -0.1}}) {
-    EXPECT_EQ(code(good, framing), absl::StatusCode::kInvalidArgument);
+  EXPECT_NEAR(depth(*part), depth(*whole), 1e-9);
+  EXPECT_NEAR(std::tan(part->field_of_view / 2) * 4, std::tan(whole->field_of_view / 2), 1e-9);
+  // A point behind the camera is looked at from the distance of the mesh.
+  const auto behind = FrameMeshes(meshes, {.look_at = Point{500, 200, 700}});
+  EXPECT_NEAR((AsVector(behind->eye) - AsVector(behind->target)).norm(),
+              (AsVector(whole->eye) - AsVector(whole->target)).norm(), 1e-9);
+}
+
+TEST(FrameMeshes, RefusesBadInput) {
+  const std::vector<float> bad = {0, NAN, 0}, none;
+  for (const std::vector<float>& positions : {bad, none}) {
+    const std::span<const float> meshes[] = {positions};
+    EXPECT_EQ(FrameMeshes(meshes, {}).status().code(), absl::StatusCode::kInvalidArgument);
   }
+  EXPECT_EQ(FrameMeshes({}, {}).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 }  // namespace

@@ -12,22 +12,13 @@ double Luminance(Rgb c) {
   return 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
 }
 
-TEST(ColourRamp, BrightensMonotonically) {
+TEST(ColourRamp, DarkensMonotonically) {
   // Up to the rounding of a channel.
   for (int k = 0; k < 256; ++k) {
-    EXPECT_LT(Luminance(RampColour(k / 256.0)), Luminance(RampColour((k + 1) / 256.0)) + 0.6) << k;
+    EXPECT_GT(Luminance(RampColour(k / 256.0)) + 0.6, Luminance(RampColour((k + 1) / 256.0))) << k;
   }
-  EXPECT_EQ(RampColour(0), (Rgb{68, 1, 84}));
-  EXPECT_EQ(RampColour(1), (Rgb{253, 231, 37}));
-}
-
-TEST(ColourRamp, HeatDarkensMonotonically) {
-  const auto heat = [](int k) { return RampColour(k / 256.0, Ramp::kHeat); };
-  for (int k = 0; k < 256; ++k) {
-    EXPECT_GT(Luminance(heat(k)) + 0.6, Luminance(heat(k + 1))) << k;
-  }
-  const std::vector<float> colours = RampColours(std::vector<float>{3}, 2, 4, Ramp::kHeat);
-  for (std::size_t c = 0; c < 3; ++c) EXPECT_FLOAT_EQ(colours[c], heat(128)[c] / 255.0f);
+  EXPECT_EQ(RampColour(0), (Rgb{194, 183, 171}));
+  EXPECT_EQ(RampColour(1), (Rgb{118, 0, 38}));
 }
 
 TEST(ColourRamp, ClampsAndMarksNan) {
@@ -36,16 +27,14 @@ TEST(ColourRamp, ClampsAndMarksNan) {
   EXPECT_EQ(RampColour(std::nan("")), (Rgb{255, 0, 255}));
 }
 
-TEST(ColourRamp, ScalesToTheGivenBounds) {
-  const std::vector<float> values = {2, 3, 4, NAN};
-  const std::vector<float> colours = RampColours(values, 2, 4);
+TEST(ColourRamp, ScalesToTheGivenBound) {
+  const std::vector<float> values = {0, 1, 2, NAN};
+  const std::vector<float> colours = RampColours(values, 2);
   ASSERT_EQ(colours.size(), 12u);
   for (std::size_t v = 0; v < 4; ++v) {
     const Rgb wanted = RampColour(v == 3 ? std::nan("") : static_cast<double>(v) / 2);
     for (std::size_t c = 0; c < 3; ++c) EXPECT_FLOAT_EQ(colours[v * 3 + c], wanted[c] / 255.0f);
   }
-  const std::vector<float> same = RampColours(std::vector<float>{7}, 7, 7);
-  EXPECT_FLOAT_EQ(same[0], RampColour(0)[0] / 255.0f);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <png.h>
 
 namespace sinew::client {
 namespace {
@@ -13,20 +14,25 @@ Image Pattern() {
   return image;
 }
 
-std::span<const std::byte> Bytes(const std::string& text) {
-  return std::as_bytes(std::span(text.data(), text.size()));
+// What libpng reads, without rows where it fails.
+Image Read(const std::string& bytes) {
+  png_image png{};
+  png.version = PNG_IMAGE_VERSION;
+  if (png_image_begin_read_from_memory(&png, bytes.data(), bytes.size()) == 0) return {};
+  png.format = PNG_FORMAT_RGB;
+  Image image(png.width, png.height, {0, 0, 0});
+  return png_image_finish_read(&png, nullptr, image.rgb.data(), 0, nullptr) != 0 ? image : Image();
 }
 
 TEST(Png, RoundTripsEveryPixel) {
   const auto png = EncodePng(Pattern());
   ASSERT_TRUE(png.ok()) << png.status();
   EXPECT_EQ(png->substr(0, 8), "\x89PNG\r\n\x1a\n");
-  const auto image = ReadPng(Bytes(*png));
-  ASSERT_TRUE(image.ok()) << image.status();
-  EXPECT_EQ(image->width, 5u);
-  EXPECT_EQ(image->height, 3u);
-  EXPECT_EQ(image->rgb, Pattern().rgb);
-  EXPECT_EQ(image->At(4, 2), (Rgb{0, 255, 128}));
+  const Image image = Read(*png);
+  ASSERT_EQ(image.width, 5u);
+  ASSERT_EQ(image.height, 3u);
+  EXPECT_EQ(image.rgb, Pattern().rgb);
+  EXPECT_EQ(image.At(4, 2), (Rgb{0, 255, 128}));
 }
 
 TEST(Png, SamePictureGivesSameBytes) {
@@ -40,20 +46,6 @@ TEST(Png, RejectsMismatchedImages) {
   for (const Image& image : {ragged, wide, flat}) {
     EXPECT_EQ(EncodePng(image).status().code(), absl::StatusCode::kInvalidArgument);
   }
-}
-
-TEST(Png, RefusesTruncatedAndForeignFiles) {
-  const std::string png = *EncodePng(Pattern());
-  // The last 12 bytes are the end marker, which libpng does not need.
-  for (std::size_t size = 0; size < png.size() - 12; ++size) {
-    EXPECT_EQ(ReadPng(Bytes(png.substr(0, size))).status().code(),
-              absl::StatusCode::kInvalidArgument)
-        << size;
-  }
-  EXPECT_FALSE(ReadPng(Bytes("GIF89a and more bytes")).ok());
-  std::string damaged = png;
-  damaged[png.size() / 2] = static_cast<char>(damaged[png.size() / 2] ^ 0x40);
-  EXPECT_FALSE(ReadPng(Bytes(damaged)).ok());
 }
 
 }  // namespace

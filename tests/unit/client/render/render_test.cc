@@ -62,7 +62,7 @@ TEST(Render, ThreadsDoNotChangeBytes) {
   RenderOptions options;
   options.width = 160;
   options.height = 150;  // more than one band
-  const Camera camera = Frame(mesh, 0.6, 0.3);
+  const Camera camera = Frame(mesh, 35, 17);
   const Image first = MustRender(mesh.View(), camera, options);
   for (int threads : {1, 3, 8}) {
     const tbb::global_control control(tbb::global_control::max_allowed_parallelism,
@@ -85,7 +85,7 @@ TEST(Render, LeavesThreadLimitUnchanged) {
 TEST(Render, DrawsASphereAsADisk) {
   const TestMesh mesh = Sphere();
   const Image image = MustRender(mesh.View(), Frame(mesh), Plain());
-  const double radius = 48 * (1 - 2 * Framing().margin);
+  const double radius = 48 * (1 - 2 * kMargin);
   for (std::uint32_t y = 0; y < 96; ++y) {
     for (std::uint32_t x = 0; x < 96; ++x) {
       const double off = std::hypot(x + 0.5 - 48, y + 0.5 - 48);
@@ -98,8 +98,8 @@ TEST(Render, DrawsASphereAsADisk) {
 TEST(Render, MirrorsTheSilhouetteWithTheCamera) {
   TestMesh mesh = Cube();
   for (std::size_t k = 0; k < mesh.positions.size(); k += 3) mesh.positions[k + 1] *= 1.7f;
-  const Image left = MustRender(mesh.View(), Frame(mesh, -0.5, 0.3), Plain());
-  const Image right = MustRender(mesh.View(), Frame(mesh, 0.5, 0.3), Plain());
+  const Image left = MustRender(mesh.View(), Frame(mesh, -28.65, 17.19), Plain());
+  const Image right = MustRender(mesh.View(), Frame(mesh, 28.65, 17.19), Plain());
   std::size_t different = 0;
   for (std::uint32_t y = 0; y < 96; ++y) {
     for (std::uint32_t x = 0; x < 96; ++x) {
@@ -163,7 +163,7 @@ TEST(Render, SmoothsNormalsAcrossSeams) {
     loose.face_vertices.push_back(static_cast<std::uint32_t>(loose.face_vertices.size()));
     for (std::size_t c = 0; c < 3; ++c) loose.positions.push_back(whole.positions[v * 3 + c]);
   }
-  const Camera camera = Frame(whole, 0.3, 0.2);
+  const Camera camera = Frame(whole, 17, 12);
   const Image a = MustRender(whole.View(), camera, Plain());
   const Image b = MustRender(loose.View(), camera, Plain());
   int largest = 0;
@@ -186,11 +186,11 @@ TEST(Render, ReportsVisibleBackFaces) {
   RenderOptions options = Plain();
   bool seen = true;
   options.wrong_side_seen = &seen;
-  MustRender(mesh.View(), Frame(mesh, 0.5, 0.3), options);
+  MustRender(mesh.View(), Frame(mesh, 30, 17), options);
   EXPECT_FALSE(seen);
   mesh.face_sizes.pop_back();
   mesh.face_vertices.resize(20);  // a lid is off: one looks into the cube
-  MustRender(mesh.View(), Frame(mesh, 0, 0.3), options);
+  MustRender(mesh.View(), Frame(mesh, 0, 17), options);
   EXPECT_TRUE(seen);
 }
 
@@ -239,7 +239,7 @@ TEST(Render, ShowsGivenColours) {
 
 TEST(Render, DrawsFaceEdgesButNotTriangleEdges) {
   const TestMesh mesh = Cube();
-  const Camera camera = Frame(mesh, 0, 0.0);
+  const Camera camera = Frame(mesh, 0, 0);
   RenderOptions options = Plain();
   const Image without = MustRender(mesh.View(), camera, options);
   options.wire = true;
@@ -256,7 +256,7 @@ TEST(Render, ShadesTheGroundUnderTheMesh) {
   const TestMesh mesh = Sphere();
   RenderOptions options = Plain(160, 96);
   options.background = Rgb{200, 200, 200};
-  const Camera camera = Frame(mesh, 0, 0.3, 160.0 / 96);
+  const Camera camera = Frame(mesh, 0, 17, 160.0 / 96);
   const Image without = MustRender(mesh.View(), camera, options);
   options.ground = true;
   const Image with = MustRender(mesh.View(), camera, options);
@@ -272,11 +272,11 @@ TEST(Render, ShadesTheGroundUnderTheMesh) {
 
 TEST(Render, IsInvariantToScaleAndPosition) {
   const TestMesh mesh = Cube();
-  const Image here = MustRender(mesh.View(), Frame(mesh, 0.5, 0.3), Plain());
+  const Image here = MustRender(mesh.View(), Frame(mesh, 30, 17), Plain());
   for (const auto& [scale, offset] : {std::pair{1e-20f, 0.0f}, {1e30f, 0.0f}, {1.0f, 65536.0f}}) {
     TestMesh moved = mesh;
     for (float& p : moved.positions) p = p * scale + offset;
-    const Image there = MustRender(moved.View(), Frame(moved, 0.5, 0.3), Plain());
+    const Image there = MustRender(moved.View(), Frame(moved, 30, 17), Plain());
     std::size_t different = 0;
     for (std::uint32_t y = 0; y < 96; ++y) {
       for (std::uint32_t x = 0; x < 96; ++x) {
@@ -296,7 +296,7 @@ TEST(Render, SurvivesFlatAndCollapsedMeshes) {
     if (k % 3 == 2) plane.positions[k] = 0;
   }
   for (const TestMesh& mesh : {point, line, plane}) {
-    const Image image = MustRender(mesh.View(), Frame(mesh, 0.2, 0.2), Plain());
+    const Image image = MustRender(mesh.View(), Frame(mesh, 12, 12), Plain());
     EXPECT_EQ(CountCovered(image) > 100, mesh.positions == plane.positions);
   }
 }
@@ -368,13 +368,6 @@ TEST(Render, RefusesBadOptionsAndCameras) {
   EXPECT_EQ(code(good, Plain(kMaxRenderSide + 1, 10)), kBad);
   EXPECT_EQ(code(good, Plain(10, kMaxRenderSide + 1)), kBad);
   EXPECT_EQ(code(good, Plain(kMaxRenderSide, 1)), absl::StatusCode::kOk);
-  RenderOptions samples = Plain(4, 4);
-  samples.samples = 0;
-  EXPECT_EQ(code(good, samples), kBad);
-  samples.samples = 1025;
-  EXPECT_EQ(code(good, samples), kBad);
-  samples.samples = 17;
-  EXPECT_EQ(code(good, samples), absl::StatusCode::kOk);
   Camera camera = good;
   camera.eye = camera.target;
   EXPECT_EQ(code(camera, Plain(4, 4)), kBad);
@@ -386,9 +379,6 @@ TEST(Render, RefusesBadOptionsAndCameras) {
   EXPECT_EQ(code(camera, Plain(4, 4)), kBad);
   camera = good;
   camera.eye[2] = 1e300;
-  EXPECT_EQ(code(camera, Plain(4, 4)), kBad);
-  camera = good;
-  camera.field_of_view = 0;
   EXPECT_EQ(code(camera, Plain(4, 4)), kBad);
   camera = good;
   camera.ground = std::nan("");
