@@ -152,8 +152,8 @@ void PrintWork(const Character& character, const Implicit& bound) {
     PosedRig posed;
     posed.joints = character.poses[f];
     posed.controls = character.controls[f];
-    const PosedMuscleField swollen(bound.muscles, posed);
-    const PosedLimbField field(bound.field, posed, swollen.extras());
+    const auto swollen = bound.muscles.Pose(posed);
+    const PosedLimbField field(bound.field, posed, swollen);
     AlignedVector<PointBlock> out(in.blocks.size());
     AlignedVector<float> scratch(ProjectionScratch(bound.skin.points()));
     ProjectionCounts counts;

@@ -10,6 +10,7 @@
 
 #include "core/deform/implicit/field/hrbf_kernel.h"
 #include "core/deform/implicit/field/poisson_disk.h"
+#include "core/deform/method/fields.h"
 #include "core/parallel/task.h"
 #include "core/simd/target.h"
 #include "tests/support/canonical_limb.h"
@@ -98,7 +99,7 @@ void ManyParts() {
   const LimbField field = testing::BindField(rig);
   const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
   std::printf("bind of %zu parts, %zu vertices: %.2f s, %.1f KB\n", field.parts(), rig.vertices(),
-              took.count(), static_cast<double>(field.bytes()) / 1024);
+              took.count(), static_cast<double>(FieldBytes(field)) / 1024);
   testing::FieldInPose posed(field, testing::RestPose(rig));
   const auto points = Cloud({0, 0, 0}, {29, 0.5, 0.5});
   FieldBlock out;

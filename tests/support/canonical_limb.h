@@ -137,7 +137,7 @@ inline std::vector<FieldPoint> AskField(const PosedField& field, std::span<const
 class FieldInPose {
  public:
   FieldInPose(const LimbField& field, std::vector<Affine> pose,
-              std::span<const ExtraField* const> extras = {})
+              std::span<const MusclePrimitive> muscles = {})
       : pose_(std::move(pose)),
         posed_(field,
                {.joints = pose_,
@@ -146,7 +146,7 @@ class FieldInPose {
                 .mirrored = {},
                 .dual_quats = {},
                 .controls = {}},
-               extras) {}
+               muscles) {}
   PosedLimbField& operator*() { return posed_; }
   std::span<const Affine> pose() const { return pose_; }
 

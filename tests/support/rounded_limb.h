@@ -41,7 +41,6 @@ class RoundedLimb : public PosedField {
   FieldSample Part(std::size_t part, const Vec3d& point) const;
 
   void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
-  std::size_t parts() const override { return 2; }
   PartBlocks EvaluateParts(const PointBlock& points) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
 

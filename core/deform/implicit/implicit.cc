@@ -13,7 +13,6 @@
 namespace sinew {
 namespace {
 
-constexpr std::uint32_t kMaxIterations = 1000, kMaxSmoothing = 50;  // limits of the parameters
 // Nanoseconds per vertex, measured on three hands of 60 joints closing in 15 frames
 // (character_bench).
 constexpr double kBindWork = 2500, kFrameTime = 1100, kTrackingTime = 10000;
@@ -66,8 +65,8 @@ absl::StatusOr<Implicit> Implicit::Bind(const BindInput& input, const ImplicitPa
     SINEW_ASSIGN_OR_RETURN(implicit.muscles, MuscleField::Bind(input.rig, implicit.field, task));
   }
   // Rest levels include the muscles.
-  const PosedMuscleField bound_muscles(implicit.muscles, bind_pose);
-  const PosedLimbField bound_field(implicit.field, bind_pose, bound_muscles.extras());
+  const auto bound_muscles = implicit.muscles.Pose(bind_pose);
+  const PosedLimbField bound_field(implicit.field, bind_pose, bound_muscles);
   SINEW_ASSIGN_OR_RETURN(
       implicit.skin,
       BindSkinSurface(input, implicit.field.PartsOfVertices(input.rig), bound_field, task));
@@ -110,8 +109,8 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
 }
 
 void Implicit::Run(const StageFrame& frame) const {
-  const PosedMuscleField swollen(muscles, frame.posed);
-  const PosedLimbField posed(field, frame.posed, swollen.extras());
+  const auto swollen = muscles.Pose(frame.posed);
+  const PosedLimbField posed(field, frame.posed, swollen);
   const bool tracks = !frame.state.empty();
   if (!tracks || skin.AnyGoesPartly()) {
     Project(skin, posed,
@@ -122,8 +121,8 @@ void Implicit::Run(const StageFrame& frame) const {
             frame);
   }
   if (!tracks) return;
-  const PosedMuscleField swollen_before(muscles, *frame.before);
-  const PosedLimbField before(field, *frame.before, swollen_before.extras());
+  const auto swollen_before = muscles.Pose(*frame.before);
+  const PosedLimbField before(field, *frame.before, swollen_before);
   Track(skin, before, posed,
         {.unit = static_cast<float>(field.unit()),
          .attraction = attraction,

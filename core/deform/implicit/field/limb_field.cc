@@ -114,12 +114,11 @@ absl::StatusOr<LimbField> LimbField::Bind(const Rig& rig, const WeldedPoints& we
     field.figures_[kClosing] += static_cast<double>(fit.closing);
   }
   for (std::uint32_t j = 0; j < rig.joints(); ++j) {
-    if (part_of_joint[j] < 0 && !surface.VerticesOf(j).empty()) field.without_field_.push_back(j);
+    if (part_of_joint[j] < 0 && !surface.VerticesOf(j).empty()) ++field.figures_[kWithout];
   }
   for (const Binding& binding : rig.bindings()) {
     field.part_of_binding_.push_back(part_of_joint[binding.joint]);
   }
-  field.figures_[kWithout] = static_cast<double>(field.without_field_.size());
   const double size = rig.mesh().diagonal();
   field.unit_ = !flesh.empty() ? Median(flesh) : size > 0 ? 0.05 * size : 1;
   return field;
@@ -141,18 +140,13 @@ absl::Status LimbField::Check(std::size_t joints) const {
     return absl::DataLossError(absl::StrCat("bound data: field: field_parent: that of part ", p,
                                             " is ", parent_[p], ", need a part before it"));
   }
-  if (figures_[kWithout] != static_cast<double>(without_field_.size())) {
-    return absl::DataLossError(absl::StrCat("bound data: field: field_without: got ",
-                                            without_field_.size(), " values, need ",
-                                            figures_[kWithout]));
-  }
   return absl::OkStatus();
 }
 
 std::vector<BindStatistic> LimbField::Statistics() const {
   return {
       {"parts", static_cast<double>(parts()), "", "Joints with a field of their own."},
-      {"parts_without_field", static_cast<double>(without_field_.size()), "",
+      {"parts_without_field", figures_[kWithout], "",
        "Joints whose vertices are not projected: too few of them, skin shared with other joints, "
        "or a surface that cannot be closed."},
       {"parts_open", figures_[kOpen], "",
@@ -162,12 +156,6 @@ std::vector<BindStatistic> LimbField::Statistics() const {
       {"folded_skin", figures_[kFolded], "",
        "Largest share of a part's skin that faces its bone; ignored in the fit if at most half."},
   };
-}
-
-std::size_t LimbField::bytes() const {
-  return sizeof(*this) +
-         parts() * (sizeof(AffineD) + 64 + kPolynomialFloats * sizeof(float) + kReachCells) +
-         centres_.size() * sizeof(float) + without_field_.size() * 4;
 }
 
 }  // namespace sinew

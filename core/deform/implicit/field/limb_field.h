@@ -18,10 +18,10 @@
 #include "core/base/aligned.h"
 #include "core/base/bind_statistic.h"
 #include "core/base/types.h"
-#include "core/deform/implicit/field/extra_field.h"
 #include "core/deform/implicit/field/hrbf_kernel.h"
 #include "core/deform/implicit/field/packed_hrbf.h"
 #include "core/deform/implicit/field/posed_field.h"
+#include "core/muscle/muscle_shape.h"
 #include "core/parallel/task.h"
 #include "core/rig/posed_rig.h"
 #include "core/rig/rig.h"
@@ -55,12 +55,9 @@ class LimbField {
   std::span<const std::uint32_t> joints() const { return joint_; }
   // [P] parent part (of the nearest ancestor joint with a field), -1 = none.
   std::span<const std::int32_t> parents() const { return parent_; }
-  // Joints without a field: too little skin of their own, or a surface that could not be closed.
-  std::span<const std::uint32_t> joints_without_field() const { return without_field_; }
   // Value of f where a part's F reaches 0, in bind pose lengths.
   double radius(std::size_t part) const { return radius_[part]; }
   std::vector<BindStatistic> Statistics() const;
-  std::size_t bytes() const;
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
@@ -77,7 +74,6 @@ class LimbField {
     visit("field_centres", self.centres_, rule::MultipleOf{kCentreFloats}, rule::Finite());
     visit("field_polynomials", self.polynomials_, rule::Size(kPolynomialFloats * parts),
           rule::Finite());
-    visit("field_without", self.without_field_, rule::Below(rule::Joints()));
     visit("field_figures", self.figures_, rule::Size(kFigures), rule::Finite());
     visit("field_unit", self.unit_, rule::Positive());
   }
@@ -95,27 +91,34 @@ class LimbField {
   std::vector<std::uint32_t> centre_offset_;  // [P + 1]
   AlignedVector<float> centres_;              // [centres][kCentreFloats], in radii
   AlignedVector<float> polynomials_;          // [P][kPolynomialFloats]
-  std::vector<std::uint32_t> without_field_;
-  std::vector<double> figures_;  // see Statistics
+  std::vector<double> figures_;               // see Statistics
   double unit_ = 1;
+};
+
+// A muscle in one frame. F = max(part, muscle) replaces the part, so contact acts between limbs
+// including their muscles (after Vaillant et al. 2013).
+struct MusclePrimitive {
+  MuscleShape shape;
+  double fat = 0;
+  double radius = 1;       // value of f - fat where the compact field reaches 0
+  std::uint32_t part = 0;  // the part it is combined with
+  // Bounds in model space. Outside, the muscle counts as 0, so f - fat >= radius must hold on the
+  // border.
+  Vec3f minimum, maximum;
 };
 
 // One frame. A part whose joint is scaled to zero has F = 0.
 class PosedLimbField final : public PosedField {
  public:
-  // Extras must outlive it; their parts must be below field.parts().
+  // `muscles` must outlive it; their parts must be below field.parts().
   PosedLimbField(const LimbField& field, const PosedRig& posed,
-                 std::span<const ExtraField* const> extras = {});
+                 std::span<const MusclePrimitive> muscles = {});
 
   void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const override;
-  std::size_t parts() const override { return frames_.size(); }
   PartBlocks EvaluateParts(const PointBlock& points) const override;
   PartBlocks EvaluateStrongest(const PointBlock& points,
                                std::span<const std::uint32_t> wanted) const override;
   std::span<const Affine> PartFrames() const override { return frames_; }
-
-  // For tests: evaluates every part everywhere. Must not change the bits.
-  void DisableCulling() { culls_ = false; }
 
  private:
   class Query;
@@ -124,12 +127,11 @@ class PosedLimbField final : public PosedField {
   HrbfPart PartAt(std::size_t part) const;
 
   const LimbField& field_;
-  std::vector<const ExtraField*> extras_;  // ascending by part
-  std::vector<Affine> frames_;             // [P]
-  AlignedVector<float> placed_;            // [P][kPlacedFloats] kernel input per part
-  AlignedVector<float> bounds_;            // [ceil(P / 16)][6][16] support in model space
-  double gradient_unit_ = 1;               // gradients below 1e-9 of it count as zero
-  bool culls_ = true;
+  const std::span<const MusclePrimitive> muscles_;
+  std::vector<Affine> frames_;   // [P]
+  AlignedVector<float> placed_;  // [P][kPlacedFloats] kernel input per part
+  AlignedVector<float> bounds_;  // [ceil(P / 16)][6][16] support in model space
+  double gradient_unit_ = 1;     // gradients below 1e-9 of it count as zero
 };
 
 }  // namespace sinew

@@ -36,12 +36,8 @@ std::int32_t PartOf(const Rig& rig, const LimbField& limbs, std::uint32_t joint)
 }
 
 bool LiesInside(const PosedLimbField& limbs, const Vec3f& at) {
-  PointBlock points;
-  std::ranges::fill(points.x, at.x);
-  std::ranges::fill(points.y, at.y);
-  std::ranges::fill(points.z, at.z);
   FieldBlock values;
-  limbs.Evaluate(points, Contact::kCrease, values);
+  limbs.Evaluate(BlockOf(1, [&](std::size_t) { return at; }), Contact::kCrease, values);
   return values.value[0] >= kOutside;
 }
 
@@ -69,7 +65,7 @@ absl::StatusOr<MuscleField> MuscleField::Bind(const Rig& rig, const LimbField& l
   for (const AffineD& joint : skin.pose) joints.push_back(ToFloat(joint));
   PosedRig bind_pose;
   bind_pose.joints = joints;
-  const PosedLimbField posed(limbs, bind_pose, {});
+  const PosedLimbField posed(limbs, bind_pose);
   for (std::size_t m = 0; m < rig.muscles().size(); ++m) {
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     const MuscleFootprint footprint = MakeFootprint(rig, skin, m);
@@ -93,23 +89,22 @@ std::size_t MuscleField::without_field() const {
   return static_cast<std::size_t>(std::ranges::count(part_, -1));
 }
 
-PosedMuscleField::PosedMuscleField(const MuscleField& field, const PosedRig& posed) {
+std::vector<MusclePrimitive> MuscleField::Pose(const PosedRig& posed) const {
   constexpr float kInfinite = std::numeric_limits<float>::infinity();
-  muscles_.reserve(field.muscles());
-  for (std::size_t m = 0; m < field.muscles(); ++m) {
-    if (field.part_[m] < 0) continue;
-    const MuscleState state = PoseMuscle(field.tables_, m, posed.joints, posed.controls);
-    MuscleExtra extra;
-    extra.shape = MakeMuscleShape(field.tables_.rows[m], state);
-    extra.fat = field.fat_[m] * state.scale;
-    extra.radius = field.radius_[m] * state.scale;
-    extra.part = field.part_[m];
-    const MuscleBox box = BoxBelow(extra.shape, extra.radius + extra.fat);
-    extra.minimum = Rounded(box.low, -kInfinite);
-    extra.maximum = Rounded(box.high, kInfinite);
-    muscles_.push_back(std::move(extra));
+  std::vector<MusclePrimitive> primitives;
+  for (std::size_t m = 0; m < muscles(); ++m) {
+    if (part_[m] < 0) continue;
+    const MuscleState state = PoseMuscle(tables_, m, posed.joints, posed.controls);
+    MusclePrimitive& primitive = primitives.emplace_back();
+    primitive.shape = MakeMuscleShape(tables_.rows[m], state);
+    primitive.fat = fat_[m] * state.scale;
+    primitive.radius = radius_[m] * state.scale;
+    primitive.part = static_cast<std::uint32_t>(part_[m]);
+    const MuscleBox box = BoxBelow(primitive.shape, primitive.radius + primitive.fat);
+    primitive.minimum = Rounded(box.low, -kInfinite);
+    primitive.maximum = Rounded(box.high, kInfinite);
   }
-  for (const MuscleExtra& extra : muscles_) extras_.push_back(&extra);
+  return primitives;
 }
 
 }  // namespace sinew

@@ -10,12 +10,9 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
-#include "core/deform/implicit/field/extra_field.h"
 #include "core/deform/implicit/field/limb_field.h"
-#include "core/muscle/muscle_shape.h"
 #include "core/muscle/posed_muscle.h"
 #include "core/parallel/task.h"
 #include "core/rig/posed_rig.h"
@@ -37,10 +34,11 @@ class MuscleField {
   std::size_t muscles() const { return tables_.rows.size(); }
   // Number of controls a pose must have.
   std::size_t controls() const { return tables_.controls(); }
-  double fat(std::size_t muscle) const { return fat_[muscle]; }
   // Muscles without effect: neither their origin's joint nor an ancestor has a field, or their
   // belly is outside the skin at bind.
   std::size_t without_field() const;
+  // Those with an effect, for PosedLimbField.
+  std::vector<MusclePrimitive> Pose(const PosedRig& posed) const;
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
@@ -52,31 +50,9 @@ class MuscleField {
   }
 
  private:
-  friend class PosedMuscleField;
   MuscleTables tables_;
   std::vector<double> fat_, radius_;  // rest lengths
   std::vector<std::int32_t> part_;    // -1 = none
-};
-
-struct MuscleExtra final : ExtraField {
-  void Evaluate(const PointBlock& points, FieldBlock& out) const override {
-    EvaluateMuscle(shape, fat, points, out);
-  }
-  MuscleShape shape;
-  double fat = 0;
-};
-
-// All muscles of one frame. Must outlive the PosedLimbField created from extras().
-class PosedMuscleField {
- public:
-  PosedMuscleField(const MuscleField& field, const PosedRig& posed);
-  PosedMuscleField(const PosedMuscleField&) = delete;
-  PosedMuscleField& operator=(const PosedMuscleField&) = delete;
-  std::span<const ExtraField* const> extras() const { return extras_; }
-
- private:
-  std::vector<MuscleExtra> muscles_;
-  std::vector<const ExtraField*> extras_;
 };
 
 }  // namespace sinew

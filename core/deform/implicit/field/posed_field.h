@@ -16,6 +16,19 @@
 
 namespace sinew {
 
+// The points at(i), i < count <= 16; further lanes repeat the last one.
+template <class At>
+PointBlock BlockOf(std::size_t count, At at) {
+  PointBlock block;
+  for (std::size_t i = 0; i < kLanes; ++i) {
+    const Vec3f p = at(i < count ? i : count - 1);
+    block.x[i] = p.x;
+    block.y[i] = p.y;
+    block.z[i] = p.z;
+  }
+  return block;
+}
+
 // F and its gradient at 16 points, of one part.
 struct PartBlock : FieldBlock {
   std::uint32_t part = 0;
@@ -34,8 +47,6 @@ class PosedField {
   // Thread-safe; finite for finite points.
   virtual void Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const = 0;
 
-  // Number of parts of the composed field. Each moves rigidly with its joint.
-  virtual std::size_t parts() const = 0;
   // The fields of single parts, ascending by part; omitted parts are 0 at all points.
   virtual PartBlocks EvaluateParts(const PointBlock& points) const = 0;
   // As above, for `wanted` and for the part with the largest field at each point; others may be
@@ -44,7 +55,8 @@ class PosedField {
       const PointBlock& points, [[maybe_unused]] std::span<const std::uint32_t> wanted) const {
     return EvaluateParts(points);
   }
-  // [parts] part space to this pose's model space. Part space does not depend on the pose.
+  // [parts] part space to this pose's model space. Part space does not depend on the pose; each
+  // part moves rigidly with its joint.
   virtual std::span<const Affine> PartFrames() const = 0;
 
   // Mean scale from part space to model space over all parts; 1 if undefined.

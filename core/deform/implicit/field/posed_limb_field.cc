@@ -45,18 +45,18 @@ void Put(const Lane& lane, std::size_t i, FieldBlock& block) {
 }
 
 // Converts a raw block in place to the compact field of f / r, see hrbf_kernel.cc.
-void Compact(const ExtraField& extra, const PointBlock& points, FieldBlock& block) {
+void Compact(const MusclePrimitive& muscle, const PointBlock& points, FieldBlock& block) {
   for (std::size_t i = 0; i < kLanes; ++i) {
     const float p[3] = {points.x[i], points.y[i], points.z[i]};
-    const bool inside = p[0] >= extra.minimum.x && p[0] <= extra.maximum.x &&
-                        p[1] >= extra.minimum.y && p[1] <= extra.maximum.y &&
-                        p[2] >= extra.minimum.z && p[2] <= extra.maximum.z;
-    const double x = inside ? std::clamp(double{block.value[i]} / extra.radius, -1.0, 1.0) : 1.0;
+    const bool inside = p[0] >= muscle.minimum.x && p[0] <= muscle.maximum.x &&
+                        p[1] >= muscle.minimum.y && p[1] <= muscle.maximum.y &&
+                        p[2] >= muscle.minimum.z && p[2] <= muscle.maximum.z;
+    const double x = inside ? std::clamp(double{block.value[i]} / muscle.radius, -1.0, 1.0) : 1.0;
     const double rest = 1 - x, flat = rest * (1 + x);
     Lane lane;
     if (rest > 0) {
       lane.f = rest * rest * rest * (0.1875 * x * x + 0.5625 * x + 0.5);
-      const double slope = -0.9375 * flat * flat / extra.radius;
+      const double slope = -0.9375 * flat * flat / muscle.radius;
       lane.gradient = slope * At(block, i).gradient;
     }
     Put(lane, i, block);
@@ -80,16 +80,13 @@ class PosedLimbField::Query {
       : posed_(posed), points_(points) {
     Evaluate(need, wanted, FindParts());
     FieldBlock raw;
-    for (const ExtraField* extra : posed.extras_) {
-      if (extra->part < 0 || !Meets(*extra)) continue;
-      FieldBlock& own = Own(static_cast<std::uint32_t>(extra->part));
-      extra->Evaluate(points, raw);
-      Compact(*extra, points, raw);
+    for (const MusclePrimitive& muscle : posed.muscles_) {
+      if (!Meets(muscle)) continue;
+      FieldBlock& own = Own(muscle.part);
+      EvaluateMuscle(muscle.shape, muscle.fat, points, raw);
+      Compact(muscle, points, raw);
       MaxFieldKernel(raw.value, own.value);
     }
-  }
-  static Need NeedOf(Contact contact) {
-    return contact == Contact::kSurface ? Need::kInside : Need::kLargest;
   }
 
   void Compose(Contact contact, FieldBlock& out) const {
@@ -126,19 +123,16 @@ class PosedLimbField::Query {
     };
     const auto x = bounds(points_.x), y = bounds(points_.y), z = bounds(points_.z);
     box_ = {x.first, y.first, z.first, x.second, y.second, z.second};
-    const std::size_t n = posed_.parts(), packs = (n + kLanes - 1) / kLanes;
+    const std::size_t packs = posed_.bounds_.size() / (6 * kLanes);
     absl::InlinedVector<std::uint32_t, 16> hits(packs);
     CullKernel(posed_.bounds_.data(), packs, box_.data(), hits.data());
-    if (!posed_.culls_) {
-      for (std::size_t p = 0; p < n; ++p) hits[p / kLanes] |= 1u << p % kLanes;
-    }
     Candidates found;
     for (std::uint32_t k = 0; k < packs; ++k) {
       for (std::uint32_t bits = hits[k]; bits != 0; bits &= bits - 1) {
         Candidate& candidate = found.emplace_back();
         candidate.part = k * 16 + static_cast<std::uint32_t>(std::countr_zero(bits));
         candidate.largest = ReachKernel(posed_.PartAt(candidate.part), points_.x, candidate.reach);
-        if (posed_.culls_ && candidate.largest == 0) found.pop_back();
+        if (candidate.largest == 0) found.pop_back();
       }
     }
     return found;
@@ -167,7 +161,7 @@ class PosedLimbField::Query {
   }
 
   bool Matters(const Candidate& candidate, Need need, const float* largest) const {
-    if (!posed_.culls_ || need == Need::kAll) return true;
+    if (need == Need::kAll) return true;
     if (need == Need::kInside && candidate.largest > 0.5f) return true;
     bool matters = false;
     for (std::size_t i = 0; i < kLanes; ++i) {
@@ -186,10 +180,10 @@ class PosedLimbField::Query {
     return blocks_[at->block];
   }
 
-  bool Meets(const ExtraField& extra) const {
-    return !posed_.culls_ || (extra.minimum.x <= box_[3] && extra.maximum.x >= box_[0] &&
-                              extra.minimum.y <= box_[4] && extra.maximum.y >= box_[1] &&
-                              extra.minimum.z <= box_[5] && extra.maximum.z >= box_[2]);
+  bool Meets(const MusclePrimitive& muscle) const {
+    return muscle.minimum.x <= box_[3] && muscle.maximum.x >= box_[0] &&
+           muscle.minimum.y <= box_[4] && muscle.maximum.y >= box_[1] &&
+           muscle.minimum.z <= box_[5] && muscle.maximum.z >= box_[2];
   }
 
   double Cosine(const Vec3d& a, const Vec3d& b) const {
@@ -245,13 +239,12 @@ class PosedLimbField::Query {
 };
 
 PosedLimbField::PosedLimbField(const LimbField& field, const PosedRig& posed,
-                               std::span<const ExtraField* const> extras)
+                               std::span<const MusclePrimitive> muscles)
     : field_(field),
-      extras_(extras.begin(), extras.end()),
+      muscles_(muscles),
       placed_(field.parts() * kPlacedFloats),
       bounds_((field.parts() + kLanes - 1) / kLanes * 6 * kLanes),
       gradient_unit_(1 / field.unit_) {
-  std::ranges::stable_sort(extras_, {}, [](const ExtraField* extra) { return extra->part; });
   for (std::size_t p = 0; p < field.parts(); ++p) {
     const AffineD frame =
         sinew::Compose(ToDouble(posed.joints[field.joint_[p]]), field.to_joint_[p]);
@@ -265,7 +258,7 @@ void PosedLimbField::SetBounds(std::size_t part, const Vec3d& least, const Vec3d
   const double sides[6] = {least.x, least.y, least.z, largest.x, largest.y, largest.z};
   float* const at = bounds_.data() + part / kLanes * 6 * kLanes + part % kLanes;
   for (std::size_t i = 0; i < 6; ++i) at[i * kLanes] = static_cast<float>(sides[i]);
-  if (part >= parts()) return;
+  if (part >= field_.parts()) return;
   float* const own = placed_.data() + part * kPlacedFloats + 22;
   for (std::size_t i = 0; i < 6; ++i) own[i] = static_cast<float>(sides[i]);
 }
@@ -314,7 +307,8 @@ HrbfPart PosedLimbField::PartAt(std::size_t part) const {
 }
 
 void PosedLimbField::Evaluate(const PointBlock& points, Contact contact, FieldBlock& out) const {
-  Query(*this, points, Query::NeedOf(contact)).Compose(contact, out);
+  const auto need = contact == Contact::kSurface ? Query::Need::kInside : Query::Need::kLargest;
+  Query(*this, points, need).Compose(contact, out);
 }
 
 PartBlocks PosedLimbField::EvaluateParts(const PointBlock& points) const {

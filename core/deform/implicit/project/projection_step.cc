@@ -47,17 +47,10 @@ class Step {
   }
 
  private:
-  // Evaluates the field at place(i), i < count <= 16; unused lanes repeat the last point.
+  // Evaluates the field at place(i), i < count <= 16.
   template <class Place>
   void Evaluate(std::size_t count, Place place) {
-    PointBlock at;
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      const Vec3f p = place(std::min(i, count - 1));
-      at.x[i] = p.x;
-      at.y[i] = p.y;
-      at.z[i] = p.z;
-    }
-    field_.Evaluate(at, Contact::kCrease, values_);
+    field_.Evaluate(BlockOf(count, place), Contact::kCrease, values_);
     evaluated_ += count;
   }
   Vec3f Gradient(std::size_t i) const { return {values_.x[i], values_.y[i], values_.z[i]}; }

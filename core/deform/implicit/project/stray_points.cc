@@ -33,17 +33,10 @@ Parts PartsAt(const PartBlocks& blocks, std::uint32_t own, std::size_t i) {
 // Another part matters only if its field is larger than the point's own, so the largest is enough.
 PartBlocks Evaluate(const SkinSurface& skin, const PosedField& field,
                     std::span<const StrayPoint> points) {
-  PointBlock block;
   std::array<std::uint32_t, kLanes> own;
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    const StrayPoint& point = points[std::min(i, points.size() - 1)];
-    const Vec3f& p = point.at;
-    own[i] = skin.PartOf(point.point);
-    block.x[i] = p.x;
-    block.y[i] = p.y;
-    block.z[i] = p.z;
-  }
-  return field.EvaluateStrongest(block, own);
+  for (std::size_t i = 0; i < points.size(); ++i) own[i] = skin.PartOf(points[i].point);
+  const PointBlock block = BlockOf(points.size(), [&](std::size_t i) { return points[i].at; });
+  return field.EvaluateStrongest(block, std::span(own).first(points.size()));
 }
 
 }  // namespace

@@ -90,13 +90,8 @@ std::vector<float> SetPotentials(std::span<const Vec3f> rest, const PosedField& 
   std::vector<std::uint16_t> largest(skin.points());
   task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; p += kLanes) {
-      PointBlock at;
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        const Vec3f& u = rest[std::min(p + i, end - 1)];
-        at.x[i] = u.x;
-        at.y[i] = u.y;
-        at.z[i] = u.z;
-      }
+      const PointBlock at =
+          BlockOf(std::min(kLanes, end - p), [&](std::size_t i) { return rest[p + i]; });
       FieldBlock values;
       field.Evaluate(at, Contact::kCrease, values);
       const PartBlocks parts = field.EvaluateParts(at);

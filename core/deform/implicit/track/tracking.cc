@@ -87,7 +87,9 @@ class Step {
   float LengthScale(std::size_t p) const {
     return scales_[HoldingBinding(frame_.layout, skin_, p)];
   }
-  PointBlock Load(const float* packed, std::size_t block) const;
+  static PointBlock Load(const float* packed, std::size_t block) {
+    return PackedBlock(packed + block * kLanes * 4, kLanes);
+  }
   Vec4 InwardAtRest(std::size_t p) const {
     const float* d = options_.inward.data() + p * 3;
     return Vec4{d[0], d[1], d[2], 0};
@@ -141,17 +143,6 @@ void Step::SetMotions() {
     const bool finite = std::ranges::all_of(motion.m, [](double v) { return std::abs(v) < 1e30; });
     motions_[b] = finite ? ToFloat(motion) : Affine{.m = {}};
   }
-}
-
-PointBlock Step::Load(const float* packed, std::size_t block) const {
-  PointBlock points;
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    const float* p = packed + (block * kLanes + i) * 4;
-    points.x[i] = p[0];
-    points.y[i] = p[1];
-    points.z[i] = p[2];
-  }
-  return points;
 }
 
 void Step::Gather(std::size_t block) {
@@ -374,13 +365,7 @@ void Step::Approach(std::span<const std::uint32_t> points, const FieldBlock& fie
 // Moves up to 16 points onto their levels in two steps and stores them and the field for the next
 // round.
 void Step::Land(std::span<const std::uint32_t> points, const float* at) {
-  PointBlock block;
-  for (std::size_t i = 0; i < kLanes; ++i) {
-    const Vec4 from = Load4(at, std::min(i, points.size() - 1));
-    block.x[i] = from[0];
-    block.y[i] = from[1];
-    block.z[i] = from[2];
-  }
+  PointBlock block = PackedBlock(at, points.size());
   FieldBlock field;
   for (int step = 0; step < kNewtonSteps; ++step) {
     now_.Evaluate(block, contact_, field);

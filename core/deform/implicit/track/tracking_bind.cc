@@ -23,15 +23,10 @@ std::vector<float> BindInward(const BindInput& input, const SkinSurface& skin,
   };
   task.For(skin.points(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t first = begin; first < end; first += kLanes) {
-      PointBlock points;
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        const std::size_t p = std::min(first + i, end - 1);
-        const std::uint32_t v = layout.Vertex(skin.point_lane[p]);
-        const Vec3f at = ToFloat(Apply(map_of(p), ToDouble(input.rig.mesh().positions()[v])));
-        points.x[i] = at.x;
-        points.y[i] = at.y;
-        points.z[i] = at.z;
-      }
+      const PointBlock points = BlockOf(std::min(kLanes, end - first), [&](std::size_t i) {
+        const std::uint32_t v = layout.Vertex(skin.point_lane[first + i]);
+        return ToFloat(Apply(map_of(first + i), ToDouble(input.rig.mesh().positions()[v])));
+      });
       FieldBlock field;
       bind_pose.Evaluate(points, Contact::kCrease, field);
       for (std::size_t i = 0; i < kLanes && first + i < end; ++i) {

@@ -5,12 +5,19 @@
 #include <span>
 #include <utility>
 
-#include "core/rig/layout.h"
+#include "core/deform/implicit/field/posed_field.h"
 
 namespace sinew {
 
 inline std::size_t WholeBlocks(std::size_t points) {
   return (points + kLanes - 1) / kLanes;
+}
+
+// `count` points of an array [][4], at most 16.
+inline PointBlock PackedBlock(const float* points, std::size_t count) {
+  return BlockOf(count, [&](std::size_t i) {
+    return Vec3f{points[i * 4], points[i * 4 + 1], points[i * 4 + 2]};
+  });
 }
 
 // Arrays are padded to whole blocks of 16 points.

@@ -33,13 +33,7 @@ std::vector<std::uint8_t> TrackedVertexStatus(const SkinSurface& skin, const Pos
   };
   task.For(WholeBlocks(skin.points()), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t first = begin * kLanes; first < end * kLanes; first += kLanes) {
-      PointBlock block;
-      for (std::size_t i = 0; i < kLanes; ++i) {
-        const float* at = points.at + (first + i) * 4;
-        block.x[i] = at[0];
-        block.y[i] = at[1];
-        block.z[i] = at[2];
-      }
+      const PointBlock block = PackedBlock(points.at + first * 4, kLanes);
       FieldBlock now, plain;
       field.Evaluate(block, contact, now);
       field.Evaluate(block, Contact::kCrease, plain);

@@ -144,19 +144,19 @@ TEST(MuscleSkin, MuscleReplacesPartOfOrigin) {
   PosedRig still;
   still.joints = rest;
   still.controls = controls;
-  const PosedMuscleField posed(*muscles, still);
-  ASSERT_EQ(posed.extras().size(), 2u);
-  for (const ExtraField* extra : posed.extras()) {
-    EXPECT_EQ(extra->part, 0);
-    EXPECT_NEAR(extra->radius, limbs->radius(0), 1e-5);
+  const auto posed = muscles->Pose(still);
+  ASSERT_EQ(posed.size(), 2u);
+  for (const MusclePrimitive& muscle : posed) {
+    EXPECT_EQ(muscle.part, 0u);
+    EXPECT_NEAR(muscle.radius, limbs->radius(0), 1e-5);
   }
   // Above the flexor the bent field swells; far below nothing changes.
   const auto bent = testing::BendPose(rig, 80);
   PosedRig moved;
   moved.joints = bent;
   moved.controls = controls;
-  const PosedMuscleField swollen(*muscles, moved);
-  const PosedLimbField with(*limbs, moved, swollen.extras()), without(*limbs, moved);
+  const auto swollen = muscles->Pose(moved);
+  const PosedLimbField with(*limbs, moved, swollen), without(*limbs, moved);
   PointBlock points;
   for (std::size_t i = 0; i < kLanes; ++i) {
     points.x[i] = -0.95f;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "core/deform/implicit/field/limb_field.h"
+#include "core/deform/method/fields.h"
 #include "tests/support/allocation_meter.h"
 #include "tests/support/small_rigs.h"
 #include "tests/support/tube.h"
@@ -14,7 +15,7 @@ void ExpectWithinCost(const Rig& rig, std::uint32_t samples) {
     Task task;
     const auto field = LimbField::Bind(rig, Weld(rig), samples, task);
     ASSERT_TRUE(field.ok());
-    EXPECT_LE(field->bytes(), LimbField::CostBytes(rig, samples));
+    EXPECT_LE(FieldBytes(*field), LimbField::CostBytes(rig, samples));
   });
   EXPECT_LE(peak, LimbField::CostBytes(rig, samples)) << samples << " samples";
 }

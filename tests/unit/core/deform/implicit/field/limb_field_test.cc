@@ -206,8 +206,6 @@ TEST(LimbField, SameBitsOnEveryLevelAndBlock) {
     alone.push_back(AskField(*bent, std::vector{p}, Contact::kSurface)[0]);
   }
   EXPECT_TRUE(SameBits(alone, want)) << "a lane depends on its own point alone";
-  (*bent).DisableCulling();
-  EXPECT_TRUE(SameBits(AskField(*bent, points, Contact::kSurface), want)) << "culling";
 }
 
 TEST(LimbField, ClosesOpenTubes) {
@@ -283,45 +281,34 @@ TEST(LimbField, BranchesComposeContinuously) {
 }
 
 // A ball that belongs to the second part.
-struct Ball final : ExtraField {
-  Vec3d centre;
-  double size = 0;
-  void Evaluate(const PointBlock& points, FieldBlock& out) const override {
-    for (std::size_t i = 0; i < kLanes; ++i) {
-      const Vec3d d = Vec3d{double{points.x[i]}, double{points.y[i]}, double{points.z[i]}} - centre;
-      const double l = std::max(Length(d), 1e-12);
-      out.value[i] = static_cast<float>(l - size);
-      out.x[i] = static_cast<float>(d.x / l);
-      out.y[i] = static_cast<float>(d.y / l);
-      out.z[i] = static_cast<float>(d.z / l);
-    }
-  }
-};
+MusclePrimitive Ball(const Vec3d& centre, double size) {
+  MuscleRow row{};
+  row.profile = static_cast<std::uint32_t>(MuscleProfile::kEllipsoid);
+  MuscleState state;
+  state.frame = testing::RigidMotion({1, 0, 0}, 0, centre);
+  std::ranges::fill(state.radii, size);
+  return {.shape = MakeMuscleShape(row, state),
+          .part = 1,
+          .minimum = {-9, -9, -9},
+          .maximum = {9, 9, 9}};
+}
 
-TEST(LimbField, ExtrasReplaceTheirParts) {
+TEST(LimbField, MusclesReplaceTheirParts) {
   const Rig rig = CanonicalLimb();
   const LimbField field = BindField(rig);
-  Ball ball;
-  ball.centre = {2, 1, 0};
-  ball.size = 0.5;
-  ball.radius = 1;
-  ball.part = 1;
-  const ExtraField* const extras[] = {&ball};
-  FieldInPose with(field, RestPose(rig), extras), without(field, RestPose(rig));
+  const MusclePrimitive balls[] = {Ball({2, 1, 0}, 0.5)};
+  FieldInPose with(field, RestPose(rig), balls), without(field, RestPose(rig));
   const Vec3d top = {2, 1.5, 0};
   EXPECT_NEAR(AskField(*with, std::vector{top})[0].value, 0.5, 1e-6);
   EXPECT_LT(AskField(*without, std::vector{top})[0].value, 0.3);
   EXPECT_NEAR(AskField(*with, std::vector{top})[0].gradient.y, -15.0 / 16, 1e-5);
-  // Neither tight bounds nor culling change a bit.
+  // Tight bounds do not change a bit.
   const auto points = Cloud({2, 1, 0}, {4, 2, 2}, 320);
   const auto want = AskField(*with, points);
-  Ball bounded = ball;
+  MusclePrimitive bounded = balls[0];
   bounded.minimum = {0.5f, -0.5f, -1.5f};
   bounded.maximum = {3.5f, 2.5f, 1.5f};
-  const ExtraField* const bounded_extras[] = {&bounded};
-  FieldInPose culled(field, RestPose(rig), bounded_extras);
-  EXPECT_TRUE(SameBits(AskField(*culled, points), want));
-  (*culled).DisableCulling();
+  FieldInPose culled(field, RestPose(rig), std::span(&bounded, 1));
   EXPECT_TRUE(SameBits(AskField(*culled, points), want));
 }
 

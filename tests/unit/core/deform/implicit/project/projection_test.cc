@@ -392,7 +392,6 @@ class WildField : public PosedField {
       out.z[i] = 0;
     }
   }
-  std::size_t parts() const override { return 2; }
   PartBlocks EvaluateParts(const PointBlock&) const override {
     PartBlocks parts(2);
     for (std::uint32_t b = 0; b < 2; ++b) {

@@ -35,7 +35,6 @@ class Block : public PosedField {
       }
     }
   }
-  std::size_t parts() const override { return 2; }
   PartBlocks EvaluateParts(const PointBlock& points) const override {
     PartBlocks parts(2);
     for (std::uint32_t p = 0; p < 2; ++p) parts[p].part = p;
