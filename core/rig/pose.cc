@@ -9,6 +9,7 @@
 #include <numeric>
 
 #include "core/base/status.h"
+#include "core/base/trs.h"
 
 namespace sinew {
 namespace {
@@ -39,22 +40,13 @@ absl::Status Resolve(std::span<const std::string> names, std::size_t count, std:
   return absl::OkStatus();
 }
 
-// Matrix of translation, unit quaternion xyzw and scale.
+// Matrix of translation, quaternion xyzw and scale.
 absl::Status FromTrs(const float* f, std::size_t place, AffineD& matrix) {
-  const double length = std::sqrt(double{f[3]} * f[3] + double{f[4]} * f[4] + double{f[5]} * f[5] +
-                                  double{f[6]} * f[6]);
-  if (!(length > 1e-12)) {
+  if (!(std::hypot(double{f[3]}, std::hypot(double{f[4]}, f[5], f[6])) > 1e-12)) {
     return absl::InvalidArgumentError(
         absl::StrCat("pose.joint_transforms: joint ", place, " has a zero quaternion"));
   }
-  const double x = f[3] / length, y = f[4] / length, z = f[5] / length, w = f[6] / length;
-  const double sx = f[7], sy = f[8], sz = f[9];
-  matrix.m = {(1 - 2 * (y * y + z * z)) * sx, 2 * (x * y - w * z) * sy,
-              2 * (x * z + w * y) * sz,       f[0],
-              2 * (x * y + w * z) * sx,       (1 - 2 * (x * x + z * z)) * sy,
-              2 * (y * z - w * x) * sz,       f[1],
-              2 * (x * z - w * y) * sx,       2 * (y * z + w * x) * sy,
-              (1 - 2 * (x * x + y * y)) * sz, f[2]};
+  matrix = ToAffine({{f[0], f[1], f[2]}, {f[3], f[4], f[5], f[6]}, {f[7], f[8], f[9]}});
   return absl::OkStatus();
 }
 
