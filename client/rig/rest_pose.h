@@ -1,17 +1,23 @@
 // rest_pose.h - where a rig's mesh and joints are at rest, from the rig data alone.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <vector>
 
+#include "core/base/types.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
+
+// One of the 3x4 matrices of an array.
+AffineD MatrixAt(std::span<const float> matrices, std::size_t index);
 
 // [V * 3] the mesh in model space in the rest pose, by linear blending. Differs from bind space if
 // the rest pose differs from the bind pose. Vertices without influences stay in bind space.
 std::vector<float> RestPositions(const client::RigData& rig);
 
-// [J * 12] joint to model at rest.
+// [J * 12] joint to model at rest; empty if the joints are not valid.
 std::vector<float> RestJoints(const client::RigData& rig);
 
 }  // namespace sinew::cli

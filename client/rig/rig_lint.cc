@@ -1,6 +1,5 @@
 #include "client/rig/rig_lint.h"
 
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
@@ -10,7 +9,9 @@
 #include <span>
 #include <string>
 
+#include "client/rig/rest_pose.h"
 #include "client/rig/rig_units.h"
+#include "client/rig/vertex_influences.h"
 
 namespace sinew::cli {
 namespace {
@@ -19,30 +20,38 @@ using client::Severity;
 
 class Linter {
  public:
-  explicit Linter(const client::RigData& rig) : rig_(rig) {}
-
-  std::vector<client::Problem> Run() {
-    for (const client::Mesh& mesh : rig_.meshes) {
+  std::vector<client::Problem> Run(const client::RigData& rig) {
+    const RigInfluences influences = ReadInfluences(rig);
+    std::size_t first = 0, targets = 0;
+    for (const client::Mesh& mesh : rig.meshes) {
       where_ = absl::StrCat("mesh '", mesh.name, "'");
       CheckFaces(mesh);
       if (mesh.skin.empty()) {
         Add(Severity::kInfo, "no weights yet: `sinew weights` computes them");
-        continue;
+      } else {
+        CheckUnweighted(mesh.skin);
+        CheckSeams(mesh, influences, first);
+        CheckBind(mesh.skin);
       }
-      CheckUnweighted(mesh);
-      CheckSeams(mesh);
-      CheckBind(mesh.skin);
+      first += mesh.vertices();
+      for (const client::Shape& shape : mesh.shapes) targets += shape.targets.size();
     }
     where_.clear();
-    const std::string units = SuspiciousUnits(rig_);
+    const std::string units = SuspiciousUnits(rig);
     if (!units.empty()) Add(Severity::kWarning, units);
-    CheckShapes();
+    // Viewers show morph targets without being asked; a recipe needs a stage for them.
+    AddCount(Severity::kInfo, targets,
+             absl::StrCat(targets == 1 ? " morph target moves" : " morph targets move",
+                          " only if the recipe begins with shapes, as in 'shapes | lbs'"));
     return std::move(problems_);
   }
 
  private:
   void Add(Severity severity, const std::string& message) {
     problems_.push_back({.severity = severity, .message = message, .field = where_});
+  }
+  void AddCount(Severity severity, std::size_t count, const std::string& what) {
+    if (count > 0) Add(severity, absl::StrCat(count, what));
   }
 
   void CheckFaces(const client::Mesh& mesh) {
@@ -58,79 +67,47 @@ class Linter {
       for (const std::uint32_t v : corners) used[v] = true;
       at += size;
     }
-    if (repeated > 0) {
-      Add(Severity::kWarning, absl::StrCat(repeated, " faces name a vertex twice"));
-    }
-    const auto loose = static_cast<std::uint64_t>(std::count(used.begin(), used.end(), false));
-    if (loose > 0) Add(Severity::kInfo, absl::StrCat(loose, " vertices belong to no face"));
+    AddCount(Severity::kWarning, repeated, " faces name a vertex twice");
+    AddCount(Severity::kInfo, static_cast<std::size_t>(std::ranges::count(used, false)),
+             " vertices belong to no face");
   }
 
-  void CheckUnweighted(const client::Mesh& mesh) {
+  void CheckUnweighted(const client::Skin& skin) {
     std::size_t at = 0, unweighted = 0;
-    for (const std::uint32_t count : mesh.skin.influence_counts) {
-      const auto weights = std::span(mesh.skin.influence_weights).subspan(at, count);
+    for (const std::uint32_t count : skin.influence_counts) {
+      const auto weights = std::span(skin.influence_weights).subspan(at, count);
       unweighted += std::ranges::all_of(weights, [](float w) { return w == 0; }) ? 1 : 0;
       at += count;
     }
-    if (unweighted > 0) {
-      Add(Severity::kInfo,
-          absl::StrCat(unweighted, " vertices without weights follow the fallback joint"));
-    }
+    AddCount(Severity::kInfo, unweighted, " vertices without weights follow the fallback joint");
   }
 
-  // Coincident vertices with different weights move apart and open a crack.
-  void CheckSeams(const client::Mesh& mesh) {
-    const client::Skin& skin = mesh.skin;
-    using Influences = std::map<std::uint32_t, float>;
-    std::map<std::array<float, 3>, Influences> first;
-    std::size_t at = 0, split = 0;
+  // Coincident vertices with different weights move apart and open a crack. `begin`: the mesh's
+  // first vertex.
+  void CheckSeams(const client::Mesh& mesh, const RigInfluences& influences, std::size_t begin) {
+    std::map<std::array<float, 3>, std::size_t> first;
+    std::size_t split = 0;
     for (std::size_t v = 0; v < mesh.vertices(); ++v) {
-      Influences influences;
-      for (std::uint32_t k = 0; k < skin.influence_counts[v]; ++k, ++at) {
-        if (skin.influence_weights[at] != 0)
-          influences[skin.influence_joints[at]] += skin.influence_weights[at];
-      }
-      const std::array<float, 3> place = {mesh.positions[3 * v], mesh.positions[3 * v + 1],
-                                          mesh.positions[3 * v + 2]};
-      const auto [entry, is_new] = first.try_emplace(place, influences);
-      split += !is_new && entry->second != influences ? 1 : 0;
+      const float* p = &mesh.positions[3 * v];
+      const std::size_t other = first.try_emplace({p[0], p[1], p[2]}, v).first->second;
+      const bool same = std::ranges::equal(influences.Of(begin + v), influences.Of(begin + other));
+      split += same ? 0 : 1;
     }
-    if (split > 0) {
-      Add(Severity::kWarning,
-          absl::StrCat(split, " vertices coincide with one of different weights: ",
-                       "such seams open when posed"));
-    }
+    AddCount(Severity::kWarning, split,
+             " vertices coincide with one of different weights: such seams open when posed");
   }
 
   void CheckBind(const client::Skin& skin) {
     std::size_t mirrored = 0, flat = 0;
     for (std::size_t j = 0; j < skin.joints.size(); ++j) {
-      const float* m = &skin.inverse_bind[j * 12];
-      const double det = double{m[0]} * (double{m[5]} * m[10] - double{m[6]} * m[9]) -
-                         double{m[1]} * (double{m[4]} * m[10] - double{m[6]} * m[8]) +
-                         double{m[2]} * (double{m[4]} * m[9] - double{m[5]} * m[8]);
+      const double det = Determinant(Linear(MatrixAt(skin.inverse_bind, j)));
       mirrored += det < 0 ? 1 : 0;
       flat += det == 0 ? 1 : 0;
     }
-    if (mirrored > 0)
-      Add(Severity::kInfo, absl::StrCat(mirrored, " joints have a mirrored bind matrix"));
-    if (flat > 0)
-      Add(Severity::kWarning, absl::StrCat(flat, " joints have a bind matrix without inverse"));
+    AddCount(Severity::kInfo, mirrored, " joints have a mirrored bind matrix");
+    AddCount(Severity::kWarning, flat, " joints have a bind matrix without inverse");
   }
 
-  // Viewers show morph targets without being asked; a recipe needs a stage for them.
-  void CheckShapes() {
-    std::size_t targets = 0;
-    for (const client::Mesh& mesh : rig_.meshes) {
-      for (const client::Shape& shape : mesh.shapes) targets += shape.targets.size();
-    }
-    if (targets == 0) return;
-    Add(Severity::kInfo,
-        absl::StrCat(targets, targets == 1 ? " morph target moves" : " morph targets move",
-                     " only if the recipe begins with shapes, as in 'shapes | lbs'"));
-  }
-
-  const client::RigData& rig_;
   std::string where_;
   std::vector<client::Problem> problems_;
 };
@@ -138,7 +115,7 @@ class Linter {
 }  // namespace
 
 std::vector<client::Problem> Lint(const client::RigData& rig) {
-  return Linter(rig).Run();
+  return Linter().Run(rig);
 }
 
 }  // namespace sinew::cli

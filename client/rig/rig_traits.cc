@@ -1,31 +1,14 @@
 #include "client/rig/rig_traits.h"
 
 #include <algorithm>
-#include <limits>
+#include <cmath>
+
+#include "client/rig/vertex_influences.h"
 
 namespace sinew::cli {
 namespace {
 
-// Marks the joints with weight and counts influences.
-void CountSkin(const client::Skin& skin, MeshTraits& facts, std::vector<bool>& weighted) {
-  std::size_t at = 0;
-  const std::size_t entries = std::min(skin.influence_joints.size(), skin.influence_weights.size());
-  for (const std::uint32_t count : skin.influence_counts) {
-    std::size_t used = 0;
-    const std::size_t end = std::min(entries, at + count);
-    for (; at < end; ++at) {
-      if (skin.influence_weights[at] == 0) continue;
-      ++used;
-      const std::uint32_t binding = skin.influence_joints[at];
-      if (binding < skin.joints.size() && skin.joints[binding] < weighted.size())
-        weighted[skin.joints[binding]] = true;
-    }
-    facts.max_influences = std::max(facts.max_influences, used);
-    facts.over_four += used > 4 ? 1 : 0;
-  }
-}
-
-MeshTraits CountMesh(const client::Mesh& mesh, std::vector<bool>& weighted) {
+MeshTraits CountMesh(const client::Mesh& mesh) {
   MeshTraits facts;
   facts.name = mesh.name;
   facts.vertices = mesh.vertices();
@@ -37,7 +20,6 @@ MeshTraits CountMesh(const client::Mesh& mesh, std::vector<bool>& weighted) {
     for (const std::uint32_t size : mesh.face_sizes) facts.triangles += size >= 3 ? size - 2 : 0;
   }
   for (const client::Shape& shape : mesh.shapes) facts.morphs += shape.targets.size();
-  CountSkin(mesh.skin, facts, weighted);
   return facts;
 }
 
@@ -45,17 +27,26 @@ MeshTraits CountMesh(const client::Mesh& mesh, std::vector<bool>& weighted) {
 
 RigTraits CountRig(const client::RigData& rig) {
   RigTraits facts;
-  std::vector<bool> weighted(rig.joints.size());
-  constexpr float kHuge = std::numeric_limits<float>::infinity();
-  facts.bounds = {kHuge, kHuge, kHuge, -kHuge, -kHuge, -kHuge};
+  const RigInfluences influences = ReadInfluences(rig);
+  std::size_t vertex = 0;
+  if (rig.vertices() > 0) {
+    facts.bounds = {INFINITY, INFINITY, INFINITY, -INFINITY, -INFINITY, -INFINITY};
+  }
   for (const client::Mesh& mesh : rig.meshes) {
-    facts.meshes.push_back(CountMesh(mesh, weighted));
-    for (std::size_t k = 0; k < mesh.positions.size(); ++k) {
-      facts.bounds[k % 3] = std::min(facts.bounds[k % 3], mesh.positions[k]);
-      facts.bounds[3 + k % 3] = std::max(facts.bounds[3 + k % 3], mesh.positions[k]);
+    MeshTraits& counts = facts.meshes.emplace_back(CountMesh(mesh));
+    for (std::size_t v = 0; v < mesh.vertices(); ++v, ++vertex) {
+      const std::size_t used = influences.Of(vertex).size();
+      counts.max_influences = std::max(counts.max_influences, used);
+      counts.over_four += used > 4 ? 1 : 0;
+      for (std::size_t c = 0; c < 3; ++c) {
+        const double x = mesh.positions[v * 3 + c];
+        facts.bounds[c] = std::min(facts.bounds[c], x);
+        facts.bounds[3 + c] = std::max(facts.bounds[3 + c], x);
+      }
     }
   }
-  if (rig.vertices() == 0) facts.bounds = {};
+  std::vector<bool> weighted(rig.joints.size());
+  for (const JointWeight& entry : influences.entries) weighted[entry.joint] = true;
   for (std::size_t j = 0; j < weighted.size(); ++j) {
     if (!weighted[j] && !rig.joints[j].helper) facts.joints_without_weights.push_back(j);
   }

@@ -10,11 +10,13 @@
 
 namespace sinew::cli {
 
+using Bounds = std::array<double, 6>;  // min xyz, max xyz
+
 struct MeshTraits {
   std::string name;
   std::size_t vertices = 0, faces = 0, triangles = 0;
   std::size_t skin_joints = 0;
-  std::size_t max_influences = 0;  // of a vertex, zero weights not counted
+  std::size_t max_influences = 0;  // of a vertex, as ReadInfluences counts them
   std::size_t over_four = 0;       // vertices with more influences than that
   std::size_t morphs = 0;          // sculpts, in-betweens counted
 };
@@ -22,7 +24,7 @@ struct MeshTraits {
 struct RigTraits {
   std::vector<MeshTraits> meshes;
   std::vector<std::size_t> joints_without_weights;  // indices
-  std::array<float, 6> bounds{};                    // min xyz, max xyz of all meshes, rig units
+  Bounds bounds{};                                  // of all meshes, rig units
 };
 
 // Never fails: arrays that do not agree are counted as far as they go. Cost O(size of the rig).

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "client/rig/rest_pose.h"
-#include "client/rig/rig_traits.h"
 
 namespace sinew::cli {
 namespace {
@@ -35,13 +34,6 @@ Bounds JointBounds(const client::RigData& rig) {
   return bounds;
 }
 
-Bounds MeshBounds(const client::RigData& rig) {
-  const std::array<float, 6> found = CountRig(rig).bounds;
-  Bounds bounds;
-  std::copy(found.begin(), found.end(), bounds.begin());
-  return bounds;
-}
-
 std::string SuspiciousUnits(const Bounds& mesh, const Bounds& skeleton) {
   const double ratio = Size(mesh) / Size(skeleton);
   if (!std::isfinite(ratio) || ratio <= 0) return {};
@@ -56,7 +48,7 @@ std::string SuspiciousUnits(const client::RigData& rig) {
   const bool bound =
       std::ranges::any_of(rig.meshes, [](const client::Mesh& mesh) { return !mesh.skin.empty(); });
   if (bound || rig.joints.empty() || rig.vertices() == 0) return {};
-  return SuspiciousUnits(MeshBounds(rig), JointBounds(rig));
+  return SuspiciousUnits(CountRig(rig).bounds, JointBounds(rig));
 }
 
 }  // namespace sinew::cli

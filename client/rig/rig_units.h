@@ -1,18 +1,15 @@
 // rig_units.h - detects a mesh and a skeleton in different units.
 #pragma once
 
-#include <array>
 #include <string>
 
+#include "client/rig/rig_traits.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
 
-using Bounds = std::array<double, 6>;  // min xyz, max xyz
-
 // Of joint origins at rest, in model space; empty (minimum above maximum) without joints.
 Bounds JointBounds(const client::RigData& rig);
-Bounds MeshBounds(const client::RigData& rig);
 
 // A warning if the sizes of the two boxes suggest different units: both sizes, and the likely
 // factor between the units. Empty: the sizes match, or a box has no size.

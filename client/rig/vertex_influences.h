@@ -13,6 +13,7 @@ namespace sinew::cli {
 struct JointWeight {
   std::uint32_t joint = 0;  // of the rig
   float weight = 0;         // not 0
+  bool operator==(const JointWeight&) const = default;
 };
 
 struct RigInfluences {

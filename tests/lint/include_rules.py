@@ -124,7 +124,7 @@ FOLDERS = (
      "core/base core/simd server server/base server/services server/threads",
      "grpc", "httplib json"),
     # Importers, pictures and the command line, which runs a server in its process for --local.
-    ("client/rig", "sinew", "", ""),
+    ("client/rig", "core/base core/rig sinew", "", ""),
     ("client/import", "client/rig core/base sinew", "assimp tinygltf", "json tinyobjloader"),
     ("client/models", "core/base sinew", "eigen", "proto"),
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),

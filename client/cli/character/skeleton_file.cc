@@ -97,7 +97,7 @@ absl::StatusOr<std::vector<std::string>> AttachSkeleton(const CharacterFile& ske
         absl::StrCat("--skeleton: ", skeleton.label, " has no joints, need some"));
   }
   std::vector<std::string> notes = Match(skeleton.rig, mesh.rig);
-  const Bounds skin = MeshBounds(mesh.rig), joints = JointBounds(skeleton.rig);
+  const Bounds skin = CountRig(mesh.rig).bounds, joints = JointBounds(skeleton.rig);
   const std::string doubt = SuspiciousUnits(skin, joints);
   for (std::size_t c = 0; c < 3; ++c) {
     // Also false for numbers that are none.
