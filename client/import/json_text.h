@@ -1,11 +1,11 @@
-// json_text.h - locates errors in JSON for people: line and column, duplicate keys.
+// json_text.h - checks JSON before it is parsed: syntax by line and column, depth, duplicate keys.
 #pragma once
 
-#include <cstddef>
-#include <set>
+#include <absl/status/status.h>
+
+#include <functional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 namespace sinew::client {
 
@@ -13,29 +13,11 @@ namespace sinew::client {
 // are characters of UTF-8. Offsets beyond the end count as the end.
 std::string PlaceInText(std::string_view text, std::size_t byte);
 
-// Follows a parser into objects and arrays and keeps the first key that an object has twice.
-class KeyWatch {
- public:
-  void Key(const std::string& name);
-  void Value();  // one that is neither object nor array
-  void Open(bool is_array);
-  void Close();
-
-  // Its path, as in muscles[1].width; empty: none.
-  const std::string& twice() const { return twice_; }
-
- private:
-  struct Level {
-    bool is_array = false;
-    std::size_t items = 0;  // of an array, begun so far
-    std::string key{};      // of an object, the present one
-    std::set<std::string> keys{};
-  };
-
-  std::string Path() const;
-
-  std::vector<Level> levels_;
-  std::string twice_;
-};
+// Neither recurses nor stores the document. `see`, unless empty, gets every string value with its
+// path, as in nodes[1].name. kInvalidArgument: not JSON, with line and column; a number out of
+// range; more than 64 levels. kAlreadyExists: an object with a duplicate key, with its path.
+absl::Status CheckJson(
+    std::string_view text, bool allow_comments,
+    const std::function<void(const std::string& path, const std::string& value)>& see = {});
 
 }  // namespace sinew::client

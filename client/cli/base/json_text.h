@@ -8,8 +8,8 @@
 
 namespace sinew::cli {
 
-// kInvalidArgument: not JSON, with line and column. kAlreadyExists: a duplicate key in an object,
-// with its path as in muscles[1].width.
+// kInvalidArgument: not JSON, with line and column; more than 64 levels. kAlreadyExists: a
+// duplicate key in an object, with its path as in muscles[1].width.
 absl::StatusOr<nlohmann::json> ParseJson(std::string_view text);
 
 }  // namespace sinew::cli

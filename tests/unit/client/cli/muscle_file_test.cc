@@ -192,7 +192,7 @@ TEST(MuscleFile, ErrorsNameThePlace) {
                             std::string(100'000, ']') + "}]}",
                         rig)
                 .message(),
-            "muscles[0].name: got an array of 1, need a string");
+            "muscles[0].name[0][0][0][0][0][0][0][0][...: nested deeper than 64");
 }
 
 TEST(MuscleFile, InvalidJsonIsLocatedByLineAndColumn) {
