@@ -15,7 +15,7 @@ build=(
   libprotobuf-dev protobuf-compiler libgrpc++-dev protobuf-compiler-grpc libabsl-dev
   libeigen3-dev libnanoflann-dev libtbb-dev libhwy-dev libssl-dev libxxhash-dev nlohmann-json3-dev libutfcpp-dev
   prometheus-cpp-dev libcpp-httplib-dev libyaml-cpp-dev libspdlog-dev libcli11-dev
-  libtinygltf-dev libtinyobjloader-dev libassimp-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
+  libtinygltf-dev libassimp-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
   libgtest-dev libgmock-dev
 )
 test=(python3-grpcio python3-protobuf python3-numpy clang-14 clang-format-14)

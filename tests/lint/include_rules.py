@@ -31,7 +31,6 @@ LIBRARIES = (
     ("freetype", ("ft2build.h", "freetype/")),
     ("assimp", ("assimp/",)),
     ("tinygltf", ("tiny_gltf.h", "stb_image")),
-    ("tinyobjloader", ("tiny_obj_loader.h",)),
     ("utfcpp", ("utf8.h", "utf8cpp/", "utf8/")),
     ("cli11", ("CLI/",)),
     ("spdlog", ("spdlog/",)),
@@ -125,7 +124,7 @@ FOLDERS = (
      "grpc", "httplib json"),
     # Importers, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),
-    ("client/import", "client/rig core/base sinew", "assimp tinygltf", "json tinyobjloader"),
+    ("client/import", "client/rig core/base sinew", "assimp tinygltf", "json"),
     ("client/models", "core/base sinew", "eigen", "proto"),
     ("client/render", "core/base sinew", "eigen embree", "freetype png tbb"),
     ("client/cli/base", "client/import core/base sinew", "json", "cli11 utfcpp"),
