@@ -7,20 +7,17 @@
 #include <cstdint>
 #include <string>
 #include <unordered_map>
-#include <vector>
 
-#include "client/import/import.h"
 #include "client/import/scene_graph.h"
 
 namespace sinew::client {
 
-// Appends every animation to `scene.clips` and `clips`. All keys are linear: Assimp has baked or
-// dropped the rest.
+// Adds every animation. All keys are linear: Assimp has baked or dropped the rest.
 //   node_of_name  the node of a channel's name
 // Channels whose node or mesh is unknown are reported as lost. kInvalidArgument: times that fall,
 // bad numbers.
 absl::Status ReadAssimpAnimations(
     const aiScene& source, const std::unordered_map<std::string, std::uint32_t>& node_of_name,
-    AnimatedScene& scene, std::vector<ClipInfo>& clips, std::vector<Problem>& problems);
+    SceneBuilder& builder);
 
 }  // namespace sinew::client

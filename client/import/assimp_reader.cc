@@ -10,7 +10,6 @@
 #include <cmath>
 #include <exception>
 #include <map>
-#include <memory>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -18,10 +17,8 @@
 #include "client/import/assimp_animation.h"
 #include "client/import/assimp_fence.h"
 #include "client/import/assimp_mesh.h"
-#include "client/import/placed_mesh.h"
 #include "client/import/problems.h"
 #include "client/import/scene_graph.h"
-#include "client/import/unique_names.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -33,30 +30,24 @@ const char* FormatName(AssimpFormat format) {
   return format == AssimpFormat::kFbx ? "FBX" : "COLLADA";
 }
 
-Affine ToAffine(const aiMatrix4x4& m) {
-  return Affine{{m.a1, m.a2, m.a3, m.a4, m.b1, m.b2, m.b3, m.b4, m.c1, m.c2, m.c3, m.c4}};
+AffineD ToAffine(const aiMatrix4x4& m) {
+  return {{m.a1, m.a2, m.a3, m.a4, m.b1, m.b2, m.b3, m.b4, m.c1, m.c2, m.c3, m.c4}};
 }
 
 // Turns an Assimp scene into nodes, skeleton, meshes and clips; one use.
 class SceneReader {
  public:
   SceneReader(const aiScene& source, AssimpFormat format, bool allow_no_skin)
-      : source_(source),
-        format_(format),
-        allow_no_skin_(allow_no_skin),
-        scene_(std::make_shared<AnimatedScene>()) {}
+      : source_(source), format_(format), allow_no_skin_(allow_no_skin) {}
 
   absl::StatusOr<ImportedScene> Read() {
     ReadUnits();
     SINEW_RETURN_IF_ERROR(ReadNodes());
     SINEW_RETURN_IF_ERROR(ReadSkeleton());
     SINEW_RETURN_IF_ERROR(ReadMeshes());
-    SINEW_RETURN_IF_ERROR(
-        ReadAssimpAnimations(source_, node_of_name_, *scene_, out_.clips, out_.problems));
+    SINEW_RETURN_IF_ERROR(ReadAssimpAnimations(source_, node_of_name_, builder_));
     out_.keeps_file_order = false;
-    out_.statistics.format = FormatName(format_);
-    out_.animation = scene_;
-    AddRigProblems(out_);
+    out_.format = FormatName(format_);
     return std::move(out_);
   }
 
@@ -95,15 +86,10 @@ class SceneReader {
       made.name = node->mName.C_Str();
       made.path = absl::StrCat("node '", made.name, "'");
       made.parent = parent;
-      made.matrix = parent < 0 ? Affine() : ToAffine(node->mTransformation);
-      for (const double x : made.matrix->m) {
-        if (!std::isfinite(x))
-          return absl::InvalidArgumentError(
-              absl::StrCat(made.path, ": the transform is not finite"));
-      }
+      made.matrix = parent < 0 ? AffineD() : ToAffine(node->mTransformation);
       repeated += node_of_name_.emplace(made.name, index).second ? 0 : 1;
       nodes_.push_back(node);
-      scene_->nodes.push_back(std::move(made));
+      builder_.scene->nodes.push_back(std::move(made));
       for (unsigned c = node->mNumChildren; c-- > 0;)
         open.emplace_back(node->mChildren[c], static_cast<std::int32_t>(index));
     }
@@ -113,7 +99,7 @@ class SceneReader {
            absl::StrCat(repeated, " nodes repeat a name; bones and channels go to the first"),
            "nodes"});
     }
-    return OrderNodes(*scene_);
+    return builder_.OrderNodes();
   }
 
   // Joints are the nodes that bones name, in the order of the node tree.
@@ -125,21 +111,18 @@ class SceneReader {
         const std::string name = source_.mMeshes[m]->mBones[b]->mName.C_Str();
         const auto node = node_of_name_.find(name);
         if (node == node_of_name_.end()) {
-          return absl::InvalidArgumentError(absl::StrCat(
-              "mesh '", source_.mMeshes[m]->mName.C_Str(), "': the bone '", name, "' is no node"));
+          return Invalid("mesh '", source_.mMeshes[m]->mName.C_Str(), "': the bone '", name,
+                         "' is no node");
         }
         is_joint[node->second] = true;
         bones.emplace_back(name, node->second);
       }
     }
-    if (bones.empty() && !allow_no_skin_)
-      return absl::InvalidArgumentError(
-          "the file has no skin, need a skinned mesh; `sinew weights` computes weights");
     std::vector<std::uint32_t> wanted;
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
       if (is_joint[n]) wanted.push_back(n);
     }
-    const std::vector<std::int32_t> joint_of_node = BuildSkeleton(wanted, *scene_, out_.rig);
+    const std::vector<std::int32_t> joint_of_node = builder_.AddJoints(wanted);
     for (const auto& [name, node] : bones)
       joint_of_bone_[name] = static_cast<std::uint32_t>(joint_of_node[node]);
     ReportScaleInheritance(wanted);
@@ -165,65 +148,35 @@ class SceneReader {
 
   absl::Status ReadMeshes() {
     for (std::uint32_t n = 0; n < nodes_.size(); ++n) {
-      std::vector<std::unique_ptr<AssimpMeshBuilder>> builders;
+      const SceneNode& node = builder_.scene->nodes[n];
+      std::vector<const aiMesh*> parts;
       for (unsigned i = 0; i < nodes_[n]->mNumMeshes; ++i) {
         const unsigned index = nodes_[n]->mMeshes[i];
-        if (index >= source_.mNumMeshes)
-          return absl::InvalidArgumentError(absl::StrCat(scene_->nodes[n].path, ": mesh ", index));
+        if (index >= source_.mNumMeshes) return Invalid(node.path, ": mesh ", index);
         const aiMesh& part = *source_.mMeshes[index];
-        if (part.mNumBones == 0 && !joint_of_bone_.empty()) {
-          out_.problems.push_back(Lost(absl::StrCat("mesh '", part.mName.C_Str(), "' without skin"),
-                                       scene_->nodes[n].path));
-          continue;
+        if (part.mNumBones == 0 && !(allow_no_skin_ && joint_of_bone_.empty())) {
+          out_.problems.push_back(
+              Lost(absl::StrCat("mesh '", part.mName.C_Str(), "' without skin"), node.path));
+        } else {
+          parts.push_back(&part);
         }
-        if (builders.empty() || !builders.back()->Fits(part)) {
-          builders.push_back(std::make_unique<AssimpMeshBuilder>(
-              scene_->nodes[n].path, joint_of_bone_, !joint_of_bone_.empty()));
-        }
-        SINEW_RETURN_IF_ERROR(builders.back()->Add(part));
       }
-      for (const auto& builder : builders) SINEW_RETURN_IF_ERROR(AddMesh(n, *builder));
+      if (parts.empty()) continue;
+      SINEW_ASSIGN_OR_RETURN(SourceMesh mesh,
+                             ReadAssimpMesh(parts, node.path, joint_of_bone_, out_.problems));
+      ReportInBetweens(mesh.targets, node.path);
+      builder_.AddMesh(n, node.name.substr(0, node.name.find("_$AssimpFbx$_")), std::move(mesh));
     }
-    if (!out_.rig.meshes.empty()) return absl::OkStatus();
-    return absl::InvalidArgumentError(joint_of_bone_.empty()
-                                          ? "nodes: no mesh, need at least one"
-                                          : "nodes: no mesh has a skin, need at least one");
-  }
-
-  absl::Status AddMesh(std::uint32_t node, AssimpMeshBuilder& builder) {
-    Mesh mesh;
-    MeshStatistics statistics;
-    std::vector<std::string> target_names;
-    std::vector<float> target_weights;
-    SINEW_RETURN_IF_ERROR(
-        builder.Finish(out_.problems, mesh, statistics, target_names, target_weights));
-    if (mesh.skin.empty()) PlaceMesh(WorldTransform(*scene_, node), mesh);
-    const std::string& name = scene_->nodes[node].name;
-    mesh.name =
-        mesh_names_.Take(name.substr(0, name.find("_$AssimpFbx$")), absl::StrCat("mesh_", node));
-    mesh.source_path = scene_->nodes[node].path;
-    ReportInBetweens(target_names, mesh.source_path);
-    const ControlRange range{node, out_.rig.controls.size(), mesh.shapes.size()};
-    for (std::size_t t = 0; t < mesh.shapes.size(); ++t) {
-      Control control;
-      control.name = control_names_.Take(target_names[t], absl::StrCat(mesh.name, ".target_", t));
-      control.default_value = target_weights[t];
-      mesh.shapes[t].control = control.name;
-      out_.rig.controls.push_back(std::move(control));
-    }
-    if (range.count > 0) scene_->controls.push_back(range);
-    out_.rig.meshes.push_back(std::move(mesh));
-    out_.statistics.meshes.push_back(std::move(statistics));
     return absl::OkStatus();
   }
 
   // Assimp hands out each sculpt of a channel under the channel's name, without its percentage.
-  void ReportInBetweens(const std::vector<std::string>& names, const std::string& path) {
+  void ReportInBetweens(const std::vector<SourceTarget>& targets, const std::string& path) {
     std::map<std::string, std::size_t> sculpts;
-    for (const std::string& name : names) {
-      if (name.empty() || ++sculpts[name] != 2) continue;
+    for (const SourceTarget& target : targets) {
+      if (target.name.empty() || ++sculpts[target.name] != 2) continue;
       out_.problems.push_back(
-          Lost(absl::StrCat("in-betweens of the blend shape '", name,
+          Lost(absl::StrCat("in-betweens of the blend shape '", target.name,
                             "': its sculpts become controls of their own, and its keys drive the "
                             "first of them alone"),
                path));
@@ -233,11 +186,10 @@ class SceneReader {
   const aiScene& source_;
   const AssimpFormat format_;
   const bool allow_no_skin_;
-  std::shared_ptr<AnimatedScene> scene_;
-  ImportedScene out_;
-  std::vector<const aiNode*> nodes_;  // parallel to scene_->nodes
+  SceneBuilder builder_;
+  ImportedScene& out_ = builder_.out;
+  std::vector<const aiNode*> nodes_;  // parallel to those of the builder
   std::unordered_map<std::string, std::uint32_t> node_of_name_, joint_of_bone_;
-  UniqueNames mesh_names_, control_names_;
 };
 
 const aiScene* Parse(Assimp::Importer& importer, const std::string& bytes, AssimpFormat format) {
@@ -270,13 +222,13 @@ absl::StatusOr<ImportedScene> ParseAndRead(const std::string& bytes, AssimpForma
       return refused(reason.empty() ? "cannot be parsed" : reason);
     }
     absl::StatusOr<ImportedScene> read = SceneReader(*scene, format, options.allow_no_skin).Read();
-    if (!read.ok()) return morphs ? refused(read.status().message()) : read.status();
-    if (morphs) {
-      read->problems.push_back(
-          Lost("morph targets, and meshes with a skin on top of them: COLLADA files with morph "
-               "targets are not read completely, save it as glTF",
-               "library_controllers"));
-    }
+    if (!morphs) return read;
+    if (!read.ok()) return refused(read.status().message());
+    if (read->rig.meshes.empty()) return refused("no mesh has a skin");
+    read->problems.push_back(
+        Lost("morph targets, and meshes with a skin on top of them: COLLADA files with morph "
+             "targets are not read completely, save it as glTF",
+             "library_controllers"));
     return read;
   } catch (const std::exception& e) {
     return refused(e.what());

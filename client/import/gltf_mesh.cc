@@ -6,12 +6,13 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numeric>
 #include <span>
 #include <utility>
 
 #include "client/import/gltf_accessor.h"
 #include "client/import/influences.h"
-#include "client/import/morph_targets.h"
+#include "client/import/problems.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -31,24 +32,30 @@ class MeshReader {
     out_.mesh.skin.inverse_bind = skin.inverse_bind;
   }
 
-  absl::StatusOr<GltfMesh> Read(const tinygltf::Mesh& mesh, const tinygltf::Node& node) {
+  absl::StatusOr<SourceMesh> Read(const tinygltf::Mesh& mesh, const tinygltf::Node& node) {
     for (const tinygltf::Primitive& primitive : mesh.primitives) {
-      if (!primitive.targets.empty())
-        targets_.resize(std::max(targets_.size(), primitive.targets.size()));
+      targets_.resize(std::max(targets_.size(), primitive.targets.size()));
     }
     for (std::size_t p = 0; p < mesh.primitives.size(); ++p) {
       SINEW_RETURN_IF_ERROR(
           ReadPrimitive(mesh.primitives[p], absl::StrCat(path_, " primitives[", p, "]")));
     }
-    if (out_.mesh.positions.empty())
-      return absl::InvalidArgumentError(absl::StrCat(path_, ": the mesh has no vertices"));
+    if (out_.mesh.positions.empty()) return Invalid(path_, ": the mesh has no vertices");
     if (skinned()) SINEW_RETURN_IF_ERROR(influences_.Finish(problems_));
-    if (!all_normals_) out_.mesh.normals.clear();
-    if (!all_tangents_ || !TangentsAreSound()) out_.mesh.tangents.clear();
-    out_.statistics.primitives = mesh.primitives.size();
-    out_.statistics.source_vertices = out_.mesh.vertices();
+    // Of some primitives alone they would be wrong on the others.
+    if (out_.mesh.normals.size() != out_.mesh.vertices() * 3) out_.mesh.normals.clear();
+    if (out_.mesh.tangents.size() != out_.mesh.vertices() * 4 || !TangentsAreSound()) {
+      out_.mesh.tangents.clear();
+    }
     FinishTargets(mesh, node);
-    Report();
+    if (degenerate_ > 0) {
+      problems_.push_back({Severity::kInfo,
+                           absl::StrCat(degenerate_, " triangles name a vertex twice, left out"),
+                           path_});
+    }
+    if (tangent_offsets_) {
+      problems_.push_back(Lost("tangent offsets of the morph targets", path_));
+    }
     return std::move(out_);
   }
 
@@ -57,40 +64,36 @@ class MeshReader {
 
   absl::Status ReadPrimitive(const tinygltf::Primitive& primitive, const std::string& where) {
     const auto position = primitive.attributes.find("POSITION");
-    if (position == primitive.attributes.end()) {
-      return absl::InvalidArgumentError(absl::StrCat(where, ": no POSITION"));
-    }
+    if (position == primitive.attributes.end()) return Invalid(where, ": no POSITION");
     const std::string what = where + " POSITION";
     SINEW_ASSIGN_OR_RETURN(const Elements positions, ReadElements(model_, position->second, what));
     SINEW_RETURN_IF_ERROR(CheckPositions(positions, position->second, primitive, what));
     base_ = out_.mesh.vertices();
     count_ = positions.count;
     if (base_ + count_ > kMaxVertices) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          where, ": ", base_ + count_, " vertices in one mesh, need at most ", kMaxVertices));
+      return Invalid(where, ": ", base_ + count_, " vertices in one mesh, need at most ",
+                     kMaxVertices);
     }
     Append(positions, out_.mesh.positions);
     if (skinned()) SINEW_RETURN_IF_ERROR(ReadInfluences(primitive.attributes, where));
     SINEW_RETURN_IF_ERROR(
-        ReadOptional(primitive.attributes, "NORMAL", 3, where, out_.mesh.normals, all_normals_));
+        ReadOptional(primitive.attributes, "NORMAL", 3, where, out_.mesh.normals));
     SINEW_RETURN_IF_ERROR(
-        ReadOptional(primitive.attributes, "TANGENT", 4, where, out_.mesh.tangents, all_tangents_));
+        ReadOptional(primitive.attributes, "TANGENT", 4, where, out_.mesh.tangents));
     SINEW_RETURN_IF_ERROR(ReadTargets(primitive, where));
     return ReadFaces(primitive, where);
   }
 
   absl::Status CheckPositions(const Elements& e, int accessor, const tinygltf::Primitive& primitive,
                               const std::string& what) {
-    if (e.width != 3)
-      return absl::InvalidArgumentError(
-          absl::StrCat(what, ": need three components, got ", e.width));
+    if (e.width != 3) return Invalid(what, ": need three components, got ", e.width);
     const tinygltf::Accessor& source = model_.accessors[static_cast<std::size_t>(accessor)];
     if (source.bufferView >= 0 || source.sparse.isSparse) return absl::OkStatus();
-    return absl::InvalidArgumentError(absl::StrCat(
-        what, primitive.extensions.count("KHR_draco_mesh_compression") > 0
-                  ? ": only compressed with KHR_draco_mesh_compression, which is not supported; "
-                    "export without it"
-                  : ": the accessor has no bufferView, so the vertices have no positions"));
+    return Invalid(what,
+                   primitive.extensions.count("KHR_draco_mesh_compression") > 0
+                       ? ": only compressed with KHR_draco_mesh_compression, which is not "
+                         "supported; export without it"
+                       : ": the accessor has no bufferView, so the vertices have no positions");
   }
 
   static void Append(const Elements& e, std::vector<float>& out) {
@@ -102,23 +105,20 @@ class MeshReader {
                                          const std::string& what) const {
     SINEW_ASSIGN_OR_RETURN(Elements e, ReadElements(model_, accessor, what));
     if (e.width != width || e.count != count_) {
-      return absl::InvalidArgumentError(absl::StrCat(what, ": ", e.count, " elements of ", e.width,
-                                                     " components, need ", count_, " of ", width));
+      return Invalid(what, ": ", e.count, " elements of ", e.width, " components, need ", count_,
+                     " of ", width);
     }
     return e;
   }
 
+  // Appends, unless a primitive before had none.
   absl::Status ReadOptional(const Attributes& attributes, const char* name, std::size_t width,
-                            const std::string& where, std::vector<float>& out, bool& all) const {
+                            const std::string& where, std::vector<float>& out) const {
     const auto found = attributes.find(name);
-    if (found == attributes.end()) {
-      all = false;
-      return absl::OkStatus();
-    }
+    if (found == attributes.end()) return absl::OkStatus();
     SINEW_ASSIGN_OR_RETURN(const Elements e,
                            ReadAttribute(found->second, width, absl::StrCat(where, " ", name)));
-    out.resize(base_ * width);
-    Append(e, out);
+    if (out.size() == base_ * width) Append(e, out);
     return absl::OkStatus();
   }
 
@@ -148,28 +148,23 @@ class MeshReader {
                  w = attributes.find(absl::StrCat("WEIGHTS_", set));
       if (j == attributes.end() && w == attributes.end()) break;
       if (j == attributes.end() || w == attributes.end()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(where, ": JOINTS_", set, " and WEIGHTS_", set, " must come together"));
+        return Invalid(where, ": JOINTS_", set, " and WEIGHTS_", set, " must come together");
       }
       SINEW_ASSIGN_OR_RETURN(Elements joint,
                              ReadAttribute(j->second, 4, absl::StrCat(where, " ", j->first)));
       SINEW_ASSIGN_OR_RETURN(Elements weight,
                              ReadAttribute(w->second, 4, absl::StrCat(where, " ", w->first)));
       if (joint.is_float || joint.normalised) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(where, " ", j->first, ": need an unsigned integer type"));
+        return Invalid(where, " ", j->first, ": need an unsigned integer type");
       }
       if (!weight.is_float && !weight.normalised) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(where, " ", w->first, ": integer weights must be `normalized`"));
+        return Invalid(where, " ", w->first, ": integer weights must be `normalized`");
       }
       quantised |= weight.normalised;
       joints.push_back(std::move(joint));
       weights.push_back(std::move(weight));
     }
-    if (joints.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(where, ": no JOINTS_0 in a mesh with a skin"));
-    }
+    if (joints.empty()) return Invalid(where, ": no JOINTS_0 in a mesh with a skin");
     const WeightPolicy policy = quantised ? WeightPolicy::kNormalise : WeightPolicy::kCheck;
     std::vector<Influence> influences(joints.size() * 4);
     for (std::size_t v = 0; v < count_; ++v) {
@@ -186,7 +181,7 @@ class MeshReader {
 
   absl::Status ReadTargets(const tinygltf::Primitive& primitive, const std::string& where) {
     for (std::size_t t = 0; t < targets_.size(); ++t) {
-      DenseTarget& target = targets_[t];
+      SourceTarget& target = targets_[t];
       if (t < primitive.targets.size()) {
         for (const auto& [name, accessor] : primitive.targets[t]) {
           const bool position = name == "POSITION";
@@ -215,15 +210,12 @@ class MeshReader {
                              ReadIndices(model_, primitive.indices, count_, where + " indices"));
     } else {
       indices.resize(count_);
-      for (std::size_t i = 0; i < count_; ++i) indices[i] = static_cast<std::uint32_t>(i);
+      std::iota(indices.begin(), indices.end(), 0u);
     }
     const std::size_t n = indices.size();
     switch (primitive.mode) {
       case TINYGLTF_MODE_TRIANGLES:
-        if (n % 3 != 0) {
-          return absl::InvalidArgumentError(
-              absl::StrCat(where, ": ", n, " indices, triangles need a multiple of 3"));
-        }
+        if (n % 3 != 0) return Invalid(where, ": ", n, " indices, triangles need a multiple of 3");
         for (std::size_t i = 0; i + 2 < n; i += 3)
           AddTriangle(indices[i], indices[i + 1], indices[i + 2]);
         return absl::OkStatus();
@@ -237,8 +229,7 @@ class MeshReader {
         return absl::OkStatus();
       default:
         if (primitive.mode < TINYGLTF_MODE_POINTS || primitive.mode > TINYGLTF_MODE_LINE_STRIP) {
-          return absl::InvalidArgumentError(
-              absl::StrCat(where, ": mode ", primitive.mode, ", need 0 to 6"));
+          return Invalid(where, ": mode ", primitive.mode, ", need 0 to 6");
         }
         problems_.push_back(
             {Severity::kWarning, "points or lines: vertices kept, without faces", where});
@@ -261,54 +252,36 @@ class MeshReader {
                                        ? mesh.extras.Get("targetNames")
                                        : mesh.primitives[0].extras.Get("targetNames");
     for (std::size_t t = 0; t < targets_.size(); ++t) {
-      Shape shape;
-      shape.targets.push_back(MakeShapeTarget(targets_[t]));
-      out_.mesh.shapes.push_back(std::move(shape));
       const auto index = static_cast<int>(t);
       const bool named = names.IsArray() && t < names.ArrayLen() && names.Get(index).IsString();
-      out_.target_names.push_back(named ? names.Get(index).Get<std::string>() : std::string());
-      out_.target_weights.push_back(t < weights.size() ? static_cast<float>(weights[t]) : 0.0f);
+      if (named) targets_[t].name = names.Get(index).Get<std::string>();
+      if (t < weights.size()) targets_[t].default_value = static_cast<float>(weights[t]);
     }
-    const bool uneven = std::any_of(
-        mesh.primitives.begin(), mesh.primitives.end(),
-        [&](const tinygltf::Primitive& p) { return p.targets.size() != targets_.size(); });
-    if (uneven)
+    if (std::ranges::any_of(mesh.primitives, [&](const tinygltf::Primitive& primitive) {
+          return primitive.targets.size() != targets_.size();
+        })) {
       problems_.push_back({Severity::kWarning, "primitives differ in their morph targets", path_});
-  }
-
-  void Report() {
-    if (degenerate_ > 0) {
-      problems_.push_back({Severity::kInfo,
-                           absl::StrCat(degenerate_, " triangles name a vertex twice, left out"),
-                           path_});
-    }
-    if (tangent_offsets_) {
-      problems_.push_back(Lost("tangent offsets of the morph targets", path_));
     }
   }
 
   const tinygltf::Model& model_;
   const std::string& path_;
   std::vector<Problem>& problems_;
-  GltfMesh out_;
+  SourceMesh out_;
   InfluenceCollector influences_;  // after out_, into which it writes
-  std::vector<DenseTarget> targets_;
+  std::vector<SourceTarget>& targets_ = out_.targets;
   std::size_t base_ = 0, count_ = 0;  // vertices before, and of, the current primitive
   std::size_t degenerate_ = 0;
-  bool all_normals_ = true, all_tangents_ = true, tangent_offsets_ = false;
+  bool tangent_offsets_ = false;
 };
 
 }  // namespace
 
-absl::StatusOr<GltfMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
-                                      const Skin& skin, const std::string& path,
-                                      std::vector<Problem>& problems) {
-  if (node.mesh < 0 || static_cast<std::size_t>(node.mesh) >= model.meshes.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": mesh ", node.mesh, ", the file has ", model.meshes.size()));
-  }
-  return MeshReader(model, skin, path, problems)
-      .Read(model.meshes[static_cast<std::size_t>(node.mesh)], node);
+absl::StatusOr<SourceMesh> ReadGltfMesh(const tinygltf::Model& model, const tinygltf::Node& node,
+                                        const Skin& skin, const std::string& path,
+                                        std::vector<Problem>& problems) {
+  SINEW_ASSIGN_OR_RETURN(const auto* mesh, Find(model.meshes, node.mesh, path, "mesh"));
+  return MeshReader(model, skin, path, problems).Read(*mesh, node);
 }
 
 }  // namespace sinew::client

@@ -5,6 +5,7 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 
+#include <algorithm>
 #include <cmath>
 #include <exception>
 #include <filesystem>
@@ -14,6 +15,8 @@
 #include "client/import/assimp_reader.h"
 #include "client/import/gltf_reader.h"
 #include "client/import/obj_reader.h"
+#include "client/import/problems.h"
+#include "client/rig/rig_traits.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -28,21 +31,18 @@ absl::StatusOr<std::string> ReadBytes(const std::filesystem::path& path, std::ui
     return absl::NotFoundError(absl::StrCat(path.string(), ": no such file"));
   }
   if (status.type() != std::filesystem::file_type::regular) {
-    return absl::InvalidArgumentError(absl::StrCat(path.string(), ": not a regular file"));
+    return Invalid(path.string(), ": not a regular file");
   }
   const std::uintmax_t size = std::filesystem::file_size(path, code);
-  if (code) return absl::InvalidArgumentError(absl::StrCat(path.string(), ": ", code.message()));
-  if (size == 0)
-    return absl::InvalidArgumentError(absl::StrCat(path.string(), ": the file is empty"));
-  if (size > max_bytes) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(path.string(), ": ", size, " bytes, need at most ", max_bytes));
-  }
+  if (code) return Invalid(path.string(), ": ", code.message());
+  if (size == 0) return Invalid(path.string(), ": the file is empty");
+  if (size > max_bytes)
+    return Invalid(path.string(), ": ", size, " bytes, need at most ", max_bytes);
   std::string bytes(size, '\0');
   std::ifstream in(path, std::ios::binary);
   in.read(bytes.data(), static_cast<std::streamsize>(size));
   if (static_cast<std::uintmax_t>(in.gcount()) != size) {
-    return absl::InvalidArgumentError(absl::StrCat(path.string(), ": cannot be read"));
+    return Invalid(path.string(), ": cannot be read");
   }
   return bytes;
 }
@@ -61,35 +61,78 @@ absl::string_view SniffExtension(const std::string& bytes) {
 }
 
 // Numbers that fit the file's double or float but not a rig: matrices overflow when they are
-// multiplied.
+// multiplied, and Assimp does not check what it reads.
 absl::Status CheckFinite(const RigData& rig) {
+  const auto finite = [](const std::vector<float>& values) {
+    return std::ranges::all_of(values, [](float x) { return std::isfinite(x); });
+  };
   for (std::size_t i = 0; i < rig.rest_local.size(); ++i) {
-    if (!std::isfinite(rig.rest_local[i])) {
-      return absl::InvalidArgumentError(absl::StrCat("joint '", rig.joints[i / 12].name,
-                                                     "': its rest leaves the range of float32"));
-    }
+    if (std::isfinite(rig.rest_local[i])) continue;
+    return Invalid(rig.joints[i / 12].source_path, ": its rest leaves the range of float32");
+  }
+  for (const Mesh& mesh : rig.meshes) {
+    bool good = finite(mesh.positions) && finite(mesh.skin.inverse_bind);
+    for (const Shape& shape : mesh.shapes) good = good && finite(shape.targets[0].offsets);
+    if (good) continue;
+    return Invalid(mesh.source_path,
+                   ": positions, morph targets or inverse binds leave the range of float32");
   }
   return absl::OkStatus();
+}
+
+void ReportRig(ImportedScene& scene) {
+  const cli::RigTraits traits = cli::CountRig(scene.rig);
+  for (const cli::MeshTraits& mesh : traits.meshes) {
+    if (mesh.over_four == 0) continue;
+    scene.problems.push_back(
+        {Severity::kInfo,
+         absl::StrCat(mesh.over_four, " vertices have more than 4 influences, up to ",
+                      mesh.max_influences),
+         mesh.name});
+  }
+  if (!traits.joints_without_weights.empty()) {
+    scene.problems.push_back({Severity::kInfo,
+                              absl::StrCat(traits.joints_without_weights.size(), " of ",
+                                           scene.rig.joints.size(), " joints carry no weight"),
+                              "skins"});
+  }
+  if (!scene.keeps_file_order) {
+    scene.problems.push_back(
+        {Severity::kInfo, "the file's vertex order is not kept; use the rest mesh in cache order",
+         "meshes"});
+  }
 }
 
 absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& extension,
                                    const std::string& path, const ImportOptions& options) {
   const absl::string_view found = SniffExtension(bytes);
   if (found != extension && (extension != ".obj" || !found.empty())) {  // .obj has no mark
-    return absl::InvalidArgumentError(absl::StrCat(
-        "wrong type, the content is ",
-        found.empty() ? "not what the extension says" : "that of a file called ", found));
+    return Invalid("wrong type, the content is ",
+                   found.empty() ? "not what the extension says" : "that of a file called ", found);
   }
-  absl::StatusOr<ImportedScene> scene =
-      extension == ".obj"   ? ReadObj(bytes)
-      : extension == ".fbx" ? ReadWithAssimp(bytes, AssimpFormat::kFbx, options)
-      : extension == ".dae" ? ReadWithAssimp(bytes, AssimpFormat::kCollada, options)
-                            : ReadGltf(bytes, path, options);
-  if (scene.ok()) SINEW_RETURN_IF_ERROR(CheckFinite(scene->rig));
+  SINEW_ASSIGN_OR_RETURN(ImportedScene scene,
+                         extension == ".obj"   ? ReadObj(bytes)
+                         : extension == ".fbx" ? ReadWithAssimp(bytes, AssimpFormat::kFbx, options)
+                         : extension == ".dae"
+                             ? ReadWithAssimp(bytes, AssimpFormat::kCollada, options)
+                             : ReadGltf(bytes, path, options));
+  if (scene.rig.meshes.empty() && !(options.allow_no_skin && !scene.rig.joints.empty())) {
+    return Invalid(options.allow_no_skin
+                       ? "nodes: neither meshes nor joints, need some"
+                       : "nodes: no mesh has a skin, need at least one; `sinew weights` computes "
+                         "weights");
+  }
+  SINEW_RETURN_IF_ERROR(CheckFinite(scene.rig));
+  ReportRig(scene);
   return scene;
 }
 
 }  // namespace
+
+Problem Lost(const std::string& message, const std::string& field) {
+  return {
+      .severity = Severity::kWarning, .message = message, .field = field, .reason = kLostReason};
+}
 
 absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOptions& options) {
   const std::filesystem::path file(path);
@@ -101,8 +144,7 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
     const char* why = obj ? ": an .obj holds neither joints nor weights, which "
                             "`sinew weights FILE --skeleton FILE2` gives it"
                           : "";
-    return absl::InvalidArgumentError(
-        absl::StrCat(path, ": wrong type '", extension, "', need .glb, .gltf, .fbx or .dae", why));
+    return Invalid(path, ": wrong type '", extension, "', need .glb, .gltf, .fbx or .dae", why);
   }
   // The parsers allocate what a file asks for, and throw when that fails.
   try {
@@ -114,10 +156,9 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
                           absl::StrCat(path, ": ", scene.status().message()));
     }
     scene->rig.label = file.filename().string();
-    scene->statistics.file_bytes = bytes->size();
     return scene;
   } catch (const std::exception& e) {
-    return absl::InvalidArgumentError(absl::StrCat(path, ": ", e.what()));
+    return Invalid(path, ": ", e.what());
   }
 }
 

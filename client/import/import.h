@@ -31,8 +31,6 @@ struct ClipInfo {
   double end = 0;            // last key, or the end of the take if the file says it lasts longer
   std::size_t channels = 0;  // animated properties, including those of nodes the rig does not use
   std::size_t keys = 0;      // of the channel with the most
-
-  double duration() const { return end; }  // the clip is played from 0 to `end`
 };
 
 // `Problem::reason` of content that the import does not keep. `field` is a path in the file, such
@@ -40,25 +38,13 @@ struct ClipInfo {
 inline constexpr char kLostReason[] = "LOST";
 Problem Lost(const std::string& message, const std::string& field);
 
-// What the source held for one mesh of the rig (same index).
-struct MeshStatistics {
-  std::size_t primitives = 0;       // glTF primitives, or material parts
-  std::size_t source_vertices = 0;  // as stored in the file or handed out by the reader
-};
-
-struct SourceStatistics {
-  std::string format;  // "glTF binary", "glTF", "FBX", "COLLADA" or "Wavefront"
-  std::size_t file_bytes = 0;
-  std::vector<MeshStatistics> meshes;  // one per mesh of the rig
-};
-
 // A whole character file. Cheap to copy apart from the rig's arrays.
 struct ImportedScene {
   RigData rig;  // one Mesh per node that carries a skinned mesh, ordered by node index
   std::vector<ClipInfo> clips;
   std::vector<Problem> problems;
   bool keeps_file_order = true;  // the vertex order is that of the file
-  SourceStatistics statistics;
+  std::string format;            // "glTF binary", "glTF", "FBX", "COLLADA" or "Wavefront"
   std::shared_ptr<const AnimatedScene> animation;  // for SampleClip and RestPose
 };
 
@@ -114,10 +100,6 @@ absl::StatusOr<std::size_t> FindClip(const ImportedScene& scene, const std::stri
 // rotations take the shorter way. Cost O(frames * nodes). Thread-safe. kInvalidArgument: no such
 // clip, bad range, or more than 4 GiB of result.
 absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip,
-                                    const SampleOptions& options = {});
-
-// As above, with the clip given by name or number (FindClip).
-absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, const std::string& clip,
                                     const SampleOptions& options = {});
 
 // One frame: the nodes as the file places them, controls at their defaults. `scene` must come

@@ -1,10 +1,10 @@
 #include "client/import/influences.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
+
+#include "client/import/problems.h"
 
 namespace sinew::client {
 namespace {
@@ -25,17 +25,16 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
   for (const Influence& influence : influences) {
     if (influence.weight == 0) continue;  // padding: its joint may be anything
     if (!(influence.weight > 0) || !std::isfinite(influence.weight)) {
-      return absl::InvalidArgumentError(absl::StrCat(mesh_, ": vertex ", vertex, " has the weight ",
-                                                     influence.weight, ", need finite and >= 0"));
+      return Invalid(mesh_, ": vertex ", vertex, " has the weight ", influence.weight,
+                     ", need finite and >= 0");
     }
     if (influence.joint >= skin_.joints.size()) {
-      return absl::InvalidArgumentError(absl::StrCat(mesh_, ": vertex ", vertex, " names joint ",
-                                                     influence.joint, ", the skin has ",
-                                                     skin_.joints.size()));
+      return Invalid(mesh_, ": vertex ", vertex, " names joint ", influence.joint,
+                     ", the skin has ", skin_.joints.size());
     }
     sum += influence.weight;
-    const auto same = [&](const Influence& m) { return m.joint == influence.joint; };
-    if (const auto it = std::find_if(merged_.begin(), merged_.end(), same); it != merged_.end()) {
+    if (const auto it = std::ranges::find(merged_, influence.joint, &Influence::joint);
+        it != merged_.end()) {
       it->weight += influence.weight;
       repeats = true;
     } else {
@@ -45,8 +44,8 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
   if (merged_.empty()) {
     if (without_weights_++ == 0) first_without_weights_ = vertex;
   } else if (policy == WeightPolicy::kCheck && std::abs(sum - 1) > kSumTolerance) {
-    return absl::InvalidArgumentError(absl::StrCat(mesh_, ": the weights of vertex ", vertex,
-                                                   " sum to ", sum, ", need 1 +- ", kSumTolerance));
+    return Invalid(mesh_, ": the weights of vertex ", vertex, " sum to ", sum, ", need 1 +- ",
+                   kSumTolerance);
   }
   const bool scale = policy == WeightPolicy::kNormalise && !merged_.empty();
   if (scale) {
@@ -66,9 +65,8 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
 
 absl::Status InfluenceCollector::Finish(std::vector<Problem>& problems) const {
   if (without_weights_ > 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(mesh_, ": ", without_weights_, " vertices have no weight, the first is ",
-                     first_without_weights_, "; need every vertex bound to a joint"));
+    return Invalid(mesh_, ": ", without_weights_, " vertices have no weight, the first is ",
+                   first_without_weights_, "; need every vertex bound to a joint");
   }
   if (normalised_ > 0) {
     problems.push_back(

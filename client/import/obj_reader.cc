@@ -114,9 +114,7 @@ absl::StatusOr<ImportedScene> ReadObj(std::string_view text) {
   scene.rig.meters_per_unit = 0;
   scene.rig.up_axis = UpAxis::kUnspecified;
   scene.rig.meshes.push_back(std::move(mesh));
-  scene.statistics.format = "Wavefront";
-  scene.statistics.meshes.push_back({.primitives = 1, .source_vertices = scene.rig.vertices()});
-  AddRigProblems(scene);
+  scene.format = "Wavefront";
   return scene;
 }
 

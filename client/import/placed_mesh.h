@@ -1,19 +1,15 @@
-// placed_mesh.h - meshes without a skin: from the space of their node to that of the scene.
+// placed_mesh.h - moves a mesh without a skin: from the space of its node to that of the scene, or
+// to another skeleton.
 #pragma once
 
-#include <cstddef>
-
-#include "client/import/scene_graph.h"
-#include "client/rig/transform.h"
+#include "core/base/types.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::client {
 
-// Node to scene space, without animation.
-Affine WorldTransform(const AnimatedScene& scene, std::size_t node);
-
 // Moves positions, normals, tangents and shape offsets. A mirroring turns faces and handedness
-// over, so that outside stays outside. Normals of a singular transform are dropped.
-void PlaceMesh(const Affine& world, Mesh& mesh);
+// over, so that outside stays outside. Normals become unit vectors; those of a singular transform
+// are dropped.
+void PlaceMesh(const AffineD& world, Mesh& mesh);
 
 }  // namespace sinew::client

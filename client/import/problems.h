@@ -8,8 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "client/import/import.h"
-
 namespace sinew::client {
 
 // kInvalidArgument with the parts of its message.
@@ -27,9 +25,5 @@ absl::StatusOr<const T*> Find(const std::vector<T>& list, int index, const std::
   }
   return Invalid(where, ": ", what, " ", index, ", the file has ", list.size());
 }
-
-// Appends to `scene.problems`: vertices with more than 4 influences, joints without weights, a
-// vertex order that is not the file's.
-void AddRigProblems(ImportedScene& scene);
 
 }  // namespace sinew::client

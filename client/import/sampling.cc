@@ -3,13 +3,14 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 
+#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "client/import/import.h"
+#include "client/import/problems.h"
 #include "client/import/scene_graph.h"
-#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
@@ -36,6 +37,47 @@ Span FindSpan(const std::vector<double>& times, double t) {
   span.seconds = times[span.key + 1] - times[span.key];
   span.u = std::clamp((t - times[span.key]) / span.seconds, 0.0, 1.0);
   return span;
+}
+
+using Quaternion = std::array<double, 4>;  // x, y, z, w
+
+Quaternion Normalised(const Quaternion& q) {
+  const double length = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+  return {q[0] / length, q[1] / length, q[2] / length, q[3] / length};
+}
+
+// Spherical interpolation along the shorter arc, u in [0, 1]. Inputs of any non-zero length.
+Quaternion Slerp(const Quaternion& a, const Quaternion& b, double u) {
+  const Quaternion p = Normalised(a), q = Normalised(b);
+  const double cosine = p[0] * q[0] + p[1] * q[1] + p[2] * q[2] + p[3] * q[3];
+  double weight_p = 1 - u, weight_q = u;
+  // Nearly equal: the sine is too small to divide by, and the chord is as good as the arc.
+  if (std::abs(cosine) < 1 - 1e-12) {
+    const double angle = std::acos(std::abs(cosine));
+    weight_p = std::sin((1 - u) * angle) / std::sin(angle);
+    weight_q = std::sin(u * angle) / std::sin(angle);
+  }
+  if (cosine < 0) weight_q = -weight_q;
+  Quaternion out;
+  for (std::size_t i = 0; i < 4; ++i) out[i] = weight_p * p[i] + weight_q * q[i];
+  return Normalised(out);
+}
+
+// The nearest translation, rotation, scale form; shear is dropped. A mirrored matrix gets a
+// negative x scale.
+Trs Decompose(const AffineD& a) {
+  using Rows = Eigen::Matrix<double, 3, 4, Eigen::RowMajor>;
+  const Eigen::Matrix3d linear = Eigen::Map<const Rows>(a.m.data()).leftCols<3>();
+  Eigen::Vector3d scale = linear.colwise().norm();
+  const double determinant = linear.determinant();
+  if (determinant < 0) scale.x() = -scale.x();
+  Trs trs;
+  trs.translation = {a.m[3], a.m[7], a.m[11]};
+  trs.scale = {scale.x(), scale.y(), scale.z()};
+  if (determinant == 0) return trs;
+  const Eigen::Quaterniond q(Eigen::Matrix3d(linear * scale.cwiseInverse().asDiagonal()));
+  trs.rotation = {q.x(), q.y(), q.z(), q.w()};
+  return trs;
 }
 
 // One component of a cubic spline between two keys, tangents scaled by the distance of the keys.
@@ -78,7 +120,7 @@ class Poser {
   Poser(const AnimatedScene& scene, const RigData& rig)
       : scene_(scene), global_(scene.nodes.size()) {
     for (const Control& control : rig.controls) defaults_.push_back(control.default_value);
-    for (const SceneNode& node : scene.nodes) rest_.push_back(LocalTransform(node));
+    for (const SceneNode& node : scene.nodes) rest_.push_back(node.Local());
   }
 
   // clip may be null: the rest pose.
@@ -88,7 +130,8 @@ class Poser {
     if (clip != nullptr) Animate(*clip, t);
     for (const std::uint32_t n : scene_.order) {
       const std::int32_t parent = scene_.nodes[n].parent;
-      global_[n] = parent < 0 ? local_[n] : global_[static_cast<std::size_t>(parent)] * local_[n];
+      global_[n] =
+          parent < 0 ? local_[n] : Compose(global_[static_cast<std::size_t>(parent)], local_[n]);
     }
     for (const std::uint32_t n : scene_.joint_nodes) {
       for (const double x : global_[n].m) out.joint_transforms.push_back(static_cast<float>(x));
@@ -109,7 +152,7 @@ class Poser {
         Evaluate(clip.tracks[i], t, value_);
         moved |= Apply(clip.tracks[i], trs);
       }
-      if (moved) local_[node] = Compose(trs);
+      if (moved) local_[node] = ToAffine(trs);
     }
   }
 
@@ -138,7 +181,7 @@ class Poser {
   }
 
   const AnimatedScene& scene_;
-  std::vector<Affine> rest_, local_, global_;
+  std::vector<AffineD> rest_, local_, global_;
   std::vector<float> defaults_, controls_;
   std::vector<double> value_;
 };
@@ -160,35 +203,32 @@ absl::StatusOr<std::size_t> FindClip(const ImportedScene& scene, const std::stri
   const auto quoted = [](std::string* out, const ClipInfo& clip) {
     absl::StrAppend(out, "'", clip.name, "'");
   };
-  return absl::InvalidArgumentError(
-      absl::StrCat("clip: got '", name_or_index, "', the file has ", scene.clips.size(),
-                   scene.clips.empty() ? "" : ": ", absl::StrJoin(scene.clips, ", ", quoted)));
+  return Invalid("clip: got '", name_or_index, "', the file has ", scene.clips.size(),
+                 scene.clips.empty() ? "" : ": ", absl::StrJoin(scene.clips, ", ", quoted));
 }
 
 absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip,
                                     const SampleOptions& options) {
   if (scene.animation == nullptr || clip >= scene.clips.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("clip: got ", clip, ", the file has ", scene.clips.size()));
+    return Invalid("clip: got ", clip, ", the file has ", scene.clips.size());
   }
   if (!std::isfinite(options.fps) || options.fps <= 0) {
-    return absl::InvalidArgumentError(absl::StrCat("fps: got ", options.fps, ", need more than 0"));
+    return Invalid("fps: got ", options.fps, ", need more than 0");
   }
   const ClipInfo& info = scene.clips[clip];
   const std::int64_t last = options.last_frame == -1
                                 ? std::max(ClipFrames(info, options.fps) - 1, options.first_frame)
                                 : options.last_frame;
   if (options.first_frame < 0 || last < options.first_frame || options.step < 1) {
-    return absl::InvalidArgumentError(absl::StrCat("frames: got ", options.first_frame, "-", last,
-                                                   "x", options.step,
-                                                   ", need 0 <= first <= last and a step >= 1"));
+    return Invalid("frames: got ", options.first_frame, "-", last, "x", options.step,
+                   ", need 0 <= first <= last and a step >= 1");
   }
   const std::uint64_t frames =
       static_cast<std::uint64_t>((last - options.first_frame) / options.step) + 1;
   const std::uint64_t floats = scene.rig.joints.size() * 12 + scene.rig.controls.size();
   if (frames > kMaxSampleBytes / sizeof(float) / std::max<std::uint64_t>(floats, 1)) {
-    return absl::InvalidArgumentError(absl::StrCat("frames: ", frames, " frames of ", floats,
-                                                   " numbers, need at most 4 GiB in all"));
+    return Invalid("frames: ", frames, " frames of ", floats,
+                   " numbers, need at most 4 GiB in all");
   }
   ClipData out;
   out.name = info.name;
@@ -205,16 +245,9 @@ absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip
   const auto finite = [](float x) { return std::isfinite(x); };
   if (!std::all_of(out.joint_transforms.begin(), out.joint_transforms.end(), finite) ||
       !std::all_of(out.controls.begin(), out.controls.end(), finite)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("clip '", info.name, "': a joint or control leaves the range of float32"));
+    return Invalid("clip '", info.name, "': a joint or control leaves the range of float32");
   }
   return out;
-}
-
-absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, const std::string& clip,
-                                    const SampleOptions& options) {
-  SINEW_ASSIGN_OR_RETURN(const std::size_t index, FindClip(scene, clip));
-  return SampleClip(scene, index, options);
 }
 
 ClipData RestPose(const ImportedScene& scene) {

@@ -4,130 +4,185 @@
 
 #include <algorithm>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
-#include "client/import/unique_names.h"
+#include "client/import/placed_mesh.h"
+#include "client/import/problems.h"
 
 namespace sinew::client {
+namespace {
 
-Affine LocalTransform(const SceneNode& node) {
-  return node.matrix ? *node.matrix : Compose(node.trs);
+AffineD WorldTransform(const AnimatedScene& scene, std::size_t node) {
+  AffineD world = scene.nodes[node].Local();
+  for (std::int32_t above = scene.nodes[node].parent; above >= 0;) {
+    const SceneNode& parent = scene.nodes[static_cast<std::size_t>(above)];
+    world = Compose(parent.Local(), world);
+    above = parent.parent;
+  }
+  return world;
 }
 
-absl::Status OrderNodes(AnimatedScene& scene) {
-  const std::size_t count = scene.nodes.size();
-  std::vector<std::vector<std::uint32_t>> children(count);
-  scene.order.clear();
-  scene.order.reserve(count);
-  for (std::uint32_t n = 0; n < count; ++n) {
-    if (scene.nodes[n].parent < 0) {
-      scene.order.push_back(n);
-    } else {
-      children[static_cast<std::size_t>(scene.nodes[n].parent)].push_back(n);
+// A target that moves nothing keeps vertex 0: an empty list would mean all vertices.
+ShapeTarget MakeSparse(SourceTarget dense) {
+  ShapeTarget out{.offsets = std::move(dense.offsets),
+                  .normal_offsets = std::move(dense.normal_offsets)};
+  const auto moves = [](const std::vector<float>& offsets, std::size_t v) {
+    return offsets[v * 3] != 0 || offsets[v * 3 + 1] != 0 || offsets[v * 3 + 2] != 0;
+  };
+  const std::size_t vertices = out.offsets.size() / 3;
+  for (std::uint32_t v = 0; v < vertices; ++v) {
+    if (moves(out.offsets, v) || (!out.normal_offsets.empty() && moves(out.normal_offsets, v))) {
+      out.vertices.push_back(v);
     }
   }
-  for (std::size_t i = 0; i < scene.order.size(); ++i) {
-    for (const std::uint32_t child : children[scene.order[i]]) scene.order.push_back(child);
+  if (out.vertices.size() > vertices - vertices / 4) {
+    out.vertices.clear();
+    return out;
   }
-  if (scene.order.size() == count) return absl::OkStatus();
-  std::vector<bool> reached(count, false);
-  for (const std::uint32_t n : scene.order) reached[n] = true;
-  const auto first =
-      static_cast<std::size_t>(std::find(reached.begin(), reached.end(), false) - reached.begin());
-  return absl::InvalidArgumentError(
-      absl::StrCat(scene.nodes[first].path, ": hangs in a cycle of nodes, need a tree"));
+  if (out.vertices.empty()) out.vertices.push_back(0);
+  for (std::vector<float>* offsets : {&out.offsets, &out.normal_offsets}) {
+    if (offsets->empty()) continue;
+    std::vector<float> kept;
+    for (const std::uint32_t v : out.vertices) {
+      kept.insert(kept.end(), {(*offsets)[v * 3], (*offsets)[v * 3 + 1], (*offsets)[v * 3 + 2]});
+    }
+    *offsets = std::move(kept);
+  }
+  return out;
 }
 
-std::vector<std::int32_t> BuildSkeleton(const std::vector<std::uint32_t>& wanted,
-                                        AnimatedScene& scene, RigData& rig) {
-  const std::size_t count = scene.nodes.size();
+}  // namespace
+
+absl::Status SceneBuilder::OrderNodes() {
+  const std::size_t count = scene->nodes.size();
+  std::vector<std::vector<std::uint32_t>> children(count);
+  for (std::uint32_t n = 0; n < count; ++n) {
+    const std::int32_t parent = scene->nodes[n].parent;
+    (parent < 0 ? scene->order : children[static_cast<std::size_t>(parent)]).push_back(n);
+  }
+  std::vector<bool> reached(count);
+  for (std::size_t i = 0; i < scene->order.size(); ++i) {
+    const std::uint32_t n = scene->order[i];
+    reached[n] = true;
+    scene->order.insert(scene->order.end(), children[n].begin(), children[n].end());
+  }
+  const auto lost = std::ranges::find(reached, false);
+  if (lost == reached.end()) return absl::OkStatus();
+  return Invalid(scene->nodes[static_cast<std::size_t>(lost - reached.begin())].path,
+                 ": hangs in a cycle of nodes, need a tree");
+}
+
+std::vector<std::int32_t> SceneBuilder::AddJoints(const std::vector<std::uint32_t>& nodes) {
+  const std::size_t count = scene->nodes.size();
   std::vector<bool> is_joint(count, false);
-  for (const std::uint32_t n : wanted) is_joint[n] = true;
+  for (const std::uint32_t n : nodes) is_joint[n] = true;
   // Nearest joint above and the matrix down from it, parents first.
   std::vector<std::int32_t> joint_above(count, -1);
-  std::vector<Affine> below(count);
-  for (const std::uint32_t n : scene.order) {
-    const Affine local = LocalTransform(scene.nodes[n]);
-    const std::int32_t parent = scene.nodes[n].parent;
-    if (parent < 0) {
-      below[n] = local;
-    } else if (const auto p = static_cast<std::size_t>(parent); is_joint[p]) {
-      joint_above[n] = parent;
-      below[n] = local;
-    } else {
-      joint_above[n] = joint_above[p];
-      below[n] = below[p] * local;
-    }
+  std::vector<AffineD> below(count);
+  for (const std::uint32_t n : scene->order) {
+    below[n] = scene->nodes[n].Local();
+    const std::int32_t parent = scene->nodes[n].parent;
+    if (parent < 0) continue;
+    const auto p = static_cast<std::size_t>(parent);
+    joint_above[n] = is_joint[p] ? parent : joint_above[p];
+    if (!is_joint[p]) below[n] = Compose(below[p], below[n]);
   }
   std::vector<std::int32_t> joint_of(count, -1);
   UniqueNames names;
   std::vector<std::uint32_t> chain;
-  for (const std::uint32_t n : wanted) {
+  for (const std::uint32_t wanted : nodes) {
     chain.clear();
-    for (auto up = static_cast<std::int32_t>(n);
+    for (auto up = static_cast<std::int32_t>(wanted);
          up >= 0 && joint_of[static_cast<std::size_t>(up)] < 0;
          up = joint_above[static_cast<std::size_t>(up)]) {
       chain.push_back(static_cast<std::uint32_t>(up));
     }
-    for (auto it = chain.rbegin(); it != chain.rend(); ++it) {
-      const std::size_t index = scene.joint_nodes.size();
-      const SceneNode& node = scene.nodes[*it];
-      Joint joint;
-      joint.name = names.Take(node.name, absl::StrCat("joint_", index));
-      if (const std::int32_t above = joint_above[*it]; above >= 0) {
-        joint.parent = joint_of[static_cast<std::size_t>(above)];
-      }
-      joint.source_path = node.path;
-      joint_of[*it] = static_cast<std::int32_t>(index);
-      scene.joint_nodes.push_back(*it);
-      rig.joints.push_back(std::move(joint));
-      for (const double x : below[*it].m) rig.rest_local.push_back(static_cast<float>(x));
+    for (; !chain.empty(); chain.pop_back()) {
+      const std::uint32_t n = chain.back();
+      const std::size_t index = scene->joint_nodes.size();
+      const std::int32_t above = joint_above[n];
+      out.rig.joints.push_back(
+          {.name = names.Take(scene->nodes[n].name, absl::StrCat("joint_", index)),
+           .parent = above < 0 ? -1 : joint_of[static_cast<std::size_t>(above)],
+           .source_path = scene->nodes[n].path});
+      joint_of[n] = static_cast<std::int32_t>(index);
+      scene->joint_nodes.push_back(n);
+      const Affine local = ToFloat(below[n]);
+      out.rig.rest_local.insert(out.rig.rest_local.end(), local.m.begin(), local.m.end());
     }
   }
   return joint_of;
 }
 
-absl::Status CheckTrack(const Track& track, const std::string& where) {
-  const std::size_t n = track.times.size();
-  if (n == 0)
-    return absl::InvalidArgumentError(absl::StrCat(where, ": no keys, need at least one"));
-  const std::size_t per_key = track.width * (track.interpolation == Interpolation::kCubic ? 3 : 1);
-  if (track.values.size() != n * per_key) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        where, ": ", track.values.size(), " numbers for ", n, " keys, need ", n * per_key));
+void SceneBuilder::AddMesh(std::uint32_t node, const std::string& name, SourceMesh source) {
+  Mesh& mesh = out.rig.meshes.emplace_back(std::move(source.mesh));
+  mesh.name = mesh_names_.Take(name, absl::StrCat("mesh_", node));
+  mesh.source_path = scene->nodes[node].path;
+  if (!source.targets.empty()) {
+    scene->controls.push_back({node, out.rig.controls.size(), source.targets.size()});
   }
-  for (std::size_t k = 0; k < n; ++k) {
-    if (!std::isfinite(track.times[k]) || (k > 0 && track.times[k] < track.times[k - 1])) {
-      return absl::InvalidArgumentError(absl::StrCat(where, ": the time of key ", k, " is ",
-                                                     track.times[k],
-                                                     ", need finite times that do not fall"));
-    }
+  for (std::size_t t = 0; t < source.targets.size(); ++t) {
+    Control& control = out.rig.controls.emplace_back();
+    control.name =
+        control_names_.Take(source.targets[t].name, absl::StrCat(mesh.name, ".target_", t));
+    control.default_value = source.targets[t].default_value;
+    Shape& shape = mesh.shapes.emplace_back();
+    shape.control = control.name;
+    shape.targets.push_back(MakeSparse(std::move(source.targets[t])));
   }
-  for (std::size_t i = 0; i < track.values.size(); ++i) {
-    if (!std::isfinite(track.values[i])) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(where, ": key ", i / per_key, " is not finite"));
-    }
-  }
-  if (track.property != TrackProperty::kRotation) return absl::OkStatus();
-  const std::size_t first = track.interpolation == Interpolation::kCubic ? track.width : 0;
-  for (std::size_t k = 0; k < n; ++k) {
-    const double* q = &track.values[k * per_key + first];
-    if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] < 1e-12) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(where, ": the rotation of key ", k, " is zero"));
-    }
-  }
-  return absl::OkStatus();
+  if (mesh.skin.empty()) PlaceMesh(WorldTransform(*scene, node), mesh);
 }
 
-void SummariseClip(const SourceClip& clip, ClipInfo& info) {
-  info.channels = clip.tracks.size();
-  for (const Track& track : clip.tracks) {
-    const bool first = &track == &clip.tracks.front();
+void SceneBuilder::AddClip(const std::string& name, const std::string& path, SourceClip clip,
+                           double end) {
+  std::vector<Track>& tracks = clip.tracks;
+  const auto target = [](const Track& t) { return std::tuple(t.node, t.property); };
+  std::ranges::stable_sort(tracks, {}, target);
+  const auto repeats = std::ranges::unique(tracks, {}, target);
+  if (!repeats.empty()) {
+    out.problems.push_back(Lost(
+        absl::StrCat(repeats.size(), " channels that animate a property a second time"), path));
+    tracks.erase(repeats.begin(), repeats.end());
+  }
+  ClipInfo& info = out.clips.emplace_back();
+  info.name = clip_names_.Take(name, absl::StrCat("clip_", out.clips.size() - 1));
+  info.end = end;
+  info.channels = tracks.size();
+  for (const Track& track : tracks) {
+    const bool first = &track == &tracks.front();
     info.start = first ? track.times.front() : std::min(info.start, track.times.front());
     info.end = std::max(info.end, track.times.back());
     info.keys = std::max(info.keys, track.times.size());
   }
+  scene->clips.push_back(std::move(clip));
+}
+
+absl::Status CheckTrack(const Track& track, const std::string& where) {
+  const std::size_t n = track.times.size();
+  if (n == 0) return Invalid(where, ": no keys, need at least one");
+  const bool cubic = track.interpolation == Interpolation::kCubic;
+  const std::size_t per_key = track.width * (cubic ? 3 : 1);
+  if (track.values.size() != n * per_key) {
+    return Invalid(where, ": ", track.values.size(), " numbers for ", n, " keys, need ",
+                   n * per_key);
+  }
+  for (std::size_t k = 0; k < n; ++k) {
+    if (!std::isfinite(track.times[k]) || (k > 0 && track.times[k] < track.times[k - 1])) {
+      return Invalid(where, ": the time of key ", k, " is ", track.times[k],
+                     ", need finite times that do not fall");
+    }
+    const double* key = track.values.data() + k * per_key;
+    if (!std::all_of(key, key + per_key, [](double value) { return std::isfinite(value); })) {
+      return Invalid(where, ": key ", k, " is not finite");
+    }
+    if (track.property != TrackProperty::kRotation) continue;
+    const double* q = key + (cubic ? track.width : 0);
+    if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] < 1e-12) {
+      return Invalid(where, ": the rotation of key ", k, " is zero");
+    }
+  }
+  return absl::OkStatus();
 }
 
 }  // namespace sinew::client

@@ -1,4 +1,4 @@
-// scene_graph.h - nodes and key frames of a file of any format, and the skeleton made from them.
+// scene_graph.h - nodes and key frames of a file of any format, and the rig made from them.
 //
 // A rig has joints only, a file has nodes: those between and above the joints are folded into the
 // local matrices. The nodes are kept beside the rig so that their animation still counts when a
@@ -6,16 +6,18 @@
 #pragma once
 
 #include <absl/status/status.h>
-#include <absl/status/statusor.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "client/import/import.h"
-#include "client/rig/transform.h"
+#include "client/import/unique_names.h"
+#include "core/base/trs.h"
+#include "core/base/types.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::client {
@@ -25,7 +27,10 @@ struct SceneNode {
   std::string path;  // path in the file, for messages
   std::int32_t parent = -1;
   Trs trs;
-  std::optional<Affine> matrix;  // instead of `trs`, unless a track animates the node
+  std::optional<AffineD> matrix;  // instead of `trs`, unless a track animates the node
+
+  // Relative to the parent, without animation.
+  AffineD Local() const { return matrix ? *matrix : ToAffine(trs); }
 };
 
 enum class TrackProperty : std::uint8_t { kTranslation, kRotation, kScale, kWeights };
@@ -36,13 +41,13 @@ struct Track {
   std::uint32_t node = 0;
   TrackProperty property = TrackProperty::kTranslation;
   Interpolation interpolation = Interpolation::kLinear;
-  std::size_t width = 3;       // numbers per value: 3, 4, or the count of the node's ControlRange
-  std::vector<double> times;   // [n] seconds, not falling, n >= 1
-  std::vector<double> values;  // [n * width], cubic [n * 3 * width]
+  std::size_t width = 3;         // numbers per value: 3, 4, or the count of the node's ControlRange
+  std::vector<double> times{};   // [n] seconds, not falling, n >= 1
+  std::vector<double> values{};  // [n * width], cubic [n * 3 * width]
 };
 
 struct SourceClip {
-  std::vector<Track> tracks;  // at most one per node and property
+  std::vector<Track> tracks;  // by node; at most one per node and property
 };
 
 // The controls that the `weights` of a node drive.
@@ -59,23 +64,48 @@ struct AnimatedScene {
   std::vector<SourceClip> clips;  // parallel to ImportedScene::clips
 };
 
-// The node's transform relative to its parent, without animation.
-Affine LocalTransform(const SceneNode& node);
+// A morph target while it is read: dense, in vertex order.
+struct SourceTarget {
+  std::string name;  // as in the file: may be empty or repeat
+  float default_value = 0;
+  std::vector<float> offsets{};         // [V * 3]
+  std::vector<float> normal_offsets{};  // [V * 3] or empty
+};
 
-// Fills `scene.order`. kInvalidArgument: the parents form a cycle.
-absl::Status OrderNodes(AnimatedScene& scene);
+// The mesh of a node as a reader finds it.
+struct SourceMesh {
+  Mesh mesh;  // without name and shapes
+  std::vector<SourceTarget> targets;
+};
 
-// Makes joints of the given nodes (each once), in that order as far as parents-first allows: fills
-// scene.joint_nodes, rig.joints and rig.rest_local. Needs scene.order. Returns [nodes] the joint of
-// each node, -1 for the others.
-std::vector<std::int32_t> BuildSkeleton(const std::vector<std::uint32_t>& wanted,
-                                        AnimatedScene& scene, RigData& rig);
+// What the readers have in common: `out` is filled from nodes, in the order of these functions.
+struct SceneBuilder {
+  SceneBuilder() { out.animation = scene; }
+
+  std::shared_ptr<AnimatedScene> scene = std::make_shared<AnimatedScene>();  // nodes by the reader
+  ImportedScene out;
+
+  // Fills `scene->order`. kInvalidArgument: the parents form a cycle.
+  absl::Status OrderNodes();
+
+  // Makes joints of the given nodes (each once), in that order as far as parents-first allows.
+  // Returns [nodes] the joint of each node, -1 for the others.
+  std::vector<std::int32_t> AddJoints(const std::vector<std::uint32_t>& nodes);
+
+  // Adds the mesh of a node, with unique names for it and its controls. A target keeps the vertices
+  // that move, or all if most do. Without a skin the mesh is moved to where the node places it.
+  void AddMesh(std::uint32_t node, const std::string& name, SourceMesh source);
+
+  // Adds a clip. `path`: its place in the file. end: of the take in seconds, if the file says.
+  // Of two tracks for one property the first counts, the other is reported as lost.
+  void AddClip(const std::string& name, const std::string& path, SourceClip clip, double end = 0);
+
+ private:
+  UniqueNames mesh_names_, control_names_, clip_names_;
+};
 
 // Checks a track: times finite and not falling, sizes, no zero quaternion. kInvalidArgument names
 // `where`.
 absl::Status CheckTrack(const Track& track, const std::string& where);
-
-// Start, end, channel and key counts of a clip; the name is left alone.
-void SummariseClip(const SourceClip& clip, ClipInfo& info);
 
 }  // namespace sinew::client

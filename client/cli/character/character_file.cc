@@ -30,6 +30,7 @@ absl::StatusOr<CharacterFile> ReadModel(const std::string& file) {
                          client::Make(std::string(absl::StripPrefix(file, kModelPrefix))));
   CharacterFile character;
   character.kind = CharacterFile::Kind::kModel;
+  character.format = "built-in model";
   character.label = file;
   client::ClipInfo clip;
   clip.name = model.clip.name;
@@ -46,6 +47,7 @@ absl::StatusOr<CharacterFile> ReadSerialised(const std::string& file) {
   SINEW_ASSIGN_OR_RETURN(const InputFile input, InputFile::Open(file, kMaxRigBytes));
   CharacterFile character;
   character.kind = CharacterFile::Kind::kSerialised;
+  character.format = "serialised rig";
   character.rig_bytes = std::string(input.text());
   SINEW_ASSIGN_OR_RETURN(character.rig, client::DecodeRig(character.rig_bytes));
   return character;
@@ -58,7 +60,7 @@ absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
   character.clips = scene.clips;
   character.problems = scene.problems;
   character.keeps_file_order = scene.keeps_file_order;
-  character.statistics = scene.statistics;
+  character.format = scene.format;
   SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(scene.rig));
   character.rig = scene.rig;
   character.scene = std::move(scene);

@@ -26,7 +26,7 @@ struct CharacterFile {
   std::vector<client::ClipInfo> clips;
   std::vector<client::Problem> problems;
   bool keeps_file_order = true;
-  client::SourceStatistics statistics;         // of imported files
+  std::string format;                          // for people, as ImportedScene::format
   std::optional<client::ImportedScene> scene;  // of imported files
   client::ClipData model_clip;                 // of models
 };

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "client/cli/base/quantity.h"
+#include "client/import/placed_mesh.h"
 #include "client/rig/rig_units.h"
 #include "core/base/status.h"
 #include "sinew/client.h"
@@ -23,38 +24,13 @@ std::string Text(const Bounds& b) {
                       absl::SixDigits(b[4]), ", ", absl::SixDigits(b[5]), ")");
 }
 
-// The turn between up axes as rows: Z up to Y up sends (x, y, z) to (x, z, -y).
-using Turn = std::array<std::array<float, 3>, 3>;
-constexpr Turn kZToY = {{{1, 0, 0}, {0, 0, 1}, {0, -1, 0}}};
-constexpr Turn kYToZ = {{{1, 0, 0}, {0, 0, -1}, {0, 1, 0}}};
-
-// Vectors of `stride` floats each.
-void Apply(const Turn& turn, float scale, std::size_t stride, std::vector<float>& values) {
-  for (std::size_t i = 0; i + 2 < values.size(); i += stride) {
-    const std::array<float, 3> v = {values[i], values[i + 1], values[i + 2]};
-    for (std::size_t r = 0; r < 3; ++r) {
-      values[i + r] = scale * (turn[r][0] * v[0] + turn[r][1] * v[1] + turn[r][2] * v[2]);
-    }
-  }
-}
-
-void Bring(client::RigData& rig, const Turn& turn, float scale) {
-  for (client::Mesh& mesh : rig.meshes) {
-    Apply(turn, scale, 3, mesh.positions);
-    Apply(turn, 1, 3, mesh.normals);
-    Apply(turn, 1, 4, mesh.tangents);
-    for (client::Shape& shape : mesh.shapes) {
-      for (client::ShapeTarget& target : shape.targets) {
-        Apply(turn, scale, 3, target.offsets);
-        Apply(turn, 1, 3, target.normal_offsets);
-      }
-    }
-  }
-}
+// Z up to Y up sends (x, y, z) to (x, z, -y).
+constexpr AffineD kZToY = {{1, 0, 0, 0, 0, 0, 1, 0, 0, -1, 0, 0}};
+constexpr AffineD kYToZ = {{1, 0, 0, 0, 0, 0, -1, 0, 0, 1, 0, 0}};
 
 std::vector<std::string> Match(const client::RigData& skeleton, client::RigData& mesh) {
   std::vector<std::string> notes;
-  Turn turn = {{{1, 0, 0}, {0, 1, 0}, {0, 0, 1}}};
+  AffineD change;
   double scale = 1;
   if (mesh.meters_per_unit > 0 && skeleton.meters_per_unit > 0) {
     scale = mesh.meters_per_unit / skeleton.meters_per_unit;
@@ -72,12 +48,13 @@ std::vector<std::string> Match(const client::RigData& skeleton, client::RigData&
                      skeleton.up_axis != client::UpAxis::kUnspecified;
   const bool turned = known && mesh.up_axis != skeleton.up_axis;
   if (turned) {
-    turn = skeleton.up_axis == client::UpAxis::kY ? kZToY : kYToZ;
+    change = skeleton.up_axis == client::UpAxis::kY ? kZToY : kYToZ;
     notes.push_back(absl::StrCat("the mesh is turned to ",
                                  skeleton.up_axis == client::UpAxis::kY ? "Y" : "Z",
                                  " up, as the skeleton is"));
   }
-  if (turned || scale != 1) Bring(mesh, turn, static_cast<float>(scale));
+  for (double& value : change.m) value *= static_cast<float>(scale);
+  for (client::Mesh& part : mesh.meshes) client::PlaceMesh(change, part);
   mesh.meters_per_unit = skeleton.meters_per_unit;
   mesh.up_axis = skeleton.up_axis;
   return notes;

@@ -35,18 +35,6 @@ struct Report {
   std::vector<client::Problem> problems;  // of the import, a server, and the rig
 };
 
-std::string FormatOf(const CharacterFile& character) {
-  switch (character.kind) {
-    case CharacterFile::Kind::kModel:
-      return "built-in model";
-    case CharacterFile::Kind::kSerialised:
-      return "serialised rig";
-    case CharacterFile::Kind::kImported:
-      break;
-  }
-  return character.statistics.format;
-}
-
 const char* AxisName(client::UpAxis axis) {
   return axis == client::UpAxis::kY ? "Y" : axis == client::UpAxis::kZ ? "Z" : "unknown";
 }
@@ -64,13 +52,13 @@ std::string Overview(const Report& report) {
   const auto& bounds = report.facts.bounds;
   std::size_t faces = 0;
   for (const MeshTraits& mesh : report.facts.meshes) faces += mesh.faces;
-  std::string text = absl::StrCat(
-      Printable(report.character.label), ": ", FormatOf(report.character), ", ",
-      Counted(rig.meshes.size(), "mesh", "meshes"), ", ",
-      Counted(rig.vertices(), "vertex", "vertices"), ", ", Counted(faces, "face", "faces"), ", ",
-      Counted(rig.joints.size(), "joint", "joints"), ", ",
-      Counted(rig.controls.size(), "control", "controls"), ", ",
-      Counted(report.character.clips.size(), "clip", "clips"), "\n");
+  std::string text = absl::StrCat(Printable(report.character.label), ": ", report.character.format,
+                                  ", ", Counted(rig.meshes.size(), "mesh", "meshes"), ", ",
+                                  Counted(rig.vertices(), "vertex", "vertices"), ", ",
+                                  Counted(faces, "face", "faces"), ", ",
+                                  Counted(rig.joints.size(), "joint", "joints"), ", ",
+                                  Counted(rig.controls.size(), "control", "controls"), ", ",
+                                  Counted(report.character.clips.size(), "clip", "clips"), "\n");
   absl::StrAppend(&text, "unit ", NumberText(rig.meters_per_unit), " m, up ", AxisName(rig.up_axis),
                   "\nbind space from (", NumberText(bounds[0]), ", ", NumberText(bounds[1]), ", ",
                   NumberText(bounds[2]), ") to (", NumberText(bounds[3]), ", ",
@@ -249,7 +237,7 @@ Json ReportJson(const Report& report, double fps) {
   for (const std::size_t j : report.facts.joints_without_weights)
     idle.push_back(character.rig.joints[j].name);
   return {{"file", character.label},
-          {"format", FormatOf(character)},
+          {"format", character.format},
           {"rig", client::RigName(character.rig_bytes)},
           {"vertices", character.rig.vertices()},
           {"meters_per_unit", character.rig.meters_per_unit},

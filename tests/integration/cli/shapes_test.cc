@@ -251,7 +251,8 @@ TEST_F(MorphTargets, RealCharacterFollowsItsClip) {
     GTEST_SKIP() << "no MakeHumanBody.glb in the shared test data";
   auto scene = client::ImportFile(file);
   ASSERT_TRUE(scene.ok()) << scene.status();
-  const auto clip = client::SampleClip(*scene, "morph_sweep", {.first_frame = 0, .step = 12});
+  const auto clip = client::SampleClip(*scene, client::FindClip(*scene, "morph_sweep").value(),
+                                       {.first_frame = 0, .step = 12});
   ASSERT_TRUE(clip.ok()) << clip.status();
   const client::Mesh rest = scene->rig.meshes.at(0);
   const std::size_t controls = scene->rig.controls.size();

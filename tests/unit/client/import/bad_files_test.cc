@@ -64,7 +64,7 @@ const std::vector<BadGltf>& BadGltfs() {
          b.doc.erase("skins");
          b.doc["nodes"][0].erase("skin");
        },
-       "skins: the file has none"},
+       "no mesh has a skin, need at least one; `sinew weights` computes weights"},
       {"NoSkinnedMesh", [](GltfBuilder& b) { b.doc["nodes"][0].erase("skin"); },
        "no mesh has a skin"},
       {"NoJoints", [](GltfBuilder& b) { b.doc["skins"][0]["joints"] = nlohmann::json::array(); },

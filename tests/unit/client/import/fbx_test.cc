@@ -90,7 +90,7 @@ TEST_P(MayaFrame, IsReproducedByLinearBlend) {
   SampleOptions options;
   options.fps = 24;
   options.first_frame = options.last_frame = GetParam();
-  const auto clip = SampleClip(*scene, "Take 001", options);
+  const auto clip = SampleClip(*scene, FindClip(*scene, "Take 001").value(), options);
   ASSERT_TRUE(clip.ok()) << clip.status();
   const std::vector<Point> posed = testing::LinearBlend(scene->rig, mesh, *clip, 0);
   Point low = obj.points[0], high = obj.points[0];
@@ -119,7 +119,6 @@ TEST(FbxImport, KeepsControlPointsPolygonsAndEmptyClusters) {
   const cli::RigTraits traits = cli::CountRig(scene->rig);
   const cli::MeshTraits& mesh = traits.meshes.at(0);
   EXPECT_EQ(mesh.vertices, 804u);
-  EXPECT_EQ(scene->statistics.meshes.at(0).source_vertices, 3256u);
   EXPECT_EQ(mesh.faces, 826u);
   EXPECT_EQ(mesh.triangles, 1604u);
   EXPECT_EQ(mesh.max_influences, 4u);
