@@ -62,7 +62,7 @@ class ClipReader {
   absl::Status AddTrack(Track track) {
     SINEW_RETURN_IF_ERROR(
         CheckTrack(track, absl::StrCat(path_, " ", builder_.scene->nodes[track.node].path)));
-    clip_.tracks.push_back(std::move(track));
+    clip_.push_back(std::move(track));
     return absl::OkStatus();
   }
 
@@ -95,14 +95,13 @@ class ClipReader {
   absl::Status ReadMorphChannel(const aiMeshMorphAnim& channel) {
     const std::string name = channel.mName.C_Str();
     const std::optional<std::uint32_t> node = NodeOf(name.substr(0, name.find('*')));
-    const std::vector<ControlRange>& controls = builder_.scene->controls;
-    const auto range = std::ranges::find(controls, node, &ControlRange::node);
-    if (range == controls.end() || channel.mNumKeys == 0) {
+    const std::size_t controls = node ? builder_.scene->nodes[*node].controls : 0;
+    if (controls == 0 || channel.mNumKeys == 0) {
       ++lost_;
       return absl::OkStatus();
     }
-    Track track{.node = *node, .property = TrackProperty::kWeights, .width = range->count};
-    std::vector<double> weights(range->count);  // a target that a key leaves out keeps its weight
+    Track track{.node = *node, .property = TrackProperty::kWeights, .width = controls};
+    std::vector<double> weights(controls);  // a target that a key leaves out keeps its weight
     for (unsigned k = 0; k < channel.mNumKeys; ++k) {
       const aiMeshMorphKey& key = channel.mKeys[k];
       for (unsigned i = 0; i < key.mNumValuesAndWeights; ++i) {

@@ -61,13 +61,13 @@ absl::StatusOr<Track> ReadTrack(const tinygltf::Model& model, const tinygltf::An
 }
 
 // A weights track must drive every target of its node's mesh.
-absl::Status CheckWeightCount(const Track& track, const AnimatedScene& scene,
-                              const std::string& where) {
-  if (track.property != TrackProperty::kWeights) return absl::OkStatus();
-  const auto range = std::ranges::find(scene.controls, track.node, &ControlRange::node);
-  if (range == scene.controls.end() || range->count == track.width) return absl::OkStatus();
-  return Invalid(where, ": ", track.width, " weights a key for ", scene.nodes[track.node].path,
-                 ", which has ", range->count, " morph targets");
+absl::Status CheckWeightCount(const Track& track, const SceneNode& node, const std::string& where) {
+  if (track.property != TrackProperty::kWeights || node.controls == 0 ||
+      node.controls == track.width) {
+    return absl::OkStatus();
+  }
+  return Invalid(where, ": ", track.width, " weights a key for ", node.path, ", which has ",
+                 node.controls, " morph targets");
 }
 
 }  // namespace
@@ -85,15 +85,15 @@ absl::Status ReadGltfAnimations(const tinygltf::Model& model, SceneBuilder& buil
       }
       SINEW_ASSIGN_OR_RETURN(Track track, ReadTrack(model, animation, animation.channels[c],
                                                     absl::StrCat(path, " channels[", c, "]")));
-      SINEW_RETURN_IF_ERROR(CheckWeightCount(track, *builder.scene, path));
-      clip.tracks.push_back(std::move(track));
+      SINEW_RETURN_IF_ERROR(CheckWeightCount(track, builder.scene->nodes[track.node], path));
+      clip.push_back(std::move(track));
     }
     if (without_node > 0) {
       builder.out.problems.push_back(
           Lost(absl::StrCat(without_node, " channels that animate no node"), path));
     }
     builder.AddClip(animation.name, path, std::move(clip));
-    for (const Track& track : builder.scene->clips.back().tracks) {
+    for (const Track& track : builder.scene->clips.back()) {
       const SceneNode& node = builder.scene->nodes[track.node];
       if (!node.matrix || track.property == TrackProperty::kWeights) continue;
       builder.out.problems.push_back({Severity::kWarning,

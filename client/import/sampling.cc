@@ -143,21 +143,21 @@ class Poser {
  private:
   void Animate(const SourceClip& clip, double t) {
     // Tracks of one node are neighbours, so its transform is composed once.
-    for (std::size_t i = 0; i < clip.tracks.size();) {
-      const std::uint32_t node = clip.tracks[i].node;
+    for (std::size_t i = 0; i < clip.size();) {
+      const std::uint32_t node = clip[i].node;
       const SceneNode& source = scene_.nodes[node];
       Trs trs = source.matrix ? Decompose(*source.matrix) : source.trs;
       bool moved = false;
-      for (; i < clip.tracks.size() && clip.tracks[i].node == node; ++i) {
-        Evaluate(clip.tracks[i], t, value_);
-        moved |= Apply(clip.tracks[i], trs);
+      for (; i < clip.size() && clip[i].node == node; ++i) {
+        Evaluate(clip[i], t, value_);
+        moved |= Apply(clip[i], source, trs);
       }
       if (moved) local_[node] = ToAffine(trs);
     }
   }
 
   // Puts value_ where the track says; true if that is in `trs`.
-  bool Apply(const Track& track, Trs& trs) {
+  bool Apply(const Track& track, const SceneNode& node, Trs& trs) {
     switch (track.property) {
       case TrackProperty::kTranslation:
         std::copy_n(value_.begin(), 3, trs.translation.begin());
@@ -169,11 +169,8 @@ class Poser {
         std::copy_n(value_.begin(), 4, trs.rotation.begin());
         return true;
       case TrackProperty::kWeights:
-        for (const ControlRange& range : scene_.controls) {
-          if (range.node != track.node) continue;
-          for (std::size_t c = 0; c < range.count; ++c) {
-            controls_[range.first + c] = static_cast<float>(value_[c]);
-          }
+        for (std::size_t c = 0; c < node.controls; ++c) {
+          controls_[node.first_control + c] = static_cast<float>(value_[c]);
         }
         return false;
     }

@@ -119,9 +119,8 @@ void SceneBuilder::AddMesh(std::uint32_t node, const std::string& name, SourceMe
   Mesh& mesh = out.rig.meshes.emplace_back(std::move(source.mesh));
   mesh.name = mesh_names_.Take(name, absl::StrCat("mesh_", node));
   mesh.source_path = scene->nodes[node].path;
-  if (!source.targets.empty()) {
-    scene->controls.push_back({node, out.rig.controls.size(), source.targets.size()});
-  }
+  scene->nodes[node].first_control = out.rig.controls.size();
+  scene->nodes[node].controls = source.targets.size();
   for (std::size_t t = 0; t < source.targets.size(); ++t) {
     Control& control = out.rig.controls.emplace_back();
     control.name =
@@ -136,21 +135,20 @@ void SceneBuilder::AddMesh(std::uint32_t node, const std::string& name, SourceMe
 
 void SceneBuilder::AddClip(const std::string& name, const std::string& path, SourceClip clip,
                            double end) {
-  std::vector<Track>& tracks = clip.tracks;
   const auto target = [](const Track& t) { return std::tuple(t.node, t.property); };
-  std::ranges::stable_sort(tracks, {}, target);
-  const auto repeats = std::ranges::unique(tracks, {}, target);
+  std::ranges::stable_sort(clip, {}, target);
+  const auto repeats = std::ranges::unique(clip, {}, target);
   if (!repeats.empty()) {
     out.problems.push_back(Lost(
         absl::StrCat(repeats.size(), " channels that animate a property a second time"), path));
-    tracks.erase(repeats.begin(), repeats.end());
+    clip.erase(repeats.begin(), repeats.end());
   }
   ClipInfo& info = out.clips.emplace_back();
   info.name = clip_names_.Take(name, absl::StrCat("clip_", out.clips.size() - 1));
   info.end = end;
-  info.channels = tracks.size();
-  for (const Track& track : tracks) {
-    const bool first = &track == &tracks.front();
+  info.channels = clip.size();
+  for (const Track& track : clip) {
+    const bool first = &track == &clip.front();
     info.start = first ? track.times.front() : std::min(info.start, track.times.front());
     info.end = std::max(info.end, track.times.back());
     info.keys = std::max(info.keys, track.times.size());

@@ -28,6 +28,7 @@ struct SceneNode {
   std::int32_t parent = -1;
   Trs trs;
   std::optional<AffineD> matrix;  // instead of `trs`, unless a track animates the node
+  std::size_t first_control = 0, controls = 0;  // those of RigData that its weights drive
 
   // Relative to the parent, without animation.
   AffineD Local() const { return matrix ? *matrix : ToAffine(trs); }
@@ -41,27 +42,19 @@ struct Track {
   std::uint32_t node = 0;
   TrackProperty property = TrackProperty::kTranslation;
   Interpolation interpolation = Interpolation::kLinear;
-  std::size_t width = 3;         // numbers per value: 3, 4, or the count of the node's ControlRange
+  std::size_t width = 3;         // numbers per value: 3, 4, or `controls` of the node
   std::vector<double> times{};   // [n] seconds, not falling, n >= 1
   std::vector<double> values{};  // [n * width], cubic [n * 3 * width]
 };
 
-struct SourceClip {
-  std::vector<Track> tracks;  // by node; at most one per node and property
-};
-
-// The controls that the `weights` of a node drive.
-struct ControlRange {
-  std::uint32_t node = 0;
-  std::size_t first = 0, count = 0;  // into RigData::controls
-};
+// By node; at most one per node and property.
+using SourceClip = std::vector<Track>;
 
 struct AnimatedScene {
   std::vector<SceneNode> nodes;
   std::vector<std::uint32_t> order;        // all nodes, parents first
   std::vector<std::uint32_t> joint_nodes;  // [J]
-  std::vector<ControlRange> controls;
-  std::vector<SourceClip> clips;  // parallel to ImportedScene::clips
+  std::vector<SourceClip> clips;           // parallel to ImportedScene::clips
 };
 
 // A morph target while it is read: dense, in vertex order.
