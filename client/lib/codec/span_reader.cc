@@ -1,142 +1,46 @@
 #include "client/lib/codec/span_reader.h"
 
+#include <google/protobuf/io/coded_stream.h>
+#include <google/protobuf/io/zero_copy_stream_impl.h>
+#include <google/protobuf/wire_format_lite.h>
+
 #include <algorithm>
+#include <deque>
 
 namespace sinew::client {
 namespace {
 
-constexpr int kMaxGroupDepth = 100;  // the generated parser's limit
-constexpr std::uint64_t kMaxField = (1u << 29) - 1;
+namespace io = google::protobuf::io;
+using google::protobuf::internal::WireFormatLite;
 
-enum WireType : std::uint32_t {
-  kVarint = 0,
-  kFixed64 = 1,
-  kLength = 2,
-  kGroupStart = 3,
-  kGroupEnd = 4,
-  kFixed32 = 5
-};
-
-class SpanReader {
- public:
-  explicit SpanReader(const Pieces& pieces) : pieces_(pieces), left_(TotalSize(pieces)) {
-    SkipEmpty();
-  }
-
-  std::size_t left() const { return left_; }
-
-  // Reads a byte and appends it to `copy`, unless null.
-  bool Byte(std::byte& value, std::string* copy) {
-    if (left_ == 0) return false;
-    value = pieces_[piece_][offset_];
-    if (copy != nullptr) copy->push_back(static_cast<char>(value));
-    Advance(1);
-    return true;
-  }
-
-  bool Varint(std::uint64_t& value, std::string* copy) {
-    value = 0;
-    for (int shift = 0; shift < 70; shift += 7) {
-      std::byte byte;
-      if (!Byte(byte, copy)) return false;
-      value |= (std::to_integer<std::uint64_t>(byte) & 0x7f) << shift;
-      if ((byte & std::byte{0x80}) == std::byte{0}) return true;
-    }
-    return false;
-  }
-
-  bool Copy(std::uint64_t count, std::string& out) {
-    if (count > left_) return false;
-    while (count > 0) {
-      const Piece part = Part(count);
-      out.append(reinterpret_cast<const char*>(part.data()), part.size());
-      count -= part.size();
-      Advance(part.size());
-    }
-    return true;
-  }
-
-  bool Refer(std::uint64_t count, Pieces& out) {
-    if (count > left_) return false;
-    while (count > 0) {
-      const Piece part = Part(count);
-      out.push_back(part);
-      count -= part.size();
-      Advance(part.size());
-    }
-    return true;
-  }
-
- private:
-  Piece Part(std::uint64_t count) const {
-    const Piece rest = pieces_[piece_].subspan(offset_);
-    return rest.first(static_cast<std::size_t>(std::min<std::uint64_t>(count, rest.size())));
-  }
-
-  void Advance(std::size_t count) {
-    offset_ += count;
-    left_ -= count;
-    SkipEmpty();
-  }
-
-  void SkipEmpty() {
-    while (piece_ < pieces_.size() && offset_ == pieces_[piece_].size()) {
-      ++piece_;
-      offset_ = 0;
-    }
-  }
-
-  const Pieces& pieces_;
-  std::size_t piece_ = 0, offset_ = 0, left_;
-};
-
-bool ReadTag(SpanReader& reader, std::string& copy, std::uint64_t& number, std::uint32_t& type) {
-  std::uint64_t tag;
-  if (!reader.Varint(tag, &copy)) return false;
-  number = tag >> 3;
-  type = static_cast<std::uint32_t>(tag & 7);
-  return number != 0 && number <= kMaxField;
-}
-
-bool CopyValue(SpanReader& reader, std::uint32_t type, std::string& rest) {
-  std::uint64_t value;
-  switch (type) {
-    case kVarint:
-      return reader.Varint(value, &rest);
-    case kFixed64:
-      return reader.Copy(8, rest);
-    case kLength:
-      return reader.Varint(value, &rest) && reader.Copy(value, rest);
-    case kFixed32:
-      return reader.Copy(4, rest);
-    default:
-      return false;
+// Appends the bytes [begin, end) of a message.
+void Append(const Pieces& message, std::size_t begin, std::size_t end, std::string& out) {
+  std::size_t at = 0;
+  for (const Piece& piece : message) {
+    const std::size_t from = std::clamp(begin, at, at + piece.size());
+    const std::size_t to = std::clamp(end, at, at + piece.size());
+    out.append(reinterpret_cast<const char*>(piece.data()) + (from - at), to - from);
+    at += piece.size();
   }
 }
 
-// Copies up to and including the tag that ends the group `number`.
-bool CopyGroup(SpanReader& reader, std::uint64_t number, std::string& rest) {
-  std::vector<std::uint64_t> open = {number};
-  while (!open.empty()) {
-    std::uint64_t inner;
-    std::uint32_t type;
-    if (!ReadTag(reader, rest, inner, type)) return false;
-    if (type == kGroupStart) {
-      open.push_back(inner);
-      if (open.size() > kMaxGroupDepth) return false;
-    } else if (type == kGroupEnd) {
-      if (open.back() != inner) return false;
-      open.pop_back();
-    } else if (!CopyValue(reader, type, rest)) {
-      return false;
-    }
+// The next `count` bytes, which stay where they are.
+bool Refer(io::CodedInputStream& input, std::uint64_t count, Pieces& out) {
+  while (count > 0) {
+    const void* data;
+    int size;
+    if (!input.GetDirectBufferPointer(&data, &size)) return false;
+    size = static_cast<int>(std::min(count, static_cast<std::uint64_t>(size)));
+    out.emplace_back(static_cast<const std::byte*>(data), static_cast<std::size_t>(size));
+    input.Skip(size);
+    count -= static_cast<std::uint64_t>(size);
   }
   return true;
 }
 
 }  // namespace
 
-std::size_t TotalSize(const Pieces& pieces) {
+std::size_t TotalSize(std::span<const Piece> pieces) {
   std::size_t size = 0;
   for (const Piece& piece : pieces) size += piece.size();
   return size;
@@ -144,33 +48,35 @@ std::size_t TotalSize(const Pieces& pieces) {
 
 std::string Flatten(const Pieces& pieces) {
   std::string bytes;
-  bytes.reserve(TotalSize(pieces));
-  for (const Piece& piece : pieces) {
-    bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
-  }
+  Append(pieces, 0, TotalSize(pieces), bytes);
   return bytes;
 }
 
 bool SplitMessage(const Pieces& message, std::span<const std::uint32_t> take, SplitResult& result) {
-  SpanReader reader(message);
-  while (reader.left() > 0) {
-    const std::size_t start = result.rest.size();
-    std::uint64_t number;
-    std::uint32_t type;
-    if (!ReadTag(reader, result.rest, number, type)) return false;
-    if (type == kLength && std::find(take.begin(), take.end(), number) != take.end()) {
-      result.rest.resize(start);
-      std::uint64_t length;
-      auto& [taken, pieces] = result.taken.emplace_back();
-      taken = static_cast<std::uint32_t>(number);
-      if (!reader.Varint(length, nullptr) || !reader.Refer(length, pieces)) return false;
-    } else if (type == kGroupStart) {
-      if (!CopyGroup(reader, number, result.rest)) return false;
-    } else if (!CopyValue(reader, type, result.rest)) {
-      return false;
-    }
+  std::deque<io::ArrayInputStream> arrays;
+  std::vector<io::ZeroCopyInputStream*> streams;
+  for (const Piece& piece : message) {
+    streams.push_back(&arrays.emplace_back(piece.data(), static_cast<int>(piece.size())));
   }
-  return true;
+  io::ConcatenatingInputStream all(streams.data(), static_cast<int>(streams.size()));
+  io::CodedInputStream input(&all);
+  int start = 0;
+  while (const std::uint32_t tag = input.ReadTag()) {
+    const auto number = static_cast<std::uint32_t>(WireFormatLite::GetTagFieldNumber(tag));
+    if (WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED &&
+        std::ranges::count(take, number) > 0) {
+      auto& [taken, pieces] = result.taken.emplace_back();
+      taken = number;
+      std::uint64_t length;
+      if (!input.ReadVarint64(&length) || !Refer(input, length, pieces)) return false;
+    } else {
+      if (!WireFormatLite::SkipField(&input, tag)) return false;
+      Append(message, static_cast<std::size_t>(start),
+             static_cast<std::size_t>(input.CurrentPosition()), result.rest);
+    }
+    start = input.CurrentPosition();
+  }
+  return input.ConsumedEntireMessage();
 }
 
 }  // namespace sinew::client

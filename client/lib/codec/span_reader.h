@@ -17,7 +17,7 @@ namespace sinew::client {
 using Piece = std::span<const std::byte>;
 using Pieces = std::vector<Piece>;
 
-std::size_t TotalSize(const Pieces& pieces);
+std::size_t TotalSize(std::span<const Piece> pieces);
 
 // All bytes in one string.
 std::string Flatten(const Pieces& pieces);
