@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "client/lib/codec/recipe_json.h"
+#include "client/lib/codec/rig_codec.h"
 #include "client/lib/codec/status_codec.h"
 #include "client/lib/codec/utf8.h"
 #include "core/base/status.h"
@@ -26,24 +27,6 @@ std::vector<To> ToEnums(const From& values) {
 std::string FromFloats(std::span<const float> floats) {
   const std::span<const std::byte> bytes = std::as_bytes(floats);
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
-
-Joint ToJoint(const v1::Joint& joint) {
-  return {.name = joint.name(),
-          .parent = joint.has_parent() ? static_cast<std::int32_t>(joint.parent()) : -1,
-          .compensates_scale = joint.scale_inheritance() == v1::SCALE_INHERITANCE_COMPENSATE,
-          .helper = joint.helper(),
-          .source_path = joint.source_path()};
-}
-
-Control ToControl(const v1::Control& control) {
-  Control result{.name = control.name(),
-                 .minimum = {},
-                 .maximum = {},
-                 .default_value = control.default_value()};
-  if (control.has_minimum()) result.minimum = control.minimum();
-  if (control.has_maximum()) result.maximum = control.maximum();
-  return result;
 }
 
 std::string ToJson(const v1::Recipe& recipe) {

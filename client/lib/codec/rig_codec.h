@@ -21,4 +21,8 @@ v1::Rig ToMessage(const RigData& rig);
 // newer version.
 absl::StatusOr<RigData> FromMessage(const v1::Rig& rig);
 
+// `joint.parent` must be below 2^31.
+Joint ToJoint(const v1::Joint& joint);
+Control ToControl(const v1::Control& control);
+
 }  // namespace sinew::client

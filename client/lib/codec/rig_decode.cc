@@ -108,14 +108,6 @@ std::string UnknownField(const google::protobuf::Message& message, const std::st
   return {};
 }
 
-absl::Status CheckKnown(const v1::Rig& rig) {
-  if (const std::string path = UnknownField(rig, "rig"); !path.empty()) {
-    return absl::UnimplementedError(
-        absl::StrCat(path, ": unknown field, the file was written by a newer version"));
-  }
-  return absl::OkStatus();
-}
-
 absl::Status ReadSkin(const std::string& path, const v1::Skin& from, Skin& to) {
   if (from.has_geometry_bind()) {
     std::vector<float> matrix;
@@ -195,12 +187,7 @@ absl::Status ReadJoints(const v1::Rig& from, RigData& to) {
                                                      "].parent: got ", source.parent(),
                                                      ", need a joint before this one"));
     }
-    to.joints.push_back(
-        {.name = source.name(),
-         .parent = source.has_parent() ? static_cast<std::int32_t>(source.parent()) : -1,
-         .compensates_scale = source.scale_inheritance() == v1::SCALE_INHERITANCE_COMPENSATE,
-         .helper = source.helper(),
-         .source_path = source.source_path()});
+    to.joints.push_back(ToJoint(source));
   }
   return ReadFloats("rig.rest_local", from.rest_local(), 12, to.rest_local);
 }
@@ -269,8 +256,29 @@ absl::Status ReadMuscle(const std::string& path, const v1::Muscle& from, Muscle&
 
 }  // namespace
 
+Joint ToJoint(const v1::Joint& joint) {
+  return {.name = joint.name(),
+          .parent = joint.has_parent() ? static_cast<std::int32_t>(joint.parent()) : -1,
+          .compensates_scale = joint.scale_inheritance() == v1::SCALE_INHERITANCE_COMPENSATE,
+          .helper = joint.helper(),
+          .source_path = joint.source_path()};
+}
+
+Control ToControl(const v1::Control& control) {
+  Control result{.name = control.name(),
+                 .minimum = {},
+                 .maximum = {},
+                 .default_value = control.default_value()};
+  if (control.has_minimum()) result.minimum = control.minimum();
+  if (control.has_maximum()) result.maximum = control.maximum();
+  return result;
+}
+
 absl::StatusOr<RigData> FromMessage(const v1::Rig& rig) {
-  SINEW_RETURN_IF_ERROR(CheckKnown(rig));
+  if (const std::string path = UnknownField(rig, "rig"); !path.empty()) {
+    return absl::UnimplementedError(
+        absl::StrCat(path, ": unknown field, the file was written by a newer version"));
+  }
   RigData data;
   data.label = rig.label();
   data.meters_per_unit = rig.meters_per_unit();
@@ -280,13 +288,7 @@ absl::StatusOr<RigData> FromMessage(const v1::Rig& rig) {
     SINEW_RETURN_IF_ERROR(
         ReadMesh(absl::StrCat("rig.meshes[", m, "]"), rig.meshes(m), data.meshes.emplace_back()));
   }
-  for (const v1::Control& source : rig.controls()) {
-    Control& control = data.controls.emplace_back();
-    control.name = source.name();
-    if (source.has_minimum()) control.minimum = source.minimum();
-    if (source.has_maximum()) control.maximum = source.maximum();
-    control.default_value = source.default_value();
-  }
+  for (const v1::Control& control : rig.controls()) data.controls.push_back(ToControl(control));
   for (int m = 0; m < rig.muscles_size(); ++m) {
     SINEW_RETURN_IF_ERROR(ReadMuscle(absl::StrCat("rig.muscles[", m, "]"), rig.muscles(m),
                                      data.muscles.emplace_back()));
