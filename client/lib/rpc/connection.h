@@ -32,6 +32,7 @@ class Connection {
   const ClientOptions& options() const { return options_; }
   // The channel ends in this process: received buffers are the server's own and must be copied.
   bool in_process() const { return in_process_; }
+  const std::shared_ptr<grpc::Channel>& channel() const { return channel_; }
   grpc::GenericStub& raw() { return raw_; }
   InfoStub& info() { return *info_; }
   RigStub& rigs() { return *rigs_; }

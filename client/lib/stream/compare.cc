@@ -1,7 +1,6 @@
 #include "client/lib/stream/compare.h"
 
 #include <absl/strings/str_cat.h>
-#include <grpcpp/impl/codegen/proto_utils.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,12 +10,12 @@
 #include "client/lib/codec/message_codec.h"
 #include "client/lib/codec/status_codec.h"
 #include "client/lib/rpc/connection.h"
-#include "client/lib/rpc/raw_call.h"
 #include "client/lib/rpc/recovery.h"
 #include "client/lib/stream/clip_poses.h"
 #include "core/base/status.h"
 #include "core/metrics/summary.h"
 #include "sinew/client.h"
+#include "sinew/v1/deform_service.grpc.pb.h"
 
 namespace sinew::client {
 namespace {
@@ -75,6 +74,7 @@ class Comparison {
   Comparison(Connection& connection, v1::CompareDeformersRequest header, const ClipPoses& poses,
              const CompareProgress& progress)
       : connection_(connection),
+        stub_(v1::DeformService::NewStub(connection.channel())),
         header_(std::move(header)),
         poses_(poses),
         progress_(progress),
@@ -151,20 +151,22 @@ class Comparison {
 
   // Measures the poses from next_ to `end`. Keeps the result only if it is complete.
   absl::Status RunBlock(grpc::ClientContext& context, std::size_t end) {
-    RawCall call(connection_, kCompareMethod, context, Request(end));
+    const auto reader = stub_->CompareDeformers(&context, Request(end));
     std::vector<TargetMetrics> block(targets_.size());
-    grpc::ByteBuffer buffer;
-    while (call.Read(buffer)) {
-      v1::CompareDeformersResponse reply;
-      if (!grpc::SerializationTraits<v1::CompareDeformersResponse>::Deserialize(&buffer, &reply)
-               .ok() ||
-          reply.target() >= block.size()) {
-        return absl::InternalError("CompareDeformers: got an invalid reply");
+    v1::CompareDeformersResponse reply;
+    bool valid = true;
+    while (reader->Read(&reply)) {
+      valid = valid && reply.target() < block.size();
+      if (!valid) {
+        context.TryCancel();
+        continue;
       }
       Take(reply, block[reply.target()]);
       Report(block);
     }
-    SINEW_RETURN_IF_ERROR(FromGrpc(call.Finish()));
+    const absl::Status status = FromGrpc(reader->Finish());
+    if (!valid) return absl::InternalError("CompareDeformers: got an invalid reply");
+    SINEW_RETURN_IF_ERROR(status);
     for (const TargetMetrics& target : block) {
       if (target.frames.size() + target.problems.size() != end - next_) {
         return absl::InternalError(absl::StrCat("CompareDeformers: got ", target.frames.size(),
@@ -214,6 +216,7 @@ class Comparison {
   }
 
   Connection& connection_;
+  const std::unique_ptr<v1::DeformService::Stub> stub_;
   v1::CompareDeformersRequest header_;
   const ClipPoses& poses_;
   const CompareProgress& progress_;

@@ -3,20 +3,20 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "client/lib/codec/message_codec.h"
 #include "client/lib/codec/status_codec.h"
-#include "client/lib/rpc/raw_call.h"
 #include "client/lib/rpc/recovery.h"
 #include "client/lib/rpc/retry.h"
-#include "client/lib/stream/frame_items.h"
 #include "client/lib/stream/frame_parser.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
 
+constexpr char kMethod[] = "/sinew.v1.DeformService/StreamDeform";
 constexpr std::size_t kBatchBytes = 512 << 10;  // of poses per message, unless one pose is larger
 
 // Tags of the completion queue.
@@ -199,8 +199,7 @@ absl::Status StreamCore::RunCall() {
   v1::StreamDeformRequest opener;
   *opener.mutable_open() = open_;
   call.opener = ToSlice(opener);
-  call.stream =
-      connection_->raw().PrepareCall(call.context.get(), kStreamDeformMethod, &call.queue);
+  call.stream = connection_->raw().PrepareCall(call.context.get(), kMethod, &call.queue);
   {
     const Lock lock(mutex_);
     progressed_ = false;
@@ -314,11 +313,7 @@ absl::Status StreamCore::TakeReply(const grpc::ByteBuffer& buffer, FrameAssemble
                          MessageBytes::From(buffer, connection_->in_process()));
   SINEW_ASSIGN_OR_RETURN(auto reply, ParseStreamReply(std::move(bytes)));
   if (reply.rest.has_opened()) SINEW_RETURN_IF_ERROR(TakeOpened(reply.rest.opened()));
-  SINEW_RETURN_IF_ERROR(ForEachItem(
-      std::move(reply.chunks), reply.rest.problems(), assembler,
-      [this](std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data) {
-        return TakeItem(frame, std::move(problem), std::move(data));
-      }));
+  SINEW_RETURN_IF_ERROR(TakeItems(std::move(reply.chunks), reply.rest.problems(), assembler));
   const Lock lock(mutex_);
   if (reply.rest.notice().kind() == v1::Notice::KIND_DRAINING) {
     draining_ = true;
@@ -348,6 +343,27 @@ absl::Status StreamCore::TakeOpened(const v1::StreamOpened& opened) {
   opened_ = true;
   changed_.notify_all();
   return absl::OkStatus();
+}
+
+absl::Status StreamCore::TakeItems(
+    std::vector<FrameChunk> chunks,
+    const google::protobuf::RepeatedPtrField<v1::FrameProblem>& problems,
+    FrameAssembler& assembler) {
+  auto problem = problems.begin();
+  const auto take_problems_before = [&](std::uint64_t frame) -> absl::Status {
+    for (; problem != problems.end() && problem->frame() < frame; ++problem) {
+      SINEW_RETURN_IF_ERROR(TakeItem(problem->frame(), ToStatus(problem->problem()), nullptr));
+    }
+    return absl::OkStatus();
+  };
+  for (FrameChunk& chunk : chunks) {
+    SINEW_RETURN_IF_ERROR(take_problems_before(chunk.header.frame()));
+    SINEW_ASSIGN_OR_RETURN(std::shared_ptr<FrameData> frame, assembler.Add(std::move(chunk)));
+    if (frame == nullptr) continue;
+    const std::uint64_t number = frame->frame;
+    SINEW_RETURN_IF_ERROR(TakeItem(number, absl::OkStatus(), std::move(frame)));
+  }
+  return take_problems_before(std::numeric_limits<std::uint64_t>::max());
 }
 
 absl::Status StreamCore::TakeItem(std::uint64_t frame, absl::Status problem,

@@ -9,6 +9,7 @@
 
 #include <absl/status/status.h>
 #include <absl/time/time.h>
+#include <google/protobuf/repeated_ptr_field.h>
 #include <grpcpp/completion_queue.h>
 #include <grpcpp/generic/generic_stub.h>
 
@@ -80,6 +81,10 @@ class StreamCore {
   // (kDataLoss), another determinism digest (kFailedPrecondition).
   absl::Status TakeReply(const grpc::ByteBuffer& buffer, FrameAssembler& assembler);
   absl::Status TakeOpened(const v1::StreamOpened& opened);
+  // Frames and problems in the order of their poses.
+  absl::Status TakeItems(std::vector<FrameChunk> chunks,
+                         const google::protobuf::RepeatedPtrField<v1::FrameProblem>& problems,
+                         FrameAssembler& assembler);
   absl::Status TakeItem(std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data);
 
   const std::shared_ptr<Connection> connection_;
