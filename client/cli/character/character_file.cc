@@ -13,7 +13,6 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/files/input_file.h"
-#include "client/models/models.h"
 #include "core/base/status.h"
 #include "core/formats/npy.h"
 #include "sinew/client.h"
@@ -24,24 +23,6 @@ namespace {
 constexpr char kModelPrefix[] = "model:";
 constexpr std::uint64_t kMaxRigBytes = std::uint64_t{2} << 30;
 constexpr std::uint64_t kMaxPoseBytes = std::uint64_t{8} << 30;
-
-absl::StatusOr<CharacterFile> ReadModel(const std::string& file) {
-  SINEW_ASSIGN_OR_RETURN(client::Model model,
-                         client::Make(std::string(absl::StripPrefix(file, kModelPrefix))));
-  CharacterFile character;
-  character.kind = CharacterFile::Kind::kModel;
-  character.format = "built-in model";
-  character.label = file;
-  client::ClipInfo clip;
-  clip.name = model.clip.name;
-  clip.end = static_cast<double>(model.clip.frames - 1) / model.clip.fps;
-  clip.keys = model.clip.frames;
-  character.clips.push_back(clip);
-  character.model_clip = std::move(model.clip);
-  character.rig = std::move(model.rig);
-  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
-  return character;
-}
 
 absl::StatusOr<CharacterFile> ReadSerialised(const std::string& file) {
   SINEW_ASSIGN_OR_RETURN(const InputFile input, InputFile::Open(file, kMaxRigBytes));
@@ -67,25 +48,27 @@ absl::StatusOr<CharacterFile> ReadImported(const std::string& file,
   return character;
 }
 
-// Poses `range` of [frames * stride] values.
-std::vector<float> Picked(const std::vector<float>& values, std::size_t stride,
-                          const FrameRange& range) {
-  std::vector<float> picked;
-  picked.reserve(static_cast<std::size_t>(FrameCount(range)) * stride);
-  for (std::int64_t k = range.first; k <= *range.last; k += range.step) {
-    const auto from = values.begin() + k * static_cast<std::int64_t>(stride);
-    picked.insert(picked.end(), from, from + static_cast<std::int64_t>(stride));
-  }
-  return picked;
-}
-
-client::ClipData Described(const std::string& name, double fps, const FrameRange& range) {
+// The frames of `whole` that are asked for. `what` names it in errors.
+absl::StatusOr<client::ClipData> Cut(const client::ClipData& whole, const FrameRange& frames,
+                                     const std::string& what) {
+  SINEW_ASSIGN_OR_RETURN(
+      const FrameRange range,
+      ResolveFrames(frames, static_cast<std::int64_t>(whole.frames), what, whole.fps));
   client::ClipData clip;
-  clip.name = name;
-  clip.fps = fps;
+  clip.name = whole.name;
+  clip.fps = whole.fps;
   clip.first_frame = range.first;
   clip.step = range.step;
   clip.frames = static_cast<std::size_t>(FrameCount(range));
+  const auto pick = [&](const std::vector<float>& from, std::vector<float>& to) {
+    const auto stride = static_cast<std::int64_t>(from.size() / whole.frames);
+    to.reserve(clip.frames * static_cast<std::size_t>(stride));
+    for (std::int64_t k = range.first; k <= *range.last; k += range.step) {
+      to.insert(to.end(), from.begin() + k * stride, from.begin() + (k + 1) * stride);
+    }
+  };
+  pick(whole.joint_transforms, clip.joint_transforms);
+  pick(whole.controls, clip.controls);
   return clip;
 }
 
@@ -100,12 +83,12 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
         absl::StrCat("--poses: got ", poses->joints, " joints in ", request.poses, ", need the ",
                      character.rig.joints.size(), " of ", character.label));
   }
-  const std::string name = std::filesystem::path(request.poses).filename().string();
-  SINEW_ASSIGN_OR_RETURN(const FrameRange range,
-                         ResolveFrames(request.frames, poses->frames, name, request.fps));
-  client::ClipData clip = Described(name, request.fps, range);
-  clip.joint_transforms = Picked(poses->values, std::size_t{poses->joints} * 12, range);
-  return clip;
+  client::ClipData whole;
+  whole.name = std::filesystem::path(request.poses).filename().string();
+  whole.fps = request.fps;
+  whole.frames = poses->frames;
+  whole.joint_transforms = std::move(poses->values);
+  return Cut(whole, request.frames, whole.name);
 }
 
 absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
@@ -120,19 +103,16 @@ absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
                                                    character.label, " is made at ",
                                                    NumberText(whole.fps)));
   }
-  SINEW_ASSIGN_OR_RETURN(const FrameRange range,
-                         ResolveFrames(request.frames, static_cast<std::int64_t>(whole.frames),
-                                       absl::StrCat("clip '", whole.name, "'"), whole.fps));
-  client::ClipData clip = Described(whole.name, whole.fps, range);
-  clip.joint_transforms = Picked(whole.joint_transforms, character.rig.joints.size() * 12, range);
-  const std::size_t controls = whole.controls.size() / std::max<std::size_t>(whole.frames, 1);
-  clip.controls = Picked(whole.controls, controls, range);
-  return clip;
+  return Cut(whole, request.frames, absl::StrCat("clip '", whole.name, "'"));
 }
 
 absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,
                                                  const client::ImportOptions& options) {
-  if (absl::StartsWith(file, kModelPrefix)) return ReadModel(file);
+  if (absl::StartsWith(file, kModelPrefix)) {
+    SINEW_ASSIGN_OR_RETURN(client::Model model,
+                           client::Make(std::string(absl::StripPrefix(file, kModelPrefix))));
+    return FromModel(std::move(model), file);
+  }
   const std::string extension = std::filesystem::path(file).extension().string();
   absl::StatusOr<CharacterFile> character = absl::AsciiStrToLower(extension) == ".sinewrig"
                                                 ? ReadSerialised(file)
@@ -191,6 +171,20 @@ absl::StatusOr<client::ClipData> ReadOwnMotion(const CharacterFile& character,
 }
 
 }  // namespace
+
+absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& label) {
+  CharacterFile character;
+  character.kind = CharacterFile::Kind::kModel;
+  character.format = "built-in model";
+  character.label = label;
+  character.clips.push_back({.name = model.clip.name,
+                             .end = static_cast<double>(model.clip.frames - 1) / model.clip.fps,
+                             .keys = model.clip.frames});
+  character.model_clip = std::move(model.clip);
+  character.rig = std::move(model.rig);
+  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
+  return character;
+}
 
 absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file, const std::string& muscles,
                                             const client::ImportOptions& options) {

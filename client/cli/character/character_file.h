@@ -11,6 +11,7 @@
 
 #include "client/cli/character/frame_range.h"
 #include "client/import/import.h"
+#include "client/models/models.h"
 #include "sinew/rig_data.h"
 
 namespace sinew::cli {
@@ -38,6 +39,9 @@ struct CharacterFile {
 absl::StatusOr<CharacterFile> ReadCharacter(const std::string& file,
                                             const std::string& muscles = {},
                                             const client::ImportOptions& options = {});
+
+// A model made by program, with its clip.
+absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& label);
 
 // Which poses of it. Frames are those of --frames.
 struct MotionRequest {
