@@ -4,6 +4,10 @@
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
 #include "client/cli/base/exit_code.h"
 
 namespace sinew::cli {
@@ -59,6 +63,22 @@ absl::StatusOr<absl::Duration> ParseDuration(const std::string& option, const st
     return UsageError(absl::StrCat(option, ": got \"", text, "\", need a time above 0"));
   }
   return duration;
+}
+
+Spread SpreadOf(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::sort(values.begin(), values.end());
+  const auto rank = [&](double part) {
+    const double k = std::ceil(part * static_cast<double>(values.size()));
+    return values[static_cast<std::size_t>(std::max(1.0, k)) - 1];
+  };
+  const double sum = std::accumulate(values.begin(), values.end(), 0.0);
+  return {.mean = sum / static_cast<double>(values.size()),
+          .p50 = rank(0.5),
+          .p90 = rank(0.9),
+          .p99 = rank(0.99),
+          .p999 = rank(0.999),
+          .maximum = values.back()};
 }
 
 }  // namespace sinew::cli

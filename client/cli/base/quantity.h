@@ -1,4 +1,4 @@
-// quantity.h - counts, sizes and times as people read them.
+// quantity.h - counts, sizes and times as people read them, and their spread.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 namespace sinew::cli {
 
@@ -17,5 +18,11 @@ std::string NumberText(double value);               // shortest of 6 digits: "0.
 // "90", "90s", "10m", "1h30m": seconds unless a unit is given. `option` names it in errors, which
 // are UsageError.
 absl::StatusOr<absl::Duration> ParseDuration(const std::string& option, const std::string& text);
+
+struct Spread {
+  double mean = 0, p50 = 0, p90 = 0, p99 = 0, p999 = 0, maximum = 0;
+};
+// Nearest-rank percentiles. `values` in any order; all zero if empty.
+Spread SpreadOf(std::vector<double> values);
 
 }  // namespace sinew::cli

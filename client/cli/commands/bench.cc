@@ -1,8 +1,16 @@
 // sinew bench: a load generator; prints latencies, rates and where the time goes.
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
+#include <sys/resource.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <thread>
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
@@ -11,7 +19,6 @@
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
-#include "client/cli/commands/bench_run.h"
 #include "client/cli/commands/commands.h"
 #include "client/models/models.h"
 #include "core/base/status.h"
@@ -19,14 +26,64 @@
 namespace sinew::cli {
 namespace {
 
+using Clock = std::chrono::steady_clock;
+
 struct Options {
   std::string file, muscles, deformer;
   MotionRequest motion;
   std::uint32_t vertices = 10'000;
+  std::uint32_t streams = 1;
+  std::uint32_t depth = 8;  // poses in flight per stream
   double seconds = 5, warmup = 0.5;
   bool normals = false, no_checksums = false;
-  LoadOptions load;
+  client::OutputOptions output;
 };
+
+// The times of one frame, in ms.
+struct Part {
+  const char *label, *key;
+};
+constexpr Part kParts[] = {
+    {"latency, sent to received", "latency_ms"},
+    {"  server: queue", "server_queue_ms"},
+    {"  server: evaluate", "server_evaluate_ms"},
+    {"  server: encode", "server_encode_ms"},
+    {"  wire and waiting", "wire_ms"},  // network, gRPC, waiting behind the frames before
+    {"client: copy out", "client_copy_ms"},
+};
+
+struct Sample {
+  std::array<double, std::size(kParts)> parts;
+  std::uint64_t bytes;
+  Clock::time_point received;
+};
+
+// One stream, on a thread of its own.
+struct Worker {
+  client::Stream stream;
+  std::vector<Sample> samples = {};  // of the poses sent after the warm-up
+  absl::Status status = {};
+};
+
+struct Load {
+  std::vector<Sample> samples;
+  double seconds = 0;      // from the end of the warm-up to the last sample
+  double cpu_seconds = 0;  // of this process meanwhile (with --local the server's too)
+  std::uint32_t resumed = 0;
+};
+
+double Milliseconds(Clock::duration duration) {
+  return std::chrono::duration<double, std::milli>(duration).count();
+}
+
+double CpuSeconds() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + 1e-6 * static_cast<double>(t.tv_usec);
+  };
+  return seconds(usage.ru_utime) + seconds(usage.ru_stime);
+}
 
 // A tube of about `vertices` vertices, four influences each.
 absl::StatusOr<CharacterFile> SyntheticTube(std::uint32_t vertices) {
@@ -34,44 +91,127 @@ absl::StatusOr<CharacterFile> SyntheticTube(std::uint32_t vertices) {
   tube.segments = vertices < 512 ? 8 : 32;
   tube.rings = std::max(2U, (vertices - 2) / tube.segments);
   tube.influences = 4;
-  client::Model model = client::Tube(tube);
-  CharacterFile character;
-  character.kind = CharacterFile::Kind::kModel;
-  character.label = "synthetic tube";
-  character.clips.push_back({.name = model.clip.name, .end = 0, .channels = 0, .keys = 0});
-  character.model_clip = std::move(model.clip);
-  character.rig = std::move(model.rig);
-  SINEW_ASSIGN_OR_RETURN(character.rig_bytes, client::EncodeRig(character.rig));
-  return character;
+  return FromModel(client::Tube(tube), "synthetic tube");
 }
 
-nlohmann::ordered_json SpreadJson(const Spread& spread) {
-  return {{"mean", spread.mean}, {"p50", spread.p50},   {"p90", spread.p90},
-          {"p99", spread.p99},   {"p999", spread.p999}, {"max", spread.maximum}};
+absl::StatusOr<Sample> Measure(const client::FrameView& view, Clock::time_point sent,
+                               std::vector<float>& copy) {
+  const Clock::time_point received = Clock::now();
+  copy.resize(view.vertices() * 3);
+  SINEW_RETURN_IF_ERROR(view.CopyPositions(copy));
+  const std::size_t normals = view.normals().size();
+  if (normals > 0) SINEW_RETURN_IF_ERROR(view.CopyNormals(copy));
+  const double copying = Milliseconds(Clock::now() - received);
+  const client::FrameTiming timing = view.timing();
+  const double latency = Milliseconds(received - sent),
+               queue = absl::ToDoubleMilliseconds(timing.queue),
+               evaluate = absl::ToDoubleMilliseconds(timing.evaluate),
+               encode = absl::ToDoubleMilliseconds(timing.encode),
+               wire = std::max(0.0, latency - queue - evaluate - encode);
+  return Sample{.parts = {latency, queue, evaluate, encode, wire, copying},
+                .bytes = view.positions().size() + normals,
+                .received = received};
 }
 
-struct Rates {
-  double frames, megabytes, vertices, cpu;
-};
-
-Rates RatesOf(const LoadResult& result, std::size_t vertices) {
-  const double seconds = std::max(result.seconds, 1e-9);
-  const double frames = static_cast<double>(result.frames) / seconds;
-  return {frames, static_cast<double>(result.bytes) / seconds / 1e6,
-          frames * static_cast<double>(vertices) / 1e6, result.client_cpu_seconds / seconds};
+// Keeps `depth` poses in flight until `end`, then drains.
+absl::Status Pump(const Context& context, const client::ClipData& clip, std::uint32_t depth,
+                  Clock::time_point warm, Clock::time_point end, Worker& worker) {
+  client::Stream& stream = worker.stream;
+  const std::stop_callback cancel(context.stop(), [&] { stream.Cancel(); });
+  std::vector<Clock::time_point> sent_at(depth);  // by frame number modulo depth
+  std::vector<float> copy;
+  std::uint64_t sent = 0, received = 0;
+  bool finished = false;
+  while (true) {
+    while (!finished && sent - received < depth && stream.room() > 0) {
+      const Clock::time_point now = Clock::now();
+      if (now >= end) {
+        stream.Finish();
+        finished = true;
+        break;
+      }
+      client::Pose pose = PoseOf(clip, sent % clip.frames);
+      pose.frame = ++sent;
+      sent_at[sent % depth] = now;
+      SINEW_RETURN_IF_ERROR(stream.Send(pose).status());
+    }
+    SINEW_ASSIGN_OR_RETURN(const std::optional<client::StreamItem> item, stream.Next());
+    if (!item) return context.CheckStop();
+    if (!item->problem.ok()) return item->problem;
+    ++received;
+    const Clock::time_point sent_time = sent_at[item->frame % depth];
+    SINEW_ASSIGN_OR_RETURN(const Sample sample, Measure(item->view, sent_time, copy));
+    if (sent_time >= warm) worker.samples.push_back(sample);
+  }
 }
 
-void PrintText(const Context& context, const CharacterFile& character, const Options& options,
-               const LoadResult& result) {
-  const Rates rates = RatesOf(result, character.rig.vertices());
-  std::string text = absl::StrFormat(
-      "%s, %s vertices, %s, %d streams of depth %d%s\n%s frames in %.2f s: %.1f frames/s, %.1f "
-      "MB/s, "
-      "%.1f million vertices/s, %.2f cores used here\n\n",
-      character.label, CountText(character.rig.vertices()), RecipeLabel(options.deformer),
-      options.load.streams, options.load.depth, options.normals ? ", with normals" : "",
-      CountText(result.frames), result.seconds, rates.frames, rates.megabytes, rates.vertices,
-      rates.cpu);
+absl::StatusOr<Load> Run(const Context& context, const client::Character& character,
+                         const client::ClipData& clip, const Options& options) {
+  std::vector<Worker> workers;
+  for (std::uint32_t k = 0; k < options.streams; ++k) {
+    SINEW_ASSIGN_OR_RETURN(
+        client::Stream stream,
+        character.OpenStream(
+            {.output = options.output, .window = options.depth, .max_queued = options.depth},
+            context.call()));
+    workers.push_back({.stream = std::move(stream)});
+  }
+  const Clock::time_point warm =
+      Clock::now() + absl::ToChronoNanoseconds(absl::Seconds(options.warmup));
+  const Clock::time_point end = warm + absl::ToChronoNanoseconds(absl::Seconds(options.seconds));
+  std::atomic<std::size_t> running = workers.size();
+  std::vector<std::jthread> threads;
+  for (Worker& worker : workers) {
+    threads.emplace_back([&] {
+      worker.status = Pump(context, clip, options.depth, warm, end, worker);
+      --running;
+    });
+  }
+  const auto line = context.MakeProgress("Bench");
+  double cpu_before = CpuSeconds();
+  while (running > 0) {
+    const bool warming = Clock::now() < warm;
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    if (warming) cpu_before = CpuSeconds();
+    line->Update(Milliseconds(Clock::now() - warm) / 1000 / options.seconds);
+  }
+  threads.clear();
+  line->Close();
+  Load load;
+  load.cpu_seconds = CpuSeconds() - cpu_before;
+  for (const Worker& worker : workers) {
+    SINEW_RETURN_IF_ERROR(worker.status);
+    load.samples.insert(load.samples.end(), worker.samples.begin(), worker.samples.end());
+    load.resumed += worker.stream.info().resumed;
+  }
+  for (const Sample& sample : load.samples) {
+    load.seconds = std::max(load.seconds, Milliseconds(sample.received - warm) / 1000);
+  }
+  return load;
+}
+
+void PrintLoad(const Context& context, const CharacterFile& character, const Options& options,
+               const Load& load) {
+  std::uint64_t bytes = 0;
+  for (const Sample& sample : load.samples) bytes += sample.bytes;
+  const double seconds = std::max(load.seconds, 1e-9);
+  const std::size_t frames = load.samples.size(), vertices = character.rig.vertices();
+  const double frame_rate = static_cast<double>(frames) / seconds,
+               megabytes = static_cast<double>(bytes) / seconds / 1e6,
+               cores = load.cpu_seconds / seconds;
+  nlohmann::ordered_json json = {{"character", character.label},
+                                 {"vertices", vertices},
+                                 {"deformer", RecipeLabel(options.deformer)},
+                                 {"streams", options.streams},
+                                 {"depth", options.depth},
+                                 {"normals", options.normals},
+                                 {"frames", frames},
+                                 {"bytes", bytes},
+                                 {"seconds", load.seconds},
+                                 {"frames_per_second", frame_rate},
+                                 {"megabytes_per_second", megabytes},
+                                 {"client_cores", cores},
+                                 {"resumed", load.resumed}};
   using enum Table::Align;
   Table table({{"milliseconds"},
                {"mean", kRight},
@@ -80,47 +220,27 @@ void PrintText(const Context& context, const CharacterFile& character, const Opt
                {"p99", kRight},
                {"p99.9", kRight},
                {"max", kRight}});
-  const auto add = [&](const std::string& name, const Spread& s) {
+  for (std::size_t k = 0; k < std::size(kParts); ++k) {
+    std::vector<double> values;
+    for (const Sample& sample : load.samples) values.push_back(sample.parts[k]);
+    const Spread s = SpreadOf(std::move(values));
     const auto ms = [](double value) { return absl::StrFormat("%.3f", value); };
-    table.Add({name, ms(s.mean), ms(s.p50), ms(s.p90), ms(s.p99), ms(s.p999), ms(s.maximum)});
-  };
-  add("latency, sent to received", result.latency);
-  add("  server: queue", result.queue);
-  add("  server: evaluate", result.evaluate);
-  add("  server: encode", result.encode);
-  add("  wire and waiting", result.wire);
-  add("client: copy out", result.copy);
-  context.Print(text + table.Text());
-}
-
-void PrintResult(const Context& context, const CharacterFile& character, const Options& options,
-                 const LoadResult& result) {
-  if (result.resumed > 0)
-    context.Warn(absl::StrCat("streams were opened again ", result.resumed, " times"));
-  if (!context.json()) {
-    PrintText(context, character, options, result);
-    return;
+    table.Add(
+        {kParts[k].label, ms(s.mean), ms(s.p50), ms(s.p90), ms(s.p99), ms(s.p999), ms(s.maximum)});
+    json[kParts[k].key] = {{"mean", s.mean}, {"p50", s.p50},   {"p90", s.p90},
+                           {"p99", s.p99},   {"p999", s.p999}, {"max", s.maximum}};
   }
-  const Rates rates = RatesOf(result, character.rig.vertices());
-  context.PrintJson({{"character", character.label},
-                     {"vertices", character.rig.vertices()},
-                     {"deformer", RecipeLabel(options.deformer)},
-                     {"streams", options.load.streams},
-                     {"depth", options.load.depth},
-                     {"normals", options.normals},
-                     {"frames", result.frames},
-                     {"bytes", result.bytes},
-                     {"seconds", result.seconds},
-                     {"frames_per_second", rates.frames},
-                     {"megabytes_per_second", rates.megabytes},
-                     {"client_cores", rates.cpu},
-                     {"resumed", result.resumed},
-                     {"latency_ms", SpreadJson(result.latency)},
-                     {"server_queue_ms", SpreadJson(result.queue)},
-                     {"server_evaluate_ms", SpreadJson(result.evaluate)},
-                     {"server_encode_ms", SpreadJson(result.encode)},
-                     {"wire_ms", SpreadJson(result.wire)},
-                     {"client_copy_ms", SpreadJson(result.copy)}});
+  if (load.resumed > 0) {
+    context.Warn(absl::StrCat("streams were opened again ", load.resumed, " times"));
+  }
+  context.PrintResult(
+      json,
+      absl::StrFormat("%s, %s vertices, %s, %d streams of depth %d%s\n%s frames in %.2f s: %.1f "
+                      "frames/s, %.1f MB/s, %.1f million vertices/s, %.2f cores used here\n\n%s",
+                      character.label, CountText(vertices), RecipeLabel(options.deformer),
+                      options.streams, options.depth, options.normals ? ", with normals" : "",
+                      CountText(frames), load.seconds, frame_rate, megabytes,
+                      frame_rate * static_cast<double>(vertices) / 1e6, cores, table.Text()));
 }
 
 absl::Status Bench(Context& context, Options options) {
@@ -130,16 +250,14 @@ absl::Status Bench(Context& context, Options options) {
                                               : ReadCharacter(options.file, options.muscles));
   SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
                          ChooseMotion(context, character, options.motion));
-  client::OutputOptions& output = options.load.output;
-  output.checksums = !options.no_checksums;
-  if (options.normals)
-    output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
-  options.load.duration = absl::Seconds(options.seconds);
-  options.load.warmup = absl::Seconds(options.warmup);
+  options.output.checksums = !options.no_checksums;
+  if (options.normals) {
+    options.output.attributes = {client::Attribute::kPositions, client::Attribute::kNormals};
+  }
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
                          BindCharacter(context, character, recipe_text));
-  SINEW_ASSIGN_OR_RETURN(const LoadResult result, RunLoad(context, bound, clip, options.load));
-  PrintResult(context, character, options, result);
+  SINEW_ASSIGN_OR_RETURN(const Load load, Run(context, bound, clip, options));
+  PrintLoad(context, character, options, load);
   return absl::OkStatus();
 }
 
@@ -156,15 +274,15 @@ void AddBench(CommandList& commands) {
   set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
   AddMotionOptions(set, options->motion);
   set.AddWhole("--vertices", options->vertices, 64, 16'000'000,
-               "Approximate size of the synthetic tube")
+                "Approximate size of the synthetic tube")
       .Excludes(file);
-  set.AddWhole("--streams", options->load.streams, 1, 1024, "Concurrent streams");
-  set.AddWhole("--depth", options->load.depth, 1, 256,
-               "Poses in flight per stream; 1 measures the latency of a single pose");
+  set.AddWhole("--streams", options->streams, 1, 1024, "Concurrent streams");
+  set.AddWhole("--depth", options->depth, 1, 256,
+                "Poses in flight per stream; 1 measures the latency of a single pose");
   set.AddNumber("--seconds", options->seconds, 0.1, 86'400, "Duration of the measurement");
   set.AddNumber("--warmup", options->warmup, 0, 3600, "Seconds before it that do not count");
-  set.AddWhole("--chunk-bytes", options->load.output.chunk_bytes, 4096, 2'000'000'000,
-               "Maximum payload of one message (default: the server's)");
+  set.AddWhole("--chunk-bytes", options->output.chunk_bytes, 4096, 2'000'000'000,
+                "Maximum payload of one message (default: the server's)");
   set.AddFlag("--normals", options->normals, "Request normals too");
   set.AddFlag("--no-checksums", options->no_checksums, "Neither compute nor verify checksums");
   set.SetFooter(

@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include "client/cli/base/exit_code.h"
-#include "client/cli/commands/bench_run.h"
 
 namespace sinew::cli {
 namespace {
