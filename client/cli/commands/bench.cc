@@ -99,7 +99,7 @@ absl::StatusOr<Sample> Measure(const client::FrameView& view, Clock::time_point 
   const Clock::time_point received = Clock::now();
   copy.resize(view.vertices() * 3);
   SINEW_RETURN_IF_ERROR(view.CopyPositions(copy));
-  const std::size_t normals = view.normals().size();
+  const std::size_t normals = view.bytes(client::Attribute::kNormals).size();
   if (normals > 0) SINEW_RETURN_IF_ERROR(view.CopyNormals(copy));
   const double copying = Milliseconds(Clock::now() - received);
   const client::FrameTiming timing = view.timing();
@@ -109,7 +109,7 @@ absl::StatusOr<Sample> Measure(const client::FrameView& view, Clock::time_point 
                encode = absl::ToDoubleMilliseconds(timing.encode),
                wire = std::max(0.0, latency - queue - evaluate - encode);
   return Sample{.parts = {latency, queue, evaluate, encode, wire, copying},
-                .bytes = view.positions().size() + normals,
+                .bytes = view.bytes(client::Attribute::kPositions).size() + normals,
                 .received = received};
 }
 

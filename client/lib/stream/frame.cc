@@ -10,13 +10,21 @@
 namespace sinew::client {
 namespace {
 
-const FrameData& Empty() {
+const FrameData& Get(const std::shared_ptr<const FrameData>& data) {
   static const FrameData empty;
-  return empty;
+  return data == nullptr ? empty : *data;
 }
 
-absl::Status CopyDecoded(const char* name, Encoding encoding, const ByteSpans& bytes,
+// An attribute that is in no frame has the data of kUnspecified: none.
+std::size_t IndexOf(Attribute attribute) {
+  const auto index = static_cast<std::size_t>(attribute);
+  return index < kAttributeCount ? index : 0;
+}
+
+absl::Status CopyDecoded(const FrameView& view, Attribute attribute, const char* name,
                          std::span<std::byte> out, Encoding decoded = Encoding::kFloat32) {
+  const Encoding encoding = view.encoding(attribute);
+  const ByteSpans& bytes = view.bytes(attribute);
   if (!bytes.empty() && encoding != decoded) {
     return absl::UnimplementedError(
         absl::StrCat(name, ": got encoding ", static_cast<int>(encoding), ", this library decodes ",
@@ -29,14 +37,6 @@ absl::Status CopyDecoded(const char* name, Encoding encoding, const ByteSpans& b
 
 ByteSpans::ByteSpans(std::vector<std::span<const std::byte>> spans) : spans_(std::move(spans)) {
   for (const std::span<const std::byte>& span : spans_) size_ += span.size();
-}
-
-std::span<const std::byte> ByteSpans::Contiguous() const {
-  return spans_.size() == 1 ? spans_.front() : std::span<const std::byte>();
-}
-
-absl::Status ByteSpans::CopyTo(std::span<float> out) const {
-  return CopyTo(std::as_writable_bytes(out));
 }
 
 absl::Status ByteSpans::CopyTo(std::span<std::byte> out) const {
@@ -52,72 +52,60 @@ absl::Status ByteSpans::CopyTo(std::span<std::byte> out) const {
 }
 
 std::uint64_t FrameView::frame() const {
-  return data_ ? data_->frame : 0;
+  return Get(data_).frame;
 }
 double FrameView::time() const {
-  return data_ ? data_->time : 0;
+  return Get(data_).time;
 }
 std::uint64_t FrameView::vertices() const {
-  return data_ ? data_->vertices : 0;
+  return Get(data_).vertices;
 }
 std::array<float, 6> FrameView::bounds() const {
-  return data_ ? data_->bounds : Empty().bounds;
+  return Get(data_).bounds;
 }
 FrameTiming FrameView::timing() const {
-  return data_ ? data_->timing : FrameTiming();
+  return Get(data_).timing;
 }
 std::uint32_t FrameView::skipped() const {
-  return data_ ? data_->skipped : 0;
+  return Get(data_).skipped;
 }
 std::uint32_t FrameView::replayed_steps() const {
-  return data_ ? data_->replayed_steps : 0;
+  return Get(data_).replayed_steps;
 }
 std::uint32_t FrameView::chunks() const {
-  return data_ ? data_->chunks : 0;
+  return Get(data_).chunks;
 }
-Encoding FrameView::encoding() const {
-  return data_ ? data_->encoding : Encoding::kUnspecified;
+Encoding FrameView::encoding(Attribute attribute) const {
+  return Get(data_).attributes[IndexOf(attribute)].encoding;
 }
-Encoding FrameView::normal_encoding() const {
-  return data_ ? data_->normal_encoding : Encoding::kUnspecified;
-}
-Encoding FrameView::tangent_encoding() const {
-  return data_ ? data_->tangent_encoding : Encoding::kUnspecified;
-}
-Encoding FrameView::vertex_status_encoding() const {
-  return data_ ? data_->vertex_status_encoding : Encoding::kUnspecified;
-}
-const ByteSpans& FrameView::positions() const {
-  return (data_ ? *data_ : Empty()).positions;
-}
-const ByteSpans& FrameView::normals() const {
-  return (data_ ? *data_ : Empty()).normals;
-}
-const ByteSpans& FrameView::tangents() const {
-  return (data_ ? *data_ : Empty()).tangents;
-}
-const ByteSpans& FrameView::vertex_status() const {
-  return (data_ ? *data_ : Empty()).vertex_status;
+const ByteSpans& FrameView::bytes(Attribute attribute) const {
+  return Get(data_).attributes[IndexOf(attribute)].bytes;
 }
 std::span<const PosedMuscle> FrameView::muscles() const {
-  return (data_ ? *data_ : Empty()).muscles;
+  return Get(data_).muscles;
 }
 
 absl::Status FrameView::CopyPositions(std::span<float> out) const {
-  return CopyDecoded("positions", encoding(), positions(), std::as_writable_bytes(out));
+  return CopyDecoded(*this, Attribute::kPositions, "positions", std::as_writable_bytes(out));
+}
+
+absl::StatusOr<std::vector<float>> FrameView::Positions() const {
+  std::vector<float> positions(vertices() * 3);
+  if (absl::Status copied = CopyPositions(positions); !copied.ok()) return copied;
+  return positions;
 }
 
 absl::Status FrameView::CopyNormals(std::span<float> out) const {
-  return CopyDecoded("normals", normal_encoding(), normals(), std::as_writable_bytes(out));
+  return CopyDecoded(*this, Attribute::kNormals, "normals", std::as_writable_bytes(out));
 }
 
 absl::Status FrameView::CopyTangents(std::span<float> out) const {
-  return CopyDecoded("tangents", tangent_encoding(), tangents(), std::as_writable_bytes(out));
+  return CopyDecoded(*this, Attribute::kTangents, "tangents", std::as_writable_bytes(out));
 }
 
 absl::Status FrameView::CopyVertexStatus(std::span<VertexStatus> out) const {
-  return CopyDecoded("vertex_status", vertex_status_encoding(), vertex_status(),
-                     std::as_writable_bytes(out), Encoding::kUint8);
+  return CopyDecoded(*this, Attribute::kVertexStatus, "vertex_status", std::as_writable_bytes(out),
+                     Encoding::kUint8);
 }
 
 }  // namespace sinew::client

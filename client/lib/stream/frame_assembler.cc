@@ -3,6 +3,7 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <span>
 #include <utility>
 
 #include "core/base/status.h"
@@ -10,8 +11,20 @@
 namespace sinew::client {
 namespace {
 
+struct AttributeName {
+  Attribute attribute;
+  const char* name;
+};
+// What a FrameView holds; other attributes are ignored.
+constexpr AttributeName kAttributes[] = {{Attribute::kPositions, "positions"},
+                                         {Attribute::kNormals, "normals"},
+                                         {Attribute::kTangents, "tangents"},
+                                         {Attribute::kVertexStatus, "vertex_status"}};
+
 // Bytes per vertex, 0 if this library does not know the encoding.
-std::size_t VertexBytes(Encoding encoding) {
+std::size_t VertexBytes(Attribute attribute, Encoding encoding) {
+  if (attribute == Attribute::kTangents) return encoding == Encoding::kFloat32 ? 16 : 0;
+  if (attribute == Attribute::kVertexStatus) return encoding == Encoding::kUint8 ? 1 : 0;
   switch (encoding) {
     case Encoding::kFloat32:
       return 12;
@@ -27,25 +40,26 @@ std::size_t VertexBytes(Encoding encoding) {
   }
 }
 
-// The channel of one attribute; empty if the chunk has none.
-struct ChannelView {
+// One attribute of a chunk; empty if the chunk does not have it.
+struct Part {
   Encoding encoding = Encoding::kUnspecified;
-  Pieces data;
+  std::span<const Piece> data;
 };
 
-ChannelView FindChannel(const FrameChunk& chunk, v1::Attribute attribute) {
+Part PartOf(const FrameChunk& chunk, Attribute attribute) {
+  if (attribute == Attribute::kPositions) {
+    return {static_cast<Encoding>(chunk.header.encoding()), chunk.positions};
+  }
+  if (attribute == Attribute::kNormals) {
+    return {static_cast<Encoding>(chunk.header.normal_encoding()), chunk.normals};
+  }
   for (std::size_t c = 0; c < chunk.channels.size(); ++c) {
     const v1::Channel& header = chunk.header.channels(static_cast<int>(c));
-    if (header.attribute() == attribute) {
+    if (header.attribute() == static_cast<v1::Attribute>(attribute)) {
       return {static_cast<Encoding>(header.encoding()), chunk.channels[c]};
     }
   }
   return {};
-}
-
-// Whether `next` has the encoding and presence of the channel in the chunks before.
-bool Continues(const ChannelView& next, Encoding encoding, const Pieces& before) {
-  return next.encoding == encoding && next.data.empty() == before.empty();
 }
 
 absl::StatusOr<PosedMuscle> ToMuscle(const v1::PosedMuscle& muscle) {
@@ -59,46 +73,38 @@ absl::StatusOr<PosedMuscle> ToMuscle(const v1::PosedMuscle& muscle) {
   return result;
 }
 
-absl::Status CheckBulk(const v1::Frame& header, const char* name, const Pieces& pieces,
-                       std::size_t each) {
-  const std::size_t got = TotalSize(pieces);
+absl::Status CheckSize(const v1::Frame& header, const AttributeName& attribute, const Part& part) {
+  const std::size_t got = TotalSize(part.data);
+  const std::size_t each = VertexBytes(attribute.attribute, part.encoding);
   const bool compressed = header.compression() > v1::COMPRESSION_NONE;
   if (got == 0 || each == 0 || compressed || got == each * header.vertex_count()) {
     return absl::OkStatus();
   }
   return absl::DataLossError(absl::StrCat("frame ", header.frame(), ": got ", got, " bytes of ",
-                                          name, ", need ", each * header.vertex_count()));
+                                          attribute.name, ", need ", each * header.vertex_count()));
 }
 
 }  // namespace
 
 absl::Status FrameAssembler::Check(const FrameChunk& chunk) const {
   const v1::Frame& header = chunk.header;
-  const auto encoding = static_cast<Encoding>(header.encoding());
-  const auto normal_encoding = static_cast<Encoding>(header.normal_encoding());
-  const ChannelView tangents = FindChannel(chunk, v1::ATTRIBUTE_TANGENTS);
-  const ChannelView vertex_status = FindChannel(chunk, v1::ATTRIBUTE_VERTEX_STATUS);
   const std::uint64_t expected = frame_ == nullptr ? 0 : frame_->vertices;
   if (header.vertex_offset() != expected) {
     return absl::InternalError(absl::StrCat("frame ", header.frame(), ": got a chunk at vertex ",
                                             header.vertex_offset(), ", need ", expected));
   }
-  if (frame_ != nullptr &&
-      (header.frame() != frame_->frame || encoding != frame_->encoding ||
-       normal_encoding != frame_->normal_encoding ||
-       chunk.positions.empty() != positions_.empty() || chunk.normals.empty() != normals_.empty() ||
-       !Continues(tangents, frame_->tangent_encoding, tangents_) ||
-       !Continues(vertex_status, frame_->vertex_status_encoding, vertex_status_))) {
+  bool continues = frame_ == nullptr || header.frame() == frame_->frame;
+  for (const AttributeName& each : kAttributes) {
+    const Part part = PartOf(chunk, each.attribute);
+    SINEW_RETURN_IF_ERROR(CheckSize(header, each, part));
+    if (frame_ == nullptr) continue;
+    const auto index = static_cast<std::size_t>(each.attribute);
+    continues = continues && part.encoding == frame_->attributes[index].encoding &&
+                part.data.empty() == pieces_[index].empty();
+  }
+  if (!continues) {
     return absl::InternalError(absl::StrCat(
         "frame ", header.frame(), ": got a chunk that does not continue frame ", frame_->frame));
-  }
-  SINEW_RETURN_IF_ERROR(CheckBulk(header, "positions", chunk.positions, VertexBytes(encoding)));
-  SINEW_RETURN_IF_ERROR(CheckBulk(header, "normals", chunk.normals, VertexBytes(normal_encoding)));
-  if (tangents.encoding == Encoding::kFloat32) {
-    SINEW_RETURN_IF_ERROR(CheckBulk(header, "tangents", tangents.data, 4 * sizeof(float)));
-  }
-  if (vertex_status.encoding == Encoding::kUint8) {
-    SINEW_RETURN_IF_ERROR(CheckBulk(header, "vertex_status", vertex_status.data, 1));
   }
   if (verify_ && header.checksum() != 0 && header.checksum() != BulkChecksum(chunk)) {
     return absl::DataLossError(absl::StrCat("frame ", header.frame(),
@@ -114,10 +120,6 @@ void FrameAssembler::Append(FrameChunk& chunk) {
     frame_ = std::make_shared<FrameData>();
     frame_->frame = header.frame();
     frame_->time = header.time();
-    frame_->encoding = static_cast<Encoding>(header.encoding());
-    frame_->normal_encoding = static_cast<Encoding>(header.normal_encoding());
-    frame_->tangent_encoding = FindChannel(chunk, v1::ATTRIBUTE_TANGENTS).encoding;
-    frame_->vertex_status_encoding = FindChannel(chunk, v1::ATTRIBUTE_VERTEX_STATUS).encoding;
   }
   frame_->vertices += header.vertex_count();
   frame_->skipped = std::max(frame_->skipped, header.skipped());
@@ -138,14 +140,12 @@ void FrameAssembler::Append(FrameChunk& chunk) {
                       .encode = nanoseconds(timing.encode_ns()),
                       .previous_send = nanoseconds(timing.previous_send_ns())};
   }
-  positions_.insert(positions_.end(), chunk.positions.begin(), chunk.positions.end());
-  normals_.insert(normals_.end(), chunk.normals.begin(), chunk.normals.end());
-  const auto append = [&](v1::Attribute attribute, Pieces& pieces) {
-    const Pieces data = FindChannel(chunk, attribute).data;
-    pieces.insert(pieces.end(), data.begin(), data.end());
-  };
-  append(v1::ATTRIBUTE_TANGENTS, tangents_);
-  append(v1::ATTRIBUTE_VERTEX_STATUS, vertex_status_);
+  for (const AttributeName& each : kAttributes) {
+    const auto index = static_cast<std::size_t>(each.attribute);
+    const Part part = PartOf(chunk, each.attribute);
+    frame_->attributes[index].encoding = part.encoding;
+    pieces_[index].insert(pieces_[index].end(), part.data.begin(), part.data.end());
+  }
   if (frame_->bytes.empty() || frame_->bytes.back() != chunk.bytes) {
     frame_->bytes.push_back(std::move(chunk.bytes));
   }
@@ -158,10 +158,9 @@ absl::StatusOr<std::shared_ptr<FrameData>> FrameAssembler::Add(FrameChunk chunk)
   for (const v1::PosedMuscle& muscle : chunk.header.muscles()) {
     SINEW_ASSIGN_OR_RETURN(frame_->muscles.emplace_back(), ToMuscle(muscle));
   }
-  frame_->positions = ByteSpans(std::exchange(positions_, {}));
-  frame_->normals = ByteSpans(std::exchange(normals_, {}));
-  frame_->tangents = ByteSpans(std::exchange(tangents_, {}));
-  frame_->vertex_status = ByteSpans(std::exchange(vertex_status_, {}));
+  for (std::size_t index = 0; index < kAttributeCount; ++index) {
+    frame_->attributes[index].bytes = ByteSpans(std::exchange(pieces_[index], {}));
+  }
   return std::exchange(frame_, nullptr);
 }
 

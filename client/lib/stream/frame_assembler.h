@@ -3,6 +3,8 @@
 
 #include <absl/status/statusor.h>
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -13,6 +15,12 @@
 
 namespace sinew::client {
 
+struct AttributeData {
+  Encoding encoding = Encoding::kUnspecified;
+  ByteSpans bytes;
+};
+inline constexpr std::size_t kAttributeCount = 6;  // numbers of Attribute
+
 // The data behind a FrameView.
 struct FrameData {
   std::uint64_t frame = 0;
@@ -22,10 +30,7 @@ struct FrameData {
   FrameTiming timing;
   std::uint32_t skipped = 0, replayed_steps = 0;
   std::uint32_t chunks = 0;
-  Encoding encoding = Encoding::kUnspecified, normal_encoding = Encoding::kUnspecified;
-  Encoding tangent_encoding = Encoding::kUnspecified,
-           vertex_status_encoding = Encoding::kUnspecified;
-  ByteSpans positions, normals, tangents, vertex_status;
+  std::array<AttributeData, kAttributeCount> attributes;
   std::vector<PosedMuscle> muscles;
   std::vector<std::shared_ptr<const MessageBytes>> bytes;  // what the spans refer to
 };
@@ -50,7 +55,7 @@ class FrameAssembler {
 
   const bool verify_;
   std::shared_ptr<FrameData> frame_;
-  Pieces positions_, normals_, tangents_, vertex_status_;
+  std::array<Pieces, kAttributeCount> pieces_;  // of the chunks so far
 };
 
 }  // namespace sinew::client

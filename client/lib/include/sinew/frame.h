@@ -1,10 +1,12 @@
 // frame.h - one deformed frame, without a copy of what the network delivered.
 //
 // Included by sinew/stream.h. A frame arrives in pieces: a view is a list of byte spans, and most
-// boundaries between spans lie within a float. Copy the values with CopyTo, or walk the spans.
+// boundaries between spans lie within a float. Copy the values with CopyPositions
+// and its like, or walk the spans.
 #pragma once
 
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 #include <absl/time/time.h>
 
 #include <array>
@@ -28,12 +30,8 @@ class ByteSpans {
   bool empty() const { return size_ == 0; }
   std::span<const std::span<const std::byte>> spans() const { return spans_; }
 
-  // All bytes if they are contiguous, else an empty span.
-  std::span<const std::byte> Contiguous() const;
-
   // Copies all bytes. `out` must have exactly this size.
   //   kInvalidArgument: sizes differ.
-  absl::Status CopyTo(std::span<float> out) const;
   absl::Status CopyTo(std::span<std::byte> out) const;
 
  private:
@@ -75,19 +73,13 @@ class FrameView {
   // frame. That happens at the start of a call, after `reset` or a jump, and after the library has
   // opened a stream again. 0 = the frame continues the previous one.
   std::uint32_t replayed_steps() const;
-  std::uint32_t chunks() const;             // number of messages it arrived in
-  Encoding encoding() const;                // of positions
-  Encoding normal_encoding() const;         // kUnspecified = no normals
-  Encoding tangent_encoding() const;        // kUnspecified = no tangents
-  Encoding vertex_status_encoding() const;  // kUnspecified = no vertex status
+  std::uint32_t chunks() const;  // number of messages it arrived in
 
-  // [V * 3] little-endian float32 if the encoding is kFloat32; tangents [V * 4]: x y z and
-  // handedness w, cross(normal, x y z) * w is the bitangent. Vertex status: [V] a VertexStatus
-  // each.
-  const ByteSpans& positions() const;
-  const ByteSpans& normals() const;
-  const ByteSpans& tangents() const;
-  const ByteSpans& vertex_status() const;
+  // Vertex data as it arrived. kUnspecified and no bytes: the frame does not have the attribute.
+  // kFloat32 is little-endian: [V * 3] positions and normals, [V * 4] tangents: x y z and
+  // handedness w, cross(normal, x y z) * w is the bitangent. kUint8: [V] a VertexStatus each.
+  Encoding encoding(Attribute attribute = Attribute::kPositions) const;
+  const ByteSpans& bytes(Attribute attribute) const;
 
   // Every muscle of the rig, in rig order, if OutputOptions::muscles. Valid as long as a view of
   // this frame exists.
@@ -97,6 +89,7 @@ class FrameView {
   // a number that this library does not know.
   //   kInvalidArgument: wrong size. kUnimplemented: an encoding this library cannot decode.
   absl::Status CopyPositions(std::span<float> out) const;
+  absl::StatusOr<std::vector<float>> Positions() const;  // the same in a new vector
   absl::Status CopyNormals(std::span<float> out) const;
   absl::Status CopyTangents(std::span<float> out) const;
   absl::Status CopyVertexStatus(std::span<VertexStatus> out) const;

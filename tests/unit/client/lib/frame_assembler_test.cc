@@ -67,13 +67,13 @@ TEST(FrameAssembler, JoinsChunksInOrder) {
   EXPECT_EQ(view.chunks(), 3u);
   EXPECT_EQ(view.timing().evaluate, absl::Nanoseconds(77));
   EXPECT_EQ(view.bounds()[5], 2.f);
-  EXPECT_TRUE(view.positions().Contiguous().empty());
-  EXPECT_EQ(view.positions().size(), 360u);
+  EXPECT_EQ(view.bytes(Attribute::kPositions).size(), 360u);
+  EXPECT_EQ(*view.Positions(), Values(30));
   std::vector<float> out(90);
   ASSERT_TRUE(view.CopyPositions(out).ok());
   EXPECT_EQ(out, Values(30));
   EXPECT_TRUE(absl::IsInvalidArgument(view.CopyPositions(std::span(out).first(89))));
-  EXPECT_TRUE(view.normals().empty());
+  EXPECT_TRUE(view.bytes(Attribute::kNormals).empty());
 }
 
 v1::Frame WithTangents(v1::Frame chunk, float value) {
@@ -94,8 +94,8 @@ TEST(FrameAssembler, JoinsTangentsOfChunks) {
   const auto data = assembler.Add(Parsed(WithTangents(Chunk(3, 10, 4, true), 2)));
   ASSERT_TRUE(data.ok()) << data.status();
   const FrameView view(*data);
-  EXPECT_EQ(view.tangent_encoding(), Encoding::kFloat32);
-  EXPECT_EQ(view.tangents().size(), 14u * 16);
+  EXPECT_EQ(view.encoding(Attribute::kTangents), Encoding::kFloat32);
+  EXPECT_EQ(view.bytes(Attribute::kTangents).size(), 14u * 16);
   std::vector<float> out(14 * 4), want(14 * 4, 2);
   std::fill_n(want.begin(), 40, 0.5f);
   ASSERT_TRUE(view.CopyTangents(out).ok());
@@ -138,8 +138,8 @@ TEST(FrameAssembler, JoinsVertexStatusOfChunks) {
   const auto data = assembler.Add(Parsed(last));
   ASSERT_TRUE(data.ok()) << data.status();
   const FrameView view(*data);
-  EXPECT_EQ(view.vertex_status_encoding(), Encoding::kUint8);
-  EXPECT_EQ(view.tangents().size(), 5u * 16);
+  EXPECT_EQ(view.encoding(Attribute::kVertexStatus), Encoding::kUint8);
+  EXPECT_EQ(view.bytes(Attribute::kTangents).size(), 5u * 16);
   std::vector<VertexStatus> out(5);
   ASSERT_TRUE(view.CopyVertexStatus(out).ok());
   EXPECT_EQ(out,
@@ -189,9 +189,10 @@ TEST(FrameAssembler, ReturnsMusclesOfLastChunk) {
 TEST(FrameAssembler, SingleSliceIsContiguous) {
   FrameAssembler assembler(true);
   const FrameView view(*assembler.Add(Parsed(Chunk(1, 0, 8, true))));
-  const auto bytes = view.positions().Contiguous();
-  ASSERT_EQ(bytes.size(), 96u);
-  EXPECT_EQ(std::memcmp(bytes.data(), Values(8).data(), 96), 0);
+  const auto spans = view.bytes(Attribute::kPositions).spans();
+  ASSERT_EQ(spans.size(), 1u);
+  ASSERT_EQ(spans[0].size(), 96u);
+  EXPECT_EQ(std::memcmp(spans[0].data(), Values(8).data(), 96), 0);
 }
 
 TEST(FrameAssembler, DetectsEveryFlippedByte) {
@@ -238,19 +239,19 @@ TEST(FrameView, KeepsBytesOfUnknownEncoding) {
   const FrameView view(*FrameAssembler(true).Add(Parsed(frame)));
   std::vector<float> out(12);
   EXPECT_TRUE(absl::IsUnimplemented(view.CopyPositions(out)));
-  EXPECT_EQ(view.positions().size(), 48u);
+  EXPECT_EQ(view.bytes(Attribute::kPositions).size(), 48u);
 }
 
 TEST(FrameView, DefaultIsEmpty) {
   const FrameView view;
   EXPECT_TRUE(view.empty());
   EXPECT_EQ(view.vertices(), 0u);
-  EXPECT_TRUE(view.positions().empty());
+  EXPECT_TRUE(view.bytes(Attribute::kPositions).empty());
   EXPECT_TRUE(view.CopyPositions({}).ok());
-  EXPECT_TRUE(view.tangents().empty());
-  EXPECT_EQ(view.tangent_encoding(), Encoding::kUnspecified);
-  EXPECT_TRUE(view.vertex_status().empty());
-  EXPECT_EQ(view.vertex_status_encoding(), Encoding::kUnspecified);
+  EXPECT_TRUE(view.bytes(Attribute::kTangents).empty());
+  EXPECT_EQ(view.encoding(Attribute::kTangents), Encoding::kUnspecified);
+  EXPECT_TRUE(view.bytes(Attribute::kVertexStatus).empty());
+  EXPECT_EQ(view.encoding(Attribute::kVertexStatus), Encoding::kUnspecified);
   EXPECT_TRUE(view.muscles().empty());
 }
 
