@@ -102,6 +102,13 @@ absl::StatusOr<Character> Character::Create(const Client& client, std::string ri
   return Character(std::move(state));
 }
 
+absl::StatusOr<Character> Character::Create(const Client& client, const RigData& rig,
+                                            std::string recipe, const CharacterOptions& options,
+                                            const CallOptions& call) {
+  SINEW_ASSIGN_OR_RETURN(std::string bytes, EncodeRig(rig));
+  return Create(client, std::move(bytes), std::move(recipe), options, call);
+}
+
 Session Character::session() const {
   const std::lock_guard lock(state_->mutex);
   return state_->session;

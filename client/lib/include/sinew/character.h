@@ -33,6 +33,10 @@ class Character {
   static absl::StatusOr<Character> Create(const Client& client, std::string rig_bytes,
                                           std::string recipe, const CharacterOptions& options = {},
                                           const CallOptions& call = {});
+  // The same for a rig that is not encoded yet. Errors of EncodeRig too.
+  static absl::StatusOr<Character> Create(const Client& client, const RigData& rig,
+                                          std::string recipe, const CharacterOptions& options = {},
+                                          const CallOptions& call = {});
 
   Session session() const;  // as of its creation or the last bind
   const std::string& rig_name() const;

@@ -1,9 +1,10 @@
 // client.h - the C++ client of a Sinew server: rigs, sessions, deformed frames. Include only this
 // header.
 //
-//   auto client = Client::Connect({.address = "127.0.0.1:50051"});
-//   auto character = Character::Create(*client, *EncodeRig(rig), "ddm");
-//   auto frame = character->Deform({}, {.joint_transforms = pose});
+//   auto client = Client::Connect({.address = "127.0.0.1:50051"}).value();
+//   auto character = Character::Create(client, rig, "ddm").value();
+//   auto frame = character.Deform({}, {.joint_transforms = pose}).value();
+//   std::vector<float> positions = frame.Positions().value();
 //
 // Uses types of the standard library and Abseil only. Errors are absl::Status with gRPC's codes;
 // Details(status) returns reason, field and limits.

@@ -21,9 +21,8 @@ int main(int argc, char** argv) {
   rig.meshes = {mesh};
 
   auto client = Client::Connect({.address = argv[1]});
-  auto bytes = EncodeRig(rig);
-  if (!client.ok() || !bytes.ok()) return 70;
-  auto character = Character::Create(*client, *bytes, "lbs");
+  if (!client.ok()) return 70;
+  auto character = Character::Create(*client, rig, "lbs");
   const std::vector<float> pose = {1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 5};
   auto frame =
       character.ok() ? character->Deform({}, {.joint_transforms = pose}) : character.status();
