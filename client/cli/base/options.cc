@@ -36,18 +36,17 @@ CLI::Option* AddOne(CLI::App& app, const std::string& name, const char* type,
   return option;
 }
 
-// "" or why `text` is not a number in the range. CLI11's own Range accepts "nan".
-std::string NumberError(const std::string& text, double low, double high) {
-  double value = 0;
-  if (absl::SimpleAtod(text, &value) && value >= low && value <= high) return {};
-  return absl::StrCat("got \"", text, "\", need a number from ", NumberText(low), " to ",
-                      NumberText(high));
+std::string Shown(double value, bool whole) {
+  return whole ? absl::StrCat(static_cast<std::int64_t>(value)) : NumberText(value);
 }
 
-std::string WholeError(const std::string& text, std::int64_t low, std::int64_t high) {
-  std::int64_t value = 0;
-  if (absl::SimpleAtoi(text, &value) && value >= low && value <= high) return {};
-  return absl::StrCat("got \"", text, "\", need a whole number from ", low, " to ", high);
+std::optional<double> ParseNumber(const std::string& text, bool whole) {
+  double value = 0;
+  std::int64_t number = 0;
+  if (whole ? !absl::SimpleAtoi(text, &number) : !absl::SimpleAtod(text, &value)) {
+    return std::nullopt;
+  }
+  return whole ? static_cast<double>(number) : value;
 }
 
 std::vector<std::string> CommandNames(const CLI::App& app) {
@@ -149,31 +148,22 @@ Option OptionSet::AddList(const std::string& name, std::vector<std::string>& val
   return Option(option);
 }
 
-Option OptionSet::AddNumber(const std::string& name, const Range<double>& range,
+Option OptionSet::AddNumber(const std::string& name, const Range& range,
                             std::function<void(double)> set, const std::string& help) {
-  const double low = range.low, high = range.high;
-  const bool shown = range.initial && *range.initial >= low && *range.initial <= high;
-  const auto read = [set = std::move(set)](const std::string& text) {
-    double value = 0;
-    if (absl::SimpleAtod(text, &value)) set(value);
+  const auto within = [range](double value) { return value >= range.low && value <= range.high; };
+  const bool whole = range.whole, shown = range.initial && within(*range.initial);
+  const auto read = [set = std::move(set), whole](const std::string& text) {
+    if (const auto value = ParseNumber(text, whole)) set(*value);
   };
-  CLI::Option* option =
-      AddOne(*app_, name, "FLOAT", read, shown ? NumberText(*range.initial) : std::string(), help);
-  option->check([low, high](const std::string& text) { return NumberError(text, low, high); });
-  return Option(option);
-}
-
-Option OptionSet::AddWhole(const std::string& name, const Range<std::int64_t>& range,
-                           std::function<void(std::int64_t)> set, const std::string& help) {
-  const std::int64_t low = range.low, high = range.high;
-  const bool shown = range.initial && *range.initial >= low && *range.initial <= high;
-  const auto read = [set = std::move(set)](const std::string& text) {
-    std::int64_t value = 0;
-    if (absl::SimpleAtoi(text, &value)) set(value);
-  };
-  CLI::Option* option =
-      AddOne(*app_, name, "INT", read, shown ? absl::StrCat(*range.initial) : std::string(), help);
-  option->check([low, high](const std::string& text) { return WholeError(text, low, high); });
+  CLI::Option* option = AddOne(*app_, name, whole ? "INT" : "FLOAT", read,
+                               shown ? Shown(*range.initial, whole) : std::string(), help);
+  // CLI11's own Range accepts "nan".
+  option->check([range, within](const std::string& text) -> std::string {
+    const std::optional<double> value = ParseNumber(text, range.whole);
+    if (value && within(*value)) return {};
+    return absl::StrCat("got \"", text, "\", need a ", range.whole ? "whole " : "", "number from ",
+                        Shown(range.low, range.whole), " to ", Shown(range.high, range.whole));
+  });
   return Option(option);
 }
 

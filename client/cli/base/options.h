@@ -50,46 +50,35 @@ class OptionSet {
   Option AddList(const std::string& name, std::vector<std::string>& values,
                  const std::string& help);
 
-  // A finite number within [low, high]. T: double or optional<double>.
+  // A finite number within [low, high], a whole one unless T is double. T: double, an integer type
+  // that holds both bounds, or an optional of one of them.
   template <class T>
   Option AddNumber(const std::string& name, T& value, double low, double high,
                    const std::string& help) {
-    std::optional<double> initial;
-    if constexpr (std::same_as<T, double>) initial = value;
+    Range range{.low = low, .high = high, .whole = !std::floating_point<Value<T>>};
+    if constexpr (std::same_as<T, Value<T>>) range.initial = static_cast<double>(value);
     return AddNumber(
-        name, {low, high, initial}, [&value](double read) { value = read; }, help);
-  }
-
-  // A whole number within [low, high]. T: an integer type that holds both, or an optional of one.
-  template <class T>
-  Option AddWhole(const std::string& name, T& value, std::int64_t low, std::int64_t high,
-                  const std::string& help) {
-    std::optional<std::int64_t> initial;
-    if constexpr (std::integral<T>) initial = static_cast<std::int64_t>(value);
-    const auto set = [&value](std::int64_t read) {
-      if constexpr (std::integral<T>) {
-        value = static_cast<T>(read);
-      } else {
-        value = static_cast<typename T::value_type>(read);
-      }
-    };
-    return AddWhole(name, {low, high, initial}, set, help);
+        name, range, [&value](double read) { value = static_cast<Value<T>>(read); }, help);
   }
 
   // Printed by --help below the options.
   void SetFooter(const std::string& text);
 
  private:
-  template <class Number>
-  struct Range {
-    Number low, high;
-    std::optional<Number> initial;
-  };
+  template <class T>
+  struct ValueOf : std::type_identity<T> {};
+  template <class T>
+  struct ValueOf<std::optional<T>> : std::type_identity<T> {};
+  template <class T>
+  using Value = typename ValueOf<T>::type;
 
-  Option AddNumber(const std::string& name, const Range<double>& range,
-                   std::function<void(double)> set, const std::string& help);
-  Option AddWhole(const std::string& name, const Range<std::int64_t>& range,
-                  std::function<void(std::int64_t)> set, const std::string& help);
+  struct Range {
+    double low, high;
+    bool whole;
+    std::optional<double> initial = {};
+  };
+  Option AddNumber(const std::string& name, const Range& range, std::function<void(double)> set,
+                   const std::string& help);
 
   CLI::App* app_;
 };

@@ -273,15 +273,15 @@ void AddBench(CommandList& commands) {
   AddMusclesOption(set, options->muscles);
   set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
   AddMotionOptions(set, options->motion);
-  set.AddWhole("--vertices", options->vertices, 64, 16'000'000,
+  set.AddNumber("--vertices", options->vertices, 64, 16'000'000,
                 "Approximate size of the synthetic tube")
       .Excludes(file);
-  set.AddWhole("--streams", options->streams, 1, 1024, "Concurrent streams");
-  set.AddWhole("--depth", options->depth, 1, 256,
+  set.AddNumber("--streams", options->streams, 1, 1024, "Concurrent streams");
+  set.AddNumber("--depth", options->depth, 1, 256,
                 "Poses in flight per stream; 1 measures the latency of a single pose");
   set.AddNumber("--seconds", options->seconds, 0.1, 86'400, "Duration of the measurement");
   set.AddNumber("--warmup", options->warmup, 0, 3600, "Seconds before it that do not count");
-  set.AddWhole("--chunk-bytes", options->output.chunk_bytes, 4096, 2'000'000'000,
+  set.AddNumber("--chunk-bytes", options->output.chunk_bytes, 4096, 2'000'000'000,
                 "Maximum payload of one message (default: the server's)");
   set.AddFlag("--normals", options->normals, "Request normals too");
   set.AddFlag("--no-checksums", options->no_checksums, "Neither compute nor verify checksums");

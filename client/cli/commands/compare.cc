@@ -209,8 +209,8 @@ void AddCompare(CommandList& commands) {
   const Option picture =
       set.AddText("--picture", options->picture,
                   "Also draw one frame, PNG: each method coloured by its distance from the first");
-  set.AddWhole("--frame", options->frame, 0, 1'000'000'000,
-               "Frame of the picture (default: the one with the most distorted edges)")
+  set.AddNumber("--frame", options->frame, 0, 1'000'000'000,
+                "Frame of the picture (default: the one with the most distorted edges)")
       .Needs(picture);
   AddPictureOptions(set, options->drawing, picture);
   set.SetFooter(

@@ -187,7 +187,7 @@ void AddRender(CommandList& commands) {
                               .Values(1, 64);
   AddMotionOptions(set, options->motion);
   const Option frame =
-      set.AddWhole("--frame", options->frame, 0, 1'000'000'000, "Frame of the clip");
+      set.AddNumber("--frame", options->frame, 0, 1'000'000'000, "Frame of the clip");
   set.AddFlag("--vertex-status", options->vertex_status,
               "Colour vertices by their projection status, with counts (for implicit)")
       .Needs(deformer);

@@ -250,11 +250,11 @@ absl::Status Weigh(Context& context, Options options) {
 }
 
 void AddMethodOptions(OptionSet& set, client::WeightsRequest& request) {
-  set.AddWhole("--max-influences", request.max_influences, 1, 255,
-               "Maximum joints of a vertex, 1 to 255 (4)");
+  set.AddNumber("--max-influences", request.max_influences, 1, 255,
+                "Maximum joints of a vertex, 1 to 255 (4)");
   set.AddNumber("--prune", request.prune, 0, 0.5, "Drop smaller weights, 0 to 0.5 (0.01)");
-  set.AddWhole("--smooth", request.smooth, 0, 100,
-               "Passes of averaging over neighbours, 0 to 100 (0)");
+  set.AddNumber("--smooth", request.smooth, 0, 100,
+                "Passes of averaging over neighbours, 0 to 100 (0)");
   set.AddNumber("--inner", request.inner, 0.1, 10,
                 "capsule: radius of full weight, in median distances of a bone's vertices, 0.1 to "
                 "10 (1.05)");
@@ -264,8 +264,8 @@ void AddMethodOptions(OptionSet& set, client::WeightsRequest& request) {
                 "capsule: exponent of the distance; larger favours the nearer bone, 0.25 to 8 (1)");
   set.AddNumber("--heat", request.heat, 0.01, 100,
                 "heat: strength of the bones, 0.01 to 100; larger = sharper borders (4)");
-  set.AddWhole("--resolution", request.resolution, 16, 512,
-               "geodesic: voxels along the longest side, 16 to 512 (192)");
+  set.AddNumber("--resolution", request.resolution, 16, 512,
+                "geodesic: voxels along the longest side, 16 to 512 (192)");
   set.AddNumber("--smoothness", request.smoothness, 0, 1,
                 "geodesic: 0 = wide transitions, 1 = narrow, 0 to 1 (0.5)");
 }
