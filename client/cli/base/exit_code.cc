@@ -65,12 +65,15 @@ absl::Status ReaderGone() {
   return InPart(OutputError("stdout: closed by its reader"), kGone);
 }
 
-absl::Status Prefixed(const std::string& what, const absl::Status& status) {
-  if (status.ok()) return status;
-  absl::Status prefixed(status.code(), absl::StrCat(what, ": ", status.message()));
+absl::Status Reworded(const absl::Status& status, const std::string& message) {
+  absl::Status reworded(status.code(), message);
   status.ForEachPayload(
-      [&](absl::string_view url, const absl::Cord& payload) { prefixed.SetPayload(url, payload); });
-  return prefixed;
+      [&](absl::string_view url, const absl::Cord& payload) { reworded.SetPayload(url, payload); });
+  return reworded;
+}
+
+absl::Status Prefixed(const std::string& what, const absl::Status& status) {
+  return Reworded(status, absl::StrCat(what, ": ", status.message()));
 }
 
 absl::Status WithHint(absl::Status status, const std::string& hint) {

@@ -28,6 +28,9 @@ absl::Status OutputError(const std::string& message);
 // The reader of stdout has closed it, as `head` does: exit 73 without a message.
 absl::Status ReaderGone();
 
+// `message` with the code and details of `status`.
+absl::Status Reworded(const absl::Status& status, const std::string& message);
+
 // "what: message", with the same code and details: states the file or frame of an error.
 absl::Status Prefixed(const std::string& what, const absl::Status& status);
 

@@ -1,6 +1,5 @@
 #include "client/cli/character/muscle_file.h"
 
-#include <absl/strings/cord.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
@@ -301,9 +300,7 @@ std::vector<client::Problem> PlacedInMuscleFile(const std::string& path,
 absl::Status PlacedInMuscleFile(const std::string& path, const absl::Status& status) {
   const std::string field = client::Details(status).field;
   if (path.empty() || PlaceOf(field).empty()) return status;
-  absl::Status placed(status.code(), Placed(path, status.message(), field));
-  status.ForEachPayload(
-      [&](absl::string_view url, const absl::Cord& payload) { placed.SetPayload(url, payload); });
+  absl::Status placed = Reworded(status, Placed(path, status.message(), field));
   placed.ErasePayload(kFieldDetails);  // the place is in the message now
   return placed;
 }

@@ -1,6 +1,5 @@
 #include "client/cli/run/context.h"
 
-#include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
 #include <poll.h>
 #include <unistd.h>
@@ -70,12 +69,9 @@ std::shared_ptr<Progress> Context::MakeProgress(const std::string& label, bool s
 
 absl::Status Context::Lost(const absl::Status& status, const std::string& kept) const {
   if (!absl::IsUnavailable(status)) return status;
-  absl::Status named(status.code(), absl::StrCat(globals_.local ? "the service of this process"
-                                                                : "server " + globals_.server,
-                                                 ": ", status.message(), "; ", kept));
-  status.ForEachPayload(
-      [&](absl::string_view url, const absl::Cord& payload) { named.SetPayload(url, payload); });
-  return named;
+  const std::string server =
+      globals_.local ? "the service of this process" : "server " + globals_.server;
+  return Reworded(status, absl::StrCat(server, ": ", status.message(), "; ", kept));
 }
 
 void Context::Print(const std::string& text) const {
