@@ -22,58 +22,58 @@ absl::StatusOr<bool> IsStateful(const Context& context, const client::Character&
 
 }  // namespace
 
-absl::Status StreamClip(const Context& context, const client::Character& character,
-                        const client::ClipData& clip, const WholeMotion& whole,
-                        const client::OutputOptions& output, const LeadProgress& lead,
-                        const FrameSink& sink) {
-  client::ClipData longer;
-  const client::ClipData* motion = &clip;
-  std::vector<std::size_t> outputs;  // of `motion`, where it is longer than the clip
+absl::Status StreamClip(const Context& context, const CharacterFile& character,
+                        const client::Character& bound, MotionRequest motion,
+                        const client::ClipData& clip, const client::OutputOptions& output,
+                        const std::string& label, const FrameSink& sink) {
+  client::ClipData whole;
+  const client::ClipData* streamed = &clip;
+  std::vector<std::size_t> outputs;  // of `streamed`, where it is longer than the clip
   if (clip.first_frame != 0 || clip.step != 1) {
-    SINEW_ASSIGN_OR_RETURN(const bool stateful, IsStateful(context, character));
+    SINEW_ASSIGN_OR_RETURN(const bool stateful, IsStateful(context, bound));
     if (stateful) {
-      SINEW_ASSIGN_OR_RETURN(longer, whole());
-      motion = &longer;
       for (std::size_t k = 0; k < clip.frames; ++k) {
         outputs.push_back(static_cast<std::size_t>(clip.first_frame) +
                           k * static_cast<std::size_t>(clip.step));
       }
-      context.Note(absl::StrCat("frames depend on those before them: all ", longer.frames,
+      motion.frames = {.first = 0, .last = static_cast<std::int64_t>(outputs.back())};
+      SINEW_ASSIGN_OR_RETURN(whole, ReadMotion(character, motion));
+      streamed = &whole;
+      context.Note(absl::StrCat("frames depend on those before them: all ", whole.frames,
                                 " from frame 0 on are computed, ", clip.frames,
                                 clip.frames == 1 ? " is kept" : " are kept"));
     }
   }
   const auto frame_number = [&](std::size_t index) {
-    return motion->first_frame + static_cast<std::int64_t>(index) * motion->step;
+    return streamed->first_frame + static_cast<std::int64_t>(index) * streamed->step;
   };
   std::vector<double> times;
-  for (std::size_t k = 0; k < motion->frames; ++k) {
-    times.push_back(static_cast<double>(frame_number(k)) / motion->fps);
+  for (std::size_t k = 0; k < streamed->frames; ++k) {
+    times.push_back(static_cast<double>(frame_number(k)) / streamed->fps);
   }
-  std::size_t received = 0, evaluated = 0;
+  const auto line = context.MakeProgress(label);
+  std::size_t evaluated = 0;
   const client::ClipOptions options = {
-      .output = output, .progress = [&](std::size_t done, std::size_t) {
+      .output = output, .progress = [&](std::size_t done, std::size_t total) {
         if (done < evaluated) {
           context.Note("the connection broke: the poses so far are computed again");
         }
         evaluated = done;
-        if (received == clip.frames) return;
-        const std::size_t next = outputs.empty() ? received : outputs[received];
-        if (done <= next) lead(done, next);
+        if (total == 1) return;
+        line->Update(static_cast<double>(done) / static_cast<double>(total),
+                     absl::StrCat("frame ", done, " of ", total));
       }};
   const auto take = [&](const client::StreamItem& item) {
-    if (!item.problem.ok()) {
-      const std::int64_t frame = frame_number(static_cast<std::size_t>(item.frame) - 1);
-      return Prefixed(absl::StrCat("frame ", frame), item.problem);
-    }
-    return sink(received++, item.view);
+    if (item.problem.ok()) return sink(item.view);
+    const std::int64_t frame = frame_number(static_cast<std::size_t>(item.frame) - 1);
+    return Prefixed(absl::StrCat("frame ", frame), item.problem);
   };
-  const client::ClipPoses poses = {.joint_transforms = motion->joint_transforms,
-                                   .controls = motion->controls,
-                                   .frames = motion->frames,
+  const client::ClipPoses poses = {.joint_transforms = streamed->joint_transforms,
+                                   .controls = streamed->controls,
+                                   .frames = streamed->frames,
                                    .times = times,
                                    .outputs = outputs};
-  SINEW_RETURN_IF_ERROR(character.DeformClip(poses, options, take, context.call()));
+  SINEW_RETURN_IF_ERROR(bound.DeformClip(poses, options, take, context.call()));
   return context.CheckStop();
 }
 

@@ -94,29 +94,21 @@ struct Baked {
 };
 
 absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
-                          const client::ClipData& clip, const WholeMotion& whole,
+                          const client::ClipData& clip, const MotionRequest& motion,
                           const std::string& recipe_text, const CacheTarget& target,
                           std::size_t& received) {
   SINEW_ASSIGN_OR_RETURN(CacheWriter writer, CacheWriter::Create(target, InfoOf(character, clip)));
   SINEW_ASSIGN_OR_RETURN(const client::Character bound,
                          BindCharacter(context, character, recipe_text));
   WarnUnusedControls(context, character.rig, bound, clip);
-  const auto line = context.MakeProgress("Bake");
   const absl::Time start = absl::Now();
   std::vector<float> positions(character.rig.vertices() * 3);
-  const auto write = [&](std::size_t index, const client::FrameView& frame) -> absl::Status {
+  const auto write = [&](const client::FrameView& frame) -> absl::Status {
     SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
-    received = index + 1;
-    line->Update(static_cast<double>(index + 1) / static_cast<double>(clip.frames),
-                 absl::StrCat("frame ", index + 1, " of ", clip.frames));
+    ++received;
     return writer.Append(positions);
   };
-  const auto lead = [&](std::size_t done, std::size_t of) {
-    line->Update(static_cast<double>(received) / static_cast<double>(clip.frames),
-                 absl::StrCat("frame ", done, " of ", of, " before the next"));
-  };
-  SINEW_RETURN_IF_ERROR(StreamClip(context, bound, clip, whole, {}, lead, write));
-  line->Close();
+  SINEW_RETURN_IF_ERROR(StreamClip(context, character, bound, motion, clip, {}, "Bake", write));
   Baked baked;
   baked.elapsed = absl::Now() - start;
   baked.manifest = ManifestOf(character, bound);
@@ -175,16 +167,9 @@ absl::Status Bake(Context& context, Options options) {
                          ChooseMotion(context, character, options.motion));
   SINEW_RETURN_IF_ERROR(context.CheckStop());
   target.rest_mesh = !character.keeps_file_order;
-  const auto whole = [&] {
-    MotionRequest request = options.motion;
-    request.frames = {
-        .first = 0,
-        .last = clip.first_frame + static_cast<std::int64_t>(clip.frames - 1) * clip.step};
-    return ReadMotion(character, request);
-  };
   std::size_t received = 0;
   const absl::StatusOr<Baked> run =
-      Run(context, character, clip, whole, recipe_text, target, received);
+      Run(context, character, clip, options.motion, recipe_text, target, received);
   if (!run.ok()) return context.Lost(run.status(), KeptText(options.out, received, clip.frames));
   const Baked& baked = *run;
   WarnLosses(context, character);

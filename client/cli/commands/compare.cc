@@ -7,6 +7,7 @@
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/bound_character.h"
+#include "client/cli/character/clip_stream.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
@@ -14,7 +15,6 @@
 #include "client/cli/commands/compare_report.h"
 #include "client/cli/files/output_file.h"
 #include "client/cli/pictures/picture_options.h"
-#include "client/cli/pictures/posed_frame.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -131,11 +131,12 @@ absl::Status Draw(Context& context, const CharacterFile& character, MotionReques
   for (const BoundMethod& method : bound) {
     PosedPanel& panel = panels.emplace_back();
     panel.label = method.label;
-    panel.positions.resize(character.rig.vertices() * 3);
-    SINEW_RETURN_IF_ERROR(PosedFrame(context, character, method.character, motion, clip, {},
-                                     [&](std::size_t, const client::FrameView& frame) {
-                                       return frame.CopyPositions(panel.positions);
-                                     }));
+    const auto take = [&](const client::FrameView& frame) -> absl::Status {
+      SINEW_ASSIGN_OR_RETURN(panel.positions, frame.Positions());
+      return absl::OkStatus();
+    };
+    SINEW_RETURN_IF_ERROR(
+        StreamClip(context, character, method.character, motion, clip, {}, "Pose", take));
   }
   drawing.title = PictureTitle(character.label, clip);
   ColourByDistance(panels, drawing);

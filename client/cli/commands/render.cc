@@ -5,13 +5,13 @@
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/character/bound_character.h"
+#include "client/cli/character/clip_stream.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/output_file.h"
 #include "client/cli/pictures/picture_options.h"
-#include "client/cli/pictures/posed_frame.h"
 #include "client/cli/pictures/posed_picture.h"
 #include "client/cli/pictures/status_picture.h"
 #include "client/cli/pictures/weight_picture.h"
@@ -62,9 +62,8 @@ absl::Status AddDeformed(Context& context, const CharacterFile& character,
   WarnUnusedControls(context, character.rig, bound, clip);
   PosedPanel panel;
   panel.label = RecipeLabel(argument);
-  panel.positions.resize(character.rig.vertices() * 3);
-  const auto take = [&](std::size_t, const client::FrameView& frame) -> absl::Status {
-    SINEW_RETURN_IF_ERROR(frame.CopyPositions(panel.positions));
+  const auto take = [&](const client::FrameView& frame) -> absl::Status {
+    SINEW_ASSIGN_OR_RETURN(panel.positions, frame.Positions());
     if (options.vertex_status) SINEW_RETURN_IF_ERROR(AddVertexStatus(frame, panel, drawing));
     if (options.translucent) {
       panel.muscles.assign(frame.muscles().begin(), frame.muscles().end());
@@ -72,8 +71,8 @@ absl::Status AddDeformed(Context& context, const CharacterFile& character,
     }
     return absl::OkStatus();
   };
-  SINEW_RETURN_IF_ERROR(
-      PosedFrame(context, character, bound, options.motion, clip, OutputFor(options), take));
+  SINEW_RETURN_IF_ERROR(StreamClip(context, character, bound, options.motion, clip,
+                                   OutputFor(options), "Pose", take));
   ReleaseCharacter(context, bound);
   drawing.panels.push_back(std::move(panel));
   return absl::OkStatus();
