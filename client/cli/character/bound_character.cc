@@ -36,17 +36,32 @@ bool MovesShapes(const client::RigData& rig, const client::ClipData& clip) {
   return false;
 }
 
+client::UploadProgress ShowOn(const std::shared_ptr<Progress>& line) {
+  return [line](std::uint64_t held, std::uint64_t size) {
+    line->Update(size == 0 ? 1 : static_cast<double>(held) / static_cast<double>(size),
+                 BytesText(size));
+  };
+}
+
 }  // namespace
+
+absl::StatusOr<client::UploadedRig> UploadCharacter(Context& context,
+                                                    const CharacterFile& character) {
+  SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
+  const auto line = context.MakeProgress("Upload");
+  absl::StatusOr<client::UploadedRig> uploaded =
+      connection.UploadRig(std::string_view(character.rig_bytes), ShowOn(line), context.call());
+  line->Close();
+  if (!uploaded.ok()) return PlacedInMuscleFile(character.muscles, uploaded.status());
+  return uploaded;
+}
 
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
                                                 const std::string& recipe_text) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
   const auto upload = context.MakeProgress("Upload"), bind = context.MakeProgress("Bind", true);
   client::CharacterOptions options;
-  options.upload_progress = [upload](std::uint64_t held, std::uint64_t size) {
-    upload->Update(size == 0 ? 1 : static_cast<double>(held) / static_cast<double>(size),
-                   BytesText(size));
-  };
+  options.upload_progress = ShowOn(upload);
   options.session_progress = [upload, bind](const client::Session& session) {
     upload->Close();
     bind->Update(session.progress, session.recipe_text);

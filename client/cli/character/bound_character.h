@@ -11,6 +11,11 @@
 
 namespace sinew::cli {
 
+// Stores the rig on the server, unless it is there, with a progress line. Errors of Connect and
+// UploadRig.
+absl::StatusOr<client::UploadedRig> UploadCharacter(Context& context,
+                                                    const CharacterFile& character);
+
 // Uploads and binds with a progress line; warnings of the server go to stderr.
 // Errors of Connect and client::Character::Create.
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,

@@ -6,10 +6,10 @@
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
+#include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
-#include "client/cli/character/rig_upload.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/commands/session_json.h"
 #include "core/base/status.h"

@@ -3,9 +3,9 @@
 
 #include <nlohmann/json.hpp>
 
+#include "client/cli/character/bound_character.h"
 #include "client/cli/character/character_file.h"
 #include "client/cli/character/muscle_file.h"
-#include "client/cli/character/rig_upload.h"
 #include "client/cli/commands/commands.h"
 #include "core/base/status.h"
 

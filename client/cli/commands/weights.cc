@@ -11,8 +11,8 @@
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
+#include "client/cli/character/bound_character.h"
 #include "client/cli/character/joint_suggestion.h"
-#include "client/cli/character/rig_upload.h"
 #include "client/cli/character/skeleton_file.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/output_file.h"
