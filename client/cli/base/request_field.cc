@@ -1,34 +1,15 @@
 #include "client/cli/base/request_field.h"
 
-#include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
 
 #include <optional>
-#include <utility>
+#include <regex>
 #include <vector>
 
 namespace sinew::cli {
 namespace {
-
-// "stages[2]" of a path.
-struct Step {
-  std::string name;
-  std::optional<std::uint32_t> index;
-};
-
-std::vector<Step> Steps(std::string_view path) {
-  std::vector<Step> steps;
-  for (const std::string& part :
-       std::vector<std::string>(absl::StrSplit(std::string(path), '.', absl::SkipEmpty()))) {
-    const std::vector<std::string> sides = absl::StrSplit(part, absl::ByAnyChar("[]"));
-    Step& step = steps.emplace_back(Step{sides[0], {}});
-    std::uint32_t index = 0;
-    if (sides.size() > 1 && absl::SimpleAtoi(sides[1], &index)) step.index = index;
-  }
-  return steps;
-}
 
 // A field of a SessionSource or of a recipe, taken apart.
 struct RecipeField {
@@ -37,28 +18,27 @@ struct RecipeField {
 };
 
 std::optional<RecipeField> ParseRecipeField(std::string_view path) {
-  const std::vector<Step> steps = Steps(path);
+  // "targets[1].source.recipe.stages[2]." of a path, or some of its parts.
+  static const std::regex form(R"((targets?(\[(\d{1,9})\])?(\.|$))?(source(\.|$))?)"
+                               R"((recipe(_text)?(\.|$)(stages(\[(\d{1,9})\])?(\.|$))?)?)");
+  std::cmatch parts;
+  if (!std::regex_search(path.begin(), path.end(), parts, form,
+                         std::regex_constants::match_continuous) ||
+      parts.length() == 0) {
+    return std::nullopt;
+  }
   RecipeField field;
-  std::size_t at = 0;
-  const auto is = [&](std::string_view name) {
-    return at < steps.size() && steps[at].name == name;
+  const auto index = [&](std::size_t part) -> std::optional<std::uint32_t> {
+    if (!parts[part].matched) return std::nullopt;
+    return static_cast<std::uint32_t>(std::stoul(parts[part]));
   };
-  bool in_source = false;
-  if (is("target") || is("targets")) {
-    field.target = steps[at++].index;
-    in_source = true;
+  field.target = index(3);
+  field.stage = index(12);
+  const std::string rest = parts.suffix();
+  for (const std::string& step :
+       std::vector<std::string>(absl::StrSplit(rest, '.', absl::SkipEmpty()))) {
+    field.rest.push_back(step.substr(0, step.find('[')));
   }
-  if (is("source")) {
-    ++at;
-    in_source = true;
-  }
-  if (is("recipe") || is("recipe_text")) {
-    ++at;
-    in_source = true;
-    if (is("stages")) field.stage = steps[at++].index;
-  }
-  if (!in_source) return std::nullopt;
-  for (; at < steps.size(); ++at) field.rest.push_back(steps[at].name);
   return field;
 }
 

@@ -2,8 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
-#include <charconv>
-#include <string_view>
+#include <regex>
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
@@ -13,39 +12,19 @@ namespace {
 
 constexpr std::int64_t kMaxFrame = 1'000'000'000;
 
-// Reads digits at the front of `text` and removes them.
-std::optional<std::int64_t> TakeNumber(std::string_view& text) {
-  std::int64_t value = 0;
-  if (text.empty() || text[0] < '0' || text[0] > '9') return std::nullopt;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || value > kMaxFrame) return std::nullopt;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return value;
-}
-
-bool Take(std::string_view& text, char c) {
-  if (text.empty() || text[0] != c) return false;
-  text.remove_prefix(1);
-  return true;
-}
-
-std::optional<FrameRange> Parse(std::string_view text) {
+std::optional<FrameRange> Parse(const std::string& text) {
+  static const std::regex form("([0-9]{1,10})(-([0-9]{1,10})?)?(x([0-9]{1,10}))?");
+  std::smatch parts;
+  if (!std::regex_match(text, parts, form)) return std::nullopt;
   FrameRange range;
-  const auto first = TakeNumber(text);
-  if (!first) return std::nullopt;
-  range.first = *first;
-  if (Take(text, '-')) {
-    range.last = TakeNumber(text);
-  } else {
-    range.last = range.first;
-  }
-  if (Take(text, 'x')) {
-    const auto step = TakeNumber(text);
-    if (!step || *step < 1) return std::nullopt;
-    range.step = *step;
-  }
-  if (!text.empty() || (range.last && *range.last < range.first)) return std::nullopt;
-  return range;
+  range.first = std::stoll(parts[1]);
+  if (!parts[2].matched) range.last = range.first;
+  if (parts[3].matched) range.last = std::stoll(parts[3]);
+  if (parts[5].matched) range.step = std::stoll(parts[5]);
+  const std::int64_t last = range.last.value_or(range.first);
+  const bool valid =
+      range.first <= last && last <= kMaxFrame && range.step >= 1 && range.step <= kMaxFrame;
+  return valid ? std::optional(range) : std::nullopt;
 }
 
 }  // namespace
