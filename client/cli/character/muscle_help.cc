@@ -2,42 +2,45 @@
 
 #include <absl/strings/str_cat.h>
 
-#include "client/cli/base/table.h"
-
 namespace sinew::cli {
 namespace {
 
-struct Member {
-  const char *name, *unit, *range, *otherwise, *what;
-};
-
 // As core/muscle/muscle.h checks them; client/docs/muscles.md has the same table.
-constexpr Member kMembers[] = {
-    {"name", "-", "unique", "needed", "what messages call it"},
-    {"origin, insertion", "-", "{joint, at}", "needed",
-     "its ends; origin's joint carries the belly"},
-    {"via", "-", "[{joint, at}, ...]", "[]", "points it passes, from origin to insertion"},
-    {"  joint", "-", "a name", "needed", "of a joint of the character"},
-    {"  at", "length", "[x, y, z]", "needed", "in the space of that joint"},
-    {"wrap", "-", "{...}", "none", "what it bends around instead of passing through"},
-    {"  shape", "-", "cylinder, sphere", "needed", ""},
-    {"  joint", "-", "a name", "needed", ""},
-    {"  centre", "length", "[x, y, z]", "needed", "in the space of that joint"},
-    {"  axis", "-", "[x, y, z], not 0 0 0", "needed", "of a cylinder; a sphere has none"},
-    {"  radius", "length", "> 0", "needed", ""},
-    {"tendons", "length", "[>= 0, >= 0]", "[0, 0]",
-     "at origin and insertion; shorter than the path"},
-    {"width, depth", "length", "> 0", "needed", "semi-axes of the belly at rest"},
-    {"width_direction", "-", "[x, y, z]", "off the bone",
-     "of the width, in the space of origin's joint"},
-    {"profile", "-", "ellipsoid, sine, root_sine, parabola", "ellipsoid",
-     "thickness along the belly"},
-    {"warp", "-", "0.1..10", "1", "moves the thickest place; 1 for an ellipsoid"},
-    {"tension", "-", "0.25..4", "1.3", "width / depth grows by this when it is fully tense"},
-    {"fat", "length", ">= 0", "as at rest", "between belly and skin"},
-    {"activation", "-", "a name", "never tense",
-     "control that tenses it, 0 to 1; added if missing"},
-};
+constexpr char kMembers[] =
+    R"(--muscles FILE.json gives a character muscles, in place of those it has. The file holds
+{"muscles": [{...}, ...]}, each with
+
+member             unit    range                                 default       what
+name               -       unique                                needed        what messages call it
+origin, insertion  -       {joint, at}                           needed        its ends; origin's joint carries the belly
+via                -       [{joint, at}, ...]                    []            points it passes, from origin to insertion
+  joint            -       a name                                needed        of a joint of the character
+  at               length  [x, y, z]                             needed        in the space of that joint
+wrap               -       {...}                                 none          what it bends around instead of passing through
+  shape            -       cylinder, sphere                      needed
+  joint            -       a name                                needed
+  centre           length  [x, y, z]                             needed        in the space of that joint
+  axis             -       [x, y, z], not 0 0 0                  needed        of a cylinder; a sphere has none
+  radius           length  > 0                                   needed
+tendons            length  [>= 0, >= 0]                          [0, 0]        at origin and insertion; shorter than the path
+width, depth       length  > 0                                   needed        semi-axes of the belly at rest
+width_direction    -       [x, y, z]                             off the bone  of the width, in the space of origin's joint
+profile            -       ellipsoid, sine, root_sine, parabola  ellipsoid     thickness along the belly
+warp               -       0.1..10                               1             moves the thickest place; 1 for an ellipsoid
+tension            -       0.25..4                               1.3           width / depth grows by this when it is fully tense
+fat                length  >= 0                                  as at rest    between belly and skin
+activation         -       a name                                never tense   control that tenses it, 0 to 1; added if missing
+
+Lengths are in the character's unit (see `sinew inspect`), at most 1e9; width, depth, fat and radius are
+at most as long as the diagonal of the character's bounding box, the belly at most twice.
+Duplicate members are refused.
+Muscles move the skin only if the recipe says so: see `sinew methods muscle` and `sinew methods implicit`.
+
+Example, a file for model:arm:
+)";
+constexpr char kCommand[] =
+    "  sinew render model:arm --muscles biceps.json --deformer 'dqs | implicit' --translucent "
+    "--frame 24 --out arm.png\n";
 
 }  // namespace
 
@@ -52,24 +55,7 @@ const char kMuscleExample[] = R"({"muscles": [{
 )";
 
 std::string MuscleHelp() {
-  Table table({{"member"}, {"unit"}, {"range"}, {"default"}, {"what"}});
-  for (const Member& member : kMembers) {
-    table.Add({member.name, member.unit, member.range, member.otherwise, member.what});
-  }
-  return absl::StrCat(
-      "--muscles FILE.json gives a character muscles, in place of those it has. The file holds\n"
-      "{\"muscles\": [{...}, ...]}, each with\n\n",
-      table.Text(),
-      "\nLengths are in the character's unit (see `sinew inspect`), at most 1e9; width, depth, fat "
-      "and "
-      "radius are\nat most as long as the diagonal of the character's bounding box, the belly at "
-      "most twice.\nDuplicate members are refused.\nMuscles move the skin only if the recipe says "
-      "so: "
-      "see `sinew methods muscle` "
-      "and `sinew methods implicit`.\n\nExample, a file for model:arm:\n",
-      kMuscleExample,
-      "  sinew render model:arm --muscles biceps.json --deformer 'dqs | implicit' --translucent "
-      "--frame 24 --out arm.png\n");
+  return absl::StrCat(kMembers, kMuscleExample, kCommand);
 }
 
 }  // namespace sinew::cli
