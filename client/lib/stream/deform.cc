@@ -1,3 +1,4 @@
+#include <absl/strings/str_cat.h>
 #include <absl/time/clock.h>
 
 #include <algorithm>
@@ -41,8 +42,11 @@ grpc::Status CallDeform(Connection& connection, grpc::ClientContext& context,
 absl::StatusOr<FrameView> ReadReply(const grpc::ByteBuffer& buffer, bool copy, bool verify) {
   SINEW_ASSIGN_OR_RETURN(std::shared_ptr<const MessageBytes> bytes,
                          MessageBytes::From(buffer, copy));
-  SINEW_ASSIGN_OR_RETURN(auto reply, ParseDeformReply(std::move(bytes)));
-  if (reply.chunks.empty()) return absl::InternalError("DeformResponse.frame: got none");
+  SINEW_ASSIGN_OR_RETURN(auto reply, ParseReply<v1::DeformResponse>(std::move(bytes)));
+  if (reply.chunks.size() != 1) {
+    return absl::InternalError(
+        absl::StrCat("DeformResponse.frame: got ", reply.chunks.size(), ", need one"));
+  }
   FrameAssembler assembler(verify);
   SINEW_ASSIGN_OR_RETURN(std::shared_ptr<FrameData> frame,
                          assembler.Add(std::move(reply.chunks.front())));

@@ -18,7 +18,7 @@ constexpr std::array<std::uint32_t, 3> kBulk = {v1::Frame::kPositionsFieldNumber
                                                 v1::Frame::kChannelsFieldNumber};
 constexpr std::array<std::uint32_t, 1> kChannelData = {v1::Channel::kDataFieldNumber};
 
-absl::Status Malformed(const char* what) {
+absl::Status Malformed(const std::string& what) {
   return absl::InternalError(
       absl::StrCat(what, ": the server sent bytes that are not such a message"));
 }
@@ -73,12 +73,12 @@ MessageBytes::MessageBytes(std::vector<grpc::Slice> slices) : slices_(std::move(
   }
 }
 
-absl::StatusOr<ParsedReply<v1::StreamDeformResponse>> ParseStreamReply(
-    std::shared_ptr<const MessageBytes> bytes) {
+template <class Reply>
+absl::StatusOr<ParsedReply<Reply>> ParseReply(std::shared_ptr<const MessageBytes> bytes) {
   SplitResult split;
-  ParsedReply<v1::StreamDeformResponse> reply;
+  ParsedReply<Reply> reply;
   if (!SplitMessage(bytes->pieces(), kFrames, split) || !reply.rest.ParseFromString(split.rest)) {
-    return Malformed("StreamDeformResponse");
+    return Malformed(Reply::descriptor()->name());
   }
   reply.chunks.resize(split.taken.size());
   for (std::size_t i = 0; i < split.taken.size(); ++i) {
@@ -87,28 +87,10 @@ absl::StatusOr<ParsedReply<v1::StreamDeformResponse>> ParseStreamReply(
   }
   return reply;
 }
-
-absl::StatusOr<ParsedReply<v1::DeformResponse>> ParseDeformReply(
-    std::shared_ptr<const MessageBytes> bytes) {
-  SplitResult split;
-  ParsedReply<v1::DeformResponse> reply;
-  if (!SplitMessage(bytes->pieces(), kFrames, split) || !reply.rest.ParseFromString(split.rest)) {
-    return Malformed("DeformResponse");
-  }
-  if (split.taken.empty()) return reply;
-  // Protobuf merges the occurrences of a message field; concatenating their bytes does the same.
-  Pieces whole;
-  for (auto& [number, pieces] : split.taken) {
-    // Each must be valid on its own: a truncated one must not continue into the next.
-    SplitResult part;
-    if (!SplitMessage(pieces, kBulk, part)) return Malformed("Frame");
-    whole.insert(whole.end(), pieces.begin(), pieces.end());
-  }
-  reply.chunks.resize(1);
-  reply.chunks[0].bytes = bytes;
-  SINEW_RETURN_IF_ERROR(ParseChunk(whole, reply.chunks[0]));
-  return reply;
-}
+template absl::StatusOr<ParsedReply<v1::DeformResponse>> ParseReply(
+    std::shared_ptr<const MessageBytes> bytes);
+template absl::StatusOr<ParsedReply<v1::StreamDeformResponse>> ParseReply(
+    std::shared_ptr<const MessageBytes> bytes);
 
 std::uint64_t BulkChecksum(const FrameChunk& chunk) {
   Pieces pieces = chunk.positions;

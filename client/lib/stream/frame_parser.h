@@ -40,19 +40,17 @@ struct FrameChunk {
   std::shared_ptr<const MessageBytes> bytes;
 };
 
-// A reply of a deform call.
+// A reply of a deform call: a DeformResponse or a StreamDeformResponse.
 template <class Reply>
 struct ParsedReply {
   Reply rest;  // without its frames
   std::vector<FrameChunk> chunks;
 };
 
-// kInternal: not a valid message. Accepts exactly what the generated parser accepts.
-absl::StatusOr<ParsedReply<v1::StreamDeformResponse>> ParseStreamReply(
-    std::shared_ptr<const MessageBytes> bytes);
-// At most one chunk.
-absl::StatusOr<ParsedReply<v1::DeformResponse>> ParseDeformReply(
-    std::shared_ptr<const MessageBytes> bytes);
+// kInternal: not a valid message. Accepts exactly what the generated parser accepts; the frame of a
+// DeformResponse that occurs several times gives several chunks.
+template <class Reply>
+absl::StatusOr<ParsedReply<Reply>> ParseReply(std::shared_ptr<const MessageBytes> bytes);
 
 // XXH3-64 of the chunk's vertex data in field order.
 std::uint64_t BulkChecksum(const FrameChunk& chunk);

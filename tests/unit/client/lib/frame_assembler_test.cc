@@ -35,9 +35,10 @@ FrameChunk Parsed(const v1::Frame& frame, bool sum = true, std::size_t cut = 0) 
   *reply.mutable_frame() = frame;
   const auto parse = [&] {
     const std::string bytes = reply.SerializeAsString();
-    return std::move(ParseDeformReply(std::make_shared<const MessageBytes>(std::vector<grpc::Slice>{
-                                          grpc::Slice(bytes.data(), cut),
-                                          grpc::Slice(bytes.data() + cut, bytes.size() - cut)}))
+    return std::move(ParseReply<v1::DeformResponse>(
+                         std::make_shared<const MessageBytes>(std::vector<grpc::Slice>{
+                             grpc::Slice(bytes.data(), cut),
+                             grpc::Slice(bytes.data() + cut, bytes.size() - cut)}))
                          ->chunks.at(0));
   };
   if (sum) reply.mutable_frame()->set_checksum(BulkChecksum(parse()));
