@@ -8,6 +8,11 @@
 #include <cmath>
 
 namespace sinew::client {
+namespace {
+
+constexpr double kJitter = 0.25;  // so that clients do not return all at once
+
+}  // namespace
 
 bool IsBroken(const absl::Status& status, bool cancelled_here) {
   switch (status.code()) {
@@ -40,22 +45,14 @@ absl::Status CheckPolicy(const RetryPolicy& policy) {
         "retry.initial_backoff, max_backoff: got ", absl::FormatDuration(policy.initial_backoff),
         ", ", absl::FormatDuration(policy.max_backoff), ", need 0 <= initial <= max <= 1h"));
   }
-  if (!(policy.multiplier >= 1 && policy.multiplier <= 100)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("retry.multiplier: got ", policy.multiplier, ", need 1 to 100"));
-  }
-  if (!(policy.jitter >= 0 && policy.jitter <= 1)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("retry.jitter: got ", policy.jitter, ", need 0 to 1"));
-  }
   return absl::OkStatus();
 }
 
 absl::Duration BackoffDelay(const RetryPolicy& policy, int attempt, double random) {
   // The exponent is capped: zero backoff times infinity would be infinite.
-  const double factor = std::pow(policy.multiplier, std::clamp(attempt - 1, 0, 100));
+  const double factor = std::exp2(std::clamp(attempt - 1, 0, 100));
   const absl::Duration base = std::min(policy.initial_backoff * factor, policy.max_backoff);
-  return base * (1 - policy.jitter + 2 * policy.jitter * random);
+  return base * (1 - kJitter + 2 * kJitter * random);
 }
 
 absl::Duration NextDelay(const RetryPolicy& policy, int attempt, const absl::Status& status) {

@@ -51,10 +51,9 @@ std::string RigName(std::string_view bytes);
 struct RetryPolicy {
   int max_attempts = 4;  // of a call, or of opening a stream the first time; 1 = no retry
   absl::Duration resume_for = absl::Seconds(30);  // of a broken stream or a Character
+  // Doubles from wait to wait; each is scaled by a random factor from 0.75 to 1.25.
   absl::Duration initial_backoff = absl::Milliseconds(100);
   absl::Duration max_backoff = absl::Seconds(5);
-  double multiplier = 2;
-  double jitter = 0.25;  // each wait is scaled by a random factor in [1 - jitter, 1 + jitter]
 };
 
 // Called once per disconnect of a stream or a Character, from any thread, before the library starts
