@@ -39,10 +39,6 @@ const char* AxisName(client::UpAxis axis) {
   return axis == client::UpAxis::kY ? "Y" : axis == client::UpAxis::kZ ? "Z" : "unknown";
 }
 
-std::int64_t FramesOf(const client::ClipInfo& clip, double fps) {
-  return client::ClipFrames(clip, fps);
-}
-
 std::string Counted(std::uint64_t count, const char* one, const char* many) {
   return absl::StrCat(CountText(count), " ", count == 1 ? one : many);
 }
@@ -104,8 +100,8 @@ std::string ClipTable(const Report& report, double fps) {
     const client::ClipInfo& clip = report.character.clips[k];
     table.Add({absl::StrCat(k), clip.name, absl::StrFormat("%.3f s", clip.start),
                absl::StrFormat("%.3f s", clip.end),
-               CountText(static_cast<std::uint64_t>(FramesOf(clip, fps))), CountText(clip.channels),
-               CountText(clip.keys)});
+               CountText(static_cast<std::uint64_t>(client::ClipFrames(clip, fps))),
+               CountText(clip.channels), CountText(clip.keys)});
   }
   return absl::StrCat("\n", table.Text());
 }
@@ -224,7 +220,7 @@ Json ReportJson(const Report& report, double fps) {
     clips.push_back({{"name", clip.name},
                      {"start_seconds", clip.start},
                      {"end_seconds", clip.end},
-                     {"frames", FramesOf(clip, fps)},
+                     {"frames", client::ClipFrames(clip, fps)},
                      {"channels", clip.channels},
                      {"keys", clip.keys}});
   }
@@ -258,13 +254,13 @@ Json ReportJson(const Report& report, double fps) {
 // warnings.
 absl::Status AskServer(const Context& context, const CharacterFile& character,
                        std::vector<client::Problem>& problems) {
-  SINEW_ASSIGN_OR_RETURN(const std::unique_ptr<LocalService> service, LocalService::Start());
-  const auto rig = service->client().UploadRig(std::string_view(character.rig_bytes));
+  SINEW_ASSIGN_OR_RETURN(const LocalService service, StartLocalService());
+  const auto rig = service.client.UploadRig(std::string_view(character.rig_bytes));
   if (!rig.ok()) return PlacedInMuscleFile(character.muscles, rig.status());
   if (character.rig.muscles.empty()) return absl::OkStatus();
-  auto session = service->client().CreateSession({.rig = rig->rig.name, .recipe = "lbs | muscle"},
-                                                 context.call());
-  if (session.ok()) session = service->client().WaitSession(session->name, {}, context.call());
+  auto session = service.client.CreateSession({.rig = rig->rig.name, .recipe = "lbs | muscle"},
+                                              context.call());
+  if (session.ok()) session = service.client.WaitSession(session->name, {}, context.call());
   if (absl::IsResourceExhausted(session.status())) return absl::OkStatus();  // the rig is valid
   if (!session.ok()) return PlacedInMuscleFile(character.muscles, session.status());
   for (client::Problem& warning : PlacedInMuscleFile(character.muscles, session->warnings)) {

@@ -37,8 +37,8 @@ void PrintError(const char* kind, const std::string& text) {
 absl::StatusOr<client::Client> Context::Connect() {
   if (client_) return *client_;
   if (globals_.local) {
-    SINEW_ASSIGN_OR_RETURN(local_, LocalService::Start());
-    client_ = local_->client();
+    SINEW_ASSIGN_OR_RETURN(local_, StartLocalService());
+    client_ = local_->client;
     return *client_;
   }
   client::ClientOptions options{.address = globals_.server};

@@ -71,7 +71,7 @@ class Context {
  private:
   Globals globals_;
   std::stop_token stop_;
-  std::unique_ptr<LocalService> local_;
+  std::optional<LocalService> local_;
   std::optional<client::Client> client_;
   mutable std::set<std::string> warned_;
 };

@@ -7,27 +7,16 @@
 
 #include "sinew/client.h"
 
-namespace sinew::server {
-class Server;
-}
-
 namespace sinew::cli {
 
-// A server with the defaults of sinewd and a client on it. Stops with the object; no call may run
-// then.
-class LocalService {
- public:
-  // Errors of Server::Start.
-  static absl::StatusOr<std::unique_ptr<LocalService>> Start();
-  ~LocalService();
-
-  const client::Client& client() const { return client_; }
-
- private:
-  LocalService(std::unique_ptr<server::Server> server, client::Client client);
-
-  std::unique_ptr<server::Server> server_;
-  client::Client client_;
+// A server with the defaults of sinewd and a client on it. The server stops with the last copy; no
+// call may run then.
+struct LocalService {
+  std::shared_ptr<void> server;
+  client::Client client;
 };
+
+// Errors of Server::Start.
+absl::StatusOr<LocalService> StartLocalService();
 
 }  // namespace sinew::cli
