@@ -63,11 +63,6 @@ void Summarise(TargetMetrics& target) {
   }
 }
 
-// True if the server refused a request because it exceeded the limit on poses.
-bool TooManyPoses(const absl::Status& status) {
-  return ExceededLimit(status, "max-compare-poses");
-}
-
 // Measures block after block.
 class Comparison {
  public:
@@ -95,7 +90,7 @@ class Comparison {
       if (status.ok()) {
         next_ = end;
         recovery.Progress();
-      } else if (TooManyPoses(status) && end - next_ > 1) {
+      } else if (ExceededLimit(status, "max-compare-poses") && end - next_ > 1) {
         max_frames = (end - next_) / 2;
       } else if (!recovery.TryAgain(status)) {
         return status;
