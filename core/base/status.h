@@ -1,11 +1,13 @@
-// status.h - early return on a failed absl::Status, and std::string_view in messages; Debian's
-// Abseil has neither.
+// status.h - early return on a failed absl::Status, errors from several pieces, and
+// std::string_view in messages; Debian's Abseil has none of them.
 #pragma once
 
 #include <absl/status/statusor.h>
+#include <absl/strings/str_cat.h>
 #include <absl/strings/string_view.h>
 
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #define SINEW_RETURN_IF_ERROR(expression)                                 \
@@ -32,6 +34,26 @@ inline absl::string_view AbslView(std::string_view s) {
 }
 inline std::string_view StdView(absl::string_view s) {
   return {s.data(), s.size()};
+}
+
+// An error whose message is put together from what absl::StrCat takes, or std::string_view.
+//
+//    return InvalidArgument("samples: got ", samples, ", need 8 to 400");
+template <class T>
+decltype(auto) MessagePiece(const T& piece) {
+  if constexpr (std::is_same_v<T, std::string_view>) {
+    return AbslView(piece);
+  } else {
+    return (piece);
+  }
+}
+template <class... T>
+absl::Status InvalidArgument(const T&... pieces) {
+  return absl::InvalidArgumentError(absl::StrCat(MessagePiece(pieces)...));
+}
+template <class... T>
+absl::Status DataLoss(const T&... pieces) {
+  return absl::DataLossError(absl::StrCat(MessagePiece(pieces)...));
 }
 
 }  // namespace sinew

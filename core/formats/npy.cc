@@ -48,7 +48,7 @@ class Dictionary {
 
  private:
   absl::Status Malformed(const char* why) const {
-    return absl::InvalidArgumentError(absl::StrCat("npy.header: at byte ", at_, ": ", why));
+    return InvalidArgument("npy.header: at byte ", at_, ": ", why);
   }
 
   void SkipSpace() {
@@ -87,8 +87,7 @@ class Dictionary {
     std::string_view type;
     if (!TakeQuoted(type)) return Malformed("need a quoted type");
     if (type != "<f4" && type != "<f8") {
-      return absl::InvalidArgumentError(
-          absl::StrCat("npy.descr: '", std::string(type), "', need '<f4' or '<f8'"));
+      return InvalidArgument("npy.descr: '", std::string(type), "', need '<f4' or '<f8'");
     }
     header.value_bytes = type == "<f4" ? 4 : 8;
     return absl::OkStatus();
@@ -97,7 +96,7 @@ class Dictionary {
   absl::Status ParseOrder() {
     if (TakeWord("False")) return absl::OkStatus();
     if (TakeWord("True")) {
-      return absl::InvalidArgumentError("npy.fortran_order: True, need False (C order)");
+      return InvalidArgument("npy.fortran_order: True, need False (C order)");
     }
     return Malformed("need True or False");
   }
@@ -137,8 +136,7 @@ bool HoldsExactly(std::uint64_t bytes, const NpyHeader& header) {
 }
 
 absl::Status WrongShape(const NpyHeader& header, const char* need) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("npy.shape: (", absl::StrJoin(header.shape, ", "), "), need ", need));
+  return InvalidArgument("npy.shape: (", absl::StrJoin(header.shape, ", "), "), need ", need);
 }
 
 }  // namespace
@@ -159,12 +157,11 @@ absl::StatusOr<std::string> EncodeNpyHeader(const CacheInfo& info) {
 
 absl::StatusOr<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes) {
   if (bytes.size() < kMagicBytes + 2 || std::memcmp(bytes.data(), kMagic, kMagicBytes) != 0) {
-    return absl::InvalidArgumentError("npy: does not start with \\x93NUMPY and a version");
+    return InvalidArgument("npy: does not start with \\x93NUMPY and a version");
   }
   const int major = std::to_integer<int>(bytes[6]), minor = std::to_integer<int>(bytes[7]);
   if ((major != 1 && major != 2) || minor != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("npy.version: ", major, ".", minor, ", need 1.0 or 2.0"));
+    return InvalidArgument("npy.version: ", major, ".", minor, ", need 1.0 or 2.0");
   }
   const std::size_t length_bytes = major == 1 ? 2 : 4;
   const std::size_t prefix = kMagicBytes + 2 + length_bytes;
@@ -173,17 +170,16 @@ absl::StatusOr<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes) {
     length |= std::to_integer<std::size_t>(bytes[8 + k]) << (8 * k);
   }
   if (bytes.size() < prefix || bytes.size() - prefix < length) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("npy: ", bytes.size(), " bytes, need a header of ", prefix + length));
+    return InvalidArgument("npy: ", bytes.size(), " bytes, need a header of ", prefix + length);
   }
   NpyHeader header;
   header.data_offset = prefix + length;
   const std::string_view text(reinterpret_cast<const char*>(bytes.data()) + prefix, length);
   SINEW_RETURN_IF_ERROR(Dictionary(text).Parse(header));
   if (!HoldsExactly(bytes.size() - header.data_offset, header)) {
-    return absl::InvalidArgumentError(absl::StrCat(
+    return InvalidArgument(
         "npy: ", bytes.size() - header.data_offset, " bytes after the header, need exactly (",
-        absl::StrJoin(header.shape, ", "), ") values of ", header.value_bytes, " bytes"));
+        absl::StrJoin(header.shape, ", "), ") values of ", header.value_bytes, " bytes");
   }
   return header;
 }
@@ -192,7 +188,7 @@ absl::StatusOr<CacheLayout> ParseNpyCache(std::span<const std::byte> bytes) {
   SINEW_ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(bytes));
   const auto& shape = header.shape;
   if (header.value_bytes != 4) {
-    return absl::InvalidArgumentError("npy.descr: '<f8', need '<f4' for a point cache");
+    return InvalidArgument("npy.descr: '<f8', need '<f4' for a point cache");
   }
   if (shape.size() != 3 || shape[2] != 3 || shape[0] > kMaxCacheCount ||
       shape[1] > kMaxCacheCount) {
@@ -228,8 +224,7 @@ absl::StatusOr<PoseArray> ReadPosesNpy(std::span<const std::byte> bytes) {
   for (std::size_t k = 0; k < poses.values.size(); ++k) {
     const auto value = LoadBytes<double>(data.data() + k * 8, ByteOrder::kLittle);
     if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("npy: value ", k, " is ", value, ", need the range of float32"));
+      return InvalidArgument("npy: value ", k, " is ", value, ", need the range of float32");
     }
     poses.values[k] = static_cast<float>(value);
   }

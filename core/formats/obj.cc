@@ -26,13 +26,13 @@ void AppendFloat(float value, std::string& out) {
 
 absl::Status AppendVertices(const ObjPart& part, std::string& out) {
   if (part.positions.size() % 3 != 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("obj.positions: ", part.positions.size(), " values, need a multiple of 3"));
+    return InvalidArgument("obj.positions: ", part.positions.size(),
+                           " values, need a multiple of 3");
   }
   for (std::size_t k = 0; k < part.positions.size(); ++k) {
     if (!std::isfinite(part.positions[k])) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("obj.positions[", k, "]: ", part.positions[k], ", need a finite number"));
+      return InvalidArgument("obj.positions[", k, "]: ", part.positions[k],
+                             ", need a finite number");
     }
     out += k % 3 == 0 ? "v " : " ";
     AppendFloat(part.positions[k], out);
@@ -48,24 +48,21 @@ absl::Status AppendFaces(const ObjPart& part, std::size_t first_vertex, std::str
   for (std::size_t f = 0; f < faces; ++f) {
     const std::size_t size = part.face_sizes.empty() ? 3 : part.face_sizes[f];
     if (size < 3 || size > corners - corner) {
-      return absl::InvalidArgumentError(absl::StrCat("obj.face_sizes[", f, "]: ", size,
-                                                     ", need 3 to the ", corners - corner,
-                                                     " corners left in face_vertices"));
+      return InvalidArgument("obj.face_sizes[", f, "]: ", size, ", need 3 to the ",
+                             corners - corner, " corners left in face_vertices");
     }
     out += 'f';
     for (const std::size_t end = corner + size; corner < end; ++corner) {
       if (part.face_vertices[corner] >= vertices) {
-        return absl::InvalidArgumentError(absl::StrCat("obj.face_vertices[", corner,
-                                                       "]: ", part.face_vertices[corner],
-                                                       ", mesh has 0..", vertices - 1));
+        return InvalidArgument("obj.face_vertices[", corner, "]: ", part.face_vertices[corner],
+                               ", mesh has 0..", vertices - 1);
       }
       absl::StrAppend(&out, " ", first_vertex + part.face_vertices[corner] + 1);
     }
     out += '\n';
   }
   if (corner != corners) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("obj.face_vertices: ", corners, " corners, faces use ", corner));
+    return InvalidArgument("obj.face_vertices: ", corners, " corners, faces use ", corner);
   }
   return absl::OkStatus();
 }
@@ -79,7 +76,7 @@ absl::StatusOr<std::string> EncodeObj(std::string_view object, std::span<const O
     SINEW_RETURN_IF_ERROR(AppendVertices(part, out));
     vertices += part.positions.size() / 3;
   }
-  if (vertices == 0) return absl::InvalidArgumentError("obj: 0 vertices, need at least 1");
+  if (vertices == 0) return InvalidArgument("obj: 0 vertices, need at least 1");
   std::size_t first_vertex = 0;
   for (const ObjPart& part : parts) {
     absl::StrAppend(&out, "g ", SafeName(part.name), "\n");

@@ -1,7 +1,5 @@
 #include "core/rig/influences.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -32,24 +30,23 @@ absl::StatusOr<Influences> Influences::Create(InfluenceSource source, std::size_
   if (source.offsets.empty() || source.offsets.front() != 0 ||
       source.offsets.back() != source.bindings.size() ||
       source.bindings.size() != source.weights.size()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("rig.meshes.skin.influence_counts: add up to ",
-                     source.offsets.empty() ? 0 : source.offsets.back(), ", but there are ",
-                     source.bindings.size(), " joints and ", source.weights.size(), " weights"));
+    return InvalidArgument("rig.meshes.skin.influence_counts: add up to ",
+                           source.offsets.empty() ? 0 : source.offsets.back(), ", but there are ",
+                           source.bindings.size(), " joints and ", source.weights.size(),
+                           " weights");
   }
   const std::size_t vertices = source.offsets.size() - 1;
   if (!std::is_sorted(source.offsets.begin(), source.offsets.end())) {
-    return absl::InvalidArgumentError("rig.meshes.skin.influence_counts: offsets decrease");
+    return InvalidArgument("rig.meshes.skin.influence_counts: offsets decrease");
   }
   if (!source.fallback.empty() && source.fallback.size() != vertices) {
-    return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.fallback_joint: got ",
-                                                   source.fallback.size(), " rows, need ", vertices,
-                                                   " or none"));
+    return InvalidArgument("rig.meshes.skin.fallback_joint: got ", source.fallback.size(),
+                           " rows, need ", vertices, " or none");
   }
   for (const std::int32_t binding : source.fallback) {
     if (binding >= static_cast<std::int64_t>(bindings)) {
-      return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.fallback_joint: got ",
-                                                     binding, ", need less than ", bindings));
+      return InvalidArgument("rig.meshes.skin.fallback_joint: got ", binding, ", need less than ",
+                             bindings);
     }
   }
   Influences result;
@@ -62,14 +59,12 @@ absl::StatusOr<Influences> Influences::Create(InfluenceSource source, std::size_
     for (std::uint64_t k = source.offsets[v]; k < source.offsets[v + 1]; ++k) {
       const float weight = source.weights[k];
       if (!std::isfinite(weight) || weight < 0) {
-        return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.influence_weights: vertex ",
-                                                       v, " has ", weight,
-                                                       ", need finite weights of 0 or more"));
+        return InvalidArgument("rig.meshes.skin.influence_weights: vertex ", v, " has ", weight,
+                               ", need finite weights of 0 or more");
       }
       if (source.bindings[k] >= bindings) {
-        return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.influence_joints: vertex ",
-                                                       v, " names ", source.bindings[k],
-                                                       ", need less than ", bindings));
+        return InvalidArgument("rig.meshes.skin.influence_joints: vertex ", v, " names ",
+                               source.bindings[k], ", need less than ", bindings);
       }
       sum += weight;
       row.emplace_back(static_cast<std::uint16_t>(source.bindings[k]), weight);
@@ -103,18 +98,17 @@ absl::StatusOr<Influences> Influences::Create(InfluenceSource source, std::size_
       result.weights_.push_back(weight / sum);
     }
     if (row.size() > kMaxInfluences) {
-      return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.influence_counts: vertex ", v,
-                                                     " has ", row.size(), " bindings, need ",
-                                                     kMaxInfluences, " or fewer"));
+      return InvalidArgument("rig.meshes.skin.influence_counts: vertex ", v, " has ", row.size(),
+                             " bindings, need ", kMaxInfluences, " or fewer");
     }
     result.max_ = std::max(result.max_, row.size());
     result.offsets_.push_back(result.bindings_.size());
   }
   if (sums.count > 0) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "rig.meshes.skin.influence_weights: vertex ", sums.first, " sums to ", sums.value,
-        ", need 1 +- ", kSumTolerance, sums.value <= kDropped ? " or a fallback_joint" : "", " (",
-        sums.count, sums.count == 1 ? " vertex)" : " vertices)"));
+    return InvalidArgument("rig.meshes.skin.influence_weights: vertex ", sums.first, " sums to ",
+                           sums.value, ", need 1 +- ", kSumTolerance,
+                           sums.value <= kDropped ? " or a fallback_joint" : "", " (", sums.count,
+                           sums.count == 1 ? " vertex)" : " vertices)");
   }
   return result;
 }

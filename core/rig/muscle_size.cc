@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 
+#include "core/base/status.h"
 #include "core/base/vectors.h"
 #include "core/rig/bind_pose.h"
 #include "core/rig/bones.h"
@@ -88,10 +89,10 @@ absl::Status CheckMuscleSizes(std::span<const Muscle> muscles, const MuscleTable
     };
     for (const auto& length : lengths) {
       if (length.value <= length.most) continue;
-      return absl::InvalidArgumentError(
-          absl::StrCat("rig.muscles[", m, "]", length.field, ": got ", length.what, length.value,
-                       ", need at most ", length.most, length.most > diagonal ? ", twice" : ",",
-                       " the diagonal of the mesh's bounding box"));
+      return InvalidArgument("rig.muscles[", m, "]", length.field, ": got ", length.what,
+                             length.value, ", need at most ", length.most,
+                             length.most > diagonal ? ", twice" : ",",
+                             " the diagonal of the mesh's bounding box");
     }
   }
   return absl::OkStatus();

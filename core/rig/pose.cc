@@ -1,7 +1,5 @@
 #include "core/rig/pose.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -27,12 +25,11 @@ absl::Status Resolve(std::span<const std::string> names, std::size_t count, std:
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::uint32_t place = find(names[i]);
     if (place >= count) {
-      return absl::InvalidArgumentError(absl::StrCat("layout.", AbslView(field), "[", i, "]: got '",
-                                                     names[i], "', which is not in the rig"));
+      return InvalidArgument("layout.", field, "[", i, "]: got '", names[i],
+                             "', which is not in the rig");
     }
     if (seen[place]) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("layout.", AbslView(field), "[", i, "]: duplicate '", names[i], "'"));
+      return InvalidArgument("layout.", field, "[", i, "]: duplicate '", names[i], "'");
     }
     seen[place] = true;
     places.push_back(place);
@@ -43,8 +40,7 @@ absl::Status Resolve(std::span<const std::string> names, std::size_t count, std:
 // Matrix of translation, quaternion xyzw and scale.
 absl::Status FromTrs(const float* f, std::size_t place, AffineD& matrix) {
   if (!(std::hypot(double{f[3]}, std::hypot(double{f[4]}, f[5], f[6])) > 1e-12)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("pose.joint_transforms: joint ", place, " has a zero quaternion"));
+    return InvalidArgument("pose.joint_transforms: joint ", place, " has a zero quaternion");
   }
   matrix = ToAffine({{f[0], f[1], f[2]}, {f[3], f[4], f[5], f[6]}, {f[7], f[8], f[9]}});
   return absl::OkStatus();
@@ -55,8 +51,8 @@ absl::Status CheckFinite(std::string_view bytes, std::size_t row, std::string_vi
     float value;
     std::memcpy(&value, bytes.data() + i * sizeof(float), sizeof value);
     if (!std::isfinite(value)) {
-      return absl::InvalidArgumentError(absl::StrCat("pose.", AbslView(field), ": value ", i % row,
-                                                     " of entry ", i / row, " is not finite"));
+      return InvalidArgument("pose.", field, ": value ", i % row, " of entry ", i / row,
+                             " is not finite");
     }
   }
   return absl::OkStatus();
@@ -95,14 +91,13 @@ absl::Status PoseFormat::Read(const Rig& rig, std::string_view joint_bytes,
                               std::string_view control_bytes, std::vector<Affine>& joints,
                               std::vector<float>& controls) const {
   if (joint_bytes.size() != this->joint_bytes()) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "pose.joint_transforms: got ", joint_bytes.size(), " bytes, need ", this->joint_bytes(),
-        " (", joints_.size(), " joints of ", floats_per_joint(), " float32)"));
+    return InvalidArgument("pose.joint_transforms: got ", joint_bytes.size(), " bytes, need ",
+                           this->joint_bytes(), " (", joints_.size(), " joints of ",
+                           floats_per_joint(), " float32)");
   }
   if (!control_bytes.empty() && control_bytes.size() != this->control_bytes()) {
-    return absl::InvalidArgumentError(absl::StrCat("pose.controls: got ", control_bytes.size(),
-                                                   " bytes, need ", this->control_bytes(),
-                                                   " or none"));
+    return InvalidArgument("pose.controls: got ", control_bytes.size(), " bytes, need ",
+                           this->control_bytes(), " or none");
   }
   SINEW_RETURN_IF_ERROR(CheckFinite(joint_bytes, floats_per_joint(), "joint_transforms"));
   SINEW_RETURN_IF_ERROR(CheckFinite(control_bytes, 1, "controls"));

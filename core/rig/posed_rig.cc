@@ -1,10 +1,9 @@
 #include "core/rig/posed_rig.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 
+#include "core/base/status.h"
 #include "core/rig/bind_pose.h"
 #include "core/rig/bones.h"
 #include "core/solve/rotation.h"
@@ -114,8 +113,8 @@ absl::Status PosedRigTables::Check() const {
   SINEW_RETURN_IF_ERROR(CheckFields("rig", *this, {}));
   for (std::size_t j = 0; j < parent.size(); ++j) {
     if (parent[j] == kNoParent || parent[j] < j) continue;
-    return absl::DataLossError(absl::StrCat("bound data: rig: parent: that of joint ", j, " is ",
-                                            parent[j], ", need a joint before it"));
+    return DataLoss("bound data: rig: parent: that of joint ", j, " is ", parent[j],
+                    ", need a joint before it");
   }
   return absl::OkStatus();
 }

@@ -18,19 +18,17 @@ constexpr std::size_t kMaxBindings = 65535;  // tables store them in 16 bits
 
 absl::Status CheckBindings(std::span<const Binding> bindings, std::size_t joints) {
   if (bindings.empty() || bindings.size() > kMaxBindings) {
-    return absl::InvalidArgumentError(absl::StrCat("rig.meshes.skin.joints: got ", bindings.size(),
-                                                   " bindings over all meshes, need 1 to ",
-                                                   kMaxBindings));
+    return InvalidArgument("rig.meshes.skin.joints: got ", bindings.size(),
+                           " bindings over all meshes, need 1 to ", kMaxBindings);
   }
   for (std::size_t e = 0; e < bindings.size(); ++e) {
     if (bindings[e].joint >= joints) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "rig.meshes.skin.joints: got ", bindings[e].joint, ", need less than ", joints));
+      return InvalidArgument("rig.meshes.skin.joints: got ", bindings[e].joint, ", need less than ",
+                             joints);
     }
     for (const double value : bindings[e].inverse_bind.m) {
       if (!std::isfinite(value)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("rig.meshes.skin.inverse_bind: row ", e, " is not finite"));
+        return InvalidArgument("rig.meshes.skin.inverse_bind: row ", e, " is not finite");
       }
     }
   }
@@ -43,14 +41,13 @@ absl::Status CheckControls(std::span<const Control> controls) {
     const Control& control = controls[k];
     const std::string field = absl::StrCat("rig.controls[", k, "]");
     if (control.name.empty() || !names.insert(control.name).second) {
-      return absl::InvalidArgumentError(
-          absl::StrCat(field, ".name: got '", control.name, "', need unique names"));
+      return InvalidArgument(field, ".name: got '", control.name, "', need unique names");
     }
     if (!std::isfinite(control.minimum) || !std::isfinite(control.maximum) ||
         !(control.minimum <= control.default_value && control.default_value <= control.maximum)) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          field, ": got minimum ", control.minimum, ", default ", control.default_value,
-          ", maximum ", control.maximum, ", need finite values in ascending order"));
+      return InvalidArgument(field, ": got minimum ", control.minimum, ", default ",
+                             control.default_value, ", maximum ", control.maximum,
+                             ", need finite values in ascending order");
     }
   }
   return absl::OkStatus();
@@ -67,24 +64,23 @@ absl::Status CheckTarget(const ShapeTarget& target, const std::string& field,
                          std::size_t vertices) {
   // At value 0 a control has no effect.
   if (!std::isfinite(target.weight) || target.weight == 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(field, ".weight: got ", target.weight, ", need a finite value other than 0"));
+    return InvalidArgument(field, ".weight: got ", target.weight,
+                           ", need a finite value other than 0");
   }
   if (target.offsets.size() != target.vertices.size() ||
       (!target.normal_offsets.empty() && target.normal_offsets.size() != target.vertices.size())) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(field, ": got ", target.vertices.size(), " vertices, ", target.offsets.size(),
-                     " offsets and ", target.normal_offsets.size(), " normal offsets"));
+    return InvalidArgument(field, ": got ", target.vertices.size(), " vertices, ",
+                           target.offsets.size(), " offsets and ", target.normal_offsets.size(),
+                           " normal offsets");
   }
   for (std::size_t i = 0; i < target.vertices.size(); ++i) {
     if (target.vertices[i] >= vertices || (i > 0 && target.vertices[i] <= target.vertices[i - 1])) {
-      return absl::InvalidArgumentError(absl::StrCat(field, ".vertices: entry ", i, " is ",
-                                                     target.vertices[i],
-                                                     ", need ascending indices below ", vertices));
+      return InvalidArgument(field, ".vertices: entry ", i, " is ", target.vertices[i],
+                             ", need ascending indices below ", vertices);
     }
   }
   if (!Finite(target.offsets) || !Finite(target.normal_offsets)) {
-    return absl::InvalidArgumentError(absl::StrCat(field, ".offsets: not finite"));
+    return InvalidArgument(field, ".offsets: not finite");
   }
   return absl::OkStatus();
 }
@@ -94,18 +90,17 @@ absl::Status CheckShapes(std::span<const Shape> shapes, std::size_t controls,
   for (std::size_t s = 0; s < shapes.size(); ++s) {
     const std::string field = absl::StrCat("rig.meshes.shapes[", s, "]");
     if (shapes[s].control >= controls) {
-      return absl::InvalidArgumentError(absl::StrCat(field, ".control: no such control"));
+      return InvalidArgument(field, ".control: no such control");
     }
     if (shapes[s].targets.empty()) {
-      return absl::InvalidArgumentError(absl::StrCat(field, ".targets: is empty"));
+      return InvalidArgument(field, ".targets: is empty");
     }
     for (std::size_t t = 0; t < shapes[s].targets.size(); ++t) {
       const ShapeTarget& target = shapes[s].targets[t];
       SINEW_RETURN_IF_ERROR(
           CheckTarget(target, absl::StrCat(field, ".targets[", t, "]"), vertices));
       if (t > 0 && !(target.weight > shapes[s].targets[t - 1].weight)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(field, ".targets[", t, "].weight: need ascending weights"));
+        return InvalidArgument(field, ".targets[", t, "].weight: need ascending weights");
       }
     }
   }
@@ -117,17 +112,16 @@ absl::Status CheckMaps(std::span<const VertexMap> maps, std::size_t vertices) {
   for (const VertexMap& map : maps) {
     if (map.name.empty() || map.name.find('"') != std::string::npos ||
         !names.insert(map.name).second) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "rig.meshes.maps: got '", map.name, "', need unique names without quotation marks"));
+      return InvalidArgument("rig.meshes.maps: got '", map.name,
+                             "', need unique names without quotation marks");
     }
     if (map.values.size() != vertices) {
-      return absl::InvalidArgumentError(absl::StrCat(
-          "rig.meshes.maps.", map.name, ": got ", map.values.size(), " values, need ", vertices));
+      return InvalidArgument("rig.meshes.maps.", map.name, ": got ", map.values.size(),
+                             " values, need ", vertices);
     }
     for (const float value : map.values) {
       if (!std::isfinite(value)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("rig.meshes.maps.", map.name, ": not finite"));
+        return InvalidArgument("rig.meshes.maps.", map.name, ": not finite");
       }
     }
   }
@@ -196,9 +190,8 @@ absl::StatusOr<Rig> Rig::Create(RigSource source) {
   }
   SINEW_ASSIGN_OR_RETURN(Mesh mesh, Mesh::Create(std::move(source.mesh)));
   if (influences.vertices() != mesh.vertices()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("rig.meshes.skin.influence_counts: got ", influences.vertices(),
-                     " rows, need one per vertex (", mesh.vertices(), ")"));
+    return InvalidArgument("rig.meshes.skin.influence_counts: got ", influences.vertices(),
+                           " rows, need one per vertex (", mesh.vertices(), ")");
   }
   SINEW_RETURN_IF_ERROR(CheckControls(source.controls));
   SINEW_RETURN_IF_ERROR(CheckShapes(source.shapes, source.controls.size(), mesh.vertices()));

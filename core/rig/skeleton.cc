@@ -18,8 +18,7 @@ double ColumnLength(const AffineD& a, std::size_t column) {
 }
 
 absl::Status Wrong(std::size_t j, std::string_view field, absl::string_view what) {
-  return absl::InvalidArgumentError(
-      absl::StrCat("rig.joints[", j, "].", AbslView(field), ": ", what));
+  return InvalidArgument("rig.joints[", j, "].", field, ": ", what);
 }
 
 }  // namespace
@@ -27,13 +26,11 @@ absl::Status Wrong(std::size_t j, std::string_view field, absl::string_view what
 absl::StatusOr<Skeleton> Skeleton::Create(std::vector<SkeletonJoint> joints,
                                           std::vector<AffineD> rest_local) {
   if (joints.empty() || joints.size() > 65535) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("rig.joints: got ", joints.size(), " joints, need 1 to 65535"));
+    return InvalidArgument("rig.joints: got ", joints.size(), " joints, need 1 to 65535");
   }
   if (rest_local.size() != joints.size()) {
-    return absl::InvalidArgumentError(absl::StrCat("rig.rest_local: got ", rest_local.size(),
-                                                   " rows, need one per joint (", joints.size(),
-                                                   ")"));
+    return InvalidArgument("rig.rest_local: got ", rest_local.size(), " rows, need one per joint (",
+                           joints.size(), ")");
   }
   std::set<std::string_view> names;
   for (std::size_t j = 0; j < joints.size(); ++j) {
@@ -48,8 +45,7 @@ absl::StatusOr<Skeleton> Skeleton::Create(std::vector<SkeletonJoint> joints,
     }
     for (const double value : rest_local[j].m) {
       if (!std::isfinite(value)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("rig.rest_local: row ", j, " is not finite"));
+        return InvalidArgument("rig.rest_local: row ", j, " is not finite");
       }
     }
   }

@@ -1,6 +1,5 @@
 #include "core/simd/target.h"
 
-#include <absl/strings/str_cat.h>
 #include <hwy/targets.h>
 
 #include <algorithm>
@@ -16,24 +15,14 @@ namespace {
 struct Level {
   Isa isa;
   std::string_view name;
-  std::int64_t targets;  // Highway's target bits; 0 = not of this architecture
+  std::int64_t targets;  // Highway's target bits, which differ between architectures
 };
 
 constexpr std::int64_t kScalarTargets = HWY_EMU128 | HWY_SCALAR;
 
-#if HWY_ARCH_X86
 constexpr std::array kLevels = {
     Level{Isa::kScalar, "scalar", kScalarTargets}, Level{Isa::kAvx2, "avx2", HWY_AVX2},
-    Level{Isa::kAvx512, "avx512", HWY_AVX3}, Level{Isa::kNeon, "neon", 0}};
-#elif HWY_ARCH_ARM
-constexpr std::array kLevels = {Level{Isa::kScalar, "scalar", kScalarTargets},
-                                Level{Isa::kAvx2, "avx2", 0}, Level{Isa::kAvx512, "avx512", 0},
-                                Level{Isa::kNeon, "neon", HWY_NEON}};
-#else
-constexpr std::array kLevels = {Level{Isa::kScalar, "scalar", kScalarTargets},
-                                Level{Isa::kAvx2, "avx2", 0}, Level{Isa::kAvx512, "avx512", 0},
-                                Level{Isa::kNeon, "neon", 0}};
-#endif
+    Level{Isa::kAvx512, "avx512", HWY_AVX3}, Level{Isa::kNeon, "neon", HWY_NEON}};
 
 std::int64_t MachineTargets() {
   hwy::SetSupportedTargetsForTest(0);
@@ -60,8 +49,7 @@ absl::Status ParseIsa(std::string_view name, Isa& isa) {
       return absl::OkStatus();
     }
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("isa: got '", AbslView(name), "', need auto, scalar, avx2, avx512 or neon"));
+  return InvalidArgument("isa: got '", name, "', need auto, scalar, avx2, avx512 or neon");
 }
 
 std::vector<Isa> SupportedIsas() {
@@ -81,8 +69,7 @@ absl::Status ForceIsa(Isa isa) {
   for (const Level& level : kLevels) {
     if (isa == Isa::kAuto ? Runs(level, machine) : level.isa == isa) {
       if (!Runs(level, machine)) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("isa: this machine does not support ", AbslView(level.name)));
+        return InvalidArgument("isa: this machine does not support ", level.name);
       }
       allowed |= level.targets & machine;
     }

@@ -48,8 +48,7 @@ absl::Status LoadFields(const TableReader& tables, std::string_view prefix, Obje
       std::vector<std::conditional_t<std::is_same_v<T, bool>, char, T>> one;
       status = tables.Read(full, one);
       if (status.ok() && one.size() != 1) {
-        status = absl::DataLossError(
-            absl::StrCat("bound data: table ", full, ": got ", one.size(), " values, need 1"));
+        status = DataLoss("bound data: table ", full, ": got ", one.size(), " values, need 1");
       }
       if (status.ok()) member = static_cast<T>(one.front());
     }
