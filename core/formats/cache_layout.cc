@@ -3,31 +3,38 @@
 #include <absl/strings/str_cat.h>
 
 #include <cmath>
+#include <string_view>
+
+#include "core/base/status.h"
 
 namespace sinew {
 
+namespace {
+
+template <class T>
+absl::Status Need(bool good, const char* field, T value, std::string_view need) {
+  if (good) return absl::OkStatus();
+  return InvalidArgument("cache.", field, ": ", value, ", need ", need);
+}
+
+absl::Status CheckCount(const char* field, std::uint32_t count) {
+  return Need(count >= 1 && count <= kMaxCacheCount, field, count,
+              absl::StrCat("1 to ", kMaxCacheCount));
+}
+
+absl::Status CheckPositive(const char* field, double value) {
+  return Need(std::isfinite(value) && value > 0, field, value, "a finite number above 0");
+}
+
+}  // namespace
+
 absl::Status CheckCacheInfo(const CacheInfo& info) {
-  if (info.frames < 1 || info.frames > kMaxCacheCount) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cache.frames: ", info.frames, ", need 1 to ", kMaxCacheCount));
-  }
-  if (info.vertices < 1 || info.vertices > kMaxCacheCount) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cache.vertices: ", info.vertices, ", need 1 to ", kMaxCacheCount));
-  }
-  if (!std::isfinite(info.first_frame)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cache.first_frame: ", info.first_frame, ", need a finite number"));
-  }
-  if (!std::isfinite(info.frame_step) || info.frame_step <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cache.frame_step: ", info.frame_step, ", need a finite number above 0"));
-  }
-  if (!std::isfinite(info.fps) || info.fps <= 0) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("cache.fps: ", info.fps, ", need a finite number above 0"));
-  }
-  return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(CheckCount("frames", info.frames));
+  SINEW_RETURN_IF_ERROR(CheckCount("vertices", info.vertices));
+  SINEW_RETURN_IF_ERROR(
+      Need(std::isfinite(info.first_frame), "first_frame", info.first_frame, "a finite number"));
+  SINEW_RETURN_IF_ERROR(CheckPositive("frame_step", info.frame_step));
+  return CheckPositive("fps", info.fps);
 }
 
 absl::Status CheckCacheSize(const char* format, std::span<const std::byte> bytes,
@@ -35,18 +42,17 @@ absl::Status CheckCacheSize(const char* format, std::span<const std::byte> bytes
   const CacheInfo& info = layout.info;
   if (info.frames < 1 || info.frames > kMaxCacheCount || info.vertices < 1 ||
       info.vertices > kMaxCacheCount) {
-    return absl::InvalidArgumentError(absl::StrCat(format, ": ", info.frames, " frames of ",
-                                                   info.vertices, " vertices, need 1 to ",
-                                                   kMaxCacheCount, " of each"));
+    return InvalidArgument(format, ": ", info.frames, " frames of ", info.vertices,
+                           " vertices, need 1 to ", kMaxCacheCount, " of each");
   }
   const std::uint64_t available =
       bytes.size() < layout.data_offset ? 0 : bytes.size() - layout.data_offset;
   // Divide rather than multiply: frames * vertices * 12 may overflow 64 bits.
   const std::uint64_t frame_bytes = std::uint64_t{info.vertices} * 12;
   if (available % frame_bytes != 0 || available / frame_bytes != info.frames) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(format, ": ", available, " bytes after the header, need exactly ", info.frames,
-                     " frames of ", info.vertices, " vertices, ", frame_bytes, " bytes each"));
+    return InvalidArgument(format, ": ", available, " bytes after the header, need exactly ",
+                           info.frames, " frames of ", info.vertices, " vertices, ", frame_bytes,
+                           " bytes each");
   }
   return absl::OkStatus();
 }

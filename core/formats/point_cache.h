@@ -43,7 +43,8 @@ void AppendCacheFrame(CacheFormat format, std::span<const float> positions, std:
 // reader.
 class CacheReader {
  public:
-  // kInvalidArgument: see ParsePc2, ParseMdd and ParseNpyCache.
+  // kInvalidArgument: a header that is not of the format, counts of 0 or not those of the file's
+  // size, times that are not finite or decrease.
   static absl::StatusOr<CacheReader> Open(CacheFormat format, std::span<const std::byte> bytes);
 
   const CacheInfo& info() const { return layout_.info; }

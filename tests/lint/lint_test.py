@@ -28,7 +28,7 @@ INCLUDES = (
     ("core/formats/npy.cc", '#include "core/rig/rig.h"', "#include <nlohmann/json.hpp>"),
     # Methods do not know each other; the registry knows them all.
     ("core/deform/dqs/dqs.cc", '#include "core/deform/lbs/lbs.h"', "#include <span>"),
-    ("core/deform/engine/registry.cc", '#include "core/formats/pc2.h"', '#include "core/deform/lbs/lbs.h"'),
+    ("core/deform/engine/registry.cc", '#include "core/formats/npy.h"', '#include "core/deform/lbs/lbs.h"'),
     # Libraries in their place; Eigen never in a header.
     ("core/solve/rotation.h", "#include <Eigen/Dense>", "#include <span>"),
     ("core/solve/rotation.h", "  #  include  <Eigen/Core>", "#include <sys/mman.h>"),

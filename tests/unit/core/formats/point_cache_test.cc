@@ -7,9 +7,7 @@
 #include <cmath>
 #include <limits>
 
-#include "core/formats/mdd.h"
 #include "core/formats/npy.h"
-#include "core/formats/pc2.h"
 #include "tests/unit/core/formats/bytes.h"
 
 namespace sinew {
