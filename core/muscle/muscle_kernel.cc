@@ -162,13 +162,5 @@ void Muscle(const MuscleKernelArgs& args) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(Muscle);
-
-void MuscleKernel(const MuscleKernelArgs& args) {
-  HWY_DYNAMIC_DISPATCH(Muscle)(args);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, MuscleKernel, (const MuscleKernelArgs& args), Muscle, (args))
 #endif

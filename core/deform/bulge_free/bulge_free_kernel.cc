@@ -79,18 +79,9 @@ void PushBlocks(const PushKernelArgs& args, std::size_t begin, std::size_t end) 
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(ProjectionBlocks);
-HWY_EXPORT(PushBlocks);
-
-void ProjectionKernel(const ProjectionKernelArgs& args, std::size_t begin, std::size_t end) {
-  HWY_DYNAMIC_DISPATCH(ProjectionBlocks)(args, begin, end);
-}
-
-void PushKernel(const PushKernelArgs& args, std::size_t begin, std::size_t end) {
-  HWY_DYNAMIC_DISPATCH(PushBlocks)(args, begin, end);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, ProjectionKernel,
+             (const ProjectionKernelArgs& args, std::size_t begin, std::size_t end),
+             ProjectionBlocks, (args, begin, end))
+SINEW_KERNEL(void, PushKernel, (const PushKernelArgs& args, std::size_t begin, std::size_t end),
+             PushBlocks, (args, begin, end))
 #endif

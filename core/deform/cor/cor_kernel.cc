@@ -52,13 +52,5 @@ void CorSums(const CorKernelArgs& args) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(CorSums);
-
-void CorKernel(const CorKernelArgs& args) {
-  HWY_DYNAMIC_DISPATCH(CorSums)(args);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, CorKernel, (const CorKernelArgs& args), CorSums, (args))
 #endif

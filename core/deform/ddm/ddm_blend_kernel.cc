@@ -81,13 +81,7 @@ void DdmBlendBlocks(const DdmBlendKernelArgs& args, std::size_t begin, std::size
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(DdmBlendBlocks);
-
-void DdmBlendKernel(const DdmBlendKernelArgs& args, std::size_t begin, std::size_t end) {
-  HWY_DYNAMIC_DISPATCH(DdmBlendBlocks)(args, begin, end);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, DdmBlendKernel,
+             (const DdmBlendKernelArgs& args, std::size_t begin, std::size_t end), DdmBlendBlocks,
+             (args, begin, end))
 #endif

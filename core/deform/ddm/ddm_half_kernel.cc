@@ -19,14 +19,7 @@ void DdmHalfBlocks(const DdmKernelArgs& args, std::size_t begin, std::size_t end
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(DdmHalfBlocks);
-
-void DdmHalfKernel(const DdmKernelArgs& args, std::size_t begin, std::size_t end,
-                   std::uint16_t* left) {
-  HWY_DYNAMIC_DISPATCH(DdmHalfBlocks)(args, begin, end, left);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, DdmHalfKernel,
+             (const DdmKernelArgs& args, std::size_t begin, std::size_t end, std::uint16_t* left),
+             DdmHalfBlocks, (args, begin, end, left))
 #endif

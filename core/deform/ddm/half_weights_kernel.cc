@@ -22,13 +22,6 @@ void HalfWeights(const std::uint16_t* halves, std::size_t pairs, float* out) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(HalfWeights);
-
-void HalfWeightsKernel(const std::uint16_t* halves, std::size_t pairs, float* out) {
-  HWY_DYNAMIC_DISPATCH(HalfWeights)(halves, pairs, out);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, HalfWeightsKernel, (const std::uint16_t* halves, std::size_t pairs, float* out),
+             HalfWeights, (halves, pairs, out))
 #endif

@@ -97,13 +97,7 @@ std::uint32_t DetailBlock(const DetailKernelArgs& args, float side, std::size_t 
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(DetailBlock);
-
-std::uint32_t DetailKernel(const DetailKernelArgs& args, float side, std::size_t block) {
-  return HWY_DYNAMIC_DISPATCH(DetailBlock)(args, side, block);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(std::uint32_t, DetailKernel,
+             (const DetailKernelArgs& args, float side, std::size_t block), DetailBlock,
+             (args, side, block))
 #endif

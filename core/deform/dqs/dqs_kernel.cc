@@ -100,13 +100,6 @@ void DqsBlocks(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(DqsBlocks);
-
-void DqsKernel(const DqsKernelArgs& args, std::size_t begin, std::size_t end) {
-  HWY_DYNAMIC_DISPATCH(DqsBlocks)(args, begin, end);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, DqsKernel, (const DqsKernelArgs& args, std::size_t begin, std::size_t end),
+             DqsBlocks, (args, begin, end))
 #endif

@@ -44,13 +44,7 @@ void CentreBlendBlocks(const CentreBlendKernelArgs& args, std::size_t begin, std
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(CentreBlendBlocks);
-
-void CentreBlendKernel(const CentreBlendKernelArgs& args, std::size_t begin, std::size_t end) {
-  HWY_DYNAMIC_DISPATCH(CentreBlendBlocks)(args, begin, end);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, CentreBlendKernel,
+             (const CentreBlendKernelArgs& args, std::size_t begin, std::size_t end),
+             CentreBlendBlocks, (args, begin, end))
 #endif

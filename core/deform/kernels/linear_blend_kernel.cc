@@ -27,13 +27,7 @@ void LinearBlendBlocks(const LinearBlendKernelArgs& given, std::size_t begin, st
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(LinearBlendBlocks);
-
-void LinearBlendKernel(const LinearBlendKernelArgs& args, std::size_t begin, std::size_t end) {
-  HWY_DYNAMIC_DISPATCH(LinearBlendBlocks)(args, begin, end);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, LinearBlendKernel,
+             (const LinearBlendKernelArgs& args, std::size_t begin, std::size_t end),
+             LinearBlendBlocks, (args, begin, end))
 #endif

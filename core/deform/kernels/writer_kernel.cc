@@ -66,13 +66,7 @@ WriterKernelResult WriteBlocks(const WriterKernelArgs& args, std::size_t begin, 
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(WriteBlocks);
-
-WriterKernelResult WriterKernel(const WriterKernelArgs& args, std::size_t begin, std::size_t end) {
-  return HWY_DYNAMIC_DISPATCH(WriteBlocks)(args, begin, end);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(WriterKernelResult, WriterKernel,
+             (const WriterKernelArgs& args, std::size_t begin, std::size_t end), WriteBlocks,
+             (args, begin, end))
 #endif

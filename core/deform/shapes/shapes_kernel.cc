@@ -33,18 +33,10 @@ void MoveByBlocks(const float* in, const float* sum, float* out, std::size_t blo
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(AddOffsetsBlocks);
-HWY_EXPORT(MoveByBlocks);
-
-void AddOffsetsKernel(const AddOffsetsArgs& args, std::size_t begin, std::size_t end) {
-  HWY_DYNAMIC_DISPATCH(AddOffsetsBlocks)(args, begin, end);
-}
-
-void MoveByKernel(const float* in, const float* sum, float* out, std::size_t blocks) {
-  HWY_DYNAMIC_DISPATCH(MoveByBlocks)(in, sum, out, blocks);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, AddOffsetsKernel,
+             (const AddOffsetsArgs& args, std::size_t begin, std::size_t end), AddOffsetsBlocks,
+             (args, begin, end))
+SINEW_KERNEL(void, MoveByKernel,
+             (const float* in, const float* sum, float* out, std::size_t blocks), MoveByBlocks,
+             (in, sum, out, blocks))
 #endif

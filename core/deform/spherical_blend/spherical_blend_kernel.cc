@@ -138,14 +138,7 @@ void SphericalBlendBlocks(const SphericalBlendKernelArgs& args, std::size_t begi
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(SphericalBlendBlocks);
-
-void SphericalBlendKernel(const SphericalBlendKernelArgs& args, std::size_t begin,
-                          std::size_t end) {
-  HWY_DYNAMIC_DISPATCH(SphericalBlendBlocks)(args, begin, end);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(void, SphericalBlendKernel,
+             (const SphericalBlendKernelArgs& args, std::size_t begin, std::size_t end),
+             SphericalBlendBlocks, (args, begin, end))
 #endif

@@ -194,33 +194,15 @@ void CullParts(const float* bounds, std::size_t packs, const float* box, std::ui
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(ReachLanes);
-HWY_EXPORT(HrbfBlock);
-HWY_EXPORT(RawHrbf);
-HWY_EXPORT(MaxFields);
-HWY_EXPORT(CullParts);
-
-float ReachKernel(const HrbfPart& part, const float* points, float* reach) {
-  return HWY_DYNAMIC_DISPATCH(ReachLanes)(part, points, reach);
-}
-
-void HrbfKernel(const HrbfPart& part, const float* points, const float* reach, float* out) {
-  HWY_DYNAMIC_DISPATCH(HrbfBlock)(part, points, reach, out);
-}
-
-void RawHrbfKernel(const HrbfPart& part, const float* points, float* out) {
-  HWY_DYNAMIC_DISPATCH(RawHrbf)(part, points, out);
-}
-
-void MaxFieldKernel(const float* other, float* out) {
-  HWY_DYNAMIC_DISPATCH(MaxFields)(other, out);
-}
-
-void CullKernel(const float* bounds, std::size_t packs, const float* box, std::uint32_t* hits) {
-  HWY_DYNAMIC_DISPATCH(CullParts)(bounds, packs, box, hits);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(float, ReachKernel, (const HrbfPart& part, const float* points, float* reach),
+             ReachLanes, (part, points, reach))
+SINEW_KERNEL(void, HrbfKernel,
+             (const HrbfPart& part, const float* points, const float* reach, float* out), HrbfBlock,
+             (part, points, reach, out))
+SINEW_KERNEL(void, RawHrbfKernel, (const HrbfPart& part, const float* points, float* out), RawHrbf,
+             (part, points, out))
+SINEW_KERNEL(void, MaxFieldKernel, (const float* other, float* out), MaxFields, (other, out))
+SINEW_KERNEL(void, CullKernel,
+             (const float* bounds, std::size_t packs, const float* box, std::uint32_t* hits),
+             CullParts, (bounds, packs, box, hits))
 #endif

@@ -23,13 +23,6 @@ std::uint32_t RotationLanes(const float* h, float* r) {
 HWY_AFTER_NAMESPACE();
 
 #if HWY_ONCE
-namespace sinew {
-
-HWY_EXPORT(RotationLanes);
-
-std::uint32_t NearestRotationsKernel(const float* h, float* r) {
-  return HWY_DYNAMIC_DISPATCH(RotationLanes)(h, r);
-}
-
-}  // namespace sinew
+SINEW_KERNEL(std::uint32_t, NearestRotationsKernel, (const float* h, float* r), RotationLanes,
+             (h, r))
 #endif
