@@ -1,10 +1,9 @@
-// table_io.h - named arrays to bytes and back, with checksums: the format of saved bound data.
+// table_io.h - named arrays to bytes and back, with a checksum: the format of saved bound data.
 //
-// File: 64-byte header (magic, version, endianness, table count, directory size, XXH3-64 of the
-// directory including the header), the directory (name, element size, element count, offset,
-// XXH3-64), then the tables, each at a multiple of 64 bytes. Every byte is covered by a checksum or
-// must be zero, and the directory determines the file's length, so truncated, extended or modified
-// files are rejected.
+// File: 64-byte header (magic, version, byte order, number of tables, bytes of the file, XXH3-64 of
+// all of it), the directory (name, element size, bytes, offset), then the tables, each at a
+// multiple of 64 bytes. The checksum covers every byte, so truncated, extended or modified files
+// are rejected.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -45,7 +44,7 @@ class TableWriter {
 
 class TableReader {
  public:
-  // Verifies all checksums. kDataLoss: truncated, extended, modified, another version or byte
+  // Verifies the checksum. kDataLoss: truncated, extended, modified, another version or byte
   // order. Keeps a view of `bytes`, which must outlive the reader.
   static absl::StatusOr<TableReader> Open(std::string_view bytes);
 
