@@ -3,6 +3,8 @@
 
 #include <cstddef>
 
+#include "core/base/types.h"
+
 namespace sinew {
 
 inline constexpr std::size_t kLanes = 16;
@@ -10,6 +12,13 @@ inline constexpr std::size_t kLanes = 16;
 // 16 points, one per lane.
 struct alignas(64) PointBlock {
   float x[kLanes], y[kLanes], z[kLanes];
+
+  Vec3f At(std::size_t lane) const { return {x[lane], y[lane], z[lane]}; }
+  void Set(std::size_t lane, const Vec3f& p) {
+    x[lane] = p.x;
+    y[lane] = p.y;
+    z[lane] = p.z;
+  }
 };
 
 // A field's value and gradient at 16 points.

@@ -6,6 +6,7 @@
 
 #include <absl/status/statusor.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -49,6 +50,11 @@ class Mesh {
   std::span<const Vec3f> positions() const { return source_.positions; }
   std::span<const std::uint32_t> face_offsets() const { return source_.face_offsets; }
   std::span<const std::uint32_t> face_vertices() const { return source_.face_vertices; }
+  // Corners of face f.
+  std::span<const std::uint32_t> face(std::size_t f) const {
+    const std::uint32_t begin = source_.face_offsets[f];
+    return face_vertices().subspan(begin, source_.face_offsets[f + 1] - begin);
+  }
   std::span<const Vec3f> normals() const { return source_.normals; }    // may be empty
   std::span<const Vec4f> tangents() const { return source_.tangents; }  // may be empty
   std::span<const std::uint32_t> weld() const { return source_.weld; }  // may be empty
@@ -63,5 +69,23 @@ class Mesh {
   MeshSource source_;
   Vec3d minimum_, maximum_;
 };
+
+// Visits the vertices of each triangle of the faces [begin, end); polygons are split into fans from
+// their first corner.
+template <class Visit>
+void ForEachTriangle(const Mesh& mesh, std::size_t begin, std::size_t end, Visit&& visit) {
+  for (std::size_t f = begin; f < end; ++f) {
+    const auto face = mesh.face(f);
+    for (std::size_t k = 2; k < face.size(); ++k) visit(std::array{face[0], face[k - 1], face[k]});
+  }
+}
+template <class Visit>
+void ForEachTriangle(const Mesh& mesh, Visit&& visit) {
+  ForEachTriangle(mesh, 0, mesh.faces(), visit);
+}
+template <class Visit>
+void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
+  ForEachTriangle(mesh, part.face_offset, part.face_offset + part.face_count, visit);
+}
 
 }  // namespace sinew

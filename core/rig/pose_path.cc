@@ -4,28 +4,17 @@
 #include <cmath>
 #include <numbers>
 
+#include "core/rig/bones.h"
 #include "core/rig/skeleton.h"
 #include "core/solve/rotation.h"
 
 namespace sinew {
 namespace {
 
-constexpr double kSingular = 1e-9;  // |det| / |A|_F^3 below which a joint carries no other
 // Then a chord covers at most 1/8 of 180 degrees and is uniform to 1e-3.
 constexpr int kHalvings = 3;
 
 using Quaternion = std::array<double, 4>;
-
-double FrobeniusCubed(const Mat3d& a) {
-  double sum = 0;
-  for (const double v : a.m) sum += v * v;
-  return sum * std::sqrt(sum);
-}
-
-bool Carries(const AffineD& a) {
-  const Mat3d m = Linear(a);
-  return std::abs(Determinant(m)) > kSingular * FrobeniusCubed(m);
-}
 
 Quaternion Unit(const Quaternion& q) {
   const double n = std::sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
@@ -113,7 +102,7 @@ PosePath::PosePath(std::span<const std::uint32_t> parent, const Pose& from, cons
   std::vector<bool> carries(parent.size());
   for (std::uint32_t j = 0; j < parent.size(); ++j) {
     const AffineD a = ToDouble(from.joints[j]), b = ToDouble(to.joints[j]);
-    carries[j] = Carries(a) && Carries(b);
+    carries[j] = !Flattens(Linear(a)) && !Flattens(Linear(b));
     if (carries[j]) {
       from_inverse[j] = Inverse(a);
       to_inverse[j] = Inverse(b);

@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/rows.h"
+
 namespace sinew {
 namespace {
 
@@ -26,15 +28,7 @@ struct ShapeOffset {
   }
 };
 
-// Non-zero shape offsets of each vertex as compressed rows.
-struct ShapeRows {
-  std::vector<std::uint64_t> offsets;
-  std::vector<ShapeOffset> entries;
-
-  std::span<const ShapeOffset> row(std::size_t v) const {
-    return {entries.data() + offsets[v], offsets[v + 1] - offsets[v]};
-  }
-};
+using ShapeRows = Rows<ShapeOffset>;  // non-zero offsets of each vertex
 
 template <class Visit>
 void VisitShapeOffsets(const Rig& rig, Visit visit) {
@@ -49,18 +43,6 @@ void VisitShapeOffsets(const Rig& rig, Visit visit) {
       ++index;
     }
   }
-}
-
-ShapeRows CollectShapeRows(const Rig& rig) {
-  ShapeRows rows;
-  rows.offsets.assign(rig.vertices() + 1, 0);
-  VisitShapeOffsets(rig, [&](std::uint32_t v, const ShapeOffset&) { ++rows.offsets[v + 1]; });
-  std::partial_sum(rows.offsets.begin(), rows.offsets.end(), rows.offsets.begin());
-  rows.entries.resize(rows.offsets.back());
-  std::vector<std::uint64_t> next(rows.offsets.begin(), rows.offsets.end() - 1);
-  VisitShapeOffsets(rig,
-                    [&](std::uint32_t v, const ShapeOffset& s) { rows.entries[next[v]++] = s; });
-  return rows;
 }
 
 // Compares vertices by their weights and shape offsets.
@@ -88,7 +70,8 @@ struct RowEqual {
 
 // [V] the lowest vertex with the same weights and shape offsets.
 std::vector<std::uint32_t> RowClasses(const Rig& rig) {
-  const ShapeRows shapes = CollectShapeRows(rig);
+  const auto shapes =
+      CollectRows<ShapeOffset>(rig.vertices(), [&](auto add) { VisitShapeOffsets(rig, add); });
   absl::flat_hash_set<std::uint32_t, RowHash, RowEqual> seen(0, RowHash{&rig, &shapes},
                                                              RowEqual{&rig, &shapes});
   std::vector<std::uint32_t> classes(rig.vertices());
@@ -171,22 +154,28 @@ std::vector<std::uint32_t> WeldByPosition(const Mesh& mesh,
   return group;
 }
 
+// Calls visit(a, b, face) for every side of every face whose ends are two points.
+template <class Visit>
+void VisitSides(const Mesh& mesh, const WeldedPoints& welded, Visit visit) {
+  for (std::uint32_t f = 0; f < mesh.faces(); ++f) {
+    std::uint32_t a = welded.point[mesh.face(f).back()];
+    for (const std::uint32_t v : mesh.face(f)) {
+      const std::uint32_t b = welded.point[v];
+      if (a != b) visit(a, b, f);
+      a = b;
+    }
+  }
+}
+
 // Rows of the directed edges passed to `visit`, in any order and with duplicates.
 template <class VisitEdges>
 Adjacency FromEdges(std::size_t points, VisitEdges visit) {
-  std::vector<std::uint64_t> offsets(points + 1, 0);
-  visit([&](std::uint32_t a, std::uint32_t b) {
-    ++offsets[a + 1];
-    ++offsets[b + 1];
+  auto [offsets, raw] = CollectRows<std::uint32_t>(points, [&](auto add) {
+    visit([&](std::uint32_t a, std::uint32_t b) {
+      add(a, b);
+      add(b, a);
+    });
   });
-  std::partial_sum(offsets.begin(), offsets.end(), offsets.begin());
-  std::vector<std::uint32_t> raw(offsets.back());
-  std::vector<std::uint64_t> next(offsets.begin(), offsets.end() - 1);
-  visit([&](std::uint32_t a, std::uint32_t b) {
-    raw[next[a]++] = b;
-    raw[next[b]++] = a;
-  });
-
   Adjacency adjacency;
   adjacency.offsets.reserve(points + 1);
   adjacency.offsets.push_back(0);
@@ -216,6 +205,7 @@ WeldedPoints Numbered(std::vector<std::uint32_t> group) {
     if (fresh) welded.first.push_back(v);
     group[v] = entry->second;
   }
+  welded.first.shrink_to_fit();
   welded.point = std::move(group);
   return welded;
 }
@@ -260,26 +250,17 @@ PointOrder OrderPoints(const WeldedPoints& welded, const BlockLayout& layout) {
 
 Adjacency PolygonNeighbours(const Mesh& mesh, const WeldedPoints& welded) {
   return FromEdges(welded.points(), [&](auto edge) {
-    for (std::size_t f = 0; f < mesh.faces(); ++f) {
-      const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
-      std::uint32_t a = welded.point[mesh.face_vertices()[end - 1]];
-      for (std::uint32_t c = begin; c < end; ++c) {
-        const std::uint32_t b = welded.point[mesh.face_vertices()[c]];
-        if (a != b) edge(a, b);
-        a = b;
-      }
-    }
+    VisitSides(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t) { edge(a, b); });
   });
 }
 
 Adjacency TriangleNeighbours(const Mesh& mesh, const WeldedPoints& welded) {
   return FromEdges(welded.points(), [&](auto edge) {
     for (std::size_t f = 0; f < mesh.faces(); ++f) {
-      const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
-      const std::uint32_t a = welded.point[mesh.face_vertices()[begin]];
+      const std::uint32_t a = welded.point[mesh.face(f).front()];
       std::uint32_t b = a;
-      for (std::uint32_t k = begin + 1; k < end; ++k) {
-        const std::uint32_t c = welded.point[mesh.face_vertices()[k]];
+      for (const std::uint32_t v : mesh.face(f).subspan(1)) {
+        const std::uint32_t c = welded.point[v];
         if (b != c) edge(b, c);
         if (a != c) edge(a, c);
         b = c;
@@ -295,15 +276,9 @@ std::vector<std::uint8_t> BorderPoints(const Mesh& mesh, const WeldedPoints& wel
   };
   std::vector<FaceEdge> edges;
   edges.reserve(mesh.face_vertices().size());
-  for (std::uint32_t f = 0; f < mesh.faces(); ++f) {
-    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
-    std::uint32_t a = welded.point[mesh.face_vertices()[end - 1]];
-    for (std::uint32_t c = begin; c < end; ++c) {
-      const std::uint32_t b = welded.point[mesh.face_vertices()[c]];
-      if (a != b) edges.push_back({std::min(a, b), std::max(a, b), f});
-      a = b;
-    }
-  }
+  VisitSides(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t f) {
+    edges.push_back({std::min(a, b), std::max(a, b), f});
+  });
   std::ranges::sort(edges);
   edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
   std::vector<std::uint8_t> border(welded.points(), 0);

@@ -41,23 +41,16 @@ Components FindComponents(const Adjacency& ring) {
 
 // [P] a third of the triangles around each point, in the bind pose.
 std::vector<double> Areas(const Rig& rig, const WeldedPoints& welded) {
-  const Mesh& mesh = rig.mesh();
   const std::vector<AffineD> to_pose = ToBindPose(rig, BindPose(rig));
   std::vector<Vec3d> places;
   places.reserve(welded.points());
   for (const std::uint32_t v : welded.first) places.push_back(InBindPose(rig, to_pose, v));
   std::vector<double> areas(welded.points(), 0.0);
-  for (std::size_t f = 0; f < mesh.faces(); ++f) {
-    const auto corners = mesh.face_vertices().subspan(
-        mesh.face_offsets()[f], mesh.face_offsets()[f + 1] - mesh.face_offsets()[f]);
-    for (std::size_t k = 2; k < corners.size(); ++k) {
-      const std::array<std::uint32_t, 3> t = {
-          welded.point[corners[0]], welded.point[corners[k - 1]], welded.point[corners[k]]};
-      const double area =
-          Length(Cross(places[t[1]] - places[t[0]], places[t[2]] - places[t[0]])) / 6;
-      for (const std::uint32_t p : t) areas[p] += area;
-    }
-  }
+  ForEachTriangle(rig.mesh(), [&](std::array<std::uint32_t, 3> t) {
+    for (std::uint32_t& corner : t) corner = welded.point[corner];
+    const double area = Length(Cross(places[t[1]] - places[t[0]], places[t[2]] - places[t[0]])) / 6;
+    for (const std::uint32_t p : t) areas[p] += area;
+  });
   return areas;
 }
 

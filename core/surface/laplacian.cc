@@ -50,16 +50,16 @@ void AddEdge(const Adjacency& adjacency, std::uint32_t a, std::uint32_t b, doubl
 }
 
 void AddTriangle(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& adjacency,
-                 const std::uint32_t (&corner)[3], std::vector<double>& weights) {
+                 const std::array<std::uint32_t, 3>& corner, std::vector<double>& weights) {
   Vec3d u[3];
-  for (int i = 0; i < 3; ++i) u[i] = ToDouble(mesh.positions()[welded.first[corner[i]]]);
+  for (std::size_t i = 0; i < 3; ++i) u[i] = ToDouble(mesh.positions()[welded.first[corner[i]]]);
   const Vec3d edge[3] = {u[2] - u[1], u[0] - u[2], u[1] - u[0]};  // opposite corner i
   const Vec3d cross = Cross(edge[1], edge[2]);
   const double area = std::sqrt(Dot(cross, cross));
   const double longest =
       std::max({Dot(edge[0], edge[0]), Dot(edge[1], edge[1]), Dot(edge[2], edge[2])});
   if (!(area > kFlatTriangle * longest)) return;
-  for (int i = 0; i < 3; ++i) {
+  for (std::size_t i = 0; i < 3; ++i) {
     const double cotangent = -Dot(edge[(i + 1) % 3], edge[(i + 2) % 3]) / area;
     AddEdge(adjacency, corner[(i + 1) % 3], corner[(i + 2) % 3], 0.5 * cotangent, weights);
   }
@@ -106,18 +106,11 @@ NeighbourWeights InverseDistanceWeights(const Mesh& mesh, const WeldedPoints& we
 NeighbourWeights CotangentWeights(const Mesh& mesh, const WeldedPoints& welded,
                                   const Adjacency& triangle_neighbours, NegativeWeights negative) {
   std::vector<double> weights(triangle_neighbours.neighbours.size(), 0.0);
-  for (std::size_t f = 0; f < mesh.faces(); ++f) {
-    const auto corners = mesh.face_vertices().subspan(
-        mesh.face_offsets()[f], mesh.face_offsets()[f + 1] - mesh.face_offsets()[f]);
-    for (std::size_t k = 2; k < corners.size(); ++k) {
-      const std::uint32_t triangle[3] = {welded.point[corners[0]], welded.point[corners[k - 1]],
-                                         welded.point[corners[k]]};
-      if (triangle[0] == triangle[1] || triangle[1] == triangle[2] || triangle[2] == triangle[0]) {
-        continue;
-      }
-      AddTriangle(mesh, welded, triangle_neighbours, triangle, weights);
-    }
-  }
+  ForEachTriangle(mesh, [&](std::array<std::uint32_t, 3> t) {
+    for (std::uint32_t& corner : t) corner = welded.point[corner];
+    if (t[0] == t[1] || t[1] == t[2] || t[2] == t[0]) return;
+    AddTriangle(mesh, welded, triangle_neighbours, t, weights);
+  });
   if (negative == NegativeWeights::kClamp) ClampWeights(weights);
   return Normalise(triangle_neighbours, weights);
 }

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <span>
 
+#include "core/base/rows.h"
 #include "core/base/vectors.h"
 
 namespace sinew {
@@ -19,43 +19,23 @@ struct RingEdge {
   auto operator<=>(const RingEdge&) const = default;
 };
 
-// Ring edges of each point as compressed rows.
-struct Rings {
-  std::vector<std::uint64_t> offsets;
-  std::vector<RingEdge> edges;
-
-  std::span<RingEdge> row(std::size_t p) {
-    return {edges.data() + offsets[p], offsets[p + 1] - offsets[p]};
-  }
-};
-
 template <class Visit>
 void VisitTriangles(const Mesh& mesh, const WeldedPoints& welded, Visit visit) {
-  for (std::size_t f = 0; f < mesh.faces(); ++f) {
-    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
-    const auto point = [&](std::uint32_t c) { return welded.point[mesh.face_vertices()[c]]; };
-    for (std::uint32_t c = begin + 2; c < end; ++c) {
-      const std::uint32_t a = point(begin), b = point(c - 1), d = point(c);
-      if (a != b && b != d && d != a) visit(a, b, d);
-    }
-  }
+  ForEachTriangle(mesh, [&](const std::array<std::uint32_t, 3>& t) {
+    const std::uint32_t a = welded.point[t[0]], b = welded.point[t[1]], c = welded.point[t[2]];
+    if (a != b && b != c && c != a) visit(a, b, c);
+  });
 }
 
-Rings CollectRings(const Mesh& mesh, const WeldedPoints& welded) {
-  Rings rings;
-  rings.offsets.assign(welded.points() + 1, 0);
-  VisitTriangles(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    for (const std::uint32_t p : {a, b, c}) ++rings.offsets[p + 1];
+// Ring edges of each point.
+Rows<RingEdge> CollectRings(const Mesh& mesh, const WeldedPoints& welded) {
+  return CollectRows<RingEdge>(welded.points(), [&](auto add) {
+    VisitTriangles(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+      add(a, RingEdge{b, c});
+      add(b, RingEdge{c, a});
+      add(c, RingEdge{a, b});
+    });
   });
-  std::partial_sum(rings.offsets.begin(), rings.offsets.end(), rings.offsets.begin());
-  rings.edges.resize(rings.offsets.back());
-  std::vector<std::uint64_t> next(rings.offsets.begin(), rings.offsets.end() - 1);
-  VisitTriangles(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
-    rings.edges[next[a]++] = {b, c};
-    rings.edges[next[b]++] = {c, a};
-    rings.edges[next[c]++] = {a, b};
-  });
-  return rings;
 }
 
 // [P] unit normals; 0 0 0 if undefined.
@@ -64,8 +44,7 @@ std::vector<Vec3d> PointNormals(const Mesh& mesh, const WeldedPoints& welded) {
   std::vector<double> sizes(welded.points(), 0.0);
   std::vector<std::uint32_t> around;
   for (std::size_t f = 0; f < mesh.faces(); ++f) {
-    const auto corners = mesh.face_vertices().subspan(
-        mesh.face_offsets()[f], mesh.face_offsets()[f + 1] - mesh.face_offsets()[f]);
+    const auto corners = mesh.face(f);
     const Vec3d origin = ToDouble(mesh.positions()[corners[0]]);
     Vec3d area;
     double size = 0;
@@ -136,7 +115,7 @@ bool WeighRing(std::span<const RingEdge> ring, const Vec3d& at, const Vec3d& nor
 std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welded,
                                      const Adjacency& triangle_neighbours) {
   std::vector<double> result(triangle_neighbours.neighbours.size(), 0.0);
-  Rings rings = CollectRings(mesh, welded);
+  Rows<RingEdge> rings = CollectRings(mesh, welded);
   const std::vector<Vec3d> normals = PointNormals(mesh, welded);
   std::vector<Vec3d> rest(welded.points());
   for (std::size_t p = 0; p < rest.size(); ++p) {
@@ -145,7 +124,8 @@ std::vector<double> MeanValueWeights(const Mesh& mesh, const WeldedPoints& welde
   std::vector<RingEdge> walk;
   std::vector<double> weights;
   for (std::size_t p = 0; p < rest.size(); ++p) {
-    std::span<RingEdge> ring = rings.row(p);
+    std::span<RingEdge> ring =
+        std::span(rings.values).subspan(rings.offsets[p], rings.offsets[p + 1] - rings.offsets[p]);
     std::ranges::sort(ring);
     ring =
         ring.first(static_cast<std::size_t>(std::unique(ring.begin(), ring.end()) - ring.begin()));

@@ -71,10 +71,8 @@ MuscleFootprint MakeFootprint(const Rig& rig, const BindPoseSkin& skin, std::siz
     PointBlock points;
     FieldBlock field;
     for (std::size_t i = 0; i < kLanes; ++i) {
-      const Vec3f p = ToFloat(skin.points[footprint.vertices[begin + std::min(i, count - 1)]]);
-      points.x[i] = p.x;
-      points.y[i] = p.y;
-      points.z[i] = p.z;
+      const std::uint32_t v = footprint.vertices[begin + std::min(i, count - 1)];
+      points.Set(i, ToFloat(skin.points[v]));
     }
     EvaluateMuscle(footprint.shape, 0, points, field);
     footprint.values.insert(footprint.values.end(), field.value, field.value + count);

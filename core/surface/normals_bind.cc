@@ -28,11 +28,7 @@ RestSurface MakeRestSurface(const Mesh& mesh, const BlockLayout& layout, const N
                             const Task& task) {
   AlignedVector<PointBlock> blocks(layout.blocks());
   for (std::size_t i = 0; i < layout.order.size(); ++i) {
-    const Vec3f& p = mesh.positions()[layout.Vertex(i)];
-    PointBlock& block = blocks[i / kLanes];
-    block.x[i % kLanes] = p.x;
-    block.y[i % kLanes] = p.y;
-    block.z[i % kLanes] = p.z;
+    blocks[i / kLanes].Set(i % kLanes, mesh.positions()[layout.Vertex(i)]);
   }
   RestSurface rest;
   rest.packed.resize(std::size_t{tables.lanes} * 4);

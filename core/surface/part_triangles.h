@@ -1,4 +1,4 @@
-// part_triangles.h - the triangles of a mesh by part, and the parts' orientation.
+// part_triangles.h - the orientation of a mesh's parts, and outward normals.
 #pragma once
 
 #include <array>
@@ -11,18 +11,6 @@
 #include "core/surface/adjacency.h"
 
 namespace sinew {
-
-// Visits the vertices of each triangle; polygons are split into fans from their first corner.
-template <class Visit>
-void ForEachTriangle(const Mesh& mesh, const MeshPart& part, Visit&& visit) {
-  for (std::uint32_t f = part.face_offset; f < part.face_offset + part.face_count; ++f) {
-    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
-    for (std::uint32_t c = begin + 1; c + 1 < end; ++c) {
-      visit(std::array{mesh.face_vertices()[begin], mesh.face_vertices()[c],
-                       mesh.face_vertices()[c + 1]});
-    }
-  }
-}
 
 // -1 if a part is wound inside out (its signed volume about its centre is negative), else 1.
 //

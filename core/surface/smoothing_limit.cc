@@ -19,21 +19,16 @@ double TwiceArea(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
 std::vector<double> AreaKept(const Mesh& mesh, const WeldedPoints& welded,
                              std::span<const Vec3d> smoothed) {
   std::vector<double> rest(welded.points(), 0.0), after(welded.points(), 0.0);
-  for (std::size_t f = 0; f < mesh.faces(); ++f) {
-    const auto corners = mesh.face_vertices().subspan(
-        mesh.face_offsets()[f], mesh.face_offsets()[f + 1] - mesh.face_offsets()[f]);
-    for (std::size_t k = 2; k < corners.size(); ++k) {
-      const std::uint32_t t[3] = {welded.point[corners[0]], welded.point[corners[k - 1]],
-                                  welded.point[corners[k]]};
-      const auto at = [&](std::size_t i) { return ToDouble(mesh.positions()[welded.first[t[i]]]); };
-      const double before = TwiceArea(at(0), at(1), at(2));
-      const double now = TwiceArea(smoothed[t[0]], smoothed[t[1]], smoothed[t[2]]);
-      for (const std::uint32_t p : t) {
-        rest[p] += before;
-        after[p] += now;
-      }
+  ForEachTriangle(mesh, [&](std::array<std::uint32_t, 3> t) {
+    for (std::uint32_t& corner : t) corner = welded.point[corner];
+    const auto at = [&](std::size_t i) { return ToDouble(mesh.positions()[welded.first[t[i]]]); };
+    const double before = TwiceArea(at(0), at(1), at(2));
+    const double now = TwiceArea(smoothed[t[0]], smoothed[t[1]], smoothed[t[2]]);
+    for (const std::uint32_t p : t) {
+      rest[p] += before;
+      after[p] += now;
     }
-  }
+  });
   for (std::size_t p = 0; p < rest.size(); ++p) after[p] = rest[p] > 0 ? after[p] / rest[p] : 1;
   return after;
 }

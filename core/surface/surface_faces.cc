@@ -15,17 +15,12 @@ constexpr std::size_t kWalkedCorners = 8;  // larger faces are walked once per f
 
 using Pairs = std::vector<std::pair<std::uint32_t, std::uint32_t>>;
 
-std::span<const std::uint32_t> FaceVertices(const Mesh& mesh, std::uint32_t f) {
-  const std::uint32_t begin = mesh.face_offsets()[f];
-  return mesh.face_vertices().subspan(begin, mesh.face_offsets()[f + 1] - begin);
-}
-
 std::vector<std::uint32_t> OrderFaces(const Mesh& mesh, std::span<const std::uint32_t> corner) {
   Pairs keys;
   keys.reserve(mesh.faces());
   for (std::uint32_t f = 0; f < mesh.faces(); ++f) {
     auto lowest = std::numeric_limits<std::uint32_t>::max();
-    for (const std::uint32_t v : FaceVertices(mesh, f)) lowest = std::min(lowest, corner[v]);
+    for (const std::uint32_t v : mesh.face(f)) lowest = std::min(lowest, corner[v]);
     keys.emplace_back(lowest, f);
   }
   std::ranges::sort(keys);
@@ -82,7 +77,7 @@ SurfaceFaces MakeSurfaceFaces(const Mesh& mesh, std::span<const std::uint32_t> c
   for (std::size_t size = 3; size <= 5; ++size) {  // 5 means 5 or more
     auto& corners = size == 3 ? surface.triangles : size == 4 ? surface.quads : surface.polygons;
     for (const std::uint32_t f : faces) {
-      const auto vertices = FaceVertices(mesh, f);
+      const auto vertices = mesh.face(f);
       if (std::min<std::size_t>(vertices.size(), 5) != size) continue;
       around.clear();
       for (const std::uint32_t v : vertices) {

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <ranges>
 
+#include "core/base/rows.h"
 #include "core/base/status.h"
 #include "core/deform/cor/cor_centres.h"
 #include "core/deform/cor/cor_kernel.h"
@@ -28,17 +30,14 @@ class Partners {
   Partners(const CorSurface& surface, const Rig& rig) : surface_(surface) {
     const std::size_t joints = rig.bindings().size();
     top_.resize(joints);
-    offset_.assign(rig.vertices() + 1, 0);
-    for (const CorUser& user : surface.users) ++offset_[user.vertex + 1u];
-    for (std::size_t v = 0; v < rig.vertices(); ++v) offset_[v + 1] += offset_[v];
-    rows_.resize(surface.users.size());
-    std::vector<std::uint64_t> next(offset_.begin(), offset_.end() - 1);
-    for (std::size_t j = 0; j < joints; ++j) {
-      for (const CorUser& user : surface.UsersOf(j)) {
-        rows_[next[user.vertex]++] = {static_cast<std::uint16_t>(j), user.weight};
-        top_[j] = std::max(top_[j], user.weight);
+    rows_ = CollectRows<Weight>(rig.vertices(), [&](auto add) {
+      for (std::size_t j = 0; j < joints; ++j) {
+        for (const CorUser& user : surface.UsersOf(j)) {
+          add(user.vertex, Weight{static_cast<std::uint16_t>(j), user.weight});
+          top_[j] = std::max(top_[j], user.weight);
+        }
       }
-    }
+    });
     found_.resize(joints);
   }
 
@@ -46,9 +45,8 @@ class Partners {
   void Append(std::size_t j, std::vector<CorPair>& pairs) {
     touched_.clear();
     for (const CorUser& user : surface_.UsersOf(j)) {
-      for (std::uint64_t i = offset_[user.vertex + 1]; i-- > offset_[user.vertex];) {
-        const auto [k, weight] = rows_[i];  // ascending by joint: scan from the back down to j
-        if (k <= j) break;
+      for (const auto [k, weight] : rows_.row(user.vertex) | std::views::reverse) {
+        if (k <= j) break;  // ascending by joint: scanned from the back down to j
         Found& found = found_[k];
         if (found.users++ == 0) touched_.push_back(k);
         found.reach2 = std::max(found.reach2, user.weight * user.weight + weight * weight);
@@ -78,9 +76,8 @@ class Partners {
     float weight;
   };
   const CorSurface& surface_;
-  std::vector<float> top_;             // [E]
-  std::vector<std::uint64_t> offset_;  // [V + 1]
-  std::vector<Weight> rows_;
+  std::vector<float> top_;    // [E]
+  Rows<Weight> rows_;         // of each vertex
   std::vector<Found> found_;  // [E]
   std::vector<std::uint16_t> touched_;
 };
@@ -90,16 +87,13 @@ class CarrierCount {
  public:
   explicit CarrierCount(const CorSurface& surface)
       : surface_(surface), slot_(surface.joints(), nullptr) {
-    offset_.assign(surface.corners.size() + 1, 0);
-    for (const CorCarrier& carrier : surface.carriers) ++offset_[carrier.triangle + 1u];
-    for (std::size_t t = 0; t < surface.corners.size(); ++t) offset_[t + 1] += offset_[t];
-    joints_.resize(surface.carriers.size());
-    std::vector<std::uint64_t> next(offset_.begin(), offset_.end() - 1);
-    for (std::size_t j = 0; j < surface.joints(); ++j) {
-      for (const CorCarrier& carrier : surface.CarriersOf(j)) {
-        joints_[next[carrier.triangle]++] = static_cast<std::uint16_t>(j);
+    joints_ = CollectRows<std::uint16_t>(surface.corners.size(), [&](auto add) {
+      for (std::size_t j = 0; j < surface.joints(); ++j) {
+        for (const CorCarrier& carrier : surface.CarriersOf(j)) {
+          add(carrier.triangle, static_cast<std::uint16_t>(j));
+        }
       }
-    }
+    });
   }
 
   // pairs: all those with lower joint j.
@@ -108,12 +102,13 @@ class CarrierCount {
       slot_[pair.k] = &pair;
       pair.carriers = 0;
       pair.pieces = 0;
-      pair.rows = Rows(j) + Rows(pair.k);
+      pair.rows = CountRows(j) + CountRows(pair.k);
     }
     for (const CorCarrier& carrier : surface_.CarriersOf(j)) {
       const std::uint32_t t = carrier.triangle;
-      for (std::uint64_t i = offset_[t + 1]; i-- > offset_[t] && joints_[i] > j;) {
-        if (CorPair* pair = slot_[joints_[i]]; pair != nullptr) {
+      for (const std::uint16_t k : joints_.row(t) | std::views::reverse) {
+        if (k <= j) break;
+        if (CorPair* pair = slot_[k]; pair != nullptr) {
           ++pair->carriers;
           pair->pieces += surface_.piece_count[t];
         }
@@ -123,14 +118,13 @@ class CarrierCount {
   }
 
  private:
-  std::size_t Rows(std::size_t j) const {
+  std::size_t CountRows(std::size_t j) const {
     return surface_.CarriersOf(j).size() + surface_.UsersOf(j).size();
   }
 
   const CorSurface& surface_;
-  std::vector<std::uint64_t> offset_;  // [T + 1] into joints_
-  std::vector<std::uint16_t> joints_;  // of each triangle, rising
-  std::vector<CorPair*> slot_;         // [E] of the present joint
+  Rows<std::uint16_t> joints_;  // of each triangle, rising
+  std::vector<CorPair*> slot_;  // [E] of the present joint
 };
 
 }  // namespace

@@ -76,21 +76,16 @@ std::array<double, 3> SquaredSides(std::span<const CornerWeights::Entry> entries
 }
 
 void AddTriangles(const Mesh& mesh, CorSurface& surface) {
-  const auto faces = mesh.face_vertices();
   double total = 0;
-  for (std::size_t f = 0; f < mesh.faces(); ++f) {
-    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
-    const Vec3d a = ToDouble(mesh.positions()[faces[begin]]);
-    for (std::uint32_t k = begin + 2; k < end; ++k) {
-      const Vec3d b = ToDouble(mesh.positions()[faces[k - 1]]) - a;
-      const Vec3d normal = Cross(b, ToDouble(mesh.positions()[faces[k]]) - a);
-      const double area = 0.5 * std::sqrt(Dot(normal, normal));
-      if (!(area > 0)) continue;
-      surface.corners.push_back({faces[begin], faces[k - 1], faces[k]});
-      surface.area.push_back(area);
-      total += area;
-    }
-  }
+  ForEachTriangle(mesh, [&](const std::array<std::uint32_t, 3>& t) {
+    const auto at = [&](std::size_t i) { return ToDouble(mesh.positions()[t[i]]); };
+    const Vec3d normal = Cross(at(1) - at(0), at(2) - at(0));
+    const double area = 0.5 * std::sqrt(Dot(normal, normal));
+    if (!(area > 0)) return;
+    surface.corners.push_back(t);
+    surface.area.push_back(area);
+    total += area;
+  });
   for (double& area : surface.area) area /= total;
 }
 

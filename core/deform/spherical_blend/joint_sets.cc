@@ -1,10 +1,10 @@
 #include "core/deform/spherical_blend/joint_sets.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 
 #include "core/base/status.h"
+#include "core/rig/bones.h"
 
 namespace sinew {
 namespace {
@@ -29,13 +29,6 @@ absl::Status ForEachRun(const Rig& rig, const BlockLayout& layout, std::uint32_t
     last = set;
   }
   return task.CheckCancelled();
-}
-
-bool Invertible(const AffineD& a) {
-  const Mat3d m = Linear(a);
-  double sum = 0;
-  for (const double v : m.m) sum += v * v;
-  return std::abs(Determinant(m)) > 1e-9 * sum * std::sqrt(sum);
 }
 
 constexpr std::uint32_t kNoBinding = 0xffffffffu;
@@ -95,7 +88,7 @@ std::vector<Vec3d> BindOrigins(const Rig& rig, const Vec3d& centre) {
   for (const Binding& binding : rig.bindings()) {
     const AffineD& rest = rig.skeleton().rest_model()[binding.joint];
     origins.push_back(
-        Translation(Invertible(binding.inverse_bind) ? Inverse(binding.inverse_bind) : rest) -
+        Translation(Flattens(Linear(binding.inverse_bind)) ? rest : Inverse(binding.inverse_bind)) -
         centre);
   }
   return origins;
@@ -151,7 +144,9 @@ Vec3d ExpectedCentres::OriginOf(std::uint32_t joint, std::uint16_t near) const {
   const Binding& binding = rig_.bindings()[near];
   const Vec3d at_rest = Translation(rest[joint]);
   const AffineD& near_rest = rest[binding.joint];
-  if (!Invertible(binding.inverse_bind) || !Invertible(near_rest)) return at_rest - centre_;
+  if (Flattens(Linear(binding.inverse_bind)) || Flattens(Linear(near_rest))) {
+    return at_rest - centre_;
+  }
   return Apply(Inverse(binding.inverse_bind), Apply(Inverse(near_rest), at_rest)) - centre_;
 }
 
