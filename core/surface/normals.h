@@ -76,6 +76,10 @@ struct SurfaceOut {
 
 class NormalFinisher {
  public:
+  // The parts of the surface that Bind uses.
+  static constexpr std::uint32_t kSurface =
+      RigSurface::kWelded | RigSurface::kOrder | RigSurface::kPolygons;
+
   // kCancelled.
   static absl::StatusOr<NormalFinisher> Bind(const RigSurface& surface, const Task& task);
 

@@ -3,33 +3,56 @@
 #include "core/surface/mean_value.h"
 
 namespace sinew {
+namespace {
+
+template <class T, class Make>
+const T& Once(std::optional<T>& part, Make&& make) {
+  if (!part) part = make();
+  return *part;
+}
+
+}  // namespace
 
 const WeldedPoints& RigSurface::welded() const {
-  return welded_.Get([&] { return Weld(rig_); });
+  return Once(welded_, [&] { return Weld(rig_); });
 }
 
 const PointOrder& RigSurface::order() const {
-  return order_.Get([&] { return OrderPoints(welded(), layout_); });
+  return Once(order_, [&] { return OrderPoints(welded(), layout_); });
 }
 
 const Adjacency& RigSurface::polygons() const {
-  return polygons_.Get([&] { return PolygonNeighbours(rig_.mesh(), welded()); });
+  return Once(polygons_, [&] { return PolygonNeighbours(rig_.mesh(), welded()); });
 }
 
 const Adjacency& RigSurface::triangles() const {
-  return triangles_.Get([&] { return TriangleNeighbours(rig_.mesh(), welded()); });
+  return Once(triangles_, [&] { return TriangleNeighbours(rig_.mesh(), welded()); });
 }
 
 const std::vector<std::uint8_t>& RigSurface::border() const {
-  return border_.Get([&] { return BorderPoints(rig_.mesh(), welded()); });
+  return Once(border_, [&] { return BorderPoints(rig_.mesh(), welded()); });
 }
 
 const std::vector<ComponentRole>& RigSurface::components() const {
-  return components_.Get([&] { return FindComponentRoles(rig_, welded(), triangles(), border()); });
+  return Once(components_,
+              [&] { return FindComponentRoles(rig_, welded(), triangles(), border()); });
 }
 
 const std::vector<double>& RigSurface::mean_value() const {
-  return mean_value_.Get([&] { return MeanValueWeights(rig_.mesh(), welded(), triangles()); });
+  return Once(mean_value_, [&] { return MeanValueWeights(rig_.mesh(), welded(), triangles()); });
+}
+
+void RigSurface::Keep(std::uint32_t parts) {
+  const auto keep = [parts](Part part, auto& value) {
+    if ((parts & part) == 0) value.reset();
+  };
+  keep(kWelded, welded_);
+  keep(kOrder, order_);
+  keep(kPolygons, polygons_);
+  keep(kTriangles, triangles_);
+  keep(kBorder, border_);
+  keep(kComponents, components_);
+  keep(kMeanValue, mean_value_);
 }
 
 std::size_t RigSurface::Bytes(const Rig& rig, std::uint32_t parts) {

@@ -1,11 +1,11 @@
 // rig_surface.h - the welded surface of a rig, built once per bind and shared by all its stages.
 //
-// Each part is built on first use and kept. Thread-safe: parts never change once built.
+// Each part is built on first use and kept until Keep drops it. Belongs to one thread.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <mutex>
+#include <optional>
 #include <vector>
 
 #include "core/rig/layout.h"
@@ -46,30 +46,20 @@ class RigSurface {
   // Weights of the entries of triangles(), see mean_value.h.
   const std::vector<double>& mean_value() const;
 
+  // Drops the other parts; they are built again if used.
+  void Keep(std::uint32_t parts);
   // Upper bound of what the parts `parts` hold once built.
   static std::size_t Bytes(const Rig& rig, std::uint32_t parts);
 
  private:
-  template <class T>
-  struct Lazy {
-    std::once_flag once;
-    T value;
-
-    template <class Make>
-    const T& Get(Make&& make) {
-      std::call_once(once, [&] { value = make(); });
-      return value;
-    }
-  };
-
   const Rig& rig_;
   const BlockLayout& layout_;
-  mutable Lazy<WeldedPoints> welded_;
-  mutable Lazy<PointOrder> order_;
-  mutable Lazy<Adjacency> polygons_, triangles_;
-  mutable Lazy<std::vector<std::uint8_t>> border_;
-  mutable Lazy<std::vector<ComponentRole>> components_;
-  mutable Lazy<std::vector<double>> mean_value_;
+  mutable std::optional<WeldedPoints> welded_;
+  mutable std::optional<PointOrder> order_;
+  mutable std::optional<Adjacency> polygons_, triangles_;
+  mutable std::optional<std::vector<std::uint8_t>> border_;
+  mutable std::optional<std::vector<ComponentRole>> components_;
+  mutable std::optional<std::vector<double>> mean_value_;
 };
 
 }  // namespace sinew

@@ -39,23 +39,22 @@ std::size_t LayoutCostBytes(const Rig& rig) {
 
 absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t controls) {
   if (pose.joints.size() != joints) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("pose.joints: got ", pose.joints.size(), ", need ", joints));
+    return InvalidArgument("pose.joints: got ", pose.joints.size(), ", need ", joints);
   }
   if (!pose.controls.empty() && pose.controls.size() != controls) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("pose.controls: got ", pose.controls.size(), ", need ", controls, " or none"));
+    return InvalidArgument("pose.controls: got ", pose.controls.size(), ", need ", controls,
+                           " or none");
   }
   for (std::size_t j = 0; j < pose.joints.size(); ++j) {
     for (const float value : pose.joints[j].m) {
       if (!std::isfinite(value)) {
-        return absl::InvalidArgumentError(absl::StrCat("pose.joints[", j, "]: is not finite"));
+        return InvalidArgument("pose.joints[", j, "]: is not finite");
       }
     }
   }
   for (std::size_t k = 0; k < pose.controls.size(); ++k) {
     if (!std::isfinite(pose.controls[k])) {
-      return absl::InvalidArgumentError(absl::StrCat("pose.controls[", k, "]: is not finite"));
+      return InvalidArgument("pose.controls[", k, "]: is not finite");
     }
   }
   return absl::OkStatus();
@@ -63,14 +62,13 @@ absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t control
 
 absl::Status CheckBuffer(std::string_view name, std::span<const std::byte> out, std::size_t need) {
   if (out.size() == need) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("output: got ", out.size(), " bytes for ", AbslView(name), ", need ", need));
+  return InvalidArgument("output: got ", out.size(), " bytes for ", name, ", need ", need);
 }
 
 absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
   const std::size_t vertices = deformer.vertices();
   if (out.encoding != Encoding::kFloat32) {
-    return absl::InvalidArgumentError("output.encoding: need FLOAT32");
+    return InvalidArgument("output.encoding: need FLOAT32");
   }
   SINEW_RETURN_IF_ERROR(CheckBuffer("positions", out.positions, vertices * sizeof(Vec3f)));
   if (!out.normals.empty()) {
@@ -78,15 +76,14 @@ absl::Status CheckBuffers(const FrameOut& out, const Deformer& deformer) {
   }
   if (!out.tangents.empty()) {
     if (!deformer.has_tangents()) {
-      return absl::InvalidArgumentError("output: got tangents, but the rig has none");
+      return InvalidArgument("output: got tangents, but the rig has none");
     }
     SINEW_RETURN_IF_ERROR(CheckBuffer("tangents", out.tangents, vertices * sizeof(Vec4f)));
   }
   if (out.vertex_status.empty()) return absl::OkStatus();
   if (!deformer.has_vertex_status()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("output: got vertex_status, but no stage of the recipe writes it, need ",
-                     VertexStatusMethods()));
+    return InvalidArgument("output: got vertex_status, but no stage of the recipe writes it, need ",
+                           VertexStatusMethods());
   }
   return CheckBuffer("vertex_status", out.vertex_status, vertices);
 }
@@ -115,7 +112,7 @@ absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points
     }
   }
   if (!finite) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "pose.joints: the deformed mesh does not fit float32 (matrices or controls too large)");
   }
   return absl::OkStatus();
@@ -125,31 +122,35 @@ absl::Status Write(const BlockLayout& layout, std::span<const PointBlock> points
 
 Deformer::Deformer() = default;
 
-// What binding all stages takes together; stages bind one after the other, and keep what they built
-// of the surface.
+// What binding all stages takes together. They bind one after the other; a part of the surface, or
+// a plan, is released after its last user.
 absl::Status BindPlan::AddCosts(const Task& task) {
   std::vector<BindCost> costs;
-  std::uint32_t surface = 0;
   std::size_t plan_bytes = 0;
   for (std::size_t k = 0; k < recipe_.size(); ++k) {
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    const BindInput input = {*rig_, *layout_, *surface_, k, &task, &stages_[k]};
+    const BindInput input = {*rig_, *layout_, *surface_, k, &task, &stages_[k].plan};
     SINEW_ASSIGN_OR_RETURN(const BindCost cost, StageCost(input, recipe_[k]));
     costs.push_back(cost);
-    surface |= cost.surface;
     plan_bytes += cost.plan_bytes;
   }
-  std::size_t bound = LayoutCostBytes(*rig_) + NormalFinisher::CostBytes(*rig_), peak = bound;
+  std::uint32_t surface = NormalFinisher::kSurface;
+  for (std::size_t k = recipe_.size(); k-- > 0;) stages_[k].surface = surface |= costs[k].surface;
+  std::size_t bound = LayoutCostBytes(*rig_) + NormalFinisher::CostBytes(*rig_);
+  // Planning holds all plans and parts.
+  std::size_t peak = bound + RigSurface::Bytes(*rig_, surface) + plan_bytes;
   double work = 0, frame_ns = 0;
-  for (const BindCost& cost : costs) {
+  for (std::size_t k = 0; k < costs.size(); ++k) {
+    const BindCost& cost = costs[k];
+    plan_bytes -= cost.plan_bytes;
     const std::size_t of_others =
-        RigSurface::Bytes(*rig_, surface & ~cost.surface) + plan_bytes - cost.plan_bytes;
+        RigSurface::Bytes(*rig_, stages_[k].surface & ~cost.surface) + plan_bytes;
     peak = std::max(peak, bound + cost.peak_bytes + of_others);
     bound += cost.bound_bytes;
     work += cost.work;
     frame_ns += cost.frame_ns;
   }
-  peak = std::max(peak, bound + RigSurface::Bytes(*rig_, surface));
+  peak = std::max(peak, bound + RigSurface::Bytes(*rig_, NormalFinisher::kSurface));
   SINEW_RETURN_IF_ERROR(task.CheckMemory(peak));
   estimate_ = {.peak_bytes = peak,
                .bound_bytes = bound,
@@ -166,7 +167,7 @@ absl::StatusOr<BindPlan> Deformer::Plan(const Rig& rig, const Recipe& recipe, co
   plan.rig_ = &rig;
   plan.recipe_ = recipe;
   SINEW_ASSIGN_OR_RETURN(plan.layout_, BlockLayout::Create(rig));
-  plan.surface_ = std::make_shared<const RigSurface>(rig, *plan.layout_);
+  plan.surface_ = std::make_shared<RigSurface>(rig, *plan.layout_);
   plan.stages_.resize(recipe.size());
   SINEW_RETURN_IF_ERROR(plan.AddCosts(task));
   return plan;
@@ -194,11 +195,13 @@ absl::StatusOr<Deformer> Deformer::Bind(BindPlan plan, Task& task) {
   deformer.tables_ = PosedRigTables::Create(rig, plan.layout_->centre);
   deformer.muscles_ = rig.muscle_tables();
   for (std::size_t k = 0; k < plan.recipe_.size(); ++k) {
-    const BindInput input = {rig, *plan.layout_, *plan.surface_, k, &task, &plan.stages_[k]};
+    plan.surface_->Keep(plan.stages_[k].surface);
+    const BindInput input = {rig, *plan.layout_, *plan.surface_, k, &task, &plan.stages_[k].plan};
     SINEW_ASSIGN_OR_RETURN(auto stage, BindStage(input, plan.recipe_[k], task));
     deformer.stages_.push_back(std::move(stage));
-    plan.stages_[k].reset();
+    plan.stages_[k].plan.reset();
   }
+  plan.surface_->Keep(NormalFinisher::kSurface);
   SINEW_ASSIGN_OR_RETURN(NormalFinisher normals, NormalFinisher::Bind(*plan.surface_, task));
   deformer.normals_ = std::make_shared<const NormalFinisher>(std::move(normals));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
@@ -215,7 +218,7 @@ absl::Status Deformer::CheckStages() {
   SINEW_RETURN_IF_ERROR(layout_->Check(bindings));
   SINEW_RETURN_IF_ERROR(muscles_.Check(joints()));
   if (muscles_.controls() > controls()) {
-    return absl::DataLossError("bound data: muscles read controls that are not in the rig");
+    return DataLoss("bound data: muscles read controls that are not in the rig");
   }
   SINEW_RETURN_IF_ERROR(normals_->Check(*layout_));
   scratch_floats_ = normals_->scratch_floats();
@@ -227,12 +230,12 @@ absl::Status Deformer::CheckStages() {
   for (const auto& stage : stages_) {
     SINEW_RETURN_IF_ERROR(stage->Check(*layout_, bindings));
     const StageFacts facts = stage->Facts();
-    if (facts.in != space) return absl::DataLossError("bound data: stages do not chain");
+    if (facts.in != space) return DataLoss("bound data: stages do not chain");
     if (facts.controls > controls()) {
-      return absl::DataLossError("bound data: a stage reads controls that are not in the rig");
+      return DataLoss("bound data: a stage reads controls that are not in the rig");
     }
     if (facts.joints > joints()) {
-      return absl::DataLossError("bound data: a stage reads joints that are not in the rig");
+      return DataLoss("bound data: a stage reads joints that are not in the rig");
     }
     space = facts.out;
     scratch_floats_ = std::max(scratch_floats_, facts.scratch_floats);
@@ -247,7 +250,7 @@ absl::Status Deformer::CheckStages() {
     needs_rotations_ = needs_rotations_ || facts.rotations;
     has_vertex_status_ = has_vertex_status_ || facts.vertex_status;
   }
-  if (space != Space::kPosed) return absl::DataLossError("bound data: no stage poses the mesh");
+  if (space != Space::kPosed) return DataLoss("bound data: no stage poses the mesh");
   return absl::OkStatus();
 }
 
@@ -304,10 +307,9 @@ absl::Status Deformer::CheckState(const StreamState& state) const {
                         state.floats.size() == state_floats_)) {
     return absl::OkStatus();
   }
-  return absl::InvalidArgumentError(
-      absl::StrCat("state: got ", state.joints.size(), " joints, ", state.controls.size(),
-                   " controls and ", state.floats.size(), " floats, need ", joints(), ", ",
-                   controls(), " and ", state_floats_, ", or an empty state"));
+  return InvalidArgument("state: got ", state.joints.size(), " joints, ", state.controls.size(),
+                         " controls and ", state.floats.size(), " floats, need ", joints(), ", ",
+                         controls(), " and ", state_floats_, ", or an empty state");
 }
 
 absl::Status Deformer::Evaluate(const Pose& pose, FrameOut& out, Workspace& workspace,
@@ -412,7 +414,7 @@ absl::StatusOr<Deformer> Deformer::Load(const TableReader& tables) {
   const std::string beyond = absl::StrCat("stage/", records.size(), "/");
   for (const TableReader::Table& table : tables.Tables()) {
     if (table.name.starts_with(beyond)) {
-      return absl::DataLossError("bound data: tables of a stage without its record");
+      return DataLoss("bound data: tables of a stage without its record");
     }
   }
   SINEW_RETURN_IF_ERROR(deformer.CheckStages());

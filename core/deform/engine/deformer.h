@@ -82,11 +82,16 @@ class BindPlan {
   friend class Deformer;
   absl::Status AddCosts(const Task& task);
 
+  // What planning a stage leaves for binding it.
+  struct StagePlan {
+    std::any plan;              // see BindInput::plan
+    std::uint32_t surface = 0;  // parts used by this stage and what binds after it
+  };
   const Rig* rig_ = nullptr;
   Recipe recipe_;
   std::shared_ptr<const BlockLayout> layout_;
-  std::shared_ptr<const RigSurface> surface_;
-  std::vector<std::any> stages_;  // see BindInput::plan
+  std::shared_ptr<RigSurface> surface_;
+  std::vector<StagePlan> stages_;
   BindEstimate estimate_;
 };
 

@@ -48,9 +48,10 @@ Vec3d RestOf(const SkinSurface& skin, const BlockLayout& layout, std::uint32_t p
 void SetRows(const RigSurface& surface, SkinSurface& skin) {
   const Adjacency& ring = surface.triangles();
   const PointOrder& order = surface.order();
+  // First, because computing it takes the most memory.
+  const std::vector<double>& mean_value = surface.mean_value();
   const NeighbourWeights cotangent =
       CotangentWeights(surface.rig().mesh(), surface.welded(), ring, NegativeWeights::kClamp);
-  const std::vector<double>& mean_value = surface.mean_value();
   skin.cotangent.reserve(ring.neighbours.size());
   skin.mean_value.reserve(ring.neighbours.size());
   std::vector<std::uint32_t> offsets = {0}, neighbours;
