@@ -20,6 +20,7 @@ namespace sinew {
 struct TableSizes {
   std::size_t vertices = 0, blocks = 0, lanes = 0, bindings = 0, joints = 0;
   std::size_t field_parts = 0;
+  std::span<const std::uint16_t> pivots{};  // [blocks] first binding of each block
 };
 
 namespace rule {

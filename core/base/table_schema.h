@@ -68,49 +68,13 @@ struct Within {
   double low, high;
 };
 
-struct Finite {
-  template <class V>
-  std::string Check(std::span<const V> values, const TableSizes&) const {
-    const auto good = [](double number) { return std::isfinite(number); };
-    return CheckEach(
-        values, [&](const V& v) { return AllNumbers(v, good); }, "finite numbers");
-  }
-};
-
-// Finite and not below 0.
-struct NotNegative {
-  template <class V>
-  std::string Check(std::span<const V> values, const TableSizes&) const {
-    const auto good = [](double number) { return number >= 0 && std::isfinite(number); };
-    return CheckEach(
-        values, [&](const V& v) { return AllNumbers(v, good); }, "0 or more");
-  }
-};
-
-// Finite and above 0.
-struct Positive {
-  template <class V>
-  std::string Check(std::span<const V> values, const TableSizes&) const {
-    const auto good = [](double number) { return number > 0 && std::isfinite(number); };
-    return CheckEach(
-        values, [&](const V& v) { return AllNumbers(v, good); }, "more than 0");
-  }
-};
-
 // x y z have length 1, but for rounding.
 template <class V>
 bool IsUnit(const V& v) {
   const double length2 = double{v.x} * v.x + double{v.y} * v.y + double{v.z} * v.z;
   return length2 > 0.999 && length2 < 1.001;
 }
-struct UnitLength {
-  template <class V>
-  std::string Check(std::span<const V> values, const TableSizes&) const {
-    return CheckEach(values, IsUnit<V>, "a unit vector");
-  }
-};
-
-// What only one method knows about its values.
+// Every value is good; `need` says what that means.
 template <class Good>
 struct Each {
   Each(const char* needed, Good is_good) : need(needed), good(is_good) {}
@@ -121,6 +85,26 @@ struct Each {
   const char* need;
   Good good;
 };
+
+// good(number) holds for all numbers of all values.
+template <class Good>
+auto EachNumber(const char* need, Good good) {
+  return Each(need, [good](const auto& value) { return AllNumbers(value, good); });
+}
+inline auto Finite() {
+  return EachNumber("finite numbers", [](double number) { return std::isfinite(number); });
+}
+inline auto NotNegative() {
+  return EachNumber("0 or more",
+                    [](double number) { return number >= 0 && std::isfinite(number); });
+}
+inline auto Positive() {
+  return EachNumber("more than 0",
+                    [](double number) { return number > 0 && std::isfinite(number); });
+}
+inline auto UnitLength() {
+  return Each("a unit vector", [](const auto& value) { return IsUnit(value); });
+}
 
 // Every value is valid, or the object's own check covers it.
 struct Any {
@@ -159,7 +143,7 @@ absl::Status CheckFields(std::string_view owner, const Object& object, const Tab
     if (!problem.empty()) problem = absl::StrCat(AbslView(name), ": ", problem);
   });
   if (problem.empty()) return absl::OkStatus();
-  return absl::DataLossError(absl::StrCat("bound data: ", AbslView(owner), ": ", problem));
+  return DataLoss("bound data: ", owner, ": ", problem);
 }
 
 }  // namespace sinew

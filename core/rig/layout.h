@@ -10,8 +10,12 @@
 
 #include <absl/status/statusor.h>
 
+#include <algorithm>
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -22,6 +26,29 @@
 #include "core/rig/rig.h"
 
 namespace sinew {
+
+namespace rule {
+
+// Bindings by block: each block's begin with its pivot and rise behind it.
+struct PivotFirst {
+  template <class V>
+  std::string Check(std::span<const V> entry, const TableSizes& rig) const {
+    for (std::size_t b = 0; b < rig.pivots.size(); ++b) {
+      const auto row = entry.subspan(offset[b], offset[b + 1] - offset[b]);
+      const auto rest = row.subspan(1);
+      if (row.front() == rig.pivots[b] &&
+          std::ranges::adjacent_find(rest, std::greater_equal()) == rest.end()) {
+        continue;
+      }
+      return absl::StrCat("block ", b, ": need the pivot ", rig.pivots[b],
+                          ", then rising bindings");
+    }
+    return {};
+  }
+  std::span<const std::uint32_t> offset;
+};
+
+}  // namespace rule
 
 // The bindings used by each block. Associated tables are aligned float[pairs][fields][16], 0 where
 // a lane does not use the binding.
@@ -37,7 +64,7 @@ struct BlockJoints {
   static void Fields(Self& self, Visit&& visit, std::string_view offset_name = "joint_offset",
                      std::string_view entry_name = "joint_entry") {
     visit(offset_name, self.offset, rule::Offsets(rule::Blocks(), self.entry.size(), 1));
-    visit(entry_name, self.entry, rule::Below(rule::Bindings()));
+    visit(entry_name, self.entry, rule::Below(rule::Bindings()), rule::PivotFirst{self.offset});
   }
 };
 
@@ -60,7 +87,11 @@ struct BlockLayout {
 
   static absl::StatusOr<std::shared_ptr<const BlockLayout>> Create(const Rig& rig);
   TableSizes Sizes(std::size_t bindings) const {
-    return {.vertices = vertices, .blocks = blocks(), .lanes = order.size(), .bindings = bindings};
+    return {.vertices = vertices,
+            .blocks = blocks(),
+            .lanes = order.size(),
+            .bindings = bindings,
+            .pivots = pivot};
   }
   // Validates loaded tables. kDataLoss.
   absl::Status Check(std::size_t bindings) const;
@@ -84,9 +115,5 @@ BlockJoints UniteRows(const BlockLayout& layout, std::span<const std::uint64_t> 
 
 // Index into BlockJoints::entry of a binding in a block's union; it must be present.
 std::size_t FindPair(const BlockJoints& joints, std::size_t block, std::uint16_t binding);
-
-// Each block's row begins with its pivot and rises behind it; `joints` obeys its rules in Fields.
-// kDataLoss otherwise.
-absl::Status CheckBlockJoints(const BlockLayout& layout, const BlockJoints& joints);
 
 }  // namespace sinew

@@ -1,7 +1,5 @@
 #include "core/rig/weight_table.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -56,11 +54,6 @@ absl::StatusOr<WeightTable> WeightTable::Create(const Rig& rig, const BlockLayou
 std::size_t WeightTable::CostBytes(const Rig&, const BlockLayout& layout) {
   return layout.skin.pairs() * (kLanes * sizeof(float) + sizeof(std::uint16_t)) +
          layout.skin.offset.size() * sizeof(std::uint32_t);
-}
-
-absl::Status WeightTable::Check(const BlockLayout& layout, std::size_t bindings) const {
-  SINEW_RETURN_IF_ERROR(CheckFields("weights", *this, layout.Sizes(bindings)));
-  return CheckBlockJoints(layout, joints);
 }
 
 }  // namespace sinew

@@ -24,8 +24,6 @@ struct WeightTable {
                                             std::uint32_t max_influences, const Task& task);
   // Upper limit of the bytes Create allocates and keeps.
   static std::size_t CostBytes(const Rig& rig, const BlockLayout& layout);
-  // Validates loaded tables. kDataLoss.
-  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
 
   // For the Fields function of the method that contains it.
   template <class Self, class Visit>

@@ -1,7 +1,5 @@
 #include "core/deform/bulge_free/bulge_free.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <map>
@@ -127,7 +125,7 @@ Vec3d Push(const Vec3d& upper, const Vec3d& lower, const DualQuat& p, const Dual
 
 absl::Status BulgeFree::Validate(const BulgeFreeParams& params) {
   if (params.strongest && params.method == BulgeMethod::kBisector) {
-    return absl::InvalidArgumentError(
+    return InvalidArgument(
         "bulge_free.strongest: got true with method=bisector, need method=projection or "
         "strongest=false");
   }
@@ -250,11 +248,6 @@ StageFacts BulgeFree::Facts() const {
           .pointwise = true,
           .rotations = !projects(),
           .scratch_floats = root.size() * kBoneFloats + upper.size() * kPushFloats};
-}
-
-absl::Status BulgeFree::Check(const BlockLayout& layout, std::size_t binding_count) const {
-  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, layout.Sizes(binding_count)));
-  return CheckBlockJoints(layout, joints);
 }
 
 void BulgeFree::Run(const StageFrame& frame) const {

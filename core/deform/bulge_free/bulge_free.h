@@ -23,8 +23,7 @@
 
 namespace sinew {
 
-struct BulgeFree {
-  using Params = BulgeFreeParams;
+struct BulgeFree : MethodOf<BulgeFree, BulgeFreeParams> {
   static constexpr int kVersion = 4;
   static constexpr std::string_view kSummary =
       "Removes the bulge of bent joints: pulls vertices back to their distance from the bones.";
@@ -48,7 +47,6 @@ struct BulgeFree {
   static absl::StatusOr<BulgeFree> Bind(const BindInput& input, const BulgeFreeParams& params,
                                         Task& task);
   StageFacts Facts() const;
-  absl::Status Check(const BlockLayout& layout, std::size_t binding_count) const;
   void Run(const StageFrame& frame) const;
 
   template <class Self, class Visit>

@@ -1,7 +1,5 @@
 #include "core/deform/cor/cor.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <cmath>
 
 #include "core/base/status.h"
@@ -113,11 +111,6 @@ StageFacts Cor::Facts() const {
           .pointwise = true,
           .rotations = true,
           .scratch_floats = bindings * kStretchFloats};
-}
-
-absl::Status Cor::Check(const BlockLayout& layout, std::size_t binding_count) const {
-  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, layout.Sizes(binding_count)));
-  return CheckBlockJoints(layout, table.joints);
 }
 
 void Cor::Run(const StageFrame& frame) const {

@@ -12,8 +12,7 @@
 
 namespace sinew {
 
-struct Cor {
-  using Params = CorParams;
+struct Cor : MethodOf<Cor, CorParams> {
   static constexpr int kVersion = 1;
   static constexpr std::string_view kSummary =
       "Rotates each vertex about its own centre: twists keep their volume, bends do not bulge.";
@@ -26,11 +25,9 @@ struct Cor {
   float blur = 0;                // relative increase of sigma by grouping
   AlignedVector<float> centres;  // [B][3][16] p, relative to the layout's centre
 
-  static absl::Status Validate(const CorParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const CorParams& params);
   static absl::StatusOr<Cor> Bind(const BindInput& input, const CorParams& params, Task& task);
   StageFacts Facts() const;
-  absl::Status Check(const BlockLayout& layout, std::size_t binding_count) const;
   void Run(const StageFrame& frame) const;
   std::vector<BindStatistic> Statistics() const;
 

@@ -1,7 +1,5 @@
 #include "core/deform/ddm/ddm.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <array>
 #include <bit>
@@ -47,16 +45,15 @@ bool DdmTables::HasVariant(std::uint32_t variant, bool enhanced) {
 
 absl::Status DdmTables::Validate(const DdmParams& params, std::string_view method, bool enhanced) {
   if (!HasVariant(params.variant, enhanced)) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(AbslView(method), ".variant: got ", params.variant, ", need 0, 2, 3 or 4",
-                     params.variant == 1   ? ": the affine fit has no enhanced form"
-                     : params.variant == 5 ? ": ddm(variant=5) already keeps the scale of joints"
-                                           : ""));
+    return InvalidArgument(method, ".variant: got ", params.variant, ", need 0, 2, 3 or 4",
+                           params.variant == 1 ? ": the affine fit has no enhanced form"
+                           : params.variant == 5
+                               ? ": ddm(variant=5) already keeps the scale of joints"
+                               : "");
   }
   if (params.smoothing == Smoothing::kExplicit && !params.radius.has_value() && params.lambda > 1) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(AbslView(method), ".lambda: got ", params.lambda,
-                     ", explicit smoothing needs 0 to 1 (or a radius)"));
+    return InvalidArgument(method, ".lambda: got ", params.lambda,
+                           ", explicit smoothing needs 0 to 1 (or a radius)");
   }
   return absl::OkStatus();
 }
@@ -64,14 +61,9 @@ absl::Status DdmTables::Validate(const DdmParams& params, std::string_view metho
 absl::Status DdmTables::Check(const BlockLayout& layout, std::size_t binding_count,
                               bool enhanced) const {
   SINEW_RETURN_IF_ERROR(CheckFields("ddm", *this, layout.Sizes(binding_count)));
-  SINEW_RETURN_IF_ERROR(CheckBlockJoints(layout, joints));
   if (!HasVariant(variant, enhanced)) {
-    return absl::DataLossError(absl::StrCat("bound data: ddm: variant: value 0 is ", variant,
-                                            ", need ", enhanced ? "0, 2, 3 or 4" : "0 to 5"));
-  }
-  if (widest != WidestBlock(joints)) {
-    return absl::DataLossError(absl::StrCat("bound data: ddm: widest: value 0 is ", widest,
-                                            ", need ", WidestBlock(joints)));
+    return DataLoss("bound data: ddm: variant: value 0 is ", variant, ", need ",
+                    enhanced ? "0, 2, 3 or 4" : "0 to 5");
   }
   return absl::OkStatus();
 }
@@ -146,11 +138,7 @@ void DdmTables::RunFitted(const StageFrame& frame, std::span<DdmJoint> poses) co
     for (std::size_t b = begin; b < end; ++b) {
       for (unsigned lanes = left[b - begin]; lanes != 0; lanes &= lanes - 1) {
         const auto lane = static_cast<std::size_t>(std::countr_zero(lanes));
-        const Vec3f moved = DdmLane(args, b, lane);
-        PointBlock& block = frame.out[b];
-        block.x[lane] = moved.x;
-        block.y[lane] = moved.y;
-        block.z[lane] = moved.z;
+        frame.out[b].Set(lane, DdmLane(args, b, lane));
       }
     }
   });

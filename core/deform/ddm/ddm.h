@@ -18,6 +18,9 @@
 
 namespace sinew {
 
+// Pairs of the largest block.
+std::uint32_t WidestBlock(const BlockJoints& joints);
+
 // Bound data and evaluation of both forms. Immutable; Run is thread-safe. Lengths are rig units
 // relative to the layout's centre. A pair is a block of 16 vertices and one of its bindings.
 struct DdmTables {
@@ -32,7 +35,7 @@ struct DdmTables {
   AlignedVector<float> fit;  // [B][kDdmFitFields][16] of variant 1
   // half: 1 = float16; pop_guard: 1 = variant 0 is guarded.
   std::uint32_t bindings = 0, variant = 0, half = 0, pop_guard = 1;
-  std::uint32_t widest = 0;  // pairs of the largest block
+  std::uint32_t widest = 0;  // see WidestBlock
   float alpha = 0;           // > 0: one more field
   float dropped = 0;         // largest influence mass dropped by truncation at a vertex
   float storage_error = 0;   // of float16; see LargestDifference
@@ -84,7 +87,7 @@ struct DdmTables {
     visit("variant", self.variant, rule::Within{0, 5});
     visit("half", self.half, rule::Within{0, 1});
     visit("pop_guard", self.pop_guard, rule::Within{0, 1});
-    visit("widest", self.widest, rule::Any());  // Check compares it with the joints
+    visit("widest", self.widest, rule::Equals{WidestBlock(self.joints)});
     visit("alpha", self.alpha, rule::Within{0, 1});
     visit("dropped", self.dropped, rule::Finite());
     visit("storage_error", self.storage_error, rule::Finite());
@@ -98,48 +101,40 @@ struct DdmTables {
   void RunWeights(const StageFrame& frame, bool enhanced) const;
 };
 
-struct PlainDdm {
-  using Params = DdmParams;
-  static constexpr bool kEnhanced = false;
+// Either form as a method, by its parameters.
+template <class P>
+struct DdmMethod : MethodOf<DdmMethod<P>, P> {
+  static constexpr bool kEnhanced = std::is_same_v<P, EnhancedDdmParams>;
   static constexpr std::string_view kSummary =
-      "Direct Delta Mush: smooth bends even from rigid weights, for rigs whose joints only rotate.";
-  static constexpr std::string_view kPaper = "Le, Lewis 2019";
-};
-
-struct StretchingDdm {
-  using Params = EnhancedDdmParams;
-  static constexpr bool kEnhanced = true;
-  static constexpr std::string_view kSummary =
-      "Enhanced Direct Delta Mush: like ddm for joints that also stretch, squash and shear.";
-  static constexpr std::string_view kPaper = "Kalentchouk, Hutchinson 2021";
-};
-
-template <class Form>
-struct DdmMethod : Form {
-  using Params = typename Form::Params;
+      kEnhanced
+          ? "Enhanced Direct Delta Mush: like ddm for joints that also stretch, squash and shear."
+          : "Direct Delta Mush: smooth bends even from rigid weights, for rigs whose joints only "
+            "rotate.";
+  static constexpr std::string_view kPaper =
+      kEnhanced ? "Kalentchouk, Hutchinson 2021" : "Le, Lewis 2019";
   static constexpr int kVersion = 3;
   static constexpr std::string_view kCostClass = "13 x";
 
   DdmTables tables;
 
-  static absl::Status Validate(const Params& p) {
-    return DdmTables::Validate(p, Params::kName, Form::kEnhanced);
+  static absl::Status Validate(const P& params) {
+    return DdmTables::Validate(params, P::kName, kEnhanced);
   }
-  static absl::StatusOr<BindCost> Cost(const BindInput& input, const Params& p) {
-    return DdmTables::Cost(input, p);
+  static absl::StatusOr<BindCost> Cost(const BindInput& input, const P& params) {
+    return DdmTables::Cost(input, params);
   }
-  static absl::StatusOr<DdmMethod> Bind(const BindInput& input, const Params& params, Task& task) {
+  static absl::StatusOr<DdmMethod> Bind(const BindInput& input, const P& params, Task& task) {
     SINEW_RETURN_IF_ERROR(Validate(params));
     DdmMethod method;
     SINEW_ASSIGN_OR_RETURN(method.tables,
-                           DdmTables::Bind(input, params, {.enhanced = Form::kEnhanced}, task));
+                           DdmTables::Bind(input, params, {.enhanced = kEnhanced}, task));
     return method;
   }
-  StageFacts Facts() const { return tables.Facts(Params::kName, Form::kEnhanced); }
+  StageFacts Facts() const { return tables.Facts(P::kName, kEnhanced); }
   absl::Status Check(const BlockLayout& layout, std::size_t bindings) const {
-    return tables.Check(layout, bindings, Form::kEnhanced);
+    return tables.Check(layout, bindings, kEnhanced);
   }
-  void Run(const StageFrame& frame) const { tables.Run(frame, Form::kEnhanced); }
+  void Run(const StageFrame& frame) const { tables.Run(frame, kEnhanced); }
   std::vector<BindStatistic> Statistics() const { return tables.Statistics(); }
 
   template <class Self, class Visit>
@@ -148,7 +143,7 @@ struct DdmMethod : Form {
   }
 };
 
-using Ddm = DdmMethod<PlainDdm>;
-using EnhancedDdm = DdmMethod<StretchingDdm>;
+using Ddm = DdmMethod<DdmParams>;
+using EnhancedDdm = DdmMethod<EnhancedDdmParams>;
 
 }  // namespace sinew

@@ -1,4 +1,3 @@
-#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <optional>
@@ -95,8 +94,7 @@ class Packer {
     const std::size_t block = index / kLanes, lane = index % kLanes;
     const std::uint32_t v = input_.layout.Vertex(index);
     const std::uint32_t point = plan_.welded.point[v];
-    const PointBlock& rest = input_.layout.rest[block];
-    const Vec3d centred = {rest.x[lane], rest.y[lane], rest.z[lane]};
+    const Vec3d centred = ToDouble(input_.layout.rest[block].At(lane));
     const Vec3d at = centred + input_.layout.centre;
     const Vec3d d = at - ToDouble(input_.rig.mesh().positions()[plan_.welded.first[point]]);
     const auto row = table_.row(point);
@@ -167,15 +165,15 @@ class Packer {
 absl::Status CheckSize(const Rig& rig) {
   const double diagonal = rig.mesh().diagonal();
   if (diagonal <= kLargestDiagonal) return absl::OkStatus();
-  return absl::InvalidArgumentError(absl::StrCat("rig: bounding-box diagonal: got ", diagonal,
-                                                 ", ddm needs at most ", kLargestDiagonal));
+  return InvalidArgument("rig: bounding-box diagonal: got ", diagonal, ", ddm needs at most ",
+                         kLargestDiagonal);
 }
 
 absl::Status CheckRadius(const DdmPlan& plan) {
   if (!plan.filter.coefficients.empty()) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("radius: smoothing over ", plan.radius_in_edges,
-                   " mean edges, need at most about 1000: lower radius, lambda or iterations"));
+  return InvalidArgument(
+      "radius: smoothing over ", plan.radius_in_edges,
+      " mean edges, need at most about 1000: lower radius, lambda or iterations");
 }
 
 }  // namespace

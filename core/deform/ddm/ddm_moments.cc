@@ -9,6 +9,7 @@
 #include <thread>
 #include <utility>
 
+#include "core/base/rows.h"
 #include "core/base/status.h"
 #include "core/deform/ddm/ddm_kernel.h"
 #include "core/surface/smoothing_limit.h"
@@ -353,15 +354,11 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
       sizeof(DdmMoments) + sizeof(std::uint32_t) + sizeof(DdmMomentTable::Reference);
   const SeedLists seeds = MakeSeedLists(rig, plan.welded);
   const std::size_t points = plan.welded.points(), bindings = rig.bindings().size();
-  std::vector<std::uint32_t> shared(points, 0);  // vertices of a point
-  for (const std::uint32_t p : plan.welded.point) ++shared[p];
-  std::vector<std::uint64_t> first(points + 1, 0);
-  std::partial_sum(shared.begin(), shared.end(), first.begin() + 1);
-  std::vector<std::uint32_t> blocks(rig.vertices());  // of the vertices of each point
-  std::vector<std::uint64_t> next(first.begin(), first.end() - 1);
-  for (std::size_t v = 0; v < rig.vertices(); ++v) {
-    blocks[next[plan.welded.point[v]]++] = layout.lane[v] / static_cast<std::uint32_t>(kLanes);
-  }
+  const auto blocks = CollectRows<std::uint32_t>(points, [&](auto add) {  // of a point's vertices
+    for (std::size_t v = 0; v < rig.vertices(); ++v) {
+      add(plan.welded.point[v], layout.lane[v] / static_cast<std::uint32_t>(kLanes));
+    }
+  });
 
   DdmCost cost;
   RingGraph graph;
@@ -379,10 +376,10 @@ absl::StatusOr<DdmCost> EstimateDdm(const Rig& rig, const BlockLayout& layout,
     for (const std::uint32_t p : graph.points()) {
       // With limited smoothing a point is its own neighbour too.
       edges += plan.neighbours.offsets[p + 1] - plan.neighbours.offsets[p] + 1;
-      cost.rows += shared[p];
-      for (std::uint64_t k = first[p]; k < first[p + 1]; ++k) {
-        if (seen[blocks[k]] == e + 1) continue;
-        seen[blocks[k]] = static_cast<std::uint32_t>(e + 1);
+      cost.rows += blocks.row(p).size();
+      for (const std::uint32_t block : blocks.row(p)) {
+        if (seen[block] == e + 1) continue;
+        seen[block] = static_cast<std::uint32_t>(e + 1);
         ++cost.block_pairs;
       }
     }

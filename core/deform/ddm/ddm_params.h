@@ -61,11 +61,13 @@ struct DdmParams {
           self.smoothing);
     visit(ParamDoc{"iterations", "steps", 1, 1000, "Smoothing steps."}, self.iterations);
     visit(ParamDoc{"lambda", "", 0, 1000,
-                   "Smoothing per step: any size when implicit, 0 to 1 when explicit."},
+                   "Smoothing per step: any size when implicit, 0 to 1 when explicit."}
+              .Unless(!self.radius, "it follows from radius"),
           self.lambda);
     visit(ParamDoc{"kappa", "", 0, 1000,
                    "Smoothing per step of the translation weights, used when alpha > 0; unset = "
-                   "lambda / 3."},
+                   "lambda / 3."}
+              .Unless(self.alpha > 0, "alpha is 0"),
           self.kappa);
     visit(ParamDoc{"alpha", "", 0, 1,
                    "0 = translation from the smoothed points, 1 = from the weights."},
@@ -77,7 +79,8 @@ struct DdmParams {
                    "Influence mass below which a joint is dropped from a vertex; 0 keeps all."},
           self.truncation);
     visit(ParamDoc{"pop_guard", "", 0, 0,
-                   "Variant 0: fade to the blended rotation where the fitted one would jump."},
+                   "Variant 0: fade to the blended rotation where the fitted one would jump."}
+              .Unless(self.variant == 0, "variant is not 0"),
           self.pop_guard);
     visit(
         ParamDoc{

@@ -1,7 +1,5 @@
 #include "core/deform/ddm/ddm_storage.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -193,9 +191,7 @@ double LargestDifference(const BindInput& input, const DdmTables& a, const DdmTa
     run(b, posed, points[1]);
     for (std::size_t block = 0; block < points[0].size(); ++block) {
       for (std::size_t i = 0; i < kLanes; ++i) {
-        const Vec3d d = {double{points[0][block].x[i]} - points[1][block].x[i],
-                         double{points[0][block].y[i]} - points[1][block].y[i],
-                         double{points[0][block].z[i]} - points[1][block].z[i]};
+        const Vec3d d = ToDouble(points[0][block].At(i)) - ToDouble(points[1][block].At(i));
         largest = std::max(largest, Dot(d, d));
       }
     }

@@ -22,6 +22,4 @@ double LargestDifference(const BindInput& input, const DdmTables& a, const DdmTa
 // Upper limit of what Halve allocates beyond the tables.
 std::size_t ProbeBytes(const BindInput& input, std::size_t block_pairs);
 
-std::uint32_t WidestBlock(const BlockJoints& joints);
-
 }  // namespace sinew

@@ -1,7 +1,5 @@
 #include "core/deform/delta_mush/delta_mush.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -107,17 +105,15 @@ void WriteLane(const StageFrame& frame, const Smoothed& smoothed, const Vec3f& o
   const float* offset = mush.offset.data() + b * 3 * kLanes;
   const std::size_t p = mush.lane_point[b * kLanes + i];
   const std::size_t lane = mush.point_lane[p];
-  const PointBlock& from = frame.in[lane / kLanes];
-  const Vec3f at = {from.x[lane % kLanes], from.y[lane % kLanes], from.z[lane % kLanes]};
+  const Vec3f at = frame.in[lane / kLanes].At(lane % kLanes);
   DetailFrame detail;
   const Vec3f d = smoothed.Frame(p, detail)
                       ? pivot.Along(detail, delta[i], delta[i + kLanes], delta[i + 2 * kLanes])
                       : pivot.Turned(offset[i], offset[i + kLanes], offset[i + 2 * kLanes]);
   const float* x = smoothed.points + p * 4;
-  PointBlock& out = frame.out[b];
-  out.x[i] = at.x + ((x[0] - (at.x - origin.x)) + d.x);
-  out.y[i] = at.y + ((x[1] - (at.y - origin.y)) + d.y);
-  out.z[i] = at.z + ((x[2] - (at.z - origin.z)) + d.z);
+  frame.out[b].Set(
+      i, {at.x + ((x[0] - (at.x - origin.x)) + d.x), at.y + ((x[1] - (at.y - origin.y)) + d.y),
+          at.z + ((x[2] - (at.z - origin.z)) + d.z)});
 }
 
 // Blocks [begin, end): all lanes with the kernel, lanes without a clear frame individually.
@@ -186,8 +182,7 @@ void DeltaMush::Run(const StageFrame& frame) const {
 
   // Relative to a vertex: far from the origin, rounding would destroy the detail.
   const std::size_t lane = point_lane.front();
-  const PointBlock& block = frame.in[lane / kLanes];
-  const Vec3f origin = {block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes]};
+  const Vec3f origin = frame.in[lane / kLanes].At(lane % kLanes);
   frame.task.For(points(), kPointGrain, [&](std::size_t begin, std::size_t end) {
     GatherPointsKernel(frame.in.front().x, point_lane.data(), &origin.x, now, begin, end);
   });

@@ -18,8 +18,7 @@ namespace sinew {
 
 inline constexpr std::uint32_t kMaxMushSteps = 1000;  // upper limit of `iterations`
 
-struct DeltaMush {
-  using Params = DeltaMushParams;
+struct DeltaMush : MethodOf<DeltaMush, DeltaMushParams> {
   static constexpr int kVersion = 2;
   static constexpr std::string_view kSummary =
       "Smooths the posed mesh and restores the rest mesh's detail; turns rigid weights into soft "

@@ -1,4 +1,3 @@
-#include <absl/strings/str_cat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -48,9 +47,9 @@ absl::StatusOr<Plan> MakePlan(const RigSurface& surface, const DeltaMushParams& 
   const double edges = edge > 0 ? double{*params.radius} * rig.mesh().diagonal() / edge : 0;
   const double steps = std::ceil(edges * edges / double{params.step});
   if (!(steps <= kMaxMushSteps)) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "delta_mush.radius: got ", *params.radius, ", which takes ", steps, " steps of ",
-        params.step, ", need at most ", kMaxMushSteps, ": lower radius or raise step"));
+    return InvalidArgument("delta_mush.radius: got ", *params.radius, ", which takes ", steps,
+                           " steps of ", params.step, ", need at most ", kMaxMushSteps,
+                           ": lower radius or raise step");
   }
   plan.iterations = static_cast<std::uint32_t>(steps);
   return plan;
@@ -58,8 +57,7 @@ absl::StatusOr<Plan> MakePlan(const RigSurface& surface, const DeltaMushParams& 
 
 absl::Status CheckMap(const Rig& rig, const DeltaMushParams& params) {
   if (params.map.empty() || rig.FindMap(params.map) != nullptr) return absl::OkStatus();
-  return absl::InvalidArgumentError(
-      absl::StrCat("delta_mush.map: the rig has no vertex map '", params.map, "'"));
+  return InvalidArgument("delta_mush.map: the rig has no vertex map '", params.map, "'");
 }
 
 // [P] step size of each welded point, 0 to 1.
@@ -309,8 +307,8 @@ void SetDetail(const BindInput& input, const Plan& plan, const PointOrder& order
 
 absl::Status DeltaMush::Validate(const DeltaMushParams& params) {
   if (params.radius.has_value() && !(params.step > 0)) {
-    return absl::InvalidArgumentError(absl::StrCat("delta_mush.step: got ", params.step,
-                                                   ", but radius needs more than 0, at most 1"));
+    return InvalidArgument("delta_mush.step: got ", params.step,
+                           ", but radius needs more than 0, at most 1");
   }
   return absl::OkStatus();
 }

@@ -26,7 +26,8 @@ struct DeltaMushParams {
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
-    visit(ParamDoc{"iterations", "steps", 0, 1000, "Smoothing steps; 0 = no effect."},
+    visit(ParamDoc{"iterations", "steps", 0, 1000, "Smoothing steps; 0 = no effect."}.Unless(
+              !self.radius, "it follows from radius"),
           self.iterations);
     visit(ParamDoc{"step", "", 0, 1, "How far each step moves a point towards its neighbours."},
           self.step);

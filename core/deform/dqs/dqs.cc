@@ -1,7 +1,5 @@
 #include "core/deform/dqs/dqs.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -118,8 +116,7 @@ void FillSigns(const PosedRig& posed, std::span<const std::uint16_t> order,
 
 absl::StatusOr<BindCost> Dqs::Cost(const BindInput& input, const DqsParams& params) {
   if (!params.blend_map.empty() && input.rig.FindMap(params.blend_map) == nullptr) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("dqs.blend_map: the rig has no vertex map '", params.blend_map, "'"));
+    return InvalidArgument("dqs.blend_map: the rig has no vertex map '", params.blend_map, "'");
   }
   const std::size_t chain = params.signs == SignRule::kParent ? input.rig.bindings().size() : 0;
   const std::size_t bytes = WeightTable::CostBytes(input.rig, input.layout) +
@@ -170,14 +167,12 @@ StageFacts Dqs::Facts() const {
 }
 
 absl::Status Dqs::Check(const BlockLayout& layout, std::size_t binding_count) const {
-  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, layout.Sizes(binding_count)));
-  SINEW_RETURN_IF_ERROR(CheckBlockJoints(layout, table.joints));
+  SINEW_RETURN_IF_ERROR(MethodOf::Check(layout, binding_count));
   std::vector<bool> seen(bindings);
   for (std::size_t k = 0; k < sign_order.size(); ++k) {
     if (k == 0 ? sign_parent[k] != sign_order[k] : !seen[sign_parent[k]]) {
-      return absl::DataLossError(absl::StrCat("bound data: dqs: sign_parent: binding ",
-                                              sign_order[k], " follows ", sign_parent[k],
-                                              ", need one before it"));
+      return DataLoss("bound data: dqs: sign_parent: binding ", sign_order[k], " follows ",
+                      sign_parent[k], ", need one before it");
     }
     seen[sign_order[k]] = true;
   }

@@ -24,8 +24,7 @@
 
 namespace sinew {
 
-struct Dqs {
-  using Params = DqsParams;
+struct Dqs : MethodOf<Dqs, DqsParams> {
   static constexpr int kVersion = 3;
   static constexpr std::string_view kSummary =
       "Dual quaternions: twists keep their volume; bent joints bulge a little.";
@@ -41,7 +40,6 @@ struct Dqs {
   // follows itself.
   std::vector<std::uint16_t> sign_order, sign_parent;  // [E]
 
-  static absl::Status Validate(const DqsParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const DqsParams& params);
   // kInvalidArgument: the rig has no map of that name.
   static absl::StatusOr<Dqs> Bind(const BindInput& input, const DqsParams& params, Task& task);

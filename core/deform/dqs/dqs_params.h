@@ -21,12 +21,14 @@ struct DqsParams {
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {
     visit(ParamDoc{"blend", "", 0, 1, "0 = linear blend, 1 = dual quaternion."}, self.blend);
-    visit(ParamDoc{"blend_map", "", 0, 0, "Vertex map that multiplies blend; empty = none."},
+    visit(ParamDoc{"blend_map", "", 0, 0, "Vertex map that multiplies blend; empty = none."}.Unless(
+              self.blend > 0, "blend is 0"),
           self.blend_map);
     visit(kMaxInfluencesDoc, self.max_influences);
     visit(ParamDoc{"signs", "", 0, 0,
                    "Hemisphere of the blended quaternions: strongest = that of the vertex's "
-                   "strongest joint; parent = that of each joint's parent, once per pose."},
+                   "strongest joint; parent = that of each joint's parent, once per pose."}
+              .Unless(self.blend > 0, "blend is 0"),
           self.signs);
   }
 };

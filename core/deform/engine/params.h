@@ -25,4 +25,10 @@ using StageParams = std::variant<LbsParams, DqsParams, BulgeFreeParams, Spherica
                                  ShapesParams, ImplicitParams, RelaxParams, MuscleParams>;
 using Recipe = std::vector<StageParams>;
 
+// Calls visit(doc, member) for every parameter of a stage.
+template <class Visit>
+void VisitParameters(const StageParams& params, Visit&& visit) {
+  std::visit([&]<class P>(const P& p) { P::Fields(p, visit); }, params);
+}
+
 }  // namespace sinew

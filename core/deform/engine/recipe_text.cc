@@ -22,14 +22,10 @@ constexpr std::size_t kMaxRecipeBytes = 4096;
 using Values = std::vector<std::pair<std::string, std::string>>;
 
 // Shortest text that parses back to the same float.
-std::string NumberText(float value) {
+std::string ValueText(float value) {
   char buffer[32];
   const auto end = std::to_chars(buffer, buffer + sizeof buffer, value).ptr;
   return std::string(buffer, end);
-}
-
-std::string ValueText(float value) {
-  return NumberText(value);
 }
 std::string ValueText(std::uint32_t value) {
   return absl::StrCat(value);
@@ -45,13 +41,11 @@ requires std::is_enum_v<E> std::string ValueText(E value) {
   return std::string(ChoiceNames(value)[static_cast<std::size_t>(value)]);
 }
 
-bool FromText(std::string_view text, float& value) {
+template <class T>
+requires std::is_arithmetic_v<T>
+bool FromText(std::string_view text, T& value) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   return error == std::errc() && end == text.data() + text.size() && std::isfinite(value);
-}
-bool FromText(std::string_view text, std::uint32_t& value) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
 }
 bool FromText(std::string_view text, bool& value) {
   value = text == "true";
@@ -82,11 +76,8 @@ std::string Allowed(const ParamDoc& doc) {
   const std::string range =
       doc.minimum != doc.maximum ? absl::StrCat(" from ", doc.minimum, " to ", doc.maximum) : "";
   if constexpr (std::is_enum_v<T>) {
-    std::string names;
-    for (const std::string_view name : ChoiceNames(T{})) {
-      absl::StrAppend(&names, names.empty() ? "" : ", ", AbslView(name));
-    }
-    return names;
+    return absl::StrJoin(ChoiceNames(T{}), ", ",
+                         [](std::string* out, std::string_view name) { out->append(name); });
   } else if constexpr (std::is_same_v<T, bool>) {
     return "true or false";
   } else if constexpr (std::is_same_v<T, std::uint32_t>) {
@@ -94,15 +85,6 @@ std::string Allowed(const ParamDoc& doc) {
   } else {
     return absl::StrCat("a number", range);
   }
-}
-
-// Default parameters of every method, in the order of StageParams.
-template <std::size_t... I>
-std::vector<StageParams> Defaults(std::index_sequence<I...>) {
-  return {StageParams(std::in_place_index<I>)...};
-}
-std::vector<StageParams> Defaults() {
-  return Defaults(std::make_index_sequence<std::variant_size_v<StageParams>>());
 }
 
 // Suggestions for a misspelled choice.
@@ -126,15 +108,13 @@ absl::Status SetParameter(P& params, const std::string& key, const std::string& 
     if (doc.name != key) return;
     known = true;
     if (!FromText(value, member)) {
-      status = absl::InvalidArgumentError(absl::StrCat(AbslView(P::kName), ".", key, ": got '",
-                                                       value, "', need ", Allowed<T>(doc),
-                                                       NearChoice<T>(value)));
+      status = InvalidArgument(P::kName, ".", key, ": got '", value, "', need ", Allowed<T>(doc),
+                               NearChoice<T>(value));
     }
   });
   if (!known) {
-    return absl::InvalidArgumentError(
-        absl::StrCat(AbslView(P::kName), ".", key, ": unknown parameter, need one of ",
-                     absl::StrJoin(names, ", "), DidYouMean(key, names)));
+    return InvalidArgument(P::kName, ".", key, ": unknown parameter, need one of ",
+                           absl::StrJoin(names, ", "), DidYouMean(key, names));
   }
   return status;
 }
@@ -178,8 +158,7 @@ class Scanner {
     SkipSpace();
     const std::string got =
         at_ < text_.size() ? absl::StrCat("'", std::string(1, text_[at_]), "'") : "the end";
-    return absl::InvalidArgumentError(
-        absl::StrCat("recipe_text: got ", got, " at column ", at_ + 1, ", need ", AbslView(need)));
+    return InvalidArgument("recipe_text: got ", got, " at column ", at_ + 1, ", need ", need);
   }
 
  private:
@@ -207,8 +186,7 @@ absl::StatusOr<Values> ParseValues(Scanner& scanner) {
     if (!value) return scanner.Wrong("a value");
     for (const auto& [known, unused] : values) {
       if (known == key) {
-        return absl::InvalidArgumentError(
-            absl::StrCat("recipe_text: duplicate parameter '", key, "'"));
+        return InvalidArgument("recipe_text: duplicate parameter '", key, "'");
       }
     }
     values.emplace_back(key, *value);
@@ -235,20 +213,16 @@ absl::StatusOr<Recipe> ExpandPreset(const PresetInfo& preset, const Values& valu
     SINEW_ASSIGN_OR_RETURN(stages.back(),
                            MakeStageAt(before + stages.size() - 1, preset.name, values));
   } else if (!values.empty()) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("recipe_text: ", AbslView(preset.name), " takes no parameters, write ",
-                     AbslView(preset.recipe_text), " to set those of its stages"));
+    return InvalidArgument("recipe_text: ", preset.name, " takes no parameters, write ",
+                           preset.recipe_text, " to set those of its stages");
   }
   return stages;
 }
 
 // The preset called `name` that is valid after `before`, or null.
 const PresetInfo* FindPreset(std::string_view name, const Recipe& before) {
-  const auto known = Defaults();
-  const bool method = std::any_of(known.begin(), known.end(), [&](const StageParams& params) {
-    return StageName(params) == name;
-  });
-  if (method && std::any_of(before.begin(), before.end(), PosesTheMesh)) return nullptr;
+  const bool is_method = MethodVersion(name) != 0;
+  if (is_method && std::ranges::any_of(before, PosesTheMesh)) return nullptr;
   for (const PresetInfo& preset : ListPresets()) {
     if (preset.name == name) return &preset;
   }
@@ -271,8 +245,7 @@ absl::StatusOr<Recipe> ParseStages(std::string_view recipe_text, bool presets) {
       recipe.push_back(std::move(params));
     }
     if (recipe.size() > kMaxStages) {
-      return absl::InvalidArgumentError(
-          absl::StrCat("recipe_text: more than ", kMaxStages, " stages"));
+      return InvalidArgument("recipe_text: more than ", kMaxStages, " stages");
     }
   } while (scanner.Take('|'));
   if (!scanner.Done()) return scanner.Wrong("'|' or the end");
@@ -289,8 +262,8 @@ bool IsPlain(std::string_view text) {
 
 absl::StatusOr<Recipe> ParseRecipe(std::string_view recipe_text) {
   if (recipe_text.size() > kMaxRecipeBytes) {
-    return absl::InvalidArgumentError(absl::StrCat("recipe_text: got ", recipe_text.size(),
-                                                   " bytes, need at most ", kMaxRecipeBytes));
+    return InvalidArgument("recipe_text: got ", recipe_text.size(), " bytes, need at most ",
+                           kMaxRecipeBytes);
   }
   SINEW_ASSIGN_OR_RETURN(Recipe recipe, ParseStages(recipe_text, true));
   SINEW_RETURN_IF_ERROR(CheckRecipe(recipe));
@@ -299,7 +272,7 @@ absl::StatusOr<Recipe> ParseRecipe(std::string_view recipe_text) {
 
 absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& values) {
   std::vector<std::string> names;
-  for (StageParams& params : Defaults()) {
+  for (StageParams params : DefaultStages()) {
     names.emplace_back(StageName(params));
     if (StageName(params) != method) continue;
     for (const auto& [key, value] : values) {
@@ -312,24 +285,19 @@ absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& val
   for (const PresetInfo& preset : ListPresets()) {
     if (std::ranges::find(names, preset.name) == names.end()) names.emplace_back(preset.name);
   }
-  return absl::InvalidArgumentError(absl::StrCat("recipe_text: got method '", AbslView(method),
-                                                 "', need one of ", absl::StrJoin(names, ", "),
-                                                 DidYouMean(method, names)));
+  return InvalidArgument("recipe_text: got method '", method, "', need one of ",
+                         absl::StrJoin(names, ", "), DidYouMean(method, names));
 }
 
 Values StageValues(const StageParams& params) {
   Values values;
-  std::visit(
-      [&]<class P>(const P& p) {
-        P::Fields(p, [&]<class T>(const ParamDoc& doc, const T& member) {
-          if constexpr (std::is_same_v<T, std::optional<float>>) {
-            if (member) values.emplace_back(std::string(doc.name), ValueText(*member));
-          } else {
-            values.emplace_back(std::string(doc.name), ValueText(member));
-          }
-        });
-      },
-      params);
+  VisitParameters(params, [&]<class T>(const ParamDoc& doc, const T& member) {
+    if constexpr (std::is_same_v<T, std::optional<float>>) {
+      if (member) values.emplace_back(std::string(doc.name), ValueText(*member));
+    } else {
+      values.emplace_back(std::string(doc.name), ValueText(member));
+    }
+  });
   return values;
 }
 

@@ -2,10 +2,14 @@
 
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_join.h>
 
-#include <charconv>
+#include <algorithm>
+#include <type_traits>
 #include <utility>
+#include <variant>
 
+#include "core/base/status.h"
 #include "core/base/table_io.h"
 #include "core/deform/bulge_free/bulge_free.h"
 #include "core/deform/cor/cor.h"
@@ -24,40 +28,6 @@
 namespace sinew {
 namespace {
 
-template <class... M>
-struct MethodList {};
-
-// All methods, in the order of StageParams (params.h).
-using AllMethods = MethodList<Lbs, Dqs, BulgeFree, SphericalBlend, Cor, DeltaMush, Ddm, EnhancedDdm,
-                              Shapes, Implicit, Relax, MuscleStage>;
-
-template <class>
-struct ParamsOf;
-template <class... M>
-struct ParamsOf<MethodList<M...>> {
-  using type = std::variant<typename M::Params...>;
-};
-static_assert(std::is_same_v<ParamsOf<AllMethods>::type, StageParams>,
-              "params.h and registry.cc list the same methods in the same order");
-
-template <class... M, class Visit>
-void ForEach(MethodList<M...>, Visit&& visit) {
-  (visit.template operator()<M>(), ...);
-}
-
-template <class P, class List>
-struct MethodFor;
-template <class P, class First, class... Rest>
-struct MethodFor<P, MethodList<First, Rest...>> {
-  using type = typename std::conditional_t<std::is_same_v<typename First::Params, P>,
-                                           std::type_identity<First>,
-                                           MethodFor<P, MethodList<Rest...>>>::type;
-};
-template <class P>
-struct MethodFor<P, MethodList<>> {
-  using type = void;
-};
-
 template <Method M>
 class Bound final : public Stage {
  public:
@@ -71,108 +41,141 @@ class Bound final : public Stage {
     SaveFields(tables, prefix, method_);
   }
   std::size_t bytes() const override { return FieldBytes(method_); }
-  std::vector<BindStatistic> Statistics() const override {
-    if constexpr (HasStatistics<M>) return method_.Statistics();
-    return {};
-  }
+  std::vector<BindStatistic> Statistics() const override { return method_.Statistics(); }
 
  private:
   M method_;
 };
 
-// Calls body.template operator()<M>(params) for the method of `params`.
-template <class Body>
-auto WithMethod(const StageParams& params, Body&& body) {
-  return std::visit(
-      [&]<class P>(const P& p) {
-        using M = typename MethodFor<P, AllMethods>::type;
-        return body.template operator()<M>(p);
-      },
-      params);
-}
-
-struct Describe {
-  ParameterInfo& info;
-
-  void Range(const ParamDoc& doc) const {
+template <class T>
+void Describe(const ParamDoc& doc, const T&, ParameterInfo& info) {
+  if constexpr (std::is_enum_v<T>) {
+    info.type = "choice";
+    for (const std::string_view name : ChoiceNames(T{})) info.choices.emplace_back(name);
+  } else if constexpr (std::is_same_v<T, bool>) {
+    info.type = "boolean";
+  } else if constexpr (std::is_same_v<T, std::string>) {
+    info.type = "map";
+  } else {
+    info.type = std::is_same_v<T, std::uint32_t> ? "integer" : "number";
     info.minimum = doc.minimum;
     info.maximum = doc.maximum;
-  }
-  void operator()(const ParamDoc& doc, const float&) const {
-    info.type = "number";
-    Range(doc);
-  }
-  void operator()(const ParamDoc& doc, const std::optional<float>&) const {
-    info.type = "number";
-    Range(doc);
-  }
-  void operator()(const ParamDoc& doc, const std::uint32_t&) const {
-    info.type = "integer";
-    Range(doc);
     for (const std::uint32_t value : doc.only) info.choices.push_back(absl::StrCat(value));
   }
-  void operator()(const ParamDoc&, const bool&) const { info.type = "boolean"; }
-  void operator()(const ParamDoc&, const std::string&) const { info.type = "map"; }
-  template <class E>
-  requires std::is_enum_v<E>
-  void operator()(const ParamDoc&, const E&) const {
-    info.type = "choice";
-    for (const std::string_view name : ChoiceNames(E{})) info.choices.emplace_back(name);
-  }
-};
-
-// The stage put before this method in examples, if not lbs.
-template <class M>
-std::string_view ShownBehind() {
-  if constexpr (requires { M::kBehind; }) return M::kBehind;
-  return "lbs";
 }
 
 template <class M>
 MethodInfo InfoOf() {
-  const M method{};
-  MethodInfo info;
-  info.name = std::string(M::Params::kName);
-  info.summary = std::string(M::kSummary);
-  const StageFacts facts = method.Facts();
-  info.reads = facts.in == Space::kRest ? "rest" : "posed";
-  info.example =
-      absl::StrCat(facts.in == Space::kRest ? "" : absl::StrCat(AbslView(ShownBehind<M>()), " | "),
-                   info.name, facts.out == Space::kRest ? " | lbs" : "");
-  info.paper = std::string(M::kPaper);
-  info.cost_class = std::string(M::kCostClass);
-  info.version = M::kVersion;
-  const typename M::Params defaults;
+  const StageFacts facts = M{}.Facts();
+  MethodInfo info = {
+      .name = std::string(facts.method),
+      .summary = std::string(M::kSummary),
+      .reads = facts.in == Space::kRest ? "rest" : "posed",
+      .paper = std::string(M::kPaper),
+      .cost_class = std::string(M::kCostClass),
+      .example =
+          absl::StrCat(facts.in == Space::kRest ? "" : absl::StrCat(AbslView(M::kBehind), " | "),
+                       AbslView(facts.method), facts.out == Space::kRest ? " | lbs" : ""),
+      .version = M::kVersion,
+      .parameters = {},
+  };
+  const StageParams defaults = typename M::Params{};
   const auto values = StageValues(defaults);
-  M::Params::Fields(defaults, [&](const ParamDoc& doc, const auto& member) {
-    ParameterInfo parameter;
+  VisitParameters(defaults, [&](const ParamDoc& doc, const auto& member) {
+    ParameterInfo& parameter = info.parameters.emplace_back();
     parameter.name = std::string(doc.name);
     parameter.unit = std::string(doc.unit);
     parameter.description = std::string(doc.description);
     for (const auto& [name, value] : values) {
       if (name == doc.name) parameter.default_value = value;
     }
-    Describe{parameter}(doc, member);
-    info.parameters.push_back(std::move(parameter));
+    Describe(doc, member, parameter);
   });
   return info;
 }
 
-absl::Status OutOfRange(std::string_view method, const ParamDoc& doc, double got) {
-  return absl::InvalidArgumentError(absl::StrCat(AbslView(method), ".", AbslView(doc.name),
-                                                 ": got ", got, ", need ", doc.minimum, " to ",
-                                                 doc.maximum));
+using StageOr = absl::StatusOr<std::shared_ptr<const Stage>>;
+
+// A method as the engine calls it; params are those of the method.
+struct Entry {
+  StageFacts facts;  // of an unbound stage
+  absl::Status (*validate)(const StageParams& params);
+  absl::StatusOr<BindCost> (*cost)(const BindInput& input, const StageParams& params);
+  StageOr (*bind)(const BindInput& input, const StageParams& params, Task& task);
+  StageOr (*load)(const TableReader& tables, std::string_view prefix);
+};
+
+template <Method M>
+Entry EntryOf() {
+  using P = typename M::Params;
+  return {
+      .facts = M{}.Facts(),
+      .validate = [](const StageParams& params) { return M::Validate(std::get<P>(params)); },
+      .cost = [](const BindInput& input,
+                 const StageParams& params) { return M::Cost(input, std::get<P>(params)); },
+      .bind = [](const BindInput& input, const StageParams& params, Task& task) -> StageOr {
+        SINEW_ASSIGN_OR_RETURN(M method, M::Bind(input, std::get<P>(params), task));
+        return std::make_shared<Bound<M>>(std::move(method));
+      },
+      .load = [](const TableReader& tables, std::string_view prefix) -> StageOr {
+        M method{};
+        SINEW_RETURN_IF_ERROR(LoadFields(tables, prefix, method));
+        return std::make_shared<Bound<M>>(std::move(method));
+      },
+  };
+}
+
+// Each list in the order of the methods.
+template <Method... M>
+struct MethodLists {
+  static_assert(std::is_same_v<std::variant<typename M::Params...>, StageParams>,
+                "params.h lists the same methods in the same order");
+  std::vector<MethodInfo> infos = {InfoOf<M>()...};
+  std::vector<StageParams> defaults = {typename M::Params{}...};
+  std::vector<Entry> entries = {EntryOf<M>()...};
+};
+
+// All methods, in the order of StageParams (params.h).
+const auto& AllMethods() {
+  using Lists = MethodLists<Lbs, Dqs, BulgeFree, SphericalBlend, Cor, DeltaMush, Ddm, EnhancedDdm,
+                            Shapes, Implicit, Relax, MuscleStage>;
+  static const auto* const kLists = new Lists;
+  return *kLists;
+}
+
+const Entry& EntryOf(const StageParams& params) {
+  return AllMethods().entries[params.index()];
+}
+
+absl::Status CheckRanges(const StageParams& params) {
+  absl::Status status;
+  const auto check = [&](const ParamDoc& doc, double value) {
+    // The bounds as floats: 0.01 as a float must be accepted.
+    if (!status.ok() || (value >= double{static_cast<float>(doc.minimum)} &&
+                         value <= double{static_cast<float>(doc.maximum)})) {
+      return;
+    }
+    status = InvalidArgument(StageName(params), ".", doc.name, ": got ", value, ", need ",
+                             doc.minimum, " to ", doc.maximum);
+  };
+  VisitParameters(params, [&]<class T>(const ParamDoc& doc, const T& member) {
+    if constexpr (std::is_same_v<T, std::optional<float>>) {
+      if (member) check(doc, *member);
+    } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::uint32_t>) {
+      if (doc.minimum != doc.maximum && doc.only.empty()) check(doc, member);
+    }
+  });
+  return status;
 }
 
 }  // namespace
 
 const std::vector<MethodInfo>& ListMethods() {
-  static const std::vector<MethodInfo>* const kMethods = [] {
-    auto* methods = new std::vector<MethodInfo>;
-    ForEach(AllMethods{}, [&]<class M>() { methods->push_back(InfoOf<M>()); });
-    return methods;
-  }();
-  return *kMethods;
+  return AllMethods().infos;
+}
+
+std::span<const StageParams> DefaultStages() {
+  return AllMethods().defaults;
 }
 
 std::span<const PresetInfo> ListPresets() {
@@ -186,130 +189,86 @@ std::span<const PresetInfo> ListPresets() {
 }
 
 absl::Status ValidateStage(const StageParams& params) {
-  return WithMethod(params, []<class M>(const typename M::Params& p) -> absl::Status {
-    absl::Status status;
-    M::Params::Fields(p, [&]<class T>(const ParamDoc& doc, const T& member) {
-      const auto check = [&](double value) {
-        // The bounds as floats: 0.01 as a float must be accepted.
-        if (!(value >= double{static_cast<float>(doc.minimum)} &&
-              value <= double{static_cast<float>(doc.maximum)}) &&
-            status.ok()) {
-          status = OutOfRange(M::Params::kName, doc, value);
-        }
-      };
-      if constexpr (std::is_same_v<T, std::optional<float>>) {
-        if (member) check(*member);
-      } else if constexpr (std::is_same_v<T, float> || std::is_same_v<T, std::uint32_t>) {
-        if (doc.minimum != doc.maximum && doc.only.empty()) check(member);
-      }
-    });
-    return status.ok() ? M::Validate(p) : status;
-  });
+  SINEW_RETURN_IF_ERROR(CheckRanges(params));
+  return EntryOf(params).validate(params);
 }
 
 absl::Status OfStage(std::size_t k, std::string_view method, const absl::Status& status) {
   const bool parameter = absl::StartsWith(status.message(), absl::StrCat(AbslView(method), "."));
   if (!absl::IsInvalidArgument(status) || !parameter) return status;
-  return absl::InvalidArgumentError(absl::StrCat("recipe.stages[", k, "].", status.message()));
+  return InvalidArgument("recipe.stages[", k, "].", status.message());
 }
 
 absl::Status CheckRecipe(const Recipe& recipe) {
   if (recipe.empty()) {
-    return absl::InvalidArgumentError("recipe.stages: is empty, need at least one stage");
+    return InvalidArgument("recipe.stages: is empty, need at least one stage");
   }
   Space space = Space::kRest;
   for (std::size_t k = 0; k < recipe.size(); ++k) {
     SINEW_RETURN_IF_ERROR(OfStage(k, StageName(recipe[k]), ValidateStage(recipe[k])));
-    const StageFacts facts =
-        WithMethod(recipe[k], []<class M>(const typename M::Params&) { return M{}.Facts(); });
+    const StageFacts& facts = EntryOf(recipe[k]).facts;
     if (facts.in != space) {
-      return absl::InvalidArgumentError(absl::StrCat(
+      return InvalidArgument(
           "recipe.stages[", k, "]: ", AbslView(facts.method), " reads ",
           facts.in == Space::kRest ? "rest" : "posed", " positions, but ",
           k == 0 ? "the first stage gets rest positions"
                  : absl::StrCat("the previous stage writes ",
                                 space == Space::kRest ? "rest positions" : "posed positions"),
           space == Space::kRest ? "; put a method that poses the mesh, such as lbs, before it"
-                                : ""));
+                                : "");
     }
     space = facts.out;
   }
   if (space != Space::kPosed) {
-    return absl::InvalidArgumentError("recipe.stages: no stage poses the mesh");
+    return InvalidArgument("recipe.stages: no stage poses the mesh");
   }
   return absl::OkStatus();
 }
 
 bool PosesTheMesh(const StageParams& params) {
-  return WithMethod(
-      params, []<class M>(const typename M::Params&) { return M{}.Facts().out == Space::kPosed; });
+  return EntryOf(params).facts.out == Space::kPosed;
 }
 
 bool WritesVertexStatus(const Recipe& recipe) {
-  return std::any_of(recipe.begin(), recipe.end(), [](const StageParams& params) {
-    return WithMethod(params,
-                      []<class M>(const typename M::Params&) { return M{}.Facts().vertex_status; });
-  });
+  return std::ranges::any_of(
+      recipe, [](const StageParams& params) { return EntryOf(params).facts.vertex_status; });
 }
 
 std::string VertexStatusMethods() {
-  std::vector<std::string_view> names;
-  ForEach(AllMethods{}, [&]<class M>() {
-    if (M{}.Facts().vertex_status) names.push_back(M::Params::kName);
-  });
-  std::string text;
-  for (const std::string_view name : names) {
-    absl::StrAppend(&text, text.empty() ? "" : " or ", AbslView(name));
+  std::vector<std::string> names;
+  for (const Entry& entry : AllMethods().entries) {
+    if (entry.facts.vertex_status) names.emplace_back(entry.facts.method);
   }
-  return text;
+  return absl::StrJoin(names, " or ");
 }
 
 absl::StatusOr<BindCost> StageCost(const BindInput& input, const StageParams& params) {
-  const absl::StatusOr<BindCost> cost =
-      WithMethod(params, [&]<class M>(const typename M::Params& p) { return M::Cost(input, p); });
+  const absl::StatusOr<BindCost> cost = EntryOf(params).cost(input, params);
   if (!cost.ok()) return OfStage(input.stage, StageName(params), cost.status());
   return cost;
 }
 
-absl::StatusOr<std::shared_ptr<const Stage>> BindStage(const BindInput& input,
-                                                       const StageParams& params, Task& task) {
-  return WithMethod(
-      params,
-      [&]<class M>(const typename M::Params& p) -> absl::StatusOr<std::shared_ptr<const Stage>> {
-        absl::StatusOr<M> method = M::Bind(input, p, task);
-        if (!method.ok()) return OfStage(input.stage, StageName(params), method.status());
-        return std::shared_ptr<const Stage>(std::make_shared<Bound<M>>(*std::move(method)));
-      });
+StageOr BindStage(const BindInput& input, const StageParams& params, Task& task) {
+  StageOr stage = EntryOf(params).bind(input, params, task);
+  if (!stage.ok()) return OfStage(input.stage, StageName(params), stage.status());
+  return stage;
 }
 
-absl::StatusOr<std::shared_ptr<const Stage>> LoadStage(std::string_view method, int version,
-                                                       const TableReader& tables,
-                                                       std::string_view prefix) {
-  absl::StatusOr<std::shared_ptr<const Stage>> result =
-      absl::DataLossError(absl::StrCat("bound data: method '", AbslView(method), "' is unknown"));
-  ForEach(AllMethods{}, [&]<class M>() {
-    if (M::Params::kName != method) return;
-    if (M::kVersion != version) {
-      result = absl::DataLossError(absl::StrCat("bound data: ", AbslView(method), " version ",
-                                                version, ", need ", M::kVersion));
-      return;
-    }
-    M loaded{};
-    if (absl::Status status = LoadFields(tables, prefix, loaded); !status.ok()) {
-      result = status;
-      return;
-    }
-    result = std::make_shared<Bound<M>>(std::move(loaded));
-  });
-  return result;
+StageOr LoadStage(std::string_view method, int version, const TableReader& tables,
+                  std::string_view prefix) {
+  for (const Entry& entry : AllMethods().entries) {
+    if (entry.facts.method != method) continue;
+    if (MethodVersion(method) == version) return entry.load(tables, prefix);
+    return DataLoss("bound data: ", method, " version ", version, ", need ", MethodVersion(method));
+  }
+  return DataLoss("bound data: method '", method, "' is unknown");
 }
 
 int MethodVersion(std::string_view method) {
-  int version = 0;
-  ForEach(AllMethods{}, [&]<class M>() {
-    if (M::Params::kName == method) version = M::kVersion;
-  });
-  return version;
+  for (const MethodInfo& info : ListMethods()) {
+    if (info.name == method) return info.version;
+  }
+  return 0;
 }
 
 }  // namespace sinew

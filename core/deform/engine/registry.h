@@ -35,6 +35,9 @@ struct MethodInfo {
 // Every method, in the order of StageParams.
 const std::vector<MethodInfo>& ListMethods();
 
+// Every method with its default parameters, in that order.
+std::span<const StageParams> DefaultStages();
+
 // A named recipe. One with the name of a method replaces it where nothing has posed the mesh yet,
 // and passes its parameters to the last stage.
 struct PresetInfo {

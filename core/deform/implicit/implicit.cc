@@ -104,8 +104,8 @@ absl::Status Implicit::Check(const BlockLayout& layout, std::size_t bindings) co
                                             field.parts_of_bindings().size(), " values, need ",
                                             bindings));
   }
-  SINEW_RETURN_IF_ERROR(muscles.Check(joints, field.parts()));
-  return skin.Check(layout);
+  SINEW_RETURN_IF_ERROR(muscles.Check(joints));
+  return skin.Check();
 }
 
 void Implicit::Run(const StageFrame& frame) const {

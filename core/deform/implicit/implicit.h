@@ -17,8 +17,7 @@
 
 namespace sinew {
 
-struct Implicit {
-  using Params = ImplicitParams;
+struct Implicit : MethodOf<Implicit, ImplicitParams> {
   static constexpr int kVersion = 9;
   static constexpr std::string_view kSummary =
       "Skin that keeps its volume and touches itself without intersecting; use after dqs or dqs | "
@@ -36,7 +35,6 @@ struct Implicit {
   SkinSurface skin;
   std::vector<float> inward;  // [points][3] see BindInward; empty without tracking
 
-  static absl::Status Validate(const ImplicitParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const ImplicitParams& params);
   static absl::StatusOr<Implicit> Bind(const BindInput& input, const ImplicitParams& params,
                                        Task& task);

@@ -26,7 +26,8 @@ struct ImplicitParams {
           self.samples);
     visit(ParamDoc{"iterations", "steps", 1, 1000, "Maximum projection steps per frame."},
           self.iterations);
-    visit(ParamDoc{"smoothing", "passes", 0, 50, "Laplacian passes over the contact."},
+    visit(ParamDoc{"smoothing", "passes", 0, 50, "Laplacian passes over the contact."}.Unless(
+              self.contact, "contact is false"),
           self.smoothing);
     visit(ParamDoc{"muscles", "", 0, 0, "The rig's muscles bulge under the skin."}, self.muscles);
     visit(ParamDoc{"tracking", "", 0, 0,
@@ -34,9 +35,9 @@ struct ImplicitParams {
                    "depends on earlier ones."},
           self.tracking);
     visit(
-        ParamDoc{
-            "attraction", "", 0, 1,
-            "tracking: pull towards the skinned position along the surface; 0 = free sliding."},
+        ParamDoc{"attraction", "", 0, 1,
+                 "tracking: pull towards the skinned position along the surface; 0 = free sliding."}
+            .Unless(self.tracking, "tracking is false"),
         self.attraction);
   }
 };

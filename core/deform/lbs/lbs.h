@@ -9,8 +9,7 @@
 
 namespace sinew {
 
-struct Lbs {
-  using Params = LbsParams;
+struct Lbs : MethodOf<Lbs, LbsParams> {
   static constexpr int kVersion = 1;
   static constexpr std::string_view kSummary =
       "Linear blend: fast and predictable; joints lose volume when bent and collapse when twisted.";
@@ -19,14 +18,10 @@ struct Lbs {
 
   WeightTable table;
 
-  static absl::Status Validate(const LbsParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const LbsParams& params);
   static absl::StatusOr<Lbs> Bind(const BindInput& input, const LbsParams& params, Task& task);
   StageFacts Facts() const {
     return {.method = Params::kName, .in = Space::kRest, .out = Space::kPosed, .pointwise = true};
-  }
-  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const {
-    return table.Check(layout, bindings);
   }
   void Run(const StageFrame& frame) const;
 

@@ -1,5 +1,5 @@
 // method.h - the interface of a deformation method: a plain struct of arrays that satisfies the
-// concept `Method`.
+// concept `Method`, most easily with the base MethodOf.
 //
 // Binding may fail, running cannot: everything is validated beforehand (Bind, Load + Check,
 // Deformer::Evaluate). A method is registered in registry.cc.
@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "core/base/bind_statistic.h"
+#include "core/base/table_schema.h"
 #include "core/parallel/task.h"
 #include "core/rig/layout.h"
 #include "core/rig/posed_rig.h"
@@ -94,6 +95,21 @@ struct AnyField {
   void operator()(std::string_view, T&, const Rules&...) const {}
 };
 
+// What most methods share: the base of method M with parameters P.
+template <class M, class P>
+struct MethodOf {
+  using Params = P;
+  // No constraints beyond ranges.
+  static absl::Status Validate(const P&) { return absl::OkStatus(); }
+  // Every table against its rules.
+  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const {
+    return CheckFields(P::kName, static_cast<const M&>(*this), layout.Sizes(bindings));
+  }
+  std::vector<BindStatistic> Statistics() const { return {}; }
+  // The stage before the method in examples, if it reads the posed mesh.
+  static constexpr std::string_view kBehind = "lbs";
+};
+
 template <class M>
 concept Method = requires(M m, const M& c, const typename M::Params& p, const BindInput& b, Task& t,
                           const StageFrame& f) {
@@ -113,15 +129,10 @@ concept Method = requires(M m, const M& c, const typename M::Params& p, const Bi
     c.Check(b.layout, std::size_t{})
     } -> std::same_as<absl::Status>;  // validates tables against layout and binding count
   { c.Run(f) } -> std::same_as<void>;
+  { c.Statistics() } -> std::same_as<std::vector<BindStatistic>>;
+  { M::kBehind } -> std::convertible_to<std::string_view>;
   M::Fields(m, AnyField{});  // visits (name, member, rules) of every array and number, for save,
                              // load, size and CheckFields
-};
-
-// Optional members: `std::vector<BindStatistic> Statistics() const`, and `kBehind`, the stage
-// before the method in examples instead of lbs.
-template <class M>
-concept HasStatistics = requires(const M& m) {
-  { m.Statistics() } -> std::same_as<std::vector<BindStatistic>>;
 };
 
 }  // namespace sinew

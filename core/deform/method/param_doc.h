@@ -20,6 +20,14 @@ struct ParamDoc {
   // The allowed values of an integer whose range has gaps; the method's Validate rejects the
   // others.
   std::span<const std::uint32_t> only{};
+  std::string_view no_effect{};  // why the value does not matter beside the others; empty = it does
+
+  // The same with a reason unless the value is read; the first reason stays.
+  ParamDoc Unless(bool read, std::string_view reason) const {
+    ParamDoc doc = *this;
+    if (!read && doc.no_effect.empty()) doc.no_effect = reason;
+    return doc;
+  }
 };
 
 // Parameters shared by several methods.

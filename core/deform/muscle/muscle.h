@@ -25,8 +25,7 @@ struct MuscleAnchor {
   float across, down;  // unit direction in the section: along width and depth
 };
 
-struct MuscleStage {
-  using Params = MuscleParams;
+struct MuscleStage : MethodOf<MuscleStage, MuscleParams> {
   static constexpr int kVersion = 4;
   static constexpr std::string_view kSummary =
       "The rig's muscles swell as their joints bend and push the skin along its normals; fast, "
@@ -44,7 +43,6 @@ struct MuscleStage {
   std::vector<std::int32_t> lane_anchor;   // [B][16] anchored point of a lane, -1 = none
   SurfaceFaces surface;                    // corners are lanes, points are anchored points
 
-  static absl::Status Validate(const MuscleParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const MuscleParams& params);
   static absl::StatusOr<MuscleStage> Bind(const BindInput& input, const MuscleParams& params,
                                           Task& task);

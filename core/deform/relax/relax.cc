@@ -1,7 +1,5 @@
 #include "core/deform/relax/relax.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -103,8 +101,7 @@ std::vector<double> Smoothness(const SurfaceFaces& surface, std::span<const Vec3
 
 Vec4 PointOf(const Relax& relax, std::span<const PointBlock> blocks, std::size_t p) {
   const std::size_t lane = relax.point_lane[p];
-  const PointBlock& block = blocks[lane / kLanes];
-  return Vec4{block.x[lane % kLanes], block.y[lane % kLanes], block.z[lane % kLanes], 0};
+  return ToVec4(blocks[lane / kLanes].At(lane % kLanes));
 }
 
 // Height along the normal, at most 0, of the face of point p below `shift`. Without it convex skin
@@ -167,9 +164,7 @@ void WriteBlock(const Relax& relax, std::span<const PointBlock> in, const float*
     const Vec4 shift = Load4(moved, p) - (from - origin);
     if (shift[0] == 0 && shift[1] == 0 && shift[2] == 0) continue;
     const Vec4 to = from + shift;
-    out.x[i] = to[0];
-    out.y[i] = to[1];
-    out.z[i] = to[2];
+    out.Set(i, {to[0], to[1], to[2]});
   }
 }
 
@@ -259,13 +254,13 @@ std::vector<BindStatistic> Relax::Statistics() const {
 }
 
 absl::Status Relax::Check(const BlockLayout& layout, std::size_t bindings) const {
-  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, layout.Sizes(bindings)));
+  SINEW_RETURN_IF_ERROR(MethodOf::Check(layout, bindings));
   for (std::size_t p = 0; p < points(); ++p) {
     for (std::uint32_t k = surface.face_offset[p]; k < surface.face_offset[p + 1]; ++k) {
       const auto corners = surface.Corners(surface.faces[k]);
       if (corners.size() > kMaxCorners || FindCorner(corners, p) < corners.size()) continue;
-      return absl::DataLossError(absl::StrCat("bound data: relax: faces: face ", surface.faces[k],
-                                              " of point ", p, ", need one with this corner"));
+      return DataLoss("bound data: relax: faces: face ", surface.faces[k], " of point ", p,
+                      ", need one with this corner");
     }
   }
   return absl::OkStatus();

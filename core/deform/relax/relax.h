@@ -17,8 +17,7 @@
 
 namespace sinew {
 
-struct Relax {
-  using Params = RelaxParams;
+struct Relax : MethodOf<Relax, RelaxParams> {
   static constexpr int kVersion = 3;
   static constexpr std::string_view kSummary =
       "Slides vertices along the posed surface so that it is stretched evenly; use it last.";
@@ -36,7 +35,6 @@ struct Relax {
   std::vector<std::uint8_t> inside_out;  // [P] 1 = inside out (part_triangles.h)
   SurfaceFaces surface;                  // corners are points
 
-  static absl::Status Validate(const RelaxParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const RelaxParams& params);
   static absl::StatusOr<Relax> Bind(const BindInput& input, const RelaxParams& params, Task& task);
   StageFacts Facts() const;

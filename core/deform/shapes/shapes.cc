@@ -1,7 +1,5 @@
 #include "core/deform/shapes/shapes.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -158,10 +156,6 @@ StageFacts Shapes::Facts() const {
           .pointwise = true,
           .scratch_floats = target_weight.size() * (kActiveFloats + 1),
           .controls = controls};
-}
-
-absl::Status Shapes::Check(const BlockLayout& layout, std::size_t bindings) const {
-  return CheckFields(Params::kName, *this, layout.Sizes(bindings));
 }
 
 void Shapes::Run(const StageFrame& frame) const {

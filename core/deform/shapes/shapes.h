@@ -17,8 +17,7 @@
 
 namespace sinew {
 
-struct Shapes {
-  using Params = ShapesParams;
+struct Shapes : MethodOf<Shapes, ShapesParams> {
   static constexpr int kVersion = 1;
   static constexpr std::string_view kSummary =
       "Blend shapes: the rig's morph targets, driven by controls, applied before skinning.";
@@ -34,12 +33,10 @@ struct Shapes {
   AlignedVector<float> offsets;              // [P][3][16]
   float strength = 1;
 
-  static absl::Status Validate(const ShapesParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const ShapesParams& params);
   static absl::StatusOr<Shapes> Bind(const BindInput& input, const ShapesParams& params,
                                      Task& task);
   StageFacts Facts() const;
-  absl::Status Check(const BlockLayout& layout, std::size_t bindings) const;
   void Run(const StageFrame& frame) const;
   std::vector<BindStatistic> Statistics() const;
 

@@ -1,7 +1,5 @@
 #include "core/deform/spherical_blend/spherical_blend.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 
@@ -89,11 +87,7 @@ absl::StatusOr<SphericalBlend> SphericalBlend::Bind(const BindInput& input,
   } else {
     blend.expected.resize(input.layout.blocks());
     for (std::size_t i = 0; i < sets.lane_set.size(); ++i) {
-      const Vec3f p = ToFloat(expected[sets.lane_set[i]]);
-      PointBlock& block = blend.expected[i / kLanes];
-      block.x[i % kLanes] = p.x;
-      block.y[i % kLanes] = p.y;
-      block.z[i % kLanes] = p.z;
+      blend.expected[i / kLanes].Set(i % kLanes, ToFloat(expected[sets.lane_set[i]]));
     }
   }
   return blend;
@@ -138,16 +132,15 @@ StageFacts SphericalBlend::Facts() const {
 }
 
 absl::Status SphericalBlend::Check(const BlockLayout& layout, std::size_t bindings) const {
-  SINEW_RETURN_IF_ERROR(CheckFields(Params::kName, *this, layout.Sizes(bindings)));
-  SINEW_RETURN_IF_ERROR(CheckBlockJoints(layout, table.joints));
+  SINEW_RETURN_IF_ERROR(MethodOf::Check(layout, bindings));
   for (std::size_t b = 0; b < layout.blocks(); ++b) {
     for (std::uint32_t k = table.joints.offset[b] + 1; k < table.joints.offset[b + 1]; ++k) {
       const std::uint32_t relation = pair_relation[k];
       if (relation >= relation_pivot.size() || relation_pivot[relation] != layout.pivot[b] ||
           relation_joint[relation] != table.joints.entry[k]) {
-        return absl::DataLossError(absl::StrCat(
-            "bound data: spherical_blend: pair_relation: value ", k, " is ", relation,
-            ", need that of bindings ", layout.pivot[b], " and ", table.joints.entry[k]));
+        return DataLoss("bound data: spherical_blend: pair_relation: value ", k, " is ", relation,
+                        ", need that of bindings ", layout.pivot[b], " and ",
+                        table.joints.entry[k]);
       }
     }
   }

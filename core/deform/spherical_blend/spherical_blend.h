@@ -14,8 +14,7 @@
 
 namespace sinew {
 
-struct SphericalBlend {
-  using Params = SphericalBlendParams;
+struct SphericalBlend : MethodOf<SphericalBlend, SphericalBlendParams> {
   static constexpr int kVersion = 1;
   static constexpr std::string_view kSummary =
       "Rotations blended about a centre computed per frame: twists keep their volume.";
@@ -33,7 +32,6 @@ struct SphericalBlend {
   JointSets sets;
   std::vector<Vec3d> set_expected;  // [S]
 
-  static absl::Status Validate(const SphericalBlendParams&) { return absl::OkStatus(); }
   static absl::StatusOr<BindCost> Cost(const BindInput& input, const SphericalBlendParams& params);
   static absl::StatusOr<SphericalBlend> Bind(const BindInput& input,
                                              const SphericalBlendParams& params, Task& task);

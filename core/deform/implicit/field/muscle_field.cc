@@ -1,7 +1,5 @@
 #include "core/deform/implicit/field/muscle_field.h"
 
-#include <absl/strings/str_cat.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -78,11 +76,6 @@ absl::StatusOr<MuscleField> MuscleField::Bind(const Rig& rig, const LimbField& l
     task.Advance(kVertexWork * static_cast<double>(rig.vertices()));
   }
   return field;
-}
-
-absl::Status MuscleField::Check(std::size_t joints, std::size_t parts) const {
-  SINEW_RETURN_IF_ERROR(CheckFields("muscle field", *this, {.field_parts = parts}));
-  return tables_.Check(joints);
 }
 
 std::size_t MuscleField::without_field() const {

@@ -28,8 +28,8 @@ class MuscleField {
   static double Work(const Rig& rig);
   // kCancelled. `limbs`: the field the muscles belong to.
   static absl::StatusOr<MuscleField> Bind(const Rig& rig, const LimbField& limbs, Task& task);
-  // Validates loaded tables. kDataLoss.
-  absl::Status Check(std::size_t joints, std::size_t parts) const;
+  // Validates loaded tables that keep the rules in Fields. kDataLoss.
+  absl::Status Check(std::size_t joints) const { return tables_.Check(joints); }
 
   std::size_t muscles() const { return tables_.rows.size(); }
   // Number of controls a pose must have.

@@ -24,8 +24,7 @@ std::size_t SkinSurface::Count(PointRole role_of) const {
   return count;
 }
 
-absl::Status SkinSurface::Check(const BlockLayout& layout) const {
-  SINEW_RETURN_IF_ERROR(CheckFields("skin", *this, layout.Sizes(0)));
+absl::Status SkinSurface::Check() const {
   const auto damaged = [](absl::string_view what) {
     return absl::DataLossError(absl::StrCat("bound data: skin: ", what));
   };

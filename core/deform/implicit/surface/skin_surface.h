@@ -89,8 +89,8 @@ struct SkinSurface {
                                              run_point.begin()) -
                     1];
   }
-  // Validates loaded tables. kDataLoss.
-  absl::Status Check(const BlockLayout& layout) const;
+  // Validates loaded tables that keep the rules in Fields. kDataLoss.
+  absl::Status Check() const;
 
   template <class Self, class Visit>
   static void Fields(Self& self, Visit&& visit) {

@@ -45,7 +45,7 @@ TEST(WeightTable, HoldsVertexWeightsAndZeroElsewhere) {
   const Rig rig = testing::TubeRig({.joints = 6, .weights = testing::TubeWeights::kFour});
   const auto layout = *BlockLayout::Create(rig);
   const WeightTable table = *WeightTable::Create(rig, *layout, 0, Task());
-  ASSERT_TRUE(table.Check(*layout, rig.bindings().size()).ok());
+  ASSERT_TRUE(CheckFields("weights", table, layout->Sizes(rig.bindings().size())).ok());
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
     const std::size_t block = layout->lane[v] / kLanes, lane = layout->lane[v] % kLanes;
     double sum = 0;
@@ -76,7 +76,7 @@ TEST(WeightTable, KeepsStrongestAndRenormalises) {
   const Rig rig = testing::TubeRig({.joints = 6, .weights = testing::TubeWeights::kFour});
   const auto layout = *BlockLayout::Create(rig);
   const WeightTable table = *WeightTable::Create(rig, *layout, 2, Task());
-  ASSERT_TRUE(table.Check(*layout, rig.bindings().size()).ok());
+  ASSERT_TRUE(CheckFields("weights", table, layout->Sizes(rig.bindings().size())).ok());
   for (std::size_t v = 0; v < rig.vertices(); ++v) {
     const std::size_t block = layout->lane[v] / kLanes, lane = layout->lane[v] % kLanes;
     double sum = 0;

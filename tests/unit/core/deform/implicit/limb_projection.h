@@ -68,7 +68,9 @@ class LimbProjection {
     Task task;
     skin_ = ValueOrDie(BindSkinSurface({rig_, *layout_, RigSurface(rig_, *layout_)},
                                        StrongestParts(rig_), rest, task));
-    if (const absl::Status status = skin_.Check(*layout_); !status.ok()) ValueOrDie<int>(status);
+    absl::Status status = CheckFields("skin", skin_, layout_->Sizes(0));
+    status.Update(skin_.Check());
+    if (!status.ok()) ValueOrDie<int>(status);
   }
   const Rig& rig() const { return rig_; }
   const SkinSurface& skin() const { return skin_; }

@@ -43,7 +43,9 @@ class LimbSequence {
     const std::array<AffineD, 2> still{};
     const RoundedLimb field{std::span<const AffineD>(still)};
     inward_ = BindInward({rig_, *layout_, RigSurface(rig_, *layout_)}, surface_, field, task);
-    if (const absl::Status status = surface_.Check(*layout_); !status.ok()) {
+    absl::Status status = CheckFields("skin", surface_, layout_->Sizes(0));
+    status.Update(surface_.Check());
+    if (!status.ok()) {
       ValueOrDie<int>(status);
     }
     skin_.emplace(ValueOrDie(Deformer::Bind(rig_, *ParseRecipe("dqs"), task)));
