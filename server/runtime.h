@@ -22,7 +22,7 @@
 #include "server/store/session_table.h"
 #include "server/store/upload_table.h"
 #include "server/threads/arena.h"
-#include "server/threads/concurrency_limit.h"
+#include "server/threads/quota.h"
 #include "server/threads/timers.h"
 #include "server/threads/workers.h"
 

@@ -14,7 +14,7 @@
 #include "server/frames/flow_window.h"
 #include "server/store/lru.h"
 #include "server/threads/bind_queue.h"
-#include "server/threads/concurrency_limit.h"
+#include "server/threads/quota.h"
 #include "server/threads/timers.h"
 #include "server/threads/workers.h"
 #include "tests/support/fake_clock.h"

@@ -1,4 +1,4 @@
-// concurrency_limit.h - admission: limits on the number of concurrent calls, and no new work while
+// quota.h - admission: limits on the number of concurrent calls, and no new work while
 // the server drains.
 #pragma once
 

@@ -1,4 +1,4 @@
-#include "server/threads/concurrency_limit.h"
+#include "server/threads/quota.h"
 
 #include <absl/time/time.h>
 
