@@ -34,16 +34,12 @@ absl::StatusOr<HostPort> ParseHostPort(const std::string& option, const std::str
   return parsed;
 }
 
-absl::Status CheckHostPort(const std::string& option, const std::string& address) {
-  return ParseHostPort(option, address).status();
-}
-
 bool IsUnixAddress(const std::string& address) {
   return absl::StartsWith(address, kUnix);
 }
 
 absl::Status CheckListenAddress(const std::string& option, const std::string& address) {
-  if (!IsUnixAddress(address)) return CheckHostPort(option, address);
+  if (!IsUnixAddress(address)) return ParseHostPort(option, address).status();
   const std::string path = address.substr(sizeof(kUnix) - 1);
   if (path.empty() || path.front() != '/') return Wrong(option, address, "unix:/absolute/path");
   if (path.size() >= sizeof(sockaddr_un::sun_path)) {

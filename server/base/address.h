@@ -14,9 +14,8 @@ struct HostPort {
 
 // "host:port" or "[v6]:port" with port 0 to 65535. kInvalidArgument names `option`.
 absl::StatusOr<HostPort> ParseHostPort(const std::string& option, const std::string& address);
-absl::Status CheckHostPort(const std::string& option, const std::string& address);
 
-// As CheckHostPort, or "unix:/path" (an absolute path short enough for a socket).
+// As ParseHostPort, or "unix:/path" (an absolute path short enough for a socket).
 absl::Status CheckListenAddress(const std::string& option, const std::string& address);
 bool IsUnixAddress(const std::string& address);
 

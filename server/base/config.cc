@@ -7,19 +7,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cerrno>
 #include <cmath>
-#include <cstdio>
-#include <cstring>
 #include <exception>
 #include <map>
-#include <memory>
 #include <thread>
 #include <type_traits>
 
 #include "core/base/status.h"
 #include "server/base/address.h"
 #include "server/base/config_options.h"
+#include "server/base/files.h"
 #include "server/base/version.h"
 
 namespace sinew::server {
@@ -117,26 +114,6 @@ absl::Status Apply(std::map<std::string, Values> given, Config& config) {
   return status;
 }
 
-// The path may be a pipe, so the size is not known beforehand.
-absl::StatusOr<std::string> ReadConfigText(const std::string& path) {
-  constexpr std::size_t kMaximum = 1 << 20;
-  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "re"),
-                                                             &std::fclose);
-  if (file == nullptr) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot open: ", strerror(errno)));
-  }
-  std::string text(kMaximum + 1, '\0');
-  text.resize(std::fread(text.data(), 1, text.size(), file.get()));
-  if (std::ferror(file.get()) != 0) {
-    return absl::InvalidArgumentError(absl::StrCat("cannot read: ", strerror(errno)));
-  }
-  if (text.size() > kMaximum) {
-    return absl::InvalidArgumentError(
-        absl::StrCat("got a longer file, need at most ", kMaximum, " bytes"));
-  }
-  return text;
-}
-
 absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
   std::map<std::string, Values> given;
   if (root.IsNull()) return given;
@@ -207,7 +184,7 @@ absl::Status Config::Validate() const {
   for (const std::string& address : network.listen) {
     SINEW_RETURN_IF_ERROR(CheckListenAddress("listen", address));
   }
-  if (network.http != "off") SINEW_RETURN_IF_ERROR(CheckHostPort("http", network.http));
+  if (network.http != "off") SINEW_RETURN_IF_ERROR(ParseHostPort("http", network.http).status());
   if (sessions.ttl_seconds > sessions.max_ttl_seconds) {
     return absl::InvalidArgumentError(
         absl::StrCat("session-ttl-seconds: got ", sessions.ttl_seconds,
@@ -226,11 +203,17 @@ std::uint64_t Config::Threads() const {
 }
 
 absl::Status LoadConfigFile(const std::string& path, Config& config) {
+  constexpr std::size_t kMaximum = 1 << 20;
   const auto prefixed = [&](absl::string_view what) {
     return absl::InvalidArgumentError(absl::StrCat("config ", path, ": ", what));
   };
-  const absl::StatusOr<std::string> text = ReadConfigText(path);
-  if (!text.ok()) return prefixed(text.status().message());
+  const absl::StatusOr<std::string> text = ReadPiece(path, 0, kMaximum + 1);
+  if (!text.ok()) {
+    return absl::InvalidArgumentError(absl::StrCat("config ", text.status().message()));
+  }
+  if (text->size() > kMaximum) {
+    return prefixed(absl::StrCat("got a longer file, need at most ", kMaximum, " bytes"));
+  }
   try {
     const absl::StatusOr<std::map<std::string, Values>> given = ReadKeys(YAML::Load(*text));
     if (!given.ok()) return prefixed(given.status().message());

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -24,23 +25,11 @@ absl::Status Failed(const char* what, const fs::path& path, int error) {
   return absl::InternalError(text);
 }
 
-// An open file descriptor.
-class File {
- public:
-  File(const fs::path& path, int flags) : fd_(::open(path.c_str(), flags | O_CLOEXEC, 0644)) {}
-  ~File() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  File(const File&) = delete;
-  File& operator=(const File&) = delete;
-  bool ok() const { return fd_ >= 0; }
-  int fd() const { return fd_; }
+Descriptor OpenFile(const fs::path& path, int flags) {
+  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+}
 
- private:
-  int fd_;
-};
-
-absl::Status WriteAll(const File& file, const fs::path& path, std::string_view bytes) {
+absl::Status WriteAll(const Descriptor& file, const fs::path& path, std::string_view bytes) {
   while (!bytes.empty()) {
     const ssize_t written = ::write(file.fd(), bytes.data(), bytes.size());
     if (written < 0 && errno == EINTR) continue;
@@ -51,30 +40,25 @@ absl::Status WriteAll(const File& file, const fs::path& path, std::string_view b
 }
 
 absl::Status Flush(const fs::path& path, int flags) {
-  const File file(path, flags);
+  const Descriptor file = OpenFile(path, flags);
   if (!file.ok() || ::fsync(file.fd()) != 0) return Failed("flush", path, errno);
   return absl::OkStatus();
 }
 
-absl::StatusOr<std::string> ReadSome(const fs::path& path, std::uint64_t offset,
-                                     std::size_t count) {
-  const File file(path, O_RDONLY);
-  if (!file.ok()) return Failed("open", path, errno);
-  std::string bytes(count, '\0');
-  std::size_t have = 0;
-  while (have < count) {
-    const ssize_t got =
-        ::pread(file.fd(), bytes.data() + have, count - have, static_cast<off_t>(offset + have));
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) return Failed("read", path, errno);
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
-  }
-  bytes.resize(have);
-  return bytes;
+}  // namespace
+
+Descriptor::~Descriptor() {
+  if (fd_ >= 0) ::close(fd_);
 }
 
-}  // namespace
+absl::StatusOr<Descriptor> LockFolder(const fs::path& folder) {
+  SINEW_RETURN_IF_ERROR(MakeFolder(folder));
+  Descriptor lock = OpenFile(folder / "lock", O_RDWR | O_CREAT);
+  if (lock.ok() && ::flock(lock.fd(), LOCK_EX | LOCK_NB) == 0) return lock;
+  return absl::FailedPreconditionError(
+      absl::StrCat("data-dir: cannot lock ", folder.string(), ": ",
+                   errno == EWOULDBLOCK ? "another server uses it" : strerror(errno)));
+}
 
 absl::Status MakeFolder(const fs::path& folder) {
   std::error_code error;
@@ -90,12 +74,27 @@ absl::Status MakeFolder(const fs::path& folder) {
 absl::StatusOr<std::string> ReadWholeFile(const fs::path& path) {
   struct stat facts {};
   if (::stat(path.c_str(), &facts) != 0) return Failed("open", path, errno);
-  return ReadSome(path, 0, static_cast<std::size_t>(facts.st_size));
+  return ReadPiece(path, 0, static_cast<std::size_t>(facts.st_size));
 }
 
 absl::StatusOr<std::string> ReadPiece(const fs::path& path, std::uint64_t offset,
                                       std::size_t count) {
-  return ReadSome(path, offset, count);
+  const Descriptor file = OpenFile(path, O_RDONLY);
+  if (!file.ok()) return Failed("open", path, errno);
+  if (offset > 0 && ::lseek(file.fd(), static_cast<off_t>(offset), SEEK_SET) < 0) {
+    return Failed("read", path, errno);
+  }
+  std::string bytes(count, '\0');
+  std::size_t have = 0;
+  while (have < count) {
+    const ssize_t got = ::read(file.fd(), bytes.data() + have, count - have);
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0) return Failed("read", path, errno);
+    if (got == 0) break;
+    have += static_cast<std::size_t>(got);
+  }
+  bytes.resize(have);
+  return bytes;
 }
 
 absl::Status WriteAtomically(const fs::path& path, std::string_view bytes) {
@@ -104,7 +103,7 @@ absl::Status WriteAtomically(const fs::path& path, std::string_view bytes) {
   temporary += absl::StrCat(".", ::getpid(), ".", serial++, ".tmp");
   absl::Status status;
   {
-    const File file(temporary, O_WRONLY | O_CREAT | O_EXCL);
+    const Descriptor file = OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL);
     status = file.ok() ? WriteAll(file, temporary, bytes) : Failed("create", temporary, errno);
   }
   if (status.ok()) status = MoveDurably(temporary, path);
@@ -113,7 +112,7 @@ absl::Status WriteAtomically(const fs::path& path, std::string_view bytes) {
 }
 
 absl::Status AppendAt(const fs::path& path, std::uint64_t size, std::string_view bytes) {
-  const File file(path, O_WRONLY | O_CREAT);
+  const Descriptor file = OpenFile(path, O_WRONLY | O_CREAT);
   if (!file.ok()) return Failed("open", path, errno);
   if (::ftruncate(file.fd(), static_cast<off_t>(size)) != 0 ||
       ::lseek(file.fd(), 0, SEEK_END) < 0) {

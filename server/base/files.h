@@ -8,16 +8,39 @@
 #include <filesystem>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace sinew::server {
+
+// A file descriptor, closed with the object.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  Descriptor(Descriptor&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  ~Descriptor();
+  bool ok() const { return fd_ >= 0; }
+  int fd() const { return fd_; }
+
+ private:
+  int fd_ = -1;
+};
+
+// Creates the folder if needed and holds FOLDER/lock (flock) until the result is destroyed or the
+// process ends. kFailedPrecondition: it cannot be used, or another server uses it.
+absl::StatusOr<Descriptor> LockFolder(const std::filesystem::path& folder);
 
 // Creates the folder and its parents. kFailedPrecondition: cannot be created or written to.
 absl::Status MakeFolder(const std::filesystem::path& folder);
 
 // kNotFound: no such file; kInternal: cannot be read.
 absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path);
-// Bytes [offset, offset + count), fewer at the end.
+// Bytes [offset, offset + count), fewer at the end. With offset 0 the file may be a pipe.
 absl::StatusOr<std::string> ReadPiece(const std::filesystem::path& path, std::uint64_t offset,
                                       std::size_t count);
 

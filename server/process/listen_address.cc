@@ -3,35 +3,23 @@
 #include <absl/strings/str_cat.h>
 #include <netdb.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
 #include <memory>
-#include <optional>
 
 #include "core/base/status.h"
 #include "server/base/address.h"
+#include "server/base/files.h"
 
 namespace sinew::server {
 namespace {
 
-class Socket {
- public:
-  explicit Socket(int family)
-      : fd_(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0)) {}
-  ~Socket() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Socket(const Socket&) = delete;
-  Socket& operator=(const Socket&) = delete;
-  int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
+Descriptor MakeSocket(int family) {
+  return Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
 
 std::string PathOf(const std::string& unix_address) {
   return unix_address.substr(unix_address.find(':') + 1);
@@ -44,17 +32,11 @@ sockaddr_un UnixName(const std::string& path) {
   return name;
 }
 
-std::optional<struct stat> SocketFacts(const std::string& path) {
-  struct stat facts {};
-  if (::stat(path.c_str(), &facts) != 0 || !S_ISSOCK(facts.st_mode)) return std::nullopt;
-  return facts;
-}
-
 // 0 if it can be bound, otherwise errno.
 int BindError(const sockaddr* name, socklen_t size) {
-  const Socket socket(name->sa_family);
+  const Descriptor socket = MakeSocket(name->sa_family);
   const int yes = 1;
-  if (socket.fd() < 0) return errno;
+  if (!socket.ok()) return errno;
   ::setsockopt(socket.fd(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
   return ::bind(socket.fd(), name, size) == 0 ? 0 : errno;
 }
@@ -84,7 +66,7 @@ std::string WhyNotPort(const std::string& option, const std::string& address) {
 }
 
 int ConnectError(const std::string& path) {
-  const Socket socket(AF_UNIX);
+  const Descriptor socket = MakeSocket(AF_UNIX);
   const sockaddr_un name = UnixName(path);
   const auto* address = reinterpret_cast<const sockaddr*>(&name);
   return ::connect(socket.fd(), address, sizeof name) == 0 ? 0 : errno;
@@ -99,48 +81,18 @@ absl::Status CannotBind(const std::string& option, const std::string& address) {
       absl::StrCat(option, ": cannot bind ", address, why.empty() ? "" : ": ", why));
 }
 
-absl::Status SocketFiles::MakeRoom(const std::vector<std::string>& addresses) {
+absl::Status CheckSocketFiles(const std::vector<std::string>& addresses) {
   for (const std::string& address : addresses) {
     if (!IsUnixAddress(address)) continue;
-    const std::string path = PathOf(address);
-    if (!SocketFacts(path)) continue;
-    const int error = ConnectError(path);
-    if (error == ECONNREFUSED) ::unlink(path.c_str());
-    if (error == ECONNREFUSED || error == ENOENT) continue;
+    const int error = ConnectError(PathOf(address));
     // Only ECONNREFUSED means that there is no listener; a full queue and a lack of permission do
     // not.
+    if (error == ECONNREFUSED || error == ENOENT) continue;
     const int why = error == 0 || error == EAGAIN ? EADDRINUSE : error;
     return absl::UnavailableError(
         absl::StrCat("listen: cannot bind ", address, ": ", strerror(why)));
   }
   return absl::OkStatus();
-}
-
-void SocketFiles::Own(const std::vector<std::string>& addresses) {
-  for (const std::string& address : addresses) {
-    if (!IsUnixAddress(address)) continue;
-    const std::string path = PathOf(address);
-    if (const auto facts = SocketFacts(path)) own_.push_back({path, facts->st_dev, facts->st_ino});
-  }
-}
-
-void SocketFiles::SaveOthers() {
-  for (const File& file : own_) {
-    const auto facts = SocketFacts(file.path);
-    if (!facts || (facts->st_dev == file.device && facts->st_ino == file.inode)) continue;
-    const std::string second = absl::StrCat(file.path, ".", ::getpid(), ".tmp");
-    if (::link(file.path.c_str(), second.c_str()) == 0) saved_.emplace_back(file.path, second);
-  }
-  own_.clear();
-}
-
-void SocketFiles::RestoreOthers() {
-  for (const auto& [path, second] : saved_) {
-    // Fails if the file exists; it then belongs to a server started since and must stay.
-    (void)!::link(second.c_str(), path.c_str());
-    ::unlink(second.c_str());
-  }
-  saved_.clear();
 }
 
 }  // namespace sinew::server

@@ -3,9 +3,7 @@
 
 #include <absl/status/status.h>
 
-#include <sys/types.h>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace sinew::server {
@@ -14,28 +12,8 @@ namespace sinew::server {
 // not report.
 absl::Status CannotBind(const std::string& option, const std::string& address);
 
-// The socket files of a server. gRPC removes a file of that name before it binds and when it stops
-// listening, even if another server created it; this class protects the sockets of other servers.
-// Not thread-safe.
-class SocketFiles {
- public:
-  // Before binding: removes socket files without a listener. kUnavailable: there is a listener, or
-  // this cannot be determined.
-  static absl::Status MakeRoom(const std::vector<std::string>& addresses);
-  // After binding: remembers the files at these addresses as this server's.
-  void Own(const std::vector<std::string>& addresses);
-  // Before and after gRPC stops listening: keep files that another server has since replaced.
-  void SaveOthers();
-  void RestoreOthers();
-
- private:
-  struct File {
-    std::string path;
-    dev_t device;
-    ino_t inode;
-  };
-  std::vector<File> own_;
-  std::vector<std::pair<std::string, std::string>> saved_;  // path and a temporary second link
-};
+// Before binding: gRPC removes a socket file that is in its way, also one in use. kUnavailable: a
+// server listens on one of `addresses`, or this cannot be determined.
+absl::Status CheckSocketFiles(const std::vector<std::string>& addresses);
 
 }  // namespace sinew::server

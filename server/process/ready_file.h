@@ -1,23 +1,26 @@
 // ready_file.h - a file with the addresses of a server, which exists while it listens.
 #pragma once
 
-#include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <string>
 #include <vector>
 
 namespace sinew::server {
 
-// With an empty path all of these do nothing.
+class ReadyFile {
+ public:
+  // Before listening: removes a file that an earlier server left and checks that one can be
+  // written. An empty path means no file. kInvalidArgument: it cannot be written.
+  static absl::StatusOr<ReadyFile> Prepare(const std::string& path);
+  // Writes JSON: addresses, http, pid. Errors as WriteAtomically.
+  absl::Status Write(const std::vector<std::string>& addresses, const std::string& http_address);
+  // Removes the file if this process was the last to write it.
+  void Remove() const;
 
-// Before starting: removes a file left by a server that no longer runs.
-void RemoveStaleReadyFile(const std::string& path);
-// Checks before listening that the file can be written. kInvalidArgument: it cannot.
-absl::Status CheckReadyFile(const std::string& path);
-// JSON: addresses, http, pid. Errors as WriteAtomically.
-absl::Status WriteReadyFile(const std::string& path, const std::vector<std::string>& addresses,
-                            const std::string& http_address);
-// Removes the file if this process was the last to write it.
-void RemoveOwnReadyFile(const std::string& path);
+ private:
+  explicit ReadyFile(std::string path) : path_(std::move(path)) {}
+  std::string path_, text_;
+};
 
 }  // namespace sinew::server

@@ -36,9 +36,9 @@ void Complain(const absl::Status& status) {
 bool DrainUntilDone(Server& server, double seconds, const sigset_t& signals) {
   server.Drain();
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::duration<double>(seconds);
-  while (!server.WaitDrained(std::chrono::milliseconds(20))) {
-    const timespec no_wait{};
-    if (sigtimedwait(&signals, nullptr, &no_wait) > 0) return false;
+  while (!server.WaitDrained(std::chrono::milliseconds(0))) {
+    const timespec wait{.tv_sec = 0, .tv_nsec = 20'000'000};
+    if (sigtimedwait(&signals, nullptr, &wait) > 0) return false;
     if (std::chrono::steady_clock::now() >= deadline) return false;
   }
   return true;
@@ -61,10 +61,9 @@ void TuneMalloc() {
 int Serve(const Config& config) {
   // gRPC's internal messages do not belong in this program's log.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
-  const std::string& ready_file = config.network.ready_file;
-  RemoveStaleReadyFile(ready_file);
-  if (const absl::Status status = CheckReadyFile(ready_file); !status.ok()) {
-    Complain(status);
+  absl::StatusOr<ReadyFile> ready = ReadyFile::Prepare(config.network.ready_file);
+  if (!ready.ok()) {
+    Complain(ready.status());
     return kConfiguration;
   }
   absl::StatusOr<std::unique_ptr<Server>> started = Server::Start(config);
@@ -76,8 +75,7 @@ int Serve(const Config& config) {
   // Print the line first, so that it is there once the file exists.
   std::printf("sinewd: listening on %s\n", absl::StrJoin(server.addresses(), ", ").c_str());
   std::fflush(stdout);
-  if (const absl::Status status =
-          WriteReadyFile(ready_file, server.addresses(), server.http_address());
+  if (const absl::Status status = ready->Write(server.addresses(), server.http_address());
       !status.ok()) {
     Complain(status);
     return kConfiguration;
@@ -89,7 +87,7 @@ int Serve(const Config& config) {
   }
   const bool clean = DrainUntilDone(server, config.network.drain_seconds, signals);
   server.Stop();
-  RemoveOwnReadyFile(ready_file);
+  ready->Remove();
   return clean ? 0 : kUnclean;
 }
 

@@ -17,9 +17,9 @@
 #include "core/base/status.h"
 #include "core/simd/target.h"
 #include "server/base/address.h"
-#include "server/process/heartbeat.h"
 #include "server/process/http.h"
 #include "server/process/listen_address.h"
+#include "server/process/probe.h"
 #include "server/runtime.h"
 #include "server/services/deform_service.h"
 #include "server/services/info_service.h"
@@ -33,6 +33,12 @@ constexpr std::array<const char*, 4> kServices = {"sinew.v1.RigService", "sinew.
                                                   "sinew.v1.DeformService", "sinew.v1.InfoService"};
 constexpr int kMessageSlack = 64 << 10;  // for the fields of a message besides its bulk data
 constexpr std::chrono::milliseconds kLastWords{500};  // for replies still being sent
+
+// In gRPC 1.51 callback threads sleep for 100 ms after a second without events, which delays a pose
+// that arrives meanwhile. A small call through the in-process channel, more than once per second,
+// keeps them awake; a grpc::Alarm does not, because it does not pass through their queue.
+constexpr std::chrono::milliseconds kHeartbeat{400};
+constexpr std::chrono::milliseconds kBeat{300};  // at most: one ends before the next begins
 
 // gRPC applies these to every server built later in this process; install them only once.
 void InstallPlugins(bool channelz) {
@@ -73,10 +79,9 @@ class Server::State {
   }
 
   void SetServing(bool serving);
-  void Drain();
   void Stop();
   HttpPort::Probe Ready() const;
-  grpc::ChannelArguments InProcessArguments() const;
+  std::shared_ptr<grpc::Channel> InProcessChannel() const;
 
   std::unique_ptr<Runtime> runtime;
   std::optional<RigService> rigs;
@@ -84,15 +89,16 @@ class Server::State {
   std::optional<DeformService> deforms;
   std::optional<InfoService> info;
   std::unique_ptr<grpc::Server> server;
-  std::unique_ptr<Heartbeat> heartbeat;
   std::unique_ptr<HttpPort> http;
   std::vector<std::string> addresses;
   std::string http_address;
 
  private:
   absl::Status Listen(const NetworkConfig& config);
+  void StartHeartbeat();
+
   absl::Mutex stopping_;  // held by Stop
-  SocketFiles socket_files_;
+  Timers::Id heartbeat_ = 0;
 };
 
 absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config& config,
@@ -112,9 +118,7 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   state->deforms.emplace(runtime);
   state->info.emplace(runtime);
   SINEW_RETURN_IF_ERROR(state->Listen(config.network));
-  state->heartbeat = std::make_unique<Heartbeat>(
-      runtime.timers, state->server->InProcessChannel(state->InProcessArguments()),
-      [&runtime] { return runtime.streams.count() > 0; });
+  state->StartHeartbeat();
   if (config.network.http != "off") {
     State* raw = state.get();
     HttpPort::Pages pages{.metrics = [&runtime] { return runtime.metrics.Text(runtime.Stats()); },
@@ -130,7 +134,7 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
 }
 
 absl::Status Server::State::Listen(const NetworkConfig& config) {
-  SINEW_RETURN_IF_ERROR(SocketFiles::MakeRoom(config.listen));
+  SINEW_RETURN_IF_ERROR(CheckSocketFiles(config.listen));
   InstallPlugins(config.channelz);
   grpc::ServerBuilder builder;
   SetArguments(config, builder);
@@ -143,7 +147,6 @@ absl::Status Server::State::Listen(const NetworkConfig& config) {
   builder.RegisterService(&*deforms);
   builder.RegisterService(&*info);
   server = builder.BuildAndStart();
-  if (server != nullptr) socket_files_.Own(config.listen);
   for (std::size_t i = 0; i < ports.size(); ++i) {
     if (server == nullptr || ports[i] <= 0) {
       if (server == nullptr && ports[i] > 0) continue;
@@ -158,10 +161,16 @@ absl::Status Server::State::Listen(const NetworkConfig& config) {
                            : absl::UnavailableError("listen: gRPC did not start");
 }
 
-grpc::ChannelArguments Server::State::InProcessArguments() const {
+void Server::State::StartHeartbeat() {
+  heartbeat_ = runtime->timers.Every(kHeartbeat, [this, channel = InProcessChannel()] {
+    if (runtime->streams.count() > 0) CheckHealth(channel, kBeat, [](const absl::Status&) {});
+  });
+}
+
+std::shared_ptr<grpc::Channel> Server::State::InProcessChannel() const {
   grpc::ChannelArguments arguments;
   arguments.SetMaxReceiveMessageSize(64 << 20);
-  return arguments;
+  return server->InProcessChannel(arguments);
 }
 
 void Server::State::SetServing(bool serving) {
@@ -181,26 +190,18 @@ HttpPort::Probe Server::State::Ready() const {
   return probe;
 }
 
-void Server::State::Drain() {
-  if (runtime->work.closed()) return;
-  SetServing(false);
-  runtime->Drain();
-}
-
 void Server::State::Stop() {
   const absl::MutexLock lock(&stopping_);
   http.reset();
-  heartbeat.reset();  // the server would wait for its channel
   if (server != nullptr) {
+    runtime->timers.Cancel(heartbeat_);  // the server would wait for its channel
     runtime->work.Close();
-    socket_files_.SaveOthers();
     server->Shutdown(std::chrono::system_clock::now() +
                      (runtime->work.count() == 0 ? kLastWords : std::chrono::milliseconds(0)));
     server->Wait();
   }
   // Services receive calls, and need the runtime, until the server is destroyed.
   server.reset();
-  socket_files_.RestoreOthers();
   runtime.reset();
 }
 
@@ -224,11 +225,13 @@ const std::string& Server::http_address() const {
 }
 
 std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
-  return state_->server->InProcessChannel(state_->InProcessArguments());
+  return state_->InProcessChannel();
 }
 
 void Server::Drain() {
-  state_->Drain();
+  if (state_->runtime->work.closed()) return;
+  state_->SetServing(false);
+  state_->runtime->Drain();
 }
 
 bool Server::WaitDrained(std::chrono::milliseconds timeout) {
