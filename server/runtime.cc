@@ -20,7 +20,7 @@ constexpr std::chrono::milliseconds kTick{250};
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, Clock& clock) {
   std::unique_ptr<Runtime> runtime(new Runtime(config, clock));
   if (const std::string& folder = config.rigs.data_dir; !folder.empty()) {
-    SINEW_ASSIGN_OR_RETURN(runtime->data_lock, FolderLock::Take(folder));
+    SINEW_ASSIGN_OR_RETURN(runtime->data_lock, LockFolder(folder));
   }
   SINEW_ASSIGN_OR_RETURN(runtime->rigs, RigStore::Open(config.rigs, runtime->log));
   SINEW_ASSIGN_OR_RETURN(runtime->uploads, UploadTable::Open(config.rigs, *runtime->rigs));

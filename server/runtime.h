@@ -12,12 +12,12 @@
 
 #include "server/base/clock.h"
 #include "server/base/config.h"
+#include "server/base/files.h"
 #include "server/base/log.h"
 #include "server/base/metrics.h"
 #include "server/frames/evaluator.h"
 #include "server/frames/frame_pool.h"
 #include "server/store/deformer_cache.h"
-#include "server/store/folder_lock.h"
 #include "server/store/rig_store.h"
 #include "server/store/session_table.h"
 #include "server/store/upload_table.h"
@@ -47,7 +47,7 @@ class Runtime {
   ~Runtime();
 
   Clock& clock;
-  std::unique_ptr<FolderLock> data_lock;  // outlives everything that writes under data_dir
+  Descriptor data_lock;  // outlives everything that writes under data_dir
   const Config config;
   const Log log;
   Metrics metrics;

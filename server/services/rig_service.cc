@@ -34,7 +34,8 @@ grpc::ServerUnaryReactor* RigService::GetRig(grpc::CallbackServerContext* contex
       runtime_, get_, context, request, response,
       [this](const v1::GetRigRequest& asked, v1::GetRigResponse& answer) -> absl::Status {
         SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("name", asked.name()));
-        SINEW_ASSIGN_OR_RETURN(*answer.mutable_rig(), runtime_.rigs->Summary(hex));
+        SINEW_ASSIGN_OR_RETURN(const auto rig, runtime_.rigs->Get(hex));
+        *answer.mutable_rig() = rig->summary;
         return absl::OkStatus();
       });
 }

@@ -34,13 +34,6 @@ absl::Status Unknown(const std::string& hex) {
   return absl::NotFoundError(absl::StrCat(RigName(hex), ": no such rig on this server"));
 }
 
-void Complete(v1::RigSummary& summary, const std::string& hex, std::uint64_t size) {
-  summary.set_name(RigName(hex));
-  summary.set_size_bytes(size);
-  const absl::Time now = absl::Now();
-  summary.mutable_create_time()->set_seconds(absl::ToUnixSeconds(now));
-}
-
 std::shared_ptr<const v1::RigSummary> Shortened(v1::RigSummary summary) {
   summary.clear_joints();
   summary.clear_controls();
@@ -99,6 +92,19 @@ fs::path RigStore::PathOf(const std::string& hex) const {
   return folder_ / absl::StrCat(kFilePrefix, hex, kFileSuffix);
 }
 
+fs::path RigStore::SummaryPathOf(const std::string& hex) const {
+  return PathOf(hex) += kSummarySuffix;
+}
+
+absl::StatusOr<std::shared_ptr<StoredRig>> RigStore::Parse(const std::string& hex,
+                                                           const std::string& bytes) const {
+  SINEW_ASSIGN_OR_RETURN(StoredRig rig, ConvertRig(bytes, config_));
+  rig.summary.set_name(RigName(hex));
+  rig.summary.set_size_bytes(bytes.size());
+  rig.summary.mutable_create_time()->set_seconds(absl::ToUnixSeconds(absl::Now()));
+  return std::make_shared<StoredRig>(std::move(rig));
+}
+
 std::shared_ptr<RigStore::Entry> RigStore::Find(const std::string& hex) const {
   const absl::MutexLock lock(&mutex_);
   const auto found = entries_.find(hex);
@@ -116,10 +122,8 @@ absl::StatusOr<std::string> RigStore::VerifiedBytes(const std::string& hex, cons
   // A read error may be temporary: keep the rig.
   if (!bytes.ok() && !absl::IsNotFound(bytes.status())) return bytes;
   if (bytes.ok()) {
-    fs::path aside = PathOf(hex);
-    aside += ".damaged";
     std::error_code ignored;
-    fs::rename(PathOf(hex), aside, ignored);
+    fs::rename(PathOf(hex), PathOf(hex) += ".damaged", ignored);
     log_->error("{}: the bytes no longer have this digest; moved aside", RigName(hex));
   }
   const absl::MutexLock lock(&mutex_);
@@ -166,11 +170,7 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Get(const std::string
     }
   }
   SINEW_ASSIGN_OR_RETURN(const std::string bytes, VerifiedBytes(hex, *entry));
-  SINEW_ASSIGN_OR_RETURN(ConvertedRig converted, ConvertRig(bytes, config_));
-  auto parsed = std::make_shared<StoredRig>();
-  parsed->rig = std::move(converted.rig);
-  parsed->summary = std::move(converted.summary);
-  Complete(parsed->summary, hex, entry->size);
+  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<StoredRig> parsed, Parse(hex, bytes));
   {
     const absl::MutexLock lock(&mutex_);
     if (entry->listed != nullptr) {
@@ -179,11 +179,6 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Get(const std::string
   }
   Parsed(hex, *entry, parsed);
   return parsed;
-}
-
-absl::StatusOr<v1::RigSummary> RigStore::Summary(const std::string& hex) {
-  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<const StoredRig> rig, Get(hex));
-  return rig->summary;
 }
 
 absl::StatusOr<std::string> RigStore::Bytes(const std::string& hex) {
@@ -201,11 +196,7 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Put(const std::string
     auto stored = Get(hex);
     if (!absl::IsNotFound(stored.status())) return stored;  // otherwise it has just been deleted
   }
-  SINEW_ASSIGN_OR_RETURN(ConvertedRig converted, ConvertRig(bytes, config_));
-  auto parsed = std::make_shared<StoredRig>();
-  parsed->rig = std::move(converted.rig);
-  parsed->summary = std::move(converted.summary);
-  Complete(parsed->summary, hex, bytes.size());
+  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<StoredRig> parsed, Parse(hex, bytes));
   SINEW_RETURN_IF_ERROR(Keep(hex, bytes, path, parsed));
   log_->info("{}: stored, {} bytes, {} vertices, {} joints", RigName(hex),
              parsed->summary.size_bytes(), parsed->rig->vertices(), parsed->rig->joints());
@@ -237,9 +228,9 @@ absl::Status RigStore::Keep(const std::string& hex, const std::string& bytes, co
   absl::Status status;
   if (!folder_.empty()) {
     status = path.empty() ? WriteAtomically(PathOf(hex), bytes) : MoveDurably(path, PathOf(hex));
-    fs::path summary = PathOf(hex);
-    summary += kSummarySuffix;
-    if (status.ok()) status = WriteAtomically(summary, parsed->summary.SerializeAsString());
+    if (status.ok()) {
+      status = WriteAtomically(SummaryPathOf(hex), parsed->summary.SerializeAsString());
+    }
   }
   if (!status.ok()) {
     const absl::MutexLock lock(&mutex_);
@@ -267,8 +258,7 @@ absl::StatusOr<RigStore::Piece> RigStore::Read(const std::string& hex, std::uint
 absl::Status RigStore::Delete(const std::string& hex) {
   const std::shared_ptr<Entry> entry = Find(hex);
   if (entry == nullptr) return Unknown(hex);
-  fs::path aside = PathOf(hex);
-  aside += ".deleted.tmp";  // removed at the next start at the latest
+  const fs::path aside = PathOf(hex) += ".deleted.tmp";  // removed at the next start at the latest
   {
     const absl::MutexLock loading(&entry->loading);  // its file may still be being written
     const absl::MutexLock lock(&mutex_);
@@ -279,9 +269,7 @@ absl::Status RigStore::Delete(const std::string& hex) {
     entries_.erase(found);
     // Without the lock, a Put of the same rig could create new files with these names.
     if (!folder_.empty()) {
-      fs::path summary = PathOf(hex);
-      summary += kSummarySuffix;
-      RemoveQuietly(summary);
+      RemoveQuietly(SummaryPathOf(hex));
       std::error_code ignored;
       fs::rename(PathOf(hex), aside, ignored);
     }

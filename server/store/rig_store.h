@@ -27,10 +27,7 @@
 namespace sinew::server {
 
 // A parsed rig and its GetRig reply.
-struct StoredRig {
-  std::shared_ptr<const Rig> rig;
-  v1::RigSummary summary;
-};
+using StoredRig = ConvertedRig;
 
 // "rigs/sha256-<hex>" to the hex digits. kInvalidArgument names `field`.
 absl::StatusOr<std::string> ParseRigName(const std::string& field, const std::string& name);
@@ -46,7 +43,6 @@ class RigStore {
   // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or missing, and the rig was
   // removed; kInternal: temporary read error.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const std::string& hex);
-  absl::StatusOr<v1::RigSummary> Summary(const std::string& hex);
   // All bytes of the rig, hashed again. Errors as Get.
   absl::StatusOr<std::string> Bytes(const std::string& hex);
 
@@ -88,7 +84,10 @@ class RigStore {
   RigStore(const RigConfig& config, Log log) : config_(config), log_(std::move(log)) {}
   void ReadIndex();
   std::filesystem::path PathOf(const std::string& hex) const;
+  std::filesystem::path SummaryPathOf(const std::string& hex) const;
   std::shared_ptr<Entry> Find(const std::string& hex) const;
+  absl::StatusOr<std::shared_ptr<StoredRig>> Parse(const std::string& hex,
+                                                   const std::string& bytes) const;
   absl::StatusOr<std::string> VerifiedBytes(const std::string& hex, const Entry& entry);
   absl::Status Keep(const std::string& hex, const std::string& bytes,
                     const std::filesystem::path& path, std::shared_ptr<const StoredRig> parsed);
