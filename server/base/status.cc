@@ -2,6 +2,7 @@
 
 #include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
+#include <google/protobuf/util/time_util.h>
 
 #include <cctype>
 #include <optional>
@@ -95,6 +96,11 @@ absl::Status LimitPassed(std::string_view path, std::string_view what,
   return WithReason(std::move(status), v1::REASON_LIMIT);
 }
 
+absl::Status CheckLimit(std::string_view path, std::uint64_t got, std::uint64_t limit,
+                        std::string_view unit, std::string_view limit_name) {
+  return got <= limit ? absl::OkStatus() : LimitPassed(path, got, limit, unit, limit_name);
+}
+
 absl::Status WithReason(absl::Status status, v1::Reason reason) {
   google::rpc::ErrorInfo info;
   std::string name = v1::Reason_Name(reason);
@@ -107,9 +113,8 @@ absl::Status WithReason(absl::Status status, v1::Reason reason) {
 
 absl::Status WithRetry(absl::Status status, absl::Duration delay) {
   google::rpc::RetryInfo info;
-  const std::int64_t nanoseconds = absl::ToInt64Nanoseconds(delay);
-  info.mutable_retry_delay()->set_seconds(nanoseconds / 1'000'000'000);
-  info.mutable_retry_delay()->set_nanos(static_cast<std::int32_t>(nanoseconds % 1'000'000'000));
+  *info.mutable_retry_delay() =
+      google::protobuf::util::TimeUtil::NanosecondsToDuration(absl::ToInt64Nanoseconds(delay));
   Attach(status, info);
   return status;
 }
@@ -190,19 +195,6 @@ grpc::Status ToGrpc(const absl::Status& status) {
   });
   return {static_cast<grpc::StatusCode>(status.code()), message,
           details.details_size() > 0 ? details.SerializeAsString() : std::string()};
-}
-
-absl::Status FromGrpc(const grpc::Status& status) {
-  if (status.ok()) return absl::OkStatus();
-  absl::Status converted(static_cast<absl::StatusCode>(status.error_code()),
-                         status.error_message());
-  google::rpc::Status details;
-  if (details.ParseFromString(status.error_details())) {
-    for (const auto& any : details.details()) {
-      converted.SetPayload(any.type_url(), absl::Cord(any.value()));
-    }
-  }
-  return converted;
 }
 
 v1::Problem ToProblem(const absl::Status& status) {

@@ -1,8 +1,8 @@
 // status.h - errors sent to clients: absl::Status with google.rpc details, and grpc::Status.
 //
 // Details are payloads of the absl::Status, keyed by type URL, and a google.rpc.Status in the
-// binary trailer `grpc-status-details-bin`. All 17 codes are preserved in both directions. Inside
-// sessions and streams the same error is a Problem.
+// binary trailer `grpc-status-details-bin`. All 17 codes are preserved. Inside sessions and streams
+// the same error is a Problem.
 #pragma once
 
 #include <absl/status/status.h>
@@ -28,6 +28,10 @@ absl::Status LimitPassed(std::string_view path, std::uint64_t got, std::uint64_t
                          std::string_view unit, std::string_view limit_name);
 absl::Status LimitPassed(std::string_view path, std::string_view what, std::string_view limit_name);
 
+// LimitPassed if `got` is more than `limit`.
+absl::Status CheckLimit(std::string_view path, std::uint64_t got, std::uint64_t limit,
+                        std::string_view unit, std::string_view limit_name);
+
 // Adds ErrorInfo with the reason's name, replacing an existing one.
 absl::Status WithReason(absl::Status status, v1::Reason reason);
 // Adds RetryInfo.
@@ -50,7 +54,6 @@ std::string_view LeadingPath(std::string_view message);
 absl::Status WithDetails(absl::Status status);
 
 grpc::Status ToGrpc(const absl::Status& status);
-absl::Status FromGrpc(const grpc::Status& status);
 v1::Problem ToProblem(const absl::Status& status);
 
 // A problem that does not fail the call. `path`: prefix of problem.field in the request; empty =

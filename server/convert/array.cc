@@ -2,6 +2,8 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstring>
 
@@ -85,6 +87,17 @@ absl::StatusOr<std::vector<float>> ReadFloats(const v1::Array& array, const std:
                                               std::optional<std::uint64_t> rows) {
   SINEW_RETURN_IF_ERROR(CheckFloats(array, path, columns, rows));
   return Copy<float>(array.data());
+}
+
+absl::StatusOr<std::vector<AffineD>> ReadAffines(const v1::Array& array, const std::string& path,
+                                                 std::uint64_t rows) {
+  SINEW_RETURN_IF_ERROR(CheckFloats(array, path, 12, rows));
+  const auto values = Copy<std::array<float, 12>>(array.data());
+  std::vector<AffineD> affines(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    std::copy(values[i].begin(), values[i].end(), affines[i].m.begin());
+  }
+  return affines;
 }
 
 absl::StatusOr<std::vector<Vec3f>> ReadPoints(const v1::Array& array, const std::string& path,

@@ -19,6 +19,10 @@ absl::StatusOr<std::vector<float>> ReadFloats(const v1::Array& array, const std:
                                               std::uint32_t columns,
                                               std::optional<std::uint64_t> rows);
 
+// All rows of a float32 array of twelve columns.
+absl::StatusOr<std::vector<AffineD>> ReadAffines(const v1::Array& array, const std::string& path,
+                                                 std::uint64_t rows);
+
 // All rows of a float32 array of three columns.
 absl::StatusOr<std::vector<Vec3f>> ReadPoints(const v1::Array& array, const std::string& path,
                                               std::optional<std::uint64_t> rows);

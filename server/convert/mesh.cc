@@ -15,17 +15,41 @@
 namespace sinew::server {
 namespace {
 
-AffineD ToAffine(const float* values) {
-  AffineD affine;
-  for (std::size_t i = 0; i < 12; ++i) affine.m[i] = values[i];
-  return affine;
-}
-
 std::string Need(std::uint64_t got, std::uint64_t below) {
   return absl::StrCat("got ", got, ", need less than ", below);
 }
 
 }  // namespace
+
+absl::StatusOr<std::vector<Binding>> ReadBindings(const v1::Skin& skin, const std::string& path,
+                                                  std::size_t joints) {
+  AffineD geometry;
+  if (skin.has_geometry_bind()) {
+    SINEW_ASSIGN_OR_RETURN(const std::vector<AffineD> one,
+                           ReadAffines(skin.geometry_bind(), path + ".geometry_bind", 1));
+    geometry = one.front();
+  }
+  const auto count = static_cast<std::uint64_t>(skin.joints_size());
+  if (count == 0) return InvalidField(path + ".joints", "got none, need one or more");
+  SINEW_ASSIGN_OR_RETURN(const std::vector<AffineD> inverse,
+                         ReadAffines(skin.inverse_bind(), path + ".inverse_bind", count));
+  std::vector<Binding> bindings;
+  for (std::size_t s = 0; s < count; ++s) {
+    const std::uint32_t joint = skin.joints(static_cast<int>(s));
+    if (joint >= joints) {
+      return InvalidField(absl::StrCat(path, ".joints[", s, "]"), Need(joint, joints));
+    }
+    const AffineD folded = Compose(inverse[s], geometry);
+    for (const double value : folded.m) {
+      // NaN has no order, so it must not become part of a key.
+      if (!std::isfinite(value)) {
+        return InvalidField(path + ".inverse_bind", absl::StrCat("row ", s, " is not finite"));
+      }
+    }
+    bindings.push_back({.joint = static_cast<std::uint16_t>(joint), .inverse_bind = folded});
+  }
+  return bindings;
+}
 
 MeshFlattener::MeshFlattener(const v1::Rig& rig, const RigConfig& limits, RigSource& source)
     : rig_(rig), limits_(limits), source_(source) {
@@ -88,10 +112,8 @@ absl::Status MeshFlattener::AddFaces(const v1::Mesh& mesh, const std::string& pa
       return InvalidField(path + ".face_sizes",
                           absl::StrCat("face ", f, " got ", sizes[f], ", need 3 or more"));
     }
-    if (sizes[f] > limits_.face_corners) {
-      return LimitPassed(path + ".face_sizes", sizes[f], limits_.face_corners, "corners",
-                         "max-face-corners");
-    }
+    SINEW_RETURN_IF_ERROR(CheckLimit(path + ".face_sizes", sizes[f], limits_.face_corners,
+                                     "corners", "max-face-corners"));
     sum += sizes[f];
     if (sum > corners.size()) break;
     source_.mesh.face_offsets.push_back(source_.mesh.face_offsets.back() + sizes[f]);
@@ -142,7 +164,10 @@ absl::Status MeshFlattener::AddWeld(const v1::Mesh& mesh, const std::string& pat
 }
 
 absl::Status MeshFlattener::AddSkin(const v1::Mesh& mesh, const std::string& path) {
-  if (!mesh.has_skin()) return HoldByFirstJoint();
+  if (!mesh.has_skin()) {
+    HoldByFirstJoint();
+    return absl::OkStatus();
+  }
   const std::string skin_path = path + ".skin";
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> bindings,
                          AddBindings(mesh.skin(), skin_path));
@@ -159,11 +184,8 @@ absl::Status MeshFlattener::AddSkin(const v1::Mesh& mesh, const std::string& pat
   return absl::OkStatus();
 }
 
-absl::Status MeshFlattener::HoldByFirstJoint() {
+void MeshFlattener::HoldByFirstJoint() {
   ++without_skin_;
-  if (source_.joints.empty()) {
-    return InvalidField("rig.joints", "got none, need one or more that a skin may name");
-  }
   AffineD inverse;
   const AffineD& rest = source_.rest_local.front();
   if (const double scale = Determinant(Linear(rest)); scale != 0 && std::isfinite(scale)) {
@@ -178,41 +200,18 @@ absl::Status MeshFlattener::HoldByFirstJoint() {
     out.weights.push_back(1);
     out.fallback.push_back(-1);
   }
-  return absl::OkStatus();
 }
 
 absl::StatusOr<std::vector<std::uint32_t>> MeshFlattener::AddBindings(const v1::Skin& skin,
                                                                       const std::string& path) {
-  AffineD geometry;
-  if (skin.has_geometry_bind()) {
-    SINEW_ASSIGN_OR_RETURN(const std::vector<float> values,
-                           ReadFloats(skin.geometry_bind(), path + ".geometry_bind", 12, 1));
-    geometry = ToAffine(values.data());
-  }
-  const auto count = static_cast<std::uint64_t>(skin.joints_size());
-  if (count == 0) return InvalidField(path + ".joints", "got none, need one or more");
-  SINEW_ASSIGN_OR_RETURN(const std::vector<float> inverse,
-                         ReadFloats(skin.inverse_bind(), path + ".inverse_bind", 12, count));
+  SINEW_ASSIGN_OR_RETURN(const std::vector<Binding> read,
+                         ReadBindings(skin, path, source_.joints.size()));
   std::vector<std::uint32_t> bindings;
-  for (std::size_t s = 0; s < count; ++s) {
-    const std::uint32_t joint = skin.joints(static_cast<int>(s));
-    if (joint >= source_.joints.size()) {
-      return InvalidField(absl::StrCat(path, ".joints[", s, "]"),
-                          Need(joint, source_.joints.size()));
-    }
-    const AffineD folded = Compose(ToAffine(inverse.data() + s * 12), geometry);
-    for (const double value : folded.m) {
-      // NaN has no order, so it must not become part of a key.
-      if (!std::isfinite(value)) {
-        return InvalidField(path + ".inverse_bind", absl::StrCat("row ", s, " is not finite"));
-      }
-    }
-    const auto [found, fresh] = bindings_.emplace(
-        BindingKey{joint, folded.m}, static_cast<std::uint32_t>(source_.bindings.size()));
-    if (fresh) {
-      source_.bindings.push_back(
-          {.joint = static_cast<std::uint16_t>(joint), .inverse_bind = folded});
-    }
+  for (const Binding& binding : read) {
+    const auto [found, fresh] =
+        bindings_.emplace(BindingKey{binding.joint, binding.inverse_bind.m},
+                          static_cast<std::uint32_t>(source_.bindings.size()));
+    if (fresh) source_.bindings.push_back(binding);
     bindings.push_back(found->second);
   }
   return bindings;
@@ -224,10 +223,8 @@ absl::Status MeshFlattener::AddInfluences(const v1::Skin& skin, const std::strin
                          ReadIntegers(skin.influence_counts(), path + ".influence_counts",
                                       v1::ARRAY_TYPE_UINT8, vertices_));
   const std::uint32_t most = *std::max_element(counts.begin(), counts.end());
-  if (most > limits_.influences) {
-    return LimitPassed(path + ".influence_counts", most, limits_.influences, "influences",
-                       "max-vertex-influences");
-  }
+  SINEW_RETURN_IF_ERROR(CheckLimit(path + ".influence_counts", most, limits_.influences,
+                                   "influences", "max-vertex-influences"));
   const std::uint64_t total = std::accumulate(counts.begin(), counts.end(), std::uint64_t{0});
   SINEW_ASSIGN_OR_RETURN(const std::vector<std::uint32_t> joints,
                          ReadIntegers(skin.influence_joints(), path + ".influence_joints",

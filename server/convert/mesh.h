@@ -2,7 +2,7 @@
 // convert/rig.
 #pragma once
 
-#include <absl/status/status.h>
+#include <absl/status/statusor.h>
 
 #include <array>
 #include <cstdint>
@@ -16,6 +16,11 @@
 #include "sinew/v1/rig.pb.h"
 
 namespace sinew::server {
+
+// The joints of a skin as bound: its inverse bind matrices, the geometry bind folded in. joints: of
+// the rig. kInvalidArgument: a value that is not finite, or not one for each joint.
+absl::StatusOr<std::vector<Binding>> ReadBindings(const v1::Skin& skin, const std::string& path,
+                                                  std::size_t joints);
 
 class MeshFlattener {
  public:
@@ -37,7 +42,7 @@ class MeshFlattener {
   absl::Status AddTangents(const v1::Mesh& mesh, const std::string& path);
   absl::Status AddWeld(const v1::Mesh& mesh, const std::string& path);
   absl::Status AddSkin(const v1::Mesh& mesh, const std::string& path);
-  absl::Status HoldByFirstJoint();
+  void HoldByFirstJoint();
   absl::StatusOr<std::vector<std::uint32_t>> AddBindings(const v1::Skin& skin,
                                                          const std::string& path);
   absl::Status AddInfluences(const v1::Skin& skin, const std::string& path,

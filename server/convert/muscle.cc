@@ -71,10 +71,8 @@ std::optional<std::uint32_t> FindControl(const RigSource& source, const std::str
 
 absl::StatusOr<Muscle> ReadMuscle(const v1::Muscle& from, const std::string& path,
                                   const RigConfig& limits, const RigSource& source) {
-  if (static_cast<std::uint64_t>(from.via_size()) > limits.muscle_vias) {
-    return LimitPassed(path + ".via", static_cast<std::uint64_t>(from.via_size()),
-                       limits.muscle_vias, "points", "max-muscle-vias");
-  }
+  SINEW_RETURN_IF_ERROR(CheckLimit(path + ".via", static_cast<std::uint64_t>(from.via_size()),
+                                   limits.muscle_vias, "points", "max-muscle-vias"));
   Muscle muscle;
   muscle.name = from.name();
   SINEW_ASSIGN_OR_RETURN(muscle.origin, ReadPoint(from.origin(), path + ".origin"));
@@ -112,10 +110,8 @@ absl::StatusOr<Muscle> ReadMuscle(const v1::Muscle& from, const std::string& pat
 }  // namespace
 
 absl::Status ConvertMuscles(const v1::Rig& rig, const RigConfig& limits, RigSource& source) {
-  if (static_cast<std::uint64_t>(rig.muscles_size()) > limits.muscles) {
-    return LimitPassed("rig.muscles", static_cast<std::uint64_t>(rig.muscles_size()),
-                       limits.muscles, "muscles", "max-rig-muscles");
-  }
+  SINEW_RETURN_IF_ERROR(CheckLimit("rig.muscles", static_cast<std::uint64_t>(rig.muscles_size()),
+                                   limits.muscles, "muscles", "max-rig-muscles"));
   for (int m = 0; m < rig.muscles_size(); ++m) {
     SINEW_ASSIGN_OR_RETURN(
         Muscle muscle,

@@ -104,10 +104,8 @@ absl::StatusOr<Output> ToOutput(const v1::OutputOptions& options, const StreamCo
   }
   if (options.ranges_size() > 0) return InvalidField("output.ranges", "not supported, need none");
   if (options.chunk_bytes() != 0) {
-    if (options.chunk_bytes() > limits.chunk_bytes) {
-      return LimitPassed("output.chunk_bytes", options.chunk_bytes(), limits.chunk_bytes, "bytes",
-                         "max-chunk-bytes");
-    }
+    SINEW_RETURN_IF_ERROR(CheckLimit("output.chunk_bytes", options.chunk_bytes(),
+                                     limits.chunk_bytes, "bytes", "max-chunk-bytes"));
     if (options.chunk_bytes() < kMinChunkBytes) {
       return InvalidField("output.chunk_bytes",
                           absl::StrCat("got ", options.chunk_bytes(), ", need ", kMinChunkBytes,
@@ -123,7 +121,7 @@ absl::StatusOr<Output> ToOutput(const v1::OutputOptions& options, const StreamCo
 absl::Status CheckPoseBlock(const v1::PoseBlock& block, std::uint64_t limit,
                             std::string_view limit_name) {
   const auto count = static_cast<std::uint64_t>(block.poses_size());
-  if (count > limit) return LimitPassed("poses", count, limit, "poses", limit_name);
+  SINEW_RETURN_IF_ERROR(CheckLimit("poses", count, limit, "poses", limit_name));
   if (count == 0) return InvalidField("poses", "got none, need one or more");
   if (block.preroll() > count) {
     return InvalidField("poses.preroll",

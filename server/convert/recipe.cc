@@ -102,18 +102,14 @@ absl::StatusOr<Recipe> ToRecipe(const v1::Recipe& recipe) {
 absl::StatusOr<Recipe> RecipeOf(const v1::SessionSource& source, const SessionConfig& limits) {
   switch (source.recipe_form_case()) {
     case v1::SessionSource::kRecipe: {
-      if (const std::uint64_t bytes = source.recipe().ByteSizeLong(); bytes > limits.recipe_bytes) {
-        return LimitPassed("source.recipe", bytes, limits.recipe_bytes, "bytes",
-                           "max-recipe-bytes");
-      }
+      SINEW_RETURN_IF_ERROR(CheckLimit("source.recipe", source.recipe().ByteSizeLong(),
+                                       limits.recipe_bytes, "bytes", "max-recipe-bytes"));
       absl::StatusOr<Recipe> recipe = ToRecipe(source.recipe());
       return recipe.ok() ? recipe : WithPath(recipe.status(), "source");
     }
     case v1::SessionSource::kRecipeText: {
-      if (source.recipe_text().size() > limits.recipe_bytes) {
-        return LimitPassed("source.recipe_text", source.recipe_text().size(), limits.recipe_bytes,
-                           "bytes", "max-recipe-bytes");
-      }
+      SINEW_RETURN_IF_ERROR(CheckLimit("source.recipe_text", source.recipe_text().size(),
+                                       limits.recipe_bytes, "bytes", "max-recipe-bytes"));
       absl::StatusOr<Recipe> recipe = ParseRecipe(source.recipe_text());
       return recipe.ok() ? recipe : WithPath(WithDetails(recipe.status()), "source");
     }

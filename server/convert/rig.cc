@@ -19,44 +19,31 @@
 namespace sinew::server {
 namespace {
 
+template <class List>
+std::uint64_t Size(const List& list) {
+  return static_cast<std::uint64_t>(list.size());
+}
+
 absl::Status CheckLimits(const v1::Rig& rig, const RigConfig& limits) {
-  const auto over = [](int got, std::uint64_t limit) {
-    return static_cast<std::uint64_t>(got) > limit;
-  };
-  const auto passed = [](const char* path, int got, std::uint64_t limit, const char* unit,
-                         const char* name) {
-    return LimitPassed(path, static_cast<std::uint64_t>(got), limit, unit, name);
-  };
-  if (over(rig.joints_size(), limits.joints)) {
-    return passed("rig.joints", rig.joints_size(), limits.joints, "joints", "max-rig-joints");
-  }
-  if (over(rig.meshes_size(), limits.meshes)) {
-    return passed("rig.meshes", rig.meshes_size(), limits.meshes, "meshes", "max-rig-meshes");
-  }
-  if (over(rig.controls_size(), limits.controls)) {
-    return passed("rig.controls", rig.controls_size(), limits.controls, "controls",
-                  "max-rig-controls");
-  }
+  SINEW_RETURN_IF_ERROR(
+      CheckLimit("rig.joints", Size(rig.joints()), limits.joints, "joints", "max-rig-joints"));
+  SINEW_RETURN_IF_ERROR(
+      CheckLimit("rig.meshes", Size(rig.meshes()), limits.meshes, "meshes", "max-rig-meshes"));
+  SINEW_RETURN_IF_ERROR(CheckLimit("rig.controls", Size(rig.controls()), limits.controls,
+                                   "controls", "max-rig-controls"));
   std::uint64_t vertices = 0;
   for (const v1::Mesh& mesh : rig.meshes()) {
     // Rows are compared with the bytes later; here they only must not wrap around.
     vertices += std::min(mesh.positions().rows(), limits.vertices + 1);
-    if (vertices > limits.vertices) {
-      return LimitPassed("rig.meshes.positions", vertices, limits.vertices, "vertices",
-                         "max-rig-vertices");
-    }
+    SINEW_RETURN_IF_ERROR(CheckLimit("rig.meshes.positions", vertices, limits.vertices, "vertices",
+                                     "max-rig-vertices"));
   }
   std::uint64_t targets = 0;
   for (const v1::Mesh& mesh : rig.meshes()) {
-    for (const v1::Shape& shape : mesh.shapes()) {
-      targets += static_cast<std::uint64_t>(shape.targets_size());
-    }
+    for (const v1::Shape& shape : mesh.shapes()) targets += Size(shape.targets());
   }
-  if (targets > limits.targets) {
-    return LimitPassed("rig.meshes.shapes.targets", targets, limits.targets, "targets",
-                       "max-rig-targets");
-  }
-  return absl::OkStatus();
+  return CheckLimit("rig.meshes.shapes.targets", targets, limits.targets, "targets",
+                    "max-rig-targets");
 }
 
 absl::Status CheckHeader(const v1::Rig& rig) {
@@ -83,28 +70,18 @@ absl::Status ConvertJoints(const v1::Rig& rig, const RigConfig& limits, RigSourc
                           absl::StrCat("got ", static_cast<int>(joint.scale_inheritance()),
                                        ", need FULL or COMPENSATE"));
     }
-    if (joint.has_parent() && joint.parent() >= static_cast<std::uint32_t>(j)) {
-      return InvalidField(path + ".parent", absl::StrCat("got ", joint.parent(),
-                                                         ", need an earlier joint (parents come "
-                                                         "before children)"));
-    }
-    depth.push_back(joint.has_parent() ? depth[joint.parent()] + 1 : 1);
-    if (depth.back() > limits.joint_depth) {
-      return LimitPassed(path + ".parent", depth.back(), limits.joint_depth, "joints from its root",
-                         "max-joint-depth");
-    }
+    // Skeleton::Create refuses a parent that is not an earlier joint.
+    depth.push_back(joint.has_parent() && joint.parent() < depth.size() ? depth[joint.parent()] + 1
+                                                                        : 1);
+    SINEW_RETURN_IF_ERROR(CheckLimit(path + ".parent", depth.back(), limits.joint_depth,
+                                     "joints from its root", "max-joint-depth"));
     source.joints.push_back(
         {.name = joint.name(),
          .parent = joint.has_parent() ? joint.parent() : kNoParent,
          .compensates_scale = joint.scale_inheritance() == v1::SCALE_INHERITANCE_COMPENSATE});
   }
-  SINEW_ASSIGN_OR_RETURN(const std::vector<float> rest,
-                         ReadFloats(rig.rest_local(), "rig.rest_local", 12,
-                                    static_cast<std::uint64_t>(rig.joints_size())));
-  for (std::size_t j = 0; j * 12 < rest.size(); ++j) {
-    AffineD& local = source.rest_local.emplace_back();
-    for (std::size_t i = 0; i < 12; ++i) local.m[i] = rest[j * 12 + i];
-  }
+  SINEW_ASSIGN_OR_RETURN(source.rest_local,
+                         ReadAffines(rig.rest_local(), "rig.rest_local", Size(rig.joints())));
   return absl::OkStatus();
 }
 
@@ -177,10 +154,8 @@ absl::StatusOr<ConvertedRig> ConvertRig(std::string_view bytes, const RigConfig&
   converted.rig = std::make_shared<const Rig>(*std::move(created));
   converted.summary = Summarise(rig, *converted.rig);
   converted.summary.set_without_weights(without_skin > 0);
-  if (const std::uint64_t said = converted.summary.ByteSizeLong(); said > limits.summary_bytes) {
-    return LimitPassed("rig.joints", said, limits.summary_bytes, "bytes of names",
-                       "max-summary-bytes");
-  }
+  SINEW_RETURN_IF_ERROR(CheckLimit("rig.joints", converted.summary.ByteSizeLong(),
+                                   limits.summary_bytes, "bytes of names", "max-summary-bytes"));
   return converted;
 }
 

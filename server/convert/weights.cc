@@ -14,7 +14,7 @@
 
 #include "core/base/status.h"
 #include "server/base/status.h"
-#include "server/convert/array.h"
+#include "server/convert/mesh.h"
 #include "server/convert/rig.h"
 #include "server/convert/unknown_fields.h"
 
@@ -64,34 +64,6 @@ absl::StatusOr<WeightMethod> ToMethod(v1::WeightMethod method) {
       return InvalidField("method", absl::StrCat("got ", static_cast<int>(method),
                                                  ", need CAPSULE, HEAT or GEODESIC"));
   }
-}
-
-AffineD ToAffine(std::span<const float> values) {
-  AffineD affine;
-  std::copy(values.begin(), values.end(), affine.m.begin());
-  return affine;
-}
-
-// The skin's joints as bound, its geometry bind folded in; none of a mesh without a skin.
-absl::StatusOr<std::vector<Binding>> ReadBindings(const v1::Mesh& mesh, const std::string& path) {
-  std::vector<Binding> bindings;
-  if (!mesh.has_skin()) return bindings;
-  const v1::Skin& skin = mesh.skin();
-  AffineD geometry;
-  if (skin.has_geometry_bind()) {
-    SINEW_ASSIGN_OR_RETURN(const std::vector<float> values,
-                           ReadFloats(skin.geometry_bind(), path + ".geometry_bind", 12, 1));
-    geometry = ToAffine(values);
-  }
-  SINEW_ASSIGN_OR_RETURN(const std::vector<float> inverse,
-                         ReadFloats(skin.inverse_bind(), path + ".inverse_bind", 12,
-                                    static_cast<std::uint64_t>(skin.joints_size())));
-  for (std::size_t s = 0; s * 12 < inverse.size(); ++s) {
-    bindings.push_back(
-        {.joint = static_cast<std::uint16_t>(skin.joints(static_cast<int>(s))),
-         .inverse_bind = Compose(ToAffine(std::span(inverse).subspan(s * 12, 12)), geometry)});
-  }
-  return bindings;
 }
 
 absl::StatusOr<std::vector<std::uint8_t>> ReadCarriers(const v1::Rig& rig,
@@ -230,8 +202,11 @@ absl::StatusOr<RigWeightsInput> ReadWeightsInput(const v1::Rig& rig,
                         .bindings = {},
                         .carriers = std::move(carriers)};
   for (int m = 0; m < rig.meshes_size(); ++m) {
-    SINEW_ASSIGN_OR_RETURN(input.bindings.emplace_back(),
-                           ReadBindings(rig.meshes(m), absl::StrCat("rig.meshes[", m, "].skin")));
+    std::vector<Binding>& bindings = input.bindings.emplace_back();
+    if (!rig.meshes(m).has_skin()) continue;
+    SINEW_ASSIGN_OR_RETURN(
+        bindings, ReadBindings(rig.meshes(m).skin(), absl::StrCat("rig.meshes[", m, "].skin"),
+                               input.skeleton.joints()));
   }
   return input;
 }

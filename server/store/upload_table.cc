@@ -58,11 +58,8 @@ absl::Status UploadTable::CheckHeader(const v1::UploadHeader& header) const {
                                                       "digits"));
   }
   if (header.size_bytes() == 0) return InvalidField("header.size_bytes", "got 0, need 1 or more");
-  if (header.size_bytes() > config_.bytes) {
-    return LimitPassed("header.size_bytes", header.size_bytes(), config_.bytes, "bytes",
-                       "max-rig-bytes");
-  }
-  return absl::OkStatus();
+  return CheckLimit("header.size_bytes", header.size_bytes(), config_.bytes, "bytes",
+                    "max-rig-bytes");
 }
 
 absl::StatusOr<UploadTable::Progress> UploadTable::Query(const v1::UploadHeader& header) {

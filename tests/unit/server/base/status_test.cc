@@ -10,19 +10,18 @@
 namespace sinew::server {
 namespace {
 
-TEST(Status, CodesSurviveRoundTrip) {
+TEST(Status, CodesEqualThoseOfGrpc) {
   for (int code = 0; code <= 16; ++code) {
     const absl::Status status(static_cast<absl::StatusCode>(code), code == 0 ? "" : "why");
     const grpc::Status sent = ToGrpc(status);
     EXPECT_EQ(static_cast<int>(sent.error_code()), code);
-    EXPECT_EQ(FromGrpc(sent), status);
+    EXPECT_EQ(sent.error_message(), code == 0 ? "" : "why");
   }
 }
 
-TEST(Status, DetailsSurviveRoundTrip) {
+TEST(Status, DetailsAreInTrailer) {
   const absl::Status status =
       WithRetry(LimitPassed("data", 5, 4, "bytes", "max-x"), absl::Milliseconds(1500));
-  EXPECT_EQ(FromGrpc(ToGrpc(status)), status);
   google::rpc::Status details;
   ASSERT_TRUE(details.ParseFromString(ToGrpc(status).error_details()));
   EXPECT_EQ(details.code(), 8);
