@@ -44,13 +44,18 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       watches(c.sessions.watches, "max-watches", "calls"),
       weights(c.weights.count, "max-weight-calls", "calls"),
       transfers(c.rigs.transfers, "max-transfers", "calls"),
+      frame_bytes(c.compute.frame_bytes, "max-frame-bytes", "bytes", "frames"),
+      compare_bytes(c.compare.bytes, "max-compare-bytes", "bytes", "comparisons"),
       timers(clock),
       arenas(c.Threads()),
-      frames(FramePool::Create(c.compute.frame_bytes, kIdleFrameBytes)),
+      frames(FramePool::Create(kIdleFrameBytes)),
       evaluators{config.streams, config.compute.inline_microseconds, metrics, *frames},
-      comparisons(FramePool::Create(c.compare.bytes, 0, "comparisons", "max-compare-bytes")),
       sessions(c.sessions),
-      workers(kWorkers, kWaitingCalls),
+      workers(kWorkers, {.capacity = kWaitingCalls,
+                         .subject = "server",
+                         .unit = "waiting calls",
+                         .option = "workers",
+                         .retry = absl::Seconds(1)}),
       started_(clock.Now()) {}
 
 Runtime::~Runtime() {

@@ -51,18 +51,19 @@ class Runtime {
   const Config config;
   const Log log;
   Metrics metrics;
-  ConcurrencyLimit work;       // calls that a drain waits for; closed by it
-  ConcurrencyLimit streams;    // StreamDeform
-  ConcurrencyLimit deforms;    // Deform, DeformClip
-  ConcurrencyLimit compares;   // CompareDeformers
-  ConcurrencyLimit watches;    // WatchSession
-  ConcurrencyLimit weights;    // ComputeWeights
-  ConcurrencyLimit transfers;  // UploadRig, DownloadRig
+  Quota work;           // calls that a drain waits for; closed by it
+  Quota streams;        // StreamDeform
+  Quota deforms;        // Deform, DeformClip
+  Quota compares;       // CompareDeformers
+  Quota watches;        // WatchSession
+  Quota weights;        // ComputeWeights
+  Quota transfers;      // UploadRig, DownloadRig
+  Quota frame_bytes;    // frame buffers of all calls
+  Quota compare_bytes;  // of all CompareDeformers calls
   Timers timers;
   Arenas arenas;
   const std::shared_ptr<FramePool> frames;
   const EvaluatorContext evaluators;
-  const std::shared_ptr<FramePool> comparisons;  // reservations alone: they starve no frames
   std::unique_ptr<RigStore> rigs;
   std::unique_ptr<UploadTable> uploads;
   std::unique_ptr<DeformerCache> bound;

@@ -25,4 +25,9 @@ class Clock {
 // The system clocks.
 Clock& RealClock();
 
+// By the system clock.
+inline double SecondsSince(Clock::Time start) {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
 }  // namespace sinew::server

@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 #include <grpc/grpc.h>
 
+#include "core/base/status.h"
+
 namespace sinew::server {
 namespace {
 
@@ -22,11 +24,8 @@ bool IsServersFault(absl::StatusCode code) {
 
 }  // namespace
 
-Call::Call(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
-    : runtime_(runtime),
-      method_(method),
-      deadline_(context->deadline()),
-      trace_(TraceOf(*context)) {
+Call::Call(const RpcMethod& method, grpc::CallbackServerContext* context)
+    : method_(method), deadline_(context->deadline()), trace_(TraceOf(*context)) {
   method_.metrics.in_flight->Increment();
 }
 
@@ -36,9 +35,7 @@ Call::~Call() {
 
 absl::Status Call::Begin() {
   if (!method_.work) return absl::OkStatus();
-  absl::StatusOr<ConcurrencyLimit::Permit> pass = runtime_.work.Enter();
-  if (!pass.ok()) return pass.status();
-  permit_ = *std::move(pass);
+  SINEW_ASSIGN_OR_RETURN(permit_, method_.runtime.work.Take());
   return absl::OkStatus();
 }
 
@@ -64,13 +61,12 @@ grpc::Status Call::End(absl::Status status) {
   status = WithDetails(std::move(status));
   if (!ended_) {
     ended_ = true;
-    const double seconds =
-        std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count();
+    const double seconds = SecondsSince(start_);
     method_.metrics.Finished(static_cast<int>(status.code()), seconds);
     const auto level = IsServersFault(status.code()) ? spdlog::level::err : spdlog::level::debug;
-    runtime_.log->log(level, "{} {} {:.6f} s {} {}", method_.metrics.name,
-                      absl::StatusCodeToString(status.code()), seconds,
-                      std::string(status.message()), trace_);
+    method_.runtime.log->log(level, "{} {} {:.6f} s {} {}", method_.metrics.name,
+                             absl::StatusCodeToString(status.code()), seconds,
+                             std::string(status.message()), trace_);
   }
   return ToGrpc(status);
 }

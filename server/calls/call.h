@@ -18,21 +18,25 @@
 
 #include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
+#include "server/convert/unknown_fields.h"
 #include "server/runtime.h"
 
 namespace sinew::server {
 
 // One method of a service; made when the server starts.
 struct RpcMethod {
-  MethodMetrics metrics;
-  bool work = false;      // refused while draining; a drain waits for it
-  bool blocking = false;  // unary calls: the body runs on the workers
+  Runtime& runtime;
+  std::string name;        // "DeformService/Deform"
+  bool work = false;       // refused while draining; a drain waits for it
+  bool blocking = false;   // RunUnary: the body runs on the workers
+  Quota* limit = nullptr;  // CallReactor: of calls at a time
+  MethodMetrics metrics = runtime.metrics.AddMethod("sinew.v1." + name);
 };
 
 // One call, from its start to its end.
 class Call {
  public:
-  Call(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context);
+  Call(const RpcMethod& method, grpc::CallbackServerContext* context);
   // A call that was never ended counts as cancelled.
   ~Call();
   Call(const Call&) = delete;
@@ -44,19 +48,18 @@ class Call {
   // The status to finish the call with; counts it, the first time.
   grpc::Status End(absl::Status status);
 
-  Runtime& runtime() const { return runtime_; }
+  const RpcMethod& method() const { return method_; }
 
   // Requests stop of the work in progress for the call. Thread-safe, like stop_token.
   void Cancel() { stop_.request_stop(); }
   std::stop_token stop_token() const { return stop_.get_token(); }
 
  private:
-  Runtime& runtime_;
   const RpcMethod& method_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const std::chrono::system_clock::time_point deadline_;
   std::string trace_;  // trace id of the caller's traceparent, or empty
-  ConcurrencyLimit::Permit permit_;
+  Quota::Permit permit_;
   std::stop_source stop_;
   bool ended_ = false;
 };
@@ -68,12 +71,12 @@ void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final);
 // RESOURCE_EXHAUSTED, reason WINDOW_STALLED: `what` for `seconds`.
 absl::Status Stalled(const std::string& what, double seconds);
 
-// Parses a raw request. kInvalidArgument: the bytes are not one.
+// Parses a raw request. kInvalidArgument: the bytes are not one, or an unknown field in it.
 template <class Request>
 absl::Status ParseRequest(const grpc::ByteBuffer& bytes, Request& request) {
   grpc::ByteBuffer copy(bytes);  // refers to the same slices
   if (grpc::SerializationTraits<Request>::Deserialize(&copy, &request).ok()) {
-    return absl::OkStatus();
+    return RefuseUnknownFields(request, "");
   }
   return InvalidField("request",
                       absl::StrCat("the bytes are not a ", Request::descriptor()->name()));
@@ -82,21 +85,20 @@ absl::Status ParseRequest(const grpc::ByteBuffer& bytes, Request& request) {
 // Deletes itself when the call is done.
 class UnaryReactor final : public grpc::ServerUnaryReactor {
  public:
-  UnaryReactor(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
-      : call(runtime, method, context) {}
+  UnaryReactor(const RpcMethod& method, grpc::CallbackServerContext* context)
+      : call(method, context) {}
   void OnCancel() override { call.Cancel(); }
   void OnDone() override { delete this; }
 
   Call call;
 };
 
-// A unary RPC: calls body(request, *response) -> absl::Status or body(request, *response, stop) and
-// finishes the call with the result. `stop` is requested when the call is cancelled.
-template <class Request, class Response, class Body>
-grpc::ServerUnaryReactor* RunUnary(Runtime& runtime, const RpcMethod& method,
-                                   grpc::CallbackServerContext* context, const Request* request,
-                                   Response* response, Body body) {
-  auto* const reactor = new UnaryReactor(runtime, method, context);
+// A unary RPC: calls body() -> absl::Status or body(stop) and finishes the call with the result.
+// Its request and response live until then. `stop` is requested when the call is cancelled.
+template <class Body>
+grpc::ServerUnaryReactor* RunUnary(const RpcMethod& method, grpc::CallbackServerContext* context,
+                                   Body body) {
+  auto* const reactor = new UnaryReactor(method, context);
   const auto finish = [reactor](absl::Status status) {
     reactor->Finish(reactor->call.End(std::move(status)));
   };
@@ -106,16 +108,16 @@ grpc::ServerUnaryReactor* RunUnary(Runtime& runtime, const RpcMethod& method,
   }
   auto run = [=] {
     finish(CatchExceptions([&]() -> absl::Status {
-      if constexpr (std::is_invocable_v<Body, const Request&, Response&, std::stop_token>) {
-        return body(*request, *response, reactor->call.stop_token());
+      if constexpr (std::is_invocable_v<Body, std::stop_token>) {
+        return body(reactor->call.stop_token());
       } else {
-        return body(*request, *response);
+        return body();
       }
     }));
   };
   if (!method.blocking) {
     run();
-  } else if (const absl::Status posted = runtime.workers.Post(run); !posted.ok()) {
+  } else if (const absl::Status posted = method.runtime.workers.Post(run); !posted.ok()) {
     finish(posted);
   }
   return reactor;

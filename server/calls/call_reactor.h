@@ -8,10 +8,12 @@
 #include <grpcpp/server_context.h>
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
 
+#include "core/base/status.h"
 #include "server/base/catch_exceptions.h"
 #include "server/base/clock.h"
 #include "server/calls/call.h"
@@ -29,6 +31,23 @@ namespace sinew::server {
 template <class Derived, class Reactor>
 class CallReactor : public Reactor, public LiveCall, public std::enable_shared_from_this<Derived> {
  public:
+  // Makes a call and starts it; a failure ends it. `arguments`: of its constructor, after these.
+  template <class... Arguments>
+  static Derived* Start(const RpcMethod& method, grpc::CallbackServerContext* context,
+                        Arguments... arguments) {
+    auto call = std::make_shared<Derived>(method, context, arguments...);
+    call->self_ = call;
+    call->mutex_.Lock();
+    const absl::Status status = CatchExceptions([&] {
+      call->mutex_.AssertHeld();  // for the compiler, which does not look outside a lambda
+      return call->Begin();
+    });
+    if (!status.ok()) call->End(status);
+    call->mutex_.Unlock();
+    if (status.ok()) call->OnStarted();
+    return call.get();
+  }
+
   void OnCancel() final {
     const absl::MutexLock lock(&mutex_);
     End(absl::CancelledError("call: cancelled by the client"));
@@ -45,26 +64,15 @@ class CallReactor : public Reactor, public LiveCall, public std::enable_shared_f
   }
 
  protected:
-  CallReactor(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
-      : runtime_(runtime), call_(runtime, method, context), context_(context) {}
+  CallReactor(const RpcMethod& method, grpc::CallbackServerContext* context)
+      : runtime_(method.runtime), call_(method, context), context_(context) {}
 
-  // Admits `call` under `limit` and runs its OnStart; a failure of either ends it. True: it goes
-  // on.
-  static bool Launch(const std::shared_ptr<Derived>& call, ConcurrencyLimit& limit) {
-    call->self_ = call;
-    const absl::MutexLock lock(&call->mutex_);
-    absl::Status status = call->Admit(limit);
-    if (status.ok()) {
-      status = CatchExceptions([&] {
-        call->mutex_.AssertHeld();  // for the compiler, which does not look outside a lambda
-        return call->OnStart();
-      });
-    }
-    if (!status.ok()) call->End(status);
-    return !call->ended_;
-  }
-
+  // Checks the request, before it is admitted.
+  virtual absl::Status Check() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) { return absl::OkStatus(); }
+  // The call has been admitted.
   virtual absl::Status OnStart() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) = 0;
+  // After OnStart, without the mutex.
+  virtual void OnStarted() {}
   // Several times a second, for calls that Runtime::AddCall knows.
   virtual void OnTick(Clock::Time) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {}
   // The server drains. Default: the call is answered to its end.
@@ -101,14 +109,20 @@ class CallReactor : public Reactor, public LiveCall, public std::enable_shared_f
         path);
   }
 
-  // Calls then() in the pose arena once the bind of `session` is over, which it may be already.
-  void WhenBound(const std::shared_ptr<Session>& session, void (Derived::*then)())
+  // Calls post(*this) once the bind of `session` is over: on the bind thread, or here if it is over
+  // already. It must be short and must not lock the mutex.
+  void WhenBound(const std::shared_ptr<Session>& session, std::function<void(Derived&)> post)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     // Weak references: a call that waits must not keep alive the session that it waits for.
-    bind_wait_ = session->bound->WhenDone([weak = this->weak_from_this(), then] {
-      if (const auto self = weak.lock()) self->Post(then);
+    bind_wait_ = session->bound->WhenDone([weak = this->weak_from_this(), post = std::move(post)] {
+      if (const auto self = weak.lock()) post(*self);
     });
     awaited_ = session;
+  }
+  // As above, and calls then() in the pose arena.
+  void WhenBound(const std::shared_ptr<Session>& session, void (Derived::*then)())
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    WhenBound(session, [then](Derived& call) { call.Post(then); });
   }
 
   // Around StartWrite and from OnWriteDone, which returns if the result is false: the call has
@@ -148,16 +162,14 @@ class CallReactor : public Reactor, public LiveCall, public std::enable_shared_f
   bool writing_ ABSL_GUARDED_BY(mutex_) = false;
   Clock::Time write_start_ ABSL_GUARDED_BY(mutex_);
   // A job that must count until it is done, even if the call ends before, holds a reference.
-  std::shared_ptr<ConcurrencyLimit::Permit> permit_ ABSL_GUARDED_BY(mutex_);
+  Quota::Permit permit_ ABSL_GUARDED_BY(mutex_);
 
  private:
-  absl::Status Admit(ConcurrencyLimit& limit) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
-    absl::Status status = call_.Begin();
-    if (!status.ok()) return status;
-    absl::StatusOr<ConcurrencyLimit::Permit> permit = limit.Enter();
-    if (!permit.ok()) return permit.status();
-    permit_ = std::make_shared<ConcurrencyLimit::Permit>(*std::move(permit));
-    return absl::OkStatus();
+  absl::Status Begin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
+    SINEW_RETURN_IF_ERROR(call_.Begin());
+    SINEW_RETURN_IF_ERROR(Check());
+    SINEW_ASSIGN_OR_RETURN(permit_, call_.method().limit->Take());
+    return OnStart();
   }
 
   // A write that the reader blocks would hold back any status for ever, so the call is cut off. The

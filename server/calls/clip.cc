@@ -5,7 +5,6 @@
 #include "core/base/status.h"
 #include "server/base/status.h"
 #include "server/convert/pose.h"
-#include "server/convert/unknown_fields.h"
 
 namespace sinew::server {
 namespace {
@@ -14,18 +13,8 @@ constexpr std::uint64_t kBuffers = 3;  // frames in the transport, ready and bei
 
 }  // namespace
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* ClipCall::Start(Runtime& runtime,
-                                                            const RpcMethod& method,
-                                                            grpc::CallbackServerContext* context,
-                                                            const grpc::ByteBuffer* request) {
-  auto call = std::make_shared<ClipCall>(runtime, method, context, request);
-  Launch(call, runtime.deforms);
-  return call.get();
-}
-
 absl::Status ClipCall::OnStart() {
   SINEW_RETURN_IF_ERROR(ParseRequest(*bytes_, request_));
-  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
   SINEW_RETURN_IF_ERROR(
       CheckPoseBlock(request_.poses(), runtime_.config.streams.clip_poses, "max-clip-poses"));
   runtime_.AddCall(Self());
@@ -39,7 +28,7 @@ absl::Status ClipCall::Prepare(std::shared_ptr<Session> session) {
                          Evaluator::Create(runtime_.evaluators, session, request_.layout(),
                                            request_.output(), call_.stop_token()));
   SINEW_ASSIGN_OR_RETURN(reservation_,
-                         runtime_.frames->Reserve(kBuffers * evaluator_->frame_bytes()));
+                         runtime_.frame_bytes.Take(kBuffers * evaluator_->frame_bytes()));
   WhenBound(session, &ClipCall::OnBound);
   return absl::OkStatus();
 }
@@ -74,7 +63,7 @@ void ClipCall::EvaluateNext() {
   const v1::PoseBlock& block = request_.poses();
   const int index = next_++;
   const v1::Pose& pose = block.poses(index);
-  const bool output = static_cast<std::uint32_t>(index) >= block.preroll() && !pose.no_output();
+  const bool output = WantsOutput(block, index);
   mutex_.Unlock();
   auto result = CatchExceptions([&] { return evaluator_->EvaluateFrame(pose, true, output); });
   mutex_.Lock();
@@ -82,11 +71,8 @@ void ClipCall::EvaluateNext() {
   if (ended_) return;
   if (!result.ok()) {
     v1::DeformClipResponse response;
-    v1::FrameProblem& problem = *response.add_problems();
-    problem.set_frame(pose.frame());
-    *problem.mutable_problem() = ToProblem(result.status());
+    AddProblem(pose.frame(), result.status(), response);
     outbox_.Push(response);
-    runtime_.metrics.frame_problems.Increment();
   } else if (result->has_value()) {
     outbox_.Push(**std::move(result));
   }

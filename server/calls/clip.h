@@ -16,14 +16,9 @@ namespace sinew::server {
 
 class ClipCall final : public FrameCall<ClipCall, grpc::ServerWriteReactor<grpc::ByteBuffer>> {
  public:
-  static grpc::ServerWriteReactor<grpc::ByteBuffer>* Start(Runtime& runtime,
-                                                           const RpcMethod& method,
-                                                           grpc::CallbackServerContext* context,
-                                                           const grpc::ByteBuffer* request);
-
-  ClipCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
+  ClipCall(const RpcMethod& method, grpc::CallbackServerContext* context,
            const grpc::ByteBuffer* request)
-      : FrameCall(runtime, method, context), bytes_(request) {}
+      : FrameCall(method, context), bytes_(request) {}
 
  private:
   friend CallReactor;
@@ -36,7 +31,7 @@ class ClipCall final : public FrameCall<ClipCall, grpc::ServerWriteReactor<grpc:
 
   const grpc::ByteBuffer* const bytes_;
   v1::DeformClipRequest request_;  // constant after OnStart
-  FramePool::Reservation reservation_ ABSL_GUARDED_BY(mutex_);
+  Quota::Permit reservation_ ABSL_GUARDED_BY(mutex_);
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;
   bool evaluating_ ABSL_GUARDED_BY(mutex_) = false;
   int next_ ABSL_GUARDED_BY(mutex_) = 0;  // pose

@@ -10,7 +10,6 @@
 #include "server/base/status.h"
 #include "server/convert/metrics.h"
 #include "server/convert/pose.h"
-#include "server/convert/unknown_fields.h"
 
 namespace sinew::server {
 namespace {
@@ -19,24 +18,11 @@ constexpr double kFramesPerSecond = 24;  // default
 constexpr double kMaxFramesPerSecond = 1e6;
 constexpr std::uint64_t kFramesHeld = 4;  // the one being measured and three for jerk
 
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
-
 std::string TargetPath(std::size_t index) {
   return absl::StrCat("targets[", index, "]");
 }
 
 }  // namespace
-
-grpc::ServerWriteReactor<grpc::ByteBuffer>* CompareCall::Start(Runtime& runtime,
-                                                               const RpcMethod& method,
-                                                               grpc::CallbackServerContext* context,
-                                                               const grpc::ByteBuffer* request) {
-  auto call = std::make_shared<CompareCall>(runtime, method, context, request);
-  Launch(call, runtime.compares);
-  return call.get();
-}
 
 absl::Status CompareCall::OnStart() {
   SINEW_RETURN_IF_ERROR(ParseRequest(*bytes_, request_));
@@ -47,13 +33,11 @@ absl::Status CompareCall::OnStart() {
 }
 
 absl::Status CompareCall::CheckRequest() const {
-  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
   const CompareConfig& limits = runtime_.config.compare;
   const auto targets = static_cast<std::uint64_t>(request_.targets_size());
   if (targets == 0) return InvalidField("targets", "got none, need one or more");
-  if (targets > limits.targets) {
-    return LimitPassed("targets", targets, limits.targets, "targets", "max-compare-targets");
-  }
+  SINEW_RETURN_IF_ERROR(
+      CheckLimit("targets", targets, limits.targets, "targets", "max-compare-targets"));
   SINEW_RETURN_IF_ERROR(CheckPoseBlock(request_.poses(), limits.poses, "max-compare-poses"));
   const double fps = request_.frames_per_second();
   if (!(fps >= 0 && fps <= kMaxFramesPerSecond)) {
@@ -93,7 +77,7 @@ absl::Status CompareCall::Prepare() {
   const std::uint64_t bytes =
       kFramesHeld * rig.vertices() * sizeof(Vec3f) +
       metrics::Meter::Cost(rig, {.self_intersections = request_.self_intersections()});
-  SINEW_ASSIGN_OR_RETURN(reservation_, runtime_.comparisons->Reserve(bytes));
+  SINEW_ASSIGN_OR_RETURN(reservation_, runtime_.compare_bytes.Take(bytes));
   WaitForBind();
   return absl::OkStatus();
 }
@@ -154,9 +138,7 @@ absl::StatusOr<v1::CompareDeformersResponse> CompareCall::Measure(int target, in
   response.set_target(static_cast<std::uint32_t>(target));
   if (index == 0) SINEW_RETURN_IF_ERROR(BeginTarget(target, response));
   const v1::PoseBlock& block = request_.poses();
-  const v1::Pose& pose = block.poses(index);
-  const bool output = static_cast<std::uint32_t>(index) >= block.preroll() && !pose.no_output();
-  SINEW_RETURN_IF_ERROR(MeasurePose(pose, output, response));
+  SINEW_RETURN_IF_ERROR(MeasurePose(block.poses(index), WantsOutput(block, index), response));
   if (IsLast(index)) *response.mutable_summary() = Summary();
   return response;
 }
@@ -188,10 +170,7 @@ absl::Status CompareCall::MeasurePose(const v1::Pose& pose, bool output,
   const double seconds = SecondsSince(start);
   if (!evaluated.ok()) {
     measured_.jerk->Reset();
-    v1::FrameProblem& problem = *response.add_problems();
-    problem.set_frame(pose.frame());
-    *problem.mutable_problem() = ToProblem(evaluated);
-    runtime_.metrics.frame_problems.Increment();
+    AddProblem(pose.frame(), evaluated, response);
     return absl::OkStatus();
   }
   const Task task({.stop = call_.stop_token()});

@@ -22,14 +22,9 @@ namespace sinew::server {
 class CompareCall final
     : public FrameCall<CompareCall, grpc::ServerWriteReactor<grpc::ByteBuffer>> {
  public:
-  static grpc::ServerWriteReactor<grpc::ByteBuffer>* Start(Runtime& runtime,
-                                                           const RpcMethod& method,
-                                                           grpc::CallbackServerContext* context,
-                                                           const grpc::ByteBuffer* request);
-
-  CompareCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
+  CompareCall(const RpcMethod& method, grpc::CallbackServerContext* context,
               const grpc::ByteBuffer* request)
-      : FrameCall(runtime, method, context), bytes_(request) {}
+      : FrameCall(method, context), bytes_(request) {}
 
  private:
   friend CallReactor;
@@ -67,7 +62,7 @@ class CompareCall final
 
   const grpc::ByteBuffer* const bytes_;
   v1::CompareDeformersRequest request_;  // constant after OnStart
-  FramePool::Reservation reservation_ ABSL_GUARDED_BY(mutex_);
+  Quota::Permit reservation_ ABSL_GUARDED_BY(mutex_);
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;  // the session of target_ is bound
   bool measuring_ ABSL_GUARDED_BY(mutex_) = false;
   int target_ ABSL_GUARDED_BY(mutex_) = 0, pose_ ABSL_GUARDED_BY(mutex_) = 0;  // next

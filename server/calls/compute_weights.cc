@@ -17,8 +17,6 @@
 namespace sinew::server {
 namespace {
 
-constexpr std::chrono::milliseconds kPeriod{100};
-
 // Equal rigs give equal bytes.
 std::string Serialised(const v1::Rig& rig) {
   std::string bytes;
@@ -32,14 +30,6 @@ std::string Serialised(const v1::Rig& rig) {
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::ComputeWeightsResponse>* ComputeWeightsCall::Start(
-    Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
-    const v1::ComputeWeightsRequest* request) {
-  auto call = std::make_shared<ComputeWeightsCall>(runtime, method, context, request);
-  Launch(call, runtime.weights);
-  return call.get();
-}
-
 absl::Status ComputeWeightsCall::OnStart() {
   SINEW_ASSIGN_OR_RETURN(
       options_, ReadWeightOptions(request_, runtime_.config.weights, runtime_.config.rigs));
@@ -48,16 +38,13 @@ absl::Status ComputeWeightsCall::OnStart() {
     return absl::NotFoundError(absl::StrCat(request_.rig(), ": no such rig on this server"));
   }
   SINEW_RETURN_IF_ERROR(runtime_.bound->Enqueue([self = Self()] { self->Run(); }));
-  runtime_.AddCall(Self());
-  timer_ = runtime_.timers.Every(kPeriod, [weak = weak_from_this()] {
-    if (const auto self = weak.lock()) self->SendUpdate();
-  });
+  StartUpdates();
   return absl::OkStatus();
 }
 
 void ComputeWeightsCall::Run() {
   // A job counts against the limit until it is done, even if the client is gone before.
-  std::shared_ptr<ConcurrencyLimit::Permit> permit;
+  Quota::Permit permit;
   {
     const absl::MutexLock lock(&mutex_);
     if (ended_) return;
@@ -72,8 +59,7 @@ void ComputeWeightsCall::Run() {
     return;
   }
   last_ = *std::move(response);
-  computed_ = true;
-  WriteNext();
+  UpdateLast();
 }
 
 absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Compute() {
@@ -97,8 +83,7 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Compute() {
                        "max-weight-bytes");
   }
   if (!weights.ok()) return time.Named(WithRequestField(weights.status()));
-  const std::chrono::duration<double> taken = std::chrono::steady_clock::now() - start;
-  runtime_.log->info("weights of {} took {:.3f} s", request_.rig(), taken.count());
+  runtime_.log->info("weights of {} took {:.3f} s", request_.rig(), SecondsSince(start));
   SINEW_RETURN_IF_ERROR(ReplaceSkins(input, *weights, rig));
   SINEW_ASSIGN_OR_RETURN(v1::ComputeWeightsResponse response, Store(rig));
   *response.mutable_report() = ToProto(weights->report);
@@ -107,10 +92,8 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Compute() {
 
 absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Store(const v1::Rig& rig) {
   const std::string bytes = Serialised(rig);
-  const std::uint64_t limit = runtime_.config.rigs.bytes;
-  if (bytes.size() > limit) {
-    return LimitPassed("rig", bytes.size(), limit, "bytes", "max-rig-bytes");
-  }
+  SINEW_RETURN_IF_ERROR(
+      CheckLimit("rig", bytes.size(), runtime_.config.rigs.bytes, "bytes", "max-rig-bytes"));
   if (call_.stop_token().stop_requested()) return absl::CancelledError("weights: cancelled");
   SINEW_ASSIGN_OR_RETURN(const auto stored, runtime_.rigs->Put(Sha256Hex(bytes), bytes, {}));
   v1::ComputeWeightsResponse response;
@@ -119,42 +102,21 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Store(const v1::R
   return response;
 }
 
-void ComputeWeightsCall::SendUpdate() {
-  const absl::MutexLock lock(&mutex_);
-  WriteNext();
-}
-
-void ComputeWeightsCall::WriteNext() {
-  if (ended_ || writing_ || last_sent_) return;
-  if (computed_) {
-    response_ = std::move(last_);
-    last_sent_ = true;
-  } else {
-    const float now = progress_.load();
-    if (now == sent_progress_) return;
-    sent_progress_ = now;
-    response_.set_progress(now);
+absl::StatusOr<ComputeWeightsCall::News> ComputeWeightsCall::Report(
+    v1::ComputeWeightsResponse& response) {
+  if (over_) {
+    response = std::move(last_);
+    return News::kLast;
   }
-  WriteStarted();
-  StartWrite(&response_);
-}
-
-void ComputeWeightsCall::OnWriteDone(bool ok) {
-  const absl::MutexLock lock(&mutex_);
-  if (!WriteDone(ok)) return;
-  if (last_sent_) {
-    End(absl::OkStatus());
-  } else if (computed_) {  // during this write
-    WriteNext();
-  }
+  const float now = progress_.load();
+  if (now == sent_progress_) return News::kNone;
+  sent_progress_ = now;
+  response.set_progress(now);
+  return News::kProgress;
 }
 
 void ComputeWeightsCall::OnDrain() {
   End(Draining());
-}
-
-void ComputeWeightsCall::OnEnd() {
-  runtime_.timers.Cancel(timer_);
 }
 
 }  // namespace sinew::server

@@ -8,7 +8,6 @@
 
 #include "core/base/status.h"
 #include "server/base/status.h"
-#include "server/convert/unknown_fields.h"
 
 namespace sinew::server {
 namespace {
@@ -18,28 +17,20 @@ constexpr std::uint64_t kHeaderBytes = 512;        // all of the reply except ve
 
 }  // namespace
 
-grpc::ServerUnaryReactor* DeformCall::Start(Runtime& runtime, const RpcMethod& method,
-                                            grpc::CallbackServerContext* context,
-                                            const grpc::ByteBuffer* request,
-                                            grpc::ByteBuffer* response) {
-  auto call = std::make_shared<DeformCall>(runtime, method, context, request, response);
-  if (Launch(call, runtime.deforms)) {
-    // Not CallReactor::FindSession, which continues in the arena: a cheap pose is evaluated here.
-    FindTarget(runtime, call->request_.target(), call->call_.stop_token(),
-               [call](absl::StatusOr<std::shared_ptr<Session>> session) {
-                 call->Found(std::move(session));
-               });
-  }
-  return call.get();
-}
-
 absl::Status DeformCall::OnStart() {
   SINEW_RETURN_IF_ERROR(ParseRequest(*bytes_, request_));
-  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
   if (request_.pose().no_output()) {
     return InvalidField("pose.no_output", "set, but Deform has no state to advance");
   }
   return absl::OkStatus();
+}
+
+void DeformCall::OnStarted() {
+  // Not CallReactor::FindSession, which continues in the arena: a cheap pose is evaluated here.
+  FindTarget(runtime_, request_.target(), call_.stop_token(),
+             [call = Self()](absl::StatusOr<std::shared_ptr<Session>> session) {
+               call->Found(std::move(session));
+             });
 }
 
 void DeformCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {
@@ -65,7 +56,7 @@ absl::Status DeformCall::Prepare(std::shared_ptr<Session> session) {
                          Evaluator::Create(runtime_.evaluators, session_, request_.layout(),
                                            request_.output(), call_.stop_token(), true));
   SINEW_RETURN_IF_ERROR(CheckSize());
-  SINEW_ASSIGN_OR_RETURN(reservation_, runtime_.frames->Reserve(evaluator_->frame_bytes()));
+  SINEW_ASSIGN_OR_RETURN(reservation_, runtime_.frame_bytes.Take(evaluator_->frame_bytes()));
   return absl::OkStatus();
 }
 

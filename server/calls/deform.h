@@ -14,18 +14,14 @@ namespace sinew::server {
 
 class DeformCall final : public CallReactor<DeformCall, grpc::ServerUnaryReactor> {
  public:
-  static grpc::ServerUnaryReactor* Start(Runtime& runtime, const RpcMethod& method,
-                                         grpc::CallbackServerContext* context,
-                                         const grpc::ByteBuffer* request,
-                                         grpc::ByteBuffer* response);
-
-  DeformCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
+  DeformCall(const RpcMethod& method, grpc::CallbackServerContext* context,
              const grpc::ByteBuffer* request, grpc::ByteBuffer* response)
-      : CallReactor(runtime, method, context), bytes_(request), response_(response) {}
+      : CallReactor(method, context), bytes_(request), response_(response) {}
 
  private:
   friend CallReactor;
   absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void OnStarted() override;
   void Found(absl::StatusOr<std::shared_ptr<Session>> session);
   absl::Status Prepare(std::shared_ptr<Session> session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status CheckSize() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -37,7 +33,7 @@ class DeformCall final : public CallReactor<DeformCall, grpc::ServerUnaryReactor
   const grpc::ByteBuffer* const bytes_;
   grpc::ByteBuffer* const response_;
   v1::DeformRequest request_;  // constant after OnStart
-  FramePool::Reservation reservation_ ABSL_GUARDED_BY(mutex_);
+  Quota::Permit reservation_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);
   std::unique_ptr<Evaluator> evaluator_;  // set once, then used by one evaluation
 };

@@ -13,17 +13,13 @@ constexpr std::size_t kPieceBytes = 1 << 20;
 
 }  // namespace
 
-grpc::ServerWriteReactor<v1::DownloadRigResponse>* DownloadCall::Start(
-    Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
-    const v1::DownloadRigRequest* request) {
-  auto call = std::make_shared<DownloadCall>(runtime, method, context, request);
-  Launch(call, runtime.transfers);
-  return call.get();
+absl::Status DownloadCall::Check() {
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(*request_, ""));
+  SINEW_ASSIGN_OR_RETURN(hex_, ParseRigName("name", request_->name()));
+  return absl::OkStatus();
 }
 
 absl::Status DownloadCall::OnStart() {
-  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(*request_, ""));
-  SINEW_ASSIGN_OR_RETURN(hex_, ParseRigName("name", request_->name()));
   runtime_.AddCall(Self());
   return PostNext();
 }

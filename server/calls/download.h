@@ -13,24 +13,21 @@ namespace sinew::server {
 class DownloadCall final
     : public CallReactor<DownloadCall, grpc::ServerWriteReactor<v1::DownloadRigResponse>> {
  public:
-  static grpc::ServerWriteReactor<v1::DownloadRigResponse>* Start(
-      Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
-      const v1::DownloadRigRequest* request);
-
-  DownloadCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
+  DownloadCall(const RpcMethod& method, grpc::CallbackServerContext* context,
                const v1::DownloadRigRequest* request)
-      : CallReactor(runtime, method, context), request_(request), next_(request->offset()) {}
+      : CallReactor(method, context), request_(request), next_(request->offset()) {}
 
   void OnWriteDone(bool ok) override;
 
  private:
   friend CallReactor;
+  absl::Status Check() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status PostNext();
   void SendNext();
 
   const v1::DownloadRigRequest* const request_;
-  std::string hex_;  // constant after OnStart
+  std::string hex_;  // constant after Check
   // Offset of the next piece. Used by OnStart and the workers in turn.
   std::uint64_t next_;
   v1::DownloadRigResponse piece_ ABSL_GUARDED_BY(mutex_);

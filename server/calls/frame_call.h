@@ -10,6 +10,7 @@
 
 #include "server/calls/call_reactor.h"
 #include "server/frames/outbox.h"
+#include "sinew/v1/deform_service.pb.h"
 
 namespace sinew::server {
 
@@ -32,6 +33,15 @@ class FrameCall : public CallReactor<Derived, Reactor> {
 
   // Starts whatever can start: a write, an evaluation, the end.
   virtual void Pump() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) = 0;
+
+  // Answers a pose that cannot be evaluated.
+  template <class Response>
+  void AddProblem(std::uint64_t frame, const absl::Status& status, Response& response) {
+    v1::FrameProblem& problem = *response.add_problems();
+    problem.set_frame(frame);
+    *problem.mutable_problem() = ToProblem(status);
+    this->runtime_.metrics.frame_problems.Increment();
+  }
 
   // Starts a write if none is pending and something waits.
   void WriteNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {

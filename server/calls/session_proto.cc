@@ -1,6 +1,7 @@
 #include "server/calls/session_proto.h"
 
 #include <absl/strings/str_cat.h>
+#include <google/protobuf/util/time_util.h>
 
 #include <algorithm>
 #include <string>
@@ -15,16 +16,12 @@
 namespace sinew::server {
 namespace {
 
+using google::protobuf::util::TimeUtil;
+
 constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
-template <class Proto>
-void Split(std::chrono::nanoseconds time, Proto& proto) {
-  proto.set_seconds(time.count() / kNanosecondsPerSecond);
-  proto.set_nanos(static_cast<std::int32_t>(time.count() % kNanosecondsPerSecond));
-}
-
-std::chrono::nanoseconds Seconds(double seconds) {
-  return std::chrono::nanoseconds(
+google::protobuf::Duration ToDuration(double seconds) {
+  return TimeUtil::NanosecondsToDuration(
       static_cast<std::int64_t>(seconds * static_cast<double>(kNanosecondsPerSecond)));
 }
 
@@ -71,8 +68,8 @@ v1::Estimate ToProto(const BindEstimate& estimate) {
   v1::Estimate proto;
   proto.set_bound_bytes(estimate.bound_bytes);
   proto.set_peak_bytes(estimate.peak_bytes);
-  Split(Seconds(estimate.bind_seconds), *proto.mutable_bind_time());
-  Split(Seconds(estimate.frame_seconds), *proto.mutable_frame_time());
+  *proto.mutable_bind_time() = ToDuration(estimate.bind_seconds);
+  *proto.mutable_frame_time() = ToDuration(estimate.frame_seconds);
   return proto;
 }
 
@@ -98,8 +95,9 @@ v1::Session ToProto(const SessionTable::Lease& lease) {
   *proto.mutable_estimate() = ToProto(session.bound->estimate());
   AddWarnings(session.bound->recipe(), session.bound->rig(), proto);
   if (now.state == BoundDeformer::State::kFailed) *proto.mutable_problem() = ToProblem(now.error);
-  Split(lease.ttl, *proto.mutable_ttl());
-  Split(lease.expires.time_since_epoch(), *proto.mutable_expire_time());
+  const std::chrono::nanoseconds expires = lease.expires.time_since_epoch();
+  *proto.mutable_ttl() = TimeUtil::NanosecondsToDuration(lease.ttl.count());
+  *proto.mutable_expire_time() = TimeUtil::NanosecondsToTimestamp(expires.count());
   if (const auto deformer = session.bound->deformer()) {
     proto.set_bound_bytes(deformer->bytes());
     const std::size_t muscles = session.bound->rig().muscles().size();

@@ -18,13 +18,6 @@ constexpr std::uint64_t kBuffers = 4;
 
 }  // namespace
 
-grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* StreamCall::Start(
-    Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context) {
-  auto call = std::make_shared<StreamCall>(runtime, method, context);
-  Launch(call, runtime.streams);
-  return call.get();
-}
-
 absl::Status StreamCall::OnStart() {
   runtime_.AddCall(Self());
   StartRead(&read_);
@@ -83,9 +76,8 @@ absl::Status StreamCall::Open(const v1::StreamOpen& open) {
                                                   ", need ORDERED or LATEST"));
   }
   const StreamConfig& limits = runtime_.config.streams;
-  if (open.window() > limits.window) {
-    return LimitPassed("open.window", open.window(), limits.window, "frames", "max-window");
-  }
+  SINEW_RETURN_IF_ERROR(
+      CheckLimit("open.window", open.window(), limits.window, "frames", "max-window"));
   const bool latest = open.mode() == v1::ORDER_MODE_LATEST;
   open_ = open;
   if (open_.window() == 0) {
@@ -116,10 +108,8 @@ absl::Status StreamCall::Accept(v1::Pose& pose) {
     return absl::OkStatus();
   }
   unchecked_bytes_ += waiting_.back().pose.ByteSizeLong();
-  const std::uint64_t limit = runtime_.config.streams.waiting_pose_bytes;
-  if (unchecked_bytes_ <= limit) return absl::OkStatus();
-  return LimitPassed("poses", unchecked_bytes_, limit, "bytes before the stream is open",
-                     "max-waiting-pose-bytes");
+  return CheckLimit("poses", unchecked_bytes_, runtime_.config.streams.waiting_pose_bytes,
+                    "bytes before the stream is open", "max-waiting-pose-bytes");
 }
 
 // A pose that cannot be evaluated waits for its answer without its bytes.
@@ -140,7 +130,7 @@ absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
   evaluator_ = *std::move(evaluator);
   for (Waiting& waiting : waiting_) Check(waiting);
   SINEW_ASSIGN_OR_RETURN(reservation_,
-                         runtime_.frames->Reserve(kBuffers * evaluator_->frame_bytes()));
+                         runtime_.frame_bytes.Take(kBuffers * evaluator_->frame_bytes()));
   WhenBound(session, &StreamCall::OnBound);
   return absl::OkStatus();
 }
@@ -216,11 +206,8 @@ void StreamCall::Answer(const Waiting& waiting, absl::StatusOr<std::optional<Out
   if (window_->full() && !full_since_) full_since_ = runtime_.clock.Now();
   if (!result.ok()) {
     v1::StreamDeformResponse response;
-    v1::FrameProblem& problem = *response.add_problems();
-    problem.set_frame(waiting.pose.frame());
-    *problem.mutable_problem() = ToProblem(result.status());
+    AddProblem(waiting.pose.frame(), result.status(), response);
     outbox_.Push(response);
-    runtime_.metrics.frame_problems.Increment();
     return;
   }
   OutgoingFrame& frame = **result;

@@ -22,11 +22,8 @@ namespace sinew::server {
 class StreamCall final
     : public FrameCall<StreamCall, grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
  public:
-  static grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* Start(
-      Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context);
-
-  StreamCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context)
-      : FrameCall(runtime, method, context), created_(runtime.clock.Now()) {}
+  StreamCall(const RpcMethod& method, grpc::CallbackServerContext* context)
+      : FrameCall(method, context), created_(runtime_.clock.Now()) {}
 
   void OnReadDone(bool ok) override;
 
@@ -66,7 +63,7 @@ class StreamCall final
   bool evaluating_ ABSL_GUARDED_BY(mutex_) = false;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool left_out_ ABSL_GUARDED_BY(mutex_) = false;  // a pose arrived after the drain began
-  FramePool::Reservation reservation_ ABSL_GUARDED_BY(mutex_);
+  Quota::Permit reservation_ ABSL_GUARDED_BY(mutex_);
   std::optional<FlowWindow> window_ ABSL_GUARDED_BY(mutex_);
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   // Of waiting poses that cannot be checked yet, because their format is unknown.

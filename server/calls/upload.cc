@@ -15,14 +15,6 @@ absl::Status HeaderMissing() {
 
 }  // namespace
 
-grpc::ServerReadReactor<v1::UploadRigRequest>* UploadCall::Start(
-    Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
-    v1::UploadRigResponse* response) {
-  auto call = std::make_shared<UploadCall>(runtime, method, context, response);
-  Launch(call, runtime.transfers);
-  return call.get();
-}
-
 absl::Status UploadCall::OnStart() {
   runtime_.AddCall(Self());
   Read();
@@ -60,11 +52,8 @@ absl::Status UploadCall::CheckMessage() {
   } else if (request_.has_header()) {
     return InvalidField("header", "set again, need it in the first message only");
   }
-  const std::uint64_t limit = runtime_.config.network.message_bytes;
-  if (request_.data().size() > limit) {
-    return LimitPassed("data", request_.data().size(), limit, "bytes", "max-message-bytes");
-  }
-  return absl::OkStatus();
+  return CheckLimit("data", request_.data().size(), runtime_.config.network.message_bytes, "bytes",
+                    "max-message-bytes");
 }
 
 void UploadCall::Append() {

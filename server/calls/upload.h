@@ -13,14 +13,9 @@ namespace sinew::server {
 class UploadCall final
     : public CallReactor<UploadCall, grpc::ServerReadReactor<v1::UploadRigRequest>> {
  public:
-  static grpc::ServerReadReactor<v1::UploadRigRequest>* Start(Runtime& runtime,
-                                                              const RpcMethod& method,
-                                                              grpc::CallbackServerContext* context,
-                                                              v1::UploadRigResponse* response);
-
-  UploadCall(Runtime& runtime, const RpcMethod& method, grpc::CallbackServerContext* context,
+  UploadCall(const RpcMethod& method, grpc::CallbackServerContext* context,
              v1::UploadRigResponse* response)
-      : CallReactor(runtime, method, context), response_(response) {}
+      : CallReactor(method, context), response_(response) {}
 
   void OnReadDone(bool ok) override;
 

@@ -8,34 +8,42 @@
 namespace sinew::server {
 
 DeformService::DeformService(Runtime& runtime)
-    : runtime_(runtime),
-      deform_{.metrics = runtime.metrics.AddMethod("sinew.v1.DeformService/Deform"), .work = true},
-      stream_{.metrics = runtime.metrics.AddMethod("sinew.v1.DeformService/StreamDeform"),
-              .work = true},
-      clip_{.metrics = runtime.metrics.AddMethod("sinew.v1.DeformService/DeformClip"),
-            .work = true},
-      compare_{.metrics = runtime.metrics.AddMethod("sinew.v1.DeformService/CompareDeformers"),
-               .work = true} {}
+    : deform_{.runtime = runtime,
+              .name = "DeformService/Deform",
+              .work = true,
+              .limit = &runtime.deforms},
+      stream_{.runtime = runtime,
+              .name = "DeformService/StreamDeform",
+              .work = true,
+              .limit = &runtime.streams},
+      clip_{.runtime = runtime,
+            .name = "DeformService/DeformClip",
+            .work = true,
+            .limit = &runtime.deforms},
+      compare_{.runtime = runtime,
+               .name = "DeformService/CompareDeformers",
+               .work = true,
+               .limit = &runtime.compares} {}
 
 grpc::ServerUnaryReactor* DeformService::Deform(grpc::CallbackServerContext* context,
                                                 const grpc::ByteBuffer* request,
                                                 grpc::ByteBuffer* response) {
-  return DeformCall::Start(runtime_, deform_, context, request, response);
+  return DeformCall::Start(deform_, context, request, response);
 }
 
 grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>* DeformService::StreamDeform(
     grpc::CallbackServerContext* context) {
-  return StreamCall::Start(runtime_, stream_, context);
+  return StreamCall::Start(stream_, context);
 }
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* DeformService::DeformClip(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
-  return ClipCall::Start(runtime_, clip_, context, request);
+  return ClipCall::Start(clip_, context, request);
 }
 
 grpc::ServerWriteReactor<grpc::ByteBuffer>* DeformService::CompareDeformers(
     grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
-  return CompareCall::Start(runtime_, compare_, context, request);
+  return CompareCall::Start(compare_, context, request);
 }
 
 }  // namespace sinew::server

@@ -29,7 +29,6 @@ class DeformService final : public RawDeformService {
       grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
 
  private:
-  Runtime& runtime_;
   const RpcMethod deform_, stream_, clip_, compare_;
 };
 

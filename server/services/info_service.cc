@@ -83,37 +83,34 @@ absl::Status List(const v1::ListMethodsRequest& request, std::uint64_t most_rows
 
 InfoService::InfoService(Runtime& runtime)
     : runtime_(runtime),
-      info_{.metrics = runtime.metrics.AddMethod("sinew.v1.InfoService/GetServerInfo")},
-      methods_{.metrics = runtime.metrics.AddMethod("sinew.v1.InfoService/ListMethods")} {}
+      info_{.runtime = runtime, .name = "InfoService/GetServerInfo"},
+      methods_{.runtime = runtime, .name = "InfoService/ListMethods"} {}
 
 grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext* context,
-                                                     const v1::GetServerInfoRequest* request,
+                                                     const v1::GetServerInfoRequest*,
                                                      v1::GetServerInfoResponse* response) {
-  return RunUnary(runtime_, info_, context, request, response,
-                  [this](const v1::GetServerInfoRequest&, v1::GetServerInfoResponse& answer) {
-                    answer.set_version(kVersion);
-                    answer.set_simd(std::string(IsaName(ActiveIsa())));
-                    answer.set_threads(static_cast<std::uint32_t>(runtime_.config.Threads()));
-                    AddLimits(runtime_.config, answer);
-                    answer.add_encodings(v1::ENCODING_FLOAT32);
-                    answer.add_normal_encodings(v1::ENCODING_FLOAT32);
-                    answer.add_compressions(v1::COMPRESSION_NONE);
-                    answer.add_attributes(v1::ATTRIBUTE_POSITIONS);
-                    answer.add_attributes(v1::ATTRIBUTE_NORMALS);
-                    answer.add_attributes(v1::ATTRIBUTE_TANGENTS);
-                    answer.add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
-                    *answer.mutable_stats() = runtime_.Stats();
-                    return absl::OkStatus();
-                  });
+  return RunUnary(info_, context, [=, this] {
+    response->set_version(kVersion);
+    response->set_simd(std::string(IsaName(ActiveIsa())));
+    response->set_threads(static_cast<std::uint32_t>(runtime_.config.Threads()));
+    AddLimits(runtime_.config, *response);
+    response->add_encodings(v1::ENCODING_FLOAT32);
+    response->add_normal_encodings(v1::ENCODING_FLOAT32);
+    response->add_compressions(v1::COMPRESSION_NONE);
+    response->add_attributes(v1::ATTRIBUTE_POSITIONS);
+    response->add_attributes(v1::ATTRIBUTE_NORMALS);
+    response->add_attributes(v1::ATTRIBUTE_TANGENTS);
+    response->add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
+    *response->mutable_stats() = runtime_.Stats();
+    return absl::OkStatus();
+  });
 }
 
 grpc::ServerUnaryReactor* InfoService::ListMethods(grpc::CallbackServerContext* context,
                                                    const v1::ListMethodsRequest* request,
                                                    v1::ListMethodsResponse* response) {
-  return RunUnary(runtime_, methods_, context, request, response,
-                  [this](const v1::ListMethodsRequest& asked, v1::ListMethodsResponse& answer) {
-                    return List(asked, runtime_.config.sessions.page, answer);
-                  });
+  return RunUnary(methods_, context,
+                  [=, this] { return List(*request, runtime_.config.sessions.page, *response); });
 }
 
 }  // namespace sinew::server

@@ -8,6 +8,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "server/base/status.h"
 
@@ -21,10 +24,21 @@ inline absl::StatusOr<std::size_t> PageSize(std::int32_t asked, std::uint64_t mo
   return static_cast<std::size_t>(std::min(rows, most));
 }
 
-// Rows a reply still takes: it stays under what clients accept by default, but always has one.
-inline bool PageIsFull(std::size_t bytes) {
+// Fills `page` with `rows` while the reply stays under what clients accept by default, but with one
+// at least. more: whether rows beyond these are left. Returns the token of the next page, or empty.
+template <class Row, class Page>
+std::string FillPage(std::vector<Row> rows, bool more, Page* page) {
   constexpr std::size_t kReplyBytes = 3 << 20;
-  return bytes > kReplyBytes;
+  std::size_t bytes = 0;
+  for (Row& row : rows) {
+    bytes += row.ByteSizeLong();
+    if (!page->empty() && bytes > kReplyBytes) {
+      more = true;
+      break;
+    }
+    *page->Add() = std::move(row);
+  }
+  return more ? page->rbegin()->name() : std::string();
 }
 
 }  // namespace sinew::server

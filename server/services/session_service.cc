@@ -16,14 +16,15 @@
 namespace sinew::server {
 SessionService::SessionService(Runtime& runtime)
     : runtime_(runtime),
-      create_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/CreateSession"),
+      create_{.runtime = runtime,
+              .name = "SessionService/CreateSession",
               .work = true,
               .blocking = true},
-      watch_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/WatchSession")},
-      get_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/GetSession")},
-      list_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/ListSessions")},
-      renew_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/RenewSession")},
-      delete_{.metrics = runtime.metrics.AddMethod("sinew.v1.SessionService/DeleteSession")} {}
+      watch_{.runtime = runtime, .name = "SessionService/WatchSession", .limit = &runtime.watches},
+      get_{.runtime = runtime, .name = "SessionService/GetSession"},
+      list_{.runtime = runtime, .name = "SessionService/ListSessions"},
+      renew_{.runtime = runtime, .name = "SessionService/RenewSession"},
+      delete_{.runtime = runtime, .name = "SessionService/DeleteSession"} {}
 
 absl::Status SessionService::ValidateOnly(const v1::SessionSource& source, v1::Session& session,
                                           const std::stop_token& stop) {
@@ -43,10 +44,8 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
                                     const std::stop_token& stop) {
   const SessionConfig& limits = runtime_.config.sessions;
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
-  if (request.request_id().size() > limits.request_id_bytes) {
-    return LimitPassed("request_id", request.request_id().size(), limits.request_id_bytes, "bytes",
-                       "max-request-id-bytes");
-  }
+  SINEW_RETURN_IF_ERROR(CheckLimit("request_id", request.request_id().size(),
+                                   limits.request_id_bytes, "bytes", "max-request-id-bytes"));
   std::chrono::nanoseconds ttl(static_cast<std::int64_t>(limits.ttl_seconds * 1e9));
   if (request.has_ttl()) {
     SINEW_ASSIGN_OR_RETURN(ttl, ReadTtl(request.ttl(), limits.max_ttl_seconds));
@@ -74,80 +73,65 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
 grpc::ServerUnaryReactor* SessionService::CreateSession(grpc::CallbackServerContext* context,
                                                         const v1::CreateSessionRequest* request,
                                                         v1::CreateSessionResponse* response) {
-  return RunUnary(runtime_, create_, context, request, response,
-                  [this](const v1::CreateSessionRequest& asked, v1::CreateSessionResponse& answer,
-                         const std::stop_token& stop) { return Create(asked, answer, stop); });
+  return RunUnary(create_, context, [=, this](const std::stop_token& stop) {
+    return Create(*request, *response, stop);
+  });
 }
 
 grpc::ServerWriteReactor<v1::WatchSessionResponse>* SessionService::WatchSession(
     grpc::CallbackServerContext* context, const v1::WatchSessionRequest* request) {
-  return WatchSessionCall::Start(runtime_, watch_, context, request);
+  return WatchSessionCall::Start(watch_, context, request);
 }
 
 grpc::ServerUnaryReactor* SessionService::GetSession(grpc::CallbackServerContext* context,
                                                      const v1::GetSessionRequest* request,
                                                      v1::GetSessionResponse* response) {
-  return RunUnary(
-      runtime_, get_, context, request, response,
-      [this](const v1::GetSessionRequest& asked, v1::GetSessionResponse& answer) -> absl::Status {
-        SINEW_ASSIGN_OR_RETURN(const auto lease,
-                               runtime_.sessions.Get(asked.name(), runtime_.clock.WallNow()));
-        *answer.mutable_session() = ToProto(lease);
-        return absl::OkStatus();
-      });
+  return RunUnary(get_, context, [=, this]() -> absl::Status {
+    SINEW_ASSIGN_OR_RETURN(const auto lease,
+                           runtime_.sessions.Get(request->name(), runtime_.clock.WallNow()));
+    *response->mutable_session() = ToProto(lease);
+    return absl::OkStatus();
+  });
 }
 
 grpc::ServerUnaryReactor* SessionService::ListSessions(grpc::CallbackServerContext* context,
                                                        const v1::ListSessionsRequest* request,
                                                        v1::ListSessionsResponse* response) {
-  return RunUnary(
-      runtime_, list_, context, request, response,
-      [this](const v1::ListSessionsRequest& asked,
-             v1::ListSessionsResponse& answer) -> absl::Status {
-        SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
-                               PageSize(asked.page_size(), runtime_.config.sessions.page));
-        bool more = false;
-        std::size_t bytes = 0;
-        for (const auto& lease : runtime_.sessions.List(asked.page_token(), rows, more)) {
-          v1::Session session = ToProto(lease);
-          bytes += session.ByteSizeLong();
-          if (answer.sessions_size() > 0 && PageIsFull(bytes)) {
-            more = true;
-            break;
-          }
-          *answer.add_sessions() = std::move(session);
-        }
-        if (more) answer.set_next_page_token(answer.sessions(answer.sessions_size() - 1).name());
-        return absl::OkStatus();
-      });
+  return RunUnary(list_, context, [=, this]() -> absl::Status {
+    SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
+                           PageSize(request->page_size(), runtime_.config.sessions.page));
+    bool more = false;
+    std::vector<v1::Session> sessions;
+    for (const auto& lease : runtime_.sessions.List(request->page_token(), rows, more)) {
+      sessions.push_back(ToProto(lease));
+    }
+    response->set_next_page_token(
+        FillPage(std::move(sessions), more, response->mutable_sessions()));
+    return absl::OkStatus();
+  });
 }
 
 grpc::ServerUnaryReactor* SessionService::RenewSession(grpc::CallbackServerContext* context,
                                                        const v1::RenewSessionRequest* request,
                                                        v1::RenewSessionResponse* response) {
-  return RunUnary(runtime_, renew_, context, request, response,
-                  [this](const v1::RenewSessionRequest& asked,
-                         v1::RenewSessionResponse& answer) -> absl::Status {
-                    std::chrono::nanoseconds ttl(0);
-                    if (asked.has_ttl()) {
-                      SINEW_ASSIGN_OR_RETURN(
-                          ttl, ReadTtl(asked.ttl(), runtime_.config.sessions.max_ttl_seconds));
-                    }
-                    SINEW_ASSIGN_OR_RETURN(
-                        const auto lease,
-                        runtime_.sessions.Renew(asked.name(), ttl, runtime_.clock.WallNow()));
-                    *answer.mutable_session() = ToProto(lease);
-                    return absl::OkStatus();
-                  });
+  return RunUnary(renew_, context, [=, this]() -> absl::Status {
+    std::chrono::nanoseconds ttl(0);
+    if (request->has_ttl()) {
+      SINEW_ASSIGN_OR_RETURN(ttl,
+                             ReadTtl(request->ttl(), runtime_.config.sessions.max_ttl_seconds));
+    }
+    SINEW_ASSIGN_OR_RETURN(const auto lease,
+                           runtime_.sessions.Renew(request->name(), ttl, runtime_.clock.WallNow()));
+    *response->mutable_session() = ToProto(lease);
+    return absl::OkStatus();
+  });
 }
 
 grpc::ServerUnaryReactor* SessionService::DeleteSession(grpc::CallbackServerContext* context,
                                                         const v1::DeleteSessionRequest* request,
-                                                        v1::DeleteSessionResponse* response) {
-  return RunUnary(runtime_, delete_, context, request, response,
-                  [this](const v1::DeleteSessionRequest& asked, v1::DeleteSessionResponse&) {
-                    return runtime_.sessions.Delete(asked.name());
-                  });
+                                                        v1::DeleteSessionResponse*) {
+  return RunUnary(delete_, context,
+                  [=, this] { return runtime_.sessions.Delete(request->name()); });
 }
 
 }  // namespace sinew::server

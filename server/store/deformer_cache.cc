@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <new>
 #include <utility>
 #include <vector>
 
@@ -15,6 +14,7 @@
 #include "core/base/status.h"
 #include "core/base/table_io.h"
 #include "core/deform/engine/recipe_text.h"
+#include "server/base/catch_exceptions.h"
 #include "server/base/files.h"
 #include "server/base/status.h"
 #include "server/threads/time_limit.h"
@@ -23,10 +23,6 @@ namespace sinew::server {
 namespace {
 
 constexpr char kSuffix[] = ".bound";
-
-double SecondsSince(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-}
 
 // Text from a client as one line of bounded length.
 std::string ForLog(const std::string& text) {
@@ -54,10 +50,15 @@ absl::StatusOr<std::unique_ptr<DeformerCache>> DeformerCache::Open(const BindCon
 DeformerCache::DeformerCache(const BindConfig& config, Arenas& arenas, Timers& timers,
                              Metrics& metrics, Log log)
     : config_(config),
+      arenas_(arenas),
       timers_(timers),
       metrics_(metrics),
       log_(std::move(log)),
-      queue_(config.queued, arenas) {}
+      queue_(1, {.capacity = config.queued,
+                 .subject = "bind",
+                 .unit = "waiting binds",
+                 .option = "max-queued-binds",
+                 .retry = absl::Seconds(5)}) {}
 
 DeformerCache::~DeformerCache() {
   {
@@ -107,10 +108,12 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const std::shared_ptr<
   if (found == entries_.end()) {
     SINEW_RETURN_IF_ERROR(MakeRoom(estimate.bound_bytes));
     auto bound = std::make_shared<BoundDeformer>(key, rig, recipe, estimate);
-    // A plan may take as much memory as a bind, so at most one waits; other binds plan again.
-    std::shared_ptr<BindPlan> plan;
-    if (queue_.queued() == 0) plan = std::make_shared<BindPlan>(std::move(planned));
-    SINEW_RETURN_IF_ERROR(queue_.Push([this, bound, plan] { Run(bound, plan.get()); }));
+    // A plan may take as much memory as a bind, so none waits while a bind runs: that bind plans
+    // again.
+    const auto plan = std::make_shared<std::optional<BindPlan>>();
+    if (queue_.idle()) *plan = std::move(planned);
+    SINEW_RETURN_IF_ERROR(
+        Enqueue([this, bound, plan] { Run(bound, std::exchange(*plan, std::nullopt)); }));
     order_.Touch(key, estimate.bound_bytes);
     found = entries_.emplace(key, Entry{.bound = std::move(bound)}).first;
   }
@@ -151,18 +154,12 @@ absl::Status DeformerCache::MakeRoom(std::uint64_t bytes) {
       absl::Seconds(30));
 }
 
-void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan* plan) {
+void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, std::optional<BindPlan> plan) {
   const TimeLimit time(timers_, config_.seconds, "bind", "max-bind-seconds",
                        [bound] { bound->Cancel(); });
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<Deformer> result = absl::InternalError("bind: did not run");
-  try {
-    result = LoadOrBind(*bound, plan);
-  } catch (const std::bad_alloc&) {
-    result = absl::ResourceExhaustedError("bind: out of memory");
-  } catch (const std::exception& error) {
-    result = absl::InternalError(absl::StrCat("bind: ", error.what()));
-  }
+  absl::StatusOr<Deformer> result =
+      CatchExceptions([&] { return LoadOrBind(*bound, std::move(plan)); });
   if (!result.ok()) result = time.Named(result.status());
   const std::string recipe_text = ForLog(FormatRecipe(bound->recipe()));
   if (!result.ok()) {
@@ -188,7 +185,8 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan* p
   bound->Finish(std::move(result));
 }
 
-absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound, BindPlan* plan) {
+absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound,
+                                                   std::optional<BindPlan> plan) {
   if (bound.stop_token().stop_requested()) {
     return absl::CancelledError("bind cancelled: no session is waiting for it");
   }
@@ -208,9 +206,8 @@ absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound, BindPla
              .memory_limit = config_.memory_bytes,
              .progress = [&bound](double progress) { bound.SetProgress(progress); }});
   const auto start = std::chrono::steady_clock::now();
-  absl::StatusOr<Deformer> deformer = plan == nullptr
-                                          ? Deformer::Bind(bound.rig(), bound.recipe(), task)
-                                          : Deformer::Bind(std::move(*plan), task);
+  absl::StatusOr<Deformer> deformer = plan ? Deformer::Bind(*std::move(plan), task)
+                                           : Deformer::Bind(bound.rig(), bound.recipe(), task);
   if (deformer.ok()) {
     metrics_.binds_bound.Increment();
     bound.bind_seconds = SecondsSince(start);
@@ -257,7 +254,7 @@ void DeformerCache::Save(const BoundDeformer& bound, const Deformer& deformer) {
 }
 
 absl::Status DeformerCache::Enqueue(std::function<void()> job) {
-  return queue_.Push(std::move(job));
+  return queue_.Post([this, job = std::move(job)] { arenas_.Bind(job); });
 }
 
 std::size_t DeformerCache::entries() const {

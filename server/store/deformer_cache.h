@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 
@@ -23,8 +24,9 @@
 #include "server/base/metrics.h"
 #include "server/store/bound_deformer.h"
 #include "server/store/lru.h"
-#include "server/threads/bind_queue.h"
+#include "server/threads/arena.h"
 #include "server/threads/timers.h"
+#include "server/threads/workers.h"
 
 namespace sinew::server {
 
@@ -58,7 +60,7 @@ class DeformerCache {
   std::size_t entries() const;
   std::uint64_t bytes() const;
   std::size_t binds_queued() const { return queue_.queued(); }
-  std::size_t binds_running() const { return queue_.running() ? 1 : 0; }
+  std::size_t binds_running() const { return queue_.running(); }
 
  private:
   struct Entry {
@@ -74,14 +76,15 @@ class DeformerCache {
   absl::Status MakeRoom(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe,
                                 const std::stop_token& stop) const;
-  // plan: null = plan again.
-  void Run(const std::shared_ptr<BoundDeformer>& bound, BindPlan* plan);
-  absl::StatusOr<Deformer> LoadOrBind(BoundDeformer& bound, BindPlan* plan);
+  // plan: none = plan again.
+  void Run(const std::shared_ptr<BoundDeformer>& bound, std::optional<BindPlan> plan);
+  absl::StatusOr<Deformer> LoadOrBind(BoundDeformer& bound, std::optional<BindPlan> plan);
   absl::StatusOr<Deformer> Load(const BoundDeformer& bound) const;
   void Save(const BoundDeformer& bound, const Deformer& deformer);
   std::filesystem::path PathOf(const BoundDeformer& bound) const;
 
   const BindConfig config_;
+  Arenas& arenas_;
   Timers& timers_;
   Metrics& metrics_;
   const Log log_;
@@ -90,7 +93,7 @@ class DeformerCache {
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   // Bytes: the estimate while binding, then the actual size.
   LruOrder order_ ABSL_GUARDED_BY(mutex_);
-  BindQueue queue_;
+  Workers queue_;  // binds, one at a time
 };
 
 }  // namespace sinew::server

@@ -1,5 +1,5 @@
-// quota.h - admission: limits on the number of concurrent calls, and no new work while
-// the server drains.
+// quota.h - admission: limits on what all calls hold together, such as calls or bytes, and no new
+// work while the server drains.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -8,34 +8,23 @@
 
 #include <chrono>
 #include <cstdint>
+#include <memory>
 #include <string_view>
 
 namespace sinew::server {
 
-// Counts what runs of one kind, up to a limit. Thread-safe. Permits are returned by their
-// destructors and must not outlive the limit.
-class ConcurrencyLimit {
+// Counts one kind of thing, up to a limit. Thread-safe.
+class Quota {
  public:
-  // name: the limit's option; unit: what is counted.
-  ConcurrencyLimit(std::uint64_t limit, std::string_view name, std::string_view unit)
-      : limit_(limit), name_(name), unit_(unit) {}
+  // name: the limit's option; unit: what is counted; subject: what a refusal is about.
+  Quota(std::uint64_t limit, std::string_view name, std::string_view unit,
+        std::string_view subject = "server")
+      : limit_(limit), name_(name), unit_(unit), subject_(subject) {}
 
-  class Permit {
-   public:
-    Permit() = default;
-    Permit(Permit&& other) noexcept : limit_(other.limit_) { other.limit_ = nullptr; }
-    Permit& operator=(Permit&& other) noexcept;
-    ~Permit() { Return(); }
-
-   private:
-    friend class ConcurrencyLimit;
-    explicit Permit(ConcurrencyLimit* limit) : limit_(limit) {}
-    void Return();
-    ConcurrencyLimit* limit_ = nullptr;
-  };
-
-  // kUnavailable after Close; kResourceExhausted at the limit.
-  absl::StatusOr<Permit> Enter();
+  // What has been taken; the last copy gives it back. Must not outlive the quota.
+  using Permit = std::shared_ptr<void>;
+  // kUnavailable after Close; kResourceExhausted: the limit would be passed.
+  absl::StatusOr<Permit> Take(std::uint64_t amount = 1);
 
   void Close();
   bool closed() const;
@@ -45,9 +34,10 @@ class ConcurrencyLimit {
 
  private:
   bool Empty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return count_ == 0; }
+  void GiveBack(std::uint64_t amount);
 
   const std::uint64_t limit_;
-  const std::string_view name_, unit_;
+  const std::string_view name_, unit_, subject_;
   mutable absl::Mutex mutex_;
   std::uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

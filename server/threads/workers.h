@@ -1,14 +1,16 @@
-// workers.h - a few threads for work that may block: disk, parsing rigs, estimates. Keeps gRPC's
-// threads free.
+// workers.h - a few threads for queued work that blocks (disk, parsing rigs) or takes long (binds).
+// Keeps gRPC's threads free.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
 #include <absl/status/status.h>
 #include <absl/synchronization/mutex.h>
+#include <absl/time/time.h>
 
 #include <cstddef>
 #include <deque>
 #include <functional>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -16,24 +18,36 @@ namespace sinew::server {
 
 class Workers {
  public:
-  Workers(std::size_t threads, std::size_t queue);
+  // Jobs that wait; what a refusal says about their limit.
+  struct Queue {
+    std::size_t capacity;
+    std::string_view subject, unit, option;
+    absl::Duration retry;
+  };
+  Workers(std::size_t threads, const Queue& queue);
   // Runs what is queued, then ends.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // kResourceExhausted: the queue is full; `work` is then not called.
+  // Calls `work` later, in the order of posting; it must not throw. kResourceExhausted: the queue
+  // is full; `work` is then not called.
   absl::Status Post(std::function<void()> work);
   // Runs what is queued and ends the threads; Post is refused afterwards. Idempotent.
   void Stop();
+
+  std::size_t queued() const;
+  std::size_t running() const;
+  bool idle() const;  // neither
 
  private:
   void Loop();
   bool Wanted() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || !work_.empty(); }
 
-  const std::size_t queue_;
-  absl::Mutex mutex_;
+  const Queue queue_;
+  mutable absl::Mutex mutex_;
   std::deque<std::function<void()>> work_ ABSL_GUARDED_BY(mutex_);
+  std::size_t running_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;
 };

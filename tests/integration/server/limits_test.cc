@@ -107,5 +107,29 @@ TEST_F(LimitsTest, ReplyOverServerLimitIsUseStream) {
   }
 }
 
+TEST_F(LimitsTest, WrongNameIsReportedBeforeLimit) {
+  config.rigs.transfers = 1;
+  Start();
+  grpc::ClientContext context;
+  v1::UploadRigResponse response;
+  const auto upload = stubs().rigs->UploadRig(&context, &response);
+  const auto download = [&](const std::string& name) {
+    grpc::ClientContext own;
+    v1::DownloadRigRequest request;
+    request.set_name(name);
+    v1::DownloadRigResponse piece;
+    const auto reader = stubs().rigs->DownloadRig(&own, request);
+    while (reader->Read(&piece)) {
+    }
+    return reader->Finish();
+  };
+  const std::string unknown = "rigs/sha256-" + std::string(64, '0');
+  // NOT_FOUND until the upload has been admitted.
+  while (download(unknown).error_code() != StatusCode::RESOURCE_EXHAUSTED) {
+  }
+  EXPECT_CODE(download("rigs/none"), StatusCode::INVALID_ARGUMENT);
+  context.TryCancel();
+}
+
 }  // namespace
 }  // namespace sinew::testing

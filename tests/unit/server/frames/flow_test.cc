@@ -1,4 +1,4 @@
-// What calls are built from: flow windows, eviction, concurrency limits, queues, timers.
+// What calls are built from: flow windows, eviction, quotas, queues, timers.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -13,7 +13,7 @@
 #include "server/base/status.h"
 #include "server/frames/flow_window.h"
 #include "server/store/lru.h"
-#include "server/threads/bind_queue.h"
+#include "server/threads/arena.h"
 #include "server/threads/quota.h"
 #include "server/threads/timers.h"
 #include "server/threads/workers.h"
@@ -114,23 +114,42 @@ TEST(LruOrder, EvictsOldestFirstAndKeepsPinned) {
   EXPECT_EQ(order.bytes(), 40u);
 }
 
-TEST(ConcurrencyLimit, CountsUpToLimitAndCloses) {
-  ConcurrencyLimit limit(2, "max-things", "things");
-  auto first = limit.Enter();
-  auto second = limit.Enter();
+TEST(Quota, CountsUpToLimitAndCloses) {
+  Quota limit(2, "max-things", "things");
+  auto first = limit.Take();
+  auto second = limit.Take();
   ASSERT_TRUE(first.ok() && second.ok());
-  EXPECT_EQ(limit.Enter().status().code(), absl::StatusCode::kResourceExhausted);
-  *second = ConcurrencyLimit::Permit();
+  EXPECT_EQ(limit.Take().status().code(), absl::StatusCode::kResourceExhausted);
+  *second = Quota::Permit();
   EXPECT_EQ(limit.count(), 1u);
   limit.Close();
-  EXPECT_EQ(ReasonOf(limit.Enter().status()), v1::REASON_DRAINING);
+  EXPECT_EQ(ReasonOf(limit.Take().status()), v1::REASON_DRAINING);
   EXPECT_FALSE(limit.WaitEmpty(std::chrono::milliseconds(1)));
-  *first = ConcurrencyLimit::Permit();
+  *first = Quota::Permit();
   EXPECT_TRUE(limit.WaitEmpty(std::chrono::milliseconds(0)));
 }
 
+TEST(Quota, LimitOfAmountsIsExact) {
+  Quota bytes(100, "max-bytes", "bytes", "frames");
+  auto first = bytes.Take(60);
+  ASSERT_TRUE(first.ok());
+  EXPECT_EQ(bytes.Take(41).status().code(), absl::StatusCode::kResourceExhausted);
+  auto second = bytes.Take(40);
+  EXPECT_TRUE(second.ok());
+  *first = Quota::Permit();
+  EXPECT_TRUE(bytes.Take(60).ok());
+  EXPECT_FALSE(bytes.Take(~std::uint64_t{0}).ok());
+}
+
+// For one thread and two waiting jobs.
+constexpr Workers::Queue kTwoJobs = {.capacity = 2,
+                                     .subject = "server",
+                                     .unit = "jobs",
+                                     .option = "max-jobs",
+                                     .retry = absl::Seconds(1)};
+
 TEST(Workers, RunAcceptedJobsAndRejectTheRest) {
-  Workers workers(1, 2);
+  Workers workers(1, kTwoJobs);
   std::promise<void> busy, release;
   ASSERT_TRUE(workers
                   .Post([&] {
@@ -149,22 +168,21 @@ TEST(Workers, RunAcceptedJobsAndRejectTheRest) {
   EXPECT_EQ(workers.Post([] {}).code(), absl::StatusCode::kUnavailable);
 }
 
-TEST(BindQueue, IsLimitedAndKeepsOrder) {
-  Arenas arenas(2);
-  BindQueue queue(2, arenas);
+TEST(Workers, QueueIsLimitedAndKeepsOrder) {
+  Workers queue(1, kTwoJobs);
   std::promise<void> busy, release;
   std::vector<int> order;
   ASSERT_TRUE(queue
-                  .Push([&] {
+                  .Post([&] {
                     busy.set_value();
                     release.get_future().wait();
                   })
                   .ok());
   busy.get_future().wait();
-  EXPECT_TRUE(queue.running());
-  ASSERT_TRUE(queue.Push([&] { order.push_back(1); }).ok());
-  ASSERT_TRUE(queue.Push([&] { order.push_back(2); }).ok());
-  EXPECT_EQ(queue.Push([] {}).code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(queue.running(), 1u);
+  ASSERT_TRUE(queue.Post([&] { order.push_back(1); }).ok());
+  ASSERT_TRUE(queue.Post([&] { order.push_back(2); }).ok());
+  EXPECT_EQ(queue.Post([] {}).code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(queue.queued(), 2u);
   release.set_value();
   queue.Stop();

@@ -188,7 +188,7 @@ OutgoingFrame MakeFrame(FramePool& pool, std::uint64_t number, std::uint32_t ver
 }
 
 TEST(OutgoingFrame, ArraysAreCacheLineAligned) {
-  const auto pool = FramePool::Create(1 << 30, 1 << 20);
+  const auto pool = FramePool::Create(1 << 20);
   for (const std::uint32_t vertices : {1u, 15u, 160u, 161u, 5000u}) {
     OutgoingFrame frame(
         *pool, {.normals = true, .tangents = true, .vertex_status = true, .chunk_bytes = 4096},
@@ -204,7 +204,7 @@ TEST(OutgoingFrame, ArraysAreCacheLineAligned) {
 }
 
 TEST(Outbox, SplitsLargeFrames) {
-  const auto pool = FramePool::Create(1 << 30, 1 << 20);
+  const auto pool = FramePool::Create(1 << 20);
   const Output output{.normals = true,
                       .tangents = true,
                       .vertex_status = true,
@@ -262,7 +262,7 @@ TEST(Outbox, SplitsLargeFrames) {
 }
 
 TEST(Outbox, SendsSmallFramesTogether) {
-  const auto pool = FramePool::Create(1 << 30, 1 << 20);
+  const auto pool = FramePool::Create(1 << 20);
   Outbox outbox;
   v1::StreamDeformResponse problem;
   problem.add_problems()->set_frame(1);
@@ -279,7 +279,7 @@ TEST(Outbox, SendsSmallFramesTogether) {
 }
 
 TEST(FramePool, SlicesHoldBuffersUntilReleased) {
-  const auto pool = FramePool::Create(1 << 20, 1 << 20);
+  const auto pool = FramePool::Create(1 << 20);
   const std::byte* address = nullptr;
   {
     grpc::Slice slice;
@@ -299,26 +299,14 @@ TEST(FramePool, SlicesHoldBuffersUntilReleased) {
 TEST(FramePool, SlicesOutlivePool) {
   grpc::Slice slice;
   {
-    auto pool = FramePool::Create(1 << 20, 1 << 20);
+    auto pool = FramePool::Create(1 << 20);
     slice = pool->Acquire(100).MakeSlice(0, 100);
   }
   EXPECT_EQ(slice.size(), 100u);
 }
 
-TEST(FramePool, ReservationLimitIsExact) {
-  const auto pool = FramePool::Create(100, 0);
-  auto first = pool->Reserve(60);
-  ASSERT_TRUE(first.ok());
-  EXPECT_EQ(pool->Reserve(41).status().code(), absl::StatusCode::kResourceExhausted);
-  auto second = pool->Reserve(40);
-  EXPECT_TRUE(second.ok());
-  *first = FramePool::Reservation();
-  EXPECT_TRUE(pool->Reserve(60).ok());
-  EXPECT_FALSE(pool->Reserve(~std::uint64_t{0}).ok());
-}
-
 TEST(FramePool, KeepsNoMoreThanBudget) {
-  const auto pool = FramePool::Create(1 << 30, 8192);
+  const auto pool = FramePool::Create(8192);
   { const FrameBuffer a = pool->Acquire(4096), b = pool->Acquire(4096), c = pool->Acquire(4096); }
   EXPECT_EQ(pool->idle_bytes(), 8192u);
 }
