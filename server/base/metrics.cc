@@ -85,6 +85,11 @@ void MethodMetrics::Finished(int grpc_code, double elapsed_seconds) const {
   in_flight->Decrement();
 }
 
+std::uint64_t Observe(std::chrono::nanoseconds time, prometheus::Histogram& seconds) {
+  seconds.Observe(std::chrono::duration<double>(time).count());
+  return static_cast<std::uint64_t>(time.count());
+}
+
 std::string Metrics::Text(const v1::ServerStats& stats) {
   for (const auto& [field, gauge] : gauges_) gauge->Set(static_cast<double>((stats.*field)()));
   return prometheus::TextSerializer().Serialize(registry_.Collect());

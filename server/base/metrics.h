@@ -8,6 +8,7 @@
 #include <prometheus/histogram.h>
 #include <prometheus/registry.h>
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -26,6 +27,9 @@ struct MethodMetrics {
 
   void Finished(int grpc_code, double elapsed_seconds) const;
 };
+
+// Observes `time` as seconds and returns it in nanoseconds.
+std::uint64_t Observe(std::chrono::nanoseconds time, prometheus::Histogram& seconds);
 
 // Thread-safe.
 class Metrics {

@@ -21,10 +21,8 @@ class FrameCall : public CallReactor<Derived, Reactor> {
   void OnWriteDone(bool ok) final {
     const absl::MutexLock lock(&this->mutex_);
     message_.Clear();
-    const auto elapsed = this->runtime_.clock.Now() - this->write_start_;
-    previous_send_ns_ = static_cast<std::uint64_t>(
-        std::chrono::duration_cast<std::chrono::nanoseconds>(elapsed).count());
-    this->runtime_.metrics.send_seconds.Observe(static_cast<double>(previous_send_ns_) * 1e-9);
+    previous_send_ns_ = Observe(this->runtime_.clock.Now() - this->write_start_,
+                                this->runtime_.metrics.send_seconds);
     if (this->WriteDone(ok)) Pump();
   }
 

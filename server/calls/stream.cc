@@ -211,11 +211,8 @@ void StreamCall::Answer(const Waiting& waiting, absl::StatusOr<std::optional<Out
     return;
   }
   OutgoingFrame& frame = **result;
-  frame.skipped = std::exchange(skipped_, 0);
-  const auto queued = started - waiting.arrived;
-  frame.timing.queue_ns = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(queued).count());
-  runtime_.metrics.queue_seconds.Observe(static_cast<double>(frame.timing.queue_ns) * 1e-9);
+  frame.header.set_skipped(std::exchange(skipped_, 0));
+  frame.timing.set_queue_ns(Observe(started - waiting.arrived, runtime_.metrics.queue_seconds));
   outbox_.Push(std::move(frame));
 }
 

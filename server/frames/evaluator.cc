@@ -11,6 +11,7 @@
 #include "core/base/status.h"
 #include "core/deform/engine/registry.h"
 #include "server/base/catch_exceptions.h"
+#include "server/base/clock.h"
 #include "server/base/status.h"
 #include "server/convert/posed_muscle.h"
 #include "server/convert/unknown_fields.h"
@@ -19,11 +20,6 @@ namespace sinew::server {
 namespace {
 
 using Stopwatch = std::chrono::steady_clock;
-
-std::uint64_t NanosecondsSince(Stopwatch::time_point start) {
-  return static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(Stopwatch::now() - start).count());
-}
 
 }  // namespace
 
@@ -108,7 +104,7 @@ absl::Status Evaluator::RunDeformer(StreamState* state, bool parallel, FrameOut&
     replayed_steps_ = std::max(replayed_steps_, out.replayed_steps);
     return status;
   }
-  session_->bound->frame_cost.Add(static_cast<double>(NanosecondsSince(start)) * 1e-9);
+  session_->bound->frame_cost.Add(SecondsSince(start));
   return status;
 }
 
@@ -124,16 +120,16 @@ absl::StatusOr<OutgoingFrame> Evaluator::MakeFrame(const v1::Pose& pose, StreamS
   SINEW_RETURN_IF_ERROR(RunDeformer(state, parallel, out));
   if (!output) return frame;  // was scratch memory
   const auto evaluated = Stopwatch::now();
-  frame.timing.evaluate_ns = static_cast<std::uint64_t>(
-      std::chrono::duration_cast<std::chrono::nanoseconds>(evaluated - start).count());
   frame.Seal();
   if (output_.muscles) frame.muscles = MuscleFields(muscles_);
-  frame.timing.encode_ns = NanosecondsSince(evaluated);
-  frame.frame = pose.frame();
-  frame.time = pose.time();
-  frame.bounds = out.bounds;
-  context_.metrics.evaluate_seconds.Observe(static_cast<double>(frame.timing.evaluate_ns) * 1e-9);
-  context_.metrics.encode_seconds.Observe(static_cast<double>(frame.timing.encode_ns) * 1e-9);
+  frame.header.set_frame(pose.frame());
+  frame.header.set_time(pose.time());
+  v1::Bounds& bounds = *frame.header.mutable_bounds();
+  bounds.mutable_minimum()->Add(out.bounds.begin(), out.bounds.begin() + 3);
+  bounds.mutable_maximum()->Add(out.bounds.begin() + 3, out.bounds.end());
+  frame.timing.set_evaluate_ns(Observe(evaluated - start, context_.metrics.evaluate_seconds));
+  frame.timing.set_encode_ns(
+      Observe(Stopwatch::now() - evaluated, context_.metrics.encode_seconds));
   return frame;
 }
 
@@ -145,7 +141,7 @@ absl::StatusOr<std::optional<OutgoingFrame>> Evaluator::EvaluateFrame(const v1::
   SINEW_ASSIGN_OR_RETURN(OutgoingFrame frame,
                          MakeFrame(pose, stateful() ? &state_ : nullptr, parallel, output));
   if (!output) return std::nullopt;
-  frame.replayed_steps = TakeReplayed();
+  frame.header.set_replayed_steps(TakeReplayed());
   return frame;
 }
 

@@ -43,6 +43,8 @@ OutgoingFrame::OutgoingFrame(FramePool& pool, const Output& output, std::uint32_
   tangents_at_ = places.tangents;
   vertex_status_at_ = places.vertex_status;
   buffer_ = pool.Acquire(places.end);
+  header.set_encoding(v1::ENCODING_FLOAT32);
+  if (output.normals) header.set_normal_encoding(v1::ENCODING_FLOAT32);
 }
 
 std::size_t OutgoingFrame::BufferBytes(const Output& output, std::uint32_t vertices) {
@@ -84,57 +86,50 @@ void OutgoingFrame::Seal() {
 void OutgoingFrame::AppendPiece(std::uint64_t previous_send_ns, std::vector<grpc::Slice>& slices) {
   const std::size_t first = next_ * piece_vertices_;
   const std::size_t count = std::min<std::size_t>(piece_vertices_, vertices_ - first);
-  FrameHeader header;
-  header.frame = frame;
-  header.vertex_offset = first;
-  header.vertex_count = static_cast<std::uint32_t>(count);
-  header.last_chunk = next_ + 1 == pieces();
-  header.checksum = checksums_.empty() ? 0 : checksums_[next_];
-  header.time = time;
-  if (next_ == 0) {
-    header.bounds = bounds;
-    header.skipped = skipped;
-    header.replayed_steps = replayed_steps;
+  header.set_vertex_offset(first);
+  header.set_vertex_count(static_cast<std::uint32_t>(count));
+  header.set_last_chunk(next_ + 1 == pieces());
+  if (output_.checksums) header.set_checksum(checksums_[next_]);
+  if (header.last_chunk()) {
+    timing.set_previous_send_ns(previous_send_ns);
+    *header.mutable_timing() = timing;
   }
-  if (header.last_chunk) {
-    timing.previous_send_ns = previous_send_ns;
-    header.timing = timing;
-  }
-  header.position_bytes = count * kPointBytes;
-  header.normal_bytes = output_.normals ? count * kPointBytes : 0;
-  header.tangent_bytes = output_.tangents ? count * kTangentBytes : 0;
-  header.vertex_status_bytes = output_.vertex_status ? count : 0;
-  header.muscle_bytes = header.last_chunk ? muscles.size() : 0;
+  const BulkSizes bulk = {.positions = count * kPointBytes,
+                          .normals = output_.normals ? count * kPointBytes : 0,
+                          .tangents = output_.tangents ? count * kTangentBytes : 0,
+                          .vertex_status = output_.vertex_status ? count : 0,
+                          .muscles = header.last_chunk() ? muscles.size() : 0};
 
   const std::size_t positions = positions_at_ + first * kPointBytes;
   std::byte* const data = buffer_.data();
   // The first piece's header ends where its positions begin: one slice holds both.
   const std::size_t end = next_ == 0 ? positions_at_ : next_ * kPieceHeader;
-  const auto start = static_cast<std::size_t>(WriteFrameHeader(header, data + end) - data);
+  const auto start = static_cast<std::size_t>(WriteFrameHeader(header, bulk, data + end) - data);
   if (next_ == 0) {
-    slices.push_back(buffer_.MakeSlice(start, positions + header.position_bytes - start));
+    slices.push_back(buffer_.MakeSlice(start, positions + bulk.positions - start));
   } else {
     slices.push_back(buffer_.MakeSlice(start, end - start));
-    slices.push_back(buffer_.MakeSlice(positions, header.position_bytes));
+    slices.push_back(buffer_.MakeSlice(positions, bulk.positions));
   }
   const auto append = [&](const BulkTag& tag, std::size_t at, std::size_t bytes) {
     slices.emplace_back(tag.bytes.data(), tag.size);
     slices.push_back(buffer_.MakeSlice(at, bytes));
   };
   if (output_.normals) {
-    append(MakeNormalsTag(header.normal_bytes), normals_at_ + first * kPointBytes,
-           header.normal_bytes);
+    append(MakeNormalsTag(bulk.normals), normals_at_ + first * kPointBytes, bulk.normals);
   }
   if (output_.tangents) {
-    append(MakeTangentsTag(header.tangent_bytes), tangents_at_ + first * kTangentBytes,
-           header.tangent_bytes);
+    append(MakeTangentsTag(bulk.tangents), tangents_at_ + first * kTangentBytes, bulk.tangents);
   }
   if (output_.vertex_status) {
-    append(MakeVertexStatusTag(header.vertex_status_bytes), vertex_status_at_ + first,
-           header.vertex_status_bytes);
+    append(MakeVertexStatusTag(bulk.vertex_status), vertex_status_at_ + first, bulk.vertex_status);
   }
-  if (header.muscle_bytes > 0) slices.emplace_back(muscles);
+  if (bulk.muscles > 0) slices.emplace_back(muscles);
   ++next_;
+  // Fields of the first piece only.
+  header.clear_bounds();
+  header.clear_skipped();
+  header.clear_replayed_steps();
 }
 
 std::size_t Outbox::frames_ready() const {

@@ -7,7 +7,6 @@
 #include <google/protobuf/message_lite.h>
 #include <grpcpp/support/byte_buffer.h>
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <span>
@@ -21,7 +20,7 @@
 
 namespace sinew::server {
 
-// One frame: its buffer and the fields of its header.
+// One frame: its buffer and its header.
 class OutgoingFrame {
  public:
   // Acquires a buffer for `vertices` vertices.
@@ -37,11 +36,8 @@ class OutgoingFrame {
   // After evaluation: computes the checksum of every piece, if requested.
   void Seal();
 
-  std::uint64_t frame = 0;
-  double time = 0;
-  std::uint32_t skipped = 0, replayed_steps = 0;
-  std::array<float, 6> bounds{};
-  FrameTiming timing;   // previous_send_ns is set when the last piece is sent
+  v1::Frame header;     // number, time, bounds, skipped and replayed_steps; the rest is set here
+  v1::Timing timing;    // previous_send_ns is set when the last piece is sent
   std::string muscles;  // serialised fields for the last piece, see MuscleFields
 
   std::size_t bulk_bytes() const { return vertices_ * output_.BytesPerVertex(); }

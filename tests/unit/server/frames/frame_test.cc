@@ -1,4 +1,4 @@
-// Frames on their way out: the hand-written header, buffers, messages.
+// Frames on their way out: header, buffers, messages.
 #include <gtest/gtest.h>
 #include <xxhash.h>
 
@@ -17,38 +17,15 @@
 namespace sinew::server {
 namespace {
 
-v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string& positions,
+v1::StreamDeformResponse Generated(const v1::Frame& header, const std::string& positions,
                                    const std::string& normals, const std::string& tangents,
                                    const std::string& vertex_status,
                                    std::span<const PosedMuscle> muscles) {
   v1::StreamDeformResponse response;
   v1::Frame& frame = *response.add_frames();
-  frame.set_frame(header.frame);
-  frame.set_vertex_offset(header.vertex_offset);
-  frame.set_vertex_count(header.vertex_count);
-  frame.set_last_chunk(header.last_chunk);
-  frame.set_encoding(v1::ENCODING_FLOAT32);
-  frame.set_checksum(header.checksum);
-  if (header.bounds) {
-    for (std::size_t i = 0; i < 3; ++i) {
-      frame.mutable_bounds()->add_minimum((*header.bounds)[i]);
-      frame.mutable_bounds()->add_maximum((*header.bounds)[i + 3]);
-    }
-  }
-  if (header.timing) {
-    frame.mutable_timing()->set_queue_ns(header.timing->queue_ns);
-    frame.mutable_timing()->set_evaluate_ns(header.timing->evaluate_ns);
-    frame.mutable_timing()->set_encode_ns(header.timing->encode_ns);
-    frame.mutable_timing()->set_previous_send_ns(header.timing->previous_send_ns);
-  }
-  frame.set_skipped(header.skipped);
-  frame.set_replayed_steps(header.replayed_steps);
-  frame.set_time(header.time);
+  frame = header;
   frame.set_positions(positions);
-  if (!normals.empty()) {
-    frame.set_normal_encoding(v1::ENCODING_FLOAT32);
-    frame.set_normals(normals);
-  }
+  if (!normals.empty()) frame.set_normals(normals);
   if (!tangents.empty()) {
     v1::Channel& channel = *frame.add_channels();
     channel.set_attribute(v1::ATTRIBUTE_TANGENTS);
@@ -69,11 +46,16 @@ v1::StreamDeformResponse Generated(const FrameHeader& header, const std::string&
   return response;
 }
 
-std::string ByHand(const FrameHeader& header, const std::string& positions,
+std::string ByHand(const v1::Frame& header, const std::string& positions,
                    const std::string& normals, const std::string& tangents,
                    const std::string& vertex_status, const std::string& muscles) {
   std::vector<std::byte> room(kHeadRoom);
-  const std::byte* start = WriteFrameHeader(header, room.data() + room.size());
+  const BulkSizes sizes = {.positions = positions.size(),
+                           .normals = normals.size(),
+                           .tangents = tangents.size(),
+                           .vertex_status = vertex_status.size(),
+                           .muscles = muscles.size()};
+  const std::byte* start = WriteFrameHeader(header, sizes, room.data() + room.size());
   std::string bytes(reinterpret_cast<const char*>(start),
                     static_cast<std::size_t>(room.data() + room.size() - start));
   bytes += positions;
@@ -103,32 +85,35 @@ TEST(FrameHeader, EqualsGeneratedSerialiser) {
   std::mt19937_64 random(7);
   const auto pick = [&](std::uint64_t value) { return random() % 3 == 0 ? 0 : value; };
   for (int round = 0; round < 2000; ++round) {
-    FrameHeader header;
-    header.frame = pick(random() >> (random() % 64));
-    header.vertex_offset = pick(random() >> (random() % 64));
-    header.vertex_count = static_cast<std::uint32_t>(random() >> (32 + random() % 32));
-    header.last_chunk = random() % 2 == 0;
-    header.checksum = pick(random());
-    header.skipped = static_cast<std::uint32_t>(pick(random() >> 32));
-    header.replayed_steps = static_cast<std::uint32_t>(pick(random() >> 32));
-    header.time = random() % 3 == 0 ? 0.0 : random() % 3 == 0 ? -0.0 : 1.5 * round;
-    if (random() % 2 == 0) header.bounds = {-1, 0, 2.5f, 1e30f, -0.0f, 3};
+    v1::Frame header;
+    header.set_frame(pick(random() >> (random() % 64)));
+    header.set_vertex_offset(pick(random() >> (random() % 64)));
+    header.set_vertex_count(static_cast<std::uint32_t>(random() >> (32 + random() % 32)));
+    header.set_last_chunk(random() % 2 == 0);
+    header.set_encoding(v1::ENCODING_FLOAT32);
+    header.set_checksum(pick(random()));
+    header.set_skipped(static_cast<std::uint32_t>(pick(random() >> 32)));
+    header.set_replayed_steps(static_cast<std::uint32_t>(pick(random() >> 32)));
+    header.set_time(random() % 3 == 0 ? 0.0 : random() % 3 == 0 ? -0.0 : 1.5 * round);
     if (random() % 2 == 0) {
-      header.timing = {pick(random() >> (random() % 64)), pick(random() >> (random() % 64)),
-                       pick(random() >> (random() % 64)), pick(random() >> (random() % 64))};
+      for (const float value : {-1.0f, 0.0f, 2.5f}) header.mutable_bounds()->add_minimum(value);
+      for (const float value : {1e30f, -0.0f, 3.0f}) header.mutable_bounds()->add_maximum(value);
+    }
+    if (random() % 2 == 0) {
+      v1::Timing& timing = *header.mutable_timing();
+      timing.set_queue_ns(pick(random() >> (random() % 64)));
+      timing.set_evaluate_ns(pick(random() >> (random() % 64)));
+      timing.set_encode_ns(pick(random() >> (random() % 64)));
+      timing.set_previous_send_ns(pick(random() >> (random() % 64)));
     }
     const std::string positions(12 * (1 + random() % 2000), 'p');
     const std::string normals(random() % 2 == 0 ? positions.size() : 0, 'n');
-    header.position_bytes = positions.size();
+    if (!normals.empty()) header.set_normal_encoding(v1::ENCODING_FLOAT32);
     const std::string tangents(random() % 2 == 0 ? positions.size() / 3 * 4 : 0, 't');
-    header.normal_bytes = normals.size();
-    header.tangent_bytes = tangents.size();
     const std::string vertex_status(random() % 2 == 0 ? positions.size() / 12 : 0, '\1');
-    header.vertex_status_bytes = vertex_status.size();
     const std::vector<PosedMuscle> muscles = SomeMuscles(random() % 4);
     const std::string fields = MuscleFields(muscles);
     ASSERT_EQ(fields.size(), muscles.size() * kMuscleBytes);
-    header.muscle_bytes = fields.size();
     ASSERT_EQ(ByHand(header, positions, normals, tangents, vertex_status, fields),
               Generated(header, positions, normals, tangents, vertex_status, muscles)
                   .SerializeAsString());
@@ -136,21 +121,37 @@ TEST(FrameHeader, EqualsGeneratedSerialiser) {
 }
 
 TEST(FrameHeader, LongestHeaderFits) {
-  FrameHeader header;
-  header.frame = header.vertex_offset = header.checksum = ~std::uint64_t{0};
-  header.vertex_count = header.skipped = header.replayed_steps = ~std::uint32_t{0};
-  header.last_chunk = true;
-  header.time = 1;
-  header.bounds.emplace();
-  header.timing = {~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}, ~std::uint64_t{0}};
-  header.position_bytes = header.normal_bytes = header.tangent_bytes = 1u << 29;
-  header.vertex_status_bytes = header.muscle_bytes = 1u << 29;
+  constexpr std::uint64_t kMost = ~std::uint64_t{0};
+  v1::Frame header;
+  header.set_frame(kMost);
+  header.set_vertex_offset(kMost);
+  header.set_checksum(kMost);
+  header.set_vertex_count(~std::uint32_t{0});
+  header.set_skipped(~std::uint32_t{0});
+  header.set_replayed_steps(~std::uint32_t{0});
+  header.set_last_chunk(true);
+  header.set_encoding(v1::ENCODING_FLOAT32);
+  header.set_normal_encoding(v1::ENCODING_FLOAT32);
+  header.set_time(1);
+  for (int i = 0; i < 3; ++i) {
+    header.mutable_bounds()->add_minimum(0);
+    header.mutable_bounds()->add_maximum(0);
+  }
+  header.mutable_timing()->set_queue_ns(kMost);
+  header.mutable_timing()->set_evaluate_ns(kMost);
+  header.mutable_timing()->set_encode_ns(kMost);
+  header.mutable_timing()->set_previous_send_ns(kMost);
+  const BulkSizes bulk = {.positions = 1u << 29,
+                          .normals = 1u << 29,
+                          .tangents = 1u << 29,
+                          .vertex_status = 1u << 29,
+                          .muscles = 1u << 29};
   std::vector<std::byte> room(kHeadRoom);
-  EXPECT_GE(WriteFrameHeader(header, room.data() + room.size()), room.data());
+  EXPECT_GE(WriteFrameHeader(header, bulk, room.data() + room.size()), room.data());
   // Pieces behind the first have neither bounds nor skipped, and half the room.
-  header.bounds.reset();
-  header.skipped = 0;
-  EXPECT_GE(WriteFrameHeader(header, room.data() + room.size()), room.data() + 128);
+  header.clear_bounds();
+  header.clear_skipped();
+  EXPECT_GE(WriteFrameHeader(header, bulk, room.data() + room.size()), room.data() + 128);
 }
 
 std::string BytesOf(grpc::ByteBuffer& buffer) {
@@ -182,7 +183,8 @@ OutgoingFrame MakeFrame(FramePool& pool, std::uint64_t number, std::uint32_t ver
     frame.vertex_status()[v] = static_cast<std::byte>((v + number) % 7);
   }
   if (output.muscles) frame.muscles = MuscleFields(SomeMuscles(3));
-  frame.frame = number;
+  frame.header.set_frame(number);
+  frame.header.mutable_bounds()->add_minimum(1);
   frame.Seal();
   return frame;
 }
