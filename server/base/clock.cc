@@ -1,7 +1,5 @@
 #include "server/base/clock.h"
 
-#include <absl/time/time.h>
-
 namespace sinew::server {
 namespace {
 
@@ -9,8 +7,10 @@ class ComputerClock final : public Clock {
  public:
   Time Now() const override { return std::chrono::steady_clock::now(); }
   WallTime WallNow() const override { return std::chrono::system_clock::now(); }
-  void WaitUntil(Time due, absl::CondVar& changed, absl::Mutex& mutex) override {
-    changed.WaitWithTimeout(&mutex, absl::FromChrono(due - Now()));
+  void WaitUntil(Time due, std::condition_variable_any& changed, absl::Mutex& mutex) override {
+    // Not an absl::CondVar: its timeout follows the wall clock, which may be set back.
+    BasicLock lock{mutex};
+    changed.wait_until(lock, due);
   }
 };
 

@@ -16,7 +16,7 @@ void Timers::Stop() {
     const absl::MutexLock lock(&mutex_);
     stopping_ = true;
     entries_.clear();
-    changed_.SignalAll();
+    changed_.notify_all();
   }
   if (thread_.joinable()) thread_.join();
 }
@@ -34,7 +34,7 @@ Timers::Id Timers::Add(std::chrono::nanoseconds delay, std::chrono::nanoseconds 
   const absl::MutexLock lock(&mutex_);
   const Id id = ++last_;
   if (!stopping_) entries_.emplace(clock_.Now() + delay, Entry{id, period, std::move(call)});
-  changed_.SignalAll();
+  changed_.notify_all();
   return id;
 }
 

@@ -7,6 +7,7 @@
 #include <absl/synchronization/mutex.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstdint>
 #include <functional>
 #include <map>
@@ -49,7 +50,7 @@ class Timers {
 
   Clock& clock_;
   absl::Mutex mutex_;
-  absl::CondVar changed_;
+  std::condition_variable_any changed_;
   std::multimap<Clock::Time, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   Id last_ ABSL_GUARDED_BY(mutex_) = 0;
   Id running_ ABSL_GUARDED_BY(mutex_) = 0;  // entry whose function is being called

@@ -23,13 +23,14 @@ class FakeClock final : public server::Clock {
     const absl::MutexLock lock(&mutex_);
     return WallTime(start_) + elapsed_;
   }
-  void WaitUntil(Time due, absl::CondVar& changed, absl::Mutex& mutex) override {
+  void WaitUntil(Time due, std::condition_variable_any& changed, absl::Mutex& mutex) override {
     {
       const absl::MutexLock lock(&mutex_);
       if (due <= Time(start_) + elapsed_) return;
       waiter_ = Waiter{due, &changed, &mutex};
     }
-    changed.Wait(&mutex);
+    server::BasicLock lock_of_waiter{mutex};
+    changed.wait(lock_of_waiter);
     const absl::MutexLock lock(&mutex_);
     waiter_.reset();
   }
@@ -43,14 +44,14 @@ class FakeClock final : public server::Clock {
     while (const std::optional<Waiter> waiter = TakeDue()) {
       // The waiter registers and starts to wait under its own mutex, so this signal is not lost.
       const absl::MutexLock lock(waiter->mutex);
-      waiter->changed->SignalAll();
+      waiter->changed->notify_all();
     }
   }
 
  private:
   struct Waiter {
     Time due;
-    absl::CondVar* changed;
+    std::condition_variable_any* changed;
     absl::Mutex* mutex;
   };
   bool HasWaiter() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return waiter_.has_value(); }
