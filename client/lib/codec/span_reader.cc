@@ -13,29 +13,17 @@ namespace {
 namespace io = google::protobuf::io;
 using google::protobuf::internal::WireFormatLite;
 
-// Appends the bytes [begin, end) of a message.
-void Append(const Pieces& message, std::size_t begin, std::size_t end, std::string& out) {
+// The bytes [begin, end) of a message.
+Pieces Range(const Pieces& message, std::size_t begin, std::size_t end) {
+  Pieces range;
   std::size_t at = 0;
   for (const Piece& piece : message) {
     const std::size_t from = std::clamp(begin, at, at + piece.size());
     const std::size_t to = std::clamp(end, at, at + piece.size());
-    out.append(reinterpret_cast<const char*>(piece.data()) + (from - at), to - from);
+    if (from < to) range.push_back(piece.subspan(from - at, to - from));
     at += piece.size();
   }
-}
-
-// The next `count` bytes, which stay where they are.
-bool Refer(io::CodedInputStream& input, std::uint64_t count, Pieces& out) {
-  while (count > 0) {
-    const void* data;
-    int size;
-    if (!input.GetDirectBufferPointer(&data, &size)) return false;
-    size = static_cast<int>(std::min(count, static_cast<std::uint64_t>(size)));
-    out.emplace_back(static_cast<const std::byte*>(data), static_cast<std::size_t>(size));
-    input.Skip(size);
-    count -= static_cast<std::uint64_t>(size);
-  }
-  return true;
+  return range;
 }
 
 }  // namespace
@@ -48,7 +36,10 @@ std::size_t TotalSize(std::span<const Piece> pieces) {
 
 std::string Flatten(const Pieces& pieces) {
   std::string bytes;
-  Append(pieces, 0, TotalSize(pieces), bytes);
+  bytes.reserve(TotalSize(pieces));
+  for (const Piece& piece : pieces) {
+    bytes.append(reinterpret_cast<const char*>(piece.data()), piece.size());
+  }
   return bytes;
 }
 
@@ -60,22 +51,24 @@ bool SplitMessage(const Pieces& message, std::span<const std::uint32_t> take, Sp
   }
   io::ConcatenatingInputStream all(streams.data(), static_cast<int>(streams.size()));
   io::CodedInputStream input(&all);
-  int start = 0;
-  while (const std::uint32_t tag = input.ReadTag()) {
+  const auto position = [&] { return static_cast<std::size_t>(input.CurrentPosition()); };
+  const std::size_t size = TotalSize(message);
+  std::size_t rest = 0;  // where the fields that are not taken begin
+  for (std::size_t field = 0; const std::uint32_t tag = input.ReadTag(); field = position()) {
     const auto number = static_cast<std::uint32_t>(WireFormatLite::GetTagFieldNumber(tag));
-    if (WireFormatLite::GetTagWireType(tag) == WireFormatLite::WIRETYPE_LENGTH_DELIMITED &&
-        std::ranges::count(take, number) > 0) {
-      auto& [taken, pieces] = result.taken.emplace_back();
-      taken = number;
-      std::uint64_t length;
-      if (!input.ReadVarint64(&length) || !Refer(input, length, pieces)) return false;
-    } else {
+    if (WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED ||
+        std::ranges::count(take, number) == 0) {
       if (!WireFormatLite::SkipField(&input, tag)) return false;
-      Append(message, static_cast<std::size_t>(start),
-             static_cast<std::size_t>(input.CurrentPosition()), result.rest);
+      continue;
     }
-    start = input.CurrentPosition();
+    std::uint64_t length;
+    if (!input.ReadVarint64(&length) || length > size - position()) return false;
+    result.taken.emplace_back(number, Range(message, position(), position() + length));
+    result.rest += Flatten(Range(message, rest, field));
+    if (!input.Skip(static_cast<int>(length))) return false;
+    rest = position();
   }
+  result.rest += Flatten(Range(message, rest, size));
   return input.ConsumedEntireMessage();
 }
 
