@@ -7,7 +7,6 @@
 #include <optional>
 #include <utility>
 
-#include "client/import/problems.h"
 #include "core/base/status.h"
 
 namespace sinew::client {

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "client/import/influences.h"
-#include "client/import/problems.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -40,7 +39,7 @@ class MeshReader {
       uneven |= part->mNumAnimMeshes != parts.front()->mNumAnimMeshes;
     }
     Mesh& mesh = out_.mesh;
-    if (mesh.face_sizes.empty()) return Invalid(path_, ": the mesh has no faces");
+    if (mesh.face_sizes.empty()) return InvalidArgument(path_, ": the mesh has no faces");
     if (skinned()) SINEW_RETURN_IF_ERROR(collector_.Finish(problems));
     if (small_faces_ > 0) {
       problems.push_back(Lost(absl::StrCat(small_faces_, " points and lines"), path_));
@@ -65,7 +64,7 @@ class MeshReader {
   bool skinned() const { return !joint_of_bone_.empty(); }
 
   absl::Status Add(const aiMesh& part) {
-    if (part.mVertices == nullptr) return Invalid(path_, ": a mesh without positions");
+    if (part.mVertices == nullptr) return InvalidArgument(path_, ": a mesh without positions");
     Influences influences(part.mNumVertices);
     SINEW_RETURN_IF_ERROR(AddBones(part, influences));
     SINEW_RETURN_IF_ERROR(AddTargets(part));
@@ -99,8 +98,8 @@ class MeshReader {
       for (unsigned w = 0; w < bone.mNumWeights; ++w) {
         const aiVertexWeight& weight = bone.mWeights[w];
         if (weight.mVertexId >= part.mNumVertices) {
-          return Invalid(path_, ": '", bone.mName.C_Str(), "' weighs vertex ", weight.mVertexId,
-                         ", the mesh has ", part.mNumVertices);
+          return InvalidArgument(path_, ": '", bone.mName.C_Str(), "' weighs vertex ",
+                                 weight.mVertexId, ", the mesh has ", part.mNumVertices);
         }
         influences[weight.mVertexId].push_back({slot->second, weight.mWeight});
       }
@@ -112,8 +111,8 @@ class MeshReader {
     for (unsigned t = 0; t < part.mNumAnimMeshes; ++t) {
       const aiAnimMesh& target = *part.mAnimMeshes[t];
       if (target.mVertices != nullptr && target.mNumVertices != part.mNumVertices) {
-        return Invalid(path_, ": morph target ", t, " has ", target.mNumVertices,
-                       " vertices, the mesh has ", part.mNumVertices);
+        return InvalidArgument(path_, ": morph target ", t, " has ", target.mNumVertices,
+                               " vertices, the mesh has ", part.mNumVertices);
       }
       if (t < out_.targets.size()) continue;
       out_.targets.push_back({.name = target.mName.C_Str(),
@@ -124,16 +123,16 @@ class MeshReader {
 
   absl::Status AddFace(const aiMesh& part, const aiFace& face, const Influences& influences) {
     if (face.mNumIndices > kMaxFaceCorners) {
-      return Invalid(path_, ": a face of ", face.mNumIndices, " corners, need at most ",
-                     kMaxFaceCorners);
+      return InvalidArgument(path_, ": a face of ", face.mNumIndices, " corners, need at most ",
+                             kMaxFaceCorners);
     }
     std::vector<std::uint32_t>& vertices = out_.mesh.face_vertices;
     const auto first = static_cast<std::ptrdiff_t>(vertices.size());
     for (unsigned i = 0; i < face.mNumIndices; ++i) {
       const std::uint32_t corner = face.mIndices[i];
       if (corner >= part.mNumVertices) {
-        return Invalid(path_, ": a face names vertex ", corner, ", the mesh has ",
-                       part.mNumVertices);
+        return InvalidArgument(path_, ": a face names vertex ", corner, ", the mesh has ",
+                               part.mNumVertices);
       }
       const auto taken = [&](std::uint32_t vertex) {
         return std::find(vertices.begin() + first, vertices.end(), vertex) != vertices.end();

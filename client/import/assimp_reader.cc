@@ -17,7 +17,6 @@
 #include "client/import/assimp_animation.h"
 #include "client/import/assimp_fence.h"
 #include "client/import/assimp_mesh.h"
-#include "client/import/problems.h"
 #include "client/import/scene_graph.h"
 #include "core/base/status.h"
 
@@ -111,8 +110,8 @@ class SceneReader {
         const std::string name = source_.mMeshes[m]->mBones[b]->mName.C_Str();
         const auto node = node_of_name_.find(name);
         if (node == node_of_name_.end()) {
-          return Invalid("mesh '", source_.mMeshes[m]->mName.C_Str(), "': the bone '", name,
-                         "' is no node");
+          return InvalidArgument("mesh '", source_.mMeshes[m]->mName.C_Str(), "': the bone '", name,
+                                 "' is no node");
         }
         is_joint[node->second] = true;
         bones.emplace_back(name, node->second);
@@ -152,7 +151,7 @@ class SceneReader {
       std::vector<const aiMesh*> parts;
       for (unsigned i = 0; i < nodes_[n]->mNumMeshes; ++i) {
         const unsigned index = nodes_[n]->mMeshes[i];
-        if (index >= source_.mNumMeshes) return Invalid(node.path, ": mesh ", index);
+        if (index >= source_.mNumMeshes) return InvalidArgument(node.path, ": mesh ", index);
         const aiMesh& part = *source_.mMeshes[index];
         if (part.mNumBones == 0 && !(allow_no_skin_ && joint_of_bone_.empty())) {
           out_.problems.push_back(

@@ -8,7 +8,7 @@
 #include <limits>
 #include <span>
 
-#include "client/import/problems.h"
+#include "client/import/gltf_document.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -44,7 +44,7 @@ constexpr Component kComponents[] = {
 absl::StatusOr<Component> FindComponent(int type, const std::string& where) {
   const auto* found = std::ranges::find(kComponents, type, &Component::type);
   if (found != std::end(kComponents)) return *found;
-  return Invalid(where, ": component type ", type);
+  return InvalidArgument(where, ": component type ", type);
 }
 
 // Elements one after the other or strided, checked to lie inside their buffer.
@@ -58,25 +58,27 @@ absl::StatusOr<Range> FindRange(const tinygltf::Model& model, int view_index, st
                                 const std::string& what) {
   SINEW_ASSIGN_OR_RETURN(const auto* view, Find(model.bufferViews, view_index, what, "bufferView"));
   if (view->extensions.count("EXT_meshopt_compression") > 0) {
-    return Invalid(
+    return InvalidArgument(
         what,
         ": compressed with EXT_meshopt_compression, which is not supported; export without it");
   }
   SINEW_ASSIGN_OR_RETURN(const auto* buffer, Find(model.buffers, view->buffer, what, "buffer"));
   const std::vector<unsigned char>& data = buffer->data;
   if (view->byteOffset > data.size() || view->byteLength > data.size() - view->byteOffset) {
-    return Invalid(what, ": bufferView ", view_index, " spans ", view->byteLength, " bytes from ",
-                   view->byteOffset, ", the buffer has ", data.size());
+    return InvalidArgument(what, ": bufferView ", view_index, " spans ", view->byteLength,
+                           " bytes from ", view->byteOffset, ", the buffer has ", data.size());
   }
   const std::size_t stride = may_stride && view->byteStride > 0 ? view->byteStride : element_bytes;
   if (stride < element_bytes) {
-    return Invalid(what, ": byteStride ", stride, ", an element has ", element_bytes, " bytes");
+    return InvalidArgument(what, ": byteStride ", stride, ", an element has ", element_bytes,
+                           " bytes");
   }
   if (count == 0) return Range();
   if (offset > view->byteLength || element_bytes > view->byteLength - offset ||
       count - 1 > (view->byteLength - offset - element_bytes) / stride) {
-    return Invalid(what, ": ", count, " elements of ", element_bytes, " bytes from ", offset,
-                   " do not fit bufferView ", view_index, " of ", view->byteLength, " bytes");
+    return InvalidArgument(what, ": ", count, " elements of ", element_bytes, " bytes from ",
+                           offset, " do not fit bufferView ", view_index, " of ", view->byteLength,
+                           " bytes");
   }
   return Range{data.data() + view->byteOffset + offset, stride};
 }
@@ -94,8 +96,8 @@ absl::Status ApplySparse(const tinygltf::Model& model, const tinygltf::Accessor&
   const auto& sparse = accessor.sparse;
   if (sparse.count < 0 || static_cast<std::size_t>(sparse.count) > e.count ||
       sparse.indices.byteOffset < 0 || sparse.values.byteOffset < 0) {
-    return Invalid(what, ": sparse count ", sparse.count, ", the accessor has ", e.count,
-                   " elements");
+    return InvalidArgument(what, ": sparse count ", sparse.count, ", the accessor has ", e.count,
+                           " elements");
   }
   SINEW_ASSIGN_OR_RETURN(const Component index_type,
                          FindComponent(sparse.indices.componentType, what + " sparse indices"));
@@ -111,7 +113,8 @@ absl::Status ApplySparse(const tinygltf::Model& model, const tinygltf::Accessor&
   for (std::size_t i = 0; i < count; ++i) {
     const double index = index_type.load(indices.first + i * indices.stride, false);
     if (!(index >= 0 && index < static_cast<double>(e.count))) {
-      return Invalid(what, ": sparse index ", index, ", the accessor has ", e.count, " elements");
+      return InvalidArgument(what, ": sparse index ", index, ", the accessor has ", e.count,
+                             " elements");
     }
     CopyElement(values.first + i * values.stride, component, e.normalised,
                 std::span(e.values).subspan(static_cast<std::size_t>(index) * e.width, e.width));
@@ -127,7 +130,7 @@ absl::StatusOr<Elements> ReadElements(const tinygltf::Model& model, int index,
   const std::string where = absl::StrCat(what, ": accessors[", index, "]");
   SINEW_ASSIGN_OR_RETURN(const Component component, FindComponent(accessor->componentType, where));
   const int width = tinygltf::GetNumComponentsInType(static_cast<std::uint32_t>(accessor->type));
-  if (width < 1) return Invalid(where, ": type ", accessor->type);
+  if (width < 1) return InvalidArgument(where, ": type ", accessor->type);
   Elements e;
   e.count = accessor->count;
   e.width = static_cast<std::size_t>(width);
@@ -136,14 +139,15 @@ absl::StatusOr<Elements> ReadElements(const tinygltf::Model& model, int index,
   // Columns of integer matrices are padded; no attribute we read is one.
   if (e.width == 9 || (e.width == 4 && accessor->type == TINYGLTF_TYPE_MAT2) ||
       (e.width == 16 && !e.is_float)) {
-    return Invalid(where, ": matrices must be 4x4 and float32");
+    return InvalidArgument(where, ": matrices must be 4x4 and float32");
   }
   Range range;
   if (accessor->bufferView >= 0) {
     SINEW_ASSIGN_OR_RETURN(range, FindRange(model, accessor->bufferView, accessor->byteOffset,
                                             e.count, e.width * component.bytes, true, where));
   } else if (e.count > kMaxZeros) {
-    return Invalid(where, ": no bufferView but ", e.count, " elements, need at most ", kMaxZeros);
+    return InvalidArgument(where, ": no bufferView but ", e.count, " elements, need at most ",
+                           kMaxZeros);
   }
   e.values.resize(e.count * e.width);
   for (std::size_t i = 0; i < e.count && range.first != nullptr; ++i) {
@@ -155,8 +159,8 @@ absl::StatusOr<Elements> ReadElements(const tinygltf::Model& model, int index,
   }
   for (std::size_t i = 0; e.is_float && i < e.values.size(); ++i) {
     if (!std::isfinite(e.values[i])) {
-      return Invalid(where, ": element ", i / e.width, " is ", e.values[i],
-                     ", need finite numbers");
+      return InvalidArgument(where, ": element ", i / e.width, " is ", e.values[i],
+                             ", need finite numbers");
     }
   }
   return e;
@@ -166,12 +170,12 @@ absl::StatusOr<std::vector<std::uint32_t>> ReadIndices(const tinygltf::Model& mo
                                                        std::size_t limit, const std::string& what) {
   SINEW_ASSIGN_OR_RETURN(const Elements e, ReadElements(model, accessor, what));
   if (e.width != 1 || e.is_float || e.normalised) {
-    return Invalid(what, ": need scalars of an unsigned integer type");
+    return InvalidArgument(what, ": need scalars of an unsigned integer type");
   }
   std::vector<std::uint32_t> out(e.count);
   for (std::size_t i = 0; i < e.count; ++i) {
     if (e.values[i] < 0 || e.values[i] >= static_cast<double>(limit)) {
-      return Invalid(what, ": index ", i, " is ", e.values[i], ", need 0 to below ", limit);
+      return InvalidArgument(what, ": index ", i, " is ", e.values[i], ", need 0 to below ", limit);
     }
     out[i] = static_cast<std::uint32_t>(e.values[i]);
   }

@@ -9,7 +9,6 @@
 
 #include "client/import/gltf_accessor.h"
 #include "client/import/gltf_document.h"
-#include "client/import/problems.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -20,7 +19,7 @@ absl::StatusOr<Interpolation> ParseInterpolation(const std::string& name,
   if (name == "STEP") return Interpolation::kStep;
   if (name == "LINEAR" || name.empty()) return Interpolation::kLinear;
   if (name == "CUBICSPLINE") return Interpolation::kCubic;
-  return Invalid(where, ": interpolation '", name, "', need STEP, LINEAR or CUBICSPLINE");
+  return InvalidArgument(where, ": interpolation '", name, "', need STEP, LINEAR or CUBICSPLINE");
 }
 
 absl::StatusOr<TrackProperty> ParseProperty(const std::string& path, const std::string& where) {
@@ -28,7 +27,8 @@ absl::StatusOr<TrackProperty> ParseProperty(const std::string& path, const std::
   if (path == "rotation") return TrackProperty::kRotation;
   if (path == "scale") return TrackProperty::kScale;
   if (path == "weights") return TrackProperty::kWeights;
-  return Invalid(where, ": target path '", path, "', need translation, rotation, scale or weights");
+  return InvalidArgument(where, ": target path '", path,
+                         "', need translation, rotation, scale or weights");
 }
 
 absl::StatusOr<Track> ReadTrack(const tinygltf::Model& model, const tinygltf::Animation& animation,
@@ -51,8 +51,8 @@ absl::StatusOr<Track> ReadTrack(const tinygltf::Model& model, const tinygltf::An
     track.width = track.property == TrackProperty::kRotation ? 4 : 3;
   }
   if (times.width != 1 || (!weights && values.width != track.width)) {
-    return Invalid(where, ": keys of ", times.width, " and ", values.width,
-                   " components, need 1 and ", track.width);
+    return InvalidArgument(where, ": keys of ", times.width, " and ", values.width,
+                           " components, need 1 and ", track.width);
   }
   track.times = std::move(times.values);
   track.values = std::move(values.values);
@@ -66,8 +66,8 @@ absl::Status CheckWeightCount(const Track& track, const SceneNode& node, const s
       node.controls == track.width) {
     return absl::OkStatus();
   }
-  return Invalid(where, ": ", track.width, " weights a key for ", node.path, ", which has ",
-                 node.controls, " morph targets");
+  return InvalidArgument(where, ": ", track.width, " weights a key for ", node.path, ", which has ",
+                         node.controls, " morph targets");
 }
 
 }  // namespace

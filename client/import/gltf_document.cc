@@ -11,7 +11,6 @@
 #include <utility>
 
 #include "client/import/json_text.h"
-#include "client/import/problems.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -38,15 +37,15 @@ std::uint32_t LittleEndian32(const char* bytes) {
 absl::StatusOr<std::string_view> JsonText(const std::string& bytes, bool binary) {
   if (!binary) return bytes;
   if (bytes.size() < 20) {
-    return Invalid("glTF: truncated, ", bytes.size(), " bytes, need at least 20");
+    return InvalidArgument("glTF: truncated, ", bytes.size(), " bytes, need at least 20");
   }
   if (const std::uint32_t version = LittleEndian32(&bytes[4]); version != 2) {
-    return Invalid("glTF: binary container version ", version, ", need 2");
+    return InvalidArgument("glTF: binary container version ", version, ", need 2");
   }
   const std::uint64_t total = LittleEndian32(&bytes[8]), json = LittleEndian32(&bytes[12]);
   if (total > bytes.size() || 20 + json > total) {
-    return Invalid("glTF: truncated, the header promises ", std::max(total, 20 + json),
-                   " bytes, the file has ", bytes.size());
+    return InvalidArgument("glTF: truncated, the header promises ", std::max(total, 20 + json),
+                           " bytes, the file has ", bytes.size());
   }
   return std::string_view(bytes).substr(20, json);
 }
@@ -62,13 +61,13 @@ absl::Status CheckText(std::string_view text) {
           unsupported.push_back(value);
         }
       });
-  if (!valid.ok()) return Invalid("glTF: ", valid.message());
+  if (!valid.ok()) return InvalidArgument("glTF: ", valid.message());
   if (!absl::StartsWith(version, "2.")) {
-    return Invalid("glTF: asset.version is '", version, "', need 2.0");
+    return InvalidArgument("glTF: asset.version is '", version, "', need 2.0");
   }
   if (unsupported.empty()) return absl::OkStatus();
-  return Invalid("extensionsRequired: ", unsupported.front(),
-                 " is not supported; export without it");
+  return InvalidArgument("extensionsRequired: ", unsupported.front(),
+                         " is not supported; export without it");
 }
 
 // True if `file`, links followed, lies in `folder` or below.
@@ -169,7 +168,7 @@ absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const
   }
   if (!loaded) {
     const absl::string_view reason = absl::StripSuffix(error, "\n");
-    return Invalid("glTF: ", reason.empty() ? "cannot be parsed" : reason);
+    return InvalidArgument("glTF: ", reason.empty() ? "cannot be parsed" : reason);
   }
   // What the parser complains about but passes over is missing from the model.
   if (!error.empty()) {

@@ -12,6 +12,7 @@
 
 #include "client/import/import.h"
 #include "client/import/tinygltf.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 
@@ -25,6 +26,17 @@ namespace sinew::client {
 absl::StatusOr<tinygltf::Model> LoadGltfDocument(const std::string& bytes, const std::string& path,
                                                  std::uint64_t max_bytes,
                                                  std::vector<Problem>& problems);
+
+// The element of a list of the model that an index names. `what`: what it is, as in "node".
+// kInvalidArgument: no such element.
+template <class T>
+absl::StatusOr<const T*> Find(const std::vector<T>& list, int index, const std::string& where,
+                              const char* what) {
+  if (index >= 0 && static_cast<std::size_t>(index) < list.size()) {
+    return &list[static_cast<std::size_t>(index)];
+  }
+  return InvalidArgument(where, ": ", what, " ", index, ", the file has ", list.size());
+}
 
 // "nodes[3] 'Body'": the place of an element.
 std::string GltfPath(const char* list, std::size_t index, const std::string& name);

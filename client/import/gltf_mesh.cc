@@ -11,8 +11,8 @@
 #include <utility>
 
 #include "client/import/gltf_accessor.h"
+#include "client/import/gltf_document.h"
 #include "client/import/influences.h"
-#include "client/import/problems.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -40,7 +40,7 @@ class MeshReader {
       SINEW_RETURN_IF_ERROR(
           ReadPrimitive(mesh.primitives[p], absl::StrCat(path_, " primitives[", p, "]")));
     }
-    if (out_.mesh.positions.empty()) return Invalid(path_, ": the mesh has no vertices");
+    if (out_.mesh.positions.empty()) return InvalidArgument(path_, ": the mesh has no vertices");
     if (skinned()) SINEW_RETURN_IF_ERROR(influences_.Finish(problems_));
     // Of some primitives alone they would be wrong on the others.
     if (out_.mesh.normals.size() != out_.mesh.vertices() * 3) out_.mesh.normals.clear();
@@ -64,15 +64,15 @@ class MeshReader {
 
   absl::Status ReadPrimitive(const tinygltf::Primitive& primitive, const std::string& where) {
     const auto position = primitive.attributes.find("POSITION");
-    if (position == primitive.attributes.end()) return Invalid(where, ": no POSITION");
+    if (position == primitive.attributes.end()) return InvalidArgument(where, ": no POSITION");
     const std::string what = where + " POSITION";
     SINEW_ASSIGN_OR_RETURN(const Elements positions, ReadElements(model_, position->second, what));
     SINEW_RETURN_IF_ERROR(CheckPositions(positions, position->second, primitive, what));
     base_ = out_.mesh.vertices();
     count_ = positions.count;
     if (base_ + count_ > kMaxVertices) {
-      return Invalid(where, ": ", base_ + count_, " vertices in one mesh, need at most ",
-                     kMaxVertices);
+      return InvalidArgument(where, ": ", base_ + count_, " vertices in one mesh, need at most ",
+                             kMaxVertices);
     }
     Append(positions, out_.mesh.positions);
     if (skinned()) SINEW_RETURN_IF_ERROR(ReadInfluences(primitive.attributes, where));
@@ -86,14 +86,14 @@ class MeshReader {
 
   absl::Status CheckPositions(const Elements& e, int accessor, const tinygltf::Primitive& primitive,
                               const std::string& what) {
-    if (e.width != 3) return Invalid(what, ": need three components, got ", e.width);
+    if (e.width != 3) return InvalidArgument(what, ": need three components, got ", e.width);
     const tinygltf::Accessor& source = model_.accessors[static_cast<std::size_t>(accessor)];
     if (source.bufferView >= 0 || source.sparse.isSparse) return absl::OkStatus();
-    return Invalid(what,
-                   primitive.extensions.count("KHR_draco_mesh_compression") > 0
-                       ? ": only compressed with KHR_draco_mesh_compression, which is not "
-                         "supported; export without it"
-                       : ": the accessor has no bufferView, so the vertices have no positions");
+    return InvalidArgument(
+        what, primitive.extensions.count("KHR_draco_mesh_compression") > 0
+                  ? ": only compressed with KHR_draco_mesh_compression, which is not "
+                    "supported; export without it"
+                  : ": the accessor has no bufferView, so the vertices have no positions");
   }
 
   static void Append(const Elements& e, std::vector<float>& out) {
@@ -105,8 +105,8 @@ class MeshReader {
                                          const std::string& what) const {
     SINEW_ASSIGN_OR_RETURN(Elements e, ReadElements(model_, accessor, what));
     if (e.width != width || e.count != count_) {
-      return Invalid(what, ": ", e.count, " elements of ", e.width, " components, need ", count_,
-                     " of ", width);
+      return InvalidArgument(what, ": ", e.count, " elements of ", e.width, " components, need ",
+                             count_, " of ", width);
     }
     return e;
   }
@@ -148,23 +148,24 @@ class MeshReader {
                  w = attributes.find(absl::StrCat("WEIGHTS_", set));
       if (j == attributes.end() && w == attributes.end()) break;
       if (j == attributes.end() || w == attributes.end()) {
-        return Invalid(where, ": JOINTS_", set, " and WEIGHTS_", set, " must come together");
+        return InvalidArgument(where, ": JOINTS_", set, " and WEIGHTS_", set,
+                               " must come together");
       }
       SINEW_ASSIGN_OR_RETURN(Elements joint,
                              ReadAttribute(j->second, 4, absl::StrCat(where, " ", j->first)));
       SINEW_ASSIGN_OR_RETURN(Elements weight,
                              ReadAttribute(w->second, 4, absl::StrCat(where, " ", w->first)));
       if (joint.is_float || joint.normalised) {
-        return Invalid(where, " ", j->first, ": need an unsigned integer type");
+        return InvalidArgument(where, " ", j->first, ": need an unsigned integer type");
       }
       if (!weight.is_float && !weight.normalised) {
-        return Invalid(where, " ", w->first, ": integer weights must be `normalized`");
+        return InvalidArgument(where, " ", w->first, ": integer weights must be `normalized`");
       }
       quantised |= weight.normalised;
       joints.push_back(std::move(joint));
       weights.push_back(std::move(weight));
     }
-    if (joints.empty()) return Invalid(where, ": no JOINTS_0 in a mesh with a skin");
+    if (joints.empty()) return InvalidArgument(where, ": no JOINTS_0 in a mesh with a skin");
     const WeightPolicy policy = quantised ? WeightPolicy::kNormalise : WeightPolicy::kCheck;
     std::vector<Influence> influences(joints.size() * 4);
     for (std::size_t v = 0; v < count_; ++v) {
@@ -215,7 +216,8 @@ class MeshReader {
     const std::size_t n = indices.size();
     switch (primitive.mode) {
       case TINYGLTF_MODE_TRIANGLES:
-        if (n % 3 != 0) return Invalid(where, ": ", n, " indices, triangles need a multiple of 3");
+        if (n % 3 != 0)
+          return InvalidArgument(where, ": ", n, " indices, triangles need a multiple of 3");
         for (std::size_t i = 0; i + 2 < n; i += 3)
           AddTriangle(indices[i], indices[i + 1], indices[i + 2]);
         return absl::OkStatus();
@@ -229,7 +231,7 @@ class MeshReader {
         return absl::OkStatus();
       default:
         if (primitive.mode < TINYGLTF_MODE_POINTS || primitive.mode > TINYGLTF_MODE_LINE_STRIP) {
-          return Invalid(where, ": mode ", primitive.mode, ", need 0 to 6");
+          return InvalidArgument(where, ": mode ", primitive.mode, ", need 0 to 6");
         }
         problems_.push_back(
             {Severity::kWarning, "points or lines: vertices kept, without faces", where});

@@ -12,7 +12,6 @@
 #include "client/import/gltf_animation.h"
 #include "client/import/gltf_document.h"
 #include "client/import/gltf_mesh.h"
-#include "client/import/problems.h"
 #include "client/import/scene_graph.h"
 #include "core/base/status.h"
 
@@ -27,7 +26,7 @@ absl::StatusOr<AffineD> ToAffine(const double* columns, const std::string& where
   for (std::size_t i = 0; i < 12; ++i) out.m[i] = columns[i % 4 * 4 + i / 4];
   for (std::size_t column = 0; column < 4; ++column) {
     if (std::abs(columns[column * 4 + 3] - (column == 3 ? 1 : 0)) <= kAffineTolerance) continue;
-    return Invalid(where, ": the last row of the matrix must be 0 0 0 1");
+    return InvalidArgument(where, ": the last row of the matrix must be 0 0 0 1");
   }
   return out;
 }
@@ -37,7 +36,7 @@ template <std::size_t N>
 absl::Status CopyPart(const std::vector<double>& from, const char* name, const std::string& where,
                       std::array<double, N>& to) {
   if (!from.empty() && from.size() != N) {
-    return Invalid(where, ": ", name, " has ", from.size(), " numbers, need ", N);
+    return InvalidArgument(where, ": ", name, " has ", from.size(), " numbers, need ", N);
   }
   std::ranges::copy(from, to.begin());
   return absl::OkStatus();
@@ -71,9 +70,9 @@ absl::Status ReadNodes(const tinygltf::Model& model, SceneBuilder& builder) {
       SINEW_RETURN_IF_ERROR(Find(nodes, child, nodes[n].path, "child").status());
       SceneNode& below = nodes[static_cast<std::size_t>(child)];
       if (below.parent >= 0) {
-        return Invalid(below.path, ": child of both ",
-                       nodes[static_cast<std::size_t>(below.parent)].path, " and ", nodes[n].path,
-                       ", need one parent");
+        return InvalidArgument(below.path, ": child of both ",
+                               nodes[static_cast<std::size_t>(below.parent)].path, " and ",
+                               nodes[n].path, ", need one parent");
       }
       below.parent = static_cast<std::int32_t>(n);
     }
@@ -87,11 +86,11 @@ absl::StatusOr<std::vector<std::uint32_t>> CollectJointNodes(const tinygltf::Mod
   std::vector<std::size_t> last_skin(model.nodes.size(), 0);  // 1 + index
   for (std::size_t s = 0; s < model.skins.size(); ++s) {
     const std::string path = GltfPath("skins", s, model.skins[s].name);
-    if (model.skins[s].joints.empty()) return Invalid(path, ": 0 joints, need at least 1");
+    if (model.skins[s].joints.empty()) return InvalidArgument(path, ": 0 joints, need at least 1");
     for (const int joint : model.skins[s].joints) {
       SINEW_RETURN_IF_ERROR(Find(model.nodes, joint, path, "joint node").status());
       std::size_t& last = last_skin[static_cast<std::size_t>(joint)];
-      if (last == s + 1) return Invalid(path, ": names the node ", joint, " twice");
+      if (last == s + 1) return InvalidArgument(path, ": names the node ", joint, " twice");
       if (last == 0) wanted.push_back(static_cast<std::uint32_t>(joint));
       last = s + 1;
     }
@@ -113,8 +112,8 @@ absl::StatusOr<Skin> ReadSkin(const tinygltf::Model& model, const tinygltf::Skin
   if (given) {
     SINEW_ASSIGN_OR_RETURN(e, ReadElements(model, skin.inverseBindMatrices, where));
     if (e.width != 16 || e.count < out.joints.size()) {
-      return Invalid(where, ": ", e.count, " elements of ", e.width, " components, need ",
-                     out.joints.size(), " of 16");
+      return InvalidArgument(where, ": ", e.count, " elements of ", e.width, " components, need ",
+                             out.joints.size(), " of 16");
     }
   }
   for (std::size_t j = 0; j < out.joints.size(); ++j) {

@@ -15,7 +15,6 @@
 #include "client/import/assimp_reader.h"
 #include "client/import/gltf_reader.h"
 #include "client/import/obj_reader.h"
-#include "client/import/problems.h"
 #include "client/rig/rig_traits.h"
 #include "core/base/status.h"
 
@@ -31,18 +30,18 @@ absl::StatusOr<std::string> ReadBytes(const std::filesystem::path& path, std::ui
     return absl::NotFoundError(absl::StrCat(path.string(), ": no such file"));
   }
   if (status.type() != std::filesystem::file_type::regular) {
-    return Invalid(path.string(), ": not a regular file");
+    return InvalidArgument(path.string(), ": not a regular file");
   }
   const std::uintmax_t size = std::filesystem::file_size(path, code);
-  if (code) return Invalid(path.string(), ": ", code.message());
-  if (size == 0) return Invalid(path.string(), ": the file is empty");
+  if (code) return InvalidArgument(path.string(), ": ", code.message());
+  if (size == 0) return InvalidArgument(path.string(), ": the file is empty");
   if (size > max_bytes)
-    return Invalid(path.string(), ": ", size, " bytes, need at most ", max_bytes);
+    return InvalidArgument(path.string(), ": ", size, " bytes, need at most ", max_bytes);
   std::string bytes(size, '\0');
   std::ifstream in(path, std::ios::binary);
   in.read(bytes.data(), static_cast<std::streamsize>(size));
   if (static_cast<std::uintmax_t>(in.gcount()) != size) {
-    return Invalid(path.string(), ": cannot be read");
+    return InvalidArgument(path.string(), ": cannot be read");
   }
   return bytes;
 }
@@ -68,14 +67,15 @@ absl::Status CheckFinite(const RigData& rig) {
   };
   for (std::size_t i = 0; i < rig.rest_local.size(); ++i) {
     if (std::isfinite(rig.rest_local[i])) continue;
-    return Invalid(rig.joints[i / 12].source_path, ": its rest leaves the range of float32");
+    return InvalidArgument(rig.joints[i / 12].source_path,
+                           ": its rest leaves the range of float32");
   }
   for (const Mesh& mesh : rig.meshes) {
     bool good = finite(mesh.positions) && finite(mesh.skin.inverse_bind);
     for (const Shape& shape : mesh.shapes) good = good && finite(shape.targets[0].offsets);
     if (good) continue;
-    return Invalid(mesh.source_path,
-                   ": positions, morph targets or inverse binds leave the range of float32");
+    return InvalidArgument(
+        mesh.source_path, ": positions, morph targets or inverse binds leave the range of float32");
   }
   return absl::OkStatus();
 }
@@ -107,8 +107,9 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
                                    const std::string& path, const ImportOptions& options) {
   const absl::string_view found = SniffExtension(bytes);
   if (found != extension && (extension != ".obj" || !found.empty())) {  // .obj has no mark
-    return Invalid("wrong type, the content is ",
-                   found.empty() ? "not what the extension says" : "that of a file called ", found);
+    return InvalidArgument("wrong type, the content is ",
+                           found.empty() ? "not what the extension says" : "that of a file called ",
+                           found);
   }
   SINEW_ASSIGN_OR_RETURN(ImportedScene scene,
                          extension == ".obj"   ? ReadObj(bytes)
@@ -117,10 +118,11 @@ absl::StatusOr<ImportedScene> Read(const std::string& bytes, const std::string& 
                              ? ReadWithAssimp(bytes, AssimpFormat::kCollada, options)
                              : ReadGltf(bytes, path, options));
   if (scene.rig.meshes.empty() && !(options.allow_no_skin && !scene.rig.joints.empty())) {
-    return Invalid(options.allow_no_skin
-                       ? "nodes: neither meshes nor joints, need some"
-                       : "nodes: no mesh has a skin, need at least one; `sinew weights` computes "
-                         "weights");
+    return InvalidArgument(
+        options.allow_no_skin
+            ? "nodes: neither meshes nor joints, need some"
+            : "nodes: no mesh has a skin, need at least one; `sinew weights` computes "
+              "weights");
   }
   SINEW_RETURN_IF_ERROR(CheckFinite(scene.rig));
   ReportRig(scene);
@@ -144,7 +146,8 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
     const char* why = obj ? ": an .obj holds neither joints nor weights, which "
                             "`sinew weights FILE --skeleton FILE2` gives it"
                           : "";
-    return Invalid(path, ": wrong type '", extension, "', need .glb, .gltf, .fbx or .dae", why);
+    return InvalidArgument(path, ": wrong type '", extension, "', need .glb, .gltf, .fbx or .dae",
+                           why);
   }
   // The parsers allocate what a file asks for, and throw when that fails.
   try {
@@ -158,7 +161,7 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
     scene->rig.label = file.filename().string();
     return scene;
   } catch (const std::exception& e) {
-    return Invalid(path, ": ", e.what());
+    return InvalidArgument(path, ": ", e.what());
   }
 }
 

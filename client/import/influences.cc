@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "client/import/problems.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
@@ -25,12 +25,12 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
   for (const Influence& influence : influences) {
     if (influence.weight == 0) continue;  // padding: its joint may be anything
     if (!(influence.weight > 0) || !std::isfinite(influence.weight)) {
-      return Invalid(mesh_, ": vertex ", vertex, " has the weight ", influence.weight,
-                     ", need finite and >= 0");
+      return InvalidArgument(mesh_, ": vertex ", vertex, " has the weight ", influence.weight,
+                             ", need finite and >= 0");
     }
     if (influence.joint >= skin_.joints.size()) {
-      return Invalid(mesh_, ": vertex ", vertex, " names joint ", influence.joint,
-                     ", the skin has ", skin_.joints.size());
+      return InvalidArgument(mesh_, ": vertex ", vertex, " names joint ", influence.joint,
+                             ", the skin has ", skin_.joints.size());
     }
     sum += influence.weight;
     if (const auto it = std::ranges::find(merged_, influence.joint, &Influence::joint);
@@ -44,8 +44,8 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
   if (merged_.empty()) {
     if (without_weights_++ == 0) first_without_weights_ = vertex;
   } else if (policy == WeightPolicy::kCheck && std::abs(sum - 1) > kSumTolerance) {
-    return Invalid(mesh_, ": the weights of vertex ", vertex, " sum to ", sum, ", need 1 +- ",
-                   kSumTolerance);
+    return InvalidArgument(mesh_, ": the weights of vertex ", vertex, " sum to ", sum,
+                           ", need 1 +- ", kSumTolerance);
   }
   const bool scale = policy == WeightPolicy::kNormalise && !merged_.empty();
   if (scale) {
@@ -65,8 +65,8 @@ absl::Status InfluenceCollector::Add(std::span<const Influence> influences, std:
 
 absl::Status InfluenceCollector::Finish(std::vector<Problem>& problems) const {
   if (without_weights_ > 0) {
-    return Invalid(mesh_, ": ", without_weights_, " vertices have no weight, the first is ",
-                   first_without_weights_, "; need every vertex bound to a joint");
+    return InvalidArgument(mesh_, ": ", without_weights_, " vertices have no weight, the first is ",
+                           first_without_weights_, "; need every vertex bound to a joint");
   }
   if (normalised_ > 0) {
     problems.push_back(

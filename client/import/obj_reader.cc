@@ -11,7 +11,6 @@
 #include <limits>
 #include <utility>
 
-#include "client/import/problems.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -36,8 +35,8 @@ class Reader {
       text.remove_prefix(end);
       if (!absl::ConsumePrefix(&text, "\r\n") && !text.empty()) text.remove_prefix(1);
     }
-    if (mesh_.positions.empty()) return Invalid("no vertex, need at least one");
-    if (mesh_.face_sizes.empty()) return Invalid("no face, need at least one");
+    if (mesh_.positions.empty()) return InvalidArgument("no vertex, need at least one");
+    if (mesh_.face_sizes.empty()) return InvalidArgument("no face, need at least one");
     if (last_ <= mesh_.vertices()) return std::move(mesh_);
     number_ = last_line_;  // faces may precede their vertices
     return Wrong("got vertex ", last_, " in a face, the file has ", mesh_.vertices());
@@ -46,7 +45,7 @@ class Reader {
  private:
   template <class... Parts>
   absl::Status Wrong(const Parts&... parts) const {
-    return Invalid("line ", number_, ": ", parts...);
+    return InvalidArgument("line ", number_, ": ", parts...);
   }
 
   absl::Status ReadLine(absl::string_view line) {

@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "client/import/import.h"
-#include "client/import/problems.h"
 #include "client/import/scene_graph.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
@@ -200,32 +200,32 @@ absl::StatusOr<std::size_t> FindClip(const ImportedScene& scene, const std::stri
   const auto quoted = [](std::string* out, const ClipInfo& clip) {
     absl::StrAppend(out, "'", clip.name, "'");
   };
-  return Invalid("clip: got '", name_or_index, "', the file has ", scene.clips.size(),
-                 scene.clips.empty() ? "" : ": ", absl::StrJoin(scene.clips, ", ", quoted));
+  return InvalidArgument("clip: got '", name_or_index, "', the file has ", scene.clips.size(),
+                         scene.clips.empty() ? "" : ": ", absl::StrJoin(scene.clips, ", ", quoted));
 }
 
 absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip,
                                     const SampleOptions& options) {
   if (scene.animation == nullptr || clip >= scene.clips.size()) {
-    return Invalid("clip: got ", clip, ", the file has ", scene.clips.size());
+    return InvalidArgument("clip: got ", clip, ", the file has ", scene.clips.size());
   }
   if (!std::isfinite(options.fps) || options.fps <= 0) {
-    return Invalid("fps: got ", options.fps, ", need more than 0");
+    return InvalidArgument("fps: got ", options.fps, ", need more than 0");
   }
   const ClipInfo& info = scene.clips[clip];
   const std::int64_t last = options.last_frame == -1
                                 ? std::max(ClipFrames(info, options.fps) - 1, options.first_frame)
                                 : options.last_frame;
   if (options.first_frame < 0 || last < options.first_frame || options.step < 1) {
-    return Invalid("frames: got ", options.first_frame, "-", last, "x", options.step,
-                   ", need 0 <= first <= last and a step >= 1");
+    return InvalidArgument("frames: got ", options.first_frame, "-", last, "x", options.step,
+                           ", need 0 <= first <= last and a step >= 1");
   }
   const std::uint64_t frames =
       static_cast<std::uint64_t>((last - options.first_frame) / options.step) + 1;
   const std::uint64_t floats = scene.rig.joints.size() * 12 + scene.rig.controls.size();
   if (frames > kMaxSampleBytes / sizeof(float) / std::max<std::uint64_t>(floats, 1)) {
-    return Invalid("frames: ", frames, " frames of ", floats,
-                   " numbers, need at most 4 GiB in all");
+    return InvalidArgument("frames: ", frames, " frames of ", floats,
+                           " numbers, need at most 4 GiB in all");
   }
   ClipData out;
   out.name = info.name;
@@ -242,7 +242,8 @@ absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip
   const auto finite = [](float x) { return std::isfinite(x); };
   if (!std::all_of(out.joint_transforms.begin(), out.joint_transforms.end(), finite) ||
       !std::all_of(out.controls.begin(), out.controls.end(), finite)) {
-    return Invalid("clip '", info.name, "': a joint or control leaves the range of float32");
+    return InvalidArgument("clip '", info.name,
+                           "': a joint or control leaves the range of float32");
   }
   return out;
 }

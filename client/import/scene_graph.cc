@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "client/import/placed_mesh.h"
-#include "client/import/problems.h"
+#include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
@@ -69,8 +69,8 @@ absl::Status SceneBuilder::OrderNodes() {
   }
   const auto lost = std::ranges::find(reached, false);
   if (lost == reached.end()) return absl::OkStatus();
-  return Invalid(scene->nodes[static_cast<std::size_t>(lost - reached.begin())].path,
-                 ": hangs in a cycle of nodes, need a tree");
+  return InvalidArgument(scene->nodes[static_cast<std::size_t>(lost - reached.begin())].path,
+                         ": hangs in a cycle of nodes, need a tree");
 }
 
 std::vector<std::int32_t> SceneBuilder::AddJoints(const std::vector<std::uint32_t>& nodes) {
@@ -158,26 +158,26 @@ void SceneBuilder::AddClip(const std::string& name, const std::string& path, Sou
 
 absl::Status CheckTrack(const Track& track, const std::string& where) {
   const std::size_t n = track.times.size();
-  if (n == 0) return Invalid(where, ": no keys, need at least one");
+  if (n == 0) return InvalidArgument(where, ": no keys, need at least one");
   const bool cubic = track.interpolation == Interpolation::kCubic;
   const std::size_t per_key = track.width * (cubic ? 3 : 1);
   if (track.values.size() != n * per_key) {
-    return Invalid(where, ": ", track.values.size(), " numbers for ", n, " keys, need ",
-                   n * per_key);
+    return InvalidArgument(where, ": ", track.values.size(), " numbers for ", n, " keys, need ",
+                           n * per_key);
   }
   for (std::size_t k = 0; k < n; ++k) {
     if (!std::isfinite(track.times[k]) || (k > 0 && track.times[k] < track.times[k - 1])) {
-      return Invalid(where, ": the time of key ", k, " is ", track.times[k],
-                     ", need finite times that do not fall");
+      return InvalidArgument(where, ": the time of key ", k, " is ", track.times[k],
+                             ", need finite times that do not fall");
     }
     const double* key = track.values.data() + k * per_key;
     if (!std::all_of(key, key + per_key, [](double value) { return std::isfinite(value); })) {
-      return Invalid(where, ": key ", k, " is not finite");
+      return InvalidArgument(where, ": key ", k, " is not finite");
     }
     if (track.property != TrackProperty::kRotation) continue;
     const double* q = key + (cubic ? track.width : 0);
     if (q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3] < 1e-12) {
-      return Invalid(where, ": the rotation of key ", k, " is zero");
+      return InvalidArgument(where, ": the rotation of key ", k, " is zero");
     }
   }
   return absl::OkStatus();
