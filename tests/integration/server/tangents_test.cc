@@ -30,7 +30,7 @@ std::string TangentsOf(const v1::Frame& frame, bool whole = true) {
   return ChannelOf(frame, v1::ATTRIBUTE_TANGENTS, v1::ENCODING_FLOAT32, whole);
 }
 
-TEST_F(TangentsTest, AreSentWithAndWithoutNormals) {
+TEST_F(TangentsTest, SendsTangentsWithAndWithoutNormals) {
   Start();
   const TubeShape shape{.tangents = true};
   const std::string rig = stubs().UploadTube(shape);

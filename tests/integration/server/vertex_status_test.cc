@@ -31,7 +31,7 @@ std::string VertexStatusOf(const v1::Frame& frame, bool whole = true) {
   return ChannelOf(frame, v1::ATTRIBUTE_VERTEX_STATUS, v1::ENCODING_UINT8, whole);
 }
 
-TEST_F(VertexStatusTest, IsSentAsChannel) {
+TEST_F(VertexStatusTest, ChannelHoldsOneStatusPerVertex) {
   Start();
   const TubeShape shape;
   v1::DeformResponse response;

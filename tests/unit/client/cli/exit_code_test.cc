@@ -90,7 +90,7 @@ TEST(ExitCode, MessagesAreNotParsed) {
   }
 }
 
-TEST(ExitCode, WithHintAddsASecondLine) {
+TEST(ExitCode, HintIsSecondLine) {
   const absl::Status status = WithHint(absl::NotFoundError("rigs/1: none"), "see `sinew rigs`");
   EXPECT_EQ(ErrorText(status, "bind"), "sinew: rigs/1: none\nsinew: see `sinew rigs`\n");
   EXPECT_EQ(ExitCode(status), 65);

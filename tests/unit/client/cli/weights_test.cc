@@ -44,7 +44,7 @@ TEST(WeightsTable, CountsSharesOfJoints) {
   EXPECT_THAT(text, Not(HasSubstr("\nb"))) << "it carries nothing";
 }
 
-TEST(RigInfluences, AreSparseAndMerged) {
+TEST(RigInfluences, SlotsOfOneJointAreMerged) {
   client::RigData rig = TwoVertices({0.25f, 0.75f, 0});
   rig.meshes[0].skin.joints = {2, 2};  // two slots of one joint
   rig.meshes[0].skin.fallback_joint = 0;

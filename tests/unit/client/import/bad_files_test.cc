@@ -49,7 +49,7 @@ void PrintTo(const BadGltf& bad, std::ostream* out) {
 
 class BadGltfFile : public ::testing::TestWithParam<BadGltf> {};
 
-TEST_P(BadGltfFile, IsRefusedWithAClearMessage) {
+TEST_P(BadGltfFile, ErrorNamesCause) {
   GltfBuilder b = MakeStrip();
   GetParam().spoil(b);
   const auto scene = ImportFile(b.Write());

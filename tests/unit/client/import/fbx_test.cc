@@ -76,7 +76,7 @@ std::vector<std::size_t> MatchControlPoints(const Mesh& mesh, const Obj& obj) {
 
 class MayaFrame : public ::testing::TestWithParam<int> {};
 
-TEST_P(MayaFrame, IsReproducedByLinearBlend) {
+TEST_P(MayaFrame, LinearBlendReproducesVertices) {
   NEED_MAYA_OR_SKIP();
   const auto scene = ImportFile(MayaPath("7700_binary.fbx"));
   ASSERT_TRUE(scene.ok()) << scene.status();

@@ -413,7 +413,7 @@ TEST(GltfImport, ReadsMeshesWithoutSkinOnRequest) {
   EXPECT_THAT(scene->rig.meshes[0].face_vertices, ElementsAre(0, 1, 2, 0, 2, 3));
 }
 
-TEST(GltfImport, AMirroredMeshWithoutSkinKeepsItsOutside) {
+TEST(GltfImport, MirroredMeshWithoutSkinKeepsOutside) {
   GltfBuilder b = WithoutSkin();
   Primitive(b)["attributes"]["NORMAL"] =
       b.AddAccessor<float>({0, 0, 1, 0, 0, 1, 0, 0.6f, 0.8f, 0, 0, 1}, "VEC3");
@@ -443,7 +443,7 @@ TEST(GltfImport, OptionDoesNotChangeSkinnedFiles) {
   EXPECT_TRUE(HasProblem(*scene, Severity::kWarning, "without skin", kLostReason));
 }
 
-TEST(GltfImport, AFileOfNothingIsRefusedEvenThen) {
+TEST(GltfImport, OptionDoesNotAllowFilesWithoutMesh) {
   GltfBuilder b = WithoutSkin();
   b.doc["nodes"][0].erase("mesh");
   EXPECT_TRUE(absl::IsInvalidArgument(ImportFile(b.Write(), {.allow_no_skin = true}).status()));

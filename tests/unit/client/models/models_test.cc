@@ -68,7 +68,7 @@ class BuiltInModel : public ::testing::TestWithParam<Case> {
   const Model* model_ = nullptr;
 };
 
-TEST_P(BuiltInModel, IsWatertightManifold) {
+TEST_P(BuiltInModel, SkinIsWatertightManifold) {
   std::map<std::pair<std::uint32_t, std::uint32_t>, int> edges;
   std::size_t at = 0;
   for (const std::uint32_t size : mesh().face_sizes) {
@@ -199,7 +199,7 @@ TEST_P(BuiltInModel, ClipStartsAtRestAndLoops) {
   EXPECT_GT(inner, 0.01) << "it moves, by a degree a frame or more";
 }
 
-TEST_P(BuiltInModel, IsDeterministic) {
+TEST_P(BuiltInModel, SecondCallGivesSameModel) {
   const Model again = GetParam().make();
   EXPECT_EQ(again.rig.meshes[0].positions, mesh().positions);
   EXPECT_EQ(again.rig.meshes[0].skin.influence_weights, mesh().skin.influence_weights);

@@ -270,7 +270,7 @@ TEST(Render, ShadesTheGroundUnderTheMesh) {
   EXPECT_EQ(MustRender(mesh.View(), below, options).At(0, 95), (Rgb{200, 200, 200}));
 }
 
-TEST(Render, IsInvariantToScaleAndPosition) {
+TEST(Render, ScaleAndPositionDoNotMatter) {
   const TestMesh mesh = Cube();
   const Image here = MustRender(mesh.View(), Frame(mesh, 30, 17), Plain());
   for (const auto& [scale, offset] : {std::pair{1e-20f, 0.0f}, {1e30f, 0.0f}, {1.0f, 65536.0f}}) {

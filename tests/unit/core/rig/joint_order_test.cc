@@ -46,7 +46,7 @@ TEST(JointOrder, MatchesParentWalk) {
   }
 }
 
-TEST(JointOrder, IsPreorder) {
+TEST(JointOrder, EntriesFollowPreorder) {
   const JointOrder order(Tree({kNoParent, 0, kNoParent, 0, 1, 2}));
   EXPECT_EQ(order.entry(0), 0u);
   EXPECT_EQ(order.end(0), 4u);

@@ -92,7 +92,7 @@ TEST(Adjacency, FollowsPolygonEdgesAcrossSeams) {
   EXPECT_EQ(row(2), (std::vector<std::uint32_t>{1, 3, 5}));
 }
 
-TEST(Adjacency, IsSymmetricSortedAndIrreflexive) {
+TEST(Adjacency, RowsAreSymmetricSortedAndIrreflexive) {
   for (const testing::NamedRig& named : testing::AllRigs()) {
     const WeldedPoints welded = Weld(named.rig);
     for (const Adjacency& a : {PolygonNeighbours(named.rig.mesh(), welded),

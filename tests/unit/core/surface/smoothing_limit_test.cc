@@ -62,7 +62,7 @@ TEST(SmoothingLimit, SquareOfKeptArea) {
 }
 
 // Half of the tube collapses: the factors change over a few rings.
-TEST(SmoothingLimit, IsSmooth) {
+TEST(SmoothingLimit, FactorsChangeGradually) {
   const Rig rig = testing::TubeRig({.rings = 41, .around = 24});
   const Smoothing s(rig);
   auto smoothed = s.rest;

@@ -49,7 +49,7 @@ TEST(Status, InvalidFieldNamesField) {
   EXPECT_EQ(ReasonOf(status), v1::REASON_INVALID_FIELD);
 }
 
-TEST(Status, WithPathPrependsPath) {
+TEST(Status, PathsArePrepended) {
   const absl::Status status = WithPath(WithPath(InvalidField("blend", "got 2"), "dqs"), "source");
   EXPECT_EQ(status.message(), "source.dqs.blend: got 2");
   EXPECT_EQ(FieldOf(status), "source.dqs.blend");

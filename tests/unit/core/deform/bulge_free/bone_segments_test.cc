@@ -139,7 +139,7 @@ TEST(BoneSegments, LeafBindingsShareSkin) {
 }
 
 // Bound in another pose than rest: bones are in bind space.
-TEST(BoneSegments, AreInBindSpace) {
+TEST(BoneSegments, EndsAreInBindSpace) {
   RigSource source = Legs();
   const AffineD moved = testing::RigidMotion({1, 2, 3}, 50, {4, 5, 6});
   for (Binding& binding : source.bindings) {
