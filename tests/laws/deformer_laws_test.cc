@@ -43,9 +43,7 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
   }
   const Rig& rig() const { return LawRigs()[std::get<1>(GetParam())].rig; }
   Frame Must(std::span<const Affine> joints, const Task& task = Task()) const {
-    auto frame = Evaluate(*deformer_, joints, task);
-    EXPECT_TRUE(frame.ok()) << frame.status();
-    return frame.ok() ? *std::move(frame) : Frame{};
+    return testing::Must(*deformer_, {.joints = joints}, task);
   }
   double diagonal() const { return std::max(rig().mesh().diagonal(), 1e-3); }
   // Float precision at the mesh's distance from the origin.
@@ -251,7 +249,7 @@ TEST_P(DeformerLaws, EveryInstructionSetGivesSameBits) {
     const auto deformer = Deformer::Bind(rig(), recipe_, task);
     ASSERT_TRUE(deformer.ok());
     for (std::size_t k = 0; k < poses.size(); ++k) {
-      const auto frame = Evaluate(*deformer, poses[k].joints);
+      const auto frame = Evaluate(*deformer, {.joints = poses[k].joints});
       ASSERT_TRUE(frame.ok()) << frame.status();
       if (isa == Isa::kScalar) {
         scalar.push_back(*frame);
@@ -272,7 +270,7 @@ TEST_P(DeformerLaws, SaveAndLoadKeepBits) {
   const auto loaded = Deformer::Load(*reader);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   for (const NamedPose& pose : LawPoses(rig())) {
-    const auto frame = Evaluate(*loaded, pose.joints);
+    const auto frame = Evaluate(*loaded, {.joints = pose.joints});
     ASSERT_TRUE(frame.ok());
     EXPECT_TRUE(Must(pose.joints).SameBits(*frame)) << pose.name;
   }
@@ -381,7 +379,7 @@ TEST_P(DeformerLaws, CancelledBindStops) {
   Task task({.stop = stop.get_token()});
   EXPECT_EQ(Deformer::Bind(rig(), recipe_, task).status().code(), absl::StatusCode::kCancelled);
   EXPECT_EQ(Deformer::Estimate(rig(), recipe_, task).status().code(), absl::StatusCode::kCancelled);
-  EXPECT_EQ(Evaluate(*deformer_, testing::RestPose(rig()), task).status().code(),
+  EXPECT_EQ(Evaluate(*deformer_, {.joints = testing::RestPose(rig())}, task).status().code(),
             absl::StatusCode::kCancelled);
 }
 
@@ -392,7 +390,7 @@ TEST_P(DeformerLaws, CancelMidwayStopsOrFinishes) {
   EXPECT_TRUE(stop.stop_requested());  // every bind reports progress
   if (bound.ok()) {
     EXPECT_TRUE(Must(testing::BendPose(rig(), 40))
-                    .SameBits(Evaluate(*bound, testing::BendPose(rig(), 40)).value()));
+                    .SameBits(Evaluate(*bound, {.joints = testing::BendPose(rig(), 40)}).value()));
   } else {
     EXPECT_EQ(bound.status().code(), absl::StatusCode::kCancelled) << bound.status();
   }
@@ -416,16 +414,18 @@ TEST_P(DeformerLaws, BoundDataIsWithinEstimate) {
 
 TEST_P(DeformerLaws, RejectsBadPosesAndBuffers) {
   auto pose = testing::RestPose(rig());
-  EXPECT_EQ(Evaluate(*deformer_, std::span(pose).first(pose.size() - 1)).status().code(),
-            absl::StatusCode::kInvalidArgument);
+  EXPECT_EQ(
+      Evaluate(*deformer_, {.joints = std::span(pose).first(pose.size() - 1)}).status().code(),
+      absl::StatusCode::kInvalidArgument);
   for (const float bad : {NAN, INFINITY, -INFINITY}) {
     auto broken = pose;
     broken.back().m[7] = bad;
-    EXPECT_EQ(Evaluate(*deformer_, broken).status().code(), absl::StatusCode::kInvalidArgument);
+    EXPECT_EQ(Evaluate(*deformer_, {.joints = broken}).status().code(),
+              absl::StatusCode::kInvalidArgument);
   }
   auto huge = pose;
   for (Affine& joint : huge) joint.m[0] = joint.m[5] = joint.m[10] = joint.m[3] = 3e38f;
-  const auto overflow = Evaluate(*deformer_, huge);
+  const auto overflow = Evaluate(*deformer_, {.joints = huge});
   if (!overflow.ok()) {
     EXPECT_EQ(overflow.status().code(), absl::StatusCode::kInvalidArgument) << overflow.status();
   }

@@ -2,17 +2,19 @@
 #pragma once
 
 #include <absl/status/statusor.h>
+#include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <cstring>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "core/deform/engine/deformer.h"
 #include "core/deform/implicit/field/poisson_disk.h"
+#include "tests/support/compare.h"
 
 namespace sinew::testing {
 
@@ -23,14 +25,13 @@ struct Frame {
   std::array<float, 6> bounds{};
 
   bool SameBits(const Frame& other) const {
-    return std::memcmp(positions.data(), other.positions.data(), positions.size() * 12) == 0 &&
-           std::memcmp(normals.data(), other.normals.data(), normals.size() * 12) == 0 &&
-           std::memcmp(tangents.data(), other.tangents.data(), tangents.size() * 16) == 0 &&
-           vertex_status == other.vertex_status;
+    return testing::SameBits(positions, other.positions) &&
+           testing::SameBits(normals, other.normals) &&
+           testing::SameBits(tangents, other.tangents) && vertex_status == other.vertex_status;
   }
 };
 
-inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, std::span<const Affine> joints,
+inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, const Pose& pose,
                                       const Task& task = Task()) {
   Frame frame;
   frame.positions.resize(deformer.vertices());
@@ -42,14 +43,18 @@ inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, std::span<const 
                .tangents = std::as_writable_bytes(std::span(frame.tangents)),
                .vertex_status = std::as_writable_bytes(std::span(frame.vertex_status))};
   Workspace workspace;
-  const absl::Status status = deformer.Evaluate({.joints = joints}, out, workspace, nullptr, task);
+  const absl::Status status = deformer.Evaluate(pose, out, workspace, nullptr, task);
   if (!status.ok()) return status;
   frame.bounds = out.bounds;
   return frame;
 }
 
-inline double Distance(const Vec3d& a, const Vec3d& b) {
-  return std::sqrt(Dot(a - b, a - b));
+inline Frame Must(const Deformer& deformer, const Pose& pose, const Task& task = Task()) {
+  absl::StatusOr<Frame> frame = Evaluate(deformer, pose, task);
+  EXPECT_TRUE(frame.ok()) << frame.status();
+  if (frame.ok()) return *std::move(frame);
+  return {.positions = std::vector<Vec3f>(deformer.vertices()),
+          .normals = std::vector<Vec3f>(deformer.vertices())};
 }
 
 inline Vec3d Direction(const Vec4f& t) {

@@ -4,7 +4,6 @@
 #include <tbb/task_arena.h>
 
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -13,12 +12,19 @@
 #include "core/deform/engine/recipe_text.h"
 #include "core/deform/engine/registry.h"
 #include "core/simd/target.h"
+#include "tests/laws/law_frame.h"
 #include "tests/reference/shapes_reference.h"
+#include "tests/support/compare.h"
 #include "tests/support/small_rigs.h"
 #include "tests/support/tube.h"
 
 namespace sinew {
 namespace {
+
+using testing::Distance;
+using testing::Evaluate;
+using testing::Frame;
+using testing::SameBits;
 
 // Values of sway, bulge and pinch; simple fractions, so that sums of offsets are exact.
 const std::vector<float> kOn = {0.5f, 0.75f, 0.5f};
@@ -52,31 +58,9 @@ Deformer BindTo(const Rig& rig, const std::string& recipe_text) {
   return *std::move(deformer);
 }
 
-absl::StatusOr<std::vector<Vec3f>> Evaluate(const Deformer& deformer, const Pose& pose) {
-  std::vector<Vec3f> points(deformer.vertices()), normals(deformer.vertices());
-  FrameOut out{.positions = std::as_writable_bytes(std::span(points)),
-               .normals = std::as_writable_bytes(std::span(normals))};
-  Workspace workspace;
-  const absl::Status status = deformer.Evaluate(pose, out, workspace, nullptr, Task());
-  if (!status.ok()) return status;
-  points.insert(points.end(), normals.begin(), normals.end());
-  return points;
-}
-
-// Positions, then normals.
-std::vector<Vec3f> Must(const Deformer& deformer, std::span<const Affine> joints,
-                        std::span<const float> controls) {
-  auto points = Evaluate(deformer, {.joints = joints, .controls = controls});
-  EXPECT_TRUE(points.ok()) << points.status();
-  return points.ok() ? *std::move(points) : std::vector<Vec3f>(2 * deformer.vertices());
-}
-
-bool SameBits(std::span<const Vec3f> a, std::span<const Vec3f> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-}
-
-double Distance(const Vec3d& a, const Vec3d& b) {
-  return std::sqrt(Dot(a - b, a - b));
+Frame Must(const Deformer& deformer, std::span<const Affine> joints,
+           std::span<const float> controls) {
+  return testing::Must(deformer, {.joints = joints, .controls = controls});
 }
 
 double Tolerance() {
@@ -99,7 +83,8 @@ TEST_P(ShapesLaws, RigidMotionCarriesMovedPoints) {
     const AffineD motion = testing::RigidMotion({0.36, 0.48, 0.8}, 137, {far, -far, 2 * far});
     const auto frame = Must(deformer, testing::Moved(motion, testing::RestPose(rig())), kOn);
     for (std::size_t v = 0; v < points.size(); ++v) {
-      ASSERT_LE(Distance(Apply(motion, points[v]), ToDouble(frame[v])), Tolerance() * (1 + far))
+      ASSERT_LE(Distance(Apply(motion, points[v]), ToDouble(frame.positions[v])),
+                Tolerance() * (1 + far))
           << "vertex " << v;
     }
   }
@@ -116,7 +101,7 @@ TEST_P(ShapesLaws, SingleJointVertexFollowsMatrix) {
     for (const std::uint32_t v : target.vertices) {
       ASSERT_EQ(rig().influences().bindings(v).size(), 1u);
       ASSERT_LE(Distance(Apply(skin[rig().influences().bindings(v).front()], points[v]),
-                         ToDouble(frame[v])),
+                         ToDouble(frame.positions[v])),
                 Tolerance())
           << "vertex " << v;
       tested += Distance(points[v], rest()[v]) > 0.05 ? 1 : 0;
@@ -131,10 +116,10 @@ TEST_P(ShapesLaws, ZeroControlsGiveBitsWithoutShapes) {
   for (const double degrees : {0.0, 80.0, 150.0}) {
     const auto pose = testing::BendPose(rig(), degrees);
     const auto expected = Must(without, pose, kOn);
-    EXPECT_TRUE(SameBits(expected, Must(with, pose, kOff))) << degrees;
-    EXPECT_TRUE(SameBits(expected, Must(with, pose, {}))) << degrees << ", defaults";
-    EXPECT_TRUE(SameBits(expected, Must(weak, pose, kOn))) << degrees << ", strength 0";
-    EXPECT_FALSE(SameBits(expected, Must(with, pose, kOn))) << degrees << ", turned on";
+    EXPECT_TRUE(expected.SameBits(Must(with, pose, kOff))) << degrees;
+    EXPECT_TRUE(expected.SameBits(Must(with, pose, {}))) << degrees << ", defaults";
+    EXPECT_TRUE(expected.SameBits(Must(weak, pose, kOn))) << degrees << ", strength 0";
+    EXPECT_FALSE(expected.SameBits(Must(with, pose, kOn))) << degrees << ", turned on";
   }
 }
 
@@ -143,8 +128,10 @@ TEST_P(ShapesLaws, OffsetsAreLinearPerVertex) {
   const Deformer deformer = shaped();
   const auto points = moved_rest(), still = rest();
   for (const auto& pose : {testing::BendPose(rig(), 75), testing::TwistPose(rig(), 100)}) {
-    const auto base = Must(deformer, pose, kOff), one = Must(deformer, pose, kOn);
-    const auto twice = Must(BindTo(rig(), "shapes(strength=2) | " + GetParam()), pose, kOn);
+    const auto base = Must(deformer, pose, kOff).positions,
+               one = Must(deformer, pose, kOn).positions,
+               twice =
+                   Must(BindTo(rig(), "shapes(strength=2) | " + GetParam()), pose, kOn).positions;
     std::size_t at_rest = 0;
     for (std::size_t v = 0; v < points.size(); ++v) {
       const Vec3d first = ToDouble(one[v]) - ToDouble(base[v]);
@@ -161,7 +148,7 @@ TEST_P(ShapesLaws, OffsetsAreLinearPerVertex) {
 
 TEST_P(ShapesLaws, ThreadsIsaAndSavingDoNotChangeBits) {
   const auto pose = testing::BendPose(rig(), 80);
-  std::vector<Vec3f> scalar;
+  Frame scalar;
   for (const Isa isa : SupportedIsas()) {
     ASSERT_TRUE(ForceIsa(isa).ok());
     const Deformer deformer = shaped();
@@ -169,8 +156,8 @@ TEST_P(ShapesLaws, ThreadsIsaAndSavingDoNotChangeBits) {
       tbb::task_arena arena(threads);
       arena.execute([&] {
         const auto frame = Must(deformer, pose, kOn);
-        if (scalar.empty()) scalar = frame;
-        EXPECT_TRUE(SameBits(scalar, frame)) << IsaName(isa) << ", " << threads << " threads";
+        if (scalar.positions.empty()) scalar = frame;
+        EXPECT_TRUE(scalar.SameBits(frame)) << IsaName(isa) << ", " << threads << " threads";
       });
     }
   }
@@ -182,7 +169,7 @@ TEST_P(ShapesLaws, ThreadsIsaAndSavingDoNotChangeBits) {
   ASSERT_TRUE(reader.ok());
   const auto loaded = Deformer::Load(*reader);
   ASSERT_TRUE(loaded.ok()) << loaded.status();
-  EXPECT_TRUE(SameBits(scalar, Must(*loaded, pose, kOn)));
+  EXPECT_TRUE(scalar.SameBits(Must(*loaded, pose, kOn)));
 }
 
 TEST_P(ShapesLaws, AnyControlGivesFinitePointsOrError) {
@@ -196,8 +183,10 @@ TEST_P(ShapesLaws, AnyControlGivesFinitePointsOrError) {
       EXPECT_GT(std::abs(value), 1e20f) << frame.status();
       continue;
     }
-    for (const Vec3f& p : *frame) {
-      ASSERT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) << value;
+    for (const auto* values : {&frame->positions, &frame->normals}) {
+      for (const Vec3f& p : *values) {
+        ASSERT_TRUE(std::isfinite(p.x) && std::isfinite(p.y) && std::isfinite(p.z)) << value;
+      }
     }
   }
 }
@@ -227,12 +216,10 @@ TEST(ShapesLaw, LbsAndDqsEqualDisplacedRigBitwise) {
   for (const std::string recipe_text : {"lbs", "lbs(max_influences=1)", "dqs", "dqs(blend=0.5)"}) {
     const auto expected = Must(BindTo(rig, recipe_text), pose, kOff);
     const auto frame = Must(BindTo(ShapedTube(), "shapes | " + recipe_text), pose, kOn);
-    EXPECT_TRUE(
-        SameBits(std::span(expected).first(points.size()), std::span(frame).first(points.size())))
-        << recipe_text;
+    EXPECT_TRUE(SameBits(expected.positions, frame.positions)) << recipe_text;
     // Normals of the displaced surface: the rig of displaced points has the same ones.
-    for (std::size_t v = points.size(); v < frame.size(); ++v) {
-      ASSERT_LE(Distance(ToDouble(expected[v]), ToDouble(frame[v])), 1e-5);
+    for (std::size_t v = 0; v < points.size(); ++v) {
+      ASSERT_LE(Distance(ToDouble(expected.normals[v]), ToDouble(frame.normals[v])), 1e-5);
     }
   }
 }
@@ -243,7 +230,7 @@ TEST(ShapesLaw, ZeroShapesChangeNoBit) {
     const auto pose = testing::BendPose(ShapedTube(), 60);
     const auto expected = Must(BindTo(ShapedTube(), method.example), pose, kOff);
     const auto frame = Must(BindTo(ShapedTube(), "shapes | " + method.example), pose, kOff);
-    EXPECT_TRUE(SameBits(expected, frame)) << method.name;
+    EXPECT_TRUE(expected.SameBits(frame)) << method.name;
   }
 }
 

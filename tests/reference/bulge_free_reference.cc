@@ -5,15 +5,13 @@
 #include <cmath>
 
 #include "core/surface/adjacency.h"
+#include "tests/support/compare.h"
 
 namespace sinew::reference {
 namespace {
 
+using testing::Distance;
 using Matrix = Eigen::Matrix<double, 3, 3, Eigen::RowMajor>;
-
-double Distance(const Vec3d& a, const Vec3d& b) {
-  return std::sqrt(Dot(a - b, a - b));
-}
 
 Eigen::Vector3d ToEigen(const Vec3d& v) {
   return {v.x, v.y, v.z};

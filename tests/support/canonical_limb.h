@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cmath>
-#include <cstring>
 #include <span>
 #include <vector>
 
 #include "core/deform/implicit/field/limb_field.h"
 #include "core/deform/implicit/field/poisson_disk.h"
 #include "core/rig/posed_rig.h"
+#include "tests/support/compare.h"
 #include "tests/support/run_method.h"
 #include "tests/support/tube.h"
 
@@ -164,15 +164,6 @@ inline std::vector<Vec3d> Cloud(const Vec3d& centre, const Vec3d& half, std::siz
     points.push_back(ToDouble(ToFloat(centre + Vec3d{u.x * half.x, u.y * half.y, u.z * half.z})));
   }
   return points;
-}
-
-inline bool SameBits(std::span<const FieldPoint> a, std::span<const FieldPoint> b) {
-  if (a.size() != b.size()) return false;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    // Bitwise: -0 and 0 differ.
-    if (std::memcmp(&a[i], &b[i], sizeof(FieldPoint)) != 0) return false;
-  }
-  return true;
 }
 
 }  // namespace sinew::testing

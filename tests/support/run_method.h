@@ -18,6 +18,7 @@
 #include "core/rig/posed_rig.h"
 #include "core/rig/rig.h"
 #include "core/surface/rig_surface.h"
+#include "tests/support/compare.h"
 
 namespace sinew::testing {
 
@@ -103,11 +104,6 @@ inline std::vector<Vec3d> RestPoints(const Rig& rig) {
   std::vector<Vec3d> points;
   for (const Vec3f& p : rig.mesh().positions()) points.push_back(ToDouble(p));
   return points;
-}
-
-inline double Distance(const Vec3d& a, const Vec3d& b) {
-  const Vec3d d = a - b;
-  return std::sqrt(Dot(d, d));
 }
 
 // Largest distance between corresponding points; infinite if a value is not finite or the counts

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "core/muscle/muscle_path.h"
+#include "tests/support/compare.h"
 #include "tests/unit/core/muscle/two_joints.h"
 
 namespace sinew {
@@ -14,6 +15,7 @@ namespace {
 
 using std::numbers::pi;
 using testing::At;
+using testing::Distance;
 using testing::OnLower;
 using testing::OnUpper;
 using testing::Tables;
@@ -30,10 +32,6 @@ WrapSolid Cylinder(double radius, double rest_angle) {
           .axis = {0, 0, 1},
           .radius = radius,
           .rest_angle = rest_angle};
-}
-
-double Distance(const Vec3d& a, const Vec3d& b) {
-  return std::sqrt(Dot(a - b, a - b));
 }
 
 TEST(MusclePath, CylinderWrapIsTangentsAndArc) {

@@ -7,6 +7,7 @@
 #include <numbers>
 #include <type_traits>
 
+#include "core/base/vectors.h"
 #include "core/deform/lbs/lbs.h"
 #include "core/surface/normals.h"
 #include "tests/support/run_method.h"
@@ -63,10 +64,6 @@ Surface Finish(const Rig& rig, std::span<const Affine> pose) {
 double Degrees(const Vec3d& a, const Vec3d& b) {
   const Vec3d c = Cross(a, b);
   return std::atan2(std::sqrt(Dot(c, c)), Dot(a, b)) * 180 / std::numbers::pi;
-}
-
-Vec3d Unit(const Vec3d& v) {
-  return (1 / std::sqrt(Dot(v, v))) * v;
 }
 
 // Linear blend position of the point (x, angle) of the reference tube, in double.

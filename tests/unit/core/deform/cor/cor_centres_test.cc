@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <stop_token>
 #include <string>
 
 #include "core/deform/cor/cor.h"
 #include "tests/reference/cor_reference.h"
+#include "tests/support/compare.h"
 #include "tests/support/small_rigs.h"
 #include "tests/unit/core/deform/cor/bound_cor.h"
 
@@ -25,6 +25,7 @@ using testing::MaxDistance;
 using testing::NamedRig;
 using testing::NoisyWeights;
 using testing::RestPoints;
+using testing::SameBits;
 using testing::TubeOptions;
 using testing::TubeRig;
 using testing::TubeSource;
@@ -292,10 +293,6 @@ TEST(CorCentres, GroupingBoundsWork) {
   EXPECT_TRUE(plan.grouped);
   EXPECT_LT(plan.blur, 1e-3);
   EXPECT_LT(plan.work(params.sigma), 2e10);
-}
-
-bool SameBits(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(Vec3d)) == 0;
 }
 
 TEST(CorCentres, SameBitsForAnyThreadCount) {

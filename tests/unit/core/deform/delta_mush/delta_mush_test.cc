@@ -4,13 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
-#include <cstring>
 
 #include "core/deform/lbs/lbs.h"
 #include "tests/reference/ddm_reference.h"
 #include "tests/reference/delta_mush_reference.h"
 #include "tests/reference/dqs_reference.h"
 #include "tests/reference/lbs_reference.h"
+#include "tests/support/compare.h"
 #include "tests/support/small_rigs.h"
 #include "tests/support/tube.h"
 #include "tests/unit/core/deform/delta_mush/posed_stage.h"
@@ -26,6 +26,7 @@ using testing::MushOf;
 using testing::RestPoints;
 using testing::RestPose;
 using testing::RunMethod;
+using testing::SameBits;
 using testing::SkinMatrices;
 using testing::TubeOptions;
 using testing::TubeRig;
@@ -146,10 +147,6 @@ TEST(DeltaMush, DetailKeepsLength) {
     longest = std::max(longest, length);
   }
   EXPECT_GT(longest, 0.05);
-}
-
-bool SameBits(const AlignedVector<PointBlock>& a, const AlignedVector<PointBlock>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(a[0])) == 0;
 }
 
 TEST(DeltaMush, NoStepsKeepsInputBits) {

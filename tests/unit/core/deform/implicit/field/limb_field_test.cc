@@ -7,6 +7,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "core/base/vectors.h"
 #include "core/simd/target.h"
 #include "tests/reference/field_reference.h"
 #include "tests/support/canonical_limb.h"
@@ -24,10 +25,6 @@ using testing::FieldInPose;
 using testing::FieldPoint;
 using testing::RestPose;
 using testing::SameBits;
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 TEST(CompactFieldReference, MatchesTable) {
   EXPECT_DOUBLE_EQ(reference::CompactField(0), 0.5);

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstdio>
 
+#include "core/base/vectors.h"
 #include "tests/support/canonical_limb.h"
 
 namespace sinew {
@@ -16,10 +17,6 @@ using testing::CanonicalLimb;
 using testing::FieldInPose;
 using testing::FieldPoint;
 using testing::RestPoints;
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
-}
 
 // Distance to the bones of the bent limb.
 double FromBones(const Vec3d& p, double radians) {

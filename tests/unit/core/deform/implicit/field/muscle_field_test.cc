@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "core/base/vectors.h"
 #include "core/muscle/muscle_shape.h"
 #include "core/simd/target.h"
 #include "tests/reference/muscle_reference.h"
@@ -35,10 +36,6 @@ Sample Evaluate(const MuscleShape& shape, const Vec3d& at) {
   }
   EvaluateMuscle(shape, 0, points, out);
   return {out.value[5], {out.x[5], out.y[5], out.z[5]}};
-}
-
-double Length(const Vec3d& v) {
-  return std::sqrt(Dot(v, v));
 }
 
 Muscle Straight(MuscleProfile profile) {

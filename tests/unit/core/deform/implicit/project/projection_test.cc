@@ -6,12 +6,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <numeric>
 #include <utility>
 
 #include "core/simd/target.h"
 #include "tests/reference/implicit_reference.h"
+#include "tests/support/compare.h"
 #include "tests/unit/core/deform/implicit/limb_projection.h"
 
 namespace sinew {
@@ -22,6 +22,7 @@ using testing::LimbProjection;
 using testing::MaxDistance;
 using testing::Projected;
 using testing::RoundedLimb;
+using testing::SameBits;
 using testing::SkinMatrices;
 
 const RoundedLimb& RestLimb() {
@@ -36,10 +37,6 @@ const LimbProjection& Cylinder() {
 
 RoundedLimb PosedLimb(std::span<const Affine> pose) {
   return RoundedLimb(SkinMatrices(Cylinder().rig(), pose));
-}
-
-bool SameBits(std::span<const PointBlock> a, std::span<const PointBlock> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
 }
 
 // Rest mesh blocks, as a stage would pass them that does nothing.

@@ -3,7 +3,6 @@
 #include <tbb/task_arena.h>
 
 #include <cmath>
-#include <cstring>
 #include <limits>
 #include <map>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "core/deform/engine/recipe_text.h"
 #include "core/deform/method/vertex_status.h"
 #include "core/simd/target.h"
+#include "tests/support/compare.h"
 #include "tests/support/run_method.h"
 #include "tests/unit/core/deform/implicit/track/limb_sequence.h"
 
@@ -19,10 +19,7 @@ namespace sinew {
 namespace {
 
 using testing::LimbSequence;
-
-bool SameBits(std::span<const Vec3d> a, std::span<const Vec3d> b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size_bytes()) == 0;
-}
+using testing::SameBits;
 
 TEST(TrackingLaws, KeepsRestBits) {
   LimbSequence limb(0.02f);
