@@ -61,6 +61,25 @@ inline std::vector<Affine> StretchedPose(const Rig& rig) {
   return pose;
 }
 
+// Every joint shifted differently, none turned.
+inline std::vector<Affine> Shifted(std::vector<Affine> pose) {
+  for (std::size_t j = 0; j < pose.size(); ++j) {
+    pose[j].m[3] += 0.25f * static_cast<float>(j);
+    pose[j].m[7] -= static_cast<float>(j * j) * 0.125f;
+  }
+  return pose;
+}
+
+// Motions of a whole character.
+inline std::vector<AffineD> AffineMotions() {
+  return {RigidMotion({1, 2, 3}, 200, {1, -2, 3}),
+          ScaleMotion({2, 2, 2}),
+          ScaleMotion({-1, 1, 1}),
+          ScaleMotion({0, 1, 1}),
+          Compose(RigidMotion({1, 2, 3}, 70, {1, 2, 3}), ScaleMotion({3, 0.5, 1})),
+          {{1, 0.5, 0, 1, 0, 0.8, -0.25, 2, 0.125, 0, 1.5, 3}}};
+}
+
 // No pose has two joints exactly 180 degrees apart, where both ways of blending are valid.
 inline std::vector<std::vector<Affine>> HardPoses(const Rig& rig) {
   return {RestPose(rig),

@@ -7,6 +7,7 @@
 
 #include "core/deform/cor/cor_centres.h"
 #include "core/deform/cor/cor_surface.h"
+#include "tests/support/random.h"
 #include "tests/support/run_method.h"
 #include "tests/support/tube.h"
 
@@ -24,18 +25,6 @@ inline std::vector<Vec3d> Centres(const Rig& rig, const CorParams& params = {},
   for (Vec3d& p : centres) p = p + rig.mesh().centre();
   return centres;
 }
-
-// The same numbers on every machine, in [0, 1).
-class Random {
- public:
-  float Next() {
-    state_ = state_ * 1664525u + 1013904223u;
-    return static_cast<float>(state_ >> 8) * 0x1p-24f;
-  }
-
- private:
-  std::uint32_t state_ = 12345;
-};
 
 // Replaces a tube's weights by weight(x, around, joint), normalised.
 template <class Weight>

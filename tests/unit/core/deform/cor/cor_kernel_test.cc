@@ -4,44 +4,22 @@
 
 #include <cmath>
 #include <cstdint>
-#include <cstring>
 #include <vector>
 
 #include "core/base/aligned.h"
 #include "core/deform/kernels/centre_blend_kernel.h"
 #include "core/deform/kernels/linear_blend_kernel.h"
-#include "core/simd/target.h"
+#include "tests/support/compare.h"
+#include "tests/support/kernel_input.h"
+#include "tests/support/random.h"
 
 namespace sinew {
 namespace {
 
-class Random {
- public:
-  float Next() {
-    state_ = state_ * 1664525u + 1013904223u;
-    return static_cast<float>(state_ >> 8) * 0x1p-24f;
-  }
-
- private:
-  std::uint32_t state_ = 4711;
-};
-
-template <class Values>
-bool SameBits(const Values& a, const Values& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof a[0]) == 0;
-}
-
-// On every instruction set `run` must give the scalar bits.
-template <class Run>
-void ExpectSameBits(Run run) {
-  ASSERT_TRUE(ForceIsa(Isa::kScalar).ok());
-  const auto scalar = run();
-  for (const Isa isa : SupportedIsas()) {
-    ASSERT_TRUE(ForceIsa(isa).ok());
-    EXPECT_TRUE(SameBits(scalar, run())) << IsaName(isa);
-  }
-  ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
-}
+using testing::ExpectInvariantToQuaternionSigns;
+using testing::ExpectSameBitsInPlace;
+using testing::ExpectSameBitsOnEveryIsa;
+using testing::SameBits;
 
 std::vector<double> Sum(const std::vector<CorSample>& samples, float aj, float ak) {
   alignas(64) float j[16], k[16];
@@ -84,46 +62,19 @@ TEST(CorKernel, SumsForAnySampleCount) {
 }
 
 TEST(CorKernel, SameBitsOnEveryInstructionSet) {
-  Random random;
+  testing::Random random;
   std::vector<CorSample> samples;
   for (int i = 0; i < 1000; ++i) {
     samples.push_back({random.Next(), random.Next(), random.Next(), random.Next() - 0.5f,
                        random.Next() - 0.5f, random.Next() - 0.5f});
   }
-  ExpectSameBits([&] { return Sum(samples, 14, 11); });
+  ExpectSameBitsOnEveryIsa([&] { return Sum(samples, 14, 11); });
 }
 
-// Stretched and rigid joints, quaternions of both signs, two sets of weights.
-struct BlendInput {
+// Two sets of weights, and centres.
+struct BlendInput : testing::KernelInput {
   BlendInput() {
-    Random random;
-    offset = {0};
-    for (std::size_t b = 0; b < kBlocks; ++b) {
-      for (std::size_t k = 0; k <= b; ++k) {
-        entry.push_back(static_cast<std::uint16_t>((b + k) % kJoints));
-        for (std::size_t i = 0; i < 16; ++i) {
-          turn.push_back(k == 0 ? 0.6f : 0.4f * random.Next() / 6);
-          weights.push_back(k == 0 ? 0.5f : 0.5f * random.Next() / 6);
-        }
-      }
-      offset.push_back(static_cast<std::uint32_t>(entry.size()));
-    }
-    for (std::size_t j = 0; j < kJoints; ++j) {
-      float q[4], length = 0;
-      for (float& c : q) {
-        c = random.Next() - 0.5f;
-        length += c * c;
-      }
-      for (const float c : q) quats.push_back(c / std::sqrt(length));
-      quats.insert(quats.end(), 4, 0.0f);
-      for (int i = 0; i < 12; ++i) skin.push_back(2 * random.Next() - 1);
-      for (int i = 0; i < 9; ++i) stretch.push_back(0.3f * (random.Next() - 0.5f));
-      stretch.insert(stretch.end(), {j % 2 == 0 ? 1.0f : 0.0f, 0, 0});
-    }
-    for (std::size_t i = 0; i < kBlocks * 48; ++i) {
-      in.push_back(4 * (random.Next() - 0.5f));
-      centre.push_back(4 * (random.Next() - 0.5f));
-    }
+    for (std::size_t i = 0; i < kJoints * 12; ++i) skin.push_back(2 * random.Next() - 1);
   }
 
   void Run(float* out) const {
@@ -145,34 +96,20 @@ struct BlendInput {
     return out;
   }
 
-  static constexpr std::size_t kBlocks = 7, kJoints = 9;
-  std::vector<std::uint32_t> offset;
-  std::vector<std::uint16_t> entry;
-  AlignedVector<float> turn, weights, quats, skin, stretch, centre, in;
+  AlignedVector<float> turn = Weights(0.6f), weights = Weights(0.5f), centre = Points(), skin;
 };
 
 TEST(CentreBlendKernel, SameBitsOnEveryInstructionSet) {
   const BlendInput input;
-  ExpectSameBits([&] { return input.Result(); });
+  ExpectSameBitsOnEveryIsa([&] { return input.Result(); });
 }
 
 TEST(CentreBlendKernel, AllowsInPlaceOutput) {
-  BlendInput input;
-  const auto want = input.Result();
-  input.Run(input.in.data());
-  EXPECT_TRUE(SameBits(want, input.in));
+  ExpectSameBitsInPlace(BlendInput());
 }
 
 TEST(CentreBlendKernel, InvariantToQuaternionSigns) {
-  const BlendInput input;
-  const auto want = input.Result();
-  for (unsigned flips = 1; flips < 512; flips += 7) {
-    BlendInput flipped = input;
-    for (std::size_t i = 0; i < flipped.quats.size(); ++i) {
-      if ((flips >> (i / 8)) & 1) flipped.quats[i] = -flipped.quats[i];
-    }
-    EXPECT_TRUE(SameBits(want, flipped.Result())) << flips;
-  }
+  ExpectInvariantToQuaternionSigns(BlendInput());
 }
 
 TEST(CentreBlendKernel, CentreAtPointGivesLinearBlend) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <span>
 
 #include "core/deform/dqs/dqs.h"
@@ -12,12 +11,14 @@
 #include "tests/reference/cor_reference.h"
 #include "tests/support/continuity.h"
 #include "tests/support/posing.h"
+#include "tests/support/random.h"
 #include "tests/support/small_rigs.h"
 #include "tests/unit/core/deform/cor/bound_cor.h"
 
 namespace sinew {
 namespace {
 
+using testing::AffineMotions;
 using testing::BendPose;
 using testing::ExpectHalvedSteps;
 using testing::ExpectStretchSetsInSmoothly;
@@ -28,15 +29,13 @@ using testing::NamedRig;
 using testing::PosedTolerance;
 using testing::RestPoints;
 using testing::RestPose;
-using testing::RigidMotion;
 using testing::RunMethod;
-using testing::ScaledPose;
-using testing::ScaleMotion;
+using testing::Shifted;
 using testing::SkinMatrices;
+using testing::Transformed;
 using testing::TubeOptions;
 using testing::TubeRig;
 using testing::TubeWeights;
-using testing::TurnPose;
 using testing::TwistPose;
 using testing::ValueOrDie;
 
@@ -120,23 +119,17 @@ TEST(Cor, OneInfluenceHasLinearBlendBits) {
 
 TEST(Cor, EqualsLinearBlendForTranslations) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
-  std::vector<Affine> pose = RestPose(rig);
-  for (std::size_t j = 0; j < pose.size(); ++j) {
-    pose[j].m[3] += 0.25f * static_cast<float>(j);
-    pose[j].m[7] -= static_cast<float>(j * j) * 0.125f;
-  }
+  const auto pose = Shifted(RestPose(rig));
   EXPECT_LT(MaxDistance(RunMethod<Cor>(rig, {}, pose).points, RunMethod<Lbs>(rig, {}, pose).points),
             2e-6);
 }
 
 TEST(Cor, CommonAffineMotionIsExact) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
-  for (const Vec3d& scale : {Vec3d{2, 2, 2}, {3, 0.5, 1}, {-1, 1, 1}}) {
-    const AffineD motion = Compose(RigidMotion({1, 2, 3}, 70, {1, 2, 3}), ScaleMotion(scale));
-    const auto posed = RunMethod<Cor>(rig, {}, Moved(motion, RestPose(rig))).points;
-    auto want = RestPoints(rig);
-    for (Vec3d& p : want) p = Apply(motion, p);
-    EXPECT_LT(MaxDistance(posed, want), 1e-5);
+  for (const AffineD& motion : AffineMotions()) {
+    EXPECT_LT(MaxDistance(RunMethod<Cor>(rig, {}, Moved(motion, RestPose(rig))).points,
+                          Transformed(motion, RestPoints(rig))),
+              1e-5);
   }
 }
 

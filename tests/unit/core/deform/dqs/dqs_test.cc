@@ -3,14 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include <cstring>
-
 #include "core/deform/dqs/dqs_kernel.h"
 #include "core/deform/lbs/lbs.h"
-#include "core/simd/target.h"
 #include "tests/reference/dqs_reference.h"
 #include "tests/reference/lbs_reference.h"
 #include "tests/support/continuity.h"
+#include "tests/support/kernel_input.h"
 #include "tests/support/posing.h"
 #include "tests/support/run_method.h"
 #include "tests/support/small_rigs.h"
@@ -19,6 +17,7 @@
 namespace sinew {
 namespace {
 
+using testing::AffineMotions;
 using testing::AllRigs;
 using testing::BendPose;
 using testing::ExpectHalvedSteps;
@@ -28,7 +27,6 @@ using ::testing::HasSubstr;
 using testing::MaxDistance;
 using testing::Moved;
 using testing::NamedRig;
-using testing::PosedMesh;
 using testing::PosedTolerance;
 using testing::RestPoints;
 using testing::RestPose;
@@ -36,11 +34,12 @@ using testing::RigidMotion;
 using testing::RunMethod;
 using testing::ScaledPose;
 using testing::ScaleMotion;
+using testing::Shifted;
 using testing::SkinMatrices;
+using testing::Transformed;
 using testing::TubeOptions;
 using testing::TubeRig;
 using testing::TubeWeights;
-using testing::TurnPose;
 using testing::TwistPose;
 
 DqsParams Params(float blend, std::uint32_t max_influences = 0, const char* map = "") {
@@ -96,11 +95,7 @@ TEST(SkinningTable, TubeVolumes) {
 
 TEST(Dqs, EqualsLinearBlendForTranslations) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
-  std::vector<Affine> pose = RestPose(rig);
-  for (std::size_t j = 0; j < pose.size(); ++j) {
-    pose[j].m[3] += 0.25f * static_cast<float>(j);
-    pose[j].m[7] -= static_cast<float>(j * j) * 0.125f;
-  }
+  const auto pose = Shifted(RestPose(rig));
   EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, pose).points, RunMethod<Lbs>(rig, {}, pose).points),
             1e-6);
 }
@@ -118,12 +113,9 @@ TEST(Dqs, OneInfluenceFollowsItsMatrix) {
 
 TEST(Dqs, CommonAffineMotionIsExact) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
-  const AffineD shear = {{1, 0.5, 0, 1, 0, 0.8, -0.25, 2, 0.125, 0, 1.5, 3}};
-  for (const AffineD& motion : {RigidMotion({1, 2, 3}, 200, {1, -2, 3}), ScaleMotion({2, 2, 2}),
-                                ScaleMotion({-1, 1, 1}), ScaleMotion({0, 1, 1}), shear}) {
-    auto want = RestPoints(rig);
-    for (Vec3d& p : want) p = Apply(motion, p);
-    EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, RestPose(rig))).points, want),
+  for (const AffineD& motion : AffineMotions()) {
+    EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, RestPose(rig))).points,
+                          Transformed(motion, RestPoints(rig))),
               1e-5);
   }
 }
@@ -133,9 +125,8 @@ TEST(Dqs, CommonAffineMotionIsExact) {
 TEST(Dqs, MirroredCharacterRotatesWithRoot) {
   const Rig rig = TubeRig();
   const auto mirrored = Moved(ScaleMotion({1, -1, 1}), BendPose(rig, 100));
-  auto want = RunMethod<Dqs>(rig, {}, mirrored).points;
   const AffineD motion = RigidMotion({1, 1, 1}, 50, {1, 2, 3});
-  for (Vec3d& p : want) p = Apply(motion, p);
+  const auto want = Transformed(motion, RunMethod<Dqs>(rig, {}, mirrored).points);
   EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, mirrored)).points, want), 2e-5);
 }
 
@@ -145,9 +136,9 @@ TEST(Dqs, FollowsFullTurnsOfRoot) {
     const auto still = RunMethod<Dqs>(rig, {}, pose).points;
     for (int degrees = 0; degrees <= 720; degrees += 15) {
       const AffineD motion = RigidMotion({1, -1, 2}, degrees, {0.5, 0, 1});
-      auto want = still;
-      for (Vec3d& p : want) p = Apply(motion, p);
-      EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, pose)).points, want), 2e-5)
+      EXPECT_LT(MaxDistance(RunMethod<Dqs>(rig, {}, Moved(motion, pose)).points,
+                            Transformed(motion, still)),
+                2e-5)
           << degrees;
     }
   }
@@ -246,42 +237,15 @@ TEST(Dqs, CheckRejectsInconsistentTables) {
   EXPECT_TRUE(refused([](Dqs& d) { d.table.joints.entry[0] = 7; }));
 }
 
-// A kernel input with all features: stretched and rigid joints, mixed lanes, quaternions of both
-// signs.
-struct KernelInput {
-  explicit KernelInput(bool mixed) {
-    const std::size_t blocks = 7, joints = 9;
-    std::uint32_t random = 12345;
-    const auto next = [&] {
-      random = random * 1664525u + 1013904223u;
-      return static_cast<float>(random >> 8) * 0x1p-24f;
-    };
-    offset = {0};
-    for (std::size_t b = 0; b < blocks; ++b) {
-      for (std::size_t k = 0; k <= b; ++k) {
-        entry.push_back(static_cast<std::uint16_t>((b + k) % joints));
-        for (std::size_t i = 0; i < 16; ++i) weights.push_back(k == 0 ? 0.6f : 0.4f * next() / 6);
-      }
-      offset.push_back(static_cast<std::uint32_t>(entry.size()));
-    }
-    for (std::size_t j = 0; j < joints; ++j) {
-      float q[4], length = 0;
-      for (float& c : q) {
-        c = next() - 0.5f;
-        length += c * c;
-      }
-      for (const float c : q) quats.push_back(c / std::sqrt(length));
-      for (int i = 0; i < 4; ++i) quats.push_back(next() - 0.5f);
-      for (int i = 0; i < 9; ++i) stretch.push_back(0.3f * (next() - 0.5f));
-      stretch.insert(stretch.end(), {j % 2 == 0 ? 1.0f : 0.0f, 0, 0});
-    }
-    for (std::size_t i = 0; i < blocks * 48; ++i) in.push_back(4 * (next() - 0.5f));
-    for (std::size_t i = 0; mixed && i < blocks * 48; ++i) linear.push_back(next());
-    for (std::size_t i = 0; mixed && i < blocks * 16; ++i) blend.push_back(i % 3 == 0 ? 1 : next());
+// mixed: with lanes that blend with linear blending.
+struct DqsInput : testing::KernelInput {
+  explicit DqsInput(bool mixed) {
+    if (!mixed) return;
+    linear = Points();
+    for (std::size_t i = 0; i < kBlocks * 16; ++i) blend.push_back(i % 3 == 0 ? 1 : random.Next());
   }
 
-  std::vector<float> Run() const {
-    AlignedVector<float> out(in.size());
+  void Run(float* out) const {
     DqsKernel({.pair_offset = offset.data(),
                .pair_entry = entry.data(),
                .weights = weights.data(),
@@ -289,65 +253,35 @@ struct KernelInput {
                .stretch = stretch.data(),
                .signs = signs.empty() ? nullptr : signs.data(),
                .in = in.data(),
-               .out = out.data(),
+               .out = out,
                .linear = linear.empty() ? nullptr : linear.data(),
                .blend_lanes = blend.empty() ? nullptr : blend.data(),
                .blend = 1},
-              0, offset.size() - 1);
-    return {out.begin(), out.end()};
+              0, kBlocks);
+  }
+  AlignedVector<float> Result() const {
+    AlignedVector<float> out(in.size());
+    Run(out.data());
+    return out;
   }
 
-  std::vector<std::uint32_t> offset;
-  std::vector<std::uint16_t> entry;
-  AlignedVector<float> weights, quats, stretch, signs, in, linear, blend;
+  AlignedVector<float> weights = Weights(0.6f), signs, linear, blend;
 };
-
-bool SameBits(const std::vector<float>& a, const std::vector<float>& b) {
-  return a.size() == b.size() && std::memcmp(a.data(), b.data(), a.size() * sizeof(float)) == 0;
-}
 
 TEST(DqsKernel, SameBitsOnEveryInstructionSet) {
   for (const bool mixed : {false, true}) {
-    KernelInput input(mixed);
+    DqsInput input(mixed);
     if (mixed) input.signs = {1, -1, -1, 1, 1, -1, 1, -1, 1};
-    ASSERT_TRUE(ForceIsa(Isa::kScalar).ok());
-    const std::vector<float> scalar = input.Run();
-    for (const Isa isa : SupportedIsas()) {
-      ASSERT_TRUE(ForceIsa(isa).ok());
-      EXPECT_TRUE(SameBits(scalar, input.Run())) << IsaName(isa);
-    }
-    ASSERT_TRUE(ForceIsa(Isa::kAuto).ok());
+    testing::ExpectSameBitsOnEveryIsa([&] { return input.Result(); });
   }
 }
 
 TEST(DqsKernel, InvariantToQuaternionSigns) {
-  const KernelInput input(false);
-  const std::vector<float> want = input.Run();
-  for (unsigned flips = 1; flips < 512; flips += 7) {
-    KernelInput flipped = input;
-    for (std::size_t i = 0; i < flipped.quats.size(); ++i) {
-      if ((flips >> (i / 8)) & 1) flipped.quats[i] = -flipped.quats[i];
-    }
-    EXPECT_TRUE(SameBits(want, flipped.Run())) << flips;
-  }
+  testing::ExpectInvariantToQuaternionSigns(DqsInput(false));
 }
 
 TEST(DqsKernel, AllowsInPlaceOutput) {
-  KernelInput input(true);
-  const std::vector<float> want = input.Run();
-  DqsKernel({.pair_offset = input.offset.data(),
-             .pair_entry = input.entry.data(),
-             .weights = input.weights.data(),
-             .dual_quats = input.quats.data(),
-             .stretch = input.stretch.data(),
-             .signs = nullptr,
-             .in = input.in.data(),
-             .out = input.in.data(),
-             .linear = input.linear.data(),
-             .blend_lanes = input.blend.data(),
-             .blend = 1},
-            0, input.offset.size() - 1);
-  EXPECT_TRUE(SameBits(want, {input.in.begin(), input.in.end()}));
+  testing::ExpectSameBitsInPlace(DqsInput(true));
 }
 
 }  // namespace

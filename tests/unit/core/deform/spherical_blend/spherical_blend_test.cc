@@ -3,7 +3,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
 
 #include "core/deform/dqs/dqs.h"
 #include "core/deform/lbs/lbs.h"
@@ -17,6 +16,7 @@
 namespace sinew {
 namespace {
 
+using testing::AffineMotions;
 using testing::AllRigs;
 using testing::BendPose;
 using testing::Distance;
@@ -29,6 +29,7 @@ using testing::RestPose;
 using testing::RigidMotion;
 using testing::RunMethod;
 using testing::ScaleMotion;
+using testing::Shifted;
 using testing::SkinMatrices;
 using testing::Transformed;
 using testing::TubeOptions;
@@ -116,11 +117,7 @@ TEST(SphericalBlend, OneInfluenceHasLinearBlendBits) {
 
 TEST(SphericalBlend, EqualRotationsGiveLinearBlend) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
-  std::vector<Affine> pose = Moved(RigidMotion({1, 2, 3}, 100), RestPose(rig));
-  for (std::size_t j = 0; j < pose.size(); ++j) {
-    pose[j].m[3] += 0.25f * static_cast<float>(j);
-    pose[j].m[7] -= static_cast<float>(j * j) * 0.125f;
-  }
+  const auto pose = Shifted(Moved(RigidMotion({1, 2, 3}, 100), RestPose(rig)));
   for (const BlendCentres centres : kBoth) {
     EXPECT_LT(MaxDistance(Posed(rig, centres, pose), RunMethod<Lbs>(rig, {}, pose).points), 1e-6);
   }
@@ -128,9 +125,7 @@ TEST(SphericalBlend, EqualRotationsGiveLinearBlend) {
 
 TEST(SphericalBlend, CommonAffineMotionIsExact) {
   const Rig rig = TubeRig({.joints = 5, .weights = TubeWeights::kFour});
-  const AffineD shear = {{1, 0.5, 0, 1, 0, 0.8, -0.25, 2, 0.125, 0, 1.5, 3}};
-  for (const AffineD& motion : {RigidMotion({1, 2, 3}, 200, {1, -2, 3}), ScaleMotion({2, 2, 2}),
-                                ScaleMotion({-1, 1, 1}), ScaleMotion({0, 1, 1}), shear}) {
+  for (const AffineD& motion : AffineMotions()) {
     for (const BlendCentres centres : kBoth) {
       EXPECT_LT(MaxDistance(Posed(rig, centres, Moved(motion, RestPose(rig))),
                             Transformed(motion, RestPoints(rig))),
