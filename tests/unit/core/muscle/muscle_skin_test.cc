@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <span>
 #include <vector>
 
@@ -81,8 +80,6 @@ TEST(MuscleSkin, ViaPointSkinRisesByBellySwell) {
   EXPECT_NEAR(limb.SkinRadius(0), 1, 1e-4);
   for (const double degrees : {30.0, 60.0, 90.0, 120.0}) {
     const double predicted = 1 + limb.Swell(degrees), measured = limb.SkinRadius(degrees);
-    std::printf("via, %.0f degrees: skin radius predicted %.4f, measured %.4f\n", degrees,
-                predicted, measured);
     EXPECT_NEAR(measured, predicted, 0.005);
     EXPECT_GT(measured, 1.01);
   }
@@ -91,7 +88,6 @@ TEST(MuscleSkin, ViaPointSkinRisesByBellySwell) {
 TEST(MuscleSkin, WithoutViaPointWholeLineLiftsOff) {
   const Limb limb(Biceps());
   const double predicted = 1 + limb.Swell(60), measured = limb.SkinRadius(60);
-  std::printf("bowstring, 60 degrees: predicted %.4f, measured %.4f\n", predicted, measured);
   EXPECT_GT(measured - predicted, 0.15);
 }
 
@@ -229,8 +225,6 @@ TEST(MuscleSkin, ImplicitSkinStaysOutsideBelly) {
     };
     const double with = deepest(Skin(rig, "dqs | implicit", pose));
     const double without = deepest(Skin(rig, "dqs | implicit(muscles=false)", pose));
-    std::printf("%.0f degrees: skin inside the belly %.4f, without muscles %.4f\n", degrees, with,
-                without);
     EXPECT_GE(with, -2e-3);
     EXPECT_LT(without, -0.01);
   }
@@ -256,8 +250,6 @@ TEST(MuscleSkin, ImplicitSkinRisesBySwell) {
     };
     const double predicted = 0.5 + top(pose) - rest;
     const double measured = highest("dqs | implicit");
-    std::printf("%.0f degrees: skin radius predicted %.4f, measured %.4f\n", degrees, predicted,
-                measured);
     EXPECT_NEAR(measured, predicted, 0.005);
     EXPECT_NEAR(highest("dqs | implicit(muscles=false)"), 0.5, 0.005);
   }

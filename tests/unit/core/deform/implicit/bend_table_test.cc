@@ -1,8 +1,7 @@
 // Bend and twist tables of the canonical cylinder: volumes, overlap, bulge, collapse and edges per
-// method, printed and compared with the figures of two independent programs.
+// method, compared with the figures of two independent programs.
 #include <gtest/gtest.h>
 
-#include <cstdio>
 #include <numbers>
 #include <string>
 
@@ -16,17 +15,6 @@ namespace {
 using testing::LimbFigures;
 using testing::LimbProjection;
 using testing::RoundedLimb;
-
-void Print(const std::string& row, double degrees, const LimbFigures& f) {
-  std::printf("%-34s %4.0f  %.4f %.4f %7.3f%% %.3f %.3f %.3f %.2f %.3f\n", row.c_str(), degrees,
-              f.signed_volume, f.whole, 100 * f.overlap, f.bulge, f.collapse, f.edge_rms,
-              f.edge_max, f.edge_min);
-}
-
-void PrintHead() {
-  std::printf("%-34s %4s  %s\n", "method", "deg",
-              "signed union  overlap  bulge collapse edge rms, max, min");
-}
 
 class BendTable : public ::testing::Test {
  protected:
@@ -73,31 +61,26 @@ void Expect(const LimbFigures& got, const Row& want, double volume, double edge)
 }
 
 TEST_F(BendTable, LinearBlend) {
-  PrintHead();
   for (const Row& row : {Row{60, .9869, .9869, 0, 1.015, .750, .121, 1.61},
                          Row{90, .9738, .9701, .0038, 1.010, .481, .135, 1.77},
                          Row{120, .9607, .9304, .030, 1.005, .097, .134, 1.84}}) {
     const LimbFigures got = Skinned<Lbs>(Bend(row.degrees));
-    Print("lbs", row.degrees, got);
     Expect(got, row, 6e-4, 3e-3);
     EXPECT_NEAR(got.overlap, row.overlap, 1e-3);
   }
 }
 
 TEST_F(BendTable, DualQuaternions) {
-  PrintHead();
   for (const Row& row : {Row{60, .9997, .9998, 0, 1.067, .860, .125, 1.80},
                          Row{90, .9994, .9979, .0015, 1.088, .686, .173, 2.23},
                          Row{120, .9989, .9814, .018, 1.102, .237, .159, 2.71}}) {
     const LimbFigures got = Skinned<Dqs>(Bend(row.degrees));
-    Print("dqs", row.degrees, got);
     Expect(got, row, 6e-4, 3e-3);
     EXPECT_NEAR(got.overlap, row.overlap, 1e-3);
   }
 }
 
 TEST_F(BendTable, ImplicitWithSharpUnion) {
-  PrintHead();
   for (const Row& row : {Row{60, .9975, .9972, 0, 1.000, .911, .155, 1.79},
                          Row{90, .9903, .9903, 0, 1.000, .733, .193, 2.22},
                          Row{120, .9704, .9702, .00018, 1.004, .529, .233, 2.70}}) {
@@ -106,12 +89,6 @@ TEST_F(BendTable, ImplicitWithSharpUnion) {
     published.strays = false;
     const auto run = limb_.Run<Dqs>(pose, RoundedLimb(Skin(pose)), published);
     const LimbFigures got = Measure(pose, run.points);
-    Print("dqs | implicit", row.degrees, got);
-    std::printf(
-        "  displaced %zu, divergence %zu, pit %zu, evaluations a vertex %.2f\n",
-        limb_.rig().vertices() - run.First(VertexStatus::kNotDisplaced),
-        run.First(VertexStatus::kGradientDivergence), run.First(VertexStatus::kPotentialPit),
-        static_cast<double>(run.counts.evaluations) / static_cast<double>(limb_.rig().vertices()));
     EXPECT_NEAR(got.signed_volume, row.signed_volume, 5e-4);
     EXPECT_NEAR(got.whole, testing::ExactUnion(row.degrees), 2e-3);
     EXPECT_NEAR(got.whole, row.whole, 5e-4);
@@ -129,12 +106,10 @@ TEST_F(BendTable, ImplicitWithSharpUnion) {
 }
 
 TEST_F(BendTable, ReturningWrongSidePointsRemovesOverlap) {
-  PrintHead();
   for (const double degrees : {60.0, 90.0, 120.0, 150.0}) {
     const auto pose = Bend(degrees);
     const auto run = limb_.Run<Dqs>(pose, RoundedLimb(Skin(pose)), {});
     const LimbFigures got = Measure(pose, run.points);
-    Print("dqs | implicit", degrees, got);
     EXPECT_LT(got.overlap, 1e-4);
     EXPECT_NEAR(got.whole, testing::ExactUnion(degrees), degrees > 120 ? 8e-3 : 2e-3);
     EXPECT_NEAR(got.bulge, 1, degrees > 120 ? 0.02 : 2e-3);
@@ -144,15 +119,12 @@ TEST_F(BendTable, ReturningWrongSidePointsRemovesOverlap) {
 
 // The stage's own fields, fitted to samples of the mesh.
 TEST_F(BendTable, ImplicitWithFittedFields) {
-  PrintHead();
   for (const std::uint32_t samples : {50u, 100u}) {
     for (const Row& row : {Row{60, .9966, .9966, 0, 1.013, .9, .155, 1.79},
                            Row{90, .9893, .9893, 0, 1.013, .733, .193, 2.22},
                            Row{120, .9693, .9693, 0, 1.013, .529, .233, 2.70}}) {
       const auto pose = Bend(row.degrees);
       const LimbFigures got = Measure(pose, RunImplicit({.samples = samples}, pose));
-      Print(samples == 50 ? "dqs | implicit, 50 samples" : "dqs | implicit, 100 samples",
-            row.degrees, got);
       EXPECT_NEAR(got.whole, row.whole, 3e-3);
       EXPECT_LT(got.overlap, 1e-3);
       EXPECT_LT(got.bulge, 1.03);
@@ -163,7 +135,6 @@ TEST_F(BendTable, ImplicitWithFittedFields) {
 }
 
 TEST_F(BendTable, Twist) {
-  PrintHead();
   struct Twist {
     double degrees, lbs_volume, lbs_radius, volume, lbs_rms, dqs_rms;
   };
@@ -172,16 +143,13 @@ TEST_F(BendTable, Twist) {
         Twist{135, .9117, .383, .9988, .168, .181}, Twist{179, .8965, .009, .9957, .374, .223}}) {
     const auto pose = testing::TwistPose(limb_.rig(), row.degrees);
     const LimbFigures lbs = Skinned<Lbs>(pose), dqs = Skinned<Dqs>(pose);
-    Print("lbs, twisted", row.degrees, lbs);
     EXPECT_NEAR(lbs.signed_volume, row.lbs_volume, 5e-4);
     EXPECT_NEAR(lbs.collapse, row.lbs_radius, 1e-3);
     EXPECT_NEAR(lbs.edge_rms, row.lbs_rms, 2e-3);
-    Print("dqs, twisted", row.degrees, dqs);
     EXPECT_NEAR(dqs.collapse, 1, 1e-3);
     EXPECT_NEAR(dqs.edge_rms, row.dqs_rms, 2e-3);
     const auto run = limb_.Run<Lbs>(pose, RoundedLimb(Skin(pose)), {});
     const LimbFigures got = Measure(pose, run.points);
-    Print("lbs | implicit, twisted", row.degrees, got);
     EXPECT_NEAR(got.signed_volume, row.volume, row.degrees < 170 ? 1e-3 : 4e-3);
     EXPECT_GT(got.collapse, 0.995);
   }

@@ -237,10 +237,6 @@ TEST(Implicit, TrackingClosesFoldsWithoutOverlap) {
     std::vector<Vec3d> points;
     for (const Vec3f& p : positions) points.push_back(ToDouble(p));
     const auto volumes = testing::MeasureOverlap(triangles, points);
-    std::printf("bend %.0f, %s: union %.4f, overlap %.3f %%\n", degrees,
-                state == nullptr ? "projected" : "tracked",
-                volumes.Union() / testing::CanonicalVolume(),
-                100 * volumes.overlap / testing::CanonicalVolume());
     return volumes.overlap / testing::CanonicalVolume();
   };
   StreamState state;

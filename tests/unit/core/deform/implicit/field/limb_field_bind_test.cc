@@ -117,7 +117,6 @@ TEST(LimbField, DegenerateRigsStayFinite) {
         }
       }
     }
-    std::printf("%-28s parts %zu\n", name.c_str(), field.parts());
   }
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 
 #include "core/base/vectors.h"
 #include "tests/support/canonical_limb.h"
@@ -83,8 +82,6 @@ TEST(LimbShape, CanonicalBendKeepsRadius) {
     const LimbField field = testing::BindField(rig, samples);
     for (const double degrees : {30.0, 60.0, 90.0, 120.0}) {
       const Shape shape = BendShape(field, rig, degrees);
-      std::printf("samples %u bend %g: bulge %.4f dent %.4f\n", samples, degrees, shape.bulge,
-                  shape.dent);
       EXPECT_LT(shape.bulge, samples >= 50 ? 0.008 : 0.011);
       EXPECT_LT(shape.dent, samples >= 50 ? 0.01 : 0.025);
     }

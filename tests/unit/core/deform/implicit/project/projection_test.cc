@@ -84,7 +84,6 @@ TEST(Projection, FollowsRigidMotion) {
       near += d < 1e-5 ? 1 : 0;
       farthest = std::max(farthest, d);
     }
-    std::printf("rigid motion at %.0f: %zu within 1e-5, farthest %.1e\n", degrees, near, farthest);
     // Rounding flips a threshold of the schedule at up to 1 % of the points.
     EXPECT_GE(near, still.points.size() * 99 / 100) << degrees;
     EXPECT_LT(farthest, 1e-3) << degrees;
@@ -146,12 +145,6 @@ TEST(Projection, BendsStopAtOtherPart) {
                 std::max(4.0, 0.15 * static_cast<double>(c.divergence)))
         << c.degrees;
     EXPECT_EQ(run.Last(VertexStatus::kIterationLimit), 0u) << c.degrees;
-    std::printf(
-        "bend %.0f, sigma .35: not displaced %zu, fitted %zu, divergence %zu, pit %zu, "
-        "evaluations a vertex %.2f\n",
-        c.degrees, run.First(VertexStatus::kNotDisplaced), run.First(VertexStatus::kFitted),
-        run.First(VertexStatus::kGradientDivergence), run.First(VertexStatus::kPotentialPit),
-        static_cast<double>(run.counts.evaluations) / 2594);
   }
 }
 
@@ -290,8 +283,6 @@ TEST(Projection, MatchesReference) {
       alike += run.vertex_status[v] == static_cast<std::uint8_t>(want.vertex_status[v]) ? 1 : 0;
     }
     const std::size_t vertices = want.points.size();
-    std::printf("reference at %.0f: %zu of %zu points within 2e-4, %zu states alike\n", c.degrees,
-                near, vertices, alike);
     EXPECT_GE(near, vertices - vertices / 50) << c.degrees;
     EXPECT_GE(alike, vertices - vertices / 50) << c.degrees;
   }
@@ -312,7 +303,6 @@ TEST(Projection, NoWrongSidePointsRemain) {
       const double of_other = field.Part(1 - own, run.points[v]).value;
       strayed += of_other > of_own && of_own < 0.48 ? 1 : 0;
     }
-    std::printf("bent by %.0f: %zu points on the other limb\n", degrees, strayed);
     EXPECT_LE(strayed, 2u) << degrees;
   }
 }

@@ -107,7 +107,6 @@ double RimOf(const LimbProjection& limb) {
 TEST(SkinSurface, PreservesCoarseEdgeUnderContact) {
   const LimbProjection limb(Limb(11, 8), Fitting());
   const double rim = RimOf(limb);
-  std::printf("rim %.3f\n", rim);
   EXPECT_GT(rim, 0.97);
   EXPECT_LT(rim, 1.01);
 }

@@ -92,8 +92,6 @@ TEST(StreamState, DeepBendsCloseWithoutOverlap) {
   for (int degrees = 1; degrees <= 150; ++degrees) frame = Bend(Tracker(), degrees, &stepped);
   const Frame jump = Bend(Tracker(), 150, &jumped);
   EXPECT_EQ(jump.replayed_steps, 75u);
-  std::printf("fitted fields, 150 degrees: overlap %.3f %% stepped, %.3f %% replayed\n",
-              Overlap(frame), Overlap(jump));
   EXPECT_LE(Overlap(frame), 0.1);
   EXPECT_LE(Overlap(jump), 0.1);
 }

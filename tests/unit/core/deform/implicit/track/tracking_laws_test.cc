@@ -93,10 +93,6 @@ TEST(TrackingLaws, SequenceFollowsRigidMotion) {
     }
     std::ranges::sort(errors);
     const double median = errors[errors.size() / 2];
-    if (degrees % 30 == 0) {
-      std::printf("rigid motion, bend %3d: median %.1e R, 99 %% %.1e R, largest %.1e R\n", degrees,
-                  median, errors[errors.size() * 99 / 100], errors.back());
-    }
     EXPECT_LE(median, 1e-5) << degrees;
     EXPECT_LE(errors[errors.size() * 99 / 100], degrees < 70 ? 2e-3 : 5e-3) << degrees;
     EXPECT_LE(errors.back(), degrees < 70 ? 1e-2 : 0.1) << degrees;
@@ -131,8 +127,6 @@ TEST(TrackingLaws, InvariantToPoseScale) {
       errors.push_back(testing::Distance(ToDouble(plain[v]), (1 / scale) * ToDouble(other[v])));
     }
     std::ranges::sort(errors);
-    std::printf("scaled by %g: median %.1e R, 99 %% %.1e R, largest %.1e R\n", scale,
-                errors[errors.size() / 2], errors[errors.size() * 99 / 100], errors.back());
     EXPECT_LE(errors[errors.size() / 2], 1e-3) << scale;
     EXPECT_LE(errors[errors.size() * 99 / 100], 5e-2) << scale;
   }
@@ -247,8 +241,6 @@ TEST(TrackingLaws, PartWithOwnBindSpaceIsTracked) {
       errors.push_back(testing::Distance(ToDouble(positions[v]), ToDouble(positions[half + v])));
     }
     std::ranges::sort(errors);
-    std::printf("bend %2d: copies apart by %.1e R (median), %.1e R (99 %%), %.1e R\n", degrees,
-                errors[half / 2], errors[half * 99 / 100], errors.back());
     EXPECT_LE(errors[half / 2], 2e-5) << degrees;
     EXPECT_LE(errors[half * 99 / 100], 2e-3) << degrees;
     EXPECT_LE(errors.back(), 1e-2) << degrees;
