@@ -11,14 +11,17 @@
 #include <type_traits>
 #include <vector>
 
+#include "tests/support/temporary_folder.h"
+
 namespace sinew::testing {
 
-// A unique path in the test's temporary folder.
+// A path of the current test, in a folder that is deleted when the program ends.
 inline std::string TemporaryPath(const std::string& name) {
+  static const TemporaryFolder folder;
   const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
   std::string unique = std::string(info->test_suite_name()) + "." + info->name() + "." + name;
   for (char& c : unique) c = c == '/' ? '_' : c;
-  return (std::filesystem::path(::testing::TempDir()) / unique).string();
+  return folder / unique;
 }
 
 inline std::string WriteFile(const std::string& name, const std::string& content) {

@@ -6,50 +6,22 @@
 #pragma once
 
 #include <fcntl.h>
-#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <algorithm>
 
+#include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <string>
 #include <thread>
 #include <utility>
 #include <vector>
 
 #include "tests/support/paths.h"
+#include "tests/support/temporary_folder.h"
 
 namespace sinew::testing {
-
-// A fresh folder under the test's temporary directory, removed with the object.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (std::filesystem::path(::testing::TempDir()) / "sinew-XXXXXX").string();
-    if (::mkdtemp(name.data()) == nullptr) std::abort();
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    std::filesystem::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
-
-inline std::string ReadText(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 class SinewdProcess {
  public:
@@ -87,7 +59,7 @@ class SinewdProcess {
       if (HasEnded()) return false;
       std::this_thread::sleep_for(std::chrono::milliseconds(5));
     }
-    const std::string ready = ReadText(ready_file_);
+    const std::string ready = ReadAll(ready_file_);
     const auto quoted = [&](std::size_t from) {
       const std::size_t begin = ready.find('"', from) + 1;
       return ready.substr(begin, ready.find('"', begin) - begin);
@@ -105,8 +77,8 @@ class SinewdProcess {
   const std::string& http() const { return http_; }
   pid_t pid() const { return pid_; }
   const std::filesystem::path& ready_file() const { return ready_file_; }
-  std::string out() const { return ReadText(folder_.path() / "out"); }
-  std::string err() const { return ReadText(folder_.path() / "err"); }
+  std::string out() const { return ReadAll(folder_.path() / "out"); }
+  std::string err() const { return ReadAll(folder_.path() / "err"); }
 
   void Signal(int signal) { ::kill(pid_, signal); }
 

@@ -39,7 +39,7 @@ TEST(Sinewd, PrintsOneLineWhenReadyAndExitsCleanly) {
   SinewdProcess server;
   ASSERT_FALSE(server.address().empty()) << server.err();
   EXPECT_EQ(server.out(), "sinewd: listening on " + server.address() + "\n");
-  const std::string ready = ReadText(server.ready_file());
+  const std::string ready = ReadAll(server.ready_file());
   EXPECT_NE(ready.find("\"pid\": " + std::to_string(server.pid())), std::string::npos) << ready;
   EXPECT_EQ(server.http().rfind("127.0.0.1:", 0), 0u);
   Stubs stubs(Connect(server));
