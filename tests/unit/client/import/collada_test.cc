@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 #include <random>
@@ -21,6 +22,7 @@ namespace {
 
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::StartsWith;
 
 // A strip of two triangles in the x z plane, joints A at the origin and B at z = 1, which turns
 // about x by 90 degrees in a second. The last vertex's weights sum to 0.9.
@@ -77,8 +79,14 @@ const char kDae[] = R"(<?xml version="1.0"?>
 </visual_scene></library_visual_scenes><scene><instance_visual_scene url="#vs"/></scene></COLLADA>
 )";
 
+// What the error says after the file's name.
 std::string MessageFor(const std::string& content) {
-  return std::string(ImportFile(testing::WriteFile("x.dae", content)).status().message());
+  const std::string path = testing::WriteFile("x.dae", content);
+  const absl::Status status = ImportFile(path).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kInvalidArgument) << status;
+  const std::string message(status.message());
+  EXPECT_THAT(message, StartsWith(path + ": "));
+  return message.substr(std::min(message.size(), path.size() + 2));
 }
 
 TEST(ColladaImport, ReadsSkinUnitsAndAxis) {
@@ -179,17 +187,21 @@ TEST(ColladaImport, RefusesDamagedFiles) {
                   dae, {{"<instance_controller url=\"#c\">", "<instance_geometry url=\"#g\">"},
                         {"</instance_controller>", "</instance_geometry>"}})),
               HasSubstr("no mesh has a skin"));
-  EXPECT_FALSE(
-      MessageFor(absl::StrReplaceAll(dae, {{"1 0.5 0.4</float_array>", "0 0 0</float_array>"}}))
-          .empty());
+  EXPECT_THAT(
+      MessageFor(absl::StrReplaceAll(dae, {{"1 0.5 0.4</float_array>", "0 0 0</float_array>"}})),
+      HasSubstr("4 vertices have no weight"));
 }
 
 TEST(ColladaImport, RefusesFalseCounts) {
-  EXPECT_NE(MessageFor(absl::StrReplaceAll(kDae, {{"count=\"12\"", "count=\"2000000000\""}})), "");
-  EXPECT_NE(
-      MessageFor(absl::StrReplaceAll(kDae, {{"polylist count=\"2\"", "polylist count=\"-2\""}})),
-      "");
-  EXPECT_NE(MessageFor(absl::StrReplaceAll(kDae, {{"offset=\"0\"", "offset=\"4294967295\""}})), "");
+  struct Case {
+    const char *right, *wrong, *message;
+  };
+  for (const auto& [right, wrong, message] :
+       {Case{"count=\"12\"", "count=\"2000000000\"", "COLLADA: "},
+        Case{"polylist count=\"2\"", "polylist count=\"-2\"", "no mesh has a skin"},
+        Case{"offset=\"0\"", "offset=\"4294967295\"", "COLLADA: "}}) {
+    EXPECT_THAT(MessageFor(absl::StrReplaceAll(kDae, {{right, wrong}})), HasSubstr(message));
+  }
 }
 
 TEST(ColladaImport, RefusesIndicesThatAreNoNumbers) {
