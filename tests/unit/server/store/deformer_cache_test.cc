@@ -152,9 +152,14 @@ TEST_F(DeformerCacheTest, LimitsQueuedBinds) {
 TEST_F(DeformerCacheTest, WaitingBindsHoldNoPlans) {
   Open();
   const auto rig = MakeRig(200);
-  std::promise<void> go;
-  ASSERT_TRUE(cache_->Enqueue([ready = go.get_future().share()] { ready.wait(); }).ok());
-  while (cache_->binds_running() == 0) std::this_thread::yield();
+  std::promise<void> started, go;
+  ASSERT_TRUE(cache_
+                  ->Enqueue([&started, ready = go.get_future().share()] {
+                    started.set_value();
+                    ready.wait();
+                  })
+                  .ok());
+  started.get_future().wait();
   std::vector<DeformerCache::Use> uses;
   const auto acquire = [&](int tenths) {
     uses.push_back(*Acquire(rig, "cor(sigma=0." + std::to_string(tenths) + ")"));
