@@ -186,12 +186,13 @@ TEST_F(DeformTest, WaitsForBindWithinDeadline) {
 
 TEST_F(DeformTest, AnswersOnceBindIsDone) {
   Start();
-  const std::string rig = stubs().UploadTube(kSlowTube);
+  const TubeShape shape{.rings = 200, .segments = 50};
+  const std::string rig = stubs().UploadTube(shape);
   v1::DeformRequest request = RequestFor(rig, "ddm(iterations=30)");
-  *request.mutable_pose() = TubePose(1, 0, kSlowTube);
+  *request.mutable_pose() = TubePose(1, 0, shape);
   v1::DeformResponse response;
   EXPECT_CODE(stubs().Deform(request, response), StatusCode::OK);
-  EXPECT_EQ(response.frame().vertex_count(), kSlowTube.vertices());
+  EXPECT_EQ(response.frame().vertex_count(), shape.vertices());
 }
 
 TEST_F(DeformTest, LimitsConcurrentCalls) {

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/base/digest.h"
@@ -131,9 +132,9 @@ class Stubs {
     return status;
   }
   grpc::Status Deform(const v1::DeformRequest& request, v1::DeformResponse& response,
-                      std::chrono::milliseconds deadline = std::chrono::seconds(60)) {
+                      std::optional<std::chrono::milliseconds> deadline = {}) {
     grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + deadline);
+    if (deadline) context.set_deadline(std::chrono::system_clock::now() + *deadline);
     return deforms->Deform(&context, request, &response);
   }
   v1::ServerStats Stats() {
