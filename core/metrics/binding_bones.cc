@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/base/segment.h"
+
 namespace sinew::metrics {
 namespace {
 
@@ -27,10 +29,7 @@ Vec3d UnitOrZero(const Vec3d& v, double no_length) {
 }  // namespace
 
 double BindingBone::Distance(const Vec3d& p) const {
-  const Vec3d axis = to - from, d = p - from;
-  const double squared = Dot(axis, axis);
-  const double along = squared > 0 ? std::clamp(Dot(d, axis) / squared, 0.0, 1.0) : 0.0;
-  return Length(d - along * axis);
+  return Length((p - from) - NearestOnSegment(from, to, p).place * (to - from));
 }
 
 double BindingBone::DistanceFromAxis(const Vec3d& p) const {

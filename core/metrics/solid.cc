@@ -38,26 +38,6 @@ Weights NearestOn(const Vec3d& a, const Vec3d& b, const Vec3d& c, const Vec3d& q
   return {of_a / all, of_b / all, of_c / all};
 }
 
-// Unit vertex normals, weighted by the angles of the faces.
-std::vector<Vec3d> NormalsOf(std::span<const Triangle> triangles, std::span<const Vec3d> points) {
-  std::vector<Vec3d> normals(points.size());
-  for (const Triangle& t : triangles) {
-    const Vec3d area = AreaVector(points, t);
-    const double size = Length(area);
-    if (!(size > 0)) continue;
-    for (std::size_t k = 0; k < 3; ++k) {
-      const Vec3d u = points[t[(k + 1) % 3]] - points[t[k]];
-      const Vec3d v = points[t[(k + 2) % 3]] - points[t[k]];
-      normals[t[k]] = normals[t[k]] + std::atan2(size, Dot(u, v)) / size * area;
-    }
-  }
-  for (Vec3d& n : normals) {
-    const double length = Length(n);
-    if (length > 0) n = 1 / length * n;
-  }
-  return normals;
-}
-
 Box BoxOf(std::span<const Vec3d> points, const Triangle& t) {
   Box box;
   for (const std::uint32_t p : t) {
@@ -137,7 +117,7 @@ struct Solid::Tree {
 Solid::Solid(std::span<const Triangle> triangles, std::vector<Vec3d> points)
     : triangles_(triangles.begin(), triangles.end()),
       points_(std::move(points)),
-      normals_(NormalsOf(triangles_, points_)) {
+      normals_(AngleWeightedNormals(triangles_, points_)) {
   std::vector<int> objects;
   std::vector<Box> boxes;
   for (const Triangle& t : triangles_) {

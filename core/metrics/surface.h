@@ -1,7 +1,6 @@
 // surface.h - a rig's mesh as triangles of welded points in double, the input of all metrics.
 #pragma once
 
-#include <array>
 #include <cmath>
 #include <cstdint>
 #include <span>
@@ -12,13 +11,11 @@
 #include "core/parallel/task.h"
 #include "core/rig/rig.h"
 #include "core/surface/adjacency.h"
+#include "core/surface/part_triangles.h"
 
 namespace sinew::metrics {
 
-using Triangle = std::array<std::uint32_t, 3>;
-
-// P points, T triangles. Polygons are split into fans from their first corner. Triangles that use a
-// point twice are left out.
+// P points, T triangles (see ForEachTriangle).
 struct Surface {
   WeldedPoints welded;
   std::vector<Vec3d> rest;          // [P] scene units

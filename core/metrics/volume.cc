@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <numbers>
-#include <numeric>
 #include <utility>
+
+#include "core/base/disjoint_sets.h"
 
 namespace sinew::metrics {
 namespace {
@@ -11,26 +12,6 @@ namespace {
 constexpr double kFlat = 1e-9;        // 36 pi V^2 / A^3 of a closed component
 constexpr double kFlatOpen = 1e-3;    // of one with borders
 constexpr double kLargestFans = 0.5;  // of the component's own area
-
-// Union-find over points.
-class Components {
- public:
-  explicit Components(std::size_t points) : parent_(points) {
-    std::iota(parent_.begin(), parent_.end(), 0u);
-  }
-  std::uint32_t Root(std::uint32_t i) {
-    while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
-    return i;
-  }
-  void Join(std::uint32_t a, std::uint32_t b) {
-    a = Root(a);
-    b = Root(b);
-    parent_[std::max(a, b)] = std::min(a, b);
-  }
-
- private:
-  std::vector<std::uint32_t> parent_;
-};
 
 double SixVolumes(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
   return Dot(a, Cross(b, c));
@@ -70,7 +51,7 @@ std::vector<EnclosedVolume::Border> EnclosedVolume::FindBorders(const Surface& s
   });
   // Edges that remain after opposite uses cancel form the border. It is therefore always closed.
   std::vector<std::array<std::uint32_t, 2>> edges;
-  Components joined(surface.rest.size());
+  DisjointSets joined(surface.rest.size());
   for (std::size_t i = 0, end = 0; i < uses.size(); i = end) {
     int net = 0;
     for (end = i;
@@ -85,11 +66,13 @@ std::vector<EnclosedVolume::Border> EnclosedVolume::FindBorders(const Surface& s
     if (net != 0) joined.Join(uses[i].low, uses[i].high);
   }
   std::sort(edges.begin(), edges.end(), [&](const auto& a, const auto& b) {
-    return std::tuple(joined.Root(a[0]), a[0], a[1]) < std::tuple(joined.Root(b[0]), b[0], b[1]);
+    return std::tuple(joined.Lowest(a[0]), a[0], a[1]) <
+           std::tuple(joined.Lowest(b[0]), b[0], b[1]);
   });
   std::vector<Border> borders;
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    if (i == 0 || joined.Root(edges[i][0]) != joined.Root(edges[i - 1][0])) borders.emplace_back();
+    if (i == 0 || joined.Lowest(edges[i][0]) != joined.Lowest(edges[i - 1][0]))
+      borders.emplace_back();
     Border& border = borders.back();
     border.edges.push_back(edges[i]);
     if (border.points.empty() || border.points.back() != edges[i][0]) {
@@ -106,16 +89,16 @@ Vec3d EnclosedVolume::Mean(const Border& border, std::span<const Vec3d> points) 
 }
 
 EnclosedVolume::EnclosedVolume(const Surface& surface) {
-  Components components(surface.rest.size());
+  DisjointSets components(surface.rest.size());
   for (const Triangle& t : surface.triangles) {
     components.Join(t[0], t[1]);
     components.Join(t[1], t[2]);
   }
-  std::vector<Shape> shapes(surface.rest.size());  // indexed by each component's root
+  std::vector<Shape> shapes(surface.rest.size());  // indexed by each component's lowest point
   // Relative to a point of the component: no cancellation for characters far from the origin.
   const auto at = [&](std::uint32_t root, const Vec3d& p) { return p - surface.rest[root]; };
   for (const Triangle& t : surface.triangles) {
-    const std::uint32_t root = components.Root(t[0]);
+    const std::uint32_t root = components.Lowest(t[0]);
     Shape& shape = shapes[root];
     shape.six_volumes += SixVolumes(at(root, surface.rest[t[0]]), at(root, surface.rest[t[1]]),
                                     at(root, surface.rest[t[2]]));
@@ -123,7 +106,7 @@ EnclosedVolume::EnclosedVolume(const Surface& surface) {
   }
   std::vector<Border> borders = FindBorders(surface);
   for (const Border& border : borders) {
-    const std::uint32_t root = components.Root(border.points[0]);
+    const std::uint32_t root = components.Lowest(border.points[0]);
     Shape& shape = shapes[root];
     shape.open = true;
     const Vec3d mean = Mean(border, surface.rest);
@@ -135,13 +118,13 @@ EnclosedVolume::EnclosedVolume(const Surface& surface) {
     }
   }
   for (Triangle t : surface.triangles) {
-    const Shape& shape = shapes[components.Root(t[0])];
+    const Shape& shape = shapes[components.Lowest(t[0])];
     if (!shape.Encloses()) continue;
     if (shape.six_volumes < 0) std::swap(t[1], t[2]);
     triangles_.push_back(t);
   }
   for (Border& border : borders) {
-    const Shape& shape = shapes[components.Root(border.points[0])];
+    const Shape& shape = shapes[components.Lowest(border.points[0])];
     if (!shape.Encloses()) continue;
     const auto middle = static_cast<std::uint32_t>(surface.rest.size() + borders_.size());
     for (auto [a, b] : border.edges) {

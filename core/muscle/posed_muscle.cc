@@ -6,6 +6,7 @@
 #include <cmath>
 #include <limits>
 
+#include "core/base/segment.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
 
@@ -105,14 +106,6 @@ MuscleState PoseOne(const MuscleTables& tables, std::size_t muscle, const JointO
   return state;
 }
 
-// Distance of `centre` from the leg from a to b.
-double LegDistance(const Vec3d& a, const Vec3d& b, const Vec3d& centre) {
-  const Vec3d along = b - a;
-  const double length2 = Dot(along, along);
-  const double t = length2 > 0 ? std::clamp(Dot(centre - a, along) / length2, 0.0, 1.0) : 0;
-  return Length(centre - (a + t * along));
-}
-
 // Fills the wrap's columns: the rest leg nearest to the obstacle, and its side.
 void RestWrap(const MuscleWrap& wrap, std::span<const Vec3d> points, const AffineD& joint,
               MuscleRow& row) {
@@ -125,7 +118,8 @@ void RestWrap(const MuscleWrap& wrap, std::span<const Vec3d> points, const Affin
   const Vec3d centre = Apply(joint, wrap.centre);
   double nearest = std::numeric_limits<double>::infinity();
   for (std::size_t k = 0; k + 1 < points.size(); ++k) {
-    const double distance = LegDistance(points[k], points[k + 1], centre);
+    const double distance =
+        Length(centre - NearestOnSegment(points[k], points[k + 1], centre).point);
     if (distance < nearest) {
       nearest = distance;
       row.wrap_leg = static_cast<std::uint32_t>(k);

@@ -10,6 +10,7 @@
 #include <tuple>
 #include <utility>
 
+#include "core/base/disjoint_sets.h"
 #include "core/base/rows.h"
 
 namespace sinew {
@@ -90,11 +91,6 @@ struct Cell {
   }
 };
 
-std::uint32_t FindRoot(std::vector<std::uint32_t>& parent, std::uint32_t i) {
-  while (parent[i] != i) i = parent[i] = parent[parent[i]];
-  return i;
-}
-
 bool Near(const Vec3f& a, const Vec3f& b, double distance) {
   const Vec3d d = ToDouble(a) - ToDouble(b);
   return Dot(d, d) <= distance * distance;
@@ -102,8 +98,7 @@ bool Near(const Vec3f& a, const Vec3f& b, double distance) {
 
 // Joins every cell with those of its 26 neighbours whose leading vertex is close to its own.
 void JoinNeighbours(std::span<const Cell> cells, std::span<const Vec3f> leading, double distance,
-                    const absl::flat_hash_map<Cell, std::uint32_t>& index,
-                    std::vector<std::uint32_t>& parent) {
+                    const absl::flat_hash_map<Cell, std::uint32_t>& index, DisjointSets& joined) {
   for (std::uint32_t c = 0; c < cells.size(); ++c) {
     for (int n = 14; n < 27; ++n) {  // half of them; the others are symmetric
       Cell other = cells[c];
@@ -112,8 +107,7 @@ void JoinNeighbours(std::span<const Cell> cells, std::span<const Vec3f> leading,
       other.at[2] += n % 3 - 1;
       const auto found = index.find(other);
       if (found == index.end() || !Near(leading[c], leading[found->second], distance)) continue;
-      const std::uint32_t a = FindRoot(parent, c), b = FindRoot(parent, found->second);
-      parent[std::max(a, b)] = std::min(a, b);
+      joined.Join(c, found->second);
     }
   }
 }
@@ -147,10 +141,9 @@ std::vector<std::uint32_t> WeldByPosition(const Mesh& mesh,
     }
   }
 
-  std::vector<std::uint32_t> parent(cells.size());
-  std::iota(parent.begin(), parent.end(), 0u);
-  if (distance > 0) JoinNeighbours(cells, leading, distance, index, parent);
-  for (std::uint32_t& g : group) g = FindRoot(parent, g);
+  DisjointSets joined(cells.size());
+  if (distance > 0) JoinNeighbours(cells, leading, distance, index, joined);
+  for (std::uint32_t& g : group) g = joined.Lowest(g);
   return group;
 }
 

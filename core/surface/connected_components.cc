@@ -1,11 +1,13 @@
 #include "core/surface/connected_components.h"
 
+#include <absl/container/flat_hash_map.h>
+
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include "core/base/vectors.h"
 #include "core/rig/bind_pose.h"
+#include "core/surface/part_triangles.h"
 
 namespace sinew {
 namespace {
@@ -46,40 +48,12 @@ std::vector<double> Areas(const Rig& rig, const WeldedPoints& welded) {
   places.reserve(welded.points());
   for (const std::uint32_t v : welded.first) places.push_back(InBindPose(rig, to_pose, v));
   std::vector<double> areas(welded.points(), 0.0);
-  ForEachTriangle(rig.mesh(), [&](std::array<std::uint32_t, 3> t) {
-    for (std::uint32_t& corner : t) corner = welded.point[corner];
+  ForEachTriangle(rig.mesh(), welded, [&](const Triangle& t, std::uint32_t) {
     const double area = Length(Cross(places[t[1]] - places[t[0]], places[t[2]] - places[t[0]])) / 6;
     for (const std::uint32_t p : t) areas[p] += area;
   });
   return areas;
 }
-
-// Sparse sums by index; clearing costs only the used entries.
-class Tally {
- public:
-  explicit Tally(std::size_t size) : sums_(size, 0.0), used_(size, 0) {}
-  void Add(std::size_t i, double value) {
-    if (used_[i] == 0) {
-      used_[i] = 1;
-      list_.push_back(i);
-    }
-    sums_[i] += value;
-  }
-  const std::vector<std::size_t>& used() const { return list_; }
-  double operator[](std::size_t i) const { return sums_[i]; }
-  void Clear() {
-    for (const std::size_t i : list_) {
-      sums_[i] = 0;
-      used_[i] = 0;
-    }
-    list_.clear();
-  }
-
- private:
-  std::vector<double> sums_;
-  std::vector<std::uint8_t> used_;
-  std::vector<std::size_t> list_;
-};
 
 }  // namespace
 
@@ -94,33 +68,33 @@ std::vector<ComponentRole> FindComponentRoles(const Rig& rig, const WeldedPoints
   std::vector<double> skin(rig.joints(), 0.0);  // area that each joint influences most
   for (const std::uint32_t p : components.points) skin[owner(p)] += areas[p];
   std::vector<ComponentRole> roles(welded.points());
-  Tally owned(rig.joints()), carried(rig.joints());
+  absl::flat_hash_map<std::uint32_t, double> owned, carried;  // area by joint
   std::size_t begin = 0;
   for (const std::size_t end : components.ends) {
     const auto points = std::span(components.points).subspan(begin, end - begin);
     begin = end;
+    owned.clear();
+    carried.clear();
     double total = 0, most = 0;
     for (const std::uint32_t p : points) {
-      owned.Add(owner(p), areas[p]);
+      owned[owner(p)] += areas[p];
       total += areas[p];
       const auto bindings = rig.influences().bindings(welded.first[p]);
       const auto weights = rig.influences().weights(welded.first[p]);
       for (std::size_t k = 0; k < bindings.size(); ++k) {
-        carried.Add(rig.bindings()[bindings[k]].joint, weights[k] * areas[p]);
+        carried[rig.bindings()[bindings[k]].joint] += weights[k] * areas[p];
       }
     }
-    const auto owners = std::ranges::count_if(owned.used(), [&](std::size_t joint) {
-      return skin[joint] > 0 && 2 * owned[joint] >= skin[joint];
+    const auto owners = std::ranges::count_if(owned, [&](const auto& area) {
+      return skin[area.first] > 0 && 2 * area.second >= skin[area.first];
     });
-    for (const std::size_t joint : carried.used()) most = std::max(most, carried[joint]);
+    for (const auto& [joint, area] : carried) most = std::max(most, area);
     const bool rigid = total > 0 && most >= kCarried * total;
     const bool open = std::ranges::any_of(points, [&](std::uint32_t p) { return border[p] != 0; });
     ComponentRole role = owners > 0 ? ComponentRole::kSkin : ComponentRole::kAttachedComponent;
     if (owners > 0 ? owners == 1 && rigid : total > 0 && !rigid && !open)
       role = ComponentRole::kRigidComponent;
     for (const std::uint32_t p : points) roles[p] = role;
-    owned.Clear();
-    carried.Clear();
   }
   return roles;
 }

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/surface/part_triangles.h"
+
 namespace sinew {
 namespace {
 
@@ -50,7 +52,7 @@ void AddEdge(const Adjacency& adjacency, std::uint32_t a, std::uint32_t b, doubl
 }
 
 void AddTriangle(const Mesh& mesh, const WeldedPoints& welded, const Adjacency& adjacency,
-                 const std::array<std::uint32_t, 3>& corner, std::vector<double>& weights) {
+                 const Triangle& corner, std::vector<double>& weights) {
   Vec3d u[3];
   for (std::size_t i = 0; i < 3; ++i) u[i] = ToDouble(mesh.positions()[welded.first[corner[i]]]);
   const Vec3d edge[3] = {u[2] - u[1], u[0] - u[2], u[1] - u[0]};  // opposite corner i
@@ -106,10 +108,8 @@ NeighbourWeights InverseDistanceWeights(const Mesh& mesh, const WeldedPoints& we
 NeighbourWeights CotangentWeights(const Mesh& mesh, const WeldedPoints& welded,
                                   const Adjacency& triangle_neighbours, NegativeWeights negative) {
   std::vector<double> weights(triangle_neighbours.neighbours.size(), 0.0);
-  ForEachTriangle(mesh, [&](std::array<std::uint32_t, 3> t) {
-    for (std::uint32_t& corner : t) corner = welded.point[corner];
-    if (t[0] == t[1] || t[1] == t[2] || t[2] == t[0]) return;
-    AddTriangle(mesh, welded, triangle_neighbours, t, weights);
+  ForEachTriangle(mesh, welded, [&](const Triangle& triangle, std::uint32_t) {
+    AddTriangle(mesh, welded, triangle_neighbours, triangle, weights);
   });
   if (negative == NegativeWeights::kClamp) ClampWeights(weights);
   return Normalise(triangle_neighbours, weights);

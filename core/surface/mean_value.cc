@@ -6,6 +6,7 @@
 
 #include "core/base/rows.h"
 #include "core/base/vectors.h"
+#include "core/surface/part_triangles.h"
 
 namespace sinew {
 namespace {
@@ -19,18 +20,11 @@ struct RingEdge {
   auto operator<=>(const RingEdge&) const = default;
 };
 
-template <class Visit>
-void VisitTriangles(const Mesh& mesh, const WeldedPoints& welded, Visit visit) {
-  ForEachTriangle(mesh, [&](const std::array<std::uint32_t, 3>& t) {
-    const std::uint32_t a = welded.point[t[0]], b = welded.point[t[1]], c = welded.point[t[2]];
-    if (a != b && b != c && c != a) visit(a, b, c);
-  });
-}
-
 // Ring edges of each point.
 Rows<RingEdge> CollectRings(const Mesh& mesh, const WeldedPoints& welded) {
   return CollectRows<RingEdge>(welded.points(), [&](auto add) {
-    VisitTriangles(mesh, welded, [&](std::uint32_t a, std::uint32_t b, std::uint32_t c) {
+    ForEachTriangle(mesh, welded, [&](const Triangle& t, std::uint32_t) {
+      const auto& [a, b, c] = t;
       add(a, RingEdge{b, c});
       add(b, RingEdge{c, a});
       add(c, RingEdge{a, b});

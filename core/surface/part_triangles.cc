@@ -1,10 +1,16 @@
 #include "core/surface/part_triangles.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "core/base/vectors.h"
 
 namespace sinew {
+namespace {
+
+constexpr double kNoNormal = 1e-12;  // a shorter sum of unit normals is rounding
+
+}  // namespace
 
 double OutsideOf(const Mesh& mesh, const MeshPart& part, std::span<const Vec3d> points) {
   Vec3d middle;
@@ -12,7 +18,7 @@ double OutsideOf(const Mesh& mesh, const MeshPart& part, std::span<const Vec3d> 
     middle = middle + (1.0 / part.vertex_count) * points[part.vertex_offset + v];
   }
   double volume = 0;  // six times the volume
-  ForEachTriangle(mesh, part, [&](const std::array<std::uint32_t, 3>& t) {
+  ForEachTriangle(mesh, part, [&](const Triangle& t) {
     const Vec3d a = points[t[0]] - middle;
     volume += Dot(a, Cross(points[t[1]] - points[t[0]], points[t[2]] - points[t[0]]));
   });
@@ -34,7 +40,7 @@ std::vector<Vec3d> OutwardNormals(const Mesh& mesh, const WeldedPoints& welded,
   std::vector<Vec3d> normals(welded.points());
   for (const MeshPart& part : mesh.parts()) {
     const double outside = OutsideOf(mesh, part, points);
-    ForEachTriangle(mesh, part, [&](const std::array<std::uint32_t, 3>& t) {
+    ForEachTriangle(mesh, part, [&](const Triangle& t) {
       const Vec3d& a = points[t[0]];
       const Vec3d area = outside * Cross(points[t[1]] - a, points[t[2]] - a);
       for (const std::uint32_t v : t) {
@@ -43,6 +49,23 @@ std::vector<Vec3d> OutwardNormals(const Mesh& mesh, const WeldedPoints& welded,
     });
   }
   for (Vec3d& normal : normals) normal = Unit(normal);
+  return normals;
+}
+
+std::vector<Vec3d> AngleWeightedNormals(std::span<const Triangle> triangles,
+                                        std::span<const Vec3d> points) {
+  std::vector<Vec3d> normals(points.size());
+  for (const Triangle& t : triangles) {
+    for (std::size_t k = 0; k < 3; ++k) {
+      const Vec3d u = points[t[(k + 1) % 3]] - points[t[k]];
+      const Vec3d v = points[t[(k + 2) % 3]] - points[t[k]];
+      const Vec3d cross = Cross(u, v);
+      const double area = Length(cross);
+      if (!(area > 0)) continue;
+      normals[t[k]] = normals[t[k]] + (std::atan2(area, Dot(u, v)) / area) * cross;
+    }
+  }
+  for (Vec3d& normal : normals) normal = Length(normal) > kNoNormal ? Unit(normal) : Vec3d{};
   return normals;
 }
 

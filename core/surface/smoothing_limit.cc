@@ -4,6 +4,8 @@
 #include <cmath>
 #include <utility>
 
+#include "core/surface/part_triangles.h"
+
 namespace sinew {
 namespace {
 
@@ -19,8 +21,7 @@ double TwiceArea(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
 std::vector<double> AreaKept(const Mesh& mesh, const WeldedPoints& welded,
                              std::span<const Vec3d> smoothed) {
   std::vector<double> rest(welded.points(), 0.0), after(welded.points(), 0.0);
-  ForEachTriangle(mesh, [&](std::array<std::uint32_t, 3> t) {
-    for (std::uint32_t& corner : t) corner = welded.point[corner];
+  ForEachTriangle(mesh, welded, [&](const Triangle& t, std::uint32_t) {
     const auto at = [&](std::size_t i) { return ToDouble(mesh.positions()[welded.first[t[i]]]); };
     const double before = TwiceArea(at(0), at(1), at(2));
     const double now = TwiceArea(smoothed[t[0]], smoothed[t[1]], smoothed[t[2]]);

@@ -16,11 +16,11 @@ struct OverlapVolumes {
   double Union() const { return signed_volume - overlap + inverted; }
 };
 
-inline OverlapVolumes MeasureOverlap(std::span<const metrics::Triangle> triangles,
+inline OverlapVolumes MeasureOverlap(std::span<const Triangle> triangles,
                                      std::span<const Vec3d> points) {
   const auto measured = ValueOrDie(metrics::MeasureOverlap(triangles, points, Task()));
   OverlapVolumes volumes = {.overlap = measured->twice, .inverted = measured->inside_out};
-  for (const metrics::Triangle& t : triangles) {
+  for (const Triangle& t : triangles) {
     volumes.signed_volume += Dot(points[t[0]], Cross(points[t[1]], points[t[2]])) / 6;
   }
   return volumes;

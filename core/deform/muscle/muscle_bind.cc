@@ -2,6 +2,7 @@
 #include <cmath>
 #include <utility>
 
+#include "core/base/segment.h"
 #include "core/base/smooth_step.h"
 #include "core/base/status.h"
 #include "core/base/vectors.h"
@@ -33,14 +34,12 @@ BellyPlace PlaceOf(const MuscleRow& row, const MuscleState& rest, const Vec3d& p
   BellyPlace best = {};
   double nearest = HUGE_VAL;
   for (int k = 0; k < pieces; ++k) {
-    const Vec3d a = point(static_cast<double>(k) / pieces);
-    const Vec3d along = point(static_cast<double>(k + 1) / pieces) - a;
-    const double length2 = Dot(along, along);
-    const double t = length2 > 0 ? std::clamp(Dot(p - a, along) / length2, 0.0, 1.0) : 0;
-    const Vec3d offset = p - (a + t * along);
+    const OnSegment at = NearestOnSegment(point(static_cast<double>(k) / pieces),
+                                          point(static_cast<double>(k + 1) / pieces), p);
+    const Vec3d offset = p - at.point;
     if (!(Dot(offset, offset) < nearest)) continue;
     nearest = Dot(offset, offset);
-    best = {(k + t) / pieces, offset};
+    best = {(k + at.place) / pieces, offset};
   }
   return best;
 }

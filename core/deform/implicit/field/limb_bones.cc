@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "core/base/median.h"
+#include "core/base/segment.h"
 #include "core/base/vectors.h"
 #include "core/rig/bones.h"
 
@@ -174,11 +175,9 @@ void ShareRadii(std::vector<LimbBone>& bones) {
 }  // namespace
 
 Vec3d LimbBone::Nearest(const Vec3d& p, double* place) const {
-  const Vec3d along = tip - root;
-  const double length2 = Dot(along, along);
-  const double s = length2 > 0 ? std::clamp(Dot(p - root, along) / length2, 0.0, 1.0) : 0.0;
-  if (place != nullptr) *place = s;
-  return root + s * along;
+  const OnSegment nearest = NearestOnSegment(root, tip, p);
+  if (place != nullptr) *place = nearest.place;
+  return nearest.point;
 }
 
 std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface) {
