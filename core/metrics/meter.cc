@@ -42,7 +42,8 @@ absl::StatusOr<Meter> Meter::Create(const Rig& rig, const Options& options, cons
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (options.self_intersections) {
     SINEW_ASSIGN_OR_RETURN(tables->crossing_at_rest,
-                           CrossingFaces(rig, tables->surface, tables->surface.rest, task));
+                           CrossingFaces(rig, tables->surface, tables->surface.rest, task,
+                                         Budget::For(tables->surface)));
     if (tables->volume.rest()) {
       SINEW_ASSIGN_OR_RETURN(const std::optional<Overlap> overlap,
                              MeasureOverlap(tables->volume.triangles(),
@@ -110,8 +111,9 @@ absl::StatusOr<FrameMetrics> Meter::Measure(std::span<const Vec3f> positions,
     }
   }
   if (const auto& rest = tables_->crossing_at_rest) {
-    SINEW_ASSIGN_OR_RETURN(const std::optional<std::vector<FacePair>> crossing,
-                           CrossingFaces(tables_->rig, tables_->surface, points, task));
+    SINEW_ASSIGN_OR_RETURN(
+        const std::optional<std::vector<FacePair>> crossing,
+        CrossingFaces(tables_->rig, tables_->surface, points, task, Budget::For(tables_->surface)));
     if (!crossing) return metrics;
     std::vector<FacePair> fresh;
     std::set_difference(crossing->begin(), crossing->end(), rest->begin(), rest->end(),

@@ -3,7 +3,6 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <atomic>
-#include <bit>
 #include <unsupported/Eigen/BVH>
 
 #include "core/base/status.h"
@@ -53,51 +52,6 @@ bool ShareAPoint(const Triangle& a, const Triangle& b) {
   }
   return false;
 }
-
-// The welded points of every face, sorted.
-class FacePoints {
- public:
-  FacePoints(const Mesh& mesh, const WeldedPoints& welded, const Task& task) : mesh_(mesh) {
-    for (const std::uint32_t corner : mesh.face_vertices()) {
-      points_.push_back(welded.point[corner]);
-    }
-    task.For(mesh.faces(), 1024, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t f = begin; f < end; ++f) {
-        const auto place = [&](std::size_t face) {
-          return points_.begin() + static_cast<std::ptrdiff_t>(mesh.face_offsets()[face]);
-        };
-        std::sort(place(f), place(f + 1));
-      }
-    });
-  }
-
-  bool Share(const FacePair& pair) const {
-    const auto [few, many] = Sorted(pair);
-    const auto has = [m = many](std::uint32_t p) {
-      return std::binary_search(m.begin(), m.end(), p);
-    };
-    return std::any_of(few.begin(), few.end(), has);
-  }
-  // Upper limit of the steps of Share.
-  std::size_t Steps(const FacePair& pair) const {
-    const auto [few, many] = Sorted(pair);
-    return few.size() * static_cast<std::size_t>(std::bit_width(many.size()));
-  }
-
- private:
-  using Points = std::span<const std::uint32_t>;
-  Points Of(std::uint32_t face) const {
-    const std::uint32_t begin = mesh_.face_offsets()[face], end = mesh_.face_offsets()[face + 1];
-    return Points(points_).subspan(begin, end - begin);
-  }
-  std::pair<Points, Points> Sorted(const FacePair& pair) const {
-    const Points a = Of(pair.first), b = Of(pair.second);
-    return a.size() < b.size() ? std::pair(a, b) : std::pair(b, a);
-  }
-
-  const Mesh& mesh_;
-  std::vector<std::uint32_t> points_;  // parallel to face_vertices
-};
 
 // The work done by all threads. Its total does not depend on the order of the threads, so neither
 // does whether the budget is exceeded.
@@ -223,14 +177,29 @@ std::vector<FacePair> Search(const Surface& surface, std::span<const Vec3d> poin
   return pairs;
 }
 
-}  // namespace
-
-absl::StatusOr<std::optional<std::vector<FacePair>>> CrossingFaces(const Rig& rig,
-                                                                   const Surface& surface,
-                                                                   std::span<const Vec3d> points,
-                                                                   const Task& task) {
-  return CrossingFaces(rig, surface, points, task, Budget::For(surface));
+// Leaves out the pairs that share a point. pairs: sorted.
+void RemoveNeighbours(const Mesh& mesh, const WeldedPoints& welded, Spent& spent,
+                      std::vector<FacePair>& pairs) {
+  const auto corners = [&](std::uint32_t f) {
+    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
+    return mesh.face_vertices().subspan(begin, end - begin);
+  };
+  std::vector<std::uint32_t> face_at(welded.points(), static_cast<std::uint32_t>(mesh.faces()));
+  std::optional<std::uint32_t> marked;  // the face whose points are in face_at
+  std::erase_if(pairs, [&](const FacePair& pair) {
+    const auto [first, second] = pair;
+    const std::size_t steps = corners(second).size();
+    if (!spent.Visit(marked == first ? steps : steps + corners(first).size())) return true;
+    if (marked != first) {
+      for (const std::uint32_t v : corners(first)) face_at[welded.point[v]] = first;
+    }
+    marked = first;
+    return std::ranges::any_of(corners(second),
+                               [&](std::uint32_t v) { return face_at[welded.point[v]] == first; });
+  });
 }
+
+}  // namespace
 
 absl::StatusOr<std::optional<std::vector<FacePair>>> CrossingFaces(const Rig& rig,
                                                                    const Surface& surface,
@@ -239,25 +208,13 @@ absl::StatusOr<std::optional<std::vector<FacePair>>> CrossingFaces(const Rig& ri
                                                                    const Budget& budget) {
   Spent spent(budget, task);
   std::vector<FacePair> pairs = Search(surface, points, task, spent);
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  if (spent.Passed()) return std::nullopt;
-  if (pairs.empty()) return std::optional(std::move(pairs));
-  std::sort(pairs.begin(), pairs.end());
-  pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
-
-  const FacePoints faces(rig.mesh(), surface.welded, task);
-  for (const FacePair& pair : pairs) {
-    if (!spent.Visit(faces.Steps(pair))) break;
+  if (spent.GoOn()) {
+    std::sort(pairs.begin(), pairs.end());
+    pairs.erase(std::unique(pairs.begin(), pairs.end()), pairs.end());
+    RemoveNeighbours(rig.mesh(), surface.welded, spent, pairs);
   }
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   if (spent.Passed()) return std::nullopt;
-  std::vector<std::uint8_t> share(pairs.size());
-  task.For(pairs.size(), 64, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end && !task.cancelled(); ++i) share[i] = faces.Share(pairs[i]);
-  });
-  SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  std::size_t i = 0;
-  std::erase_if(pairs, [&](const FacePair&) { return share[i++] != 0; });
   return std::optional(std::move(pairs));
 }
 

@@ -38,10 +38,6 @@ struct Budget {
 absl::StatusOr<std::optional<std::vector<FacePair>>> CrossingFaces(const Rig& rig,
                                                                    const Surface& surface,
                                                                    std::span<const Vec3d> points,
-                                                                   const Task& task);
-absl::StatusOr<std::optional<std::vector<FacePair>>> CrossingFaces(const Rig& rig,
-                                                                   const Surface& surface,
-                                                                   std::span<const Vec3d> points,
                                                                    const Task& task,
                                                                    const Budget& budget);
 

@@ -260,7 +260,8 @@ TEST(SelfIntersections, IgnoresRestPosePairs) {
       {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}, {0.2F, 0.2F, -1}, {0.3F, 0.2F, 1}, {0.2F, 0.3F, 1}},
       {{0, 1, 2}, {3, 4, 5}}));
   const Surface surface = Surface::Create(crossed);
-  EXPECT_EQ((*CrossingFaces(crossed, surface, surface.rest, Task()))->size(), 1u);
+  EXPECT_EQ((*CrossingFaces(crossed, surface, surface.rest, Task(), Budget::For(surface)))->size(),
+            1u);
   EXPECT_EQ(
       *Measured(crossed, crossed.mesh().positions(), RestPose(crossed), true).self_intersections,
       0u);
@@ -303,7 +304,7 @@ TEST(SelfIntersections, TriangleSoupMatchesBruteForce) {
     }
   }
   EXPECT_GT(expected.size(), 50u);
-  EXPECT_EQ(**CrossingFaces(soup, surface, surface.rest, Task()), expected);
+  EXPECT_EQ(**CrossingFaces(soup, surface, surface.rest, Task(), Budget::For(surface)), expected);
 }
 
 // Two polygons of `corners` corners: one zigzags in y through the other, which zigzags in z, so
