@@ -11,12 +11,6 @@
 namespace sinew {
 namespace {
 
-bool IsUsable(const Binding& binding) {
-  if (Flattens(Linear(binding.inverse_bind))) return false;
-  const AffineD joint = Inverse(binding.inverse_bind);
-  return std::ranges::all_of(joint.m, [](double v) { return std::isfinite(v); });
-}
-
 // (mesh part, binding) of all vertices, sorted by part; bindings without vertices come last.
 std::vector<std::pair<std::size_t, std::size_t>> BindingsOfParts(const Rig& rig) {
   std::vector<std::pair<std::size_t, std::size_t>> pairs;
@@ -86,7 +80,9 @@ class Placing {
 std::vector<AffineD> BindPose(const Rig& rig) {
   Placing placing(rig);
   auto pairs = BindingsOfParts(rig);
-  std::erase_if(pairs, [&](const auto& pair) { return !IsUsable(rig.bindings()[pair.second]); });
+  std::erase_if(pairs, [&](const auto& pair) {
+    return !TryInverse(rig.bindings()[pair.second].inverse_bind);
+  });
   for (std::size_t begin = 0; begin < pairs.size();) {
     std::size_t end = begin;
     std::optional<AffineD> map;

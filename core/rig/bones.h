@@ -1,31 +1,41 @@
-// bones.h - the bones of a skeleton in a pose: the one rule for where each begins and ends.
+// bones.h - the bones of a skeleton in a pose: the one set of rules for where each begins and ends.
 //
 // A bone begins at the origin of its joint and ends:
 // 1. at the origin of its only child, or at the mean of several (Bones::tip);
 // 2. that of a leaf, or of a joint in the place of its children: in the skin that the joint
-// carries,
-//    as far as that reaches (Reach) towards its middle (Bones::DirectionInto);
+//    carries, as far as that reaches (Reach) towards its middle (Bones::DirectionInto);
 // 3. where no weights say which skin that is, half the length of the bone that leads to it farther
-//    on (BonesOf).
+//    on (Bones::ToEachChild).
 // Deviations, each for a reason:
 // - `carriers` of Bones skips joints that carry nothing: where a part of the skin ends the next one
 //   begins, not at a joint between them. For the fields of `implicit`.
 // - Bones::LimbTip leaves a leaf whose skin is no limb a point. For `bulge_free`, which would pull
 //   the edges of an eyelid along with its middle.
-// - BonesOf gives a joint one bone to each child: weights of a hip need both thighs, not their
-// mean. core/metrics/binding_bones.h is independent: metrics must not share a rule with what they
-// judge.
+// - Bones::ToEachChild gives a joint one bone to each child: weights of a hip need both thighs, not
+//   their mean.
+// - ExtendLeafBones continues the bones of rule 3 in the body. For geodesic weights.
+// core/metrics/binding_bones.h is independent: metrics must not share a rule with what they judge.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/parallel/task.h"
 #include "core/rig/rig.h"
 #include "core/rig/skeleton.h"
 
 namespace sinew {
+
+// A segment that carries skin for a joint. A joint may own several; the nearest counts. root = tip
+// is allowed.
+struct Bone {
+  std::uint32_t joint = 0;
+  Vec3d root, tip;
+};
 
 // Of one pose, by joint. Model space.
 class Bones {
@@ -33,7 +43,11 @@ class Bones {
   // pose: [J] joint to model space, such as the rest pose; copied.
   // carriers: [J] 1 where a bone may begin, or empty = everywhere. A bone then ends where the next
   // ones below it begin, or as without `carriers` if there are none.
-  Bones(const Rig& rig, std::span<const AffineD> pose, std::span<const std::uint8_t> carriers = {});
+  Bones(const Rig& rig, std::span<const AffineD> pose, std::span<const std::uint8_t> carriers = {})
+      : Bones(rig.skeleton(), rig.mesh().diagonal(), pose, carriers) {}
+  // Borrows the skeleton. diagonal: of the mesh.
+  Bones(const Skeleton& skeleton, double diagonal, std::span<const AffineD> pose,
+        std::span<const std::uint8_t> carriers);
 
   const Vec3d& origin(std::uint32_t joint) const { return origins_[joint]; }
   const Vec3d& tip(std::uint32_t joint) const { return tips_[joint]; }
@@ -50,8 +64,22 @@ class Bones {
   Vec3d LimbTip(std::uint32_t joint, std::span<const Vec3d> skin) const;
   // Shorter bones are points.
   double no_length() const { return no_length_; }
+  // One bone to each child, for weights; in the order of the joints:
+  // - a joint owns a bone to each child that lies elsewhere;
+  // - a joint below which everything lies in its own place ends a limb: its bone continues the one
+  //   that leads to it by half its length, or is a point if none does. Joints below it own nothing;
+  // - a joint in its parent's place that ends no limb of its own, because the parent has bones
+  //   elsewhere (a twist joint, an attachment), owns nothing;
+  // - of joints in one place along a chain, the last owns the bone that leads on.
+  // carriers: [J] 1 where a bone may belong. Those of other joints go to their nearest carrier
+  // ancestor and are dropped if there is none, as is that of a leaf that is no carrier. Controls
+  // far off the skin (poles, targets, a root on the ground) are bones like others: leave them out.
+  std::vector<Bone> ToEachChild(std::span<const std::uint8_t> carriers) const;
 
  private:
+  bool Moves(std::uint32_t joint) const;  // lies elsewhere than its parent
+
+  const Skeleton& skeleton_;
   std::vector<Vec3d> origins_;
   double no_length_;
   std::vector<Vec3d> tips_;                // [J]
@@ -63,26 +91,22 @@ class Bones {
 // How far points lie from `root` along a unit direction; 0 where none does.
 double Reach(const Vec3d& root, const Vec3d& direction, std::span<const Vec3d> points);
 
-// A segment that carries skin for a joint, in model space of the rest pose. A joint may own
-// several; the nearest counts. root = tip is allowed.
-struct Bone {
-  std::uint32_t joint = 0;
-  Vec3d root, tip;
-};
+// [2 B] a number for each bone's root (2 b) and tip (2 b + 1), equal for ends in one place. The
+// bones lie within 1 of the origin, as below.
+std::vector<std::uint32_t> JoinedEnds(std::span<const Bone> bones);
 
-// The bones of a skeleton at rest, by rising joint:
-// - a joint owns a bone to each child that lies elsewhere ("elsewhere": farther than 1e-6 of the
-//   skeleton's extent);
-// - a joint below which everything lies in its own place ends a limb: its bone continues the one
-//   that leads to it by half its length, or is a point if none does. Joints below it own nothing;
-// - a joint in its parent's place that ends no limb of its own, because the parent has bones
-//   elsewhere (a twist joint, an attachment), owns nothing;
-// - of joints in one place along a chain, the last owns the bone that leads on.
-// Controls far off the skin (poles, targets, a root on the ground) are bones like others: leave
-// them out before ComputeWeights.
-std::vector<Bone> BonesOf(const Skeleton& skeleton);
+// Extends bones whose tip starts no other bone halfway to where their lines leave a closed surface,
+// by at most four times their length. Partial when the task is cancelled.
+//
+//    points     [P] and bones in a space where all points lie within 1 of the origin
+//    triangles  [T] wound outwards if side is 1, inwards if it is -1
+void ExtendLeafBones(std::span<const Vec3d> points,
+                     std::span<const std::array<std::uint32_t, 3>> triangles, double side,
+                     const Task& task, std::span<Bone> bones);
 
 // Whether a matrix is singular, but for rounding.
 bool Flattens(const Mat3d& a);
+// None if it is singular or its inverse is not finite.
+std::optional<AffineD> TryInverse(const AffineD& a);
 
 }  // namespace sinew

@@ -21,7 +21,6 @@ constexpr double kUncovered = 1e-9;  // sum of fall-offs below which no capsule 
 constexpr std::size_t kHalfPoints = 8;
 constexpr double kMinTaper = 0.5, kMaxTaper = 1.5;
 constexpr double kMinRadius = 1e-6;  // unit space
-constexpr double kJoined = 1e-6;     // unit space: bones whose ends are closer are joined
 constexpr double kBehind = -0.5;   // cosine between the normal and the direction away from the bone
 constexpr std::size_t kTries = 8;  // nearest bones tested for visibility per point
 constexpr std::size_t kGrain = 256;
@@ -38,7 +37,7 @@ bool IsBehind(const Skin& skin, std::size_t p, const Closest& closest) {
 std::pair<double, double> AloneRadii(const Skin& skin, std::size_t s, double typical) {
   double least = typical;
   for (const Vec3d& p : skin.points) {
-    least = std::min(least, ClosestOn(skin.segments[s], p).distance);
+    least = std::min(least, ClosestOn(skin.bones[s], p).distance);
   }
   least = std::max(least, kMinRadius);
   return {least, least};
@@ -57,23 +56,8 @@ std::pair<double, double> TaperedRadii(double whole, std::vector<double>& root,
 // Distance between bones in the graph of joined ends. Coincident ends are one node.
 class Chains {
  public:
-  explicit Chains(std::span<const Segment> segments) {
-    std::vector<std::pair<Vec3d, std::uint32_t>> ends;
-    for (std::uint32_t s = 0; s < segments.size(); ++s) {
-      ends.emplace_back(segments[s].root, 2 * s);
-      ends.emplace_back(segments[s].tip, 2 * s + 1);
-    }
-    std::ranges::stable_sort(ends, {}, [](const auto& end) { return end.first.x; });
-    node_.assign(ends.size(), kNone);
-    for (std::size_t i = 0; i < ends.size(); ++i) {
-      std::uint32_t& node = node_[ends[i].second];
-      if (node == kNone) node = ends[i].second;
-      for (std::size_t k = i + 1; k < ends.size(); ++k) {
-        if (ends[k].first.x - ends[i].first.x > kJoined) break;
-        if (Length(ends[k].first - ends[i].first) <= kJoined) node_[ends[k].second] = node;
-      }
-    }
-    for (std::size_t s = 0; s < segments.size(); ++s) steps_.insert(Step(root(s), tip(s)));
+  explicit Chains(std::span<const Bone> bones) : node_(JoinedEnds(bones)) {
+    for (std::size_t b = 0; b < bones.size(); ++b) steps_.insert(Step(root(b), tip(b)));
   }
 
   enum class Relation { kApart, kBeside, kInLine };
@@ -93,7 +77,6 @@ class Chains {
   }
 
  private:
-  static constexpr std::uint32_t kNone = 0xffffffff;
   static std::uint64_t Step(std::uint32_t from, std::uint32_t to) {
     return (std::uint64_t{from} << 32) | to;
   }
@@ -120,12 +103,12 @@ class PointWeights {
       const double phi = FallOff(capsules_[s], closest.distance, closest.along);
       if (!(phi > 0) || (s != own && !MayMove(p, own, s))) continue;
       covered += phi;
-      double& weight = columns.of(skin_.segments[s].owner)[p];
+      double& weight = columns.of(skin_.bones[s].joint)[p];
       weight = std::max(weight, Strength(capsules_[s], closest.distance, closest.along, power_));
     }
     if (covered >= kUncovered) return seen;
     for (std::size_t j = 0; j < skin_.joints.size(); ++j) columns.of(j)[p] = 0;
-    columns.of(skin_.segments[own].owner)[p] = 1;
+    columns.of(skin_.bones[own].joint)[p] = 1;
     return false;
   }
 
@@ -133,8 +116,8 @@ class PointWeights {
   void Measure(std::uint32_t p) {
     near_.clear();
     outside_.clear();
-    for (std::size_t s = 0; s < skin_.segments.size(); ++s) {
-      near_.push_back(ClosestOn(skin_.segments[s], skin_.points[p]));
+    for (std::size_t s = 0; s < skin_.bones.size(); ++s) {
+      near_.push_back(ClosestOn(skin_.bones[s], skin_.points[p]));
       outside_.emplace_back(near_[s].distance - Inner(capsules_[s], near_[s].along), s);
     }
   }
@@ -164,7 +147,7 @@ class PointWeights {
   const Chains& chains_;
   const Visibility& sight_;
   double power_;
-  std::vector<Closest> near_;                            // [segments]
+  std::vector<Closest> near_;                            // [bones]
   std::vector<std::pair<double, std::size_t>> outside_;  // (d - r, segment)
 };
 
@@ -183,7 +166,7 @@ double Strength(const Capsule& capsule, double distance, double along, double po
 }
 
 std::vector<Capsule> FitCapsules(const Skin& skin, const WeightOptions& options, const Task& task) {
-  const std::size_t bones = skin.segments.size(), points = skin.points.size();
+  const std::size_t bones = skin.bones.size(), points = skin.points.size();
   // The nearest bone on the inner side of the skin, or the nearest of all if there is none.
   std::vector<std::uint32_t> bone(points);
   std::vector<Closest> nearest(points);
@@ -191,7 +174,7 @@ std::vector<Capsule> FitCapsules(const Skin& skin, const WeightOptions& options,
     for (std::size_t p = begin; p < end; ++p) {
       bool found_behind = true;
       for (std::uint32_t s = 0; s < bones; ++s) {
-        const Closest closest = ClosestOn(skin.segments[s], skin.points[p]);
+        const Closest closest = ClosestOn(skin.bones[s], skin.points[p]);
         const bool behind = IsBehind(skin, p, closest);
         if (s > 0 && (behind > found_behind ||
                       (behind == found_behind && !(closest.distance < nearest[p].distance)))) {
@@ -238,7 +221,7 @@ absl::StatusOr<Computed> CapsuleWeights(const Skin& skin, const WeightOptions& o
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   SINEW_ASSIGN_OR_RETURN(const Visibility sight, Visibility::Create(skin));
   progress.Advance(0.2);
-  const Chains chains(skin.segments);
+  const Chains chains(skin.bones);
   const std::size_t points = skin.points.size();
   Computed computed = {Columns(skin.joints.size(), points), {}, {}};
   std::vector<std::uint8_t> lost(points, 0);
@@ -263,9 +246,9 @@ absl::StatusOr<Computed> CapsuleWeights(const Skin& skin, const WeightOptions& o
   return computed;
 }
 
-std::size_t CapsuleBytes(std::size_t points, std::size_t triangles, std::size_t joints,
-                         std::size_t bones) {
-  return Visibility::CostBytes(triangles) + points * (joints * sizeof(double) + 120) + bones * 512;
+std::size_t CapsuleBytes(const Skin& skin) {
+  return Visibility::CostBytes(skin.triangles.size()) +
+         skin.points.size() * (skin.joints.size() * sizeof(double) + 120) + skin.bones.size() * 512;
 }
 
 }  // namespace sinew::weights

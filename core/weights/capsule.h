@@ -26,7 +26,7 @@ struct Capsule {
 double FallOff(const Capsule& capsule, double distance, double along);
 double Strength(const Capsule& capsule, double distance, double along, double power);
 
-// [segments] radii fitted to the skin, times the options' factors: the median distance of the
+// [bones] radii fitted to the skin, times the options' factors: the median distance of the
 // points nearest to the bone, tapered to the medians of its halves if both have at least 8 points
 // beside the bone (within 0.5 to 1.5 times the bone's median). A bone without points gets the
 // median of the others, at most its distance from the skin.
@@ -40,7 +40,6 @@ std::vector<Capsule> FitCapsules(const Skin& skin, const WeightOptions& options,
 absl::StatusOr<Computed> CapsuleWeights(const Skin& skin, const WeightOptions& options,
                                         const Progress& progress);
 
-std::size_t CapsuleBytes(std::size_t points, std::size_t triangles, std::size_t joints,
-                         std::size_t bones);
+std::size_t CapsuleBytes(const Skin& skin);
 
 }  // namespace sinew::weights

@@ -115,12 +115,13 @@ absl::StatusOr<InfluenceSource> Finish(const Skin& skin, const WeightOptions& op
   return influences;
 }
 
-std::size_t FinishBytes(std::size_t vertices, std::size_t points, std::size_t joints,
-                        const WeightOptions& options) {
+std::size_t FinishBytes(const Skin& skin, const WeightOptions& options) {
+  const std::size_t points = skin.points.size(), joints = skin.joints.size();
   const std::size_t most = std::min<std::size_t>(options.max_influences, joints);
   // One column for each thread that smooths.
   const std::size_t smoothing = options.smooth > 0 ? points * sizeof(double) * joints : 0;
-  return points * (8 * most + 16) + vertices * (16 * most + 16) + smoothing;
+  return points * (joints * sizeof(double) + 8 * most + 16) +
+         skin.welded.point.size() * (16 * most + 16) + smoothing;
 }
 
 }  // namespace sinew::weights

@@ -15,8 +15,7 @@ namespace sinew::weights {
 absl::StatusOr<InfluenceSource> Finish(const Skin& skin, const WeightOptions& options,
                                        Columns columns, const Progress& progress);
 
-// Bytes held beside the columns, including the result.
-std::size_t FinishBytes(std::size_t vertices, std::size_t points, std::size_t joints,
-                        const WeightOptions& options);
+// Bytes held, including the columns and the result.
+std::size_t FinishBytes(const Skin& skin, const WeightOptions& options);
 
 }  // namespace sinew::weights

@@ -19,22 +19,19 @@ constexpr double kInfinite = std::numeric_limits<double>::infinity();
 constexpr double kNearest = 1e-4;  // times the diagonal
 constexpr double kLawPower = 6;
 constexpr double kSampleStep = 0.25;  // voxels, along a bone
-constexpr double kSamePlace = 1e-6;   // unit space
-constexpr double kLongest = 4;        // times the bone's length: longest extension of a leaf bone
 constexpr int kOutsideRings = 3;
 constexpr double kStraight = 2;  // voxel steps above the straight line, for rounding
 // Voxels: how far a voxel centre may be above the skin's tangent plane.
 constexpr double kOutward = 0.25;
 constexpr std::size_t kMaxLinks = 8;
-constexpr std::size_t kMaxAtOnce = 16;  // joints marched in parallel
 constexpr std::size_t kGrain = 256;
 // Points, or distances to bones, between cancellation checks.
 constexpr std::size_t kCheckEvery = 1 << 16;
 
-// The parameter range of a segment within the grid; first > second: empty.
-std::pair<double, double> Clip(const Voxels& voxels, const Segment& segment) {
+// The parameter range of a bone within the grid; first > second: empty.
+std::pair<double, double> Clip(const Voxels& voxels, const Bone& bone) {
   double from = 0, to = 1;
-  const Vec3d axis = segment.tip - segment.root, start = segment.root - voxels.origin;
+  const Vec3d axis = bone.tip - bone.root, start = bone.root - voxels.origin;
   const std::array<double, 3> a = {axis.x, axis.y, axis.z}, s = {start.x, start.y, start.z};
   for (std::size_t k = 0; k < 3; ++k) {
     const double high = voxels.size * voxels.cells[k];
@@ -49,14 +46,14 @@ std::pair<double, double> Clip(const Voxels& voxels, const Segment& segment) {
   return {from, to};
 }
 
-void AddCrossed(const Voxels& voxels, const Segment& segment, std::vector<std::uint32_t>& crossed) {
-  const auto [from, to] = Clip(voxels, segment);
+void AddCrossed(const Voxels& voxels, const Bone& bone, std::vector<std::uint32_t>& crossed) {
+  const auto [from, to] = Clip(voxels, bone);
   if (from > to) return;
-  const Vec3d axis = segment.tip - segment.root;
+  const Vec3d axis = bone.tip - bone.root;
   const double steps = std::ceil((to - from) * Length(axis) / (kSampleStep * voxels.size)) + 1;
   for (double k = 0; k <= steps; ++k) {
     const double t = from + (to - from) * k / steps;
-    const std::int32_t voxel = voxels.At(voxels.CellOf(segment.root + t * axis));
+    const std::int32_t voxel = voxels.At(voxels.CellOf(bone.root + t * axis));
     if (voxel != kNoVoxel) crossed.push_back(static_cast<std::uint32_t>(voxel));
   }
 }
@@ -87,37 +84,16 @@ class Poll {
   std::size_t work_ = 0;
 };
 
-// The multiple of `step` at which a ray from an inside point leaves the skin; 0 if it first hits
-// the skin from outside, or not at all.
-double ExitDistance(const Skin& skin, const Vec3d& from, const Vec3d& step) {
-  double least = kInfinite, facing = 0;
-  for (const auto& t : skin.triangles) {
-    const Vec3d a = skin.points[t[0]] - from, b = skin.points[t[1]] - from,
-                c = skin.points[t[2]] - from;
-    const Vec3d normal = Cross(b - a, c - a);
-    const double along = Dot(normal, step);
-    // Signed volumes of the edges with the step. A hit on an edge counts for both triangles.
-    const double u = Dot(Cross(b, c), step), v = Dot(Cross(c, a), step), w = Dot(Cross(a, b), step);
-    if (along == 0 || std::min({u, v, w}) * std::max({u, v, w}) < 0) continue;
-    const double at = Dot(normal, a) / along;
-    if (at > 0 && at < least) {
-      least = at;
-      facing = along * skin.side;
-    }
-  }
-  return facing > 0 ? least : 0;
-}
-
-Closest ClosestOnAny(std::span<const Segment> bones, const Vec3d& p) {
+Closest ClosestOnAny(std::span<const Bone> bones, const Vec3d& p) {
   Closest least = {kInfinite, 0, {}};
-  for (const Segment& bone : bones) {
+  for (const Bone& bone : bones) {
     const Closest closest = ClosestOn(bone, p);
     if (closest.distance < least.distance) least = closest;
   }
   return least;
 }
 
-double DistanceTo(std::span<const Segment> bones, const Vec3d& p) {
+double DistanceTo(std::span<const Bone> bones, const Vec3d& p) {
   return ClosestOnAny(bones, p).distance;
 }
 
@@ -164,10 +140,10 @@ VoxelLinks FindLinks(const Skin& skin, const Voxels& voxels, std::size_t p,
 // straight-line distances and are returned. Incomplete when cancelled.
 std::vector<std::uint32_t> ExtendAlongEdges(const Skin& skin, const Task& task, Columns& columns) {
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
-  std::vector<bool> reached(points, false);
+  std::vector<bool> done(points, false);
   for (std::size_t j = 0; j < joints && !task.cancelled(); ++j) {
     const auto column = columns.of(j);
-    for (std::size_t p = 0; p < points; ++p) reached[p] = reached[p] || column[p] < kInfinite;
+    for (std::size_t p = 0; p < points; ++p) done[p] = done[p] || column[p] < kInfinite;
   }
   struct Step {
     double distance;
@@ -177,7 +153,6 @@ std::vector<std::uint32_t> ExtendAlongEdges(const Skin& skin, const Task& task, 
     }
   };
   std::priority_queue<Step, std::vector<Step>, std::greater<>> steps;
-  std::vector<bool> done = reached;
   const auto leave = [&](const Step& from) {
     for (const std::uint32_t next : skin.neighbours.row(from.point)) {
       if (done[next]) continue;
@@ -187,7 +162,7 @@ std::vector<std::uint32_t> ExtendAlongEdges(const Skin& skin, const Task& task, 
   };
   Poll poll(task);
   for (std::uint32_t p = 0; p < points && !poll.Stops(1); ++p) {
-    if (reached[p]) leave({0, p, p});
+    if (done[p]) leave({0, p, p});
   }
   while (!steps.empty() && !poll.Stops(joints)) {
     const Step step = steps.top();
@@ -206,7 +181,7 @@ std::vector<std::uint32_t> ExtendAlongEdges(const Skin& skin, const Task& task, 
   task.For(left.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t k = begin; k < end; ++k) {
       for (std::size_t j = 0; j < joints; ++j) {
-        columns.of(j)[left[k]] = DistanceTo(skin.bones(j), skin.points[left[k]]);
+        columns.of(j)[left[k]] = DistanceTo(skin.BonesOf(j), skin.points[left[k]]);
       }
     }
   });
@@ -214,7 +189,7 @@ std::vector<std::uint32_t> ExtendAlongEdges(const Skin& skin, const Task& task, 
 }
 
 // The distance column of one joint, incomplete when cancelled. True if its bones cross no voxel.
-bool MeasureFrom(const Skin& skin, std::span<const Segment> bones, const Voxels& voxels,
+bool MeasureFrom(const Skin& skin, std::span<const Bone> bones, const Voxels& voxels,
                  std::span<const VoxelLinks> links, const Task& task, std::span<double> column) {
   bool outside = false;
   const std::vector<MarchSource> sources = SourcesOf(bones, voxels, task, outside);
@@ -241,18 +216,11 @@ bool MeasureFrom(const Skin& skin, std::span<const Segment> bones, const Voxels&
   return outside;
 }
 
-// Number of joints to march in parallel, limited by the memory for their fronts.
-std::size_t AtOnce(std::size_t voxels, std::size_t held, const Task& task) {
-  std::size_t joints = kMaxAtOnce;
-  while (joints > 1 && held + joints * voxels * kMarchBytes > task.memory_limit()) joints /= 2;
-  return joints;
-}
-
 // The voxels that bones cross, each once. Stopped: those found so far.
-std::vector<std::uint32_t> CrossedBy(std::span<const Segment> bones, const Voxels& voxels,
+std::vector<std::uint32_t> CrossedBy(std::span<const Bone> bones, const Voxels& voxels,
                                      Poll& poll) {
   std::vector<std::uint32_t> crossed;
-  for (const Segment& bone : bones) {
+  for (const Bone& bone : bones) {
     const std::size_t before = crossed.size();
     AddCrossed(voxels, bone, crossed);
     if (poll.Stops(crossed.size() - before + 1)) break;
@@ -265,7 +233,7 @@ std::vector<std::uint32_t> CrossedBy(std::span<const Segment> bones, const Voxel
 }
 
 // The voxel nearest to bones outside of the body, or none. Stopped: none.
-std::vector<std::uint32_t> NearestTo(std::span<const Segment> bones, const Voxels& voxels,
+std::vector<std::uint32_t> NearestTo(std::span<const Bone> bones, const Voxels& voxels,
                                      Poll& poll) {
   std::vector<std::uint32_t> nearest;
   double least = kInfinite;
@@ -282,29 +250,7 @@ std::vector<std::uint32_t> NearestTo(std::span<const Segment> bones, const Voxel
 
 }  // namespace
 
-std::vector<Segment> ExtendLeafBones(const Skin& skin, const Task& task) {
-  std::vector<Vec3d> roots;
-  for (const Segment& bone : skin.segments) roots.push_back(bone.root);
-  std::ranges::sort(roots, {}, &Vec3d::x);
-  const auto leads_on = [&](const Vec3d& tip) {
-    auto root = std::ranges::lower_bound(roots, tip.x - kSamePlace, {}, &Vec3d::x);
-    for (; root != roots.end() && root->x <= tip.x + kSamePlace; ++root) {
-      if (Length(*root - tip) <= kSamePlace) return true;
-    }
-    return false;
-  };
-  Poll poll(task);
-  std::vector<Segment> bones = skin.segments;
-  for (Segment& bone : bones) {
-    const Vec3d axis = bone.tip - bone.root;
-    if (Length(axis) <= kSamePlace || leads_on(bone.tip)) continue;
-    if (poll.Stops(skin.triangles.size())) break;
-    bone.tip = bone.tip + std::min(kLongest, 0.5 * ExitDistance(skin, bone.tip, axis)) * axis;
-  }
-  return bones;
-}
-
-std::vector<MarchSource> SourcesOf(std::span<const Segment> bones, const Voxels& voxels,
+std::vector<MarchSource> SourcesOf(std::span<const Bone> bones, const Voxels& voxels,
                                    const Task& task, bool& outside) {
   Poll poll(task);
   std::vector<std::uint32_t> ring = CrossedBy(bones, voxels, poll);
@@ -343,13 +289,11 @@ double DistanceLaw(double distance, double nearest, double smoothness) {
   return std::pow((1 - smoothness) * ratio + smoothness * ratio * ratio, -kLawPower);
 }
 
-absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Segment> bones,
+absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Bone> bones,
                                        const Voxels& voxels, std::size_t held,
                                        const Progress& progress) {
   const Task& task = progress.task;
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
-  const std::size_t at_once = AtOnce(voxels.count(), held, task);
-  SINEW_RETURN_IF_ERROR(task.CheckMemory(held + at_once * voxels.count() * kMarchBytes));
   std::vector<VoxelLinks> links(points);
   task.For(points, kGrain, [&](std::size_t begin, std::size_t end) {
     std::vector<VoxelLinks::Link> found;
@@ -357,17 +301,13 @@ absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Segment
   });
   Computed computed = {Columns(joints, points), {}, {}};
   std::atomic<std::size_t> outside = 0;
-  for (std::size_t first = 0; first < joints; first += at_once) {
-    task.For(std::min(at_once, joints - first), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t j = first + begin; j < first + end; ++j) {
+  SINEW_RETURN_IF_ERROR(
+      ForJoints(joints, voxels.count() * kMarchBytes, held, task, [&](std::size_t j) {
         const bool is_outside =
-            MeasureFrom(skin, skin.OfOwner(bones, j), voxels, links, task, computed.columns.of(j));
+            MeasureFrom(skin, skin.OfJoint(bones, j), voxels, links, task, computed.columns.of(j));
         outside += is_outside ? 1 : 0;
         progress.Advance(1 / static_cast<double>(joints));
-      }
-    });
-    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  }
+      }));
   if (outside > 0 && voxels.count() > 0) {
     computed.notes.push_back(
         {Severity::kInfo, "joints",
@@ -385,14 +325,15 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
   const Task& task = progress.task;
   SINEW_RETURN_IF_ERROR(CheckFaces(skin, "geodesic needs faces"));
   const std::size_t points = skin.points.size(), joints = skin.joints.size();
-  std::size_t held = progress.held + GeodesicBytes(points, skin.triangles.size(), joints);
+  std::size_t held = progress.held + GeodesicBytes(skin);
   SINEW_ASSIGN_OR_RETURN(const Voxels voxels, MakeVoxels(skin, options.resolution, held, task));
   progress.Advance(0.2);
   held += voxels.number.size() * sizeof voxels.number[0] +
           voxels.count() * (sizeof voxels.cell[0] + sizeof voxels.neighbour[0]);
-  SINEW_ASSIGN_OR_RETURN(Computed computed,
-                         BodyDistances(skin, ExtendLeafBones(skin, task), voxels, held,
-                                       {progress.task, 0.8 * progress.whole}));
+  std::vector<Bone> bones = skin.bones;
+  ExtendLeafBones(skin.points, skin.triangles, skin.side, task, bones);
+  SINEW_ASSIGN_OR_RETURN(Computed computed, BodyDistances(skin, bones, voxels, held,
+                                                          {progress.task, 0.8 * progress.whole}));
   task.For(points, kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t p = begin; p < end; ++p) {
       double nearest = kInfinite;
@@ -422,8 +363,9 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
   return computed;
 }
 
-std::size_t GeodesicBytes(std::size_t points, std::size_t triangles, std::size_t joints) {
-  return points * (joints * sizeof(double) + sizeof(VoxelLinks) + 64) + triangles * 6 * 24;
+std::size_t GeodesicBytes(const Skin& skin) {
+  return skin.points.size() * (skin.joints.size() * sizeof(double) + sizeof(VoxelLinks) + 64) +
+         skin.triangles.size() * 6 * 24;
 }
 
 }  // namespace sinew::weights

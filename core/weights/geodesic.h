@@ -8,6 +8,9 @@
 // The paper uses power 2 and absolute distances; relative distances and power 6 give fall-offs
 // within one limb radius, like hand-painted weights.
 //
+// Skeletons end short of the body: leaf bones are extended (core/rig/bones.h), or skin of the head
+// would hardly be farther from the neck's bones than from its own.
+//
 // Nearby limbs stay separate however thin the gap, because no path crosses skin, gap and skin
 // (voxels.h). Bones outside start from their nearest voxel, with their distance to it. Skin without
 // voxels (thinner than one, open sheets) continues the distances of its connected component along
@@ -26,25 +29,19 @@
 
 namespace sinew::weights {
 
-// Extends leaf bones: a bone whose tip starts no other bone is extended halfway to where its line
-// leaves the body, by at most four times its length. Skeletons end short of the body; without this,
-// skin of the head is hardly farther from the neck's bones than from its own. Partial when the task
-// is cancelled.
-std::vector<Segment> ExtendLeafBones(const Skin& skin, const Task& task);
-
 // The start voxels of a joint's bones: the voxels they cross, and with exact distances all voxels
 // whose path is as short as the straight line. If they cross none (`outside`), the nearest voxel
 // and three rings around it. Empty without voxels or when cancelled.
-std::vector<MarchSource> SourcesOf(std::span<const Segment> bones, const Voxels& voxels,
+std::vector<MarchSource> SourcesOf(std::span<const Bone> bones, const Voxels& voxels,
                                    const Task& task, bool& outside);
 
 // w for a distance and the nearest distance, both relative to the diagonal and at least 1e-4. 0 for
 // an infinite distance.
 double DistanceLaw(double distance, double nearest, double smoothness);
 
-// [J][P] distances from `bones`, in the order of Skin::segments, in unit space; infinite =
+// [J][P] distances from `bones`, in the order of Skin::bones, in unit space; infinite =
 // unreachable. `unseen` as in Computed.
-absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Segment> bones,
+absl::StatusOr<Computed> BodyDistances(const Skin& skin, std::span<const Bone> bones,
                                        const Voxels& voxels, std::size_t held,
                                        const Progress& progress);
 
@@ -53,6 +50,6 @@ absl::StatusOr<Computed> GeodesicWeights(const Skin& skin, const WeightOptions& 
                                          const Progress& progress);
 
 // Bytes without the voxels, which are checked when their number is known.
-std::size_t GeodesicBytes(std::size_t points, std::size_t triangles, std::size_t joints);
+std::size_t GeodesicBytes(const Skin& skin);
 
 }  // namespace sinew::weights

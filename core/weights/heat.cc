@@ -8,11 +8,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
 
+#include "core/base/disjoint_sets.h"
 #include "core/base/median.h"
 #include "core/base/status.h"
 #include "core/weights/stiffness.h"
+#include "core/weights/visibility.h"
 
 namespace sinew::weights {
 namespace {
@@ -28,7 +29,6 @@ constexpr std::size_t kGrain = 256;
 // Most joints that heat one point (the lower indices): as many as a vertex may have. Limits memory
 // if thousands of joints coincide.
 constexpr std::size_t kMaxTies = kMaxInfluences;
-constexpr std::size_t kMaxAtOnce = 16;                   // joints solved in parallel
 constexpr std::size_t kSolveBytes = 2 * sizeof(double);  // bytes per point
 
 using Matrix = Eigen::SparseMatrix<double>;
@@ -38,8 +38,8 @@ using Permutation = Eigen::PermutationMatrix<Eigen::Dynamic, Eigen::Dynamic, int
 Closest HeatDistance(const Skin& skin, std::size_t p, std::size_t joint, bool facing) {
   Closest best;
   best.distance = std::numeric_limits<double>::infinity();
-  for (const Segment& segment : skin.bones(joint)) {
-    Closest closest = ClosestOn(segment, skin.points[p]);
+  for (const Bone& bone : skin.BonesOf(joint)) {
+    Closest closest = ClosestOn(bone, skin.points[p]);
     if (facing && closest.distance > 0 && Dot(skin.normals[p], skin.normals[p]) > 0) {
       const double cosine = Dot(skin.normals[p], skin.points[p] - closest.point) / closest.distance;
       closest.distance /= 0.5 * (cosine + 1.001);
@@ -49,69 +49,46 @@ Closest HeatDistance(const Skin& skin, std::size_t p, std::size_t joint, bool fa
   return best;
 }
 
-// The nearest visible joints of one point, or if none is visible the nearest of all, and their
-// distance.
-struct Candidates {
+// The heat source of one point: `joints` (rising) contribute equally, with strength H. They are the
+// nearest visible joints, or if none is visible the nearest of all.
+struct HeatSource {
   double distance = std::numeric_limits<double>::infinity();
+  double strength = 0;
   bool seen = false;
   std::vector<std::uint32_t> joints;
 };
 
-// Handles one point at a time; reuses its storage.
-class CandidateFinder {
- public:
-  CandidateFinder(const Skin& skin, const Visibility& sight, bool facing)
-      : skin_(skin), sight_(sight), facing_(facing) {}
-
-  Candidates Find(std::uint32_t p) {
-    Candidates found;
-    near_.clear();
-    for (std::size_t j = 0; j < skin_.joints.size(); ++j) {
-      near_.push_back(HeatDistance(skin_, p, j, facing_));
-      found.distance = std::min(found.distance, near_[j].distance);
-    }
-    seen_.clear();
-    all_.clear();
-    bool sees = false;
-    const Vec3d* target = nullptr;
-    for (std::uint32_t j = 0; j < near_.size() && seen_.size() < kMaxTies; ++j) {
-      if (near_[j].distance > found.distance * (1 + kTie)) continue;
-      // Coincident joints share one ray.
-      if (target == nullptr || !(*target == near_[j].point)) {
-        target = &near_[j].point;
-        sees = sight_.Sees(p, *target);
-      }
-      if (sees) seen_.push_back(j);
-      if (all_.size() < kMaxTies) all_.push_back(j);
-    }
-    found.seen = !seen_.empty();
-    found.joints = found.seen ? seen_ : all_;
-    return found;
-  }
-
- private:
-  const Skin& skin_;
-  const Visibility& sight_;
-  const bool facing_;
-  std::vector<Closest> near_;              // [J]
-  std::vector<std::uint32_t> seen_, all_;  // of the nearest joints
+struct HeatSources {
+  std::vector<HeatSource> of;         // [P]
+  std::vector<std::uint32_t> unseen;  // points that see none of their nearest joints, rising
+  std::size_t dark = 0;               // of these, on components without any visible joint
 };
 
-std::vector<std::uint32_t> ComponentsOf(const Skin& skin) {
-  std::vector<std::uint32_t> component(skin.points.size());
-  std::iota(component.begin(), component.end(), 0u);
-  const auto root = [&](std::uint32_t p) {
-    while (component[p] != p) p = component[p] = component[component[p]];
-    return p;
-  };
-  for (const auto& [a, b, c] : skin.triangles) {
-    for (const std::uint32_t other : {b, c}) {
-      const std::uint32_t u = root(a), v = root(other);
-      component[std::max(u, v)] = std::min(u, v);
-    }
+// near: storage to reuse.
+HeatSource FindSource(const Skin& skin, const Visibility& sight, bool facing, std::uint32_t p,
+                      std::vector<Closest>& near) {
+  HeatSource found;
+  near.clear();
+  for (std::size_t j = 0; j < skin.joints.size(); ++j) {
+    near.push_back(HeatDistance(skin, p, j, facing));
+    found.distance = std::min(found.distance, near[j].distance);
   }
-  for (std::uint32_t p = 0; p < component.size(); ++p) component[p] = root(p);
-  return component;
+  std::vector<std::uint32_t> unseen;
+  bool sees = false;
+  const Vec3d* target = nullptr;
+  for (std::uint32_t j = 0; j < near.size() && found.joints.size() < kMaxTies; ++j) {
+    if (near[j].distance > found.distance * (1 + kTie)) continue;
+    // Coincident joints share one ray.
+    if (target == nullptr || !(*target == near[j].point)) {
+      target = &near[j].point;
+      sees = sight.Sees(p, *target);
+    }
+    if (sees) found.joints.push_back(j);
+    if (!sees && unseen.size() < kMaxTies) unseen.push_back(j);
+  }
+  found.seen = !found.joints.empty();
+  if (!found.seen) found.joints = std::move(unseen);
+  return found;
 }
 
 // The upper triangle of K + M H, and the diagonal M H.
@@ -184,51 +161,47 @@ absl::Status CheckFactor(const FactorSize& size, const Task& task, std::size_t& 
   return task.CheckMemory(held);
 }
 
-// Number of joints to solve in parallel, limited by memory; `held` includes the vectors of one.
-std::size_t AtOnce(std::size_t points, std::size_t held, const Task& task) {
-  std::size_t joints = kMaxAtOnce;
-  while (joints > 1 && held + (joints - 1) * points * kSolveBytes > task.memory_limit()) {
-    joints /= 2;
-  }
-  return joints;
-}
-
-}  // namespace
-
 HeatSources FindHeatSources(const Skin& skin, const Visibility& sight, const WeightOptions& options,
                             const Task& task) {
   const std::size_t points = skin.points.size();
-  std::vector<Candidates> candidates(points);
+  HeatSources sources;
+  sources.of.resize(points);
   task.For(points, kGrain, [&](std::size_t begin, std::size_t end) {
-    CandidateFinder finder(skin, sight, options.facing);
+    std::vector<Closest> near;
     for (std::size_t p = begin; p < end; ++p) {
-      candidates[p] = finder.Find(static_cast<std::uint32_t>(p));
+      sources.of[p] = FindSource(skin, sight, options.facing, static_cast<std::uint32_t>(p), near);
     }
   });
   std::vector<double> distances;
-  for (const Candidates& c : candidates) distances.push_back(c.distance);
+  for (const HeatSource& source : sources.of) distances.push_back(source.distance);
   const double least = std::max(kNearest * Median(distances), kMinRadius);
 
-  const std::vector<std::uint32_t> component = ComponentsOf(skin);
-  std::vector<bool> warm(points, false);
-  for (std::size_t p = 0; p < points; ++p) {
-    if (candidates[p].seen) warm[component[p]] = true;
+  DisjointSets components(points);
+  for (const auto& [a, b, c] : skin.triangles) {
+    components.Join(a, b);
+    components.Join(a, c);
   }
-  HeatSources sources;
-  sources.of.resize(points);
+  std::vector<bool> warm(points, false);  // by the lowest point of a component
   for (std::uint32_t p = 0; p < points; ++p) {
-    Candidates& c = candidates[p];
-    if (!c.seen) {
+    if (sources.of[p].seen) warm[components.Lowest(p)] = true;
+  }
+  for (std::uint32_t p = 0; p < points; ++p) {
+    HeatSource& source = sources.of[p];
+    if (!source.seen) {
       sources.unseen.push_back(p);
-      if (warm[component[p]]) continue;
+      if (warm[components.Lowest(p)]) {
+        source.joints.clear();
+        continue;
+      }
       ++sources.dark;
     }
-    const double d = std::max(c.distance, least);
-    sources.of[p].strength = static_cast<double>(c.joints.size()) * options.heat / (d * d);
-    sources.of[p].joints = std::move(c.joints);
+    const double d = std::max(source.distance, least);
+    source.strength = static_cast<double>(source.joints.size()) * options.heat / (d * d);
   }
   return sources;
 }
+
+}  // namespace
 
 absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& options,
                                      const Progress& progress) {
@@ -249,8 +222,7 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
   Matrix ordered(system.upper.rows(), system.upper.cols());
   ordered.selfadjointView<Eigen::Upper>() =
       system.upper.selfadjointView<Eigen::Upper>().twistedBy(order);
-  std::size_t held =
-      progress.held + HeatBytes(skin.points.size(), skin.triangles.size(), skin.joints.size());
+  std::size_t held = progress.held + HeatBytes(skin);
   const double most_entries = static_cast<double>(task.memory_limit()) / kEntryBytes + 1;
   SINEW_RETURN_IF_ERROR(CheckFactor(
       CountFactor(ordered, std::min<double>(most_entries, std::numeric_limits<int>::max())), task,
@@ -287,13 +259,8 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
     }
     progress.Advance(0.3 / static_cast<double>(joints));
   };
-  const std::size_t at_once = AtOnce(points, held, task);
-  for (std::size_t first = 0; first < joints; first += at_once) {
-    task.For(std::min(at_once, joints - first), 1, [&](std::size_t begin, std::size_t end) {
-      for (std::size_t j = first + begin; j < first + end; ++j) solve(j);
-    });
-    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-  }
+  SINEW_RETURN_IF_ERROR(
+      ForJoints(joints, points * kSolveBytes, held - points * kSolveBytes, task, solve));
   computed.unseen = std::move(sources.unseen);
   if (!computed.unseen.empty()) {
     computed.notes.push_back(
@@ -308,10 +275,11 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
   return computed;
 }
 
-std::size_t HeatBytes(std::size_t points, std::size_t triangles, std::size_t joints) {
+std::size_t HeatBytes(const Skin& skin) {
   // Candidates and sources, edges with their copies, the matrix in both orders, columns.
+  const std::size_t joints = skin.joints.size(), triangles = skin.triangles.size();
   const std::size_t ties = std::min(joints, kMaxTies) * sizeof(std::uint32_t);
-  return points * (400 + joints * sizeof(double) + ties + kSolveBytes) +
+  return skin.points.size() * (400 + joints * sizeof(double) + ties + kSolveBytes) +
          triangles * (3 * 16 + 4 * 3 * kEntryBytes) + Visibility::CostBytes(triangles);
 }
 

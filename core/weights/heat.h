@@ -9,7 +9,8 @@
 //    H_i = n c / d^2      d = distance to the nearest joint's bones, at least 1e-3 of the median d
 //    p_b = 1 / n          for the n visible joints within 1e-4 of d, else 0
 //
-// H = 0 where none is visible. The rows of all w sum to 1, because K maps constants to 0. c = 1 is
+// H = 0 where none is visible; on a connected component where no point sees any, every point is
+// heated by its nearest joint. The rows of all w sum to 1, because K maps constants to 0. c = 1 is
 // the paper's formula; Blender's area weights correspond to c = 4, Pinocchio's to 3. On a long tube
 // of radius R a bone's weight is 1/2 at its end and then falls as exp(-x sqrt(c) / R).
 //
@@ -21,30 +22,9 @@
 
 #include <absl/status/statusor.h>
 
-#include <cstdint>
-#include <vector>
-
 #include "core/weights/skin.h"
-#include "core/weights/visibility.h"
 
 namespace sinew::weights {
-
-// The heat source of one point: `joints` (rising) contribute equally, with strength H.
-struct HeatSource {
-  double strength = 0;
-  std::vector<std::uint32_t> joints;
-};
-
-struct HeatSources {
-  std::vector<HeatSource> of;         // [P]
-  std::vector<std::uint32_t> unseen;  // points that see none of their nearest joints, rising
-  std::size_t dark = 0;               // of these, on components without any visible joint
-};
-
-// Points that see none of their nearest joints have no source. On a connected component without any
-// source, every point is heated by its nearest joint, visible or not.
-HeatSources FindHeatSources(const Skin& skin, const Visibility& sight, const WeightOptions& options,
-                            const Task& task);
 
 // kInvalidArgument: no triangle. kResourceExhausted: memory, or a surface so complex that the
 // factorisation needs more than 5e10 operations (about a minute; regular surfaces of a million
@@ -54,6 +34,6 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
 
 // Bytes without the matrix factor, whose size is known, and checked, only after its rows are
 // ordered.
-std::size_t HeatBytes(std::size_t points, std::size_t triangles, std::size_t joints);
+std::size_t HeatBytes(const Skin& skin);
 
 }  // namespace sinew::weights

@@ -2,6 +2,7 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <Eigen/Geometry>
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -27,15 +28,9 @@ AffineD Translated(const Vec3d& by) {
 }
 
 double Diagonal(std::span<const Vec3f> points) {
-  Vec3d low{INFINITY, INFINITY, INFINITY}, high{-INFINITY, -INFINITY, -INFINITY};
-  for (const Vec3f& point : points) {
-    low = {std::min<double>(low.x, point.x), std::min<double>(low.y, point.y),
-           std::min<double>(low.z, point.z)};
-    high = {std::max<double>(high.x, point.x), std::max<double>(high.y, point.y),
-            std::max<double>(high.z, point.z)};
-  }
-  const Vec3d size = high - low;
-  return points.empty() ? 0 : std::sqrt(Dot(size, size));
+  Eigen::AlignedBox3f box;
+  for (const Vec3f& p : points) box.extend(Eigen::Vector3f(p.x, p.y, p.z));
+  return points.empty() ? 0 : double{box.diagonal().norm()};
 }
 
 // Mesh parts with the same bind pose, and every joint that one of them binds.
@@ -163,70 +158,55 @@ MeshSource Extract(const MeshSource& from, std::span<const std::size_t> parts,
   return to;
 }
 
-// Bones need positions only, so scales and singular frames are no problem.
-absl::StatusOr<Skeleton> SkeletonOf(const Skeleton& rest, std::span<const AffineD> frames) {
-  std::vector<SkeletonJoint> joints;
-  std::vector<AffineD> local;
-  for (std::size_t j = 0; j < rest.joints(); ++j) {
-    const std::uint32_t parent = rest.joint(j).parent;
-    joints.push_back({.name = rest.joint(j).name, .parent = parent});
-    const Vec3d from = parent == kNoParent ? Vec3d{} : Translation(frames[parent]);
-    local.push_back(Translated(Translation(frames[j]) - from));
-  }
-  return Skeleton::Create(std::move(joints), std::move(local));
-}
-
 std::size_t BytesOf(const InfluenceSource& influences) {
   return influences.offsets.capacity() * sizeof influences.offsets[0] +
          influences.bindings.capacity() * sizeof influences.bindings[0] +
          influences.weights.capacity() * sizeof influences.weights[0];
 }
 
-// Merges the rows of all groups into the rig's vertex order.
-class Merger {
- public:
-  explicit Merger(std::size_t vertices) : rows_(vertices) {}
-
-  void Add(std::size_t group, const InfluenceSource& influences,
-           std::span<const std::uint32_t> vertices) {
-    for (std::size_t v = 0; v < vertices.size(); ++v) rows_[vertices[v]] = {group, v};
-    sources_.push_back(&influences);
-  }
-
-  InfluenceSource Finish() const {
-    InfluenceSource merged;
-    std::size_t size = 0;
-    for (const InfluenceSource* source : sources_) size += source->bindings.size();
-    merged.offsets.reserve(rows_.size() + 1);
-    merged.bindings.reserve(size);
-    merged.weights.reserve(size);
-    merged.offsets.push_back(0);
-    for (const auto& [group, row] : rows_) {
-      const InfluenceSource& from = *sources_[group];
-      for (std::uint64_t i = from.offsets[row]; i < from.offsets[row + 1]; ++i) {
-        merged.bindings.push_back(from.bindings[i]);
-        merged.weights.push_back(from.weights[i]);
-      }
-      merged.offsets.push_back(merged.bindings.size());
-    }
-    return merged;
-  }
-
- private:
-  std::vector<std::pair<std::size_t, std::size_t>> rows_;  // [V] group, row in the group
-  std::vector<const InfluenceSource*> sources_;
+// A vertex's row in the results of its group.
+struct Row {
+  std::size_t group, vertex;
 };
 
-}  // namespace
-
-std::optional<AffineD> TryInverse(const AffineD& a) {
-  const double determinant = Determinant(Linear(a));
-  if (determinant == 0 || !std::isfinite(determinant)) return std::nullopt;
-  const AffineD inverse = Inverse(a);
-  const bool finite = std::all_of(inverse.m.begin(), inverse.m.end(),
-                                  [](double value) { return std::isfinite(value); });
-  return finite ? std::optional(inverse) : std::nullopt;
+// The results of all groups in the rig's vertex order.
+InfluenceSource Merged(std::span<const InfluenceSource> groups, std::span<const Row> rows) {
+  InfluenceSource merged;
+  std::size_t size = 0;
+  for (const InfluenceSource& group : groups) size += group.bindings.size();
+  merged.offsets.reserve(rows.size() + 1);
+  merged.bindings.reserve(size);
+  merged.weights.reserve(size);
+  merged.offsets.push_back(0);
+  for (const Row& row : rows) {
+    const InfluenceSource& from = groups[row.group];
+    for (std::uint64_t i = from.offsets[row.vertex]; i < from.offsets[row.vertex + 1]; ++i) {
+      merged.bindings.push_back(from.bindings[i]);
+      merged.weights.push_back(from.weights[i]);
+    }
+    merged.offsets.push_back(merged.bindings.size());
+  }
+  return merged;
 }
+
+// A note on carrier joints that got no bone, or empty.
+std::string NoteOnBoneless(const Skeleton& skeleton, std::span<const Bone> bones,
+                           std::span<const std::uint8_t> carriers) {
+  std::vector<bool> owns(skeleton.joints(), false);
+  for (const Bone& bone : bones) owns[bone.joint] = true;
+  std::size_t count = 0;
+  std::uint32_t first = 0;
+  for (std::uint32_t j = 0; j < skeleton.joints(); ++j) {
+    if (carriers[j] == 0 || owns[j]) continue;
+    if (count++ == 0) first = j;
+  }
+  if (count == 0) return {};
+  return absl::StrCat(count, count == 1 ? " joint has" : " joints have", " no bone, the first '",
+                      skeleton.joint(first).name,
+                      "': it coincides with its parent, or with the only joints below it");
+}
+
+}  // namespace
 
 std::vector<AffineD> BindFrames(const Skeleton& skeleton, std::span<const Binding> bindings) {
   const std::span<const AffineD> rest = skeleton.rest_model();
@@ -259,42 +239,6 @@ std::vector<AffineD> BindFrames(const Skeleton& skeleton, std::span<const Bindin
   return frames;
 }
 
-std::vector<Bone> CarryingBones(const Skeleton& skeleton, std::span<const std::uint8_t> carriers) {
-  std::vector<std::uint32_t> carrier(skeleton.joints(), kNoParent);
-  std::vector<bool> leaf(skeleton.joints(), true);
-  for (std::uint32_t j = 0; j < skeleton.joints(); ++j) {
-    const std::uint32_t parent = skeleton.joint(j).parent;
-    if (parent != kNoParent) {
-      carrier[j] = carrier[parent];
-      leaf[parent] = false;
-    }
-    if (carriers[j] != 0) carrier[j] = j;
-  }
-  std::vector<Bone> bones = BonesOf(skeleton);
-  std::erase_if(bones, [&](const Bone& bone) {
-    return carrier[bone.joint] == kNoParent || (leaf[bone.joint] && carriers[bone.joint] == 0);
-  });
-  for (Bone& bone : bones) bone.joint = carrier[bone.joint];
-  return bones;
-}
-
-// A note on carrier joints that got no bone, or empty.
-std::string NoteOnBoneless(const Skeleton& skeleton, std::span<const Bone> bones,
-                           std::span<const std::uint8_t> carriers) {
-  std::vector<bool> owns(skeleton.joints(), false);
-  for (const Bone& bone : bones) owns[bone.joint] = true;
-  std::size_t count = 0;
-  std::uint32_t first = 0;
-  for (std::uint32_t j = 0; j < skeleton.joints(); ++j) {
-    if (carriers[j] == 0 || owns[j]) continue;
-    if (count++ == 0) first = j;
-  }
-  if (count == 0) return {};
-  return absl::StrCat(count, count == 1 ? " joint has" : " joints have", " no bone, the first '",
-                      skeleton.joint(first).name,
-                      "': it coincides with its parent, or with the only joints below it");
-}
-
 absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
                                              const WeightOptions& options,
                                              const Task::Options& task) {
@@ -308,7 +252,7 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
   const std::size_t held =
       GroupBytes(groups.size(), input.skeleton.joints()) + input.mesh.positions.size() * kRowBytes;
   std::size_t results = 0;
-  Merger merger(input.mesh.positions.size());
+  std::vector<Row> rows(input.mesh.positions.size());
   double before = 0;  // share of the vertices in earlier groups
   for (std::size_t g = 0; g < groups.size(); ++g) {
     const std::size_t other = held + results + ExtractBytes(input, groups[g].parts);
@@ -317,8 +261,8 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
     SINEW_ASSIGN_OR_RETURN(const Mesh mesh,
                            Mesh::Create(Extract(input.mesh, groups[g].parts, vertices)));
     const std::vector<AffineD> frames = BindFrames(input.skeleton, groups[g].bindings);
-    SINEW_ASSIGN_OR_RETURN(const Skeleton skeleton, SkeletonOf(input.skeleton, frames));
-    const std::vector<Bone> bones = CarryingBones(skeleton, input.carriers);
+    const std::vector<Bone> bones =
+        Bones(input.skeleton, mesh.diagonal(), frames, {}).ToEachChild(input.carriers);
     if (bones.empty()) return absl::InvalidArgumentError("joints: none is allowed to carry skin");
     const double share = static_cast<double>(vertices.size()) / all;
     Task::Options part = task;
@@ -331,11 +275,11 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
     before += share;
     influences[g] = std::move(computed.influences);
     results += BytesOf(influences[g]);
-    merger.Add(g, influences[g], vertices);
+    for (std::size_t v = 0; v < vertices.size(); ++v) rows[vertices[v]] = {g, v};
     for (const std::uint32_t v : computed.report.unseen) {
       result.report.unseen.push_back(vertices[v]);
     }
-    if (std::string note = NoteOnBoneless(skeleton, bones, input.carriers); !note.empty()) {
+    if (std::string note = NoteOnBoneless(input.skeleton, bones, input.carriers); !note.empty()) {
       computed.report.notes.push_back({Severity::kWarning, "joints", std::move(note)});
     }
     for (Problem& note : computed.report.notes) {
@@ -352,7 +296,7 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
     for (const AffineD& frame : frames) inverse.push_back(TryInverse(frame));
   }
   SINEW_RETURN_IF_ERROR(whole.CheckMemory(held + 2 * results));
-  result.influences = merger.Finish();
+  result.influences = Merged(influences, rows);
   std::sort(result.report.unseen.begin(), result.report.unseen.end());
   std::vector<bool> carries(input.skeleton.joints(), false);
   for (const std::uint32_t joint : result.influences.bindings) carries[joint] = true;

@@ -34,17 +34,10 @@ struct RigWeights {
   std::vector<std::vector<std::optional<AffineD>>> inverse_bind;  // [groups][J] none: singular
 };
 
-// Inverse of a bind matrix or frame; none if it is singular or the inverse is not finite.
-std::optional<AffineD> TryInverse(const AffineD& a);
-
 // Joint frames when bound, joint to bind space [J]: from the bindings; else the rest pose moved
 // with the nearest bound ancestor, else with the first bound joint; without bindings the rest pose.
 // Singular inverse binds are ignored.
 std::vector<AffineD> BindFrames(const Skeleton& skeleton, std::span<const Binding> bindings);
-
-// The bones of carrier joints. Bones of other joints go to their nearest carrier ancestor and are
-// dropped if there is none, as is the continuation of a leaf that is no carrier.
-std::vector<Bone> CarryingBones(const Skeleton& skeleton, std::span<const std::uint8_t> carriers);
 
 // Errors of ComputeWeights and Mesh::Create; kInvalidArgument: no carrier joint.
 absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,

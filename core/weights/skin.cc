@@ -7,6 +7,7 @@
 #include <limits>
 #include <utility>
 
+#include "core/base/segment.h"
 #include "core/base/status.h"
 
 namespace sinew::weights {
@@ -15,8 +16,8 @@ namespace {
 constexpr double kFarthest = 1e30;  // its square and cube are finite
 // Signed volume over the sum of absolute volumes: below, the mesh is inside out.
 constexpr double kTurned = -0.1;
-constexpr double kFarBones = 0.5;    // times the diagonal, from the mesh's bounding box
-constexpr double kNoLength = 1e-12;  // unit space
+constexpr double kFarBones = 0.5;       // times the diagonal, from the mesh's bounding box
+constexpr std::size_t kMaxAtOnce = 16;  // joints in parallel
 
 absl::Status CheckBones(std::span<const Bone> bones) {
   if (bones.empty()) return absl::InvalidArgumentError("bones: none, need at least 1");
@@ -41,19 +42,11 @@ absl::Status CheckBones(std::span<const Bone> bones) {
   return absl::OkStatus();
 }
 
-std::vector<std::array<std::uint32_t, 3>> Triangles(const Mesh& mesh, const WeldedPoints& welded) {
-  std::vector<std::array<std::uint32_t, 3>> triangles;
-  for (std::size_t f = 0; f < mesh.faces(); ++f) {
-    const auto corners = mesh.face_vertices().subspan(
-        mesh.face_offsets()[f], mesh.face_offsets()[f + 1] - mesh.face_offsets()[f]);
-    for (std::size_t k = 2; k < corners.size(); ++k) {
-      const std::uint32_t a = welded.point[corners[0]], b = welded.point[corners[k - 1]],
-                          c = welded.point[corners[k]];
-      if (a != b && b != c && c != a) triangles.push_back({a, b, c});
-    }
-  }
+std::vector<Triangle> Triangles(const Mesh& mesh, const WeldedPoints& welded) {
+  std::vector<Triangle> triangles;
+  ForEachTriangle(mesh, welded, [&](const Triangle& t, std::uint32_t) { triangles.push_back(t); });
   // Each set of corners once: the first occurrence.
-  std::vector<std::pair<std::array<std::uint32_t, 3>, std::uint32_t>> sets;
+  std::vector<std::pair<Triangle, std::uint32_t>> sets;
   sets.reserve(triangles.size());
   for (std::uint32_t t = 0; t < triangles.size(); ++t) {
     auto set = triangles[t];
@@ -84,26 +77,6 @@ double Side(const Skin& skin) {
   return sum < kTurned * size ? -1 : 1;
 }
 
-void FillNormals(Skin& skin) {
-  skin.normals.assign(skin.points.size(), {});
-  for (const auto& triangle : skin.triangles) {
-    for (std::size_t k = 0; k < 3; ++k) {
-      const Vec3d& at = skin.points[triangle[k]];
-      const Vec3d u = skin.points[triangle[(k + 1) % 3]] - at;
-      const Vec3d v = skin.points[triangle[(k + 2) % 3]] - at;
-      const Vec3d cross = Cross(u, v);
-      const double area = Length(cross);
-      if (!(area > 0)) continue;
-      const double angle = std::atan2(area, Dot(u, v));
-      skin.normals[triangle[k]] = skin.normals[triangle[k]] + (skin.side * angle / area) * cross;
-    }
-  }
-  for (Vec3d& n : skin.normals) {
-    const double length = Length(n);
-    n = length > kNoLength ? (1 / length) * n : Vec3d{};
-  }
-}
-
 void NoteFarBones(const Mesh& mesh, std::span<const Bone> bones, Skin& skin) {
   const double far = kFarBones * mesh.diagonal();
   const auto outside = [far](double low, double high, double a, double b) {
@@ -129,24 +102,19 @@ void NoteFarBones(const Mesh& mesh, std::span<const Bone> bones, Skin& skin) {
 
 }  // namespace
 
-Closest ClosestOn(const Segment& segment, const Vec3d& p) {
-  const Vec3d axis = segment.tip - segment.root, d = p - segment.root;
-  const double squared = Dot(axis, axis);
-  Closest closest;
-  closest.along = squared > 0 ? std::clamp(Dot(d, axis) / squared, 0.0, 1.0) : 0.0;
-  closest.point = segment.root + closest.along * axis;
-  closest.distance = Length(p - closest.point);
-  return closest;
+Closest ClosestOn(const Bone& bone, const Vec3d& p) {
+  const OnSegment nearest = NearestOnSegment(bone.root, bone.tip, p);
+  return {Length(p - nearest.point), nearest.place, nearest.point};
 }
 
 std::size_t Skin::Nearest(const Vec3d& p) const {
   std::size_t nearest = 0;
   double least = std::numeric_limits<double>::infinity();
-  for (const Segment& segment : segments) {
-    const double distance = ClosestOn(segment, p).distance;
+  for (const Bone& bone : bones) {
+    const double distance = ClosestOn(bone, p).distance;
     if (distance < least) {
       least = distance;
-      nearest = segment.owner;
+      nearest = bone.joint;
     }
   }
   return nearest;
@@ -171,7 +139,8 @@ absl::StatusOr<Skin> MakeSkin(const Mesh& mesh, std::span<const Bone> bones) {
     skin.notes.push_back(
         {Severity::kWarning, "mesh", "the faces are wound inside out; their normals are reversed"});
   }
-  FillNormals(skin);
+  skin.normals = AngleWeightedNormals(skin.triangles, skin.points);
+  for (Vec3d& normal : skin.normals) normal = skin.side * normal;
 
   std::vector<std::uint32_t> order(bones.size());
   for (std::uint32_t b = 0; b < order.size(); ++b) order[b] = b;
@@ -179,12 +148,12 @@ absl::StatusOr<Skin> MakeSkin(const Mesh& mesh, std::span<const Bone> bones) {
   for (const std::uint32_t b : order) {
     if (skin.joints.empty() || skin.joints.back() != bones[b].joint) {
       skin.joints.push_back(bones[b].joint);
-      skin.first_segment.push_back(static_cast<std::uint32_t>(skin.segments.size()));
+      skin.first_bone.push_back(static_cast<std::uint32_t>(skin.bones.size()));
     }
-    skin.segments.push_back({unit(bones[b].root), unit(bones[b].tip),
-                             static_cast<std::uint32_t>(skin.joints.size() - 1)});
+    skin.bones.push_back({static_cast<std::uint32_t>(skin.joints.size() - 1), unit(bones[b].root),
+                          unit(bones[b].tip)});
   }
-  skin.first_segment.push_back(static_cast<std::uint32_t>(skin.segments.size()));
+  skin.first_bone.push_back(static_cast<std::uint32_t>(skin.bones.size()));
   NoteFarBones(mesh, bones, skin);
   return skin;
 }
@@ -193,6 +162,20 @@ absl::Status CheckFaces(const Skin& skin, std::string_view why) {
   if (!skin.triangles.empty() && skin.diagonal > 0) return absl::OkStatus();
   return absl::InvalidArgumentError(absl::StrCat("mesh: no face with three distinct corners, but ",
                                                  AbslView(why), "; capsule works without"));
+}
+
+absl::Status ForJoints(std::size_t joints, std::size_t each, std::size_t held, const Task& task,
+                       absl::FunctionRef<void(std::size_t)> body) {
+  std::size_t at_once = kMaxAtOnce;
+  while (at_once > 1 && held + at_once * each > task.memory_limit()) at_once /= 2;
+  SINEW_RETURN_IF_ERROR(task.CheckMemory(held + at_once * each));
+  for (std::size_t first = 0; first < joints; first += at_once) {
+    task.For(std::min(at_once, joints - first), 1, [&](std::size_t begin, std::size_t end) {
+      for (std::size_t j = first + begin; j < first + end; ++j) body(j);
+    });
+    SINEW_RETURN_IF_ERROR(task.CheckCancelled());
+  }
+  return absl::OkStatus();
 }
 
 std::size_t SkinBytes(const Mesh& mesh, std::size_t bones) {

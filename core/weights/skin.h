@@ -5,11 +5,10 @@
 // give the same bits.
 #pragma once
 
+#include <absl/functional/function_ref.h>
 #include <absl/status/statusor.h>
 
-#include <array>
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <string_view>
 #include <vector>
@@ -20,23 +19,17 @@
 #include "core/mesh/mesh.h"
 #include "core/parallel/task.h"
 #include "core/surface/adjacency.h"
+#include "core/surface/part_triangles.h"
 #include "core/weights/weights.h"
 
 namespace sinew::weights {
-
-// A bone in unit space. `owner` is an index into Skin::joints.
-struct Segment {
-  Vec3d root, tip;
-  std::uint32_t owner = 0;
-};
 
 struct Closest {
   double distance = 0;
   double along = 0;  // 0 = root, 1 = tip
   Vec3d point;
 };
-// The point of the segment nearest to p; of a zero-length segment its root.
-Closest ClosestOn(const Segment& segment, const Vec3d& p);
+Closest ClosestOn(const Bone& bone, const Vec3d& p);
 
 struct Skin {
   WeldedPoints welded;
@@ -45,20 +38,20 @@ struct Skin {
   // (negative volume).
   std::vector<Vec3d> normals;
   // Polygons as fans, without degenerate triangles and duplicates.
-  std::vector<std::array<std::uint32_t, 3>> triangles;
+  std::vector<Triangle> triangles;
   Adjacency neighbours;  // along the edges of the fans
   double side = 1;       // -1: normals were reversed
   double diagonal = 0;   // of the mesh's bounding box
 
-  std::vector<std::uint32_t> joints;         // [J] joints that own bones, rising
-  std::vector<Segment> segments;             // sorted by owner
-  std::vector<std::uint32_t> first_segment;  // [J + 1]
+  std::vector<std::uint32_t> joints;      // [J] joints that own bones, rising
+  std::vector<Bone> bones;                // unit space, rising; `joint` is an index into `joints`
+  std::vector<std::uint32_t> first_bone;  // [J + 1]
   std::vector<Problem> notes;
 
-  std::span<const Segment> bones(std::size_t owner) const { return OfOwner(segments, owner); }
-  // The owner's elements of an array parallel to `segments`.
-  std::span<const Segment> OfOwner(std::span<const Segment> all, std::size_t owner) const {
-    return all.subspan(first_segment[owner], first_segment[owner + 1] - first_segment[owner]);
+  std::span<const Bone> BonesOf(std::size_t joint) const { return OfJoint(bones, joint); }
+  // The joint's elements of an array parallel to `bones`.
+  std::span<const Bone> OfJoint(std::span<const Bone> all, std::size_t joint) const {
+    return all.subspan(first_bone[joint], first_bone[joint + 1] - first_bone[joint]);
   }
   // Index of the joint whose bones are nearest to p; ties: the lower index.
   std::size_t Nearest(const Vec3d& p) const;
@@ -101,5 +94,10 @@ struct Progress {
   std::size_t held = 0;  // bytes held by the caller
   void Advance(double part) const { task.Advance(whole * part); }
 };
+
+// Calls body(j) for each joint, up to 16 in parallel, but no more than memory allows with `each`
+// bytes per joint. kCancelled.
+absl::Status ForJoints(std::size_t joints, std::size_t each, std::size_t held, const Task& task,
+                       absl::FunctionRef<void(std::size_t)> body);
 
 }  // namespace sinew::weights

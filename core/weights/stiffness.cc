@@ -1,6 +1,7 @@
 #include "core/weights/stiffness.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "core/weights/skin.h"
@@ -20,8 +21,7 @@ double Area(double a, double b, double c) {
 
 }  // namespace
 
-Stiffness MakeStiffness(std::span<const Vec3d> points,
-                        std::span<const std::array<std::uint32_t, 3>> triangles) {
+Stiffness MakeStiffness(std::span<const Vec3d> points, std::span<const Triangle> triangles) {
   Stiffness stiffness;
   stiffness.diagonal.assign(points.size(), 0.0);
   stiffness.mass.assign(points.size(), 0.0);

@@ -7,12 +7,12 @@
 // degenerate triangles do no harm.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
 
 #include "core/base/types.h"
+#include "core/surface/part_triangles.h"
 
 namespace sinew::weights {
 
@@ -28,7 +28,6 @@ struct Stiffness {
 };
 
 // The triangles must have distinct corners.
-Stiffness MakeStiffness(std::span<const Vec3d> points,
-                        std::span<const std::array<std::uint32_t, 3>> triangles);
+Stiffness MakeStiffness(std::span<const Vec3d> points, std::span<const Triangle> triangles);
 
 }  // namespace sinew::weights

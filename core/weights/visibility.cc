@@ -4,8 +4,6 @@
 #include <embree3/rtcore.h>
 
 #include <algorithm>
-#include <utility>
-#include <vector>
 
 namespace sinew::weights {
 namespace {
@@ -14,70 +12,59 @@ constexpr float kShortened = 1e-5f;  // of the ray, at both ends
 constexpr double kTouches = 1e-9;    // unit space: closer than this nothing can be in between
 constexpr double kBeyond = 8;        // unit space: no skin is farther away
 
-struct ReleaseDevice {
-  void operator()(RTCDevice device) const { rtcReleaseDevice(device); }
-};
-struct ReleaseScene {
-  void operator()(RTCScene scene) const { rtcReleaseScene(scene); }
-};
+// Rejects hits that do not block: faces around the start point, and back faces.
+void Filter(const RTCFilterFunctionNArguments* args) {
+  const Skin& skin = *static_cast<const Skin*>(args->geometryUserPtr);
+  for (unsigned int k = 0; k < args->N; ++k) {
+    if (args->valid[k] != -1) continue;
+    const Triangle& corner = skin.triangles[RTCHitN_primID(args->hit, args->N, k)];
+    const Vec3d direction = {RTCRayN_dir_x(args->ray, args->N, k),
+                             RTCRayN_dir_y(args->ray, args->N, k),
+                             RTCRayN_dir_z(args->ray, args->N, k)};
+    const Vec3d normal = Cross(skin.points[corner[1]] - skin.points[corner[0]],
+                               skin.points[corner[2]] - skin.points[corner[0]]);
+    const std::uint32_t start = RTCRayN_id(args->ray, args->N, k);
+    const bool own = std::ranges::find(corner, start) != corner.end();
+    if (own || !(skin.side * Dot(normal, direction) < 0)) args->valid[k] = 0;
+  }
+}
 
 }  // namespace
 
-struct Visibility::Rays {
-  const Skin* skin = nullptr;
-  std::vector<Vec3f> vertices;  // one more than points: Embree reads 16 bytes per vertex
-  std::unique_ptr<std::remove_pointer_t<RTCDevice>, ReleaseDevice> device;
-  std::unique_ptr<std::remove_pointer_t<RTCScene>, ReleaseScene> scene;
+void Visibility::Release::operator()(RTCDeviceTy* device) const {
+  rtcReleaseDevice(device);
+}
 
-  // Rejects hits that do not block: faces around the start point, and back faces.
-  static void Filter(const RTCFilterFunctionNArguments* args) {
-    const Skin& skin = *static_cast<const Rays*>(args->geometryUserPtr)->skin;
-    for (unsigned int k = 0; k < args->N; ++k) {
-      if (args->valid[k] != -1) continue;
-      const auto& corner = skin.triangles[RTCHitN_primID(args->hit, args->N, k)];
-      const Vec3d direction = {RTCRayN_dir_x(args->ray, args->N, k),
-                               RTCRayN_dir_y(args->ray, args->N, k),
-                               RTCRayN_dir_z(args->ray, args->N, k)};
-      const Vec3d normal = Cross(skin.points[corner[1]] - skin.points[corner[0]],
-                                 skin.points[corner[2]] - skin.points[corner[0]]);
-      const std::uint32_t start = RTCRayN_id(args->ray, args->N, k);
-      const bool own = std::ranges::find(corner, start) != corner.end();
-      if (own || !(skin.side * Dot(normal, direction) < 0)) args->valid[k] = 0;
-    }
-  }
-};
-
-Visibility::Visibility(std::unique_ptr<Rays> rays) : rays_(std::move(rays)) {}
-Visibility::Visibility(Visibility&&) noexcept = default;
-Visibility& Visibility::operator=(Visibility&&) noexcept = default;
-Visibility::~Visibility() = default;
+void Visibility::Release::operator()(RTCSceneTy* scene) const {
+  rtcReleaseScene(scene);
+}
 
 absl::StatusOr<Visibility> Visibility::Create(const Skin& skin) {
-  auto rays = std::make_unique<Rays>();
-  rays->skin = &skin;
-  for (const Vec3d& p : skin.points) rays->vertices.push_back(ToFloat(p));
-  rays->vertices.emplace_back();
-  rays->device.reset(rtcNewDevice(nullptr));
-  if (rays->device == nullptr) return absl::InternalError("weights: Embree cannot create a device");
-  rays->scene.reset(rtcNewScene(rays->device.get()));
-  rtcSetSceneFlags(rays->scene.get(), RTC_SCENE_FLAG_ROBUST);
+  Visibility sight(skin);
+  for (const Vec3d& p : skin.points) sight.vertices_.push_back(ToFloat(p));
+  sight.vertices_.emplace_back();
+  sight.device_.reset(rtcNewDevice(nullptr));
+  RTCDevice device = sight.device_.get();
+  if (device == nullptr) return absl::InternalError("weights: Embree cannot create a device");
+  sight.scene_.reset(rtcNewScene(device));
+  RTCScene scene = sight.scene_.get();
+  rtcSetSceneFlags(scene, RTC_SCENE_FLAG_ROBUST);
   if (!skin.triangles.empty()) {
-    RTCGeometry geometry = rtcNewGeometry(rays->device.get(), RTC_GEOMETRY_TYPE_TRIANGLE);
+    RTCGeometry geometry = rtcNewGeometry(device, RTC_GEOMETRY_TYPE_TRIANGLE);
     rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3,
-                               rays->vertices.data(), 0, sizeof(Vec3f), skin.points.size());
+                               sight.vertices_.data(), 0, sizeof(Vec3f), skin.points.size());
     rtcSetSharedGeometryBuffer(geometry, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3,
-                               skin.triangles.data(), 0, sizeof skin.triangles[0],
-                               skin.triangles.size());
-    rtcSetGeometryUserData(geometry, rays.get());
-    rtcSetGeometryOccludedFilterFunction(geometry, Rays::Filter);
+                               skin.triangles.data(), 0, sizeof(Triangle), skin.triangles.size());
+    rtcSetGeometryUserData(geometry, const_cast<Skin*>(&skin));
+    rtcSetGeometryOccludedFilterFunction(geometry, Filter);
     rtcCommitGeometry(geometry);
-    rtcAttachGeometry(rays->scene.get(), geometry);
+    rtcAttachGeometry(scene, geometry);
     rtcReleaseGeometry(geometry);
   }
-  rtcCommitScene(rays->scene.get());
-  switch (const RTCError error = rtcGetDeviceError(rays->device.get())) {
+  rtcCommitScene(scene);
+  switch (const RTCError error = rtcGetDeviceError(device)) {
     case RTC_ERROR_NONE:
-      return Visibility(std::move(rays));
+      return sight;
     case RTC_ERROR_OUT_OF_MEMORY:
       return absl::ResourceExhaustedError("weights: out of memory for the ray tracer");
     default:
@@ -86,7 +73,7 @@ absl::StatusOr<Visibility> Visibility::Create(const Skin& skin) {
 }
 
 bool Visibility::Sees(std::uint32_t point, const Vec3d& target) const {
-  const Vec3d& from = rays_->skin->points[point];
+  const Vec3d& from = skin_->points[point];
   Vec3d way = target - from;
   const double length = Length(way);
   if (!(length > kTouches)) return true;
@@ -105,7 +92,7 @@ bool Visibility::Sees(std::uint32_t point, const Vec3d& target) const {
   ray.tfar = 1 - kShortened;
   ray.mask = ~0u;
   ray.id = point;
-  rtcOccluded1(rays_->scene.get(), &context, &ray);
+  rtcOccluded1(scene_.get(), &context, &ray);
   return ray.tfar >= 0;
 }
 

@@ -5,9 +5,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 #include "core/base/types.h"
 #include "core/weights/skin.h"
+
+struct RTCDeviceTy;
+struct RTCSceneTy;
 
 namespace sinew::weights {
 
@@ -18,9 +22,6 @@ class Visibility {
  public:
   // kResourceExhausted: out of memory for the ray tracer.
   static absl::StatusOr<Visibility> Create(const Skin& skin);
-  Visibility(Visibility&&) noexcept;
-  Visibility& operator=(Visibility&&) noexcept;
-  ~Visibility();
 
   // Faces around the point itself never block. Thread-safe. The result does not depend on the
   // layout of the search tree: its tests are conservative, and each triangle is tested alone.
@@ -32,9 +33,16 @@ class Visibility {
   }
 
  private:
-  struct Rays;
-  explicit Visibility(std::unique_ptr<Rays> rays);
-  std::unique_ptr<Rays> rays_;
+  struct Release {
+    void operator()(RTCDeviceTy* device) const;
+    void operator()(RTCSceneTy* scene) const;
+  };
+  explicit Visibility(const Skin& skin) : skin_(&skin) {}
+
+  const Skin* skin_;
+  std::vector<Vec3f> vertices_;  // one more than points: Embree reads 16 bytes per vertex
+  std::unique_ptr<RTCDeviceTy, Release> device_;
+  std::unique_ptr<RTCSceneTy, Release> scene_;
 };
 
 }  // namespace sinew::weights

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numeric>
+#include <span>
 #include <tuple>
 #include <utility>
 
@@ -22,14 +22,14 @@ constexpr std::int32_t kInside = 4;    // votes
 constexpr std::int32_t kVotes = 0xff;  // bits of the votes; above them one bit per blocked axis
 constexpr int kBlockedBit = 8;
 constexpr double kTestsBetweenChecks = 1 << 20;  // between cancellation checks
-constexpr std::size_t kCheckEvery = 1 << 20;     // crossings or cells between cancellation checks
-constexpr std::size_t kUsualCrossings = 4;       // expected per column
+constexpr std::size_t kCheckEvery = 1 << 20;     // cells between cancellation checks
+constexpr std::size_t kUsualCrossings = 2;       // expected per column
 
 using Point = std::array<double, 3>;  // in cells; centres have integer coordinates
 
 // Where the line through the cell centres of a column meets the surface.
 struct Crossing {
-  std::uint32_t column;
+  std::int32_t column;  // within its row of columns
   std::int32_t sign;
   double at;
 };
@@ -59,27 +59,32 @@ class Voxeliser {
   // Adds the votes and the blocked bits of one axis to voxels.number.
   absl::Status Vote(std::size_t axis) {
     SINEW_RETURN_IF_ERROR(FindCrossings(axis));
-    SINEW_RETURN_IF_ERROR(GroupByColumn(axis));
-    std::size_t begin = 0;
-    for (const std::size_t end : column_end_) {
-      if (begin == end) continue;
+    std::array<std::int32_t, 3> at{};
+    std::int32_t& row = at[(axis + 2) % 3];
+    for (std::vector<Crossing>& crossings : rows_) {
       SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
-      std::sort(crossings_.begin() + static_cast<std::ptrdiff_t>(begin),
-                crossings_.begin() + static_cast<std::ptrdiff_t>(end),
-                [](const Crossing& a, const Crossing& b) {
-                  return std::tie(a.at, a.sign) < std::tie(b.at, b.sign);
-                });
-      VoteColumn(axis, begin, end);
-      begin = end;
+      std::ranges::sort(crossings, [](const Crossing& a, const Crossing& b) {
+        return std::tie(a.column, a.at, a.sign) < std::tie(b.column, b.at, b.sign);
+      });
+      for (auto begin = crossings.begin(); begin != crossings.end();) {
+        at[(axis + 1) % 3] = begin->column;
+        const auto end = std::find_if(begin, crossings.end(),
+                                      [&](const Crossing& c) { return c.column != begin->column; });
+        VoteColumn(axis, at, {begin, end});
+        begin = end;
+      }
+      ++row;
     }
     return absl::OkStatus();
   }
 
  private:
   absl::Status FindCrossings(std::size_t axis) {
-    crossings_.clear();
-    double unchecked = kTestsBetweenChecks;
     const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
+    rows_ = std::vector<std::vector<Crossing>>(static_cast<std::size_t>(voxels_.cells[v]));
+    const std::size_t columns = rows_.size() * static_cast<std::size_t>(voxels_.cells[u]);
+    std::size_t found = 0, allowed = 0;  // crossings
+    double unchecked = kTestsBetweenChecks;
     const auto first = [](double x) { return static_cast<std::int32_t>(std::ceil(x)); };
     const auto last = [](double x) { return static_cast<std::int32_t>(std::floor(x)); };
     for (std::size_t t = 0; t < skin_.triangles.size(); ++t) {
@@ -101,8 +106,15 @@ class Voxeliser {
         SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
         unchecked = 0;
       }
-      SINEW_RETURN_IF_ERROR(Reserve(ColumnCount(axis), static_cast<std::size_t>(tests)));
+      const std::size_t most = found + static_cast<std::size_t>(tests);
+      if (most > allowed) {
+        allowed = std::max({most, 2 * allowed, kUsualCrossings * columns});
+        // A vector that grows holds its old and its doubled buffer.
+        SINEW_RETURN_IF_ERROR(task_.CheckMemory(held_ + rows_.size() * sizeof rows_[0] +
+                                                3 * allowed * sizeof(Crossing)));
+      }
       for (std::int32_t j = low_v; j <= high_v; ++j) {
+        std::vector<Crossing>& row = rows_[static_cast<std::size_t>(j)];
         for (std::int32_t i = low_u; i <= high_u; ++i) {
           double ab = 0, bc = 0, ca = 0;
           const bool left = IsLeft(a, id[0], b, id[1], u, v, i, j, ab);
@@ -111,63 +123,28 @@ class Voxeliser {
             continue;
           }
           const double at = (bc * a[axis] + ca * b[axis] + ab * c[axis]) / (ab + bc + ca);
-          crossings_.push_back(
-              {static_cast<std::uint32_t>(i + voxels_.cells[u] * j), left ? 1 : -1, at});
+          row.push_back({i, left ? 1 : -1, at});
+          ++found;
         }
       }
     }
     return absl::OkStatus();
   }
 
-  // Reserves space for `more` crossings; checks the limit with the old and the new buffer held.
-  absl::Status Reserve(std::size_t columns, std::size_t more) {
-    const std::size_t room = crossings_.capacity(), need = crossings_.size() + more;
-    if (need <= room) return absl::OkStatus();
-    const std::size_t larger = std::max({need, 2 * room, kUsualCrossings * columns});
-    SINEW_RETURN_IF_ERROR(task_.CheckMemory(held_ + (room + larger) * sizeof(Crossing) +
-                                            column_end_.capacity() * sizeof(std::size_t)));
-    crossings_.reserve(larger);
-    return absl::OkStatus();
-  }
-
-  // Sorts the crossings by column in place and records where each column ends.
-  absl::Status GroupByColumn(std::size_t axis) {
-    const std::size_t columns = ColumnCount(axis);
-    SINEW_RETURN_IF_ERROR(task_.CheckMemory(held_ + crossings_.capacity() * sizeof(Crossing) +
-                                            2 * columns * sizeof(std::size_t)));
-    column_end_.assign(columns, 0);
-    for (const Crossing& crossing : crossings_) ++column_end_[crossing.column];
-    std::vector<std::size_t> next(columns);
-    std::exclusive_scan(column_end_.begin(), column_end_.end(), next.begin(), std::size_t{0});
-    std::inclusive_scan(column_end_.begin(), column_end_.end(), column_end_.begin());
-    std::size_t moved = 0;
-    for (std::size_t c = 0; c < columns; ++c) {
-      while (next[c] < column_end_[c]) {
-        if (moved++ % kCheckEvery == 0) SINEW_RETURN_IF_ERROR(task_.CheckCancelled());
-        Crossing& here = crossings_[next[c]];
-        std::swap(here, crossings_[next[here.column]++]);
-      }
-    }
-    return absl::OkStatus();
-  }
-
-  // Votes of one column with the crossings [begin, end).
-  void VoteColumn(std::size_t axis, std::size_t begin, std::size_t end) {
-    const std::size_t u = (axis + 1) % 3, v = (axis + 2) % 3;
-    std::array<std::int32_t, 3> at{};
-    at[u] = static_cast<std::int32_t>(crossings_[begin].column) % voxels_.cells[u];
-    at[v] = static_cast<std::int32_t>(crossings_[begin].column) / voxels_.cells[u];
+  // Votes of the column through `at`.
+  void VoteColumn(std::size_t axis, std::array<std::int32_t, 3> at,
+                  std::span<const Crossing> crossings) {
     std::int32_t total = 0;
-    for (std::size_t k = begin; k < end; ++k) total += crossings_[k].sign;
+    for (const Crossing& crossing : crossings) total += crossing.sign;
     std::int32_t before = 0;
-    std::size_t next = begin;
+    std::size_t next = 0;
     for (at[axis] = 0; at[axis] < voxels_.cells[axis]; ++at[axis]) {
       const bool was_inside = before != 0;
       bool gap = false;
-      for (; next < end && crossings_[next].at < at[axis]; ++next) {
-        gap = gap || (before == 0 && next > begin &&
-                      crossings_[next].at - crossings_[next - 1].at > kNoGap);
-        before += crossings_[next].sign;
+      for (; next < crossings.size() && crossings[next].at < at[axis]; ++next) {
+        gap = gap ||
+              (before == 0 && next > 0 && crossings[next].at - crossings[next - 1].at > kNoGap);
+        before += crossings[next].sign;
       }
       std::int32_t& cell = voxels_.number[Index(at)];
       if (before != 0) ++cell;
@@ -176,11 +153,6 @@ class Voxeliser {
         cell |= 1 << (kBlockedBit + static_cast<int>(axis));
       }
     }
-  }
-
-  std::size_t ColumnCount(std::size_t axis) const {
-    return static_cast<std::size_t>(voxels_.cells[(axis + 1) % 3]) *
-           static_cast<std::size_t>(voxels_.cells[(axis + 2) % 3]);
   }
 
   std::size_t Index(const std::array<std::int32_t, 3>& at) const {
@@ -193,8 +165,7 @@ class Voxeliser {
   const std::size_t held_;
   const Task& task_;
   std::vector<Point> points_;
-  std::vector<Crossing> crossings_;
-  std::vector<std::size_t> column_end_;  // [columns]
+  std::vector<std::vector<Crossing>> rows_;  // of columns: by the second of the other two axes
   double tests_ = 0;
 };
 

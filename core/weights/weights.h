@@ -41,6 +41,9 @@ struct WeightOptions {
   float smoothness = 0.5f;         // geodesic: 0 = broad, 1 = narrow fall-off
 };
 
+// kInvalidArgument names an option that is out of range.
+absl::Status CheckWeightOptions(const WeightOptions& options);
+
 struct WeightReport {
   // Vertices that no bone sees or reaches, rising. Capsule and geodesic assign them to the nearest
   // bone; heat interpolates from their neighbours.
@@ -54,10 +57,10 @@ struct ComputedWeights {
   WeightReport report;
 };
 
-// kInvalidArgument names the option, or what is wrong with mesh or bones (heat and geodesic need a
-// face with area). kResourceExhausted: exceeds task.memory_limit(), or the surface would take
-// minutes. kCancelled within a fraction of a second, except during the factorisation of heat (2 s
-// for 100,000 vertices). `held`: bytes of the limit already in use by the caller.
+// Errors of CheckWeightOptions; kInvalidArgument: what is wrong with mesh or bones (heat and
+// geodesic need a face with area). kResourceExhausted: exceeds task.memory_limit(), or the surface
+// would take minutes. kCancelled within a fraction of a second, except during the factorisation of
+// heat (2 s for 100,000 vertices). `held`: bytes of the limit already in use by the caller.
 absl::StatusOr<ComputedWeights> ComputeWeights(const Mesh& mesh, std::span<const Bone> bones,
                                                const WeightOptions& options, Task& task,
                                                std::size_t held = 0);

@@ -21,7 +21,10 @@ std::vector<Bone> BonesAt(const std::vector<Joint>& joints) {
     const Vec3d& t = joint.offset;
     rest.push_back({{1, 0, 0, t.x, 0, 1, 0, t.y, 0, 0, 1, t.z}});
   }
-  return BonesOf(testing::ValueOrDie(Skeleton::Create(std::move(names), std::move(rest))));
+  const std::vector<std::uint8_t> carriers(names.size(), 1);
+  const Skeleton skeleton =
+      testing::ValueOrDie(Skeleton::Create(std::move(names), std::move(rest)));
+  return Bones(skeleton, 1, skeleton.rest_model(), {}).ToEachChild(carriers);
 }
 
 void ExpectBones(const std::vector<Bone>& bones, const std::vector<Bone>& expected) {
@@ -33,12 +36,12 @@ void ExpectBones(const std::vector<Bone>& bones, const std::vector<Bone>& expect
   }
 }
 
-TEST(BonesOf, ChainEndsWithLeafExtendedByHalf) {
+TEST(BonesToEachChild, ChainEndsWithLeafExtendedByHalf) {
   ExpectBones(BonesAt({{kNoParent, {1, 0, 0}}, {0, {2, 0, 0}}, {1, {0, 4, 0}}}),
               {{0, {1, 0, 0}, {3, 0, 0}}, {1, {3, 0, 0}, {3, 4, 0}}, {2, {3, 4, 0}, {3, 6, 0}}});
 }
 
-TEST(BonesOf, OneBonePerChild) {
+TEST(BonesToEachChild, OneBonePerChild) {
   ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {0, 2, 0}}, {0, {2, 0, 0}}}),
               {{0, {0, 0, 0}, {0, 2, 0}},
                {0, {0, 0, 0}, {2, 0, 0}},
@@ -46,26 +49,26 @@ TEST(BonesOf, OneBonePerChild) {
                {2, {2, 0, 0}, {3, 0, 0}}});
 }
 
-TEST(BonesOf, SingleJointIsPoint) {
+TEST(BonesToEachChild, SingleJointIsPoint) {
   ExpectBones(BonesAt({{kNoParent, {1, 2, 3}}}), {{0, {1, 2, 3}, {1, 2, 3}}});
 }
 
-TEST(BonesOf, CoincidentJointsUseLastChild) {
+TEST(BonesToEachChild, CoincidentJointsUseLastChild) {
   ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {0, 0, 0}}, {1, {2, 0, 0}}}),
               {{1, {0, 0, 0}, {2, 0, 0}}, {2, {2, 0, 0}, {3, 0, 0}}});
 }
 
-TEST(BonesOf, CoincidentTwistJointOwnsNoBone) {
+TEST(BonesToEachChild, CoincidentTwistJointOwnsNoBone) {
   ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {0, 0, 0}}, {0, {2, 0, 0}}}),
               {{0, {0, 0, 0}, {2, 0, 0}}, {2, {2, 0, 0}, {3, 0, 0}}});
 }
 
-TEST(BonesOf, CoincidentEndJointsKeepLeafBone) {
+TEST(BonesToEachChild, CoincidentEndJointsKeepLeafBone) {
   ExpectBones(BonesAt({{kNoParent, {0, 0, 0}}, {0, {2, 0, 0}}, {1, {0, 0, 0}}, {1, {1e-9, 0, 0}}}),
               {{0, {0, 0, 0}, {2, 0, 0}}, {1, {2, 0, 0}, {3, 0, 0}}});
 }
 
-TEST(BonesOf, CoincidentSkeletonIsOnePoint) {
+TEST(BonesToEachChild, CoincidentSkeletonIsOnePoint) {
   ExpectBones(BonesAt({{kNoParent, {1, 0, 0}}, {0, {0, 0, 0}}, {1, {0, 0, 0}}}),
               {{0, {1, 0, 0}, {1, 0, 0}}});
 }

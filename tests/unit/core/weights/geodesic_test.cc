@@ -140,7 +140,7 @@ TEST(March, IndependentOfSourceOrder) {
   const Skin skin = SkinOf(Canonical());
   const Voxels voxels = VoxelsOf(skin, 48);
   bool outside = false;
-  auto sources = SourcesOf(skin.bones(1), voxels, Task(), outside);
+  auto sources = SourcesOf(skin.BonesOf(1), voxels, Task(), outside);
   EXPECT_FALSE(outside);
   const auto once = March(voxels, sources, Task());
   std::ranges::reverse(sources);
@@ -149,7 +149,7 @@ TEST(March, IndependentOfSourceOrder) {
 
 Computed DistancesOf(const Skin& skin, std::uint32_t resolution) {
   Task task;
-  return ValueOrDie(BodyDistances(skin, skin.segments, VoxelsOf(skin, resolution), 0, {task, 1}));
+  return ValueOrDie(BodyDistances(skin, skin.bones, VoxelsOf(skin, resolution), 0, {task, 1}));
 }
 
 TEST(BodyDistances, CylinderDistancesStraightWithinOneVoxel) {
@@ -159,7 +159,7 @@ TEST(BodyDistances, CylinderDistancesStraightWithinOneVoxel) {
   const double voxel = VoxelsOf(skin, 128).size;
   for (std::size_t j = 0; j < 2; ++j) {
     for (std::size_t p = 0; p < skin.points.size(); ++p) {
-      const double straight = ClosestOn(skin.segments[j], skin.points[p]).distance;
+      const double straight = ClosestOn(skin.bones[j], skin.points[p]).distance;
       const double ours = computed.columns.of(j)[p];
       EXPECT_GT(ours, straight - 1e-6);  // link distances are stored as float
       EXPECT_LT(ours, 1.03 * straight + 1.2 * voxel);
@@ -250,13 +250,14 @@ TEST(Geodesic, LeafBoneExtendsHalfwayToSkin) {
   std::uint32_t joint = 0;
   for (const Case& c : cases) body.bones.push_back({joint++, c.root, c.tip});
   const Skin skin = SkinOf(body);
-  const auto bones = ExtendLeafBones(skin, Task());
+  std::vector<Bone> bones = skin.bones;
+  ExtendLeafBones(skin.points, skin.triangles, skin.side, Task(), bones);
   ASSERT_EQ(bones.size(), std::size(cases));
   const double unit = skin.diagonal / MeshOf(body).diagonal();
   for (std::size_t k = 0; k < bones.size(); ++k) {
     // The body's centre is the origin; facets of the tube are up to 0.5 % inside its radius.
     EXPECT_LT(Length((1 / unit) * bones[k].tip - cases[k].end), 0.005) << k;
-    EXPECT_EQ(Length(bones[k].root - skin.segments[k].root), 0) << k;
+    EXPECT_EQ(Length(bones[k].root - skin.bones[k].root), 0) << k;
   }
 }
 

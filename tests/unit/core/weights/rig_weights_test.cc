@@ -59,11 +59,12 @@ TEST(BindFrames, UnboundJointsFollowNearestBoundAncestor) {
   EXPECT_NEAR(frames[0].m[3], 1, 1e-12);
 }
 
-TEST(CarryingBones, BonesGoToNearestCarrierAncestor) {
+TEST(BonesToEachChild, BonesGoToNearestCarrierAncestor) {
   const Skeleton skeleton = Chain(4);
   const auto owners = [&](std::vector<std::uint8_t> carriers) {
     std::vector<std::uint32_t> joints;
-    for (const Bone& bone : CarryingBones(skeleton, carriers)) joints.push_back(bone.joint);
+    for (const Bone& bone : Bones(skeleton, 1, skeleton.rest_model(), {}).ToEachChild(carriers))
+      joints.push_back(bone.joint);
     std::sort(joints.begin(), joints.end());
     return joints;
   };
