@@ -82,7 +82,7 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Compute() {
     return LimitPassed("weights", StdView(absl::StripPrefix(weights.status().message(), "bind: ")),
                        "max-weight-bytes");
   }
-  if (!weights.ok()) return time.Named(WithRequestField(weights.status()));
+  if (!weights.ok()) return time.Named(WithDetails(weights.status()));
   runtime_.log->info("weights of {} took {:.3f} s", request_.rig(), SecondsSince(start));
   SINEW_RETURN_IF_ERROR(ReplaceSkins(input, *weights, rig));
   SINEW_ASSIGN_OR_RETURN(v1::ComputeWeightsResponse response, Store(rig));

@@ -1,6 +1,5 @@
 #include "server/convert/weights.h"
 
-#include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/strip.h>
 
@@ -23,16 +22,26 @@ namespace {
 
 constexpr int kUnseenListed = 1000, kWarningsListed = 100;
 
-// Sets `to` if the field is there. Bounds as a float holds them: 0.01 is one of its own.
+// Sets `to` if the field is there.
 template <class Number>
-absl::Status Take(bool there, Number value, const char* field, double low, double high,
-                  Number& to) {
-  if (!there) return absl::OkStatus();
-  if (!(value >= static_cast<Number>(low) && value <= static_cast<Number>(high))) {
-    return InvalidField(field, absl::StrCat("got ", value, ", need ", low, " to ", high));
+void Take(bool there, Number value, Number& to) {
+  if (there) to = value;
+}
+
+// Replaces core's name of an option in an error by the name of the request's field.
+absl::Status WithRequestField(const absl::Status& status) {
+  constexpr std::array<std::pair<absl::string_view, const char*>, 6> kNames = {
+      {{"inner: ", "capsule.inner"},
+       {"outer: ", "capsule.outer"},
+       {"falloff: ", "capsule.falloff"},
+       {"heat: ", "heat.strength"},
+       {"resolution: ", "geodesic.resolution"},
+       {"smoothness: ", "geodesic.smoothness"}}};
+  for (const auto& [option, field] : kNames) {
+    absl::string_view what = status.message();
+    if (absl::ConsumePrefix(&what, option)) return InvalidField(field, StdView(what));
   }
-  to = value;
-  return absl::OkStatus();
+  return WithDetails(status);
 }
 
 absl::Status CheckMethodOptions(const v1::ComputeWeightsRequest& request) {
@@ -157,23 +166,17 @@ absl::StatusOr<WeightOptions> ReadWeightOptions(const v1::ComputeWeightsRequest&
   SINEW_RETURN_IF_ERROR(CheckMethodOptions(request));
   const v1::CapsuleWeights& capsule = request.capsule();
   const v1::GeodesicWeights& geodesic = request.geodesic();
-  for (const absl::Status& taken :
-       {Take(request.has_max_influences(), request.max_influences(), "max_influences", 1,
-             kMaxInfluences, options.max_influences),
-        Take(request.has_prune(), request.prune(), "prune", 0, 0.5, options.prune),
-        Take(request.has_smooth(), request.smooth(), "smooth", 0, 100, options.smooth),
-        Take(capsule.has_inner(), capsule.inner(), "capsule.inner", 0.1, 10, options.inner),
-        Take(capsule.has_outer(), capsule.outer(), "capsule.outer", 0.1, 20, options.outer),
-        Take(capsule.has_falloff(), capsule.falloff(), "capsule.falloff", 0.25, 8, options.falloff),
-        Take(request.heat().has_strength(), request.heat().strength(), "heat.strength", 0.01, 100,
-             options.heat),
-        Take(geodesic.has_resolution(), geodesic.resolution(), "geodesic.resolution", 16, 512,
-             options.resolution),
-        Take(geodesic.has_smoothness(), geodesic.smoothness(), "geodesic.smoothness", 0, 1,
-             options.smoothness)}) {
-    SINEW_RETURN_IF_ERROR(taken);
-  }
-  if (request.heat().has_facing()) options.facing = request.heat().facing();
+  Take(request.has_max_influences(), request.max_influences(), options.max_influences);
+  Take(request.has_prune(), request.prune(), options.prune);
+  Take(request.has_smooth(), request.smooth(), options.smooth);
+  Take(capsule.has_inner(), capsule.inner(), options.inner);
+  Take(capsule.has_outer(), capsule.outer(), options.outer);
+  Take(capsule.has_falloff(), capsule.falloff(), options.falloff);
+  Take(request.heat().has_strength(), request.heat().strength(), options.heat);
+  Take(request.heat().has_facing(), request.heat().facing(), options.facing);
+  Take(geodesic.has_resolution(), geodesic.resolution(), options.resolution);
+  Take(geodesic.has_smoothness(), geodesic.smoothness(), options.smoothness);
+  SINEW_RETURN_IF_ERROR(WithRequestField(CheckWeightOptions(options)));
   if (options.max_influences > rigs.influences) {
     return LimitPassed("max_influences", options.max_influences, rigs.influences, "influences",
                        "max-vertex-influences");
@@ -209,25 +212,6 @@ absl::StatusOr<RigWeightsInput> ReadWeightsInput(const v1::Rig& rig,
                                input.skeleton.joints()));
   }
   return input;
-}
-
-absl::Status WithRequestField(const absl::Status& status) {
-  if (!absl::IsInvalidArgument(status)) return status;
-  constexpr std::array<std::pair<const char*, const char*>, 6> kNames = {
-      {{"inner: ", "capsule"},
-       {"outer: ", "capsule"},
-       {"falloff: ", "capsule"},
-       {"heat: ", "heat.strength"},
-       {"resolution: ", "geodesic"},
-       {"smoothness: ", "geodesic"}}};
-  for (const auto& [name, field] : kNames) {
-    if (!absl::StartsWith(status.message(), name)) continue;
-    const std::string_view rest = StdView(status.message());
-    return absl::StrContains(field, ".")
-               ? InvalidField(field, rest.substr(std::string_view(name).size()))
-               : WithPath(WithDetails(status), field);
-  }
-  return WithDetails(status);
 }
 
 absl::Status ReplaceSkins(const RigWeightsInput& input, const RigWeights& weights, v1::Rig& rig) {

@@ -23,9 +23,6 @@ absl::StatusOr<RigWeightsInput> ReadWeightsInput(const v1::Rig& rig,
                                                  const v1::ComputeWeightsRequest& request,
                                                  const RigConfig& limits);
 
-// Replaces core's names of options in an error by the names of the request's fields.
-absl::Status WithRequestField(const absl::Status& status);
-
 // The rig with its skins replaced by `weights`, which were computed from `input`; the rest is
 // unchanged. kInvalidArgument: a joint that would carry skin has a singular frame.
 absl::Status ReplaceSkins(const RigWeightsInput& input, const RigWeights& weights, v1::Rig& rig);
