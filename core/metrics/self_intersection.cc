@@ -90,59 +90,37 @@ Box BoxOf(const Facet& facet) {
   return box;
 }
 
-// Finds the facets after `facet` that cross it.
-class Query {
- public:
-  Query(const Surface& surface, std::span<const Facet> facets, std::span<const Box> boxes,
-        std::size_t index, Spent& spent, std::vector<FacePair>& found)
-      : surface_(surface),
-        facets_(facets),
-        boxes_(boxes),
-        index_(index),
-        spent_(spent),
-        first_(found.size()),
-        found_(found) {}
-  ~Query() { spent_.Visit(steps_); }
-  Query(const Query&) = delete;
-  Query& operator=(const Query&) = delete;
+// Finds the facets after number `index` that cross it.
+struct Query {
+  const Surface& surface;
+  std::span<const Facet> facets;
+  std::span<const Box> boxes;
+  std::size_t index;
+  Spent& spent;
+  std::vector<FacePair>& found;
+  const std::size_t first = found.size();  // pair of this facet
+  std::size_t steps = 0;
 
-  bool intersectVolume(const Box& box) { return Step() && box.intersects(boxes_[index_]); }
+  bool intersectVolume(const Box& box) {
+    ++steps;
+    return box.intersects(boxes[index]);
+  }
   // Returning true ends the search.
   bool intersectObject(int object) {
     const auto other = static_cast<std::size_t>(object);
-    if (!Step()) return true;
-    if (other <= index_ || !boxes_[other].intersects(boxes_[index_])) return false;
-    const Facet& a = facets_[index_];
-    const Facet& b = facets_[other];
-    if (ShareAPoint(surface_.triangles[a.triangle], surface_.triangles[b.triangle])) return false;
-    const double touching = kTouching * surface_.diagonal;
+    ++steps;
+    if (other <= index || !boxes[other].intersects(boxes[index])) return false;
+    const Facet &a = facets[index], &b = facets[other];
+    if (ShareAPoint(surface.triangles[a.triangle], surface.triangles[b.triangle])) return false;
+    const double touching = kTouching * surface.diagonal;
     if (!Cuts(a, b, touching) && !Cuts(b, a, touching)) return false;
-    const std::uint32_t f = surface_.face[a.triangle], g = surface_.face[b.triangle];
+    const std::uint32_t f = surface.face[a.triangle], g = surface.face[b.triangle];
     const FacePair pair = std::minmax(f, g);
-    if (f == g || (found_.size() > first_ && found_.back() == pair)) return false;
-    if (!spent_.Find()) return true;
-    found_.push_back(pair);
+    if (f == g || (found.size() > first && found.back() == pair)) return false;
+    if (!spent.Find()) return true;
+    found.push_back(pair);
     return false;
   }
-
- private:
-  // Returns false to end the search. The shared counter is updated only now and then.
-  bool Step() {
-    constexpr std::size_t kSteps = 1024;
-    if (++steps_ < kSteps) return going_;
-    going_ = spent_.Visit(std::exchange(steps_, 0));
-    return going_;
-  }
-
-  const Surface& surface_;
-  const std::span<const Facet> facets_;
-  const std::span<const Box> boxes_;
-  const std::size_t index_;
-  Spent& spent_;
-  const std::size_t first_;  // first pair of this facet in `found`
-  std::vector<FacePair>& found_;
-  std::size_t steps_ = 0;
-  bool going_ = true;
 };
 
 // Crossing pairs, including faces that share a point, with duplicates.
@@ -164,14 +142,15 @@ std::vector<FacePair> Search(const Surface& surface, std::span<const Vec3d> poin
   std::vector<std::vector<FacePair>> parts((facets.size() + kGrain - 1) / kGrain);
   task.For(facets.size(), kGrain, [&](std::size_t begin, std::size_t end) {
     for (std::size_t i = begin; i < end && spent.GoOn(); ++i) {
-      Query query(surface, facets, boxes, i, spent, parts[begin / kGrain]);
+      Query query{surface, facets, boxes, i, spent, parts[begin / kGrain]};
       Eigen::BVIntersect(tree, query);
+      spent.Visit(query.steps);
     }
   });
-  std::vector<FacePair> pairs;
-  if (!spent.GoOn()) return pairs;
+  if (!spent.GoOn()) return {};
   std::size_t found = 0;
   for (const auto& part : parts) found += part.size();
+  std::vector<FacePair> pairs;
   pairs.reserve(found);
   for (const auto& part : parts) pairs.insert(pairs.end(), part.begin(), part.end());
   return pairs;
@@ -180,10 +159,7 @@ std::vector<FacePair> Search(const Surface& surface, std::span<const Vec3d> poin
 // Leaves out the pairs that share a point. pairs: sorted.
 void RemoveNeighbours(const Mesh& mesh, const WeldedPoints& welded, Spent& spent,
                       std::vector<FacePair>& pairs) {
-  const auto corners = [&](std::uint32_t f) {
-    const std::uint32_t begin = mesh.face_offsets()[f], end = mesh.face_offsets()[f + 1];
-    return mesh.face_vertices().subspan(begin, end - begin);
-  };
+  const auto corners = [&](std::uint32_t f) { return mesh.face(f); };
   std::vector<std::uint32_t> face_at(welded.points(), static_cast<std::uint32_t>(mesh.faces()));
   std::optional<std::uint32_t> marked;  // the face whose points are in face_at
   std::erase_if(pairs, [&](const FacePair& pair) {

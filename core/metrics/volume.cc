@@ -21,6 +21,7 @@ double SixVolumes(const Vec3d& a, const Vec3d& b, const Vec3d& c) {
 struct EdgeUse {
   std::uint32_t low, high;
   int direction;  // +1: from the lower to the higher index, else -1
+  auto operator<=>(const EdgeUse&) const = default;
 };
 
 struct Shape {
@@ -46,9 +47,7 @@ std::vector<EnclosedVolume::Border> EnclosedVolume::FindBorders(const Surface& s
       uses.push_back(a < b ? EdgeUse{a, b, 1} : EdgeUse{b, a, -1});
     }
   }
-  std::sort(uses.begin(), uses.end(), [](const EdgeUse& a, const EdgeUse& b) {
-    return std::pair(a.low, a.high) < std::pair(b.low, b.high);
-  });
+  std::ranges::sort(uses);
   // Edges that remain after opposite uses cancel form the border. It is therefore always closed.
   std::vector<std::array<std::uint32_t, 2>> edges;
   DisjointSets joined(surface.rest.size());
