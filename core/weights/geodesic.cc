@@ -27,6 +27,7 @@ constexpr std::size_t kMaxLinks = 8;
 constexpr std::size_t kGrain = 256;
 // Points, or distances to bones, between cancellation checks.
 constexpr std::size_t kCheckEvery = 1 << 16;
+constexpr std::size_t kCrossed = 1 << 10;  // as many of these as it takes to cross the body
 
 // The parameter range of a bone within the grid; first > second: empty.
 std::pair<double, double> Clip(const Voxels& voxels, const Bone& bone) {
@@ -46,26 +47,17 @@ std::pair<double, double> Clip(const Voxels& voxels, const Bone& bone) {
   return {from, to};
 }
 
-void AddCrossed(const Voxels& voxels, const Bone& bone, std::vector<std::uint32_t>& crossed) {
+// Visits the voxels that a bone crosses, some of them repeatedly.
+template <class Visit>
+void VisitCrossed(const Voxels& voxels, const Bone& bone, Visit visit) {
   const auto [from, to] = Clip(voxels, bone);
   if (from > to) return;
   const Vec3d axis = bone.tip - bone.root;
   const double steps = std::ceil((to - from) * Length(axis) / (kSampleStep * voxels.size)) + 1;
   for (double k = 0; k <= steps; ++k) {
     const double t = from + (to - from) * k / steps;
-    const std::int32_t voxel = voxels.At(voxels.CellOf(bone.root + t * axis));
-    if (voxel != kNoVoxel) crossed.push_back(static_cast<std::uint32_t>(voxel));
+    visit(voxels.At(voxels.CellOf(bone.root + t * axis)));
   }
-}
-
-void SortOnce(std::vector<std::uint32_t>& voxels) {
-  std::ranges::sort(voxels);
-  voxels.erase(std::unique(voxels.begin(), voxels.end()), voxels.end());
-}
-
-// Whether all neighbours exist. Such a voxel is never the nearest to an outside point.
-bool IsEnclosed(const Voxels& voxels, std::size_t voxel) {
-  return std::ranges::find(voxels.neighbour[voxel], kNoVoxel) == voxels.neighbour[voxel].end();
 }
 
 // Checks for cancellation once per fixed amount of work.
@@ -216,34 +208,15 @@ bool MeasureFrom(const Skin& skin, std::span<const Bone> bones, const Voxels& vo
   return outside;
 }
 
-// The voxels that bones cross, each once. Stopped: those found so far.
-std::vector<std::uint32_t> CrossedBy(std::span<const Bone> bones, const Voxels& voxels,
-                                     Poll& poll) {
-  std::vector<std::uint32_t> crossed;
-  for (const Bone& bone : bones) {
-    const std::size_t before = crossed.size();
-    AddCrossed(voxels, bone, crossed);
-    if (poll.Stops(crossed.size() - before + 1)) break;
-    // Bounds the memory: thousands of bones in a small body would otherwise exceed it by
-    // duplicates.
-    if (crossed.size() > 2 * voxels.count()) SortOnce(crossed);
-  }
-  SortOnce(crossed);
-  return crossed;
-}
-
-// The voxel nearest to bones outside of the body, or none. Stopped: none.
-std::vector<std::uint32_t> NearestTo(std::span<const Bone> bones, const Voxels& voxels,
-                                     Poll& poll) {
-  std::vector<std::uint32_t> nearest;
+// The voxel nearest to bones outside of the body, or kNoVoxel. Stopped: any.
+std::int32_t NearestTo(std::span<const Bone> bones, const Voxels& voxels, Poll& poll) {
+  std::int32_t nearest = kNoVoxel;
   double least = kInfinite;
-  for (std::uint32_t v = 0; v < voxels.count(); ++v) {
-    if (IsEnclosed(voxels, v)) continue;
-    if (poll.Stops(bones.size())) return {};
+  for (std::uint32_t v = 0; v < voxels.count() && !poll.Stops(bones.size()); ++v) {
     const double distance = DistanceTo(bones, voxels.Middle(v));
     if (!(distance < least)) continue;
     least = distance;
-    nearest = {v};
+    nearest = static_cast<std::int32_t>(v);
   }
   return nearest;
 }
@@ -253,16 +226,24 @@ std::vector<std::uint32_t> NearestTo(std::span<const Bone> bones, const Voxels& 
 std::vector<MarchSource> SourcesOf(std::span<const Bone> bones, const Voxels& voxels,
                                    const Task& task, bool& outside) {
   Poll poll(task);
-  std::vector<std::uint32_t> ring = CrossedBy(bones, voxels, poll);
-  outside = ring.empty();
-  if (outside) ring = NearestTo(bones, voxels, poll);
-  if (task.cancelled()) return {};
   std::vector<std::uint8_t> seen(voxels.count(), 0);
-  for (const std::uint32_t v : ring) seen[v] = 1;
+  std::vector<std::uint32_t> ring, next;
+  const auto visit = [&](std::int32_t voxel) {
+    if (voxel == kNoVoxel || seen[static_cast<std::size_t>(voxel)] != 0) return;
+    seen[static_cast<std::size_t>(voxel)] = 1;
+    next.push_back(static_cast<std::uint32_t>(voxel));
+  };
+  for (const Bone& bone : bones) {
+    VisitCrossed(voxels, bone, visit);
+    if (poll.Stops(kCrossed)) return {};
+  }
+  outside = next.empty();
+  if (outside) visit(NearestTo(bones, voxels, poll));
+  if (task.cancelled()) return {};
   std::vector<MarchSource> sources;
   sources.reserve(voxels.count());
-  std::vector<std::uint32_t> next;
-  for (int steps = 0; !ring.empty() && !(outside && steps > kOutsideRings); ++steps) {
+  for (int steps = 0; !next.empty() && !(outside && steps > kOutsideRings); ++steps) {
+    ring.swap(next);
     next.clear();
     for (const std::uint32_t v : ring) {
       if (poll.Stops(bones.size())) return {};
@@ -272,13 +253,8 @@ std::vector<MarchSource> SourcesOf(std::span<const Bone> bones, const Voxels& vo
       const double across = std::abs(way.x) + std::abs(way.y) + std::abs(way.z);
       if (steps > across / voxels.size + kStraight) continue;
       sources.push_back({v, closest.distance / voxels.size});
-      for (const std::int32_t n : voxels.neighbour[v]) {
-        if (n == kNoVoxel || seen[static_cast<std::size_t>(n)] != 0) continue;
-        seen[static_cast<std::size_t>(n)] = 1;
-        next.push_back(static_cast<std::uint32_t>(n));
-      }
+      for (const std::int32_t neighbour : voxels.neighbour[v]) visit(neighbour);
     }
-    ring.swap(next);
   }
   return sources;
 }

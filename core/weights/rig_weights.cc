@@ -33,32 +33,21 @@ double Diagonal(std::span<const Vec3f> points) {
   return points.empty() ? 0 : double{box.diagonal().norm()};
 }
 
-// Mesh parts with the same bind pose, and every joint that one of them binds.
+// Mesh parts with the same bind pose.
 struct Group {
+  bool bound = false;  // false: at rest
   std::vector<std::size_t> parts;
-  std::vector<std::optional<Vec3d>> places;  // [J] in bind space
-  std::vector<Binding> bindings;
+  BindFrameList frames;  // of every joint that one of them binds
 };
 
-// Bind positions of a part's joints by its bindings; none if singular.
-std::vector<std::optional<Vec3d>> PlacesOf(std::span<const Binding> part) {
-  std::vector<std::optional<Vec3d>> places;
-  places.reserve(part.size());
-  for (const Binding& binding : part) {
-    const std::optional<AffineD> frame = TryInverse(binding.inverse_bind);
-    places.push_back(frame ? std::optional(Translation(*frame)) : std::nullopt);
-  }
-  return places;
-}
-
-// Whether the part's joints have the same bind positions as the group's.
-bool Fits(const Group& group, std::span<const Binding> part,
-          std::span<const std::optional<Vec3d>> places, double tolerance) {
-  if (part.empty() != group.bindings.empty()) return false;
+// Whether the part's joints, with the frames `frames`, have the same bind positions as the group's.
+bool Fits(const Group& group, std::span<const Binding> part, const BindFrameList& frames,
+          double tolerance) {
+  if (group.bound == part.empty()) return false;
   for (std::size_t k = 0; k < part.size(); ++k) {
-    const std::optional<Vec3d>& known = group.places[part[k].joint];
-    if (!known || !places[k]) continue;
-    const Vec3d apart = *known - *places[k];
+    const std::optional<AffineD>& known = group.frames[part[k].joint];
+    if (!known || !frames[k]) continue;
+    const Vec3d apart = Translation(*known) - Translation(*frames[k]);
     if (!(Dot(apart, apart) <= tolerance * tolerance)) return false;
   }
   return true;
@@ -66,8 +55,7 @@ bool Fits(const Group& group, std::span<const Binding> part,
 
 // Bytes of the groups and their inverse bind matrices.
 std::size_t GroupBytes(std::size_t groups, std::size_t joints) {
-  return groups * joints *
-         (sizeof(std::optional<Vec3d>) + 2 * sizeof(Binding) + sizeof(std::optional<AffineD>));
+  return groups * joints * 2 * sizeof(std::optional<AffineD>);
 }
 
 absl::StatusOr<std::vector<Group>> MakeGroups(const RigWeightsInput& input, const Task& task) {
@@ -76,25 +64,22 @@ absl::StatusOr<std::vector<Group>> MakeGroups(const RigWeightsInput& input, cons
   std::vector<Group> groups;
   for (std::size_t p = 0; p < input.mesh.parts.size(); ++p) {
     const std::vector<Binding>& part = input.bindings[p];
-    const std::vector<std::optional<Vec3d>> places = PlacesOf(part);
+    BindFrameList frames;
+    for (const Binding& binding : part) frames.push_back(TryInverse(binding.inverse_bind));
     auto group = std::find_if(groups.begin(), groups.end(), [&](const Group& known) {
-      return task.cancelled() || Fits(known, part, places, tolerance);
+      return task.cancelled() || Fits(known, part, frames, tolerance);
     });
     SINEW_RETURN_IF_ERROR(task.CheckCancelled());
     if (group == groups.end()) {
       SINEW_RETURN_IF_ERROR(task.CheckMemory(GroupBytes(groups.size() + 1, joints)));
-      group = groups.insert(groups.end(), Group{});
-      group->places.resize(joints);
+      group = groups.insert(groups.end(), {.bound = !part.empty(), .parts = {}, .frames = {}});
+      group->frames.resize(joints);
     }
     group->parts.push_back(p);
     for (std::size_t k = 0; k < part.size(); ++k) {
-      std::optional<Vec3d>& place = group->places[part[k].joint];
-      if (place || !places[k]) continue;
-      place = places[k];
-      group->bindings.push_back(part[k]);
+      std::optional<AffineD>& frame = group->frames[part[k].joint];
+      if (!frame) frame = frames[k];
     }
-    // A part with only singular bindings is bound, but at unknown positions.
-    if (group->bindings.empty() && !part.empty()) group->bindings.push_back(part.front());
   }
   return groups;
 }
@@ -208,12 +193,8 @@ std::string NoteOnBoneless(const Skeleton& skeleton, std::span<const Bone> bones
 
 }  // namespace
 
-std::vector<AffineD> BindFrames(const Skeleton& skeleton, std::span<const Binding> bindings) {
+std::vector<AffineD> BindFrames(const Skeleton& skeleton, const BindFrameList& known) {
   const std::span<const AffineD> rest = skeleton.rest_model();
-  std::vector<std::optional<AffineD>> known(skeleton.joints());
-  for (const Binding& binding : bindings) {
-    if (!known[binding.joint]) known[binding.joint] = TryInverse(binding.inverse_bind);
-  }
   const auto bound = [](const auto& frame) { return frame.has_value(); };
   const auto first = std::find_if(known.begin(), known.end(), bound);
   if (first == known.end()) return {rest.begin(), rest.end()};
@@ -260,7 +241,7 @@ absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,
     std::vector<std::uint32_t> vertices;
     SINEW_ASSIGN_OR_RETURN(const Mesh mesh,
                            Mesh::Create(Extract(input.mesh, groups[g].parts, vertices)));
-    const std::vector<AffineD> frames = BindFrames(input.skeleton, groups[g].bindings);
+    const std::vector<AffineD> frames = BindFrames(input.skeleton, groups[g].frames);
     const std::vector<Bone> bones =
         Bones(input.skeleton, mesh.diagonal(), frames, {}).ToEachChild(input.carriers);
     if (bones.empty()) return absl::InvalidArgumentError("joints: none is allowed to carry skin");

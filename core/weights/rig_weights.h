@@ -20,6 +20,9 @@
 
 namespace sinew {
 
+// A frame or its inverse per joint; none: singular or unknown.
+using BindFrameList = std::vector<std::optional<AffineD>>;
+
 struct RigWeightsInput {
   MeshSource mesh;                             // bind space of each part
   Skeleton skeleton;                           // at rest
@@ -31,13 +34,12 @@ struct RigWeights {
   InfluenceSource influences;        // [V] by joint
   WeightReport report;               // indices: vertices of the rig, joints of the skeleton
   std::vector<std::uint32_t> group;  // [parts] group number; parts computed together share one
-  std::vector<std::vector<std::optional<AffineD>>> inverse_bind;  // [groups][J] none: singular
+  std::vector<BindFrameList> inverse_bind;  // [groups][J] the inverse of the frames when bound
 };
 
-// Joint frames when bound, joint to bind space [J]: from the bindings; else the rest pose moved
-// with the nearest bound ancestor, else with the first bound joint; without bindings the rest pose.
-// Singular inverse binds are ignored.
-std::vector<AffineD> BindFrames(const Skeleton& skeleton, std::span<const Binding> bindings);
+// Joint frames when bound, joint to bind space [J]: `known`; else the rest pose moved with the
+// nearest known ancestor, else with the first known joint; else the rest pose.
+std::vector<AffineD> BindFrames(const Skeleton& skeleton, const BindFrameList& known);
 
 // Errors of ComputeWeights and Mesh::Create; kInvalidArgument: no carrier joint.
 absl::StatusOr<RigWeights> ComputeRigWeights(const RigWeightsInput& input,

@@ -36,7 +36,7 @@ double Height(const AffineD& frame) {
 
 TEST(BindFrames, NoBindingsGivesRestPose) {
   const Skeleton skeleton = Chain(3);
-  const auto frames = BindFrames(skeleton, {});
+  const auto frames = BindFrames(skeleton, BindFrameList(3));
   ASSERT_EQ(frames.size(), 3u);
   for (std::size_t j = 0; j < 3; ++j) EXPECT_EQ(Height(frames[j]), static_cast<double>(j));
 }
@@ -47,9 +47,8 @@ TEST(BindFrames, UnboundJointsFollowNearestBoundAncestor) {
   const AffineD bound{{0, -1, 0, 0, 1, 0, 0, 10, 0, 0, 1, 0}};
   AffineD singular;
   singular.m.fill(0);
-  const std::vector<Binding> bindings = {{.joint = 3, .inverse_bind = singular},
-                                         {.joint = 1, .inverse_bind = Inverse(bound)}};
-  const auto frames = BindFrames(skeleton, bindings);
+  const auto frames = BindFrames(
+      skeleton, {std::nullopt, TryInverse(Inverse(bound)), std::nullopt, TryInverse(singular)});
   EXPECT_NEAR(frames[1].m[7], 10, 1e-12);
   // One above joint 1 at rest, so one along -x of its rotated frame.
   EXPECT_NEAR(frames[2].m[3], -1, 1e-12);
