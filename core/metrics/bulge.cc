@@ -218,7 +218,7 @@ class Bulge::Frame {
       const std::uint32_t sibling = joints_[j].child;
       if (joints_[j].parent != parent || sibling == own || !(search.excess > 0)) continue;
       search.limb = sibling;
-      search.shared = bulge_.Shares(search.point, sibling) ? own : kNone;
+      search.shared = bulge_.WeightOf(search.point, sibling) >= kShares ? own : kNone;
       Open open;
       Cross(parent, j, true, search, open);
       if (!open.empty()) Walk(open.front(), search);
@@ -320,33 +320,25 @@ void Bulge::MeasureRadii(const EnclosedVolume& volume) {
   }
 }
 
-bool Bulge::Shares(std::uint32_t p, std::uint32_t binding) const {
+double Bulge::WeightOf(std::uint32_t p, std::uint32_t binding) const {
   const std::uint32_t vertex = surface_.welded.first[p];
   const auto bindings = rig_.influences().bindings(vertex);
+  const auto at = std::ranges::find(bindings, binding) - bindings.begin();
   const auto weights = rig_.influences().weights(vertex);
-  for (std::size_t k = 0; k < bindings.size(); ++k) {
-    if (bindings[k] == binding) return weights[k] >= kShares;
-  }
-  return false;
+  return at < std::ssize(bindings) ? double{weights[static_cast<std::size_t>(at)]} : 0;
 }
 
 Bulge::Pair Bulge::BetweenLimbs(std::uint32_t p) const {
-  const std::uint32_t vertex = surface_.welded.first[p];
-  const auto bindings = rig_.influences().bindings(vertex);
-  const auto weights = rig_.influences().weights(vertex);
+  const std::uint16_t joint = rig_.bindings()[bones_.strongest[p]].joint;
   Pair pair{.first = bones_.strongest[p]};
-  double first = 0, second = 0;
-  for (std::size_t k = 0; k < bindings.size(); ++k) {
-    const auto weight = static_cast<double>(weights[k]);
-    if (bindings[k] == pair.first) {
-      first = weight;
-    } else if (weight > second && !order_.AreInLine(rig_.bindings()[bindings[k]].joint,
-                                                    rig_.bindings()[pair.first].joint)) {
-      second = weight;
-      pair.second = bindings[k];
-    }
+  double second = 0;
+  for (const std::uint32_t other : rig_.influences().bindings(surface_.welded.first[p])) {
+    const double weight = WeightOf(p, other);
+    if (weight <= second || order_.AreInLine(rig_.bindings()[other].joint, joint)) continue;
+    second = weight;
+    pair.second = other;
   }
-  if (second > 0) pair.part = second / (first + second);
+  if (second > 0) pair.part = second / (WeightOf(p, pair.first) + second);
   return pair;
 }
 

@@ -61,8 +61,7 @@ class Bulge {
     double part = 0;                      // weight of `second` over the weight of both
   };
   Pair BetweenLimbs(std::uint32_t p) const;  // part 0: not between limbs
-  // Whether at least a quarter of point p's weight belongs to the binding.
-  bool Shares(std::uint32_t p, std::uint32_t binding) const;
+  double WeightOf(std::uint32_t p, std::uint32_t binding) const;
 
   const Rig& rig_;
   const BindingBones& bones_;

@@ -118,46 +118,41 @@ System Assemble(const Skin& skin, const HeatSources& sources) {
   return system;
 }
 
-struct FactorSize {
-  double entries = 0, work = 0;
-};
-
-// Entries of the Cholesky factor of a matrix given by its upper triangle, counted along the
-// elimination tree; stops at the limits.
-FactorSize CountFactor(const Matrix& upper, double most_entries) {
+// Adds the bytes of a matrix's Cholesky factor to those held. Its entries are counted along the
+// elimination tree, up to the limits.
+//
+//    upper  the matrix's upper triangle
+absl::Status CheckFactor(const Matrix& upper, const Task& task, std::size_t& held) {
   const auto n = static_cast<std::size_t>(upper.cols());
-  // By Cauchy-Schwarz, more entries imply more than kMaxWork operations.
-  most_entries = std::min(most_entries, std::sqrt(static_cast<double>(n) * kMaxWork));
-  std::vector<int> parent(n, -1), seen_from(n), entries(n, 1);
-  FactorSize size;
-  size.entries = static_cast<double>(n);
-  for (int k = 0; k < static_cast<int>(n); ++k) {
+  constexpr double kMostIndices = std::numeric_limits<int>::max();
+  // By Cauchy-Schwarz, more entries than the last imply more than kMaxWork operations.
+  const double most =
+      std::min({kMostIndices, static_cast<double>(task.memory_limit()) / kEntryBytes + 1,
+                std::sqrt(static_cast<double>(n) * kMaxWork)});
+  std::vector<int> parent(n, -1), seen_from(n), in_column(n, 1);
+  auto entries = static_cast<double>(n);
+  for (int k = 0; k < static_cast<int>(n) && entries <= most; ++k) {
     seen_from[static_cast<std::size_t>(k)] = k;
     for (Matrix::InnerIterator it(upper, k); it; ++it) {
       auto i = static_cast<std::size_t>(it.index());
       for (; static_cast<int>(i) < k && seen_from[i] != k;
            i = static_cast<std::size_t>(parent[i])) {
         if (parent[i] < 0) parent[i] = k;
-        ++entries[i];
-        ++size.entries;
+        ++in_column[i];
+        ++entries;
         seen_from[i] = k;
       }
     }
-    if (size.entries > most_entries) break;
   }
-  for (const int count : entries) size.work += static_cast<double>(count) * count;
-  size.work = std::max(size.work, size.entries * size.entries / static_cast<double>(n));
-  return size;
-}
-
-// Adds the factor's bytes to those held.
-absl::Status CheckFactor(const FactorSize& size, const Task& task, std::size_t& held) {
-  if (size.work > kMaxWork || size.entries > std::numeric_limits<int>::max()) {
+  double work = 0;
+  for (const int count : in_column) work += static_cast<double>(count) * count;
+  work = std::max(work, entries * entries / static_cast<double>(n));
+  if (work > kMaxWork || entries > kMostIndices) {
     return absl::ResourceExhaustedError(
-        absl::StrCat("method: heat needs ", size.work, " operations or more on this surface, need ",
+        absl::StrCat("method: heat needs ", work, " operations or more on this surface, need ",
                      kMaxWork, " or fewer; capsule and geodesic need fewer"));
   }
-  held += static_cast<std::size_t>(size.entries) * kEntryBytes;
+  held += static_cast<std::size_t>(entries) * kEntryBytes;
   return task.CheckMemory(held);
 }
 
@@ -223,10 +218,7 @@ absl::StatusOr<Computed> HeatWeights(const Skin& skin, const WeightOptions& opti
   ordered.selfadjointView<Eigen::Upper>() =
       system.upper.selfadjointView<Eigen::Upper>().twistedBy(order);
   std::size_t held = progress.held + HeatBytes(skin);
-  const double most_entries = static_cast<double>(task.memory_limit()) / kEntryBytes + 1;
-  SINEW_RETURN_IF_ERROR(CheckFactor(
-      CountFactor(ordered, std::min<double>(most_entries, std::numeric_limits<int>::max())), task,
-      held));
+  SINEW_RETURN_IF_ERROR(CheckFactor(ordered, task, held));
   SINEW_RETURN_IF_ERROR(task.CheckCancelled());
   progress.Advance(0.1);
   const Eigen::SimplicialLLT<Matrix, Eigen::Upper, Eigen::NaturalOrdering<int>> factor(ordered);
