@@ -444,7 +444,7 @@ TEST_F(StreamTest, SilentReaderDoesNotSlowOthers) {
   };
   while (frame < 20) exchange();
   EXPECT_LT(stubs().Stats().frames_sent(), 20u + 16);  // 46 MB were never made
-  // Only the write that nobody reads becomes as old as the limit.
+  // Only the write that is not read becomes as old as the limit.
   while (stubs().Stats().streams() != 1) {
     clock.Advance(std::chrono::milliseconds(300));
     exchange();
