@@ -29,4 +29,9 @@ int RunningCalls(const std::string& address, const std::string& method) {
       MetricOf(address, "sinew_rpcs_in_flight{method=\"sinew.v1." + method + "\"}").c_str());
 }
 
+void WaitForWrites(const std::string& address, int count) {
+  while (MetricOf(address, "sinew_frame_send_seconds_count") != std::to_string(count)) {
+  }
+}
+
 }  // namespace sinew::testing

@@ -20,4 +20,9 @@ std::string MetricOf(const std::string& address, const std::string& name);
 // How many calls of "RigService/UploadRig" run.
 int RunningCalls(const std::string& address, const std::string& method);
 
+// Waits until the server knows that `count` messages of streams have been written. A client may
+// have read a message before that, and a write that is pending while the clock advances counts as
+// stalled.
+void WaitForWrites(const std::string& address, int count);
+
 }  // namespace sinew::testing

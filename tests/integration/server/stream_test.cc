@@ -20,13 +20,6 @@ class StreamTest : public ServerTest {
     Start(time);
     rig_ = stubs().UploadTube(shape);
   }
-  // Waits until the server knows that `count` messages have been written. A client may have read a
-  // message before that, and a write that is pending while the clock advances counts as stalled.
-  void WaitForWrites(int count) {
-    while (MetricOf(server().http_address(), "sinew_frame_send_seconds_count") !=
-           std::to_string(count)) {
-    }
-  }
   std::string rig_;
 };
 
@@ -395,7 +388,7 @@ TEST_F(StreamTest, FullWindowWithoutAcknowledgementEndsStream) {
   stream.Opened();
   stream.Send(TubePose(1));
   stream.ReadUntil(1, false);
-  WaitForWrites(2);
+  WaitForWrites(server().http_address(), 2);
   clock.Advance(std::chrono::milliseconds(400));
   const grpc::Status status = stream.Finish();
   EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
@@ -409,7 +402,7 @@ TEST_F(StreamTest, IdleStreamWithRoomContinues) {
   stream.Opened();
   stream.Send(TubePose(1));
   stream.ReadUntil(1);
-  WaitForWrites(2);
+  WaitForWrites(server().http_address(), 2);
   clock.Advance(std::chrono::milliseconds(1200));
   stream.Send(TubePose(2));
   EXPECT_EQ(stream.ReadUntil(2).size(), 1u);
