@@ -84,7 +84,8 @@ void Fields(M& manifest, Visit&& visit) {
 }
 
 Json::json_pointer Pointer(const std::string& field) {
-  return Json::json_pointer("/" + absl::StrReplaceAll(field, {{".", "/"}, {"[", "/"}, {"]", ""}}));
+  return Json::json_pointer(
+      absl::StrCat("/", absl::StrReplaceAll(field, {{".", "/"}, {"[", "/"}, {"]", ""}})));
 }
 
 absl::Status Wrong(const std::string& field, const char* need) {
