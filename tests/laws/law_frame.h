@@ -53,8 +53,10 @@ inline Frame Must(const Deformer& deformer, const Pose& pose, const Task& task =
   absl::StatusOr<Frame> frame = Evaluate(deformer, pose, task);
   EXPECT_TRUE(frame.ok()) << frame.status();
   if (frame.ok()) return *std::move(frame);
-  return {.positions = std::vector<Vec3f>(deformer.vertices()),
-          .normals = std::vector<Vec3f>(deformer.vertices())};
+  Frame zeros;
+  zeros.positions.resize(deformer.vertices());
+  zeros.normals.resize(deformer.vertices());
+  return zeros;
 }
 
 inline Vec3d Direction(const Vec4f& t) {

@@ -133,7 +133,7 @@ TEST(MuscleSkin, MuscleReplacesPartOfOrigin) {
   ASSERT_TRUE(limbs.ok()) << limbs.status();
   const auto muscles = MuscleField::Bind(rig, *limbs, task);
   ASSERT_TRUE(muscles.ok()) << muscles.status();
-  EXPECT_TRUE(muscles->Check(rig.joints(), limbs->parts()).ok());
+  EXPECT_TRUE(muscles->Check(rig.joints()).ok());
   EXPECT_EQ(muscles->without_field(), 0u);
   const std::vector<float> controls = {0};
   const auto rest = testing::RestPose(rig);
