@@ -22,7 +22,7 @@ namespace sinew::server {
 // path.
 absl::Status InvalidField(std::string_view path, std::string_view what);
 
-// RESOURCE_EXHAUSTED: message "path: got N unit, limit M (--limit)", reason LIMIT, QuotaFailure
+// RESOURCE_EXHAUSTED: message "path: got N unit, limit M (max-x)", reason LIMIT, QuotaFailure
 // naming the limit. The second form has `what` instead of "got N unit, limit M".
 absl::Status LimitPassed(std::string_view path, std::uint64_t got, std::uint64_t limit,
                          std::string_view unit, std::string_view limit_name);

@@ -1,4 +1,5 @@
-// pose.h - pose layouts, poses and output requests from protobuf.
+// pose.h - pose layouts and output requests from protobuf, and checks of poses. The bytes of a pose
+// are decoded in core/rig/pose.h.
 #pragma once
 
 #include <absl/status/statusor.h>

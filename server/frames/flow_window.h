@@ -1,9 +1,9 @@
 // flow_window.h - the rules of one stream's flow: which poses are taken, which may start. No
 // threads, no gRPC.
 //
-// A place in the window is taken when a pose starts and given back when the client's `received`
-// reaches its frame, so at most `window` frames are anywhere between evaluation and the client's
-// acknowledgement.
+// A place in the window is taken when a pose has been evaluated (Start) and given back when the
+// client's `received` reaches its frame. A pose is evaluated only while a place is free, one at a
+// time, so at most `window` frames are anywhere between evaluation and acknowledgement.
 #pragma once
 
 #include <absl/status/status.h>

@@ -3,7 +3,7 @@
 each other.
 
 Includes are written from the repository root, so a path names its folder. FOLDERS lists every folder from the bottom
-up with the folders and libraries it may include; a folder may only name folders above it in the list, so the list
+up with the folders and libraries it may include; a folder may only name folders earlier in the list, so the list
 itself cannot contain a cycle. Debian's headers are on the include path of every target, so only this check sees a
 library in the wrong place.
 """

@@ -4,12 +4,12 @@
 // et al. 2013, with additional stop criteria):
 //
 //    A  d changes sign: bisection finds the level, FITTED
-//    B  no gradient at x: stays at p, NORM_GRAD_NULL
+//    B  no gradient at x: stays at p, ZERO_GRADIENT
 //    C  the gradient turns by more than 55 degrees, so another part is met: bisection finds the
 //       last point before it, GRADIENT_DIVERGENCE
 //    D  |d| grows: stays at p, POTENTIAL_PIT
 //
-// Before the first step: no gradient NORM_GRAD_NULL, |d| < eps NOT_DISPLACED; later FITTED.
+// Before the first step: no gradient ZERO_GRADIENT, |d| < eps NOT_DISPLACED; later FITTED.
 #pragma once
 
 #include <cstddef>
