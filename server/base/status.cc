@@ -77,14 +77,14 @@ absl::Status InvalidField(std::string_view path, std::string_view what) {
   return WithReason(std::move(status), v1::REASON_INVALID_FIELD);
 }
 
-absl::Status LimitPassed(std::string_view path, std::uint64_t got, std::uint64_t limit,
-                         std::string_view unit, std::string_view limit_name) {
-  return LimitPassed(path, absl::StrCat("got ", got, " ", AbslView(unit), ", limit ", limit),
-                     limit_name);
+absl::Status LimitExceeded(std::string_view path, std::uint64_t got, std::uint64_t limit,
+                           std::string_view unit, std::string_view limit_name) {
+  return LimitExceeded(path, absl::StrCat("got ", got, " ", AbslView(unit), ", limit ", limit),
+                       limit_name);
 }
 
-absl::Status LimitPassed(std::string_view path, std::string_view what,
-                         std::string_view limit_name) {
+absl::Status LimitExceeded(std::string_view path, std::string_view what,
+                           std::string_view limit_name) {
   absl::Status status = absl::ResourceExhaustedError(
       absl::StrCat(AbslView(path), ": ", AbslView(what), " (", AbslView(limit_name), ")"));
   google::rpc::QuotaFailure failure;
@@ -98,7 +98,7 @@ absl::Status LimitPassed(std::string_view path, std::string_view what,
 
 absl::Status CheckLimit(std::string_view path, std::uint64_t got, std::uint64_t limit,
                         std::string_view unit, std::string_view limit_name) {
-  return got <= limit ? absl::OkStatus() : LimitPassed(path, got, limit, unit, limit_name);
+  return got <= limit ? absl::OkStatus() : LimitExceeded(path, got, limit, unit, limit_name);
 }
 
 absl::Status WithReason(absl::Status status, v1::Reason reason) {

@@ -24,11 +24,12 @@ absl::Status InvalidField(std::string_view path, std::string_view what);
 
 // RESOURCE_EXHAUSTED: message "path: got N unit, limit M (max-x)", reason LIMIT, QuotaFailure
 // naming the limit. The second form has `what` instead of "got N unit, limit M".
-absl::Status LimitPassed(std::string_view path, std::uint64_t got, std::uint64_t limit,
-                         std::string_view unit, std::string_view limit_name);
-absl::Status LimitPassed(std::string_view path, std::string_view what, std::string_view limit_name);
+absl::Status LimitExceeded(std::string_view path, std::uint64_t got, std::uint64_t limit,
+                           std::string_view unit, std::string_view limit_name);
+absl::Status LimitExceeded(std::string_view path, std::string_view what,
+                           std::string_view limit_name);
 
-// LimitPassed if `got` is more than `limit`.
+// LimitExceeded if `got` is more than `limit`.
 absl::Status CheckLimit(std::string_view path, std::uint64_t got, std::uint64_t limit,
                         std::string_view unit, std::string_view limit_name);
 

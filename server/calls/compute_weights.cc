@@ -79,8 +79,9 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Compute() {
        .memory_limit = limits.memory_bytes,
        .progress = [this](double done) { progress_.store(static_cast<float>(done)); }});
   if (absl::IsResourceExhausted(weights.status())) {
-    return LimitPassed("weights", StdView(absl::StripPrefix(weights.status().message(), "bind: ")),
-                       "max-weight-bytes");
+    return LimitExceeded("weights",
+                         StdView(absl::StripPrefix(weights.status().message(), "bind: ")),
+                         "max-weight-bytes");
   }
   if (!weights.ok()) return time.Named(WithDetails(weights.status()));
   runtime_.log->info("weights of {} took {:.3f} s", request_.rig(), SecondsSince(start));

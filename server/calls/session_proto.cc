@@ -125,9 +125,9 @@ absl::StatusOr<std::chrono::nanoseconds> ReadTtl(const google::protobuf::Duratio
   }
   const double seconds = static_cast<double>(ttl.seconds()) + 1e-9 * ttl.nanos();
   if (seconds > longest_seconds) {
-    return LimitPassed("ttl", static_cast<std::uint64_t>(ttl.seconds()),
-                       static_cast<std::uint64_t>(longest_seconds), "seconds",
-                       "max-session-ttl-seconds");
+    return LimitExceeded("ttl", static_cast<std::uint64_t>(ttl.seconds()),
+                         static_cast<std::uint64_t>(longest_seconds), "seconds",
+                         "max-session-ttl-seconds");
   }
   return std::chrono::nanoseconds(ttl.seconds() * kNanosecondsPerSecond + ttl.nanos());
 }

@@ -104,7 +104,7 @@ absl::Status StreamCall::Accept(v1::Pose& pose) {
   }
   waiting_.push_back({std::move(pose), runtime_.clock.Now(), absl::OkStatus()});
   if (evaluator_ != nullptr) {
-    Check(waiting_.back());
+    CheckPose(waiting_.back());
     return absl::OkStatus();
   }
   unchecked_bytes_ += waiting_.back().pose.ByteSizeLong();
@@ -113,7 +113,7 @@ absl::Status StreamCall::Accept(v1::Pose& pose) {
 }
 
 // A pose that cannot be evaluated waits for its answer without its bytes.
-void StreamCall::Check(Waiting& waiting) const {
+void StreamCall::CheckPose(Waiting& waiting) const {
   waiting.refused = evaluator_->Check(waiting.pose);
   if (waiting.refused.ok()) return;
   v1::Pose bare;
@@ -128,7 +128,7 @@ absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
       runtime_.evaluators, session, open_.layout(), open_.output(), call_.stop_token());
   if (!evaluator.ok()) return WithPath(evaluator.status(), "open");
   evaluator_ = *std::move(evaluator);
-  for (Waiting& waiting : waiting_) Check(waiting);
+  for (Waiting& waiting : waiting_) CheckPose(waiting);
   SINEW_ASSIGN_OR_RETURN(reservation_,
                          runtime_.frame_bytes.Take(kBuffers * evaluator_->frame_bytes()));
   WhenBound(session, &StreamCall::OnBound);

@@ -44,7 +44,7 @@ class StreamCall final
   absl::Status Receive(v1::StreamDeformRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Open(const v1::StreamOpen& open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Accept(v1::Pose& pose) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  void Check(Waiting& waiting) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void CheckPose(Waiting& waiting) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Prepare(std::shared_ptr<Session> session) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnBound() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Waiting TakeFirst() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);

@@ -158,8 +158,8 @@ absl::StatusOr<WeightOptions> ReadWeightOptions(const v1::ComputeWeightsRequest&
                                                 const RigConfig& rigs) {
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
   if (static_cast<std::uint64_t>(request.joints_size()) > rigs.joints) {
-    return LimitPassed("joints", static_cast<std::uint64_t>(request.joints_size()), rigs.joints,
-                       "joints", "max-rig-joints");
+    return LimitExceeded("joints", static_cast<std::uint64_t>(request.joints_size()), rigs.joints,
+                         "joints", "max-rig-joints");
   }
   WeightOptions options;
   SINEW_ASSIGN_OR_RETURN(options.method, ToMethod(request.method()));
@@ -178,12 +178,12 @@ absl::StatusOr<WeightOptions> ReadWeightOptions(const v1::ComputeWeightsRequest&
   Take(geodesic.has_smoothness(), geodesic.smoothness(), options.smoothness);
   SINEW_RETURN_IF_ERROR(WithRequestField(CheckWeightOptions(options)));
   if (options.max_influences > rigs.influences) {
-    return LimitPassed("max_influences", options.max_influences, rigs.influences, "influences",
-                       "max-vertex-influences");
+    return LimitExceeded("max_influences", options.max_influences, rigs.influences, "influences",
+                         "max-vertex-influences");
   }
   if (geodesic.has_resolution() && options.resolution > limits.resolution) {
-    return LimitPassed("geodesic.resolution", options.resolution, limits.resolution, "voxels",
-                       "max-weight-resolution");
+    return LimitExceeded("geodesic.resolution", options.resolution, limits.resolution, "voxels",
+                         "max-weight-resolution");
   }
   // A default that a server does not allow becomes what it does.
   options.resolution = std::min(options.resolution, static_cast<std::uint32_t>(limits.resolution));

@@ -13,8 +13,8 @@ absl::Status FlowWindow::Take(std::uint64_t frame, std::size_t waiting) {
   }
   const std::size_t beyond = unacknowledged_.size() + (latest_ ? 0 : waiting) + 1;
   if (beyond > window_ + backlog_) {
-    return WithReason(LimitPassed("poses", beyond, window_ + backlog_,
-                                  "poses beyond the last acknowledged frame", "max-backlog"),
+    return WithReason(LimitExceeded("poses", beyond, window_ + backlog_,
+                                    "poses beyond the last acknowledged frame", "max-backlog"),
                       v1::REASON_BACKLOG);
   }
   last_taken_ = frame;

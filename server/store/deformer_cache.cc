@@ -83,8 +83,8 @@ absl::StatusOr<BindPlan> DeformerCache::Plan(const Rig& rig, const Recipe& recip
   const Task task({.stop = source.get_token(), .memory_limit = config_.memory_bytes});
   absl::StatusOr<BindPlan> plan = Deformer::Plan(rig, recipe, task);
   if (absl::IsResourceExhausted(plan.status())) {
-    return LimitPassed("bind", StdView(absl::StripPrefix(plan.status().message(), "bind: ")),
-                       "max-bind-bytes");
+    return LimitExceeded("bind", StdView(absl::StripPrefix(plan.status().message(), "bind: ")),
+                         "max-bind-bytes");
   }
   if (!plan.ok()) return WithDetails(time.Named(plan.status()));
   return plan;
@@ -149,9 +149,9 @@ absl::Status DeformerCache::MakeRoom(std::uint64_t bytes) {
     entries_.erase(key);
   }
   if (order_.bytes() + bytes <= config_.bound_bytes) return absl::OkStatus();
-  return WithRetry(
-      LimitPassed("bind", order_.bytes() + bytes, config_.bound_bytes, "bytes", "max-bound-bytes"),
-      absl::Seconds(30));
+  return WithRetry(LimitExceeded("bind", order_.bytes() + bytes, config_.bound_bytes, "bytes",
+                                 "max-bound-bytes"),
+                   absl::Seconds(30));
 }
 
 void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, std::optional<BindPlan> plan) {

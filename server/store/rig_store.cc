@@ -213,12 +213,12 @@ absl::Status RigStore::Keep(const std::string& hex, const std::string& bytes, co
     const absl::MutexLock lock(&mutex_);
     if (entries_.find(hex) != entries_.end()) return absl::OkStatus();
     if (entries_.size() >= config_.count) {
-      return WithRetry(LimitPassed("rig", entries_.size() + 1, config_.count, "rigs", "max-rigs"),
+      return WithRetry(LimitExceeded("rig", entries_.size() + 1, config_.count, "rigs", "max-rigs"),
                        kFullRetry);
     }
     if (stored_bytes_ + entry->size > config_.stored_bytes) {
-      return WithRetry(LimitPassed("rig", stored_bytes_ + entry->size, config_.stored_bytes,
-                                   "bytes", "max-stored-bytes"),
+      return WithRetry(LimitExceeded("rig", stored_bytes_ + entry->size, config_.stored_bytes,
+                                     "bytes", "max-stored-bytes"),
                        kFullRetry);
     }
     // Reserve the bytes before writing, so that concurrent calls cannot exceed the limits.

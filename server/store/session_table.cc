@@ -52,7 +52,7 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Add(std::shared_ptr<Session> s
   }
   if (sessions_.size() >= config_.count) {
     return WithRetry(
-        LimitPassed("session", sessions_.size() + 1, config_.count, "sessions", "max-sessions"),
+        LimitExceeded("session", sessions_.size() + 1, config_.count, "sessions", "max-sessions"),
         absl::Seconds(10));
   }
   if (!session->request_id.empty()) requests_[session->request_id] = session->name;

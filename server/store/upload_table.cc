@@ -90,13 +90,13 @@ absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
   }
   if (too_large()) {
     return WithRetry(
-        LimitPassed("data", bytes_ + more, config_.upload_bytes, "bytes", "max-upload-bytes"),
+        LimitExceeded("data", bytes_ + more, config_.upload_bytes, "bytes", "max-upload-bytes"),
         absl::Seconds(10));
   }
   if (found == uploads_.end()) {
     if (too_many()) {
       return WithRetry(
-          LimitPassed("header", uploads_.size() + 1, config_.uploads, "uploads", "max-uploads"),
+          LimitExceeded("header", uploads_.size() + 1, config_.uploads, "uploads", "max-uploads"),
           absl::Seconds(10));
     }
     auto upload = std::make_shared<Upload>();

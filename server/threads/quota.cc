@@ -11,7 +11,7 @@ absl::StatusOr<Quota::Permit> Quota::Take(std::uint64_t amount) {
     const absl::MutexLock lock(&mutex_);
     if (closed_) return Draining();
     if (amount > limit_ || count_ > limit_ - amount) {
-      return WithRetry(LimitPassed(subject_, count_ + amount, limit_, unit_, name_),
+      return WithRetry(LimitExceeded(subject_, count_ + amount, limit_, unit_, name_),
                        absl::Seconds(1));
     }
     count_ += amount;

@@ -28,8 +28,8 @@ TimeLimit::~TimeLimit() {
 absl::Status TimeLimit::Named(const absl::Status& status) const {
   if (!absl::IsCancelled(status) || !late_->load()) return status;
   const std::chrono::duration<double> taken = timers_.clock().Now() - start_;
-  return LimitPassed(what_, static_cast<std::uint64_t>(std::ceil(taken.count())),
-                     static_cast<std::uint64_t>(seconds_), "seconds", option_);
+  return LimitExceeded(what_, static_cast<std::uint64_t>(std::ceil(taken.count())),
+                       static_cast<std::uint64_t>(seconds_), "seconds", option_);
 }
 
 }  // namespace sinew::server

@@ -28,9 +28,9 @@ absl::Status Workers::Post(std::function<void()> work) {
   const absl::MutexLock lock(&mutex_);
   if (stopping_) return Draining();
   if (work_.size() >= queue_.capacity) {
-    return WithRetry(
-        LimitPassed(queue_.subject, work_.size() + 1, queue_.capacity, queue_.unit, queue_.option),
-        queue_.retry);
+    return WithRetry(LimitExceeded(queue_.subject, work_.size() + 1, queue_.capacity, queue_.unit,
+                                   queue_.option),
+                     queue_.retry);
   }
   work_.push_back(std::move(work));
   return absl::OkStatus();

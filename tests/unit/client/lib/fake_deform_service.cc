@@ -59,7 +59,7 @@ grpc::Status Detailed(grpc::StatusCode code, const google::protobuf::Message& de
   return {code, "refused", status.SerializeAsString()};
 }
 
-grpc::Status LimitPassed(const std::string& limit) {
+grpc::Status LimitExceeded(const std::string& limit) {
   google::rpc::QuotaFailure failure;
   failure.add_violations()->set_subject(limit);
   return Detailed(grpc::RESOURCE_EXHAUSTED, failure);
@@ -83,7 +83,7 @@ class FakeDeformService : public v1::DeformService::Service {
     if (grpc::Status found = Find(request->target()); !found.ok()) return found;
     const std::uint64_t allowed = request->max_response_bytes();
     server_.counts.max_response_bytes.push_back(allowed);
-    if (allowed > server_.faults.largest_allowed) return LimitPassed("max-response-bytes");
+    if (allowed > server_.faults.largest_allowed) return LimitExceeded("max-response-bytes");
     if (server_.faults.largest_reply > (allowed == 0 ? 4 << 20 : allowed)) return UseStream();
     if (IsBad(request->pose())) return {grpc::INVALID_ARGUMENT, "pose: got nan"};
     // Unary frames come whole.
@@ -108,7 +108,7 @@ class FakeDeformService : public v1::DeformService::Service {
     {
       const std::lock_guard lock(server_.mutex);
       if (static_cast<std::size_t>(block.poses_size()) > server_.faults.most_compare_poses) {
-        return LimitPassed("max-compare-poses");
+        return LimitExceeded("max-compare-poses");
       }
       server_.counts.compared.push_back(block);
     }

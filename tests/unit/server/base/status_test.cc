@@ -21,7 +21,7 @@ TEST(Status, CodesEqualThoseOfGrpc) {
 
 TEST(Status, DetailsAreInTrailer) {
   const absl::Status status =
-      WithRetry(LimitPassed("data", 5, 4, "bytes", "max-x"), absl::Milliseconds(1500));
+      WithRetry(LimitExceeded("data", 5, 4, "bytes", "max-x"), absl::Milliseconds(1500));
   google::rpc::Status details;
   ASSERT_TRUE(details.ParseFromString(ToGrpc(status).error_details()));
   EXPECT_EQ(details.code(), 8);
