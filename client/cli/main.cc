@@ -15,7 +15,7 @@ absl::Status Run(const CommandLine& line, Context& context) {
   try {
     return line.command(context);
   } catch (const std::bad_alloc&) {
-    return absl::ResourceExhaustedError("memory: not enough of it");
+    return absl::ResourceExhaustedError("out of memory");
   } catch (const std::exception& error) {
     return absl::InternalError(error.what());
   }

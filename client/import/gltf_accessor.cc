@@ -26,7 +26,7 @@ double Load(const unsigned char* at, bool normalised) {
   return std::max(number / static_cast<double>(std::numeric_limits<T>::max()), -1.0);
 }
 
-// The components that glTF has; tinygltf knows more.
+// The component types glTF allows; tinygltf accepts more.
 struct Component {
   int type;
   std::size_t bytes;
@@ -175,7 +175,7 @@ absl::StatusOr<std::vector<std::uint32_t>> ReadIndices(const tinygltf::Model& mo
   std::vector<std::uint32_t> out(e.count);
   for (std::size_t i = 0; i < e.count; ++i) {
     if (e.values[i] < 0 || e.values[i] >= static_cast<double>(limit)) {
-      return InvalidArgument(what, ": index ", i, " is ", e.values[i], ", need 0 to below ", limit);
+      return InvalidArgument(what, ": index ", i, " is ", e.values[i], ", need less than ", limit);
     }
     out[i] = static_cast<std::uint32_t>(e.values[i]);
   }

@@ -120,9 +120,14 @@ bool ReadSideFile(std::vector<unsigned char>* out, std::string* error, const std
     return false;
   }
   std::error_code code;
-  if (!std::filesystem::is_regular_file(path, code) ||
-      std::filesystem::file_size(path, code) > files.max_bytes) {
-    *error = "not a regular file of acceptable size";
+  if (!std::filesystem::is_regular_file(path, code)) {
+    *error = "not a regular file";
+    return false;
+  }
+  const std::uintmax_t size = std::filesystem::file_size(path, code);
+  if (code || size > files.max_bytes) {
+    *error = code ? absl::StrCat("cannot read its size: ", code.message())
+                  : absl::StrCat("got ", size, " bytes, need at most ", files.max_bytes);
     return false;
   }
   return tinygltf::ReadWholeFile(out, error, path, nullptr);

@@ -97,9 +97,10 @@ void ReportRig(ImportedScene& scene) {
                               "skins"});
   }
   if (!scene.keeps_file_order) {
-    scene.problems.push_back(
-        {Severity::kInfo, "the file's vertex order is not kept; use the rest mesh in cache order",
-         "meshes"});
+    scene.problems.push_back({Severity::kInfo,
+                              "the file's vertex order is not kept; apply caches to the "
+                              "NAME.rest.obj that `sinew bake` writes",
+                              "meshes"});
   }
 }
 

@@ -37,7 +37,7 @@ absl::Status Check(const Camera& camera) {
   const Vector3d back = (eye - target).stableNormalized();
   if (!(back.cross(up.stableNormalized()).norm() > 1e-6)) {
     return absl::InvalidArgumentError(
-        "camera: eye and target coincide, or up lies along the view, need a direction");
+        "camera: eye and target coincide, or up is parallel to the view direction");
   }
   return absl::OkStatus();
 }
@@ -79,7 +79,7 @@ absl::StatusOr<Studio> Studio::Create(const Surface& surface, const Camera& came
     studio.background_ = Linear(*options.background);
   }
   if (!studio.eye_.allFinite() || !std::isfinite(studio.ground_)) {
-    return absl::InvalidArgumentError("camera: too far from the mesh for its size");
+    return absl::InvalidArgumentError("camera: distance overflows float relative to the mesh size");
   }
   return studio;
 }

@@ -105,10 +105,11 @@ absl::Status CutFaces(const MeshView& mesh, Surface& surface) {
     }
     first += size;
   }
-  if (first != corners || faces == 0) {
-    return absl::InvalidArgumentError(absl::StrCat("mesh.face_vertices: ", corners,
-                                                   " corners, need as many as the ", faces,
-                                                   " faces use, and at least one face"));
+  if (faces == 0) return absl::InvalidArgumentError("mesh: got no faces, need at least one");
+  if (first != corners) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("mesh.face_vertices: got ", corners, " corners, need ", first,
+                     triangles ? " (3 for each triangle)" : " (sum of face_sizes)"));
   }
   return absl::OkStatus();
 }

@@ -15,7 +15,7 @@ absl::Status DeviceStatus(RTCDevice device) {
     case RTC_ERROR_NONE:
       return absl::OkStatus();
     case RTC_ERROR_OUT_OF_MEMORY:
-      return absl::ResourceExhaustedError("render: no memory for the ray tracer");
+      return absl::ResourceExhaustedError("render: out of memory in Embree");
     default:
       return absl::InternalError(absl::StrCat("render: Embree error ", static_cast<int>(error)));
   }

@@ -105,7 +105,7 @@ class Linter {
       flat += det == 0 ? 1 : 0;
     }
     AddCount(Severity::kInfo, mirrored, " joints have a mirrored bind matrix");
-    AddCount(Severity::kWarning, flat, " joints have a bind matrix without inverse");
+    AddCount(Severity::kWarning, flat, " joints have a singular inverse bind matrix");
   }
 
   std::string where_;

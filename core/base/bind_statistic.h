@@ -6,7 +6,7 @@
 
 namespace sinew {
 
-// For example the influence mass dropped by truncation. The texts are literals.
+// For example the weight dropped by truncation. The texts are literals.
 struct BindStatistic {
   std::string_view name;
   double value = 0;

@@ -141,7 +141,8 @@ absl::Status CheckMuscles(std::span<const Muscle> muscles, std::size_t joints,
   for (std::size_t m = 0; m < muscles.size(); ++m) {
     const std::string field = absl::StrCat("rig.muscles[", m, "]");
     if (muscles[m].name.empty() || !names.insert(muscles[m].name).second) {
-      return Wrong(field + ".name", absl::StrCat("got '", muscles[m].name, "', need unique names"));
+      return Wrong(field + ".name",
+                   absl::StrCat("got '", muscles[m].name, "', need a non-empty, unique name"));
     }
     SINEW_RETURN_IF_ERROR(CheckMuscle(field, muscles[m], joints, controls));
   }

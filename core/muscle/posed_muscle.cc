@@ -31,7 +31,7 @@ double Size(const AffineD& joint) {
   return Determinant(Linear(joint));
 }
 
-// Scale of a joint relative to rest, from the volume.
+// Scale of a joint relative to rest: the cube root of the volume ratio.
 double Scale(double size, double rest) {
   const double scale = std::cbrt(std::abs(size)) / std::max(std::cbrt(std::abs(rest)), 1e-100);
   return std::isfinite(scale) && std::abs(rest) > 0 ? std::max(scale, kMinScale) : 1;
@@ -184,9 +184,9 @@ absl::StatusOr<MuscleRow> RestRow(const Muscle& muscle, const std::string& field
   }
   row.belly = length - row.origin_tendon - row.insertion_tendon;
   if (!(row.belly >= kMinBelly * length)) {
-    return absl::InvalidArgumentError(absl::StrCat(field, ": got tendons of ", row.origin_tendon,
-                                                   " and ", row.insertion_tendon, " on a path of ",
-                                                   length, " at rest, need a belly between them"));
+    return absl::InvalidArgumentError(absl::StrCat(
+        field, ": tendons add up to ", row.origin_tendon + row.insertion_tendon, ", need at most ",
+        (1 - kMinBelly) * length, " on a path of ", length, " at rest"));
   }
   // Thinner bellies exceed the range of float in their fields.
   if (!(std::min(row.width, row.depth) >= kMinAxis * length)) {

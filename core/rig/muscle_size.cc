@@ -127,9 +127,9 @@ std::vector<Problem> SuspiciousMuscles(const Rig& rig) {
     if (beyond <= kDoubtfulPart * diagonal) continue;
     suspicious.push_back(
         {Severity::kWarning, absl::StrCat("muscles[", m, "]"),
-         absl::StrCat("'", muscle.name, "' reaches ", absl::SixDigits(beyond),
-                      " out of the character's bounding box, whose diagonal is ",
-                      absl::SixDigits(diagonal), ": are its lengths and joints right?")});
+         absl::StrCat("'", muscle.name, "' extends ", absl::SixDigits(beyond),
+                      " beyond the character's bounding box, whose diagonal is ",
+                      absl::SixDigits(diagonal), "; check its lengths and joints")});
   }
   return suspicious;
 }

@@ -113,8 +113,7 @@ absl::Status PosedRigTables::Check() const {
   SINEW_RETURN_IF_ERROR(CheckFields("rig", *this, {}));
   for (std::size_t j = 0; j < parent.size(); ++j) {
     if (parent[j] == kNoParent || parent[j] < j) continue;
-    return DataLoss("bound data: rig: parent: that of joint ", j, " is ", parent[j],
-                    ", need a joint before it");
+    return DataLoss("bound data: rig: parent[", j, "]: got ", parent[j], ", need less than ", j);
   }
   return absl::OkStatus();
 }

@@ -41,7 +41,8 @@ absl::Status CheckControls(std::span<const Control> controls) {
     const Control& control = controls[k];
     const std::string field = absl::StrCat("rig.controls[", k, "]");
     if (control.name.empty() || !names.insert(control.name).second) {
-      return InvalidArgument(field, ".name: got '", control.name, "', need unique names");
+      return InvalidArgument(field, ".name: got '", control.name,
+                             "', need a non-empty, unique name");
     }
     if (!std::isfinite(control.minimum) || !std::isfinite(control.maximum) ||
         !(control.minimum <= control.default_value && control.default_value <= control.maximum)) {
@@ -62,7 +63,7 @@ bool Finite(std::span<const Vec3f> values) {
 
 absl::Status CheckTarget(const ShapeTarget& target, const std::string& field,
                          std::size_t vertices) {
-  // At value 0 a control has no effect.
+  // The weight is the control value at which the target is fully on; 0 is rest.
   if (!std::isfinite(target.weight) || target.weight == 0) {
     return InvalidArgument(field, ".weight: got ", target.weight,
                            ", need a finite value other than 0");
@@ -113,7 +114,7 @@ absl::Status CheckMaps(std::span<const VertexMap> maps, std::size_t vertices) {
     if (map.name.empty() || map.name.find('"') != std::string::npos ||
         !names.insert(map.name).second) {
       return InvalidArgument("rig.meshes.maps: got '", map.name,
-                             "', need unique names without quotation marks");
+                             "', need a non-empty, unique name without quotation marks");
     }
     if (map.values.size() != vertices) {
       return InvalidArgument("rig.meshes.maps.", map.name, ": got ", map.values.size(),

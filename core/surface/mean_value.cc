@@ -78,7 +78,8 @@ bool WalkOnce(std::span<const RingEdge> ring, std::vector<RingEdge>& walk) {
   return walk.back().to == walk.front().from;
 }
 
-// Weights of the neighbours ring[k].from; false: rejected.
+// Weights of the neighbours ring[k].from; false if one is not positive and finite, as at reflex or
+// degenerate corners: then they are no averaging weights.
 bool WeighRing(std::span<const RingEdge> ring, const Vec3d& at, const Vec3d& normal,
                std::span<const Vec3d> rest, std::vector<double>& weights) {
   const std::size_t n = ring.size();

@@ -252,7 +252,7 @@ absl::Status MeshFlattener::AddShapes(const v1::Mesh& mesh, const std::string& p
     const auto control = controls_.find(shape.control());
     if (control == controls_.end()) {
       return InvalidField(shape_path + ".control",
-                          absl::StrCat("got \"", shape.control(), "\", which rig.controls lacks"));
+                          absl::StrCat("got \"", shape.control(), "\", not in rig.controls"));
     }
     Shape& out = source_.shapes.emplace_back();
     out.control = control->second;
@@ -297,7 +297,7 @@ absl::Status MeshFlattener::AddMaps(const v1::Mesh& mesh, const std::string& pat
     const std::string map_path = absl::StrCat(path, ".maps[", i, "]");
     if (map.name().empty() || !seen.insert(map.name()).second) {
       return InvalidField(map_path + ".name",
-                          absl::StrCat("got \"", map.name(), "\", need unique names"));
+                          absl::StrCat("got \"", map.name(), "\", need a non-empty, unique name"));
     }
     SINEW_ASSIGN_OR_RETURN(const std::vector<float> values,
                            ReadFloats(map.values(), map_path + ".values", 1, vertices_));

@@ -28,7 +28,7 @@ absl::Status RefuseUnknownFields(const Message& message, std::string_view path) 
   const auto& unknown = reflection.GetUnknownFields(message);
   if (!unknown.empty()) {
     const std::string field = Join(path, std::to_string(unknown.field(0).number()));
-    return WithReason(InvalidField(field, "unknown field, which this server would ignore"),
+    return WithReason(InvalidField(field, "unknown field, not known to this server version"),
                       v1::REASON_UNKNOWN_FIELD);
   }
   std::vector<const FieldDescriptor*> fields;

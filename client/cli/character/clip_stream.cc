@@ -56,7 +56,7 @@ absl::Status StreamClip(const Context& context, const CharacterFile& character,
   const client::ClipOptions options = {
       .output = output, .progress = [&](std::size_t done, std::size_t total) {
         if (done < evaluated) {
-          context.Note("the connection broke: the poses so far are computed again");
+          context.Note("connection lost; recomputing the clip from its first pose");
         }
         evaluated = done;
         if (total == 1) return;

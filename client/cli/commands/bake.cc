@@ -202,7 +202,7 @@ void AddBake(CommandList& commands) {
       R"(The cache holds points in model space, all meshes in one cache, vertices in the order of the file. Where the importer
 cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files appear complete or not at all.
 If the connection drops, waits up to 30 s for the server and says so.
-Deformers that remember earlier poses, such as implicit(tracking=true), always compute every frame from 0, whatever
+Stateful recipes, such as implicit(tracking=true), always compute every frame from 0, whatever
 --frames selects, and again after a lost connection: any range and step has the bits of the whole clip.
 Examples:
   sinew bake hero.glb --deformer ddm --out hero.pc2

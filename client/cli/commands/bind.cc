@@ -95,11 +95,11 @@ absl::Status Bind(Context& context, const Options& options) {
 
 void AddBind(CommandList& commands) {
   auto options = std::make_shared<Options>();
-  OptionSet set =
-      commands.Add("bind", "Bind a rig to a deformer and print the session's name, sessions/...",
-                   [options](Context& context) {
-                     return context.Lost(Bind(context, *options), "no session is ready");
-                   });
+  OptionSet set = commands.Add(
+      "bind", "Bind a rig to a recipe (creates a session); print its name, sessions/...",
+      [options](Context& context) {
+        return context.Lost(Bind(context, *options), "no session is ready");
+      });
   set.AddText("RIG", options->rig,
               "rigs/sha256-... as `sinew upload` prints, or a FILE (uploaded first)")
       .Required();

@@ -72,7 +72,7 @@ std::string CompareText(const CharacterFile& character, const client::ClipData& 
   }
   return absl::StrCat(
       character.label, ", ", CountText(character.rig.vertices()), " vertices, ", clip.name, ", ",
-      clip.frames, clip.frames == 1 ? " frame" : " frames; the worst of them, ms/frame their mean",
+      clip.frames, clip.frames == 1 ? " frame" : " frames; worst frame shown, ms/frame is the mean",
       "\n\n", table.Text());
 }
 

@@ -202,10 +202,10 @@ void AddRender(CommandList& commands) {
   set.AddText("--out", options->out, "The picture, PNG").Required();
   AddPictureOptions(set, options->picture);
   set.SetFooter(absl::StrCat(
-      R"(All panels share pose and camera; each states its largest distance from the first. Deformers that remember earlier
-poses, such as implicit(tracking=true), compute every frame from 0, as bake does.
+      R"(All panels share pose and camera; each states its largest distance from the first.
+Stateful recipes, such as implicit(tracking=true), compute every frame from 0, as bake does.
 If the connection drops, waits up to 30 s for the server and says so.
-Status of vertices in --vertex-status; --json counts them by the same names:
+Status of vertices in --vertex-status, with its colour and its member in --json:
 )",
       VertexStatusHelp(),
       R"(Examples:

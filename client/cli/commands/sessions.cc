@@ -65,9 +65,8 @@ absl::Status Sessions(Context& context, const std::vector<std::string>& names) {
 
 void AddSessions(CommandList& commands) {
   auto names = std::make_shared<std::vector<std::string>>();
-  OptionSet set =
-      commands.Add("sessions", "List sessions: state, progress of the bind, when they expire",
-                   [names](Context& context) { return Sessions(context, *names); });
+  OptionSet set = commands.Add("sessions", "List sessions with state, bind progress and expiry",
+                               [names](Context& context) { return Sessions(context, *names); });
   set.AddList("NAME", *names, "Only these (default: all)");
   set.SetFooter(R"(Examples:
   sinew sessions

@@ -277,7 +277,7 @@ void AddWeights(CommandList& commands) {
   OptionSet set = commands.Add(
       "weights", "Compute skin weights for a character with or without any; print its joints",
       [options](Context& context) {
-        return context.Lost(Weigh(context, *options), "no weights are written");
+        return context.Lost(Weigh(context, *options), "no weights were written");
       });
   set.AddText("FILE", options->file, "Character or mesh file (.obj too), .sinewrig or model:NAME")
       .Required();

@@ -2,7 +2,6 @@
 
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_format.h>
-#include <absl/strings/str_replace.h>
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
@@ -13,20 +12,20 @@ namespace sinew::cli {
 namespace {
 
 struct StateLook {
-  const char *name, *colour_name, *what;
+  const char *name, *key, *colour_name, *what;  // key: in JSON
   client::Rgb colour;
 };
 
 // By number; Vaillant's colours.
 constexpr std::array<StateLook, client::kVertexStatus + 1> kLooks = {{
-    {"not displaced", "yellow", "was on its surface already", {240, 205, 40}},
-    {"fitted", "green", "moved onto it", {60, 170, 70}},
-    {"contact", "red", "stopped where another part is met", {205, 40, 35}},
-    {"pit", "violet", "stopped where the field leads away", {140, 60, 165}},
-    {"out of steps", "blue", "iterations=... did not suffice", {45, 85, 205}},
-    {"no gradient", "black", "no direction to move in", {18, 18, 20}},
-    {"excluded", "white", "left out at bind", {246, 246, 246}},
-    {"unknown", "pink", "of a newer server", {255, 0, 255}},
+    {"not displaced", "not_displaced", "yellow", "was on its surface already", {240, 205, 40}},
+    {"fitted", "fitted", "green", "moved onto it", {60, 170, 70}},
+    {"gradient divergence", "contact", "red", "stopped where another part is met", {205, 40, 35}},
+    {"potential pit", "pit", "violet", "would be led off the surface", {140, 60, 165}},
+    {"iteration limit", "out_of_steps", "blue", "iterations=... did not suffice", {45, 85, 205}},
+    {"zero gradient", "no_gradient", "black", "no direction to move in", {18, 18, 20}},
+    {"excluded", "excluded", "white", "excluded at bind", {246, 246, 246}},
+    {"unknown", "unknown", "pink", "of a newer server", {255, 0, 255}},
 }};
 
 std::size_t IndexOf(client::VertexStatus state) {
@@ -62,7 +61,7 @@ nlohmann::ordered_json VertexStatusJson(const StatusCounts& counts) {
   nlohmann::ordered_json json;
   for (std::size_t k = 0; k < counts.size(); ++k) {
     if (k >= client::kVertexStatus && counts[k] == 0) continue;
-    json[absl::StrReplaceAll(kLooks[k].name, {{" ", "_"}})] = counts[k];
+    json[kLooks[k].key] = counts[k];
   }
   return json;
 }
@@ -71,8 +70,9 @@ std::string VertexStatusHelp() {
   std::string text;
   for (std::size_t k = 0; k < client::kVertexStatus; ++k) {
     const StateLook& look = kLooks[k];
-    absl::StrAppend(&text, "  ",
-                    absl::StrFormat("%-15s%-8s%s\n", look.name, look.colour_name, look.what));
+    absl::StrAppend(
+        &text, "  ",
+        absl::StrFormat("%-21s%-8s%-15s%s\n", look.name, look.colour_name, look.key, look.what));
   }
   return text;
 }

@@ -131,8 +131,8 @@ absl::StatusOr<std::string> Client::DownloadRig(const std::string& name,
         while (reader->Read(&piece)) {
         }
         (void)reader->Finish();
-        return absl::InternalError(
-            absl::StrCat("offset: got ", piece.offset(), ", need ", bytes.size()));
+        return absl::InternalError(absl::StrCat("DownloadRig: piece at offset ", piece.offset(),
+                                                ", expected ", bytes.size()));
       }
       bytes += piece.data();
       if (progress) progress(bytes.size(), piece.size_bytes());

@@ -134,7 +134,7 @@ void Cor::Run(const StageFrame& frame) const {
 
 std::vector<BindStatistic> Cor::Statistics() const {
   return {
-      {"pieces", pieces, "", "Triangles of the centre integrals, after splitting."},
+      {"pieces", pieces, "", "Triangles integrated over, after splitting."},
       {"blur", blur, "", "Relative increase of sigma caused by grouping pieces; 0 = no grouping."}};
 }
 

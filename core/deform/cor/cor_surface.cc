@@ -222,7 +222,7 @@ absl::Status CorSurface::AddPieces(const Rig& rig, const CorParams& params, cons
   SplitCorTriangle({0, 0, 0}, pieces);
   for (std::size_t t = 0; t < corners.size(); ++t) {
     if (t % kSplitGrain == 0) SINEW_RETURN_IF_ERROR(task.CheckCancelled());
-    if (piece_count[t] == 1) continue;  // shares the first
+    if (piece_count[t] == 1) continue;  // reuses piece 0
     first_piece[t] = pieces.size();
     SplitCorTriangle(SquaredSides(weights.Of(corners[t])), pieces);
     piece_count[t] = static_cast<std::uint32_t>(pieces.size() - first_piece[t]);

@@ -100,8 +100,7 @@ StageFacts DdmTables::Facts(std::string_view method, bool enhanced) const {
 
 std::vector<BindStatistic> DdmTables::Statistics() const {
   std::vector<BindStatistic> statistics = {
-      {"dropped_mass", double{dropped}, "",
-       "Largest share of a vertex's influences dropped by truncation."},
+      {"dropped_mass", double{dropped}, "", "Largest weight of a vertex dropped by truncation."},
       {"smoothing_radius", double{radius}, "edges", "Radius of the smoothing."}};
   if (half != 0) {
     statistics.push_back({"storage_error", double{storage_error}, "bounding-box diagonals",

@@ -91,7 +91,7 @@ struct PivotJoint {
             m[6] * mirrored + m[7] * y + m[8] * z};
   }
 
-  float side;    // -1 if faces flip
+  float side;    // -1 if the joint mirrors and winding flips
   float mirror;  // -1 if `rotation` belongs to the mirrored matrix
   const Mat3& rotation;
 };
@@ -116,7 +116,8 @@ void WriteLane(const StageFrame& frame, const Smoothed& smoothed, const Vec3f& o
           at.z + ((x[2] - (at.z - origin.z)) + d.z)});
 }
 
-// Blocks [begin, end): all lanes with the kernel, lanes without a clear frame individually.
+// Blocks [begin, end): all lanes with the kernel, lanes with a degenerate tangent frame
+// individually.
 void WriteBlocks(const StageFrame& frame, const Smoothed& smoothed, const Vec3f& origin,
                  std::size_t begin, std::size_t end) {
   const DeltaMush& mush = smoothed.mush;

@@ -201,7 +201,7 @@ class RestFrames {
  private:
   struct Area {
     Vec3d vector;     // twice the vector area
-    double size = 0;  // sum of squared lengths, as scale
+    double size = 0;  // sum of squared lengths, for a relative tolerance
   };
   Area AreaOf(std::size_t f) const {
     const auto corners = surface_.Corners(f);

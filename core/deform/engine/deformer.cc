@@ -48,13 +48,14 @@ absl::Status CheckPose(const Pose& pose, std::size_t joints, std::size_t control
   for (std::size_t j = 0; j < pose.joints.size(); ++j) {
     for (const float value : pose.joints[j].m) {
       if (!std::isfinite(value)) {
-        return InvalidArgument("pose.joints[", j, "]: is not finite");
+        return InvalidArgument("pose.joints[", j, "]: got ", value, ", need finite values");
       }
     }
   }
   for (std::size_t k = 0; k < pose.controls.size(); ++k) {
     if (!std::isfinite(pose.controls[k])) {
-      return InvalidArgument("pose.controls[", k, "]: is not finite");
+      return InvalidArgument("pose.controls[", k, "]: got ", pose.controls[k],
+                             ", need a finite value");
     }
   }
   return absl::OkStatus();

@@ -121,7 +121,7 @@ TEST(Messages, MuscleErrorsNamePlaceInFile) {
   const std::tuple<const char*, nlohmann::json, const char*> rows[] = {
       {"tendons", {0, -0.1}, "muscles[0].tendons[1]: got -0.1, need 0 to"},
       {"tendons", {-1, 0}, "muscles[0].tendons[0]: got -1, need 0 to"},
-      {"tendons", {5, 5}, "muscles[0]: got tendons of 5 and 5 on a path of"},
+      {"tendons", {5, 5}, "muscles[0]: tendons add up to 10, need at most"},
       {"width", 0, "muscles[0].width: got 0, need more than 0"},
       {"depth", 2e9, "muscles[0].depth: got 2e+09, need more than 0 and at most 1e+09"},
       {"warp", 0.5, "muscles[0].warp: got 0.5, need 1 for an ellipsoid"},
@@ -130,7 +130,7 @@ TEST(Messages, MuscleErrorsNamePlaceInFile) {
       {"fat", -1, "muscles[0].fat: got -1, need 0 to"},
       {"fat", 1e8, "muscles[0].fat: got 1e+08, need at most 0.7"},
       {"width", 1e8, "muscles[0].width: got 1e+08, need at most 0.7"},
-      {"name", "", "muscles[0].name: got '', need unique names"},
+      {"name", "", "muscles[0].name: got '', need a non-empty, unique name"},
   };
   for (const auto& [member, value, said] : rows) {
     nlohmann::json muscles = example;
@@ -195,11 +195,11 @@ TEST(Messages, WarnsOfMusclesFarOutside) {
   const Finished with = render("dqs | muscle"), without = render("dqs");
   EXPECT_EQ(with.exit_code, 0) << with.err;
   EXPECT_THAT(with.err, HasSubstr(absl::StrCat("sinew: warning: ", file,
-                                               ": muscles[0]: 'biceps' reaches 0.3")));
+                                               ": muscles[0]: 'biceps' extends 0.3")));
   EXPECT_EQ(without.err.find("biceps"), std::string::npos) << "it moves nothing";
   const Finished inspect = Sinew({"inspect", "model:arm", "--muscles", file});
   EXPECT_EQ(inspect.exit_code, 0);
-  EXPECT_THAT(inspect.out, HasSubstr("muscles[0]: 'biceps' reaches 0.3"));
+  EXPECT_THAT(inspect.out, HasSubstr("muscles[0]: 'biceps' extends 0.3"));
 }
 
 TEST(Messages, WarnsOfMusclesInOtherUnit) {

@@ -137,8 +137,8 @@ absl::Status LimbField::Check(std::size_t joints) const {
   SINEW_RETURN_IF_ERROR(CheckFields("field", *this, {.joints = joints}));
   for (std::size_t p = 0; p < parts(); ++p) {
     if (parent_[p] < static_cast<std::int32_t>(p)) continue;
-    return absl::DataLossError(absl::StrCat("bound data: field: field_parent: that of part ", p,
-                                            " is ", parent_[p], ", need a part before it"));
+    return absl::DataLossError(absl::StrCat("bound data: field: field_parent[", p, "]: got ",
+                                            parent_[p], ", need less than ", p));
   }
   return absl::OkStatus();
 }

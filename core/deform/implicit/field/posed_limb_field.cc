@@ -14,7 +14,7 @@
 namespace sinew {
 namespace {
 
-// Limit of a placed matrix's entries: beyond, the joint is scaled to zero.
+// Limit of a placed matrix's entries; larger entries mean a joint scaled to zero.
 constexpr double kSteepest = 1e15;
 constexpr double kNoGradient = 1e-9;  // relative to 1 / unit
 constexpr double kPad = 0.02;         // margin of a support's bounds

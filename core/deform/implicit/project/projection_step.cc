@@ -20,7 +20,7 @@ struct Walk {
   float d = 0;  // at `from`
   Vec3f from, along;
   float low = 0, high = 0;  // remaining bracket; lengths, negative = outward
-  bool crossing = false;    // rule A, else C
+  bool crossing = false;    // rule A, else C: see projection_step.h
   int halvings = 0;
 
   Vec3f At(float t) const {

@@ -42,7 +42,7 @@ TEST(Lint, FindsEachProblem) {
   const Row rows[] = {
       {"vertex twice", Severity::kWarning,
        [](auto& rig) { rig.meshes[0].face_vertices[1] = rig.meshes[0].face_vertices[0]; }},
-      {"without inverse", Severity::kWarning,
+      {"singular", Severity::kWarning,
        [](auto& rig) { std::fill_n(rig.meshes[0].skin.inverse_bind.begin(), 12, 0.F); }},
       {"fallback", Severity::kInfo,
        [](auto& rig) {

@@ -49,7 +49,8 @@ TEST(MuscleCheck, ErrorsNameField) {
       {"rig.muscles[1].wrap.centre", set([nan](Muscle& m) { m.wrap.centre.z = nan; })},
       {"rig.muscles[1].origin_tendon", set([](Muscle& m) { m.origin_tendon = -1; })},
       {"rig.muscles[1].insertion_tendon", set([nan](Muscle& m) { m.insertion_tendon = nan; })},
-      {"rig.muscles[1]: got tendons of 0.3 and 9", set([](Muscle& m) { m.insertion_tendon = 9; })},
+      {"rig.muscles[1]: tendons add up to 9.3, need at most",
+       set([](Muscle& m) { m.insertion_tendon = 9; })},
       {"rig.muscles[1].insertion: coincides", set([](Muscle& m) {
          m.wrap = {};
          m.insertion = m.origin;
