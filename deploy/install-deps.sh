@@ -16,7 +16,7 @@ build=(
   libeigen3-dev libnanoflann-dev libtbb-dev libhwy-dev libssl-dev libxxhash-dev nlohmann-json3-dev libutfcpp-dev
   prometheus-cpp-dev libcpp-httplib-dev libyaml-cpp-dev libspdlog-dev libcli11-dev
   libtinygltf-dev libassimp-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
-  libgtest-dev libgmock-dev
+  libgtest-dev libgmock-dev libbenchmark-dev
 )
 test=(python3-grpcio python3-protobuf python3-numpy clang-14 clang-format-14)
 runtime=(

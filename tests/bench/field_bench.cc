@@ -1,37 +1,22 @@
-// field_bench - what a composed field costs: one part of 52 centres by instruction set, and the
-// canonical limb whole. Nanoseconds a point, one thread, median of rounds. Run it by hand:
-// build/release/bin/field_bench.
-#include <algorithm>
-#include <chrono>
-#include <cmath>
-#include <cstdio>
-#include <functional>
-#include <vector>
+// field_bench - what a composed field costs: one part of 52 centres by instruction set, the
+// canonical limb whole, and a chain of 60 parts. Processor time of one thread.
+#include <benchmark/benchmark.h>
+
+#include <memory>
+#include <string>
 
 #include "core/deform/implicit/field/hrbf_kernel.h"
 #include "core/deform/implicit/field/poisson_disk.h"
 #include "core/deform/method/fields.h"
 #include "core/parallel/task.h"
 #include "core/simd/target.h"
+#include "tests/bench/run_benchmarks.h"
 #include "tests/support/canonical_limb.h"
 
 namespace sinew {
 namespace {
 
 constexpr std::size_t kBlocks = 256;
-constexpr int kRounds = 21;
-
-double MedianNs(const std::function<void()>& run) {
-  std::vector<double> times;
-  for (int i = 0; i < kRounds; ++i) {
-    const auto start = std::chrono::steady_clock::now();
-    run();
-    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-    times.push_back(took.count() / (kBlocks * kLanes));
-  }
-  std::nth_element(times.begin(), times.begin() + kRounds / 2, times.end());
-  return times[kRounds / 2];
-}
 
 AlignedVector<PointBlock> Cloud(const Vec3d& centre, const Vec3d& half) {
   AlignedVector<PointBlock> blocks(kBlocks);
@@ -50,74 +35,114 @@ AlignedVector<PointBlock> Cloud(const Vec3d& centre, const Vec3d& half) {
   return blocks;
 }
 
-void KernelByLevel() {
-  constexpr std::size_t kCentres = 52;
-  AlignedVector<float> centres(kCentres * kCentreFloats);
-  CounterRandom random(1);
-  for (float& v : centres) v = static_cast<float>(2 * random.Next() - 1);
-  AlignedVector<float> polynomial(kPolynomialFloats, 0.5f);
-  AlignedVector<float> placed(kPlacedFloats);
-  placed[0] = placed[4] = placed[8] = 1;
-  for (const std::size_t box : {std::size_t{16}, std::size_t{22}}) {
-    for (std::size_t i = 0; i < 6; ++i) placed[box + i] = i < 3 ? -9.0f : 9.0f;
+// One part whose 52 centres all count at every point.
+struct Part {
+  static constexpr std::size_t kCentres = 52;
+  AlignedVector<float> centres = AlignedVector<float>(kCentres * kCentreFloats);
+  AlignedVector<float> polynomial = AlignedVector<float>(kPolynomialFloats, 0.5f);
+  AlignedVector<float> placed = AlignedVector<float>(kPlacedFloats);
+  AlignedVector<float> reach = AlignedVector<float>(kLanes, 1);
+  AlignedVector<PointBlock> points = Cloud({}, {2, 2, 2});
+
+  Part() {
+    CounterRandom random(1);
+    for (float& v : centres) v = static_cast<float>(2 * random.Next() - 1);
+    placed[0] = placed[4] = placed[8] = 1;
+    for (const std::size_t box : {std::size_t{16}, std::size_t{22}}) {
+      for (std::size_t i = 0; i < 6; ++i) placed[box + i] = i < 3 ? -9.0f : 9.0f;
+    }
   }
-  const AlignedVector<float> reach(kLanes, 1);
-  const auto points = Cloud({}, {2, 2, 2});
+};
+
+void RegisterLevels() {
+  const auto part = std::make_shared<Part>();
   for (const Isa isa : SupportedIsas()) {
-    if (!ForceIsa(isa).ok()) continue;
-    FieldBlock out;
-    const double ns = MedianNs([&] {
-      for (const PointBlock& block : points) {
-        HrbfKernel({centres.data(), polynomial.data(), kCentres, placed.data(), nullptr}, block.x,
-                   reach.data(), out.value);
+    const std::string name = "52 centres, value and gradient/" + std::string(IsaName(isa));
+    benchmark::RegisterBenchmark(name.c_str(), [part, isa](benchmark::State& state) {
+      if (!ForceIsa(isa).ok()) return state.SkipWithError("not supported");
+      FieldBlock out;
+      for (auto _ : state) {
+        for (const PointBlock& block : part->points) {
+          HrbfKernel({part->centres.data(), part->polynomial.data(), Part::kCentres,
+                      part->placed.data(), nullptr},
+                     block.x, part->reach.data(), out.value);
+        }
       }
-    });
-    std::printf("52 centres, value and gradient   %-8s %7.1f ns a point\n",
-                std::string(IsaName(isa)).c_str(), ns);
+      state.counters["ns/point"] = bench::NanosecondsEach(kBlocks * kLanes);
+      static_cast<void>(ForceIsa(Isa::kAuto));
+    })->Unit(benchmark::kMicrosecond);
   }
-  static_cast<void>(ForceIsa(Isa::kAuto));
 }
 
-void WholeLimb() {
-  const Rig rig = testing::CanonicalLimb();
-  const auto points = Cloud({0, 0.5, 0}, {3, 1.5, 1});
-  const LimbField field = testing::BindField(rig);
-  testing::FieldInPose bent(field, testing::BendPose(rig, 90));
-  for (const Contact contact : {Contact::kCrease, Contact::kSurface}) {
+// A bound field, placed in one pose, and points near it.
+struct Placed {
+  Rig rig;
+  AlignedVector<PointBlock> points;
+  LimbField field = testing::BindField(rig);
+  testing::FieldInPose posed;
+
+  Placed(Rig from, AlignedVector<PointBlock> near, double degrees)
+      : rig(std::move(from)),
+        points(std::move(near)),
+        posed(field, degrees == 0 ? testing::RestPose(rig) : testing::BendPose(rig, degrees)) {}
+};
+
+void RegisterPoints(const std::string& name, const std::shared_ptr<Placed>& placed,
+                    Contact contact) {
+  benchmark::RegisterBenchmark(name.c_str(), [placed, contact](benchmark::State& state) {
     FieldBlock out;
-    const double ns = MedianNs([&] {
-      for (const PointBlock& block : points) (*bent).Evaluate(block, contact, out);
-    });
-    std::printf("both parts near the joint        %-20s %7.1f ns a point\n",
-                contact == Contact::kCrease ? "crease" : "contact surface", ns);
-  }
+    for (auto _ : state) {
+      for (const PointBlock& block : placed->points) {
+        (*placed->posed).Evaluate(block, contact, out);
+      }
+    }
+    state.counters["ns/point"] = bench::NanosecondsEach(kBlocks * kLanes);
+  })->Unit(benchmark::kMicrosecond);
 }
 
-void ManyParts() {
-  const Rig rig = testing::TubeRig({.rings = 601, .joints = 60, .length = 60, .radius = 0.5});
-  const auto start = std::chrono::steady_clock::now();
-  const LimbField field = testing::BindField(rig);
-  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-  std::printf("bind of %zu parts, %zu vertices: %.2f s, %.1f KB\n", field.parts(), rig.vertices(),
-              took.count(), static_cast<double>(FieldBytes(field)) / 1024);
-  testing::FieldInPose posed(field, testing::RestPose(rig));
-  const auto points = Cloud({0, 0, 0}, {29, 0.5, 0.5});
-  FieldBlock out;
-  const double culled = MedianNs([&] {
-    for (const PointBlock& block : points) (*posed).Evaluate(block, Contact::kCrease, out);
-  });
-  const double placing =
-      MedianNs([&] { testing::FieldInPose again(field, testing::RestPose(rig)); });
-  std::printf("60 parts in a chain               %.1f ns a point; placing a frame %.1f us\n",
-              culled, placing * kBlocks * kLanes / 1000);
+void RegisterLimb() {
+  const auto limb =
+      std::make_shared<Placed>(testing::CanonicalLimb(), Cloud({0, 0.5, 0}, {3, 1.5, 1}), 90);
+  RegisterPoints("both parts near the joint/crease", limb, Contact::kCrease);
+  RegisterPoints("both parts near the joint/contact surface", limb, Contact::kSurface);
+}
+
+void RegisterChain() {
+  const auto chain = std::make_shared<Placed>(
+      testing::TubeRig({.rings = 601, .joints = 60, .length = 60, .radius = 0.5}),
+      Cloud({0, 0, 0}, {29, 0.5, 0.5}), 0);
+  RegisterPoints("60 parts in a chain/points, crease", chain, Contact::kCrease);
+  benchmark::RegisterBenchmark("60 parts in a chain, placing/a frame", [chain](benchmark::State&
+                                                                                   state) {
+    for (auto _ : state) {
+      testing::FieldInPose again(chain->field, testing::RestPose(chain->rig));
+      benchmark::ClobberMemory();
+    }
+  })->Unit(benchmark::kMicrosecond);
+  // Binding uses all threads: time of the wall, and of the processors.
+  benchmark::RegisterBenchmark(
+      "60 parts in a chain, binding/once",
+      [chain](benchmark::State& state) {
+        for (auto _ : state) {
+          const LimbField field = testing::BindField(chain->rig);
+          benchmark::ClobberMemory();
+        }
+        state.counters["KB"] = static_cast<double>(FieldBytes(chain->field)) / 1024;
+        state.counters["parts"] = static_cast<double>(chain->field.parts());
+        state.counters["vertices"] = static_cast<double>(chain->rig.vertices());
+      })
+      ->MeasureProcessCPUTime()
+      ->UseRealTime()
+      ->Unit(benchmark::kMillisecond);
 }
 
 }  // namespace
 }  // namespace sinew
 
-int main() {
+int main(int argc, char** argv) {
   const sinew::DenormalGuard guard;
-  sinew::KernelByLevel();
-  sinew::WholeLimb();
-  sinew::ManyParts();
+  sinew::RegisterLevels();
+  sinew::RegisterLimb();
+  sinew::RegisterChain();
+  return sinew::bench::RunBenchmarks(argc, argv, 15);
 }

@@ -1,15 +1,14 @@
 // normals_bench - what each rule for normals gives and costs, on the tube: the figures behind the
 // choice in core/surface/normals.h.
 //
-// Errors are degrees against the normal of the smooth deformed surface, largest and mean. Times are
-// nanoseconds of one thread a vertex, medians of rounds that take turns; time in which the thread
-// waited for a processor does not count.
-#include <time.h>
+// Errors are degrees against the normal of the smooth deformed surface, largest and mean; they are
+// measured once. Times are processor time of one thread. The times alone:
+// normals_bench --benchmark_filter=vertices
+#include <benchmark/benchmark.h>
 
-#include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "core/deform/kernels/linear_blend_kernel.h"
 #include "core/deform/kernels/writer_kernel.h"
 #include "core/rig/weight_table.h"
+#include "tests/bench/run_benchmarks.h"
 #include "tests/reference/normal_errors.h"
 #include "tests/support/run_method.h"
 #include "tests/support/small_rigs.h"
@@ -31,26 +31,39 @@ using reference::NormalError;
 using reference::TubeMethod;
 using reference::TubePose;
 
-void PrintRow(const char* rule, const std::string& mesh, const NormalError& error) {
-  std::printf("  %-18s %-28s %9.4f %9.4f\n", rule, mesh.c_str(), error.max, error.mean);
+void RegisterError(const std::string& name, const std::function<NormalError()>& measure) {
+  benchmark::RegisterBenchmark(name.c_str(),
+                               [measure](benchmark::State& state) {
+                                 NormalError error;
+                                 for (auto _ : state) error = measure();
+                                 state.counters["largest degrees"] = error.max;
+                                 state.counters["mean degrees"] = error.mean;
+                               })
+      ->Iterations(1)
+      ->Repetitions(1);
 }
 
-void PrintErrors(const char* name, TubeMethod method, TubePose pose) {
-  std::printf("%s, %s\n", name, pose == TubePose::kBend45 ? "bend 45" : "twist 90");
-  const auto rules = reference::MeasureRules(method, pose, 61, 32);
-  PrintRow("rotated", "61x32", rules.rotated);
+void RegisterErrors(const std::string& name, TubeMethod method, TubePose pose) {
+  const std::string group = name + (pose == TubePose::kBend45 ? ", bend 45/" : ", twist 90/");
+  const auto by_rule = [&](const std::string& rule, NormalError reference::RuleErrors::*which) {
+    RegisterError(group + rule + " 61x32", [method, pose, which] {
+      return reference::MeasureRules(method, pose, 61, 32).*which;
+    });
+  };
+  by_rule("rotated", &reference::RuleErrors::rotated);
   if (method == TubeMethod::kLbs) {
-    PrintRow("cofactor", "61x32", rules.cofactor);
-    PrintRow("gradient-corrected", "61x32", rules.gradient);
+    by_rule("cofactor", &reference::RuleErrors::cofactor);
+    by_rule("gradient-corrected", &reference::RuleErrors::gradient);
   }
   for (const bool authored : {true, false}) {
     for (const bool quads : {false, true}) {
       for (const std::size_t density : {1, 2, 4, 8}) {
         const std::size_t rings = 30 * density + 1, around = 16 * density;
-        PrintRow("recomputed",
-                 std::to_string(rings) + "x" + std::to_string(around) +
-                     (quads ? " quads" : " triangles") + (authored ? ", authored" : ""),
-                 MeasureRecomputed(method, pose, {rings, around, quads, authored}));
+        RegisterError(group + "recomputed " + std::to_string(rings) + "x" + std::to_string(around) +
+                          (quads ? " quads" : " triangles") + (authored ? ", authored" : ""),
+                      [=] {
+                        return MeasureRecomputed(method, pose, {rings, around, quads, authored});
+                      });
       }
     }
   }
@@ -107,73 +120,86 @@ class RotatedNormals {
   std::vector<Vec3f> out_;
 };
 
-double ThreadNanoseconds() {
-  timespec now{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-  return static_cast<double>(now.tv_sec) * 1e9 + static_cast<double>(now.tv_nsec);
-}
+// A tube of 50,000 vertices, with normals of its own and without, in one bent pose.
+class PosedTube {
+ public:
+  static constexpr std::size_t kVertices = 50'000;
 
-void PrintTimes(bool quads) {
-  constexpr std::size_t kVertices = 50'000, kAround = 50;
-  constexpr int kRounds = 61;
-  const testing::TubeOptions options = {.rings = kVertices / kAround,
-                                        .around = kAround,
-                                        .joints = 50,
-                                        .length = 50,
-                                        .radius = 1,
-                                        .weights = testing::TubeWeights::kFour,
-                                        .quads = quads};
-  const Rig plain = testing::TubeRig(options), authored = testing::TexturedTube(options);
-  const auto pose = testing::TurnPose(plain, {0.6, 0, 0.8}, 4);
-  Task task;
-  const auto recipe = testing::ValueOrDie(ParseRecipe("lbs"));
-  const Deformer on_plain = testing::ValueOrDie(Deformer::Bind(plain, recipe, task));
-  const Deformer on_authored = testing::ValueOrDie(Deformer::Bind(authored, recipe, task));
-  RotatedNormals rotated(authored, pose);
-  std::vector<std::byte> positions(kVertices * 12), normals(kVertices * 12),
-      tangents(kVertices * 16);
-  Workspace workspace;
-  const Task serial({.progress = {}, .parallel = false});
-  const auto frame = [&](const Deformer& deformer, bool with_normals, bool with_tangents) {
-    FrameOut out{.positions = positions};
-    if (with_normals) out.normals = normals;
-    if (with_tangents) out.tangents = tangents;
-    if (!deformer.Evaluate({.joints = pose}, out, workspace, nullptr, serial).ok()) std::abort();
-  };
-  const std::vector<std::pair<std::string, std::function<void()>>> runs = {
-      {"lbs positions", [&] { frame(on_plain, false, false); }},
-      {"rotated normals alone", [&] { rotated.Run(); }},
-      {"lbs + recomputed normals", [&] { frame(on_plain, true, false); }},
-      {"lbs + recomputed normals, authored", [&] { frame(on_authored, true, false); }},
-      {"lbs + normals + tangents, authored", [&] { frame(on_authored, true, true); }},
-  };
-  std::vector<std::vector<double>> nanoseconds(runs.size());
-  for (int round = 0; round < kRounds; ++round) {
-    for (std::size_t r = 0; r < runs.size(); ++r) {
-      const double start = ThreadNanoseconds();
-      runs[r].second();
-      nanoseconds[r].push_back((ThreadNanoseconds() - start) / static_cast<double>(kVertices));
-    }
+  explicit PosedTube(bool quads) : PosedTube(Options(quads)) {}
+
+  void Frame(const Deformer& deformer, bool with_normals, bool with_tangents) {
+    FrameOut out{.positions = positions_};
+    if (with_normals) out.normals = normals_;
+    if (with_tangents) out.tangents = tangents_;
+    const Task serial({.progress = {}, .parallel = false});
+    if (!deformer.Evaluate({.joints = pose_}, out, workspace_, nullptr, serial).ok()) std::abort();
   }
-  std::printf("50,000 vertices of %s, four influences\n", quads ? "quads" : "triangles");
-  for (std::size_t r = 0; r < runs.size(); ++r) {
-    std::sort(nanoseconds[r].begin(), nanoseconds[r].end());
-    std::printf("  %-36s %7.2f ns/vertex\n", runs[r].first.c_str(), nanoseconds[r][kRounds / 2]);
+  void Rotate() { rotated_.Run(); }
+  const Deformer& on_plain() const { return on_plain_; }
+  const Deformer& on_authored() const { return on_authored_; }
+
+ private:
+  static testing::TubeOptions Options(bool quads) {
+    constexpr std::size_t kAround = 50;
+    return {.rings = kVertices / kAround,
+            .around = kAround,
+            .joints = 50,
+            .length = 50,
+            .radius = 1,
+            .weights = testing::TubeWeights::kFour,
+            .quads = quads};
   }
+  static Deformer Bind(const Rig& rig) {
+    Task task;
+    return testing::ValueOrDie(Deformer::Bind(rig, testing::ValueOrDie(ParseRecipe("lbs")), task));
+  }
+  explicit PosedTube(const testing::TubeOptions& options)
+      : plain_(testing::TubeRig(options)),
+        authored_(testing::TexturedTube(options)),
+        pose_(testing::TurnPose(plain_, {0.6, 0, 0.8}, 4)),
+        on_plain_(Bind(plain_)),
+        on_authored_(Bind(authored_)),
+        rotated_(authored_, pose_) {}
+
+  const Rig plain_, authored_;
+  const std::vector<Affine> pose_;
+  const Deformer on_plain_, on_authored_;
+  RotatedNormals rotated_;
+  std::vector<std::byte> positions_ = std::vector<std::byte>(kVertices * 12);
+  std::vector<std::byte> normals_ = std::vector<std::byte>(kVertices * 12);
+  std::vector<std::byte> tangents_ = std::vector<std::byte>(kVertices * 16);
+  Workspace workspace_;
+};
+
+void RegisterTimes(bool quads) {
+  const auto tube = std::make_shared<PosedTube>(quads);
+  const auto row = [quads](const std::string& name, const std::function<void()>& run) {
+    const std::string group = quads ? "50000 vertices of quads/" : "50000 vertices of triangles/";
+    benchmark::RegisterBenchmark((group + name).c_str(), [run](benchmark::State& state) {
+      for (auto _ : state) run();
+      state.counters["ns/vertex"] = bench::NanosecondsEach(PosedTube::kVertices);
+    })->Unit(benchmark::kMicrosecond);
+  };
+  row("lbs positions", [tube] { tube->Frame(tube->on_plain(), false, false); });
+  row("rotated normals alone", [tube] { tube->Rotate(); });
+  row("lbs + recomputed normals", [tube] { tube->Frame(tube->on_plain(), true, false); });
+  row("lbs + recomputed normals, authored",
+      [tube] { tube->Frame(tube->on_authored(), true, false); });
+  row("lbs + normals + tangents, authored",
+      [tube] { tube->Frame(tube->on_authored(), true, true); });
 }
 
 }  // namespace
 }  // namespace sinew
 
-// normals_bench [times]: all figures, or the times alone.
-int main(int argc, char**) {
+int main(int argc, char** argv) {
   using sinew::reference::TubeMethod;
   using sinew::reference::TubePose;
   for (const TubePose pose : {TubePose::kBend45, TubePose::kTwist90}) {
-    if (argc > 1) break;
-    sinew::PrintErrors("lbs", TubeMethod::kLbs, pose);
-    sinew::PrintErrors("dqs", TubeMethod::kDqs, pose);
-    sinew::PrintErrors("ddm", TubeMethod::kDdm, pose);
+    sinew::RegisterErrors("lbs", TubeMethod::kLbs, pose);
+    sinew::RegisterErrors("dqs", TubeMethod::kDqs, pose);
+    sinew::RegisterErrors("ddm", TubeMethod::kDdm, pose);
   }
-  for (const bool quads : {false, true}) sinew::PrintTimes(quads);
+  for (const bool quads : {false, true}) sinew::RegisterTimes(quads);
+  return sinew::bench::RunBenchmarks(argc, argv, 31);
 }

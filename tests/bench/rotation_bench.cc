@@ -1,13 +1,13 @@
 // rotation_bench - the nearest rotation to a 3x3 matrix, four ways: how exact and how fast.
 //
 // For each class of matrices the median and the largest angle (radians) to an SVD in double with
-// the determinant fix, and nanoseconds a matrix, one thread, median of rounds. Run it by hand:
-// build/release/bin/rotation_bench.
+// the determinant fix, and nanoseconds a matrix, processor time of one thread.
+#include <benchmark/benchmark.h>
+
 #include <algorithm>
-#include <chrono>
 #include <cmath>
-#include <cstdio>
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +15,7 @@
 #include "core/parallel/task.h"
 #include "core/solve/rotation.h"
 #include "tests/bench/quaternion_fit.h"
+#include "tests/bench/run_benchmarks.h"
 #include "tests/support/rotation_pack.h"
 #include "tests/support/rotation_samples.h"
 
@@ -24,8 +25,7 @@ namespace {
 using testing::Matrix;
 
 constexpr std::size_t kBlocks = 512;  // of 16 matrices
-constexpr int kRounds = 15;
-constexpr float kSharp = 0.05f;  // den above which the core vouches for float32
+constexpr float kSharp = 0.05f;       // den above which the core vouches for float32
 
 // 16 matrices a block, [9][16] each.
 struct Samples {
@@ -103,32 +103,19 @@ Run ClosedForm(bool again) {
   };
 }
 
-struct Result {
-  double median = 0, largest = 0, nanoseconds = 0;
-};
-
-Result Measure(const Samples& samples, const Run& run) {
-  AlignedVector<float> r(kBlocks * 144);
-  std::vector<double> times;
-  for (int round = 0; round < kRounds; ++round) {
-    const auto start = std::chrono::steady_clock::now();
-    run(samples, r);
-    const std::chrono::duration<double, std::nano> took = std::chrono::steady_clock::now() - start;
-    times.push_back(took.count() / (kBlocks * 16));
-  }
+// Angles to the truth, sorted.
+std::vector<double> Angles(const Samples& samples, const AlignedVector<float>& r) {
   std::vector<double> angles;
   for (std::size_t k = 0; k < kBlocks * 16; ++k) {
     // Between rotations; of what is none, as far as it is off.
     const double chord = (samples.At(r, k) - samples.truth[k]).norm() / (2 * std::sqrt(2.0));
     angles.push_back(chord < 1 ? 2 * std::asin(chord) : 2 * chord);
   }
-  std::sort(angles.begin(), angles.end());
-  std::sort(times.begin(), times.end());
-  return {angles[angles.size() / 2], angles.back(), times[times.size() / 2]};
+  std::ranges::sort(angles);
+  return angles;
 }
 
-void Main() {
-  const DenormalGuard guard;
+void Register() {
   testing::Sampler sampler(1);
   const std::vector<std::pair<std::string, std::function<Matrix()>>> classes = {
       {"neighbourhoods, joints <= 120 deg apart", [&] { return sampler.Neighbourhood(); }},
@@ -137,36 +124,35 @@ void Main() {
       {"near a line: 1, 1e-3, 5e-4", [&] { return sampler.WithSingularValues(1, 1e-3, 5e-4); }},
       {"near ambiguity: 1, 0.5, -0.49", [&] { return sampler.WithSingularValues(1, 0.5, -0.49); }}};
   const std::vector<std::pair<std::string, Run>> methods = {
+      {"SVD, double (Eigen), the truth",
+       Single([](const Matrix& h) { return testing::BySvd(h).rotation; })},
+      {"SVD, float32 (Eigen)", Single(BySvdInFloat)},
+      {"closed form, double", Single(InDouble)},
       {"closed form, float32", ClosedForm(false)},
       {"closed form, doubtful lanes in double", ClosedForm(true)},
-      {"closed form, double", Single(InDouble)},
       {"quaternion (QUEST), float32", Quaternion(false)},
-      {"quaternion, polished, float32", Quaternion(true)},
-      {"SVD, float32 (Eigen)", Single(BySvdInFloat)},
-      {"SVD, double (Eigen), the truth",
-       Single([](const Matrix& h) { return testing::BySvd(h).rotation; })}};
-  std::vector<Result> first;
+      {"quaternion, polished, float32", Quaternion(true)}};
   for (const auto& [name, make] : classes) {
-    const Samples samples = Draw(make);
-    std::printf("\n%-42s %12s %12s %10s\n", name.c_str(), "median", "largest", "ns/matrix");
+    const auto samples = std::make_shared<const Samples>(Draw(make));
     for (const auto& [method, run] : methods) {
-      const Result result = Measure(samples, run);
-      if (&name == &classes.front().first) first.push_back(result);
-      std::printf("%-42s %12.1e %12.1e %10.1f\n", method.c_str(), result.median, result.largest,
-                  result.nanoseconds);
+      benchmark::RegisterBenchmark((name + "/" + method).c_str(), [samples, run = run](
+                                                                      benchmark::State& state) {
+        AlignedVector<float> r(kBlocks * 144);
+        for (auto _ : state) run(*samples, r);
+        const auto angles = Angles(*samples, r);
+        state.counters["median rad"] = angles[angles.size() / 2];
+        state.counters["largest rad"] = angles.back();
+        state.counters["ns/matrix"] = bench::NanosecondsEach(kBlocks * 16);
+      })->Unit(benchmark::kMicrosecond);
     }
   }
-  std::printf(
-      "\nclosed form equals SVD at lower cost: on neighbourhoods at most %.1e rad apart; %.1f "
-      "times "
-      "as fast one at a time in double, %.0f times with 16 in lanes of float32\n",
-      first[1].largest, first[6].nanoseconds / first[2].nanoseconds,
-      first[6].nanoseconds / first[1].nanoseconds);
 }
 
 }  // namespace
 }  // namespace sinew
 
-int main() {
-  sinew::Main();
+int main(int argc, char** argv) {
+  const sinew::DenormalGuard guard;
+  sinew::Register();
+  return sinew::bench::RunBenchmarks(argc, argv, 15);
 }
