@@ -128,7 +128,7 @@ TEST(RecipeText, RejectsInvalidText) {
       {"dqs | bulge_free | implicit(samples=7)", "recipe.stages[2].implicit.samples: got 7"},
       {"shapes | delta_mush(step=7)",
        "recipe.stages[2].delta_mush.step: got 7"},  // stage index after the inserted lbs
-      {"lbs | implcit", "muscle, bulge_free_dqs, implicit_skinning; did you mean implicit?"},
+      {"lbs | implcit", "bulge_free_dqs, implicit_skinning; did you mean implicit?"},
       {"lbs | implicit(trakcing=true)", "attraction; did you mean tracking?"},
       {"lbs | bulge_free(method=bisectr)",
        "got 'bisectr', need projection, bisector; did you mean bisector?"},
