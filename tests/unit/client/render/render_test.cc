@@ -341,7 +341,7 @@ TEST(Render, RefusesBadMeshes) {
       {{good.positions, ragged, good.face_sizes, good.face_vertices, {}}, "mesh.normals: 23"},
       {{good.positions, {}, good.face_sizes, good.face_vertices, bright}, "mesh.colours[2]: 1.5"},
       {{good.positions, {}, good.face_sizes, good.face_vertices, with_nan}, "mesh.colours[0]"},
-      {{good.positions, {}, {}, {}, {}}, "at least one face"},
+      {{good.positions, {}, {}, {}, {}}, "no faces, need at least one"},
       {{good.positions, {}, {}, {outside.data(), 4}, {}}, "4 corners"},
       {{good.positions, {}, good.face_sizes, outside, {}}, "mesh.face_vertices[5]: 8"},
       {{good.positions, {}, small, good.face_vertices, {}}, "mesh.face_sizes[2]: 2"},
