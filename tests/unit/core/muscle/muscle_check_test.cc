@@ -157,7 +157,7 @@ TEST(MuscleCheck, MuscleOutsideMeshIsSuspicious) {
     const auto found = doubtful([&](RigSource& s) { change(s.muscles[1]); });
     ASSERT_EQ(found.size(), 1u) << what;
     EXPECT_EQ(found[0].field, "muscles[1]");
-    EXPECT_THAT(found[0].message, HasSubstr("out of the character's bounding box")) << what;
+    EXPECT_THAT(found[0].message, HasSubstr("beyond the character's bounding box")) << what;
   }
 }
 
