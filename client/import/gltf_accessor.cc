@@ -101,6 +101,12 @@ absl::Status ApplySparse(const tinygltf::Model& model, const tinygltf::Accessor&
   }
   SINEW_ASSIGN_OR_RETURN(const Component index_type,
                          FindComponent(sparse.indices.componentType, what + " sparse indices"));
+  if (index_type.type != TINYGLTF_COMPONENT_TYPE_UNSIGNED_BYTE &&
+      index_type.type != TINYGLTF_COMPONENT_TYPE_UNSIGNED_SHORT &&
+      index_type.type != TINYGLTF_COMPONENT_TYPE_UNSIGNED_INT) {
+    return InvalidArgument(what, ": sparse indices of component type ", index_type.type,
+                           ", need an unsigned integer type");
+  }
   const auto count = static_cast<std::size_t>(sparse.count);
   SINEW_ASSIGN_OR_RETURN(const Range indices,
                          FindRange(model, sparse.indices.bufferView,

@@ -70,9 +70,13 @@ absl::Status ConvertJoints(const v1::Rig& rig, const RigConfig& limits, RigSourc
                           absl::StrCat("got ", static_cast<int>(joint.scale_inheritance()),
                                        ", need FULL or COMPENSATE"));
     }
-    // Skeleton::Create refuses a parent that is not an earlier joint.
-    depth.push_back(joint.has_parent() && joint.parent() < depth.size() ? depth[joint.parent()] + 1
-                                                                        : 1);
+    // Before Skeleton::Create: an explicit parent must not be read as kNoParent.
+    if (joint.has_parent() && joint.parent() >= depth.size()) {
+      return InvalidField(path + ".parent", absl::StrCat("got ", joint.parent(),
+                                                         ", need an earlier joint (parents come "
+                                                         "before children)"));
+    }
+    depth.push_back(joint.has_parent() ? depth[joint.parent()] + 1 : 1);
     SINEW_RETURN_IF_ERROR(CheckLimit(path + ".parent", depth.back(), limits.joint_depth,
                                      "joints from its root", "max-joint-depth"));
     source.joints.push_back(

@@ -39,7 +39,9 @@ bool DrainUntilDone(Server& server, double seconds, const sigset_t& signals) {
   while (!server.WaitDrained(std::chrono::milliseconds(0))) {
     const timespec wait{.tv_sec = 0, .tv_nsec = 20'000'000};
     if (sigtimedwait(&signals, nullptr, &wait) > 0) return false;
-    if (std::chrono::steady_clock::now() >= deadline) return false;
+    if (std::chrono::steady_clock::now() >= deadline) {
+      return server.WaitDrained(std::chrono::milliseconds(0));
+    }
   }
   return true;
 }

@@ -162,9 +162,11 @@ absl::Status Server::State::Listen(const NetworkConfig& config) {
 }
 
 void Server::State::StartHeartbeat() {
-  heartbeat_ = runtime->timers.Every(kHeartbeat, [this, channel = InProcessChannel()] {
-    if (runtime->streams.count() > 0) CheckHealth(channel, kBeat, [](const absl::Status&) {});
-  });
+  heartbeat_ = runtime->timers.Every(kHeartbeat,
+                                     [&streams = runtime->streams, channel = InProcessChannel()] {
+                                       if (streams.count() > 0)
+                                         CheckHealth(channel, kBeat, [](const absl::Status&) {});
+                                     });
 }
 
 std::shared_ptr<grpc::Channel> Server::State::InProcessChannel() const {

@@ -13,18 +13,32 @@ namespace {
 namespace io = google::protobuf::io;
 using google::protobuf::internal::WireFormatLite;
 
-// The bytes [begin, end) of a message.
-Pieces Range(const Pieces& message, std::size_t begin, std::size_t end) {
-  Pieces range;
-  std::size_t at = 0;
-  for (const Piece& piece : message) {
-    const std::size_t from = std::clamp(begin, at, at + piece.size());
-    const std::size_t to = std::clamp(end, at, at + piece.size());
-    if (from < to) range.push_back(piece.subspan(from - at, to - from));
-    at += piece.size();
+// Cuts a message into consecutive ranges, in time linear in its pieces and ranges.
+class Cutter {
+ public:
+  explicit Cutter(const Pieces& message) : message_(message) {}
+
+  // The bytes from the end of the previous range to `end`, at most the message's size.
+  Pieces To(std::size_t end) {
+    Pieces range;
+    while (at_ < end) {
+      const Piece piece = message_[piece_].subspan(at_ - start_);
+      const std::size_t size = std::min(piece.size(), end - at_);
+      if (size > 0) range.push_back(piece.first(size));
+      at_ += size;
+      if (size == piece.size()) {
+        start_ = at_;
+        ++piece_;
+      }
+    }
+    return range;
   }
-  return range;
-}
+
+ private:
+  const Pieces& message_;
+  std::size_t piece_ = 0, start_ = 0;  // the current piece and where it begins
+  std::size_t at_ = 0;
+};
 
 }  // namespace
 
@@ -53,7 +67,7 @@ bool SplitMessage(const Pieces& message, std::span<const std::uint32_t> take, Sp
   io::CodedInputStream input(&all);
   const auto position = [&] { return static_cast<std::size_t>(input.CurrentPosition()); };
   const std::size_t size = TotalSize(message);
-  std::size_t rest = 0;  // where the fields that are not taken begin
+  Cutter cutter(message);
   for (std::size_t field = 0; const std::uint32_t tag = input.ReadTag(); field = position()) {
     const auto number = static_cast<std::uint32_t>(WireFormatLite::GetTagFieldNumber(tag));
     if (WireFormatLite::GetTagWireType(tag) != WireFormatLite::WIRETYPE_LENGTH_DELIMITED ||
@@ -63,12 +77,12 @@ bool SplitMessage(const Pieces& message, std::span<const std::uint32_t> take, Sp
     }
     std::uint64_t length;
     if (!input.ReadVarint64(&length) || length > size - position()) return false;
-    result.taken.emplace_back(number, Range(message, position(), position() + length));
-    result.rest += Flatten(Range(message, rest, field));
+    result.rest += Flatten(cutter.To(field));
+    cutter.To(position());  // tag and length
+    result.taken.emplace_back(number, cutter.To(position() + length));
     if (!input.Skip(static_cast<int>(length))) return false;
-    rest = position();
   }
-  result.rest += Flatten(Range(message, rest, size));
+  result.rest += Flatten(cutter.To(size));
   return input.ConsumedEntireMessage();
 }
 

@@ -153,6 +153,7 @@ TEST(ConvertRig, WrongValueErrorsNameField) {
       {"rig.up_axis", [](v1::Rig& r) { r.set_up_axis(static_cast<v1::UpAxis>(7)); }},
       {"rig.meshes", [](v1::Rig& r) { r.clear_meshes(); }},
       {"rig.joints[1].parent", [](v1::Rig& r) { r.mutable_joints(1)->set_parent(1); }},
+      {"rig.joints[1].parent", [](v1::Rig& r) { r.mutable_joints(1)->set_parent(0xffffffffu); }},
       {"rig.joints[1].name", [](v1::Rig& r) { r.mutable_joints(1)->set_name("joint0"); }},
       {"rig.joints[0].scale_inheritance",
        [](v1::Rig& r) {
