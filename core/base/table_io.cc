@@ -96,6 +96,8 @@ absl::StatusOr<TableReader> TableReader::Open(std::string_view bytes) {
   }
   TableReader reader;
   reader.bytes_ = bytes;
+  // Tables that share bytes could make a loaded stage larger than its file.
+  std::size_t covered = sizeof header + header.tables * sizeof(DirectoryEntry);
   for (std::size_t i = 0; i < header.tables; ++i) {
     DirectoryEntry entry;
     std::memcpy(&entry, bytes.data() + sizeof header + i * sizeof entry, sizeof entry);
@@ -104,6 +106,8 @@ absl::StatusOr<TableReader> TableReader::Open(std::string_view bytes) {
         entry.element_bytes == 0 || entry.bytes % entry.element_bytes != 0) {
       return Damaged(absl::StrCat("table ", name, ": extent outside the file"));
     }
+    if (entry.offset < covered) return Damaged(absl::StrCat("table ", name, ": overlaps another"));
+    covered = entry.offset + entry.bytes;
     if (!reader.directory_.emplace(name, Entry{entry.element_bytes, entry.offset, entry.bytes})
              .second) {
       return Damaged(absl::StrCat("table ", name, ": duplicate"));

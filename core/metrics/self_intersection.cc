@@ -156,23 +156,33 @@ std::vector<FacePair> Search(const Surface& surface, std::span<const Vec3d> poin
   return pairs;
 }
 
-// Leaves out the pairs that share a point. pairs: sorted.
+// Leaves out the pairs that share a point. Pairs are taken by their larger face, whose points are
+// marked once; the smaller face is walked.
 void RemoveNeighbours(const Mesh& mesh, const WeldedPoints& welded, Spent& spent,
                       std::vector<FacePair>& pairs) {
-  const auto corners = [&](std::uint32_t f) { return mesh.face(f); };
+  const auto size = [&](std::uint32_t f) { return mesh.face(f).size(); };
+  const auto larger = [&](const FacePair& pair) {
+    return size(pair.first) >= size(pair.second) ? pair.first : pair.second;
+  };
+  std::vector<std::size_t> order(pairs.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, {}, [&](std::size_t k) { return larger(pairs[k]); });
   std::vector<std::uint32_t> face_at(welded.points(), static_cast<std::uint32_t>(mesh.faces()));
   std::optional<std::uint32_t> marked;  // the face whose points are in face_at
-  std::erase_if(pairs, [&](const FacePair& pair) {
-    const auto [first, second] = pair;
-    const std::size_t steps = corners(second).size();
-    if (!spent.Visit(marked == first ? steps : steps + corners(first).size())) return true;
-    if (marked != first) {
-      for (const std::uint32_t v : corners(first)) face_at[welded.point[v]] = first;
+  std::vector<bool> neighbours(pairs.size());
+  for (const std::size_t k : order) {
+    const std::uint32_t large = larger(pairs[k]);
+    const std::uint32_t small = pairs[k].first == large ? pairs[k].second : pairs[k].first;
+    if (!spent.Visit(size(small) + (marked == large ? 0 : size(large)))) return;
+    if (marked != large) {
+      for (const std::uint32_t v : mesh.face(large)) face_at[welded.point[v]] = large;
     }
-    marked = first;
-    return std::ranges::any_of(corners(second),
-                               [&](std::uint32_t v) { return face_at[welded.point[v]] == first; });
-  });
+    marked = large;
+    neighbours[k] = std::ranges::any_of(
+        mesh.face(small), [&](std::uint32_t v) { return face_at[welded.point[v]] == large; });
+  }
+  std::size_t k = 0;
+  std::erase_if(pairs, [&](const FacePair&) { return neighbours[k++]; });
 }
 
 }  // namespace

@@ -88,6 +88,7 @@ HeatSource FindSource(const Skin& skin, const Visibility& sight, bool facing, st
   }
   found.seen = !found.joints.empty();
   if (!found.seen) found.joints = std::move(unseen);
+  found.joints.shrink_to_fit();  // HeatBytes counts no spare capacity
   return found;
 }
 

@@ -30,7 +30,7 @@ AffineD Translated(const Vec3d& by) {
 double Diagonal(std::span<const Vec3f> points) {
   Eigen::AlignedBox3f box;
   for (const Vec3f& p : points) box.extend(Eigen::Vector3f(p.x, p.y, p.z));
-  return points.empty() ? 0 : double{box.diagonal().norm()};
+  return points.empty() ? 0 : box.diagonal().cast<double>().norm();
 }
 
 // Mesh parts with the same bind pose.

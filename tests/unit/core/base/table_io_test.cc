@@ -1,8 +1,13 @@
 #include "core/base/table_io.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <numeric>
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 namespace sinew {
 namespace {
@@ -59,6 +64,20 @@ TEST(TableIo, RejectsEveryChangedByte) {
     bad[i] = static_cast<char>(bad[i] ^ 0x20);
     EXPECT_FALSE(TableReader::Open(bad).ok()) << "byte " << i;
   }
+}
+
+// The checksum is no protection against a file that was made on purpose.
+TEST(TableIo, RejectsTablesThatShareBytes) {
+  constexpr std::size_t kHeader = 64, kEntry = 128, kChecksum = 32, kOffset = 112;
+  std::string file = Sample();
+  file.replace(kHeader + 2 * kEntry + kOffset, 8, file, kHeader + kOffset, 8);
+  std::memset(&file[kChecksum], 0, 8);
+  const std::uint64_t checksum =
+      XXH3_64bits_withSeed(&file[kHeader], file.size() - kHeader, XXH3_64bits(&file[0], kHeader));
+  std::memcpy(&file[kChecksum], &checksum, 8);
+  const auto status = TableReader::Open(file).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kDataLoss);
+  EXPECT_THAT(status.message(), testing::HasSubstr("overlaps another"));
 }
 
 }  // namespace
