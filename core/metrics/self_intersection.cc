@@ -3,6 +3,7 @@
 #include <Eigen/Geometry>
 #include <algorithm>
 #include <atomic>
+#include <numeric>
 #include <unsupported/Eigen/BVH>
 
 #include "core/base/status.h"
