@@ -36,9 +36,7 @@ inline std::string_view StdView(absl::string_view s) {
   return {s.data(), s.size()};
 }
 
-// An error whose message is put together from what absl::StrCat takes, or std::string_view.
-//
-//    return InvalidArgument("samples: got ", samples, ", need 8 to 400");
+// `piece` as absl::StrCat takes it.
 template <class T>
 decltype(auto) MessagePiece(const T& piece) {
   if constexpr (std::is_same_v<T, std::string_view>) {
@@ -47,6 +45,10 @@ decltype(auto) MessagePiece(const T& piece) {
     return (piece);
   }
 }
+
+// An error whose message is put together from what absl::StrCat takes, or std::string_view.
+//
+//    return InvalidArgument("samples: got ", samples, ", need 8 to 400");
 template <class... T>
 absl::Status InvalidArgument(const T&... pieces) {
   return absl::InvalidArgumentError(absl::StrCat(MessagePiece(pieces)...));
