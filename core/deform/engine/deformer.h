@@ -73,9 +73,13 @@ struct BindEstimate {
 };
 
 // Results of an estimate that a bind reuses: the block layout, parts of the surface and plans of
-// stages. Borrows the rig.
+// stages. Borrows the rig. Move-only: binding writes to the surface it holds.
 class BindPlan {
  public:
+  BindPlan() = default;
+  BindPlan(BindPlan&&) = default;
+  BindPlan& operator=(BindPlan&&) = default;
+
   const BindEstimate& estimate() const { return estimate_; }
 
  private:
