@@ -6,6 +6,7 @@
 
 #include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 namespace {
@@ -138,9 +139,8 @@ TEST_F(ClipTest, StalledReaderEndsCall) {
   const auto clips = [&] {
     return RunningCalls(server().http_address(), "DeformService/DeformClip");
   };
-  while (stubs().Stats().frames_sent() == 0) {
-  }
-  while (clips() == 1) clock.Advance(std::chrono::milliseconds(300));
+  WaitUntil([&] { return stubs().Stats().frames_sent() > 0; });
+  WaitUntil([&] { return clips() == 0; }, [&] { clock.Advance(std::chrono::milliseconds(300)); });
   EXPECT_LT(stubs().Stats().frames_sent(), 30u);  // 144 MB were never made
   v1::DeformClipResponse response;
   while (reader->Read(&response)) {

@@ -7,6 +7,7 @@
 
 #include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 namespace {
@@ -165,9 +166,8 @@ TEST_F(DeformTest, WaitsForBindWithinDeadline) {
   const auto running = [&] {
     return RunningCalls(server().http_address(), "DeformService/Deform");
   };
-  while (running() != 0) {
-  }
-  // Nobody's thread is held: other calls are answered while many wait.
+  WaitUntil([&] { return running() == 0; });
+  // Waiting calls hold no thread: others are answered beside many of them.
   constexpr int kCalls = 20;
   std::vector<grpc::ClientContext> contexts(kCalls);
   std::vector<std::thread> waiting;
@@ -177,8 +177,7 @@ TEST_F(DeformTest, WaitsForBindWithinDeadline) {
       EXPECT_CODE(stubs().deforms->Deform(&context, request, &ignored), StatusCode::CANCELLED);
     });
   }
-  while (running() != kCalls) {
-  }
+  WaitUntil([&] { return running() == kCalls; });
   stubs().WaitFor(&v1::ServerStats::binds_running, 1);
   for (grpc::ClientContext& context : contexts) context.TryCancel();
   for (std::thread& thread : waiting) thread.join();

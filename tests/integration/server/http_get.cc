@@ -5,6 +5,7 @@
 #include <cstdlib>
 
 #include "server/base/address.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 
@@ -30,8 +31,8 @@ int RunningCalls(const std::string& address, const std::string& method) {
 }
 
 void WaitForWrites(const std::string& address, int count) {
-  while (MetricOf(address, "sinew_frame_send_seconds_count") != std::to_string(count)) {
-  }
+  WaitUntil(
+      [&] { return MetricOf(address, "sinew_frame_send_seconds_count") == std::to_string(count); });
 }
 
 }  // namespace sinew::testing

@@ -5,6 +5,7 @@
 
 #include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 namespace {
@@ -169,18 +170,21 @@ TEST_F(RigTest, SizesAreLimitedExactly) {
   }
 }
 
-TEST_F(RigTest, AbandonedUploadEnds) {
+TEST_F(RigTest, AbandonedUploadEndsAndCountIsLimited) {
   config.streams.stall_seconds = 0.4;
+  config.rigs.transfers = 1;
   Start(clock);
   const auto uploads = [&] {
     return RunningCalls(server().http_address(), "RigService/UploadRig");
   };
-  v1::UploadRigResponse response;
+  v1::UploadRigResponse response, ignored;
   grpc::ClientContext context;
   auto silent = stubs().rigs->UploadRig(&context, &response);
-  while (uploads() != 1) {
-  }
-  while (uploads() == 1) clock.Advance(std::chrono::milliseconds(300));
+  const auto other = [&] { return Query(std::string(64, 'a'), 10, ignored); };
+  WaitUntil([&] { return uploads() == 1; });  // it holds the only permit
+  EXPECT_EQ(ReasonOf(other()), "LIMIT");
+  WaitUntil([&] { return uploads() == 0; }, [&] { clock.Advance(std::chrono::milliseconds(300)); });
+  EXPECT_CODE(other(), StatusCode::OK);
   const grpc::Status status = silent->Finish();
   EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(ReasonOf(status), "WINDOW_STALLED");
@@ -202,12 +206,13 @@ TEST_F(RigTest, StalledDownloadEndsAndCountIsLimited) {
   EXPECT_EQ(ReasonOf(second), "LIMIT");
   request.set_offset(piece.size_bytes());
   // Nothing more is read, so the server's next writes block; only then may its time run out.
-  grpc::Status other;
-  do {
-    clock.Advance(std::chrono::milliseconds(300));
-    grpc::ClientContext other_context;
-    other = stubs().rigs->DownloadRig(&other_context, request)->Finish();
-  } while (other.error_code() == StatusCode::RESOURCE_EXHAUSTED);
+  grpc::Status other = second;
+  WaitUntil([&] { return other.error_code() != StatusCode::RESOURCE_EXHAUSTED; },
+            [&] {
+              clock.Advance(std::chrono::milliseconds(300));
+              grpc::ClientContext other_context;
+              other = stubs().rigs->DownloadRig(&other_context, request)->Finish();
+            });
   EXPECT_CODE(other, StatusCode::OK);
   while (reader->Read(&piece)) {
   }

@@ -14,6 +14,7 @@
 #include "tests/integration/server/stubs.h"
 #include "tests/support/fake_clock.h"
 #include "tests/support/test_rig.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 
@@ -45,7 +46,8 @@ class ServerTest : public ::testing::Test {
   // take long: the clock advances far while the bind notices that it should stop.
   void ExceedBindTime() {
     stubs().WaitFor(&v1::ServerStats::binds_running, 1);
-    while (stubs().Stats().binds_running() != 0) clock.Advance(std::chrono::seconds(1));
+    WaitUntil([&] { return stubs().Stats().binds_running() == 0; },
+              [&] { clock.Advance(std::chrono::seconds(1)); });
   }
   Stubs& stubs() { return *stubs_; }
   server::Server& server() { return *server_; }

@@ -8,6 +8,7 @@
 
 #include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 namespace {
@@ -415,7 +416,8 @@ TEST_F(StreamTest, UnopenedStreamEnds) {
   auto call = stubs().deforms->StreamDeform(&context);
   v1::StreamDeformResponse response;
   stubs().WaitFor(&v1::ServerStats::streams, 1);
-  while (stubs().Stats().streams() != 0) clock.Advance(std::chrono::milliseconds(400));
+  WaitUntil([&] { return stubs().Stats().streams() == 0; },
+            [&] { clock.Advance(std::chrono::milliseconds(400)); });
   EXPECT_FALSE(call->Read(&response));
   EXPECT_EQ(ReasonOf(call->Finish()), "WINDOW_STALLED");
 }

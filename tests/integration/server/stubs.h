@@ -18,6 +18,7 @@
 #include "sinew/v1/rig_service.grpc.pb.h"
 #include "sinew/v1/session_service.grpc.pb.h"
 #include "tests/support/test_rig.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 
@@ -145,8 +146,7 @@ class Stubs {
   }
   // Asks until `statistic` has this value.
   void WaitFor(std::uint64_t (v1::ServerStats::*statistic)() const, std::uint64_t value) {
-    while ((Stats().*statistic)() != value) {
-    }
+    WaitUntil([&] { return (Stats().*statistic)() == value; });
   }
 
   std::unique_ptr<v1::RigService::Stub> rigs;

@@ -9,6 +9,7 @@
 #include <thread>
 
 #include "tests/integration/server/server_fixture.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 namespace {
@@ -283,9 +284,10 @@ TEST_F(WeightsTest, CancelAndDeadlineEndWork) {
   // What was cancelled has let go: the next, quick one gets through, and nothing was stored.
   grpc::Status next;
   const std::string quick = Put(Bare());
-  do {
+  WaitUntil([&] {
     next = Run(Request(quick, v1::WEIGHT_METHOD_CAPSULE)).status;
-  } while (next.error_code() == StatusCode::RESOURCE_EXHAUSTED);
+    return next.error_code() != StatusCode::RESOURCE_EXHAUSTED;
+  });
   EXPECT_CODE(next, StatusCode::OK);
   EXPECT_EQ(stubs().Stats().rigs(), 3u) << "two bare ones and one result";
 }
