@@ -22,6 +22,11 @@ struct NetworkConfig {
   double drain_seconds = 30;              // time for running calls after the first SIGTERM
 };
 
+struct AccessConfig {
+  // Part of what other clients leave of a limit that one client may hold; 1 = all of it.
+  double client_share = 0.5;
+};
+
 struct LogConfig {
   std::string format = "text";
   std::string level = "info";
@@ -104,6 +109,7 @@ struct WeightsConfig {
 
 struct Config {
   NetworkConfig network;
+  AccessConfig access;
   LogConfig log;
   ComputeConfig compute;
   RigConfig rigs;

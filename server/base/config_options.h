@@ -65,6 +65,9 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
         1e6);
   limit(c.compute.frame_bytes, "max-frame-bytes", "bytes", "Total size of frame buffers", 1 << 20,
         kHuge);
+  number(c.access.client_share, "client-share", "",
+         "Part of what other clients leave of a limit that one client may hold; 1 = all of it",
+         0.01, 1);
   auto& r = c.rigs;
   limit(r.bytes, "max-rig-bytes", "bytes", "Size of a serialised rig", 1024, 2147483647.0);
   limit(r.vertices, "max-rig-vertices", "vertices", "Vertices per rig", 1, 100e6);

@@ -25,7 +25,10 @@ bool IsServersFault(absl::StatusCode code) {
 }  // namespace
 
 Call::Call(const RpcMethod& method, grpc::CallbackServerContext* context)
-    : method_(method), deadline_(context->deadline()), trace_(TraceOf(*context)) {
+    : method_(method),
+      deadline_(context->deadline()),
+      trace_(TraceOf(*context)),
+      caller_{.peer = PeerOf(context->peer()), .tenant = {}, .principal = {}} {
   method_.metrics.in_flight->Increment();
 }
 
@@ -35,7 +38,7 @@ Call::~Call() {
 
 absl::Status Call::Begin() {
   if (!method_.work) return absl::OkStatus();
-  SINEW_ASSIGN_OR_RETURN(permit_, method_.runtime.work.Take());
+  SINEW_ASSIGN_OR_RETURN(permit_, method_.runtime.work.Take({}));
   return absl::OkStatus();
 }
 

@@ -13,9 +13,9 @@
 #include <memory>
 #include <stop_token>
 #include <string>
-#include <type_traits>
 #include <utility>
 
+#include "server/base/caller.h"
 #include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
 #include "server/convert/unknown_fields.h"
@@ -49,6 +49,7 @@ class Call {
   grpc::Status End(absl::Status status);
 
   const RpcMethod& method() const { return method_; }
+  const Caller& caller() const { return caller_; }
 
   // Requests stop of the work in progress for the call. Thread-safe, like stop_token.
   void Cancel() { stop_.request_stop(); }
@@ -59,6 +60,7 @@ class Call {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const std::chrono::system_clock::time_point deadline_;
   std::string trace_;  // trace id of the caller's traceparent, or empty
+  const Caller caller_;
   Quota::Permit permit_;
   std::stop_source stop_;
   bool ended_ = false;
@@ -93,8 +95,8 @@ class UnaryReactor final : public grpc::ServerUnaryReactor {
   Call call;
 };
 
-// A unary RPC: calls body() -> absl::Status or body(stop) and finishes the call with the result.
-// Its request and response live until then. `stop` is requested when the call is cancelled.
+// A unary RPC: calls body(const Call&) -> absl::Status and finishes the call with the result. Its
+// request and response live until then.
 template <class Body>
 grpc::ServerUnaryReactor* RunUnary(const RpcMethod& method, grpc::CallbackServerContext* context,
                                    Body body) {
@@ -107,13 +109,8 @@ grpc::ServerUnaryReactor* RunUnary(const RpcMethod& method, grpc::CallbackServer
     return reactor;
   }
   auto run = [=] {
-    finish(CatchExceptions([&]() -> absl::Status {
-      if constexpr (std::is_invocable_v<Body, std::stop_token>) {
-        return body(reactor->call.stop_token());
-      } else {
-        return body();
-      }
-    }));
+    const Call& call = reactor->call;
+    finish(CatchExceptions([&]() -> absl::Status { return body(call); }));
   };
   if (!method.blocking) {
     run();

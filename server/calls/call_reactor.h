@@ -95,7 +95,7 @@ class CallReactor : public Reactor, public LiveCall, public std::enable_shared_f
   void FindSession(const v1::Target& target, const std::string& path,
                    absl::Status (Derived::*found)(std::shared_ptr<Session>)) {
     FindTarget(
-        runtime_, target, call_.stop_token(),
+        call_, target,
         [self = Self(), found](absl::StatusOr<std::shared_ptr<Session>> session) {
           self->runtime_.arenas.Post([self, found, session = std::move(session)] {
             const absl::MutexLock lock(&self->mutex_);
@@ -168,7 +168,7 @@ class CallReactor : public Reactor, public LiveCall, public std::enable_shared_f
   absl::Status Begin() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     SINEW_RETURN_IF_ERROR(call_.Begin());
     SINEW_RETURN_IF_ERROR(Check());
-    SINEW_ASSIGN_OR_RETURN(permit_, call_.method().limit->Take());
+    SINEW_ASSIGN_OR_RETURN(permit_, call_.method().limit->Take(call_.caller().client()));
     return OnStart();
   }
 

@@ -27,8 +27,9 @@ absl::Status ClipCall::Prepare(std::shared_ptr<Session> session) {
   SINEW_ASSIGN_OR_RETURN(evaluator_,
                          Evaluator::Create(runtime_.evaluators, session, request_.layout(),
                                            request_.output(), call_.stop_token()));
-  SINEW_ASSIGN_OR_RETURN(reservation_,
-                         runtime_.frame_bytes.Take(kBuffers * evaluator_->frame_bytes()));
+  SINEW_ASSIGN_OR_RETURN(
+      reservation_,
+      runtime_.frame_bytes.Take(call_.caller().client(), kBuffers * evaluator_->frame_bytes()));
   WhenBound(session, &ClipCall::OnBound);
   return absl::OkStatus();
 }

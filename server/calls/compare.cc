@@ -77,7 +77,7 @@ absl::Status CompareCall::Prepare() {
   const std::uint64_t bytes =
       kFramesHeld * rig.vertices() * sizeof(Vec3f) +
       metrics::Meter::Cost(rig, {.self_intersections = request_.self_intersections()});
-  SINEW_ASSIGN_OR_RETURN(reservation_, runtime_.compare_bytes.Take(bytes));
+  SINEW_ASSIGN_OR_RETURN(reservation_, runtime_.compare_bytes.Take(call_.caller().client(), bytes));
   WaitForBind();
   return absl::OkStatus();
 }

@@ -27,7 +27,7 @@ absl::Status DeformCall::OnStart() {
 
 void DeformCall::OnStarted() {
   // Not CallReactor::FindSession, which continues in the arena: a cheap pose is evaluated here.
-  FindTarget(runtime_, request_.target(), call_.stop_token(),
+  FindTarget(call_, request_.target(),
              [call = Self()](absl::StatusOr<std::shared_ptr<Session>> session) {
                call->Found(std::move(session));
              });
@@ -56,7 +56,8 @@ absl::Status DeformCall::Prepare(std::shared_ptr<Session> session) {
                          Evaluator::Create(runtime_.evaluators, session_, request_.layout(),
                                            request_.output(), call_.stop_token(), true));
   SINEW_RETURN_IF_ERROR(CheckSize());
-  SINEW_ASSIGN_OR_RETURN(reservation_, runtime_.frame_bytes.Take(evaluator_->frame_bytes()));
+  SINEW_ASSIGN_OR_RETURN(
+      reservation_, runtime_.frame_bytes.Take(call_.caller().client(), evaluator_->frame_bytes()));
   return absl::OkStatus();
 }
 

@@ -70,15 +70,16 @@ absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime,
   return session;
 }
 
-void FindTarget(Runtime& runtime, const v1::Target& target, std::stop_token stop, SessionDone done,
+void FindTarget(const Call& call, const v1::Target& target, SessionDone done,
                 const std::string& path) {
+  Runtime& runtime = call.method().runtime;
   switch (target.target_case()) {
     case v1::Target::kSession:
       done(runtime.sessions.Use(target.session(), runtime.clock.WallNow()));
       return;
     case v1::Target::kSource: {
-      const absl::Status posted =
-          runtime.workers.Post([&runtime, source = target.source(), stop, done, path] {
+      const absl::Status posted = runtime.workers.Post(
+          [&runtime, source = target.source(), stop = call.stop_token(), done, path] {
             auto session = CatchExceptions([&] { return SharedSession(runtime, source, stop); });
             done(session.ok() ? std::move(session) : WithPath(session.status(), path));
           });

@@ -8,6 +8,7 @@
 #include <stop_token>
 #include <string>
 
+#include "server/calls/call.h"
 #include "server/runtime.h"
 #include "server/store/session_table.h"
 #include "sinew/v1/session_service.pb.h"
@@ -33,10 +34,11 @@ absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime,
                                                      const std::stop_token& stop);
 
 // The session of a Target, renewed by use; a recipe gets or creates a shared one. `done` is called
-// once: here for a session's name, later on a worker for a recipe. Errors: as above, kNotFound for
-// an unknown session, kCancelled once `stop` was asked. Paths in them begin with `path`.
+// once: here for a session's name, later on a worker for a recipe; it must keep the call alive.
+// Errors: as above, kNotFound for an unknown session, kCancelled once the call is cancelled. Paths
+// in them begin with `path`.
 using SessionDone = std::function<void(absl::StatusOr<std::shared_ptr<Session>>)>;
-void FindTarget(Runtime& runtime, const v1::Target& target, std::stop_token stop, SessionDone done,
+void FindTarget(const Call& call, const v1::Target& target, SessionDone done,
                 const std::string& path = "target");
 
 }  // namespace sinew::server

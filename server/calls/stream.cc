@@ -129,8 +129,9 @@ absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
   if (!evaluator.ok()) return WithPath(evaluator.status(), "open");
   evaluator_ = *std::move(evaluator);
   for (Waiting& waiting : waiting_) CheckPose(waiting);
-  SINEW_ASSIGN_OR_RETURN(reservation_,
-                         runtime_.frame_bytes.Take(kBuffers * evaluator_->frame_bytes()));
+  SINEW_ASSIGN_OR_RETURN(
+      reservation_,
+      runtime_.frame_bytes.Take(call_.caller().client(), kBuffers * evaluator_->frame_bytes()));
   WhenBound(session, &StreamCall::OnBound);
   return absl::OkStatus();
 }

@@ -89,7 +89,7 @@ InfoService::InfoService(Runtime& runtime)
 grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext* context,
                                                      const v1::GetServerInfoRequest*,
                                                      v1::GetServerInfoResponse* response) {
-  return RunUnary(info_, context, [=, this] {
+  return RunUnary(info_, context, [=, this](const Call&) {
     response->set_version(kVersion);
     response->set_simd(std::string(IsaName(ActiveIsa())));
     response->set_threads(static_cast<std::uint32_t>(runtime_.config.Threads()));
@@ -109,8 +109,9 @@ grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* InfoService::ListMethods(grpc::CallbackServerContext* context,
                                                    const v1::ListMethodsRequest* request,
                                                    v1::ListMethodsResponse* response) {
-  return RunUnary(methods_, context,
-                  [=, this] { return List(*request, runtime_.config.sessions.page, *response); });
+  return RunUnary(methods_, context, [=, this](const Call&) {
+    return List(*request, runtime_.config.sessions.page, *response);
+  });
 }
 
 }  // namespace sinew::server

@@ -35,7 +35,7 @@ grpc::ServerReadReactor<v1::UploadRigRequest>* RigService::UploadRig(
 grpc::ServerUnaryReactor* RigService::GetRig(grpc::CallbackServerContext* context,
                                              const v1::GetRigRequest* request,
                                              v1::GetRigResponse* response) {
-  return RunUnary(get_, context, [=, this]() -> absl::Status {
+  return RunUnary(get_, context, [=, this](const Call&) -> absl::Status {
     SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("name", request->name()));
     SINEW_ASSIGN_OR_RETURN(const auto rig, runtime_.rigs->Get(hex));
     *response->mutable_rig() = rig->summary;
@@ -51,7 +51,7 @@ grpc::ServerWriteReactor<v1::DownloadRigResponse>* RigService::DownloadRig(
 grpc::ServerUnaryReactor* RigService::ListRigs(grpc::CallbackServerContext* context,
                                                const v1::ListRigsRequest* request,
                                                v1::ListRigsResponse* response) {
-  return RunUnary(list_, context, [=, this]() -> absl::Status {
+  return RunUnary(list_, context, [=, this](const Call&) -> absl::Status {
     SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
                            PageSize(request->page_size(), runtime_.config.sessions.page));
     std::string after;
@@ -68,7 +68,7 @@ grpc::ServerUnaryReactor* RigService::ListRigs(grpc::CallbackServerContext* cont
 grpc::ServerUnaryReactor* RigService::DeleteRig(grpc::CallbackServerContext* context,
                                                 const v1::DeleteRigRequest* request,
                                                 v1::DeleteRigResponse*) {
-  return RunUnary(delete_, context, [=, this]() -> absl::Status {
+  return RunUnary(delete_, context, [=, this](const Call&) -> absl::Status {
     SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("name", request->name()));
     return runtime_.rigs->Delete(hex);
   });

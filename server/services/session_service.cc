@@ -73,8 +73,8 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
 grpc::ServerUnaryReactor* SessionService::CreateSession(grpc::CallbackServerContext* context,
                                                         const v1::CreateSessionRequest* request,
                                                         v1::CreateSessionResponse* response) {
-  return RunUnary(create_, context, [=, this](const std::stop_token& stop) {
-    return Create(*request, *response, stop);
+  return RunUnary(create_, context, [=, this](const Call& call) {
+    return Create(*request, *response, call.stop_token());
   });
 }
 
@@ -86,7 +86,7 @@ grpc::ServerWriteReactor<v1::WatchSessionResponse>* SessionService::WatchSession
 grpc::ServerUnaryReactor* SessionService::GetSession(grpc::CallbackServerContext* context,
                                                      const v1::GetSessionRequest* request,
                                                      v1::GetSessionResponse* response) {
-  return RunUnary(get_, context, [=, this]() -> absl::Status {
+  return RunUnary(get_, context, [=, this](const Call&) -> absl::Status {
     SINEW_ASSIGN_OR_RETURN(const auto lease,
                            runtime_.sessions.Get(request->name(), runtime_.clock.WallNow()));
     *response->mutable_session() = ToProto(lease);
@@ -97,7 +97,7 @@ grpc::ServerUnaryReactor* SessionService::GetSession(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* SessionService::ListSessions(grpc::CallbackServerContext* context,
                                                        const v1::ListSessionsRequest* request,
                                                        v1::ListSessionsResponse* response) {
-  return RunUnary(list_, context, [=, this]() -> absl::Status {
+  return RunUnary(list_, context, [=, this](const Call&) -> absl::Status {
     SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
                            PageSize(request->page_size(), runtime_.config.sessions.page));
     bool more = false;
@@ -114,7 +114,7 @@ grpc::ServerUnaryReactor* SessionService::ListSessions(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* SessionService::RenewSession(grpc::CallbackServerContext* context,
                                                        const v1::RenewSessionRequest* request,
                                                        v1::RenewSessionResponse* response) {
-  return RunUnary(renew_, context, [=, this]() -> absl::Status {
+  return RunUnary(renew_, context, [=, this](const Call&) -> absl::Status {
     std::chrono::nanoseconds ttl(0);
     if (request->has_ttl()) {
       SINEW_ASSIGN_OR_RETURN(ttl,
@@ -131,7 +131,7 @@ grpc::ServerUnaryReactor* SessionService::DeleteSession(grpc::CallbackServerCont
                                                         const v1::DeleteSessionRequest* request,
                                                         v1::DeleteSessionResponse*) {
   return RunUnary(delete_, context,
-                  [=, this] { return runtime_.sessions.Delete(request->name()); });
+                  [=, this](const Call&) { return runtime_.sessions.Delete(request->name()); });
 }
 
 }  // namespace sinew::server

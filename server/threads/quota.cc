@@ -1,12 +1,15 @@
 #include "server/threads/quota.h"
 
+#include <absl/strings/str_cat.h>
 #include <absl/time/time.h>
+
+#include <algorithm>
 
 #include "server/base/status.h"
 
 namespace sinew::server {
 
-absl::StatusOr<Quota::Permit> Quota::Take(std::uint64_t amount) {
+absl::StatusOr<Quota::Permit> Quota::Take(const std::string& client, std::uint64_t amount) {
   {
     const absl::MutexLock lock(&mutex_);
     if (closed_) return Draining();
@@ -14,14 +17,32 @@ absl::StatusOr<Quota::Permit> Quota::Take(std::uint64_t amount) {
       return WithRetry(LimitExceeded(subject_, count_ + amount, limit_, unit_, name_),
                        absl::Seconds(1));
     }
+    if (!client.empty() && share_ < 1) {
+      const auto found = held_.find(client);
+      const std::uint64_t held = found == held_.end() ? 0 : found->second;
+      const double left = static_cast<double>(limit_ - (count_ - held));
+      const auto allowed = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(share_ * left));
+      if (held + amount > allowed) {
+        return WithRetry(
+            LimitExceeded(subject_,
+                          absl::StrCat("got ", held + amount, " ", std::string(unit_), ", limit ",
+                                       allowed, " for one client now, ", limit_, " for all"),
+                          name_),
+            absl::Seconds(1));
+      }
+    }
+    if (!client.empty()) held_[client] += amount;
     count_ += amount;
   }
-  return Permit(this, [amount](Quota* quota) { quota->GiveBack(amount); });
+  return Permit(this, [client, amount](Quota* quota) { quota->GiveBack(client, amount); });
 }
 
-void Quota::GiveBack(std::uint64_t amount) {
+void Quota::GiveBack(const std::string& client, std::uint64_t amount) {
   const absl::MutexLock lock(&mutex_);
   count_ -= amount;
+  if (client.empty()) return;
+  const auto found = held_.find(client);
+  if ((found->second -= amount) == 0) held_.erase(found);
 }
 
 void Quota::Close() {

@@ -1,5 +1,5 @@
-// quota.h - admission: limits on what all calls hold together, such as calls or bytes, and no new
-// work while the server drains.
+// quota.h - admission: limits on what all calls hold together, such as calls or bytes, a share of
+// them for each client, and no new work while the server drains.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -8,23 +8,30 @@
 
 #include <chrono>
 #include <cstdint>
+#include <map>
 #include <memory>
+#include <string>
 #include <string_view>
 
 namespace sinew::server {
 
 // Counts one kind of thing, up to a limit. Thread-safe.
+//
+// One client may hold up to `share` of what the others leave. With a share of one half, n clients
+// that take all they can hold 1 / (n + 1) of the limit each, and as much stays free for the next.
+// Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998.
 class Quota {
  public:
   // name: the limit's option; unit: what is counted; subject: what a refusal is about.
-  Quota(std::uint64_t limit, std::string_view name, std::string_view unit,
+  Quota(std::uint64_t limit, double share, std::string_view name, std::string_view unit,
         std::string_view subject = "server")
-      : limit_(limit), name_(name), unit_(unit), subject_(subject) {}
+      : limit_(limit), share_(share), name_(name), unit_(unit), subject_(subject) {}
 
   // What has been taken; the last copy gives it back. Must not outlive the quota.
   using Permit = std::shared_ptr<void>;
-  // kUnavailable after Close; kResourceExhausted: the limit would be passed.
-  absl::StatusOr<Permit> Take(std::uint64_t amount = 1);
+  // client: as Caller::client(); empty = counts against the limit alone. kUnavailable after Close;
+  // kResourceExhausted: the limit or the client's share would be passed.
+  absl::StatusOr<Permit> Take(const std::string& client, std::uint64_t amount = 1);
 
   void Close();
   bool closed() const;
@@ -34,12 +41,14 @@ class Quota {
 
  private:
   bool Empty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return count_ == 0; }
-  void GiveBack(std::uint64_t amount);
+  void GiveBack(const std::string& client, std::uint64_t amount);
 
   const std::uint64_t limit_;
+  const double share_;
   const std::string_view name_, unit_, subject_;
   mutable absl::Mutex mutex_;
   std::uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, std::uint64_t> held_ ABSL_GUARDED_BY(mutex_);  // by client; none holds 0
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

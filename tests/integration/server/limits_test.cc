@@ -1,6 +1,8 @@
 // Limits that no other file tests, at their value and one past it.
 #include <gtest/gtest.h>
 
+#include <filesystem>
+#include <list>
 #include <optional>
 #include <set>
 
@@ -35,6 +37,32 @@ TEST_F(LimitsTest, LimitsRowsOfPage) {
     EXPECT_EQ(seen, created);
     EXPECT_EQ(page.next_page_token(), "");
   }
+}
+
+TEST_F(LimitsTest, OneClientLeavesRoomForOthers) {
+  config.access.client_share = 0.5;
+  config.streams.count = 4;
+  const std::string socket = ::testing::TempDir() + "/sinew_share_test.sock";
+  std::filesystem::remove(socket);
+  config.network.listen.push_back("unix:" + socket);
+  Start();
+  const std::string session = stubs().Create(stubs().UploadTube(), "lbs").name();
+  std::list<Stream> greedy;
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_NE(greedy.emplace_back(stubs(), OpenFor(session)).Opened().session(), "");
+  }
+  const grpc::Status refused = Stream(stubs(), OpenFor(session)).Finish();
+  EXPECT_EQ(ReasonOf(refused), "LIMIT");
+  EXPECT_NE(refused.error_message().find("limit 2 for one client now, 4 for all (max-streams)"),
+            std::string::npos)
+      << refused.error_message();
+  // A client with another address, and calls within the process, find room.
+  Stubs other(grpc::CreateChannel("unix:" + socket, grpc::InsecureChannelCredentials()));
+  Stream second(other, OpenFor(session));
+  EXPECT_NE(second.Opened().session(), "");
+  Stubs within(server().InProcessChannel());
+  Stream third(within, OpenFor(session));
+  EXPECT_NE(third.Opened().session(), "");
 }
 
 TEST_F(LimitsTest, LimitsStreamsOfConnection) {

@@ -29,6 +29,7 @@ class ServerTest : public ::testing::Test {
   ServerTest() {
     config.network.listen = {"127.0.0.1:0"};
     config.log.level = "off";
+    config.access.client_share = 1;  // all tests' calls come from one client
   }
   void Start(server::Clock& time = server::RealClock()) {
     auto started = server::Server::Start(config, time);

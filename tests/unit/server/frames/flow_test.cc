@@ -115,30 +115,66 @@ TEST(LruOrder, EvictsOldestFirstAndKeepsPinned) {
 }
 
 TEST(Quota, CountsUpToLimitAndCloses) {
-  Quota limit(2, "max-things", "things");
-  auto first = limit.Take();
-  auto second = limit.Take();
+  Quota limit(2, 1, "max-things", "things");
+  auto first = limit.Take("a");
+  auto second = limit.Take("a");
   ASSERT_TRUE(first.ok() && second.ok());
-  EXPECT_EQ(limit.Take().status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(limit.Take("a").status().code(), absl::StatusCode::kResourceExhausted);
   *second = Quota::Permit();
   EXPECT_EQ(limit.count(), 1u);
   limit.Close();
-  EXPECT_EQ(ReasonOf(limit.Take().status()), v1::REASON_DRAINING);
+  EXPECT_EQ(ReasonOf(limit.Take("a").status()), v1::REASON_DRAINING);
   EXPECT_FALSE(limit.WaitEmpty(std::chrono::milliseconds(1)));
   *first = Quota::Permit();
   EXPECT_TRUE(limit.WaitEmpty(std::chrono::milliseconds(0)));
 }
 
 TEST(Quota, LimitOfAmountsIsExact) {
-  Quota bytes(100, "max-bytes", "bytes", "frames");
-  auto first = bytes.Take(60);
+  Quota bytes(100, 1, "max-bytes", "bytes", "frames");
+  auto first = bytes.Take("a", 60);
   ASSERT_TRUE(first.ok());
-  EXPECT_EQ(bytes.Take(41).status().code(), absl::StatusCode::kResourceExhausted);
-  auto second = bytes.Take(40);
+  EXPECT_EQ(bytes.Take("a", 41).status().code(), absl::StatusCode::kResourceExhausted);
+  auto second = bytes.Take("a", 40);
   EXPECT_TRUE(second.ok());
   *first = Quota::Permit();
-  EXPECT_TRUE(bytes.Take(60).ok());
-  EXPECT_FALSE(bytes.Take(~std::uint64_t{0}).ok());
+  EXPECT_TRUE(bytes.Take("a", 60).ok());
+  EXPECT_FALSE(bytes.Take("a", ~std::uint64_t{0}).ok());
+}
+
+// Each client takes single units until it is refused; the result is what each then holds.
+std::vector<std::size_t> Greedy(Quota& quota, const std::vector<std::string>& clients,
+                                std::vector<Quota::Permit>& permits) {
+  std::vector<std::size_t> held;
+  for (const std::string& client : clients) {
+    held.push_back(0);
+    for (auto permit = quota.Take(client); permit.ok(); permit = quota.Take(client)) {
+      permits.push_back(*permit);
+      ++held.back();
+    }
+  }
+  return held;
+}
+
+TEST(Quota, ClientMayHoldItsShareOfWhatOthersLeave) {
+  Quota quota(60, 0.5, "max-things", "things");
+  std::vector<Quota::Permit> permits;
+  EXPECT_EQ(Greedy(quota, {"a", "b", "c"}, permits), (std::vector<std::size_t>{30, 15, 7}));
+  const absl::Status refused = quota.Take("a").status();
+  EXPECT_EQ(ReasonOf(refused), v1::REASON_LIMIT);
+  EXPECT_EQ(refused.message(),
+            "server: got 31 things, limit 19 for one client now, 60 for all (max-things)");
+  // This process has no share, and what is given back is free for others.
+  EXPECT_TRUE(quota.Take("", 8).ok());
+  permits.clear();
+  EXPECT_EQ(quota.count(), 0u);
+  EXPECT_EQ(Greedy(quota, {"b", "a"}, permits), (std::vector<std::size_t>{30, 15}));
+}
+
+TEST(Quota, ClientMayAlwaysHoldOneOfFew) {
+  Quota quota(1, 0.5, "max-things", "things");
+  const auto only = quota.Take("a");
+  EXPECT_TRUE(only.ok());
+  EXPECT_FALSE(quota.Take("b").ok());
 }
 
 // For one thread and two waiting jobs.

@@ -1,0 +1,21 @@
+// caller.h - who makes a call.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace sinew::server {
+
+struct Caller {
+  std::string peer;       // address without port: "10.0.0.7", "::1", "unix"; empty = this process
+  std::string tenant;     // owner of its rigs and sessions; empty = calls are not authenticated
+  std::string principal;  // subject of its token or certificate; empty = anonymous
+
+  // Whose share of the limits the call uses; empty = none, for calls from this process.
+  const std::string& client() const { return tenant.empty() ? peer : tenant; }
+};
+
+// The peer of a gRPC address such as "ipv4:10.0.0.7:4711" or "unix:/run/sinew".
+std::string PeerOf(std::string_view address);
+
+}  // namespace sinew::server
