@@ -30,7 +30,7 @@ deploy/install-deps.sh build
 programs=(methods_bench stream_bench character_bench normals_bench field_bench rotation_bench weights_bench)
 cmake --build --preset release --parallel "$(nproc)" --target "${programs[@]}" sinew sinewd >&2
 
-machine="$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, $(g++ -dumpfullversion), \
+machine="$(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) cores, g++ $(g++ -dumpfullversion), \
 commit $(git rev-parse --short HEAD 2>/dev/null || echo unknown)"
 
 # section TITLE COMMAND...: the tables a program in build/release/bin prints, with the command.
