@@ -4,6 +4,7 @@
 # usage: deploy/install-deps.sh [GROUP...]        (default: build)
 #   build      compile everything
 #   test       run the tests (with build)
+#   monitoring load the alert rules of deploy/monitoring in a test
 #   runtime    run sinewd, no compiler: what the container image holds
 #   container  build and run the container image without Docker
 # Needs root or sudo when something is missing.
@@ -18,7 +19,8 @@ build=(
   libtinygltf-dev libassimp-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
   libgtest-dev libgmock-dev libbenchmark-dev
 )
-test=(python3-grpcio python3-protobuf python3-numpy clang-14 clang-format-14)
+test=(python3-grpcio python3-protobuf python3-numpy clang-14 clang-format-14 haproxy openssl)
+monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0
   libcpp-httplib0.11 libprometheus-cpp-core1.0 libspdlog1.10 libyaml-cpp0.7
@@ -35,14 +37,15 @@ for group in "${@:-build}"; do
   case $group in
     build) packages+=("${build[@]}") ;;
     test) packages+=("${test[@]}") ;;
+    monitoring) packages+=("${monitoring[@]}") ;;
     runtime) packages+=("${runtime[@]}") ;;
     container) packages+=("${container[@]}") ;;
     -h | --help)
-      sed -n '2,9s/^# \{0,1\}//p' "$0"
+      sed -n '2,10s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      echo "install-deps: unknown group '$group', need build, test, runtime or container" >&2
+      echo "install-deps: unknown group '$group', need build, test, monitoring, runtime or container" >&2
       exit 64
       ;;
   esac
