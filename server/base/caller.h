@@ -18,4 +18,7 @@ struct Caller {
 // The peer of a gRPC address such as "ipv4:10.0.0.7:4711" or "unix:/run/sinew".
 std::string PeerOf(std::string_view address);
 
+// Whether `name` may name a tenant, and so a folder: [a-z0-9][a-z0-9_-]{0,62}.
+bool IsTenantName(std::string_view name);
+
 }  // namespace sinew::server

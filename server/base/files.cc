@@ -25,8 +25,8 @@ absl::Status Failed(const char* what, const fs::path& path, int error) {
   return absl::InternalError(text);
 }
 
-Descriptor OpenFile(const fs::path& path, int flags) {
-  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+Descriptor OpenFile(const fs::path& path, int flags, mode_t mode = kPrivate) {
+  return Descriptor(::open(path.c_str(), flags | O_CLOEXEC, mode));
 }
 
 absl::Status WriteAll(const Descriptor& file, const fs::path& path, std::string_view bytes) {
@@ -60,15 +60,18 @@ absl::StatusOr<Descriptor> LockFolder(const fs::path& folder) {
                    errno == EWOULDBLOCK ? "another server uses it" : strerror(errno)));
 }
 
-absl::Status MakeFolder(const fs::path& folder) {
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error || ::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
+absl::Status MakeFolder(const fs::path& path) {
+  constexpr mode_t kPrivateFolder = 0700;
+  const fs::path folder = path.has_filename() ? path : path.parent_path();  // "data/" is "data"
+  const fs::path parent = folder.has_parent_path() ? folder.parent_path() : fs::path(".");
+  std::error_code ignored;
+  if (!fs::exists(parent, ignored)) SINEW_RETURN_IF_ERROR(MakeFolder(parent));
+  const bool made = ::mkdir(folder.c_str(), kPrivateFolder) == 0;
+  if ((!made && errno != EEXIST) || ::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) {
     return absl::FailedPreconditionError(
-        absl::StrCat("data-dir: cannot use ", folder.string(), ": ",
-                     error ? error.message() : std::string(strerror(errno))));
+        absl::StrCat("data-dir: cannot use ", folder.string(), ": ", strerror(errno)));
   }
-  return absl::OkStatus();
+  return made ? FlushFolder(parent) : absl::OkStatus();
 }
 
 absl::StatusOr<std::string> ReadWholeFile(const fs::path& path) {
@@ -97,13 +100,13 @@ absl::StatusOr<std::string> ReadPiece(const fs::path& path, std::uint64_t offset
   return bytes;
 }
 
-absl::Status WriteAtomically(const fs::path& path, std::string_view bytes) {
+absl::Status WriteAtomically(const fs::path& path, std::string_view bytes, mode_t mode) {
   static std::atomic<unsigned> serial{0};
   fs::path temporary = path;
   temporary += absl::StrCat(".", ::getpid(), ".", serial++, ".tmp");
   absl::Status status;
   {
-    const Descriptor file = OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL);
+    const Descriptor file = OpenFile(temporary, O_WRONLY | O_CREAT | O_EXCL, mode);
     status = file.ok() ? WriteAll(file, temporary, bytes) : Failed("create", temporary, errno);
   }
   if (status.ok()) status = MoveDurably(temporary, path);
@@ -125,7 +128,7 @@ absl::Status MoveDurably(const fs::path& from, const fs::path& to) {
   SINEW_RETURN_IF_ERROR(Flush(from, O_RDONLY));
   if (::rename(from.c_str(), to.c_str()) != 0) return Failed("rename", from, errno);
   const fs::path folder = to.has_parent_path() ? to.parent_path() : fs::path(".");
-  const absl::Status status = Flush(folder, O_RDONLY | O_DIRECTORY);
+  const absl::Status status = FlushFolder(folder);
   if (!status.ok()) RemoveQuietly(to);
   return status;
 }
@@ -133,6 +136,15 @@ absl::Status MoveDurably(const fs::path& from, const fs::path& to) {
 void RemoveQuietly(const fs::path& path) {
   std::error_code ignored;
   fs::remove(path, ignored);
+}
+
+absl::Status Remove(const fs::path& path) {
+  if (::unlink(path.c_str()) == 0 || errno == ENOENT) return absl::OkStatus();
+  return Failed("remove", path, errno);
+}
+
+absl::Status FlushFolder(const fs::path& folder) {
+  return Flush(folder, O_RDONLY | O_DIRECTORY);
 }
 
 std::vector<FileFacts> ListFiles(const fs::path& folder) {

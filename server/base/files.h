@@ -1,7 +1,10 @@
-// files.h - file operations: whole reads, atomic writes, appends. Errors name the path.
+// files.h - file operations: whole reads, atomic writes, appends, removal. Files are private to
+// their owner, unless a mode is given. Errors name the path, so they are for the log, not for
+// clients.
 #pragma once
 
 #include <absl/status/statusor.h>
+#include <sys/types.h>
 
 #include <chrono>
 #include <cstdint>
@@ -35,8 +38,9 @@ class Descriptor {
 // process ends. kFailedPrecondition: it cannot be used, or another server uses it.
 absl::StatusOr<Descriptor> LockFolder(const std::filesystem::path& folder);
 
-// Creates the folder and its parents. kFailedPrecondition: cannot be created or written to.
-absl::Status MakeFolder(const std::filesystem::path& folder);
+// Creates the folder, private to its owner, and its parents. kFailedPrecondition: cannot be created
+// or written to.
+absl::Status MakeFolder(const std::filesystem::path& path);
 
 // kNotFound: no such file; kInternal: cannot be read.
 absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path);
@@ -47,7 +51,9 @@ absl::StatusOr<std::string> ReadPiece(const std::filesystem::path& path, std::ui
 // Writes a temporary file in the same folder, flushes it to disk and renames it: the file is whole
 // or absent. kResourceExhausted: the disk is full; kInternal: another failure. An error leaves no
 // temporary file.
-absl::Status WriteAtomically(const std::filesystem::path& path, std::string_view bytes);
+constexpr mode_t kPrivate = 0600;
+absl::Status WriteAtomically(const std::filesystem::path& path, std::string_view bytes,
+                             mode_t mode = kPrivate);
 
 // Truncates the file to `size` bytes, or extends it, then appends `bytes`.
 absl::Status AppendAt(const std::filesystem::path& path, std::uint64_t size,
@@ -58,6 +64,12 @@ absl::Status AppendAt(const std::filesystem::path& path, std::uint64_t size,
 absl::Status MoveDurably(const std::filesystem::path& from, const std::filesystem::path& to);
 
 void RemoveQuietly(const std::filesystem::path& path);
+
+// Removes the file, if it exists. kInternal: it cannot be removed.
+absl::Status Remove(const std::filesystem::path& path);
+
+// Makes what was created, renamed or removed in the folder durable.
+absl::Status FlushFolder(const std::filesystem::path& folder);
 
 struct FileFacts {
   std::string name;

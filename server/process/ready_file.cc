@@ -34,7 +34,8 @@ absl::Status ReadyFile::Write(const std::vector<std::string>& addresses,
   ready["http"] = http_address;
   ready["pid"] = ::getpid();
   text_ = ready.dump(2) + "\n";
-  return WriteAtomically(path_, text_);
+  constexpr mode_t kReadableByAll = 0644;
+  return WriteAtomically(path_, text_, kReadableByAll);
 }
 
 void ReadyFile::Remove() const {

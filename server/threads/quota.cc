@@ -31,9 +31,25 @@ absl::StatusOr<Quota::Permit> Quota::Take(const std::string& client, std::uint64
             absl::Seconds(1));
       }
     }
-    if (!client.empty()) held_[client] += amount;
-    count_ += amount;
+    Count(client, amount);
   }
+  return MakePermit(client, amount);
+}
+
+Quota::Permit Quota::TakeBeyondLimit(const std::string& client, std::uint64_t amount) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    Count(client, amount);
+  }
+  return MakePermit(client, amount);
+}
+
+void Quota::Count(const std::string& client, std::uint64_t amount) {
+  if (!client.empty()) held_[client] += amount;
+  count_ += amount;
+}
+
+Quota::Permit Quota::MakePermit(const std::string& client, std::uint64_t amount) {
   return Permit(this, [client, amount](Quota* quota) { quota->GiveBack(client, amount); });
 }
 

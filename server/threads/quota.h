@@ -32,6 +32,8 @@ class Quota {
   // client: as Caller::client(); empty = counts against the limit alone. kUnavailable after Close;
   // kResourceExhausted: the limit or the client's share would be passed.
   absl::StatusOr<Permit> Take(const std::string& client, std::uint64_t amount = 1);
+  // For what exists already: counts it, whatever the limit.
+  Permit TakeBeyondLimit(const std::string& client, std::uint64_t amount);
 
   void Close();
   bool closed() const;
@@ -41,6 +43,8 @@ class Quota {
 
  private:
   bool Empty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return count_ == 0; }
+  void Count(const std::string& client, std::uint64_t amount) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  Permit MakePermit(const std::string& client, std::uint64_t amount);
   void GiveBack(const std::string& client, std::uint64_t amount);
 
   const std::uint64_t limit_;

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+
 namespace sinew::server {
 namespace {
 
@@ -17,6 +19,15 @@ TEST(Caller, PeerIsAddressWithoutPort) {
 TEST(Caller, TenantIsClientElsePeer) {
   EXPECT_EQ((Caller{.peer = "10.0.0.7", .tenant = {}, .principal = {}}).client(), "10.0.0.7");
   EXPECT_EQ((Caller{.peer = "10.0.0.7", .tenant = "film", .principal = {}}).client(), "film");
+}
+
+TEST(Caller, TenantNamesAreFolders) {
+  for (const char* name : {"a", "0", "film-2_b"}) EXPECT_TRUE(IsTenantName(name)) << name;
+  EXPECT_TRUE(IsTenantName(std::string(63, 'a')));
+  EXPECT_FALSE(IsTenantName(std::string(64, 'a')));
+  for (const char* name : {"", "-a", "_a", ".", "..", "a/b", "A", "a.b", "\xc3\xa4"}) {
+    EXPECT_FALSE(IsTenantName(name)) << name;
+  }
 }
 
 }  // namespace
