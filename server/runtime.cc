@@ -6,6 +6,7 @@
 #include "core/base/status.h"
 #include "core/simd/target.h"
 #include "server/base/version.h"
+#include "server/store/data_folder.h"
 
 namespace sinew::server {
 namespace {
@@ -20,14 +21,17 @@ constexpr std::chrono::milliseconds kTick{250};
 absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, Clock& clock) {
   std::unique_ptr<Runtime> runtime(new Runtime(config, clock));
   if (const std::string& folder = config.rigs.data_dir; !folder.empty()) {
-    SINEW_ASSIGN_OR_RETURN(runtime->data_lock, LockFolder(folder));
+    SINEW_ASSIGN_OR_RETURN(runtime->data_lock, OpenDataFolder(folder, runtime->log));
   }
-  SINEW_ASSIGN_OR_RETURN(runtime->rigs, RigStore::Open(config.rigs, runtime->log));
-  SINEW_ASSIGN_OR_RETURN(runtime->uploads, UploadTable::Open(config.rigs, *runtime->rigs));
+  const double share = config.access.client_share;
+  SINEW_ASSIGN_OR_RETURN(runtime->rigs, RigStore::Open(config.rigs, share, runtime->log));
+  SINEW_ASSIGN_OR_RETURN(runtime->uploads, UploadTable::Open(config.rigs, share, *runtime->rigs,
+                                                             runtime->log, clock.Now()));
   SINEW_ASSIGN_OR_RETURN(runtime->bound,
                          DeformerCache::Open(config.binds, config.rigs.data_dir, runtime->arenas,
                                              runtime->timers, runtime->metrics, runtime->log));
   Runtime* self = runtime.get();
+  self->bound->RemoveOrphans([self](const RigKey& rig) { return self->rigs->Has(rig); });
   runtime->timers.Every(kTick, [self] { self->Tick(); });
   return runtime;
 }
@@ -52,7 +56,7 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       arenas(c.Threads()),
       frames(FramePool::Create(kIdleFrameBytes)),
       evaluators{config.streams, config.compute.inline_microseconds, metrics, *frames},
-      sessions(c.sessions),
+      sessions(c.sessions, c.access.client_share),
       workers(kWorkers, {.capacity = kWaitingCalls,
                          .subject = "server",
                          .unit = "waiting calls",
@@ -94,11 +98,10 @@ void Runtime::Drain() {
 void Runtime::Tick() {
   const Clock::Time now = clock.Now();
   for (const auto& call : LiveCalls()) call->Tick(now);
-  const Clock::WallTime wall = clock.WallNow();
-  if (const std::size_t ended = sessions.Expire(wall); ended > 0) {
+  if (const std::size_t ended = sessions.Expire(now); ended > 0) {
     log->info("{} session(s) expired", ended);
   }
-  uploads->Expire(wall);
+  uploads->Expire(now);
 }
 
 v1::ServerStats Runtime::Stats() const {

@@ -34,9 +34,7 @@ absl::Status ComputeWeightsCall::OnStart() {
   SINEW_ASSIGN_OR_RETURN(
       options_, ReadWeightOptions(request_, runtime_.config.weights, runtime_.config.rigs));
   SINEW_ASSIGN_OR_RETURN(hex_, ParseRigName("rig", request_.rig()));
-  if (!runtime_.rigs->Has(hex_)) {
-    return absl::NotFoundError(absl::StrCat(request_.rig(), ": no such rig on this server"));
-  }
+  if (!runtime_.rigs->Has({call_.caller().tenant, hex_})) return UnknownRig(hex_);
   SINEW_RETURN_IF_ERROR(runtime_.bound->Enqueue([self = Self()] { self->Run(); }));
   StartUpdates();
   return absl::OkStatus();
@@ -68,7 +66,8 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Compute() {
                        [weak = weak_from_this()] {
                          if (const auto self = weak.lock()) self->call_.Cancel();
                        });
-  SINEW_ASSIGN_OR_RETURN(const std::string bytes, runtime_.rigs->Bytes(hex_));
+  SINEW_ASSIGN_OR_RETURN(const std::string bytes,
+                         runtime_.rigs->Bytes({call_.caller().tenant, hex_}));
   SINEW_ASSIGN_OR_RETURN(v1::Rig rig, ParseRig(bytes));
   SINEW_ASSIGN_OR_RETURN(const RigWeightsInput input,
                          ReadWeightsInput(rig, request_, runtime_.config.rigs));
@@ -96,7 +95,8 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Store(const v1::R
   SINEW_RETURN_IF_ERROR(
       CheckLimit("rig", bytes.size(), runtime_.config.rigs.bytes, "bytes", "max-rig-bytes"));
   if (call_.stop_token().stop_requested()) return absl::CancelledError("weights: cancelled");
-  SINEW_ASSIGN_OR_RETURN(const auto stored, runtime_.rigs->Put(Sha256Hex(bytes), bytes, {}));
+  SINEW_ASSIGN_OR_RETURN(const auto stored,
+                         runtime_.rigs->Put(call_.caller(), Sha256Hex(bytes), bytes, {}));
   v1::ComputeWeightsResponse response;
   response.set_progress(1);
   *response.mutable_rig() = stored->summary;

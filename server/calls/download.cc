@@ -7,15 +7,10 @@
 #include "server/convert/unknown_fields.h"
 
 namespace sinew::server {
-namespace {
-
-constexpr std::size_t kPieceBytes = 1 << 20;
-
-}  // namespace
-
 absl::Status DownloadCall::Check() {
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(*request_, ""));
-  SINEW_ASSIGN_OR_RETURN(hex_, ParseRigName("name", request_->name()));
+  SINEW_ASSIGN_OR_RETURN(rig_.hex, ParseRigName("name", request_->name()));
+  rig_.tenant = call_.caller().tenant;
   return absl::OkStatus();
 }
 
@@ -29,7 +24,7 @@ absl::Status DownloadCall::PostNext() {
 }
 
 void DownloadCall::SendNext() {
-  auto piece = CatchExceptions([&] { return runtime_.rigs->Read(hex_, next_, kPieceBytes); });
+  auto piece = CatchExceptions([&] { return runtime_.rigs->Read(rig_, next_, kPieceBytes); });
   const absl::MutexLock lock(&mutex_);
   if (ended_) return;
   if (!piece.ok()) {
@@ -37,8 +32,7 @@ void DownloadCall::SendNext() {
     return;
   }
   if (piece->bytes.empty()) {
-    End(next_ < piece->size ? absl::DataLossError("rig: the stored file is truncated")
-                            : absl::OkStatus());
+    End(absl::OkStatus());
     return;
   }
   piece_.set_offset(next_);

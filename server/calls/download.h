@@ -1,9 +1,7 @@
-// download.h - DownloadRig: a rig's bytes in pieces, read on the workers.
+// download.h - DownloadRig: a rig's bytes in pieces, read and verified on the workers.
 #pragma once
 
 #include <grpcpp/support/server_callback.h>
-
-#include <string>
 
 #include "server/calls/call_reactor.h"
 #include "sinew/v1/rig_service.pb.h"
@@ -27,7 +25,7 @@ class DownloadCall final
   void SendNext();
 
   const v1::DownloadRigRequest* const request_;
-  std::string hex_;  // constant after Check
+  RigKey rig_;  // constant after Check
   // Offset of the next piece. Used by OnStart and the workers in turn.
   std::uint64_t next_;
   v1::DownloadRigResponse piece_ ABSL_GUARDED_BY(mutex_);

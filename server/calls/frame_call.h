@@ -51,14 +51,13 @@ class FrameCall : public CallReactor<Derived, Reactor> {
     this->StartWrite(&message_);
   }
 
-  // An open call renews the leases of its sessions and ends when one of them is deleted.
+  // An open call ends when one of its sessions is deleted.
   void OnTick(Clock::Time) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
     for (const auto& session : sessions_) {
       if (session->ended.load()) {
         this->End(absl::NotFoundError(absl::StrCat("session: ", session->name, " was deleted")));
         return;
       }
-      this->runtime_.sessions.Use(session->name, this->runtime_.clock.WallNow()).IgnoreError();
     }
   }
   void OnEnd() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) { outbox_.Clear(); }

@@ -14,27 +14,31 @@
 namespace sinew::server {
 namespace {
 
-absl::StatusOr<std::shared_ptr<Session>> SharedSession(Runtime& runtime,
-                                                       const v1::SessionSource& source,
-                                                       const std::stop_token& stop) {
-  SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(runtime, source));
-  const auto now = runtime.clock.WallNow();
-  if (auto known = runtime.sessions.FindShared(source.rig(), resolved.determinism_digest, now))
+absl::StatusOr<std::shared_ptr<Session>> SharedSession(const Call& call,
+                                                       const v1::SessionSource& source) {
+  Runtime& runtime = call.method().runtime;
+  SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(call, source));
+  const auto now = runtime.clock.Now();
+  if (auto known = runtime.sessions.FindShared(call.caller().tenant, source.rig(),
+                                               resolved.determinism_digest, now))
     return known;
-  SINEW_ASSIGN_OR_RETURN(auto session, MakeSession(runtime, source, resolved, stop));
+  SINEW_ASSIGN_OR_RETURN(auto session, MakeSession(call, source, resolved));
   session->shared = true;
   const auto ttl = std::chrono::nanoseconds(
       static_cast<std::int64_t>(runtime.config.sessions.shared_ttl_seconds * 1e9));
-  SINEW_ASSIGN_OR_RETURN(auto lease, runtime.sessions.Add(std::move(session), ttl, now));
-  return lease.session;
+  SINEW_ASSIGN_OR_RETURN(auto lease,
+                         runtime.sessions.Add(call.caller(), std::move(session), ttl, now));
+  return UseSession(lease.session);
 }
 
 }  // namespace
 
-absl::StatusOr<ResolvedSource> ResolveSource(Runtime& runtime, const v1::SessionSource& source) {
+absl::StatusOr<ResolvedSource> ResolveSource(const Call& call, const v1::SessionSource& source) {
+  Runtime& runtime = call.method().runtime;
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(source, "source"));
   SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("source.rig", source.rig()));
   ResolvedSource resolved;
+  resolved.name = {call.caller().tenant, hex};
   SINEW_ASSIGN_OR_RETURN(resolved.recipe, RecipeOf(source, runtime.config.sessions));
   resolved.determinism_digest = DeterminismDigest(resolved.recipe);
   if (!source.determinism_digest().empty() &&
@@ -44,7 +48,7 @@ absl::StatusOr<ResolvedSource> ResolveSource(Runtime& runtime, const v1::Session
                           ", this server computes ", resolved.determinism_digest)),
                       v1::REASON_DETERMINISM_MISMATCH);
   }
-  SINEW_ASSIGN_OR_RETURN(const auto stored, runtime.rigs->Get(hex));
+  SINEW_ASSIGN_OR_RETURN(const auto stored, runtime.rigs->Get(resolved.name));
   if (stored->summary.without_weights()) {
     return WithReason(
         absl::FailedPreconditionError(absl::StrCat(
@@ -56,17 +60,17 @@ absl::StatusOr<ResolvedSource> ResolveSource(Runtime& runtime, const v1::Session
   return resolved;
 }
 
-absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime,
+absl::StatusOr<std::shared_ptr<Session>> MakeSession(const Call& call,
                                                      const v1::SessionSource& source,
-                                                     const ResolvedSource& resolved,
-                                                     const std::stop_token& stop) {
+                                                     const ResolvedSource& resolved) {
   auto session = std::make_shared<Session>();
   session->name = RandomSessionName();
   session->source = source;
   session->recipe = ToProto(resolved.recipe);
   session->determinism_digest = resolved.determinism_digest;
-  SINEW_ASSIGN_OR_RETURN(session->bound, runtime.bound->Acquire(resolved.rig, resolved.recipe,
-                                                                resolved.determinism_digest, stop));
+  SINEW_ASSIGN_OR_RETURN(session->bound, call.method().runtime.bound->Acquire(
+                                             resolved.name, resolved.rig, resolved.recipe,
+                                             resolved.determinism_digest, call.stop_token()));
   return session;
 }
 
@@ -75,12 +79,12 @@ void FindTarget(const Call& call, const v1::Target& target, SessionDone done,
   Runtime& runtime = call.method().runtime;
   switch (target.target_case()) {
     case v1::Target::kSession:
-      done(runtime.sessions.Use(target.session(), runtime.clock.WallNow()));
+      done(runtime.sessions.Use(call.caller().tenant, target.session(), runtime.clock.Now()));
       return;
     case v1::Target::kSource: {
-      const absl::Status posted = runtime.workers.Post(
-          [&runtime, source = target.source(), stop = call.stop_token(), done, path] {
-            auto session = CatchExceptions([&] { return SharedSession(runtime, source, stop); });
+      const absl::Status posted =
+          runtime.workers.Post([&call, source = target.source(), done, path] {
+            auto session = CatchExceptions([&] { return SharedSession(call, source); });
             done(session.ok() ? std::move(session) : WithPath(session.status(), path));
           });
       if (!posted.ok()) done(posted);

@@ -17,6 +17,7 @@ namespace sinew::server {
 
 // What a recipe says, checked against the stored rig.
 struct ResolvedSource {
+  RigKey name;
   std::shared_ptr<const Rig> rig;
   Recipe recipe;
   std::string determinism_digest;
@@ -24,14 +25,13 @@ struct ResolvedSource {
 
 // Blocks (disk, parsing). kInvalidArgument: names the field under "recipe"; kNotFound: the rig;
 // kFailedPrecondition: other determinism digest were demanded, or the rig has no weights yet.
-absl::StatusOr<ResolvedSource> ResolveSource(Runtime& runtime, const v1::SessionSource& source);
+absl::StatusOr<ResolvedSource> ResolveSource(const Call& call, const v1::SessionSource& source);
 
 // A new session, not in the table yet, whose bind has been started if it was not there. Blocks.
-// `stop` ends the wait, not the bind.
-absl::StatusOr<std::shared_ptr<Session>> MakeSession(Runtime& runtime,
+// Cancelling the call ends the wait, not the bind.
+absl::StatusOr<std::shared_ptr<Session>> MakeSession(const Call& call,
                                                      const v1::SessionSource& source,
-                                                     const ResolvedSource& resolved,
-                                                     const std::stop_token& stop);
+                                                     const ResolvedSource& resolved);
 
 // The session of a Target, renewed by use; a recipe gets or creates a shared one. `done` is called
 // once: here for a session's name, later on a worker for a recipe; it must keep the call alive.

@@ -82,7 +82,7 @@ void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session) {
   if (UsesMuscles(recipe)) add("rig", SuspiciousMuscles(rig));
 }
 
-v1::Session ToProto(const SessionTable::Lease& lease) {
+v1::Session ToProto(const SessionTable::Lease& lease, const Clock& clock) {
   const Session& session = *lease.session;
   const BoundDeformer::Snapshot now = session.bound->snapshot();
   v1::Session proto;
@@ -95,7 +95,9 @@ v1::Session ToProto(const SessionTable::Lease& lease) {
   *proto.mutable_estimate() = ToProto(session.bound->estimate());
   AddWarnings(session.bound->recipe(), session.bound->rig(), proto);
   if (now.state == BoundDeformer::State::kFailed) *proto.mutable_problem() = ToProblem(now.error);
-  const std::chrono::nanoseconds expires = lease.expires.time_since_epoch();
+  // Leases follow the steady clock, the message names a time of day.
+  const std::chrono::nanoseconds expires =
+      clock.WallNow().time_since_epoch() + (lease.expires - clock.Now());
   *proto.mutable_ttl() = TimeUtil::NanosecondsToDuration(lease.ttl.count());
   *proto.mutable_expire_time() = TimeUtil::NanosecondsToTimestamp(expires.count());
   if (const auto deformer = session.bound->deformer()) {

@@ -5,13 +5,14 @@
 
 #include <chrono>
 
+#include "server/base/clock.h"
 #include "server/store/bound_deformer.h"
 #include "server/store/session_table.h"
 #include "sinew/v1/session_service.pb.h"
 
 namespace sinew::server {
 
-v1::Session ToProto(const SessionTable::Lease& lease);
+v1::Session ToProto(const SessionTable::Lease& lease, const Clock& clock);
 v1::Estimate ToProto(const BindEstimate& estimate);
 // Warnings of parameters and stages without effect on `rig`, with their paths in a recipe.
 void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session);

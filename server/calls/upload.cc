@@ -16,6 +16,7 @@ absl::Status HeaderMissing() {
 }  // namespace
 
 absl::Status UploadCall::OnStart() {
+  sender_ = UploadTable::NewSender(call_.caller());
   runtime_.AddCall(Self());
   Read();
   return absl::OkStatus();
@@ -58,8 +59,8 @@ absl::Status UploadCall::CheckMessage() {
 
 void UploadCall::Append() {
   const auto progress = CatchExceptions([&] {
-    return runtime_.uploads->Append(header_, request_.offset(), request_.data(),
-                                    runtime_.clock.WallNow());
+    return runtime_.uploads->Append(sender_, header_, request_.offset(), request_.data(),
+                                    runtime_.clock.Now());
   });
   const absl::MutexLock lock(&mutex_);
   if (ended_) return;

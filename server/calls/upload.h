@@ -27,6 +27,7 @@ class UploadCall final
   absl::Status CheckMessage();
   void Append();
 
+  UploadTable::Sender sender_;  // constant after OnStart
   v1::UploadRigResponse* const response_ ABSL_PT_GUARDED_BY(mutex_);
   std::optional<Clock::Time> read_start_ ABSL_GUARDED_BY(mutex_);  // set while a read is pending
   // Used by gRPC, OnReadDone and the worker in turn.

@@ -6,7 +6,8 @@
 namespace sinew::server {
 
 absl::Status WatchSessionCall::OnStart() {
-  SINEW_ASSIGN_OR_RETURN(const auto lease, runtime_.sessions.Get(name_, runtime_.clock.WallNow()));
+  SINEW_ASSIGN_OR_RETURN(const auto lease,
+                         runtime_.sessions.Get(call_.caller().tenant, name_, runtime_.clock.Now()));
   StartUpdates();
   Update();
   if (last_sent_) return absl::OkStatus();
@@ -24,12 +25,13 @@ absl::Status WatchSessionCall::OnStart() {
 
 absl::StatusOr<WatchSessionCall::News> WatchSessionCall::Report(
     v1::WatchSessionResponse& response) {
-  SINEW_ASSIGN_OR_RETURN(const auto lease, runtime_.sessions.Get(name_, runtime_.clock.WallNow()));
+  SINEW_ASSIGN_OR_RETURN(const auto lease,
+                         runtime_.sessions.Get(call_.caller().tenant, name_, runtime_.clock.Now()));
   const BoundDeformer::Snapshot now = lease.session->bound->snapshot();
   const bool binding = now.state == BoundDeformer::State::kBinding;
   if (binding && now.progress == sent_progress_) return News::kNone;
   sent_progress_ = now.progress;
-  *response.mutable_session() = ToProto(lease);
+  *response.mutable_session() = ToProto(lease, runtime_.clock);
   return binding ? News::kProgress : News::kLast;
 }
 

@@ -35,9 +35,9 @@ grpc::ServerReadReactor<v1::UploadRigRequest>* RigService::UploadRig(
 grpc::ServerUnaryReactor* RigService::GetRig(grpc::CallbackServerContext* context,
                                              const v1::GetRigRequest* request,
                                              v1::GetRigResponse* response) {
-  return RunUnary(get_, context, [=, this](const Call&) -> absl::Status {
+  return RunUnary(get_, context, [=, this](const Call& call) -> absl::Status {
     SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("name", request->name()));
-    SINEW_ASSIGN_OR_RETURN(const auto rig, runtime_.rigs->Get(hex));
+    SINEW_ASSIGN_OR_RETURN(const auto rig, runtime_.rigs->Get({call.caller().tenant, hex}));
     *response->mutable_rig() = rig->summary;
     return absl::OkStatus();
   });
@@ -51,7 +51,7 @@ grpc::ServerWriteReactor<v1::DownloadRigResponse>* RigService::DownloadRig(
 grpc::ServerUnaryReactor* RigService::ListRigs(grpc::CallbackServerContext* context,
                                                const v1::ListRigsRequest* request,
                                                v1::ListRigsResponse* response) {
-  return RunUnary(list_, context, [=, this](const Call&) -> absl::Status {
+  return RunUnary(list_, context, [=, this](const Call& call) -> absl::Status {
     SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
                            PageSize(request->page_size(), runtime_.config.sessions.page));
     std::string after;
@@ -59,7 +59,7 @@ grpc::ServerUnaryReactor* RigService::ListRigs(grpc::CallbackServerContext* cont
       SINEW_ASSIGN_OR_RETURN(after, ParseRigName("page_token", request->page_token()));
     }
     bool more = false;
-    std::vector<v1::RigSummary> rigs = runtime_.rigs->List(after, rows, more);
+    std::vector<v1::RigSummary> rigs = runtime_.rigs->List(call.caller().tenant, after, rows, more);
     response->set_next_page_token(FillPage(std::move(rigs), more, response->mutable_rigs()));
     return absl::OkStatus();
   });
@@ -68,9 +68,12 @@ grpc::ServerUnaryReactor* RigService::ListRigs(grpc::CallbackServerContext* cont
 grpc::ServerUnaryReactor* RigService::DeleteRig(grpc::CallbackServerContext* context,
                                                 const v1::DeleteRigRequest* request,
                                                 v1::DeleteRigResponse*) {
-  return RunUnary(delete_, context, [=, this](const Call&) -> absl::Status {
+  return RunUnary(delete_, context, [=, this](const Call& call) -> absl::Status {
     SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("name", request->name()));
-    return runtime_.rigs->Delete(hex);
+    const RigKey rig{call.caller().tenant, hex};
+    SINEW_RETURN_IF_ERROR(runtime_.rigs->Delete(rig));
+    runtime_.bound->Forget(rig);
+    return absl::OkStatus();
   });
 }
 

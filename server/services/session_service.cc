@@ -27,10 +27,11 @@ SessionService::SessionService(Runtime& runtime)
       delete_{.runtime = runtime, .name = "SessionService/DeleteSession"} {}
 
 absl::Status SessionService::ValidateOnly(const v1::SessionSource& source, v1::Session& session,
-                                          const std::stop_token& stop) {
-  SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(runtime_, source));
-  SINEW_ASSIGN_OR_RETURN(const BindEstimate estimate,
-                         runtime_.bound->Estimate(*resolved.rig, resolved.recipe, stop));
+                                          const Call& call) {
+  SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(call, source));
+  SINEW_ASSIGN_OR_RETURN(
+      const BindEstimate estimate,
+      runtime_.bound->Estimate(*resolved.rig, resolved.recipe, call.stop_token()));
   *session.mutable_source() = source;
   *session.mutable_recipe() = ToProto(resolved.recipe);
   session.set_determinism_digest(resolved.determinism_digest);
@@ -40,9 +41,9 @@ absl::Status SessionService::ValidateOnly(const v1::SessionSource& source, v1::S
 }
 
 absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
-                                    v1::CreateSessionResponse& response,
-                                    const std::stop_token& stop) {
+                                    v1::CreateSessionResponse& response, const Call& call) {
   const SessionConfig& limits = runtime_.config.sessions;
+  const std::string& tenant = call.caller().tenant;
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
   SINEW_RETURN_IF_ERROR(CheckLimit("request_id", request.request_id().size(),
                                    limits.request_id_bytes, "bytes", "max-request-id-bytes"));
@@ -51,31 +52,29 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
     SINEW_ASSIGN_OR_RETURN(ttl, ReadTtl(request.ttl(), limits.max_ttl_seconds));
   }
   if (request.validate_only())
-    return ValidateOnly(request.source(), *response.mutable_session(), stop);
-  SINEW_ASSIGN_OR_RETURN(auto session,
-                         runtime_.sessions.FindRequest(request.request_id(), request.source(),
-                                                       runtime_.clock.WallNow()));
+    return ValidateOnly(request.source(), *response.mutable_session(), call);
+  SINEW_ASSIGN_OR_RETURN(
+      auto session, runtime_.sessions.FindRequest(tenant, request.request_id(), request.source(),
+                                                  runtime_.clock.Now()));
   if (session == nullptr) {
-    SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved,
-                           ResolveSource(runtime_, request.source()));
-    SINEW_ASSIGN_OR_RETURN(session, MakeSession(runtime_, request.source(), resolved, stop));
+    SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(call, request.source()));
+    SINEW_ASSIGN_OR_RETURN(session, MakeSession(call, request.source(), resolved));
     session->request_id = request.request_id();
-    SINEW_ASSIGN_OR_RETURN(const auto added,
-                           runtime_.sessions.Add(session, ttl, runtime_.clock.WallNow()));
+    SINEW_ASSIGN_OR_RETURN(
+        const auto added, runtime_.sessions.Add(call.caller(), session, ttl, runtime_.clock.Now()));
     session = added.session;
   }
   SINEW_ASSIGN_OR_RETURN(const auto lease,
-                         runtime_.sessions.Get(session->name, runtime_.clock.WallNow()));
-  *response.mutable_session() = ToProto(lease);
+                         runtime_.sessions.Get(tenant, session->name, runtime_.clock.Now()));
+  *response.mutable_session() = ToProto(lease, runtime_.clock);
   return absl::OkStatus();
 }
 
 grpc::ServerUnaryReactor* SessionService::CreateSession(grpc::CallbackServerContext* context,
                                                         const v1::CreateSessionRequest* request,
                                                         v1::CreateSessionResponse* response) {
-  return RunUnary(create_, context, [=, this](const Call& call) {
-    return Create(*request, *response, call.stop_token());
-  });
+  return RunUnary(create_, context,
+                  [=, this](const Call& call) { return Create(*request, *response, call); });
 }
 
 grpc::ServerWriteReactor<v1::WatchSessionResponse>* SessionService::WatchSession(
@@ -86,10 +85,11 @@ grpc::ServerWriteReactor<v1::WatchSessionResponse>* SessionService::WatchSession
 grpc::ServerUnaryReactor* SessionService::GetSession(grpc::CallbackServerContext* context,
                                                      const v1::GetSessionRequest* request,
                                                      v1::GetSessionResponse* response) {
-  return RunUnary(get_, context, [=, this](const Call&) -> absl::Status {
-    SINEW_ASSIGN_OR_RETURN(const auto lease,
-                           runtime_.sessions.Get(request->name(), runtime_.clock.WallNow()));
-    *response->mutable_session() = ToProto(lease);
+  return RunUnary(get_, context, [=, this](const Call& call) -> absl::Status {
+    SINEW_ASSIGN_OR_RETURN(
+        const auto lease,
+        runtime_.sessions.Get(call.caller().tenant, request->name(), runtime_.clock.Now()));
+    *response->mutable_session() = ToProto(lease, runtime_.clock);
     return absl::OkStatus();
   });
 }
@@ -97,13 +97,14 @@ grpc::ServerUnaryReactor* SessionService::GetSession(grpc::CallbackServerContext
 grpc::ServerUnaryReactor* SessionService::ListSessions(grpc::CallbackServerContext* context,
                                                        const v1::ListSessionsRequest* request,
                                                        v1::ListSessionsResponse* response) {
-  return RunUnary(list_, context, [=, this](const Call&) -> absl::Status {
+  return RunUnary(list_, context, [=, this](const Call& call) -> absl::Status {
     SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
                            PageSize(request->page_size(), runtime_.config.sessions.page));
     bool more = false;
     std::vector<v1::Session> sessions;
-    for (const auto& lease : runtime_.sessions.List(request->page_token(), rows, more)) {
-      sessions.push_back(ToProto(lease));
+    for (const auto& lease :
+         runtime_.sessions.List(call.caller().tenant, request->page_token(), rows, more)) {
+      sessions.push_back(ToProto(lease, runtime_.clock));
     }
     response->set_next_page_token(
         FillPage(std::move(sessions), more, response->mutable_sessions()));
@@ -114,15 +115,16 @@ grpc::ServerUnaryReactor* SessionService::ListSessions(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* SessionService::RenewSession(grpc::CallbackServerContext* context,
                                                        const v1::RenewSessionRequest* request,
                                                        v1::RenewSessionResponse* response) {
-  return RunUnary(renew_, context, [=, this](const Call&) -> absl::Status {
+  return RunUnary(renew_, context, [=, this](const Call& call) -> absl::Status {
     std::chrono::nanoseconds ttl(0);
     if (request->has_ttl()) {
       SINEW_ASSIGN_OR_RETURN(ttl,
                              ReadTtl(request->ttl(), runtime_.config.sessions.max_ttl_seconds));
     }
-    SINEW_ASSIGN_OR_RETURN(const auto lease,
-                           runtime_.sessions.Renew(request->name(), ttl, runtime_.clock.WallNow()));
-    *response->mutable_session() = ToProto(lease);
+    SINEW_ASSIGN_OR_RETURN(
+        const auto lease,
+        runtime_.sessions.Renew(call.caller().tenant, request->name(), ttl, runtime_.clock.Now()));
+    *response->mutable_session() = ToProto(lease, runtime_.clock);
     return absl::OkStatus();
   });
 }
@@ -130,8 +132,9 @@ grpc::ServerUnaryReactor* SessionService::RenewSession(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* SessionService::DeleteSession(grpc::CallbackServerContext* context,
                                                         const v1::DeleteSessionRequest* request,
                                                         v1::DeleteSessionResponse*) {
-  return RunUnary(delete_, context,
-                  [=, this](const Call&) { return runtime_.sessions.Delete(request->name()); });
+  return RunUnary(delete_, context, [=, this](const Call& call) {
+    return runtime_.sessions.Delete(call.caller().tenant, request->name());
+  });
 }
 
 }  // namespace sinew::server

@@ -31,9 +31,9 @@ class SessionService final : public v1::SessionService::CallbackService {
 
  private:
   absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionResponse& response,
-                      const std::stop_token& stop);
+                      const Call& call);
   absl::Status ValidateOnly(const v1::SessionSource& source, v1::Session& session,
-                            const std::stop_token& stop);
+                            const Call& call);
 
   Runtime& runtime_;
   const RpcMethod create_, watch_, get_, list_, renew_, delete_;

@@ -3,10 +3,14 @@
 #include <absl/strings/escaping.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
 #include <absl/strings/strip.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -23,6 +27,28 @@ namespace sinew::server {
 namespace {
 
 constexpr char kSuffix[] = ".bound";
+constexpr char kKeyTable[] = "key";
+
+// Of bound data: "<tenant>/<rig's hex>/<digest of its content>/<determinism digest>". The content
+// follows from the rig's bytes, unless a new version of the server reads them differently.
+std::string KeyOf(const RigKey& name, const Rig& rig, const std::string& determinism_digest) {
+  return absl::StrCat(name.Text(), "/", rig.digest(), "/", determinism_digest);
+}
+
+// "<tenant>.<rig's hex>-", how names of files begin; without the tenant's part if it has no name.
+std::string FilePrefix(const RigKey& name) {
+  return absl::StrCat(name.tenant, name.tenant.empty() ? "" : ".", name.hex, "-");
+}
+
+// The rig of a file, or nothing if the name is not one of ours.
+std::optional<RigKey> RigOf(const std::string& file) {
+  if (!absl::EndsWith(file, kSuffix)) return std::nullopt;
+  const std::vector<std::string> parts = absl::StrSplit(file, '.');
+  RigKey name{parts.size() == 3 ? parts[0] : "", parts[parts.size() - 2]};
+  name.hex.resize(std::min(name.hex.find('-'), name.hex.size()));
+  if (parts.size() > 3 || !IsDigest(name.hex)) return std::nullopt;
+  return name;
+}
 
 // Text from a client as one line of bounded length.
 std::string ForLog(const std::string& text) {
@@ -90,15 +116,34 @@ absl::StatusOr<BindPlan> DeformerCache::Plan(const Rig& rig, const Recipe& recip
   return plan;
 }
 
-absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const std::shared_ptr<const Rig>& rig,
+// One use of bound data, once it has been given any. Allocated before the mutex is locked, which
+// its destructor locks.
+class DeformerCache::Claim {
+ public:
+  explicit Claim(DeformerCache& cache) : cache_(cache) {}
+  ~Claim() {
+    if (bound != nullptr) cache_.Release(bound);
+  }
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
+
+  std::shared_ptr<BoundDeformer> bound;
+
+ private:
+  DeformerCache& cache_;
+};
+
+absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const RigKey& name,
+                                                          const std::shared_ptr<const Rig>& rig,
                                                           const Recipe& recipe,
                                                           const std::string& determinism_digest,
                                                           const std::stop_token& stop) {
-  const std::string key = absl::StrCat(rig->digest(), "-", determinism_digest);
+  const std::string key = KeyOf(name, *rig, determinism_digest);
+  auto claim = std::make_shared<Claim>(*this);
   {
     const absl::MutexLock lock(&mutex_);
     if (const auto found = entries_.find(key); found != entries_.end()) {
-      return MakeUse(found->second);
+      return MakeUse(found->second, std::move(claim));
     }
   }
   SINEW_ASSIGN_OR_RETURN(BindPlan planned, Plan(*rig, recipe, stop));
@@ -117,19 +162,21 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const std::shared_ptr<
     order_.Touch(key, estimate.bound_bytes);
     found = entries_.emplace(key, Entry{.bound = std::move(bound)}).first;
   }
-  return MakeUse(found->second);
+  return MakeUse(found->second, std::move(claim));
 }
 
-DeformerCache::Use DeformerCache::MakeUse(Entry& entry) {
+DeformerCache::Use DeformerCache::MakeUse(Entry& entry, std::shared_ptr<Claim> claim) {
   ++entry.uses;
-  return Use(entry.bound.get(), [this, bound = entry.bound](BoundDeformer*) { Release(bound); });
+  entry.forgotten = false;  // the rig has been stored again
+  claim->bound = entry.bound;
+  return Use(std::move(claim), entry.bound.get());
 }
 
 void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound) {
   const absl::MutexLock lock(&mutex_);
   const auto found = entries_.find(bound->key());
   if (found == entries_.end() || found->second.bound != bound || --found->second.uses > 0) return;
-  if (found->second.over) {
+  if (found->second.over && !found->second.forgotten) {
     order_.Touch(bound->key());
     return;
   }
@@ -197,9 +244,9 @@ absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound,
       return loaded;
     }
     if (!absl::IsNotFound(loaded.status())) {
-      log_->warn("{}: {}; binding again", PathOf(bound).string(),
-                 std::string(loaded.status().message()));
-      RemoveQuietly(PathOf(bound));
+      const std::filesystem::path path = PathOf(bound.key());
+      log_->warn("{}: {}; binding again", path.string(), std::string(loaded.status().message()));
+      RemoveQuietly(path);
     }
   }
   Task task({.stop = bound.stop_token(),
@@ -217,13 +264,56 @@ absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound,
   return deformer;
 }
 
-std::filesystem::path DeformerCache::PathOf(const BoundDeformer& bound) const {
-  return folder_ / (Sha256Hex(bound.key()) + kSuffix);
+void DeformerCache::Forget(const RigKey& name) {
+  std::vector<std::shared_ptr<BoundDeformer>> dropped;  // freed after unlocking
+  {
+    const absl::MutexLock lock(&mutex_);
+    const std::string prefix = name.Text() + "/";
+    for (auto it = entries_.lower_bound(prefix);
+         it != entries_.end() && absl::StartsWith(it->first, prefix);) {
+      const auto entry = it++;
+      entry->second.forgotten = true;
+      if (entry->second.uses > 0) continue;
+      dropped.push_back(entry->second.bound);
+      order_.Remove(entry->first);
+      entries_.erase(entry);
+    }
+  }
+  if (folder_.empty()) return;
+  const std::string prefix = FilePrefix(name);
+  for (const FileFacts& file : ListFiles(folder_)) {
+    if (absl::StartsWith(file.name, prefix)) RemoveQuietly(folder_ / file.name);
+  }
+}
+
+void DeformerCache::RemoveOrphans(const std::function<bool(const RigKey&)>& keep) {
+  if (folder_.empty()) return;
+  for (const FileFacts& file : ListFiles(folder_)) {
+    const std::optional<RigKey> rig = RigOf(file.name);
+    if (absl::EndsWith(file.name, ".tmp") || (rig && !keep(*rig)))
+      RemoveQuietly(folder_ / file.name);
+  }
+}
+
+bool DeformerCache::IsForgotten(const BoundDeformer& bound) const {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = entries_.find(bound.key());
+  return found == entries_.end() || found->second.bound.get() != &bound || found->second.forgotten;
+}
+
+std::filesystem::path DeformerCache::PathOf(const std::string& key) const {
+  const std::vector<std::string> parts = absl::StrSplit(key, absl::MaxSplits('/', 2));
+  return folder_ / absl::StrCat(FilePrefix({parts[0], parts[1]}), Sha256Hex(key), kSuffix);
 }
 
 absl::StatusOr<Deformer> DeformerCache::Load(const BoundDeformer& bound) const {
-  SINEW_ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(PathOf(bound)));
+  const std::filesystem::path path = PathOf(bound.key());
+  SINEW_ASSIGN_OR_RETURN(const std::string bytes, ReadWholeFile(path));
   SINEW_ASSIGN_OR_RETURN(const TableReader tables, TableReader::Open(bytes));
+  std::string key;
+  SINEW_RETURN_IF_ERROR(tables.Read(kKeyTable, key));
+  if (key != bound.key()) return absl::DataLossError("bound data of another rig or recipe");
+  ::utimensat(AT_FDCWD, path.c_str(), nullptr, 0);  // the order in which Save drops files
   SINEW_ASSIGN_OR_RETURN(Deformer deformer, Deformer::Load(tables));
   const Rig& rig = bound.rig();
   if (deformer.vertices() != rig.vertices() || deformer.joints() != rig.joints() ||
@@ -234,7 +324,9 @@ absl::StatusOr<Deformer> DeformerCache::Load(const BoundDeformer& bound) const {
 }
 
 void DeformerCache::Save(const BoundDeformer& bound, const Deformer& deformer) {
+  if (IsForgotten(bound)) return;
   TableWriter tables;
+  tables.Add(kKeyTable, bound.key());
   deformer.Save(tables);
   const std::string bytes = tables.Finish();
   if (bytes.size() > config_.disk_bytes) return;
@@ -244,13 +336,15 @@ void DeformerCache::Save(const BoundDeformer& bound, const Deformer& deformer) {
   std::uint64_t held = bytes.size();
   for (const FileFacts& file : files) held += file.bytes;
   for (const FileFacts& file : files) {
-    if (held <= config_.disk_bytes && !absl::EndsWith(file.name, ".tmp")) continue;
+    if (held <= config_.disk_bytes) break;
     RemoveQuietly(folder_ / file.name);
     held -= file.bytes;
   }
-  if (const absl::Status status = WriteAtomically(PathOf(bound), bytes); !status.ok()) {
+  const std::filesystem::path path = PathOf(bound.key());
+  if (const absl::Status status = WriteAtomically(path, bytes); !status.ok()) {
     log_->warn("bound data is not kept: {}", std::string(status.message()));
   }
+  if (IsForgotten(bound)) RemoveQuietly(path);  // its rig was deleted meanwhile
 }
 
 absl::Status DeformerCache::Enqueue(std::function<void()> job) {

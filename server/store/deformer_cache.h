@@ -1,9 +1,9 @@
-// deformer_cache.h - bound data by rig digest and determinism digest: bound once, shared by all
-// sessions, kept while it fits.
+// deformer_cache.h - bound data by tenant, rig and determinism digest: bound once, shared by all
+// sessions of the tenant, kept while it fits.
 //
 // Data in use is never dropped: a new bind that would not fit beside it is refused. Unused data is
 // dropped in order of last use. With a data folder, bound data is also kept as files, which are
-// loaded instead of binding again.
+// loaded instead of binding again; a file holds its key, so that it is used for no other.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -24,6 +24,7 @@
 #include "server/base/metrics.h"
 #include "server/store/bound_deformer.h"
 #include "server/store/lru.h"
+#include "server/store/rig_key.h"
 #include "server/threads/arena.h"
 #include "server/threads/timers.h"
 #include "server/threads/workers.h"
@@ -50,8 +51,15 @@ class DeformerCache {
   // which `stop` cancels. Errors: those of Estimate; kResourceExhausted: too much bound data in
   // memory, or too many waiting binds.
   using Use = std::shared_ptr<BoundDeformer>;
-  absl::StatusOr<Use> Acquire(const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
-                              const std::string& determinism_digest, const std::stop_token& stop);
+  absl::StatusOr<Use> Acquire(const RigKey& name, const std::shared_ptr<const Rig>& rig,
+                              const Recipe& recipe, const std::string& determinism_digest,
+                              const std::stop_token& stop);
+
+  // Drops what was derived from a rig: files now, data in memory once it is unused.
+  void Forget(const RigKey& name);
+  // Removes the files of rigs for which keep(rig) is false, and of interrupted writes. Call it
+  // before the first Acquire.
+  void RemoveOrphans(const std::function<bool(const RigKey&)>& keep);
 
   // Queues `job`, which must not throw, with the binds and calls it on their thread and arena.
   // kResourceExhausted: too many are waiting.
@@ -66,12 +74,14 @@ class DeformerCache {
   struct Entry {
     std::shared_ptr<BoundDeformer> bound;
     std::size_t uses = 0;
-    bool over = false;  // the bind succeeded
+    bool over = false;       // the bind succeeded
+    bool forgotten = false;  // its rig was deleted
   };
+  class Claim;
 
   DeformerCache(const BindConfig& config, Arenas& arenas, Timers& timers, Metrics& metrics,
                 Log log);
-  Use MakeUse(Entry& entry) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  static Use MakeUse(Entry& entry, std::shared_ptr<Claim> claim);
   void Release(const std::shared_ptr<BoundDeformer>& bound);
   absl::Status MakeRoom(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe,
@@ -81,7 +91,8 @@ class DeformerCache {
   absl::StatusOr<Deformer> LoadOrBind(BoundDeformer& bound, std::optional<BindPlan> plan);
   absl::StatusOr<Deformer> Load(const BoundDeformer& bound) const;
   void Save(const BoundDeformer& bound, const Deformer& deformer);
-  std::filesystem::path PathOf(const BoundDeformer& bound) const;
+  bool IsForgotten(const BoundDeformer& bound) const;
+  std::filesystem::path PathOf(const std::string& key) const;
 
   const BindConfig config_;
   Arenas& arenas_;

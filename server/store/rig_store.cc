@@ -1,6 +1,5 @@
 #include "server/store/rig_store.h"
 
-#include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
 #include <absl/time/clock.h>
@@ -8,31 +7,14 @@
 #include <algorithm>
 #include <utility>
 
-#include "core/base/digest.h"
 #include "core/base/status.h"
-#include "server/base/files.h"
 #include "server/base/status.h"
+#include "server/store/storage_error.h"
 
 namespace sinew::server {
 namespace {
 
-namespace fs = std::filesystem;
-
-constexpr char kPrefix[] = "rigs/sha256-";
-constexpr char kFilePrefix[] = "sha256-";
-constexpr char kFileSuffix[] = ".sinewrig";
-constexpr char kSummarySuffix[] = ".summary";
 constexpr absl::Duration kFullRetry = absl::Seconds(10);  // time for a client to delete rigs
-
-bool IsHex(const std::string& text) {
-  return text.size() == 64 && std::all_of(text.begin(), text.end(), [](char c) {
-           return absl::ascii_isdigit(static_cast<unsigned char>(c)) || (c >= 'a' && c <= 'f');
-         });
-}
-
-absl::Status Unknown(const std::string& hex) {
-  return absl::NotFoundError(absl::StrCat(RigName(hex), ": no such rig on this server"));
-}
 
 std::shared_ptr<const v1::RigSummary> Shortened(v1::RigSummary summary) {
   summary.clear_joints();
@@ -40,60 +22,43 @@ std::shared_ptr<const v1::RigSummary> Shortened(v1::RigSummary summary) {
   return std::make_shared<const v1::RigSummary>(std::move(summary));
 }
 
+absl::Status Damaged(const RigKey& key) {
+  return absl::DataLossError(
+      absl::StrCat(RigName(key.hex), ": the stored bytes are damaged; upload the rig again"));
+}
+
 }  // namespace
 
-absl::StatusOr<std::string> ParseRigName(const std::string& field, const std::string& name) {
-  if (!absl::StartsWith(name, kPrefix) || !IsHex(name.substr(sizeof(kPrefix) - 1))) {
-    return InvalidField(
-        field, absl::StrCat("got \"", name.substr(0, 100), "\", need rigs/sha256-<64 hex digits>"));
-  }
-  return name.substr(sizeof(kPrefix) - 1);
+RigStore::RigStore(const RigConfig& config, double client_share, Log log)
+    : config_(config),
+      log_(std::move(log)),
+      places_(config.count, client_share, "max-rigs", "rigs", "rig"),
+      bytes_(config.stored_bytes, client_share, "max-stored-bytes", "bytes", "rig") {
+  if (!config.data_dir.empty()) files_.emplace(config.data_dir);
 }
 
-std::string RigName(const std::string& hex) {
-  return kPrefix + hex;
-}
-
-absl::StatusOr<std::unique_ptr<RigStore>> RigStore::Open(const RigConfig& config, Log log) {
-  std::unique_ptr<RigStore> store(new RigStore(config, std::move(log)));
-  if (!config.data_dir.empty()) {
-    store->folder_ = fs::path(config.data_dir) / "rigs";
-    SINEW_RETURN_IF_ERROR(MakeFolder(store->folder_));
-    store->ReadIndex();
-  }
+absl::StatusOr<std::unique_ptr<RigStore>> RigStore::Open(const RigConfig& config,
+                                                         double client_share, Log log) {
+  std::unique_ptr<RigStore> store(new RigStore(config, client_share, std::move(log)));
+  if (!store->files_) return store;
+  SINEW_ASSIGN_OR_RETURN(std::vector<RigFiles::Stored> rigs, store->files_->Open());
+  const absl::MutexLock lock(&store->mutex_);
+  for (RigFiles::Stored& rig : rigs) store->Add(std::move(rig));
+  store->log_->info("data-dir {}: {} rigs, {} bytes", config.data_dir, store->entries_.size(),
+                    store->stored_bytes());
   return store;
 }
 
-void RigStore::ReadIndex() {
-  const absl::MutexLock lock(&mutex_);
-  for (const FileFacts& file : ListFiles(folder_)) {
-    if (absl::EndsWith(file.name, ".tmp")) RemoveQuietly(folder_ / file.name);
-    if (!absl::StartsWith(file.name, kFilePrefix) || !absl::EndsWith(file.name, kFileSuffix)) {
-      continue;
-    }
-    const std::size_t start = sizeof(kFilePrefix) - 1;
-    const std::string hex =
-        file.name.substr(start, file.name.size() - start - (sizeof(kFileSuffix) - 1));
-    if (!IsHex(hex)) continue;
-    auto entry = std::make_shared<Entry>();
-    entry->size = file.bytes;
-    v1::RigSummary summary;
-    const auto text = ReadWholeFile(folder_ / (file.name + kSummarySuffix));
-    if (text.ok() && summary.ParseFromString(*text) && summary.name() == RigName(hex)) {
-      entry->listed = Shortened(std::move(summary));
-    }
-    stored_bytes_ += entry->size;
-    entries_.emplace(hex, std::move(entry));
-  }
-  log_->info("data-dir {}: {} rigs, {} bytes", folder_.string(), entries_.size(), stored_bytes_);
-}
-
-fs::path RigStore::PathOf(const std::string& hex) const {
-  return folder_ / absl::StrCat(kFilePrefix, hex, kFileSuffix);
-}
-
-fs::path RigStore::SummaryPathOf(const std::string& hex) const {
-  return PathOf(hex) += kSummarySuffix;
+void RigStore::Add(RigFiles::Stored stored) {
+  auto entry = std::make_shared<Entry>();
+  entry->key = std::move(stored.key);
+  entry->size = stored.bytes;
+  // Rigs that were stored under other limits stay. Whose share those without a tenant use is not
+  // known any more.
+  entry->place = places_.TakeBeyondLimit(entry->key.tenant, 1);
+  entry->room = bytes_.TakeBeyondLimit(entry->key.tenant, entry->size);
+  if (stored.summary) entry->listed = Shortened(*std::move(stored.summary));
+  entries_.emplace(entry->key.Text(), std::move(entry));
 }
 
 absl::StatusOr<std::shared_ptr<StoredRig>> RigStore::Parse(const std::string& hex,
@@ -105,42 +70,66 @@ absl::StatusOr<std::shared_ptr<StoredRig>> RigStore::Parse(const std::string& he
   return std::make_shared<StoredRig>(std::move(rig));
 }
 
-std::shared_ptr<RigStore::Entry> RigStore::Find(const std::string& hex) const {
+RigStore::EntryPointer RigStore::Find(const RigKey& key) const {
   const absl::MutexLock lock(&mutex_);
-  const auto found = entries_.find(hex);
+  const auto found = entries_.find(key.Text());
   return found == entries_.end() ? nullptr : found->second;
 }
 
-bool RigStore::Has(const std::string& hex) const {
-  return Find(hex) != nullptr;
+bool RigStore::Has(const RigKey& key) const {
+  return Find(key) != nullptr;
 }
 
-absl::StatusOr<std::string> RigStore::VerifiedBytes(const std::string& hex, const Entry& entry) {
-  if (entry.bytes != nullptr) return *entry.bytes;
-  absl::StatusOr<std::string> bytes = ReadWholeFile(PathOf(hex));
-  if (bytes.ok() && Sha256Hex(*bytes) == hex) return bytes;
-  // A read error may be temporary: keep the rig.
-  if (!bytes.ok() && !absl::IsNotFound(bytes.status())) return bytes;
-  if (bytes.ok()) {
-    std::error_code ignored;
-    fs::rename(PathOf(hex), PathOf(hex) += ".damaged", ignored);
-    log_->error("{}: the bytes no longer have this digest; moved aside", RigName(hex));
-  }
+void RigStore::Drop(Entry& entry) {
   const absl::MutexLock lock(&mutex_);
-  if (const auto found = entries_.find(hex);
-      found != entries_.end() && found->second.get() == &entry) {
-    stored_bytes_ -= found->second->size;
-    entries_.erase(found);
-  }
-  return absl::DataLossError(
-      absl::StrCat(RigName(hex), ": the stored bytes are damaged; upload the rig again"));
+  const std::string text = entry.key.Text();
+  const auto found = entries_.find(text);
+  if (found == entries_.end() || found->second.get() != &entry) return;
+  entry.place.reset();
+  entry.room.reset();
+  parsed_.Remove(text);
+  entries_.erase(found);
 }
 
-void RigStore::Parsed(const std::string& hex, Entry& entry,
-                      std::shared_ptr<const StoredRig> parsed) {
+absl::Status RigStore::ReadFailed(Entry& entry, const absl::Status& error) {
+  // A read error may be temporary: keep the rig.
+  if (!absl::IsDataLoss(error) && !absl::IsNotFound(error)) {
+    return StorageError(log_, RigName(entry.key.hex), error);
+  }
+  log_->error("{}: {}; moved aside", RigName(entry.key.hex), std::string(error.message()));
+  if (absl::IsDataLoss(error)) files_->SetAside(entry.key);
+  Drop(entry);
+  return Damaged(entry.key);
+}
+
+void RigStore::SetSums(Entry& entry, PieceSums sums) {
+  auto shared = std::make_shared<const PieceSums>(std::move(sums));
+  const absl::MutexLock lock(&mutex_);
+  entry.sums = std::move(shared);
+}
+
+absl::StatusOr<std::string> RigStore::VerifiedBytes(Entry& entry) {
+  if (entry.bytes != nullptr) return *entry.bytes;
+  absl::StatusOr<std::string> bytes = files_->Read(entry.key);
+  if (!bytes.ok()) return ReadFailed(entry, bytes.status());
+  SetSums(entry, SumsOf(*bytes));
+  return bytes;
+}
+
+absl::StatusOr<std::shared_ptr<const PieceSums>> RigStore::VerifiedSums(Entry& entry) {
+  const absl::MutexLock loading(&entry.loading);
+  if (Find(entry.key).get() != &entry) return UnknownRig(entry.key.hex);
+  absl::StatusOr<PieceSums> sums = files_->Verify(entry.key);
+  if (!sums.ok()) return ReadFailed(entry, sums.status());
+  SetSums(entry, *std::move(sums));
+  const absl::MutexLock lock(&mutex_);
+  return entry.sums;
+}
+
+void RigStore::Parsed(Entry& entry, std::shared_ptr<const StoredRig> parsed) {
   const absl::MutexLock lock(&mutex_);
   if (entry.listed == nullptr) entry.listed = Shortened(parsed->summary);
-  parsed_.Touch(hex, parsed->rig->bytes());
+  parsed_.Touch(entry.key.Text(), parsed->rig->bytes());
   entry.parsed = std::move(parsed);
   // A rig in use has owners besides its entry, so dropping it here would free no memory.
   const auto pinned = [&](const std::string& key) {
@@ -157,154 +146,173 @@ void RigStore::Parsed(const std::string& hex, Entry& entry,
   }
 }
 
-absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Get(const std::string& hex) {
-  const std::shared_ptr<Entry> entry = Find(hex);
-  if (entry == nullptr) return Unknown(hex);
+absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Get(const RigKey& key) {
+  const EntryPointer entry = Find(key);
+  if (entry == nullptr) return UnknownRig(key.hex);
   const absl::MutexLock loading(&entry->loading);
-  if (Find(hex) != entry) return Unknown(hex);  // deleted, or storing it failed
+  if (Find(key) != entry) return UnknownRig(key.hex);  // deleted, or storing it failed
   {
     const absl::MutexLock lock(&mutex_);
     if (entry->parsed != nullptr) {
-      parsed_.Touch(hex, entry->parsed->rig->bytes());
+      parsed_.Touch(key.Text(), entry->parsed->rig->bytes());
       return entry->parsed;
     }
   }
-  SINEW_ASSIGN_OR_RETURN(const std::string bytes, VerifiedBytes(hex, *entry));
-  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<StoredRig> parsed, Parse(hex, bytes));
+  SINEW_ASSIGN_OR_RETURN(const std::string bytes, VerifiedBytes(*entry));
+  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<StoredRig> parsed, Parse(key.hex, bytes));
   {
     const absl::MutexLock lock(&mutex_);
     if (entry->listed != nullptr) {
       *parsed->summary.mutable_create_time() = entry->listed->create_time();
     }
   }
-  Parsed(hex, *entry, parsed);
+  Parsed(*entry, parsed);
   return parsed;
 }
 
-absl::StatusOr<std::string> RigStore::Bytes(const std::string& hex) {
-  const std::shared_ptr<Entry> entry = Find(hex);
-  if (entry == nullptr) return Unknown(hex);
+absl::StatusOr<std::string> RigStore::Bytes(const RigKey& key) {
+  const EntryPointer entry = Find(key);
+  if (entry == nullptr) return UnknownRig(key.hex);
   const absl::MutexLock loading(&entry->loading);
-  if (Find(hex) != entry) return Unknown(hex);
-  return VerifiedBytes(hex, *entry);
+  if (Find(key) != entry) return UnknownRig(key.hex);
+  return VerifiedBytes(*entry);
 }
 
-absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Put(const std::string& hex,
+absl::Status RigStore::Reserve(const Caller& caller, Entry& entry) {
+  const auto take = [&](Quota& quota, std::uint64_t amount, Quota::Permit& permit) {
+    auto taken = quota.Take(caller.client(), amount);
+    if (!taken.ok()) return WithRetry(taken.status(), kFullRetry);
+    permit = *std::move(taken);
+    return absl::OkStatus();
+  };
+  SINEW_RETURN_IF_ERROR(take(places_, 1, entry.place));
+  return take(bytes_, entry.size, entry.room);
+}
+
+absl::Status RigStore::CheckRoom(const Caller& caller, std::uint64_t bytes) {
+  Entry entry;
+  entry.size = bytes;
+  return Reserve(caller, entry);
+}
+
+absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Put(const Caller& caller,
+                                                               const std::string& hex,
                                                                const std::string& bytes,
-                                                               const fs::path& path) {
-  if (Has(hex)) {
-    auto stored = Get(hex);
-    if (!absl::IsNotFound(stored.status())) return stored;  // otherwise it has just been deleted
+                                                               const std::filesystem::path& path) {
+  const RigKey key{caller.tenant, hex};
+  std::shared_ptr<StoredRig> parsed;
+  while (true) {
+    auto stored = Get(key);
+    if (!absl::IsNotFound(stored.status()) && !absl::IsDataLoss(stored.status())) return stored;
+    if (parsed == nullptr) {
+      SINEW_ASSIGN_OR_RETURN(parsed, Parse(hex, bytes));
+    }
+    auto entry = std::make_shared<Entry>();
+    entry->key = key;
+    entry->size = bytes.size();
+    SINEW_ASSIGN_OR_RETURN(const bool kept, Keep(entry, caller, bytes, path, parsed));
+    if (kept) break;
   }
-  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<StoredRig> parsed, Parse(hex, bytes));
-  SINEW_RETURN_IF_ERROR(Keep(hex, bytes, path, parsed));
   log_->info("{}: stored, {} bytes, {} vertices, {} joints", RigName(hex),
              parsed->summary.size_bytes(), parsed->rig->vertices(), parsed->rig->joints());
   return parsed;
 }
 
-absl::Status RigStore::Keep(const std::string& hex, const std::string& bytes, const fs::path& path,
-                            std::shared_ptr<const StoredRig> parsed) {
-  auto entry = std::make_shared<Entry>();
-  entry->size = bytes.size();
-  if (folder_.empty()) entry->bytes = std::make_shared<const std::string>(bytes);
+absl::StatusOr<bool> RigStore::Keep(const EntryPointer& entry, const Caller& caller,
+                                    const std::string& bytes, const std::filesystem::path& path,
+                                    const std::shared_ptr<const StoredRig>& parsed) {
+  if (!files_) entry->bytes = std::make_shared<const std::string>(bytes);
   const absl::MutexLock loading(&entry->loading);  // readers of the entry wait for its file
   {
     const absl::MutexLock lock(&mutex_);
-    if (entries_.find(hex) != entries_.end()) return absl::OkStatus();
-    if (entries_.size() >= config_.count) {
-      return WithRetry(LimitExceeded("rig", entries_.size() + 1, config_.count, "rigs", "max-rigs"),
-                       kFullRetry);
-    }
-    if (stored_bytes_ + entry->size > config_.stored_bytes) {
-      return WithRetry(LimitExceeded("rig", stored_bytes_ + entry->size, config_.stored_bytes,
-                                     "bytes", "max-stored-bytes"),
-                       kFullRetry);
-    }
-    // Reserve the bytes before writing, so that concurrent calls cannot exceed the limits.
-    stored_bytes_ += entry->size;
-    entries_.emplace(hex, entry);
+    if (entries_.contains(entry->key.Text())) return false;
+    // Before writing, so that concurrent calls cannot exceed the limits.
+    SINEW_RETURN_IF_ERROR(Reserve(caller, *entry));
+    entries_.emplace(entry->key.Text(), entry);
   }
-  absl::Status status;
-  if (!folder_.empty()) {
-    status = path.empty() ? WriteAtomically(PathOf(hex), bytes) : MoveDurably(path, PathOf(hex));
-    if (status.ok()) {
-      status = WriteAtomically(SummaryPathOf(hex), parsed->summary.SerializeAsString());
+  if (files_) {
+    const absl::Status status = files_->Write(entry->key, bytes, path, parsed->summary);
+    if (!status.ok()) {
+      Drop(*entry);
+      return StorageError(log_, RigName(entry->key.hex), status);
     }
+    SetSums(*entry, SumsOf(bytes));
   }
-  if (!status.ok()) {
-    const absl::MutexLock lock(&mutex_);
-    stored_bytes_ -= entry->size;
-    entries_.erase(hex);
-    return status;
-  }
-  Parsed(hex, *entry, std::move(parsed));
-  return absl::OkStatus();
+  Parsed(*entry, parsed);
+  return true;
 }
 
-absl::StatusOr<RigStore::Piece> RigStore::Read(const std::string& hex, std::uint64_t offset,
-                                               std::size_t count) const {
-  const std::shared_ptr<Entry> entry = Find(hex);
-  if (entry == nullptr) return Unknown(hex);
+absl::StatusOr<RigStore::Piece> RigStore::Read(const RigKey& key, std::uint64_t offset,
+                                               std::size_t count) {
+  const EntryPointer entry = Find(key);
+  if (entry == nullptr) return UnknownRig(key.hex);
   if (offset > entry->size) {
     return absl::OutOfRangeError(
         absl::StrCat("offset: got ", offset, ", the rig has ", entry->size, " bytes"));
   }
   if (entry->bytes != nullptr) return Piece{entry->bytes->substr(offset, count), entry->size};
-  SINEW_ASSIGN_OR_RETURN(std::string bytes, ReadPiece(PathOf(hex), offset, count));
-  return Piece{std::move(bytes), entry->size};
+  const std::size_t index = offset / kPieceBytes;
+  std::shared_ptr<const PieceSums> sums;
+  {
+    const absl::MutexLock lock(&mutex_);
+    sums = entry->sums;
+  }
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    // Without sums, or if the piece has changed, the whole file is verified.
+    if (sums == nullptr) {
+      SINEW_ASSIGN_OR_RETURN(sums, VerifiedSums(*entry));
+    }
+    if (offset == entry->size) return Piece{{}, entry->size};
+    const auto piece = files_->ReadPieceAt(key, index * kPieceBytes);
+    if (piece.ok() && index < sums->size() && PieceSum(*piece) == (*sums)[index]) {
+      return Piece{piece->substr(offset % kPieceBytes, count), entry->size};
+    }
+    sums.reset();
+  }
+  return Damaged(key);  // it changes while it is read
 }
 
-absl::Status RigStore::Delete(const std::string& hex) {
-  const std::shared_ptr<Entry> entry = Find(hex);
-  if (entry == nullptr) return Unknown(hex);
-  const fs::path aside = PathOf(hex) += ".deleted.tmp";  // removed at the next start at the latest
-  {
-    const absl::MutexLock loading(&entry->loading);  // its file may still be being written
-    const absl::MutexLock lock(&mutex_);
-    const auto found = entries_.find(hex);
-    if (found == entries_.end() || found->second != entry) return Unknown(hex);
-    stored_bytes_ -= entry->size;
-    parsed_.Remove(hex);
-    entries_.erase(found);
-    // Without the lock, a Put of the same rig could create new files with these names.
-    if (!folder_.empty()) {
-      RemoveQuietly(SummaryPathOf(hex));
-      std::error_code ignored;
-      fs::rename(PathOf(hex), aside, ignored);
-    }
+absl::Status RigStore::Delete(const RigKey& key) {
+  const EntryPointer entry = Find(key);
+  if (entry == nullptr) return UnknownRig(key.hex);
+  const absl::MutexLock loading(&entry->loading);  // its file may still be being written
+  if (Find(key) != entry) return UnknownRig(key.hex);
+  if (files_) {
+    // Listed until its file is gone: a Put of the same rig waits, then writes a new one.
+    const absl::Status status = files_->Remove(key);
+    if (!status.ok()) return StorageError(log_, RigName(key.hex), status);
   }
-  if (!folder_.empty()) RemoveQuietly(aside);
-  log_->info("{}: deleted", RigName(hex));
+  Drop(*entry);
+  log_->info("{}: deleted", RigName(key.hex));
   return absl::OkStatus();
 }
 
-std::vector<v1::RigSummary> RigStore::List(const std::string& after, std::size_t count,
-                                           bool& more) {
+std::vector<v1::RigSummary> RigStore::List(const std::string& tenant, const std::string& after,
+                                           std::size_t count, bool& more) {
   std::vector<v1::RigSummary> rigs;
   const absl::MutexLock lock(&mutex_);
-  auto it = entries_.upper_bound(after);
-  for (; it != entries_.end() && rigs.size() < count; ++it) {
+  const std::string prefix = RigKey{tenant, {}}.Text();
+  auto it = entries_.upper_bound(prefix + after);
+  const auto in_tenant = [&] {
+    mutex_.AssertHeld();
+    return it != entries_.end() && absl::StartsWith(it->first, prefix);
+  };
+  for (; in_tenant() && rigs.size() < count; ++it) {
     if (it->second->listed != nullptr) {
       rigs.push_back(*it->second->listed);
     } else {
       v1::RigSummary& summary = rigs.emplace_back();
-      summary.set_name(RigName(it->first));
+      summary.set_name(RigName(it->second->key.hex));
       summary.set_size_bytes(it->second->size);
     }
   }
-  more = it != entries_.end();
+  more = in_tenant();
   return rigs;
 }
 
 std::size_t RigStore::count() const {
   const absl::MutexLock lock(&mutex_);
   return entries_.size();
-}
-
-std::uint64_t RigStore::stored_bytes() const {
-  const absl::MutexLock lock(&mutex_);
-  return stored_bytes_;
 }
 
 }  // namespace sinew::server

@@ -1,9 +1,9 @@
-// rig_store.h - rigs by the SHA-256 of their bytes: stored verbatim, in memory or in a data folder,
-// and parsed on demand.
+// rig_store.h - rigs by tenant and the SHA-256 of their bytes: stored verbatim, in memory or in a
+// data folder, and parsed on demand.
 //
-// On disk a rig is `rigs/sha256-<hex>.sinewrig` with its summary in a second file. Bytes are
-// hashed again when read: a changed file is moved aside and reported, never used. Calls may block
-// on the disk and on parsing, so make them on the workers; all are thread-safe.
+// What is read from the disk is verified every time: a changed file is moved aside and reported,
+// never used. Calls may block on the disk and on parsing, so make them on the workers; all are
+// thread-safe.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -13,15 +13,20 @@
 #include <filesystem>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "core/rig/rig.h"
+#include "server/base/caller.h"
 #include "server/base/config.h"
 #include "server/base/log.h"
 #include "server/convert/rig.h"
 #include "server/store/lru.h"
+#include "server/store/rig_files.h"
+#include "server/store/rig_key.h"
+#include "server/threads/quota.h"
 #include "sinew/v1/rig_service.pb.h"
 
 namespace sinew::server {
@@ -29,76 +34,92 @@ namespace sinew::server {
 // A parsed rig and its GetRig reply.
 using StoredRig = ConvertedRig;
 
-// "rigs/sha256-<hex>" to the hex digits. kInvalidArgument names `field`.
-absl::StatusOr<std::string> ParseRigName(const std::string& field, const std::string& name);
-std::string RigName(const std::string& hex);
-
 class RigStore {
  public:
-  // Reads the index of data_dir. kFailedPrecondition: the folder cannot be used.
-  static absl::StatusOr<std::unique_ptr<RigStore>> Open(const RigConfig& config, Log log);
+  // Reads the index of data_dir. client_share: see Quota. kFailedPrecondition: the folder cannot be
+  // used.
+  static absl::StatusOr<std::unique_ptr<RigStore>> Open(const RigConfig& config,
+                                                        double client_share, Log log);
 
   // Whether the bytes of this digest are stored.
-  bool Has(const std::string& hex) const;
+  bool Has(const RigKey& key) const;
   // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or missing, and the rig was
   // removed; kInternal: temporary read error.
-  absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const std::string& hex);
-  // All bytes of the rig, hashed again. Errors as Get.
-  absl::StatusOr<std::string> Bytes(const std::string& hex);
+  absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const RigKey& key);
+  // All bytes of the rig, verified. Errors as Get.
+  absl::StatusOr<std::string> Bytes(const RigKey& key);
 
-  // Stores bytes whose SHA-256 is `hex`. `path`: a file that already holds them and may be moved,
-  // or empty. kInvalidArgument, kResourceExhausted: as ConvertRig, or the store is full.
-  absl::StatusOr<std::shared_ptr<const StoredRig>> Put(const std::string& hex,
+  // Whether a rig of this size could be stored now. kResourceExhausted: a limit or the client's
+  // share of it.
+  absl::Status CheckRoom(const Caller& caller, std::uint64_t bytes);
+  // Stores bytes whose SHA-256 is `hex` for the caller's tenant. `path`: a file that already holds
+  // them and may be moved, or empty. kInvalidArgument, kResourceExhausted: as ConvertRig, or
+  // as CheckRoom, or the disk is full; kInternal: the disk.
+  absl::StatusOr<std::shared_ptr<const StoredRig>> Put(const Caller& caller, const std::string& hex,
                                                        const std::string& bytes,
                                                        const std::filesystem::path& path);
 
-  // Up to `count` bytes from `offset`, as uploaded, and the rig's size. kOutOfRange: offset is
-  // beyond the end.
+  // Up to `count` bytes from `offset`, as uploaded and verified, and the rig's size. kOutOfRange:
+  // offset is beyond the end; others as Get.
   struct Piece {
     std::string bytes;
     std::uint64_t size;
   };
-  absl::StatusOr<Piece> Read(const std::string& hex, std::uint64_t offset, std::size_t count) const;
+  absl::StatusOr<Piece> Read(const RigKey& key, std::uint64_t offset, std::size_t count);
 
-  // kNotFound. Sessions that use the rig continue.
-  absl::Status Delete(const std::string& hex);
+  // Durable on return. Sessions that use the rig continue. kNotFound; kInternal: the rig could not
+  // be removed and is still there.
+  absl::Status Delete(const RigKey& key);
 
-  // Summaries without joints and controls, sorted by name, after `after`; `more`: whether any are
-  // left.
-  std::vector<v1::RigSummary> List(const std::string& after, std::size_t count, bool& more);
+  // The tenant's summaries without joints and controls, sorted by name, after the rig of `after`,
+  // hex digits or empty; `more`: whether any are left.
+  std::vector<v1::RigSummary> List(const std::string& tenant, const std::string& after,
+                                   std::size_t count, bool& more);
 
-  std::size_t count() const;
-  std::uint64_t stored_bytes() const;
-  const std::filesystem::path& folder() const { return folder_; }  // empty = memory only
+  std::size_t count() const;  // of all tenants, like stored_bytes
+  std::uint64_t stored_bytes() const { return bytes_.count(); }
 
  private:
   struct Entry {
-    absl::Mutex loading;                       // one parse at a time
-    std::shared_ptr<const std::string> bytes;  // memory only
+    RigKey key;
     std::uint64_t size = 0;
-    // May be null; guarded by the store's mutex.
+    Quota::Permit place, room;
+    std::shared_ptr<const std::string> bytes;  // memory only
+
+    absl::Mutex loading;  // held to read or change the files
+    // The others are guarded by the store's mutex and may be null.
+    std::shared_ptr<const PieceSums> sums;  // once the file has been verified
     std::shared_ptr<const StoredRig> parsed;
     std::shared_ptr<const v1::RigSummary> listed;  // without joints and controls
   };
+  using EntryPointer = std::shared_ptr<Entry>;
 
-  RigStore(const RigConfig& config, Log log) : config_(config), log_(std::move(log)) {}
-  void ReadIndex();
-  std::filesystem::path PathOf(const std::string& hex) const;
-  std::filesystem::path SummaryPathOf(const std::string& hex) const;
-  std::shared_ptr<Entry> Find(const std::string& hex) const;
+  RigStore(const RigConfig& config, double client_share, Log log);
+  void Add(RigFiles::Stored stored) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  EntryPointer Find(const RigKey& key) const;
   absl::StatusOr<std::shared_ptr<StoredRig>> Parse(const std::string& hex,
                                                    const std::string& bytes) const;
-  absl::StatusOr<std::string> VerifiedBytes(const std::string& hex, const Entry& entry);
-  absl::Status Keep(const std::string& hex, const std::string& bytes,
-                    const std::filesystem::path& path, std::shared_ptr<const StoredRig> parsed);
-  void Parsed(const std::string& hex, Entry& entry, std::shared_ptr<const StoredRig> parsed);
+  absl::Status Reserve(const Caller& caller, Entry& entry);
+  // False: another call has stored the rig meanwhile.
+  absl::StatusOr<bool> Keep(const EntryPointer& entry, const Caller& caller,
+                            const std::string& bytes, const std::filesystem::path& path,
+                            const std::shared_ptr<const StoredRig>& parsed);
+  void Parsed(Entry& entry, std::shared_ptr<const StoredRig> parsed);
+  void Drop(Entry& entry);
+  // The error of reading the entry's file; drops the rig if it is damaged or missing.
+  absl::Status ReadFailed(Entry& entry, const absl::Status& error)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(entry.loading);
+  absl::StatusOr<std::string> VerifiedBytes(Entry& entry)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(entry.loading);
+  absl::StatusOr<std::shared_ptr<const PieceSums>> VerifiedSums(Entry& entry);
+  void SetSums(Entry& entry, PieceSums sums);
 
   const RigConfig config_;
   const Log log_;
-  std::filesystem::path folder_;
+  std::optional<RigFiles> files_;  // none: memory only
+  Quota places_, bytes_;           // held by entries
   mutable absl::Mutex mutex_;
-  std::map<std::string, std::shared_ptr<Entry>> entries_ ABSL_GUARDED_BY(mutex_);
-  std::uint64_t stored_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::map<std::string, EntryPointer> entries_ ABSL_GUARDED_BY(mutex_);  // by RigKey::Text
   LruOrder parsed_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -19,9 +19,14 @@ std::string SharedKey(const std::string& rig, const std::string& determinism_dig
   return absl::StrCat(rig, " ", determinism_digest);
 }
 
+bool IsOver(const SessionTable::Lease& lease, SessionTable::Time now) {
+  const Session& session = *lease.session;
+  return lease.expires <= now && session.calls.load() == 0 && !session.used.load();
+}
+
 absl::Status Unknown(const std::string& name) {
-  return absl::NotFoundError(
-      absl::StrCat("session: no ", name.substr(0, 100), " on this server, or its lease is over"));
+  return absl::NotFoundError(absl::StrCat("session: no ", absl::CHexEscape(name.substr(0, 100)),
+                                          " on this server, or its lease is over"));
 }
 
 bool SameSource(const v1::SessionSource& a, const v1::SessionSource& b) {
@@ -37,111 +42,126 @@ std::string RandomSessionName() {
   return absl::StrCat("sessions/", absl::BytesToHexString(raw));
 }
 
-absl::StatusOr<SessionTable::Lease> SessionTable::Add(std::shared_ptr<Session> session,
+std::shared_ptr<Session> UseSession(const std::shared_ptr<Session>& session) {
+  ++session->calls;
+  return {session.get(), [session](Session*) {
+            session->used.store(true);
+            --session->calls;
+          }};
+}
+
+absl::StatusOr<SessionTable::Lease> SessionTable::Add(const Caller& caller,
+                                                      std::shared_ptr<Session> session,
                                                       Duration ttl, Time now) {
   Dropped dropped;
   const absl::MutexLock lock(&mutex_);
-  const std::string shared_key = SharedKey(session->source.rig(), session->determinism_digest);
+  session->tenant = caller.tenant;
+  const Key request{caller.tenant, session->request_id};
+  const Key shared{caller.tenant, SharedKey(session->source.rig(), session->determinism_digest)};
   // Of two concurrent requests the first one adds the session.
-  if (const Lease* first = Listed(requests_, session->request_id, now, dropped)) {
+  if (const Lease* first = Listed(requests_, request, now, dropped)) {
     if (SameSource(first->session->source, session->source)) return *first;
     return absl::AlreadyExistsError("request_id was already used with a different recipe");
   }
   if (session->shared) {
-    if (const Lease* first = Listed(shared_, shared_key, now, dropped)) return *first;
+    if (const Lease* first = Listed(shared_, shared, now, dropped)) return *first;
   }
-  if (sessions_.size() >= config_.count) {
-    return WithRetry(
-        LimitExceeded("session", sessions_.size() + 1, config_.count, "sessions", "max-sessions"),
-        absl::Seconds(10));
-  }
-  if (!session->request_id.empty()) requests_[session->request_id] = session->name;
-  if (session->shared) shared_[shared_key] = session->name;
+  absl::StatusOr<Quota::Permit> place = places_.Take(caller.client());
+  if (!place.ok()) return WithRetry(place.status(), absl::Seconds(10));
+  if (!session->request_id.empty()) requests_[request] = session->name;
+  if (session->shared) shared_[shared] = session->name;
   const Lease lease{std::move(session), ttl, now + ttl};
-  sessions_.emplace(lease.session->name, lease);
+  rows_.emplace(Key{caller.tenant, lease.session->name}, Row{lease, *std::move(place)});
   return lease;
 }
 
-absl::StatusOr<std::shared_ptr<Session>> SessionTable::FindRequest(const std::string& request_id,
+absl::StatusOr<std::shared_ptr<Session>> SessionTable::FindRequest(const std::string& tenant,
+                                                                   const std::string& request_id,
                                                                    const v1::SessionSource& source,
                                                                    Time now) {
   Dropped dropped;
   const absl::MutexLock lock(&mutex_);
-  const Lease* lease = Listed(requests_, request_id, now, dropped);
+  const Lease* lease = Listed(requests_, {tenant, request_id}, now, dropped);
   if (lease == nullptr) return std::shared_ptr<Session>();
   if (SameSource(lease->session->source, source)) return lease->session;
   return absl::AlreadyExistsError("request_id was already used with a different recipe");
 }
 
-std::shared_ptr<Session> SessionTable::FindShared(const std::string& rig,
+std::shared_ptr<Session> SessionTable::FindShared(const std::string& tenant, const std::string& rig,
                                                   const std::string& determinism_digest, Time now) {
   Dropped dropped;
   const absl::MutexLock lock(&mutex_);
-  Lease* lease = Listed(shared_, SharedKey(rig, determinism_digest), now, dropped);
+  Lease* lease = Listed(shared_, {tenant, SharedKey(rig, determinism_digest)}, now, dropped);
   if (lease == nullptr) return nullptr;
   // After a failed bind the next request tries again.
   if (lease->session->bound->snapshot().state == BoundDeformer::State::kFailed) {
-    Erase(sessions_.find(lease->session->name), dropped);
+    Erase(rows_.find({tenant, lease->session->name}), dropped);
     return nullptr;
   }
   lease->expires = now + lease->ttl;
-  return lease->session;
+  return UseSession(lease->session);
 }
 
-SessionTable::Lease* SessionTable::Listed(const Names& names, const std::string& key, Time now,
+SessionTable::Lease* SessionTable::Listed(const Names& names, const Key& key, Time now,
                                           Dropped& dropped) {
   const auto name = names.find(key);
   if (name == names.end()) return nullptr;
-  const auto found = sessions_.find(name->second);
-  if (found->second.expires > now) return &found->second;
+  const auto found = rows_.find({key.first, name->second});
+  if (!IsOver(found->second.lease, now)) return &found->second.lease;
   Erase(found, dropped);
   return nullptr;
 }
 
-absl::StatusOr<SessionTable::Sessions::iterator> SessionTable::Find(const std::string& name,
-                                                                    Time now) {
-  const auto found = sessions_.find(name);
-  if (found == sessions_.end() || found->second.expires <= now) return Unknown(name);
-  return found;
+SessionTable::Row* SessionTable::Find(const Key& key, Time now) {
+  const auto found = rows_.find(key);
+  return found == rows_.end() || IsOver(found->second.lease, now) ? nullptr : &found->second;
 }
 
-absl::StatusOr<SessionTable::Lease> SessionTable::Get(const std::string& name, Time now) const {
+absl::StatusOr<SessionTable::Lease> SessionTable::Get(const std::string& tenant,
+                                                      const std::string& name, Time now) {
   const absl::MutexLock lock(&mutex_);
-  const auto found = sessions_.find(name);
-  if (found == sessions_.end() || found->second.expires <= now) return Unknown(name);
-  return found->second;
+  const Row* const row = Find({tenant, name}, now);
+  if (row == nullptr) return Unknown(name);
+  return row->lease;
 }
 
-absl::StatusOr<std::shared_ptr<Session>> SessionTable::Use(const std::string& name, Time now) {
+absl::StatusOr<std::shared_ptr<Session>> SessionTable::Use(const std::string& tenant,
+                                                           const std::string& name, Time now) {
   const absl::MutexLock lock(&mutex_);
-  SINEW_ASSIGN_OR_RETURN(const auto found, Find(name, now));
-  found->second.expires = now + found->second.ttl;
-  return found->second.session;
+  Row* const row = Find({tenant, name}, now);
+  if (row == nullptr) return Unknown(name);
+  row->lease.expires = now + row->lease.ttl;
+  return UseSession(row->lease.session);
 }
 
-absl::StatusOr<SessionTable::Lease> SessionTable::Renew(const std::string& name, Duration ttl,
+absl::StatusOr<SessionTable::Lease> SessionTable::Renew(const std::string& tenant,
+                                                        const std::string& name, Duration ttl,
                                                         Time now) {
   const absl::MutexLock lock(&mutex_);
-  SINEW_ASSIGN_OR_RETURN(const auto found, Find(name, now));
-  if (ttl.count() > 0) found->second.ttl = ttl;
-  found->second.expires = now + found->second.ttl;
-  return found->second;
+  Row* const row = Find({tenant, name}, now);
+  if (row == nullptr) return Unknown(name);
+  if (ttl.count() > 0) row->lease.ttl = ttl;
+  row->lease.expires = now + row->lease.ttl;
+  return row->lease;
 }
 
-void SessionTable::Erase(Sessions::iterator it, Dropped& dropped) {
-  const std::shared_ptr<Session> session = it->second.session;
+void SessionTable::Erase(Rows::iterator it, Dropped& dropped) {
+  const std::shared_ptr<Session> session = it->second.lease.session;
+  const std::string& tenant = session->tenant;
   session->ended.store(true);
-  if (!session->request_id.empty()) requests_.erase(session->request_id);
-  if (session->shared) shared_.erase(SharedKey(session->source.rig(), session->determinism_digest));
-  sessions_.erase(it);
+  if (!session->request_id.empty()) requests_.erase({tenant, session->request_id});
+  if (session->shared) {
+    shared_.erase({tenant, SharedKey(session->source.rig(), session->determinism_digest)});
+  }
+  rows_.erase(it);
   dropped.push_back(session);  // freed by the caller after unlocking
 }
 
-absl::Status SessionTable::Delete(const std::string& name) {
+absl::Status SessionTable::Delete(const std::string& tenant, const std::string& name) {
   Dropped dropped;
   const absl::MutexLock lock(&mutex_);
-  const auto found = sessions_.find(name);
-  if (found == sessions_.end()) return Unknown(name);
+  const auto found = rows_.find({tenant, name});
+  if (found == rows_.end()) return Unknown(name);
   Erase(found, dropped);
   return absl::OkStatus();
 }
@@ -149,36 +169,47 @@ absl::Status SessionTable::Delete(const std::string& name) {
 std::size_t SessionTable::Expire(Time now) {
   Dropped dropped;
   const absl::MutexLock lock(&mutex_);
-  for (auto it = sessions_.begin(); it != sessions_.end();) {
+  for (auto it = rows_.begin(); it != rows_.end();) {
     const auto next = std::next(it);
-    if (it->second.expires <= now) Erase(it, dropped);
+    Lease& lease = it->second.lease;
+    const bool used = lease.session->calls.load() > 0 || lease.session->used.exchange(false);
+    if (used) {
+      lease.expires = now + lease.ttl;
+    } else if (lease.expires <= now) {
+      Erase(it, dropped);
+    }
     it = next;
   }
   return dropped.size();
 }
 
-std::vector<SessionTable::Lease> SessionTable::List(const std::string& after, std::size_t count,
+std::vector<SessionTable::Lease> SessionTable::List(const std::string& tenant,
+                                                    const std::string& after, std::size_t count,
                                                     bool& more) const {
   std::vector<Lease> leases;
   const absl::MutexLock lock(&mutex_);
-  auto it = sessions_.upper_bound(after);
-  for (; it != sessions_.end() && leases.size() < count; ++it) leases.push_back(it->second);
-  more = it != sessions_.end();
+  auto it = rows_.upper_bound({tenant, after});
+  const auto in_tenant = [&] {
+    mutex_.AssertReaderHeld();
+    return it != rows_.end() && it->first.first == tenant;
+  };
+  for (; in_tenant() && leases.size() < count; ++it) leases.push_back(it->second.lease);
+  more = in_tenant();
   return leases;
 }
 
 void SessionTable::Clear() {
-  Sessions dropped;
+  Rows dropped;
   const absl::MutexLock lock(&mutex_);
-  for (auto& [name, lease] : sessions_) lease.session->ended.store(true);
-  dropped.swap(sessions_);
+  for (auto& [name, row] : rows_) row.lease.session->ended.store(true);
+  dropped.swap(rows_);
   requests_.clear();
   shared_.clear();
 }
 
 std::size_t SessionTable::count() const {
   const absl::MutexLock lock(&mutex_);
-  return sessions_.size();
+  return rows_.size();
 }
 
 }  // namespace sinew::server

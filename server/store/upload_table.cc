@@ -3,7 +3,12 @@
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_split.h>
+#include <absl/strings/strip.h>
 
+#include <algorithm>
+#include <atomic>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,6 +16,7 @@
 #include "core/base/status.h"
 #include "server/base/files.h"
 #include "server/base/status.h"
+#include "server/store/storage_error.h"
 
 namespace sinew::server {
 namespace {
@@ -18,41 +24,73 @@ namespace {
 constexpr char kSuffix[] = ".part";
 // An upload touched within this time is not dropped in favour of another one.
 constexpr std::chrono::seconds kIdle{10};
+constexpr absl::Duration kFullRetry = absl::Seconds(10);
 
-std::string KeyOf(const v1::UploadHeader& header) {
-  return absl::StrCat(header.sha256(), "-", header.size_bytes());
+// "<hex>-<size>-<digest of the sender>": also the name of its file.
+std::string KeyOf(const Caller& caller, const v1::UploadHeader& header) {
+  const std::string sender = caller.principal.empty()
+                                 ? absl::StrCat(caller.tenant, "\npeer ", caller.peer)
+                                 : absl::StrCat(caller.tenant, "\nprincipal ", caller.principal);
+  return absl::StrCat(header.sha256(), "-", header.size_bytes(), "-", Sha256Hex(sender));
+}
+
+// The size in a key, or nothing if the text is not one.
+std::optional<std::uint64_t> SizeIn(const std::string& key) {
+  const std::vector<std::string> parts = absl::StrSplit(key, '-');
+  std::uint64_t size = 0;
+  if (parts.size() != 3 || !IsDigest(parts[0]) || !IsDigest(parts[2]) ||
+      !absl::SimpleAtoi(parts[1], &size)) {
+    return std::nullopt;
+  }
+  return size;
 }
 
 }  // namespace
 
+UploadTable::Sender UploadTable::NewSender(const Caller& caller) {
+  static std::atomic<std::uint64_t> calls{0};
+  return {.caller = caller, .call = ++calls};
+}
+
+UploadTable::UploadTable(const RigConfig& config, double client_share, RigStore& rigs, Log log)
+    : config_(config),
+      rigs_(rigs),
+      log_(std::move(log)),
+      places_(config.uploads, client_share, "max-uploads", "uploads", "header"),
+      room_(config.upload_bytes, client_share, "max-upload-bytes", "bytes", "header.size_bytes") {}
+
 absl::StatusOr<std::unique_ptr<UploadTable>> UploadTable::Open(const RigConfig& config,
-                                                               RigStore& rigs) {
-  std::unique_ptr<UploadTable> table(new UploadTable(config, rigs));
+                                                               double client_share, RigStore& rigs,
+                                                               Log log, Time now) {
+  std::unique_ptr<UploadTable> table(new UploadTable(config, client_share, rigs, std::move(log)));
   if (!config.data_dir.empty()) {
     table->folder_ = std::filesystem::path(config.data_dir) / "uploads";
     SINEW_RETURN_IF_ERROR(MakeFolder(table->folder_));
-    table->ReadFolder();
+    table->ReadFolder(now);
   }
   return table;
 }
 
-void UploadTable::ReadFolder() {
+void UploadTable::ReadFolder(Time now) {
   const absl::MutexLock lock(&mutex_);
   for (const FileFacts& file : ListFiles(folder_)) {
-    if (!absl::EndsWith(file.name, kSuffix)) continue;
+    std::string key = file.name;
+    if (!absl::EndsWith(key, kSuffix)) continue;
+    key.resize(key.size() - (sizeof(kSuffix) - 1));
+    const std::optional<std::uint64_t> size = SizeIn(key);
+    if (!size) continue;
     auto upload = std::make_shared<Upload>();
     upload->path = folder_ / file.name;
     upload->held = file.bytes;
-    upload->touched = file.modified;
-    bytes_ += upload->held;
-    uploads_.emplace(file.name.substr(0, file.name.size() - (sizeof(kSuffix) - 1)),
-                     std::move(upload));
+    upload->touched = now;
+    upload->place = places_.TakeBeyondLimit({}, 1);
+    upload->room = room_.TakeBeyondLimit({}, *size);
+    uploads_.emplace(std::move(key), std::move(upload));
   }
 }
 
 absl::Status UploadTable::CheckHeader(const v1::UploadHeader& header) const {
-  const auto hex = ParseRigName("header.sha256", RigName(header.sha256()));
-  if (!hex.ok()) {
+  if (!IsDigest(header.sha256())) {
     return InvalidField("header.sha256", absl::StrCat("got ", header.sha256().size(),
                                                       " characters, need 64 lower-case hex "
                                                       "digits"));
@@ -62,78 +100,94 @@ absl::Status UploadTable::CheckHeader(const v1::UploadHeader& header) const {
                     "max-rig-bytes");
 }
 
-absl::StatusOr<UploadTable::Progress> UploadTable::Query(const v1::UploadHeader& header) {
+absl::StatusOr<UploadTable::Progress> UploadTable::Query(const Caller& caller,
+                                                         const v1::UploadHeader& header) {
   SINEW_RETURN_IF_ERROR(CheckHeader(header));
-  if (rigs_.Has(header.sha256())) {
-    SINEW_ASSIGN_OR_RETURN(auto rig, rigs_.Get(header.sha256()));
-    return Progress{header.size_bytes(), std::move(rig)};
-  }
+  auto rig = rigs_.Get({caller.tenant, header.sha256()});
+  if (rig.ok()) return Progress{header.size_bytes(), *std::move(rig)};
+  // A damaged rig has just been removed: this upload replaces it.
+  if (!absl::IsNotFound(rig.status()) && !absl::IsDataLoss(rig.status())) return rig.status();
+  SINEW_RETURN_IF_ERROR(rigs_.CheckRoom(caller, header.size_bytes()));
   const absl::MutexLock lock(&mutex_);
-  const auto found = uploads_.find(KeyOf(header));
+  const auto found = uploads_.find(KeyOf(caller, header));
   return Progress{found == uploads_.end() ? 0 : found->second->held, nullptr};
 }
 
 absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
-    const v1::UploadHeader& header, std::uint64_t more, Time now) {
+    const Caller& caller, const v1::UploadHeader& header, Time now) {
+  const std::string key = KeyOf(caller, header);
   const absl::MutexLock lock(&mutex_);
-  const std::string key = KeyOf(header);
   auto found = uploads_.find(key);
-  const auto too_large = [&] {
-    mutex_.AssertHeld();
-    return more > 0 && bytes_ + more > config_.upload_bytes;
-  };
-  const auto too_many = [&] {
-    mutex_.AssertHeld();
-    return found == uploads_.end() && uploads_.size() >= config_.uploads;
-  };
-  while ((too_large() || too_many()) && EvictOldest(key, now)) {
-  }
-  if (too_large()) {
-    return WithRetry(
-        LimitExceeded("data", bytes_ + more, config_.upload_bytes, "bytes", "max-upload-bytes"),
-        absl::Seconds(10));
-  }
   if (found == uploads_.end()) {
-    if (too_many()) {
-      return WithRetry(
-          LimitExceeded("header", uploads_.size() + 1, config_.uploads, "uploads", "max-uploads"),
-          absl::Seconds(10));
-    }
     auto upload = std::make_shared<Upload>();
+    upload->client = caller.client();
     if (!folder_.empty()) upload->path = folder_ / (key + kSuffix);
+    SINEW_RETURN_IF_ERROR(Reserve(*upload, header.size_bytes(), now));
     found = uploads_.emplace(key, std::move(upload)).first;
   }
   found->second->touched = now;
-  bytes_ += more;
   return found->second;
 }
 
-bool UploadTable::EvictOldest(const std::string& but, Time now) {
-  auto oldest = uploads_.end();
-  for (auto it = uploads_.begin(); it != uploads_.end(); ++it) {
-    if (it->first == but || now - it->second->touched < kIdle) continue;
-    if (oldest == uploads_.end() || it->second->touched < oldest->second->touched) oldest = it;
+absl::Status UploadTable::Reserve(Upload& upload, std::uint64_t bytes, Time now) {
+  const bool has_others = std::ranges::any_of(
+      uploads_, [&](const auto& entry) { return entry.second->client == upload.client; });
+  while (true) {
+    absl::StatusOr<Quota::Permit> place = places_.Take(upload.client);
+    absl::StatusOr<Quota::Permit> room = room_.Take(upload.client, bytes);
+    if (place.ok() && room.ok()) {
+      upload.place = *std::move(place);
+      upload.room = *std::move(room);
+      return absl::OkStatus();
+    }
+    if (EvictOldest(has_others ? &upload.client : nullptr, now)) continue;
+    return WithRetry(place.ok() ? room.status() : place.status(), kFullRetry);
   }
-  if (oldest == uploads_.end()) return false;
-  const std::shared_ptr<Upload> upload = oldest->second;
+}
+
+bool UploadTable::EvictOldest(const std::string* client, Time now) {
+  std::vector<Uploads::iterator> idle;
+  for (auto it = uploads_.begin(); it != uploads_.end(); ++it) {
+    if (now - it->second->touched < kIdle) continue;
+    if (client == nullptr || it->second->client == *client) idle.push_back(it);
+  }
+  std::ranges::sort(idle, {}, [](const auto& it) { return it->second->touched; });
+  return std::ranges::any_of(idle, [&](const auto& it) {
+    mutex_.AssertHeld();
+    return TryDrop(it);
+  });
+}
+
+bool UploadTable::TryDrop(Uploads::iterator it) {
+  const std::shared_ptr<Upload> upload = it->second;
   // Other functions lock `writing` before the table's mutex, so waiting for it here could deadlock.
   if (!upload->writing.TryLock()) return false;
   upload->over = true;
-  Drop(oldest);
+  upload->place.reset();
+  upload->room.reset();
+  if (!upload->path.empty()) RemoveQuietly(upload->path);
+  uploads_.erase(it);
   upload->writing.Unlock();
   return true;
 }
 
-absl::Status UploadTable::Write(Upload& upload, std::string_view data) {
-  if (!upload.path.empty()) return AppendAt(upload.path, upload.held, data);
-  upload.bytes.append(data);
+absl::Status UploadTable::Write(Upload& upload, const Sender& sender, std::string_view data) {
+  if (upload.path.empty()) {
+    upload.bytes.append(data);
+  } else if (const absl::Status status = AppendAt(upload.path, upload.held, data); !status.ok()) {
+    return StorageError(log_, "data", status);
+  }
+  upload.only_call = upload.held == 0 || upload.only_call == sender.call ? sender.call : 0;
+  const absl::MutexLock lock(&mutex_);
+  upload.held += data.size();
   return absl::OkStatus();
 }
 
-absl::StatusOr<UploadTable::Progress> UploadTable::Append(const v1::UploadHeader& header,
+absl::StatusOr<UploadTable::Progress> UploadTable::Append(const Sender& sender,
+                                                          const v1::UploadHeader& header,
                                                           std::uint64_t offset,
                                                           std::string_view data, Time now) {
-  SINEW_ASSIGN_OR_RETURN(Progress progress, Query(header));
+  SINEW_ASSIGN_OR_RETURN(Progress progress, Query(sender.caller, header));
   // An upload whose last byte arrived just before the server was killed only needs to be finished.
   const bool complete = progress.committed >= header.size_bytes();
   if (progress.rig != nullptr || (data.empty() && !complete)) return progress;
@@ -142,72 +196,61 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Append(const v1::UploadHeader
                                               offset + data.size(), ", the rig has ",
                                               header.size_bytes()));
   }
-  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<Upload> upload, FindOrAdd(header, data.size(), now));
+  SINEW_ASSIGN_OR_RETURN(const std::shared_ptr<Upload> upload,
+                         FindOrAdd(sender.caller, header, now));
   const absl::MutexLock writing(&upload->writing);
-  std::uint64_t added = 0;
-  absl::Status status;
   if (upload->over) {
-    status = absl::UnavailableError("data: another sender ended this upload; try again");
-  } else if (offset > upload->held) {
-    status = absl::OutOfRangeError(
+    return absl::UnavailableError("data: another sender ended this upload; try again");
+  }
+  if (offset > upload->held) {
+    return absl::OutOfRangeError(
         absl::StrCat("offset: got ", offset, ", the server holds ", upload->held, " bytes"));
-  } else if (offset + data.size() > upload->held) {
-    const std::string_view fresh = data.substr(upload->held - offset);
-    status = Write(*upload, fresh);
-    if (status.ok()) added = fresh.size();
   }
-  {
-    const absl::MutexLock lock(&mutex_);
-    upload->held += added;
-    bytes_ -= data.size() - added;
+  if (offset + data.size() > upload->held) {
+    SINEW_RETURN_IF_ERROR(Write(*upload, sender, data.substr(upload->held - offset)));
   }
-  if (!status.ok()) return status;
   if (upload->held < header.size_bytes()) return Progress{upload->held, nullptr};
-  absl::StatusOr<Progress> finished = Finish(header, *upload);
+  absl::StatusOr<Progress> finished = Finish(sender, header, *upload);
   upload->over = true;
-  Forget(KeyOf(header));
+  Forget(KeyOf(sender.caller, header));
   return finished;
 }
 
-absl::StatusOr<UploadTable::Progress> UploadTable::Finish(const v1::UploadHeader& header,
+absl::StatusOr<UploadTable::Progress> UploadTable::Finish(const Sender& sender,
+                                                          const v1::UploadHeader& header,
                                                           Upload& upload) {
   std::string bytes = std::move(upload.bytes);
   if (!upload.path.empty()) {
-    SINEW_ASSIGN_OR_RETURN(bytes, ReadWholeFile(upload.path));
+    auto read = ReadWholeFile(upload.path);
+    if (!read.ok()) return StorageError(log_, "data", read.status());
+    bytes = *std::move(read);
   }
   if (const std::string got = Sha256Hex(bytes); got != header.sha256()) {
-    return absl::DataLossError(
-        absl::StrCat("header.sha256: got bytes with ", got, ", need ", header.sha256()));
+    const std::string what =
+        absl::StrCat("header.sha256: got bytes with ", got, ", need ", header.sha256());
+    if (upload.only_call == sender.call) return absl::DataLossError(what);
+    return absl::AbortedError(
+        absl::StrCat(what, "; an earlier call sent some of them: upload the rig from its start"));
   }
-  SINEW_ASSIGN_OR_RETURN(auto rig, rigs_.Put(header.sha256(), bytes, upload.path));
+  SINEW_ASSIGN_OR_RETURN(auto rig, rigs_.Put(sender.caller, header.sha256(), bytes, upload.path));
   return Progress{header.size_bytes(), std::move(rig)};
 }
 
 void UploadTable::Forget(const std::string& key) {
   const absl::MutexLock lock(&mutex_);
   const auto found = uploads_.find(key);
-  if (found != uploads_.end()) Drop(found);
-}
-
-void UploadTable::Drop(Uploads::iterator it) {
-  bytes_ -= it->second->held;
-  if (!it->second->path.empty()) RemoveQuietly(it->second->path);
-  uploads_.erase(it);
+  if (found == uploads_.end()) return;
+  if (!found->second->path.empty()) RemoveQuietly(found->second->path);
+  uploads_.erase(found);
 }
 
 void UploadTable::Expire(Time now) {
   const auto limit = std::chrono::duration<double>(config_.upload_seconds);
-  std::vector<std::pair<std::string, std::shared_ptr<Upload>>> old;
-  {
-    const absl::MutexLock lock(&mutex_);
-    for (const auto& entry : uploads_) {
-      if (now - entry.second->touched > limit) old.push_back(entry);
-    }
-  }
-  for (const auto& [key, upload] : old) {
-    const absl::MutexLock writing(&upload->writing);
-    if (std::exchange(upload->over, true)) continue;
-    Forget(key);
+  const absl::MutexLock lock(&mutex_);
+  for (auto it = uploads_.begin(); it != uploads_.end();) {
+    const auto next = std::next(it);
+    if (now - it->second->touched > limit) TryDrop(it);
+    it = next;
   }
 }
 

@@ -107,7 +107,7 @@ FOLDERS = (
      "proto", ""),
     ("server/store",
      "core/base core/deform/engine core/rig server/base server/convert server/threads",
-     "proto", "openssl"),
+     "proto", "openssl xxhash"),
     ("server/frames",
      "core/base core/deform/engine core/rig server/base server/convert server/store",
      "grpc proto", ""),

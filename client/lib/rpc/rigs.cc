@@ -27,7 +27,9 @@ class Upload {
     while (true) {
       absl::Status status = Attempt(deadline, call.stop, recovery);
       if (status.ok()) return Result();
-      if (!recovery.TryAgain(status)) return status;
+      // What an earlier call had sent was not this rig; the server has dropped it.
+      const bool restart = absl::IsAborted(status) && !std::exchange(restarted_, true);
+      if (!restart && !recovery.TryAgain(status)) return status;
     }
   }
 
@@ -90,6 +92,7 @@ class Upload {
   v1::UploadHeader header_;
   v1::UploadRigResponse response_;  // of the last call
   std::uint64_t sent_bytes_ = 0;    // in calls that succeeded
+  bool restarted_ = false;
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
 // The client library against the real server: a whole life, and what it survives.
+#include <grpcpp/grpcpp.h>
 #include <gtest/gtest.h>
 #include <signal.h>
 
@@ -7,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include "core/base/digest.h"
+#include "sinew/v1/rig_service.grpc.pb.h"
 #include "tests/integration/client/options.h"
 #include "tests/integration/client/test_character.h"
 #include "tests/integration/server/sinewd_process.h"
@@ -308,6 +311,25 @@ TEST_F(CharacterTest, ServerDescribesItself) {
   EXPECT_TRUE(client->DeleteRig(uploaded->rig.name).ok());
   EXPECT_TRUE(absl::IsNotFound(client->GetRig(uploaded->rig.name).status()));
   EXPECT_TRUE(absl::IsInvalidArgument(client->UploadRig("not a rig").status()));
+}
+
+TEST_F(CharacterTest, UploadStartsAgainAfterWrongBytes) {
+  // An earlier call from this address sent other bytes under the same digest.
+  const auto stub = v1::RigService::NewStub(
+      grpc::CreateChannel(server->address(), grpc::InsecureChannelCredentials()));
+  grpc::ClientContext context;
+  v1::UploadRigRequest request;
+  v1::UploadRigResponse response;
+  request.mutable_header()->set_sha256(Sha256Hex(rig));
+  request.mutable_header()->set_size_bytes(rig.size());
+  request.set_data("wrong");
+  const auto writer = stub->UploadRig(&context, &response);
+  writer->Write(request);
+  writer->WritesDone();
+  ASSERT_TRUE(writer->Finish().ok());
+  EXPECT_EQ(response.committed_bytes(), 5u);
+  const auto uploaded = Client::Connect(QuickOptions(server->address()))->UploadRig(rig);
+  ASSERT_TRUE(uploaded.ok()) << uploaded.status();
 }
 
 }  // namespace

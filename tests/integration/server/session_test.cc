@@ -210,6 +210,20 @@ TEST_F(SessionTest, OpenStreamKeepsSession) {
   EXPECT_CODE(stubs().Get(session.name()), StatusCode::OK);
 }
 
+TEST_F(SessionTest, StreamSurvivesPauseLongerThanLease) {
+  Start(clock);
+  v1::CreateSessionRequest request = RequestFor(stubs().UploadTube(), "lbs");
+  request.mutable_ttl()->set_seconds(1);
+  v1::Session session;
+  EXPECT_CODE(stubs().Create(request, session), StatusCode::OK);
+  Stream stream(stubs(), OpenFor(session.name()));
+  EXPECT_EQ(stream.Opened().session(), session.name());
+  clock.Advance(std::chrono::hours(1));
+  EXPECT_TRUE(stream.Send(TubePose(1)));
+  EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
+  EXPECT_CODE(stubs().Get(session.name()), StatusCode::OK);
+}
+
 TEST_F(SessionTest, DeletingCancelsBindAndEndsStreams) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);

@@ -132,6 +132,14 @@ TEST(Sinewd, DataDirHasOneServer) {
   EXPECT_EQ(third.Stop(), 0) << third.err();
 }
 
+TEST(Sinewd, DataDirOfNewerServerIsRefused) {
+  const TemporaryFolder folder;
+  WriteAll(folder / "format", "1000\n");
+  SinewdProcess server({"--data-dir", folder.path().string()});
+  EXPECT_EQ(server.Wait(), 78);
+  EXPECT_NE(server.err().find("this server needs a format"), std::string::npos) << server.err();
+}
+
 TEST(Sinewd, ReadyFileExistsWhileServerRuns) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "ready").string();

@@ -23,6 +23,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
+const RigKey kRig{"acme", std::string(64, 'a')};
+
 class DeformerCacheTest : public ::testing::Test {
  protected:
   ~DeformerCacheTest() override {
@@ -44,9 +46,10 @@ class DeformerCacheTest : public ::testing::Test {
 
   absl::StatusOr<DeformerCache::Use> Acquire(const std::shared_ptr<const Rig>& rig,
                                              const std::string& recipe_text,
-                                             const std::stop_token& stop = {}) {
+                                             const std::stop_token& stop = {},
+                                             const RigKey& name = kRig) {
     const Recipe recipe = *ParseRecipe(recipe_text);
-    return cache_->Acquire(rig, recipe, DeterminismDigest(recipe), stop);
+    return cache_->Acquire(name, rig, recipe, DeterminismDigest(recipe), stop);
   }
 
   static BoundDeformer::Snapshot Wait(BoundDeformer& bound) {
@@ -268,6 +271,80 @@ TEST_F(DeformerCacheTest, BindsAgainIfFileIsDamaged) {
   EXPECT_EQ(Wait(*use).state, BoundDeformer::State::kReady);
   EXPECT_EQ(metrics_.binds_bound.Value(), 2);
   EXPECT_EQ(metrics_.binds_loaded.Value(), 0);
+}
+
+TEST_F(DeformerCacheTest, ExchangedFilesAreNotUsed) {
+  Open(true);
+  const auto rig = MakeRig();
+  const std::vector<std::string> recipes = {"dqs", "lbs"};
+  for (const std::string& recipe : recipes) Wait(**Acquire(rig, recipe));
+  const auto files = ListFiles(folder_ / "bound");
+  ASSERT_EQ(files.size(), 2u);
+  fs::rename(folder_ / "bound" / files[0].name, folder_ / "aside");
+  fs::rename(folder_ / "bound" / files[1].name, folder_ / "bound" / files[0].name);
+  fs::rename(folder_ / "aside", folder_ / "bound" / files[1].name);
+  Open(true);
+  for (const std::string& recipe : recipes) {
+    EXPECT_EQ(Wait(**Acquire(rig, recipe)).state, BoundDeformer::State::kReady);
+  }
+  EXPECT_EQ(metrics_.binds_loaded.Value(), 0);
+  EXPECT_EQ(metrics_.binds_bound.Value(), 4);
+}
+
+TEST_F(DeformerCacheTest, TenantsShareNothing) {
+  Open(true);
+  const auto rig = MakeRig();
+  const auto mine = Acquire(rig, "lbs"), theirs = Acquire(rig, "lbs", {}, {"bravo", kRig.hex}),
+             nobodys = Acquire(rig, "lbs", {}, {"", kRig.hex});
+  ASSERT_TRUE(mine.ok() && theirs.ok() && nobodys.ok());
+  EXPECT_NE(mine->get(), theirs->get());
+  for (const auto& use : {mine, theirs, nobodys}) Wait(**use);
+  EXPECT_EQ(metrics_.binds_bound.Value(), 3);
+  EXPECT_EQ(ListFiles(folder_ / "bound").size(), 3u);
+}
+
+TEST_F(DeformerCacheTest, ForgetsWhatIsDerivedFromRig) {
+  Open(true);
+  const auto rig = MakeRig();
+  const RigKey other{kRig.tenant, std::string(64, 'b')};
+  auto used = *Acquire(rig, "lbs");
+  for (const BoundDeformer::Snapshot& bound :
+       {Wait(*used), Wait(**Acquire(rig, "dqs")), Wait(**Acquire(rig, "lbs", {}, other))}) {
+    EXPECT_EQ(bound.state, BoundDeformer::State::kReady);
+  }
+  cache_->Forget(kRig);
+  EXPECT_EQ(cache_->entries(), 2u);
+  const auto left = ListFiles(folder_ / "bound");
+  ASSERT_EQ(left.size(), 1u);
+  EXPECT_NE(left[0].name.find(other.hex), std::string::npos);
+  EXPECT_NE(used->deformer(), nullptr);
+  used.reset();
+  EXPECT_EQ(cache_->entries(), 1u);
+}
+
+TEST_F(DeformerCacheTest, BindOfForgottenRigLeavesNoFile) {
+  Open(true);
+  auto blocking = Block();
+  const auto waiting = *Acquire(MakeRig(), "dqs");
+  cache_->Forget(kRig);
+  blocking.reset();
+  EXPECT_EQ(Wait(*waiting).state, BoundDeformer::State::kReady);
+  EXPECT_TRUE(ListFiles(folder_ / "bound").empty());
+}
+
+TEST_F(DeformerCacheTest, RemovesFilesWithoutRig) {
+  Open(true);
+  const auto rig = MakeRig();
+  const RigKey other{"", std::string(64, 'b')};
+  Wait(**Acquire(rig, "lbs"));
+  Wait(**Acquire(rig, "lbs", {}, other));
+  Open(true);
+  std::ofstream(folder_ / "bound" / (std::string(64, 'c') + ".bound")) << "of an earlier format";
+  std::ofstream(folder_ / "bound" / "notes.txt") << "mine";
+  cache_->RemoveOrphans([&](const RigKey& name) { return name.tenant == kRig.tenant; });
+  const auto files = ListFiles(folder_ / "bound");
+  ASSERT_EQ(files.size(), 2u);
+  EXPECT_EQ(files[0].name.rfind("acme." + kRig.hex, 0), 0u);
 }
 
 TEST_F(DeformerCacheTest, DeletesOldestFilesOverBudget) {

@@ -1,96 +1,59 @@
 #include "server/store/rig_store.h"
 
 #include <gtest/gtest.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "core/base/digest.h"
-#include "server/base/files.h"
+#include "core/base/status.h"
 #include "server/base/status.h"
-#include "server/store/upload_table.h"
-#include "tests/support/test_rig.h"
+#include "tests/unit/server/store/store_fixture.h"
 
 namespace sinew::server {
 namespace {
 
 namespace fs = std::filesystem;
 
-Log QuietLog() {
-  return MakeLog({.format = "text", .level = "off"});
-}
-
-struct Sample {
-  std::string bytes, hex;
-  v1::UploadHeader header;
-};
-
-Sample MakeSample(const std::string& label) {
-  v1::Rig rig = testing::TubeRig();
-  rig.set_label(label);
-  Sample sample;
-  sample.bytes = rig.SerializeAsString();
-  sample.hex = Sha256Hex(sample.bytes);
-  sample.header.set_sha256(sample.hex);
-  sample.header.set_size_bytes(sample.bytes.size());
-  return sample;
-}
-
-// Everything is tried in memory and under a data folder.
-class RigStoreTest : public ::testing::TestWithParam<bool> {
- protected:
-  RigStoreTest() {
-    static int serial = 0;
-    folder_ = fs::path(::testing::TempDir()) /
-              ("rigs_" + std::to_string(::getpid()) + "_" + std::to_string(serial++));
-    if (GetParam()) config_.data_dir = folder_.string();
-  }
-  ~RigStoreTest() override { fs::remove_all(folder_); }
-
-  std::unique_ptr<RigStore> OpenStore() {
-    auto store = RigStore::Open(config_, QuietLog());
-    EXPECT_TRUE(store.ok()) << store.status();
-    return *std::move(store);
-  }
-
-  RigConfig config_;
-  fs::path folder_;
-  const UploadTable::Time now_ = std::chrono::system_clock::now();
-};
+class RigStoreTest : public StoreTest {};
+INSTANTIATE_TEST_SUITE_P(Places, RigStoreTest, ::testing::Bool(),
+                         [](const auto& p) { return p.param ? "Disk" : "Memory"; });
 
 TEST_P(RigStoreTest, StoresBytesVerbatimUnderDigest) {
   const auto store = OpenStore();
   const Sample sample = MakeSample("a");
-  EXPECT_EQ(store->Get(sample.hex).status().code(), absl::StatusCode::kNotFound);
-  const auto stored = store->Put(sample.hex, sample.bytes, {});
+  EXPECT_EQ(store->Get(sample.key).status().code(), absl::StatusCode::kNotFound);
+  const auto stored = store->Put(kCaller, sample.hex, sample.bytes, {});
   ASSERT_TRUE(stored.ok()) << stored.status();
   EXPECT_EQ((*stored)->summary.name(), "rigs/sha256-" + sample.hex);
   EXPECT_EQ((*stored)->summary.size_bytes(), sample.bytes.size());
   EXPECT_GT((*stored)->summary.create_time().seconds(), 0);
-  EXPECT_EQ(store->Read(sample.hex, 0, 1 << 20)->bytes, sample.bytes);
-  EXPECT_EQ(store->Read(sample.hex, 10, 5)->bytes, sample.bytes.substr(10, 5));
-  EXPECT_EQ(store->Read(sample.hex, sample.bytes.size(), 5)->bytes, "");
-  EXPECT_EQ(store->Read(sample.hex, sample.bytes.size() + 1, 5).status().code(),
+  EXPECT_EQ(store->Read(sample.key, 0, 1 << 20)->bytes, sample.bytes);
+  EXPECT_EQ(store->Read(sample.key, 10, 5)->bytes, sample.bytes.substr(10, 5));
+  EXPECT_EQ(store->Read(sample.key, sample.bytes.size(), 5)->bytes, "");
+  EXPECT_EQ(store->Read(sample.key, sample.bytes.size() + 1, 5).status().code(),
             absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(*store->Get(sample.hex), *stored);
+  EXPECT_EQ(*store->Get(sample.key), *stored);
 }
 
 TEST_P(RigStoreTest, ListsInPages) {
   const auto store = OpenStore();
   for (const char* label : {"a", "b", "c"}) {
     const Sample sample = MakeSample(label);
-    ASSERT_TRUE(store->Put(sample.hex, sample.bytes, {}).ok());
+    ASSERT_TRUE(store->Put(kCaller, sample.hex, sample.bytes, {}).ok());
   }
   bool more = false;
-  const auto first = store->List("", 2, more);
+  const auto first = store->List({}, "", 2, more);
   ASSERT_EQ(first.size(), 2u);
   EXPECT_TRUE(more);
   EXPECT_EQ(first[0].joints_size(), 0);
   EXPECT_EQ(first[0].vertices(), 72u);
-  const auto rest = store->List(*ParseRigName("x", first[1].name()), 2, more);
+  const auto rest = store->List({}, *ParseRigName("x", first[1].name()), 2, more);
   EXPECT_EQ(rest.size(), 1u);
   EXPECT_FALSE(more);
 }
@@ -98,12 +61,12 @@ TEST_P(RigStoreTest, ListsInPages) {
 TEST_P(RigStoreTest, DeletesAndForgets) {
   const auto store = OpenStore();
   const Sample sample = MakeSample("a");
-  ASSERT_TRUE(store->Put(sample.hex, sample.bytes, {}).ok());
-  EXPECT_TRUE(store->Delete(sample.hex).ok());
-  EXPECT_EQ(store->Delete(sample.hex).code(), absl::StatusCode::kNotFound);
+  ASSERT_TRUE(store->Put(kCaller, sample.hex, sample.bytes, {}).ok());
+  EXPECT_TRUE(store->Delete(sample.key).ok());
+  EXPECT_EQ(store->Delete(sample.key).code(), absl::StatusCode::kNotFound);
   EXPECT_EQ(store->count(), 0u);
   EXPECT_EQ(store->stored_bytes(), 0u);
-  EXPECT_TRUE(ListFiles(folder_ / "rigs").empty());
+  EXPECT_TRUE(ListFiles(Folder("rigs")).empty());
 }
 
 TEST_P(RigStoreTest, LimitsAreExact) {
@@ -111,25 +74,26 @@ TEST_P(RigStoreTest, LimitsAreExact) {
   config_.count = 1;
   {
     const auto store = OpenStore();
-    EXPECT_TRUE(store->Put(a.hex, a.bytes, {}).ok());
-    const absl::Status full = store->Put(b.hex, b.bytes, {}).status();
+    EXPECT_TRUE(store->Put(kCaller, a.hex, a.bytes, {}).ok());
+    const absl::Status full = store->Put(kCaller, b.hex, b.bytes, {}).status();
     EXPECT_EQ(full.code(), absl::StatusCode::kResourceExhausted);
     EXPECT_TRUE(full.GetPayload("type.googleapis.com/google.rpc.RetryInfo").has_value());
-    EXPECT_TRUE(store->Put(a.hex, a.bytes, {}).ok());  // is there already
-    EXPECT_TRUE(store->Delete(a.hex).ok());
-    EXPECT_TRUE(store->Put(b.hex, b.bytes, {}).ok());
-    EXPECT_TRUE(store->Delete(b.hex).ok());
+    EXPECT_TRUE(store->Put(kCaller, a.hex, a.bytes, {}).ok());  // is there already
+    EXPECT_TRUE(store->Delete(a.key).ok());
+    EXPECT_TRUE(store->Put(kCaller, b.hex, b.bytes, {}).ok());
+    EXPECT_TRUE(store->Delete(b.key).ok());
   }
   config_.count = 10;
   config_.stored_bytes = a.bytes.size() + b.bytes.size() - 1;
   const auto store = OpenStore();
-  EXPECT_TRUE(store->Put(a.hex, a.bytes, {}).ok());
-  EXPECT_EQ(store->Put(b.hex, b.bytes, {}).status().code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_TRUE(store->Put(kCaller, a.hex, a.bytes, {}).ok());
+  EXPECT_EQ(store->Put(kCaller, b.hex, b.bytes, {}).status().code(),
+            absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(store->stored_bytes(), a.bytes.size());
   ++config_.stored_bytes;
   const auto larger = OpenStore();
   for (const Sample& sample : {a, b}) {
-    EXPECT_TRUE(larger->Put(sample.hex, sample.bytes, {}).ok());
+    EXPECT_TRUE(larger->Put(kCaller, sample.hex, sample.bytes, {}).ok());
   }
 }
 
@@ -137,258 +101,311 @@ TEST_P(RigStoreTest, EvictsUnusedParsedRigsByAge) {
   const Sample a = MakeSample("a"), b = MakeSample("b"), c = MakeSample("c");
   config_.parsed_bytes = ConvertRig(a.bytes, config_)->rig->bytes() * 3 / 2;  // room for one
   const auto store = OpenStore();
-  const std::shared_ptr<const Rig> used = (*store->Put(a.hex, a.bytes, {}))->rig;
-  const std::weak_ptr<const Rig> unused = (*store->Put(b.hex, b.bytes, {}))->rig;
+  const std::shared_ptr<const Rig> used = (*store->Put(kCaller, a.hex, a.bytes, {}))->rig;
+  const std::weak_ptr<const Rig> unused = (*store->Put(kCaller, b.hex, b.bytes, {}))->rig;
   EXPECT_FALSE(unused.expired());  // what is used does not count
-  ASSERT_TRUE(store->Put(c.hex, c.bytes, {}).ok());
+  ASSERT_TRUE(store->Put(kCaller, c.hex, c.bytes, {}).ok());
   EXPECT_TRUE(unused.expired());
-  EXPECT_EQ((*store->Get(a.hex))->rig.get(), used.get());
-  EXPECT_TRUE(store->Get(b.hex).ok());  // parsed again
-}
-
-TEST_P(RigStoreTest, UploadsGrowAndFinish) {
-  const auto store = OpenStore();
-  const auto uploads = *UploadTable::Open(config_, *store);
-  const Sample sample = MakeSample("a");
-  EXPECT_EQ(uploads->Query(sample.header)->committed, 0u);
-  const std::string_view bytes = sample.bytes;
-  EXPECT_EQ(uploads->Append(sample.header, 0, bytes.substr(0, 100), now_)->committed, 100u);
-  EXPECT_EQ(uploads->Query(sample.header)->committed, 100u);
-  // A gap is refused, an overlap is passed over.
-  EXPECT_EQ(uploads->Append(sample.header, 101, bytes.substr(101, 5), now_).status().code(),
-            absl::StatusCode::kOutOfRange);
-  EXPECT_EQ(uploads->Append(sample.header, 50, bytes.substr(50, 20), now_)->committed, 100u);
-  EXPECT_EQ(uploads->Append(sample.header, 50, bytes.substr(50, 100), now_)->committed, 150u);
-  const auto done = uploads->Append(sample.header, 150, bytes.substr(150), now_);
-  ASSERT_TRUE(done.ok()) << done.status();
-  ASSERT_NE(done->rig, nullptr);
-  EXPECT_EQ(store->Read(sample.hex, 0, 1 << 20)->bytes, sample.bytes);
-  EXPECT_NE(uploads->Query(sample.header)->rig, nullptr);
-  EXPECT_NE(uploads->Append(sample.header, 0, bytes, now_)->rig, nullptr);
-}
-
-TEST_P(RigStoreTest, RejectsAndDropsWrongUploads) {
-  const auto store = OpenStore();
-  const auto uploads = *UploadTable::Open(config_, *store);
-  Sample sample = MakeSample("a");
-  std::string changed = sample.bytes;
-  changed[changed.size() / 2] ^= 1;
-  EXPECT_EQ(uploads->Append(sample.header, 0, changed, now_).status().code(),
-            absl::StatusCode::kDataLoss);
-  EXPECT_EQ(uploads->Query(sample.header)->committed, 0u);
-  EXPECT_EQ(uploads->Append(sample.header, 0, sample.bytes + "x", now_).status().code(),
-            absl::StatusCode::kOutOfRange);
-  v1::UploadHeader junk;
-  junk.set_sha256(Sha256Hex("junk"));
-  junk.set_size_bytes(4);
-  EXPECT_EQ(uploads->Append(junk, 0, "junk", now_).status().code(),
-            absl::StatusCode::kInvalidArgument);
-  EXPECT_TRUE(uploads->Append(sample.header, 0, sample.bytes, now_).ok());
-}
-
-TEST_P(RigStoreTest, WrongHeaderErrorsNameField) {
-  const auto store = OpenStore();
-  const auto uploads = *UploadTable::Open(config_, *store);
-  v1::UploadHeader header = MakeSample("a").header;
-  for (const std::string& digest :
-       {std::string(), std::string("abc"), std::string(64, 'G'), std::string(64, 'A'),
-        std::string(65, 'a'), "../" + std::string(61, 'a')}) {
-    header.set_sha256(digest);
-    EXPECT_EQ(FieldOf(uploads->Query(header).status()), "header.sha256") << digest;
-  }
-  header = MakeSample("a").header;
-  header.set_size_bytes(0);
-  EXPECT_EQ(FieldOf(uploads->Query(header).status()), "header.size_bytes");
-}
-
-TEST_P(RigStoreTest, UploadLimitsAreExact) {
-  const Sample a = MakeSample("a"), b = MakeSample("b");
-  config_.bytes = a.bytes.size();
-  config_.uploads = 1;
-  config_.upload_bytes = 200;
-  const auto store = OpenStore();
-  const auto uploads = *UploadTable::Open(config_, *store);
-  v1::UploadHeader large = a.header;
-  large.set_size_bytes(config_.bytes + 1);
-  EXPECT_TRUE(uploads->Query(a.header).ok());
-  EXPECT_EQ(uploads->Query(large).status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_TRUE(uploads->Append(a.header, 0, a.bytes.substr(0, 100), now_).ok());
-  EXPECT_EQ(uploads->Append(b.header, 0, b.bytes.substr(0, 1), now_).status().code(),
-            absl::StatusCode::kResourceExhausted);
-  EXPECT_TRUE(uploads->Append(a.header, 100, a.bytes.substr(100, 100), now_).ok());
-  EXPECT_EQ(uploads->Append(a.header, 200, a.bytes.substr(200, 1), now_).status().code(),
-            absl::StatusCode::kResourceExhausted);
-}
-
-TEST_P(RigStoreTest, NewUploadReplacesIdleOne) {
-  const Sample a = MakeSample("a"), b = MakeSample("b"), c = MakeSample("c");
-  config_.uploads = 2;
-  const auto store = OpenStore();
-  const auto uploads = *UploadTable::Open(config_, *store);
-  ASSERT_TRUE(uploads->Append(a.header, 0, a.bytes.substr(0, 100), now_).ok());
-  ASSERT_TRUE(
-      uploads->Append(b.header, 0, b.bytes.substr(0, 50), now_ + std::chrono::seconds(1)).ok());
-  const auto later = now_ + std::chrono::seconds(30);
-  ASSERT_TRUE(uploads->Append(c.header, 0, c.bytes.substr(0, 10), later).ok());
-  EXPECT_EQ(uploads->Query(a.header)->committed, 0u);
-  EXPECT_EQ(uploads->Query(b.header)->committed, 50u);
-  EXPECT_EQ(uploads->Query(c.header)->committed, 10u);
-  if (GetParam()) {
-    EXPECT_EQ(ListFiles(folder_ / "uploads").size(), 2u);
-  }
-  EXPECT_NE(uploads->Append(b.header, 50, b.bytes.substr(50), later)->rig, nullptr);
+  EXPECT_EQ((*store->Get(a.key))->rig.get(), used.get());
+  EXPECT_TRUE(store->Get(b.key).ok());  // parsed again
 }
 
 TEST_P(RigStoreTest, ConcurrentDeleteAndStoreIsAtomic) {
   const auto store = OpenStore();
   const Sample sample = MakeSample("a");
   std::thread deleting([&] {
-    for (int i = 0; i < 200; ++i) (void)store->Delete(sample.hex);
+    for (int i = 0; i < 200; ++i) (void)store->Delete(sample.key);
   });
   for (int i = 0; i < 200; ++i) {
-    const auto put = store->Put(sample.hex, sample.bytes, {});
+    const auto put = store->Put(kCaller, sample.hex, sample.bytes, {});
     EXPECT_TRUE(put.ok()) << put.status();
   }
   deleting.join();
-  ASSERT_TRUE(store->Put(sample.hex, sample.bytes, {}).ok());
-  EXPECT_EQ(store->Read(sample.hex, 0, 1 << 20)->bytes, sample.bytes);
+  ASSERT_TRUE(store->Put(kCaller, sample.hex, sample.bytes, {}).ok());
+  EXPECT_EQ(store->Read(sample.key, 0, 1 << 20)->bytes, sample.bytes);
   EXPECT_EQ(store->stored_bytes(), sample.bytes.size());
-  ASSERT_TRUE(store->Delete(sample.hex).ok());
+  ASSERT_TRUE(store->Delete(sample.key).ok());
   EXPECT_EQ(store->stored_bytes(), 0u);
   if (GetParam()) {
-    EXPECT_TRUE(ListFiles(folder_ / "rigs").empty());
+    EXPECT_TRUE(ListFiles(Folder("rigs")).empty());
   }
 }
 
-TEST_P(RigStoreTest, UnfinishedUploadsExpire) {
+TEST_P(RigStoreTest, TenantsAreApart) {
   const auto store = OpenStore();
-  const auto uploads = *UploadTable::Open(config_, *store);
   const Sample sample = MakeSample("a");
-  ASSERT_TRUE(uploads->Append(sample.header, 0, sample.bytes.substr(0, 100), now_).ok());
-  const std::chrono::seconds limit(static_cast<long>(config_.upload_seconds));
-  uploads->Expire(now_ + limit);
-  EXPECT_EQ(uploads->Query(sample.header)->committed, 100u);
-  uploads->Expire(now_ + limit + std::chrono::seconds(1));
-  EXPECT_EQ(uploads->Query(sample.header)->committed, 0u);
-  EXPECT_TRUE(ListFiles(folder_ / "uploads").empty());
-}
-
-TEST_P(RigStoreTest, SendersOfSameRigShareUpload) {
-  const auto store = OpenStore();
-  const auto uploads = *UploadTable::Open(config_, *store);
-  const Sample sample = MakeSample("a");
-  std::vector<std::thread> senders;
-  for (int i = 0; i < 4; ++i) {
-    senders.emplace_back([&] {
-      for (std::size_t at = 0; at < sample.bytes.size(); at += 64) {
-        const auto progress = uploads->Append(sample.header, at, sample.bytes.substr(at, 64), now_);
-        // The last piece of another sender may come in between.
-        EXPECT_TRUE(progress.ok() || absl::IsUnavailable(progress.status())) << progress.status();
-      }
-    });
-  }
-  for (std::thread& sender : senders) sender.join();
-  EXPECT_EQ(store->Read(sample.hex, 0, 1 << 20)->bytes, sample.bytes);
-}
-
-INSTANTIATE_TEST_SUITE_P(Places, RigStoreTest, ::testing::Bool(),
-                         [](const auto& p) { return p.param ? "Disk" : "Memory"; });
-
-class DataFolder : public RigStoreTest {};
-INSTANTIATE_TEST_SUITE_P(Places, DataFolder, ::testing::Values(true));
-
-TEST_P(DataFolder, OutlivesStore) {
-  const Sample whole = MakeSample("a"), half = MakeSample("b");
-  {
-    const auto store = OpenStore();
-    const auto uploads = *UploadTable::Open(config_, *store);
-    ASSERT_TRUE(uploads->Append(whole.header, 0, whole.bytes, now_).ok());
-    ASSERT_TRUE(uploads->Append(half.header, 0, half.bytes.substr(0, 99), now_).ok());
-  }
-  const auto store = OpenStore();
-  const auto uploads = *UploadTable::Open(config_, *store);
-  EXPECT_EQ(store->Read(whole.hex, 0, 1 << 20)->bytes, whole.bytes);
-  EXPECT_TRUE(store->Get(whole.hex).ok());
+  const RigKey theirs{kAcme.tenant, sample.hex};
+  ASSERT_TRUE(store->Put(kCaller, sample.hex, sample.bytes, {}).ok());
+  const absl::Status unknown = store->Get(theirs).status();
+  EXPECT_EQ(unknown.code(), absl::StatusCode::kNotFound);
+  EXPECT_FALSE(store->Has(theirs));
+  EXPECT_EQ(store->Read(theirs, 0, 1).status(), unknown);
+  EXPECT_EQ(store->Bytes(theirs).status(), unknown);
+  EXPECT_EQ(store->Delete(theirs), unknown);
   bool more = false;
-  EXPECT_EQ(store->List("", 10, more)[0].vertices(), 72u);
-  EXPECT_EQ(uploads->Query(half.header)->committed, 99u);
-  const auto done = uploads->Append(half.header, 99, half.bytes.substr(99), now_);
-  ASSERT_TRUE(done.ok()) << done.status();
-  EXPECT_NE(done->rig, nullptr);
-  EXPECT_TRUE(ListFiles(folder_ / "uploads").empty());
+  EXPECT_TRUE(store->List("acme", "", 10, more).empty());
+  ASSERT_TRUE(store->Put(kAcme, sample.hex, sample.bytes, {}).ok());
+  EXPECT_EQ(store->count(), 2u);
+  EXPECT_EQ(store->List("acme", "", 10, more).size(), 1u);
+  EXPECT_EQ(store->List({}, "", 10, more).size(), 1u);
+  EXPECT_TRUE(store->Delete(sample.key).ok());
+  EXPECT_EQ(store->Read(theirs, 0, 1 << 20)->bytes, sample.bytes);
+  if (!GetParam()) return;
+  EXPECT_FALSE(ListFiles(Folder("tenants/acme/rigs")).empty());
+  const auto again = OpenStore();
+  EXPECT_TRUE(again->Get(theirs).ok());
+  EXPECT_FALSE(again->Has(sample.key));
 }
 
-TEST_P(DataFolder, UploadKilledAfterLastByteFinishes) {
-  const Sample good = MakeSample("a"), damaged = MakeSample("b");
+TEST_P(RigStoreTest, OneClientLeavesRoomForOthers) {
+  config_.count = 4;
+  share_ = 0.5;
   const auto store = OpenStore();
-  fs::create_directories(folder_ / "uploads");
-  const auto part = [&](const Sample& sample, const std::string& bytes) {
-    std::ofstream(
-        folder_ / "uploads" / (sample.hex + "-" + std::to_string(sample.bytes.size()) + ".part"),
-        std::ios::binary)
-        << bytes;
+  const auto put = [&](const Caller& caller, const char* label) {
+    const Sample sample = MakeSample(label);
+    return store->Put(caller, sample.hex, sample.bytes, {}).status();
   };
-  part(good, good.bytes);
-  part(damaged, std::string(damaged.bytes.size(), 'x'));
-  const auto uploads = *UploadTable::Open(config_, *store);
-  EXPECT_EQ(uploads->Query(good.header)->committed, good.bytes.size());
-  const auto done = uploads->Append(good.header, 0, "", now_);
-  ASSERT_TRUE(done.ok()) << done.status();
-  EXPECT_NE(done->rig, nullptr);
-  EXPECT_EQ(store->Read(good.hex, 0, 1 << 20)->bytes, good.bytes);
-  EXPECT_EQ(uploads->Append(damaged.header, 0, "", now_).status().code(),
-            absl::StatusCode::kDataLoss);
-  EXPECT_EQ(uploads->Append(damaged.header, 0, "", now_)->committed, 0u);
-  EXPECT_TRUE(ListFiles(folder_ / "uploads").empty());
+  EXPECT_TRUE(put(kCaller, "a").ok() && put(kCaller, "b").ok());
+  EXPECT_EQ(ReasonOf(put(kCaller, "c")), v1::REASON_LIMIT);
+  EXPECT_TRUE(put(kOther, "c").ok() && put(kAcme, "d").ok());
 }
 
-TEST_P(DataFolder, RigSurvivesFailedRead) {
+class RigFolder : public StoreTest {
+ protected:
+  // Some pieces long.
+  const Sample long_ = MakeSample("long", {.rings = 2000, .segments = 50});
+
+  absl::StatusOr<std::string> Download(RigStore& store, const Sample& sample) {
+    std::string bytes;
+    while (true) {
+      SINEW_ASSIGN_OR_RETURN(const RigStore::Piece piece,
+                             store.Read(sample.key, bytes.size(), 1 << 20));
+      if (piece.bytes.empty()) return bytes;
+      bytes += piece.bytes;
+    }
+  }
+  static void Overwrite(const fs::path& file, const std::string& bytes) {
+    std::ofstream(file, std::ios::binary) << bytes;
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Places, RigFolder, ::testing::Values(true));
+
+TEST_P(RigFolder, RigSurvivesFailedRead) {
   const Sample sample = MakeSample("a");
-  { ASSERT_TRUE(OpenStore()->Put(sample.hex, sample.bytes, {}).ok()); }
+  { ASSERT_TRUE(OpenStore()->Put(kCaller, sample.hex, sample.bytes, {}).ok()); }
   const auto store = OpenStore();
-  const fs::path file = folder_ / "rigs" / ("sha256-" + sample.hex + ".sinewrig");
-  fs::rename(file, folder_ / "away");
+  const fs::path file = FileOf(sample);
+  fs::rename(file, Folder("away"));
   fs::create_directory(file);  // opens, but cannot be read
-  EXPECT_EQ(store->Get(sample.hex).status().code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(store->Get(sample.key).status().code(), absl::StatusCode::kInternal);
   fs::remove(file);
-  fs::rename(folder_ / "away", file);
-  EXPECT_TRUE(store->Get(sample.hex).ok());
+  fs::rename(Folder("away"), file);
+  EXPECT_TRUE(store->Get(sample.key).ok());
 }
 
-TEST_P(DataFolder, RigWithoutFileIsDropped) {
+TEST_P(RigFolder, RigWithoutFileIsDropped) {
   const Sample sample = MakeSample("a");
-  { ASSERT_TRUE(OpenStore()->Put(sample.hex, sample.bytes, {}).ok()); }
+  { ASSERT_TRUE(OpenStore()->Put(kCaller, sample.hex, sample.bytes, {}).ok()); }
   const auto store = OpenStore();
-  fs::remove(folder_ / "rigs" / ("sha256-" + sample.hex + ".sinewrig"));
-  EXPECT_EQ(store->Get(sample.hex).status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_FALSE(store->Has(sample.hex));
+  fs::remove(FileOf(sample));
+  EXPECT_EQ(store->Get(sample.key).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_FALSE(store->Has(sample.key));
 }
 
-TEST_P(DataFolder, DamagedBytesAreNeverUsed) {
+TEST_P(RigFolder, DamagedBytesAreNeverUsed) {
   const Sample sample = MakeSample("a");
-  { ASSERT_TRUE(OpenStore()->Put(sample.hex, sample.bytes, {}).ok()); }
-  const fs::path file = folder_ / "rigs" / ("sha256-" + sample.hex + ".sinewrig");
+  { ASSERT_TRUE(OpenStore()->Put(kCaller, sample.hex, sample.bytes, {}).ok()); }
+  const fs::path file = FileOf(sample);
   std::string changed = sample.bytes;
   changed.back() ^= 1;
   std::ofstream(file, std::ios::binary) << changed;
   const auto store = OpenStore();
-  EXPECT_EQ(store->Get(sample.hex).status().code(), absl::StatusCode::kDataLoss);
-  EXPECT_EQ(store->Get(sample.hex).status().code(), absl::StatusCode::kNotFound);
-  EXPECT_TRUE(store->Put(sample.hex, sample.bytes, {}).ok());
+  EXPECT_EQ(store->Get(sample.key).status().code(), absl::StatusCode::kDataLoss);
+  EXPECT_EQ(store->Get(sample.key).status().code(), absl::StatusCode::kNotFound);
+  EXPECT_TRUE(store->Put(kCaller, sample.hex, sample.bytes, {}).ok());
 }
 
-TEST_P(DataFolder, IgnoresForeignFiles) {
+TEST_P(RigFolder, IgnoresForeignFiles) {
   { OpenStore(); }
-  std::ofstream(folder_ / "rigs" / "notes.txt") << "mine";
-  std::ofstream(folder_ / "rigs" / "sha256-short.sinewrig") << "x";
+  std::ofstream(Folder("rigs") / "notes.txt") << "mine";
+  std::ofstream(Folder("rigs") / "sha256-short.sinewrig") << "x";
   EXPECT_EQ(OpenStore()->count(), 0u);
-  EXPECT_TRUE(fs::exists(folder_ / "rigs" / "notes.txt"));
+  EXPECT_TRUE(fs::exists(Folder("rigs") / "notes.txt"));
+}
+
+TEST_P(RigFolder, NeverServesDamagedBytes) {
+  ASSERT_GT(long_.bytes.size(), std::size_t{3} << 20);
+  std::string flipped = long_.bytes, late = long_.bytes;
+  flipped[100] ^= 1;
+  late.back() ^= 1;
+  for (const std::string& damaged : {flipped, late, long_.bytes.substr(0, long_.bytes.size() / 2),
+                                     std::string(), long_.bytes + "x"}) {
+    for (const bool running : {false, true}) {
+      auto store = OpenStore();
+      ASSERT_TRUE(store->Put(kCaller, long_.hex, long_.bytes, {}).ok());
+      if (running) {
+        EXPECT_EQ(*Download(*store, long_), long_.bytes);
+      }
+      Overwrite(FileOf(long_), damaged);
+      if (!running) store = OpenStore();
+      const auto served = Download(*store, long_);
+      EXPECT_EQ(served.status().code(), absl::StatusCode::kDataLoss) << damaged.size();
+      EXPECT_FALSE(store->Has(long_.key));
+      EXPECT_EQ(served.status().message().find(folder_.path().string()), std::string::npos);
+    }
+  }
+}
+
+TEST_P(RigFolder, ChangeDuringDownloadIsNoticed) {
+  const auto store = OpenStore();
+  ASSERT_TRUE(store->Put(kCaller, long_.hex, long_.bytes, {}).ok());
+  EXPECT_TRUE(store->Read(long_.key, 0, 1 << 20).ok());
+  std::string changed = long_.bytes;
+  changed[2 << 20] ^= 1;
+  Overwrite(FileOf(long_), changed);
+  EXPECT_TRUE(store->Read(long_.key, 1 << 20, 1 << 20).ok());
+  EXPECT_EQ(store->Read(long_.key, 2 << 20, 1 << 20).status().code(), absl::StatusCode::kDataLoss);
+}
+
+TEST_P(RigFolder, ReplacedByTheSameBytesIsServed) {
+  const auto store = OpenStore();
+  ASSERT_TRUE(store->Put(kCaller, long_.hex, long_.bytes, {}).ok());
+  fs::remove(FileOf(long_));
+  Overwrite(FileOf(long_), long_.bytes);
+  EXPECT_EQ(*Download(*store, long_), long_.bytes);
+}
+
+TEST_P(RigFolder, FirstUploadAfterDamageSucceeds) {
+  const Sample sample = MakeSample("a");
+  { ASSERT_TRUE(OpenStore()->Put(kCaller, sample.hex, sample.bytes, {}).ok()); }
+  Overwrite(FileOf(sample), "damaged");
+  const auto store = OpenStore();
+  const auto uploads = OpenUploads(*store);
+  const auto done = uploads->Append(sender_, sample.header, 0, sample.bytes, now_);
+  ASSERT_TRUE(done.ok()) << done.status();
+  EXPECT_NE(done->rig, nullptr);
+}
+
+TEST_P(RigFolder, DamagedSummaryIsNotListed) {
+  const Sample sample = MakeSample("a");
+  { ASSERT_TRUE(OpenStore()->Put(kCaller, sample.hex, sample.bytes, {}).ok()); }
+  const fs::path file = FileOf(sample) += ".summary";
+  const std::string good = *ReadWholeFile(file);
+  for (std::size_t at = 0; at < good.size(); at += 7) {
+    std::string damaged = good;
+    damaged[at] ^= 4;
+    Overwrite(file, damaged);
+    const auto store = OpenStore();
+    bool more = false;
+    const auto rigs = store->List({}, "", 10, more);
+    ASSERT_EQ(rigs.size(), 1u);
+    EXPECT_EQ(rigs[0].vertices(), 0u) << at;
+    EXPECT_EQ(rigs[0].size_bytes(), sample.bytes.size());
+    ASSERT_TRUE(store->Get(sample.key).ok());
+    EXPECT_EQ(store->List({}, "", 10, more)[0].vertices(), 72u) << "known once it is parsed";
+  }
+}
+
+TEST_P(RigFolder, FailedDeleteIsReported) {
+  const Sample sample = MakeSample("a");
+  const auto store = OpenStore();
+  ASSERT_TRUE(store->Put(kCaller, sample.hex, sample.bytes, {}).ok());
+  fs::remove(FileOf(sample));
+  fs::create_directory(FileOf(sample));  // unlink refuses folders
+  const absl::Status failed = store->Delete(sample.key);
+  EXPECT_EQ(failed.code(), absl::StatusCode::kInternal);
+  EXPECT_EQ(failed.message().find(folder_.path().string()), std::string::npos) << failed;
+  EXPECT_TRUE(store->Has(sample.key));
+  fs::remove(FileOf(sample));
+  Overwrite(FileOf(sample), sample.bytes);
+  EXPECT_TRUE(store->Delete(sample.key).ok());
+  EXPECT_TRUE(ListFiles(Folder("rigs")).empty());
+}
+
+// Files cannot grow beyond some bytes while it exists.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{.rlim_cur = bytes, .rlim_max = before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_P(RigFolder, FailedWriteLeavesNothing) {
+  const Sample sample = MakeSample("a");
+  const auto store = OpenStore();
+  const auto uploads = OpenUploads(*store);
+  for (const rlim_t bytes : {rlim_t{0}, static_cast<rlim_t>(sample.bytes.size() - 1)}) {
+    const FileSizeLimit limit(bytes);  // not even a summary; all but the last byte of the rig
+    const absl::Status failed = store->Put(kCaller, sample.hex, sample.bytes, {}).status();
+    EXPECT_EQ(failed.code(), absl::StatusCode::kInternal);
+    EXPECT_EQ(failed.message().find(folder_.path().string()), std::string::npos) << failed;
+    EXPECT_TRUE(ListFiles(Folder("rigs")).empty());
+    EXPECT_EQ(store->stored_bytes(), 0u);
+    EXPECT_FALSE(uploads->Append(sender_, sample.header, 0, sample.bytes, now_).ok());
+  }
+  EXPECT_EQ(OpenStore()->count(), 0u);
+  EXPECT_NE(uploads->Append(sender_, sample.header, 0, sample.bytes, now_)->rig, nullptr);
+}
+
+TEST_P(RigFolder, FullDiskLeavesNothing) {
+  const fs::path disk = Folder("disk");
+  fs::create_directory(disk);
+  if (::mount("tmpfs", disk.c_str(), "tmpfs", 0, "size=64k") != 0) {
+    GTEST_SKIP() << "needs the right to mount";
+  }
+  config_.data_dir = disk.string();
+  {
+    const auto store = OpenStore();
+    int stored = 0;
+    absl::Status status;
+    for (char label = 'a'; status.ok() && label <= 'z'; ++label, ++stored) {
+      const Sample sample = MakeSample(std::string(1, label), {.rings = 20});
+      status = store->Put(kCaller, sample.hex, sample.bytes, {}).status();
+    }
+    EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted) << status;
+    EXPECT_TRUE(status.GetPayload("type.googleapis.com/google.rpc.RetryInfo").has_value());
+    EXPECT_EQ(store->count(), static_cast<std::size_t>(stored - 1));
+    EXPECT_EQ(ListFiles(disk / "rigs").size(), 2 * store->count());
+    EXPECT_EQ(OpenStore()->count(), store->count());
+  }
+  EXPECT_EQ(::umount(disk.c_str()), 0);
+}
+
+TEST_P(RigFolder, FilesArePrivate) {
+  const auto store = OpenStore();
+  const auto uploads = OpenUploads(*store);
+  const Sample a = MakeSample("a"), b = MakeSample("b");
+  ASSERT_TRUE(uploads->Append(sender_, a.header, 0, a.bytes, now_).ok());
+  ASSERT_TRUE(uploads->Append(sender_, b.header, 0, "x", now_).ok());
+  ASSERT_TRUE(store->Put(kAcme, b.hex, b.bytes, {}).ok());
+  int seen = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(folder_.path())) {
+    const auto mode = static_cast<unsigned>(entry.status().permissions());
+    EXPECT_EQ(mode, entry.is_directory() ? 0700u : 0600u) << entry.path();
+    ++seen;
+  }
+  EXPECT_EQ(seen, 2 + 2 + 1 + 3 + 2);  // rigs, uploads; a; b.part; tenants/acme/rigs; b
+}
+
+TEST_P(RigFolder, SummaryWithoutRigIsRemoved) {
+  const Sample sample = MakeSample("a");
+  { ASSERT_TRUE(OpenStore()->Put(kCaller, sample.hex, sample.bytes, {}).ok()); }
+  fs::remove(FileOf(sample));
+  EXPECT_EQ(OpenStore()->count(), 0u);
+  EXPECT_TRUE(ListFiles(Folder("rigs")).empty());
 }
 
 TEST(RigStore, UnusableFolderIsAnError) {
   RigConfig config;
   config.data_dir = "/proc/no/such/place";
-  EXPECT_EQ(RigStore::Open(config, QuietLog()).status().code(),
+  EXPECT_EQ(RigStore::Open(config, 1, QuietLog()).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 
