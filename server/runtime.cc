@@ -15,6 +15,7 @@ constexpr std::size_t kWorkers = 2;          // blocking work: disk, parsing
 constexpr std::size_t kWaitingCalls = 1024;  // for a worker
 constexpr std::uint64_t kIdleFrameBytes = std::uint64_t{256} << 20;
 constexpr std::chrono::milliseconds kTick{250};
+constexpr std::chrono::seconds kFilesPeriod{1};  // of looking for changed tokens and certificates
 
 }  // namespace
 
@@ -23,6 +24,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
   if (const std::string& folder = config.rigs.data_dir; !folder.empty()) {
     SINEW_ASSIGN_OR_RETURN(runtime->data_lock, OpenDataFolder(folder, runtime->log));
   }
+  SINEW_ASSIGN_OR_RETURN(runtime->access, Access::Create(config.access, clock, runtime->log));
   const double share = config.access.client_share;
   SINEW_ASSIGN_OR_RETURN(runtime->rigs, RigStore::Open(config.rigs, share, runtime->log));
   SINEW_ASSIGN_OR_RETURN(runtime->uploads, UploadTable::Open(config.rigs, share, *runtime->rigs,
@@ -33,6 +35,11 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
   Runtime* self = runtime.get();
   self->bound->RemoveOrphans([self](const RigKey& rig) { return self->rigs->Has(rig); });
   runtime->timers.Every(kTick, [self] { self->Tick(); });
+  runtime->timers.Every(kFilesPeriod, [self] {
+    if (!self->access->FilesChanged()) return;
+    // A full queue: the next period tries again.
+    self->workers.Post([self] { self->access->Reload(); }).IgnoreError();
+  });
   return runtime;
 }
 

@@ -10,6 +10,7 @@
 #include <memory>
 #include <vector>
 
+#include "server/access/access.h"
 #include "server/base/clock.h"
 #include "server/base/config.h"
 #include "server/base/files.h"
@@ -60,6 +61,7 @@ class Runtime {
   Quota transfers;      // UploadRig, DownloadRig
   Quota frame_bytes;    // frame buffers of all calls
   Quota compare_bytes;  // of all CompareDeformers calls
+  std::unique_ptr<Access> access;
   Timers timers;
   Arenas arenas;
   const std::shared_ptr<FramePool> frames;

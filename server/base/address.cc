@@ -3,6 +3,7 @@
 #include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
+#include <arpa/inet.h>
 #include <sys/un.h>
 
 namespace sinew::server {
@@ -36,6 +37,17 @@ absl::StatusOr<HostPort> ParseHostPort(const std::string& option, const std::str
 
 bool IsUnixAddress(const std::string& address) {
   return absl::StartsWith(address, kUnix);
+}
+
+bool IsLocalAddress(const std::string& address) {
+  if (IsUnixAddress(address)) return true;
+  const absl::StatusOr<HostPort> parsed = ParseHostPort("", address);
+  if (!parsed.ok()) return false;
+  in_addr v4{};
+  in6_addr v6{};
+  if (::inet_pton(AF_INET, parsed->host.c_str(), &v4) == 1) return ntohl(v4.s_addr) >> 24 == 127;
+  if (::inet_pton(AF_INET6, parsed->host.c_str(), &v6) == 1) return IN6_IS_ADDR_LOOPBACK(&v6);
+  return parsed->host == "localhost";
 }
 
 absl::Status CheckListenAddress(const std::string& option, const std::string& address) {

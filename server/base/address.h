@@ -18,5 +18,8 @@ absl::StatusOr<HostPort> ParseHostPort(const std::string& option, const std::str
 // As ParseHostPort, or "unix:/path" (an absolute path short enough for a socket).
 absl::Status CheckListenAddress(const std::string& option, const std::string& address);
 bool IsUnixAddress(const std::string& address);
+// Whether only this machine can reach it: a unix socket, or a port of 127.0.0.0/8, ::1 or
+// "localhost".
+bool IsLocalAddress(const std::string& address);
 
 }  // namespace sinew::server

@@ -8,7 +8,7 @@ namespace sinew::server {
 
 struct Caller {
   std::string peer;       // address without port: "10.0.0.7", "::1", "unix"; empty = this process
-  std::string tenant;     // owner of its rigs and sessions; empty = calls are not authenticated
+  std::string tenant;     // owner of its rigs and sessions; empty = the default tenant
   std::string principal;  // subject of its token or certificate; empty = anonymous
 
   // Whose share of the limits the call uses; empty = none, for calls from this process.

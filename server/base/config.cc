@@ -173,6 +173,33 @@ void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>
   });
 }
 
+absl::Status CheckAccess(const Config& config) {
+  const AccessConfig& access = config.access;
+  const auto needs = [](absl::string_view option, absl::string_view other) {
+    return absl::InvalidArgumentError(absl::StrCat(option, ": needs ", other, " too"));
+  };
+  if (access.tls_cert.empty() != access.tls_key.empty()) {
+    return access.tls_cert.empty() ? needs("tls-key", "tls-cert") : needs("tls-cert", "tls-key");
+  }
+  if (!access.tls_client_ca.empty() && !access.UsesTls()) return needs("tls-client-ca", "tls-cert");
+  // Without it, a token meant for another service of the same issuer would open this one.
+  if (!access.jwks_file.empty() && access.jwt_audience.empty()) {
+    return needs("jwks-file", "jwt-audience");
+  }
+  if (access.insecure || (access.UsesTls() && access.Authenticates())) return absl::OkStatus();
+  for (const std::string& address : config.network.listen) {
+    if (IsLocalAddress(address)) continue;
+    return absl::FailedPreconditionError(absl::StrCat(
+        "listen: ", address, " can be reached from other machines, which needs ",
+        access.UsesTls() ? "" : "TLS (--tls-cert, --tls-key)",
+        access.UsesTls() || access.Authenticates() ? "" : " and ",
+        access.Authenticates() ? ""
+                               : "authentication (--token-file, --jwks-file or --tls-client-ca)",
+        "; --insecure listens all the same, for a network where all machines are trusted"));
+  }
+  return absl::OkStatus();
+}
+
 }  // namespace
 
 absl::Status Config::Validate() const {
@@ -184,6 +211,7 @@ absl::Status Config::Validate() const {
   for (const std::string& address : network.listen) {
     SINEW_RETURN_IF_ERROR(CheckListenAddress("listen", address));
   }
+  SINEW_RETURN_IF_ERROR(CheckAccess(*this));
   if (network.http != "off") SINEW_RETURN_IF_ERROR(ParseHostPort("http", network.http).status());
   if (sessions.ttl_seconds > sessions.max_ttl_seconds) {
     return absl::InvalidArgumentError(
@@ -238,6 +266,11 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   app.add_option("--probe", probe,
                  "Check the health of the server at this address and exit: 0 serving, 1 not")
       ->type_name("HOST:PORT");
+  std::string make_token;
+  app.add_option("--make-token", make_token,
+                 "Make a token for this principal and exit: its line of --token-file to stdout, "
+                 "the token to stderr")
+      ->type_name("NAME");
   std::map<std::string, Values> given;
   AddFlags(app, config, given);
   try {
@@ -257,12 +290,20 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
     if (const auto status = LoadConfigFile(file, config); !status.ok()) {
       return failed(kConfiguration, status);
     }
-    if (const auto status = config.Validate(); !status.ok()) return failed(kConfiguration, status);
+    // Flags may still add what listening beyond this machine needs.
+    const auto status = config.Validate();
+    if (!status.ok() && !absl::IsFailedPrecondition(status)) return failed(kConfiguration, status);
   }
   absl::Status status = Apply(std::move(given), config);
   if (status.ok()) status = config.Validate();
-  if (!status.ok()) return failed(kUsage, status);
-  return {.run = true, .exit_code = 0, .text = {}, .probe = std::move(probe)};
+  if (!status.ok()) {
+    return failed(absl::IsFailedPrecondition(status) ? kConfiguration : kUsage, status);
+  }
+  return {.run = true,
+          .exit_code = 0,
+          .text = {},
+          .probe = std::move(probe),
+          .make_token = std::move(make_token)};
 }
 
 }  // namespace sinew::server

@@ -22,9 +22,27 @@ struct NetworkConfig {
   double drain_seconds = 30;              // time for running calls after the first SIGTERM
 };
 
+// Paths of files and rules are empty by default: no TLS, no authentication.
 struct AccessConfig {
+  std::string token_file;
+  std::string jwks_file;
+  std::string jwt_audience, jwt_issuer;
+  std::string jwt_tenant_claim = "tenant";
+  std::string tls_cert, tls_key;
+  std::string tls_client_ca;       // not empty: clients need a certificate
+  std::string tls_tenant_pattern;  // finds the tenant in the name of a client certificate
+  std::vector<std::string> trusted_proxies;
+  std::string reflection = "auto";  // on unless calls are authenticated
+  bool insecure = false;
   // Part of what other clients leave of a limit that one client may hold; 1 = all of it.
   double client_share = 0.5;
+
+  // Whether a call needs a token or a client certificate.
+  bool Authenticates() const {
+    return !token_file.empty() || !jwks_file.empty() || !tls_client_ca.empty();
+  }
+  bool UsesTls() const { return !tls_cert.empty(); }
+  bool Reflects() const { return reflection == "auto" ? !Authenticates() : reflection == "on"; }
 };
 
 struct LogConfig {
@@ -119,7 +137,8 @@ struct Config {
   CompareConfig compare;
   WeightsConfig weights;
 
-  // Checks ranges and that values are consistent. kInvalidArgument names the option.
+  // Checks ranges and that values are consistent. kInvalidArgument names the option;
+  // kFailedPrecondition: would listen beyond this machine without TLS or authentication.
   absl::Status Validate() const;
 
   // Threads that evaluate frames: compute.threads, or one per core.
@@ -136,7 +155,8 @@ struct CommandLine {
   bool run = true;    // false: print `text` and exit with `exit_code`
   int exit_code = 0;  // 0 after --help or --version, 64 usage, 78 configuration
   std::string text = {};
-  std::string probe = {};  // address of --probe: check its health instead of serving
+  std::string probe = {};       // address of --probe: check its health instead of serving
+  std::string make_token = {};  // name of --make-token: make one instead of serving
 };
 
 // Overwrites `config` with the file named by --config, then with flags, and validates the result.

@@ -65,6 +65,24 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
         1e6);
   limit(c.compute.frame_bytes, "max-frame-bytes", "bytes", "Total size of frame buffers", 1 << 20,
         kHuge);
+  auto& a = c.access;
+  text(a.token_file, "token-file", "Bearer tokens, one JSON object a line; see --make-token");
+  text(a.jwks_file, "jwks-file", "Public keys (JWKS) of the JSON Web Tokens that are accepted");
+  text(a.jwt_audience, "jwt-audience", "Audience that a JSON Web Token must name");
+  text(a.jwt_issuer, "jwt-issuer", "Issuer that a JSON Web Token must name; empty = any");
+  text(a.jwt_tenant_claim, "jwt-tenant-claim", "Claim of a JSON Web Token with its tenant");
+  text(a.tls_cert, "tls-cert", "Certificate chain in PEM; TCP addresses then use TLS");
+  text(a.tls_key, "tls-key", "Private key of --tls-cert in PEM");
+  text(a.tls_client_ca, "tls-client-ca",
+       "Certificates in PEM of the authorities that client certificates must come from");
+  text(a.tls_tenant_pattern, "tls-tenant-pattern",
+       "Regular expression whose first group is the tenant in the name of a client certificate");
+  text(a.trusted_proxies, "trusted-proxy",
+       "Address or network (10.0.0.0/8) of a proxy, or unix, whose X-Forwarded-For is believed; "
+       "repeatable");
+  text(a.reflection, "reflection", "Server reflection; auto = on unless calls are authenticated",
+       {"auto", "on", "off"});
+  text(a.insecure, "insecure", "Listen beyond this machine without TLS or authentication");
   number(c.access.client_share, "client-share", "",
          "Part of what other clients leave of a limit that one client may hold; 1 = all of it",
          0.01, 1);

@@ -26,9 +26,10 @@ bool IsServersFault(absl::StatusCode code) {
 
 Call::Call(const RpcMethod& method, grpc::CallbackServerContext* context)
     : method_(method),
+      context_(*context),
       deadline_(context->deadline()),
       trace_(TraceOf(*context)),
-      caller_{.peer = PeerOf(context->peer()), .tenant = {}, .principal = {}} {
+      caller_{.peer = method.runtime.access->PeerOf(*context), .tenant = {}, .principal = {}} {
   method_.metrics.in_flight->Increment();
 }
 
@@ -37,6 +38,7 @@ Call::~Call() {
 }
 
 absl::Status Call::Begin() {
+  SINEW_RETURN_IF_ERROR(method_.runtime.access->Admit(context_, method_.scope, caller_));
   if (!method_.work) return absl::OkStatus();
   SINEW_ASSIGN_OR_RETURN(permit_, method_.runtime.work.Take({}));
   return absl::OkStatus();

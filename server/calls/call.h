@@ -15,6 +15,7 @@
 #include <string>
 #include <utility>
 
+#include "server/access/scope.h"
 #include "server/base/caller.h"
 #include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
@@ -27,6 +28,7 @@ namespace sinew::server {
 struct RpcMethod {
   Runtime& runtime;
   std::string name;        // "DeformService/Deform"
+  Scope scope;             // that the caller needs
   bool work = false;       // refused while draining; a drain waits for it
   bool blocking = false;   // RunUnary: the body runs on the workers
   Quota* limit = nullptr;  // CallReactor: of calls at a time
@@ -42,14 +44,15 @@ class Call {
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  // kUnavailable: draining, and this method is work.
+  // kUnauthenticated, kPermissionDenied: as Access::Admit. kUnavailable: draining, and this method
+  // is work.
   absl::Status Begin();
 
   // The status to finish the call with; counts it, the first time.
   grpc::Status End(absl::Status status);
 
   const RpcMethod& method() const { return method_; }
-  const Caller& caller() const { return caller_; }
+  const Caller& caller() const { return caller_; }  // authenticated by Begin
 
   // Requests stop of the work in progress for the call. Thread-safe, like stop_token.
   void Cancel() { stop_.request_stop(); }
@@ -57,10 +60,11 @@ class Call {
 
  private:
   const RpcMethod& method_;
+  const grpc::CallbackServerContext& context_;
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const std::chrono::system_clock::time_point deadline_;
   std::string trace_;  // trace id of the caller's traceparent, or empty
-  const Caller caller_;
+  Caller caller_;
   Quota::Permit permit_;
   std::stop_source stop_;
   bool ended_ = false;

@@ -1,10 +1,11 @@
-// main.cc - sinewd: reads the command line and serves, or probes another server.
+// main.cc - sinewd: reads the command line and serves, probes another server, or makes a token.
 #include <absl/synchronization/mutex.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
+#include "server/access/tokens.h"
 #include "server/base/config.h"
 #include "server/process/probe.h"
 #include "server/process/serve.h"
@@ -15,6 +16,17 @@ int Probe(const std::string& address) {
   const absl::Status health = sinew::server::ProbeHealth(address);
   if (!health.ok()) std::fprintf(stderr, "sinewd: %s\n", std::string(health.message()).c_str());
   return health.ok() ? 0 : 1;
+}
+
+int MakeToken(const std::string& name) {
+  const auto made = sinew::server::MakeToken(name);
+  if (!made.ok()) {
+    std::fprintf(stderr, "sinewd: make-token: %s\n", std::string(made.status().message()).c_str());
+    return 64;
+  }
+  std::fputs(made->line.c_str(), stdout);
+  std::fprintf(stderr, "%s\n", made->token.c_str());
+  return 0;
 }
 
 }  // namespace
@@ -31,7 +43,9 @@ int main(int argc, char** argv) {
     std::fprintf(line.exit_code == 0 ? stdout : stderr, "%s\n", line.text.c_str());
     return line.exit_code;
   }
-  const int code = line.probe.empty() ? sinew::server::Serve(config) : Probe(line.probe);
+  const int code = !line.probe.empty()        ? Probe(line.probe)
+                   : !line.make_token.empty() ? MakeToken(line.make_token)
+                                              : sinew::server::Serve(config);
   // gRPC threads may still be cleaning up; static destructors must not run concurrently with them.
   std::fflush(nullptr);
   std::_Exit(code);

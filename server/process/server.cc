@@ -8,18 +8,22 @@
 #include <grpcpp/ext/proto_server_reflection_plugin.h>
 #include <grpcpp/grpcpp.h>
 #include <grpcpp/health_check_service_interface.h>
+#include <grpcpp/impl/server_builder_option.h>
 
 #include <array>
 #include <mutex>
 #include <optional>
 #include <utility>
+#include <vector>
 
 #include "core/base/status.h"
 #include "core/simd/target.h"
 #include "server/base/address.h"
+#include "server/process/admin_guard.h"
 #include "server/process/http.h"
 #include "server/process/listen_address.h"
 #include "server/process/probe.h"
+#include "server/process/tls_credentials.h"
 #include "server/runtime.h"
 #include "server/services/deform_service.h"
 #include "server/services/info_service.h"
@@ -43,14 +47,22 @@ constexpr std::chrono::milliseconds kBeat{300};  // at most: one ends before the
 // gRPC applies these to every server built later in this process; install them only once.
 void InstallPlugins(bool channelz) {
   static std::once_flag always, on_demand;
-  std::call_once(always, [] {
-    grpc::EnableDefaultHealthCheckService(true);
-    grpc::reflection::InitProtoReflectionServerBuilderPlugin();
-  });
+  std::call_once(always, [] { grpc::EnableDefaultHealthCheckService(true); });
   if (channelz) {
     std::call_once(on_demand, [] { grpc::channelz::experimental::InitChannelzService(); });
   }
 }
+
+// Linking gRPC's reflection adds it to every server. This takes it out of one.
+class WithoutReflection final : public grpc::ServerBuilderOption {
+ public:
+  void UpdateArguments(grpc::ChannelArguments*) override {}
+  void UpdatePlugins(std::vector<std::unique_ptr<grpc::ServerBuilderPlugin>>* plugins) override {
+    std::erase_if(*plugins, [](const auto& plugin) {
+      return dynamic_cast<grpc::reflection::ProtoServerReflectionPlugin*>(plugin.get()) != nullptr;
+    });
+  }
+};
 
 void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.message_bytes) + kMessageSlack);
@@ -94,11 +106,13 @@ class Server::State {
   std::string http_address;
 
  private:
-  absl::Status Listen(const NetworkConfig& config);
+  absl::Status Listen(const Config& config);
+  std::shared_ptr<grpc::ServerCredentials> CredentialsFor(const std::string& address);
   void StartHeartbeat();
 
   absl::Mutex stopping_;  // held by Stop
   Timers::Id heartbeat_ = 0;
+  std::vector<std::shared_ptr<grpc::ServerCredentials>> tls_;  // one an address
 };
 
 absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config& config,
@@ -117,7 +131,7 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   state->sessions.emplace(runtime);
   state->deforms.emplace(runtime);
   state->info.emplace(runtime);
-  SINEW_RETURN_IF_ERROR(state->Listen(config.network));
+  SINEW_RETURN_IF_ERROR(state->Listen(config));
   state->StartHeartbeat();
   if (config.network.http != "off") {
     State* raw = state.get();
@@ -133,14 +147,29 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   return state;
 }
 
-absl::Status Server::State::Listen(const NetworkConfig& config) {
+// Unix sockets have no TLS: the permissions of their file protect them.
+std::shared_ptr<grpc::ServerCredentials> Server::State::CredentialsFor(const std::string& address) {
+  if (runtime->access->certificates() == nullptr || IsUnixAddress(address)) {
+    return grpc::InsecureServerCredentials();
+  }
+  return tls_.emplace_back(MakeTlsCredentials(*runtime->access));
+}
+
+absl::Status Server::State::Listen(const Config& whole) {
+  const NetworkConfig& config = whole.network;
   SINEW_RETURN_IF_ERROR(CheckSocketFiles(config.listen));
   InstallPlugins(config.channelz);
   grpc::ServerBuilder builder;
   SetArguments(config, builder);
   std::vector<int> ports(config.listen.size(), -1);
   for (std::size_t i = 0; i < config.listen.size(); ++i) {
-    builder.AddListeningPort(config.listen[i], grpc::InsecureServerCredentials(), &ports[i]);
+    builder.AddListeningPort(config.listen[i], CredentialsFor(config.listen[i]), &ports[i]);
+  }
+  if (!whole.access.Reflects()) builder.SetOption(std::make_unique<WithoutReflection>());
+  if (whole.access.Authenticates() && (whole.access.Reflects() || config.channelz)) {
+    std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> guards;
+    guards.push_back(MakeAdminGuard(*runtime->access));
+    builder.experimental().SetInterceptorCreators(std::move(guards));
   }
   builder.RegisterService(&*rigs);
   builder.RegisterService(&*sessions);
@@ -204,6 +233,7 @@ void Server::State::Stop() {
   }
   // Services receive calls, and need the runtime, until the server is destroyed.
   server.reset();
+  tls_.clear();
   runtime.reset();
 }
 

@@ -10,18 +10,22 @@ namespace sinew::server {
 DeformService::DeformService(Runtime& runtime)
     : deform_{.runtime = runtime,
               .name = "DeformService/Deform",
+              .scope = Scope::kSessionsUse,
               .work = true,
               .limit = &runtime.deforms},
       stream_{.runtime = runtime,
               .name = "DeformService/StreamDeform",
+              .scope = Scope::kSessionsUse,
               .work = true,
               .limit = &runtime.streams},
       clip_{.runtime = runtime,
             .name = "DeformService/DeformClip",
+            .scope = Scope::kSessionsUse,
             .work = true,
             .limit = &runtime.deforms},
       compare_{.runtime = runtime,
                .name = "DeformService/CompareDeformers",
+               .scope = Scope::kSessionsUse,
                .work = true,
                .limit = &runtime.compares} {}
 

@@ -83,8 +83,8 @@ absl::Status List(const v1::ListMethodsRequest& request, std::uint64_t most_rows
 
 InfoService::InfoService(Runtime& runtime)
     : runtime_(runtime),
-      info_{.runtime = runtime, .name = "InfoService/GetServerInfo"},
-      methods_{.runtime = runtime, .name = "InfoService/ListMethods"} {}
+      info_{.runtime = runtime, .name = "InfoService/GetServerInfo", .scope = Scope::kAny},
+      methods_{.runtime = runtime, .name = "InfoService/ListMethods", .scope = Scope::kAny} {}
 
 grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext* context,
                                                      const v1::GetServerInfoRequest*,

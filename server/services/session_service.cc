@@ -18,13 +18,21 @@ SessionService::SessionService(Runtime& runtime)
     : runtime_(runtime),
       create_{.runtime = runtime,
               .name = "SessionService/CreateSession",
+              .scope = Scope::kSessionsUse,
               .work = true,
               .blocking = true},
-      watch_{.runtime = runtime, .name = "SessionService/WatchSession", .limit = &runtime.watches},
-      get_{.runtime = runtime, .name = "SessionService/GetSession"},
-      list_{.runtime = runtime, .name = "SessionService/ListSessions"},
-      renew_{.runtime = runtime, .name = "SessionService/RenewSession"},
-      delete_{.runtime = runtime, .name = "SessionService/DeleteSession"} {}
+      watch_{.runtime = runtime,
+             .name = "SessionService/WatchSession",
+             .scope = Scope::kSessionsUse,
+             .limit = &runtime.watches},
+      get_{.runtime = runtime, .name = "SessionService/GetSession", .scope = Scope::kSessionsUse},
+      list_{
+          .runtime = runtime, .name = "SessionService/ListSessions", .scope = Scope::kSessionsUse},
+      renew_{
+          .runtime = runtime, .name = "SessionService/RenewSession", .scope = Scope::kSessionsUse},
+      delete_{.runtime = runtime,
+              .name = "SessionService/DeleteSession",
+              .scope = Scope::kSessionsUse} {}
 
 absl::Status SessionService::ValidateOnly(const v1::SessionSource& source, v1::Session& session,
                                           const Call& call) {

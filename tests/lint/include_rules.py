@@ -100,6 +100,7 @@ FOLDERS = (
     ("client/lib/stream", "client/lib/codec client/lib/rpc core/base core/metrics sinew", "grpc proto", ""),
     # The server does no geometry: it converts, calls core and converts back.
     ("server/base", "core/base", "grpc prometheus proto spdlog", "cli11 json yaml"),
+    ("server/access", "core/base server/base", "grpc openssl", "json"),
     ("server/threads", "server/base", "", "tbb"),
     ("server/convert",
      "core/base core/deform/engine core/deform/method core/metrics core/muscle core/rig core/weights "
@@ -111,16 +112,16 @@ FOLDERS = (
     ("server/frames",
      "core/base core/deform/engine core/rig server/base server/convert server/store",
      "grpc proto", ""),
-    ("server", "core/base core/simd server/base server/frames server/store server/threads", "", ""),
+    ("server", "core/base core/simd server/access server/base server/frames server/store server/threads", "", ""),
     ("server/calls",
-     "core/base core/deform/engine core/metrics core/rig core/weights server server/base "
+     "core/base core/deform/engine core/metrics core/rig core/weights server server/access server/base "
      "server/convert server/frames server/store server/threads",
      "grpc proto", ""),
     ("server/services",
-     "core/base core/deform/engine core/simd server server/base server/calls server/convert",
+     "core/base core/deform/engine core/simd server server/access server/base server/calls server/convert",
      "grpc", ""),
     ("server/process",
-     "core/base core/simd server server/base server/services server/threads",
+     "core/base core/simd server server/access server/base server/services server/threads",
      "grpc", "httplib json"),
     # Importers, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),

@@ -92,6 +92,42 @@ TEST(Config, WrongFlagsAreUsageErrors) {
   }
 }
 
+TEST(Config, OtherMachinesNeedTlsAndAuthentication) {
+  const auto code = [](std::vector<std::string> arguments) {
+    Config config;
+    const CommandLine line = Parse(std::move(arguments), config);
+    return line.run ? 0 : line.exit_code;
+  };
+  const std::vector<std::string> tls = {"--tls-cert", "c", "--tls-key", "k"};
+  const auto with = [&](std::vector<std::string> arguments, bool use_tls) {
+    if (use_tls) arguments.insert(arguments.end(), tls.begin(), tls.end());
+    return code(std::move(arguments));
+  };
+  for (const char* local : {"127.0.0.1:1", "127.8.9.1:1", "[::1]:1", "localhost:1", "unix:/s"}) {
+    EXPECT_EQ(code({"--listen", local}), 0) << local;
+  }
+  for (const char* open : {"0.0.0.0:1", "[::]:1", "10.0.0.1:1", "128.0.0.1:1", "host:1",
+                           "[::ffff:127.0.0.1]:1", "127.0.0.1.example.org:1"}) {
+    EXPECT_EQ(code({"--listen", open}), 78) << open;
+    EXPECT_EQ(with({"--listen", open}, true), 78) << open;
+    EXPECT_EQ(code({"--listen", open, "--token-file", "t"}), 78) << open;
+    EXPECT_EQ(code({"--listen", "127.0.0.1:1", "--listen", open}), 78) << open;
+    EXPECT_EQ(code({"--listen", open, "--insecure"}), 0) << open;
+    EXPECT_EQ(with({"--listen", open, "--token-file", "t"}, true), 0) << open;
+    EXPECT_EQ(with({"--listen", open, "--tls-client-ca", "a"}, true), 0) << open;
+    EXPECT_EQ(with({"--listen", open, "--jwks-file", "j", "--jwt-audience", "a"}, true), 0);
+  }
+}
+
+TEST(Config, AccessOptionsNeedEachOther) {
+  const std::vector<std::vector<std::string>> table = {
+      {"--tls-cert", "c"}, {"--tls-key", "k"}, {"--tls-client-ca", "a"}, {"--jwks-file", "j"}};
+  for (const auto& arguments : table) {
+    Config config;
+    EXPECT_EQ(Parse(arguments, config).exit_code, 64) << arguments[0];
+  }
+}
+
 TEST(Config, RejectsRepeatedFlag) {
   Config config;
   VisitOptions(config, [&](const Option& option, auto& member) {
