@@ -1,5 +1,6 @@
 # The server alone, on Debian 12. Build: docker build -t sinew . (or buildah bud --format docker, which keeps HEALTHCHECK)
-# Run: docker run --rm -p 50051:50051 --read-only --cap-drop all sinew
+# Run: docker run --rm -p 127.0.0.1:50051:50051 --read-only --cap-drop all sinew --insecure
+# Without --insecure the server needs TLS and authentication; see "On a network" in README.md.
 
 FROM debian:bookworm-slim AS build
 WORKDIR /src
@@ -28,6 +29,7 @@ COPY --from=build /src/build/release/bin/sinewd /usr/local/bin/sinewd
 USER 10001:10001
 EXPOSE 50051
 STOPSIGNAL SIGTERM
-# The standard gRPC health service, asked from inside; arguments of `docker run` follow the entry point's.
-HEALTHCHECK --interval=10s --timeout=6s --start-period=5s --retries=3 CMD ["sinewd", "--probe", "127.0.0.1:50051"]
-ENTRYPOINT ["sinewd", "--listen", "0.0.0.0:50051"]
+# The standard gRPC health service, asked from inside; arguments of `docker run` follow the entry point's. The socket
+# answers without TLS; /dev/shm is writable also where the root is not.
+HEALTHCHECK --interval=10s --timeout=6s --start-period=5s --retries=3 CMD ["sinewd", "--probe", "unix:/dev/shm/sinewd.sock"]
+ENTRYPOINT ["sinewd", "--listen", "0.0.0.0:50051", "--listen", "unix:/dev/shm/sinewd.sock"]

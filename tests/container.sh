@@ -77,11 +77,15 @@ buildah bud --isolation chroot --format docker --layers --pull-never -t $image .
   fail "the Dockerfile does not build, see $work/build.log"
 }
 
+step "refuse"
+code=0
+podman run --rm --pull=never --network none --read-only --cap-drop all $image 2>/dev/null || code=$?
+[[ $code == 78 ]] || fail "exit code $code without TLS and authentication, need 78"
 step "run"
 ip netns add "$space"
 ip -n "$space" link set lo up
 inside podman run -d --name "$name" --pull=never --network host --read-only --cap-drop all \
-  --security-opt no-new-privileges --memory 256m --pids-limit 128 $image >/dev/null
+  --security-opt no-new-privileges --memory 256m --pids-limit 128 $image --insecure >/dev/null
 for _ in {1..50}; do
   inside podman healthcheck run "$name" >/dev/null 2>&1 && break
   sleep 0.2
