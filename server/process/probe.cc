@@ -57,11 +57,13 @@ absl::Status ProbeHealth(const std::string& address) {
                    0);  // a health check asks this machine, not http_proxy
   absl::Status health;
   absl::Notification done;
-  CheckHealth(grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments),
-              std::chrono::seconds(5), [&](const absl::Status& status) {
-                health = status;
-                done.Notify();
-              });
+  // Kept until the end: a channel that is destroyed in its own callback aborts in gRPC 1.51.
+  const auto channel =
+      grpc::CreateCustomChannel(address, grpc::InsecureChannelCredentials(), arguments);
+  CheckHealth(channel, std::chrono::seconds(5), [&](const absl::Status& status) {
+    health = status;
+    done.Notify();
+  });
   done.WaitForNotification();
   if (health.ok()) return health;
   return absl::UnavailableError(absl::StrCat("probe ", address, ": ", health.message()));
