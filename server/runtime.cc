@@ -1,7 +1,10 @@
 #include "server/runtime.h"
 
+#include <absl/strings/str_join.h>
+
 #include <algorithm>
 #include <limits>
+#include <string>
 
 #include "core/base/status.h"
 #include "core/simd/target.h"
@@ -24,6 +27,9 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
   if (const std::string& folder = config.rigs.data_dir; !folder.empty()) {
     SINEW_ASSIGN_OR_RETURN(runtime->data_lock, OpenDataFolder(folder, runtime->log));
   }
+  if (const std::string& file = config.log.audit; !file.empty()) {
+    SINEW_ASSIGN_OR_RETURN(runtime->audit, AuditLog::Open(file));
+  }
   SINEW_ASSIGN_OR_RETURN(runtime->access, Access::Create(config.access, clock, runtime->log));
   const double share = config.access.client_share;
   SINEW_ASSIGN_OR_RETURN(runtime->rigs, RigStore::Open(config.rigs, share, runtime->log));
@@ -32,6 +38,7 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
   SINEW_ASSIGN_OR_RETURN(runtime->bound,
                          DeformerCache::Open(config.binds, config.rigs.data_dir, runtime->arenas,
                                              runtime->timers, runtime->metrics, runtime->log));
+  runtime->AddReadings();
   Runtime* self = runtime.get();
   self->bound->RemoveOrphans([self](const RigKey& rig) { return self->rigs->Has(rig); });
   runtime->timers.Every(kTick, [self] { self->Tick(); });
@@ -46,9 +53,11 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
 Runtime::Runtime(const Config& c, Clock& server_clock)
     : clock(server_clock),
       config(c),
-      log(MakeLog(c.log)),
+      output(LogOutput::ToStderr(c.log)),
+      log(output->log()),
       metrics(kVersion, std::string(IsaName(ActiveIsa()))),
       work(std::numeric_limits<std::uint64_t>::max(), 1, "", "calls"),
+      connections(c.network.connections, c.access.client_share, "max-connections", "connections"),
       streams(c.streams.count, c.access.client_share, "max-streams", "streams"),
       deforms(c.compute.deforms, c.access.client_share, "max-deforms", "calls"),
       compares(c.compare.count, c.access.client_share, "max-compares", "calls"),
@@ -69,7 +78,38 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
                          .unit = "waiting calls",
                          .option = "workers",
                          .retry = absl::Seconds(1)}),
-      started_(clock.Now()) {}
+      started_(clock.Now()),
+      current_(c) {}
+
+void Runtime::AddReadings() {
+  const auto quota = [&](Quota& of) {
+    const prometheus::Labels labels = {{"limit", std::string(of.name())}};
+    metrics.AddGauge(
+        "sinew_limit", "Limits of what all clients hold together",
+        [&of] { return static_cast<double>(of.limit()); }, labels);
+    metrics.AddGauge(
+        "sinew_limit_used", "What clients hold of these limits",
+        [&of] { return static_cast<double>(of.count()); }, labels);
+  };
+  for (Quota* of : {&connections, &streams, &deforms, &compares, &watches, &weights, &transfers,
+                    &frame_bytes, &compare_bytes}) {
+    quota(*of);
+  }
+  const auto count = [](std::size_t value) { return static_cast<double>(value); };
+  metrics.AddGauge("sinew_worker_queue", "Calls that wait for a worker thread",
+                   [=, this] { return count(workers.queued()); });
+  metrics.AddGauge("sinew_workers_running", "Worker threads at work",
+                   [=, this] { return count(workers.running()); });
+  metrics.AddGauge("sinew_arena_jobs", "Frames that wait for, or run in, the pose arena",
+                   [=, this] { return count(arenas.posted()); });
+  metrics.AddCounter("sinew_log_lines_dropped_total",
+                     "Lines of the log that were lost because its reader was too slow",
+                     [=, this] { return count(output->dropped()); });
+  if (audit != nullptr) {
+    metrics.AddCounter("sinew_audit_lines_dropped_total", "Lines of the audit log that were lost",
+                       [=, this] { return count(audit->dropped()); });
+  }
+}
 
 Runtime::~Runtime() {
   timers.Stop();
@@ -104,11 +144,52 @@ void Runtime::Drain() {
 
 void Runtime::Tick() {
   const Clock::Time now = clock.Now();
+  for (const auto& [kind, lines] : failures.TakeEnded(now)) {
+    log->info("{}: {} more failed calls in {} s, suppressed", kind, lines,
+              LogLimit::kPeriod.count());
+  }
   for (const auto& call : LiveCalls()) call->Tick(now);
   if (const std::size_t ended = sessions.Expire(now); ended > 0) {
+    metrics.sessions_expired.Increment(static_cast<double>(ended));
     log->info("{} session(s) expired", ended);
   }
   uploads->Expire(now);
+}
+
+void Runtime::Reload(const Config& wanted) {
+  std::vector<std::string> changed, waiting;
+  {
+    const absl::MutexLock lock(&mutex_);
+    const Config before = current_;
+    const auto set = [](Quota& quota, std::uint64_t& limit, std::uint64_t value) {
+      quota.SetLimit(value);
+      limit = value;
+    };
+    set(streams, current_.streams.count, wanted.streams.count);
+    set(deforms, current_.compute.deforms, wanted.compute.deforms);
+    set(compares, current_.compare.count, wanted.compare.count);
+    set(watches, current_.sessions.watches, wanted.sessions.watches);
+    set(weights, current_.weights.count, wanted.weights.count);
+    set(transfers, current_.rigs.transfers, wanted.rigs.transfers);
+    set(frame_bytes, current_.compute.frame_bytes, wanted.compute.frame_bytes);
+    set(compare_bytes, current_.compare.bytes, wanted.compare.bytes);
+    current_.log.level = wanted.log.level;
+    log->set_level(spdlog::level::from_str(wanted.log.level));
+    changed = ChangedOptions(before, current_);
+    waiting = ChangedOptions(current_, wanted);
+  }
+  log->info("configuration read again; changed: {}",
+            changed.empty() ? "nothing" : absl::StrJoin(changed, ", "));
+  if (!waiting.empty()) log->warn("need a restart: {}", absl::StrJoin(waiting, ", "));
+  if (audit == nullptr) return;
+  if (const absl::Status status = audit->Reopen(); !status.ok()) {
+    log->error("audit-log: {}", std::string(status.message()));
+  }
+}
+
+Config Runtime::Current() const {
+  const absl::MutexLock lock(&mutex_);
+  return current_;
 }
 
 v1::ServerStats Runtime::Stats() const {

@@ -11,10 +11,12 @@
 #include <vector>
 
 #include "server/access/access.h"
+#include "server/base/audit_log.h"
 #include "server/base/clock.h"
 #include "server/base/config.h"
 #include "server/base/files.h"
 #include "server/base/log.h"
+#include "server/base/log_limit.h"
 #include "server/base/metrics.h"
 #include "server/frames/evaluator.h"
 #include "server/frames/frame_pool.h"
@@ -50,9 +52,13 @@ class Runtime {
   Clock& clock;
   Descriptor data_lock;  // outlives everything that writes under data_dir
   const Config config;
+  const std::unique_ptr<LogOutput> output;  // of `log`
   const Log log;
+  std::unique_ptr<AuditLog> audit;  // or null
+  LogLimit failures;                // lines about failed calls
   Metrics metrics;
   Quota work;           // calls that a drain waits for; closed by it
+  Quota connections;    // from the network
   Quota streams;        // StreamDeform
   Quota deforms;        // Deform, DeformClip
   Quota compares;       // CompareDeformers
@@ -78,14 +84,22 @@ class Runtime {
   void Drain();
   v1::ServerStats Stats() const;
 
+  // Takes over what can change while serving: log level and the limits of calls, streams, frames
+  // and comparisons. Reopens the audit log. The log names what needs a restart.
+  void Reload(const Config& wanted);
+  // As created or last reloaded.
+  Config Current() const;
+
  private:
   Runtime(const Config& config, Clock& clock);
+  void AddReadings();  // to the metrics
   void Tick();
   std::vector<std::shared_ptr<LiveCall>> LiveCalls();
 
   const Clock::Time started_;
-  absl::Mutex mutex_;
+  mutable absl::Mutex mutex_;
   std::vector<std::weak_ptr<LiveCall>> live_ ABSL_GUARDED_BY(mutex_);
+  Config current_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sinew::server

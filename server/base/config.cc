@@ -1,13 +1,16 @@
 #include "server/base/config.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
+#include <absl/strings/str_split.h>
 #include <yaml-cpp/yaml.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
 #include <map>
 #include <thread>
@@ -135,8 +138,30 @@ absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
   return given;
 }
 
+// The value of a variable of the environment; empty is as good as unset.
+std::string Variable(std::string name) {
+  std::replace(name.begin(), name.end(), '-', '_');
+  const char* value = std::getenv(("SINEWD_" + absl::AsciiStrToUpper(name)).c_str());
+  return value == nullptr ? std::string() : value;
+}
+
+std::map<std::string, Values> ReadEnvironment(const Config& config) {
+  std::map<std::string, Values> given;
+  VisitOptions(config, [&](const Option& option, const auto& member) {
+    const std::string name(option.name), value = Variable(name);
+    if (value.empty()) return;
+    using Member = std::decay_t<decltype(member)>;
+    if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
+      given[name] = absl::StrSplit(value, ',');
+    } else {
+      given[name] = {value};
+    }
+  });
+  return given;
+}
+
 template <class Member>
-std::string DefaultText(const Member& member) {
+std::string TextOf(const Member& member) {
   if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
     return absl::StrJoin(member, ", ");
   } else if constexpr (std::is_same_v<Member, bool>) {
@@ -154,7 +179,7 @@ void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>
         help += (i == 0 ? ": " : ", ") + std::string(option.choices[i]);
       }
     }
-    const std::string text = DefaultText(member);
+    const std::string text = TextOf(member);
     if (!text.empty()) help += " [" + text + "]";
     const std::string name(option.name);
     CLI::Option* flag = app.add_option_function<Values>(
@@ -226,6 +251,19 @@ absl::Status Config::Validate() const {
   return absl::OkStatus();
 }
 
+std::vector<std::string> ChangedOptions(const Config& before, const Config& after) {
+  std::map<std::string, std::string> values;
+  VisitOptions(before, [&](const Option& option, const auto& member) {
+    values[std::string(option.name)] = TextOf(member);
+  });
+  std::vector<std::string> changed;
+  VisitOptions(after, [&](const Option& option, const auto& member) {
+    std::string name(option.name);
+    if (values[name] != TextOf(member)) changed.push_back(std::move(name));
+  });
+  return changed;
+}
+
 std::uint64_t Config::Threads() const {
   return compute.threads != 0 ? compute.threads : std::max(1u, std::thread::hardware_concurrency());
 }
@@ -257,11 +295,19 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   CLI::App app("sinewd deforms skinned characters over gRPC", "sinewd");
   app.set_version_flag("--version", std::string("sinewd ") + kVersion);
   app.footer(
+      "Every option is also a key of the file named by --config and a variable of the "
+      "environment:\n"
+      "--max-window is SINEWD_MAX_WINDOW, with commas between the values of a repeatable option.\n"
+      "Flags override the environment, which overrides the file.\n\n"
+      "Signals: SIGTERM and SIGINT drain, a second one ends at once. SIGHUP reads the file again;\n"
+      "the log has what took effect and what needs a restart.\n\n"
       "Exit codes: 0 drained, 1 calls were cut off, 64 usage error, 69 an address cannot be "
       "bound,\n"
       "78 invalid configuration or data-dir");
   std::string file;
   app.add_option("--config", file, "YAML or JSON file; keys are flag names")->type_name("PATH");
+  bool check = false;
+  app.add_flag("--check", check, "Check the configuration and exit: 0 valid, 64 or 78 not");
   std::string probe;
   app.add_option("--probe", probe,
                  "Check the health of the server at this address and exit: 0 serving, 1 not")
@@ -286,19 +332,28 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
     return CommandLine{
         .run = false, .exit_code = code, .text = absl::StrCat("sinewd: ", status.message())};
   };
-  if (!file.empty()) {
-    if (const auto status = LoadConfigFile(file, config); !status.ok()) {
-      return failed(kConfiguration, status);
-    }
-    // Flags may still add what listening beyond this machine needs.
-    const auto status = config.Validate();
-    if (!status.ok() && !absl::IsFailedPrecondition(status)) return failed(kConfiguration, status);
+  // Later sources may still add what listening beyond this machine needs.
+  const auto validate = [&] {
+    const absl::Status valid = config.Validate();
+    return absl::IsFailedPrecondition(valid) ? absl::OkStatus() : valid;
+  };
+  if (file.empty()) file = Variable("config");
+  absl::Status status;
+  if (!file.empty()) status = LoadConfigFile(file, config);
+  if (status.ok()) status = validate();
+  if (!status.ok()) return failed(kConfiguration, status);
+  status = Apply(ReadEnvironment(config), config);
+  if (status.ok()) status = validate();
+  if (!status.ok()) {
+    return failed(kConfiguration,
+                  absl::InvalidArgumentError(absl::StrCat("environment: ", status.message())));
   }
-  absl::Status status = Apply(std::move(given), config);
+  status = Apply(std::move(given), config);
   if (status.ok()) status = config.Validate();
   if (!status.ok()) {
     return failed(absl::IsFailedPrecondition(status) ? kConfiguration : kUsage, status);
   }
+  if (check) return {.run = false, .text = "sinewd: the configuration is valid"};
   return {.run = true,
           .exit_code = 0,
           .text = {},

@@ -17,6 +17,7 @@ struct NetworkConfig {
   std::string http = "127.0.0.1:0";                    // metrics and probes; "off" = none
   std::string ready_file;                              // empty = none
   bool channelz = false;
+  std::uint64_t connections = 10'000;
   std::uint64_t streams_per_connection = 256;
   std::uint64_t message_bytes = 4 << 20;  // largest message a client may send
   double drain_seconds = 30;              // time for running calls after the first SIGTERM
@@ -48,6 +49,7 @@ struct AccessConfig {
 struct LogConfig {
   std::string format = "text";
   std::string level = "info";
+  std::string audit;  // file of the audit log; empty = none
 };
 
 struct ComputeConfig {
@@ -153,13 +155,17 @@ absl::Status LoadConfigFile(const std::string& path, Config& config);
 // Result of parsing a command line.
 struct CommandLine {
   bool run = true;    // false: print `text` and exit with `exit_code`
-  int exit_code = 0;  // 0 after --help or --version, 64 usage, 78 configuration
+  int exit_code = 0;  // 0 after --help, --version or --check, 64 usage, 78 configuration
   std::string text = {};
   std::string probe = {};       // address of --probe: check its health instead of serving
   std::string make_token = {};  // name of --make-token: make one instead of serving
 };
 
-// Overwrites `config` with the file named by --config, then with flags, and validates the result.
+// Names of the options that differ.
+std::vector<std::string> ChangedOptions(const Config& before, const Config& after);
+
+// Overwrites `config` with the file named by --config, then with the environment, then with flags,
+// and validates the result.
 CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config);
 
 }  // namespace sinew::server

@@ -1,6 +1,7 @@
 // config_options.h - the table of options: name, unit, range and help of each member of Config.
 //
-// A flag is --NAME; the key in a configuration file is NAME, with `-` or `_` between words.
+// A flag is --NAME; the key in a configuration file is NAME, with `-` or `_` between words; the
+// variable of the environment is SINEWD_NAME in capitals, with `_`.
 #pragma once
 
 #include <cstdint>
@@ -50,6 +51,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   text(c.log.format, "log-format", "Format of log lines", {"text", "json"});
   text(c.log.level, "log-level", "Lowest severity logged",
        {"debug", "info", "warning", "error", "off"});
+  text(c.log.audit, "audit-log", "JSON lines of who changed what, a file or - for stdout");
   number(c.compute.threads, "threads", "threads", "Threads that evaluate frames; 0 = one per core",
          0, 1024);
   text(c.compute.isa, "isa", "Instruction set of the kernels",
@@ -57,6 +59,8 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   number(c.compute.inline_microseconds, "inline-microseconds", "microseconds",
          "Cheaper frames are evaluated on the receiving thread", 0, 10'000);
   text(c.rigs.data_dir, "data-dir", "Folder for rigs and bound data; empty = memory only");
+  limit(n.connections, "max-connections", "connections",
+        "Open connections; fewer if the limit of open files is lower", 1, 1e6);
   limit(n.streams_per_connection, "max-streams-per-connection", "calls",
         "Concurrent calls per connection", 1, 65'535);
   limit(n.message_bytes, "max-message-bytes", "bytes", "Largest message from a client", 65'536,

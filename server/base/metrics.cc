@@ -3,11 +3,14 @@
 #include <absl/status/status.h>
 #include <prometheus/text_serializer.h>
 
+#include <algorithm>
+
 namespace sinew::server {
 namespace {
 
 prometheus::Histogram::BucketBoundaries TimeBuckets() {
-  return {2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02, 0.05, 0.1, 0.5, 1, 5, 30};
+  return {2e-5, 5e-5, 1e-4, 2e-4, 5e-4, 1e-3, 2e-3, 5e-3, 0.01, 0.02,
+          0.05, 0.1,  0.5,  1,    5,    30,   120,  600,  3600};
 }
 
 }  // namespace
@@ -27,7 +30,16 @@ Metrics::Metrics(const std::string& version, const std::string& simd)
       bind_seconds(Seconds("sinew_bind_seconds", "Time to compute a bind")),
       binds_bound(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "bound"}})),
       binds_loaded(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "loaded"}})),
-      binds_failed(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "failed"}})) {
+      binds_failed(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "failed"}})),
+      sessions_expired(Count("sinew_sessions_expired_total", "Sessions whose lease ended")),
+      failures_(prometheus::BuildCounter()
+                    .Name("sinew_failures_total")
+                    .Help("Failed calls by the reason in their details")
+                    .Register(registry_)),
+      refusals_(prometheus::BuildCounter()
+                    .Name("sinew_refusals_total")
+                    .Help("Calls refused because a limit was reached, by its option")
+                    .Register(registry_)) {
   prometheus::BuildGauge()
       .Name("sinew_build_info")
       .Help("Version and instruction set; always 1")
@@ -57,6 +69,25 @@ prometheus::Counter& Metrics::Count(const char* name, const char* help,
 prometheus::Histogram& Metrics::Seconds(const char* name, const char* help) {
   return prometheus::BuildHistogram().Name(name).Help(help).Register(registry_).Add({},
                                                                                     TimeBuckets());
+}
+
+void Metrics::CountFailure(const std::string& reason, const std::string& limit) {
+  if (!reason.empty()) failures_.Add({{"reason", reason}}).Increment();
+  if (!limit.empty()) refusals_.Add({{"limit", limit}}).Increment();
+}
+
+void Metrics::AddGauge(const char* name, const char* help, std::function<double()> read,
+                       const prometheus::Labels& labels) {
+  auto& gauge = prometheus::BuildGauge().Name(name).Help(help).Register(registry_).Add(labels);
+  readings_.push_back([&gauge, read = std::move(read)] { gauge.Set(read()); });
+}
+
+void Metrics::AddCounter(const char* name, const char* help, std::function<double()> read,
+                         const prometheus::Labels& labels) {
+  auto& counter = Count(name, help, labels);
+  readings_.push_back([&counter, read = std::move(read)] {
+    counter.Increment(std::max(0.0, read() - counter.Value()));
+  });
 }
 
 MethodMetrics Metrics::AddMethod(const std::string& name) {
@@ -92,6 +123,8 @@ std::uint64_t Observe(std::chrono::nanoseconds time, prometheus::Histogram& seco
 
 std::string Metrics::Text(const v1::ServerStats& stats) {
   for (const auto& [field, gauge] : gauges_) gauge->Set(static_cast<double>((stats.*field)()));
+  const absl::MutexLock lock(&reading_);
+  for (const auto& read : readings_) read();
   return prometheus::TextSerializer().Serialize(registry_.Collect());
 }
 

@@ -1,7 +1,8 @@
 // metrics.h - the server's metrics, served at /metrics. One registry per server; names start with
-// sinew_.
+// sinew_, and those of the process as everywhere with process_.
 #pragma once
 
+#include <absl/synchronization/mutex.h>
 #include <prometheus/counter.h>
 #include <prometheus/family.h>
 #include <prometheus/gauge.h>
@@ -10,6 +11,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -52,6 +54,18 @@ class Metrics {
   prometheus::Counter& binds_bound;
   prometheus::Counter& binds_loaded;
   prometheus::Counter& binds_failed;
+  prometheus::Counter& sessions_expired;
+
+  // A failed call: by reason ("WINDOW_STALLED") and, if a limit was reached, by its option. Either
+  // may be empty.
+  void CountFailure(const std::string& reason, const std::string& limit);
+
+  // A value that is read whenever the metrics are: a gauge, or a counter if it only grows. `read`
+  // must be valid as long as Text is called.
+  void AddGauge(const char* name, const char* help, std::function<double()> read,
+                const prometheus::Labels& labels = {});
+  void AddCounter(const char* name, const char* help, std::function<double()> read,
+                  const prometheus::Labels& labels = {});
 
   // All metrics in the text exposition format, with gauges from `stats`.
   std::string Text(const v1::ServerStats& stats);
@@ -62,6 +76,10 @@ class Metrics {
   prometheus::Histogram& Seconds(const char* name, const char* help);
 
   std::vector<std::pair<std::uint64_t (v1::ServerStats::*)() const, prometheus::Gauge*>> gauges_;
+  absl::Mutex reading_;  // held by Text
+  std::vector<std::function<void()>> readings_;
+  prometheus::Family<prometheus::Counter>& failures_;
+  prometheus::Family<prometheus::Counter>& refusals_;
 };
 
 }  // namespace sinew::server

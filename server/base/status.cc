@@ -10,6 +10,7 @@
 #include "core/base/status.h"
 #include "google/rpc/error_details.pb.h"
 #include "google/rpc/status.pb.h"
+#include "server/base/printable.h"
 
 namespace sinew::server {
 namespace {
@@ -19,28 +20,6 @@ constexpr char kDomain[] = "sinew";
 
 // gRPC replaces an error whose trailers exceed its default limit of 8 KiB.
 constexpr std::size_t kMessageBytes = 1024, kDetailBytes = 1400;
-
-std::string Shortened(std::string_view message) {
-  if (message.size() <= kMessageBytes) return std::string(message);
-  std::size_t end = kMessageBytes;
-  const auto continues = [](char c) { return (static_cast<unsigned char>(c) & 0xc0) == 0x80; };
-  while (end > 0 && continues(message[end])) --end;
-  return std::string(message.substr(0, end)) + "...";
-}
-
-// Writes control characters, which names from clients may contain, as \xNN.
-std::string Printable(std::string_view text) {
-  std::string printable;
-  for (const char c : text) {
-    const auto code = static_cast<unsigned char>(c);
-    if (code >= 0x20 && code != 0x7f) {
-      printable += c;
-    } else {
-      absl::StrAppend(&printable, "\\x", absl::Hex(code, absl::kZeroPad2));
-    }
-  }
-  return printable;
-}
 
 template <class Detail>
 std::string UrlOf() {
@@ -146,6 +125,12 @@ v1::Reason ReasonOf(const absl::Status& status) {
   return reason;
 }
 
+std::string LimitOf(const absl::Status& status) {
+  const auto failure = DetailOf<google::rpc::QuotaFailure>(status);
+  return failure && failure->violations_size() > 0 ? failure->violations(0).subject()
+                                                   : std::string();
+}
+
 std::string FieldOf(const absl::Status& status) {
   const auto request = DetailOf<google::rpc::BadRequest>(status);
   return request && request->field_violations_size() > 0 ? request->field_violations(0).field()
@@ -183,7 +168,7 @@ absl::Status WithDetails(absl::Status status) {
 
 grpc::Status ToGrpc(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
-  const std::string message = Shortened(StdView(status.message()));
+  const std::string message = Shortened(StdView(status.message()), kMessageBytes);
   google::rpc::Status details;
   details.set_code(static_cast<int>(status.code()));
   details.set_message(message);
@@ -201,7 +186,7 @@ v1::Problem ToProblem(const absl::Status& status) {
   v1::Problem problem;
   problem.set_code(static_cast<int>(status.code()));
   problem.set_reason(ReasonOf(status));
-  problem.set_message(Shortened(Printable(StdView(status.message()))));
+  problem.set_message(Shortened(Printable(StdView(status.message())), kMessageBytes));
   problem.set_field(FieldOf(status));
   problem.set_severity(v1::SEVERITY_ERROR);
   return problem;
@@ -211,9 +196,10 @@ v1::Problem ToProto(const Problem& problem, std::string_view path) {
   v1::Problem proto;
   std::string field = problem.field;
   if (!path.empty()) field = absl::StrCat(AbslView(path), field.empty() ? "" : ".", field);
-  proto.set_message(Shortened(
-      Printable(field.empty() ? problem.message : absl::StrCat(field, ": ", problem.message))));
-  proto.set_field(Shortened(Printable(field)));
+  const std::string message =
+      field.empty() ? problem.message : absl::StrCat(field, ": ", problem.message);
+  proto.set_message(Shortened(Printable(message), kMessageBytes));
+  proto.set_field(Shortened(Printable(field), kMessageBytes));
   proto.set_severity(problem.severity == Severity::kInfo      ? v1::SEVERITY_INFO
                      : problem.severity == Severity::kWarning ? v1::SEVERITY_WARNING
                                                               : v1::SEVERITY_ERROR);

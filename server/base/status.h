@@ -46,6 +46,8 @@ absl::Status Draining();
 // The reason in the details, or REASON_UNSPECIFIED; the field path in the details, or empty.
 v1::Reason ReasonOf(const absl::Status& status);
 std::string FieldOf(const absl::Status& status);
+// The option that LimitExceeded named, or empty.
+std::string LimitOf(const absl::Status& status);
 
 // Path at the start of a message "path: what", or empty: letters, digits, `_`, `.`, `[n]`.
 std::string_view LeadingPath(std::string_view message);

@@ -1,25 +1,27 @@
 #include "server/calls/call.h"
 
+#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <grpc/grpc.h>
 
+#include <algorithm>
+
 #include "core/base/status.h"
+#include "server/calls/call_log.h"
 
 namespace sinew::server {
 namespace {
 
-// traceparent: version-traceid-parentid-flags; only the trace id matters here.
+// traceparent: version-traceid-parentid-flags; only the trace id matters here. Empty unless it is
+// one: the log must not repeat arbitrary bytes.
 std::string TraceOf(const grpc::CallbackServerContext& context) {
   const auto& metadata = context.client_metadata();
   const auto found = metadata.find("traceparent");
   constexpr std::size_t kBegin = 3, kSize = 32;
   if (found == metadata.end() || found->second.size() < kBegin + kSize) return {};
-  return {found->second.data() + kBegin, kSize};
-}
-
-bool IsServersFault(absl::StatusCode code) {
-  return code == absl::StatusCode::kInternal || code == absl::StatusCode::kDataLoss ||
-         code == absl::StatusCode::kUnknown;
+  std::string trace(found->second.data() + kBegin, kSize);
+  if (!std::all_of(trace.begin(), trace.end(), absl::ascii_isxdigit)) return {};
+  return trace;
 }
 
 }  // namespace
@@ -68,10 +70,14 @@ grpc::Status Call::End(absl::Status status) {
     ended_ = true;
     const double seconds = SecondsSince(start_);
     method_.metrics.Finished(static_cast<int>(status.code()), seconds);
-    const auto level = IsServersFault(status.code()) ? spdlog::level::err : spdlog::level::debug;
-    method_.runtime.log->log(level, "{} {} {:.6f} s {} {}", method_.metrics.name,
-                             absl::StatusCodeToString(status.code()), seconds,
-                             std::string(status.message()), trace_);
+    LogCall(method_.runtime,
+            {.caller = caller_,
+             .method = method_.name,
+             .object = object_,
+             .trace = trace_,
+             .seconds = seconds,
+             .audited = method_.audited},
+            status);
   }
   return ToGrpc(status);
 }

@@ -31,6 +31,7 @@ struct RpcMethod {
   Scope scope;             // that the caller needs
   bool work = false;       // refused while draining; a drain waits for it
   bool blocking = false;   // RunUnary: the body runs on the workers
+  bool audited = false;    // it changes something: a line in the audit log
   Quota* limit = nullptr;  // CallReactor: of calls at a time
   MethodMetrics metrics = runtime.metrics.AddMethod("sinew.v1." + name);
 };
@@ -53,6 +54,8 @@ class Call {
 
   const RpcMethod& method() const { return method_; }
   const Caller& caller() const { return caller_; }  // authenticated by Begin
+  // What the call concerns, for the log: the name of a rig or session. Before End.
+  void SetObject(std::string name) { object_ = std::move(name); }
 
   // Requests stop of the work in progress for the call. Thread-safe, like stop_token.
   void Cancel() { stop_.request_stop(); }
@@ -64,6 +67,7 @@ class Call {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const std::chrono::system_clock::time_point deadline_;
   std::string trace_;  // trace id of the caller's traceparent, or empty
+  std::string object_;
   Caller caller_;
   Quota::Permit permit_;
   std::stop_source stop_;
@@ -99,7 +103,7 @@ class UnaryReactor final : public grpc::ServerUnaryReactor {
   Call call;
 };
 
-// A unary RPC: calls body(const Call&) -> absl::Status and finishes the call with the result. Its
+// A unary RPC: calls body(Call&) -> absl::Status and finishes the call with the result. Its
 // request and response live until then.
 template <class Body>
 grpc::ServerUnaryReactor* RunUnary(const RpcMethod& method, grpc::CallbackServerContext* context,
@@ -113,7 +117,7 @@ grpc::ServerUnaryReactor* RunUnary(const RpcMethod& method, grpc::CallbackServer
     return reactor;
   }
   auto run = [=] {
-    const Call& call = reactor->call;
+    Call& call = reactor->call;
     finish(CatchExceptions([&]() -> absl::Status { return body(call); }));
   };
   if (!method.blocking) {

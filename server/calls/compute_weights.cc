@@ -34,6 +34,7 @@ absl::Status ComputeWeightsCall::OnStart() {
   SINEW_ASSIGN_OR_RETURN(
       options_, ReadWeightOptions(request_, runtime_.config.weights, runtime_.config.rigs));
   SINEW_ASSIGN_OR_RETURN(hex_, ParseRigName("rig", request_.rig()));
+  call_.SetObject(request_.rig());
   if (!runtime_.rigs->Has({call_.caller().tenant, hex_})) return UnknownRig(hex_);
   SINEW_RETURN_IF_ERROR(runtime_.bound->Enqueue([self = Self()] { self->Run(); }));
   StartUpdates();

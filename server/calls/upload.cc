@@ -50,6 +50,7 @@ absl::Status UploadCall::CheckMessage() {
   if (header_.sha256().empty()) {
     if (!request_.has_header()) return HeaderMissing();
     header_ = request_.header();
+    call_.SetObject(RigName(header_.sha256()));
   } else if (request_.has_header()) {
     return InvalidField("header", "set again, need it in the first message only");
   }

@@ -3,18 +3,20 @@
 #include <absl/strings/str_cat.h>
 #include <httplib.h>
 
+#include <cerrno>
 #include <chrono>
+#include <cstring>
 #include <thread>
 #include <utility>
 
 #include "core/base/status.h"
 #include "server/base/address.h"
-#include "server/process/listen_address.h"
+#include "server/process/timed_http_server.h"
 
 namespace sinew::server {
 
 struct HttpPort::State {
-  httplib::Server server;
+  TimedHttpServer server;
   Pages pages;
   std::string address;
   std::thread thread;
@@ -22,8 +24,6 @@ struct HttpPort::State {
 
 namespace {
 
-constexpr std::size_t kThreads = 2;       // for one scrape and one probe concurrently
-constexpr time_t kTimeoutSeconds = 5;     // for a peer that sends or reads nothing
 constexpr std::size_t kBodyBytes = 1024;  // no page accepts a body
 
 void AddPages(httplib::Server& server, const HttpPort::Pages& pages) {
@@ -59,11 +59,7 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(const std::string& add
   SINEW_ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort("http", address));
   auto state = std::make_unique<State>();
   state->pages = std::move(pages);
-  httplib::Server& server = state->server;
-  server.new_task_queue = [] { return new httplib::ThreadPool(kThreads); };
-  server.set_read_timeout(kTimeoutSeconds);
-  server.set_write_timeout(kTimeoutSeconds);
-  server.set_keep_alive_timeout(kTimeoutSeconds);
+  TimedHttpServer& server = state->server;
   server.set_payload_max_length(kBodyBytes);
   // By default the library lets a second server share the port without an error.
   server.set_socket_options([](socket_t socket) {
@@ -74,7 +70,11 @@ absl::StatusOr<std::unique_ptr<HttpPort>> HttpPort::Start(const std::string& add
   const int port = parsed.port == 0 ? server.bind_to_any_port(parsed.host.c_str())
                    : server.bind_to_port(parsed.host.c_str(), parsed.port) ? parsed.port
                                                                            : -1;
-  if (port < 0) return CannotBind("http", address);
+  if (port < 0) {
+    return absl::UnavailableError(
+        absl::StrCat("http: cannot bind ", address, ": ", std::strerror(errno)));
+  }
+  server.LengthenQueue();
   const bool v6 = parsed.host.find(':') != std::string::npos;
   state->address =
       v6 ? absl::StrCat("[", parsed.host, "]:", port) : absl::StrCat(parsed.host, ":", port);

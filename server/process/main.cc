@@ -1,4 +1,5 @@
 // main.cc - sinewd: reads the command line and serves, probes another server, or makes a token.
+#include <absl/status/statusor.h>
 #include <absl/synchronization/mutex.h>
 
 #include <cstdio>
@@ -8,6 +9,7 @@
 #include "server/access/tokens.h"
 #include "server/base/config.h"
 #include "server/process/probe.h"
+#include "server/process/process_stats.h"
 #include "server/process/serve.h"
 
 namespace {
@@ -34,6 +36,7 @@ int MakeToken(const std::string& name) {
 int main(int argc, char** argv) {
   sinew::server::BlockSignals();
   sinew::server::TuneMalloc();
+  sinew::server::RaiseFileLimit();
   // Debian builds Abseil with deadlock detection: each lock, also those of gRPC, would cost a
   // global spin lock.
   absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
@@ -43,9 +46,15 @@ int main(int argc, char** argv) {
     std::fprintf(line.exit_code == 0 ? stdout : stderr, "%s\n", line.text.c_str());
     return line.exit_code;
   }
+  const auto read_again = [&]() -> absl::StatusOr<sinew::server::Config> {
+    sinew::server::Config again;
+    const auto result = sinew::server::ParseCommandLine(argc, argv, again);
+    if (!result.run) return absl::InvalidArgumentError(result.text);
+    return again;
+  };
   const int code = !line.probe.empty()        ? Probe(line.probe)
                    : !line.make_token.empty() ? MakeToken(line.make_token)
-                                              : sinew::server::Serve(config);
+                                              : sinew::server::Serve(config, read_again);
   // gRPC threads may still be cleaning up; static destructors must not run concurrently with them.
   std::fflush(nullptr);
   std::_Exit(code);

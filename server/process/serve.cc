@@ -49,7 +49,8 @@ bool DrainUntilDone(Server& server, double seconds, const sigset_t& signals) {
 }  // namespace
 
 void BlockSignals() {
-  const sigset_t signals = EndingSignals();
+  sigset_t signals = EndingSignals();
+  sigaddset(&signals, SIGHUP);
   pthread_sigmask(SIG_BLOCK, &signals, nullptr);
   std::signal(SIGPIPE, SIG_IGN);
 }
@@ -60,7 +61,7 @@ void TuneMalloc() {
   mallopt(M_TOP_PAD, 16 << 20);
 }
 
-int Serve(const Config& config) {
+int Serve(const Config& config, const std::function<absl::StatusOr<Config>()>& read_again) {
   // gRPC's internal messages do not belong in this program's log.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   absl::StatusOr<ReadyFile> ready = ReadyFile::Prepare(config.network.ready_file);
@@ -84,8 +85,10 @@ int Serve(const Config& config) {
   }
 
   const sigset_t signals = EndingSignals();
-  int signal = 0;
-  while (sigwait(&signals, &signal) != 0) {
+  sigset_t awaited = signals;
+  sigaddset(&awaited, SIGHUP);
+  for (int signal = SIGHUP; signal == SIGHUP;) {
+    if (sigwait(&awaited, &signal) == 0 && signal == SIGHUP) server.Reload(read_again());
   }
   const bool clean = DrainUntilDone(server, config.network.drain_seconds, signals);
   server.Stop();

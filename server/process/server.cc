@@ -10,6 +10,7 @@
 #include <grpcpp/health_check_service_interface.h>
 #include <grpcpp/impl/server_builder_option.h>
 
+#include <algorithm>
 #include <array>
 #include <mutex>
 #include <optional>
@@ -21,8 +22,10 @@
 #include "server/base/address.h"
 #include "server/process/admin_guard.h"
 #include "server/process/http.h"
-#include "server/process/listen_address.h"
+#include "server/process/listener.h"
 #include "server/process/probe.h"
+#include "server/process/process_stats.h"
+#include "server/process/readiness.h"
 #include "server/process/tls_credentials.h"
 #include "server/runtime.h"
 #include "server/services/deform_service.h"
@@ -36,6 +39,7 @@ namespace {
 constexpr std::array<const char*, 4> kServices = {"sinew.v1.RigService", "sinew.v1.SessionService",
                                                   "sinew.v1.DeformService", "sinew.v1.InfoService"};
 constexpr int kMessageSlack = 64 << 10;  // for the fields of a message besides its bulk data
+constexpr int kHandshakeMilliseconds = 20'000;
 constexpr std::chrono::milliseconds kLastWords{500};  // for replies still being sent
 
 // In gRPC 1.51 callback threads sleep for 100 ms after a second without events, which delays a pose
@@ -73,8 +77,8 @@ void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // detects lost peers
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
+  builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMilliseconds);
   builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, config.channelz ? 1 : 0);
-  builder.AddChannelArgument(GRPC_ARG_ALLOW_REUSEPORT, 0);  // a second server must not share a port
 }
 
 }  // namespace
@@ -92,7 +96,6 @@ class Server::State {
 
   void SetServing(bool serving);
   void Stop();
-  HttpPort::Probe Ready() const;
   std::shared_ptr<grpc::Channel> InProcessChannel() const;
 
   std::unique_ptr<Runtime> runtime;
@@ -100,19 +103,21 @@ class Server::State {
   std::optional<SessionService> sessions;
   std::optional<DeformService> deforms;
   std::optional<InfoService> info;
+  std::unique_ptr<Listener> listener;
   std::unique_ptr<grpc::Server> server;
+  std::optional<Readiness> readiness;
   std::unique_ptr<HttpPort> http;
   std::vector<std::string> addresses;
   std::string http_address;
 
  private:
   absl::Status Listen(const Config& config);
-  std::shared_ptr<grpc::ServerCredentials> CredentialsFor(const std::string& address);
   void StartHeartbeat();
+  void AddReadings();  // to the metrics
 
   absl::Mutex stopping_;  // held by Stop
   Timers::Id heartbeat_ = 0;
-  std::vector<std::shared_ptr<grpc::ServerCredentials>> tls_;  // one an address
+  std::shared_ptr<grpc::ServerCredentials> credentials_;  // of ports
 };
 
 absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config& config,
@@ -133,10 +138,13 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   state->info.emplace(runtime);
   SINEW_RETURN_IF_ERROR(state->Listen(config));
   state->StartHeartbeat();
+  state->AddReadings();
+  state->readiness.emplace(runtime,
+                           state->addresses.empty() ? std::string() : state->addresses.front());
   if (config.network.http != "off") {
     State* raw = state.get();
     HttpPort::Pages pages{.metrics = [&runtime] { return runtime.metrics.Text(runtime.Stats()); },
-                          .ready = [raw] { return raw->Ready(); }};
+                          .ready = [raw] { return raw->readiness->Check(); }};
     SINEW_ASSIGN_OR_RETURN(state->http, HttpPort::Start(config.network.http, std::move(pages)));
     state->http_address = state->http->address();
   }
@@ -147,24 +155,23 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   return state;
 }
 
-// Unix sockets have no TLS: the permissions of their file protect them.
-std::shared_ptr<grpc::ServerCredentials> Server::State::CredentialsFor(const std::string& address) {
-  if (runtime->access->certificates() == nullptr || IsUnixAddress(address)) {
-    return grpc::InsecureServerCredentials();
-  }
-  return tls_.emplace_back(MakeTlsCredentials(*runtime->access));
-}
-
 absl::Status Server::State::Listen(const Config& whole) {
   const NetworkConfig& config = whole.network;
-  SINEW_RETURN_IF_ERROR(CheckSocketFiles(config.listen));
+  // Files, the HTTP port and gRPC itself need descriptors as well.
+  const std::uint64_t files = FileLimit(), others = std::min<std::uint64_t>(256, files / 2);
+  runtime->connections.SetLimit(std::min(config.connections, files - others));
+  SINEW_ASSIGN_OR_RETURN(listener, Listener::Bind(config.listen, runtime->connections));
+  addresses = listener->addresses();
   InstallPlugins(config.channelz);
   grpc::ServerBuilder builder;
   SetArguments(config, builder);
-  std::vector<int> ports(config.listen.size(), -1);
-  for (std::size_t i = 0; i < config.listen.size(); ++i) {
-    builder.AddListeningPort(config.listen[i], CredentialsFor(config.listen[i]), &ports[i]);
-  }
+  using Type = grpc::ServerBuilder::experimental_type::ExternalConnectionType;
+  credentials_ = runtime->access->certificates() == nullptr ? grpc::InsecureServerCredentials()
+                                                            : MakeTlsCredentials(*runtime->access);
+  auto ports = builder.experimental().AddExternalConnectionAcceptor(Type::FROM_FD, credentials_);
+  // Unix sockets have no TLS: the permissions of their file protect them.
+  auto unix_sockets = builder.experimental().AddExternalConnectionAcceptor(
+      Type::FROM_FD, grpc::InsecureServerCredentials());
   if (!whole.access.Reflects()) builder.SetOption(std::make_unique<WithoutReflection>());
   if (whole.access.Authenticates() && (whole.access.Reflects() || config.channelz)) {
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> guards;
@@ -176,18 +183,9 @@ absl::Status Server::State::Listen(const Config& whole) {
   builder.RegisterService(&*deforms);
   builder.RegisterService(&*info);
   server = builder.BuildAndStart();
-  for (std::size_t i = 0; i < ports.size(); ++i) {
-    if (server == nullptr || ports[i] <= 0) {
-      if (server == nullptr && ports[i] > 0) continue;
-      return CannotBind("listen", config.listen[i]);
-    }
-    const std::string& asked = config.listen[i];
-    addresses.push_back(IsUnixAddress(asked)
-                            ? asked
-                            : absl::StrCat(asked.substr(0, asked.rfind(':')), ":", ports[i]));
-  }
-  return server != nullptr ? absl::OkStatus()
-                           : absl::UnavailableError("listen: gRPC did not start");
+  if (server == nullptr) return absl::UnavailableError("listen: gRPC did not start");
+  listener->Start(std::move(ports), std::move(unix_sockets));
+  return absl::OkStatus();
 }
 
 void Server::State::StartHeartbeat() {
@@ -210,15 +208,34 @@ void Server::State::SetServing(bool serving) {
   for (const char* service : kServices) health->SetServingStatus(service, serving);
 }
 
-HttpPort::Probe Server::State::Ready() const {
-  const bool draining = runtime->work.closed();
-  HttpPort::Probe probe{.ready = !draining, .verbose = {}};
-  probe.verbose = draining ? "[-]serving draining\n" : "[+]serving ok\n";
-  const v1::ServerStats stats = runtime->Stats();
-  absl::StrAppend(&probe.verbose, "[+]rigs ok: ", stats.rigs(), " stored\n",
-                  "[+]binds ok: ", stats.binds_running(), " running, ", stats.binds_queued(),
-                  " queued\n", "[+]streams ok: ", stats.streams(), " open\n");
-  return probe;
+void Server::State::AddReadings() {
+  Metrics& metrics = runtime->metrics;
+  metrics.AddCounter("sinew_connections_refused_total",
+                     "Connections closed at once because a limit was reached",
+                     [this] { return static_cast<double>(listener->refused()); });
+  // Read once for all of them, with the first.
+  const auto stats = std::make_shared<ProcessStats>();
+  const auto process = [stats](auto member) {
+    return [stats, member] { return static_cast<double>((*stats).*member); };
+  };
+  metrics.AddGauge("process_open_fds", "Open file descriptors", [stats] {
+    *stats = ReadProcessStats();
+    return static_cast<double>(stats->open_files);
+  });
+  metrics.AddGauge("process_max_fds", "Limit of open file descriptors",
+                   process(&ProcessStats::max_files));
+  metrics.AddGauge("process_resident_memory_bytes", "Resident memory",
+                   process(&ProcessStats::resident_bytes));
+  metrics.AddGauge("process_virtual_memory_bytes", "Virtual memory",
+                   process(&ProcessStats::virtual_bytes));
+  metrics.AddGauge("process_start_time_seconds", "Start of the process since 1970",
+                   process(&ProcessStats::start_seconds));
+  metrics.AddCounter("process_cpu_seconds_total", "Processor time, user and system",
+                     process(&ProcessStats::cpu_seconds));
+  if (const std::string& folder = runtime->config.rigs.data_dir; !folder.empty()) {
+    metrics.AddGauge("sinew_disk_free_bytes", "Free space under data-dir",
+                     [folder] { return static_cast<double>(FreeBytes(folder)); });
+  }
 }
 
 void Server::State::Stop() {
@@ -227,13 +244,15 @@ void Server::State::Stop() {
   if (server != nullptr) {
     runtime->timers.Cancel(heartbeat_);  // the server would wait for its channel
     runtime->work.Close();
+    listener->Stop();
     server->Shutdown(std::chrono::system_clock::now() +
                      (runtime->work.count() == 0 ? kLastWords : std::chrono::milliseconds(0)));
     server->Wait();
   }
   // Services receive calls, and need the runtime, until the server is destroyed.
   server.reset();
-  tls_.clear();
+  credentials_.reset();
+  listener.reset();
   runtime.reset();
 }
 
@@ -258,6 +277,15 @@ const std::string& Server::http_address() const {
 
 std::shared_ptr<grpc::Channel> Server::InProcessChannel() {
   return state_->InProcessChannel();
+}
+
+void Server::Reload(const absl::StatusOr<Config>& config) {
+  Runtime& runtime = *state_->runtime;
+  if (config.ok()) {
+    runtime.Reload(*config);
+  } else {
+    runtime.log->error("configuration not changed: {}", std::string(config.status().message()));
+  }
 }
 
 void Server::Drain() {

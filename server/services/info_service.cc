@@ -93,7 +93,7 @@ grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext
     response->set_version(kVersion);
     response->set_simd(std::string(IsaName(ActiveIsa())));
     response->set_threads(static_cast<std::uint32_t>(runtime_.config.Threads()));
-    AddLimits(runtime_.config, *response);
+    AddLimits(runtime_.Current(), *response);
     response->add_encodings(v1::ENCODING_FLOAT32);
     response->add_normal_encodings(v1::ENCODING_FLOAT32);
     response->add_compressions(v1::COMPRESSION_NONE);

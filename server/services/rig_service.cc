@@ -15,6 +15,7 @@ RigService::RigService(Runtime& runtime)
               .name = "RigService/UploadRig",
               .scope = Scope::kRigsWrite,
               .work = true,
+              .audited = true,
               .limit = &runtime.transfers},
       get_{.runtime = runtime,
            .name = "RigService/GetRig",
@@ -30,11 +31,13 @@ RigService::RigService(Runtime& runtime)
               .name = "RigService/DeleteRig",
               .scope = Scope::kRigsWrite,
               .work = true,
-              .blocking = true},
+              .blocking = true,
+              .audited = true},
       weigh_{.runtime = runtime,
              .name = "RigService/ComputeWeights",
              .scope = Scope::kRigsWrite,
              .work = true,
+             .audited = true,
              .limit = &runtime.weights} {}
 
 grpc::ServerReadReactor<v1::UploadRigRequest>* RigService::UploadRig(
@@ -78,7 +81,8 @@ grpc::ServerUnaryReactor* RigService::ListRigs(grpc::CallbackServerContext* cont
 grpc::ServerUnaryReactor* RigService::DeleteRig(grpc::CallbackServerContext* context,
                                                 const v1::DeleteRigRequest* request,
                                                 v1::DeleteRigResponse*) {
-  return RunUnary(delete_, context, [=, this](const Call& call) -> absl::Status {
+  return RunUnary(delete_, context, [=, this](Call& call) -> absl::Status {
+    call.SetObject(request->name());
     SINEW_ASSIGN_OR_RETURN(const std::string hex, ParseRigName("name", request->name()));
     const RigKey rig{call.caller().tenant, hex};
     SINEW_RETURN_IF_ERROR(runtime_.rigs->Delete(rig));

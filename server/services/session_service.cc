@@ -20,7 +20,8 @@ SessionService::SessionService(Runtime& runtime)
               .name = "SessionService/CreateSession",
               .scope = Scope::kSessionsUse,
               .work = true,
-              .blocking = true},
+              .blocking = true,
+              .audited = true},
       watch_{.runtime = runtime,
              .name = "SessionService/WatchSession",
              .scope = Scope::kSessionsUse,
@@ -32,7 +33,8 @@ SessionService::SessionService(Runtime& runtime)
           .runtime = runtime, .name = "SessionService/RenewSession", .scope = Scope::kSessionsUse},
       delete_{.runtime = runtime,
               .name = "SessionService/DeleteSession",
-              .scope = Scope::kSessionsUse} {}
+              .scope = Scope::kSessionsUse,
+              .audited = true} {}
 
 absl::Status SessionService::ValidateOnly(const v1::SessionSource& source, v1::Session& session,
                                           const Call& call) {
@@ -81,8 +83,11 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
 grpc::ServerUnaryReactor* SessionService::CreateSession(grpc::CallbackServerContext* context,
                                                         const v1::CreateSessionRequest* request,
                                                         v1::CreateSessionResponse* response) {
-  return RunUnary(create_, context,
-                  [=, this](const Call& call) { return Create(*request, *response, call); });
+  return RunUnary(create_, context, [=, this](Call& call) {
+    const absl::Status status = Create(*request, *response, call);
+    call.SetObject(status.ok() ? response->session().name() : request->source().rig());
+    return status;
+  });
 }
 
 grpc::ServerWriteReactor<v1::WatchSessionResponse>* SessionService::WatchSession(
@@ -140,7 +145,8 @@ grpc::ServerUnaryReactor* SessionService::RenewSession(grpc::CallbackServerConte
 grpc::ServerUnaryReactor* SessionService::DeleteSession(grpc::CallbackServerContext* context,
                                                         const v1::DeleteSessionRequest* request,
                                                         v1::DeleteSessionResponse*) {
-  return RunUnary(delete_, context, [=, this](const Call& call) {
+  return RunUnary(delete_, context, [=, this](Call& call) {
+    call.SetObject(request->name());
     return runtime_.sessions.Delete(call.caller().tenant, request->name());
   });
 }

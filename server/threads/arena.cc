@@ -37,6 +37,11 @@ void Arenas::Wait() {
   state_->mutex.Await(absl::Condition(state_.get(), &State::Idle));
 }
 
+std::size_t Arenas::posted() const {
+  const absl::MutexLock lock(&state_->mutex);
+  return state_->posted;
+}
+
 void Arenas::Post(std::function<void()> work) {
   {
     const absl::MutexLock lock(&state_->mutex);

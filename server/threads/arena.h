@@ -25,6 +25,7 @@ class Arenas {
   void Bind(const std::function<void()>& work);
   // Returns once nothing posted is left.
   void Wait();
+  std::size_t posted() const;  // frames that wait or run
 
  private:
   struct State;

@@ -61,6 +61,16 @@ void Quota::GiveBack(const std::string& client, std::uint64_t amount) {
   if ((found->second -= amount) == 0) held_.erase(found);
 }
 
+void Quota::SetLimit(std::uint64_t limit) {
+  const absl::MutexLock lock(&mutex_);
+  limit_ = limit;
+}
+
+std::uint64_t Quota::limit() const {
+  const absl::MutexLock lock(&mutex_);
+  return limit_;
+}
+
 void Quota::Close() {
   const absl::MutexLock lock(&mutex_);
   closed_ = true;

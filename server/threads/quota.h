@@ -25,7 +25,7 @@ class Quota {
   // name: the limit's option; unit: what is counted; subject: what a refusal is about.
   Quota(std::uint64_t limit, double share, std::string_view name, std::string_view unit,
         std::string_view subject = "server")
-      : limit_(limit), share_(share), name_(name), unit_(unit), subject_(subject) {}
+      : share_(share), name_(name), unit_(unit), subject_(subject), limit_(limit) {}
 
   // What has been taken; the last copy gives it back. Must not outlive the quota.
   using Permit = std::shared_ptr<void>;
@@ -35,6 +35,10 @@ class Quota {
   // For what exists already: counts it, whatever the limit.
   Permit TakeBeyondLimit(const std::string& client, std::uint64_t amount);
 
+  // What is out may be more than the new limit; it is then given back first.
+  void SetLimit(std::uint64_t limit);
+  std::uint64_t limit() const;
+  std::string_view name() const { return name_; }
   void Close();
   bool closed() const;
   std::uint64_t count() const;
@@ -47,10 +51,10 @@ class Quota {
   Permit MakePermit(const std::string& client, std::uint64_t amount);
   void GiveBack(const std::string& client, std::uint64_t amount);
 
-  const std::uint64_t limit_;
   const double share_;
   const std::string_view name_, unit_, subject_;
   mutable absl::Mutex mutex_;
+  std::uint64_t limit_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::uint64_t> held_ ABSL_GUARDED_BY(mutex_);  // by client; none holds 0
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;

@@ -122,7 +122,7 @@ FOLDERS = (
      "grpc", ""),
     ("server/process",
      "core/base core/simd server server/access server/base server/services server/threads",
-     "grpc", "httplib json"),
+     "grpc httplib", "json openssl"),
     # Importers, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),
     ("client/import", "client/rig core/base sinew", "assimp tinygltf", "eigen json"),

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -26,8 +27,10 @@ namespace sinew::testing {
 class SinewdProcess {
  public:
   // Adds --listen 127.0.0.1:0 and --ready-file, unless `flags` hold their own. wait: until it is
-  // ready, where the file is ours, or has ended.
-  explicit SinewdProcess(std::vector<std::string> flags = {}, bool wait = true) {
+  // ready, where the file is ours, or has ended. err: its stderr instead of a file. max_files: hard
+  // limit of its open files.
+  explicit SinewdProcess(std::vector<std::string> flags = {}, bool wait = true, int err = -1,
+                         rlim_t max_files = 0) {
     ready_file_ = folder_.path() / "ready.json";
     const auto has = [&](const std::string& name) {
       return std::ranges::any_of(flags,
@@ -39,7 +42,7 @@ class SinewdProcess {
       arguments.insert(arguments.end(), {"--ready-file", ready_file_.string()});
     }
     arguments.insert(arguments.end(), flags.begin(), flags.end());
-    Spawn(arguments);
+    Spawn(arguments, err, max_files);
     if (wait) WaitReady();
   }
 
@@ -107,9 +110,9 @@ class SinewdProcess {
   }
 
  private:
-  void Spawn(std::vector<std::string>& arguments) {
+  void Spawn(std::vector<std::string>& arguments, int err, rlim_t max_files) {
     const std::string out = (folder_.path() / "out").string();
-    const std::string err = (folder_.path() / "err").string();
+    const std::string err_file = (folder_.path() / "err").string();
     std::vector<char*> argv;
     for (std::string& argument : arguments) argv.push_back(argument.data());
     argv.push_back(nullptr);
@@ -120,7 +123,15 @@ class SinewdProcess {
       ::dup2(file, to);
     };
     redirect(out, STDOUT_FILENO);
-    redirect(err, STDERR_FILENO);
+    if (err < 0) {
+      redirect(err_file, STDERR_FILENO);
+    } else {
+      ::dup2(err, STDERR_FILENO);
+    }
+    if (max_files > 0) {
+      const rlimit limit{.rlim_cur = max_files, .rlim_max = max_files};
+      ::setrlimit(RLIMIT_NOFILE, &limit);
+    }
     ::execv(argv[0], argv.data());
     ::_exit(127);
   }

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -188,6 +189,56 @@ TEST_F(ConfigFile, FlagsOverrideFile) {
   EXPECT_EQ(config.compute.threads, 5u);
   EXPECT_EQ(config.streams.window, 17u);
   EXPECT_EQ(config.network.listen.front(), "127.0.0.1:0");
+}
+
+// A variable of the environment while it exists.
+class Variable {
+ public:
+  Variable(const char* name, const char* value) : name_(name) { ::setenv(name, value, 1); }
+  ~Variable() { ::unsetenv(name_); }
+
+ private:
+  const char* name_;
+};
+
+TEST_F(ConfigFile, FlagsOverrideEnvironmentOverridesFile) {
+  const std::string path = Write("threads: 2\nmax_window: 17\nmax-backlog: 9\n");
+  const Variable file("SINEWD_CONFIG", path.c_str()), threads("SINEWD_THREADS", "3"),
+      window("SINEWD_MAX_WINDOW", "18"), listen("SINEWD_LISTEN", "127.0.0.1:1,127.0.0.1:2"),
+      empty("SINEWD_MAX_BACKLOG", "");
+  Config config;
+  const CommandLine line = Parse({"--threads", "4"}, config);
+  ASSERT_TRUE(line.run) << line.text;
+  EXPECT_EQ(config.compute.threads, 4u);
+  EXPECT_EQ(config.streams.window, 18u);
+  EXPECT_EQ(config.streams.backlog, 9u) << "an empty variable is as good as none";
+  EXPECT_EQ(config.network.listen, (std::vector<std::string>{"127.0.0.1:1", "127.0.0.1:2"}));
+}
+
+TEST(Config, WrongEnvironmentIsAConfigurationError) {
+  const Variable threads("SINEWD_THREADS", "many");
+  Config config;
+  const CommandLine line = Parse({}, config);
+  EXPECT_EQ(line.exit_code, 78);
+  EXPECT_EQ(line.text,
+            "sinewd: environment: threads: got \"many\", need a whole number from 0 to 1024");
+}
+
+TEST(Config, CheckDoesNotRun) {
+  Config config;
+  const CommandLine good = Parse({"--check"}, config),
+                    bad = Parse({"--check", "--isa", "mmx"}, config);
+  EXPECT_FALSE(good.run);
+  EXPECT_EQ(good.exit_code, 0);
+  EXPECT_EQ(bad.exit_code, 64);
+}
+
+TEST(Config, NamesChangedOptions) {
+  Config before, after;
+  EXPECT_TRUE(ChangedOptions(before, after).empty());
+  after.log.level = "debug";
+  after.network.listen.push_back("127.0.0.1:1");
+  EXPECT_EQ(ChangedOptions(before, after), (std::vector<std::string>{"listen", "log-level"}));
 }
 
 TEST_F(ConfigFile, AcceptsJson) {

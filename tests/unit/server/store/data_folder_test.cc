@@ -12,7 +12,7 @@ namespace sinew::server {
 namespace {
 
 absl::Status Open(const testing::TemporaryFolder& folder) {
-  return OpenDataFolder(folder.path(), MakeLog({.format = "text", .level = "off"})).status();
+  return OpenDataFolder(folder.path(), std::make_shared<spdlog::logger>("test")).status();
 }
 
 TEST(DataFolder, NewFolderHasCurrentFormat) {

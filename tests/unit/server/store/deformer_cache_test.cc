@@ -35,7 +35,7 @@ class DeformerCacheTest : public ::testing::Test {
   void Open(bool on_disk = false) {
     cache_.reset();
     auto cache = DeformerCache::Open(config_, on_disk ? folder_.string() : "", arenas_, timers_,
-                                     metrics_, MakeLog({.format = "text", .level = "off"}));
+                                     metrics_, std::make_shared<spdlog::logger>("test"));
     ASSERT_TRUE(cache.ok()) << cache.status();
     cache_ = *std::move(cache);
   }

@@ -1,0 +1,69 @@
+#include "server/calls/call_log.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <string>
+
+#include "core/base/status.h"
+#include "server/base/printable.h"
+#include "server/base/status.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr std::size_t kMessageBytes = 512, kFieldBytes = 128;
+
+spdlog::level::level_enum LevelOf(absl::StatusCode code) {
+  switch (code) {
+    case absl::StatusCode::kOk:
+    case absl::StatusCode::kCancelled:
+      return spdlog::level::debug;
+    case absl::StatusCode::kInternal:
+    case absl::StatusCode::kUnknown:
+      return spdlog::level::err;
+    default:
+      return spdlog::level::info;
+  }
+}
+
+std::string Field(const char* name, std::string_view value) {
+  if (value.empty()) return {};
+  return absl::StrCat(" ", name, "=", Shortened(value, kFieldBytes));
+}
+
+bool IsDenied(absl::StatusCode code) {
+  return code == absl::StatusCode::kPermissionDenied || code == absl::StatusCode::kUnauthenticated;
+}
+
+}  // namespace
+
+void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& status) {
+  if (!status.ok()) {
+    const v1::Reason reason = ReasonOf(status);
+    runtime.metrics.CountFailure(
+        reason == v1::REASON_UNSPECIFIED ? std::string() : v1::Reason_Name(reason),
+        LimitOf(status));
+  }
+  const auto level = LevelOf(status.code());
+  const std::string code = absl::StatusCodeToString(status.code());
+  const Caller& caller = call.caller;
+  const bool admitted =
+      level == spdlog::level::debug ||
+      runtime.failures.Admit(absl::StrCat(caller.client(), " ", code), runtime.clock.Now());
+  if (admitted && runtime.log->should_log(level)) {
+    runtime.log->log(level, "{} {} {:.6f} s{}{}{}{}{} {}", call.method, code, call.seconds,
+                     Field("peer", caller.peer), Field("tenant", caller.tenant),
+                     Field("principal", caller.principal), Field("object", call.object),
+                     Field("trace", call.trace),
+                     Shortened(StdView(status.message()), kMessageBytes));
+  }
+  if (runtime.audit != nullptr && admitted && (call.audited || IsDenied(status.code()))) {
+    runtime.audit->Write(runtime.clock.WallNow(), {.caller = caller,
+                                                   .action = call.method,
+                                                   .object = call.object,
+                                                   .outcome = status.code(),
+                                                   .trace = call.trace});
+  }
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,243 @@
+#include "server/process/listener.h"
+
+#include <absl/strings/str_cat.h>
+#include <fcntl.h>
+#include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "core/base/status.h"
+#include "server/base/address.h"
+
+namespace sinew::server {
+namespace {
+
+constexpr int kBacklog = 1024;
+constexpr int kUserTimeoutMilliseconds = 20'000;  // for data that a lost peer does not acknowledge
+
+Descriptor MakeSocket(int family) {
+  return Descriptor(::socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+}
+
+Descriptor OpenReserve() {
+  return Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+}
+
+absl::Status CannotBind(const std::string& address, const char* why) {
+  return absl::UnavailableError(absl::StrCat("listen: cannot bind ", address, ": ", why));
+}
+
+std::uint64_t InodeOf(int file) {
+  struct stat facts {};
+  return ::fstat(file, &facts) == 0 ? facts.st_ino : 0;
+}
+
+// Without port; empty for a Unix socket.
+std::string ClientOf(const sockaddr_storage& name, socklen_t size) {
+  std::array<char, NI_MAXHOST> host{};
+  if (name.ss_family == AF_UNIX ||
+      ::getnameinfo(reinterpret_cast<const sockaddr*>(&name), size, host.data(), host.size(),
+                    nullptr, 0, NI_NUMERICHOST) != 0) {
+    return {};
+  }
+  return host.data();
+}
+
+int PortOf(int socket) {
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
+  if (::getsockname(socket, reinterpret_cast<sockaddr*>(&name), &size) != 0) return 0;
+  return ntohs(name.ss_family == AF_INET6 ? reinterpret_cast<const sockaddr_in6&>(name).sin6_port
+                                          : reinterpret_cast<const sockaddr_in&>(name).sin_port);
+}
+
+void SetPort(sockaddr* name, int port) {
+  const auto number = htons(static_cast<std::uint16_t>(port));
+  if (name->sa_family == AF_INET6) {
+    reinterpret_cast<sockaddr_in6*>(name)->sin6_port = number;
+  } else {
+    reinterpret_cast<sockaddr_in*>(name)->sin_port = number;
+  }
+}
+
+// Accepted sockets inherit these.
+void SetOptions(int socket) {
+  const int yes = 1, timeout = kUserTimeoutMilliseconds;
+  ::setsockopt(socket, SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  ::setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &timeout, sizeof timeout);
+}
+
+int ConnectError(const sockaddr_un& name) {
+  const Descriptor socket = MakeSocket(AF_UNIX);
+  const auto* address = reinterpret_cast<const sockaddr*>(&name);
+  return ::connect(socket.fd(), address, sizeof name) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::vector<std::string>& addresses,
+                                                         Quota& connections) {
+  std::unique_ptr<Listener> listener(new Listener(connections));
+  for (const std::string& address : addresses) {
+    SINEW_RETURN_IF_ERROR(IsUnixAddress(address) ? listener->BindUnix(address)
+                                                 : listener->BindPort(address));
+  }
+  listener->stop_ = Descriptor(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  listener->reserve_ = OpenReserve();
+  if (!listener->stop_.ok() || !listener->reserve_.ok()) {
+    return absl::UnavailableError(absl::StrCat("listen: ", std::strerror(errno)));
+  }
+  return listener;
+}
+
+absl::Status Listener::BindUnix(const std::string& address) {
+  const std::string path = address.substr(address.find(':') + 1);
+  sockaddr_un name{};
+  name.sun_family = AF_UNIX;
+  path.copy(name.sun_path, sizeof(name.sun_path) - 1);
+  // A file without a listener is left from a server that was killed. Only ECONNREFUSED means that
+  // there is no listener; a full queue and a lack of permission do not.
+  if (const int error = ConnectError(name); error == ECONNREFUSED) {
+    ::unlink(path.c_str());
+  } else if (error != ENOENT) {
+    return CannotBind(address, std::strerror(error == 0 || error == EAGAIN ? EADDRINUSE : error));
+  }
+  Descriptor port = MakeSocket(AF_UNIX);
+  if (!port.ok() || ::bind(port.fd(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) {
+    return CannotBind(address, std::strerror(errno));
+  }
+  socket_files_.push_back(path);
+  if (::listen(port.fd(), kBacklog) != 0) return CannotBind(address, std::strerror(errno));
+  ports_.push_back(std::move(port));
+  addresses_.push_back(address);
+  return absl::OkStatus();
+}
+
+absl::Status Listener::BindPort(const std::string& address) {
+  SINEW_ASSIGN_OR_RETURN(const HostPort parsed, ParseHostPort("listen", address));
+  addrinfo hints{};
+  hints.ai_socktype = SOCK_STREAM;
+  hints.ai_flags = AI_PASSIVE;
+  addrinfo* found = nullptr;
+  const int error =
+      ::getaddrinfo(parsed.host.c_str(), std::to_string(parsed.port).c_str(), &hints, &found);
+  if (error != 0) return CannotBind(address, ::gai_strerror(error));
+  const std::unique_ptr<addrinfo, decltype(&::freeaddrinfo)> names(found, &::freeaddrinfo);
+  int number = parsed.port;
+  bool bound = false;
+  for (const addrinfo* name = found; name != nullptr; name = name->ai_next) {
+    Descriptor port = MakeSocket(name->ai_family);
+    if (!port.ok() && errno == EAFNOSUPPORT) continue;
+    if (!port.ok()) return CannotBind(address, std::strerror(errno));
+    SetOptions(port.fd());
+    SetPort(name->ai_addr, number);  // a name with several addresses has one port
+    if (::bind(port.fd(), name->ai_addr, name->ai_addrlen) != 0 ||
+        ::listen(port.fd(), kBacklog) != 0) {
+      if (errno == EADDRNOTAVAIL && (bound || name->ai_next != nullptr)) continue;
+      return CannotBind(address, std::strerror(errno));
+    }
+    number = PortOf(port.fd());
+    bound = true;
+    ports_.push_back(std::move(port));
+  }
+  if (!bound) return CannotBind(address, std::strerror(EADDRNOTAVAIL));
+  addresses_.push_back(absl::StrCat(address.substr(0, address.rfind(':')), ":", number));
+  return absl::OkStatus();
+}
+
+Listener::~Listener() {
+  Stop();
+}
+
+void Listener::Start(std::unique_ptr<Acceptor> ports, std::unique_ptr<Acceptor> unix_sockets) {
+  of_ports_ = std::move(ports);
+  of_unix_sockets_ = std::move(unix_sockets);
+  thread_ = std::thread([this] { Loop(); });
+}
+
+void Listener::Stop() {
+  if (thread_.joinable()) {
+    const std::uint64_t one = 1;
+    while (::write(stop_.fd(), &one, sizeof one) < 0 && errno == EINTR) {
+    }
+    thread_.join();
+  }
+  ports_.clear();
+  for (const std::string& path : socket_files_) ::unlink(path.c_str());
+  socket_files_.clear();
+}
+
+std::uint64_t Listener::open() {
+  const absl::MutexLock lock(&mutex_);
+  Sweep();
+  return open_.size();
+}
+
+void Listener::Loop() {
+  std::vector<pollfd> files{{.fd = stop_.fd(), .events = POLLIN, .revents = 0}};
+  for (const Descriptor& port : ports_) {
+    files.push_back({.fd = port.fd(), .events = POLLIN, .revents = 0});
+  }
+  while (true) {
+    if (::poll(files.data(), files.size(), -1) < 0) continue;  // interrupted
+    if (files[0].revents != 0) return;
+    for (std::size_t i = 1; i < files.size(); ++i) {
+      if (files[i].revents != 0) Accept(files[i].fd);
+    }
+  }
+}
+
+void Listener::Accept(int port) {
+  sockaddr_storage name{};
+  socklen_t size = sizeof name;
+  const int socket =
+      ::accept4(port, reinterpret_cast<sockaddr*>(&name), &size, SOCK_CLOEXEC | SOCK_NONBLOCK);
+  if (socket < 0) {
+    if (errno == EMFILE || errno == ENFILE) AcceptAndClose(port);
+    return;  // otherwise the client has left
+  }
+  const std::string client = ClientOf(name, size);
+  const absl::MutexLock lock(&mutex_);
+  auto permit = connections_.Take(client);
+  if (!permit.ok()) {
+    Sweep();
+    permit = connections_.Take(client);
+  }
+  if (!permit.ok()) {
+    ++refused_;
+    ::close(socket);
+    return;
+  }
+  open_.push_back({.socket = socket, .inode = InodeOf(socket), .permit = *std::move(permit)});
+  Acceptor::NewConnectionParameters connection;
+  connection.listener_fd = port;
+  connection.fd = socket;
+  Acceptor& acceptor = name.ss_family == AF_UNIX ? *of_unix_sockets_ : *of_ports_;
+  acceptor.HandleNewConnection(&connection);
+}
+
+// A connection that is not accepted would make poll() return for ever and its client wait.
+void Listener::AcceptAndClose(int port) {
+  reserve_ = Descriptor();
+  Descriptor(::accept4(port, nullptr, nullptr, SOCK_CLOEXEC));
+  reserve_ = OpenReserve();
+  ++refused_;
+}
+
+void Listener::Sweep() {
+  open_.remove_if([](const Connection& known) { return InodeOf(known.socket) != known.inode; });
+}
+
+}  // namespace sinew::server

@@ -1,0 +1,77 @@
+// listener.h - accepts connections and passes them to gRPC.
+#pragma once
+
+#include <absl/base/thread_annotations.h>
+#include <absl/status/statusor.h>
+#include <absl/synchronization/mutex.h>
+#include <grpcpp/server_builder.h>
+
+#include <atomic>
+#include <cstdint>
+#include <list>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "server/base/files.h"
+#include "server/threads/quota.h"
+
+namespace sinew::server {
+
+// In gRPC 1.51 a port that has once run out of file descriptors accepts no connection ever again
+// (CVE-2023-4785), and nothing limits connections. Here a connection beyond the limit, or one
+// client's share of it, is closed at once, and so is one for which no descriptor is left.
+class Listener {
+ public:
+  using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
+
+  // Binds and listens; connections wait until Start. kUnavailable: an address cannot be bound.
+  // connections: of all clients; a client is an address without port, Unix sockets count for none.
+  static absl::StatusOr<std::unique_ptr<Listener>> Bind(const std::vector<std::string>& addresses,
+                                                        Quota& connections);
+  ~Listener();  // calls Stop
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  // As given to Bind, with actual ports in place of 0.
+  const std::vector<std::string>& addresses() const { return addresses_; }
+
+  // Accepts from now on. The acceptors of the gRPC server may differ in their credentials.
+  void Start(std::unique_ptr<Acceptor> ports, std::unique_ptr<Acceptor> unix_sockets);
+  // Closes the ports; connections stay. Idempotent.
+  void Stop();
+
+  // Connections open now, and those that were closed because a limit was reached.
+  std::uint64_t open();
+  std::uint64_t refused() const { return refused_; }
+
+ private:
+  struct Connection {
+    int socket;
+    std::uint64_t inode;  // with the number it identifies the socket; gRPC closes it by itself
+    Quota::Permit permit;
+  };
+
+  explicit Listener(Quota& connections) : connections_(connections) {}
+  absl::Status BindUnix(const std::string& address);
+  absl::Status BindPort(const std::string& address);
+  void Loop();
+  void Accept(int port);
+  void AcceptAndClose(int port);
+  // Gives back the permits of connections that are closed.
+  void Sweep() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+
+  Quota& connections_;
+  std::vector<std::string> addresses_, socket_files_;
+  std::vector<Descriptor> ports_;
+  Descriptor stop_;     // an eventfd
+  Descriptor reserve_;  // closed to accept, and close, a connection when no descriptor is left
+  std::unique_ptr<Acceptor> of_ports_, of_unix_sockets_;
+  std::thread thread_;
+  std::atomic<std::uint64_t> refused_{0};
+  absl::Mutex mutex_;
+  std::list<Connection> open_ ABSL_GUARDED_BY(mutex_);
+};
+
+}  // namespace sinew::server

@@ -1,0 +1,208 @@
+// sinewd under conditions that operators meet: readers of the log that stop, floods of connections,
+// slow probes, changes of the configuration.
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "server/base/address.h"
+#include "server/base/files.h"
+#include "tests/integration/server/http_get.h"
+#include "tests/integration/server/server_fixture.h"
+#include "tests/integration/server/sinewd_process.h"
+
+namespace sinew::testing {
+namespace {
+
+using grpc::StatusCode;
+using server::Descriptor;
+
+std::shared_ptr<grpc::Channel> Connect(const SinewdProcess& server) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  return grpc::CreateCustomChannel(server.address(), grpc::InsecureChannelCredentials(), arguments);
+}
+
+// A TCP connection that sends nothing.
+Descriptor ConnectBare(const std::string& address) {
+  const auto parsed = server::ParseHostPort("address", address).value();
+  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_in name{};
+  name.sin_family = AF_INET;
+  name.sin_port = htons(static_cast<std::uint16_t>(parsed.port));
+  ::inet_pton(AF_INET, parsed.host.c_str(), &name.sin_addr);
+  if (::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) return {};
+  return socket;
+}
+
+TEST(Operations, UnreadLogStopsNeitherWorkNorShutdown) {
+  int ends[2];
+  ASSERT_EQ(::pipe2(ends, O_CLOEXEC), 0);
+  const Descriptor reader(ends[0]), writer(ends[1]);
+  ASSERT_GE(::fcntl(writer.fd(), F_SETPIPE_SZ, 4096), 0);
+  SinewdProcess server({"--log-level", "debug"}, true, writer.fd());
+  Stubs stubs(Connect(server));
+  const std::string bytes = TubeRig().SerializeAsString();
+  for (int i = 0; i < 1000; ++i) ASSERT_CODE(stubs.Upload(bytes), StatusCode::OK);
+  // Each upload is a line, of which the pipe takes fewer than a hundred.
+  WaitUntil([&] { return MetricOf(server.http(), "sinew_log_lines_dropped_total") != ""; });
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(std::chrono::seconds(3)), 0);
+}
+
+TEST(Operations, FloodOfConnectionsEndsWithTheFlood) {
+  SinewdProcess server({}, true, -1, 1024);
+  {
+    std::vector<Descriptor> flood;
+    for (int i = 0; i < 5000; ++i) {
+      flood.push_back(ConnectBare(server.address()));
+      if (!flood.back().ok()) break;  // this process has fewer files
+    }
+    ASSERT_GT(flood.size(), 1100u);
+    WaitUntil([&] { return HttpGet(server.http(), "/readyz").status == 503; });
+    EXPECT_NE(HttpGet(server.http(), "/readyz?verbose").body.find("[-]port"), std::string::npos);
+    EXPECT_EQ(HttpGet(server.http(), "/livez").status, 200);
+  }
+  Stubs stubs(Connect(server));
+  grpc::ClientContext context;
+  context.set_wait_for_ready(true);
+  context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(1));
+  v1::GetServerInfoResponse response;
+  EXPECT_CODE(stubs.info->GetServerInfo(&context, {}, &response), StatusCode::OK);
+  WaitUntil([&] { return HttpGet(server.http(), "/readyz").status == 200; });
+  EXPECT_NE(MetricOf(server.http(), "sinew_connections_refused_total"), "0");
+  EXPECT_EQ(MetricOf(server.http(), "process_max_fds"), "1024");
+  EXPECT_EQ(server.Stop(), 0);
+}
+
+TEST(Operations, SlowClientsDoNotBlockProbes) {
+  SinewdProcess server;
+  std::vector<Descriptor> slow;
+  for (int i = 0; i < 100; ++i) {
+    slow.push_back(ConnectBare(server.http()));
+    ASSERT_TRUE(slow.back().ok());
+    EXPECT_EQ(::send(slow.back().fd(), "G", 1, MSG_NOSIGNAL), 1);
+    if (i % 10 == 9) {
+      EXPECT_EQ(HttpGet(server.http(), "/livez").status, 200) << i;
+      EXPECT_EQ(HttpGet(server.http(), "/readyz").status, 200) << i;
+      EXPECT_EQ(HttpGet(server.http(), "/metrics").status, 200) << i;
+    }
+  }
+  server.Signal(SIGTERM);
+  EXPECT_EQ(server.Wait(std::chrono::seconds(3)), 0) << "it does not wait for them either";
+}
+
+TEST(Operations, ReadsConfigurationAgainOnSignal) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "sinewd.yaml").string();
+  const std::string audit = (folder.path() / "audit").string();
+  std::ofstream(file) << "max-streams: 7\nlog-level: info\naudit-log: " << audit << "\n";
+  SinewdProcess server({"--config", file, "--max-deforms", "5"});
+  Stubs stubs(Connect(server));
+  const auto limit = [&](const std::string& name) {
+    grpc::ClientContext context;
+    v1::GetServerInfoResponse info;
+    EXPECT_CODE(stubs.info->GetServerInfo(&context, {}, &info), StatusCode::OK);
+    for (const v1::Limit& row : info.limits()) {
+      if (row.name() == name) return row.value();
+    }
+    return std::uint64_t{0};
+  };
+  const auto said = [&](const std::string& text) {
+    return server.err().find(text) != std::string::npos;
+  };
+  EXPECT_EQ(limit("max-streams"), 7u);
+  std::filesystem::rename(audit, audit + ".1");  // as logrotate does
+  std::ofstream(file) << "max-streams: 9\nmax-deforms: 6\nmax-window: 8\nlog-level: debug\n"
+                      << "audit-log: " << audit << "\n";
+  server.Signal(SIGHUP);
+  WaitUntil([&] { return said("need a restart: max-window"); });
+  EXPECT_TRUE(said("changed: log-level, max-streams\n")) << server.err();
+  EXPECT_EQ(limit("max-streams"), 9u);
+  EXPECT_EQ(limit("max-deforms"), 5u) << "flags override the file";
+  EXPECT_EQ(MetricOf(server.http(), "sinew_limit{limit=\"max-streams\"}"), "9");
+  const std::string rig = stubs.UploadTube();
+  WaitUntil([&] { return ReadAll(audit).find(rig) != std::string::npos; });
+  WaitUntil([&] { return said("debug InfoService/GetServerInfo OK"); });
+  std::ofstream(file) << "max-streams: many\n";
+  server.Signal(SIGHUP);
+  WaitUntil([&] { return said("configuration not changed: sinewd: config " + file); });
+  EXPECT_EQ(limit("max-streams"), 9u);
+  EXPECT_EQ(server.Stop(), 0);
+}
+
+TEST(Operations, AuditLogHoldsWhoChangedWhat) {
+  const TemporaryFolder folder;
+  const std::string audit = (folder.path() / "audit").string();
+  SinewdProcess server({"--audit-log", audit});
+  Stubs stubs(Connect(server));
+  const std::string rig = stubs.UploadTube();
+  const std::string session = stubs.Create(rig, "lbs").name();
+  EXPECT_CODE(stubs.Get(session), StatusCode::OK);  // changes nothing
+  for (int i = 0; i < 2; ++i) {
+    grpc::ClientContext context;
+    v1::DeleteRigRequest request;
+    request.set_name(rig);
+    v1::DeleteRigResponse response;
+    stubs.rigs->DeleteRig(&context, request, &response);
+  }
+  EXPECT_EQ(server.Stop(), 0);
+  std::ifstream lines(audit);
+  const auto expect = [&](const std::string& action, const std::string& object,
+                          const std::string& outcome) {
+    std::string line;
+    std::getline(lines, line);
+    EXPECT_NE(
+        line.find("\"peer\":\"127.0.0.1\",\"tenant\":\"\",\"principal\":\"\",\"action\":\"" +
+                  action + "\",\"object\":\"" + object + "\",\"outcome\":\"" + outcome + "\"}"),
+        std::string::npos)
+        << line;
+  };
+  expect("RigService/UploadRig", rig, "OK");
+  expect("SessionService/CreateSession", session, "OK");
+  expect("RigService/DeleteRig", rig, "OK");
+  expect("RigService/DeleteRig", rig, "NOT_FOUND");
+  std::string line;
+  EXPECT_FALSE(std::getline(lines, line)) << line;
+  EXPECT_EQ(std::filesystem::status(audit).permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+}
+
+TEST(Operations, LogNamesClientsOfFailedCallsAndSuppressesRepeats) {
+  SinewdProcess server;
+  Stubs stubs(Connect(server));
+  for (int i = 0; i < 100; ++i) EXPECT_CODE(stubs.Get("sessions/none"), StatusCode::NOT_FOUND);
+  EXPECT_EQ(server.Stop(), 0);
+  const std::string log = server.err(), line = " info SessionService/GetSession NOT_FOUND ";
+  int lines = 0;
+  for (std::size_t at = log.find(line); at != std::string::npos; at = log.find(line, at + 1)) {
+    ++lines;
+  }
+  EXPECT_GE(lines, 10);
+  EXPECT_LE(lines, 30) << "ten in ten seconds";
+  EXPECT_NE(log.find(" s peer=127.0.0.1 "), std::string::npos) << log;
+  EXPECT_EQ(log.find(" error "), std::string::npos) << log;
+}
+
+TEST(Operations, CheckEndsWithoutServing) {
+  const TemporaryFolder folder;
+  const std::string file = (folder.path() / "sinewd.yaml").string();
+  std::ofstream(file) << "max-window: 8\n";
+  SinewdProcess good({"--check", "--config", file}, false);
+  EXPECT_EQ(good.Wait(), 0) << good.err();
+  EXPECT_EQ(good.out(), "sinewd: the configuration is valid\n");
+  std::ofstream(file) << "max-window: 0\n";
+  SinewdProcess bad({"--check", "--config", file}, false);
+  EXPECT_EQ(bad.Wait(), 78);
+  EXPECT_EQ(bad.err(), "sinewd: max-window: got \"0\", need a whole number from 1 to 65536\n");
+}
+
+}  // namespace
+}  // namespace sinew::testing
