@@ -1,73 +1,22 @@
-// Who may call: tokens, scopes, TLS and client certificates.
-#include <grpcpp/generic/generic_stub.h>
+// Who may call: tokens, scopes, tenants and trusted proxies.
+#include <grpcpp/support/client_interceptor.h>
 #include <gtest/gtest.h>
 
-#include <functional>
 #include <map>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/access/tokens.h"
-#include "tests/integration/server/server_fixture.h"
+#include "tests/integration/server/access_fixture.h"
 #include "tests/integration/server/sinewd_process.h"
-#include "tests/support/temporary_folder.h"
 #include "tests/support/test_keys.h"
 
 namespace sinew::testing {
 namespace {
 
 using grpc::StatusCode;
-
-// A call of any method, with one empty message.
-grpc::Status CallMethod(const std::shared_ptr<grpc::Channel>& channel, const std::string& method,
-                        const std::vector<std::string>& authorization) {
-  grpc::GenericStub stub(channel);
-  grpc::ClientContext context;
-  for (const std::string& value : authorization) context.AddMetadata("authorization", value);
-  grpc::CompletionQueue queue;
-  const auto call = stub.PrepareCall(&context, "/" + method, &queue);
-  void* tag = nullptr;
-  bool ok = false;
-  call->StartCall(nullptr);
-  queue.Next(&tag, &ok);
-  const grpc::Slice empty;
-  call->WriteLast(grpc::ByteBuffer(&empty, 1), grpc::WriteOptions(), nullptr);
-  queue.Next(&tag, &ok);
-  grpc::ByteBuffer reply;
-  do {
-    call->Read(&reply, nullptr);
-    queue.Next(&tag, &ok);
-  } while (ok);
-  grpc::Status status;
-  call->Finish(&status, nullptr);
-  queue.Next(&tag, &ok);
-  return status;
-}
-
-class AccessTest : public ServerTest {
- protected:
-  AccessTest() {
-    // Certificates are valid by the real clock.
-    tokens_ = folder_ / "tokens";
-    config.access.token_file = tokens_;
-  }
-  // Adds a token with this rest of its line.
-  std::string AddToken(const std::string& name, const std::string& rest = "") {
-    const auto made = server::MakeToken(name);
-    EXPECT_TRUE(made.ok());
-    std::string line = made->line;
-    line.insert(line.rfind('}'), rest);
-    lines_ += line;
-    WriteAll(tokens_, lines_);
-    return "Bearer " + made->token;
-  }
-  grpc::Status Info(const std::vector<std::string>& authorization) {
-    return CallMethod(channel_, "sinew.v1.InfoService/GetServerInfo", authorization);
-  }
-
-  TemporaryFolder folder_;
-  std::string tokens_, lines_;
-};
 
 TEST_F(AccessTest, EveryMethodNeedsItsScope) {
   const std::map<std::string, std::string> scopes = {
@@ -226,6 +175,141 @@ TEST_F(AccessTest, JsonWebTokensOfTheKeySet) {
             [&] { clock.Advance(std::chrono::milliseconds(500)); });
 }
 
+// A channel of a caller with this token.
+class WithToken final : public grpc::experimental::Interceptor {
+ public:
+  explicit WithToken(const std::string& authorization) : authorization_(authorization) {}
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(
+            grpc::experimental::InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
+      methods->GetSendInitialMetadata()->emplace("authorization", authorization_);
+    }
+    methods->Proceed();
+  }
+
+ private:
+  const std::string authorization_;
+};
+class WithTokenFactory final : public grpc::experimental::ClientInterceptorFactoryInterface {
+ public:
+  explicit WithTokenFactory(std::string authorization) : authorization_(std::move(authorization)) {}
+  grpc::experimental::Interceptor* CreateClientInterceptor(
+      grpc::experimental::ClientRpcInfo*) override {
+    return new WithToken(authorization_);
+  }
+
+ private:
+  const std::string authorization_;
+};
+
+TEST_F(AccessTest, TenantsDoNotSeeEachOther) {
+  const std::string film = AddToken("alice", R"(, "tenant": "film")");
+  const std::string film_too = AddToken("bob", R"(, "tenant": "film")");
+  const std::string game = AddToken("carol", R"(, "tenant": "game")");
+  const std::string none = AddToken("dave");
+  Start();
+  const auto as = [&](const std::string& authorization) {
+    std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>> creators;
+    creators.push_back(std::make_unique<WithTokenFactory>(authorization));
+    grpc::ChannelArguments arguments;
+    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+    return Stubs(grpc::experimental::CreateCustomChannelWithInterceptors(
+        server().addresses().front(), grpc::InsecureChannelCredentials(), arguments,
+        std::move(creators)));
+  };
+  Stubs owner = as(film);
+  const std::string rig = owner.UploadTube();
+  const std::string session = owner.Create(rig, "lbs").name();
+  const auto codes = [&](const std::string& authorization) {
+    Stubs stubs = as(authorization);
+    std::vector<StatusCode> all;
+    grpc::ClientContext get, download, weights, watch;
+    v1::GetRigRequest get_rig;
+    get_rig.set_name(rig);
+    v1::GetRigResponse rig_response;
+    all.push_back(stubs.rigs->GetRig(&get, get_rig, &rig_response).error_code());
+    v1::DownloadRigRequest download_rig;
+    download_rig.set_name(rig);
+    v1::DownloadRigResponse piece;
+    auto pieces = stubs.rigs->DownloadRig(&download, download_rig);
+    while (pieces->Read(&piece)) {
+    }
+    all.push_back(pieces->Finish().error_code());
+    all.push_back(stubs.Get(session).error_code());
+    v1::DeformRequest by_session;
+    by_session.mutable_target()->set_session(session);
+    *by_session.mutable_pose() = TubePose(1);
+    v1::DeformResponse frame;
+    all.push_back(stubs.Deform(by_session, frame).error_code());
+    v1::DeformRequest by_rig = by_session;
+    by_rig.mutable_target()->mutable_source()->set_rig(rig);
+    by_rig.mutable_target()->mutable_source()->set_recipe_text("lbs");
+    all.push_back(stubs.Deform(by_rig, frame).error_code());
+    return all;
+  };
+  EXPECT_EQ(codes(film_too), std::vector<StatusCode>(5, StatusCode::OK));
+  EXPECT_EQ(codes(game), std::vector<StatusCode>(5, StatusCode::NOT_FOUND));
+  EXPECT_EQ(codes(none), std::vector<StatusCode>(5, StatusCode::NOT_FOUND));
+  // The digest alone does not shorten an upload, and the copies live apart.
+  Stubs other = as(game);
+  EXPECT_EQ(other.UploadTube(), rig);
+  grpc::ClientContext context;
+  v1::DeleteRigRequest remove;
+  remove.set_name(rig);
+  v1::DeleteRigResponse removed;
+  EXPECT_CODE(other.rigs->DeleteRig(&context, remove, &removed), StatusCode::OK);
+  EXPECT_EQ(codes(film_too), std::vector<StatusCode>(5, StatusCode::OK));
+  EXPECT_EQ(codes(game), std::vector<StatusCode>(5, StatusCode::NOT_FOUND));
+}
+
+TEST_F(AccessTest, TrustedProxiesNameTheirClients) {
+  config.access.token_file.clear();
+  config.access.client_share = 0.5;
+  config.sessions.watches = 4;  // two for one client
+  std::string binding;          // a session to watch for long
+  const auto refused = [&](const std::string& forwarded) {
+    grpc::ClientContext context;
+    context.AddMetadata("x-forwarded-for", forwarded);
+    v1::WatchSessionRequest request;
+    request.set_name(binding);
+    auto reader = stubs().sessions->WatchSession(&context, request);
+    v1::WatchSessionResponse response;
+    const bool admitted = reader->Read(&response);
+    context.TryCancel();
+    while (reader->Read(&response)) {
+    }
+    reader->Finish();
+    return !admitted;
+  };
+  for (const bool trusted : {true, false}) {
+    config.access.trusted_proxies.clear();
+    if (trusted) config.access.trusted_proxies = {"127.0.0.0/8"};
+    Start();
+    binding = stubs().Create(stubs().UploadTube(kSlowTube), kSlowRecipe).name();
+    std::vector<std::unique_ptr<grpc::ClientContext>> contexts;
+    std::vector<std::unique_ptr<grpc::ClientReader<v1::WatchSessionResponse>>> readers;
+    for (int i = 0; i < 2; ++i) {
+      contexts.push_back(std::make_unique<grpc::ClientContext>());
+      contexts.back()->AddMetadata("x-forwarded-for", "8.8.8.8");
+      v1::WatchSessionRequest request;
+      request.set_name(binding);
+      readers.push_back(stubs().sessions->WatchSession(contexts.back().get(), request));
+      v1::WatchSessionResponse response;
+      ASSERT_TRUE(readers.back()->Read(&response));
+    }
+    EXPECT_TRUE(refused("8.8.8.8"));
+    EXPECT_EQ(refused("9.9.9.9"), !trusted);
+    for (const auto& context : contexts) context->TryCancel();
+    for (const auto& reader : readers) {
+      v1::WatchSessionResponse response;
+      while (reader->Read(&response)) {
+      }
+      reader->Finish();
+    }
+    server_.reset();
+  }
+}
+
 TEST_F(AccessTest, ReflectionNeedsAdmin) {
   const std::string admin = AddToken("admin", R"(, "scopes": ["admin"])");
   const std::string user = AddToken("user");
@@ -238,136 +322,6 @@ TEST_F(AccessTest, ReflectionNeedsAdmin) {
   EXPECT_CODE(CallMethod(channel_, path, {}), StatusCode::UNAUTHENTICATED);
   EXPECT_CODE(CallMethod(channel_, path, {user}), StatusCode::PERMISSION_DENIED);
   EXPECT_CODE(CallMethod(channel_, path, {admin}), StatusCode::OK);
-}
-
-class TlsTest : public AccessTest {
- protected:
-  TlsTest() { config.access.token_file.clear(); }
-  void Install(const TestCertificate& certificate) {
-    // Not at once: the server keeps the old pair while the new one does not match.
-    WriteAll(folder_ / "cert", certificate.pem);
-    WriteAll(folder_ / "key", certificate.key_pem);
-    config.access.tls_cert = folder_ / "cert";
-    config.access.tls_key = folder_ / "key";
-  }
-  void RequireClients() {
-    WriteAll(folder_ / "ca", clients_.pem());
-    config.access.tls_client_ca = folder_ / "ca";
-  }
-  TestCertificate ForServer(const std::string& name,
-                            std::chrono::seconds ends = std::chrono::hours(1)) const {
-    return authority_.Issue(name, "DNS:" + name + ",IP:127.0.0.1", ends);
-  }
-  std::shared_ptr<grpc::Channel> Connect(const std::string& ca,
-                                         const TestCertificate& client = {}) const {
-    grpc::SslCredentialsOptions options;
-    options.pem_root_certs = ca;
-    options.pem_private_key = client.key_pem;
-    options.pem_cert_chain = client.pem;
-    grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    return grpc::CreateCustomChannel(server_->addresses().front(), grpc::SslCredentials(options),
-                                     arguments);
-  }
-  StatusCode Try(const std::shared_ptr<grpc::Channel>& channel) {
-    return CallMethod(channel, "sinew.v1.InfoService/GetServerInfo", {}).error_code();
-  }
-
-  const TestAuthority authority_{"server authority"}, clients_{"client authority"};
-};
-
-TEST_F(TlsTest, ClientsVerifyTheServer) {
-  Install(ForServer("one"));
-  Start();
-  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::OK);
-  EXPECT_EQ(Try(Connect(clients_.pem())), StatusCode::UNAVAILABLE) << "another authority";
-  EXPECT_EQ(Try(channel_), StatusCode::UNAVAILABLE) << "without TLS";
-}
-
-TEST_F(TlsTest, ExpiredCertificateOfTheServerIsRefused) {
-  Install(ForServer("one", std::chrono::hours(-1)));
-  Start();
-  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::UNAVAILABLE);
-}
-
-TEST_F(TlsTest, ClientsNeedACertificateOfTheirAuthority) {
-  Install(ForServer("one"));
-  RequireClients();
-  Start();
-  const std::string& ca = authority_.pem();
-  EXPECT_EQ(Try(Connect(ca, clients_.Issue("artist", "DNS:artist.film"))), StatusCode::OK);
-  EXPECT_EQ(Try(Connect(ca)), StatusCode::UNAVAILABLE) << "none";
-  EXPECT_EQ(Try(Connect(ca, authority_.Issue("artist", ""))), StatusCode::UNAVAILABLE)
-      << "of another authority";
-  EXPECT_EQ(Try(Connect(ca, clients_.Issue("artist", "", std::chrono::hours(-1)))),
-            StatusCode::UNAVAILABLE)
-      << "expired";
-  TestCertificate swapped = clients_.Issue("artist", "");
-  swapped.key_pem = clients_.Issue("other", "").key_pem;
-  EXPECT_NE(Try(Connect(ca, swapped)), StatusCode::OK);
-}
-
-TEST_F(TlsTest, NameOfTheCertificateGivesTheTenant) {
-  Install(ForServer("one"));
-  RequireClients();
-  config.access.tls_tenant_pattern = R"(^[^.]+\.([a-z]+)$)";
-  Start();
-  const auto calls = [&](const std::string& names) {
-    return Try(Connect(authority_.pem(), clients_.Issue("artist", names)));
-  };
-  EXPECT_EQ(calls("DNS:artist.film"), StatusCode::OK);
-  EXPECT_EQ(calls("DNS:artist"), StatusCode::UNAUTHENTICATED) << "no tenant in it";
-  EXPECT_EQ(calls(""), StatusCode::UNAUTHENTICATED) << "nor in the common name";
-}
-
-TEST_F(TlsTest, CertificatesChangeWhileAStreamIsOpen) {
-  const TestAuthority next("next authority");
-  Install(ForServer("one"));
-  Start(clock);
-  channel_ = Connect(authority_.pem());
-  stubs_ = std::make_unique<Stubs>(channel_);
-  const std::string session = stubs().Create(stubs().UploadTube(), "lbs").name();
-  stubs().Watch(session);
-  Stream stream(stubs(), OpenFor(session));
-  stream.Opened();
-  stream.Send(TubePose(1));
-  stream.ReadUntil(1);
-  // A damaged pair changes nothing.
-  WriteAll(folder_ / "key", "damaged");
-  clock.Advance(std::chrono::seconds(3));
-  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::OK);
-  Install(next.Issue("two", "IP:127.0.0.1"));
-  WaitUntil([&] { return Try(Connect(next.pem())) == StatusCode::OK; },
-            [&] { clock.Advance(std::chrono::milliseconds(500)); });
-  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::UNAVAILABLE) << "of the old authority";
-  stream.Send(TubePose(2));
-  stream.ReadUntil(2);
-}
-
-TEST_F(TlsTest, SeveralAddresses) {
-  Install(ForServer("one"));
-  config.network.listen = {"127.0.0.1:0", "127.0.0.1:0", "unix:" + folder_ / "socket"};
-  Start();
-  const std::string ca = authority_.pem();
-  EXPECT_EQ(Try(Connect(ca)), StatusCode::OK);
-  grpc::SslCredentialsOptions options;
-  options.pem_root_certs = ca;
-  EXPECT_EQ(Try(grpc::CreateChannel(server().addresses()[1], grpc::SslCredentials(options))),
-            StatusCode::OK);
-  EXPECT_EQ(Try(grpc::CreateChannel(server().addresses()[2], grpc::InsecureChannelCredentials())),
-            StatusCode::OK);
-}
-
-TEST_F(TlsTest, UnusableFilesAreConfigurationErrors) {
-  Install(ForServer("one"));
-  WriteAll(folder_ / "key", ForServer("two").key_pem);
-  EXPECT_EQ(server::Server::Start(config).status().code(), absl::StatusCode::kInvalidArgument);
-  Install(ForServer("one"));
-  WriteAll(folder_ / "ca", "");
-  config.access.tls_client_ca = folder_ / "ca";
-  EXPECT_EQ(server::Server::Start(config).status().code(), absl::StatusCode::kInvalidArgument);
-  config.access.tls_client_ca = folder_ / "missing";
-  EXPECT_EQ(server::Server::Start(config).status().code(), absl::StatusCode::kInvalidArgument);
 }
 
 TEST(SinewdAccess, DoesNotListenBeyondThisMachineUnprotected) {

@@ -1,0 +1,83 @@
+// `sinew` and a server that wants TLS and a token.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "server/access/tokens.h"
+#include "server/process/server.h"
+#include "tests/integration/cli/process.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/test_keys.h"
+
+namespace sinew::testing {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class CliAccess : public ::testing::Test {
+ protected:
+  CliAccess() {
+    const TestAuthority authority("authority");
+    const TestCertificate certificate = authority.Issue("server", "IP:127.0.0.1");
+    const auto made = server::MakeToken("alice");
+    token = made->token;
+    WriteAll(folder / "tokens", made->line);
+    WriteAll(folder / "token", token);
+    WriteAll(folder / "wrong", "wrong");
+    WriteAll(folder / "ca", authority.pem());
+    WriteAll(folder / "other", TestAuthority("other").pem());
+    WriteAll(folder / "cert", certificate.pem);
+    WriteAll(folder / "key", certificate.key_pem);
+    server::Config config;
+    config.network.listen = {"127.0.0.1:0"};
+    config.network.http = "off";
+    config.log.level = "off";
+    config.access.tls_cert = folder / "cert";
+    config.access.tls_key = folder / "key";
+    config.access.token_file = folder / "tokens";
+    running = server::Server::Start(config).value();
+  }
+  Finished Stats(std::vector<std::string> options, std::vector<std::string> environment = {}) {
+    options.insert(options.begin(), {"stats", "--server", running->addresses().front()});
+    return Sinew(std::move(options), {}, environment);
+  }
+
+  const TemporaryFolder folder;
+  std::string token;
+  std::unique_ptr<server::Server> running;
+};
+
+TEST_F(CliAccess, OptionsAndEnvironmentNameCredentials) {
+  const std::string ca = folder / "ca", file = folder / "token";
+  const Finished options = Stats({"--tls-ca", ca, "--token-file", file});
+  EXPECT_EQ(options.exit_code, 0) << options.err;
+  EXPECT_EQ(Stats({}, {"SINEW_TLS_CA=" + ca, "SINEW_TOKEN_FILE=" + file}).exit_code, 0);
+  EXPECT_EQ(Stats({}, {"SINEW_TLS_CA=" + ca, "SINEW_TOKEN=" + token}).exit_code, 0);
+}
+
+TEST_F(CliAccess, ErrorsAreOneLineAndAHint) {
+  const std::string ca = folder / "ca";
+  const auto expect = [](const Finished& finished, int code, const std::string& text) {
+    EXPECT_EQ(finished.exit_code, code) << finished.err;
+    EXPECT_THAT(finished.err, HasSubstr(text));
+    EXPECT_LE(std::count(finished.err.begin(), finished.err.end(), '\n'), 2) << finished.err;
+  };
+  expect(Stats({"--tls-ca", ca}), 77, "--token-file");
+  expect(Stats({"--tls-ca", ca, "--token-file", folder / "wrong"}), 77, "valid token");
+  expect(Stats({"--tls-ca", ca, "--token-file", folder / "missing"}), 65, "No such file");
+  expect(Stats({"--tls-ca", folder / "missing"}), 65, "No such file");
+  expect(Stats({"--tls-ca", folder / "other", "--token-file", folder / "token"}), 69, "");
+  expect(Stats({"--token-file", folder / "token"}), 69, "");
+  const Finished remote =
+      Sinew({"stats", "--server", "farm.example", "--token-file", folder / "token"});
+  expect(remote, 65, "need TLS");
+  EXPECT_THAT(remote.err, Not(HasSubstr(token)));
+}
+
+}  // namespace
+}  // namespace sinew::testing
