@@ -60,7 +60,22 @@ bool AllHostsHavePorts(absl::string_view text) {
   });
 }
 
+bool IsLocalHost(absl::string_view host) {
+  in_addr v4{};
+  if (::inet_pton(AF_INET, std::string(host).c_str(), &v4) == 1) {
+    return ntohl(v4.s_addr) >> 24 == 127;
+  }
+  return host == "localhost" || host == "[::1]";
+}
+
 }  // namespace
+
+bool IsLocalTarget(const std::string& target) {
+  if (absl::StartsWith(target, "unix:") || absl::StartsWith(target, "unix-abstract:")) return true;
+  // A target with another scheme may name several hosts, or resolve to any.
+  const std::size_t port = target.rfind(':');
+  return port != target.npos && IsLocalHost(absl::string_view(target).substr(0, port));
+}
 
 absl::StatusOr<std::string> TargetOf(const std::string& option, const std::string& address) {
   const auto starts = [&](const char* scheme) { return absl::StartsWith(address, scheme); };

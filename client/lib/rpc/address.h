@@ -13,4 +13,7 @@ namespace sinew::client {
 //   modulo 65536, and a scheme with hosts (dns, ipv4, ipv6) without a port.
 absl::StatusOr<std::string> TargetOf(const std::string& option, const std::string& address);
 
+// Whether a target of TargetOf is on this machine: a unix socket, 127.0.0.0/8, ::1 or localhost.
+bool IsLocalTarget(const std::string& target);
+
 }  // namespace sinew::client

@@ -78,6 +78,13 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, Milliseconds(options.retry.max_backoff));
   // One socket per client: a client that stops reading must not slow down another.
   arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  if (options.tls && !options.tls->server_name.empty()) {
+    arguments.SetSslTargetNameOverride(options.tls->server_name);
+  }
+  // A token in the clear must not take the way through a proxy ($http_proxy).
+  if (!options.tls && (!options.token.empty() || !options.token_file.empty())) {
+    arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
+  }
   return arguments;
 }
 
@@ -86,16 +93,21 @@ grpc::ChannelArguments ChannelArguments(const ClientOptions& options) {
 absl::StatusOr<Client> Client::Connect(const ClientOptions& options) {
   SINEW_RETURN_IF_ERROR(CheckOptions(options));
   SINEW_ASSIGN_OR_RETURN(const std::string target, TargetOf("address", options.address));
-  auto channel = grpc::CreateCustomChannel(target, grpc::InsecureChannelCredentials(),
-                                           ChannelArguments(options));
-  return Client(std::make_shared<Connection>(std::move(channel), options, /*in_process=*/false));
+  SINEW_RETURN_IF_ERROR(CheckTokenIsSafe(options, target));
+  SINEW_ASSIGN_OR_RETURN(auto token, BearerToken::From(options));
+  SINEW_ASSIGN_OR_RETURN(const auto credentials, MakeChannelCredentials(options));
+  auto channel = grpc::CreateCustomChannel(target, credentials, ChannelArguments(options));
+  return Client(std::make_shared<Connection>(std::move(channel), options, std::move(token),
+                                             /*in_process=*/false));
 }
 
 absl::StatusOr<Client> FromChannel(std::shared_ptr<grpc::Channel> channel,
                                    const ClientOptions& options, bool in_process) {
   if (channel == nullptr) return absl::InvalidArgumentError("channel: got none, need one");
   SINEW_RETURN_IF_ERROR(CheckOptions(options));
-  return Client(std::make_shared<Connection>(std::move(channel), options, in_process));
+  SINEW_ASSIGN_OR_RETURN(auto token, BearerToken::From(options));
+  return Client(
+      std::make_shared<Connection>(std::move(channel), options, std::move(token), in_process));
 }
 
 const ClientOptions& Client::options() const {
@@ -103,8 +115,9 @@ const ClientOptions& Client::options() const {
 }
 
 Connection::Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options,
-                       bool in_process)
+                       std::shared_ptr<BearerToken> token, bool in_process)
     : options_(std::move(options)),
+      token_(std::move(token)),
       in_process_(in_process),
       channel_(std::move(channel)),
       raw_(channel_),
@@ -120,6 +133,9 @@ std::unique_ptr<grpc::ClientContext> Connection::NewContext(absl::Time deadline)
   auto context = std::make_unique<grpc::ClientContext>();
   if (deadline != absl::InfiniteFuture()) context->set_deadline(absl::ToChronoTime(deadline));
   for (const auto& [key, value] : options_.metadata) context->AddMetadata(key, value);
+  if (const std::string header = token_->Header(); !header.empty()) {
+    context->AddMetadata("authorization", header);
+  }
   return context;
 }
 

@@ -12,6 +12,7 @@
 #include <stop_token>
 
 #include "client/lib/codec/status_codec.h"
+#include "client/lib/rpc/credentials.h"
 #include "client/lib/rpc/recovery.h"
 #include "core/base/status.h"
 #include "sinew/client.h"
@@ -27,7 +28,8 @@ using SessionStub = v1::SessionService::StubInterface;
 
 class Connection {
  public:
-  Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options, bool in_process);
+  Connection(std::shared_ptr<grpc::Channel> channel, ClientOptions options,
+             std::shared_ptr<BearerToken> token, bool in_process);
 
   const ClientOptions& options() const { return options_; }
   // The channel ends in this process: received buffers are the server's own and must be copied.
@@ -40,7 +42,7 @@ class Connection {
 
   absl::Time Deadline(const CallOptions& call) const;
 
-  // A context with the client's metadata; an infinite deadline sets none.
+  // A context with the client's metadata and token; an infinite deadline sets none.
   std::unique_ptr<grpc::ClientContext> NewContext(absl::Time deadline) const;
 
   // Runs `attempt`, each time with a new context, until it succeeds or RetryPolicy::max_attempts is
@@ -81,12 +83,16 @@ class Connection {
   absl::Status RunOnce(absl::Time deadline, const std::stop_token& stop,
                        absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const;
 
+  // After kUnauthenticated: reads the token again. False: there is no file to read it from.
+  bool RenewToken() const { return token_->ReadAgain(); }
+
   // Lets a broken channel connect now instead of after gRPC's own backoff. Calls that fail at once
   // do not poll the channel's sockets; gRPC itself does so only every 5 s.
   void Reconnect(const std::stop_token& stop) const;
 
  private:
   const ClientOptions options_;
+  const std::shared_ptr<BearerToken> token_;
   const bool in_process_;
   const std::shared_ptr<grpc::Channel> channel_;
   grpc::GenericStub raw_;

@@ -8,9 +8,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <string_view>
 #include <utility>
 
@@ -28,13 +27,18 @@ struct Free {
 template <class T>
 using Owned = std::unique_ptr<T, Free>;
 
+// Not a stream: those throw when they read a folder.
 absl::StatusOr<std::string> ReadFile(const char* field, const std::string& path) {
-  errno = 0;
-  std::ifstream file(path, std::ios::binary);
-  std::string text{std::istreambuf_iterator<char>(file), {}};
-  if (file.bad() || !file.is_open() || (text.empty() && errno != 0)) {
-    return InvalidArgument(field, ": cannot read ", path, ": ",
-                           std::strerror(errno != 0 ? errno : EIO));
+  constexpr std::size_t kMaximum = 1 << 20;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"),
+                                                             &std::fclose);
+  std::string text(kMaximum + 1, '\0');
+  if (file != nullptr) text.resize(std::fread(text.data(), 1, text.size(), file.get()));
+  if (file == nullptr || std::ferror(file.get()) != 0) {
+    return InvalidArgument(field, ": cannot read ", path, ": ", std::strerror(errno));
+  }
+  if (text.size() > kMaximum) {
+    return InvalidArgument(field, ": ", path, ": need at most ", kMaximum, " bytes");
   }
   return text;
 }

@@ -35,7 +35,7 @@ Recovery::Recovery(const Connection& connection, Repeat repeat, absl::Time deadl
       restore_(std::move(restore)) {}
 
 bool Recovery::TryAgain(absl::Status& status) {
-  if (Restored(status) || Waited(status)) return true;
+  if (Restored(status) || Renewed(status) || Waited(status)) return true;
   if (stop_.stop_requested()) status = absl::CancelledError("cancelled by the caller");
   return false;
 }
@@ -47,8 +47,14 @@ bool Recovery::Restored(absl::Status& status) {
   return status.ok();
 }
 
+bool Recovery::Renewed(const absl::Status& status) {
+  if (!absl::IsUnauthenticated(status) || std::exchange(renewed_, true)) return false;
+  return connection_.RenewToken();
+}
+
 bool Recovery::Waited(const absl::Status& status) {
-  if (!IsBroken(status, stop_.stop_requested())) return false;
+  const bool refused = IsRefused(status);
+  if (!refused && !IsBroken(status, stop_.stop_requested())) return false;
   const RetryPolicy& policy = connection_.options().retry;
   const absl::Time now = absl::Now();
   if (failures_ == 0) first_failure_ = now;
@@ -60,16 +66,19 @@ bool Recovery::Waited(const absl::Status& status) {
     return false;
   }
   const WaitNotice& notice = connection_.options().on_wait;
-  if (repeat_ == Repeat::kPersist && failures_ == 1 && notice) {
-    notice(status, std::min(policy.resume_for, deadline_ - now));
+  if ((refused || repeat_ == Repeat::kPersist) && failures_ == 1 && notice) {
+    const absl::Duration longest =
+        repeat_ == Repeat::kPersist ? policy.resume_for : delay * (policy.max_attempts - failures_);
+    notice(status, std::min(longest, deadline_ - now));
   }
   if (!SleepFor(delay, stop_)) return false;
-  connection_.Reconnect(stop_);
+  if (!refused) connection_.Reconnect(stop_);
   return true;
 }
 
 void Recovery::Progress() {
   failures_ = restores_ = 0;
+  renewed_ = false;
 }
 
 }  // namespace sinew::client

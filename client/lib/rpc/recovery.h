@@ -12,7 +12,7 @@ namespace sinew::client {
 
 class Connection;
 
-// How long an attempt is repeated while its errors are IsBroken.
+// How long an attempt is repeated while its errors are IsBroken or IsRefused.
 enum class Repeat {
   kAttempts,  // RetryPolicy::max_attempts
   kPersist,   // for RetryPolicy::resume_for
@@ -38,6 +38,7 @@ class Recovery {
 
  private:
   bool Restored(absl::Status& status);
+  bool Renewed(const absl::Status& status);
   bool Waited(const absl::Status& status);
 
   const Connection& connection_;
@@ -46,6 +47,7 @@ class Recovery {
   const std::stop_token stop_;
   const Restore restore_;
   int failures_ = 0, restores_ = 0;  // since the last progress
+  bool renewed_ = false;             // the token, since the last progress
   absl::Time first_failure_ = absl::InfiniteFuture();
 };
 

@@ -29,6 +29,10 @@ bool IsBroken(const absl::Status& status, bool cancelled_here) {
   }
 }
 
+bool IsRefused(const absl::Status& status) {
+  return absl::IsResourceExhausted(status) && Details(status).retry_delay.has_value();
+}
+
 bool IsLost(const absl::Status& status) {
   if (absl::IsNotFound(status)) return true;
   return absl::IsFailedPrecondition(status) && Details(status).reason == "NOT_READY";

@@ -18,6 +18,10 @@ namespace sinew::client {
 //   cancelled_here  the caller cancelled, so that CANCELLED is final
 bool IsBroken(const absl::Status& status, bool cancelled_here);
 
+// True if the server refused the call before any work, for lack of something that becomes free, and
+// said when to repeat it.
+bool IsRefused(const absl::Status& status);
+
 // True if the server no longer has the session, rig or bound data of the call, so that making it
 // again would help.
 bool IsLost(const absl::Status& status);

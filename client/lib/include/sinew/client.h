@@ -19,6 +19,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <stop_token>
 #include <string>
@@ -47,7 +48,8 @@ absl::StatusOr<RigData> DecodeRig(std::string_view bytes);
 // The server's name for these bytes: rigs/sha256-<hex>.
 std::string RigName(std::string_view bytes);
 
-// How idempotent calls are repeated after UNAVAILABLE, and streams opened again after a break.
+// How idempotent calls are repeated after UNAVAILABLE, calls that the server has refused for a time
+// that it states (RESOURCE_EXHAUSTED with RetryInfo) after this time, and streams opened again.
 struct RetryPolicy {
   int max_attempts = 4;  // of a call, or of opening a stream the first time; 1 = no retry
   absl::Duration resume_for = absl::Seconds(30);  // of a broken stream or a Character
@@ -56,10 +58,19 @@ struct RetryPolicy {
   absl::Duration max_backoff = absl::Seconds(5);
 };
 
-// Called once per disconnect of a stream or a Character, from any thread, before the library starts
-// to wait for the server: with the error, and the longest time it will wait. May be called twice
-// for a clip of a recipe with state. Must not call back into the library.
+// Called once per disconnect of a stream or a Character, and once per call that the server refuses
+// for a time, from any thread, before the library starts to wait: with the error, and the longest
+// time it will wait. May be called twice for a clip of a recipe with state. Must not call back into
+// the library.
 using WaitNotice = std::function<void(const absl::Status& error, absl::Duration max_wait)>;
+
+// An encrypted connection. Files are PEM.
+struct TlsOptions {
+  std::string ca_file = {};    // authorities of the server's certificate; empty = the system's
+  std::string cert_file = {};  // the client's certificate and its key, if the server wants one
+  std::string key_file = {};
+  std::string server_name = {};  // in the server's certificate; empty = the host of the address
+};
 
 struct ClientOptions {
   // host, host:port, [IPv6]:port or unix:/path; the default port is 50051. Other gRPC targets must
@@ -73,6 +84,11 @@ struct ClientOptions {
   absl::Duration keepalive_time = absl::Seconds(20), keepalive_timeout = absl::Seconds(5);
   std::map<std::string, std::string> metadata = {};  // sent with every call; lower-case keys
   WaitNotice on_wait = {};
+  std::optional<TlsOptions> tls = {};  // none = not encrypted
+  // Sent with every call, from memory or from a file. The file is read again, and the call repeated
+  // once, when the server answers kUnauthenticated.
+  std::string token = {}, token_file = {};
+  bool token_without_tls = false;  // allows a token on an unencrypted connection to another machine
 };
 
 // Options of one call; the defaults are those of ClientOptions.
@@ -97,10 +113,11 @@ class Connection;  // private to the library
 // A connection to one server. Cheap to copy; copies share the connection. All calls are thread-safe
 // and blocking. Nothing is sent before the first call. Besides the codes listed with it, each call
 // can return kUnavailable (after retries), kDeadlineExceeded, kCancelled (stop), kResourceExhausted
-// (a limit: see Details) and kInternal.
+// (a limit: see Details), kUnauthenticated, kPermissionDenied and kInternal.
 class Client {
  public:
-  // kInvalidArgument: no address, or an option out of range. Does not wait for the server.
+  // kInvalidArgument: no address, an option out of range, a file that cannot be used, or a token
+  // for another machine without TLS. Does not wait for the server.
   static absl::StatusOr<Client> Connect(const ClientOptions& options);
 
   explicit Client(std::shared_ptr<Connection> connection) : connection_(std::move(connection)) {}

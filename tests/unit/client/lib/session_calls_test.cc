@@ -1,7 +1,12 @@
+#include <absl/time/clock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
+#include <optional>
 #include <thread>
 
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
 #include "tests/unit/client/lib/fake_server.h"
 
 namespace sinew::client {
@@ -17,6 +22,34 @@ TEST(Calls, RetryWhenServerIsUnavailable) {
   EXPECT_EQ(server.counts.calls, 4);
   server.faults.fail_next_call = grpc::Status(grpc::INTERNAL, "broken");
   EXPECT_TRUE(absl::IsInternal(client.GetServerInfo().status()));
+}
+
+// RESOURCE_EXHAUSTED; with `wait`, for as long.
+grpc::Status Refused(std::optional<std::chrono::milliseconds> wait) {
+  google::rpc::Status details;
+  if (wait) {
+    google::rpc::RetryInfo info;
+    info.mutable_retry_delay()->set_nanos(static_cast<std::int32_t>(wait->count()) * 1'000'000);
+    details.add_details()->PackFrom(info);
+  }
+  return {grpc::RESOURCE_EXHAUSTED, "full", details.SerializeAsString()};
+}
+
+TEST(Calls, RefusedCallsWaitAsLongAsTheServerSays) {
+  FakeServer server;
+  const Client client = *Client::Connect(server.Options());
+  server.faults.fail_next_call = Refused(std::chrono::milliseconds(20));
+  const absl::Time before = absl::Now();
+  EXPECT_TRUE(client.GetServerInfo().ok());
+  EXPECT_GE(absl::Now() - before, absl::Milliseconds(20));
+  EXPECT_EQ(server.counts.calls, 2);
+  server.faults.fail_next_call = Refused({});
+  EXPECT_TRUE(absl::IsResourceExhausted(client.GetServerInfo().status())) << "it may last for ever";
+  server.faults.fail_next_call = Refused(std::chrono::milliseconds(900));
+  EXPECT_TRUE(absl::IsResourceExhausted(
+      client.GetServerInfo({.deadline = absl::Milliseconds(800)}).status()))
+      << "beyond the deadline";
+  EXPECT_EQ(server.counts.calls, 4);
 }
 
 TEST(Calls, GiveUpAfterMaxAttempts) {
