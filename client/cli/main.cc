@@ -1,6 +1,7 @@
 // The command line of Sinew: reads argv, runs one command, turns its status into text and an exit
 // code.
 #include <cstdio>
+#include <cstdlib>
 #include <exception>
 
 #include "client/cli/base/exit_code.h"
@@ -23,6 +24,8 @@ absl::Status Run(const CommandLine& line, Context& context) {
 
 int Main(int argc, char** argv) {
   const Interrupt interrupt;
+  // What gRPC prints itself, such as failed handshakes, arrives as a status as well.
+  ::setenv("GRPC_VERBOSITY", "NONE", /*overwrite=*/0);
   const CommandLine line = ParseCommandLine(argc, argv);
   if (!line.command) {
     std::fputs(line.output.c_str(), stdout);

@@ -42,6 +42,10 @@ std::string Hint(const absl::Status& status, const std::string& command) {
     case kExitTemporary:
       return "this may pass: try again, or see `sinew stats --limits`";
     case kExitNotPermitted:
+      if (absl::IsUnauthenticated(status)) {
+        return "name a token with --token-file or $SINEW_TOKEN_FILE, or a certificate with "
+               "--tls-cert";
+      }
       return "the server at this address does not allow it for you";
     default:
       break;

@@ -6,6 +6,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <string_view>
 #include <utility>
@@ -221,7 +222,10 @@ std::string OptionParser::Help() const {
 }
 
 int NextWord(int argc, const char* const* argv, int at) {
-  while (at < argc && argv[at][0] == '-') at += std::string_view(argv[at]) == "--server" ? 2 : 1;
+  constexpr std::array<std::string_view, 5> kWithValue = {"--server", "--tls-ca", "--tls-cert",
+                                                          "--tls-key", "--token-file"};
+  while (at < argc && argv[at][0] == '-')
+    at += std::ranges::count(kWithValue, argv[at]) > 0 ? 2 : 1;
   return std::min(at, argc);
 }
 

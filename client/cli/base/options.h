@@ -108,7 +108,8 @@ class OptionParser {
   std::unique_ptr<CLI::App> app_;
 };
 
-// The first argument from `at` on that is neither --server, its value, nor a flag; or `argc`.
+// The first argument from `at` on that is neither a flag, nor a global option with a value, nor its
+// value; or `argc`.
 int NextWord(int argc, const char* const* argv, int at);
 
 }  // namespace sinew::cli

@@ -28,9 +28,16 @@ FILE is .glb, .gltf, .fbx, .dae, .sinewrig, or a built-in model: model:arm, mode
 Exit codes: 0 ok, 64 usage, 65 bad input, 69 server unavailable, 70 internal, 73 cannot write, 75 try again,
 77 not permitted.)";
 
-std::string DefaultServer() {
-  const char* named = std::getenv("SINEW_SERVER");
-  return named != nullptr && *named != '\0' ? named : "127.0.0.1:50051";
+// The value of an environment variable, or empty.
+std::string Environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr ? value : "";
+}
+
+// A file that an option names, or else a variable.
+void AddFile(OptionSet& set, const std::string& name, std::string& value, const char* variable,
+             const std::string& help) {
+  set.AddText(name, value, help + " (default: $" + variable + ")").Placeholder("FILE");
 }
 
 void AddGlobals(OptionSet set, Globals& globals) {
@@ -41,6 +48,12 @@ void AddGlobals(OptionSet set, Globals& globals) {
   set.AddFlag("--local", globals.local, "No server: run the service in this process")
       .Excludes(server)
       .Placeholder(" ");
+  AddFile(set, "--tls-ca", globals.tls_ca, "SINEW_TLS_CA",
+          "Use TLS: authorities of the server's certificate in PEM, or `system`");
+  AddFile(set, "--tls-cert", globals.tls_cert, "SINEW_TLS_CERT", "Certificate of this client, PEM");
+  AddFile(set, "--tls-key", globals.tls_key, "SINEW_TLS_KEY", "Its private key, PEM");
+  AddFile(set, "--token-file", globals.token_file, "SINEW_TOKEN_FILE",
+          "Token for the server; $SINEW_TOKEN holds one itself");
   set.AddFlag("--json", globals.json, "Print JSON instead of text");
   set.AddFlag("--quiet,-q", globals.quiet, "No progress and no notes; warnings and errors remain");
   set.SetFooter(kQuickStart);
@@ -61,6 +74,30 @@ void AddCommands(CommandList commands) {
   AddSessions(commands);
   AddDelete(commands);
   AddStats(commands);
+}
+
+// What no option has named comes from the environment. A token there gives way to --token-file.
+void ReadEnvironment(Globals& globals) {
+  const auto fill = [](std::string& value, const char* variable) {
+    if (value.empty()) value = Environment(variable);
+  };
+  fill(globals.tls_ca, "SINEW_TLS_CA");
+  fill(globals.tls_cert, "SINEW_TLS_CERT");
+  fill(globals.tls_key, "SINEW_TLS_KEY");
+  if (!globals.token_file.empty()) return;
+  globals.token = Environment("SINEW_TOKEN");
+  if (globals.token.empty()) fill(globals.token_file, "SINEW_TOKEN_FILE");
+}
+
+// kInvalidArgument: options that need each other.
+absl::Status CheckTls(const Globals& globals) {
+  if (globals.tls_cert.empty() != globals.tls_key.empty()) {
+    return UsageError("--tls-cert, --tls-key: got one of them, need both or none");
+  }
+  if (!globals.tls_cert.empty() && globals.tls_ca.empty()) {
+    return UsageError("--tls-cert: needs --tls-ca too, a file or `system`");
+  }
+  return absl::OkStatus();
 }
 
 bool AsksForMuscles(int argc, const char* const* argv) {
@@ -102,7 +139,12 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
   }
   if (line.globals.local) return line;
   line.globals.names_server = !line.globals.server.empty();
-  if (!line.globals.names_server) line.globals.server = DefaultServer();
+  if (!line.globals.names_server) line.globals.server = Environment("SINEW_SERVER");
+  if (line.globals.server.empty()) line.globals.server = "127.0.0.1:50051";
+  ReadEnvironment(line.globals);
+  if (const absl::Status tls = CheckTls(line.globals); !tls.ok()) {
+    return Mistake(std::move(line), tls);
+  }
   const absl::StatusOr<std::string> server = client::TargetOf("--server", line.globals.server);
   if (!server.ok()) {
     return Mistake(std::move(line), UsageError(std::string(server.status().message())));

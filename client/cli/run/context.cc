@@ -42,9 +42,18 @@ absl::StatusOr<client::Client> Context::Connect() {
     return *client_;
   }
   client::ClientOptions options{.address = globals_.server};
+  if (!globals_.tls_ca.empty()) {
+    options.tls = client::TlsOptions{.ca_file = globals_.tls_ca == "system" ? "" : globals_.tls_ca,
+                                     .cert_file = globals_.tls_cert,
+                                     .key_file = globals_.tls_key};
+  }
+  options.token = globals_.token;
+  options.token_file = globals_.token_file;
   options.on_wait = [this](const absl::Status& why, absl::Duration longest) {
-    Note(absl::StrCat("server ", globals_.server, ": the connection is lost (", why.message(),
-                      "); waiting up to ", DurationText(longest), " for it to come back"));
+    const bool busy = absl::IsResourceExhausted(why);
+    Note(absl::StrCat("server ", globals_.server, busy ? ": busy (" : ": the connection is lost (",
+                      why.message(), "); waiting up to ", DurationText(longest),
+                      busy ? "" : " for it to come back"));
   };
   SINEW_ASSIGN_OR_RETURN(client_, client::Client::Connect(options));
   return *client_;

@@ -19,8 +19,10 @@
 namespace sinew::cli {
 
 struct Globals {
-  std::string server;         // address
-  bool names_server = false;  // --server was given
+  std::string server;                     // address
+  bool names_server = false;              // --server was given
+  std::string tls_ca, tls_cert, tls_key;  // files; "system" as tls_ca = the system's authorities
+  std::string token, token_file;
   bool local = false;
   bool json = false;
   bool quiet = false;

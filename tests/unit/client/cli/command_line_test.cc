@@ -132,6 +132,27 @@ TEST(CommandLine, ServerDefaultsToEnvironment) {
   EXPECT_EQ(Parse({"rigs"}).globals.server, "127.0.0.1:50051");
 }
 
+TEST(CommandLine, CredentialsComeFromOptionsOrEnvironment) {
+  const auto given =
+      Parse({"--tls-ca", "ca", "--tls-cert", "c", "--tls-key", "k", "--token-file", "t", "rigs"});
+  ASSERT_TRUE(given.command) << given.errors;
+  EXPECT_EQ(given.globals.tls_ca + given.globals.tls_cert + given.globals.tls_key, "cack");
+  EXPECT_EQ(given.globals.token_file, "t");
+  setenv("SINEW_TLS_CA", "system", 1);
+  setenv("SINEW_TOKEN_FILE", "file", 1);
+  EXPECT_EQ(Parse({"rigs"}).globals.tls_ca, "system");
+  EXPECT_EQ(Parse({"rigs"}).globals.token_file, "file");
+  setenv("SINEW_TOKEN", "token", 1);
+  EXPECT_EQ(Parse({"rigs"}).globals.token, "token");
+  EXPECT_EQ(Parse({"rigs"}).globals.token_file, "");
+  EXPECT_EQ(Parse({"rigs", "--token-file", "t"}).globals.token, "");
+  EXPECT_EQ(Parse({"rigs", "--local"}).globals.token, "");
+  for (const char* name : {"SINEW_TLS_CA", "SINEW_TOKEN_FILE", "SINEW_TOKEN"}) unsetenv(name);
+  EXPECT_EQ(Parse({"--tls-cert", "c", "rigs"}).exit_code, 64);
+  EXPECT_EQ(Parse({"--tls-cert", "c", "--tls-key", "k", "rigs"}).exit_code, 64);
+  EXPECT_EQ(Parse({"--tls-ca", "ca", "help", "rigs"}).exit_code, 0);
+}
+
 TEST(CommandLine, RenderAcceptsDeformersTogetherOrRepeated) {
   EXPECT_TRUE(Parse({"render", "a.glb", "--deformer", "lbs", "dqs | bulge_free", "--out", "a.png"})
                   .command);
