@@ -32,7 +32,8 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
   }
   SINEW_ASSIGN_OR_RETURN(runtime->access, Access::Create(config.access, clock, runtime->log));
   const double share = config.access.client_share;
-  SINEW_ASSIGN_OR_RETURN(runtime->rigs, RigStore::Open(config.rigs, share, runtime->log));
+  SINEW_ASSIGN_OR_RETURN(runtime->rigs,
+                         RigStore::Open(config.rigs, share, runtime->metrics, runtime->log));
   SINEW_ASSIGN_OR_RETURN(runtime->uploads, UploadTable::Open(config.rigs, share, *runtime->rigs,
                                                              runtime->log, clock.Now()));
   SINEW_ASSIGN_OR_RETURN(runtime->bound,
@@ -41,6 +42,13 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
   runtime->AddReadings();
   Runtime* self = runtime.get();
   self->bound->RemoveOrphans([self](const RigKey& rig) { return self->rigs->Has(rig); });
+  if (runtime->rigs->files() != nullptr && config.scrub.bytes_per_second > 0) {
+    runtime->scrubber = std::make_unique<Scrubber>(
+        config.scrub, *runtime->rigs, *runtime->bound, runtime->timers,
+        [self](std::function<void()> step) { return self->workers.Post(std::move(step)); },
+        runtime->metrics, runtime->log);
+    runtime->scrubber->Start();
+  }
   runtime->timers.Every(kTick, [self] { self->Tick(); });
   runtime->timers.Every(kFilesPeriod, [self] {
     if (!self->access->FilesChanged()) return;

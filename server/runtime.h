@@ -22,6 +22,7 @@
 #include "server/frames/frame_pool.h"
 #include "server/store/deformer_cache.h"
 #include "server/store/rig_store.h"
+#include "server/store/scrubber.h"
 #include "server/store/session_table.h"
 #include "server/store/upload_table.h"
 #include "server/threads/arena.h"
@@ -75,6 +76,7 @@ class Runtime {
   std::unique_ptr<RigStore> rigs;
   std::unique_ptr<UploadTable> uploads;
   std::unique_ptr<DeformerCache> bound;
+  std::unique_ptr<Scrubber> scrubber;  // with a data folder
   SessionTable sessions;
   Workers workers;
 

@@ -5,7 +5,9 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
+#include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace sinew {
 namespace {
@@ -114,6 +116,45 @@ absl::StatusOr<TableReader> TableReader::Open(std::string_view bytes) {
     }
   }
   return reader;
+}
+
+struct TableChecksum::State {
+  struct Free {
+    void operator()(XXH3_state_t* state) const { XXH3_freeState(state); }
+  };
+  Header header;
+  std::uint64_t bytes = 0;
+  std::unique_ptr<XXH3_state_t, Free> behind{XXH3_createState()};
+};
+
+TableChecksum::TableChecksum() : state_(std::make_unique<State>()) {
+  if (state_->behind == nullptr) throw std::bad_alloc();
+}
+TableChecksum::~TableChecksum() = default;
+TableChecksum::TableChecksum(TableChecksum&&) noexcept = default;
+TableChecksum& TableChecksum::operator=(TableChecksum&&) noexcept = default;
+
+void TableChecksum::Update(std::string_view bytes) {
+  State& state = *state_;
+  if (state.bytes < sizeof state.header) {
+    const std::size_t more = std::min(bytes.size(), sizeof state.header - state.bytes);
+    std::memcpy(reinterpret_cast<char*>(&state.header) + state.bytes, bytes.data(), more);
+    state.bytes += more;
+    bytes.remove_prefix(more);
+    if (state.bytes == sizeof state.header) {
+      Header header = state.header;
+      header.checksum = 0;
+      XXH3_64bits_reset_withSeed(state.behind.get(), XXH3_64bits(&header, sizeof header));
+    }
+  }
+  XXH3_64bits_update(state.behind.get(), bytes.data(), bytes.size());
+  state.bytes += bytes.size();
+}
+
+bool TableChecksum::Matches() const {
+  const State& state = *state_;
+  return state.bytes >= sizeof state.header && state.bytes == state.header.file_bytes &&
+         XXH3_64bits_digest(state.behind.get()) == state.header.checksum;
 }
 
 std::vector<TableReader::Table> TableReader::Tables() const {

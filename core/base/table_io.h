@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -78,6 +79,23 @@ class TableReader {
   static void CopyBytes(std::span<const std::byte> from, void* to);
   std::map<std::string, Entry, std::less<>> directory_;
   std::string_view bytes_;
+};
+
+// Verifies the checksum of a file that is too large to hold, piece by piece.
+class TableChecksum {
+ public:
+  TableChecksum();
+  ~TableChecksum();
+  TableChecksum(TableChecksum&&) noexcept;
+  TableChecksum& operator=(TableChecksum&&) noexcept;
+
+  void Update(std::string_view bytes);
+  // True if TableReader::Open would find size and checksum of all these bytes right.
+  bool Matches() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace sinew

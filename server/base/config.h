@@ -83,6 +83,13 @@ struct RigConfig {
   double upload_seconds = 3600;  // how long an unfinished upload is kept after its last data
 };
 
+// What finds and removes damaged files under data_dir.
+struct ScrubConfig {
+  double bytes_per_second = 8 << 20;                     // read; 0 = off
+  double damaged_days = 30;                              // how long damaged files are kept aside
+  std::uint64_t damaged_bytes = std::uint64_t{1} << 30;  // of all that are kept
+};
+
 struct BindConfig {
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // one bind may hold
   double seconds = 3600;                                // one bind may take
@@ -133,6 +140,7 @@ struct Config {
   LogConfig log;
   ComputeConfig compute;
   RigConfig rigs;
+  ScrubConfig scrub;
   BindConfig binds;
   SessionConfig sessions;
   StreamConfig streams;

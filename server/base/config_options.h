@@ -117,6 +117,12 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
         1e6);
   limit(r.upload_seconds, "max-upload-seconds", "seconds",
         "How long an unfinished upload is kept after its last data", 1, 1e7);
+  number(c.scrub.bytes_per_second, "scrub-bytes-per-second", "bytes",
+         "Rate at which stored files are reread to find damage; 0 = off", 0, 1e12);
+  number(c.scrub.damaged_days, "damaged-days", "days", "How long damaged files are kept aside", 0,
+         36'500);
+  number(c.scrub.damaged_bytes, "max-damaged-bytes", "bytes", "Total size of those files", 0,
+         kHuge);
   limit(c.binds.memory_bytes, "max-bind-bytes", "bytes", "Memory per bind", 1 << 20, kHuge);
   limit(c.binds.seconds, "max-bind-seconds", "seconds", "Time per bind", 0.001, 1e7);
   limit(c.binds.queued, "max-queued-binds", "binds", "Waiting binds", 1, 1e6);

@@ -82,11 +82,21 @@ absl::StatusOr<std::string> ReadWholeFile(const fs::path& path) {
 
 absl::StatusOr<std::string> ReadPiece(const fs::path& path, std::uint64_t offset,
                                       std::size_t count) {
-  const Descriptor file = OpenFile(path, O_RDONLY);
-  if (!file.ok()) return Failed("open", path, errno);
+  SINEW_ASSIGN_OR_RETURN(const Descriptor file, OpenToRead(path));
   if (offset > 0 && ::lseek(file.fd(), static_cast<off_t>(offset), SEEK_SET) < 0) {
     return Failed("read", path, errno);
   }
+  return ReadNext(file, path, count);
+}
+
+absl::StatusOr<Descriptor> OpenToRead(const fs::path& path) {
+  Descriptor file = OpenFile(path, O_RDONLY);
+  if (!file.ok()) return Failed("open", path, errno);
+  return file;
+}
+
+absl::StatusOr<std::string> ReadNext(const Descriptor& file, const fs::path& path,
+                                     std::size_t count) {
   std::string bytes(count, '\0');
   std::size_t have = 0;
   while (have < count) {
@@ -136,6 +146,13 @@ absl::Status MoveDurably(const fs::path& from, const fs::path& to) {
 void RemoveQuietly(const fs::path& path) {
   std::error_code ignored;
   fs::remove(path, ignored);
+}
+
+void SetAside(const fs::path& path) {
+  std::error_code error;
+  const fs::path aside = fs::path(path) += kDamagedSuffix;
+  fs::rename(path, aside, error);
+  if (!error) ::utimensat(AT_FDCWD, aside.c_str(), nullptr, 0);
 }
 
 absl::Status Remove(const fs::path& path) {

@@ -47,6 +47,11 @@ absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path);
 // Bytes [offset, offset + count), fewer at the end. With offset 0 the file may be a pipe.
 absl::StatusOr<std::string> ReadPiece(const std::filesystem::path& path, std::uint64_t offset,
                                       std::size_t count);
+// For several pieces of one file, even if it is replaced meanwhile: the next `count` bytes of a
+// file from OpenToRead.
+absl::StatusOr<Descriptor> OpenToRead(const std::filesystem::path& path);
+absl::StatusOr<std::string> ReadNext(const Descriptor& file, const std::filesystem::path& path,
+                                     std::size_t count);
 
 // Writes a temporary file in the same folder, flushes it to disk and renames it: the file is whole
 // or absent. kResourceExhausted: the disk is full; kInternal: another failure. An error leaves no
@@ -64,6 +69,10 @@ absl::Status AppendAt(const std::filesystem::path& path, std::uint64_t size,
 absl::Status MoveDurably(const std::filesystem::path& from, const std::filesystem::path& to);
 
 void RemoveQuietly(const std::filesystem::path& path);
+
+// Renames a damaged file to NAME.damaged, so that it can be looked at; its time is that of now.
+inline constexpr char kDamagedSuffix[] = ".damaged";
+void SetAside(const std::filesystem::path& path);
 
 // Removes the file, if it exists. kInternal: it cannot be removed.
 absl::Status Remove(const std::filesystem::path& path);

@@ -31,6 +31,10 @@ Metrics::Metrics(const std::string& version, const std::string& simd)
       binds_bound(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "bound"}})),
       binds_loaded(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "loaded"}})),
       binds_failed(Count("sinew_binds_total", "Binds by outcome", {{"outcome", "failed"}})),
+      damaged_rigs(Count("sinew_damaged_files_total", "Damaged files found", {{"kind", "rig"}})),
+      damaged_bound(Count("sinew_damaged_files_total", "Damaged files found", {{"kind", "bound"}})),
+      scrubbed_bytes(Count("sinew_scrubbed_bytes_total", "Bytes reread to find damage")),
+      scrub_passes(Count("sinew_scrub_passes_total", "Complete passes over all stored files")),
       sessions_expired(Count("sinew_sessions_expired_total", "Sessions whose lease ended")),
       failures_(prometheus::BuildCounter()
                     .Name("sinew_failures_total")

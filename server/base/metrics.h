@@ -54,6 +54,10 @@ class Metrics {
   prometheus::Counter& binds_bound;
   prometheus::Counter& binds_loaded;
   prometheus::Counter& binds_failed;
+  prometheus::Counter& damaged_rigs;
+  prometheus::Counter& damaged_bound;
+  prometheus::Counter& scrubbed_bytes;
+  prometheus::Counter& scrub_passes;
   prometheus::Counter& sessions_expired;
 
   // A failed call: by reason ("WINDOW_STALLED") and, if a limit was reached, by its option. Either

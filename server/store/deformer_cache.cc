@@ -245,8 +245,8 @@ absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound,
     }
     if (!absl::IsNotFound(loaded.status())) {
       const std::filesystem::path path = PathOf(bound.key());
-      log_->warn("{}: {}; binding again", path.string(), std::string(loaded.status().message()));
-      RemoveQuietly(path);
+      log_->warn("{}; binding again", std::string(loaded.status().message()));
+      if (absl::IsDataLoss(loaded.status())) SetAside(path);
     }
   }
   Task task({.stop = bound.stop_token(),
@@ -293,6 +293,21 @@ void DeformerCache::RemoveOrphans(const std::function<bool(const RigKey&)>& keep
     if (absl::EndsWith(file.name, ".tmp") || (rig && !keep(*rig)))
       RemoveQuietly(folder_ / file.name);
   }
+}
+
+std::vector<std::filesystem::path> DeformerCache::Files() const {
+  std::vector<std::filesystem::path> files;
+  if (folder_.empty()) return files;
+  for (const FileFacts& file : ListFiles(folder_)) {
+    if (RigOf(file.name)) files.push_back(folder_ / file.name);
+  }
+  return files;
+}
+
+void DeformerCache::SetAside(const std::filesystem::path& file) {
+  log_->error("{}: damaged; moved aside", file.string());
+  metrics_.damaged_bound.Increment();
+  server::SetAside(file);
 }
 
 bool DeformerCache::IsForgotten(const BoundDeformer& bound) const {

@@ -18,6 +18,7 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <vector>
 
 #include "server/base/config.h"
 #include "server/base/log.h"
@@ -57,6 +58,11 @@ class DeformerCache {
 
   // Drops what was derived from a rig: files now, data in memory once it is unused.
   void Forget(const RigKey& name);
+  // Its files, and where they are; empty: memory only.
+  std::vector<std::filesystem::path> Files() const;
+  const std::filesystem::path& folder() const { return folder_; }
+  // Moves a damaged file aside; a later request binds again.
+  void SetAside(const std::filesystem::path& file);
   // Removes the files of rigs for which keep(rig) is false, and of interrupted writes. Call it
   // before the first Acquire.
   void RemoveOrphans(const std::function<bool(const RigKey&)>& keep);

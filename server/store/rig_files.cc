@@ -85,14 +85,27 @@ fs::path RigFiles::SummaryPathOf(const RigKey& key) const {
 absl::StatusOr<std::vector<RigFiles::Stored>> RigFiles::Open() const {
   std::vector<Stored> rigs;
   SINEW_RETURN_IF_ERROR(MakeFolder(FolderOf({})));
-  SINEW_RETURN_IF_ERROR(OpenFolder({}, rigs));
+  for (const std::string& tenant : Tenants()) {
+    SINEW_RETURN_IF_ERROR(OpenFolder(tenant, rigs));
+  }
+  return rigs;
+}
+
+std::vector<std::string> RigFiles::Tenants() const {
+  std::vector<std::string> tenants{{}};
   std::error_code error;
   for (fs::directory_iterator it(data_dir_ / "tenants", error), end; !error && it != end;
        it.increment(error)) {
     const std::string tenant = it->path().filename().string();
-    if (IsTenantName(tenant)) SINEW_RETURN_IF_ERROR(OpenFolder(tenant, rigs));
+    if (IsTenantName(tenant)) tenants.push_back(tenant);
   }
-  return rigs;
+  return tenants;
+}
+
+std::vector<fs::path> RigFiles::Folders() const {
+  std::vector<fs::path> folders;
+  for (const std::string& tenant : Tenants()) folders.push_back(FolderOf(tenant));
+  return folders;
 }
 
 absl::Status RigFiles::OpenFolder(const std::string& tenant, std::vector<Stored>& rigs) const {
@@ -166,8 +179,7 @@ absl::Status RigFiles::Remove(const RigKey& key) const {
 }
 
 void RigFiles::SetAside(const RigKey& key) const {
-  std::error_code ignored;
-  fs::rename(PathOf(key), PathOf(key) += ".damaged", ignored);
+  server::SetAside(PathOf(key));
   RemoveQuietly(SummaryPathOf(key));
 }
 

@@ -60,12 +60,15 @@ class RigFiles {
   void SetAside(const RigKey& key) const;
 
   std::filesystem::path PathOf(const RigKey& key) const;
+  // All folders of rigs.
+  std::vector<std::filesystem::path> Folders() const;
 
   // The content of a summary's file, which holds a checksum, and back. kDataLoss.
   static std::string EncodeSummary(const v1::RigSummary& summary);
   static absl::StatusOr<v1::RigSummary> DecodeSummary(std::string_view file);
 
  private:
+  std::vector<std::string> Tenants() const;
   std::filesystem::path FolderOf(const std::string& tenant) const;
   std::filesystem::path SummaryPathOf(const RigKey& key) const;
   absl::Status OpenFolder(const std::string& tenant, std::vector<Stored>& rigs) const;

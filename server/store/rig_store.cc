@@ -29,8 +29,9 @@ absl::Status Damaged(const RigKey& key) {
 
 }  // namespace
 
-RigStore::RigStore(const RigConfig& config, double client_share, Log log)
+RigStore::RigStore(const RigConfig& config, double client_share, Metrics& metrics, Log log)
     : config_(config),
+      metrics_(metrics),
       log_(std::move(log)),
       places_(config.count, client_share, "max-rigs", "rigs", "rig"),
       bytes_(config.stored_bytes, client_share, "max-stored-bytes", "bytes", "rig") {
@@ -38,8 +39,9 @@ RigStore::RigStore(const RigConfig& config, double client_share, Log log)
 }
 
 absl::StatusOr<std::unique_ptr<RigStore>> RigStore::Open(const RigConfig& config,
-                                                         double client_share, Log log) {
-  std::unique_ptr<RigStore> store(new RigStore(config, client_share, std::move(log)));
+                                                         double client_share, Metrics& metrics,
+                                                         Log log) {
+  std::unique_ptr<RigStore> store(new RigStore(config, client_share, metrics, std::move(log)));
   if (!store->files_) return store;
   SINEW_ASSIGN_OR_RETURN(std::vector<RigFiles::Stored> rigs, store->files_->Open());
   const absl::MutexLock lock(&store->mutex_);
@@ -98,6 +100,7 @@ absl::Status RigStore::ReadFailed(Entry& entry, const absl::Status& error) {
   }
   log_->error("{}: {}; moved aside", RigName(entry.key.hex), std::string(error.message()));
   if (absl::IsDataLoss(error)) files_->SetAside(entry.key);
+  metrics_.damaged_rigs.Increment();
   Drop(entry);
   return Damaged(entry.key);
 }
@@ -308,6 +311,19 @@ std::vector<v1::RigSummary> RigStore::List(const std::string& tenant, const std:
   }
   more = in_tenant();
   return rigs;
+}
+
+absl::Status RigStore::Verify(const RigKey& key) {
+  const EntryPointer entry = Find(key);
+  if (entry == nullptr) return UnknownRig(key.hex);
+  return entry->bytes != nullptr ? absl::OkStatus() : VerifiedSums(*entry).status();
+}
+
+std::vector<RigKey> RigStore::Keys() const {
+  std::vector<RigKey> keys;
+  const absl::MutexLock lock(&mutex_);
+  for (const auto& [text, entry] : entries_) keys.push_back(entry->key);
+  return keys;
 }
 
 std::size_t RigStore::count() const {

@@ -22,6 +22,7 @@
 #include "server/base/caller.h"
 #include "server/base/config.h"
 #include "server/base/log.h"
+#include "server/base/metrics.h"
 #include "server/convert/rig.h"
 #include "server/store/lru.h"
 #include "server/store/rig_files.h"
@@ -39,7 +40,8 @@ class RigStore {
   // Reads the index of data_dir. client_share: see Quota. kFailedPrecondition: the folder cannot be
   // used.
   static absl::StatusOr<std::unique_ptr<RigStore>> Open(const RigConfig& config,
-                                                        double client_share, Log log);
+                                                        double client_share, Metrics& metrics,
+                                                        Log log);
 
   // Whether the bytes of this digest are stored.
   bool Has(const RigKey& key) const;
@@ -67,6 +69,9 @@ class RigStore {
   };
   absl::StatusOr<Piece> Read(const RigKey& key, std::uint64_t offset, std::size_t count);
 
+  // Verifies the rig's file. Errors as Get.
+  absl::Status Verify(const RigKey& key);
+
   // Durable on return. Sessions that use the rig continue. kNotFound; kInternal: the rig could not
   // be removed and is still there.
   absl::Status Delete(const RigKey& key);
@@ -75,6 +80,10 @@ class RigStore {
   // hex digits or empty; `more`: whether any are left.
   std::vector<v1::RigSummary> List(const std::string& tenant, const std::string& after,
                                    std::size_t count, bool& more);
+
+  std::vector<RigKey> Keys() const;  // of all tenants
+  // Null: memory only.
+  const RigFiles* files() const { return files_ ? &*files_ : nullptr; }
 
   std::size_t count() const;  // of all tenants, like stored_bytes
   std::uint64_t stored_bytes() const { return bytes_.count(); }
@@ -94,7 +103,7 @@ class RigStore {
   };
   using EntryPointer = std::shared_ptr<Entry>;
 
-  RigStore(const RigConfig& config, double client_share, Log log);
+  RigStore(const RigConfig& config, double client_share, Metrics& metrics, Log log);
   void Add(RigFiles::Stored stored) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   EntryPointer Find(const RigKey& key) const;
   absl::StatusOr<std::shared_ptr<StoredRig>> Parse(const std::string& hex,
@@ -115,6 +124,7 @@ class RigStore {
   void SetSums(Entry& entry, PieceSums sums);
 
   const RigConfig config_;
+  Metrics& metrics_;
   const Log log_;
   std::optional<RigFiles> files_;  // none: memory only
   Quota places_, bytes_;           // held by entries

@@ -47,6 +47,27 @@ TEST(TableIo, RejectsMissingTableAndWrongElementSize) {
   EXPECT_EQ(reader->Read("nothing", shorts).code(), absl::StatusCode::kDataLoss);
 }
 
+TEST(TableIo, ChecksumByPiecesEqualsThatOfWhole) {
+  const std::string file = Sample();
+  const auto matches = [](std::string_view bytes, std::size_t piece) {
+    TableChecksum checksum;
+    for (std::size_t at = 0; at < bytes.size(); at += piece) {
+      checksum.Update(bytes.substr(at, piece));
+    }
+    return checksum.Matches();
+  };
+  for (const std::size_t piece : {std::size_t{1}, std::size_t{63}, std::size_t{64}, file.size()}) {
+    EXPECT_TRUE(matches(file, piece)) << piece;
+    EXPECT_FALSE(matches(file + "x", piece)) << piece;
+    for (std::size_t at = 0; at < file.size(); ++at) {
+      std::string changed = file;
+      changed[at] ^= 1;
+      EXPECT_EQ(matches(changed, piece), TableReader::Open(changed).ok()) << at;
+      EXPECT_FALSE(matches(std::string_view(file).substr(0, at), piece)) << at;
+    }
+  }
+}
+
 TEST(TableIo, RejectsEveryTruncation) {
   const std::string file = Sample();
   for (std::size_t n = 0; n < file.size(); ++n) {

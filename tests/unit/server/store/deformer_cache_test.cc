@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <future>
@@ -345,6 +346,30 @@ TEST_F(DeformerCacheTest, RemovesFilesWithoutRig) {
   const auto files = ListFiles(folder_ / "bound");
   ASSERT_EQ(files.size(), 2u);
   EXPECT_EQ(files[0].name.rfind("acme." + kRig.hex, 0), 0u);
+}
+
+TEST_F(DeformerCacheTest, LoadedFileCountsAsUsed) {
+  Open(true);
+  const auto rig = MakeRig();
+  const auto file_of = [&](const std::string& recipe_text) {
+    const auto before = cache_->Files();
+    Wait(**Acquire(rig, recipe_text));
+    for (const fs::path& file : cache_->Files()) {
+      if (std::ranges::find(before, file) == before.end()) return file;
+    }
+    return fs::path();
+  };
+  const fs::path older = file_of("dqs"), newer = file_of("dqs(blend=0.5)");
+  const auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(older, now - std::chrono::hours(2));
+  fs::last_write_time(newer, now - std::chrono::hours(1));
+  config_.disk_bytes = fs::file_size(older) * 5 / 2;
+  Open(true);
+  Wait(**Acquire(rig, "dqs"));
+  EXPECT_EQ(metrics_.binds_loaded.Value(), 1);
+  Wait(**Acquire(rig, "dqs(blend=0.25)"));
+  EXPECT_TRUE(fs::exists(older));
+  EXPECT_FALSE(fs::exists(newer));
 }
 
 TEST_F(DeformerCacheTest, DeletesOldestFilesOverBudget) {

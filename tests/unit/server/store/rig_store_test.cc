@@ -405,7 +405,8 @@ TEST_P(RigFolder, SummaryWithoutRigIsRemoved) {
 TEST(RigStore, UnusableFolderIsAnError) {
   RigConfig config;
   config.data_dir = "/proc/no/such/place";
-  EXPECT_EQ(RigStore::Open(config, 1, QuietLog()).status().code(),
+  Metrics metrics{"0", "scalar"};
+  EXPECT_EQ(RigStore::Open(config, 1, metrics, QuietLog()).status().code(),
             absl::StatusCode::kFailedPrecondition);
 }
 

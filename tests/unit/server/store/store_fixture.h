@@ -11,6 +11,7 @@
 
 #include "core/base/digest.h"
 #include "server/base/files.h"
+#include "server/base/metrics.h"
 #include "server/store/rig_store.h"
 #include "server/store/upload_table.h"
 #include "tests/support/temporary_folder.h"
@@ -52,7 +53,7 @@ class StoreTest : public ::testing::TestWithParam<bool> {
   }
 
   std::unique_ptr<RigStore> OpenStore() {
-    auto store = RigStore::Open(config_, share_, QuietLog());
+    auto store = RigStore::Open(config_, share_, metrics_, QuietLog());
     EXPECT_TRUE(store.ok()) << store.status();
     return *std::move(store);
   }
@@ -68,6 +69,7 @@ class StoreTest : public ::testing::TestWithParam<bool> {
 
   RigConfig config_;
   double share_ = 1;
+  Metrics metrics_{"0", "scalar"};
   const testing::TemporaryFolder folder_;
   const UploadTable::Time now_{std::chrono::seconds(1'000'000)};
   const UploadTable::Sender sender_ = UploadTable::NewSender(kCaller);
