@@ -49,11 +49,16 @@ std::uint64_t FreeBytes(const std::string& folder) {
 
 // Checks started together. Jobs hold a reference, so that one that comes back late is harmless.
 struct Readiness::Round {
+  explicit Round(Clock::Time now) : start(now) {}
   const Clock::Time start;
   absl::Mutex mutex;
   std::optional<absl::Status> disk ABSL_GUARDED_BY(mutex);
   bool workers ABSL_GUARDED_BY(mutex) = false, arena ABSL_GUARDED_BY(mutex) = false;
 
+  bool IsDone() {
+    const absl::MutexLock lock(&mutex);
+    return Done();
+  }
   bool Done() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return disk && workers && arena; }
 };
 
@@ -95,11 +100,7 @@ void Readiness::Start(Clock::Time now) {
 HttpPort::Probe Readiness::CheckNow() {
   const Clock::Time now = RealClock().Now();
   // Jobs that are still waiting are not started again: a server under load must not be loaded more.
-  const auto over = [&] {
-    const absl::MutexLock lock(&round_->mutex);
-    return round_->Done();
-  };
-  if (round_ == nullptr || over()) Start(now);
+  if (round_ == nullptr || round_->IsDone()) Start(now);
   const bool tls = runtime_.access->certificates() != nullptr && !IsUnixAddress(address_);
   const absl::Status port =
       address_.empty() ? absl::OkStatus() : CheckOwnPort(address_, tls, kAnswer);
