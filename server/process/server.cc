@@ -71,6 +71,9 @@ class WithoutReflection final : public grpc::ServerBuilderOption {
 void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
   builder.SetMaxReceiveMessageSize(static_cast<int>(config.message_bytes) + kMessageSlack);
   builder.SetMaxSendMessageSize(-1);
+  // gRPC would decompress a message before it looks at its size, and a thousand bytes fit in one.
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_DEFLATE, false);
+  builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              static_cast<int>(config.streams_per_connection));
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
