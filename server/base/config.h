@@ -63,6 +63,7 @@ struct ComputeConfig {
 struct RigConfig {
   std::string data_dir;                   // empty = memory only
   std::uint64_t bytes = 256 << 20;        // of one rig, serialised
+  std::uint64_t fields = 4 << 20;         // of one rig, serialised, at every level
   std::uint64_t vertices = 4'000'000;     // of one rig
   std::uint64_t joints = 16'384;          // of one rig
   std::uint64_t meshes = 4'096;           // of one rig
@@ -71,6 +72,8 @@ struct RigConfig {
   std::uint64_t face_corners = 1'024;     // of one face
   std::uint64_t joint_depth = 1'024;      // joints on a path from a root, both ends counted
   std::uint64_t targets = 65'536;         // of all shapes of one rig
+  std::uint64_t maps = 256;               // names of vertex maps of one rig
+  std::uint64_t map_values = 64 << 20;    // maps x vertices of one rig
   std::uint64_t muscles = 1'024;          // of one rig
   std::uint64_t muscle_vias = 32;         // via points of one muscle
   std::uint64_t summary_bytes = 3 << 20;  // names, joints, controls of one rig in a GetRig reply

@@ -92,6 +92,9 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
          0.01, 1);
   auto& r = c.rigs;
   limit(r.bytes, "max-rig-bytes", "bytes", "Size of a serialised rig", 1024, 2147483647.0);
+  limit(r.fields, "max-rig-fields", "fields",
+        "Fields of a serialised rig at every level; 16 bytes of a packed list count as one", 1000,
+        1e9);
   limit(r.vertices, "max-rig-vertices", "vertices", "Vertices per rig", 1, 100e6);
   limit(r.joints, "max-rig-joints", "joints", "Joints per rig", 1, 65'535);
   limit(r.meshes, "max-rig-meshes", "meshes", "Meshes per rig", 1, 65'535);
@@ -101,6 +104,9 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   limit(r.joint_depth, "max-joint-depth", "joints",
         "Joints on a path from a root, both ends counted", 1, 65'535);
   limit(r.targets, "max-rig-targets", "targets", "Morph targets per rig", 1, 1e6);
+  limit(r.maps, "max-rig-maps", "maps", "Names of vertex maps per rig", 0, 65'536);
+  limit(r.map_values, "max-rig-map-values", "values",
+        "Vertex maps times vertices per rig: each map gets a value for each vertex", 0, 1e12);
   limit(r.muscles, "max-rig-muscles", "muscles", "Muscles per rig", 0, 4096);
   limit(r.muscle_vias, "max-muscle-vias", "points", "Via points per muscle", 0, 64);
   limit(r.summary_bytes, "max-summary-bytes", "bytes",

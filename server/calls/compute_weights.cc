@@ -69,7 +69,7 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Compute() {
                        });
   SINEW_ASSIGN_OR_RETURN(const std::string bytes,
                          runtime_.rigs->Bytes({call_.caller().tenant, hex_}));
-  SINEW_ASSIGN_OR_RETURN(v1::Rig rig, ParseRig(bytes));
+  SINEW_ASSIGN_OR_RETURN(v1::Rig rig, ParseRig(bytes, runtime_.config.rigs));
   SINEW_ASSIGN_OR_RETURN(const RigWeightsInput input,
                          ReadWeightsInput(rig, request_, runtime_.config.rigs));
   const auto start = std::chrono::steady_clock::now();

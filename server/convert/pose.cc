@@ -34,6 +34,22 @@ bool Allows(const List& list, int wanted) {
   return list.empty() || std::find(list.begin(), list.end(), wanted) != list.end();
 }
 
+// Lists of what a client accepts may hold values of later versions, but not any number of them.
+constexpr int kListed = 64;
+
+absl::Status CheckListed(int size, const char* field) {
+  if (size <= kListed) return absl::OkStatus();
+  return InvalidField(field, absl::StrCat("got ", size, " entries, need at most ", kListed));
+}
+
+absl::Status CheckLists(const v1::OutputOptions& options) {
+  SINEW_RETURN_IF_ERROR(CheckListed(options.attributes_size(), "output.attributes"));
+  SINEW_RETURN_IF_ERROR(CheckListed(options.encodings_size(), "output.encodings"));
+  SINEW_RETURN_IF_ERROR(CheckListed(options.normal_encodings_size(), "output.normal_encodings"));
+  SINEW_RETURN_IF_ERROR(CheckListed(options.compressions_size(), "output.compressions"));
+  return CheckListed(options.ranges_size(), "output.ranges");
+}
+
 absl::Status CheckAttributes(const v1::OutputOptions& options, Output& output) {
   bool positions = options.attributes_size() == 0;
   for (int i = 0; i < options.attributes_size(); ++i) {
@@ -61,6 +77,12 @@ absl::Status CheckAttributes(const v1::OutputOptions& options, Output& output) {
                    : InvalidField("output.attributes", "lacks ATTRIBUTE_POSITIONS");
 }
 
+absl::Status CheckNames(int names, std::size_t has, const char* what) {
+  if (static_cast<std::size_t>(names) <= has) return absl::OkStatus();
+  return InvalidField(absl::StrCat("layout.", what),
+                      absl::StrCat("got ", names, " names, the rig has ", has, " ", what));
+}
+
 }  // namespace
 
 absl::StatusOr<PoseFormat> ToPoseFormat(const v1::PoseLayout& layout, const Rig& rig) {
@@ -74,6 +96,8 @@ absl::StatusOr<PoseFormat> ToPoseFormat(const v1::PoseLayout& layout, const Rig&
     return InvalidField("layout.space", absl::StrCat("got ", static_cast<int>(layout.space()),
                                                      ", need SPACE_MODEL or SPACE_LOCAL"));
   }
+  SINEW_RETURN_IF_ERROR(CheckNames(layout.joints_size(), rig.joints(), "joints"));
+  SINEW_RETURN_IF_ERROR(CheckNames(layout.controls_size(), rig.controls().size(), "controls"));
   const std::vector<std::string> joints(layout.joints().begin(), layout.joints().end());
   const std::vector<std::string> controls(layout.controls().begin(), layout.controls().end());
   absl::StatusOr<PoseFormat> format = PoseFormat::Create(
@@ -89,6 +113,7 @@ std::uint32_t Output::ChunkVertices() const {
 }
 
 absl::StatusOr<Output> ToOutput(const v1::OutputOptions& options, const StreamConfig& limits) {
+  SINEW_RETURN_IF_ERROR(CheckLists(options));
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(options, "output"));
   Output output;
   SINEW_RETURN_IF_ERROR(CheckAttributes(options, output));

@@ -1,17 +1,21 @@
 #include "server/convert/rig.h"
 
 #include <absl/strings/str_cat.h>
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
+#include <string_view>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
 #include "core/base/status.h"
 #include "server/base/status.h"
 #include "server/convert/array.h"
+#include "server/convert/field_count.h"
 #include "server/convert/mesh.h"
 #include "server/convert/muscle.h"
 #include "server/convert/unknown_fields.h"
@@ -42,8 +46,19 @@ absl::Status CheckLimits(const v1::Rig& rig, const RigConfig& limits) {
   for (const v1::Mesh& mesh : rig.meshes()) {
     for (const v1::Shape& shape : mesh.shapes()) targets += Size(shape.targets());
   }
-  return CheckLimit("rig.meshes.shapes.targets", targets, limits.targets, "targets",
-                    "max-rig-targets");
+  SINEW_RETURN_IF_ERROR(CheckLimit("rig.meshes.shapes.targets", targets, limits.targets, "targets",
+                                   "max-rig-targets"));
+  // A map of one mesh gets a value for each vertex of the rig.
+  std::unordered_set<std::string_view> maps;
+  for (const v1::Mesh& mesh : rig.meshes()) {
+    for (const v1::VertexMap& map : mesh.maps()) {
+      maps.insert(map.name());
+      SINEW_RETURN_IF_ERROR(
+          CheckLimit("rig.meshes.maps", maps.size(), limits.maps, "maps", "max-rig-maps"));
+    }
+  }
+  return CheckLimit("rig.meshes.maps", maps.size() * vertices, limits.map_values,
+                    "values (maps x vertices)", "max-rig-map-values");
 }
 
 absl::Status CheckHeader(const v1::Rig& rig) {
@@ -99,6 +114,20 @@ void ConvertControls(const v1::Rig& rig, RigSource& source) {
   }
 }
 
+// Bytes of the names, joints and controls in the summary: a little less than the summary has.
+std::uint64_t SummaryBytes(const v1::Rig& rig) {
+  std::uint64_t bytes = 0;
+  for (const v1::Joint& joint : rig.joints()) bytes += joint.ByteSizeLong();
+  for (const v1::Control& control : rig.controls()) bytes += control.ByteSizeLong();
+  for (const v1::Mesh& mesh : rig.meshes()) bytes += mesh.name().size();
+  return bytes;
+}
+
+absl::Status CheckSummary(std::uint64_t bytes, const RigConfig& limits) {
+  return CheckLimit("rig.joints", bytes, limits.summary_bytes, "bytes of names",
+                    "max-summary-bytes");
+}
+
 v1::RigSummary Summarise(const v1::Rig& rig, const Rig& converted) {
   v1::RigSummary summary;
   summary.set_vertices(converted.vertices());
@@ -124,12 +153,16 @@ v1::RigSummary Summarise(const v1::Rig& rig, const Rig& converted) {
 
 }  // namespace
 
-absl::StatusOr<v1::Rig> ParseRig(std::string_view bytes) {
+absl::StatusOr<v1::Rig> ParseRig(std::string_view bytes, const RigConfig& limits) {
   v1::Rig rig;
-  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max()) ||
-      !rig.ParseFromArray(bytes.data(), static_cast<int>(bytes.size()))) {
-    return InvalidField("rig", "the bytes are not a serialised sinew.v1.Rig");
-  }
+  const absl::Status wrong = InvalidField("rig", "the bytes are not a serialised sinew.v1.Rig");
+  if (bytes.size() > static_cast<std::size_t>(std::numeric_limits<int>::max())) return wrong;
+  const auto size = static_cast<int>(bytes.size());
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), size);
+  SINEW_RETURN_IF_ERROR(CheckLimit("rig",
+                                   CountFields(*v1::Rig::descriptor(), stream, limits.fields),
+                                   limits.fields, "fields or more", "max-rig-fields"));
+  if (!rig.ParseFromArray(bytes.data(), size)) return wrong;
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(rig, "rig"));
   return rig;
 }
@@ -149,7 +182,8 @@ absl::StatusOr<RigSource> ReadRig(const v1::Rig& rig, const RigConfig& limits, i
 }
 
 absl::StatusOr<ConvertedRig> ConvertRig(std::string_view bytes, const RigConfig& limits) {
-  SINEW_ASSIGN_OR_RETURN(const v1::Rig rig, ParseRig(bytes));
+  SINEW_ASSIGN_OR_RETURN(const v1::Rig rig, ParseRig(bytes, limits));
+  SINEW_RETURN_IF_ERROR(CheckSummary(SummaryBytes(rig), limits));
   int without_skin = 0;
   SINEW_ASSIGN_OR_RETURN(RigSource source, ReadRig(rig, limits, without_skin));
   absl::StatusOr<Rig> created = Rig::Create(std::move(source));
@@ -158,8 +192,7 @@ absl::StatusOr<ConvertedRig> ConvertRig(std::string_view bytes, const RigConfig&
   converted.rig = std::make_shared<const Rig>(*std::move(created));
   converted.summary = Summarise(rig, *converted.rig);
   converted.summary.set_without_weights(without_skin > 0);
-  SINEW_RETURN_IF_ERROR(CheckLimit("rig.joints", converted.summary.ByteSizeLong(),
-                                   limits.summary_bytes, "bytes of names", "max-summary-bytes"));
+  SINEW_RETURN_IF_ERROR(CheckSummary(converted.summary.ByteSizeLong(), limits));
   return converted;
 }
 

@@ -23,8 +23,9 @@ struct ConvertedRig {
   v1::RigSummary summary;  // without name, size_bytes and create_time
 };
 
-// kInvalidArgument: not a serialised Rig, or an unknown field in it.
-absl::StatusOr<v1::Rig> ParseRig(std::string_view bytes);
+// kInvalidArgument: not a serialised Rig, or an unknown field in it; kResourceExhausted: it has too
+// many fields, found before it is parsed.
+absl::StatusOr<v1::Rig> ParseRig(std::string_view bytes, const RigConfig& limits);
 
 // What the core makes a rig from; `without_skin` says how many meshes have none: the first joint
 // holds those. Errors as ConvertRig.

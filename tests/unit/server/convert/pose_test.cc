@@ -58,6 +58,39 @@ TEST(ConvertOutput, RejectsUnimplementedOptions) {
   }
 }
 
+TEST(ConvertPose, NamesAreNoMoreThanTheRigHas) {
+  v1::Rig source = testing::TubeRig();
+  source.add_controls()->set_name("smile");
+  const auto rig = ConvertRig(source.SerializeAsString(), {})->rig;
+  v1::PoseLayout layout;
+  for (const char* name : {"joint0", "joint1", "joint2"}) layout.add_joints(name);
+  layout.add_controls("smile");
+  EXPECT_TRUE(ToPoseFormat(layout, *rig).ok()) << ToPoseFormat(layout, *rig).status();
+  layout.add_controls("smile");
+  EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.controls");
+  layout.add_joints("joint0");
+  EXPECT_EQ(FieldOf(ToPoseFormat(layout, *rig).status()), "layout.joints");
+}
+
+TEST(ConvertOutput, ListsAreShort) {
+  const std::vector<std::pair<const char*, std::function<void(v1::OutputOptions&)>>> lists = {
+      {"output.attributes",
+       [](v1::OutputOptions& o) { o.add_attributes(v1::ATTRIBUTE_POSITIONS); }},
+      {"output.encodings", [](v1::OutputOptions& o) { o.add_encodings(v1::ENCODING_FLOAT32); }},
+      {"output.normal_encodings",
+       [](v1::OutputOptions& o) { o.add_normal_encodings(v1::ENCODING_FLOAT32); }},
+      {"output.compressions",
+       [](v1::OutputOptions& o) { o.add_compressions(v1::COMPRESSION_NONE); }},
+  };
+  for (const auto& [field, add] : lists) {
+    v1::OutputOptions options;
+    for (int i = 0; i < 64; ++i) add(options);
+    EXPECT_TRUE(ToOutput(options, {}).ok()) << field;
+    add(options);
+    EXPECT_EQ(FieldOf(ToOutput(options, {}).status()), field);
+  }
+}
+
 TEST(ConvertOutput, SelectsFirstSupportedEntry) {
   v1::OutputOptions options;
   options.add_encodings(v1::ENCODING_Q16);

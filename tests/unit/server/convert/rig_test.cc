@@ -366,6 +366,43 @@ TEST(ConvertRig, PerElementLimitsAreExact) {
   }
 }
 
+TEST(ConvertRig, LimitsMapsBeforeTheyGetValues) {
+  v1::Rig rig = TubeRig();  // 72 vertices
+  *rig.add_meshes() = rig.meshes(0);
+  for (int m = 0; m < 2; ++m) {
+    for (const char* name : {"a", "b"}) {
+      v1::VertexMap& map = *rig.mutable_meshes(m)->add_maps();
+      map.set_name(name);
+      *map.mutable_values() = FloatArray(std::vector<float>(72, 0.5f), 1);
+    }
+  }
+  RigConfig limits;
+  limits.maps = 2;  // names, each on two meshes
+  limits.map_values = 2 * 2 * 72;
+  EXPECT_TRUE(Convert(rig, limits).ok());
+  for (const auto& [limit, name] : {std::pair{&RigConfig::maps, "max-rig-maps"},
+                                    {&RigConfig::map_values, "max-rig-map-values"}}) {
+    RigConfig fewer = limits;
+    --(fewer.*limit);
+    const absl::Status status = Convert(rig, fewer).status();
+    EXPECT_EQ(FieldOf(status), "rig.meshes.maps") << status;
+    EXPECT_NE(status.message().find(name), std::string::npos) << status;
+  }
+}
+
+TEST(ConvertRig, LimitsFieldsBeforeTheyAreParsed) {
+  const v1::Rig rig = TubeRig();
+  RigConfig limits;
+  limits.fields = 0;
+  while (!Convert(rig, limits).ok()) ++limits.fields;
+  EXPECT_GT(limits.fields, 30u);  // three joints of two fields, seven arrays of four
+  EXPECT_LT(limits.fields, 60u);
+  --limits.fields;
+  const absl::Status status = Convert(rig, limits).status();
+  EXPECT_EQ(status.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_NE(status.message().find("max-rig-fields"), std::string::npos) << status;
+}
+
 // What a hostile rig may demand of every frame; limits are the defaults unless the row changes
 // them.
 TEST(ConvertRig, DefaultsLimitVertexFaceAndChain) {
