@@ -1,5 +1,6 @@
 #include "server/store/deformer_cache.h"
 
+#include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -340,7 +341,8 @@ TEST_F(DeformerCacheTest, RemovesFilesWithoutRig) {
   Wait(**Acquire(rig, "lbs"));
   Wait(**Acquire(rig, "lbs", {}, other));
   Open(true);
-  std::ofstream(folder_ / "bound" / (std::string(64, 'c') + ".bound")) << "of an earlier format";
+  const std::string orphan = absl::StrCat(std::string(64, 'c'), ".bound");
+  std::ofstream(folder_ / "bound" / orphan) << "of an earlier format";
   std::ofstream(folder_ / "bound" / "notes.txt") << "mine";
   cache_->RemoveOrphans([&](const RigKey& name) { return name.tenant == kRig.tenant; });
   const auto files = ListFiles(folder_ / "bound");
