@@ -1,23 +1,26 @@
 #include "server/runtime.h"
 
 #include <absl/strings/str_join.h>
+#include <malloc.h>
 
 #include <algorithm>
 #include <limits>
 #include <string>
+#include <utility>
 
 #include "core/base/status.h"
 #include "core/simd/target.h"
+#include "server/base/status.h"
 #include "server/base/version.h"
 #include "server/store/data_folder.h"
 
 namespace sinew::server {
 namespace {
 
-constexpr std::size_t kWorkers = 2;          // blocking work: disk, parsing
-constexpr std::size_t kWaitingCalls = 1024;  // for a worker
+constexpr std::size_t kControlThreads = 2, kStorageThreads = 2;
 constexpr std::uint64_t kIdleFrameBytes = std::uint64_t{256} << 20;
 constexpr std::chrono::milliseconds kTick{250};
+constexpr std::chrono::seconds kPause{5};
 constexpr std::chrono::seconds kFilesPeriod{1};  // of looking for changed tokens and certificates
 
 }  // namespace
@@ -36,24 +39,27 @@ absl::StatusOr<std::unique_ptr<Runtime>> Runtime::Create(const Config& config, C
                          RigStore::Open(config.rigs, share, runtime->metrics, runtime->log));
   SINEW_ASSIGN_OR_RETURN(runtime->uploads, UploadTable::Open(config.rigs, share, *runtime->rigs,
                                                              runtime->log, clock.Now()));
-  SINEW_ASSIGN_OR_RETURN(runtime->bound,
-                         DeformerCache::Open(config.binds, config.rigs.data_dir, runtime->arenas,
-                                             runtime->timers, runtime->metrics, runtime->log));
+  SINEW_ASSIGN_OR_RETURN(
+      runtime->bound,
+      DeformerCache::Open(config.binds, share, config.rigs.data_dir, runtime->arenas,
+                          runtime->timers, runtime->metrics, runtime->log));
   runtime->AddReadings();
   Runtime* self = runtime.get();
   self->bound->RemoveOrphans([self](const RigKey& rig) { return self->rigs->Has(rig); });
   if (runtime->rigs->files() != nullptr && config.scrub.bytes_per_second > 0) {
     runtime->scrubber = std::make_unique<Scrubber>(
         config.scrub, *runtime->rigs, *runtime->bound, runtime->timers,
-        [self](std::function<void()> step) { return self->workers.Post(std::move(step)); },
+        [self](std::function<void()> step) {
+          return self->storage.Post({}, [step = std::move(step)](const absl::Status&) { step(); })
+              .status();
+        },
         runtime->metrics, runtime->log);
     runtime->scrubber->Start();
   }
   runtime->timers.Every(kTick, [self] { self->Tick(); });
   runtime->timers.Every(kFilesPeriod, [self] {
     if (!self->access->FilesChanged()) return;
-    // A full queue: the next period tries again.
-    self->workers.Post([self] { self->access->Reload(); }).IgnoreError();
+    self->storage.PostStep({}, [self](const absl::Status&) { self->access->Reload(); });
   });
   return runtime;
 }
@@ -64,6 +70,7 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       output(LogOutput::ToStderr(c.log)),
       log(output->log()),
       metrics(kVersion, std::string(IsaName(ActiveIsa()))),
+      calls(c.network.calls_per_second, "max-calls-per-second", "calls"),
       work(std::numeric_limits<std::uint64_t>::max(), 1, "", "calls"),
       connections(c.network.connections, c.access.client_share, "max-connections", "connections"),
       streams(c.streams.count, c.access.client_share, "max-streams", "streams"),
@@ -74,6 +81,7 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       transfers(c.rigs.transfers, c.access.client_share, "max-transfers", "calls"),
       frame_bytes(c.compute.frame_bytes, c.access.client_share, "max-frame-bytes", "bytes",
                   "frames"),
+      held_bytes(c.network.held_bytes, c.access.client_share, "max-held-bytes", "bytes", "call"),
       compare_bytes(c.compare.bytes, c.access.client_share, "max-compare-bytes", "bytes",
                     "comparisons"),
       timers(clock),
@@ -81,12 +89,14 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       frames(FramePool::Create(kIdleFrameBytes)),
       evaluators{config.streams, config.compute.inline_microseconds, metrics, *frames},
       sessions(c.sessions, c.access.client_share),
-      workers(kWorkers, {.capacity = kWaitingCalls,
-                         .subject = "server",
-                         .unit = "waiting calls",
-                         .option = "workers",
-                         .retry = absl::Seconds(1)}),
+      waiting_calls(c.compute.waiting, c.access.client_share, "max-waiting-calls", "waiting calls"),
+      control(kControlThreads, waiting_calls),
+      storage(kStorageThreads, waiting_calls),
+      estimates(1, waiting_calls),
+      weighing(1, waiting_calls),
       started_(clock.Now()),
+      last_tick_(started_),
+      quiet_since_(started_),
       current_(c) {}
 
 void Runtime::AddReadings() {
@@ -100,15 +110,24 @@ void Runtime::AddReadings() {
         [&of] { return static_cast<double>(of.count()); }, labels);
   };
   for (Quota* of : {&connections, &streams, &deforms, &compares, &watches, &weights, &transfers,
-                    &frame_bytes, &compare_bytes}) {
+                    &frame_bytes, &held_bytes, &compare_bytes, &waiting_calls}) {
     quota(*of);
   }
   const auto count = [](std::size_t value) { return static_cast<double>(value); };
-  metrics.AddGauge("sinew_worker_queue", "Calls that wait for a worker thread",
-                   [=, this] { return count(workers.queued()); });
-  metrics.AddGauge("sinew_workers_running", "Worker threads at work",
-                   [=, this] { return count(workers.running()); });
-  metrics.AddGauge("sinew_arena_jobs", "Frames that wait for, or run in, the pose arena",
+  const auto lane = [&](const char* name, const Workers& workers) {
+    const prometheus::Labels labels = {{"lane", name}};
+    metrics.AddGauge(
+        "sinew_worker_queue", "Work that waits for a thread",
+        [=, &workers] { return count(workers.queued()); }, labels);
+    metrics.AddGauge(
+        "sinew_workers_running", "Threads at work",
+        [=, &workers] { return count(workers.running()); }, labels);
+  };
+  lane("control", control);
+  lane("storage", storage);
+  lane("estimates", estimates);
+  lane("weights", weighing);
+  metrics.AddGauge("sinew_arena_jobs", "Frames that wait for, or run in, an arena",
                    [=, this] { return count(arenas.posted()); });
   metrics.AddCounter("sinew_log_lines_dropped_total",
                      "Lines of the log that were lost because its reader was too slow",
@@ -121,7 +140,7 @@ void Runtime::AddReadings() {
 
 Runtime::~Runtime() {
   timers.Stop();
-  workers.Stop();
+  for (Workers* lane : {&control, &storage, &estimates, &weighing}) lane->Stop();
   arenas.Wait();
   sessions.Clear();  // uses of bound data end before the cache does
   bound.reset();
@@ -130,17 +149,21 @@ Runtime::~Runtime() {
 
 void Runtime::AddCall(const std::shared_ptr<LiveCall>& call) {
   const absl::MutexLock lock(&mutex_);
-  std::erase_if(live_, [](const auto& known) { return known.expired(); });
-  live_.push_back(call);
+  live_.emplace(call.get(), call);
+}
+
+void Runtime::RemoveCall(const LiveCall* call) {
+  const absl::MutexLock lock(&mutex_);
+  live_.erase(call);
 }
 
 std::vector<std::shared_ptr<LiveCall>> Runtime::LiveCalls() {
-  std::vector<std::shared_ptr<LiveCall>> calls;
+  std::vector<std::shared_ptr<LiveCall>> found;
   const absl::MutexLock lock(&mutex_);
-  for (const auto& known : live_) {
-    if (auto call = known.lock()) calls.push_back(std::move(call));
+  for (const auto& [key, known] : live_) {
+    if (auto call = known.lock()) found.push_back(std::move(call));
   }
-  return calls;
+  return found;
 }
 
 void Runtime::Drain() {
@@ -148,6 +171,8 @@ void Runtime::Drain() {
   work.Close();
   log->info("draining");
   for (const auto& call : LiveCalls()) call->Drain();
+  bound->Drain();
+  estimates.Drop(Draining());
 }
 
 void Runtime::Tick() {
@@ -156,12 +181,49 @@ void Runtime::Tick() {
     log->info("{}: {} more failed calls in {} s, suppressed", kind, lines,
               LogLimit::kPeriod.count());
   }
-  for (const auto& call : LiveCalls()) call->Tick(now);
+  // After a pause of the process or the machine, what arrived meanwhile comes first: it would look
+  // as if clients had stalled.
+  const bool paused = now - last_tick_ > kPause;
+  last_tick_ = now;
+  if (!paused || was_paused_) TickCalls(now);
+  was_paused_ = paused && !was_paused_;
   if (const std::size_t ended = sessions.Expire(now); ended > 0) {
     metrics.sessions_expired.Increment(static_cast<double>(ended));
     log->info("{} session(s) expired", ended);
   }
   uploads->Expire(now);
+  GiveBackMemory(now);
+}
+
+void Runtime::TickCalls(Clock::Time now) {
+  for (auto& call : LiveCalls()) {
+    if (call->TryTick(now)) continue;
+    // The timer thread waits for no call.
+    control.PostStep({}, [call = std::move(call), now](const absl::Status&) { call->Tick(now); });
+  }
+}
+
+void Runtime::CountCall(bool is_work) {
+  ++calls_;
+  if (is_work) ++work_calls_;
+}
+
+void Runtime::GiveBackMemory(Clock::Time now) {
+  const double frames_sent = metrics.frames.Value();
+  const double worked = static_cast<double>(work_calls_.load()) + frames_sent;
+  if (worked != last_work_) {
+    last_work_ = worked;
+    quiet_since_ = now;
+  }
+  const std::chrono::duration<double> quiet(config.compute.trim_seconds);
+  const std::uint64_t done = calls_.load() + static_cast<std::uint64_t>(frames_sent);
+  if (done == done_at_trim_ || now - quiet_since_ < quiet) return;
+  storage.PostStep({}, [pool = frames](const absl::Status&) {
+    pool->Trim();
+    ::malloc_trim(0);
+  });
+  done_at_trim_ = done;
+  quiet_since_ = now;  // calls that are no work, such as asking for figures, may go on
 }
 
 void Runtime::Reload(const Config& wanted) {
@@ -179,7 +241,9 @@ void Runtime::Reload(const Config& wanted) {
     set(watches, current_.sessions.watches, wanted.sessions.watches);
     set(weights, current_.weights.count, wanted.weights.count);
     set(transfers, current_.rigs.transfers, wanted.rigs.transfers);
+    set(waiting_calls, current_.compute.waiting, wanted.compute.waiting);
     set(frame_bytes, current_.compute.frame_bytes, wanted.compute.frame_bytes);
+    set(held_bytes, current_.network.held_bytes, wanted.network.held_bytes);
     set(compare_bytes, current_.compare.bytes, wanted.compare.bytes);
     current_.log.level = wanted.log.level;
     log->set_level(spdlog::level::from_str(wanted.log.level));
@@ -200,6 +264,16 @@ Config Runtime::Current() const {
   return current_;
 }
 
+v1::ServerStats Runtime::StatsFor(const Caller& caller) const {
+  if (caller.admin) return Stats();
+  v1::ServerStats stats;
+  const RigStore::Usage usage = rigs->UsageOf(caller.tenant);
+  stats.set_rigs(usage.rigs);
+  stats.set_rig_bytes(usage.bytes);
+  stats.set_sessions(sessions.count(caller.tenant));
+  return stats;
+}
+
 v1::ServerStats Runtime::Stats() const {
   v1::ServerStats stats;
   stats.set_rigs(rigs->count());
@@ -212,8 +286,8 @@ v1::ServerStats Runtime::Stats() const {
   const auto up = clock.Now() - started_;
   stats.set_uptime_seconds(
       static_cast<std::uint64_t>(std::chrono::duration_cast<std::chrono::seconds>(up).count()));
-  stats.set_binds_running(bound->binds_running());
-  stats.set_binds_queued(bound->binds_queued());
+  stats.set_binds_running(bound->binds_running() + weighing.running());
+  stats.set_binds_queued(bound->binds_queued() + weighing.queued());
   return stats;
 }
 

@@ -6,8 +6,11 @@
 #include <absl/status/statusor.h>
 #include <absl/synchronization/mutex.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "server/access/access.h"
@@ -27,17 +30,20 @@
 #include "server/store/upload_table.h"
 #include "server/threads/arena.h"
 #include "server/threads/quota.h"
+#include "server/threads/rate_limit.h"
 #include "server/threads/timers.h"
 #include "server/threads/workers.h"
 
 namespace sinew::server {
 
-// An open call that lasts. Called by the timer thread or by Runtime::Drain.
+// An open call.
 class LiveCall {
  public:
   virtual ~LiveCall() = default;
   // Several times a second: ends the call if its client has stalled or its session is gone.
   virtual void Tick(Clock::Time now) = 0;
+  // The same, unless the call is busy: then false.
+  virtual bool TryTick(Clock::Time now) = 0;
   // The server drains: notifies the client, answers what has been received, ends.
   virtual void Drain() = 0;
 };
@@ -58,6 +64,7 @@ class Runtime {
   std::unique_ptr<AuditLog> audit;  // or null
   LogLimit failures;                // lines about failed calls
   Metrics metrics;
+  RateLimit calls;      // of one client
   Quota work;           // calls that a drain waits for; closed by it
   Quota connections;    // from the network
   Quota streams;        // StreamDeform
@@ -67,6 +74,7 @@ class Runtime {
   Quota weights;        // ComputeWeights
   Quota transfers;      // UploadRig, DownloadRig
   Quota frame_bytes;    // frame buffers of all calls
+  Quota held_bytes;     // everything else that calls hold
   Quota compare_bytes;  // of all CompareDeformers calls
   std::unique_ptr<Access> access;
   Timers timers;
@@ -78,13 +86,22 @@ class Runtime {
   std::unique_ptr<DeformerCache> bound;
   std::unique_ptr<Scrubber> scrubber;  // with a data folder
   SessionTable sessions;
-  Workers workers;
+  Quota waiting_calls;  // work of unary calls that waits for one of these
+  Workers control;      // look-ups, opening of streams and sessions: nothing that takes long
+  Workers storage;      // disk, parsing rigs
+  Workers estimates;    // and planning of binds
+  Workers weighing;     // ComputeWeights
 
-  // From now on the call is ticked and notified of a drain.
+  // Until it is removed, the call is ticked and notified of a drain.
   void AddCall(const std::shared_ptr<LiveCall>& call);
+  void RemoveCall(const LiveCall* call);
+  // Counts a call, and whether it is work; for giving memory back when there is none.
+  void CountCall(bool is_work);
   // Begins draining: closes `work` and notifies open calls. Idempotent.
   void Drain();
   v1::ServerStats Stats() const;
+  // Without what concerns other tenants, unless the caller is an administrator.
+  v1::ServerStats StatsFor(const Caller& caller) const;
 
   // Takes over what can change while serving: log level and the limits of calls, streams, frames
   // and comparisons. Reopens the audit log. The log names what needs a restart.
@@ -96,11 +113,21 @@ class Runtime {
   Runtime(const Config& config, Clock& clock);
   void AddReadings();  // to the metrics
   void Tick();
+  void TickCalls(Clock::Time now);
+  // A heap keeps the memory of a peak for itself.
+  void GiveBackMemory(Clock::Time now);
   std::vector<std::shared_ptr<LiveCall>> LiveCalls();
 
   const Clock::Time started_;
+  std::atomic<std::uint64_t> calls_{0}, work_calls_{0};
+  // Used by the timer thread.
+  Clock::Time last_tick_;
+  bool was_paused_ = false;  // at the last tick
+  double last_work_ = 0;     // calls that are work, and frames
+  Clock::Time quiet_since_;
+  std::uint64_t done_at_trim_ = 0;  // calls and frames
   mutable absl::Mutex mutex_;
-  std::vector<std::weak_ptr<LiveCall>> live_ ABSL_GUARDED_BY(mutex_);
+  std::unordered_map<const LiveCall*, std::weak_ptr<LiveCall>> live_ ABSL_GUARDED_BY(mutex_);
   Config current_ ABSL_GUARDED_BY(mutex_);
 };
 

@@ -189,6 +189,7 @@ absl::Status Access::Admit(const grpc::ServerContextBase& context, Scope scope,
   }
   caller.tenant = identity->tenant;
   caller.principal = identity->principal;
+  caller.admin = identity->scopes.Has(Scope::kAdmin);
   if (identity->scopes.Has(scope)) return absl::OkStatus();
   return absl::PermissionDeniedError(
       absl::StrCat("call: needs the scope ", AbslView(ScopeName(scope))));

@@ -11,6 +11,8 @@ struct Caller {
   std::string tenant;     // owner of its rigs and sessions; empty = the default tenant
   std::string principal;  // subject of its token or certificate; empty = anonymous
 
+  bool admin = true;  // may see what concerns other tenants; also if none authenticates
+
   // Whose share of the limits the call uses; empty = none, for calls from this process.
   const std::string& client() const { return tenant.empty() ? peer : tenant; }
 };

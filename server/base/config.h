@@ -19,7 +19,12 @@ struct NetworkConfig {
   bool channelz = false;
   std::uint64_t connections = 10'000;
   std::uint64_t streams_per_connection = 256;
-  std::uint64_t message_bytes = 4 << 20;  // largest message a client may send
+  std::uint64_t message_bytes = 4 << 20;   // largest message a client may send
+  std::uint64_t message_fields = 1 << 17;  // of one, at every level
+  // What calls hold besides frames: requests, waiting poses, replies that have not been read.
+  std::uint64_t held_bytes = std::uint64_t{1} << 30;
+  double connection_idle_seconds = 1800;  // without a call; clients connect again by themselves
+  double calls_per_second = 20'000;       // of one client
   double drain_seconds = 30;              // time for running calls after the first SIGTERM
 };
 
@@ -57,7 +62,9 @@ struct ComputeConfig {
   std::string isa = "auto";
   double inline_microseconds = 250;  // cheaper frames are evaluated on the receiving thread
   std::uint64_t deforms = 1024;      // Deform and DeformClip calls at a time
+  std::uint64_t waiting = 4096;      // unary calls that wait for a thread
   std::uint64_t frame_bytes = std::uint64_t{2} << 30;  // frame buffers of all calls together
+  double trim_seconds = 60;  // without work, until unused memory is given back to the system
 };
 
 struct RigConfig {
@@ -95,7 +102,8 @@ struct ScrubConfig {
 
 struct BindConfig {
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // one bind may hold
-  double seconds = 3600;                                // one bind may take
+  double seconds = 600;                                 // one bind may take
+  double short_seconds = 0.25;                          // shorter ones do not wait for longer ones
   std::uint64_t queued = 64;                            // waiting binds
   std::uint64_t bound_bytes = std::uint64_t{4} << 30;   // bound data in memory
   std::uint64_t disk_bytes = std::uint64_t{8} << 30;    // bound data under data_dir
@@ -121,6 +129,7 @@ struct StreamConfig {
   std::uint64_t response_bytes = 64 << 20;     // largest a client may allow for Deform
   std::uint64_t clip_poses = 10'000;
   double stall_seconds = 30;
+  double idle_seconds = 3600;  // an artist may pause; the client library opens it again
 };
 
 struct CompareConfig {
@@ -133,7 +142,7 @@ struct CompareConfig {
 struct WeightsConfig {
   std::uint64_t count = 4;                              // ComputeWeights calls at a time
   std::uint64_t memory_bytes = std::uint64_t{4} << 30;  // one computation may hold
-  double seconds = 3600;                                // one computation may take
+  double seconds = 600;                                 // one computation may take
   std::uint64_t resolution = 512;                       // voxels along the longest side
 };
 

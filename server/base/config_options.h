@@ -4,22 +4,15 @@
 // variable of the environment is SINEWD_NAME in capitals, with `_`.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
 #include "server/base/config.h"
+#include "server/base/option.h"
 
 namespace sinew::server {
-
-struct Option {
-  std::string_view name, unit, help;
-  double minimum = 0, maximum = 0;             // of numbers, inclusive
-  bool limit = false;                          // limits clients; listed by GetServerInfo
-  std::vector<std::string_view> choices = {};  // of strings; empty = any
-};
 
 // Calls visit(Option, member&) for every option. Members are std::string, std::vector<std::string>,
 // bool, double or std::uint64_t.
@@ -28,7 +21,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   constexpr double kHuge = 1e15;
   using Text = std::string_view;
   const auto text = [&](auto& member, Text name, Text help, std::vector<Text> choices = {}) {
-    visit(Option{name, "", help, 0, 0, false, std::move(choices)}, member);
+    visit(Option{name, "", help, 0, 0, false, false, std::move(choices)}, member);
   };
   const auto number = [&](auto& member, Text name, Text unit, Text help, double minimum,
                           double maximum) {
@@ -38,6 +31,12 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   const auto limit = [&](auto& member, Text name, Text unit, Text help, double minimum,
                          double maximum) {
     visit(Option{name, unit, help, minimum, maximum, true}, member);
+  };
+
+  // The same, of what all clients hold together.
+  const auto shared = [&](auto& member, Text name, Text unit, Text help, double minimum,
+                          double maximum) {
+    visit(Option{name, unit, help, minimum, maximum, true, true}, member);
   };
 
   auto& n = c.network;
@@ -65,10 +64,23 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
         "Concurrent calls per connection", 1, 65'535);
   limit(n.message_bytes, "max-message-bytes", "bytes", "Largest message from a client", 65'536,
         1 << 30);
-  limit(c.compute.deforms, "max-deforms", "calls", "Concurrent Deform and DeformClip calls", 1,
-        1e6);
-  limit(c.compute.frame_bytes, "max-frame-bytes", "bytes", "Total size of frame buffers", 1 << 20,
-        kHuge);
+  limit(n.connection_idle_seconds, "max-connection-idle-seconds", "seconds",
+        "Time a connection may stay open without a call", 1, 1e6);
+  limit(n.message_fields, "max-message-fields", "fields",
+        "Fields of a message at every level; 16 bytes of a packed list count as one", 1000, 1e9);
+  limit(n.calls_per_second, "max-calls-per-second", "calls", "Calls of one client in a second", 1,
+        1e9);
+  shared(n.held_bytes, "max-held-bytes", "bytes",
+         "Total size of requests, waiting poses and replies that have not been read", 1 << 20,
+         kHuge);
+  shared(c.compute.deforms, "max-deforms", "calls", "Concurrent Deform and DeformClip calls", 1,
+         1e6);
+  shared(c.compute.waiting, "max-waiting-calls", "calls", "Unary calls that wait for a thread", 1,
+         1e6);
+  shared(c.compute.frame_bytes, "max-frame-bytes", "bytes", "Total size of frame buffers", 1 << 20,
+         kHuge);
+  number(c.compute.trim_seconds, "trim-seconds", "seconds",
+         "Time without work until unused memory is given back to the system", 0.1, 1e7);
   auto& a = c.access;
   text(a.token_file, "token-file", "Bearer tokens, one JSON object a line; see --make-token");
   text(a.jwks_file, "jwks-file", "Public keys (JWKS) of the JSON Web Tokens that are accepted");
@@ -111,16 +123,16 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   limit(r.muscle_vias, "max-muscle-vias", "points", "Via points per muscle", 0, 64);
   limit(r.summary_bytes, "max-summary-bytes", "bytes",
         "Names, joints and controls of a rig in a GetRig reply", 1024, 4e6);
-  limit(r.count, "max-rigs", "rigs", "Stored rigs", 1, 1e7);
-  limit(r.stored_bytes, "max-stored-bytes", "bytes", "Total size of stored rigs, serialised", 1024,
-        kHuge);
+  shared(r.count, "max-rigs", "rigs", "Stored rigs", 1, 1e7);
+  shared(r.stored_bytes, "max-stored-bytes", "bytes", "Total size of stored rigs, serialised", 1024,
+         kHuge);
   number(r.parsed_bytes, "max-parsed-bytes", "bytes",
          "Parsed rigs kept in memory without a session", 0, kHuge);
-  limit(r.uploads, "max-uploads", "uploads", "Unfinished uploads", 1, 1e6);
-  limit(r.upload_bytes, "max-upload-bytes", "bytes", "Total size of unfinished uploads", 1024,
-        kHuge);
-  limit(r.transfers, "max-transfers", "calls", "Concurrent UploadRig and DownloadRig calls", 1,
-        1e6);
+  shared(r.uploads, "max-uploads", "uploads", "Unfinished uploads", 1, 1e6);
+  shared(r.upload_bytes, "max-upload-bytes", "bytes", "Total size of unfinished uploads", 1024,
+         kHuge);
+  shared(r.transfers, "max-transfers", "calls", "Concurrent UploadRig and DownloadRig calls", 1,
+         1e6);
   limit(r.upload_seconds, "max-upload-seconds", "seconds",
         "How long an unfinished upload is kept after its last data", 1, 1e7);
   number(c.scrub.bytes_per_second, "scrub-bytes-per-second", "bytes",
@@ -131,12 +143,14 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
          kHuge);
   limit(c.binds.memory_bytes, "max-bind-bytes", "bytes", "Memory per bind", 1 << 20, kHuge);
   limit(c.binds.seconds, "max-bind-seconds", "seconds", "Time per bind", 0.001, 1e7);
-  limit(c.binds.queued, "max-queued-binds", "binds", "Waiting binds", 1, 1e6);
+  number(c.binds.short_seconds, "short-bind-seconds", "seconds",
+         "Binds estimated below this do not wait for longer ones", 0, 1e7);
+  shared(c.binds.queued, "max-queued-binds", "binds", "Waiting binds", 1, 1e6);
   limit(c.binds.bound_bytes, "max-bound-bytes", "bytes", "Bound data in memory", 1 << 10, kHuge);
   number(c.binds.disk_bytes, "max-bound-disk-bytes", "bytes", "Bound data under data-dir", 0,
          kHuge);
   auto& s = c.sessions;
-  limit(s.count, "max-sessions", "sessions", "Concurrent sessions", 1, 1e7);
+  shared(s.count, "max-sessions", "sessions", "Concurrent sessions", 1, 1e7);
   number(s.ttl_seconds, "session-ttl-seconds", "seconds",
          "Session lease if the client requests none", 1, 1e7);
   limit(s.max_ttl_seconds, "max-session-ttl-seconds", "seconds",
@@ -148,9 +162,9 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   limit(s.request_id_bytes, "max-request-id-bytes", "bytes", "Size of request_id in CreateSession",
         1, 4096);
   limit(s.page, "max-page-size", "rows", "Rows per page of a List reply", 1, 100'000);
-  limit(s.watches, "max-watches", "calls", "Concurrent WatchSession calls", 1, 1e6);
+  shared(s.watches, "max-watches", "calls", "Concurrent WatchSession calls", 1, 1e6);
   auto& t = c.streams;
-  limit(t.count, "max-streams", "streams", "Concurrent StreamDeform calls", 1, 1e6);
+  shared(t.count, "max-streams", "streams", "Concurrent StreamDeform calls", 1, 1e6);
   limit(t.window, "max-window", "frames", "Unacknowledged frames per stream", 1, 65'536);
   limit(t.backlog, "max-backlog", "poses", "Poses queued beyond the window", 1, 65'536);
   limit(t.waiting_pose_bytes, "max-waiting-pose-bytes", "bytes",
@@ -160,15 +174,17 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
         4096, 2e9);
   limit(t.clip_poses, "max-clip-poses", "poses", "Poses per DeformClip call", 1, 1e7);
   limit(t.stall_seconds, "max-stall-seconds", "seconds",
-        "Time a stream may wait for an acknowledgement", 0.1, 1e6);
+        "Time a stream may wait for an acknowledgement, or a reply for its reader", 0.1, 1e6);
+  limit(t.idle_seconds, "max-idle-seconds", "seconds", "Time a stream may stay open without a pose",
+        1, 1e7);
   auto& m = c.compare;
-  limit(m.count, "max-compares", "calls", "Concurrent CompareDeformers calls", 1, 1e6);
+  shared(m.count, "max-compares", "calls", "Concurrent CompareDeformers calls", 1, 1e6);
   limit(m.targets, "max-compare-targets", "targets", "Targets per CompareDeformers call", 1, 4096);
   limit(m.poses, "max-compare-poses", "poses", "Poses per CompareDeformers call", 1, 1e7);
-  limit(m.bytes, "max-compare-bytes", "bytes", "Total memory of CompareDeformers calls", 1 << 20,
-        kHuge);
+  shared(m.bytes, "max-compare-bytes", "bytes", "Total memory of CompareDeformers calls", 1 << 20,
+         kHuge);
   auto& w = c.weights;
-  limit(w.count, "max-weight-calls", "calls", "Concurrent ComputeWeights calls", 1, 1e6);
+  shared(w.count, "max-weight-calls", "calls", "Concurrent ComputeWeights calls", 1, 1e6);
   limit(w.memory_bytes, "max-weight-bytes", "bytes", "Memory per ComputeWeights call", 1 << 20,
         kHuge);
   limit(w.seconds, "max-weight-seconds", "seconds", "Time per ComputeWeights call", 0.001, 1e7);

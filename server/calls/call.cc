@@ -3,14 +3,24 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <grpc/grpc.h>
+#include <grpcpp/support/proto_buffer_reader.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "core/base/status.h"
 #include "server/calls/call_log.h"
+#include "server/convert/field_count.h"
 
 namespace sinew::server {
 namespace {
+
+// Of any call, here and in gRPC, besides its messages; a stream without poses takes 22 kB.
+constexpr std::uint64_t kCallBytes = 32 << 10;
+
+// Counting the fields of a message this small is not worth its time: no field has less than two
+// bytes.
+constexpr std::size_t kUncounted = 512;
 
 // traceparent: version-traceid-parentid-flags; only the trace id matters here. Empty unless it is
 // one: the log must not repeat arbitrary bytes.
@@ -41,9 +51,44 @@ Call::~Call() {
 
 absl::Status Call::Begin() {
   SINEW_RETURN_IF_ERROR(method_.runtime.access->Admit(context_, method_.scope, caller_));
-  if (!method_.work) return absl::OkStatus();
-  SINEW_ASSIGN_OR_RETURN(permit_, method_.runtime.work.Take({}));
+  method_.runtime.CountCall(method_.work);
+  SINEW_RETURN_IF_ERROR(method_.runtime.calls.Take(caller_.client(), start_));
+  if (method_.work) {
+    SINEW_ASSIGN_OR_RETURN(permit_, method_.runtime.work.Take({}));
+  }
+  return Hold(kCallBytes);
+}
+
+absl::StatusOr<Quota::Permit> Call::TakePlace() const {
+  if (method_.limit == nullptr) return Quota::Permit();
+  return method_.limit->Take(caller_.client());
+}
+
+absl::Status Call::Hold(std::uint64_t bytes) {
+  SINEW_ASSIGN_OR_RETURN(Quota::Permit permit,
+                         method_.runtime.held_bytes.Take(caller_.client(), bytes));
+  held_.push_back(std::move(permit));
   return absl::OkStatus();
+}
+
+absl::Status Call::HoldRequest(const google::protobuf::Descriptor& type,
+                               const grpc::ByteBuffer& bytes) {
+  SINEW_ASSIGN_OR_RETURN(const std::uint64_t size,
+                         CheckFields(type, bytes, method_.runtime.config.network));
+  return Hold(size);
+}
+
+absl::StatusOr<std::uint64_t> CheckFields(const google::protobuf::Descriptor& type,
+                                          const grpc::ByteBuffer& bytes,
+                                          const NetworkConfig& limits) {
+  const std::size_t length = bytes.Length();
+  if (length <= kUncounted) return 2 * length + length / 2 * kFieldBytes;
+  grpc::ByteBuffer copy(bytes);  // refers to the same slices
+  grpc::ProtoBufferReader reader(&copy);
+  const std::uint64_t fields = CountFields(type, reader, limits.message_fields);
+  SINEW_RETURN_IF_ERROR(
+      CheckLimit("request", fields, limits.message_fields, "fields or more", "max-message-fields"));
+  return 2 * length + fields * kFieldBytes;
 }
 
 void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final) {
@@ -70,13 +115,14 @@ grpc::Status Call::End(absl::Status status) {
     ended_ = true;
     const double seconds = SecondsSince(start_);
     method_.metrics.Finished(static_cast<int>(status.code()), seconds);
+    const absl::MutexLock lock(&object_mutex_);
     LogCall(method_.runtime,
             {.caller = caller_,
              .method = method_.name,
              .object = object_,
              .trace = trace_,
              .seconds = seconds,
-             .audited = method_.audited},
+             .audited = method_.audited && audited_},
             status);
   }
   return ToGrpc(status);

@@ -1,25 +1,31 @@
-// call.h - what all RPCs share: admission while draining, metrics, the log, status details, and
-// whether a cancelled call has passed its deadline.
+// call.h - what all RPCs share: admission while draining, memory held, metrics, the log, status
+// details, and whether a cancelled call has passed its deadline.
+//
+// All methods are raw: gRPC passes the bytes of messages, so that they are counted before they are
+// parsed, and answers a message that it cannot parse with UNIMPLEMENTED and no text.
 #pragma once
 
+#include <absl/base/thread_annotations.h>
 #include <absl/status/statusor.h>
 #include <absl/strings/str_cat.h>
+#include <absl/synchronization/mutex.h>
+#include <google/protobuf/descriptor.h>
 #include <grpcpp/impl/codegen/proto_utils.h>
 #include <grpcpp/server_context.h>
 #include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
+#include <atomic>
 #include <chrono>
-#include <memory>
+#include <cstdint>
 #include <stop_token>
 #include <string>
 #include <utility>
+#include <vector>
 
+#include "core/base/status.h"
 #include "server/access/scope.h"
 #include "server/base/caller.h"
-#include "server/base/catch_exceptions.h"
 #include "server/base/status.h"
-#include "server/convert/unknown_fields.h"
 #include "server/runtime.h"
 
 namespace sinew::server {
@@ -27,12 +33,12 @@ namespace sinew::server {
 // One method of a service; made when the server starts.
 struct RpcMethod {
   Runtime& runtime;
-  std::string name;        // "DeformService/Deform"
-  Scope scope;             // that the caller needs
-  bool work = false;       // refused while draining; a drain waits for it
-  bool blocking = false;   // RunUnary: the body runs on the workers
-  bool audited = false;    // it changes something: a line in the audit log
-  Quota* limit = nullptr;  // CallReactor: of calls at a time
+  std::string name;         // "DeformService/Deform"
+  Scope scope;              // that the caller needs
+  bool work = false;        // refused while draining; a drain waits for it
+  Workers* lane = nullptr;  // UnaryCall: where the body runs by default; null = gRPC's thread
+  bool audited = false;     // it changes something: a line in the audit log
+  Quota* limit = nullptr;   // of calls at a time; null = none
   MethodMetrics metrics = runtime.metrics.AddMethod("sinew.v1." + name);
 };
 
@@ -46,16 +52,32 @@ class Call {
   Call& operator=(const Call&) = delete;
 
   // kUnauthenticated, kPermissionDenied: as Access::Admit. kUnavailable: draining, and this method
-  // is work.
+  // is work. kResourceExhausted: as Hold.
   absl::Status Begin();
+
+  // Of the method's limit; null if it has none. kResourceExhausted.
+  absl::StatusOr<Quota::Permit> TakePlace() const;
+
+  // Counts memory as held until this object is destroyed. kResourceExhausted: calls hold too much.
+  absl::Status Hold(std::uint64_t bytes);
+  // The same, of a request: its bytes and what it takes once parsed. kResourceExhausted: also if it
+  // has too many fields.
+  absl::Status HoldRequest(const google::protobuf::Descriptor& type, const grpc::ByteBuffer& bytes);
 
   // The status to finish the call with; counts it, the first time.
   grpc::Status End(absl::Status status);
 
   const RpcMethod& method() const { return method_; }
   const Caller& caller() const { return caller_; }  // authenticated by Begin
-  // What the call concerns, for the log: the name of a rig or session. Before End.
-  void SetObject(std::string name) { object_ = std::move(name); }
+  // What the call concerns, for the log: the name of a rig or session. Before End; a cancelled call
+  // ends while its body runs.
+  void SetObject(std::string name) {
+    const absl::MutexLock lock(&object_mutex_);
+    object_ = std::move(name);
+  }
+
+  // Of a method whose calls are audited: this one changes nothing. Before End.
+  void SetUnaudited() { audited_ = false; }
 
   // Requests stop of the work in progress for the call. Thread-safe, like stop_token.
   void Cancel() { stop_.request_stop(); }
@@ -67,10 +89,13 @@ class Call {
   const std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
   const std::chrono::system_clock::time_point deadline_;
   std::string trace_;  // trace id of the caller's traceparent, or empty
-  std::string object_;
+  absl::Mutex object_mutex_;
+  std::string object_ ABSL_GUARDED_BY(object_mutex_);
   Caller caller_;
   Quota::Permit permit_;
+  std::vector<Quota::Permit> held_;
   std::stop_source stop_;
+  std::atomic<bool> audited_{true};  // cleared by the body, read when a cancelled call ends
   bool ended_ = false;
 };
 
@@ -81,51 +106,36 @@ void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final);
 // RESOURCE_EXHAUSTED, reason WINDOW_STALLED: `what` for `seconds`.
 absl::Status Stalled(const std::string& what, double seconds);
 
-// Parses a raw request. kInvalidArgument: the bytes are not one, or an unknown field in it.
-template <class Request>
-absl::Status ParseRequest(const grpc::ByteBuffer& bytes, Request& request) {
+// What a message takes while it is there serialised and parsed. kResourceExhausted: it has too many
+// fields.
+absl::StatusOr<std::uint64_t> CheckFields(const google::protobuf::Descriptor& type,
+                                          const grpc::ByteBuffer& bytes,
+                                          const NetworkConfig& limits);
+
+// kInvalidArgument: the bytes are no such message.
+template <class Message>
+absl::Status Parse(const grpc::ByteBuffer& bytes, Message& message) {
   grpc::ByteBuffer copy(bytes);  // refers to the same slices
-  if (grpc::SerializationTraits<Request>::Deserialize(&copy, &request).ok()) {
-    return RefuseUnknownFields(request, "");
+  if (grpc::SerializationTraits<Message>::Deserialize(&copy, &message).ok()) {
+    return absl::OkStatus();
   }
   return InvalidField("request",
-                      absl::StrCat("the bytes are not a ", Request::descriptor()->name()));
+                      absl::StrCat("the bytes are not a ", Message::descriptor()->name()));
 }
 
-// Deletes itself when the call is done.
-class UnaryReactor final : public grpc::ServerUnaryReactor {
- public:
-  UnaryReactor(const RpcMethod& method, grpc::CallbackServerContext* context)
-      : call(method, context) {}
-  void OnCancel() override { call.Cancel(); }
-  void OnDone() override { delete this; }
+// Parses the request of a call, which holds it from now on. Errors as above.
+template <class Request>
+absl::Status ParseRequest(Call& call, const grpc::ByteBuffer& bytes, Request& request) {
+  SINEW_RETURN_IF_ERROR(call.HoldRequest(*Request::descriptor(), bytes));
+  return Parse(bytes, request);
+}
 
-  Call call;
-};
-
-// A unary RPC: calls body(Call&) -> absl::Status and finishes the call with the result. Its
-// request and response live until then.
-template <class Body>
-grpc::ServerUnaryReactor* RunUnary(const RpcMethod& method, grpc::CallbackServerContext* context,
-                                   Body body) {
-  auto* const reactor = new UnaryReactor(method, context);
-  const auto finish = [reactor](absl::Status status) {
-    reactor->Finish(reactor->call.End(std::move(status)));
-  };
-  if (const absl::Status refused = reactor->call.Begin(); !refused.ok()) {
-    finish(refused);
-    return reactor;
-  }
-  auto run = [=] {
-    Call& call = reactor->call;
-    finish(CatchExceptions([&]() -> absl::Status { return body(call); }));
-  };
-  if (!method.blocking) {
-    run();
-  } else if (const absl::Status posted = method.runtime.workers.Post(run); !posted.ok()) {
-    finish(posted);
-  }
-  return reactor;
+template <class Message>
+grpc::ByteBuffer ToBytes(const Message& message) {
+  grpc::ByteBuffer bytes;
+  bool own = false;
+  grpc::SerializationTraits<Message>::Serialize(message, &bytes, &own);
+  return bytes;
 }
 
 }  // namespace sinew::server

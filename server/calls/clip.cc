@@ -5,19 +5,21 @@
 #include "core/base/status.h"
 #include "server/base/status.h"
 #include "server/convert/pose.h"
+#include "server/convert/unknown_fields.h"
 
 namespace sinew::server {
 namespace {
 
 constexpr std::uint64_t kBuffers = 3;  // frames in the transport, ready and being evaluated
+constexpr std::size_t kProblems = 16;  // that wait, each a message of some hundred bytes
 
 }  // namespace
 
 absl::Status ClipCall::OnStart() {
-  SINEW_RETURN_IF_ERROR(ParseRequest(*bytes_, request_));
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request_));
   SINEW_RETURN_IF_ERROR(
       CheckPoseBlock(request_.poses(), runtime_.config.streams.clip_poses, "max-clip-poses"));
-  runtime_.AddCall(Self());
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
   FindSession(request_.target(), "target", &ClipCall::Prepare);
   return absl::OkStatus();
 }
@@ -55,9 +57,9 @@ void ClipCall::Pump() {
     return;
   }
   // Small frames may accumulate during a write; a large one waits for the one before.
-  if (outbox_.frames_ready() >= 1) return;
+  if (outbox_.frames_ready() >= 1 || outbox_.size() >= kProblems) return;
   evaluating_ = true;
-  Post(&ClipCall::EvaluateNext);
+  PostFrame(evaluator_->lane(), &ClipCall::EvaluateNext);
 }
 
 void ClipCall::EvaluateNext() {

@@ -10,6 +10,7 @@
 #include "server/base/status.h"
 #include "server/convert/metrics.h"
 #include "server/convert/pose.h"
+#include "server/convert/unknown_fields.h"
 
 namespace sinew::server {
 namespace {
@@ -25,9 +26,9 @@ std::string TargetPath(std::size_t index) {
 }  // namespace
 
 absl::Status CompareCall::OnStart() {
-  SINEW_RETURN_IF_ERROR(ParseRequest(*bytes_, request_));
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request_));
   SINEW_RETURN_IF_ERROR(CheckRequest());
-  runtime_.AddCall(Self());
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
   FindNext();
   return absl::OkStatus();
 }
@@ -101,7 +102,7 @@ void CompareCall::Pump() {
   }
   if (!ready_ || measuring_ || !outbox_.empty()) return;
   measuring_ = true;
-  Post(&CompareCall::MeasureNext);
+  PostFrame(Arenas::Frames::kBatch, &CompareCall::MeasureNext);
 }
 
 void CompareCall::MeasureNext() {

@@ -31,12 +31,15 @@ std::string Serialised(const v1::Rig& rig) {
 }  // namespace
 
 absl::Status ComputeWeightsCall::OnStart() {
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request_));
   SINEW_ASSIGN_OR_RETURN(
       options_, ReadWeightOptions(request_, runtime_.config.weights, runtime_.config.rigs));
   SINEW_ASSIGN_OR_RETURN(hex_, ParseRigName("rig", request_.rig()));
   call_.SetObject(request_.rig());
   if (!runtime_.rigs->Has({call_.caller().tenant, hex_})) return UnknownRig(hex_);
-  SINEW_RETURN_IF_ERROR(runtime_.bound->Enqueue([self = Self()] { self->Run(); }));
+  PostStep(runtime_.weighing, [](ComputeWeightsCall& call) {
+    call.runtime_.arenas.Bind(Arenas::Binds::kWeights, [&call] { call.Run(); });
+  });
   StartUpdates();
   return absl::OkStatus();
 }
@@ -53,8 +56,10 @@ void ComputeWeightsCall::Run() {
   const absl::MutexLock lock(&mutex_);
   permit.reset();
   if (ended_) return;
-  if (!response.ok()) {
-    End(response.status());
+  absl::Status status = response.status();
+  if (status.ok()) status = call_.Hold(response->ByteSizeLong());
+  if (!status.ok()) {
+    End(status);
     return;
   }
   last_ = *std::move(response);

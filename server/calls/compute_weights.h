@@ -1,6 +1,6 @@
 // compute_weights.h - ComputeWeights: a rig's bytes to those of the same rig with new skins.
 //
-// Runs on the bind thread, queued with binds.
+// Computed one at a time, on a thread of its own.
 #pragma once
 
 #include <atomic>
@@ -15,8 +15,8 @@ namespace sinew::server {
 class ComputeWeightsCall final : public UpdateCall<ComputeWeightsCall, v1::ComputeWeightsResponse> {
  public:
   ComputeWeightsCall(const RpcMethod& method, grpc::CallbackServerContext* context,
-                     const v1::ComputeWeightsRequest* request)
-      : UpdateCall(method, context), request_(*request) {}
+                     const grpc::ByteBuffer* request)
+      : UpdateCall(method, context), bytes_(request) {}
 
  private:
   friend CallReactor;
@@ -28,8 +28,9 @@ class ComputeWeightsCall final : public UpdateCall<ComputeWeightsCall, v1::Compu
   absl::StatusOr<v1::ComputeWeightsResponse> Compute();
   absl::StatusOr<v1::ComputeWeightsResponse> Store(const v1::Rig& rig);
 
-  const v1::ComputeWeightsRequest request_;
-  WeightOptions options_;  // constant after OnStart, like hex_
+  const grpc::ByteBuffer* const bytes_;
+  v1::ComputeWeightsRequest request_;  // constant after OnStart, like options_ and hex_
+  WeightOptions options_;
   std::string hex_;
   std::atomic<float> progress_{0};
   float sent_progress_ ABSL_GUARDED_BY(mutex_) = -1;

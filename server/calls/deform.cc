@@ -8,6 +8,7 @@
 
 #include "core/base/status.h"
 #include "server/base/status.h"
+#include "server/convert/unknown_fields.h"
 
 namespace sinew::server {
 namespace {
@@ -18,7 +19,8 @@ constexpr std::uint64_t kHeaderBytes = 512;        // all of the reply except ve
 }  // namespace
 
 absl::Status DeformCall::OnStart() {
-  SINEW_RETURN_IF_ERROR(ParseRequest(*bytes_, request_));
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request_));
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
   if (request_.pose().no_output()) {
     return InvalidField("pose.no_output", "set, but Deform has no state to advance");
   }
@@ -26,11 +28,13 @@ absl::Status DeformCall::OnStart() {
 }
 
 void DeformCall::OnStarted() {
-  // Not CallReactor::FindSession, which continues in the arena: a cheap pose is evaluated here.
-  FindTarget(call_, request_.target(),
-             [call = Self()](absl::StatusOr<std::shared_ptr<Session>> session) {
-               call->Found(std::move(session));
-             });
+  // Not CallReactor::FindSession, which continues on a worker: a cheap pose is evaluated here.
+  const Step step = FindTarget(call_, request_.target(),
+                               [call = Self()](absl::StatusOr<std::shared_ptr<Session>> session) {
+                                 call->Found(std::move(session));
+                               });
+  const absl::MutexLock lock(&mutex_);
+  SetStep(step);
 }
 
 void DeformCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {
@@ -43,10 +47,14 @@ void DeformCall::Found(absl::StatusOr<std::shared_ptr<Session>> session) {
                                            : session.status();
   if (!status.ok()) {
     End(status);
-  } else if (session_->bound->CheckReady().ok() && evaluator_->Cheap()) {
+    return;
+  }
+  if (session_->bound->CheckReady().ok() && evaluator_->Cheap()) {
     EvaluatePose(false);
   } else {
-    WhenBound(session_, &DeformCall::OnBound);
+    WhenBound(session_, [](DeformCall& call) {
+      call.PostFrame(call.evaluator_->lane(), &DeformCall::OnBound);
+    });
   }
 }
 
@@ -84,6 +92,7 @@ void DeformCall::EvaluatePose(bool parallel) {
   });
   mutex_.Lock();
   permit.reset();
+  evaluator_.reset();  // its scratch memory need not wait until the reply has been read
   if (ended_) return;
   if (frame.ok()) Answer(*std::move(frame));
   End(frame.status());

@@ -8,19 +8,23 @@
 
 namespace sinew::server {
 absl::Status DownloadCall::Check() {
-  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(*request_, ""));
-  SINEW_ASSIGN_OR_RETURN(rig_.hex, ParseRigName("name", request_->name()));
+  v1::DownloadRigRequest request;
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request));
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
+  SINEW_ASSIGN_OR_RETURN(rig_.hex, ParseRigName("name", request.name()));
+  next_ = request.offset();
   rig_.tenant = call_.caller().tenant;
   return absl::OkStatus();
 }
 
 absl::Status DownloadCall::OnStart() {
-  runtime_.AddCall(Self());
-  return PostNext();
+  SINEW_RETURN_IF_ERROR(call_.Hold(2 * kPieceBytes));  // as read, and as sent
+  PostNext();
+  return absl::OkStatus();
 }
 
-absl::Status DownloadCall::PostNext() {
-  return runtime_.workers.Post([self = Self()] { self->SendNext(); });
+void DownloadCall::PostNext() {
+  PostStep(runtime_.storage, [](DownloadCall& call) { call.SendNext(); });
 }
 
 void DownloadCall::SendNext() {
@@ -35,18 +39,19 @@ void DownloadCall::SendNext() {
     End(absl::OkStatus());
     return;
   }
-  piece_.set_offset(next_);
-  piece_.set_size_bytes(piece->size);
+  v1::DownloadRigResponse response;
+  response.set_offset(next_);
+  response.set_size_bytes(piece->size);
   next_ += piece->bytes.size();
-  piece_.set_data(std::move(piece->bytes));
+  response.set_data(std::move(piece->bytes));
+  message_ = ToBytes(response);
   WriteStarted();
-  StartWrite(&piece_);
+  StartWrite(&message_);
 }
 
 void DownloadCall::OnWriteDone(bool ok) {
   const absl::MutexLock lock(&mutex_);
-  if (!WriteDone(ok)) return;
-  if (const absl::Status posted = PostNext(); !posted.ok()) End(posted);
+  if (WriteDone(ok)) PostNext();
 }
 
 }  // namespace sinew::server

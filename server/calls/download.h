@@ -9,11 +9,11 @@
 namespace sinew::server {
 
 class DownloadCall final
-    : public CallReactor<DownloadCall, grpc::ServerWriteReactor<v1::DownloadRigResponse>> {
+    : public CallReactor<DownloadCall, grpc::ServerWriteReactor<grpc::ByteBuffer>> {
  public:
   DownloadCall(const RpcMethod& method, grpc::CallbackServerContext* context,
-               const v1::DownloadRigRequest* request)
-      : CallReactor(method, context), request_(request), next_(request->offset()) {}
+               const grpc::ByteBuffer* request)
+      : CallReactor(method, context), bytes_(request) {}
 
   void OnWriteDone(bool ok) override;
 
@@ -21,14 +21,14 @@ class DownloadCall final
   friend CallReactor;
   absl::Status Check() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status PostNext();
+  void PostNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SendNext();
 
-  const v1::DownloadRigRequest* const request_;
+  const grpc::ByteBuffer* const bytes_;
   RigKey rig_;  // constant after Check
   // Offset of the next piece. Used by OnStart and the workers in turn.
-  std::uint64_t next_;
-  v1::DownloadRigResponse piece_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t next_ = 0;
+  grpc::ByteBuffer message_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sinew::server

@@ -60,6 +60,19 @@ absl::StatusOr<ResolvedSource> ResolveSource(const Call& call, const v1::Session
   return resolved;
 }
 
+Workers& LaneOf(const Call& call, const v1::SessionSource& source) {
+  Runtime& runtime = call.method().runtime;
+  const auto hex = ParseRigName("", source.rig());
+  const auto recipe = CatchExceptions([&] { return RecipeOf(source, runtime.config.sessions); });
+  if (!hex.ok() || !recipe.ok()) return runtime.control;  // an error
+  const RigKey key{call.caller().tenant, *hex};
+  const auto stored = runtime.rigs->Peek(key);
+  const bool known = stored == nullptr
+                         ? !runtime.rigs->Has(key)  // an error
+                         : runtime.bound->IsKnown(key, *stored->rig, DeterminismDigest(*recipe));
+  return known ? runtime.control : runtime.estimates;
+}
+
 absl::StatusOr<std::shared_ptr<Session>> MakeSession(const Call& call,
                                                      const v1::SessionSource& source,
                                                      const ResolvedSource& resolved) {
@@ -68,30 +81,36 @@ absl::StatusOr<std::shared_ptr<Session>> MakeSession(const Call& call,
   session->source = source;
   session->recipe = ToProto(resolved.recipe);
   session->determinism_digest = resolved.determinism_digest;
-  SINEW_ASSIGN_OR_RETURN(session->bound, call.method().runtime.bound->Acquire(
-                                             resolved.name, resolved.rig, resolved.recipe,
-                                             resolved.determinism_digest, call.stop_token()));
+  SINEW_ASSIGN_OR_RETURN(
+      session->bound, call.method().runtime.bound->Acquire(
+                          resolved.name, resolved.rig, resolved.recipe, resolved.determinism_digest,
+                          call.caller().client(), call.stop_token()));
   return session;
 }
 
-void FindTarget(const Call& call, const v1::Target& target, SessionDone done,
+Step FindTarget(const Call& call, const v1::Target& target, SessionDone done,
                 const std::string& path) {
   Runtime& runtime = call.method().runtime;
   switch (target.target_case()) {
     case v1::Target::kSession:
       done(runtime.sessions.Use(call.caller().tenant, target.session(), runtime.clock.Now()));
-      return;
+      return {};
     case v1::Target::kSource: {
-      const absl::Status posted =
-          runtime.workers.Post([&call, source = target.source(), done, path] {
-            auto session = CatchExceptions([&] { return SharedSession(call, source); });
-            done(session.ok() ? std::move(session) : WithPath(session.status(), path));
-          });
-      if (!posted.ok()) done(posted);
-      return;
+      Workers& lane = LaneOf(call, target.source());
+      const auto open = [&call, source = target.source(), done = std::move(done),
+                         path](const absl::Status& turn) {
+        if (!turn.ok()) {
+          done(turn);
+          return;
+        }
+        auto session = CatchExceptions([&] { return SharedSession(call, source); });
+        done(session.ok() ? std::move(session) : WithPath(session.status(), path));
+      };
+      return {&lane, lane.PostStep(call.caller().client(), open)};
     }
     default:
       done(InvalidField(path, "not set, need a session or a source"));
+      return {};
   }
 }
 

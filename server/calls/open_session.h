@@ -27,18 +27,32 @@ struct ResolvedSource {
 // kFailedPrecondition: other determinism digest were demanded, or the rig has no weights yet.
 absl::StatusOr<ResolvedSource> ResolveSource(const Call& call, const v1::SessionSource& source);
 
+// Where the two functions below belong: with the estimates if the rig must be parsed or the bind
+// planned, else with what is never long.
+Workers& LaneOf(const Call& call, const v1::SessionSource& source);
+
 // A new session, not in the table yet, whose bind has been started if it was not there. Blocks.
 // Cancelling the call ends the wait, not the bind.
 absl::StatusOr<std::shared_ptr<Session>> MakeSession(const Call& call,
                                                      const v1::SessionSource& source,
                                                      const ResolvedSource& resolved);
 
+// Work that may wait on a lane.
+struct Step {
+  // Drops it if it still waits.
+  void Remove() const {
+    if (lane != nullptr) lane->Remove(ticket);
+  }
+  Workers* lane = nullptr;
+  Workers::Ticket ticket = 0;
+};
+
 // The session of a Target, renewed by use; a recipe gets or creates a shared one. `done` is called
 // once: here for a session's name, later on a worker for a recipe; it must keep the call alive.
-// Errors: as above, kNotFound for an unknown session, kCancelled once the call is cancelled. Paths
-// in them begin with `path`.
+// Errors: as above, kNotFound for an unknown session, kCancelled once the call is cancelled,
+// kUnavailable once the server drains. Paths in them begin with `path`.
 using SessionDone = std::function<void(absl::StatusOr<std::shared_ptr<Session>>)>;
-void FindTarget(const Call& call, const v1::Target& target, SessionDone done,
+Step FindTarget(const Call& call, const v1::Target& target, SessionDone done,
                 const std::string& path = "target");
 
 }  // namespace sinew::server

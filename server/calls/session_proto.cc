@@ -3,14 +3,10 @@
 #include <absl/strings/str_cat.h>
 #include <google/protobuf/util/time_util.h>
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <variant>
-#include <vector>
 
-#include "core/deform/engine/unused_parameters.h"
-#include "core/rig/muscle_size.h"
 #include "server/base/status.h"
 
 namespace sinew::server {
@@ -54,32 +50,15 @@ void AddUnusedMuscles(const Recipe& recipe, std::size_t stage, std::size_t muscl
       "source.recipe");
 }
 
-bool UsesMuscles(const Recipe& recipe) {
-  return std::ranges::any_of(recipe, [](const StageParams& params) {
-    const auto* implicit = std::get_if<ImplicitParams>(&params);
-    return std::holds_alternative<MuscleParams>(params) ||
-           (implicit != nullptr && implicit->muscles);
-  });
-}
-
 }  // namespace
 
-v1::Estimate ToProto(const BindEstimate& estimate) {
-  v1::Estimate proto;
-  proto.set_bound_bytes(estimate.bound_bytes);
-  proto.set_peak_bytes(estimate.peak_bytes);
-  *proto.mutable_bind_time() = ToDuration(estimate.bind_seconds);
-  *proto.mutable_frame_time() = ToDuration(estimate.frame_seconds);
-  return proto;
-}
-
-void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session) {
-  const auto add = [&](const char* path, const std::vector<Problem>& problems) {
-    for (const Problem& problem : problems) *session.add_warnings() = ToProto(problem, path);
-  };
-  add("source.recipe", UnusedParameters(recipe));
-  if (rig.muscles().empty()) add("source.recipe", UnusedWithoutMuscles(recipe));
-  if (UsesMuscles(recipe)) add("rig", SuspiciousMuscles(rig));
+void SetForecast(const Forecast& forecast, v1::Session& session) {
+  v1::Estimate& proto = *session.mutable_estimate();
+  proto.set_bound_bytes(forecast.estimate.bound_bytes);
+  proto.set_peak_bytes(forecast.estimate.peak_bytes);
+  *proto.mutable_bind_time() = ToDuration(forecast.estimate.bind_seconds);
+  *proto.mutable_frame_time() = ToDuration(forecast.estimate.frame_seconds);
+  *session.mutable_warnings() = forecast.warnings;
 }
 
 v1::Session ToProto(const SessionTable::Lease& lease, const Clock& clock) {
@@ -92,8 +71,7 @@ v1::Session ToProto(const SessionTable::Lease& lease, const Clock& clock) {
   proto.set_determinism_digest(session.determinism_digest);
   proto.set_state(ToState(now.state));
   proto.set_progress(static_cast<float>(now.progress));
-  *proto.mutable_estimate() = ToProto(session.bound->estimate());
-  AddWarnings(session.bound->recipe(), session.bound->rig(), proto);
+  SetForecast(session.bound->forecast(), proto);
   if (now.state == BoundDeformer::State::kFailed) *proto.mutable_problem() = ToProblem(now.error);
   // Leases follow the steady clock, the message names a time of day.
   const std::chrono::nanoseconds expires =

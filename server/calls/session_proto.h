@@ -13,9 +13,8 @@
 namespace sinew::server {
 
 v1::Session ToProto(const SessionTable::Lease& lease, const Clock& clock);
-v1::Estimate ToProto(const BindEstimate& estimate);
-// Warnings of parameters and stages without effect on `rig`, with their paths in a recipe.
-void AddWarnings(const Recipe& recipe, const Rig& rig, v1::Session& session);
+// The estimate and the warnings.
+void SetForecast(const Forecast& forecast, v1::Session& session);
 
 // kInvalidArgument: not a duration of 1 s or more, or above `longest_seconds` (kResourceExhausted).
 // Names "ttl".

@@ -1,8 +1,8 @@
 #include "server/calls/stream.h"
 
 #include <absl/strings/str_cat.h>
-#include <grpcpp/impl/codegen/proto_utils.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "core/base/status.h"
@@ -16,20 +16,32 @@ constexpr std::uint32_t kOrderedWindow = 8, kLatestWindow = 2;
 // Frames in the transport, ready (two) and being evaluated.
 constexpr std::uint64_t kBuffers = 4;
 
+absl::Status Idle(double seconds) {
+  return WithReason(absl::UnavailableError(absl::StrCat("stream: no pose for ", seconds,
+                                                        " s (max-idle-seconds); open it again")),
+                    v1::REASON_IDLE);
+}
+
 }  // namespace
 
 absl::Status StreamCall::OnStart() {
-  runtime_.AddCall(Self());
   StartRead(&read_);
   return absl::OkStatus();
 }
 
 void StreamCall::OnReadDone(bool ok) {
   v1::StreamDeformRequest request;
+  std::uint64_t size = 0;
   absl::Status status;
-  if (ok &&
-      !grpc::SerializationTraits<v1::StreamDeformRequest>::Deserialize(&read_, &request).ok()) {
-    status = InvalidField("request", "the bytes are not a StreamDeformRequest");
+  if (ok) {
+    const absl::StatusOr<std::uint64_t> checked =
+        CheckFields(*request.GetDescriptor(), read_, runtime_.config.network);
+    status = checked.status();
+    if (status.ok()) {
+      size = *checked;
+      status = Parse(read_, request);
+    }
+    read_.Clear();
   }
   const absl::MutexLock lock(&mutex_);
   if (ended_) return;
@@ -40,7 +52,7 @@ void StreamCall::OnReadDone(bool ok) {
     if (status.ok()) {
       status = CatchExceptions([&] {
         mutex_.AssertHeld();
-        return Receive(request);
+        return Receive(request, size);
       });
     }
     if (!status.ok()) {
@@ -52,7 +64,11 @@ void StreamCall::OnReadDone(bool ok) {
   Pump();
 }
 
-absl::Status StreamCall::Receive(v1::StreamDeformRequest& request) {
+absl::Status StreamCall::Receive(v1::StreamDeformRequest& request, std::uint64_t size) {
+  if (evaluator_ == nullptr) {
+    SINEW_ASSIGN_OR_RETURN(opening_.emplace_back(),
+                           runtime_.held_bytes.Take(call_.caller().client(), size));
+  }
   if (HasUnknownFields(request)) return RefuseUnknownFields(request, "");
   if (!opened_) {
     if (!request.has_open()) return InvalidField("open", "not set, need it in the first message");
@@ -79,13 +95,12 @@ absl::Status StreamCall::Open(const v1::StreamOpen& open) {
   SINEW_RETURN_IF_ERROR(
       CheckLimit("open.window", open.window(), limits.window, "frames", "max-window"));
   const bool latest = open.mode() == v1::ORDER_MODE_LATEST;
-  open_ = open;
-  if (open_.window() == 0) {
-    open_.set_window(static_cast<std::uint32_t>(
-        std::min<std::uint64_t>(latest ? kLatestWindow : kOrderedWindow, limits.window)));
-  }
-  window_.emplace(latest, open_.window(), limits.backlog);
-  FindSession(open_.target(), "open.target", &StreamCall::Prepare);
+  layout_ = open.layout();
+  output_ = open.output();
+  const std::uint64_t usual = latest ? kLatestWindow : kOrderedWindow;
+  window_.emplace(latest, open.window() != 0 ? open.window() : std::min(usual, limits.window),
+                  limits.backlog);
+  FindSession(open.target(), "open.target", &StreamCall::Prepare);
   return absl::OkStatus();
 }
 
@@ -102,7 +117,8 @@ absl::Status StreamCall::Accept(v1::Pose& pose) {
     waiting_.clear();
     unchecked_bytes_ = 0;
   }
-  waiting_.push_back({std::move(pose), runtime_.clock.Now(), absl::OkStatus()});
+  last_pose_ = runtime_.clock.Now();
+  waiting_.push_back({std::move(pose), last_pose_, absl::OkStatus()});
   if (evaluator_ != nullptr) {
     CheckPose(waiting_.back());
     return absl::OkStatus();
@@ -124,14 +140,20 @@ void StreamCall::CheckPose(Waiting& waiting) const {
 
 absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
   sessions_.push_back(session);
-  absl::StatusOr<std::unique_ptr<Evaluator>> evaluator = Evaluator::Create(
-      runtime_.evaluators, session, open_.layout(), open_.output(), call_.stop_token());
+  absl::StatusOr<std::unique_ptr<Evaluator>> evaluator =
+      Evaluator::Create(runtime_.evaluators, session, layout_, output_, call_.stop_token());
   if (!evaluator.ok()) return WithPath(evaluator.status(), "open");
+  const std::string& client = call_.caller().client();
+  SINEW_ASSIGN_OR_RETURN(frames_held_,
+                         runtime_.frame_bytes.Take(client, kBuffers * (*evaluator)->frame_bytes()));
+  const std::uint64_t pose_bytes = sizeof(Waiting) + (*evaluator)->pose_bytes();
+  SINEW_ASSIGN_OR_RETURN(poses_held_,
+                         runtime_.held_bytes.Take(client, window_->most_waiting() * pose_bytes));
   evaluator_ = *std::move(evaluator);
   for (Waiting& waiting : waiting_) CheckPose(waiting);
-  SINEW_ASSIGN_OR_RETURN(
-      reservation_,
-      runtime_.frame_bytes.Take(call_.caller().client(), kBuffers * evaluator_->frame_bytes()));
+  layout_.Clear();
+  output_.Clear();
+  opening_.clear();
   WhenBound(session, &StreamCall::OnBound);
   return absl::OkStatus();
 }
@@ -146,12 +168,13 @@ void StreamCall::OnBound() {
   opened.set_session(sessions_[0]->name);
   opened.set_determinism_digest(sessions_[0]->determinism_digest);
   opened.set_vertices(evaluator_->vertices());
-  opened.set_window(open_.window());
+  opened.set_window(static_cast<std::uint32_t>(window_->size()));
   opened.set_chunk_bytes(evaluator_->output().chunk_bytes);
   opened.set_backlog(static_cast<std::uint32_t>(runtime_.config.streams.backlog));
   opened.set_stateful(evaluator_->stateful());
   outbox_.Push(response);
   ready_ = true;
+  last_pose_ = runtime_.clock.Now();
   Pump();
 }
 
@@ -168,11 +191,12 @@ void StreamCall::Pump() {
     if (!evaluator_->Cheap()) {
       // Taken out of the queue here: in LATEST mode a newer pose replaces only what has not
       // started.
-      runtime_.arenas.Post([self = Self(), waiting = std::make_shared<Waiting>(TakeFirst())] {
-        const absl::MutexLock lock(&self->mutex_);
-        self->EvaluatePose(*waiting, true);
-        self->Pump();
-      });
+      PostFrame(evaluator_->lane(),
+                [waiting = std::make_shared<Waiting>(TakeFirst())](StreamCall& self) {
+                  self.mutex_.AssertHeld();
+                  self.EvaluatePose(*waiting, true);
+                  self.Pump();
+                });
       return;
     }
     EvaluatePose(TakeFirst(), false);
@@ -226,6 +250,7 @@ void StreamCall::EndIfDone() {
 
 void StreamCall::OnEnd() {
   waiting_.clear();
+  opening_.clear();
   FrameCall::OnEnd();
 }
 
@@ -235,6 +260,8 @@ void StreamCall::OnTick(Clock::Time now) {
   } else if (full_since_ && !reads_done_ && now - *full_since_ > stall_limit()) {
     End(Stalled(absl::StrCat(window_->unacknowledged(), " frames have not been acknowledged"),
                 stall_limit().count()));
+  } else if (ready_ && waiting_.empty() && !evaluating_ && now - last_pose_ > idle_limit()) {
+    End(Idle(idle_limit().count()));
   } else {
     FrameCall::OnTick(now);
   }

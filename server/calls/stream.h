@@ -8,9 +8,12 @@
 
 #include <grpcpp/support/server_callback.h>
 
+#include <chrono>
+#include <cstdint>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "server/calls/frame_call.h"
 #include "server/frames/evaluator.h"
@@ -41,7 +44,9 @@ class StreamCall final
   void OnEnd() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Pump() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  absl::Status Receive(v1::StreamDeformRequest& request) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // size: of the request, here and in gRPC.
+  absl::Status Receive(v1::StreamDeformRequest& request, std::uint64_t size)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Open(const v1::StreamOpen& open) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::Status Accept(v1::Pose& pose) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void CheckPose(Waiting& waiting) const ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -52,24 +57,32 @@ class StreamCall final
   void EvaluatePose(const Waiting& waiting, bool parallel) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(const Waiting& waiting, absl::StatusOr<std::optional<OutgoingFrame>> result,
               Clock::Time started) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  std::chrono::duration<double> idle_limit() const {
+    return std::chrono::duration<double>(runtime_.config.streams.idle_seconds);
+  }
   void EndIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   const Clock::Time created_;
   grpc::ByteBuffer read_;  // gRPC's until OnReadDone
-  v1::StreamOpen open_ ABSL_GUARDED_BY(mutex_);
+  // Until Prepare: how the stream is opened, and memory held for it and for poses that wait.
+  v1::PoseLayout layout_ ABSL_GUARDED_BY(mutex_);
+  v1::OutputOptions output_ ABSL_GUARDED_BY(mutex_);
+  std::vector<Quota::Permit> opening_ ABSL_GUARDED_BY(mutex_);
   bool opened_ ABSL_GUARDED_BY(mutex_) = false;  // the first message was read
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;   // bound: poses may be evaluated
   bool reads_done_ ABSL_GUARDED_BY(mutex_) = false;
   bool evaluating_ ABSL_GUARDED_BY(mutex_) = false;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;
   bool left_out_ ABSL_GUARDED_BY(mutex_) = false;  // a pose arrived after the drain began
-  Quota::Permit reservation_ ABSL_GUARDED_BY(mutex_);
+  Quota::Permit frames_held_ ABSL_GUARDED_BY(mutex_);
+  Quota::Permit poses_held_ ABSL_GUARDED_BY(mutex_);
   std::optional<FlowWindow> window_ ABSL_GUARDED_BY(mutex_);
   std::deque<Waiting> waiting_ ABSL_GUARDED_BY(mutex_);
   // Of waiting poses that cannot be checked yet, because their format is unknown.
   std::uint64_t unchecked_bytes_ ABSL_GUARDED_BY(mutex_) = 0;
   std::uint32_t skipped_ ABSL_GUARDED_BY(mutex_) = 0;  // poses replaced since the last frame
   std::optional<Clock::Time> full_since_ ABSL_GUARDED_BY(mutex_);
+  Clock::Time last_pose_ ABSL_GUARDED_BY(mutex_);  // or when the stream became ready
   // Set once, before ready_; then used by one evaluation at a time.
   std::unique_ptr<Evaluator> evaluator_;
 };

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <absl/status/statusor.h>
+#include <grpcpp/support/byte_buffer.h>
 #include <grpcpp/support/server_callback.h>
 
 #include <chrono>
@@ -11,7 +12,7 @@
 namespace sinew::server {
 
 template <class Derived, class Response>
-class UpdateCall : public CallReactor<Derived, grpc::ServerWriteReactor<Response>> {
+class UpdateCall : public CallReactor<Derived, grpc::ServerWriteReactor<grpc::ByteBuffer>> {
  public:
   void OnWriteDone(bool ok) final {
     const absl::MutexLock lock(&this->mutex_);
@@ -24,7 +25,7 @@ class UpdateCall : public CallReactor<Derived, grpc::ServerWriteReactor<Response
   }
 
  protected:
-  using CallReactor<Derived, grpc::ServerWriteReactor<Response>>::CallReactor;
+  using CallReactor<Derived, grpc::ServerWriteReactor<grpc::ByteBuffer>>::CallReactor;
 
   enum class News { kNone, kProgress, kLast };
   // Writes the current state to `response`, if it is news. An error ends the call.
@@ -32,7 +33,6 @@ class UpdateCall : public CallReactor<Derived, grpc::ServerWriteReactor<Response
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) = 0;
 
   void StartUpdates() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
-    this->runtime_.AddCall(this->Self());
     timer_ = this->runtime_.timers.Every(kPeriod, [weak = this->weak_from_this()] {
       if (const auto self = weak.lock()) {
         const absl::MutexLock lock(&self->mutex_);
@@ -42,13 +42,15 @@ class UpdateCall : public CallReactor<Derived, grpc::ServerWriteReactor<Response
   }
   void Update() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
     if (this->ended_ || this->writing_ || last_sent_) return;
-    const absl::StatusOr<News> news = Report(response_);
+    Response response;
+    const absl::StatusOr<News> news = Report(response);
     if (!news.ok()) {
       this->End(news.status());
     } else if (*news != News::kNone) {
       last_sent_ = *news == News::kLast;
+      message_ = ToBytes(response);
       this->WriteStarted();
-      this->StartWrite(&response_);
+      this->StartWrite(&message_);
     }
   }
   // The last update need not wait for the timer.
@@ -67,7 +69,7 @@ class UpdateCall : public CallReactor<Derived, grpc::ServerWriteReactor<Response
  private:
   static constexpr std::chrono::milliseconds kPeriod{100};
   Timers::Id timer_ ABSL_GUARDED_BY(this->mutex_) = 0;
-  Response response_ ABSL_GUARDED_BY(this->mutex_);
+  grpc::ByteBuffer message_ ABSL_GUARDED_BY(this->mutex_);
 };
 
 }  // namespace sinew::server

@@ -17,14 +17,14 @@ absl::Status HeaderMissing() {
 
 absl::Status UploadCall::OnStart() {
   sender_ = UploadTable::NewSender(call_.caller());
-  runtime_.AddCall(Self());
   Read();
   return absl::OkStatus();
 }
 
 void UploadCall::Read() {
+  holding_.reset();
   read_start_ = runtime_.clock.Now();
-  StartRead(&request_);
+  StartRead(&read_);
 }
 
 void UploadCall::OnTick(Clock::Time now) {
@@ -37,15 +37,30 @@ void UploadCall::OnReadDone(bool ok) {
   read_start_.reset();
   if (ended_) return;
   if (!ok) {  // half-closed; the reply says how much is stored
-    End(header_.sha256().empty() ? HeaderMissing() : absl::OkStatus());
+    if (header_.sha256().empty()) {
+      End(HeaderMissing());
+    } else {
+      Reply();
+    }
     return;
   }
-  absl::Status status = CatchExceptions([&] { return CheckMessage(); });
-  if (status.ok()) status = runtime_.workers.Post([self = Self()] { self->Append(); });
-  if (!status.ok()) End(status);
+  const absl::Status status = CatchExceptions([&] {
+    mutex_.AssertHeld();
+    return ReadMessage();
+  });
+  if (status.ok()) {
+    PostStep(runtime_.storage, [](UploadCall& call) { call.Append(); });
+  } else {
+    End(status);
+  }
 }
 
-absl::Status UploadCall::CheckMessage() {
+absl::Status UploadCall::ReadMessage() {
+  SINEW_ASSIGN_OR_RETURN(const std::uint64_t size, CheckFields(*v1::UploadRigRequest::descriptor(),
+                                                               read_, runtime_.config.network));
+  SINEW_ASSIGN_OR_RETURN(holding_, runtime_.held_bytes.Take(call_.caller().client(), size));
+  SINEW_RETURN_IF_ERROR(Parse(read_, request_));
+  read_.Clear();
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
   if (header_.sha256().empty()) {
     if (!request_.has_header()) return HeaderMissing();
@@ -69,13 +84,22 @@ void UploadCall::Append() {
     End(progress.status());
     return;
   }
-  response_->set_committed_bytes(progress->committed);
+  reply_.set_committed_bytes(progress->committed);
   if (progress->rig == nullptr) {
     Read();
     return;
   }
-  *response_->mutable_rig() = progress->rig->summary;
-  End(absl::OkStatus());
+  has_stored_ = !progress->existed;
+  *reply_.mutable_rig() = progress->rig->summary;
+  Reply();
+}
+
+void UploadCall::Reply() {
+  const absl::Status status = call_.Hold(reply_.ByteSizeLong());
+  if (status.ok()) *response_ = ToBytes(reply_);
+  if (!has_stored_) call_.SetUnaudited();
+  reply_.Clear();
+  End(status);
 }
 
 }  // namespace sinew::server

@@ -6,20 +6,16 @@
 namespace sinew::server {
 
 absl::Status WatchSessionCall::OnStart() {
+  v1::WatchSessionRequest request;
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request));
+  name_ = request.name();
   SINEW_ASSIGN_OR_RETURN(const auto lease,
                          runtime_.sessions.Get(call_.caller().tenant, name_, runtime_.clock.Now()));
   StartUpdates();
   Update();
   if (last_sent_) return absl::OkStatus();
-  // The period alone would report the end of a short bind late, and so might the pose arena.
-  WhenBound(lease.session, [](WatchSessionCall& call) {
-    call.runtime_.timers.After(std::chrono::nanoseconds(0), [weak = call.weak_from_this()] {
-      if (const auto self = weak.lock()) {
-        const absl::MutexLock lock(&self->mutex_);
-        self->UpdateLast();
-      }
-    });
-  });
+  // The period alone would report the end of a short bind late.
+  WhenBound(lease.session, &WatchSessionCall::UpdateLast);
   return absl::OkStatus();
 }
 

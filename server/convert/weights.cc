@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "core/base/status.h"
+#include "server/base/printable.h"
 #include "server/base/status.h"
 #include "server/convert/mesh.h"
 #include "server/convert/rig.h"
@@ -89,8 +90,9 @@ absl::StatusOr<std::vector<std::uint8_t>> ReadCarriers(const v1::Rig& rig,
     const std::string field = absl::StrCat("joints[", k, "]");
     const std::uint32_t joint = skeleton.Find(request.joints(k));
     if (joint == kNoParent) {
-      return InvalidField(field, absl::StrCat("got \"", request.joints(k).substr(0, 100),
-                                              "\", which the rig lacks"));
+      return InvalidField(field,
+                          absl::StrCat("got \"", Printable(Shortened(request.joints(k), 100)),
+                                       "\", which the rig lacks"));
     }
     if (carriers[joint] != 0) {
       return InvalidField(field, absl::StrCat("got \"", request.joints(k), "\" a second time"));
@@ -156,11 +158,11 @@ absl::Status MakeSkin(const MeshPart& part, std::span<const Binding> bound,
 absl::StatusOr<WeightOptions> ReadWeightOptions(const v1::ComputeWeightsRequest& request,
                                                 const WeightsConfig& limits,
                                                 const RigConfig& rigs) {
-  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
   if (static_cast<std::uint64_t>(request.joints_size()) > rigs.joints) {
     return LimitExceeded("joints", static_cast<std::uint64_t>(request.joints_size()), rigs.joints,
                          "joints", "max-rig-joints");
   }
+  SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
   WeightOptions options;
   SINEW_ASSIGN_OR_RETURN(options.method, ToMethod(request.method()));
   SINEW_RETURN_IF_ERROR(CheckMethodOptions(request));

@@ -21,6 +21,9 @@ namespace {
 
 using Stopwatch = std::chrono::steady_clock;
 
+// Frames that take longer are no interaction. Far above what load does to a short frame.
+constexpr double kBatchSeconds = 0.1;
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<Evaluator>> Evaluator::Create(const EvaluatorContext& context,
@@ -72,6 +75,16 @@ bool Evaluator::Cheap() const {
   return !stateful() && seconds > 0 && seconds * 1e6 < context_.inline_microseconds;
 }
 
+Arenas::Frames Evaluator::lane() const {
+  const BoundDeformer& bound = *session_->bound;
+  const double measured = bound.evaluation_cost.seconds();
+  // The first frame of a stateful recipe may cost many times the estimate.
+  const bool batch = measured > 0
+                         ? measured > kBatchSeconds
+                         : stateful() || bound.forecast().estimate.frame_seconds > kBatchSeconds;
+  return batch ? Arenas::Frames::kBatch : Arenas::Frames::kInteractive;
+}
+
 absl::Status Evaluator::Check(const v1::Pose& pose) const {
   if (HasUnknownFields(pose)) return RefuseUnknownFields(pose, "pose");
   if (pose.joint_transforms().size() == format_.joint_bytes() &&
@@ -99,12 +112,15 @@ absl::Status Evaluator::RunDeformer(StreamState* state, bool parallel, FrameOut&
     return deformer_->Evaluate({.joints = joints_, .controls = controls_}, out, workspace_, state,
                                task);
   });
+  const double seconds = SecondsSince(start);
+  // Not of a pose that is refused at once.
+  if (status.ok() || absl::IsCancelled(status)) session_->bound->evaluation_cost.Add(seconds);
   if (!status.ok()) return WithDetails(status);
   if (out.replayed_steps > 0) {  // not the cost of one frame
     replayed_steps_ = std::max(replayed_steps_, out.replayed_steps);
     return status;
   }
-  session_->bound->frame_cost.Add(SecondsSince(start));
+  session_->bound->frame_cost.Add(seconds);
   return status;
 }
 

@@ -20,6 +20,7 @@
 #include "server/frames/frame_pool.h"
 #include "server/frames/outbox.h"
 #include "server/store/session_table.h"
+#include "server/threads/arena.h"
 #include "sinew/v1/pose.pb.h"
 
 namespace sinew::server {
@@ -55,6 +56,8 @@ class Evaluator {
   std::size_t frame_bytes() const {
     return OutgoingFrame::BufferBytes(output_, vertices_) + muscle_bytes();
   }
+  // Of one pose as the layout defines it.
+  std::size_t pose_bytes() const { return format_.joint_bytes() + format_.control_bytes(); }
   // Of the posed muscles in a frame, if requested.
   std::size_t muscle_bytes() const;
 
@@ -66,6 +69,10 @@ class Evaluator {
   // True: the next frame probably costs less than passing it to another thread. Never of stateful
   // recipes: a frame may cost many times the one before.
   bool Cheap() const;
+
+  // Where the next frame is evaluated if it is not cheap: a batch if frames of the session take
+  // long. Once Ready.
+  Arenas::Frames lane() const;
 
   // Checks what does not depend on earlier poses: unknown fields and byte counts. kInvalidArgument.
   absl::Status Check(const v1::Pose& pose) const;

@@ -35,6 +35,9 @@ class FlowWindow {
   bool MayStart(std::size_t ready) const;
   void Start(std::uint64_t frame);
 
+  std::size_t size() const { return window_; }
+  // Poses that can wait at a time, besides the one that is being evaluated.
+  std::size_t most_waiting() const { return latest_ ? 1 : window_ + backlog_; }
   bool full() const { return unacknowledged_.size() >= window_; }
   std::size_t unacknowledged() const { return unacknowledged_.size(); }
   std::uint64_t last_taken() const { return last_taken_; }

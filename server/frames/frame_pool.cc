@@ -60,6 +60,13 @@ void FramePool::Keep(std::size_t capacity, Memory memory) {
   idle_bytes_ += capacity;
 }
 
+void FramePool::Trim() {
+  std::map<std::size_t, std::vector<Memory>> idle;
+  const absl::MutexLock lock(&mutex_);
+  idle_.swap(idle);
+  idle_bytes_ = 0;
+}
+
 std::uint64_t FramePool::idle_bytes() const {
   const absl::MutexLock lock(&mutex_);
   return idle_bytes_;

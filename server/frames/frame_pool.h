@@ -40,6 +40,9 @@ class FramePool : public std::enable_shared_from_this<FramePool> {
   // A buffer of at least `bytes`; contents undefined.
   FrameBuffer Acquire(std::size_t bytes);
 
+  // Gives idle buffers back.
+  void Trim();
+
   std::uint64_t idle_bytes() const;
 
  private:

@@ -68,6 +68,7 @@ class Outbox {
   }
 
   bool empty() const { return items_.empty(); }
+  std::size_t size() const { return items_.size(); }  // frames and messages
   // Frames of which nothing has been sent yet.
   std::size_t frames_ready() const;
   void Clear() { items_.clear(); }

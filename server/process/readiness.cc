@@ -79,19 +79,14 @@ HttpPort::Probe Readiness::Check() {
 void Readiness::Start(Clock::Time now) {
   auto round = std::make_shared<Round>(now);
   round_ = round;
-  const absl::Status posted =
-      runtime_.workers.Post([round, folder = runtime_.config.rigs.data_dir] {
-        absl::Status disk = CheckFolder(folder);
-        const absl::MutexLock lock(&round->mutex);
-        round->workers = true;
-        round->disk = std::move(disk);
-      });
-  if (!posted.ok()) {
-    const absl::MutexLock lock(&round->mutex);
-    round->workers = true;
-    round->disk = posted;
-  }
-  runtime_.arenas.Post([round] {
+  runtime_.control.PostStep({},
+                            [round, folder = runtime_.config.rigs.data_dir](const absl::Status&) {
+                              absl::Status disk = CheckFolder(folder);
+                              const absl::MutexLock lock(&round->mutex);
+                              round->workers = true;
+                              round->disk = std::move(disk);
+                            });
+  runtime_.arenas.Post(Arenas::Frames::kInteractive, {}, [round] {
     const absl::MutexLock lock(&round->mutex);
     round->arena = true;
   });

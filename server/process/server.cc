@@ -81,6 +81,9 @@ void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // detects lost peers
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMilliseconds);
+  // No limit of age: it would end long streams, and a new connection has nothing that this lacks.
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
+                             static_cast<int>(config.connection_idle_seconds * 1e3));
   builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, config.channelz ? 1 : 0);
 }
 

@@ -1,6 +1,8 @@
 #include "server/services/info_service.h"
 
+#include <algorithm>
 #include <cmath>
+#include <cstdint>
 #include <type_traits>
 
 #include "core/base/status.h"
@@ -8,6 +10,7 @@
 #include "core/simd/target.h"
 #include "server/base/config_options.h"
 #include "server/base/version.h"
+#include "server/calls/unary_call.h"
 #include "server/services/page.h"
 
 namespace sinew::server {
@@ -21,6 +24,11 @@ void AddLimits(const Config& config, v1::GetServerInfoResponse& response) {
       v1::Limit& limit = *response.add_limits();
       limit.set_name(std::string(option.name));
       limit.set_value(static_cast<std::uint64_t>(std::ceil(static_cast<double>(member))));
+      limit.set_per_client(limit.value());
+      if (option.shared) {
+        const double part = config.access.client_share * static_cast<double>(member);
+        limit.set_per_client(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(part)));
+      }
       limit.set_unit(std::string(option.unit));
       limit.set_description(std::string(option.help));
     }
@@ -87,31 +95,35 @@ InfoService::InfoService(Runtime& runtime)
       methods_{.runtime = runtime, .name = "InfoService/ListMethods", .scope = Scope::kAny} {}
 
 grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext* context,
-                                                     const v1::GetServerInfoRequest*,
-                                                     v1::GetServerInfoResponse* response) {
-  return RunUnary(info_, context, [=, this](const Call&) {
-    response->set_version(kVersion);
-    response->set_simd(std::string(IsaName(ActiveIsa())));
-    response->set_threads(static_cast<std::uint32_t>(runtime_.config.Threads()));
-    AddLimits(runtime_.Current(), *response);
-    response->add_encodings(v1::ENCODING_FLOAT32);
-    response->add_normal_encodings(v1::ENCODING_FLOAT32);
-    response->add_compressions(v1::COMPRESSION_NONE);
-    response->add_attributes(v1::ATTRIBUTE_POSITIONS);
-    response->add_attributes(v1::ATTRIBUTE_NORMALS);
-    response->add_attributes(v1::ATTRIBUTE_TANGENTS);
-    response->add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
-    *response->mutable_stats() = runtime_.Stats();
-    return absl::OkStatus();
-  });
+                                                     const grpc::ByteBuffer* bytes,
+                                                     grpc::ByteBuffer* reply) {
+  return RunUnary<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
+      info_, context, bytes, reply,
+      [this](const Call& call, const v1::GetServerInfoRequest&,
+             v1::GetServerInfoResponse& response) -> absl::Status {
+        response.set_version(kVersion);
+        response.set_simd(std::string(IsaName(ActiveIsa())));
+        response.set_threads(static_cast<std::uint32_t>(runtime_.config.Threads()));
+        AddLimits(runtime_.Current(), response);
+        response.add_encodings(v1::ENCODING_FLOAT32);
+        response.add_normal_encodings(v1::ENCODING_FLOAT32);
+        response.add_compressions(v1::COMPRESSION_NONE);
+        response.add_attributes(v1::ATTRIBUTE_POSITIONS);
+        response.add_attributes(v1::ATTRIBUTE_NORMALS);
+        response.add_attributes(v1::ATTRIBUTE_TANGENTS);
+        response.add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
+        *response.mutable_stats() = runtime_.StatsFor(call.caller());
+        return absl::OkStatus();
+      });
 }
 
 grpc::ServerUnaryReactor* InfoService::ListMethods(grpc::CallbackServerContext* context,
-                                                   const v1::ListMethodsRequest* request,
-                                                   v1::ListMethodsResponse* response) {
-  return RunUnary(methods_, context, [=, this](const Call&) {
-    return List(*request, runtime_.config.sessions.page, *response);
-  });
+                                                   const grpc::ByteBuffer* bytes,
+                                                   grpc::ByteBuffer* reply) {
+  return RunUnary<v1::ListMethodsRequest, v1::ListMethodsResponse>(
+      methods_, context, bytes, reply,
+      [this](const Call&, const v1::ListMethodsRequest& request, v1::ListMethodsResponse& response)
+          -> absl::Status { return List(request, runtime_.config.sessions.page, response); });
 }
 
 }  // namespace sinew::server

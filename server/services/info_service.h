@@ -7,16 +7,19 @@
 
 namespace sinew::server {
 
-class InfoService final : public v1::InfoService::CallbackService {
+using RawInfoService = v1::InfoService::WithRawCallbackMethod_GetServerInfo<
+    v1::InfoService::WithRawCallbackMethod_ListMethods<v1::InfoService::Service>>;
+
+class InfoService final : public RawInfoService {
  public:
   explicit InfoService(Runtime& runtime);
 
   grpc::ServerUnaryReactor* GetServerInfo(grpc::CallbackServerContext* context,
-                                          const v1::GetServerInfoRequest* request,
-                                          v1::GetServerInfoResponse* response) override;
+                                          const grpc::ByteBuffer* request,
+                                          grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* ListMethods(grpc::CallbackServerContext* context,
-                                        const v1::ListMethodsRequest* request,
-                                        v1::ListMethodsResponse* response) override;
+                                        const grpc::ByteBuffer* request,
+                                        grpc::ByteBuffer* response) override;
 
  private:
   Runtime& runtime_;

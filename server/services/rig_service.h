@@ -7,26 +7,32 @@
 
 namespace sinew::server {
 
-class RigService final : public v1::RigService::CallbackService {
+using RawRigService = v1::RigService::WithRawCallbackMethod_UploadRig<
+    v1::RigService::WithRawCallbackMethod_GetRig<v1::RigService::WithRawCallbackMethod_DownloadRig<
+        v1::RigService::WithRawCallbackMethod_ListRigs<
+            v1::RigService::WithRawCallbackMethod_DeleteRig<
+                v1::RigService::WithRawCallbackMethod_ComputeWeights<v1::RigService::Service>>>>>>;
+
+class RigService final : public RawRigService {
  public:
   explicit RigService(Runtime& runtime);
 
-  grpc::ServerReadReactor<v1::UploadRigRequest>* UploadRig(
-      grpc::CallbackServerContext* context, v1::UploadRigResponse* response) override;
+  grpc::ServerReadReactor<grpc::ByteBuffer>* UploadRig(grpc::CallbackServerContext* context,
+                                                       grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* GetRig(grpc::CallbackServerContext* context,
-                                   const v1::GetRigRequest* request,
-                                   v1::GetRigResponse* response) override;
-  grpc::ServerWriteReactor<v1::DownloadRigResponse>* DownloadRig(
-      grpc::CallbackServerContext* context, const v1::DownloadRigRequest* request) override;
+                                   const grpc::ByteBuffer* request,
+                                   grpc::ByteBuffer* response) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* DownloadRig(grpc::CallbackServerContext* context,
+                                                          const grpc::ByteBuffer* request) override;
   grpc::ServerUnaryReactor* ListRigs(grpc::CallbackServerContext* context,
-                                     const v1::ListRigsRequest* request,
-                                     v1::ListRigsResponse* response) override;
+                                     const grpc::ByteBuffer* request,
+                                     grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* DeleteRig(grpc::CallbackServerContext* context,
-                                      const v1::DeleteRigRequest* request,
-                                      v1::DeleteRigResponse* response) override;
+                                      const grpc::ByteBuffer* request,
+                                      grpc::ByteBuffer* response) override;
 
-  grpc::ServerWriteReactor<v1::ComputeWeightsResponse>* ComputeWeights(
-      grpc::CallbackServerContext* context, const v1::ComputeWeightsRequest* request) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* ComputeWeights(
+      grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
 
  private:
   Runtime& runtime_;

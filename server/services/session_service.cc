@@ -8,6 +8,7 @@
 #include "core/deform/engine/deformer.h"
 #include "server/calls/open_session.h"
 #include "server/calls/session_proto.h"
+#include "server/calls/unary_call.h"
 #include "server/calls/watch_session.h"
 #include "server/convert/recipe.h"
 #include "server/convert/unknown_fields.h"
@@ -20,7 +21,6 @@ SessionService::SessionService(Runtime& runtime)
               .name = "SessionService/CreateSession",
               .scope = Scope::kSessionsUse,
               .work = true,
-              .blocking = true,
               .audited = true},
       watch_{.runtime = runtime,
              .name = "SessionService/WatchSession",
@@ -39,14 +39,13 @@ SessionService::SessionService(Runtime& runtime)
 absl::Status SessionService::ValidateOnly(const v1::SessionSource& source, v1::Session& session,
                                           const Call& call) {
   SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(call, source));
-  SINEW_ASSIGN_OR_RETURN(
-      const BindEstimate estimate,
-      runtime_.bound->Estimate(*resolved.rig, resolved.recipe, call.stop_token()));
+  SINEW_ASSIGN_OR_RETURN(const auto forecast,
+                         runtime_.bound->Foresee(resolved.name, *resolved.rig, resolved.recipe,
+                                                 resolved.determinism_digest, call.stop_token()));
   *session.mutable_source() = source;
   *session.mutable_recipe() = ToProto(resolved.recipe);
   session.set_determinism_digest(resolved.determinism_digest);
-  *session.mutable_estimate() = ToProto(estimate);
-  AddWarnings(resolved.recipe, *resolved.rig, session);
+  SetForecast(*forecast, session);
   return absl::OkStatus();
 }
 
@@ -61,8 +60,9 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
   if (request.has_ttl()) {
     SINEW_ASSIGN_OR_RETURN(ttl, ReadTtl(request.ttl(), limits.max_ttl_seconds));
   }
-  if (request.validate_only())
+  if (request.validate_only()) {
     return ValidateOnly(request.source(), *response.mutable_session(), call);
+  }
   SINEW_ASSIGN_OR_RETURN(
       auto session, runtime_.sessions.FindRequest(tenant, request.request_id(), request.source(),
                                                   runtime_.clock.Now()));
@@ -81,74 +81,93 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
 }
 
 grpc::ServerUnaryReactor* SessionService::CreateSession(grpc::CallbackServerContext* context,
-                                                        const v1::CreateSessionRequest* request,
-                                                        v1::CreateSessionResponse* response) {
-  return RunUnary(create_, context, [=, this](Call& call) {
-    const absl::Status status = Create(*request, *response, call);
-    call.SetObject(status.ok() ? response->session().name() : request->source().rig());
-    return status;
-  });
+                                                        const grpc::ByteBuffer* bytes,
+                                                        grpc::ByteBuffer* reply) {
+  const auto lane = [](const Call& call, const v1::CreateSessionRequest& request) {
+    return &LaneOf(call, request.source());
+  };
+  return RunUnary<v1::CreateSessionRequest, v1::CreateSessionResponse>(
+      create_, context, bytes, reply, lane,
+      [this](Call& call, const v1::CreateSessionRequest& request,
+             v1::CreateSessionResponse& response) -> absl::Status {
+        if (request.validate_only()) call.SetUnaudited();
+        const absl::Status status = Create(request, response, call);
+        call.SetObject(status.ok() ? response.session().name() : request.source().rig());
+        return status;
+      });
 }
 
-grpc::ServerWriteReactor<v1::WatchSessionResponse>* SessionService::WatchSession(
-    grpc::CallbackServerContext* context, const v1::WatchSessionRequest* request) {
+grpc::ServerWriteReactor<grpc::ByteBuffer>* SessionService::WatchSession(
+    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
   return WatchSessionCall::Start(watch_, context, request);
 }
 
 grpc::ServerUnaryReactor* SessionService::GetSession(grpc::CallbackServerContext* context,
-                                                     const v1::GetSessionRequest* request,
-                                                     v1::GetSessionResponse* response) {
-  return RunUnary(get_, context, [=, this](const Call& call) -> absl::Status {
-    SINEW_ASSIGN_OR_RETURN(
-        const auto lease,
-        runtime_.sessions.Get(call.caller().tenant, request->name(), runtime_.clock.Now()));
-    *response->mutable_session() = ToProto(lease, runtime_.clock);
-    return absl::OkStatus();
-  });
+                                                     const grpc::ByteBuffer* bytes,
+                                                     grpc::ByteBuffer* reply) {
+  return RunUnary<v1::GetSessionRequest, v1::GetSessionResponse>(
+      get_, context, bytes, reply,
+      [this](const Call& call, const v1::GetSessionRequest& request,
+             v1::GetSessionResponse& response) -> absl::Status {
+        SINEW_ASSIGN_OR_RETURN(
+            const auto lease,
+            runtime_.sessions.Get(call.caller().tenant, request.name(), runtime_.clock.Now()));
+        *response.mutable_session() = ToProto(lease, runtime_.clock);
+        return absl::OkStatus();
+      });
 }
 
 grpc::ServerUnaryReactor* SessionService::ListSessions(grpc::CallbackServerContext* context,
-                                                       const v1::ListSessionsRequest* request,
-                                                       v1::ListSessionsResponse* response) {
-  return RunUnary(list_, context, [=, this](const Call& call) -> absl::Status {
-    SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
-                           PageSize(request->page_size(), runtime_.config.sessions.page));
-    bool more = false;
-    std::vector<v1::Session> sessions;
-    for (const auto& lease :
-         runtime_.sessions.List(call.caller().tenant, request->page_token(), rows, more)) {
-      sessions.push_back(ToProto(lease, runtime_.clock));
-    }
-    response->set_next_page_token(
-        FillPage(std::move(sessions), more, response->mutable_sessions()));
-    return absl::OkStatus();
-  });
+                                                       const grpc::ByteBuffer* bytes,
+                                                       grpc::ByteBuffer* reply) {
+  return RunUnary<v1::ListSessionsRequest, v1::ListSessionsResponse>(
+      list_, context, bytes, reply,
+      [this](const Call& call, const v1::ListSessionsRequest& request,
+             v1::ListSessionsResponse& response) -> absl::Status {
+        SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
+                               PageSize(request.page_size(), runtime_.config.sessions.page));
+        bool more = false;
+        std::vector<v1::Session> sessions;
+        for (const auto& lease :
+             runtime_.sessions.List(call.caller().tenant, request.page_token(), rows, more)) {
+          sessions.push_back(ToProto(lease, runtime_.clock));
+        }
+        response.set_next_page_token(
+            FillPage(std::move(sessions), more, response.mutable_sessions()));
+        return absl::OkStatus();
+      });
 }
 
 grpc::ServerUnaryReactor* SessionService::RenewSession(grpc::CallbackServerContext* context,
-                                                       const v1::RenewSessionRequest* request,
-                                                       v1::RenewSessionResponse* response) {
-  return RunUnary(renew_, context, [=, this](const Call& call) -> absl::Status {
-    std::chrono::nanoseconds ttl(0);
-    if (request->has_ttl()) {
-      SINEW_ASSIGN_OR_RETURN(ttl,
-                             ReadTtl(request->ttl(), runtime_.config.sessions.max_ttl_seconds));
-    }
-    SINEW_ASSIGN_OR_RETURN(
-        const auto lease,
-        runtime_.sessions.Renew(call.caller().tenant, request->name(), ttl, runtime_.clock.Now()));
-    *response->mutable_session() = ToProto(lease, runtime_.clock);
-    return absl::OkStatus();
-  });
+                                                       const grpc::ByteBuffer* bytes,
+                                                       grpc::ByteBuffer* reply) {
+  return RunUnary<v1::RenewSessionRequest, v1::RenewSessionResponse>(
+      renew_, context, bytes, reply,
+      [this](const Call& call, const v1::RenewSessionRequest& request,
+             v1::RenewSessionResponse& response) -> absl::Status {
+        std::chrono::nanoseconds ttl(0);
+        if (request.has_ttl()) {
+          SINEW_ASSIGN_OR_RETURN(ttl,
+                                 ReadTtl(request.ttl(), runtime_.config.sessions.max_ttl_seconds));
+        }
+        SINEW_ASSIGN_OR_RETURN(const auto lease,
+                               runtime_.sessions.Renew(call.caller().tenant, request.name(), ttl,
+                                                       runtime_.clock.Now()));
+        *response.mutable_session() = ToProto(lease, runtime_.clock);
+        return absl::OkStatus();
+      });
 }
 
 grpc::ServerUnaryReactor* SessionService::DeleteSession(grpc::CallbackServerContext* context,
-                                                        const v1::DeleteSessionRequest* request,
-                                                        v1::DeleteSessionResponse*) {
-  return RunUnary(delete_, context, [=, this](Call& call) {
-    call.SetObject(request->name());
-    return runtime_.sessions.Delete(call.caller().tenant, request->name());
-  });
+                                                        const grpc::ByteBuffer* bytes,
+                                                        grpc::ByteBuffer* reply) {
+  return RunUnary<v1::DeleteSessionRequest, v1::DeleteSessionResponse>(
+      delete_, context, bytes, reply,
+      [this](Call& call, const v1::DeleteSessionRequest& request,
+             v1::DeleteSessionResponse&) -> absl::Status {
+        call.SetObject(request.name());
+        return runtime_.sessions.Delete(call.caller().tenant, request.name());
+      });
 }
 
 }  // namespace sinew::server

@@ -7,27 +7,35 @@
 
 namespace sinew::server {
 
-class SessionService final : public v1::SessionService::CallbackService {
+using RawSessionService = v1::SessionService::WithRawCallbackMethod_CreateSession<
+    v1::SessionService::WithRawCallbackMethod_WatchSession<
+        v1::SessionService::WithRawCallbackMethod_GetSession<
+            v1::SessionService::WithRawCallbackMethod_ListSessions<
+                v1::SessionService::WithRawCallbackMethod_RenewSession<
+                    v1::SessionService::WithRawCallbackMethod_DeleteSession<
+                        v1::SessionService::Service>>>>>>;
+
+class SessionService final : public RawSessionService {
  public:
   explicit SessionService(Runtime& runtime);
 
   grpc::ServerUnaryReactor* CreateSession(grpc::CallbackServerContext* context,
-                                          const v1::CreateSessionRequest* request,
-                                          v1::CreateSessionResponse* response) override;
-  grpc::ServerWriteReactor<v1::WatchSessionResponse>* WatchSession(
-      grpc::CallbackServerContext* context, const v1::WatchSessionRequest* request) override;
+                                          const grpc::ByteBuffer* request,
+                                          grpc::ByteBuffer* response) override;
+  grpc::ServerWriteReactor<grpc::ByteBuffer>* WatchSession(
+      grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) override;
   grpc::ServerUnaryReactor* GetSession(grpc::CallbackServerContext* context,
-                                       const v1::GetSessionRequest* request,
-                                       v1::GetSessionResponse* response) override;
+                                       const grpc::ByteBuffer* request,
+                                       grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* ListSessions(grpc::CallbackServerContext* context,
-                                         const v1::ListSessionsRequest* request,
-                                         v1::ListSessionsResponse* response) override;
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* RenewSession(grpc::CallbackServerContext* context,
-                                         const v1::RenewSessionRequest* request,
-                                         v1::RenewSessionResponse* response) override;
+                                         const grpc::ByteBuffer* request,
+                                         grpc::ByteBuffer* response) override;
   grpc::ServerUnaryReactor* DeleteSession(grpc::CallbackServerContext* context,
-                                          const v1::DeleteSessionRequest* request,
-                                          v1::DeleteSessionResponse* response) override;
+                                          const grpc::ByteBuffer* request,
+                                          grpc::ByteBuffer* response) override;
 
  private:
   absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionResponse& response,

@@ -15,8 +15,11 @@ void CostMean::Add(double seconds) {
 }
 
 BoundDeformer::BoundDeformer(std::string key, std::shared_ptr<const Rig> rig, Recipe recipe,
-                             BindEstimate estimate)
-    : key_(std::move(key)), rig_(std::move(rig)), recipe_(std::move(recipe)), estimate_(estimate) {}
+                             std::shared_ptr<const Forecast> forecast)
+    : key_(std::move(key)),
+      rig_(std::move(rig)),
+      recipe_(std::move(recipe)),
+      forecast_(std::move(forecast)) {}
 
 BoundDeformer::Snapshot BoundDeformer::snapshot() const {
   const absl::MutexLock lock(&mutex_);

@@ -14,10 +14,11 @@
 #include <string>
 
 #include "core/deform/engine/deformer.h"
+#include "server/convert/warnings.h"
 
 namespace sinew::server {
 
-// Running mean of frame times; decides on which thread the next frame is evaluated. Thread-safe.
+// Running mean of frame times; decides where the next frame is evaluated. Thread-safe.
 class CostMean {
  public:
   void Add(double seconds);
@@ -26,6 +27,12 @@ class CostMean {
 
  private:
   std::atomic<double> seconds_{0};
+};
+
+// What is known of a bind before it runs.
+struct Forecast {
+  BindEstimate estimate;
+  Warnings warnings;
 };
 
 // Thread-safe. The state changes once, from binding to ready or failed.
@@ -39,12 +46,12 @@ class BoundDeformer {
   };
 
   BoundDeformer(std::string key, std::shared_ptr<const Rig> rig, Recipe recipe,
-                BindEstimate estimate);
+                std::shared_ptr<const Forecast> forecast);
 
   const std::string& key() const { return key_; }
   const Rig& rig() const { return *rig_; }
   const Recipe& recipe() const { return recipe_; }
-  const BindEstimate& estimate() const { return estimate_; }
+  const Forecast& forecast() const { return *forecast_; }
 
   Snapshot snapshot() const;
   // Null unless ready.
@@ -63,14 +70,15 @@ class BoundDeformer {
   void SetProgress(double progress) { progress_.store(progress, std::memory_order_relaxed); }
   void Finish(absl::StatusOr<Deformer> result);
 
-  CostMean frame_cost;
+  CostMean frame_cost;                  // of stateful recipes without replayed steps
+  CostMean evaluation_cost;             // with them
   std::atomic<double> bind_seconds{0};  // 0 = loaded from disk, or not finished
 
  private:
   const std::string key_;
   const std::shared_ptr<const Rig> rig_;
   const Recipe recipe_;
-  const BindEstimate estimate_;
+  const std::shared_ptr<const Forecast> forecast_;
   std::stop_source stop_;
   std::atomic<double> progress_{0};
   mutable absl::Mutex mutex_;

@@ -28,6 +28,7 @@ namespace {
 
 constexpr char kSuffix[] = ".bound";
 constexpr char kKeyTable[] = "key";
+constexpr std::uint64_t kForecastBytes = 16 << 20;  // of kept forecasts
 
 // Of bound data: "<tenant>/<rig's hex>/<digest of its content>/<determinism digest>". The content
 // follows from the rig's bytes, unless a new version of the server reads them differently.
@@ -50,6 +51,10 @@ std::optional<RigKey> RigOf(const std::string& file) {
   return name;
 }
 
+absl::Status NobodyWaits() {
+  return absl::CancelledError("bind cancelled: no session is waiting for it");
+}
+
 // Text from a client as one line of bounded length.
 std::string ForLog(const std::string& text) {
   constexpr std::size_t kBytes = 200;
@@ -61,11 +66,12 @@ std::string ForLog(const std::string& text) {
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<DeformerCache>> DeformerCache::Open(const BindConfig& config,
+                                                                   double client_share,
                                                                    const std::string& data_dir,
                                                                    Arenas& arenas, Timers& timers,
                                                                    Metrics& metrics, Log log) {
   std::unique_ptr<DeformerCache> cache(
-      new DeformerCache(config, arenas, timers, metrics, std::move(log)));
+      new DeformerCache(config, client_share, arenas, timers, metrics, std::move(log)));
   if (!data_dir.empty() && config.disk_bytes > 0) {
     cache->folder_ = std::filesystem::path(data_dir) / "bound";
     SINEW_RETURN_IF_ERROR(MakeFolder(cache->folder_));
@@ -73,41 +79,77 @@ absl::StatusOr<std::unique_ptr<DeformerCache>> DeformerCache::Open(const BindCon
   return cache;
 }
 
-DeformerCache::DeformerCache(const BindConfig& config, Arenas& arenas, Timers& timers,
-                             Metrics& metrics, Log log)
+DeformerCache::DeformerCache(const BindConfig& config, double client_share, Arenas& arenas,
+                             Timers& timers, Metrics& metrics, Log log)
     : config_(config),
       arenas_(arenas),
       timers_(timers),
       metrics_(metrics),
       log_(std::move(log)),
-      queue_(1, {.capacity = config.queued,
-                 .subject = "bind",
-                 .unit = "waiting binds",
-                 .option = "max-queued-binds",
-                 .retry = absl::Seconds(5)}) {}
+      waiting_(config.queued, client_share, "max-queued-binds", "waiting binds", "bind"),
+      short_(1, waiting_),
+      long_(1, waiting_) {}
 
 DeformerCache::~DeformerCache() {
   {
     const absl::MutexLock lock(&mutex_);
     for (auto& [key, entry] : entries_) entry.bound->Cancel();
   }
-  queue_.Stop();
+  short_.Stop();
+  long_.Stop();
 }
 
-absl::StatusOr<BindEstimate> DeformerCache::Estimate(const Rig& rig, const Recipe& recipe,
-                                                     const std::stop_token& stop) const {
+absl::StatusOr<std::shared_ptr<const Forecast>> DeformerCache::Foresee(
+    const RigKey& name, const Rig& rig, const Recipe& recipe, const std::string& determinism_digest,
+    const std::stop_token& stop) {
+  const std::string key = KeyOf(name, rig, determinism_digest);
+  if (auto known = Known(key)) return known;
   SINEW_ASSIGN_OR_RETURN(const BindPlan plan, Plan(rig, recipe, stop));
-  return plan.estimate();
+  return Keep(key, plan, rig, recipe);
+}
+
+bool DeformerCache::IsKnown(const RigKey& name, const Rig& rig,
+                            const std::string& determinism_digest) const {
+  const std::string key = KeyOf(name, rig, determinism_digest);
+  const absl::MutexLock lock(&mutex_);
+  return forecasts_.count(key) + entries_.count(key) > 0;
+}
+
+std::shared_ptr<const Forecast> DeformerCache::Known(const std::string& key) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = forecasts_.find(key);
+  if (found == forecasts_.end()) return nullptr;
+  forecast_order_.Touch(key);
+  return found->second;
+}
+
+std::shared_ptr<const Forecast> DeformerCache::Keep(const std::string& key, const BindPlan& plan,
+                                                    const Rig& rig, const Recipe& recipe) {
+  auto forecast = std::make_shared<const Forecast>(
+      Forecast{.estimate = plan.estimate(), .warnings = WarningsOf(recipe, rig)});
+  const absl::MutexLock lock(&mutex_);
+  forecasts_[key] = forecast;
+  forecast_order_.Touch(
+      key, 2 * key.size() + sizeof(Forecast) + forecast->warnings.SpaceUsedExcludingSelfLong());
+  for (const std::string& old :
+       forecast_order_.Over(kForecastBytes, true, [](const std::string&) { return false; })) {
+    forecast_order_.Remove(old);
+    forecasts_.erase(old);
+  }
+  return forecast;
 }
 
 absl::StatusOr<BindPlan> DeformerCache::Plan(const Rig& rig, const Recipe& recipe,
                                              const std::stop_token& stop) const {
   std::stop_source source;
   const std::stop_callback cancelled(stop, [&source] { source.request_stop(); });
+  const std::stop_callback draining(draining_.get_token(), [&source] { source.request_stop(); });
   const TimeLimit time(timers_, config_.seconds, "bind", "max-bind-seconds",
                        [source]() mutable { source.request_stop(); });
   const Task task({.stop = source.get_token(), .memory_limit = config_.memory_bytes});
-  absl::StatusOr<BindPlan> plan = Deformer::Plan(rig, recipe, task);
+  absl::StatusOr<BindPlan> plan;
+  arenas_.Bind(Arenas::Binds::kEstimates, [&] { plan = Deformer::Plan(rig, recipe, task); });
+  if (!plan.ok() && draining_.stop_requested()) return Draining();
   if (absl::IsResourceExhausted(plan.status())) {
     return LimitExceeded("bind", StdView(absl::StripPrefix(plan.status().message(), "bind: ")),
                          "max-bind-bytes");
@@ -133,11 +175,9 @@ class DeformerCache::Claim {
   DeformerCache& cache_;
 };
 
-absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const RigKey& name,
-                                                          const std::shared_ptr<const Rig>& rig,
-                                                          const Recipe& recipe,
-                                                          const std::string& determinism_digest,
-                                                          const std::stop_token& stop) {
+absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
+    const RigKey& name, const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
+    const std::string& determinism_digest, const std::string& client, const std::stop_token& stop) {
   const std::string key = KeyOf(name, *rig, determinism_digest);
   auto claim = std::make_shared<Claim>(*this);
   {
@@ -146,21 +186,33 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(const RigKey& name,
       return MakeUse(found->second, std::move(claim));
     }
   }
-  SINEW_ASSIGN_OR_RETURN(BindPlan planned, Plan(*rig, recipe, stop));
-  const BindEstimate estimate = planned.estimate();
+  std::optional<BindPlan> planned;
+  std::shared_ptr<const Forecast> forecast = Known(key);
+  if (forecast == nullptr) {
+    SINEW_ASSIGN_OR_RETURN(planned, Plan(*rig, recipe, stop));
+    forecast = Keep(key, *planned, *rig, recipe);
+  }
+  const BindEstimate& estimate = forecast->estimate;
   const absl::MutexLock lock(&mutex_);
   auto found = entries_.find(key);
   if (found == entries_.end()) {
     SINEW_RETURN_IF_ERROR(MakeRoom(estimate.bound_bytes));
-    auto bound = std::make_shared<BoundDeformer>(key, rig, recipe, estimate);
+    auto bound = std::make_shared<BoundDeformer>(key, rig, recipe, forecast);
+    const bool brief = estimate.bind_seconds < config_.short_seconds;
+    Workers& lane = brief ? short_ : long_;
     // A plan may take as much memory as a bind, so none waits while a bind runs: that bind plans
     // again.
     const auto plan = std::make_shared<std::optional<BindPlan>>();
-    if (queue_.idle()) *plan = std::move(planned);
-    SINEW_RETURN_IF_ERROR(
-        Enqueue([this, bound, plan] { Run(bound, std::exchange(*plan, std::nullopt)); }));
+    if (lane.idle()) *plan = std::move(planned);
+    const auto arena = brief ? Arenas::Binds::kShort : Arenas::Binds::kLong;
+    SINEW_ASSIGN_OR_RETURN(const Workers::Ticket ticket,
+                           lane.Post(client, [this, arena, bound, plan](const absl::Status&) {
+                             arenas_.Bind(arena,
+                                          [&] { Run(bound, std::exchange(*plan, std::nullopt)); });
+                           }));
     order_.Touch(key, estimate.bound_bytes);
-    found = entries_.emplace(key, Entry{.bound = std::move(bound)}).first;
+    Entry entry{.bound = std::move(bound), .lane = &lane, .ticket = ticket};
+    found = entries_.emplace(key, std::move(entry)).first;
   }
   return MakeUse(found->second, std::move(claim));
 }
@@ -173,16 +225,22 @@ DeformerCache::Use DeformerCache::MakeUse(Entry& entry, std::shared_ptr<Claim> c
 }
 
 void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound) {
-  const absl::MutexLock lock(&mutex_);
-  const auto found = entries_.find(bound->key());
-  if (found == entries_.end() || found->second.bound != bound || --found->second.uses > 0) return;
-  if (found->second.over && !found->second.forgotten) {
-    order_.Touch(bound->key());
-    return;
+  Entry dropped;
+  {
+    const absl::MutexLock lock(&mutex_);
+    const auto found = entries_.find(bound->key());
+    if (found == entries_.end() || found->second.bound != bound || --found->second.uses > 0) return;
+    if (found->second.over && !found->second.forgotten) {
+      order_.Touch(bound->key());
+      return;
+    }
+    dropped = std::move(found->second);
+    order_.Remove(bound->key());
+    entries_.erase(found);
   }
   bound->Cancel();
-  order_.Remove(bound->key());
-  entries_.erase(found);
+  // A bind that still waits leaves the queue at once.
+  if (dropped.lane->Remove(dropped.ticket)) bound->Finish(NobodyWaits());
 }
 
 absl::Status DeformerCache::MakeRoom(std::uint64_t bytes) {
@@ -235,7 +293,7 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, std::option
 absl::StatusOr<Deformer> DeformerCache::LoadOrBind(BoundDeformer& bound,
                                                    std::optional<BindPlan> plan) {
   if (bound.stop_token().stop_requested()) {
-    return absl::CancelledError("bind cancelled: no session is waiting for it");
+    return NobodyWaits();
   }
   if (!folder_.empty()) {
     absl::StatusOr<Deformer> loaded = Load(bound);
@@ -360,10 +418,6 @@ void DeformerCache::Save(const BoundDeformer& bound, const Deformer& deformer) {
     log_->warn("bound data is not kept: {}", std::string(status.message()));
   }
   if (IsForgotten(bound)) RemoveQuietly(path);  // its rig was deleted meanwhile
-}
-
-absl::Status DeformerCache::Enqueue(std::function<void()> job) {
-  return queue_.Post([this, job = std::move(job)] { arenas_.Bind(job); });
 }
 
 std::size_t DeformerCache::entries() const {

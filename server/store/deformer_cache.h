@@ -34,27 +34,34 @@ namespace sinew::server {
 
 class DeformerCache {
  public:
-  // data_dir: empty = memory only. kFailedPrecondition: the folder cannot be used.
+  // client_share: of waiting binds; see Quota. data_dir: empty = memory only. kFailedPrecondition:
+  // the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<DeformerCache>> Open(const BindConfig& config,
+                                                             double client_share,
                                                              const std::string& data_dir,
                                                              Arenas& arenas, Timers& timers,
                                                              Metrics& metrics, Log log);
   // Cancels running and waiting binds and waits for them. Uses must not outlive the cache.
   ~DeformerCache();
 
-  // Memory and time of a bind, within their limits. Blocks. kInvalidArgument: the
-  // recipe does not fit the rig; kResourceExhausted: memory or time; kCancelled: `stop`.
-  absl::StatusOr<BindEstimate> Estimate(const Rig& rig, const Recipe& recipe,
-                                        const std::stop_token& stop) const;
+  // Memory and time of a bind, within their limits, and warnings. Blocks, unless it IsKnown.
+  // kInvalidArgument: the recipe does not fit the rig; kResourceExhausted: memory or time;
+  // kCancelled: `stop`; kUnavailable: after Drain.
+  absl::StatusOr<std::shared_ptr<const Forecast>> Foresee(const RigKey& name, const Rig& rig,
+                                                          const Recipe& recipe,
+                                                          const std::string& determinism_digest,
+                                                          const std::stop_token& stop);
+  // Whether a forecast or bound data for this rig and recipe is kept.
+  bool IsKnown(const RigKey& name, const Rig& rig, const std::string& determinism_digest) const;
 
   // A use of bound data that exists, is being bound, or starts to be bound now. When the last use
-  // of data that is still being bound is released, its bind is cancelled. Blocks for the estimate,
-  // which `stop` cancels. Errors: those of Estimate; kResourceExhausted: too much bound data in
-  // memory, or too many waiting binds.
+  // of data that is still being bound is released, its bind is cancelled. client: whose turn a bind
+  // waits for. Blocks and fails as Foresee; kResourceExhausted: also too much bound data in memory,
+  // or too many waiting binds.
   using Use = std::shared_ptr<BoundDeformer>;
   absl::StatusOr<Use> Acquire(const RigKey& name, const std::shared_ptr<const Rig>& rig,
                               const Recipe& recipe, const std::string& determinism_digest,
-                              const std::stop_token& stop);
+                              const std::string& client, const std::stop_token& stop);
 
   // Drops what was derived from a rig: files now, data in memory once it is unused.
   void Forget(const RigKey& name);
@@ -67,27 +74,31 @@ class DeformerCache {
   // before the first Acquire.
   void RemoveOrphans(const std::function<bool(const RigKey&)>& keep);
 
-  // Queues `job`, which must not throw, with the binds and calls it on their thread and arena.
-  // kResourceExhausted: too many are waiting.
-  absl::Status Enqueue(std::function<void()> job);
+  // Ends forecasts in progress and makes new ones fail, unless they are kept.
+  void Drain() { draining_.request_stop(); }
 
   std::size_t entries() const;
   std::uint64_t bytes() const;
-  std::size_t binds_queued() const { return queue_.queued(); }
-  std::size_t binds_running() const { return queue_.running(); }
+  std::size_t binds_queued() const { return short_.queued() + long_.queued(); }
+  std::size_t binds_running() const { return short_.running() + long_.running(); }
 
  private:
   struct Entry {
     std::shared_ptr<BoundDeformer> bound;
+    Workers* lane = nullptr;  // of its bind
+    Workers::Ticket ticket = 0;
     std::size_t uses = 0;
     bool over = false;       // the bind succeeded
     bool forgotten = false;  // its rig was deleted
   };
   class Claim;
 
-  DeformerCache(const BindConfig& config, Arenas& arenas, Timers& timers, Metrics& metrics,
-                Log log);
+  DeformerCache(const BindConfig& config, double client_share, Arenas& arenas, Timers& timers,
+                Metrics& metrics, Log log);
   static Use MakeUse(Entry& entry, std::shared_ptr<Claim> claim);
+  std::shared_ptr<const Forecast> Known(const std::string& key) ABSL_LOCKS_EXCLUDED(mutex_);
+  std::shared_ptr<const Forecast> Keep(const std::string& key, const BindPlan& plan, const Rig& rig,
+                                       const Recipe& recipe) ABSL_LOCKS_EXCLUDED(mutex_);
   void Release(const std::shared_ptr<BoundDeformer>& bound);
   absl::Status MakeRoom(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe,
@@ -101,6 +112,7 @@ class DeformerCache {
   std::filesystem::path PathOf(const std::string& key) const;
 
   const BindConfig config_;
+  std::stop_source draining_;
   Arenas& arenas_;
   Timers& timers_;
   Metrics& metrics_;
@@ -110,7 +122,11 @@ class DeformerCache {
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
   // Bytes: the estimate while binding, then the actual size.
   LruOrder order_ ABSL_GUARDED_BY(mutex_);
-  Workers queue_;  // binds, one at a time
+  std::map<std::string, std::shared_ptr<const Forecast>> forecasts_ ABSL_GUARDED_BY(mutex_);
+  LruOrder forecast_order_ ABSL_GUARDED_BY(mutex_);
+  Quota waiting_;
+  // Binds that probably take less than config_.short_seconds, and the others; one at a time each.
+  Workers short_, long_;
 };
 
 }  // namespace sinew::server

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "server/base/printable.h"
 #include "server/base/status.h"
 
 namespace sinew::server {
@@ -23,8 +24,8 @@ bool IsDigest(const std::string& text) {
 
 absl::StatusOr<std::string> ParseRigName(const std::string& field, const std::string& name) {
   if (!absl::StartsWith(name, kPrefix) || !IsDigest(name.substr(sizeof(kPrefix) - 1))) {
-    return InvalidField(
-        field, absl::StrCat("got \"", name.substr(0, 100), "\", need rigs/sha256-<64 hex digits>"));
+    return InvalidField(field, absl::StrCat("got \"", Printable(Shortened(name, 100)),
+                                            "\", need rigs/sha256-<64 hex digits>"));
   }
   return name.substr(sizeof(kPrefix) - 1);
 }

@@ -14,7 +14,7 @@
 namespace sinew::server {
 namespace {
 
-constexpr absl::Duration kFullRetry = absl::Seconds(10);  // time for a client to delete rigs
+constexpr std::chrono::seconds kFullRetry{10};  // time for a client to delete rigs
 
 std::shared_ptr<const v1::RigSummary> Shortened(v1::RigSummary summary) {
   summary.clear_joints();
@@ -33,8 +33,8 @@ RigStore::RigStore(const RigConfig& config, double client_share, Metrics& metric
     : config_(config),
       metrics_(metrics),
       log_(std::move(log)),
-      places_(config.count, client_share, "max-rigs", "rigs", "rig"),
-      bytes_(config.stored_bytes, client_share, "max-stored-bytes", "bytes", "rig") {
+      places_(config.count, client_share, "max-rigs", "rigs", "rig", kFullRetry),
+      bytes_(config.stored_bytes, client_share, "max-stored-bytes", "bytes", "rig", kFullRetry) {
   if (!config.data_dir.empty()) files_.emplace(config.data_dir);
 }
 
@@ -173,6 +173,14 @@ absl::StatusOr<std::shared_ptr<const StoredRig>> RigStore::Get(const RigKey& key
   return parsed;
 }
 
+std::shared_ptr<const StoredRig> RigStore::Peek(const RigKey& key) {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = entries_.find(key.Text());
+  if (found == entries_.end() || found->second->parsed == nullptr) return nullptr;
+  parsed_.Touch(key.Text());
+  return found->second->parsed;
+}
+
 absl::StatusOr<std::string> RigStore::Bytes(const RigKey& key) {
   const EntryPointer entry = Find(key);
   if (entry == nullptr) return UnknownRig(key.hex);
@@ -182,14 +190,9 @@ absl::StatusOr<std::string> RigStore::Bytes(const RigKey& key) {
 }
 
 absl::Status RigStore::Reserve(const Caller& caller, Entry& entry) {
-  const auto take = [&](Quota& quota, std::uint64_t amount, Quota::Permit& permit) {
-    auto taken = quota.Take(caller.client(), amount);
-    if (!taken.ok()) return WithRetry(taken.status(), kFullRetry);
-    permit = *std::move(taken);
-    return absl::OkStatus();
-  };
-  SINEW_RETURN_IF_ERROR(take(places_, 1, entry.place));
-  return take(bytes_, entry.size, entry.room);
+  SINEW_ASSIGN_OR_RETURN(entry.place, places_.Take(caller.client()));
+  SINEW_ASSIGN_OR_RETURN(entry.room, bytes_.Take(caller.client(), entry.size));
+  return absl::OkStatus();
 }
 
 absl::Status RigStore::CheckRoom(const Caller& caller, std::uint64_t bytes) {
@@ -324,6 +327,18 @@ std::vector<RigKey> RigStore::Keys() const {
   const absl::MutexLock lock(&mutex_);
   for (const auto& [text, entry] : entries_) keys.push_back(entry->key);
   return keys;
+}
+
+RigStore::Usage RigStore::UsageOf(const std::string& tenant) const {
+  Usage usage;
+  const std::string prefix = RigKey{tenant, {}}.Text();
+  const absl::MutexLock lock(&mutex_);
+  for (auto it = entries_.lower_bound(prefix);
+       it != entries_.end() && absl::StartsWith(it->first, prefix); ++it) {
+    ++usage.rigs;
+    usage.bytes += it->second->size;
+  }
+  return usage;
 }
 
 std::size_t RigStore::count() const {

@@ -48,6 +48,8 @@ class RigStore {
   // The parsed rig. kNotFound; kDataLoss: its bytes are damaged or missing, and the rig was
   // removed; kInternal: temporary read error.
   absl::StatusOr<std::shared_ptr<const StoredRig>> Get(const RigKey& key);
+  // The parsed rig if it is in memory, else null. Never blocks for long.
+  std::shared_ptr<const StoredRig> Peek(const RigKey& key);
   // All bytes of the rig, verified. Errors as Get.
   absl::StatusOr<std::string> Bytes(const RigKey& key);
 
@@ -85,6 +87,10 @@ class RigStore {
   // Null: memory only.
   const RigFiles* files() const { return files_ ? &*files_ : nullptr; }
 
+  struct Usage {
+    std::uint64_t rigs = 0, bytes = 0;
+  };
+  Usage UsageOf(const std::string& tenant) const;
   std::size_t count() const;  // of all tenants, like stored_bytes
   std::uint64_t stored_bytes() const { return bytes_.count(); }
 

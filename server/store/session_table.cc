@@ -5,11 +5,13 @@
 #include <google/protobuf/util/message_differencer.h>
 #include <openssl/rand.h>
 
+#include <algorithm>
 #include <array>
 #include <stdexcept>
 #include <utility>
 
 #include "core/base/status.h"
+#include "server/base/printable.h"
 #include "server/base/status.h"
 
 namespace sinew::server {
@@ -25,7 +27,7 @@ bool IsOver(const SessionTable::Lease& lease, SessionTable::Time now) {
 }
 
 absl::Status Unknown(const std::string& name) {
-  return absl::NotFoundError(absl::StrCat("session: no ", absl::CHexEscape(name.substr(0, 100)),
+  return absl::NotFoundError(absl::StrCat("session: no ", Printable(Shortened(name, 100)),
                                           " on this server, or its lease is over"));
 }
 
@@ -66,12 +68,11 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Add(const Caller& caller,
   if (session->shared) {
     if (const Lease* first = Listed(shared_, shared, now, dropped)) return *first;
   }
-  absl::StatusOr<Quota::Permit> place = places_.Take(caller.client());
-  if (!place.ok()) return WithRetry(place.status(), absl::Seconds(10));
+  SINEW_ASSIGN_OR_RETURN(Quota::Permit place, places_.Take(caller.client()));
   if (!session->request_id.empty()) requests_[request] = session->name;
   if (session->shared) shared_[shared] = session->name;
   const Lease lease{std::move(session), ttl, now + ttl};
-  rows_.emplace(Key{caller.tenant, lease.session->name}, Row{lease, *std::move(place)});
+  rows_.emplace(Key{caller.tenant, lease.session->name}, Row{lease, std::move(place)});
   return lease;
 }
 
@@ -205,6 +206,12 @@ void SessionTable::Clear() {
   dropped.swap(rows_);
   requests_.clear();
   shared_.clear();
+}
+
+std::size_t SessionTable::count(const std::string& tenant) const {
+  const absl::MutexLock lock(&mutex_);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(rows_, [&](const auto& row) { return row.first.first == tenant; }));
 }
 
 std::size_t SessionTable::count() const {

@@ -54,7 +54,8 @@ class SessionTable {
 
   // client_share: see Quota.
   SessionTable(const SessionConfig& config, double client_share)
-      : places_(config.count, client_share, "max-sessions", "sessions", "session") {}
+      : places_(config.count, client_share, "max-sessions", "sessions", "session",
+                std::chrono::seconds(10)) {}
 
   struct Lease {
     std::shared_ptr<Session> session;
@@ -94,7 +95,8 @@ class SessionTable {
                           bool& more) const;
   // Ends all sessions.
   void Clear();
-  std::size_t count() const;
+  std::size_t count() const;  // of all tenants
+  std::size_t count(const std::string& tenant) const;
 
  private:
   using Key = std::pair<std::string, std::string>;  // a tenant and what is unique within it

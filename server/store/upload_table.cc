@@ -24,7 +24,7 @@ namespace {
 constexpr char kSuffix[] = ".part";
 // An upload touched within this time is not dropped in favour of another one.
 constexpr std::chrono::seconds kIdle{10};
-constexpr absl::Duration kFullRetry = absl::Seconds(10);
+constexpr std::chrono::seconds kFullRetry{10};
 
 // "<hex>-<size>-<digest of the sender>": also the name of its file.
 std::string KeyOf(const Caller& caller, const v1::UploadHeader& header) {
@@ -32,6 +32,10 @@ std::string KeyOf(const Caller& caller, const v1::UploadHeader& header) {
                                  ? absl::StrCat(caller.tenant, "\npeer ", caller.peer)
                                  : absl::StrCat(caller.tenant, "\nprincipal ", caller.principal);
   return absl::StrCat(header.sha256(), "-", header.size_bytes(), "-", Sha256Hex(sender));
+}
+
+absl::Status Ended() {
+  return absl::UnavailableError("data: another sender ended this upload; try again");
 }
 
 // The size in a key, or nothing if the text is not one.
@@ -56,8 +60,9 @@ UploadTable::UploadTable(const RigConfig& config, double client_share, RigStore&
     : config_(config),
       rigs_(rigs),
       log_(std::move(log)),
-      places_(config.uploads, client_share, "max-uploads", "uploads", "header"),
-      room_(config.upload_bytes, client_share, "max-upload-bytes", "bytes", "header.size_bytes") {}
+      places_(config.uploads, client_share, "max-uploads", "uploads", "header", kFullRetry),
+      room_(config.upload_bytes, client_share, "max-upload-bytes", "bytes", "header.size_bytes",
+            kFullRetry) {}
 
 absl::StatusOr<std::unique_ptr<UploadTable>> UploadTable::Open(const RigConfig& config,
                                                                double client_share, RigStore& rigs,
@@ -104,7 +109,7 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Query(const Caller& caller,
                                                          const v1::UploadHeader& header) {
   SINEW_RETURN_IF_ERROR(CheckHeader(header));
   auto rig = rigs_.Get({caller.tenant, header.sha256()});
-  if (rig.ok()) return Progress{header.size_bytes(), *std::move(rig)};
+  if (rig.ok()) return Progress{header.size_bytes(), *std::move(rig), true};
   // A damaged rig has just been removed: this upload replaces it.
   if (!absl::IsNotFound(rig.status()) && !absl::IsDataLoss(rig.status())) return rig.status();
   SINEW_RETURN_IF_ERROR(rigs_.CheckRoom(caller, header.size_bytes()));
@@ -119,6 +124,8 @@ absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
   const absl::MutexLock lock(&mutex_);
   auto found = uploads_.find(key);
   if (found == uploads_.end()) {
+    // The caller saw no rig; the last piece of another sender may have come since.
+    if (rigs_.Has({caller.tenant, header.sha256()})) return Ended();
     auto upload = std::make_shared<Upload>();
     upload->client = caller.client();
     if (!folder_.empty()) upload->path = folder_ / (key + kSuffix);
@@ -141,7 +148,7 @@ absl::Status UploadTable::Reserve(Upload& upload, std::uint64_t bytes, Time now)
       return absl::OkStatus();
     }
     if (EvictOldest(has_others ? &upload.client : nullptr, now)) continue;
-    return WithRetry(place.ok() ? room.status() : place.status(), kFullRetry);
+    return place.ok() ? room.status() : place.status();
   }
 }
 
@@ -200,7 +207,7 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Append(const Sender& sender,
                          FindOrAdd(sender.caller, header, now));
   const absl::MutexLock writing(&upload->writing);
   if (upload->over) {
-    return absl::UnavailableError("data: another sender ended this upload; try again");
+    return Ended();
   }
   if (offset > upload->held) {
     return absl::OutOfRangeError(

@@ -35,6 +35,7 @@ class UploadTable {
   struct Progress {
     std::uint64_t committed = 0;
     std::shared_ptr<const StoredRig> rig;  // set once the rig is complete, valid and stored
+    bool existed = false;                  // before this call
   };
 
   // One UploadRig call.

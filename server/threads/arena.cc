@@ -6,27 +6,71 @@
 #include <tbb/task_arena.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <utility>
 
-namespace sinew::server {
+#include "server/threads/fair_queue.h"
 
-// Posted work runs on workers only, so the pose arena needs all its threads from them; the bind
-// arena brings its own first thread.
-struct Arenas::State {
-  explicit State(std::size_t threads)
-      : bind_threads(std::max<std::size_t>(1, threads - 1)),
-        limit(tbb::global_control::max_allowed_parallelism, threads + bind_threads + 1),
-        pose(static_cast<int>(threads), 0),
-        bind(static_cast<int>(bind_threads), 1) {}
-  std::size_t bind_threads;
-  tbb::global_control limit;
-  tbb::task_arena pose, bind;
-  absl::Mutex mutex;
-  std::size_t posted ABSL_GUARDED_BY(mutex) = 0;
-  bool Idle() const ABSL_SHARED_LOCKS_REQUIRED(mutex) { return posted == 0; }
+namespace sinew::server {
+namespace {
+
+using Work = std::function<void()>;
+
+// Threads of the arenas besides those that call Bind.
+struct Threads {
+  explicit Threads(std::size_t count) : frames(count), bind(std::max<std::size_t>(1, count - 1)) {}
+  std::size_t frames, bind;
+  // So many that every arena can be full.
+  std::size_t all() const { return 2 * frames + 4 * bind; }
 };
 
-Arenas::Arenas(std::size_t threads) : state_(std::make_unique<State>(threads)) {}
+// Posted work runs on workers only, so an arena of frames needs all its threads from them.
+struct FrameArena {
+  explicit FrameArena(std::size_t count) : threads(count), arena(static_cast<int>(count), 0) {}
+  const std::size_t threads;
+  tbb::task_arena arena;
+  FairQueue<Work> waiting;
+  std::size_t running = 0;  // loops over `waiting`
+};
+
+}  // namespace
+
+struct Arenas::State {
+  explicit State(const Threads& threads)
+      : limit(tbb::global_control::max_allowed_parallelism, threads.all() + 1),
+        frames{FrameArena(threads.frames), FrameArena(threads.frames)},
+        // The thread that calls Bind has a place in its arena.
+        binds{tbb::task_arena(static_cast<int>(threads.bind), 1),
+              tbb::task_arena(static_cast<int>(threads.bind), 1),
+              tbb::task_arena(static_cast<int>(threads.bind), 1),
+              tbb::task_arena(static_cast<int>(threads.bind), 1)} {}
+  bool Idle() const ABSL_SHARED_LOCKS_REQUIRED(mutex) {
+    return std::ranges::all_of(frames, [](const FrameArena& lane) { return lane.running == 0; });
+  }
+  // Runs what waits until nothing does.
+  void Run(FrameArena& lane);
+
+  tbb::global_control limit;
+  absl::Mutex mutex;  // of what waits and runs
+  std::array<FrameArena, 2> frames;
+  Ticket last ABSL_GUARDED_BY(mutex) = 0;
+  std::array<tbb::task_arena, 4> binds;
+};
+
+void Arenas::State::Run(FrameArena& lane) {
+  const absl::MutexLock lock(&mutex);
+  while (std::optional<Work> work = lane.waiting.Pop()) {
+    mutex.Unlock();
+    // Isolated: a frame that waits for its own loop must not pick up another frame.
+    tbb::this_task_arena::isolate(*work);
+    work.reset();  // what it holds may be the last reference to a call
+    mutex.Lock();
+  }
+  --lane.running;
+}
+
+Arenas::Arenas(std::size_t threads) : state_(std::make_unique<State>(Threads(threads))) {}
 
 Arenas::~Arenas() {
   Wait();
@@ -39,27 +83,35 @@ void Arenas::Wait() {
 
 std::size_t Arenas::posted() const {
   const absl::MutexLock lock(&state_->mutex);
-  return state_->posted;
+  std::size_t posted = 0;
+  for (const FrameArena& lane : state_->frames) posted += lane.running + lane.waiting.size();
+  return posted;
 }
 
-void Arenas::Post(std::function<void()> work) {
+Arenas::Ticket Arenas::Post(Frames lane, const std::string& client, Work work) {
+  FrameArena& arena = state_->frames[static_cast<std::size_t>(lane)];
+  Ticket ticket = 0;
   {
     const absl::MutexLock lock(&state_->mutex);
-    ++state_->posted;
+    ticket = ++state_->last;
+    arena.waiting.Push(ticket, client, std::move(work));
+    if (arena.running == arena.threads) return ticket;
+    ++arena.running;
   }
-  auto held =
-      std::make_shared<std::function<void()>>(std::move(work));  // enqueue calls a const copy
-  state_->pose.enqueue([state = state_.get(), held = std::move(held)] {
-    // Isolated: a frame that waits for its own loop must not pick up another frame.
-    tbb::this_task_arena::isolate([&] { (*held)(); });
-    *held = nullptr;  // what it holds may be the last reference to a call
-    const absl::MutexLock lock(&state->mutex);
-    --state->posted;
-  });
+  arena.arena.enqueue([state = state_.get(), &arena] { state->Run(arena); });
+  return ticket;
 }
 
-void Arenas::Bind(const std::function<void()>& work) {
-  state_->bind.execute(work);
+void Arenas::Remove(Ticket ticket) {
+  std::optional<Work> removed;  // freed after unlocking: may be the last reference to a call
+  const absl::MutexLock lock(&state_->mutex);
+  for (FrameArena& lane : state_->frames) {
+    if (!removed) removed = lane.waiting.Remove(ticket);
+  }
+}
+
+void Arenas::Bind(Binds lane, const Work& work) {
+  state_->binds[static_cast<std::size_t>(lane)].execute(work);
 }
 
 }  // namespace sinew::server

@@ -1,28 +1,40 @@
 // arena.h - where frames and binds are computed; the only file of the server whose .cc knows
 // oneTBB.
 //
-// Frames are enqueued into one arena. Binds run on a thread of their own that enters a second
-// arena: an enqueued bind would hold the only worker and make poses wait for seconds.
+// Every lane has threads of its own, so that long work of one lane never holds the last thread of
+// another; the operating system shares the cores between them.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
+#include <string>
 
 namespace sinew::server {
 
 class Arenas {
  public:
+  using Ticket = std::uint64_t;  // never 0
+
+  enum class Frames { kInteractive, kBatch };
+  enum class Binds { kEstimates, kShort, kLong, kWeights };
+
+  // threads: of each lane of frames.
   explicit Arenas(std::size_t threads);
   // Waits for every posted frame.
   ~Arenas();
   Arenas(const Arenas&) = delete;
   Arenas& operator=(const Arenas&) = delete;
 
-  // Runs `work` on a thread of the pose arena; it must not throw.
-  void Post(std::function<void()> work);
-  // Runs `work` in the calling thread, its loops on the bind arena; exceptions pass through.
-  void Bind(const std::function<void()>& work);
+  // Runs `work` on a thread of the lane; it must not throw. As many run at a time as the lane has
+  // threads; the rest waits, and clients take turns. client: as Caller::client().
+  Ticket Post(Frames lane, const std::string& client, std::function<void()> work);
+  // Drops work that still waits; else nothing happens.
+  void Remove(Ticket ticket);
+  // Runs `work` in the calling thread, its loops on the arena of the lane; exceptions pass through.
+  // One thread at a time per lane.
+  void Bind(Binds lane, const std::function<void()>& work);
   // Returns once nothing posted is left.
   void Wait();
   std::size_t posted() const;  // frames that wait or run

@@ -9,26 +9,37 @@
 
 namespace sinew::server {
 
+absl::Status Quota::Refused(const absl::Status& status, bool fits) const {
+  return fits ? WithRetry(status, absl::FromChrono(retry_)) : status;
+}
+
 absl::StatusOr<Quota::Permit> Quota::Take(const std::string& client, std::uint64_t amount) {
   {
     const absl::MutexLock lock(&mutex_);
     if (closed_) return Draining();
+    // What one client may hold if the others hold `others`; one unit at least.
+    const bool shared = !client.empty() && share_ < 1;
+    const auto allowed = [&](std::uint64_t others) {
+      mutex_.AssertHeld();
+      if (!shared) return limit_ - others;
+      return std::max<std::uint64_t>(
+          1, static_cast<std::uint64_t>(share_ * static_cast<double>(limit_ - others)));
+    };
+    const bool fits = amount <= allowed(0);  // if there were no others
     if (amount > limit_ || count_ > limit_ - amount) {
-      return WithRetry(LimitExceeded(subject_, count_ + amount, limit_, unit_, name_),
-                       absl::Seconds(1));
+      return Refused(LimitExceeded(subject_, count_ + amount, limit_, unit_, name_), fits);
     }
-    if (!client.empty() && share_ < 1) {
+    if (shared) {
       const auto found = held_.find(client);
       const std::uint64_t held = found == held_.end() ? 0 : found->second;
-      const double left = static_cast<double>(limit_ - (count_ - held));
-      const auto allowed = std::max<std::uint64_t>(1, static_cast<std::uint64_t>(share_ * left));
-      if (held + amount > allowed) {
-        return WithRetry(
+      const std::uint64_t most = allowed(count_ - held);
+      if (held + amount > most) {
+        return Refused(
             LimitExceeded(subject_,
                           absl::StrCat("got ", held + amount, " ", std::string(unit_), ", limit ",
-                                       allowed, " for one client now, ", limit_, " for all"),
+                                       most, " for one client now, ", limit_, " for all"),
                           name_),
-            absl::Seconds(1));
+            fits);
       }
     }
     Count(client, amount);

@@ -22,15 +22,17 @@ namespace sinew::server {
 // Choudhury and Hahne, "Dynamic queue length thresholds for shared-memory packet switches", 1998.
 class Quota {
  public:
-  // name: the limit's option; unit: what is counted; subject: what a refusal is about.
+  // name: the limit's option; unit: what is counted; subject: what a refusal is about; retry: when
+  // to try again, of refusals that may succeed then.
   Quota(std::uint64_t limit, double share, std::string_view name, std::string_view unit,
-        std::string_view subject = "server")
-      : share_(share), name_(name), unit_(unit), subject_(subject), limit_(limit) {}
+        std::string_view subject = "server", std::chrono::seconds retry = std::chrono::seconds(1))
+      : share_(share), name_(name), unit_(unit), subject_(subject), retry_(retry), limit_(limit) {}
 
   // What has been taken; the last copy gives it back. Must not outlive the quota.
   using Permit = std::shared_ptr<void>;
   // client: as Caller::client(); empty = counts against the limit alone. kUnavailable after Close;
-  // kResourceExhausted: the limit or the client's share would be passed.
+  // kResourceExhausted: the limit or the client's share would be passed; RetryInfo unless
+  // the amount never fits.
   absl::StatusOr<Permit> Take(const std::string& client, std::uint64_t amount = 1);
   // For what exists already: counts it, whatever the limit.
   Permit TakeBeyondLimit(const std::string& client, std::uint64_t amount);
@@ -46,6 +48,7 @@ class Quota {
   bool WaitEmpty(std::chrono::milliseconds timeout);
 
  private:
+  absl::Status Refused(const absl::Status& status, bool fits) const;
   bool Empty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return count_ == 0; }
   void Count(const std::string& client, std::uint64_t amount) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Permit MakePermit(const std::string& client, std::uint64_t amount);
@@ -53,6 +56,7 @@ class Quota {
 
   const double share_;
   const std::string_view name_, unit_, subject_;
+  const std::chrono::seconds retry_;
   mutable absl::Mutex mutex_;
   std::uint64_t limit_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;

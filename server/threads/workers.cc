@@ -1,12 +1,14 @@
 #include "server/threads/workers.h"
 
+#include <optional>
 #include <utility>
 
+#include "core/base/status.h"
 #include "server/base/status.h"
 
 namespace sinew::server {
 
-Workers::Workers(std::size_t threads, const Queue& queue) : queue_(queue) {
+Workers::Workers(std::size_t threads, Quota& waiting) : waiting_(waiting) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
 }
 
@@ -24,21 +26,44 @@ void Workers::Stop() {
   }
 }
 
-absl::Status Workers::Post(std::function<void()> work) {
+absl::StatusOr<Workers::Ticket> Workers::Post(const std::string& client, Work work) {
+  SINEW_ASSIGN_OR_RETURN(Quota::Permit permit, waiting_.Take(client));
+  return Push(client, {std::move(work), std::move(permit)});
+}
+
+Workers::Ticket Workers::PostStep(const std::string& client, Work work) {
+  return Push(client, {std::move(work), nullptr}).value_or(0);
+}
+
+absl::StatusOr<Workers::Ticket> Workers::Push(const std::string& client, Waiting waiting) {
   const absl::MutexLock lock(&mutex_);
   if (stopping_) return Draining();
-  if (work_.size() >= queue_.capacity) {
-    return WithRetry(LimitExceeded(queue_.subject, work_.size() + 1, queue_.capacity, queue_.unit,
-                                   queue_.option),
-                     queue_.retry);
+  queue_.Push(++last_, client, std::move(waiting));
+  return last_;
+}
+
+bool Workers::Remove(Ticket ticket) {
+  std::optional<Waiting> removed;  // freed after unlocking: may be the last reference to a call
+  const absl::MutexLock lock(&mutex_);
+  removed = queue_.Remove(ticket);
+  return removed.has_value();
+}
+
+void Workers::Drop(const absl::Status& why) {
+  std::vector<Waiting> dropped;
+  {
+    const absl::MutexLock lock(&mutex_);
+    while (std::optional<Waiting> next = queue_.Pop()) dropped.push_back(*std::move(next));
   }
-  work_.push_back(std::move(work));
-  return absl::OkStatus();
+  for (Waiting& waiting : dropped) {
+    waiting.permit.reset();  // before the call ends, so that an immediate retry is admitted
+    waiting.work(why);
+  }
 }
 
 std::size_t Workers::queued() const {
   const absl::MutexLock lock(&mutex_);
-  return work_.size();
+  return queue_.size();
 }
 
 std::size_t Workers::running() const {
@@ -48,20 +73,20 @@ std::size_t Workers::running() const {
 
 bool Workers::idle() const {
   const absl::MutexLock lock(&mutex_);
-  return work_.empty() && running_ == 0;
+  return queue_.empty() && running_ == 0;
 }
 
 void Workers::Loop() {
   const absl::MutexLock lock(&mutex_);
   while (true) {
     mutex_.Await(absl::Condition(this, &Workers::Wanted));
-    if (work_.empty()) return;
-    std::function<void()> work = std::move(work_.front());
-    work_.pop_front();
+    std::optional<Waiting> next = queue_.Pop();
+    if (!next) return;
     ++running_;
     mutex_.Unlock();
-    work();
-    work = nullptr;  // what it holds may be the last reference to a call
+    next->permit.reset();
+    next->work(absl::OkStatus());
+    next.reset();  // what it holds may be the last reference to a call
     mutex_.Lock();
     --running_;
   }

@@ -1,38 +1,48 @@
 // workers.h - a few threads for queued work that blocks (disk, parsing rigs) or takes long (binds).
-// Keeps gRPC's threads free.
+// Keeps gRPC's threads free. Clients take turns; see fair_queue.h.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
 #include <absl/status/status.h>
+#include <absl/status/statusor.h>
 #include <absl/synchronization/mutex.h>
-#include <absl/time/time.h>
 
 #include <cstddef>
-#include <deque>
+#include <cstdint>
 #include <functional>
-#include <string_view>
+#include <string>
 #include <thread>
 #include <vector>
+
+#include "server/threads/fair_queue.h"
+#include "server/threads/quota.h"
 
 namespace sinew::server {
 
 class Workers {
  public:
-  // Jobs that wait; what a refusal says about their limit.
-  struct Queue {
-    std::size_t capacity;
-    std::string_view subject, unit, option;
-    absl::Duration retry;
-  };
-  Workers(std::size_t threads, const Queue& queue);
+  // Called once, and must not throw: with OK when its turn has come, or with the reason why it
+  // never comes.
+  using Work = std::function<void(const absl::Status&)>;
+  using Ticket = std::uint64_t;  // never 0
+
+  // waiting: counts the work posted here that has not started; must outlive this object.
+  Workers(std::size_t threads, Quota& waiting);
   // Runs what is queued, then ends.
   ~Workers();
   Workers(const Workers&) = delete;
   Workers& operator=(const Workers&) = delete;
 
-  // Calls `work` later, in the order of posting; it must not throw. kResourceExhausted: the queue
-  // is full; `work` is then not called.
-  absl::Status Post(std::function<void()> work);
+  // Calls `work` later. client: as Caller::client(). Errors: those of Quota::Take; `work` is then
+  // not called.
+  absl::StatusOr<Ticket> Post(const std::string& client, Work work);
+  // The same for a step of a call that another quota has admitted, with one step waiting at a time:
+  // not counted and never refused. Dropped after Stop, when no call is left.
+  Ticket PostStep(const std::string& client, Work work);
+  // True: the work was still waiting and will not be called. Else nothing happens.
+  bool Remove(Ticket ticket);
+  // Calls all work that is waiting with `why`.
+  void Drop(const absl::Status& why);
   // Runs what is queued and ends the threads; Post is refused afterwards. Idempotent.
   void Stop();
 
@@ -41,12 +51,18 @@ class Workers {
   bool idle() const;  // neither
 
  private:
+  struct Waiting {
+    Work work;
+    Quota::Permit permit;  // may be null
+  };
+  absl::StatusOr<Ticket> Push(const std::string& client, Waiting waiting);
   void Loop();
-  bool Wanted() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || !work_.empty(); }
+  bool Wanted() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || !queue_.empty(); }
 
-  const Queue queue_;
+  Quota& waiting_;
   mutable absl::Mutex mutex_;
-  std::deque<std::function<void()>> work_ ABSL_GUARDED_BY(mutex_);
+  FairQueue<Waiting> queue_ ABSL_GUARDED_BY(mutex_);
+  Ticket last_ ABSL_GUARDED_BY(mutex_) = 0;
   std::size_t running_ ABSL_GUARDED_BY(mutex_) = 0;
   bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
   std::vector<std::thread> threads_;

@@ -101,7 +101,7 @@ FOLDERS = (
     # The server does no geometry: it converts, calls core and converts back.
     ("server/base", "core/base", "grpc prometheus proto spdlog", "cli11 json yaml"),
     ("server/access", "core/base server/base", "grpc openssl", "json"),
-    ("server/threads", "server/base", "", "tbb"),
+    ("server/threads", "core/base server/base", "", "tbb"),
     ("server/convert",
      "core/base core/deform/engine core/deform/method core/metrics core/muscle core/rig core/weights "
      "server/base",
@@ -110,7 +110,7 @@ FOLDERS = (
      "core/base core/deform/engine core/rig server/base server/convert server/threads",
      "proto", "openssl xxhash"),
     ("server/frames",
-     "core/base core/deform/engine core/rig server/base server/convert server/store",
+     "core/base core/deform/engine core/rig server/base server/convert server/store server/threads",
      "grpc proto", ""),
     ("server", "core/base core/simd server/access server/base server/frames server/store server/threads", "", ""),
     ("server/calls",

@@ -2,6 +2,7 @@
 
 #include <malloc.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdlib>
 #include <new>
@@ -56,6 +57,10 @@ namespace sinew::testing {
 void StartPeak() {
   at_start = in_use.load();
   peak = at_start.load();
+}
+
+std::size_t Held() {
+  return static_cast<std::size_t>(std::max<std::ptrdiff_t>(0, in_use - at_start));
 }
 
 std::size_t Peak() {

@@ -11,6 +11,8 @@ namespace sinew::testing {
 void StartPeak();
 // Peak since StartPeak, beyond the bytes allocated then.
 std::size_t Peak();
+// Bytes allocated since StartPeak and not freed.
+std::size_t Held();
 
 // Peak bytes that `work` allocates beyond those allocated before.
 template <class Work>

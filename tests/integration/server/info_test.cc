@@ -1,3 +1,4 @@
+#include <google/protobuf/descriptor.h>
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
@@ -42,6 +43,8 @@ class InfoTest : public ServerTest {
 
 TEST_F(InfoTest, DescribesServer) {
   config.compute.threads = 2;
+  config.access.client_share = 0.3;
+  config.streams.count = 1000;
   Start();
   grpc::ClientContext context;
   v1::GetServerInfoResponse info;
@@ -57,6 +60,11 @@ TEST_F(InfoTest, DescribesServer) {
     EXPECT_FALSE(limit.unit().empty()) << limit.name();
     EXPECT_FALSE(limit.description().empty()) << limit.name();
     limits.insert(limit.name());
+    if (limit.name() == "max-streams") {
+      EXPECT_EQ(limit.per_client(), 300u);
+    } else if (limit.name() == "max-window") {
+      EXPECT_EQ(limit.per_client(), limit.value());
+    }
   }
   for (const char* name :
        {"max-rig-bytes", "max-rig-vertices", "max-window", "max-streams", "max-message-bytes",
@@ -93,6 +101,26 @@ TEST_F(InfoTest, ListsMethodsInPagesWithParameters) {
   grpc::ClientContext context;
   v1::ListMethodsResponse page;
   EXPECT_EQ(FieldOf(stubs().info->ListMethods(&context, request, &page)), "page_token");
+}
+
+TEST_F(InfoTest, EveryMethodNamesMalformedRequestAndCountsIt) {
+  Start();
+  for (const char* name : {"RigService", "SessionService", "DeformService", "InfoService"}) {
+    const auto* service = google::protobuf::DescriptorPool::generated_pool()->FindServiceByName(
+        std::string("sinew.v1.") + name);
+    ASSERT_NE(service, nullptr) << name;
+    for (int i = 0; i < service->method_count(); ++i) {
+      const std::string method = service->full_name() + "/" + service->method(i)->name();
+      std::string response;
+      const grpc::Status status = Call("/" + method, "\xff\xff\xff", response);
+      EXPECT_EQ(status.error_code(), StatusCode::INVALID_ARGUMENT) << method;
+      EXPECT_EQ(status.error_message(),
+                "request: the bytes are not a " + service->method(i)->input_type()->name());
+      EXPECT_EQ(FieldOf(status), "request");
+      const std::string counted = "{code=\"INVALID_ARGUMENT\",method=\"" + method + "\"} 1";
+      EXPECT_NE(Get("/metrics").body.find(counted), std::string::npos) << counted;
+    }
+  }
 }
 
 // grpc.health.v1: HealthCheckRequest{string service = 1}, HealthCheckResponse{status = 1}; 1

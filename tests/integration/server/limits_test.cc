@@ -6,6 +6,7 @@
 #include <optional>
 #include <set>
 
+#include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
 
 namespace sinew::testing {
@@ -63,6 +64,26 @@ TEST_F(LimitsTest, OneClientLeavesRoomForOthers) {
   Stubs within(server().InProcessChannel());
   Stream third(within, OpenFor(session));
   EXPECT_NE(third.Opened().session(), "");
+}
+
+TEST_F(LimitsTest, StreamWithoutPosesEnds) {
+  config.streams.idle_seconds = 10;
+  Start(clock);
+  Stream stream(stubs(), OpenRecipe(stubs().UploadTube(), "lbs"));
+  stream.Opened();
+  stream.Send(TubePose(1));
+  EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
+  WaitForWrites(server().http_address(), 2);
+  clock.Advance(std::chrono::milliseconds(9'900));
+  stream.Send(TubePose(2));
+  EXPECT_EQ(stream.ReadUntil(2).size(), 1u) << "before the limit, and from here it counts again";
+  WaitForWrites(server().http_address(), 3);
+  clock.Advance(std::chrono::milliseconds(9'900));
+  EXPECT_EQ(stubs().Stats().streams(), 1u);
+  clock.Advance(std::chrono::milliseconds(500));
+  const grpc::Status status = stream.Finish();
+  EXPECT_CODE(status, StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(status), "IDLE");
 }
 
 TEST_F(LimitsTest, LimitsStreamsOfConnection) {

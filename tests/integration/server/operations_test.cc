@@ -145,7 +145,15 @@ TEST(Operations, AuditLogHoldsWhoChangedWhat) {
   Stubs stubs(Connect(server));
   const std::string rig = stubs.UploadTube();
   const std::string session = stubs.Create(rig, "lbs").name();
-  EXPECT_CODE(stubs.Get(session), StatusCode::OK);  // changes nothing
+  // These change nothing.
+  EXPECT_CODE(stubs.Get(session), StatusCode::OK);
+  v1::CreateSessionRequest validate;
+  validate.mutable_source()->set_rig(rig);
+  validate.mutable_source()->set_recipe_text("dqs");
+  validate.set_validate_only(true);
+  v1::Session forecast;
+  EXPECT_CODE(stubs.Create(validate, forecast), StatusCode::OK);
+  EXPECT_EQ(stubs.UploadTube(), rig);
   for (int i = 0; i < 2; ++i) {
     grpc::ClientContext context;
     v1::DeleteRigRequest request;

@@ -56,7 +56,7 @@ TEST_F(SessionTest, ReportsProgressWithinBounds) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
   const auto start = std::chrono::steady_clock::now();
-  const v1::Session session = stubs().Create(rig, "ddm(iterations=40)");
+  const v1::Session session = stubs().Create(rig, "ddm(iterations=10)");
   int messages = 0;
   EXPECT_EQ(stubs().Watch(session.name(), &messages).state(), v1::Session::STATE_READY);
   const double seconds =
@@ -218,13 +218,14 @@ TEST_F(SessionTest, StreamSurvivesPauseLongerThanLease) {
   EXPECT_CODE(stubs().Create(request, session), StatusCode::OK);
   Stream stream(stubs(), OpenFor(session.name()));
   EXPECT_EQ(stream.Opened().session(), session.name());
-  clock.Advance(std::chrono::hours(1));
+  clock.Advance(std::chrono::minutes(30));
   EXPECT_TRUE(stream.Send(TubePose(1)));
   EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
   EXPECT_CODE(stubs().Get(session.name()), StatusCode::OK);
 }
 
 TEST_F(SessionTest, DeletingCancelsBindAndEndsStreams) {
+  config.binds.short_seconds = 0;  // all binds wait in one lane
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
   const v1::Session slow = stubs().Create(rig, kSlowRecipe);
@@ -242,11 +243,28 @@ TEST_F(SessionTest, DeletingCancelsBindAndEndsStreams) {
   EXPECT_CODE(stream.Finish(), StatusCode::NOT_FOUND);
 }
 
+TEST_F(SessionTest, CancelledStreamReleasesBind) {
+  config.sessions.shared_ttl_seconds = 1;
+  Start(clock);
+  const std::string rig = stubs().UploadTube(kSlowTube);
+  {
+    Stream stream(stubs(), OpenRecipe(rig, kSlowRecipe));
+    stubs().WaitFor(&v1::ServerStats::binds_running, 1);
+  }
+  stubs().WaitFor(&v1::ServerStats::streams, 0);
+  EXPECT_EQ(stubs().Stats().binds_running(), 1u);
+  // The lease ends once the call has let go of the session, and with it a bind without waiters.
+  WaitUntil([&] { return stubs().Stats().sessions() == 0; },
+            [&] { clock.Advance(std::chrono::seconds(1)); });
+  stubs().WaitFor(&v1::ServerStats::binds_running, 0);
+  EXPECT_EQ(stubs().Stats().bound_entries(), 0u) << "the bind came to its end";
+}
+
 TEST_F(SessionTest, OtherWaiterKeepsBindAlive) {
   Start();
   const std::string rig = stubs().UploadTube(kSlowTube);
-  const v1::Session first = stubs().Create(rig, "ddm(iterations=40)");
-  const v1::Session second = stubs().Create(rig, "ddm(iterations=40)");
+  const v1::Session first = stubs().Create(rig, "ddm(iterations=10)");
+  const v1::Session second = stubs().Create(rig, "ddm(iterations=10)");
   EXPECT_CODE(Delete(first.name()), StatusCode::OK);
   EXPECT_EQ(stubs().Watch(second.name()).state(), v1::Session::STATE_READY);
 }

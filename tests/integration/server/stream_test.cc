@@ -291,20 +291,6 @@ TEST_F(StreamTest, AcceptsPosesWhileBinding) {
   EXPECT_EQ(stream.ReadUntil(20).size(), 20u);
 }
 
-TEST_F(StreamTest, CancelledStreamReleasesBind) {
-  config.sessions.shared_ttl_seconds = 1;
-  StartWithTube(kSlowTube, clock);
-  {
-    Stream stream(stubs(), OpenRecipe(rig_, kSlowRecipe));
-    stubs().WaitFor(&v1::ServerStats::binds_running, 1);
-  }
-  stubs().WaitFor(&v1::ServerStats::streams, 0);
-  EXPECT_EQ(stubs().Stats().binds_running(), 1u);
-  // The lease of the shared session ends, and with it a bind without waiters.
-  clock.Advance(std::chrono::milliseconds(1500));
-  stubs().WaitFor(&v1::ServerStats::binds_running, 0);
-}
-
 TEST_F(StreamTest, LimitsAreExact) {
   config.streams.window = 16;
   config.streams.backlog = 4;

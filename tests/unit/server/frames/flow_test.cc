@@ -3,7 +3,9 @@
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <future>
+#include <latch>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -15,6 +17,7 @@
 #include "server/store/lru.h"
 #include "server/threads/arena.h"
 #include "server/threads/quota.h"
+#include "server/threads/rate_limit.h"
 #include "server/threads/timers.h"
 #include "server/threads/workers.h"
 #include "tests/support/fake_clock.h"
@@ -129,6 +132,33 @@ TEST(Quota, CountsUpToLimitAndCloses) {
   EXPECT_TRUE(limit.WaitEmpty(std::chrono::milliseconds(0)));
 }
 
+TEST(RateLimit, AllowsWhatOneSecondDoes) {
+  RateLimit limit(4, "max-things-per-second", "things");
+  const RateLimit::Time start{};
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(limit.Take("a", start).ok());
+  const absl::Status refused = limit.Take("a", start);
+  EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
+  EXPECT_EQ(ReasonOf(refused), v1::REASON_LIMIT);
+  EXPECT_TRUE(limit.Take("b", start).ok()) << "each client has its own";
+  for (int i = 0; i < 9; ++i) EXPECT_TRUE(limit.Take("", start).ok()) << "and this process none";
+  EXPECT_FALSE(limit.Take("a", start + std::chrono::milliseconds(249)).ok());
+  EXPECT_TRUE(limit.Take("a", start + std::chrono::milliseconds(250)).ok());
+  EXPECT_FALSE(limit.Take("a", start + std::chrono::milliseconds(250)).ok());
+  // An hour saves up no more than a second.
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(limit.Take("a", start + std::chrono::hours(1)).ok());
+  EXPECT_FALSE(limit.Take("a", start + std::chrono::hours(1)).ok());
+}
+
+TEST(RateLimit, ForgetsClientsButNotThoseAtTheLimit) {
+  RateLimit limit(1, "max-things-per-second", "things");
+  RateLimit::Time now{};
+  EXPECT_TRUE(limit.Take("a", now).ok());
+  now += std::chrono::milliseconds(500);
+  for (int i = 0; i < 3000; ++i) EXPECT_TRUE(limit.Take(std::to_string(i), now).ok());
+  EXPECT_FALSE(limit.Take("a", now).ok());
+  EXPECT_FALSE(limit.Take("0", now).ok());
+}
+
 TEST(Quota, LimitOfAmountsIsExact) {
   Quota bytes(100, 1, "max-bytes", "bytes", "frames");
   auto first = bytes.Take("a", 60);
@@ -139,6 +169,18 @@ TEST(Quota, LimitOfAmountsIsExact) {
   *first = Quota::Permit();
   EXPECT_TRUE(bytes.Take("a", 60).ok());
   EXPECT_FALSE(bytes.Take("a", ~std::uint64_t{0}).ok());
+}
+
+TEST(Quota, OnlyWhatMayFitLaterIsToRetry) {
+  Quota quota(100, 0.5, "max-things", "things");
+  const auto is_to_retry = [&](std::uint64_t amount) {
+    return quota.Take("b", amount).status().ToString().find("RetryInfo") != std::string::npos;
+  };
+  const auto first = quota.Take("a", 50);
+  ASSERT_TRUE(first.ok());
+  EXPECT_TRUE(is_to_retry(50));
+  EXPECT_FALSE(is_to_retry(51)) << "more than its share at any time";
+  EXPECT_FALSE(is_to_retry(101));
 }
 
 // Each client takes single units until it is refused; the result is what each then holds.
@@ -177,52 +219,83 @@ TEST(Quota, ClientMayAlwaysHoldOneOfFew) {
   EXPECT_FALSE(quota.Take("b").ok());
 }
 
-// For one thread and two waiting jobs.
-constexpr Workers::Queue kTwoJobs = {.capacity = 2,
-                                     .subject = "server",
-                                     .unit = "jobs",
-                                     .option = "max-jobs",
-                                     .retry = absl::Seconds(1)};
+// One thread that is busy until the end, so that work waits.
+struct BusyWorkers {
+  explicit BusyWorkers(std::uint64_t limit, double share = 1)
+      : waiting(limit, share, "max-jobs", "jobs"), workers(1, waiting) {
+    EXPECT_TRUE(workers
+                    .Post("busy",
+                          [this](const absl::Status&) {
+                            busy.set_value();
+                            release.get_future().wait();
+                          })
+                    .ok());
+    busy.get_future().wait();
+  }
+  // Work that notes its name, or the error.
+  Workers::Work Note(const std::string& name) {
+    return [this, name](const absl::Status& turn) {
+      ran.push_back(turn.ok() ? name : absl::StatusCodeToString(turn.code()));
+    };
+  }
+  void Finish() {
+    release.set_value();
+    workers.Stop();
+  }
 
-TEST(Workers, RunAcceptedJobsAndRejectTheRest) {
-  Workers workers(1, kTwoJobs);
   std::promise<void> busy, release;
-  ASSERT_TRUE(workers
-                  .Post([&] {
-                    busy.set_value();
-                    release.get_future().wait();
-                  })
-                  .ok());
-  busy.get_future().wait();
-  std::atomic<int> ran{0};
-  EXPECT_TRUE(workers.Post([&] { ++ran; }).ok());
-  EXPECT_TRUE(workers.Post([&] { ++ran; }).ok());
-  EXPECT_EQ(workers.Post([&] { ++ran; }).code(), absl::StatusCode::kResourceExhausted);
-  release.set_value();
-  workers.Stop();
-  EXPECT_EQ(ran, 2);
-  EXPECT_EQ(workers.Post([] {}).code(), absl::StatusCode::kUnavailable);
+  std::vector<std::string> ran;
+  Quota waiting;
+  Workers workers;
+};
+
+TEST(Workers, RunAcceptedWorkAndRejectTheRest) {
+  BusyWorkers busy(2);
+  EXPECT_EQ(busy.workers.running(), 1u);
+  ASSERT_TRUE(busy.workers.Post("a", busy.Note("1")).ok());
+  ASSERT_TRUE(busy.workers.Post("a", busy.Note("2")).ok());
+  EXPECT_EQ(busy.workers.Post("a", busy.Note("3")).status().code(),
+            absl::StatusCode::kResourceExhausted);
+  busy.workers.PostStep("a", busy.Note("step"));
+  EXPECT_EQ(busy.workers.queued(), 3u);
+  busy.Finish();
+  EXPECT_EQ(busy.ran, (std::vector<std::string>{"1", "2", "step"}));
+  EXPECT_EQ(busy.waiting.count(), 0u);
+  EXPECT_EQ(busy.workers.Post("a", busy.Note("late")).status().code(),
+            absl::StatusCode::kUnavailable);
 }
 
-TEST(Workers, QueueIsLimitedAndKeepsOrder) {
-  Workers queue(1, kTwoJobs);
-  std::promise<void> busy, release;
-  std::vector<int> order;
-  ASSERT_TRUE(queue
-                  .Post([&] {
-                    busy.set_value();
-                    release.get_future().wait();
-                  })
-                  .ok());
-  busy.get_future().wait();
-  EXPECT_EQ(queue.running(), 1u);
-  ASSERT_TRUE(queue.Post([&] { order.push_back(1); }).ok());
-  ASSERT_TRUE(queue.Post([&] { order.push_back(2); }).ok());
-  EXPECT_EQ(queue.Post([] {}).code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_EQ(queue.queued(), 2u);
-  release.set_value();
-  queue.Stop();
-  EXPECT_EQ(order, (std::vector<int>{1, 2}));
+TEST(Workers, ClientsTakeTurns) {
+  BusyWorkers busy(100);
+  for (const char* name : {"a1", "a2", "a3", "b1", "c1", "b2"}) {
+    ASSERT_TRUE(busy.workers.Post(std::string(name, 1), busy.Note(name)).ok());
+  }
+  busy.Finish();
+  EXPECT_EQ(busy.ran, (std::vector<std::string>{"a1", "b1", "c1", "a2", "b2", "a3"}));
+}
+
+TEST(Workers, RemovedWorkLeavesTheQueue) {
+  BusyWorkers busy(2);
+  const Workers::Ticket first = *busy.workers.Post("a", busy.Note("1"));
+  const Workers::Ticket second = *busy.workers.Post("a", busy.Note("2"));
+  EXPECT_TRUE(busy.workers.Remove(first));
+  EXPECT_FALSE(busy.workers.Remove(first));
+  EXPECT_EQ(busy.workers.queued(), 1u);
+  EXPECT_TRUE(busy.workers.Post("b", busy.Note("3")).ok()) << "there is room again";
+  busy.Finish();
+  EXPECT_EQ(busy.ran, (std::vector<std::string>{"2", "3"}));
+  EXPECT_FALSE(busy.workers.Remove(second)) << "it has run";
+}
+
+TEST(Workers, DroppedWorkLearnsWhy) {
+  BusyWorkers busy(2);
+  ASSERT_TRUE(busy.workers.Post("a", busy.Note("1")).ok());
+  ASSERT_TRUE(busy.workers.Post("b", busy.Note("2")).ok());
+  busy.workers.Drop(Draining());
+  EXPECT_EQ(busy.ran, (std::vector<std::string>{"UNAVAILABLE", "UNAVAILABLE"}));
+  EXPECT_EQ(busy.workers.queued(), 0u);
+  busy.Finish();
+  EXPECT_EQ(busy.ran.size(), 2u);
 }
 
 TEST(Timers, CallOnceRepeatedlyAndNotAfterCancel) {
@@ -257,12 +330,62 @@ TEST(Timers, CallbackMayCancelItself) {
   EXPECT_EQ(calls, 1);
 }
 
+constexpr Arenas::Frames kInteractive = Arenas::Frames::kInteractive;
+constexpr Arenas::Frames kBatch = Arenas::Frames::kBatch;
+
 TEST(Arenas, RunEverythingAndWaitForIt) {
   Arenas arenas(2);
   std::atomic<int> ran{0};
-  for (int i = 0; i < 100; ++i) arenas.Post([&] { ++ran; });
+  for (int i = 0; i < 100; ++i) arenas.Post(i % 3 == 0 ? kBatch : kInteractive, "", [&] { ++ran; });
   arenas.Wait();
   EXPECT_EQ(ran, 100);
+}
+
+// Holds every thread of a lane from its construction until Release.
+class HeldLane {
+ public:
+  HeldLane(Arenas& arenas, Arenas::Frames lane, std::ptrdiff_t threads) : started_(threads) {
+    for (std::ptrdiff_t i = 0; i < threads; ++i) {
+      arenas.Post(lane, "busy", [this] {
+        started_.count_down();
+        released_.wait();
+      });
+    }
+    started_.wait();
+  }
+  void Release() { released_.count_down(); }
+
+ private:
+  std::latch started_, released_{1};
+};
+
+TEST(Arenas, LongFramesLeaveThreadsForShortOnes) {
+  Arenas arenas(2);
+  HeldLane batch(arenas, kBatch, 2);
+  std::promise<void> frame;
+  arenas.Post(kInteractive, "a", [&] { frame.set_value(); });
+  frame.get_future().wait();  // for ever, if they shared threads
+  std::promise<void> bind;
+  arenas.Bind(Arenas::Binds::kShort, [&] { bind.set_value(); });
+  bind.get_future().wait();
+  batch.Release();
+  arenas.Wait();
+}
+
+TEST(Arenas, ClientsTakeTurnsAndRemovedWorkLeaves) {
+  Arenas arenas(1);
+  HeldLane busy(arenas, kInteractive, 1);
+  std::vector<std::string> ran;
+  const auto post = [&](const std::string& name) {
+    return arenas.Post(kInteractive, name.substr(0, 1), [&ran, name] { ran.push_back(name); });
+  };
+  post("a1");
+  const Arenas::Ticket removed = post("a2");
+  for (const char* name : {"a3", "a4", "b1"}) post(name);
+  arenas.Remove(removed);
+  busy.Release();
+  arenas.Wait();
+  EXPECT_EQ(ran, (std::vector<std::string>{"a1", "b1", "a3", "a4"}));
 }
 
 TEST(CatchExceptions, ConvertsExceptionsToStatus) {

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <thread>
@@ -36,7 +37,7 @@ class DeformerCacheTest : public ::testing::Test {
 
   void Open(bool on_disk = false) {
     cache_.reset();
-    auto cache = DeformerCache::Open(config_, on_disk ? folder_.string() : "", arenas_, timers_,
+    auto cache = DeformerCache::Open(config_, 1, on_disk ? folder_.string() : "", arenas_, timers_,
                                      metrics_, std::make_shared<spdlog::logger>("test"));
     ASSERT_TRUE(cache.ok()) << cache.status();
     cache_ = *std::move(cache);
@@ -51,7 +52,13 @@ class DeformerCacheTest : public ::testing::Test {
                                              const std::stop_token& stop = {},
                                              const RigKey& name = kRig) {
     const Recipe recipe = *ParseRecipe(recipe_text);
-    return cache_->Acquire(name, rig, recipe, DeterminismDigest(recipe), stop);
+    return cache_->Acquire(name, rig, recipe, DeterminismDigest(recipe), "client", stop);
+  }
+  absl::StatusOr<std::shared_ptr<const Forecast>> Foresee(const std::shared_ptr<const Rig>& rig,
+                                                          const std::string& recipe_text,
+                                                          const std::stop_token& stop = {}) {
+    const Recipe recipe = *ParseRecipe(recipe_text);
+    return cache_->Foresee(kRig, *rig, recipe, DeterminismDigest(recipe), stop);
   }
 
   static BoundDeformer::Snapshot Wait(BoundDeformer& bound) {
@@ -123,6 +130,7 @@ TEST_F(DeformerCacheTest, EvictsUnusedDataByAgeKeepsUsed) {
 }
 
 TEST_F(DeformerCacheTest, CancelsBindWithoutWaiters) {
+  config_.short_seconds = 0;  // one lane
   Open();
   const auto rig = MakeRig();
   DeformerCache::Use blocking = Block();
@@ -135,6 +143,7 @@ TEST_F(DeformerCacheTest, CancelsBindWithoutWaiters) {
   also = absl::CancelledError();
   EXPECT_TRUE(stop.stop_requested());
   EXPECT_EQ(cache_->entries(), 1u);
+  EXPECT_EQ(cache_->binds_queued(), 0u);
   // Asked for again, it is a fresh bind.
   auto again = Acquire(rig, "ddm");
   ASSERT_TRUE(again.ok());
@@ -143,8 +152,31 @@ TEST_F(DeformerCacheTest, CancelsBindWithoutWaiters) {
   EXPECT_EQ(Wait(**again).state, BoundDeformer::State::kReady);
 }
 
+TEST_F(DeformerCacheTest, ShortBindsPassLongOnes) {
+  Open();
+  const DeformerCache::Use blocking = Block();
+  const auto brief = Acquire(MakeRig(), "dqs");
+  ASSERT_TRUE(brief.ok());
+  EXPECT_EQ(Wait(**brief).state, BoundDeformer::State::kReady);
+  EXPECT_EQ(blocking->snapshot().state, BoundDeformer::State::kBinding);
+}
+
+TEST_F(DeformerCacheTest, ReleasedBindThatWaitsEndsAtOnce) {
+  config_.short_seconds = 0;
+  Open();
+  const DeformerCache::Use blocking = Block();
+  auto waiting = Acquire(MakeRig(), "dqs");
+  ASSERT_TRUE(waiting.ok());
+  BoundDeformer::Snapshot end;
+  (*waiting)->WhenDone([&, bound = waiting->get()] { end = bound->snapshot(); });
+  waiting = absl::CancelledError();
+  EXPECT_EQ(end.state, BoundDeformer::State::kFailed) << "in this thread";
+  EXPECT_EQ(blocking->snapshot().state, BoundDeformer::State::kBinding);
+}
+
 TEST_F(DeformerCacheTest, LimitsQueuedBinds) {
   config_.queued = 1;
+  config_.short_seconds = 0;
   Open();
   const auto rig = MakeRig();
   const DeformerCache::Use blocking = Block();
@@ -155,26 +187,30 @@ TEST_F(DeformerCacheTest, LimitsQueuedBinds) {
 }
 
 TEST_F(DeformerCacheTest, WaitingBindsHoldNoPlans) {
+  config_.short_seconds = 0;
   Open();
-  const auto rig = MakeRig(200);
-  std::promise<void> started, go;
-  ASSERT_TRUE(cache_
-                  ->Enqueue([&started, ready = go.get_future().share()] {
-                    started.set_value();
-                    ready.wait();
-                  })
-                  .ok());
-  started.get_future().wait();
-  std::vector<DeformerCache::Use> uses;
-  const auto acquire = [&](int tenths) {
-    uses.push_back(*Acquire(rig, "cor(sigma=0." + std::to_string(tenths) + ")"));
-  };
-  const std::size_t one = testing::PeakOf([&] { acquire(1); });
-  const std::size_t eight = testing::PeakOf([&] {
-    for (int k = 2; k <= 9; ++k) acquire(k);
+  // Keeps the bind thread in a callback, where it allocates nothing.
+  std::promise<void> ended, go;
+  std::optional<DeformerCache::Use> blocking = Block();
+  (*blocking)->WhenDone([&] {
+    ended.set_value();
+    go.get_future().wait();
   });
-  EXPECT_LT(eight, one + one / 2);
-  uses.resize(1);
+  blocking.reset();  // cancels it
+  ended.get_future().wait();
+  const auto rig = MakeRig(200);
+  const auto recipe = [](int tenths) { return "cor(sigma=0." + std::to_string(tenths) + ")"; };
+  std::size_t plan = 0;
+  {
+    testing::StartPeak();
+    const auto planned = Deformer::Plan(*rig, *ParseRecipe(recipe(1)), Task());
+    ASSERT_TRUE(planned.ok());
+    plan = testing::Held();
+  }
+  testing::StartPeak();
+  std::vector<DeformerCache::Use> uses;
+  for (int k = 1; k <= 8; ++k) uses.push_back(*Acquire(rig, recipe(k)));
+  EXPECT_LT(testing::Held(), plan) << "eight that wait hold less than one plan";
   go.set_value();
   EXPECT_EQ(Wait(*uses[0]).state, BoundDeformer::State::kReady);
 }
@@ -190,19 +226,38 @@ TEST_F(DeformerCacheTest, LimitsMemoryBeforeWork) {
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(ReasonOf(refused), v1::REASON_LIMIT);
   EXPECT_NE(refused.message().find("max-bind-bytes"), std::string::npos) << refused;
-  EXPECT_EQ(cache_->Estimate(*rig, *ParseRecipe("ddm"), {}).status(), refused);
+  EXPECT_EQ(Foresee(rig, "ddm").status(), refused);
 }
 
 TEST_F(DeformerCacheTest, EstimateEndsWithItsCall) {
   Open();
   std::stop_source stop;
-  EXPECT_TRUE(cache_->Estimate(*MakeRig(), *ParseRecipe("ddm"), stop.get_token()).ok());
+  EXPECT_TRUE(Foresee(MakeRig(), "ddm", stop.get_token()).ok());
   stop.request_stop();
-  EXPECT_EQ(cache_->Estimate(*MakeRig(), *ParseRecipe("ddm"), stop.get_token()).status().code(),
+  EXPECT_EQ(Foresee(MakeRig(10), "ddm", stop.get_token()).status().code(),
             absl::StatusCode::kCancelled);
-  EXPECT_EQ(Acquire(MakeRig(), "ddm", stop.get_token()).status().code(),
+  EXPECT_EQ(Acquire(MakeRig(10), "ddm", stop.get_token()).status().code(),
             absl::StatusCode::kCancelled);
   EXPECT_EQ(cache_->entries(), 0u);
+}
+
+TEST_F(DeformerCacheTest, ForecastsAreKept) {
+  Open();
+  const auto rig = MakeRig();
+  EXPECT_FALSE(cache_->IsKnown(kRig, *rig, DeterminismDigest(*ParseRecipe("ddm"))));
+  const auto first = Foresee(rig, "ddm");
+  EXPECT_TRUE(cache_->IsKnown(kRig, *rig, DeterminismDigest(*ParseRecipe("ddm"))));
+  EXPECT_EQ(*Foresee(MakeRig(), "ddm()"), *first);
+  EXPECT_EQ(&(*Acquire(rig, "ddm"))->forecast(), first->get());
+  EXPECT_NE(*Foresee(rig, "dqs"), *first);
+}
+
+TEST_F(DeformerCacheTest, DrainEndsForecasts) {
+  Open();
+  const auto known = Foresee(MakeRig(), "ddm");
+  cache_->Drain();
+  EXPECT_EQ(Foresee(MakeRig(10), "ddm").status().code(), absl::StatusCode::kUnavailable);
+  EXPECT_EQ(*Foresee(MakeRig(), "ddm"), *known);
 }
 
 TEST_F(DeformerCacheTest, LimitsEstimateTime) {
@@ -214,8 +269,7 @@ TEST_F(DeformerCacheTest, LimitsEstimateTime) {
       ConvertRig(
           testing::TubeRig({.rings = 3000, .segments = 10, .joints = 1000}).SerializeAsString(), {})
           ->rig;
-  const absl::Status late =
-      cache_->Estimate(*rig, *ParseRecipe("ddm(lambda=1000, iterations=100)"), {}).status();
+  const absl::Status late = Foresee(rig, "ddm(lambda=1000, iterations=100)").status();
   EXPECT_EQ(late.code(), absl::StatusCode::kResourceExhausted) << late;
   EXPECT_NE(late.message().find("max-bind-seconds"), std::string::npos) << late;
 }

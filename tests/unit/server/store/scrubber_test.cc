@@ -25,7 +25,7 @@ class ScrubberTest : public StoreTest {
  protected:
   void SetUp() override {
     rigs_ = OpenStore();
-    bound_ = *DeformerCache::Open({}, config_.data_dir, arenas_, timers_, metrics_, QuietLog());
+    bound_ = *DeformerCache::Open({}, 1, config_.data_dir, arenas_, timers_, metrics_, QuietLog());
   }
   ~ScrubberTest() override { timers_.Stop(); }
 
@@ -49,7 +49,7 @@ class ScrubberTest : public StoreTest {
   fs::path Bind(const Sample& sample) {
     const Recipe recipe = *ParseRecipe("lbs");
     const auto use = *bound_->Acquire(sample.key, (*rigs_->Get(sample.key))->rig, recipe,
-                                      DeterminismDigest(recipe), {});
+                                      DeterminismDigest(recipe), {}, {});
     std::promise<void> done;
     use->WhenDone([&] { done.set_value(); });
     done.get_future().wait();

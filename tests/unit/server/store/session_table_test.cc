@@ -24,7 +24,8 @@ class SessionTableTest : public ::testing::Test {
     session->source.set_rig("rigs/sha256-x");
     session->source.set_recipe_text(source);
     session->determinism_digest = source;
-    session->bound = std::make_shared<BoundDeformer>("key", nullptr, Recipe{}, BindEstimate{});
+    session->bound = std::make_shared<BoundDeformer>("key", nullptr, Recipe{},
+                                                     std::make_shared<const Forecast>());
     return session;
   }
 

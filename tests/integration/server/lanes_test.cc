@@ -1,0 +1,248 @@
+// Short work passes long work, and work of ended calls leaves its queue. Long work here
+// takes seconds and is cancelled in the end; tests compare the order of events, not times.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <list>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/integration/server/server_fixture.h"
+
+namespace sinew::testing {
+namespace {
+
+using grpc::StatusCode;
+
+// Every joint reaches the whole mesh, so the estimate of kSlowEstimate takes seconds.
+constexpr TubeShape kLongTube{.rings = 3000, .segments = 10, .joints = 1000};
+constexpr char kSlowEstimate[] = "ddm(lambda=1000, iterations=";
+
+// Calls in progress, cancelled in the end.
+class Calls {
+ public:
+  explicit Calls(Stubs& stubs) : stubs_(stubs) {}
+  ~Calls() {
+    for (auto& call : calls_) call.context.TryCancel();
+    WaitUntil([&] { return finished_ == calls_.size(); });
+  }
+
+  void Estimate(const std::string& rig, const std::string& recipe_text) {
+    auto& call = calls_.emplace_back();
+    call.create.mutable_source()->set_rig(rig);
+    call.create.mutable_source()->set_recipe_text(recipe_text);
+    call.create.set_validate_only(true);
+    stubs_.sessions->async()->CreateSession(&call.context, &call.create, &call.created, Done(call));
+  }
+  void Deform(const std::string& session, const v1::Pose& pose) {
+    auto& call = calls_.emplace_back();
+    call.deform.mutable_target()->set_session(session);
+    *call.deform.mutable_pose() = pose;
+    stubs_.deforms->async()->Deform(&call.context, &call.deform, &call.deformed, Done(call));
+  }
+  void Cancel(std::size_t index) { std::next(calls_.begin(), index)->context.TryCancel(); }
+
+  std::size_t finished() const { return finished_; }
+  // Of all calls, once they have finished.
+  std::vector<StatusCode> Codes() {
+    WaitUntil([&] { return finished_ == calls_.size(); });
+    std::vector<StatusCode> codes;
+    for (const auto& call : calls_) codes.push_back(call.status.error_code());
+    return codes;
+  }
+
+ private:
+  struct Call {
+    grpc::ClientContext context;
+    v1::CreateSessionRequest create;
+    v1::CreateSessionResponse created;
+    v1::DeformRequest deform;
+    v1::DeformResponse deformed;
+    grpc::Status status;
+  };
+  std::function<void(grpc::Status)> Done(Call& call) {
+    return [this, &call](grpc::Status status) {
+      call.status = std::move(status);
+      ++finished_;
+    };
+  }
+
+  Stubs& stubs_;
+  std::list<Call> calls_;
+  std::atomic<std::size_t> finished_{0};
+};
+
+class LanesTest : public ServerTest {
+ protected:
+  LanesTest() {
+    config.binds.memory_bytes = std::uint64_t{1} << 40;
+    config.compute.threads = 2;
+  }
+  std::string SlowRecipe(int k) {
+    return "ddm(smoothing=explicit, lambda=1, iterations=" + std::to_string(1000 - k) +
+           ", truncation=0)";
+  }
+  std::string SlowEstimate(int k) { return kSlowEstimate + std::to_string(100 - k) + ")"; }
+  grpc::Status Delete(const std::string& session) {
+    grpc::ClientContext context;
+    v1::DeleteSessionRequest request;
+    request.set_name(session);
+    v1::DeleteSessionResponse response;
+    return stubs().sessions->DeleteSession(&context, request, &response);
+  }
+  // With a deadline that is over long before an estimate.
+  StatusCode EstimateBriefly(const std::string& rig, const std::string& recipe_text) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(100));
+    v1::CreateSessionRequest request;
+    request.mutable_source()->set_rig(rig);
+    request.mutable_source()->set_recipe_text(recipe_text);
+    request.set_validate_only(true);
+    v1::CreateSessionResponse response;
+    return stubs().sessions->CreateSession(&context, request, &response).error_code();
+  }
+};
+
+TEST_F(LanesTest, ShortBindPassesWeightsAndLongBinds) {
+  Start();
+  const std::string tube = stubs().UploadTube(), slow = stubs().UploadTube(kSlowTube);
+  grpc::ClientContext weighing;
+  v1::ComputeWeightsRequest weights;
+  weights.set_rig(slow);
+  weights.set_method(v1::WEIGHT_METHOD_GEODESIC);
+  weights.mutable_geodesic()->set_resolution(512);
+  const auto progress = stubs().rigs->ComputeWeights(&weighing, weights);
+  stubs().WaitFor(&v1::ServerStats::binds_running, 1);
+  std::vector<std::string> binding;
+  for (int k = 0; k < 4; ++k) binding.push_back(stubs().Create(slow, SlowRecipe(k)).name());
+  stubs().WaitFor(&v1::ServerStats::binds_running, 2);
+  EXPECT_EQ(stubs().Watch(stubs().Create(tube, "lbs").name()).state(), v1::Session::STATE_READY);
+  for (const std::string& name : binding) {
+    v1::Session session;
+    EXPECT_CODE(stubs().Get(name, &session), StatusCode::OK);
+    EXPECT_EQ(session.state(), v1::Session::STATE_BINDING);
+  }
+  EXPECT_EQ(stubs().Stats().binds_running(), 2u);
+  weighing.TryCancel();
+}
+
+TEST_F(LanesTest, LookUpsPassEstimates) {
+  Start();
+  const std::string tube = stubs().UploadTube(), slow = stubs().UploadTube(kLongTube);
+  const std::string session = stubs().Create(tube, "lbs").name();
+  stubs().Watch(session);
+  Calls estimates(stubs());
+  for (int k = 0; k < 8; ++k) estimates.Estimate(slow, SlowEstimate(k));
+  for (const std::string& rig : {tube, slow}) {
+    grpc::ClientContext context;
+    v1::GetRigRequest request;
+    request.set_name(rig);
+    v1::GetRigResponse response;
+    EXPECT_CODE(stubs().rigs->GetRig(&context, request, &response), StatusCode::OK);
+  }
+  EXPECT_EQ(stubs().Create(tube, "lbs").state(), v1::Session::STATE_READY);
+  Stream by_name(stubs(), OpenFor(session)), by_recipe(stubs(), OpenRecipe(tube, "lbs"));
+  EXPECT_NE(by_name.Opened().session(), "");
+  EXPECT_NE(by_recipe.Opened().session(), "");
+  EXPECT_NE(stubs().UploadTube({.rings = 10}), "");
+  EXPECT_EQ(estimates.finished(), 0u);
+}
+
+TEST_F(LanesTest, LimitsCallsThatWait) {
+  config.compute.waiting = 2;
+  Start();
+  const std::string slow = stubs().UploadTube(kLongTube);
+  Calls estimates(stubs());
+  estimates.Estimate(slow, SlowEstimate(0));
+  // It runs, or is the first to run.
+  EXPECT_EQ(EstimateBriefly(slow, SlowEstimate(90)), StatusCode::DEADLINE_EXCEEDED);
+  for (int k = 1; k < 20; ++k) estimates.Estimate(slow, SlowEstimate(k));
+  WaitUntil([&] { return estimates.finished() >= 17; });
+  EXPECT_LE(estimates.finished(), 18u) << "two may wait";
+  WaitUntil(
+      [&] { return EstimateBriefly(slow, SlowEstimate(90)) == StatusCode::RESOURCE_EXHAUSTED; });
+  for (std::size_t k = 1; k < 20; ++k) estimates.Cancel(k);
+  WaitUntil(
+      [&] { return EstimateBriefly(slow, SlowEstimate(90)) == StatusCode::DEADLINE_EXCEEDED; });
+  EXPECT_EQ(estimates.finished(), 19u) << "places are free again although the first still runs";
+}
+
+TEST_F(LanesTest, DeletedSessionsLeaveQueue) {
+  config.binds.short_seconds = 0;  // one lane
+  Start();
+  const std::string slow = stubs().UploadTube(kSlowTube), tube = stubs().UploadTube();
+  stubs().Create(slow, SlowRecipe(0));
+  stubs().WaitFor(&v1::ServerStats::binds_running, 1);
+  for (int k = 0; k < 100; ++k) {  // more than may wait
+    const std::string blend = "dqs(blend=0." + std::to_string(100 + k) + ")";
+    EXPECT_CODE(Delete(stubs().Create(tube, blend).name()), StatusCode::OK);
+  }
+  EXPECT_EQ(stubs().Stats().binds_queued(), 0u);
+  EXPECT_EQ(stubs().Stats().binds_running(), 1u);
+}
+
+// The upper joints bent by 150 degrees: a tracking recipe takes 75 steps to get there.
+v1::Pose FarPose(std::uint64_t frame, const TubeShape& shape) {
+  v1::Pose pose = TubePose(frame, 0, shape);
+  std::vector<float> joints = Lift(0);
+  Append(joints, {-0.866f, -0.5f, 0, 0, 0.5f, -0.866f, 0, 1, 0, 0, 1, 0});
+  Append(joints, {-0.866f, -0.5f, 0, -0.5f, 0.5f, -0.866f, 0, 0.134f, 0, 0, 1, 0});
+  pose.set_joint_transforms(FloatBytes(joints));
+  return pose;
+}
+
+TEST_F(LanesTest, StreamOpensAndRunsBesideLongFrames) {
+  config.compute.inline_microseconds = 0;  // every frame is passed to a lane
+  Start();
+  constexpr TubeShape kShape{.rings = 500, .segments = 60};
+  const std::string tube = stubs().UploadTube(), long_tube = stubs().UploadTube(kShape);
+  const std::string session = stubs().Create(long_tube, "dqs | implicit(tracking=true)").name();
+  EXPECT_EQ(stubs().Watch(session).state(), v1::Session::STATE_READY);
+  std::list<Stream> heavy;
+  std::atomic<int> answered{0};
+  std::vector<std::thread> readers;
+  for (int k = 0; k < 4; ++k) {
+    Stream& stream = heavy.emplace_back(stubs(), OpenFor(session));
+    EXPECT_NE(stream.Opened().session(), "");
+    EXPECT_TRUE(stream.Send(FarPose(1, kShape)));
+    readers.emplace_back([&] {
+      v1::StreamDeformResponse response;
+      if (stream.Read(response)) ++answered;
+    });
+  }
+  Stream stream(stubs(), OpenRecipe(tube, "dqs"));
+  EXPECT_NE(stream.Opened().session(), "");
+  for (std::uint64_t frame = 1; frame <= 20; ++frame) {
+    EXPECT_TRUE(stream.Send(TubePose(frame)));
+    EXPECT_EQ(stream.ReadUntil(frame).size(), 1u);
+  }
+  EXPECT_EQ(answered, 0);
+  for (Stream& one : heavy) one.Cancel();
+  for (std::thread& reader : readers) reader.join();
+}
+
+TEST_F(LanesTest, DrainEndsCallsThatWait) {
+  Start();
+  const std::string slow = stubs().UploadTube(kSlowTube), long_tube = stubs().UploadTube(kLongTube);
+  const std::string session = stubs().Create(slow, SlowRecipe(0)).name();
+  stubs().WaitFor(&v1::ServerStats::binds_running, 1);
+  Calls calls(stubs());
+  for (int k = 0; k < 50; ++k) calls.Deform(session, TubePose(1, 0, kSlowTube));
+  for (int k = 0; k < 8; ++k) calls.Estimate(long_tube, SlowEstimate(k));
+  v1::DeformClipRequest request;
+  request.mutable_target()->set_session(session);
+  *request.mutable_poses()->add_poses() = TubePose(1, 0, kSlowTube);
+  grpc::ClientContext context;
+  const auto clip = stubs().deforms->DeformClip(&context, request);
+  server().Drain();
+  EXPECT_TRUE(server().WaitDrained(std::chrono::seconds(20)));
+  for (const StatusCode code : calls.Codes()) EXPECT_EQ(code, StatusCode::UNAVAILABLE);
+  v1::DeformClipResponse response;
+  EXPECT_FALSE(clip->Read(&response));
+  EXPECT_CODE(clip->Finish(), StatusCode::UNAVAILABLE);
+}
+
+}  // namespace
+}  // namespace sinew::testing

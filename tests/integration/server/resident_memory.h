@@ -1,0 +1,42 @@
+// resident_memory.h - what another process holds in memory, as Linux counts it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace sinew::testing {
+
+// Bytes: name = "VmRSS" now, "VmHWM" at the peak.
+inline std::uint64_t ResidentBytes(pid_t pid, const std::string& name = "VmRSS") {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    if (!line.starts_with(name + ":")) continue;
+    std::uint64_t kilobytes = 0;
+    std::istringstream(line.substr(name.size() + 1)) >> kilobytes;
+    return kilobytes << 10;
+  }
+  return 0;
+}
+
+// How much memory the process has taken beyond what it held when this was made, at the peak.
+class PeakGrowth {
+ public:
+  explicit PeakGrowth(pid_t pid) : pid_(pid) {
+    std::ofstream("/proc/" + std::to_string(pid) + "/clear_refs") << "5";  // forgets the old peak
+    before_ = ResidentBytes(pid);
+  }
+  std::uint64_t megabytes() const {
+    const std::uint64_t peak = ResidentBytes(pid_, "VmHWM");
+    return peak > before_ ? (peak - before_) >> 20 : 0;
+  }
+
+ private:
+  const pid_t pid_;
+  std::uint64_t before_ = 0;
+};
+
+}  // namespace sinew::testing
