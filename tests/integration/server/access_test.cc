@@ -1,5 +1,4 @@
 // Who may call: tokens, scopes, tenants and trusted proxies.
-#include <grpcpp/support/client_interceptor.h>
 #include <gtest/gtest.h>
 
 #include <map>
@@ -173,93 +172,6 @@ TEST_F(AccessTest, JsonWebTokensOfTheKeySet) {
   WriteAll(folder_ / "jwks", jwks.dump());
   WaitUntil([&] { return Info({long_lived}).error_code() == StatusCode::UNAUTHENTICATED; },
             [&] { clock.Advance(std::chrono::milliseconds(500)); });
-}
-
-// A channel of a caller with this token.
-class WithToken final : public grpc::experimental::Interceptor {
- public:
-  explicit WithToken(const std::string& authorization) : authorization_(authorization) {}
-  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
-    if (methods->QueryInterceptionHookPoint(
-            grpc::experimental::InterceptionHookPoints::PRE_SEND_INITIAL_METADATA)) {
-      methods->GetSendInitialMetadata()->emplace("authorization", authorization_);
-    }
-    methods->Proceed();
-  }
-
- private:
-  const std::string authorization_;
-};
-class WithTokenFactory final : public grpc::experimental::ClientInterceptorFactoryInterface {
- public:
-  explicit WithTokenFactory(std::string authorization) : authorization_(std::move(authorization)) {}
-  grpc::experimental::Interceptor* CreateClientInterceptor(
-      grpc::experimental::ClientRpcInfo*) override {
-    return new WithToken(authorization_);
-  }
-
- private:
-  const std::string authorization_;
-};
-
-TEST_F(AccessTest, TenantsDoNotSeeEachOther) {
-  const std::string film = AddToken("alice", R"(, "tenant": "film")");
-  const std::string film_too = AddToken("bob", R"(, "tenant": "film")");
-  const std::string game = AddToken("carol", R"(, "tenant": "game")");
-  const std::string none = AddToken("dave");
-  Start();
-  const auto as = [&](const std::string& authorization) {
-    std::vector<std::unique_ptr<grpc::experimental::ClientInterceptorFactoryInterface>> creators;
-    creators.push_back(std::make_unique<WithTokenFactory>(authorization));
-    grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    return Stubs(grpc::experimental::CreateCustomChannelWithInterceptors(
-        server().addresses().front(), grpc::InsecureChannelCredentials(), arguments,
-        std::move(creators)));
-  };
-  Stubs owner = as(film);
-  const std::string rig = owner.UploadTube();
-  const std::string session = owner.Create(rig, "lbs").name();
-  const auto codes = [&](const std::string& authorization) {
-    Stubs stubs = as(authorization);
-    std::vector<StatusCode> all;
-    grpc::ClientContext get, download, weights, watch;
-    v1::GetRigRequest get_rig;
-    get_rig.set_name(rig);
-    v1::GetRigResponse rig_response;
-    all.push_back(stubs.rigs->GetRig(&get, get_rig, &rig_response).error_code());
-    v1::DownloadRigRequest download_rig;
-    download_rig.set_name(rig);
-    v1::DownloadRigResponse piece;
-    auto pieces = stubs.rigs->DownloadRig(&download, download_rig);
-    while (pieces->Read(&piece)) {
-    }
-    all.push_back(pieces->Finish().error_code());
-    all.push_back(stubs.Get(session).error_code());
-    v1::DeformRequest by_session;
-    by_session.mutable_target()->set_session(session);
-    *by_session.mutable_pose() = TubePose(1);
-    v1::DeformResponse frame;
-    all.push_back(stubs.Deform(by_session, frame).error_code());
-    v1::DeformRequest by_rig = by_session;
-    by_rig.mutable_target()->mutable_source()->set_rig(rig);
-    by_rig.mutable_target()->mutable_source()->set_recipe_text("lbs");
-    all.push_back(stubs.Deform(by_rig, frame).error_code());
-    return all;
-  };
-  EXPECT_EQ(codes(film_too), std::vector<StatusCode>(5, StatusCode::OK));
-  EXPECT_EQ(codes(game), std::vector<StatusCode>(5, StatusCode::NOT_FOUND));
-  EXPECT_EQ(codes(none), std::vector<StatusCode>(5, StatusCode::NOT_FOUND));
-  // The digest alone does not shorten an upload, and the copies live apart.
-  Stubs other = as(game);
-  EXPECT_EQ(other.UploadTube(), rig);
-  grpc::ClientContext context;
-  v1::DeleteRigRequest remove;
-  remove.set_name(rig);
-  v1::DeleteRigResponse removed;
-  EXPECT_CODE(other.rigs->DeleteRig(&context, remove, &removed), StatusCode::OK);
-  EXPECT_EQ(codes(film_too), std::vector<StatusCode>(5, StatusCode::OK));
-  EXPECT_EQ(codes(game), std::vector<StatusCode>(5, StatusCode::NOT_FOUND));
 }
 
 TEST_F(AccessTest, TrustedProxiesNameTheirClients) {

@@ -243,6 +243,58 @@ TEST(Sinewd, DataDirKeepsRigsAndBoundData) {
   }
 }
 
+TEST(Sinewd, DeletedRigStaysDeletedAfterKill) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> flags = {"--data-dir", folder.path().string()};
+  std::string name;
+  {
+    SinewdProcess server(flags);
+    Stubs stubs(Connect(server));
+    name = stubs.UploadTube();
+    EXPECT_EQ(stubs.Watch(stubs.Create(name, "lbs").name()).state(), v1::Session::STATE_READY);
+    EXPECT_FALSE(std::filesystem::is_empty(folder / "bound"));
+    grpc::ClientContext context;
+    v1::DeleteRigRequest request;
+    request.set_name(name);
+    v1::DeleteRigResponse response;
+    EXPECT_CODE(stubs.rigs->DeleteRig(&context, request, &response), StatusCode::OK);
+    server.Signal(SIGKILL);
+    EXPECT_EQ(server.Wait(), -SIGKILL);
+  }
+  for (const char* part : {"rigs", "bound", "uploads"}) {
+    EXPECT_TRUE(std::filesystem::is_empty(folder / part)) << part;
+  }
+  SinewdProcess server(flags);
+  EXPECT_EQ(Stubs(Connect(server)).Stats().rigs(), 0u);
+}
+
+TEST(Sinewd, DamagedRigIsReportedThenReplaced) {
+  const TemporaryFolder folder;
+  SinewdProcess server({"--data-dir", folder.path().string()});
+  Stubs stubs(Connect(server));
+  const std::string bytes = TubeRig().SerializeAsString();
+  ASSERT_CODE(stubs.Upload(bytes), StatusCode::OK);
+  const auto download = [&](std::string& got) {
+    grpc::ClientContext context;
+    v1::DownloadRigRequest request;
+    request.set_name(RigNameOf(bytes));
+    const auto reader = stubs.rigs->DownloadRig(&context, request);
+    v1::DownloadRigResponse piece;
+    while (reader->Read(&piece)) got += piece.data();
+    return reader->Finish();
+  };
+  std::string damaged = bytes, got;
+  damaged[damaged.size() / 2] ^= 1;
+  WriteAll(folder / ("rigs/sha256-" + Sha256Hex(bytes) + ".sinewrig"), damaged);
+  const grpc::Status status = download(got);
+  EXPECT_CODE(status, StatusCode::DATA_LOSS);
+  EXPECT_EQ(status.error_message().find(folder.path().string()), std::string::npos);
+  EXPECT_EQ(got, "");
+  EXPECT_CODE(stubs.Upload(bytes), StatusCode::OK);
+  EXPECT_CODE(download(got), StatusCode::OK);
+  EXPECT_SAME_BYTES(got, bytes);
+}
+
 TEST(Sinewd, UploadResumesAfterKill) {
   const TemporaryFolder folder;
   const std::vector<std::string> flags = {"--data-dir", folder.path().string()};
