@@ -3,23 +3,18 @@
 #include <openssl/pem.h>
 #include <openssl/x509.h>
 
-#include <memory>
-
 #include "core/base/status.h"
+#include "server/access/openssl_owned.h"
 
 namespace sinew::server {
 namespace {
 
-struct Free {
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-template <class T>
-using Owned = std::unique_ptr<T, Free>;
+using Bio = Owned<BIO, BIO_free>;
+using Certificate = Owned<X509, X509_free>;
+using Key = Owned<EVP_PKEY, EVP_PKEY_free>;
 
-Owned<BIO> Reader(const std::string& text) {
-  return Owned<BIO>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+Bio Reader(const std::string& text) {
+  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
 }
 
 // The password of an encrypted key is not asked for on the terminal.
@@ -27,16 +22,16 @@ int NoPassword(char*, int, int, void*) {
   return -1;
 }
 
-Owned<X509> FirstCertificate(const std::string& pem) {
-  return Owned<X509>(PEM_read_bio_X509(Reader(pem).get(), nullptr, NoPassword, nullptr));
+Certificate FirstCertificate(const std::string& pem) {
+  return Certificate(PEM_read_bio_X509(Reader(pem).get(), nullptr, NoPassword, nullptr));
 }
 
 }  // namespace
 
 absl::Status CheckCertificates(const ServerCertificates& certificates) {
-  const Owned<X509> certificate = FirstCertificate(certificates.chain);
+  const Certificate certificate = FirstCertificate(certificates.chain);
   if (certificate == nullptr) return InvalidArgument("tls-cert: not a certificate in PEM");
-  const Owned<EVP_PKEY> key(
+  const Key key(
       PEM_read_bio_PrivateKey(Reader(certificates.key).get(), nullptr, NoPassword, nullptr));
   if (key == nullptr) return InvalidArgument("tls-key: not a private key in PEM without password");
   if (X509_check_private_key(certificate.get(), key.get()) != 1) {

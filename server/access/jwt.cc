@@ -16,6 +16,7 @@
 #include <optional>
 
 #include "core/base/status.h"
+#include "server/access/openssl_owned.h"
 
 namespace sinew::server {
 namespace {
@@ -28,15 +29,6 @@ constexpr Seconds kClockSkew{30};
 constexpr int kRsaBits = 2048;
 constexpr std::size_t kCoordinateBytes = 32;  // of P-256, and an Ed25519 key
 
-template <auto free>
-struct Free {
-  template <class T>
-  void operator()(T* object) const {
-    free(object);
-  }
-};
-template <class T, auto free>
-using Owned = std::unique_ptr<T, Free<free>>;
 using Number = Owned<BIGNUM, BN_free>;
 using Parameters = Owned<OSSL_PARAM, OSSL_PARAM_free>;
 

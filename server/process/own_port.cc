@@ -48,7 +48,7 @@ std::string HealthCheck() {
 }
 
 // The message HealthCheckResponse{status: SERVING} with its length in front.
-constexpr std::string_view kServing("\0\0\0\0\2\x08\x01", 7);
+constexpr std::string_view kServingReply("\0\0\0\0\2\x08\x01", 7);
 
 absl::Status Failed(const char* what) {
   return absl::UnavailableError(absl::StrCat(what, ": ", std::strerror(errno)));
@@ -123,7 +123,7 @@ absl::Status AskHealth(int socket, const Waiting& wait) {
   const std::string check = HealthCheck();  // fits into the buffer of any socket
   if (::send(socket, check.data(), check.size(), MSG_NOSIGNAL) < 0) return Failed("send");
   std::string answer;
-  while (answer.find(kServing) == std::string::npos) {
+  while (answer.find(kServingReply) == std::string::npos) {
     if (!wait.For(POLLIN)) return absl::UnavailableError("no answer");
     std::array<char, 4096> part{};
     const ssize_t got = ::recv(socket, part.data(), part.size(), 0);

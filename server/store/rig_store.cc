@@ -14,9 +14,9 @@
 namespace sinew::server {
 namespace {
 
-constexpr std::chrono::seconds kFullRetry{10};  // time for a client to delete rigs
+constexpr std::chrono::seconds kRigRetry{10};  // time for a client to delete rigs
 
-std::shared_ptr<const v1::RigSummary> Shortened(v1::RigSummary summary) {
+std::shared_ptr<const v1::RigSummary> WithoutJoints(v1::RigSummary summary) {
   summary.clear_joints();
   summary.clear_controls();
   return std::make_shared<const v1::RigSummary>(std::move(summary));
@@ -33,8 +33,8 @@ RigStore::RigStore(const RigConfig& config, double client_share, Metrics& metric
     : config_(config),
       metrics_(metrics),
       log_(std::move(log)),
-      places_(config.count, client_share, "max-rigs", "rigs", "rig", kFullRetry),
-      bytes_(config.stored_bytes, client_share, "max-stored-bytes", "bytes", "rig", kFullRetry) {
+      places_(config.count, client_share, "max-rigs", "rigs", "rig", kRigRetry),
+      bytes_(config.stored_bytes, client_share, "max-stored-bytes", "bytes", "rig", kRigRetry) {
   if (!config.data_dir.empty()) files_.emplace(config.data_dir);
 }
 
@@ -59,7 +59,7 @@ void RigStore::Add(RigFiles::Stored stored) {
   // known any more.
   entry->place = places_.TakeBeyondLimit(entry->key.tenant, 1);
   entry->room = bytes_.TakeBeyondLimit(entry->key.tenant, entry->size);
-  if (stored.summary) entry->listed = Shortened(*std::move(stored.summary));
+  if (stored.summary) entry->listed = WithoutJoints(*std::move(stored.summary));
   entries_.emplace(entry->key.Text(), std::move(entry));
 }
 
@@ -131,7 +131,7 @@ absl::StatusOr<std::shared_ptr<const PieceSums>> RigStore::VerifiedSums(Entry& e
 
 void RigStore::Parsed(Entry& entry, std::shared_ptr<const StoredRig> parsed) {
   const absl::MutexLock lock(&mutex_);
-  if (entry.listed == nullptr) entry.listed = Shortened(parsed->summary);
+  if (entry.listed == nullptr) entry.listed = WithoutJoints(parsed->summary);
   parsed_.Touch(entry.key.Text(), parsed->rig->bytes());
   entry.parsed = std::move(parsed);
   // A rig in use has owners besides its entry, so dropping it here would free no memory.

@@ -24,7 +24,7 @@ namespace {
 constexpr char kSuffix[] = ".part";
 // An upload touched within this time is not dropped in favour of another one.
 constexpr std::chrono::seconds kIdle{10};
-constexpr std::chrono::seconds kFullRetry{10};
+constexpr std::chrono::seconds kUploadRetry{10};
 
 // "<hex>-<size>-<digest of the sender>": also the name of its file.
 std::string KeyOf(const Caller& caller, const v1::UploadHeader& header) {
@@ -60,9 +60,9 @@ UploadTable::UploadTable(const RigConfig& config, double client_share, RigStore&
     : config_(config),
       rigs_(rigs),
       log_(std::move(log)),
-      places_(config.uploads, client_share, "max-uploads", "uploads", "header", kFullRetry),
+      places_(config.uploads, client_share, "max-uploads", "uploads", "header", kUploadRetry),
       room_(config.upload_bytes, client_share, "max-upload-bytes", "bytes", "header.size_bytes",
-            kFullRetry) {}
+            kUploadRetry) {}
 
 absl::StatusOr<std::unique_ptr<UploadTable>> UploadTable::Open(const RigConfig& config,
                                                                double client_share, RigStore& rigs,

@@ -9,7 +9,7 @@
 namespace sinew::cli {
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 // True if the text form of a recipe needs no quotes around `value`.
 bool IsPlain(const std::string& value) {
@@ -19,7 +19,7 @@ bool IsPlain(const std::string& value) {
   });
 }
 
-std::string StageText(const std::string& name, const Json& parameters) {
+std::string StageText(const std::string& name, const OrderedJson& parameters) {
   std::string values;
   for (const auto& [key, value] : parameters.items()) {
     const std::string text = value.is_string() ? value.get<std::string>() : value.dump();
@@ -33,11 +33,11 @@ std::string StageText(const std::string& name, const Json& parameters) {
 }  // namespace
 
 std::string RecipeText(const std::string& recipe_json) {
-  const Json recipe = Json::parse(recipe_json, nullptr, /*allow_exceptions=*/false);
+  const OrderedJson recipe = OrderedJson::parse(recipe_json, nullptr, /*allow_exceptions=*/false);
   if (!recipe.is_object() || !recipe.contains("stages") || !recipe["stages"].is_array())
     return recipe_json;
   std::string text;
-  for (const Json& stage : recipe["stages"]) {
+  for (const OrderedJson& stage : recipe["stages"]) {
     if (!stage.is_object() || stage.size() != 1 || !stage.begin()->is_object()) return recipe_json;
     absl::StrAppend(&text, text.empty() ? "" : " | ",
                     StageText(stage.begin().key(), *stage.begin()));

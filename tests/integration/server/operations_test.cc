@@ -22,14 +22,6 @@ namespace {
 using grpc::StatusCode;
 using server::Descriptor;
 
-std::shared_ptr<grpc::Channel> Connect(const SinewdProcess& server) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
-  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
-  return grpc::CreateCustomChannel(server.address(), grpc::InsecureChannelCredentials(), arguments);
-}
-
 // A TCP connection that sends nothing.
 Descriptor ConnectBare(const std::string& address) {
   const auto parsed = server::ParseHostPort("address", address).value();

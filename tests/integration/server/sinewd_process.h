@@ -6,6 +6,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <grpcpp/grpcpp.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <thread>
 #include <utility>
@@ -143,5 +145,14 @@ class SinewdProcess {
   bool ended_ = false;
   int exit_code_ = 0;
 };
+
+// A connection of its own, made again soon after it is lost.
+inline std::shared_ptr<grpc::Channel> Connect(const SinewdProcess& server) {
+  grpc::ChannelArguments arguments;
+  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
+  arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, 100);
+  arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, 100);
+  return grpc::CreateCustomChannel(server.address(), grpc::InsecureChannelCredentials(), arguments);
+}
 
 }  // namespace sinew::testing

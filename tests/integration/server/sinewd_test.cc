@@ -13,12 +13,6 @@ namespace {
 
 using grpc::StatusCode;
 
-std::shared_ptr<grpc::Channel> Connect(const SinewdProcess& server) {
-  grpc::ChannelArguments arguments;
-  arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-  return grpc::CreateCustomChannel(server.address(), grpc::InsecureChannelCredentials(), arguments);
-}
-
 // Of a stream with a window of 1: pose 3 has arrived, and the window is full.
 void FillWindow(Stream& stream) {
   stream.Opened();
