@@ -135,15 +135,15 @@ class Integrator {
   // One sample per occupied cell, at the mean of its pieces. Only occupied cells are visited: a
   // pair may have a quarter of a million cells and few pieces.
   void GroupSamples(const CorPair& pair) {
-    const auto [width, count] = CorPlan::CellsOf(pair, sigma_);
+    const auto cells = CorPlan::CellsOf(pair, sigma_);
     filled_.clear();
     const auto at = [&](double w, std::size_t axis) {
-      return std::min(static_cast<std::size_t>(w / width), count[axis] - 1);
+      return std::min(static_cast<std::size_t>(w / cells.width), cells.count[axis] - 1);
     };
     for (const Match& match : matches_) {
       VisitPieces(match, [&](std::uint64_t, double j, double k, double mass, const Vec3d& moment) {
         if (!(mass > 0)) return;
-        const std::size_t index = at(j, 0) * count[1] + at(k, 1);
+        const std::size_t index = at(j, 0) * cells.count[1] + at(k, 1);
         Cell& cell = cells_[index];
         if (cell.mass == 0) filled_.push_back(static_cast<std::uint32_t>(index));
         cell.j += mass * j;

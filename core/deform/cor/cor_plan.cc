@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <ranges>
 
 #include "core/base/rows.h"
 #include "core/base/status.h"
@@ -45,7 +44,9 @@ class Partners {
   void Append(std::size_t j, std::vector<CorPair>& pairs) {
     touched_.clear();
     for (const CorUser& user : surface_.UsersOf(j)) {
-      for (const auto [k, weight] : rows_.row(user.vertex) | std::views::reverse) {
+      const auto row = rows_.row(user.vertex);
+      for (auto entry = row.rbegin(); entry != row.rend(); ++entry) {
+        const auto [k, weight] = *entry;
         if (k <= j) break;  // ascending by joint: scanned from the back down to j
         Found& found = found_[k];
         if (found.users++ == 0) touched_.push_back(k);
@@ -106,9 +107,10 @@ class CarrierCount {
     }
     for (const CorCarrier& carrier : surface_.CarriersOf(j)) {
       const std::uint32_t t = carrier.triangle;
-      for (const std::uint16_t k : joints_.row(t) | std::views::reverse) {
-        if (k <= j) break;
-        if (CorPair* pair = slot_[k]; pair != nullptr) {
+      const auto row = joints_.row(t);
+      for (auto k = row.rbegin(); k != row.rend(); ++k) {
+        if (*k <= j) break;
+        if (CorPair* pair = slot_[*k]; pair != nullptr) {
           ++pair->carriers;
           pair->pieces += surface_.piece_count[t];
         }

@@ -275,9 +275,9 @@ absl::StatusOr<StageParams> MakeStage(std::string_view method, const Values& val
   for (StageParams params : DefaultStages()) {
     names.emplace_back(StageName(params));
     if (StageName(params) != method) continue;
-    for (const auto& [key, value] : values) {
+    for (const auto& value : values) {
       SINEW_RETURN_IF_ERROR(
-          std::visit([&](auto& p) { return SetParameter(p, key, value); }, params));
+          std::visit([&](auto& p) { return SetParameter(p, value.first, value.second); }, params));
     }
     SINEW_RETURN_IF_ERROR(ValidateStage(params));
     return params;

@@ -190,9 +190,7 @@ std::vector<LimbBone> MakeLimbBones(const Rig& rig, const LimbSurface& surface) 
     carriers[j] = 1;
   }
   FindEnds(Bones(rig, surface.pose, carriers), surface, bones);
-  const auto thin =
-      std::ranges::remove_if(bones, [&](LimbBone& bone) { return !Measure(surface, bone); });
-  bones.erase(thin.begin(), thin.end());
+  std::erase_if(bones, [&](LimbBone& bone) { return !Measure(surface, bone); });
   LinkParents(rig.skeleton(), bones);
   for (LimbBone& bone : bones) MeasureEnds(surface, bone);
   MeetChildren(bones);

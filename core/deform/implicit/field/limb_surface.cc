@@ -29,7 +29,7 @@ void AddSkin(const Rig& rig, LimbSurface& surface) {
     for (const std::uint32_t v : surface.triangles[i]) touched.emplace_back(surface.joint[v], i);
   }
   std::ranges::sort(touched);
-  touched.erase(std::ranges::unique(touched).begin(), touched.end());
+  touched.erase(std::unique(touched.begin(), touched.end()), touched.end());
   surface.skin_offset.assign(rig.joints() + 1, 0);
   surface.skin.reserve(touched.size());
   for (const auto& [joint, i] : touched) {
