@@ -6,7 +6,6 @@
 #include <arpa/inet.h>
 
 #include <algorithm>
-#include <ranges>
 
 #include "core/base/status.h"
 
@@ -29,7 +28,7 @@ std::optional<TrustedProxies::Address> TrustedProxies::ParseAddress(std::string_
 
 std::string TrustedProxies::Text(const Address& address) {
   std::array<char, INET6_ADDRSTRLEN> text{};
-  if (std::ranges::equal(kMapped, std::views::take(address, kMapped.size()))) {
+  if (std::equal(kMapped.begin(), kMapped.end(), address.begin())) {
     ::inet_ntop(AF_INET, address.data() + kMapped.size(), text.data(), text.size());
   } else {
     ::inet_ntop(AF_INET6, address.data(), text.data(), text.size());
@@ -76,10 +75,10 @@ std::string TrustedProxies::ClientOf(const std::string& peer,
   const bool trusted = caller ? Trusts(*caller) : unix_ && peer == "unix";
   if (!trusted) return peer;
   std::string client = peer;
-  for (const std::string_view value : forwarded | std::views::reverse) {
-    const std::vector<absl::string_view> hops = absl::StrSplit(AbslView(value), ',');
-    for (const absl::string_view hop : hops | std::views::reverse) {
-      const auto address = ParseAddress(StdView(absl::StripAsciiWhitespace(hop)));
+  for (auto value = forwarded.rbegin(); value != forwarded.rend(); ++value) {
+    const std::vector<absl::string_view> hops = absl::StrSplit(AbslView(*value), ',');
+    for (auto hop = hops.rbegin(); hop != hops.rend(); ++hop) {
+      const auto address = ParseAddress(StdView(absl::StripAsciiWhitespace(*hop)));
       if (!address) return client;
       client = Text(*address);
       if (!Trusts(*address)) return client;
