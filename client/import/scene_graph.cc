@@ -137,11 +137,14 @@ void SceneBuilder::AddClip(const std::string& name, const std::string& path, Sou
                            double end) {
   const auto target = [](const Track& t) { return std::tuple(t.node, t.property); };
   std::ranges::stable_sort(clip, {}, target);
-  const auto repeats = std::ranges::unique(clip, {}, target);
-  if (!repeats.empty()) {
-    out.problems.push_back(Lost(
-        absl::StrCat(repeats.size(), " channels that animate a property a second time"), path));
-    clip.erase(repeats.begin(), repeats.end());
+  const auto repeats = std::unique(clip.begin(), clip.end(), [&](const Track& a, const Track& b) {
+    return target(a) == target(b);
+  });
+  if (repeats != clip.end()) {
+    out.problems.push_back(
+        Lost(absl::StrCat(clip.end() - repeats, " channels that animate a property a second time"),
+             path));
+    clip.erase(repeats, clip.end());
   }
   ClipInfo& info = out.clips.emplace_back();
   info.name = clip_names_.Take(name, absl::StrCat("clip_", out.clips.size() - 1));
