@@ -248,11 +248,17 @@ class MeshReader {
     for (const std::uint32_t v : {a, b, c}) out_.mesh.face_vertices.push_back(base + v);
   }
 
+  // Null if the mesh names none. Value::Get asserts that extras is an object.
+  static const tinygltf::Value& TargetNames(const tinygltf::Mesh& mesh) {
+    static const tinygltf::Value none;
+    if (mesh.extras.Has("targetNames")) return mesh.extras.Get("targetNames");
+    if (mesh.primitives.empty() || !mesh.primitives[0].extras.Has("targetNames")) return none;
+    return mesh.primitives[0].extras.Get("targetNames");
+  }
+
   void FinishTargets(const tinygltf::Mesh& mesh, const tinygltf::Node& node) {
     const std::vector<double>& weights = node.weights.empty() ? mesh.weights : node.weights;
-    const tinygltf::Value& names = mesh.extras.Has("targetNames") || mesh.primitives.empty()
-                                       ? mesh.extras.Get("targetNames")
-                                       : mesh.primitives[0].extras.Get("targetNames");
+    const tinygltf::Value& names = TargetNames(mesh);
     for (std::size_t t = 0; t < targets_.size(); ++t) {
       const auto index = static_cast<int>(t);
       const bool named = names.IsArray() && t < names.ArrayLen() && names.Get(index).IsString();
