@@ -47,13 +47,16 @@ class Counter {
     std::uint32_t size = 0;
     if (!in_.ReadVarint32(&size) || static_cast<int>(size) < 0) return false;
     const auto limit = in_.PushLimit(static_cast<int>(size));
-    if (field != nullptr && field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE) {
-      Read(*field->message_type());
-    } else if (field != nullptr && field->is_packable()) {
-      count_ += size / kPackedBytes;
-    }
+    const int begin = in_.CurrentPosition();
+    const bool is_message =
+        field != nullptr && field->cpp_type() == FieldDescriptor::CPPTYPE_MESSAGE;
+    if (is_message) Read(*field->message_type());
     const int rest = in_.BytesUntilLimit();
     const bool there = rest >= 0 && in_.Skip(rest);
+    if (!is_message && field != nullptr && field->is_packable()) {
+      // Not those of `size`, which may promise more.
+      count_ += static_cast<std::uint64_t>(in_.CurrentPosition() - begin) / kPackedBytes;
+    }
     in_.PopLimit(limit);
     return there;
   }

@@ -44,6 +44,9 @@ TEST(FieldCount, SixteenPackedBytesAreOne) {
   v1::OutputOptions options;
   for (int i = 0; i < 1600; ++i) options.add_attributes(v1::ATTRIBUTE_POSITIONS);
   EXPECT_EQ(Count<v1::OutputOptions>(options.SerializeAsString()), 101u);
+  // A list that promises two megabytes and has 32 bytes.
+  const std::string promise("\x0a\xff\xff\x7f", 4);
+  EXPECT_EQ(Count<v1::OutputOptions>(promise + std::string(32, 1)), 1 + 2u);
 }
 
 TEST(FieldCount, CountsUnknownFieldsAndGroups) {
