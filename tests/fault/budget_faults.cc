@@ -10,6 +10,7 @@
 
 #include "tests/fault/checked_stream.h"
 #include "tests/fault/faults.h"
+#include "tests/fault/ledger.h"
 #include "tests/fault/restartable_server.h"
 
 namespace sinew::testing {
@@ -21,15 +22,14 @@ class Budgets {
       : suite_(suite),
         undisturbed_(undisturbed),
         dice_(suite.Dice("budgets")),
-        server_(suite, {},
-                {"--max-frame-bytes", "12000000", "--max-held-bytes", "3000000",
-                 "--max-bound-bytes", "30000000"}) {}
+        server_(suite, {}, {"--max-frame-bytes", "12000000", "--max-bound-bytes", "30000000"}) {}
 
   void Run() {
-    for (std::uint64_t i = 0; i < suite_.Repeats() && suite_.MayContinue(); ++i) {
+    for (std::uint64_t i = 0; i < suite_.SlowRepeats() && suite_.MayContinue(); ++i) {
       Streams();
       Deforms();
       Binds();
+      Uploads();
     }
   }
 
@@ -56,7 +56,7 @@ class Budgets {
     std::list<CheckedStream> streams;
     for (std::uint32_t i = 0, wanted = 4 + dice_.Below(8); i < wanted; ++i) {
       auto opened = character.OpenStream(CheckedOptions(1 + dice_.Below(8)));
-      if (Accepted(opened.status(), {"max-frame-bytes", "max-held-bytes"})) {
+      if (Accepted(opened.status(), {"max-frame-bytes"})) {
         streams.emplace_back(suite_, motion, *std::move(opened));
       }
     }
@@ -95,7 +95,7 @@ class Budgets {
           const std::uint64_t frame = static_cast<std::uint64_t>(t) * 7 + i + 1;
           const auto view =
               client.Deform(target, {}, {.joint_transforms = motion.Pose(frame)}, CheckedOutput());
-          if (!Accepted(view.status(), {"max-frame-bytes", "max-held-bytes"})) continue;
+          if (!Accepted(view.status(), {"max-frame-bytes"})) continue;
           if (SumOf(*view) != motion.Sum(frame)) {
             suite_.Violated("Deform beside refused ones: another frame");
           }
@@ -136,6 +136,38 @@ class Budgets {
       suite_.Need(character.Release(), "release");
     }
     suite_.Checked("bound characters beside refused ones", held.size());
+  }
+
+  // Requests of 1 MB at a time: what is acknowledged is whole.
+  void Uploads() {
+    suite_.Step("more requests at a time than fit");
+    const RestartableServer server(suite_, {}, {"--max-held-bytes", "3000000"});
+    Ledger ledger(suite_);
+    std::vector<std::string> rigs;
+    for (int t = 0; t < 12; ++t) {
+      rigs.push_back(LabelledRig(undisturbed_.Get(Size::kHuge, "lbs").rig,
+                                 absl::StrCat("at once ", ++labels_)));
+      ledger.Uploading(rigs.back());
+    }
+    std::vector<absl::Status> results(rigs.size());
+    std::vector<std::thread> threads;
+    client::ClientOptions options = Direct(server.address());
+    options.piece_bytes = 1 << 20;
+    for (std::size_t t = 0; t < rigs.size(); ++t) {
+      threads.push_back(suite_.Thread(
+          [&, t] { results[t] = Connected(suite_, options).UploadRig(rigs[t]).status(); }));
+    }
+    for (std::thread& thread : threads) thread.join();
+    const client::Client client = server.Client();
+    for (std::size_t t = 0; t < rigs.size(); ++t) {
+      const std::string name = client::RigName(rigs[t]);
+      if (Accepted(results[t], {"max-held-bytes"})) {
+        ledger.Stored(name);
+      } else {
+        ledger.Absent(name);
+      }
+    }
+    ledger.Check(client);
   }
 
   Suite& suite_;

@@ -43,7 +43,7 @@ class Kills {
     StreamPump pump(suite_, motion, bytes, Patient(server_.address()), suite_.Dice("pump"),
                     absl::StatusCode::kNotFound);
     while (suite_.kills < suite_.options().kills && suite_.MayContinue()) {
-      switch (dice_.Below(5)) {
+      switch (suite_.kills % 5) {
         case 0:
           DuringUpload();
           break;

@@ -56,8 +56,9 @@ class Readers {
     const client::Client client = Connected(suite_, Direct(address));
     const auto character =
         suite_.Need(client::Character::Create(client, motion_.rig, motion_.recipe), "character");
-    return {suite_, motion_,
-            suite_.Need(character.OpenStream(CheckedOptions(window)), "OpenStream")};
+    client::StreamOptions options = CheckedOptions(window);
+    options.max_queued = 8;
+    return {suite_, motion_, suite_.Need(character.OpenStream(options), "OpenStream")};
   }
 
   void StopReading() {
@@ -102,7 +103,7 @@ class Readers {
   void SlowNetwork() {
     suite_.Step("the network before a reader is slow");
     CheckedStream stream = Open(proxy_.address(), 8);
-    proxy_.Throttle(20'000'000);
+    proxy_.Throttle(30'000'000);
     suite_.Injected("slow connections");
     suite_.CheckEnd(stream.Advance(20), "before the end", {});
     suite_.CheckEnd(stream.Finish(), "streams on slow connections", {});
