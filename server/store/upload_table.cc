@@ -213,14 +213,20 @@ absl::StatusOr<UploadTable::Progress> UploadTable::Append(const Sender& sender,
     return absl::OutOfRangeError(
         absl::StrCat("offset: got ", offset, ", the server holds ", upload->held, " bytes"));
   }
+  absl::StatusOr<Progress> progressed = progress;
   if (offset + data.size() > upload->held) {
-    SINEW_RETURN_IF_ERROR(Write(*upload, sender, data.substr(upload->held - offset)));
+    const absl::Status written = Write(*upload, sender, data.substr(upload->held - offset));
+    if (!written.ok()) progressed = written;
   }
-  if (upload->held < header.size_bytes()) return Progress{upload->held, nullptr};
-  absl::StatusOr<Progress> finished = Finish(sender, header, *upload);
+  if (progressed.ok()) {
+    if (upload->held < header.size_bytes()) return Progress{upload->held, nullptr};
+    progressed = Finish(sender, header, *upload);
+  }
+  // Also when it could not be written: on a full disk, its bytes and its place are those that other
+  // uploads need.
   upload->over = true;
   Forget(KeyOf(sender.caller, header));
-  return finished;
+  return progressed;
 }
 
 absl::StatusOr<UploadTable::Progress> UploadTable::Finish(const Sender& sender,

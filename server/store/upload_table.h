@@ -56,12 +56,12 @@ class UploadTable {
   absl::StatusOr<Progress> Query(const Caller& caller, const v1::UploadHeader& header);
 
   // Adds the bytes at `offset`; `data` may be empty. When all bytes are held, the rig is checked
-  // and stored; if that fails, the upload is dropped. At a limit, the upload untouched for longest
-  // is dropped if it has been idle for 10 s: one of the sender's client, or any if that has none.
-  // Errors: as Query, and kOutOfRange: a gap, or bytes beyond the size; kDataLoss: the SHA-256
-  // differs from the header's; kAborted: so it does, but an earlier call sent some of the bytes, so
-  // the upload may be repeated from its start; kInvalidArgument: not a valid rig;
-  // kResourceExhausted: a limit.
+  // and stored; if that fails, or the bytes cannot be written, the upload is dropped. At a limit,
+  // the upload untouched for longest is dropped if it has been idle for 10 s: one of the sender's
+  // client, or any if that has none. Errors: as Query, and kOutOfRange: a gap, or bytes beyond the
+  // size; kDataLoss: the SHA-256 differs from the header's; kAborted: so it does, but an earlier
+  // call sent some of the bytes, so the upload may be repeated from its start; kInvalidArgument:
+  // not a valid rig; kResourceExhausted: a limit.
   absl::StatusOr<Progress> Append(const Sender& sender, const v1::UploadHeader& header,
                                   std::uint64_t offset, std::string_view data, Time now);
 

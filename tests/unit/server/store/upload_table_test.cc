@@ -290,5 +290,22 @@ TEST_P(UploadFolder, UploadKilledAfterLastByteFinishes) {
   EXPECT_TRUE(ListFiles(Folder("uploads")).empty());
 }
 
+TEST_P(UploadFolder, UploadThatCannotBeWrittenIsDropped) {
+  const Sample a = MakeSample("a"), b = MakeSample("b");
+  config_.uploads = 1;
+  const auto store = OpenStore();
+  const auto uploads = OpenUploads(*store);
+  ASSERT_TRUE(uploads->Append(sender_, a.header, 0, a.bytes.substr(0, 10), now_).ok());
+  // A folder in the place of the file: the next bytes cannot be written.
+  const std::filesystem::path part = *std::filesystem::directory_iterator(Folder("uploads"));
+  std::filesystem::remove(part);
+  std::filesystem::create_directory(part);
+  EXPECT_EQ(uploads->Append(sender_, a.header, 10, a.bytes.substr(10, 10), now_).status().code(),
+            absl::StatusCode::kInternal);
+  EXPECT_TRUE(std::filesystem::is_empty(Folder("uploads")));
+  EXPECT_EQ(uploads->Query(kCaller, a.header)->committed, 0u);
+  EXPECT_TRUE(uploads->Append(sender_, b.header, 0, b.bytes, now_).ok()) << "its place is free";
+}
+
 }  // namespace
 }  // namespace sinew::server
