@@ -37,7 +37,7 @@ class Certificates {
                       suite_.Dice("steady"));
     StreamPump broken(suite_, motion_, bytes, Tls(Patient(proxy.address()), folder_ / "both"),
                       suite_.Dice("broken"));
-    for (std::uint64_t i = 1; i <= suite_.Repeats() && suite_.MayContinue(); ++i) {
+    for (std::uint64_t i = 1; i <= 2 * suite_.SlowRepeats() && suite_.MayContinue(); ++i) {
       const TestAuthority& now = authorities_[i % 2];
       const TestAuthority& before = authorities_[1 - i % 2];
       suite_.Step("a damaged certificate, and SIGHUP");

@@ -127,7 +127,7 @@ class Connections {
 
   // The client's connection falls silent, and silent connections without a client appear.
   void HalfOpen() {
-    if (half_open_++ >= 2 * suite_.SlowRepeats()) return;  // each costs seconds
+    if (half_open_++ >= suite_.SlowRepeats()) return;  // each costs seconds
     suite_.Step("half-open connections");
     proxy_.ResetFrozen();
     proxy_.Freeze();

@@ -53,6 +53,7 @@ void InjectPauses(Suite& suite, Undisturbed& undisturbed) {
     suite.CheckEnd(stream.Finish(), "streams over a pause", {});
     suite.CheckEnd(idle.Finish(), "idle streams over a pause", {});
 
+    if (i % 2 == 0) continue;
     suite.Step("SIGSTOP without streams");
     Pause(suite, server, milliseconds(1200));
     // Its lease may be over: then it is unknown, and a new one computes the same frames.

@@ -15,7 +15,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-constexpr milliseconds kLonger{2200};  // than the server waits
+constexpr milliseconds kLonger{1600};  // than the server waits
 
 class Readers {
  public:
