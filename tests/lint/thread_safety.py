@@ -51,15 +51,17 @@ def main():
         return 77
     build = pathlib.Path(sys.argv[1])
     commands = json.loads((build / "compile_commands.json").read_text())
-    jobs = []
-    for entry in commands:
-        source = pathlib.Path(entry["file"])
-        if (ROOT / "server") not in source.parents or "utex" not in source.read_text():
-            continue
-        jobs.append((clang, includes(entry["command"]), source, entry["directory"]))
-    if not jobs:
-        print("no source of the server is in compile_commands.json")
+    # A unity build names none of our files. The library that uses all others has the paths that any of them needs.
+    server = [entry["command"] for entry in commands if "/sinew_server_process" in entry["command"]]
+    if not server:
+        print("no library of the server is in compile_commands.json")
         return 1
+    flags = includes(server[0])
+    jobs = [
+        (clang, flags, source, build)
+        for source in sorted((ROOT / "server").glob("*/*.cc")) + sorted((ROOT / "server").glob("*.cc"))
+        if "utex" in source.read_text()
+    ]
     with tempfile.TemporaryDirectory() as folder:
         planted = pathlib.Path(folder) / "planted.cc"
         planted.write_text(PLANTED)
