@@ -1,5 +1,6 @@
 #include "core/rig/pose.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <functional>
@@ -141,6 +142,10 @@ absl::Status PoseFormat::Read(const Rig& rig, std::string_view joint_bytes,
       model[j] = skeleton.ToModel(j, model[parent], local[parent], local[j]);
     }
     joints[j] = ToFloat(model[j]);
+    if (!std::ranges::all_of(joints[j].m, [](float value) { return std::isfinite(value); })) {
+      return InvalidArgument("pose.joint_transforms: in model space joint ", j,
+                             " leaves the range of float32");
+    }
   }
   return absl::OkStatus();
 }

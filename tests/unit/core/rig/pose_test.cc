@@ -153,5 +153,14 @@ TEST(PoseFormat, RejectsBadBytes) {
       HasSubstr("pose.joint_transforms: joint 0"));
 }
 
+TEST(PoseFormat, RejectsJointsBeyondFloat) {
+  const Rig rig = Chain();
+  const auto format = *PoseFormat::Create(rig, JointFormat::kMatrix3x4, PoseSpace::kLocal, {}, {});
+  std::vector<Affine> pose(rig.joints());
+  for (Affine& joint : pose) joint.m[0] = 1e30f;  // twice that leaves the range
+  EXPECT_THAT(std::string(ReadPose(rig, format, Bytes(pose)).status().message()),
+              HasSubstr("joint 1 leaves the range of float32"));
+}
+
 }  // namespace
 }  // namespace sinew
