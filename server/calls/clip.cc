@@ -10,13 +10,13 @@
 namespace sinew::server {
 namespace {
 
-constexpr std::uint64_t kBuffers = 3;  // frames in the transport, ready and being evaluated
-constexpr std::size_t kProblems = 16;  // that wait, each a message of some hundred bytes
+constexpr std::uint64_t kClipBuffers = 3;  // frames in the transport, ready and being evaluated
+constexpr std::size_t kProblems = 16;      // that wait, each a message of some hundred bytes
 
 }  // namespace
 
 absl::Status ClipCall::OnStart() {
-  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request_));
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, read_, request_));
   SINEW_RETURN_IF_ERROR(
       CheckPoseBlock(request_.poses(), runtime_.config.streams.clip_poses, "max-clip-poses"));
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
@@ -31,7 +31,7 @@ absl::Status ClipCall::Prepare(std::shared_ptr<Session> session) {
                                            request_.output(), call_.stop_token()));
   SINEW_ASSIGN_OR_RETURN(
       reservation_,
-      runtime_.frame_bytes.Take(call_.caller().client(), kBuffers * evaluator_->frame_bytes()));
+      runtime_.frame_bytes.Take(call_.caller().client(), kClipBuffers * evaluator_->frame_bytes()));
   WhenBound(session, &ClipCall::OnBound);
   return absl::OkStatus();
 }

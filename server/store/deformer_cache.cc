@@ -26,7 +26,7 @@
 namespace sinew::server {
 namespace {
 
-constexpr char kSuffix[] = ".bound";
+constexpr char kBoundSuffix[] = ".bound";
 constexpr char kKeyTable[] = "key";
 constexpr std::uint64_t kForecastBytes = 16 << 20;  // of kept forecasts
 
@@ -43,7 +43,7 @@ std::string FilePrefix(const RigKey& name) {
 
 // The rig of a file, or nothing if the name is not one of ours.
 std::optional<RigKey> RigOf(const std::string& file) {
-  if (!absl::EndsWith(file, kSuffix)) return std::nullopt;
+  if (!absl::EndsWith(file, kBoundSuffix)) return std::nullopt;
   const std::vector<std::string> parts = absl::StrSplit(file, '.');
   RigKey name{parts.size() == 3 ? parts[0] : "", parts[parts.size() - 2]};
   name.hex.resize(std::min(name.hex.find('-'), name.hex.size()));
@@ -376,7 +376,7 @@ bool DeformerCache::IsForgotten(const BoundDeformer& bound) const {
 
 std::filesystem::path DeformerCache::PathOf(const std::string& key) const {
   const std::vector<std::string> parts = absl::StrSplit(key, absl::MaxSplits('/', 2));
-  return folder_ / absl::StrCat(FilePrefix({parts[0], parts[1]}), Sha256Hex(key), kSuffix);
+  return folder_ / absl::StrCat(FilePrefix({parts[0], parts[1]}), Sha256Hex(key), kBoundSuffix);
 }
 
 absl::StatusOr<Deformer> DeformerCache::Load(const BoundDeformer& bound) const {

@@ -21,7 +21,7 @@
 namespace sinew::server {
 namespace {
 
-constexpr char kSuffix[] = ".part";
+constexpr char kPartSuffix[] = ".part";
 // An upload touched within this time is not dropped in favour of another one.
 constexpr std::chrono::seconds kIdle{10};
 constexpr std::chrono::seconds kUploadRetry{10};
@@ -80,8 +80,8 @@ void UploadTable::ReadFolder(Time now) {
   const absl::MutexLock lock(&mutex_);
   for (const FileFacts& file : ListFiles(folder_)) {
     std::string key = file.name;
-    if (!absl::EndsWith(key, kSuffix)) continue;
-    key.resize(key.size() - (sizeof(kSuffix) - 1));
+    if (!absl::EndsWith(key, kPartSuffix)) continue;
+    key.resize(key.size() - (sizeof(kPartSuffix) - 1));
     const std::optional<std::uint64_t> size = SizeIn(key);
     if (!size) continue;
     auto upload = std::make_shared<Upload>();
@@ -128,7 +128,7 @@ absl::StatusOr<std::shared_ptr<UploadTable::Upload>> UploadTable::FindOrAdd(
     if (rigs_.Has({caller.tenant, header.sha256()})) return Ended();
     auto upload = std::make_shared<Upload>();
     upload->client = caller.client();
-    if (!folder_.empty()) upload->path = folder_ / (key + kSuffix);
+    if (!folder_.empty()) upload->path = folder_ / (key + kPartSuffix);
     SINEW_RETURN_IF_ERROR(Reserve(*upload, header.size_bytes(), now));
     found = uploads_.emplace(key, std::move(upload)).first;
   }
