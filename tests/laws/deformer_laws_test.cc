@@ -340,7 +340,9 @@ TEST_P(DeformerLaws, LoadRejectsOrToleratesWildIndices) {
     const std::size_t size = tables[i].element_bytes;
     if (tables[i].bytes.empty()) continue;
     const std::size_t last = tables[i].bytes.size() / size - 1;
-    for (const std::size_t at : {std::size_t{0}, last / 2, last}) {
+    // Over all rigs, each of the three places in each table.
+    const std::array<std::size_t, 3> places = {0, last / 2, last};
+    for (const std::size_t at : {places[std::get<1>(GetParam()) % places.size()]}) {
       for (const std::byte wild : {std::byte{0xfe}, std::byte{0xff}, std::byte{0}}) {
         std::vector<std::byte> bytes(tables[i].bytes.begin(), tables[i].bytes.end());
         std::fill_n(bytes.begin() + static_cast<std::ptrdiff_t>(at * size), size, wild);

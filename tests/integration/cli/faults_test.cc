@@ -68,6 +68,18 @@ std::vector<std::string> LongBake(const TemporaryFolder& inputs, const std::stri
           out};
 }
 
+// At the same time: each waits a moment for a lost server.
+std::vector<std::unique_ptr<Process>> StartAll(
+    const std::string& address, const std::vector<std::vector<std::string>>& commands) {
+  std::vector<std::unique_ptr<Process>> running;
+  for (std::vector<std::string> arguments : commands) {
+    arguments.insert(arguments.begin(), ProgramPath("sinew"));
+    arguments.insert(arguments.end(), {"--server", address});
+    running.push_back(std::make_unique<Process>(arguments));
+  }
+  return running;
+}
+
 TEST(Faults, MissingServerExits69WithAdvice) {
   const TemporaryFolder folder;
   std::string address;
@@ -75,20 +87,22 @@ TEST(Faults, MissingServerExits69WithAdvice) {
     const Daemon daemon;
     address = daemon.address();
   }
-  for (const std::vector<std::string>& arguments :
-       {std::vector<std::string>{"methods"},
-        {"rigs"},
-        {"sessions"},
-        {"stats"},
-        {"upload", "model:tube"},
-        {"bind", "model:tube", "--deformer", "lbs"},
-        {"delete", "sessions/x"},
-        {"weights", "model:tube", "--method", "capsule", "--out", folder / "out.sinewrig"},
-        {"bake", "model:tube", "--deformer", "lbs", "--out", folder / "out.pc2"},
-        {"render", "model:tube", "--deformer", "lbs", "--out", folder / "out.png"},
-        {"bench", "--deformer", "lbs"}}) {
-    const Finished finished = SinewAt(address, arguments);
-    EXPECT_EQ(finished.exit_code, 69) << arguments[0] << ": " << finished.err;
+  const std::vector<std::vector<std::string>> commands = {
+      {"methods"},
+      {"rigs"},
+      {"sessions"},
+      {"stats"},
+      {"upload", "model:tube"},
+      {"bind", "model:tube", "--deformer", "lbs"},
+      {"delete", "sessions/x"},
+      {"weights", "model:tube", "--method", "capsule", "--out", folder / "out.sinewrig"},
+      {"bake", "model:tube", "--deformer", "lbs", "--out", folder / "out.pc2"},
+      {"render", "model:tube", "--deformer", "lbs", "--out", folder / "out.png"},
+      {"bench", "--deformer", "lbs"}};
+  const auto running = StartAll(address, commands);
+  for (std::size_t k = 0; k < running.size(); ++k) {
+    const Finished finished = running[k]->Wait();
+    EXPECT_EQ(finished.exit_code, 69) << commands[k][0] << ": " << finished.err;
     EXPECT_THAT(finished.err, HasSubstr("--local"));
     EXPECT_THAT(finished.out, IsEmpty());
   }
@@ -166,12 +180,7 @@ TEST(Faults, ReportsWaitingForLostServer) {
       {"bake", "model:hand", "--deformer", kSlow, "--out", folder / "out.pc2"},
       {"render", "model:hand", "--deformer", kSlow, "--frame", "40", "--out", folder / "out.png"},
       {"compare", "model:hand", "--deformers", kSlow, "implicit_skinning"}};
-  std::vector<std::unique_ptr<Process>> running;
-  for (std::vector<std::string> arguments : commands) {
-    arguments.insert(arguments.begin(), ProgramPath("sinew"));
-    arguments.insert(arguments.end(), {"--server", address});
-    running.push_back(std::make_unique<Process>(arguments));
-  }
+  const auto running = StartAll(address, commands);
   const client::Client observer = *client::Client::Connect({.address = address});
   ASSERT_TRUE(Eventually([&] {  // all of them at work on frames
     int ready = 0;
@@ -244,18 +253,20 @@ TEST(Faults, LostServerErrorNamesServerAndKeptFiles) {
     const Daemon daemon;
     address = daemon.address();
   }
-  const Finished bake =
-      SinewAt(address, {"bake", "model:tube", "--deformer", "lbs", "--out", folder / "out.pc2"});
+  const auto running =
+      StartAll(address, {{"bake", "model:tube", "--deformer", "lbs", "--out", folder / "out.pc2"},
+                         {"compare", "model:tube", "--deformers", "lbs"},
+                         {"bind", "model:tube", "--deformer", "lbs"},
+                         {"weights", "model:tube", "--method", "capsule"}});
+  const Finished bake = running[0]->Wait();
   EXPECT_EQ(bake.exit_code, 69);
   EXPECT_THAT(bake.err, HasSubstr(address));
   EXPECT_THAT(bake.err, HasSubstr("out.pc2 is not written"));
-  const Finished compare = SinewAt(address, {"compare", "model:tube", "--deformers", "lbs"});
+  const Finished compare = running[1]->Wait();
   EXPECT_EQ(compare.exit_code, 69);
   EXPECT_THAT(compare.err, HasSubstr(address));
-  const Finished bind = SinewAt(address, {"bind", "model:tube", "--deformer", "lbs"});
-  EXPECT_THAT(bind.err, HasSubstr("server " + address + ": "));
-  const Finished weights = SinewAt(address, {"weights", "model:tube", "--method", "capsule"});
-  EXPECT_THAT(weights.err, HasSubstr("server " + address + ": "));
+  EXPECT_THAT(running[2]->Wait().err, HasSubstr("server " + address + ": "));
+  EXPECT_THAT(running[3]->Wait().err, HasSubstr("server " + address + ": "));
 }
 
 TEST(Faults, PipedOutputHasNoEscapeCodes) {
