@@ -79,11 +79,14 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       watches(c.sessions.watches, c.access.client_share, "max-watches", "calls"),
       weights(c.weights.count, c.access.client_share, "max-weight-calls", "calls"),
       transfers(c.rigs.transfers, c.access.client_share, "max-transfers", "calls"),
+      arriving(c.network.arriving_messages, c.access.client_share, "max-arriving-messages",
+               "messages"),
       frame_bytes(c.compute.frame_bytes, c.access.client_share, "max-frame-bytes", "bytes",
                   "frames"),
       held_bytes(c.network.held_bytes, c.access.client_share, "max-held-bytes", "bytes", "call"),
       compare_bytes(c.compare.bytes, c.access.client_share, "max-compare-bytes", "bytes",
                     "comparisons"),
+      arrivals(arriving),
       timers(clock),
       arenas(c.Threads()),
       frames(FramePool::Create(kIdleFrameBytes)),
@@ -110,7 +113,7 @@ void Runtime::AddReadings() {
         [&of] { return static_cast<double>(of.count()); }, labels);
   };
   for (Quota* of : {&connections, &streams, &deforms, &compares, &watches, &weights, &transfers,
-                    &frame_bytes, &held_bytes, &compare_bytes, &waiting_calls}) {
+                    &arriving, &frame_bytes, &held_bytes, &compare_bytes, &waiting_calls}) {
     quota(*of);
   }
   const auto count = [](std::size_t value) { return static_cast<double>(value); };
@@ -127,6 +130,8 @@ void Runtime::AddReadings() {
   lane("storage", storage);
   lane("estimates", estimates);
   lane("weights", weighing);
+  metrics.AddGauge("sinew_arrivals_queue", "Calls that wait to receive a message",
+                   [=, this] { return count(arrivals.waiting()); });
   metrics.AddGauge("sinew_arena_jobs", "Frames that wait for, or run in, an arena",
                    [=, this] { return count(arenas.posted()); });
   metrics.AddCounter("sinew_log_lines_dropped_total",
@@ -241,6 +246,7 @@ void Runtime::Reload(const Config& wanted) {
     set(watches, current_.sessions.watches, wanted.sessions.watches);
     set(weights, current_.weights.count, wanted.weights.count);
     set(transfers, current_.rigs.transfers, wanted.rigs.transfers);
+    set(arriving, current_.network.arriving_messages, wanted.network.arriving_messages);
     set(waiting_calls, current_.compute.waiting, wanted.compute.waiting);
     set(frame_bytes, current_.compute.frame_bytes, wanted.compute.frame_bytes);
     set(held_bytes, current_.network.held_bytes, wanted.network.held_bytes);

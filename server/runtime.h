@@ -32,6 +32,7 @@
 #include "server/threads/quota.h"
 #include "server/threads/rate_limit.h"
 #include "server/threads/timers.h"
+#include "server/threads/turns.h"
 #include "server/threads/workers.h"
 
 namespace sinew::server {
@@ -73,9 +74,11 @@ class Runtime {
   Quota watches;        // WatchSession
   Quota weights;        // ComputeWeights
   Quota transfers;      // UploadRig, DownloadRig
+  Quota arriving;       // messages whose last byte has not been received
   Quota frame_bytes;    // frame buffers of all calls
   Quota held_bytes;     // everything else that calls hold
   Quota compare_bytes;  // of all CompareDeformers calls
+  Turns arrivals;       // of `arriving`
   std::unique_ptr<Access> access;
   Timers timers;
   Arenas arenas;

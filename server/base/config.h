@@ -21,6 +21,8 @@ struct NetworkConfig {
   std::uint64_t streams_per_connection = 256;
   std::uint64_t message_bytes = 4 << 20;   // largest message a client may send
   std::uint64_t message_fields = 1 << 17;  // of one, at every level
+  // Whose last byte has not arrived, besides the poses of streams. gRPC holds each of them.
+  std::uint64_t arriving_messages = 64;
   // What calls hold besides frames: requests, waiting poses, replies that have not been read.
   std::uint64_t held_bytes = std::uint64_t{1} << 30;
   double connection_idle_seconds = 1800;  // without a call; clients connect again by themselves

@@ -70,6 +70,8 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
         "Fields of a message at every level; 16 bytes of a packed list count as one", 1000, 1e9);
   limit(n.calls_per_second, "max-calls-per-second", "calls", "Calls of one client in a second", 1,
         1e9);
+  shared(n.arriving_messages, "max-arriving-messages", "messages",
+         "Messages, besides poses, that arrive at a time; others wait", 1, 1e6);
   shared(n.held_bytes, "max-held-bytes", "bytes",
          "Total size of requests, waiting poses and replies that have not been read", 1 << 20,
          kHuge);

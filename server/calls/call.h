@@ -1,8 +1,7 @@
 // call.h - what all RPCs share: admission while draining, memory held, metrics, the log, status
 // details, and whether a cancelled call has passed its deadline.
 //
-// All methods are raw: gRPC passes the bytes of messages, so that they are counted before they are
-// parsed, and answers a message that it cannot parse with UNIMPLEMENTED and no text.
+// gRPC passes the bytes of messages, so that they are counted before they are parsed.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -33,12 +32,11 @@ namespace sinew::server {
 // One method of a service; made when the server starts.
 struct RpcMethod {
   Runtime& runtime;
-  std::string name;         // "DeformService/Deform"
-  Scope scope;              // that the caller needs
-  bool work = false;        // refused while draining; a drain waits for it
-  Workers* lane = nullptr;  // UnaryCall: where the body runs by default; null = gRPC's thread
-  bool audited = false;     // it changes something: a line in the audit log
-  Quota* limit = nullptr;   // of calls at a time; null = none
+  std::string name;        // "DeformService/Deform"
+  Scope scope;             // that the caller needs
+  bool work = false;       // refused while draining; a drain waits for it
+  bool audited = false;    // it changes something: a line in the audit log
+  Quota* limit = nullptr;  // of calls at a time; null = none
   MethodMetrics metrics = runtime.metrics.AddMethod("sinew.v1." + name);
 };
 

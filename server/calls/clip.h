@@ -4,8 +4,6 @@
 // accumulates for a slow reader.
 #pragma once
 
-#include <grpcpp/support/server_callback.h>
-
 #include <memory>
 
 #include "server/calls/frame_call.h"
@@ -14,11 +12,9 @@
 
 namespace sinew::server {
 
-class ClipCall final : public FrameCall<ClipCall, grpc::ServerWriteReactor<grpc::ByteBuffer>> {
+class ClipCall final : public FrameCall<ClipCall> {
  public:
-  ClipCall(const RpcMethod& method, grpc::CallbackServerContext* context,
-           const grpc::ByteBuffer* request)
-      : FrameCall(method, context), bytes_(request) {}
+  using FrameCall::FrameCall;
 
  private:
   friend CallReactor;
@@ -29,7 +25,6 @@ class ClipCall final : public FrameCall<ClipCall, grpc::ServerWriteReactor<grpc:
   // Evaluates the next pose; unlocks the mutex meanwhile.
   void EvaluateNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const grpc::ByteBuffer* const bytes_;
   v1::DeformClipRequest request_;  // constant after OnStart
   Quota::Permit reservation_ ABSL_GUARDED_BY(mutex_);
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;

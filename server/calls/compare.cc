@@ -26,7 +26,7 @@ std::string TargetPath(std::size_t index) {
 }  // namespace
 
 absl::Status CompareCall::OnStart() {
-  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request_));
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, read_, request_));
   SINEW_RETURN_IF_ERROR(CheckRequest());
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
   FindNext();

@@ -6,8 +6,6 @@
 // being written: a slow reader slows the comparison down.
 #pragma once
 
-#include <grpcpp/support/server_callback.h>
-
 #include <memory>
 #include <optional>
 #include <vector>
@@ -19,12 +17,9 @@
 
 namespace sinew::server {
 
-class CompareCall final
-    : public FrameCall<CompareCall, grpc::ServerWriteReactor<grpc::ByteBuffer>> {
+class CompareCall final : public FrameCall<CompareCall> {
  public:
-  CompareCall(const RpcMethod& method, grpc::CallbackServerContext* context,
-              const grpc::ByteBuffer* request)
-      : FrameCall(method, context), bytes_(request) {}
+  using FrameCall::FrameCall;
 
  private:
   friend CallReactor;
@@ -60,7 +55,6 @@ class CompareCall final
   double FramesPerSecond() const;
   bool IsLast(int pose) const { return pose + 1 == request_.poses().poses_size(); }
 
-  const grpc::ByteBuffer* const bytes_;
   v1::CompareDeformersRequest request_;  // constant after OnStart
   Quota::Permit reservation_ ABSL_GUARDED_BY(mutex_);
   bool ready_ ABSL_GUARDED_BY(mutex_) = false;  // the session of target_ is bound

@@ -31,7 +31,7 @@ std::string Serialised(const v1::Rig& rig) {
 }  // namespace
 
 absl::Status ComputeWeightsCall::OnStart() {
-  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request_));
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, read_, request_));
   SINEW_ASSIGN_OR_RETURN(
       options_, ReadWeightOptions(request_, runtime_.config.weights, runtime_.config.rigs));
   SINEW_ASSIGN_OR_RETURN(hex_, ParseRigName("rig", request_.rig()));

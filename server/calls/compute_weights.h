@@ -14,9 +14,7 @@ namespace sinew::server {
 
 class ComputeWeightsCall final : public UpdateCall<ComputeWeightsCall, v1::ComputeWeightsResponse> {
  public:
-  ComputeWeightsCall(const RpcMethod& method, grpc::CallbackServerContext* context,
-                     const grpc::ByteBuffer* request)
-      : UpdateCall(method, context), bytes_(request) {}
+  using UpdateCall::UpdateCall;
 
  private:
   friend CallReactor;
@@ -28,7 +26,6 @@ class ComputeWeightsCall final : public UpdateCall<ComputeWeightsCall, v1::Compu
   absl::StatusOr<v1::ComputeWeightsResponse> Compute();
   absl::StatusOr<v1::ComputeWeightsResponse> Store(const v1::Rig& rig);
 
-  const grpc::ByteBuffer* const bytes_;
   v1::ComputeWeightsRequest request_;  // constant after OnStart, like options_ and hex_
   WeightOptions options_;
   std::string hex_;

@@ -19,7 +19,7 @@ constexpr std::uint64_t kHeaderBytes = 512;        // all of the reply except ve
 }  // namespace
 
 absl::Status DeformCall::OnStart() {
-  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request_));
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, read_, request_));
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request_, ""));
   if (request_.pose().no_output()) {
     return InvalidField("pose.no_output", "set, but Deform has no state to advance");
@@ -106,7 +106,7 @@ void DeformCall::Answer(OutgoingFrame frame) {
   std::vector<grpc::Slice> slices;
   frame.AppendPiece(0, slices);
   slices.emplace_back(rest.SerializeAsString());
-  *response_ = grpc::ByteBuffer(slices.data(), slices.size());
+  SetReply(grpc::ByteBuffer(slices.data(), slices.size()));
   runtime_.metrics.frames.Increment();
   runtime_.metrics.frame_bytes.Increment(static_cast<double>(frame.bulk_bytes()));
 }

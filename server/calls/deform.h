@@ -1,9 +1,6 @@
 // deform.h - Deform: one pose, without state, and one frame in the reply.
 #pragma once
 
-#include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
-
 #include <memory>
 
 #include "server/calls/call_reactor.h"
@@ -12,11 +9,9 @@
 
 namespace sinew::server {
 
-class DeformCall final : public CallReactor<DeformCall, grpc::ServerUnaryReactor> {
+class DeformCall final : public CallReactor<DeformCall> {
  public:
-  DeformCall(const RpcMethod& method, grpc::CallbackServerContext* context,
-             const grpc::ByteBuffer* request, grpc::ByteBuffer* response)
-      : CallReactor(method, context), bytes_(request), response_(response) {}
+  using CallReactor::CallReactor;
 
  private:
   friend CallReactor;
@@ -30,8 +25,6 @@ class DeformCall final : public CallReactor<DeformCall, grpc::ServerUnaryReactor
   void EvaluatePose(bool parallel) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Answer(OutgoingFrame frame) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const grpc::ByteBuffer* const bytes_;
-  grpc::ByteBuffer* const response_;
   v1::DeformRequest request_;  // constant after OnStart
   Quota::Permit reservation_ ABSL_GUARDED_BY(mutex_);
   std::shared_ptr<Session> session_ ABSL_GUARDED_BY(mutex_);

@@ -9,7 +9,7 @@
 namespace sinew::server {
 absl::Status DownloadCall::Check() {
   v1::DownloadRigRequest request;
-  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request));
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, read_, request));
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
   SINEW_ASSIGN_OR_RETURN(rig_.hex, ParseRigName("name", request.name()));
   next_ = request.offset();

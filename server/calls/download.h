@@ -1,19 +1,14 @@
 // download.h - DownloadRig: a rig's bytes in pieces, read and verified on the workers.
 #pragma once
 
-#include <grpcpp/support/server_callback.h>
-
 #include "server/calls/call_reactor.h"
 #include "sinew/v1/rig_service.pb.h"
 
 namespace sinew::server {
 
-class DownloadCall final
-    : public CallReactor<DownloadCall, grpc::ServerWriteReactor<grpc::ByteBuffer>> {
+class DownloadCall final : public CallReactor<DownloadCall> {
  public:
-  DownloadCall(const RpcMethod& method, grpc::CallbackServerContext* context,
-               const grpc::ByteBuffer* request)
-      : CallReactor(method, context), bytes_(request) {}
+  using CallReactor::CallReactor;
 
   void OnWriteDone(bool ok) override;
 
@@ -24,7 +19,6 @@ class DownloadCall final
   void PostNext() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void SendNext();
 
-  const grpc::ByteBuffer* const bytes_;
   RigKey rig_;  // constant after Check
   // Offset of the next piece. Used by OnStart and the workers in turn.
   std::uint64_t next_ = 0;

@@ -14,9 +14,8 @@
 
 namespace sinew::server {
 
-// Reactor: a gRPC server reactor that writes ByteBuffers.
-template <class Derived, class Reactor>
-class FrameCall : public CallReactor<Derived, Reactor> {
+template <class Derived>
+class FrameCall : public CallReactor<Derived> {
  public:
   void OnWriteDone(bool ok) final {
     const absl::MutexLock lock(&this->mutex_);
@@ -27,7 +26,7 @@ class FrameCall : public CallReactor<Derived, Reactor> {
   }
 
  protected:
-  using CallReactor<Derived, Reactor>::CallReactor;
+  using CallReactor<Derived>::CallReactor;
 
   // Starts whatever can start: a write, an evaluation, the end.
   virtual void Pump() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) = 0;

@@ -24,8 +24,9 @@ absl::Status Idle(double seconds) {
 
 }  // namespace
 
-absl::Status StreamCall::OnStart() {
-  StartRead(&read_);
+absl::Status StreamCall::OnAdmitted() {
+  SINEW_RETURN_IF_ERROR(TakePlace());
+  ReadInTurn();
   return absl::OkStatus();
 }
 
@@ -44,6 +45,7 @@ void StreamCall::OnReadDone(bool ok) {
     read_.Clear();
   }
   const absl::MutexLock lock(&mutex_);
+  EndRead();
   if (ended_) return;
   if (!ok) {
     reads_done_ = true;
@@ -59,7 +61,7 @@ void StreamCall::OnReadDone(bool ok) {
       End(status);
       return;
     }
-    StartRead(&read_);
+    StartRead(&read_);  // at once: poses come when the artist moves something
   }
   Pump();
 }
@@ -255,9 +257,7 @@ void StreamCall::OnEnd() {
 }
 
 void StreamCall::OnTick(Clock::Time now) {
-  if (!opened_ && now - created_ > stall_limit()) {
-    End(Stalled("it has not been opened", stall_limit().count()));
-  } else if (full_since_ && !reads_done_ && now - *full_since_ > stall_limit()) {
+  if (full_since_ && !reads_done_ && now - *full_since_ > stall_limit()) {
     End(Stalled(absl::StrCat(window_->unacknowledged(), " frames have not been acknowledged"),
                 stall_limit().count()));
   } else if (ready_ && waiting_.empty() && !evaluating_ && now - last_pose_ > idle_limit()) {

@@ -6,8 +6,6 @@
 // Poses are always read, so that a `received` that follows them is seen.
 #pragma once
 
-#include <grpcpp/support/server_callback.h>
-
 #include <chrono>
 #include <cstdint>
 #include <deque>
@@ -22,11 +20,9 @@
 
 namespace sinew::server {
 
-class StreamCall final
-    : public FrameCall<StreamCall, grpc::ServerBidiReactor<grpc::ByteBuffer, grpc::ByteBuffer>> {
+class StreamCall final : public FrameCall<StreamCall> {
  public:
-  StreamCall(const RpcMethod& method, grpc::CallbackServerContext* context)
-      : FrameCall(method, context), created_(runtime_.clock.Now()) {}
+  using FrameCall::FrameCall;
 
   void OnReadDone(bool ok) override;
 
@@ -38,7 +34,7 @@ class StreamCall final
     absl::Status refused;  // else evaluated in its turn
   };
 
-  absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status OnAdmitted() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnTick(Clock::Time now) override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnDrain() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void OnEnd() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
@@ -62,8 +58,6 @@ class StreamCall final
   }
   void EndIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const Clock::Time created_;
-  grpc::ByteBuffer read_;  // gRPC's until OnReadDone
   // Until Prepare: how the stream is opened, and memory held for it and for poses that wait.
   v1::PoseLayout layout_ ABSL_GUARDED_BY(mutex_);
   v1::OutputOptions output_ ABSL_GUARDED_BY(mutex_);

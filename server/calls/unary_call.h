@@ -2,43 +2,41 @@
 #pragma once
 
 #include <absl/status/status.h>
-#include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
 #include <functional>
+#include <memory>
 #include <utility>
 
 #include "core/base/status.h"
 #include "server/base/catch_exceptions.h"
 #include "server/calls/call_reactor.h"
+#include "server/calls/rpc_service.h"
 
 namespace sinew::server {
 
 template <class Request, class Response>
-class UnaryCall final : public CallReactor<UnaryCall<Request, Response>, grpc::ServerUnaryReactor> {
+class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
  public:
-  // Runs without the mutex; a cancelled call requests stop of call.stop_token() and is answered at
-  // once.
-  using Body = std::function<absl::Status(Call& call, const Request&, Response&)>;
-  // Where the body runs; null = gRPC's thread. Must be short.
-  using ChooseLane = std::function<Workers*(const Call& call, const Request&)>;
+  struct Functions {
+    // Where the body runs; null = gRPC's thread. Must be short.
+    std::function<Workers*(const Call& call, const Request&)> choose_lane;
+    // Runs without the mutex; a cancelled call requests stop of call.stop_token() and is answered
+    // at once.
+    std::function<absl::Status(Call& call, const Request&, Response&)> body;
+  };
 
+  // functions: outlive the call.
   UnaryCall(const RpcMethod& method, grpc::CallbackServerContext* context,
-            const grpc::ByteBuffer* request, grpc::ByteBuffer* response, ChooseLane choose_lane,
-            Body body)
-      : Base(method, context),
-        bytes_(request),
-        response_(response),
-        choose_lane_(std::move(choose_lane)),
-        body_(std::move(body)) {}
+            const Functions* functions)
+      : Base(method, context), functions_(*functions) {}
 
  private:
-  using Base = CallReactor<UnaryCall, grpc::ServerUnaryReactor>;
+  using Base = CallReactor<UnaryCall>;
   friend Base;
 
   absl::Status OnStart() override ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
-    SINEW_RETURN_IF_ERROR(ParseRequest(this->call_, *bytes_, request_));
-    lane_ = choose_lane_(this->call_, request_);
+    SINEW_RETURN_IF_ERROR(ParseRequest(this->call_, this->read_, request_));
+    lane_ = functions_.choose_lane(this->call_, request_);
     if (lane_ == nullptr) return absl::OkStatus();
     SINEW_ASSIGN_OR_RETURN(
         const Workers::Ticket ticket,
@@ -57,42 +55,45 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>, grpc::S
     Response response;
     absl::Status status = turn;
     if (status.ok()) {
-      status =
-          CatchExceptions([&]() -> absl::Status { return body_(this->call_, request_, response); });
+      status = CatchExceptions(
+          [&]() -> absl::Status { return functions_.body(this->call_, request_, response); });
     }
     const absl::MutexLock lock(&this->mutex_);
     if (this->ended_) return;
     // Counted until it has been read.
     if (status.ok()) status = this->call_.Hold(response.ByteSizeLong());
-    if (status.ok()) *response_ = ToBytes(response);
+    if (status.ok()) this->SetReply(ToBytes(response));
     this->End(status);
   }
 
-  const grpc::ByteBuffer* const bytes_;
-  grpc::ByteBuffer* const response_;
-  const ChooseLane choose_lane_;
-  const Body body_;
+  const Functions& functions_;
   Request request_;  // constant after OnStart, like lane_
   Workers* lane_ = nullptr;
 };
 
+// For RpcService::Add.
 template <class Request, class Response>
-grpc::ServerUnaryReactor* RunUnary(const RpcMethod& method, grpc::CallbackServerContext* context,
-                                   const grpc::ByteBuffer* request, grpc::ByteBuffer* response,
-                                   typename UnaryCall<Request, Response>::ChooseLane choose_lane,
-                                   typename UnaryCall<Request, Response>::Body body) {
-  return UnaryCall<Request, Response>::Start(method, context, request, response,
-                                             std::move(choose_lane), std::move(body));
+RpcService::Begin Unary(decltype(UnaryCall<Request, Response>::Functions::choose_lane) choose_lane,
+                        decltype(UnaryCall<Request, Response>::Functions::body) body) {
+  using Call = UnaryCall<Request, Response>;
+  using Functions = typename Call::Functions;
+  return [functions = std::make_shared<const Functions>(
+              Functions{std::move(choose_lane), std::move(body)})](
+             const RpcMethod& method, grpc::CallbackServerContext* context) {
+    return Call::Start(method, context, functions.get());
+  };
 }
 
-// The same on the lane of the method.
+// The same on `lane`.
 template <class Request, class Response>
-grpc::ServerUnaryReactor* RunUnary(const RpcMethod& method, grpc::CallbackServerContext* context,
-                                   const grpc::ByteBuffer* request, grpc::ByteBuffer* response,
-                                   typename UnaryCall<Request, Response>::Body body) {
-  return RunUnary<Request, Response>(
-      method, context, request, response,
-      [lane = method.lane](const Call&, const Request&) { return lane; }, std::move(body));
+RpcService::Begin Unary(Workers* lane,
+                        decltype(UnaryCall<Request, Response>::Functions::body) body) {
+  return Unary<Request, Response>([lane](const Call&, const Request&) { return lane; },
+                                  std::move(body));
+}
+template <class Request, class Response>
+RpcService::Begin Unary(decltype(UnaryCall<Request, Response>::Functions::body) body) {
+  return Unary<Request, Response>(static_cast<Workers*>(nullptr), std::move(body));
 }
 
 }  // namespace sinew::server

@@ -3,7 +3,6 @@
 
 #include <absl/status/statusor.h>
 #include <grpcpp/support/byte_buffer.h>
-#include <grpcpp/support/server_callback.h>
 
 #include <chrono>
 
@@ -12,7 +11,7 @@
 namespace sinew::server {
 
 template <class Derived, class Response>
-class UpdateCall : public CallReactor<Derived, grpc::ServerWriteReactor<grpc::ByteBuffer>> {
+class UpdateCall : public CallReactor<Derived> {
  public:
   void OnWriteDone(bool ok) final {
     const absl::MutexLock lock(&this->mutex_);
@@ -25,7 +24,7 @@ class UpdateCall : public CallReactor<Derived, grpc::ServerWriteReactor<grpc::By
   }
 
  protected:
-  using CallReactor<Derived, grpc::ServerWriteReactor<grpc::ByteBuffer>>::CallReactor;
+  using CallReactor<Derived>::CallReactor;
 
   enum class News { kNone, kProgress, kLast };
   // Writes the current state to `response`, if it is news. An error ends the call.

@@ -15,7 +15,8 @@ absl::Status HeaderMissing() {
 
 }  // namespace
 
-absl::Status UploadCall::OnStart() {
+absl::Status UploadCall::OnAdmitted() {
+  SINEW_RETURN_IF_ERROR(TakePlace());
   sender_ = UploadTable::NewSender(call_.caller());
   Read();
   return absl::OkStatus();
@@ -23,18 +24,12 @@ absl::Status UploadCall::OnStart() {
 
 void UploadCall::Read() {
   holding_.reset();
-  read_start_ = runtime_.clock.Now();
-  StartRead(&read_);
-}
-
-void UploadCall::OnTick(Clock::Time now) {
-  if (!read_start_ || now - *read_start_ <= stall_limit()) return;
-  End(Stalled("nothing has been sent", stall_limit().count()));
+  ReadInTurn();
 }
 
 void UploadCall::OnReadDone(bool ok) {
   const absl::MutexLock lock(&mutex_);
-  read_start_.reset();
+  EndRead();
   if (ended_) return;
   if (!ok) {  // half-closed; the reply says how much is stored
     if (header_.sha256().empty()) {
@@ -96,7 +91,7 @@ void UploadCall::Append() {
 
 void UploadCall::Reply() {
   const absl::Status status = call_.Hold(reply_.ByteSizeLong());
-  if (status.ok()) *response_ = ToBytes(reply_);
+  if (status.ok()) SetReply(ToBytes(reply_));
   if (!has_stored_) call_.SetUnaudited();
   reply_.Clear();
   End(status);

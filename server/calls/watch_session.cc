@@ -7,7 +7,7 @@ namespace sinew::server {
 
 absl::Status WatchSessionCall::OnStart() {
   v1::WatchSessionRequest request;
-  SINEW_RETURN_IF_ERROR(ParseRequest(call_, *bytes_, request));
+  SINEW_RETURN_IF_ERROR(ParseRequest(call_, read_, request));
   name_ = request.name();
   SINEW_ASSIGN_OR_RETURN(const auto lease,
                          runtime_.sessions.Get(call_.caller().tenant, name_, runtime_.clock.Now()));

@@ -10,9 +10,7 @@ namespace sinew::server {
 
 class WatchSessionCall final : public UpdateCall<WatchSessionCall, v1::WatchSessionResponse> {
  public:
-  WatchSessionCall(const RpcMethod& method, grpc::CallbackServerContext* context,
-                   const grpc::ByteBuffer* request)
-      : UpdateCall(method, context), bytes_(request) {}
+  using UpdateCall::UpdateCall;
 
  private:
   friend CallReactor;
@@ -20,7 +18,6 @@ class WatchSessionCall final : public UpdateCall<WatchSessionCall, v1::WatchSess
   absl::StatusOr<News> Report(v1::WatchSessionResponse& response) override
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
-  const grpc::ByteBuffer* const bytes_;
   std::string name_;  // constant after OnStart
   double sent_progress_ ABSL_GUARDED_BY(mutex_) = -1;
 };

@@ -76,6 +76,8 @@ void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
   builder.SetCompressionAlgorithmSupportStatus(GRPC_COMPRESS_GZIP, false);
   builder.AddChannelArgument(GRPC_ARG_MAX_CONCURRENT_STREAMS,
                              static_cast<int>(config.streams_per_connection));
+  // Without it, gRPC raises the window of every stream to megabytes for a fast sender, read or not.
+  builder.AddChannelArgument(GRPC_ARG_HTTP2_BDP_PROBE, 0);
   builder.AddChannelArgument(GRPC_ARG_HTTP2_MIN_RECV_PING_INTERVAL_WITHOUT_DATA_MS, 10'000);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_PERMIT_WITHOUT_CALLS, 1);
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // detects lost peers
@@ -105,10 +107,7 @@ class Server::State {
   std::shared_ptr<grpc::Channel> InProcessChannel() const;
 
   std::unique_ptr<Runtime> runtime;
-  std::optional<RigService> rigs;
-  std::optional<SessionService> sessions;
-  std::optional<DeformService> deforms;
-  std::optional<InfoService> info;
+  RpcService rigs, sessions, deforms, info;
   std::unique_ptr<Listener> listener;
   std::unique_ptr<grpc::Server> server;
   std::optional<Readiness> readiness;
@@ -138,10 +137,10 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   if (ActiveIsa() == Isa::kScalar && isa == Isa::kAuto) {
     runtime.log->warn("no fused multiply-add on this machine: frames are evaluated slowly");
   }
-  state->rigs.emplace(runtime);
-  state->sessions.emplace(runtime);
-  state->deforms.emplace(runtime);
-  state->info.emplace(runtime);
+  AddRigMethods(runtime, state->rigs);
+  AddSessionMethods(runtime, state->sessions);
+  AddDeformMethods(runtime, state->deforms);
+  AddInfoMethods(runtime, state->info);
   SINEW_RETURN_IF_ERROR(state->Listen(config));
   state->StartHeartbeat();
   state->AddReadings();
@@ -184,10 +183,7 @@ absl::Status Server::State::Listen(const Config& whole) {
     guards.push_back(MakeAdminGuard(*runtime->access));
     builder.experimental().SetInterceptorCreators(std::move(guards));
   }
-  builder.RegisterService(&*rigs);
-  builder.RegisterService(&*sessions);
-  builder.RegisterService(&*deforms);
-  builder.RegisterService(&*info);
+  for (RpcService* service : {&rigs, &sessions, &deforms, &info}) builder.RegisterService(service);
   server = builder.BuildAndStart();
   if (server == nullptr) return absl::UnavailableError("listen: gRPC did not start");
   listener->Start(std::move(ports), std::move(unix_sockets));

@@ -12,6 +12,7 @@
 #include "server/base/version.h"
 #include "server/calls/unary_call.h"
 #include "server/services/page.h"
+#include "sinew/v1/info_service.pb.h"
 
 namespace sinew::server {
 namespace {
@@ -89,41 +90,32 @@ absl::Status List(const v1::ListMethodsRequest& request, std::uint64_t most_rows
 
 }  // namespace
 
-InfoService::InfoService(Runtime& runtime)
-    : runtime_(runtime),
-      info_{.runtime = runtime, .name = "InfoService/GetServerInfo", .scope = Scope::kAny},
-      methods_{.runtime = runtime, .name = "InfoService/ListMethods", .scope = Scope::kAny} {}
+void AddInfoMethods(Runtime& runtime, RpcService& service) {
+  service.Add({.runtime = runtime, .name = "InfoService/GetServerInfo", .scope = Scope::kAny},
+              Unary<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
+                  [&runtime](const Call& call, const v1::GetServerInfoRequest&,
+                             v1::GetServerInfoResponse& response) -> absl::Status {
+                    response.set_version(kVersion);
+                    response.set_simd(std::string(IsaName(ActiveIsa())));
+                    response.set_threads(static_cast<std::uint32_t>(runtime.config.Threads()));
+                    AddLimits(runtime.Current(), response);
+                    response.add_encodings(v1::ENCODING_FLOAT32);
+                    response.add_normal_encodings(v1::ENCODING_FLOAT32);
+                    response.add_compressions(v1::COMPRESSION_NONE);
+                    response.add_attributes(v1::ATTRIBUTE_POSITIONS);
+                    response.add_attributes(v1::ATTRIBUTE_NORMALS);
+                    response.add_attributes(v1::ATTRIBUTE_TANGENTS);
+                    response.add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
+                    *response.mutable_stats() = runtime.StatsFor(call.caller());
+                    return absl::OkStatus();
+                  }));
 
-grpc::ServerUnaryReactor* InfoService::GetServerInfo(grpc::CallbackServerContext* context,
-                                                     const grpc::ByteBuffer* bytes,
-                                                     grpc::ByteBuffer* reply) {
-  return RunUnary<v1::GetServerInfoRequest, v1::GetServerInfoResponse>(
-      info_, context, bytes, reply,
-      [this](const Call& call, const v1::GetServerInfoRequest&,
-             v1::GetServerInfoResponse& response) -> absl::Status {
-        response.set_version(kVersion);
-        response.set_simd(std::string(IsaName(ActiveIsa())));
-        response.set_threads(static_cast<std::uint32_t>(runtime_.config.Threads()));
-        AddLimits(runtime_.Current(), response);
-        response.add_encodings(v1::ENCODING_FLOAT32);
-        response.add_normal_encodings(v1::ENCODING_FLOAT32);
-        response.add_compressions(v1::COMPRESSION_NONE);
-        response.add_attributes(v1::ATTRIBUTE_POSITIONS);
-        response.add_attributes(v1::ATTRIBUTE_NORMALS);
-        response.add_attributes(v1::ATTRIBUTE_TANGENTS);
-        response.add_attributes(v1::ATTRIBUTE_VERTEX_STATUS);
-        *response.mutable_stats() = runtime_.StatsFor(call.caller());
-        return absl::OkStatus();
-      });
-}
-
-grpc::ServerUnaryReactor* InfoService::ListMethods(grpc::CallbackServerContext* context,
-                                                   const grpc::ByteBuffer* bytes,
-                                                   grpc::ByteBuffer* reply) {
-  return RunUnary<v1::ListMethodsRequest, v1::ListMethodsResponse>(
-      methods_, context, bytes, reply,
-      [this](const Call&, const v1::ListMethodsRequest& request, v1::ListMethodsResponse& response)
-          -> absl::Status { return List(request, runtime_.config.sessions.page, response); });
+  service.Add({.runtime = runtime, .name = "InfoService/ListMethods", .scope = Scope::kAny},
+              Unary<v1::ListMethodsRequest, v1::ListMethodsResponse>(
+                  [&runtime](const Call&, const v1::ListMethodsRequest& request,
+                             v1::ListMethodsResponse& response) -> absl::Status {
+                    return List(request, runtime.config.sessions.page, response);
+                  }));
 }
 
 }  // namespace sinew::server

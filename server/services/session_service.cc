@@ -13,35 +13,17 @@
 #include "server/convert/recipe.h"
 #include "server/convert/unknown_fields.h"
 #include "server/services/page.h"
+#include "sinew/v1/session_service.pb.h"
 
 namespace sinew::server {
-SessionService::SessionService(Runtime& runtime)
-    : runtime_(runtime),
-      create_{.runtime = runtime,
-              .name = "SessionService/CreateSession",
-              .scope = Scope::kSessionsUse,
-              .work = true,
-              .audited = true},
-      watch_{.runtime = runtime,
-             .name = "SessionService/WatchSession",
-             .scope = Scope::kSessionsUse,
-             .limit = &runtime.watches},
-      get_{.runtime = runtime, .name = "SessionService/GetSession", .scope = Scope::kSessionsUse},
-      list_{
-          .runtime = runtime, .name = "SessionService/ListSessions", .scope = Scope::kSessionsUse},
-      renew_{
-          .runtime = runtime, .name = "SessionService/RenewSession", .scope = Scope::kSessionsUse},
-      delete_{.runtime = runtime,
-              .name = "SessionService/DeleteSession",
-              .scope = Scope::kSessionsUse,
-              .audited = true} {}
+namespace {
 
-absl::Status SessionService::ValidateOnly(const v1::SessionSource& source, v1::Session& session,
-                                          const Call& call) {
+absl::Status ValidateOnly(const v1::SessionSource& source, v1::Session& session, const Call& call) {
+  Runtime& runtime = call.method().runtime;
   SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(call, source));
   SINEW_ASSIGN_OR_RETURN(const auto forecast,
-                         runtime_.bound->Foresee(resolved.name, *resolved.rig, resolved.recipe,
-                                                 resolved.determinism_digest, call.stop_token()));
+                         runtime.bound->Foresee(resolved.name, *resolved.rig, resolved.recipe,
+                                                resolved.determinism_digest, call.stop_token()));
   *session.mutable_source() = source;
   *session.mutable_recipe() = ToProto(resolved.recipe);
   session.set_determinism_digest(resolved.determinism_digest);
@@ -49,9 +31,10 @@ absl::Status SessionService::ValidateOnly(const v1::SessionSource& source, v1::S
   return absl::OkStatus();
 }
 
-absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
-                                    v1::CreateSessionResponse& response, const Call& call) {
-  const SessionConfig& limits = runtime_.config.sessions;
+absl::Status Create(const v1::CreateSessionRequest& request, v1::CreateSessionResponse& response,
+                    const Call& call) {
+  Runtime& runtime = call.method().runtime;
+  const SessionConfig& limits = runtime.config.sessions;
   const std::string& tenant = call.caller().tenant;
   SINEW_RETURN_IF_ERROR(RefuseUnknownFields(request, ""));
   SINEW_RETURN_IF_ERROR(CheckLimit("request_id", request.request_id().size(),
@@ -64,110 +47,107 @@ absl::Status SessionService::Create(const v1::CreateSessionRequest& request,
     return ValidateOnly(request.source(), *response.mutable_session(), call);
   }
   SINEW_ASSIGN_OR_RETURN(
-      auto session, runtime_.sessions.FindRequest(tenant, request.request_id(), request.source(),
-                                                  runtime_.clock.Now()));
+      auto session, runtime.sessions.FindRequest(tenant, request.request_id(), request.source(),
+                                                 runtime.clock.Now()));
   if (session == nullptr) {
     SINEW_ASSIGN_OR_RETURN(const ResolvedSource resolved, ResolveSource(call, request.source()));
     SINEW_ASSIGN_OR_RETURN(session, MakeSession(call, request.source(), resolved));
     session->request_id = request.request_id();
-    SINEW_ASSIGN_OR_RETURN(
-        const auto added, runtime_.sessions.Add(call.caller(), session, ttl, runtime_.clock.Now()));
+    SINEW_ASSIGN_OR_RETURN(const auto added,
+                           runtime.sessions.Add(call.caller(), session, ttl, runtime.clock.Now()));
     session = added.session;
   }
   SINEW_ASSIGN_OR_RETURN(const auto lease,
-                         runtime_.sessions.Get(tenant, session->name, runtime_.clock.Now()));
-  *response.mutable_session() = ToProto(lease, runtime_.clock);
+                         runtime.sessions.Get(tenant, session->name, runtime.clock.Now()));
+  *response.mutable_session() = ToProto(lease, runtime.clock);
   return absl::OkStatus();
 }
 
-grpc::ServerUnaryReactor* SessionService::CreateSession(grpc::CallbackServerContext* context,
-                                                        const grpc::ByteBuffer* bytes,
-                                                        grpc::ByteBuffer* reply) {
-  const auto lane = [](const Call& call, const v1::CreateSessionRequest& request) {
+}  // namespace
+
+void AddSessionMethods(Runtime& runtime, RpcService& service) {
+  const auto create_lane = [](const Call& call, const v1::CreateSessionRequest& request) {
     return &LaneOf(call, request.source());
   };
-  return RunUnary<v1::CreateSessionRequest, v1::CreateSessionResponse>(
-      create_, context, bytes, reply, lane,
-      [this](Call& call, const v1::CreateSessionRequest& request,
+  service.Add(
+      {.runtime = runtime,
+       .name = "SessionService/CreateSession",
+       .scope = Scope::kSessionsUse,
+       .work = true,
+       .audited = true},
+      Unary<v1::CreateSessionRequest, v1::CreateSessionResponse>(
+          create_lane,
+          [](Call& call, const v1::CreateSessionRequest& request,
              v1::CreateSessionResponse& response) -> absl::Status {
-        if (request.validate_only()) call.SetUnaudited();
-        const absl::Status status = Create(request, response, call);
-        call.SetObject(status.ok() ? response.session().name() : request.source().rig());
-        return status;
-      });
-}
+            if (request.validate_only()) call.SetUnaudited();
+            const absl::Status status = Create(request, response, call);
+            call.SetObject(status.ok() ? response.session().name() : request.source().rig());
+            return status;
+          }));
 
-grpc::ServerWriteReactor<grpc::ByteBuffer>* SessionService::WatchSession(
-    grpc::CallbackServerContext* context, const grpc::ByteBuffer* request) {
-  return WatchSessionCall::Start(watch_, context, request);
-}
+  service.Add({.runtime = runtime,
+               .name = "SessionService/WatchSession",
+               .scope = Scope::kSessionsUse,
+               .limit = &runtime.watches},
+              WatchSessionCall::Start<>);
 
-grpc::ServerUnaryReactor* SessionService::GetSession(grpc::CallbackServerContext* context,
-                                                     const grpc::ByteBuffer* bytes,
-                                                     grpc::ByteBuffer* reply) {
-  return RunUnary<v1::GetSessionRequest, v1::GetSessionResponse>(
-      get_, context, bytes, reply,
-      [this](const Call& call, const v1::GetSessionRequest& request,
-             v1::GetSessionResponse& response) -> absl::Status {
-        SINEW_ASSIGN_OR_RETURN(
-            const auto lease,
-            runtime_.sessions.Get(call.caller().tenant, request.name(), runtime_.clock.Now()));
-        *response.mutable_session() = ToProto(lease, runtime_.clock);
-        return absl::OkStatus();
-      });
-}
+  service.Add(
+      {.runtime = runtime, .name = "SessionService/GetSession", .scope = Scope::kSessionsUse},
+      Unary<v1::GetSessionRequest, v1::GetSessionResponse>(
+          [&runtime](const Call& call, const v1::GetSessionRequest& request,
+                     v1::GetSessionResponse& response) -> absl::Status {
+            SINEW_ASSIGN_OR_RETURN(
+                const auto lease,
+                runtime.sessions.Get(call.caller().tenant, request.name(), runtime.clock.Now()));
+            *response.mutable_session() = ToProto(lease, runtime.clock);
+            return absl::OkStatus();
+          }));
 
-grpc::ServerUnaryReactor* SessionService::ListSessions(grpc::CallbackServerContext* context,
-                                                       const grpc::ByteBuffer* bytes,
-                                                       grpc::ByteBuffer* reply) {
-  return RunUnary<v1::ListSessionsRequest, v1::ListSessionsResponse>(
-      list_, context, bytes, reply,
-      [this](const Call& call, const v1::ListSessionsRequest& request,
-             v1::ListSessionsResponse& response) -> absl::Status {
-        SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
-                               PageSize(request.page_size(), runtime_.config.sessions.page));
-        bool more = false;
-        std::vector<v1::Session> sessions;
-        for (const auto& lease :
-             runtime_.sessions.List(call.caller().tenant, request.page_token(), rows, more)) {
-          sessions.push_back(ToProto(lease, runtime_.clock));
-        }
-        response.set_next_page_token(
-            FillPage(std::move(sessions), more, response.mutable_sessions()));
-        return absl::OkStatus();
-      });
-}
+  service.Add(
+      {.runtime = runtime, .name = "SessionService/ListSessions", .scope = Scope::kSessionsUse},
+      Unary<v1::ListSessionsRequest, v1::ListSessionsResponse>(
+          [&runtime](const Call& call, const v1::ListSessionsRequest& request,
+                     v1::ListSessionsResponse& response) -> absl::Status {
+            SINEW_ASSIGN_OR_RETURN(const std::size_t rows,
+                                   PageSize(request.page_size(), runtime.config.sessions.page));
+            bool more = false;
+            std::vector<v1::Session> sessions;
+            for (const auto& lease :
+                 runtime.sessions.List(call.caller().tenant, request.page_token(), rows, more)) {
+              sessions.push_back(ToProto(lease, runtime.clock));
+            }
+            response.set_next_page_token(
+                FillPage(std::move(sessions), more, response.mutable_sessions()));
+            return absl::OkStatus();
+          }));
 
-grpc::ServerUnaryReactor* SessionService::RenewSession(grpc::CallbackServerContext* context,
-                                                       const grpc::ByteBuffer* bytes,
-                                                       grpc::ByteBuffer* reply) {
-  return RunUnary<v1::RenewSessionRequest, v1::RenewSessionResponse>(
-      renew_, context, bytes, reply,
-      [this](const Call& call, const v1::RenewSessionRequest& request,
-             v1::RenewSessionResponse& response) -> absl::Status {
-        std::chrono::nanoseconds ttl(0);
-        if (request.has_ttl()) {
-          SINEW_ASSIGN_OR_RETURN(ttl,
-                                 ReadTtl(request.ttl(), runtime_.config.sessions.max_ttl_seconds));
-        }
-        SINEW_ASSIGN_OR_RETURN(const auto lease,
-                               runtime_.sessions.Renew(call.caller().tenant, request.name(), ttl,
-                                                       runtime_.clock.Now()));
-        *response.mutable_session() = ToProto(lease, runtime_.clock);
-        return absl::OkStatus();
-      });
-}
+  service.Add(
+      {.runtime = runtime, .name = "SessionService/RenewSession", .scope = Scope::kSessionsUse},
+      Unary<v1::RenewSessionRequest, v1::RenewSessionResponse>(
+          [&runtime](const Call& call, const v1::RenewSessionRequest& request,
+                     v1::RenewSessionResponse& response) -> absl::Status {
+            std::chrono::nanoseconds ttl(0);
+            if (request.has_ttl()) {
+              SINEW_ASSIGN_OR_RETURN(
+                  ttl, ReadTtl(request.ttl(), runtime.config.sessions.max_ttl_seconds));
+            }
+            SINEW_ASSIGN_OR_RETURN(const auto lease,
+                                   runtime.sessions.Renew(call.caller().tenant, request.name(), ttl,
+                                                          runtime.clock.Now()));
+            *response.mutable_session() = ToProto(lease, runtime.clock);
+            return absl::OkStatus();
+          }));
 
-grpc::ServerUnaryReactor* SessionService::DeleteSession(grpc::CallbackServerContext* context,
-                                                        const grpc::ByteBuffer* bytes,
-                                                        grpc::ByteBuffer* reply) {
-  return RunUnary<v1::DeleteSessionRequest, v1::DeleteSessionResponse>(
-      delete_, context, bytes, reply,
-      [this](Call& call, const v1::DeleteSessionRequest& request,
-             v1::DeleteSessionResponse&) -> absl::Status {
-        call.SetObject(request.name());
-        return runtime_.sessions.Delete(call.caller().tenant, request.name());
-      });
+  service.Add({.runtime = runtime,
+               .name = "SessionService/DeleteSession",
+               .scope = Scope::kSessionsUse,
+               .audited = true},
+              Unary<v1::DeleteSessionRequest, v1::DeleteSessionResponse>(
+                  [&runtime](Call& call, const v1::DeleteSessionRequest& request,
+                             v1::DeleteSessionResponse&) -> absl::Status {
+                    call.SetObject(request.name());
+                    return runtime.sessions.Delete(call.caller().tenant, request.name());
+                  }));
 }
 
 }  // namespace sinew::server

@@ -34,6 +34,18 @@ class FairQueue {
     return Remove(turns_.back()->second.jobs.front().ticket);
   }
 
+  // The next job among the first ones of all clients that `wanted(job)` accepts, or none.
+  template <class Wanted>
+  std::optional<Job> PopIf(Wanted wanted) {
+    for (auto turn = turns_.begin(); turn != turns_.end(); ++turn) {
+      const Waiting& first = (*turn)->second.jobs.front();
+      if (!wanted(first.job)) continue;
+      turns_.splice(turns_.end(), turns_, turn);
+      return Remove(first.ticket);
+    }
+    return std::nullopt;
+  }
+
   // Takes out the job of a ticket, if it waits here.
   std::optional<Job> Remove(Ticket ticket) {
     const auto found = places_.find(ticket);

@@ -119,7 +119,7 @@ FOLDERS = (
      "grpc proto", ""),
     ("server/services",
      "core/base core/deform/engine core/simd server server/access server/base server/calls server/convert",
-     "grpc", ""),
+     "proto", ""),
     ("server/process",
      "core/base core/simd server server/access server/base server/services server/threads",
      "grpc httplib", "json openssl"),

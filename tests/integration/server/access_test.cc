@@ -62,6 +62,8 @@ TEST_F(AccessTest, EveryMethodNeedsItsScope) {
       const std::string& scope = scopes.at(name);
       ++methods;
       EXPECT_CODE(CallMethod(channel_, path, {}), StatusCode::UNAUTHENTICATED);
+      // Not only once the request has arrived.
+      EXPECT_CODE(CallMethod(channel_, path, {}, false), StatusCode::UNAUTHENTICATED);
       const auto admitted = [&](const std::string& token) {
         const grpc::Status status = CallMethod(channel_, path, {token});
         return status.error_code() != StatusCode::UNAUTHENTICATED &&
@@ -72,7 +74,7 @@ TEST_F(AccessTest, EveryMethodNeedsItsScope) {
         continue;
       }
       EXPECT_TRUE(admitted(with.at(scope))) << name;
-      const grpc::Status refused = CallMethod(channel_, path, {without.at(scope)});
+      const grpc::Status refused = CallMethod(channel_, path, {without.at(scope)}, false);
       EXPECT_EQ(refused.error_code(), StatusCode::PERMISSION_DENIED) << name;
       EXPECT_NE(refused.error_message().find(scope), std::string::npos) << refused.error_message();
     }

@@ -3,8 +3,12 @@
 #include <gtest/gtest.h>
 #include <zlib.h>
 
+#include <algorithm>
+#include <chrono>
 #include <list>
 #include <string>
+#include <string_view>
+#include <thread>
 #include <vector>
 
 #include "tests/integration/server/raw_http2.h"
@@ -81,6 +85,60 @@ TEST_F(MemoryTest, CompressedMessageIsRefusedWithoutDecompressing) {
   client.Send(stream, RawHttp2::Framed(bomb, true), true);
   EXPECT_EQ(client.Status(stream), StatusCode::UNIMPLEMENTED);
   EXPECT_LT(growth.megabytes(), 16u);
+}
+
+// Messages of 4 MB whose last byte never arrives, on 180 calls.
+TEST_F(MemoryTest, UnfinishedMessagesAreBounded) {
+  Start({"--max-arriving-messages", "16", "--max-stall-seconds", "60"});
+  const std::string message = RawHttp2::Framed(std::string(4 << 20, 'x'));
+  const std::string_view unfinished(message.data(), message.size() - 1);
+  const std::string rig = stubs().UploadTube();
+  struct Attack {
+    RawHttp2* client;
+    std::uint32_t stream;
+    std::size_t sent = 0;
+  };
+  std::list<RawHttp2> clients;
+  std::vector<Attack> attacks;
+  const PeakGrowth growth(pid());
+  for (const char* method : {"sinew.v1.InfoService/GetServerInfo", "sinew.v1.RigService/UploadRig",
+                             "sinew.v1.DeformService/StreamDeform"}) {
+    RawHttp2& client = clients.emplace_back(address(), kUsualWindow);
+    for (int i = 0; i < 60; ++i) attacks.push_back({&client, client.Begin(method)});
+  }
+  // As much as the server lets through.
+  int idle_rounds = 0;
+  for (std::size_t before = 0; idle_rounds < 10;) {
+    std::size_t sent = 0;
+    for (Attack& attack : attacks) {
+      attack.sent += attack.client->SendSome(attack.stream, unfinished.substr(attack.sent), false);
+      sent += attack.sent;
+    }
+    idle_rounds = sent == before ? idle_rounds + 1 : 0;
+    before = sent;
+    std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  }
+  const auto whole = std::count_if(attacks.begin(), attacks.end(), [&](const Attack& attack) {
+    return attack.sent == unfinished.size();
+  });
+  EXPECT_EQ(whole, 8);  // the client's share
+  // Another client is served meanwhile, by calls of each kind.
+  v1::DeformResponse frame;
+  EXPECT_CODE(stubs().Deform(DeformOf(rig, {}), frame), StatusCode::OK);
+  std::string other;
+  EXPECT_CODE(stubs().Upload(TubeRig({.rings = 7}).SerializeAsString(), &other), StatusCode::OK);
+  EXPECT_LT(growth.megabytes(), 64u);
+}
+
+TEST_F(MemoryTest, UnfinishedMessagesAreCutOff) {
+  Start({"--max-arriving-messages", "2", "--max-stall-seconds", "1"});
+  RawHttp2 client(address(), kUsualWindow);
+  const std::uint32_t unfinished = client.Begin("sinew.v1.InfoService/GetServerInfo");
+  client.SendSome(unfinished, RawHttp2::Framed("half").substr(0, 7), false);
+  // Waits for its turn behind it, and is answered.
+  const std::uint32_t whole = client.Call("sinew.v1.InfoService/GetServerInfo", "");
+  EXPECT_EQ(client.Status(whole), StatusCode::OK);
+  EXPECT_EQ(client.Status(unfinished), StatusCode::RESOURCE_EXHAUSTED);
 }
 
 // Rigs of few megabytes whose vertex maps would take 800 MB and 16 GB.

@@ -24,6 +24,8 @@ class RawHttp2 {
   // Sends bytes of the stream as the server opens its window. False: the server has ended the
   // stream, or the connection.
   bool Send(std::uint32_t stream, const std::string& bytes, bool end);
+  // The same without waiting for a window; returns how many bytes have been sent.
+  std::size_t SendSome(std::uint32_t stream, std::string_view bytes, bool end);
   // The five bytes in front of a message, and the message.
   static std::string Framed(const std::string& message, bool compressed = false);
   // Begin and Send of one message.
@@ -39,8 +41,6 @@ class RawHttp2 {
     std::uint32_t stream;
     std::string payload;
   };
-  // Sends what the server's window has room for; the number of bytes.
-  std::size_t SendSome(std::uint32_t stream, std::string_view bytes, bool end);
   void Write(std::uint8_t type, std::uint8_t flags, std::uint32_t stream,
              const std::string& payload);
   // Reads once, for at most this time, and takes the whole frames. False: the connection is closed,
