@@ -58,7 +58,7 @@ class Runtime {
   ~Runtime();
 
   Clock& clock;
-  Descriptor data_lock;  // outlives everything that writes under data_dir
+  FolderLock data_lock;  // outlives everything that writes under data_dir
   const Config config;
   const std::unique_ptr<LogOutput> output;  // of `log`
   const Log log;

@@ -51,10 +51,17 @@ Descriptor::~Descriptor() {
   if (fd_ >= 0) ::close(fd_);
 }
 
-absl::StatusOr<Descriptor> LockFolder(const fs::path& folder) {
+absl::StatusOr<FolderLock> LockFolder(const fs::path& folder) {
   SINEW_RETURN_IF_ERROR(MakeFolder(folder));
-  Descriptor lock = OpenFile(folder / "lock", O_RDWR | O_CREAT);
-  if (lock.ok() && ::flock(lock.fd(), LOCK_EX | LOCK_NB) == 0) return lock;
+  FolderLock lock;
+  const auto take = [](Descriptor& taken, Descriptor opened) {
+    taken = std::move(opened);
+    return taken.ok() && ::flock(taken.fd(), LOCK_EX | LOCK_NB) == 0;
+  };
+  if (take(lock.folder, OpenFile(folder, O_RDONLY | O_DIRECTORY)) &&
+      take(lock.file, OpenFile(folder / "lock", O_RDWR | O_CREAT))) {
+    return lock;
+  }
   return absl::FailedPreconditionError(
       absl::StrCat("data-dir: cannot lock ", folder.string(), ": ",
                    errno == EWOULDBLOCK ? "another server uses it" : strerror(errno)));

@@ -34,9 +34,16 @@ class Descriptor {
   int fd_ = -1;
 };
 
-// Creates the folder if needed and holds FOLDER/lock (flock) until the result is destroyed or the
-// process ends. kFailedPrecondition: it cannot be used, or another server uses it.
-absl::StatusOr<Descriptor> LockFolder(const std::filesystem::path& folder);
+// Two locks (flock), held until the object is destroyed or the process ends. That of the folder
+// stays whatever happens to the files in it; that of FOLDER/lock also reaches other machines where
+// the file system is a network's.
+struct FolderLock {
+  Descriptor folder, file;
+};
+
+// Creates the folder if needed and locks it. kFailedPrecondition: it cannot be used, or another
+// server uses it.
+absl::StatusOr<FolderLock> LockFolder(const std::filesystem::path& folder);
 
 // Creates the folder, private to its owner, and its parents. kFailedPrecondition: cannot be created
 // or written to.

@@ -52,8 +52,8 @@ absl::Status MigrateFrom1(const fs::path& folder) {
 
 }  // namespace
 
-absl::StatusOr<Descriptor> OpenDataFolder(const fs::path& folder, const Log& log) {
-  SINEW_ASSIGN_OR_RETURN(Descriptor lock, LockFolder(folder));
+absl::StatusOr<FolderLock> OpenDataFolder(const fs::path& folder, const Log& log) {
+  SINEW_ASSIGN_OR_RETURN(FolderLock lock, LockFolder(folder));
   const fs::path file = folder / "format";
   SINEW_ASSIGN_OR_RETURN(const int format, ReadFormat(file));
   if (format == kDataFormat) return lock;

@@ -18,6 +18,6 @@ inline constexpr int kDataFormat = 2;
 
 // Creates or migrates the folder and holds it, as LockFolder, until the result is destroyed.
 // kFailedPrecondition: it cannot be used, another server uses it, or a newer one has written it.
-absl::StatusOr<Descriptor> OpenDataFolder(const std::filesystem::path& folder, const Log& log);
+absl::StatusOr<FolderLock> OpenDataFolder(const std::filesystem::path& folder, const Log& log);
 
 }  // namespace sinew::server

@@ -1,10 +1,14 @@
 // The program itself: start, signals, exit codes, and what survives a kill.
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/file.h>
 
+#include <filesystem>
 #include <fstream>
 #include <string>
 #include <vector>
 
+#include "server/base/files.h"
 #include "tests/integration/server/server_fixture.h"
 #include "tests/integration/server/sinewd_process.h"
 
@@ -124,6 +128,32 @@ TEST(Sinewd, DataDirHasOneServer) {
   EXPECT_EQ(first.Stop(), 0);
   SinewdProcess third(flags);
   EXPECT_EQ(third.Stop(), 0) << third.err();
+}
+
+TEST(Sinewd, RemovedLockFileAdmitsNoSecondServer) {
+  const TemporaryFolder folder;
+  const std::vector<std::string> flags = {"--data-dir", folder.path().string()};
+  SinewdProcess first(flags);
+  for (int i = 0; i < 2; ++i) {  // the refused server may have made the file again
+    std::filesystem::remove(folder / "lock");
+    SinewdProcess second(flags);
+    EXPECT_EQ(second.Wait(), 78);
+    EXPECT_NE(second.err().find("another server uses it"), std::string::npos) << second.err();
+  }
+  EXPECT_EQ(first.Stop(), 0);
+  SinewdProcess third(flags);
+  EXPECT_EQ(third.Stop(), 0) << third.err();
+}
+
+// The lock of a server whose file system does not lock folders beyond its machine.
+TEST(Sinewd, HeldLockFileAdmitsNoServer) {
+  const TemporaryFolder folder;
+  const server::Descriptor lock(
+      ::open((folder / "lock").c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));
+  ASSERT_EQ(::flock(lock.fd(), LOCK_EX), 0);
+  SinewdProcess server({"--data-dir", folder.path().string()});
+  EXPECT_EQ(server.Wait(), 78);
+  EXPECT_NE(server.err().find("another server uses it"), std::string::npos) << server.err();
 }
 
 TEST(Sinewd, DataDirOfNewerServerIsRefused) {
