@@ -168,6 +168,17 @@ void Access::Reload() {
   }
 }
 
+void Access::ReloadAll() {
+  {
+    const absl::MutexLock lock(&sources_mutex_);
+    for (Source& source : sources_) {
+      source.seen = StateOf(source.paths);  // before reading, as in AddSource
+      source.changed = true;
+    }
+  }
+  Reload();
+}
+
 std::shared_ptr<const ServerCertificates> Access::certificates() const {
   const absl::MutexLock lock(&mutex_);
   return certificates_;

@@ -50,6 +50,8 @@ class Access {
   // Reads the files that FilesChanged has found. One that cannot be used is reported in the log,
   // and what was read before stays.
   void Reload();
+  // The same for all files, whether they look changed or not.
+  void ReloadAll();
 
  private:
   // Tokens with known results, since verifying a signature takes longer than many calls.

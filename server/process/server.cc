@@ -288,6 +288,7 @@ void Server::Reload(const absl::StatusOr<Config>& config) {
   } else {
     runtime.log->error("configuration not changed: {}", std::string(config.status().message()));
   }
+  runtime.access->ReloadAll();
 }
 
 void Server::Drain() {

@@ -1,6 +1,7 @@
 // Who may call: tokens, scopes, tenants and trusted proxies.
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -131,6 +132,22 @@ TEST_F(AccessTest, TokensExpireAndChangeWhileTheServerRuns) {
   const std::string last = AddToken("last");
   becomes(last, StatusCode::OK);
   EXPECT_CODE(Info({late}), StatusCode::UNAUTHENTICATED);
+}
+
+TEST_F(AccessTest, ReloadReadsTokensAtOnce) {
+  const std::string old = AddToken("alice");
+  Start(clock);  // which does not advance, so no timer looks for changes
+  const auto changed = std::filesystem::last_write_time(tokens_);
+  lines_.clear();
+  const std::string fresh = AddToken("carol");  // a line as long as the old one
+  std::filesystem::last_write_time(tokens_, changed);
+  EXPECT_CODE(Info({fresh}), StatusCode::UNAUTHENTICATED);
+  server().Reload(absl::InvalidArgumentError("another part of the configuration is wrong"));
+  EXPECT_CODE(Info({fresh}), StatusCode::OK);
+  EXPECT_CODE(Info({old}), StatusCode::UNAUTHENTICATED);
+  WriteAll(tokens_, "{broken");
+  server().Reload(config);
+  EXPECT_CODE(Info({fresh}), StatusCode::OK);
 }
 
 TEST_F(AccessTest, ThisProcessNeedsNoToken) {

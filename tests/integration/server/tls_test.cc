@@ -143,3 +143,31 @@ TEST_F(TlsTest, UnusableFilesAreConfigurationErrors) {
 
 }  // namespace
 }  // namespace sinew::testing
+TEST_F(TlsTest, ReloadReadsCertificatesAtOnce) {
+  const TestAuthority next("next authority");
+  Install(ForServer("one"));
+  Start(clock);  // which stands still, so that nobody looks for changes
+  Install(next.Issue("two", "IP:127.0.0.1"));
+  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::OK);
+  server().Reload(config);
+  EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK);
+  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::UNAVAILABLE) << "of the old authority";
+  WriteAll(folder_ / "key", "damaged");
+  server().Reload(config);
+  EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK) << "the pair in use stays";
+}
+
+TEST_F(TlsTest, ReloadReadsCertificatesAtOnce) {
+  const TestAuthority next("next authority");
+  Install(ForServer("one"));
+  Start(clock);  // which does not advance, so no timer looks for changes
+  Install(next.Issue("two", "IP:127.0.0.1"));
+  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::OK);
+  server().Reload(config);
+  EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK);
+  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::UNAVAILABLE) << "of the old authority";
+  WriteAll(folder_ / "key", "damaged");
+  server().Reload(config);
+  EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK) << "the pair in use stays";
+}
+
