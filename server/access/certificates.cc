@@ -1,46 +1,24 @@
 #include "server/access/certificates.h"
 
-#include <openssl/pem.h>
-#include <openssl/x509.h>
+#include <absl/strings/str_cat.h>
 
+#include "core/base/pem.h"
 #include "core/base/status.h"
-#include "server/access/openssl_owned.h"
 
 namespace sinew::server {
 namespace {
 
-using Bio = Owned<BIO, BIO_free>;
-using Certificate = Owned<X509, X509_free>;
-using Key = Owned<EVP_PKEY, EVP_PKEY_free>;
-
-Bio Reader(const std::string& text) {
-  return Bio(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
-}
-
-// The password of an encrypted key is not asked for on the terminal.
-int NoPassword(char*, int, int, void*) {
-  return -1;
-}
-
-Certificate FirstCertificate(const std::string& pem) {
-  return Certificate(PEM_read_bio_X509(Reader(pem).get(), nullptr, NoPassword, nullptr));
+absl::Status InOption(const char* option, const absl::Status& status) {
+  return status.ok() ? status : InvalidArgument(option, ": ", status.message());
 }
 
 }  // namespace
 
 absl::Status CheckCertificates(const ServerCertificates& certificates) {
-  const Certificate certificate = FirstCertificate(certificates.chain);
-  if (certificate == nullptr) return InvalidArgument("tls-cert: not a certificate in PEM");
-  const Key key(
-      PEM_read_bio_PrivateKey(Reader(certificates.key).get(), nullptr, NoPassword, nullptr));
-  if (key == nullptr) return InvalidArgument("tls-key: not a private key in PEM without password");
-  if (X509_check_private_key(certificate.get(), key.get()) != 1) {
-    return InvalidArgument("tls-key: not the key of the first certificate of tls-cert");
-  }
-  if (!certificates.client_ca.empty() && FirstCertificate(certificates.client_ca) == nullptr) {
-    return InvalidArgument("tls-client-ca: not a certificate in PEM");
-  }
-  return absl::OkStatus();
+  SINEW_RETURN_IF_ERROR(InOption("tls-cert", CheckCertificate(certificates.chain)));
+  SINEW_RETURN_IF_ERROR(InOption("tls-key", CheckPrivateKey(certificates.key, certificates.chain)));
+  if (certificates.client_ca.empty()) return absl::OkStatus();
+  return InOption("tls-client-ca", CheckCertificate(certificates.client_ca));
 }
 
 absl::StatusOr<TenantRule> TenantRule::Parse(const std::string& pattern) {

@@ -15,8 +15,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "core/base/openssl_owned.h"
 #include "core/base/status.h"
-#include "server/access/openssl_owned.h"
 
 namespace sinew::server {
 namespace {

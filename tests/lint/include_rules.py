@@ -45,7 +45,7 @@ LIBRARIES = (
 # The C++ standard library and Abseil are free everywhere. `sinew` stands for the client's installed headers.
 FOLDERS = (
     # The deformation core: no gRPC, no protobuf, no files.
-    ("core/base", "", "xxhash", "openssl"),
+    ("core/base", "", "openssl xxhash", ""),
     ("core/parallel", "", "", "tbb"),
     ("core/formats", "core/base", "", "json xxhash"),
     ("core/mesh", "core/base", "", ""),

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-namespace sinew::server {
+namespace sinew {
 
 template <auto free>
 struct FreeWith {
@@ -17,4 +17,4 @@ struct FreeWith {
 template <class T, auto free>
 using Owned = std::unique_ptr<T, FreeWith<free>>;
 
-}  // namespace sinew::server
+}  // namespace sinew
