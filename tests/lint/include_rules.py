@@ -96,7 +96,7 @@ FOLDERS = (
     # The client library. The installed headers need no library but Abseil.
     ("client/lib/include/sinew", "sinew", "", ""),
     ("client/lib/codec", "core/base sinew", "grpc proto", "json openssl utfcpp"),
-    ("client/lib/rpc", "client/lib/codec core/base sinew", "grpc proto", "openssl"),
+    ("client/lib/rpc", "client/lib/codec core/base sinew", "grpc proto", ""),
     ("client/lib/stream", "client/lib/codec client/lib/rpc core/base core/metrics sinew", "grpc proto", ""),
     # The server does no geometry: it converts, calls core and converts back.
     ("server/base", "core/base", "grpc prometheus proto spdlog", "cli11 json yaml"),

@@ -3,8 +3,9 @@
 #include <absl/strings/ascii.h>
 #include <absl/strings/match.h>
 #include <absl/strings/str_cat.h>
-#include <openssl/pem.h>
-#include <openssl/x509.h>
+#include <grpcpp/security/tls_certificate_provider.h>
+#include <grpcpp/security/tls_certificate_verifier.h>
+#include <grpcpp/security/tls_credentials_options.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -14,18 +15,14 @@
 #include <utility>
 
 #include "client/lib/rpc/address.h"
+#include "core/base/pem.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
 namespace {
 
-struct Free {
-  void operator()(BIO* bio) const { BIO_free(bio); }
-  void operator()(X509* certificate) const { X509_free(certificate); }
-  void operator()(EVP_PKEY* key) const { EVP_PKEY_free(key); }
-};
-template <class T>
-using Owned = std::unique_ptr<T, Free>;
+// How often gRPC looks whether certificates have changed.
+constexpr unsigned kRefreshSeconds = 1;
 
 // Not a stream: those throw when they read a folder.
 absl::StatusOr<std::string> ReadFile(const char* field, const std::string& path) {
@@ -43,31 +40,23 @@ absl::StatusOr<std::string> ReadFile(const char* field, const std::string& path)
   return text;
 }
 
-Owned<BIO> Reader(const std::string& text) {
-  return Owned<BIO>(BIO_new_mem_buf(text.data(), static_cast<int>(text.size())));
+absl::Status InFile(const char* field, const std::string& path, const absl::Status& status) {
+  return status.ok() ? status : InvalidArgument(field, ": ", path, ": ", status.message());
 }
 
-// A password is not asked for on the terminal.
-int NoPassword(char*, int, int, void*) {
-  return -1;
-}
-
-Owned<X509> FirstCertificate(const std::string& pem) {
-  return Owned<X509>(PEM_read_bio_X509(Reader(pem).get(), nullptr, NoPassword, nullptr));
-}
-
-absl::Status CheckPair(const TlsOptions& tls, const std::string& chain, const std::string& key) {
-  const Owned<X509> certificate = FirstCertificate(chain);
-  if (certificate == nullptr) {
-    return InvalidArgument("tls.cert_file: ", tls.cert_file, ": not a certificate in PEM");
+absl::Status CheckFiles(const TlsOptions& tls) {
+  if (!tls.ca_file.empty()) {
+    SINEW_ASSIGN_OR_RETURN(const std::string ca, ReadFile("tls.ca_file", tls.ca_file));
+    SINEW_RETURN_IF_ERROR(InFile("tls.ca_file", tls.ca_file, CheckCertificate(ca)));
   }
-  const Owned<EVP_PKEY> parsed(
-      PEM_read_bio_PrivateKey(Reader(key).get(), nullptr, NoPassword, nullptr));
-  if (parsed == nullptr || X509_check_private_key(certificate.get(), parsed.get()) != 1) {
-    return InvalidArgument("tls.key_file: ", tls.key_file,
-                           ": not the key of the certificate, in PEM without password");
+  if (tls.cert_file.empty() != tls.key_file.empty()) {
+    return InvalidArgument("tls.cert_file, key_file: got one of them, need both or none");
   }
-  return absl::OkStatus();
+  if (tls.cert_file.empty()) return absl::OkStatus();
+  SINEW_ASSIGN_OR_RETURN(const std::string chain, ReadFile("tls.cert_file", tls.cert_file));
+  SINEW_ASSIGN_OR_RETURN(const std::string key, ReadFile("tls.key_file", tls.key_file));
+  SINEW_RETURN_IF_ERROR(InFile("tls.cert_file", tls.cert_file, CheckCertificate(chain)));
+  return InFile("tls.key_file", tls.key_file, CheckPrivateKey(key, chain));
 }
 
 absl::StatusOr<std::string> TokenFrom(const char* field, absl::string_view text) {
@@ -85,22 +74,17 @@ absl::StatusOr<std::shared_ptr<grpc::ChannelCredentials>> MakeChannelCredentials
     const ClientOptions& options) {
   if (!options.tls) return grpc::InsecureChannelCredentials();
   const TlsOptions& tls = *options.tls;
-  grpc::SslCredentialsOptions ssl;
-  if (!tls.ca_file.empty()) {
-    SINEW_ASSIGN_OR_RETURN(ssl.pem_root_certs, ReadFile("tls.ca_file", tls.ca_file));
-    if (FirstCertificate(ssl.pem_root_certs) == nullptr) {
-      return InvalidArgument("tls.ca_file: ", tls.ca_file, ": not a certificate in PEM");
-    }
+  SINEW_RETURN_IF_ERROR(CheckFiles(tls));
+  namespace tls_grpc = grpc::experimental;
+  tls_grpc::TlsChannelCredentialsOptions watched;
+  watched.set_certificate_verifier(std::make_shared<tls_grpc::HostNameCertificateVerifier>());
+  if (!tls.ca_file.empty() || !tls.cert_file.empty()) {
+    watched.set_certificate_provider(std::make_shared<tls_grpc::FileWatcherCertificateProvider>(
+        tls.key_file, tls.cert_file, tls.ca_file, kRefreshSeconds));
   }
-  if (tls.cert_file.empty() != tls.key_file.empty()) {
-    return InvalidArgument("tls.cert_file, key_file: got one of them, need both or none");
-  }
-  if (!tls.cert_file.empty()) {
-    SINEW_ASSIGN_OR_RETURN(ssl.pem_cert_chain, ReadFile("tls.cert_file", tls.cert_file));
-    SINEW_ASSIGN_OR_RETURN(ssl.pem_private_key, ReadFile("tls.key_file", tls.key_file));
-    SINEW_RETURN_IF_ERROR(CheckPair(tls, ssl.pem_cert_chain, ssl.pem_private_key));
-  }
-  return grpc::SslCredentials(ssl);
+  if (!tls.ca_file.empty()) watched.watch_root_certs();
+  if (!tls.cert_file.empty()) watched.watch_identity_key_cert_pairs();
+  return tls_grpc::TlsCredentials(watched);
 }
 
 absl::StatusOr<std::shared_ptr<BearerToken>> BearerToken::From(const ClientOptions& options) {

@@ -97,6 +97,41 @@ TEST_F(ClientAccess, CertificateOfTheClientIsSent) {
   EXPECT_TRUE(Try().ok()) << Try();
 }
 
+// A client that outlives its certificate: the next connection uses the new one.
+TEST_F(ClientAccess, NewCertificatesOfTheFilesAreUsed) {
+  UseTls();
+  const TestAuthority old("old clients"), next("new clients");
+  config.access.tls_client_ca = Write("clients", old.pem());
+  Start();
+  const auto use = [&](const TestCertificate& mine) {
+    options.tls->cert_file = Write("my cert", mine.pem);
+    options.tls->key_file = Write("my key", mine.key_pem);
+  };
+  use(old.Issue("me", "DNS:me"));
+  const Client client = Client::Connect(options).value();
+  EXPECT_TRUE(client.GetServerInfo().ok()) << client.GetServerInfo().status();
+  // The server comes back with other authorities, of both sides.
+  config.network.listen = running->addresses();
+  running.reset();
+  const TestAuthority authorities("new authority");
+  const TestCertificate server = authorities.Issue("server", "IP:127.0.0.1");
+  Write("cert", server.pem);
+  Write("key", server.key_pem);
+  Write("clients", next.pem());
+  Start();
+  EXPECT_TRUE(absl::IsUnavailable(client.GetServerInfo().status()));
+  Write("ca", authorities.pem());
+  use(next.Issue("me", "DNS:me"));
+  WaitUntil([&] { return client.GetServerInfo().ok(); });
+  // Still, only the named server will do.
+  running.reset();
+  const TestCertificate other = authorities.Issue("other", "IP:127.0.0.2");
+  Write("cert", other.pem);
+  Write("key", other.key_pem);
+  Start();
+  EXPECT_TRUE(absl::IsUnavailable(client.GetServerInfo().status()));
+}
+
 TEST_F(ClientAccess, UnusableFilesAreNamed) {
   options.tls = TlsOptions{};
   const TestCertificate one = authority.Issue("one", ""), two = authority.Issue("two", "");

@@ -64,7 +64,7 @@ struct RetryPolicy {
 // the library.
 using WaitNotice = std::function<void(const absl::Status& error, absl::Duration max_wait)>;
 
-// An encrypted connection. Files are PEM.
+// An encrypted connection. Files are PEM, and read again when they change, for new connections.
 struct TlsOptions {
   std::string ca_file = {};    // authorities of the server's certificate; empty = the system's
   std::string cert_file = {};  // the client's certificate and its key, if the server wants one
