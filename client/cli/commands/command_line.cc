@@ -78,15 +78,18 @@ void AddCommands(CommandList commands) {
 
 // What no option has named comes from the environment. A token there gives way to --token-file.
 void ReadEnvironment(Globals& globals) {
-  const auto fill = [](std::string& value, const char* variable) {
+  const auto fill = [&](std::string& value, const char* member, const char* option,
+                        const char* variable) {
+    globals.origins[member] = value.empty() ? absl::StrCat("$", variable) : option;
     if (value.empty()) value = Environment(variable);
   };
-  fill(globals.tls_ca, "SINEW_TLS_CA");
-  fill(globals.tls_cert, "SINEW_TLS_CERT");
-  fill(globals.tls_key, "SINEW_TLS_KEY");
-  if (!globals.token_file.empty()) return;
-  globals.token = Environment("SINEW_TOKEN");
-  if (globals.token.empty()) fill(globals.token_file, "SINEW_TOKEN_FILE");
+  fill(globals.tls_ca, "tls.ca_file", "--tls-ca", "SINEW_TLS_CA");
+  fill(globals.tls_cert, "tls.cert_file", "--tls-cert", "SINEW_TLS_CERT");
+  fill(globals.tls_key, "tls.key_file", "--tls-key", "SINEW_TLS_KEY");
+  if (globals.token_file.empty()) fill(globals.token, "token", "", "SINEW_TOKEN");
+  if (!globals.token.empty()) return;
+  fill(globals.token_file, "token_file", "--token-file", "SINEW_TOKEN_FILE");
+  globals.origins["token"] = globals.origins["token_file"];  // which holds it
 }
 
 // kInvalidArgument: options that need each other.

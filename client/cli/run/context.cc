@@ -26,6 +26,15 @@ bool WipesLines() {
   return (kind == nullptr || std::strcmp(kind, "dumb") != 0) && ::isatty(STDERR_FILENO) == 1;
 }
 
+// The error with the option or variable in place of the member that it begins with.
+absl::Status NameOrigin(const absl::Status& status, const Globals& globals) {
+  const std::string message(status.message());
+  const std::string member = message.substr(0, message.find(':'));
+  const auto origin = globals.origins.find(member);
+  if (origin == globals.origins.end()) return status;
+  return Reworded(status, origin->second + message.substr(member.size()));
+}
+
 // Prints a line of its own, in place of a progress line.
 void PrintError(const char* kind, const std::string& text) {
   std::fprintf(stderr, "%ssinew: %s%s\n", WipesLines() ? kWipeLine : "", kind,
@@ -55,7 +64,9 @@ absl::StatusOr<client::Client> Context::Connect() {
                       why.message(), "); waiting up to ", DurationText(longest),
                       busy ? "" : " for it to come back"));
   };
-  SINEW_ASSIGN_OR_RETURN(client_, client::Client::Connect(options));
+  absl::StatusOr<client::Client> client = client::Client::Connect(options);
+  if (!client.ok()) return NameOrigin(client.status(), globals_);
+  client_ = *std::move(client);
   return *client_;
 }
 

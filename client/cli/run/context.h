@@ -4,6 +4,7 @@
 #include <absl/status/statusor.h>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
@@ -23,6 +24,8 @@ struct Globals {
   bool names_server = false;              // --server was given
   std::string tls_ca, tls_cert, tls_key;  // files; "system" as tls_ca = the system's authorities
   std::string token, token_file;
+  // The option or "$VARIABLE" that filled a member of client::ClientOptions, such as "tls.ca_file".
+  std::map<std::string, std::string> origins;
   bool local = false;
   bool json = false;
   bool quiet = false;

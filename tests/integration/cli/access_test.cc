@@ -73,9 +73,22 @@ TEST_F(CliAccess, ErrorsAreOneLineAndAHint) {
   expect(Stats({"--tls-ca", folder / "missing"}), 65, "No such file");
   expect(Stats({"--tls-ca", folder / "other", "--token-file", folder / "token"}), 69, "");
   expect(Stats({"--token-file", folder / "token"}), 69, "");
+  const std::string key = folder / "key", cert = folder / "cert";
+  const auto names = [&](const std::string& given, const Finished& finished) {
+    expect(finished, 65, "sinew: " + given + ": ");
+    EXPECT_THAT(finished.err, Not(HasSubstr("_file")));
+  };
+  names("--tls-ca", Stats({"--tls-ca", key}));
+  names("$SINEW_TLS_CA", Stats({}, {"SINEW_TLS_CA=" + key}));
+  names("--tls-cert", Stats({"--tls-ca", ca, "--tls-cert", key, "--tls-key", key}));
+  names("$SINEW_TLS_KEY",
+        Stats({"--tls-ca", ca}, {"SINEW_TLS_CERT=" + cert, "SINEW_TLS_KEY=" + cert}));
+  names("$SINEW_TOKEN", Stats({"--tls-ca", ca}, {"SINEW_TOKEN=two words"}));
+  names("--token-file", Stats({"--tls-ca", ca, "--token-file", key}));
   const Finished remote =
       Sinew({"stats", "--server", "farm.example", "--token-file", folder / "token"});
   expect(remote, 65, "need TLS");
+  EXPECT_THAT(remote.err, HasSubstr("sinew: --token-file: "));
   EXPECT_THAT(remote.err, Not(HasSubstr(token)));
 }
 
