@@ -103,19 +103,29 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       current_(c) {}
 
 void Runtime::AddReadings() {
-  const auto quota = [&](Quota& of) {
-    const prometheus::Labels labels = {{"limit", std::string(of.name())}};
-    metrics.AddGauge(
-        "sinew_limit", "Limits of what all clients hold together",
-        [&of] { return static_cast<double>(of.limit()); }, labels);
-    metrics.AddGauge(
-        "sinew_limit_used", "What clients hold of these limits",
-        [&of] { return static_cast<double>(of.count()); }, labels);
+  const auto limit = [&](std::string_view name, std::function<double()> most,
+                         std::function<double()> used) {
+    const prometheus::Labels labels = {{"limit", std::string(name)}};
+    metrics.AddGauge("sinew_limit", "Limits of what all clients hold together", std::move(most),
+                     labels);
+    metrics.AddGauge("sinew_limit_used", "What clients hold of these limits", std::move(used),
+                     labels);
   };
-  for (Quota* of : {&connections, &streams, &deforms, &compares, &watches, &weights, &transfers,
-                    &arriving, &frame_bytes, &held_bytes, &compare_bytes, &waiting_calls}) {
-    quota(*of);
+  std::vector<const Quota*> quotas = {
+      &connections,   &streams,       &deforms,          &compares,        &watches,
+      &weights,       &transfers,     &arriving,         &frame_bytes,     &held_bytes,
+      &compare_bytes, &waiting_calls, &bound->waiting(), &sessions.quota()};
+  for (const auto& stored : {rigs->quotas(), uploads->quotas()}) {
+    quotas.insert(quotas.end(), stored.begin(), stored.end());
   }
+  for (const Quota* of : quotas) {
+    limit(
+        of->name(), [of] { return static_cast<double>(of->limit()); },
+        [of] { return static_cast<double>(of->count()); });
+  }
+  limit(
+      "max-bound-bytes", [this] { return static_cast<double>(config.binds.bound_bytes); },
+      [this] { return static_cast<double>(bound->used_bytes()); });
   const auto count = [](std::size_t value) { return static_cast<double>(value); };
   const auto lane = [&](const char* name, const Workers& workers) {
     const prometheus::Labels labels = {{"lane", name}};

@@ -430,4 +430,13 @@ std::uint64_t DeformerCache::bytes() const {
   return order_.bytes();
 }
 
+std::uint64_t DeformerCache::used_bytes() const {
+  const absl::MutexLock lock(&mutex_);
+  std::uint64_t used = 0;
+  for (const auto& [key, entry] : entries_) {
+    if (entry.uses > 0) used += order_.bytes(key);
+  }
+  return used;
+}
+
 }  // namespace sinew::server

@@ -79,6 +79,9 @@ class DeformerCache {
 
   std::size_t entries() const;
   std::uint64_t bytes() const;
+  // Of what is in use: the rest gives way to new binds.
+  std::uint64_t used_bytes() const;
+  const Quota& waiting() const { return waiting_; }
   std::size_t binds_queued() const { return short_.queued() + long_.queued(); }
   std::size_t binds_running() const { return short_.running() + long_.running(); }
 

@@ -21,6 +21,11 @@ void LruOrder::Remove(const std::string& key) {
   entries_.erase(found);
 }
 
+std::uint64_t LruOrder::bytes(const std::string& key) const {
+  const auto found = entries_.find(key);
+  return found == entries_.end() ? 0 : found->second.bytes;
+}
+
 std::vector<std::string> LruOrder::Over(
     std::uint64_t budget, bool count_pinned,
     const std::function<bool(const std::string&)>& pinned) const {

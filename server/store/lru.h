@@ -19,6 +19,7 @@ class LruOrder {
   void Touch(const std::string& key);
   void Remove(const std::string& key);
   std::uint64_t bytes() const { return bytes_; }
+  std::uint64_t bytes(const std::string& key) const;  // 0 if it is unknown
   std::size_t size() const { return entries_.size(); }
 
   // Keys to drop, least recently used first, so that the rest hold at most `budget` bytes. `pinned`

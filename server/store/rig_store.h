@@ -93,6 +93,7 @@ class RigStore {
   Usage UsageOf(const std::string& tenant) const;
   std::size_t count() const;  // of all tenants, like stored_bytes
   std::uint64_t stored_bytes() const { return bytes_.count(); }
+  std::vector<const Quota*> quotas() const { return {&places_, &bytes_}; }
 
  private:
   struct Entry {

@@ -95,6 +95,7 @@ class SessionTable {
                           bool& more) const;
   // Ends all sessions.
   void Clear();
+  const Quota& quota() const { return places_; }
   std::size_t count() const;  // of all tenants
   std::size_t count(const std::string& tenant) const;
 

@@ -68,6 +68,8 @@ class UploadTable {
   // Drops uploads untouched for longer than the limit. Does not block.
   void Expire(Time now);
 
+  std::vector<const Quota*> quotas() const { return {&places_, &room_}; }
+
  private:
   struct Upload {
     absl::Mutex writing;

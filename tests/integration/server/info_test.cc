@@ -212,6 +212,53 @@ TEST_F(InfoTest, HttpPortServesProbesAndMetrics) {
   EXPECT_EQ(Get("/livez").status, 200);
 }
 
+TEST_F(InfoTest, MetricsHaveLimitsOfStores) {
+  Start();
+  const std::string rig = stubs().UploadTube(), session = stubs().Create(rig, "lbs").name();
+  stubs().Watch(session);
+  grpc::ClientContext context, asking, deleting;
+  v1::UploadRigRequest half;
+  half.mutable_header()->set_sha256(std::string(64, '0'));
+  half.mutable_header()->set_size_bytes(1000);
+  half.set_data("x");
+  v1::UploadRigResponse uploaded;
+  const auto upload = stubs().rigs->UploadRig(&context, &uploaded);
+  EXPECT_TRUE(upload->Write(half));
+  const auto metric = [&](const std::string& name, const std::string& limit) {
+    return MetricOf(server().http_address(), name + "{limit=\"" + limit + "\"}");
+  };
+  const auto used = [&](const std::string& limit) {
+    return std::stoull(metric("sinew_limit_used", limit));
+  };
+  WaitUntil([&] { return used("max-uploads") == 1; });
+  EXPECT_EQ(used("max-upload-bytes"), 1000u);
+  EXPECT_EQ(used("max-rigs"), 1u);
+  EXPECT_EQ(used("max-stored-bytes"), TubeRig().ByteSizeLong());
+  EXPECT_EQ(used("max-sessions"), 1u);
+  EXPECT_EQ(used("max-queued-binds"), 0u);
+  EXPECT_GT(used("max-bound-bytes"), 0u);
+  EXPECT_EQ(used("max-bound-bytes"), stubs().Stats().bound_bytes());
+  v1::GetServerInfoResponse info;
+  EXPECT_CODE(stubs().info->GetServerInfo(&asking, {}, &info), StatusCode::OK);
+  int compared = 0;
+  for (const v1::Limit& limit : info.limits()) {
+    const std::string value = metric("sinew_limit", limit.name());
+    if (value.empty()) continue;  // of one request
+    EXPECT_EQ(std::stod(value), static_cast<double>(limit.value())) << limit.name();
+    ++compared;
+  }
+  EXPECT_EQ(compared, 18);
+  // Bound data without a use gives way to new binds.
+  v1::DeleteSessionRequest ending;
+  ending.set_name(session);
+  v1::DeleteSessionResponse ended;
+  EXPECT_CODE(stubs().sessions->DeleteSession(&deleting, ending, &ended), StatusCode::OK);
+  EXPECT_EQ(used("max-bound-bytes"), 0u);
+  EXPECT_GT(stubs().Stats().bound_bytes(), 0u);
+  context.TryCancel();
+  upload->Finish();
+}
+
 TEST_F(InfoTest, TwoServersCannotShareAddress) {
   Start();
   server::Config second;
