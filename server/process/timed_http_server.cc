@@ -44,11 +44,12 @@ class TimedHttpServer::Connection final : public httplib::Stream {
   bool is_writable() const override { return Wait(POLLOUT); }
   ssize_t read(char* to, std::size_t size) override {
     if (next_ == end_) {
-      if (!Wait(POLLIN)) return -1;
+      if (received_ >= kRequestBytes || !Wait(POLLIN)) return -1;
       const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
       if (got <= 0) return got;
       next_ = 0;
       end_ = static_cast<std::size_t>(got);
+      received_ += end_;
     }
     const std::size_t count = std::min(size, end_ - next_);
     std::copy_n(buffer_.data() + next_, count, to);
@@ -96,7 +97,8 @@ class TimedHttpServer::Connection final : public httplib::Stream {
   const socket_t socket_;
   const Steady::time_point end_of_time_ = Steady::now() + kRequestTime;
   std::array<char, 4096> buffer_{};
-  std::size_t next_ = 0, end_ = 0;
+  std::size_t next_ = 0, end_ = 0;  // of what the buffer holds
+  std::size_t received_ = 0;
 };
 
 TimedHttpServer::TimedHttpServer() {

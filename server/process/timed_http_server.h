@@ -12,12 +12,14 @@
 namespace sinew::server {
 
 // The library limits the time of each read, which a client that sends a byte a second never
-// exceeds. Here a connection is one request, with a limit for all of it; and when more connections
+// exceeds, and neither headers nor bodies in chunks. Here a connection is one request, with limits
+// for all of it; and when more connections
 // are open than there are threads, the oldest that has not sent its request is closed.
 class TimedHttpServer final : public httplib::Server {
  public:
   static constexpr std::size_t kThreads = 16;
   static constexpr std::chrono::seconds kRequestTime{5};
+  static constexpr std::size_t kRequestBytes = 64 << 10;
 
   TimedHttpServer();
 
