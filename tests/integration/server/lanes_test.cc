@@ -16,76 +16,12 @@ namespace {
 
 using grpc::StatusCode;
 
-// Every joint reaches the whole mesh, so the estimate of kSlowEstimate takes seconds.
-constexpr TubeShape kLongTube{.rings = 3000, .segments = 10, .joints = 1000};
-constexpr char kSlowEstimate[] = "ddm(lambda=1000, iterations=";
-
-// Calls in progress, cancelled in the end.
-class Calls {
- public:
-  explicit Calls(Stubs& stubs) : stubs_(stubs) {}
-  ~Calls() {
-    for (auto& call : calls_) call.context.TryCancel();
-    WaitUntil([&] { return finished_ == calls_.size(); });
-  }
-
-  void Estimate(const std::string& rig, const std::string& recipe_text) {
-    auto& call = calls_.emplace_back();
-    call.create.mutable_source()->set_rig(rig);
-    call.create.mutable_source()->set_recipe_text(recipe_text);
-    call.create.set_validate_only(true);
-    stubs_.sessions->async()->CreateSession(&call.context, &call.create, &call.created, Done(call));
-  }
-  void Deform(const std::string& session, const v1::Pose& pose) {
-    auto& call = calls_.emplace_back();
-    call.deform.mutable_target()->set_session(session);
-    *call.deform.mutable_pose() = pose;
-    stubs_.deforms->async()->Deform(&call.context, &call.deform, &call.deformed, Done(call));
-  }
-  void Cancel(std::size_t index) { std::next(calls_.begin(), index)->context.TryCancel(); }
-
-  std::size_t size() const { return calls_.size(); }
-  std::size_t finished() const { return finished_; }
-  // Of all calls, once they have finished.
-  std::vector<StatusCode> Codes() {
-    WaitUntil([&] { return finished_ == calls_.size(); });
-    std::vector<StatusCode> codes;
-    for (const auto& call : calls_) codes.push_back(call.status.error_code());
-    return codes;
-  }
-
- private:
-  struct Call {
-    grpc::ClientContext context;
-    v1::CreateSessionRequest create;
-    v1::CreateSessionResponse created;
-    v1::DeformRequest deform;
-    v1::DeformResponse deformed;
-    grpc::Status status;
-  };
-  std::function<void(grpc::Status)> Done(Call& call) {
-    return [this, &call](grpc::Status status) {
-      call.status = std::move(status);
-      ++finished_;
-    };
-  }
-
-  Stubs& stubs_;
-  std::list<Call> calls_;
-  std::atomic<std::size_t> finished_{0};
-};
-
 class LanesTest : public ServerTest {
  protected:
   LanesTest() {
     config.binds.memory_bytes = std::uint64_t{1} << 40;
     config.compute.threads = 2;
   }
-  std::string SlowRecipe(int k) {
-    return "ddm(smoothing=explicit, lambda=1, iterations=" + std::to_string(1000 - k) +
-           ", truncation=0)";
-  }
-  std::string SlowEstimate(int k) { return kSlowEstimate + std::to_string(1000 - k) + ")"; }
   grpc::Status Delete(const std::string& session) {
     grpc::ClientContext context;
     v1::DeleteSessionRequest request;
@@ -117,7 +53,7 @@ TEST_F(LanesTest, ShortBindPassesWeightsAndLongBinds) {
   const auto progress = stubs().rigs->ComputeWeights(&weighing, weights);
   stubs().WaitFor(&v1::ServerStats::binds_running, 1);
   std::vector<std::string> binding;
-  for (int k = 0; k < 4; ++k) binding.push_back(stubs().Create(slow, SlowRecipe(k)).name());
+  for (int k = 0; k < 4; ++k) binding.push_back(stubs().Create(slow, SlowBind(k)).name());
   stubs().WaitFor(&v1::ServerStats::binds_running, 2);
   EXPECT_EQ(stubs().Watch(stubs().Create(tube, "lbs").name()).state(), v1::Session::STATE_READY);
   for (const std::string& name : binding) {
@@ -177,7 +113,7 @@ TEST_F(LanesTest, DeletedSessionsLeaveQueue) {
   config.binds.short_seconds = 0;  // one lane
   Start();
   const std::string slow = stubs().UploadTube(kSlowTube), tube = stubs().UploadTube();
-  stubs().Create(slow, SlowRecipe(0));
+  stubs().Create(slow, SlowBind(0));
   stubs().WaitFor(&v1::ServerStats::binds_running, 1);
   for (int k = 0; k < 100; ++k) {  // more than may wait
     const std::string blend = "dqs(blend=0." + std::to_string(100 + k) + ")";
@@ -187,22 +123,11 @@ TEST_F(LanesTest, DeletedSessionsLeaveQueue) {
   EXPECT_EQ(stubs().Stats().binds_running(), 1u);
 }
 
-// The upper joints bent by 150 degrees: a tracking recipe takes 75 steps to get there.
-v1::Pose FarPose(std::uint64_t frame, const TubeShape& shape) {
-  v1::Pose pose = TubePose(frame, 0, shape);
-  std::vector<float> joints = Lift(0);
-  Append(joints, {-0.866f, -0.5f, 0, 0, 0.5f, -0.866f, 0, 1, 0, 0, 1, 0});
-  Append(joints, {-0.866f, -0.5f, 0, -0.5f, 0.5f, -0.866f, 0, 0.134f, 0, 0, 1, 0});
-  pose.set_joint_transforms(FloatBytes(joints));
-  return pose;
-}
-
 TEST_F(LanesTest, StreamOpensAndRunsBesideLongFrames) {
   config.compute.inline_microseconds = 0;  // every frame is passed to a lane
   Start();
-  constexpr TubeShape kShape{.rings = 500, .segments = 60};
-  const std::string tube = stubs().UploadTube(), long_tube = stubs().UploadTube(kShape);
-  const std::string session = stubs().Create(long_tube, "dqs | implicit(tracking=true)").name();
+  const std::string tube = stubs().UploadTube(), far_tube = stubs().UploadTube(kFarTube);
+  const std::string session = stubs().Create(far_tube, kFarRecipe).name();
   EXPECT_EQ(stubs().Watch(session).state(), v1::Session::STATE_READY);
   std::list<Stream> heavy;
   std::atomic<int> answered{0};
@@ -210,7 +135,7 @@ TEST_F(LanesTest, StreamOpensAndRunsBesideLongFrames) {
   for (int k = 0; k < 4; ++k) {
     Stream& stream = heavy.emplace_back(stubs(), OpenFor(session));
     EXPECT_NE(stream.Opened().session(), "");
-    EXPECT_TRUE(stream.Send(FarPose(1, kShape)));
+    EXPECT_TRUE(stream.Send(FarPose(1)));
     readers.emplace_back([&] {
       v1::StreamDeformResponse response;
       if (stream.Read(response)) ++answered;
@@ -230,7 +155,7 @@ TEST_F(LanesTest, StreamOpensAndRunsBesideLongFrames) {
 TEST_F(LanesTest, DrainEndsCallsThatWait) {
   Start();
   const std::string slow = stubs().UploadTube(kSlowTube), long_tube = stubs().UploadTube(kLongTube);
-  const std::string session = stubs().Create(slow, SlowRecipe(0)).name();
+  const std::string session = stubs().Create(slow, SlowBind(0)).name();
   stubs().WaitFor(&v1::ServerStats::binds_running, 1);
   Calls calls(stubs());
   for (int k = 0; k < 50; ++k) calls.Deform(session, TubePose(1, 0, kSlowTube));

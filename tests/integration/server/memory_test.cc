@@ -11,10 +11,10 @@
 #include <thread>
 #include <vector>
 
+#include "tests/integration/server/attacked_server.h"
 #include "tests/integration/server/raw_http2.h"
 #include "tests/integration/server/resident_memory.h"
-#include "tests/integration/server/server_fixture.h"
-#include "tests/integration/server/sinewd_process.h"
+#include "tests/integration/server/stream_client.h"
 
 namespace sinew::testing {
 namespace {
@@ -23,25 +23,8 @@ using grpc::StatusCode;
 
 constexpr std::uint32_t kNoWindow = 0, kUsualWindow = 65535;
 
-// sinewd on a loopback port for the attacker and a Unix socket for a client with manners.
-class MemoryTest : public ::testing::Test {
+class MemoryTest : public AttackTest {
  protected:
-  void Start(std::vector<std::string> flags = {}) {
-    const std::string socket = "unix:" + (folder_.path() / "socket").string();
-    flags.insert(flags.end(), {"--listen", "127.0.0.1:0", "--listen", socket});
-    server_.emplace(std::move(flags));
-    ASSERT_FALSE(server_->address().empty()) << server_->err();
-    grpc::ChannelArguments arguments;
-    arguments.SetInt(GRPC_ARG_USE_LOCAL_SUBCHANNEL_POOL, 1);
-    arguments.SetMaxReceiveMessageSize(64 << 20);
-    stubs_.emplace(
-        grpc::CreateCustomChannel(socket, grpc::InsecureChannelCredentials(), arguments));
-    stubs_->Stats();  // connected, and all threads started
-  }
-  const std::string& address() const { return server_->address(); }
-  pid_t pid() const { return server_->pid(); }
-  Stubs& stubs() { return *stubs_; }
-
   v1::DeformRequest DeformOf(const std::string& rig, const TubeShape& shape) {
     v1::DeformRequest request;
     request.mutable_target()->mutable_source()->set_rig(rig);
@@ -49,10 +32,6 @@ class MemoryTest : public ::testing::Test {
     *request.mutable_pose() = TubePose(1, 0, shape);
     return request;
   }
-
-  TemporaryFolder folder_;
-  std::optional<SinewdProcess> server_;
-  std::optional<Stubs> stubs_;
 };
 
 // Of so many zeros, a thousandth of the size.

@@ -1,17 +1,15 @@
 // sinewd under conditions that operators meet: readers of the log that stop, floods of connections,
 // slow probes, changes of the configuration.
-#include <arpa/inet.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 
 #include <fstream>
 #include <string>
 #include <vector>
 
-#include "server/base/address.h"
 #include "server/base/files.h"
+#include "tests/integration/server/bare_socket.h"
 #include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
 #include "tests/integration/server/sinewd_process.h"
@@ -21,18 +19,6 @@ namespace {
 
 using grpc::StatusCode;
 using server::Descriptor;
-
-// A TCP connection that sends nothing.
-Descriptor ConnectBare(const std::string& address) {
-  const auto parsed = server::ParseHostPort("address", address).value();
-  Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-  sockaddr_in name{};
-  name.sin_family = AF_INET;
-  name.sin_port = htons(static_cast<std::uint16_t>(parsed.port));
-  ::inet_pton(AF_INET, parsed.host.c_str(), &name.sin_addr);
-  if (::connect(socket.fd(), reinterpret_cast<const sockaddr*>(&name), sizeof name) != 0) return {};
-  return socket;
-}
 
 TEST(Operations, UnreadLogStopsNeitherWorkNorShutdown) {
   int ends[2];

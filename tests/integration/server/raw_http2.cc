@@ -82,12 +82,18 @@ void RawHttp2::Write(std::uint8_t type, std::uint8_t flags, std::uint32_t stream
 }
 
 std::uint32_t RawHttp2::Begin(const std::string& method, const std::string& encoding) {
+  return BeginWith(
+      method,
+      {{"content-type", "application/grpc"}, {"te", "trailers"}, {"grpc-encoding", encoding}});
+}
+
+std::uint32_t RawHttp2::BeginWith(const std::string& method, const Headers& headers) {
   const std::uint32_t stream = next_;
   next_ += 2;
-  Write(kHeaders, kEndHeaders, stream,
-        Header(":method", "POST") + Header(":scheme", "http") + Header(":path", "/" + method) +
-            Header(":authority", "test") + Header("content-type", "application/grpc") +
-            Header("te", "trailers") + Header("grpc-encoding", encoding));
+  std::string block = Header(":method", "POST") + Header(":scheme", "http") +
+                      Header(":path", "/" + method) + Header(":authority", "test");
+  for (const auto& [name, value] : headers) block += Header(name, value);
+  Write(kHeaders, kEndHeaders, stream, block);
   return stream;
 }
 
@@ -126,6 +132,7 @@ std::size_t RawHttp2::SendSome(std::uint32_t stream, std::string_view bytes, boo
 
 bool RawHttp2::Send(std::uint32_t stream, const std::string& bytes, bool end) {
   std::string_view rest = bytes;
+  if (rest.empty() && end) Write(kData, kEndStream, stream, "");
   while (true) {
     rest.remove_prefix(SendSome(stream, rest, end));
     if (rest.empty()) return true;

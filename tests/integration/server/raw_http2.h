@@ -7,6 +7,8 @@
 #include <map>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
 namespace sinew::testing {
 
@@ -21,6 +23,9 @@ class RawHttp2 {
 
   // Begins a call, such as "sinew.v1.RigService/GetRig"; returns its stream.
   std::uint32_t Begin(const std::string& method, const std::string& encoding = "identity");
+  // The same with these headers, which are of at most 127 bytes each, after the names of HTTP/2.
+  using Headers = std::vector<std::pair<std::string, std::string>>;
+  std::uint32_t BeginWith(const std::string& method, const Headers& headers);
   // Sends bytes of the stream as the server opens its window. False: the server has ended the
   // stream, or the connection.
   bool Send(std::uint32_t stream, const std::string& bytes, bool end);

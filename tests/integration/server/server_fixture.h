@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "server/process/server.h"
+#include "tests/integration/server/long_work.h"
 #include "tests/integration/server/stream_client.h"
 #include "tests/integration/server/stubs.h"
 #include "tests/support/fake_clock.h"
@@ -17,11 +18,6 @@
 #include "tests/support/wait_until.h"
 
 namespace sinew::testing {
-
-// A bind of several seconds, to be looked at, waited for and cancelled.
-inline constexpr char kSlowRecipe[] =
-    "ddm(smoothing=explicit, lambda=1, iterations=1000, truncation=0)";
-inline constexpr TubeShape kSlowTube{.rings = 800, .segments = 50, .joints = 250};
 
 // Tests set `config` and call Start.
 class ServerTest : public ::testing::Test {
