@@ -193,6 +193,63 @@ TEST_F(AccessTest, JsonWebTokensOfTheKeySet) {
             [&] { clock.Advance(std::chrono::milliseconds(500)); });
 }
 
+TEST_F(AccessTest, WrongJsonWebTokensLookAlike) {
+  using nlohmann::json;
+  const TestKey rsa("RS256"), ec("ES256"), other("ES256");
+  json jwks;
+  jwks["keys"] = {rsa.Jwk("r"), ec.Jwk("e")};
+  WriteAll(folder_ / "jwks", jwks.dump());
+  config.access.token_file.clear();
+  config.access.jwks_file = folder_ / "jwks";
+  config.access.jwt_audience = "sinew";
+  config.access.jwt_issuer = "https://id";
+  Start(clock);  // at 1,000,000,000 s
+  const auto with = [](const std::string& claim, const json& value) {
+    json claims = {
+        {"sub", "alice"}, {"aud", "sinew"}, {"iss", "https://id"}, {"exp", 1'000'000'100}};
+    claims[claim] = value;
+    if (value.is_null()) claims.erase(claim);
+    return claims;
+  };
+  const json good = with("sub", "alice");
+  const auto token = [&](const json& claims) { return ec.Jwt(claims, std::string("e")); };
+  const auto unsigned_as = [&](const char* alg, const std::string& signature) {
+    const json header = {{"alg", alg}, {"kid", "e"}};
+    return Base64Url(header.dump()) + "." + Base64Url(good.dump()) + "." + signature;
+  };
+  const std::string said = Info({}).error_message();
+  EXPECT_CODE(Info({"Bearer " + token(good)}), StatusCode::OK);
+  const std::string signature = token(good).substr(token(good).rfind('.') + 1);
+  const std::vector<std::pair<const char*, std::string>> wrong = {
+      {"alg none", unsigned_as("none", "")},
+      {"alg none with a signature", unsigned_as("none", signature)},
+      {"alg None", unsigned_as("None", "")},
+      {"alg empty", unsigned_as("", "")},
+      {"no signature", unsigned_as("ES256", "")},
+      {"signature of zeros", unsigned_as("ES256", Base64Url(std::string(64, '\0')))},
+      {"HS256 with a public key", unsigned_as("HS256", signature)},
+      {"the key of another", other.Jwt(good, std::string("e"))},
+      {"its own key in the header",
+       other.Jwt(good, json{{"alg", "ES256"}, {"kid", "e"}, {"jwk", other.Jwk("e")}})},
+      {"an address of keys",
+       other.Jwt(good, json{{"alg", "ES256"}, {"kid", "e"}, {"jku", "http://127.0.0.1/"}})},
+      {"a file as kid", ec.Jwt(good, std::string("../../etc/passwd"))},
+      {"another algorithm's key", ec.Jwt(good, json{{"alg", "ES256"}, {"kid", "r"}})},
+      {"another audience", token(with("aud", "other"))},
+      {"no audience", token(with("aud", json()))},
+      {"another issuer", token(with("iss", "https://evil"))},
+      {"expired", token(with("exp", 999'999'900))},
+      {"no expiry", token(with("exp", json()))},
+      {"not valid yet", token(with("nbf", 1'000'000'090))},
+      {"no name", token(with("sub", json()))},
+      {"a folder as tenant", token(with("tenant", "../film"))}};
+  for (const auto& [what, jwt] : wrong) {
+    const grpc::Status status = Info({"Bearer " + jwt});
+    EXPECT_EQ(status.error_code(), StatusCode::UNAUTHENTICATED) << what;
+    EXPECT_EQ(status.error_message(), said) << what;
+  }
+}
+
 TEST_F(AccessTest, TrustedProxiesNameTheirClients) {
   config.access.token_file.clear();
   config.access.client_share = 0.5;

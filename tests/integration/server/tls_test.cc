@@ -78,6 +78,65 @@ TEST_F(TlsTest, ClientsNeedACertificateOfTheirAuthority) {
   EXPECT_NE(Try(Connect(ca, swapped)), StatusCode::OK);
 }
 
+TEST_F(TlsTest, CertificateForAnotherHostIsRefused) {
+  Install(authority_.Issue("one", "DNS:other.example,IP:127.0.0.2"));
+  Start();
+  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::UNAVAILABLE);
+  Install(authority_.Issue("127.0.0.1", "DNS:other.example"));
+  Start();
+  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::UNAVAILABLE) << "a name is not an address";
+}
+
+// A certificate that is not the caller's own: of the server, self-made, with another's key.
+TEST_F(TlsTest, BorrowedCertificatesAreRefused) {
+  const TestCertificate server = ForServer("one");
+  Install(server);
+  RequireClients();
+  Start();
+  const std::string& ca = authority_.pem();
+  const TestAuthority self("clients");  // of the same name as theirs
+  EXPECT_NE(Try(Connect(ca, server)), StatusCode::OK);
+  EXPECT_NE(Try(Connect(ca, self.Issue("artist", "DNS:artist.film"))), StatusCode::OK);
+  TestCertificate without_key = clients_.Issue("artist", "DNS:artist.film");
+  without_key.key_pem = server.key_pem;
+  EXPECT_NE(Try(Connect(ca, without_key)), StatusCode::OK);
+  TestCertificate beside = self.Issue("artist", "DNS:artist.film");
+  beside.pem += clients_.Issue("artist", "DNS:artist.film").pem;
+  EXPECT_NE(Try(Connect(ca, beside)), StatusCode::OK) << "the first one counts";
+}
+
+// The certificate of one tenant with the token of another: the token decides, and a wrong token
+// does not fall back on the certificate.
+TEST_F(TlsTest, TokenComesBeforeCertificate) {
+  Install(ForServer("one"));
+  RequireClients();
+  config.access.token_file = tokens_;
+  config.access.tls_tenant_pattern = R"(^[^.]+\.([a-z]+)$)";
+  const std::string game = AddToken("bob", R"(, "tenant": "game")"),
+                    old = AddToken("eve", R"(, "expires": "2001-01-01T00:00:00Z")");
+  Start();
+  const auto film = Connect(authority_.pem(), clients_.Issue("artist", "DNS:artist.film"));
+  const auto rigs = [&](const std::vector<std::string>& authorization) {
+    const auto stub = v1::RigService::NewStub(film);
+    grpc::ClientContext context;
+    for (const std::string& value : authorization) context.AddMetadata("authorization", value);
+    v1::ListRigsResponse page;
+    const grpc::Status status = stub->ListRigs(&context, {}, &page);
+    return status.ok() ? page.rigs_size() : -static_cast<int>(status.error_code());
+  };
+  EXPECT_CODE(Stubs(film).Upload(TubeRig().SerializeAsString()), StatusCode::OK);
+  EXPECT_EQ(rigs({}), 1) << "of the tenant film";
+  EXPECT_EQ(rigs({game}), 0) << "of the tenant game";
+  for (const std::string& wrong : {old, game + "x", std::string("Bearer "), std::string("x")}) {
+    EXPECT_EQ(rigs({wrong}), -StatusCode::UNAUTHENTICATED) << wrong;
+  }
+  EXPECT_EQ(rigs({game, old}), -StatusCode::UNAUTHENTICATED);
+  // The token alone is not enough: without a certificate there is no connection.
+  EXPECT_EQ(
+      CallMethod(Connect(authority_.pem()), "sinew.v1.RigService/ListRigs", {game}).error_code(),
+      StatusCode::UNAVAILABLE);
+}
+
 TEST_F(TlsTest, NameOfTheCertificateGivesTheTenant) {
   Install(ForServer("one"));
   RequireClients();
@@ -115,6 +174,20 @@ TEST_F(TlsTest, CertificatesChangeWhileAStreamIsOpen) {
   stream.ReadUntil(2);
 }
 
+TEST_F(TlsTest, ReloadReadsCertificatesAtOnce) {
+  const TestAuthority next("next authority");
+  Install(ForServer("one"));
+  Start(clock);  // which does not advance, so no timer looks for changes
+  Install(next.Issue("two", "IP:127.0.0.1"));
+  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::OK);
+  server().Reload(config);
+  EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK);
+  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::UNAVAILABLE) << "of the old authority";
+  WriteAll(folder_ / "key", "damaged");
+  server().Reload(config);
+  EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK) << "the pair in use stays";
+}
+
 TEST_F(TlsTest, SeveralAddresses) {
   Install(ForServer("one"));
   config.network.listen = {"127.0.0.1:0", "127.0.0.1:0", "unix:" + folder_ / "socket"};
@@ -143,31 +216,3 @@ TEST_F(TlsTest, UnusableFilesAreConfigurationErrors) {
 
 }  // namespace
 }  // namespace sinew::testing
-TEST_F(TlsTest, ReloadReadsCertificatesAtOnce) {
-  const TestAuthority next("next authority");
-  Install(ForServer("one"));
-  Start(clock);  // which stands still, so that nobody looks for changes
-  Install(next.Issue("two", "IP:127.0.0.1"));
-  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::OK);
-  server().Reload(config);
-  EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK);
-  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::UNAVAILABLE) << "of the old authority";
-  WriteAll(folder_ / "key", "damaged");
-  server().Reload(config);
-  EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK) << "the pair in use stays";
-}
-
-TEST_F(TlsTest, ReloadReadsCertificatesAtOnce) {
-  const TestAuthority next("next authority");
-  Install(ForServer("one"));
-  Start(clock);  // which does not advance, so no timer looks for changes
-  Install(next.Issue("two", "IP:127.0.0.1"));
-  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::OK);
-  server().Reload(config);
-  EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK);
-  EXPECT_EQ(Try(Connect(authority_.pem())), StatusCode::UNAVAILABLE) << "of the old authority";
-  WriteAll(folder_ / "key", "damaged");
-  server().Reload(config);
-  EXPECT_EQ(Try(Connect(next.pem())), StatusCode::OK) << "the pair in use stays";
-}
-
