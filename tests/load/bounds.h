@@ -1,0 +1,34 @@
+// bounds.h - what a run must not exceed, and why.
+#pragma once
+
+namespace sinew::testing::bounds {
+
+// Time targets of the server: short work passes long work.
+inline constexpr double kShortBindSeconds = 1;     // beside ComputeWeights and four long binds
+inline constexpr double kGetRigMilliseconds = 20;  // p99, beside 60 estimates
+inline constexpr double kOpenMilliseconds = 100;   // of a stream, beside frames of seconds
+inline constexpr double kLongFrameSeconds = 5;     // those frames take at least this long
+inline constexpr double kQueuedBinds = 0;          // after 64 sessions were created and deleted
+inline constexpr double kExitCode = 0;             // after SIGTERM
+
+// p99 over p50 of round trips, with and without binds: an artist sees a late frame, not a mean.
+inline constexpr double kTailRatio = 3;
+
+// Growth of resident memory after the warm-up, as the slope of a line through one sample a second.
+// A fixed part, over the measured time, for allocators, whose free memory moves between threads:
+// it bounds short runs. A steady part for long ones: 256 kB a minute would be 1 byte for every
+// fourth frame of a thousand a second, or 2 kB for each bind, upload and look-up of one.
+inline constexpr double kMemoryNoiseKilobytes = 8 * 1024;
+inline constexpr double kMemorySlope = 256;  // kB/min
+
+// Threads and open files after the warm-up vary with the calls in progress: each of the programs
+// that changes rigs and sessions has one, and a gRPC callback thread may start or end.
+inline constexpr double kMoreThreads = 8;
+inline constexpr double kMoreFiles = 8;
+
+// Fewest over most frames, of streams with the same recipe and rig size. The server promises no
+// share, but each of its queues is first come, first served for streams of one client, so streams
+// of the same cost differ only by when their connections and client threads get a core.
+inline constexpr double kFairness = 0.5;
+
+}  // namespace sinew::testing::bounds
