@@ -35,13 +35,21 @@ std::string NewRecipe(std::uint64_t number) {
 }  // namespace
 
 Churn::Churn(Report& report, const std::string& address, const Cast& cast, std::uint32_t seed)
-    : report_(report), address_(address), cast_(cast) {
+    : report_(report), address_(address), cast_(cast), seed_(seed) {}
+
+void Churn::BindNow(std::size_t count) {
+  const client::Client client = Connected();
+  Random dice(seed_ * 31 + 30);
+  for (std::size_t i = 0; i < count; ++i) BindOne(client, dice);
+}
+
+void Churn::Start() {
   using Step = void (Churn::*)(const client::Client&, Random&);
   const auto repeat = [&](milliseconds period, Step step) {
     const auto number = static_cast<std::uint32_t>(threads_.size());
-    threads_.emplace_back([this, period, step, number, seed](const std::stop_token& stop) {
+    threads_.emplace_back([this, period, step, number](const std::stop_token& stop) {
       const client::Client client = Connected();
-      Random dice(seed * 31 + number);
+      Random dice(seed_ * 31 + number);
       Repeat(period, stop, [&] { (this->*step)(client, dice); });
     });
   };

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <string>
@@ -19,6 +20,9 @@ namespace sinew::testing {
 class Churn {
  public:
   Churn(Report& report, const std::string& address, const Cast& cast, std::uint32_t seed);
+  // Before Start: binds new recipes without a pause.
+  void BindNow(std::size_t count);
+  void Start();
   // Deletes what it has uploaded.
   void Stop();
   ~Churn() { Stop(); }
@@ -43,6 +47,7 @@ class Churn {
   Report& report_;
   const std::string address_;
   const Cast& cast_;
+  const std::uint32_t seed_;
   Counts counts_;
   std::deque<std::string> uploaded_;  // oldest first; used by one thread
   std::vector<std::jthread> threads_;
