@@ -3,6 +3,7 @@
 #include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
 #include <google/protobuf/util/time_util.h>
+#include <utf8.h>
 
 #include <cctype>
 #include <optional>
@@ -20,6 +21,12 @@ constexpr char kDomain[] = "sinew";
 
 // gRPC replaces an error whose trailers exceed its default limit of 8 KiB.
 constexpr std::size_t kMessageBytes = 1024, kDetailBytes = 1400;
+
+// What quotes a client's text may have cut a character, and clients cannot read a message whose
+// strings are not UTF-8.
+std::string Utf8(std::string_view text) {
+  return utf8::replace_invalid(text);
+}
 
 template <class Detail>
 std::string UrlOf() {
@@ -42,8 +49,8 @@ std::optional<Detail> DetailOf(const absl::Status& status) {
 void AttachField(absl::Status& status, std::string_view path, std::string_view what) {
   google::rpc::BadRequest request;
   auto& violation = *request.add_field_violations();
-  violation.set_field(std::string(path));
-  violation.set_description(std::string(what));
+  violation.set_field(Utf8(path));
+  violation.set_description(Utf8(what));
   Attach(status, request);
 }
 
@@ -69,7 +76,7 @@ absl::Status LimitExceeded(std::string_view path, std::string_view what,
   google::rpc::QuotaFailure failure;
   auto& violation = *failure.add_violations();
   violation.set_subject(std::string(limit_name));
-  violation.set_description(std::string(what));
+  violation.set_description(Utf8(what));
   Attach(status, failure);
   AttachField(status, path, what);
   return WithReason(std::move(status), v1::REASON_LIMIT);
@@ -168,7 +175,7 @@ absl::Status WithDetails(absl::Status status) {
 
 grpc::Status ToGrpc(const absl::Status& status) {
   if (status.ok()) return grpc::Status::OK;
-  const std::string message = Shortened(StdView(status.message()), kMessageBytes);
+  const std::string message = Shortened(Utf8(StdView(status.message())), kMessageBytes);
   google::rpc::Status details;
   details.set_code(static_cast<int>(status.code()));
   details.set_message(message);
@@ -186,7 +193,7 @@ v1::Problem ToProblem(const absl::Status& status) {
   v1::Problem problem;
   problem.set_code(static_cast<int>(status.code()));
   problem.set_reason(ReasonOf(status));
-  problem.set_message(Shortened(Printable(StdView(status.message())), kMessageBytes));
+  problem.set_message(Shortened(Printable(Utf8(StdView(status.message()))), kMessageBytes));
   problem.set_field(FieldOf(status));
   problem.set_severity(v1::SEVERITY_ERROR);
   return problem;
@@ -198,8 +205,8 @@ v1::Problem ToProto(const Problem& problem, std::string_view path) {
   if (!path.empty()) field = absl::StrCat(AbslView(path), field.empty() ? "" : ".", field);
   const std::string message =
       field.empty() ? problem.message : absl::StrCat(field, ": ", problem.message);
-  proto.set_message(Shortened(Printable(message), kMessageBytes));
-  proto.set_field(Shortened(Printable(field), kMessageBytes));
+  proto.set_message(Shortened(Printable(Utf8(message)), kMessageBytes));
+  proto.set_field(Shortened(Printable(Utf8(field)), kMessageBytes));
   proto.set_severity(problem.severity == Severity::kInfo      ? v1::SEVERITY_INFO
                      : problem.severity == Severity::kWarning ? v1::SEVERITY_WARNING
                                                               : v1::SEVERITY_ERROR);

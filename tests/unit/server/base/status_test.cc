@@ -75,6 +75,21 @@ TEST(Status, LongMessagesAreCutAtCharacterBoundary) {
   EXPECT_NE(static_cast<unsigned char>(cut[cut.size() - 4]), 0xc3);
 }
 
+TEST(Status, CutCharactersAreReplaced) {
+  // The first byte of two, as in an error that quotes the first byte of a recipe.
+  for (const absl::Status& status :
+       {InvalidField("f\xcb", "got '\xcb'"), LimitExceeded("f", "got '\xcb'", "max-x"),
+        WithDetails(absl::InvalidArgumentError("f: got '\xcb'"))}) {
+    const grpc::Status sent = ToGrpc(status);
+    EXPECT_EQ(sent.error_message().substr(sent.error_message().find("got ")).substr(0, 8),
+              "got '\xef\xbf\xbd");
+    google::rpc::Status details;
+    EXPECT_TRUE(details.ParseFromString(sent.error_details()));
+    EXPECT_FALSE(FieldOf(status).empty()) << "its details can be read";
+    EXPECT_EQ(ToProblem(status).message().find('\xcb'), std::string::npos);
+  }
+}
+
 TEST(Status, ProblemsEqualTheirStatus) {
   const v1::Problem problem = ToProblem(InvalidField("pose.controls", "got 4 bytes"));
   EXPECT_EQ(problem.code(), 3);
