@@ -75,12 +75,12 @@ class UnaryCall final : public CallReactor<UnaryCall<Request, Response>> {
 template <class Request, class Response>
 RpcService::Begin Unary(decltype(UnaryCall<Request, Response>::Functions::choose_lane) choose_lane,
                         decltype(UnaryCall<Request, Response>::Functions::body) body) {
-  using Call = UnaryCall<Request, Response>;
-  using Functions = typename Call::Functions;
+  using ThisCall = UnaryCall<Request, Response>;
+  using Functions = typename ThisCall::Functions;
   return [functions = std::make_shared<const Functions>(
               Functions{std::move(choose_lane), std::move(body)})](
              const RpcMethod& method, grpc::CallbackServerContext* context) {
-    return Call::Start(method, context, functions.get());
+    return ThisCall::Start(method, context, functions.get());
   };
 }
 

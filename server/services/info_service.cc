@@ -36,7 +36,7 @@ void AddLimits(const Config& config, v1::GetServerInfoResponse& response) {
   });
 }
 
-v1::Method ToProto(const MethodInfo& info) {
+v1::Method DescribeMethod(const MethodInfo& info) {
   v1::Method method;
   method.set_name(info.name);
   method.set_summary(info.summary);
@@ -80,7 +80,7 @@ absl::Status List(const v1::ListMethodsRequest& request, std::uint64_t most_rows
     ++first;
   }
   for (std::size_t i = first; i < methods.size() && i < first + rows; ++i) {
-    *response.add_methods() = ToProto(methods[i]);
+    *response.add_methods() = DescribeMethod(methods[i]);
   }
   if (first + rows < methods.size()) {
     response.set_next_page_token(methods[first + rows - 1].name);
