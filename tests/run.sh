@@ -50,7 +50,7 @@ run() {
   shift
   echo "== test $preset =="
   "${launcher[@]}" ctest --test-dir "build/$preset" --output-on-failure --no-tests=error \
-    --parallel "$jobs" "$@" "${filter[@]}"
+    --parallel $((jobs + 1)) "$@" "${filter[@]}"  # some tests wait for a server, a limit or a lease
 }
 
 if [[ ! $all ]]; then

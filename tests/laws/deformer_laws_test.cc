@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <map>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -28,6 +29,7 @@ using testing::LawPoses;
 using testing::LawRecipes;
 using testing::LawRigs;
 using testing::NamedPose;
+using testing::OnOneThread;
 using testing::RoundingSpread;
 
 class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std::size_t>> {
@@ -36,13 +38,19 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
     const auto recipe = ParseRecipe(std::get<0>(GetParam()));
     ASSERT_TRUE(recipe.ok()) << recipe.status();
     recipe_ = *recipe;
-    Task task;
-    auto deformer = Deformer::Bind(rig(), recipe_, task);
-    ASSERT_TRUE(deformer.ok()) << deformer.status();
-    deformer_ = std::make_unique<Deformer>(*std::move(deformer));
+    // Each law runs on all pairs before the next law does; bound once, they serve all laws.
+    static auto* const bound = new std::map<ParamType, Deformer>;
+    auto found = bound->find(GetParam());
+    if (found == bound->end()) {
+      Task task;
+      auto deformer = Deformer::Bind(rig(), recipe_, task);
+      ASSERT_TRUE(deformer.ok()) << deformer.status();
+      found = bound->emplace(GetParam(), *std::move(deformer)).first;
+    }
+    deformer_ = &found->second;
   }
   const Rig& rig() const { return LawRigs()[std::get<1>(GetParam())].rig; }
-  Frame Must(std::span<const Affine> joints, const Task& task = Task()) const {
+  Frame Must(std::span<const Affine> joints, const Task& task = OnOneThread()) const {
     return testing::Must(*deformer_, {.joints = joints}, task);
   }
   double diagonal() const { return std::max(rig().mesh().diagonal(), 1e-3); }
@@ -75,7 +83,7 @@ class DeformerLaws : public ::testing::TestWithParam<std::tuple<std::string, std
                      double far, const std::string& what) const;
 
   Recipe recipe_;
-  std::unique_ptr<Deformer> deformer_;
+  const Deformer* deformer_ = nullptr;
 };
 
 constexpr double kCarried = 2;      // times the spread, of which the tries find a lower limit
@@ -227,13 +235,12 @@ TEST_P(DeformerLaws, FiniteVerticesUnitNormalsTrueBounds) {
 TEST_P(DeformerLaws, ThreadsAndFrameOrderDoNotChangeBits) {
   const auto poses = LawPoses(rig());
   std::vector<Frame> serial;
-  const Task one({.progress = {}, .parallel = false});
-  for (const NamedPose& pose : poses) serial.push_back(Must(pose.joints, one));
+  for (const NamedPose& pose : poses) serial.push_back(Must(pose.joints, OnOneThread()));
   for (const int threads : {1, 2, 5}) {
     tbb::task_arena arena(threads);
     arena.execute([&] {
       for (std::size_t k = poses.size(); k-- > 0;) {
-        EXPECT_TRUE(serial[k].SameBits(Must(poses[k].joints)))
+        EXPECT_TRUE(serial[k].SameBits(Must(poses[k].joints, Task())))
             << poses[k].name << " with " << threads << " threads";
       }
     });
@@ -241,11 +248,15 @@ TEST_P(DeformerLaws, ThreadsAndFrameOrderDoNotChangeBits) {
 }
 
 TEST_P(DeformerLaws, EveryInstructionSetGivesSameBits) {
-  const auto poses = LawPoses(rig());
+  // Without FMA instructions, scalar code calls the C library for each: the longest law by far.
+  auto poses = LawPoses(rig());
+  std::erase_if(poses, [](const NamedPose& pose) {
+    return pose.name == "rest" || pose.name == "bend80" || pose.name == "shrunk";
+  });
   std::vector<Frame> scalar;
   for (const Isa isa : SupportedIsas()) {
     ASSERT_TRUE(ForceIsa(isa).ok());
-    Task task;
+    Task task = OnOneThread();
     const auto deformer = Deformer::Bind(rig(), recipe_, task);
     ASSERT_TRUE(deformer.ok());
     for (std::size_t k = 0; k < poses.size(); ++k) {
@@ -366,7 +377,7 @@ TEST_P(DeformerLaws, LoadRejectsOrToleratesWildIndices) {
                      .vertex_status = vertex_status};
         Workspace workspace;
         StreamState state;
-        const Task task;
+        const Task task = OnOneThread();
         if (!loaded->Evaluate({.joints = pose}, out, workspace, &state, task).ok()) continue;
         EXPECT_EQ(std::count(values.begin(), values.end(), kUnwritten), 0)
             << tables[i].name << " element " << at;

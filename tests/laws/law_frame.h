@@ -31,8 +31,14 @@ struct Frame {
   }
 };
 
+// For rigs so small that threads would cost more time than they save. Threads have a law of their
+// own.
+inline Task OnOneThread() {
+  return Task({.progress = {}, .parallel = false});
+}
+
 inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, const Pose& pose,
-                                      const Task& task = Task()) {
+                                      const Task& task = OnOneThread()) {
   Frame frame;
   frame.positions.resize(deformer.vertices());
   frame.normals.resize(deformer.vertices());
@@ -49,7 +55,7 @@ inline absl::StatusOr<Frame> Evaluate(const Deformer& deformer, const Pose& pose
   return frame;
 }
 
-inline Frame Must(const Deformer& deformer, const Pose& pose, const Task& task = Task()) {
+inline Frame Must(const Deformer& deformer, const Pose& pose, const Task& task = OnOneThread()) {
   absl::StatusOr<Frame> frame = Evaluate(deformer, pose, task);
   EXPECT_TRUE(frame.ok()) << frame.status();
   if (frame.ok()) return *std::move(frame);

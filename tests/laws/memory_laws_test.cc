@@ -93,15 +93,15 @@ RigSource ManyShapes() {
 const std::vector<NamedRig>& Rigs() {
   static const auto* const kRigs = [] {
     auto* const rigs = new std::vector<NamedRig>(testing::AllRigs());
-    rigs->push_back({"many_vertices", testing::TubeRig({.rings = 300,
+    rigs->push_back({"many_vertices", testing::TubeRig({.rings = 150,
                                                         .around = 60,
                                                         .joints = 20,
                                                         .length = 20,
                                                         .weights = TubeWeights::kFour})});
-    rigs->push_back({"many_joints", testing::TubeRig({.rings = 1200,
+    rigs->push_back({"many_joints", testing::TubeRig({.rings = 600,
                                                       .around = 8,
-                                                      .joints = 400,
-                                                      .length = 100,
+                                                      .joints = 200,
+                                                      .length = 50,
                                                       .weights = TubeWeights::kFour})});
     rigs->push_back({"many_influences", testing::MakeRig(ManyInfluences())});
     rigs->push_back({"many_shapes", testing::MakeRig(ManyShapes())});

@@ -96,7 +96,7 @@ TEST_P(Models, UploadsAndBindsToEachMethod) {
 }
 
 TEST_P(Models, BakesToEachFormatAndVerifies) {
-  for (const char* method : kMethods) {
+  for (const char* method : {"lbs", "ddm"}) {  // formats do not know methods
     std::vector<std::uint64_t> first;
     for (const char* format : {"pc2", "mdd", "npy"}) {
       const std::string out = folder_ / absl::StrCat(method, ".", format);
