@@ -2,8 +2,10 @@
 
 #include <absl/base/thread_annotations.h>
 #include <absl/synchronization/mutex.h>
+#include <sys/resource.h>
 #include <tbb/global_control.h>
 #include <tbb/task_arena.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -11,6 +13,7 @@
 #include <utility>
 
 #include "server/threads/fair_queue.h"
+#include "server/threads/preemption_ticks.h"
 
 namespace sinew::server {
 namespace {
@@ -24,6 +27,17 @@ struct Threads {
   // So many that every arena can be full.
   std::size_t all() const { return 2 * frames + 4 * bind; }
 };
+
+// Beside a thread of the normal priority that never sleeps, a bind gets a tenth of the core, so it
+// also ends on a server whose cores are busy with frames.
+constexpr int kNice = 10;
+
+// Of the calling thread, for as long as it lives: only a privileged process may raise it again.
+bool LowerPriority() {
+  const auto thread = static_cast<id_t>(::gettid());
+  const int nice = ::getpriority(PRIO_PROCESS, thread);
+  return ::setpriority(PRIO_PROCESS, thread, std::min(19, nice + kNice)) == 0;
+}
 
 // Posted work runs on workers only, so an arena of frames needs all its threads from them.
 struct FrameArena {
@@ -56,6 +70,7 @@ struct Arenas::State {
   std::array<FrameArena, 2> frames;
   Ticket last ABSL_GUARDED_BY(mutex) = 0;
   std::array<tbb::task_arena, 4> binds;
+  PreemptionTicks ticks;  // while binds compute
 };
 
 void Arenas::State::Run(FrameArena& lane) {
@@ -111,6 +126,8 @@ void Arenas::Remove(Ticket ticket) {
 }
 
 void Arenas::Bind(Binds lane, const Work& work) {
+  [[maybe_unused]] thread_local const bool lowered = LowerPriority();
+  const PreemptionTicks::Scope long_work(state_->ticks);
   state_->binds[static_cast<std::size_t>(lane)].execute(work);
 }
 

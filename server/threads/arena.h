@@ -2,7 +2,9 @@
 // oneTBB.
 //
 // Every lane has threads of its own, so that long work of one lane never holds the last thread of
-// another; the operating system shares the cores between them.
+// another; the operating system shares the cores between them. Frames go before binds: the threads
+// that call Bind have a lower priority, and while they compute, the kernel is made to look for
+// ready threads more often (preemption_ticks.h).
 #pragma once
 
 #include <cstddef>
@@ -33,7 +35,7 @@ class Arenas {
   // Drops work that still waits; else nothing happens.
   void Remove(Ticket ticket);
   // Runs `work` in the calling thread, its loops on the arena of the lane; exceptions pass through.
-  // One thread at a time per lane.
+  // One thread at a time per lane. The calling thread keeps a lower priority.
   void Bind(Binds lane, const std::function<void()>& work);
   // Returns once nothing posted is left.
   void Wait();
