@@ -177,9 +177,10 @@ TEST(Faults, ReportsWaitingForLostServer) {
   const std::string address = daemon->address();
   constexpr char kSlow[] = "dqs | implicit(tracking=true)";
   const std::vector<std::vector<std::string>> commands = {
-      {"bake", "model:hand", "--deformer", kSlow, "--out", folder / "out.pc2"},
-      {"render", "model:hand", "--deformer", kSlow, "--frame", "40", "--out", folder / "out.png"},
-      {"compare", "model:hand", "--deformers", kSlow, "implicit_skinning"}};
+      {"bake", "model:hand", "--fps", "480", "--deformer", kSlow, "--out", folder / "out.pc2"},
+      {"render", "model:hand", "--fps", "480", "--deformer", kSlow, "--frame", "800", "--out",
+       folder / "out.png"},
+      {"compare", "model:hand", "--fps", "480", "--deformers", kSlow, "implicit_skinning"}};
   const auto running = StartAll(address, commands);
   const client::Client observer = *client::Client::Connect({.address = address});
   ASSERT_TRUE(Eventually([&] {  // all of them at work on frames
