@@ -131,6 +131,24 @@ TEST_P(RigStoreTest, ConcurrentDeleteAndStoreIsAtomic) {
   }
 }
 
+// Of calls that store the same rig at the same time, each returns once the file is there.
+TEST_P(RigStoreTest, StoredRigIsOnDiskForEveryCaller) {
+  if (!GetParam()) GTEST_SKIP() << "there is no file";
+  const auto store = OpenStore();
+  const Sample sample = MakeSample("a");
+  const auto put = [&] {
+    const auto stored = store->Put(kCaller, sample.hex, sample.bytes, {});
+    EXPECT_TRUE(stored.ok()) << stored.status();
+    EXPECT_TRUE(store->files()->Read(sample.key).ok());
+  };
+  for (int i = 0; i < 20; ++i) {
+    std::thread other(put);
+    put();
+    other.join();
+    ASSERT_TRUE(store->Delete(sample.key).ok());
+  }
+}
+
 TEST_P(RigStoreTest, TenantsAreApart) {
   const auto store = OpenStore();
   const Sample sample = MakeSample("a");

@@ -1,7 +1,11 @@
 #include "server/store/upload_table.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <atomic>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -9,6 +13,7 @@
 #include <vector>
 
 #include "server/base/status.h"
+#include "tests/support/wait_until.h"
 #include "tests/unit/server/store/store_fixture.h"
 
 namespace sinew::server {
@@ -123,6 +128,44 @@ TEST_P(UploadTest, NewUploadReplacesIdleOne) {
     EXPECT_EQ(ListFiles(Folder("uploads")).size(), 2u);
   }
   EXPECT_NE(uploads->Append(sender_, b.header, 50, b.bytes.substr(50), later)->rig, nullptr);
+}
+
+// Whether the thread sleeps, for instance in a system call that waits.
+bool Sleeps(pid_t thread) {
+  std::ifstream file("/proc/self/task/" + std::to_string(thread) + "/stat");
+  const std::string line{std::istreambuf_iterator<char>(file), {}};
+  const std::size_t name_end = line.rfind(')');
+  return name_end != std::string::npos && line.compare(name_end, 4, ") S ") == 0;
+}
+
+TEST_P(UploadTest, BusyUploadStaysAndDelaysNoOther) {
+  if (!GetParam()) GTEST_SKIP() << "writing to memory does not wait";
+  const Sample a = MakeSample("a"), b = MakeSample("b"), c = MakeSample("c");
+  config_.uploads = 2;
+  const auto store = OpenStore();
+  const auto uploads = OpenUploads(*store);
+  ASSERT_TRUE(uploads->Append(sender_, a.header, 0, a.bytes.substr(0, 100), now_).ok());
+  // Opening a FIFO for writing waits for a reader: a disk that is very slow.
+  const std::filesystem::path part = Folder("uploads") / ListFiles(Folder("uploads")).at(0).name;
+  std::filesystem::remove(part);
+  ASSERT_EQ(::mkfifo(part.c_str(), 0600), 0);
+  std::atomic<pid_t> writer = 0;
+  std::thread writing([&] {
+    writer = ::gettid();
+    (void)uploads->Append(sender_, a.header, 100, a.bytes.substr(100, 10), now_);
+  });
+  testing::WaitUntil([&] { return writer != 0 && Sleeps(writer); });
+  const auto second = now_ + std::chrono::seconds(1), later = now_ + std::chrono::seconds(30);
+  ASSERT_TRUE(uploads->Append(sender_, b.header, 0, b.bytes.substr(0, 50), second).ok());
+  EXPECT_TRUE(uploads->Append(sender_, c.header, 0, c.bytes.substr(0, 10), later).ok());
+  EXPECT_EQ(uploads->Query(kCaller, a.header)->committed, 100u);
+  EXPECT_EQ(uploads->Query(kCaller, b.header)->committed, 0u) << "the idle one makes room";
+  uploads->Expire(later + std::chrono::seconds(1 + static_cast<long>(config_.upload_seconds)));
+  EXPECT_EQ(uploads->Query(kCaller, a.header)->committed, 100u);
+  EXPECT_EQ(uploads->Query(kCaller, c.header)->committed, 0u);
+  const int reader = ::open(part.c_str(), O_RDONLY | O_CLOEXEC);
+  writing.join();
+  ::close(reader);
 }
 
 TEST_P(UploadTest, UnfinishedUploadsExpire) {
