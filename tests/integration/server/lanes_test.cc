@@ -152,6 +152,26 @@ TEST_F(LanesTest, StreamOpensAndRunsBesideLongFrames) {
   for (std::thread& reader : readers) reader.join();
 }
 
+TEST_F(LanesTest, CancelledDeformStopsEvaluation) {
+  config.compute.deforms = 2;
+  Start();
+  const std::string tube = stubs().Create(stubs().UploadTube(), "lbs").name();
+  const std::string far_tube = stubs().Create(stubs().UploadTube(kFarTube), kFarRecipe).name();
+  EXPECT_EQ(stubs().Watch(far_tube).state(), v1::Session::STATE_READY);
+  const auto deform = [&] {
+    Calls short_call(stubs());
+    short_call.Deform(tube, TubePose(1));
+    return short_call.Codes().at(0);
+  };
+  Calls calls(stubs());
+  for (std::uint64_t frame = 1; frame <= 2; ++frame) calls.Deform(far_tube, FarPose(frame));
+  WaitUntil([&] { return deform() == StatusCode::RESOURCE_EXHAUSTED; });
+  calls.Cancel(1);  // began last, so the other would end first
+  // A call has its place until its evaluation has returned.
+  WaitUntil([&] { return deform() == StatusCode::OK; });
+  EXPECT_EQ(calls.finished(), 1u) << "the other call still evaluates";
+}
+
 TEST_F(LanesTest, DrainEndsCallsThatWait) {
   Start();
   const std::string slow = stubs().UploadTube(kSlowTube), long_tube = stubs().UploadTube(kLongTube);
