@@ -141,11 +141,10 @@ void TableChecksum::Update(std::string_view bytes) {
     std::memcpy(reinterpret_cast<char*>(&state.header) + state.bytes, bytes.data(), more);
     state.bytes += more;
     bytes.remove_prefix(more);
-    if (state.bytes == sizeof state.header) {
-      Header header = state.header;
-      header.checksum = 0;
-      XXH3_64bits_reset_withSeed(state.behind.get(), XXH3_64bits(&header, sizeof header));
-    }
+    if (state.bytes < sizeof state.header) return;  // `behind` has no value before it is reset
+    Header header = state.header;
+    header.checksum = 0;
+    XXH3_64bits_reset_withSeed(state.behind.get(), XXH3_64bits(&header, sizeof header));
   }
   XXH3_64bits_update(state.behind.get(), bytes.data(), bytes.size());
   state.bytes += bytes.size();
