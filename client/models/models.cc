@@ -23,6 +23,7 @@ namespace {
 
 void AppendFloats(const std::string& bytes, std::vector<float>& out) {
   const std::size_t before = out.size();
+  if (bytes.empty()) return;  // memcpy takes no null pointer
   out.resize(before + bytes.size() / sizeof(float));
   std::memcpy(out.data() + before, bytes.data(), bytes.size());
 }
