@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <vector>
 
 #include "core/base/digest.h"
 
@@ -54,7 +55,8 @@ TEST(Tokens, FileNamesTenantScopesAndExpiry) {
 
 TEST(Tokens, OthersAreUnknown) {
   const auto tokens = Tokens::Parse(Line("one"));
-  for (const std::string token : {"", "on", "onee", "One", Sha256Hex("one").c_str()}) {
+  for (const std::string& token :
+       std::vector<std::string>{"", "on", "onee", "One", Sha256Hex("one")}) {
     EXPECT_EQ(tokens->Find(token, kNow), nullptr) << token;
   }
 }
