@@ -98,7 +98,8 @@ TEST_F(Compare, ImplicitSkinningClosesTheHand) {
   const Finished finished = Local({"model:hand", "--deformers", "lbs", "dqs", "ddm",
                                    "implicit_skinning", "--frames", "12-24x3", "--json"});
   ASSERT_EQ(finished.exit_code, 0) << finished.err;
-  for (const Json& method : Json::parse(finished.out)["methods"]) {
+  const Json methods = Json::parse(finished.out)["methods"];
+  for (const Json& method : methods) {
     const double overlap = method["worst"]["overlap"];
     if (method["deformer"] == "implicit_skinning") {
       EXPECT_LT(overlap, 1e-3);

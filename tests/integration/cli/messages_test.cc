@@ -15,6 +15,7 @@ namespace sinew::testing {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::EndsWith;
 using ::testing::HasSubstr;
 using ::testing::Not;
 using ::testing::StartsWith;
@@ -179,7 +180,8 @@ TEST(Messages, NamesDeformerWithoutVertexStatus) {
   EXPECT_EQ(one.err,
             "sinew: --vertex-status: no stage of the recipe writes vertex status, need implicit\n");
   EXPECT_EQ(two.exit_code, 65);
-  EXPECT_EQ(two.err, "sinew: lbs: " + one.err.substr(7));
+  // After the progress of the bind, if that took long enough to print any.
+  EXPECT_THAT(two.err, EndsWith("sinew: lbs: " + one.err.substr(7)));
 }
 
 TEST(Messages, WarnsOfMusclesFarOutside) {
