@@ -8,6 +8,7 @@
 #include "client/cli/character/muscle_help.h"
 #include "client/cli/commands/commands.h"
 #include "client/lib/rpc/address.h"
+#include "client/lib/rpc/traceparent.h"
 
 namespace sinew::cli {
 namespace {
@@ -25,6 +26,7 @@ FILE is .glb, .gltf, .fbx, .dae, .sinewrig, or a built-in model: model:arm, mode
 --muscles FILE.json adds muscles to a character; `sinew help muscles` describes the file.
 --deformer is a recipe: `name`, `name(key=value, ...)`, stages joined by `|`, or @FILE with JSON; see `sinew methods`.
 `sinew help COMMAND` has examples. Data goes to stdout, everything else to stderr.
+A trace context in $TRACEPARENT (W3C) is sent with every call; the server logs its trace id.
 Exit codes: 0 ok, 64 usage, 65 bad input, 69 server unavailable, 70 internal, 73 cannot write, 75 try again,
 77 not permitted.)";
 
@@ -103,6 +105,17 @@ absl::Status CheckTls(const Globals& globals) {
   return absl::OkStatus();
 }
 
+// kInvalidArgument: a variable that holds no trace context.
+absl::Status CheckTraceparent(const Globals& globals) {
+  if (globals.traceparent.empty() || client::IsTraceparent(globals.traceparent)) {
+    return absl::OkStatus();
+  }
+  return UsageError(absl::StrCat(
+      "$TRACEPARENT: got \"", globals.traceparent,
+      "\", need version-trace-parent-flags of 2, 32, 16 and 2 lower-case hexadecimal digits "
+      "(version not ff, ids not zero), or nothing"));
+}
+
 bool AsksForMuscles(int argc, const char* const* argv) {
   const int help = NextWord(argc, argv, 1), about = NextWord(argc, argv, help + 1);
   return about < argc && std::string_view(argv[help]) == "help" &&
@@ -145,6 +158,10 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
   if (!line.globals.names_server) line.globals.server = Environment("SINEW_SERVER");
   if (line.globals.server.empty()) line.globals.server = "127.0.0.1:50051";
   ReadEnvironment(line.globals);
+  line.globals.traceparent = Environment("TRACEPARENT");
+  if (const absl::Status trace = CheckTraceparent(line.globals); !trace.ok()) {
+    return Mistake(std::move(line), trace);
+  }
   if (const absl::Status tls = CheckTls(line.globals); !tls.ok()) {
     return Mistake(std::move(line), tls);
   }

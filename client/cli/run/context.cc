@@ -58,6 +58,7 @@ absl::StatusOr<client::Client> Context::Connect() {
   }
   options.token = globals_.token;
   options.token_file = globals_.token_file;
+  options.traceparent = [header = globals_.traceparent] { return header; };
   options.on_wait = [this](const absl::Status& why, absl::Duration longest) {
     const bool busy = absl::IsResourceExhausted(why);
     Note(absl::StrCat("server ", globals_.server, busy ? ": busy (" : ": the connection is lost (",

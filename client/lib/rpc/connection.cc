@@ -14,6 +14,7 @@
 #include "client/lib/rpc/address.h"
 #include "client/lib/rpc/channel.h"
 #include "client/lib/rpc/retry.h"
+#include "client/lib/rpc/traceparent.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -57,6 +58,9 @@ absl::Status CheckOptions(const ClientOptions& options) {
   if (options.deadline <= absl::ZeroDuration()) {
     return absl::InvalidArgumentError(absl::StrCat(
         "deadline: got ", absl::FormatDuration(options.deadline), ", need more than 0"));
+  }
+  if (options.traceparent && options.metadata.contains("traceparent")) {
+    return absl::InvalidArgumentError("traceparent: got it in metadata too, need one of them");
   }
   return CheckMetadata(options.metadata);
 }
@@ -129,13 +133,20 @@ absl::Time Connection::Deadline(const CallOptions& call) const {
   return absl::Now() + (call.deadline > absl::ZeroDuration() ? call.deadline : options_.deadline);
 }
 
-std::unique_ptr<grpc::ClientContext> Connection::NewContext(absl::Time deadline) const {
+std::string Connection::Traceparent() const {
+  const std::string header = options_.traceparent ? options_.traceparent() : std::string();
+  return IsTraceparent(header) ? header : std::string();
+}
+
+std::unique_ptr<grpc::ClientContext> Connection::NewContext(absl::Time deadline,
+                                                            const std::string& traceparent) const {
   auto context = std::make_unique<grpc::ClientContext>();
   if (deadline != absl::InfiniteFuture()) context->set_deadline(absl::ToChronoTime(deadline));
   for (const auto& [key, value] : options_.metadata) context->AddMetadata(key, value);
   if (const std::string header = token_->Header(); !header.empty()) {
     context->AddMetadata("authorization", header);
   }
+  if (!traceparent.empty()) context->AddMetadata("traceparent", traceparent);
   return context;
 }
 
@@ -150,7 +161,7 @@ void Connection::Reconnect(const std::stop_token& stop) const {
 absl::Status Connection::RunOnce(
     absl::Time deadline, const std::stop_token& stop,
     absl::FunctionRef<absl::Status(grpc::ClientContext&)> attempt) const {
-  const std::unique_ptr<grpc::ClientContext> context = NewContext(deadline);
+  const std::unique_ptr<grpc::ClientContext> context = NewContext(deadline, Traceparent());
   absl::Status status;
   {
     std::stop_callback cancel(stop, [&] { context->TryCancel(); });

@@ -10,6 +10,7 @@
 
 #include <memory>
 #include <stop_token>
+#include <string>
 
 #include "client/lib/codec/status_codec.h"
 #include "client/lib/rpc/credentials.h"
@@ -42,8 +43,13 @@ class Connection {
 
   absl::Time Deadline(const CallOptions& call) const;
 
-  // A context with the client's metadata and token; an infinite deadline sets none.
-  std::unique_ptr<grpc::ClientContext> NewContext(absl::Time deadline) const;
+  // What ClientOptions::traceparent returns now; empty if that is not valid.
+  std::string Traceparent() const;
+
+  // A context with the client's metadata and token. Neither an infinite deadline nor an empty
+  // traceparent is set.
+  std::unique_ptr<grpc::ClientContext> NewContext(absl::Time deadline,
+                                                  const std::string& traceparent) const;
 
   // Runs `attempt`, each time with a new context, until it succeeds or RetryPolicy::max_attempts is
   // reached; a stop cancels the context.

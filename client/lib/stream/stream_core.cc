@@ -52,6 +52,7 @@ struct StreamCore::Call {
 StreamCore::StreamCore(std::shared_ptr<Connection> connection, v1::StreamOpen open,
                        const StreamOptions& options, RestoreTarget restore)
     : connection_(std::move(connection)),
+      traceparent_(connection_->Traceparent()),
       verify_(options.output.checksums),
       restore_(std::move(restore)),
       open_(std::move(open)),
@@ -195,7 +196,7 @@ absl::Status StreamCore::RestoreLost() {
 // Opens the stream once and serves it to its end.
 absl::Status StreamCore::RunCall() {
   Call call;
-  call.context = connection_->NewContext(absl::InfiniteFuture());
+  call.context = connection_->NewContext(absl::InfiniteFuture(), traceparent_);
   v1::StreamDeformRequest opener;
   *opener.mutable_open() = open_;
   call.opener = ToSlice(opener);

@@ -20,6 +20,7 @@
 #include <mutex>
 #include <optional>
 #include <stop_token>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -88,6 +89,7 @@ class StreamCore {
   absl::Status TakeItem(std::uint64_t frame, absl::Status problem, std::shared_ptr<FrameData> data);
 
   const std::shared_ptr<Connection> connection_;
+  const std::string traceparent_;  // of the thread that made the stream; its own has no span
   const bool verify_;
   const RestoreTarget restore_;
   v1::StreamOpen open_;  // used by the stream's thread only

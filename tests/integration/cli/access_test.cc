@@ -1,8 +1,9 @@
-// `sinew` and a server that wants TLS and a token.
+// `sinew` and a server that wants TLS and a token or a certificate, or logs traces.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <memory>
 #include <string>
 #include <vector>
@@ -90,6 +91,52 @@ TEST_F(CliAccess, ErrorsAreOneLineAndAHint) {
   expect(remote, 65, "need TLS");
   EXPECT_THAT(remote.err, HasSubstr("sinew: --token-file: "));
   EXPECT_THAT(remote.err, Not(HasSubstr(token)));
+}
+
+TEST(CliClientCertificate, OptionsAndEnvironmentNameIt) {
+  const TemporaryFolder folder;
+  const TestAuthority servers("servers"), clients("clients");
+  const TestCertificate server = servers.Issue("server", "IP:127.0.0.1");
+  const TestCertificate mine = clients.Issue("me", "DNS:me");
+  WriteAll(folder / "ca", servers.pem());
+  WriteAll(folder / "server", server.pem);
+  WriteAll(folder / "server key", server.key_pem);
+  WriteAll(folder / "clients", clients.pem());
+  const std::string cert = folder / "mine", key = folder / "my key";
+  WriteAll(cert, mine.pem);
+  WriteAll(key, mine.key_pem);
+  const Daemon daemon("127.0.0.1:0",
+                      {"--tls-cert", folder / "server", "--tls-key", folder / "server key",
+                       "--tls-client-ca", folder / "clients"});
+  const auto stats = [&](std::vector<std::string> options,
+                         const std::vector<std::string>& environment) {
+    options.insert(options.begin(),
+                   {"stats", "--server", daemon.address(), "--tls-ca", folder / "ca"});
+    return Sinew(std::move(options), {}, environment);
+  };
+  const Finished named = stats({"--tls-cert", cert, "--tls-key", key}, {});
+  EXPECT_EQ(named.exit_code, 0) << named.err;
+  EXPECT_THAT(named.out, HasSubstr("sinewd"));
+  EXPECT_EQ(stats({}, {"SINEW_TLS_CERT=" + cert, "SINEW_TLS_KEY=" + key}).exit_code, 0);
+  EXPECT_EQ(stats({}, {}).exit_code, 69) << "the server wants a certificate";
+}
+
+TEST(CliTrace, ServerLogsTheTraceOfTheEnvironment) {
+  const TemporaryFolder folder;
+  const std::string trace = "0af7651916cd43dd8448eb211c80319c", log = folder / "audit";
+  Daemon daemon("127.0.0.1:0", {"--audit-log", log});
+  const auto remove = [&](const std::string& name, const std::string& traceparent) {
+    return Sinew({"delete", name, "--server", daemon.address()}, {},
+                 {"TRACEPARENT=" + traceparent});
+  };
+  EXPECT_EQ(remove("sessions/a", "00-" + trace + "-b7ad6b7169203331-01").exit_code, 65);
+  const Finished wrong = remove("sessions/b", "00-" + trace);
+  EXPECT_EQ(wrong.exit_code, 64);
+  EXPECT_THAT(wrong.err, HasSubstr("sinew: $TRACEPARENT: "));
+  daemon.process().Signal(SIGTERM);
+  EXPECT_EQ(daemon.process().Wait().exit_code, 0);  // the log is complete
+  EXPECT_THAT(ReadAll(log), HasSubstr("\"trace\":\"" + trace + "\""));
+  EXPECT_THAT(ReadAll(log), Not(HasSubstr("sessions/b")));
 }
 
 }  // namespace

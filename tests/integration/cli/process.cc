@@ -8,7 +8,8 @@
 #include <array>
 #include <csignal>
 #include <cstdlib>
-#include <cstring>
+#include <string_view>
+
 #include "tests/support/paths.h"
 
 extern char** environ;
@@ -19,7 +20,9 @@ namespace {
 std::vector<std::string> Environment(const std::vector<std::string>& added) {
   std::vector<std::string> all;
   for (char** entry = environ; *entry != nullptr; ++entry) {
-    if (std::strncmp(*entry, "SINEW_SERVER=", 13) != 0) all.emplace_back(*entry);
+    const std::string_view variable = *entry;
+    if (variable.starts_with("SINEW_SERVER=") || variable.starts_with("TRACEPARENT=")) continue;
+    all.emplace_back(variable);
   }
   all.insert(all.end(), added.begin(), added.end());
   return all;

@@ -18,7 +18,8 @@ struct Finished {
 class Process {
  public:
   // Starts `arguments[0]`; stdin is /dev/null. `folder` is its working folder if not empty;
-  // `environment` holds NAME=VALUE entries added to ours (SINEW_SERVER is always removed first).
+  // `environment` holds NAME=VALUE entries added to ours (SINEW_SERVER and TRACEPARENT are always
+  // removed first).
   explicit Process(const std::vector<std::string>& arguments, const std::string& folder = {},
                    const std::vector<std::string>& environment = {});
   Process(const Process&) = delete;

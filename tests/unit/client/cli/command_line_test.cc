@@ -153,6 +153,26 @@ TEST(CommandLine, CredentialsComeFromOptionsOrEnvironment) {
   EXPECT_EQ(Parse({"--tls-ca", "ca", "help", "rigs"}).exit_code, 0);
 }
 
+TEST(CommandLine, TraceComesFromEnvironment) {
+  const std::string valid = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01";
+  setenv("TRACEPARENT", valid.c_str(), 1);
+  EXPECT_EQ(Parse({"rigs"}).globals.traceparent, valid);
+  EXPECT_EQ(Parse({"rigs", "--local"}).globals.traceparent, "");
+  for (const std::string& wrong : {"ff" + valid.substr(2), valid + "0", std::string("none")}) {
+    setenv("TRACEPARENT", wrong.c_str(), 1);
+    const CommandLine line = Parse({"rigs"});
+    EXPECT_FALSE(line.command) << wrong;
+    EXPECT_EQ(line.exit_code, 64) << wrong;
+    EXPECT_THAT(line.errors, StartsWith("sinew: $TRACEPARENT: got \"" + wrong + "\", need "));
+    EXPECT_TRUE(Parse({"rigs", "--local"}).command) << "sends it nowhere";
+    EXPECT_THAT(Parse({"--help"}).output, HasSubstr("$TRACEPARENT"));
+  }
+  setenv("TRACEPARENT", "", 1);
+  EXPECT_TRUE(Parse({"rigs"}).command);
+  unsetenv("TRACEPARENT");
+  EXPECT_TRUE(Parse({"rigs"}).command);
+}
+
 TEST(CommandLine, RenderAcceptsDeformersTogetherOrRepeated) {
   EXPECT_TRUE(Parse({"render", "a.glb", "--deformer", "lbs", "dqs | bulge_free", "--out", "a.png"})
                   .command);

@@ -1,7 +1,10 @@
+#include <absl/time/clock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <limits>
+#include <numeric>
 
 #include "tests/unit/client/lib/fake_server.h"
 
@@ -142,6 +145,41 @@ TEST_F(DeformCalls, ClipResumesAfterLastFrame) {
   ASSERT_EQ(frames.size(), 20u) << "no frame twice";
   EXPECT_EQ(frames.back(), 20u);
   EXPECT_EQ(server.counts.streams, 2);
+}
+
+// Refused at the first opening, or when its stream opens again after a break.
+TEST_F(DeformCalls, RefusedClipReturnsEveryFrameOnce) {
+  std::vector<std::uint64_t> expected(20);
+  std::iota(expected.begin(), expected.end(), 1);
+  for (const bool again : {false, true}) {
+    server.counts.streams = 0;
+    server.faults.refuse_stream = Refused(std::chrono::milliseconds(40));
+    server.faults.streams_before_refusal = again ? 1 : 0;
+    if (again) server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+    server.faults.break_after_frames = 7;
+    std::vector<std::uint64_t> frames;
+    const absl::Time before = absl::Now();
+    const absl::Status status = Clip(20, [&](const StreamItem& item) {
+      frames.push_back(item.frame);
+      return absl::OkStatus();
+    });
+    EXPECT_TRUE(status.ok()) << status;
+    EXPECT_GE(absl::Now() - before, absl::Milliseconds(40));
+    EXPECT_EQ(frames, expected);
+    EXPECT_EQ(server.counts.streams, again ? 3 : 2);
+  }
+}
+
+TEST_F(DeformCalls, RefusedClipWithoutATimeEnds) {
+  server.faults.refuse_stream = Refused({});
+  std::size_t frames = 0;
+  const ClipSink count = [&](const StreamItem&) {
+    ++frames;
+    return absl::OkStatus();
+  };
+  EXPECT_TRUE(absl::IsResourceExhausted(Clip(20, count)));
+  EXPECT_EQ(server.counts.streams, 1);
+  EXPECT_EQ(frames, 0u);
 }
 
 TEST_F(DeformCalls, ClipReportsInvalidPoseAndContinues) {

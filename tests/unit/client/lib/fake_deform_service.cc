@@ -150,6 +150,10 @@ class FakeDeformService : public v1::DeformService::Service {
     {
       const std::lock_guard lock(server_.mutex);
       ++server_.counts.streams;
+      if (server_.faults.refuse_stream &&
+          server_.counts.streams > server_.faults.streams_before_refusal) {
+        return *std::exchange(server_.faults.refuse_stream, std::nullopt);
+      }
       if (grpc::Status found = Find(request.open().target()); !found.ok()) return found;
       v1::StreamDeformResponse reply;
       v1::StreamOpened& opened = *reply.mutable_opened();

@@ -4,10 +4,14 @@
 #include <grpcpp/security/server_credentials.h>
 #include <grpcpp/server_builder.h>
 #include <grpcpp/support/channel_arguments.h>
+#include <grpcpp/support/server_interceptor.h>
 
 #include <chrono>
 #include <numeric>
 #include <utility>
+
+#include "google/rpc/error_details.pb.h"
+#include "google/rpc/status.pb.h"
 
 namespace sinew::client {
 namespace {
@@ -232,6 +236,42 @@ class FakeInfoService : public v1::InfoService::Service {
   FakeServer& server_;
 };
 
+// Records the traceparent of one call.
+class TraceReader : public grpc::experimental::Interceptor {
+ public:
+  TraceReader(FakeServer& server, const std::string& path)
+      : server_(server), method_(path.substr(path.rfind('/') + 1)) {}
+
+  void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
+    if (methods->QueryInterceptionHookPoint(
+            grpc::experimental::InterceptionHookPoints::POST_RECV_INITIAL_METADATA)) {
+      const auto& metadata = *methods->GetRecvInitialMetadata();
+      const auto found = metadata.find("traceparent");
+      const std::lock_guard lock(server_.mutex);
+      server_.counts.traceparents[method_].push_back(
+          found == metadata.end() ? "" : std::string(found->second.data(), found->second.size()));
+    }
+    methods->Proceed();
+  }
+
+ private:
+  FakeServer& server_;
+  const std::string method_;
+};
+
+class TraceReaders : public grpc::experimental::ServerInterceptorFactoryInterface {
+ public:
+  explicit TraceReaders(FakeServer& server) : server_(server) {}
+
+  grpc::experimental::Interceptor* CreateServerInterceptor(
+      grpc::experimental::ServerRpcInfo* info) override {
+    return new TraceReader(server_, info->method());
+  }
+
+ private:
+  FakeServer& server_;
+};
+
 }  // namespace
 
 std::vector<float> ExpectedPositions(float pose) {
@@ -243,7 +283,21 @@ std::vector<float> ExpectedPositions(float pose) {
 grpc::Status TakeFault(FakeServer& server) {
   const std::lock_guard lock(server.mutex);
   ++server.counts.calls;
+  if (server.faults.calls_before_fault > 0) {
+    --server.faults.calls_before_fault;
+    return grpc::Status::OK;
+  }
   return std::exchange(server.faults.fail_next_call, std::nullopt).value_or(grpc::Status::OK);
+}
+
+grpc::Status Refused(std::optional<std::chrono::milliseconds> wait) {
+  google::rpc::Status details;
+  if (wait) {
+    google::rpc::RetryInfo info;
+    info.mutable_retry_delay()->set_nanos(static_cast<std::int32_t>(wait->count()) * 1'000'000);
+    details.add_details()->PackFrom(info);
+  }
+  return {grpc::RESOURCE_EXHAUSTED, "full", details.SerializeAsString()};
 }
 
 FakeServer::FakeServer() {
@@ -255,6 +309,9 @@ FakeServer::FakeServer() {
   int port = 0;
   builder.AddListeningPort("127.0.0.1:0", grpc::InsecureServerCredentials(), &port);
   for (const auto& service : services_) builder.RegisterService(service.get());
+  std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> readers;
+  readers.push_back(std::make_unique<TraceReaders>(*this));
+  builder.experimental().SetInterceptorCreators(std::move(readers));
   server_ = builder.BuildAndStart();
   address_ = absl::StrCat("127.0.0.1:", port);
 }

@@ -6,6 +6,7 @@
 #include <grpcpp/server.h>
 
 #include <atomic>
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -31,8 +32,11 @@ std::vector<float> ExpectedPositions(float pose);
 // Faults; guarded by FakeServer::mutex.
 struct Faults {
   std::optional<grpc::Status> fail_next_call;  // any call but a stream; once
+  int calls_before_fault = 0;                  // how many succeed before fail_next_call
   std::size_t upload_breaks_after = 0;         // bytes received by one call; once
   bool download_lies = false;
+  std::optional<grpc::Status> refuse_stream;  // instead of opening one; once
+  int streams_before_refusal = 0;             // how many the server has received by then
   std::optional<grpc::Status>
       break_stream_with;  // instead of the frame after break_after_frames; once
   std::size_t break_after_frames = 0;
@@ -56,6 +60,8 @@ struct Counts {
   std::vector<std::uint64_t> max_response_bytes;  // of each Deform
   std::vector<v1::PoseBlock> compared;            // of each CompareDeformers
   std::vector<v1::ComputeWeightsRequest> weights_requests;
+  // By method without service; of each call, in the order of their arrival. Empty = none was sent.
+  std::map<std::string, std::vector<std::string>> traceparents;
 };
 
 class FakeServer {
@@ -90,6 +96,9 @@ struct OneNumberPose {
   std::vector<float> floats;
   operator Pose() const { return {.joint_transforms = floats}; }
 };
+
+// RESOURCE_EXHAUSTED; with `wait`, which is less than 1 s, for as long.
+grpc::Status Refused(std::optional<std::chrono::milliseconds> wait);
 
 // The services, made by FakeServer; defined in the .cc files.
 std::unique_ptr<grpc::Service> MakeFakeDeformService(FakeServer& server);

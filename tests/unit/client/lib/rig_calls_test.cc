@@ -1,4 +1,7 @@
+#include <absl/time/clock.h>
 #include <gtest/gtest.h>
+
+#include <chrono>
 
 #include "tests/unit/client/lib/fake_server.h"
 #include "tests/unit/client/lib/sample_rig.h"
@@ -44,12 +47,33 @@ TEST(UploadRig, ResumesAfterDisconnect) {
   EXPECT_EQ(server.rigs[uploaded->rig.name], bytes);
 }
 
+TEST(UploadRig, RefusedForATimeSendsEveryByteOnce) {
+  for (const int accepted : {0, 1}) {  // the first call asks what is stored, the next one sends
+    FakeServer server;
+    server.faults.fail_next_call = Refused(std::chrono::milliseconds(40));
+    server.faults.calls_before_fault = accepted;
+    const Client client = *Client::Connect(server.Options());
+    const std::string bytes = *EncodeRig(SampleRig());
+    const absl::Time before = absl::Now();
+    const auto uploaded = client.UploadRig(bytes);
+    ASSERT_TRUE(uploaded.ok()) << uploaded.status();
+    EXPECT_GE(absl::Now() - before, absl::Milliseconds(40));
+    EXPECT_EQ(server.counts.calls, accepted + 3) << "what was refused, then both calls";
+    EXPECT_EQ(server.counts.uploaded_bytes, bytes.size());
+    EXPECT_EQ(uploaded->sent_bytes, bytes.size());
+    EXPECT_EQ(server.rigs[uploaded->rig.name], bytes);
+  }
+}
+
 TEST(UploadRig, DoesNotRetryRejection) {
   FakeServer server;
   server.faults.fail_next_call = grpc::Status(grpc::INVALID_ARGUMENT, "rig: no joints");
   const Client client = *Client::Connect(server.Options());
   EXPECT_TRUE(absl::IsInvalidArgument(client.UploadRig("x").status()));
   EXPECT_EQ(server.counts.calls, 1);
+  server.faults.fail_next_call = Refused({});
+  EXPECT_TRUE(absl::IsResourceExhausted(client.UploadRig("x").status())) << "for no stated time";
+  EXPECT_EQ(server.counts.calls, 2);
   EXPECT_TRUE(absl::IsInvalidArgument(client.UploadRig("").status()));
 }
 

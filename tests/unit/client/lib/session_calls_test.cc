@@ -2,11 +2,8 @@
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <optional>
 #include <thread>
 
-#include "google/rpc/error_details.pb.h"
-#include "google/rpc/status.pb.h"
 #include "tests/unit/client/lib/fake_server.h"
 
 namespace sinew::client {
@@ -22,17 +19,6 @@ TEST(Calls, RetryWhenServerIsUnavailable) {
   EXPECT_EQ(server.counts.calls, 4);
   server.faults.fail_next_call = grpc::Status(grpc::INTERNAL, "broken");
   EXPECT_TRUE(absl::IsInternal(client.GetServerInfo().status()));
-}
-
-// RESOURCE_EXHAUSTED; with `wait`, for as long.
-grpc::Status Refused(std::optional<std::chrono::milliseconds> wait) {
-  google::rpc::Status details;
-  if (wait) {
-    google::rpc::RetryInfo info;
-    info.mutable_retry_delay()->set_nanos(static_cast<std::int32_t>(wait->count()) * 1'000'000);
-    details.add_details()->PackFrom(info);
-  }
-  return {grpc::RESOURCE_EXHAUSTED, "full", details.SerializeAsString()};
 }
 
 TEST(Calls, RefusedCallsWaitAsLongAsTheServerSays) {
@@ -102,6 +88,13 @@ TEST(Connect, RefusesOptionsOutOfRange) {
   EXPECT_EQ(code([](ClientOptions& o) { o.retry.max_attempts = 0; }), bad);
   EXPECT_EQ(code([](ClientOptions& o) { o.metadata["Upper"] = "x"; }), bad);
   EXPECT_EQ(code([](ClientOptions& o) { o.metadata["x"] = "\n"; }), bad);
+  const auto traced = [](ClientOptions& o) { o.traceparent = [] { return std::string(); }; };
+  EXPECT_EQ(code(traced), absl::StatusCode::kOk);
+  const auto traced_twice = [&](ClientOptions& o) {
+    traced(o);
+    o.metadata["traceparent"] = "x";
+  };
+  EXPECT_EQ(code(traced_twice), bad);
 }
 
 TEST(CreateSession, RetryCreatesOneSession) {

@@ -1,5 +1,7 @@
+#include <absl/time/clock.h>
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <limits>
 #include <thread>
 
@@ -112,6 +114,39 @@ TEST_F(StreamCalls, EndsOnOtherErrors) {
   EXPECT_TRUE(absl::IsResourceExhausted(stream->Next(absl::Seconds(20)).status()));
   EXPECT_TRUE(absl::IsResourceExhausted(stream->Send(OneNumberPose(1)).status()));
   EXPECT_EQ(server.counts.streams, 1);
+}
+
+// Refused at the first opening, or when it opens again after a break.
+TEST_F(StreamCalls, RefusedForATimeReturnsEveryFrameOnce) {
+  for (const bool again : {false, true}) {
+    server.counts.streams = 0;
+    server.faults.refuse_stream = Refused(std::chrono::milliseconds(40));
+    server.faults.streams_before_refusal = again ? 1 : 0;
+    if (again) server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+    server.faults.break_after_frames = 7;
+    const absl::Time before = absl::Now();
+    auto stream = client.OpenStream(kTarget, {});
+    ASSERT_TRUE(stream.ok()) << stream.status();
+    SendAndTake(*stream, 60);
+    if (HasFatalFailure()) return;
+    EXPECT_GE(absl::Now() - before, absl::Milliseconds(40));
+    EXPECT_EQ(server.counts.streams, again ? 3 : 2);
+    EXPECT_EQ(stream->info().resumed, again ? 1u : 0u);
+  }
+}
+
+TEST_F(StreamCalls, RefusedWithoutATimeEnds) {
+  server.faults.refuse_stream = Refused({});
+  EXPECT_TRUE(absl::IsResourceExhausted(client.OpenStream(kTarget, {}).status()));
+  EXPECT_EQ(server.counts.streams, 1);
+  server.faults.refuse_stream = Refused({});
+  server.faults.streams_before_refusal = 2;
+  server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+  auto stream = client.OpenStream(kTarget, {});
+  ASSERT_TRUE(stream.ok()) << stream.status();
+  ASSERT_TRUE(stream->Send(OneNumberPose(1)).ok());
+  EXPECT_TRUE(absl::IsResourceExhausted(stream->Next(absl::Seconds(20)).status()));
+  EXPECT_EQ(server.counts.streams, 3);
 }
 
 TEST_F(StreamCalls, RefusesChangedDeterminismDigest) {
