@@ -5,11 +5,15 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "core/base/status.h"
 #include "core/simd/target.h"
+#include "server/base/config_options.h"
 #include "server/base/status.h"
 #include "server/base/version.h"
 #include "server/store/data_folder.h"
@@ -102,30 +106,27 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       quiet_since_(started_),
       current_(c) {}
 
-void Runtime::AddReadings() {
-  const auto limit = [&](std::string_view name, std::function<double()> most,
-                         std::function<double()> used) {
-    const prometheus::Labels labels = {{"limit", std::string(name)}};
-    metrics.AddGauge("sinew_limit", "Limits of what all clients hold together", std::move(most),
-                     labels);
-    metrics.AddGauge("sinew_limit_used", "What clients hold of these limits", std::move(used),
-                     labels);
-  };
-  std::vector<const Quota*> quotas = {
-      &connections,   &streams,       &deforms,          &compares,        &watches,
-      &weights,       &transfers,     &arriving,         &frame_bytes,     &held_bytes,
-      &compare_bytes, &waiting_calls, &bound->waiting(), &sessions.quota()};
-  for (const auto& stored : {rigs->quotas(), uploads->quotas()}) {
+std::vector<Quota*> Runtime::Quotas() {
+  std::vector<Quota*> quotas = {&connections,     &streams,    &deforms,       &compares,
+                                &watches,         &weights,    &transfers,     &arriving,
+                                &frame_bytes,     &held_bytes, &compare_bytes, &waiting_calls,
+                                &sessions.quota()};
+  for (const auto& stored : {rigs->quotas(), uploads->quotas(), bound->quotas()}) {
     quotas.insert(quotas.end(), stored.begin(), stored.end());
   }
-  for (const Quota* of : quotas) {
-    limit(
-        of->name(), [of] { return static_cast<double>(of->limit()); },
-        [of] { return static_cast<double>(of->count()); });
+  return quotas;
+}
+
+void Runtime::AddReadings() {
+  for (const Quota* of : Quotas()) {
+    const prometheus::Labels labels = {{"limit", std::string(of->name())}};
+    metrics.AddGauge(
+        "sinew_limit", "Limits of what all clients hold together",
+        [of] { return static_cast<double>(of->limit()); }, labels);
+    metrics.AddGauge(
+        "sinew_limit_used", "What clients hold of these limits",
+        [of] { return static_cast<double>(of->count()); }, labels);
   }
-  limit(
-      "max-bound-bytes", [this] { return static_cast<double>(config.binds.bound_bytes); },
-      [this] { return static_cast<double>(bound->used_bytes()); });
   const auto count = [](std::size_t value) { return static_cast<double>(value); };
   const auto lane = [&](const char* name, const Workers& workers) {
     const prometheus::Labels labels = {{"lane", name}};
@@ -196,6 +197,9 @@ void Runtime::Tick() {
     log->info("{}: {} more failed calls in {} s, suppressed", kind, lines,
               LogLimit::kPeriod.count());
   }
+  for (const auto& [client, lines] : denials.TakeEnded(now)) {
+    if (audit != nullptr) audit->WriteSuppressed(clock.WallNow(), client, lines);
+  }
   // After a pause of the process or the machine, what arrived meanwhile comes first: it would look
   // as if clients had stalled.
   const bool paused = now - last_tick_ > kPause;
@@ -246,21 +250,26 @@ void Runtime::Reload(const Config& wanted) {
   {
     const absl::MutexLock lock(&mutex_);
     const Config before = current_;
-    const auto set = [](Quota& quota, std::uint64_t& limit, std::uint64_t value) {
-      quota.SetLimit(value);
-      limit = value;
-    };
-    set(streams, current_.streams.count, wanted.streams.count);
-    set(deforms, current_.compute.deforms, wanted.compute.deforms);
-    set(compares, current_.compare.count, wanted.compare.count);
-    set(watches, current_.sessions.watches, wanted.sessions.watches);
-    set(weights, current_.weights.count, wanted.weights.count);
-    set(transfers, current_.rigs.transfers, wanted.rigs.transfers);
-    set(arriving, current_.network.arriving_messages, wanted.network.arriving_messages);
-    set(waiting_calls, current_.compute.waiting, wanted.compute.waiting);
-    set(frame_bytes, current_.compute.frame_bytes, wanted.compute.frame_bytes);
-    set(held_bytes, current_.network.held_bytes, wanted.network.held_bytes);
-    set(compare_bytes, current_.compare.bytes, wanted.compare.bytes);
+    std::map<std::string_view, std::uint64_t> values;
+    VisitOptions(wanted, [&](const Option& option, const auto& member) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::uint64_t>) {
+        values[option.name] = member;
+      }
+    });
+    std::uint64_t& most = values[connections.name()];
+    most = std::min(most, most_connections_);
+    std::map<std::string_view, Quota*> quotas;
+    for (Quota* quota : Quotas()) quotas[quota->name()] = quota;
+    VisitOptions(current_, [&](const Option& option, auto& member) {
+      if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::uint64_t>) {
+        if (const auto quota = quotas.find(option.name); quota != quotas.end()) {
+          member = values[option.name];
+          quota->second->SetLimit(member);
+        }
+      }
+    });
+    current_.network.calls_per_second = wanted.network.calls_per_second;
+    calls.SetRate(wanted.network.calls_per_second);
     current_.log.level = wanted.log.level;
     log->set_level(spdlog::level::from_str(wanted.log.level));
     changed = ChangedOptions(before, current_);
@@ -273,6 +282,13 @@ void Runtime::Reload(const Config& wanted) {
   if (const absl::Status status = audit->Reopen(); !status.ok()) {
     log->error("audit-log: {}", std::string(status.message()));
   }
+}
+
+void Runtime::SetMostConnections(std::uint64_t most) {
+  const absl::MutexLock lock(&mutex_);
+  most_connections_ = most;
+  current_.network.connections = std::min(config.network.connections, most);
+  connections.SetLimit(current_.network.connections);
 }
 
 Config Runtime::Current() const {

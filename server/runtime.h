@@ -64,6 +64,7 @@ class Runtime {
   const Log log;
   std::unique_ptr<AuditLog> audit;  // or null
   LogLimit failures;                // lines about failed calls
+  LogLimit denials;                 // the same of the audit log
   Metrics metrics;
   RateLimit calls;      // of one client
   Quota work;           // calls that a drain waits for; closed by it
@@ -106,15 +107,18 @@ class Runtime {
   // Without what concerns other tenants, unless the caller is an administrator.
   v1::ServerStats StatsFor(const Caller& caller) const;
 
-  // Takes over what can change while serving: log level and the limits of calls, streams, frames
-  // and comparisons. Reopens the audit log. The log names what needs a restart.
+  // Takes over what can change while serving: log level, calls per second, and the limits of what
+  // all clients hold together. Reopens the audit log. The log names what needs a restart.
   void Reload(const Config& wanted);
   // As created or last reloaded.
   Config Current() const;
+  // What the limit of open files allows, whatever is configured.
+  void SetMostConnections(std::uint64_t most);
 
  private:
   Runtime(const Config& config, Clock& clock);
   void AddReadings();  // to the metrics
+  std::vector<Quota*> Quotas();
   void Tick();
   void TickCalls(Clock::Time now);
   // A heap keeps the memory of a peak for itself.
@@ -132,6 +136,8 @@ class Runtime {
   mutable absl::Mutex mutex_;
   std::unordered_map<const LiveCall*, std::weak_ptr<LiveCall>> live_ ABSL_GUARDED_BY(mutex_);
   Config current_ ABSL_GUARDED_BY(mutex_);
+  std::uint64_t most_connections_ ABSL_GUARDED_BY(mutex_) =
+      std::numeric_limits<std::uint64_t>::max();
 };
 
 }  // namespace sinew::server

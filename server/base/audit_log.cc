@@ -15,6 +15,13 @@ namespace {
 
 constexpr std::size_t kFieldBytes = 256;
 
+std::string LineOf(Clock::WallTime time, const nlohmann::ordered_json& fields) {
+  nlohmann::ordered_json line;
+  line["time"] = absl::FormatTime(absl::RFC3339_full, absl::FromChrono(time), absl::UTCTimeZone());
+  line.update(fields);
+  return line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+}
+
 }  // namespace
 
 absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path) {
@@ -25,10 +32,15 @@ absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path
   return std::unique_ptr<AuditLog>(new AuditLog(*std::move(output)));
 }
 
+void AuditLog::WriteSuppressed(Clock::WallTime time, std::string_view client, std::uint64_t lines) {
+  output_->log()->info(LineOf(time, {{"client", Shortened(client, kFieldBytes)},
+                                     {"action", "suppressed"},
+                                     {"denied_calls", lines}}));
+}
+
 void AuditLog::Write(Clock::WallTime time, const AuditEvent& event) {
   nlohmann::ordered_json line;
   const auto text = [](std::string_view value) { return Shortened(value, kFieldBytes); };
-  line["time"] = absl::FormatTime(absl::RFC3339_full, absl::FromChrono(time), absl::UTCTimeZone());
   line["peer"] = text(event.caller.peer);
   line["tenant"] = text(event.caller.tenant);
   line["principal"] = text(event.caller.principal);
@@ -36,7 +48,7 @@ void AuditLog::Write(Clock::WallTime time, const AuditEvent& event) {
   line["object"] = text(event.object);
   line["outcome"] = absl::StatusCodeToString(event.outcome);
   if (!event.trace.empty()) line["trace"] = text(event.trace);
-  output_->log()->info(line.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace));
+  output_->log()->info(LineOf(time, line));
 }
 
 }  // namespace sinew::server

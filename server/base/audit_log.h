@@ -28,6 +28,8 @@ class AuditLog {
   static absl::StatusOr<std::unique_ptr<AuditLog>> Open(const std::string& path);
 
   void Write(Clock::WallTime time, const AuditEvent& event);
+  // That `lines` more calls of this client were denied.
+  void WriteSuppressed(Clock::WallTime time, std::string_view client, std::uint64_t lines);
 
   std::uint64_t dropped() const { return output_->dropped(); }
   absl::Status Reopen() { return output_->Reopen(); }

@@ -1,9 +1,14 @@
 #include "server/base/caller.h"
 
 #include <absl/strings/match.h>
+#include <absl/strings/str_cat.h>
 #include <absl/strings/str_replace.h>
+#include <arpa/inet.h>
+#include <netinet/in.h>
 
 #include <algorithm>
+#include <array>
+#include <cstdint>
 
 #include "core/base/status.h"
 
@@ -17,6 +22,18 @@ std::string PeerOf(std::string_view address) {
   // gRPC 1.51 escapes the brackets around an IPv6 address.
   return absl::StrReplaceAll(AbslView(address.substr(begin, port - begin)),
                              {{"%5B", ""}, {"%5D", ""}, {"[", ""}, {"]", ""}});
+}
+
+std::string NetworkOf(const std::string& peer) {
+  in6_addr address;
+  if (::inet_pton(AF_INET6, peer.c_str(), &address) != 1 || IN6_IS_ADDR_LOOPBACK(&address) ||
+      IN6_IS_ADDR_V4MAPPED(&address)) {
+    return peer;
+  }
+  std::fill_n(address.s6_addr + 8, 8, std::uint8_t{0});
+  std::array<char, INET6_ADDRSTRLEN> text{};
+  ::inet_ntop(AF_INET6, &address, text.data(), text.size());
+  return absl::StrCat(text.data(), "/64");
 }
 
 bool IsTenantName(std::string_view name) {

@@ -6,6 +6,10 @@
 
 namespace sinew::server {
 
+// What one peer without a tenant may use: an IPv6 address stands for its /64 network, which a
+// single customer has for himself; any other peer for itself.
+std::string NetworkOf(const std::string& peer);
+
 struct Caller {
   std::string peer;       // address without port: "10.0.0.7", "::1", "unix"; empty = this process
   std::string tenant;     // owner of its rigs and sessions; empty = the default tenant
@@ -14,7 +18,7 @@ struct Caller {
   bool admin = true;  // may see what concerns other tenants; also if none authenticates
 
   // Whose share of the limits the call uses; empty = none, for calls from this process.
-  const std::string& client() const { return tenant.empty() ? peer : tenant; }
+  std::string client() const { return tenant.empty() ? NetworkOf(peer) : tenant; }
 };
 
 // The peer of a gRPC address such as "ipv4:10.0.0.7:4711" or "unix:/run/sinew".

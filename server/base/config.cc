@@ -307,11 +307,15 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   std::string file;
   app.add_option("--config", file, "YAML or JSON file; keys are flag names")->type_name("PATH");
   bool check = false;
-  app.add_flag("--check", check, "Check the configuration and exit: 0 valid, 64 or 78 not");
+  app.add_flag(
+      "--check", check,
+      "Check the configuration and the files that it names and exit: 0 valid, 64 or 78 not");
   std::string probe;
-  app.add_option("--probe", probe,
-                 "Check the health of the server at this address and exit: 0 serving, 1 not")
-      ->type_name("HOST:PORT");
+  app.add_option(
+         "--probe", probe,
+         "Check the health of the server at this address, without TLS, and exit: 0 serving, 1 not; "
+         "a server with TLS answers on its Unix socket")
+      ->type_name("ADDRESS");
   std::string make_token;
   app.add_option("--make-token", make_token,
                  "Make a token for this principal and exit: its line of --token-file to stdout, "
@@ -353,10 +357,10 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   if (!status.ok()) {
     return failed(absl::IsFailedPrecondition(status) ? kConfiguration : kUsage, status);
   }
-  if (check) return {.run = false, .text = "sinewd: the configuration is valid"};
   return {.run = true,
           .exit_code = 0,
           .text = {},
+          .check = check,
           .probe = std::move(probe),
           .make_token = std::move(make_token)};
 }

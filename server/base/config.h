@@ -26,6 +26,7 @@ struct NetworkConfig {
   // What calls hold besides frames: requests, waiting poses, replies that have not been read.
   std::uint64_t held_bytes = std::uint64_t{1} << 30;
   double connection_idle_seconds = 1800;  // without a call; clients connect again by themselves
+  double connection_seconds = 86'400;     // then a client opens another one
   double calls_per_second = 20'000;       // of one client
   double drain_seconds = 30;              // time for running calls after the first SIGTERM
 };
@@ -87,12 +88,13 @@ struct RigConfig {
   std::uint64_t muscle_vias = 32;         // via points of one muscle
   std::uint64_t summary_bytes = 3 << 20;  // names, joints, controls of one rig in a GetRig reply
   std::uint64_t count = 10'000;           // stored rigs
-  std::uint64_t stored_bytes = std::uint64_t{4} << 30;  // of all stored rigs, serialised
-  std::uint64_t parsed_bytes = std::uint64_t{1} << 30;  // of parsed rigs that no session uses
-  std::uint64_t uploads = 64;                           // unfinished uploads kept
-  std::uint64_t upload_bytes = std::uint64_t{1} << 30;  // of all unfinished uploads
-  std::uint64_t transfers = 256;                        // UploadRig and DownloadRig calls at a time
-  double upload_seconds = 3600;  // how long an unfinished upload is kept after its last data
+  std::uint64_t stored_bytes = std::uint64_t{4} << 30;   // of all stored rigs, serialised
+  std::uint64_t parsed_bytes = std::uint64_t{1} << 30;   // of parsed rigs that no bind uses
+  std::uint64_t parsing_bytes = std::uint64_t{3} << 30;  // while rigs are parsed, all together
+  std::uint64_t uploads = 64;                            // unfinished uploads kept
+  std::uint64_t upload_bytes = std::uint64_t{1} << 30;   // of all unfinished uploads
+  std::uint64_t transfers = 256;  // UploadRig and DownloadRig calls at a time
+  double upload_seconds = 3600;   // how long an unfinished upload is kept after its last data
 };
 
 // What finds and removes damaged files under data_dir.
@@ -107,7 +109,7 @@ struct BindConfig {
   double seconds = 600;                                 // one bind may take
   double short_seconds = 0.25;                          // shorter ones do not wait for longer ones
   std::uint64_t queued = 64;                            // waiting binds
-  std::uint64_t bound_bytes = std::uint64_t{4} << 30;   // bound data in memory
+  std::uint64_t bound_bytes = std::uint64_t{4} << 30;   // bound data in memory, rigs being bound
   std::uint64_t disk_bytes = std::uint64_t{8} << 30;    // bound data under data_dir
 };
 
@@ -116,6 +118,7 @@ struct SessionConfig {
   double ttl_seconds = 600;  // if the client requests none
   double max_ttl_seconds = 86'400;
   double shared_ttl_seconds = 60;     // of sessions created for a Target with a recipe
+  double seconds = 604'800;           // from its creation, however often the lease is renewed
   std::uint64_t recipe_bytes = 4096;  // of a recipe, as text or serialised
   std::uint64_t request_id_bytes = 128;
   std::uint64_t page = 1000;     // rows of a List reply
@@ -132,6 +135,8 @@ struct StreamConfig {
   std::uint64_t clip_poses = 10'000;
   double stall_seconds = 30;
   double idle_seconds = 3600;  // an artist may pause; the client library opens it again
+  // Access is checked when a stream opens: revoked tokens end with it.
+  double seconds = 86'400;
 };
 
 struct CompareConfig {
@@ -177,8 +182,9 @@ absl::Status LoadConfigFile(const std::string& path, Config& config);
 // Result of parsing a command line.
 struct CommandLine {
   bool run = true;    // false: print `text` and exit with `exit_code`
-  int exit_code = 0;  // 0 after --help, --version or --check, 64 usage, 78 configuration
+  int exit_code = 0;  // 0 after --help or --version, 64 usage, 78 configuration
   std::string text = {};
+  bool check = false;           // --check: check the files that the configuration names
   std::string probe = {};       // address of --probe: check its health instead of serving
   std::string make_token = {};  // name of --make-token: make one instead of serving
 };

@@ -56,6 +56,8 @@ class Metrics {
   prometheus::Counter& binds_failed;
   prometheus::Counter& damaged_rigs;
   prometheus::Counter& damaged_bound;
+  prometheus::Counter& evicted_bound;
+  prometheus::Counter& evicted_parsed;
   prometheus::Counter& scrubbed_bytes;
   prometheus::Counter& scrub_passes;
   prometheus::Counter& sessions_expired;

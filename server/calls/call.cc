@@ -50,9 +50,13 @@ Call::~Call() {
 }
 
 absl::Status Call::Begin() {
+  // Before a token is looked at, which takes time, the call counts for its peer.
+  SINEW_RETURN_IF_ERROR(method_.runtime.calls.Take(caller_.client(), start_));
   SINEW_RETURN_IF_ERROR(method_.runtime.access->Admit(context_, method_.scope, caller_));
   method_.runtime.CountCall(method_.work);
-  SINEW_RETURN_IF_ERROR(method_.runtime.calls.Take(caller_.client(), start_));
+  if (!caller_.tenant.empty()) {
+    SINEW_RETURN_IF_ERROR(method_.runtime.calls.Take(caller_.client(), start_));
+  }
   if (method_.work) {
     SINEW_ASSIGN_OR_RETURN(permit_, method_.runtime.work.Take({}));
   }
@@ -98,7 +102,7 @@ void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final) {
 
 absl::Status Stalled(const std::string& what, double seconds) {
   return WithReason(
-      absl::ResourceExhaustedError(absl::StrCat("stream: ", what, " for ", seconds, " s")),
+      LimitExceeded("stream", absl::StrCat(what, " for ", seconds, " s"), "max-stall-seconds"),
       v1::REASON_WINDOW_STALLED);
 }
 

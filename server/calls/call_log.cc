@@ -50,19 +50,22 @@ void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& sta
   const bool admitted =
       level == spdlog::level::debug ||
       runtime.failures.Admit(absl::StrCat(caller.client(), " ", code), runtime.clock.Now());
+  // Changes are all there; whoever floods the server with wrong tokens must not fill the disk.
+  if (runtime.audit != nullptr &&
+      (IsDenied(status.code()) ? runtime.denials.Admit(caller.client(), runtime.clock.Now())
+                               : call.audited)) {
+    runtime.audit->Write(runtime.clock.WallNow(), {.caller = caller,
+                                                   .action = call.method,
+                                                   .object = call.object,
+                                                   .outcome = status.code(),
+                                                   .trace = call.trace});
+  }
   if (admitted && runtime.log->should_log(level)) {
     runtime.log->log(level, "{} {} {:.6f} s{}{}{}{}{} {}", call.method, code, call.seconds,
                      Field("peer", caller.peer), Field("tenant", caller.tenant),
                      Field("principal", caller.principal), Field("object", call.object),
                      Field("trace", call.trace),
                      Shortened(StdView(status.message()), kMessageBytes));
-  }
-  if (runtime.audit != nullptr && admitted && (call.audited || IsDenied(status.code()))) {
-    runtime.audit->Write(runtime.clock.WallNow(), {.caller = caller,
-                                                   .action = call.method,
-                                                   .object = call.object,
-                                                   .outcome = status.code(),
-                                                   .trace = call.trace});
   }
 }
 

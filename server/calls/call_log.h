@@ -21,7 +21,8 @@ struct FinishedCall {
 
 // INTERNAL is an error of the server; any other failure is the client's or the load's and a line at
 // level info, of which one client gets a few per code and period. Success and cancellation are
-// lines at level debug. The audit log receives audited calls and those that were denied.
+// lines at level debug. The audit log receives audited calls, and of those that were denied as
+// many.
 void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& status);
 
 }  // namespace sinew::server

@@ -72,7 +72,7 @@ class CallReader : public CallWork<Derived>, public RpcReactor {
   // Reads a message into read_, as soon as one more may arrive: from the start of a read until its
   // last byte, gRPC holds what it has received, up to max-message-bytes.
   void ReadInTurn() ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
-    const std::string& client = this->call_.caller().client();
+    const std::string client = this->call_.caller().client();
     auto turn = this->runtime_.arrivals.Take(client, [self = this->Self()](Turns::Place place) {
       // Whoever gives a place back holds the mutex of its call.
       self->runtime_.control.PostStep(self->call_.caller().client(),

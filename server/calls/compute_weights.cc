@@ -72,11 +72,12 @@ absl::StatusOr<v1::ComputeWeightsResponse> ComputeWeightsCall::Compute() {
                        [weak = weak_from_this()] {
                          if (const auto self = weak.lock()) self->call_.Cancel();
                        });
-  SINEW_ASSIGN_OR_RETURN(const std::string bytes,
-                         runtime_.rigs->Bytes({call_.caller().tenant, hex_}));
-  SINEW_ASSIGN_OR_RETURN(v1::Rig rig, ParseRig(bytes, runtime_.config.rigs));
+  SINEW_ASSIGN_OR_RETURN(RigStore::Message message,
+                         runtime_.rigs->GetMessage({call_.caller().tenant, hex_}));
+  v1::Rig& rig = message.rig;
   SINEW_ASSIGN_OR_RETURN(const RigWeightsInput input,
                          ReadWeightsInput(rig, request_, runtime_.config.rigs));
+  message.held.reset();  // storing the result takes one of its own
   const auto start = std::chrono::steady_clock::now();
   const absl::StatusOr<RigWeights> weights = ComputeRigWeights(
       input, options_,

@@ -16,10 +16,9 @@ constexpr std::uint32_t kOrderedWindow = 8, kLatestWindow = 2;
 // Frames in the transport, ready (two) and being evaluated.
 constexpr std::uint64_t kBuffers = 4;
 
-absl::Status Idle(double seconds) {
-  return WithReason(absl::UnavailableError(absl::StrCat("stream: no pose for ", seconds,
-                                                        " s (max-idle-seconds); open it again")),
-                    v1::REASON_IDLE);
+absl::Status Over(const std::string& why, v1::Reason reason) {
+  return WithReason(absl::UnavailableError(absl::StrCat("stream: ", why, "; open it again")),
+                    reason);
 }
 
 }  // namespace
@@ -75,6 +74,7 @@ absl::Status StreamCall::Receive(v1::StreamDeformRequest& request, std::uint64_t
   if (!opened_) {
     if (!request.has_open()) return InvalidField("open", "not set, need it in the first message");
     opened_ = true;
+    opened_at_ = runtime_.clock.Now();
     SINEW_RETURN_IF_ERROR(Open(request.open()));
   } else if (request.has_open()) {
     return InvalidField("open", "set again, need it in the first message only");
@@ -145,7 +145,7 @@ absl::Status StreamCall::Prepare(std::shared_ptr<Session> session) {
   absl::StatusOr<std::unique_ptr<Evaluator>> evaluator =
       Evaluator::Create(runtime_.evaluators, session, layout_, output_, call_.stop_token());
   if (!evaluator.ok()) return WithPath(evaluator.status(), "open");
-  const std::string& client = call_.caller().client();
+  const std::string client = call_.caller().client();
   SINEW_ASSIGN_OR_RETURN(frames_held_,
                          runtime_.frame_bytes.Take(client, kBuffers * (*evaluator)->frame_bytes()));
   const std::uint64_t pose_bytes = sizeof(Waiting) + (*evaluator)->pose_bytes();
@@ -261,7 +261,11 @@ void StreamCall::OnTick(Clock::Time now) {
     End(Stalled(absl::StrCat(window_->unacknowledged(), " frames have not been acknowledged"),
                 stall_limit().count()));
   } else if (ready_ && waiting_.empty() && !evaluating_ && now - last_pose_ > idle_limit()) {
-    End(Idle(idle_limit().count()));
+    End(Over(absl::StrCat("no pose for ", idle_limit().count(), " s (max-idle-seconds)"),
+             v1::REASON_IDLE));
+  } else if (opened_ && now - opened_at_ > age_limit()) {
+    End(Over(absl::StrCat("open for ", age_limit().count(), " s (max-stream-seconds)"),
+             v1::REASON_TOO_OLD));
   } else {
     FrameCall::OnTick(now);
   }

@@ -27,6 +27,12 @@ struct ConvertedRig {
 // many fields, found before it is parsed.
 absl::StatusOr<v1::Rig> ParseRig(std::string_view bytes, const RigConfig& limits);
 
+// What ConvertRig allocates at most for these bytes, besides AddedMapBytes. kResourceExhausted: too
+// many fields.
+absl::StatusOr<std::uint64_t> ParsingBytes(std::string_view bytes, const RigConfig& limits);
+// The same, for the values that vertex maps get where a mesh has none.
+std::uint64_t AddedMapBytes(const v1::Rig& rig);
+
 // What the core makes a rig from; `without_skin` says how many meshes have none: the first joint
 // holds those. Errors as ConvertRig.
 absl::StatusOr<RigSource> ReadRig(const v1::Rig& rig, const RigConfig& limits, int& without_skin);
@@ -37,5 +43,6 @@ absl::StatusOr<RigSource> ReadRig(const v1::Rig& rig, const RigConfig& limits, i
 // checked for their size. A rig with meshes without a skin is valid, but fit for ComputeWeights
 // alone: the summary says so.
 absl::StatusOr<ConvertedRig> ConvertRig(std::string_view bytes, const RigConfig& limits);
+absl::StatusOr<ConvertedRig> ConvertRig(const v1::Rig& rig, const RigConfig& limits);
 
 }  // namespace sinew::server

@@ -4,6 +4,9 @@
 #include <grpc/grpc.h>
 
 #include <string>
+#include <string_view>
+
+#include "server/calls/call_log.h"
 
 namespace sinew::server {
 namespace {
@@ -12,14 +15,22 @@ using Point = grpc::experimental::InterceptionHookPoints;
 
 class Guard final : public grpc::experimental::Interceptor {
  public:
-  Guard(const Access& access, grpc::ServerContextBase& context)
-      : access_(access), context_(context) {}
+  Guard(Runtime& runtime, grpc::experimental::ServerRpcInfo& info)
+      : runtime_(runtime), method_(info.method()), context_(*info.server_context()) {}
 
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(Point::POST_RECV_INITIAL_METADATA)) {
-      Caller caller;
-      const absl::Status admitted = access_.Admit(context_, Scope::kAdmin, caller);
+      Caller caller{.peer = runtime_.access->PeerOf(context_), .tenant = {}, .principal = {}};
+      const absl::Status admitted = runtime_.access->Admit(context_, Scope::kAdmin, caller);
       if (!admitted.ok()) {
+        LogCall(runtime_,
+                {.caller = caller,
+                 .method = std::string_view(method_).substr(1),
+                 .object = {},
+                 .trace = {},
+                 .seconds = 0,
+                 .audited = true},
+                admitted);
         // The handler still runs, on a call that has ended: it can neither read nor answer.
         grpc_call_cancel_with_status(context_.c_call(),
                                      static_cast<grpc_status_code>(admitted.code()),
@@ -30,30 +41,31 @@ class Guard final : public grpc::experimental::Interceptor {
   }
 
  private:
-  const Access& access_;
+  Runtime& runtime_;
+  const std::string method_;
   grpc::ServerContextBase& context_;
 };
 
 class Guards final : public grpc::experimental::ServerInterceptorFactoryInterface {
  public:
-  explicit Guards(const Access& access) : access_(access) {}
+  explicit Guards(Runtime& runtime) : runtime_(runtime) {}
 
   grpc::experimental::Interceptor* CreateServerInterceptor(
       grpc::experimental::ServerRpcInfo* info) override {
     const bool guarded = absl::StartsWith(info->method(), "/grpc.reflection.") ||
                          absl::StartsWith(info->method(), "/grpc.channelz.");
-    return guarded ? new Guard(access_, *info->server_context()) : nullptr;
+    return guarded ? new Guard(runtime_, *info) : nullptr;
   }
 
  private:
-  const Access& access_;
+  Runtime& runtime_;
 };
 
 }  // namespace
 
 std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface> MakeAdminGuard(
-    const Access& access) {
-  return std::make_unique<Guards>(access);
+    Runtime& runtime) {
+  return std::make_unique<Guards>(runtime);
 }
 
 }  // namespace sinew::server

@@ -19,6 +19,7 @@
 
 #include "core/base/status.h"
 #include "server/base/address.h"
+#include "server/base/caller.h"
 
 namespace sinew::server {
 namespace {
@@ -43,7 +44,7 @@ std::uint64_t InodeOf(int file) {
   return ::fstat(file, &facts) == 0 ? facts.st_ino : 0;
 }
 
-// Without port; empty for a Unix socket.
+// As Caller::client() without authentication; empty for a Unix socket.
 std::string ClientOf(const sockaddr_storage& name, socklen_t size) {
   std::array<char, NI_MAXHOST> host{};
   if (name.ss_family == AF_UNIX ||
@@ -51,7 +52,7 @@ std::string ClientOf(const sockaddr_storage& name, socklen_t size) {
                     nullptr, 0, NI_NUMERICHOST) != 0) {
     return {};
   }
-  return host.data();
+  return NetworkOf(host.data());
 }
 
 int PortOf(int socket) {
@@ -179,10 +180,9 @@ void Listener::Stop() {
   socket_files_.clear();
 }
 
-std::uint64_t Listener::open() {
+void Listener::ForgetClosed() {
   const absl::MutexLock lock(&mutex_);
   Sweep();
-  return open_.size();
 }
 
 void Listener::Loop() {

@@ -27,7 +27,7 @@ class Listener {
   using Acceptor = grpc::experimental::ExternalConnectionAcceptor;
 
   // Binds and listens; connections wait until Start. kUnavailable: an address cannot be bound.
-  // connections: of all clients; a client is an address without port, Unix sockets count for none.
+  // connections: of all clients; a client is a network (NetworkOf), Unix sockets count for none.
   static absl::StatusOr<std::unique_ptr<Listener>> Bind(const std::vector<std::string>& addresses,
                                                         Quota& connections);
   ~Listener();  // calls Stop
@@ -42,8 +42,9 @@ class Listener {
   // Closes the ports; connections stay. Idempotent.
   void Stop();
 
-  // Connections open now, and those that were closed because a limit was reached.
-  std::uint64_t open();
+  // Gives back what connections hold that have been closed since.
+  void ForgetClosed();
+  // Connections that were closed because a limit was reached.
   std::uint64_t refused() const { return refused_; }
 
  private:

@@ -52,7 +52,8 @@ int main(int argc, char** argv) {
     if (!result.run) return absl::InvalidArgumentError(result.text);
     return again;
   };
-  const int code = !line.probe.empty()        ? Probe(line.probe)
+  const int code = line.check                 ? sinew::server::CheckFiles(config)
+                   : !line.probe.empty()      ? Probe(line.probe)
                    : !line.make_token.empty() ? MakeToken(line.make_token)
                                               : sinew::server::Serve(config, read_again);
   // gRPC threads may still be cleaning up; static destructors must not run concurrently with them.

@@ -9,10 +9,14 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
+#include "server/access/access.h"
+#include "server/base/clock.h"
 #include "server/process/ready_file.h"
 #include "server/process/server.h"
+#include "server/store/data_folder.h"
 
 namespace sinew::server {
 namespace {
@@ -59,6 +63,21 @@ void TuneMalloc() {
   mallopt(M_MMAP_THRESHOLD, 256 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   mallopt(M_TOP_PAD, 16 << 20);
+}
+
+int CheckFiles(const Config& config) {
+  absl::Status status =
+      Access::Create(config.access, RealClock(), std::make_shared<spdlog::logger>("check"))
+          .status();
+  if (const std::string& folder = config.rigs.data_dir; status.ok() && !folder.empty()) {
+    status = CheckDataFolder(folder);
+  }
+  if (status.ok()) {
+    std::puts("sinewd: the configuration is valid");
+    return 0;
+  }
+  Complain(status);
+  return kConfiguration;
 }
 
 int Serve(const Config& config, const std::function<absl::StatusOr<Config>()>& read_again) {

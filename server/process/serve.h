@@ -16,6 +16,10 @@ void BlockSignals();
 // cost of large frames.
 void TuneMalloc();
 
+// Reads tokens, keys and certificates, and looks at the data-dir; prints what is wrong. Returns the
+// exit code: 0, or 78.
+int CheckFiles(const Config& config);
+
 // Runs a server until SIGTERM or SIGINT and drains it; after SIGHUP it gets the configuration that
 // `read_again` returns. Returns the exit code: 0 after a clean
 // drain, 1 if a second signal or the drain's deadline cut calls off, 69 if an address cannot be

@@ -41,6 +41,7 @@ constexpr std::array<const char*, 4> kServices = {"sinew.v1.RigService", "sinew.
 constexpr int kMessageSlack = 64 << 10;  // for the fields of a message besides its bulk data
 constexpr int kHandshakeMilliseconds = 20'000;
 constexpr std::chrono::milliseconds kLastWords{500};  // for replies still being sent
+constexpr std::chrono::seconds kSweep{1};  // until a closed connection no longer counts, at most
 
 // In gRPC 1.51 callback threads sleep for 100 ms after a second without events, which delays a pose
 // that arrives meanwhile. A small call through the in-process channel, more than once per second,
@@ -83,9 +84,11 @@ void SetArguments(const NetworkConfig& config, grpc::ServerBuilder& builder) {
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIME_MS, 60'000);  // detects lost peers
   builder.AddChannelArgument(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, 20'000);
   builder.AddChannelArgument(GRPC_ARG_SERVER_HANDSHAKE_TIMEOUT_MS, kHandshakeMilliseconds);
-  // No limit of age: it would end long streams, and a new connection has nothing that this lacks.
   builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_IDLE_MS,
                              static_cast<int>(config.connection_idle_seconds * 1e3));
+  // Its calls go on, each to its own limit; new ones open another connection.
+  builder.AddChannelArgument(GRPC_ARG_MAX_CONNECTION_AGE_MS,
+                             static_cast<int>(config.connection_seconds * 1e3));
   builder.AddChannelArgument(GRPC_ARG_ENABLE_CHANNELZ, config.channelz ? 1 : 0);
 }
 
@@ -117,11 +120,11 @@ class Server::State {
 
  private:
   absl::Status Listen(const Config& config);
-  void StartHeartbeat();
+  void StartTimers();
   void AddReadings();  // to the metrics
 
   absl::Mutex stopping_;  // held by Stop
-  Timers::Id heartbeat_ = 0;
+  Timers::Id heartbeat_ = 0, sweep_ = 0;
   std::shared_ptr<grpc::ServerCredentials> credentials_;  // of ports
 };
 
@@ -142,7 +145,7 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   AddDeformMethods(runtime, state->deforms);
   AddInfoMethods(runtime, state->info);
   SINEW_RETURN_IF_ERROR(state->Listen(config));
-  state->StartHeartbeat();
+  state->StartTimers();
   state->AddReadings();
   state->readiness.emplace(runtime,
                            state->addresses.empty() ? std::string() : state->addresses.front());
@@ -164,7 +167,7 @@ absl::Status Server::State::Listen(const Config& whole) {
   const NetworkConfig& config = whole.network;
   // Files, the HTTP port and gRPC itself need descriptors as well.
   const std::uint64_t files = FileLimit(), others = std::min<std::uint64_t>(256, files / 2);
-  runtime->connections.SetLimit(std::min(config.connections, files - others));
+  runtime->SetMostConnections(files - others);
   SINEW_ASSIGN_OR_RETURN(listener, Listener::Bind(config.listen, runtime->connections));
   addresses = listener->addresses();
   InstallPlugins(config.channelz);
@@ -180,7 +183,7 @@ absl::Status Server::State::Listen(const Config& whole) {
   if (!whole.access.Reflects()) builder.SetOption(std::make_unique<WithoutReflection>());
   if (whole.access.Authenticates() && (whole.access.Reflects() || config.channelz)) {
     std::vector<std::unique_ptr<grpc::experimental::ServerInterceptorFactoryInterface>> guards;
-    guards.push_back(MakeAdminGuard(*runtime->access));
+    guards.push_back(MakeAdminGuard(*runtime));
     builder.experimental().SetInterceptorCreators(std::move(guards));
   }
   for (RpcService* service : {&rigs, &sessions, &deforms, &info}) builder.RegisterService(service);
@@ -190,7 +193,8 @@ absl::Status Server::State::Listen(const Config& whole) {
   return absl::OkStatus();
 }
 
-void Server::State::StartHeartbeat() {
+void Server::State::StartTimers() {
+  sweep_ = runtime->timers.Every(kSweep, [this] { listener->ForgetClosed(); });
   heartbeat_ = runtime->timers.Every(kHeartbeat,
                                      [&streams = runtime->streams, channel = InProcessChannel()] {
                                        if (streams.count() > 0)
@@ -245,6 +249,7 @@ void Server::State::Stop() {
   http.reset();
   if (server != nullptr) {
     runtime->timers.Cancel(heartbeat_);  // the server would wait for its channel
+    runtime->timers.Cancel(sweep_);
     runtime->work.Close();
     listener->Stop();
     server->Shutdown(std::chrono::system_clock::now() +

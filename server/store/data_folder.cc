@@ -6,6 +6,10 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
 #include <string>
 
 #include "core/base/status.h"
@@ -51,6 +55,17 @@ absl::Status MigrateFrom1(const fs::path& folder) {
 }
 
 }  // namespace
+
+absl::Status CheckDataFolder(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::exists(folder, error)) return absl::OkStatus();
+  const auto unusable = [&](const char* why) {
+    return absl::FailedPreconditionError(absl::StrCat("data-dir: ", folder.string(), ": ", why));
+  };
+  if (!fs::is_directory(folder, error)) return unusable("is not a folder");
+  if (::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) return unusable(std::strerror(errno));
+  return ReadFormat(folder / "format").status();
+}
 
 absl::StatusOr<FolderLock> OpenDataFolder(const fs::path& folder, const Log& log) {
   SINEW_ASSIGN_OR_RETURN(FolderLock lock, LockFolder(folder));

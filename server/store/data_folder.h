@@ -16,6 +16,11 @@ namespace sinew::server {
 
 inline constexpr int kDataFormat = 2;
 
+// Whether an existing folder could be opened, as far as that can be known while a server may use
+// it. Changes nothing; a folder that does not exist is fine. kFailedPrecondition: as
+// OpenDataFolder.
+absl::Status CheckDataFolder(const std::filesystem::path& folder);
+
 // Creates or migrates the folder and holds it, as LockFolder, until the result is destroyed.
 // kFailedPrecondition: it cannot be used, another server uses it, or a newer one has written it.
 absl::StatusOr<FolderLock> OpenDataFolder(const std::filesystem::path& folder, const Log& log);

@@ -29,6 +29,7 @@ namespace {
 constexpr char kBoundSuffix[] = ".bound";
 constexpr char kKeyTable[] = "key";
 constexpr std::uint64_t kForecastBytes = 16 << 20;  // of kept forecasts
+constexpr std::chrono::seconds kRoomRetry{30};      // time for sessions to end
 
 // Of bound data: "<tenant>/<rig's hex>/<digest of its content>/<determinism digest>". The content
 // follows from the rig's bytes, unless a new version of the server reads them differently.
@@ -87,6 +88,8 @@ DeformerCache::DeformerCache(const BindConfig& config, double client_share, Aren
       metrics_(metrics),
       log_(std::move(log)),
       waiting_(config.queued, client_share, "max-queued-binds", "waiting binds", "bind"),
+      used_bytes_(config.bound_bytes, client_share, "max-bound-bytes", "bytes in use", "bind",
+                  kRoomRetry),
       short_(1, waiting_),
       long_(1, waiting_) {}
 
@@ -162,13 +165,14 @@ absl::StatusOr<BindPlan> DeformerCache::Plan(const Rig& rig, const Recipe& recip
 // its destructor locks.
 class DeformerCache::Claim {
  public:
-  explicit Claim(DeformerCache& cache) : cache_(cache) {}
+  Claim(DeformerCache& cache, std::string user) : client(std::move(user)), cache_(cache) {}
   ~Claim() {
-    if (bound != nullptr) cache_.Release(bound);
+    if (bound != nullptr) cache_.Release(bound, client);
   }
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
+  const std::string client;
   std::shared_ptr<BoundDeformer> bound;
 
  private:
@@ -179,7 +183,7 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
     const RigKey& name, const std::shared_ptr<const Rig>& rig, const Recipe& recipe,
     const std::string& determinism_digest, const std::string& client, const std::stop_token& stop) {
   const std::string key = KeyOf(name, *rig, determinism_digest);
-  auto claim = std::make_shared<Claim>(*this);
+  auto claim = std::make_shared<Claim>(*this, client);
   {
     const absl::MutexLock lock(&mutex_);
     if (const auto found = entries_.find(key); found != entries_.end()) {
@@ -196,8 +200,10 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
   const absl::MutexLock lock(&mutex_);
   auto found = entries_.find(key);
   if (found == entries_.end()) {
-    SINEW_RETURN_IF_ERROR(MakeRoom(estimate.bound_bytes));
     auto bound = std::make_shared<BoundDeformer>(key, rig, recipe, forecast);
+    Entry entry{.bound = bound, .bytes = estimate.bound_bytes};
+    SINEW_RETURN_IF_ERROR(TakeRoom(entry, client));
+    MakeRoom(entry.bytes + rig->bytes());
     const bool brief = estimate.bind_seconds < config_.short_seconds;
     Workers& lane = brief ? short_ : long_;
     // A plan may take as much memory as a bind, so none waits while a bind runs: that bind plans
@@ -205,36 +211,67 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
     const auto plan = std::make_shared<std::optional<BindPlan>>();
     if (lane.idle()) *plan = std::move(planned);
     const auto arena = brief ? Arenas::Binds::kShort : Arenas::Binds::kLong;
-    SINEW_ASSIGN_OR_RETURN(const Workers::Ticket ticket,
-                           lane.Post(client, [this, arena, bound, plan](const absl::Status&) {
-                             arenas_.Bind(arena,
-                                          [&] { Run(bound, std::exchange(*plan, std::nullopt)); });
-                           }));
-    order_.Touch(key, estimate.bound_bytes);
-    Entry entry{.bound = std::move(bound), .lane = &lane, .ticket = ticket};
+    SINEW_ASSIGN_OR_RETURN(
+        entry.ticket, lane.Post(client, [this, arena, bound, plan](const absl::Status&) {
+          arenas_.Bind(arena, [&] { Run(bound, std::exchange(*plan, std::nullopt)); });
+        }));
+    entry.lane = &lane;
+    order_.Touch(key, entry.bytes + rig->bytes());
     found = entries_.emplace(key, std::move(entry)).first;
   }
   return MakeUse(found->second, std::move(claim));
 }
 
-DeformerCache::Use DeformerCache::MakeUse(Entry& entry, std::shared_ptr<Claim> claim) {
-  ++entry.uses;
+absl::StatusOr<DeformerCache::Use> DeformerCache::MakeUse(Entry& entry,
+                                                          std::shared_ptr<Claim> claim) {
+  const std::string& client = claim->client;
+  if (entry.room == nullptr) SINEW_RETURN_IF_ERROR(TakeRoom(entry, client));
+  ++entry.uses[client];
   entry.forgotten = false;  // the rig has been stored again
   claim->bound = entry.bound;
   return Use(std::move(claim), entry.bound.get());
 }
 
-void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound) {
+absl::Status DeformerCache::TakeRoom(Entry& entry, const std::string& client) {
+  const Rig& rig = entry.bound->rig();
+  std::erase_if(rig_rooms_, [](const auto& known) { return known.second.expired(); });
+  std::weak_ptr<void>& known = rig_rooms_[&rig];
+  Quota::Permit rig_room = known.lock();
+  if (rig_room == nullptr) {
+    SINEW_ASSIGN_OR_RETURN(rig_room, used_bytes_.Take(client, rig.bytes()));
+    known = rig_room;
+  }
+  SINEW_ASSIGN_OR_RETURN(entry.room, used_bytes_.Take(client, entry.bytes));
+  entry.rig_room = std::move(rig_room);
+  entry.payer = client;
+  return absl::OkStatus();
+}
+
+void DeformerCache::Charge(Entry& entry, const std::string& client) {
+  entry.payer = client;
+  entry.room = used_bytes_.TakeBeyondLimit(client, entry.bytes);
+}
+
+void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound,
+                            const std::string& client) {
   Entry dropped;
   {
     const absl::MutexLock lock(&mutex_);
     const auto found = entries_.find(bound->key());
-    if (found == entries_.end() || found->second.bound != bound || --found->second.uses > 0) return;
-    if (found->second.over && !found->second.forgotten) {
+    if (found == entries_.end() || found->second.bound != bound) return;
+    Entry& entry = found->second;
+    if (const auto use = entry.uses.find(client); --use->second == 0) entry.uses.erase(use);
+    if (!entry.uses.empty()) {
+      if (!entry.uses.contains(entry.payer)) Charge(entry, entry.uses.begin()->first);
+      return;
+    }
+    entry.room.reset();
+    entry.rig_room.reset();
+    if (entry.over && !entry.forgotten) {
       order_.Touch(bound->key());
       return;
     }
-    dropped = std::move(found->second);
+    dropped = std::move(entry);
     order_.Remove(bound->key());
     entries_.erase(found);
   }
@@ -243,20 +280,18 @@ void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound) {
   if (dropped.lane->Remove(dropped.ticket)) bound->Finish(NobodyWaits());
 }
 
-absl::Status DeformerCache::MakeRoom(std::uint64_t bytes) {
+void DeformerCache::MakeRoom(std::uint64_t bytes) {
   const auto used = [this](const std::string& key) {
     mutex_.AssertHeld();
-    return entries_.at(key).uses > 0;
+    return !entries_.at(key).uses.empty();
   };
-  const std::uint64_t budget = bytes < config_.bound_bytes ? config_.bound_bytes - bytes : 0;
+  const std::uint64_t limit = used_bytes_.limit();
+  const std::uint64_t budget = bytes < limit ? limit - bytes : 0;
   for (const std::string& key : order_.Over(budget, true, used)) {
     order_.Remove(key);
     entries_.erase(key);
+    metrics_.evicted_bound.Increment();
   }
-  if (order_.bytes() + bytes <= config_.bound_bytes) return absl::OkStatus();
-  return WithRetry(LimitExceeded("bind", order_.bytes() + bytes, config_.bound_bytes, "bytes",
-                                 "max-bound-bytes"),
-                   absl::Seconds(30));
 }
 
 void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, std::optional<BindPlan> plan) {
@@ -280,8 +315,11 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, std::option
     const auto found = entries_.find(bound->key());
     const bool listed = found != entries_.end() && found->second.bound == bound;
     if (listed && result.ok()) {
-      found->second.over = true;
-      order_.Touch(bound->key(), result->bytes());
+      Entry& entry = found->second;
+      entry.over = true;
+      entry.bytes = result->bytes();
+      order_.Touch(bound->key(), entry.bytes + bound->rig().bytes());
+      if (entry.room != nullptr) Charge(entry, entry.payer);
     } else if (listed) {  // a later request may try again
       order_.Remove(bound->key());
       entries_.erase(found);
@@ -331,7 +369,7 @@ void DeformerCache::Forget(const RigKey& name) {
          it != entries_.end() && absl::StartsWith(it->first, prefix);) {
       const auto entry = it++;
       entry->second.forgotten = true;
-      if (entry->second.uses > 0) continue;
+      if (!entry->second.uses.empty()) continue;
       dropped.push_back(entry->second.bound);
       order_.Remove(entry->first);
       entries_.erase(entry);
@@ -428,15 +466,6 @@ std::size_t DeformerCache::entries() const {
 std::uint64_t DeformerCache::bytes() const {
   const absl::MutexLock lock(&mutex_);
   return order_.bytes();
-}
-
-std::uint64_t DeformerCache::used_bytes() const {
-  const absl::MutexLock lock(&mutex_);
-  std::uint64_t used = 0;
-  for (const auto& [key, entry] : entries_) {
-    if (entry.uses > 0) used += order_.bytes(key);
-  }
-  return used;
 }
 
 }  // namespace sinew::server

@@ -1,9 +1,10 @@
 // deformer_cache.h - bound data by tenant, rig and determinism digest: bound once, shared by all
 // sessions of the tenant, kept while it fits.
 //
-// Data in use is never dropped: a new bind that would not fit beside it is refused. Unused data is
-// dropped in order of last use. With a data folder, bound data is also kept as files, which are
-// loaded instead of binding again; a file holds its key, so that it is used for no other.
+// Data in use is never dropped: a use that would not fit beside it, or in its client's share, is
+// refused. Unused data is dropped in order of last use. With a data folder, bound data is also kept
+// as files, which are loaded instead of binding again; a file holds its key, so that it is used for
+// no other.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -34,8 +35,8 @@ namespace sinew::server {
 
 class DeformerCache {
  public:
-  // client_share: of waiting binds; see Quota. data_dir: empty = memory only. kFailedPrecondition:
-  // the folder cannot be used.
+  // client_share: of waiting binds and of data in use; see Quota. data_dir: empty = memory only.
+  // kFailedPrecondition: the folder cannot be used.
   static absl::StatusOr<std::unique_ptr<DeformerCache>> Open(const BindConfig& config,
                                                              double client_share,
                                                              const std::string& data_dir,
@@ -54,10 +55,11 @@ class DeformerCache {
   // Whether a forecast or bound data for this rig and recipe is kept.
   bool IsKnown(const RigKey& name, const Rig& rig, const std::string& determinism_digest) const;
 
-  // A use of bound data that exists, is being bound, or starts to be bound now. When the last use
-  // of data that is still being bound is released, its bind is cancelled. client: whose turn a bind
-  // waits for. Blocks and fails as Foresee; kResourceExhausted: also too much bound data in memory,
-  // or too many waiting binds.
+  // A use of bound data that exists, is being bound, or starts to be bound now; it keeps the rig.
+  // When the last use of data that is still being bound is released, its bind is cancelled. client:
+  // whose turn a bind waits for, and whose share the data and the rig count against; of several
+  // that use them, that of one. Blocks and fails as Foresee; kResourceExhausted: also too much
+  // bound data in use, or too many waiting binds.
   using Use = std::shared_ptr<BoundDeformer>;
   absl::StatusOr<Use> Acquire(const RigKey& name, const std::shared_ptr<const Rig>& rig,
                               const Recipe& recipe, const std::string& determinism_digest,
@@ -79,9 +81,8 @@ class DeformerCache {
 
   std::size_t entries() const;
   std::uint64_t bytes() const;
-  // Of what is in use: the rest gives way to new binds.
-  std::uint64_t used_bytes() const;
-  const Quota& waiting() const { return waiting_; }
+  // Of bound data only what is in use counts: the rest gives way to new binds.
+  std::vector<Quota*> quotas() { return {&waiting_, &used_bytes_}; }
   std::size_t binds_queued() const { return short_.queued() + long_.queued(); }
   std::size_t binds_running() const { return short_.running() + long_.running(); }
 
@@ -90,20 +91,29 @@ class DeformerCache {
     std::shared_ptr<BoundDeformer> bound;
     Workers* lane = nullptr;  // of its bind
     Workers::Ticket ticket = 0;
-    std::size_t uses = 0;
-    bool over = false;       // the bind succeeded
-    bool forgotten = false;  // its rig was deleted
+    std::map<std::string, std::size_t> uses = {};  // by client; none is 0
+    std::string payer = {};                        // the one of them that `room` counts against
+    Quota::Permit room = {}, rig_room = {};        // of `bytes` and of the rig; while it is used
+    std::uint64_t bytes = 0;                       // the estimate, then the actual size
+    bool over = false;                             // the bind succeeded
+    bool forgotten = false;                        // its rig was deleted
   };
   class Claim;
 
   DeformerCache(const BindConfig& config, double client_share, Arenas& arenas, Timers& timers,
                 Metrics& metrics, Log log);
-  static Use MakeUse(Entry& entry, std::shared_ptr<Claim> claim);
+  absl::StatusOr<Use> MakeUse(Entry& entry, std::shared_ptr<Claim> claim)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  absl::Status TakeRoom(Entry& entry, const std::string& client)
+      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  // Makes a client of the entry pay for it, even beyond its share.
+  void Charge(Entry& entry, const std::string& client);
   std::shared_ptr<const Forecast> Known(const std::string& key) ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<const Forecast> Keep(const std::string& key, const BindPlan& plan, const Rig& rig,
                                        const Recipe& recipe) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Release(const std::shared_ptr<BoundDeformer>& bound);
-  absl::Status MakeRoom(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
+  void Release(const std::shared_ptr<BoundDeformer>& bound, const std::string& client);
+  // Drops unused data until `bytes` fit beside the rest.
+  void MakeRoom(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe,
                                 const std::stop_token& stop) const;
   // plan: none = plan again.
@@ -121,13 +131,14 @@ class DeformerCache {
   Metrics& metrics_;
   const Log log_;
   std::filesystem::path folder_;
+  Quota waiting_, used_bytes_;  // the latter held by entries
   mutable absl::Mutex mutex_;
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
-  // Bytes: the estimate while binding, then the actual size.
-  LruOrder order_ ABSL_GUARDED_BY(mutex_);
+  LruOrder order_ ABSL_GUARDED_BY(mutex_);  // bytes of entries, each with its rig
+  // Rigs in use count once, whatever the number of their recipes.
+  std::map<const Rig*, std::weak_ptr<void>> rig_rooms_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const Forecast>> forecasts_ ABSL_GUARDED_BY(mutex_);
   LruOrder forecast_order_ ABSL_GUARDED_BY(mutex_);
-  Quota waiting_;
   // Binds that probably take less than config_.short_seconds, and the others; one at a time each.
   Workers short_, long_;
 };

@@ -34,7 +34,8 @@ RigStore::RigStore(const RigConfig& config, double client_share, Metrics& metric
       metrics_(metrics),
       log_(std::move(log)),
       places_(config.count, client_share, "max-rigs", "rigs", "rig", kRigRetry),
-      bytes_(config.stored_bytes, client_share, "max-stored-bytes", "bytes", "rig", kRigRetry) {
+      bytes_(config.stored_bytes, client_share, "max-stored-bytes", "bytes", "rig", kRigRetry),
+      parsing_(config.parsing_bytes, 1, "max-parsing-bytes", "bytes") {
   if (!config.data_dir.empty()) files_.emplace(config.data_dir);
 }
 
@@ -64,12 +65,25 @@ void RigStore::Add(RigFiles::Stored stored) {
 }
 
 absl::StatusOr<std::shared_ptr<StoredRig>> RigStore::Parse(const std::string& hex,
-                                                           const std::string& bytes) const {
-  SINEW_ASSIGN_OR_RETURN(StoredRig rig, ConvertRig(bytes, config_));
+                                                           const std::string& bytes) {
+  SINEW_ASSIGN_OR_RETURN(const Message message, ParseInTurn(bytes));
+  SINEW_ASSIGN_OR_RETURN(StoredRig rig, ConvertRig(message.rig, config_));
   rig.summary.set_name(RigName(hex));
   rig.summary.set_size_bytes(bytes.size());
   rig.summary.mutable_create_time()->set_seconds(absl::ToUnixSeconds(absl::Now()));
   return std::make_shared<StoredRig>(std::move(rig));
+}
+
+absl::StatusOr<RigStore::Message> RigStore::ParseInTurn(const std::string& bytes) {
+  SINEW_ASSIGN_OR_RETURN(const std::uint64_t counted, ParsingBytes(bytes, config_));
+  std::uint64_t held = counted + bytes.size();  // for maps that few vertices lack
+  while (true) {
+    Message message{.held = parsing_.Wait(held), .rig = {}};
+    SINEW_ASSIGN_OR_RETURN(message.rig, ParseRig(bytes, config_));
+    const std::uint64_t needed = counted + AddedMapBytes(message.rig);
+    if (needed <= held) return message;
+    held = needed;  // nothing is kept while it waits
+  }
 }
 
 RigStore::EntryPointer RigStore::Find(const RigKey& key) const {
@@ -143,6 +157,7 @@ void RigStore::Parsed(Entry& entry, std::shared_ptr<const StoredRig> parsed) {
   };
   for (const std::string& key : parsed_.Over(config_.parsed_bytes, false, pinned)) {
     parsed_.Remove(key);
+    metrics_.evicted_parsed.Increment();
     if (const auto found = entries_.find(key); found != entries_.end()) {
       found->second->parsed = nullptr;
     }
@@ -187,6 +202,11 @@ absl::StatusOr<std::string> RigStore::Bytes(const RigKey& key) {
   const absl::MutexLock loading(&entry->loading);
   if (Find(key) != entry) return UnknownRig(key.hex);
   return VerifiedBytes(*entry);
+}
+
+absl::StatusOr<RigStore::Message> RigStore::GetMessage(const RigKey& key) {
+  SINEW_ASSIGN_OR_RETURN(const std::string bytes, Bytes(key));
+  return ParseInTurn(bytes);
 }
 
 absl::Status RigStore::Reserve(const Caller& caller, Entry& entry) {

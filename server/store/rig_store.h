@@ -53,6 +53,14 @@ class RigStore {
   // All bytes of the rig, verified. Errors as Get.
   absl::StatusOr<std::string> Bytes(const RigKey& key);
 
+  // The rig as it was sent, with the permit for the memory to parse and convert it, which other
+  // rigs may wait for. Errors as Get.
+  struct Message {
+    Quota::Permit held;
+    v1::Rig rig;
+  };
+  absl::StatusOr<Message> GetMessage(const RigKey& key);
+
   // Whether a rig of this size could be stored now. kResourceExhausted: a limit or the client's
   // share of it.
   absl::Status CheckRoom(const Caller& caller, std::uint64_t bytes);
@@ -93,7 +101,7 @@ class RigStore {
   Usage UsageOf(const std::string& tenant) const;
   std::size_t count() const;  // of all tenants, like stored_bytes
   std::uint64_t stored_bytes() const { return bytes_.count(); }
-  std::vector<const Quota*> quotas() const { return {&places_, &bytes_}; }
+  std::vector<Quota*> quotas() { return {&places_, &bytes_, &parsing_}; }
 
  private:
   struct Entry {
@@ -113,8 +121,10 @@ class RigStore {
   RigStore(const RigConfig& config, double client_share, Metrics& metrics, Log log);
   void Add(RigFiles::Stored stored) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   EntryPointer Find(const RigKey& key) const;
+  // May wait for other threads that parse.
   absl::StatusOr<std::shared_ptr<StoredRig>> Parse(const std::string& hex,
-                                                   const std::string& bytes) const;
+                                                   const std::string& bytes);
+  absl::StatusOr<Message> ParseInTurn(const std::string& bytes);
   absl::Status Reserve(const Caller& caller, Entry& entry);
   // False: another call has stored the rig meanwhile.
   absl::StatusOr<bool> Keep(const EntryPointer& entry, const Caller& caller,
@@ -135,6 +145,7 @@ class RigStore {
   const Log log_;
   std::optional<RigFiles> files_;  // none: memory only
   Quota places_, bytes_;           // held by entries
+  Quota parsing_;                  // memory of Parse
   mutable absl::Mutex mutex_;
   std::map<std::string, EntryPointer> entries_ ABSL_GUARDED_BY(mutex_);  // by RigKey::Text
   LruOrder parsed_ ABSL_GUARDED_BY(mutex_);

@@ -26,6 +26,10 @@ bool IsOver(const SessionTable::Lease& lease, SessionTable::Time now) {
   return lease.expires <= now && session.calls.load() == 0 && !session.used.load();
 }
 
+void Extend(SessionTable::Lease& lease, SessionTable::Time now) {
+  lease.expires = std::min(now + lease.ttl, lease.last);
+}
+
 absl::Status Unknown(const std::string& name) {
   return absl::NotFoundError(absl::StrCat("session: no ", Printable(Shortened(name, 100)),
                                           " on this server, or its lease is over"));
@@ -71,7 +75,8 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Add(const Caller& caller,
   SINEW_ASSIGN_OR_RETURN(Quota::Permit place, places_.Take(caller.client()));
   if (!session->request_id.empty()) requests_[request] = session->name;
   if (session->shared) shared_[shared] = session->name;
-  const Lease lease{std::move(session), ttl, now + ttl};
+  Lease lease{.session = std::move(session), .ttl = ttl, .expires = now, .last = now + most_age_};
+  Extend(lease, now);
   rows_.emplace(Key{caller.tenant, lease.session->name}, Row{lease, std::move(place)});
   return lease;
 }
@@ -99,7 +104,11 @@ std::shared_ptr<Session> SessionTable::FindShared(const std::string& tenant, con
     Erase(rows_.find({tenant, lease->session->name}), dropped);
     return nullptr;
   }
-  lease->expires = now + lease->ttl;
+  if (lease->last <= now) {  // the next one is a new session; calls that use this one go on
+    shared_.erase({tenant, SharedKey(rig, determinism_digest)});
+    return nullptr;
+  }
+  Extend(*lease, now);
   return UseSession(lease->session);
 }
 
@@ -130,8 +139,8 @@ absl::StatusOr<std::shared_ptr<Session>> SessionTable::Use(const std::string& te
                                                            const std::string& name, Time now) {
   const absl::MutexLock lock(&mutex_);
   Row* const row = Find({tenant, name}, now);
-  if (row == nullptr) return Unknown(name);
-  row->lease.expires = now + row->lease.ttl;
+  if (row == nullptr || row->lease.last <= now) return Unknown(name);
+  Extend(row->lease, now);
   return UseSession(row->lease.session);
 }
 
@@ -142,7 +151,7 @@ absl::StatusOr<SessionTable::Lease> SessionTable::Renew(const std::string& tenan
   Row* const row = Find({tenant, name}, now);
   if (row == nullptr) return Unknown(name);
   if (ttl.count() > 0) row->lease.ttl = ttl;
-  row->lease.expires = now + row->lease.ttl;
+  Extend(row->lease, now);
   return row->lease;
 }
 
@@ -151,9 +160,9 @@ void SessionTable::Erase(Rows::iterator it, Dropped& dropped) {
   const std::string& tenant = session->tenant;
   session->ended.store(true);
   if (!session->request_id.empty()) requests_.erase({tenant, session->request_id});
-  if (session->shared) {
-    shared_.erase({tenant, SharedKey(session->source.rig(), session->determinism_digest)});
-  }
+  const auto shared =
+      shared_.find({tenant, SharedKey(session->source.rig(), session->determinism_digest)});
+  if (shared != shared_.end() && shared->second == session->name) shared_.erase(shared);
   rows_.erase(it);
   dropped.push_back(session);  // freed by the caller after unlocking
 }
@@ -174,11 +183,8 @@ std::size_t SessionTable::Expire(Time now) {
     const auto next = std::next(it);
     Lease& lease = it->second.lease;
     const bool used = lease.session->calls.load() > 0 || lease.session->used.exchange(false);
-    if (used) {
-      lease.expires = now + lease.ttl;
-    } else if (lease.expires <= now) {
-      Erase(it, dropped);
-    }
+    if (used) Extend(lease, now);
+    if (!used && lease.expires <= now) Erase(it, dropped);
     it = next;
   }
   return dropped.size();

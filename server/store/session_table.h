@@ -1,9 +1,10 @@
 // session_table.h - sessions: leases on bound data.
 //
-// A session ends `ttl` after its last use, when deleted, or with the server; while a call uses it,
-// its lease does not end. Names are random, and a tenant finds its own sessions only: those of
-// others are kNotFound. The time is a parameter, so that leases can be tested without waiting; it
-// is that of the steady clock, so setting the time of day ends no lease. Thread-safe.
+// A session ends `ttl` after its last use, at its greatest age, when deleted, or with the server;
+// while a call uses it, its lease does not end. Names are random, and a tenant finds its own
+// sessions only: those of others are kNotFound. The time is a parameter, so that leases can be
+// tested without waiting; it is that of the steady clock, so setting the time of day ends no lease.
+// Thread-safe.
 #pragma once
 
 #include <absl/base/thread_annotations.h>
@@ -55,12 +56,15 @@ class SessionTable {
   // client_share: see Quota.
   SessionTable(const SessionConfig& config, double client_share)
       : places_(config.count, client_share, "max-sessions", "sessions", "session",
-                std::chrono::seconds(10)) {}
+                std::chrono::seconds(10)),
+        most_age_(
+            std::chrono::duration_cast<Duration>(std::chrono::duration<double>(config.seconds))) {}
 
   struct Lease {
     std::shared_ptr<Session> session;
     Duration ttl;
     Time expires;
+    Time last;  // that `expires` may be
   };
 
   // Adds a session of the caller's tenant, or returns the existing one with the same request_id or,
@@ -95,7 +99,7 @@ class SessionTable {
                           bool& more) const;
   // Ends all sessions.
   void Clear();
-  const Quota& quota() const { return places_; }
+  Quota& quota() { return places_; }
   std::size_t count() const;  // of all tenants
   std::size_t count(const std::string& tenant) const;
 
@@ -118,6 +122,7 @@ class SessionTable {
   void Erase(Rows::iterator it, Dropped& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   Quota places_;  // held by rows
+  const Duration most_age_;
   mutable absl::Mutex mutex_;
   Rows rows_ ABSL_GUARDED_BY(mutex_);
   Names requests_ ABSL_GUARDED_BY(mutex_);  // by request_id

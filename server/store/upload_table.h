@@ -68,7 +68,7 @@ class UploadTable {
   // Drops uploads untouched for longer than the limit. Does not block.
   void Expire(Time now);
 
-  std::vector<const Quota*> quotas() const { return {&places_, &room_}; }
+  std::vector<Quota*> quotas() { return {&places_, &room_}; }
 
  private:
   struct Upload {

@@ -55,6 +55,22 @@ Quota::Permit Quota::TakeBeyondLimit(const std::string& client, std::uint64_t am
   return MakePermit(client, amount);
 }
 
+Quota::Permit Quota::Wait(std::uint64_t amount) {
+  {
+    const absl::MutexLock lock(&mutex_);
+    amount = std::min(amount, limit_);
+    const std::uint64_t turn = ++last_turn_;
+    const auto fits = [&] {
+      mutex_.AssertHeld();
+      return turn == next_turn_ && count_ + amount <= limit_;
+    };
+    mutex_.Await(absl::Condition(&fits));
+    ++next_turn_;
+    Count({}, amount);
+  }
+  return MakePermit({}, amount);
+}
+
 void Quota::Count(const std::string& client, std::uint64_t amount) {
   if (!client.empty()) held_[client] += amount;
   count_ += amount;
@@ -95,6 +111,11 @@ bool Quota::closed() const {
 std::uint64_t Quota::count() const {
   const absl::MutexLock lock(&mutex_);
   return count_;
+}
+
+std::uint64_t Quota::waiting() const {
+  const absl::MutexLock lock(&mutex_);
+  return last_turn_ + 1 - next_turn_;
 }
 
 bool Quota::WaitEmpty(std::chrono::milliseconds timeout) {

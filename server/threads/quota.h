@@ -36,6 +36,11 @@ class Quota {
   absl::StatusOr<Permit> Take(const std::string& client, std::uint64_t amount = 1);
   // For what exists already: counts it, whatever the limit.
   Permit TakeBeyondLimit(const std::string& client, std::uint64_t amount);
+  // Waits until the amount is free, behind those who wait already. More than the limit counts as
+  // the limit. For the few threads of a lane, where clients take turns already.
+  Permit Wait(std::uint64_t amount);
+  // Threads in Wait.
+  std::uint64_t waiting() const;
 
   // What is out may be more than the new limit; it is then given back first.
   void SetLimit(std::uint64_t limit);
@@ -61,6 +66,8 @@ class Quota {
   std::uint64_t limit_ ABSL_GUARDED_BY(mutex_);
   std::uint64_t count_ ABSL_GUARDED_BY(mutex_) = 0;
   std::map<std::string, std::uint64_t> held_ ABSL_GUARDED_BY(mutex_);  // by client; none holds 0
+  std::uint64_t last_turn_ ABSL_GUARDED_BY(mutex_) = 0;                // of those who wait
+  std::uint64_t next_turn_ ABSL_GUARDED_BY(mutex_) = 1;                // whose it is
   bool closed_ ABSL_GUARDED_BY(mutex_) = false;
 };
 

@@ -121,7 +121,8 @@ FOLDERS = (
      "core/base core/deform/engine core/simd server server/access server/base server/calls server/convert",
      "proto", ""),
     ("server/process",
-     "core/base core/simd server server/access server/base server/services server/threads",
+     "core/base core/simd server server/access server/base server/calls server/services server/store "
+     "server/threads",
      "grpc httplib", "json openssl"),
     # Importers, pictures and the command line, which runs a server in its process for --local.
     ("client/rig", "core/base core/rig sinew", "", ""),

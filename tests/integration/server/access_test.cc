@@ -109,6 +109,20 @@ TEST_F(AccessTest, WrongTokensLookAlike) {
   }
 }
 
+TEST_F(AccessTest, WrongTokensCountAsCalls) {
+  config.network.calls_per_second = 5;
+  AddToken("alice");
+  Start();
+  for (int i = 0; i < 5; ++i) EXPECT_CODE(Info({"Bearer wrong"}), StatusCode::UNAUTHENTICATED);
+  grpc::Status refused;
+  for (int i = 0; i < 100 && refused.error_code() != StatusCode::RESOURCE_EXHAUSTED; ++i) {
+    refused = Info({"Bearer wrong"});
+  }
+  EXPECT_CODE(refused, StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_NE(refused.error_message().find("max-calls-per-second"), std::string::npos)
+      << refused.error_message();
+}
+
 TEST_F(AccessTest, TokensExpireAndChangeWhileTheServerRuns) {
   const std::string brief = AddToken("brief", R"(, "expires": "2001-09-09T01:47:00Z")");
   Start(clock);  // at 2001-09-09T01:46:40Z

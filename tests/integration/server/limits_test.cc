@@ -1,11 +1,15 @@
 // Limits that no other file tests, at their value and one past it.
 #include <gtest/gtest.h>
 
+#include <google/protobuf/io/zero_copy_stream_impl_lite.h>
+
 #include <filesystem>
 #include <list>
 #include <optional>
 #include <set>
 
+#include "server/convert/field_count.h"
+#include "tests/integration/server/bare_socket.h"
 #include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
 
@@ -86,6 +90,51 @@ TEST_F(LimitsTest, StreamWithoutPosesEnds) {
   EXPECT_EQ(ReasonOf(status), "IDLE");
 }
 
+TEST_F(LimitsTest, StreamEndsAtItsAge) {
+  config.streams.seconds = 20;
+  Start(clock);
+  Stream stream(stubs(), OpenRecipe(stubs().UploadTube(), "lbs"));
+  stream.Opened();
+  clock.Advance(std::chrono::milliseconds(19'900));
+  stream.Send(TubePose(1));
+  EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
+  WaitForWrites(server().http_address(), 2);
+  clock.Advance(std::chrono::milliseconds(500));
+  const grpc::Status status = stream.Finish();
+  EXPECT_CODE(status, StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(status), "TOO_OLD");
+}
+
+TEST_F(LimitsTest, ConnectionOfGreatestAgeTakesNoNewCalls) {
+  config.network.connection_seconds = 1;
+  Start();
+  const auto connections = [&] {
+    return MetricOf(server().http_address(), "sinew_limit_used{limit=\"max-connections\"}");
+  };
+  Stream stream(stubs(), OpenRecipe(stubs().UploadTube(), "lbs"));
+  stream.Opened();
+  EXPECT_EQ(connections(), "1");
+  // gRPC opens another connection for new calls; none fails, and the stream keeps the first.
+  WaitUntil([&] { return connections() == "2"; }, [&] { stubs().Stats(); });
+  EXPECT_TRUE(stream.Send(TubePose(1)));
+  EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
+  stream.HalfClose();
+  EXPECT_CODE(stream.Finish(), StatusCode::OK);
+}
+
+TEST_F(LimitsTest, ClosedConnectionNoLongerCounts) {
+  Start();
+  const auto connections = [&] {
+    return MetricOf(server().http_address(), "sinew_limit_used{limit=\"max-connections\"}");
+  };
+  stubs().Stats();
+  {
+    const server::Descriptor other = ConnectBare(server().addresses().front());
+    WaitUntil([&] { return connections() == "2"; });
+  }
+  WaitUntil([&] { return connections() == "1"; });
+}
+
 TEST_F(LimitsTest, LimitsStreamsOfConnection) {
   config.network.streams_per_connection = 2;
   Start();
@@ -132,6 +181,34 @@ TEST_F(LimitsTest, LimitsBytesOfMessage) {
       ASSERT_EQ(answers.size(), 1u);
       EXPECT_TRUE(answers[0].problem.has_value()) << "read, and found to be no pose of this rig";
     }
+  }
+}
+
+TEST_F(LimitsTest, LimitsFieldsOfMessage) {
+  v1::ComputeWeightsRequest request;
+  request.set_rig("rigs/sha256-" + std::string(64, 'a'));
+  request.set_method(v1::WEIGHT_METHOD_HEAT);
+  while (request.joints_size() < 1200) request.add_joints("joint");
+  const std::string bytes = request.SerializeAsString();
+  google::protobuf::io::ArrayInputStream stream(bytes.data(), static_cast<int>(bytes.size()));
+  const std::uint64_t fields = server::CountFields(*request.GetDescriptor(), stream, 1'000'000);
+  EXPECT_GE(fields, 1200u);
+  for (const std::uint64_t limit : {fields, fields - 1}) {
+    config.network.message_fields = limit;
+    Start();
+    grpc::ClientContext context;
+    const auto reader = stubs().rigs->ComputeWeights(&context, request);
+    v1::ComputeWeightsResponse response;
+    EXPECT_FALSE(reader->Read(&response));
+    const grpc::Status status = reader->Finish();
+    if (limit == fields) {
+      EXPECT_CODE(status, StatusCode::NOT_FOUND);
+      continue;
+    }
+    EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
+    EXPECT_EQ(ReasonOf(status), "LIMIT");
+    EXPECT_NE(status.error_message().find("max-message-fields"), std::string::npos)
+        << status.error_message();
   }
 }
 

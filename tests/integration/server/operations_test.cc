@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "server/access/tokens.h"
 #include "server/base/files.h"
 #include "tests/integration/server/bare_socket.h"
 #include "tests/integration/server/http_get.h"
@@ -99,10 +100,17 @@ TEST(Operations, ReadsConfigurationAgainOnSignal) {
   EXPECT_EQ(limit("max-streams"), 7u);
   std::filesystem::rename(audit, audit + ".1");  // as logrotate does
   std::ofstream(file) << "max-streams: 9\nmax-deforms: 6\nmax-window: 8\nlog-level: debug\n"
-                      << "audit-log: " << audit << "\n";
+                      << "max-rigs: 3\nmax-sessions: 4\nmax-bound-bytes: 5000000\n"
+                      << "max-calls-per-second: 7000\naudit-log: " << audit << "\n";
   server.Signal(SIGHUP);
   WaitUntil([&] { return said("need a restart: max-window"); });
-  EXPECT_TRUE(said("changed: log-level, max-streams\n")) << server.err();
+  EXPECT_TRUE(
+      said("changed: log-level, max-calls-per-second, max-rigs, max-bound-bytes, "
+           "max-sessions, max-streams\n"))
+      << server.err();
+  EXPECT_EQ(limit("max-rigs"), 3u);
+  EXPECT_EQ(limit("max-calls-per-second"), 7000u);
+  EXPECT_EQ(MetricOf(server.http(), "sinew_limit{limit=\"max-sessions\"}"), "4");
   EXPECT_EQ(limit("max-streams"), 9u);
   EXPECT_EQ(limit("max-deforms"), 5u) << "flags override the file";
   EXPECT_EQ(MetricOf(server.http(), "sinew_limit{limit=\"max-streams\"}"), "9");
@@ -161,6 +169,40 @@ TEST(Operations, AuditLogHoldsWhoChangedWhat) {
             std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
 }
 
+TEST(Operations, AuditLogHoldsEveryChangeAndFewDenials) {
+  const TemporaryFolder folder;
+  const std::string audit = (folder.path() / "audit").string();
+  const std::string tokens = (folder.path() / "tokens").string();
+  const server::NewToken anna = server::MakeToken("anna").value();
+  std::ofstream(tokens) << anna.line;
+  SinewdProcess server({"--audit-log", audit, "--token-file", tokens});
+  Stubs stubs(Connect(server));
+  const auto remove = [&](const std::string& token) {
+    grpc::ClientContext context;
+    context.AddMetadata("authorization", "Bearer " + token);
+    v1::DeleteRigRequest request;
+    request.set_name("rigs/sha256-" + std::string(64, 'a'));
+    v1::DeleteRigResponse response;
+    return stubs.rigs->DeleteRig(&context, request, &response).error_code();
+  };
+  for (int i = 0; i < 30; ++i) {
+    EXPECT_EQ(remove(anna.token), grpc::StatusCode::NOT_FOUND);
+    EXPECT_EQ(remove("wrong"), grpc::StatusCode::UNAUTHENTICATED);
+  }
+  const auto count = [&](const std::string& text) {
+    const std::string all = ReadAll(audit);
+    int found = 0;
+    for (std::size_t at = all.find(text); at != std::string::npos; at = all.find(text, at + 1)) {
+      ++found;
+    }
+    return found;
+  };
+  WaitUntil([&] { return count("\"action\":\"suppressed\",\"denied_calls\":20}") == 1; });
+  EXPECT_EQ(count("NOT_FOUND"), 30);
+  EXPECT_EQ(count("UNAUTHENTICATED"), 10);
+  EXPECT_EQ(server.Stop(), 0);
+}
+
 TEST(Operations, LogNamesClientsOfFailedCallsAndSuppressesRepeats) {
   SinewdProcess server;
   Stubs stubs(Connect(server));
@@ -177,6 +219,20 @@ TEST(Operations, LogNamesClientsOfFailedCallsAndSuppressesRepeats) {
   EXPECT_EQ(log.find(" error "), std::string::npos) << log;
 }
 
+TEST(Operations, IsNotReadyWithoutItsFolder) {
+  const TemporaryFolder folder;
+  const auto data = folder.path() / "data", elsewhere = folder.path() / "elsewhere";
+  SinewdProcess server({"--data-dir", data.string()});
+  const auto ready = [&] { return HttpGet(server.http(), "/readyz?verbose"); };
+  EXPECT_EQ(ready().status, 200);
+  std::filesystem::rename(data, elsewhere);
+  WaitUntil([&] { return ready().status == 503; });
+  EXPECT_NE(ready().body.find("[-]disk cannot write"), std::string::npos) << ready().body;
+  std::filesystem::rename(elsewhere, data);
+  WaitUntil([&] { return ready().status == 200; });
+  EXPECT_EQ(server.Stop(), 0);
+}
+
 TEST(Operations, CheckEndsWithoutServing) {
   const TemporaryFolder folder;
   const std::string file = (folder.path() / "sinewd.yaml").string();
@@ -188,6 +244,34 @@ TEST(Operations, CheckEndsWithoutServing) {
   SinewdProcess bad({"--check", "--config", file}, false);
   EXPECT_EQ(bad.Wait(), 78);
   EXPECT_EQ(bad.err(), "sinewd: max-window: got \"0\", need a whole number from 1 to 65536\n");
+}
+
+TEST(Operations, CheckReadsTheFilesThatAreNamed) {
+  const TemporaryFolder folder;
+  const auto check = [&](const std::vector<std::string>& flags, const std::string& complaint) {
+    std::vector<std::string> all{"--check"};
+    all.insert(all.end(), flags.begin(), flags.end());
+    SinewdProcess checked(all, false);
+    EXPECT_EQ(checked.Wait(), complaint.empty() ? 0 : 78) << complaint;
+    EXPECT_NE(checked.err().find(complaint), std::string::npos) << checked.err();
+  };
+  const auto file = [&](const std::string& name, const std::string& text) {
+    std::ofstream(folder.path() / name) << text;
+    return (folder.path() / name).string();
+  };
+  check({"--token-file", file("tokens", server::MakeToken("anna").value().line)}, "");
+  check({"--token-file", file("tokens", "{broken")}, "sinewd: token-file");
+  check({"--jwks-file", file("keys", "{}"), "--jwt-audience", "sinew"}, "sinewd: jwks-file");
+  check({"--tls-cert", file("cert", "x"), "--tls-key", file("key", "x")}, "sinewd: tls-cert");
+  check({"--data-dir", (folder.path() / "new").string()}, "");
+  EXPECT_FALSE(std::filesystem::exists(folder.path() / "new"));
+  check({"--data-dir", file("file", "")}, "is not a folder");
+  file("format", "999\n");
+  check({"--data-dir", folder.path().string()}, "this server needs a format");
+  // Also while a server uses the folder.
+  SinewdProcess server({"--data-dir", (folder.path() / "used").string()});
+  check({"--data-dir", (folder.path() / "used").string()}, "");
+  EXPECT_EQ(server.Stop(), 0);
 }
 
 }  // namespace

@@ -380,6 +380,8 @@ TEST_F(StreamTest, FullWindowWithoutAcknowledgementEndsStream) {
   const grpc::Status status = stream.Finish();
   EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
   EXPECT_EQ(ReasonOf(status), "WINDOW_STALLED");
+  EXPECT_EQ(MetricOf(server().http_address(), "sinew_refusals_total{limit=\"max-stall-seconds\"}"),
+            "1");
 }
 
 TEST_F(StreamTest, IdleStreamWithRoomContinues) {

@@ -21,6 +21,17 @@ TEST(Caller, TenantIsClientElsePeer) {
   EXPECT_EQ((Caller{.peer = "10.0.0.7", .tenant = "film", .principal = {}}).client(), "film");
 }
 
+TEST(Caller, Ipv6AddressesOfOneNetworkAreOneClient) {
+  EXPECT_EQ(NetworkOf("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+  EXPECT_EQ(NetworkOf("2001:db8:1:2::1"), NetworkOf("2001:db8:1:2:ffff::1"));
+  EXPECT_NE(NetworkOf("2001:db8:1:2::1"), NetworkOf("2001:db8:1:3::1"));
+  for (const char* peer : {"10.0.0.7", "::1", "::ffff:10.0.0.7", "unix", "", "fe80::1%eth0"}) {
+    EXPECT_EQ(NetworkOf(peer), peer);
+  }
+  EXPECT_EQ((Caller{.peer = "2001:db8::7", .tenant = {}, .principal = {}}).client(),
+            "2001:db8::/64");
+}
+
 TEST(Caller, TenantNamesAreFolders) {
   for (const char* name : {"a", "0", "film-2_b"}) EXPECT_TRUE(IsTenantName(name)) << name;
   EXPECT_TRUE(IsTenantName(std::string(63, 'a')));

@@ -224,12 +224,13 @@ TEST(Config, WrongEnvironmentIsAConfigurationError) {
             "sinewd: environment: threads: got \"many\", need a whole number from 0 to 1024");
 }
 
-TEST(Config, CheckDoesNotRun) {
+TEST(Config, CheckIsForValidConfigurations) {
   Config config;
   const CommandLine good = Parse({"--check"}, config),
                     bad = Parse({"--check", "--isa", "mmx"}, config);
-  EXPECT_FALSE(good.run);
-  EXPECT_EQ(good.exit_code, 0);
+  EXPECT_TRUE(good.run);
+  EXPECT_TRUE(good.check);
+  EXPECT_FALSE(bad.run);
   EXPECT_EQ(bad.exit_code, 64);
 }
 

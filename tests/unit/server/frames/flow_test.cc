@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "server/base/catch_exceptions.h"
@@ -181,6 +182,27 @@ TEST(Quota, OnlyWhatMayFitLaterIsToRetry) {
   EXPECT_TRUE(is_to_retry(50));
   EXPECT_FALSE(is_to_retry(51)) << "more than its share at any time";
   EXPECT_FALSE(is_to_retry(101));
+}
+
+// Two threads wait for more than is free; `held` is what a third gives back.
+TEST(Quota, WaitersAreServedInOrderOfArrival) {
+  Quota bytes(100, 1, "max-bytes", "bytes");
+  Quota::Permit held = bytes.Wait(60);
+  std::vector<std::uint64_t> order;  // changed by the one that holds most of the quota
+  const auto wait = [&](std::uint64_t amount) {
+    const Quota::Permit permit = bytes.Wait(amount);
+    order.push_back(bytes.count());
+  };
+  std::thread large(wait, 1'000);  // more than all: as much as there is
+  while (bytes.waiting() < 1) std::this_thread::yield();
+  std::thread small(wait, 30);  // would fit beside what is held
+  while (bytes.waiting() < 2) std::this_thread::yield();
+  EXPECT_EQ(bytes.count(), 60u);
+  held.reset();
+  large.join();
+  small.join();
+  EXPECT_EQ(order, (std::vector<std::uint64_t>{100, 30}));
+  EXPECT_EQ(bytes.count(), 0u);
 }
 
 // Each client takes single units until it is refused; the result is what each then holds.

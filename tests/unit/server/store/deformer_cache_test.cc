@@ -2,7 +2,6 @@
 
 #include <absl/strings/str_cat.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -14,79 +13,13 @@
 #include <thread>
 #include <vector>
 
-#include "core/deform/engine/recipe_text.h"
 #include "server/base/files.h"
 #include "server/base/status.h"
-#include "server/convert/rig.h"
 #include "tests/support/allocation_meter.h"
-#include "tests/support/test_rig.h"
+#include "tests/unit/server/store/deformer_cache_fixture.h"
 
 namespace sinew::server {
 namespace {
-
-namespace fs = std::filesystem;
-
-const RigKey kRig{"acme", std::string(64, 'a')};
-
-class DeformerCacheTest : public ::testing::Test {
- protected:
-  ~DeformerCacheTest() override {
-    cache_.reset();
-    fs::remove_all(folder_);
-  }
-
-  void Open(bool on_disk = false) {
-    cache_.reset();
-    auto cache = DeformerCache::Open(config_, 1, on_disk ? folder_.string() : "", arenas_, timers_,
-                                     metrics_, std::make_shared<spdlog::logger>("test"));
-    ASSERT_TRUE(cache.ok()) << cache.status();
-    cache_ = *std::move(cache);
-  }
-
-  static std::shared_ptr<const Rig> MakeRig(std::uint32_t rings = 9) {
-    return ConvertRig(testing::TubeRig({.rings = rings}).SerializeAsString(), {})->rig;
-  }
-
-  absl::StatusOr<DeformerCache::Use> Acquire(const std::shared_ptr<const Rig>& rig,
-                                             const std::string& recipe_text,
-                                             const std::stop_token& stop = {},
-                                             const RigKey& name = kRig) {
-    const Recipe recipe = *ParseRecipe(recipe_text);
-    return cache_->Acquire(name, rig, recipe, DeterminismDigest(recipe), "client", stop);
-  }
-  absl::StatusOr<std::shared_ptr<const Forecast>> Foresee(const std::shared_ptr<const Rig>& rig,
-                                                          const std::string& recipe_text,
-                                                          const std::stop_token& stop = {}) {
-    const Recipe recipe = *ParseRecipe(recipe_text);
-    return cache_->Foresee(kRig, *rig, recipe, DeterminismDigest(recipe), stop);
-  }
-
-  static BoundDeformer::Snapshot Wait(BoundDeformer& bound) {
-    std::promise<void> done;
-    bound.WhenDone([&] { done.set_value(); });
-    done.get_future().wait();
-    return bound.snapshot();
-  }
-
-  // A bind that takes many seconds, so that others wait behind it until it is cancelled.
-  DeformerCache::Use Block() {
-    const auto rig =
-        ConvertRig(
-            testing::TubeRig({.rings = 400, .segments = 50, .joints = 100}).SerializeAsString(), {})
-            ->rig;
-    DeformerCache::Use use =
-        *Acquire(rig, "ddm(smoothing=explicit, lambda=1, iterations=1000, truncation=0)");
-    while (cache_->binds_running() == 0) std::this_thread::yield();
-    return use;
-  }
-
-  BindConfig config_;
-  fs::path folder_ = fs::path(::testing::TempDir()) / ("bound" + std::to_string(::getpid()));
-  Arenas arenas_{2};
-  Timers timers_{RealClock()};
-  Metrics metrics_{"0", "scalar"};
-  std::unique_ptr<DeformerCache> cache_;
-};
 
 TEST_F(DeformerCacheTest, EqualRigAndRecipeShareOneBind) {
   Open();
@@ -110,7 +43,7 @@ TEST_F(DeformerCacheTest, EvictsUnusedDataByAgeKeepsUsed) {
   Task task;
   // Room for one that is bound and one that is about to be.
   config_.bound_bytes = Deformer::Bind(*rig, recipe, task)->bytes() +
-                        Deformer::Estimate(*rig, recipe, task)->bound_bytes;
+                        Deformer::Estimate(*rig, recipe, task)->bound_bytes + rig->bytes();
   Open();
   auto used = Acquire(rig, "dqs");
   ASSERT_TRUE(used.ok());
@@ -124,6 +57,7 @@ TEST_F(DeformerCacheTest, EvictsUnusedDataByAgeKeepsUsed) {
   ASSERT_TRUE(third.ok()) << third.status();
   Wait(**third);
   EXPECT_EQ(cache_->entries(), 2u);
+  EXPECT_EQ(metrics_.evicted_bound.Value(), 1);
   const auto refused = Acquire(rig, "dqs(blend=0.125)");
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
   EXPECT_NE((*used)->deformer(), nullptr);

@@ -4,11 +4,13 @@
 #include <sys/mount.h>
 #include <sys/resource.h>
 
+#include <atomic>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "core/base/status.h"
@@ -106,8 +108,39 @@ TEST_P(RigStoreTest, EvictsUnusedParsedRigsByAge) {
   EXPECT_FALSE(unused.expired());  // what is used does not count
   ASSERT_TRUE(store->Put(kCaller, c.hex, c.bytes, {}).ok());
   EXPECT_TRUE(unused.expired());
+  EXPECT_EQ(metrics_.evicted_parsed.Value(), 1);
   EXPECT_EQ((*store->Get(a.key))->rig.get(), used.get());
   EXPECT_TRUE(store->Get(b.key).ok());  // parsed again
+}
+
+TEST_P(RigStoreTest, RigsAreParsedInTurn) {
+  config_.parsing_bytes = 1 << 20;
+  config_.parsed_bytes = 0;
+  const auto store = OpenStore();
+  const Quota& parsing = *store->quotas()[2];
+  // Its map of few vertices takes far more than its bytes: all there is.
+  v1::Rig rig = testing::TubeRig({.rings = 2, .segments = 3});
+  v1::VertexMap& map = *rig.mutable_meshes(0)->add_maps();
+  map.set_name("soft");
+  *map.mutable_values() = testing::FloatArray(std::vector<float>(6, 0.5f), 1);
+  *rig.add_meshes() = testing::TubeMesh({.rings = 300, .segments = 100});
+  const std::string bytes = rig.SerializeAsString(), hex = Sha256Hex(bytes);
+  ASSERT_TRUE(store->Put(kCaller, hex, bytes, {}).ok());
+  EXPECT_EQ(parsing.count(), 0u);
+  auto message = store->GetMessage({{}, hex});
+  ASSERT_TRUE(message.ok());
+  EXPECT_EQ(parsing.count(), config_.parsing_bytes);
+  const Sample other = MakeSample("b");
+  std::atomic<bool> stored = false;
+  std::thread sender([&] {
+    EXPECT_TRUE(store->Put(kCaller, other.hex, other.bytes, {}).ok());
+    stored = true;
+  });
+  while (parsing.waiting() == 0) std::this_thread::yield();
+  EXPECT_FALSE(stored);
+  message->held.reset();
+  sender.join();
+  EXPECT_EQ(parsing.count(), 0u);
 }
 
 TEST_P(RigStoreTest, ConcurrentDeleteAndStoreIsAtomic) {

@@ -69,6 +69,40 @@ TEST_F(SessionTableTest, SessionInUseOutlastsAnyPause) {
   EXPECT_EQ(table.Expire(later + seconds(10)), 1u);
 }
 
+TEST_F(SessionTableTest, SessionEndsAtItsAge) {
+  config_.seconds = 25;
+  SessionTable table(config_, 1);
+  const std::string name = table.Add(kCaller, Make("lbs"), seconds(10), now_)->session->name;
+  EXPECT_TRUE(table.Use(kTenant, name, now_ + seconds(9)).ok());
+  EXPECT_EQ(table.Expire(now_ + seconds(9)), 0u);
+  EXPECT_EQ(table.Renew(kTenant, name, seconds(100), now_ + seconds(18))->expires,
+            now_ + seconds(25));
+  EXPECT_TRUE(table.Use(kTenant, name, now_ + seconds(24)).ok());
+  EXPECT_EQ(table.Expire(now_ + seconds(24)), 0u);
+  EXPECT_EQ(table.Use(kTenant, name, now_ + seconds(25)).status().code(),
+            absl::StatusCode::kNotFound);
+  EXPECT_EQ(table.Expire(now_ + seconds(25)), 1u);
+}
+
+TEST_F(SessionTableTest, OpenCallOutlastsAgeOfSharedSession) {
+  config_.seconds = 25;
+  SessionTable table(config_, 1);
+  auto session = Make("lbs"), next = Make("lbs");
+  session->shared = next->shared = true;
+  ASSERT_TRUE(table.Add(kCaller, session, seconds(10), now_).ok());
+  auto call = table.FindShared(kTenant, "rigs/sha256-x", "lbs", now_ + seconds(1));
+  ASSERT_NE(call, nullptr);
+  EXPECT_EQ(table.FindShared(kTenant, "rigs/sha256-x", "lbs", now_ + seconds(25)), nullptr);
+  EXPECT_EQ(table.Add(kCaller, next, seconds(10), now_ + seconds(25))->session, next);
+  EXPECT_EQ(table.Expire(now_ + seconds(26)), 0u);
+  EXPECT_FALSE(session->ended);
+  call.reset();
+  EXPECT_EQ(table.Expire(now_ + seconds(27)), 0u) << "just used";
+  EXPECT_EQ(table.Expire(now_ + seconds(28)), 1u);
+  EXPECT_TRUE(session->ended);
+  EXPECT_NE(table.FindShared(kTenant, "rigs/sha256-x", "lbs", now_ + seconds(28)), nullptr);
+}
+
 TEST_F(SessionTableTest, TenantsAreApart) {
   SessionTable table(config_, 1);
   const Caller other{.peer = kCaller.peer, .tenant = "bravo", .principal = {}};
