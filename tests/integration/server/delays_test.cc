@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "tests/integration/server/attacked_server.h"
+#include "tests/integration/server/bare_socket.h"
 #include "tests/integration/server/http_get.h"
 #include "tests/integration/server/long_work.h"
 #include "tests/integration/server/raw_http2.h"
@@ -255,6 +256,29 @@ TEST_F(DelaysTest, DeformsThatWaitLeaveRoom) {
   });
   EXPECT_LT(delays.longest, 1000);
   EXPECT_EQ(refused(), 1100u - 512u) << "half of max-deforms, and no more";
+}
+
+// One that has never sent a byte, one that is idle, and one with an open call.
+TEST_F(DelaysTest, ConnectionsThatAnswerNoPingAreClosed) {
+  Start();
+  const std::string hello("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33);
+  const server::Descriptor silent = ConnectBare(address()), idle = ConnectBare(address());
+  SendBare(idle, hello);
+  RawHttp2 calling(address(), 65535);
+  calling.Begin("sinew.v1.DeformService/StreamDeform");
+  const auto connections = [&] {
+    return MetricOf(server().http(), "sinew_limit_used{limit=\"max-connections\"}");
+  };
+  EXPECT_EQ(connections(), "4");
+  // A PING after 60 s, 20 s for its answer.
+  const Delays delays = Measure("closed", 1, [&](int) {
+    for (const server::Descriptor* socket : {&silent, &idle}) ReadBare(*socket, 100'000);
+    for (int waits = 0; waits < 300 && connections() != "1"; ++waits) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  });
+  EXPECT_EQ(connections(), "1") << "that of the other client";
+  EXPECT_LT(delays.longest, 100'000);
 }
 
 TEST_F(DelaysTest, EndsSoonWithFullQueues) {
