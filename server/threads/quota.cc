@@ -58,13 +58,13 @@ Quota::Permit Quota::TakeBeyondLimit(const std::string& client, std::uint64_t am
 Quota::Permit Quota::Wait(std::uint64_t amount) {
   {
     const absl::MutexLock lock(&mutex_);
-    amount = std::min(amount, limit_);
     const std::uint64_t turn = ++last_turn_;
-    const auto fits = [&] {
+    const auto fits = [&] {  // the limit may change meanwhile
       mutex_.AssertHeld();
-      return turn == next_turn_ && count_ + amount <= limit_;
+      return turn == next_turn_ && count_ + std::min(amount, limit_) <= limit_;
     };
     mutex_.Await(absl::Condition(&fits));
+    amount = std::min(amount, limit_);
     ++next_turn_;
     Count({}, amount);
   }

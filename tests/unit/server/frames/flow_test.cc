@@ -203,6 +203,13 @@ TEST(Quota, WaitersAreServedInOrderOfArrival) {
   small.join();
   EXPECT_EQ(order, (std::vector<std::uint64_t>{100, 30}));
   EXPECT_EQ(bytes.count(), 0u);
+  held = bytes.Wait(60);
+  std::thread waiting(wait, 100);
+  while (bytes.waiting() < 1) std::this_thread::yield();
+  bytes.SetLimit(10);
+  held.reset();
+  waiting.join();
+  EXPECT_EQ(order.back(), 10u);
 }
 
 // Each client takes single units until it is refused; the result is what each then holds.
