@@ -57,6 +57,32 @@ TEST_F(SharesAttack, IdleStreamsLeaveRoom) {
   EXPECT_EQ(stubs().Stats().streams(), 513u);
 }
 
+TEST_F(SharesAttack, BoundDataLeavesRoom) {
+  Start({"--max-bound-bytes", "20000000"});
+  Stubs attacker = Attacker();
+  v1::CreateSessionRequest request;
+  request.mutable_source()->set_rig(stubs().UploadTube({.rings = 500, .segments = 20}));
+  v1::Session session;
+  const auto create = [&](Stubs& client, int k) {
+    request.mutable_source()->set_recipe_text("dqs(blend=0." + std::to_string(1000 + k) + ")");
+    return client.Create(request, session);
+  };
+  int created = 0;
+  grpc::Status status = create(attacker, created);
+  for (; status.ok() && created < 1000; status = create(attacker, created)) {
+    stubs().WaitFor(&v1::ServerStats::bound_entries, static_cast<std::uint64_t>(++created));
+    stubs().WaitFor(&v1::ServerStats::binds_running, 0);
+  }
+  ExpectRefusedByLimit(status, "max-bound-bytes");
+  EXPECT_GT(created, 2);
+  const auto used = [&] {
+    return std::stod(MetricOf(server().http(), "sinew_limit_used{limit=\"max-bound-bytes\"}"));
+  };
+  EXPECT_GT(used(), 5e6);
+  EXPECT_LE(used(), 10e6) << "half of it";
+  EXPECT_CODE(create(stubs(), created), StatusCode::OK);
+}
+
 TEST_F(SharesAttack, SessionsLeaveRoom) {
   Start();
   Stubs attacker = Attacker();
