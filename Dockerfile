@@ -1,6 +1,9 @@
 # The server alone, on Debian 12. Build: docker build -t sinew . (or buildah bud --format docker, which keeps HEALTHCHECK)
 # Run: docker run --rm -p 127.0.0.1:50051:50051 --read-only --cap-drop all sinew --insecure
-# Without --insecure the server needs TLS and authentication; see "On a network" in README.md.
+# Without --insecure the server needs TLS and authentication; see "On a network" in README.md. Either way, clients that
+# you do not trust must come through the edge, deploy/edge/haproxy.cfg: do not publish 50051 to them.
+# Metrics and probes are on a port that only the container reaches. For Prometheus and an orchestrator add
+# --http 0.0.0.0:8080, and publish 8080 to a private network alone: it needs no authentication.
 
 FROM debian:bookworm-slim AS build
 WORKDIR /src

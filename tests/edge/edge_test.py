@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""deploy/edge/haproxy.cfg between sinewd and attackers: a stream of another client continues, and memory stays bounded."""
+"""deploy/edge/haproxy.cfg between sinewd and attackers: a stream of another client continues, and memory stays bounded.
+Shares go by the address of the client, which it cannot choose, and only our services can be reached."""
 
 import argparse
 import json
@@ -8,6 +9,7 @@ import pathlib
 import queue
 import shutil
 import socket
+import struct
 import subprocess
 import sys
 import tempfile
@@ -24,6 +26,7 @@ LATENCY_P99 = 1.0  # seconds for a frame beside an attack, on machines that run 
 SINEWD_GROWTH = 96 << 20
 HAPROXY_BYTES = 400 << 20
 POSE_INTERVAL = 0.01
+STREAMS = 8  # of all clients; one may hold half of what the others leave
 
 try:
     import grpc
@@ -114,37 +117,44 @@ class Stream:
 class EdgeTest(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.folder = tempfile.TemporaryDirectory()
-        folder = pathlib.Path(cls.folder.name)
+        temporary = tempfile.TemporaryDirectory()
+        cls.addClassCleanup(temporary.cleanup)
+        folder = pathlib.Path(temporary.name)
         subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes",
                         "-days", "2", "-subj", "/CN=sinew", "-addext", "subjectAltName=DNS:sinew", "-keyout",
                         folder / "key", "-out", folder / "cert"], check=True, capture_output=True)
         (folder / "edge.pem").write_text((folder / "cert").read_text() + (folder / "key").read_text())
-        cls.sinewd = subprocess.Popen([arguments.sinewd, "--listen", "127.0.0.1:0", "--http", "off"],
-                                      stdout=subprocess.PIPE, text=True)
+        cls.sinewd = cls.start(arguments.sinewd, "--listen", "127.0.0.1:0", "--trusted-proxy", "127.0.0.1", "--http",
+                               "off", "--max-streams", str(STREAMS), stdout=subprocess.PIPE, text=True)
         cls.address = cls.sinewd.stdout.readline().strip().rsplit(" ", 1)[-1]
         listener = socket.create_server(("127.0.0.1", 0))
         listener.set_inheritable(True)
         cls.port = listener.getsockname()[1]
         environment = dict(os.environ, EDGE_BIND=f"fd@{listener.fileno()}", EDGE_CERT=str(folder / "edge.pem"),
                            EDGE_SINEWD=cls.address, EDGE_STATS=str(folder / "stats"))
-        cls.haproxy = subprocess.Popen([HAPROXY, "-db", "-f", ROOT / "deploy/edge/haproxy.cfg"], env=environment,
-                                       pass_fds=[listener.fileno()], stdout=subprocess.DEVNULL)
+        cls.haproxy = cls.start(HAPROXY, "-db", "-f", ROOT / "deploy/edge/haproxy.cfg", env=environment,
+                                pass_fds=[listener.fileno()], stdout=subprocess.DEVNULL)
         listener.close()
         cls.credentials = grpc.ssl_channel_credentials((folder / "cert").read_bytes())
         cls.channel = cls.connect()
+        cls.addClassCleanup(cls.channel.close)
         grpc.channel_ready_future(cls.channel).result(timeout=30)
-        cls.rig = upload(cls.channel, (ASSETS / "hand.sinewrig").read_bytes())
+        with grpc.insecure_channel(cls.address) as direct:  # its reply may pass the end of the requests; see haproxy.cfg
+            cls.rig = upload(direct, (ASSETS / "hand.sinewrig").read_bytes())
         cls.poses = pose_pb2.PoseBlock.FromString((ASSETS / "hand.poses").read_bytes()).poses
 
     @classmethod
-    def tearDownClass(cls):
-        cls.channel.close()
-        for process in (cls.haproxy, cls.sinewd):
+    def start(cls, *command, **how):
+        process = subprocess.Popen(command, **how)
+
+        def stop():
             process.terminate()
             process.wait(60)
-        cls.sinewd.stdout.close()
-        cls.folder.cleanup()
+            if process.stdout:
+                process.stdout.close()
+
+        cls.addClassCleanup(stop)
+        return process
 
     @classmethod
     def connect(cls):
@@ -191,6 +201,41 @@ class EdgeTest(unittest.TestCase):
         connection.request("GET", "/")
         self.assertEqual(connection.getresponse().status, 405)
         connection.close()
+
+    def open_stream(self, address, headers=b""):
+        """Opens a stream from a local address and keeps it; returns the headers of a refusal, or nothing."""
+        target = session_service_pb2.Target(source=session_service_pb2.SessionSource(rig=self.rig, recipe_text="lbs"))
+        message = deform_service_pb2.StreamDeformRequest(
+            open=deform_service_pb2.StreamOpen(target=target)).SerializeToString()
+        connection = h2_attacks.Connection(self.port, (address, 0), plain=False)
+        self.addCleanup(connection.close)
+        path = b"/sinew.v1.DeformService/StreamDeform"
+        connection.send(h2_attacks.frame(h2_attacks.HEADERS, h2_attacks.END_HEADERS, 1,
+                                         h2_attacks.request(path) + headers))
+        connection.send(h2_attacks.frame(h2_attacks.DATA, 0, 1, struct.pack(">BI", 0, len(message)) + message))
+        flags, reply = connection.headers()
+        return reply if flags & h2_attacks.END_STREAM else b""
+
+    def test_shares_go_by_the_address_of_the_client(self):
+        for _ in range(STREAMS // 2):
+            self.assertEqual(self.open_stream("127.0.0.2"), b"")
+        self.assertIn(b"max-streams", self.open_stream("127.0.0.2"))
+        # What a client says of its address is not passed on.
+        claimed = h2_attacks.literal(b"x-forwarded-for", b"127.0.0.4")
+        self.assertIn(b"max-streams", self.open_stream("127.0.0.2", claimed))
+        self.assertEqual(self.open_stream("127.0.0.3"), b"")
+
+    def test_diagnosis_is_denied(self):
+        def ask(channel, method):
+            return next(channel.stream_stream(method)(iter([b""]), timeout=10))
+
+        reflection = "/grpc.reflection.v1alpha.ServerReflection/ServerReflectionInfo"
+        with grpc.insecure_channel(self.address) as direct:
+            self.assertTrue(ask(direct, reflection))
+        for method in (reflection, "/grpc.channelz.v1.Channelz/GetServers"):
+            with self.assertRaises(grpc.RpcError) as denied:
+                ask(self.channel, method)
+            self.assertEqual(denied.exception.code(), grpc.StatusCode.PERMISSION_DENIED, method)
 
 
 for attack in h2_attacks.ATTACKS:

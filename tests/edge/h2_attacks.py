@@ -80,6 +80,22 @@ class Connection:
         except (OSError, ssl.SSLError):
             self.alive = False
 
+    def headers(self):
+        """Waits for the first headers of a reply: their flags and bytes, which haproxy does not compress."""
+        self.socket.settimeout(30)
+        data = b""
+        while True:
+            end = 9 + int.from_bytes(data[:3], "big")
+            if len(data) < max(9, end):
+                more = self.socket.recv(1 << 16)
+                if not more:
+                    raise ConnectionError("closed without a reply")
+                data += more
+            elif data[3] == HEADERS:
+                return data[4], data[9:end]
+            else:
+                data = data[end:]
+
     def close(self):
         self.socket.close()
 
