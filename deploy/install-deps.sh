@@ -5,6 +5,7 @@
 #   build      compile everything
 #   test       run the tests (with build)
 #   fuzz       build and run the fuzz targets (with build)
+#   tsan       build libraries for the thread sanitizer (with build)
 #   monitoring load the alert rules of deploy/monitoring in a test
 #   runtime    run sinewd, no compiler: what the container image holds
 #   container  build and run the container image without Docker
@@ -22,6 +23,7 @@ build=(
 )
 test=(python3-grpcio python3-protobuf python3-numpy clang-14 clang-format-14 haproxy openssl)
 fuzz=(clang-14 llvm-14 libclang-rt-14-dev)  # llvm-14: lines in findings
+tsan=(dpkg-dev libre2-dev libc-ares-dev zlib1g-dev)
 monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0
@@ -40,15 +42,16 @@ for group in "${@:-build}"; do
     build) packages+=("${build[@]}") ;;
     test) packages+=("${test[@]}") ;;
     fuzz) packages+=("${fuzz[@]}") ;;
+    tsan) packages+=("${tsan[@]}") ;;
     monitoring) packages+=("${monitoring[@]}") ;;
     runtime) packages+=("${runtime[@]}") ;;
     container) packages+=("${container[@]}") ;;
     -h | --help)
-      sed -n '2,11s/^# \{0,1\}//p' "$0"
+      sed -n '2,12s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      echo "install-deps: unknown group '$group', need build, test, fuzz, monitoring, runtime or container" >&2
+      echo "install-deps: unknown group '$group', need build, test, fuzz, tsan, monitoring, runtime or container" >&2
       exit 64
       ;;
   esac

@@ -2,8 +2,8 @@
 # Installs what is missing, builds Release and runs the tests; ends with ctest's summary.
 #
 # usage: tests/run.sh [--all] [CTEST ARGUMENT...]
-#   --all   also the slow ones: label `slow`, unit and law tests under the address, undefined-behaviour and thread
-#           sanitizers (two more builds), and the container image (needs root)
+#   --all   also the slow ones: label `slow`, the default set under the address, undefined-behaviour and thread
+#           sanitizers (two more builds, and four libraries once), and the container image (needs root). Takes hours.
 #   others  go to ctest, for instance: tests/run.sh -R dqs, tests/run.sh -L lint
 # With CI=true warnings are errors. Uses ccache when it is installed.
 # Exit code: 0 all passed, 8 a test failed, anything else: installing or building failed.
@@ -33,14 +33,16 @@ export UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1:halt_on_error=1}
 jobs=$(nproc)
 mkdir -p build
 
-# build PRESET: configures and builds it.
+# build PRESET OPTION...: configures and builds it.
 build() {
-  echo "== build $1 (the first build takes minutes, later ones seconds) =="
-  cmake --preset "$1" -DSINEW_WERROR=$werror >"build/$1.configure.log" 2>&1 || {
-    cat "build/$1.configure.log"
+  local preset=$1
+  shift
+  echo "== build $preset (the first build takes minutes, later ones seconds) =="
+  cmake --preset "$preset" -DSINEW_WERROR=$werror "$@" >"build/$preset.configure.log" 2>&1 || {
+    cat "build/$preset.configure.log"
     return 1
   }
-  cmake --build --preset "$1" --parallel "$jobs"
+  cmake --build --preset "$preset" --parallel "$jobs"
 }
 
 # run PRESET ARGUMENT...: runs its tests; what a failing one printed is shown.
@@ -61,12 +63,14 @@ fi
 
 failed=0
 build asan
-run asan --label-regex '^(unit|laws)$' || failed=8
-build tsan
+run asan --label-exclude '^(lint|slow)$' || failed=8
+tests/tsan_libraries.sh build/tsan-libraries
+build tsan "-DCMAKE_PREFIX_PATH=$PWD/build/tsan-libraries" -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 # The thread sanitizer of g++ 12 needs the less random address layout, where the machine lets us ask for it.
 launcher=(setarch "$(uname -m)" --addr-no-randomize)
 "${launcher[@]}" true 2>/dev/null || launcher=()
-run tsan --label-regex '^(unit|laws)$' || failed=8
+run tsan --label-exclude '^(lint|slow)$' || failed=8
 launcher=()
 tests/container.sh || failed=8
 build release
