@@ -94,7 +94,7 @@ void Evaluate(const Track& track, double t, std::vector<double>& out) {
   const std::size_t width = track.width;
   out.resize(width);
   if (track.interpolation == Interpolation::kCubic) {
-    const double* key = &track.values[span.key * 3 * width];
+    const double* key = track.values.data() + span.key * 3 * width;
     for (std::size_t i = 0; i < width; ++i) {
       out[i] = span.u > 0 ? Hermite(key[width + i], key[2 * width + i], key[3 * width + i],
                                     key[4 * width + i], span)
@@ -102,7 +102,7 @@ void Evaluate(const Track& track, double t, std::vector<double>& out) {
     }
     return;
   }
-  const double* key = &track.values[span.key * width];
+  const double* key = track.values.data() + span.key * width;  // width 0: weights of no shape
   std::copy_n(key, width, out.begin());
   if (track.interpolation == Interpolation::kStep || span.u <= 0) return;
   if (track.property == TrackProperty::kRotation) {
