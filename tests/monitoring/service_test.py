@@ -73,7 +73,7 @@ def defaults():
 
 def most_memory(limits):
     """What these limits allow together, as the runbook explains."""
-    largest_rig = 10 * limits["rig-bytes"] + 128 * limits["rig-fields"] + 8 * limits["rig-map-values"]
+    largest_rig = 10 * limits["rig-bytes"] + 176 * limits["rig-fields"] + 8 * limits["rig-map-values"]
     return (sum(times * limits[f"{name}-bytes"] for name, times in ADDED.items()) +
             max(limits["parsing-bytes"], largest_rig) +
             limits["message-bytes"] * (limits["streams"] + limits["arriving-messages"]))
