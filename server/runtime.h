@@ -64,7 +64,7 @@ class Runtime {
   const Log log;
   std::unique_ptr<AuditLog> audit;  // or null
   LogLimit failures;                // lines about failed calls
-  LogLimit denials;                 // the same of the audit log
+  LogLimit denials;                 // failed calls in the audit log
   Metrics metrics;
   RateLimit calls;      // of one client
   Quota work;           // calls that a drain waits for; closed by it

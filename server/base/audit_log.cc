@@ -35,7 +35,7 @@ absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path
 void AuditLog::WriteSuppressed(Clock::WallTime time, std::string_view client, std::uint64_t lines) {
   output_->log()->info(LineOf(time, {{"client", Shortened(client, kFieldBytes)},
                                      {"action", "suppressed"},
-                                     {"denied_calls", lines}}));
+                                     {"failed_calls", lines}}));
 }
 
 void AuditLog::Write(Clock::WallTime time, const AuditEvent& event) {

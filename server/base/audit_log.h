@@ -28,7 +28,7 @@ class AuditLog {
   static absl::StatusOr<std::unique_ptr<AuditLog>> Open(const std::string& path);
 
   void Write(Clock::WallTime time, const AuditEvent& event);
-  // That `lines` more calls of this client were denied.
+  // Says that `lines` more calls of this client failed.
   void WriteSuppressed(Clock::WallTime time, std::string_view client, std::uint64_t lines);
 
   std::uint64_t dropped() const { return output_->dropped(); }

@@ -50,10 +50,11 @@ void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& sta
   const bool admitted =
       level == spdlog::level::debug ||
       runtime.failures.Admit(absl::StrCat(caller.client(), " ", code), runtime.clock.Now());
-  // Changes are all there; whoever floods the server with wrong tokens must not fill the disk.
+  // Changes are all there; whoever floods the server with calls that fail must not fill the disk.
   if (runtime.audit != nullptr &&
-      (IsDenied(status.code()) ? runtime.denials.Admit(caller.client(), runtime.clock.Now())
-                               : call.audited)) {
+      (status.ok() ? call.audited
+                   : (call.audited || IsDenied(status.code())) &&
+                         runtime.denials.Admit(caller.client(), runtime.clock.Now()))) {
     runtime.audit->Write(runtime.clock.WallNow(), {.caller = caller,
                                                    .action = call.method,
                                                    .object = call.object,

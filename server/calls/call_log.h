@@ -21,8 +21,8 @@ struct FinishedCall {
 
 // INTERNAL is an error of the server; any other failure is the client's or the load's and a line at
 // level info, of which one client gets a few per code and period. Success and cancellation are
-// lines at level debug. The audit log receives audited calls, and of those that were denied as
-// many.
+// lines at level debug. The audit log receives every change; of audited calls that failed, and of
+// those that were denied, a few per client and period.
 void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& status);
 
 }  // namespace sinew::server

@@ -181,10 +181,11 @@ std::uint64_t AddedMapBytes(const v1::Rig& rig) {
   std::uint64_t vertices = 0, values = 0;
   std::unordered_set<std::string_view> maps;
   for (const v1::Mesh& mesh : rig.meshes()) {
-    vertices += mesh.positions().rows();
+    // By their bytes: `rows` may be anything before it is checked.
+    vertices += mesh.positions().data().size() / (3 * sizeof(float));
     for (const v1::VertexMap& map : mesh.maps()) {
       maps.insert(map.name());
-      values += map.values().rows();
+      values += map.values().data().size() / sizeof(float);
     }
   }
   const std::uint64_t all = maps.size() * vertices;

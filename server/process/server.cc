@@ -259,6 +259,7 @@ void Server::State::Stop() {
   // Services receive calls, and need the runtime, until the server is destroyed.
   server.reset();
   credentials_.reset();
+  if (runtime != nullptr) runtime->timers.Stop();  // one of them uses the listener
   listener.reset();
   runtime.reset();
 }

@@ -72,7 +72,7 @@ Quota::Permit Quota::Wait(std::uint64_t amount) {
 }
 
 void Quota::Count(const std::string& client, std::uint64_t amount) {
-  if (!client.empty()) held_[client] += amount;
+  if (!client.empty() && amount > 0) held_[client] += amount;
   count_ += amount;
 }
 
@@ -83,7 +83,7 @@ Quota::Permit Quota::MakePermit(const std::string& client, std::uint64_t amount)
 void Quota::GiveBack(const std::string& client, std::uint64_t amount) {
   const absl::MutexLock lock(&mutex_);
   count_ -= amount;
-  if (client.empty()) return;
+  if (client.empty() || amount == 0) return;
   const auto found = held_.find(client);
   if ((found->second -= amount) == 0) held_.erase(found);
 }
