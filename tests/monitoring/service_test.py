@@ -21,8 +21,8 @@ RESERVE = 2 * GIB
 # Limits of bytes in memory, and how many may be used at a time.
 ADDED = {"bind": 3, "weight": 1, "bound": 1, "frame": 1, "held": 1, "parsed": 1, "compare": 1}
 # Limits of bytes on disk, and of parts of what another limit counts.
-NOT_ADDED = {"bound-disk", "chunk", "damaged", "message", "recipe", "request-id", "response", "rig", "stored", "summary",
-             "upload", "waiting-pose"}
+NOT_ADDED = {"bound-disk", "chunk", "damaged", "message", "recipe", "request-id", "response", "rig", "stored",
+             "summary", "upload", "waiting-pose"}
 # From seccomp.h.
 SCMP_ACT_KILL_PROCESS, SCMP_ACT_ALLOW = 0x80000000, 0x7fff0000
 
@@ -44,7 +44,8 @@ def calls_of(names):
     calls = set()
     for name in names:
         if name.startswith("@"):
-            done = subprocess.run(["systemd-analyze", "syscall-filter", name], capture_output=True, text=True, check=True)
+            done = subprocess.run(["systemd-analyze", "syscall-filter", name], capture_output=True, check=True,
+                                  text=True)
             members = [line.strip() for line in done.stdout.splitlines()[1:]]
             calls |= calls_of(member for member in members if not member.startswith("#"))
         else:
@@ -127,7 +128,8 @@ class ServiceTest(unittest.TestCase):
                 address = line.split()[3].rstrip(",")
                 for command in (["bake", "model:tube", "--deformer", "ddm", "--out", folder / "cache.pc2"],
                                 ["weights", "model:tube", "--method", "heat", "--out", folder / "tube.sinewrig"]):
-                    done = subprocess.run([arguments.sinew, *command, "--server", address], capture_output=True, text=True)
+                    done = subprocess.run([arguments.sinew, *command, "--server", address], capture_output=True,
+                                          text=True)
                     self.assertEqual(done.returncode, 0, done.stderr)
                 server.send_signal(signal.SIGHUP)
                 subprocess.run([arguments.sinewd, "--probe", address], check=True, capture_output=True)
