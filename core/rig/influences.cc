@@ -50,6 +50,9 @@ absl::StatusOr<Influences> Influences::Create(InfluenceSource source, std::size_
     }
   }
   Influences result;
+  result.offsets_.reserve(vertices + 1);
+  result.bindings_.reserve(source.bindings.size());
+  result.weights_.reserve(source.bindings.size());
   result.offsets_.push_back(0);
   Fault sums;
   std::vector<std::pair<std::uint16_t, double>> row;

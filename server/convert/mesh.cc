@@ -53,6 +53,15 @@ absl::StatusOr<std::vector<Binding>> ReadBindings(const v1::Skin& skin, const st
 
 MeshFlattener::MeshFlattener(const v1::Rig& rig, const RigConfig& limits, RigSource& source)
     : rig_(rig), limits_(limits), source_(source) {
+  std::size_t vertices = 0;
+  for (const v1::Mesh& mesh : rig.meshes()) {
+    vertices += mesh.positions().data().size() / sizeof(Vec3f);
+    any_normals_ = any_normals_ || mesh.has_normals();
+    any_tangents_ = any_tangents_ || mesh.has_tangents();
+  }
+  source_.mesh.positions.reserve(vertices);
+  source_.influences.offsets.reserve(vertices + 1);
+  source_.influences.fallback.reserve(vertices);
   source_.mesh.face_offsets.push_back(0);
   source_.influences.offsets.push_back(0);
   for (std::size_t k = 0; k < source_.controls.size(); ++k) {
@@ -128,20 +137,20 @@ absl::Status MeshFlattener::AddFaces(const v1::Mesh& mesh, const std::string& pa
 }
 
 absl::Status MeshFlattener::AddNormals(const v1::Mesh& mesh, const std::string& path) {
+  if (!any_normals_) return absl::OkStatus();
   std::vector<Vec3f> normals(vertices_);
   if (mesh.has_normals()) {
     SINEW_ASSIGN_OR_RETURN(normals, ReadPoints(mesh.normals(), path + ".normals", vertices_));
-    any_normals_ = true;
   }
   source_.mesh.normals.insert(source_.mesh.normals.end(), normals.begin(), normals.end());
   return absl::OkStatus();
 }
 
 absl::Status MeshFlattener::AddTangents(const v1::Mesh& mesh, const std::string& path) {
+  if (!any_tangents_) return absl::OkStatus();
   std::vector<float> values(vertices_ * std::size_t{4});
   if (mesh.has_tangents()) {
     SINEW_ASSIGN_OR_RETURN(values, ReadFloats(mesh.tangents(), path + ".tangents", 4, vertices_));
-    any_tangents_ = true;
   }
   for (std::size_t i = 0; i < values.size(); i += 4) {
     source_.mesh.tangents.push_back({values[i], values[i + 1], values[i + 2], values[i + 3]});
@@ -316,8 +325,6 @@ absl::Status MeshFlattener::Finish() {
                         absl::StrCat("got it on ", welded_meshes_, " of ", rig_.meshes_size(),
                                      " meshes, need all or none"));
   }
-  if (!any_normals_) source_.mesh.normals.clear();
-  if (!any_tangents_) source_.mesh.tangents.clear();
   for (VertexMap& map : source_.maps) map.values.resize(source_.mesh.positions.size(), 1.0f);
   return absl::OkStatus();
 }

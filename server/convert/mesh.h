@@ -56,8 +56,8 @@ class MeshFlattener {
   const v1::Rig& rig_;
   const RigConfig& limits_;
   RigSource& source_;
-  std::uint32_t first_ = 0, vertices_ = 0;  // of the mesh at hand
-  bool any_normals_ = false, any_tangents_ = false;
+  std::uint32_t first_ = 0, vertices_ = 0;           // of the mesh at hand
+  bool any_normals_ = false, any_tangents_ = false;  // of any mesh; others get zeros
   int welded_meshes_ = 0, without_skin_ = 0;
   std::map<BindingKey, std::uint32_t> bindings_;
   std::map<std::string, std::size_t> maps_;  // name to place in source_.maps

@@ -22,7 +22,7 @@ v1::Array SmallArray(std::size_t rows, v1::ArrayType type, std::string data) {
   return array;
 }
 
-// The least bytes a vertex can have: no faces besides one, one influence, counted in a byte.
+// Few bytes a vertex: no faces besides one, one influence, counted in a byte.
 v1::Rig ScarceRig(std::uint32_t vertices) {
   v1::Rig rig = testing::TubeRig();
   rig.mutable_meshes()->DeleteSubrange(1, rig.meshes_size() - 1);
@@ -43,6 +43,14 @@ v1::Rig ScarceRig(std::uint32_t vertices) {
   *skin.mutable_influence_joints() =
       SmallArray(vertices, v1::ARRAY_TYPE_UINT8, std::string(vertices, 0));
   *skin.mutable_influence_weights() = testing::FloatArray(std::vector<float>(vertices, 1), 1);
+  return rig;
+}
+
+// The least bytes a vertex can have.
+v1::Rig WithoutSkin(std::uint32_t vertices, std::uint32_t others) {
+  v1::Rig rig = ScarceRig(vertices);
+  if (others > 0) *rig.add_meshes() = ScarceRig(others).meshes(0);
+  for (v1::Mesh& mesh : *rig.mutable_meshes()) mesh.clear_skin();
   return rig;
 }
 
@@ -148,6 +156,8 @@ TEST(ParsingMemory, StaysBelowWhatIsCounted) {
       {"tube", testing::TubeRig({.rings = 300, .segments = 40, .joints = 60, .tangents = true})},
       {"joints", testing::TubeRig({.rings = 1'000, .segments = 3, .joints = 1'000})},
       {"scarce", ScarceRig(65'537)},
+      {"no skin", WithoutSkin(65'537, 0)},
+      {"no skin, two meshes", WithoutSkin(65'537, 3)},
       {"influences", WithManyInfluences()},
       {"triangles", WithFaces(65'537, 3)},
       {"polygons", WithFaces(6'600, 40)},
@@ -172,6 +182,14 @@ TEST(ParsingMemory, CountsMapsThatOtherMeshesLack) {
   EXPECT_EQ(AddedMapBytes(WithMaps(100, true)), 0u);
   EXPECT_GE(AddedMapBytes(WithMaps(100, false)), 2'000u * 100 * sizeof(float));
   EXPECT_EQ(AddedMapBytes(testing::TubeRig()), 0u);
+  // Rows that are not there change nothing.
+  v1::Rig rig = WithMaps(100, false);
+  const std::uint64_t counted = AddedMapBytes(rig);
+  for (v1::Mesh& mesh : *rig.mutable_meshes()) {
+    mesh.mutable_positions()->set_rows(~std::uint64_t{0});
+    for (v1::VertexMap& map : *mesh.mutable_maps()) map.mutable_values()->set_rows(1ull << 63);
+  }
+  EXPECT_EQ(AddedMapBytes(rig), counted);
 }
 
 }  // namespace
