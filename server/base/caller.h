@@ -7,7 +7,7 @@
 namespace sinew::server {
 
 // What one peer without a tenant may use: an IPv6 address stands for its /64 network, which a
-// single customer has for himself; any other peer for itself.
+// single customer has alone; any other peer stands for itself.
 std::string NetworkOf(const std::string& peer);
 
 struct Caller {

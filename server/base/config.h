@@ -109,7 +109,7 @@ struct BindConfig {
   double seconds = 600;                                 // one bind may take
   double short_seconds = 0.25;                          // shorter ones do not wait for longer ones
   std::uint64_t queued = 64;                            // waiting binds
-  std::uint64_t bound_bytes = std::uint64_t{4} << 30;   // bound data in memory, rigs being bound
+  std::uint64_t bound_bytes = std::uint64_t{4} << 30;   // bound data in memory, with its rigs
   std::uint64_t disk_bytes = std::uint64_t{8} << 30;    // bound data under data_dir
 };
 
@@ -135,7 +135,7 @@ struct StreamConfig {
   std::uint64_t clip_poses = 10'000;
   double stall_seconds = 30;
   double idle_seconds = 3600;  // an artist may pause; the client library opens it again
-  // Access is checked when a stream opens: revoked tokens end with it.
+  // Access is checked when a stream opens: a revoked token is used for this long at most.
   double seconds = 86'400;
 };
 

@@ -48,7 +48,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Limit(n.connection_idle_seconds, "max-connection-idle-seconds", "seconds",
              "Time a connection may stay open without a call", 1, 1e6);
   rows.Limit(n.connection_seconds, "max-connection-seconds", "seconds",
-             "Age of a connection; its calls go on, new ones need another", 1, 1e6);
+             "Age of a connection; open calls continue, new ones need a new connection", 1, 1e6);
   rows.Limit(n.message_fields, "max-message-fields", "fields",
              "Fields of a message at every level; 16 bytes of a packed list count as one", 1000,
              1e9);
@@ -104,8 +104,8 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
               "Binds estimated below this do not wait for longer ones", 0, 1e7);
   rows.Shared(c.binds.queued, "max-queued-binds", "binds", "Waiting binds", 1, 1e6);
   rows.Shared(c.binds.bound_bytes, "max-bound-bytes", "bytes",
-              "Bound data in memory, and rigs being bound; of a client, what its sessions use",
-              1 << 10, kHuge);
+              "Bound data in memory with its rigs; of a client, what its sessions use", 1 << 10,
+              kHuge);
   rows.Number(c.binds.disk_bytes, "max-bound-disk-bytes", "bytes", "Bound data under data-dir", 0,
               kHuge);
   auto& s = c.sessions;

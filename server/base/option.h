@@ -15,7 +15,7 @@ struct Option {
   std::vector<std::string_view> choices = {};  // of strings; empty = any
 };
 
-inline constexpr double kHuge = 1e15;  // the largest range, of bytes
+inline constexpr double kHuge = 1e15;  // the largest limit of bytes
 
 // Writes rows of a table of options: calls visit(Option, member&).
 template <class Visit>

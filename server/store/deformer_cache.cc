@@ -167,13 +167,14 @@ class DeformerCache::Claim {
  public:
   Claim(DeformerCache& cache, std::string user) : client(std::move(user)), cache_(cache) {}
   ~Claim() {
-    if (bound != nullptr) cache_.Release(bound, client);
+    if (bound != nullptr) cache_.Release(bound);
   }
   Claim(const Claim&) = delete;
   Claim& operator=(const Claim&) = delete;
 
   const std::string client;
   std::shared_ptr<BoundDeformer> bound;
+  std::shared_ptr<Room> room;
 
  private:
   DeformerCache& cache_;
@@ -200,10 +201,10 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
   const absl::MutexLock lock(&mutex_);
   auto found = entries_.find(key);
   if (found == entries_.end()) {
+    const std::uint64_t bytes = estimate.bound_bytes + rig->bytes();
+    SINEW_ASSIGN_OR_RETURN(claim->room, TakeRoom(client, bytes));
+    MakeRoom(bytes);
     auto bound = std::make_shared<BoundDeformer>(key, rig, recipe, forecast);
-    Entry entry{.bound = bound, .bytes = estimate.bound_bytes};
-    SINEW_RETURN_IF_ERROR(TakeRoom(entry, client));
-    MakeRoom(entry.bytes + rig->bytes());
     const bool brief = estimate.bind_seconds < config_.short_seconds;
     Workers& lane = brief ? short_ : long_;
     // A plan may take as much memory as a bind, so none waits while a bind runs: that bind plans
@@ -211,12 +212,13 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
     const auto plan = std::make_shared<std::optional<BindPlan>>();
     if (lane.idle()) *plan = std::move(planned);
     const auto arena = brief ? Arenas::Binds::kShort : Arenas::Binds::kLong;
-    SINEW_ASSIGN_OR_RETURN(
-        entry.ticket, lane.Post(client, [this, arena, bound, plan](const absl::Status&) {
-          arenas_.Bind(arena, [&] { Run(bound, std::exchange(*plan, std::nullopt)); });
-        }));
-    entry.lane = &lane;
-    order_.Touch(key, entry.bytes + rig->bytes());
+    SINEW_ASSIGN_OR_RETURN(const Workers::Ticket ticket,
+                           lane.Post(client, [this, arena, bound, plan](const absl::Status&) {
+                             arenas_.Bind(arena,
+                                          [&] { Run(bound, std::exchange(*plan, std::nullopt)); });
+                           }));
+    order_.Touch(key, bytes);
+    Entry entry{.bound = std::move(bound), .lane = &lane, .ticket = ticket, .room = claim->room};
     found = entries_.emplace(key, std::move(entry)).first;
   }
   return MakeUse(found->second, std::move(claim));
@@ -224,49 +226,30 @@ absl::StatusOr<DeformerCache::Use> DeformerCache::Acquire(
 
 absl::StatusOr<DeformerCache::Use> DeformerCache::MakeUse(Entry& entry,
                                                           std::shared_ptr<Claim> claim) {
-  const std::string& client = claim->client;
-  if (entry.room == nullptr) SINEW_RETURN_IF_ERROR(TakeRoom(entry, client));
-  ++entry.uses[client];
+  if (claim->room == nullptr) claim->room = entry.room.lock();
+  if (claim->room == nullptr) {
+    SINEW_ASSIGN_OR_RETURN(claim->room, TakeRoom(claim->client, order_.bytes(entry.bound->key())));
+    entry.room = claim->room;
+  }
+  ++entry.uses;
   entry.forgotten = false;  // the rig has been stored again
   claim->bound = entry.bound;
   return Use(std::move(claim), entry.bound.get());
 }
 
-absl::Status DeformerCache::TakeRoom(Entry& entry, const std::string& client) {
-  const Rig& rig = entry.bound->rig();
-  std::erase_if(rig_rooms_, [](const auto& known) { return known.second.expired(); });
-  std::weak_ptr<void>& known = rig_rooms_[&rig];
-  Quota::Permit rig_room = known.lock();
-  if (rig_room == nullptr) {
-    SINEW_ASSIGN_OR_RETURN(rig_room, used_bytes_.Take(client, rig.bytes()));
-    known = rig_room;
-  }
-  SINEW_ASSIGN_OR_RETURN(entry.room, used_bytes_.Take(client, entry.bytes));
-  entry.rig_room = std::move(rig_room);
-  entry.payer = client;
-  return absl::OkStatus();
+absl::StatusOr<std::shared_ptr<DeformerCache::Room>> DeformerCache::TakeRoom(
+    const std::string& client, std::uint64_t bytes) {
+  SINEW_ASSIGN_OR_RETURN(Quota::Permit permit, used_bytes_.Take(client, bytes));
+  return std::make_shared<Room>(Room{client, std::move(permit)});
 }
 
-void DeformerCache::Charge(Entry& entry, const std::string& client) {
-  entry.payer = client;
-  entry.room = used_bytes_.TakeBeyondLimit(client, entry.bytes);
-}
-
-void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound,
-                            const std::string& client) {
+void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound) {
   Entry dropped;
   {
     const absl::MutexLock lock(&mutex_);
     const auto found = entries_.find(bound->key());
-    if (found == entries_.end() || found->second.bound != bound) return;
+    if (found == entries_.end() || found->second.bound != bound || --found->second.uses > 0) return;
     Entry& entry = found->second;
-    if (const auto use = entry.uses.find(client); --use->second == 0) entry.uses.erase(use);
-    if (!entry.uses.empty()) {
-      if (!entry.uses.contains(entry.payer)) Charge(entry, entry.uses.begin()->first);
-      return;
-    }
-    entry.room.reset();
-    entry.rig_room.reset();
     if (entry.over && !entry.forgotten) {
       order_.Touch(bound->key());
       return;
@@ -283,7 +266,7 @@ void DeformerCache::Release(const std::shared_ptr<BoundDeformer>& bound,
 void DeformerCache::MakeRoom(std::uint64_t bytes) {
   const auto used = [this](const std::string& key) {
     mutex_.AssertHeld();
-    return !entries_.at(key).uses.empty();
+    return entries_.at(key).uses > 0;
   };
   const std::uint64_t limit = used_bytes_.limit();
   const std::uint64_t budget = bytes < limit ? limit - bytes : 0;
@@ -316,10 +299,12 @@ void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, std::option
     const bool listed = found != entries_.end() && found->second.bound == bound;
     if (listed && result.ok()) {
       Entry& entry = found->second;
+      const std::uint64_t bytes = result->bytes() + bound->rig().bytes();
       entry.over = true;
-      entry.bytes = result->bytes();
-      order_.Touch(bound->key(), entry.bytes + bound->rig().bytes());
-      if (entry.room != nullptr) Charge(entry, entry.payer);
+      order_.Touch(bound->key(), bytes);
+      if (const auto room = entry.room.lock()) {
+        room->permit = used_bytes_.TakeBeyondLimit(room->client, bytes);
+      }
     } else if (listed) {  // a later request may try again
       order_.Remove(bound->key());
       entries_.erase(found);
@@ -369,7 +354,7 @@ void DeformerCache::Forget(const RigKey& name) {
          it != entries_.end() && absl::StartsWith(it->first, prefix);) {
       const auto entry = it++;
       entry->second.forgotten = true;
-      if (!entry->second.uses.empty()) continue;
+      if (entry->second.uses > 0) continue;
       dropped.push_back(entry->second.bound);
       order_.Remove(entry->first);
       entries_.erase(entry);

@@ -57,9 +57,9 @@ class DeformerCache {
 
   // A use of bound data that exists, is being bound, or starts to be bound now; it keeps the rig.
   // When the last use of data that is still being bound is released, its bind is cancelled. client:
-  // whose turn a bind waits for, and whose share the data and the rig count against; of several
-  // that use them, that of one. Blocks and fails as Foresee; kResourceExhausted: also too much
-  // bound data in use, or too many waiting binds.
+  // whose turn a bind waits for, and whose share the data and its rig count against until their
+  // last use is released, whoever else uses them. Blocks and fails as Foresee; kResourceExhausted:
+  // also too much bound data in use, or too many waiting binds.
   using Use = std::shared_ptr<BoundDeformer>;
   absl::StatusOr<Use> Acquire(const RigKey& name, const std::shared_ptr<const Rig>& rig,
                               const Recipe& recipe, const std::string& determinism_digest,
@@ -87,16 +87,19 @@ class DeformerCache {
   std::size_t binds_running() const { return short_.running() + long_.running(); }
 
  private:
+  // What data in use takes of max-bound-bytes, also after a failed bind.
+  struct Room {
+    const std::string client;
+    Quota::Permit permit;
+  };
   struct Entry {
     std::shared_ptr<BoundDeformer> bound;
     Workers* lane = nullptr;  // of its bind
     Workers::Ticket ticket = 0;
-    std::map<std::string, std::size_t> uses = {};  // by client; none is 0
-    std::string payer = {};                        // the one of them that `room` counts against
-    Quota::Permit room = {}, rig_room = {};        // of `bytes` and of the rig; while it is used
-    std::uint64_t bytes = 0;                       // the estimate, then the actual size
-    bool over = false;                             // the bind succeeded
-    bool forgotten = false;                        // its rig was deleted
+    std::size_t uses = 0;
+    std::weak_ptr<Room> room = {};  // held by its uses
+    bool over = false;              // the bind succeeded
+    bool forgotten = false;         // its rig was deleted
   };
   class Claim;
 
@@ -104,14 +107,11 @@ class DeformerCache {
                 Metrics& metrics, Log log);
   absl::StatusOr<Use> MakeUse(Entry& entry, std::shared_ptr<Claim> claim)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  absl::Status TakeRoom(Entry& entry, const std::string& client)
-      ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
-  // Makes a client of the entry pay for it, even beyond its share.
-  void Charge(Entry& entry, const std::string& client);
+  absl::StatusOr<std::shared_ptr<Room>> TakeRoom(const std::string& client, std::uint64_t bytes);
   std::shared_ptr<const Forecast> Known(const std::string& key) ABSL_LOCKS_EXCLUDED(mutex_);
   std::shared_ptr<const Forecast> Keep(const std::string& key, const BindPlan& plan, const Rig& rig,
                                        const Recipe& recipe) ABSL_LOCKS_EXCLUDED(mutex_);
-  void Release(const std::shared_ptr<BoundDeformer>& bound, const std::string& client);
+  void Release(const std::shared_ptr<BoundDeformer>& bound);
   // Drops unused data until `bytes` fit beside the rest.
   void MakeRoom(std::uint64_t bytes) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   absl::StatusOr<BindPlan> Plan(const Rig& rig, const Recipe& recipe,
@@ -131,12 +131,11 @@ class DeformerCache {
   Metrics& metrics_;
   const Log log_;
   std::filesystem::path folder_;
-  Quota waiting_, used_bytes_;  // the latter held by entries
+  Quota waiting_, used_bytes_;
   mutable absl::Mutex mutex_;
   std::map<std::string, Entry> entries_ ABSL_GUARDED_BY(mutex_);
-  LruOrder order_ ABSL_GUARDED_BY(mutex_);  // bytes of entries, each with its rig
-  // Rigs in use count once, whatever the number of their recipes.
-  std::map<const Rig*, std::weak_ptr<void>> rig_rooms_ ABSL_GUARDED_BY(mutex_);
+  // Bytes: the estimate while binding, then the actual size, each with the rig.
+  LruOrder order_ ABSL_GUARDED_BY(mutex_);
   std::map<std::string, std::shared_ptr<const Forecast>> forecasts_ ABSL_GUARDED_BY(mutex_);
   LruOrder forecast_order_ ABSL_GUARDED_BY(mutex_);
   // Binds that probably take less than config_.short_seconds, and the others; one at a time each.

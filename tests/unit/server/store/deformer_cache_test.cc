@@ -43,7 +43,7 @@ TEST_F(DeformerCacheTest, EvictsUnusedDataByAgeKeepsUsed) {
   Task task;
   // Room for one that is bound and one that is about to be.
   config_.bound_bytes = Deformer::Bind(*rig, recipe, task)->bytes() +
-                        Deformer::Estimate(*rig, recipe, task)->bound_bytes + rig->bytes();
+                        Deformer::Estimate(*rig, recipe, task)->bound_bytes + 2 * rig->bytes();
   Open();
   auto used = Acquire(rig, "dqs");
   ASSERT_TRUE(used.ok());

@@ -24,7 +24,7 @@ class DeformerShares : public DeformerCacheTest {
     auto use = AcquireFor("", rig, "dqs");
     const std::uint64_t one = used_bytes();
     share_ = 0.5;
-    config_.bound_bytes = 2 * (one + (*use)->forecast().estimate.bound_bytes);
+    config_.bound_bytes = 2 * (one + (*use)->forecast().estimate.bound_bytes + rig->bytes());
     use = absl::CancelledError();
     Open();
     return one;
@@ -38,7 +38,7 @@ TEST_F(DeformerShares, ClientUsesOnlyItsShare) {
   const auto first = AcquireFor("anna", rig, "dqs");
   auto second = AcquireFor("anna", rig, "dqs(blend=0.5)");
   ASSERT_TRUE(first.ok() && second.ok()) << first.status() << second.status();
-  EXPECT_EQ(used_bytes(), 2 * one - rig->bytes());
+  EXPECT_EQ(used_bytes(), 2 * one);
   const absl::Status refused = AcquireFor("anna", rig, "dqs(blend=0.25)").status();
   EXPECT_EQ(refused.code(), absl::StatusCode::kResourceExhausted);
   EXPECT_EQ(ReasonOf(refused), v1::REASON_LIMIT);
@@ -51,7 +51,7 @@ TEST_F(DeformerShares, ClientUsesOnlyItsShare) {
   EXPECT_EQ(used_bytes(), one);
 }
 
-TEST_F(DeformerShares, OneOfItsUsersPaysForData) {
+TEST_F(DeformerShares, DataCountsForItsFirstUserUntilItsLastUse) {
   const auto rig = MakeRig();
   const std::uint64_t one = OpenWithRoomForTwoOfAClient(rig);
   auto annas = AcquireFor("anna", rig, "dqs");
@@ -59,29 +59,36 @@ TEST_F(DeformerShares, OneOfItsUsersPaysForData) {
   ASSERT_TRUE(annas.ok() && bens.ok());
   EXPECT_EQ(used_bytes(), one);
   annas = absl::CancelledError();
-  EXPECT_EQ(used_bytes(), one) << "now he pays";
-  auto more = AcquireFor("ben", rig, "dqs(blend=0.5)");
-  ASSERT_TRUE(more.ok()) << more.status();
-  EXPECT_FALSE(AcquireFor("ben", rig, "dqs(blend=0.25)").ok());
-  EXPECT_TRUE(AcquireFor("anna", rig, "dqs(blend=0.25)").ok()) << "she pays for nothing";
+  EXPECT_EQ(used_bytes(), one);
+  const auto second = AcquireFor("anna", rig, "dqs(blend=0.5)");
+  EXPECT_TRUE(second.ok()) << second.status();
+  EXPECT_FALSE(AcquireFor("anna", rig, "dqs(blend=0.25)").ok());
   bens = absl::CancelledError();
-  more = absl::CancelledError();
-  EXPECT_EQ(used_bytes(), 0u);
-  EXPECT_EQ(cache_->entries(), 3u) << "kept, in case that they are used again";
+  EXPECT_EQ(used_bytes(), one);
+  EXPECT_TRUE(AcquireFor("anna", rig, "dqs(blend=0.25)").ok());
+  EXPECT_EQ(cache_->entries(), 3u) << "kept, in case that it is used again";
 }
 
-TEST_F(DeformerShares, RigCountsOnceForAllItsRecipes) {
+TEST_F(DeformerShares, DataCountsWithItsRig) {
   Open();
   const auto rig = MakeRig();
-  auto first = AcquireFor("anna", rig, "dqs");
-  ASSERT_TRUE(first.ok());
-  EXPECT_EQ(used_bytes(), (*first)->deformer()->bytes() + rig->bytes());
-  const auto second = AcquireFor("ben", rig, "lbs");
-  ASSERT_TRUE(second.ok());
-  const std::uint64_t lbs = (*second)->deformer()->bytes();
-  EXPECT_EQ(used_bytes(), (*first)->deformer()->bytes() + lbs + rig->bytes());
-  first = absl::CancelledError();
-  EXPECT_EQ(used_bytes(), lbs + rig->bytes());
+  const auto first = AcquireFor("anna", rig, "dqs"), second = AcquireFor("ben", rig, "lbs");
+  ASSERT_TRUE(first.ok() && second.ok());
+  EXPECT_EQ(used_bytes(),
+            (*first)->deformer()->bytes() + (*second)->deformer()->bytes() + 2 * rig->bytes());
+  EXPECT_EQ(used_bytes(), cache_->bytes());
+}
+
+TEST_F(DeformerShares, RigOfFailedBindCounts) {
+  Open();
+  DeformerCache::Use use = Block();
+  const std::uint64_t rig = use->rig().bytes();
+  use->Cancel();
+  EXPECT_EQ(Wait(*use).state, BoundDeformer::State::kFailed);
+  EXPECT_EQ(cache_->entries(), 0u);
+  EXPECT_GE(used_bytes(), rig);
+  use.reset();
+  EXPECT_EQ(used_bytes(), 0u);
 }
 
 }  // namespace
