@@ -23,6 +23,7 @@ std::string SharedKey(const std::string& rig, const std::string& determinism_dig
 
 bool IsOver(const SessionTable::Lease& lease, SessionTable::Time now) {
   const Session& session = *lease.session;
+  if (lease.last <= now) return true;  // for new calls; those that are open go on
   return lease.expires <= now && session.calls.load() == 0 && !session.used.load();
 }
 
@@ -31,8 +32,9 @@ void Extend(SessionTable::Lease& lease, SessionTable::Time now) {
 }
 
 absl::Status Unknown(const std::string& name) {
-  return absl::NotFoundError(absl::StrCat("session: no ", Printable(Shortened(name, 100)),
-                                          " on this server, or its lease is over"));
+  return absl::NotFoundError(
+      absl::StrCat("session: no ", Printable(Shortened(name, 100)),
+                   " on this server, or its lease is over or it has reached its age"));
 }
 
 bool SameSource(const v1::SessionSource& a, const v1::SessionSource& b) {
@@ -104,21 +106,21 @@ std::shared_ptr<Session> SessionTable::FindShared(const std::string& tenant, con
     Erase(rows_.find({tenant, lease->session->name}), dropped);
     return nullptr;
   }
-  if (lease->last <= now) {  // the next one is a new session; calls that use this one go on
-    shared_.erase({tenant, SharedKey(rig, determinism_digest)});
-    return nullptr;
-  }
   Extend(*lease, now);
   return UseSession(lease->session);
 }
 
-SessionTable::Lease* SessionTable::Listed(const Names& names, const Key& key, Time now,
+SessionTable::Lease* SessionTable::Listed(Names& names, const Key& key, Time now,
                                           Dropped& dropped) {
   const auto name = names.find(key);
   if (name == names.end()) return nullptr;
   const auto found = rows_.find({key.first, name->second});
   if (!IsOver(found->second.lease, now)) return &found->second.lease;
-  Erase(found, dropped);
+  if (found->second.lease.session->calls.load() > 0) {
+    names.erase(name);  // it is past its age: the next one is a new session
+  } else {
+    Erase(found, dropped);
+  }
   return nullptr;
 }
 
@@ -139,7 +141,7 @@ absl::StatusOr<std::shared_ptr<Session>> SessionTable::Use(const std::string& te
                                                            const std::string& name, Time now) {
   const absl::MutexLock lock(&mutex_);
   Row* const row = Find({tenant, name}, now);
-  if (row == nullptr || row->lease.last <= now) return Unknown(name);
+  if (row == nullptr) return Unknown(name);
   Extend(row->lease, now);
   return UseSession(row->lease.session);
 }
@@ -159,10 +161,12 @@ void SessionTable::Erase(Rows::iterator it, Dropped& dropped) {
   const std::shared_ptr<Session> session = it->second.lease.session;
   const std::string& tenant = session->tenant;
   session->ended.store(true);
-  if (!session->request_id.empty()) requests_.erase({tenant, session->request_id});
-  const auto shared =
-      shared_.find({tenant, SharedKey(session->source.rig(), session->determinism_digest)});
-  if (shared != shared_.end() && shared->second == session->name) shared_.erase(shared);
+  const auto unlist = [&](Names& names, const std::string& key) {
+    const auto found = names.find({tenant, key});
+    if (found != names.end() && found->second == session->name) names.erase(found);
+  };
+  unlist(requests_, session->request_id);
+  unlist(shared_, SharedKey(session->source.rig(), session->determinism_digest));
   rows_.erase(it);
   dropped.push_back(session);  // freed by the caller after unlocking
 }

@@ -64,7 +64,7 @@ class SessionTable {
     std::shared_ptr<Session> session;
     Duration ttl;
     Time expires;
-    Time last;  // that `expires` may be
+    Time last;  // the latest value of `expires`
   };
 
   // Adds a session of the caller's tenant, or returns the existing one with the same request_id or,
@@ -117,7 +117,7 @@ class SessionTable {
   // The row, whose lease is not over, or null.
   Row* Find(const Key& key, Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   // The session listed under `key`, or null; one whose lease is over is erased.
-  Lease* Listed(const Names& names, const Key& key, Time now, Dropped& dropped)
+  Lease* Listed(Names& names, const Key& key, Time now, Dropped& dropped)
       ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   void Erase(Rows::iterator it, Dropped& dropped) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 

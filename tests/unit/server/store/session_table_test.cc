@@ -84,6 +84,22 @@ TEST_F(SessionTableTest, SessionEndsAtItsAge) {
   EXPECT_EQ(table.Expire(now_ + seconds(25)), 1u);
 }
 
+TEST_F(SessionTableTest, RequestIdIsFreeAfterTheAge) {
+  config_.seconds = 25;
+  SessionTable table(config_, 1);
+  auto session = Make("lbs"), next = Make("lbs");
+  session->request_id = next->request_id = "r1";
+  ASSERT_TRUE(table.Add(kCaller, session, seconds(10), now_).ok());
+  auto call = table.Use(kTenant, session->name, now_);
+  const auto later = now_ + seconds(25);
+  EXPECT_EQ(*table.FindRequest(kTenant, "r1", session->source, later), nullptr);
+  EXPECT_EQ(table.Add(kCaller, next, seconds(10), later)->session, next);
+  call = absl::CancelledError();
+  table.Expire(later + seconds(1));
+  EXPECT_EQ(table.Expire(later + seconds(2)), 1u);
+  EXPECT_EQ(*table.FindRequest(kTenant, "r1", next->source, later + seconds(3)), next);
+}
+
 TEST_F(SessionTableTest, OpenCallOutlastsAgeOfSharedSession) {
   config_.seconds = 25;
   SessionTable table(config_, 1);
@@ -92,6 +108,8 @@ TEST_F(SessionTableTest, OpenCallOutlastsAgeOfSharedSession) {
   ASSERT_TRUE(table.Add(kCaller, session, seconds(10), now_).ok());
   auto call = table.FindShared(kTenant, "rigs/sha256-x", "lbs", now_ + seconds(1));
   ASSERT_NE(call, nullptr);
+  EXPECT_EQ(table.Renew(kTenant, session->name, seconds(9), now_ + seconds(25)).status().code(),
+            absl::StatusCode::kNotFound);
   EXPECT_EQ(table.FindShared(kTenant, "rigs/sha256-x", "lbs", now_ + seconds(25)), nullptr);
   EXPECT_EQ(table.Add(kCaller, next, seconds(10), now_ + seconds(25))->session, next);
   EXPECT_EQ(table.Expire(now_ + seconds(26)), 0u);
