@@ -245,19 +245,18 @@ void Runtime::GiveBackMemory(Clock::Time now) {
   quiet_since_ = now;  // calls that are no work, such as asking for figures, may go on
 }
 
-void Runtime::Reload(const Config& wanted) {
+void Runtime::Reload(Config wanted) {
   std::vector<std::string> changed, waiting;
   {
     const absl::MutexLock lock(&mutex_);
     const Config before = current_;
+    wanted.network.connections = std::min(wanted.network.connections, most_connections_);
     std::map<std::string_view, std::uint64_t> values;
     VisitOptions(wanted, [&](const Option& option, const auto& member) {
       if constexpr (std::is_same_v<std::decay_t<decltype(member)>, std::uint64_t>) {
         values[option.name] = member;
       }
     });
-    std::uint64_t& most = values[connections.name()];
-    most = std::min(most, most_connections_);
     std::map<std::string_view, Quota*> quotas;
     for (Quota* quota : Quotas()) quotas[quota->name()] = quota;
     VisitOptions(current_, [&](const Option& option, auto& member) {

@@ -110,7 +110,7 @@ class Runtime {
 
   // Takes over what can change while serving: log level, calls per second, and the limits of what
   // all clients hold together. Reopens the audit log. The log names what needs a restart.
-  void Reload(const Config& wanted);
+  void Reload(Config wanted);
   // As created or last reloaded.
   Config Current() const;
   // What the limit of open files allows, whatever is configured.

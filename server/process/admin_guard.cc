@@ -3,6 +3,7 @@
 #include <absl/strings/match.h>
 #include <grpc/grpc.h>
 
+#include <chrono>
 #include <string>
 #include <string_view>
 
@@ -21,7 +22,9 @@ class Guard final : public grpc::experimental::Interceptor {
   void Intercept(grpc::experimental::InterceptorBatchMethods* methods) override {
     if (methods->QueryInterceptionHookPoint(Point::POST_RECV_INITIAL_METADATA)) {
       Caller caller{.peer = runtime_.access->PeerOf(context_), .tenant = {}, .principal = {}};
-      const absl::Status admitted = runtime_.access->Admit(context_, Scope::kAdmin, caller);
+      absl::Status admitted =
+          runtime_.calls.Take(caller.client(), std::chrono::steady_clock::now());
+      if (admitted.ok()) admitted = runtime_.access->Admit(context_, Scope::kAdmin, caller);
       if (!admitted.ok()) {
         LogCall(runtime_,
                 {.caller = caller,
@@ -29,7 +32,7 @@ class Guard final : public grpc::experimental::Interceptor {
                  .object = {},
                  .trace = {},
                  .seconds = 0,
-                 .audited = true},
+                 .audited = false},
                 admitted);
         // The handler still runs, on a call that has ended: it can neither read nor answer.
         grpc_call_cancel_with_status(context_.c_call(),
