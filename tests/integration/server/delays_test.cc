@@ -269,7 +269,7 @@ TEST_F(DelaysTest, ConnectionsThatAnswerNoPingAreClosed) {
   const auto connections = [&] {
     return MetricOf(server().http(), "sinew_limit_used{limit=\"max-connections\"}");
   };
-  EXPECT_EQ(connections(), "4");
+  WaitUntil([&] { return connections() == "4"; });
   // A PING after 60 s, 20 s for its answer.
   const Delays delays = Measure("closed", 1, [&](int) {
     for (const server::Descriptor* socket : {&silent, &idle}) ReadBare(*socket, 100'000);

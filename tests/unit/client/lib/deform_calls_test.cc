@@ -152,11 +152,7 @@ TEST_F(DeformCalls, RefusedClipReturnsEveryFrameOnce) {
   std::vector<std::uint64_t> expected(20);
   std::iota(expected.begin(), expected.end(), 1);
   for (const bool again : {false, true}) {
-    server.counts.streams = 0;
-    server.faults.refuse_stream = Refused(std::chrono::milliseconds(40));
-    server.faults.streams_before_refusal = again ? 1 : 0;
-    if (again) server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
-    server.faults.break_after_frames = 7;
+    server.RefuseStreamFor(std::chrono::milliseconds(40), again);
     std::vector<std::uint64_t> frames;
     const absl::Time before = absl::Now();
     const absl::Status status = Clip(20, [&](const StreamItem& item) {

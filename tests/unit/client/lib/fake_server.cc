@@ -300,6 +300,14 @@ grpc::Status Refused(std::optional<std::chrono::milliseconds> wait) {
   return {grpc::RESOURCE_EXHAUSTED, "full", details.SerializeAsString()};
 }
 
+void FakeServer::RefuseStreamFor(std::chrono::milliseconds time, bool after_break) {
+  counts.streams = 0;
+  faults.refuse_stream = Refused(time);
+  faults.streams_before_refusal = after_break ? 1 : 0;
+  if (after_break) faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
+  faults.break_after_frames = 7;
+}
+
 FakeServer::FakeServer() {
   services_.push_back(std::make_unique<FakeRigService>(*this));
   services_.push_back(std::make_unique<FakeSessionService>(*this));

@@ -74,6 +74,10 @@ class FakeServer {
   // Options that reach it, with short waits.
   ClientOptions Options() const;
 
+  // Refuses a stream for this time, once: the next one, or that which follows a break after seven
+  // frames. Counts streams from 0.
+  void RefuseStreamFor(std::chrono::milliseconds time, bool after_break);
+
   std::mutex mutex;
   Faults faults;
   Counts counts;

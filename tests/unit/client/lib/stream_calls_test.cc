@@ -119,11 +119,7 @@ TEST_F(StreamCalls, EndsOnOtherErrors) {
 // Refused at the first opening, or when it opens again after a break.
 TEST_F(StreamCalls, RefusedForATimeReturnsEveryFrameOnce) {
   for (const bool again : {false, true}) {
-    server.counts.streams = 0;
-    server.faults.refuse_stream = Refused(std::chrono::milliseconds(40));
-    server.faults.streams_before_refusal = again ? 1 : 0;
-    if (again) server.faults.break_stream_with = grpc::Status(grpc::UNAVAILABLE, "away");
-    server.faults.break_after_frames = 7;
+    server.RefuseStreamFor(std::chrono::milliseconds(40), again);
     const absl::Time before = absl::Now();
     auto stream = client.OpenStream(kTarget, {});
     ASSERT_TRUE(stream.ok()) << stream.status();
