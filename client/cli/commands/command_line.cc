@@ -8,7 +8,6 @@
 #include "client/cli/character/muscle_help.h"
 #include "client/cli/commands/commands.h"
 #include "client/lib/rpc/address.h"
-#include "client/lib/rpc/traceparent.h"
 
 namespace sinew::cli {
 namespace {
@@ -105,17 +104,6 @@ absl::Status CheckTls(const Globals& globals) {
   return absl::OkStatus();
 }
 
-// kInvalidArgument: a variable that holds no trace context.
-absl::Status CheckTraceparent(const Globals& globals) {
-  if (globals.traceparent.empty() || client::IsTraceparent(globals.traceparent)) {
-    return absl::OkStatus();
-  }
-  return UsageError(absl::StrCat(
-      "$TRACEPARENT: got \"", globals.traceparent,
-      "\", need version-trace-parent-flags of 2, 32, 16 and 2 lower-case hexadecimal digits "
-      "(version not ff, ids not zero), or nothing"));
-}
-
 bool AsksForMuscles(int argc, const char* const* argv) {
   const int help = NextWord(argc, argv, 1), about = NextWord(argc, argv, help + 1);
   return about < argc && std::string_view(argv[help]) == "help" &&
@@ -159,9 +147,6 @@ CommandLine ParseCommandLine(int argc, const char* const* argv) {
   if (line.globals.server.empty()) line.globals.server = "127.0.0.1:50051";
   ReadEnvironment(line.globals);
   line.globals.traceparent = Environment("TRACEPARENT");
-  if (const absl::Status trace = CheckTraceparent(line.globals); !trace.ok()) {
-    return Mistake(std::move(line), trace);
-  }
   if (const absl::Status tls = CheckTls(line.globals); !tls.ok()) {
     return Mistake(std::move(line), tls);
   }

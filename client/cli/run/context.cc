@@ -14,6 +14,7 @@
 #include "client/cli/base/printable.h"
 #include "client/cli/base/quantity.h"
 #include "client/cli/base/request_field.h"
+#include "client/lib/rpc/traceparent.h"
 #include "core/base/status.h"
 
 namespace sinew::cli {
@@ -58,7 +59,14 @@ absl::StatusOr<client::Client> Context::Connect() {
   }
   options.token = globals_.token;
   options.token_file = globals_.token_file;
-  options.traceparent = [header = globals_.traceparent] { return header; };
+  if (client::IsTraceparent(globals_.traceparent)) {
+    options.traceparent = [header = globals_.traceparent] { return header; };
+  } else if (!globals_.traceparent.empty()) {
+    // Set by another program; as the standard asks, the work goes on without a trace.
+    Warn(absl::StrCat("$TRACEPARENT is not sent: got \"", globals_.traceparent,
+                      "\", need version-trace-parent-flags of 2, 32, 16 and 2 lower-case "
+                      "hexadecimal digits (version not ff, ids not zero)"));
+  }
   options.on_wait = [this](const absl::Status& why, absl::Duration longest) {
     const bool busy = absl::IsResourceExhausted(why);
     Note(absl::StrCat("server ", globals_.server, busy ? ": busy (" : ": the connection is lost (",

@@ -24,7 +24,7 @@ struct Globals {
   bool names_server = false;              // --server was given
   std::string tls_ca, tls_cert, tls_key;  // files; "system" as tls_ca = the system's authorities
   std::string token, token_file;
-  std::string traceparent;  // of $TRACEPARENT, valid or empty
+  std::string traceparent;  // $TRACEPARENT; not sent if it is not valid
   // The option or "$VARIABLE" that filled a member of client::ClientOptions, such as "tls.ca_file".
   std::map<std::string, std::string> origins;
   bool local = false;

@@ -8,7 +8,7 @@
 namespace sinew::client {
 
 // True for version-trace-parent-flags of 2, 32, 16 and 2 lower-case hexadecimal digits, unless the
-// version is ff or an id consists of zeros. Later versions may append fields; those are refused.
+// version is ff or an id consists of zeros. Versions after 00 may append fields.
 bool IsTraceparent(std::string_view text);
 
 }  // namespace sinew::client

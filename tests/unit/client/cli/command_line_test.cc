@@ -158,18 +158,9 @@ TEST(CommandLine, TraceComesFromEnvironment) {
   setenv("TRACEPARENT", valid.c_str(), 1);
   EXPECT_EQ(Parse({"rigs"}).globals.traceparent, valid);
   EXPECT_EQ(Parse({"rigs", "--local"}).globals.traceparent, "");
-  for (const std::string& wrong : {"ff" + valid.substr(2), valid + "0", std::string("none")}) {
-    setenv("TRACEPARENT", wrong.c_str(), 1);
-    const CommandLine line = Parse({"rigs"});
-    EXPECT_FALSE(line.command) << wrong;
-    EXPECT_EQ(line.exit_code, 64) << wrong;
-    EXPECT_THAT(line.errors, StartsWith("sinew: $TRACEPARENT: got \"" + wrong + "\", need "));
-    EXPECT_TRUE(Parse({"rigs", "--local"}).command) << "sends it nowhere";
-    EXPECT_THAT(Parse({"--help"}).output, HasSubstr("$TRACEPARENT"));
-  }
-  setenv("TRACEPARENT", "", 1);
-  EXPECT_TRUE(Parse({"rigs"}).command);
+  EXPECT_THAT(Parse({"--help"}).output, HasSubstr("$TRACEPARENT"));
   unsetenv("TRACEPARENT");
+  EXPECT_EQ(Parse({"rigs"}).globals.traceparent, "");
   EXPECT_TRUE(Parse({"rigs"}).command);
 }
 
