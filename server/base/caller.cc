@@ -26,12 +26,15 @@ std::string PeerOf(std::string_view address) {
 
 std::string NetworkOf(const std::string& peer) {
   in6_addr address;
-  if (::inet_pton(AF_INET6, peer.c_str(), &address) != 1 || IN6_IS_ADDR_LOOPBACK(&address) ||
-      IN6_IS_ADDR_V4MAPPED(&address)) {
+  const std::string plain = peer.substr(0, peer.find('%'));  // without the zone of a link
+  if (::inet_pton(AF_INET6, plain.c_str(), &address) != 1 || IN6_IS_ADDR_LOOPBACK(&address)) {
     return peer;
   }
-  std::fill_n(address.s6_addr + 8, 8, std::uint8_t{0});
   std::array<char, INET6_ADDRSTRLEN> text{};
+  if (IN6_IS_ADDR_V4MAPPED(&address)) {
+    return ::inet_ntop(AF_INET, address.s6_addr + 12, text.data(), text.size());
+  }
+  std::fill_n(address.s6_addr + 8, 8, std::uint8_t{0});
   ::inet_ntop(AF_INET6, &address, text.data(), text.size());
   return absl::StrCat(text.data(), "/64");
 }

@@ -25,9 +25,10 @@ TEST(Caller, Ipv6AddressesOfOneNetworkAreOneClient) {
   EXPECT_EQ(NetworkOf("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
   EXPECT_EQ(NetworkOf("2001:db8:1:2::1"), NetworkOf("2001:db8:1:2:ffff::1"));
   EXPECT_NE(NetworkOf("2001:db8:1:2::1"), NetworkOf("2001:db8:1:3::1"));
-  for (const char* peer : {"10.0.0.7", "::1", "::ffff:10.0.0.7", "unix", "", "fe80::1%eth0"}) {
-    EXPECT_EQ(NetworkOf(peer), peer);
-  }
+  EXPECT_EQ(NetworkOf("fe80::1%25eth0"), "fe80::/64");
+  EXPECT_EQ(NetworkOf("::ffff:10.0.0.7"), "10.0.0.7");
+  EXPECT_EQ(NetworkOf("::ffff:a00:7"), "10.0.0.7");
+  for (const char* peer : {"10.0.0.7", "::1", "unix", "", "%"}) EXPECT_EQ(NetworkOf(peer), peer);
   EXPECT_EQ((Caller{.peer = "2001:db8::7", .tenant = {}, .principal = {}}).client(),
             "2001:db8::/64");
 }
