@@ -45,6 +45,16 @@ absl::Status Flush(const fs::path& path, int flags) {
   return absl::OkStatus();
 }
 
+absl::Status CheckAccess(const fs::path& path, int mode) {
+  if (::access(path.c_str(), mode) == 0) return absl::OkStatus();
+  return absl::FailedPreconditionError(absl::StrCat(path.string(), ": ", strerror(errno)));
+}
+
+bool IsMissing(const fs::path& path) {
+  std::error_code error;
+  return fs::status(path, error).type() == fs::file_type::not_found;
+}
+
 }  // namespace
 
 Descriptor::~Descriptor() {
@@ -79,6 +89,27 @@ absl::Status MakeFolder(const fs::path& path) {
         absl::StrCat("data-dir: cannot use ", folder.string(), ": ", strerror(errno)));
   }
   return made ? FlushFolder(parent) : absl::OkStatus();
+}
+
+absl::Status CheckWritableFolder(const fs::path& folder) {
+  std::error_code error;
+  const bool missing = IsMissing(folder);
+  fs::path existing = fs::absolute(folder, error);
+  while (IsMissing(existing) && existing.has_relative_path()) existing = existing.parent_path();
+  if (fs::exists(existing, error) && !fs::is_directory(existing, error)) {
+    return absl::FailedPreconditionError(existing.string() + ": is not a folder");
+  }
+  return CheckAccess(existing, missing ? W_OK | X_OK : R_OK | W_OK | X_OK);
+}
+
+absl::Status CheckWritableFile(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    return absl::FailedPreconditionError(path.string() + ": is a folder");
+  }
+  if (!IsMissing(path)) return CheckAccess(path, W_OK);
+  const fs::path folder = fs::absolute(path, error).parent_path();
+  return CheckAccess(folder, W_OK | X_OK);
 }
 
 absl::StatusOr<std::string> ReadWholeFile(const fs::path& path) {

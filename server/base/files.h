@@ -49,6 +49,12 @@ absl::StatusOr<FolderLock> LockFolder(const std::filesystem::path& folder);
 // or written to.
 absl::Status MakeFolder(const std::filesystem::path& path);
 
+// Whether files could be made in the folder or, if it does not exist, whether MakeFolder could make
+// it. Changes nothing. kFailedPrecondition: they could not.
+absl::Status CheckWritableFolder(const std::filesystem::path& folder);
+// The same for a file, in a folder that exists.
+absl::Status CheckWritableFile(const std::filesystem::path& path);
+
 // kNotFound: no such file; kInternal: cannot be read.
 absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path);
 // Bytes [offset, offset + count), fewer at the end. With offset 0 the file may be a pipe.

@@ -14,6 +14,7 @@
 
 #include "server/access/access.h"
 #include "server/base/clock.h"
+#include "server/base/files.h"
 #include "server/process/ready_file.h"
 #include "server/process/server.h"
 #include "server/store/data_folder.h"
@@ -72,6 +73,15 @@ int CheckFiles(const Config& config) {
   if (const std::string& folder = config.rigs.data_dir; status.ok() && !folder.empty()) {
     status = CheckDataFolder(folder);
   }
+  const auto check_file = [&status](const char* option, const std::string& path) {
+    if (!status.ok() || path.empty() || path == "-") return;
+    const absl::Status writable = CheckWritableFile(path);
+    if (!writable.ok()) {
+      status = absl::FailedPreconditionError(absl::StrCat(option, ": ", writable.message()));
+    }
+  };
+  check_file("audit-log", config.log.audit);
+  check_file("ready-file", config.network.ready_file);
   if (status.ok()) {
     std::puts("sinewd: the configuration is valid");
     return 0;

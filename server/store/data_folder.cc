@@ -6,10 +6,6 @@
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <string>
 
 #include "core/base/status.h"
@@ -57,13 +53,10 @@ absl::Status MigrateFrom1(const fs::path& folder) {
 }  // namespace
 
 absl::Status CheckDataFolder(const fs::path& folder) {
-  std::error_code error;
-  if (!fs::exists(folder, error)) return absl::OkStatus();
-  const auto unusable = [&](const char* why) {
-    return absl::FailedPreconditionError(absl::StrCat("data-dir: ", folder.string(), ": ", why));
-  };
-  if (!fs::is_directory(folder, error)) return unusable("is not a folder");
-  if (::access(folder.c_str(), R_OK | W_OK | X_OK) != 0) return unusable(std::strerror(errno));
+  const absl::Status usable = CheckWritableFolder(folder);
+  if (!usable.ok()) {
+    return absl::FailedPreconditionError(absl::StrCat("data-dir: ", usable.message()));
+  }
   return ReadFormat(folder / "format").status();
 }
 

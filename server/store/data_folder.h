@@ -16,9 +16,8 @@ namespace sinew::server {
 
 inline constexpr int kDataFormat = 2;
 
-// Whether an existing folder could be opened, as far as that can be known while a server may use
-// it. Changes nothing; a folder that does not exist is fine. kFailedPrecondition: as
-// OpenDataFolder.
+// Whether the folder could be opened or, if it does not exist, created, as far as that can be known
+// while a server may use it. Changes nothing. kFailedPrecondition: as OpenDataFolder.
 absl::Status CheckDataFolder(const std::filesystem::path& folder);
 
 // Creates or migrates the folder and holds it, as LockFolder, until the result is destroyed.
