@@ -139,7 +139,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Limit(t.idle_seconds, "max-idle-seconds", "seconds",
              "Time a stream may stay open without a pose", 1, 1e7);
   rows.Limit(t.seconds, "max-stream-seconds", "seconds",
-             "Age of a stream; a client may open it again", 1, 1e9);
+             "Age of a call, such as a stream; a client may call again", 1, 1e9);
   auto& m = c.compare;
   rows.Shared(m.count, "max-compares", "calls", "Concurrent CompareDeformers calls", 1, 1e6);
   rows.Limit(m.targets, "max-compare-targets", "targets", "Targets per CompareDeformers call", 1,

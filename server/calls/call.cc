@@ -2,6 +2,7 @@
 
 #include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <grpc/grpc.h>
 #include <grpcpp/support/proto_buffer_reader.h>
 
@@ -100,10 +101,16 @@ void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final) {
                                final.error_message().c_str(), nullptr);
 }
 
-absl::Status Stalled(const std::string& what, double seconds) {
-  return WithReason(
-      LimitExceeded("stream", absl::StrCat(what, " for ", seconds, " s"), "max-stall-seconds"),
-      v1::REASON_WINDOW_STALLED);
+absl::Status Stalled(const std::string& what, std::chrono::duration<double> time) {
+  return WithReason(LimitExceeded("stream", absl::StrFormat("%s for %g s", what, time.count()),
+                                  "max-stall-seconds"),
+                    v1::REASON_WINDOW_STALLED);
+}
+
+absl::Status TooOld(std::chrono::duration<double> age) {
+  return WithReason(absl::UnavailableError(absl::StrFormat(
+                        "call: open for %.0f s (max-stream-seconds); call again", age.count())),
+                    v1::REASON_TOO_OLD);
 }
 
 grpc::Status Call::End(absl::Status status) {

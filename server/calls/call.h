@@ -101,8 +101,11 @@ class Call {
 // waiting. The reactor must have been finished.
 void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final);
 
-// RESOURCE_EXHAUSTED, reason WINDOW_STALLED: `what` for `seconds`.
-absl::Status Stalled(const std::string& what, double seconds);
+// RESOURCE_EXHAUSTED, reason WINDOW_STALLED: `what` for `time`.
+absl::Status Stalled(const std::string& what, std::chrono::duration<double> time);
+
+// UNAVAILABLE, reason TOO_OLD: the call has been open for `age`.
+absl::Status TooOld(std::chrono::duration<double> age);
 
 // What a message takes while it is there serialised and parsed. kResourceExhausted: it has too many
 // fields.

@@ -130,6 +130,8 @@ class CallReactor : public CallReader<Derived>, public LiveCall {
   void DoTick(Clock::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     CutOffIfStalled(now);
     this->EndStalledRead(now);
+    const std::chrono::duration<double> age = now - started_;
+    if (age > std::chrono::duration<double>(runtime_.config.streams.seconds)) End(TooOld(age));
     if (!ended_) OnTick(now);
   }
 
@@ -138,7 +140,7 @@ class CallReactor : public CallReader<Derived>, public LiveCall {
   void CutOffIfStalled(Clock::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_) {
     if (!(finished_ ? !done_ : writing_) || now - write_start_ <= this->stall_limit()) return;
     done_ = true;
-    const absl::Status stalled = Stalled("nothing has been read", this->stall_limit().count());
+    const absl::Status stalled = Stalled("nothing has been read", this->stall_limit());
     End(stalled);
     FinishOnce();
     CutOff(*context_, final_.ok() ? ToGrpc(stalled) : final_);
@@ -155,6 +157,7 @@ class CallReactor : public CallReader<Derived>, public LiveCall {
   }
 
   grpc::CallbackServerContext* const context_;
+  const Clock::Time started_ = runtime_.clock.Now();
   std::shared_ptr<Derived> self_;  // until OnDone
   grpc::ByteBuffer reply_ ABSL_GUARDED_BY(mutex_);
   grpc::Status final_ ABSL_GUARDED_BY(mutex_);

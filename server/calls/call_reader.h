@@ -95,7 +95,7 @@ class CallReader : public CallWork<Derived>, public RpcReactor {
   }
   void EndStalledRead(Clock::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
     if (this->ended_ || !read_start_ || now - *read_start_ <= stall_limit()) return;
-    this->End(Stalled("no complete message has arrived", stall_limit().count()));
+    this->End(Stalled("no complete message has arrived", stall_limit()));
   }
   bool has_request() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) { return has_request_; }
 

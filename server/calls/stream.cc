@@ -1,6 +1,7 @@
 #include "server/calls/stream.h"
 
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 
 #include <algorithm>
 #include <utility>
@@ -15,11 +16,6 @@ namespace {
 constexpr std::uint32_t kOrderedWindow = 8, kLatestWindow = 2;
 // Frames in the transport, ready (two) and being evaluated.
 constexpr std::uint64_t kBuffers = 4;
-
-absl::Status Over(const std::string& why, v1::Reason reason) {
-  return WithReason(absl::UnavailableError(absl::StrCat("stream: ", why, "; open it again")),
-                    reason);
-}
 
 }  // namespace
 
@@ -74,7 +70,6 @@ absl::Status StreamCall::Receive(v1::StreamDeformRequest& request, std::uint64_t
   if (!opened_) {
     if (!request.has_open()) return InvalidField("open", "not set, need it in the first message");
     opened_ = true;
-    opened_at_ = runtime_.clock.Now();
     SINEW_RETURN_IF_ERROR(Open(request.open()));
   } else if (request.has_open()) {
     return InvalidField("open", "set again, need it in the first message only");
@@ -259,13 +254,12 @@ void StreamCall::OnEnd() {
 void StreamCall::OnTick(Clock::Time now) {
   if (full_since_ && !reads_done_ && now - *full_since_ > stall_limit()) {
     End(Stalled(absl::StrCat(window_->unacknowledged(), " frames have not been acknowledged"),
-                stall_limit().count()));
+                stall_limit()));
   } else if (ready_ && waiting_.empty() && !evaluating_ && now - last_pose_ > idle_limit()) {
-    End(Over(absl::StrCat("no pose for ", idle_limit().count(), " s (max-idle-seconds)"),
-             v1::REASON_IDLE));
-  } else if (opened_ && now - opened_at_ > age_limit()) {
-    End(Over(absl::StrCat("open for ", age_limit().count(), " s (max-stream-seconds)"),
-             v1::REASON_TOO_OLD));
+    End(WithReason(
+        absl::UnavailableError(absl::StrFormat(
+            "stream: no pose for %g s (max-idle-seconds); open it again", idle_limit().count())),
+        v1::REASON_IDLE));
   } else {
     FrameCall::OnTick(now);
   }

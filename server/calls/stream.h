@@ -56,9 +56,6 @@ class StreamCall final : public FrameCall<StreamCall> {
   std::chrono::duration<double> idle_limit() const {
     return std::chrono::duration<double>(runtime_.config.streams.idle_seconds);
   }
-  std::chrono::duration<double> age_limit() const {
-    return std::chrono::duration<double>(runtime_.config.streams.seconds);
-  }
   void EndIfDone() ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
 
   // Until Prepare: how the stream is opened, and memory held for it and for poses that wait.
@@ -66,8 +63,7 @@ class StreamCall final : public FrameCall<StreamCall> {
   v1::OutputOptions output_ ABSL_GUARDED_BY(mutex_);
   std::vector<Quota::Permit> opening_ ABSL_GUARDED_BY(mutex_);
   bool opened_ ABSL_GUARDED_BY(mutex_) = false;  // the first message was read
-  Clock::Time opened_at_ ABSL_GUARDED_BY(mutex_);
-  bool ready_ ABSL_GUARDED_BY(mutex_) = false;  // bound: poses may be evaluated
+  bool ready_ ABSL_GUARDED_BY(mutex_) = false;   // bound: poses may be evaluated
   bool reads_done_ ABSL_GUARDED_BY(mutex_) = false;
   bool evaluating_ ABSL_GUARDED_BY(mutex_) = false;
   bool draining_ ABSL_GUARDED_BY(mutex_) = false;

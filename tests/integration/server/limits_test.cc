@@ -110,6 +110,35 @@ TEST_F(LimitsTest, StreamEndsAtItsAge) {
   EXPECT_EQ(ReasonOf(status), "TOO_OLD");
 }
 
+TEST_F(LimitsTest, UploadEndsAtItsAgeAndResumes) {
+  config.streams.seconds = 20;
+  Start(clock);
+  const std::string rig = TubeRig().SerializeAsString();
+  const auto part = [&](std::size_t from, std::size_t count) {
+    v1::UploadRigRequest request;
+    if (from == 0) {
+      request.mutable_header()->set_sha256(Sha256Hex(rig));
+      request.mutable_header()->set_size_bytes(rig.size());
+    }
+    request.set_offset(from);
+    request.set_data(rig.substr(from, count));
+    return request;
+  };
+  grpc::ClientContext context;
+  v1::UploadRigResponse response;
+  const auto upload = stubs().rigs->UploadRig(&context, &response);
+  upload->Write(part(0, 1000));
+  const std::string used = "sinew_limit_used{limit=\"max-upload-bytes\"}";
+  WaitUntil([&] { return MetricOf(server().http_address(), used) == std::to_string(rig.size()); });
+  clock.Advance(std::chrono::milliseconds(19'900));
+  upload->Write(part(1000, 1000));
+  clock.Advance(std::chrono::milliseconds(500));
+  const grpc::Status status = upload->Finish();
+  EXPECT_CODE(status, StatusCode::UNAVAILABLE);
+  EXPECT_EQ(ReasonOf(status), "TOO_OLD");
+  EXPECT_CODE(stubs().Upload(rig), StatusCode::OK);
+}
+
 TEST_F(LimitsTest, ConnectionOfGreatestAgeTakesNoNewCalls) {
   config.network.connection_seconds = 1;
   Start();
