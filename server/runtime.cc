@@ -97,10 +97,10 @@ Runtime::Runtime(const Config& c, Clock& server_clock)
       evaluators{config.streams, config.compute.inline_microseconds, metrics, *frames},
       sessions(c.sessions, c.access.client_share),
       waiting_calls(c.compute.waiting, c.access.client_share, "max-waiting-calls", "waiting calls"),
-      control(kControlThreads, waiting_calls),
-      storage(kStorageThreads, waiting_calls),
-      estimates(1, waiting_calls),
-      weighing(1, waiting_calls),
+      control(kControlThreads, waiting_calls, metrics.AddLane("control")),
+      storage(kStorageThreads, waiting_calls, metrics.AddLane("storage")),
+      estimates(1, waiting_calls, metrics.AddLane("estimates")),
+      weighing(1, waiting_calls, metrics.AddLane("weights")),
       started_(clock.Now()),
       last_tick_(started_),
       quiet_since_(started_),
@@ -161,6 +161,7 @@ Runtime::~Runtime() {
   sessions.Clear();  // uses of bound data end before the cache does
   bound.reset();
   arenas.Wait();  // for what the last binds have posted
+  LogSuppressed(Clock::Time::max());
 }
 
 void Runtime::AddCall(const std::shared_ptr<LiveCall>& call) {
@@ -191,8 +192,7 @@ void Runtime::Drain() {
   estimates.Drop(Draining());
 }
 
-void Runtime::Tick() {
-  const Clock::Time now = clock.Now();
+void Runtime::LogSuppressed(Clock::Time now) {
   for (const auto& [kind, lines] : failures.TakeEnded(now)) {
     log->info("{}: {} more failed calls in {} s, suppressed", kind, lines,
               LogLimit::kPeriod.count());
@@ -200,6 +200,11 @@ void Runtime::Tick() {
   for (const auto& [client, lines] : denials.TakeEnded(now)) {
     if (audit != nullptr) audit->WriteSuppressed(clock.WallNow(), client, lines);
   }
+}
+
+void Runtime::Tick() {
+  const Clock::Time now = clock.Now();
+  LogSuppressed(now);
   // After a pause of the process or the machine, what arrived meanwhile comes first: it would look
   // as if clients had stalled.
   const bool paused = now - last_tick_ > kPause;

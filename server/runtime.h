@@ -121,6 +121,8 @@ class Runtime {
   void AddReadings();  // to the metrics
   std::vector<Quota*> Quotas();
   void Tick();
+  // How many lines were suppressed in the periods that have ended.
+  void LogSuppressed(Clock::Time now);
   void TickCalls(Clock::Time now);
   // A heap keeps the memory of a peak for itself.
   void GiveBackMemory(Clock::Time now);

@@ -79,6 +79,14 @@ prometheus::Histogram& Metrics::Seconds(const char* name, const char* help) {
                                                                                     TimeBuckets());
 }
 
+prometheus::Histogram& Metrics::AddLane(const std::string& lane) {
+  return prometheus::BuildHistogram()
+      .Name("sinew_worker_wait_seconds")
+      .Help("Time that work waits for a thread")
+      .Register(registry_)
+      .Add({{"lane", lane}}, TimeBuckets());
+}
+
 void Metrics::CountFailure(const std::string& reason, const std::string& limit) {
   if (!reason.empty()) failures_.Add({{"reason", reason}}).Increment();
   if (!limit.empty()) refusals_.Add({{"limit", limit}}).Increment();

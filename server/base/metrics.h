@@ -62,6 +62,9 @@ class Metrics {
   prometheus::Counter& scrub_passes;
   prometheus::Counter& sessions_expired;
 
+  // How long work waits for a thread of a lane: "control", "storage".
+  prometheus::Histogram& AddLane(const std::string& lane);
+
   // A failed call: by reason ("WINDOW_STALLED") and, if a limit was reached, by its option. Either
   // may be empty.
   void CountFailure(const std::string& reason, const std::string& limit);

@@ -90,8 +90,8 @@ DeformerCache::DeformerCache(const BindConfig& config, double client_share, Aren
       waiting_(config.queued, client_share, "max-queued-binds", "waiting binds", "bind"),
       used_bytes_(config.bound_bytes, client_share, "max-bound-bytes", "bytes in use", "bind",
                   kRoomRetry),
-      short_(1, waiting_),
-      long_(1, waiting_) {}
+      short_(1, waiting_, metrics.AddLane("short binds")),
+      long_(1, waiting_, metrics.AddLane("long binds")) {}
 
 DeformerCache::~DeformerCache() {
   {

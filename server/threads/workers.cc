@@ -4,11 +4,13 @@
 #include <utility>
 
 #include "core/base/status.h"
+#include "server/base/metrics.h"
 #include "server/base/status.h"
 
 namespace sinew::server {
 
-Workers::Workers(std::size_t threads, Quota& waiting) : waiting_(waiting) {
+Workers::Workers(std::size_t threads, Quota& waiting, prometheus::Histogram& seconds)
+    : waiting_(waiting), seconds_(seconds) {
   for (std::size_t i = 0; i < threads; ++i) threads_.emplace_back([this] { Loop(); });
 }
 
@@ -85,6 +87,7 @@ void Workers::Loop() {
     ++running_;
     mutex_.Unlock();
     next->permit.reset();
+    Observe(std::chrono::steady_clock::now() - next->posted, seconds_);
     next->work(absl::OkStatus());
     next.reset();  // what it holds may be the last reference to a call
     mutex_.Lock();

@@ -6,7 +6,9 @@
 #include <absl/status/status.h>
 #include <absl/status/statusor.h>
 #include <absl/synchronization/mutex.h>
+#include <prometheus/histogram.h>
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -26,8 +28,9 @@ class Workers {
   using Work = std::function<void(const absl::Status&)>;
   using Ticket = std::uint64_t;  // never 0
 
-  // waiting: counts the work posted here that has not started; must outlive this object.
-  Workers(std::size_t threads, Quota& waiting);
+  // waiting: counts the work posted here that has not started. seconds: how long it waited. Both
+  // must outlive this object.
+  Workers(std::size_t threads, Quota& waiting, prometheus::Histogram& seconds);
   // Runs what is queued, then ends.
   ~Workers();
   Workers(const Workers&) = delete;
@@ -54,12 +57,14 @@ class Workers {
   struct Waiting {
     Work work;
     Quota::Permit permit;  // may be null
+    std::chrono::steady_clock::time_point posted = std::chrono::steady_clock::now();
   };
   absl::StatusOr<Ticket> Push(const std::string& client, Waiting waiting);
   void Loop();
   bool Wanted() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return stopping_ || !queue_.empty(); }
 
   Quota& waiting_;
+  prometheus::Histogram& seconds_;
   mutable absl::Mutex mutex_;
   FairQueue<Waiting> queue_ ABSL_GUARDED_BY(mutex_);
   Ticket last_ ABSL_GUARDED_BY(mutex_) = 0;

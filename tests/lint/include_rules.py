@@ -101,7 +101,7 @@ FOLDERS = (
     # The server does no geometry: it converts, calls core and converts back.
     ("server/base", "core/base", "grpc prometheus proto spdlog", "cli11 json utfcpp yaml"),
     ("server/access", "core/base server/base", "grpc openssl", "json"),
-    ("server/threads", "core/base server/base", "", "tbb"),
+    ("server/threads", "core/base server/base", "prometheus", "tbb"),
     ("server/convert",
      "core/base core/deform/engine core/deform/method core/metrics core/muscle core/rig core/weights "
      "server/base",

@@ -1,5 +1,6 @@
 // What calls are built from: flow windows, eviction, quotas, queues, timers.
 #include <gtest/gtest.h>
+#include <prometheus/histogram.h>
 
 #include <atomic>
 #include <chrono>
@@ -251,7 +252,7 @@ TEST(Quota, ClientMayAlwaysHoldOneOfFew) {
 // One thread that is busy until the end, so that work waits.
 struct BusyWorkers {
   explicit BusyWorkers(std::uint64_t limit, double share = 1)
-      : waiting(limit, share, "max-jobs", "jobs"), workers(1, waiting) {
+      : waiting(limit, share, "max-jobs", "jobs"), workers(1, waiting, seconds) {
     EXPECT_TRUE(workers
                     .Post("busy",
                           [this](const absl::Status&) {
@@ -275,6 +276,7 @@ struct BusyWorkers {
   std::promise<void> busy, release;
   std::vector<std::string> ran;
   Quota waiting;
+  prometheus::Histogram seconds{prometheus::Histogram::BucketBoundaries{0.001, 1}};
   Workers workers;
 };
 
@@ -290,6 +292,7 @@ TEST(Workers, RunAcceptedWorkAndRejectTheRest) {
   busy.Finish();
   EXPECT_EQ(busy.ran, (std::vector<std::string>{"1", "2", "step"}));
   EXPECT_EQ(busy.waiting.count(), 0u);
+  EXPECT_EQ(busy.seconds.Collect().histogram.sample_count, 4u) << "with the first, which ran";
   EXPECT_EQ(busy.workers.Post("a", busy.Note("late")).status().code(),
             absl::StatusCode::kUnavailable);
 }
