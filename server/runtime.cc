@@ -279,6 +279,7 @@ void Runtime::Reload(Config wanted) {
     changed = ChangedOptions(before, current_);
     waiting = ChangedOptions(current_, wanted);
   }
+  bound->Trim();
   log->info("configuration read again; changed: {}",
             changed.empty() ? "nothing" : absl::StrJoin(changed, ", "));
   if (!waiting.empty()) log->warn("need a restart: {}", absl::StrJoin(waiting, ", "));

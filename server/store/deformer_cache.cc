@@ -277,6 +277,11 @@ void DeformerCache::MakeRoom(std::uint64_t bytes) {
   }
 }
 
+void DeformerCache::Trim() {
+  const absl::MutexLock lock(&mutex_);
+  MakeRoom(0);
+}
+
 void DeformerCache::Run(const std::shared_ptr<BoundDeformer>& bound, std::optional<BindPlan> plan) {
   const TimeLimit time(timers_, config_.seconds, "bind", "max-bind-seconds",
                        [bound] { bound->Cancel(); });

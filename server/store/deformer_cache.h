@@ -76,6 +76,8 @@ class DeformerCache {
   // before the first Acquire.
   void RemoveOrphans(const std::function<bool(const RigKey&)>& keep);
 
+  // Drops unused data beyond a limit that is lower now.
+  void Trim();
   // Ends forecasts in progress and makes new ones fail, unless they are kept.
   void Drain() { draining_.request_stop(); }
 

@@ -63,6 +63,27 @@ TEST_F(DeformerCacheTest, EvictsUnusedDataByAgeKeepsUsed) {
   EXPECT_NE((*used)->deformer(), nullptr);
 }
 
+TEST_F(DeformerCacheTest, LowerLimitDropsUnusedData) {
+  const auto rig = MakeRig();
+  Open();
+  auto used = Acquire(rig, "dqs");
+  ASSERT_TRUE(used.ok());
+  Wait(**used);
+  {
+    auto unused = Acquire(rig, "dqs(blend=0.5)");
+    ASSERT_TRUE(unused.ok());
+    Wait(**unused);
+  }
+  cache_->Trim();
+  EXPECT_EQ(cache_->entries(), 2u);
+  for (Quota* quota : cache_->quotas()) {
+    if (quota->name() == "max-bound-bytes") quota->SetLimit(1);
+  }
+  cache_->Trim();
+  EXPECT_EQ(cache_->entries(), 1u);
+  EXPECT_NE((*used)->deformer(), nullptr);
+}
+
 TEST_F(DeformerCacheTest, CancelsBindWithoutWaiters) {
   config_.short_seconds = 0;  // one lane
   Open();
