@@ -9,6 +9,18 @@ const AffineD kTurn = {
     {0, -1, 0, 5, 1, 0, 0, -2, 0, 0, 1, 3}};  // 90 degrees about z, then a translation
 const AffineD kStretch = {{2, 0.5, 0, 1, 0, 3, 0, 0, 0.25, 0, 4, -1}};
 
+// The optimiser of g++ 12 has left the rounding out, two elements at a time.
+[[gnu::noinline]] Vec3d RoundedToFloat(const Vec3d& v) {
+  return ToDouble(ToFloat(v));
+}
+
+TEST(Vec3, ToFloatRounds) {
+  const volatile double third = 1.0 / 3;  // volatile: the compiler must not compute the result
+  const double rounded = double{1.0f / 3};
+  EXPECT_NE(rounded, third);
+  EXPECT_EQ(RoundedToFloat({third, third, third}), (Vec3d{rounded, rounded, rounded}));
+}
+
 TEST(Affine, ComposeAppliesSecondArgumentFirst) {
   const Vec3d p = {1, 2, 3};
   const Vec3d both = Apply(Compose(kTurn, kStretch), p);
