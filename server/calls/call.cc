@@ -107,6 +107,12 @@ absl::Status Stalled(const std::string& what, std::chrono::duration<double> time
                     v1::REASON_WINDOW_STALLED);
 }
 
+absl::Status Displaced() {
+  return WithRetry(LimitExceeded("request", "no complete message has arrived while others wait",
+                                 "max-arriving-messages"),
+                   absl::Seconds(1));
+}
+
 absl::Status TooOld(std::chrono::duration<double> age) {
   return WithReason(absl::UnavailableError(absl::StrFormat(
                         "call: open for %.0f s (max-stream-seconds); call again", age.count())),

@@ -104,6 +104,10 @@ void CutOff(grpc::CallbackServerContext& context, const grpc::Status& final);
 // RESOURCE_EXHAUSTED, reason WINDOW_STALLED: `what` for `time`.
 absl::Status Stalled(const std::string& what, std::chrono::duration<double> time);
 
+// RESOURCE_EXHAUSTED with RetryInfo: other clients wait for what a message occupies while it
+// arrives.
+absl::Status Displaced();
+
 // UNAVAILABLE, reason TOO_OLD: the call has been open for `age`.
 absl::Status TooOld(std::chrono::duration<double> age);
 

@@ -94,8 +94,13 @@ class CallReader : public CallWork<Derived>, public RpcReactor {
     if (turn_ != 0) this->runtime_.arrivals.Remove(turn_);
   }
   void EndStalledRead(Clock::Time now) ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
-    if (this->ended_ || !read_start_ || now - *read_start_ <= stall_limit()) return;
-    this->End(Stalled("no complete message has arrived", stall_limit()));
+    if (this->ended_ || !read_start_) return;
+    if (now - *read_start_ > stall_limit()) {
+      this->End(Stalled("no complete message has arrived", stall_limit()));
+    } else if (now - *read_start_ > kUndisturbed && arriving_ != nullptr &&
+               this->runtime_.arrivals.MustYield(this->call_.caller().client())) {
+      this->End(Displaced());
+    }
   }
   bool has_request() const ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) { return has_request_; }
 
@@ -108,6 +113,9 @@ class CallReader : public CallWork<Derived>, public RpcReactor {
   Quota::Permit permit_ ABSL_GUARDED_BY(this->mutex_);
 
  private:
+  // A message arrives for as long at least, even if other clients wait.
+  static constexpr std::chrono::seconds kUndisturbed{1};
+
   void StartReadWith(Turns::Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {
     turn_ = 0;
     arriving_ = std::move(place);

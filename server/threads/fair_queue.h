@@ -3,6 +3,7 @@
 // Not thread-safe: the owner locks it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <list>
@@ -44,6 +45,13 @@ class FairQueue {
       return Remove(first.ticket);
     }
     return std::nullopt;
+  }
+
+  // How many clients wait whose first job `accepts`.
+  template <class Accepts>
+  std::size_t CountClients(Accepts accepts) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+        turns_, [&](const auto& client) { return accepts(client->second.jobs.front().job); }));
   }
 
   // Takes out the job of a ticket, if it waits here.

@@ -108,6 +108,12 @@ bool Quota::closed() const {
   return closed_;
 }
 
+std::uint64_t Quota::held(const std::string& client) const {
+  const absl::MutexLock lock(&mutex_);
+  const auto found = held_.find(client);
+  return found == held_.end() ? 0 : found->second;
+}
+
 std::uint64_t Quota::count() const {
   const absl::MutexLock lock(&mutex_);
   return count_;

@@ -49,6 +49,7 @@ class Quota {
   void Close();
   bool closed() const;
   std::uint64_t count() const;
+  std::uint64_t held(const std::string& client) const;
   // Waits up to `timeout` until no permit is out. True: none is.
   bool WaitEmpty(std::chrono::milliseconds timeout);
 

@@ -21,6 +21,16 @@ bool Turns::Remove(Ticket ticket) {
   return removed.has_value();
 }
 
+bool Turns::MustYield(const std::string& client) {
+  const absl::MutexLock lock(&mutex_);
+  const std::uint64_t held = places_.held(client);
+  const std::size_t poorer = queue_.CountClients(
+      [&](const Waiting& waiting) { return places_.held(waiting.client) + 1 < held; });
+  if (poorer <= asked_) return false;
+  ++asked_;
+  return true;
+}
+
 std::size_t Turns::waiting() const {
   const absl::MutexLock lock(&mutex_);
   return queue_.size();
@@ -34,6 +44,10 @@ Turns::Place Turns::MakePlace(Quota::Permit permit) {
 }
 
 void Turns::GiveOut() {
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (asked_ > 0) --asked_;
+  }
   while (true) {
     std::optional<Waiting> next;
     Place place;

@@ -40,6 +40,11 @@ class Turns {
   // True: it still waited, and `begin` will not be called.
   bool Remove(Ticket ticket);
 
+  // Whether `client` must give one of its places back, because another client waits that would
+  // still hold no more places than `client`: else clients that never give places back could keep
+  // all of them from the others. Asks for one place for each such client that waits.
+  bool MustYield(const std::string& client);
+
   std::size_t waiting() const;
 
  private:
@@ -55,6 +60,7 @@ class Turns {
   mutable absl::Mutex mutex_;
   FairQueue<Waiting> queue_ ABSL_GUARDED_BY(mutex_);
   Ticket last_ ABSL_GUARDED_BY(mutex_) = 0;
+  std::size_t asked_ ABSL_GUARDED_BY(mutex_) = 0;  // by MustYield, and not given back yet
 };
 
 }  // namespace sinew::server

@@ -124,8 +124,9 @@ class EdgeTest(unittest.TestCase):
                         "-days", "2", "-subj", "/CN=sinew", "-addext", "subjectAltName=DNS:sinew", "-keyout",
                         folder / "key", "-out", folder / "cert"], check=True, capture_output=True)
         (folder / "edge.pem").write_text((folder / "cert").read_text() + (folder / "key").read_text())
-        cls.sinewd = cls.start(arguments.sinewd, "--listen", "127.0.0.1:0", "--trusted-proxy", "127.0.0.1", "--http",
-                               "off", "--max-streams", str(STREAMS), stdout=subprocess.PIPE, text=True)
+        cls.sinewd = cls.start(arguments.sinewd, "--listen", "127.0.0.1:0", "--trusted-proxy", "127.0.0.1",
+                               "--insecure", "--http", "off", "--max-streams", str(STREAMS), "--max-stall-seconds",
+                               "600", stdout=subprocess.PIPE, text=True)
         cls.address = cls.sinewd.stdout.readline().strip().rsplit(" ", 1)[-1]
         listener = socket.create_server(("127.0.0.1", 0))
         listener.set_inheritable(True)
@@ -224,6 +225,13 @@ class EdgeTest(unittest.TestCase):
         claimed = h2_attacks.literal(b"x-forwarded-for", b"127.0.0.4")
         self.assertIn(b"max-streams", self.open_stream("127.0.0.2", claimed))
         self.assertEqual(self.open_stream("127.0.0.3"), b"")
+
+    def test_call_without_message_does_not_reach_sinewd(self):
+        connection = h2_attacks.Connection(self.port, ("127.0.0.2", 0), plain=False)
+        self.addCleanup(connection.close)
+        connection.send(h2_attacks.frame(h2_attacks.HEADERS, h2_attacks.END_HEADERS, 1,
+                                         h2_attacks.request(b"/sinew.v1.RigService/ListRigs")))
+        connection.headers()  # sinewd would wait for ten minutes
 
     def test_diagnosis_is_denied(self):
         def ask(channel, method):

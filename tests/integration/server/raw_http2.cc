@@ -51,8 +51,12 @@ std::string Header(const std::string& name, const std::string& value) {
 
 }  // namespace
 
-RawHttp2::RawHttp2(const std::string& address, std::uint32_t window) {
+RawHttp2::RawHttp2(const std::string& address, std::uint32_t window, const std::string& source) {
   socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in from{};
+  from.sin_family = AF_INET;
+  EXPECT_EQ(::inet_pton(AF_INET, source.c_str(), &from.sin_addr), 1) << source;
+  EXPECT_EQ(::bind(socket_, reinterpret_cast<const sockaddr*>(&from), sizeof from), 0);
   sockaddr_in to{};
   to.sin_family = AF_INET;
   to.sin_port = htons(static_cast<std::uint16_t>(std::atoi(&address[address.rfind(':') + 1])));

@@ -15,8 +15,10 @@ namespace sinew::testing {
 // One connection. Not thread-safe; every wait ends after a minute.
 class RawHttp2 {
  public:
-  // address: "127.0.0.1:PORT". window: what the server may send of each reply.
-  RawHttp2(const std::string& address, std::uint32_t window);
+  // address: "127.0.0.1:PORT". window: what the server may send of each reply. source: an IPv4
+  // address of this machine, which tells clients apart.
+  RawHttp2(const std::string& address, std::uint32_t window,
+           const std::string& source = "127.0.0.1");
   ~RawHttp2();
   RawHttp2(const RawHttp2&) = delete;
   RawHttp2& operator=(const RawHttp2&) = delete;

@@ -2,6 +2,7 @@
 // what is taken costs little memory.
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <list>
 #include <string>
 #include <vector>
@@ -55,6 +56,25 @@ TEST_F(SharesAttack, IdleStreamsLeaveRoom) {
   EXPECT_TRUE(stream.Send(TubePose(1)));
   EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
   EXPECT_EQ(stubs().Stats().streams(), 513u);
+}
+
+// Eight clients occupy all places for arriving messages, with calls that never send one.
+TEST_F(SharesAttack, CallsWithoutMessageGiveWay) {
+  Start({"--max-stall-seconds", "600"});
+  std::list<RawHttp2> attackers;
+  for (int source = 2; source < 10; ++source) {
+    RawHttp2& attacker =
+        attackers.emplace_back(address(), 65535, "127.0.0." + std::to_string(source));
+    for (int i = 0; i < 40; ++i) attacker.Begin("sinew.v1.RigService/GetRig");
+  }
+  const std::string arriving = "sinew_limit_used{limit=\"max-arriving-messages\"}";
+  WaitUntil([&] { return MetricOf(server().http(), arriving) == "64"; });
+  for (int i = 0; i < 3; ++i) {
+    grpc::ClientContext context;
+    context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(60));
+    v1::GetServerInfoResponse info;
+    EXPECT_CODE(stubs().info->GetServerInfo(&context, {}, &info), StatusCode::OK);
+  }
 }
 
 TEST_F(SharesAttack, BoundDataLeavesRoom) {

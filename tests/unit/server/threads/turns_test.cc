@@ -81,5 +81,21 @@ TEST_F(TurnsTest, RemovedOnesAreNotCalled) {
   EXPECT_FALSE(turns_.Remove(fourth));
 }
 
+TEST_F(TurnsTest, ClientWithMorePlacesYieldsOneForEachThatWaits) {
+  for (int i = 1; i <= 2; ++i) Take("a", "a" + std::to_string(i));
+  EXPECT_FALSE(turns_.MustYield("a")) << "no other waits";
+  Take("b", "b1");
+  Take("c", "c1");  // the last place
+  Take("b", "b2");
+  EXPECT_FALSE(turns_.MustYield("a")) << "b would hold more than a then";
+  Take("d", "d1");
+  EXPECT_FALSE(turns_.MustYield("b")) << "it has one place, as d would have";
+  EXPECT_TRUE(turns_.MustYield("a"));
+  EXPECT_FALSE(turns_.MustYield("a")) << "asked already";
+  GiveBack();
+  EXPECT_EQ(began_, std::vector<std::string>{"d1"});
+  EXPECT_FALSE(turns_.MustYield("a"));
+}
+
 }  // namespace
 }  // namespace sinew::server
