@@ -12,10 +12,17 @@
 #include <string>
 #include <utility>
 
+#include "server/process/process_stats.h"
+
 namespace sinew::server {
 namespace {
 
 using Steady = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kLook{20};  // between looks at whether others wait
+
+// Whether this thread serves a connection only to close it.
+thread_local bool refusing = false;
 
 }  // namespace
 
@@ -23,8 +30,13 @@ class TimedHttpServer::Pool final : public httplib::ThreadPool {
  public:
   explicit Pool(TimedHttpServer& server) : ThreadPool(kThreads), server_(server) {}
   void enqueue(std::function<void()> serve) override {
-    server_.MakeRoom();
-    ThreadPool::enqueue(std::move(serve));
+    if (server_.Count()) {
+      ThreadPool::enqueue(std::move(serve));
+      return;
+    }
+    refusing = true;  // only `serve` knows the socket
+    serve();
+    refusing = false;
   }
   void shutdown() override {
     server_.CutOff();
@@ -38,13 +50,13 @@ class TimedHttpServer::Pool final : public httplib::ThreadPool {
 // Reads and writes one connection until its time is up.
 class TimedHttpServer::Connection final : public httplib::Stream {
  public:
-  explicit Connection(socket_t socket) : socket_(socket) {}
+  Connection(const TimedHttpServer& server, socket_t socket) : server_(server), socket_(socket) {}
 
-  bool is_readable() const override { return next_ < end_ || Wait(POLLIN); }
-  bool is_writable() const override { return Wait(POLLOUT); }
+  bool is_readable() const override { return next_ < end_ || WaitForRequest(); }
+  bool is_writable() const override { return WaitToWrite(); }
   ssize_t read(char* to, std::size_t size) override {
     if (next_ == end_) {
-      if (received_ >= kRequestBytes || !Wait(POLLIN)) return -1;
+      if (received_ >= kRequestBytes || !WaitForRequest()) return -1;
       const ssize_t got = ::recv(socket_, buffer_.data(), buffer_.size(), MSG_DONTWAIT);
       if (got <= 0) return got;
       next_ = 0;
@@ -57,7 +69,7 @@ class TimedHttpServer::Connection final : public httplib::Stream {
     return static_cast<ssize_t>(count);
   }
   ssize_t write(const char* from, std::size_t size) override {
-    return Wait(POLLOUT) ? ::send(socket_, from, size, MSG_DONTWAIT | MSG_NOSIGNAL) : -1;
+    return WaitToWrite() ? ::send(socket_, from, size, MSG_DONTWAIT | MSG_NOSIGNAL) : -1;
   }
   void get_remote_ip_and_port(std::string& ip, int& port) const override {
     Name(ip, port, ::getpeername);
@@ -68,16 +80,25 @@ class TimedHttpServer::Connection final : public httplib::Stream {
   socket_t socket() const override { return socket_; }
 
  private:
-  bool Wait(short event) const {
+  bool WaitForRequest() const {
     while (true) {
-      const auto left =
-          std::chrono::duration_cast<std::chrono::milliseconds>(end_of_time_ - Steady::now());
-      if (left.count() <= 0) return false;
-      pollfd file{.fd = socket_, .events = event, .revents = 0};
-      const int found = ::poll(&file, 1, static_cast<int>(left.count()));
-      if (found > 0) return true;
-      if (found == 0 || errno != EINTR) return false;
+      const auto left = start_ + server_.request_time() - Steady::now();
+      if (left <= Steady::duration::zero()) return false;
+      if (Poll(POLLIN, std::min<Steady::duration>(left, kLook))) return true;
     }
+  }
+  bool WaitToWrite() const {
+    while (true) {
+      const auto left = start_ + kRequestTime - Steady::now();
+      if (left <= Steady::duration::zero()) return false;
+      if (Poll(POLLOUT, left)) return true;
+    }
+  }
+  // False also after a signal.
+  bool Poll(short event, Steady::duration time) const {
+    const auto whole = std::chrono::ceil<std::chrono::milliseconds>(time);
+    pollfd file{.fd = socket_, .events = event, .revents = 0};
+    return ::poll(&file, 1, static_cast<int>(whole.count())) > 0;
   }
   template <class GetName>
   void Name(std::string& ip, int& port, GetName get_name) const {
@@ -94,14 +115,15 @@ class TimedHttpServer::Connection final : public httplib::Stream {
     }
   }
 
+  const TimedHttpServer& server_;
   const socket_t socket_;
-  const Steady::time_point end_of_time_ = Steady::now() + kRequestTime;
+  const Steady::time_point start_ = Steady::now();
   std::array<char, 4096> buffer_{};
   std::size_t next_ = 0, end_ = 0;  // of what the buffer holds
   std::size_t received_ = 0;
 };
 
-TimedHttpServer::TimedHttpServer() {
+TimedHttpServer::TimedHttpServer() : most_(std::min(kMostConnections, FileLimit() / 4)) {
   new_task_queue = [this] { return new Pool(*this); };
 }
 
@@ -109,37 +131,27 @@ void TimedHttpServer::LengthenQueue() {
   ::listen(svr_sock_, 512);
 }
 
-void TimedHttpServer::MakeRoom() {
-  const absl::MutexLock lock(&mutex_);
-  if (++accepted_ <= kThreads || requesting_.empty()) return;
-  ::shutdown(requesting_.front(), SHUT_RDWR);  // its thread notices and closes it
-  requesting_.pop_front();
+bool TimedHttpServer::Count() {
+  return ++accepted_ <= most_;
+}
+
+std::chrono::milliseconds TimedHttpServer::request_time() const {
+  if (stopping_) return std::chrono::milliseconds::zero();
+  return accepted_ > kThreads ? kCrowdedTime : kRequestTime;
 }
 
 void TimedHttpServer::CutOff() {
-  const absl::MutexLock lock(&mutex_);
   stopping_ = true;
-  for (const socket_t socket : requesting_) ::shutdown(socket, SHUT_RDWR);
 }
 
 bool TimedHttpServer::process_and_close_socket(socket_t socket) {
-  const auto forget = [&] {
-    const absl::MutexLock lock(&mutex_);
-    requesting_.remove(socket);
-  };
-  {
-    const absl::MutexLock lock(&mutex_);
-    if (stopping_) ::shutdown(socket, SHUT_RDWR);
-    requesting_.push_back(socket);
+  bool ok = false, closed = false;
+  if (!refusing) {
+    Connection connection(*this, socket);
+    ok = process_request(connection, true, closed, [](const httplib::Request&) {});
   }
-  Connection connection(socket);
-  bool closed = false;
-  const bool ok =
-      process_request(connection, true, closed, [&](const httplib::Request&) { forget(); });
-  forget();
   ::shutdown(socket, SHUT_RDWR);
   ::close(socket);
-  const absl::MutexLock lock(&mutex_);
   --accepted_;
   return ok;
 }

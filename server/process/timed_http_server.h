@@ -1,25 +1,27 @@
 // timed_http_server.h - an HTTP server that slow clients cannot block.
 #pragma once
 
-#include <absl/base/thread_annotations.h>
-#include <absl/synchronization/mutex.h>
 #include <httplib.h>
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
-#include <list>
+#include <cstdint>
 
 namespace sinew::server {
 
 // The library limits the time of each read, which a client that sends a byte a second never
 // exceeds, and neither headers nor bodies in chunks. Here a connection is one request, with limits
-// for all of it; and when more connections
-// are open than there are threads, the oldest that has not sent its request is closed.
+// for all of it, and a shorter one for sending it while other connections wait for a thread.
 class TimedHttpServer final : public httplib::Server {
  public:
   static constexpr std::size_t kThreads = 16;
   static constexpr std::chrono::seconds kRequestTime{5};
+  // While others wait: with all threads, 320 connections a second that send nothing.
+  static constexpr std::chrono::milliseconds kCrowdedTime{50};
   static constexpr std::size_t kRequestBytes = 64 << 10;
+  // Open at a time, if the process may open four times as many files; more are closed at once.
+  static constexpr std::uint64_t kMostConnections = 1024;
 
   TimedHttpServer();
 
@@ -33,15 +35,16 @@ class TimedHttpServer final : public httplib::Server {
 
   // The library calls it on a thread of the pool for each accepted connection.
   bool process_and_close_socket(socket_t socket) override;
-  // A connection has been accepted and needs a thread.
-  void MakeRoom();
-  // The server stops: closes connections that have not sent their request.
+  // A connection has been accepted and needs a thread. False: there are too many.
+  bool Count();
+  // How long a connection may take to send its request.
+  std::chrono::milliseconds request_time() const;
+  // The server stops: connections that have not sent their request are closed.
   void CutOff();
 
-  absl::Mutex mutex_;
-  bool stopping_ ABSL_GUARDED_BY(mutex_) = false;
-  std::size_t accepted_ ABSL_GUARDED_BY(mutex_) = 0;        // and not yet closed
-  std::list<socket_t> requesting_ ABSL_GUARDED_BY(mutex_);  // request incomplete; oldest first
+  const std::uint64_t most_;
+  std::atomic<bool> stopping_ = false;
+  std::atomic<std::uint64_t> accepted_ = 0;  // and not yet closed
 };
 
 }  // namespace sinew::server

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -34,6 +35,13 @@ inline void SendBare(const server::Descriptor& socket, std::string_view bytes) {
     if (sent <= 0) return;
     bytes.remove_prefix(static_cast<std::size_t>(sent));
   }
+}
+
+// The other end has closed it, and all that it sent has been read.
+inline bool IsClosed(const server::Descriptor& socket) {
+  char next = 0;
+  const ssize_t got = ::recv(socket.fd(), &next, 1, MSG_PEEK | MSG_DONTWAIT);
+  return got == 0 || (got < 0 && errno != EAGAIN);
 }
 
 // What arrives until the other end closes, or is silent for this long.

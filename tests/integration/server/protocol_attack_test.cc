@@ -2,8 +2,11 @@
 // costs memory or another client's service, and none of it gets into the log as a line of its own.
 #include <gtest/gtest.h>
 
+#include <atomic>
+#include <chrono>
 #include <list>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -241,6 +244,31 @@ TEST_F(ProtocolAttack, ProbePortRefusesWhatIsLarge) {
     EXPECT_EQ(HttpGet(server().http(), "/livez").status, 200) << what;
   }
   EXPECT_LT(growth.megabytes(), 8u);
+}
+
+// Connections that send a byte now and then, and are opened again when they are closed.
+TEST_F(ProtocolAttack, SlowRequestsDoNotBlockProbes) {
+  Start();
+  std::atomic<bool> over = false;
+  std::thread attacker([&] {
+    std::list<Descriptor> slow;
+    while (!over) {
+      while (slow.size() < 300) {
+        slow.emplace_back(ConnectBare(server().http()));
+        SendBare(slow.back(), "GET /livez HTTP/1.1\r\nHost: x\r\n");
+      }
+      for (const Descriptor& socket : slow) SendBare(socket, "x: y\r\n");
+      std::erase_if(slow, [](const Descriptor& socket) { return IsClosed(socket); });
+      std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    }
+  });
+  for (int i = 0; i < 10; ++i) {
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_EQ(HttpGet(server().http(), i % 2 == 0 ? "/livez" : "/metrics").status, 200);
+    EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(3));
+  }
+  over = true;
+  attacker.join();
 }
 
 TEST_F(ProtocolAttack, RecipeBombsAreRefused) {
