@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
+#include <optional>
 #include <thread>
 #include <type_traits>
 
@@ -138,25 +139,39 @@ absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
   return given;
 }
 
-// The value of a variable of the environment; empty is as good as unset.
-std::string Variable(std::string name) {
-  std::replace(name.begin(), name.end(), '-', '_');
-  const char* value = std::getenv(("SINEWD_" + absl::AsciiStrToUpper(name)).c_str());
-  return value == nullptr ? std::string() : value;
+std::string VariableOf(std::string option) {
+  std::replace(option.begin(), option.end(), '-', '_');
+  return "SINEWD_" + absl::AsciiStrToUpper(option);
 }
 
-std::map<std::string, Values> ReadEnvironment(const Config& config) {
+// The value of an option's variable in the environment, or none. An empty text is an error: it may
+// be the name of a file that was to protect the server, from a variable that was not set.
+absl::StatusOr<std::optional<std::string>> ReadVariable(const std::string& option, bool is_text) {
+  const std::string name = VariableOf(option);
+  const char* value = std::getenv(name.c_str());
+  if (value == nullptr) return std::nullopt;
+  if (*value != '\0') return value;
+  if (!is_text) return std::nullopt;
+  return absl::InvalidArgumentError(absl::StrCat(name, ": is empty; unset it, or give a value"));
+}
+
+absl::StatusOr<std::map<std::string, Values>> ReadEnvironment(const Config& config) {
   std::map<std::string, Values> given;
+  absl::Status status;
   VisitOptions(config, [&](const Option& option, const auto& member) {
-    const std::string name(option.name), value = Variable(name);
-    if (value.empty()) return;
+    const std::string name(option.name);
     using Member = std::decay_t<decltype(member)>;
-    if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
-      given[name] = absl::StrSplit(value, ',');
+    constexpr bool kIsList = std::is_same_v<Member, std::vector<std::string>>;
+    const auto value = ReadVariable(name, kIsList || std::is_same_v<Member, std::string>);
+    status.Update(value.status());
+    if (!value.ok() || !*value) return;
+    if constexpr (kIsList) {
+      given[name] = absl::StrSplit(**value, ',');
     } else {
-      given[name] = {value};
+      given[name] = {**value};
     }
   });
+  if (!status.ok()) return status;
   return given;
 }
 
@@ -169,6 +184,11 @@ std::string TextOf(const Member& member) {
   } else {
     return absl::StrCat(member);
   }
+}
+
+std::string RefuseEmpty(const std::string& value) {
+  return value.empty() ? "got an empty value; leave the option out, or give a value"
+                       : std::string();
 }
 
 void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>& given) {
@@ -194,6 +214,7 @@ void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>
     if constexpr (!std::is_same_v<Member, std::vector<std::string>>) {
       flag->multi_option_policy(CLI::MultiOptionPolicy::Throw);  // repeated: likely a mistake
     }
+    flag->check(RefuseEmpty);
     flag->type_name(option.unit.empty() ? "" : std::string(option.unit));
   });
 }
@@ -210,6 +231,11 @@ absl::Status CheckAccess(const Config& config) {
   // Without it, a token meant for another service of the same issuer would open this one.
   if (!access.jwks_file.empty() && access.jwt_audience.empty()) {
     return needs("jwks-file", "jwt-audience");
+  }
+  if (!access.trusted_proxies.empty() && !access.Authenticates() && !access.insecure) {
+    return absl::FailedPreconditionError(
+        "trusted-proxy: brings callers from other machines, which needs authentication "
+        "(--token-file, --jwks-file or --tls-client-ca); --insecure serves them all the same");
   }
   if (access.insecure || (access.UsesTls() && access.Authenticates())) return absl::OkStatus();
   for (const std::string& address : config.network.listen) {
@@ -305,7 +331,9 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
       "bound,\n"
       "78 invalid configuration or data-dir");
   std::string file;
-  app.add_option("--config", file, "YAML or JSON file; keys are flag names")->type_name("PATH");
+  app.add_option("--config", file, "YAML or JSON file; keys are flag names")
+      ->type_name("PATH")
+      ->check(RefuseEmpty);
   bool check = false;
   app.add_flag(
       "--check", check,
@@ -315,12 +343,14 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
          "--probe", probe,
          "Check the health of the server at this address, without TLS, and exit: 0 serving, 1 not; "
          "a server with TLS answers on its Unix socket")
-      ->type_name("ADDRESS");
+      ->type_name("ADDRESS")
+      ->check(RefuseEmpty);
   std::string make_token;
   app.add_option("--make-token", make_token,
                  "Make a token for this principal and exit: its line of --token-file to stdout, "
                  "the token to stderr")
-      ->type_name("NAME");
+      ->type_name("NAME")
+      ->check(RefuseEmpty);
   std::map<std::string, Values> given;
   AddFlags(app, config, given);
   try {
@@ -341,17 +371,23 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
     const absl::Status valid = config.Validate();
     return absl::IsFailedPrecondition(valid) ? absl::OkStatus() : valid;
   };
-  if (file.empty()) file = Variable("config");
+  const auto environment_failed = [&](const absl::Status& status) {
+    return failed(kConfiguration,
+                  absl::InvalidArgumentError(absl::StrCat("environment: ", status.message())));
+  };
   absl::Status status;
+  if (file.empty()) {
+    auto variable = ReadVariable("config", true);
+    if (!variable.ok()) return environment_failed(variable.status());
+    file = std::move(*variable).value_or("");
+  }
   if (!file.empty()) status = LoadConfigFile(file, config);
   if (status.ok()) status = validate();
   if (!status.ok()) return failed(kConfiguration, status);
-  status = Apply(ReadEnvironment(config), config);
+  const auto environment = ReadEnvironment(config);
+  status = environment.ok() ? Apply(*environment, config) : environment.status();
   if (status.ok()) status = validate();
-  if (!status.ok()) {
-    return failed(kConfiguration,
-                  absl::InvalidArgumentError(absl::StrCat("environment: ", status.message())));
-  }
+  if (!status.ok()) return environment_failed(status);
   status = Apply(std::move(given), config);
   if (status.ok()) status = config.Validate();
   if (!status.ok()) {

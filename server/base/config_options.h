@@ -27,7 +27,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Text(n.ready_file, "ready-file", "JSON file written when ready: addresses, http, pid");
   rows.Text(n.channelz, "channelz", "Serve gRPC channelz");
   rows.Number(n.drain_seconds, "drain-seconds", "seconds",
-              "Time for running calls to finish after SIGTERM", 0, 86'400);
+              "Time after SIGTERM for calls that deform; uploads, comparisons and weights end at once", 0, 86'400);
   rows.Text(c.log.format, "log-format", "Format of log lines", {"text", "json"});
   rows.Text(c.log.level, "log-level", "Lowest severity logged",
             {"debug", "info", "warning", "error", "off"});
@@ -43,7 +43,8 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
               "Open connections; fewer if the limit of open files is lower", 1, 1e6);
   rows.Limit(n.streams_per_connection, "max-streams-per-connection", "calls",
              "Concurrent calls per connection", 1, 65'535);
-  rows.Limit(n.message_bytes, "max-message-bytes", "bytes", "Largest message from a client", 65'536,
+  rows.Limit(n.message_bytes, "max-message-bytes", "bytes",
+             "Largest message from a client; pieces of an upload have up to 1 MiB", 1 << 20,
              1 << 30);
   rows.Limit(n.connection_idle_seconds, "max-connection-idle-seconds", "seconds",
              "Time a connection may stay open without a call", 1, 1e6);
@@ -87,7 +88,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
       "repeatable");
   rows.Text(a.reflection, "reflection",
             "Server reflection; auto = on unless calls are authenticated", {"auto", "on", "off"});
-  rows.Text(a.insecure, "insecure", "Listen beyond this machine without TLS or authentication");
+  rows.Text(a.insecure, "insecure", "Serve other machines without TLS or authentication");
   rows.Number(c.access.client_share, "client-share", "",
               "Part of what other clients leave of a limit that one client may hold; 1 = all of it",
               0.01, 1);

@@ -111,6 +111,10 @@ absl::Status Listener::BindUnix(const std::string& address) {
   // A file without a listener is left from a server that was killed. Only ECONNREFUSED means that
   // there is no listener; a full queue and a lack of permission do not.
   if (const int error = ConnectError(name); error == ECONNREFUSED) {
+    struct stat facts {};
+    if (::lstat(path.c_str(), &facts) != 0 || !S_ISSOCK(facts.st_mode)) {
+      return CannotBind(address, "there is a file that is not a socket");
+    }
     ::unlink(path.c_str());
   } else if (error != ENOENT) {
     return CannotBind(address, std::strerror(error == 0 || error == EAGAIN ? EADDRINUSE : error));

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "server/access/access.h"
+#include "server/base/address.h"
 #include "server/base/clock.h"
 #include "server/base/files.h"
 #include "server/process/ready_file.h"
@@ -80,6 +81,9 @@ int CheckFiles(const Config& config) {
       status = absl::FailedPreconditionError(absl::StrCat(option, ": ", writable.message()));
     }
   };
+  for (const std::string& address : config.network.listen) {
+    if (IsUnixAddress(address)) check_file("listen", address.substr(address.find(':') + 1));
+  }
   check_file("audit-log", config.log.audit);
   check_file("ready-file", config.network.ready_file);
   if (status.ok()) {

@@ -267,6 +267,7 @@ TEST_F(AccessTest, WrongJsonWebTokensLookAlike) {
 TEST_F(AccessTest, TrustedProxiesNameTheirClients) {
   config.access.token_file.clear();
   config.access.client_share = 0.5;
+  config.access.insecure = true;
   config.sessions.watches = 4;  // two for one client
   std::string binding;          // a session to watch for long
   const auto refused = [&](const std::string& forwarded) {

@@ -211,8 +211,35 @@ TEST_F(ConfigFile, FlagsOverrideEnvironmentOverridesFile) {
   ASSERT_TRUE(line.run) << line.text;
   EXPECT_EQ(config.compute.threads, 4u);
   EXPECT_EQ(config.streams.window, 18u);
-  EXPECT_EQ(config.streams.backlog, 9u) << "an empty variable is as good as none";
+  EXPECT_EQ(config.streams.backlog, 9u) << "an empty number is as good as none";
   EXPECT_EQ(config.network.listen, (std::vector<std::string>{"127.0.0.1:1", "127.0.0.1:2"}));
+}
+
+// A variable that was not set must not switch authentication off.
+TEST(Config, EmptyTextsAreErrors) {
+  for (const char* flag : {"--token-file", "--listen", "--config", "--probe", "--make-token"}) {
+    Config config;
+    const CommandLine line = Parse({flag, ""}, config);
+    EXPECT_FALSE(line.run) << flag;
+    EXPECT_EQ(line.exit_code, 64) << flag;
+    EXPECT_NE(line.text.find(flag), std::string::npos) << line.text;
+  }
+  for (const char* name : {"SINEWD_TOKEN_FILE", "SINEWD_LISTEN", "SINEWD_CONFIG"}) {
+    const Variable empty(name, "");
+    Config config;
+    const CommandLine line = Parse({}, config);
+    EXPECT_EQ(line.exit_code, 78) << name;
+    EXPECT_EQ(line.text, std::string("sinewd: environment: ") + name +
+                             ": is empty; unset it, or give a value");
+  }
+}
+
+TEST(Config, ProxyNeedsAuthentication) {
+  Config config;
+  EXPECT_EQ(Parse({"--trusted-proxy", "127.0.0.1"}, config).exit_code, 78);
+  EXPECT_TRUE(Parse({"--trusted-proxy", "127.0.0.1", "--insecure"}, config).run);
+  Config other;
+  EXPECT_TRUE(Parse({"--trusted-proxy", "127.0.0.1", "--token-file", "tokens"}, other).run);
 }
 
 TEST(Config, WrongEnvironmentIsAConfigurationError) {
