@@ -192,14 +192,25 @@ void Runtime::Drain() {
   estimates.Drop(Draining());
 }
 
+void Runtime::EndCalls() {
+  for (const auto& call : LiveCalls()) call->EndNow();
+}
+
 void Runtime::LogSuppressed(Clock::Time now) {
   for (const auto& [kind, lines] : failures.TakeEnded(now)) {
-    log->info("{}: {} more failed calls in {} s, suppressed", kind, lines,
-              LogLimit::kPeriod.count());
+    log->info("{} {}: {} more failed calls in {} s, suppressed", kind.client,
+              absl::StatusCodeToString(kind.code), lines, LogLimit::kPeriod.count());
   }
-  for (const auto& [client, lines] : denials.TakeEnded(now)) {
-    if (audit != nullptr) audit->WriteSuppressed(clock.WallNow(), client, lines);
+  if (audit == nullptr) return;
+  for (const auto& [kind, lines] : denials.TakeEnded(now)) {
+    audit->WriteSuppressed(clock.WallNow(), kind, lines);
   }
+  const std::uint64_t dropped = audit->dropped();
+  if (dropped == audit_dropped_ || now < next_audit_warning_) return;
+  log->error("audit-log: {} lines were lost: its disk is full or too slow",
+             dropped - audit_dropped_);
+  audit_dropped_ = dropped;
+  next_audit_warning_ = now + LogLimit::kPeriod;
 }
 
 void Runtime::Tick() {

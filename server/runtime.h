@@ -48,6 +48,8 @@ class LiveCall {
   virtual bool TryTick(Clock::Time now) = 0;
   // The server drains: notifies the client, answers what has been received, ends.
   virtual void Drain() = 0;
+  // The time to drain is over: ends.
+  virtual void EndNow() = 0;
 };
 
 class Runtime {
@@ -104,6 +106,8 @@ class Runtime {
   void CountCall(bool is_work);
   // Begins draining: closes `work` and notifies open calls. Idempotent.
   void Drain();
+  // Calls that are still open end with UNAVAILABLE, reason DRAINING.
+  void EndCalls();
   v1::ServerStats Stats() const;
   // Without what concerns other tenants, unless the caller is an administrator.
   v1::ServerStats StatsFor(const Caller& caller) const;
@@ -135,7 +139,9 @@ class Runtime {
   bool was_paused_ = false;  // at the last tick
   double last_work_ = 0;     // calls that are work, and frames
   Clock::Time quiet_since_;
-  std::uint64_t done_at_trim_ = 0;  // calls and frames
+  std::uint64_t done_at_trim_ = 0;   // calls and frames
+  std::uint64_t audit_dropped_ = 0;  // lines whose loss has been logged
+  Clock::Time next_audit_warning_;
   mutable absl::Mutex mutex_;
   std::unordered_map<const LiveCall*, std::weak_ptr<LiveCall>> live_ ABSL_GUARDED_BY(mutex_);
   Config current_ ABSL_GUARDED_BY(mutex_);

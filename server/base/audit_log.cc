@@ -32,9 +32,11 @@ absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path
   return std::unique_ptr<AuditLog>(new AuditLog(*std::move(output)));
 }
 
-void AuditLog::WriteSuppressed(Clock::WallTime time, std::string_view client, std::uint64_t lines) {
-  output_->log()->info(LineOf(time, {{"client", Shortened(client, kFieldBytes)},
+void AuditLog::WriteSuppressed(Clock::WallTime time, const FailureKind& kind, std::uint64_t lines) {
+  output_->log()->info(LineOf(time, {{"client", Shortened(kind.client, kFieldBytes)},
+                                     {"principal", Shortened(kind.principal, kFieldBytes)},
                                      {"action", "suppressed"},
+                                     {"outcome", absl::StatusCodeToString(kind.code)},
                                      {"failed_calls", lines}}));
 }
 

@@ -10,6 +10,7 @@
 #include "server/base/caller.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/base/log_limit.h"
 
 namespace sinew::server {
 
@@ -28,8 +29,8 @@ class AuditLog {
   static absl::StatusOr<std::unique_ptr<AuditLog>> Open(const std::string& path);
 
   void Write(Clock::WallTime time, const AuditEvent& event);
-  // Says that `lines` more calls of this client failed.
-  void WriteSuppressed(Clock::WallTime time, std::string_view client, std::uint64_t lines);
+  // Says that `lines` more calls of this kind failed.
+  void WriteSuppressed(Clock::WallTime time, const FailureKind& kind, std::uint64_t lines);
 
   std::uint64_t dropped() const { return output_->dropped(); }
   absl::Status Reopen() { return output_->Reopen(); }

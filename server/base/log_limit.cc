@@ -4,12 +4,14 @@
 
 namespace sinew::server {
 
-bool LogLimit::Admit(const std::string& kind, Clock::Time now) {
+bool LogLimit::Admit(const FailureKind& kind, Clock::Time now) {
   const absl::MutexLock lock(&mutex_);
   auto found = periods_.find(kind);
   if (found == periods_.end()) {
-    const std::string& known = periods_.size() < kKinds ? kind : "others";
-    found = periods_.try_emplace(known, Period{.end = now + kPeriod}).first;
+    const FailureKind others{.client = "others", .principal = {}};
+    found =
+        periods_.try_emplace(periods_.size() < kKinds ? kind : others, Period{.end = now + kPeriod})
+            .first;
   }
   return ++found->second.lines <= kLines;
 }

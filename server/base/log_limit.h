@@ -2,8 +2,10 @@
 #pragma once
 
 #include <absl/base/thread_annotations.h>
+#include <absl/status/status.h>
 #include <absl/synchronization/mutex.h>
 
+#include <compare>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -13,6 +15,13 @@
 
 namespace sinew::server {
 
+// What fails: one client's calls of one code and, where they matter, of one principal.
+struct FailureKind {
+  std::string client, principal;
+  absl::StatusCode code = absl::StatusCode::kOk;  // of all codes
+  auto operator<=>(const FailureKind&) const = default;
+};
+
 // Admits the first lines of a kind in each period of ten seconds and counts the others, so that one
 // client's mistakes neither fill the disk nor hide another's. Thread-safe.
 class LogLimit {
@@ -21,11 +30,10 @@ class LogLimit {
   static constexpr std::chrono::seconds kPeriod{10};
   static constexpr std::size_t kKinds = 1024;  // known at a time; all others together are one
 
-  // kind: for instance client and code.
-  bool Admit(const std::string& kind, Clock::Time now);
+  bool Admit(const FailureKind& kind, Clock::Time now);
 
   struct Suppressed {
-    std::string kind;
+    FailureKind kind;
     std::uint64_t lines;
   };
   // Kinds whose period has ended with lines that were not admitted; forgets every ended period.
@@ -37,7 +45,7 @@ class LogLimit {
     std::uint64_t lines = 0;
   };
   absl::Mutex mutex_;
-  std::map<std::string, Period> periods_ ABSL_GUARDED_BY(mutex_);
+  std::map<FailureKind, Period> periods_ ABSL_GUARDED_BY(mutex_);
 };
 
 }  // namespace sinew::server

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "server/base/status.h"
+
 namespace sinew::server {
 namespace {
 
@@ -54,6 +56,9 @@ Metrics::Metrics(const std::string& version, const std::string& simd)
       .Register(registry_)
       .Add({{"version", version}, {"simd", simd}})
       .Set(1);
+  for (int reason = v1::REASON_UNSPECIFIED + 1; reason < v1::Reason_ARRAYSIZE; ++reason) {
+    if (v1::Reason_IsValid(reason)) failures_.Add({{"reason", NameOf(v1::Reason(reason))}});
+  }
   const auto gauge = [&](const char* name, const char* help, auto field) {
     gauges_.emplace_back(
         field, &prometheus::BuildGauge().Name(name).Help(help).Register(registry_).Add({}));
@@ -87,8 +92,8 @@ prometheus::Histogram& Metrics::AddLane(const std::string& lane) {
       .Add({{"lane", lane}}, TimeBuckets());
 }
 
-void Metrics::CountFailure(const std::string& reason, const std::string& limit) {
-  if (!reason.empty()) failures_.Add({{"reason", reason}}).Increment();
+void Metrics::CountFailure(v1::Reason reason, const std::string& limit) {
+  if (reason != v1::REASON_UNSPECIFIED) failures_.Add({{"reason", NameOf(reason)}}).Increment();
   if (!limit.empty()) refusals_.Add({{"limit", limit}}).Increment();
 }
 
@@ -119,6 +124,8 @@ MethodMetrics Metrics::AddMethod(const std::string& name) {
                         .Name("sinew_rpcs_in_flight")
                         .Help("Running calls")
                         .Register(registry_);
+  // From the start, so that Prometheus sees the first one increase them.
+  for (const char* code : {"INTERNAL", "DATA_LOSS"}) calls.Add({{"method", name}, {"code", code}});
   return {.name = name,
           .calls = &calls,
           .seconds = &seconds.Add({{"method", name}}, TimeBuckets()),

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "sinew/v1/info_service.pb.h"
+#include "sinew/v1/problem.pb.h"
 
 namespace sinew::server {
 
@@ -65,9 +66,9 @@ class Metrics {
   // How long work waits for a thread of a lane: "control", "storage".
   prometheus::Histogram& AddLane(const std::string& lane);
 
-  // A failed call: by reason ("WINDOW_STALLED") and, if a limit was reached, by its option. Either
-  // may be empty.
-  void CountFailure(const std::string& reason, const std::string& limit);
+  // A failed call: by reason, if it has one, and by the option of the limit that was reached, or
+  // empty.
+  void CountFailure(v1::Reason reason, const std::string& limit);
 
   // A value that is read whenever the metrics are: a gauge, or a counter if it only grows. `read`
   // must be valid as long as Text is called.

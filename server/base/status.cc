@@ -87,11 +87,14 @@ absl::Status CheckLimit(std::string_view path, std::uint64_t got, std::uint64_t 
   return got <= limit ? absl::OkStatus() : LimitExceeded(path, got, limit, unit, limit_name);
 }
 
+std::string NameOf(v1::Reason reason) {
+  constexpr std::string_view kPrefix = "REASON_";
+  return v1::Reason_Name(reason).substr(kPrefix.size());
+}
+
 absl::Status WithReason(absl::Status status, v1::Reason reason) {
   google::rpc::ErrorInfo info;
-  std::string name = v1::Reason_Name(reason);
-  constexpr std::string_view kPrefix = "REASON_";
-  info.set_reason(name.substr(kPrefix.size()));
+  info.set_reason(NameOf(reason));
   info.set_domain(kDomain);
   Attach(status, info);
   return status;

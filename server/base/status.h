@@ -43,6 +43,8 @@ absl::Status WithPath(const absl::Status& status, std::string_view path);
 // UNAVAILABLE, reason DRAINING.
 absl::Status Draining();
 
+// As ErrorInfo and metrics have it: "WINDOW_STALLED".
+std::string NameOf(v1::Reason reason);
 // The reason in the details, or REASON_UNSPECIFIED; the field path in the details, or empty.
 v1::Reason ReasonOf(const absl::Status& status);
 std::string FieldOf(const absl::Status& status);

@@ -39,22 +39,22 @@ bool IsDenied(absl::StatusCode code) {
 
 void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& status) {
   if (!status.ok()) {
-    const v1::Reason reason = ReasonOf(status);
-    runtime.metrics.CountFailure(
-        reason == v1::REASON_UNSPECIFIED ? std::string() : v1::Reason_Name(reason),
-        LimitOf(status));
+    runtime.metrics.CountFailure(ReasonOf(status), LimitOf(status));
   }
   const auto level = LevelOf(status.code());
-  const std::string code = absl::StatusCodeToString(status.code());
   const Caller& caller = call.caller;
   const bool admitted =
       level == spdlog::level::debug ||
-      runtime.failures.Admit(absl::StrCat(caller.client(), " ", code), runtime.clock.Now());
+      runtime.failures.Admit({.client = caller.client(), .principal = {}, .code = status.code()},
+                             runtime.clock.Now());
   // Changes are all there; whoever floods the server with calls that fail must not fill the disk.
   if (runtime.audit != nullptr &&
       (status.ok() ? call.audited
                    : (call.audited || IsDenied(status.code())) &&
-                         runtime.denials.Admit(caller.client(), runtime.clock.Now()))) {
+                         runtime.denials.Admit({.client = caller.client(),
+                                                .principal = caller.principal,
+                                                .code = status.code()},
+                                               runtime.clock.Now()))) {
     runtime.audit->Write(runtime.clock.WallNow(), {.caller = caller,
                                                    .action = call.method,
                                                    .object = call.object,
@@ -62,7 +62,8 @@ void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& sta
                                                    .trace = call.trace});
   }
   if (admitted && runtime.log->should_log(level)) {
-    runtime.log->log(level, "{} {} {:.6f} s{}{}{}{}{} {}", call.method, code, call.seconds,
+    runtime.log->log(level, "{} {} {:.6f} s{}{}{}{}{} {}", call.method,
+                     absl::StatusCodeToString(status.code()), call.seconds,
                      Field("peer", caller.peer), Field("tenant", caller.tenant),
                      Field("principal", caller.principal), Field("object", call.object),
                      Field("trace", call.trace),

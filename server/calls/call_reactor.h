@@ -75,6 +75,10 @@ class CallReactor : public CallReader<Derived>, public LiveCall {
     const absl::MutexLock lock(&mutex_);
     if (!ended_) OnDrain();
   }
+  void EndNow() final {
+    const absl::MutexLock lock(&mutex_);
+    if (!ended_) End(Draining());
+  }
 
  protected:
   using Reader::read_;

@@ -166,7 +166,7 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
 absl::Status Server::State::Listen(const Config& whole) {
   const NetworkConfig& config = whole.network;
   // Files, the HTTP port and gRPC itself need descriptors as well.
-  const std::uint64_t files = FileLimit(), others = std::min<std::uint64_t>(256, files / 2);
+  const std::uint64_t files = FileLimit(), others = std::min<std::uint64_t>(1280, files / 2);
   runtime->SetMostConnections(files - others);
   SINEW_ASSIGN_OR_RETURN(listener, Listener::Bind(config.listen, runtime->connections));
   addresses = listener->addresses();
@@ -252,8 +252,8 @@ void Server::State::Stop() {
     runtime->timers.Cancel(sweep_);
     runtime->work.Close();
     listener->Stop();
-    server->Shutdown(std::chrono::system_clock::now() +
-                     (runtime->work.count() == 0 ? kLastWords : std::chrono::milliseconds(0)));
+    runtime->EndCalls();
+    server->Shutdown(std::chrono::system_clock::now() + kLastWords);
     server->Wait();
   }
   // Services receive calls, and need the runtime, until the server is destroyed.

@@ -65,12 +65,14 @@ absl::StatusOr<FolderLock> OpenDataFolder(const fs::path& folder, const Log& log
   const fs::path file = folder / "format";
   SINEW_ASSIGN_OR_RETURN(const int format, ReadFormat(file));
   if (format == kDataFormat) return lock;
+  std::error_code error;
+  const bool is_new = !fs::exists(folder / "rigs", error);
   absl::Status status = MigrateFrom1(folder);
   if (status.ok()) status = WriteAtomically(file, absl::StrCat(kDataFormat, "\n"));
   if (!status.ok()) {
     return absl::FailedPreconditionError(absl::StrCat("data-dir: ", status.message()));
   }
-  log->info("data-dir {}: format {} to {}", folder.string(), format, kDataFormat);
+  if (!is_new) log->info("data-dir {}: format {} to {}", folder.string(), format, kDataFormat);
   return lock;
 }
 

@@ -37,7 +37,8 @@ std::string HexOf(absl::string_view name) {
 }
 
 absl::Status OtherDigest(const RigKey& key) {
-  return absl::DataLossError(absl::StrCat(key.Text(), ": the bytes no longer have this digest"));
+  return absl::DataLossError(
+      absl::StrCat(kFilePrefix, key.hex, kFileSuffix, ": the bytes no longer have this digest"));
 }
 
 }  // namespace

@@ -17,8 +17,9 @@ import urllib.request
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDER = HERE.parents[1] / "deploy" / "monitoring"
 METRIC = re.compile(r"\b(?:sinew|process)_[a-z_]+")
-# Labels of metrics appear only once they have counted; everything else is there from the start.
-LATER = {"sinew_refusals_total", "sinew_failures_total", "sinew_rpcs_total"}
+LABEL = re.compile(r'\b(?:code|reason)="\w+"')
+# Appears only once it has counted; everything else is there from the start.
+LATER = {"sinew_refusals_total"}
 
 options = argparse.ArgumentParser()
 options.add_argument("--sinewd", required=True)
@@ -57,14 +58,18 @@ class MonitoringTest(unittest.TestCase):
                                       stdout=subprocess.DEVNULL)
             try:
                 wait_for(ready.exists)
-                served = set(METRIC.findall(read(f"http://{json.loads(ready.read_text())['http']}/metrics")))
+                page = read(f"http://{json.loads(ready.read_text())['http']}/metrics")
             finally:
                 server.terminate()
                 server.wait(60)
         queries = [target["expr"] for panel in json.loads(text("grafana.json"))["panels"] for target in panel["targets"]]
-        named = set(METRIC.findall(text("alerts.yml") + " ".join(queries)))
+        used = text("alerts.yml") + " ".join(queries)
+        named = set(METRIC.findall(used))
         self.assertGreater(len(named), 30)
-        self.assertEqual(named - served - LATER, set())
+        self.assertEqual(named - set(METRIC.findall(page)) - LATER, set())
+        labels = set(LABEL.findall(used))
+        self.assertGreater(len(labels), 2)
+        self.assertEqual(labels - set(LABEL.findall(page)), set())
 
     @unittest.skipUnless(shutil.which("promtool"), "promtool is not installed (deploy/install-deps.sh monitoring)")
     def test_rules_fire(self):

@@ -124,8 +124,8 @@ TEST_F(DrainTest, StopEndsRunningCalls) {
   Stream binding(stubs(), OpenRecipe(rig, kSlowRecipe));
   stubs().WaitFor(&v1::ServerStats::binds_running, 1);
   server().Stop();
-  EXPECT_FALSE(idle.Finish().ok());
-  EXPECT_FALSE(binding.Finish().ok());
+  EXPECT_EQ(ReasonOf(idle.Finish()), "DRAINING");
+  EXPECT_EQ(ReasonOf(binding.Finish()), "DRAINING");
   server().Stop();
 }
 

@@ -90,23 +90,26 @@ TEST(Log, ReopensAfterRotation) {
 TEST(LogLimit, AdmitsTenLinesOfAKindInEachPeriod) {
   LogLimit limit;
   const Clock::Time start;
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(limit.Admit("a", start));
-  for (int i = 0; i < 5; ++i) EXPECT_FALSE(limit.Admit("a", start));
-  EXPECT_TRUE(limit.Admit("b", start));
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(limit.Admit({"a", {}}, start));
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(limit.Admit({"a", {}}, start));
+  EXPECT_TRUE(limit.Admit({"b", {}}, start));
+  EXPECT_TRUE(limit.Admit({"a", "alice"}, start)) << "one principal of a client hides no other";
+  EXPECT_TRUE(limit.Admit({"a", {}, absl::StatusCode::kPermissionDenied}, start));
   EXPECT_TRUE(limit.TakeEnded(start + seconds(9)).empty());
   const auto ended = limit.TakeEnded(start + LogLimit::kPeriod);
   ASSERT_EQ(ended.size(), 1u);
-  EXPECT_EQ(ended[0].kind, "a");
+  EXPECT_EQ(ended[0].kind.client, "a");
   EXPECT_EQ(ended[0].lines, 5u);
-  EXPECT_TRUE(limit.Admit("a", start + LogLimit::kPeriod));
+  EXPECT_TRUE(limit.Admit({"a", {}}, start + LogLimit::kPeriod));
 }
 
 TEST(LogLimit, KnowsABoundedNumberOfKinds) {
   LogLimit limit;
   const Clock::Time start;
-  for (std::size_t i = 0; i < LogLimit::kKinds; ++i) limit.Admit(std::to_string(i), start);
+  for (std::size_t i = 0; i < LogLimit::kKinds; ++i) limit.Admit({std::to_string(i), {}}, start);
   int admitted = 0;
-  for (int i = 0; i < 100; ++i) admitted += limit.Admit("new " + std::to_string(i), start) ? 1 : 0;
+  for (int i = 0; i < 100; ++i)
+    admitted += limit.Admit({"new " + std::to_string(i), {}}, start) ? 1 : 0;
   EXPECT_EQ(admitted, 10) << "all others are one kind";
 }
 
