@@ -3,6 +3,8 @@
 #include <absl/strings/str_cat.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -72,14 +74,16 @@ absl::Status DeformCall::Prepare(std::shared_ptr<Session> session) {
 absl::Status DeformCall::CheckSize() const {
   const std::uint64_t asked =
       request_.max_response_bytes() == 0 ? kResponseBytes : request_.max_response_bytes();
-  const std::uint64_t allowed = std::min(asked, runtime_.config.streams.response_bytes);
+  const std::uint64_t most = runtime_.config.streams.response_bytes;
   const std::uint64_t bytes =
       kHeaderBytes + evaluator_->muscle_bytes() +
       std::uint64_t{evaluator_->vertices()} * evaluator_->output().BytesPerVertex();
-  if (bytes <= allowed) return absl::OkStatus();
-  return WithReason(absl::FailedPreconditionError(
-                        absl::StrCat("deform: the reply has ", bytes, " bytes, need at most ",
-                                     allowed, "; use StreamDeform, or raise max_response_bytes")),
+  if (bytes <= std::min(asked, most)) return absl::OkStatus();
+  const std::string need =
+      bytes <= most ? absl::StrCat(asked, "; use StreamDeform, or raise max_response_bytes")
+                    : absl::StrCat(most, "; use StreamDeform (max-response-bytes)");
+  return WithReason(absl::FailedPreconditionError(absl::StrCat("deform: the reply has ", bytes,
+                                                               " bytes, need at most ", need)),
                     v1::REASON_USE_STREAM);
 }
 

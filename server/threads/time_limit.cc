@@ -1,5 +1,7 @@
 #include "server/threads/time_limit.h"
 
+#include <absl/strings/str_format.h>
+
 #include <cmath>
 #include <cstdint>
 #include <utility>
@@ -28,8 +30,9 @@ TimeLimit::~TimeLimit() {
 absl::Status TimeLimit::Named(const absl::Status& status) const {
   if (!absl::IsCancelled(status) || !late_->load()) return status;
   const std::chrono::duration<double> taken = timers_.clock().Now() - start_;
-  return LimitExceeded(what_, static_cast<std::uint64_t>(std::ceil(taken.count())),
-                       static_cast<std::uint64_t>(seconds_), "seconds", option_);
+  return LimitExceeded(
+      what_, absl::StrFormat("got %.0f seconds, limit %.10g", std::ceil(taken.count()), seconds_),
+      option_);
 }
 
 }  // namespace sinew::server
