@@ -250,6 +250,7 @@ TEST_F(SessionTest, CancelledStreamReleasesBind) {
   {
     Stream stream(stubs(), OpenRecipe(rig, kSlowRecipe));
     stubs().WaitFor(&v1::ServerStats::binds_running, 1);
+    stubs().WaitFor(&v1::ServerStats::sessions, 1);  // its bind begins before it is listed
   }
   stubs().WaitFor(&v1::ServerStats::streams, 0);
   EXPECT_EQ(stubs().Stats().binds_running(), 1u);
