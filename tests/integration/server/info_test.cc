@@ -2,9 +2,17 @@
 #include <grpcpp/generic/generic_stub.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <map>
 #include <set>
+#include <string>
 #include <thread>
+#include <type_traits>
+#include <vector>
 
+#include "server/base/config_options.h"
 #include "tests/integration/server/http_get.h"
 #include "tests/integration/server/server_fixture.h"
 
@@ -43,8 +51,6 @@ class InfoTest : public ServerTest {
 
 TEST_F(InfoTest, DescribesServer) {
   config.compute.threads = 2;
-  config.access.client_share = 0.3;
-  config.streams.count = 1000;
   Start();
   grpc::ClientContext context;
   v1::GetServerInfoResponse info;
@@ -54,24 +60,35 @@ TEST_F(InfoTest, DescribesServer) {
   EXPECT_EQ(info.threads(), 2u);
   ASSERT_EQ(info.encodings_size(), 1);
   EXPECT_EQ(info.encodings(0), v1::ENCODING_FLOAT32);
-  std::set<std::string> limits;
-  for (const v1::Limit& limit : info.limits()) {
-    EXPECT_GT(limit.value(), 0u) << limit.name();
-    EXPECT_FALSE(limit.unit().empty()) << limit.name();
-    EXPECT_FALSE(limit.description().empty()) << limit.name();
-    limits.insert(limit.name());
-    if (limit.name() == "max-streams") {
-      EXPECT_EQ(limit.per_client(), 300u);
-    } else if (limit.name() == "max-window") {
-      EXPECT_EQ(limit.per_client(), limit.value());
+}
+
+TEST_F(InfoTest, ListsEveryLimitWithItsShare) {
+  config.access.client_share = 0.3;
+  Start();
+  grpc::ClientContext context;
+  v1::GetServerInfoResponse info;
+  EXPECT_CODE(stubs().info->GetServerInfo(&context, {}, &info), StatusCode::OK);
+  std::map<std::string, v1::Limit> listed;
+  for (const v1::Limit& limit : info.limits()) listed[limit.name()] = limit;
+  EXPECT_EQ(listed.size(), static_cast<std::size_t>(info.limits_size())) << "each once";
+  std::size_t limits = 0;
+  server::VisitOptions(config, [&](const server::Option& option, const auto& member) {
+    using Member = std::decay_t<decltype(member)>;
+    if constexpr (std::is_arithmetic_v<Member>) {
+      if (!option.limit) return;
+      ++limits;
+      const std::string name(option.name);
+      const auto value = static_cast<double>(member);
+      ASSERT_TRUE(listed.contains(name)) << name;
+      const v1::Limit& limit = listed[name];
+      EXPECT_EQ(static_cast<double>(limit.value()), std::ceil(value)) << name;
+      const double client = option.shared ? std::max(1.0, std::floor(0.3 * value)) : value;
+      EXPECT_EQ(static_cast<double>(limit.per_client()), client) << name;
+      EXPECT_EQ(limit.unit(), std::string(option.unit)) << name;
+      EXPECT_EQ(limit.description(), std::string(option.help)) << name;
     }
-  }
-  for (const char* name :
-       {"max-rig-bytes", "max-rig-vertices", "max-window", "max-streams", "max-message-bytes",
-        "max-session-ttl-seconds", "max-stall-seconds", "max-compares", "max-compare-targets",
-        "max-compare-poses", "max-compare-bytes"}) {
-    EXPECT_EQ(limits.count(name), 1u) << name;
-  }
+  });
+  EXPECT_EQ(limits, listed.size());
 }
 
 TEST_F(InfoTest, ListsMethodsInPagesWithParameters) {

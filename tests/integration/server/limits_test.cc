@@ -3,14 +3,19 @@
 
 #include <google/protobuf/io/zero_copy_stream_impl_lite.h>
 
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <filesystem>
 #include <list>
 #include <optional>
 #include <set>
+#include <string>
 
 #include "server/convert/field_count.h"
 #include "tests/integration/server/bare_socket.h"
 #include "tests/integration/server/http_get.h"
+#include "tests/integration/server/limit_refusal.h"
 #include "tests/integration/server/server_fixture.h"
 
 namespace sinew::testing {
@@ -18,10 +23,13 @@ namespace {
 
 using grpc::StatusCode;
 
-class LimitsTest : public ServerTest {
+class LimitsTest : public RefusalTest {
  protected:
-  std::string connections() {
-    return MetricOf(server().http_address(), "sinew_limit_used{limit=\"max-connections\"}");
+  static void ExpectEnded(const grpc::Status& status, const std::string& reason,
+                          const std::string& limit) {
+    EXPECT_EQ(RefusalOf(status), (Refusal{StatusCode::UNAVAILABLE, reason, {}, false}));
+    EXPECT_NE(status.error_message().find("(" + limit + ")"), std::string::npos)
+        << status.error_message();
   }
 };
 
@@ -90,9 +98,7 @@ TEST_F(LimitsTest, StreamWithoutPosesEnds) {
   clock.Advance(std::chrono::milliseconds(9'900));
   EXPECT_EQ(stubs().Stats().streams(), 1u);
   clock.Advance(std::chrono::milliseconds(500));
-  const grpc::Status status = stream.Finish();
-  EXPECT_CODE(status, StatusCode::UNAVAILABLE);
-  EXPECT_EQ(ReasonOf(status), "IDLE");
+  ExpectEnded(stream.Finish(), "IDLE", "max-idle-seconds");
 }
 
 TEST_F(LimitsTest, StreamEndsAtItsAge) {
@@ -105,9 +111,7 @@ TEST_F(LimitsTest, StreamEndsAtItsAge) {
   EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
   WaitForWrites(server().http_address(), 2);
   clock.Advance(std::chrono::milliseconds(500));
-  const grpc::Status status = stream.Finish();
-  EXPECT_CODE(status, StatusCode::UNAVAILABLE);
-  EXPECT_EQ(ReasonOf(status), "TOO_OLD");
+  ExpectEnded(stream.Finish(), "TOO_OLD", "max-stream-seconds");
 }
 
 TEST_F(LimitsTest, UploadEndsAtItsAgeAndResumes) {
@@ -128,14 +132,11 @@ TEST_F(LimitsTest, UploadEndsAtItsAgeAndResumes) {
   v1::UploadRigResponse response;
   const auto upload = stubs().rigs->UploadRig(&context, &response);
   upload->Write(part(0, 1000));
-  const std::string used = "sinew_limit_used{limit=\"max-upload-bytes\"}";
-  WaitUntil([&] { return MetricOf(server().http_address(), used) == std::to_string(rig.size()); });
+  WaitForUse("max-upload-bytes", rig.size());
   clock.Advance(std::chrono::milliseconds(19'900));
   upload->Write(part(1000, 1000));
   clock.Advance(std::chrono::milliseconds(500));
-  const grpc::Status status = upload->Finish();
-  EXPECT_CODE(status, StatusCode::UNAVAILABLE);
-  EXPECT_EQ(ReasonOf(status), "TOO_OLD");
+  ExpectEnded(upload->Finish(), "TOO_OLD", "max-stream-seconds");
   EXPECT_CODE(stubs().Upload(rig), StatusCode::OK);
 }
 
@@ -145,21 +146,11 @@ TEST_F(LimitsTest, ConnectionOfGreatestAgeTakesNoNewCalls) {
   Stream stream(stubs(), OpenRecipe(stubs().UploadTube(), "lbs"));
   stream.Opened();
   // gRPC opens another connection for new calls; none fails, and the stream keeps the first.
-  WaitUntil([&] { return connections() == "2"; }, [&] { stubs().Stats(); });
+  WaitUntil([&] { return Used("max-connections") == 2; }, [&] { stubs().Stats(); });
   EXPECT_TRUE(stream.Send(TubePose(1)));
   EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
   stream.HalfClose();
   EXPECT_CODE(stream.Finish(), StatusCode::OK);
-}
-
-TEST_F(LimitsTest, ClosedConnectionNoLongerCounts) {
-  Start();
-  stubs().Stats();
-  {
-    const server::Descriptor other = ConnectBare(server().addresses().front());
-    WaitUntil([&] { return connections() == "2"; });
-  }
-  WaitUntil([&] { return connections() == "1"; });
 }
 
 TEST_F(LimitsTest, LimitsStreamsOfConnection) {
@@ -232,10 +223,7 @@ TEST_F(LimitsTest, LimitsFieldsOfMessage) {
       EXPECT_CODE(status, StatusCode::NOT_FOUND);
       continue;
     }
-    EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
-    EXPECT_EQ(ReasonOf(status), "LIMIT");
-    EXPECT_NE(status.error_message().find("max-message-fields"), std::string::npos)
-        << status.error_message();
+    EXPECT_REFUSAL(status, Refused("max-message-fields"));
   }
 }
 
@@ -253,8 +241,10 @@ TEST_F(LimitsTest, ReplyOverServerLimitIsUseStream) {
     v1::DeformResponse response;
     const grpc::Status status = stubs().Deform(request, response);
     if (past) {
-      EXPECT_EQ(status.error_code(), StatusCode::FAILED_PRECONDITION) << status.error_message();
-      EXPECT_EQ(ReasonOf(status), "USE_STREAM");
+      EXPECT_EQ(RefusalOf(status),
+                (Refusal{StatusCode::FAILED_PRECONDITION, "USE_STREAM", {}, false}));
+      EXPECT_NE(status.error_message().find("(max-response-bytes)"), std::string::npos)
+          << status.error_message();
     } else {
       EXPECT_CODE(status, StatusCode::OK);
     }
@@ -277,10 +267,8 @@ TEST_F(LimitsTest, WrongNameIsReportedBeforeLimit) {
     }
     return reader->Finish();
   };
-  const std::string unknown = "rigs/sha256-" + std::string(64, '0');
-  // NOT_FOUND until the upload has been admitted.
-  while (download(unknown).error_code() != StatusCode::RESOURCE_EXHAUSTED) {
-  }
+  WaitForUse("max-transfers", 1);
+  EXPECT_REFUSAL(download("rigs/sha256-" + std::string(64, '0')), RefusedForNow("max-transfers"));
   EXPECT_CODE(download("rigs/none"), StatusCode::INVALID_ARGUMENT);
   context.TryCancel();
 }

@@ -144,17 +144,19 @@ TEST_F(SharesAttack, UploadsOfOneByteLeaveRoom) {
   EXPECT_NE(stubs().UploadTube(), "");
 }
 
+// A call keeps its connection open; another connection without one, which began later, is closed.
 TEST_F(SharesAttack, ConnectionsWithoutCallsAreClosed) {
   Start({"--max-connection-idle-seconds", "1"});
+  Stubs client = Attacker();
+  Stream stream(client, Open(stubs().UploadTube()));
+  EXPECT_NE(stream.Opened().session(), "");
   const server::Descriptor idle = ConnectBare(address());
   SendBare(idle, std::string("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\4\0\0\0\0\0", 33));
-  const auto connections = [&] {
-    return MetricOf(server().http(), "sinew_limit_used{limit=\"max-connections\"}");
-  };
-  WaitUntil([&] { return connections() != "0"; });
   ReadBare(idle, 30'000);  // until its end
   char more = 0;
   EXPECT_EQ(::recv(idle.fd(), &more, 1, MSG_DONTWAIT), 0) << "closed";
+  EXPECT_TRUE(stream.Send(TubePose(1)));
+  EXPECT_EQ(stream.ReadUntil(1).size(), 1u);
 }
 
 // Frames of 120 kB that are not read, as many as the window allows.

@@ -95,6 +95,14 @@ class Stubs {
     return name;
   }
 
+  grpc::Status DeleteRig(const std::string& name) {
+    grpc::ClientContext context;
+    v1::DeleteRigRequest request;
+    request.set_name(name);
+    v1::DeleteRigResponse response;
+    return rigs->DeleteRig(&context, request, &response);
+  }
+
   grpc::Status Create(const v1::CreateSessionRequest& request, v1::Session& session) {
     grpc::ClientContext context;
     v1::CreateSessionResponse response;
@@ -131,6 +139,13 @@ class Stubs {
     const grpc::Status status = sessions->GetSession(&context, request, &response);
     if (session != nullptr) *session = response.session();
     return status;
+  }
+  grpc::Status DeleteSession(const std::string& name) {
+    grpc::ClientContext context;
+    v1::DeleteSessionRequest request;
+    request.set_name(name);
+    v1::DeleteSessionResponse response;
+    return sessions->DeleteSession(&context, request, &response);
   }
   grpc::Status Deform(const v1::DeformRequest& request, v1::DeformResponse& response,
                       std::optional<std::chrono::milliseconds> deadline = {}) {

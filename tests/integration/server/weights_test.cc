@@ -2,13 +2,16 @@
 // one past.
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <chrono>
 #include <cmath>
-#include <cstdlib>
-#include <numeric>
+#include <cstdint>
 #include <set>
+#include <string>
 #include <thread>
+#include <vector>
 
-#include "tests/integration/server/server_fixture.h"
+#include "tests/integration/server/limit_refusal.h"
 #include "tests/support/wait_until.h"
 
 namespace sinew::testing {
@@ -26,7 +29,7 @@ struct Answer {
 // Seconds of work: for looking at, waiting for and cancelling.
 constexpr TubeShape kSlow{.rings = 600, .segments = 100, .joints = 60, .height = 40};
 
-class WeightsTest : public ServerTest {
+class WeightsTest : public RefusalTest {
  protected:
   static v1::Rig Bare(const TubeShape& shape = {}) {
     v1::Rig rig = TubeRig(shape);
@@ -307,27 +310,6 @@ TEST_F(WeightsTest, DrainingEndsWork) {
   EXPECT_EQ(ReasonOf(status), "DRAINING");
 }
 
-TEST_F(WeightsTest, CallLimitIsExact) {
-  config.weights.count = 2;
-  Start();
-  const v1::ComputeWeightsRequest slow = Request(Put(Bare(kSlow)), v1::WEIGHT_METHOD_HEAT);
-  grpc::ClientContext contexts[2];
-  std::unique_ptr<grpc::ClientReader<v1::ComputeWeightsResponse>> readers[2];
-  v1::ComputeWeightsResponse response;
-  for (int i = 0; i < 2; ++i) {
-    readers[i] = stubs().rigs->ComputeWeights(&contexts[i], slow);
-    ASSERT_TRUE(readers[i]->Read(&response)) << "let in; the second waits in line";
-  }
-  const grpc::Status third = Run(slow).status;
-  EXPECT_CODE(third, StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_EQ(ReasonOf(third), "LIMIT");
-  EXPECT_NE(third.error_message().find("max-weight-calls"), std::string::npos);
-  for (int i = 0; i < 2; ++i) {
-    contexts[i].TryCancel();
-    readers[i]->Finish();
-  }
-}
-
 TEST_F(WeightsTest, ResolutionLimitIsExact) {
   config.weights.resolution = 32;
   Start();
@@ -336,19 +318,7 @@ TEST_F(WeightsTest, ResolutionLimitIsExact) {
   request.mutable_geodesic()->set_resolution(32);
   EXPECT_CODE(Run(request).status, StatusCode::OK);
   request.mutable_geodesic()->set_resolution(33);
-  const grpc::Status past = Run(request).status;
-  EXPECT_CODE(past, StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_NE(past.error_message().find("max-weight-resolution"), std::string::npos);
-}
-
-TEST_F(WeightsTest, InfluenceLimitIsExact) {
-  config.rigs.influences = 2;
-  Start();
-  v1::ComputeWeightsRequest request = Request(Put(Bare()), v1::WEIGHT_METHOD_HEAT);
-  request.set_max_influences(2);
-  EXPECT_CODE(Run(request).status, StatusCode::OK);
-  request.set_max_influences(3);
-  EXPECT_CODE(Run(request).status, StatusCode::RESOURCE_EXHAUSTED);
+  EXPECT_REFUSAL(Run(request).status, Refused("max-weight-resolution"));
 }
 
 TEST_F(WeightsTest, MemoryLimitIsExact) {
@@ -359,27 +329,19 @@ TEST_F(WeightsTest, MemoryLimitIsExact) {
     request.mutable_geodesic()->set_resolution(256);
     return Run(request).status;
   };
-  const grpc::Status refused = run(1 << 20);
-  ASSERT_CODE(refused, StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_EQ(ReasonOf(refused), "LIMIT");
-  EXPECT_NE(refused.error_message().find("max-weight-bytes"), std::string::npos);
-  const std::string message = refused.error_message();
-  const std::size_t digits = message.find_first_of("0123456789");
-  ASSERT_NE(digits, std::string::npos) << message;
   // The first check that fails names what it needs; later ones may need more.
-  std::uint64_t need = std::strtoull(message.c_str() + digits, nullptr, 10);
-  ASSERT_GT(need, 1u << 20) << message;
-  EXPECT_CODE(run(need - 1), StatusCode::RESOURCE_EXHAUSTED);
-  grpc::Status enough = run(need);
-  for (int i = 0; i < 5 && !enough.ok(); ++i) {
-    const std::string more = enough.error_message();
-    const std::uint64_t next =
-        std::strtoull(more.c_str() + more.find_first_of("0123456789"), nullptr, 10);
-    ASSERT_GT(next, need) << more;
-    need = next;
-    enough = run(need);
+  std::uint64_t need = 1 << 20;
+  grpc::Status status = run(need);
+  for (int i = 0; i < 5 && !status.ok(); ++i) {
+    EXPECT_EQ(RefusalOf(status), Refused("max-weight-bytes")) << status.error_message();
+    const std::uint64_t more = NeededOf(status);
+    ASSERT_GT(more, need) << status.error_message();
+    need = more;
+    EXPECT_REFUSAL(run(need - 1), Refused("max-weight-bytes"));
+    status = run(need);
   }
-  EXPECT_CODE(enough, StatusCode::OK);
+  EXPECT_CODE(status, StatusCode::OK);
+  EXPECT_GT(need, 1u << 20);
 }
 
 TEST_F(WeightsTest, TimeIsLimited) {
@@ -389,11 +351,12 @@ TEST_F(WeightsTest, TimeIsLimited) {
   const v1::ComputeWeightsRequest request = Request(Put(Bare(kSlow)), v1::WEIGHT_METHOD_HEAT);
   grpc::Status status;
   std::thread computing([&] { status = Run(request).status; });
+  stubs().WaitFor(&v1::ServerStats::binds_running, 1);
+  clock.Advance(std::chrono::milliseconds(4'900));
+  EXPECT_EQ(stubs().Stats().binds_running(), 1u);
   ExceedBindTime();
   computing.join();
-  EXPECT_CODE(status, StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_EQ(ReasonOf(status), "LIMIT");
-  EXPECT_NE(status.error_message().find("max-weight-seconds"), std::string::npos);
+  EXPECT_REFUSAL(status, Refused("max-weight-seconds"));
 }
 
 TEST_F(WeightsTest, NewRigCountsTowardsLimit) {
@@ -404,28 +367,13 @@ TEST_F(WeightsTest, NewRigCountsTowardsLimit) {
     config.rigs.bytes = result - (past ? 1 : 0);
     Start();
     const grpc::Status status = Run(Request(Put(Bare()), v1::WEIGHT_METHOD_CAPSULE)).status;
-    EXPECT_CODE(status, past ? StatusCode::RESOURCE_EXHAUSTED : StatusCode::OK);
+    EXPECT_EQ(RefusalOf(status), past ? Refused("max-rig-bytes") : Refusal()) << past;
   }
-  config = {};
-  config.network.listen = {"127.0.0.1:0"};
-  config.log.level = "off";
+  config.rigs = {};
   config.rigs.count = 1;
   Start();
-  EXPECT_CODE(Run(Request(Put(Bare()), v1::WEIGHT_METHOD_CAPSULE)).status,
-              StatusCode::RESOURCE_EXHAUSTED);
-}
-
-TEST_F(WeightsTest, LimitsAreListed) {
-  Start();
-  grpc::ClientContext context;
-  v1::GetServerInfoResponse info;
-  EXPECT_CODE(stubs().info->GetServerInfo(&context, {}, &info), StatusCode::OK);
-  std::set<std::string> limits;
-  for (const v1::Limit& limit : info.limits()) limits.insert(limit.name());
-  for (const char* name :
-       {"max-weight-calls", "max-weight-bytes", "max-weight-seconds", "max-weight-resolution"}) {
-    EXPECT_EQ(limits.count(name), 1u) << name;
-  }
+  EXPECT_REFUSAL(Run(Request(Put(Bare()), v1::WEIGHT_METHOD_CAPSULE)).status,
+                 RefusedForNow("max-rigs"));
 }
 
 }  // namespace
