@@ -22,24 +22,6 @@ class LanesTest : public ServerTest {
     config.binds.memory_bytes = std::uint64_t{1} << 40;
     config.compute.threads = 2;
   }
-  grpc::Status Delete(const std::string& session) {
-    grpc::ClientContext context;
-    v1::DeleteSessionRequest request;
-    request.set_name(session);
-    v1::DeleteSessionResponse response;
-    return stubs().sessions->DeleteSession(&context, request, &response);
-  }
-  // With a deadline that is over long before an estimate.
-  StatusCode EstimateBriefly(const std::string& rig, const std::string& recipe_text) {
-    grpc::ClientContext context;
-    context.set_deadline(std::chrono::system_clock::now() + std::chrono::milliseconds(100));
-    v1::CreateSessionRequest request;
-    request.mutable_source()->set_rig(rig);
-    request.mutable_source()->set_recipe_text(recipe_text);
-    request.set_validate_only(true);
-    v1::CreateSessionResponse response;
-    return stubs().sessions->CreateSession(&context, request, &response).error_code();
-  }
 };
 
 TEST_F(LanesTest, ShortBindPassesWeightsAndLongBinds) {
@@ -87,28 +69,6 @@ TEST_F(LanesTest, LookUpsPassEstimates) {
   EXPECT_EQ(estimates.finished(), 0u);
 }
 
-TEST_F(LanesTest, LimitsCallsThatWait) {
-  config.compute.waiting = 2;
-  Start();
-  const std::string slow = stubs().UploadTube(kLongTube);
-  Calls estimates(stubs());
-  estimates.Estimate(slow, SlowEstimate(0));
-  // It runs, or is the first to run.
-  EXPECT_EQ(EstimateBriefly(slow, SlowEstimate(90)), StatusCode::DEADLINE_EXCEEDED);
-  for (int k = 1; k < 20; ++k) estimates.Estimate(slow, SlowEstimate(k));
-  WaitUntil([&] { return estimates.finished() >= 17; });
-  EXPECT_LE(estimates.finished(), 18u) << "two may wait";
-  // The brief one may have kept a place until the server heard of its end.
-  WaitUntil(
-      [&] { return EstimateBriefly(slow, SlowEstimate(90)) == StatusCode::RESOURCE_EXHAUSTED; },
-      [&] { estimates.Estimate(slow, SlowEstimate(20)); });
-  for (std::size_t k = 1; k < estimates.size(); ++k) estimates.Cancel(k);
-  WaitUntil(
-      [&] { return EstimateBriefly(slow, SlowEstimate(90)) == StatusCode::DEADLINE_EXCEEDED; });
-  EXPECT_EQ(estimates.finished(), estimates.size() - 1)
-      << "places are free again although the first still runs";
-}
-
 TEST_F(LanesTest, DeletedSessionsLeaveQueue) {
   config.binds.short_seconds = 0;  // one lane
   Start();
@@ -117,7 +77,7 @@ TEST_F(LanesTest, DeletedSessionsLeaveQueue) {
   stubs().WaitFor(&v1::ServerStats::binds_running, 1);
   for (int k = 0; k < 100; ++k) {  // more than may wait
     const std::string blend = "dqs(blend=0." + std::to_string(100 + k) + ")";
-    EXPECT_CODE(Delete(stubs().Create(tube, blend).name()), StatusCode::OK);
+    EXPECT_CODE(stubs().DeleteSession(stubs().Create(tube, blend).name()), StatusCode::OK);
   }
   EXPECT_EQ(stubs().Stats().binds_queued(), 0u);
   EXPECT_EQ(stubs().Stats().binds_running(), 1u);

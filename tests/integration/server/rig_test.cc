@@ -121,6 +121,9 @@ TEST_F(RigTest, WrongUploadsReportReason) {
   gap.set_offset(50);
   gap.set_data("x");
   EXPECT_CODE(send(header, &gap), StatusCode::OUT_OF_RANGE);
+  v1::UploadRigRequest more = header;
+  more.set_data(std::string(101, 'x'));
+  EXPECT_CODE(send(more, nullptr), StatusCode::OUT_OF_RANGE);
   v1::UploadRigRequest unknown = header;
   unknown.GetReflection()->MutableUnknownFields(&unknown)->AddVarint(77, 1);
   EXPECT_EQ(ReasonOf(send(unknown, nullptr)), "UNKNOWN_FIELD");
@@ -139,35 +142,6 @@ TEST_F(RigTest, WrongUploadsReportReason) {
   EXPECT_EQ(FieldOf(stubs().Upload(rig.SerializeAsString())), "rig.meshes[0].positions");
   EXPECT_CODE(stubs().Upload(""), StatusCode::INVALID_ARGUMENT);
   EXPECT_EQ(stubs().Stats().rigs(), 0u);
-}
-
-TEST_F(RigTest, SizesAreLimitedExactly) {
-  const std::string bytes = TubeRig().SerializeAsString();
-  config.rigs.bytes = bytes.size();
-  config.network.message_bytes = 65'536;
-  Start();
-  EXPECT_CODE(stubs().Upload(bytes), StatusCode::OK);
-  v1::Rig larger = TubeRig();
-  larger.set_label("tubes");  // one byte more
-  const grpc::Status refused = stubs().Upload(larger.SerializeAsString());
-  EXPECT_CODE(refused, StatusCode::RESOURCE_EXHAUSTED);
-  EXPECT_EQ(ReasonOf(refused), "LIMIT");
-
-  v1::UploadRigResponse response;
-  for (const std::size_t size : {65'536u, 65'537u}) {
-    grpc::ClientContext context;
-    auto writer = stubs().rigs->UploadRig(&context, &response);
-    v1::UploadRigRequest request;
-    request.mutable_header()->set_sha256(std::string(64, 'a'));
-    request.mutable_header()->set_size_bytes(bytes.size());
-    request.set_data(std::string(size, 'x'));
-    writer->Write(request);
-    writer->WritesDone();
-    const grpc::Status status = writer->Finish();
-    // Both are too much for this rig; only the second is too much for a message.
-    EXPECT_EQ(status.error_code(),
-              size == 65'536u ? StatusCode::OUT_OF_RANGE : StatusCode::RESOURCE_EXHAUSTED);
-  }
 }
 
 TEST_F(RigTest, AbandonedUploadEndsAndCountIsLimited) {
