@@ -26,8 +26,10 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Text(n.http, "http", "Address of metrics and health probes, host:port, or off");
   rows.Text(n.ready_file, "ready-file", "JSON file written when ready: addresses, http, pid");
   rows.Text(n.channelz, "channelz", "Serve gRPC channelz");
-  rows.Number(n.drain_seconds, "drain-seconds", "seconds",
-              "Time after SIGTERM for calls that deform; uploads, comparisons and weights end at once", 0, 86'400);
+  rows.Number(
+      n.drain_seconds, "drain-seconds", "seconds",
+      "Time after SIGTERM for calls that deform; uploads, comparisons and weights end at once", 0,
+      86'400);
   rows.Text(c.log.format, "log-format", "Format of log lines", {"text", "json"});
   rows.Text(c.log.level, "log-level", "Lowest severity logged",
             {"debug", "info", "warning", "error", "off"});

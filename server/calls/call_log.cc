@@ -62,12 +62,11 @@ void LogCall(Runtime& runtime, const FinishedCall& call, const absl::Status& sta
                                                    .trace = call.trace});
   }
   if (admitted && runtime.log->should_log(level)) {
-    runtime.log->log(level, "{} {} {:.6f} s{}{}{}{}{} {}", call.method,
-                     absl::StatusCodeToString(status.code()), call.seconds,
-                     Field("peer", caller.peer), Field("tenant", caller.tenant),
-                     Field("principal", caller.principal), Field("object", call.object),
-                     Field("trace", call.trace),
-                     Shortened(StdView(status.message()), kMessageBytes));
+    runtime.log->log(
+        level, "{} {} {:.6f} s{}{}{}{}{} {}", call.method, absl::StatusCodeToString(status.code()),
+        call.seconds, Field("peer", caller.peer), Field("tenant", caller.tenant),
+        Field("principal", caller.principal), Field("object", call.object),
+        Field("trace", call.trace), Shortened(StdView(status.message()), kMessageBytes));
   }
 }
 

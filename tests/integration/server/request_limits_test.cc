@@ -233,14 +233,14 @@ TEST_F(RequestLimits, TargetsAndPosesOfComparisonAreExact) {
 }
 
 TEST_F(RequestLimits, DataOfUploadMessageIsExact) {
-  config.network.message_bytes = 65'536;
+  config.network.message_bytes = 1 << 20;
   Start();
-  EXPECT_EQ(Listed("max-message-bytes"), 65'536u);
+  EXPECT_EQ(Listed("max-message-bytes"), 1u << 20);
   const auto send = [&](char digit, std::size_t bytes) {
-    return UploadPart(stubs(), std::string(64, digit), 100'000, std::string(bytes, 'x'));
+    return UploadPart(stubs(), std::string(64, digit), 2'000'000, std::string(bytes, 'x'));
   };
-  EXPECT_CODE(send('a', 65'536), StatusCode::OK);
-  EXPECT_REFUSAL(send('b', 65'537), Refused("max-message-bytes"));
+  EXPECT_CODE(send('a', 1 << 20), StatusCode::OK);
+  EXPECT_REFUSAL(send('b', (1 << 20) + 1), Refused("max-message-bytes"));
 }
 
 TEST_F(RequestLimits, MemoryOfBindIsExact) {
