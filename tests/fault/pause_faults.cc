@@ -25,7 +25,7 @@ void Pause(Suite& suite, RestartableServer& server, milliseconds time) {
 
 void InjectPauses(Suite& suite, Undisturbed& undisturbed) {
   Random dice = suite.Dice("pauses");
-  RestartableServer server(suite, {}, {"--session-ttl-seconds", "1"});
+  RestartableServer server(suite, {}, {"--session-ttl-seconds", "3"});
   const Motion& motion = undisturbed.Get(Size::kMedium, "dqs");
   const Motion& pumped = undisturbed.Get(Size::kSmall, "lbs");
   StreamPump pump(suite, pumped, LabelledRig(pumped.rig, "pumped"), Patient(server.address()),
@@ -44,7 +44,7 @@ void InjectPauses(Suite& suite, Undisturbed& undisturbed) {
     suite.Need(stream.Advance(1 + dice.Below(200)), "before the pause");
     suite.Need(idle.Advance(5), "before the pause");
     stream.Fill();
-    Pause(suite, server, milliseconds(1200 + dice.Below(800)));
+    Pause(suite, server, milliseconds(3200 + dice.Below(800)));
     suite.Need(stream.Advance(stream.taken() + 200), "after a pause");
     suite.Need(idle.Advance(idle.taken() + 200), "after a pause");
     suite.Need(client.GetSession(session).status(), "the session of open streams");
@@ -55,7 +55,7 @@ void InjectPauses(Suite& suite, Undisturbed& undisturbed) {
 
     if (i % 2 == 0) continue;
     suite.Step("SIGSTOP without streams");
-    Pause(suite, server, milliseconds(1200));
+    Pause(suite, server, milliseconds(3200));
     // Its lease may be over: then it is unknown, and a new one computes the same frames.
     suite.CheckEnd(client.GetSession(session).status(), "sessions without a stream",
                    {absl::StatusCode::kNotFound});
