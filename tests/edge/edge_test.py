@@ -140,6 +140,8 @@ class EdgeTest(unittest.TestCase):
         cls.channel = cls.connect()
         cls.addClassCleanup(cls.channel.close)
         grpc.channel_ready_future(cls.channel).result(timeout=30)
+        # haproxy soon closes a connection without a first request.
+        info_service_pb2_grpc.InfoServiceStub(cls.channel).GetServerInfo(info_service_pb2.GetServerInfoRequest())
         with grpc.insecure_channel(cls.address) as direct:  # a reply may pass the end of the requests; see haproxy.cfg
             cls.rig = upload(direct, (ASSETS / "hand.sinewrig").read_bytes())
         cls.poses = pose_pb2.PoseBlock.FromString((ASSETS / "hand.poses").read_bytes()).poses

@@ -128,7 +128,9 @@ void StreamPump::Run() {
 
 void StreamPump::OneStream() {
   const auto ends = {absl::StatusCode::kUnavailable, end_};
-  const auto character = client::Character::Create(client_, rig_bytes_, motion_.recipe);
+  // A short lease may end before the stream is open, if the server is paused.
+  const auto character =
+      client::Character::Create(client_, rig_bytes_, motion_.recipe, {.ttl = absl::Minutes(1)});
   if (!character.ok()) {
     suite_.CheckEnd(character.status(), "Character::Create", ends);
     return;
