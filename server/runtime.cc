@@ -199,7 +199,8 @@ void Runtime::EndCalls() {
 void Runtime::LogSuppressed(Clock::Time now) {
   for (const auto& [kind, lines] : failures.TakeEnded(now)) {
     log->info("{} {}: {} more failed calls in {} s, suppressed", kind.client,
-              absl::StatusCodeToString(kind.code), lines, LogLimit::kPeriod.count());
+              kind.code ? absl::StatusCodeToString(*kind.code) : "all codes", lines,
+              LogLimit::kPeriod.count());
   }
   if (audit == nullptr) return;
   for (const auto& [kind, lines] : denials.TakeEnded(now)) {
@@ -210,7 +211,7 @@ void Runtime::LogSuppressed(Clock::Time now) {
   log->error("audit-log: {} lines were lost: its disk is full or too slow",
              dropped - audit_dropped_);
   audit_dropped_ = dropped;
-  next_audit_warning_ = now + LogLimit::kPeriod;
+  next_audit_warning_ = clock.Now() + LogLimit::kPeriod;
 }
 
 void Runtime::Tick() {

@@ -66,7 +66,7 @@ build asan
 run asan --label-exclude '^(lint|slow)$' || failed=8
 tests/tsan_libraries.sh build/tsan-libraries
 build tsan "-DCMAKE_PREFIX_PATH=$PWD/build/tsan-libraries" -DCMAKE_EXE_LINKER_FLAGS=-Wl,--disable-new-dtags
-export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1:suppressions=$PWD/tests/tsan.supp}
 # The thread sanitizer of g++ 12 needs the less random address layout, where the machine lets us ask for it.
 launcher=(setarch "$(uname -m)" --addr-no-randomize)
 "${launcher[@]}" true 2>/dev/null || launcher=()

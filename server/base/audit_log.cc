@@ -33,11 +33,12 @@ absl::StatusOr<std::unique_ptr<AuditLog>> AuditLog::Open(const std::string& path
 }
 
 void AuditLog::WriteSuppressed(Clock::WallTime time, const FailureKind& kind, std::uint64_t lines) {
-  output_->log()->info(LineOf(time, {{"client", Shortened(kind.client, kFieldBytes)},
-                                     {"principal", Shortened(kind.principal, kFieldBytes)},
-                                     {"action", "suppressed"},
-                                     {"outcome", absl::StatusCodeToString(kind.code)},
-                                     {"failed_calls", lines}}));
+  output_->log()->info(
+      LineOf(time, {{"client", Shortened(kind.client, kFieldBytes)},
+                    {"principal", Shortened(kind.principal, kFieldBytes)},
+                    {"action", "suppressed"},
+                    {"outcome", kind.code ? absl::StatusCodeToString(*kind.code) : "all"},
+                    {"failed_calls", lines}}));
 }
 
 void AuditLog::Write(Clock::WallTime time, const AuditEvent& event) {

@@ -132,6 +132,12 @@ absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
     } else {
       return absl::InvalidArgumentError(absl::StrCat(key, ": need a value or a list of values"));
     }
+    for (const std::string& value : values) {
+      if (value.empty()) {
+        return absl::InvalidArgumentError(
+            absl::StrCat(key, ": is empty; leave it out, or give a value"));
+      }
+    }
     if (!given.emplace(key, std::move(values)).second) {
       return absl::InvalidArgumentError(absl::StrCat(key, ": given twice"));
     }
@@ -235,7 +241,7 @@ absl::Status CheckAccess(const Config& config) {
   if (!access.trusted_proxies.empty() && !access.Authenticates() && !access.insecure) {
     return absl::FailedPreconditionError(
         "trusted-proxy: brings callers from other machines, which needs authentication "
-        "(--token-file, --jwks-file or --tls-client-ca); --insecure serves them all the same");
+        "(--token-file, --jwks-file or --tls-client-ca); --insecure serves them without it");
   }
   if (access.insecure || (access.UsesTls() && access.Authenticates())) return absl::OkStatus();
   for (const std::string& address : config.network.listen) {
@@ -251,19 +257,21 @@ absl::Status CheckAccess(const Config& config) {
   return absl::OkStatus();
 }
 
-}  // namespace
-
-absl::Status Config::Validate() const {
+// All but what one option needs of others for access: those may come from another source.
+absl::Status CheckValues(const Config& config) {
   absl::Status status;
-  VisitOptions(*this, [&](const Option& option, const auto& member) {
+  VisitOptions(config, [&](const Option& option, const auto& member) {
     if (status.ok()) status = CheckRange(option, member);
   });
   SINEW_RETURN_IF_ERROR(status);
-  for (const std::string& address : network.listen) {
+  for (const std::string& address : config.network.listen) {
     SINEW_RETURN_IF_ERROR(CheckListenAddress("listen", address));
   }
-  SINEW_RETURN_IF_ERROR(CheckAccess(*this));
-  if (network.http != "off") SINEW_RETURN_IF_ERROR(ParseHostPort("http", network.http).status());
+  if (config.network.http != "off") {
+    SINEW_RETURN_IF_ERROR(ParseHostPort("http", config.network.http).status());
+  }
+  const SessionConfig& sessions = config.sessions;
+  const RigConfig& rigs = config.rigs;
   if (sessions.ttl_seconds > sessions.max_ttl_seconds) {
     return absl::InvalidArgumentError(
         absl::StrCat("session-ttl-seconds: got ", sessions.ttl_seconds,
@@ -275,6 +283,13 @@ absl::Status Config::Validate() const {
         std::min(rigs.stored_bytes, rigs.upload_bytes)));
   }
   return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::Status Config::Validate() const {
+  SINEW_RETURN_IF_ERROR(CheckValues(*this));
+  return CheckAccess(*this);
 }
 
 std::vector<std::string> ChangedOptions(const Config& before, const Config& after) {
@@ -366,11 +381,6 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
     return CommandLine{
         .run = false, .exit_code = code, .text = absl::StrCat("sinewd: ", status.message())};
   };
-  // Later sources may still add what listening beyond this machine needs.
-  const auto validate = [&] {
-    const absl::Status valid = config.Validate();
-    return absl::IsFailedPrecondition(valid) ? absl::OkStatus() : valid;
-  };
   const auto environment_failed = [&](const absl::Status& status) {
     return failed(kConfiguration,
                   absl::InvalidArgumentError(absl::StrCat("environment: ", status.message())));
@@ -382,11 +392,11 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
     file = std::move(*variable).value_or("");
   }
   if (!file.empty()) status = LoadConfigFile(file, config);
-  if (status.ok()) status = validate();
+  if (status.ok()) status = CheckValues(config);
   if (!status.ok()) return failed(kConfiguration, status);
   const auto environment = ReadEnvironment(config);
   status = environment.ok() ? Apply(*environment, config) : environment.status();
-  if (status.ok()) status = validate();
+  if (status.ok()) status = CheckValues(config);
   if (!status.ok()) return environment_failed(status);
   status = Apply(std::move(given), config);
   if (status.ok()) status = config.Validate();

@@ -28,7 +28,7 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
   rows.Text(n.channelz, "channelz", "Serve gRPC channelz");
   rows.Number(
       n.drain_seconds, "drain-seconds", "seconds",
-      "Time after SIGTERM for calls that deform; uploads, comparisons and weights end at once", 0,
+      "Time after SIGTERM for calls to finish; uploads, comparisons and weights end at once", 0,
       86'400);
   rows.Text(c.log.format, "log-format", "Format of log lines", {"text", "json"});
   rows.Text(c.log.level, "log-level", "Lowest severity logged",

@@ -8,6 +8,7 @@
 #include <compare>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace sinew::server {
 // What fails: one client's calls of one code and, where they matter, of one principal.
 struct FailureKind {
   std::string client, principal;
-  absl::StatusCode code = absl::StatusCode::kOk;  // of all codes
+  std::optional<absl::StatusCode> code = {};  // none = of all codes
   auto operator<=>(const FailureKind&) const = default;
 };
 

@@ -98,7 +98,7 @@ class CallReader : public CallWork<Derived>, public RpcReactor {
     if (now - *read_start_ > stall_limit()) {
       this->End(Stalled("no complete message has arrived", stall_limit()));
     } else if (now - *read_start_ > kUndisturbed && arriving_ != nullptr &&
-               this->runtime_.arrivals.MustYield(this->call_.caller().client())) {
+               this->runtime_.arrivals.MustYield(this->call_.caller().client(), now)) {
       this->End(Displaced());
     }
   }
@@ -113,7 +113,7 @@ class CallReader : public CallWork<Derived>, public RpcReactor {
   Quota::Permit permit_ ABSL_GUARDED_BY(this->mutex_);
 
  private:
-  // A message arrives for as long at least, even if other clients wait.
+  // How long a message may take before it can be displaced.
   static constexpr std::chrono::seconds kUndisturbed{1};
 
   void StartReadWith(Turns::Place place) ABSL_EXCLUSIVE_LOCKS_REQUIRED(this->mutex_) {

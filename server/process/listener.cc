@@ -112,7 +112,8 @@ absl::Status Listener::BindUnix(const std::string& address) {
   // there is no listener; a full queue and a lack of permission do not.
   if (const int error = ConnectError(name); error == ECONNREFUSED) {
     struct stat facts {};
-    if (::lstat(path.c_str(), &facts) != 0 || !S_ISSOCK(facts.st_mode)) {
+    if (::lstat(path.c_str(), &facts) != 0) return CannotBind(address, std::strerror(errno));
+    if (!S_ISSOCK(facts.st_mode)) {
       return CannotBind(address, "there is a file that is not a socket");
     }
     ::unlink(path.c_str());

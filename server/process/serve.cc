@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -81,11 +82,32 @@ int CheckFiles(const Config& config) {
       status = absl::FailedPreconditionError(absl::StrCat(option, ": ", writable.message()));
     }
   };
+  // A file that is created again, in a folder that exists.
+  const auto check_folder_of = [&status](const char* option, const std::filesystem::path& path) {
+    std::error_code error;
+    const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
+    if (!status.ok() || path.empty()) return;
+    const absl::Status writable = std::filesystem::exists(folder, error)
+                                      ? CheckWritableFolder(folder)
+                                      : absl::NotFoundError(folder.string() + ": does not exist");
+    if (!writable.ok()) {
+      status = absl::FailedPreconditionError(absl::StrCat(option, ": ", writable.message()));
+    }
+  };
   for (const std::string& address : config.network.listen) {
-    if (IsUnixAddress(address)) check_file("listen", address.substr(address.find(':') + 1));
+    if (!IsUnixAddress(address)) continue;
+    const std::filesystem::path path = address.substr(address.find(':') + 1);
+    std::error_code error;
+    const auto type = std::filesystem::symlink_status(path, error).type();
+    if (status.ok() && type != std::filesystem::file_type::not_found &&
+        type != std::filesystem::file_type::socket) {
+      status = absl::FailedPreconditionError(
+          absl::StrCat("listen: ", path.string(), ": is a file that is not a socket"));
+    }
+    check_folder_of("listen", path);
   }
   check_file("audit-log", config.log.audit);
-  check_file("ready-file", config.network.ready_file);
+  check_folder_of("ready-file", config.network.ready_file);
   if (status.ok()) {
     std::puts("sinewd: the configuration is valid");
     return 0;

@@ -16,8 +16,8 @@ void BlockSignals();
 // cost of large frames.
 void TuneMalloc();
 
-// Reads tokens, keys and certificates, and looks whether data-dir, audit-log and ready-file can be
-// written; prints what is wrong. Changes nothing. Returns the exit code: 0, or 78.
+// Reads tokens, keys and certificates, and checks whether data-dir, audit-log, ready-file and
+// sockets can be written; prints what is wrong. Changes nothing. Returns the exit code: 0, or 78.
 int CheckFiles(const Config& config);
 
 // Runs a server until SIGTERM or SIGINT and drains it; after SIGHUP it gets the configuration that

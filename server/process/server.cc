@@ -26,6 +26,7 @@
 #include "server/process/probe.h"
 #include "server/process/process_stats.h"
 #include "server/process/readiness.h"
+#include "server/process/timed_http_server.h"
 #include "server/process/tls_credentials.h"
 #include "server/runtime.h"
 #include "server/services/deform_service.h"
@@ -166,7 +167,9 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
 absl::Status Server::State::Listen(const Config& whole) {
   const NetworkConfig& config = whole.network;
   // Files, the HTTP port and gRPC itself need descriptors as well.
-  const std::uint64_t files = FileLimit(), others = std::min<std::uint64_t>(1280, files / 2);
+  const std::uint64_t files = FileLimit(),
+                      probes = config.http == "off" ? 0 : TimedHttpServer::MostConnections(),
+                      others = std::min<std::uint64_t>(256 + probes, files / 2);
   runtime->SetMostConnections(files - others);
   SINEW_ASSIGN_OR_RETURN(listener, Listener::Bind(config.listen, runtime->connections));
   addresses = listener->addresses();

@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <functional>
 #include <string>
 #include <utility>
@@ -81,17 +80,18 @@ class TimedHttpServer::Connection final : public httplib::Stream {
 
  private:
   bool WaitForRequest() const {
-    while (true) {
-      const auto left = start_ + server_.request_time() - Steady::now();
-      if (left <= Steady::duration::zero()) return false;
-      if (Poll(POLLIN, std::min<Steady::duration>(left, kLook))) return true;
-    }
+    return Wait(POLLIN, [this] { return server_.request_time(); });
   }
   bool WaitToWrite() const {
+    return Wait(POLLOUT, [this] { return server_.reply_time(); });
+  }
+  // The time may become shorter meanwhile.
+  template <class Time>
+  bool Wait(short event, Time time) const {
     while (true) {
-      const auto left = start_ + kRequestTime - Steady::now();
+      const auto left = start_ + time() - Steady::now();
       if (left <= Steady::duration::zero()) return false;
-      if (Poll(POLLOUT, left)) return true;
+      if (Poll(event, std::min<Steady::duration>(left, kLook))) return true;
     }
   }
   // False also after a signal.
@@ -123,7 +123,7 @@ class TimedHttpServer::Connection final : public httplib::Stream {
   std::size_t received_ = 0;
 };
 
-TimedHttpServer::TimedHttpServer() : most_(std::min(kMostConnections, FileLimit() / 4)) {
+TimedHttpServer::TimedHttpServer() : most_(MostConnections()) {
   new_task_queue = [this] { return new Pool(*this); };
 }
 
@@ -138,6 +138,14 @@ bool TimedHttpServer::Count() {
 std::chrono::milliseconds TimedHttpServer::request_time() const {
   if (stopping_) return std::chrono::milliseconds::zero();
   return accepted_ > kThreads ? kCrowdedTime : kRequestTime;
+}
+
+std::chrono::milliseconds TimedHttpServer::reply_time() const {
+  return accepted_ > kThreads ? kCrowdedReplyTime : kRequestTime;
+}
+
+std::uint64_t TimedHttpServer::MostConnections() {
+  return std::min<std::uint64_t>(1024, FileLimit() / 4);
 }
 
 void TimedHttpServer::CutOff() {

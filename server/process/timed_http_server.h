@@ -20,8 +20,11 @@ class TimedHttpServer final : public httplib::Server {
   // While others wait: with all threads, 320 connections a second that send nothing.
   static constexpr std::chrono::milliseconds kCrowdedTime{50};
   static constexpr std::size_t kRequestBytes = 64 << 10;
-  // Open at a time, if the process may open four times as many files; more are closed at once.
-  static constexpr std::uint64_t kMostConnections = 1024;
+  // From the start of the connection to the end of the reply, while others wait.
+  static constexpr std::chrono::milliseconds kCrowdedReplyTime{500};
+  // Open connections, at most a quarter of the limit of open files; further ones are closed at
+  // once.
+  static std::uint64_t MostConnections();
 
   TimedHttpServer();
 
@@ -37,8 +40,9 @@ class TimedHttpServer final : public httplib::Server {
   bool process_and_close_socket(socket_t socket) override;
   // A connection has been accepted and needs a thread. False: there are too many.
   bool Count();
-  // How long a connection may take to send its request.
+  // How long a connection may take to send its request, and until its reply has been read.
   std::chrono::milliseconds request_time() const;
+  std::chrono::milliseconds reply_time() const;
   // The server stops: connections that have not sent their request are closed.
   void CutOff();
 

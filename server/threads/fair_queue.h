@@ -47,7 +47,7 @@ class FairQueue {
     return std::nullopt;
   }
 
-  // How many clients wait whose first job `accepts`.
+  // How many clients have a first job that `accepts(job)` accepts.
   template <class Accepts>
   std::size_t CountClients(Accepts accepts) const {
     return static_cast<std::size_t>(std::ranges::count_if(

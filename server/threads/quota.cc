@@ -108,6 +108,13 @@ bool Quota::closed() const {
   return closed_;
 }
 
+std::uint64_t Quota::most_held() const {
+  const absl::MutexLock lock(&mutex_);
+  std::uint64_t most = 0;
+  for (const auto& [client, held] : held_) most = std::max(most, held);
+  return most;
+}
+
 std::uint64_t Quota::held(const std::string& client) const {
   const absl::MutexLock lock(&mutex_);
   const auto found = held_.find(client);

@@ -50,6 +50,7 @@ class Quota {
   bool closed() const;
   std::uint64_t count() const;
   std::uint64_t held(const std::string& client) const;
+  std::uint64_t most_held() const;  // by one client
   // Waits up to `timeout` until no permit is out. True: none is.
   bool WaitEmpty(std::chrono::milliseconds timeout);
 

@@ -4,6 +4,11 @@
 #include <utility>
 
 namespace sinew::server {
+namespace {
+
+constexpr std::chrono::seconds kAskAgain{1};
+
+}  // namespace
 
 Turns::Turn Turns::Take(const std::string& client, Begin begin) {
   const absl::MutexLock lock(&mutex_);
@@ -21,13 +26,17 @@ bool Turns::Remove(Ticket ticket) {
   return removed.has_value();
 }
 
-bool Turns::MustYield(const std::string& client) {
+bool Turns::MustYield(const std::string& client, Clock::Time now) {
   const absl::MutexLock lock(&mutex_);
+  std::erase_if(asked_, [&](Clock::Time time) { return now - time > kAskAgain; });
   const std::uint64_t held = places_.held(client);
+  if (queue_.empty() || places_.count() < places_.limit() || held < places_.most_held()) {
+    return false;
+  }
   const std::size_t poorer = queue_.CountClients(
       [&](const Waiting& waiting) { return places_.held(waiting.client) + 1 < held; });
-  if (poorer <= asked_) return false;
-  ++asked_;
+  if (poorer <= asked_.size()) return false;
+  asked_.push_back(now);
   return true;
 }
 
@@ -44,10 +53,6 @@ Turns::Place Turns::MakePlace(Quota::Permit permit) {
 }
 
 void Turns::GiveOut() {
-  {
-    const absl::MutexLock lock(&mutex_);
-    if (asked_ > 0) --asked_;
-  }
   while (true) {
     std::optional<Waiting> next;
     Place place;

@@ -8,7 +8,9 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
+#include "server/base/clock.h"
 #include "server/threads/fair_queue.h"
 #include "server/threads/quota.h"
 
@@ -40,10 +42,11 @@ class Turns {
   // True: it still waited, and `begin` will not be called.
   bool Remove(Ticket ticket);
 
-  // Whether `client` must give one of its places back, because another client waits that would
-  // still hold no more places than `client`: else clients that never give places back could keep
-  // all of them from the others. Asks for one place for each such client that waits.
-  bool MustYield(const std::string& client);
+  // Whether `client` must give one of its places back: none is free, no client holds more, and
+  // another waits that would then hold no more than this one. Else clients that never give places
+  // back could keep all of them from the others. Asks for one place in a second for each client
+  // that waits so.
+  bool MustYield(const std::string& client, Clock::Time now);
 
   std::size_t waiting() const;
 
@@ -60,7 +63,7 @@ class Turns {
   mutable absl::Mutex mutex_;
   FairQueue<Waiting> queue_ ABSL_GUARDED_BY(mutex_);
   Ticket last_ ABSL_GUARDED_BY(mutex_) = 0;
-  std::size_t asked_ ABSL_GUARDED_BY(mutex_) = 0;  // by MustYield, and not given back yet
+  std::vector<Clock::Time> asked_ ABSL_GUARDED_BY(mutex_);  // in the last second, by MustYield
 };
 
 }  // namespace sinew::server

@@ -347,6 +347,9 @@ void AddServerFiles(const Corpus& corpus) {
   std::string all;
   const server::Config defaults;
   server::VisitOptions(defaults, [&]<class T>(const server::Option& option, const T& value) {
+    if constexpr (std::is_same_v<T, std::string>) {
+      if (value.empty()) return;  // not allowed in a file
+    }
     all += std::string(option.name) + ": ";
     if constexpr (std::is_same_v<T, std::vector<std::string>>) {
       all += "[]\n";

@@ -27,7 +27,7 @@ class FakeClock final : public server::Clock {
     {
       const absl::MutexLock lock(&mutex_);
       if (due <= Time(start_) + elapsed_) return;
-      waiter_ = Waiter{due, &changed, &mutex};
+      waiter_ = Waiter{&changed, &mutex};
     }
     server::BasicLock lock_of_waiter{mutex};
     changed.wait(lock_of_waiter);
@@ -41,26 +41,29 @@ class FakeClock final : public server::Clock {
       const absl::MutexLock lock(&mutex_);
       elapsed_ += by;
     }
-    while (const std::optional<Waiter> waiter = TakeDue()) {
+    // Wakes the timers in any case: they may not have noticed yet that one was added.
+    const Waiter waiter = TakeWaiter();
+    {
       // The waiter registers and starts to wait under its own mutex, so this signal is not lost.
-      const absl::MutexLock lock(waiter->mutex);
-      waiter->changed->notify_all();
+      const absl::MutexLock lock(waiter.mutex);
+      waiter.changed->notify_all();
     }
+    // They wait again once nothing is due.
+    const absl::MutexLock lock(&mutex_);
+    mutex_.Await(absl::Condition(this, &FakeClock::HasWaiter));
   }
 
  private:
   struct Waiter {
-    Time due;
     std::condition_variable_any* changed;
     absl::Mutex* mutex;
   };
   bool HasWaiter() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return waiter_.has_value(); }
-  // Waits until the timers wait. Nothing if they wait for a time to come.
-  std::optional<Waiter> TakeDue() {
+  // Waits until the timers wait.
+  Waiter TakeWaiter() {
     const absl::MutexLock lock(&mutex_);
     mutex_.Await(absl::Condition(this, &FakeClock::HasWaiter));
-    if (waiter_->due > Time(start_) + elapsed_) return std::nullopt;
-    return std::exchange(waiter_, std::nullopt);
+    return *std::exchange(waiter_, std::nullopt);
   }
 
   static constexpr std::chrono::seconds start_{1'000'000'000};

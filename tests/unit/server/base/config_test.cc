@@ -234,6 +234,15 @@ TEST(Config, EmptyTextsAreErrors) {
   }
 }
 
+TEST_F(ConfigFile, SourcesCompleteEachOther) {
+  const std::string path = Write("tls-cert: cert.pem\njwks-file: keys\n");
+  const Variable key("SINEWD_TLS_KEY", "key.pem");
+  Config config;
+  const CommandLine line = Parse({"--config", path, "--jwt-audience", "sinew"}, config);
+  EXPECT_TRUE(line.run) << line.text;
+  EXPECT_EQ(Parse({"--config", path}, config = {}).exit_code, 64) << "needs jwt-audience";
+}
+
 TEST(Config, ProxyNeedsAuthentication) {
   Config config;
   EXPECT_EQ(Parse({"--trusted-proxy", "127.0.0.1"}, config).exit_code, 78);
@@ -288,6 +297,8 @@ TEST_F(ConfigFile, WrongFilesAreConfigurationErrors) {
       "- a\n- b\n",
       "threads: 'unclosed\n",
       "channelz: maybe\n",
+      "token-file: \"\"\n",
+      "listen: [\"\"]\n",
       "drain-seconds: -1\n",
       "http: nowhere\n",
   };

@@ -111,6 +111,10 @@ TEST(LogLimit, KnowsABoundedNumberOfKinds) {
   for (int i = 0; i < 100; ++i)
     admitted += limit.Admit({"new " + std::to_string(i), {}}, start) ? 1 : 0;
   EXPECT_EQ(admitted, 10) << "all others are one kind";
+  const auto ended = limit.TakeEnded(start + LogLimit::kPeriod);
+  ASSERT_EQ(ended.size(), 1u);
+  EXPECT_EQ(ended[0].lines, 90u);
+  EXPECT_FALSE(ended[0].kind.code) << "of all codes";
 }
 
 TEST(Printable, EscapesControlCharactersAndKeepsText) {

@@ -81,20 +81,23 @@ TEST_F(TurnsTest, RemovedOnesAreNotCalled) {
   EXPECT_FALSE(turns_.Remove(fourth));
 }
 
-TEST_F(TurnsTest, ClientWithMorePlacesYieldsOneForEachThatWaits) {
-  for (int i = 1; i <= 2; ++i) Take("a", "a" + std::to_string(i));
-  EXPECT_FALSE(turns_.MustYield("a")) << "no other waits";
+TEST_F(TurnsTest, ClientWithMostPlacesYieldsOneForEachThatWaits) {
+  const Clock::Time now;
+  for (int i = 1; i <= 3; ++i) Take("a", "a" + std::to_string(i));
+  EXPECT_FALSE(turns_.MustYield("a", now)) << "a waits for its own places, two are free";
   Take("b", "b1");
   Take("c", "c1");  // the last place
   Take("b", "b2");
-  EXPECT_FALSE(turns_.MustYield("a")) << "b would hold more than a then";
+  EXPECT_FALSE(turns_.MustYield("a", now)) << "b would hold more than a then";
   Take("d", "d1");
-  EXPECT_FALSE(turns_.MustYield("b")) << "it has one place, as d would have";
-  EXPECT_TRUE(turns_.MustYield("a"));
-  EXPECT_FALSE(turns_.MustYield("a")) << "asked already";
+  EXPECT_FALSE(turns_.MustYield("b", now)) << "a holds more";
+  EXPECT_TRUE(turns_.MustYield("a", now));
+  EXPECT_FALSE(turns_.MustYield("a", now)) << "asked already";
+  EXPECT_TRUE(turns_.MustYield("a", now + std::chrono::milliseconds(1001))) << "not given back";
+  began_.clear();
   GiveBack();
   EXPECT_EQ(began_, std::vector<std::string>{"d1"});
-  EXPECT_FALSE(turns_.MustYield("a"));
+  EXPECT_FALSE(turns_.MustYield("a", now + std::chrono::seconds(3)));
 }
 
 }  // namespace
