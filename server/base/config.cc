@@ -13,7 +13,6 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
-#include <optional>
 #include <thread>
 #include <type_traits>
 
@@ -33,13 +32,24 @@ absl::Status Wrong(const Option& option, const std::string& got, const std::stri
       absl::StrCat(AbslView(option.name), ": got \"", got, "\", need ", need));
 }
 
-absl::Status Set(const Option&, const Values& values, std::vector<std::string>& member) {
+// A text that would be the same as none: it may be the name of a file that was to protect the
+// server, from a variable that was not set.
+absl::Status Empty(absl::string_view name) {
+  return absl::InvalidArgumentError(
+      absl::StrCat(name, ": is empty; leave it out, or give a value"));
+}
+
+absl::Status Set(const Option& option, const Values& values, std::vector<std::string>& member) {
+  if (std::find(values.begin(), values.end(), "") != values.end()) {
+    return Empty(AbslView(option.name));
+  }
   member = values;
   return absl::OkStatus();
 }
 
 absl::Status Set(const Option& option, const Values& values, std::string& member) {
   if (values.size() != 1) return Wrong(option, absl::StrJoin(values, ", "), "one value");
+  if (values[0].empty()) return Empty(AbslView(option.name));
   member = values[0];
   return absl::OkStatus();
 }
@@ -132,12 +142,6 @@ absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
     } else {
       return absl::InvalidArgumentError(absl::StrCat(key, ": need a value or a list of values"));
     }
-    for (const std::string& value : values) {
-      if (value.empty()) {
-        return absl::InvalidArgumentError(
-            absl::StrCat(key, ": is empty; leave it out, or give a value"));
-      }
-    }
     if (!given.emplace(key, std::move(values)).second) {
       return absl::InvalidArgumentError(absl::StrCat(key, ": given twice"));
     }
@@ -145,39 +149,25 @@ absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
   return given;
 }
 
-std::string VariableOf(std::string option) {
+// The value of an option's variable in the environment, or null.
+const char* Variable(std::string option) {
   std::replace(option.begin(), option.end(), '-', '_');
-  return "SINEWD_" + absl::AsciiStrToUpper(option);
+  return std::getenv(("SINEWD_" + absl::AsciiStrToUpper(option)).c_str());
 }
 
-// The value of an option's variable in the environment, or none. An empty text is an error: it may
-// be the name of a file that was to protect the server, from a variable that was not set.
-absl::StatusOr<std::optional<std::string>> ReadVariable(const std::string& option, bool is_text) {
-  const std::string name = VariableOf(option);
-  const char* value = std::getenv(name.c_str());
-  if (value == nullptr) return std::nullopt;
-  if (*value != '\0') return value;
-  if (!is_text) return std::nullopt;
-  return absl::InvalidArgumentError(absl::StrCat(name, ": is empty; unset it, or give a value"));
-}
-
-absl::StatusOr<std::map<std::string, Values>> ReadEnvironment(const Config& config) {
+std::map<std::string, Values> ReadEnvironment(const Config& config) {
   std::map<std::string, Values> given;
-  absl::Status status;
   VisitOptions(config, [&](const Option& option, const auto& member) {
     const std::string name(option.name);
+    const char* value = Variable(name);
     using Member = std::decay_t<decltype(member)>;
-    constexpr bool kIsList = std::is_same_v<Member, std::vector<std::string>>;
-    const auto value = ReadVariable(name, kIsList || std::is_same_v<Member, std::string>);
-    status.Update(value.status());
-    if (!value.ok() || !*value) return;
-    if constexpr (kIsList) {
-      given[name] = absl::StrSplit(**value, ',');
+    if (value == nullptr || (std::is_arithmetic_v<Member> && *value == '\0')) return;
+    if constexpr (std::is_same_v<Member, std::vector<std::string>>) {
+      given[name] = absl::StrSplit(value, ',');
     } else {
-      given[name] = {**value};
+      given[name] = {value};
     }
   });
-  if (!status.ok()) return status;
   return given;
 }
 
@@ -190,11 +180,6 @@ std::string TextOf(const Member& member) {
   } else {
     return absl::StrCat(member);
   }
-}
-
-std::string RefuseEmpty(const std::string& value) {
-  return value.empty() ? "got an empty value; leave the option out, or give a value"
-                       : std::string();
 }
 
 void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>& given) {
@@ -220,7 +205,6 @@ void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>
     if constexpr (!std::is_same_v<Member, std::vector<std::string>>) {
       flag->multi_option_policy(CLI::MultiOptionPolicy::Throw);  // repeated: likely a mistake
     }
-    flag->check(RefuseEmpty);
     flag->type_name(option.unit.empty() ? "" : std::string(option.unit));
   });
 }
@@ -345,10 +329,13 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
       "Exit codes: 0 drained, 1 calls were cut off, 64 usage error, 69 an address cannot be "
       "bound,\n"
       "78 invalid configuration or data-dir");
+  const auto not_empty = [](const std::string& value) {
+    return value.empty() ? std::string(Empty("value").message()) : std::string();
+  };
   std::string file;
   app.add_option("--config", file, "YAML or JSON file; keys are flag names")
       ->type_name("PATH")
-      ->check(RefuseEmpty);
+      ->check(not_empty);
   bool check = false;
   app.add_flag(
       "--check", check,
@@ -359,13 +346,13 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
          "Check the health of the server at this address, without TLS, and exit: 0 serving, 1 not; "
          "a server with TLS answers on its Unix socket")
       ->type_name("ADDRESS")
-      ->check(RefuseEmpty);
+      ->check(not_empty);
   std::string make_token;
   app.add_option("--make-token", make_token,
                  "Make a token for this principal and exit: its line of --token-file to stdout, "
                  "the token to stderr")
       ->type_name("NAME")
-      ->check(RefuseEmpty);
+      ->check(not_empty);
   std::map<std::string, Values> given;
   AddFlags(app, config, given);
   try {
@@ -386,16 +373,14 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
                   absl::InvalidArgumentError(absl::StrCat("environment: ", status.message())));
   };
   absl::Status status;
-  if (file.empty()) {
-    auto variable = ReadVariable("config", true);
-    if (!variable.ok()) return environment_failed(variable.status());
-    file = std::move(*variable).value_or("");
+  if (const char* variable = Variable("config"); file.empty() && variable != nullptr) {
+    file = variable;
+    if (file.empty()) return environment_failed(Empty("config"));
   }
   if (!file.empty()) status = LoadConfigFile(file, config);
   if (status.ok()) status = CheckValues(config);
   if (!status.ok()) return failed(kConfiguration, status);
-  const auto environment = ReadEnvironment(config);
-  status = environment.ok() ? Apply(*environment, config) : environment.status();
+  status = Apply(ReadEnvironment(config), config);
   if (status.ok()) status = CheckValues(config);
   if (!status.ok()) return environment_failed(status);
   status = Apply(std::move(given), config);

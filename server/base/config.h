@@ -28,7 +28,7 @@ struct NetworkConfig {
   double connection_idle_seconds = 1800;  // without a call; clients connect again by themselves
   double connection_seconds = 86'400;     // then a client opens another one
   double calls_per_second = 20'000;       // of one client
-  double drain_seconds = 30;              // time for calls that deform after the first SIGTERM
+  double drain_seconds = 30;              // time for calls to finish after the first SIGTERM
 };
 
 // Paths of files and rules are empty by default: no TLS, no authentication.

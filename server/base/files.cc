@@ -104,12 +104,16 @@ absl::Status CheckWritableFolder(const fs::path& folder) {
 
 absl::Status CheckWritableFile(const fs::path& path) {
   std::error_code error;
+  const bool is_file = fs::exists(path, error) && !fs::is_directory(path, error);
+  return is_file ? CheckAccess(path, W_OK) : CheckReplaceableFile(path);
+}
+
+absl::Status CheckReplaceableFile(const fs::path& path) {
+  std::error_code error;
   if (fs::is_directory(path, error)) {
     return absl::FailedPreconditionError(path.string() + ": is a folder");
   }
-  if (!IsMissing(path)) return CheckAccess(path, W_OK);
-  const fs::path folder = fs::absolute(path, error).parent_path();
-  return CheckAccess(folder, W_OK | X_OK);
+  return CheckAccess(fs::absolute(path, error).parent_path(), W_OK | X_OK);
 }
 
 absl::StatusOr<std::string> ReadWholeFile(const fs::path& path) {

@@ -52,8 +52,10 @@ absl::Status MakeFolder(const std::filesystem::path& path);
 // Whether files could be made in the folder or, if it does not exist, whether MakeFolder could make
 // it. Changes nothing. kFailedPrecondition: they could not.
 absl::Status CheckWritableFolder(const std::filesystem::path& folder);
-// The same for a file, in a folder that exists.
+// The same for a file that is written to, and for one that is created again: in a folder that
+// exists.
 absl::Status CheckWritableFile(const std::filesystem::path& path);
+absl::Status CheckReplaceableFile(const std::filesystem::path& path);
 
 // kNotFound: no such file; kInternal: cannot be read.
 absl::StatusOr<std::string> ReadWholeFile(const std::filesystem::path& path);

@@ -2,10 +2,12 @@
 
 #include <absl/strings/cord.h>
 #include <absl/strings/str_cat.h>
+#include <absl/strings/str_format.h>
 #include <google/protobuf/util/time_util.h>
 #include <utf8.h>
 
 #include <cctype>
+#include <cmath>
 #include <optional>
 
 #include "core/base/status.h"
@@ -67,6 +69,13 @@ absl::Status LimitExceeded(std::string_view path, std::uint64_t got, std::uint64
                            std::string_view unit, std::string_view limit_name) {
   return LimitExceeded(path, absl::StrCat("got ", got, " ", AbslView(unit), ", limit ", limit),
                        limit_name);
+}
+
+absl::Status TimeExceeded(std::string_view path, double got_seconds, double limit_seconds,
+                          std::string_view limit_name) {
+  return LimitExceeded(
+      path, absl::StrFormat("got %.0f seconds, limit %.10g", std::ceil(got_seconds), limit_seconds),
+      limit_name);
 }
 
 absl::Status LimitExceeded(std::string_view path, std::string_view what,

@@ -28,6 +28,10 @@ absl::Status LimitExceeded(std::string_view path, std::uint64_t got, std::uint64
                            std::string_view unit, std::string_view limit_name);
 absl::Status LimitExceeded(std::string_view path, std::string_view what,
                            std::string_view limit_name);
+// The same for a time: a part of a second counts as one, so that the message shows more than the
+// limit.
+absl::Status TimeExceeded(std::string_view path, double got_seconds, double limit_seconds,
+                          std::string_view limit_name);
 
 // LimitExceeded if `got` is more than `limit`.
 absl::Status CheckLimit(std::string_view path, std::uint64_t got, std::uint64_t limit,

@@ -1,10 +1,8 @@
 #include "server/calls/session_proto.h"
 
 #include <absl/strings/str_cat.h>
-#include <absl/strings/str_format.h>
 #include <google/protobuf/util/time_util.h>
 
-#include <cmath>
 #include <string>
 #include <utility>
 #include <variant>
@@ -107,10 +105,7 @@ absl::StatusOr<std::chrono::nanoseconds> ReadTtl(const google::protobuf::Duratio
   }
   const double seconds = static_cast<double>(ttl.seconds()) + 1e-9 * ttl.nanos();
   if (seconds > longest_seconds) {
-    return LimitExceeded(
-        "ttl",
-        absl::StrFormat("got %.0f seconds, limit %.10g", std::ceil(seconds), longest_seconds),
-        "max-session-ttl-seconds");
+    return TimeExceeded("ttl", seconds, longest_seconds, "max-session-ttl-seconds");
   }
   return std::chrono::nanoseconds(ttl.seconds() * kNanosecondsPerSecond + ttl.nanos());
 }

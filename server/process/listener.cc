@@ -20,6 +20,7 @@
 #include "core/base/status.h"
 #include "server/base/address.h"
 #include "server/base/caller.h"
+#include "server/base/files.h"
 
 namespace sinew::server {
 namespace {
@@ -35,7 +36,7 @@ Descriptor OpenReserve() {
   return Descriptor(::open("/dev/null", O_RDONLY | O_CLOEXEC));
 }
 
-absl::Status CannotBind(const std::string& address, const char* why) {
+absl::Status CannotBind(const std::string& address, absl::string_view why) {
   return absl::UnavailableError(absl::StrCat("listen: cannot bind ", address, ": ", why));
 }
 
@@ -103,6 +104,15 @@ absl::StatusOr<std::unique_ptr<Listener>> Listener::Bind(const std::vector<std::
   return listener;
 }
 
+absl::Status Listener::CheckUnix(const std::string& address) {
+  const std::string path = address.substr(address.find(':') + 1);
+  struct stat facts {};
+  if (::lstat(path.c_str(), &facts) == 0 && !S_ISSOCK(facts.st_mode)) {
+    return absl::FailedPreconditionError(absl::StrCat(path, ": is a file, but not a socket"));
+  }
+  return CheckReplaceableFile(path);
+}
+
 absl::Status Listener::BindUnix(const std::string& address) {
   const std::string path = address.substr(address.find(':') + 1);
   sockaddr_un name{};
@@ -111,11 +121,8 @@ absl::Status Listener::BindUnix(const std::string& address) {
   // A file without a listener is left from a server that was killed. Only ECONNREFUSED means that
   // there is no listener; a full queue and a lack of permission do not.
   if (const int error = ConnectError(name); error == ECONNREFUSED) {
-    struct stat facts {};
-    if (::lstat(path.c_str(), &facts) != 0) return CannotBind(address, std::strerror(errno));
-    if (!S_ISSOCK(facts.st_mode)) {
-      return CannotBind(address, "there is a file that is not a socket");
-    }
+    const absl::Status free = CheckUnix(address);
+    if (!free.ok()) return CannotBind(address, free.message());
     ::unlink(path.c_str());
   } else if (error != ENOENT) {
     return CannotBind(address, std::strerror(error == 0 || error == EAGAIN ? EADDRINUSE : error));

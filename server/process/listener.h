@@ -30,6 +30,10 @@ class Listener {
   // connections: of all clients; a client is a network (NetworkOf), Unix sockets count for none.
   static absl::StatusOr<std::unique_ptr<Listener>> Bind(const std::vector<std::string>& addresses,
                                                         Quota& connections);
+  // Whether the socket of a Unix address could be created, as far as that can be known while a
+  // server may use it. kFailedPrecondition: its folder cannot be written to, or another kind of
+  // file has its name.
+  static absl::Status CheckUnix(const std::string& address);
   ~Listener();  // calls Stop
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;

@@ -9,7 +9,6 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -17,6 +16,7 @@
 #include "server/base/address.h"
 #include "server/base/clock.h"
 #include "server/base/files.h"
+#include "server/process/listener.h"
 #include "server/process/ready_file.h"
 #include "server/process/server.h"
 #include "server/store/data_folder.h"
@@ -75,39 +75,19 @@ int CheckFiles(const Config& config) {
   if (const std::string& folder = config.rigs.data_dir; status.ok() && !folder.empty()) {
     status = CheckDataFolder(folder);
   }
-  const auto check_file = [&status](const char* option, const std::string& path) {
-    if (!status.ok() || path.empty() || path == "-") return;
-    const absl::Status writable = CheckWritableFile(path);
-    if (!writable.ok()) {
-      status = absl::FailedPreconditionError(absl::StrCat(option, ": ", writable.message()));
-    }
-  };
-  // A file that is created again, in a folder that exists.
-  const auto check_folder_of = [&status](const char* option, const std::filesystem::path& path) {
-    std::error_code error;
-    const std::filesystem::path folder = std::filesystem::absolute(path, error).parent_path();
-    if (!status.ok() || path.empty()) return;
-    const absl::Status writable = std::filesystem::exists(folder, error)
-                                      ? CheckWritableFolder(folder)
-                                      : absl::NotFoundError(folder.string() + ": does not exist");
-    if (!writable.ok()) {
-      status = absl::FailedPreconditionError(absl::StrCat(option, ": ", writable.message()));
-    }
+  const auto check = [&status](const char* option, const absl::Status& of_file) {
+    if (!status.ok() || of_file.ok()) return;
+    status = absl::FailedPreconditionError(absl::StrCat(option, ": ", of_file.message()));
   };
   for (const std::string& address : config.network.listen) {
-    if (!IsUnixAddress(address)) continue;
-    const std::filesystem::path path = address.substr(address.find(':') + 1);
-    std::error_code error;
-    const auto type = std::filesystem::symlink_status(path, error).type();
-    if (status.ok() && type != std::filesystem::file_type::not_found &&
-        type != std::filesystem::file_type::socket) {
-      status = absl::FailedPreconditionError(
-          absl::StrCat("listen: ", path.string(), ": is a file that is not a socket"));
-    }
-    check_folder_of("listen", path);
+    if (IsUnixAddress(address)) check("listen", Listener::CheckUnix(address));
   }
-  check_file("audit-log", config.log.audit);
-  check_folder_of("ready-file", config.network.ready_file);
+  if (const std::string& path = config.log.audit; !path.empty() && path != "-") {
+    check("audit-log", CheckWritableFile(path));
+  }
+  if (const std::string& path = config.network.ready_file; !path.empty()) {
+    check("ready-file", CheckReplaceableFile(path));
+  }
   if (status.ok()) {
     std::puts("sinewd: the configuration is valid");
     return 0;

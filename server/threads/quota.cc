@@ -30,8 +30,7 @@ absl::StatusOr<Quota::Permit> Quota::Take(const std::string& client, std::uint64
       return Refused(LimitExceeded(subject_, count_ + amount, limit_, unit_, name_), fits);
     }
     if (shared) {
-      const auto found = held_.find(client);
-      const std::uint64_t held = found == held_.end() ? 0 : found->second;
+      const std::uint64_t held = HeldBy(client);
       const std::uint64_t most = allowed(count_ - held);
       if (held + amount > most) {
         return Refused(
@@ -117,6 +116,10 @@ std::uint64_t Quota::most_held() const {
 
 std::uint64_t Quota::held(const std::string& client) const {
   const absl::MutexLock lock(&mutex_);
+  return HeldBy(client);
+}
+
+std::uint64_t Quota::HeldBy(const std::string& client) const {
   const auto found = held_.find(client);
   return found == held_.end() ? 0 : found->second;
 }

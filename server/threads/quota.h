@@ -56,6 +56,7 @@ class Quota {
 
  private:
   absl::Status Refused(const absl::Status& status, bool fits) const;
+  std::uint64_t HeldBy(const std::string& client) const ABSL_SHARED_LOCKS_REQUIRED(mutex_);
   bool Empty() const ABSL_SHARED_LOCKS_REQUIRED(mutex_) { return count_ == 0; }
   void Count(const std::string& client, std::uint64_t amount) ABSL_EXCLUSIVE_LOCKS_REQUIRED(mutex_);
   Permit MakePermit(const std::string& client, std::uint64_t amount);

@@ -1,8 +1,5 @@
 #include "server/threads/time_limit.h"
 
-#include <absl/strings/str_format.h>
-
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -30,9 +27,7 @@ TimeLimit::~TimeLimit() {
 absl::Status TimeLimit::Named(const absl::Status& status) const {
   if (!absl::IsCancelled(status) || !late_->load()) return status;
   const std::chrono::duration<double> taken = timers_.clock().Now() - start_;
-  return LimitExceeded(
-      what_, absl::StrFormat("got %.0f seconds, limit %.10g", std::ceil(taken.count()), seconds_),
-      option_);
+  return TimeExceeded(what_, taken.count(), seconds_, option_);
 }
 
 }  // namespace sinew::server

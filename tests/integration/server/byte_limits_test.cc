@@ -45,11 +45,7 @@ class ByteLimits : public RefusalTest {
   }
   grpc::Status Compare(const v1::CompareDeformersRequest& request) {
     grpc::ClientContext context;
-    const auto reader = stubs().deforms->CompareDeformers(&context, request);
-    v1::CompareDeformersResponse response;
-    while (reader->Read(&response)) {
-    }
-    return reader->Finish();
+    return ReadToEnd(*stubs().deforms->CompareDeformers(&context, request));
   }
 };
 

@@ -29,10 +29,7 @@ template <class Response>
 struct OpenReader {
   ~OpenReader() {
     context.TryCancel();
-    Response response;
-    while (reader->Read(&response)) {
-    }
-    reader->Finish();
+    ReadToEnd(*reader);
   }
   grpc::ClientContext context;
   std::unique_ptr<grpc::ClientReader<Response>> reader;
@@ -104,13 +101,6 @@ class ConcurrentLimits : public RefusalTest {
     *request.mutable_poses()->add_poses() = TubePose(1);
     return request;
   }
-  template <class Response>
-  static grpc::Status ReadAll(grpc::ClientReader<Response>& reader) {
-    Response response;
-    while (reader.Read(&response)) {
-    }
-    return reader.Finish();
-  }
   static std::string NthRig(int k) {
     return TubeRig({.rings = 20 + static_cast<std::uint32_t>(k)}).SerializeAsString();
   }
@@ -118,7 +108,7 @@ class ConcurrentLimits : public RefusalTest {
     grpc::ClientContext context;
     v1::DownloadRigRequest request;
     request.set_name(rig_);
-    return ReadAll(*client.rigs->DownloadRig(&context, request));
+    return ReadToEnd(*client.rigs->DownloadRig(&context, request));
   }
   // A session that is deleted at once.
   grpc::Status CreateBriefly(Stubs& client, const std::string& recipe_text) {
@@ -208,7 +198,7 @@ TEST_F(ConcurrentLimits, DeformClipCalls) {
                      request.mutable_target()->set_session(session_);
                      *request.mutable_poses()->add_poses() = TubePose(1);
                      grpc::ClientContext context;
-                     return ReadAll(*client.deforms->DeformClip(&context, request));
+                     return ReadToEnd(*client.deforms->DeformClip(&context, request));
                    },
                .prepare = [&] { BindSlowly(); }});
 }
@@ -224,7 +214,7 @@ TEST_F(ConcurrentLimits, Comparisons) {
                .ask =
                    [&](Stubs& client) {
                      grpc::ClientContext context;
-                     return ReadAll(
+                     return ReadToEnd(
                          *client.deforms->CompareDeformers(&context, CompareOf(session_)));
                    },
                .prepare = [&] { BindSlowly(); }});
@@ -245,7 +235,7 @@ TEST_F(ConcurrentLimits, Watches) {
                      v1::WatchSessionRequest request;
                      request.set_name(session_);
                      grpc::ClientContext context;
-                     return ReadAll(*client.sessions->WatchSession(&context, request));
+                     return ReadToEnd(*client.sessions->WatchSession(&context, request));
                    },
                .prepare = [&] { BindSlowly(); }});
 }
@@ -270,7 +260,7 @@ TEST_F(ConcurrentLimits, WeightCalls) {
            [&](Stubs& client) {
              grpc::ClientContext context;
              context.set_deadline(std::chrono::system_clock::now() + std::chrono::seconds(2));
-             return ReadAll(*client.rigs->ComputeWeights(&context, request()));
+             return ReadToEnd(*client.rigs->ComputeWeights(&context, request()));
            },
        .prepare =
            [&] {

@@ -263,11 +263,7 @@ TEST_F(LimitsTest, WrongNameIsReportedBeforeLimit) {
     grpc::ClientContext own;
     v1::DownloadRigRequest request;
     request.set_name(name);
-    v1::DownloadRigResponse piece;
-    const auto reader = stubs().rigs->DownloadRig(&own, request);
-    while (reader->Read(&piece)) {
-    }
-    return reader->Finish();
+    return ReadToEnd(*stubs().rigs->DownloadRig(&own, request));
   };
   WaitForUse("max-transfers", 1);
   EXPECT_REFUSAL(download("rigs/sha256-" + std::string(64, '0')), RefusedForNow("max-transfers"));

@@ -250,6 +250,16 @@ TEST(Operations, CheckEndsWithoutServing) {
   EXPECT_EQ(bad.err(), "sinewd: max-window: got \"0\", need a whole number from 1 to 65536\n");
 }
 
+TEST(Operations, SocketReplacesNoOtherFile) {
+  const TemporaryFolder folder;
+  const std::string path = (folder.path() / "file").string();
+  std::ofstream(path) << "kept";
+  SinewdProcess server({"--listen", "unix:" + path});
+  EXPECT_EQ(server.Wait(), 69);
+  EXPECT_NE(server.err().find("is a file, but not a socket"), std::string::npos) << server.err();
+  EXPECT_EQ(ReadAll(path), "kept");
+}
+
 TEST(Operations, CheckReadsTheFilesThatAreNamed) {
   const TemporaryFolder folder;
   const auto check = [&](const std::vector<std::string>& flags, const std::string& complaint) {
@@ -276,6 +286,9 @@ TEST(Operations, CheckReadsTheFilesThatAreNamed) {
   check({"--audit-log", (folder.path() / "none" / "audit").string()}, "audit-log: ");
   check({"--audit-log", folder.path().string()}, "is a folder");
   check({"--ready-file", (folder.path() / "none" / "ready").string()}, "ready-file: ");
+  check({"--listen", "unix:" + (folder.path() / "socket").string()}, "");
+  check({"--listen", "unix:" + (folder.path() / "none" / "socket").string()}, "listen: ");
+  check({"--listen", "unix:" + file("file", "")}, "is a file, but not a socket");
   file("format", "999\n");
   check({"--data-dir", folder.path().string()}, "this server needs a format");
   // Also while a server uses the folder.

@@ -46,15 +46,14 @@ class RequestLimits : public RefusalTest {
     *request.mutable_target() = OpenRecipe(rig_, "lbs").target();
     AddPoses(poses, *request.mutable_poses());
     grpc::ClientContext context;
-    return ReadAllOf<v1::DeformClipResponse>(*stubs().deforms->DeformClip(&context, request));
+    return ReadToEnd(*stubs().deforms->DeformClip(&context, request));
   }
   grpc::Status Compare(int targets, int poses) {
     v1::CompareDeformersRequest request;
     for (int k = 0; k < targets; ++k) *request.add_targets() = OpenRecipe(rig_, "lbs").target();
     AddPoses(poses, *request.mutable_poses());
     grpc::ClientContext context;
-    return ReadAllOf<v1::CompareDeformersResponse>(
-        *stubs().deforms->CompareDeformers(&context, request));
+    return ReadToEnd(*stubs().deforms->CompareDeformers(&context, request));
   }
 
   std::string rig_;
@@ -63,13 +62,6 @@ class RequestLimits : public RefusalTest {
  private:
   static void AddPoses(int count, v1::PoseBlock& block) {
     for (int k = 1; k <= count; ++k) *block.add_poses() = TubePose(static_cast<std::uint64_t>(k));
-  }
-  template <class Response>
-  static grpc::Status ReadAllOf(grpc::ClientReader<Response>& reader) {
-    Response response;
-    while (reader.Read(&response)) {
-    }
-    return reader.Finish();
   }
 };
 

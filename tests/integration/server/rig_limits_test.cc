@@ -260,11 +260,7 @@ TEST_F(RigLimits, RequestForWeightsKeepsToLimitsOfRigs) {
   request.set_method(v1::WEIGHT_METHOD_CAPSULE);
   const auto run = [&] {
     grpc::ClientContext context;
-    const auto reader = stubs().rigs->ComputeWeights(&context, request);
-    v1::ComputeWeightsResponse response;
-    while (reader->Read(&response)) {
-    }
-    return reader->Finish();
+    return ReadToEnd(*stubs().rigs->ComputeWeights(&context, request));
   };
   request.set_max_influences(2);
   for (const char* joint : {"joint0", "joint1", "joint2"}) request.add_joints(joint);

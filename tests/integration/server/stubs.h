@@ -60,6 +60,15 @@ inline std::string FieldOf(const grpc::Status& status) {
     ASSERT_EQ(sinew_status_.error_code(), expected) << sinew_status_.error_message(); \
   } while (false)
 
+// Reads all replies of a call; returns its status.
+template <class Response>
+grpc::Status ReadToEnd(grpc::ClientReader<Response>& reader) {
+  Response response;
+  while (reader.Read(&response)) {
+  }
+  return reader.Finish();
+}
+
 // Stubs of one server and calls in one line.
 class Stubs {
  public:

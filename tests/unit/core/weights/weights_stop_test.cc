@@ -23,7 +23,7 @@ using ::sinew::testing::MeshOf;
 
 // Seconds of processor time of all threads. Fractions of one are needed, more under a sanitizer;
 // without cancellation, minutes.
-constexpr double kSoon = 15;
+constexpr double kSoon = 5;
 
 // Processor time until ComputeWeights returns after another thread cancels it, 0.1 s after
 // `progress`.

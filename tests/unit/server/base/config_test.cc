@@ -7,6 +7,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/base/config_options.h"
@@ -222,15 +223,17 @@ TEST(Config, EmptyTextsAreErrors) {
     const CommandLine line = Parse({flag, ""}, config);
     EXPECT_FALSE(line.run) << flag;
     EXPECT_EQ(line.exit_code, 64) << flag;
-    EXPECT_NE(line.text.find(flag), std::string::npos) << line.text;
+    EXPECT_NE(line.text.find(flag + 2), std::string::npos) << line.text;
   }
-  for (const char* name : {"SINEWD_TOKEN_FILE", "SINEWD_LISTEN", "SINEWD_CONFIG"}) {
+  for (const auto& [name, option] : {std::pair{"SINEWD_TOKEN_FILE", "token-file"},
+                                     {"SINEWD_LISTEN", "listen"},
+                                     {"SINEWD_CONFIG", "config"}}) {
     const Variable empty(name, "");
     Config config;
     const CommandLine line = Parse({}, config);
     EXPECT_EQ(line.exit_code, 78) << name;
-    EXPECT_EQ(line.text, std::string("sinewd: environment: ") + name +
-                             ": is empty; unset it, or give a value");
+    EXPECT_EQ(line.text, std::string("sinewd: environment: ") + option +
+                             ": is empty; leave it out, or give a value");
   }
 }
 

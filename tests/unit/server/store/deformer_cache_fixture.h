@@ -63,6 +63,15 @@ class DeformerCacheTest : public ::testing::Test {
     return bound.snapshot();
   }
 
+  // A use of data that is bound, or null.
+  DeformerCache::Use Bound(const std::shared_ptr<const Rig>& rig, const std::string& recipe_text) {
+    const auto use = Acquire(rig, recipe_text);
+    EXPECT_TRUE(use.ok()) << use.status();
+    if (!use.ok()) return nullptr;
+    Wait(**use);
+    return *use;
+  }
+
   // A bind that takes many seconds, so that others wait behind it until it is cancelled.
   DeformerCache::Use Block() {
     const auto rig =

@@ -45,14 +45,8 @@ TEST_F(DeformerCacheTest, EvictsUnusedDataByAgeKeepsUsed) {
   config_.bound_bytes = Deformer::Bind(*rig, recipe, task)->bytes() +
                         Deformer::Estimate(*rig, recipe, task)->bound_bytes + 2 * rig->bytes();
   Open();
-  auto used = Acquire(rig, "dqs");
-  ASSERT_TRUE(used.ok());
-  Wait(**used);
-  {
-    auto unused = Acquire(rig, "dqs(blend=0.5)");
-    ASSERT_TRUE(unused.ok());
-    Wait(**unused);
-  }
+  const auto used = Bound(rig, "dqs");
+  Bound(rig, "dqs(blend=0.5)");                  // unused at once
   auto third = Acquire(rig, "dqs(blend=0.25)");  // drops the unused one
   ASSERT_TRUE(third.ok()) << third.status();
   Wait(**third);
@@ -60,20 +54,14 @@ TEST_F(DeformerCacheTest, EvictsUnusedDataByAgeKeepsUsed) {
   EXPECT_EQ(metrics_.evicted_bound.Value(), 1);
   const auto refused = Acquire(rig, "dqs(blend=0.125)");
   EXPECT_EQ(refused.status().code(), absl::StatusCode::kResourceExhausted);
-  EXPECT_NE((*used)->deformer(), nullptr);
+  EXPECT_NE(used->deformer(), nullptr);
 }
 
 TEST_F(DeformerCacheTest, LowerLimitDropsUnusedData) {
   const auto rig = MakeRig();
   Open();
-  auto used = Acquire(rig, "dqs");
-  ASSERT_TRUE(used.ok());
-  Wait(**used);
-  {
-    auto unused = Acquire(rig, "dqs(blend=0.5)");
-    ASSERT_TRUE(unused.ok());
-    Wait(**unused);
-  }
+  const auto used = Bound(rig, "dqs");
+  Bound(rig, "dqs(blend=0.5)");  // unused at once
   cache_->Trim();
   EXPECT_EQ(cache_->entries(), 2u);
   for (Quota* quota : cache_->quotas()) {
@@ -81,7 +69,7 @@ TEST_F(DeformerCacheTest, LowerLimitDropsUnusedData) {
   }
   cache_->Trim();
   EXPECT_EQ(cache_->entries(), 1u);
-  EXPECT_NE((*used)->deformer(), nullptr);
+  EXPECT_NE(used->deformer(), nullptr);
 }
 
 TEST_F(DeformerCacheTest, CancelsBindWithoutWaiters) {
