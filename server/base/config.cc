@@ -1,10 +1,12 @@
 #include "server/base/config.h"
 
 #include <absl/strings/ascii.h>
+#include <absl/strings/match.h>
 #include <absl/strings/numbers.h>
 #include <absl/strings/str_cat.h>
 #include <absl/strings/str_join.h>
 #include <absl/strings/str_split.h>
+#include <unistd.h>
 #include <yaml-cpp/yaml.h>
 
 #include <CLI/CLI.hpp>
@@ -13,6 +15,7 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
+#include <set>
 #include <thread>
 #include <type_traits>
 
@@ -149,10 +152,32 @@ absl::StatusOr<std::map<std::string, Values>> ReadKeys(const YAML::Node& root) {
   return given;
 }
 
-// The value of an option's variable in the environment, or null.
-const char* Variable(std::string option) {
+constexpr char kVariablePrefix[] = "SINEWD_";
+
+std::string VariableName(std::string option) {
   std::replace(option.begin(), option.end(), '-', '_');
-  return std::getenv(("SINEWD_" + absl::AsciiStrToUpper(option)).c_str());
+  return kVariablePrefix + absl::AsciiStrToUpper(option);
+}
+
+// The value of an option's variable in the environment, or null.
+const char* Variable(const std::string& option) {
+  return std::getenv(VariableName(option).c_str());
+}
+
+std::vector<std::string> UnknownVariables(const Config& config) {
+  std::set<std::string> known{VariableName("config")};
+  VisitOptions(config, [&](const Option& option, const auto&) {
+    known.insert(VariableName(std::string(option.name)));
+  });
+  std::vector<std::string> unknown;
+  for (char** variable = environ; *variable != nullptr; ++variable) {
+    const std::string name =
+        std::pair<std::string, std::string>(absl::StrSplit(*variable, absl::MaxSplits('=', 1)))
+            .first;
+    if (absl::StartsWith(name, kVariablePrefix) && !known.contains(name)) unknown.push_back(name);
+  }
+  std::ranges::sort(unknown);
+  return unknown;
 }
 
 std::map<std::string, Values> ReadEnvironment(const Config& config) {
@@ -380,6 +405,7 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
   if (!file.empty()) status = LoadConfigFile(file, config);
   if (status.ok()) status = CheckValues(config);
   if (!status.ok()) return failed(kConfiguration, status);
+  config.unknown_variables = UnknownVariables(config);
   status = Apply(ReadEnvironment(config), config);
   if (status.ok()) status = CheckValues(config);
   if (!status.ok()) return environment_failed(status);

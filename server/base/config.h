@@ -165,6 +165,9 @@ struct Config {
   StreamConfig streams;
   CompareConfig compare;
   WeightsConfig weights;
+  // Variables SINEWD_* of the environment that belong to no option. Only logged: an orchestrator
+  // may set such names, as Kubernetes does for a service called sinewd.
+  std::vector<std::string> unknown_variables;
 
   // Checks ranges and that values are consistent. kInvalidArgument names the option;
   // kFailedPrecondition: would listen beyond this machine without TLS or authentication.

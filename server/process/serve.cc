@@ -88,6 +88,10 @@ int CheckFiles(const Config& config) {
   if (const std::string& path = config.network.ready_file; !path.empty()) {
     check("ready-file", CheckReplaceableFile(path));
   }
+  for (const std::string& name : config.unknown_variables) {
+    std::fprintf(stderr, "sinewd: warning: environment: %s: no option has this variable\n",
+                 name.c_str());
+  }
   if (status.ok()) {
     std::puts("sinewd: the configuration is valid");
     return 0;

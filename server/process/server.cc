@@ -138,6 +138,9 @@ absl::StatusOr<std::unique_ptr<Server::State>> Server::State::Start(const Config
   auto state = std::make_unique<State>();
   SINEW_ASSIGN_OR_RETURN(state->runtime, Runtime::Create(config, clock));
   Runtime& runtime = *state->runtime;
+  for (const std::string& name : config.unknown_variables) {
+    runtime.log->warn("environment: {}: no option has this variable; it is ignored", name);
+  }
   if (ActiveIsa() == Isa::kScalar && isa == Isa::kAuto) {
     runtime.log->warn("no fused multiply-add on this machine: frames are evaluated slowly");
   }

@@ -237,6 +237,16 @@ TEST(Config, EmptyTextsAreErrors) {
   }
 }
 
+TEST(Config, UnknownVariablesAreListed) {
+  const Variable threads("SINEWD_THREADS", "3"), window("SINEWD_MAX_WINDOW", "18"),
+      misspelt("SINEWD_MAX_WINDOWS", "4"), other("SINEW_SERVER", "127.0.0.1:1"),
+      kubernetes("SINEWD_PORT", "tcp://10.0.0.1:50051");
+  Config config;
+  EXPECT_TRUE(Parse({}, config).run);
+  EXPECT_EQ(config.unknown_variables,
+            (std::vector<std::string>{"SINEWD_MAX_WINDOWS", "SINEWD_PORT"}));
+}
+
 TEST_F(ConfigFile, SourcesCompleteEachOther) {
   const std::string path = Write("tls-cert: cert.pem\njwks-file: keys\n");
   const Variable key("SINEWD_TLS_KEY", "key.pem");
