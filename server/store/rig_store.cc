@@ -60,7 +60,13 @@ void RigStore::Add(RigFiles::Stored stored) {
   // known any more.
   entry->place = places_.TakeBeyondLimit(entry->key.tenant, 1);
   entry->room = bytes_.TakeBeyondLimit(entry->key.tenant, entry->size);
-  if (stored.summary) entry->listed = WithoutJoints(*std::move(stored.summary));
+  if (stored.summary) {
+    entry->listed = WithoutJoints(*std::move(stored.summary));
+  } else {
+    entry->lacks_summary = true;
+    log_->warn("{}: its summary is damaged or lost; listed without it until the rig is read",
+               RigName(entry->key.hex));
+  }
   entries_.emplace(entry->key.Text(), std::move(entry));
 }
 
@@ -340,6 +346,23 @@ absl::Status RigStore::Verify(const RigKey& key) {
   const EntryPointer entry = Find(key);
   if (entry == nullptr) return UnknownRig(key.hex);
   return entry->bytes != nullptr ? absl::OkStatus() : VerifiedSums(*entry).status();
+}
+
+absl::Status RigStore::RestoreSummary(const RigKey& key) {
+  const EntryPointer entry = Find(key);
+  if (entry == nullptr) return UnknownRig(key.hex);
+  {
+    const absl::MutexLock lock(&mutex_);
+    if (!entry->lacks_summary) return absl::OkStatus();
+  }
+  SINEW_ASSIGN_OR_RETURN(const auto rig, Get(key));
+  const absl::MutexLock loading(&entry->loading);
+  if (Find(key) != entry) return UnknownRig(key.hex);  // no summary without a rig
+  const absl::Status status = files_->WriteSummary(key, rig->summary);
+  if (!status.ok()) return StorageError(log_, RigName(key.hex), status);
+  const absl::MutexLock lock(&mutex_);
+  entry->lacks_summary = false;
+  return status;
 }
 
 std::vector<RigKey> RigStore::Keys() const {

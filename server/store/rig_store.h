@@ -81,6 +81,8 @@ class RigStore {
 
   // Verifies the rig's file. Errors as Get.
   absl::Status Verify(const RigKey& key);
+  // Makes a rig's summary again if its file was damaged or lost. Errors as Get.
+  absl::Status RestoreSummary(const RigKey& key);
 
   // Durable on return. Sessions that use the rig continue. kNotFound; kInternal: the rig could not
   // be removed and is still there.
@@ -115,6 +117,7 @@ class RigStore {
     std::shared_ptr<const PieceSums> sums;  // once the file has been verified
     std::shared_ptr<const StoredRig> parsed;
     std::shared_ptr<const v1::RigSummary> listed;  // without joints and controls
+    bool lacks_summary = false;                    // on disk
   };
   using EntryPointer = std::shared_ptr<Entry>;
 

@@ -99,6 +99,8 @@ void Scrubber::Finish() {
     // The store reads it again, so that a rig deleted meanwhile is not taken for a damaged one.
     if (std::get<Sha256>(done.check).Hex() != done.file.rig->hex) {
       rigs_.Verify(*done.file.rig).IgnoreError();
+    } else {
+      rigs_.RestoreSummary(*done.file.rig).IgnoreError();
     }
   } else if (!std::get<TableChecksum>(done.check).Matches()) {
     bound_.SetAside(done.file.path);

@@ -96,6 +96,30 @@ TEST_P(ScrubberTest, FindsDamageOncePerDay) {
   EXPECT_TRUE(fs::exists(fs::path(bound) += kDamagedSuffix));
 }
 
+TEST_P(ScrubberTest, RestoresDamagedSummary) {
+  const Sample sample = MakeSample("a");
+  Put(sample);
+  fs::path summary = FileOf(sample);
+  summary += ".summary";
+  FlipLastByte(summary);
+  const auto vertices = [&] {
+    bool more = false;
+    return rigs_->List({}, "", 10, more)[0].vertices();
+  };
+  bound_.reset();
+  rigs_.reset();
+  SetUp();
+  ASSERT_EQ(vertices(), 0u);
+  Start();
+  FinishPass();
+  EXPECT_EQ(vertices(), 72u);
+  scrubber_.reset();
+  bound_.reset();
+  rigs_.reset();
+  SetUp();
+  EXPECT_EQ(vertices(), 72u) << "from its file";
+}
+
 TEST_P(ScrubberTest, ReadsAtBoundedRate) {
   const Sample sample = MakeSample("long", {.rings = 3000, .segments = 50});
   ASSERT_GT(sample.bytes.size(), 5 * kPieceBytes);
