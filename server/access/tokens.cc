@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <array>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "core/base/digest.h"
 #include "core/base/status.h"
@@ -54,8 +55,17 @@ absl::StatusOr<Clock::WallTime> ReadTime(const std::string& text) {
 }  // namespace
 
 absl::StatusOr<Tokens::Entry> Tokens::ParseEntry(std::string_view line) {
-  const Json json = Json::parse(line, nullptr, /*allow_exceptions=*/false);
+  std::set<std::string> keys;
+  std::string repeated;  // the parser keeps the last value of a key
+  const auto note_keys = [&](int, Json::parse_event_t event, const Json& parsed) {
+    if (event == Json::parse_event_t::key && !keys.insert(parsed.get<std::string>()).second) {
+      repeated = parsed.get<std::string>();
+    }
+    return true;
+  };
+  const Json json = Json::parse(line, note_keys, /*allow_exceptions=*/false);
   if (!json.is_object()) return InvalidArgument("not a JSON object");
+  if (!repeated.empty()) return InvalidArgument(repeated, ": given twice");
   Entry entry;
   for (const auto& [key, value] : json.items()) {
     if (key == "scopes") {

@@ -80,6 +80,7 @@ TEST(Tokens, WrongFilesNameTheLine) {
       Line("x", R"(, "scopes": ["rigs:*"])"),
       Line("x", R"(, "expires": "tomorrow")"),
       Line("x", R"(, "tennant": "film")"),
+      Line("x", R"(, "tenant": "film", "tenant": "games")"),
       Line("ok"),
   };
   for (const std::string& line : table) {
