@@ -19,6 +19,7 @@
 #include <thread>
 #include <type_traits>
 
+#include "core/base/closest_names.h"
 #include "core/base/status.h"
 #include "server/base/address.h"
 #include "server/base/config_options.h"
@@ -164,6 +165,7 @@ const char* Variable(const std::string& option) {
   return std::getenv(VariableName(option).c_str());
 }
 
+// Not an error: orchestrators set such names, as Kubernetes does for a service called sinewd.
 std::vector<std::string> UnknownVariables(const Config& config) {
   std::set<std::string> known{VariableName("config")};
   VisitOptions(config, [&](const Option& option, const auto&) {
@@ -232,6 +234,21 @@ void AddFlags(CLI::App& app, const Config& config, std::map<std::string, Values>
     }
     flag->type_name(option.unit.empty() ? "" : std::string(option.unit));
   });
+}
+
+// What was wrong on the command line: an unknown option comes before what CLI11 reports.
+std::string Mistake(const CLI::ParseError& error, const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const std::string& left : app.remaining()) {
+    const std::string option = left.substr(0, left.find('='));
+    if (absl::StartsWith(option, "-")) {
+      return absl::StrCat(option, ": no such option", DidYouMean(option, names));
+    }
+  }
+  return error.what();
 }
 
 absl::Status CheckAccess(const Config& config) {
@@ -349,6 +366,9 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
       "environment:\n"
       "--max-window is SINEWD_MAX_WINDOW, with commas between the values of a repeatable option.\n"
       "Flags override the environment, which overrides the file.\n\n"
+      "Once it listens, a line on stdout names the addresses (JSON with --log-format json).\n"
+      "HTTP: /livez is ok while the process lives, /readyz while it can serve (else 503), /metrics "
+      "is\nPrometheus text. Health over gRPC: grpc.health.v1, or `sinewd --probe ADDRESS`.\n\n"
       "Signals: SIGTERM and SIGINT drain, a second one ends at once. SIGHUP reads the file again;\n"
       "the log has what took effect and what needs a restart.\n\n"
       "Exit codes: 0 drained, 1 calls were cut off, 64 usage error, 69 an address cannot be "
@@ -387,7 +407,7 @@ CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config) 
         done.get_name() == "CallForHelp" ? app.help() : std::string(done.what()) + "\n";
     return {.run = false, .exit_code = 0, .text = text};
   } catch (const CLI::ParseError& error) {
-    return {.run = false, .exit_code = kUsage, .text = std::string("sinewd: ") + error.what()};
+    return {.run = false, .exit_code = kUsage, .text = "sinewd: " + Mistake(error, app)};
   }
   const auto failed = [](int code, const absl::Status& status) {
     return CommandLine{

@@ -16,6 +16,7 @@ struct NetworkConfig {
   std::vector<std::string> listen{"127.0.0.1:50051"};  // empty = in-process channels only
   std::string http = "127.0.0.1:0";                    // metrics and probes; "off" = none
   std::string ready_file;                              // empty = none
+  bool exit_with_parent = false;
   bool channelz = false;
   std::uint64_t connections = 10'000;
   std::uint64_t streams_per_connection = 256;
@@ -165,9 +166,7 @@ struct Config {
   StreamConfig streams;
   CompareConfig compare;
   WeightsConfig weights;
-  // Variables SINEWD_* of the environment that belong to no option. Only logged: an orchestrator
-  // may set such names, as Kubernetes does for a service called sinewd.
-  std::vector<std::string> unknown_variables;
+  std::vector<std::string> unknown_variables;  // SINEWD_* that belong to no option; only logged
 
   // Checks ranges and that values are consistent. kInvalidArgument names the option;
   // kFailedPrecondition: would listen beyond this machine without TLS or authentication.
@@ -195,8 +194,7 @@ struct CommandLine {
 // Names of the options that differ.
 std::vector<std::string> ChangedOptions(const Config& before, const Config& after);
 
-// Overwrites `config` with the file named by --config, then with the environment, then with flags,
-// and validates the result.
+// Overwrites `config` with the file of --config, the environment and flags, and validates it.
 CommandLine ParseCommandLine(int argc, const char* const* argv, Config& config);
 
 }  // namespace sinew::server

@@ -25,6 +25,8 @@ void VisitOptions(SomeConfig& c, Visit&& visit) {
             "Address to serve on, host:port (port 0 = any) or unix:/path; repeatable");
   rows.Text(n.http, "http", "Address of metrics and health probes, host:port, or off");
   rows.Text(n.ready_file, "ready-file", "JSON file written when ready: addresses, http, pid");
+  rows.Text(n.exit_with_parent, "exit-with-parent",
+            "Drain when the process that started this one has ended, as a test that was killed");
   rows.Text(n.channelz, "channelz", "Serve gRPC channelz");
   rows.Number(
       n.drain_seconds, "drain-seconds", "seconds",

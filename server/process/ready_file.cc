@@ -12,6 +12,15 @@
 
 namespace sinew::server {
 
+std::string ReadyText(const std::vector<std::string>& addresses, const std::string& http_address,
+                      int indent) {
+  nlohmann::ordered_json ready;
+  ready["addresses"] = addresses;
+  ready["http"] = http_address;
+  ready["pid"] = ::getpid();
+  return ready.dump(indent) + "\n";
+}
+
 absl::StatusOr<ReadyFile> ReadyFile::Prepare(const std::string& path) {
   if (path.empty()) return ReadyFile(path);
   int error = ::unlink(path.c_str()) == 0 || errno == ENOENT ? 0 : errno;
@@ -29,11 +38,7 @@ absl::StatusOr<ReadyFile> ReadyFile::Prepare(const std::string& path) {
 absl::Status ReadyFile::Write(const std::vector<std::string>& addresses,
                               const std::string& http_address) {
   if (path_.empty()) return absl::OkStatus();
-  nlohmann::ordered_json ready;
-  ready["addresses"] = addresses;
-  ready["http"] = http_address;
-  ready["pid"] = ::getpid();
-  text_ = ready.dump(2) + "\n";
+  text_ = ReadyText(addresses, http_address, 2);
   constexpr mode_t kReadableByAll = 0644;
   return WriteAtomically(path_, text_, kReadableByAll);
 }

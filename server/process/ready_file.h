@@ -8,12 +8,16 @@
 
 namespace sinew::server {
 
+// What a server says once it listens, as JSON: addresses, http, pid. indent: -1 = one line.
+std::string ReadyText(const std::vector<std::string>& addresses, const std::string& http_address,
+                      int indent);
+
 class ReadyFile {
  public:
   // Before listening: removes a file that an earlier server left and checks that one can be
   // written. An empty path means no file. kInvalidArgument: it cannot be written.
   static absl::StatusOr<ReadyFile> Prepare(const std::string& path);
-  // Writes JSON: addresses, http, pid. Errors as WriteAtomically.
+  // Writes ReadyText. Errors as WriteAtomically.
   absl::Status Write(const std::vector<std::string>& addresses, const std::string& http_address);
   // Removes the file if this process was the last to write it.
   void Remove() const;

@@ -4,6 +4,7 @@
 #include <absl/strings/str_join.h>
 #include <malloc.h>
 #include <pthread.h>
+#include <unistd.h>
 
 #include <chrono>
 #include <csignal>
@@ -36,6 +37,20 @@ sigset_t EndingSignals() {
 
 void Complain(const absl::Status& status) {
   std::fprintf(stderr, "sinewd: %s\n", std::string(status.message()).c_str());
+}
+
+// The next signal, or SIGTERM when `parent` has ended. Not PR_SET_PDEATHSIG, which also fires when
+// only the thread that started this process ends.
+int WaitForSignal(bool exit_with_parent, pid_t parent) {
+  constexpr timespec kPoll{.tv_sec = 0, .tv_nsec = 100'000'000};
+  sigset_t awaited = EndingSignals();
+  sigaddset(&awaited, SIGHUP);
+  while (true) {
+    const int signal =
+        exit_with_parent ? sigtimedwait(&awaited, nullptr, &kPoll) : sigwaitinfo(&awaited, nullptr);
+    if (signal > 0) return signal;
+    if (exit_with_parent && ::getppid() != parent) return SIGTERM;
+  }
 }
 
 // Waits until running calls are finished, the deadline passes or a second signal arrives. True: all
@@ -101,6 +116,7 @@ int CheckFiles(const Config& config) {
 }
 
 int Serve(const Config& config, const std::function<absl::StatusOr<Config>()>& read_again) {
+  const pid_t parent = ::getppid();
   // gRPC's internal messages do not belong in this program's log.
   ::setenv("GRPC_VERBOSITY", "NONE", 0);
   absl::StatusOr<ReadyFile> ready = ReadyFile::Prepare(config.network.ready_file);
@@ -115,7 +131,11 @@ int Serve(const Config& config, const std::function<absl::StatusOr<Config>()>& r
   }
   Server& server = **started;
   // Print the line first, so that it is there once the file exists.
-  std::printf("sinewd: listening on %s\n", absl::StrJoin(server.addresses(), ", ").c_str());
+  const std::string line =
+      config.log.format == "json"
+          ? ReadyText(server.addresses(), server.http_address(), -1)
+          : absl::StrCat("sinewd: listening on ", absl::StrJoin(server.addresses(), ", "), "\n");
+  std::fputs(line.c_str(), stdout);
   std::fflush(stdout);
   if (const absl::Status status = ready->Write(server.addresses(), server.http_address());
       !status.ok()) {
@@ -123,13 +143,10 @@ int Serve(const Config& config, const std::function<absl::StatusOr<Config>()>& r
     return kConfiguration;
   }
 
-  const sigset_t signals = EndingSignals();
-  sigset_t awaited = signals;
-  sigaddset(&awaited, SIGHUP);
-  for (int signal = SIGHUP; signal == SIGHUP;) {
-    if (sigwait(&awaited, &signal) == 0 && signal == SIGHUP) server.Reload(read_again());
+  while (WaitForSignal(config.network.exit_with_parent, parent) == SIGHUP) {
+    server.Reload(read_again());
   }
-  const bool clean = DrainUntilDone(server, config.network.drain_seconds, signals);
+  const bool clean = DrainUntilDone(server, config.network.drain_seconds, EndingSignals());
   server.Stop();
   ready->Remove();
   return clean ? 0 : kUnclean;

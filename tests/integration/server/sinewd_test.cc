@@ -1,8 +1,12 @@
 // The program itself: start, signals, exit codes, and what survives a kill.
+#include <absl/strings/str_cat.h>
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -11,6 +15,9 @@
 #include "server/base/files.h"
 #include "tests/integration/server/server_fixture.h"
 #include "tests/integration/server/sinewd_process.h"
+#include "tests/support/paths.h"
+#include "tests/support/temporary_folder.h"
+#include "tests/support/wait_until.h"
 
 namespace sinew::testing {
 namespace {
@@ -46,6 +53,33 @@ TEST(Sinewd, PrintsOneLineWhenReadyAndExitsCleanly) {
   EXPECT_EQ(server.out(), "sinewd: listening on " + server.address() + "\n");
 }
 
+TEST(Sinewd, LineWhenReadyIsJsonWithJsonLog) {
+  SinewdProcess server({"--log-format", "json"});
+  ASSERT_FALSE(server.address().empty()) << server.err();
+  EXPECT_EQ(server.out(), absl::StrCat("{\"addresses\":[\"", server.address(), "\"],\"http\":\"",
+                                       server.http(), "\",\"pid\":", server.pid(), "}\n"));
+}
+
+// A test that is killed cannot stop its server.
+TEST(Sinewd, EndsWithItsParent) {
+  const TemporaryFolder folder;
+  const std::string ready = (folder.path() / "ready.json").string();
+  const std::string command = absl::StrCat(
+      "'", ProgramPath("sinewd"), "' --listen 127.0.0.1:0 --exit-with-parent --ready-file ", ready,
+      " >/dev/null 2>&1 & exec sleep 1000");
+  const pid_t parent = ::fork();
+  ASSERT_GE(parent, 0);
+  if (parent == 0) {
+    ::execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    ::_exit(127);
+  }
+  const auto exists = [&] { return std::filesystem::exists(ready); };
+  WaitUntil(exists);
+  ::kill(parent, SIGKILL);
+  ::waitpid(parent, nullptr, 0);
+  WaitUntil([&] { return !exists(); });  // the last thing that a server does
+}
+
 TEST(Sinewd, ListensOnTcpAndUnixSockets) {
   const TemporaryFolder folder;
   const std::string path = "unix:" + (folder.path() / "s").string();
@@ -69,6 +103,8 @@ TEST(Sinewd, WrongFlagsAndFilesHaveExitCodes) {
     return code;
   };
   EXPECT_EQ(run({"--no-such-flag"}), 64);
+  EXPECT_EQ(run({"--theads", "2"}), 64);
+  EXPECT_EQ(said, "sinewd: --theads: no such option; did you mean --threads?\n");
   EXPECT_EQ(run({"--threads", "many"}), 64);
   EXPECT_EQ(run({"--threads", "-1"}), 64);
   EXPECT_EQ(said, "sinewd: threads: got \"-1\", need a whole number from 0 to 1024\n");
