@@ -23,15 +23,24 @@ namespace {
 
 constexpr std::size_t kSniffedBytes = 4096;
 
+absl::Status CheckIsFile(const std::filesystem::path& path) {
+  std::error_code code;
+  switch (std::filesystem::status(path, code).type()) {
+    case std::filesystem::file_type::regular:
+      return absl::OkStatus();
+    case std::filesystem::file_type::not_found:
+      return absl::NotFoundError(absl::StrCat(
+          path.string(), path == "-" ? ": characters are not read from standard input, need a file"
+                                     : ": no such file"));
+    case std::filesystem::file_type::directory:
+      return InvalidArgument(path.string(), ": is a folder, need a file");
+    default:
+      return InvalidArgument(path.string(), ": not a regular file");
+  }
+}
+
 absl::StatusOr<std::string> ReadBytes(const std::filesystem::path& path, std::uint64_t max_bytes) {
   std::error_code code;
-  const auto status = std::filesystem::status(path, code);
-  if (status.type() == std::filesystem::file_type::not_found) {
-    return absl::NotFoundError(absl::StrCat(path.string(), ": no such file"));
-  }
-  if (status.type() != std::filesystem::file_type::regular) {
-    return InvalidArgument(path.string(), ": not a regular file");
-  }
   const std::uintmax_t size = std::filesystem::file_size(path, code);
   if (code) return InvalidArgument(path.string(), ": ", code.message());
   if (size == 0) return InvalidArgument(path.string(), ": the file is empty");
@@ -139,6 +148,7 @@ Problem Lost(const std::string& message, const std::string& field) {
 
 absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOptions& options) {
   const std::filesystem::path file(path);
+  SINEW_RETURN_IF_ERROR(CheckIsFile(file));
   const std::string extension = absl::AsciiStrToLower(file.extension().string());
   const bool obj = extension == ".obj";
   if ((!obj || !options.allow_no_skin) && extension != ".glb" && extension != ".gltf" &&
@@ -147,8 +157,9 @@ absl::StatusOr<ImportedScene> ImportFile(const std::string& path, const ImportOp
     const char* why = obj ? ": an .obj holds neither joints nor weights, which "
                             "`sinew weights FILE --skeleton FILE2` gives it"
                           : "";
-    return InvalidArgument(path, ": wrong type '", extension, "', need .glb, .gltf, .fbx or .dae",
-                           why);
+    return InvalidArgument(
+        path, extension.empty() ? ": no extension" : absl::StrCat(": wrong type '", extension, "'"),
+        ", need .glb, .gltf, .fbx or .dae", why);
   }
   // The parsers allocate what a file asks for, and throw when that fails.
   try {

@@ -10,6 +10,7 @@
 
 #include "client/import/import.h"
 #include "client/import/scene_graph.h"
+#include "core/base/closest_names.h"
 #include "core/base/status.h"
 
 namespace sinew::client {
@@ -200,8 +201,11 @@ absl::StatusOr<std::size_t> FindClip(const ImportedScene& scene, const std::stri
   const auto quoted = [](std::string* out, const ClipInfo& clip) {
     absl::StrAppend(out, "'", clip.name, "'");
   };
+  std::vector<std::string> names;
+  for (const ClipInfo& clip : scene.clips) names.push_back(clip.name);
   return InvalidArgument("clip: got '", name_or_index, "', the file has ", scene.clips.size(),
-                         scene.clips.empty() ? "" : ": ", absl::StrJoin(scene.clips, ", ", quoted));
+                         scene.clips.empty() ? "" : ": ", absl::StrJoin(scene.clips, ", ", quoted),
+                         DidYouMean(name_or_index, names));
 }
 
 absl::StatusOr<ClipData> SampleClip(const ImportedScene& scene, std::size_t clip,

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -34,6 +35,15 @@ CLI::Option* AddOne(CLI::App& app, const std::string& name, const char* type,
       help);
   option->type_name(type)->expected(1);
   if (!shown_default.empty()) option->default_str(shown_default);
+  // CLI11 takes whatever follows, although it is more likely that the value was left out.
+  option->check([&app](const std::string& text) -> std::string {
+    for (const CLI::App* each = &app; each != nullptr; each = each->get_parent()) {
+      if (text.size() > 1 && text.front() == '-' && each->get_option_no_throw(text) != nullptr) {
+        return absl::StrCat("got \"", text, "\", which is an option; need a value before it");
+      }
+    }
+    return {};
+  });
   return option;
 }
 
@@ -84,17 +94,24 @@ std::vector<std::string> OptionNames(const CLI::App& app, const CLI::App& comman
 }
 
 // Why the parse failed. An unknown command or option comes before what CLI11 reports first: that
-// something required is missing.
-absl::Status Mistake(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command) {
+// something required is missing. names: the arguments after `--`.
+absl::Status Mistake(const CLI::ParseError& error, const CLI::App& app, const CLI::App& command,
+                     std::span<const std::string_view> names) {
   for (const std::string& left : app.remaining(/*recurse=*/true)) {
     const std::string option = left.substr(0, left.find('='));
     if (&command == &app && !absl::StartsWith(option, "-")) {
       return UsageError(
           absl::StrCat(option, ": no such command", DidYouMean(option, CommandNames(app))));
     }
-    if (!absl::StartsWith(option, "--")) continue;
-    return UsageError(
-        absl::StrCat(option, ": no such option", DidYouMean(option, OptionNames(app, command))));
+    if (option.size() < 2 || option == "--" || option.front() != '-') continue;
+    if (std::ranges::count(names, left) > 0) {
+      return UsageError(absl::StrCat(
+          option, ": after `--` everything is a name of a file; put options before it"));
+    }
+    return UsageError(absl::StrCat(option, ": no such option",
+                                   absl::StartsWith(option, "--")
+                                       ? DidYouMean(option, OptionNames(app, command))
+                                       : absl::StrCat("; a file of that name is ./", left)));
   }
   return UsageError(error.what());
 }
@@ -196,15 +213,17 @@ OptionSet OptionParser::AddCommand(const std::string& name, const std::string& p
 
 OptionParser::Result OptionParser::Parse(int argc, const char* const* argv) {
   Result result;
+  const std::vector<const char*> arguments = WithHelp(*app_, argc, argv);
   try {
-    const std::vector<const char*> arguments = WithHelp(*app_, argc, argv);
     app_->parse(static_cast<int>(arguments.size()), arguments.data());
   } catch (const CLI::ParseError& error) {
     const auto chosen = app_->get_subcommands();
     const CLI::App& about = chosen.empty() ? *app_ : *chosen.front();
     if (!chosen.empty()) result.command = about.get_name();
     if (error.get_exit_code() != static_cast<int>(CLI::ExitCodes::Success)) {
-      result.status = Mistake(error, *app_, about);
+      const std::vector<std::string_view> all(arguments.begin(), arguments.end());
+      const auto mark = std::ranges::find(all, "--");
+      result.status = Mistake(error, *app_, about, std::span(mark, all.end()));
     } else if (error.get_name() == "CallForVersion") {
       result.text = absl::StrCat(error.what(), "\n");
     } else {

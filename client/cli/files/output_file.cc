@@ -62,6 +62,12 @@ absl::StatusOr<std::string> Destination(const std::string& path, bool overwrite)
     return OutputError(absl::StrCat("out: cannot write ", path, ": not a regular file"));
   }
   if (!overwrite) return CannotWrite(path, EEXIST);
+  // It would be replaced, for which only its folder has to be writable.
+  constexpr fs::perms kWritable =
+      fs::perms::owner_write | fs::perms::group_write | fs::perms::others_write;
+  if ((state.permissions() & kWritable) == fs::perms::none || ::access(path.c_str(), W_OK) != 0) {
+    return OutputError(absl::StrCat("out: cannot write ", path, ": it is read-only"));
+  }
   const fs::path real = fs::canonical(path, error);
   if (error) return CannotWrite(path, error.value());
   return real.string();

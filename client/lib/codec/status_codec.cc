@@ -61,11 +61,18 @@ Severity ToSeverity(const v1::Problem& problem) {
   }
 }
 
+// gRPC names its resolver's library and query where the user only has to know the host.
+std::string WithoutResolver(const std::string& message) {
+  absl::string_view target = message;
+  if (!absl::ConsumePrefix(&target, "DNS resolution failed for ")) return message;
+  return absl::StrCat(target.substr(0, target.find(": ")), ": no such host");
+}
+
 }  // namespace
 
 absl::Status FromGrpc(const grpc::Status& status) {
   if (status.ok()) return absl::OkStatus();
-  absl::Status result(ToCode(status.error_code()), status.error_message());
+  absl::Status result(ToCode(status.error_code()), WithoutResolver(status.error_message()));
   google::rpc::Status details;
   if (!status.error_details().empty() && details.ParseFromString(status.error_details())) {
     for (const google::protobuf::Any& detail : details.details()) {

@@ -122,7 +122,10 @@ TEST(BadInput, RejectsOtherFileTypes) {
     ExpectRefused(folder, folder / name, "");
   }
   ExpectRefused(folder, folder / "missing.glb", "missing.glb");
-  ExpectRefused(folder, folder.path().string(), "");
+  ExpectRefused(folder, folder.path().string(), "is a folder, need a file");
+  ExpectRefused(folder, "/dev/stdin", "/dev/stdin: not a regular file");
+  ExpectRefused(folder, "-", "not read from standard input");
+  ExpectRefused(folder, folder / "noextension", "no extension, need .glb");
   ExpectRefused(folder, "model:dragon", "dragon");
 }
 

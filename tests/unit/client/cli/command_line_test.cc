@@ -193,12 +193,26 @@ TEST(CommandLine, UnknownOptionsComeWithSuggestions) {
       {{"dance"}, "sinew: dance: no such command\n"},
       {{"stats", "--wheelbarrow"}, "sinew: --wheelbarrow: no such option\n"},
       {{"bake", "a.glb", "--deformer", "lbs"}, "sinew: --out is required\n"},
+      {{"inspect", "-dash.glb"},
+       "sinew: -dash.glb: no such option; a file of that name is ./-dash.glb\n"},
+      {{"bake", "--", "-dash.glb"}, "sinew: --deformer is required\n"},
+      {{"bake", "--", "-dash.glb", "--deformer", "lbs"},
+       "sinew: --deformer: after `--` everything is a name of a file; put options before it\n"},
+      {{"--server", "-q", "stats"},
+       "sinew: --server: got \"-q\", which is an option; need a value before it\n"},
+      {{"bake", "a.glb", "--out", "--deformer", "lbs"},
+       "sinew: --out: got \"--deformer\", which is an option; need a value before it\n"},
   };
   for (const auto& [arguments, said] : rows) {
     const CommandLine line = Parse(arguments);
     EXPECT_EQ(line.exit_code, 64) << said;
     EXPECT_THAT(line.errors, StartsWith(said));
   }
+}
+
+TEST(CommandLine, NamesMayBeginWithADash) {
+  EXPECT_TRUE(Parse({"inspect", "--", "-dash.glb"}).command);
+  EXPECT_TRUE(Parse({"bake", "--deformer", "lbs", "--out", "a.pc2", "--", "-dash.glb"}).command);
 }
 
 TEST(CommandLine, RejectsRepeatedOption) {

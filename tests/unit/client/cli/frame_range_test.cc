@@ -37,6 +37,17 @@ TEST(FrameRange, RejectsOtherForms) {
   }
 }
 
+TEST(FrameRange, ErrorsSayWhatIsWrong) {
+  const std::pair<const char*, const char*> rows[] = {
+      {"10-5", "--frames: got \"10-5\", need a last frame that is not before the first"},
+      {"0-9x0", "--frames: got \"0-9x0\", need a step of at least 1"},
+      {"9999999999", "--frames: got \"9999999999\", need frames and a step of at most 1000000000"},
+  };
+  for (const auto& [text, said] : rows) {
+    EXPECT_EQ(ParseFrameRange(text).status().message(), said);
+  }
+}
+
 TEST(FrameRange, ResolvesAgainstClip) {
   const auto resolve = [](const char* text) {
     return *ResolveFrames(*ParseFrameRange(text), 48, "clip 'run'", 24);

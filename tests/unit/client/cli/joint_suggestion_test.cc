@@ -16,6 +16,7 @@ TEST(NearNames, TyposAndPartsAreClose) {
       {"index_proximl", "; did you mean index_proximal?"},
       {"hips", "; did you mean Hips?"},
       {"Hip", "; did you mean Hips?"},
+      {"Hisp", "; did you mean Hips?"},
       {"distal", "; did you mean index_distal or thumb_distal?"},
       {"index_distals", "; did you mean index_distal?"},
       {"i", ""},  // nothing of it is left

@@ -72,6 +72,17 @@ TEST(OutputFile, NoOverwriteRejectsExistingFile) {
   EXPECT_EQ(ReadAll(folder / "b.bin"), "other content");
 }
 
+TEST(OutputFile, ReadOnlyFileIsNotReplaced) {
+  const TemporaryFolder folder;
+  WriteAll(folder / "a.bin", "old");
+  std::filesystem::permissions(folder / "a.bin", std::filesystem::perms::owner_read);
+  const auto file = OutputFile::Create(folder / "a.bin");
+  ASSERT_FALSE(file.ok());
+  EXPECT_EQ(ExitCode(file.status()), kExitCannotWrite);
+  EXPECT_THAT(std::string(file.status().message()), HasSubstr("it is read-only"));
+  EXPECT_THAT(folder.Names(), ElementsAre("a.bin"));
+}
+
 TEST(OutputFile, UnwritablePathExits73WithItsName) {
   const TemporaryFolder folder;
   WriteAll(folder / "file", "");

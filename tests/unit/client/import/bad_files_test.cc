@@ -367,7 +367,8 @@ TEST(BadFile, EmptyFolderOrUnknownExtension) {
   }
   const std::string folder = testing::TemporaryPath("folder.glb");
   std::filesystem::create_directories(folder);
-  EXPECT_THAT(std::string(ImportFile(folder).status().message()), HasSubstr("not a regular file"));
+  EXPECT_THAT(std::string(ImportFile(folder).status().message()),
+              HasSubstr("is a folder, need a file"));
   EXPECT_THAT(
       std::string(ImportFile(testing::WriteFile("x.obj", "v 0 0 0")).status().message()),
       HasSubstr("wrong type '.obj', need .glb, .gltf, .fbx or .dae: an .obj holds neither "

@@ -125,6 +125,8 @@ TEST(Sampling, FindsClipsByNameAndNumber) {
   EXPECT_EQ(*FindClip(scene, "clip"), 0u);
   EXPECT_EQ(*FindClip(scene, "0"), 0u);
   EXPECT_THAT(std::string(FindClip(scene, "1").status().message()), HasSubstr("'clip'"));
+  EXPECT_THAT(std::string(FindClip(scene, "Clip").status().message()),
+              HasSubstr("did you mean clip?"));
   EXPECT_EQ(FindClip(scene, "-1").status().code(), absl::StatusCode::kInvalidArgument);
 }
 

@@ -17,6 +17,14 @@ TEST(FromGrpc, MapsAllCodesOneToOne) {
   }
 }
 
+TEST(FromGrpc, UnknownHostIsReportedWithoutTheResolver) {
+  const grpc::Status status(
+      grpc::StatusCode::UNAVAILABLE,
+      "DNS resolution failed for farm.invalid:50051: C-ares status is not ARES_SUCCESS "
+      "qtype=AAAA name=farm.invalid is_balancer=0: Domain name not found");
+  EXPECT_EQ(FromGrpc(status).message(), "farm.invalid:50051: no such host");
+}
+
 TEST(Details, ReadsStatusTrailer) {
   google::rpc::Status trailer;
   google::rpc::ErrorInfo info;
