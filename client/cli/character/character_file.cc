@@ -13,6 +13,7 @@
 #include "client/cli/base/quantity.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/files/input_file.h"
+#include "core/base/closest_names.h"
 #include "core/base/status.h"
 #include "core/formats/npy.h"
 #include "sinew/client.h"
@@ -95,15 +96,13 @@ absl::StatusOr<client::ClipData> ReadModelClip(const CharacterFile& character,
                                                const MotionRequest& request) {
   const client::ClipData& whole = character.model_clip;
   if (!request.clip.empty() && request.clip != "0" && request.clip != whole.name) {
-    return absl::InvalidArgumentError(absl::StrCat(
-        "--clip: got \"", request.clip, "\", ", character.label, " has one: 0 '", whole.name, "'"));
+    const std::vector<std::string> names{whole.name};
+    return absl::InvalidArgumentError(absl::StrCat("--clip: got \"", request.clip, "\", ",
+                                                   character.label, " has one: 0 '", whole.name,
+                                                   "'", DidYouMean(request.clip, names)));
   }
-  if (request.fps != whole.fps) {
-    return absl::InvalidArgumentError(absl::StrCat("--fps: got ", NumberText(request.fps), ", ",
-                                                   character.label, " is made at ",
-                                                   NumberText(whole.fps)));
-  }
-  return Cut(whole, request.frames, absl::StrCat("clip '", whole.name, "'"));
+  return Cut(client::Resampled(whole, character.rig, request.fps), request.frames,
+             absl::StrCat("clip '", whole.name, "'"));
 }
 
 absl::StatusOr<CharacterFile> ReadWithoutMuscles(const std::string& file,

@@ -8,6 +8,7 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <numbers>
 #include <set>
 #include <span>
 #include <string>
@@ -257,6 +258,36 @@ TEST(Tube, HasRequestedInfluences) {
     const auto& counts = tube.rig.meshes[0].skin.influence_counts;
     EXPECT_EQ(*std::max_element(counts.begin(), counts.end()), influences);
   }
+}
+
+TEST(Resampled, KeepsFramesOfTheClip) {
+  const Model hand = *Make("hand");
+  const ClipData twice = Resampled(hand.clip, hand.rig, 48);
+  ASSERT_EQ(twice.frames, 2 * hand.clip.frames - 1);
+  EXPECT_EQ(twice.fps, 48);
+  const std::size_t stride = hand.rig.joints.size() * 12;
+  for (std::size_t frame = 0; frame < hand.clip.frames; ++frame) {
+    const auto own = std::span(hand.clip.joint_transforms).subspan(frame * stride, stride);
+    const auto kept = std::span(twice.joint_transforms).subspan(2 * frame * stride, stride);
+    EXPECT_TRUE(std::ranges::equal(own, kept)) << frame;
+  }
+  EXPECT_EQ(Resampled(hand.clip, hand.rig, 24).joint_transforms, hand.clip.joint_transforms);
+  EXPECT_EQ(Resampled(hand.clip, hand.rig, 0.001).frames, 1u);
+}
+
+// The cylinder's lower joint turns by one degree a frame.
+TEST(Resampled, InterpolatesRotations) {
+  const Model model = *Make("cylinder");
+  const ClipData fine = Resampled(model.clip, model.rig, 120);
+  for (std::size_t frame = 0; frame < 100; ++frame) {
+    const double angle = static_cast<double>(frame) / 5 * std::numbers::pi / 180;
+    const float* lower = &fine.joint_transforms[(frame * 2 + 1) * 12];
+    EXPECT_NEAR(lower[5], std::cos(angle), 1e-6) << frame;
+    EXPECT_NEAR(lower[9], std::sin(angle), 1e-6) << frame;
+  }
+  const Model arm = *Make("arm");
+  const ClipData tensed = Resampled(arm.clip, arm.rig, 48);
+  EXPECT_FLOAT_EQ(tensed.controls[1], (arm.clip.controls[0] + arm.clip.controls[1]) / 2);
 }
 
 TEST(Models, CanBeCreatedByName) {
