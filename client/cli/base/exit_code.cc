@@ -11,7 +11,6 @@ namespace sinew::cli {
 namespace {
 
 constexpr char kPart[] = "sinew.cli/part";
-constexpr char kGone[] = "gone";
 constexpr char kHint[] = "sinew.cli/hint";
 
 absl::Status InPart(absl::Status status, const char* part) {
@@ -65,10 +64,6 @@ absl::Status OutputError(const std::string& message) {
   return InPart(absl::PermissionDeniedError(message), "output");
 }
 
-absl::Status ReaderGone() {
-  return InPart(OutputError("stdout: closed by its reader"), kGone);
-}
-
 absl::Status Reworded(const absl::Status& status, const std::string& message) {
   absl::Status reworded(status.code(), message);
   status.ForEachPayload(
@@ -87,7 +82,7 @@ absl::Status WithHint(absl::Status status, const std::string& hint) {
 
 int ExitCode(const absl::Status& status) {
   if (IsInPart(status, "usage")) return kExitUsage;
-  if (IsInPart(status, "output") || IsInPart(status, kGone)) return kExitCannotWrite;
+  if (IsInPart(status, "output")) return kExitCannotWrite;
   switch (status.code()) {
     case absl::StatusCode::kOk:
       return kExitOk;
@@ -116,7 +111,6 @@ int ExitCode(const absl::Status& status) {
 }
 
 std::string ErrorText(const absl::Status& status, const std::string& command) {
-  if (IsInPart(status, kGone)) return {};
   std::string message = NameOption({status.message().data(), status.message().size()},
                                    client::Details(status).field, command);
   if (message.empty()) message = absl::StatusCodeToString(status.code());

@@ -25,9 +25,6 @@ absl::Status UsageError(const std::string& message);
 // Something could not be written: exit 73.
 absl::Status OutputError(const std::string& message);
 
-// The reader of stdout has closed it, as `head` does: exit 73 without a message.
-absl::Status ReaderGone();
-
 // `message` with the code and details of `status`.
 absl::Status Reworded(const absl::Status& status, const std::string& message);
 

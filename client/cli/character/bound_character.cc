@@ -59,7 +59,7 @@ absl::StatusOr<client::UploadedRig> UploadCharacter(Context& context,
 absl::StatusOr<client::Character> BindCharacter(Context& context, const CharacterFile& character,
                                                 const std::string& recipe_text) {
   SINEW_ASSIGN_OR_RETURN(const client::Client connection, context.Connect());
-  const auto upload = context.MakeProgress("Upload"), bind = context.MakeProgress("Bind", true);
+  const auto upload = context.MakeProgress("Upload"), bind = context.MakeProgress("Bind");
   client::CharacterOptions options;
   options.upload_progress = ShowOn(upload);
   options.session_progress = [upload, bind](const client::Session& session) {

@@ -94,7 +94,7 @@ std::string PictureTitle(const std::string& label, const client::ClipData& clip,
 absl::StatusOr<client::Image> DrawPicture(const Context& context, const client::RigData& rig,
                                           const std::vector<PosedPanel>& panels,
                                           PictureOptions options, OutputFile& out) {
-  const auto line = context.MakeProgress("Draw", panels.size() > kFewPanels);
+  const auto line = context.MakeProgress("Draw");
   options.progress = [&](double part) {
     line->Update(part);
     return context.CheckStop().ok();

@@ -88,11 +88,10 @@ absl::Status Context::CheckStop() const {
   return stop_.stop_requested() ? absl::CancelledError("interrupted") : absl::OkStatus();
 }
 
-std::shared_ptr<Progress> Context::MakeProgress(const std::string& label, bool slow) const {
+std::shared_ptr<Progress> Context::MakeProgress(const std::string& label) const {
   const Progress::Form form = globals_.quiet ? Progress::Form::kNone
                               : WipesLines() ? Progress::Form::kBar
-                              : slow         ? Progress::Form::kLines
-                                             : Progress::Form::kNone;
+                                             : Progress::Form::kLines;
   return std::make_shared<Progress>(form, label);
 }
 
@@ -146,7 +145,7 @@ bool ReaderClosed() {
 absl::Status CheckOutput() {
   errno = 0;
   if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return absl::OkStatus();
-  if (errno == EPIPE || ReaderClosed()) return ReaderGone();
+  if (errno == EPIPE || ReaderClosed()) return absl::OkStatus();  // it has what it wants
   return OutputError(
       absl::StrCat("stdout: cannot write: ", std::strerror(errno != 0 ? errno : EIO)));
 }

@@ -52,9 +52,8 @@ class Context {
   // kCancelled once Ctrl-C was pressed.
   absl::Status CheckStop() const;
 
-  // A progress line on a terminal; elsewhere nothing, or lines every few seconds with `slow`.
-  // Nothing with --quiet.
-  std::shared_ptr<Progress> MakeProgress(const std::string& label, bool slow = false) const;
+  // A progress line on a terminal, elsewhere lines every few seconds; nothing with --quiet.
+  std::shared_ptr<Progress> MakeProgress(const std::string& label) const;
 
   // The error of a command that failed. If the server is unavailable, adds its address and `kept`,
   // which states what happened to the work done so far.
@@ -82,7 +81,8 @@ class Context {
   mutable std::set<std::string> warned_;
 };
 
-// Flushes stdout. OutputError: something printed to it was lost.
+// Flushes stdout. OutputError: something printed to it was lost, other than to a reader that has
+// closed it, as `head` does.
 absl::Status CheckOutput();
 
 // A command with its options read.

@@ -18,7 +18,8 @@ struct Character::State {
   const std::string recipe;
   const CharacterOptions options;
 
-  std::mutex making;  // held while a session is made, so that concurrent calls make only one
+  std::mutex making;     // held while a session is made, so that concurrent calls make only one
+  bool reached = false;  // the server has taken the rig; guarded by making, read by MakeFirst alone
   mutable std::mutex mutex;
   Session session;  // guarded by mutex
 
@@ -41,6 +42,7 @@ struct Character::State {
       return absl::OkStatus();
     }
     SINEW_RETURN_IF_ERROR(client.UploadRig(rig_bytes, options.upload_progress, call).status());
+    reached = true;
     std::string determinism_digest = options.determinism_digest;
     {
       const std::lock_guard lock(mutex);
@@ -57,6 +59,16 @@ struct Character::State {
     const std::lock_guard lock(mutex);
     session = std::move(ready);
     return absl::OkStatus();
+  }
+
+  // Fails as fast as one call while no server is there. One that is lost later, during a bind of
+  // minutes, may come back.
+  absl::Status MakeFirst(const CallOptions& call) {
+    absl::Status status = Make({}, call);
+    Recovery recovery(*client.connection_, Repeat::kPersist, absl::InfiniteFuture(), call.stop,
+                      [&](const std::stop_token&) { return Make({}, call); });
+    while (!status.ok() && reached && recovery.TryAgain(status)) status = Make({}, call);
+    return status;
   }
 
   // The target of one stream or comparison, and how to replace it after a loss.
@@ -98,7 +110,7 @@ absl::StatusOr<Character> Character::Create(const Client& client, std::string ri
                                             std::string recipe, const CharacterOptions& options,
                                             const CallOptions& call) {
   auto state = std::make_shared<State>(client, std::move(rig_bytes), std::move(recipe), options);
-  SINEW_RETURN_IF_ERROR(state->Make({}, call));
+  SINEW_RETURN_IF_ERROR(state->MakeFirst(call));
   return Character(std::move(state));
 }
 

@@ -172,6 +172,33 @@ TEST(Faults, BakeSurvivesKilledServerWithSameBits) {
   EXPECT_EQ(Sinew({"verify", folder / "a.npy"}).exit_code, 0);
 }
 
+// The same during a bind, which may take minutes, by a server that keeps nothing.
+TEST(Faults, BakeSurvivesRestartDuringBind) {
+  const TemporaryFolder folder;
+  auto daemon = std::make_optional<Daemon>();
+  const std::string address = daemon->address();
+  const client::Client observer = *client::Client::Connect({.address = address});
+  Process bake({ProgramPath("sinew"), "bake", "model:hand", "--deformer", "implicit_skinning",
+                "--frames", "0-1", "--out", folder / "a.npy", "--server", address});
+  const bool binding = Eventually([&] {
+    bool found = false;
+    const absl::Status listed = observer.ForEachSession([&](const client::Session& session) {
+      found |= session.state == client::SessionState::kBinding;
+      return true;
+    });
+    return (listed.ok() && found) || !bake.running();
+  });
+  ASSERT_TRUE(binding && bake.running()) << "the bind ended before it could be disturbed";
+  daemon->process().Signal(SIGKILL);
+  daemon.reset();
+  EXPECT_TRUE(bake.ReadErrorsUntil("server " + address + ": the connection is lost"));
+  std::this_thread::sleep_for(std::chrono::seconds(3));
+  daemon.emplace(address);
+  const Finished finished = bake.Wait();
+  EXPECT_EQ(finished.exit_code, 0) << finished.err;
+  EXPECT_EQ(Sinew({"verify", folder / "a.npy"}).exit_code, 0);
+}
+
 // Half a minute is long to look at nothing: the wait is announced when it begins.
 TEST(Faults, ReportsWaitingForLostServer) {
   const TemporaryFolder folder;
@@ -238,7 +265,7 @@ TEST(Faults, ClosedOutputPipeIsNoCrash) {
       Process({"/bin/sh", "-c",
                "{ " + ProgramPath("sinew") + " inspect model:hand --json; echo $? >&2; } | true"})
           .Wait();
-  EXPECT_THAT(finished.err, ::testing::AnyOf(HasSubstr("73\n"), HasSubstr("0\n")));
+  EXPECT_EQ(finished.err, "0\n");
 }
 
 // `head` leaves when it has enough: that is no error to talk about.
@@ -248,7 +275,7 @@ TEST(Faults, ClosedPipeReaderIsNoError) {
         Process({"/bin/sh", "-c",
                  "{ " + ProgramPath("sinew") + " " + command + "; echo $? >&2; } | true"})
             .Wait();
-    EXPECT_THAT(finished.err, ::testing::AnyOf("73\n", "0\n")) << command;
+    EXPECT_EQ(finished.err, "0\n") << command;
   }
 }
 

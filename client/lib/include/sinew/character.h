@@ -26,7 +26,8 @@ struct CharacterOptions {
 // session. Thread-safe.
 class Character {
  public:
-  // Uploads the rig unless it is stored, creates a session and waits until it is READY.
+  // Uploads the rig unless it is stored, creates a session and waits until it is READY. A server
+  // that is lost after it has taken the rig may come back for RetryPolicy::resume_for.
   //   rig_bytes  from EncodeRig or a .sinewrig file
   //   recipe     text, or JSON of sinew.v1.Recipe
   // Errors of UploadRig, CreateSession and WaitSession.

@@ -97,11 +97,6 @@ TEST(ExitCode, HintIsSecondLine) {
   EXPECT_TRUE(WithHint(absl::OkStatus(), "x").ok());
 }
 
-TEST(ExitCode, ClosedStdoutHasNoMessage) {
-  EXPECT_EQ(ExitCode(ReaderGone()), 73);
-  EXPECT_EQ(ErrorText(ReaderGone(), "inspect"), "");
-}
-
 TEST(ExitCode, TextHasNoControlCharacters) {
   const std::string text =
       ErrorText(absl::InvalidArgumentError("joint \x1b[31mred\a\x7f"), "inspect");
