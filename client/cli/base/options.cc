@@ -138,6 +138,11 @@ Option Option::Values(int minimum, int maximum) const {
   return *this;
 }
 
+Option Option::OneEach() const {
+  option_->take_all()->expected(1);
+  return *this;
+}
+
 Option Option::Placeholder(const std::string& text) const {
   option_->option_text(text);
   return *this;

@@ -28,9 +28,10 @@ class Option {
   explicit Option(CLI::Option* option) : option_(option) {}
 
   Option Required() const;
-  Option Excludes(Option other) const;                // at most one of the two may be given
-  Option Needs(Option other) const;                   // an error without the other
-  Option Values(int minimum, int maximum) const;      // of a list
+  Option Excludes(Option other) const;            // at most one of the two may be given
+  Option Needs(Option other) const;               // an error without the other
+  Option Values(int minimum, int maximum) const;  // of a list
+  Option OneEach() const;  // of a list: one value each time the option is given
   Option Placeholder(const std::string& text) const;  // in --help, in place of type and default
 
  private:

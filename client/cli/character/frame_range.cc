@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::int64_t kMaxFrame = 1'000'000'000;
 
-absl::Status Wrong(const std::string& text, const std::string& why) {
+absl::Status WrongRange(const std::string& text, const std::string& why) {
   return UsageError(absl::StrCat("--frames: got \"", text, "\", ", why));
 }
 
@@ -22,9 +22,10 @@ absl::StatusOr<FrameRange> ParseFrameRange(const std::string& text) {
   static const std::regex form("([0-9]{1,10})(-([0-9]{1,10})?)?(x([0-9]{1,10}))?");
   std::smatch parts;
   if (!std::regex_match(text, parts, form)) {
-    return Wrong(text,
-                 "need FIRST, FIRST-LAST or FIRST-, followed by xSTEP for every STEP-th frame, "
-                 "e.g. 0-99x2");
+    return WrongRange(
+        text,
+        "need FIRST, FIRST-LAST or FIRST-, followed by xSTEP for every STEP-th frame, "
+        "e.g. 0-99x2");
   }
   FrameRange range;
   range.first = std::stoll(parts[1]);
@@ -32,11 +33,11 @@ absl::StatusOr<FrameRange> ParseFrameRange(const std::string& text) {
   if (parts[3].matched) range.last = std::stoll(parts[3]);
   if (parts[5].matched) range.step = std::stoll(parts[5]);
   const std::int64_t last = range.last.value_or(range.first);
-  if (range.first > last) return Wrong(text, "need a last frame that is not before the first");
+  if (range.first > last) return WrongRange(text, "need a last frame that is not before the first");
   if (last > kMaxFrame || range.step > kMaxFrame) {
-    return Wrong(text, absl::StrCat("need frames and a step of at most ", kMaxFrame));
+    return WrongRange(text, absl::StrCat("need frames and a step of at most ", kMaxFrame));
   }
-  if (range.step < 1) return Wrong(text, "need a step of at least 1");
+  if (range.step < 1) return WrongRange(text, "need a step of at least 1");
   return range;
 }
 

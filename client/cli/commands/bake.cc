@@ -3,8 +3,11 @@
 #include <absl/strings/str_cat.h>
 #include <absl/time/clock.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <utility>
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
@@ -14,6 +17,7 @@
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
 #include "client/cli/character/recipe_text.h"
+#include "client/cli/commands/bake_targets.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/cache_writer.h"
 #include "core/base/status.h"
@@ -21,50 +25,23 @@
 namespace sinew::cli {
 namespace {
 
+constexpr char kAllClips[] = "all";
+
 struct Options {
   std::string muscles;
-  std::string file, deformer, frames, out, format;
+  std::string file, frames;
+  std::vector<std::string> deformers;
   MotionRequest motion;
-  bool no_clobber = false;
+  BakeOutput output;
 };
 
-absl::StatusOr<CacheTarget> TargetOf(const Options& options) {
-  CacheTarget target;
-  target.path = options.out;
-  target.overwrite = !options.no_clobber;
-  const std::string name = options.format.empty()
-                               ? std::filesystem::path(options.out).extension().string()
-                               : options.format;
-  const absl::StatusOr<CacheFormat> format = ParseCacheFormat(name);
-  if (!format.ok()) {
-    return UsageError(absl::StrCat(options.format.empty() ? "--out" : "--format", ": got \"",
-                                   options.format.empty() ? options.out : name,
-                                   "\", need .pc2, .mdd or .npy (or --format pc2, mdd, npy)"));
-  }
-  target.format = *format;
-  std::error_code error;
-  for (const std::string& path : {options.out, ManifestPath(options.out)}) {
-    if (std::filesystem::equivalent(path, options.file, error)) {
-      return UsageError(
-          absl::StrCat("--out: ", path, " is the character itself, need another name"));
-    }
-  }
-  return target;
-}
-
-CacheInfo InfoOf(const CharacterFile& character, const client::ClipData& clip) {
+CacheInfo InfoOf(const client::ClipData& clip) {
   CacheInfo info;
   info.frames = static_cast<std::uint32_t>(std::min<std::size_t>(clip.frames, kMaxCacheCount));
-  info.vertices =
-      static_cast<std::uint32_t>(std::min<std::size_t>(character.rig.vertices(), kMaxCacheCount));
   info.first_frame = static_cast<double>(clip.first_frame);
   info.frame_step = static_cast<double>(clip.step);
   info.fps = clip.fps;
   return info;
-}
-
-const char* UpAxisName(client::UpAxis axis) {
-  return axis == client::UpAxis::kY ? "Y" : axis == client::UpAxis::kZ ? "Z" : "";
 }
 
 Manifest ManifestOf(const CharacterFile& character, const client::Character& bound) {
@@ -72,80 +49,124 @@ Manifest ManifestOf(const CharacterFile& character, const client::Character& bou
   Manifest manifest;
   manifest.software_version = SINEW_VERSION;
   manifest.meters_per_unit = character.rig.meters_per_unit;
-  manifest.up_axis = UpAxisName(character.rig.up_axis);
   const auto digest = [](const std::string& name) { return name.substr(name.find('/') + 1); };
   manifest.rig = digest(bound.rig_name());
   manifest.recipe = RecipeText(session.recipe_json);
   manifest.recipe_digest =
       digest(client::RigName(manifest.recipe));  // the same SHA-256, of the text
   manifest.determinism_digest = session.determinism_digest;
-  std::uint64_t first = 0;
-  for (const client::Mesh& mesh : character.rig.meshes) {
-    manifest.meshes.push_back({mesh.name, first, mesh.vertices()});
-    first += mesh.vertices();
-  }
   return manifest;
 }
 
 struct Baked {
-  std::uint64_t bytes = 0;
+  std::uint64_t bytes = 0;  // of all caches of the pass
   absl::Duration elapsed;
   Manifest manifest;
 };
 
+// Binds a deformer when its first pass begins, and releases it after its last.
+class Deformers {
+ public:
+  Deformers(Context& context, const CharacterFile& character, std::vector<std::string> recipes)
+      : context_(context), character_(character), recipes_(std::move(recipes)) {}
+  ~Deformers() {
+    if (bound_) ReleaseCharacter(context_, *bound_);
+  }
+  Deformers(const Deformers&) = delete;
+  Deformers& operator=(const Deformers&) = delete;
+
+  absl::StatusOr<client::Character> Get(std::size_t index) {
+    if (bound_ && current_ == index) return *bound_;
+    if (bound_) ReleaseCharacter(context_, *std::exchange(bound_, std::nullopt));
+    SINEW_ASSIGN_OR_RETURN(bound_, BindCharacter(context_, character_, recipes_[index]));
+    current_ = index;
+    return *bound_;
+  }
+
+ private:
+  Context& context_;
+  const CharacterFile& character_;
+  const std::vector<std::string> recipes_;
+  std::size_t current_ = 0;
+  std::optional<client::Character> bound_;
+};
+
 absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
                           const client::ClipData& clip, const MotionRequest& motion,
-                          const std::string& recipe_text, const CacheTarget& target,
-                          std::size_t& received) {
-  SINEW_ASSIGN_OR_RETURN(CacheWriter writer, CacheWriter::Create(target, InfoOf(character, clip)));
-  SINEW_ASSIGN_OR_RETURN(const client::Character bound,
-                         BindCharacter(context, character, recipe_text));
+                          const BakePass& pass, Deformers& deformers, std::size_t& received) {
+  std::vector<CacheWriter> writers;
+  for (const CacheTarget& target : pass.targets) {
+    SINEW_ASSIGN_OR_RETURN(CacheWriter writer,
+                           CacheWriter::Create(target, InfoOf(clip), character.rig));
+    writers.push_back(std::move(writer));
+  }
+  SINEW_ASSIGN_OR_RETURN(const client::Character bound, deformers.Get(pass.deformer));
   WarnUnusedControls(context, character.rig, bound, clip);
   const absl::Time start = absl::Now();
   std::vector<float> positions(character.rig.vertices() * 3);
   const auto write = [&](const client::FrameView& frame) -> absl::Status {
     SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
     ++received;
-    return writer.Append(positions);
+    for (CacheWriter& writer : writers) SINEW_RETURN_IF_ERROR(writer.Append(positions));
+    return absl::OkStatus();
   };
   SINEW_RETURN_IF_ERROR(StreamClip(context, character, bound, motion, clip, {}, "Bake", write));
   Baked baked;
   baked.elapsed = absl::Now() - start;
   baked.manifest = ManifestOf(character, bound);
-  SINEW_ASSIGN_OR_RETURN(baked.bytes, writer.Finish(baked.manifest, character.rig));
-  ReleaseCharacter(context, bound);
+  SINEW_ASSIGN_OR_RETURN(baked.bytes, CacheWriter::Finish(writers, baked.manifest));
   return baked;
 }
 
-void Report(const Context& context, const CharacterFile& character, const client::ClipData& clip,
-            const CacheTarget& target, const Baked& baked) {
+nlohmann::ordered_json JsonOf(const CharacterFile& character, const client::ClipData& clip,
+                              const CacheTarget& target, const Baked& baked) {
   const double seconds = std::max(absl::ToDoubleSeconds(baked.elapsed), 1e-9);
-  const double rate = static_cast<double>(clip.frames) / seconds;
-  if (!context.json()) {
-    context.Print(target.path + "\n");
-    context.Note(absl::StrCat(clip.frames, " frames of ", CountText(character.rig.vertices()),
-                              " vertices, clip '", clip.name, "', in ", DurationText(baked.elapsed),
-                              "; ", BytesText(baked.bytes), "; manifest ",
-                              ManifestPath(target.path)));
-    return;
+  std::uint64_t vertices = 0;
+  std::vector<std::string> meshes;
+  for (const std::size_t m : target.meshes) {
+    vertices += character.rig.meshes[m].vertices();
+    meshes.push_back(character.rig.meshes[m].name);
   }
+  std::error_code error;
   nlohmann::ordered_json json = {{"out", target.path},
                                  {"manifest", ManifestPath(target.path)},
                                  {"format", CacheFormatName(target.format)},
                                  {"clip", clip.name},
+                                 {"meshes", meshes},
                                  {"frames", clip.frames},
                                  {"first_frame", clip.first_frame},
                                  {"frame_step", clip.step},
                                  {"fps", clip.fps},
-                                 {"vertices", character.rig.vertices()},
-                                 {"bytes", baked.bytes},
+                                 {"vertices", vertices},
+                                 {"bytes", std::filesystem::file_size(target.path, error)},
                                  {"seconds", seconds},
-                                 {"frames_per_second", rate},
+                                 {"frames_per_second", static_cast<double>(clip.frames) / seconds},
                                  {"rig", baked.manifest.rig},
                                  {"recipe", baked.manifest.recipe},
                                  {"determinism_digest", baked.manifest.determinism_digest}};
   if (target.rest_mesh) json["rest"] = RestPath(target.path);
-  context.PrintJson(json);
+  return json;
+}
+
+void Report(const Context& context, const CharacterFile& character, const client::ClipData& clip,
+            const BakePass& pass, const Baked& baked, nlohmann::ordered_json& caches) {
+  for (const CacheTarget& target : pass.targets) {
+    if (target.rest_mesh) {
+      context.Warn(absl::StrCat("the file's vertex order could not be kept: apply the cache to ",
+                                RestPath(target.path)));
+    }
+    if (context.json()) {
+      caches.push_back(JsonOf(character, clip, target, baked));
+    } else {
+      context.Print(target.path + "\n");
+    }
+  }
+  context.Note(absl::StrCat(
+      clip.frames, " frames of ", CountText(character.rig.vertices()), " vertices, clip '",
+      clip.name, "', in ", DurationText(baked.elapsed), "; ", BytesText(baked.bytes),
+      pass.targets.size() == 1
+          ? "; manifest " + ManifestPath(pass.targets[0].path)
+          : absl::StrCat(" in ", pass.targets.size(), " caches, each with a manifest")));
 }
 
 // What is left of a bake that failed.
@@ -155,29 +176,59 @@ std::string KeptText(const std::string& out, std::size_t received, std::size_t f
                       std::filesystem::exists(out, error) ? " is unchanged" : " is not written");
 }
 
+// The clips that --clip names: "all" of the file, or one.
+std::vector<MotionRequest> MotionsOf(const CharacterFile& character, const MotionRequest& motion) {
+  const bool has_clip_all = std::ranges::any_of(
+      character.clips, [](const client::ClipInfo& clip) { return clip.name == kAllClips; });
+  if (motion.clip != kAllClips || has_clip_all || character.clips.empty()) return {motion};
+  std::vector<MotionRequest> motions;
+  for (std::size_t c = 0; c < character.clips.size(); ++c) {
+    motions.emplace_back(motion).clip = absl::StrCat(c);
+  }
+  return motions;
+}
+
 absl::Status Bake(Context& context, Options options) {
   if (!options.frames.empty()) {
     SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
   }
-  SINEW_ASSIGN_OR_RETURN(CacheTarget target, TargetOf(options));
-  SINEW_ASSIGN_OR_RETURN(const std::string recipe_text, ReadRecipe(options.deformer));
+  SINEW_ASSIGN_OR_RETURN(CacheTarget common, CommonTarget(options.output));
+  std::vector<std::string> recipes, labels;
+  for (const std::string& deformer : options.deformers) {
+    SINEW_ASSIGN_OR_RETURN(recipes.emplace_back(), ReadRecipe(deformer));
+    labels.push_back(RecipeLabel(deformer));
+  }
   SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
                          ReadCharacter(options.file, options.muscles));
-  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
-                         ChooseMotion(context, character, options.motion));
-  SINEW_RETURN_IF_ERROR(context.CheckStop());
-  target.rest_mesh = !character.keeps_file_order;
-  std::size_t received = 0;
-  const absl::StatusOr<Baked> run =
-      Run(context, character, clip, options.motion, recipe_text, target, received);
-  if (!run.ok()) return context.Lost(run.status(), KeptText(options.out, received, clip.frames));
-  const Baked& baked = *run;
-  WarnLosses(context, character);
-  if (target.rest_mesh) {
-    context.Warn(absl::StrCat("the file's vertex order could not be kept: apply the cache to ",
-                              RestPath(target.path)));
+  common.rest_mesh = !character.keeps_file_order;
+  const std::vector<MotionRequest> motions = MotionsOf(character, options.motion);
+  std::vector<client::ClipData> clips;
+  std::vector<std::string> clip_names;
+  for (const MotionRequest& motion : motions) {
+    SINEW_ASSIGN_OR_RETURN(clips.emplace_back(), ChooseMotion(context, character, motion));
+    clip_names.push_back(clips.back().name);
   }
-  Report(context, character, clip, target, baked);
+  SINEW_ASSIGN_OR_RETURN(
+      const std::vector<BakePass> passes,
+      BakePasses(options.output, common, character.rig, clip_names, labels, options.file));
+  SINEW_RETURN_IF_ERROR(context.CheckStop());
+  Deformers deformers(context, character, recipes);
+  nlohmann::ordered_json caches = nlohmann::ordered_json::array();
+  for (const BakePass& pass : passes) {
+    const client::ClipData& clip = clips[pass.clip];
+    std::size_t received = 0;
+    const absl::StatusOr<Baked> baked =
+        Run(context, character, clip, motions[pass.clip], pass, deformers, received);
+    if (!baked.ok()) {
+      const absl::Status lost =
+          context.Lost(baked.status(), KeptText(pass.targets[0].path, received, clip.frames));
+      return recipes.size() == 1 ? lost
+                                 : OfDeformer(options.deformers[pass.deformer], character, lost);
+    }
+    Report(context, character, clip, pass, *baked, caches);
+  }
+  WarnLosses(context, character);
+  if (context.json()) context.PrintJson(caches.size() == 1 ? caches[0] : caches);
   return absl::OkStatus();
 }
 
@@ -191,22 +242,33 @@ void AddBake(CommandList& commands) {
   set.AddText("FILE", options->file, "Character file, .sinewrig (with --poses) or model:NAME")
       .Required();
   AddMusclesOption(set, options->muscles);
-  set.AddText("--deformer", options->deformer, "Recipe such as ddm, or @recipe.json").Required();
+  set.AddList("--deformer", options->deformers,
+              "Recipe such as ddm, or @recipe.json; may be given several times")
+      .OneEach()
+      .Required();
   AddMotionOptions(set, options->motion);
   set.AddText("--frames", options->frames,
               "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
-  set.AddText("--out", options->out, "The cache; its manifest is PATH.json").Required();
-  set.AddText("--format", options->format, "pc2, mdd or npy (default: by the extension)");
-  set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
+  BakeOutput& output = options->output;
+  set.AddText("--out", output.out,
+              "The cache; its manifest is PATH.json. {mesh}, {clip} and {deformer} become names")
+      .Required();
+  set.AddText("--format", output.format, "pc2, mdd or npy (default: by the extension)");
+  set.AddList("--mesh", output.meshes, "Only this mesh; may be given several times").OneEach();
+  set.AddFlag("--split", output.split, "One cache for each mesh; --out contains {mesh}");
+  set.AddText("--axes", output.axes, "Turn the points: file, blender (Z up), gltf or maya (Y up)");
+  set.AddFlag("--no-clobber", output.no_clobber, "Fail if a file of that name exists");
   set.SetFooter(
-      R"(The cache holds points in model space, all meshes in one cache, vertices in the order of the file. Where the importer
-cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files appear complete or not at all.
+      R"(The cache holds points in model space, vertices in the order of the file, all meshes in one cache unless --split or
+--mesh is given. Where the importer cannot keep that order, NAME.rest.obj is the rest mesh to apply the cache to. Files of
+a clip and deformer appear complete or not at all. --clip all bakes every clip.
 If the connection drops, waits up to 30 s for the server and says so.
 Stateful recipes, such as implicit(tracking=true), always compute every frame from 0, whatever
 --frames selects, and again after a lost connection: any range and step has the bits of the whole clip.
 Examples:
   sinew bake hero.glb --deformer ddm --out hero.pc2
   sinew bake hero.glb --deformer 'dqs(blend=0.5)' --clip Walk --frames 0-x2 --fps 30 --out walk.mdd
+  sinew bake hero.glb --deformer ddm --clip all --split --axes blender --out 'hero.{clip}.{mesh}.pc2'
   sinew bake hero.sinewrig --poses walk.npy --deformer lbs --out walk.npy.cache --format npy
 See also: sinew verify, sinew inspect (clips), sinew render.)");
 }

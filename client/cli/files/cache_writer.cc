@@ -2,13 +2,34 @@
 
 #include <absl/strings/str_cat.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <numeric>
 #include <utility>
 
 #include "core/base/status.h"
 #include "core/formats/obj.h"
 
 namespace sinew::cli {
+namespace {
+
+using client::UpAxis;
+
+const char* AxisName(UpAxis axis) {
+  return axis == UpAxis::kY ? "Y" : axis == UpAxis::kZ ? "Z" : "";
+}
+
+// A quarter turn about X that makes `to` the axis that points up.
+void Turn(UpAxis from, UpAxis to, std::span<float> points) {
+  if (to == UpAxis::kUnspecified || from == to) return;
+  for (std::size_t k = 0; k + 2 < points.size(); k += 3) {
+    const float y = points[k + 1], z = points[k + 2];
+    points[k + 1] = to == UpAxis::kZ ? -z : z;
+    points[k + 2] = to == UpAxis::kZ ? y : -y;
+  }
+}
+
+}  // namespace
 
 std::string ManifestPath(const std::string& cache) {
   return cache + ".json";
@@ -18,15 +39,29 @@ std::string RestPath(const std::string& cache) {
   return std::filesystem::path(cache).replace_extension(".rest.obj").string();
 }
 
-CacheWriter::CacheWriter(CacheTarget target, CacheInfo info, OutputFile cache, OutputFile manifest,
-                         std::optional<OutputFile> rest)
+CacheWriter::CacheWriter(CacheTarget target, CacheInfo info, const client::RigData& rig,
+                         OutputFile cache, OutputFile manifest, std::optional<OutputFile> rest)
     : target_(std::move(target)),
       info_(info),
+      rig_(&rig),
       cache_(std::move(cache)),
       manifest_(std::move(manifest)),
       rest_(std::move(rest)) {}
 
-absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& target, const CacheInfo& info) {
+absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& chosen, const CacheInfo& times,
+                                                const client::RigData& rig) {
+  CacheTarget target = chosen;
+  CacheInfo info = times;
+  if (target.meshes.empty()) {
+    target.meshes.resize(rig.meshes.size());
+    std::iota(target.meshes.begin(), target.meshes.end(), std::size_t{0});
+  }
+  if (target.up != UpAxis::kUnspecified && rig.up_axis == UpAxis::kUnspecified) {
+    return InvalidArgument("axes: the character does not say which of its axes points up");
+  }
+  std::uint64_t vertices = 0;
+  for (const std::size_t mesh : target.meshes) vertices += rig.meshes[mesh].vertices();
+  info.vertices = static_cast<std::uint32_t>(std::min<std::uint64_t>(vertices, kMaxCacheCount));
   SINEW_ASSIGN_OR_RETURN(const std::string header, EncodeCacheHeader(target.format, info));
   SINEW_ASSIGN_OR_RETURN(OutputFile cache, OutputFile::Create(target.path, target.overwrite));
   SINEW_ASSIGN_OR_RETURN(OutputFile manifest,
@@ -37,32 +72,56 @@ absl::StatusOr<CacheWriter> CacheWriter::Create(const CacheTarget& target, const
                            OutputFile::Create(RestPath(target.path), target.overwrite));
     rest.emplace(std::move(file));
   }
-  CacheWriter writer(target, info, std::move(cache), std::move(manifest), std::move(rest));
+  CacheWriter writer(std::move(target), info, rig, std::move(cache), std::move(manifest),
+                     std::move(rest));
   SINEW_RETURN_IF_ERROR(writer.cache_.Write(header));
   writer.written_ = header.size();
   return writer;
 }
 
+// Those of the target's meshes, turned.
+std::vector<float> CacheWriter::Chosen(std::span<const float> positions) const {
+  std::vector<float> points;
+  points.reserve(std::size_t{info_.vertices} * 3);
+  std::size_t first = 0, next = 0;
+  for (std::size_t m = 0; m < rig_->meshes.size() && next < target_.meshes.size(); ++m) {
+    const std::size_t count = rig_->meshes[m].vertices();
+    if (m == target_.meshes[next]) {
+      const auto mesh = positions.subspan(first * 3, count * 3);
+      points.insert(points.end(), mesh.begin(), mesh.end());
+      ++next;
+    }
+    first += count;
+  }
+  Turn(rig_->up_axis, target_.up, points);
+  return points;
+}
+
 absl::Status CacheWriter::Append(std::span<const float> positions) {
+  const std::vector<float> points = Chosen(positions);
   bytes_.clear();
-  AppendCacheFrame(target_.format, positions, bytes_);
+  AppendCacheFrame(target_.format, points, bytes_);
   SINEW_RETURN_IF_ERROR(cache_.Write(bytes_));
   written_ += bytes_.size();
-  hashes_.push_back(HashPositions(positions));
+  hashes_.push_back(HashPositions(points));
   return absl::OkStatus();
 }
 
-absl::Status CacheWriter::WriteRest(const client::RigData& rig) {
+absl::Status CacheWriter::WriteRest() {
   std::vector<ObjPart> parts;
-  for (const client::Mesh& mesh : rig.meshes) {
-    parts.push_back({mesh.name, mesh.positions, mesh.face_sizes, mesh.face_vertices});
+  std::vector<std::vector<float>> turned;
+  turned.reserve(target_.meshes.size());  // the parts refer to them
+  for (const std::size_t m : target_.meshes) {
+    const client::Mesh& mesh = rig_->meshes[m];
+    Turn(rig_->up_axis, target_.up, turned.emplace_back(mesh.positions));
+    parts.push_back({mesh.name, turned.back(), mesh.face_sizes, mesh.face_vertices});
   }
-  SINEW_ASSIGN_OR_RETURN(const std::string obj, EncodeObj(rig.label, parts));
+  SINEW_ASSIGN_OR_RETURN(const std::string obj, EncodeObj(rig_->label, parts));
   SINEW_RETURN_IF_ERROR(rest_->Write(obj));
   return rest_->Close();
 }
 
-absl::StatusOr<std::uint64_t> CacheWriter::Finish(Manifest manifest, const client::RigData& rig) {
+absl::Status CacheWriter::WriteManifest(Manifest manifest) {
   if (hashes_.size() != info_.frames) {
     return absl::InternalError(
         absl::StrCat("frames: wrote ", hashes_.size(), ", promised ", info_.frames));
@@ -73,18 +132,39 @@ absl::StatusOr<std::uint64_t> CacheWriter::Finish(Manifest manifest, const clien
   manifest.fps = info_.fps;
   manifest.first_frame = info_.first_frame;
   manifest.frame_step = info_.frame_step;
+  manifest.up_axis = AxisName(target_.up == UpAxis::kUnspecified ? rig_->up_axis : target_.up);
   manifest.frame_hashes = hashes_;
+  manifest.meshes.clear();
+  std::uint64_t first = 0;
+  for (const std::size_t m : target_.meshes) {
+    const client::Mesh& mesh = rig_->meshes[m];
+    manifest.meshes.push_back({mesh.name, first, mesh.vertices()});
+    first += mesh.vertices();
+  }
   SINEW_ASSIGN_OR_RETURN(const std::string json, EncodeManifest(manifest));
-  SINEW_RETURN_IF_ERROR(manifest_.Write(json));
+  return manifest_.Write(json);
+}
+
+absl::Status CacheWriter::CommitData() {
+  SINEW_RETURN_IF_ERROR(cache_.Commit());
+  return rest_ ? rest_->Commit() : absl::OkStatus();
+}
+
+absl::StatusOr<std::uint64_t> CacheWriter::Finish(std::span<CacheWriter> writers,
+                                                  const Manifest& manifest) {
+  std::uint64_t written = 0;
   // All bytes are on the disk before the first name appears, so that a full disk leaves no half
   // set.
-  SINEW_RETURN_IF_ERROR(cache_.Close());
-  SINEW_RETURN_IF_ERROR(manifest_.Close());
-  if (rest_) SINEW_RETURN_IF_ERROR(WriteRest(rig));
-  SINEW_RETURN_IF_ERROR(cache_.Commit());
-  if (rest_) SINEW_RETURN_IF_ERROR(rest_->Commit());
-  SINEW_RETURN_IF_ERROR(manifest_.Commit());
-  return written_;
+  for (CacheWriter& writer : writers) {
+    SINEW_RETURN_IF_ERROR(writer.WriteManifest(manifest));
+    SINEW_RETURN_IF_ERROR(writer.cache_.Close());
+    SINEW_RETURN_IF_ERROR(writer.manifest_.Close());
+    if (writer.rest_) SINEW_RETURN_IF_ERROR(writer.WriteRest());
+    written += writer.written_;
+  }
+  for (CacheWriter& writer : writers) SINEW_RETURN_IF_ERROR(writer.CommitData());
+  for (CacheWriter& writer : writers) SINEW_RETURN_IF_ERROR(writer.manifest_.Commit());
+  return written;
 }
 
 }  // namespace sinew::cli

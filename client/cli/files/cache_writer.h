@@ -1,4 +1,4 @@
-// cache_writer.h - a point cache with its manifest and, where needed, its rest mesh: all of them or
+// cache_writer.h - point caches with their manifests and, where needed, rest meshes: all of them or
 // none.
 #pragma once
 
@@ -24,31 +24,42 @@ struct CacheTarget {
   std::string path;
   CacheFormat format = CacheFormat::kPc2;
   bool overwrite = true;
-  bool rest_mesh = false;  // write RestPath too
+  bool rest_mesh = false;                // write RestPath too
+  std::vector<std::size_t> meshes = {};  // of the rig, rising; empty = all
+  // Which axis of the cache points up: points are turned about X. Unspecified = that of the rig.
+  client::UpAxis up = client::UpAxis::kUnspecified;
 };
 
-// Not thread-safe. Errors are OutputError where a file cannot be written.
+// One cache. Not thread-safe. Errors are OutputError where a file cannot be written.
 class CacheWriter {
  public:
   // Creates the temporary files, so that an unwritable place is known before any work, and writes
-  // the header.
-  //   kInvalidArgument: counts or numbers the format cannot hold.
-  static absl::StatusOr<CacheWriter> Create(const CacheTarget& target, const CacheInfo& info);
+  // the header. `rig` must outlive the writer. info.vertices is not read: `target` chooses them.
+  //   kInvalidArgument: counts or numbers the format cannot hold, no vertices, or target.up for a
+  //   rig that does not say which axis is up.
+  static absl::StatusOr<CacheWriter> Create(const CacheTarget& target, const CacheInfo& info,
+                                            const client::RigData& rig);
 
-  // The next frame, [vertices * 3].
+  // The next frame of the whole rig, [rig.vertices() * 3].
   absl::Status Append(std::span<const float> positions);
 
-  // Fills in counts, times and hashes of `manifest`, writes it and the rest mesh, and gives all
-  // files their names; the manifest comes last. Returns the size of the cache in bytes.
-  absl::StatusOr<std::uint64_t> Finish(Manifest manifest, const client::RigData& rig);
+  // Fills in counts, meshes, times, axis and hashes of `manifest`, writes it and the rest mesh of
+  // every cache, and then gives all files their names; manifests come last. Returns the size of the
+  // caches in bytes.
+  static absl::StatusOr<std::uint64_t> Finish(std::span<CacheWriter> writers,
+                                              const Manifest& manifest);
 
  private:
-  CacheWriter(CacheTarget target, CacheInfo info, OutputFile cache, OutputFile manifest,
-              std::optional<OutputFile> rest);
-  absl::Status WriteRest(const client::RigData& rig);
+  CacheWriter(CacheTarget target, CacheInfo info, const client::RigData& rig, OutputFile cache,
+              OutputFile manifest, std::optional<OutputFile> rest);
+  std::vector<float> Chosen(std::span<const float> positions) const;
+  absl::Status WriteManifest(Manifest manifest);
+  absl::Status WriteRest();
+  absl::Status CommitData();
 
   CacheTarget target_;
   CacheInfo info_;
+  const client::RigData* rig_;
   OutputFile cache_, manifest_;
   std::optional<OutputFile> rest_;
   std::string bytes_;  // of one frame, kept to spare allocations

@@ -160,6 +160,29 @@ TEST_F(Tools, FrameRangeEqualsPartOfWhole) {
     EXPECT_EQ(some->frame_hashes[k], all->frame_hashes[3 + 4 * k]);
 }
 
+TEST_F(Tools, BakeWritesCachePerDeformerAndMesh) {
+  const std::string before = At({"sessions"}).out;
+  const Json caches =
+      JsonAt({"bake", "model:hand", "--deformer", "lbs", "--deformer", "dqs", "--clip", "all",
+              "--split", "--axes", "blender", "--out", folder_ / "{clip}.{deformer}.{mesh}.npy"});
+  ASSERT_EQ(caches.size(), 2u);
+  EXPECT_EQ(caches[1]["out"], folder_ / "fist.dqs.hand.npy");
+  EXPECT_THAT(folder_.Names(),
+              ::testing::ElementsAre("fist.dqs.hand.npy", "fist.dqs.hand.npy.json",
+                                     "fist.lbs.hand.npy", "fist.lbs.hand.npy.json"));
+  EXPECT_EQ(ParseManifest(ReadAll(folder_ / "fist.lbs.hand.npy.json"))->up_axis, "Z");
+  EXPECT_EQ(Sinew({"verify", folder_ / "fist.dqs.hand.npy"}).exit_code, 0);
+  EXPECT_EQ(At({"sessions"}).out, before);
+}
+
+TEST_F(Tools, BakeOfUnknownMeshExits65) {
+  const Finished finished =
+      At({"bake", "model:hand", "--deformer", "lbs", "--mesh", "hnad", "--out", folder_ / "a.npy"});
+  EXPECT_EQ(finished.exit_code, 65);
+  EXPECT_THAT(finished.err, HasSubstr("did you mean hand?"));
+  EXPECT_THAT(folder_.Names(), IsEmpty());
+}
+
 TEST_F(Tools, RenderDrawsPanelPerDeformer) {
   const std::string one = folder_ / "one.png", two = folder_ / "two.png";
   const Json first = JsonAt({"render", "model:tube", "--deformer", "lbs", "--frame", "12", "--size",

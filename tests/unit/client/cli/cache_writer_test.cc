@@ -1,7 +1,11 @@
 #include "client/cli/files/cache_writer.h"
 
+#include <absl/strings/str_cat.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <numeric>
+#include <span>
 
 #include "client/cli/base/exit_code.h"
 #include "client/models/models.h"
@@ -19,31 +23,29 @@ client::RigData Rig() {
   return client::Tube({.rings = 3, .segments = 3, .joints = 2}).rig;
 }
 
-CacheInfo InfoOf(const client::RigData& rig) {
+CacheInfo Times() {
   CacheInfo info;
   info.frames = 2;
-  info.vertices = static_cast<std::uint32_t>(rig.vertices());
   return info;
 }
 
-Manifest ManifestOf(const client::RigData& rig) {
+Manifest SomeManifest() {
   Manifest manifest;
   manifest.software_version = "test";
   manifest.rig = manifest.recipe_digest = "sha256-" + std::string(64, '0');
-  manifest.meshes = {{rig.meshes[0].name, 0, rig.vertices()}};
   return manifest;
 }
 
 TEST(CacheWriter, FilesAppearTogetherAtEnd) {
   const TemporaryFolder folder;
   const client::RigData rig = Rig();
-  auto writer = CacheWriter::Create({.path = folder / "t.pc2", .rest_mesh = true}, InfoOf(rig));
+  auto writer = CacheWriter::Create({.path = folder / "t.pc2", .rest_mesh = true}, Times(), rig);
   ASSERT_TRUE(writer.ok()) << writer.status();
   std::vector<float> frame(rig.vertices() * 3, 1.5F);
   ASSERT_TRUE(writer->Append(frame).ok());
   ASSERT_TRUE(writer->Append(frame).ok());
   for (const std::string& name : folder.Names()) EXPECT_EQ(name[0], '.') << name;
-  const auto bytes = writer->Finish(ManifestOf(rig), rig);
+  const auto bytes = CacheWriter::Finish({&*writer, 1}, SomeManifest());
   ASSERT_TRUE(bytes.ok()) << bytes.status();
   EXPECT_THAT(folder.Names(), ElementsAre("t.pc2", "t.pc2.json", "t.rest.obj"));
   EXPECT_EQ(*bytes, std::filesystem::file_size(folder / "t.pc2"));
@@ -57,9 +59,9 @@ TEST(CacheWriter, TooFewFramesLeaveNothing) {
   const client::RigData rig = Rig();
   {
     auto writer =
-        CacheWriter::Create({.path = folder / "t.npy", .format = CacheFormat::kNpy}, InfoOf(rig));
+        CacheWriter::Create({.path = folder / "t.npy", .format = CacheFormat::kNpy}, Times(), rig);
     ASSERT_TRUE(writer->Append(std::vector<float>(rig.vertices() * 3)).ok());
-    EXPECT_FALSE(writer->Finish(ManifestOf(rig), rig).ok());
+    EXPECT_FALSE(CacheWriter::Finish({&*writer, 1}, SomeManifest()).ok());
   }
   EXPECT_THAT(folder.Names(), IsEmpty());
 }
@@ -69,22 +71,83 @@ TEST(CacheWriter, BadManifestLeavesNothing) {
   const client::RigData rig = Rig();
   {
     auto writer =
-        CacheWriter::Create({.path = folder / "t.mdd", .format = CacheFormat::kMdd}, InfoOf(rig));
+        CacheWriter::Create({.path = folder / "t.mdd", .format = CacheFormat::kMdd}, Times(), rig);
     const std::vector<float> frame(rig.vertices() * 3);
     ASSERT_TRUE(writer->Append(frame).ok() && writer->Append(frame).ok());
-    Manifest manifest = ManifestOf(rig);
-    manifest.meshes[0].vertices += 1;
-    EXPECT_FALSE(writer->Finish(manifest, rig).ok());
+    Manifest manifest = SomeManifest();
+    manifest.meters_per_unit = 0;
+    EXPECT_FALSE(CacheWriter::Finish({&*writer, 1}, manifest).ok());
   }
   EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
 TEST(CacheWriter, UnwritableManifestExits73BeforeWork) {
   const TemporaryFolder folder;
+  const client::RigData rig = Rig();
   std::filesystem::create_directory(folder / "t.pc2.json");
-  EXPECT_EQ(ExitCode(CacheWriter::Create({.path = folder / "t.pc2"}, InfoOf(Rig())).status()),
+  EXPECT_EQ(ExitCode(CacheWriter::Create({.path = folder / "t.pc2"}, Times(), rig).status()),
             kExitCannotWrite);
   EXPECT_THAT(folder.Names(), ElementsAre("t.pc2.json"));
+}
+
+// Two meshes, three caches of them: the second mesh, the first turned to Z up, and both.
+TEST(CacheWriter, WritesChosenMeshesTurned) {
+  const TemporaryFolder folder;
+  client::RigData rig = Rig();
+  rig.up_axis = client::UpAxis::kY;
+  rig.meshes.push_back(rig.meshes[0]);
+  rig.meshes[1].name = "other";
+  const std::size_t half = rig.meshes[0].vertices();
+  std::vector<float> frame(rig.vertices() * 3);
+  std::iota(frame.begin(), frame.end(), 1.0F);
+  const CacheTarget targets[] = {
+      {.path = folder / "b.npy", .format = CacheFormat::kNpy, .meshes = {1}},
+      {.path = folder / "a.npy",
+       .format = CacheFormat::kNpy,
+       .rest_mesh = true,
+       .meshes = {0},
+       .up = client::UpAxis::kZ},
+      {.path = folder / "all.npy", .format = CacheFormat::kNpy}};
+  std::vector<CacheWriter> writers;
+  for (const CacheTarget& target : targets) {
+    writers.push_back(*CacheWriter::Create(target, Times(), rig));
+    ASSERT_TRUE(writers.back().Append(frame).ok() && writers.back().Append(frame).ok());
+  }
+  ASSERT_TRUE(CacheWriter::Finish(writers, SomeManifest()).ok());
+  const auto points = [&](const std::string& name) {
+    const std::string bytes = ReadAll(folder / name);
+    const auto reader = *CacheReader::Open(CacheFormat::kNpy, std::as_bytes(std::span(bytes)));
+    std::vector<float> read(std::size_t{reader.vertices()} * 3);
+    EXPECT_TRUE(reader.ReadFrame(1, read).ok());
+    return read;
+  };
+  EXPECT_EQ(points("all.npy"), frame);
+  const auto middle = frame.begin() + static_cast<std::ptrdiff_t>(3 * half);
+  EXPECT_EQ(points("b.npy"), std::vector<float>(middle, frame.end()));
+  const std::vector<float> turned = points("a.npy");
+  ASSERT_EQ(turned.size(), 3 * half);
+  for (std::size_t k = 0; k < turned.size(); k += 3) {
+    EXPECT_THAT(std::span(turned).subspan(k, 3),
+                ElementsAre(frame[k], -frame[k + 2], frame[k + 1]));
+  }
+  const auto manifest = *ParseManifest(ReadAll(folder / "a.npy.json"));
+  EXPECT_EQ(manifest.up_axis, "Z");
+  ASSERT_EQ(manifest.meshes.size(), 1u);
+  EXPECT_EQ(manifest.meshes[0].vertices, half);
+  const client::Mesh& mesh = rig.meshes[0];
+  EXPECT_THAT(ReadAll(folder / "a.rest.obj"),
+              ::testing::HasSubstr(absl::StrCat("v ", mesh.positions[0], " ", -mesh.positions[2],
+                                                " ", mesh.positions[1], "\n")));
+}
+
+TEST(CacheWriter, TurningNeedsAnUpAxis) {
+  const TemporaryFolder folder;
+  client::RigData rig = Rig();
+  rig.up_axis = client::UpAxis::kUnspecified;
+  const auto writer =
+      CacheWriter::Create({.path = folder / "t.pc2", .up = client::UpAxis::kZ}, Times(), rig);
+  EXPECT_EQ(writer.status().code(), absl::StatusCode::kInvalidArgument);
+  EXPECT_THAT(folder.Names(), IsEmpty());
 }
 
 TEST(CacheWriter, NamesAccompanyingFiles) {

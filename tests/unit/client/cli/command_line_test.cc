@@ -219,7 +219,7 @@ TEST(CommandLine, RejectsRepeatedOption) {
   const std::vector<std::vector<const char*>> rows = {
       {"inspect", "a.glb", "--fps", "24", "--fps", "25"},
       {"render", "a.glb", "--deformer", "lbs", "--out", "a.png", "--frame", "1", "--frame", "2"},
-      {"bake", "a.glb", "--deformer", "lbs", "--deformer", "dqs", "--out", "a.pc2"},
+      {"bake", "a.glb", "--deformer", "lbs", "--out", "a.pc2", "--out", "b.pc2"},
       {"rigs", "--server", "a:1", "--server", "b:1"},
   };
   for (const auto& row : rows) {

@@ -1,0 +1,129 @@
+#include "client/cli/commands/bake_targets.h"
+
+#include <absl/strings/str_cat.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <optional>
+#include <set>
+
+#include "client/cli/base/exit_code.h"
+#include "client/cli/files/name_pattern.h"
+#include "core/base/closest_names.h"
+#include "core/base/status.h"
+
+namespace sinew::cli {
+namespace {
+
+absl::StatusOr<CacheFormat> FormatOf(const BakeOutput& output) {
+  const std::string name = output.format.empty()
+                               ? std::filesystem::path(output.out).extension().string()
+                               : output.format;
+  const absl::StatusOr<CacheFormat> format = ParseCacheFormat(name);
+  if (format.ok()) return format;
+  return UsageError(absl::StrCat(output.format.empty() ? "--out" : "--format", ": got \"",
+                                 output.format.empty() ? output.out : name,
+                                 "\", need .pc2, .mdd or .npy (or --format pc2, mdd, npy)"));
+}
+
+absl::StatusOr<client::UpAxis> UpOf(const std::string& axes) {
+  if (axes == "file") return client::UpAxis::kUnspecified;
+  if (axes == "blender") return client::UpAxis::kZ;
+  if (axes == "gltf" || axes == "maya") return client::UpAxis::kY;
+  return UsageError(
+      absl::StrCat("--axes: got \"", axes, "\", need file, blender (Z up), gltf or maya (Y up)"));
+}
+
+// Indices of the meshes that are asked for, rising.
+absl::StatusOr<std::vector<std::size_t>> MeshesOf(const BakeOutput& output,
+                                                  const client::RigData& rig) {
+  std::vector<std::string> names;
+  for (const client::Mesh& mesh : rig.meshes) names.push_back(mesh.name);
+  std::set<std::size_t> chosen;
+  for (const std::string& name : output.meshes) {
+    const auto found = std::ranges::find(names, name);
+    if (found == names.end()) {
+      return InvalidArgument("--mesh: got \"", name, "\", which is no mesh of the character",
+                             DidYouMean(name, names), " `sinew inspect` lists them");
+    }
+    chosen.insert(static_cast<std::size_t>(found - names.begin()));
+  }
+  for (std::size_t m = 0; output.meshes.empty() && m < names.size(); ++m) chosen.insert(m);
+  if (chosen.empty()) return InvalidArgument("the character has no mesh");
+  return std::vector<std::size_t>(chosen.begin(), chosen.end());
+}
+
+absl::Status CheckWord(const std::string& out, const std::string& word, std::size_t count) {
+  if (count <= 1 || HasWord(out, word)) return absl::OkStatus();
+  const std::filesystem::path path(out);
+  return UsageError(absl::StrCat("--out: got \"", out, "\", need {", word, "} in it for ", count,
+                                 " caches, as in ", path.stem().string(), ".{", word, "}",
+                                 path.extension().string()));
+}
+
+// Two caches, or a cache and the manifest of another, would have one name.
+absl::Status CheckPaths(const std::vector<BakePass>& passes, const std::string& file) {
+  std::set<std::string> paths;
+  for (const BakePass& pass : passes) {
+    for (const CacheTarget& target : pass.targets) {
+      for (const std::string& path : {target.path, ManifestPath(target.path)}) {
+        std::error_code error;
+        if (std::filesystem::equivalent(path, file, error)) {
+          return UsageError(
+              absl::StrCat("--out: ", path, " is the character itself, need another name"));
+        }
+        if (!paths.insert(path).second) {
+          return UsageError(absl::StrCat("--out: two files would have the name ", path));
+        }
+      }
+    }
+  }
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output) {
+  CacheTarget common;
+  common.overwrite = !output.no_clobber;
+  SINEW_ASSIGN_OR_RETURN(common.format, FormatOf(output));
+  SINEW_ASSIGN_OR_RETURN(common.up, UpOf(output.axes));
+  return common;
+}
+
+absl::StatusOr<std::vector<BakePass>> BakePasses(const BakeOutput& output,
+                                                 const CacheTarget& common,
+                                                 const client::RigData& rig,
+                                                 const std::vector<std::string>& clips,
+                                                 const std::vector<std::string>& deformers,
+                                                 const std::string& file) {
+  SINEW_ASSIGN_OR_RETURN(const std::vector<std::size_t> meshes, MeshesOf(output, rig));
+  SINEW_RETURN_IF_ERROR(CheckWord(output.out, "mesh", output.split ? meshes.size() : 1));
+  SINEW_RETURN_IF_ERROR(CheckWord(output.out, "clip", clips.size()));
+  SINEW_RETURN_IF_ERROR(CheckWord(output.out, "deformer", deformers.size()));
+  if (!output.split && meshes.size() > 1 && HasWord(output.out, "mesh")) {
+    return UsageError("--out: {mesh} needs --split, or one --mesh");
+  }
+  std::vector<BakePass> passes;
+  for (std::size_t d = 0; d < deformers.size(); ++d) {
+    for (std::size_t c = 0; c < clips.size(); ++c) {
+      BakePass& pass = passes.emplace_back(BakePass{.clip = c, .deformer = d, .targets = {}});
+      const auto add = [&](const std::vector<std::size_t>& chosen) {
+        CacheTarget& target = pass.targets.emplace_back(common);
+        target.meshes = chosen;
+        target.path = ExpandName(output.out, {{"mesh", rig.meshes[chosen.front()].name},
+                                              {"clip", clips[c]},
+                                              {"deformer", deformers[d]}});
+      };
+      if (output.split) {
+        for (const std::size_t mesh : meshes) add({mesh});
+      } else {
+        add(meshes);
+      }
+    }
+  }
+  SINEW_RETURN_IF_ERROR(CheckPaths(passes, file));
+  return passes;
+}
+
+}  // namespace sinew::cli

@@ -1,0 +1,42 @@
+// bake_targets.h - which caches `sinew bake` writes: one for each mesh, clip and deformer, or all
+// meshes in one, with names from a pattern.
+#pragma once
+
+#include <absl/status/statusor.h>
+
+#include <string>
+#include <vector>
+
+#include "client/cli/files/cache_writer.h"
+#include "sinew/rig_data.h"
+
+namespace sinew::cli {
+
+struct BakeOutput {
+  std::string out = {}, format = {}, axes = "file";
+  std::vector<std::string> meshes = {};  // names; empty = all
+  bool split = false;                    // one cache per mesh
+  bool no_clobber = false;
+};
+
+// One pass of frames: the caches that are written from it.
+struct BakePass {
+  std::size_t clip = 0, deformer = 0;  // indices of the names below
+  std::vector<CacheTarget> targets;
+};
+
+// What all caches have in common. UsageError: an unknown format or axes.
+absl::StatusOr<CacheTarget> CommonTarget(const BakeOutput& output);
+
+// The passes, clips of a deformer next to each other. {mesh}, {clip} and {deformer} in `out` become
+// names. `file`: the character's, which is not overwritten.
+//   UsageError: a word missing where there are several, or two files of one name.
+//   kInvalidArgument: no such mesh.
+absl::StatusOr<std::vector<BakePass>> BakePasses(const BakeOutput& output,
+                                                 const CacheTarget& common,
+                                                 const client::RigData& rig,
+                                                 const std::vector<std::string>& clips,
+                                                 const std::vector<std::string>& deformers,
+                                                 const std::string& file);
+
+}  // namespace sinew::cli

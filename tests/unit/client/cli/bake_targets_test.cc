@@ -1,0 +1,99 @@
+#include "client/cli/commands/bake_targets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "client/cli/base/exit_code.h"
+#include "client/cli/files/name_pattern.h"
+
+namespace sinew::cli {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+client::RigData ThreeMeshes() {
+  client::RigData rig;
+  for (const char* name : {"body", "left eye", "right eye"}) {
+    client::Mesh& mesh = rig.meshes.emplace_back();
+    mesh.name = name;
+    mesh.positions = {0, 0, 0};
+  }
+  return rig;
+}
+
+std::vector<std::string> Paths(const std::vector<BakePass>& passes) {
+  std::vector<std::string> paths;
+  for (const BakePass& pass : passes) {
+    for (const CacheTarget& target : pass.targets) paths.push_back(target.path);
+  }
+  return paths;
+}
+
+absl::StatusOr<std::vector<BakePass>> Passes(const BakeOutput& output,
+                                             const std::vector<std::string>& clips = {"Walk"},
+                                             const std::vector<std::string>& deformers = {"lbs"}) {
+  return BakePasses(output, {}, ThreeMeshes(), clips, deformers, "/no/such/file.glb");
+}
+
+TEST(NamePattern, ReplacesWordsByNamesThatAreSafe) {
+  EXPECT_EQ(ExpandName("a/{mesh}.{clip}.{mesh}.pc2", {{"mesh", "../x y"}, {"clip", "{mesh}"}}),
+            "a/.._x_y._mesh_..._x_y.pc2");
+  EXPECT_EQ(ExpandName("{other}.pc2", {{"mesh", "a"}}), "{other}.pc2");
+  EXPECT_TRUE(HasWord("{mesh}", "mesh"));
+  EXPECT_FALSE(HasWord("mesh", "mesh"));
+}
+
+TEST(BakePasses, OneCacheHasAllMeshes) {
+  const auto passes = Passes({.out = "a.pc2"});
+  ASSERT_TRUE(passes.ok()) << passes.status();
+  ASSERT_THAT(Paths(*passes), ElementsAre("a.pc2"));
+  EXPECT_THAT((*passes)[0].targets[0].meshes, ElementsAre(0, 1, 2));
+}
+
+TEST(BakePasses, SplitsMeshesClipsAndDeformers) {
+  const auto passes = Passes({.out = "{deformer}.{clip}.{mesh}.pc2", .split = true},
+                             {"Walk", "Run"}, {"lbs", "dqs(blend=0.5)"});
+  ASSERT_TRUE(passes.ok()) << passes.status();
+  EXPECT_EQ(passes->size(), 4u);
+  EXPECT_THAT(Paths(*passes),
+              ElementsAre("lbs.Walk.body.pc2", "lbs.Walk.left_eye.pc2", "lbs.Walk.right_eye.pc2",
+                          "lbs.Run.body.pc2", "lbs.Run.left_eye.pc2", "lbs.Run.right_eye.pc2",
+                          "dqs_blend_0.5_.Walk.body.pc2", "dqs_blend_0.5_.Walk.left_eye.pc2",
+                          "dqs_blend_0.5_.Walk.right_eye.pc2", "dqs_blend_0.5_.Run.body.pc2",
+                          "dqs_blend_0.5_.Run.left_eye.pc2", "dqs_blend_0.5_.Run.right_eye.pc2"));
+}
+
+TEST(BakePasses, ChoosesMeshesInTheOrderOfTheRig) {
+  const auto passes = Passes({.out = "a.pc2", .meshes = {"right eye", "body", "body"}});
+  ASSERT_TRUE(passes.ok()) << passes.status();
+  EXPECT_THAT((*passes)[0].targets[0].meshes, ElementsAre(0, 2));
+  EXPECT_THAT(Paths(*Passes({.out = "{mesh}.pc2", .meshes = {"body"}})), ElementsAre("body.pc2"));
+}
+
+TEST(BakePasses, ErrorsSayWhatIsMissing) {
+  const auto usage = [](const absl::StatusOr<std::vector<BakePass>>& passes) {
+    EXPECT_EQ(ExitCode(passes.status()), kExitUsage);
+    return std::string(passes.status().message());
+  };
+  EXPECT_THAT(usage(Passes({.out = "a.pc2", .split = true})), HasSubstr("as in a.{mesh}.pc2"));
+  EXPECT_THAT(usage(Passes({.out = "a.pc2"}, {"Walk", "Run"})),
+              HasSubstr("need {clip} in it for 2 caches"));
+  EXPECT_THAT(usage(Passes({.out = "a.pc2"}, {"Walk"}, {"lbs", "dqs"})), HasSubstr("{deformer}"));
+  EXPECT_THAT(usage(Passes({.out = "{clip}.pc2"}, {"a b", "a_b"})),
+              HasSubstr("two files would have the name a_b.pc2"));
+  EXPECT_THAT(usage(Passes({.out = "{mesh}.pc2"})), HasSubstr("needs --split"));
+  const auto unknown = Passes({.out = "a.pc2", .meshes = {"Body"}});
+  EXPECT_EQ(ExitCode(unknown.status()), kExitBadInput);
+  EXPECT_THAT(std::string(unknown.status().message()), HasSubstr("did you mean body?"));
+}
+
+TEST(CommonTarget, FormatAndAxesAreChecked) {
+  EXPECT_EQ(CommonTarget({.out = "a.mdd", .axes = "blender"})->up, client::UpAxis::kZ);
+  EXPECT_EQ(CommonTarget({.out = "a", .format = "npy", .axes = "file"})->format, CacheFormat::kNpy);
+  EXPECT_EQ(ExitCode(CommonTarget({.out = "a.abc", .axes = "file"}).status()), kExitUsage);
+  EXPECT_EQ(ExitCode(CommonTarget({.out = "a.pc2", .axes = "unreal"}).status()), kExitUsage);
+}
+
+}  // namespace
+}  // namespace sinew::cli
