@@ -139,12 +139,13 @@ absl::Status WrongShape(const NpyHeader& header, const char* need) {
   return InvalidArgument("npy.shape: (", absl::StrJoin(header.shape, ", "), "), need ", need);
 }
 
-}  // namespace
+bool IsCount(std::uint64_t size) {
+  return size >= 1 && size <= kMaxCacheCount;
+}
 
-absl::StatusOr<std::string> EncodeNpyHeader(const CacheInfo& info) {
-  SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
+std::string EncodeHeader(std::span<const std::uint64_t> shape) {
   std::string text = absl::StrCat("{'descr': '<f4', 'fortran_order': False, 'shape': (",
-                                  info.frames, ", ", info.vertices, ", 3), }");
+                                  absl::StrJoin(shape, ", "), "), }");
   constexpr std::size_t kPrefix = kMagicBytes + 4;
   const std::size_t total = (kPrefix + text.size() + 1 + kAlignment - 1) / kAlignment * kAlignment;
   text.append(total - kPrefix - text.size() - 1, ' ');
@@ -153,6 +154,41 @@ absl::StatusOr<std::string> EncodeNpyHeader(const CacheInfo& info) {
   out +=
       {'\x01', '\x00', static_cast<char>(text.size() & 0xff), static_cast<char>(text.size() >> 8)};
   return out + text;
+}
+
+// Values of float32, or of float64 rounded once.
+absl::StatusOr<std::vector<float>> ReadValues(std::span<const std::byte> bytes,
+                                              const NpyHeader& header) {
+  const std::span<const std::byte> data = bytes.subspan(header.data_offset);
+  std::vector<float> values(data.size() / header.value_bytes);
+  if (header.value_bytes == 4) {
+    std::memcpy(values.data(), data.data(), data.size());
+    return values;
+  }
+  for (std::size_t k = 0; k < values.size(); ++k) {
+    const auto value = LoadBytes<double>(data.data() + k * 8, ByteOrder::kLittle);
+    if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) {
+      return InvalidArgument("npy: value ", k, " is ", value, ", need the range of float32");
+    }
+    values[k] = static_cast<float>(value);
+  }
+  return values;
+}
+
+}  // namespace
+
+std::string EncodeNpy(std::span<const std::uint64_t> shape, std::span<const float> values) {
+  std::string bytes = EncodeHeader(shape);
+  const std::size_t head = bytes.size();
+  bytes.resize(head + values.size_bytes());
+  if (!values.empty()) std::memcpy(bytes.data() + head, values.data(), values.size_bytes());
+  return bytes;
+}
+
+absl::StatusOr<std::string> EncodeNpyHeader(const CacheInfo& info) {
+  SINEW_RETURN_IF_ERROR(CheckCacheInfo(info));
+  const std::uint64_t shape[] = {info.frames, info.vertices, 3};
+  return EncodeHeader(shape);
 }
 
 absl::StatusOr<NpyHeader> ParseNpyHeader(std::span<const std::byte> bytes) {
@@ -208,27 +244,27 @@ absl::StatusOr<PoseArray> ReadPosesNpy(std::span<const std::byte> bytes) {
   const auto& shape = header.shape;
   const bool flat = shape.size() == 3 && shape[2] == 12;
   const bool matrices = shape.size() == 4 && shape[2] == 3 && shape[3] == 4;
-  if ((!flat && !matrices) || shape[0] < 1 || shape[0] > kMaxCacheCount || shape[1] < 1 ||
-      shape[1] > kMaxCacheCount) {
+  if ((!flat && !matrices) || !IsCount(shape[0]) || !IsCount(shape[1])) {
     return WrongShape(header, "(frames, joints, 12) or (frames, joints, 3, 4)");
   }
   PoseArray poses;
   poses.frames = static_cast<std::uint32_t>(shape[0]);
   poses.joints = static_cast<std::uint32_t>(shape[1]);
-  const std::span<const std::byte> data = bytes.subspan(header.data_offset);
-  poses.values.resize(data.size() / header.value_bytes);
-  if (header.value_bytes == 4) {
-    std::memcpy(poses.values.data(), data.data(), data.size());
-    return poses;
-  }
-  for (std::size_t k = 0; k < poses.values.size(); ++k) {
-    const auto value = LoadBytes<double>(data.data() + k * 8, ByteOrder::kLittle);
-    if (std::isfinite(value) && std::abs(value) > std::numeric_limits<float>::max()) {
-      return InvalidArgument("npy: value ", k, " is ", value, ", need the range of float32");
-    }
-    poses.values[k] = static_cast<float>(value);
-  }
+  SINEW_ASSIGN_OR_RETURN(poses.values, ReadValues(bytes, header));
   return poses;
+}
+
+absl::StatusOr<ControlArray> ReadControlsNpy(std::span<const std::byte> bytes) {
+  SINEW_ASSIGN_OR_RETURN(const NpyHeader header, ParseNpyHeader(bytes));
+  const auto& shape = header.shape;
+  if (shape.size() != 2 || !IsCount(shape[0]) || !IsCount(shape[1])) {
+    return WrongShape(header, "(frames, controls)");
+  }
+  ControlArray controls;
+  controls.frames = static_cast<std::uint32_t>(shape[0]);
+  controls.controls = static_cast<std::uint32_t>(shape[1]);
+  SINEW_ASSIGN_OR_RETURN(controls.values, ReadValues(bytes, header));
+  return controls;
 }
 
 }  // namespace sinew

@@ -1,8 +1,7 @@
-// npy.h - numpy's .npy arrays: point caches out and in, poses in.
+// npy.h - numpy's .npy arrays: point caches, poses and control values.
 //
-// Written: version 1.0, '<f4', C order, shape (frames, vertices, 3), header padded to a multiple of
-// 64 bytes, like numpy.save. Read: versions 1.0 and 2.0, '<f4' or '<f8' in C order; everything else
-// is rejected.
+// Written: version 1.0, '<f4', C order, header padded to a multiple of 64 bytes, like numpy.save.
+// Read: versions 1.0 and 2.0, '<f4' or '<f8' in C order; everything else is rejected.
 #pragma once
 
 #include <absl/status/statusor.h>
@@ -31,6 +30,16 @@ struct PoseArray {
   std::vector<float> values;
 };
 
+// Values of a clip's controls: [frames * controls]. Values may be non-finite, as above.
+struct ControlArray {
+  std::uint32_t frames = 0;
+  std::uint32_t controls = 0;
+  std::vector<float> values;
+};
+
+// A float32 array: header and values. The shape's product is the number of values.
+std::string EncodeNpy(std::span<const std::uint64_t> shape, std::span<const float> values);
+
 // The header for (frames, vertices, 3) float32. kInvalidArgument: see CheckCacheInfo.
 absl::StatusOr<std::string> EncodeNpyHeader(const CacheInfo& info);
 
@@ -46,5 +55,8 @@ absl::StatusOr<CacheLayout> ParseNpyCache(std::span<const std::byte> bytes);
 // rounded once. kInvalidArgument: another shape or type, no frames, a finite float64 outside the
 // range of float32.
 absl::StatusOr<PoseArray> ReadPosesNpy(std::span<const std::byte> bytes);
+
+// Control values: float32 or float64 of shape (frames, controls). Errors as above.
+absl::StatusOr<ControlArray> ReadControlsNpy(std::span<const std::byte> bytes);
 
 }  // namespace sinew

@@ -73,6 +73,22 @@ absl::StatusOr<client::ClipData> Cut(const client::ClipData& whole, const FrameR
   return clip;
 }
 
+absl::StatusOr<std::vector<float>> ReadControls(const CharacterFile& character,
+                                                const MotionRequest& request, std::size_t frames) {
+  SINEW_ASSIGN_OR_RETURN(const InputFile input,
+                         InputFile::Open(request.controls, kMaxPoseBytes, "--controls"));
+  absl::StatusOr<ControlArray> array = ReadControlsNpy(input.bytes());
+  if (!array.ok()) return Prefixed(request.controls, array.status());
+  const std::size_t need = character.rig.controls.size();
+  if (array->controls != need || array->frames != frames) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--controls: got ", array->frames, " frames of ", array->controls,
+                     " controls in ", request.controls, ", need the ", frames,
+                     " frames of --poses and the ", need, " controls of ", character.label));
+  }
+  return std::move(array->values);
+}
+
 absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
                                            const MotionRequest& request) {
   SINEW_ASSIGN_OR_RETURN(const InputFile input,
@@ -89,6 +105,9 @@ absl::StatusOr<client::ClipData> ReadPoses(const CharacterFile& character,
   whole.fps = request.fps;
   whole.frames = poses->frames;
   whole.joint_transforms = std::move(poses->values);
+  if (!request.controls.empty()) {
+    SINEW_ASSIGN_OR_RETURN(whole.controls, ReadControls(character, request, whole.frames));
+  }
   return Cut(whole, request.frames, whole.name);
 }
 

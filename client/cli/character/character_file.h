@@ -45,9 +45,10 @@ absl::StatusOr<CharacterFile> FromModel(client::Model model, const std::string& 
 
 // Which poses of it. Frames are those of --frames.
 struct MotionRequest {
-  std::string clip;   // name or number; empty = the first
-  std::string poses;  // .npy of frames x joints x 12 instead of a clip; empty = none
-  double fps = 24;    // > 0
+  std::string clip;           // name or number; empty = the first
+  std::string poses;          // .npy of frames x joints x 12 instead of a clip; empty = none
+  std::string controls = {};  // .npy of frames x controls for these poses; empty = the defaults
+  double fps = 24;            // > 0
   FrameRange frames = {};
 };
 

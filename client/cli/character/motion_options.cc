@@ -9,10 +9,14 @@ namespace sinew::cli {
 void AddMotionOptions(OptionSet& set, MotionRequest& request) {
   const Option clip =
       set.AddText("--clip", request.clip, "Clip by name or number (default: the first)");
-  set.AddText(
-         "--poses", request.poses,
-         "Poses instead of a clip: .npy of frames x joints x 12, joint to model, 3x4 row-major")
-      .Excludes(clip);
+  const Option poses =
+      set.AddText(
+             "--poses", request.poses,
+             "Poses instead of a clip: .npy of frames x joints x 12, joint to model, 3x4 row-major")
+          .Excludes(clip);
+  set.AddText("--controls", request.controls,
+              "Control values of these poses: .npy of frames x controls")
+      .Needs(poses);
   set.AddNumber("--fps", request.fps, 0.001, 100'000,
                 "Frames per second; frame k is at time k / fps");
 }

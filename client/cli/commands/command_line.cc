@@ -66,6 +66,7 @@ void AddCommands(CommandList commands) {
   AddUpload(commands);
   AddBind(commands);
   AddBake(commands);
+  AddExport(commands);
   AddRender(commands);
   AddCompare(commands);
   AddWeights(commands);

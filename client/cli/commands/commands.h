@@ -27,6 +27,7 @@ void AddMethods(CommandList& commands);
 void AddUpload(CommandList& commands);
 void AddBind(CommandList& commands);
 void AddBake(CommandList& commands);
+void AddExport(CommandList& commands);
 void AddRender(CommandList& commands);
 void AddCompare(CommandList& commands);
 void AddWeights(CommandList& commands);

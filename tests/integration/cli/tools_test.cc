@@ -175,6 +175,41 @@ TEST_F(Tools, BakeWritesCachePerDeformerAndMesh) {
   EXPECT_EQ(At({"sessions"}).out, before);
 }
 
+// What is exported gives the bits of the character itself, muscles and their control included.
+TEST_F(Tools, ExportedFilesBakeSameBits) {
+  const Json exported = JsonAt({"export", "model:arm", "--rig", folder_ / "arm.sinewrig", "--poses",
+                                folder_ / "curl.npy", "--controls", folder_ / "tension.npy",
+                                "--frames", "0-40x10", "--fps", "48"});
+  EXPECT_EQ(exported["frames"], 5);
+  EXPECT_EQ(exported["files"]["poses"]["path"], folder_ / "curl.npy");
+  const std::vector<std::string> common = {"--deformer", "lbs | muscle", "--fps", "48", "--out"};
+  std::vector<std::string> own = {"bake", "model:arm", "--frames", "0-40x10"},
+                           files = {"bake",       folder_ / "arm.sinewrig",
+                                    "--poses",    folder_ / "curl.npy",
+                                    "--controls", folder_ / "tension.npy"};
+  for (auto* arguments : {&own, &files}) {
+    arguments->insert(arguments->end(), common.begin(), common.end());
+  }
+  own.push_back(folder_ / "own.npy");
+  files.push_back(folder_ / "files.npy");
+  ASSERT_EQ(At(own).exit_code, 0);
+  const Finished baked = At(files);
+  ASSERT_EQ(baked.exit_code, 0) << baked.err;
+  EXPECT_TRUE(ReadAll(folder_ / "own.npy") == ReadAll(folder_ / "files.npy"));
+}
+
+TEST_F(Tools, ExportRefusesWrongRequests) {
+  EXPECT_EQ(At({"export", "model:hand"}).exit_code, 64);
+  EXPECT_EQ(
+      At({"export", "model:hand", "--rig", folder_ / "a", "--poses", folder_ / "a"}).exit_code, 64);
+  const Finished none = At({"export", "model:hand", "--controls", folder_ / "c.npy", "--rig",
+                            folder_ / "hand.sinewrig"});
+  EXPECT_EQ(none.exit_code, 65);
+  EXPECT_THAT(none.err, HasSubstr("model:hand has no controls"));
+  EXPECT_EQ(At({"export", "model:hand", "--rig", folder_ / "no/such/a.sinewrig"}).exit_code, 73);
+  EXPECT_THAT(folder_.Names(), IsEmpty());
+}
+
 TEST_F(Tools, BakeOfUnknownMeshExits65) {
   const Finished finished =
       At({"bake", "model:hand", "--deformer", "lbs", "--mesh", "hnad", "--out", folder_ / "a.npy"});

@@ -127,6 +127,28 @@ TEST(ReadPosesNpy, RejectsEveryTruncation) {
   }
 }
 
+TEST(EncodeNpy, IsReadBack) {
+  const std::vector<float> values = {0, 1.5F, -2, 3e38F, 4, 5};
+  const std::uint64_t shape[] = {2, 3};
+  const std::string bytes = EncodeNpy(shape, values);
+  const auto controls = ReadControlsNpy(std::as_bytes(std::span(bytes)));
+  ASSERT_TRUE(controls.ok()) << controls.status();
+  EXPECT_EQ(controls->frames, 2u);
+  EXPECT_EQ(controls->controls, 3u);
+  EXPECT_EQ(controls->values, values);
+}
+
+TEST(ReadControlsNpy, RejectsOtherShapes) {
+  for (const std::vector<std::uint64_t>& shape :
+       std::vector<std::vector<std::uint64_t>>{{6}, {1, 2, 3}, {0, 3}, {2, 0}}) {
+    std::uint64_t count = 1;
+    for (const std::uint64_t size : shape) count *= size;
+    const std::string bytes = EncodeNpy(shape, std::vector<float>(count));
+    EXPECT_EQ(ReadControlsNpy(std::as_bytes(std::span(bytes))).status().code(),
+              absl::StatusCode::kInvalidArgument);
+  }
+}
+
 TEST(ParseNpyCache, RejectsOtherTypesAndShapes) {
   EXPECT_TRUE(ParseNpyCache(Bytes(File(Header("<f4", "(2, 2, 3)"), Values<float>(12)))).ok());
   EXPECT_FALSE(ParseNpyCache(Bytes(File(Header("<f8", "(2, 2, 3)"), Values<double>(12)))).ok());

@@ -1,0 +1,138 @@
+// sinew export: what other programs need to send a character themselves: the rig, and a clip's
+// poses and control values.
+#include <absl/strings/str_cat.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "client/cli/base/exit_code.h"
+#include "client/cli/base/quantity.h"
+#include "client/cli/character/bound_character.h"
+#include "client/cli/character/character_file.h"
+#include "client/cli/character/motion_options.h"
+#include "client/cli/character/muscle_file.h"
+#include "client/cli/commands/commands.h"
+#include "client/cli/files/output_file.h"
+#include "core/base/status.h"
+#include "core/formats/npy.h"
+
+namespace sinew::cli {
+namespace {
+
+struct Options {
+  std::string file, muscles, frames, rig, poses, controls;
+  MotionRequest motion;
+  bool no_clobber = false;
+};
+
+struct Exported {
+  std::string option, path, bytes;
+};
+
+absl::Status CheckPaths(const Options& options) {
+  const std::string* paths[] = {&options.rig, &options.poses, &options.controls};
+  bool any = false;
+  for (const std::string* path : paths) {
+    if (path->empty()) continue;
+    any = true;
+    std::error_code error;
+    if (std::filesystem::equivalent(*path, options.file, error)) {
+      return UsageError(absl::StrCat(*path, ": is the character itself, need another name"));
+    }
+    for (const std::string* other : paths) {
+      if (other != path && *other == *path) {
+        return UsageError(absl::StrCat(*path, ": named twice, need a file for each"));
+      }
+    }
+  }
+  return any ? absl::OkStatus() : UsageError("need --rig, --poses or --controls: a file to write");
+}
+
+// All files or none.
+absl::Status WriteAll(const std::vector<Exported>& files, bool overwrite) {
+  std::vector<OutputFile> written;
+  for (const Exported& file : files) {
+    SINEW_ASSIGN_OR_RETURN(OutputFile output, OutputFile::Create(file.path, overwrite));
+    SINEW_RETURN_IF_ERROR(output.Write(file.bytes));
+    SINEW_RETURN_IF_ERROR(output.Close());
+    written.push_back(std::move(output));
+  }
+  for (OutputFile& output : written) SINEW_RETURN_IF_ERROR(output.Commit());
+  return absl::OkStatus();
+}
+
+absl::Status AddMotion(Context& context, const CharacterFile& character, const Options& options,
+                       std::vector<Exported>& files, nlohmann::ordered_json& json) {
+  SINEW_ASSIGN_OR_RETURN(const client::ClipData clip,
+                         ChooseMotion(context, character, options.motion));
+  json["clip"] = clip.name;
+  json["frames"] = clip.frames;
+  json["fps"] = clip.fps;
+  if (!options.poses.empty()) {
+    const std::uint64_t shape[] = {clip.frames, character.rig.joints.size(), 12};
+    files.push_back({"poses", options.poses, EncodeNpy(shape, clip.joint_transforms)});
+  }
+  if (options.controls.empty()) return absl::OkStatus();
+  if (character.rig.controls.empty()) {
+    return absl::InvalidArgumentError(
+        absl::StrCat("--controls: ", character.label, " has no controls"));
+  }
+  const std::uint64_t shape[] = {clip.frames, character.rig.controls.size()};
+  files.push_back({"controls", options.controls, EncodeNpy(shape, clip.controls)});
+  return absl::OkStatus();
+}
+
+absl::Status Export(Context& context, Options options) {
+  SINEW_RETURN_IF_ERROR(CheckPaths(options));
+  if (!options.frames.empty()) {
+    SINEW_ASSIGN_OR_RETURN(options.motion.frames, ParseFrameRange(options.frames));
+  }
+  SINEW_ASSIGN_OR_RETURN(const CharacterFile character,
+                         ReadCharacter(options.file, options.muscles));
+  std::vector<Exported> files;
+  nlohmann::ordered_json json = {{"joints", character.rig.joints.size()},
+                                 {"controls", character.rig.controls.size()}};
+  if (!options.rig.empty()) files.push_back({"rig", options.rig, character.rig_bytes});
+  if (!options.poses.empty() || !options.controls.empty()) {
+    SINEW_RETURN_IF_ERROR(AddMotion(context, character, options, files, json));
+  }
+  SINEW_RETURN_IF_ERROR(WriteAll(files, !options.no_clobber));
+  WarnLosses(context, character);
+  std::string text;
+  for (const Exported& file : files) {
+    json["files"][file.option] = {{"path", file.path}, {"bytes", file.bytes.size()}};
+    absl::StrAppend(&text, file.path, "\n");
+  }
+  context.PrintResult(json, text);
+  return absl::OkStatus();
+}
+
+}  // namespace
+
+void AddExport(CommandList& commands) {
+  auto options = std::make_shared<Options>();
+  OptionSet set =
+      commands.Add("export", "Write the rig, poses and controls of a character to files",
+                   [options](Context& context) { return Export(context, *options); });
+  set.AddText("FILE", options->file, "Character file, .sinewrig or model:NAME").Required();
+  AddMusclesOption(set, options->muscles);
+  set.AddText("--rig", options->rig, "A serialised sinew.v1.Rig, .sinewrig");
+  set.AddText("--poses", options->poses,
+              ".npy, float32 of frames x joints x 12: joint to model, 3x4 row-major");
+  set.AddText("--controls", options->controls, ".npy, float32 of frames x controls");
+  set.AddText("--clip", options->motion.clip, "Clip by name or number (default: the first)");
+  set.AddNumber("--fps", options->motion.fps, 0.001, 100'000,
+                "Frames per second; frame k is at time k / fps");
+  set.AddText("--frames", options->frames,
+              "FIRST-LAST, FIRST- or one frame, each with xSTEP: 0-99x2 (default: all)");
+  set.AddFlag("--no-clobber", options->no_clobber, "Fail if a file of that name exists");
+  set.SetFooter(
+      R"(No server is needed. All files appear, or none. `sinew inspect FILE --joints` lists joints and controls in their order.
+Examples:
+  sinew export hero.glb --rig hero.sinewrig --poses walk.npy --controls walk_controls.npy --clip Walk --fps 30
+  sinew bake hero.sinewrig --poses walk.npy --controls walk_controls.npy --fps 30 --deformer ddm --out walk.pc2
+See also: sinew inspect, sinew bake.)");
+}
+
+}  // namespace sinew::cli
