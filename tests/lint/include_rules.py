@@ -36,6 +36,7 @@ LIBRARIES = (
     ("spdlog", ("spdlog/",)),
     ("prometheus", ("prometheus/",)),
     ("httplib", ("httplib.h",)),
+    ("pybind11", ("pybind11/",)),
     ("yaml", ("yaml-cpp/",)),
     ("gtest", ("gtest/", "gmock/")),
     ("benchmark", ("benchmark/",)),
@@ -145,9 +146,13 @@ FOLDERS = (
      "json", ""),
     ("client/cli/commands",
      "client/cli/base client/cli/character client/cli/files client/cli/pictures client/cli/run "
-     "client/lib/codec client/lib/rpc client/models client/rig core/base sinew",
+     "client/lib/codec client/lib/rpc client/models client/rig core/base core/formats sinew",
      "json", ""),
     ("client/cli", "client/cli/base client/cli/commands client/cli/run", "", ""),
+    ("client/python/src",
+     "client/cli/base client/cli/character client/cli/commands client/cli/files client/cli/pictures client/cli/run "
+     "client/render core/base sinew",
+     "pybind11", "eigen"),
 )
 
 # Files that need more than their folder, each for one reason.
