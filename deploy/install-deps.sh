@@ -3,6 +3,7 @@
 #
 # usage: deploy/install-deps.sh [GROUP...]        (default: build)
 #   build      compile everything
+#   python     compile the Python package (with build)
 #   test       run the tests (with build)
 #   fuzz       build and run the fuzz targets (with build)
 #   tsan       build libraries for the thread sanitizer (with build)
@@ -21,7 +22,8 @@ build=(
   libtinygltf-dev libassimp-dev libembree-dev libpng-dev libfreetype-dev fonts-dejavu-core
   libgtest-dev libgmock-dev libbenchmark-dev
 )
-test=(python3-grpcio python3-protobuf python3-numpy clang-14 clang-format-14 haproxy openssl)
+python=(pybind11-dev python3-dev python3-numpy)
+test=("${python[@]}" python3-grpcio python3-protobuf clang-14 clang-format-14 haproxy openssl)
 fuzz=(clang-14 llvm-14 libclang-rt-14-dev)  # llvm-14: lines in findings
 tsan=(dpkg-dev libre2-dev libc-ares-dev zlib1g-dev)
 monitoring=(prometheus)  # its service starts where systemd runs
@@ -40,6 +42,7 @@ packages=()
 for group in "${@:-build}"; do
   case $group in
     build) packages+=("${build[@]}") ;;
+    python) packages+=("${python[@]}") ;;
     test) packages+=("${test[@]}") ;;
     fuzz) packages+=("${fuzz[@]}") ;;
     tsan) packages+=("${tsan[@]}") ;;
@@ -47,11 +50,11 @@ for group in "${@:-build}"; do
     runtime) packages+=("${runtime[@]}") ;;
     container) packages+=("${container[@]}") ;;
     -h | --help)
-      sed -n '2,12s/^# \{0,1\}//p' "$0"
+      sed -n '2,13s/^# \{0,1\}//p' "$0"
       exit 0
       ;;
     *)
-      echo "install-deps: unknown group '$group', need build, test, fuzz, tsan, monitoring, runtime or container" >&2
+      echo "install-deps: unknown group '$group', need build, python, test, fuzz, tsan, monitoring, runtime or container" >&2
       exit 64
       ;;
   esac

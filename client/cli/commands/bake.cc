@@ -1,5 +1,4 @@
 // sinew bake: streams a clip through a deformer into a point cache.
-#include <absl/strings/ascii.h>
 #include <absl/strings/str_cat.h>
 #include <absl/time/clock.h>
 
@@ -11,12 +10,12 @@
 
 #include "client/cli/base/exit_code.h"
 #include "client/cli/base/quantity.h"
+#include "client/cli/character/bake_manifest.h"
 #include "client/cli/character/bound_character.h"
 #include "client/cli/character/clip_stream.h"
 #include "client/cli/character/motion_options.h"
 #include "client/cli/character/muscle_file.h"
 #include "client/cli/character/recipe_argument.h"
-#include "client/cli/character/recipe_text.h"
 #include "client/cli/commands/bake_targets.h"
 #include "client/cli/commands/commands.h"
 #include "client/cli/files/cache_writer.h"
@@ -34,29 +33,6 @@ struct Options {
   MotionRequest motion;
   BakeOutput output;
 };
-
-CacheInfo InfoOf(const client::ClipData& clip) {
-  CacheInfo info;
-  info.frames = static_cast<std::uint32_t>(std::min<std::size_t>(clip.frames, kMaxCacheCount));
-  info.first_frame = static_cast<double>(clip.first_frame);
-  info.frame_step = static_cast<double>(clip.step);
-  info.fps = clip.fps;
-  return info;
-}
-
-Manifest ManifestOf(const CharacterFile& character, const client::Character& bound) {
-  const client::Session session = bound.session();
-  Manifest manifest;
-  manifest.software_version = SINEW_VERSION;
-  manifest.meters_per_unit = character.rig.meters_per_unit;
-  const auto digest = [](const std::string& name) { return name.substr(name.find('/') + 1); };
-  manifest.rig = digest(bound.rig_name());
-  manifest.recipe = RecipeText(session.recipe_json);
-  manifest.recipe_digest =
-      digest(client::RigName(manifest.recipe));  // the same SHA-256, of the text
-  manifest.determinism_digest = session.determinism_digest;
-  return manifest;
-}
 
 struct Baked {
   std::uint64_t bytes = 0;  // of all caches of the pass
@@ -97,7 +73,7 @@ absl::StatusOr<Baked> Run(Context& context, const CharacterFile& character,
   std::vector<CacheWriter> writers;
   for (const CacheTarget& target : pass.targets) {
     SINEW_ASSIGN_OR_RETURN(CacheWriter writer,
-                           CacheWriter::Create(target, InfoOf(clip), character.rig));
+                           CacheWriter::Create(target, TimesOf(clip), character.rig));
     writers.push_back(std::move(writer));
   }
   SINEW_ASSIGN_OR_RETURN(const client::Character bound, deformers.Get(pass.deformer));

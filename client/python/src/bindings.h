@@ -1,0 +1,32 @@
+// bindings.h - the parts of the module. Each function adds the classes of its file.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <memory>
+#include <string>
+
+#include "client/cli/character/character_file.h"
+#include "sinew/client.h"
+
+namespace sinew::python {
+
+// What Python calls a Rig: with its clips, if it was read from a file that has some.
+struct Rig {
+  std::shared_ptr<const cli::CharacterFile> file;
+
+  const client::RigData& data() const { return file->rig; }
+};
+
+// Poses with control values, as Clip.poses() returns them.
+struct Poses {
+  std::shared_ptr<const client::ClipData> clip;
+};
+
+void BindRig(pybind11::module_& module);
+void BindFrame(pybind11::module_& module);
+void BindClient(pybind11::module_& module);
+void BindStream(pybind11::module_& module);
+void BindRender(pybind11::module_& module);
+
+}  // namespace sinew::python

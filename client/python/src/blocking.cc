@@ -1,0 +1,41 @@
+#include "client/python/src/blocking.h"
+
+#include <chrono>
+#include <future>
+
+namespace py = pybind11;
+
+namespace sinew::python {
+namespace {
+
+constexpr std::chrono::milliseconds kSignalPoll{50};
+
+bool OnMainThread() {
+  const py::module_ threading = py::module_::import("threading");
+  return threading.attr("current_thread")().is(threading.attr("main_thread")());
+}
+
+}  // namespace
+
+void Block(std::stop_source stop, const std::function<void()>& work) {
+  if (!OnMainThread()) {
+    const py::gil_scoped_release release;
+    work();
+    return;
+  }
+  const std::future<void> done = std::async(std::launch::async, work);
+  std::optional<py::error_already_set> interrupt;
+  while (true) {
+    {
+      const py::gil_scoped_release release;
+      if (done.wait_for(kSignalPoll) == std::future_status::ready) break;
+    }
+    if (!interrupt && PyErr_CheckSignals() != 0) {
+      interrupt.emplace();  // takes the error: callbacks run Python until the work has ended
+      stop.request_stop();
+    }
+  }
+  if (interrupt) throw py::error_already_set(*interrupt);
+}
+
+}  // namespace sinew::python

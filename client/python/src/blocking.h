@@ -1,0 +1,50 @@
+// blocking.h - calls of the client library that wait: without the GIL, and interruptible.
+#pragma once
+
+#include <pybind11/pybind11.h>
+
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace sinew::python {
+
+// Runs `work` without the GIL. On the main thread, where Python handles signals, it runs in another
+// thread meanwhile: Ctrl-C requests the stop and is raised once `work` has returned. `work` must
+// not throw, and use Python through Callback only.
+void Block(std::stop_source stop, const std::function<void()>& work);
+
+// A Python function that `work` may call from any thread: takes the GIL. Once it has raised, it is
+// not called again, and the stop is requested.
+class Callback {
+ public:
+  Callback(pybind11::object function, std::stop_source stop)
+      : function_(std::move(function)), stop_(std::move(stop)) {}
+
+  explicit operator bool() const { return !function_.is_none(); }
+
+  template <class... Arguments>
+  void operator()(const Arguments&... arguments) {
+    const pybind11::gil_scoped_acquire gil;
+    if (error_) return;
+    try {
+      function_(arguments...);
+    } catch (pybind11::error_already_set& error) {
+      error_ = error;
+      stop_.request_stop();
+    }
+  }
+
+  // With the GIL, after the work: raises what the function has raised.
+  void Rethrow() const {
+    if (error_) throw pybind11::error_already_set(*error_);
+  }
+
+ private:
+  pybind11::object function_;
+  std::stop_source stop_;
+  std::optional<pybind11::error_already_set> error_;
+};
+
+}  // namespace sinew::python

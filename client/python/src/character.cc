@@ -1,0 +1,300 @@
+// Characters: one pose, a clip, a stream.
+#include "client/python/src/character.h"
+
+#include <absl/strings/str_cat.h>
+#include <pybind11/stl.h>
+
+#include <functional>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "client/cli/character/bake_manifest.h"
+#include "client/cli/commands/bake_targets.h"
+#include "client/cli/files/cache_writer.h"
+#include "client/python/src/arrays.h"
+#include "client/python/src/blocking.h"
+#include "client/python/src/errors.h"
+#include "core/base/status.h"
+
+namespace py = pybind11;
+using namespace py::literals;
+
+namespace sinew::python {
+namespace {
+
+using CharacterPointer = std::shared_ptr<BoundCharacter>;
+
+std::span<const float> JointsOf(const BoundCharacter& character, const FloatArray& pose) {
+  const auto joints = Size(character.rig.data().joints.size());
+  const bool matrices = pose.ndim() == 3 && pose.shape(1) == 3 && pose.shape(2) == 4;
+  const bool rows = pose.ndim() == 2 && pose.shape(1) == 12;
+  if ((!matrices && !rows) || pose.shape(0) != joints) {
+    RaiseShape("pose", pose, absl::StrCat("(", joints, ", 3, 4) or (", joints, ", 12)"));
+  }
+  return Floats(pose);
+}
+
+std::span<const float> ControlsOf(const BoundCharacter& character,
+                                  const std::optional<FloatArray>& controls) {
+  if (!controls) return {};
+  const auto count = Size(character.rig.data().controls.size());
+  if (controls->ndim() != 1 || controls->shape(0) != count) {
+    RaiseShape("controls", *controls, absl::StrCat("(", count, ")"));
+  }
+  return Floats(*controls);
+}
+
+client::OutputOptions OutputOf(bool normals, bool tangents, bool vertex_status) {
+  client::OutputOptions output;
+  output.attributes.push_back(client::Attribute::kPositions);
+  if (normals) output.attributes.push_back(client::Attribute::kNormals);
+  if (tangents) output.attributes.push_back(client::Attribute::kTangents);
+  if (vertex_status) output.attributes.push_back(client::Attribute::kVertexStatus);
+  return output;
+}
+
+client::FrameView Deform(const CharacterPointer& character, const FloatArray& pose,
+                         const std::optional<FloatArray>& controls, bool normals, bool tangents,
+                         bool vertex_status) {
+  const client::Pose sent{.joint_transforms = JointsOf(*character, pose),
+                          .controls = ControlsOf(*character, controls)};
+  const client::OutputOptions output = OutputOf(normals, tangents, vertex_status);
+  std::stop_source stop;
+  absl::StatusOr<client::FrameView> frame = absl::UnknownError("not run");
+  Block(stop,
+        [&] { frame = character->bound.Deform({}, sent, output, {.stop = stop.get_token()}); });
+  return Value(std::move(frame));
+}
+
+// The clip as it is sent. Refers to `poses` and `times`.
+client::ClipPoses SentClip(const BoundCharacter& character, const client::ClipData& clip,
+                           std::vector<double>& times) {
+  const std::size_t joints = character.rig.data().joints.size();
+  if (clip.joint_transforms.size() != clip.frames * joints * 12) {
+    Raise(absl::InvalidArgumentError(absl::StrCat("poses: got ",
+                                                  clip.joint_transforms.size() / clip.frames / 12,
+                                                  " joints a frame, the rig has ", joints)));
+  }
+  for (std::size_t k = 0; k < clip.frames; ++k) {
+    const auto frame = clip.first_frame + static_cast<std::int64_t>(k) * clip.step;
+    times.push_back(static_cast<double>(frame) / clip.fps);
+  }
+  return {.joint_transforms = clip.joint_transforms,
+          .controls = clip.controls,
+          .frames = clip.frames,
+          .times = times};
+}
+
+using FrameSink = std::function<absl::Status(std::size_t index, const client::FrameView& frame)>;
+
+// Calls `sink` with every frame, without the GIL.
+void RunClip(const BoundCharacter& character, const Poses& poses, py::object progress,
+             const FrameSink& sink) {
+  std::vector<double> times;
+  const client::ClipPoses sent = SentClip(character, *poses.clip, times);
+  std::stop_source stop;
+  Callback report(std::move(progress), stop);
+  client::ClipOptions options;
+  if (report) {
+    options.progress = [&](std::size_t done, std::size_t total) {
+      report(static_cast<double>(done) / static_cast<double>(total));
+    };
+  }
+  absl::Status status = absl::UnknownError("not run");
+  Block(stop, [&] {
+    const auto take = [&](const client::StreamItem& item) -> absl::Status {
+      return item.problem.ok() ? sink(item.frame - 1, item.view) : item.problem;
+    };
+    status = character.bound.DeformClip(
+        sent, options, take, {.deadline = absl::InfiniteDuration(), .stop = stop.get_token()});
+  });
+  report.Rethrow();
+  Check(status);
+}
+
+// [F, V, 3].
+py::array DeformClip(const CharacterPointer& character, const Poses& poses, py::object progress) {
+  const std::size_t stride = character->rig.data().vertices() * 3;
+  py::array_t<float> result({Size(poses.clip->frames), Size(stride / 3), py::ssize_t{3}});
+  float* const out = result.mutable_data();
+  RunClip(*character, poses, std::move(progress),
+          [&](std::size_t index, const client::FrameView& frame) {
+            return frame.CopyPositions({out + index * stride, stride});
+          });
+  return result;
+}
+
+// The paths of the caches.
+std::vector<std::string> Bake(const CharacterPointer& character, const Poses& poses,
+                              const std::string& out, const std::string& format, bool split,
+                              const std::vector<std::string>& meshes, const std::string& axes,
+                              bool overwrite, py::object progress) {
+  const cli::CharacterFile& file = *character->rig.file;
+  cli::BakeOutput output;
+  output.out = out;
+  output.format = format;
+  output.axes = axes;
+  output.meshes = meshes;
+  output.split = split;
+  output.no_clobber = !overwrite;
+  cli::CacheTarget common = Value(cli::CommonTarget(output));
+  common.rest_mesh = !file.keeps_file_order;
+  const std::vector<cli::BakePass> passes = Value(cli::BakePasses(
+      output, common, file.rig, {poses.clip->name}, {character->bound.session().recipe_text}, {}));
+  std::vector<cli::CacheWriter> writers;
+  std::vector<std::string> paths;
+  for (const cli::CacheTarget& target : passes[0].targets) {
+    writers.push_back(Value(cli::CacheWriter::Create(target, cli::TimesOf(*poses.clip), file.rig)));
+    paths.push_back(target.path);
+  }
+  std::vector<float> positions(file.rig.vertices() * 3);
+  RunClip(*character, poses, std::move(progress),
+          [&](std::size_t, const client::FrameView& frame) -> absl::Status {
+            SINEW_RETURN_IF_ERROR(frame.CopyPositions(positions));
+            for (cli::CacheWriter& writer : writers) {
+              SINEW_RETURN_IF_ERROR(writer.Append(positions));
+            }
+            return absl::OkStatus();
+          });
+  Value(cli::CacheWriter::Finish(writers, cli::ManifestOf(file, character->bound)));
+  return paths;
+}
+
+// A stream keeps its character, which knows the sizes of poses.
+struct PoseStream {
+  CharacterPointer character;
+  client::Stream stream;  // ends before the character
+};
+
+std::shared_ptr<PoseStream> OpenStream(const CharacterPointer& character, bool latest, bool normals,
+                                       bool tangents, std::size_t max_queued) {
+  client::StreamOptions options;
+  options.mode = latest ? client::OrderMode::kLatest : client::OrderMode::kOrdered;
+  options.output = OutputOf(normals, tangents, false);
+  options.max_queued = max_queued;
+  std::stop_source stop;
+  absl::StatusOr<client::Stream> opened = absl::UnknownError("not run");
+  Block(stop, [&] { opened = character->bound.OpenStream(options, {.stop = stop.get_token()}); });
+  return std::make_shared<PoseStream>(PoseStream{character, Value(std::move(opened))});
+}
+
+std::uint64_t Send(PoseStream& stream, const FloatArray& pose,
+                   const std::optional<FloatArray>& controls, std::optional<double> time) {
+  return Value(stream.stream.Send({.joint_transforms = JointsOf(*stream.character, pose),
+                                   .controls = ControlsOf(*stream.character, controls),
+                                   .time = time}));
+}
+
+// The next frame, or None at the end.
+std::optional<client::FrameView> Next(PoseStream& stream, std::optional<double> timeout) {
+  std::stop_source stop;
+  const std::stop_callback cancel(stop.get_token(), [&] { stream.stream.Cancel(); });
+  absl::StatusOr<std::optional<client::StreamItem>> next = absl::UnknownError("not run");
+  Block(stop, [&] {
+    next = stream.stream.Next(timeout ? absl::Seconds(*timeout) : absl::InfiniteDuration());
+  });
+  std::optional<client::StreamItem> item = Value(std::move(next));
+  if (!item) return std::nullopt;
+  Check(item->problem);
+  return item->view;
+}
+
+void BindPoseStream(py::module_& module) {
+  py::class_<PoseStream, std::shared_ptr<PoseStream>>(
+      module, "Stream",
+      R"(Poses in, frames out, with several poses in flight. From Character.stream().
+
+with character.stream() as stream:
+    for pose in poses.joints:
+        stream.send(pose)
+    stream.finish()
+    for frame in stream:
+        show(frame.positions)
+
+Reconnects by itself. send and next may be called from two threads. The end of `with` cancels it.)")
+      .def("send", Send, "pose"_a, "controls"_a = py::none(), "time"_a = py::none(),
+           "Queues a pose and returns its frame number. Never waits: RESOURCE_EXHAUSTED if "
+           "max_queued poses of an ordered stream are queued.")
+      .def("next", Next, "timeout"_a = py::none(),
+           "Waits for the next frame; None after finish() and the last one. Raises "
+           "DEADLINE_EXCEEDED after `timeout` seconds, and the error of a pose that could not be "
+           "used; the stream continues after both.")
+      .def(
+          "finish", [](PoseStream& stream) { stream.stream.Finish(); }, "No pose follows.")
+      .def("cancel", [](PoseStream& stream) { stream.stream.Cancel(); })
+      .def_property_readonly(
+          "room", [](const PoseStream& stream) { return stream.stream.room(); },
+          "Number of poses that send() would accept now.")
+      .def("__iter__", [](std::shared_ptr<PoseStream> stream) { return stream; })
+      .def("__next__",
+           [](PoseStream& stream) {
+             std::optional<client::FrameView> frame = Next(stream, std::nullopt);
+             if (!frame) throw py::stop_iteration();
+             return *frame;
+           })
+      .def("__enter__", [](std::shared_ptr<PoseStream> stream) { return stream; })
+      .def("__exit__", [](PoseStream& stream, const py::args&) { stream.stream.Cancel(); });
+}
+
+}  // namespace
+
+void BindStream(py::module_& module) {
+  BindPoseStream(module);
+  py::class_<BoundCharacter, CharacterPointer>(
+      module, "Character",
+      "A rig bound to a deformer, from Client.character(). If the server loses it, it is uploaded "
+      "and bound again. Thread-safe.")
+      .def(
+          "deform", Deform, "pose"_a, "controls"_a = py::none(), py::kw_only(), "normals"_a = false,
+          "tangents"_a = false, "vertex_status"_a = false,
+          "One pose, (J, 3, 4) or (J, 12): joint to model space in the order of the rig. controls: "
+          "(K,) or None for the defaults. Without state.")
+      .def("clip", DeformClip, "poses"_a, "progress"_a = py::none(),
+           "All frames of poses: (F, V, 3) float32. progress: called with a number from 0 to 1.")
+      .def("bake", Bake, "poses"_a, "out"_a, py::kw_only(), "format"_a = "", "split"_a = false,
+           "meshes"_a = std::vector<std::string>(), "axes"_a = "file", "overwrite"_a = true,
+           "progress"_a = py::none(),
+           R"(Writes all frames as a point cache, .pc2, .mdd or .npy, with a manifest beside it.
+
+split: one cache for each mesh; `out` contains {mesh}. meshes: only these. axes: file, blender (Z
+up), gltf or maya (Y up). Returns the paths. Files appear complete or not at all.)")
+      .def(
+          "stream", OpenStream, py::kw_only(), "latest"_a = false, "normals"_a = false,
+          "tangents"_a = false, "max_queued"_a = 64,
+          "Opens a stream. latest: an older pose that is still waiting is dropped for a newer one.")
+      .def(
+          "release",
+          [](const CharacterPointer& character) {
+            std::stop_source stop;
+            absl::Status status;
+            Block(stop, [&] { status = character->bound.Release({.stop = stop.get_token()}); });
+            Check(status);
+          },
+          "Deletes the session now instead of letting it expire; the next call makes a new one.")
+      .def_property_readonly("rig", [](const BoundCharacter& character) { return character.rig; })
+      .def_property_readonly(
+          "rig_name", [](const BoundCharacter& character) { return character.bound.rig_name(); },
+          "rigs/sha256-...")
+      .def_property_readonly(
+          "session", [](const BoundCharacter& character) { return character.bound.session().name; })
+      .def_property_readonly(
+          "recipe",
+          [](const BoundCharacter& character) { return character.bound.session().recipe_json; },
+          "JSON of the recipe with every default; accepted as a deformer.")
+      .def_property_readonly(
+          "determinism_digest",
+          [](const BoundCharacter& character) {
+            return character.bound.session().determinism_digest;
+          },
+          "Equal rigs and digests give equal bits, on any server.")
+      .def_property_readonly("warnings", [](const BoundCharacter& character) {
+        std::vector<std::string> warnings;
+        for (const auto& warning : character.bound.session().warnings) {
+          warnings.push_back(warning.message);
+        }
+        return warnings;
+      });
+}
+
+}  // namespace sinew::python

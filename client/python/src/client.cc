@@ -1,0 +1,217 @@
+// Connections, characters and what a server lists.
+#include <absl/strings/str_cat.h>
+#include <pybind11/stl.h>
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "client/cli/run/local.h"
+#include "client/python/src/arrays.h"
+#include "client/python/src/bindings.h"
+#include "client/python/src/blocking.h"
+#include "client/python/src/character.h"
+#include "client/python/src/errors.h"
+
+namespace py = pybind11;
+using namespace py::literals;
+
+namespace sinew::python {
+namespace {
+
+// A client, with the server of this process if it is its own.
+struct Service {
+  cli::LocalService local;  // `server` is null for another server
+};
+
+// A server that stops waits for its threads.
+void DeleteWithoutGil(Service* service) {
+  const py::gil_scoped_release release;
+  delete service;
+}
+
+struct Connection {
+  std::shared_ptr<Service> service;  // null after close()
+
+  // Calls that run, and characters, keep it.
+  std::shared_ptr<Service> Get() const {
+    if (service == nullptr) Raise(absl::FailedPreconditionError("client: it is closed"));
+    return service;
+  }
+};
+using ConnectionPointer = std::shared_ptr<Connection>;
+
+ConnectionPointer MakeConnection(cli::LocalService local) {
+  return std::make_shared<Connection>(
+      Connection{{new Service{std::move(local)}, &DeleteWithoutGil}});
+}
+
+ConnectionPointer Connect(const std::string& address, const std::string& token,
+                          const std::string& token_file, const std::optional<std::string>& tls_ca,
+                          const std::string& tls_cert, const std::string& tls_key,
+                          double deadline) {
+  client::ClientOptions options{.address = address};
+  options.token = token;
+  options.token_file = token_file;
+  options.deadline = absl::Seconds(deadline);
+  if (tls_ca) {
+    options.tls = client::TlsOptions{
+        .ca_file = *tls_ca == "system" ? "" : *tls_ca, .cert_file = tls_cert, .key_file = tls_key};
+  }
+  return MakeConnection({.server = nullptr, .client = Value(client::Client::Connect(options))});
+}
+
+ConnectionPointer Local() {
+  absl::StatusOr<cli::LocalService> service;
+  {
+    const py::gil_scoped_release release;
+    service = cli::StartLocalService();
+  }
+  return MakeConnection(Value(std::move(service)));
+}
+
+py::dict Stats(const ConnectionPointer& connection) {
+  std::stop_source stop;
+  const std::shared_ptr<Service> service = connection->Get();
+  const client::Client& client = service->local.client;
+  absl::StatusOr<client::ServerInfo> info;
+  Block(stop, [&] { info = client.GetServerInfo({.stop = stop.get_token()}); });
+  const client::ServerInfo server = Value(std::move(info));
+  py::dict limits;
+  for (const client::Limit& limit : server.limits) limits[py::str(limit.name)] = limit.value;
+  const client::ServerStats& stats = server.stats;
+  return py::dict("version"_a = server.version, "simd"_a = server.simd,
+                  "threads"_a = server.threads, "rigs"_a = stats.rigs,
+                  "rig_bytes"_a = stats.rig_bytes, "sessions"_a = stats.sessions,
+                  "streams"_a = stats.streams, "frames_sent"_a = stats.frames_sent,
+                  "bound_entries"_a = stats.bound_entries, "bound_bytes"_a = stats.bound_bytes,
+                  "uptime_seconds"_a = stats.uptime_seconds, "limits"_a = limits);
+}
+
+py::dict ParameterDict(const client::Parameter& parameter) {
+  return py::dict("type"_a = parameter.type, "unit"_a = parameter.unit,
+                  "default"_a = parameter.default_value, "minimum"_a = parameter.minimum,
+                  "maximum"_a = parameter.maximum, "choices"_a = parameter.choices,
+                  "description"_a = parameter.description);
+}
+
+py::dict Methods(const ConnectionPointer& connection) {
+  std::stop_source stop;
+  const std::shared_ptr<Service> service = connection->Get();
+  const client::Client& client = service->local.client;
+  absl::StatusOr<client::MethodList> list;
+  Block(stop, [&] { list = client.ListMethods({.stop = stop.get_token()}); });
+  py::dict methods;
+  for (const client::Method& method : Value(std::move(list)).methods) {
+    py::dict parameters;
+    for (const client::Parameter& parameter : method.parameters) {
+      parameters[py::str(parameter.name)] = ParameterDict(parameter);
+    }
+    methods[py::str(method.name)] =
+        py::dict("summary"_a = method.summary, "reads"_a = method.reads, "paper"_a = method.paper,
+                 "cost"_a = method.cost_class, "example"_a = method.example,
+                 "version"_a = method.version, "parameters"_a = parameters);
+  }
+  return methods;
+}
+
+std::shared_ptr<BoundCharacter> MakeCharacter(const ConnectionPointer& connection, const Rig& rig,
+                                              const std::string& deformer, py::object progress) {
+  std::stop_source stop;
+  Callback report(std::move(progress), stop);
+  client::CharacterOptions options;
+  if (report) {
+    // Half for the upload, half for the bind.
+    options.upload_progress = [&](std::uint64_t held, std::uint64_t size) {
+      report(size == 0 ? 0.5 : 0.5 * static_cast<double>(held) / static_cast<double>(size));
+    };
+    options.session_progress = [&](const client::Session& session) {
+      report(0.5 + 0.5 * session.progress);
+    };
+  }
+  const std::shared_ptr<Service> service = connection->Get();
+  const client::Client& client = service->local.client;
+  absl::StatusOr<client::Character> made = absl::UnknownError("not run");
+  Block(stop, [&] {
+    made =
+        client::Character::Create(client, rig.file->rig_bytes, deformer, options,
+                                  {.deadline = absl::InfiniteDuration(), .stop = stop.get_token()});
+  });
+  report.Rethrow();
+  return std::make_shared<BoundCharacter>(rig, Value(std::move(made)), service);
+}
+
+Rig ComputeWeights(const ConnectionPointer& connection, const Rig& rig, const std::string& method,
+                   const std::optional<std::uint32_t>& max_influences,
+                   const std::vector<std::string>& joints, py::object progress) {
+  static const auto* const kMethods = new std::map<std::string, client::WeightMethod>{
+      {"capsule", client::WeightMethod::kCapsule},
+      {"heat", client::WeightMethod::kHeat},
+      {"geodesic", client::WeightMethod::kGeodesic}};
+  const auto found = kMethods->find(method);
+  if (found == kMethods->end()) {
+    Raise(absl::InvalidArgumentError(
+        absl::StrCat("method: got \"", method, "\", need capsule, heat or geodesic")));
+  }
+  std::stop_source stop;
+  Callback report(std::move(progress), stop);
+  const std::shared_ptr<Service> service = connection->Get();
+  const client::Client& client = service->local.client;
+  const client::CallOptions call{.deadline = absl::InfiniteDuration(), .stop = stop.get_token()};
+  absl::StatusOr<std::string> bytes = absl::UnknownError("not run");
+  Block(stop, [&] {
+    const auto uploaded =
+        client.UploadRig(std::string_view(rig.file->rig_bytes), client::UploadProgress(), call);
+    if (!uploaded.ok()) {
+      bytes = uploaded.status();
+      return;
+    }
+    client::WeightsRequest request{.rig = uploaded->rig.name, .method = found->second};
+    request.max_influences = max_influences;
+    request.joints = joints;
+    client::WeightsProgress each;
+    if (report) each = [&](double fraction) { report(fraction); };
+    const auto weighted = client.ComputeWeights(request, each, call);
+    bytes = weighted.ok() ? client.DownloadRig(weighted->rig.name, {}, call)
+                          : absl::StatusOr<std::string>(weighted.status());
+  });
+  report.Rethrow();
+  auto file = std::make_shared<cli::CharacterFile>(*rig.file);
+  file->rig_bytes = Value(std::move(bytes));
+  file->rig = Value(client::DecodeRig(file->rig_bytes));
+  return {std::move(file)};
+}
+
+}  // namespace
+
+void BindClient(py::module_& module) {
+  py::class_<Connection, ConnectionPointer>(
+      module, "Client",
+      "A connection to a server. Thread-safe. As a context manager it is closed at the end.")
+      .def("character", MakeCharacter, "rig"_a, "deformer"_a, "progress"_a = py::none(),
+           R"(Uploads and binds a rig, and waits until it is ready.
+
+deformer: recipe text such as "ddm" or "dqs(blend=0.5) | relax". progress: called with a number from
+0 to 1; an exception that it raises ends the call.)")
+      .def("weights", ComputeWeights, "rig"_a, "method"_a = "heat", "max_influences"_a = py::none(),
+           "joints"_a = std::vector<std::string>(), "progress"_a = py::none(),
+           "Computes skin weights (capsule, heat, geodesic) and returns the rig with them.")
+      .def("methods", Methods, "Deformation methods by name, with their parameters, as dicts.")
+      .def("stats", Stats, "Version, load and limits of the server.")
+      .def(
+          "close", [](Connection& connection) { connection.service.reset(); },
+          "Ends the connection. A local server ends once its characters are gone too.")
+      .def("__enter__", [](ConnectionPointer connection) { return connection; })
+      .def("__exit__", [](Connection& connection, const py::args&) { connection.service.reset(); });
+  module.def("connect", Connect, "address"_a = "127.0.0.1:50051", py::kw_only(), "token"_a = "",
+             "token_file"_a = "", "tls_ca"_a = py::none(), "tls_cert"_a = "", "tls_key"_a = "",
+             "deadline"_a = 120.0,
+             R"(A client of a running server: host, host:port or unix:/path. Does not wait for it.
+
+tls_ca: use TLS; the authorities of the server's certificate, PEM, or "system". deadline: seconds of
+a call with its retries.)");
+  module.def("local", Local, "A server inside this process, and a client of it.");
+}
+
+}  // namespace sinew::python

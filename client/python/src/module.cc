@@ -1,0 +1,18 @@
+// The module sinew._sinew. The package in client/python/sinew is what users import.
+#include <absl/synchronization/mutex.h>
+#include <pybind11/pybind11.h>
+
+#include <cstdlib>
+
+#include "client/python/src/bindings.h"
+
+PYBIND11_MODULE(_sinew, module) {
+  // gRPC writes warnings of its own to stderr; errors come as exceptions.
+  ::setenv("GRPC_VERBOSITY", "NONE", 0);
+  absl::SetMutexDeadlockDetectionMode(absl::OnDeadlockCycle::kIgnore);
+  sinew::python::BindRig(module);
+  sinew::python::BindFrame(module);
+  sinew::python::BindStream(module);
+  sinew::python::BindClient(module);
+  sinew::python::BindRender(module);
+}

@@ -1,0 +1,444 @@
+// Rigs, meshes, clips and poses.
+#include <absl/strings/str_cat.h>
+#include <pybind11/stl.h>
+
+#include <Eigen/Dense>
+#include <cmath>
+#include <optional>
+
+#include "client/cli/files/output_file.h"
+#include "client/python/src/arrays.h"
+#include "client/python/src/bindings.h"
+#include "client/python/src/errors.h"
+
+namespace py = pybind11;
+using namespace py::literals;
+
+namespace sinew::python {
+namespace {
+
+using RowMatrix = Eigen::Matrix<float, 3, 4, Eigen::RowMajor>;
+
+// The meshes of a rig are members of it: a handle keeps the rig alive.
+struct Mesh {
+  Rig rig;
+  std::size_t index = 0;
+
+  const client::Mesh& data() const { return rig.data().meshes[index]; }
+};
+
+struct Clip {
+  Rig rig;
+  std::size_t index = 0;
+
+  const client::ClipInfo& info() const { return rig.file->clips[index]; }
+};
+
+py::object UpAxisName(client::UpAxis axis) {
+  if (axis == client::UpAxis::kY) return py::str("Y");
+  if (axis == client::UpAxis::kZ) return py::str("Z");
+  return py::none();
+}
+
+client::UpAxis ParseUpAxis(const std::optional<std::string>& name) {
+  if (!name) return client::UpAxis::kUnspecified;
+  if (*name == "Y") return client::UpAxis::kY;
+  if (*name == "Z") return client::UpAxis::kZ;
+  Raise(absl::InvalidArgumentError(
+      absl::StrCat("up_axis: got \"", *name, "\", need \"Y\", \"Z\" or None")));
+}
+
+Eigen::Affine3d ToAffine(const float* rows) {
+  Eigen::Affine3d matrix = Eigen::Affine3d::Identity();
+  matrix.matrix().topRows<3>() = Eigen::Map<const RowMatrix>(rows).cast<double>();
+  return matrix;
+}
+
+void Append(const Eigen::Affine3d& matrix, std::vector<float>& out) {
+  const RowMatrix rows = matrix.matrix().topRows<3>().cast<float>();
+  out.insert(out.end(), rows.data(), rows.data() + rows.size());
+}
+
+// Joint to model, in double and rounded once.
+py::array RestPose(const Rig& rig) {
+  const client::RigData& data = rig.data();
+  std::vector<Eigen::Affine3d> model;
+  std::vector<float> out;
+  for (std::size_t j = 0; j < data.joints.size(); ++j) {
+    const Eigen::Affine3d local = ToAffine(&data.rest_local[j * 12]);
+    const std::int32_t parent = data.joints[j].parent;
+    model.push_back(parent < 0 ? local : model[static_cast<std::size_t>(parent)] * local);
+    Append(model.back(), out);
+  }
+  return Owned(std::move(out), {Size(data.joints.size()), 3, 4});
+}
+
+// Dense: [V, J], columns in the order of the rig's joints.
+py::array DenseWeights(const Mesh& mesh) {
+  const client::Skin& skin = mesh.data().skin;
+  const std::size_t joints = mesh.rig.data().joints.size(), vertices = mesh.data().vertices();
+  std::vector<float> dense(vertices * joints);
+  std::size_t at = 0;
+  for (std::size_t v = 0; v < skin.influence_counts.size(); ++v) {
+    for (std::uint32_t k = 0; k < skin.influence_counts[v]; ++k, ++at) {
+      dense[v * joints + skin.joints[skin.influence_joints[at]]] += skin.influence_weights[at];
+    }
+  }
+  return Owned(std::move(dense), {Size(vertices), Size(joints)});
+}
+
+// Faces as fans from their first corner: [T, 3].
+py::array Triangles(const Mesh& mesh) {
+  const client::Mesh& data = mesh.data();
+  std::vector<std::uint32_t> triangles;
+  if (data.face_sizes.empty()) {
+    triangles = data.face_vertices;
+  } else {
+    std::size_t first = 0;
+    for (const std::uint32_t size : data.face_sizes) {
+      for (std::uint32_t k = 2; k < size; ++k) {
+        for (const std::size_t corner : {first, first + k - 1, first + k}) {
+          triangles.push_back(data.face_vertices[corner]);
+        }
+      }
+      first += size;
+    }
+  }
+  const std::size_t count = triangles.size() / 3;
+  return Owned(std::move(triangles), {Size(count), 3});
+}
+
+std::size_t FirstVertex(const Mesh& mesh) {
+  std::size_t first = 0;
+  for (std::size_t m = 0; m < mesh.index; ++m) first += mesh.rig.data().meshes[m].vertices();
+  return first;
+}
+
+Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
+                  const std::optional<std::int64_t>& last, std::int64_t step) {
+  cli::MotionRequest request;
+  request.clip = clip.info().name;
+  if (!std::isfinite(fps) || fps < 0.001 || fps > 100'000) {
+    Raise(absl::InvalidArgumentError(absl::StrCat("fps: got ", fps, ", need 0.001 to 100000")));
+  }
+  if (first < 0 || step < 1 || (last && *last < first)) {
+    Raise(absl::InvalidArgumentError("first, last, step: need 0 <= first <= last and step >= 1"));
+  }
+  request.fps = fps;
+  request.frames.first = first;
+  request.frames.last = last;
+  request.frames.step = step;
+  return {
+      std::make_shared<const client::ClipData>(Value(cli::ReadMotion(*clip.rig.file, request)))};
+}
+
+Rig FromData(client::RigData data) {
+  auto file = std::make_shared<cli::CharacterFile>();
+  file->kind = cli::CharacterFile::Kind::kSerialised;
+  file->label = data.label;
+  file->format = "arrays";
+  file->rig_bytes = Value(client::EncodeRig(data));
+  file->rig = std::move(data);
+  return {std::move(file)};
+}
+
+Rig Load(const std::string& path, const std::string& muscles, bool allow_no_skin) {
+  return {std::make_shared<const cli::CharacterFile>(
+      Value(cli::ReadCharacter(path, muscles, {.allow_no_skin = allow_no_skin})))};
+}
+
+// [F, 3] or [F, 4] numbers, or a list of lists of corners.
+void ReadFaces(const py::object& faces, client::Mesh& mesh) {
+  for (const py::handle face : faces) {
+    std::uint32_t corners = 0;
+    for (const py::handle corner : face) {
+      mesh.face_vertices.push_back(corner.cast<std::uint32_t>());
+      ++corners;
+    }
+    mesh.face_sizes.push_back(corners);
+  }
+}
+
+// Influences of weight 0 are left out.
+client::Skin ReadSkin(const FloatArray& weights, const py::array_t<std::int64_t>& joints,
+                      std::size_t vertices, std::size_t joint_count) {
+  if (weights.ndim() != 2 || weights.shape(0) != Size(vertices)) {
+    RaiseShape("weights", weights, absl::StrCat("(", vertices, ", influences)"));
+  }
+  if (joints.ndim() != 2 || joints.shape(0) != weights.shape(0) ||
+      joints.shape(1) != weights.shape(1)) {
+    RaiseShape("influences", joints, "that of weights");
+  }
+  client::Skin skin;
+  for (std::uint32_t j = 0; j < joint_count; ++j) skin.joints.push_back(j);
+  for (py::ssize_t v = 0; v < weights.shape(0); ++v) {
+    std::uint32_t count = 0;
+    for (py::ssize_t k = 0; k < weights.shape(1); ++k) {
+      const float weight = *weights.data(v, k);
+      if (weight == 0) continue;
+      const std::int64_t joint = *joints.data(v, k);
+      if (joint < 0 || joint >= static_cast<std::int64_t>(joint_count)) {
+        Raise(
+            absl::InvalidArgumentError(absl::StrCat("influences[", v, "][", k, "]: got ", joint,
+                                                    ", need a joint from 0 to ", joint_count - 1)));
+      }
+      skin.influence_joints.push_back(static_cast<std::uint32_t>(joint));
+      skin.influence_weights.push_back(weight);
+      ++count;
+    }
+    skin.influence_counts.push_back(count);
+  }
+  return skin;
+}
+
+Rig FromArrays(const FloatArray& positions, const py::object& faces,
+               const std::vector<std::string>& joints, const std::vector<std::int32_t>& parents,
+               const FloatArray& rest_pose, const FloatArray& weights,
+               const py::array_t<std::int64_t>& influences, const std::string& name,
+               const std::optional<std::string>& up_axis, double meters_per_unit) {
+  if (positions.ndim() != 2 || positions.shape(1) != 3) {
+    RaiseShape("positions", positions, "(vertices, 3)");
+  }
+  if (parents.size() != joints.size()) {
+    Raise(absl::InvalidArgumentError(absl::StrCat("parents: got ", parents.size(),
+                                                  " numbers, need one for each of ", joints.size(),
+                                                  " joints")));
+  }
+  if (rest_pose.ndim() != 3 || rest_pose.shape(0) != Size(joints.size()) ||
+      rest_pose.shape(1) != 3 || rest_pose.shape(2) != 4) {
+    RaiseShape("rest_pose", rest_pose, absl::StrCat("(", joints.size(), ", 3, 4)"));
+  }
+  client::RigData data;
+  data.label = name;
+  data.up_axis = ParseUpAxis(up_axis);
+  data.meters_per_unit = meters_per_unit;
+  client::Mesh& mesh = data.meshes.emplace_back();
+  mesh.name = name;
+  const std::span<const float> points = Floats(positions);
+  mesh.positions.assign(points.begin(), points.end());
+  ReadFaces(faces, mesh);
+  mesh.skin = ReadSkin(weights, influences, mesh.vertices(), joints.size());
+  for (std::size_t j = 0; j < joints.size(); ++j) {
+    if (parents[j] >= static_cast<std::int32_t>(j) || parents[j] < -1) {
+      Raise(absl::InvalidArgumentError(
+          absl::StrCat("parents[", j, "]: got ", parents[j], ", need -1 or a joint before it")));
+    }
+    const Eigen::Affine3d model = ToAffine(rest_pose.data(Size(j), 0, 0));
+    client::Joint& joint = data.joints.emplace_back();
+    joint.name = joints[j];
+    joint.parent = parents[j];
+    Append(parents[j] < 0 ? model : ToAffine(rest_pose.data(parents[j], 0, 0)).inverse() * model,
+           data.rest_local);
+    Append(model.inverse(), mesh.skin.inverse_bind);
+  }
+  return FromData(std::move(data));
+}
+
+void Save(const Rig& rig, const std::string& path) {
+  cli::OutputFile file = Value(cli::OutputFile::Create(path));
+  Check(file.Write(rig.file->rig_bytes));
+  Check(file.Commit());
+}
+
+py::dict Clips(const Rig& rig) {
+  py::dict clips;
+  for (std::size_t c = 0; c < rig.file->clips.size(); ++c) {
+    clips[py::str(rig.file->clips[c].name)] = Clip{rig, c};
+  }
+  return clips;
+}
+
+Poses MakePoses(const FloatArray& joints, const std::optional<FloatArray>& controls, double fps) {
+  if (joints.ndim() != 4 || joints.shape(2) != 3 || joints.shape(3) != 4 || joints.shape(0) < 1) {
+    RaiseShape("joints", joints, "(frames, joints, 3, 4)");
+  }
+  client::ClipData clip;
+  clip.name = "poses";
+  clip.fps = fps;
+  clip.frames = static_cast<std::size_t>(joints.shape(0));
+  const auto matrices = Floats(joints);
+  clip.joint_transforms.assign(matrices.begin(), matrices.end());
+  if (controls) {
+    if (controls->ndim() != 2 || controls->shape(0) != joints.shape(0)) {
+      RaiseShape("controls", *controls, absl::StrCat("(", clip.frames, ", controls)"));
+    }
+    const auto values = Floats(*controls);
+    clip.controls.assign(values.begin(), values.end());
+  }
+  return {std::make_shared<const client::ClipData>(std::move(clip))};
+}
+
+void BindMesh(py::module_& module) {
+  py::class_<Mesh>(module, "Mesh", "A mesh of a rig. Arrays are read-only views.")
+      .def_property_readonly("name", [](const Mesh& mesh) { return mesh.data().name; })
+      .def_property_readonly(
+          "vertices", [](const Mesh& mesh) { return mesh.data().vertices(); }, "Their number.")
+      .def_property_readonly("first_vertex", FirstVertex,
+                             "Frames number vertices over all meshes: those of this mesh are "
+                             "first_vertex to first_vertex + vertices.")
+      .def_property_readonly(
+          "positions",
+          [](const Mesh& mesh) {
+            return View<float>(mesh.rig.file, mesh.data().positions,
+                               {Size(mesh.data().vertices()), 3});
+          },
+          "(V, 3) float32, in bind space.")
+      .def_property_readonly(
+          "face_sizes",
+          [](const Mesh& mesh) {
+            const client::Mesh& data = mesh.data();
+            if (data.face_sizes.empty()) {
+              const std::size_t faces = data.face_vertices.size() / 3;
+              return Owned(std::vector<std::uint32_t>(faces, 3), {Size(faces)});
+            }
+            return View<std::uint32_t>(mesh.rig.file, data.face_sizes,
+                                       {Size(data.face_sizes.size())});
+          },
+          "(F,) uint32: corners of each face.")
+      .def_property_readonly(
+          "face_vertices",
+          [](const Mesh& mesh) {
+            return View<std::uint32_t>(mesh.rig.file, mesh.data().face_vertices,
+                                       {Size(mesh.data().face_vertices.size())});
+          },
+          "(sum of face_sizes,) uint32: vertices of this mesh, one face after the other.")
+      .def_property_readonly("triangles", Triangles, "(T, 3) uint32: faces as fans.")
+      .def_property_readonly("weights", DenseWeights,
+                             "(V, J) float32: the weight of every joint, most of them 0. A copy.")
+      .def("__repr__", [](const Mesh& mesh) {
+        return absl::StrCat("<sinew.Mesh '", mesh.data().name, "', ", mesh.data().vertices(),
+                            " vertices>");
+      });
+}
+
+void BindClips(py::module_& module) {
+  py::class_<Poses>(module, "Poses", "Joint matrices and control values of several frames.")
+      .def(py::init(&MakePoses), "joints"_a, "controls"_a = py::none(), "fps"_a = 24.0,
+           "joints: (F, J, 3, 4) joint to model space. controls: (F, K), or None for the defaults.")
+      .def_property_readonly(
+          "joints",
+          [](const Poses& poses) {
+            const client::ClipData& clip = *poses.clip;
+            return View<float>(
+                poses.clip, clip.joint_transforms,
+                {Size(clip.frames), Size(clip.joint_transforms.size() / clip.frames / 12), 3, 4});
+          },
+          "(F, J, 3, 4) float32: joint to model space, in the order of the rig. A read-only view.")
+      .def_property_readonly(
+          "controls",
+          [](const Poses& poses) {
+            const client::ClipData& clip = *poses.clip;
+            return View<float>(poses.clip, clip.controls,
+                               {Size(clip.frames), Size(clip.controls.size() / clip.frames)});
+          },
+          "(F, K) float32: values of the rig's controls, K = 0 without any. A read-only view.")
+      .def_property_readonly("fps", [](const Poses& poses) { return poses.clip->fps; })
+      .def_property_readonly("first_frame",
+                             [](const Poses& poses) { return poses.clip->first_frame; })
+      .def_property_readonly("step", [](const Poses& poses) { return poses.clip->step; })
+      .def("__len__", [](const Poses& poses) { return poses.clip->frames; })
+      .def("__repr__", [](const Poses& poses) {
+        return absl::StrCat("<sinew.Poses, ", poses.clip->frames, " frames at ", poses.clip->fps,
+                            " fps>");
+      });
+  py::class_<Clip>(module, "Clip", "A motion in a character file.")
+      .def_property_readonly("name", [](const Clip& clip) { return clip.info().name; })
+      .def_property_readonly(
+          "start", [](const Clip& clip) { return clip.info().start; }, "Seconds: its first key.")
+      .def_property_readonly(
+          "end", [](const Clip& clip) { return clip.info().end; }, "Seconds: its last key.")
+      .def(
+          "poses", SamplePoses, "fps"_a = 24.0, "first"_a = 0, "last"_a = py::none(), "step"_a = 1,
+          "Frames first to last (None = to the end), every step-th; frame k is at k / fps seconds.")
+      .def("__repr__", [](const Clip& clip) {
+        return absl::StrCat("<sinew.Clip '", clip.info().name, "', ", clip.info().end, " s>");
+      });
+}
+
+}  // namespace
+
+void BindRig(py::module_& module) {
+  BindMesh(module);
+  BindClips(module);
+  py::class_<Rig>(
+      module, "Rig",
+      "A character: meshes, joints, skin weights, and the clips of its file. Immutable.")
+      .def_static("from_arrays", FromArrays, "positions"_a, "faces"_a, "joints"_a, "parents"_a,
+                  "rest_pose"_a, "weights"_a, "influences"_a, "name"_a = "mesh", "up_axis"_a = "Y",
+                  "meters_per_unit"_a = 1.0,
+                  R"(A rig of one mesh.
+
+positions: (V, 3), in model space at rest. faces: (F, 3) or (F, 4) vertices, or lists of corners.
+joints: names. parents: (J,) the parent of each joint, before it, or -1.
+rest_pose: (J, 3, 4) joint to model space. weights, influences: (V, N) weights that sum to 1, and
+their joints; a weight of 0 is no influence.)")
+      .def_property_readonly("label", [](const Rig& rig) { return rig.file->label; })
+      .def_property_readonly(
+          "format", [](const Rig& rig) { return rig.file->format; }, "Kind of the file it is from.")
+      .def_property_readonly(
+          "vertices", [](const Rig& rig) { return rig.data().vertices(); },
+          "Number of vertices of all meshes; frames have them one mesh after the other.")
+      .def_property_readonly(
+          "joints",
+          [](const Rig& rig) {
+            std::vector<std::string> names;
+            for (const auto& joint : rig.data().joints) names.push_back(joint.name);
+            return names;
+          },
+          "Names, parents first.")
+      .def_property_readonly(
+          "parents",
+          [](const Rig& rig) {
+            std::vector<std::int32_t> parents;
+            for (const auto& joint : rig.data().joints) parents.push_back(joint.parent);
+            return Owned(parents, {Size(parents.size())});
+          },
+          "(J,) int32: the parent of each joint, -1 for a root.")
+      .def_property_readonly("rest_pose", RestPose, "(J, 3, 4) float32: joint to model space.")
+      .def_property_readonly(
+          "controls",
+          [](const Rig& rig) {
+            std::vector<std::string> names;
+            for (const auto& control : rig.data().controls) names.push_back(control.name);
+            return names;
+          },
+          "Names of the controls, in the order of their values.")
+      .def_property_readonly("meshes",
+                             [](const Rig& rig) {
+                               std::vector<Mesh> meshes;
+                               for (std::size_t m = 0; m < rig.data().meshes.size(); ++m)
+                                 meshes.push_back({rig, m});
+                               return meshes;
+                             })
+      .def_property_readonly("clips", Clips, "Clips of the file by name, in its order.")
+      .def_property_readonly("meters_per_unit",
+                             [](const Rig& rig) { return rig.data().meters_per_unit; })
+      .def_property_readonly(
+          "up_axis", [](const Rig& rig) { return UpAxisName(rig.data().up_axis); },
+          "\"Y\", \"Z\" or None.")
+      .def_property_readonly(
+          "problems",
+          [](const Rig& rig) {
+            std::vector<std::string> problems;
+            for (const auto& problem : rig.file->problems) {
+              problems.push_back(absl::StrCat(client::SeverityName(problem.severity), ": ",
+                                              problem.message, problem.field.empty() ? "" : " at ",
+                                              problem.field));
+            }
+            return problems;
+          },
+          "What the importer changed or could not keep.")
+      .def("save", Save, "path"_a, "Writes a .sinewrig file, complete or not at all.")
+      .def("__repr__", [](const Rig& rig) {
+        return absl::StrCat("<sinew.Rig '", rig.file->label, "', ", rig.data().vertices(),
+                            " vertices, ", rig.data().joints.size(), " joints, ",
+                            rig.file->clips.size(), " clips>");
+      });
+  module.def(
+      "load", Load, "path"_a, "muscles"_a = "", "allow_no_skin"_a = false,
+      R"(Reads a character: .glb, .gltf, .fbx, .dae, .sinewrig, or model:NAME (arm, cylinder, hand, tube).
+
+muscles: a JSON file that adds muscles. allow_no_skin: also a file whose meshes have no weights.)");
+}
+
+}  // namespace sinew::python

@@ -1,0 +1,297 @@
+"""The Python package: every class of it, against a server in this process and a real sinewd."""
+
+import argparse
+import asyncio
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import unittest
+
+SKIP = 77
+
+try:
+    import numpy as np
+except ImportError as error:
+    print(f"skipped: {error}; install python3-numpy")
+    sys.exit(SKIP)
+
+options = argparse.ArgumentParser()
+options.add_argument("--package", required=True)
+options.add_argument("--sinewd", required=True)
+options.add_argument("--sinew", required=True)
+arguments, rest = options.parse_known_args()
+sys.path.insert(0, arguments.package)
+
+import sinew  # noqa: E402
+
+
+def hand_and_poses():
+    hand = sinew.load("model:hand")
+    return hand, hand.clips["fist"].poses()
+
+
+class Server:
+    """sinewd on a free port, ended with the test."""
+
+    def __init__(self, listen="127.0.0.1:0"):
+        self.process = subprocess.Popen(
+            [arguments.sinewd, "--listen", listen, "--exit-with-parent", "--http", "off"],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            text=True)
+        self.address = self.process.stdout.readline().split()[-1]
+
+    def stop(self, number=signal.SIGTERM):
+        self.process.send_signal(number)
+        self.process.wait()
+        self.process.stdout.close()
+
+
+class Rigs(unittest.TestCase):
+
+    def test_model_has_meshes_joints_and_clips(self):
+        hand, poses = hand_and_poses()
+        self.assertEqual(hand.vertices, 9140)
+        self.assertEqual(hand.joints[0], "wrist")
+        self.assertEqual(hand.parents[0], -1)
+        self.assertTrue((hand.parents[1:] < np.arange(1, 20)).all())
+        mesh = hand.meshes[0]
+        self.assertEqual(mesh.positions.shape, (9140, 3))
+        self.assertFalse(mesh.positions.flags.writeable)
+        self.assertEqual(mesh.face_sizes.sum(), len(mesh.face_vertices))
+        self.assertEqual(len(mesh.triangles), (mesh.face_sizes - 2).sum())
+        np.testing.assert_allclose(mesh.weights.sum(axis=1), 1, atol=1e-3)
+        self.assertEqual((len(poses), poses.joints.shape), (48, (48, 20, 3, 4)))
+        self.assertEqual(len(hand.clips["fist"].poses(fps=120)), 236)
+        self.assertEqual(len(hand.clips["fist"].poses(first=3, last=20, step=4)), 5)
+
+    def test_views_keep_the_rig_alive(self):
+        positions = sinew.load("model:tube").meshes[0].positions
+        joints = sinew.load("model:cylinder").clips["bend"].poses().joints
+        self.assertTrue(np.isfinite(positions).all() and np.isfinite(joints).all())
+
+    def test_saved_rig_is_read_again(self):
+        arm = sinew.load("model:arm")
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "arm.sinewrig")
+            arm.save(path)
+            again = sinew.load(path)
+        self.assertEqual((again.joints, again.controls), (arm.joints, ["biceps_tension"]))
+        np.testing.assert_array_equal(again.rest_pose, arm.rest_pose)
+        self.assertEqual(again.clips, {})
+
+    def test_rig_from_arrays_deforms_like_linear_blending(self):
+        rng = np.random.default_rng(7)
+        points = rng.normal(size=(30, 3))
+        rest = np.tile(np.eye(3, 4), (2, 1, 1))
+        rest[1, :, 3] = 0, 1, 0
+        weights = rng.dirichlet((1, 1), 30)
+        rig = sinew.Rig.from_arrays(points, rng.integers(0, 30, (10, 3)), ["a", "b"], [-1, 0], rest, weights,
+                                    np.tile([0, 1], (30, 1)))
+        pose = rest.copy()
+        pose[1, :, :3] = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]
+        with sinew.local() as client:
+            got = client.character(rig, "lbs").deform(pose).positions
+        moved = []
+        for joint in range(2):
+            bind = np.linalg.inv(np.vstack([rest[joint], [0, 0, 0, 1]]))
+            skin = np.vstack([pose[joint], [0, 0, 0, 1]]) @ bind
+            moved.append(points @ skin[:3, :3].T + skin[:3, 3])
+        need = weights[:, :1] * moved[0] + weights[:, 1:] * moved[1]
+        np.testing.assert_allclose(got, need, atol=1e-6)
+
+    def test_wrong_arrays_are_named(self):
+        good = dict(positions=np.zeros((3, 3)), faces=[[0, 1, 2]], joints=["a"], parents=[-1],
+                    rest_pose=np.eye(3, 4)[None], weights=np.ones((3, 1)), influences=np.zeros((3, 1), int))
+        sinew.Rig.from_arrays(**good)
+        rows = [("positions", np.zeros((3, 2)), "positions: got an array of shape (3, 2)"),
+                ("parents", [0], "parents[0]: got 0"), ("parents", [], "parents: got 0 numbers"),
+                ("rest_pose", np.eye(3, 4), "rest_pose: got an array of shape (3, 4)"),
+                ("weights", np.ones((2, 1)), "weights: got an array of shape (2, 1)"),
+                ("influences", np.ones((3, 1), int), "influences[0][0]: got 1"),
+                ("faces", [[0, 1, 9]], "face"), ("up_axis", "X", 'up_axis: got "X"')]
+        with sinew.local() as client:
+            for name, value, said in rows:
+                with self.subTest(name):
+                    with self.assertRaises(ValueError) as caught:
+                        client.character(sinew.Rig.from_arrays(**{**good, name: value}), "lbs")
+                    self.assertIn(said, str(caught.exception))
+
+
+class LocalServer(unittest.TestCase):
+
+    @classmethod
+    def setUpClass(cls):
+        cls.client = sinew.local()
+        cls.hand, cls.poses = hand_and_poses()
+        cls.character = cls.client.character(cls.hand, "ddm")
+        cls.frames = cls.character.clip(cls.poses)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.client.close()
+
+    def test_clip_stream_and_single_poses_have_equal_bits(self):
+        self.assertEqual((self.frames.shape, self.frames.dtype), ((48, 9140, 3), np.float32))
+        with self.character.stream() as stream:
+            for pose in self.poses.joints:
+                stream.send(pose)
+            stream.finish()
+            streamed = [frame.positions for frame in stream]
+        np.testing.assert_array_equal(streamed, self.frames)
+        one = self.character.deform(self.poses.joints[7].reshape(20, 12).astype(float))
+        np.testing.assert_array_equal(one.positions, self.frames[7])
+        out = np.empty((9140, 3), np.float32)
+        one.copy_positions(out)
+        np.testing.assert_array_equal(out, self.frames[7])
+        np.testing.assert_allclose(one.bounds, [out.min(0), out.max(0)])
+
+    def test_command_line_has_equal_bits(self):
+        with tempfile.TemporaryDirectory() as folder:
+            by_program = os.path.join(folder, "program.npy")
+            subprocess.run([arguments.sinew, "--local", "-q", "bake", "model:hand", "--deformer", "ddm", "--out",
+                            by_program], check=True, stdout=subprocess.DEVNULL)
+            np.testing.assert_array_equal(np.load(by_program), self.frames)
+            paths = self.character.bake(self.poses, os.path.join(folder, "{mesh}.npy"), split=True)
+            self.assertEqual(paths, [os.path.join(folder, "hand.npy")])
+            np.testing.assert_array_equal(np.load(paths[0]), self.frames)
+            mine, other = (json.loads(pathlib.Path(path + ".json").read_text()) for path in (paths[0], by_program))
+            self.assertEqual(mine, other)
+
+    def test_normals_have_length_one(self):
+        frame = self.character.deform(self.poses.joints[20], normals=True)
+        np.testing.assert_allclose(np.linalg.norm(frame.normals, axis=1), 1, atol=1e-5)
+        self.assertIsNone(frame.tangents)
+
+    def test_controls_reach_muscles(self):
+        arm = sinew.load("model:arm")
+        poses = arm.clips["curl"].poses()
+        character = self.client.character(arm, "lbs | muscle")
+        tensed = character.deform(poses.joints[10], [1.0]).positions
+        relaxed = character.deform(poses.joints[10], [0.0]).positions
+        self.assertGreater(np.abs(tensed - relaxed).max(), 1e-4)
+        with self.assertRaisesRegex(ValueError, "controls"):
+            character.deform(poses.joints[10], [1.0, 2.0])
+
+    def test_progress_rises_and_may_end_a_call(self):
+        seen = []
+        self.client.character(self.hand, "cor", progress=seen.append)
+        self.assertEqual(seen, sorted(seen))
+        self.assertEqual(seen[-1], 1)
+
+        def stop(_):
+            raise KeyError("enough")
+
+        with self.assertRaises(KeyError):
+            self.client.character(self.hand, "implicit_skinning", progress=stop)
+
+    def test_errors_carry_details(self):
+        with self.assertRaises(sinew.InvalidArgument) as caught:
+            self.client.character(self.hand, "dmd")
+        self.assertIn("did you mean ddm?", str(caught.exception))
+        self.assertEqual((caught.exception.code, caught.exception.exit_code), ("INVALID_ARGUMENT", 65))
+        self.assertEqual(caught.exception.field, "source.recipe_text")
+        with self.assertRaisesRegex(ValueError, "not finite"):
+            self.character.deform(np.full((20, 3, 4), np.nan))
+        with self.assertRaisesRegex(ValueError, r"need \(20, 3, 4\)"):
+            self.character.deform(np.zeros((3, 3, 4)))
+        with self.assertRaises(sinew.NotFound):
+            sinew.load("/no/such.glb")
+        with self.assertRaises(sinew.Unavailable):
+            sinew.connect("127.0.0.1:1", deadline=1).stats()
+        with self.assertRaises(sinew.Error) as caught:
+            self.character.bake(self.poses, "/proc/hand.npy")
+        self.assertEqual(caught.exception.exit_code, 73)
+        client = sinew.local()
+        client.close()
+        with self.assertRaisesRegex(ValueError, "closed"):
+            client.stats()
+
+    def test_characters_keep_their_server(self):
+        with sinew.local() as client:
+            character = client.character(self.hand, "lbs")
+        self.assertEqual(character.deform(self.poses.joints[0]).vertices, 9140)
+
+    def test_weights(self):
+        weighted = self.client.weights(self.hand, "capsule", max_influences=3)
+        self.assertLessEqual((weighted.meshes[0].weights > 0).sum(axis=1).max(), 3)
+        self.assertIn("fist", weighted.clips)
+
+    def test_lists(self):
+        methods = self.client.methods()
+        self.assertEqual(methods["dqs"]["parameters"]["blend"]["maximum"], 1)
+        self.assertGreater(self.client.stats()["limits"]["max-streams"], 0)
+
+    def test_render(self):
+        image = sinew.render(self.hand, {"rest": self.frames[0], "fist": self.frames[23]}, width=200, height=160,
+                             heat_map=True)
+        self.assertEqual((image.dtype, image.shape[2]), (np.uint8, 3))
+        self.assertGreater(image.std(), 5)
+        with self.assertRaisesRegex(ValueError, "width"):
+            sinew.render(self.hand, self.frames[0], width=1)
+
+    def test_asyncio(self):
+        async def three():
+            return await asyncio.gather(*(self.character.deform_async(self.poses.joints[k]) for k in range(3)))
+
+        for k, frame in enumerate(asyncio.run(three())):
+            np.testing.assert_array_equal(frame.positions, self.frames[k])
+
+    def test_other_threads_run_while_a_call_waits(self):
+        ticks = []
+        done = threading.Event()
+
+        def tick():
+            while not done.wait(0.001):
+                ticks.append(time.monotonic())
+
+        thread = threading.Thread(target=tick)
+        thread.start()
+        self.client.character(self.hand, "delta_mush").clip(self.poses)
+        done.set()
+        thread.join()
+        self.assertGreater(len(ticks), 5)
+
+
+class RemoteServer(unittest.TestCase):
+
+    def test_server_that_restarts_is_used_again(self):
+        hand, poses = hand_and_poses()
+        server = Server()
+        character = sinew.connect(server.address).character(hand, "lbs")
+        before = character.deform(poses.joints[5]).positions
+        server.stop(signal.SIGKILL)
+        server = Server(server.address)
+        self.addCleanup(server.stop)
+        np.testing.assert_array_equal(character.deform(poses.joints[5]).positions, before)
+
+    def test_ctrl_c_ends_a_call(self):
+        code = """if True:
+            import sys; sys.path.insert(0, sys.argv[1])
+            import sinew
+            hand = sinew.load("model:hand")
+            client = sinew.connect(sys.argv[2])
+            print("ready", flush=True)
+            for _ in range(1000):
+                client.character(hand, "implicit_skinning").clip(hand.clips["fist"].poses())
+        """
+        server = Server()
+        self.addCleanup(server.stop)
+        process = subprocess.Popen([sys.executable, "-c", code, arguments.package, server.address],
+                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        self.assertEqual(process.stdout.readline(), "ready\n")
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        self.assertIn("KeyboardInterrupt", errors)
+        self.assertEqual(process.returncode, -signal.SIGINT)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=[sys.argv[0], *rest], verbosity=2)
