@@ -23,7 +23,7 @@ void Block(std::stop_source stop, const std::function<void()>& work) {
     work();
     return;
   }
-  const std::future<void> done = std::async(std::launch::async, work);
+  std::future<void> done = std::async(std::launch::async, work);
   std::optional<py::error_already_set> interrupt;
   while (true) {
     {
@@ -36,6 +36,7 @@ void Block(std::stop_source stop, const std::function<void()>& work) {
     }
   }
   if (interrupt) throw py::error_already_set(*interrupt);
+  done.get();  // no memory, if anything
 }
 
 }  // namespace sinew::python

@@ -11,8 +11,8 @@
 namespace sinew::python {
 
 // Runs `work` without the GIL. On the main thread, where Python handles signals, it runs in another
-// thread meanwhile: Ctrl-C requests the stop and is raised once `work` has returned. `work` must
-// not throw, and use Python through Callback only.
+// thread meanwhile: Ctrl-C requests the stop and is raised once `work` has returned. `work` uses
+// Python through Callback only.
 void Block(std::stop_source stop, const std::function<void()>& work);
 
 // A Python function that `work` may call from any thread: takes the GIL. Once it has raised, it is

@@ -128,8 +128,12 @@ Poses SamplePoses(const Clip& clip, double fps, std::int64_t first,
   request.frames.first = first;
   request.frames.last = last;
   request.frames.step = step;
-  return {
-      std::make_shared<const client::ClipData>(Value(cli::ReadMotion(*clip.rig.file, request)))};
+  absl::StatusOr<client::ClipData> sampled = absl::UnknownError("not sampled");
+  {
+    const py::gil_scoped_release release;
+    sampled = cli::ReadMotion(*clip.rig.file, request);
+  }
+  return {std::make_shared<const client::ClipData>(Value(std::move(sampled)))};
 }
 
 Rig FromData(client::RigData data) {
@@ -143,8 +147,12 @@ Rig FromData(client::RigData data) {
 }
 
 Rig Load(const std::string& path, const std::string& muscles, bool allow_no_skin) {
-  return {std::make_shared<const cli::CharacterFile>(
-      Value(cli::ReadCharacter(path, muscles, {.allow_no_skin = allow_no_skin})))};
+  absl::StatusOr<cli::CharacterFile> file = absl::UnknownError("not read");
+  {
+    const py::gil_scoped_release release;
+    file = cli::ReadCharacter(path, muscles, {.allow_no_skin = allow_no_skin});
+  }
+  return {std::make_shared<const cli::CharacterFile>(Value(std::move(file)))};
 }
 
 // [F, 3] or [F, 4] numbers, or a list of lists of corners.
