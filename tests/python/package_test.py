@@ -29,6 +29,7 @@ arguments, rest = options.parse_known_args()
 sys.path.insert(0, arguments.package)
 
 import sinew  # noqa: E402
+from sinew.testing import Server, digest  # noqa: E402
 
 
 def hand_and_poses():
@@ -36,21 +37,8 @@ def hand_and_poses():
     return hand, hand.clips["fist"].poses()
 
 
-class Server:
-    """sinewd on a free port, ended with the test."""
-
-    def __init__(self, listen="127.0.0.1:0"):
-        self.process = subprocess.Popen(
-            [arguments.sinewd, "--listen", listen, "--exit-with-parent", "--http", "off"],
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            text=True)
-        self.address = self.process.stdout.readline().split()[-1]
-
-    def stop(self, number=signal.SIGTERM):
-        self.process.send_signal(number)
-        self.process.wait()
-        self.process.stdout.close()
+def start(*options, **more):
+    return Server(*options, program=arguments.sinewd, **more)
 
 
 class Rigs(unittest.TestCase):
@@ -263,13 +251,45 @@ class RemoteServer(unittest.TestCase):
 
     def test_server_that_restarts_is_used_again(self):
         hand, poses = hand_and_poses()
-        server = Server()
+        server = start()
         character = sinew.connect(server.address).character(hand, "lbs")
         before = character.deform(poses.joints[5]).positions
         server.stop(signal.SIGKILL)
-        server = Server(server.address)
+        server = start(listen=server.address)
         self.addCleanup(server.stop)
         np.testing.assert_array_equal(character.deform(poses.joints[5]).positions, before)
+
+    def test_server_of_a_killed_program_ends(self):
+        code = "import sys; sys.path.insert(0, sys.argv[1]); import sinew.testing, time\n" \
+               "print(sinew.testing.Server(program=sys.argv[2]).process.pid, flush=True); time.sleep(1000)"
+        process = subprocess.Popen([sys.executable, "-c", code, arguments.package, arguments.sinewd],
+                                   stdout=subprocess.PIPE, text=True)
+        server = int(process.stdout.readline())
+        process.kill()
+        process.communicate()
+        for _ in range(600):
+            if not os.path.exists(f"/proc/{server}") or "State:\tZ" in pathlib.Path(f"/proc/{server}/status").read_text():
+                return
+            time.sleep(0.1)
+        self.fail("the server still runs after a minute")
+
+    def test_wrong_option_of_a_server(self):
+        with self.assertRaisesRegex(RuntimeError, "exit code 64"):
+            start("--no-such-option")
+        with self.assertRaisesRegex(FileNotFoundError, "sinewd"):
+            saved = os.environ.pop("PATH")
+            try:
+                Server()
+            finally:
+                os.environ["PATH"] = saved
+
+    def test_digest_is_of_the_bits(self):
+        hand, poses = hand_and_poses()
+        with start() as server:
+            character = sinew.connect(server.address).character(hand, "lbs")
+            one, two = (character.deform(poses.joints[k]) for k in (3, 4))
+        self.assertEqual(digest(one), digest(one.positions.astype(">f4")))
+        self.assertNotEqual(digest(one), digest(two))
 
     def test_ctrl_c_ends_a_call(self):
         code = """if True:
@@ -281,7 +301,7 @@ class RemoteServer(unittest.TestCase):
             for _ in range(1000):
                 client.character(hand, "implicit_skinning").clip(hand.clips["fist"].poses())
         """
-        server = Server()
+        server = start()
         self.addCleanup(server.stop)
         process = subprocess.Popen([sys.executable, "-c", code, arguments.package, server.address],
                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)

@@ -1,0 +1,74 @@
+"""Servers and hashes for tests.
+
+    def test_hero(sinew_server):                       # with pytest, after: from sinew.testing import sinew_server
+        client = sinew.connect(sinew_server.address)
+        frames = client.character(sinew.load("hero.glb"), "ddm").clip(poses)
+        assert sinew.testing.digest(frames) == "3b1f..."
+"""
+
+import hashlib
+import os
+import shutil
+import signal
+import subprocess
+
+import numpy as np
+
+
+class Server:
+    """A sinewd on a free port of this machine, as a context manager.
+
+    It is stopped at the end, and ends by itself if this process is killed.
+
+    options: further options of sinewd. program: path of sinewd; default: $SINEWD, else from $PATH.
+    """
+
+    def __init__(self, *options, listen="127.0.0.1:0", program=None):
+        program = program or os.environ.get("SINEWD") or shutil.which("sinewd")
+        if program is None:
+            raise FileNotFoundError("sinewd: not in $PATH; name it with program= or $SINEWD")
+        self.process = subprocess.Popen(
+            [program, "--listen", listen, "--http", "off", "--exit-with-parent", "--log-level", "error", *options],
+            stdout=subprocess.PIPE, text=True)
+        line = self.process.stdout.readline()  # printed once it listens
+        if not line:
+            code = self.process.wait()
+            self.process.stdout.close()
+            raise RuntimeError(f"sinewd ended with exit code {code} before it listened; stderr says why")
+        self.address = line.split()[-1]
+
+    def stop(self, number=signal.SIGTERM):
+        """Sends the signal and waits for the end; returns the exit code."""
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+        code = self.process.wait()
+        self.process.stdout.close()
+        return code
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+
+
+def digest(frames):
+    """SHA-256 of positions as little-endian float32: a short golden value, of an array or a Frame.
+
+    Equal for equal bits. Results have equal bits wherever Character.determinism_digest is equal.
+    """
+    positions = getattr(frames, "positions", frames)
+    return hashlib.sha256(np.ascontiguousarray(positions, "<f4").tobytes()).hexdigest()
+
+
+try:
+    import pytest
+except ImportError:
+    pass
+else:
+
+    @pytest.fixture(scope="session")
+    def sinew_server():
+        """A Server for all tests of a run."""
+        with Server() as server:
+            yield server
