@@ -1,5 +1,8 @@
-# The server alone, on Debian 12. Build: docker build -t sinew . (or buildah bud --format docker, which keeps HEALTHCHECK)
+# The server and the command line `sinew`, on Debian 12. Build: docker build -t sinew . (or buildah bud --format docker, which keeps HEALTHCHECK)
 # Run: docker run --rm -p 127.0.0.1:50051:50051 --read-only --cap-drop all sinew --insecure
+# Command line: docker run --rm --entrypoint sinew -v "$PWD:/data" -w /data sinew --local bake hero.glb --deformer ddm \
+#   --out hero.pc2, as a user who may write there (-u); or in a running container: docker exec NAME sinew \
+#   --server unix:/dev/shm/sinewd.sock stats
 # Without --insecure the server needs TLS and authentication; see "On a network" in README.md. Either way, clients that
 # you do not trust must come through the edge, deploy/edge/haproxy.cfg: do not publish 50051 to them.
 # Metrics and probes are on a port that only the container reaches. For Prometheus and an orchestrator add
@@ -15,8 +18,8 @@ COPY core core
 COPY server server
 COPY client client
 RUN cmake --preset release -DSINEW_BUILD_TESTS=OFF \
- && cmake --build --preset release --target sinewd \
- && strip build/release/bin/sinewd
+ && cmake --build --preset release --target sinewd sinew \
+ && strip build/release/bin/sinewd build/release/bin/sinew
 
 FROM debian:bookworm-slim AS runtime
 LABEL org.opencontainers.image.title="sinewd" \
@@ -28,11 +31,11 @@ RUN /tmp/install-deps.sh runtime \
  && groupadd --gid 10001 sinew \
  && useradd --uid 10001 --gid 10001 --no-create-home --home-dir /nonexistent --shell /usr/sbin/nologin sinew
 COPY LICENSE /usr/share/doc/sinew/copyright
-COPY --from=build /src/build/release/bin/sinewd /usr/local/bin/sinewd
+COPY --from=build /src/build/release/bin/sinewd /src/build/release/bin/sinew /usr/local/bin/
 USER 10001:10001
 EXPOSE 50051
 STOPSIGNAL SIGTERM
 # The standard gRPC health service, asked from inside; arguments of `docker run` follow the entry point's. The socket
 # answers without TLS; /dev/shm is writable also where the root is not.
-HEALTHCHECK --interval=10s --timeout=6s --start-period=5s --retries=3 CMD ["sinewd", "--probe", "unix:/dev/shm/sinewd.sock"]
+HEALTHCHECK --interval=3s --timeout=6s --start-period=5s --retries=3 CMD ["sinewd", "--probe", "unix:/dev/shm/sinewd.sock"]
 ENTRYPOINT ["sinewd", "--listen", "0.0.0.0:50051", "--listen", "unix:/dev/shm/sinewd.sock"]

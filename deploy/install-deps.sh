@@ -8,7 +8,7 @@
 #   fuzz       build and run the fuzz targets (with build)
 #   tsan       build libraries for the thread sanitizer (with build)
 #   monitoring load the alert rules of deploy/monitoring in a test
-#   runtime    run sinewd, no compiler: what the container image holds
+#   runtime    run sinewd and sinew, no compiler: what the container image holds
 #   container  build and run the container image without Docker
 # Needs root or sudo when something is missing.
 set -euo pipefail
@@ -30,6 +30,7 @@ monitoring=(prometheus)  # its service starts where systemd runs
 runtime=(
   ca-certificates libgrpc++1.51 libprotobuf32 libabsl20220623 libtbb12 libembree3-3 libhwy1 libssl3 libxxhash0
   libcpp-httplib0.11 libprometheus-cpp-core1.0 libspdlog1.10 libyaml-cpp0.7
+  libassimp5 libpng16-16 libfreetype6 fonts-dejavu-core
 )
 container=(buildah podman runc conmon netavark aardvark-dns catatonit iptables mmdebstrap)
 

@@ -96,8 +96,14 @@ inside podman healthcheck run "$name" >/dev/null || {
 }
 step "healthy"
 # In the namespace that the container shares.
-podman exec "$name" sinewd --probe 127.0.0.1:50051 || fail "port 50051 does not answer"
-podman exec "$name" sinewd --probe 127.0.0.1:1 2>/dev/null && fail "the health check cannot fail"
+inside podman exec "$name" sinewd --probe 127.0.0.1:50051 || fail "port 50051 does not answer"
+inside podman exec "$name" sinewd --probe 127.0.0.1:1 2>/dev/null && fail "the health check cannot fail"
+sinew() { inside podman exec "$name" sinew "$@"; }
+sinew --server unix:/dev/shm/sinewd.sock bake model:hand --deformer ddm --out /dev/shm/hand.pc2 >/dev/null ||
+  fail "sinew in the container cannot bake"
+sinew verify /dev/shm/hand.pc2 >/dev/null || fail "the cache is damaged"
+sinew --local render model:hand --deformer ddm --frame 20 --out /dev/shm/hand.png >/dev/null ||
+  fail "sinew in the container cannot draw"
 user=$(podman exec "$name" id -u)
 [[ $user == 10001 ]] || fail "runs as uid $user, need 10001"
 inside podman stop -t 10 "$name" >/dev/null
